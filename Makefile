@@ -46,18 +46,18 @@ check-site: book $(VENV)/.ready-test  ## the built site held against its bars (n
 bench: $(VENV)/.ready-test  ## measure; writes benchmarks/results.json
 	$(BIN)/python -m benchmarks
 
-engine: $(VENV)/.ready  ## what deploy writes, in a real vLLM on the processor: 3.5 GB; writes notebooks/decisions/engine.json
+engine: $(VENV)/.ready  ## what deploy writes, in a real vLLM on the processor: 3.5 GB; writes notebooks/pages/deciding/engine.json
 	$(BIN)/python -m tools.engine --environment .engine $(ARGS)
 
-lock: $(VENV)/.ready  ## accept what the derivations now export into notebooks/workbench/formulas/formulas.json
-	$(BIN)/python -m workbench.lock
+lock: $(VENV)/.ready  ## accept what the derivations now export into notebooks/derive/formulas/formulas.json
+	$(BIN)/python -m notebooks.derive.lock
 
 sync: $(VENV)/.ready  ## write the committed .ipynb of the parameterised notebooks, and the schemas
-	$(BIN)/python -m workbench.sync
+	$(BIN)/python -m notebooks.derive.sync
 	$(BIN)/python -m catalogue.schemas
 
 font: $(VENV)/.ready-test  ## rebuild the subset of the Chinese font that the figures use (needs npm)
-	$(BIN)/python notebooks/workbench/showing/fonts/subset.py
+	$(BIN)/python notebooks/show/fonts/subset.py
 
 pin: $(VENV)/.ready-test  ## pin all versions anew
 	$(UV_COMPILE) -U requirements-engine.in requirements-analysis.in requirements.in -o requirements.txt

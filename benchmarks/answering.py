@@ -2,7 +2,8 @@
 
 Of every goal of the catalogue, and of goals drawn at random: models, cards, lengths, load, limits
 and objectives vary, few cards and one pool. Those that nothing meets are counted apart. What the
-catalogue's goals come to is kept in ``notebooks/decisions/answers.json``, which the book tells.
+catalogue's goals come to is kept in ``notebooks/pages/deciding/answers.json``, which the book
+tells.
 """
 
 from __future__ import annotations
@@ -16,13 +17,13 @@ from typing import Any
 import catalogue
 from calc.launching.deployment import deployment
 from calc.launching.starting import search
-from calc.searching.answers import Answer
-from calc.searching.asking import load_goal
-from calc.searching.choices import family, text
+from calc.layouts.choice import family, text
+from calc.search.load_goal import load_goal
+from calc.search.result import Answer
 from catalogue import ParamsError
 from catalogue.planning.goals import Goal
 
-KEPT = catalogue.ROOT.parent / "notebooks" / "decisions" / "answers.json"
+KEPT = catalogue.ROOT.parent / "notebooks/pages/deciding/answers.json"
 TEMPLATES = ("r1-matrix",)  # is asked of each card by itself
 DRAWN = 60
 SEED = 20_261_123

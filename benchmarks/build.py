@@ -68,7 +68,7 @@ def _build(folder: Path) -> tuple[float, int, str]:
 
 def _timed(folder: Path, *arguments: str) -> float:
     """Seconds of a program of this Python in a folder; it must succeed."""
-    imports = os.pathsep.join(str(folder / name) for name in (".", "notebooks", "book/_ext"))
+    imports = os.pathsep.join(str(folder / name) for name in (".", "book/_ext"))
     start = time.perf_counter()
     subprocess.run([sys.executable, *arguments], cwd=folder, check=True, stdout=subprocess.DEVNULL,
                    stderr=subprocess.DEVNULL, env=os.environ | {"PYTHONPATH": imports})

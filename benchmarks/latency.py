@@ -21,8 +21,8 @@ import numpy as np
 import calc
 import catalogue
 from benchmarks.reference.peers import beside
-from calc.choosing import fronts, streams, sweeps
-from calc.quantities.latencies import DECODE_NAMES
+from calc.closed_form.latencies import DECODE_NAMES
+from calc.many import fronts, streams, sweeps
 
 DEPLOYMENTS = 1 << 19
 WITH_INTERVALS = 1 << 17

@@ -19,11 +19,11 @@ from itertools import count, islice
 import numpy as np
 
 import catalogue
-from calc.choosing.lasting import Lasting, lasting
-from calc.choosing.simulated import system_of
-from calc.choosing.users import MEANS, asked_of, cost, cycle, users_see
-from calc.quantities.everything import evaluate
-from calc.quantities.validity import NEAR
+from calc.answer.simulated import system_of
+from calc.answer.steady_state import Lasting, lasting
+from calc.answer.users import MEANS, asked_of, cost, cycle, users_see
+from calc.closed_form.evaluate import evaluate
+from calc.closed_form.validity import NEAR
 
 DEPLOYMENTS = 300
 FIRST = 200_000  # seed of the benchmark's own deployments, of which none shaped the formulas

@@ -15,16 +15,16 @@ from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
-from calc.choosing.answers import Estimate, estimate, parameters, parameters_by_class
-from calc.choosing.sweeps import decode_sweep, interval_sweep, latency, sweep
-from calc.deciding.inputs.elasticities import elasticities
-from calc.intervals.amounts import Amount
-from calc.quantities.everything import evaluate_asked as evaluate
+from calc.answer.estimate import Estimate, estimate, parameters, parameters_by_class
+from calc.closed_form.evaluate import evaluate_asked as evaluate
+from calc.many.sweeps import decode_sweep, interval_sweep, latency, sweep
+from calc.sensitivity.elasticities import elasticities
+from calc.uncertainty.amount import Amount
 
 if TYPE_CHECKING:
     from calc.launching.starting import search
-    from calc.searching.answers import Answer
-    from calc.searching.asking import load_goal
+    from calc.search.load_goal import load_goal
+    from calc.search.result import Answer
 
 LATE = {"Answer": "searching.answers", "load_goal": "searching.asking",
         "search": "launching.starting"}

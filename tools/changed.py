@@ -22,8 +22,7 @@ from pathlib import Path
 import grimp
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGES = {"catalogue": ".", "calc": ".", "tools": ".", "workbench": "notebooks",
-            "deployment_pages": "notebooks"}  # and the folder that each is imported from
+PACKAGES = {name: "." for name in ("catalogue", "calc", "tools", "notebooks")}
 SUPPORT = Path("tests/support")
 BOOK = Path("tests/book")  # needs kernels or a browser
 SITE = "site"  # the fixture that builds the book: a file with a test that takes it

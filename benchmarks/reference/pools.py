@@ -13,7 +13,7 @@ from dataclasses import replace
 from operator import ge, gt
 from typing import Any
 
-from calc.searching.choices import Choice
+from calc.layouts.choice import Choice
 from catalogue.planning.goals import Goal
 
 PROMPTS = 32  # of a rank of a pool that prefills

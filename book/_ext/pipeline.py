@@ -32,10 +32,8 @@ from pathlib import Path
 TEMPLATES = {"scenario": "scenarios", "device": "devices", "model": "models",
              "document": "documents"}
 SUPPLEMENTS = "supplements"  # as execute.py: cells of single pages of a template
-CODE_FOLDERS = ("calc", "catalogue", "notebooks/workbench", "notebooks/deployment_pages",
-                "notebooks/decisions", "notebooks/audited", "notebooks/engineering",
-                "notebooks/calculators")
-CODE_FILES = ("notebooks/workbench/formulas/formulas.json", "requirements.txt")
+CODE_FOLDERS = ("calc", "catalogue", "notebooks")
+CODE_FILES = ("notebooks/derive/formulas/formulas.json", "requirements.txt")
 WAITING = 2  # pages beyond the cores: each waits for its kernel a part of its time
 INTERRUPTED = -1  # in place of the exit code of a page that never came to its end
 
@@ -166,7 +164,7 @@ class Runner:
         self._waiting: dict[int, queue.SimpleQueue[int]] = {}
         self._numbers = itertools.count()
         self._lock = threading.Lock()
-        imports = [str(root), str(root / "notebooks"), os.environ.get("PYTHONPATH", "")]
+        imports = [str(root), os.environ.get("PYTHONPATH", "")]
         environment = os.environ | {  # its own packages, whichever copy is installed
             "PYTHONHASHSEED": "0", "PYTHONPATH": os.pathsep.join(filter(None, imports)),
             "PYDEVD_DISABLE_FILE_VALIDATION": "1",

@@ -180,10 +180,10 @@ def firsts() -> Iterator[Callable[[], object]]:
         yield from (partial(load, name) for name in library.names(kind))
     yield from (partial(engine.load_engine, name) for name in engine.engine_names())
     yield importlib.import_module("catalogue.reading.shared").glossary
-    if stored := sys.modules.get("workbench.formulas.exported"):
+    if stored := sys.modules.get("notebooks.derive.formulas.exported"):
         yield lambda: [stored.order(stored.select(stored.load_formulas(), attention))
                        for attention in stored.VARIANTS]  # asks each what it needs
-    if figures := sys.modules.get("workbench.showing.figures"):
+    if figures := sys.modules.get("notebooks.show.figures"):
         yield lambda: figures.svg(figures.axes()[0])  # finds the fonts
 
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import catalogue
+from calc.answer.estimate import counted, parameters
 from calc.auditing.listing import Listed
 from calc.auditing.truths import SOURCES, Deployment, Truth, Truths, deployment
-from calc.choosing.answers import counted, parameters
-from calc.costing.spread import spread
-from calc.intervals.amounts import Amount
+from calc.uncertainty.amount import Amount
+from calc.uncertainty.propagate import spread
 from catalogue import ParamsError
 from catalogue.entries import trees
 from catalogue.entries.deployments import Claim as ScenarioClaim

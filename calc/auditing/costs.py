@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import catalogue
-from calc.choosing.answers import estimate
+from calc.answer.estimate import estimate
 from calc.costing.answer import Asked, Cost, cost
 from calc.costing.rates import converted, prices_of
-from calc.costing.spread import spread
 from calc.costing.tokens import MILLION
-from calc.intervals.amounts import Amount
+from calc.uncertainty.amount import Amount
+from calc.uncertainty.propagate import spread
 from catalogue.entries.formulas import DocumentFormula
 from catalogue.reading.units import YEAR
 

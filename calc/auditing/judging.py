@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from calc.auditing.cases import Case
 from calc.auditing.settings import ELSEWHERE, state_of
-from calc.intervals.amounts import Amount
+from calc.uncertainty.amount import Amount
 from catalogue.reading.printed import Printed
 
 REPRODUCED, COMPATIBLE, SPECIFICATION = "reproduced", "compatible", "specification"

@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import catalogue
-from calc.choosing.answers import counted_of
-from calc.choosing.layouts.judge import reasons
+from calc.answer.estimate import counted_of
+from calc.closed_form.evaluate import evaluate
 from calc.evidence.classes import own_errors
-from calc.intervals.amounts import Amount
-from calc.intervals.uncertainty import interval
-from calc.quantities.everything import evaluate
+from calc.layouts.loads import reasons
+from calc.uncertainty.amount import Amount
+from calc.uncertainty.interval import interval
 from catalogue import ParamsError, Scenario
 from catalogue.reading import units
 from catalogue.reading.printed import Printed
@@ -184,7 +184,7 @@ def _of_scores(name: str, keys: list[str], reference: str) -> Truth:
 
 def _of_goal(name: str, keys: list[str], reference: str) -> Truth:
     """``goals/NAME/QUANTITY``: of the first deployment that a search finds."""
-    from calc.searching.search import search  # only where a claim asks for it
+    from calc.search.search import search  # only where a claim asks for it
 
     found = search(catalogue.load("goals", name))
     rows = found.rows(found.front)

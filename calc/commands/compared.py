@@ -8,8 +8,8 @@ from rich.console import Console
 from rich.table import Column, Table
 
 import calc
-from calc.choosing.answers import Estimate
-from calc.choosing.engines import COMPARED, Difference, differences
+from calc.answer.compare_engines import COMPARED, Difference, differences
+from calc.answer.estimate import Estimate
 from calc.commands.lengths import lengths_of, listed
 from calc.commands.printing import OK, console, print_json
 from catalogue import ParamsError, Scenario, load_scenario, symbols

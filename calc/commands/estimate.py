@@ -9,18 +9,18 @@ from rich.console import Console
 from rich.table import Table
 
 import calc
-from calc.choosing.advice import set_line
-from calc.choosing.answers import CAPACITY, Comparison, Estimate
-from calc.choosing.lasting import STEADY, Lasting
-from calc.choosing.pools import Pools, together
+from calc.answer.estimate import CAPACITY, Comparison, Estimate
+from calc.answer.steady_state import STEADY, Lasting
+from calc.answer.two_pools import Pools, together
+from calc.closed_form.benches import bench_count
+from calc.closed_form.validity import DOUBTS
 from calc.commands import compared
 from calc.commands.lengths import add_lengths, lengths_of, listed
 from calc.commands.printing import OK, console, deployed_line, plain, print_json
 from calc.evidence.classes import named, stand_ins
+from calc.layouts.change import set_line
 from calc.physics.arrays import Inputs
-from calc.quantities.benches import bench_count
-from calc.quantities.validity import DOUBTS
-from calc.searching.advice import Alternatives, alternatives
+from calc.search.same_cards import Alternatives, alternatives
 from catalogue import ParamsError, Scenario, Value, load_pools, load_scenario, symbols
 from catalogue.engines.released import fitting
 from catalogue.reading.amounts import human, span

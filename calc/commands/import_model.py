@@ -7,7 +7,7 @@ import os
 import sys
 from pathlib import Path
 
-from calc.choosing.answers import parameters
+from calc.answer.estimate import parameters
 from calc.commands.printing import OK, print_json
 from catalogue.models.huggingface import Imported, import_config
 from catalogue.reading.errors import ParamsError

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel
 from rich.table import Table
 
-from calc.choosing.answers import parameters, parameters_by_class
+from calc.answer.estimate import parameters, parameters_by_class
 from calc.commands.printing import OK, console, plain, print_entries, print_json
 from catalogue import Value, deployment_names, load, load_scenario, names, sources
 

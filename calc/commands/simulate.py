@@ -10,8 +10,8 @@ from typing import Any, get_args
 
 from rich.table import Table
 
-from calc.choosing.simulated import Lengths, System, saturation, system_of
-from calc.choosing.users import SHARES, Asked, cycle, seen_by_users, workload_of
+from calc.answer.simulated import Lengths, System, saturation, system_of
+from calc.answer.users import SHARES, Asked, cycle, seen_by_users, workload_of
 from calc.commands.lengths import add_lengths, lengths_of, listed
 from calc.commands.printing import OK, console, deployed_line, print_json
 from calc.serving.arrivals import Prefixes, in_prefix_cache, poisson

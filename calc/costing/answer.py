@@ -26,10 +26,10 @@ from calc.costing.power import (
     site_power,
 )
 from calc.costing.rates import card_hour, converted
-from calc.costing.spread import spread
 from calc.costing.tokens import MILLION, energy_per_token, token_costs, user_month
 from calc.costing.ways import api_request, crossover_utilisation
-from calc.intervals.amounts import Amount
+from calc.uncertainty.amount import Amount
+from calc.uncertainty.propagate import spread
 from catalogue import Scenario
 from catalogue.planning.prices import Prices, Sold
 from catalogue.reading.units import HOUR, YEAR

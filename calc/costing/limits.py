@@ -9,7 +9,7 @@ from typing import Any
 from calc.costing.owning import server_price
 from calc.costing.power import around_of, full_power, site_power
 from calc.costing.rates import card_hour, converted, prices_of, unpriced
-from calc.intervals.amounts import Amount
+from calc.uncertainty.amount import Amount
 from catalogue import ParamsError, load_device, load_node
 from catalogue.planning.prices import Prices
 

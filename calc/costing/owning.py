@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from calc.costing.rates import converted
-from calc.intervals.amounts import Amount
 from calc.physics.arrays import Number
+from calc.uncertainty.amount import Amount
 from catalogue.entries.hardware import Device, Node
 from catalogue.planning.prices import Prices
 from catalogue.reading.units import YEAR

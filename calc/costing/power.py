@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from calc.intervals.amounts import Amount
 from calc.physics.arrays import Number, ceil_div, select
+from calc.uncertainty.amount import Amount
 from catalogue import Scenario, load, load_device, names
 from catalogue.entries.hardware import Device, Node
 from catalogue.planning.powers import BUSY, WAITING, Powers

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Mapping
 from dataclasses import replace
 
-from calc.intervals.amounts import Amount
+from calc.uncertainty.amount import Amount
 from catalogue import ParamsError, load, load_device, load_prices, names, units
 from catalogue.entries.hardware import Device
 from catalogue.library import COMMAND_LINE, Override, locate

@@ -17,7 +17,7 @@ from statistics import median
 from typing import Any, Protocol, cast, get_args
 
 from calc.evidence.nearness import Nearness, nearness, place, widened
-from calc.intervals.uncertainty import Sides
+from calc.uncertainty.interval import Sides
 from catalogue import Scenario, library
 from catalogue.deployments.physics_inputs import USUAL
 from catalogue.entries.calibrations import (

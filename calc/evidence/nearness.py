@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.intervals.uncertainty import Sides
+from calc.uncertainty.interval import Sides
 from catalogue import Scenario
 from catalogue.entries.calibrations import Covered
 

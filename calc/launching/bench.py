@@ -11,15 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from calc.choosing.pools import together
+from calc.answer.two_pools import together
+from calc.closed_form.benches import FEWEST, bench_count
 from calc.evidence.classes import deviations, own_errors
 from calc.evidence.protocols import uncalibrated
 from calc.evidence.systems import System
-from calc.intervals.amounts import Amount
 from calc.launching.scripts import MADE, MODEL, ROUTER_PORT, Pool, routed
 from calc.launching.settings import ASCEND, Release, Setting, Variable, beside, comment
 from calc.launching.watching.predictions import Predicted, predicted
-from calc.quantities.benches import FEWEST, bench_count
+from calc.uncertainty.amount import Amount
 from catalogue import Scenario
 from catalogue.engines.successors import catalogue_of
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import calc
-from calc.choosing.answers import Estimate
+from calc.answer.estimate import Estimate
 from calc.launching import bench
 from calc.launching.layout import layout
 from calc.launching.lengths import Longest, longest

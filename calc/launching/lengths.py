@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from calc.choosing.simulated import lengths_of
-from calc.intervals.amounts import Amount
+from calc.answer.simulated import lengths_of
+from calc.uncertainty.amount import Amount
 from catalogue import ParamsError, Scenario
 
 

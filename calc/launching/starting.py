@@ -7,9 +7,9 @@ from pathlib import Path
 
 from calc.launching.deployment import POOLS, deployed
 from calc.launching.scripts import ENGINES
-from calc.searching import asking
-from calc.searching.answers import Answer
-from calc.searching.choices import Row, Start, contents
+from calc.layouts.choice import Row, Start, contents
+from calc.search import load_goal
+from calc.search.result import Answer
 from catalogue import ParamsError, Scenario, load_device, load_model, load_precision, made_scenario
 from catalogue.deployments.admission.rules import cut_of, problems, subject_of
 from catalogue.engines.engine import load_engine
@@ -69,10 +69,10 @@ def _releases(goal: Goal, row: Row) -> Iterator[str]:
 
 
 def search(goal: Goal | str | Path, settings: Iterable[str] = (), workers: int = 1) -> Answer:
-    """What meets a goal and is started by a release: as ``calc.searching.asking.search``.
+    """What meets a goal and is started by a release: as ``calc.search.load_goal.search``.
 
     >>> answer = search("r1-64-users-8xh20", ["devices=nvidia-h20", "precisions=fp8-block"])
     >>> answer.start(answer.best).told
     'start with: deploy --engine sglang@0.5.23'
     """
-    return asking.search(goal, settings, workers, start)
+    return load_goal.search(goal, settings, workers, start)

@@ -3,7 +3,7 @@
 A title, a note or a source may hold anything. Where pages are made, its signs that HTML, Markdown,
 MyST or TeX give a meaning are *hidden*, the moment it is read: each becomes a private character of
 Unicode that means nothing to anyone, and stays so on whatever way it takes to the page. The page's
-own doors, ``workbench.showing``, *reveal* them last: as numeric entities in Markdown, which
+own doors, ``notebooks.show``, *reveal* them last: as numeric entities in Markdown, which
 CommonMark never takes for structure, and as themselves where text is drawn. Elsewhere nothing is
 hidden.
 """

@@ -18,10 +18,10 @@ from lxml.html import HtmlElement
 import calc
 import catalogue
 from catalogue.deployments.family import find
-from workbench.entries import hardware, mechanisms
-from workbench.formulas.exported import load_formulas
-from workbench.showing.display import written
-from workbench.showing.numbers import fmt_bytes, fmt_time
+from notebooks.derive.formulas.exported import load_formulas
+from notebooks.pages.catalogue.tables import hardware, mechanisms
+from notebooks.show.display import written
+from notebooks.show.numbers import fmt_bytes, fmt_time
 
 LANGUAGE_OF = {"": "en", "zh": "zh-CN"}
 CALCULATORS, STATE = "calculators.html", "="  # a fragment of it is a state, no anchor

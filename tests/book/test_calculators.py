@@ -25,18 +25,18 @@ from _browser import INSTALL, Browser, find_chromium
 import calc
 from calc.costing.tokens import token_costs
 from calc.evidence.classes import own_errors
-from calc.intervals.uncertainty import interval
 from calc.physics.breakdown import token_parts
-from calculators.extras import COPIES, MOST, WAYS, extras
-from calculators.links import link
-from calculators.offers import card_of, contents, deployed, precisions
-from calculators.samples import state
-from calculators.scripts import start
-from calculators.views import RANGED
+from calc.uncertainty.interval import interval
 from catalogue import Scenario, deployment_names, load_scenario, read_scenario
 from catalogue.entries.trees import evaluate
 from catalogue.reading.amounts import human, span
-from workbench.formulas.javascript import HELPERS, function
+from notebooks.derive.formulas.javascript import HELPERS, function
+from notebooks.pages.calculators.extras import COPIES, MOST, WAYS, extras
+from notebooks.pages.calculators.links import link
+from notebooks.pages.calculators.offers import card_of, contents, deployed, precisions
+from notebooks.pages.calculators.samples import state
+from notebooks.pages.calculators.scripts import start
+from notebooks.pages.calculators.views import RANGED
 
 CHROMIUM = find_chromium()
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=f"no Chromium: {INSTALL}")

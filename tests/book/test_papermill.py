@@ -8,8 +8,8 @@ import nbformat
 import pytest
 
 from catalogue import ParamsError
-from decisions import goals
-from deployment_pages.sections.page import page_of
+from notebooks.pages.deciding import goals
+from notebooks.pages.deployments.sections.page import page_of
 
 PROJECT = Path(__file__).resolve().parents[2]
 TEMPLATES = PROJECT / "notebooks"

@@ -58,7 +58,7 @@ def test_only_what_is_stale_runs(project: Path) -> None:
     assert "scenarios/one.ipynb" not in outputs(project)
     assert ".keys/scenarios/one.json" not in outputs(project)
 
-    (project / "notebooks/workbench/formulas/formulas.json").write_text('{"a": 1}\n')
+    (project / "notebooks/derive/formulas/formulas.json").write_text('{"a": 1}\n')
     assert build(project) == ["derivation", "scenarios", "scenarios/three", "scenarios/two"]
 
 

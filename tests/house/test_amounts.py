@@ -7,13 +7,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ("calc", "catalogue", "notebooks")
 ENDS = {"value", "low", "high"}
-PREDICTED = "calc/intervals/amounts.py:Amount"
+PREDICTED = "calc/uncertainty/amount.py:Amount"
 STATED = {  # what files state: their source says it, nothing is predicted of it here
     "catalogue/reading/values.py:Value",
     "catalogue/entries/measurements.py:BlindPrediction",  # written before the rows were known
 }
 OTHERS = {
-    "calc/deciding/inputs/tornado.py:Bar",  # an input, and what a quantity is at its two ends
+    "calc/sensitivity/tornado.py:Bar",  # an input, and what a quantity is at its two ends
     "calc/serving/metrics.py:Quantile",  # of a run, which knows nothing of intervals: its scatter
 }
 
@@ -42,16 +42,16 @@ MACHINES = {
     "calc/launching/watching/signals.py", "calc/launching/watching/healthy.py",  # PromQL
     "calc/launching/watching/alerts.py", "calc/launching/watching/monitoring.py",  # as its printf
     "calc/commands/deciding/benched.py", "calc/commands/evidence/calibrate.py",  # files
-    "calc/commands/evidence/discrepancy.py", "notebooks/workbench/showing/long_table.py"}
+    "calc/commands/evidence/discrepancy.py", "notebooks/show/long_table.py"}
 STATED_AS_WRITTEN = {  # what a file or a formula says, with its own digits
     "catalogue/reading/printed.py", "catalogue/reading/values.py",
     "catalogue/entries/mechanisms.py", "catalogue/deployments/physics_inputs.py",
     "calc/serving/capacity.py", "calc/serving/queueing.py",  # exceptions and examples
-    "notebooks/workbench/formulas/treelatex.py", "notebooks/workbench/entries/hardware.py",
-    "notebooks/workbench/evidence/error_figures.py"}  # ticks of an axis
+    "notebooks/derive/formulas/treelatex.py", "notebooks/pages/catalogue/tables/hardware.py",
+    "notebooks/pages/validation/error_figures.py"}  # ticks of an axis
 ROUNDED = {  # to a number, which the formatter writes
-    "notebooks/deployment_pages/verdicts.py", "notebooks/deployment_pages/overview.py",
-    "notebooks/deployment_pages/summary.py"}
+    "notebooks/pages/deployments/verdicts.py", "notebooks/pages/deployments/overview.py",
+    "notebooks/pages/deployments/summary.py"}
 
 
 def with_digits() -> set[str]:

@@ -9,9 +9,7 @@ from pathlib import Path
 import pytest
 
 PROJECT = Path(__file__).resolve().parents[2]
-PACKAGES = ("catalogue", "calc", "notebooks/workbench", "notebooks/deployment_pages",
-            "notebooks/decisions", "notebooks/audited", "notebooks/engineering",
-            "notebooks/calculators", "book/_ext", "tools", "benchmarks")
+PACKAGES = ("catalogue", "calc", "notebooks", "book/_ext", "tools", "benchmarks")
 ROOMS = sorted(init.parent for package in PACKAGES
                for init in (PROJECT / package).rglob("__init__.py"))
 MODULES = sorted(path for package in (*PACKAGES, "tests")
@@ -83,7 +81,7 @@ def test_data_and_code_stand_apart():
 
 
 def test_a_room_of_tests_mirrors_a_room_of_code():
-    rooms = {relative(room).removeprefix("notebooks/").replace("book/_ext", "book")
+    rooms = {relative(room).replace("book/_ext", "book")
              for room in ROOMS}
     own = {"house", "support"}  # the rules of the whole, and what the tests share
     for folder in {path.parent for path in (PROJECT / "tests").rglob("test_*.py")}:

@@ -6,23 +6,23 @@ from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[2]
 PACKAGES = ("catalogue", "calc", "notebooks")
-JUDGE, LAYOUTS = "calc/choosing/layouts/judge.py", "calc/choosing/layouts/ways.py"
+JUDGE, LAYOUTS = "calc/layouts/loads.py", "calc/layouts/cuts.py"
 RULES = "catalogue/deployments/admission/"
 HEADROOM = "headroom_per_device"
 ASKED_OF_RULES = {"cut_problem", "block_problem", "context_problem", "server_problem",
                   "engine_problem", "draft_problem", "dtype_problem", "length_problem",
                   "kernel_problem", "missing_dtypes", "drafts_in_stages", "staged_problem"}
 SHOWN = {  # what a card multiplies, or an engine does, as the subject of a page: no deployment
-    "notebooks/workbench/entries/formats.py": {"missing_dtypes"},
-    "notebooks/engineering/operating/settings.py": {"missing_dtypes"},
-    "notebooks/engineering/operating/around.py": {"drafts_in_stages"},
+    "notebooks/pages/catalogue/tables/formats.py": {"missing_dtypes"},
+    "notebooks/pages/engineering/operating/settings.py": {"missing_dtypes"},
+    "notebooks/pages/engineering/operating/around.py": {"drafts_in_stages"},
     "catalogue/deployments/precision_support.py": {"missing_dtypes"},
     "catalogue/kernels/table.py": {"kernel_problem"},
     "catalogue/kernels/__init__.py": {"kernel_problem"},
     "catalogue/deployments/profiles.py": {"drafts_in_stages"},
     "calc/launching/layout.py": {"server_problem"},  # of a layout that it lays on nodes
 }
-DIVISORS = {LAYOUTS, JUDGE, "calc/choosing/advice.py"}
+DIVISORS = {LAYOUTS, JUDGE, "calc/answer/nearest.py"}
 
 
 @cache

@@ -14,9 +14,9 @@ from _fleet import ATTENTIONS, compositions, one, run, sampled, tables
 
 import calc
 import catalogue
+from calc.closed_form.evaluate import INPUTS, PHASES
 from calc.physics.breakdown import CLASSES
 from calc.physics.timing.collectives import group
-from calc.quantities.everything import INPUTS, PHASES
 
 both = pytest.mark.parametrize("attention", ATTENTIONS)
 ONE_RANK = {"tensor_parallel": 1, "pipeline_parallel": 1, "data_parallel": 1, "expert_parallel": 1,

@@ -12,9 +12,9 @@ import calc
 import catalogue
 from calc.physics.breakdown import CLASSES
 from catalogue import units
-from workbench.formulas import dimensions
-from workbench.formulas.errors import DerivationError
-from workbench.formulas.symbols import sym
+from notebooks.derive.formulas import dimensions
+from notebooks.derive.formulas.errors import DerivationError
+from notebooks.derive.formulas.symbols import sym
 
 GIB, GB = 2**30, 10**9
 

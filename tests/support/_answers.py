@@ -6,7 +6,7 @@ import functools
 
 import calc
 import catalogue
-from calc.choosing.answers import Estimate
+from calc.answer.estimate import Estimate
 
 
 @functools.cache

@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from calc.closed_form.evaluate import INPUTS, PHASES, evaluate
+from calc.closed_form.waves import chunk, decode_step, prompts
 from calc.physics.arrays import ceil_div
 from calc.physics.decode_floor import decode_floor
 from calc.physics.memory import Cache, cache, candidate_stages, weights
 from calc.physics.operators import Row, operator_table
 from calc.physics.shapes import count_parameters
 from calc.physics.work import Composition
-from calc.quantities.everything import INPUTS, PHASES, evaluate
-from calc.quantities.waves import chunk, decode_step, prompts
-from workbench.formulas.samples import random_inputs
+from notebooks.derive.formulas.samples import random_inputs
 
 ATTENTIONS = ("mla", "gqa")
 SIZE = 100
@@ -34,7 +34,7 @@ Inputs = dict[str, Any]
 
 @functools.cache
 def sampled(attention: str) -> Inputs:
-    """The first deployments of ``workbench.formulas.samples``; every input is an array of them."""
+    """The first deployments of ``derive.formulas.samples``; every input is an array of them."""
     rows = [random_inputs(seed, attention) for seed in range(SIZE)]
     return {name: np.array([float(row[name]) for row in rows]) for name in rows[0]}
 

@@ -95,7 +95,7 @@ def make(folder: Path) -> Path:
         "params/scenarios/one.yml": "1\n",
         "params/scenarios/two.yml": "2\n",
         "requirements.txt": "numpy==2.4\n",
-        "notebooks/workbench/formulas/formulas.json": "{}\n",
+        "notebooks/derive/formulas/formulas.json": "{}\n",
         "notebooks/derivation.md": notebook("derivation", "Derivation", "推导", "1 + 1"),
         "notebooks/scenarios.md": notebook(
             "scenarios", "All", "全部",

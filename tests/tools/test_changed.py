@@ -10,12 +10,12 @@ import pytest
 from tools import changed
 
 STEP = Path("calc/physics/step.py")
-NEAR = {"calc.physics.step": {"calc.quantities.everything"}}
-FAR = {"calc.physics.step": {"calc.quantities.everything", "calc.choosing.estimate", "calc"}}
+NEAR = {"calc.physics.step": {"calc.closed_form.evaluate"}}
+FAR = {"calc.physics.step": {"calc.closed_form.evaluate", "calc.answer.estimate", "calc"}}
 TESTS = {
     "tests/calc/physics/test_laws.py": {"numpy"},
-    "tests/calc/quantities/test_everything.py": {"calc.quantities.everything"},
-    "tests/calc/choosing/test_estimate.py": {"calc"},
+    "tests/calc/quantities/test_everything.py": {"calc.closed_form.evaluate"},
+    "tests/calc/answer/test_estimate.py": {"calc"},
     "tests/catalogue/test_catalogue.py": {"catalogue"},
     "tests/book/test_pages.py": {"_browser"},
     "tests/tools/test_with_helper.py": {"_fleet"},
@@ -36,7 +36,7 @@ def test_a_module_concerns_its_rooms_tests_those_of_its_importers_and_its_doctes
 
 def test_what_is_further_away_is_left_out_and_named() -> None:
     selection = chosen(STEP.as_posix(), near=NEAR, far=FAR)
-    assert set(selection.left_out) == {"tests/calc/choosing/test_estimate.py",
+    assert set(selection.left_out) == {"tests/calc/answer/test_estimate.py",
                                        "tests/calc/physics/test_on_the_page.py",
                                        "tests/book/test_pages.py"}
 
@@ -56,9 +56,9 @@ def test_a_file_that_is_no_module_concerns_the_tests_that_read_it(path: str) -> 
 
 def test_imports_of_the_code_decide() -> None:
     near, far = changed.neighbours([STEP])
-    assert "calc.quantities.everything" in near["calc.physics.step"]
-    assert "calc.choosing.answers" in far["calc.physics.step"]
-    assert "calc.choosing.answers" not in near["calc.physics.step"]
+    assert "calc.closed_form.evaluate" in near["calc.physics.step"]
+    assert "calc.answer.estimate" in far["calc.physics.step"]
+    assert "calc.answer.estimate" not in near["calc.physics.step"]
     needs = changed.needs_of_tests()
     assert "calc.physics.decode_floor" in needs["tests/calc/physics/test_laws.py"], "by _fleet"
     assert changed.SITE in needs["tests/book/test_book_build.py"]

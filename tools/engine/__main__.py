@@ -2,8 +2,8 @@
 
 ``python -m tools.engine [PART ...] [--environment DIR]``; parts: serve, own, lines, answers,
 sglang, sglang-answers, ascend, ascend-answers; without names, all. One table (what, saw, expected,
-ok), kept in ``notebooks/decisions/engine.json``; the exit code is 1 if a row is not as expected. A
-processor is no card of the catalogue: what is tested is that commands start and that flags,
+ok), kept in ``notebooks/pages/deciding/engine.json``; the exit code is 1 if a row is not as
+expected. A processor is no card of the catalogue: what is tested is that commands start and that flags,
 metrics, rules, bench and calibration go together. Its speed tests no prediction.
 """
 
@@ -31,7 +31,7 @@ from tools.engine.server.watching import FASTER
 from tools.engine.sglang import parsed as sglang
 
 ROOT = catalogue.ROOT.parent
-RESULTS = ROOT / "notebooks" / "decisions" / "engine.json"
+RESULTS = ROOT / "notebooks/pages/deciding/engine.json"
 PARTS: dict[str, Callable[[Environment, Path, Path], Iterator[Row]]] = {
     "serve": served.rows, "own": own.rows, "lines": configured.rows,
     "answers": configured.of_answers, "sglang": sglang.rows,

@@ -16,7 +16,7 @@ MADE = (".git", ".venv", "_build", "chapters", ".*_cache", "__pycache__")  # sta
 
 def _build(tree: Path) -> float:
     """Build the book of a tree; return how long it took [s]. SystemExit if it fails."""
-    paths = os.pathsep.join(map(str, (tree, tree / "notebooks", tree / "book")))
+    paths = os.pathsep.join(map(str, (tree, tree / "book")))
     begun = time.monotonic()
     done = subprocess.run([COMMAND, "build", "book/"], cwd=tree, capture_output=True, text=True,
                           check=False, env={**os.environ, "PYTHONPATH": paths})

@@ -18,11 +18,10 @@ from pathlib import Path
 from setuptools.command.build_py import build_py
 
 PACKAGE, COMMAND = "will_it_fit", "will-it-fit"
-ROOMS = ("calc", "catalogue", "workbench", "deployment_pages", "decisions", "audited",
-         "engineering", "calculators")
+ROOMS = ("calc", "catalogue", "notebooks")
 DATA = "params"
 TEXTS = ("book/*.md", "book/_ext/**/*", "book/_templates/*", "notebooks/*.md",
-         "notebooks/supplements/*.md", "notebooks/workbench/formulas/formulas.json")
+         "notebooks/supplements/*.md", "notebooks/derive/formulas/formulas.json")
 """What a report is made with."""
 SPOKEN = re.compile(r"python -m calc\b(?!\.)")
 EXAMPLE = re.compile(r"(?m)^(\s*>>> )((?:from|import) .+)$")
@@ -42,8 +41,8 @@ def bundled(source: str) -> str:
     'from will_it_fit import calc; import os  # both'
     >>> bundled("from catalogue.reading import (\\n    units)")
     'from will_it_fit.catalogue.reading import (\\n    units)'
-    >>> bundled("import workbench.pages as shown, calc.physics")
-    'import will_it_fit.workbench.pages as shown; import will_it_fit.calc.physics; \
+    >>> bundled("import notebooks.pages.catalogue as shown, calc.physics")
+    'import will_it_fit.notebooks.pages.catalogue as shown; import will_it_fit.calc.physics; \
 from will_it_fit import calc'
     """
     lines = source.splitlines(keepends=True)

@@ -9,7 +9,7 @@
   const sum = (numbers) => numbers.reduce((whole, number) => whole + number, 0);
 
   /* 10% and 90% points of a sum of independent moves, and what its median takes; as
-     calc/intervals/uncertainty.py, which says why. A move is a pair: at the low end of an input, and at
+     calc/uncertainty/interval.py, which says why. A move is a pair: at the low end of an input, and at
      its high end. */
   const summed = (moves, constants) => {
     const { normal90, halfMean, curved } = constants;

@@ -9,9 +9,9 @@ from catalogue.reading.amounts import human
 from catalogue.reading.units import DIMENSIONLESS
 
 if TYPE_CHECKING:
-    from calc.searching.answers import Answer
-    from calc.searching.choices import Choice, Row
-    from calc.searching.sure import Drawn
+    from calc.layouts.choice import Choice, Row
+    from calc.search.result import Answer
+    from calc.search.robust import Drawn
 
 HEADS = {"throughput_per_card": "per card", "throughput": "throughput", "ttft": "TTFT",
          "tpot": "TPOT", "e2e": "latency", "cost": "cost per million",
@@ -84,7 +84,7 @@ def amount(name: str, value: float) -> str:
 
 def runs(answer: Answer, row: Row) -> str:
     """Which engine runs a deployment, or why none does."""
-    from calc.searching.choices import unrun
+    from calc.layouts.choice import unrun
 
     why = unrun(answer.found.wishes.goal, row)
     kernels = {choice.precision: kernel for choice, kernel in zip(

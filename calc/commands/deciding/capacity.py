@@ -181,17 +181,17 @@ def _growth(text: str) -> dict[str, float]:
 
 
 def _limits(given: dict[str, Any]) -> Any:
-    from calc.deciding.replicas import Limits
+    from calc.capacity.replicas import Limits
 
     return Limits(given["ttft"], given["tpot"], given["share"])
 
 
 def _day(scenario: Scenario, args: argparse.Namespace, given: dict[str, Any]) -> dict[str, Any]:
     """Replicas by the hour and the servers that they stand in."""
-    from calc.deciding.availability import failures_of, fleet_of, spares_for
-    from calc.deciding.day import check, day
-    from calc.deciding.replicas import Replica
-    from calc.quantities.everything import evaluate
+    from calc.capacity.availability import failures_of, fleet_of, spares_for
+    from calc.capacity.day import check, day
+    from calc.capacity.replicas import Replica
+    from calc.closed_form.evaluate import evaluate
 
     curve, limits, replica = load("loads", args.load), _limits(given), Replica(scenario)
     failures = failures_of(scenario.device.id)
@@ -216,8 +216,8 @@ def _day(scenario: Scenario, args: argparse.Namespace, given: dict[str, Any]) ->
 
 
 def _tiers(scenario: Scenario, given: dict[str, Any], answer: dict[str, Any]) -> list[Any]:
-    from calc.deciding.day import with_tiers
-    from calc.deciding.tiers import Population
+    from calc.capacity.day import with_tiers
+    from calc.capacity.tiers import Population
 
     if stated := float(scenario.inputs()["prefix_hit_share"]):
         raise ParamsError(f"'{scenario.id}' states a prefix_hit_share of {stated:g}, which is an "
@@ -232,8 +232,8 @@ def _tiers(scenario: Scenario, given: dict[str, Any], answer: dict[str, Any]) ->
 
 
 def _regret(scenario: Scenario, args: argparse.Namespace, given: dict[str, Any]) -> dict[str, Any]:
+    from calc.capacity.options import chosen, in_money, layouts
     from calc.costing.rates import card_hour
-    from calc.deciding.choices import chosen, in_money, layouts
 
     hour = card_hour(scenario.device, reader=args.price)
     curve, limits = load("loads", args.load), _limits(given)
@@ -247,9 +247,9 @@ def _regret(scenario: Scenario, args: argparse.Namespace, given: dict[str, Any])
 
 
 def _cards(scenario: Scenario, given: dict[str, Any]) -> dict[str, Any]:
-    from calc.deciding.growth import best, sizes_of
-    from calc.deciding.pairing import Pairing
-    from calc.deciding.tables import Tables
+    from calc.capacity.growth import best, sizes_of
+    from calc.capacity.pool_layouts import Pairing
+    from calc.capacity.tables import Tables
 
     limits, sizes = _limits(given), sizes_of(int(scenario.node.devices_per_node.value))
     tables = Tables(scenario)

@@ -10,7 +10,7 @@ from typing import Any
 from rich.table import Table
 
 from calc.commands.printing import OK, console, print_json
-from calc.intervals.amounts import Amount
+from calc.uncertainty.amount import Amount
 from catalogue import ParamsError, load, load_prices, load_scenario
 from catalogue.planning.prices import OWNERSHIPS, Prices, Sold
 from catalogue.reading.amounts import NONE, human, plain
@@ -75,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
 
     Raises ParamsError for a deployment, a price or a number that cannot be used.
     """
-    from calc.choosing.answers import estimate
+    from calc.answer.estimate import estimate
     from calc.costing.answer import Asked, cost, crossovers
     from calc.costing.rates import prices_of, stated, way_of
 

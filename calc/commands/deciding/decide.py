@@ -10,12 +10,11 @@ import numpy as np
 from rich.table import Table
 
 from calc.commands.printing import OK, console, print_json
-from calc.deciding.inputs.breakeven import FIRST, SECOND, TIE, BreakEven, breakeven
-from calc.deciding.inputs.doubt import Doubt, doubt
-from calc.deciding.inputs.elasticities import Elasticity, answers_of
-from calc.deciding.inputs.information import DRAWS, RATE, Information, between, to_buy
-from calc.deciding.inputs.paths import Path, path_of
-from calc.deciding.inputs.plans import (
+from calc.sensitivity.breakeven import FIRST, SECOND, TIE, BreakEven, breakeven
+from calc.sensitivity.elasticities import Elasticity, answers_of
+from calc.sensitivity.information import DRAWS, RATE, Information, between, to_buy
+from calc.sensitivity.paths import Path, path_of
+from calc.sensitivity.plans import (
     CARD_HOURS,
     REQUESTS,
     Limit,
@@ -27,8 +26,9 @@ from calc.deciding.inputs.plans import (
     signed,
     unit_of,
 )
-from calc.deciding.inputs.sensitivity import MOST, Sensitivity, sensitivity
-from calc.deciding.inputs.tornado import OWN, Tornado, tornado
+from calc.sensitivity.probability import Doubt, doubt
+from calc.sensitivity.sensitivity import MOST, Sensitivity, sensitivity
+from calc.sensitivity.tornado import OWN, Tornado, tornado
 from catalogue import ParamsError, load_prices, symbols
 from catalogue.reading import units
 from catalogue.reading.amounts import human, plain, span
@@ -193,7 +193,7 @@ def _breakeven(args: argparse.Namespace, plan: Plan, name: str) -> tuple[Any, li
 def _against_service(args: argparse.Namespace, plan: Plan) -> tuple[Any, list[Any]]:
     """From which utilisation cards are cheaper than a service that is paid by the token."""
     from calc.costing.rates import card_hour, stated, unpriced, way_of
-    from calc.deciding.inputs.services import utilisation
+    from calc.sensitivity.against_service import utilisation
 
     service = load_prices(args.against)
     device = plan.scenario.device

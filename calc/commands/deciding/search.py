@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from calc.choosing.advice import set_line
 from calc.commands.deciding.answered import (
     HEADS,
     amount,
@@ -24,15 +23,16 @@ from calc.commands.deciding.answered import (
 )
 from calc.commands.deciding.missing import nearest, sentence, why_none
 from calc.commands.printing import OK, console, counted, print_json
+from calc.layouts.change import set_line
 from catalogue import ParamsError
 from catalogue.reading.amounts import human
 from catalogue.reading.files import write_whole
 
 if TYPE_CHECKING:
-    from calc.searching.advice import Relaxed
-    from calc.searching.answers import Answer
-    from calc.searching.choices import Row
-    from calc.searching.sure import Drawn
+    from calc.layouts.choice import Row
+    from calc.search.result import Answer
+    from calc.search.robust import Drawn
+    from calc.search.same_cards import Relaxed
 
 UNMET = 3  # exit code of a goal that nothing meets
 FLAGS = {"users": "demand.users", "input": "demand.input_tokens", "output": "demand.output_tokens",
@@ -66,8 +66,8 @@ def run(args: argparse.Namespace) -> int:
     Raises ParamsError for a goal that cannot be used, or contradicts itself.
     """
     from calc.launching.starting import search
-    from calc.searching.advice import inside, relaxed
-    from calc.searching.asking import load_goal
+    from calc.search.load_goal import load_goal
+    from calc.search.same_cards import inside, relaxed
 
     flags = [f"{key}={getattr(args, flag)}" for flag, key in FLAGS.items()
              if getattr(args, flag) is not None] + ["space.any_engine=true"] * args.any_engine
@@ -108,7 +108,7 @@ def _written(answer: Answer, near: Row | None, folder: Path) -> list[Path]:
 
     Raises ParamsError for a folder that cannot be written to, or that holds another such file.
     """
-    from calc.searching.choices import family, text
+    from calc.layouts.choice import family, text
 
     goal = answer.found.wishes.goal
     texts = {f"{goal.id}-{number}.yml": text(goal, row.choice) if row.prefill is None
@@ -270,7 +270,7 @@ def _print_missed(screen: Console, answer: Answer) -> None:
 
 def _print_sure(screen: Console, answer: Answer) -> None:
     """Which deployment is sure, or how that was found."""
-    from calc.searching.sure import SURE
+    from calc.search.robust import SURE
 
     if not answer.found.wishes.limits:
         return
@@ -365,8 +365,8 @@ def _print_miss(screen: Console, answer: Answer) -> None:
 
 def _funnel(answer: Answer) -> str:
     """What was tried and what became of it, in one sentence."""
-    from calc.searching.funnel import BOUNDS, COUNTED
-    from calc.searching.trying import PER_DOUBLING
+    from calc.search.candidates import PER_DOUBLING
+    from calc.search.left_out import BOUNDS, COUNTED
 
     funnel: Any = answer.found.funnel
     parts = [f"{funnel.counts[name]:,} {BOUNDS[name][0]}" for name in COUNTED

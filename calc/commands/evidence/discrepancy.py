@@ -12,8 +12,8 @@ from typing import Any, Protocol
 
 from calc.commands.printing import OK, print_json, store
 from calc.evidence.classes import LOADS, UNCALIBRATED, discrepancy, named
-from calc.intervals.leaning import of_deployment
-from calc.intervals.uncertainty import Sides
+from calc.uncertainty.interval import Sides
+from calc.uncertainty.leaning import of_deployment
 from catalogue import ParamsError, deployment_names, library, load_scenario
 from catalogue.entries.calibrations import Covered, Growth, LeftOut, OwnError
 from catalogue.reading import yamlfile

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import yaml
 
-from calc.choosing.users import users_see
+from calc.answer.users import users_see
 from calc.launching.scripts import MADE, Pool
 from calc.launching.watching.alerts import DOWN, HOLD, WINDOW, Alert, alerts, named
 from calc.launching.watching.healthy import healthy

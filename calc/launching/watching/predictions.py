@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 import calc
-from calc.choosing.advice import set_line
-from calc.choosing.answers import Estimate
-from calc.intervals.amounts import Amount
-from calc.quantities.everything import evaluate
+from calc.answer.estimate import Estimate
+from calc.closed_form.evaluate import evaluate
+from calc.layouts.change import set_line
+from calc.uncertainty.amount import Amount
 from catalogue import ParamsError, Scenario
 
 RAREST = 1e-3  # share of the steps; the tail of the occupancy is known to a seventh of it

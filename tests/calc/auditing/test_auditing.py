@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import catalogue
+from calc.answer.estimate import estimate
 from calc.auditing import listing
 from calc.auditing.audit import audit
 from calc.auditing.costs import PLAN, RUNS
@@ -39,10 +40,9 @@ from calc.auditing.judging import (
     reaches,
 )
 from calc.auditing.listing import listed_in
-from calc.choosing.answers import estimate
 from calc.commands.main import main
-from calc.intervals.amounts import Amount
-from calc.searching.advice import alternatives
+from calc.search.same_cards import alternatives
+from calc.uncertainty.amount import Amount
 from catalogue.reading import words
 from catalogue.reading.printed import read
 
@@ -303,7 +303,7 @@ def test_the_plan_as_it_can_run_runs_and_nothing_of_its_cards_is_better(users):
 
 
 def test_what_the_pages_name_is_a_verdict():
-    from audited.words import ALSO, VERDICTS, group
+    from notebooks.pages.audit.words import ALSO, VERDICTS, group
 
     for row in audit().rows:
         assert row.judgement.verdict in VERDICTS

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import catalogue
 from calc.costing.rates import card_hour, converted, prices_of, stated
-from calc.intervals.amounts import Amount
+from calc.uncertainty.amount import Amount
 from catalogue import ParamsError
 from catalogue.planning.prices import OWNERSHIPS, currency_of
 

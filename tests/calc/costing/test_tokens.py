@@ -8,9 +8,9 @@ import pytest
 import catalogue
 from calc import evaluate
 from calc.costing.power import own_cards
-from calc.costing.spread import spread
 from calc.costing.tokens import DAYS_OF_MONTH, card_times, energy_per_token, token_costs, user_month
-from calc.intervals.amounts import Amount
+from calc.uncertainty.amount import Amount
+from calc.uncertainty.propagate import spread
 
 DEPLOYMENTS = ["s2-910b1-awq", "h200-r1-vllm-tp8", "s1-launch", "wide-lmsys-decode"]
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import catalogue
+from calc.closed_form.evaluate import evaluate
 from calc.evidence import classes, growth
 from calc.evidence.nearness import AXES, NAMES, both, place, widened
 from calc.evidence.pooling import Residuals
-from calc.quantities.everything import evaluate
 from catalogue.deployments.knobs import NORMAL_90
 
 FAR = "h200-r1-vllm-tp8"
@@ -77,7 +77,7 @@ def test_many_loads_at_once_are_each_alone():
 
 
 def test_the_interval_of_an_estimate_is_that_at_its_distance():
-    from calc.intervals.uncertainty import interval
+    from calc.uncertainty.interval import interval
 
     scenario = loaded(4096)
     own = classes.own_errors(scenario)

@@ -13,14 +13,14 @@ import numpy as np
 import pytest
 
 import catalogue
+from calc.closed_form.evaluate import evaluate
 from calc.commands.evidence import calibrate
 from calc.evidence import protocols, validation
 from calc.evidence.baselines import ablation, rooflines
 from calc.evidence.fitting import fit
-from calc.quantities.everything import evaluate
 from catalogue.deployments.knobs import NORMAL_90
-from workbench.evidence import error_page, error_tables
-from workbench.showing.numbers import fmt_percent
+from notebooks.pages.validation import error_page, error_tables
+from notebooks.show.numbers import fmt_percent
 
 ROOT = Path(__file__).resolve().parents[3]
 AWQ = "s2-910b1-awq"

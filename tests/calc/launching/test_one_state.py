@@ -5,12 +5,12 @@ import pytest
 
 import calc
 import catalogue
-from calc.deciding.replicas import Replica
+from calc.capacity.replicas import Replica
 from calc.launching.deployment import deployment
-from calc.searching.answers import Answer
-from calc.searching.asking import load_goal
-from calc.searching.choices import scenario
-from calc.searching.search import search
+from calc.layouts.choice import scenario
+from calc.search.load_goal import load_goal
+from calc.search.result import Answer
+from calc.search.search import search
 
 RATE = 0.5  # request/s: prompts of ranks that share experts take most of a token's time
 NAMES = ("ttft", "tpot")

@@ -6,7 +6,7 @@ from _fleet import fleet, run, where
 
 import calc
 import catalogue
-from calc.quantities.everything import PHASES
+from calc.closed_form.evaluate import PHASES
 from calc.serving.requests import Step
 from calc.serving.step_times import Clock
 from catalogue.reading.record import ROOT

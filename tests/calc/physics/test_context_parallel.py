@@ -8,7 +8,7 @@ from _fleet import ATTENTIONS, run, sampled, where
 
 import calc
 import catalogue
-from calc.quantities.everything import PHASES
+from calc.closed_form.evaluate import PHASES
 from catalogue.deployments.layout import SHARED_CACHE
 
 both = pytest.mark.parametrize("attention", ATTENTIONS)

@@ -9,10 +9,10 @@ from _fleet import ATTENTIONS, run, sampled, where
 
 import calc
 import catalogue
+from calc.closed_form.evaluate import PHASES
 from calc.physics.arrays import Inputs
 from calc.physics.experts import copies_sent, fullest, fullest_receiver, upper_quantile
 from calc.physics.timing.collectives import all_gather, group, reduce_scatter
-from calc.quantities.everything import PHASES
 
 both = pytest.mark.parametrize("attention", ATTENTIONS)
 RANKS, APART = 48, 12

@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 
 import calc
 import catalogue
-from calc.choosing.advice import Search
+from calc.answer.nearest import Search
+from calc.closed_form.evaluate import PHASES
 from calc.physics.breakdown import bound_by, parts
 from calc.physics.experts import distinct_experts
-from calc.quantities.everything import PHASES
 from catalogue import ParamsError
 
 EXPERT = 3 * 7168 * 2048 * 2  # [B]

@@ -7,10 +7,10 @@ import pytest
 from _fleet import ATTENTIONS, fleet
 
 import calc
+from calc.closed_form.evaluate import PHASES
 from calc.physics.arrays import Inputs, once
 from calc.physics.experts import fullest
 from calc.physics.timing.collectives import group
-from calc.quantities.everything import PHASES
 
 
 @once

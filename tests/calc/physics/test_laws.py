@@ -10,8 +10,8 @@ from _fleet import ALPHAS, ATTENTIONS, EFFICIENCIES, RATES, fleet, run, sampled,
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from calc.closed_form.evaluate import PHASES
 from calc.physics.breakdown import CLASSES, DEVICE, bound_by, parts, token_parts
-from calc.quantities.everything import PHASES
 
 ROUNDING = 1e-9  # relative: sums of a dozen numbers in floating point
 SEEDS = st.integers(0, 2**32 - 1)

@@ -10,14 +10,14 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import catalogue
+from calc.closed_form.evaluate import PHASES
 from calc.physics.experts import distinct_experts
 from calc.physics.timing.matmuls import operator_time
-from calc.quantities.everything import PHASES
 from calc.serving.scheduling import Limits, Request, schedule
 from calc.serving.step_times import Clock
-from workbench.formulas import dimensions
-from workbench.formulas.exported import load_formulas
-from workbench.formulas.trees import from_tree
+from notebooks.derive.formulas import dimensions
+from notebooks.derive.formulas.exported import load_formulas
+from notebooks.derive.formulas.trees import from_tree
 
 ROUNDING = 1e-9  # relative
 SEEDS = st.integers(0, 2**32 - 1)

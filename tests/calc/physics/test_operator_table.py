@@ -11,13 +11,13 @@ from _fleet import ATTENTIONS, compositions, fleet, namespace, one, run, sampled
 
 import calc
 import catalogue
+from calc.closed_form.evaluate import PHASES, evaluate
 from calc.physics.breakdown import CLASSES
 from calc.physics.communication import exchange
 from calc.physics.experts import fullest_receiver
 from calc.physics.operators import LINK, MATRIX, VECTOR
 from calc.physics.timing.collectives import all_gather, all_reduce, group, reduce_scatter
 from calc.physics.timing.matmuls import operator_time
-from calc.quantities.everything import PHASES, evaluate
 from catalogue.deployments.knobs import DENSE
 
 BYTES = ("weight_bytes", "activation_bytes", "kv_bytes")

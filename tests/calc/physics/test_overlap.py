@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from _fleet import ATTENTIONS, run, sampled, where
 
+from calc.closed_form.evaluate import PHASES
 from calc.physics.breakdown import Busy
-from calc.quantities.everything import PHASES
 
 ROUNDING = 1e-9  # relative, of sums of a dozen numbers in floating point
 ALL_HIDDEN = {"overlap_efficiency": 1, "host_overlap": 0, "single_token_path": 0,

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import catalogue
-from calc.choosing.simulated import system_of
-from calc.quantities.benches import FEWEST, LARGEST_RUN, WAVES
-from calc.quantities.everything import evaluate
+from calc.answer.simulated import system_of
+from calc.closed_form.benches import FEWEST, LARGEST_RUN, WAVES
+from calc.closed_form.evaluate import evaluate
 from calc.serving.arrivals import ClosedLoop
 from calc.serving.simulation import simulate
 

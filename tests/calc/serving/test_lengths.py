@@ -9,10 +9,10 @@ import pytest
 
 import calc
 import catalogue
-from calc.choosing.simulated import system_of
+from calc.answer.simulated import system_of
+from calc.closed_form.evaluate import evaluate
+from calc.closed_form.occupancy import normal_tail
 from calc.physics.decode_floor import biased, context_deviation, mean_attended, mean_context
-from calc.quantities.everything import evaluate
-from calc.quantities.occupancy import normal_tail
 from calc.serving.arrivals import ClosedLoop, shapes_of
 from calc.serving.simulation import simulate
 

@@ -7,7 +7,7 @@ import pytest
 from _engines import limits
 
 import catalogue
-from calc.quantities.everything import evaluate
+from calc.closed_form.evaluate import evaluate
 from calc.serving.scheduling import Request, schedule
 
 SERVER = "h200-r1-sglang-tp8"

@@ -9,14 +9,14 @@ import pytest
 import calc
 import catalogue
 from benchmarks.steady import NEVER, rows
-from calc.choosing.answers import predicted
-from calc.choosing.simulated import system_of
-from calc.choosing.users import MEANS, users_see
+from calc.answer.estimate import predicted
+from calc.answer.simulated import system_of
+from calc.answer.users import MEANS, users_see
+from calc.closed_form.evaluate import evaluate
+from calc.closed_form.overlaps import product_log
+from calc.closed_form.steady import gathering
+from calc.closed_form.validity import DOUBTS, NEAR, doubts
 from calc.physics.arrays import Inputs
-from calc.quantities.everything import evaluate
-from calc.quantities.overlaps import product_log
-from calc.quantities.steady import gathering
-from calc.quantities.validity import DOUBTS, NEAR, doubts
 from calc.serving.arrivals import poisson
 from calc.serving.metrics import summarise
 from calc.serving.simulation import simulate

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import catalogue
-from calc.quantities.everything import evaluate
+from calc.closed_form.evaluate import evaluate
 
 COUNT = 10_000
 WITHIN = 0.01

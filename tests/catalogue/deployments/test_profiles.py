@@ -8,8 +8,8 @@ import pytest
 from _door import sentence, values
 
 import catalogue
+from calc.closed_form.evaluate import evaluate
 from calc.commands.estimate import engine_line
-from calc.quantities.everything import evaluate
 from catalogue.deployments.physics_inputs import SWITCHES
 from catalogue.deployments.profiles import load_fits, load_profile
 from catalogue.deployments.resolved import DELAY_STEPS

@@ -11,9 +11,9 @@ from _door import sentence
 import catalogue
 from catalogue import trees
 from catalogue.entries.formulas import within_digits
-from workbench.formulas.errors import DerivationError
-from workbench.formulas.treelatex import tree_latex
-from workbench.showing import display, documents
+from notebooks.derive.formulas.errors import DerivationError
+from notebooks.derive.formulas.treelatex import tree_latex
+from notebooks.show import display, documents
 
 FILES = {name: catalogue.load("formulas", name) for name in catalogue.names("formulas")}
 FORMULAS = [formula for file in FILES.values() for formula in file.formulas]

@@ -14,8 +14,8 @@ import catalogue
 from calc.physics.decode_floor import mean_attended, mean_context
 from calc.physics.memory import cache
 from calc.physics.shapes import count_parameters
-from workbench.formulas.exported import computable, evaluate_all, load_formulas, select
-from workbench.formulas.samples import random_inputs
+from notebooks.derive.formulas.exported import computable, evaluate_all, load_formulas, select
+from notebooks.derive.formulas.samples import random_inputs
 
 OF_DOCUMENTS = ("s0-", "s1-", "s2-", "s3-")
 MODELS = [name for name in catalogue.names("models") if not name.startswith(OF_DOCUMENTS)]

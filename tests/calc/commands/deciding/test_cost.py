@@ -8,11 +8,11 @@ import pytest
 from _options import ABSURD, ended_well, finite
 
 import catalogue
-from calc.choosing import answers
+from calc.answer import estimate
 from calc.costing import rates as price_list
 from calc.costing.answer import price_of_request
 
-ESTIMATE = answers.estimate
+ESTIMATE = estimate.estimate
 
 OPTIONS = ("--price", "--utilisation", "--user-requests", "--day-requests", "--load", "--api",
            "--prices")
@@ -29,11 +29,11 @@ def asked(cli, *options: str, scenario: str = "h200-r1-vllm-tp8"):
 @pytest.fixture(autouse=True)
 def _estimated_once(monkeypatch):
     """An estimate of the same deployment is made once for all cases."""
-    monkeypatch.setattr(answers, "estimate", _estimate)
+    monkeypatch.setattr(estimate, "estimate", _estimate)
 
 
 @functools.cache
-def _of(path: str) -> answers.Estimate:
+def _of(path: str) -> estimate.Estimate:
     return ESTIMATE(catalogue.load_scenario(path))
 
 

@@ -1,0 +1,1 @@
+"""Answers for one deployment: estimate, nearest change, users, pools; nothing is searched."""

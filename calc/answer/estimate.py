@@ -1,0 +1,397 @@
+"""A scenario's answer: does it fit, what bounds it, each quantity with its 80% interval."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+from calc.answer.nearest import Change, Search
+from calc.answer.steady_state import (
+    BENCH,
+    STEADY,
+    THROUGHPUT,
+    Lasting,
+    as_simulated,
+    lasting,
+    simulated,
+)
+from calc.answer.users import Seen
+from calc.closed_form.evaluate import evaluate
+from calc.closed_form.validity import DOUBTS
+from calc.evidence.classes import Own, own_errors
+from calc.layouts.loads import HEADROOM, MEMORY, Reason, reasons
+from calc.physics.breakdown import bottleneck, token_parts
+from calc.physics.breakdown import parts as step_parts
+from calc.physics.shapes import count_parameters
+from calc.uncertainty.amount import ESTIMATE, EXACT, LOWER_BOUND, UPPER_BOUND, Amount
+from calc.uncertainty.interval import interval, share_at_least
+from catalogue import Scenario, model_inputs
+from catalogue.deployments.knobs import Knob
+from catalogue.deployments.scenario import unasked
+from catalogue.entries.deployments import Claim
+from catalogue.entries.models import Model
+from catalogue.reading.units import COUNTING
+
+if TYPE_CHECKING:
+    from calc.evidence.calibrated import Applied
+
+CAPACITY = MEMORY
+
+QUANTITIES: dict[str, str] = {
+    "weights_per_device": EXACT,
+    "replicated_weights_per_device": EXACT,
+    "kv_bytes_per_token": EXACT,
+    "redundant_weights_per_device": EXACT,
+    "mtp_weights": EXACT,
+    "absorbed_copies_per_device": ESTIMATE,
+    "activations_per_device": ESTIMATE,
+    "exchange_buffers": ESTIMATE,
+    "usable_memory": ESTIMATE,
+    "free_for_kv_per_device": ESTIMATE,
+    "kv_per_device": EXACT,
+    "memory_per_device": ESTIMATE,
+    "headroom_per_device": ESTIMATE,
+    "kv_blocks": ESTIMATE,
+    "max_concurrency": ESTIMATE,
+    "tpot_floor": LOWER_BOUND,
+    "throughput_ceiling": UPPER_BOUND,
+    "ttft": ESTIMATE,
+    "tpot": ESTIMATE,
+    "e2e": ESTIMATE,
+    "output_throughput": ESTIMATE,
+    **dict.fromkeys((*STEADY, BENCH), ESTIMATE),
+}
+ADDED = ("redundant_weights_per_device", "mtp_weights", "absorbed_copies_per_device",
+         "exchange_buffers")  # told where there are any
+LATENCIES = ("ttft", "e2e", BENCH, *STEADY)  # need prompts' lengths, not only the longest context
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A documented result beside what its formula gives on its own inputs, and ours (SI)."""
+
+    quantity: str
+    unit: str
+    section: str | None
+    printed: float | int
+    recomputed: float | int | None
+    derived: float | int | None
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """The answer for one scenario; :meth:`as_json` is the interface for programs.
+
+    >>> import catalogue
+    >>> answer = estimate(catalogue.load_scenario("s0-scenario-1"))
+    >>> answer.fits, answer.nearest.settings["precision"]
+    (False, 'w8a8-int8')
+
+    Attributes:
+        scenario: its identifier.
+        fits: whether it runs as asked.
+        reasons: why not, if it does not.
+        changes: what makes it run, the nearest first; empty if it runs, or if nothing was found.
+        bottleneck: by phase, the resource that binds the largest part of a step.
+        quantities: by name of ``params/symbols.yml``; each value is the median of what ranges and
+            the formulas' own error give, ``central`` what the inputs' values give.
+        parts: of ``tpot`` and of a step of prefill (``prefill_chunk``), each sums to what the
+            inputs' values give of it [s].
+        documented: what a document prints beside what its formula gives, and ours.
+        everything: all quantities of ``calc.evaluate``.
+        applied: the calibration, if one is used.
+        lasting: the steady state; ``ttft``, ``tpot`` and so on are those of a burst.
+        engine: that the scenario names, with its release; None if it names none.
+        varied: whether its requests have many lengths.
+        seen: the simulation whose means are those of the steady state, where the closed form does
+            not hold.
+        unasked: quantities that this deployment has no answer to (``scenario.unasked``).
+        fits_in: share of the draws of all ranges in which its memory suffices [1]; None where the
+            interval of what is to spare lies on one side of zero.
+    """
+
+    scenario: str
+    fits: bool
+    bottleneck: dict[str, str]
+    quantities: dict[str, Amount]
+    parts: dict[str, dict[str, float]]
+    documented: tuple[Comparison, ...]
+    everything: dict[str, Any]
+    reasons: tuple[Reason, ...] = ()
+    changes: tuple[Change, ...] = ()
+    applied: Applied | None = None
+    lasting: Lasting | None = None
+    engine: str | None = None
+    varied: bool = False
+    seen: Seen | None = None
+    unasked: frozenset[str] = frozenset()
+    fits_in: float | None = None
+
+    @property
+    def spare(self) -> float:
+        """Memory to spare on the fullest device [B], as it is told (:func:`spare_of`)."""
+        return spare_of(self.quantities[HEADROOM])
+
+    @property
+    def told(self) -> dict[str, Amount]:
+        """The quantities that answer the deployment."""
+        return {name: each for name, each in self.quantities.items() if name not in self.unasked}
+
+    @property
+    def suffices_steadily(self) -> bool:
+        """Whether it only lacks room for all requests at their longest at once.
+
+        So it is where requests differ or come one by one, the longest fits, and what all of them
+        take on average does.
+        """
+        if self.fits or self.lasting is None or not self.lasting.cache:
+            return False
+        apart = self.varied or self.lasting.arrivals in ("closed-loop", "poisson")
+        return bool(apart and all(reason.kind == MEMORY for reason in self.reasons)
+                    and self.everything["kv_blocks"] >= self.everything["blocks_per_request"]
+                    and self.lasting.cache["cache_occupied"] < 1)
+
+    @property
+    def nearest(self) -> Change | None:
+        """The change that makes it run and is nearest to what was asked."""
+        return self.changes[0] if self.changes else None
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data, SI units. What is not computed is absent."""
+        answer: dict[str, Any] = {"scenario": self.scenario, "engine": self.engine,
+                                  "fits": self.fits, "fits_in": self.fits_in}
+        if not self.fits:
+            answer |= {"reasons": [reason.as_json() for reason in self.reasons],
+                       "nearest": self.nearest.as_json() if self.nearest else None,
+                       "alternatives": [change.as_json() for change in self.changes[1:]]}
+        if self.applied is not None:
+            answer["calibration"] = self.applied.as_json()
+        if self.lasting is not None:
+            answer["arrivals"] = {"named": self.lasting.arrivals,
+                                  "steady_in_flight": self.lasting.in_flight,
+                                  "keeps_up": self.lasting.keeps_up, **self.lasting.cache,
+                                  "suffices_steadily": self.suffices_steadily,
+                                  "closed_form_holds": not self.lasting.doubts,
+                                  "doubts": {name: DOUBTS[name][0]
+                                             for name in self.lasting.doubts},
+                                  "simulated": self.seen.as_json() if self.seen else None}
+        return answer | {
+            "bottleneck": self.bottleneck,
+            "quantities": {name: quantity.as_json()
+                           for name, quantity in self.told.items()},
+            "parts": {whole: parts for whole, parts in self.parts.items()
+                      if whole not in self.unasked},
+            "documented": [vars(comparison) for comparison in self.documented],
+        }
+
+
+def parameters(model: Model) -> dict[str, int]:
+    """Total, active and routed parameters of a model [1], counted from its shapes.
+
+    >>> import catalogue
+    >>> parameters(catalogue.load_model("deepseek-v3"))
+    {'total': 671026419200, 'active': 36625618432, 'routed': 653908770816}
+    """
+    counted = count_parameters(model.attention, SimpleNamespace(**model_inputs(model)))
+    return {"total": int(counted.total_parameters), "active": int(counted.active_parameters),
+            "routed": int(counted.routed_parameters)}
+
+
+def parameters_by_class(model: Model) -> dict[str, int]:
+    """Parameters of a whole model [1] by class of tensors; the values sum to its total.
+
+    >>> import catalogue
+    >>> model = catalogue.load_model("deepseek-v3")
+    >>> sum(parameters_by_class(model).values()) == parameters(model)["total"]
+    True
+    """
+    shapes = model_inputs(model)
+    counted = count_parameters(model.attention, SimpleNamespace(**shapes))
+    layers, dense = shapes["num_hidden_layers"], shapes["first_k_dense_replace"]
+    parts = {
+        "embedding": counted.embedding_parameters,
+        "head": counted.head_parameters,
+        "attention_divided": layers * counted.attention_divided_parameters,
+        "attention_kv": layers * counted.attention_kv_parameters,
+        "attention_replicated": layers * counted.attention_replicated_parameters,
+        "norm": layers * counted.norm_parameters + shapes["hidden_size"],
+        "dense_mlp": dense * counted.dense_mlp_parameters,
+        "router": counted.moe_layers * counted.router_parameters,
+        "shared_expert": counted.moe_layers * counted.shared_expert_parameters,
+        "routed_expert": counted.routed_parameters,
+    }
+    return {name: int(count) for name, count in parts.items()}
+
+
+def spare_of(headroom: Amount) -> float:
+    """Memory to spare [B] as it is told beside a verdict, short below zero.
+
+    It is the median, unless that lies on the other side of what fits than what the inputs' values
+    give, which the verdict rests on: then that. In how many draws it fits stands beside it.
+    """
+    told = headroom.value if (headroom.value < 0) == (headroom.central < 0) else headroom.central
+    return float(told)
+
+
+def kinds(inputs: Mapping[str, Any]) -> dict[str, str]:
+    """What kind of statement each quantity is, for a deployment.
+
+    The cache is counted to the byte, but layers that look back over a window shorter than the
+    context keep less than each token leaves, by how an engine groups them.
+
+    Args:
+        inputs: input symbols in SI units.
+    """
+    windowed = (inputs["full_attention_layers"] < inputs["num_hidden_layers"]
+                and inputs["sliding_window"] < inputs["context_tokens"])
+    if not windowed or not inputs["window_blocks_freed"]:
+        return QUANTITIES
+    return QUANTITIES | {"kv_bytes_per_token": UPPER_BOUND, "kv_per_device": ESTIMATE}
+
+
+def estimate(scenario: Scenario, applied: Applied | None = None) -> Estimate:
+    """Evaluate a scenario.
+
+    >>> import catalogue
+    >>> answer = estimate(catalogue.load_scenario("s2-910b1-awq"))
+    >>> answer.fits, answer.bottleneck["decode"], round(answer.quantities["tpot"].value, 4)
+    (True, 'l2_bandwidth', 0.0841)
+
+    A deployment that does not fit its memory, or that multiplies a dtype which its device lacks, is
+    an answer (``fits`` is False, with reasons and the nearest changes that run), not an error. Its
+    times are then those of the same cut on cards with enough memory, with weights widened to 16
+    bits. A steady state whose closed form does not hold is simulated, as far as that takes seconds.
+
+    Args:
+        scenario: the deployment.
+        applied: calibration whose values take the place of the priors
+            (``calc.evidence.calibrated.apply``).
+    """
+    inputs, attention = scenario.inputs(), scenario.model.attention
+    knobs, fitted = scenario.knobs(), {}
+    if applied is not None:
+        inputs |= applied.inputs
+        knobs = [knob for knob in knobs if not applied.inputs.keys() & set(knob.symbols)]
+    everything = evaluate(inputs, attention)
+    steady = (None if scenario.file.workload.output_tokens is None
+              else lasting(scenario, inputs, everything))
+    left_out = LATENCIES if steady is None else () if steady.keeps_up else tuple(STEADY)
+    stated = {name: kind for name, kind in kinds(inputs).items() if name not in left_out}
+    if steady is not None and "output_throughput" in unasked(inputs):
+        stated |= {"input_throughput": ESTIMATE}
+    values = {name: _number(everything[name]) for name in stated
+              if name not in ADDED or everything[name] > 0}
+    own = _with_steady(own_errors(scenario))
+    bounds = predicted(scenario, values, own, inputs, knobs)
+    if steady is not None:
+        _at_arrivals(steady, bounds)
+    if applied is not None:
+        fitted = applied.bounds(bounds)
+        own = {name: error for name, error in own.items() if name not in fitted}
+    quantities = {name: replace(_counted(fitted.get(name, bounds[name])), kind=stated[name],
+                                own_error=own.get(name), name=name) for name in values}
+    unsure = quantities[HEADROOM].low < 0 <= quantities[HEADROOM].high
+    why = reasons(scenario, everything)
+    short = any(reason.kind == MEMORY for reason in why)
+    binding = {phase: CAPACITY if short else bottleneck(inputs, everything, phase)
+               for phase in ("prefill", "decode")}
+    apart = {whole: {name: float(part) for name, part in pieces.items()} for whole, pieces in (
+        ("tpot", token_parts(inputs, everything)),
+        ("prefill_chunk", step_parts(inputs, everything, "prefill")))}
+    changes = Search(scenario, everything).changes() if why else []
+    known = inputs | everything | {name: told.value for name, told in quantities.items()}
+    seen = None if steady is None or why else simulated(
+        scenario, steady, applied.inputs if applied else None)
+    return Estimate(
+        scenario.id, not why, binding, as_simulated(quantities, steady, seen), apart,
+        _comparisons(scenario, known),
+        everything, why, tuple(changes), applied, steady, scenario.engine,
+        bool(inputs["prompt_variation"] or inputs["answer_variation"]), seen,
+        unasked=unasked(inputs),
+        fits_in=share_at_least(inputs, knobs, attention, HEADROOM) if unsure else None)
+
+
+def predicted(scenario: Scenario, names: Iterable[str], own: Mapping[str, Own] | None = None,
+              inputs: Mapping[str, Any] | None = None, knobs: Sequence[Knob] | None = None
+              ) -> dict[str, Amount]:
+    """Quantities of a deployment as they are told: medians with their 80% intervals.
+
+    Args:
+        scenario: the deployment.
+        names: quantities.
+        own: errors of the formulas, inputs and what has a range; the deployment's, if absent.
+    """
+    own = _with_steady(own_errors(scenario)) if own is None else own
+    return interval(scenario.inputs() if inputs is None else inputs,
+                    scenario.knobs() if knobs is None else knobs, scenario.model.attention, names,
+                    {name: error.parts for name, error in own.items()})
+
+
+def steadily(scenario: Scenario, names: Iterable[str]) -> dict[str, Amount]:
+    """Quantities of a steady state as :func:`estimate` tells them.
+
+    Args:
+        scenario: the deployment; it fits, and its users ask again.
+        names: quantities.
+    """
+    inputs, told = scenario.inputs(), predicted(scenario, names)
+    steady = lasting(scenario, inputs, evaluate(inputs, scenario.model.attention))
+    return as_simulated(told, steady, simulated(scenario, steady) if steady else None)
+
+
+def _with_steady(own: dict[str, Own]) -> dict[str, Own]:
+    """Own errors, that of a burst for each quantity of a steady state and of a bench as well."""
+    of_bursts = STEADY | {BENCH: "ttft"}
+    return own | {name: own[burst] for name, burst in of_bursts.items() if burst in own}
+
+
+def _at_arrivals(steady: Lasting, bounds: dict[str, Amount]) -> None:
+    """Move the steady quantities, and their intervals with them, to the requests in flight.
+
+    Of independent arrivals that are let out the throughput is what is asked.
+    """
+    for name, value in steady.values.items():
+        if steady.arrivals == "poisson" and name == THROUGHPUT:
+            bounds[name] = replace(bounds[name], value=value, low=value, high=value, central=value)
+        else:
+            bounds[name] = bounds[name].scaled(value / bounds[name].central)
+
+
+def _counted(amount: Amount) -> Amount:
+    """An amount as a number for people: what is counted has no fraction."""
+    if amount.unit not in COUNTING:
+        return amount.over(_number)
+    return amount.over(lambda number: max(0, math.floor(number)))
+
+
+def _comparisons(scenario: Scenario, known: Mapping[str, Any]) -> tuple[Comparison, ...]:
+    """What a document prints beside ours; known are quantities, and inputs, which it may claim."""
+    documented = scenario.documented
+    if documented is None:
+        return ()
+    return tuple(
+        Comparison(
+            claim.quantity, claim.value.unit, claim.value.section, claim.value.value,
+            documented.recomputed(claim),
+            _number(known[claim.quantity] / counted(scenario, claim))
+            if claim.comparable and claim.quantity in known else None)
+        for claim in documented.claims)
+
+
+def counted(scenario: Scenario, claim: Claim) -> int:
+    """How many of what a claim speaks of the deployment has: replicas, devices, layers [1]."""
+    return counted_of(scenario, claim.of)
+
+
+def counted_of(scenario: Scenario, part: str) -> int:
+    """How many replicas, devices or layers a deployment has [1]; of itself there is one."""
+    return {"deployment": 1, "replica": scenario.replicas, "device": scenario.devices,
+            "layer": int(scenario.model.num_hidden_layers.value)}[part]
+
+
+def _number(value: Any) -> float | int:
+    number = float(value)
+    return int(number) if number.is_integer() else number

@@ -1,0 +1,203 @@
+"""A deployment under the arrivals that its scenario names: how many requests are in flight, and so
+what a steady state comes to; in closed form, and where that does not hold, simulated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from calc.answer.simulated import system_of
+from calc.answer.users import (
+    CYCLES,
+    MEANS,
+    Seen,
+    asked_of,
+    cost,
+    cycle,
+    users_see,
+)
+from calc.answer.users import FEWEST as FEWEST_REQUESTS
+from calc.closed_form.evaluate import evaluate
+from calc.closed_form.planning import pool_replicas
+from calc.closed_form.validity import doubts
+from calc.physics.arrays import Inputs
+from calc.physics.experts import ranks_in_step
+from calc.uncertainty.amount import Amount
+from catalogue import Scenario
+
+THROUGHPUT = "steady_throughput"
+STEADY = {"steady_ttft": "ttft", "steady_tpot": "tpot", "steady_e2e": "e2e",
+          THROUGHPUT: "output_throughput"}
+"""Quantities of a steady state, and what each is of a burst."""
+
+BENCH = "bench_ttft"
+"""Of a burst and the steady state after it, as a client reports it."""
+
+CACHE = ("cache_occupied", "cache_deviation", "cache_overflow")
+
+POINTS = 200  # numbers of requests in flight that are tried
+FEWEST = 1 / 128  # other requests in flight, of those tried
+DEAREST = 10.0  # simulation of a steady state that is told, at the least [s]
+KEPT = 64  # simulations that a process remembers
+
+
+@dataclass(frozen=True)
+class Lasting:
+    """A steady state.
+
+    Attributes:
+        arrivals: ``burst``, ``closed-loop`` or ``poisson``; None where the scenario names none.
+        in_flight: requests, of a burst and without thinking all of them [request].
+        values: by name of ``STEADY``, SI; none where requests arrive faster than they can leave.
+        cache: by name of ``CACHE``, shares of the blocks and of the steps [1]; none likewise.
+        doubts: why a simulation may give others, by name of ``calc.closed_form.validity.DOUBTS``;
+            empty where the closed form holds.
+    """
+
+    arrivals: str | None
+    in_flight: float
+    values: dict[str, float]
+    cache: dict[str, float]
+    doubts: tuple[str, ...] = ()
+
+    @property
+    def keeps_up(self) -> bool:
+        """Whether the queue has a bound."""
+        return bool(self.values)
+
+
+def lasting(scenario: Scenario, inputs: Mapping[str, Any], everything: Mapping[str, Any]
+            ) -> Lasting:
+    """The steady state of a deployment.
+
+    Of users who think, and of independent arrivals, only some are in flight: so many that as many
+    users, or as high a rate, belong to them. Both grow with the requests in flight.
+
+    Args:
+        scenario: the deployment, for what its workload says of arrivals.
+        inputs: every input symbol, scalars in SI units.
+        everything: what ``calc.evaluate`` gives for them.
+    """
+    workload, attention = scenario.file.workload, scenario.model.attention
+    most = float(inputs["concurrency"])
+    if not inputs["open_arrivals"] and not inputs["think_time"]:
+        values, cache = ({name: float(everything[name]) for name in names}
+                         for names in (STEADY, CACHE))
+        return Lasting(workload.arrivals, most, values, cache,
+                       _doubts(scenario, inputs, everything, 0))
+    rate = workload.arrival_rate if inputs["open_arrivals"] else None
+    others = most - 1  # that one of so many users meets; who comes from elsewhere meets all of them
+    if rate is not None:
+        others = most
+        if inputs["separate_pools"]:
+            others += float(everything["steady_request_throughput"] * everything["steady_ttft"])
+    counts = 1 + np.append(0.0, np.geomspace(FEWEST, max(FEWEST, others), POINTS))
+    swept = {**inputs, "concurrency": counts} | _planned(inputs, everything)
+    found = evaluate(swept, attention)
+    wanted, name = ((most, "steady_users") if rate is None else
+                    (float(rate.value), "steady_request_throughput"))
+    rates, stays, firsts = (np.broadcast_to(found[key], counts.shape) for key in (
+        "steady_request_throughput", "steady_e2e", "steady_ttft"))
+    in_flight = rates * stays  # Little's law
+    # a prompt in another pool takes no place of those that decode
+    placed = in_flight - (rates * firsts if inputs["separate_pools"] else 0.0)
+    reached = np.maximum.accumulate(np.broadcast_to(found[name], counts.shape))
+    if wanted > np.interp(most, placed, reached):
+        return Lasting(workload.arrivals, most, {}, {})
+    values, cache = (
+        {key: float(np.interp(wanted, reached, np.broadcast_to(found[key], counts.shape)))
+         for key in names} for names in (STEADY, CACHE))
+    return Lasting(workload.arrivals, float(np.interp(wanted, reached, in_flight)), values, cache,
+                   _doubts(scenario, swept, found,
+                           int(np.argmax(reached >= wanted))))
+
+
+def _planned(inputs: Mapping[str, Any], everything: Mapping[str, Any]) -> dict[str, Any]:
+    """The prefill pool of all requests that may be in flight, which stays when fewer are."""
+    if not inputs["separate_pools"]:
+        return {}
+    q = Inputs({name: np.float64(value) for name, value in inputs.items()})
+    return {"prefill_replicas": float(pool_replicas(q, everything["pool_ratio"]))}
+
+
+def _doubts(scenario: Scenario, inputs: Mapping[str, Any], found: Mapping[str, Any], at: int
+            ) -> tuple[str, ...]:
+    """Names of the doubts at one of the numbers of requests in flight."""
+    q = Inputs({name: np.asarray(value, dtype=float)[()] for name, value in inputs.items()})
+    met = {name: bool(np.ravel(each)[min(at, np.size(each) - 1)])
+           for name, each in doubts(q, found).items()}
+    met["balanced"] = bool(scenario.file.prefill_coordination == "balance"
+                           and ranks_in_step(q) > 1)
+    return tuple(name for name, is_met in met.items() if is_met)
+
+
+@dataclass(frozen=True)
+class _Run:
+    """A simulation by everything that it is made of."""
+
+    key: tuple[str, ...]
+    scenario: Scenario = field(compare=False)
+    given: Mapping[str, Any] = field(compare=False)
+
+
+def simulated(scenario: Scenario, steady: Lasting, given: Mapping[str, Any] | None = None
+              ) -> Seen | None:
+    """What users see in a steady state whose closed form does not hold; None where it does.
+
+    Neither two pools, of many replicas, are simulated, nor what takes longer than ``DEAREST`` or
+    leaves nothing of a steady state in its run. A process simulates a deployment once.
+
+    Args:
+        scenario: the deployment; it fits.
+        steady: its steady state in closed form.
+        given: inputs in place of its own, in SI units.
+
+    Raises ParamsError for a deployment that cannot be simulated.
+    """
+    inputs = scenario.inputs()
+    if not steady.doubts or not steady.keeps_up or inputs["separate_pools"]:
+        return None
+    given, file = dict(given or {}), scenario.file
+    stated = (file.scheduling, file.prefill_coordination, file.prefill_delay_steps,
+              file.workload.model_dump_json(exclude={"text"}), scenario.variations)
+    key = (scenario.id, scenario.model.attention, repr(stated),
+           repr(sorted((inputs | given).items())))
+    return _simulated(_Run(key, scenario, given))
+
+
+@lru_cache(maxsize=KEPT)
+def _simulated(run: _Run) -> Seen | None:
+    system, asked = system_of(run.scenario, found=run.given), asked_of(run.scenario)
+    asked = replace(asked, together=False, requests=None)  # of a burst: who ask again
+    ramp = cycle(run.scenario, asked)
+    users = asked.users if asked.users is not None else (asked.rate or 0.0) * ramp
+    if cost(system, asked, ramp) * (CYCLES * users + FEWEST_REQUESTS) > DEAREST:
+        return None
+    seen = users_see(run.scenario, asked, system=system, wanted=MEANS)
+    return seen if seen.summary.steady and seen.keeps_up else None
+
+
+def as_simulated(quantities: Mapping[str, Amount], steady: Lasting | None, seen: Seen | None
+                 ) -> dict[str, Amount]:
+    """Quantities whose steady state is that of a simulation, where the closed form does not hold.
+
+    Intervals move along: they are those of the inputs and of the formulas of steps.
+
+    Args:
+        quantities: by name, in closed form.
+        steady: the steady state in closed form.
+        seen: simulated; None where that is not to be.
+    """
+    if steady is None or seen is None:
+        return dict(quantities)
+    means = {"steady_ttft": seen.ttft.mean, "steady_tpot": seen.tpot.mean,
+             "steady_e2e": seen.e2e.mean,
+             THROUGHPUT: seen.summary.output_throughput / seen.share}
+    return {**quantities, **{
+        name: quantities[name].scaled(mean / steady.values[name])
+        for name, mean in means.items()
+        if mean > 0 and name in quantities and not quantities[name].exact}}

@@ -1,0 +1,237 @@
+"""A prefill and a decode pool of one deployment together: which binds, the best ratio."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from calc.closed_form.evaluate import evaluate
+from calc.closed_form.steady import pool_queue
+from calc.serving.step_times import ranks_in_step
+from catalogue import Scenario
+
+ROUNDING = 1e-9  # relative: what is asked for is served
+HALVINGS = 60  # of the requests that decode, until the loop closes
+POINTS = 200  # numbers of requests for which a step is evaluated
+
+
+@dataclass(frozen=True)
+class Loop:
+    """Users who each ask again as soon as they are answered.
+
+    Attributes:
+        users: of both pools [request].
+        decoding: of their requests, on average [request].
+        rate: that comes out [request/s].
+        ttft, tpot: as users see them [s].
+    """
+
+    users: float
+    decoding: float
+    rate: float
+    ttft: float
+    tpot: float
+
+
+@dataclass(frozen=True)
+class Pools:
+    """Two pools of one deployment.
+
+    Attributes:
+        prompt, answer: of a request [token].
+        prefill_devices, decode_devices: cards of each [1].
+        rates: requests per second that prefill and decode finish, and that transfers deliver.
+        binds: the least of them, ``prefill``, ``decode`` or ``transfer``.
+        rate: of both together [request/s].
+        transfer_time: of a request's cache [s].
+        best_prefill_devices: of the same number of cards, how many prefill in balance [1].
+        best_rate: of both in balance [request/s].
+        whole: groups of ranks that prefill and that decode, the best that as many cards hold.
+        whole_rate: of those [request/s].
+        loop: of users who ask again and again.
+    """
+
+    prompt: float
+    answer: float
+    prefill_devices: int
+    decode_devices: int
+    rates: dict[str, float]
+    binds: str
+    rate: float
+    transfer_time: float
+    best_prefill_devices: float
+    best_rate: float
+    whole: tuple[int, int]
+    whole_rate: float
+    loop: Loop
+
+    @property
+    def devices(self) -> int:
+        """Cards of both."""
+        return self.prefill_devices + self.decode_devices
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data, SI units."""
+        return asdict(self)
+
+
+MOST_BUSY = 0.99  # of a prefill pool, where no TTFT is asked for
+Columns = Mapping[str, np.ndarray]
+
+
+def balanced(prefill: Columns, decode: Columns, answer: float, ttft: float | None = None,
+             users: float | None = None, think: float = 0.0, arrivals: float | None = None
+             ) -> dict[str, np.ndarray]:
+    """Pairs of pools in a steady state: what both finish together, and what users see of it.
+
+    A replica of the prefill pool works on one prompt after the other, so a prompt waits for the
+    rest of those before it (Pollaczek-Khinchine); the pool may be as busy as the limit on the TTFT
+    leaves it. The decode pool finishes as much as it does with the requests that it is asked to
+    hold. The pair finishes the least of both and of what the ports receive, or what is asked:
+    of so many users who ask again, rate x (TTFT + answer + thinking) is their number (Little).
+
+    Args:
+        prefill: ``rate`` that a pool finishes at most [request/s]; ``residual``: what is left, on
+            average, of a prompt that another one finds at work on its replica, ``alone``: TTFT
+            without waiting, ``port``: time through its ports [s]; shape (n,) each.
+        decode: ``rate`` [request/s], ``tpot`` and ``port`` [s], ``received``: what its ports take
+            [request/s]; shape (n,) each.
+        answer: tokens of an answer [token].
+        ttft: limit on its mean [s]; None without one.
+        users, think: who ask again, so long after an answer [request], [s].
+        arrivals: independent requests [request/s]; in place of users.
+
+    Returns ``ttft``, ``tpot``, ``e2e`` [s], ``throughput`` [token/s], ``users`` that this is
+    [request], ``prefill_busy`` [1], and the three rates; a throughput of 0 where a pair does not
+    serve what is asked.
+
+    Source: notebooks/serving.md, sections Two pools in balance and A steady state.
+    """
+    waits = prefill["residual"]
+    before = prefill["alone"] + np.maximum(prefill["port"], decode["port"])
+    after = (answer - 1) * decode["tpot"]
+    spare = np.maximum((np.inf if ttft is None else ttft) - before, 0.0)
+    most = MOST_BUSY if ttft is None else np.minimum(MOST_BUSY, spare / (spare + waits))
+    rates = {"prefill": most * prefill["rate"], "decode": decode["rate"],
+             "transfer": decode["received"]}
+    rate = np.minimum.reduce(list(rates.values()))
+
+    def waiting(busy: np.ndarray) -> np.ndarray:
+        return busy / (1 - busy) * waits
+
+    asked = rate
+    if arrivals is not None:
+        asked = np.full(rate.shape, arrivals)
+    elif users is not None:
+        whole = prefill["rate"] * (before + after + think)  # users without waiting, all busy
+        both, queued = whole + users, prefill["rate"] * waits
+        busy = 2 * users / (both + np.sqrt(both * both - 4 * (whole - queued) * users))
+        asked = busy * prefill["rate"]
+    serves = (asked <= rate * (1 + ROUNDING)) & (spare > 0)
+    rate = np.where(serves, np.minimum(asked, rate), 0.0)
+    busy = rate / prefill["rate"]
+    first = before + waiting(busy)
+    e2e = first + after
+    return {"ttft": first, "tpot": decode["tpot"], "e2e": e2e, "throughput": rate * answer,
+            "users": rate * (e2e + think), "prefill_busy": busy,
+            **{f"{name} rate": value for name, value in rates.items()}}
+
+
+def together(prefill: Scenario, decode: Scenario, *, users: float | None = None) -> Pools:
+    """What two pools give for the requests of the one that decodes.
+
+    >>> import catalogue
+    >>> pools = together(*catalogue.load_family("s0-scenario-3").pools)
+    >>> pools.binds, round(pools.rate / pools.rates["decode"], 9)
+    ('decode', 1.0)
+
+    Args:
+        prefill, decode: the pools, as ``catalogue.load_family`` has them.
+        users: who ask again and again; as many as the decode pool states, if absent [request].
+
+    Source: notebooks/serving.md, sections Two pools in balance and A steady state.
+    """
+    attention = decode.model.attention
+    asked = decode.inputs() | {"separate_pools": 1}
+    first = prefill.inputs() | {"separate_pools": 0, "output_tokens": 1}
+    prompts = evaluate(first, attention)
+    sending = float(prompts["kv_port_time"])
+    sent = prefill.replicas / sending
+    given = min(float(prompts["request_throughput"]), sent)
+    asked |= {"prefill_pool_rate": given, "prefill_pool_devices": prefill.devices,
+              "prefill_pool_port_time": sending}
+    found = evaluate(asked, attention)
+    rates = {"prefill": float(prompts["request_throughput"]),
+             "decode": float(found["request_throughput"]),
+             "transfer": min(sent, decode.replicas / float(found["kv_port_time"]))}
+    groups = [_groups(inputs) for inputs in (first, asked)]
+    whole, whole_rate = whole_groups(
+        prefill.devices + decode.devices,
+        [pool.devices // count for pool, count in zip((prefill, decode), groups, strict=True)],
+        [given / groups[0], rates["decode"] / groups[1]])
+    return Pools(
+        float(asked["input_tokens"]), float(asked["output_tokens"]), prefill.devices,
+        decode.devices, rates, min(rates, key=lambda name: rates[name]),
+        float(found["pools_rate"]), float(found["kv_transfer_time"]),
+        float(found["best_prefill_devices"]), float(found["best_pools_rate"]), whole, whole_rate,
+        _loop(asked, attention, float(prompts["prefill_time"]), found,
+              first["data_parallel"] / given * (1 + first["prompt_variation"] ** 2), users))
+
+
+def _groups(inputs: Mapping[str, Any]) -> int:
+    """Groups of ranks that step together; a pool grows by whole ones [1]."""
+    return int(inputs["data_parallel"]) // ranks_in_step(inputs)
+
+
+def whole_groups(devices: int, sizes: list[int], rates: list[float]
+                  ) -> tuple[tuple[int, int], float]:
+    """Groups of each pool that as many cards hold and that together finish most.
+
+    Args:
+        devices: cards of both pools [1].
+        sizes: cards of a group that prefills, and of one that decodes [1].
+        rates: requests per second of each.
+    """
+    pairs = [(first, (devices - first * sizes[0]) // sizes[1])
+             for first in range(1, (devices - sizes[1]) // sizes[0] + 1)]
+    best = max(pairs, key=lambda pair: min(
+        count * rate for count, rate in zip(pair, rates, strict=True)))
+    return best, min(count * rate for count, rate in zip(best, rates, strict=True))
+
+
+def _loop(inputs: Mapping[str, Any], attention: str, prefill_time: float,
+          found: Mapping[str, Any], service: float, asking: float | None) -> Loop:
+    """A closed loop over both pools, of which only some requests decode.
+
+    Args:
+        inputs: of the decode pool, with what the prefill pool finishes.
+        attention: ``mla`` or ``gqa``.
+        prefill_time: of a prompt alone in the prefill pool [s].
+        found: quantities of the decode pool.
+        service: of a prefill replica, per prompt: second moment over mean [s].
+        asking: users; as many as the decode pool states, if None [request].
+    """
+    users = float(inputs["concurrency"] if asking is None else asking)
+    counts = np.unique(np.geomspace(1, users, POINTS).round())
+    paces = np.broadcast_to(evaluate({**inputs, "concurrency": counts}, attention)["tpot"],
+                            counts.shape)
+    after = float(inputs["output_tokens"]) - 1
+    before = float(inputs["request_overhead"]) + prefill_time + float(found["kv_transfer_time"])
+    load = (users - 1) / inputs["prefill_pool_rate"]
+
+    def turn(decoding: float) -> tuple[float, float, float]:
+        """Pace with so many that decode, wait for prefill, and the whole turn [s]."""
+        pace = float(np.interp(decoding, counts, paces))
+        wait = float(pool_queue(load, service, before + after * pace))
+        return pace, wait, before + wait + after * pace
+
+    low, high = 0.0, users
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        pace, _, whole = turn(middle)
+        low, high = (middle, high) if users * after * pace > middle * whole else (low, middle)
+    pace, wait, whole = turn(high)
+    return Loop(users, high, users / whole, before + wait, pace)

@@ -1,0 +1,1 @@
+"""Cards over time: a day, failures, growth, tiers, regret; nothing is printed."""

@@ -1,0 +1,349 @@
+"""Conversations and where their caches are kept meanwhile: what is found, and which tier pays.
+
+A conversation's cache stays after each turn until its space is needed, least recently used first.
+Under many conversations that is the same as to stay for a fixed time, the characteristic time of
+the cache (Che, Tung and Wang 2002; Fagin 1977), which follows from its size.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from calc.closed_form.evaluate import evaluate
+from catalogue import ParamsError, Scenario, load, load_link
+from catalogue.deployments.physics_inputs import HOST_LINK, STORAGE_LINK, USUAL
+
+HALVINGS = 80  # of the time for which a cache is kept
+SHORT, LONG = 4096, 32768  # tokens of the prompts through which recomputing is laid [token]
+
+
+@dataclass(frozen=True)
+class Talk:
+    """A conversation: every prompt is all that was said, and something new.
+
+    Attributes:
+        prompt: of the first turn, the prefix included [token].
+        answer: of each turn [token].
+        turns: of a conversation [1].
+        think: mean time from an answer to the next question, exponential [s].
+        prefix: that every conversation begins with and that somebody always needs [token].
+        block: tokens of a block of the cache; whole blocks are found [token].
+
+    >>> Talk(100, 10, 3, 60.0).said.tolist()
+    [110.0, 220.0, 330.0]
+    """
+
+    prompt: float
+    answer: float
+    turns: int
+    think: float
+    prefix: float = 0.0
+    block: int = 1
+
+    @property
+    def said(self) -> np.ndarray:
+        """Prompt and answer after each turn, shape (turns,) [token]."""
+        turn = np.arange(1, self.turns + 1)
+        return self.prompt + (turn - 1) * (self.prompt - self.prefix) + turn * self.answer
+
+    @property
+    def prompts(self) -> np.ndarray:
+        """Prompt of each turn, shape (turns,) [token]."""
+        return self.said - self.answer
+
+    def _whole(self, tokens: Any) -> np.ndarray:
+        return np.floor(np.asarray(tokens, float) / self.block) * self.block
+
+    @property
+    def findable(self) -> np.ndarray:
+        """Of each turn's prompt, what was said before, in whole blocks, shape (turns,) [token]."""
+        before = np.append(self.prefix, self.said[:-1])
+        return self._whole(np.minimum(before, self.prompts - 1))
+
+    def kept(self, conversations: float, time: float) -> float:
+        """Tokens that nobody works on and that are kept, if each stays for a time [token].
+
+        C = λ (Σ_{k<T} s_k Z (1 - exp(-τ/Z)) + s_T τ): all turns but the last come back.
+
+        Args:
+            conversations: that begin, λ [1/s].
+            time: τ [s].
+
+        Source: notebooks/day.md, section Conversations.
+        """
+        returning = float(self.said[:-1].sum()) * self.think * -math.expm1(-time / self.think)
+        return conversations * (returning + float(self.said[-1]) * time)
+
+    def time(self, conversations: float, tokens: float) -> float:
+        """For how long a cache of so many tokens keeps what nobody works on, τ [s]."""
+        low, high = 0.0, self.think
+        if tokens <= 0 or conversations <= 0:
+            return 0.0 if tokens <= 0 else math.inf
+        while self.kept(conversations, high) < tokens:
+            low, high = high, 2 * high
+        for _ in range(HALVINGS):
+            middle = (low + high) / 2
+            low, high = (middle, high) if self.kept(conversations, middle) < tokens else (
+                low, middle)
+        return high
+
+    def returns(self, time: float) -> float:
+        """Share of the turns that come back before a time [1]: 1 - exp(-τ/Z)."""
+        return -math.expm1(-time / self.think)
+
+    def hit_share(self, found: float) -> float:
+        """Share of all prompt tokens that is found, if so many of the returns find theirs [1].
+
+        Args:
+            found: share of the turns after the first that find what was said before [1].
+        """
+        always = float(self._whole(self.prefix)) * self.turns
+        later = float((self.findable[1:] - self._whole(self.prefix)).sum())
+        return (always + found * later) / float(self.prompts.sum())
+
+
+@dataclass(frozen=True)
+class Tier:
+    """Where caches are kept: so many tokens, read at so many bytes per second after a latency.
+
+    Attributes:
+        name: ``device``, ``host`` or ``storage``.
+        tokens: that it keeps for one replica [token].
+        bandwidth: from there to a card [B/s]; infinite where they are already there.
+        latency: until the first byte [s].
+    """
+
+    name: str
+    tokens: float
+    bandwidth: float = math.inf
+    latency: float = 0.0
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What a tier is worth, with those before it.
+
+    Attributes:
+        tier: its name.
+        tokens, time: that it and those before it keep [token], and for how long [s].
+        found: of the turns that come back, what this tier has [1].
+        hit_share: of all prompt tokens, with those before it [1].
+        fetch: what a mean return waits for [s].
+        recompute: what it would take instead [s].
+        break_even: bandwidth from which fetching is faster [B/s].
+        shortest: tokens from which fetching is faster; infinite if never [token].
+        saved: seconds of a replica's prefill that it spares, per second [1].
+    """
+
+    tier: str
+    tokens: float
+    time: float
+    found: float
+    hit_share: float
+    fetch: float
+    recompute: float
+    break_even: float
+    shortest: float
+    saved: float
+
+    @property
+    def pays(self) -> bool:
+        """Whether what is found there comes sooner than it would be computed again."""
+        return self.fetch < self.recompute
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data, SI units; what has no end is null."""
+        return {name: value if not isinstance(value, float) or math.isfinite(value) else None
+                for name, value in vars(self).items()} | {"pays": self.pays}
+
+
+def shortest_fetch(latency: float, per_token: float, linear: float, quadratic: float) -> float:
+    """Tokens from which reading a cache is faster than computing it again; infinite if never.
+
+    α + f S = l S + q S², so S = (f - l + √((f - l)² + 4 q α)) / 2q.
+
+    >>> shortest_fetch(0.0, 2.0, 1.0, 0.5)
+    2.0
+
+    Args:
+        latency: until the first byte, α [s].
+        per_token: to read, f [s/token].
+        linear, quadratic: to compute, l [s/token] and q [s/token²].
+
+    Source: notebooks/day.md, section Fetch or compute again.
+    """
+    ahead = per_token - linear
+    if quadratic > 0:
+        return (ahead + math.sqrt(ahead * ahead + 4 * quadratic * latency)) / (2 * quadratic)
+    return latency / -ahead if ahead < 0 else math.inf
+
+
+def first_prompt(mean: float, answer: float, turns: int, prefix: float = 0.0) -> float:
+    """The first prompt of conversations whose prompts have a mean [token].
+
+    Prompt k is p + (k - 1) (p - g + n), so that p = (2 m + (T - 1) (g - n)) / (T + 1).
+
+    >>> first_prompt(float(Talk(100, 10, 3, 60.0).prompts.mean()), 10, 3)
+    100.0
+
+    Args:
+        mean: of all prompts, m [token].
+        answer: of each turn, n [token].
+        turns: T [1].
+        prefix: g [token].
+    """
+    return (2 * mean + (turns - 1) * (prefix - answer)) / (turns + 1)
+
+
+@dataclass(frozen=True)
+class HostRoom:
+    """A server's memory [B]: who holds how much of it, and what is left for caches.
+
+    Attributes:
+        total: as built in; 0 where it is not known.
+        system: of the operating system and what runs beside the engine.
+        processes: of the engine, of all cards of the server, pinned buffers included.
+        files: of the weights, from which a process starts again; experts that stay on the host.
+    """
+
+    total: float
+    system: float
+    processes: float
+    files: float
+
+    @property
+    def left(self) -> float:
+        """What a tier of caches may take [B]."""
+        return max(0.0, self.total - self.system - self.processes - self.files)
+
+
+def host_room(scenario: Scenario) -> HostRoom:
+    """The one budget of a server's memory.
+
+    Args:
+        scenario: the deployment, one server of which is meant.
+
+    Source: notebooks/day.md, section Fetch or compute again.
+    """
+    node, inputs = scenario.node, scenario.inputs()
+    priors = load("mechanisms", scenario.device.mechanisms or USUAL[scenario.device.type])
+    cards = min(scenario.devices, float(node.devices_per_node.value))
+    found = evaluate(inputs, scenario.model.attention, decode=True)
+    files = float(found["weights_per_device"]) * cards + float(found["host_expert_weights"])
+    return HostRoom(float(node.host_memory.value) if node.host_memory else 0.0,
+                    float(priors.host_system_memory.value),
+                    cards * float(priors.host_process_memory.value), files)
+
+
+class Population:
+    """Conversations at one replica of a deployment, and its tiers.
+
+    Args:
+        scenario: the deployment, whose prompt is the mean of all turns.
+        turns: of a conversation [1].
+        think: mean time from an answer to the next question [s].
+        prefix: that all conversations begin with [token].
+    """
+
+    def __init__(self, scenario: Scenario, turns: int, think: float, prefix: float = 0.0) -> None:
+        self.inputs, self.attention = scenario.inputs(), scenario.model.attention
+        self.scenario = scenario
+        mean, answer = float(self.inputs["input_tokens"]), float(self.inputs["output_tokens"])
+        first = first_prompt(mean, answer, turns, prefix)
+        if first < max(1.0, prefix):
+            raise ParamsError(
+                f"{turns} turns with answers of {answer:,.0f} tokens make prompts longer than "
+                f"{mean:,.0f} tokens on average, expected workload.input_tokens of at least "
+                f"{mean + (max(1.0, prefix) - first) * (turns + 1) / 2:,.0f} or fewer turns.")
+        self.talk = Talk(first, answer, turns, think, prefix, int(self.inputs["block_size"]))
+        found = evaluate(self.inputs, self.attention)
+        self.per_token = float(found["kv_bytes_per_token"])
+        self.blocks = float(found["kv_blocks"]) * self.inputs["block_size"] * self.inputs[
+            "decode_context_parallel"]
+        self.linear, self.quadratic = self._recompute()
+
+    def _recompute(self) -> tuple[float, float]:
+        """Time of computing a cache again, by tokens and by their square [s/token], [s/token²]."""
+        lengths = np.array([SHORT, LONG], float)
+        times = evaluate(self.inputs | {
+            "concurrency": 1, "input_tokens": lengths, "prompt_variation": 0,
+            "context_tokens": lengths + self.inputs["output_tokens"],
+            "prefix_hit_share": 0}, self.attention)["prefill_time"] / lengths
+        quadratic = max(0.0, float(times[1] - times[0]) / (LONG - SHORT))
+        return float(times[0]) - quadratic * SHORT, quadratic
+
+    def recompute(self, tokens: float) -> float:
+        """Time of a replica to compute a cache of so many tokens again [s]."""
+        return self.linear * tokens + self.quadratic * tokens * tokens
+
+    def tiers(self, in_flight: float, host: float | None = None, storage: float = 0.0
+              ) -> list[Tier]:
+        """What a replica has: what decoding leaves of its cards, its part of the host, drives.
+
+        Args:
+            in_flight: requests that hold blocks, on average [request].
+            host: memory of a server for caches [B]; what :func:`host_room` leaves unless given.
+            storage: of a server's drives for caches [B].
+        """
+        held = in_flight * (float(self.talk.prompts.mean()) + self.talk.answer / 2)
+        node = self.scenario.node
+        servers = self.inputs["tensor_parallel"] * self.inputs["pipeline_parallel"] / float(
+            node.devices_per_node.value)
+        link = (self.scenario.device.host_bandwidth
+                or load_link(HOST_LINK).device_bandwidth)
+        drive = load_link(STORAGE_LINK).device_bandwidth
+        if host is None:
+            host = host_room(self.scenario).left
+        found = [Tier("device", max(0.0, self.blocks - held))]
+        for name, size, read in (("host", host, link), ("storage", storage, drive)):
+            if size:
+                found.append(Tier(name, size * servers / self.per_token, float(read.value)))
+        return found
+
+    def kept(self, conversations: float, tiers: Sequence[Tier]) -> list[Kept]:
+        """Every tier, each of which keeps what the one before it has no room for.
+
+        Args:
+            conversations: that begin at this replica [1/s].
+            tiers: fastest first.
+        """
+        talk, result = self.talk, []
+        tokens = before = 0.0
+        later = talk.findable[1:]
+        mean = float(later.mean()) if later.size else 0.0
+        again = float(np.mean([self.recompute(each) for each in later])) if later.size else 0.0
+        for tier in tiers:
+            away = tier.bandwidth < math.inf
+            tokens += tier.tokens
+            time = talk.time(conversations, tokens)
+            found = talk.returns(time) if talk.turns > 1 else 0.0
+            per_token = self.per_token / tier.bandwidth
+            result.append(Kept(
+                tier.name, tokens, time, found - before, talk.hit_share(found),
+                tier.latency + mean * per_token if away else 0.0, again,
+                mean * self.per_token / (again - tier.latency) if again > tier.latency
+                else math.inf,
+                shortest_fetch(tier.latency, per_token, self.linear, self.quadratic)
+                if away else 0.0,
+                conversations * (talk.turns - 1) * (found - before) * again))
+            before = found
+        return result
+
+
+def needed(talk: Talk, conversations: float, share: float, per_token: float) -> float:
+    """Bytes that keep a share of the returns [B].
+
+    τ = -Z ln(1 - share).
+
+    Args:
+        talk: the conversations.
+        conversations: that begin [1/s].
+        share: of the turns that come back, what is to be found [1].
+        per_token: bytes of a token's cache [B/token].
+    """
+    return talk.kept(conversations, -talk.think * math.log1p(-share)) * per_token

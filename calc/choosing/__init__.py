@@ -1,1 +1,0 @@
-"""Answers for a deployment and choices among many: estimate, advice, sweeps; nothing is printed."""

@@ -1,1 +1,0 @@
-"""Which layouts there are, and which deployments run as asked; nothing is chosen among them."""

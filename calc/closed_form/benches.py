@@ -1,0 +1,90 @@
+"""What a benchmark measures that sends its first requests together: mean time to first token.
+
+A client that keeps ``concurrency`` requests in flight begins with all of them at once: a burst.
+Each further one is sent when an answer ends, so that what follows is a steady state as far as
+answers do not end together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from calc.closed_form.steady import Steady
+from calc.closed_form.waves import Prompts, Serving, token_pace
+from calc.physics.arrays import Number, select
+from calc.physics.experts import ranks_in_step
+from calc.physics.step import Step
+
+WAVES = 4  # times the requests in flight that a benchmark sends, where it stays short
+LARGEST_RUN = 4**3 * 5**6  # output tokens of one: a million
+FEWEST = 4**2  # requests of one user
+UNIFORM = 2 * 3**0.5  # width of a uniform distribution over its standard deviation
+
+
+@dataclass(frozen=True)
+class Benched:
+    """A benchmark: its requests [request], and mean times to first token [s].
+
+    Attributes:
+        bench_count: of which as many as are in flight begin together.
+        wave_ttft: of those.
+        later_ttft: of all others.
+        bench_ttft: of all of them, as its client reports it.
+    """
+
+    bench_count: Number
+    wave_ttft: Number
+    later_ttft: Number
+    bench_ttft: Number
+
+
+def bench_count(q: Any) -> Number:
+    """Requests of a benchmark [request]: those that are stated, a few waves, or one long one.
+
+    Args:
+        q: input symbols as attributes.
+
+    Source: notebooks/serving.md, section A benchmark that begins together.
+    """
+    several = WAVES * q.concurrency
+    planned = select(several * q.output_tokens <= LARGEST_RUN, several, q.concurrency)
+    return np.maximum(q.concurrency, select(
+        q.bench_requests > 0, q.bench_requests, np.maximum(FEWEST, planned)))
+
+
+def benched(q: Any, p: Prompts, served: Serving, lasting: Steady, decode: Step, burst: Step
+            ) -> Benched:
+    """Mean time to first token of a benchmark.
+
+    On ranks that take their steps together the first request's chunk is a step that all others
+    wait for. Answers of one length end together after a burst whose prompts all went first, so that
+    the next ones are a burst again; with mixed steps they end chunk by chunk, and each prompt waits
+    for a full one. The more lengths vary, the fewer end in one step.
+
+    Args:
+        q: input symbols as attributes.
+        p: how prompts are cut.
+        served: what a burst sees.
+        lasting: the steady state.
+        decode, burst: the decode step, and a full chunk.
+
+    Source: notebooks/serving.md, section A benchmark that begins together.
+    """
+    apart, stages = q.separate_pools > 0, q.pipeline_parallel
+    first, count = q.concurrency, bench_count(q)
+    chunk = lasting.prompt_work * stages / p.prompt_chunks
+    shared = (ranks_in_step(q) > 1) & ~apart
+    wave = served.ttft + select(shared, (first - 1) / first * chunk, 0)
+    mixed = (q.mixed_steps > 0) & ~apart
+    again = select(mixed, np.minimum(
+        wave, (1 + np.maximum(1, lasting.prompt_span)) * burst.step_time), wave)
+    *_, pace = token_pace(q, decode)
+    spread = UNIFORM * q.answer_variation * np.maximum(1, q.output_tokens - 1)
+    together = select(q.open_arrivals > 0, 0, 1 / (1 + spread + q.think_time / pace))
+    steady = lasting.steady_ttft
+    later = steady + together * np.maximum(0, again - steady)
+    begun = select(q.open_arrivals > 0, 0, first / count)
+    return Benched(count, wave, later, begun * wave + (1 - begun) * later)

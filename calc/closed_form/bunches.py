@@ -1,0 +1,372 @@
+"""What the steps of a steady state are made of: how often they have prompts, how many, how long.
+
+A rank on which u others decode answers of n tokens gets u/n prompts a step, whatever the steps
+take; a step takes as long as its fullest rank and the experts of all of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from calc.closed_form.dealing import normal_tail
+from calc.closed_form.overlaps import product_log
+from calc.closed_form.waves import Prompts
+from calc.physics.arrays import Number, either, select
+from calc.physics.experts import normal_quantile, ranks_in_step
+from calc.physics.step import Step
+
+LEAST = 8.0**-9  # of a rate or of a share, where it divides
+FEW = 8.0**-4  # prompts, of which two never meet
+HARMONIC = 4.93475  # π^2/2, to five digits: variances damp by it what repeats once a chunk
+ROOM = 1 / 8  # of a step that prompts find at least
+
+
+def soft_minimum(count: Number, power: Number) -> Number:
+    """About min(1, count), lower where counts vary: (1 - e^(-count^power))^(1/power) [1].
+
+    Of a Poisson number of prompts and one rank (power 1) it is the probability of any.
+
+    Source: notebooks/serving.md, section A steady state.
+    """
+    of_power = np.maximum(count, 0) ** power
+    some = select(of_power < FEW, of_power, -np.expm1(-of_power))
+    return some ** (1 / power)
+
+
+def largest_of(number: Number, variance: Number) -> Number:
+    """The largest of so many log-normal loads of mean 1 and this variance, about [1].
+
+    It lies where all of them stay below as probably as one of them stays below its mean.
+
+    Source: notebooks/serving.md, section A steady state.
+    """
+    spread = np.log1p(variance)
+    one = normal_tail(spread**0.5 / 2)
+    exceeded = normal_quantile(-np.expm1(np.log1p(-one) / np.maximum(1, number)))
+    return np.maximum(1, np.exp(spread**0.5 * exceeded - spread / 2))
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """Pieces that a step with prompts is made of.
+
+    Attributes:
+        mixed: whether it holds requests that decode as well.
+        ranks: that take it together [1].
+        units: of such ranks, each stage of a pipeline by itself [1].
+        alone: a prompt's chunk on one rank, of card and links [s].
+        token: of the fullest rank's chunk [s/token].
+        experts: that they take more for the chunks of all ranks than for one [s].
+        exchange, sent: the exchange for chunks of all ranks, and for one [s].
+        host: what its launches take at least [s].
+        around: what comes besides either, before and after [s].
+        room: of a rank's step for prompts [token].
+        core, index: of a prompt's chunk, what grows with its context: the attention core, and the
+            choice of positions [s].
+    """
+
+    mixed: Number
+    ranks: Number
+    units: Number
+    alone: Number
+    token: Number
+    experts: Number
+    exchange: Number
+    sent: Number
+    host: Number
+    around: Number
+    room: Number
+    core: Number
+    index: Number
+
+    @property
+    def chunk(self) -> Number:
+        """A prompt's chunk on one rank, with its launches and what is around it [s]."""
+        return np.maximum(self.host, self.alone) + self.around
+
+
+def mean_chunks(q: Any, p: Prompts, span: Number) -> Number:
+    """Chunks of a prompt on average [1], whose mean length fills so many.
+
+    Where lengths vary, the last chunk ends anywhere: half a chunk more than the mean fills. The
+    first harmonic of what is left of the whole numbers is damped by the spread of the lengths.
+
+    Source: notebooks/serving.md, section A steady state.
+    """
+    whole, between = np.maximum(p.prompt_chunks, span), span + 1 / 2
+    left = np.exp(-HARMONIC * (2 * span * q.prompt_variation) ** 2)
+    return np.maximum(np.maximum(1, span), between + (whole - between) * left)
+
+
+def experts_of_one(q: Any, ranks: Number, riding: Number, decode: Step, prefill: Step) -> Number:
+    """What experts take for the chunk of one rank of several, and for those who decode along [s].
+
+    Its share of the tokens of all, or what reading takes: of as many experts as are hit. Where the
+    chunks of g ranks hit a share h, one of them hits 1 - (1 - h)^(1/g). An expert is read in what
+    it takes of a decode step, or of the chunks of all ranks, if that is less.
+
+    Args:
+        q: input symbols as attributes.
+        ranks: g [1].
+        riding: requests of a rank that decode along, over those of the decode step [1].
+        decode, prefill: the decode step, and a prompt's chunk on every rank.
+
+    Source: notebooks/serving.md, section A steady state.
+    """
+    def missed(step: Step, share: Number) -> Number:
+        hit = np.clip(step.distinct_experts / np.maximum(1, q.n_routed_experts), LEAST, 1 - LEAST)
+        return np.exp(share * np.log1p(-hit))
+
+    hit = 1 - missed(prefill, 1 / ranks) * missed(decode, riding)
+    of_all = prefill.routed_expert_time
+    read = hit * np.minimum(of_all / (1 - missed(prefill, 1)),
+                            decode.routed_expert_time / (1 - missed(decode, 1)))
+    return np.minimum(of_all, np.maximum(of_all / ranks, read))
+
+
+def pieces(q: Any, p: Prompts, c: Number, u: Number, decode: Step, prefill: Step,
+           burst: Step) -> Pieces:
+    """See ``Pieces``; u others on a rank, c requests of the fullest.
+
+    What a token adds is known from the largest chunk and the decode step, a chunk of few tokens;
+    where that has hardly fewer, from half of the chunk.
+    """
+    ranks, mixed = ranks_in_step(q), (q.mixed_steps > 0) & (q.separate_pools == 0)
+    shared = ranks > 1
+    experts = select(shared, prefill.routed_expert_time - experts_of_one(
+        q, ranks, np.minimum(1, u / c), decode, prefill), 0)
+    fullest = 1 + prefill.rank_imbalance
+    sent = prefill.exchange_time / fullest
+    alone = np.maximum(prefill.device_time / ranks, prefill.device_time - experts - select(
+        shared, prefill.exchange_time - sent, 0))
+    of_one = burst.device_time - select(
+        shared, burst.routed_expert_time * (1 - 1 / ranks)
+        + burst.exchange_time * (1 - 1 / fullest), 0)
+    few = decode.device_time - decode.core_time - decode.index_time - decode.context_exchange_time
+    tokens = p.burst_tokens - c / q.pipeline_parallel * (1 + q.draft_tokens)
+    token = np.maximum(0, np.minimum(
+        (of_one - few) / np.maximum(p.burst_tokens / 2, tokens), alone / p.prefill_tokens))
+    budget = q.max_num_batched_tokens
+    room = select(mixed, np.maximum(budget - 1 - u, ROOM * budget), budget)
+    return Pieces(mixed, ranks, q.data_parallel * q.pipeline_parallel / ranks, alone, token,
+                  experts, prefill.exchange_time, sent, prefill.host_time,
+                  prefill.step_time - np.maximum(prefill.device_time, prefill.host_time), room,
+                  prefill.core_time, prefill.index_time)
+
+
+@dataclass(frozen=True)
+class Riding:
+    """Requests that decode along in a step with prompts: tokens of theirs, and their cores [s]."""
+
+    tokens: Number
+    cores: Number
+
+
+def deepest(q: Any, p: Prompts, s: Pieces, span: Number, number: Number) -> Number:
+    """What the chunk with the longest context of so many takes more than the mean one [s].
+
+    A chunk is anywhere in a prompt of any length, behind what is cached of it: of a prompt as long
+    as x, whose share h is cached, it sees x (h + (1 - h) U), U uniform. No part of a prompt is
+    further than its end. Chosen positions are no more than the model chooses.
+
+    Args:
+        q: input symbols as attributes.
+        p: how prompts are cut.
+        s: what a chunk is made of.
+        span: chunks that a prompt fills [1].
+        number: chunks [1].
+
+    Source: notebooks/serving.md, section A steady state.
+    """
+    hit, varies = q.prefix_hit_share, q.prompt_variation**2
+    square = (1 + varies) * 4 * (1 + hit + hit * hit) / (3 * (1 + hit) ** 2)
+    longest = np.minimum(largest_of(number, (square - 1) * (1 - 1 / np.maximum(1, span) ** 2)),
+                         2 / (1 + hit) * largest_of(number, varies))
+    chosen = select(q.index_topk > 0, np.minimum(
+        longest, np.maximum(1, q.index_topk / p.prefill_attended)), longest)
+    return s.core * (chosen - 1) + s.index * (longest - 1)
+
+
+def busy_time(s: Pieces, p: Prompts, fullest: Number, tokens: Number, riding: Riding,
+              deeper: Number = 0) -> Number:
+    """Time of a step whose fullest rank, and whose ranks together, have so many prompt tokens [s].
+
+    ``deeper`` is what the longest context of its chunks takes more than a mean one [s].
+
+    Source: notebooks/serving.md, section A steady state.
+    """
+    filled = np.clip(tokens / (s.ranks * fullest), 1 / s.ranks, 1)
+    of_all = s.experts * (filled - 1 / s.ranks) / np.maximum(ROOM, 1 - 1 / s.ranks)
+    more = select(s.ranks > 1, of_all + np.maximum(0, s.exchange * filled - s.sent), 0)
+    device = (s.alone + s.token * (fullest - p.prefill_tokens + riding.tokens)
+              + fullest / p.prefill_tokens * (more + deeper))
+    return np.maximum(s.host, device) + s.around + riding.cores
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Prompts of others by the step; see ``Steady``.
+
+    Attributes:
+        chunks: of a prompt [1].
+        portion: of a chunk that a prompt fills, all of it at most [1].
+        queued, random: steps that a prompt waits for those before it on its rank, after an answer
+            and where it comes at random [1].
+    """
+
+    chunks: Number
+    portion: Number
+    filled: Number
+    between: Number
+    unheld: Number
+    prompts: Number
+    rank: Number
+    hold: Number
+    held: Number
+    group: Number
+    queued: Number
+    random: Number
+
+
+def _held(q: Any, s: Pieces, u: Number, prompts: Number, chunks: Number, often: Number
+          ) -> tuple[Number, Number]:
+    """Steps for which ranks hold prompts back, and for which one of them waits [1].
+
+    Until every rank has one: requests are dealt to ranks in turn, so g - 1 arrivals after the
+    first, of which the last waits no more; at most so many steps as the engine waits, and while
+    anybody decodes: those who come at random are not always there.
+
+    Source: notebooks/serving.md, section A steady state.
+    """
+    waiting = np.greater(q.prefill_delay_steps, 0) & (s.ranks > 1)
+    if not waiting.any():
+        return 0.0, 0.0
+    arrivals = np.maximum(s.ranks * prompts * chunks, LEAST)
+    others, decoding = np.maximum(1, s.ranks - 1), s.ranks * u
+    until_all = others / arrivals
+    anybody = (1 - often) * np.minimum(1, decoding) - often * np.expm1(-decoding)
+    last = np.maximum(1, q.output_tokens - 1) * (1 + q.answer_variation**2) / 2
+    most = np.minimum(q.prefill_delay_steps, last * np.maximum(1, decoding))
+    steps = select(waiting, anybody * until_all * soft_minimum(most / until_all, others**0.5), 0)
+    later = (others - 1) / (2 * others)
+    return steps, steps * (1 + arrivals * steps * later) / (1 + arrivals * steps)
+
+
+def rates_of(q: Any, p: Prompts, s: Pieces, u: Number, span: Number, often: Number,
+             thought: Number) -> Rates:
+    """How often steps have prompts, u others on a rank, a prompt as long as so many chunks.
+
+    A share of the prompts comes as often as at random, some of it because users think. An engine
+    that looks for requests every so many decode steps finds those of all of them together.
+
+    With mixed steps a queue with room for a chunk in each step, whose population is the others;
+    where prompts go first, as many as end in the decode steps between. Prompts that come at random
+    come in those of others as well: of N such steps for a decode step, in which e prompts come,
+    none comes in one of 1 + N, e^(-e/(1 + N)), so that N = e^W(e) - 1, W Lambert's.
+
+    Source: notebooks/serving.md, section A steady state.
+    """
+    later, longer = np.maximum(1, q.output_tokens - 1), 1 + q.prompt_variation**2
+    chunks, power, looks = mean_chunks(q, p, span), s.ranks**0.5, q.scheduler_recv_interval
+    full = later / span * (1 + chunks / later)
+    filled = 2 * u / (full + u + ((full - u) ** 2 + 2 * longer * u) ** 0.5)
+    each = u / later
+    alone = select(s.ranks > 1, 0, thought)
+    come = looks * each  # until the engine looks for them
+    about = soft_minimum(come, power)
+    between = np.maximum(each * span, chunks / looks * either(
+        alone > 0, lambda: (1 - alone) * about + alone * select(
+            come < FEW, come, np.expm1(product_log(come))),
+        lambda: about))
+    unheld = either(s.mixed, lambda: filled / span, lambda: each / (1 + between))
+    # held prompts take so many steps more until they come again
+    _, waited = _held(q, s, u, unheld, chunks, often)
+    missed = (looks - 1) / 2 + q.steps_ahead
+    prompts = unheld * (later + chunks) / (later + chunks * (1 + waited) + missed)
+    rank = either(s.mixed, lambda: np.minimum(1, np.maximum(
+        prompts * span, soft_minimum(looks * prompts * chunks, power) / looks)),
+        lambda: between / (1 + between))
+    hold, held = _held(q, s, u, prompts, chunks, often)
+    together = s.ranks * prompts * chunks
+    delayed = together / (1 + together * (hold + 1))
+    group = either(hold > 0, lambda: delayed, lambda: 1 - (1 - rank) * (1 + np.expm1(
+        np.minimum(0, 1 - s.ranks) * looks * prompts * chunks) / looks))
+    busy = either(hold > 0, lambda: np.minimum(delayed, np.maximum(
+        prompts * span, delayed * (1 + together * hold) / s.ranks)), lambda: rank)
+    ahead = filled * longer * span / (2 * np.maximum(LEAST, 1 - filled))
+    rest = filled * np.minimum(1, span) / 2
+    queued = either(
+        s.mixed, lambda: np.maximum(0, ahead - rest * np.clip(2 - span, 0, 1)),
+        lambda: each * span / 2 * np.clip(span - 1, 0, 1))
+    return Rates(chunks, np.minimum(1, span), filled, between, unheld, prompts, busy, hold, held,
+                 group, queued, np.maximum(0, ahead - rest))
+
+
+@dataclass(frozen=True)
+class Chunks:
+    """Prompts that share a chunk, tokens of the fullest, and times; see ``Steady``."""
+
+    together: Number
+    fullest: Number
+    deeper: Number
+    busy: Number
+    own: Number
+    prefill: Number
+    least: Number
+
+
+def packed_time(q: Any, p: Prompts, c: Number, burst: Step) -> Number:
+    """Time of a chunk that a prompt takes where as many share it as a rank has in flight [s].
+
+    The known chunk lacks the first request's prompt, unless it is full without, or one of several.
+
+    Args:
+        q: input symbols as attributes.
+        p: how prompts are packed.
+        c: requests in flight of the fullest data-parallel rank [request].
+        burst: the chunk of all but the first of them.
+
+    Source: notebooks/serving.md, section A steady state.
+    """
+    share = select(p.burst_chunks > 1, 1, np.maximum(
+        (c - 1) / c, p.burst_tokens / q.max_num_batched_tokens))
+    return share * burst.step_time * p.new_tokens / p.burst_tokens
+
+
+def chunks_of(q: Any, p: Prompts, s: Pieces, r: Rates, c: Number, span: Number, decode: Step,
+              burst: Step, riding: Riding, pace: Number) -> Chunks:
+    """Steps with prompts: of others, with one's own chunk, and full ones.
+
+    What the fullest of n chunks lacks to the budget is the least of n parts, about an n-th of one.
+
+    Source: notebooks/serving.md, section A steady state.
+    """
+    budget, new = q.max_num_batched_tokens, p.new_tokens
+    on_rank = np.maximum(1, r.prompts / np.maximum(LEAST, r.rank))
+    whole = np.minimum(budget, select(
+        r.prompts > LEAST, r.prompts * new / np.maximum(LEAST, r.rank), p.prefill_tokens))
+    busy_ranks = np.maximum(1, s.ranks * r.rank / np.maximum(LEAST, r.group))
+    fullest = np.minimum(budget - (budget - whole) / busy_ranks,
+                         whole * largest_of(busy_ranks, q.prompt_variation**2 / on_rank))
+    everywhere = s.ranks * r.prompts * new / np.maximum(LEAST, r.group)
+    deeper = deepest(q, p, s, span, busy_ranks)
+    # other ranks decode meanwhile, and their drafts are checked at once
+    shortest = select(s.ranks > 1, np.maximum(pace, decode.step_time), pace)
+    busy = np.maximum(shortest, busy_time(
+        s, p, fullest, np.maximum(fullest, everywhere), riding, deeper))
+    mean = new / r.chunks
+    joined = mean + np.clip((on_rank - 1) * mean + select(r.hold > 0, 0, r.prompts * new), 0,
+                            np.maximum(0, s.room - mean))
+    own = np.minimum(budget, select(r.prompts > LEAST, np.maximum(joined, fullest), joined))
+    among = select(r.hold > 0, everywhere, s.ranks * r.prompts * new)
+    chunk = busy_time(s, p, own, mean + among, riding,
+                      deepest(q, p, s, span, 1 + (s.ranks - 1) * r.rank))
+    stages = q.pipeline_parallel
+    filling = (r.chunks + stages - 1) / (stages * r.chunks)
+    least = np.maximum(packed_time(q, p, c, burst),
+                       span * busy_time(s, p, budget, s.ranks * budget, riding)) / s.ranks
+    return Chunks(np.maximum(1, everywhere / new), fullest, deeper, busy, chunk,
+                  r.chunks * (chunk * filling + r.held * pace), least)

@@ -1,0 +1,364 @@
+"""What users see who ask again and again: TTFT, TPOT and rates of a deployment in a steady state.
+
+``concurrency`` is the number of requests in flight, as one of them sees it while it decodes, itself
+included; where nobody thinks, all of them are in flight all the time. In a closed loop users think
+between an answer and the next question; arrivals that are independent (Poisson) are the limit of
+ever more users who think ever longer.
+
+Everything is counted in steps. A rank that decodes u requests to answers of n tokens gets u/n
+prompts a step, whatever the steps take; a step takes as long as its fullest rank and the experts of
+all of them. Rates follow from Little's law, so that it holds, and a prompt waits at least until
+what all prompts take fits into the time that there is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from calc.closed_form.bunches import (
+    LEAST,
+    Chunks,
+    Pieces,
+    Rates,
+    Riding,
+    chunks_of,
+    packed_time,
+    pieces,
+    rates_of,
+)
+from calc.closed_form.dealing import others_in_turn, shorter_of_two
+from calc.closed_form.overlaps import Among, decoding_among, overlapping
+from calc.closed_form.planning import pool_replicas
+from calc.closed_form.waves import Prompts, first_held, prefill_time, token_pace
+from calc.physics.arrays import Number, ceil_div, either, select
+from calc.physics.experts import ranks_in_step
+from calc.physics.step import Step
+
+RIGHT_ANGLE = 1.5708  # π/2, to five digits
+
+
+@dataclass(frozen=True)
+class Steady:
+    """A steady state: requests [request], shares and counts [1], times [s], rates per second."""
+
+    shorter_stay: Number
+    replica_others: Number
+    steady_others: Number
+    return_time: Number
+    alone_share: Number
+    prompt_work: Number
+    prompt_growth: Number
+    shared_chunk: Number
+    prompt_span: Number
+    riding_time: Number
+    mean_chunks: Number
+    queue_filled: Number
+    queue_steps: Number
+    random_queue: Number
+    chunks_between: Number
+    unheld_prompts: Number
+    prompts_per_step: Number
+    rank_busy: Number
+    hold_steps: Number
+    hold_wait: Number
+    group_busy: Number
+    prompts_per_chunk: Number
+    fullest_chunk: Number
+    deeper_chunk: Number
+    busy_step: Number
+    own_chunk: Number
+    least_work: Number
+    steady_prefill: Number
+    prompt_interruption: Number
+    step_left: Number
+    receive_wait: Number
+    return_wait: Number
+    random_wait: Number
+    overlap_about: Number
+    overlap_nearer: Number
+    overlapping: Number
+    returned_decode: Number
+    random_decode: Number
+    random_share: Number
+    meeting_share: Number
+    steady_decode: Number
+    pool_wait: Number
+    lighter_step: Number
+    steady_pace: Number
+    steady_queue: Number
+    steady_stall: Number
+    steady_ttft: Number
+    steady_tpot: Number
+    steady_e2e: Number
+    stream_gap: Number
+    others_rate: Number
+    steady_users: Number
+    steady_request_throughput: Number
+    steady_throughput: Number
+
+
+@dataclass(frozen=True)
+class _Stay:
+    """A request's way: waits and decoding, after an answer and at random [s]; see ``Steady``."""
+
+    interruption: Number
+    left: Number
+    received: Number
+    back: Number
+    random: Number
+    overlaps: tuple[Number, Number, Number]
+    decode_back: Number
+    decode_random: Number
+
+
+def _stay(q: Any, s: Pieces, r: Rates, k: Chunks, u: Number, pace: Number, lone: Number
+          ) -> _Stay:
+    """Waits and decoding; a share of the others that is not lone delays.
+
+    Prompts on one's own rank are a queue: whoever comes while one stays is worked on meanwhile.
+    Those of the others join the next step, so that they delay who decodes, or is about to. Who
+    waits until prompts are let go begins to decode when they are, a whole hold before the next.
+
+    Source: notebooks/serving.md, section A steady state.
+    """
+    after, later = q.output_tokens - 1, np.maximum(1, q.output_tokens - 1)
+    h = q.request_overhead
+    thinking = select((s.ranks > 1) & (r.hold <= 0), s.ranks * r.prompts * q.think_time / pace, 0)
+    longer = r.group * (k.busy - pace)
+    gathered = either(
+        thinking > 0, lambda: longer / (r.group + (1 - r.group) * gathering(thinking)),
+        lambda: longer)
+    mean, pausing = pace + longer, select(s.mixed, 0, r.rank)
+    alone = (1 - r.group * (r.hold + 1)) ** 2  # squared, the part of a hold that varies
+    seen = select(r.hold > 0, np.maximum(
+        0, 1 - (1 - alone) / (2 * later * np.maximum(LEAST, r.group))), 1)
+    stalled = (longer + pausing * pace) / (1 - pausing)
+    stretched = (gathered + pausing * pace) / (1 - pausing)
+    each = u * s.ranks / (later + select(s.mixed, r.chunks + r.queued, 0))
+    interruption = select(u > 0, stalled / select(u > 0, each, 1), 0)
+    at_random = (pace * pace * (1 - r.group) + k.busy * k.busy * r.group) / (2 * mean)
+    left = np.maximum(mean - h, mean / 2) / s.units + (1 - 1 / s.units) * at_random
+    looks, ahead = (q.scheduler_recv_interval - 1) / 2 * pace, q.steps_ahead * mean
+    received = ahead + looks * select(s.mixed, 1 - r.group, 1)
+    prompt = r.chunks * k.busy
+    found = u * prompt * prompt * (1 + q.prompt_variation**2) / 2
+    base = h + k.prefill + lone * at_random + after * pace
+    waited = r.portion * np.maximum(0, 2 * found / (base + (base * base + 4 * found) ** 0.5)
+                                    - r.portion * r.rank * k.busy / 2)
+    meeting = at_random + ahead + looks * pace * (1 - r.group) / mean
+    random = lone * meeting + select(s.mixed, r.random * k.busy, waited)
+    first = h + k.prefill + random
+    behind = np.maximum(0, u - select(s.mixed, r.random / r.chunks * u / (1 + u), 0))
+    own = after * pace + interruption * behind
+    joining = interruption * u * np.maximum(0, s.ranks - 1)
+    grown = joining + own - first
+    held = (grown + (grown * grown + 4 * (own * first + joining * k.own)) ** 0.5) / 2
+    among = Among(later * pace, first, prompt * (u * (s.ranks - 1) + behind), r.chunks,
+                  k.own * (r.chunks + 1) / 2, pace / k.busy, pausing)
+    overlaps = overlapping(among)
+    decoding = select((s.ranks > 1) & (r.hold <= 0), decoding_among(among, overlaps[-1]), held)
+    back = lone * (left + received) + r.queued * k.busy
+    return _Stay(interruption, left, received, back, random, overlaps,
+                 after * (pace + seen * stretched), select(q.output_tokens > 1, decoding, 0))
+
+
+def gathering(thinking: Number) -> Number:
+    """How many times as long decode steps go on in a row where users think for several [1].
+
+    Of those whose answers end meanwhile a think once it goes on for long; the first one to ask ends
+    it, and the others ask while the long step that follows lasts. So it goes on 1 + a/(a + 1) +
+    a^2/((a + 1)(a + 2)) + ... times as long, which is 1 for small a and √(πa/2) + 1/3 for large.
+
+    Args:
+        thinking: a [request].
+
+    Source: notebooks/serving.md, section A steady state.
+    """
+    return 1 / 3 + np.sqrt(4 / 9 + RIGHT_ANGLE * thinking)
+
+
+def pool_queue(load: Number, service: Number, base: Number) -> Number:
+    """Mean wait of a request for a replica of a prefill pool, among others that come back [s].
+
+    W (A + W - κ) = κ S / 2: a queue of constant service in a closed network, whose arrivals see it
+    without their own request.
+
+    Args:
+        load: κ, time of a replica that the prompts of all others take, over the replicas [s].
+        service: S, time of a replica for a prompt [s].
+        base: A, from one prompt to the next without the wait [s].
+
+    Source: notebooks/serving.md, section A steady state.
+    """
+    gap = base - load
+    return load * service / (gap + np.sqrt(gap * gap + 2 * load * service))
+
+
+@dataclass(frozen=True)
+class _PrefillPool:
+    """Replicas that prefill [1]; a prompt's time of one, what it makes a chunk longer, and what it
+    takes at least [s]."""
+
+    replicas: Number
+    service: Number
+    growth: Number
+    least: Number
+
+
+def _prefill_pool(q: Any, p: Prompts, s: Pieces, c: Number, prefill: Step, burst: Step,
+                  ratio: Number) -> _PrefillPool:
+    service = prefill.step_time * p.prompt_chunks / q.pipeline_parallel
+    return _PrefillPool(
+        pool_replicas(q, ratio), service,
+        np.minimum(service, s.token * p.new_tokens / q.pipeline_parallel),
+        np.minimum(service, packed_time(q, p, c, burst) / q.pipeline_parallel))
+
+
+def _shared_pool_wait(q: Any, p: Prompts, a: _PrefillPool, u: Number, base: Number) -> Number:
+    """Mean wait for a prefill replica, whose chunks prompts share where there is room [s].
+
+    Prompts are dealt to r replicas in turn, so that they come more regularly than at random.
+
+    Source: notebooks/serving.md, section A steady state.
+    """
+    sharing = np.maximum(0, 1 - p.new_tokens / q.max_num_batched_tokens)
+    load = u * a.service / a.replicas
+    gap = base - load + sharing * u * (a.service - a.growth) / a.replicas
+    found = load * a.service * base / (base + load * sharing) * (
+        1 / a.replicas + q.prompt_variation**2) / 2
+    return 2 * found / (gap + (gap * gap + 4 * found) ** 0.5)
+
+
+def _lighter(q: Any, c: Number, u: Number, decode: Step, accepted: Number) -> Number:
+    """What a token takes less with only u others decoding on each rank [s].
+
+    A decode step is known with the fullest batch on every rank. The core takes its part by
+    request; experts as many as are hit, whose number grows less than the tokens do.
+
+    Source: notebooks/serving.md, section A steady state.
+    """
+    batch, ranks = ceil_div(c, q.pipeline_parallel), ranks_in_step(q)
+    hit = np.clip(decode.distinct_experts / np.maximum(1, q.n_routed_experts), LEAST, 1 - LEAST)
+    growing = -(1 - hit) * np.log1p(-hit) / hit
+    cores = (decode.core_time + decode.index_time) * (1 - np.minimum(1, (1 + u) / batch))
+    experts = decode.routed_expert_time * (1 - np.minimum(
+        1, (1 + ranks * u) / (ranks * batch)) ** growing)
+    return (cores + experts) / accepted
+
+
+def steady_pace(q: Any, requests_per_rank: Number, decode: Step) -> Number:
+    """Time per token of decode steps that hold all requests in flight, and no prompt [s].
+
+    No token of a pool that serves both takes less.
+
+    Args:
+        q: input symbols as attributes.
+        requests_per_rank: requests in flight on the fullest data-parallel rank [request].
+        decode: the decode step with as many on every rank.
+
+    Source: notebooks/serving.md, section A steady state.
+    """
+    _, accepted, pace = token_pace(q, decode)
+    others = np.maximum(0, q.concurrency - 1) / (q.data_parallel * q.pipeline_parallel)
+    return pace - _lighter(q, requests_per_rank, others, decode, accepted)
+
+
+def _pace_of(q: Any, c: Number, decode: Step, decoding: Number, lighter: Number
+             ) -> tuple[Number, Number, Number]:
+    """Decode steps of all in flight, stalls by prompts, time per token [s]; see ``Steady``."""
+    apart, after = q.separate_pools > 0, q.output_tokens - 1
+    steps = steady_pace(q, c, decode)
+    stall = select((after > 0) & ~apart, np.maximum(
+        0, decoding / np.maximum(1, after) - lighter - steps), 0)
+    return steps, stall, select(apart, token_pace(q, decode)[2] - lighter, steps + stall)
+
+
+def _at_random(q: Any, apart: Number) -> Number:
+    """Share of prompts that come at random: whose users think longer than so long [s]."""
+    return select(q.open_arrivals > 0, 1, np.minimum(
+        1, (q.think_time + q.request_overhead) / apart))
+
+
+def _thought(q: Any, apart: Number) -> Number:
+    """The part of it that is due to thinking: what a front end takes is the same for everybody."""
+    return select(q.open_arrivals > 0, 1, q.think_time / np.maximum(
+        apart, q.think_time + q.request_overhead))
+
+
+def _short(q: Any, k: Chunks, a: _PrefillPool, others: Number, stay: Number) -> Number:
+    """What a stay lacks of what prompts, or the front end, need for all in flight [s]."""
+    each = select(q.separate_pools > 0, a.least / a.replicas, k.least)
+    return np.maximum(0, np.maximum(q.concurrency / q.front_end_rate, (1 + others) * each) - stay)
+
+
+def _sent(q: Any, first: Number, tpot: Number, accepted: Number
+          ) -> tuple[Number, Number, Number]:
+    """First token, time per token and time per piece, as pieces reach the client [s]."""
+    held, later = first_held(q, tpot), np.maximum(1, q.output_tokens - 1)
+    seen = tpot - held / later
+    return first + held, seen, seen * np.clip(accepted, q.stream_interval, later)
+
+
+def steady(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill: Step,
+           burst: Step, transfer: Number, pool_ratio: Number) -> Steady:
+    """What a request sees among others that come and go at other times than it does.
+
+    Args:
+        q: input symbols as attributes.
+        p: how prompts are cut.
+        requests_per_rank: requests in flight on the fullest data-parallel rank [request].
+        decode, prefill, burst: the decode step, the mean chunk of a prompt alone, and a full one.
+        transfer: of a request's cache to the decode pool [s].
+        pool_ratio: prefill replicas per decode replica [1].
+
+    Source: notebooks/serving.md, section A steady state.
+    """
+    apart, c, after = q.separate_pools > 0, requests_per_rank, q.output_tokens - 1
+    _, accepted, pace = token_pace(q, decode)
+    units = q.data_parallel * q.pipeline_parallel / ranks_in_step(q)
+    total = np.maximum(0, q.concurrency - 1)
+    through = q.request_overhead + prefill_time(q, p, prefill)
+    shorter = shorter_of_two(through, np.maximum(1, after) * pace,
+                             (q.prompt_variation, q.answer_variation))
+    beside = others_in_turn(total, units, shorter)
+    others = select(apart, total, beside)
+    u = beside / ranks_in_step(q)  # on the same rank
+    s = pieces(q, p, c, u, decode, prefill, burst)
+    span = p.new_tokens / s.room
+    core = decode.core_time + decode.index_time + decode.context_exchange_time
+    riding = Riding(select(s.mixed, u, 0), select(s.mixed, u * core / c, 0))
+    first_step = pace + p.prompt_chunks * s.chunk
+    r = rates_of(q, p, s, u, span, _at_random(q, first_step), _thought(q, first_step))
+    k = chunks_of(q, p, s, r, c, span, decode, burst, riding, pace)
+    t = _stay(q, s, r, k, u, pace, np.minimum(1, others))
+    mixing = _at_random(q, pace + k.prefill)
+    meeting = select((s.ranks > 1) & (r.hold <= 0), _at_random(
+        q, pace + k.busy * np.exp(-s.ranks * r.prompts)), mixing)
+    sent = through + transfer
+    a = _prefill_pool(q, p, s, c, prefill, burst, pool_ratio)
+    pool = _shared_pool_wait(q, p, a, others, sent + after * pace)
+    queue = select(apart, pool, (1 - mixing) * t.back + mixing * t.random)
+    decoding = select(apart, after * pace,
+                      (1 - meeting) * t.decode_back + meeting * t.decode_random)
+    first = queue + select(apart, sent, q.request_overhead + k.prefill)
+    lighter = _lighter(q, c, u * decoding / (first + decoding), decode, accepted)
+    steps, stall, tpot = _pace_of(q, c, decode, decoding, lighter)
+    short = _short(q, k, a, select(apart, total, total / units), first + after * tpot)
+    ttft, tpot, gap = _sent(q, first + short, tpot, accepted)
+    e2e = ttft + after * tpot
+    among = total / e2e
+    asking = select(q.open_arrivals > 0, 0, 1 / (e2e + q.think_time))
+    rate = among + asking
+    return Steady(
+        shorter, beside, others, q.think_time + q.request_overhead, s.alone / prefill.step_time,
+        p.prompt_chunks * s.chunk / q.pipeline_parallel, s.token * p.new_tokens,
+        np.maximum(0, 1 - span), span, riding.cores + riding.tokens * s.token, r.chunks,
+        r.filled, r.queued, r.random, r.between, r.unheld, r.prompts, r.rank, r.hold, r.held,
+        r.group, k.together, k.fullest, k.deeper, k.busy, k.own, k.least, k.prefill,
+        t.interruption, t.left, t.received, t.back, t.random, *t.overlaps, t.decode_back,
+        t.decode_random, mixing, meeting, decoding, pool, lighter, steps, queue + short, stall,
+        ttft, tpot, e2e, gap, among, 1 + total + among * q.think_time, rate,
+        rate * q.output_tokens)

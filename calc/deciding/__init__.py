@@ -1,1 +1,0 @@
-"""What a decision hangs on: slopes, break-evens, capacity, failures; nothing is printed."""

@@ -1,0 +1,392 @@
+"""One deployment that a search tries: its settings, its ``--set`` line, its scenario file."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from calc.layouts.change import set_line
+from catalogue import Scenario, load_device, load_node, load_precision, made_scenario
+from catalogue.deployments.admission.notation import written
+from catalogue.deployments.admission.rules import KERNEL, cut_of, problems, subject_of
+from catalogue.deployments.admission.starting import ENGINE
+from catalogue.deployments.admission.subject import Cut
+from catalogue.entries.entry import watched
+from catalogue.entries.models import Model
+from catalogue.kernels import Kernel, kernel_of
+from catalogue.planning.goals import Goal
+
+CUT = ("tensor", "pipeline", "data", "expert")
+UTILIZATION = 90  # percent of the memory, of a goal that says no other
+BLOCKS = {"npu": 128, "gpu": 64}  # tokens of a block likewise: those of the MLA kernels of each
+ASSUMED = {"source": "a search: python -m calc search", "kind": "assumed"}
+DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)  # the former is ten times as fast
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a search chooses of a deployment; counts [1], tokens [token].
+
+    Attributes:
+        device, node, engine, precision: entries of the catalogue; an engine with its release or
+            None.
+        devices: cards.
+        tensor, pipeline, data, expert: parallel sizes.
+        slices: of each expert; 0 is what tensor parallelism leaves.
+        spares: redundant experts.
+        context: ranks over which the cache of a request is dealt.
+        chunk: prompt tokens of a step.
+        micro_batches, drafts: half-batches, and drafted tokens of a step.
+        utilization: share of the memory that the engine may use, in percent.
+        concurrency: requests in flight, over all replicas.
+        pool: ``prefill`` or ``decode`` of two, None of one that does both.
+    """
+
+    device: str
+    node: str
+    engine: str | None
+    precision: str
+    devices: int
+    tensor: int
+    pipeline: int
+    data: int
+    expert: int
+    slices: int
+    spares: int
+    context: int
+    chunk: int
+    micro_batches: int
+    drafts: int
+    utilization: int
+    concurrency: int
+    pool: str | None = None
+
+    @property
+    def nodes(self) -> int:
+        """Servers that hold its cards [1]."""
+        return -(-self.devices // _per_node(self.node))
+
+    @property
+    def layout(self) -> str:
+        """Its cut in words: ``2 servers of TP8/EP8``."""
+        return self.layouts["en"]
+
+    @property
+    def layouts(self) -> dict[str, str]:
+        """Its cut in both languages."""
+        return written(Cut(self.tensor, self.pipeline, self.data, self.expert, self.slices,
+                           self.spares, context=self.context))
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+    def settings(self) -> dict[str, str | int]:
+        """What ``--set`` takes, by path; a scenario of the same model and workload becomes this."""
+        nodes = self.nodes
+        found: dict[str, str | int] = {"device": self.device, "cluster.node": self.node,
+                                       "cluster.nodes": nodes, "precision": self.precision}
+        if self.devices != nodes * _per_node(self.node):
+            found["cluster.devices"] = self.devices
+        if self.engine:
+            found["engine"] = self.engine
+        found |= {"parallelism.tensor_parallel": self.tensor,
+                  "parallelism.pipeline_parallel": self.pipeline,
+                  "parallelism.data_parallel": self.data,
+                  "parallelism.expert_parallel": self.expert}
+        if self.slices:
+            found["parallelism.expert_tensor_parallel"] = self.slices
+        if self.spares:
+            found |= {"parallelism.redundant_experts": self.spares,
+                      "parallelism.balancing": "periodic"}
+        if self.context > 1:
+            found["parallelism.decode_context_parallel"] = self.context
+        found |= {"workload.concurrency": self.concurrency,
+                  "workload.max_num_batched_tokens": self.chunk,
+                  "workload.memory_utilization": f"{self.utilization / 100:g}"}
+        return found | ({"workload.draft_tokens": self.drafts} if self.drafts else {})
+
+
+@dataclass(frozen=True)
+class Row:
+    """A deployment of the answer: one pool, or one that decodes with one that prefills beside it.
+
+    Attributes:
+        choice: its settings; of two pools those of the one that decodes.
+        quantities: by name of an objective or limit, SI units.
+        over: of a near miss, limit -> how far it is over it, as a factor less one.
+        prefill: settings of the pool that prefills; None where one pool does both.
+        binds: of two pools ``prefill``, ``decode`` or ``transfer``.
+    """
+
+    choice: Choice
+    quantities: dict[str, float]
+    over: dict[str, float] = field(default_factory=dict)
+    prefill: Choice | None = None
+    binds: str = ""
+
+    @property
+    def choices(self) -> tuple[Choice, ...]:
+        """Settings of each of its pools, in the order in which a request meets them."""
+        return (self.choice,) if self.prefill is None else (self.prefill, self.choice)
+
+    @property
+    def devices(self) -> int:
+        """Cards of all its pools [1]."""
+        return sum(choice.devices for choice in self.choices)
+
+    @property
+    def layout(self) -> tuple[Choice, ...]:
+        """What it is but for its requests in flight."""
+        return tuple(replace(choice, concurrency=0) for choice in self.choices)
+
+    @property
+    def kind(self) -> tuple[Choice, ...]:
+        """What it is but for sizes that no flag is refused for: requests, chunks, memory."""
+        return tuple(replace(choice, concurrency=0, chunk=0, utilization=0)
+                     for choice in self.choices)
+
+    @property
+    def extras(self) -> int:
+        """How many things it does that a plain deployment does not [1]."""
+        return sum(bool(extra) for choice in self.choices for extra in (
+            choice.spares, choice.micro_batches > 1, choice.slices > 1, choice.pipeline > 1,
+            choice.drafts)) + (self.prefill is not None)
+
+    def worth(self, objectives: Mapping[str, int]) -> tuple[float, ...]:
+        """Its objectives, each the larger the better; one that is not known, as a cost without a
+        price, is the worst, and those after it decide.
+
+        Args:
+            objectives: name -> +1 to have it large, -1 to have it small.
+        """
+        known = self.quantities | {"cards": float(self.devices)}
+        return tuple(sign * known.get(name, -sign * math.inf) for name, sign in objectives.items())
+
+    def kernels(self, model: Model) -> list[Kernel | None]:
+        """Which engine, from which release, runs the format of each pool; None where none is known
+        to.
+
+        Args:
+            model: that they serve.
+        """
+        return [kernel_of(load_precision(choice.precision), load_device(choice.device),
+                          choice.engine, model=model) for choice in self.choices]
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data; a deployment of two pools names each."""
+        if self.prefill is None:
+            own = {"choice": self.choice.as_json(), "set": set_line(self.choice.settings())}
+        else:
+            own = {"prefill": self.prefill.as_json(), "decode": self.choice.as_json(),
+                   "binds_pools": self.binds}
+        return own | {"quantities": self.quantities, **({"over": self.over} if self.over else {})}
+
+
+@dataclass(frozen=True)
+class Start:
+    """Whether ``deploy`` writes a deployment for some release of an engine.
+
+    Attributes:
+        engine: ``NAME@RELEASE`` that starts it; None where none does.
+        why: what the release said that was asked first; empty where one starts it.
+    """
+
+    engine: str | None
+    why: str = ""
+
+    @property
+    def told(self) -> str:
+        """As an answer says it."""
+        return (f"start with: deploy --engine {self.engine}" if self.engine
+                else f"NO RELEASE STARTS IT: {self.why}")
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return asdict(self)
+
+
+def distance(have: Scenario, row: Row) -> tuple[float, ...]:
+    """How far a deployment is from one that the reader has, what matters most first.
+
+    Args:
+        have: the reader's.
+        row: the other.
+    """
+    choice, here = row.choice, _here(have)
+    moved = [name for name, value in here.items() if getattr(choice, name) != value]
+    other = (choice.device != have.device.id) + (choice.precision != have.precision.id)
+    return (choice.device != have.device.id, choice.devices != have.devices, other + len(moved),
+            sum(abs(math.log2((getattr(choice, name) + 1) / (value + 1)))
+                for name, value in here.items()))
+
+
+def changes(have: Scenario, choice: Choice) -> dict[str, str | int]:
+    """What ``--set`` says to make a deployment of a reader's another.
+
+    Args:
+        have: the reader's.
+        choice: the other.
+    """
+    here = _here(have)
+    old = {"device": have.device.id, "precision": have.precision.id,
+           **{f"parallelism.{name}_parallel": here[name] for name in CUT},
+           "parallelism.expert_tensor_parallel": here["slices"],
+           "parallelism.decode_context_parallel": here["context"],
+           "workload.max_num_batched_tokens": here["chunk"],
+           "cluster.nodes": have.file.cluster.nodes.value,
+           "cluster.node": have.node.id, "workload.concurrency": have.inputs()["concurrency"]}
+    found = {key: value for key, value in choice.settings().items()
+             if old.get(key) != value and key != "workload.memory_utilization"}
+    if here["slices"] and not choice.slices:
+        found["parallelism.expert_tensor_parallel"] = 0
+    if here["context"] > 1 == choice.context:
+        found["parallelism.decode_context_parallel"] = 1
+    return found
+
+
+def _here(have: Scenario) -> dict[str, Any]:
+    own = have.inputs()
+    return {**{name: own[f"{name}_parallel"] for name in CUT},
+            "slices": own["expert_tensor_parallel"],
+            "context": own["decode_context_parallel"], "chunk": own["max_num_batched_tokens"],
+            "devices": have.devices, "drafts": own["draft_tokens"],
+            "micro_batches": own["micro_batches"]}
+
+
+def _per_node(node: str) -> int:
+    return int(load_node(node).devices_per_node.value)
+
+
+def of_pool(choice: Choice, prompt: int) -> dict[str, str | int]:
+    """What makes a deployment the pool that a choice is: settings by path; none of one that does
+    both.
+
+    Args:
+        choice: the deployment.
+        prompt: tokens of a request's prompt [token].
+    """
+    if choice.pool == "decode":
+        return {"mechanisms.separate_pools": 1}
+    if choice.pool is None:
+        return {}
+    asked: dict[str, str | int] = {"workload.output_tokens": 1,
+                                   "workload.context_tokens": prompt + 1}
+    if choice.expert > choice.tensor and choice.slices <= 1:  # slices are gathered for
+        # few requests of many tokens: the mode for high throughput
+        asked["mechanisms.exchange_normal"] = 1
+    return asked
+
+
+def contents(goal: Goal, choice: Choice) -> dict[str, Any]:
+    """A scenario file of a choice, as plain data.
+
+    Args:
+        goal: whose model and demand it serves.
+        choice: the deployment.
+    """
+    demand, space = goal.demand, goal.space
+    parts: dict[str, dict[str, Any]] = {}
+    plain: dict[str, Any] = {}
+    for path, value in choice.settings().items():
+        root, _, key = path.partition(".")
+        if key:
+            parts.setdefault(root, {})[key] = value
+        else:
+            plain[root] = value
+    workload = parts["workload"]
+    workload |= {key: getattr(demand, key) for key in (
+        "input_tokens", "output_tokens", "context_tokens", "length_distribution",
+        "length_variation") if getattr(demand, key) is not None}
+    if choice.engine is None:
+        workload["block_size"] = BLOCKS[load_device(choice.device).type]
+    if space.block_size is not None:
+        workload["block_size"] = space.block_size
+    workload |= _arrivals(goal)
+    mechanisms: dict[str, Any] = {}
+    if choice.micro_batches > 1:
+        mechanisms["micro_batches"] = choice.micro_batches
+    mechanisms |= {"prefix_hit_share": demand.prefix_hit_share} if demand.prefix_hit_share else {}
+    for path, number in of_pool(choice, demand.input_tokens).items():
+        root, _, key = path.partition(".")
+        {"workload": workload, "mechanisms": mechanisms}[root][key] = number
+    promised = {name: {at: f"{limit} s" for at, limit in kept.items()}
+                for name, stated in goal.limits.times.items() if (kept := watched(stated))}
+    title = f"{goal.title['en']}: {choice.devices} × {choice.device}"
+    file = {"title": {"en": title, "zh": f"{goal.title['zh']}：{choice.devices} × {choice.device}"},
+            "defaults": ASSUMED, "model": goal.model, **plain, **parts}
+    return (file | ({"limits": promised} if promised else {})
+            | ({"mechanisms": mechanisms} if mechanisms else {}))
+
+
+def _arrivals(goal: Goal) -> dict[str, Any]:
+    """How requests arrive, as a scenario says it."""
+    demand = goal.demand
+    if demand.arrival_rate is not None:
+        return {"arrivals": "poisson", "arrival_rate": f"{demand.arrival_rate} request/s"}
+    if demand.arrivals == "burst":
+        return {"arrivals": "burst"}
+    found: dict[str, Any] = {"arrivals": "closed-loop"}
+    return found | ({"think_time": f"{demand.think_time} s"} if demand.think_time else {})
+
+
+def text(goal: Goal, choice: Choice) -> str:
+    """The scenario file of a choice, which ``estimate`` and ``papermill`` take.
+
+    Args:
+        goal: whose model and demand it serves.
+        choice: the deployment.
+    """
+    schema = "# yaml-language-server: $schema=../schema/scenarios.json\n"
+    return schema + yaml.dump(contents(goal, choice), Dumper=DUMPER, sort_keys=False,
+                              allow_unicode=True, width=100)
+
+
+def family(goal: Goal, prefill: Choice, decode: Choice) -> str:
+    """A scenario file of two pools, which ``estimate`` evaluates together.
+
+    Args:
+        goal: whose model and demand they serve.
+        prefill, decode: the pools.
+    """
+    own = {name: contents(goal, choice) for name, choice in (
+        ("prefill", prefill), ("decode", decode))}
+    shared = {key: value for key, value in own["decode"].items() if own["prefill"].get(key) == value
+              and key not in ("title", "device")}
+    variants = {name: {key: value for key, value in part.items() if key not in shared}
+                for name, part in own.items()}
+    for name, zh in (("prefill", "预填充池"), ("decode", "解码池")):
+        variants[name]["title"] = {"en": f"{name.capitalize()} pool", "zh": zh}
+    whole = {"title": goal.title, **shared, "device": decode.device, "pools": list(own),
+             "variants": variants}
+    schema = "# yaml-language-server: $schema=../schema/scenarios.json\n"
+    return schema + yaml.dump(whole, Dumper=DUMPER, sort_keys=False, allow_unicode=True, width=100)
+
+
+def scenario(goal: Goal, choice: Choice) -> Scenario:
+    """The deployment of a choice, checked as a file is.
+
+    Args:
+        goal: whose model and demand it serves.
+        choice: the deployment.
+
+    Raises ParamsError for a choice that no file can hold.
+    """
+    return made_scenario(contents(goal, choice), Path(f"{goal.id}.yml"))
+
+
+def unrun(goal: Goal, row: Row) -> list[str]:
+    """Why no engine runs a deployment, pool by pool; nothing where one does.
+
+    Args:
+        goal: whose model and demand it serves.
+        row: the deployment.
+    """
+    made = [scenario(goal, choice) for choice in row.choices]
+    return [problem.text["en"] for each in made for problem in problems(
+        subject_of(each), cut_of(each), (KERNEL, ENGINE))]

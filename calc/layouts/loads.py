@@ -1,0 +1,190 @@
+"""Whether a deployment runs as asked: the one judge, for one deployment or for many at once.
+
+What is known without physics stands in ``catalogue.deployments.admission``; here its rules are
+asked of many layouts, and the memory is held against what is there. Nobody else decides.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from calc.many.sweeps import distinct
+from catalogue import Scenario
+from catalogue.deployments.admission.rules import (
+    KINDS,
+    LAID_OUT,
+    RULES,
+    cut_of,
+    problems,
+    subject_of,
+)
+from catalogue.deployments.admission.subject import Cut, Problem, Rule, Subject, Text
+from catalogue.engines.released import AT
+from catalogue.reading.amounts import human
+
+MEMORY, HEADROOM = "memory_capacity", "headroom_per_device"
+OF_MEMORY = ("weights_per_device", "kv_per_device", "activations_per_device", "exchange_buffers",
+             "memory_per_device", "usable_memory")
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why a deployment does not run as asked.
+
+    Attributes:
+        kind: ``memory_capacity``, or of ``catalogue.deployments.admission.rules.KINDS``.
+        numbers: what it rests on: bytes per device [B], classes of tensors by dtype, counts.
+        text: one sentence in both languages.
+    """
+
+    kind: str
+    numbers: dict[str, Any]
+    text: Text
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"kind": self.kind, **self.numbers, "text": self.text}
+
+
+def has_room(headroom: Any, margin: float = 0.0) -> Any:
+    """Whether the memory holds it, every request at its longest; an array for arrays.
+
+    Args:
+        headroom: quantities of ``calc.evaluate`` by name, or what the fullest device has to spare
+            itself [B].
+        margin: that is to be left [B].
+    """
+    return (headroom[HEADROOM] if isinstance(headroom, Mapping) else headroom) >= margin
+
+
+def reasons(scenario: Scenario, found: Mapping[str, Any]) -> tuple[Reason, ...]:
+    """Why a deployment does not run as asked; nothing if it does.
+
+    Args:
+        scenario: the deployment.
+        found: quantities of ``calc.evaluate`` for it, scalars.
+    """
+    short = () if has_room(found) else (_short(found),)
+    return (*short, *not_loaded(scenario))
+
+
+def not_loaded(scenario: Scenario) -> tuple[Reason, ...]:
+    """Why nothing loads a deployment, whatever its memory."""
+    return tuple(_sentence(problem) for problem in problems(
+        subject_of(scenario), cut_of(scenario)))
+
+
+def _sentence(problem: Problem) -> Reason:
+    en, zh = problem.text["en"], problem.text["zh"]
+    begun = en if AT in en.split()[0] else en[0].upper() + en[1:]  # a release keeps its name
+    return Reason(problem.kind, dict(problem.numbers), {"en": f"{begun}.", "zh": f"{zh}。"})
+
+
+def _short(found: Mapping[str, Any]) -> Reason:
+    """By how much the fullest device is short, and of what."""
+    numbers = {"short": -float(found[HEADROOM])}
+    numbers |= {name: float(found[name]) for name in OF_MEMORY}
+    numbers["copies"] = float(found["absorbed_copies_per_device"] + found["mtp_weights"])
+    told = {name: human(number, "B") for name, number in numbers.items()}
+    weights, cache, active, buffers, whole, usable = (told[name] for name in OF_MEMORY)
+    besides = [f", copies {told['copies']}" * (numbers["copies"] > 0)
+               + f", buffers {buffers}" * (numbers["exchange_buffers"] > 0),
+               f"、副本与预测层 {told['copies']}" * (numbers["copies"] > 0)
+               + f"、缓冲 {buffers}" * (numbers["exchange_buffers"] > 0)]
+    return Reason(MEMORY, numbers, {
+        "en": f"The fullest device is {told['short']} short: weights {weights}, cache {cache} "
+              f"(every request at its longest){besides[0]} and activations {active} come to "
+              f"{whole} with the runtime's own, of the {usable} that the engine may use.",
+        "zh": f"最满的一张卡还差 {told['short']}：权重 {weights}、KV 缓存 {cache}"
+              f"（每个请求都按最长计）{besides[1]}、激活 {active}，"
+              f"连同运行时占用共 {whole}，而引擎可用 {usable}。"})
+
+
+@dataclass
+class Judge:
+    """Rules asked of many layouts; what was judged is remembered by all that it depends on."""
+
+    remembered: dict[tuple[Any, ...], np.ndarray] = field(default_factory=dict, repr=False)
+    alike: dict[tuple[Any, ...], dict[tuple[int, ...], bool]] = field(
+        default_factory=dict, repr=False)
+
+    def kinds(self, subject: Subject, rows: Mapping[str, np.ndarray], table: Any = None,
+              asked: Collection[str] = tuple(KINDS)) -> np.ndarray:
+        """Why each layout is not loaded: a place in ``KINDS``, or -1 of one that is, shape (n,).
+
+        Args:
+            subject: the model on its cards.
+            rows: columns named as attributes of ``Cut``, shape (n,) each; absent, its defaults.
+            table: what tells these rows from others, where they are judged again.
+            asked: kinds that are.
+        """
+        order, count = list(KINDS), len(next(iter(rows.values())))
+        found = np.full(count, -1)
+        for rule in RULES:
+            if rule.kind in asked:
+                bad = self._bad(rule, subject, rows, table)
+                found[(found < 0) & bad] = order.index(rule.kind)
+        return found
+
+    def _bad(self, rule: Rule, subject: Subject, rows: Mapping[str, np.ndarray], table: Any
+             ) -> np.ndarray:
+        if table is None:
+            return _judged(rule, subject, rows, {})
+        by = (rule.kind, rule.of, *(
+            getattr(part := getattr(subject, name), "id", part) for name in rule.by))
+        if (table, by) not in self.remembered:
+            self.remembered[table, by] = _judged(rule, subject, rows, self.alike.setdefault(by, {}))
+        return self.remembered[table, by]
+
+
+def _judged(rule: Rule, subject: Subject, rows: Mapping[str, np.ndarray],
+            known: dict[tuple[int, ...], bool]) -> np.ndarray:
+    """Which layouts a rule refuses; those that are equal in what it looks at are judged once.
+
+    Args:
+        rule: of ``RULES``.
+        subject: the model on its cards.
+        rows: columns of the layouts, shape (n,) each.
+        known: what the rule says of the same subject, by what it looks at of a layout; added to.
+    """
+    names = [name for name in rule.of if name in rows]
+    count = len(next(iter(rows.values())))
+    if not names or not count:
+        return np.full(count, rule.problem(subject, Cut()) is not None)
+    looked_at = [rows[name] for name in names] if rule.alike is None else [
+        np.broadcast_to(column, count) for column in rule.alike(subject, rows)]
+    first, which = distinct(looked_at)
+    alike = [rows[name][first].tolist() for name in names]
+    told = [column[first].tolist() for column in looked_at]
+    keys = list(zip(*told, strict=True))
+    for key, values in zip(keys, zip(*alike, strict=True), strict=True):
+        if key not in known:
+            known[key] = rule.problem(
+                subject, Cut(**dict(zip(names, values, strict=True)))) is not None
+    return np.array([known[key] for key in keys], bool)[which]
+
+
+def admitted(subject: Subject, rows: Mapping[str, np.ndarray],
+             asked: Collection[str] = tuple(KINDS)) -> np.ndarray:
+    """Which layouts are loaded, shape (n,); arguments as of :meth:`Judge.kinds`."""
+    return Judge().kinds(subject, rows, asked=asked) < 0
+
+
+def counted(kinds: np.ndarray) -> Counter[str]:
+    """How many layouts are not loaded, by why.
+
+    Args:
+        kinds: as :meth:`Judge.kinds` gives them.
+    """
+    numbers = np.bincount(kinds[kinds >= 0], minlength=len(KINDS))
+    return Counter({kind: int(number) for kind, number in zip(KINDS, numbers, strict=True)
+                    if number})
+
+
+__all__ = ["HEADROOM", "KINDS", "LAID_OUT", "MEMORY", "Judge", "Reason", "admitted", "counted",
+           "has_room", "not_loaded", "reasons"]

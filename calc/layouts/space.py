@@ -1,0 +1,371 @@
+"""Every deployment that a goal allows: offers, cuts of so many cards, and what else is chosen."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from calc.costing.limits import cards_within
+from calc.costing.rates import stated
+from calc.layouts.change import changed
+from calc.layouts.choice import UTILIZATION, Choice, scenario
+from calc.layouts.cuts import AXES as LAYOUT
+from calc.layouts.cuts import Sizes, at, card_counts, every, placed
+from calc.layouts.loads import KINDS as WHY
+from calc.layouts.loads import Judge, counted
+from catalogue import (
+    ParamsError,
+    Scenario,
+    load_device,
+    load_model,
+    load_node,
+    load_precision,
+    model_inputs,
+)
+from catalogue import names as entries
+from catalogue.deployments.admission.rules import OF_PRECISION, precisions, problems
+from catalogue.deployments.admission.subject import Cut, Subject
+from catalogue.deployments.layout import SLICES
+from catalogue.deployments.resolved import leaves_replica
+from catalogue.engines.released import AT, engine_meant, fitting
+from catalogue.entries.hardware import Device, Node
+from catalogue.entries.models import Model
+from catalogue.kernels import quality
+from catalogue.planning.goals import MOST_CARDS, PUBLISHED, Goal, Offer
+
+CHUNKS = (1024, 2048, 4096, 8192, 16384)  # tokens of a step that are tried
+DRAFTS = (0, 1, 2, 3)  # tried of a model with a prediction layer; engines draft no more with one
+AXES = (*LAYOUT, "chunk", "micro_batches", "drafts", "utilization")
+OF_LAYOUT = tuple(kind for kind in WHY if kind not in (*OF_PRECISION, "drafts"))
+MOVED = ("parallelism.", "cluster.nodes", "workload.concurrency", "workload.max_num")
+QUALITY = "quality"  # formats of unknown or too low a score
+Cells = dict[str, np.ndarray]  # a deployment's settings by name, one row each
+
+
+KINDS = (2, 3, 2, 2, 2, 2, 2)
+"""What of a layout the inputs depend on besides its numbers, and in how many ways: more servers
+than one, domains that an exchange leaves, replicas, tokens of more than one, redundant experts,
+drafts, slices. Layouts of one kind differ in their numbers only."""
+
+
+@dataclass(frozen=True)
+class Base:
+    """Cards of one device in servers of one kind, an engine, and a precision."""
+
+    device: str
+    node: str
+    engine: str | None
+    precision: str
+
+
+@dataclass
+class Space:
+    """What a goal lets a search try.
+
+    Attributes:
+        goal: the goal.
+        resolve: makes a deployment of a choice, in place of a file of the goal's.
+        dropped: combinations that were left out, by why.
+    """
+
+    goal: Goal
+    resolve: Callable[[Choice], Scenario] | None = None
+    dropped: Counter[str] = field(default_factory=Counter)
+    _layouts: dict[tuple[str, int], tuple[Cells, int]] = field(default_factory=dict)
+    _judge: Judge = field(default_factory=Judge)
+    _files: dict[Base, Scenario] = field(default_factory=dict)
+    _inputs: dict[tuple[Base, str | None], tuple[Scenario, dict[str, Any]]] = field(
+        default_factory=dict)
+
+    @cached_property
+    def model(self) -> Model:
+        """The model."""
+        return load_model(self.goal.model)
+
+    @cached_property
+    def shapes(self) -> dict[str, Any]:
+        """Its input symbols."""
+        return model_inputs(self.model)
+
+    @cached_property
+    def offers(self) -> list[Offer]:
+        """Cards to choose from; ``any`` are those that a server of the catalogue holds."""
+        if self.goal.devices:
+            return list(self.goal.devices)
+        devices = (load_device(name) for name in entries("devices"))
+        return [Offer.model_construct(device=device.id) for device in devices
+                if device.type != "host" and device.node and not device.dies]
+
+    def bases(self) -> list[Base]:
+        """Each offer in each precision that its device multiplies.
+
+        Raises ParamsError for an offer without a server, or of what is no card.
+        """
+        return self._bases
+
+    @cached_property
+    def _bases(self) -> list[Base]:
+        return list(self._every_base())
+
+    def _every_base(self) -> Iterator[Base]:
+        for offer in self.offers:
+            device = load_device(offer.device)
+            node = node_of(offer, device)
+            for engine in self._engines(device):
+                base = Base(offer.device, offer.node or node.id, engine, "bf16")
+                wanted = self.goal.precisions or [entry.id for entry in precisions(
+                    self.subject(base))]
+                for name in wanted:
+                    one = replace(base, precision=name)
+                    if not self._good(name):
+                        self.dropped[QUALITY] += 1
+                        continue
+                    problem = next(problems(self.subject(one), Cut(), OF_PRECISION), None)
+                    if problem is None:
+                        yield one
+                    else:
+                        self.dropped[problem.kind] += 1
+
+    def _good(self, precision: str) -> bool:
+        """Whether a format keeps the quality that is asked for."""
+        asked = self.goal.limits.quality
+        if asked is None:
+            return True
+        known = quality(self.model, precision)
+        return known.is_published if asked == PUBLISHED else known.within(float(asked))
+
+    def subject(self, base: Base, pool: str | None = None) -> Subject:
+        """What is asked to be loaded of a base, but for its layout.
+
+        Args:
+            base: an offer in a precision.
+            pool: of two that it is; then no prompts stand beside decode.
+        """
+        demand, space = self.goal.demand, self.goal.space
+        longest = demand.context_tokens or demand.input_tokens + demand.output_tokens
+        return Subject(
+            self.model, load_precision(base.precision), load_device(base.device),
+            load_node(base.node), self.shapes, base.engine, engines_own=not space.any_engine,
+            context=longest, staged_drafts=space.staged_drafts,
+            staged_groups=space.staged_groups or pool is not None)
+
+    def _engines(self, device: Device) -> list[str | None]:
+        """Engines that are tried on a device; those that do not run on it are left out.
+
+        Raises ParamsError for one that is not known, or not in that release.
+        """
+        if self.goal.engines is None:
+            return [None]
+        running = fitting(device)
+        for name in self.goal.engines:
+            engine_meant(name)
+        return [name for name in self.goal.engines if name.partition(AT)[0] in running]
+
+    def cells(self, base: Base) -> list[Cells]:
+        """Every deployment of a base but for its requests, by kind: layouts that divide model and
+        cards into slices that engines load, each with every chunk, half-batch and draft."""
+        layouts = self.layouts(base)
+        cells = self._every(at(layouts, self._kinds(base) < 0), base)
+        if not len(cells["data"]):
+            return []
+        columns = _kinds(load_node(base.node), cells)
+        codes = np.ravel_multi_index([column.astype(int) for column in columns], KINDS)
+        order = np.argsort(codes, kind="stable")
+        cells = {name: column[order] for name, column in cells.items()}
+        ends = [0, *np.flatnonzero(np.diff(codes[order])) + 1, len(order)]
+        return [{name: column[start:end] for name, column in cells.items()}
+                for start, end in pairwise(ends)]
+
+    def size(self, base: Base) -> int:
+        """Deployments of a base but for their requests, those that no engine loads included [1]."""
+        return len(self.layouts(base)["data"]) * math.prod(map(len, self._axes()))
+
+    def left_out(self, base: Base) -> Counter[str]:
+        """Layouts of a base that are not tried, by why, and those with which no draft is."""
+        kinds = self._kinds(base)
+        found = counted(kinds)
+        found["pipeline"] += self._whole(base)[1]
+        if any(self.drafts()):
+            of_loaded = at(self.layouts(base), kinds < 0)
+            count = np.full(len(of_loaded["data"]), max(self.drafts()))
+            found["drafts"] += int(self._undrafted(base, of_loaded | {"drafts": count}).sum())
+        return found
+
+    def _undrafted(self, base: Base, cells: Cells) -> np.ndarray:
+        """Which cells draft where no engine does."""
+        return self._judge.kinds(self.subject(base), cells, asked=("drafts",)) >= 0
+
+    def _kinds(self, base: Base) -> np.ndarray:
+        """Why each layout of a base is not loaded, as ``calc.layouts.loads`` has it."""
+        key = base.node, self.most(base)
+        return self._judge.kinds(self.subject(base), self.layouts(base), key, OF_LAYOUT)
+
+    def _axes(self) -> tuple[list[int], ...]:
+        """Values of what stands in ``AXES`` behind the layout."""
+        space = self.goal.space
+        return (self.chunks(), list(space.micro_batches), self.drafts(),
+                space.memory_utilization or [UTILIZATION])
+
+    def _every(self, layouts: Cells, base: Base) -> Cells:
+        """Layouts with every value of the other axes; with drafts in stages only if they may be."""
+        axes = self._axes()
+        shape = (len(layouts["devices"]), *map(len, axes))
+        places = np.unravel_index(np.arange(np.prod(shape)), shape)
+        cells = {name: column[places[0]] for name, column in layouts.items()}
+        cells |= {name: np.array(values)[place] for name, place, values in zip(
+            AXES[len(LAYOUT):], places[1:], axes, strict=True)}
+        # half-batches hide an exchange, where there is one
+        exchanged = leaves_replica(cells["tensor"], cells["expert"], cells["slices"]) & bool(
+            self.shapes["n_routed_experts"])
+        keep = (cells["micro_batches"] == 1) | exchanged
+        keep &= ~self._undrafted(base, cells)
+        return {name: column[keep] for name, column in cells.items()}
+
+    def layouts(self, base: Base) -> Cells:
+        """Cuts of a base, whether they divide the model or not."""
+        return self._whole(base)[0]
+
+    def _whole(self, base: Base) -> tuple[Cells, int]:
+        """Cuts of a base, and how many more have more stages than are tried."""
+        key = base.node, self.most(base)
+        if key not in self._layouts:
+            space, cards = self.goal.space, self.goal.cards
+            per_node = int(load_node(base.node).devices_per_node.value)
+            self._layouts[key] = every(card_counts(cards.fewest, key[1], per_node), Sizes(
+                space.tensor, space.pipeline, space.data, space.expert, self.slices(),
+                lambda ranks: _spares(self.goal, self.shapes, ranks), space.decode_context))
+        return self._layouts[key]
+
+    def most(self, base: Base) -> int:
+        """Most cards of a base: what the goal says, a budget buys, or, if neither, a power feeds.
+
+        Raises ParamsError where nobody states the price or the power that this takes.
+        """
+        limits, most = self.goal.limits, self.goal.cards.most
+        capital = stated(limits.budget, "USD") if limits.budget else None
+        rent = stated(limits.rent) if limits.rent else None
+        power = limits.power if most is None else None
+        counts = [MOST_CARDS if most is None else most]
+        if (capital, rent, power) != (None, None, None):
+            offer = next(offer for offer in self.offers if offer.device == base.device)
+            counts.append(cards_within(
+                base.device, base.node, rent=rent, capital=capital, power=power,
+                ownership=self.goal.ownership, price=offer.price).cards)
+        return min(counts)
+
+    def slices(self) -> list[int]:
+        """Slices of an expert that are tried [1]; 0 is what tensor parallelism leaves."""
+        asked = self.goal.space.expert_slices
+        return list(asked) if asked and self.shapes["n_routed_experts"] else [0]
+
+    def chunks(self) -> list[int]:
+        """Prompt tokens of a step that are tried [token]."""
+        return list(self.goal.space.chunks or CHUNKS)
+
+    def drafts(self) -> list[int]:
+        """Drafted tokens that are tried [token]; none of a model that has nothing to draft with."""
+        layers = self.model.num_nextn_predict_layers
+        if self.goal.space.drafts is not None:
+            return list(self.goal.space.drafts)
+        return list(DRAFTS) if layers and layers.value else [0]
+
+    def inputs(self, base: Base, kinds: Sequence[Cells], pool: str | None = None
+               ) -> tuple[Scenario, dict[str, Any]]:
+        """One deployment of a base, and the input symbols of all of them but for their settings:
+        what differs by kind as an array of one value for each. Made once.
+
+        Args:
+            base: whose cells they are.
+            kinds: all of its cells, by kind.
+            pool: that they are, of two.
+
+        Raises ParamsError as :meth:`first` does.
+        """
+        if (base, pool) not in self._inputs:
+            firsts = [self.first(base, cells, pool) for cells in kinds]
+            of_first, *rest = (first.inputs() for first in firsts)
+            self._inputs[base, pool] = firsts[0], {
+                name: value if all(other[name] == value for other in rest)
+                else np.array([value, *(other[name] for other in rest)])
+                for name, value in of_first.items()}
+        return self._inputs[base, pool]
+
+    def first(self, base: Base, cells: Cells, pool: str | None = None) -> Scenario:
+        """The deployment of the first of some cells of one kind, whose inputs all of them have.
+
+        Args:
+            base: whose cells they are.
+            cells: of one kind.
+            pool: that they are, of two.
+
+        Raises ParamsError for an offer that cannot be deployed at all.
+        """
+        choice = replace(chosen(base, cells, 0, 1), pool=pool)
+        if self.resolve:
+            return self.resolve(choice)
+        if base.engine or pool:  # what an engine does may depend on more than the layout
+            return scenario(self.goal, choice)
+        if base not in self._files:
+            self._files[base] = scenario(self.goal, choice)
+        moved = {path: value for path, value in choice.settings().items()
+                 if path.startswith(MOVED)}
+        whole = {"cluster.devices": choice.devices, "parallelism.redundant_experts": choice.spares,
+                 f"parallelism.{SLICES}": choice.slices,
+                 "parallelism.decode_context_parallel": choice.context,
+                 "parallelism.balancing": "periodic" if choice.spares else "none",
+                 "workload.draft_tokens": choice.drafts}
+        return changed(self._files[base], moved | whole)
+
+
+def chosen(base: Base, cells: Cells, row: int, concurrency: int) -> Choice:
+    """One deployment out of cells.
+
+    Args:
+        base: whose cells they are.
+        cells: settings by name, shape (n,) each.
+        row: which.
+        concurrency: requests in flight [request].
+    """
+    settings = {name: int(cells[name][row]) for name in AXES}
+    return Choice(base.device, base.node, base.engine, base.precision, concurrency=concurrency,
+                  pool=None, **settings)
+
+
+def _kinds(node: Node, cells: Cells) -> tuple[np.ndarray, ...]:
+    """Of which kind each cell is, part by part of ``KINDS``."""
+    return (*placed(node, cells), cells["spares"] > 0, cells["drafts"] > 0, cells["slices"] > 1)
+
+
+def node_of(offer: Offer, device: Device) -> Node:
+    """The server that an offer's cards stand in.
+
+    Raises ParamsError where neither the offer nor the device names one.
+    """
+    if device.type == "host":
+        raise ParamsError(f"devices: '{device.id}' is a host processor, expected an accelerator.")
+    if device.dies:
+        raise ParamsError(f"devices: '{device.id}' is a package that software sees as "
+                          f"{device.dies.value} devices, expected '{device.die}'.")
+    name = offer.node or device.node
+    if name is None:
+        raise ParamsError(f"devices: no server of the catalogue holds '{device.id}', name one: "
+                          f"{{device: {device.id}, node: NAME}}.")
+    return load_node(name)
+
+
+def _spares(goal: Goal, shapes: dict[str, Any], ranks: int) -> list[int]:
+    """Numbers of redundant experts that are tried with so many ranks, the fewest first [1]."""
+    routed = int(shapes["n_routed_experts"])
+    if not routed or ranks == 1:
+        return [0]
+    fewest = -(-routed // ranks) * ranks - routed
+    numbers = {"none": 0, "fewest": fewest, "per-rank": fewest + ranks}
+    return sorted({each if isinstance(each, int) else numbers[each]
+                   for each in goal.space.spares})

@@ -1,0 +1,335 @@
+"""Many deployments at once: chosen quantities, and their intervals in closed form.
+
+A sweep runs in passes whose temporaries stay in the cache of a core; the passes of a call share
+threads, since NumPy lets go of the interpreter while it computes. What is one number for all
+deployments stays one number. The formulas are those of ``calc.evaluate``, only fewer of them; of
+many passes the first is written down as it is computed, and repeated (``calc.many.recording``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from calc.closed_form.evaluate import check_names, evaluate
+from calc.closed_form.latencies import FAST, STEADY_NAMES, WANTED, latencies, needs_prefill
+from calc.closed_form.latencies import STEP_NAMES as STEP_NAMES
+from calc.many.recording import Repeating, one_if_same, repeating
+from calc.physics.arrays import Inputs, Number
+from calc.uncertainty.gradient import Traced, slopes, traced
+from calc.uncertainty.interval import Sides, quantiles
+from catalogue.deployments.knobs import NORMAL_90, Knob
+
+DECODED, PREFILLED, PACKED = (tuple(f"{phase}_{name}" for name in names)
+                              for phase, names in WANTED.items())
+CHUNK = 1 << 13  # deployments of a pass: its temporaries stay in the cache
+LARGEST_BLOCK = (1 << 22) - (1 << 10)  # numbers: just below what glibc hands back at once
+DENSE, DENSE_PER_ROW = 1 << 16, 8  # numbers that are told apart in a table, not by sorting
+TRACED_CHUNK = 1 << 12  # of a pass that keeps its temporaries, to walk back over them
+Columns = Mapping[str, Number]
+Compute = Callable[[dict[str, Any]], Mapping[str, Number]]
+
+
+def sweep(inputs: Columns, attention: str, names: Iterable[str], *, decode: bool = True,
+          threads: int = 1) -> dict[str, np.ndarray]:
+    """Chosen quantities of many deployments, each equal to what :func:`calc.evaluate` gives.
+
+    >>> import catalogue
+    >>> inputs = catalogue.load_scenario("s2-910b1-awq").inputs()
+    >>> result = sweep(inputs | {"concurrency": np.arange(1, 101)}, "mla", ["tpot"])
+    >>> int((result["tpot"] <= 0.05).sum())  # requests at once within 50 ms per token
+    11
+
+    Args:
+        inputs: input symbols in SI units; scalars, or arrays of one length n.
+        attention: ``mla`` or ``gqa``.
+        names: quantities to keep, without ``stage_*``.
+        decode: as for :func:`calc.evaluate`.
+        threads: that share the passes.
+
+    Returns one array of shape (n,) per name.
+
+    Raises ValueError for arrays that are not of one length, no array at all, a quantity that does
+    not exist or depends on the stage, and as :func:`calc.evaluate` does.
+    """
+    names = list(names)
+    if staged := [name for name in names if name.startswith("stage_")]:
+        raise ValueError(f"'{staged[0]}' depends on the stage, evaluate() gives it")
+    return _in_passes(lambda part: evaluate(part, attention, decode=decode), inputs, names,
+                      threads, CHUNK)
+
+
+def decode_sweep(inputs: Columns, attention: str, names: Iterable[str] = (FAST,), *,
+                 threads: int = 2, known: Columns | None = None) -> dict[str, np.ndarray]:
+    """Latency of many deployments and its parts, without their memory budget.
+
+    >>> import catalogue
+    >>> inputs = catalogue.load_scenario("s2-910b1-awq").inputs()
+    >>> decode_sweep(inputs | {"concurrency": np.array([1, 32])}, "mla")["decode_tpot"].round(4)
+    array([0.0204, 0.0797])
+
+    The names of a decode step (``decode_step_time``, ``decode_core_time`` and so on),
+    ``draft_time``, ``tokens_per_step`` and ``decode_tpot``, which is TPOT without the stalls for
+    other requests' prompts, need one step. Any other name of a wave (``tpot``, ``ttft``,
+    ``output_throughput``, ``prefill_step_time``) or of a steady state (``steady_tpot``) needs those
+    of prefill as well: more than twice the work.
+
+    Args:
+        inputs: input symbols in SI units; scalars, or arrays of one length n.
+        attention: ``mla`` or ``gqa``.
+        names: quantities to keep.
+        threads: that share the passes.
+        known: ``DECODED``, ``PREFILLED`` or ``PACKED`` of the same deployments, where they were
+            computed before: then such a step is not computed again, and of it nothing else is to be
+            had.
+
+    Returns one array of shape (n,) per name, equal to what :func:`calc.evaluate` gives.
+
+    Raises ValueError for inputs as :func:`sweep` does, and for a name that no step gives.
+    """
+    names = list(names)
+    needs_prefill(names)
+    check_names(inputs)
+    return _in_passes(_Latencies(attention, tuple(names)), {**inputs, **(known or {})}, names,
+                      threads, CHUNK)
+
+
+@dataclass(frozen=True)
+class _Latencies:
+    """Computes latency of the deployments of a pass, some of whose steps are perhaps known."""
+
+    attention: str
+    names: tuple[str, ...]
+
+    def __call__(self, part: dict[str, Any]) -> Mapping[str, Number]:
+        steps = {phase: SimpleNamespace(**{name: part.pop(f"{phase}_{name}") for name in wanted})
+                 for phase, wanted in WANTED.items() if f"{phase}_{wanted[0]}" in part}
+        return latencies(self.attention, Inputs(part), self.names, steps)
+
+
+def latency(inputs: Columns, attention: str, names: Iterable[str] = (FAST,)) -> dict[str, Number]:
+    """What :func:`decode_sweep` does in each pass, of inputs of any shape: scalars give scalars.
+
+    >>> import catalogue
+    >>> inputs = catalogue.load_scenario("s2-910b1-awq").inputs()
+    >>> float(latency(inputs, "mla")["decode_tpot"].round(4))
+    0.0797
+
+    Args:
+        inputs: input symbols in SI units; those that ``uncertainty.gradient`` traces give slopes.
+        attention: ``mla`` or ``gqa``.
+        names: quantities to keep.
+
+    Raises ValueError for a missing or unknown input, and for a name that no step gives.
+    """
+    names = list(names)
+    check_names(inputs)
+    quantities = latencies(attention, Inputs({
+        name: value if isinstance(value, Traced) else np.asarray(value, dtype=float)[()]
+        for name, value in inputs.items()}), names)
+    return {name: quantities[name] for name in names}
+
+
+def distinct(columns: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Rows that differ, by the last of each, and to which of them every row belongs.
+
+    >>> distinct([np.array([3, 1, 3, 3]), np.array([0, 5, 0, 9])])
+    (array([1, 2, 3]), array([1, 0, 1, 2]))
+
+    Args:
+        columns: whole numbers from 0 [1], shape (n,) each.
+    """
+    code = np.zeros(len(columns[0]), np.int64)
+    for column in columns:
+        place, count = _places(column)
+        code, _ = _places(code * count + place)
+    rows = np.empty(int(code.max(initial=-1)) + 1, np.int64)
+    rows[code] = np.arange(len(code))
+    return rows, code
+
+
+def _places(column: np.ndarray) -> tuple[np.ndarray, int]:
+    """The place of each number among those that there are, in their order, and how many are."""
+    least = int(column.min(initial=0))
+    span = int(column.max(initial=0)) - least + 1
+    if span > max(DENSE, DENSE_PER_ROW * len(column)):
+        found, place = np.unique(column, return_inverse=True)
+        return place, len(found)
+    there = np.zeros(span, bool)
+    there[column - least] = True
+    places = np.cumsum(there) - 1
+    return places[column - least], int(places[-1]) + 1
+
+
+def _in_passes(compute: Compute, inputs: Columns, names: Sequence[str], threads: int,
+               size: int) -> dict[str, np.ndarray]:
+    """Chosen results of a computation, pass by pass.
+
+    Raises ValueError for arrays that are not of one length, or for a name that is not computed.
+    """
+    fixed, arrays, count = _told_apart(inputs)
+    # of one block, since large ones come in large pages, which are there much sooner
+    result = dict(zip(names, np.empty((len(names), count)), strict=True))
+    # glibc hands small blocks back to the system and fetches them again, pass by pass, until a
+    # large one was freed once; that alone would halve the speed
+    np.empty(LARGEST_BLOCK)
+    passes = (repeating(compute, tuple(fixed.items()), tuple(arrays))
+              if isinstance(compute, _Latencies) else Repeating(compute, fixed, ways=0))
+
+    def run(start: int) -> None:
+        part = slice(start, start + size)
+        passes.take({name: array[part] for name, array in arrays.items()},
+                    {name: column[part] for name, column in result.items()},
+                    (count - start - 1) // size)
+
+    starts = range(0, count, size)
+    if threads == 1 or len(starts) == 1:
+        for start in starts:
+            run(start)
+    else:
+        with ThreadPoolExecutor(threads) as pool:
+            for _ in pool.map(run, starts):
+                pass
+    return result
+
+
+def _told_apart(inputs: Columns) -> tuple[dict[str, Number], dict[str, np.ndarray], int]:
+    """Inputs that are one number of all deployments, the others, and how many deployments.
+
+    Raises ValueError for arrays that are not of one length.
+    """
+    # floats throughout: integers of a narrow array type would wrap around without a word
+    fixed: dict[str, Number] = {name: np.float64(value) for name, value in inputs.items()
+                                if isinstance(value, (int, float))}
+    columns = {name: np.asarray(value) for name, value in inputs.items() if name not in fixed}
+    fixed |= {name: value.astype(float)[()] for name, value in columns.items() if not value.ndim}
+    arrays = {name: value for name, value in columns.items() if value.ndim}
+    shapes = {array.shape for array in arrays.values()}
+    if len(shapes) != 1 or len(next(iter(shapes))) != 1:
+        raise ValueError("a sweep takes arrays of one length")
+    (count,), = shapes
+    alike = {name: np.float64(one) for name, array in arrays.items()
+             if count and not np.ndim(one := one_if_same(array))}
+    others = {name: array for name, array in arrays.items() if name not in alike}
+    return fixed | alike, others, count
+
+
+def _have_slopes(names: Iterable[str]) -> None:
+    """Raises ValueError for a quantity of a steady state, whose steps have no slope."""
+    if lasting := [name for name in names if name in STEADY_NAMES]:
+        raise ValueError(f"there is no closed interval of '{lasting[0]}', expected a quantity of "
+                         "steps or of a wave")
+
+
+# --- intervals ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A range of inputs that move together: it holds 80% of their prior, their value is its median.
+
+    Attributes:
+        symbols: the inputs.
+        low, high: scalars, or arrays of one value per deployment.
+    """
+
+    symbols: tuple[str, ...]
+    low: Number
+    high: Number
+
+    @classmethod
+    def of(cls, knobs: Iterable[Knob]) -> tuple[Spread, ...]:
+        """The ranges of a deployment's mechanisms, without those of a single point."""
+        return tuple(cls(knob.symbols, float(knob.value.low), float(knob.value.high))
+                     for knob in knobs if knob.value.low < knob.value.high)
+
+
+def interval_sweep(inputs: Columns, spreads: Sequence[Spread], attention: str,
+                   names: Iterable[str] = (FAST,), own: Mapping[str, Sides] | None = None,
+                   *, threads: int = 2) -> dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """80% intervals of many deployments, in closed form, from slopes at the middles of all ranges.
+
+    >>> import catalogue
+    >>> scenario = catalogue.load_scenario("s2-910b1-awq")
+    >>> inputs = scenario.inputs() | {"concurrency": np.array([1, 32])}
+    >>> low, value, high = interval_sweep(
+    ...     inputs, Spread.of(scenario.knobs()), "mla")["decode_tpot"]
+    >>> bool((low < value).all() and (value < high).all())
+    True
+
+    The logarithm of a quantity is taken as linear in its inputs (in their logarithms where their
+    ranges do not begin at zero), with the slopes that it has in the middle of all ranges. From the
+    inputs as they are, its moves to the ends of the ranges are put together as in
+    ``calc.uncertainty.interval``, which moves every input to points of its range instead:
+    slower by the number of ranges, and aware of bends. What is told of a deployment comes from
+    there; the median here is that of the linear form, and where a quantity bends in many inputs at
+    once it may lie outside of the middle third of what is drawn.
+
+    Args:
+        inputs: input symbols in SI units; scalars, or arrays of one length n.
+        spreads: what has a range.
+        attention: ``mla`` or ``gqa``.
+        names: positive quantities of :func:`decode_sweep`.
+        own: the formulas' own error, by name.
+        threads: that share the passes.
+
+    Returns (low, median, high) per name, arrays of shape (n,). Raises ValueError as
+    :func:`decode_sweep` does.
+    """
+    names = list(names)
+    needs_prefill(names)
+    _have_slopes(names)
+    check_names(inputs)
+    ends = {f"{end} {number}": getattr(spread, end)
+            for number, spread in enumerate(spreads) for end in ("low", "high")}
+    sides = dict.fromkeys(names, (0.0, 0.0)) | dict(own or {})
+
+    def bounds(part: dict[str, Any]) -> dict[str, Number]:
+        ranges = [(part.pop(f"low {i}"), part.pop(f"high {i}")) for i in range(len(spreads))]
+        at_inputs = latencies(attention, Inputs(part), names)
+        moves = [_moves(part[spread.symbols[0]], *ends)
+                 for spread, ends in zip(spreads, ranges, strict=True)]
+        middles = traced([_middle(*ends) for ends in ranges])
+        for spread, moved in zip(spreads, middles, strict=True):
+            part |= dict.fromkeys(spread.symbols, moved)
+        central = latencies(attention, Inputs(part), names)
+        result: dict[str, Number] = {}
+        for name in names:
+            factors = _factors(central[name], middles, moves, sides[name])
+            result |= {f"{name}{end}": at_inputs[name] * factor
+                       for end, factor in zip((" low", "", " high"), factors, strict=True)}
+        return result
+
+    kept = [f"{name}{end}" for name in names for end in (" low", "", " high")]
+    columns = _in_passes(bounds, {**inputs, **ends}, kept, threads, TRACED_CHUNK)
+    return {name: (columns[f"{name} low"], columns[name], columns[f"{name} high"])
+            for name in names}
+
+
+def _factors(central: Any, middles: Sequence[Traced], moves: Sequence[tuple[Number, ...]],
+             own: Sides) -> list[Number]:
+    """A quantity's 10%, 50% and 90% points over what it is at the inputs' values."""
+    middle = getattr(central, "value", central)
+    moved = [[-NORMAL_90 * own[0], NORMAL_90 * own[1]]]
+    for slope, at, (in_log, *far) in zip(slopes(central, middles), middles, moves, strict=True):
+        moved.append([slope * np.where(in_log, at.value, 1) / middle * end for end in far])
+    flat = np.broadcast_arrays(*(end for pair in moved for end in pair))
+    return [np.exp(point) for point in quantiles(np.stack(flat).reshape(len(moved), 2, -1))]
+
+
+def _middle(low: Number, high: Number) -> Number:
+    """The middle of a range: the geometric mean, or the mean where it begins at zero."""
+    return np.where(np.greater(low, 0), np.sqrt(low * high), (low + high) / 2)[()]
+
+
+def _moves(value: Number, low: Number, high: Number) -> tuple[Number, ...]:
+    """Whether a range is one of logarithms, and how far its ends are from the value."""
+    in_log = np.greater(low, 0)
+    ratios = (np.where(in_log, end, 1) / np.where(in_log, value, 1) for end in (low, high))
+    return in_log, *(np.where(in_log, np.log(ratio), end - value)
+                     for ratio, end in zip(ratios, (low, high), strict=True))

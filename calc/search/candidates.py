@@ -1,0 +1,391 @@
+"""What cells come to: whether they fit, and what users see, for so many requests in flight."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from calc.closed_form.waves import first_held, prompts
+from calc.costing.power import (
+    around,
+    cards_power,
+    full_power,
+    own_cards,
+    powers_of,
+    shares_of,
+    site_power,
+)
+from calc.costing.rates import prices_of
+from calc.layouts.cuts import at
+from calc.layouts.loads import has_room
+from calc.layouts.space import AXES, Base, Cells, Space
+from calc.many import sweeps
+from calc.many.sweeps import DECODED, PREFILLED, STEP_NAMES, decode_sweep, distinct, sweep
+from calc.physics.arrays import Inputs, Number, ceil_div
+from catalogue import ParamsError, Scenario
+from catalogue.planning.goals import Demand
+
+SLAB = 1 << 18  # deployments that are in memory at once
+PERCENT = 100
+PER_DOUBLING = 8  # batches that are tried where nobody says how many users there are
+SPARE_BITS = 12  # of 52 that are not compared: the last ones depend on what is computed beside
+MOST_IN_FLIGHT = 1 << 20  # requests of a deployment
+SYMBOLS = {
+    "tensor": "tensor_parallel", "pipeline": "pipeline_parallel", "data": "data_parallel",
+    "expert": "expert_parallel", "slices": "expert_tensor_parallel",
+    "spares": "redundant_experts", "context": "decode_context_parallel",
+    "chunk": "max_num_batched_tokens",
+    "micro_batches": "micro_batches", "drafts": "draft_tokens",
+    "utilization": "memory_utilization", "concurrency": "concurrency"}
+"""Settings of a cell and the input symbols that they are."""
+
+STEADY = {"ttft": "steady_ttft", "tpot": "steady_tpot", "e2e": "steady_e2e",
+          "throughput": "steady_throughput"}
+BURST = {"ttft": "ttft", "tpot": "tpot", "e2e": "e2e", "throughput": "output_throughput"}
+PACE = "steady_pace"
+KNOWN = (*DECODED, *PREFILLED, *sweeps.PACKED)
+OF_MEMORY = ("chunk", "utilization")  # on which decode steps do not depend
+DEGREES = ("tensor", "pipeline", "data", "expert", "slices", "context")
+NEAR = 24  # layouts of each offer and precision that are kept besides the front
+POWER_NAMES = (*(f"{phase}_{name}" for phase in ("decode", "prefill") for name in STEP_NAMES),
+               "draft_time", "tokens_per_step")
+
+
+@dataclass(frozen=True)
+class Tried:
+    """The cells of a base, of one kind or several: their inputs, and how they are tried.
+
+    Attributes:
+        inputs: input symbols that all of them share, SI units; what differs by kind as an array,
+            in which the column ``kind`` of a cell says the place.
+        attention: ``mla`` or ``gqa``.
+        demand: of the goal.
+        threads: that share the work.
+    """
+
+    inputs: Mapping[str, Any]
+    attention: str
+    demand: Demand
+    threads: int = 1
+
+    def columns(self, cells: Cells) -> dict[str, Any]:
+        """Inputs of cells: their settings, those that all share as one number."""
+        found = dict(self.inputs)
+        if "kind" in cells:
+            kinds = cells["kind"]
+            if len(kinds) and (kinds == kinds[0]).all():
+                kinds = kinds[0]
+            found |= {symbol: values[kinds] for symbol, values in self.inputs.items()
+                      if isinstance(values, np.ndarray)}
+        for name, symbol in SYMBOLS.items():
+            column = cells[name]
+            same = len(column) and column[0] == column[-1] and (column == column[0]).all()
+            found[symbol] = column[0] if same and name != "concurrency" else column
+        return found | {"memory_utilization": found["memory_utilization"] / PERCENT}
+
+    def fits(self, cells: Cells, longest: np.ndarray | None = None) -> np.ndarray:
+        """What each has to spare of its memory, every request at its longest [B], shape (n,).
+
+        Args:
+            cells: their settings, with the requests in flight.
+            longest: tokens of a request, shape (n,) [token]; None for those of the demand.
+        """
+        inputs = self.columns(cells)
+        if longest is not None:
+            inputs["context_tokens"] = longest
+        return sweep(inputs, self.attention, ["headroom_per_device"], decode=False,
+                     threads=self.threads)["headroom_per_device"]
+
+    def holds(self, cells: Cells) -> np.ndarray:
+        """Most requests in flight that each holds [request], shape (n,).
+
+        One division, from the blocks that are left when one request is in flight on each rank.
+        Where the logits of all requests take more than that left, bisection.
+        """
+        ranks = cells["data"]
+        most = sweep(self.columns(cells | {"concurrency": ranks}), self.attention,
+                     ["max_concurrency"], decode=False, threads=self.threads)["max_concurrency"]
+        high = np.minimum(most.astype(int), MOST_IN_FLIGHT) // ranks  # of a rank
+        low = np.zeros_like(high)
+        while len(left := np.flatnonzero(low < high)):
+            some = {name: column[left] for name, column in cells.items()}
+            middle = high[left] if not low.any() else -(-(low[left] + high[left]) // 2)
+            fit = self.fits(some | {"concurrency": middle * ranks[left]}) >= 0
+            low[left] = np.where(fit, middle, low[left])
+            high[left] = np.where(fit, high[left], middle - 1)
+        return low * ranks
+
+    def longest(self, cells: Cells, most: int) -> np.ndarray:
+        """Tokens that prompt and answer of each request may have together, all of them at once as
+        long [token], shape (n,). By bisection: the memory only grows with them.
+
+        Args:
+            cells: of so many requests in flight.
+            most: tokens that the model was made for.
+        """
+        low = np.zeros(len(cells["data"]), dtype=int)
+        high = np.full(len(low), most)
+        while (low < high).any():
+            middle = -(-(low + high) // 2)
+            fit = has_room(self.fits(cells, middle))
+            low, high = np.where(fit, middle, low), np.where(fit, high, middle - 1)
+        return low.astype(float)
+
+    def pace(self, cells: Cells) -> np.ndarray:
+        """Time per token without the prompts of others [s], at most what users see, shape (n,)."""
+        return self.decoding(cells)[PACE]
+
+    def decoding(self, cells: Cells) -> Cells:
+        """Decode steps alone: their pace, and what :meth:`served` takes from cells that have it."""
+        found = self._of_alike(cells, ("steps", "concurrency"), [PACE, *DECODED])
+        return found | {PACE: found[PACE] * self._after_first}
+
+    @cached_property
+    def _after_first(self) -> float:
+        """The least share of a token's time that is seen of it: a held first token comes later."""
+        q = SimpleNamespace(**self.inputs)
+        return float(np.min(1 - first_held(q, 1.0) / np.maximum(1, q.output_tokens - 1)))
+
+    def prefilling(self, cells: Cells) -> Cells:
+        """Chunks of a prompt alone, which do not depend on the requests in flight: what
+        :meth:`served` takes from cells that have it."""
+        return self._of_alike(cells | {"concurrency": cells["data"]}, ("waves",), PREFILLED)
+
+    def _packed(self, cells: Cells) -> Cells:
+        """Chunks of a burst, of cells that have their steps: by the tokens of a chunk, of which
+        most numbers of requests leave as many."""
+        if "waves" in cells:
+            requests = -(-cells["concurrency"] // cells["data"])
+            some, which = distinct([cells["chunk"], requests])
+            inputs = self.columns(at(cells, some)) | {"input_tokens": self.demand.input_tokens}
+            cut = prompts(Inputs(inputs), requests[some].astype(float))
+            cells = cells | {"packed": np.unique(cut.burst_tokens, return_inverse=True)[1][which]}
+        return self._of_alike(cells, ("waves", "packed"), sweeps.PACKED)
+
+    def _of_alike(self, cells: Cells, keys: Sequence[str], names: Sequence[str]) -> Cells:
+        """Quantities of steps, shape (n,) each, computed once of all cells of equal keys."""
+        if keys[0] not in cells:
+            return self._of_steps(cells, names)
+        some, which = distinct([cells[key] for key in keys])
+        settings = {name: cells[name] for name in ("kind", *SYMBOLS) if name in cells}
+        found = self._of_steps(at(settings, some), names)
+        return {name: column[which] for name, column in found.items()}
+
+    def _of_steps(self, cells: Cells, names: Sequence[str]) -> Cells:
+        known = {name: cells[name] for name in KNOWN if name in cells}
+        return decode_sweep(self.columns(cells), self.attention, names, threads=self.threads,
+                            known=known)
+
+    def quantities(self, cells: Cells, names: Sequence[str], rounded: bool = True) -> Cells:
+        """Quantities of steps and waves by their own names, shape (n,) each."""
+        found = decode_sweep(self.columns(cells), self.attention, names, threads=self.threads)
+        return {name: _rounded(found[name]) if rounded else found[name] for name in names}
+
+    def power(self, cells: Cells, deployed: Scenario, throughput: np.ndarray) -> np.ndarray:
+        """What the site draws for each while it brings so many tokens [W], shape (n,).
+
+        Args:
+            cells: of so many requests in flight.
+            deployed: one of their kind.
+            throughput: of each [token/s].
+
+        Raises ParamsError for a card of which nobody says what it or its server draws.
+        """
+        found = self.quantities(cells, POWER_NAMES, rounded=False)
+        inputs = self.columns(cells)
+        return _rounded(site_draws(inputs, found, deployed, throughput, {
+            name: share.value for name, share in
+            shares_of(powers_of(deployed.device.id)).items()}))
+
+    def served(self, cells: Cells, names: tuple[str, ...] = ()) -> Cells:
+        """What users see, and quantities by their own names, shape (n,) each."""
+        wanted = BURST if self.demand.arrivals == "burst" else STEADY
+        for steps, compute in ((DECODED, self.decoding), (PREFILLED, self.prefilling),
+                               (sweeps.PACKED, self._packed)):
+            if steps[0] not in cells:
+                cells = cells | compute(cells)
+        found = self._of_steps(cells, [*wanted.values(), *names])
+        seen = {name: _rounded(found[symbol]) for name, symbol in wanted.items()}
+        return seen | {name: found[name] for name in names}
+
+
+def site_draws(inputs: Mapping[str, Any], quantities: Mapping[str, Any], deployed: Scenario,
+               throughput: np.ndarray, shares: Mapping[str, Number]) -> np.ndarray:
+    """What a site draws for deployments of one kind [W], shape (n,).
+
+    Args:
+        inputs: input symbols in SI units.
+        quantities: ``POWER_NAMES``, shape (n,) each.
+        deployed: one of them, for its card and server.
+        throughput: that each brings [token/s].
+        shares: of a card's full power by kind of work [1].
+
+    Raises ParamsError for a card of which nobody says what it or its server draws.
+    """
+    device = deployed.device.id
+    rest, full = around(deployed, prices_of(device)), full_power(device)
+    if rest is None or full is None:
+        raise ParamsError(f"nobody says what '{device}' draws with its server, expected a goal "
+                          "without power and energy, or a file of the card with 'power'.")
+    per_rank = ceil_div(inputs["concurrency"], inputs["data_parallel"])
+    new = np.maximum(1, inputs["input_tokens"] * (1 - inputs["prefix_hit_share"]))
+    known = {**quantities, "decode_batch": ceil_div(per_rank, inputs["pipeline_parallel"]),
+             "prompt_chunks": ceil_div(new, inputs["max_num_batched_tokens"])}
+    drawn = cards_power(inputs, known, throughput, shares, full.value)
+    found: np.ndarray = site_power(drawn, own_cards(inputs), rest)
+    return found
+
+
+def as_asked(demand: Demand, seen: Cells) -> Cells:
+    """What users see of a deployment that has room for more: only what is asked is served.
+
+    Args:
+        demand: arrivals, or users who think.
+        seen: times [s], shape (n,).
+    """
+    rate: Number = demand.arrival_rate
+    if rate is None and demand.users is not None:
+        rate = demand.users / (seen["e2e"] + (demand.think_time or 0))
+    if rate is None:
+        return seen
+    return seen | {"throughput": np.broadcast_to(rate * demand.output_tokens, seen["e2e"].shape)}
+
+
+def _rounded(numbers: np.ndarray) -> np.ndarray:
+    """Numbers to so many bits, so that what is equal compares so."""
+    bits = np.ascontiguousarray(numbers, dtype=np.float64).view(np.int64)
+    return ((bits + (1 << (SPARE_BITS - 1))) & -(1 << SPARE_BITS)).view(np.float64)
+
+
+def slabs(counts: np.ndarray, most: int = SLAB) -> Iterator[slice]:
+    """Rows of cells in pieces that stay in memory: so many deployments are made of each row.
+
+    Args:
+        counts: deployments of each, shape (n,) [1].
+        most: of a piece.
+    """
+    ends = np.cumsum(counts)
+    start = 0
+    while start < len(counts):
+        before = ends[start - 1] if start else 0
+        stop = max(start + 1, int(np.searchsorted(ends, before + most, side="right")))
+        yield slice(start, stop)
+        start = stop
+
+
+def batches(most: int, listed: list[int] | None) -> np.ndarray:
+    """Requests of a rank that are tried, ascending [request].
+
+    >>> batches(10, None)
+    array([ 1,  2,  3,  4,  5,  6,  7,  8,  9, 10])
+
+    Args:
+        most: that any cell holds.
+        listed: by the goal.
+    """
+    if listed is not None:
+        return np.unique(np.array(listed))
+    octaves = np.arange(0, PER_DOUBLING * np.log2(max(1, most)) + 1)
+    tried = np.unique(np.round(2 ** (octaves / PER_DOUBLING))).astype(int)
+    return tried[tried <= most]
+
+
+def filled(cells: Cells, most: np.ndarray, listed: list[int] | None, slab: int = SLAB
+           ) -> Iterator[Cells]:
+    """Every cell with every batch that it holds, so many requests on each of its ranks.
+
+    Some at a time; ``row`` tells the cells of each part apart.
+
+    Args:
+        cells: settings by name, shape (n,).
+        most: requests in flight that each holds, shape (n,).
+        listed: requests of a rank, by the goal.
+        slab: deployments of a part.
+    """
+    of_rank = most // cells["data"]
+    tried = batches(int(of_rank.max(initial=0)), listed)
+    every = np.searchsorted(tried, of_rank, side="right")
+    for part in slabs(every, slab):
+        counts = every[part]
+        rows = np.repeat(np.arange(len(counts)), counts)
+        starts = np.repeat(np.cumsum(counts) - counts, counts)
+        found = {name: np.repeat(column[part], counts) for name, column in cells.items()}
+        yield found | {"concurrency": tried[np.arange(len(rows)) - starts] * found["data"],
+                       "row": rows}
+
+
+def best_layouts(parts: list[dict[str, np.ndarray]], name: str, sign: int
+                  ) -> dict[str, np.ndarray]:
+    """Of each layout the best in an objective, the best few of them."""
+    filled_in = [part for part in parts if part]
+    joined = {key: np.concatenate([part[key] for part in filled_in]) for key in filled_in[0]}
+    order = np.argsort(-sign * joined[name], kind="stable")
+    _, firsts = np.unique(np.stack([joined[axis][order] for axis in ("devices", *DEGREES)]),
+                          axis=1, return_index=True)
+    return at(joined, order[np.sort(firsts)[:NEAR]])
+
+
+def best_of_runs(columns: Cells, name: str, sign: int) -> np.ndarray:
+    """Places of the first best in an objective of each run of rows of one layout."""
+    moved = np.zeros(len(columns["base"]), bool)
+    moved[0] = True
+    for axis in DEGREES:
+        moved[1:] |= columns[axis][1:] != columns[axis][:-1]
+    return least_of_each(np.cumsum(moved), -sign * columns[name])
+
+
+def together(space: Space, base: Base, demand: Demand, pool: str | None = None, threads: int = 1
+             ) -> tuple[Tried, Scenario, Cells] | None:
+    """All cells of a base: how they are tried, one of them, and their settings; None of none.
+
+    Args:
+        space: what the goal allows.
+        base: whose cells they are; ``kind`` will tell those of each kind apart, ``steps`` those
+            whose decode steps differ at equal requests in flight, ``waves`` those whose prompts do.
+        demand: that is asked of them.
+        pool: that they are, of two.
+        threads: that share the work.
+    """
+    # a prefill pool drafts nothing
+    if not (kinds := [cells for cells in space.cells(base)
+                      if pool != "prefill" or not cells["drafts"][0]]):
+        return None
+    first, inputs = space.inputs(base, kinds, pool)
+    counts = [len(cells["data"]) for cells in kinds]
+    cells = {name: np.concatenate([cells[name] for cells in kinds]) for name in kinds[0]}
+    cells["kind"] = np.repeat(np.arange(len(kinds)), counts)
+    decoding = [cells[name] for name in ("kind", *AXES) if name not in OF_MEMORY]
+    steps = distinct(decoding)[1]
+    return (Tried(inputs, first.model.attention, demand, threads), first, cells | {
+        "steps": steps, "waves": distinct([steps, cells["chunk"]])[1]})
+
+
+def of_each_kind(cells: Cells) -> list[slice]:
+    """Rows of each kind of which there are cells, which stand one after the other."""
+    kinds = cells["kind"]
+    starts = np.flatnonzero(np.diff(kinds, prepend=-1))
+    return [slice(*ends) for ends in pairwise([*starts, len(kinds)])]
+
+
+def least_of_each(kinds: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Where the least value of each kind is, the first of equal ones.
+
+    >>> least_of_each(np.array([0, 0, 2, 2]), np.array([5.0, 4.0, 3.0, 3.0]))
+    array([1, 2])
+
+    Args:
+        kinds: their numbers, ascending, shape (n,).
+        values: shape (n,).
+    """
+    starts = np.flatnonzero(np.diff(kinds, prepend=-1))
+    if not len(starts):
+        return starts
+    counts = np.diff(starts, append=len(kinds))
+    least = np.flatnonzero(values == np.repeat(np.minimum.reduceat(values, starts), counts))
+    return least[np.diff(kinds[least], prepend=-1) > 0]

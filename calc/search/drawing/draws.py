@@ -1,0 +1,137 @@
+"""A deployment under many draws of what is uncertain: of the ranges of its inputs, of the formulas'
+own error, of what an hour of a card costs. What two deployments share is drawn once for both."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from calc.costing.power import powers_of, shares_of
+from calc.evidence.classes import class_of, own_errors
+from calc.layouts.choice import Row, scenario
+from calc.many.sweeps import decode_sweep
+from calc.search.candidates import BURST, POWER_NAMES, STEADY, as_asked, site_draws
+from calc.search.drawing.in_flight import DRAWS, ENOUGH, in_flight, least, of_load
+from calc.search.goal import Wishes
+from calc.search.pool_pairs import RATED, as_served, combined, rated
+from calc.search.search import Found
+from catalogue import Scenario
+from catalogue.deployments.knobs import NORMAL_90, Knob
+
+SEED = 20_260_101
+OWN = {"ttft": "ttft", "tpot": "tpot", "e2e": "e2e", "throughput": "output_throughput"}
+
+
+def draws_of(found: Found, row: Row) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """Draws of all quantities of a deployment by name, shape (DRAWS,) each, SI units; with what
+    distance from what was measured adds, and without."""
+    goal, wishes = found.wishes.goal, found.wishes
+    pools = [_pool(found, scenario(goal, choice), choice.pool) for choice in row.choices]
+    if row.prefill is None:
+        (quantities, deployed), = pools
+        served = np.ones((1, DRAWS), bool)
+        if ENOUGH in quantities:
+            served = quantities.pop(ENOUGH) >= (goal.demand.arrival_rate or goal.demand.users)
+        quantities = least(quantities, served)
+        if of_load(goal.demand):
+            quantities = as_asked(goal.demand, quantities)
+    else:
+        (first, prefills), (then, deployed) = pools
+        shape = np.broadcast_shapes(*map(np.shape, then.values()))
+        whole = ({name: np.broadcast_to(value, shape) for name, value in pool.items()}
+                 for pool in (first, then))
+        quantities = combined(next(whole), next(whole), wishes, False)
+        if wishes.powered:
+            quantities["power"] = first["power"] + then["power"]
+        quantities = as_served(least(quantities, quantities["throughput"] > 0), goal.demand)
+    if row.prefill is None:
+        prefills = deployed
+    far, near = ({**quantities, **_own_errors(deployed, prefills, quantities, beyond)}
+                 for beyond in (True, False))
+    return _priced(wishes, row, far), _priced(wishes, row, near)
+
+
+def _priced(wishes: Wishes, row: Row, quantities: Mapping[str, np.ndarray]
+            ) -> dict[str, np.ndarray]:
+    """Draws with what follows from them, and what an hour of a card costs."""
+    columns = {**quantities, "devices": np.full(DRAWS, row.devices)}
+    if row.prefill is None:
+        columns = wishes.with_derived(columns, row.choice.device)
+    else:
+        columns |= {f"{pool} devices": np.full(DRAWS, choice.devices) for pool, choice in zip(
+            ("prefill", "decode"), row.choices, strict=True)}
+        columns = wishes.of_pair(columns, row.prefill.device, row.choice.device)
+    hour = wishes.hours.get(row.choice.device)
+    if hour is not None:
+        scores = scores_of(f"hour {row.choice.device}")
+        end = np.where(scores < 0, hour.low, hour.high) / hour.value
+        columns["cost"] = columns["cost"] * end ** (np.abs(scores) / NORMAL_90)
+    return columns
+
+
+def _pool(found: Found, deployed: Scenario, pool: str | None
+          ) -> tuple[dict[str, np.ndarray], Scenario]:
+    """Draws of one pool from the ranges of its inputs, without the formulas' own error."""
+    inputs: dict[str, Any] = dict(deployed.inputs())
+    for knob in deployed.knobs():
+        inputs |= dict.fromkeys(knob.symbols, knob.at(scores_of(_key(knob))))
+    demand = found.wishes.goal.demand
+    names = BURST if demand.arrivals == "burst" else STEADY
+    powered = POWER_NAMES if found.wishes.powered else ()
+    loaded = {} if pool or not of_load(demand) else {
+        ENOUGH: "steady_request_throughput" if demand.arrival_rate is not None else "steady_users"}
+    counts = in_flight(deployed, inputs, pool == "prefill" or not (pool or loaded))
+    inputs = {name: np.tile(value, len(counts)) if np.ndim(value) else value
+              for name, value in inputs.items()} | {"concurrency": np.repeat(counts, DRAWS)}
+    wanted = [*(names.values() if pool is None else RATED), *loaded.values(), *powered]
+    seen = {name: column.reshape(len(counts), DRAWS) for name, column in decode_sweep(
+        inputs, deployed.model.attention, wanted, threads=1).items()}
+    inputs = {name: value.reshape(len(counts), DRAWS) if np.ndim(value) else value
+              for name, value in inputs.items()}
+    if pool is None:
+        quantities = {name: seen[symbol] for name, symbol in (names | loaded).items()}
+        rate = quantities["throughput"]
+    else:
+        quantities = {name: np.asarray(value) for name, value in rated(
+            pool, inputs, seen, deployed.model.attention, demand).items()}
+        rate = quantities["rate"] * inputs["output_tokens"]
+    if powered:
+        device = deployed.device.id
+        shares = {name: Knob(name, share, ()).at(scores_of(f"{device} {name}"))
+                  for name, share in shares_of(powers_of(device)).items()}
+        quantities["power"] = site_draws(inputs, seen, deployed, rate, shares)
+    return quantities, deployed
+
+
+def _own_errors(deployed: Scenario, prefills: Scenario, quantities: Mapping[str, np.ndarray],
+                far: bool) -> dict[str, np.ndarray]:
+    """Draws with the formulas' own error: that which a class shares, and, where ``far`` is to be
+    drawn, that of the distance from what was measured of it. A first token is as far from that as
+    what prefills it."""
+    own, of, found = own_errors(deployed), class_of(deployed), {}
+    first = own if prefills is deployed else own_errors(prefills)
+    for name, metric in OWN.items():
+        error = (first if name == "ttft" else own).get(metric)
+        sides = ((error.of_class, ""), (error.beyond, " beyond"))[:1 + far] if error else ()
+        logs = np.zeros(DRAWS)
+        for (down, up), which in sides:
+            scores = scores_of(f"{of} {metric}{which}")
+            logs = logs + scores * np.where(scores < 0, down, up)
+        found[name] = quantities[name] * np.exp(logs)
+    return found
+
+
+def _key(knob: Knob) -> str:
+    """What tells two statements apart: what is said, of what, by whom."""
+    value = knob.value
+    return f"{knob.name} {value.written} {value.low} {value.high} {value.source}"
+
+
+@cache
+def scores_of(key: str) -> np.ndarray:
+    """Standard normal draws of one thing, the same for all deployments, shape (DRAWS,)."""
+    return np.random.default_rng([SEED, zlib.crc32(key.encode())]).standard_normal(DRAWS)

@@ -1,0 +1,305 @@
+"""What a goal asks, as numbers: its objectives and limits, what cards cost, and whether it can be.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Set
+from dataclasses import dataclass
+
+import numpy as np
+
+from calc.closed_form.evaluate import evaluate
+from calc.costing.rates import card_hour, converted, prices_of
+from calc.costing.tokens import MILLION
+from calc.layouts.choice import Choice, Row, scenario
+from calc.layouts.loads import MEMORY
+from calc.layouts.space import Space, chosen
+from calc.physics.breakdown import bottleneck
+from calc.search.candidates import at, together
+from calc.uncertainty.amount import Amount
+from catalogue import ParamsError, Scenario
+from catalogue.planning.goals import MEAN, OBJECTIVES, USUAL_OBJECTIVES, Goal, percentile
+from catalogue.reading.amounts import human
+
+BOUNDING = 0.75  # percentiles that the mean of a deployment which keeps them is taken to keep
+COLUMNS = {"context": "longest_context"}  # of objectives that are not called as their quantity
+# of which a decode step alone gives no bound
+UNBOUNDED = ("ttft", "energy", "power", "longest_context")
+TIMES = ("ttft", "tpot", "e2e")
+SHORT = "short"  # of memory [B]
+NEAR = 0.8  # of a limit: what is within a fifth of it is near to it
+
+
+@dataclass(frozen=True)
+class Least:
+    """The deployment whose decode steps alone give a token soonest.
+
+    Attributes:
+        pace: its time per token without the prompts of others [s].
+        choice: its settings.
+        deployed: it.
+    """
+
+    pace: float
+    choice: Choice
+    deployed: Scenario
+
+
+def least_pace(space: Space, users: int, enough: float = 0.0) -> Least | None:
+    """The least time per token of all deployments that fit; None where none does.
+
+    Of every layout with every draft, so it is exact; of chunks and shares of the memory only those
+    with which most fits, since decode steps do not depend on them.
+
+    Args:
+        space: what a goal allows, in one pool.
+        users: requests in flight.
+        enough: a pace at which there is no need to look further [s].
+    """
+    least = None
+    for base in space.bases():
+        if not (joined := together(space, base, space.goal.demand)):
+            continue
+        tried, _, cells = joined
+        cells = at(cells, np.flatnonzero((cells["chunk"] == cells["chunk"].min()) & (
+            cells["utilization"] == cells["utilization"].max())))
+        cells["concurrency"] = np.full(len(cells["data"]), users)
+        cells = at(cells, np.flatnonzero(tried.fits(cells) >= 0))
+        if not len(cells["data"]):
+            continue
+        paces = tried.pace(cells)
+        row = int(paces.argmin())
+        if least is None or paces[row] < least.pace:
+            choice = chosen(base, cells, row, users)
+            least = Least(float(paces[row]), choice, scenario(space.goal, choice))
+        if least.pace <= enough:
+            return least
+    return least
+
+
+class TooFast(ParamsError):
+    """A throughput for which so few users would need tokens faster than any card gives them.
+
+    Attributes:
+        least: the deployment that gives a token soonest.
+    """
+
+    def __init__(self, sentence: str, least: Least) -> None:
+        super().__init__(sentence)
+        self.least = least
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """Objectives and limits of a goal.
+
+    Attributes:
+        goal: the goal.
+        objectives: name -> +1 to have it large, -1 to have it small; those of the goal first, then
+            those that it limits, since of two with the same objectives one keeps them more surely.
+        own: how many of them are the goal's.
+        hours: device -> price of a card [money/s], of those that have one.
+        unpriced: devices without a price.
+    """
+
+    goal: Goal
+    objectives: dict[str, int]
+    own: int
+    hours: Mapping[str, Amount]
+    unpriced: tuple[str, ...]
+
+    @property
+    def powered(self) -> bool:
+        """Whether power is asked for."""
+        return "energy" in self.objectives or self.goal.limits.power is not None
+
+    @property
+    def limits(self) -> dict[str, float]:
+        """Limits by name, of those that the goal states."""
+        return stated_limits(self.goal)
+
+    @property
+    def chosen(self) -> dict[str, int]:
+        """The objectives of the goal itself."""
+        return dict(list(self.objectives.items())[:self.own])
+
+    def binds(self, row: Row) -> str:
+        """The limit that a deployment is near to, or that its near miss breaks most, if any.
+
+        Args:
+            row: the deployment.
+        """
+        if row.over:
+            return max(row.over, key=lambda name: row.over[name])
+        if SHORT in row.quantities:
+            return MEMORY
+        left = {name: row.quantities[name] / limit for name, limit in self.limits.items()
+                if name in row.quantities}
+        left = {name: ratio if OBJECTIVES[name] < 0 else 1 / ratio for name, ratio in left.items()}
+        tight = max(left, key=lambda name: left[name], default="")
+        return tight if tight and left[tight] >= NEAR else ""
+
+    def with_derived(self, columns: Mapping[str, np.ndarray], device: str) -> dict[str, np.ndarray]:
+        """What objectives and limits need besides what users see.
+
+        Args:
+            columns: ``devices``, ``throughput`` and times, shape (n,).
+            device: whose cards they are.
+        """
+        cards = columns["devices"]
+        found = {**columns, "cards": cards,
+                 "throughput_per_card": columns["throughput"] / cards}
+        hour = self.hours.get(device)
+        with np.errstate(divide="ignore"):  # nothing served costs without end
+            if "power" in columns:
+                found["energy"] = columns["power"] / columns["throughput"]
+            if hour is not None:
+                found["cost"] = MILLION * hour.value * cards / columns["throughput"]
+            elif self.hours:
+                found["cost"] = np.full(len(cards), np.inf)
+        return found
+
+    def of_pair(self, columns: Mapping[str, np.ndarray], prefill: str, decode: str
+                ) -> dict[str, np.ndarray]:
+        """:meth:`with_derived` of two pools, each on cards of its own device.
+
+        Args:
+            columns: of the pairs, ``prefill devices`` and ``decode devices`` among them.
+            prefill, decode: devices.
+        """
+        found = self.with_derived(columns, decode)
+        hours = [self.hours.get(device) for device in (prefill, decode)]
+        if self.hours:
+            paid = sum(columns[f"{pool} devices"] * hour.value if hour else np.inf
+                       for pool, hour in zip(("prefill", "decode"), hours, strict=True))
+            found["cost"] = MILLION * paid / columns["throughput"]
+        return found
+
+    def excess(self, columns: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """How far each is over a limit, as a factor less one; at most 0 where it keeps it.
+
+        Args:
+            columns: quantities by name, shape (n,).
+        """
+        found = {}
+        for name, limit in self.limits.items():
+            value = columns[name]
+            over = limit / value if OBJECTIVES[name] > 0 else value / limit
+            found[name] = over - 1
+        return found
+
+
+def left_out(goal: Goal, tried: Set[str], paired: bool) -> list[str]:
+    """What a goal leaves out: precisions that engines run on its cards, and arrangements.
+
+    Args:
+        goal: the goal.
+        tried: precisions that were.
+        paired: whether pairs of pools were compared.
+    """
+    asked = goal.precisions or goal.limits.quality is not None
+    usual = {base.precision for base in Space(goal.model_copy(update={
+        "precisions": None, "limits": goal.limits.model_copy(update={"quality": None})})).bases()
+        } if asked else set()
+    return [*sorted(usual - tried), *({"one": "one pool", "two": "two pools"}[pools]
+            for pools in ("one", "two")
+            if pools not in goal.space.pools or (pools == "two" and not paired))]
+
+
+def stated_limits(goal: Goal) -> dict[str, float]:
+    """Limits by name, of those that a goal states of what a deployment comes to.
+
+    Of percentiles from ``BOUNDING`` on the mean is held against them, since most of what users
+    wait for leans to long waits; lower ones are held in the simulation alone.
+    """
+    found = {name: getattr(goal.limits, name) for name in ("throughput", "cost", "power")}
+    times = {name: min((limit for at, limit in stated.items() if at == MEAN
+                        or percentile(at) >= BOUNDING), default=None)
+             for name, stated in goal.limits.times.items()}
+    return {name: float(limit) for name, limit in (times | found).items() if limit is not None}
+
+
+def wishes(space: Space, goal: Goal | None = None, margins: bool = False) -> Wishes:
+    """What a goal asks, once it is known that it can be asked.
+
+    Args:
+        space: what it allows.
+        goal: what is asked, where it is not the goal of the space.
+        margins: whether the margin to every limit is an objective too; else to those of which a
+            decode step alone gives a bound.
+
+    Raises ParamsError for a goal that contradicts itself, with the arithmetic, and for one that
+    asks for money where no card has a price.
+    """
+    goal = goal or space.goal
+    _contradictions(space, goal)
+    hours, unpriced = {}, []
+    for offer in space.offers:
+        prices = prices_of(offer.device)
+        hour = card_hour(offer.device, goal.ownership, prices, offer.price)
+        if hour is None:
+            unpriced.append(offer.device)
+        else:
+            hours[offer.device] = converted(hour, goal.currency, prices.exchange)
+    asked = list(goal.objectives or USUAL_OBJECTIVES)
+    if not hours and ("cost" in (goal.objectives or ()) or goal.limits.cost is not None):
+        raise ParamsError(f"{goal.id}: it asks for a cost, but no price of {', '.join(unpriced)} "
+                          "is known, state one: devices: [{device: "
+                          f"{unpriced[0]}, price: 1.5..2.5 USD/h}}].")
+    if goal.objectives is None and unpriced:
+        asked.remove("cost")  # a front of some devices only would leave the others out
+    own = len(asked)
+    # what is best at central values need not keep its limits for sure
+    asked += [name for name in stated_limits(goal) if name not in asked and (
+        margins or goal.limits.sure is not None or name not in UNBOUNDED)]
+    objectives = {COLUMNS.get(name, name): OBJECTIVES[name] for name in asked}
+    return Wishes(goal, objectives, own, hours, tuple(unpriced))
+
+
+def _contradictions(space: Space, goal: Goal) -> None:
+    """Refuse a goal whose demand and limits say two things of one quantity."""
+    demand, wanted = goal.demand, goal.limits.throughput
+    if wanted is None:
+        return
+    most, why = math.inf, ""
+    if demand.arrival_rate is not None:
+        most = demand.arrival_rate * demand.output_tokens
+        why = f"{demand.arrival_rate:g} requests per second of {demand.output_tokens:,} tokens"
+    elif demand.users is not None and demand.think_time:
+        most = demand.users * demand.output_tokens / demand.think_time
+        why = (f"{demand.users:,} users who think {human(demand.think_time, 's')} before each "
+               f"{demand.output_tokens:,} tokens")
+    if wanted > most:
+        raise ParamsError(f"{goal.id}: {why} are {human(most, 'token/s')}, the goal asks for "
+                          f"{human(wanted, 'token/s')}, expected at most what arrives.")
+    if demand.users is not None and not demand.think_time and goal.space.pools == ["one"]:
+        _too_fast(space, goal, demand.users, wanted)
+
+
+def _too_fast(space: Space, goal: Goal, users: int, wanted: float) -> None:
+    """Refuse a throughput for which so few users would need tokens faster than any card gives them.
+
+    Only where users may wait longer by the goal's own TPOT: else the nearest miss says more. A
+    request stays at least for its decode steps, so they bound the throughput (notebooks/search.md,
+    section Bounds).
+    """
+    limit = stated_limits(goal).get("tpot")
+    answer = goal.demand.output_tokens
+    steps = max(1, answer - 1)  # after the first token
+    needed = users * answer / (wanted * steps)
+    if limit is None or needed >= limit:
+        return
+    least = least_pace(space, users, needed)
+    if least is None or least.pace <= needed:
+        return
+    choice, deployed = least.choice, least.deployed
+    binds = bottleneck(deployed.inputs(), evaluate(deployed.inputs(), deployed.model.attention))
+    raise TooFast(
+        f"{goal.id}: for {users:,} users to reach {human(wanted, 'token/s')} together, each needs "
+        f"a token every {human(users / wanted, 's')}; the least that any of these cards gives them "
+        "is one every "
+        f"{human(least.pace, 's')} ({choice.devices} × {choice.device}, {choice.precision}, "
+        f"{choice.layout}, {choice.drafts} drafts, {binds.replace('_', ' ')} binds), and "
+        f"{human(limit, 's')} would be {human(users / limit, 'token/s')}; expected at most "
+        f"{human(users * answer / (least.pace * steps), 'token/s')}.", least)

@@ -1,0 +1,339 @@
+"""Two pools: every prefill pool with every decode pool that fit the cards together.
+
+What a pair comes to depends on each pool by a few numbers only (cards, requests per second, time of
+a prompt or of a token, time through its ports), and gets no better when one of them gets worse. So
+only pools are paired that no other of the same cards beats in all of these; the front of the pairs
+is that of all pairs. Users who ask again are the exception: those who wait longer for a prompt or
+for their tokens ask less often and load the other pool less. Nobody buys the slower pool for that,
+so it is left out there too. Each pair is a steady state: what waits for prefill is in its TTFT, and
+the requests that its decode pool holds are those of its rate (``calc.answer.two_pools.balanced``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import product
+
+import numpy as np
+
+from calc.answer.two_pools import balanced
+from calc.closed_form.planning import transfer_time
+from calc.layouts.choice import Row
+from calc.layouts.space import AXES, Base, Cells, Space, chosen
+from calc.many.fronts import Front
+from calc.physics.arrays import Inputs, Number
+from calc.physics.memory import cache
+from calc.search.candidates import Tried, at, filled, together
+from calc.search.goal import Wishes
+from catalogue import Scenario, load_precision
+from catalogue.planning.goals import Demand
+
+PROMPTS = 32  # of a rank of the prefill pool: enough for full chunks without pause
+BLOCK = 1 << 9  # prefill pools that are paired at once
+FIRST: dict[str, int] = {"devices": -1, "rate": 1, "alone": -1, "residual": -1, "port": -1}
+THEN: dict[str, int] = {"devices": -1, "rate": 1, "tpot": -1, "port": -1, "received": 1}
+RATED = ("request_throughput", "prefill_time", "tpot")
+SETTINGS = (*AXES, "concurrency", "base")
+
+
+@dataclass
+class Pairs:
+    """The front of all pairs.
+
+    Attributes:
+        bases: offers in each precision.
+        front: of the pairs; settings of the pools under ``prefill NAME`` and ``decode NAME``.
+        tried: pools of either kind that fit; pairs that were compared.
+        alike: the front of those in one precision, by its name.
+        pools: of each base, which pairs were made of.
+    """
+
+    bases: list[Base]
+    front: Front
+    tried: tuple[int, int, int]
+    alike: dict[str, Front] = field(repr=False)
+    pools: list[Pools] = field(repr=False)
+
+    def rows(self, precision: str | None = None) -> list[Row]:
+        """The pairs on the front, of all or of those in one precision, the best in the first
+        objective first."""
+        columns = (self.front if precision is None else self.alike.get(precision, Front({}))).rows
+        return [self._row(columns, number)
+                for number in range(len(next(iter(columns.values()), ())))]
+
+    def _row(self, columns: Mapping[str, np.ndarray], number: int) -> Row:
+        pools = []
+        for pool in ("prefill", "decode"):
+            cells = {name: columns[f"{pool} {name}"] for name in AXES}
+            base = self.bases[int(columns[f"{pool} base"][number])]
+            pools.append(replace(chosen(base, cells, number, int(
+                columns[f"{pool} concurrency"][number])), pool=pool))
+        rates = {name: float(columns[f"{name} rate"][number])
+                 for name in ("prefill", "decode", "transfer")}
+        told = ("ttft", "tpot", "e2e", "throughput", "throughput_per_card", "cost", "users",
+                "prefill_busy", "power", "energy")
+        return Row(pools[1], {
+            name: float(columns[name][number]) for name in told
+            if name in columns and np.isfinite(columns[name][number])},
+            prefill=pools[0], binds=min(rates, key=lambda name: rates[name]))
+
+
+@dataclass(frozen=True)
+class Pools:
+    """Pools of a base that none of the same cards beats, as columns of ``FIRST`` and ``THEN``.
+
+    Attributes:
+        base: an offer in a precision.
+        most: cards of both pools [1].
+        prefill, decode: columns by name, with their settings; empty where nothing fits.
+        tried: pools of either kind that fit [1].
+    """
+
+    base: Base
+    most: int
+    prefill: Cells
+    decode: Cells
+    tried: tuple[int, int]
+
+
+def pools(space: Space, asked: Wishes, keep: Callable[[Base, Cells], np.ndarray] | None = None,
+          threads: int = 2) -> list[Pools]:
+    """Every pool of every base that a goal allows, but for those that another one beats, and those
+    that alone do not keep what is asked.
+
+    Args:
+        space: what the goal allows.
+        asked: its demand and limits.
+        keep: of which cells of a base pools are made, shape (n,); all of them, if absent.
+        threads: that share the work.
+    """
+    each, found = _of_one(space), []
+    drawing = {"power": -1} if asked.powered else {}
+    for number, base in enumerate(each.bases()):
+        kept = {"prefill": Front(FIRST | drawing, ties=False),
+                "decode": Front(THEN | drawing, ties=False)}
+        counts = dict.fromkeys(kept, 0)
+        for pool, best in kept.items():
+            if not (joined := together(each, base, asked.goal.demand, pool, threads)):
+                continue
+            tried, deployed, cells = joined
+            if keep is not None:
+                cells = at(cells, np.flatnonzero(keep(base, cells)))
+            for columns in _pool(pool, tried, asked, cells, deployed):
+                counts[pool] += len(columns["devices"])
+                if able := _able(columns, asked):
+                    best.add(able | {"base": np.full(len(able["devices"]), number)})
+        found.append(Pools(base, each.most(base), kept["prefill"].rows, kept["decode"].rows,
+                           (counts["prefill"], counts["decode"])))
+    return found
+
+
+def pairs(space: Space, asked: Wishes, before: Pairs | None = None, threads: int = 2) -> Pairs:
+    """Every pair of pools that a goal allows.
+
+    Args:
+        space: what the goal allows.
+        asked: its objectives and limits.
+        before: of the same demand and limits, whose pools are paired again.
+        threads: that share the work.
+    """
+    every, compared = before.pools if before else pools(space, asked, threads=threads), 0
+    bases = [each.base for each in every]
+    front, alone = Front(asked.objectives, ties=False), dict[str, Front]()
+    for one, two in product(every, every):
+        # of any card, caches pass between cards of one kind only
+        alike = bool(asked.goal.devices) or one.base.device == two.base.device
+        if one.prefill and two.decode and alike and _exchange(one.base, two.base):
+            for joined in _joined(one.prefill, two.decode, bases, asked, min(one.most, two.most)):
+                compared += len(joined["devices"])
+                within = _within(joined, asked)
+                front.add(within)
+                if one.base.precision == two.base.precision:
+                    alone.setdefault(one.base.precision, Front(asked.objectives, ties=False)
+                                     ).add(within)
+    fit = np.sum([each.tried for each in every], axis=0) if every else (0, 0)
+    return Pairs(bases, front, (int(fit[0]), int(fit[1]), compared), alone, every)
+
+
+def _of_one(space: Space) -> Space:
+    """What a goal allows of each pool: the fewest cards that it asks for are those of both."""
+    goal = space.goal
+    if not goal.cards.fewest:
+        return space
+    cards = goal.cards.model_copy(update={"fewest": 1})
+    return Space(goal.model_copy(update={"cards": cards}), space.resolve)
+
+
+def _exchange(one: Base, two: Base) -> bool:
+    """Whether two pools serve one model: on cards of one kind weights may differ, caches not."""
+    if one.precision == two.precision:
+        return True
+    return one.device == two.device and (
+        load_precision(one.precision).kv_cache == load_precision(two.precision).kv_cache)
+
+
+def _able(pools: Cells, asked: Wishes) -> Cells:
+    """Pools that alone keep what is asked of the time of a token and of the rate; the others are
+    in no pair that does. Nothing where there is none."""
+    limits, demand = asked.limits, asked.goal.demand
+    wanted = max(demand.arrival_rate or 0.0, limits.get("throughput", 0.0) / demand.output_tokens)
+    keep = pools["rate"] >= wanted
+    if "tpot" in pools and "tpot" in limits:
+        keep &= pools["tpot"] <= limits["tpot"]
+    return {name: column[keep] for name, column in pools.items()} if keep.any() else {}
+
+
+def _pool(pool: str, tried: Tried, asked: Wishes, cells: Cells, deployed: Scenario
+          ) -> Iterator[Cells]:
+    """What pools come to: columns of ``FIRST`` or ``THEN``, and settings."""
+    if not len(cells["data"]):
+        return
+    # a prefill pool drafts nothing, of a decode pool the chunk does not matter
+    plain = (cells["drafts"] == 0) if pool == "prefill" else (
+        cells["chunk"] == cells["chunk"].min())
+    cells = {name: column[plain] for name, column in cells.items()}
+    if not len(cells["data"]):
+        return
+    if pool == "prefill":
+        parts: Iterator[Cells] = iter([cells | {"concurrency": PROMPTS * cells["data"]}])
+    else:
+        parts = _decoding(tried, asked, cells)
+    for part in parts:
+        fit = tried.fits(part) >= 0
+        part = {name: column[fit] for name, column in part.items()}
+        if len(part["data"]):
+            yield _columns(pool, tried, asked, part, deployed)
+
+
+def _decoding(tried: Tried, asked: Wishes, cells: Cells) -> Iterator[Cells]:
+    """Decode pools with every number of requests that they hold, of those that are asked for."""
+    users = asked.goal.demand.users
+    most = tried.holds(cells)
+    if users is not None:
+        most = np.minimum(most, np.ceil(users / cells["data"]).astype(int) * cells["data"])
+    for part in filled(cells, most, asked.goal.space.batches):
+        part.pop("row")
+        yield part
+
+
+def _columns(pool: str, tried: Tried, asked: Wishes, part: Cells, deployed: Scenario) -> Cells:
+    """Settings, rates and times of pools, shape (n,) each, and what they draw when busy [W]."""
+    inputs, demand = tried.columns(part), asked.goal.demand
+    found = rated(pool, inputs, tried.quantities(part, RATED), tried.attention, demand)
+    if asked.powered:  # at their own rate, which is at least that of the pair
+        tokens = 1 if pool == "prefill" else demand.output_tokens
+        found["power"] = tried.power(part, deployed, np.asarray(found["rate"]) * tokens)
+    shape = part["data"].shape
+    return {name: part[name] for name in (*AXES, "concurrency")} | {
+        name: np.broadcast_to(column, shape) for name, column in found.items()}
+
+
+def rated(pool: str, inputs: Mapping[str, Number], seen: Mapping[str, Number], attention: str,
+          demand: Demand) -> dict[str, Number]:
+    """Requests per second of a pool, and its times [s].
+
+    Args:
+        pool: ``prefill`` or ``decode``.
+        inputs: its input symbols in SI units.
+        seen: its quantities ``RATED``.
+        attention: ``mla`` or ``gqa``.
+        demand: of the goal.
+    """
+    q = Inputs({name: np.asarray(value, dtype=float)[()]
+                for name, value in {**inputs, "input_tokens": demand.input_tokens}.items()})
+    port, _ = transfer_time(q, cache(attention, q))
+    ranks = inputs["data_parallel"]
+    received = ranks / port
+    if pool == "prefill":
+        rate = np.minimum(seen["request_throughput"], received)
+        return {"rate": rate, "residual": _residual(ranks / rate, inputs["prompt_variation"]),
+                "alone": inputs["request_overhead"] + seen["prefill_time"], "port": port}
+    return {"rate": seen["request_throughput"], "tpot": seen["tpot"], "port": port,
+            "received": received}
+
+
+def combined(first: Mapping[str, np.ndarray], then: Mapping[str, np.ndarray], asked: Wishes,
+             limited: bool = True) -> dict[str, np.ndarray]:
+    """The steady state of pairs of pools, shape (n,) each.
+
+    Args:
+        first, then: what :func:`rated` gives of each.
+        asked: limits and demand.
+        limited: whether what is asked is served only within the limit on the TTFT; where nothing
+            is asked, the limit says how busy the prefill pool may be.
+    """
+    demand = asked.goal.demand
+    given = demand.users is not None or demand.arrival_rate is not None
+    limit = asked.limits.get("ttft") if limited or not given else None
+    found: dict[str, np.ndarray] = balanced(
+        first, then, demand.output_tokens, limit, demand.users,
+        demand.think_time or 0.0, demand.arrival_rate)
+    return found
+
+
+def as_served(pairs: Mapping[str, np.ndarray], demand: Demand) -> dict[str, np.ndarray]:
+    """What users see of pairs of pools that cannot serve what is asked, shape (n,) each.
+
+    Users who ask again wait until the pair is done with the others: the rate is the most that both
+    finish, and by Little's law a turn takes the users over it. Of requests that come on their own
+    ever more wait.
+
+    Args:
+        pairs: what :func:`combined` gives of them, whatever the limit on the TTFT.
+        demand: of the goal.
+    """
+    never, users = pairs["throughput"] <= 0, demand.users
+    if demand.arrival_rate is not None or users is None:
+        late = {name: np.where(never, np.inf, pairs[name]) for name in ("ttft", "e2e")}
+        return {**pairs, **late}
+    rate = np.minimum.reduce([pairs[f"{name} rate"] for name in ("prefill", "decode", "transfer")])
+    turn = users / rate - (demand.think_time or 0.0)
+    found = {"ttft": turn - (demand.output_tokens - 1) * pairs["tpot"], "e2e": turn,
+             "throughput": rate * demand.output_tokens, "users": np.full(rate.shape, float(users)),
+             "prefill_busy": np.minimum(rate / pairs["prefill rate"], 1.0)}
+    return {**pairs, **{name: np.where(never, value, pairs[name])
+                        for name, value in found.items()}}
+
+
+def _residual(service: Number, variation: Number) -> Number:
+    """What is left of a prompt that another one finds at work [s]: of times in proportion to
+    lengths half of the second moment over the mean.
+
+    Args:
+        service: of a replica for a mean prompt [s].
+        variation: deviation of prompt lengths over their mean [1].
+    """
+    return service * (1 + variation ** 2) / 2
+
+
+def _joined(first: Cells, then: Cells, bases: list[Base], asked: Wishes, most: int
+            ) -> Iterator[Cells]:
+    """Pairs that the cards allow, with what they come to, some at a time."""
+    goal = asked.goal
+    for start in range(0, len(first["devices"]), BLOCK):
+        part = slice(start, start + BLOCK)
+        cards = first["devices"][part][:, None] + then["devices"]
+        one, two = np.nonzero((cards >= goal.cards.fewest) & (cards <= most))
+        one = one + start
+        seen = combined(
+            {name: first[name][one] for name in ("rate", "residual", "alone", "port")},
+            {name: then[name][two] for name in ("rate", "tpot", "port", "received")}, asked)
+        serves = np.flatnonzero(seen["throughput"] > 0)
+        one, two = one[serves], two[serves]
+        found = {name: column[serves] for name, column in seen.items()}
+        found["devices"] = first["devices"][one] + then["devices"][two]
+        if asked.powered:
+            found["power"] = first["power"][one] + then["power"][two]
+        found |= {f"prefill {name}": first[name][one] for name in SETTINGS}
+        found |= {f"decode {name}": then[name][two] for name in SETTINGS}
+        yield asked.of_pair(found, bases[int(first["base"][0])].device,
+                            bases[int(then["base"][0])].device)
+
+
+def _within(joined: Cells, asked: Wishes) -> Cells:
+    """Those within all limits."""
+    keep = np.ones(len(joined["devices"]), bool)
+    for excess in asked.excess(joined).values():
+        keep &= excess <= 0
+    return {name: column[keep] for name, column in joined.items()}

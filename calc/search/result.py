@@ -1,0 +1,400 @@
+"""The answer to a goal: the front in groups, what else would do, how it was found; as data.
+
+Besides the best of all: the best in the published weights, the best of each precision, what changes
+least of a deployment that the reader has, and of what was found of other layouts the next best.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, reduce
+from itertools import islice
+from typing import Any
+
+from calc.answer.two_pools import Pools, together
+from calc.evidence.classes import near, stand_ins
+from calc.evidence.nearness import Nearness, both
+from calc.layouts.choice import Choice, Row, Start, changes, distance, scenario, unrun
+from calc.search.candidates import DEGREES
+from calc.search.goal import SHORT, left_out
+from calc.search.percentiles import Simulated, simulated
+from calc.search.robust import (
+    HOLDS,
+    SURE,
+    Drawn,
+    Sure,
+    apart,
+    drawn,
+    firmest,
+    keeps,
+    near_best,
+    ranked,
+    spread,
+    surely,
+)
+from calc.search.search import MISS, Found, search
+from calc.uncertainty.amount import Amount
+from catalogue import load_scenario
+from catalogue.kernels import Quality, published_precision, quality
+from catalogue.planning.goals import Goal
+
+MOST_TOLD = 4  # groups of deployments that are told
+MOST_RANKED = 240  # deployments of a front that are drawn, the best at central values first
+OF_EACH = 24  # of each precision or device
+MOST_REFUSED = 24  # kinds of deployments that no release starts, before it is said so
+MOST_SIMULATED = 12  # deployments, before it is said that none was found
+
+Starts = Callable[[Goal, Row], Start]  # which release starts a deployment
+
+
+@dataclass
+class Answer:
+    """What a goal comes to.
+
+    >>> import calc
+    >>> calc.search("r1-64-users-8xh20", ["precisions=fp8-block"]).met
+    True
+
+    Attributes:
+        found: the search.
+        told: most deployments of the front that are told.
+        starts: which release starts a deployment, asked before it is told; None to ask none.
+    """
+
+    found: Found
+    told: int = field(default=MOST_TOLD)
+    starts: Starts | None = field(default=None, repr=False)
+    _refused: list[Row] = field(default_factory=list, repr=False)
+    _started: dict[tuple[Choice, ...], Start] = field(default_factory=dict, repr=False)
+    _simulated: dict[tuple[Choice, ...], Simulated | None] = field(default_factory=dict, repr=False)
+
+    @property
+    def met(self) -> bool:
+        """Whether anything meets the goal."""
+        return bool(self.front)
+
+    @cached_property
+    def candidates(self) -> list[Row]:
+        """Deployments of the front, of one pool and of two, the best at central values first."""
+        found = self.found
+        if self.sure:
+            return [each.row for each in self.sure.front]
+        return self._sorted(found.rows(found.front) + (found.pairs.rows() if found.pairs else []))
+
+    @cached_property
+    def ranking(self) -> list[list[Drawn]]:
+        """Candidates by what they can stand for, each with those that cannot be told from it; where
+        the first keeps no limits for sure, with those that are farther from a limit."""
+        return self._ranking()
+
+    def _ranking(self) -> list[list[Drawn]]:
+        """The same without the kinds that were found which no release starts."""
+        found, refused = self.found, {row.kind for row in self._refused}
+        rows = [row for row in self.candidates if row.kind not in refused]
+        groups = self._ranked(rows)
+        if self.sure or set(found.wishes.limits) <= set(found.wishes.objectives) or (
+                groups and near_best(found, groups[0][0].row, self.central)
+                and self._stands(groups[0][0])):
+            return groups
+        known = {row.choices for row in rows}
+        others = [row for row in self._farther
+                  if row.choices not in known and row.kind not in refused]
+        return self._ranked(rows[:MOST_RANKED] + spread(found, others, MOST_RANKED))
+
+    @cached_property
+    def _farther(self) -> list[Row]:
+        """Deployments that are farther from a limit, the best at central values first."""
+        found = search(self.found.wishes.goal, space=self.found.space, margins=True,
+                       before=self.found)
+        return self._sorted(found.rows(found.front) + (found.pairs.rows() if found.pairs else []))
+
+    def _ranked(self, rows: Sequence[Row]) -> list[list[Drawn]]:
+        return ranked(self.found, drawn(self.found, rows[:2 * MOST_RANKED]), MOST_SIMULATED)
+
+    def _stands(self, each: Drawn, share: float = HOLDS) -> bool:
+        """Whether a deployment keeps its limits in a share of draws, and simulated."""
+        def often() -> bool:
+            return (self.keeps(each) or 0.0) >= share
+        return often() and ((told := self.simulated(each.row)) is None or (told.keeps and often()))
+
+    @cached_property
+    def front(self) -> list[list[Drawn]]:
+        """Of the ranking what a release starts (or the next kind that it does) and keeps limits."""
+        while True:
+            groups, kind = self._leading()
+            if kind is None or len(self._refused) == MOST_REFUSED:
+                return groups
+            self._refused.append(kind)
+
+    def _leading(self) -> tuple[list[list[Drawn]], Row | None]:
+        """What is told of a ranking, up to the first that no release starts; and that."""
+        groups: list[list[Drawn]] = []
+        for group in self._ranking() if self._refused else self.ranking:
+            leader = next((each for each in (self._plain(group[0]), group[0])
+                           if self.offers(each.row)), None)
+            if leader is None:
+                return groups, group[0].row
+            told = self.simulated(leader.row)
+            if told is None or told.keeps:
+                groups.append([leader, *group[leader is group[0]:]])
+            if len(groups) >= self.told and (not self.found.wishes.limits or any(
+                    self._stands(each) for each, *_ in groups)):
+                break
+        return firmest(groups, self.keeps)[:self.told], None
+
+    def start(self, row: Row) -> Start | None:
+        """Which release starts a deployment; None where that is not asked."""
+        if self.starts is None:
+            return None
+        if row.choices not in self._started:
+            self._started[row.choices] = self.starts(self.found.wishes.goal, row)
+        return self._started[row.choices]
+
+    def offers(self, row: Row) -> bool:
+        """Whether a deployment may be told as one that starts."""
+        told = None if self.found.wishes.goal.space.any_engine else self.start(row)
+        return told is None or told.engine is not None
+
+    def _offered(self, rows: Sequence[Row]) -> Row | None:
+        """The first of some that a release starts; of none, the first."""
+        return next((row for row in rows[:OF_EACH] if self.offers(row)), next(iter(rows), None))
+
+    def _plain(self, each: Drawn) -> Drawn:
+        """A deployment without redundant experts and half-batches that win nothing to be told."""
+        choice = each.row.choice
+        if each.row.prefill is not None:
+            return each
+        for plainer in (replace(choice, spares=0, micro_batches=1), replace(choice, spares=0),
+                        replace(choice, micro_batches=1)):
+            if plainer == choice or (row := self.found.again(plainer)) is None:
+                continue
+            other, = drawn(self.found, [row])
+            if not apart(each, other, self.found.wishes.chosen) and (
+                    (self.keeps(other) or 1.0) >= min(HOLDS, self.keeps(each) or 1.0)):
+                return other
+        return each
+
+    @property
+    def refused(self) -> list[Row]:
+        """Of the ranking, before the last that is told, one of each kind that no release starts."""
+        assert self.front is not None  # which finds them
+        return self._refused
+
+    @property
+    def missed(self) -> list[Simulated]:
+        """Of the ranking, before the last that is told, what simulated keeps no limits."""
+        return [each for each in self._simulated.values() if each and not each.keeps]
+
+    def simulated(self, row: Row) -> Simulated | None:
+        """What users see of a deployment in a simulation; None where no time is limited."""
+        if row.choices not in self._simulated:
+            self._simulated[row.choices] = simulated(self.found.wishes.goal, row)
+        return self._simulated[row.choices]
+
+    @property
+    def front_size(self) -> int:
+        """Deployments on the front [1]."""
+        return len(self.candidates)
+
+    @cached_property
+    def sure(self) -> Sure | None:
+        """Those that keep the limits in the share that is asked; None where none is."""
+        share = self.found.wishes.goal.limits.sure
+        return None if share is None else surely(self.found, share)
+
+    def stand_ins(self, row: Row) -> tuple[str, str] | None:
+        """What is taken of other cards for a deployment; of two pools for the one that decodes."""
+        return stand_ins(scenario(self.found.wishes.goal, row.choice))
+
+    def near(self, row: Row) -> Nearness:
+        """What was measured near a deployment; of two pools near both."""
+        return reduce(both, (near(scenario(self.found.wishes.goal, of)) for of in row.choices))
+
+    @cached_property
+    def left_out(self) -> list[str]:
+        """What the goal leaves out: precisions that engines run on its cards, arrangements."""
+        tried = {base.precision for base in self.found.space.bases()}  # in one pool or two
+        return left_out(self.found.wishes.goal, tried, self.found.pairs is not None)
+
+    def amounts(self, row: Row) -> dict[str, Amount]:
+        """What is told of a deployment, by name: medians with their 80% intervals."""
+        return drawn(self.found, [row])[0].amounts
+
+    def keeps(self, each: Drawn) -> float | None:
+        """In which share of draws a deployment keeps all limits, simulated if it was [1]."""
+        return keeps(self.found, each, self._simulated.get(each.row.choices))
+
+    @cached_property
+    def first_sure(self) -> Drawn | None:
+        """The first told that keeps all limits in the share asked, or in nine of ten draws."""
+        share = self.sure.share if self.sure else SURE
+        likely = (each for group in self.front for each in group
+                  if (self.keeps(each) or 0.0) >= share and self.offers(each.row))
+        return next((each for each in islice(likely, MOST_SIMULATED)
+                     if self._stands(each, share)), None)
+
+    def loop(self, row: Row) -> Pools:
+        """What a closed loop of users sees of two pools."""
+        pools = (scenario(self.found.wishes.goal, choice) for choice in row.choices)
+        return together(*pools, users=row.quantities["users"])
+
+    @property
+    def best(self) -> Row | None:
+        """The first that is told."""
+        return next((group[0].row for group in self.front), None)
+
+    @property
+    def central(self) -> Row | None:
+        """The best in the first objective at central values, whatever it can stand for."""
+        return next(iter(self.candidates), None)
+
+    def central_of(self, precision: str | None) -> Row | None:
+        """The best of all offers in one precision at central values."""
+        return self._first(self._in(precision, 1))
+
+    def of_precision(self, precision: str) -> Row | None:
+        """The best of all offers in one precision by what it can stand for."""
+        return self.best_of(self._in(precision, OF_EACH))
+
+    def _in(self, precision: str | None, most: int) -> list[Row]:
+        """Rows of the fronts of all offers and of pairs in one precision, so many of each."""
+        rows = [row for base, kept in zip(self.found.bases, self.found.kept, strict=True)
+                if base.precision == precision and kept.front.rows
+                for row in self.found.rows(kept.front, most)]
+        return rows + (self.found.pairs.rows(precision)[:most] if self.found.pairs else [])
+
+    @property
+    def precisions(self) -> list[Row]:
+        """The best of each precision, the best first."""
+        return self._sorted([row for name in dict.fromkeys(
+            base.precision for base in self.found.bases) if (row := self.of_precision(name))])
+
+    @property
+    def devices(self) -> list[Row]:
+        """The best of each device, the best first; without a cost, where it counts, the last."""
+        tops: dict[str, list[Row]] = {}
+        for base, kept in zip(self.found.bases, self.found.kept, strict=True):
+            if kept.front.rows:
+                tops.setdefault(base.device, []).extend(self.found.rows(kept.front, OF_EACH))
+        return self._sorted([row for rows in tops.values() if (row := self.best_of(rows))])
+
+    @property
+    def official_precision(self) -> str | None:
+        """The precision of the weights that the model is published in; None if none is known."""
+        return published_precision(self.found.space.model)
+
+    def quality(self, row: Row) -> list[Quality]:
+        """What each format of a deployment costs in quality."""
+        return [quality(self.found.space.model, name)
+                for name in dict.fromkeys(choice.precision for choice in row.choices)]
+
+    @property
+    def official(self) -> Row | None:
+        """The best in the published weights."""
+        return self.of_precision(name) if (name := self.official_precision) else None
+
+    @property
+    def runner_up(self) -> Row | None:
+        """The best of another layout than the best."""
+        if (best := self.best) is None:
+            return None
+        others = [row for kept in self.found.kept if kept.layouts
+                  for row in (self.found.row(kept.layouts, number)
+                              for number in range(len(kept.layouts["base"])))
+                  if _cut(row) != _cut(best) or row.choice.device != best.choice.device]
+        return self._first(others)
+
+    @cached_property
+    def least_change(self) -> tuple[Row, dict[str, str | int]] | None:
+        """Of what meets the goal the nearest to what the reader has, and what changes."""
+        if (name := self.found.wishes.goal.have) is None:
+            return None
+        have = load_scenario(name)
+        rows = [row for kept in self.found.kept if kept.front.rows
+                for row in self.found.rows(kept.front)]
+        rows += [self.found.row(kept.layouts, number) for kept in self.found.kept if kept.layouts
+                 for number in range(len(kept.layouts["base"]))]
+        nearest = self._offered(sorted(rows, key=lambda row: distance(have, row)))
+        return (nearest, changes(have, nearest.choice)) if nearest else None
+
+    @property
+    def nearest_miss(self) -> Row | None:
+        """Where nothing meets the goal: what is least over a limit, else least short of memory."""
+        for name in (MISS, SHORT):
+            if every := [rows for kept in self.found.kept if (rows := getattr(kept, name).rows)]:
+                return self.found.row(min(every, key=lambda rows: float(rows[name][0])), 0)
+        return None
+
+    def binds(self, row: Row) -> str:
+        """The limit that a deployment is near to, or that its near miss breaks most, if any."""
+        return self.found.wishes.binds(row)
+
+    def best_of(self, rows: Sequence[Row]) -> Row | None:
+        """The first of some deployments by what they can stand for."""
+        some = first = self._sorted(rows)[:OF_EACH]
+        while some:
+            best = ranked(self.found, drawn(self.found, some), 1)[0][0].row
+            if self.offers(best):
+                return best
+            some = [row for row in some if row.kind != best.kind]
+        return next(iter(first), None)
+
+    def _sorted(self, rows: Sequence[Row]) -> list[Row]:
+        return sorted(rows, key=lambda row: row.worth(self.found.wishes.objectives), reverse=True)
+
+    def _first(self, rows: Sequence[Row]) -> Row | None:
+        return self._offered(self._sorted(rows))
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data, SI units."""
+        wishes = self.found.wishes
+        answer: dict[str, Any] = {
+            "goal": wishes.goal.id, "met": self.met, "objectives": list(wishes.objectives),
+            "limits": wishes.limits, "unpriced": list(wishes.unpriced),
+            "funnel": self.found.funnel.as_json()}
+        if self.sure:
+            answer["sure"] = self.sure.as_json() | (
+                {} if self.sure.surest is None else {"surest": self._told(self.sure.surest)})
+            if not self.met:
+                return answer
+        answer |= {"left_out": self.left_out, "missed": [
+            each.row.as_json() | {"simulated": each.as_json()} for each in self.missed]}
+        if not self.met:
+            return answer | {"nearest_miss": (miss := self.nearest_miss) and (
+                miss.as_json() | {"binds": self.binds(miss)})}
+        change = self.least_change
+        rows = {name: row and self.beside(row) for name, row in (
+            ("official", self.official), ("runner_up", self.runner_up))}
+        return answer | {
+            "front": [[self._told(group[0]), *(each.row.as_json() for each in group[1:])]
+                      for group in self.front], "front_size": self.front_size,
+            "first_sure": self._told(self.first_sure) if self.first_sure else None,
+            **rows, "refused": [self.beside(row) for row in self.refused],
+            "official_precision": self.official_precision,
+            "by_precision": [self.beside(row) for row in self.precisions],
+            "by_device": [self.beside(row) for row in self.devices],
+            **({"pairs_tried": list(self.found.pairs.tried)} if self.found.pairs else {}),
+            **({"least_change": change[0].as_json() | {"changed": change[1]}} if change else {})}
+
+    def beside(self, row: Row) -> dict[str, Any]:
+        """A deployment with what its format costs and runs on, and how it starts; plain data."""
+        start, taken = self.start(row), self.stand_ins(row)
+        return row.as_json() | ({"stand_ins": taken[0]} if taken else {}) | {
+            "amounts": {name: told.as_json() for name, told in self.amounts(row).items()},
+            "quality": [known.told[0] for known in self.quality(row)],
+            "runs": [kernel and kernel.told for kernel in row.kernels(self.found.space.model)],
+            **({"start": start.as_json()} if start else {})}
+
+    def _told(self, each: Drawn) -> dict[str, Any]:
+        """A deployment with its intervals and how often it keeps its limits, as plain data."""
+        loop = {} if each.row.prefill is None else {"pools": self.loop(each.row).as_json()}
+        return self.beside(each.row) | loop | {
+            "binds": self.binds(each.row), "keeps": self.keeps(each),
+            "unstarted": unrun(self.found.wishes.goal, each.row),
+            "near": self.near(each.row).as_json(), "simulated": (
+                seen := self.simulated(each.row)) and seen.as_json()}
+
+
+def _cut(row: Row) -> tuple[int, ...]:
+    return tuple(getattr(row.choice, name) for name in ("devices", *DEGREES, "slices"))

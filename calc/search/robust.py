@@ -1,0 +1,345 @@
+"""How sure the answer is: intervals of deployments, and which of them cannot be told apart.
+
+Deployments share what is uncertain: the same cards, kernels and links stand behind both, so that
+two wide intervals may overlap though one is better for sure. So what is shared is drawn once for
+all of them, and it is counted how often one is better than the other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import islice
+from typing import Any, Literal
+
+import numpy as np
+from scipy.special import ndtr
+
+from calc.answer.estimate import predicted, steadily
+from calc.evidence.classes import own_errors
+from calc.layouts.choice import Choice, Row, scenario
+from calc.search.candidates import BURST, STEADY, as_asked
+from calc.search.drawing.draws import OWN, draws_of
+from calc.search.percentiles import Simulated
+from calc.search.search import Found
+from calc.uncertainty.amount import Amount
+from catalogue.planning.goals import OBJECTIVES, UNITS, Goal
+from catalogue.reading.units import DIMENSIONLESS
+
+SURE = 0.9  # how often one must be better, to be called so
+HOLDS = 0.8  # share of draws in which a deployment is at least what it can stand for
+NEARLY = 0.05  # shares of draws that differ by less are alike: by as much as chance moves them
+LITTLE = 0.1  # of the first objective
+SPARE = (1.0, 1.1, 1.25, 1.5, 2.0)  # of a limit: by so much it is kept at central values
+LOW, HIGH = 0.1, 0.9  # ends of an 80% interval
+OBSERVED: Literal["closest_observation"] = "closest_observation"
+"""What is not served costs without end: a point is never between two draws."""
+LEAST = 5e-3  # relative: what differs by less is not worth a row of its own
+
+
+MOST_DRAWN = 1000  # deployments of one answer
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A deployment under many draws of what is uncertain.
+
+    Attributes:
+        goal: that it serves.
+        row: it.
+        quantities: name -> draws, shape (DRAWS,), SI units.
+        near: the same draws without what distance from what was measured adds.
+        scatter: name -> deviation of the logarithm of one deployment about what all of its class
+            share, and which is drawn with the rest [1].
+    """
+
+    goal: Goal
+    row: Row
+    quantities: dict[str, np.ndarray]
+    near: dict[str, np.ndarray] = field(default_factory=dict)
+    scatter: Mapping[str, float] = field(default_factory=dict)
+
+    def stands_for(self, name: str, sign: int) -> float:
+        """What holds in ``HOLDS`` of the draws, the larger the better; the worst if unknown.
+
+        Args:
+            name: an objective.
+            sign: +1 to have it large, -1 to have it small.
+        """
+        if name == "cards":
+            return sign * float(self.row.devices)
+        if name not in self.quantities:  # as the context, which no draw moves
+            return sign * self.row.quantities.get(name, -sign * math.inf)
+        return float(np.quantile(sign * self.quantities[name], 1 - HOLDS))
+
+    @cached_property
+    def amounts(self) -> dict[str, Amount]:
+        """What is told of it, by name: medians with their 80% intervals, of one deployment those
+        that an estimate of it tells. What follows from more than that, as a cost or anything of
+        two pools, is told by its draws; there, too, what distance from what was measured adds
+        moves the ends and not the median."""
+        found = {}
+        for name, draws in self.quantities.items():
+            low, high = map(float, np.quantile(draws, (LOW, HIGH), method=OBSERVED))
+            middle = min(max(float(np.quantile(self.near[name], 1 / 2, method=OBSERVED)), low),
+                         high)
+            unit = self.goal.currency if name == "cost" else UNITS.get(name, DIMENSIONLESS)
+            found[name] = Amount(middle, low, high, unit, central=self.row.quantities[name],
+                                 name=name)
+        return found | (_estimated(self.goal, self.row) if self.row.prefill is None else {})
+
+
+@dataclass(frozen=True)
+class Sure:
+    """Deployments that keep all limits in a share of the draws.
+
+    Attributes:
+        share: that was asked [1].
+        front: those that no other of them beats in the goal's objectives, the best first.
+        surest: of all that were drawn the one that keeps its limits most often; None of nothing.
+        tried: deployments that were drawn.
+        left: candidates that were not, because ``MOST_DRAWN`` were.
+    """
+
+    share: float
+    front: list[Drawn]
+    surest: Drawn | None
+    tried: int
+    left: int
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data: what was asked and how much was drawn."""
+        return {"share": self.share, "found": len(self.front), "drawn": self.tried,
+                "left": self.left}
+
+
+def keeps(found: Found, each: Drawn, seen: Simulated | None = None) -> float | None:
+    """In which share of the draws a deployment keeps all limits [1]; None without limits.
+
+    Args:
+        found: the search that it comes from.
+        each: the deployment.
+        seen: it simulated, if it was: each mean or percentile that is limited is then as many times
+            the draws' mean as it is of the mean at central values.
+    """
+    over = found.wishes.excess(each.quantities)
+    if seen is not None:
+        over |= {f"{name} {at}": each.quantities[name] * (told / each.row.quantities[name])
+                 / found.wishes.goal.limits.times[name][at] - 1
+                 for name, stated in seen.seen.items() for at, told in stated.items()}
+    return float(np.mean(np.max(list(over.values()), axis=0) <= 0)) if over else None
+
+
+def surely(found: Found, share: float) -> Sure:
+    """The front of those that keep all limits in a share of the draws.
+
+    Candidates are the fronts of all offers and precisions in the goal's objectives and all that it
+    limits: one that is left out is beaten, on the same cards in the same weights, by one that is no
+    worse in any objective and no nearer to any limit. It might still be surer, where less of it is
+    uncertain; so this is exhaustive at the central values only. Candidates are drawn in the order
+    of the objectives, but for those that are no better than one that is sure.
+
+    Args:
+        found: a search of a goal with ``limits.sure``.
+        share: of the draws, at least [1].
+    """
+    wanted = found.wishes.chosen
+    rows = sorted((row for kept in found.kept for row in found.rows(kept.front)), reverse=True,
+                  key=lambda row: row.worth(found.wishes.objectives))
+    front: list[Drawn] = []
+    surest, most, tried, left = None, -1.0, 0, 0
+    for row in rows:
+        worth = np.array(row.worth(wanted))
+        if any((worth <= other.row.worth(wanted)).all() for other in front):
+            continue
+        if tried == MOST_DRAWN:
+            left += 1
+            continue
+        each, = drawn(found, [row])
+        tried += 1
+        often = keeps(found, each) or 0.0
+        if often > most:
+            surest, most = each, often
+        if often >= share:
+            front.append(each)
+    return Sure(share, front, surest, tried, left)
+
+
+def drawn(found: Found, rows: Sequence[Row]) -> list[Drawn]:
+    """Deployments under the same draws.
+
+    What the same statement says of two deployments is drawn once, so is the formulas' own error of
+    a class of deployments, and what an hour of a card costs.
+
+    Args:
+        found: the search that they come from.
+        rows: of it.
+    """
+    draws = found.draws
+    for row in rows:
+        if row.choices not in draws:
+            draws[row.choices] = draws_of(found, row)
+    result = []
+    for row in rows:
+        far, near = ({name: made for name, made in each.items() if name in row.quantities}
+                     for each in draws[row.choices])
+        result.append(Drawn(found.wishes.goal, row, far, near, _scatter(found, row)))
+    return result
+
+
+def _estimated(goal: Goal, row: Row) -> dict[str, Amount]:
+    """Times and rates of a deployment as an estimate tells them."""
+    demand, names = goal.demand, BURST if goal.demand.arrivals == "burst" else STEADY
+    told = predicted if names is BURST or demand.arrival_rate or demand.think_time else steadily
+    seen = told(scenario(goal, row.choice), names.values())
+    found = {name: replace(seen[symbol], name=name) for name, symbol in names.items()}
+    if demand.arrival_rate is not None or demand.think_time:
+        whole = found["e2e"]
+        value, low, high, central = as_asked(demand, {"e2e": np.array([
+            whole.value, whole.high, whole.low, whole.central])})["throughput"].tolist()
+        found["throughput"] = replace(found["throughput"], value=value, low=low, high=high,
+                                      central=central)
+    per_card = found["throughput"].scaled(1 / row.devices)
+    return found | {"throughput_per_card": replace(per_card, name="throughput_per_card")}
+
+
+def _scatter(found: Found, row: Row) -> dict[str, float]:
+    """Deviations of the logarithm of one deployment about its class, by name [1]."""
+    own = own_errors(scenario(found.wishes.goal, row.choice))
+    sizes = {name: own[of].within if of in own else 0.0 for name, of in OWN.items()}
+    rate = sizes["throughput"]
+    return sizes | dict.fromkeys(("throughput_per_card", "cost", "energy"), rate)
+
+
+def near_best(found: Found, row: Row, best: Row | None) -> bool:
+    """Whether a deployment is about as good in the first objective, at central values, as the best.
+
+    Args:
+        found: the search that they come from.
+        row: the deployment.
+        best: the best, whatever it can stand for.
+    """
+    first = dict([next(iter(found.wishes.objectives.items()))])
+    (own, *_), (most, *_) = row.worth(first), (best or row).worth(first)
+    return own == most or abs(own - most) <= LITTLE * abs(most)
+
+
+def spread(found: Found, rows: Sequence[Row], most: int) -> list[Row]:
+    """Of many deployments the best few with so much to spare of every limit, for several shares.
+
+    Args:
+        found: the search that they come from.
+        rows: the best first.
+        most: of them.
+    """
+    limits, chosen = found.wishes.limits, dict[tuple[Choice, ...], Row]()
+    for share in SPARE:
+        some = (row for row in rows if all(
+            row.quantities[name] * share <= limit if OBJECTIVES[name] < 0
+            else row.quantities[name] >= limit * share
+            for name, limit in limits.items() if name in row.quantities))
+        chosen |= {row.choices: row for row in islice(some, most // len(SPARE))}
+    return list(chosen.values())
+
+
+def ranked(found: Found, deployments: Sequence[Drawn], groups: int) -> list[list[Drawn]]:
+    """Deployments in the order of what they can stand for, each with those like it after it.
+
+    Of those that keep all limits in ``HOLDS`` of the draws (if none does, of those in which the
+    surest keeps them: where nothing would, no choice matters) the best in the first objective by
+    what holds in so many draws, and all that cannot be told from it, are looked at by the next
+    objective, and so on. Of what is left the surest leads,
+    of equally sure ones the one with the fewest extras.
+
+    Args:
+        found: the search that they come from.
+        deployments: in any order.
+        groups: at most.
+    """
+    objectives, left = found.wishes.chosen, list(deployments)
+    shares = {id(each): keeps(found, each) or 0.0 for each in left}
+    if not found.wishes.limits:
+        shares = dict.fromkeys(shares, 1.0)
+    result: list[list[Drawn]] = []
+    while left and len(result) < groups:
+        least = _least(shares[id(each)] for each in left)
+        some = [each for each in left if shares[id(each)] >= least]
+        for name, sign in objectives.items():
+            best = max(some, key=lambda each: (each.stands_for(name, sign), _order(each)))
+            some = [each for each in some if not _told(best, each, name)]
+        surest = max(shares[id(each)] for each in some)
+        leader = max((each for each in some if shares[id(each)] >= surest - NEARLY),
+                     key=lambda each: (-each.row.extras, *(each.stands_for(*item)
+                                       for item in objectives.items()), _order(each)))
+        alike = [each for each in left if each is not leader and (
+            each.row.layout == leader.row.layout or not apart(leader, each, objectives))]
+        result.append([leader, *alike])
+        gone = {id(each) for each in result[-1]}
+        left = [each for each in left if id(each) not in gone]
+    return result
+
+
+def firmest(groups: Sequence[list[Drawn]], often: Callable[[Drawn], float | None]
+            ) -> list[list[Drawn]]:
+    """Groups in their order, but last those whose leader keeps the limits too seldom: a simulation
+    may leave less to spare than the closed form by which they were ranked.
+
+    Args:
+        groups: leaders first.
+        often: in which share of the draws a deployment keeps all limits [1]; None without limits.
+    """
+    shares = {id(group): often(group[0]) or 0.0 for group in groups}
+    least = _least(shares.values())
+    return sorted(groups, key=lambda group: shares[id(group)] < least)
+
+
+def _least(shares: Iterable[float]) -> float:
+    """In which share of the draws whatever leads keeps the limits [1]: in ``HOLDS``, or where none
+    does, in as large a part of those of the surest."""
+    most = max(shares, default=0.0)
+    return HOLDS if most >= HOLDS else HOLDS * most
+
+
+def _order(each: Drawn) -> tuple[str, ...]:
+    """What tells any two deployments apart, the same in every run."""
+    return tuple(repr(choice) for choice in each.row.choices)
+
+
+def apart(one: Drawn, other: Drawn, objectives: Mapping[str, int]) -> bool:
+    """Whether two deployments can be told from each other in some objective.
+
+    Args:
+        one, other: under the same draws.
+        objectives: by name.
+    """
+    return one.row.devices != other.row.devices or any(
+        _told(one, other, name) for name in objectives)
+
+
+def _told(one: Drawn, other: Drawn, name: str) -> bool:
+    """Whether one is better than the other in ``SURE`` of the draws, were each measured itself.
+
+    What both share is drawn once; what each has of its own scatters besides.
+    """
+    if name == "cards":
+        return one.row.devices != other.row.devices
+    if name not in one.quantities or name not in other.quantities:
+        own, of_other = (each.row.quantities.get(name) for each in (one, other))
+        if own is None or of_other is None:
+            return own is not of_other
+        return not math.isclose(own, of_other, rel_tol=LITTLE)  # a context, which no draw moves
+    left, right = one.quantities[name], other.quantities[name]
+    if _same(left, right):
+        return False
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        ahead = np.nan_to_num(np.log(left / right))
+        own = math.hypot(one.scatter.get(name, 0.0), other.scatter.get(name, 0.0))
+        larger = float(np.mean(ndtr(ahead / own) if own else ahead > 0))
+    return max(larger, 1 - larger) >= SURE
+
+
+def _same(left: np.ndarray, right: np.ndarray) -> bool:
+    """Whether two differ by less than what is printed of them, whatever is drawn."""
+    return bool(np.isclose(left, right, rtol=LEAST, atol=0).all())  # also of nothing, or no end

@@ -1,0 +1,329 @@
+"""What to run in place of a deployment, on as many cards: the best, the published; wider limits;
+of what meets a goal the best that lies inside of what was measured.
+
+The nearest change of a deployment that does not run is another question: ``calc.answer.nearest``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+from calc.answer.nearest import TOLD
+from calc.closed_form.evaluate import evaluate
+from calc.layouts.change import changed
+from calc.layouts.choice import Choice, Row
+from calc.layouts.cuts import MOST_STAGES
+from calc.layouts.loads import reasons
+from calc.layouts.space import Base, Space
+from calc.search.candidates import PERCENT, batches
+from calc.search.goal import stated_limits
+from calc.search.result import MOST_SIMULATED, Answer
+from calc.search.robust import LEAST
+from calc.search.search import search
+from catalogue import Scenario
+from catalogue.planning.goals import OBJECTIVES, CardRange, Demand, Goal, Offer
+from catalogue.planning.goals import Space as Axes
+
+CHANGED = ("precision", "parallelism.", "workload.max_num_batched_tokens")
+PLAIN: dict[str, str | int] = {"parallelism.shared_expert_ranks": 0,
+                               "parallelism.expert_tensor_parallel": 0,
+                               "parallelism.decode_context_parallel": 1}
+RELAXED = (1.01, 1.1)  # factors by which a limit is relaxed
+COST = "cost"
+ONE_POOL = 1  # as measured systems count their pools
+CHUNKS = (2048, 8192)  # tokens of a step that are tried besides its own
+
+
+@dataclass(frozen=True)
+class Advice:
+    """A deployment on the same cards, for the same requests.
+
+    Attributes:
+        settings: what differs, as ``--set`` takes it; nothing where it is the deployment itself.
+        precision: its own.
+        quantities: of ``calc.answer.nearest.TOLD``, SI units.
+    """
+
+    settings: dict[str, str | int]
+    precision: str
+    quantities: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Alternatives:
+    """What a search over the same cards gives.
+
+    Attributes:
+        best: in throughput of all requests asked for; None where nothing fits.
+        own: the best in the deployment's own precision; None where nothing fits in it.
+        official: the best in the weights that the model is published in; None likewise.
+        official_precision: those weights; None where none are known.
+        tried: deployments.
+    """
+
+    best: Advice | None
+    own: Advice | None
+    official: Advice | None
+    official_precision: str | None
+    tried: int
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data, SI units."""
+        return asdict(self)
+
+
+def alternatives(scenario: Scenario) -> Alternatives:
+    """The best deployments on the cards of one, for its own requests.
+
+    >>> import catalogue
+    >>> found = alternatives(catalogue.load_scenario("s0-scenario-1"))
+    >>> found.best.settings["precision"], found.official
+    ('w4a8-int8', None)
+
+    Args:
+        scenario: the deployment; it need not fit. With experts on hosts there is no alternative.
+    """
+    if scenario.file.offload is not None:
+        return Alternatives(None, None, None, None, 0)
+    goal = _goal(scenario)
+    space = Space(goal, resolve=lambda choice: changed(scenario, _settings(scenario, choice)))
+    space.model = scenario.model  # with what was changed in it
+    answer = Answer(search(goal, space=space))
+    best, own, official = (_advice(scenario, row) for row in (
+        answer.central, answer.central_of(scenario.precision.id),
+        answer.central_of(answer.official_precision)))
+    asked = _as_it_is(scenario)
+    if asked is not None:
+        best, own = (asked if found is None or _rate(found) < _rate(asked) else found
+                     for found in (best, own))
+    return Alternatives(best, own, official, answer.official_precision,
+                        answer.found.funnel.deployments)
+
+
+def _as_it_is(scenario: Scenario) -> Advice | None:
+    """The deployment itself, if it runs."""
+    computed = evaluate(scenario.inputs(), scenario.model.attention)
+    if reasons(scenario, computed):
+        return None
+    return Advice({}, scenario.precision.id, {name: float(computed[name]) for name in TOLD})
+
+
+def _rate(advice: Advice) -> float:
+    return advice.quantities["output_throughput"]
+
+
+def goal_of(scenario: Scenario, space: Mapping[str, Any], demand: Mapping[str, Any] | None = None,
+            **asked: Any) -> Goal:
+    """What the requests of a deployment ask of its kind of cards.
+
+    Args:
+        scenario: the deployment.
+        space: what is tried besides its own chunk and share of memory, without spares and with no
+            cache dealt over ranks.
+        demand: besides the lengths of its requests.
+        asked: fields of the goal besides.
+    """
+    file, inputs = scenario.file, scenario.inputs()
+    tried = {"chunks": [int(inputs["max_num_batched_tokens"])], "spares": ["none"],
+             "decode_context": [1],
+             "memory_utilization": [round(PERCENT * float(inputs["memory_utilization"]))]}
+    return Goal.model_construct(
+        id=scenario.id, title=scenario.title, model=file.model,
+        space=Axes.model_construct(**{**tried, **space}),
+        demand=Demand.model_construct(
+            input_tokens=int(inputs["input_tokens"]), output_tokens=int(inputs["output_tokens"]),
+            **(demand or {})),
+        devices=[Offer.model_construct(device=file.device, node=file.cluster.node)], **asked)
+
+
+def _goal(scenario: Scenario) -> Goal:
+    """The most throughput for the requests of a deployment, on its cards."""
+    inputs = scenario.inputs()
+    return goal_of(scenario, {
+        "chunks": sorted({int(inputs["max_num_batched_tokens"]), *CHUNKS}),
+        "drafts": [int(inputs["draft_tokens"])], "staged_drafts": _staged(scenario),
+        "spares": ["none", "fewest"], "pools": ["one"],
+        "micro_batches": [int(inputs["micro_batches"])]},
+        {"users": int(scenario.file.workload.concurrency.value), "arrivals": "burst"},
+        cards=CardRange.model_construct(fewest=scenario.devices, most=scenario.devices),
+        objectives=["throughput", "ttft"])
+
+
+def _staged(scenario: Scenario) -> bool | None:
+    """Whether it may draft in pipeline stages: it says that it does, or else where its engine does.
+    """
+    return True if scenario.inputs()["pipeline_parallel"] > 1 else None
+
+
+def _settings(scenario: Scenario, choice: Choice) -> dict[str, str | int]:
+    """Settings of a choice that are not the deployment's own."""
+    own = _own(scenario)
+    # none of them is searched
+    plain = {key: value for key, value in PLAIN.items() if own.get(key) not in (None, value)}
+    return plain | {key: value for key, value in choice.settings().items()
+                    if key.startswith(CHANGED) and own.get(key) != value}
+
+
+def _advice(scenario: Scenario, row: Row | None) -> Advice | None:
+    if row is None:
+        return None
+    settings = _settings(scenario, row.choice)
+    computed = evaluate(changed(scenario, settings).inputs(), scenario.model.attention)
+    return Advice(settings, row.choice.precision, {name: float(computed[name]) for name in TOLD})
+
+
+def _own(scenario: Scenario) -> Mapping[str, str | int]:
+    """What a deployment's settings are."""
+    file = scenario.file
+    own: dict[str, str | int] = {"precision": scenario.precision.id}
+    for group in ("parallelism", "workload"):
+        entry = getattr(file, group)
+        for name in type(entry).model_fields:
+            value = getattr(entry, name)
+            own[f"{group}.{name}"] = getattr(value, "value", value)
+    return own
+
+
+@dataclass(frozen=True)
+class Relaxed:
+    """The best with one limit relaxed, all others as they are.
+
+    Attributes:
+        limit: its name.
+        factor: by which it is wider [1].
+        to: what it then is, SI units.
+        row: the best; None where nothing meets the goal even so.
+    """
+
+    limit: str
+    factor: float
+    to: float
+    row: Row | None
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"limit": self.limit, "factor": self.factor, "to": self.to,
+                "best": self.row.as_json() if self.row else None}
+
+
+def relaxed(goal: Goal, workers: int = 1) -> list[Relaxed]:
+    """What relaxing each limit of a goal gives, by each of ``RELAXED``: the best with it.
+
+    One search with all limits at their widest, in which they are objectives too: its front holds
+    the best for any limits within.
+
+    Args:
+        goal: with limits of means, at central values.
+        workers: processes of the search.
+    """
+    own, widest = stated_limits(goal), max(RELAXED)
+
+    def wider(name: str, factor: float) -> float:
+        return own[name] * factor if OBJECTIVES[name] < 0 else own[name] / factor
+
+    limits = goal.limits.model_copy(
+        update={name: wider(name, widest) for name in own} | {"sure": 0.0})
+    found = search(goal.model_copy(update={"limits": limits}), workers=workers, paired=False)
+    rows = sorted(found.rows(found.front), reverse=True,
+                  key=lambda row: row.worth(found.wishes.objectives))
+
+    def best(limits: Mapping[str, float]) -> Row | None:
+        return next((row for row in rows if all(
+            OBJECTIVES[name] * row.quantities[name] >= OBJECTIVES[name] * limit
+            for name, limit in limits.items())), None)
+
+    return [Relaxed(name, factor, wider(name, factor), best(own | {name: wider(name, factor)}))
+            for name in own for factor in RELAXED]
+
+
+def inside(answer: Answer) -> Row | None:
+    """The best that lies inside of what was measured, on every axis; None of none.
+
+    Each base of the goal is searched again, in one pool, within the degrees, stages, drafts and
+    requests a card that were measured of its class, where its card and its format were.
+
+    Args:
+        answer: to a goal.
+    """
+    goal, found = answer.found.wishes.goal, answer.found
+    if answer.best is None or not answer.near(answer.best).outside:
+        return answer.best
+    rows: list[Row] = []
+    for base, kept in zip(found.bases, found.kept, strict=True):
+        if not len(kept.front.rows.get("base", ())) or (
+                COST in found.wishes.objectives and base.device in found.wishes.unpriced):
+            continue
+        any_row, = found.rows(kept.front, 1)
+        covered = {axis.name: axis.covered for axis in answer.near(any_row).axes}
+        if base.device not in covered.get("device", ()) or (
+                base.precision not in covered["precision"] or ONE_POOL not in covered["pools"]):
+            continue
+        for asked in _within(goal, base, covered):
+            again = search(asked, paired=False)
+            rows += again.rows(again.front)
+    rows = [row for row in rows if not answer.near(row).outside]
+    if not found.wishes.limits:
+        rows = _smallest(rows, found.wishes.objectives)
+    for _ in range(MOST_SIMULATED):
+        best = answer.best_of(rows)
+        if best is None or not answer.offers(best):
+            return None
+        told = answer.simulated(best)
+        if told is None or told.keeps:
+            return best
+        rows = [row for row in rows if row.choices != best.choices]
+    return None
+
+
+def _smallest(rows: Iterable[Row], objectives: Mapping[str, int]) -> list[Row]:
+    """Of deployments that differ in how many replicas they have, and not in what is best by more
+    than is worth telling, the smallest."""
+    kept: dict[Any, Row] = {}
+    for row in sorted(rows, key=lambda row: row.devices):
+        alike = (replace(row.choice, devices=0, data=0, concurrency=0),
+                 Fraction(row.choice.concurrency, row.devices))
+        best, = row.worth(objectives)[:1]
+        if alike not in kept or best - kept[alike].worth(objectives)[0] > LEAST * abs(best):
+            kept[alike] = row
+    return list(kept.values())
+
+
+def _within(goal: Goal, base: Base, covered: Mapping[str, tuple[Any, ...]]) -> Iterator[Goal]:
+    """A goal on one base within what was measured; for each cut of a replica of its own, where
+    nobody says how many users there are and the requests of a rank are tried."""
+    space, users = goal.space, goal.demand.users
+    offer = next(each for each in Space(goal).offers if each.device == base.device)
+    most = covered["requests"][1]
+
+    def within(name: str, usual: Iterable[int], stated: Sequence[int] | None) -> list[int]:
+        low, high = covered[name]
+        return [size for size in (usual if stated is None else stated) if low <= size <= high]
+
+    tensor, expert, drafts = (within(name, range(covered[name][0], covered[name][1] + 1), stated)
+                              for name, stated in (("tensor", space.tensor),
+                                                   ("expert", space.expert),
+                                                   ("drafts", space.drafts)))
+    pipeline = within("pipeline", range(1, MOST_STAGES + 1), space.pipeline)
+    if not (tensor and expert and drafts and pipeline):
+        return
+    fewest = max(goal.cards.fewest, math.ceil(users / most) if users else 1)
+    if goal.cards.most is not None and fewest > goal.cards.most:
+        return
+    cards = goal.cards.model_copy(update={"fewest": fewest})
+    one = {"devices": [offer], "precisions": [base.precision], "cards": cards}
+    axes = {"expert": expert, "drafts": drafts, "pools": ["one"]}
+    if users:
+        yield goal.model_copy(update=one | {"space": space.model_copy(
+            update=axes | {"tensor": tensor, "pipeline": pipeline})})
+        return
+    for size, stages in product(tensor, pipeline):
+        tried = [batch for batch in batches(math.floor(most * size * stages), space.batches)
+                 if batch <= most * size * stages]
+        if tried:
+            yield goal.model_copy(update=one | {"space": space.model_copy(
+                update=axes | {"tensor": [size], "pipeline": [stages], "batches": tried})})

@@ -1,0 +1,400 @@
+"""From a goal to every deployment that meets it: what is on the front, and what was left out.
+
+All that a goal allows is tried, in an order that leaves out much for little: what divides, what
+fits (memory grows with the requests in flight), what decodes fast enough without any prompts, which
+is a bound of what users see, and what could still be better than one that was found. Only the rest
+is computed whole. Each of these bounds is exact, so the front is that of all deployments that are
+tried: where nobody says how many users there are, batches stand on a grid (``trying.batches``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from calc.layouts.choice import Choice, Row
+from calc.layouts.space import AXES, Base, Cells, Space, chosen
+from calc.many.fronts import Best, Front
+from calc.many.processes import mapped, quietly
+from calc.search.candidates import (
+    PACE,
+    SLAB,
+    Tried,
+    as_asked,
+    at,
+    best_layouts,
+    best_of_runs,
+    filled,
+    least_of_each,
+    of_each_kind,
+    slabs,
+    together,
+)
+from calc.search.goal import SHORT, TIMES, UNBOUNDED, Wishes, wishes
+from calc.search.left_out import Funnel
+from calc.search.pool_pairs import Pairs, pairs
+from catalogue import Scenario
+from catalogue.planning.goals import Goal
+from catalogue.reading.values import LARGEST_COUNT
+
+SEEN = (*TIMES, "throughput")
+DERIVED = ("throughput_per_card", "cost", "power", "energy", "longest_context")
+KEPT = (*AXES, "concurrency")
+MANY = 4  # bases of each process, fewer are divided
+WORTH_IT = 100_000  # cells, of which several processes are started
+MISS = "miss"
+
+
+@dataclass
+class Kept:
+    """What is kept of a base: its front, the best of its layouts, and how near it came.
+
+    Attributes:
+        front: within all limits.
+        layouts: the best in the first objective, of several layouts.
+        miss: within the memory, and least over a limit.
+        short: least short of memory [B].
+    """
+
+    front: Front
+    layouts: dict[str, np.ndarray]
+    miss: Best
+    short: Best
+
+    @classmethod
+    def new(cls, objectives: Mapping[str, int]) -> Kept:
+        """Of nothing."""
+        return cls(Front(objectives, ties=False), {}, Best(MISS, 1), Best(SHORT, 1))
+
+    def merge(self, other: Kept) -> None:
+        """Take in what is kept of other cells of the same base."""
+        name, sign = next(iter(self.front.objectives.items()))
+        self.front.merge(other.front)
+        self.miss.merge(other.miss)
+        self.short.merge(other.short)
+        if other.layouts:
+            self.layouts = best_layouts([self.layouts, other.layouts], name, sign)
+
+
+@dataclass
+class Found:
+    """What a search found.
+
+    Attributes:
+        wishes: what was asked.
+        bases: offers in each precision.
+        kept: of each of them.
+        front: of all of them; its rows name the base by number.
+        funnel: what became of the rest.
+        pairs: of two pools, where the goal allows them.
+        space: what was tried, for goals that may share it.
+        draws: of its deployments what ``calc.search.robust`` has drawn, once for each.
+    """
+
+    wishes: Wishes
+    bases: list[Base]
+    kept: list[Kept]
+    front: Front
+    funnel: Funnel
+    space: Space = field(repr=False)
+    pairs: Pairs | None = None
+    draws: dict[tuple[Choice, ...], tuple[dict[str, np.ndarray], ...]] = field(
+        default_factory=dict, repr=False)
+
+    def rows(self, front: Front | Best, most: int | None = None) -> list[Row]:
+        """Rows of a front or of the best, the best first, all or so many."""
+        numbers = range(len(next(iter(front.rows.values()), ())))
+        return [self.row(front.rows, number) for number in numbers[:most]]
+
+    def again(self, choice: Choice) -> Row | None:
+        """A deployment of the space computed by itself; None where the space has none such.
+
+        Args:
+            choice: its settings.
+        """
+        number = next((number for number, base in enumerate(self.bases) if (
+            base.device, base.node, base.engine, base.precision) == (
+            choice.device, choice.node, choice.engine, choice.precision)), None)
+        if number is None or not (joined := together(
+                self.space, self.bases[number], self.wishes.goal.demand)):
+            return None
+        tried, first, cells = joined
+        same = np.all([cells[name] == getattr(choice, name) for name in AXES], axis=0)
+        cells = at(cells, np.flatnonzero(same)[:1])
+        cells["concurrency"] = np.full(len(cells["data"]), choice.concurrency)
+        if not len(cells["data"]) or tried.fits(cells)[0] < 0:
+            return None
+        kept = Kept.new(self.wishes.objectives)
+        _Work(self.wishes, self.bases[number], number, tried, first, SLAB, Funnel(), kept
+              )._judged(cells, as_asked(self.wishes.goal.demand, tried.served(cells)))
+        return self.row(kept.front.rows, 0) if kept.front.rows else None
+
+    def row(self, columns: Mapping[str, np.ndarray], number: int) -> Row:
+        """One of many rows."""
+        cells = {name: columns[name] for name in AXES}
+        choice = chosen(self.bases[int(columns["base"][number])], cells, number,
+                        int(columns["concurrency"][number]))
+        quantities = {name: float(columns[name][number]) for name in (
+            *SEEN, *DERIVED, SHORT) if name in columns}
+        over = {name: float(columns[f"over {name}"][number]) for name in self.wishes.limits
+                if f"over {name}" in columns and columns[f"over {name}"][number] > 0}
+        return Row(choice, {name: value for name, value in quantities.items()
+                            if np.isfinite(value)}, over)
+
+
+def search(goal: Goal, *, workers: int = 1, slab: int = SLAB, space: Space | None = None,
+           margins: bool = False, paired: bool = True, before: Found | None = None
+           ) -> Found:
+    """Try every deployment that a goal allows.
+
+    >>> from catalogue import load
+    >>> found = search(load("goals", "r1-64-users-8xh20"))
+    >>> found.rows(found.front)[0].choice.layout
+    'TP8/EP8+8'
+
+    Args:
+        goal: the goal.
+        workers: processes that share the work, where it is worth it; the answer is the same.
+        slab: deployments that are in memory at once; the answer is the same for any.
+        space: what the goal allows, where it is not what its file says; goals that differ in
+            users, objectives and limits of quantities only may share one.
+        margins: whether what is nearer to no limit is kept besides the best.
+        paired: whether two pools are tried where the goal allows them.
+        before: a search of the same demand and limits, whose pools are paired again.
+
+    Raises ParamsError for a goal that contradicts itself, or whose offers cannot be deployed.
+    """
+    space = space or Space(goal)
+    asked = wishes(space, goal, margins)
+    bases = space.bases() if "one" in goal.space.pools else []
+    kept = [Kept.new(asked.objectives) for _ in bases]
+    found = Found(asked, bases, kept, Front(asked.objectives, ties=False), Funnel(), space)
+    for number, part, funnel in _done(space, asked, bases, workers, slab):
+        kept[number].merge(part)
+        found.funnel.merge(funnel)
+    for each in kept:
+        found.front.merge(each.front)
+    found.funnel.counts += space.dropped
+    if paired and "two" in goal.space.pools and "longest_context" not in asked.objectives:
+        found.pairs = pairs(space, asked, before.pairs if before else None)
+    on_front = len(next(iter(found.front.rows.values()), ()))
+    found.funnel.counts["front"] = on_front
+    found.funnel.counts["beaten"] -= on_front
+    return found
+
+
+Part = tuple[int, Kept, Funnel]  # number of a base, what is kept of some of its cells, the rest
+
+
+def _done(space: Space, asked: Wishes, bases: list[Base], workers: int, slab: int
+          ) -> Iterator[Part]:
+    """What becomes of the cells of each base, by this process or by several."""
+    shares = 1 if len(bases) >= MANY * workers else workers
+    tasks = [(number, share, shares) for number in range(len(bases)) for share in range(shares)]
+    given = space, asked, bases, slab
+    if workers == 1 or sum(map(space.size, bases)) < WORTH_IT or space.resolve is not None:
+        _begin(*given)
+        yield from map(_part, tasks)
+        return
+    pool = ProcessPoolExecutor(workers, initializer=quietly, initargs=(_begin, *given))
+    try:
+        yield from mapped(pool, _part, tasks)
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+_given: list[Any] = []  # of this process: space, wishes, bases, slab
+
+
+def _begin(*given: Any) -> None:
+    _given[:] = given
+
+
+def _part(task: tuple[int, int, int]) -> Part:
+    """One of so many shares of a base: every so manieth kind of its cells."""
+    number, share, shares = task
+    space, asked, bases, slab = _given
+    base = bases[number]
+    kept, funnel = Kept.new(asked.objectives), Funnel()
+    if share == 0:
+        funnel.counts += space.left_out(base)
+    if joined := together(space, base, asked.goal.demand):
+        tried, first, cells = joined
+        if shares > 1:
+            cells = at(cells, np.flatnonzero(cells["kind"] % shares == share))
+        _Work(asked, base, number, tried, first, slab, funnel, kept).run(cells)
+    return number, kept, funnel
+
+
+@dataclass
+class _Work:
+    """The cells of one base, tried: all kinds at once, but for what is held against those found."""
+
+    asked: Wishes
+    base: Base
+    number: int
+    tried: Tried
+    first: Scenario
+    slab: int
+    funnel: Funnel
+    kept: Kept
+
+    def run(self, cells: Cells) -> None:
+        """Take all of them in."""
+        demand = self.asked.goal.demand
+        if demand.users is not None and not demand.think_time:
+            for rows in slabs(np.ones(len(cells["data"]), int), self.slab):
+                part = at(cells, rows)
+                part["concurrency"] = np.full(len(part["data"]), demand.users)
+                self._fit(part)
+            return
+        for part in self._filled(cells):
+            if demand.arrival_rate is None and demand.users is None:
+                self._bounded(part)
+            else:
+                self._reaching(part)
+
+    def _fit(self, part: Cells) -> None:
+        """Those of the demand's own number of requests that the memory holds."""
+        spare = self.tried.fits(part)
+        short = spare < 0
+        self.funnel.counts["memory"] += int(short.sum())
+        self._short(at(part, np.flatnonzero(short)), -spare[short])
+        self._bounded(at(part, np.flatnonzero(~short)))
+
+    def _short(self, part: Cells, missing: np.ndarray) -> None:
+        """Of each kind the one that lacks least of what its memory is to hold [B]."""
+        least = least_of_each(part["kind"], missing)
+        if len(least):
+            self.kept.short.add(self._named(at(part, least) | {SHORT: missing[least]}))
+
+    def _filled(self, cells: Cells) -> Iterator[Cells]:
+        """Every cell with every number of requests that it holds, some at a time."""
+        most = self.tried.holds(cells)
+        none = most < cells["data"]
+        self.funnel.counts["memory"] += int(none.sum())
+        some = at(cells, np.flatnonzero(none))
+        some["concurrency"] = some["data"]
+        if none.any():
+            self._short(some, -self.tried.fits(some))
+        cells = cells | self.tried.prefilling(cells)
+        yield from filled(cells, most, self.asked.goal.space.batches, self.slab)
+
+    def _bounded(self, part: Cells) -> None:
+        """Without those that decode too slowly, or could be no better than one that was found."""
+        part.pop("row", None)
+        limit = self.asked.limits.get("tpot")
+        if not len(part["data"]):
+            return
+        if limit is None and not self._can_beat:
+            self._served(part)
+            return
+        part |= self.tried.decoding(part)
+        if limit is not None:
+            fast = part[PACE] <= limit
+            self.funnel.counts["pace"] += int((~fast).sum())
+            self._near_by_pace(at(part, np.flatnonzero(~fast)))
+            part = at(part, np.flatnonzero(fast))
+        for rows in of_each_kind(part):
+            some = at(part, rows)
+            if self._can_beat and self.kept.front.rows:
+                beaten = self._beaten(some)
+                self.funnel.counts["objective"] += int(beaten.sum())
+                some = at(some, np.flatnonzero(~beaten))
+            self._served(some)
+
+    @property
+    def _can_beat(self) -> bool:
+        """Whether a bound of every objective is known from a decode step alone."""
+        return not {*UNBOUNDED} & self.asked.objectives.keys()
+
+    def _near_by_pace(self, part: Cells) -> None:
+        """The nearest of those that decode too slowly: a miss by at least so much."""
+        some = at(part, least_of_each(part["kind"], part[PACE]))
+        if len(some["data"]):
+            self._missed(self._derived(some, self.tried.served(some)))
+
+    def _beaten(self, part: Cells) -> np.ndarray:
+        """Those that one of the same base beats whatever their prompts take, shape (n,).
+
+        Source: notebooks/search.md, section Bounds.
+        """
+        demand, pace = self.asked.goal.demand, part[PACE]
+        least = max(1, demand.output_tokens - 1) * pace
+        bounds = self.asked.with_derived(
+            {**part, "tpot": pace, "e2e": least, "ttft": np.zeros_like(pace),
+             "throughput": part["concurrency"] * demand.output_tokens / least}, self.base.device)
+        return self.kept.front.beats(bounds)
+
+    def _reaching(self, part: Cells) -> None:
+        """Of each cell the fewest requests in flight at which it serves what is asked."""
+        demand = self.asked.goal.demand
+        if not len(part["data"]):
+            return
+        wanted, name = ((demand.arrival_rate, "steady_request_throughput")
+                        if demand.arrival_rate is not None else (demand.users, "steady_users"))
+        seen = self.tried.served(part, (name,))
+        reached = np.flatnonzero(seen[name] >= wanted)
+        cells, first = np.unique(part["row"][reached], return_index=True)
+        rows = reached[first]
+        self.funnel.counts["saturated"] += len(np.unique(part["row"])) - len(cells)
+        self._judged(at(part, rows), as_asked(demand, at({key: seen[key] for key in SEEN}, rows)))
+
+    def _served(self, part: Cells) -> None:
+        if len(part["data"]):
+            self._judged(part, self.tried.served(part))
+
+    def _judged(self, part: Cells, seen: Cells) -> None:
+        """Take in what was computed whole: within its limits, or how far beyond."""
+        self.funnel.computed += len(part["data"])
+        columns = self._derived(part, seen)
+        excess = self.asked.excess(columns)
+        worst = (np.max(list(excess.values()), axis=0) if excess
+                 else np.full(len(part["data"]), -1.0))
+        within = worst <= 0
+        self.funnel.counts["limits"] += int((~within).sum())
+        self.funnel.counts["beaten"] += int(within.sum())
+        if not within.all():
+            self._missed(columns)
+        named = self._named(columns)
+        good = named if within.all() else at(named, np.flatnonzero(within))
+        if len(good["base"]):
+            self.kept.front.add(good)
+            self._layouts(good)
+
+    def _derived(self, part: Cells, seen: Cells) -> Cells:
+        """Settings, and all that objectives and limits need of what users see."""
+        if self.asked.powered:
+            seen = seen | {"power": self.tried.power(part, self.first, seen["throughput"])}
+        if "longest_context" in self.asked.objectives:
+            made_for = self.first.model.max_position_embeddings
+            seen = seen | {"longest_context": self.tried.longest(
+                part, int(made_for.value) if made_for else LARGEST_COUNT)}
+        return self.asked.with_derived({**part, **seen}, self.base.device)
+
+    def _missed(self, columns: Cells) -> None:
+        """Of each kind the one that is least over a limit."""
+        excess = self.asked.excess(columns)
+        worst = np.max(list(excess.values()), axis=0)
+        over = np.flatnonzero(worst > 0)
+        least = over[least_of_each(columns["kind"][over], worst[over])]
+        if len(least):
+            self.kept.miss.add(self._named(at(columns, least)) | {MISS: worst[least]} | {
+                f"over {name}": excess[name][least] for name in excess})
+
+    def _layouts(self, good: Cells) -> None:
+        """The best of each layout in the first objective, the best few of them."""
+        name, sign = next(iter(self.asked.objectives.items()))
+        first = best_of_runs(good, name, sign)
+        self.kept.layouts = best_layouts([self.kept.layouts, at(good, first)], name, sign)
+
+    def _named(self, columns: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """Columns that are kept, with the number of their base."""
+        count = len(columns["data"])
+        names = (*KEPT, *SEEN, *DERIVED, "cards", SHORT)
+        return {"base": np.full(count, self.number),
+                **{name: columns[name] for name in names if name in columns}}

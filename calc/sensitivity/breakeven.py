@@ -1,0 +1,187 @@
+"""Break-even points, solved: where along a path one plan stops being the better one.
+
+Of whole numbers every one in the range is tried, unless there are too many. Else the range is cut
+into pieces; where the better plan differs between two neighbours the crossing is solved for
+(Brent's method), so that two crossings within one piece could be missed, and nothing else. "Never"
+and "always" are answers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from calc.sensitivity.paths import Path
+from calc.sensitivity.plans import LESS, Limit, Plan, better, signed
+
+PIECES = 4096
+EVERY = 1 << 17  # whole numbers that are all tried
+FEW = 1 << 10  # points where each is a search over requests in flight
+EQUAL = 1e-9  # relative difference up to which two plans are equal [1]
+FIRST, SECOND, TIE, NEITHER = "first", "second", "equal", "neither"
+CROSSING, STEP = "crossing", "step"
+WIDE = 10.0  # a range that spans more is cut evenly in its logarithm
+TOLERANCE = 1e-13  # of a solved crossing, relative
+
+Difference = Callable[[np.ndarray], np.ndarray]
+
+
+@dataclass(frozen=True)
+class Turn:
+    """Where the better plan changes.
+
+    Attributes:
+        at: along the path, SI; of whole numbers the first at which ``after`` holds.
+        before, after: who is better on either side: first, second, equal or neither.
+        kind: ``crossing``, where both are equal, or ``step``, where one jumps past the other.
+        gap: logarithm of first over second there [1], or their relative difference where they may
+            be negative; of a step on its far side.
+    """
+
+    at: float
+    before: str
+    after: str
+    kind: str
+    gap: float
+
+
+@dataclass(frozen=True)
+class BreakEven:
+    """Who is better along a path.
+
+    Attributes:
+        start: who is at the lower end of the range.
+        turns: where that changes, in order; none if it never does.
+        low, high: the range.
+        tried: points at which both were evaluated.
+    """
+
+    start: str
+    turns: tuple[Turn, ...]
+    low: float
+    high: float
+    tried: int
+
+    @property
+    def always(self) -> str | None:
+        """Who is better everywhere in the range; None if that changes."""
+        return None if self.turns else self.start
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data."""
+        turns = [vars(turn) | {"gap": turn.gap if math.isfinite(turn.gap) else None}
+                 for turn in self.turns]
+        return vars(self) | {"turns": turns, "always": self.always}
+
+
+def solve(difference: Difference, low: float, high: float, *, whole: bool = False,
+          most: int | None = None) -> BreakEven:
+    """All changes of sign of a function over a range.
+
+    >>> found = solve(lambda x: np.log(x / 3), 1.0, 9.0)
+    >>> round(found.turns[0].at, 9), found.turns[0].before, found.turns[0].after
+    (3.0, 'first', 'second')
+    >>> solve(lambda x: x * 0 - 1.0, 1.0, 9.0).always
+    'first'
+
+    Args:
+        difference: of arrays: below zero where the first is better, above where the second is;
+            infinite where only one is possible, not a number where neither is.
+        low, high: the range; cut evenly in the logarithm where it spans more than a factor of ten.
+        whole: whether only whole numbers make sense.
+        most: points that are tried, :data:`PIECES` or of whole numbers :data:`EVERY` unless told.
+    """
+    points = _points(low, high, whole, most or (EVERY if whole else PIECES))
+    values = np.asarray(difference(points), float)
+    signs = _states(values)
+    count = len(points)
+    if not whole:  # a point that a crossing happens to lie on
+        apart = (signs == TIE) & ~np.r_[False, signs[:-1] == TIE] & ~np.r_[signs[1:] == TIE, False]
+        apart[[0, -1]] = False
+        points, values, signs = points[~apart], values[~apart], signs[~apart]
+    turns = []
+    for place in np.flatnonzero(signs[1:] != signs[:-1]):
+        ends = float(points[place]), float(points[place + 1])
+        turns.append(_turn(difference, ends, whole, values[place:place + 2]))
+    return BreakEven(str(signs[0]), tuple(turns), float(points[0]), float(points[-1]), count)
+
+
+def breakeven(first: Plan, second: Plan, path: Path, name: str, *, margin: float = 0.0,
+              limit: Limit | None = None) -> BreakEven:
+    """Where along a path one plan stops being the better one.
+
+    Args:
+        first, second: the plans; both move.
+        path: what moves.
+        name: the quantity that decides.
+        margin: by how much, relative, the second has to be better to count as that [1].
+        limit: that both have to meet, with as many requests as it lets them; else both have the
+            requests of the deployment.
+    """
+    sign = 1.0 if better(name) == LESS else -1.0
+
+    def asked(plan: Plan, values: np.ndarray) -> np.ndarray:
+        moves = path.moves(plan, values)
+        found = plan.within(moves, name, limit) if limit else plan.at(moves, name)
+        return np.asarray(np.broadcast_to(found, values.shape))
+
+    def difference(values: np.ndarray) -> np.ndarray:
+        one, other = asked(first, values), asked(second, values)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = (sign * (one - other) / np.maximum(np.abs(one), np.abs(other))
+                     if signed(name) else sign * np.log(one / other))
+        found = np.where(one == other, 0.0, found) + np.log1p(-margin)
+        found = np.where(np.isnan(one) & ~np.isnan(other), np.inf, found)
+        return np.where(np.isnan(other) & ~np.isnan(one), -np.inf, found)
+
+    return solve(difference, path.low, path.high, whole=path.whole, most=FEW if limit else None)
+
+
+def _points(low: float, high: float, whole: bool, most: int) -> np.ndarray:
+    spans = low > 0 and high > WIDE * low
+    spaced = np.geomspace if spans else np.linspace
+    if not whole:
+        return np.asarray(spaced(low, high, most + 1))
+    low, high = np.ceil(low), np.floor(high)
+    if high - low < most:
+        return np.arange(low, high + 1)
+    return np.unique(np.round(spaced(low, high, most)))
+
+
+def _states(values: np.ndarray) -> np.ndarray:
+    """Who is better at every point."""
+    with np.errstate(invalid="ignore"):
+        return np.select([np.isnan(values), np.abs(values) <= EQUAL, values < 0],
+                         [NEITHER, TIE, FIRST], SECOND)
+
+
+def _turn(difference: Difference, ends: tuple[float, float], whole: bool,
+          values: np.ndarray) -> Turn:
+    """The change between two neighbouring points, as closely as it can be told."""
+    before, after = map(str, _states(values))
+
+    def at(point: float) -> float:
+        return float(np.asarray(difference(np.array([point])))[0])
+
+    low, high = ends
+    if not whole and {before, after} == {FIRST, SECOND} and np.isfinite(values).all():
+        from scipy.optimize import brentq
+
+        root = float(brentq(at, low, high, xtol=TOLERANCE * max(abs(low), abs(high)),
+                            rtol=4 * np.finfo(float).eps))
+        gap = at(root)
+        if abs(gap) <= EQUAL:
+            return Turn(root, before, after, CROSSING, gap)
+    least = 1.0 if whole else TOLERANCE * max(abs(low), abs(high))
+    while high - low > least:
+        middle = (low + high) // 2 if whole else (low + high) / 2
+        if middle in (low, high):
+            break
+        state = str(_states(np.array([at(middle)]))[0])
+        low, high = (middle, high) if state == before else (low, middle)
+    gap = at(high)
+    return Turn(high, before, str(_states(np.array([gap]))[0]), STEP, gap)

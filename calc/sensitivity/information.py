@@ -1,0 +1,219 @@
+"""Which input is worth measuring before one decides, in what the decision is paid in.
+
+A decision is taken for the least expected loss. With perfect information one would take the best
+in every case: the expected difference is the most that any measurement can be worth (EVPI). Of one
+input alone (EVPPI) the best is taken for each value of it, all others as unknown as before. Draws
+are sorted by the input and cut into bins of the same size, in each of which the expected losses are
+means; so EVPI >= EVPPI >= 0 holds exactly. What a bin's own scatter feigns is told as well: the
+same of shuffled draws.
+
+Source: Strong and Oakley, An efficient method for computing single-parameter partial expected
+value of perfect information (2013).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from calc.sensitivity.plans import CARD_HOURS, LESS, Limit, Plan, better
+from calc.sensitivity.samples import (
+    SEED,
+    Priors,
+    drawn,
+    moves_of,
+    own_factor,
+    priors,
+    scores_of,
+)
+from calc.sensitivity.tornado import OWN
+from catalogue import ParamsError
+
+DRAWS, BINS, SHUFFLES = 1 << 14, 32, 4
+AT_ONCE = 1 << 10  # draws that are tried at every number of requests together
+RATE = "output_throughput"
+ENDS = (0.1, 0.5, 0.9)  # of the cases, that are told of a purchase
+DEAREST = 1000.0  # price of a card that was missing, over that of one bought in time
+MOST_STEPS = 4096  # sizes of a purchase that are compared
+
+
+@dataclass(frozen=True)
+class Worth:
+    """What knowing an input is worth.
+
+    Attributes:
+        name: of the input; of the formulas' own error: what running the deployment tells.
+        value: expected loss that is avoided, in the unit of the losses.
+        scatter: what the same bins give of shuffled draws: nothing below that is told apart from 0.
+        changes: share of the cases in which the decision is another one [1].
+    """
+
+    name: str
+    value: float
+    scatter: float
+    changes: float
+
+
+@dataclass(frozen=True)
+class Information:
+    """A decision, and what would better it.
+
+    Attributes:
+        options: what could be done.
+        losses: expected loss of each.
+        taken: the best of them now.
+        perfect: expected loss that perfect information avoids (EVPI).
+        wrong: share of the cases in which another one turns out better [1].
+        worths: of each input, the most first.
+        draws: that all of it rests on.
+        unmet: share of the cases in which a limit is kept by no number of requests, so that no
+            purchase helps; they are left out [1].
+        needed: of a purchase: cards that suffice in a tenth, half and nine tenths of all cases [1];
+            None where no number does, and all None of a choice.
+    """
+
+    options: tuple[str, ...]
+    losses: tuple[float, ...]
+    taken: int
+    perfect: float
+    wrong: float
+    worths: tuple[Worth, ...]
+    draws: int
+    unmet: float = 0.0
+    needed: tuple[float | None, ...] = (None, None, None)
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return vars(self) | {"taken": self.options[self.taken],
+                             "worths": [vars(worth) for worth in self.worths]}
+
+
+def information(losses: np.ndarray, scores: np.ndarray, names: Sequence[str],
+                options: Sequence[str]) -> Information:
+    """What a decision loses by what is not known.
+
+    >>> score = np.linspace(-1, 1, 4096)
+    >>> found = information(np.stack([score, -score], axis=1), score[:, None], ["x"], ["a", "b"])
+    >>> round(found.perfect, 2), round(found.worths[0].value, 2)
+    (0.5, 0.5)
+
+    Args:
+        losses: of every option in every draw, shape (draws, options).
+        scores: of every input, shape (draws, inputs); only their order counts.
+        names: of the inputs.
+        options: what could be done.
+    """
+    count = len(losses) // BINS * BINS
+    losses, scores = losses[:count], scores[:count]
+    expected = losses.mean(axis=0)
+    taken = int(expected.argmin())
+    best = losses.argmin(axis=1)
+    perfect = float((losses[:, taken] - losses.min(axis=1)).mean())
+    shuffle = np.random.default_rng(SEED).permutation
+    scatter = max(_partial(losses, shuffle(count), taken)[0] for _ in range(SHUFFLES))
+    worths = []
+    for column, name in enumerate(names):
+        value, changes = _partial(losses, np.argsort(scores[:, column], kind="stable"), taken)
+        worths.append(Worth(name, value, scatter, changes))
+    return Information(tuple(options), tuple(map(float, expected)), taken, perfect,
+                       float((losses[np.arange(count), best] < losses[:, taken]).mean()),
+                       tuple(sorted(worths, key=lambda worth: -worth.value)), count)
+
+
+def _partial(losses: np.ndarray, order: np.ndarray, taken: int) -> tuple[float, float]:
+    """What is avoided if the bin of a draw is known, and how often that changes the decision."""
+    means = losses[order].reshape(BINS, -1, losses.shape[1]).mean(axis=1)
+    avoided = means[:, taken] - means.min(axis=1)
+    return float(avoided.mean()), float((avoided > 0).mean())
+
+
+def between(first: Plan, second: Plan, name: str = CARD_HOURS, price: float = 1.0,
+            draws: int = DRAWS) -> Information:
+    """What it is worth to know more before choosing between two plans.
+
+    Args:
+        first, second: the plans.
+        name: the quantity that decides, less or more of it being better.
+        price: of one unit of it: of a card-hour, a currency.
+        draws: from the priors of all their inputs, a power of two.
+    """
+    found = priors([first, second], name)
+    scores = _scores(len(found.names), draws)
+    sign = 1.0 if better(name) == LESS else -1.0
+    losses = [sign * price * drawn(plan, knobs, own, scores, name) for plan, knobs, own
+              in zip((first, second), found.knobs, found.own, strict=True)]
+    return information(np.stack(losses, axis=1), scores, found.names, (first.label, second.label))
+
+
+def to_buy(plan: Plan, demand: float, late: float, price: float = 1.0, draws: int = DRAWS,
+           limit: Limit | None = None, of: str = RATE) -> Information:
+    """What it is worth to know more before buying so many cards of one plan.
+
+    Cards are bought in deployments of the plan's size. Those that turn out to be missing are bought
+    later, dearer; those too many were paid for.
+
+    Args:
+        plan: a deployment; several stand side by side.
+        demand: that they have to meet together.
+        late: price of a card that is bought later, in prices of one bought now [1].
+        price: of a card.
+        draws: from the priors of its inputs, a power of two.
+        limit: of TPOT: each runs the requests that it allows, in place of its own.
+        of: what the demand is of: output tokens per second, of a wave or of a steady state, or,
+            with a limit, requests at once. The formulas' own error is that of a wave.
+
+    Raises ParamsError for a demand that takes too many deployments, a later price below today's,
+    and a limit that is hardly ever kept.
+    """
+    if not 1 <= late < DEAREST:
+        raise ParamsError(f"--late {late:g}: cards that are cheaper later are bought later, "
+                          f"expected 1 to below {DEAREST:g}.")
+    found = priors([plan], RATE)
+    scores = _scores(len(found.names), draws)
+    yields = (drawn(plan, found.knobs[0], found.own[0], scores, of) if limit is None else
+              _within(plan, found, scores, limit, of))
+    met = ~np.isnan(yields)
+    if met.sum() < met.size / 2:
+        raise ParamsError(f"--limit: in {1 - met.mean():.0%} of the cases no number of requests of "
+                          f"'{plan.scenario.id}' keeps it, expected a higher one.")
+    scores, needed = scores[met], np.ceil(demand / yields[met])
+    if needed.max() - needed.min() >= MOST_STEPS:
+        raise ParamsError(f"--demand: takes {needed.min():,.0f} to {needed.max():,.0f} deployments "
+                          f"of '{plan.scenario.id}', expected a demand that a few would meet.")
+    sizes = np.arange(needed.min(), needed.max() + 1)
+    losses = price * plan.cards * (sizes + late * np.maximum(0, needed[:, None] - sizes))
+    options = [f"{int(size) * plan.cards} cards" for size in sizes]
+    ends = np.quantile(np.where(met, np.ceil(demand / np.where(met, yields, 1)), np.inf),
+                       ENDS, method="higher")
+    return replace(information(losses, scores, found.names, options),
+                   unmet=float(1 - met.mean()),
+                   needed=tuple(float(end) * plan.cards if end < np.inf else None for end in ends))
+
+
+def _within(plan: Plan, found: Priors, scores: np.ndarray, limit: Limit, of: str) -> np.ndarray:
+    """What one deployment yields within a limit in every draw; not a number where none is kept.
+
+    What the formulas are off makes tokens as much slower as it makes them fewer.
+    """
+    parts = []
+    for some in np.array_split(scores, max(1, len(scores) // AT_ONCE)):
+        factor = own_factor(found.own[0], some)
+        best = plan.within(moves_of(found.knobs[0], some), of,
+                           Limit(limit.name, limit.most * factor))
+        parts.append(best * factor if of == RATE else best)
+    return np.concatenate(parts)
+
+
+def measured(name: str) -> bool:
+    """Whether an input is not one, but what running the deployment itself tells."""
+    return name.startswith(OWN)
+
+
+def _scores(inputs: int, draws: int) -> np.ndarray:
+    """Evenly spread scores. Raises ParamsError for a number of draws that cannot be cut in bins."""
+    if draws & (draws - 1) or draws < BINS * BINS:
+        raise ParamsError(f"--samples {draws}: expected a power of two from {BINS * BINS} on.")
+    return scores_of(inputs, draws)

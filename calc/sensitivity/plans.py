@@ -1,0 +1,226 @@
+"""A deployment as a function: any of its inputs may move, and what is decided by is asked of it.
+
+What is decided by is a quantity of a step or of a wave, of memory, or one of :data:`DERIVED`. Two
+pools of the same cards are a plan too: prefill and decode apart, in the ratio that balances them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from calc.closed_form.latencies import SERVED_NAMES, STEADY_NAMES
+from calc.layouts.loads import has_room
+from calc.many.sweeps import decode_sweep, sweep
+from catalogue import ParamsError, Scenario, load_scenario, symbols
+from catalogue.deployments.knobs import Knob
+from catalogue.reading import units
+
+MILLION = 1e6  # tokens that a price is of
+LESS, MORE = "less", "more"
+POOLS = "pools"
+CARD_HOURS, PER_CARD = "card_hours", "throughput_per_card"
+DERIVED: dict[str, tuple[str, str, str, str]] = {
+    CARD_HOURS: ("h", LESS, "card-hours of a million output tokens", "每百万输出 token 的卡时"),
+    PER_CARD: ("token/s", MORE, "output tokens per second and card", "每卡每秒输出 token 数"),
+}
+"""Name -> unit, whether less or more is better, English and Chinese name."""
+MEMORY_NAMES = ("headroom_per_device", "memory_per_device", "free_for_kv_per_device",
+                "max_concurrency", "kv_blocks")
+ROOM, REQUESTS = "headroom_per_device", "concurrency"
+MOST_IS_BETTER = ("throughput", "headroom", "free", "max_concurrency", "kv_blocks")
+LENGTHS = ("ttft", "e2e")  # need the length of prompts, as what is steady does
+# requests of a replica that are tried under a limit: each of the first, then eight per doubling
+BATCHES = np.unique(np.r_[1:17, (16 * 2.0 ** np.arange(0, 6.01, 1 / 8)).round()])
+
+Moves = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Limit:
+    """The most that a quantity may be: a plan then runs as many requests as that lets it.
+
+    Of many cases each may have its own, ``most`` of shape (n,).
+    """
+
+    name: str
+    most: float | np.ndarray
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A deployment whose inputs may move.
+
+    Attributes:
+        label: how it is told from another.
+        scenario: that it is made from.
+        inputs: input symbols, SI numbers.
+        knobs: what has a range, without what was stated for this plan.
+        pooled: whether prefill and decode have cards of their own.
+    """
+
+    label: str
+    scenario: Scenario
+    inputs: Mapping[str, float]
+    knobs: tuple[Knob, ...]
+    pooled: bool = False
+
+    @property
+    def cards(self) -> int:
+        """Cards of the deployment [1]."""
+        return self.scenario.devices
+
+    def at(self, moves: Moves, name: str) -> np.ndarray:
+        """A quantity where some inputs move; shape (n,), or (1,) where none does.
+
+        >>> pace = plan_of("s2-910b1-awq").at({"concurrency": np.array([1.0, 32.0])}, "tpot")
+        >>> pace.round(4)
+        array([0.0204, 0.0797])
+
+        Args:
+            moves: input symbol -> number or array of shape (n,), SI.
+            name: of a quantity, see :func:`check_quantity`.
+        """
+        if name in MEMORY_NAMES:
+            return self._asked(moves, (name,))[name]
+        if name not in DERIVED:
+            return self._asked(moves, (name,), {"separate_pools": 1.0} if self.pooled else {})[name]
+        rate = self._pooled_rate(moves) if self.pooled else self._asked(
+            moves, ("output_throughput",))["output_throughput"]
+        return self.cards * MILLION / units.HOUR / rate if name == CARD_HOURS else rate / self.cards
+
+    def within(self, moves: Moves, name: str, limit: Limit) -> np.ndarray:
+        """The best of a quantity over the requests in flight that a limit and memory allow.
+
+        Tried are :data:`BATCHES` of them per replica. Where none meets the limit, the result is not
+        a number.
+
+        Args:
+            moves: as for :meth:`at`, without ``concurrency``.
+            name: of a quantity: a rate, card-hours, or ``concurrency`` itself.
+            limit: that holds.
+        """
+        columns = [np.atleast_1d(np.asarray(value, float)) for value in moves.values()]
+        count = max((len(column) for column in columns), default=1)
+        batches = BATCHES * float(self.inputs["data_parallel"])
+        tried = {key: np.repeat(np.broadcast_to(column, count), len(batches))
+                 for key, column in zip(moves, columns, strict=True)}
+        tried["concurrency"] = np.tile(batches, count)
+        most = np.repeat(np.broadcast_to(limit.most, count), len(batches))
+        allowed = (self.at(tried, limit.name) <= most) & has_room(self.at(tried, ROOM))
+        best = np.nanmin if name != REQUESTS and better(name) == LESS else np.nanmax
+        asked = tried[name] if name == REQUESTS else self.at(tried, name)
+        found = np.where(allowed, asked, np.nan).reshape(count, -1)
+        none = ~allowed.reshape(count, -1).any(axis=1)
+        found[none] = 0.0
+        return np.where(none, np.nan, best(found, axis=1))
+
+    def fits(self, moves: Moves) -> np.ndarray:
+        """Whether memory suffices for every request at its longest, shape (n,)."""
+        return np.asarray(has_room(self.at(moves, ROOM)))
+
+    def _asked(self, moves: Moves, names: Sequence[str],
+               fixed: Moves | None = None) -> dict[str, np.ndarray]:
+        changed = {**self.inputs, **moves, **(fixed or {})}
+        if all(np.ndim(value) == 0 for value in changed.values()):
+            changed["concurrency"] = np.atleast_1d(changed["concurrency"])
+        if set(names) <= SERVED_NAMES | STEADY_NAMES:
+            return decode_sweep(changed, self.scenario.model.attention, names, threads=1)
+        return sweep(changed, self.scenario.model.attention, names, decode=False)
+
+    def _pooled_rate(self, moves: Moves) -> np.ndarray:
+        """Output tokens per second of all cards, in the ratio at which both pools finish alike.
+
+        A request takes of each pool the time of one of its replicas; cards are dealt so that both
+        are busy. Source: notebooks/serving.md, section Two pools in balance.
+        """
+        found = self._asked(moves, ("request_throughput", "prefill_throughput"),
+                            {"separate_pools": 1.0})
+        q = {name: np.asarray(moves.get(name, self.inputs[name])) for name in (
+            "input_tokens", "output_tokens", "prefix_hit_share")}
+        new = np.maximum(1, q["input_tokens"] * (1 - q["prefix_hit_share"]))
+        taken = new / found["prefill_throughput"] + 1 / found["request_throughput"]
+        return np.asarray(q["output_tokens"] / taken)
+
+
+def plan_of(reference: str, settings: Iterable[str] = (), label: str = "") -> Plan:
+    """A plan of a deployment.
+
+    >>> plan_of("s2-910b1-awq", ["mechanisms.prefix_hit_share=0.5"]).inputs["prefix_hit_share"]
+    0.5
+
+    Args:
+        reference: identifier or path of a scenario file.
+        settings: ``PATH=VALUE`` as ``estimate --set`` takes them.
+        label: how it is told from another; else what is set, or the deployment.
+
+    Raises ParamsError for a deployment or a setting that cannot be used.
+    """
+    texts = [text.strip() for text in settings]
+    scenario = load_scenario(reference, overrides=texts)
+    inputs, knobs = scenario.inputs(), scenario.knobs()
+    return Plan(label or ", ".join([scenario.id, *texts]), scenario, inputs, tuple(knobs))
+
+
+def against(plan: Plan, reference: str, settings: Sequence[str], other: str) -> Plan:
+    """The plan that another one is held against.
+
+    Args:
+        plan: the first.
+        reference, settings: that it was made of.
+        other: ``pools``, for prefill and decode on cards of their own; ``KEY=VALUE,...`` for the
+            same with changes; another deployment, or ``SCENARIO,KEY=VALUE,...``.
+
+    Raises ParamsError for one that cannot be used.
+    """
+    if other == POOLS:
+        if plan.inputs["separate_pools"] or plan.scenario.file.workload.output_tokens is None:
+            raise ParamsError("--against pools: expected a deployment that states its prompts and "
+                              "serves them on one pool.")
+        return replace(plan, label="two pools", pooled=True)
+    name, _, changes = other.partition(",")
+    if "=" not in name:
+        return plan_of(name, changes.split(",") if changes else (), label=other)
+    return plan_of(reference, [*settings, *other.split(",")], label=other)
+
+
+def better(name: str) -> str:
+    """Whether ``less`` or ``more`` of a quantity is better."""
+    if name in DERIVED:
+        return DERIVED[name][1]
+    return MORE if any(part in name for part in MOST_IS_BETTER) else LESS
+
+
+def signed(name: str) -> bool:
+    """Whether a quantity may be negative, so that it has no logarithm."""
+    return name.startswith(("headroom", "free_for"))
+
+
+def unit_of(name: str) -> str:
+    """SI unit of a quantity."""
+    return DERIVED[name][0] if name in DERIVED else symbols()[name].unit
+
+
+def named(name: str) -> tuple[str, str]:
+    """A quantity in English and in Chinese."""
+    if name in DERIVED:
+        return DERIVED[name][2:]
+    return symbols()[name].en, symbols()[name].zh
+
+
+def check_quantity(plan: Plan, name: str) -> None:
+    """Refuse a quantity that cannot be asked of a plan.
+
+    Raises ParamsError for one that does not exist, or that needs prompts which are not stated.
+    """
+    if name not in DERIVED and (name not in SERVED_NAMES | STEADY_NAMES | {*MEMORY_NAMES}
+                                or name not in symbols()):
+        raise ParamsError(f"--quantity {name[:60]}: there is no such quantity, expected one such "
+                          f"as tpot, ttft, output_throughput, {', '.join(DERIVED)}, {ROOM}.")
+    silent = plan.scenario.file.workload.output_tokens is None
+    if silent and (name in LENGTHS or name.startswith("steady_")):
+        raise ParamsError(f"--quantity {name}: '{plan.scenario.id}' states no length of prompts, "
+                          "expected a quantity of decode such as tpot.")

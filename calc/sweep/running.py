@@ -1,0 +1,133 @@
+"""A sweep from its definition to its result: chunks that are missing are computed, all reduced."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from calc.many.fronts import Best, Front, Rows
+from calc.sweep.chunks import ROW, Counted, reducer
+from calc.sweep.definition import Sweep
+from calc.sweep.parts import Folder
+from calc.sweep.plan import Plan, planned
+from calc.sweep.workers import Done, cores, here, on_cluster
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came of a sweep.
+
+    Attributes:
+        plan: of it.
+        rows: that are kept: their numbers and quantities, the best first; none where all are
+            kept, in parts.
+        counted: rows in all, and those that were left out.
+        folder: where the parts lie; None where none were written.
+    """
+
+    plan: Plan
+    rows: Rows
+    counted: Counted
+    folder: Path | None = None
+
+    def settings(self, place: int) -> dict[str, str]:
+        """Path -> value of a row that is kept."""
+        return self.plan.settings(int(self.rows[ROW][place]))
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data in SI units."""
+        plan, left = self.plan, sorted(self.counted.left.items(), key=lambda item: item[1][1])
+        return {
+            "sweep": plan.key, "rows": self.counted.rows,
+            "kept": "all" if plan.every else "front" if plan.best is None else plan.best,
+            "objectives": {name: "max" if sign > 0 else "min"
+                           for name, sign in plan.objectives.items()},
+            "parts": str(self.folder) if self.folder else None,
+            "left_out": [{"reason": reason, "rows": count, "first": plan.settings(first)}
+                         for reason, (count, first) in left],
+            "deployments": [{"settings": self.settings(i), **{
+                name: float(self.rows[name][i]) for name in plan.names}}
+                for i in range(len(self.rows.get(ROW, ())))],
+        }
+
+
+@dataclass
+class _Tree:
+    """Merges pairs of equal weight, so that each row is compared as often as the tree is deep."""
+
+    plan: Plan
+    counted: Counted = field(default_factory=Counted)
+    branches: dict[int, Front | Best] = field(default_factory=dict)
+
+    def add(self, rows: Rows | None, counted: Counted) -> None:
+        self.counted.merge(counted)
+        branch = reducer(self.plan)
+        if branch is None or not rows:
+            return
+        branch.add(rows)
+        level = 0
+        while level in self.branches:
+            branch = self.branches.pop(level).merge(branch)  # type: ignore[arg-type]
+            level += 1
+        self.branches[level] = branch
+
+    def whole(self) -> Rows:
+        root = reducer(self.plan)
+        for branch in self.branches.values():
+            root = root.merge(branch) if root else root  # type: ignore[arg-type]
+        return root.rows if root else {}
+
+
+def swept(sweep: Sweep, folder: Path | None = None, workers: int | None = None,
+          scheduler: str | None = None, progress: Progress = lambda done, of: None) -> Result:
+    """Compute a sweep, or what is missing of it.
+
+    The result is the same whatever the size of a chunk, whoever computes them, and however often it
+    was interrupted; parts are the same byte by byte for the same size of a chunk.
+
+    >>> from calc.sweep.axes import axis
+    >>> found = swept(Sweep("s2-910b1-awq", (axis("workload.concurrency", "1..64:x2", ""),),
+    ...                     objectives={"tpot": -1, "output_throughput": +1}), workers=1)
+    >>> [found.settings(i)["workload.concurrency"] for i in range(3)]
+    ['1', '2', '4']
+
+    Args:
+        sweep: what is asked.
+        folder: where parts are kept, and found again; None: nothing is written.
+        workers: processes on this machine; None: one per core.
+        scheduler: address of a Dask scheduler in their place.
+        progress: told of every finished chunk: how many, of how many.
+
+    Raises ParamsError for a sweep that cannot be, a part that is not ours, a full disk, and a
+    scheduler that goes away.
+    """
+    plan = planned(sweep)
+    kept = Folder(folder, plan) if folder else None
+    tree = _Tree(plan)
+    done = 0
+    for number in sorted(kept.finished) if kept else ():
+        rows, counted = kept.read(number) if kept else ({}, Counted())
+        tree.add(rows, counted)
+        done += 1
+        progress(done, plan.chunks)
+    missing = [number for number in range(plan.chunks) if not kept or number not in kept.finished]
+    for number, rows_, counted, part in _computed(plan, missing, bool(kept), workers, scheduler):
+        if kept and part is not None:
+            kept.write(number, part)
+        tree.add(rows_, counted)
+        done += 1
+        progress(done, plan.chunks)
+    return Result(plan, tree.whole(), tree.counted, folder)
+
+
+def _computed(plan: Plan, numbers: list[int], parts: bool, workers: int | None,
+              scheduler: str | None) -> Iterator[Done]:
+    if not numbers:
+        return iter(())
+    if scheduler:
+        return on_cluster(plan, numbers, parts, scheduler)
+    return here(plan, numbers, parts, workers or cores())

@@ -1,0 +1,1 @@
+"""The derivations, a chapter each, and the templates of pages; no table is built here."""

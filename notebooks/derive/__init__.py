@@ -1,0 +1,1 @@
+"""What formulas are derived and checked with: symbols, trees, the cross-check; nothing is shown."""

@@ -1,0 +1,299 @@
+"""Where the two codings meet: every formula against ``calc``, number by number.
+
+The only module of the derivations that imports ``calc``. Formulas are evaluated on fractions,
+``calc`` works in floating point.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import calc
+from calc.capacity import availability, day, tiers, waits
+from calc.closed_form.evaluate import evaluate
+from calc.costing import owning, power, tokens, ways
+from notebooks.derive.formulas.derivatives import Gradient, gradient
+from notebooks.derive.formulas.errors import DerivationError
+from notebooks.derive.formulas.exported import (
+    COST,
+    DECIDING,
+    Formula,
+    evaluate_all,
+    load_formulas,
+    of_notebook,
+    select,
+    stagewise,
+)
+
+TOLERANCE = 1e-9
+ASIDE = 1e-7  # relative, to either side of a kink
+# Differences of large numbers: what they are of the same size as.
+_DIFFERENCES = dict.fromkeys(
+    ("stage_free_for_kv", "free_for_kv_per_device", "headroom_per_device"), "usable_memory") | {
+    "steady_stall": "steady_tpot", "prompt_interruption": "busy_step",
+    "lighter_step": "steady_tpot", "random_wait": "busy_step",
+    "queue_steps": "prompt_chunks", "random_queue": "prompt_chunks",
+    "overlap_about": "mean_chunks", "overlap_nearer": "mean_chunks",
+    "overlapping": "mean_chunks"}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One quantity computed twice; ``stage`` is None where it does not depend on the stage."""
+
+    name: str
+    stage: int | None
+    formula: float
+    calc: float
+    difference: float
+
+
+@dataclass(frozen=True)
+class Report:
+    """Every comparison of one deployment."""
+
+    rows: tuple[Row, ...]
+
+    @property
+    def worst(self) -> float:
+        """Largest relative difference."""
+        return max(row.difference for row in self.rows)
+
+
+def crosscheck(inputs: Mapping[str, Any], attention: str,
+               formulas: Mapping[str, Formula] | None = None) -> Report:
+    """Evaluate every formula and ``calc`` on one deployment and compare them.
+
+    Args:
+        inputs: every input symbol, SI numbers.
+        attention: ``mla`` or ``gqa``.
+        formulas: those of ``formulas.json`` unless given.
+
+    Raises DerivationError naming the quantities that only one of the two has, or on which they
+    differ by more than a relative 1e-9.
+    """
+    known = load_formulas() if formulas is None else formulas
+    chosen = select(known, attention)
+    computed = evaluate(inputs, attention)
+    if lonely := chosen.keys() ^ computed.keys():
+        sides = [f"{name} (only {'derived' if name in chosen else 'in calc'})"
+                 for name in sorted(lonely)]
+        raise DerivationError(f"formulas and calc have different quantities: {', '.join(sides)}.")
+    rows = tuple(_compare(chosen, computed, inputs))
+    if wrong := [row for row in rows if not row.difference <= TOLERANCE]:
+        raise DerivationError("formulas and calc disagree: " + "; ".join(map(_told, wrong)) + ".")
+    return Report(rows)
+
+
+def crosscheck_slopes(inputs: Mapping[str, Any], attention: str,
+                      names: Sequence[str]) -> dict[str, Gradient]:
+    """Differentiate some quantities in both codings and compare every elasticity.
+
+    Where a deployment stands on a kink, ``calc`` may have any slope between those of both sides.
+
+    Args:
+        inputs: every input symbol, SI numbers.
+        attention: ``mla`` or ``gqa``.
+        names: quantities that have elasticities.
+
+    Returns the gradients by name. Raises DerivationError for the input by which they differ, by
+    more than 1e-9 of the largest elasticity.
+    """
+    chosen = select(load_formulas(), attention)
+    computed = calc.elasticities(inputs, attention, names)
+    found = {}
+    for name in names:
+        found[name] = gradient(chosen, inputs, name, computed[name])
+        left = _elasticities(found[name], inputs, name)
+        tolerance = TOLERANCE * max(map(abs, left.values()), default=0.0)
+        for key, value in computed[name].items():
+            if abs(value - left.get(key, 0.0)) <= tolerance:
+                continue
+            low, high = _sides(chosen, inputs, name, key)
+            if not low - tolerance <= value <= high + tolerance:
+                raise DerivationError(f"formulas and calc disagree: {name} answers to {key} with "
+                                      f"{left.get(key, 0.0)!r} derived and {value!r} in calc.")
+    return found
+
+
+def _elasticities(of: Gradient, inputs: Mapping[str, Any], name: str) -> dict[str, float]:
+    """d ln(quantity) / d ln(input), or d quantity / d ln(input) of what may be negative."""
+    scale = 1.0 if name in _DIFFERENCES else of.value
+    return {key: slope * float(inputs[key]) / scale
+            for key, slope in of.slopes.items() if key in inputs}
+
+
+def _sides(formulas: Mapping[str, Formula], inputs: Mapping[str, Any], name: str,
+           key: str) -> tuple[float, float]:
+    """The elasticities by an input a little below and a little above it, the smaller first.
+
+    Not a number where no formula has another piece there: that is no kink.
+    """
+    below, above = (gradient(formulas, {**inputs, key: float(inputs[key]) * (1 + move)}, name,
+                             [key]) for move in (-ASIDE, ASIDE))
+    if below.pieces == above.pieces:
+        return math.nan, math.nan
+    low, high = sorted(_elasticities(side, inputs, name).get(key, 0.0) for side in (below, above))
+    return low - ASIDE * abs(low), high + ASIDE * abs(high)
+
+
+def crosscheck_decisions(seed: int) -> Report:
+    """Evaluate what the chapters on decisions derive, and ``calc``, on random inputs.
+
+    Args:
+        seed: of the inputs.
+
+    Raises DerivationError as :func:`crosscheck` does.
+    """
+    formulas = {name: one for name, one in load_formulas().items()
+                if one.notebook in DECIDING and one.notebook != COST}
+    inputs, computed = _decisions(random.Random(f"decisions {seed}"))
+    derived = evaluate_all(formulas, inputs)
+    if lonely := formulas.keys() ^ computed.keys():
+        raise DerivationError("formulas and calc have different quantities: "
+                              f"{', '.join(sorted(lonely))}.")
+    rows = tuple(_row(name, None, derived, computed[name]) for name in sorted(computed))
+    if wrong := [row for row in rows if not row.difference <= TOLERANCE]:
+        raise DerivationError("formulas and calc disagree: " + "; ".join(map(_told, wrong)) + ".")
+    return Report(rows)
+
+
+def _decisions(draw: random.Random) -> tuple[dict[str, float], dict[str, float]]:
+    """Random inputs of the chapters on decisions, and what ``calc`` makes of them."""
+    i: dict[str, float] = {
+        "day_rate": draw.uniform(0.1, 50), "think_time": draw.uniform(1, 900),
+        "steady_e2e": draw.uniform(1, 60), "prompts_met": draw.uniform(0.1, 200),
+        "stall_per_token": draw.uniform(0, 0.01), "request_slope": draw.uniform(1e-5, 0.01),
+        "conversation_rate": draw.uniform(0.001, 2), "conversation_turns": draw.randint(2, 30),
+        "turn_answer": draw.randint(1, 900), "shared_prefix": draw.randint(0, 900),
+        "kept_time": draw.uniform(0.1, 9000), "fetch_latency": draw.uniform(0, 0.1),
+        "fetch_per_token": draw.uniform(1e-7, 1e-3), "recompute_linear": draw.uniform(1e-6, 1e-3),
+        "recompute_quadratic": draw.uniform(1e-11, 1e-8),
+        "between_failures": draw.uniform(1e5, 1e8), "repair_time": draw.uniform(1e3, 1e6),
+        "group_servers": draw.randint(1, 48), "restart_time": draw.uniform(10, 2000)}
+    first = i["shared_prefix"] + draw.randint(1, 3000)
+    turns = int(i["conversation_turns"])
+    talk = tiers.Talk(first, i["turn_answer"], turns, i["think_time"], i["shared_prefix"])
+    i["mean_prompt"] = float(talk.prompts.mean())
+    found = talk.returns(i["kept_time"])
+    one = availability.Fleet(1, int(i["group_servers"]), 0, i["between_failures"],
+                             i["repair_time"], i["restart_time"])
+    return i, {
+        "users_online": day.online(i["day_rate"], i["steady_e2e"], i["think_time"]),
+        "pace_deviation": waits.pace_spread(i["prompts_met"], i["stall_per_token"],
+                                            i["request_slope"], 1.0)[0],
+        "first_prompt": tiers.first_prompt(i["mean_prompt"], i["turn_answer"], turns,
+                                           i["shared_prefix"]),
+        "kept_tokens": talk.kept(i["conversation_rate"], i["kept_time"]),
+        "returned_share": found, "conversation_hits": talk.hit_share(found),
+        "shortest_fetch": tiers.shortest_fetch(i["fetch_latency"], i["fetch_per_token"],
+                                               i["recompute_linear"], i["recompute_quadratic"]),
+        "server_availability": availability.available(i["between_failures"], i["repair_time"]),
+        "restarting_share": one.restarting}
+
+
+def _compare(formulas: Mapping[str, Formula], computed: Mapping[str, Any],
+             inputs: Mapping[str, Any]) -> Iterator[Row]:
+    indexed = stagewise(formulas)
+    stages = range(int(inputs["pipeline_parallel"]))
+    # calc keeps a few stages; a stage is known by its first layer
+    first_layer = {name: formulas[name] for name in formulas if name == "stage_first_layer"}
+    place = {int(evaluate_all(first_layer, inputs, stage)["stage_first_layer"]): stage
+             for stage in stages}
+    kept = {place.get(int(first), -1): position for position, first
+            in enumerate(np.atleast_1d(computed["stage_first_layer"]))}
+    if -1 in kept:
+        raise DerivationError("formulas and calc disagree: no stage begins with one of the "
+                              f"layers {computed['stage_first_layer']} that calc gives.")
+    first = evaluate_all(formulas, inputs)
+    by_stage = {name: formulas[name] for name in indexed}
+    values = {**inputs, **{name: value for name, value in first.items() if name not in indexed}}
+    derived = {stage: first | evaluate_all(by_stage, values, stage) if stage else first
+               for stage in kept}
+    for name in formulas:
+        if name not in indexed:
+            yield _row(name, None, first, computed[name])
+            continue
+        for stage, position in kept.items():
+            yield _row(name, stage, derived[stage], np.atleast_1d(computed[name])[position])
+
+
+def _row(name: str, stage: int | None, derived: Mapping[str, Any], value: Any) -> Row:
+    left, right = float(derived[name]), float(value)
+    size = max(abs(left), abs(right), derived[_DIFFERENCES[name]] if name in _DIFFERENCES else 0)
+    return Row(name, stage, left, right, float(abs(left - right) / size) if size else 0.0)
+
+
+def _told(row: Row) -> str:
+    where = "" if row.stage is None else f" on stage {row.stage}"
+    return f"{row.name}{where} is {row.formula!r} derived and {row.calc!r} in calc"
+
+
+def crosscheck_costs(inputs: Mapping[str, Any]) -> Report:
+    """Evaluate the formulas of the chapter on cost and ``calc.costing``, and compare them.
+
+    Args:
+        inputs: what those formulas start from, SI numbers.
+
+    Raises DerivationError as :func:`crosscheck` does.
+    """
+    formulas = of_notebook(load_formulas(), COST)
+    derived, computed = evaluate_all(formulas, inputs), _costs(inputs)
+    if lonely := formulas.keys() ^ computed.keys():
+        raise DerivationError("formulas and calc have different quantities of cost: "
+                              f"{', '.join(sorted(lonely))}.")
+    rows = tuple(_cost_row(name, float(derived[name]), float(computed[name]))
+                 for name in formulas)
+    if wrong := [row for row in rows if not row.difference <= TOLERANCE]:
+        raise DerivationError("formulas and calc disagree: " + "; ".join(map(_told, wrong)) + ".")
+    return Report(rows)
+
+
+def _cost_row(name: str, left: float, right: float) -> Row:
+    size = max(abs(left), abs(right))
+    return Row(name, None, left, right, abs(left - right) / size if size else 0.0)
+
+
+def _costs(q: Mapping[str, Any]) -> dict[str, Any]:
+    """What ``calc.costing`` gives for the inputs of the chapter, by the names of its formulas."""
+    kinds = {"memory": "memory", "matmul": "matmul", "experts": "expert",
+             "attention": "attention", "links": "link"}
+    shares = {"awake": q["awake_share"], **{name: q[f"{of}_share"] for name, of in kinds.items()}}
+    times = {name: q[f"{of}_busy"] for name, of in kinds.items()}
+    around = power.Around(q["own_cards"] / q["servers"], q["host_watts"], q["network_watts"],
+                          q["fan_watts"], q["cooling_load"], (0.0, 1.0),
+                          (q["supply_efficiency"],) * 2, 1e12, q["site_effectiveness"])
+    drawn = power.drawn(q["own_cards"], q["tensor_parallel"], q["full_power"], q["awake_share"],
+                        q["used_throughput"] / (q["decode_batch"] * q["tokens_per_step"])
+                        * (1 + q["draft_time"] / q["decode_step_time"]), q["answer_step_energy"],
+                        q["used_throughput"] / q["output_tokens"] * q["prompt_chunks"],
+                        q["prompt_chunk_energy"])
+    heat, fans = power.heat_of_server(drawn, q["servers"], around)
+    annuity = owning.annuity(q["discount_rate"], q["owned_years"])
+    present = owning.present_cost(q["cost_capital"], q["cost_yearly"], q["price_residual"],
+                                  q["discount_rate"], q["owned_years"])
+    share, request, per_input, per_output = tokens.shared_out(
+        q["paid_cards"], q["price_card"], q["utilisation"], q["request_throughput"],
+        q["prompt_card_time"], q["answer_card_time"], q["input_tokens"], q["output_tokens"])
+    return {
+        "kernel_energy": power.step_energy(shares, q["full_power"], times),
+        "cards_power": drawn, "server_heat": heat, "fans_drawn": fans,
+        "site_power": power.site_power(drawn, q["own_cards"], around),
+        "energy_per_output_token": tokens.energy_per_token(
+            drawn, q["loaded_power"], q["utilisation"], q["output_throughput"]),
+        "prompt_cost_share": share, "cost_request": request,
+        "cost_input_token": per_input, "cost_output_token": per_output,
+        "crossover_hours": ways.crossover_of_ways(q["price_card"], q["price_on_demand"]),
+        "crossover_utilisation": ways.crossover_utilisation(
+            q["paid_cards"] * q["price_card"], q["request_throughput"], q["price_service"]),
+        "annuity": annuity, "cost_present": present,
+        "price_even": present / (annuity * q["year_time"]),
+        "money_present_value": annuity * q["money_revenue"] - present,
+        "payback_years": owning.payback(q["cost_capital"], q["money_surplus"], q["discount_rate"]),
+        "capital_return": owning.return_on(q["cost_capital"], q["money_surplus"], q["owned_years"])}

@@ -1,0 +1,165 @@
+"""Formulas as data: SymPy to nested lists over a closed set of operators, and back.
+
+The operators are those of ``catalogue.entries.trees``. What comes out of ``to_tree`` uses only
+``add multiply power min max ceil floor log exp piecewise rational max_over min_over sum_over``;
+``from_tree`` also reads ``subtract`` and ``divide``. Everything else is refused, and nothing is
+ever parsed from text.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import sympy
+from sympy.core.relational import Relational
+
+import catalogue
+from notebooks.derive.formulas.errors import DerivationError
+from notebooks.derive.formulas.symbols import symbol
+
+Tree = Any
+
+
+class Over(sympy.Function):
+    """A body combined over an index = 0 .. count - 1: ``MaxOver(stage, p, body)``.
+
+    Unrolls when the count is a positive integer and the body holds the index. The index is
+    bound: it is no free symbol and no substitution reaches it.
+    """
+
+    nargs = (3,)
+    combine: Callable[..., sympy.Expr]
+    command: str
+
+    @classmethod
+    def eval(cls, index: sympy.Symbol, count: sympy.Expr, body: sympy.Expr) -> sympy.Expr | None:
+        """Unroll where possible; None leaves the function as it stands."""
+        if count.is_Integer and count > 0 and body.has(index):
+            return cls.combine(*(body.subs(index, i) for i in range(int(count))))
+        return None
+
+    @property
+    def free_symbols(self) -> set[sympy.Basic]:
+        """Free symbols of count and body, without the bound index."""
+        index, count, body = self.args
+        return set(count.free_symbols | (body.free_symbols - {index}))
+
+    def _eval_subs(self, old: sympy.Basic, new: sympy.Basic) -> sympy.Expr | None:
+        return self if old == self.args[0] else None
+
+    def _latex(self, printer: Any, exp: str | None = None) -> str:
+        index, count, body = self.args
+        letter = printer._print(index)
+        text = (rf"{self.command}_{{0 \le {letter} < {printer._print(count)}}} "
+                rf"{printer.parenthesize(body, sympy.printing.precedence.PRECEDENCE['Mul'])}")
+        return text if exp is None else rf"\left({text}\right)^{{{exp}}}"
+
+
+class MaxOver(Over):
+    """Maximum of a body over an index."""
+
+    combine = sympy.Max
+    command = r"\max"
+
+
+class MinOver(Over):
+    """Minimum of a body over an index."""
+
+    combine = sympy.Min
+    command = r"\min"
+
+
+class SumOver(Over):
+    """Sum of a body over an index."""
+
+    combine = sympy.Add
+    command = r"\sum"
+
+
+_MANY = {"add": sympy.Add, "multiply": sympy.Mul, "min": sympy.Min, "max": sympy.Max}
+_UNARY = {"ceil": sympy.ceiling, "floor": sympy.floor, "log": sympy.log, "exp": sympy.exp}
+_OVER = {"max_over": MaxOver, "min_over": MinOver, "sum_over": SumOver}
+_COMPARE = {"eq": sympy.Eq, "lt": sympy.Lt, "le": sympy.Le, "gt": sympy.Gt, "ge": sympy.Ge}
+_NAMES: dict[type, str] = {cls: name for table in (_MANY, _UNARY, _OVER)
+                           for name, cls in table.items()}
+_RELATIONS = {sympy.Equality: "eq", sympy.StrictLessThan: "lt", sympy.LessThan: "le",
+              sympy.StrictGreaterThan: "gt", sympy.GreaterThan: "ge"}
+
+
+def to_tree(expr: sympy.Expr) -> Tree:
+    """The tree of an expression: the same for the same expression, on every run.
+
+    Raises DerivationError for anything outside the closed set of operators.
+    """
+    if isinstance(expr, sympy.Integer):
+        return int(expr)
+    if isinstance(expr, sympy.Rational):
+        return ["rational", int(expr.p), int(expr.q)]
+    if isinstance(expr, sympy.Symbol):
+        return symbol(expr.name).name
+    if expr is sympy.E:
+        return ["exp", 1]
+    if isinstance(expr, sympy.Pow):
+        return ["power", to_tree(expr.base), to_tree(expr.exp)]
+    if isinstance(expr, sympy.Piecewise):
+        return _piecewise(expr)
+    name = _NAMES.get(type(expr))
+    if name is None:
+        raise DerivationError(f"'{expr}' is a {type(expr).__name__}, which is not an operator "
+                              "of formulas.")
+    args = [to_tree(arg) for arg in expr.args]
+    if name in _MANY:
+        args.sort(key=json.dumps)
+    return [name, *args]
+
+
+def _piecewise(expr: sympy.Piecewise) -> Tree:
+    *branches, (default, always) = expr.args
+    if always != sympy.true:
+        raise DerivationError(f"'{expr}' has no default branch.")
+    tree: list[Tree] = ["piecewise"]
+    for value, condition in branches:
+        if not isinstance(condition, Relational) or type(condition) not in _RELATIONS:
+            raise DerivationError(f"'{condition}' is not one comparison of two expressions.")
+        compared = [_RELATIONS[type(condition)], to_tree(condition.lhs), to_tree(condition.rhs)]
+        tree.append([compared, to_tree(value)])
+    return [*tree, to_tree(default)]
+
+
+def from_tree(tree: Tree) -> sympy.Expr:
+    """The expression of a tree. Raises DerivationError when the tree is not a valid one."""
+    try:
+        catalogue.trees.validate(tree)
+    except ValueError as error:
+        raise DerivationError(f"not a formula: {error}.") from None
+    return _expression(tree)
+
+
+def _expression(tree: Tree) -> sympy.Expr:
+    if isinstance(tree, str):
+        return symbol(tree)
+    if isinstance(tree, int):
+        return sympy.Integer(tree)
+    if isinstance(tree, float):
+        return sympy.Rational(repr(tree))
+    operator, *args = tree
+    if operator == "piecewise":
+        *branches, default = args
+        pairs = [(_expression(value), _COMPARE[how](_expression(left), _expression(right)))
+                 for (how, left, right), value in branches]
+        return sympy.Piecewise(*pairs, (_expression(default), True))
+    if operator in _OVER:
+        return _OVER[operator](symbol(args[0]), *map(_expression, args[1:]))
+    values = [_expression(arg) for arg in args]
+    if operator in _MANY:
+        return _MANY[operator](*values)
+    if operator in _UNARY:
+        return _UNARY[operator](*values)
+    first, second = values
+    if operator == "power":
+        return sympy.Pow(first, second)
+    if operator == "subtract":
+        return first - second
+    return first / second

@@ -1,0 +1,389 @@
+"""The operator table: what one step does on one rank, row by row, in SymPy.
+
+A row is an operator of one layer (or of the step, outside the layers): its operations, the bytes
+of weights, activations and cache that it moves, and its collective, as functions of the shapes and
+of the composition of the step. The sums over the rows are the classes of operators whose time is
+taken. Sizes are of ONE rank and one micro-batch; with ``count`` they are those of all layers.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import sympy
+from sympy import Expr, Max, Min
+
+from notebooks.derive.formulas.exported import load_formulas, select
+from notebooks.derive.formulas.symbols import sym
+from notebooks.derive.formulas.trees import from_tree
+from notebooks.derive.steps.phases import Composition, score_bytes
+from notebooks.derive.steps.routing import Routing, moved_rows, of_experts, sharing_ranks
+
+CLASSES = ("attention", "core", "index", "dense_mlp", "shared_expert", "routed_expert", "router",
+           "head")
+VECTOR, LINK, DRAFT = "vector", "link", "draft"
+COUNTED = ("attention_divided_parameters", "attention_kv_parameters",
+           "attention_replicated_parameters", "norm_parameters", "dense_mlp_parameters",
+           "router_parameters", "shared_expert_parameters", "routed_expert_parameters")
+# Operations per element: a norm with its residual; a gate with its SiLU.
+NORM_FLOPS, GATE_FLOPS = 5, 5
+
+
+@dataclass(frozen=True)
+class Operator:
+    """A row of the table.
+
+    Attributes:
+        name: of the operator.
+        layer: ``dense``, ``moe`` or ``every`` layer, or ``outside`` of the layers.
+        count: how often a step has it [1].
+        unit: what it keeps busy: ``matrix``, ``vector`` or ``link``.
+        cls: class that its operations, activations and cache are summed into.
+        flops: operations of one occurrence [FLOP].
+        weight_bytes, activation_bytes, kv_bytes: bytes that one occurrence moves [B].
+        collective: ``all-reduce``, ``all-gather``, ``dispatch``, ``combine`` or none.
+        payload: bytes of a rank that go into the collective, before any is copied [B].
+        weights_in: class that the weights are summed into: norms are stored with attention.
+    """
+
+    name: str
+    layer: str
+    count: Expr
+    unit: str
+    cls: str
+    flops: Expr = sympy.S.Zero
+    weight_bytes: Expr = sympy.S.Zero
+    activation_bytes: Expr = sympy.S.Zero
+    kv_bytes: Expr = sympy.S.Zero
+    collective: str | None = None
+    payload: Expr = sympy.S.Zero
+    weights_in: str = ""
+
+    @property
+    def bytes(self) -> Expr:
+        """All bytes that one occurrence moves [B]."""
+        return self.weight_bytes + self.activation_bytes + self.kv_bytes
+
+    @property
+    def home(self) -> str:
+        """Class that the weights are summed into."""
+        return self.weights_in or self.cls
+
+
+def where(condition: sympy.Basic, value: Expr) -> Expr:
+    """The value where a condition holds, else nothing."""
+    return sympy.Piecewise((value, condition), (0, True))
+
+
+def matmul(tokens: Expr, inputs: Expr, outputs: Expr) -> Expr:
+    """Operations of multiplying rows by a matrix [FLOP]: one multiply-add per weight and row."""
+    return sym.multiply_add_flops * tokens * inputs * outputs
+
+
+def table(attention: str, composition: Composition, routing: Routing,
+          query_latent: bool = True) -> list[Operator]:
+    """Every row of a step, in the order in which a token passes them.
+
+    Args:
+        attention: ``mla`` or ``gqa``.
+        made: composition of the step.
+        routing: how its tokens meet the routed experts.
+        query_latent: whether the queries of MLA go through a latent vector.
+    """
+    rows = {"mla": lambda: _mla(composition, query_latent),
+            "gqa": lambda: _gqa(composition)}[attention]()
+    layers, dense, moe = sym.num_hidden_layers, sym.first_k_dense_replace, sym.moe_layers
+    one, hidden = sympy.S.One, composition.tokens * sym.hidden_size * sym.activation_element_bytes
+    reduce = {"unit": LINK, "cls": LINK, "collective": "all-reduce", "payload": hidden}
+    after = dense + sympy.Piecewise((moe, sharing_ranks() <= sym.tensor_parallel),
+                                    (moe * Min(1, sym.n_shared_experts), True))
+    body = [
+        Operator("embedding", "outside", one, "vector", VECTOR, activation_bytes=2 * hidden),
+        Operator("embedding_all_reduce", "outside", one, **reduce),
+        _norm("input_norm", composition.tokens),
+        *rows,
+        Operator("attention_all_reduce", "every", layers, **reduce),
+        _norm("post_norm", composition.tokens),
+        *_dense(composition.tokens), *_experts(composition.tokens, routing),
+        Operator("mlp_all_reduce", "every", after, **reduce),
+        *_head(composition.rows),
+    ]
+    return [*body, *_draft(body, composition)]
+
+
+def _norm(name: str, tokens: Expr) -> Operator:
+    """A norm that adds the residual first: hidden state and residual are read and written."""
+    d = sym.hidden_size
+    return Operator(
+        name, "every", sym.num_hidden_layers, "vector", VECTOR, flops=NORM_FLOPS * d * tokens,
+        weight_bytes=d * sym.norm_weight_bytes, weights_in="attention",
+        activation_bytes=4 * d * tokens * sym.activation_element_bytes)
+
+
+def _inner_norm(name: str, width: Expr, tokens: Expr) -> Operator:
+    """A norm inside of attention: fused with the projection before it, weights alone are read."""
+    return Operator(
+        name, "every", sym.num_hidden_layers, "vector", "attention",
+        flops=NORM_FLOPS * width * tokens, weight_bytes=width * sym.norm_weight_bytes)
+
+
+def _projection(name: str, tokens: Expr, inputs: Expr, outputs: Expr, *, width: Expr | None = None,
+                per_token: Expr | None = None, bias: Expr | int = 0) -> Operator:
+    """A matrix of attention: ``inputs`` by ``outputs`` on this rank.
+
+    Args:
+        name: of the row.
+        tokens: rows that are multiplied [token].
+        inputs, outputs: shape of the matrix [1].
+        width: bytes per weight, that of attention weights if left out [B].
+        per_token: elements read and written per token, both sides if left out [1].
+        bias: numbers beside the matrix that count as parameters [1].
+    """
+    moved = inputs + outputs if per_token is None else per_token
+    return Operator(
+        name, "every", sym.num_hidden_layers, "matrix", "attention",
+        flops=matmul(tokens, inputs, outputs) + sym.multiply_add_flops * tokens * bias,
+        weight_bytes=(inputs * outputs + bias) * (width or sym.attention_weight_bytes),
+        activation_bytes=moved * tokens * sym.activation_element_bytes)
+
+
+def _mla(composition: Composition, query_latent: bool) -> list[Operator]:
+    """Latent attention: absorbed or expanded, with or without an indexer.
+
+    Where it is open which of the two, the rows of both stand with their shares of the step.
+    """
+    d, t, tokens = sym.hidden_size, sym.tensor_parallel, composition.tokens
+    heads = sym.num_attention_heads / t
+    r_q, r_kv = sym.q_lora_rank, sym.kv_lora_rank
+    nope, rope, value = sym.qk_nope_head_dim, sym.qk_rope_head_dim, sym.v_head_dim
+    query = heads * (nope + rope)
+    if query_latent:
+        first = [_projection("q_a", tokens, d, r_q), _inner_norm("q_a_norm", r_q, tokens),
+                 _projection("q_b", tokens, r_q, query)]
+    else:
+        first = [_projection("q", tokens, d, query)]
+    first += [_projection("kv_a", tokens, d, r_kv + rope), _inner_norm("kv_norm", r_kv, tokens)]
+    last = [_projection("o", tokens, heads * value, d)]
+    share = sympy.sympify(composition.absorbed)
+
+    def absorb(name: str, size: Expr) -> list[Operator]:
+        row = _projection(name, tokens, heads * size, r_kv, width=sym.activation_element_bytes,
+                          per_token=heads * (size + r_kv))
+        return _part(row, share)
+
+    expand = _projection("expand_kv", tokens, r_kv, heads * (nope + value))
+    again = matmul(composition.expanded, r_kv, heads * (nope + value))
+    width = share * (2 * r_kv + rope) + (1 - share) * (nope + rope + value)
+    rows = [*_part(expand, 1 - share), *absorb("absorb_k", nope), *_indexer(composition),
+            *_core(composition, heads, width), *absorb("absorb_v", value)]
+    rows = [replace(row, flops=row.flops + again) if row.name == "expand_kv" else row
+            for row in rows]
+    return [*first, *rows, *last]
+
+
+def _part(row: Operator, share: Expr) -> list[Operator]:
+    """A row that takes a share of its rows and weights; none if the share is zero."""
+    if share == 0:
+        return []
+    return [replace(row, flops=share * row.flops, weight_bytes=share * row.weight_bytes,
+                    activation_bytes=share * row.activation_bytes)]
+
+
+def _gqa(composition: Composition) -> list[Operator]:
+    """Grouped-query attention: nothing to expand; ranks beyond the key/value heads hold copies."""
+    d, t, size, tokens = sym.hidden_size, sym.tensor_parallel, sym.head_dim, composition.tokens
+    heads, kv = sym.num_attention_heads / t, sym.num_key_value_heads
+    kv_heads = kv / Min(t, kv)
+    outputs = heads * size + 2 * kv_heads * size
+    written = heads * size + 2 * Max(1, kv / t) * size
+    qkv = _projection("qkv", tokens, d, outputs, per_token=d + written,
+                      bias=outputs * sym.attention_bias + heads * sym.attention_sinks)
+    out = _projection("o", tokens, heads * size, d, bias=d * sym.attention_output_bias)
+    return [qkv, _inner_norm("qk_norm", 2 * size * sym.qk_norm, tokens),
+            *_core(replace(composition, expanded=sympy.S.Zero), heads, 2 * size), out]
+
+
+def _core(composition: Composition, heads: Expr, width: Expr) -> list[Operator]:
+    """Scores and values, in layers without and with a window: ``width`` multiply-adds per row.
+
+    Queries go in and outputs come out; keys and values that were expanded again go in as well.
+    """
+    layers, full = sym.num_hidden_layers, sym.full_attention_layers
+    elements = heads * composition.sharing_ranks * width
+    entry = sym.kv_layer_bytes_per_token_per_device - sym.kv_index_bytes_per_token
+    moved = elements * (composition.tokens + composition.expanded) * sym.activation_element_bytes
+    written = heads * score_bytes(composition)  # of prefill, for want of a fused kernel
+    flops = sym.multiply_add_flops * composition.head_rows * width
+    parts = ((full, "core", composition.attended, composition.read),
+             (layers - full, "core_window", composition.in_window, composition.read_in_window))
+    return [Operator(name, "every", count, "matrix", "core", flops=flops * attended,
+                     activation_bytes=moved + written * attended, kv_bytes=entry * read)
+            for count, name, attended, read in parts]
+
+
+def _indexer(composition: Composition) -> list[Operator]:
+    """The indexer, whole on every rank: projections, and a score for each cached token."""
+    d, tokens, none = sym.hidden_size, composition.tokens, sympy.S.Zero
+    heads, size = sym.index_n_heads, sym.index_head_dim
+    return [
+        _projection("index_q", tokens, sym.q_lora_rank, heads * size, per_token=none),
+        _projection("index_k", tokens, d, size, per_token=none),
+        _inner_norm("index_norm", 2 * size, tokens),
+        _projection("index_weights", tokens, d, heads, per_token=none),
+        Operator("index_scores", "every", sym.full_attention_layers, "matrix", "index",
+                 flops=sym.multiply_add_flops * heads * size * composition.indexed,
+                 kv_bytes=sym.kv_index_bytes_per_token * composition.read_keys),
+        Operator("index_choice", "every", sym.full_attention_layers, "vector", VECTOR,
+                 activation_bytes=sym.selection_traffic * composition.indexed)]
+
+
+def _mlp(prefix: str, layer: str, count: Expr, cls: str, outer: Expr, inner: Expr, tokens: Expr,
+         weight: Expr) -> list[Operator]:
+    """Gate and up, activation, down: ``outer`` elements wide outside, ``inner`` inside."""
+    d, width = sym.hidden_size, sym.activation_element_bytes
+    return [
+        Operator(f"{prefix}gate_up", layer, count, "matrix", cls,
+                 flops=matmul(tokens, d, 2 * inner), weight_bytes=weight * d * 2 * inner,
+                 activation_bytes=(outer + 2 * inner) * tokens * width),
+        Operator(f"{prefix}gate", layer, count, "vector", VECTOR,
+                 flops=GATE_FLOPS * inner * tokens, activation_bytes=3 * inner * tokens * width),
+        Operator(f"{prefix}down", layer, count, "matrix", cls,
+                 flops=matmul(tokens, inner, d), weight_bytes=weight * inner * d,
+                 activation_bytes=(inner + outer) * tokens * width),
+    ]
+
+
+def _dense(tokens: Expr) -> list[Operator]:
+    """The network of a dense layer."""
+    return _mlp("", "dense", sym.first_k_dense_replace, "dense_mlp", sym.hidden_size,
+                sym.intermediate_size / sym.tensor_parallel, tokens, sym.dense_mlp_weight_bytes)
+
+
+def _experts(tokens: Expr, routing: Routing) -> list[Operator]:
+    """Router, routed experts with their exchange, shared experts."""
+    d, moe, width = sym.hidden_size, sym.moe_layers, sym.activation_element_bytes
+    t, slices = sym.tensor_parallel, sym.expert_slices
+    count, inner = sym.n_routed_experts, sym.moe_intermediate_size
+    on = 1 - sym.offloaded_share
+    rows, own = on * routing.rows, inner / slices  # of an expert's width, what this rank has
+    moved = on * moved_rows(routing.rows, routing.group_tokens)
+
+    def exchange(name: str, element: Expr) -> Operator:
+        return Operator(name, "moe", where(sharing_ranks() > t, moe), LINK, LINK,
+                        collective=name, payload=tokens / t * d * element)
+
+    def expert(name: str, size: Expr, moved: Expr) -> Operator:
+        """A matrix of the experts: ``size`` weights of a whole expert."""
+        return Operator(
+            name, "moe", moe, "matrix", "routed_expert",
+            flops=sym.multiply_add_flops * rows * size / slices,
+            weight_bytes=sym.routed_expert_weight_bytes * on * routing.read * size
+            / (sym.routed_ranks * slices),
+            activation_bytes=rows * moved * width)
+
+    biased = sym.expert_bias
+    return [
+        Operator("router", "moe", moe, "matrix", "router", flops=matmul(tokens, d, count),
+                 weight_bytes=sym.router_weight_bytes * (d * count + sym.router_bias * count),
+                 activation_bytes=(d + count) * tokens * width),
+        exchange("dispatch", of_experts(sym.dispatch_element_bytes, width)),
+        Operator("permute", "moe", moe, "vector", VECTOR,
+                 activation_bytes=2 * d * moved * width),
+        expert("routed_gate_up", 2 * inner * (d + biased), d + 2 * own),
+        Operator("routed_gate", "moe", moe, "vector", VECTOR, flops=GATE_FLOPS * rows * own,
+                 activation_bytes=3 * own * moved * width),
+        expert("routed_down", (inner + biased) * d, own + d),
+        exchange("combine", width),
+        *_shared(routing.shared_tokens),
+    ]
+
+
+def _shared(tokens: Expr) -> list[Operator]:
+    """Shared experts, side by side; on ranks of their own each takes its tokens in by itself.
+
+    The gate of those is not among the vector operators, which are of the other ranks.
+    """
+    shared, apart = sym.n_shared_experts, sym.shared_expert_ranks > 0
+    taken = sympy.Piecewise((shared, apart), (Min(1, shared), True))
+    up, gate, down = _mlp(
+        "shared_", "moe", sym.moe_layers, "shared_expert", taken * sym.hidden_size,
+        shared * sym.moe_intermediate_size / sym.tensor_parallel, tokens,
+        sym.shared_expert_weight_bytes)
+    beside = sympy.Piecewise((0, apart), (1, True))
+    return [up, replace(gate, flops=beside * gate.flops,
+                        activation_bytes=beside * gate.activation_bytes), down]
+
+
+def _head(rows: Expr) -> list[Operator]:
+    """Final norm, output head, and the logits of all ranks."""
+    d = sym.hidden_size
+    columns = sympy.ceiling(sym.vocab_size / sym.tensor_parallel)
+    logits = rows * columns * sym.logit_element_bytes
+    return [
+        Operator("final_norm", "outside", sympy.S.One, "vector", VECTOR,
+                 flops=NORM_FLOPS * d * rows, weight_bytes=d * sym.norm_weight_bytes),
+        Operator("head", "outside", sympy.S.One, "matrix", "head", flops=matmul(rows, d, columns),
+                 weight_bytes=sym.head_weight_bytes * d * columns,
+                 activation_bytes=rows * d * sym.activation_element_bytes + logits),
+        Operator("logits_all_gather", "outside", sympy.S.One, LINK, LINK, collective="all-gather",
+                 payload=rows * columns * sym.activation_element_bytes),
+    ]
+
+
+def _draft(body: Iterable[Operator], composition: Composition) -> list[Operator]:
+    """A prediction layer, once per draft token: its projection, a layer, the head."""
+    if not composition.decoding:
+        return []
+    d, count, tokens = sym.hidden_size, sym.draft_tokens, composition.tokens
+    layer = [row for row in body if row.layer in ("every", "moe") and row.name != "core_window"]
+    head = next(row for row in body if row.name == "head")
+    summed = {name: sympy.Add(*(getattr(row, name) for row in layer)) for name in
+              ("flops", "weight_bytes", "activation_bytes", "kv_bytes")}
+    return [
+        Operator("mtp_projection", "outside", count, "matrix", DRAFT,
+                 flops=matmul(tokens, 2 * d, d), weight_bytes=sym.head_weight_bytes * 2 * d * d,
+                 activation_bytes=3 * d * tokens * sym.activation_element_bytes),
+        Operator("mtp_layer", "outside", count, "matrix", DRAFT, **summed),
+        Operator("mtp_head", "outside", count, "matrix", DRAFT, head.flops, head.weight_bytes,
+                 head.activation_bytes),
+    ]
+
+
+def class_flops(rows: Iterable[Operator], cls: str) -> Expr:
+    """Operations of a class, all layers [FLOP]: matrices of all classes but ``vector``."""
+    return sympy.Add(*(row.count * row.flops for row in rows
+                       if row.cls == cls and (row.unit == "matrix") != (cls == VECTOR)))
+
+
+def class_bytes(rows: Iterable[Operator], cls: str) -> Expr:
+    """Bytes of a class, all layers [B]; weights go where they are stored."""
+    rows = list(rows)
+    return sympy.Add(
+        *(row.count * row.weight_bytes for row in rows if row.home == cls),
+        *(row.count * (row.activation_bytes + row.kv_bytes) for row in rows if row.cls == cls))
+
+
+def counted(expr: Expr, attention: str, **fixed: Expr | int) -> Expr:
+    """An expression with parameters and cache sizes written out in shapes.
+
+    Args:
+        expr: in symbols of ``params/symbols.yml``.
+        attention: ``mla`` or ``gqa``.
+        fixed: values of symbols that a case fixes, such as ``q_lora_rank=0``.
+    """
+    for letter, formula in _in_shapes(attention):
+        expr = expr.xreplace({letter: formula})
+    return expr.xreplace({getattr(sym, name): sympy.sympify(value)
+                          for name, value in fixed.items()})
+
+
+@functools.cache
+def _in_shapes(attention: str) -> list[tuple[sympy.Symbol, Expr]]:
+    """Parameters and cache sizes with their formulas, each before those that it is made of."""
+    stored = select(load_formulas(), attention)
+    weights = ("attention_weights_per_layer", "head_matrix_weights", "kv_index_bytes_per_token",
+               "kv_layer_bytes_per_token_per_device", "kv_layer_bytes_per_token", "moe_layers")
+    return [(getattr(sym, name), from_tree(stored[name].tree)) for name in (*weights, *COUNTED)]
+

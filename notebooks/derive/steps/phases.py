@@ -1,0 +1,130 @@
+"""The three kinds of steps: what each is made of, and one derivation for all of them.
+
+A quantity ``{phase}_x`` has the same formula in a decode step, in a chunk of one prompt and in a
+chunk of the rest of a burst; only the composition differs. A page derives it once, as a function
+of the phase, and prints the formula of one of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import sympy
+
+from notebooks.derive.formulas.symbols import sym, symbol
+
+PHASES = ("decode", "prefill", "burst")
+
+
+@dataclass(frozen=True)
+class Composition:
+    """What one micro-batch of a step is made of, on one data-parallel rank.
+
+    Attributes:
+        tokens: that pass through the layers [token].
+        rows: tokens whose logits are computed [token].
+        attended, in_window: positions that the core multiplies, summed over the tokens, in a
+            layer without and with a window [token].
+        head_rows: rows of heads that it multiplies for each of them [1].
+        indexed: positions that an indexer scores, summed over the tokens [token].
+        read, read_in_window, read_keys: cached positions whose entries are read in a layer without
+            and with a window, and whose index keys are read, summed over the requests [token].
+        expanded: cached positions whose keys and values MLA expands again, in prefill [token].
+        absorbed: 1 where MLA absorbs its up-projections instead of expanding, else 0 [1].
+        sharing_ranks: ranks whose heads all attend to this rank's part of the cache [1].
+        core_missing: rows that only fill the tiles of prompts in the core of prefill [token].
+        decoding: whether it is a decode step.
+    """
+
+    tokens: sympy.Expr
+    rows: sympy.Expr
+    attended: sympy.Expr
+    in_window: sympy.Expr
+    head_rows: sympy.Expr
+    indexed: sympy.Expr
+    read: sympy.Expr
+    read_in_window: sympy.Expr
+    read_keys: sympy.Expr
+    expanded: sympy.Expr
+    absorbed: sympy.Expr
+    sharing_ranks: sympy.Expr
+    core_missing: sympy.Expr
+    decoding: bool
+
+
+def of(phase: str, name: str) -> sympy.Symbol:
+    """The symbol of a quantity of a phase: ``of("prefill", "head_flops")``."""
+    return symbol(f"{phase}_{name}")
+
+
+def composition(phase: str) -> Composition:
+    """The composition of a step in the symbols of ``params/symbols.yml``.
+
+    Raises KeyError for a phase that is not one of ``PHASES``.
+    """
+    return {"decode": _decode, "prefill": lambda: _chunk(phase),
+            "burst": lambda: _chunk(phase)}[phase]()
+
+
+def score_bytes(step: Composition) -> sympy.Expr:
+    """Bytes that a step writes and reads of a score, of one head, token and position [B].
+
+    None in decode, whose kernel is fused.
+    """
+    if step.decoding:
+        return sympy.Integer(0)
+    return sympy.Piecewise((sym.score_traffic, sym.prefill_unfused > 0), (0, True))
+
+
+def _decode() -> Composition:
+    """Each request's next token and its drafts; the drafts of a request share what is read.
+
+    Positions are those of this rank's part of the cache.
+    """
+    parts = sym.micro_batches
+    held = parts * sym.decode_context_parallel
+    cached, tokens = sym.decode_batch / held, sym.decode_tokens / held
+    seen = sym.fullest_cache * sym.decode_context_tokens
+    picked, multiplied, in_window = (
+        mean * _of_fullest(limit, mean) for mean, limit in (
+            (sym.decode_attended_tokens, sym.index_topk),
+            (sym.decode_multiplied_tokens, sym.index_topk),
+            (sym.decode_window_tokens, sym.sliding_window)))
+    return Composition(
+        tokens=sym.decode_tokens / parts, rows=sym.decode_tokens / parts,
+        attended=tokens * multiplied, in_window=tokens * in_window,
+        head_rows=sym.decode_head_rows,
+        indexed=sympy.Piecewise((tokens * seen, sym.index_topk > 0), (0, True)),
+        read=cached * picked, read_in_window=cached * in_window, read_keys=cached * seen,
+        expanded=sympy.Integer(0), absorbed=sympy.Integer(1),
+        sharing_ranks=sym.decode_context_parallel, core_missing=sympy.Integer(0), decoding=True)
+
+
+def _of_fullest(limit: sympy.Symbol, mean: sympy.Symbol) -> sympy.Expr:
+    """Positions of the fullest rank over the mean, where a request has a limit of them.
+
+    A longer context takes no more than the limit; more requests, which a measured excess holds, do.
+    """
+    within = sympy.Min(sym.fullest_cache, limit / mean)
+    return sympy.Piecewise((sympy.Max(sym.kv_imbalance, within), limit > 0),
+                           (sym.fullest_cache, True))
+
+
+def _chunk(phase: str) -> Composition:
+    """The mean chunk of a phase, of one prompt or of several."""
+    of_step = of(phase, "tokens") / sym.micro_batches
+    cached = of_step / sym.prefill_tokens * sym.prefill_cached
+    of_all = of(phase, "tokens") / sym.prefill_tokens * sym.prefill_cached
+    few = sympy.Piecewise(
+        (1, sym.cached_tokens * (sym.absorbed_prefix_tokens - of_all) > 0), (0, True))
+    absorbed = sympy.Piecewise((sym.prefill_absorbed, sym.index_topk > 0),
+                               (sympy.Max(few, sym.prefill_absorbed), True))
+    of_prompt = sympy.Min(sym.new_tokens, of(phase, "tokens"))
+    missing = of_step * sympy.Max(sym.prefill_tile_rows / of_prompt - 1, 0)
+    return Composition(
+        tokens=of_step, rows=of_step / sym.new_tokens, attended=of_step * sym.prefill_multiplied,
+        in_window=of_step * sym.prefill_in_window, head_rows=of(phase, "head_rows"),
+        indexed=absorbed * of_step * sym.prefill_context_tokens, read=cached,
+        read_in_window=cached, read_keys=absorbed * cached, expanded=(1 - absorbed) * cached,
+        absorbed=absorbed, sharing_ranks=sympy.Integer(1),
+        core_missing=missing, decoding=False)

@@ -1,0 +1,175 @@
+"""The page of one document: what of it can be used, what is wrong and why, every claim."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+
+import catalogue
+from calc.auditing.audit import Audited
+from calc.auditing.reasons import why as why_of
+from catalogue.ledger.documents import Document
+from catalogue.reading.amounts import plain, power_of_ten
+from catalogue.reading.shared import causes
+from notebooks.pages.audit import pictures
+from notebooks.pages.audit.words import (
+    GROUPS,
+    HOLDS,
+    OPEN,
+    WRONG,
+    addressed,
+    called,
+    decides,
+    group,
+    of_document,
+    printed,
+    right,
+)
+from notebooks.show import display
+from notebooks.show.display import draw, show, table
+from notebooks.show.long_table import Ordered, rows_table
+from notebooks.show.numbers import fmt_int, fmt_percent, fmt_sig
+
+Text = tuple[str, str]
+MOST = 3  # causes that the first sentence names
+NEAR, HUGE = 2.0, 1000.0  # times, up to which an error is told more, and less finely
+
+
+class Page:
+    """A document and its claims.
+
+    Args:
+        document: ``s0`` to ``s3``.
+    """
+
+    def __init__(self, document: str) -> None:
+        self.document: Document = catalogue.load("documents", document)
+        self.rows = of_document(document)
+        self.counts = Counter(map(group, self.rows))
+
+
+def answer(page: Page) -> None:
+    """What of it can be used, what not, the errors that matter most."""
+    count, total = page.counts, len(page.rows)
+    subject = page.document.subject
+    show(f"{subject['en']} Of its **{fmt_int(total)}** claims, **{fmt_int(count[HOLDS])}** hold, "
+         f"**{fmt_int(count[WRONG])}** do not, and {fmt_int(count[OPEN])} cannot be decided.",
+         f"{subject['zh']}全部 **{fmt_int(total)}** 条论断中，成立 **{fmt_int(count[HOLDS])}** 条，"
+         f"不成立 **{fmt_int(count[WRONG])}** 条，无法判定 {fmt_int(count[OPEN])} 条。")
+    named = causes()
+    worst = [name for name, _ in weights(page.rows)[:MOST]]
+    if worst:
+        show("What goes wrong most: " + " ".join(
+            f"**{named[name]['title']['en']}.** {named[name]['what']['en']}" for name in worst),
+            "影响最大的错误：" + "".join(
+            f"**{named[name]['title']['zh']}**：{named[name]['what']['zh']}" for name in worst))
+    draw(lambda lang: pictures.verdicts(page.rows, lang))
+
+
+def usable(page: Page) -> None:
+    """Of each section, how many of its claims hold."""
+    sections: dict[str, list[Audited]] = defaultdict(list)
+    for row in page.rows:
+        sections[row.case.section].append(row)
+    rows = []
+    for section, within in sections.items():
+        count = Counter(map(group, within))
+        rows.append({"section": _section(section), "claims": len(within),
+                     **{name: count[name] for name in GROUPS},
+                     "share": fmt_percent(count[HOLDS] / len(within), 0)})
+    table(rows, {"section": ("section", "章节"), "claims": ("claims", "论断"), **GROUPS,
+                 "share": ("of them hold", "成立比例")}, sortable=True,
+          folded=("Every section; it can be sorted", "按章节列出，可排序"))
+
+
+def why(page: Page) -> None:
+    """The causes, by how many claims and how large an error they carry."""
+    named = causes()
+    rows = []
+    for name, found in weights(page.rows):
+        errors = sorted((abs(math.log(row.off)) for row in found if row.off and row.off > 0),
+                        reverse=True)
+        rows.append({
+            "cause": (f"**{named[name]['title']['en']}**<br>{named[name]['what']['en']}",
+                      f"**{named[name]['title']['zh']}**<br>{named[name]['what']['zh']}"),
+            "claims": len(found), "error": _times(errors[0]) if errors else "–",
+            "first": addressed(row.id for row in found[:MOST])})
+    table(rows, {"cause": ("what goes wrong", "错在哪里"), "claims": ("claims", "论断数"),
+                 "error": ("largest error", "最大误差"), "first": ("such as", "例如")}, wide=True)
+
+
+def open_ones(page: Page) -> None:
+    """What cannot be decided, by the source that is missing."""
+    missing: dict[Text, list[str]] = defaultdict(list)
+    for row in page.rows:
+        text = row.case.missing
+        if group(row) == OPEN and text is not None:
+            missing[text["en"], text["zh"]].append(row.id)
+    rows = [{"missing": text, "claims": len(ids), "first": addressed(ids[:MOST])}
+        for text, ids in sorted(missing.items(), key=lambda item: -len(item[1]))]
+    if rows:
+        table(rows, {"missing": ("what is missing", "缺少的来源"),
+                     "claims": ("claims", "论断数"), "first": ("such as", "例如")},
+              folded=("By what is missing", "按缺少的来源列出"))
+
+
+def every(page: Page) -> None:
+    """Every claim: sortable, filterable, each with an address of its own."""
+    rows_table([_row(row) for row in page.rows], {
+        "id": ("claim", "编号"), "what": ("what, and why", "内容与理由"),
+        "printed": ("documented", "文档"), "right": ("right", "正确值"),
+        "off": ("off by", "相差"), "verdict": ("verdict", "结论"), "section": ("section", "章节")},
+        ("claims of the document", "文档的论断"), chosen="verdict")
+
+
+def _row(row: Audited) -> dict[str, object]:
+    case = row.case
+    return {"id": row.id, "section": _section(case.section),
+            "what": (case.what["en"], case.what["zh"]), "printed": printed(row),
+            "off": _off(row), "verdict": called(row), "right": right(row), "more": _said(row),
+            "link": decides(row), "group": group(row)}
+
+
+def _said(row: Audited) -> Text:
+    """The sentence behind a verdict."""
+    said = why_of(row.case, row.judgement)
+    return said["en"], said["zh"]
+
+
+def _off(row: Audited) -> Ordered | str:
+    """By what factor a claim that does not hold is too high or too low."""
+    if group(row) != WRONG or not row.off or row.off <= 0:
+        return Ordered(0.0, "")
+    factor = max(row.off, 1 / row.off)
+    return Ordered(factor, f"{'×' if row.off > 1 else '÷'} {_factor(factor)}")
+
+
+def _section(name: str) -> Text:
+    return display.SECTIONS.get(name, (name, name))
+
+
+def weights(rows: Sequence[Audited]) -> list[tuple[str, list[Audited]]]:
+    """Causes with their claims, by the sum of their errors in logarithms."""
+    found: dict[str, list[Audited]] = defaultdict(list)
+    for row in rows:
+        if row.cause is not None:
+            found[row.cause].append(row)
+
+    def weight(item: tuple[str, list[Audited]]) -> float:
+        return -sum(max(1.0, abs(math.log(row.off)) if row.off and row.off > 0 else 1.0)
+                    for row in item[1])
+
+    return sorted(found.items(), key=weight)
+
+
+def _times(log: float) -> str:
+    factor = math.exp(log)
+    return f"× {_factor(factor)}"
+
+
+def _factor(factor: float) -> str:
+    """``1.08``, ``27``, ``8.19×10³``."""
+    if factor < NEAR:
+        return plain(factor)
+    return fmt_sig(factor, 2) if factor < HUGE else power_of_ten(factor)

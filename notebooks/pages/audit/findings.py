@@ -1,0 +1,208 @@
+"""What the documents' plans come to: which run, what runs instead, where an advantage ends."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Mapping
+from functools import partial
+
+import calc
+import catalogue
+from calc.auditing.costs import PLAN, RUNS
+from calc.auditing.truths import deployment
+from calc.search.same_cards import Advice, alternatives
+from calc.search.search import search
+from calc.uncertainty.amount import Amount
+from catalogue import Scenario
+from catalogue.deployments.loading import Family
+from notebooks.pages.deciding.cost_documents import hybrid
+from notebooks.pages.deployments.alternatives import in_words
+from notebooks.pages.deployments.answers import Deployed
+from notebooks.pages.deployments.card import command
+from notebooks.pages.derivations.diagrams import goals
+from notebooks.show.display import figure, in_dropdown, number, show, table
+from notebooks.show.numbers import fmt_bytes, fmt_percent, fmt_quantity, fmt_sig
+
+Text = tuple[str, str]
+LEAST = "r1-910b2-least"  # goal: the fewest 910B2 that run
+ADDED = ("s0-cards",)  # cards that a document compares, on which this book puts a deployment
+USERS = (80, 320)  # of plan C: of the whole, and of each of its four replicas
+WANTED = "output_throughput"
+
+
+def plans_of(document: str) -> Iterator[tuple[Family, Scenario]]:
+    """Every deployment that a document describes, variants and pools apart, with its file."""
+    for name in catalogue.names("scenarios"):
+        if name not in ADDED and name.startswith(document):
+            family = catalogue.load_family(name)
+            yield from ((family, plan) for plan in family.deployments)
+
+
+def numbers() -> None:
+    """Glue what the findings say."""
+    _s0()
+    _s1()
+    _s3()
+
+
+def _s0() -> None:
+    plans = {plan.id: plan for _, plan in plans_of("s0")}
+    found = [deployment(name) for name in plans]
+    number("a-s0-plans", len(found))
+    number("a-s0-run", sum(each.fits for each in found))
+    short = [-float(each.quantities["headroom_per_device"]) for each in found
+             if each.quantities["headroom_per_device"] < 0]
+    number("a-s0-short-least", min(short), fmt_bytes, digits=0)
+    number("a-s0-short-most", max(short), fmt_bytes, digits=0)
+    rows = search(catalogue.load("goals", LEAST))
+    best = rows.row(rows.front.rows, 0)
+    number("a-s0-users", best.choice.concurrency)
+    number("a-s0-cards", best.choice.devices)
+    weights = catalogue.load_precision(best.choice.precision).name["en"]
+    number("a-s0-precision", weights.partition(",")[0], str)  # W4A8, the same in both languages
+    number("a-s0-layout", best.choice.layouts["en"], str)  # of one server: the same in both
+    number("a-s0-pace", best.quantities["tpot"], fmt_quantity, unit="s")
+    fewest = [change.devices for change in calc.estimate(plans["s0-scenario-1"]).changes
+              if "precision" not in change.settings]
+    number("a-s0-own", min(fewest))
+
+
+@functools.cache
+def _runs(users: int) -> calc.Estimate:
+    """Plan C as it can run, with so many users."""
+    overrides = [*RUNS, f"workload.concurrency={users} request"]
+    return calc.estimate(catalogue.load_scenario(PLAN, overrides=overrides))
+
+
+def _steady(users: int, name: str) -> Amount:
+    return _runs(users).quantities[name]
+
+
+def _s1() -> None:
+    asked = deployment(PLAN)
+    documented = asked.scenario.documented
+    claims = [claim for claim in (documented.claims if documented else ())
+              if claim.quantity == WANTED]
+    claimed = [claim.value.value for claim in claims if claim.bound is None][-1]
+    number("a-s1-claimed", claimed, fmt_quantity, unit="token/s")
+    number("a-s1-short", -float(asked.quantities["headroom_per_device"]), fmt_bytes, digits=0)
+    for users in USERS:
+        rate, pace = _steady(users, "steady_throughput"), _steady(users, "steady_tpot")
+        number(f"a-s1-users-{users}", users)
+        number(f"a-s1-rate-{users}", rate.value, fmt_quantity, unit="token/s")
+        number(f"a-s1-rate-{users}-most", rate.high, fmt_quantity, unit="token/s")
+        number(f"a-s1-pace-{users}", pace.value, fmt_quantity, unit="s")
+    aim = next(claim.value.value for claim in claims if claim.bound == "at_least")
+    number("a-s1-aim", aim, fmt_quantity, unit="token/s")
+    number("a-s1-needed", USERS[0] / aim, fmt_quantity, unit="s")
+    floor = float(_runs(USERS[0]).everything["tpot_floor"])
+    number("a-s1-floor", floor, fmt_quantity, unit="s")
+    number("a-s1-over", floor * aim / USERS[0], fmt_sig, digits=2)
+    _drawn(aim, next(claim.value for claim in (documented.claims if documented else ())
+                     if claim.quantity == "tpot" and claim.bound == "at_most"))
+
+
+def _drawn(aim: float, limit: catalogue.Value) -> None:
+    """The goal of S1 [token/s] beside what its users at their limit, and its cards, give."""
+    users = USERS[0]
+    law = (f"{users} users at exactly {limit.written}, any hardware",
+           f"{users} 个用户、恰好每 {limit.written} 一个 token，任何硬件")
+    runs = [((f"{count} users, its 32 H20 as they can run",
+              f"{count} 个用户，32 张 H20 的可运行方案"),
+             _steady(count, "steady_throughput").value) for count in USERS]
+    figure("a-s1-goal", partial(goals.draw, [
+        ((f"the goal of S1 for {users} users", f"S1 为 {users} 个用户定的目标"), aim),
+        (law, users / limit.value), *runs]))
+
+
+def _s3() -> None:
+    made = hybrid()
+    number("a-s3-alone", made.alone[0], fmt_quantity, unit="token/s")
+    number("a-s3-most", made.most[0], fmt_quantity, unit="token/s")
+    number("a-s3-eight", made.most[1], fmt_quantity, unit="token/s")
+    number("a-s3-even", made.break_even, fmt_sig, digits=2)
+    number("a-s3-host", made.host.value, fmt_sig, digits=2)
+    two_each, eight_each = (most / cards
+                            for most, cards in zip(made.most, made.cards, strict=True))
+    number("a-s3-share", two_each / eight_each, fmt_percent, digits=0)
+
+
+def instead(document: str) -> None:
+    """Each plan of a document: whether it runs, the nearest change that does, the best there is."""
+    rows, lines = [], []
+    for family, plan in plans_of(document):
+        if plan.documented is None:
+            continue
+        answer = calc.estimate(plan)
+        change, best = answer.nearest, searched(plan)
+        told = change.quantities if change else {
+            name: answer.quantities[name].value for name in (WANTED, "tpot")
+            if name in answer.quantities}
+        rows.append({
+            "plan": tuple(f"[{_named(family, plan, lang)}](#{plan.id})" for lang in ("en", "zh")),
+            "runs": ("yes", "可以") if answer.fits else ("no", "不能"),
+            "printed": _printed(plan),
+            "instead": ("as written", "按所写") if answer.fits else
+            (change.text["en"], change.text["zh"]) if change else ("nothing found", "未找到"),
+            "gives": _gives(told), "best": _best(plan, best),
+            "best_gives": _gives(best.quantities) if best else "–"})
+        if best:
+            lines.append(command(Deployed(plan), best.settings))
+    if rows:
+        table(rows, {"plan": ("plan", "方案"), "runs": ("runs as written", "照所写能否运行"),
+                     "printed": ("throughput printed", "文档的吞吐"),
+                     "instead": ("nearest change that runs", "能运行的最小改动"),
+                     "gives": ("gives; TPOT", "吞吐；TPOT"),
+                     "best": ("best of a search", "搜索所得最优"),
+                     "best_gives": ("gives; TPOT", "吞吐；TPOT")}, wide=True)
+    if lines:
+        block = "```bash\n{}\n```".format("\n".join(lines))
+        show(*in_dropdown([block, block], ("The command of each that a search found",
+                                           "搜索所得各方案的命令")))
+
+
+def searched(plan: Scenario) -> Advice | None:
+    """The most output for a plan's own requests on its own cards; None where it states no goal.
+
+    It is the best in the published weights where the cards multiply these, for then nothing is
+    lost of the model, else the best in any precision.
+
+    Args:
+        plan: of a document; one that prints no throughput has no goal.
+    """
+    claims = plan.documented.claims if plan.documented else []
+    if all(claim.quantity != WANTED for claim in claims):
+        return None
+    found = alternatives(plan)
+    return found.official or found.best
+
+
+def _best(plan: Scenario, best: Advice | None) -> str | Text:
+    """What a search found for a plan, in words."""
+    if best is None:
+        return "–"
+    deployed = Deployed(plan)
+    return (in_words(deployed, best.settings, 0) or "as written",
+            in_words(deployed, best.settings, 1) or "按所写")
+
+
+def _gives(told: Mapping[str, float]) -> str | Text:
+    """Throughput and time per token of a deployment, as far as it has them."""
+    found = [fmt_quantity(told[name], unit)
+             for name, unit in ((WANTED, "token/s"), ("tpot", "s")) if name in told]
+    return ("; ".join(found), "；".join(found)) if found else "–"
+
+
+def _named(family: Family, plan: Scenario, lang: str) -> str:
+    """The title of a plan, of a variant behind that of its file."""
+    if len(family.deployments) == 1:
+        return plan.title[lang]
+    return f"{family.title[lang]}{': ' if lang == 'en' else '：'}{plan.title[lang]}"
+
+
+def _printed(plan: Scenario) -> str:
+    """What a document prints last of a plan's throughput."""
+    claims = plan.documented.claims if plan.documented else []
+    found = [claim.value.value for claim in claims if claim.quantity == WANTED
+             and claim.of == "deployment"]
+    return fmt_quantity(found[-1], "token/s") if found else "–"

@@ -1,0 +1,137 @@
+"""What a state may set besides its fields: mechanisms, and how an engine works, by key of a file.
+
+A number is a triple of value, low and high end in SI units; one of a few ways is a text. Names are
+those of a scenario file, in which each stands in one section.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+from catalogue import symbols
+from catalogue.deployments.layout import mechanism_units, rule_of
+from catalogue.deployments.physics_inputs import (
+    COMPUTING,
+    ELSE,
+    FETCHING,
+    OF_VECTORS,
+    STATED,
+    SWITCHES,
+)
+from catalogue.entries.deployments import Parallelism
+from catalogue.reading.values import Unit
+from notebooks.show.display import LANGUAGES
+
+Text = tuple[str, str]
+Triple = tuple[float, float, float]
+MECHANISMS, PARALLELISM, WORKLOAD, ROOT = "mechanisms", "parallelism", "workload", ""
+MOST = 64  # of a state
+CONTEXT_ONLY = "context_only"
+# what moves several inputs, or takes ranges away: by section the ways besides the usual one
+WAYS: dict[str, tuple[str, tuple[str, ...]]] = {
+    CONTEXT_ONLY: (WORKLOAD, ("true",)),
+    "scheduling": (ROOT, ("mixed", "prefill-first")), "graphs": (ROOT, ("false", "true")),
+    "balancing": (PARALLELISM, ("periodic", "ideal")),
+    "separate_pools": (MECHANISMS, ("1",)), "exchange_normal": (MECHANISMS, ("1",)),
+    "exchange_gathered": (MECHANISMS, ("1",))}
+COPIES, APART = "redundant_experts", "shared_expert_ranks"
+# of a host, and one whose statement takes another one away
+_LEFT_OUT = {*COMPUTING, *FETCHING, *STATED, *OF_VECTORS.values(), "device_hit_share",
+             "host_hit_share", "exchange_alpha"}
+NAMED: dict[str, Text] = {  # where no single symbol has the name
+    "gemm_efficiency": ("share of the peak of matmuls", "矩阵乘的峰值利用率"),
+    "grouped_gemm_efficiency": ("share of the peak of whole experts", "完整专家的峰值利用率"),
+    "sliced_gemm_efficiency": ("share of the peak of slices of experts", "专家切片的峰值利用率"),
+    "matmul_latency": ("time of a matmul whatever its rows", "每次矩阵乘与行数无关的时间"),
+    "depth_latency": ("time of a matmul per input summed over", "矩阵乘沿求和维每个输入的时间"),
+    "activation_traffic": ("bytes moved by quantising an element of a matmul's rows",
+                           "量化矩阵乘每个输入元素搬运的字节"),
+    CONTEXT_ONLY: ("only the longest context is known: every request one token from its end",
+                   "只知最长上下文：每个请求都还差一个 token 到头"),
+    "scheduling": ("how steps are filled", "每步如何装填"),
+    "graphs": ("decode runs as a captured graph", "解码以捕获的图执行"),
+    "balancing": ("how experts are placed", "专家如何放置")}
+SAID: dict[str, Text] = {
+    "mixed": ("prompts and decodes mixed", "预填充与解码混合"),
+    "prefill-first": ("prompts first", "预填充优先"), "true": ("yes", "是"), "1": ("yes", "是"),
+    "false": ("no", "否"), "periodic": ("by measured load", "按实测负载"),
+    "ideal": ("equal shares", "各 rank 均分")}
+
+
+@dataclass(frozen=True)
+class Extra:
+    """One thing that a state may set.
+
+    Attributes:
+        section: of a scenario file; empty for its top level.
+        words: its name in both languages.
+        rule: which numbers it takes; None for one of a few ways.
+        ways: those ways.
+        knob: whether it was measured of a card or an engine, and means nothing for another.
+    """
+
+    section: str
+    words: Text
+    rule: Unit | None = None
+    ways: tuple[str, ...] = ()
+    knob: bool = False
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data for the page."""
+        plain: dict[str, Any] = {"section": self.section, "en": self.words[0], "zh": self.words[1]}
+        if self.rule is None:
+            return plain | {"of": {way: dict(zip(LANGUAGES, SAID[way], strict=True))
+                                   for way in self.ways}}
+        rule = self.rule
+        return plain | {"unit": "" if rule.unit == "1" else rule.unit, "low": rule.minimum,
+                        **({"high": rule.maximum} if rule.maximum is not None else {}),
+                        **({"more": 1} if rule.exclusive else {}),
+                        **({"step": 1} if rule.integer else {}),
+                        **({"knob": 1} if self.knob else {})}
+
+
+@functools.cache
+def extras() -> dict[str, Extra]:
+    """Everything that a state may set besides its fields, by name."""
+    found = {name: Extra(section, _words(name), ways=ways)
+             for name, (section, ways) in WAYS.items()}
+    found |= {name: Extra(PARALLELISM, _words(name), rule_of(Parallelism, name))
+              for name in (COPIES, APART)}
+    return found | {name: Extra(MECHANISMS, _words(name), rule, knob=name not in SWITCHES)
+                    for name, rule in mechanism_units().items()
+                    if name not in found and name not in _LEFT_OUT}
+
+
+def _words(name: str) -> Text:
+    table, _, dtype = name.partition(".")
+    if table in NAMED:
+        en, zh = NAMED[table]
+        return (f"{en}, {dtype.upper()}", f"{zh}（{dtype.upper()}）") if dtype else (en, zh)
+    symbol = symbols()[table]
+    return symbol.en.removesuffix(" (0 or 1)"), symbol.zh.removesuffix("（0 或 1）")
+
+
+def otherwise() -> dict[str, str]:
+    """The knob whose statement holds where none is made of another, by that one's name."""
+    tables = {name: name.partition(".") for name in extras()}
+    return {name: f"{ELSE[table]}{dot}{dtype}" for name, (table, dot, dtype) in tables.items()
+            if table in ELSE}
+
+
+def written(name: str, value: Triple | str) -> Any:
+    """What a scenario file says of one, as plain data."""
+    if isinstance(value, str):
+        return yaml.safe_load(value)
+    rule = extras()[name].rule
+    assert rule is not None
+    middle, low, high = (_quantity(number, rule) for number in value)
+    return middle if value[1] == value[2] else {"value": middle, "range": [low, high]}
+
+
+def _quantity(number: float, rule: Unit) -> int | float | str:
+    plain = int(number) if float(number).is_integer() else float(number)
+    return plain if rule.unit == "1" else f"{plain!r} {rule.unit}"

@@ -1,0 +1,214 @@
+"""From a deployment to the calculators: in its state, or in the nearest with what it lacks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+from catalogue import ParamsError, Scenario
+from catalogue.deployments.physics_inputs import SWITCHES
+from catalogue.deployments.precision_support import nearest
+from catalogue.kernels.table import runs_experts
+from notebooks.pages.calculators.extras import (
+    APART,
+    CONTEXT_ONLY,
+    COPIES,
+    MOST,
+    Text,
+    Triple,
+    extras,
+    otherwise,
+)
+from notebooks.pages.calculators.offers import (
+    AT,
+    DRAFTS,
+    MODELS,
+    NO_ENGINE,
+    PERCENT,
+    SIZES,
+    card_of,
+    cards,
+    deployed,
+    engines,
+)
+from notebooks.pages.calculators.offers import precisions as multiplied
+from notebooks.pages.calculators.scripts import BLOCKS, CHUNKS, fields, start
+from notebooks.pages.calculators.table import SET
+
+LISTED = {"tp": SIZES, "pp": SIZES, "dp": SIZES, "ep": SIZES, "drafts": DRAFTS, "chunk": CHUNKS,
+          "block": BLOCKS}
+SENT = "bench_requests"  # of a run from its first request to its last, which they do not show
+ON_HOST: Text = (
+    "They do not know experts on the host: they start with all of them on the cards.",
+    "计算器不含主机侧的专家：初始状态中，专家全部在卡上。")
+OTHERS: Text = ("They do not hold all of its inputs: they start from the nearest state.",
+                "计算器不含它的全部输入：从最接近的状态开始。")
+
+
+@dataclass(frozen=True)
+class Link:
+    """Where the calculators begin for a deployment.
+
+    Attributes:
+        state: what stands behind ``calculators.html#``.
+        without: a sentence for each part of the deployment that they do not hold.
+    """
+
+    state: str
+    without: tuple[Text, ...] = ()
+
+
+def link(scenario: Scenario) -> Link | None:
+    """The state of a deployment, or the nearest; None if its card or its model is not offered.
+
+    A state holds a deployment where its own scenario file has the same inputs with the same
+    ranges, but for how many requests a benchmark sends: no number of the calculators moves with
+    that. What a reader sets there by fields is exact.
+
+    Args:
+        scenario: the deployment.
+    """
+    found = state_of(scenario)
+    if found is None:
+        return None
+    state, without = found
+    same = _deployed(state)
+    if same is None:
+        return None
+    if not without and (_inputs(same) != _inputs(scenario) or _ranges(same) != _ranges(scenario)):
+        without = [OTHERS]
+    parts = {key: str(state[key]) for key in fields()}
+    parts |= {f"set.{name}": _plain(value) for name, value in state["set"].items()}
+    return Link("&".join(f"{key}={quote(text, safe='')}" for key, text in parts.items()),
+                tuple(without))
+
+
+def _plain(value: Triple | str) -> str:
+    """A value as a link has it: ``3.6e-06~3.2e-06~4.2e-06``."""
+    if isinstance(value, str):
+        return value
+    return "~".join(repr(end) for end in (value if value[1] < value[2] else value[:1]))
+
+
+def _deployed(state: dict[str, Any]) -> Scenario | None:
+    try:
+        return deployed(state)
+    except ParamsError:
+        return None
+
+
+def _inputs(scenario: Scenario) -> dict[str, float]:
+    """What its formulas are computed from; how fast drives are, if experts are on them."""
+    without = {SENT, *(() if scenario.file.offload else ("storage_bandwidth",))}
+    return {name: number for name, number in scenario.inputs().items() if name not in without}
+
+
+def _ranges(scenario: Scenario) -> dict[str, tuple[float, float]]:
+    return {knob.name: (knob.value.low, knob.value.high) for knob in scenario.knobs()
+            if knob.name not in SET.values()
+            and (scenario.file.offload or knob.name != "storage_bandwidth")}
+
+
+def state_of(scenario: Scenario) -> tuple[dict[str, Any], list[Text]] | None:
+    """The state that a deployment comes nearest to, and what of it that lacks.
+
+    None for a card or a model that is not offered, and for a layout that is not.
+    """
+    file, without = scenario.file, list[Text]()
+    card = card_of(scenario)
+    if card not in cards():
+        card = card.partition(AT)[0]
+    engine = scenario.running.profile.id if scenario.running else NO_ENGINE
+    if not runs_experts(engine):
+        engine = NO_ENGINE  # its experts are on the host, which is not offered
+    if card not in cards() or scenario.model.id not in MODELS or engine not in engines(card):
+        return None
+    precision = scenario.precision.id
+    if precision not in multiplied(card):
+        asked = scenario.precision.name
+        other = next(entry for entry in nearest(scenario.device, scenario.precision)
+                     if entry.id in multiplied(card))
+        precision = other.id
+        without.append((f"They do not take its precision, {asked['en']}: they start in "
+                        f"{other.name['en']}.",
+                        f"计算器在此卡上不含“{asked['zh']}”精度：改从“{other.name['zh']}”开始。"))
+    if file.offload is not None:
+        without.insert(0, ON_HOST)
+    state = start() | _numbers(scenario) | {
+        "card": card, "model": scenario.model.id, "precision": precision, "engine": engine,
+        "set": {}}
+    ends = {key: field for key, field in fields().items() if "low" in field}
+    if not (all(state[key] in values for key, values in LISTED.items())
+            and all(field["low"] <= state[key] <= field["high"] for key, field in ends.items())):
+        return None
+    state["set"] = _ways(scenario)
+    same = _deployed(state)
+    if same is None:
+        return None
+    state["set"] |= dict(_moved(same, scenario))
+    return (state, without) if len(state["set"]) <= MOST else None
+
+
+def _numbers(scenario: Scenario) -> dict[str, Any]:
+    """What the fields of a state that are numbers say of a deployment."""
+    degrees, workload = scenario.file.parallelism, scenario.file.workload
+    numbers = {
+        "tp": degrees.tensor_parallel, "pp": degrees.pipeline_parallel,
+        "dp": degrees.data_parallel, "ep": degrees.expert_parallel,
+        "users": workload.concurrency, "chunk": workload.max_num_batched_tokens,
+        "block": workload.block_size}
+    inputs = scenario.inputs()
+    share = round(float(workload.memory_utilization.value) * PERCENT, 4)
+    return {key: int(value.value) for key, value in numbers.items()} | {
+        "input": int(inputs["input_tokens"]), "output": int(inputs["output_tokens"]),
+        "drafts": int(inputs["draft_tokens"]),
+        "share": int(share) if share.is_integer() else share}
+
+
+def _ways(scenario: Scenario) -> dict[str, Triple | str]:
+    """What a deployment's file sets of ``notebooks.pages.calculators.extras`` besides knobs."""
+    file, inputs, found = scenario.file, scenario.inputs(), dict[str, Triple | str]()
+    if file.workload.output_tokens is None:
+        found[CONTEXT_ONLY] = "true"
+    if not file.graphs:
+        found["graphs"] = "false"
+    if file.parallelism.balancing != "none":
+        found["balancing"] = file.parallelism.balancing
+    for name in ("separate_pools", "exchange_normal", "exchange_gathered"):
+        if (stated := scenario.mechanisms.get(name)) is not None and stated.value:
+            found[name] = "1"
+    for name in (COPIES, APART):
+        if inputs[name]:
+            found[name] = (inputs[name],) * 3
+    return found
+
+
+def _moved(same: Scenario, scenario: Scenario) -> Iterator[tuple[str, Triple | str]]:
+    """What a state has to set besides, so that its deployment is another one."""
+    if same.file.scheduling != scenario.file.scheduling:
+        yield "scheduling", scenario.file.scheduling
+    if same.file.graphs != scenario.file.graphs:
+        yield "graphs", str(scenario.file.graphs).lower()
+    known, old, new = extras(), same.inputs(), scenario.inputs()
+    for name in SWITCHES:
+        if name in known and known[name].rule and not math.isclose(old[name], new[name]):
+            yield name, (new[name],) * 3
+    before, after = ({knob.name: knob for knob in each.mechanism_knobs if knob.name in known}
+                     for each in (same, scenario))
+    moved = {name for name, knob in after.items()
+             if name not in before or _triple(before[name].value) != _triple(knob.value)}
+    # what is set of one holds for another too, of which nothing is set
+    moved |= {name for name, other in otherwise().items() if other in moved and name in after}
+    for name in after:
+        if name in moved:
+            yield name, _triple(after[name].value)
+    for name, knob in before.items():
+        if name not in after:  # what is known of a later release, say: as if nothing were
+            yield name, (new[knob.symbols[0]],) * 3
+
+
+def _triple(value: Any) -> Triple:
+    return value.value, value.low, value.high

@@ -1,0 +1,226 @@
+"""What the calculators offer: cards, models, precisions, engines, and layouts of every kind."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from calc.layouts.change import changed
+from calc.layouts.choice import BLOCKS, UTILIZATION
+from catalogue import (
+    Scenario,
+    load_device,
+    load_model,
+    load_node,
+    load_precision,
+    made_scenario,
+    model_inputs,
+    names,
+)
+from catalogue.deployments.admission.rules import precisions as loaded_precisions
+from catalogue.deployments.admission.subject import Subject
+from catalogue.deployments.fabric import scale_up_domain
+from catalogue.engines.released import fitting
+from catalogue.entries.hardware import Device, Node
+from catalogue.entries.models import Model
+from catalogue.kernels.table import runs_experts
+from notebooks.pages.calculators.extras import CONTEXT_ONLY, ROOT, extras, written
+
+AT = "@"  # between a card and a server that is not its usual one
+NO_ENGINE = "none"  # a deployment that names none
+MODELS = ("deepseek-v3", "deepseek-v3.1", "deepseek-v3.2", "kimi-k2", "glm-4.5",
+          "qwen3-235b-a22b", "qwen3-30b-a3b", "qwen3-8b", "gpt-oss-120b", "qwen2.5-72b",
+          "llama-3.1-70b")
+SIZES = (1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64, 72, 96, 128, 144, 256, 320)  # of each degree
+CHUNK, PERCENT = 8192, 100
+DRAFTS = (0, 1, 2, 3)
+ASSUMED = {"source": "the calculators of the book", "kind": "assumed"}
+FEW, MANY, LONG, SHORT = 1, 32, 2048, 512  # requests and tokens where nobody says
+AXES = ("card", "model", "precision", "engine", "servers", "exchange", "sent", "replicas",
+        "drafted")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What of a deployment its inputs depend on besides its numbers.
+
+    Attributes:
+        card, model, precision: entries of the catalogue; a card may be in another server.
+        engine: likewise, or ``NO_ENGINE``.
+        servers: 1 if there are several, else 0.
+        exchange: how many domains the exchange of experts leaves: none, the server, its fabric too.
+        sent: 1 if tokens are sent to their experts, else 0: its ranks have the tokens of all.
+        replicas: 1 if there are several, else 0.
+        drafted: 1 if tokens are drafted, else 0.
+        ways: what else is set, by name of ``notebooks.pages.calculators.extras.WAYS``; no axis.
+    """
+
+    card: str
+    model: str
+    precision: str
+    engine: str
+    servers: int = 0
+    exchange: int = 0
+    sent: int = 0
+    replicas: int = 0
+    drafted: int = 0
+    ways: tuple[tuple[str, str], ...] = ()
+
+
+@functools.cache
+def cards() -> list[str]:
+    """Cards that a server of the catalogue holds: in theirs, and in those that are like it."""
+    devices = (load_device(name) for name in names("devices"))
+    held = [card for card in devices if card.type != "host" and card.node and not card.dies]
+    like: dict[str | None, list[str]] = {}
+    for name in names("nodes"):
+        like.setdefault(load_node(name).like, []).append(f"{AT}{name}")
+    return [f"{card.id}{server}" for card in held for server in ("", *like.get(card.node, ()))]
+
+
+@functools.cache
+def placed(card: str) -> tuple[Device, Node]:
+    """A card, and the server that it stands in."""
+    name, _, server = card.partition(AT)
+    device: Device = load_device(name)
+    return device, load_node(server or str(device.node))
+
+
+def card_of(scenario: Scenario) -> str:
+    """What the calculators call the card of a deployment in its server; it need not be offered."""
+    device, node = scenario.device, scenario.node
+    return device.id if node.id == device.node else f"{device.id}{AT}{node.id}"
+
+
+@functools.cache
+def precisions(card: str) -> list[str]:
+    """Precisions that a card multiplies, of those that are made for cards."""
+    return [entry.id for entry in loaded_precisions(subject(card, MODELS[0]))]
+
+
+def subject(card: str, model: str, precision: str = "bf16") -> Subject:
+    """A model on a card of the calculators, but for how it is cut."""
+    entry = load_model(model)
+    return Subject(entry, load_precision(precision), *placed(card), model_inputs(entry))
+
+
+@functools.cache
+def engines(card: str) -> list[str]:
+    """Engines that run on a card, experts included, and none."""
+    return [NO_ENGINE, *(name for name in fitting(placed(card)[0]) if runs_experts(name))]
+
+
+@functools.cache
+def per_node(card: str) -> int:
+    """Cards of the server that a card stands in [1]."""
+    return int(placed(card)[1].devices_per_node.value)
+
+
+def of_experts(model: Model) -> bool:
+    """Whether a model has experts."""
+    return bool(model.is_moe)
+
+
+def drafts(model: Model) -> bool:
+    """Whether a model has a layer to draft with."""
+    layers = model.num_nextn_predict_layers
+    return bool(layers and layers.value)
+
+
+def sort_of(model: str) -> tuple[Any, ...]:
+    """What of a model the inputs of cards and engines depend on, besides its shapes."""
+    entry = load_model(model)
+    return entry.attention, of_experts(entry), bool(entry.index_topk), drafts(entry)
+
+
+@functools.cache
+def kinds(card: str, model: str) -> list[tuple[int, int, int, int, int]]:
+    """Servers, exchange, tokens sent, replicas and drafts of the deployments of a model on a card.
+    """
+    entry, (_, node) = load_model(model), placed(card)
+    fabric = scale_up_domain(node) > per_node(card)
+    beyond = [0, *([1] if fabric else []), 2] if of_experts(entry) else [0]
+    return [(servers, exchange, sent, replicas, drafted)
+            for servers, exchange in [(0, 0), *((1, exchange) for exchange in beyond)]
+            for sent in ((0, 1) if of_experts(entry) else (0,))
+            for replicas in (0, 1) for drafted in ((0, 1) if drafts(entry) else (0,))]
+
+
+def contents(state: dict[str, Any]) -> dict[str, Any]:
+    """A scenario file of a calculator's state, as plain data.
+
+    Args:
+        state: by the names of ``scripts.fields``; under ``set`` what else is set.
+    """
+    (card, node), devices = placed(state["card"]), state["tp"] * state["pp"] * state["dp"]
+    size = int(node.devices_per_node.value)
+    nodes = -(-devices // size)
+    cluster: dict[str, Any] = {"node": node.id, "nodes": nodes}
+    if devices != nodes * size:
+        cluster["devices"] = devices
+    told = state.get("set", {})
+    lengths = ({"context_tokens": state["input"] + state["output"]} if CONTEXT_ONLY in told else
+               {"input_tokens": state["input"], "output_tokens": state["output"]})
+    title = f"{devices} × {card.id}, {state['model']}, {state['precision']}"
+    engine = {} if state["engine"] == NO_ENGINE else {"engine": state["engine"]}
+    draft = {"draft_tokens": state["drafts"]} if state["drafts"] else {}
+    found: dict[str, Any] = {
+        "title": {"en": title, "zh": title}, "defaults": ASSUMED, "model": state["model"],
+        "device": card.id, **engine, "cluster": cluster, "precision": state["precision"],
+        "parallelism": {"tensor_parallel": state["tp"], "pipeline_parallel": state["pp"],
+                        "data_parallel": state["dp"], "expert_parallel": state["ep"]},
+        "workload": {"concurrency": state["users"], **lengths, **draft,
+                     "max_num_batched_tokens": state["chunk"], "block_size": state["block"],
+                     "memory_utilization": state["share"] / PERCENT}}
+    for name, value in told.items():
+        section = extras()[name].section
+        if name != CONTEXT_ONLY:
+            place = found if section == ROOT else found.setdefault(section, {})
+            place[name] = written(name, value)
+    return found
+
+
+def deployed(state: dict[str, Any]) -> Scenario:
+    """The deployment of a state, checked as a file is.
+
+    Raises ParamsError for a state that no file can hold.
+    """
+    return made_scenario(contents(state), Path("state.yml"))
+
+
+def usual(card: str, model: str, precision: str | None = None, engine: str = NO_ENGINE
+          ) -> dict[str, Any]:
+    """The state that a calculator begins with: one card, one request's worth of nothing special."""
+    kind = placed(card)[0].type
+    return {"card": card, "model": model, "precision": precision or precisions(card)[0],
+            "engine": engine, "tp": 1, "pp": 1, "dp": 1, "ep": 1, "users": MANY, "input": LONG,
+            "output": SHORT, "drafts": 0, "chunk": CHUNK, "block": BLOCKS[kind],
+            "share": UTILIZATION}
+
+
+@functools.lru_cache(maxsize=256)
+def _single(card: str, model: str, engine: str, drafted: int, ways: tuple[tuple[str, str], ...]
+            ) -> Scenario:
+    """One card of a deployment, which any layout is a change of."""
+    state = usual(card, model, engine=engine)
+    return deployed(state | {"users": FEW, "drafts": drafted, "set": dict(ways)})
+
+
+def scenario_of(kind: Kind) -> Scenario:
+    """A deployment of a kind; its numbers are those of the smallest layout of it.
+
+    It need not divide the model: only what depends on the kind is read from it.
+    """
+    one = _single(kind.card, kind.model, kind.engine, kind.drafted, kind.ways)
+    node = placed(kind.card)[1]
+    size = int(node.devices_per_node.value)
+    devices = 2 * max(size, scale_up_domain(node)) if kind.servers else size
+    experts = (1 + kind.sent, size + 1, scale_up_domain(node) + 1)[kind.exchange]
+    settings: dict[str, str | int] = {
+        "precision": kind.precision, "cluster.nodes": -(-devices // size),
+        "cluster.devices": devices, "parallelism.data_parallel": 1 + kind.replicas,
+        "parallelism.tensor_parallel": 1 if kind.sent else experts,
+        "parallelism.expert_parallel": experts}
+    return changed(one, settings)

@@ -1,0 +1,158 @@
+"""The elements of the page, each with a table for browsers that run no scripts."""
+
+from __future__ import annotations
+
+import functools
+import html
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from IPython.display import HTML, display
+from myst_nb import glue
+
+from calc.answer.estimate import Estimate, estimate
+from calc.costing.rates import card_hour
+from calc.costing.tokens import MILLION, token_costs
+from catalogue import Scenario
+from catalogue.reading import words
+from catalogue.reading.units import HOUR
+from notebooks.pages.calculators import scripts
+from notebooks.pages.calculators.offers import MODELS, cards, deployed, placed
+from notebooks.pages.calculators.table import Axes
+from notebooks.pages.calculators.views import ATTENTIONS, PHASES, trees
+from notebooks.pages.calculators.words import WORDS, Text
+from notebooks.show.display import LANGUAGES, number, spoken
+from notebooks.show.numbers import fmt_bytes, fmt_int, fmt_sig, fmt_time
+
+MEMORY, SPEED, COST, ROOFLINE, PANEL = "memory", "speed", "cost", "roofline", "panel"
+# of R1, beside the one that the calculators begin with: cards, precision, layout
+BESIDE = (
+    {"card": "nvidia-h20-141gb", "precision": "fp8-block", "tp": 8, "ep": 8},
+    {"card": "nvidia-b200", "precision": "nvfp4", "tp": 8, "ep": 8},
+    {"card": "ascend-910b2", "precision": "w8a8-int8", "engine": "vllm-ascend", "tp": 16, "ep": 16},
+    {"card": "ascend-910b4", "precision": "w8a8-int8", "engine": "vllm-ascend", "tp": 32, "ep": 32},
+)
+WITHOUT: Text = ("The calculator of this page needs scripts. The table below answers for common "
+                 "cards without.",
+                 "本页的计算器需要运行脚本；不运行脚本时，常见的卡可查下表。")
+Row = Sequence[str | Text]
+
+
+@functools.cache
+def shown() -> tuple[tuple[Scenario, Estimate], ...]:
+    """The deployments of the tables, with what the runtime says of each."""
+    states = (scripts.start(), *(scripts.start() | changes for changes in BESIDE))
+    found = [deployed(state) for state in states]
+    return tuple((scenario, estimate(scenario)) for scenario in found)
+
+
+def _named(scenario: Scenario) -> str:
+    return f"{scenario.devices} × {scenario.device.name['en']}, {scenario.precision.id}"
+
+
+def _range(answer: Estimate, name: str, fmt: Callable[[float], str]) -> str:
+    found = answer.quantities[name]
+    return f"{fmt(found.value)} ({fmt(found.low)}–{fmt(found.high)})"
+
+
+def _memory() -> tuple[Row, list[Row]]:
+    """What each card holds."""
+    head = WORDS["card"], WORDS["weights"], WORDS["cache"], WORDS["spare"], WORDS["users"]
+    return head, [[_named(scenario), *(fmt_bytes(float(answer.everything[name]), digits=1)
+                                       for name in ("weights_per_device", "kv_per_device",
+                                                    "headroom_per_device")),
+                   fmt_int(float(answer.everything["max_concurrency"]))]
+                  for scenario, answer in shown()]
+
+
+def _speed() -> tuple[Row, list[Row]]:
+    """What users wait for, with intervals."""
+    head = WORDS["card"], WORDS["tpot"], ("time to first token", "首 token 延迟"), "token/s"
+    return head, [[_named(scenario), _range(answer, "tpot", fmt_time),
+                   _range(answer, "ttft", fmt_time),
+                   _range(answer, "output_throughput", fmt_sig)] for scenario, answer in shown()]
+
+
+def _cost() -> tuple[Row, list[Row]]:
+    """What tokens cost, where somebody prices the card."""
+    used = scripts.start()["use"] / 100
+    head = (WORDS["card"], ("USD per hour of a card", "USD/卡时"), WORDS["perOutput"],
+            ("USD per million prompt tokens", "美元/百万输入 token"))
+    rows: list[Row] = []
+    for scenario, answer in shown():
+        hour = card_hour(scenario.device)
+        if hour is not None:
+            found = token_costs(scenario.inputs(), answer.everything, hour.value, used)
+            rows.append([_named(scenario), fmt_sig(hour.value * HOUR),
+                         *(fmt_sig(MILLION * float(found[key]))
+                           for key in ("per_output", "per_input"))])
+    return head, rows
+
+
+def _roofline() -> tuple[Row, list[Row]]:
+    """Operations per byte of the operators of the first deployment."""
+    _, answer = shown()[0]
+    head = (WORDS["operator"], *((f"{WORDS['intensity'][0]}, {phase}",
+                                  f"{WORDS['intensity'][1]}（{WORDS[phase][1]}）")
+                                 for phase in PHASES))
+    rows: list[Row] = []
+    for operator in scripts.operators():
+        pair = [[float(answer.everything[f"{phase}_{operator['key']}_{of}"])
+                 for of in ("flops", "bytes")] for phase in PHASES]
+        if all(read for _, read in pair):
+            rows.append([(operator["en"], operator["zh"]),
+                         *(fmt_sig(work / read) for work, read in pair)])
+    return head, rows
+
+
+def _panel() -> tuple[Row, list[Row]]:
+    """The deployment that the calculators begin with."""
+    start = scripts.start()
+    head = ("what is asked", "输入"), ("value", "取值")
+    return head, [[WORDS[key], str(start[key])] for key in scripts.fields()]
+
+
+TABLES: Mapping[str, Callable[[], tuple[Row, list[Row]]]] = {
+    PANEL: _panel, MEMORY: _memory, SPEED: _speed, COST: _cost, ROOFLINE: _roofline}
+
+
+def calculator(view: str) -> None:
+    """One calculator; without scripts a table in its place.
+
+    Args:
+        view: one of ``TABLES``.
+    """
+    head, rows = TABLES[view]()
+    for place, lang in enumerate(LANGUAGES):
+        if lang in spoken():
+            cells = "".join(f"<th>{_plain(cell, place)}</th>" for cell in head)
+            body = "".join("<tr>" + "".join(f"<td>{_plain(cell, place)}</td>" for cell in row)
+                           + "</tr>" for row in rows)
+            display(HTML(f'<will-it-fit view="{view}"><noscript><table><thead><tr>{cells}</tr>'
+                         f"</thead><tbody>{body}</tbody></table></noscript></will-it-fit>"),
+                    metadata={"lang": lang})
+
+
+def front() -> None:
+    """Glue the calculator of the front page, under ``front-answer_LANG``."""
+    for place, lang in enumerate(LANGUAGES):
+        said = html.escape(WITHOUT[place])
+        glue(f"front-answer_{lang}", HTML(f'<will-it-fit view="front"><noscript><p>{said}</p>'
+                                          "</noscript></will-it-fit>"), display=False)
+
+
+def _plain(cell: str | Text, place: int) -> str:
+    text = cell[place] if isinstance(cell, tuple) else cell
+    return html.escape(words.revealed(text))
+
+
+def carry() -> None:
+    """Have the build write the two generated scripts beside those of the site, and count them."""
+    formulas, table = scripts.formulas(), scripts.table()
+    found: dict[str, Any] = {"formulas.js": formulas, "table.js": table}
+    display(HTML("<template></template>"), metadata={"script": found})
+    number("calculators-kinds", len(Axes.of_offers().kinds))
+    number("calculators-cards", len({placed(card)[0].id for card in cards()}))
+    number("calculators-models", len(MODELS))
+    number("calculators-formulas", max(len(trees(each)) for each in ATTENTIONS))
+

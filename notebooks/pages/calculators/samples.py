@@ -1,0 +1,95 @@
+"""Random states of the calculators that can be laid out, and those on edges; for tests."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from catalogue import load_model
+from catalogue.deployments.resolved import GATHERED, NORMAL
+from notebooks.pages.calculators.extras import (
+    APART,
+    CONTEXT_ONLY,
+    COPIES,
+    MOST,
+    Extra,
+    Triple,
+    extras,
+)
+from notebooks.pages.calculators.layouts import dealt, divided, loaded
+from notebooks.pages.calculators.offers import MODELS, SIZES, cards, engines, of_experts, precisions
+from notebooks.pages.calculators.offers import drafts as drafting
+from notebooks.pages.calculators.scripts import BLOCKS, CHUNKS, DRAFTS
+
+MOST_DEVICES, MOST_USERS, MOST_PROMPT = 1024, 32768, 131072
+
+
+def layout(draw: random.Random, model: str, precision: str) -> dict[str, int]:
+    """Parallel sizes that divide the model, and that engines load."""
+    cut, loads = divided(model), loaded(model, precision)
+    layers = int(load_model(model).num_hidden_layers.value)
+    while True:
+        tp, dp, ep = (draw.randrange(len(SIZES)) for _ in range(3))
+        if cut[tp][dp] & loads[tp] & (1 << ep) and dealt(model, SIZES[ep]):
+            pp = draw.choice([size for size in SIZES
+                              if size <= layers and size * SIZES[tp] * SIZES[dp] <= MOST_DEVICES]
+                             or [1])
+            return {"tp": SIZES[tp], "pp": pp, "dp": SIZES[dp], "ep": SIZES[ep]}
+
+
+def _number(draw: random.Random, extra: Extra) -> Triple:
+    """A value of an extra, most with a range."""
+    rule = extra.rule
+    assert rule is not None
+    high = rule.maximum if rule.maximum is not None else 2000.0 if rule.unit != "s" else 1e-4
+    if rule.integer:
+        value = draw.randint(int(rule.minimum), int(high))
+        return value, value, value
+    ends = sorted(rule.minimum + draw.uniform(0.02, 1) * (high - rule.minimum) for _ in range(3))
+    return (ends[1], ends[0], ends[2]) if draw.random() < 0.7 else (ends[1], ends[1], ends[1])
+
+
+def settings(draw: random.Random, model: str, cut: dict[str, int]) -> dict[str, Triple | str]:
+    """What else a state sets, at random: nothing, little or as much as it may."""
+    known = {name: extra for name, extra in extras().items() if name not in (COPIES, APART)}
+    chosen = draw.sample(sorted(known), draw.choice((0, 1, 4, MOST - 1)))
+    found: dict[str, Triple | str] = {
+        name: draw.choice(known[name].ways) if known[name].ways else _number(draw, known[name])
+        for name in chosen}
+    if GATHERED in found:  # nothing is sent then, in any mode
+        found.pop(NORMAL, None)
+    copies = draw.choice((cut["ep"], 2 * cut["ep"]))
+    if of_experts(load_model(model)) and draw.random() < 0.5:
+        found[COPIES] = (copies, copies, copies)
+    return found
+
+
+def state(seed: int, edge: bool = False) -> dict[str, Any]:
+    """A state, the same for the same seed.
+
+    On edges contexts end with a block and chunks with a prompt, ranks have equally many requests,
+    and a request is as short as can be.
+    """
+    draw = random.Random(f"{'edge' if edge else 'state'} {seed}")
+    card, model = draw.choice(cards()), draw.choice(MODELS)
+    precision = draw.choice(precisions(card))
+    found: dict[str, Any] = layout(draw, model, precision)
+    told = settings(draw, model, found)
+    block, chunk = draw.choice(BLOCKS), draw.choice(CHUNKS)
+    if edge:
+        of_rank = draw.choice((1, 2, 8, 64))
+        lengths = draw.choice(((1, 1), (chunk, 1), (chunk, block), (2 * chunk, 2 * block - 1),
+                               (chunk + 1, block - 1 or 1), (block, block)))
+        users = max(1, of_rank * found["dp"] + draw.choice((-1, 0, 1)))
+    else:
+        lengths = round(2 ** draw.uniform(0, 17)), round(2 ** draw.uniform(0, 15))
+        users = round(2 ** draw.uniform(0, 12))
+    return found | {
+        "card": card, "model": model, "precision": precision,
+        "engine": draw.choice(engines(card)), "users": min(users, MOST_USERS),
+        "input": min(lengths[0], MOST_PROMPT),
+        "output": 1 if CONTEXT_ONLY in told else lengths[1],
+        "drafts": draw.choice(DRAFTS) if drafting(load_model(model)) else 0,
+        "chunk": chunk, "block": block, "share": draw.choice((50, 85, 90, 92, 95, 100)),
+        "way": "yours", "price": draw.choice((0.5, 2, 7.25)), "use": draw.choice((1, 30, 100)),
+        "set": told}

@@ -1,0 +1,219 @@
+"""The two scripts that are made when the book is built: generated formulas, and their inputs."""
+
+from __future__ import annotations
+
+import functools
+import json
+from typing import Any
+
+from calc.costing.rates import card_hour
+from calc.evidence.classes import (
+    SERVERS,
+    SPARSE,
+    discrepancy,
+    grown_without,
+    ladder,
+    named,
+    own_errors,
+)
+from calc.evidence.nearness import ranges, within
+from calc.uncertainty import interval
+from catalogue import (
+    load,
+    load_model,
+    load_precision,
+    model_inputs,
+    sources,
+)
+from catalogue.deployments.admission.rules import CLASSES
+from catalogue.deployments.fabric import scale_up_domain
+from catalogue.entries.calibrations import CONCURRENT
+from catalogue.entries.trees import symbols_of
+from catalogue.planning.prices import OWNERSHIPS
+from catalogue.reading import words
+from catalogue.reading.values import LARGEST, SMALLEST
+from notebooks.derive.formulas.javascript import HELPERS, function, needed
+from notebooks.pages.calculators import views
+from notebooks.pages.calculators.extras import MOST, extras, otherwise
+from notebooks.pages.calculators.layouts import every_model, loaded
+from notebooks.pages.calculators.offers import (
+    ASSUMED,
+    AT,
+    AXES,
+    DRAFTS,
+    MODELS,
+    NO_ENGINE,
+    SIZES,
+    cards,
+    deployed,
+    drafts,
+    engines,
+    per_node,
+    placed,
+    precisions,
+    sort_of,
+    usual,
+)
+from notebooks.pages.calculators.table import SET, Axes, columns, switched
+from notebooks.pages.calculators.words import by_language
+from notebooks.pages.catalogue.tables.deployments import HIDDEN, HIDES, PARTS
+from notebooks.show.display import LANGUAGES
+
+YOURS = "yours"
+CHUNKS, BLOCKS = (1024, 2048, 4096, 8192, 16384, 32768, 65536), (1, 16, 32, 64, 128)
+FLAGSHIP = {"card": "nvidia-h200-sxm", "model": "deepseek-v3", "precision": "fp8-block",
+            "engine": "vllm"}
+PARTS_OF_MEMORY = ("weights", "copies", "cache", "activations", "buffers", "runtime")
+HOUR = "USD/h"
+BEGIN = "globalThis.willItFit ??= {};\n"
+
+
+def start() -> dict[str, Any]:
+    """The state that the calculators begin with: R1 as published on one server."""
+    size = per_node(FLAGSHIP["card"])
+    return usual(**FLAGSHIP) | {"tp": size, "ep": size, "way": "own", "price": 2, "use": 50}
+
+
+def fields() -> dict[str, dict[str, Any]]:
+    """What a state may hold by field: one of a list, or a number within a range."""
+    whole = {"step": 1}
+    return {
+        "card": {"of": "ids", "from": "cards"}, "model": {"of": "ids", "from": "models"},
+        "precision": {"of": "ids", "from": "precisions"},
+        "engine": {"of": "ids", "from": "engines"},
+        **{key: {"of": SIZES} for key in ("tp", "pp", "dp", "ep")},
+        "users": {"low": 1, "high": 32768, **whole},
+        "input": {"low": 1, "high": 131072, **whole},
+        "output": {"low": 1, "high": 65536, **whole},
+        "drafts": {"of": DRAFTS}, "chunk": {"of": CHUNKS}, "block": {"of": BLOCKS},
+        "share": {"low": 10, "high": 100}, "way": {"of": (*OWNERSHIPS, YOURS)},
+        "price": {"low": 0.01, "high": 1000}, "use": {"low": 1, "high": 100}}
+
+
+def operators() -> list[dict[str, str]]:
+    """The operators of a step with their names."""
+    return [{"key": name, "en": en, "zh": zh} for name, (en, zh) in CLASSES.items()]
+
+
+def _name(entry: Any) -> dict[str, str]:
+    return {lang: words.revealed(str(entry.name[lang])) for lang in ("en", "zh")}
+
+
+def _cards() -> dict[str, Any]:
+    found = {}
+    for name in cards():
+        card, node = placed(name)
+        prices = {}
+        for way in OWNERSHIPS:
+            hour = card_hour(card.id, way)
+            if hour is not None and hour.currency == "USD":
+                value, low, high = hour.per(HOUR)
+                title = sources().get(hour.source, {}).get("title", hour.source)
+                prices[way] = {"value": value, "low": low, "high": high,
+                               "source": words.revealed(f"{title}, {hour.date}")}
+        called = {lang: f"{each} · {_name(node)[lang]}" if AT in name else each
+                  for lang, each in _name(card).items()}
+        found[name] = {
+            "name": called, "device": card.id, "vendor": card.vendor.replace("/", "-"),
+            "node": node.id, "perNode": per_node(name),
+            "domain": scale_up_domain(node), "block": usual(name, FLAGSHIP["model"])["block"],
+            "precisions": precisions(name), "engines": engines(name), "prices": prices,
+            "held": {engine: _held(name, engine) for engine in engines(name)}}
+    return found
+
+
+def _held(card: str, engine: str) -> tuple[int, int, dict[str, str]]:
+    """Of measured rows of TPOT of a class: those inside of their intervals, all; its name."""
+    state = usual(card, FLAGSHIP["model"], precisions(card)[0], engine)
+    own = own_errors(deployed(state | {"tp": 1, "ep": 1}))["tpot"]
+    return own.inside, own.rows, dict(zip(LANGUAGES, named(own.of), strict=True))
+
+
+def _models(axes: Axes, stored: list[str]) -> dict[str, Any]:
+    sorts = {sort_of(name): name for name in axes.values[1]}
+    cut, shown = every_model(), frozenset[str]().union(*map(views.taken, views.ATTENTIONS))
+    found = {}
+    for name in MODELS:
+        model, shapes = load_model(name), model_inputs(load_model(name))
+        found[name] = {
+            "name": _name(model), "attention": model.attention, "sort": sorts[sort_of(name)],
+            "layers": shapes["num_hidden_layers"], "experts": bool(model.is_moe),
+            "class": SPARSE if model.index_topk else SERVERS,
+            "routed": shapes["n_routed_experts"], "shared": shapes["n_shared_experts"],
+            "drafts": drafts(model), "divided": cut[name],
+            "loaded": {each: loaded(name, each) for each in stored},
+            "shapes": {key: value for key, value in shapes.items() if key in shown}}
+    return found
+
+
+def _measured() -> dict[str, Any]:
+    """What was measured of each class, and how errors grow with the distance from it."""
+    stored = discrepancy()
+    kinds = dict.fromkeys(f"{kind}/{placed(name)[0].vendor.replace('/', '-')}"
+                          for kind in (SERVERS, SPARSE) for name in cards())
+    growth = stored.growth[CONCURRENT]
+    return {"growth": {name: grown_without(growth, name, "") for name in views.RANGED},
+            "classes": {kind: ranges(within(ladder(kind), stored.measured)[1].values())
+                        for kind in kinds}}
+
+
+def data() -> dict[str, Any]:
+    """Everything that the calculators know, as plain data."""
+    axes = Axes.of_offers()
+    stored, running = list(axes.values[2]), list(axes.values[3])
+    return {
+        "axisNames": AXES, "axes": axes.values, "set": SET, "sizes": SIZES,
+        "columns": [column.as_json() for column in columns(axes)],
+        "switched": {way: [column.as_json() for column in moved]
+                     for way, moved in switched(axes).items()},
+        "extras": {name: extra.as_json() for name, extra in extras().items()},
+        "otherwise": otherwise(), "most": MOST, "smallest": SMALLEST, "largest": LARGEST,
+        "constants": {"normal90": interval.NORMAL_90, "halfMean": interval.HALF_MEAN,
+                      "curved": interval.CURVED, "cubic": interval.CUBIC,
+                      "halvings": interval.HALVINGS, "scores": interval.SCORES.tolist(),
+                      "evenly": interval.EVENLY.tolist(),
+                      "power": interval.POWER, "spreading": interval.SPREADING,
+                      "held": interval.HELD, "smallest": interval.SMALLEST},
+        "measured": _measured(), "ranged": views.RANGED,
+        "money": views.MONEY, "floor": views.FLOOR,
+
+        "cards": _cards(), "models": _models(axes, stored),
+        "precisions": {name: {"name": _name(load_precision(name))} for name in stored},
+        "engines": {name: {"name": {"en": "not named", "zh": "不指定"} if name == NO_ENGINE
+                           else _name(load("profiles", name))} for name in running},
+        "memory": [{"key": name} for name in PARTS_OF_MEMORY],
+        "step": [*({"en": en, "zh": zh, "of": of} for (en, zh), of in PARTS.items()),
+                 {"en": HIDES[0], "zh": HIDES[1], "of": HIDDEN}],
+        "operators": operators(),
+        "fields": fields(), "usual": start() | {"set": {}}, "source": ASSUMED["source"],
+        "words": by_language()}
+
+
+@functools.cache
+def formulas() -> str:
+    """The script with every formula that the calculators take, as functions of slots."""
+    names: dict[str, int] = {}
+
+    def slot(name: str) -> str:
+        return f"v[{names.setdefault(name, len(names))}]"
+
+    programs = []
+    for attention in views.ATTENTIONS:
+        trees = views.trees(attention)
+        lines = []
+        for name in needed(trees, views.wanted(), symbols_of):
+            body = function(trees[name], slot)
+            uses = sorted(names[used] for used in symbols_of(trees[name]))
+            place = names.setdefault(name, len(names))
+            lines.append(f"[{place}, {body}, {json.dumps(uses, separators=(',', ':'))}],")
+        programs.append(f"{attention}: [\n" + "\n".join(lines) + "\n],")
+    return (f'"use strict";\n{BEGIN}(() => {{\n{HELPERS}\n'
+            f"willItFit.formulas = {{ names: {json.dumps(list(names))}, programs: {{\n"
+            + "\n".join(programs) + "\n} };\n})();\n")
+
+
+def table() -> str:
+    """The script with what the formulas are computed from."""
+    text = json.dumps(data(), ensure_ascii=False, separators=(",", ":"))
+    return f'"use strict";\n{BEGIN}willItFit.data = {text};\n'
+

@@ -1,0 +1,273 @@
+"""The inputs of every kind of deployment as a table: each column over those axes that move it.
+
+An input is a number of a few of the axes alone: bytes of a weight hang on the precision, a peak on
+card and precision. Which ones is found, not declared: an axis is left out if the numbers are the
+same whatever it is.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+
+from calc.evidence.classes import errors_of_class
+from catalogue import load_model, model_inputs
+from catalogue.entries.calibrations import ALONE
+from catalogue.entries.deployments import ScenarioFile
+from catalogue.reading.values import Value
+from notebooks.pages.calculators.extras import WAYS, extras
+from notebooks.pages.calculators.offers import (
+    AXES,
+    MODELS,
+    Kind,
+    cards,
+    engines,
+    kinds,
+    precisions,
+    scenario_of,
+    sort_of,
+)
+from notebooks.pages.calculators.views import ATTENTIONS, RANGED, taken
+
+NOTHING = -1
+DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_"
+RESOLVED = 0.15  # share of the kinds that are resolved at first, at random: no pattern of the axes
+# the same shares for what else may be set: most of it moves a few inputs, whatever the kind
+GLIMPSED, RESOLVED_AGAIN = 0.005, 0.02
+OWN = "own"  # the formulas' own error, by quantity and side; of a phase alone its own
+# set by the page: numbers of a layout and of a workload
+SET = {"tp": "tensor_parallel", "pp": "pipeline_parallel", "dp": "data_parallel",
+       "ep": "expert_parallel", "users": "concurrency", "input": "input_tokens",
+       "output": "output_tokens", "drafts": "draft_tokens", "chunk": "max_num_batched_tokens",
+       "block": "block_size", "share": "memory_utilization", "longest": "context_tokens"}
+Cell = float | str | None  # a knob by its name
+_SOME = Value(1, "1", "1", "any", "assumed", 1, 1)  # no number of it is taken
+
+
+@dataclass(frozen=True)
+class Axes:
+    """The values of each axis; of models those that stand for their sort."""
+
+    values: tuple[tuple[Any, ...], ...]
+
+    @classmethod
+    @functools.cache
+    def of_offers(cls) -> Axes:
+        """Of everything that is offered."""
+        of_cards = cards()
+        stored = dict.fromkeys(name for card in of_cards for name in precisions(card))
+        running = dict.fromkeys(name for card in of_cards for name in engines(card))
+        sorts = {sort_of(name): name for name in reversed(MODELS)}
+        return cls((tuple(of_cards), tuple(sorts.values()), tuple(stored), tuple(running),
+                    (0, 1), (0, 1, 2), (0, 1), (0, 1), (0, 1)))
+
+    @functools.cached_property
+    def kinds(self) -> tuple[Kind, ...]:
+        """Every kind of deployment that is offered, of each sort of model one."""
+        return tuple(Kind(card, model, precision, engine, *rest)
+                     for card in self.values[0] for model in self.values[1]
+                     for precision in precisions(card) for engine in engines(card)
+                     for rest in kinds(card, model))
+
+    @functools.cached_property
+    def places(self) -> np.ndarray:
+        """Indices of each kind on the axes, shape (kinds, axes)."""
+        return np.array([list(map(values.index, map(attrgetter(name), self.kinds)))
+                         for name, values in zip(AXES, self.values, strict=True)]).T
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many values each has [1]."""
+        return tuple(map(len, self.values))
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: over some axes, the number of each place.
+
+    Attributes:
+        name: ``value SYMBOL``, ``low SYMBOL``, ``high SYMBOL``, ``knob SYMBOL``, or of ``OWN``.
+        axes: indices of the axes.
+        values: the numbers that occur.
+        at: of which of them each place has, the last axis fastest; ``NOTHING`` where no kind is.
+    """
+
+    name: str
+    axes: tuple[int, ...]
+    values: tuple[Cell, ...]
+    at: tuple[int, ...]
+
+    def at_places(self, places: np.ndarray, sizes: tuple[int, ...]) -> list[Cell]:
+        """The numbers of some kinds, by their places on all axes."""
+        if not self.axes:
+            return [self.values[0]] * len(places)
+        return [self.values[self.at[place]] for place in _flat(places, self.axes, sizes)]
+
+    def as_json(self) -> list[Any]:
+        """Plain data; the places as one text where they have one digit each."""
+        if not self.axes:
+            return [self.name, [], self.values[:1]]
+        places = ("".join(DIGITS[place] for place in self.at)  # of nothing, the last digit
+                  if len(self.values) < len(DIGITS) else list(self.at))
+        return [self.name, self.axes, self.values, places]
+
+
+@functools.cache
+def _symbols() -> dict[str, tuple[str, ...]]:
+    """Inputs that the table has, all but shapes of a model and what the page sets: each with the
+    names of its columns, its value first."""
+    shapes = model_inputs(load_model(MODELS[0]))
+    every = frozenset[str]().union(*map(taken, ATTENTIONS))
+    return {name: tuple(f"{what} {name}" for what in ("value", "low", "high", "knob"))
+            for name in every - shapes.keys() - set(SET.values())}
+
+
+def row(kind: Kind) -> dict[str, Cell]:
+    """Every column of a kind: inputs, ends of those that have a range, and the own errors."""
+    scenario = scenario_of(kind)
+    inputs, symbols, settable = scenario.inputs(), _symbols(), extras()
+    found: dict[str, Cell] = {named[0]: inputs[name] for name, named in symbols.items()}
+    for knob in scenario.every_knob():
+        for name in knob.symbols:
+            if name in symbols and (knob.name in settable or knob.value.low < knob.value.high):
+                found |= zip(symbols[name][1:], (knob.value.low, knob.value.high, knob.name),
+                             strict=True)
+    for knob in replace(scenario, file=_all_stated(scenario.file)).mechanism_knobs:
+        if knob.name in settable:  # of what is not known: which inputs it moves, once it is set
+            for name in symbols.keys() & knob.symbols:
+                found.setdefault(symbols[name][-1], knob.name)
+    # an answer of one token is a phase alone
+    for what, errors in ((OWN, errors_of_class(scenario)),
+                         (ALONE, errors_of_class(scenario, ALONE))):
+        for name, own in errors.items():
+            if name in RANGED:  # the page adds what the distance from what was measured does
+                found |= {f"{what} {name} {side}": size
+                          for side, size in zip(("down", "up"), own.of_class, strict=True)}
+    return found
+
+
+def _all_stated(file: ScenarioFile) -> ScenarioFile:
+    """A deployment that states every mechanism which a state may set, of some value."""
+    stated = {name: _SOME for name, extra in extras().items() if extra.knob}
+    return file.model_copy(update={"mechanisms": stated | file.mechanisms})
+
+
+Row = Callable[[Kind], dict[str, Cell]]
+
+
+def _some(axes: Axes, share: float, seed: int = 0) -> list[int]:
+    """Numbers of a share of the kinds, at random and always the same."""
+    chosen = np.random.default_rng(seed).random(len(axes.kinds)) < share
+    return [int(number) for number in np.flatnonzero(chosen)]
+
+
+def switched(axes: Axes) -> dict[str, list[Column]]:
+    """The columns that each way of ``extras.WAYS`` moves, and what it makes of them.
+
+    None is what it takes away.
+    """
+    some, found = [axes.kinds[number] for number in _some(axes, GLIMPSED)], {}
+    plain = [row(kind) for kind in some]
+    for name, (_, ways) in WAYS.items():
+        for way in ways:
+            @functools.cache
+            def changed(kind: Kind, key: tuple[str, str] = (name, way)) -> dict[str, Cell]:
+                return row(replace(kind, ways=(key,)))
+
+            moved = sorted({column for kind, before in zip(some, plain, strict=True)
+                            for column in _differing(before, changed(kind))})
+
+            def of(kind: Kind, changed: Row = changed, moved: list[str] = moved
+                   ) -> dict[str, Cell]:
+                after = changed(kind)
+                return {column: after.get(column) for column in moved}
+
+            found[f"{name}={way}"] = _tried(axes, of) if moved else []
+    return found
+
+
+def _tried(axes: Axes, of: Row) -> list[Column]:
+    """The columns of a way, of as few kinds as will do: they have to tell the numbers of others."""
+    others = [axes.kinds[number] for number in _some(axes, GLIMPSED, seed=1)]
+    places = axes.places[_some(axes, GLIMPSED, seed=1)]
+    for share in (GLIMPSED, RESOLVED_AGAIN, RESOLVED):
+        found = columns(axes, share, of)
+        if all(column.at_places(places, axes.sizes) == [of(kind).get(column.name)
+                                                        for kind in others] for column in found):
+            break
+    return found
+
+
+def _differing(before: Mapping[str, Cell], after: Mapping[str, Cell]) -> set[str]:
+    return {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
+
+
+def columns(axes: Axes, share: float = RESOLVED, of: Row = row) -> list[Column]:
+    """The table of what is offered, each column over the axes that move it.
+
+    Not every kind is resolved: some of them show what moves a column, and where a place of it
+    is left without a number, so are those that have one.
+
+    Args:
+        axes: with every kind on them.
+        share: of the kinds that are resolved at first [1].
+        of: the numbers of a kind by column.
+    """
+    rows = {number: of(axes.kinds[number]) for number in _some(axes, share)}
+    while True:
+        numbers = sorted(rows)
+        names, places = sorted(set[str]().union(*rows.values())), axes.places[numbers]
+        cells = zip(*([*map(rows[number].get, names)] for number in numbers), strict=True)
+        found = [_column(name, each, places, axes.sizes)
+                 for name, each in zip(names, cells, strict=True)]
+        lacking = sorted({int(number) for column in found
+                          for number in _unfilled(column, axes.places, axes.sizes)})
+        if not lacking:
+            return found
+        rows |= {number: of(axes.kinds[number]) for number in lacking}
+
+
+def _unfilled(column: Column, places: np.ndarray, sizes: tuple[int, ...]) -> np.ndarray:
+    """Of each place that a column lacks the number of one kind that has it."""
+    if not column.axes:
+        return np.array([], int)
+    flat = _flat(places, column.axes, sizes)
+    _, first = np.unique(flat, return_index=True)
+    return first[np.array(column.at)[flat[first]] == NOTHING]
+
+
+def _flat(places: np.ndarray, axes: Sequence[int], sizes: tuple[int, ...]) -> np.ndarray:
+    """Places on some axes as one number each."""
+    found: np.ndarray = np.ravel_multi_index(places[:, list(axes)].T,
+                                             [sizes[axis] for axis in axes])
+    return found
+
+
+def _column(name: str, numbers: Sequence[Cell], places: np.ndarray,
+            sizes: tuple[int, ...]) -> Column:
+    known = {number: code for code, number in enumerate(dict.fromkeys(numbers))}
+    codes = np.array(list(map(known.__getitem__, numbers)))
+    kept = list(range(len(sizes))) if len(known) > 1 else []
+    for axis in reversed(kept):
+        fewer = [other for other in kept if other != axis]
+        if fewer and _suffices(codes, places, fewer, sizes):
+            kept = fewer
+    at = np.full(math.prod(sizes[axis] for axis in kept), NOTHING)
+    if kept:
+        at[_flat(places, kept, sizes)] = codes
+    return Column(name, tuple(kept), tuple(known), tuple(at.tolist()))
+
+
+def _suffices(codes: np.ndarray, places: np.ndarray, axes: list[int],
+              sizes: tuple[int, ...]) -> bool:
+    """Whether the places on some axes say what each code is."""
+    flat = _flat(places, axes, sizes)
+    first = np.full(math.prod(sizes[axis] for axis in axes), NOTHING)
+    first[flat] = codes
+    return bool((first[flat] == codes).all())

@@ -1,0 +1,304 @@
+"""The page of the engines: the settings that documents print, held against every pinned release."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from catalogue.engines.engine import Block, Engine, launch_blocks, load_engine
+from catalogue.engines.history import Entry, State
+from notebooks.show.display import table
+
+Text = tuple[str, str]
+MARKS = {"accepted": "●", "deprecated": "◐", "choice": "✗", "type": "✗", "unlisted": "✗",
+         "unknown": "·"}  # from the best verdict to the worst
+TAKEN, STOPS = ("accepted", "deprecated"), ("unknown", "choice", "type")
+REFUSED = ("choice", "type", "unlisted")
+LONGEST = 12  # values that are listed one by one
+KINDS: dict[str, Text] = {
+    "arguments": ("arguments", "命令行参数"), "variables": ("variables", "环境变量"),
+    "options": ("keys", "配置键"), "metrics": ("metrics", "指标")}
+CHANGES: dict[str, Text] = {
+    "type": ("type", "类型"), "default": ("default", "默认值"), "choices": ("choices", "可选值"),
+    "known": ("listed values", "列出的值"), "negatable": ("`--no-` form", "`--no-` 形式"),
+    "aliases": ("aliases", "别名"), "deprecated": ("deprecated", "弃用"),
+    "dynamic": ("set at run time", "运行时决定"), "hidden": ("hidden", "隐藏"),
+    "required": ("required", "必填"), "open_choices": ("choices", "可选值"),
+    "v0": ("V0 only", "仅 V0")}
+TYPES: dict[str | None, Text] = {
+    "counter": ("counter", "计数器"), "gauge": ("gauge", "瞬时值"),
+    "histogram": ("histogram", "直方图"), "info": ("info", "信息"),
+    "summary": ("summary", "摘要"), None: ("–", "–")}
+OPEN, REST = 5, ("The other rows", "其余各行")  # of a long table
+FOLDED = ("Show the table; it can be sorted and filtered", "展开表格，可排序、筛选")
+
+
+@dataclass
+class Setting:
+    """A setting of a document, counted once however often it is given.
+
+    Attributes:
+        name: as the document first spells it.
+        engine: the catalogue that it is held against; None for a program that has none.
+        values, sections: those that it is given with, and in.
+    """
+
+    name: str
+    engine: Engine | None
+    values: list[Any] = field(default_factory=list)
+    sections: list[str] = field(default_factory=list)
+
+    @property
+    def verdicts(self) -> dict[str, str]:
+        """Release -> what it makes of the setting; of several values, the worst."""
+        assert self.engine is not None
+        order, engine = list(MARKS), self.engine
+        return {version: max((engine.judge(self.name, value, version) for value in self.values),
+                             key=order.index) for version in engine.versions}
+
+    @property
+    def never(self) -> bool:
+        """Whether no release knows it."""
+        return set(self.verdicts.values()) == {"unknown"}
+
+    @property
+    def shown(self) -> str:
+        """Its values as the document writes them."""
+        return _values(self.values)
+
+
+Settings = Mapping[str, Setting]
+
+
+def settings(document: str, judged: bool = True) -> dict[str, Setting]:
+    """The settings of a document by name, in one spelling of flags, keys and keywords.
+
+    Args:
+        document: one of ``catalogue.engines.engine.documents``.
+        judged: whether only those for an engine of the catalogue.
+    """
+    named: dict[str, Setting] = {}
+    for block in launch_blocks(document):
+        if judged and block.engine is None:
+            continue
+        engine = load_engine(block.engine) if block.engine else None
+        for name, value in block.settings.items():
+            setting = named.setdefault(name.lstrip("-").replace("-", "_"), Setting(name, engine))
+            setting.values += [value] if value not in setting.values else []
+            setting.sections += [block.section] if block.section not in setting.sections else []
+    return named
+
+
+def commands(document: str) -> list[Block]:
+    """The complete commands of a document, those that name a model."""
+    return [block for block in launch_blocks(document)
+            if block.form == "flags" and "--model" in block.settings]
+
+
+def refused(block: Block, engine: Engine, version: str) -> list[str]:
+    """The options of a command that stop a release."""
+    return [name for name, value in block.settings.items()
+            if engine.judge(name, value, version) in STOPS]
+
+
+def known(settings: Iterable[Setting]) -> list[Entry]:
+    """The entries of the catalogue that settings stand for, each once."""
+    entries = (setting.engine.find(setting.name) for setting in settings if setting.engine)
+    return list({entry.name: entry for entry in entries if entry}.values())
+
+
+def together(settings: Settings, engine: Engine) -> list[str]:
+    """The releases that know all settings which any release knows."""
+    verdicts = [setting.verdicts for setting in settings.values() if not setting.never]
+    return [version for version in engine.versions
+            if all(of[version] != "unknown" for of in verdicts)]
+
+
+def alerts(document: str) -> list[str]:
+    """The metrics of an engine that a document relies on."""
+    return [name for block in launch_blocks(document) if block.form == "metrics" and block.engine
+            for name in block.settings]
+
+
+def lasting(engine: Engine, since: str) -> list[str]:
+    """The metrics that stand in every release from one on."""
+    versions = engine.versions[engine.versions.index(since):]
+    return [name for name, entry in engine.entries["metrics"].items()
+            if all(entry.at(version) for version in versions)]
+
+
+def release_table(engines: Iterable[Engine]) -> None:
+    """The pinned releases, with how many entries of each kind each has."""
+    def standing(engine: Engine, kind: Any, version: str) -> int:
+        return sum(entry.at(version) is not None for entry in engine.entries[kind].values())
+
+    table([{"engine": engine.title, "version": f"[{release.version}]({release.url})",
+            "date": release.date, "sha": f"`{release.sha256[:12]}`",
+            **{kind: str(standing(engine, kind, release.version) or "–") for kind in KINDS}}
+           for engine in engines for release in engine.releases],
+          {"engine": ("engine", "引擎"), "version": ("release", "版本"),
+           "date": ("uploaded", "发布日期"), **KINDS, "sha": ("SHA-256", "SHA-256")},
+          folded=("The pinned releases, with what was found in each", "各选定版本及其中的条目数"))
+
+
+def setting_table(settings: Settings, engine: Engine) -> None:
+    """The settings that some release knows, with a mark per release."""
+    table([{"name": f"`{name}`", "value": setting.shown,
+            **{version: MARKS[verdict] for version, verdict in setting.verdicts.items()}}
+           for name, setting in sorted(settings.items()) if not setting.never],
+          {"name": ("setting", "设置"), "value": ("value", "取值"),
+           **{version: version for version in engine.versions}}, wide=True, turned=True,
+          folded=REST, first=OPEN)
+
+
+def never_table(documents: Mapping[str, Settings]) -> None:
+    """The settings that no release knows, with the names that resemble them."""
+    table([{"where": f"{document.upper()}: {', '.join(setting.sections)}",
+            "name": f"`{setting.name}`", "value": setting.shown,
+            "near": ", ".join(f"`{name}`" for name in setting.engine.near(setting.name, 2)) or "–"}
+           for document, of in documents.items() for setting in of.values()
+           if setting.engine and setting.never],
+          {"where": ("document: section", "文档：章节"), "name": ("setting", "设置"),
+           "value": ("value", "取值"), "near": ("similar name", "相近的名称")}, wide=True,
+          folded=REST, first=OPEN)
+
+
+def command_table(blocks: Iterable[Block], engine: Engine) -> None:
+    """What each release refuses in each command."""
+    blocks = list(blocks)
+    table([{"release": version, "date": engine.release(version).date,
+            **{block.section: ", ".join(f"`{name}`" for name in refused(block, engine, version))
+               or "–" for block in blocks}} for version in engine.versions],
+          {"release": ("release", "版本"), "date": ("uploaded", "发布日期"),
+           **{block.section: (f"refused in {block.section}", f"{block.section} 节中被拒绝的参数")
+              for block in blocks}}, wide=True, folded=REST, first=OPEN)
+
+
+def change_table(documents: Mapping[str, Settings], engine: Engine) -> None:
+    """The entries used that came late, went or changed, from the first release of an engine."""
+    sources: dict[str, set[str]] = {}
+    for document, of in documents.items():
+        for entry in known(of.values()):
+            sources.setdefault(entry.name, set()).add(document.upper())
+    used = known(setting for of in documents.values() for setting in of.values())
+    table([{"name": f"`{entry.name}`", "documents": ", ".join(sorted(sources[entry.name])),
+            "since": entry.since, "until": entry.until or "–", "default": _defaults(entry),
+            "changes": _changes(entry)} for entry in sorted(used, key=lambda entry: entry.name)
+           if entry.until or entry.changed or entry.since != engine.versions[0]],
+          {"name": ("entry", "条目"), "documents": ("in", "出处"), "since": ("since", "起"),
+           "until": ("until", "止"), "default": ("default, first → last", "默认值（最初 → 最后）"),
+           "changes": ("changed in", "变更")}, wide=True, folded=REST, first=OPEN)
+
+
+def refusals(document: str, settings: Settings, engine: Engine) -> Iterator[dict[str, str]]:
+    """A row per value that some release of an engine refuses."""
+    for setting in settings.values():
+        for value in setting.values:
+            verdicts = {version: engine.judge(setting.name, value, version)
+                        for version in engine.versions}
+            bad = [version for version, verdict in verdicts.items() if verdict in REFUSED]
+            good = [version for version, verdict in verdicts.items() if verdict in TAKEN]
+            if bad and (state := engine.state(setting.name, bad[-1])):
+                values = state.choices or state.known or (state.type,)
+                yield {"engine": f"{document.upper()}: {engine.title}",
+                       "name": f"`{setting.name}` {_values([value])}",
+                       "bad": f"{bad[0]} – {bad[-1]} ({len(bad)})",
+                       "good": f"{good[0]} – {good[-1]} ({len(good)})" if good else "–",
+                       "taken": "≈ " * (not state.choices) + ", ".join(map(str, values))}
+
+
+def refusal_table(rows: Iterable[Mapping[str, str]]) -> None:
+    """The values that releases refuse, with what they take instead."""
+    table(rows, {"engine": ("document: engine", "文档：引擎"),
+                 "name": ("setting and value", "设置与取值"),
+                 "bad": ("refused from – to (releases)", "拒绝：起 – 止（版本数）"),
+                 "good": ("taken from – to (releases)", "接受：起 – 止（版本数）"),
+                 "taken": ("what the last refusing release takes",
+                           "最后一个拒绝它的版本接受的值")}, wide=True, folded=REST, first=OPEN)
+
+
+def metric_table(engine: Engine, keep: Callable[[Entry], bool] = lambda entry: True) -> None:
+    """The metrics of an engine, or some of them."""
+    table([{"name": f"`{name}`", "type": TYPES[_newest(entry).type], "since": entry.since,
+            "until": entry.until or "–",
+            "note": tuple("; ".join(part[lang] for part in _notes(_newest(entry))) or "–"
+                          for lang in range(2))}
+           for name, entry in engine.entries["metrics"].items() if keep(entry)],
+          {"name": ("metric", "指标"), "type": ("type", "类型"), "since": ("since", "起"),
+           "until": ("until", "止"), "note": ("note", "说明")}, sortable=True, folded=FOLDED)
+
+
+def argument_table(engine: Engine, kind: Any = "arguments") -> None:
+    """The arguments of an engine, or its keys, with default and values of the last release."""
+    table([{"name": f"`{name}`" + "".join(f" `{alias}`" for alias in state.aliases),
+            "type": state.type or "–",
+            "default": ("at run time", "运行时决定") if state.dynamic else _value(state.default),
+            "taken": _taken(state), "since": entry.since, "until": entry.until or "–",
+            "changes": _changes(entry)}
+           for name, entry in engine.entries[kind].items() for state in [_newest(entry)]],
+          {"name": ("name", "名称"), "type": ("type", "类型"), "default": ("default", "默认值"),
+           "taken": ("taken", "取值"), "since": ("since", "起"), "until": ("until", "止"),
+           "changes": ("changed in", "变更")}, sortable=True, folded=FOLDED)
+
+
+def _newest(entry: Entry) -> State:
+    """The last state of an entry."""
+    return list(entry.states.values())[-1]
+
+
+def _values(values: Iterable[Any]) -> str:
+    """Values as a document writes them."""
+    return ", ".join(f"`{_plain(value)}`" for value in values if value is not None) or "–"
+
+
+def _value(item: Any) -> str:
+    """A default as the source has it."""
+    if item is None or item == "":
+        return "–" if item is None else '`""`'
+    return f"`{_plain(item)}`"
+
+
+def _plain(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _defaults(entry: Entry) -> str:
+    """The default at first, and at last if it is another."""
+    first, last = _value(next(iter(entry.states.values())).default), _value(_newest(entry).default)
+    return first if first == last else f"{first} → {last}"
+
+
+def _changes(entry: Entry) -> Text:
+    """What changed in which releases, and what the source says to use instead."""
+    releases: dict[Text, list[str]] = {}
+    for version, keys in entry.changed.items():
+        for word in dict.fromkeys(CHANGES[key] for key in keys if key != "use"):
+            releases.setdefault(word, []).append(version)
+    parts = [[f"{word[0]}: {', '.join(of)}" for word, of in releases.items()],
+             [f"{word[1]}：{'、'.join(of)}" for word, of in releases.items()]]
+    if use := _newest(entry).use:
+        parts = [[*parts[0], f"use `{use}`"], [*parts[1], f"改用 `{use}`"]]
+    return "; ".join(parts[0]) or "–", "；".join(parts[1]) or "–"
+
+
+def _taken(state: State) -> str:
+    """Choices, or the values the source lists; many of them as their number."""
+    values = [str(value) for value in state.choices or state.known or ()]
+    if not values:
+        return "–"
+    count = f"{len(values)}: " if len(values) > LONGEST else ""
+    return (f"{'' if state.choices else '≈ '}{count}{', '.join(values[:LONGEST])}"
+            f"{'…' if count else ''}")
+
+
+def _notes(state: State) -> Iterator[Text]:
+    """What the source says of a metric: deprecated, hidden, of the former engine."""
+    if state.deprecated:
+        yield "deprecated", "弃用"
+    if state.use:
+        yield f"use `{state.use}`", f"改用 `{state.use}`"
+    if state.hidden:
+        yield "shown only on demand", "默认不显示"
+    if state.v0:
+        yield "V0 engine only", "仅 V0 引擎"

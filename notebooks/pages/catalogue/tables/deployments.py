@@ -1,0 +1,247 @@
+"""How an estimate is shown: which quantities answer a deployment, parts of a step, what binds."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import catalogue
+from catalogue.deployments.knobs import multiplied
+from catalogue.deployments.physics_inputs import SWITCHES
+from catalogue.deployments.scenario import Scenario, unasked
+from catalogue.reading import amounts
+from catalogue.reading.values import Value
+from notebooks.show.display import DOCUMENTS
+from notebooks.show.drawing import Drawing
+from notebooks.show.numbers import fmt_quantity
+from notebooks.show.stacks import Stack, draw
+
+Text = tuple[str, str]
+Inputs = dict[str, int | float]
+# parts of ``calc.physics.breakdown`` by what a reader calls them, in the order and colour of a bar
+PARTS: dict[Text, tuple[str, ...]] = {
+    ("experts: reading, arithmetic", "专家：读取与计算"): ("routed_expert", "shared_expert"),
+    ("dequantisation", "反量化"): ("dequantisation",),
+    ("attention projections, dense MLP", "注意力投影、稠密 MLP"): ("attention", "dense_mlp"),
+    ("attention core", "注意力核心"): ("core", "index"),
+    ("router, output head, norms, gates", "路由器、输出头、归一化、门控"):
+        ("router", "head", "vector"),
+    ("communication", "通信"): ("all_reduce", "exchange", "pipeline",
+                                 "context_exchange"),
+    ("experts on the host", "主机上的专家"): ("offload",),
+    ("experts: loading to the card", "专家：加载到卡上"): ("fetch",),
+    ("kernel boundaries, host, gap", "算子间隔、主机、步间空隙"): ("boundary", "host", "host_gap"),
+    ("drafting", "生成草稿"): ("draft",),
+    ("stalls by other prompts", "他人预填充造成的停顿"): ("stall",),
+}
+HIDDEN = ("overlap", "single_token_path")  # what overlap and the path for one token take away
+HIDES: Text = ("hidden by overlap, saved by the path for one token",
+               "被重叠掩盖或由单 token 路径省去")
+WHOLE: Text = ("what the user waits for", "用户等待的时间")
+RESOURCES: dict[str, Text] = {
+    "memory_bandwidth": ("memory bandwidth", "显存带宽"),
+    "l2_bandwidth": ("L2 bandwidth: dequantisation", "L2 带宽（反量化）"),
+    "compute": ("arithmetic", "算力"),
+    "communication": ("communication", "通信"), "host": ("the host", "主机"),
+    "fixed_costs": ("fixed costs: boundaries and gap", "固定开销（算子间隔与步间空隙）"),
+    "memory_capacity": ("memory capacity", "显存容量"),
+}
+HELD: Text = ("similar runs inside their interval", "同类实测落在区间内")
+MS = 1e3  # in a second
+
+
+def questions(deployment: Scenario, inputs: Inputs | None = None) -> dict[str, Inputs]:
+    """The quantities that answer a deployment, each with the inputs that it is computed from.
+
+    A prompt pool or a run that ends with the first token has no time per further token, a decode
+    pool of its own no first token. Where only the longest context is known, and thus not how many
+    tokens are generated, decode is taken alone: how much of it other prompts hold up is open.
+
+    Args:
+        deployment: what is asked about.
+        inputs: its own, if they are known.
+    """
+    inputs = inputs or deployment.inputs()
+    if deployment.file.workload.output_tokens is None:
+        return {"ttft": inputs} | dict.fromkeys(("tpot", "output_throughput"),
+                                                inputs | {"separate_pools": 1})
+    without = unasked(inputs)
+    rate = "input_throughput" if "output_throughput" in without else "output_throughput"
+    return {name: inputs for name in ("ttft", "tpot", "e2e", rate) if name not in without}
+
+
+def asked_rows(deployment: Scenario) -> list[int]:
+    """Indices of the measured rows that have the deployment's own workload."""
+    measured, inputs = deployment.measured, deployment.inputs()
+    if measured is None:
+        return []
+    columns = [(measured.column(name), inputs[name])
+               for name in ("concurrency", "input_tokens", "output_tokens")]
+    return [row for row in range(len(measured.rows))
+            if all(round(column[row]) == wanted for column, wanted in columns)]
+
+
+def held(inside: int, rows: int) -> Text:
+    """How many measured runs lay inside of their intervals, under ``HELD``."""
+    return f"{inside} of {rows}", f"{rows} 组中 {inside} 组"
+
+
+def spread(low: float, high: float, unit: str) -> Text:
+    """An interval in both languages: ``−21.3 to −17 GB``."""
+    return amounts.span(low, high, unit), amounts.span(low, high, unit, "zh")
+
+
+def named(name: str) -> Text:
+    """A quantity's name in both languages, with its abbreviation or letter."""
+    symbol = catalogue.symbols()[name]
+    short = next((term["abbr"] for term in catalogue.glossary().values()
+                  if term["en"] == symbol.en and "abbr" in term), None)
+    if short is None:
+        return symbol.en, symbol.zh
+    return f"{symbol.en} ({short})", f"{symbol.zh}（{short}）"
+
+
+def grouped(parts: Mapping[str, float]) -> dict[Text, float]:
+    """Parts of a step by the names of ``PARTS`` [s]; what is zero is left out.
+
+    Raises KeyError for a part that no name of ``PARTS`` has.
+    """
+    of = {part: label for label, names in PARTS.items() for part in names}
+    times = dict.fromkeys(PARTS, 0.0)
+    for name, part in parts.items():
+        if name not in HIDDEN:
+            times[of[name]] += part
+    return {label: part for label, part in times.items() if part}
+
+
+def bars(rows: Sequence[tuple[Text, Text, Mapping[str, float]]]) -> Callable[[str], Drawing]:
+    """Stacked bars of the parts of one step each, per language.
+
+    Args:
+        rows: name, short name and parts [s] of ``calc.physics.breakdown``; what is hidden of them
+            is a strip below.
+    """
+    stacks = [Stack(name, fmt_quantity(sum(parts.values()), "s"), grouped(parts),
+                    hidden=-sum(parts.get(part, 0.0) for part in HIDDEN),
+                    heading=(f"{short[0]} (ms)", f"{short[1]}（ms）"))
+              for name, short, parts in rows]
+    title = ("What a step is made of", "一步的时间构成")
+    return lambda lang: draw("step-parts", lang, title, stacks, tuple(PARTS),
+                             lambda part: f"{MS * part:,.{int(MS * part < 100)}f}")
+
+
+def binding(rows: Iterable[tuple[Text, Mapping[str, float]]]) -> list[dict[str, Any]]:
+    """Time by the resource that binds it as rows of a table, one column per step.
+
+    Args:
+        rows: heading and what ``calc.physics.breakdown.bound_by`` gives [s].
+    """
+    rows = list(rows)
+    shares = []
+    for name, label in RESOURCES.items():
+        cells = {}
+        for number, (_, sums) in enumerate(rows):
+            part, whole = float(sums.get(name, 0.0)), sum(map(float, sums.values()))
+            cells[f"time{number}"] = fmt_quantity(part, "s") if part else "–"
+            cells[f"share{number}"] = f"{100 * part / whole:.0f}%" if part else "–"
+        if any(cell != "–" for cell in cells.values()):
+            shares.append({"what": label, **cells})
+    return shares
+
+
+def apart(rows: Iterable[tuple[Text, Mapping[str, float]]]) -> list[dict[str, Any]]:
+    """The parts of steps as rows of a table, a pair of columns per step; hidden time is negative.
+
+    Args:
+        rows: heading and parts of ``calc.physics.breakdown`` [s].
+    """
+    steps = [(grouped(parts), sum(float(parts.get(name, 0.0)) for name in HIDDEN),
+              sum(map(float, parts.values()))) for _, parts in rows]
+    labels = [label for label in PARTS if any(label in pieces for pieces, _, _ in steps)]
+    found: list[dict[str, Any]] = []
+    for label in [*labels, HIDES, WHOLE]:
+        row: dict[str, Any] = {"what": label}
+        for number, (pieces, hidden, whole) in enumerate(steps):
+            part = {HIDES: hidden, WHOLE: whole}.get(label, float(pieces.get(label, 0.0)))
+            row[f"time{number}"] = fmt_quantity(part, "s") if part else "–"
+            row[f"share{number}"] = f"{100 * part / whole:.0f}%".replace("-", "−") if part else "–"
+        found.append(row)
+    return [row for row in found if any(
+        row[f"time{number}"] != "–" for number in range(len(steps)))]
+
+
+def origin(key: str) -> Text:
+    """A source by its key: title with address, or the name of a document, in both languages."""
+    entry = catalogue.sources().get(key, {"title": key})
+    if entry.get("url"):
+        return (f"[{entry['title']}]({entry['url']})",) * 2
+    if key in DOCUMENTS:
+        return f"document {key.upper()}", f"文档 {key.upper()}"
+    return (str(entry["title"]),) * 2
+
+
+def settings(deployment: Scenario) -> list[tuple[Text, Value]]:
+    """What a deployment's file sets besides parallelism and workload, with labels."""
+    file, known = deployment.file, catalogue.symbols()
+    offload = file.offload
+    values = [(("servers", "服务器数"), file.cluster.nodes),
+             (("requests sent at once", "一次发出的请求数"), file.workload.requests),
+             (("drafted tokens per step", "每步草稿 token 数"), file.workload.draft_tokens)]
+    if offload and offload.fetched:
+        values += [(("share of the routed experts that is not on the cards, loaded when chosen",
+                    "不在卡上、选中时才加载的路由专家比例"), offload.routed_experts),
+                  (("of all routed experts, on storage", "全部路由专家中放在存储上的比例"),
+                   offload.on_storage),
+                  (("host processors whose memory holds the rest",
+                    "内存存放其余专家的主机处理器数"), offload.hosts)]
+    elif offload:
+        values += [(("share of the routed experts on the host", "放在主机上的路由专家比例"),
+                   offload.routed_experts),
+                  (("host processors that compute them", "计算专家的主机处理器数"), offload.hosts)]
+    stated = deployment.mechanisms
+    values += [((known[name].en, known[name].zh), stated[name])
+              for name in SWITCHES if name in stated]
+    return [(label, value) for label, value in values if value is not None]
+
+
+def hardware(deployment: Scenario) -> list[tuple[Text, Value]]:
+    """What the physics takes of cards, links and host besides the inputs, with labels."""
+    device, node = deployment.device, deployment.node
+    found: list[tuple[Text, Value | None]] = [
+        ((f"dense peak, {dtype.upper()}", f"{dtype.upper()} 稠密峰值"),
+         getattr(device.matrix_peak, dtype)) for dtype in dict.fromkeys(
+             multiplied(deployment).values())]
+    found.append((("L2 bandwidth", "L2 带宽"), device.l2_bandwidth))
+    if deployment.devices > 1:
+        fabric = node.fabric_link if deployment.file.cluster.nodes.value > 1 else None
+        link = catalogue.load("links", fabric or node.device_link)
+        found += [((f"{link.name['en']}: per device, one way",
+                    f"{link.name['zh']}：单卡单方向"), link.device_bandwidth),
+                  ((f"{link.name['en']}: per pair, one way",
+                    f"{link.name['zh']}：单对卡单方向"), link.pair_bandwidth)]
+    if deployment.file.cluster.nodes.value > 1:
+        network = catalogue.load("links", node.network_link)
+        found.append(((f"{network.name['en']}: per device, one way",
+                       f"{network.name['zh']}：单卡单方向"), network.device_bandwidth))
+    if deployment.file.offload and deployment.host:
+        host = deployment.host
+        found += [((f"{host.name['en']}: memory bandwidth of a socket",
+                    f"{host.name['zh']}：单路内存带宽"), host.memory_bandwidth),
+                  (("between host and device, one way", "主机与卡之间，单方向"),
+                   device.host_bandwidth)]
+        peaks = host.matrix_peak or host.vector_peak
+        if deployment.file.offload.fetched:
+            return [(label, value) for label, value in found if value is not None]
+        found += [((f"{host.name['en']}: peak of a socket, {dtype.upper()}",
+                    f"{host.name['zh']}：单路 {dtype.upper()} 峰值"), getattr(peaks, dtype, None))
+                  for dtype in ("int8", "bf16", "fp16", "fp32")]
+    return [(label, value) for label, value in found if value is not None]
+
+
+@functools.cache
+def page_of(scenario: str) -> str:
+    """The page of a deployment: its own, or that of the family whose variant it is."""
+    files = catalogue.names("scenarios")
+    return scenario if scenario in files else max(
+        (name for name in files if scenario.startswith(f"{name}-")), key=len, default=scenario)

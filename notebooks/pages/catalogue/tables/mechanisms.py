@@ -1,0 +1,145 @@
+"""Mechanisms as rows of tables: the priors of a class of devices, and those of a deployment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import sympy
+from pydantic import BaseModel
+
+import catalogue
+from catalogue.deployments.physics_inputs import USUAL
+from catalogue.deployments.scenario import Scenario
+from catalogue.entries.hardware import Device
+from catalogue.entries.mechanisms import Mechanisms
+from catalogue.reading.values import Value
+from notebooks.derive.formulas.symbols import symbol
+from notebooks.show.display import table
+from notebooks.show.numbers import fmt_fixed
+
+Text = tuple[str, str]
+# what has no letter of its own in params/symbols.yml
+LABELS: dict[str, Text] = {
+    "gemm_efficiency": ("share of the peak of matmuls with many rows",
+                        "行数足够多时矩阵乘的峰值利用率"),
+    "grouped_gemm_efficiency": ("share of the peak of grouped matmuls with many rows per expert",
+                                "每专家行数足够多时分组矩阵乘的峰值利用率"),
+    "sliced_gemm_efficiency": ("share of the peak of grouped matmuls on slices of the experts",
+                               "专家切片分组矩阵乘的峰值利用率"),
+    "matmul_latency": ("time of a matmul whatever its rows", "每次矩阵乘与行数无关的时间"),
+    "depth_latency": ("additional fixed time of a matmul per element of its inner dimension",
+                      "矩阵乘的附加固定时间，按内维每个元素计"),
+    "activation_traffic": ("bytes moved by quantising an element of a matmul's rows",
+                           "量化矩阵乘每个输入元素搬运的字节"),
+    "narrow_expert_latency": ("fixed time of a layer's experts that are widened while read",
+                              "边读边还原的专家每层的固定时间"),
+    "operators": ("counted operators", "算子计数"),
+    "all_to_all": ("all-to-all of experts", "专家 all-to-all"),
+}
+PARTS: dict[str, Text] = {
+    "low_latency": ("low latency", "低时延"), "normal": ("normal", "常规"),
+    "node": ("inside a node", "节点内"), "network": ("between nodes", "节点间"),
+    "latent_attention": ("MLA", "MLA"), "grouped_attention": ("GQA", "GQA"),
+    "indexer": ("indexer", "索引器"), "dense_mlp": ("dense MLP", "稠密 MLP"),
+    "routed_experts": ("routed experts", "路由专家"),
+    "shared_expert": ("shared expert", "共享专家"),
+    "alpha": ("latency", "时延"), "efficiency": ("share of the link", "链路利用率"),
+    "buffer_tokens": ("tokens of the buffers", "缓冲的 token 数"),
+    "wide": ("16-bit cache", "16 位缓存"), "narrow": ("cache of fewer bits", "低于 16 位的缓存"),
+}
+
+# models whose layers are made of different parts, and the families of cards
+MADE_OF = ("llama-3.1-70b", "qwen3-235b-a22b", "deepseek-v3", "deepseek-v3.2")
+FAMILIES = ("nvidia-hopper", "ascend-910b")
+
+
+def operators_by_model(kernels: sympy.Expr) -> None:
+    """Operators of a layer, on average over the layers, by model and family of cards."""
+    families = [catalogue.load("mechanisms", name) for name in FAMILIES]
+    rows = []
+    for name in MADE_OF:
+        model = catalogue.load_model(name)
+        numbers = catalogue.model_inputs(model)
+        numbers["moe_layers"] = numbers["num_hidden_layers"] - numbers["first_k_dense_replace"]
+        counts = [float(kernels.subs({symbol(key): value for key, value in (
+            numbers | _counted(priors, model.attention)).items()}))
+            / numbers["num_hidden_layers"] for priors in families]
+        rows.append({"model": (model.name["en"], model.name["zh"]),
+                     "attention": model.attention.upper(),
+                     **{priors.id: fmt_fixed(count, 1)
+                        for priors, count in zip(families, counts, strict=True)}})
+    table(rows, {"model": ("operators per layer, mean of all layers", "每层算子数，全部层平均"),
+                 "attention": ("attention", "注意力"),
+                 **{priors.id: (priors.name["en"], priors.name["zh"]) for priors in families}})
+
+
+def _counted(priors: Mechanisms, attention: str) -> dict[str, float]:
+    """The counts of a family of cards, by the names of their symbols [1]."""
+    parts, layer = priors.operators, priors.operators_per_layer
+    assert parts is not None
+    assert layer is not None
+    of_attention = parts.latent_attention if attention == "mla" else parts.grouped_attention
+    return {"attention_operators": of_attention.value, "indexer_operators": parts.indexer.value,
+            "dense_mlp_operators": parts.dense_mlp.value,
+            "routed_expert_operators": parts.routed_experts.value,
+            "shared_expert_operators": parts.shared_expert.value,
+            "reference_operators": (parts.latent_attention.value + parts.routed_experts.value
+                                    + parts.shared_expert.value),
+            "operators_per_layer": layer.value}
+
+
+def of_device(device: Device) -> Mechanisms | None:
+    """The priors of a device: those that it names, else the usual ones of its type."""
+    name = device.mechanisms or USUAL.get(device.type)
+    if name is None:
+        return None
+    found: Mechanisms = catalogue.load("mechanisms", name)
+    return found
+
+
+def rows(priors: Mechanisms) -> Iterator[tuple[Text, Value]]:
+    """Every value of some mechanisms with its label, in the order of their fields."""
+    for name in type(priors).model_fields:
+        item = getattr(priors, name)
+        if isinstance(item, Value):
+            yield _label(name), item
+        elif isinstance(item, BaseModel):
+            for path, value in _inside(item):
+                yield _label(".".join((name, *path))), value
+
+
+def of_deployment(deployment: Scenario) -> Iterator[tuple[Text, Value]]:
+    """The mechanisms that a deployment's estimate takes, with their labels."""
+    for knob in deployment.mechanism_knobs:
+        yield _label(knob.name), knob.value
+
+
+def labelled(values: Mapping[str, Value]) -> Iterator[tuple[Text, Value]]:
+    """Values by their dotted names, each with its label."""
+    for name, value in values.items():
+        yield _label(name), value
+
+
+def _inside(item: BaseModel) -> Iterator[tuple[tuple[str, ...], Value]]:
+    for name in type(item).model_fields:
+        value = getattr(item, name)
+        if isinstance(value, Value):
+            yield (name,), value
+        elif isinstance(value, BaseModel):
+            for path, deeper in _inside(value):
+                yield (name, *path), deeper
+
+
+def _label(path: str) -> Text:
+    """The label of a mechanism by its dotted name, with its letter where it has one."""
+    name, *inside = path.split(".")
+    symbol = catalogue.symbols().get(name)
+    if symbol is not None and not inside:
+        return f"{symbol.en}, ${symbol.latex}$", f"{symbol.zh} ${symbol.latex}$"
+    known = (symbol.en, symbol.zh) if symbol else (name.replace("_", " "),) * 2
+    label = LABELS.get(name, known)
+    parts = [PARTS.get(part, (part.upper(),) * 2) for part in inside]
+    if not parts:
+        return label
+    return (f"{label[0]} ({', '.join(part[0] for part in parts)})",
+            f"{label[1]}（{'，'.join(part[1] for part in parts)}）")

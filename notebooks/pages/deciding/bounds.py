@@ -1,0 +1,289 @@
+"""Why a search that leaves out most deployments has tried all of them: counts, and bounds checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise, product
+from typing import Any
+
+import numpy as np
+
+import calc
+import catalogue
+from calc.closed_form.evaluate import evaluate
+from calc.evidence.validation import measured_systems
+from calc.layouts.choice import UTILIZATION, Choice, Row, scenario
+from calc.layouts.loads import has_room
+from calc.many.fronts import front
+from calc.search.drawing.in_flight import DRAWS
+from calc.search.goal import TooFast, stated_limits
+from calc.search.left_out import BOUNDS, COUNTED
+from calc.search.load_goal import load_goal
+from calc.search.result import Answer
+from calc.search.robust import SURE, Drawn
+from calc.search.same_cards import alternatives
+from calc.search.search import search
+from catalogue import ParamsError, Scenario
+from catalogue.planning.goals import OBJECTIVES
+from catalogue.reading.amounts import human
+from notebooks.pages.deciding.goals import Page, cards, cell, goal_of, miss, plan
+from notebooks.show.display import number, show, table
+from notebooks.show.numbers import fmt_bytes, fmt_fixed, fmt_int, fmt_percent, fmt_quantity
+
+Text = tuple[str, str]
+CHECKED = 40  # deployments of the page's goal at which bounds are checked
+MORE = 2.0 ** np.arange(0, 8)  # multiples of a deployment's requests
+STEADY = "steady_tpot", "steady_throughput"
+BURST = "tpot", "output_throughput"
+CLOSE = 1 + 1e-9  # of numbers that are computed in another order
+CHUNK = 8192  # tokens of a step
+SMALL = ("precisions=fp8-block,w8a8-int8,w4a16-awq", f"space.chunks={CHUNK}", "space.drafts=0",
+         "space.spares=none", "space.micro_batches=1", "space.memory_utilization=0.9",
+         "space.decode_context=1", "space.pipeline=1,2,4,8", "space.any_engine=true")
+MISSES = (
+    ("r1-64-users-8xh20", ("precisions=bf16",),
+     ("R1 in BF16 for 64 users on one server of 8×H20", "一台 8×H20 以 BF16 服务 64 个用户")),
+    ("r1-80-users-910b", ("devices=ascend-910b2", "cards.most=16", "limits.tpot=10ms"),
+     ("80 users at TPOT ≤ 10 ms on at most 16 910B2", "至多 16 张 910B2，80 个用户，TPOT ≤ 10 ms")),
+    ("r1-80-users-h20", ("devices=nvidia-h20", "precisions=fp8-block", "limits.ttft=1s",
+                         "demand.input_tokens=65536", "demand.users=8", "limits.tpot=null"),
+     ("prompts of 65,536 tokens, TTFT ≤ 1 s, on at most 64 H20 in FP8",
+      "提示 65,536 token，TTFT ≤ 1 s，至多 64 张 H20，FP8")),
+)
+CLAIMED = ("r1-80-users-910b", ("limits.throughput=50000 token/s", "space.pools=one"))
+PLAN_C = "s1-plan-c"
+
+
+def funnel(page: Page) -> None:
+    """What became of every deployment, goal by goal."""
+    counts = [answer.found.funnel for answer in page.answers]
+    several = len(counts) > 1
+    columns = {str(place): (f"goal {place}", f"目标 {place}") if several else ("number", "个数")
+               for place in range(1, len(counts) + 1)}
+    rows = [{"why": words, **{str(place): fmt_int(each.counts[name]) if each.counts[name] else "–"
+                              for place, each in enumerate(counts, 1)}}
+            for name, words in BOUNDS.items() if any(each.counts[name] for each in counts)]
+    first = next(place for place, row in enumerate(rows) if row["why"] == BOUNDS[COUNTED[0]])
+    rows.insert(first, {"why": ("**deployments**, of which:", "**部署总数**，其中："), **{
+        str(place): f"**{fmt_int(each.deployments)}**" for place, each in enumerate(counts, 1)}})
+    rows.append({"why": ("all quantities computed", "完整计算的个数"), **{
+        str(place): fmt_int(each.computed) for place, each in enumerate(counts, 1)}})
+    table(rows, {"why": ("what became of them", "去向"), **columns},
+          folded=("What became of every deployment, goal by goal", "逐个目标：全部部署的去向"))
+    computed, tried = (sum(each.computed for each in counts),
+                       sum(each.deployments for each in counts))
+    number("which-computed", computed / max(1, tried), fmt_percent)
+
+
+def stages(page: Page) -> None:
+    """How long the pipelines of the best are, and how many of the measured systems have any."""
+    longest = max((row.choice.pipeline for answer in page.answers for row in answer.devices),
+                  default=1)
+    systems = measured_systems()
+    staged = sum(case.scenario.inputs()["pipeline_parallel"] > 1 for case in systems)
+    assert not staged  # the sentence says that no measured pipeline stands behind these
+    show(f"None of the {len(systems)} measured systems in this book uses pipeline stages, so rows "
+         f"with `PP` rest on formulas alone. The longest pipeline here has {longest}; list the "
+         "lengths you trust under `space.pipeline`.",
+         f"本书 {len(systems)} 个实测系统都没有用流水线，因此带 `PP` 的行只有公式依据。"
+         f"此处最长的流水线为 {longest} 级；可用 `space.pipeline` 只列出信得过的级数。")
+
+
+def _sampled(answer: Answer) -> list[Row]:
+    """Deployments of an answer, evenly: of its fronts, of other layouts, of what misses."""
+    rows = [row for kept in answer.found.kept
+            for part in (kept.front.rows, kept.layouts, kept.miss.rows) if part
+            for row in (answer.found.row(part, place) for place in range(len(part["base"])))]
+    step = max(1, len(rows) // CHECKED)
+    return rows[::step]
+
+
+def checks(page: Page) -> None:
+    """Each bound at deployments of the page's goal, computed whole: none is on the wrong side."""
+    answer = page.main
+    demand = goal_of(answer).demand
+    names = BURST if demand.arrivals == "burst" else STEADY
+    paces, rates, falls = [], [], 0
+    rows = _sampled(answer)
+    for row in rows:
+        deployed = scenario(goal_of(answer), row.choice)
+        seen = evaluate(deployed.inputs(), deployed.model.attention)
+        pace = (seen["decode_step_time"] + seen["draft_time"]) / seen["tokens_per_step"]
+        most = row.choice.concurrency * demand.output_tokens / (
+            pace * max(1, demand.output_tokens - 1))
+        paces.append(float(pace / seen[names[0]]))
+        rates.append(float(seen[names[1]] / most))
+        headroom = _headrooms(deployed, row.choice.concurrency)
+        falls += int((np.diff(headroom) <= 0).all())
+    if not rows:
+        show("No deployment of this goal was computed, so nothing is checked here.",
+             "本目标没有任何部署被计算，此处无可检验。")
+        return
+    assert max(paces) <= CLOSE
+    assert max(rates) <= CLOSE
+    assert falls == len(rows)
+    low, high = (fmt_percent(end(paces), 0) for end in (min, max))
+    least, most = (fmt_percent(end(rates), 0) for end in (min, max))
+    show(f"At {len(rows)} deployments of this search, computed whole: decode steps alone are {low} "
+         f"to {high} of the time per token, the throughput is {least} to {most} of its bound, and "
+         f"free memory falls with every doubling of the requests.",
+         f"在本次搜索的 {len(rows)} 个部署上完整计算：仅解码步占每 token 时间的 {low}–{high}，"
+         f"吞吐为其上界的 {least}–{most}，并且每个部署的并发每翻一倍，显存余量都随之下降。")
+
+
+def _headrooms(deployed: Scenario, requests: int) -> np.ndarray:
+    """What is spare with ever more requests [B]."""
+    inputs = deployed.inputs() | {"concurrency": requests * MORE}
+    return np.asarray(evaluate(inputs, deployed.model.attention)["headroom_per_device"])
+
+
+def by_hand() -> None:
+    """A small goal without any bound: each cut as a file of its own, computed whole."""
+    goal = load_goal("r1-64-users-8xh20", SMALL)
+    names = ("throughput_per_card", "tpot", "ttft")
+    found = search(goal)
+    ours = {tuple(row.quantities[name] for name in names) for row in found.rows(found.front)}
+    files, refused, short, rows = 0, 0, 0, []
+    for deployed in _files(goal):
+        files += 1
+        if deployed is None:
+            refused += 1
+            continue
+        seen = evaluate(deployed.inputs(), deployed.model.attention)
+        if not has_room(seen):
+            short += 1
+            continue
+        rows.append([float(seen["steady_throughput"]) / deployed.devices,
+                     float(seen["steady_tpot"]), float(seen["steady_ttft"])])
+    columns = dict(zip(names, np.array(rows).T, strict=True))
+    kept = front(columns, {name: OBJECTIVES[name] for name in names})
+    theirs = {tuple(columns[name][place] for name in names) for place in kept}
+    one, other = (np.array(sorted(each)) for each in (ours, theirs))
+    assert one.shape == other.shape
+    np.testing.assert_allclose(one, other, rtol=CLOSE - 1)
+    for key, value in (("files", files), ("refused", refused), ("short", short),
+                       ("left", len(rows)), ("front", len(ours))):
+        number(f"which-hand-{key}", value)
+
+
+def _files(goal: Any) -> Iterator[Scenario | None]:
+    """Every tensor, pipeline, data and expert parallel size of eight cards; None is refused."""
+    most = goal.cards.most
+    device = goal.devices[0].device
+    node = catalogue.load_device(device).node
+    sizes = range(1, most + 1)
+    for precision, tp, pp, dp, ep in product(goal.precisions, sizes, sizes, sizes, sizes):
+        if tp * pp * dp != most or ep > tp * dp:
+            continue
+        try:
+            yield scenario(goal, Choice(device, node, None, precision, most, tp, pp, dp, ep, 0, 0,
+                                        1, CHUNK, 1, 0, UTILIZATION, goal.demand.users))
+        except ParamsError:
+            yield None
+
+
+def told_apart(page: Page) -> None:
+    """Two neighbours of a front on the same cards: their intervals overlap, their draws do not."""
+    number("which-draws", DRAWS)
+    number("which-apart", SURE, fmt_percent, digits=0)
+    pair = next(_overlapping([page.main, *page.answers]), None)
+    if pair is None:
+        show("Here no two neighbours on a front are on the same cards, overlap and are told apart.",
+             "此处前沿上没有卡相同、区间重叠而又分得出快慢的相邻部署。")
+        return
+    slow, fast = pair
+    english, chinese = ([f"{cards(each.row.choice)[lang]} {around[0]}{plan(each.row.choice)[lang]}"
+                         f"{around[1]}" for each in (slow, fast)]
+                        for lang, around in enumerate((("(", ")"), ("（", "）"))))
+    show(f"Of two neighbours on a front, {english[0]} takes {cell(slow, 'tpot')} per token and "
+         f"{english[1]} takes {cell(fast, 'tpot')}. The intervals overlap, but the latter is "
+         f"faster in {fmt_percent(_faster(fast, slow), 0)} of {DRAWS} draws.",
+         f"前沿上相邻的两个部署：{chinese[0]}每 token {cell(slow, 'tpot')}，{chinese[1]}为 "
+         f"{cell(fast, 'tpot')}。两个区间有重叠，但 {DRAWS} 次抽样中有 "
+         f"{fmt_percent(_faster(fast, slow), 0)} 是后者更快。")
+
+
+def _faster(fast: Drawn, slow: Drawn) -> float:
+    """In which share of draws one is faster than another [1]."""
+    return float(np.mean(fast.quantities["tpot"] < slow.quantities["tpot"]))
+
+
+def _overlapping(answers: Sequence[Answer]) -> Iterator[tuple[Drawn, Drawn]]:
+    """Neighbours on a front on the same cards, laid out otherwise, whose intervals overlap and of
+    which the second is faster in enough draws."""
+    for answer in answers:
+        firsts = [group[0] for group in answer.front] if answer.found.front.rows else []
+        for one, other in pairwise(firsts):
+            (_, left), (right, _) = sorted((one.amounts["tpot"].ends, other.amounts["tpot"].ends))
+            first, second = one.row.choice, other.row.choice
+            slow, fast = sorted((one, other), key=lambda each: -each.amounts["tpot"].value)
+            if (left > right and cards(first) == cards(second) and plan(first) != plan(second)
+                    and _faster(fast, slow) >= SURE):
+                yield slow, fast
+
+
+def misses() -> None:
+    """Goals that nothing meets, and what comes nearest."""
+    rows = []
+    for name, settings, title in MISSES:
+        answer = Answer(search(load_goal(name, settings)))
+        assert not answer.met
+        row = answer.nearest_miss
+        assert row is not None
+        rows.append({"goal": title, "tried": fmt_int(answer.found.funnel.deployments),
+                     "cards": cards(row.choice), "plan": plan(row.choice),
+                     "miss": miss(answer, row)})
+    table(rows, {"goal": ("goal", "目标"), "tried": ("tried", "尝试数"),
+                 "cards": ("nearest", "最接近的"), "plan": ("weights and layout", "权重与切分"),
+                 "miss": ("what it misses by", "差多少")}, wide=True)
+
+
+def contradiction() -> None:
+    """A goal whose numbers do not go together: the sentence, and its arithmetic in glue."""
+    name, settings = CLAIMED
+    goal = load_goal(name, settings)
+    users, pace, rate = goal.demand.users, stated_limits(goal)["tpot"], goal.limits.throughput
+    assert users
+    assert pace
+    assert rate
+    try:
+        search(goal)
+    except TooFast as error:
+        sentence, least = str(error), error.least
+    for key, value, unit in (("pace", pace, "s"), ("rate", users / pace, "token/s"),
+                             ("asked", rate, "token/s"), ("needed", users / rate, "s"),
+                             ("least", least.pace, "s")):
+        number(f"which-{key}", value, fmt_quantity, unit=unit)
+    number("which-users", users)
+    show(*[f"> {sentence}"] * 2)
+
+
+def plan_c() -> None:
+    """What would run in place of plan C of document S1, on its cards, four answers side by side."""
+    asked = catalogue.load_scenario(PLAN_C)
+    answer, others = calc.estimate(asked), alternatives(asked)
+    nearest = answer.changes[0]
+    weights = others.official_precision
+    lines: list[tuple[Text, Any]] = [
+        (("nearest change", "最小改动"), nearest),
+        (("best in its precision", "原精度下的最优"), others.own),
+        (("best in any precision", "任意精度下的最优"), others.best),
+        ((f"best in the published weights, `{weights}`", f"官方权重 `{weights}` 下的最优"),
+         others.official)]
+    rows = [{"which": which, "settings": " ".join(
+                f"`{key.rpartition('.')[2]}={value}`" for key, value in found.settings.items()),
+             "spare": fmt_bytes(found.quantities["headroom_per_device"]),
+             "room": fmt_int(found.quantities["max_concurrency"]),
+             "pace": fmt_quantity(found.quantities["tpot"], "s"),
+             "rate": human(found.quantities["output_throughput"], "token/s")}
+            for which, found in lines if found is not None]
+    table(rows, {"which": ("answer", "答案"), "settings": ("what changes", "改动"),
+                 "spare": ("spare per card", "每卡余量"),
+                 "room": ("requests that fit", "可容纳请求数"),
+                 "pace": ("TPOT", "TPOT"), "rate": ("throughput", "吞吐")}, wide=True)
+    number("which-c-tried", others.tried)
+    assert others.official is not None
+    number("which-c-spare", others.official.quantities["headroom_per_device"], fmt_bytes, digits=1)
+    gain = others.official.quantities["output_throughput"] / nearest.quantities["output_throughput"]
+    number("which-c-gain", gain, fmt_fixed, digits=1)

@@ -1,0 +1,150 @@
+"""What the documents call available, beside how much of it is there when servers fail."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import catalogue
+from calc.capacity.availability import Fleet, failures_of, fleet_of, spares_for
+from calc.closed_form.evaluate import evaluate
+from catalogue.ledger.documents import Rank, Rated
+from catalogue.reading.units import DAY, HOUR, YEAR
+from notebooks.pages.derivations.choices.documents import place
+from notebooks.show.display import number, table
+from notebooks.show.numbers import fmt_fixed, fmt_percent, fmt_sig
+
+Text = tuple[str, str]
+RANKS: dict[Rank, Text] = {"low": ("low", "低"), "medium": ("medium", "中"), "high": ("high", "高")}
+RUNS = ("s1-plan-c", ("precision=fp8-block", "parallelism.expert_parallel=32",
+                      "workload.max_num_batched_tokens=8192 token"))
+PROMISE = 0.999  # that S1 promises and S0 calls normal
+
+
+@cache
+def rated() -> tuple[tuple[str, Rated], ...]:
+    """What the documents rate, with which document."""
+    return tuple((document, each) for document in ("s0", "s1")
+                 for each in catalogue.load("documents", document).rated)
+
+
+def _replicas(made: catalogue.Scenario) -> int:
+    """That fail alone: those that share experts serve as one."""
+    inputs = made.inputs()
+    shared = inputs["expert_parallel"] > inputs["tensor_parallel"]
+    return 1 if shared else int(inputs["data_parallel"])
+
+
+@cache
+def fleet(name: str, settings: tuple[str, ...] = (), spares: int = 0) -> Fleet:
+    """The servers of a deployment as it is cut, as if it fitted."""
+    made = catalogue.load_scenario(name, overrides=list(settings))
+    replicas = _replicas(made)
+    loading = float(evaluate(made.inputs(), made.model.attention)["loading_time"])
+    return fleet_of(replicas, made.devices // replicas,
+                    int(made.node.devices_per_node.value), failures_of(made.device.id), loading,
+                    spares)
+
+
+@cache
+def lost(name: str, settings: tuple[str, ...] = ()) -> float:
+    """Share of the throughput that a failed server takes, of the one that takes most [1]."""
+    made = catalogue.load_scenario(name, overrides=list(settings))
+    replicas = _replicas(made)
+    here = max(1, int(made.node.devices_per_node.value) * replicas // made.devices)
+    return min(1.0, here / replicas)
+
+
+def dark(of: Fleet) -> float:
+    """Time of a year in which nothing answers [s]."""
+    return (1 - of.promised(1)) * YEAR
+
+
+def _long(time: float) -> str:
+    """A time of a year, to two digits."""
+    if time < 1:
+        return "< 1 s"
+    return f"{fmt_sig(time, 2)} s" if time < HOUR else f"{fmt_sig(time / HOUR, 2)} h"
+
+
+def _row(title: Text, said: str, rank: Text, name: str, settings: tuple[str, ...] = ()
+         ) -> dict[str, object]:
+    of = fleet(name, settings)
+    spares = spares_for(PROMISE, of)
+    return {"plan": title, "said": said, "rank": rank, "groups": f"{of.groups} × {of.servers}",
+            "lost": fmt_percent(lost(name, settings), 0), "dark": _long(dark(of)),
+            "all": fmt_percent(of.promised(of.groups), 2),
+            "share": fmt_percent(of.share, 2), "spares": "–" if spares is None else str(spares)}
+
+
+def table_of_plans() -> None:
+    """Every deployment that a document rates, as it is cut, and S1's plan C as it can run."""
+    rows = []
+    for document, each in rated():
+        made = catalogue.load_scenario(each.scenario)
+        title = made.file.title
+        rows.append(_row((title["en"], title["zh"]), place(document, each), RANKS[each.rank],
+                         each.scenario))
+    rows.append(_row(("S1 plan C as it can run: FP8, EP32", "S1 方案 C 可运行形式：FP8，EP32"), "–",
+                     ("–", "–"), *RUNS))
+    promise = fmt_percent(PROMISE)
+    table(rows, {
+        "plan": ("deployment", "部署"), "said": ("section, line", "章节、行"),
+        "rank": ("fault tolerance, documented", "文档所评容错性"),
+        "groups": ("groups × servers", "组数 × 台数"),
+        "lost": ("a failed server takes", "坏一台损失"),
+        "dark": ("without an answer, a year", "每年完全中断"),
+        "all": ("time with all of it", "全部可用的时间"),
+        "share": ("throughput available", "实有吞吐"),
+        "spares": (f"spares for all of it, {promise}", f"全部可用达 {promise} 的备机")}, wide=True)
+    narrow, few, wide = fleet("s1-plan-c"), fleet("s1-plan-b"), fleet(*RUNS)
+    pipeline = fleet("s0-config-4.2")
+    one = Fleet(**{**vars(pipeline), "servers": 1})
+    number("scale-dark-wide", dark(wide) / DAY, fmt_fixed, digits=1)
+    number("scale-pipeline", 1 - pipeline.share, fmt_percent, digits=2)
+    number("scale-one", 1 - one.share, fmt_percent, digits=2)
+    number("scale-c-all", narrow.promised(narrow.groups), fmt_percent)
+    number("scale-b-all", few.promised(few.groups), fmt_percent)
+    number("scale-promise", PROMISE, fmt_percent)
+    number("scale-a-lost", lost("s1-plan-a"), fmt_percent, digits=0)
+    number("scale-b-lost", lost("s1-plan-b"), fmt_percent, digits=0)
+    number("scale-spares", str(spares_for(PROMISE, wide)), str)
+
+
+def measures() -> None:
+    """What S1 would do about failures, for its plan as it is cut and as it can run."""
+    cut, runs = fleet("s1-plan-c"), fleet(*RUNS)
+    repair = failures_of("nvidia-h20").repair
+    changed = {
+        "spare-card": [Fleet(**{**vars(of), "spares": 1}) for of in (cut, runs)],
+        "fast-swap": [Fleet(**{**vars(of), "repair": repair.low}) for of in (cut, runs)]}
+    what: dict[str, Text] = {
+        "spare-card": ("a server on standby: a spare card serves no other server",
+                       "一台整机备机：备卡顶不了别的服务器"),
+        "fast-swap": (f"repaired in {fmt_sig(repair.low / HOUR, 2)} h, "
+                      f"not {fmt_sig(repair.value / HOUR, 2)} h",
+                      f"{fmt_sig(repair.low / HOUR, 2)} 小时修好，而非 "
+                      f"{fmt_sig(repair.value / HOUR, 2)} 小时"),
+        "degraded": ("one server failed", "坏一台")}
+    rows = []
+    plans = (("s1-plan-c",), RUNS)
+    for each in catalogue.load("documents", "s1").measures:
+        row: dict[str, object] = {
+            "said": place("s1", each), "measure": (each.what["en"], each.what["zh"]),
+            "tried": what[each.name]}
+        for place_, of in enumerate((cut, runs)):
+            if each.name in changed:
+                row[f"of{place_}"] = (f"{fmt_percent(of.promised(of.groups), 2)} → "
+                                     f"{_all(changed[each.name][place_])}")
+            else:
+                left = fmt_percent(1 - lost(*plans[place_]), 0)
+                row[f"of{place_}"] = (f"{left} is left", f"剩 {left}")
+        rows.append(row)
+    table(rows, {"said": ("section, line", "章节、行"), "measure": ("measure", "措施"),
+                 "tried": ("taken as", "取为"),
+                 "of0": ("plan C as printed: time with all of it", "方案 C 原样：全部可用的时间"),
+                 "of1": ("as it can run, EP32", "可运行形式，EP32")}, wide=True)
+
+
+def _all(of: Fleet) -> str:
+    return fmt_percent(of.promised(of.groups), 2)
+

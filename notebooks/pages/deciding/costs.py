@@ -1,0 +1,330 @@
+"""Tables and pictures of the chapter on cost: prices, tokens against utilisation, energy, power."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+import catalogue
+from calc.answer.estimate import Estimate, estimate
+from calc.costing.answer import Asked, Cost, cost, crossovers, price_of_request
+from calc.costing.power import (
+    BUSY,
+    around,
+    busy_times,
+    heat_of_server,
+    own_cards,
+    powers_of,
+    site_power,
+)
+from calc.costing.rates import card_hour, prices_of
+from calc.costing.tokens import MILLION
+from calc.evidence import energy
+from calc.uncertainty.amount import Amount
+from catalogue import Scenario
+from catalogue.planning.prices import OWNERSHIPS
+from catalogue.reading.units import HOUR
+from notebooks.show import figures
+from notebooks.show.display import cited, number, show, table
+from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig
+
+Text = tuple[str, str]
+FLAGSHIP = "h200-r1-vllm-tp8"
+SERVED = ("workload.concurrency=128 request", "workload.input_tokens=2048 token",
+          "workload.output_tokens=512 token", "workload.arrivals=closed-loop")
+KILO = 1e3
+APART = 0.06  # utilisations that are nearer bear one label
+SERVICE, DAY = "deepseek-api", "azure-conversation"
+NAMES: dict[str, Text] = {"own": ("own", "自有"), "rent-always": ("rent for years", "长租"),
+                          "rent-by-hour": ("rent by the hour", "按小时租")}
+PRICED = ("nvidia-h100-sxm", "nvidia-h200-sxm", "nvidia-b200", "nvidia-gb200", "nvidia-gb300",
+          "amd-mi300x", "nvidia-a100-sxm-80gb", "nvidia-h20", "ascend-910b2", "ascend-910b4",
+          "ascend-910c-die")
+KINDS: dict[str, Text] = {
+    "awake": ("between kernels", "算子间隙"), "memory": ("streaming weights", "读权重"),
+    "matmul": ("dense matmuls", "稠密矩阵乘"), "experts": ("grouped matmuls", "分组矩阵乘"),
+    "attention": ("attention", "注意力"), "links": ("collectives", "集合通信")}
+
+
+@dataclass(frozen=True)
+class Priced:
+    """The page's deployment with its estimate, its cost and a day's load."""
+
+    scenario: Scenario
+    answer: Estimate
+    cost: Cost
+    asked: Asked
+
+    @property
+    def rate(self) -> Amount:
+        """Output tokens per second in a steady state."""
+        return self.answer.quantities["steady_throughput"]
+
+    @property
+    def api_per_output(self) -> float:
+        """What the service takes for a request, by the token of its answer [money/token]."""
+        assert self.asked.sold is not None
+        inputs = self.scenario.inputs()
+        return price_of_request(inputs, self.asked.sold, prices_of(self.scenario.device.id),
+                                self.cost.currency) / float(inputs["output_tokens"])
+
+
+def flagship(ownership: str = "own") -> Priced:
+    """DeepSeek-R1 in FP8 on eight H200, priced, at what a day's load leaves of its throughput."""
+    scenario = catalogue.load_scenario(FLAGSHIP, overrides=list(SERVED))
+    answer = estimate(scenario)
+    asked = Asked(ownership, utilisation=1 / catalogue.load("loads", DAY).peak,
+                  sold=next(iter(catalogue.load_prices(SERVICE).holding.values())))
+    reached = answer.quantities["steady_throughput"]
+    priced = cost(scenario, answer.everything, reached, prices_of(scenario.device.id), asked)
+    return Priced(scenario, answer, priced, asked)
+
+
+def headline(page: Priced) -> None:
+    """The numbers of the page's first sentences."""
+    amounts = page.cost.amounts
+    for key, name in (("c-out", "per_million_output"), ("c-in", "per_million_input"),
+                      ("c-cross", "crossover"), ("c-joule", "energy_per_token"),
+                      ("c-site", "site_energy_per_token")):
+        scale = 100 if name == "crossover" else 1
+        for ending, value in zip(("", "-low", "-high"), amounts[name].points, strict=True):
+            number(f"{key}{ending}", fmt_sig(scale * float(value), 2), str)
+    number("c-used", fmt_percent(page.asked.utilisation, 0), str)
+    for ending, value in zip(("", "-low", "-high"), page.rate.points, strict=True):
+        number(f"c-rate{ending}", fmt_int(round(value)), str)
+    sold = page.asked.sold
+    assert sold is not None
+    assert sold.model is not None
+    for key, price in (("in", sold.input), ("out", sold.output)):
+        number(f"c-api-{key}", fmt_fixed(Amount.stated(price).per("USD/Mtoken")[0]), str)
+    number("c-api-date", str(sold.since), str)
+    number("c-api-model", sold.model["en"], str)
+    for key, name in (("users", "concurrency"), ("prompt", "input_tokens"),
+                      ("answer", "output_tokens")):
+        number(f"c-{key}", fmt_int(int(page.scenario.inputs()[name])), str)
+
+
+HOURS: dict[str, Text] = {"all": ("all", "全天"), "off-peak": ("off-peak", "非高峰"),
+                          "peak": ("peak", "高峰")}
+
+
+def price_lists(page: Priced) -> None:
+    """Every price list of the service, which of them hold, and from where on owning is cheaper."""
+    service = catalogue.load_prices(SERVICE)
+    found = crossovers(page.scenario, page.cost, page.asked, service,
+                       prices_of(page.scenario.device.id))
+
+    def reached(share: float) -> Text:
+        text = fmt_percent(share, 0)
+        return ("never", "达不到") if share > 1 else (text, text)
+
+    rows: list[Mapping[str, Any]] = []
+    for name, sold in (service.sold or {}).items():
+        share, model = found[name], sold.model or service.name
+        low, high = reached(share.low), reached(share.high)
+        until = ("today", "现行") if sold.until is None else (sold.until, sold.until)
+        prices = [price or sold.input for price in (sold.input, sold.cached_input, sold.output)]
+        rows.append({
+            "model": (model["en"], model["zh"]),
+            "held": (f"{sold.since} to {until[0]}", f"{sold.since} 至 {until[1]}"),
+            "hours": HOURS[sold.hours],
+            "prices": " / ".join(fmt_sig(Amount.stated(price).per("USD/Mtoken")[0])
+                                 for price in prices),
+            "from": tuple(f"**{text}**" if sold.until is None else text
+                          for text in reached(share.value)),
+            "reach": low if low == high else (f"{low[0]} to {high[0]}", f"{low[1]}–{high[1]}"),
+            "source": cited(sold.output.source)})
+    table(rows, {"model": ("model", "模型"), "held": ("held", "有效期"), "hours": ("hours", "时段"),
+                 "prices": ("USD per million: prompt / found in its cache / answer",
+                            "每百万 token（美元）：提示 / 缓存命中 / 回答"),
+                 "from": ("owning is cheaper from", "利用率超过即自有更便宜"),
+                 "reach": ("80% interval", "80% 区间"), "source": ("source", "来源")}, wide=True)
+
+
+def hours() -> None:
+    """What an hour of each card costs, by way of having it; what nobody prints is said."""
+    def cell(amount: Amount | None) -> str | Text:
+        if amount is None:
+            return "not found", "未找到"
+        value, low, high = amount.per(f"{amount.currency}/h")
+        if low == high:
+            only = f"{value:.2f} {amount.currency}"
+            return f"{only} (one quote)", f"{only}（仅一家报价）"
+        return f"{value:.2f} ({low:.2f}–{high:.2f}) {amount.currency}"
+
+    rows: list[Mapping[str, Any]] = []
+    for device in PRICED:
+        name = catalogue.load_device(device).name
+        found = {ownership: card_hour(device, ownership) for ownership in OWNERSHIPS}
+        rows.append({"card": (name["en"], name["zh"]),
+                     **{ownership: cell(amount) for ownership, amount in found.items()},
+                     "from": "; ".join(dict.fromkeys(
+                         cited(amount.source) for amount in found.values() if amount))})
+    table(rows, {"card": ("card", "卡"), **NAMES, "from": ("sources", "来源")}, wide=True)
+
+
+def against_utilisation(page: Priced, lang: str) -> Figure:
+    """Cost of a million output tokens, prompts included, against utilisation; the crossovers."""
+    index = ("en", "zh").index(lang)
+    drawing, axes = figures.axes(height=3.9)
+    used, marked = np.linspace(0.03, 1, 200), list[float]()
+    api = MILLION * page.api_per_output
+    for place, ownership in enumerate(OWNERSHIPS):
+        hour = card_hour(page.scenario.device.id, ownership)
+        if hour is None:
+            continue
+        cards = page.cost.amounts["per_hour"].value / HOUR / (
+            page.cost.hour.value if page.cost.hour else 1)
+        full = MILLION * cards * hour.value / page.rate.value
+        low, high = (MILLION * cards * end / rate for end, rate in (
+            (hour.low, page.rate.high), (hour.high, page.rate.low)))
+        colour = figures.PALETTE[place]
+        flat = ownership == "rent-by-hour"
+        shape = np.ones_like(used) if flat else 1 / used
+        axes.plot(100 * used, full * shape, color=colour)
+        axes.fill_between(100 * used, low * shape, high * shape, color=colour, alpha=0.10, lw=0)
+        at = 0.97 if flat else 0.045 * (1 + 0.9 * place)
+        height = full if flat else full / at
+        axes.annotate(NAMES[ownership][index], (100 * at, height), color=colour,
+                      xytext=(0, 6) if flat else (8, 2), textcoords="offset points",
+                      ha="right" if flat else "left", fontsize=9)
+        if not flat and full < api:
+            axes.plot([100 * full / api], [api], "o", color=colour, ms=7)
+            if any(abs(full / api - other) < APART for other in marked):
+                continue
+            marked.append(full / api)
+            axes.annotate(f"{100 * full / api:.0f}%", (100 * full / api, api), color=colour,
+                          xytext=(3, 8), textcoords="offset points", fontsize=9)
+    axes.axhline(api, color=figures.INK, lw=1.2, ls="--")
+    sold = page.asked.sold.model if page.asked.sold and page.asked.sold.model else {}
+    axes.annotate((f"API price, {sold.get('en', '')}", f"API 价格（{sold.get('zh', '')}）")[index],
+                  (100, api), xytext=(0, 5),
+                  ha="right", textcoords="offset points", color=figures.INK, fontsize=9)
+    axes.set(yscale="log", xlim=(0, 100), ylim=(0.5 * min(api, full), 40 * api),
+             xlabel=("share of the throughput that is used (%)", "吞吐利用率（%）")[index],
+             ylabel=("USD per million output tokens", "每百万输出 token（美元）")[index])
+    figures.log_ticks(axes.yaxis, *axes.get_ylim())
+    return drawing
+
+
+def energy_numbers() -> list[energy.Held]:
+    """Numbers of what energy is held against; returns the tables."""
+    found = [energy.held(name) for name in energy.tables()]
+    summary = energy.summary(found)
+    for key, name in (("e", "energy_per_token"), ("p", "power"), ("x", "output_throughput")):
+        number(f"{key}-median", fmt_percent(summary[name]["median"]), str)
+        number(f"{key}-worst", fmt_percent(summary[name]["worst"], 0), str)
+        number(f"{key}-inside", fmt_int(round(
+            summary[name]["coverage"] * summary[name]["rows"])), str)
+    number("e-rows", fmt_int(int(summary["power"]["rows"])), str)
+    few = np.concatenate([held.errors("energy_per_token")[held.concurrency <= FEW]
+                          for held in found])
+    number("e-few", fmt_percent(float(np.median(np.abs(few)))), str)
+    return found
+
+
+TASKS: dict[str, Text] = {"b200-energy-chat": ("chat", "聊天"),
+                          "b200-energy-gpqa": ("long answers", "长回答")}
+MODELS = {"b200-energy-chat": ("V3.1",),
+          "b200-energy-gpqa": ("R1", "V3.1")}  # one after the other, requests rising for each
+FEW = 130  # requests up to which the steps are those of decode alone
+
+
+def energy_table(found: list[energy.Held]) -> None:
+    """Every row: throughput, power and energy, measured, predicted and the error."""
+    rows = []
+    for held in found:
+        models = iter(MODELS[held.table])
+        for row, requests in enumerate(held.concurrency):
+            if row == 0 or requests < held.concurrency[row - 1]:
+                model = next(models)
+            cells: dict[str, Any] = {"requests": fmt_int(round(float(requests))),
+                                     "task": TASKS[held.table], "model": model}
+            for name, digits in (("output_throughput", 0), ("power", 0), ("energy_per_token", 2)):
+                made = held.predicted[name].value[row]
+                cells |= {name: fmt_fixed(held.measured[name][row], digits),
+                          f"{name}-p": fmt_fixed(float(made), digits),
+                          f"{name}-e": fmt_percent(float(held.errors(name)[row]), 0)}
+            rows.append(cells)
+    columns: dict[str, Any] = {"task": ("task", "任务"), "model": ("model", "模型"),
+                               "requests": ("requests", "并发")}
+    for name, (en, zh) in {"output_throughput": ("token/s", "token/s"), "power": ("W", "W"),
+                           "energy_per_token": ("J/token", "J/token")}.items():
+        columns |= {name: (f"{en}, measured", f"{zh}（实测）"),
+                    f"{name}-p": (f"{en}, predicted", f"{zh}（预测）"),
+                    f"{name}-e": ("error", "误差")}
+    table(rows, columns, wide=True, folded=("All rows", "全部数据"))
+
+
+def energy_picture(found: list[energy.Held], lang: str) -> Figure:
+    """Energy per token, predicted against measured, with intervals and a band of a quarter."""
+    index = ("en", "zh").index(lang)
+    drawing, axes = figures.axes(height=3.9, width=5.4)
+    ends = np.array([0.15, 16])
+    axes.plot(ends, ends, color=figures.INK, lw=0.8)
+    axes.fill_between(ends, 0.75 * ends, 1.25 * ends, color=figures.INK, alpha=0.12, lw=0)
+    for place, held in enumerate(found):
+        name = TASKS[held.table]
+        made, at = held.predicted["energy_per_token"], held.measured["energy_per_token"]
+        colour = figures.PALETTE[place]
+        axes.errorbar(at, made.value, yerr=[made.value - made.low, made.high - made.value],
+                      fmt="o", ms=4, lw=1, color=colour, label=name[index])
+    axes.set(xscale="log", yscale="log", xlim=ends, ylim=ends,
+             xlabel=("measured (J per token)", "实测（J/token）")[index],
+             ylabel=("predicted (J per token)", "预测（J/token）")[index])
+    for axis in (axes.xaxis, axes.yaxis):
+        figures.log_ticks(axis, 0.2, 16)
+    axes.legend(fontsize=9)
+    return drawing
+
+
+def kinds_table() -> None:
+    """What a card draws by kind of work, of those that were measured, and where from."""
+    devices = ("nvidia-h200-sxm", "nvidia-b200", "nvidia-gb200", "ascend-910b2")
+    rows = []
+    for name, title in KINDS.items():
+        cells: dict[str, Any] = {"kind": title}
+        for device in devices:
+            share = getattr(powers_of(device), name)
+            cells[device] = (f"{100 * share.value:.0f}% ({100 * share.low:.0f}–"
+                             f"{100 * share.high:.0f})")
+        rows.append(cells)
+    names = {device: catalogue.load_device(device).name for device in devices}
+    table(rows, {"kind": ("while it is", "工作类型"),
+                 **{device: (name["en"], name["zh"]) for device, name in names.items()}})
+
+
+def meter_numbers(page: Priced) -> None:
+    """What stands between the cards and the meter at full load, of the page's one server."""
+    rest = around(page.scenario, prices_of(page.scenario.device.id))
+    assert rest is not None
+    assert own_cards(page.scenario.inputs()) == rest.cards
+    cards = page.cost.amounts["cards_power"].value
+    heat, fans = heat_of_server(cards, 1, rest)
+    meter = site_power(cards, rest.cards, rest)
+    for key, watts in (("cards", cards), ("host", rest.host + rest.network), ("fans", fans),
+                       ("site", meter)):
+        number(f"m-{key}", fmt_fixed(watts / KILO, 1), str)
+    number("m-supply", fmt_percent(float((heat + fans) * rest.pue / meter), 0), str)
+    number("m-pue", fmt_fixed(rest.pue, 1), str)
+
+
+def step_table(page: Priced) -> None:
+    """How long kernels of each kind run in a decode step of the page's deployment."""
+    inputs, quantities = page.scenario.inputs(), page.answer.everything
+    times = busy_times(inputs, quantities)
+    step = float(quantities["decode_step_time"])
+    rows = [{"kind": KINDS[name], "time": fmt_fixed(1e3 * float(times[name]), 2),
+             "share": fmt_percent(float(times[name]) / step, 0)} for name in BUSY]
+    left = step - sum(float(time) for time in times.values())
+    rows.append({"kind": KINDS["awake"], "time": fmt_fixed(1e3 * left, 2),
+                 "share": fmt_percent(left / step, 0)})
+    table(rows, {"kind": ("a decode step of this server", "这台服务器的一个解码步"),
+                 "time": ("ms", "ms"),
+                 "share": ("share", "占比")})
+    show("Dense matmuls that wait for their weights count as streaming weights.",
+         "等待读取权重的稠密矩阵乘计入读权重。")

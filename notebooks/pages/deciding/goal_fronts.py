@@ -1,0 +1,210 @@
+"""What the chapter on the choice of a deployment shows of fronts: by device, by price, by group."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import TypeVar
+
+import numpy as np
+
+import catalogue
+from calc.costing.tokens import MILLION
+from calc.layouts.choice import Row
+from calc.search.result import Answer
+from calc.search.robust import Drawn, drawn, ranked
+from catalogue.reading.units import HOUR
+from notebooks.pages.catalogue.tables.deployments import RESOURCES
+from notebooks.pages.deciding import goal_figures
+from notebooks.pages.deciding.goals import (
+    TOLD,
+    Page,
+    binding,
+    cards,
+    cell,
+    currency_of,
+    headed,
+    named,
+    plan,
+)
+from notebooks.show.display import figure, show, table
+from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_quantity, fmt_sig
+
+Text = tuple[str, str]
+Place = tuple[float, float]
+T = TypeVar("T")
+PACES = (0.02, 0.03, 0.05, 0.1, 0.2)  # limits on the time per token that are priced [s]
+DRAWN, MARKS = 24, 7  # of a device's front: told with their medians, and marked
+FIRST = 5  # rows of a long table that are not folded
+
+
+def picture(page: Page) -> None:
+    """The page's goal, and its front by device, with what binds where."""
+    place = page.answers.index(page.main) + 1
+    show(*headed(page.main, f"{place}. " if len(page.answers) > 1 else ""))
+    lines = lines_of(page.main)
+    if not lines:
+        show("Nothing meets the goal, so there is no front to draw.",
+             "没有满足目标的部署，也就没有前沿可画。")
+        return
+    limit = page.main.found.wishes.limits.get("tpot")
+    priced = {} if limit else dict(cheapest(page.main))
+    figure("which-front", partial(goal_figures.front, lines, limit, _notes(priced),
+                                  currency_of(page)))
+
+
+def _notes(priced: dict[float, Row]) -> dict[float, str]:
+    """What the cheapest under a limit costs, as it stands above the limit's line."""
+    return {pace: fmt_sig(row.quantities["cost"], 2) for pace, row in priced.items()}
+
+
+def lines_of(answer: Answer) -> list[goal_figures.Line]:
+    """Of each device the front in throughput per card and time per token, in few marks.
+
+    Deployments that their intervals cannot tell apart are one mark.
+    """
+    lines = []
+    for row in answer.devices:
+        front = _front_of(answer, row.choice.device)
+        some = _spread_out(front, _place, MARKS)
+        alike = ranked(answer.found, some, len(some))
+        marks = [goal_figures.Mark(
+            *_place(group[0]),
+            binding(answer, group[0].row), len(group), group[0].amounts["tpot"].ends,
+            group[0].amounts["throughput_per_card"].ends) for group in alike]
+        every = [_place(each) for each in front]
+        device = catalogue.load_device(row.choice.device)
+        lines.append(goal_figures.Line(device.id, named(device.id),
+                                       device.mechanisms or device.id, marks, every))
+    return lines
+
+
+def _place(each: Drawn) -> Place:
+    """Time per token [s] and throughput per card [token/s] as they are told."""
+    return each.amounts["tpot"].value, each.amounts["throughput_per_card"].value
+
+
+def _searched(row: Row) -> Place:
+    """The same as the search compares them."""
+    return row.quantities["tpot"], row.quantities["throughput_per_card"]
+
+
+def _front_of(answer: Answer, device: str) -> list[Drawn]:
+    """What none beats of one device, in throughput per card and time per token, ascending."""
+    found = answer.found
+    rows = _rising([row for base, kept in zip(found.bases, found.kept, strict=True)
+                    if base.device == device and kept.front.rows
+                    for row in found.rows(kept.front)], _searched)
+    return _rising(drawn(found, _spread_out(rows, _searched, DRAWN)), _place)
+
+
+def _rising(items: Iterable[T], place: Callable[[T], Place]) -> list[T]:
+    """Those that give more than all faster ones."""
+    kept: list[T] = []
+    for item in sorted(items, key=lambda item: (place(item)[0], -place(item)[1])):
+        if not kept or all(mine > last for mine, last in zip(
+                place(item), place(kept[-1]), strict=True)):
+            kept.append(item)
+    return kept
+
+
+def _spread_out(items: Sequence[T], place: Callable[[T], Place], most: int) -> list[T]:
+    """So many, evenly by the logarithm of their ascending times, the ends among them."""
+    if len(items) <= most:
+        return list(items)
+    paces = np.log([place(item)[0] for item in items])
+    wanted = np.linspace(paces[0], paces[-1], most)
+    places = sorted({int(np.abs(paces - pace).argmin()) for pace in wanted})
+    return [items[at] for at in places]
+
+
+def cheapest(answer: Answer) -> list[tuple[float, Row]]:
+    """The cheapest under each limit on the time per token, of ``PACES`` that anything keeps."""
+    if "cost" not in answer.found.wishes.objectives or "tpot" not in answer.found.wishes.objectives:
+        return []
+    rows = [row for row in answer.found.rows(answer.found.front) if "cost" in row.quantities]
+    found = []
+    for pace in PACES:
+        within = [row for row in rows if row.quantities["tpot"] <= pace]
+        if within:
+            found.append((pace, min(within, key=lambda row: row.quantities["cost"])))
+    return found
+
+
+def prices(page: Page) -> None:
+    """What a million tokens cost by the limit on the time per token; prices at which cards without
+    one would be as cheap."""
+    answer = page.main
+    found = cheapest(answer)
+    if not found:
+        return
+    rows = drawn(answer.found, [row for _, row in found])
+    table([{"pace": fmt_quantity(pace, "s").replace(".0 ", " "),
+            "deployment": tuple("<br>".join(parts) for parts in zip(
+                cards(each.row.choice), plan(each.row.choice), strict=True)),
+            "cost": cell(each, "cost"),
+            "throughput_per_card": cell(each, "throughput_per_card"),
+            "limited": RESOURCES[binding(answer, each.row)]}
+           for (pace, _), each in zip(found, rows, strict=True)],
+          {"pace": ("TPOT at most", "TPOT 上限"), "deployment": ("deployment", "部署"),
+           "cost": (f"{currency_of(page)} per 10⁶ tokens (80%)",
+                    f"{currency_of(page)} / 10⁶ token（80%）"),
+           "throughput_per_card": ("per card (80%)", "每卡吞吐（80%）"),
+           "limited": ("what binds", "瓶颈")})
+
+
+def break_even(page: Page) -> None:
+    """Of each device its most throughput per card, its price, and the price at which it would be as
+    cheap as the cheapest."""
+    answer = page.main
+    wishes, currency = answer.found.wishes, currency_of(page)
+    costs = [row.quantities["cost"] for row in answer.devices if "cost" in row.quantities]
+    if not costs:
+        return
+    rows: list[tuple[float, dict[str, str | Text]]] = []
+    for row in answer.devices:
+        hour = wishes.hours.get(row.choice.device)
+        equal = min(costs) * row.quantities["throughput_per_card"] * HOUR / MILLION
+        rows.append((equal, {
+            "device": named(row.choice.device), "plan": plan(row.choice),
+            "throughput": fmt_quantity(row.quantities["throughput_per_card"], "token/s"),
+            "price": (f"{fmt_fixed(hour.value * HOUR)} ({fmt_fixed(hour.low * HOUR)}–"
+                      f"{fmt_fixed(hour.high * HOUR)})" if hour else "–"),
+            "cost": fmt_sig(row.quantities["cost"]) if hour else "–",
+            "equal": fmt_fixed(equal)}))
+    table([row for _, row in sorted(rows, key=lambda pair: -pair[0])], {
+        "device": ("device", "设备"), "plan": ("weights and layout", "权重与切分"),
+        "throughput": ("most per card", "每卡最高吞吐"),
+        "price": (f"price of a card, {currency}/h", f"每卡价格，{currency}/h"),
+        "cost": (f"{currency} per 10⁶ tokens", f"每 10⁶ token 成本，{currency}"),
+        "equal": (f"price at which it would match the cheapest, {currency}/h",
+                  f"打平最低成本的价格，{currency}/h"),
+    }, wide=True, folded=("Every other card", "其余各卡"), first=FIRST)
+
+
+def front_table(page: Page) -> None:
+    """The front of the page's goal in groups, with how sure it is which of two is better."""
+    answer = page.main
+    if not answer.found.front.rows or not answer.front:
+        show("Nothing meets the goal, so there is no front.", "没有满足目标的部署，也就没有前沿。")
+        return
+    rows = [{"cards": cards(group[0].row.choice), "plan": plan(group[0].row.choice),
+             "flight": fmt_int(group[0].row.choice.concurrency),
+             "chunk": fmt_int(group[0].row.choice.chunk),
+             **{name: cell(group[0], name) for name in (*TOLD, "cost")},
+             "kept": fmt_percent(share, 0) if (share := answer.keeps(group[0])) is not None else "",
+             "alike": str(len(group) - 1) if len(group) > 1 else "–"} for group in answer.front]
+    first, size = sum(map(len, answer.front)), answer.front_size
+    told = ((f"the best {first} of {size}", f"前 {first} 个，共 {size} 个") if first < size else
+            (f"all {size}", f"全部 {size} 个"))
+    costed = any("cost" in group[0].row.quantities for group in answer.front)
+    table(rows, {
+        "cards": ("cards", "卡"), "plan": ("weights and layout", "权重与切分"),
+        "flight": ("requests", "并发"), "chunk": ("chunk", "分块"),
+        "tpot": ("TPOT (80%)", "TPOT（80%）"), "ttft": ("TTFT (80%)", "TTFT（80%）"),
+        "throughput_per_card": ("per card (80%)", "每卡吞吐（80%）"),
+        **({"cost": ("cost (80%)", "成本（80%）")} if costed else {}),
+        **({"kept": ("limits kept", "守住限制")} if answer.found.wishes.limits else {}),
+        "alike": ("others like it", "不可区分的其他方案")}, wide=True,
+        folded=(f"The front of this goal in groups: {told[0]}",
+                f"本目标的前沿，分组列出：{told[1]}"))

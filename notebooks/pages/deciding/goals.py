@@ -1,0 +1,385 @@
+"""What the chapter on the choice of a deployment says of goals: the best, the sure, the published.
+
+The goals of ``GOALS`` are told together; a reader's own goal is told alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import catalogue
+from calc.closed_form.latencies import DECODE_NAMES
+from calc.launching import starting
+from calc.layouts.choice import Choice, Row, scenario
+from calc.layouts.loads import MEMORY
+from calc.many.sweeps import latency
+from calc.physics.breakdown import bottleneck
+from calc.search.result import Answer
+from calc.search.robust import SURE, Drawn, drawn, keeps, surely
+from calc.search.same_cards import inside
+from calc.search.search import search
+from catalogue.engines.released import AT
+from catalogue.kernels import kernel_of
+from catalogue.planning.goals import OBJECTIVES, UNITS, Goal
+from catalogue.reading.amounts import human
+from notebooks.pages.catalogue.tables.deployments import RESOURCES
+from notebooks.show.display import number, show, table
+from notebooks.show.numbers import fmt_int, fmt_percent, fmt_quantity, fmt_sig
+
+Text = tuple[str, str]
+GOALS = ("r1-80-users-910b", "r1-80-users-h20", "tokens-50000", "r1-64-users-8xh20",
+         "million-tokens")
+LIMITS: dict[str, Text] = {
+    "ttft": ("TTFT", "TTFT"), "tpot": ("TPOT", "TPOT"), "e2e": ("latency", "端到端延迟"),
+    "throughput": ("throughput", "吞吐"), "cost": ("cost", "成本"), "power": ("power", "功率"),
+    MEMORY: ("memory capacity", "显存容量")}
+BEST: dict[str, Text] = {  # what an objective wants
+    "throughput_per_card": ("most tokens per card", "每卡吞吐最高"),
+    "throughput": ("most tokens", "吞吐最高"), "tpot": ("least TPOT", "TPOT 最短"),
+    "ttft": ("least TTFT", "TTFT 最短"), "e2e": ("least latency", "端到端延迟最短"),
+    "cards": ("fewest cards", "卡数最少"), "cost": ("least cost per token", "每 token 成本最低"),
+    "energy": ("least energy per token", "每 token 能耗最低"),
+    "power": ("least power", "功率最低"), "longest_context": ("longest context", "上下文最长")}
+MEASURED: dict[str, Text] = {  # what a deployment is held against measurements by
+    "requests": ("requests a card", "每卡请求数"), "tensor": ("TP", "TP"),
+    "pipeline": ("pipeline stages", "流水线级数"), "expert": ("EP", "EP"),
+    "drafts": ("drafts", "草稿数"), "precision": ("format", "格式"), "device": ("card", "卡"),
+    "pools": ("pools", "资源池")}
+INSIDE: Text = ("best inside of what was measured", "实测范围之内的最优")
+TOLD = ("tpot", "ttft", "throughput_per_card")
+SHARES = (0.5, 0.8, 0.9, 0.95)  # of draws, that are asked in turn
+POOLS: dict[str, Text] = {
+    "prefill": ("the prefill pool", "预填充池"), "decode": ("the decode pool", "解码池"),
+    "transfer": ("the transfer of the cache", "缓存传输")}
+
+
+@dataclass(frozen=True)
+class Page:
+    """Goals that are told, and the one whose front is drawn.
+
+    Attributes:
+        answers: of all of them.
+        main: of the one.
+    """
+
+    answers: list[Answer]
+    main: Answer
+
+
+def page_of(goal: str) -> Page:
+    """The answers to a goal of a reader's, or to all of ``GOALS`` where it is one of them.
+
+    Args:
+        goal: identifier, or path of a goal's file.
+
+    Raises ParamsError for one that cannot be used, or contradicts itself.
+    """
+    names = GOALS if goal in GOALS else (goal,)
+    answers = [starting.search(name) for name in names]
+    return Page(answers, answers[names.index(goal)])
+
+
+def goal_of(answer: Answer) -> Goal:
+    """What an answer answers."""
+    return answer.found.wishes.goal
+
+
+def plan(choice: Choice) -> Text:
+    """Weights, cut and what else is chosen: ```fp8-block`, 2 servers of TP8/EP8+8, 3 drafts``."""
+    english, chinese = ([f"`{choice.precision}`", choice.layouts[lang]] for lang in ("en", "zh"))
+    if choice.drafts:
+        english.append(f"{choice.drafts} draft{'s' * (choice.drafts > 1)}")
+        chinese.append(f"{choice.drafts} 个草稿")
+    if choice.micro_batches > 1:
+        english.append("two half-batches")
+        chinese.append("两个半批")
+    return ", ".join(english), "，".join(chinese)
+
+
+@cache
+def named(device: str) -> Text:
+    """A device by its name in both languages."""
+    name = catalogue.load_device(device).name
+    return name["en"], name["zh"]
+
+
+def cards(choice: Choice) -> Text:
+    """How many of which: ``8 × Ascend 910B1``."""
+    name = named(choice.device)
+    return tuple(f"{fmt_int(choice.devices)} × {text}" for text in name)  # type: ignore[return-value]
+
+
+def binding(answer: Answer, row: Row) -> str:
+    """The resource that binds the largest part of a decode step."""
+    deployed = scenario(goal_of(answer), row.choice)
+    inputs = deployed.inputs()
+    return bottleneck(inputs, latency(inputs, deployed.model.attention, DECODE_NAMES))
+
+
+def limited(answer: Answer, row: Row) -> Text:
+    """The limit nearest to a deployment, if there is any, and what binds its decode steps."""
+    at, resource = answer.binds(row), RESOURCES[binding(answer, row)]
+    if not at:
+        return resource
+    return f"{LIMITS[at][0]}; {resource[0]}", f"{LIMITS[at][1]}；{resource[1]}"
+
+
+def official(answer: Answer) -> Drawn | None:
+    """The best in the published weights, under the same draws; None where there is none."""
+    row = answer.official
+    return drawn(answer.found, [row])[0] if row else None
+
+
+def cell(each: Drawn, name: str) -> str:
+    """A quantity with its 80% interval: ``47.9 ms (44.1–87.3)``."""
+    if name not in each.amounts:
+        return "–"
+    told = each.amounts[name]
+    if name == "cost":  # in the currency of the heading
+        return f"{fmt_sig(told.value)} ({'–'.join(fmt_sig(end) for end in told.ends)})"
+    # the ends have one unit, which stands before them if it is the same
+    return f"{told.text} ({told.reach.removesuffix(' ' + told.text.rpartition(' ')[2])})"
+
+
+def summary(page: Page) -> None:
+    """The answer to each goal: the best, the first that is sure, the published weights."""
+    for place, answer in enumerate(page.answers, 1):
+        first = f"{place}. " if len(page.answers) > 1 else ""
+        show(*headed(answer, first))
+        lines = _lines(answer)
+        table([_stacked(line) for line in lines], {
+            "which": ("which", "取哪个"), "deployment": ("deployment", "部署"),
+            "times": ("time per token, first token (80%)", "每 token 时间、首 token（80%）"),
+            "rates": (f"per card; {currency_of(page)} per 10⁶ tokens (80%)",
+                      f"每卡吞吐；{currency_of(page)} / 10⁶ token（80%）")
+            if any("cost" in line for line in lines) else ("per card (80%)", "每卡吞吐（80%）"),
+            "limits": ("nearest limit; what binds", "最紧的限制；瓶颈")}, wide=True)
+    sure = page.main.sure
+    number("which-kept", _kept(page), str)
+    number("which-sure", sure.share if sure else SURE, fmt_percent, digits=0)
+    number("which-tried", sum(answer.found.funnel.deployments for answer in page.answers))
+
+
+def headed(answer: Answer, first: str = "") -> Text:
+    """The title of a goal with its limits, its lengths, and what is best."""
+    goal, limits = goal_of(answer), answer.found.wishes.limits
+    best = BEST[next(iter(answer.found.wishes.chosen))]
+    signs = [f"{LIMITS[name][lang]} {'≤' if OBJECTIVES[name] < 0 else '≥'} "
+             f"{human(limit, UNITS[name]) if name in UNITS else fmt_sig(limit)}"
+             for lang in range(2) for name, limit in limits.items()]
+    english, chinese = signs[:len(limits)], signs[len(limits):]
+    taken, given = (fmt_int(length) for length in (goal.demand.input_tokens,
+                                                   goal.demand.output_tokens))
+    return (f"**{first}{goal.title['en']}** · " + "; ".join([*filter(None, [", ".join(english)]),
+            f"{taken} tokens in, {given} out", f"best: {best[0]}"]),
+            f"**{first}{goal.title['zh']}** · " + "；".join([*filter(None, ["，".join(chinese)]),
+            f"输入 {taken}、输出 {given} token", f"最优：{best[1]}"]))
+
+
+def _kept(page: Page) -> str:
+    """In which share of draws the best of each goal keep all limits: ``59% to 85%``."""
+    shares = [share for answer in page.answers if answer.found.front.rows and answer.front
+              if (share := answer.keeps(answer.front[0][0])) is not None]
+    ends = sorted({fmt_percent(end(shares), 0) for end in (min, max)} if shares else {"–"})
+    return "–".join(ends)
+
+
+def certainty(page: Page) -> None:
+    """What being sure takes: of a goal with limits the best deployment by the share of draws in
+    which it keeps them."""
+    answer = next((each for each in (page.main, *page.answers) if each.found.wishes.limits
+                   and each.found.front.rows), None)
+    if answer is None:
+        show("No goal here has limits of which to be sure.", "此处的目标没有需要把握的限制。")
+        return
+    goal, found = goal_of(answer), answer.found
+    if answer.sure is None:
+        limits = goal.limits.model_copy(update={"sure": SURE})
+        found = search(goal.model_copy(update={"limits": limits}), space=found.space,
+                       paired=False)
+    rows, most_drawn = [], 0
+    for share in SHARES:
+        sure = surely(found, share)
+        most_drawn = max(most_drawn, sure.tried)
+        row: dict[str, Any] = {"share": fmt_percent(share, 0)}
+        if not sure.front:
+            row |= {"cards": ("none", "没有")}
+        else:
+            each = sure.front[0]
+            row |= {"cards": cards(each.row.choice), "plan": plan(each.row.choice),
+                    "tpot": cell(each, "tpot"), "ttft": cell(each, "ttft"),
+                    "kept": fmt_percent(keeps(found, each) or 0.0, 0)}
+        rows.append(row)
+    show(*(f"**{goal.title[lang]}**" for lang in ("en", "zh")))
+    table(rows, {"share": ("asked, of draws", "要求的抽样比例"), "cards": ("cards", "卡"),
+                 "plan": ("weights and layout", "权重与切分"),
+                 "tpot": ("TPOT (80%)", "TPOT（80%）"), "ttft": ("TTFT (80%)", "TTFT（80%）"),
+                 "kept": ("limits kept", "守住限制")}, wide=True)
+    most = sum(len(kept.front.rows.get("base", ())) for kept in found.kept)
+    show(f"Of {fmt_int(most)} candidates at most {fmt_int(most_drawn)} were drawn for a row.",
+         f"共 {fmt_int(most)} 个候选，每行至多抽样了其中 {fmt_int(most_drawn)} 个。")
+
+
+def _stacked(line: dict[str, Any]) -> dict[str, Any]:
+    """A row of few columns: what belongs together stands one above the other."""
+    def lines(*texts: Any) -> Text:
+        pairs = [text if isinstance(text, tuple) else (text, text) for text in texts if text]
+        return "<br>".join(pair[0] for pair in pairs), "<br>".join(pair[1] for pair in pairs)
+
+    kept = line.get("kept")
+    return {"which": line["which"], "deployment": lines(*(line.get(name) for name in (
+        "cards", "plan", "quality", "starts", "near", "stand_ins"))),
+            "times": lines(*(f"{name.upper()} {line[name]}" for name in ("tpot", "ttft")
+                             if name in line)),
+            "rates": lines(line.get("throughput_per_card"), line.get("cost")),
+            "limits": lines(line.get("limited"), kept and (f"all kept in {kept} of draws",
+                                                           f"{kept} 的抽样中全部守住"))}
+
+
+def currency_of(page: Page) -> str:
+    """The currency of costs."""
+    return goal_of(page.main).currency
+
+
+def _lines(answer: Answer) -> list[dict[str, Any]]:
+    """Rows of one goal; of one that nothing meets, its nearest miss."""
+    if not answer.found.front.rows and not answer.met:
+        return [_missed(answer)]
+    if answer.sure and not answer.sure.front:
+        assert answer.sure.surest  # of a front
+        return [_line(answer, answer.sure.surest, (
+            "**nothing is so sure**; the surest", "**没有这么有把握的**；最有把握的"))]
+    if not answer.met:
+        return _simulated(answer)
+    best, sure, published = answer.front[0][0], answer.first_sure, official(answer)
+    lines = [_line(answer, best, ("best", "最优"))]
+    if sure is not None and sure.row.choices != best.row.choices:
+        lines.append(_line(answer, sure, ("best that is sure", "有把握的最优")))
+    near = inside(answer)
+    if near is None:
+        lines.append({"which": INSIDE, "plan": ("nothing that meets the goal",
+                                                "没有满足目标的部署")})
+    elif near.choices != best.row.choices:
+        lines.append(_line(answer, drawn(answer.found, [near])[0], INSIDE))
+    if published is None:
+        lines.append({"which": ("published weights", "官方权重"), "plan": _unpublished(answer)})
+    elif published.row.choices == best.row.choices:
+        lines[0]["which"] = ("best, in published weights", "最优，即官方权重")
+    else:
+        lines.append(_line(answer, published, ("published weights", "官方权重")))
+    return lines
+
+
+def _unpublished(answer: Answer) -> Text:
+    """Why there is no deployment in the published weights."""
+    weights, asked = answer.official_precision, goal_of(answer).precisions
+    if weights is None:
+        return "none are known of this model", "该模型没有已知的官方权重"
+    if weights in {base.precision for base in answer.found.bases}:
+        return f"`{weights}`: nothing meets the goal", f"`{weights}`：没有满足目标的部署"
+    if asked and weights not in asked:
+        return f"`{weights}`: not asked for", f"`{weights}`：不在目标的精度之列"
+    return f"`{weights}`: these cards do not multiply it", f"`{weights}`：这些卡不支持"
+
+
+def _simulated(answer: Answer) -> list[dict[str, Any]]:
+    """The first of what keeps its limits in closed form, where nothing does so simulated."""
+    first = answer.missed[0]
+    seen = [f"{name.upper()} {at} {human(value, 's')}" for name, stated in first.seen.items()
+            for at, value in stated.items()]
+    return [{"which": ("**nothing keeps it simulated**; first", "**模拟中无一守住**；第一个"),
+             "cards": cards_of(first.row), "plan": plan_of(first.row),
+             "limited": ("simulated: " + ", ".join(seen), "模拟：" + "，".join(seen))}]
+
+
+def cards_of(row: Row) -> Text:
+    """How many cards of which, of two pools of each."""
+    both = [cards(choice) for choice in row.choices]
+    return " + ".join(each[0] for each in both), " + ".join(each[1] for each in both)
+
+
+def plan_of(row: Row) -> Text:
+    """Weights and cut, of two pools of each."""
+    both = [plan(choice) for choice in row.choices]
+    return "; ".join(each[0] for each in both), "；".join(each[1] for each in both)
+
+
+def beside(answer: Answer, row: Row) -> Text:
+    """What was measured nearest, and on which axes a deployment lies outside of it."""
+    near = answer.near(row)
+    if near.nearest is None:
+        return "nothing was measured of its kind", "没有同类的实测"
+    outside = [MEASURED[axis.name] for axis in near.outside]
+    if not outside:
+        return f"inside of what was measured ({near.nearest})", f"在实测范围之内（{near.nearest}）"
+    return ("outside of what was measured: " + ", ".join(each[0] for each in outside),
+            "超出实测范围：" + "、".join(each[1] for each in outside))
+
+
+def starts(answer: Answer, row: Row) -> Text:
+    """Which release of an engine starts a deployment, and with which kernel of its experts."""
+    start = answer.start(row)
+    if start is None:
+        return "", ""
+    if start.engine is None:
+        return "**no release starts it**", "**没有引擎版本能启动**"
+    kernels = ", ".join(_kernels(answer, row, *start.engine.split(AT)))
+    return (f"starts under `{start.engine}`; kernel: {kernels}",
+            f"可用 `{start.engine}` 启动，算子：{kernels}")
+
+
+def _kernels(answer: Answer, row: Row, engine: str, release: str) -> list[str]:
+    """Kernels of the experts' format in a release, one of each pool where they differ."""
+    model = catalogue.load_model(answer.found.wishes.goal.model)
+    found = [kernel_of(catalogue.load_precision(choice.precision),
+                       catalogue.load_device(choice.device), engine, release, model)
+             for choice in row.choices]
+    return list(dict.fromkeys(each.experts.kernel for each in found if each is not None))
+
+
+def costs(answer: Answer, row: Row) -> Text:
+    """What the formats of a deployment cost in quality."""
+    told = [known.told for known in answer.quality(row)]
+    return "; ".join(each[0] for each in told), "；".join(each[1] for each in told)
+
+
+def _line(answer: Answer, each: Drawn, which: Text) -> dict[str, Any]:
+    share = answer.keeps(each)
+    row = each.row
+    pools = POOLS[row.binds] if row.binds else None
+    return {"which": which, "cards": cards_of(row), "plan": plan_of(row),
+            "near": beside(answer, row), "starts": starts(answer, row),
+            "quality": costs(answer, row), "stand_ins": answer.stand_ins(row),
+            **{name: cell(each, name) for name in TOLD},
+            "limited": pools or limited(answer, row),
+            **({"cost": cell(each, "cost")} if "cost" in row.quantities else {}),
+            **({"kept": fmt_percent(share, 0)} if share is not None else {})}
+
+
+def _missed(answer: Answer) -> dict[str, Any]:
+    """The nearest miss as a row."""
+    row = answer.nearest_miss
+    if row is None:
+        return {"which": ("nothing can be laid out", "没有可行的切分")}
+    line = {"which": ("**nothing meets it**; nearest", "**无解**；最接近的"),
+            "cards": cards(row.choice), "plan": plan(row.choice), "limited": miss(answer, row)}
+    return line | {name: human(row.quantities[name], UNITS[name]) for name in TOLD
+                   if name in row.quantities}
+
+
+def miss(answer: Answer, row: Row) -> Text:
+    """By how much a near miss misses: ``TPOT 12.1 ms, 21% over 10 ms``."""
+    at = answer.binds(row)
+    if at == MEMORY:
+        short = fmt_quantity(row.quantities["short"], "B")
+        return f"{short} of memory short on a card", f"每卡显存差 {short}"
+    value, limit, unit = row.quantities[at], answer.found.wishes.limits[at], UNITS.get(at, "")
+    seen, wanted = (human(amount, unit) for amount in (value, limit))
+    name, times = LIMITS[at], fmt_sig(1 + row.over[at])
+    if OBJECTIVES[at] > 0:
+        return (f"{name[0]} {seen}, 1/{times} of the {wanted} asked for",
+                f"{name[1]} {seen}，只有要求的 {wanted} 的 1/{times}")
+    return (f"{name[0]} {seen}, {times} times the {wanted} asked for",
+            f"{name[1]} {seen}，是要求的 {wanted} 的 {times} 倍")

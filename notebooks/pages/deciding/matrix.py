@@ -1,0 +1,239 @@
+"""The matrix: which card holds a model in which precision for how many users, and how fast."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import matplotlib as mpl
+from matplotlib.colors import LogNorm
+from matplotlib.figure import Figure
+
+import catalogue
+from calc.layouts.space import Space
+from calc.search.load_goal import load_goal
+from calc.search.robust import Drawn, drawn
+from calc.search.search import search
+from catalogue.planning.goals import CardRange, Goal
+from notebooks.pages.deciding.goals import cards, named, plan
+from notebooks.show import figures
+from notebooks.show.display import download, figure, number, show, table
+from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_quantity, fmt_sig
+
+Text = tuple[str, str]
+GOAL = "r1-matrix"
+USERS = (1, 8, 64, 256)
+DRAWN = 64  # users of the picture
+MILLI = 1e3
+SHADES = 0.05, 0.6  # of the colour map: what is written on them stays legible
+PUBLISHED = "fp8-block"
+WIDENING = "ascend-910b2"  # a card on which weights of some formats are widened through the cache
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A device in a precision for so many users.
+
+    Attributes:
+        device, precision: entries of the catalogue.
+        users: at once.
+        best: on the fewest whole servers the fastest; None where no number of cards holds it.
+        currency: of its cost.
+    """
+
+    device: str
+    precision: str
+    users: int
+    best: Drawn | None
+    currency: str
+
+    @property
+    def servers(self) -> int:
+        """Servers that it takes [1]; none where nothing holds it."""
+        return self.best.row.choice.nodes if self.best else 0
+
+    @property
+    def pace(self) -> float:
+        """Its time per token [s]."""
+        assert self.best is not None
+        return float(self.best.amounts["tpot"].value)
+
+
+def cells(users: Sequence[int] = USERS, settings: Sequence[str] = ()) -> list[Cell]:
+    """Every device of the goal in each precision that it multiplies, for each number of users.
+
+    Args:
+        users: numbers of users.
+        settings: of the goal, as ``--set`` takes them.
+    """
+    goal = load_goal(GOAL, settings)
+    return [cell for size, device in _sized(goal) for precision in goal.precisions or ()
+            for cell in _asked(size, [*settings, f"devices={device}", f"precisions={precision}"],
+                               sorted(users))]
+
+
+def _sized(goal: Goal) -> Iterator[tuple[int, str]]:
+    """Devices with the cards of their servers, which are taken whole; those of one size together.
+    """
+    sizes: dict[int, list[str]] = {}
+    for offer in Space(goal).offers:
+        device = catalogue.load_device(offer.device)
+        assert device.node
+        per_node = int(catalogue.load_node(device.node).devices_per_node.value)
+        sizes.setdefault(per_node, []).append(device.id)
+    yield from ((size, device) for size, devices in sizes.items() for device in devices)
+
+
+def _asked(size: int, settings: Sequence[str], users: Sequence[int]) -> Iterator[Cell]:
+    """A device in a precision: one server first, then up to twice as many again for the rest.
+
+    Nothing of one that the device does not multiply.
+    """
+    goal = load_goal(GOAL, settings)
+    assert goal.cards.most
+    if not (bases := Space(goal).bases()):
+        return
+    best: dict[int, Drawn] = {}
+    fewest, most = size, size
+    while fewest <= goal.cards.most and len(best) < len(users):
+        tried = CardRange.model_construct(fewest=fewest, most=min(most, goal.cards.most))
+        space = Space(goal.model_copy(update={"cards": tried}))
+        for count in users:
+            if count not in best and (found := _fastest(space, count)):
+                best[count] = found
+        fewest, most = most + 1, 2 * most
+    yield from (Cell(bases[0].device, bases[0].precision, count, best.get(count), goal.currency)
+                for count in users)
+
+
+def _fastest(space: Space, users: int) -> Drawn | None:
+    """On the fewest cards the fastest for so many users; None where nothing holds them."""
+    demand = space.goal.demand.model_copy(update={"users": users})
+    found = search(space.goal.model_copy(update={"demand": demand}), space=space)
+    return next(iter(drawn(found, found.rows(found.front, 1))), None)
+
+
+def answer(matrix: Sequence[Cell]) -> None:
+    """What fits on one server, in general and in the published weights; the fastest of it."""
+    goal = load_goal(GOAL)
+    number("matrix-input", goal.demand.input_tokens)
+    number("matrix-output", goal.demand.output_tokens)
+    number("matrix-most", goal.cards.most)
+    asked = [cell for cell in matrix if cell.users == DRAWN]
+    single = [cell for cell in asked if cell.servers == 1]
+    number("matrix-users", DRAWN)
+    number("matrix-pairs", len(asked))
+    number("matrix-single", len(single))
+    _four_bits({cell.precision: cell for cell in asked if cell.device == WIDENING})
+    fastest = min(single, key=lambda cell: cell.pace)
+    assert fastest.best
+    choice = fastest.best.row.choice
+    published = [named(cell.device) for cell in single if cell.precision == PUBLISHED]
+    english, chinese = (tuple(name[lang] for name in published) for lang in range(2))
+    show(f"With the published FP8 weights, one server is enough on {', '.join(english)}. The "
+         f"fastest single server is {cards(choice)[0]} in {plan(choice)[0]}: a token every "
+         f"{fmt_quantity(fastest.pace, 's')} for each of {DRAWN} users.",
+         f"使用官方 FP8 权重、一台服务器就够的有：{'、'.join(chinese)}。所有单台方案中最快的是"
+         f" {cards(choice)[1]}（{plan(choice)[1]}），{DRAWN} 个用户每人每 "
+         f"{fmt_quantity(fastest.pace, 's')}得到一个 token。")
+
+
+def _four_bits(by_weights: Mapping[str, Cell]) -> None:
+    """What formats of four bits take beside one of eight, in cards and time."""
+    eight, awq, w4a8 = (by_weights[name] for name in ("w8a8-int8", "w4a16-awq", "w4a8-int8"))
+    for key, cell in (("int8", eight), ("awq", awq)):
+        assert cell.best
+        number(f"matrix-{key}-cards", cell.best.row.choice.devices)
+    assert w4a8.servers == awq.servers
+    for key, cell in (("awq", awq), ("w4a8", w4a8)):
+        number(f"matrix-{key}-slower", cell.pace / eight.pace, fmt_sig, digits=2)
+
+
+def picture(matrix: Sequence[Cell]) -> None:
+    """Devices by precisions for one number of users: servers and time per token."""
+    figure("matrix", partial(_drawn, [cell for cell in matrix if cell.users == DRAWN]))
+
+
+def _drawn(asked: Sequence[Cell], lang: str) -> Figure:
+    place = int(lang == "zh")
+    devices = list(dict.fromkeys(cell.device for cell in asked))
+    weights = list(load_goal(GOAL).precisions or ())
+    drawing, axes = figures.axes(height=1.2 + 0.27 * len(devices))
+    paces = [MILLI * cell.pace for cell in asked if cell.best]
+    norm, shades = LogNorm(min(paces), max(paces)), mpl.colormaps["YlOrRd"]
+    for cell in asked:
+        across, down = weights.index(cell.precision), devices.index(cell.device)
+        if not cell.best:
+            axes.text(across, down, ("does not fit", "装不下")[place], ha="center", va="center",
+                      fontsize=7.5)
+            continue
+        shade = SHADES[0] + (SHADES[1] - SHADES[0]) * float(norm(MILLI * cell.pace))
+        axes.add_patch(mpl.patches.Rectangle((across - 0.47, down - 0.44), 0.94, 0.88, lw=0,
+                                             facecolor=shades(shade)))
+        count = fmt_int(cell.best.row.choice.devices)
+        axes.text(across - 0.43, down, ("{} cards", "{} 卡")[place].format(count), ha="left",
+                  va="center", fontsize=7.5, color="#333333")
+        axes.text(across + 0.43, down, f"{fmt_fixed(MILLI * cell.pace, 0)} ms", ha="right",
+                  va="center", fontsize=8.5, color="#222222")
+    axes.set(xlim=(-0.5, len(weights) - 0.5), ylim=(len(devices) - 0.5, -0.5))
+    axes.set_xticks(range(len(weights)), weights, fontsize=8.5)
+    axes.set_yticks(range(len(devices)), [named(device)[place] for device in devices],
+                    fontsize=8.5)
+    axes.xaxis.tick_top()
+    axes.tick_params(length=0)
+    axes.grid(visible=False)
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+    return drawing
+
+
+def whole(matrix: Sequence[Cell]) -> None:
+    """All fields as a file, and folded a table for each number of users."""
+    download(f"{GOAL}.csv", map(_plain, matrix),
+             ("Download all fields (CSV)", "下载全部数据（CSV）"))
+    columns: dict[str, Text] = {
+        "device": ("device, precision", "设备、精度"), "cards": ("cards", "卡数"),
+        "pace": ("ms per token", "每 token ms"), "layout": ("layout", "切分"),
+        "cost": ("cost", "成本")}
+    for count in sorted({cell.users for cell in matrix}):
+        asked = [cell for cell in matrix if cell.users == count]
+        single = sum(cell.servers == 1 for cell in asked)
+        table([_told(cell) for cell in asked], columns, sortable=True, folded=(
+            f"{count} user{'s' * (count > 1)}: one server holds {single} of {len(asked)} pairs",
+            f"{count} 个用户：{len(asked)} 种组合中 {single} 种一台即可"))
+
+
+def _told(cell: Cell) -> dict[str, str | Text]:
+    """A field as the table has it: time per token with its interval, cards, cost and layout."""
+    english, chinese = (f"{name}<br>`{cell.precision}`" for name in named(cell.device))
+    row: dict[str, str | Text] = {"device": (english, chinese)}
+    if cell.best is None:
+        return row | dict.fromkeys(("pace", "cards", "cost", "layout"), "–")
+    choice, told = cell.best.row.choice, cell.best.amounts
+    low, high = (fmt_fixed(MILLI * end, 1) for end in told["tpot"].ends)
+    english, chinese = plan(choice)
+    return row | {
+        "pace": f"{fmt_fixed(MILLI * cell.pace, 1)}<br>({low}–{high})",
+        "cards": fmt_int(choice.devices),
+        "cost": told["cost"].text if "cost" in told else "–",
+        "layout": (english.partition(", ")[2], chinese.partition("，")[2])}
+
+
+def _plain(cell: Cell) -> dict[str, str | float]:
+    """A field as the file has it, with every setting of the choice; none where nothing holds it."""
+    row: dict[str, str | float] = {
+        "device": cell.device, "precision": cell.precision, "users": cell.users}
+    if cell.best is None:
+        return row
+    choice, told = cell.best.row.choice, cell.best.amounts
+    row |= {
+        "servers": choice.nodes, "cards": choice.devices, "tensor_parallel": choice.tensor,
+        "pipeline_parallel": choice.pipeline, "data_parallel": choice.data,
+        "expert_parallel": choice.expert, "redundant_experts": choice.spares,
+        "draft_tokens": choice.drafts, "tpot_ms": MILLI * cell.pace,
+        "tpot_low_ms": MILLI * told["tpot"].low, "tpot_high_ms": MILLI * told["tpot"].high}
+    if "cost" in told:
+        row |= {"cost_per_million_output": told["cost"].value, "cost_low": told["cost"].low,
+                "cost_high": told["cost"].high, "currency": cell.currency}
+    return row

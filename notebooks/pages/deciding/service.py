@@ -1,0 +1,346 @@
+"""From scenario to service: a deployment's files and thresholds, the documents' beside them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from calc.launching.bench import Bench
+from calc.launching.deployment import Deployment, deployment
+from calc.launching.watching.alerts import BUSY
+from calc.launching.watching.monitoring import Watched
+from calc.launching.watching.predictions import Predicted
+from calc.uncertainty.amount import Amount
+from catalogue.engines.assertions import asserting, assertions, counted
+from catalogue.engines.engine import Engine, launch_blocks
+from catalogue.engines.successors import instead, successors
+from catalogue.engines.thresholds import Threshold, thresholds
+from notebooks.show import figures
+from notebooks.show.display import draw, number, show, table
+from notebooks.show.numbers import fmt_int, fmt_percent, fmt_quantity
+
+Text = tuple[str, str]
+LENGTHS = ("workload.input_tokens=1536 token", "workload.output_tokens=512 token")
+# what of the documents' plans runs, in the release that a reader would take
+RUNS: dict[str, tuple[str, tuple[str, ...], str]] = {
+    "s0": ("s0-scenario-1", ("precision=w8a8-int8", "parallelism.tensor_parallel=4",
+                             "parallelism.pipeline_parallel=4", "parallelism.data_parallel=1",
+                             *LENGTHS), "vllm-ascend@0.18.0"),
+    "s1": ("s1-plan-c", ("precision=fp8-block", "parallelism.expert_parallel=32",
+                         "workload.max_num_batched_tokens=8192 token", *LENGTHS), "vllm@0.13.0")}
+OPEN, REST = 6, ("The other rows", "其余各行")  # of a table of many rows
+HELD = {"s0": "vllm", "s1": "vllm"}
+WHAT: dict[str, Text] = {
+    "README.md": ("what is where, predicted and assumed", "目录说明、预测与前提"),
+    "cluster.env": ("what the operator sets", "由运维人员填写"),
+    "deployment.json": ("settings with reasons, predictions, thresholds",
+                        "设置及理由、预测、阈值"),
+    "nodes": ("a script and an environment per node", "每台服务器一份脚本与环境"),
+    "router": ("before several servers", "多个服务实例之前的路由"),
+    "monitoring": ("scraping, alerts, unit tests of each alert", "抓取配置、告警及其单元测试"),
+    "bench": ("measurements with what is predicted of each", "压测计划与各项预测")}
+NAMES = re.compile(r"--[a-z][a-z0-9-]*|[a-z]+:[a-z_]+|[A-Za-z]+(?:_[A-Za-z0-9]+)+")
+LANGUAGES = {"sh": "bash", "env": "bash", "yml": "yaml", "json": "json", "md": "text"}
+
+
+@cache
+def of_document(document: str) -> Deployment:
+    """What of a document's plan runs."""
+    scenario, overrides, engine = RUNS[document]
+    return deployment(scenario, overrides, engine=engine)
+
+
+def figures_of(made: Deployment) -> None:
+    """The numbers of the answer."""
+    of = made.watched[-1]
+    number("service_files", len(made.files) + 1)
+    number("service_nodes", sum(pool.layout.nodes for pool in made.pools))
+    number("service_alerts", sum(len(each.alerts) for each in made.watched))
+    number("service_engine", str(made.pools[0].release), str)
+    for end in ("low", "high"):
+        number(f"service_tpot_{end}", fmt_quantity(getattr(of.predicted.tpot, end), "s"), str)
+    number("service_busy", BUSY, fmt_percent, digits=0)
+    number("service_asserted", sum(len(assertions(name)) for name in asserting()))
+    number("service_releases", sum(len(counted(name).read) for name in asserting()))
+    number("service_checks", sum(sum(counted(name).read.values()) for name in asserting()))
+
+
+def listing(made: Deployment) -> None:
+    """What stands in the directory, a row per folder."""
+    groups: dict[str, list[str]] = {}
+    for name in sorted(made.files):
+        groups.setdefault(name.partition("/")[0], []).append(name)
+    table([{"path": f"`{names[0] if len(names) == 1 else f'{group}/'}`", "files": len(names),
+            "what": WHAT[group]} for group, names in groups.items()],
+          {"path": ("path", "路径"), "files": ("files", "文件数"), "what": ("what", "内容")})
+
+
+def text_of(made: Deployment, name: str, first: int = 0, last: int | None = None,
+            folded: bool = False) -> None:
+    """A file of the directory as text, whole or some of its lines.
+
+    Args:
+        made: the deployment.
+        name: path in the directory.
+        first, last: lines, from 0.
+        folded: whether it is folded under its name.
+    """
+    lines = made.files[name].rstrip("\n").split("\n")[first:last]
+    body = "\n".join(lines)
+    fence, colons = (sign * max(4, 1 + max(map(len, re.findall(f"{sign}+", body)), default=0))
+                     for sign in "`:")
+    kind = LANGUAGES.get(name.rpartition(".")[2], "text")
+    block = f"{fence}{kind}\n{body}\n{fence}"
+    shown = (f"{colons}{{dropdown}} `{name}`\n\n{block}\n\n{colons}" if folded
+             else f"`{name}`\n\n{block}")
+    show(shown, shown)
+
+
+def alert_table(of: Iterable[Watched]) -> None:
+    """Every alert: what is predicted, where it fires, why there."""
+    rows = []
+    for each in of:
+        for alert in each.alerts:
+            unit = alert.predicted.unit if alert.predicted else "1"
+            rows.append({
+                "alert": f"`{alert.name}`",
+                "predicted": _spread(alert.predicted) if alert.predicted else "",
+                "fires": (f"{('above', 'below')[not alert.above]} {_level(alert.threshold, unit)}",
+                          f"{('高于', '低于')[not alert.above]} {_level(alert.threshold, unit)}")})
+    table(rows, {"alert": ("alert", "告警"), "predicted": ("predicted, 80%", "预测值（80%）"),
+                 "fires": ("fires", "触发条件")}, wide=True)
+
+
+def _level(value: float, unit: str) -> str:
+    return fmt_quantity(value, unit)
+
+
+def _spread(of: Amount) -> str:
+    low, value, high = (_level(each, of.unit) for each in (of.low, of.value, of.high))
+    if of.low == of.high:
+        return value
+    return f"{value} ({low} – {high})"
+
+
+def picture(made: Deployment) -> None:
+    """From prediction to threshold: each quantity over its own prediction, where alerts begin."""
+    draw(lambda lang: _picture(made, lang))
+
+
+def _picture(made: Deployment, lang: str) -> Figure:
+    first, last = made.watched[0].predicted, made.watched[-1].predicted
+    rows: list[tuple[Text, Amount, bool]] = [
+        (("time to first token", "首 token 延迟"), first.ttft, True),
+        (("time per output token", "每输出 token 时间"), last.tpot, True),
+        (("output throughput", "输出吞吐"), last.throughput, False)]
+    if last.occupied is not None and last.occupied.high < 1:
+        rows.append((("share of the KV cache", "KV 缓存占用"), last.occupied, True))
+    figure, axis = figures.axes(height=0.62 * len(rows) + 1.1)
+    choice = ("en", "zh").index(lang)
+    ends = [end for _, of, _ in rows for end in (of.high / of.value, of.value / of.low / BUSY)]
+    most = 1.25 * max(ends)
+    calm, blue, red = figures.PALETTE[2], figures.PALETTE[0], figures.PALETTE[3]
+    for place, (name, of, above) in enumerate(reversed(rows)):
+        low, high = of.low / of.value, of.high / of.value
+        limit = high if above else BUSY * low
+        beyond = (limit, most) if above else (1 / most, limit)
+        axis.barh(place, beyond[1] - beyond[0], left=beyond[0], height=0.5, color=red, alpha=0.16)
+        axis.plot([low, high], [place, place], color=blue, linewidth=7, solid_capstyle="butt")
+        axis.plot([1], [place], "o", color=calm, markersize=8, zorder=3)
+        axis.plot([limit, limit], [place - 0.32, place + 0.32], color=red, linewidth=2.5)
+        axis.text(1, place + 0.36, _level(of.value, of.unit), ha="center", va="bottom", fontsize=9)
+        word = (("alert above ", "高于此触发 "), ("alert below ", "低于此触发 "))[not above][choice]
+        axis.text(limit, place - 0.36, word + _level(limit * of.value, of.unit), color=red,
+                  ha="center", va="top", fontsize=8.5)
+        axis.text(0.98 / most, place, name[choice], ha="right", va="center", fontsize=10)
+    axis.set_xscale("log")
+    axis.set_xlim(1 / most, most)
+    axis.set_ylim(-0.75, len(rows) - 0.3)
+    axis.set_yticks([])
+    figures.log_ticks(axis.xaxis, 1 / most, most)
+    axis.set_xlabel((
+        "over the prediction: point predicted, bar 80% interval, red where the alert fires",
+        "与预测值之比：点为预测值，条为 80% 区间，线外触发")[choice])
+    axis.spines["left"].set_visible(False)
+    return figure
+
+
+def settings_table(document: str) -> None:
+    """Settings of a document that the release does not take, with what does it instead."""
+    made = of_document(document)
+    engine, version = _held(document, made)
+    rows, lost = [], []
+    for name, sections in _named(document).items():
+        if engine.exists(name, version):
+            continue
+        use = instead(engine, name)
+        if use is None:
+            lost.append(name)
+            continue
+        rows.append({"setting": f"`{name}`", "section": _few(sections),
+                     "instead": ", ".join(map(coded, use)) or ("nothing", "无需设置"),
+                     "note": _why(engine, name)})
+    number(f"service_{document}_release", f"{engine.title} {version}", str)
+    number(f"service_{document}_gone", len(rows) + len(lost))
+    number(f"service_{document}_settings", len(_named(document)))
+    number(f"service_{document}_nothing", sum(row["instead"] == ("nothing", "无需设置")
+                                              for row in rows))
+    number(f"service_{document}_lost", len(lost))
+    table(rows, {"setting": ("setting", "设置"), "section": ("section", "章节"),
+                 "instead": ("instead", "替代"), "note": ("why", "原因")}, wide=True,
+          folded=REST, first=OPEN)
+    if lost:
+        names = ", ".join(f"`{name}`" for name in lost)
+        show(f"Without a counterpart: {names}.", f"没有对应物：{names}。")
+
+
+def _few(sections: Sequence[str]) -> str:
+    """The first sections that print a setting."""
+    return ", ".join(sections[:2]) + (", …" if len(sections) > 2 else "")
+
+
+def _why(engine: Engine, name: str) -> Text:
+    """Until when a release had it, and what its successor's table says."""
+    entry = engine.find(name)
+    until = entry.until if entry else None
+    first = (f"Up to {until}. ", f"止于 {until}。") if until else ("", "")
+    return tuple(map("".join, zip(first, _note(engine, name), strict=True)))  # type: ignore[return-value]
+
+
+def _held(document: str, made: Deployment) -> tuple[Engine, str]:
+    """vLLM in the release that the plan which runs is launched with."""
+    return next((engine, version) for engine, version in made.pools[0].release.by
+                if engine.name == HELD[document])
+
+
+def _named(document: str) -> dict[str, list[str]]:
+    """Settings for vLLM by name, in one spelling, with the sections that print them."""
+    found: dict[str, tuple[str, list[str]]] = {}
+    for block in launch_blocks(document):
+        if block.engine != HELD[document] or block.form == "metrics":
+            continue
+        for name in block.settings:
+            _, sections = found.setdefault(name.lstrip("-").replace("-", "_"), (name, []))
+            sections += [block.section] if block.section not in sections else []
+    return dict(found.values())
+
+
+def _note(engine: Engine, name: str) -> Text:
+    """Why, as the table of successors has it."""
+    known = {each.lstrip("-").replace("-", "_"): successor
+             for each, successor in successors(engine.name).items()}
+    entry = engine.find(name)
+    for spelt in (name, entry.name if entry else name):
+        if successor := known.get(spelt.lstrip("-").replace("-", "_")):
+            return coded(successor.note["en"]), coded(successor.note["zh"])
+    return "", ""
+
+
+def coded(text: str) -> str:
+    """A sentence with names of flags, metrics and variables as code.
+
+    >>> coded("With --swap-space or vllm:num_requests_running.")
+    'With `--swap-space` or `vllm:num_requests_running`.'
+    """
+    return NAMES.sub(r"`\g<0>`", text)
+
+
+def predictions_table(document: str) -> None:
+    """Thresholds that a document prints, beside what is predicted of its plan as it runs."""
+    made = of_document(document)
+    rows = [_beside(each, made.watched[0].predicted) for each in thresholds(document)]
+    judged = [row["fires"] for row in rows if row["fires"][0]]
+    number(f"service_{document}_judged", len(judged))
+    number(f"service_{document}_always", sum(fires[0] == "always" for fires in judged))
+    number(f"service_{document}_unwatched", sum(not each.metrics for each in thresholds(document)))
+    number(f"service_{document}_thresholds", len(rows))
+    number(f"service_{document}_cards", sum(pool.scenario.devices for pool in made.pools))
+    table(rows, {"what": ("alert on", "告警对象"), "section": ("section", "章节"),
+                 "printed": ("printed", "文中阈值"), "predicted": ("predicted, 80%", "预测（80%）"),
+                 "fires": ("if all is as predicted", "一切如预测时"), "note": ("", "")}, wide=True,
+          folded=REST, first=OPEN)
+
+
+def _beside(each: Threshold, of: Predicted) -> dict[str, Any]:
+    interval = _predicted(each, of)
+    sign = (">", "<")[not each.above]
+    levels = " / ".join([each.printed] + ([each.second] if each.second else []))
+    return {"what": (each.label["en"], each.label["zh"]), "section": each.section,
+            "printed": f"{sign} {levels}", "predicted": _spread(interval) if interval else "",
+            "fires": fires(each, interval) if interval else ("", ""),
+            "note": (coded(each.note["en"]), coded(each.note["zh"]))}
+
+
+def fires(each: Threshold, of: Amount) -> Text:
+    """Whether a printed threshold fires while everything is as predicted."""
+    if of.low <= each.value <= of.high:
+        return "perhaps: inside the interval", "未必：落在区间内"
+    beyond = of.low > each.value if each.above else of.high < each.value
+    return ("always", "总是触发") if beyond else ("silent", "不触发")
+
+
+def _predicted(each: Threshold, of: Predicted) -> Amount | None:
+    found: Mapping[str, Amount | None] = {
+        "ttft": of.ttft, "tpot": of.tpot, "e2e": of.e2e, "output_throughput": of.throughput,
+        "cache_occupied": of.occupied,
+        "planned": Amount.exactly(of.in_flight, "request")}
+    return found.get(each.quantity or "")
+
+
+def bench_table(runs: Sequence[Bench]) -> None:
+    """The runs of a plan with what is predicted of each."""
+    table([{"run": f"`{run.name}`", "what": WORDS[run.name], "users": fmt_int(run.concurrency),
+            "lengths": f"{fmt_int(run.input_tokens)} + {fmt_int(run.output_tokens)}",
+            **{name: _spread(run.predicted[name]) if name in run.predicted else ""
+               for name in ("ttft", "tpot")}} for run in runs],
+          {"run": ("run", "测试"), "what": ("exercises", "检验什么"),
+           "users": ("in flight", "并发"), "lengths": ("tokens", "token 数"),
+           "ttft": ("TTFT, 80%", "TTFT（80%）"), "tpot": ("TPOT, 80%", "TPOT（80%）")}, wide=True)
+
+
+def in_an_engine() -> None:
+    """What came of a small deployment, and of all command lines, in a real engine."""
+    kept = json.loads(ENGINE.read_text(encoding="utf-8"))
+    rows = {row["key"]: row for part in ("serve", "lines") for row in kept[part]}
+    for name in ("engine", "written_for", "override"):
+        number(f"service_tried_{name}", kept[name], str)
+    for name in ("sglang_release", "sglang_router"):
+        number(f"service_tried_{name}", kept[name], str)
+    for part in ("sglang", "sglang-answers"):
+        of = {row["key"]: row["numbers"] for row in kept[part] if row.get("numbers")}
+        for key in ("parsed", "configured"):
+            for name in set(of[key]) & {"lines", "deployments", "whole"}:
+                number(f"service_tried_{part.replace('-', '_')}_{name}", of[key][name])
+    number("service_tried_faster", kept["faster"])
+    for key, names in TRIED.items():
+        for name in names:
+            number(f"service_tried_{key}_{name}", rows[key]["numbers"][name])
+    table([{"what": what, "fired": ", ".join(rows[key].get("alerts", ())) or ("none", "无"),
+            "ok": ("yes", "是") if rows[key]["ok"] else ("no", "否")}
+           for key, what in SITUATIONS.items()],
+          {"what": ("server", "服务状态"), "fired": ("alerts that fired", "触发的告警"),
+           "ok": ("as expected", "符合预期")})
+
+
+ENGINE = Path(__file__).with_name("engine.json")  # written by make engine
+TRIED = {"start": ("seconds",), "metrics": ("exported", "named"), "bench": ("runs", "requests"),
+         "calibrate": ("runs",), "parsed": ("lines", "deployments", "parsed"),
+         "configured": ("whole", "partly")}
+SITUATIONS: dict[str, Text] = {
+    "healthy": ("half of the planned requests", "并发为方案的一半"),
+    "full": ("four times the planned requests: a full queue", "并发为方案的四倍，队列积压"),
+    "stopped": ("stopped", "已停止")}
+WORDS: dict[str, Text] = {
+    "one": ("a step alone", "单独一步"),
+    "half": ("half of the concurrency", "一半并发"),
+    "planned": ("concurrency and lengths as planned", "按方案的并发与长度"),
+    "rate": ("independent arrivals", "独立到达"),
+    "shorter": ("half of either length", "长度各减半"),
+    "spread": ("lengths that vary", "长度不一"),
+    "prefix": ("prompts that begin alike", "提示有公共前缀")}

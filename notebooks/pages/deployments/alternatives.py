@@ -1,0 +1,115 @@
+"""What would run instead of a deployment that does not, as the runtime found it by trying."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from notebooks.pages.catalogue.tables.deployments import named
+from notebooks.pages.deployments.answers import Deployed
+from notebooks.pages.deployments.families import cut
+from notebooks.pages.deployments.verdicts import result
+from notebooks.show.numbers import fmt_bytes, fmt_int, fmt_quantity
+
+Text = tuple[str, str]
+TOLD = ("ttft", "tpot", "output_throughput")
+
+
+def rows(deployed: Deployed) -> list[dict[str, Any]]:
+    """One row per change that makes it run, nearest first, with what it gives."""
+    found = []
+    for change in deployed.answer.changes:
+        words = tuple(in_words(deployed, change.settings, lang) for lang in range(2))
+        found.append({"change": words, "cards": fmt_int(change.devices),
+                      **_gives(deployed, change.settings)})
+    return found
+
+
+def searched(deployed: Deployed) -> list[dict[str, Any]]:
+    """What a search over the same cards found best: in its precision, in any, in the published."""
+    found = deployed.alternatives
+    kinds = ((("its own precision", "原有精度"), found.own),
+             (("any precision", "任意精度"), found.best),
+             (("published weights", "官方权重"), found.official))
+    return [{"kind": kind,
+             "change": tuple(in_words(deployed, advice.settings, lang) or ("as it is", "不变")[lang]
+                             for lang in range(2)),
+             **_gives(deployed, advice.settings)}
+            for kind, advice in kinds if advice is not None]
+
+
+def _gives(deployed: Deployed, settings: dict[str, str | int]) -> dict[str, Any]:
+    """What a deployment gives with other settings."""
+    other = deployed.changed(settings)
+    row: dict[str, Any] = {
+        "spare": fmt_bytes(other.headroom),
+        "room": fmt_quantity(other.room, "request")}
+    for name in TOLD:
+        if name in other.answers:
+            answer = other.answers[name]
+            row[name] = f"{answer.text} ({answer.reach})"
+    return row
+
+
+def columns(deployed: Deployed, first: str = "change") -> dict[str, Text]:
+    """Headings of the table; of one that was searched, with its kind first."""
+    if first == "kind":
+        kept = columns(deployed)
+        return {"kind": ("best in", "最优方案")} | {
+            name: text for name, text in kept.items() if name != "cards"}
+    return {"change": ("change", "改动"), "cards": ("cards", "卡数"), "spare": ("spare", "余量"),
+            "room": ("requests that fit", "可容纳请求数")} | {
+        name: named(name) for name in TOLD if name in deployed.questions}
+
+
+def in_words(deployed: Deployed, settings: Mapping[str, str | int], lang: int) -> str:
+    """Settings in words: ``W8A8 INT8, 4 servers instead of 2, cut TP8×PP4``; empty for none."""
+    if not settings:
+        return ""
+    other = deployed.changed(settings)
+    old, new = deployed.scenario, other.scenario
+    parts = []
+    if new.precision.id != old.precision.id:
+        parts.append(new.precision.name["en" if lang == 0 else "zh"])
+    if new.devices != old.devices:
+        parts.append((f"{fmt_int(new.devices)} cards instead of {fmt_int(old.devices)}",
+                      f"卡数由 {fmt_int(old.devices)} 改为 {fmt_int(new.devices)}")[lang])
+    if cut(new) != cut(old):
+        parts.append((f"cut {cut(new)[0]}", f"切分 {cut(new)[1]}")[lang])
+    spares = other.inputs["redundant_experts"]
+    if spares != deployed.inputs["redundant_experts"]:
+        parts.append((f"{fmt_int(spares)} redundant experts",
+                      f"{fmt_int(spares)} 个冗余专家")[lang])
+    parts += [_workload(path, value, deployed)[lang] for path, value in settings.items()
+              if path.startswith("workload.")]
+    return (", ", "，")[lang].join(parts)
+
+
+def _workload(path: str, value: str | int, deployed: Deployed) -> Text:
+    """A changed setting of the load beside what it was."""
+    name = path.removeprefix("workload.")
+    before, after = fmt_int(deployed.inputs[name]), fmt_int(float(value))
+    words: dict[str, Text] = {
+        "concurrency": ("{0} requests at once instead of {1}", "并发请求由 {1} 减为 {0}"),
+        "context_tokens": ("context of {0} tokens instead of {1}", "上下文由 {1} 缩短为 {0} token"),
+        "max_num_batched_tokens": ("prompt chunks of {0} tokens instead of {1}",
+                                   "预填充分块由 {1} 改为 {0} token")}
+    en, zh = words[name]
+    return en.format(after, before), zh.format(after, before)
+
+
+def full(deployed: Deployed) -> Text:
+    """What it gives with as many requests as fit, where a document promises more than it gives.
+
+    Empty where it does not fit, where nothing is promised, or where it is full already.
+    """
+    most, gap = deployed.room, result(deployed)
+    if (deployed.headroom < 0 or gap is None or gap.claim.value.kind == "measured" or gap.ratio <= 1
+            or most <= deployed.inputs["concurrency"] or "tpot" not in deployed.answers):
+        return "", ""
+    other = deployed.changed({"workload.concurrency": most})
+    rate, pace = other.answers["output_throughput"], other.answers["tpot"]
+    return (f"Filled with all the {fmt_int(most)} requests that fit, it would give **{rate.text}** "
+            f"({rate.reach}), a token every {pace.text} to each.",
+            f"若把能放下的 {fmt_int(most)} 个请求全部放满，可得 **{rate.text}**（{rate.reach}），"
+            f"每个请求每 {pace.text}得到一个 token。")

@@ -1,0 +1,201 @@
+"""A deployment in short: verdict, what a user gets, how sure that is, and what to run instead."""
+
+from __future__ import annotations
+
+import html
+import shlex
+from collections.abc import Mapping
+from typing import Any
+
+import catalogue
+from calc.costing.answer import Asked, cost
+from calc.costing.rates import prices_of, way_of
+from calc.evidence.classes import Own, named
+from calc.uncertainty.amount import Amount
+from catalogue.reading.amounts import human, span
+from catalogue.reading.record import ROOT
+from notebooks.pages.calculators.links import link
+from notebooks.pages.catalogue.tables.deployments import HELD, held
+from notebooks.pages.catalogue.tables.deployments import named as quantity_named
+from notebooks.pages.deployments.alternatives import in_words
+from notebooks.pages.deployments.answers import Deployed
+from notebooks.show.display import in_book, show, table
+from notebooks.show.numbers import fmt_bytes, fmt_int
+
+Text = tuple[str, str]
+PACE = ("tpot", "ttft", "output_throughput")
+WAYS = {"own": ("own cards", "自有卡"), "rent-always": ("cards rented for years", "长租卡"),
+        "rent-by-hour": ("cards rented by the hour", "按小时租卡")}
+DAY = "azure-conversation"  # whose hours say how much of the throughput is used, as `cost` does
+MILLION = 10**6
+WHERE = "validation-coverage"  # how such intervals did, class by class
+FEW = 0.75  # share of a class's rows inside their 80% intervals below which the shortfall is told
+COMMAND = "python -m calc estimate"
+CALCULATORS = "../calculators.html"
+
+
+def command(deployed: Deployed, settings: Mapping[str, str | int]) -> str:
+    """The line that gives a change in a shell."""
+    sets = "".join(f" \\\n    --set {shlex.quote(f'{path}={value}')}"
+                   for path, value in settings.items())
+    scenario = deployed.scenario
+    own = "" if scenario.path.is_relative_to(ROOT) else scenario.path.suffix
+    return f"{COMMAND} {shlex.quote(f'{scenario.id}{own}')}{sets}"
+
+
+def glance(deployed: Deployed) -> None:
+    """What a user gets and what it costs, each with its interval and how such intervals did."""
+    rows = []
+    for name in PACE:
+        if name in deployed.best:
+            rows.append(_row(deployed, deployed.best[name]))
+    if (amount := price(deployed)) is not None:
+        rows.append(amount)
+    if rows:
+        short = deployed.headroom < 0
+        table(rows, {"what": "", "value": ("hypothetical, with enough memory", "假想：显存足够时")
+                     if short else ("estimate", "估计"),
+                     "reach": ("80% interval", "80% 区间"),
+                     "held": HELD})
+    if own := _own(deployed):
+        kind = named(own.of)
+        narrow = _narrow(deployed)
+        show(f"Class: {kind[0]} ([what was measured, and how far off]({_to(WHERE)})).{narrow[0]}",
+             f"所属类别：{kind[1]}（[该类实测了什么、误差多大]({_to(WHERE)})）。{narrow[1]}")
+
+
+def _narrow(deployed: Deployed) -> Text:
+    """That intervals of its class held less often than they are meant to, where they did."""
+    few = {(own.inside, own.rows): None for name in PACE if name in deployed.best
+           and (own := deployed.own_errors.get(name)) and own.inside < FEW * own.rows}
+    if not few:
+        return "", ""
+    en, zh = (comma.join(text.format(*counts) for counts in few) for text, comma in (
+        ("{0} of {1}", ", "), ("{1} 行中 {0} 行", "、")))
+    return (f" {en} rows are fewer than four in five: take these intervals as too narrow.",
+            f"{zh}落入区间，不足五分之四，故这些区间偏窄。")
+
+
+def move(deployed: Deployed) -> None:
+    """A link into the calculators in the state of the deployment, and what of it they lack."""
+    if not in_book() or (found := link(deployed.scenario)) is None:
+        return
+    address = html.escape(f"{CALCULATORS}#{found.state}")
+    ends = (". ", "。") if found.without else ("", "")
+    en, zh = (ends[lang] + (" ", "")[lang].join(said[lang] for said in found.without)
+              for lang in range(len(ends)))
+    show(f'<a href="{address}">Move it in the calculators</a>{en}',
+         f'<a href="{address}">在计算器中调整这个部署</a>{zh}')
+
+
+def _to(label: str) -> str:
+    return f"#{label}"
+
+
+def _row(deployed: Deployed, answer: Amount) -> dict[str, Any]:
+    own = deployed.own_errors.get(answer.name)
+    inside = ("not measured", "未实测") if own is None else held(own.inside, own.rows)
+    return {"what": quantity_named(answer.name), "value": f"**{answer.text}**",
+            "reach": answer.reach, "held": inside}
+
+
+def _own(deployed: Deployed) -> Own | None:
+    """The formulas' own error of the first quantity that is told."""
+    return next((own for name in PACE if name in deployed.best
+                 and (own := deployed.own_errors.get(name)) is not None), None)
+
+
+def price(deployed: Deployed) -> dict[str, Any] | None:
+    """A million output tokens in money, where somebody prices the card; on a usual day."""
+    scenario, found = deployed.scenario, deployed.answer
+    if "output_throughput" not in deployed.answers or deployed.headroom < 0:
+        return None
+    prices = prices_of(scenario.device)
+    way = way_of(scenario.device, prices)
+    steady = found.quantities.get("steady_throughput", found.quantities["output_throughput"])
+    used = 1 / catalogue.load("loads", DAY).peak
+    amounts = cost(scenario, found.everything, steady,
+                   prices, Asked(way, utilisation=used))
+    per_million = amounts.amounts.get("per_million_output")
+    if per_million is None:
+        return None
+    had = WAYS[way]
+    return {"what": (f"a million output tokens, {had[0]}", f"每百万输出 token，{had[1]}"),
+            "value": tuple(f"**{human(per_million.value, per_million.unit, lang)}**"
+                           for lang in ("en", "zh")),
+            "reach": tuple(span(per_million.low, per_million.high, per_million.unit, lang)
+                           for lang in ("en", "zh")),
+            "held": ("", "")}
+
+
+def plans(deployed: Deployed) -> list[dict[str, Any]]:
+    """As written, the nearest change that runs, and the best on the same cards; none twice."""
+    found = deployed.alternatives
+    nearest = next(iter(deployed.answer.changes), None)
+    asked: list[tuple[Text, Mapping[str, str | int] | None]] = [
+        (("nearest that runs", "改动最小"), nearest.settings if nearest else None),
+        (("most tokens per second", "吞吐最高"), found.best.settings if found.best else None),
+        (("published weights", "官方权重"), found.official.settings if found.official else None)]
+    rows: list[dict[str, Any]] = [_plan(deployed, ("as written", "照所写"), {})]
+    seen: list[Mapping[str, str | int]] = [{}]
+    for kind, settings in asked:
+        if settings is None:
+            continue
+        if settings in seen:
+            row = rows[seen.index(settings)]
+            row["kind"] = tuple(f"{old}{(', ', '、')[lang]}{new}" for lang, (old, new) in
+                                enumerate(zip(row["kind"], kind, strict=True)))
+            continue
+        seen.append(settings)
+        rows.append(_plan(deployed, kind, settings))
+    return rows
+
+
+def _plan(deployed: Deployed, kind: Text, settings: Mapping[str, str | int]) -> dict[str, Any]:
+    other = deployed.changed(settings)
+    runs = other.headroom >= 0 and (bool(settings) or deployed.answer.fits)
+    row: dict[str, Any] = {
+        "kind": kind, "settings": settings,
+        "change": tuple(in_words(deployed, settings, lang) or "–" for lang in range(2)),
+        "spare": fmt_bytes(other.headroom), "cards": fmt_int(other.scenario.devices)}
+    for name in PACE:
+        if runs and name in other.answers:
+            row[name] = other.answers[name].text
+    return row
+
+
+def instead(deployed: Deployed) -> None:
+    """The table of plans, and the command of each that changes something."""
+    rows = plans(deployed)
+    if len(rows) == 1:
+        return
+    if deployed.replayed:
+        show("Plans are compared by closed form, without the replay of the measured run:",
+             "各方案按闭式估计比较，不含对实测过程的回放：")
+    told = [name for name in PACE if any(name in row for row in rows)]
+    for row in rows:
+        row |= {name: row.get(name, "–") for name in told}
+    table(rows, {"kind": ("plan", "方案"), "change": ("change", "改动"), "cards": ("cards", "卡数"),
+                 "spare": ("memory to spare", "显存余量")}
+          | {name: quantity_named(name) for name in told})  # not wide: contents cover the margin
+    if any(_multiplies_slower(deployed, row["settings"]) for row in rows):
+        show("4-bit weights are read faster, but here they are multiplied in 16 bits, at a lower "
+             "peak: the arithmetic of prefill takes longer.",
+             "4 比特权重读取更快，但此处按 16 位相乘，峰值较低：预填充的计算更慢。")
+    lines = [(row["kind"], command(deployed, row["settings"])) for row in rows if row["settings"]]
+    show(_commands(lines, 0), _commands(lines, 1))
+
+
+def _multiplies_slower(deployed: Deployed, settings: Mapping[str, str | int]) -> bool:
+    """Whether a change reads fewer bits per weight of an expert and multiplies them slower."""
+    if "precision" not in settings:
+        return False
+    new, old = deployed.changed(settings).inputs, deployed.inputs
+    return (new["routed_expert_weight_bytes"] < old["routed_expert_weight_bytes"]
+            and new["routed_expert_peak"] < old["routed_expert_peak"])
+
+
+def _commands(lines: list[tuple[Text, str]], lang: int) -> str:
+    """One block of a shell: a comment with the plan's name above each command."""
+    blocks = "\n".join(f"# {kind[lang]}\n{line}" for kind, line in lines)
+    return f"```bash\n{blocks}\n```"

@@ -1,0 +1,200 @@
+"""The chapter on a card of one's own: the example's files, its answers, and what is misread."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import calc
+import catalogue
+from calc.uncertainty.interval import interval
+from catalogue.reading.amounts import human
+from catalogue.reading.values import Value
+from notebooks.pages.catalogue.tables import hardware, mechanisms
+from notebooks.pages.deployments import views
+from notebooks.pages.deployments.answers import Deployed
+from notebooks.show.display import cited, number, show, table, written
+from notebooks.show.numbers import fmt_bytes, fmt_int, fmt_quantity, fmt_sig
+
+EXAMPLES = catalogue.ROOT / "templates"
+CARD, PLAN = EXAMPLES / "example-card.yml", EXAMPLES / "example-deployment.yml"
+MEASURED = EXAMPLES / "example-measured.yml"
+QUANTITIES = ("headroom_per_device", "max_concurrency", "ttft", "tpot", "output_throughput")
+MISTAKES = (("256 GiB ", "256 GiB/s "), ("kind: vendor", "kind: vender"),
+            ("memory_bandwidth", "memory_bandwith"), ("like: amd-mi300x", "like: mi300"))
+MECHANISMS = 6  # that are listed, by how far each moves the answer
+KNOWN = 3  # of them taken as known exactly
+OF_OTHER_UNITS = ("host_peak", "core_peak")  # peaks that a sparse one does not stand for
+
+
+def the_card() -> None:
+    """The file of the example's card, and how much of it is its own."""
+    _file(CARD)
+    card = catalogue.load_device(CARD)
+    assert card.like is not None
+    own = dict(hardware.values_of(card))
+    relative = dict(hardware.values_of(catalogue.load_device(card.like)))
+    stated = [label for label, value in own.items() if relative.get(label) != value]
+    number("own-stated", len(stated))
+    number("own-inherited", len(own) - len(stated))
+
+
+def _file(path: Path) -> None:
+    """A file as the reader writes it, without the comments at its head."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    while lines[0].startswith("#"):
+        lines.pop(0)
+    text = "\n".join(lines)
+    show(*[f"```yaml\n{text}\n```"] * 2)
+
+
+def misreadings(deployed: Deployed) -> None:
+    """What a deployment would come to if its card's data sheet were misread."""
+    symbols, inputs, attention = catalogue.symbols(), deployed.inputs, deployed.attention
+    first = (symbols["ttft"].en, symbols["ttft"].zh)
+
+    def row(trap: tuple[str, str], right: Value, wrong: Value, what: tuple[str, str],
+            result: str, shown: Callable[[Any], str], **misread: Any) -> dict[str, Any]:
+        """One trap: a value read rightly and wrongly, and what follows from each."""
+        wrongly = calc.evaluate(inputs | misread, attention)
+        return {"trap": trap, "right": written(right), "wrong": written(wrong), "what": what,
+                "ours": shown(deployed.quantities[result]), "theirs": shown(wrongly[result])}
+
+    card = catalogue.load_device(CARD)
+    assert card.sparse_peak is not None
+    printed = card.memory_capacity.others[0]
+    dense, sparse = card.matrix_peak.fp8, card.sparse_peak.fp8
+    link = catalogue.load_link(deployed.scenario.node.device_link).device_bandwidth
+    assert dense is not None
+    assert sparse is not None
+    assert link is not None
+    peaks = [name for name in inputs if name.endswith("_peak") and name not in OF_OTHER_UNITS]
+    die, package = (catalogue.load_device(f"ascend-910c-{part}") for part in ("die", "package"))
+    sizes = die.memory_capacity.value, package.memory_capacity.value
+    table([
+        row(("GiB printed as GB", "GiB 写作 GB"), card.memory_capacity, printed,
+            ("requests that fit", "可容纳的请求数"), "max_concurrency",
+            lambda count: fmt_int(int(count)), memory_capacity=printed.value),
+        row(("sparse peak for dense, FP8", "把稀疏峰值当作稠密（FP8）"), dense, sparse,
+            first, "ttft", _seconds,
+            **{name: inputs[name] * sparse.value / dense.value for name in peaks}),
+        row(("both directions of a link for one", "把链路双向之和当作单向"), link, link.others[1],
+            first, "ttft", _seconds, **{name: 2 * inputs[name] for name in (
+                "pair_bandwidth", "device_link_bandwidth")}),
+        {"trap": (f"package for die: {package.name['en']}",
+                  f"把封装当作单个 die：{package.name['zh']}"),
+         "right": fmt_bytes(sizes[0], "GiB", 0), "wrong": fmt_bytes(sizes[1], "GiB", 0),
+         "what": ("memory of what software sees", "软件所见设备的显存"),
+         "ours": fmt_bytes(sizes[0]), "theirs": fmt_bytes(sizes[1])},
+    ], {"trap": ("misreading", "误读"), "right": ("meant", "本意"), "wrong": ("read as", "读作"),
+        "what": ("what follows", "由此得到"), "ours": ("rightly", "正确"),
+        "theirs": ("misread", "误读后")}, wide=True)
+
+
+def _seconds(time: Any) -> str:
+    return human(float(time), "s")
+
+
+def mistakes() -> None:
+    """What ``check`` answers to slips in the card's file."""
+    rows = []
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        for right, wrong in MISTAKES:
+            Path("my-card.yml").write_text(
+                CARD.read_text(encoding="utf-8").replace(right, wrong, 1), encoding="utf-8")
+            try:
+                catalogue.load_device("my-card.yml")
+            except catalogue.ParamsError as error:
+                rows.append({"wrong": f"`{wrong.strip()}`", "says": f"`{error}`"})
+    table(rows, {"wrong": ("written", "写成"), "says": ("answer", "回答")}, wide=True)
+
+
+def the_plan() -> None:
+    """The file of the example's deployment, and the answers for each of its variants."""
+    _file(PLAN)
+    show("`python -m calc estimate my-plan.yml` answers for the first, `my-plan.yml#dp8` names "
+         "another; `--json` is for programs. Of the example:",
+         "`python -m calc estimate my-plan.yml` 给出第一个方案的答案，"
+         "`my-plan.yml#dp8` 指定另一个；加 `--json` 供程序读取。示例的结果：")
+    symbols = catalogue.symbols()
+    variants = [Deployed(scenario) for scenario in catalogue.load_family(PLAN).deployments]
+    table([{"what": (symbols[name].en, symbols[name].zh)}
+           | {f"v{at}": variant.quantity(name).text for at, variant in enumerate(variants)}
+           | {f"r{at}": variant.quantity(name).reach for at, variant in enumerate(variants)}
+           for name in QUANTITIES],
+          {"what": ("quantity", "量")} | {
+              key: text for at, variant in enumerate(variants) for key, text in (
+                  (f"v{at}", (variant.scenario.title["en"], variant.scenario.title["zh"])),
+                  (f"r{at}", ("80% interval", "80% 区间")))}, wide=True)
+
+
+def what_a_page_lacks(deployed: Deployed) -> None:
+    """What the example's page lacks, and which key of a file brings it."""
+    absent = views.three(deployed).absent
+    show(*("\n".join(f"- {text[at]}" for text in absent) for at in (0, 1)))
+    table([
+        {"key": "`documented`",
+         "absent": ("a document's numbers beside ours", "文档数值与推导值的对照")},
+        {"key": "`measured`", "absent": ("predicted against measured", "预测与实测的对照")},
+        {"key": "`output_tokens`",
+         "absent": ("the time to the first token; decode is then taken alone",
+                    "首 token 延迟；此时只计解码")},
+        {"key": "`microbenchmarks`",
+         "absent": ("on the card's own page, what its kernels reach",
+                    "卡自己的页面上，算子的实测速率")},
+        {"key": "`mechanisms`", "absent": ("nothing: those of the card's class are taken",
+                                           "不缺内容：采用同类卡的取值")},
+    ], {"key": ("key left out", "未写的键"), "absent": ("what is then absent", "页面因此缺少")})
+
+
+def what_to_measure(deployed: Deployed) -> None:
+    """Which assumed values move the time per token most, and what knowing some would bring."""
+    inputs, attention = deployed.questions["tpot"], deployed.attention
+    labels = dict(zip((knob.name for knob in deployed.scenario.mechanism_knobs),
+                      mechanisms.of_deployment(deployed.scenario), strict=True))
+    alone = {knob.name: interval(inputs, [knob], attention, ["tpot"])["tpot"]
+             for knob in deployed.knobs if knob.name in labels}
+    ranked = sorted(alone, key=lambda name: alone[name].high / alone[name].low, reverse=True)
+    table([{"what": labels[name][0], "value": written(labels[name][1]),
+            "tpot": alone[name].reach} for name in ranked[:MECHANISMS]],
+          {"what": ("mechanism", "机制"), "value": ("value (range)", "取值（范围）"),
+           "tpot": ("time per output token, from this alone",
+                    "仅由它引起的每输出 token 时间区间")}, wide=True)
+    rest = interval(inputs, [knob for knob in deployed.knobs if knob.name not in ranked[:KNOWN]],
+                    attention, ["tpot"], deployed.own_deviations)["tpot"]
+    number("own-known", KNOWN)
+    number("own-before", deployed.answers["tpot"].reach, str)
+    number("own-after", rest.reach, str)
+
+
+def against_a_measurement() -> None:
+    """What others measured of such a card: how many requests can have been in flight."""
+    run = catalogue.load_measurements(MEASURED)
+    answer, prompt = (run.column(name)[0] for name in ("output_tokens", "input_tokens"))
+    both = prompt + answer
+    levels = list(zip(run.column("concurrency"), run.column("throughput"),
+                      run.column("latency_p99"), strict=True))
+    table([{"count": fmt_int(int(count)), "rate": fmt_quantity(rate, "token/s"),
+            "late": human(late, "s"), "answer": fmt_sig(rate * late / answer, 2),
+            "both": fmt_sig(rate * late / both, 2)} for count, rate, late in levels],
+          {"count": ("requests, as printed", "原表并发数"), "rate": ("throughput", "吞吐"),
+           "late": ("latency, 99th percentile", "延迟，第 99 百分位"),
+           "both": ("in flight, if prompts count", "在途请求数，若计入提示"),
+           "answer": ("in flight, if answers alone count", "在途请求数，若只计输出")}, wide=True)
+    requests, rate, late = levels[1]
+    twin = Deployed(catalogue.load_scenario(PLAN, overrides=[
+        "model=deepseek-v3.2", f"workload.concurrency={requests:g}"]))
+    mean = requests * both / rate
+    error = twin.answers["e2e"].value / mean - 1
+    number("own-asked", int(requests))
+    number("own-mean", human(mean, "s"), str)
+    number("own-alone", human(requests * answer / rate, "s"), str)
+    number("own-late", human(late, "s"), str)
+    number("own-e2e", twin.answers["e2e"].text, str)
+    number("own-e2e-reach", twin.answers["e2e"].reach, str)
+    number("own-error", f"{error:+.0%}".replace("-", "−"), str)
+    number("own-most", fmt_sig(max(rate * late / both for _, rate, late in levels[1:]), 2), str)
+    show(f"Measured by others: {cited(run.source)}.", f"他人实测：{cited(run.source)}。")

@@ -1,0 +1,296 @@
+"""The section on a processor measured to the end: its table, what was predicted, what came."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, TypeAlias
+
+import numpy as np
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+import catalogue
+from calc.launching.bench import Bench, of_closed_loop
+from calc.physics.experts import distinct_experts
+from calc.physics.shapes import Matmuls
+from calc.physics.timing.matmuls import expert_latency, matmul_time, tiles_of_experts, whole_tiles
+from calc.physics.work import Work
+from catalogue.tables import Table, shelf
+from notebooks.pages.deployments.answers import Deployed
+from notebooks.show import figures
+from notebooks.show.display import draw, number, table
+from notebooks.show.numbers import fmt_int, fmt_percent, fmt_quantity
+
+PLAN = catalogue.ROOT / "templates" / "example-processor-plan.yml"
+ENGINE = "device=example-processor-vllm.yml"  # beside the plan
+TABLES = {"pytorch": ("example-processor-table.csv", ()),
+          "vllm": ("example-processor-vllm-table.csv", (ENGINE,))}
+SEEN = Path(__file__).parents[1] / "deciding" / "engine.json"  # written by make engine
+LOADS, STEPS = "users-", "step-"  # keys of its rows
+PHASES = {"decode-1": ("decode, 1 in flight", "解码，并发 1"),
+          "decode-16": ("decode, 16 in flight", "解码，并发 16"),
+          "prefill-1": ("prefill of one prompt", "一个提示的预填充")}
+BETWEEN, COUNT, CORE = "between", "operators", "core"
+ALIKE = 100  # skew of routing that sends all tokens to about the same experts
+EXAMPLE = 16  # tokens
+KEPT = ("ttft", "tpot")
+NINE_IN_TEN = 0.9
+Column: TypeAlias = NDArray[np.float64]
+# classes of the engine's profile -> terms of a step that they stand beside
+TERMS: dict[str, tuple[tuple[str, str], tuple[str, ...]]] = {
+    "routed_experts": (("routed experts", "路由专家"), ("routed_expert",)),
+    "matmuls": (("other matmuls", "其余矩阵乘"),
+                ("attention", "dense_mlp", "shared_expert", "router", "head")),
+    CORE: (("attention core", "注意力核心"), (CORE,)),
+    "others": (("all other operators", "其余算子"), ("vector", "boundary")),
+    BETWEEN: (("between operators and steps", "算子之间与步间"), ())}
+
+
+@cache
+def seen() -> dict[str, dict[str, Any]]:
+    """Numbers of the part of ``make engine``, by key."""
+    rows = json.loads(SEEN.read_text(encoding="utf-8"))["own"]
+    return {row["key"]: row["numbers"] for row in rows}
+
+
+def loads() -> list[dict[str, float]]:
+    """Measured loads beside what was predicted before, fewest users first."""
+    return [numbers for key, numbers in seen().items() if key.startswith(LOADS)]
+
+
+def stages() -> list[tuple[tuple[str, str], dict[str, str]]]:
+    """Causes of the misses one after the other, as overrides: counted, or of the profile."""
+    layers = Deployed(catalogue.load_scenario(PLAN)).inputs["num_hidden_layers"]
+    step = seen()["step-decode-1"]
+    return [
+        (("the engine's own kernels, on the one core that it computes on",
+          "引擎自己的算子，只用一个核计算"),
+         dict([ENGINE.split("=")])),
+        (("random weights send all tokens to the same experts",
+          "随机权重把所有 token 送往相同专家"),
+         {"mechanisms.routing_skew": str(ALIKE)}),
+        (("as many operators as the profile counts", "剖析所数的算子个数"),
+         {"mechanisms.operators_per_layer": str(step[COUNT] / layers)}),
+        (("time between operators and steps, as profiled", "剖析所见的算子间与步间时间"),
+         {"mechanisms.host_gap_per_step": f"{step[BETWEEN]} s"})]
+
+
+@cache
+def explained(causes: int | None = None) -> list[dict[str, float]]:
+    """Every load predicted with the first causes in place [s]: not blind, and not fitted to it."""
+    found, q = [], Deployed(catalogue.load_scenario(PLAN)).inputs
+    settings = [f"{name}={value}" for _, of in stages()[:causes] for name, value in of.items()]
+    for of in loads():
+        users = int(of["users"])
+        scenario = catalogue.load_scenario(PLAN, overrides=[
+            *settings, f"workload.concurrency={users} request"])
+        made = of_closed_loop(scenario, Bench("", "", users, int(q["input_tokens"]),
+                                              int(q["output_tokens"]), int(of["requests"])))
+        found.append({metric: made[metric].value for metric in KEPT})
+    return found
+
+
+def by_cause() -> None:
+    """Mean error of all loads, with one cause after the other in place."""
+    blind = [{metric: of[f"{metric}_predicted"] for metric in KEPT} for of in loads()]
+    steps = [(("as predicted", "原预测"), blind)] + [
+        (words, explained(at + 1)) for at, (words, _) in enumerate(stages())]
+    rows = [{"what": words} | {metric: fmt_percent(_mean(made, metric), digits=0)
+                               for metric in KEPT} for words, made in steps]
+    table(rows, {"what": ("with, one after the other", "依次计入"),
+                 "tpot": ("TPOT, mean error", "TPOT 平均误差"),
+                 "ttft": ("TTFT, mean error", "TTFT 平均误差")})
+    for metric in KEPT:
+        number(f"processor-{metric}-left", _mean(explained(), metric), fmt_percent, digits=0)
+
+
+def _mean(made: list[dict[str, float]], metric: str) -> float:
+    """Mean size of the errors."""
+    return float(np.mean([abs(each[metric] / of[metric] - 1)
+                          for each, of in zip(made, loads(), strict=True)]))
+
+
+def met_by(tokens: int) -> int:
+    """Experts that random weights give to some tokens, of one layer.
+
+    The engine draws every weight, norms and the experts' biases included, uniformly below a
+    thousandth: the bias decides, whatever the token.
+    """
+    q, draws = Deployed(catalogue.load_scenario(PLAN)).inputs, np.random.default_rng(0)
+    width, count, top = (int(q[name]) for name in (
+        "hidden_size", "n_routed_experts", "num_experts_per_tok"))
+    norm, gate, bias = (draws.uniform(-1e-3, 1e-3, shape) for shape in (
+        width, (width, count), count))
+    scores = 1 / (1 + np.exp(-(draws.standard_normal((tokens, width)) * norm) @ gate)) + bias
+    return len(np.unique(np.argsort(scores)[:, -top:]))
+
+
+def beside() -> None:
+    """Predicted and measured, by requests in flight, and predicted with the causes in place."""
+    rows, after = [], explained()
+    for of, then in zip(loads(), after, strict=True):
+        row: dict[str, Any] = {"users": fmt_int(int(of["users"]))}
+        for metric in KEPT:
+            low, high = (fmt_quantity(of[f"{metric}_{end}"], "s") for end in ("low", "high"))
+            row |= {f"{metric}_predicted": f"{fmt_quantity(of[f'{metric}_predicted'], 's')} "
+                                           f"({low} – {high})",
+                    metric: fmt_quantity(of[metric], "s"),
+                    f"{metric}_error": _signed(of[f"{metric}_predicted"] / of[metric] - 1),
+                    f"{metric}_after": _signed(then[metric] / of[metric] - 1)}
+        rows.append(row)
+    for metric in reversed(KEPT):
+        name = metric.upper()
+        table(rows, {"users": ("in flight", "并发"),
+                     f"{metric}_predicted": (f"{name} predicted, 80%", f"{name} 预测（80%）"),
+                     metric: ("measured", "实测"), f"{metric}_error": ("error", "误差"),
+                     f"{metric}_after": ("error with the causes", "计入原因后的误差")})
+        errors = [abs(of[f"{metric}_predicted"] / of[metric] - 1) for of in loads()]
+        inside = sum(of[f"{metric}_low"] <= of[metric] <= of[f"{metric}_high"] for of in loads())
+        number(f"processor-{metric}-mean", sum(errors) / len(errors), fmt_percent, digits=0)
+        number(f"processor-{metric}-worst", max(errors), fmt_percent, digits=0)
+        number(f"processor-{metric}-inside", inside)
+    number("processor-loads", len(loads()))
+    number("processor-met", met_by(EXAMPLE))
+    number("processor-example", EXAMPLE)
+    number("processor-operators", round(seen()["step-decode-1"][COUNT]))
+
+
+def _signed(error: float) -> str:
+    return f"{error:+.0%}".replace("-", "−")
+
+
+def picture() -> None:
+    """Time per output token over the requests in flight."""
+    draw(_picture)
+
+
+def _picture(lang: str) -> Figure:
+    figure, axis = figures.axes(height=2.8)
+    choice = ("en", "zh").index(lang)
+    users = [of["users"] for of in loads()]
+    milliseconds = {name: [1e3 * of[name] for of in loads()] for name in (
+        "tpot", "tpot_predicted", "tpot_low", "tpot_high")}
+    axis.fill_between(users, milliseconds["tpot_low"], milliseconds["tpot_high"],
+                      color=figures.PALETTE[0], alpha=0.15, linewidth=0)
+    axis.plot(users, milliseconds["tpot_predicted"], color=figures.PALETTE[0],
+              label=("predicted, 80% interval", "预测，80% 区间")[choice])
+    axis.plot(users, milliseconds["tpot"], "o", color=figures.PALETTE[1],
+              label=("measured", "实测")[choice])
+    axis.plot(users, [1e3 * of["tpot"] for of in explained()], "--", color=figures.PALETTE[7],
+              label=("with the causes in place", "计入原因后")[choice])
+    axis.set_xscale("log", base=2)
+    axis.set_yscale("log")
+    axis.set_xticks(users, [fmt_int(int(each)) for each in users])
+    figures.log_ticks(axis.yaxis, min(milliseconds["tpot_low"]), max(milliseconds["tpot_high"]))
+    axis.set_xlabel(("requests in flight", "并发请求")[choice])
+    axis.set_ylabel(("TPOT, ms", "TPOT，ms")[choice])
+    axis.legend(loc="upper left")
+    return figure
+
+
+def by_kernel() -> None:
+    """Steps by class of kernels: as predicted, and as the engine's profiler saw them."""
+    steps = {key.removeprefix(STEPS): of for key, of in seen().items() if key.startswith(STEPS)}
+    made = {name: Deployed(catalogue.load_scenario(PLAN, overrides=[
+        f"workload.concurrency={name.partition('-')[2]} request"])) for name in steps}
+    rows = []
+    for kind, (words, terms) in TERMS.items():
+        row: dict[str, Any] = {"what": words}
+        for name, of in steps.items():
+            phase = name.partition("-")[0]
+            if phase == "prefill" and kind in (BETWEEN, CORE):
+                continue  # the client between two prompts; a core made of matmuls, counted there
+            if phase == "prefill" and kind == "matmuls":
+                terms = (*terms, CORE)
+            predicted = sum(float(made[name].quantities[f"{phase}_{term}_time"])
+                            for term in terms) or float(made[name].inputs["host_gap_per_step"])
+            row |= {f"p{name}": fmt_quantity(predicted, "s"),
+                    f"m{name}": fmt_quantity(of[kind], "s")}
+            number(f"processor-{kind}-{name}", fmt_quantity(of[kind], "s"), str)
+            number(f"processor-{kind}-{name}-predicted", fmt_quantity(predicted, "s"), str)
+        rows.append(row)
+    columns = {"what": ("part of a step", "步的组成")}
+    for name in steps:
+        columns |= {f"p{name}": (f"{PHASES[name][0]}: predicted", f"{PHASES[name][1]}：预测"),
+                    f"m{name}": ("profiled", "剖析")}
+    table(rows, columns, wide=True)
+
+
+def laws(kernels: str) -> dict[str, tuple[Column, Column]]:
+    """Rows of a table and what the laws of a step give for each [s], by operator."""
+    name, overrides = TABLES[kernels]
+    q = SimpleNamespace(**Deployed(catalogue.load_scenario(PLAN, overrides=overrides)).inputs)
+    rows, found = shelf(PLAN.with_name(name)), {}
+    for operator in LAWS.keys() & set(rows.operators()):
+        of = rows.table(operator)
+        found[operator] = (of["time"], np.asarray(LAWS[operator](q, of)) + q.kernel_boundary)
+    return found
+
+
+def _gemm(q: Any, of: Table) -> Any:
+    rows, columns, depth = of["rows"], of["columns"], of["depth"]
+    work = Work(2 * rows * columns * depth,
+                q.activation_element_bytes * (columns * depth + rows * (columns + depth)))
+    one = Matmuls(1, depth)
+    worked = matmul_time(q, "head", work, whole_tiles(q.gemm_tile_rows, rows),
+                         one.waiting(q, "head"))
+    return one.time(q, "head", worked, rows)
+
+
+def _experts(q: Any, of: Table) -> Any:
+    ranks, top, count = of["expert_parallel"], of["num_experts_per_tok"], of["n_routed_experts"]
+    read = distinct_experts(count, top, of["tokens"], 0) / ranks
+    rows, inside = of["tokens"] * top / ranks, of["moe_intermediate_size"] / of["tensor_parallel"]
+    weights = 3 * of["hidden_size"] * inside
+    work = Work(2 * rows * weights, q.activation_element_bytes * (
+        read * weights + rows * (2 * of["hidden_size"] + 3 * inside)))
+    padded = tiles_of_experts(q.expert_tile_rows, rows / read)
+    return matmul_time(q, "routed_expert", work, padded) + expert_latency(q)
+
+
+def _decode(q: Any, of: Table) -> Any:
+    latent, positions = q.kv_lora_rank + q.qk_rope_head_dim, of["batch"] * of["context"]
+    heads = np.ceil(of["heads"] / q.core_tile_rows) * q.core_tile_rows
+    return np.maximum(
+        2 * positions * heads * (latent + q.kv_lora_rank) / (
+            q.core_peak * q.mla_compute_efficiency),
+        positions * latent * q.activation_element_bytes / (q.memory_bandwidth * q.mla_efficiency))
+
+
+def _prefill(q: Any, of: Table) -> Any:
+    pairs = of["batch"] * of["heads"] * of["tokens"] * (of["tokens"] + 1) / 2
+    widths = q.qk_nope_head_dim + q.qk_rope_head_dim + q.v_head_dim
+    return 2 * pairs * widths / (q.core_peak * q.attention_efficiency)
+
+
+LAWS: dict[str, Callable[[Any, Table], Any]] = {
+    "gemm": _gemm, "experts": _experts, "mla_decode": _decode, "mla_prefill": _prefill}
+NAMES = {"gemm": ("matmuls", "矩阵乘"), "experts": ("routed experts", "路由专家"),
+         "mla_decode": ("attention core, decode", "注意力核心，解码"),
+         "mla_prefill": ("attention core, prefill", "注意力核心，预填充")}
+
+
+def law_table() -> None:
+    """The laws beside both tables, on the rows that they were not fitted to."""
+    made = {kernels: laws(kernels) for kernels in TABLES}
+    rows = []
+    for operator, words in NAMES.items():
+        row: dict[str, Any] = {"what": words}
+        for kernels, found in made.items():
+            if operator in found:
+                time, law = found[operator]
+                error = np.abs(law / time - 1)[1::2]
+                ends = (float(np.median(error)), float(np.quantile(error, NINE_IN_TEN)))
+                row[kernels] = " / ".join(fmt_percent(each, digits=0) for each in ends)
+                row[f"{kernels}_shapes"] = fmt_int(len(time))
+        rows.append(row)
+    table(rows, {"what": ("operator", "算子")} | {
+        key: text for kernels, (en, zh) in {"pytorch": ("PyTorch, two cores", "PyTorch，两核"),
+                                            "vllm": ("vLLM, one core", "vLLM，一核")}.items()
+        for key, text in ((f"{kernels}_shapes", (f"{en}: shapes", f"{zh}：形状数")),
+                          (kernels, ("error: median / 9 in 10", "误差：中位 / 90% 之内")))})
+    number("processor-shapes", sum(len(time) for time, _ in made["pytorch"].values()))

@@ -1,0 +1,73 @@
+"""What a deployment's page is about: the family of its file, its members, the one shown in full."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import catalogue
+from calc.uncertainty.amount import Amount
+from catalogue.deployments.loading import Family
+from catalogue.deployments.scenario import Scenario
+from notebooks.pages.deployments.answers import Deployed
+
+
+@dataclass(frozen=True)
+class Page:
+    """A scenario file on its page.
+
+    Attributes:
+        family: the file's deployments.
+        members: each with the runtime's answers.
+        deployed: the one that the page shows in full.
+    """
+
+    family: Family
+    members: tuple[Deployed, ...]
+    deployed: Deployed
+
+    @property
+    def deployment(self) -> Scenario:
+        """The deployment that is shown in full."""
+        return self.deployed.scenario
+
+    @property
+    def inputs(self) -> Mapping[str, Any]:
+        """Its input symbols (SI)."""
+        return self.deployed.inputs
+
+    @property
+    def quantities(self) -> Mapping[str, Any]:
+        """Every quantity of it (SI)."""
+        return self.deployed.quantities
+
+    @property
+    def answers(self) -> Mapping[str, Amount]:
+        """What users see of it, with intervals."""
+        return self.deployed.answers
+
+    @property
+    def several(self) -> bool:
+        """Whether the file describes more than one deployment."""
+        return len(self.members) > 1
+
+    def member(self, identifier: str) -> Deployed:
+        """A deployment of the file by its identifier."""
+        return next(member for member in self.members if member.scenario.id == identifier)
+
+
+def page_of(scenario: str, device: str = "") -> Page:
+    """The page of a scenario file, on another device if one is named.
+
+    What was measured is of the deployment's own card, not of another one that a reader puts in.
+
+    Raises ParamsError for a file or a device that cannot be used.
+    """
+    family = catalogue.load_family(scenario, device=device or None)
+    own = (not device
+           or family.deployments[0].device.id == catalogue.load_scenario(scenario).device.id)
+    members = tuple(Deployed(deployment, own) for deployment in family.deployments)
+    asked = catalogue.load_scenario(scenario, device=device or None).id
+    return Page(family, members,
+                next(member for member in members if member.scenario.id == asked))

@@ -1,0 +1,299 @@
+"""All deployments of the documents on one page: a row and a line of the picture for each.
+
+A speed that a document prints is compared as a factor: how many times faster than derived. It is
+the printed rate over the derived one, or the derived time over the printed one, so that more than 1
+promises too much whatever the quantity. What was measured is compared in the same way.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+import catalogue
+from calc.layouts.loads import MEMORY, reasons
+from calc.uncertainty.amount import Amount
+from catalogue.deployments.admission.rules import DTYPE
+from catalogue.deployments.loading import Family
+from catalogue.deployments.scenario import Scenario
+from catalogue.entries.deployments import Claim
+from catalogue.reading.amounts import human
+from notebooks.pages.catalogue.tables.deployments import RESOURCES
+from notebooks.pages.deployments.answers import Deployed
+from notebooks.pages.deployments.families import cut, one_replica, stored
+from notebooks.pages.deployments.verdicts import result
+from notebooks.pages.deployments.views import OF, printed
+from notebooks.show import figures
+from notebooks.show.numbers import fmt_bytes, fmt_int, fmt_sig
+
+Text = tuple[str, str]
+RATE, PACE, FIRST = "output_throughput", "tpot", "ttft"
+SHAPES = {RATE: "o", PACE: "^", FIRST: "s"}
+NAMES: dict[str, Text] = {RATE: ("output throughput", "输出吞吐"), PACE: ("TPOT", "TPOT"),
+                          FIRST: ("TTFT, of prompt pools", "TTFT（预填充池）")}
+SMALL, NARROW = 9.0, 5.8  # of letters [pt], and a figure for narrow screens [in]
+FITS, SHORT = figures.PALETTE[2], figures.PALETTE[3]
+WORDS: dict[str, Text] = {
+    "short": ("**does\u00a0not\u00a0fit**", "**装不下**"),
+    "dtype": ("**not in this precision**", "**不支持此精度**"),
+    "fits": ("fits", "装得下"), "holds": ("fits; speed holds", "装得下，速度相符"),
+    "slow": ("fits; **too slow**", "装得下，**速度不及**"),
+    "fast": ("fits; faster", "装得下，快于文档"),
+    "predicted": ("fits; in the interval", "装得下，区间内"),
+    "missed": ("fits; **outside**", "装得下，**区间外**")}
+
+
+@dataclass(frozen=True)
+class Speed:
+    """A printed or measured speed beside ours.
+
+    Attributes:
+        name: its quantity.
+        text: as it is printed, or as it was measured.
+        ours: what is derived.
+        factor, low, high: how many times faster than derived, with the 80% interval [1].
+        outside: whether it lies outside of the interval; of a goal, on the side that misses it.
+        measured: whether somebody measured it.
+        goal: whether it is only aimed at.
+    """
+
+    name: str
+    text: Text
+    ours: Amount
+    factor: float
+    low: float
+    high: float
+    outside: bool
+    measured: bool = False
+    goal: bool = False
+
+
+def families() -> tuple[list[Family], list[Family]]:
+    """The files of the documents' deployments in the order of document and section; the others."""
+    every = [catalogue.load_family(name) for name in catalogue.names("scenarios")]
+    documented = [item for item in every if item.deployments[0].file.document]
+    return sorted(documented, key=_place), [item for item in every if item not in documented]
+
+
+def _place(family: Family) -> tuple[str, list[int], str]:
+    """Document, and section by its numbers; a section without numbers is the last."""
+    numbers = re.findall(r"\d+", family.section or "")
+    return str(family.deployments[0].file.document), [*map(int, numbers)] or [99], family.id
+
+
+def short(title: Mapping[str, str]) -> Text:
+    """A title in both languages without the document's name, and without that it was measured."""
+    en, zh = (re.sub(rf"^S\d{colon}?\s*|(, measured|（实测）)$", "", title[lang])
+              for lang, colon in (("en", ":"), ("zh", "：")))
+    return en[0].upper() + en[1:], zh
+
+
+def label(scenario: Scenario) -> Text:
+    """Title without the document's name; of a variant, after the first words of its family's.
+
+    What follows a colon is left out where it only repeats how the cards are cut.
+    """
+    if scenario.family is not None:
+        en, zh = short(scenario.family)
+        return (f"{en.partition(':')[0]}: {scenario.title['en']}",
+                f"{zh.partition('：')[0]}：{scenario.title['zh']}")
+    en, zh = short(scenario.title)
+    if ":" in en and en.endswith(one_replica(scenario)):
+        return en.partition(":")[0], zh.partition("：")[0]
+    return en, zh
+
+
+def speed(deployed: Deployed, name: str) -> Speed | None:
+    """A speed that was measured at the deployment's own workload, or else what is printed of it.
+
+    None where neither is known, or where it is no answer of this deployment.
+    """
+    ours = deployed.best.get(name)
+    if ours is None:
+        return None
+    if measured := deployed.measured(name):
+        ends = dict.fromkeys(plain(end, ours.unit) for end in measured)
+        return Speed(name, ("–".join(ends),) * 2, ours,
+                     *_factors(ours, float(np.sqrt(measured[0] * measured[1]))),
+                     outside=not (ours.low <= measured[1] and measured[0] <= ours.high),
+                     measured=True)
+    gap = result(deployed, name)
+    if gap is None or gap.claim.value.kind == "measured":
+        return None
+    return Speed(name, _written(gap.claim), ours, *_factors(ours, gap.ratio * ours.value),
+                 outside=gap.outside, goal=gap.claim.bound is not None)
+
+
+def plain(value: float, unit: str) -> str:
+    """A rate in tokens per second, or a time in ms, without its unit, which a heading has."""
+    return (fmt_sig(1e3 * value, 3) if unit == "s" else human(value, unit).partition(" ")[0])
+
+
+def _written(claim: Claim) -> Text:
+    text = re.sub(r"^[≤≥] | (token/s|ms)$", "", printed(claim))
+    (en, zh), goal = OF[claim.of], claim.bound is not None
+    return f"{text}{en.replace(',', '')}{' (goal)' * goal}", f"{text}{zh}{'（目标）' * goal}"
+
+
+def _factors(ours: Amount, given: float) -> tuple[float, float, float]:
+    """How many times faster than derived, with the ends of the interval."""
+    ends = [given / end for end in (ours.value, ours.high, ours.low)]
+    if ours.unit == "s":
+        ends = [1 / end for end in ends]
+        ends[1:] = ends[:0:-1]
+    return ends[0], ends[1], ends[2]
+
+
+def speeds(deployed: Deployed) -> list[Speed]:
+    """Its throughput and time per token; of a pool that only prefills, the first token."""
+    names = (RATE, PACE) if PACE in deployed.questions else (FIRST,)
+    return [item for name in names if (item := speed(deployed, name))]
+
+
+def verdict(deployed: Deployed) -> str:
+    """A key of ``WORDS``: whether it fits, and if so whether the speeds hold."""
+    why = {reason.kind for reason in reasons(deployed.scenario, deployed.quantities)}
+    if MEMORY in why:
+        return "short"
+    if DTYPE in why:
+        return "dtype"
+    compared = speeds(deployed)
+    missed = [item for item in compared if item.outside]
+    if not compared or any(item.measured for item in compared):
+        return "missed" if missed else "predicted" if compared else "fits"
+    return "holds" if not missed else "slow" if any(item.factor > 1 for item in missed) else "fast"
+
+
+def rows(deployments: Iterable[Deployed]) -> list[dict[str, Any]]:
+    """One row of the table per deployment; rates in tokens per second, times in ms."""
+    lines = []
+    for deployed in deployments:
+        scenario, compared = deployed.scenario, {item.name: item for item in speeds(deployed)}
+        title, word = label(scenario), WORDS[verdict(deployed)]
+        binding = RESOURCES[deployed.steps[0].binding]
+        row: dict[str, Any] = {
+            "page": tuple(f"[{text}](#{scenario.id})" for text in title),
+            "cards": tuple(comma.join((
+                f"{fmt_int(scenario.devices)}×"
+                f"{re.sub('^(NVIDIA|Ascend|昇腾) ', '', scenario.device.name[lang])}",
+                cut(scenario)[at], stored(scenario)[at]))
+                for at, (lang, comma) in enumerate((("en", ", "), ("zh", "，")))),
+            "fits": tuple(f"{text}<br>{fmt_bytes(deployed.headroom, digits=1)}".replace(
+                " GB", "\u00a0GB") for text in word),
+            "bound": (binding[0].partition(":")[0], binding[1].partition("（")[0])}
+        for key, names in (("rate", (RATE,)), ("pace", (PACE, FIRST))):
+            name = next((item for item in names if item in deployed.best), None)
+            if name is None:
+                continue
+            mark = " TTFT" * (name == FIRST)
+            row[key] = derived(deployed.best[name], mark)
+            if name in compared:
+                factor = f"{mark}<br>×{times(compared[name].factor)}"
+                row[f"{key}_given"] = tuple(f"{text}{factor}" for text in compared[name].text)
+        lines.append(row)
+    return lines
+
+
+def derived(ours: Amount, mark: str = "") -> str:
+    """An estimate, marked if it is to be, over its interval, without a unit."""
+    ends = "–".join(plain(end, ours.unit) for end in (ours.low, ours.high))
+    return f"{plain(ours.value, ours.unit)}{mark}<br>({ends})"
+
+
+def times(factor: float) -> str:
+    """A factor with two significant digits: ``0.49``, ``13,000``."""
+    return fmt_sig(float(f"{factor:.1e}"), 2)
+
+
+def columns(measured: bool = False) -> dict[str, Text]:
+    """Headings of the table, of what documents print or of what was measured."""
+    heading = ("measured", "实测") if measured else ("printed", "文档")
+    return {"page": ("deployment", "部署"), "cards": ("cards, cut, precision", "卡、切分、精度"),
+            "fits": ("verdict, headroom", "结论与余量"),
+            "rate_given": (f"token/s, {heading[0]}", f"token/s，{heading[1]}"),
+            "rate": ("derived (80%)", "推导（80%）"),
+            "pace_given": (f"TPOT in ms, {heading[0]}", f"TPOT（ms），{heading[1]}"),
+            "pace": ("derived (80%)", "推导（80%）"), "bound": ("bound by", "受限于")}
+
+
+def needed(deployed: Deployed) -> float:
+    """What the fullest card would have to hold over what an engine may use of it [1]."""
+    return float(deployed.quantities["memory_per_device"] / deployed.quantities["usable_memory"])
+
+
+def picture(documents: Mapping[Text, Sequence[Deployed]]) -> Callable[[str], Figure]:
+    """Every deployment on a line: memory needed, and printed speeds, as factors of what there is.
+
+    Within a document the deployment that lacks most memory stands first.
+
+    Args:
+        documents: deployments by the heading of their document.
+    """
+    lines: list[Text | Deployed] = []
+    for heading, of in documents.items():
+        lines += [heading, *sorted(of, key=needed, reverse=True)]
+
+    def draw(lang: str) -> Figure:
+        at = lang == "zh"
+        figures.style()
+        figure = Figure(figsize=(NARROW, 1.4 + 0.34 * len(lines)))
+        memory, fast = figure.subplots(1, 2, sharey=True, width_ratios=(1, 1.4))
+        for place, item in enumerate(lines):
+            name = label(item.scenario)[at] if isinstance(item, Deployed) else item[at]
+            if isinstance(item, Deployed):
+                _line(memory, fast, place, item, at)
+            memory.annotate(name, (0, place - 0.16), fontsize=SMALL + isinstance(item, tuple),
+                            xycoords=memory.get_yaxis_transform(), xytext=(3, 0),
+                            textcoords="offset points", annotation_clip=False
+                            ).set_in_layout(False)  # it may reach into the other panel
+        memory.set_yticks(range(len(lines)), [""] * len(lines))
+        for axes, word in ((memory, ("usable", "可用")), (fast, ("as derived", "与推导相同"))):
+            axes.axvline(1, color=figures.INK, lw=1.6, alpha=0.7, zorder=0)
+            axes.annotate(word[at], (1, 1), xycoords=("data", "axes fraction"), xytext=(3, 2),
+                          textcoords="offset points", fontsize=SMALL)
+            axes.tick_params(axis="y", length=0)
+            axes.grid(visible=False, axis="y")
+        memory.set(ylim=(len(lines) - 0.4, -0.6), xlim=(0, None))
+        fast.spines["left"].set_visible(False)  # names run across it
+        fast.set_xscale("log")
+        figures.log_ticks(fast.xaxis, *fast.get_xlim())
+        memory.set_xlabel(("memory needed /\nusable", "所需显存 /\n可用显存")[at], fontsize=9.5)
+        fast.set_xlabel(("speed printed or\nmeasured / derived", "文档或实测速度 /\n推导速度")[at],
+                        fontsize=9.5)
+        figure.legend(handles=_key(at, lines), loc="outside upper center", ncols=2, fontsize=SMALL)
+        return figure
+
+    return draw
+
+
+def _line(memory: Axes, fast: Axes, place: float, deployed: Deployed, at: bool) -> None:
+    """The bar and the marks of a deployment, which bear its name in the file of the numbers."""
+    colour = FITS if verdict(deployed) not in ("short", "dtype") else SHORT
+    name, place = label(deployed.scenario)[at], place + 0.2  # below its name
+    memory.barh(place, needed(deployed), height=0.36, color=colour, label=name)
+    for item in speeds(deployed):
+        of = f"{name}: {NAMES[item.name][at]}"
+        fast.plot([item.low, item.high], [place, place], color=colour, lw=1.4, label=f"{of} (80%)")
+        fast.plot(item.factor, place, SHAPES[item.name], ms=5, color=colour, mew=1.2, label=of,
+                  mfc="none" if item.goal else colour)
+
+
+def _key(at: bool, lines: Sequence[Text | Deployed]) -> list[Line2D]:
+    """Handles of the legend, of what is drawn alone."""
+    drawn = {(speed.name, speed.goal) for item in lines if isinstance(item, Deployed)
+             for speed in speeds(item)}
+    words = {FITS: ("fits", "装得下"), SHORT: ("does not fit, or not in this precision",
+                                              "装不下，或不支持此精度")}
+    handles = [Line2D([], [], color=colour, lw=5, label=word[at]) for colour, word in words.items()]
+    handles += [Line2D([], [], ls="", marker=shape, color=figures.INK, label=NAMES[name][at])
+              for name, shape in SHAPES.items() if name in {name for name, _ in drawn}]
+    goal = Line2D([], [], ls="", marker="o", color=figures.INK, mfc="none",
+                  label=("hollow: a goal", "空心：目标")[at])
+    return [*handles, *[goal] * any(is_goal for _, is_goal in drawn)]

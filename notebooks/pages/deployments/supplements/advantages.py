@@ -1,0 +1,203 @@
+"""Advantages that a document prints of one engine over another, recomputed pair by pair."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import catalogue
+from catalogue.entries.measurements import Measurements
+from notebooks.show.display import number, table
+from notebooks.show.numbers import fmt_fixed, fmt_int
+
+Text = tuple[str, str]
+OWN, OTHER = "s2-910b1-awq", "s2-other-engine"
+PERCENT = 100
+EQUAL = "="  # the document's "equal"
+# as section 6.1 prints them, by prompt and requests: tokens per second and request of both systems,
+# then the advantages in per cent, of TTFT, TPOT, that rate and the throughput of the system
+PRINTED: dict[tuple[int, int], tuple[float, float, int | str | None, int, int, int | None]] = {
+    (128, 1): (43.9, 21.0, 9, 52, 109, 106), (128, 4): (27.6, 11.9, 26, 57, 132, 130),
+    (128, 8): (21.6, 8.3, 20, 62, 160, 157), (1024, 1): (42.0, 21.0, EQUAL, 50, 100, None),
+    (1024, 4): (27.3, 11.8, EQUAL, 57, 131, None), (1024, 8): (20.7, 8.2, 29, 60, 152, None),
+    (4096, 1): (41.5, 20.5, None, 51, 102, None), (8192, 1): (40.8, 20.2, None, 51, 102, None),
+    (20480, 1): (38.8, 19.5, None, 50, 99, None), (30720, 1): (37.5, 19.3, None, 48, 94, None),
+}
+RATES, PACES = (100, 160), (50, 60)  # per cent, "in all scenarios"
+METRICS: dict[str, Text] = {
+    "ttft": ("TTFT", "TTFT"), "tpot": ("TPOT", "TPOT"),
+    "rate": ("rate of one request", "单请求速率"),
+    "output_throughput": ("throughput", "系统吞吐")}
+TIMES = ("ttft", "tpot")
+
+
+@dataclass(frozen=True)
+class Advantage:
+    """One pair of numbers: what is printed of it, and what it comes to [%].
+
+    Attributes:
+        metric: the quantity.
+        at: prompt tokens and requests.
+        printed: the advantage, or that there is none.
+        computed: from the two numbers.
+    """
+
+    metric: str
+    at: tuple[int, int]
+    printed: int | str
+    computed: float
+
+    @property
+    def follows(self) -> bool:
+        """Whether it is what is printed, to its digits."""
+        return self.printed == EQUAL or round(self.computed) == self.printed
+
+
+def _cells(measured: Measurements) -> dict[tuple[int, int], dict[str, float]]:
+    """Rows of a table of measurements by prompt and number of requests."""
+    columns = {name: measured.column(name) for name in measured.columns}
+    return {(round(columns["input_tokens"][row]), round(columns["concurrency"][row])):
+            {name: column[row] for name, column in columns.items()}
+            for row in range(len(measured.rows))}
+
+
+def measured(system: str) -> dict[tuple[int, int], dict[str, float]]:
+    """What was measured of a system, by prompt and number of requests."""
+    return _cells(catalogue.load_measurements(system))
+
+
+def advantages() -> list[Advantage]:
+    """Every printed advantage beside what its two numbers come to."""
+    own, other = measured(OWN), measured(OTHER)
+    assert set(PRINTED) == set(other)
+    pairs = []
+    for at, (rate, other_rate, *printed) in PRINTED.items():
+        ours, theirs = own[at] | {"rate": rate}, other[at] | {"rate": other_rate}
+        for metric, advantage in zip(METRICS, printed, strict=True):
+            if advantage is not None:
+                ratio = ours[metric] / theirs[metric]
+                gain = 1 - ratio if metric in TIMES else ratio - 1
+                pairs.append(Advantage(metric, at, advantage, PERCENT * gain))
+    assert all(pair.follows for pair in pairs)
+    return pairs
+
+
+def _of(pairs: Sequence[Advantage], metric: str) -> list[float]:
+    return [pair.computed for pair in pairs if pair.metric == metric]
+
+
+def by_metric(pairs: Sequence[Advantage]) -> None:
+    """How many of the pairs are as printed, and the spread of the advantages."""
+
+    def row(metric: str) -> dict[str, Any]:
+        chosen = [pair for pair in pairs if pair.metric == metric]
+        values = [pair.computed for pair in chosen]
+        return {"metric": METRICS[metric], "pairs": len(chosen),
+                "kept": sum(pair.follows for pair in chosen),
+                "least": fmt_fixed(min(values), 1), "most": fmt_fixed(max(values), 1),
+                "mean": fmt_fixed(float(np.mean(values)), 1),
+                "median": fmt_fixed(float(np.median(values)), 1)}
+
+    table([row(metric) for metric in METRICS if _of(pairs, metric)], {
+        "metric": ("advantage in", "优势指标"), "pairs": ("pairs", "对数"),
+        "kept": ("as printed", "与文档相符"), "least": ("least, %", "最小，%"),
+        "most": ("largest, %", "最大，%"), "mean": ("mean, %", "均值，%"),
+        "median": ("median, %", "中位数，%")})
+
+
+def _spread(values: Sequence[float]) -> tuple[int, int]:
+    """Least and largest, rounded."""
+    return round(min(values)), round(max(values))
+
+
+def _ends(values: Sequence[float]) -> str:
+    """The same as text."""
+    least, most = _spread(values)
+    return f"{least}–{most}%" if least >= 0 else f"{fmt_int(least)} … {most}%"
+
+
+def _outside(values: Sequence[float], printed: tuple[int, int]) -> int:
+    """How many lie outside of a printed range, rounded as it is."""
+    return sum(not printed[0] <= round(value) <= printed[1] for value in values)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What the document says of all pairs together, and whether it follows from them."""
+
+    label: Text
+    section: str | Text
+    printed: str
+    text: str
+    follows: bool
+
+
+def summaries(pairs: Sequence[Advantage]) -> list[Summary]:
+    """The document's own summaries of its pairs; a mean follows if it rounds to what is printed."""
+    waits, paces, rates = (_of(pairs, metric) for metric in ("ttft", "tpot", "rate"))
+    rate, pace = float(np.mean(rates)), float(np.mean(paces))
+    whole: Text = ("summary", "执行摘要")
+    said = [
+        Summary(("rate, range", "速率提升范围"), "6.2, 7.1", "94–160%", _ends(rates),
+                _spread(rates) == (94, 160)),
+        Summary(("rate, mean", "速率提升均值"), "6.2", "110%", f"{rate:.0f}%",
+                round(rate, -1) == 110),
+        Summary(("TPOT, range", "TPOT 降低范围"), "6.2, 7.1", "48–62%", _ends(paces),
+                _spread(paces) == (48, 62)),
+        Summary(("TPOT, mean", "TPOT 降低均值"), "6.2", "55%", f"{pace:.0f}%",
+                5 * round(pace / 5) == 55),
+        Summary(("TTFT, range", "TTFT 降低范围"), "6.2", "9–29%", _ends(waits),
+                _spread(waits) == (9, 29)),
+        Summary(("rate, all scenarios", "速率提升（全场景）"), whole, "100–160%", _ends(rates),
+                not _outside(rates, RATES)),
+        Summary(("TPOT, all scenarios", "TPOT 降低（全场景）"), whole, "50–60%", _ends(paces),
+                not _outside(paces, PACES)),
+    ]
+    assert [summary.label[0] for summary in said if not summary.follows] == [
+        "rate, mean", "TTFT, range", "rate, all scenarios", "TPOT, all scenarios"]
+    return said
+
+
+def summary_table(said: Sequence[Summary]) -> None:
+    """The summaries, and whether each follows."""
+    table([{"what": summary.label, "section": summary.section, "printed": summary.printed,
+            "text": summary.text,
+            "follows": ("follows", "相符") if summary.follows
+            else ("**does not follow**", "**不符**")} for summary in said],
+          {"what": ("summary", "归纳"), "section": ("section", "章节"),
+           "printed": ("printed", "文档数值"), "text": ("from the pairs", "由各对算得"),
+           "follows": ("", "")})
+
+
+def sentences(pairs: Sequence[Advantage], said: Sequence[Summary]) -> None:
+    """Numbers of the sentences about the pairs."""
+    equal = [pair for pair in pairs if pair.printed == EQUAL]
+    first_tokens = [pair for pair in pairs if pair.metric == "ttft"]
+    shortest = min(length for length, _ in PRINTED)
+    short = [pair for pair in first_tokens if pair.at[0] == shortest]
+    last = max(first_tokens, key=lambda pair: pair.computed)
+    assert all(pair.computed < 0 for pair in equal)
+    assert last not in short
+    rates, paces = _of(pairs, "rate"), _of(pairs, "tpot")
+    number("s2-pairs", len(pairs))
+    number("s2-followed", sum(pair.follows for pair in pairs if pair not in equal))
+    number("s2-equal", len(equal))
+    number("s2-equal-most", -min(pair.computed for pair in equal), fmt_fixed, digits=1)
+    number("s2-claims", len(said))
+    number("s2-claims-kept", sum(summary.follows for summary in said))
+    number("s2-mean", float(np.mean(rates)), fmt_fixed, digits=0)
+    number("s2-median", float(np.median(rates)), fmt_fixed, digits=0)
+    number("s2-rate-outside", _outside(rates, RATES))
+    number("s2-pace-outside", _outside(paces, PACES))
+    number("s2-of", len(rates))
+    number("s2-wait-short", _ends([pair.computed for pair in short]), str)
+    number("s2-wait-last", round(last.computed))
+    number("s2-wait-length", last.at[0])
+    *compared, most = sorted({count for _, count in PRINTED})
+    number("s2-compared_en", f"{', '.join(map(fmt_int, compared))} and {fmt_int(most)}", str)
+    number("s2-compared_zh", "、".join(map(fmt_int, (*compared, most))), str)
+    number("s2-tested", max(count for _, count in measured(OWN)))
+    number("s2-longer", max(length for length, count in PRINTED if count > 1))

@@ -1,0 +1,217 @@
+"""One request on two cards with experts on the host: its wait, and what is printed of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+import calc
+from calc.evidence.classes import deviations
+from calc.evidence.protocols import Predictions, uncalibrated
+from calc.evidence.systems import System
+from calc.uncertainty.amount import Amount
+from catalogue.reading.amounts import human, rounded, span
+from notebooks.pages.deployments.supplements.hybrid import (
+    EIGHT_MEASURED,
+    NOTHING,
+    OTHER_MEASURED,
+    PAIR_MEASURED,
+    PREDICTED,
+    Comparison,
+    Text,
+    documented,
+)
+from notebooks.show.display import number, table
+from notebooks.show.numbers import fmt_bytes, fmt_fixed, fmt_percent
+
+LIMIT = 1.0  # s, to the first token: what the document asks of a conversation
+SHORTER, LONGER = 1024, 8192  # tokens of two prompts of which the text speaks
+TRIED = 200  # lengths between the shortest and the longest
+
+
+class Waits:
+    """Waits for the first token of one request, by length of the prompt [s]."""
+
+    def __init__(self, comparison: Comparison) -> None:
+        """Of the three systems of a comparison."""
+        self.comparison = comparison
+        system = self.system = comparison.systems[comparison.pair.id]
+        self.alone = np.array([row for row in system.measured("ttft")
+                               if system.rows["concurrency"][row] == 1])
+        self.pair: Predictions = uncalibrated(
+            system, "ttft", deviations(system.scenario), self.alone)
+        self.lengths = [int(tokens) for tokens in system.rows["input_tokens"][self.pair.row]]
+        self.measured = dict(zip(self.lengths, self.pair.measured, strict=True))
+        self.eight = {tokens: self.of_eight(tokens) for tokens in self.lengths}
+
+    def of_eight(self, tokens: Any) -> Amount:
+        """Predicted for the eight cards, by tokens of the prompt, also of shape (rows,)."""
+        return self.comparison.predicted(self.comparison.eight, input_tokens=tokens)["ttft"]
+
+    @cached_property
+    def other(self) -> dict[int, float]:
+        """Measured on the eight cards of the other document."""
+        return _of_one_request(self.comparison.systems[self.comparison.other.id], "ttft")
+
+    def longest_in_time(self) -> int:
+        """The longest prompt that the eight cards begin to answer in time.
+
+        What their one measured wait lasted beyond its prediction is added to every length.
+        """
+        short = self.comparison.short
+        extra = self.comparison.first_token - float(self.eight[short].value)
+        lengths = np.unique(np.geomspace(short, self.lengths[-1], TRIED).astype(int))
+        in_time = self.of_eight(lengths).value + extra <= LIMIT
+        return int(lengths[np.flatnonzero(in_time)[-1]])
+
+
+def _of_one_request(system: System, metric: str) -> dict[int, float]:
+    """What was measured of one request at once, by length of the prompt."""
+    rows = system.rows
+    return {int(tokens): float(value) for tokens, value, requests in zip(
+        rows["input_tokens"], rows[metric], rows["concurrency"], strict=True) if requests == 1}
+
+
+def waits_by_length(waits: Waits) -> None:
+    """The wait for the first token by length of the prompt, measured and predicted."""
+    comparison, pair = waits.comparison, waits.pair
+    table([{"input": tokens, "pair": human(pair.measured[at], "s"),
+            "pair_here": Amount(pair.predicted[at], pair.low[at], pair.high[at], "s").said("en"),
+            "eight": (human(comparison.first_token, "s") if tokens == comparison.short
+                      else NOTHING),
+            "eight_here": waits.eight[tokens].said("en"),
+            "other": human(waits.other[tokens], "s") if tokens in waits.other else NOTHING}
+           for at, tokens in enumerate(waits.lengths)],
+          {"input": ("prompt", "提示 token 数"), "pair": PAIR_MEASURED, "pair_here": PREDICTED,
+           "eight": EIGHT_MEASURED, "eight_here": PREDICTED, "other": OTHER_MEASURED}, wide=True)
+
+
+def numbers_of_waits(waits: Waits) -> None:
+    """How long prompts wait, and from which length on the wait eats the advantage per card."""
+    comparison, short = waits.comparison, waits.comparison.short
+    assert waits.pair.measured.min() > LIMIT
+    assert comparison.first_token > float(waits.eight[short].value)
+    rows = waits.system.rows
+    ours = {int(rows["input_tokens"][row]):
+            float(rows["output_throughput"][row]) / comparison.pair.devices
+            for row in waits.alone if rows["output_tokens"][row] == comparison.answer}
+    theirs = {tokens: rate / comparison.other.devices for tokens, rate in _of_one_request(
+        comparison.systems[comparison.other.id], "output_throughput").items()}
+    lost = min(tokens for tokens in ours if theirs.get(tokens, 0) > ours[tokens])
+    longest = waits.lengths[-1]
+    number("s3-limit-wait", human(LIMIT, "s"), str)
+    number("s3-shortest-wait", human(float(waits.pair.measured.min()), "s"), str)
+    number("s3-wait-short", human(float(waits.measured[SHORTER]), "s"), str)
+    number("s3-wait-long", human(float(waits.measured[LONGER]), "s"), str)
+    number("s3-eight-short", waits.eight[SHORTER].said("en"), str)
+    number("s3-eight-long", waits.eight[LONGER].said("en"), str)
+    number("s3-1024", SHORTER)
+    number("s3-8192", LONGER)
+    number("s3-ready", int(rounded(waits.longest_in_time(), 2)))
+    number("s3-first-seen", human(comparison.first_token, "s"), str)
+    number("s3-first-here", waits.eight[short].said("en"), str)
+    number("s3-document", longest)
+    number("s3-document-wait", human(float(waits.measured[longest]), "s"), str)
+    number("s3-document-eight", waits.eight[longest].said("en"), str)
+    number("s3-lost", lost)
+    number("s3-lost-pair", human(ours[lost], "token/s"), str)
+    number("s3-lost-other", human(theirs[lost], "token/s"), str)
+
+
+@dataclass(frozen=True)
+class Printed:
+    """A number of the document beside what its other numbers, or a count, come to."""
+
+    label: Text
+    section: str
+    text: str
+    own: str
+
+
+class Request:
+    """What was measured of one short request on the two cards, and what they hold."""
+
+    def __init__(self, waits: Waits) -> None:
+        """From the row of the table of measurements."""
+        comparison = self.comparison = waits.comparison
+        rows = waits.system.rows
+        row = next(row for row in waits.alone if rows["input_tokens"][row] == comparison.short)
+        self.measured = {name: float(column[row]) for name, column in rows.items()}
+        self.paces = rows["tpot"][waits.alone]  # s, at all lengths
+        self.rate = 1 / self.measured["tpot"]  # token/s
+        pair = comparison.pair
+        holds = calc.evaluate(pair.inputs(), pair.model.attention)
+        self.on_cards = pair.devices * float(holds["weights_per_device"])  # B
+        self.on_host = float(holds["host_expert_weights"])  # B
+        self.usable = pair.devices * float(holds["usable_memory"])  # B
+        self.in_16_bits = 2 * calc.parameters(pair.model)["total"]  # B
+
+
+def printed_numbers(request: Request) -> None:
+    """Numbers of the document beside what its other numbers, or a count, come to."""
+    comparison, measured = request.comparison, request.measured
+    pair, eight = comparison.pair, comparison.eight
+    slow, fast = comparison.printed_rates
+    ours, theirs = slow / pair.devices, fast / eight.devices
+    pace = comparison.systems[eight.id].rows["tpot"][0]
+    top = max(comparison.of_pair.values())
+    checks = [
+        Printed(("fewer cards", "卡数减少"), "1.2", "75%",
+                fmt_percent(1 - pair.devices / eight.devices, 0)),
+        Printed(("per card, two cards", "两卡方案单卡"), "5.2", "8.6 token/s",
+                human(ours, "token/s")),
+        Printed(("per card, eight cards", "八卡方案单卡"), "5.2", "6.5 token/s",
+                human(theirs, "token/s")),
+        Printed(("advantage per card", "单卡优势"), "5.2", "33%",
+                fmt_percent(ours / theirs - 1, 0)),
+        Printed(("time to first token, ratio", "首 token 延迟之比"), "5.1", "8.7",
+                fmt_fixed(measured["ttft"] / comparison.first_token, 1)),
+        Printed(("time per output token, ratio", "每输出 token 时间之比"), "5.1", "3.1",
+                fmt_fixed(measured["tpot_printed"] / pace, 1)),
+        Printed(("rate of one request, ratio", "单请求速率之比"), "5.1", "33%",
+                fmt_percent(slow / fast, 0)),
+        Printed(("largest throughput, ratio", "最大吞吐之比"), "5.1", "4.4%",
+                fmt_percent(top / comparison.printed_most)),
+        Printed(("time per output token of one request, from its latency",
+                 "由延迟推算的单请求每输出 token 时间"), "4.2", "60 ms",
+                human(measured["tpot"], "s")),
+        Printed(("rate of one request, from its latency", "由延迟推算的单请求速率"), "4.2",
+                "17.27 token/s", human(request.rate, "token/s")),
+        Printed(("time per output token of one request, at all lengths",
+                 "单请求每输出 token 时间（各长度）"), "4.6", "50–60 ms",
+                span(request.paces.min(), request.paces.max(), "s")),
+        Printed(("weights in 16 bits", "16 比特时的权重"), "2.2", "~1.3 TB",
+                fmt_bytes(request.in_16_bits, "TB", 2)),
+        Printed(("weights in host memory", "主机内存中的权重"), "2.2", "~200 GB",
+                fmt_bytes(request.on_host, digits=0)),
+        Printed(("weights on both cards", "两卡上的权重"), "2.2", "~100 GB",
+                fmt_bytes(request.on_cards, digits=0))]
+    table([{"what": check.label, "section": check.section, "printed": check.text,
+            "own": check.own} for check in checks],
+          {"what": ("quantity", "量"), "section": ("section", "章节"),
+           "printed": ("printed", "文档数值"),
+           "own": ("from its other numbers, or counted", "由其他数值或计数所得")})
+
+
+def what_does_not_follow(request: Request) -> None:
+    """The rate and the memory that the document's own numbers contradict."""
+    pair, (slow, _) = request.comparison.pair, request.comparison.printed_rates
+    throughput = request.measured["output_throughput"]
+    assert throughput > slow  # with the first token's wait in it, it cannot be
+    document = documented(pair)
+    wrong = next(document.recomputed(claim) for claim in document.claims
+                 if claim.quantity == "host_expert_weights")
+    assert wrong is not None
+    number("s3-rate", f"{fmt_fixed(slow)} token/s", str)
+    number("s3-through", f"{fmt_fixed(throughput)} token/s", str)
+    number("s3-own-rate", human(request.rate, "token/s"), str)
+    number("s3-own-card", human(request.rate / pair.devices, "token/s"), str)
+    number("s3-experts", document.inputs["experts"].value)
+    number("s3-wrong", fmt_bytes(wrong, digits=0), str)
+    number("s3-routed", pair.inputs()["n_routed_experts"])
+    number("s3-on-host", fmt_bytes(request.on_host, digits=0), str)
+    number("s3-on-cards", fmt_bytes(request.on_cards, digits=0), str)
+    number("s3-usable", fmt_bytes(request.usable, digits=0), str)

@@ -1,0 +1,370 @@
+"""Three views of a deployment side by side: what is printed, what follows, what was measured.
+
+*Documented*: the document's number, and what its own formula gives on its own inputs. *Derived*:
+ours on sourced inputs, with the 80% interval and the formula. *Measured*, where somebody did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import catalogue
+from calc.answer.estimate import EXACT, counted, kinds
+from calc.uncertainty.amount import Amount
+from catalogue import units
+from catalogue.deployments.loading import Family
+from catalogue.entries.deployments import Claim, Documented
+from catalogue.entries.formulas import Letter
+from catalogue.entries.trees import symbols_of
+from catalogue.reading.amounts import span
+from notebooks.derive.formulas.exported import formula_of
+from notebooks.derive.formulas.treelatex import tree_latex
+from notebooks.pages.catalogue.tables.deployments import named, spread
+from notebooks.pages.deployments.answers import Deployed
+from notebooks.show.display import SECTIONS, formula_link
+from notebooks.show.documents import letters_in, printed_as, sides
+from notebooks.show.documents import named as letters_of
+from notebooks.show.numbers import fmt_int, fmt_like, fmt_sig, fmt_written
+
+Text = tuple[str, str]
+Rows = list[dict[str, Any]]
+# in this order; what a document prints besides follows
+ORDER = ("weights_per_device", "replicated_weights_per_device", "kv_bytes_per_token",
+         "kv_per_device", "activations_per_device", "memory_per_device", "usable_memory",
+         "free_for_kv_per_device", "headroom_per_device", "max_concurrency", "ttft",
+         "prefill_time", "tpot", "e2e", "output_throughput", "input_throughput")
+ALWAYS = ("weights_per_device", "kv_bytes_per_token", "memory_per_device", "headroom_per_device",
+          "max_concurrency")  # besides what answers the deployment
+SAME = 5e-3  # relative difference below which a formula is not called different
+LONG = 400  # characters of LaTeX from which on a formula is only linked to
+BOUNDS = {"at_most": "≤ ", "at_least": "≥ "}
+OF: dict[str, Text] = {"deployment": ("", ""), "replica": (", per replica", "（每副本）"),
+                       "device": (", per card", "（每卡）"),
+                       "layer": (", per layer", "（每层）")}
+COLUMNS: dict[str, Text] = {
+    "what": ("quantity", "量"), "printed": ("documented", "文档"), "section": ("section", "章节"),
+    "own": ("its formula, its inputs", "其公式代入其输入"), "ours": ("derived", "推导"),
+    "reach": ("80% interval", "80% 区间"), "formula": ("formula", "公式"),
+    "seen": ("measured", "实测"), "ratio": ("given / derived", "给出 / 推导")}
+
+
+@dataclass(frozen=True)
+class Views:
+    """The rows of the table, and what is missing in it.
+
+    Attributes:
+        rows: one per printed number, and one per quantity that nothing is printed of.
+        columns: those that have anything in them.
+        absent: a sentence for each view that is not there, in both languages.
+        notes: label and note of the claims that have one; not of those whose formula, beside the
+            right one, is told what goes wrong already.
+    """
+
+    rows: Rows
+    columns: dict[str, Text]
+    absent: list[Text]
+    notes: list[tuple[Text, Text]]
+
+
+@dataclass(frozen=True)
+class Differing:
+    """The document's formulas that do not give what ours do, beside the right ones.
+
+    Attributes:
+        rows: of a table: what goes wrong, and the two formulas.
+        letters: LaTeX of a letter -> its meaning in both languages.
+        mistaken: the claims whose notes are in the rows.
+    """
+
+    rows: Rows
+    letters: dict[str, Text]
+    mistaken: list[Claim]
+
+
+def derived(deployed: Deployed, name: str) -> Amount | None:
+    """Our number of a quantity; None where it is no answer of this deployment."""
+    times = ("ttft", "tpot", "e2e", "output_throughput")
+    if name in deployed.inputs:  # a document may claim what we are given
+        value = float(deployed.inputs[name])
+        return Amount(value, value, value, catalogue.symbols()[name].unit, name=name)
+    if name in times and name not in deployed.questions:
+        return None
+    if name not in deployed.quantities:
+        return None
+    return deployed.best.get(name) or deployed.quantity(name)
+
+
+def three(deployed: Deployed, brief: bool = False) -> Views:
+    """The three views of a deployment; brief, of what is printed of it and what answers it."""
+    documented = deployed.scenario.documented
+    claims = documented.claims if documented else []
+    wanted = {*deployed.questions, *(claim.quantity for claim in claims)}
+    wanted |= set() if brief else {*ALWAYS}
+    names = [name for name in ORDER if name in wanted]
+    names += [name for name in dict.fromkeys(claim.quantity for claim in claims)
+              if name not in ORDER]
+    rows: Rows = []
+    for name in names:
+        of = [claim for claim in claims if claim.quantity == name]
+        rows += [_claimed(deployed, documented, claim) for claim in of]
+        if not of:
+            rows.append(_alone(deployed, name))
+    mistaken = [] if brief else differing(deployed).mistaken
+    return Views(rows, _used(rows), _absent(deployed),
+                 _notes(claim for claim in claims if not any(claim is item for item in mistaken)))
+
+
+def legend(columns: Mapping[str, Text], inputs: str) -> Text:
+    """What the columns of the table are, of those that it has.
+
+    Args:
+        columns: those of a table of the three views.
+        inputs: address of the section on the inputs.
+    """
+    words: dict[str, Text] = {
+        "printed": ("*Documented* is what a document prints.", "“文档”是文档给出的数。"),
+        "own": ("*Its formula, its inputs* is what the document's own formula gives on its own "
+                "inputs.", "“其公式代入其输入”是文档自己的公式代入自己的输入所得。"),
+        "ours": (f"*Derived* is what this book's formulas give on [sourced inputs]({inputs}), with "
+                 "an 80% interval.",
+                 f"“推导”是把[有来源的输入]({inputs})代入本书公式所得，附 80% 区间。"),
+        "seen": ("*Measured* is of the same workload.", "“实测”取同一负载。"),
+        "ratio": ("*Given / derived* is the {0} number over the derived one.",
+                  "“给出 / 推导”是{0}的数除以推导值。")}
+    given = [("documented", "文档"), ("measured", "实测")]
+    given = [name for key, name in zip(("printed", "seen"), given, strict=True) if key in columns]
+    kept = [words[key] for key in words if key in columns]
+    return (" ".join(text[0] for text in kept).format(" or ".join(name[0] for name in given)),
+            "".join(text[1] for text in kept).format("或".join(name[1] for name in given)))
+
+
+def _notes(claims: Iterable[Claim]) -> list[tuple[Text, Text]]:
+    """Label and note of the claims that have one."""
+    return [((claim.label["en"], claim.label["zh"]), (claim.note["en"], claim.note["zh"]))
+            for claim in claims if claim.note]
+
+
+def of_the_whole(family: Family) -> Views:
+    """What a document prints of all deployments of a file together; ours is that of their pools."""
+    documented, together = family.documented, None
+    claims = documented.claims if documented else []
+    if family.pools:
+        together = pair(*(Deployed(pool) for pool in family.pools))
+    rows: Rows = []
+    for claim in claims:
+        row = {"what": (claim.label["en"], claim.label["zh"]), "printed": printed(claim),
+               "section": _section(claim),
+               "own": "" if claim.formula is None else fmt_like(
+                   documented.recomputed(claim) if documented else None, claim.value.written)}
+        if together is not None and claim.quantity == together.name:
+            row |= {"ours": together.text, "reach": together.reach,
+                    "ratio": fmt_sig(claim.value.value / together.value)}
+        rows.append(row)
+    return Views(rows, _used(rows), [], _notes(claims))
+
+
+def _used(rows: Rows) -> dict[str, Text]:
+    """The columns that have anything in them."""
+    return {key: label for key, label in COLUMNS.items() if any(row.get(key) for row in rows)}
+
+
+def pair(prefill: Deployed, decode: Deployed) -> Amount:
+    """Output throughput of a prefill and a decode pool together: the slower of the two decides.
+
+    Each pool finishes so many requests per second; the interval is that of the lesser ends.
+    """
+    rates = [item.quantity("request_throughput") for item in (prefill, decode)]
+    tokens = decode.inputs["output_tokens"]
+    low, value, high = (tokens * min(ends) for ends in (
+        [rate.low for rate in rates], [rate.value for rate in rates],
+        [rate.high for rate in rates]))
+    return Amount(value, low, high, "token/s", name="output_throughput")
+
+
+def _claimed(deployed: Deployed, documented: Documented | None, claim: Claim) -> dict[str, Any]:
+    """The row of a printed number, ours in its unit."""
+    assert documented is not None
+    written, count = claim.value.written, counted(deployed.scenario, claim)
+    row = {"what": tuple(f"{claim.label[lang]}{OF[claim.of][at] if of_part(claim, lang) else ''}"
+                         for at, lang in enumerate(("en", "zh"))),
+           "printed": printed(claim), "section": _section(claim),
+           "own": "" if claim.formula is None else fmt_like(documented.recomputed(claim), written)}
+    if claim.value.kind == "measured":
+        row |= {"printed": "", "seen": row["printed"]}
+    ours = derived(deployed, claim.quantity) if claim.comparable else None
+    if ours is None:
+        return row | {"ours": "–"}
+    ours = ours.scaled(1 / count)
+    low, value, high = ours.low, ours.value, ours.high
+    row |= {"ours": fmt_like(value, written),
+            "reach": _interval(deployed, ours, low, high, written),
+            "formula": formula_link(claim.quantity, deployed.attention) or ("an input", "输入量")}
+    if value > 0:
+        ends = [claim.value.low, claim.value.high] if _spans(claim) else [claim.value.value]
+        row["ratio"] = "–".join(fmt_sig(end / value) for end in ends)
+    if claim.value.kind != "measured" and (measured := deployed.measured(claim.quantity)):
+        row["seen"] = span(measured[0] / count, measured[1] / count, ours.unit)
+    return row
+
+
+def _section(claim: Claim) -> str | Text:
+    """Where a number is printed; a section that has no number by its name."""
+    if not claim.value.section:
+        return ""
+    parts = [SECTIONS.get(part, (part, part)) for part in claim.value.section.split(", ")]
+    return ", ".join(part[0] for part in parts), "、".join(part[1] for part in parts)
+
+
+def of_part(claim: Claim, lang: str) -> bool:
+    """Whether a label does not say itself that a number is of a replica or a card."""
+    words = {"en": ("replica", "card", "device", "layer"),
+             "zh": ("副本", "单卡", "每卡", "层")}[lang]
+    return claim.of != "deployment" and not any(word in claim.label[lang] for word in words)
+
+
+def printed(claim: Claim) -> str:
+    """A printed number with its unit; of a range both ends, of a limit its side."""
+    value = claim.value
+    if not _spans(claim):
+        return BOUNDS.get(claim.bound or "", "") + fmt_written(value.written)
+    unit = units.split(value.written)[1]
+    ends = [_plain(end / units.factor(unit)) for end in (value.low, value.high)]
+    shown = "" if unit in units.COUNTING else unit
+    return f"{'–'.join(ends)} {shown}".rstrip()
+
+
+def _spans(claim: Claim) -> bool:
+    """Whether a document prints a range."""
+    return claim.value.kind == "documented" and claim.value.low < claim.value.high
+
+
+def _plain(number: float) -> str:
+    """A printed number without the zeros that scaling leaves behind its point."""
+    return fmt_int(round(number)) if round(number, 9) % 1 == 0 else fmt_sig(number)
+
+
+def _alone(deployed: Deployed, name: str) -> dict[str, Any]:
+    """The row of a quantity that nothing is printed of."""
+    row: dict[str, Any] = {"what": named(name), "ours": "–"}
+    ours = derived(deployed, name)
+    if ours is None:
+        return row
+    row |= {"ours": ours.text, "reach": _interval(deployed, ours, ours.low, ours.high),
+            "formula": formula_link(name, deployed.attention)}
+    if measured := deployed.measured(name):
+        row["seen"] = span(*measured, ours.unit)
+    return row
+
+
+def _interval(deployed: Deployed, ours: Amount, low: float, high: float,
+              written: str | None = None) -> str | Text:
+    """An interval as text, in the unit of a printed number; what nothing moves is exact."""
+    if ours.exact:
+        exact = kinds(deployed.inputs).get(ours.name) == EXACT
+        return ("exact", "精确") if exact else ("no range", "无区间")
+    if written is None:
+        return spread(low, high, ours.unit)
+    ends = [fmt_like(end, written) for end in (low, high)]
+    unit = "" if units.split(written)[1] in units.COUNTING else ends[0].partition(" ")[2]
+    ends[0] = ends[0].removesuffix(unit).strip()
+    if low < 0:
+        return " to ".join(ends), " 至 ".join(ends)
+    return "–".join(ends)
+
+
+def _absent(deployed: Deployed) -> list[Text]:
+    """Which view is missing, and what it would need."""
+    scenario, found = deployed.scenario, []
+    if scenario.documented is None or not scenario.documented.claims:
+        found.append(("The document prints no result for this deployment.",
+                      "文档没有给出这一部署的结果。") if scenario.file.document else
+                     ("No document describes this deployment.", "没有文档描述这一部署。"))
+    if scenario.file.workload.output_tokens is None:
+        found.append(("End-to-end latency cannot be derived: prompt and answer lengths are not "
+                      "stated.", "端到端延迟无法推导：提示与输出的长度未给出。"))
+    elif "ttft" not in deployed.questions:
+        found.append(("A decode pool has no first token: prompts are prefilled elsewhere.",
+                      "解码池没有首 token 延迟：提示在别处预填充。"))
+    elif "tpot" not in deployed.questions:
+        found.append(("There is no decode: the run ends with the first token.",
+                      "没有解码：运行到首 token 为止。"))
+    if scenario.measured is None:
+        found.append(("We know of no published measurement of it.",
+                      "目前未见这一部署的公开实测。"))
+    elif deployed.seen is None:
+        found.append(("What was measured is of another card.", "已有的实测用的是另一种卡。"))
+    return found
+
+
+def differing(deployed: Deployed) -> Differing:
+    """The document's formulas that do not give what ours do, beside the right ones.
+
+    Where the claim has no note, ``params/formulas/`` says which step of a known formula goes wrong.
+    """
+    documented = deployed.scenario.documented
+    found: dict[str, dict[str, Any]] = {}
+    letters: dict[str, Text] = {}
+    mistaken: list[Claim] = []
+    for claim in documented.claims if documented else ():
+        if claim.value.kind == "measured" or not claim.comparable:
+            continue
+        printed = printed_as(claim.value.source, claim.value.section, claim.value.value)
+        if printed is not None and printed.verdict != "right" and printed.id not in found:
+            theirs, ours = sides(printed)
+            letters |= letters_of(printed)
+            found[printed.id] = {"what": _wrong(printed.quantity, claim.note or printed.step),
+                                 "theirs": _maths(theirs), "ours": _maths(ours)}
+            mistaken.append(claim)
+        elif (printed is None and claim.formula is not None
+              and _differs(deployed, documented, claim)):
+            own = _letters(claim.value.source, documented)
+            used = {name: own[name] for name in symbols_of(claim.formula)}
+            letters |= {item.latex: (item.en, item.zh) for item in used.values()
+                        if not item.latex.startswith(r"\text")}
+            theirs = tree_latex(claim.formula, {name: item.latex for name, item in used.items()})
+            found[f"{claim.quantity} {claim.formula}"] = {
+                "what": _wrong(claim.label, claim.note), "theirs": _maths(theirs),
+                "ours": f"{_maths(_right(deployed, claim.quantity))} "
+                        f"{formula_link(claim.quantity, deployed.attention)}".strip()}
+            mistaken.append(claim)
+    return Differing(list(found.values()), letters, mistaken)
+
+
+def _wrong(label: Mapping[str, str], step: Mapping[str, str] | None) -> Text:
+    """What is computed, and what goes wrong."""
+    steps = step or {"en": "", "zh": ""}
+    en, zh = (f"**{label[lang]}**<br>{steps[lang]}".removesuffix("<br>") for lang in ("en", "zh"))
+    return en, zh
+
+
+def _differs(deployed: Deployed, documented: Documented | None, claim: Claim) -> bool:
+    assert documented is not None
+    ours, theirs = derived(deployed, claim.quantity), documented.recomputed(claim)
+    if ours is None or theirs is None:
+        return False
+    value = ours.value / counted(deployed.scenario, claim)
+    return abs(theirs - value) > SAME * abs(value)
+
+
+def _maths(latex: str | None) -> str:
+    return "–" if latex is None else rf"$\displaystyle {latex}$"
+
+
+def _letters(source: str, documented: Documented | None) -> dict[str, Letter]:
+    """The letters of a document's own inputs: its file's, else the book's, else their names."""
+    letters = letters_in(source)
+    names: Iterable[str] = documented.inputs if documented else ()
+    return {name: letters.get(name) or Letter(
+        latex=rf"\text{{{name.replace('_', ' ')}}}", unit="1", en=name, zh=name)
+        for name in names}
+
+
+def _right(deployed: Deployed, name: str) -> str | None:
+    letter, entry = catalogue.symbols()[name].latex, formula_of(name, deployed.attention)
+    if entry is None:
+        return None
+    return f"{letter} = {entry.latex}" if len(entry.latex) < LONG else letter
+
+

@@ -1,0 +1,325 @@
+"""Parameters of models: tensors and their shapes, counts beside published ones, where they sit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import sympy
+from matplotlib.figure import Figure
+
+import catalogue
+from catalogue.entries.models import Model, PublishedTotals
+from catalogue.entries.trees import Number
+from catalogue.reading.values import Value
+from notebooks.derive.formulas.derivation import Derivation
+from notebooks.derive.formulas.symbols import latex, sym
+from notebooks.derive.steps.tensors import Tensor
+from notebooks.pages.catalogue.tables.models import parameters_in_files
+from notebooks.show import figures
+from notebooks.show.display import figure, number, show, source, table
+from notebooks.show.folding import short_table
+from notebooks.show.numbers import fmt_count, fmt_fixed, fmt_int, fmt_percent
+
+Text = tuple[str, str]
+OF_DOCUMENTS = ("s0-", "s1-", "s2-", "s3-")
+ROUNDED = 5e-6  # relative difference below which three decimals of a percentage show nothing
+CUT: Text = ("tensor parallelism", "张量并行")
+CUTS: dict[str, Text] = {
+    "heads": ("by heads", "按头切分"), "kv": ("by key/value heads", "按键值头切分"),
+    "whole": ("on every rank", "每卡一份"), "norm": ("on every rank", "每卡一份")}
+CASES: dict[str, Text] = {
+    "all chosen": ("experts unused at $k = N$", "$k = N$ 时未用到的专家参数"),
+    "none": ("experts unused without MoE layers", "没有 MoE 层时未用到的专家参数"),
+    "own keys": ("attention at $n_{\\mathrm{kv}} = n_h$, $n_h d_h = d$",
+                 "$n_{\\mathrm{kv}} = n_h$、$n_h d_h = d$ 时的注意力参数"),
+    "biases": ("biases, less one more row of the projections", "偏置与投影矩阵多一行之差")}
+
+
+@dataclass(frozen=True)
+class Count:
+    """A model with its inputs and every quantity derived from them."""
+
+    model: Model
+    inputs: dict[str, int | float]
+    values: dict[str, Number]
+
+    @property
+    def name(self) -> Text:
+        """The model's name."""
+        return self.model.name["en"], self.model.name["zh"]
+
+    @property
+    def published(self) -> PublishedTotals:
+        """What is published of its parameters; a document's model has it too."""
+        assert self.model.published
+        return self.model.published
+
+    @property
+    def total(self) -> Number:
+        """Parameters of the model [1]."""
+        return self.values["total_parameters"]
+
+    @property
+    def in_files(self) -> Number:
+        """Parameters of its published files [1]."""
+        return parameters_in_files(self.model, self.values)
+
+    @property
+    def attention(self) -> Number:
+        """Parameters of the attention of all layers [1]."""
+        return self.inputs["num_hidden_layers"] * (
+            self.values["attention_divided_parameters"]
+            + self.values["attention_replicated_parameters"])
+
+    @property
+    def used(self) -> Number:
+        """Parameters of the routed experts that one token uses [1]."""
+        return (self.values["moe_layers"] * self.inputs["num_experts_per_tok"]
+                * self.values["routed_expert_parameters"])
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A tensor as numbers: its extents, and how many layers have one."""
+
+    tensor: Tensor
+    shape: tuple[int, ...]
+    size: int
+    layers: int
+
+    @property
+    def parameters(self) -> int:
+        """Of all layers [1]."""
+        return self.size * self.layers
+
+
+def count(derivation: Derivation, name: str) -> Count:
+    """A model of the catalogue, counted with the formulas that are derived so far."""
+    model = catalogue.load_model(name)
+    inputs = catalogue.model_inputs(model)
+    return Count(model, inputs, derivation.values(inputs, model.attention))
+
+
+def every_model(derivation: Derivation) -> dict[str, Count]:
+    """All models of the catalogue, counted."""
+    return {name: count(derivation, name) for name in catalogue.names("models")}
+
+
+def matrices(mla: Sequence[Tensor], gqa: Sequence[Tensor]) -> None:
+    """The matrices of both kinds of attention, with shape and cut."""
+    short_table([{"attention": name, **_described(tensor)}
+                 for name, tensors in (("MLA", mla), ("GQA", gqa)) for tensor in tensors],
+          {"attention": ("attention", "注意力"), "tensor": ("matrix", "矩阵"),
+           "shape": ("shape", "形状"), "cut": CUT}, first=len(mla), rest=("GQA", "GQA"))
+
+
+def vectors(tensors: Iterable[Tensor]) -> None:
+    """The vectors of grouped-query attention, with size and cut."""
+    table(map(_described, tensors),
+          {"tensor": ("vector", "向量"), "shape": ("size", "大小"), "cut": CUT})
+
+
+def index_tensors(tensors: Iterable[Tensor]) -> None:
+    """The tensors of an indexer, with shape and cut, and how many positions it keeps."""
+    table(map(_described, tensors),
+          {"tensor": ("tensor", "张量"), "shape": ("shape", "形状"), "cut": CUT})
+    kept = catalogue.load_model("deepseek-v3.2").index_topk
+    assert kept
+    number("index-topk", kept.value)
+
+
+def _described(tensor: Tensor) -> dict[str, str | Text]:
+    return {"tensor": tensor.name, "shape": tensor.latex, "cut": CUTS[tensor.cut]}
+
+
+def special_cases(results: Mapping[str, sympy.Expr | int]) -> None:
+    """What the formulas come to in special cases, by their keys in ``CASES``."""
+    table([{"case": CASES[case], "value": f"${latex(result)}$"}
+           for case, result in results.items()],
+          {"case": ("case", "情形"), "value": ("result", "结果")})
+
+
+def in_numbers(tensors: Iterable[tuple[Tensor, sympy.Expr | int]], model: Count) -> list[Counted]:
+    """Tensors, each with the number of its layers, by the shapes of a model."""
+    values = {getattr(sym, name): value for name, value in model.inputs.items()}
+
+    def exact(expr: sympy.Expr | int) -> int:
+        return int((sympy.S.Zero + expr).subs(values))
+
+    return [Counted(tensor, tuple(map(exact, tensor.shape)), exact(tensor.size), exact(layers))
+            for tensor, layers in tensors]
+
+
+def count_table(tensors: Sequence[Counted], model: Count) -> None:
+    """Every tensor of a model with its share of all parameters, and where the shapes are from."""
+    table([{"tensor": row.tensor.name, "shape": " × ".join(map(str, row.shape)),
+            "layers": row.layers, "parameters": row.parameters,
+            "share": fmt_percent(row.parameters / model.total, 3)} for row in tensors]
+          + [{"tensor": ("**total**", "**合计**"), "parameters": f"**{model.total:,}**",
+              "share": fmt_percent(1, 3)}],
+          {"tensor": ("tensors", "张量"), "shape": ("shape", "形状"), "layers": ("layers", "层数"),
+           "parameters": ("parameters", "参数量"), "share": ("share", "占比")})
+    values = model.values
+    number("v3-total", model.total)
+    number("v3-active", values["active_parameters"], fmt_count)
+    number("v3-active-embedding", values["active_parameters_with_embedding"], fmt_count)
+    number("v3-routed", values["routed_parameters"], fmt_count, digits=1)
+    number("v3-routed-share", values["routed_parameters"] / model.total, fmt_percent)
+    number("v3-used-share", values["active_parameters"] / model.total, fmt_percent)
+    number("v3-experts-used", model.inputs["num_experts_per_tok"])
+    number("v3-experts", model.inputs["n_routed_experts"])
+    number("v3-mtp", values["mtp_layer_parameters"], fmt_count)
+    origin = source(model.model.hidden_size)
+    show(f"Shapes: {origin}.", f"形状来源：{origin}。")
+
+
+def _classes(model: Count) -> list[tuple[Text, Number, Number]]:
+    """Classes of tensors of a model: name, parameters, and those that one token uses."""
+    values, dense = model.values, model.inputs["first_k_dense_replace"]
+    moe = values["moe_layers"]
+    return [
+        (("routed experts", "路由专家"), values["routed_parameters"], model.used),
+        (("attention", "注意力"), *2 * (model.attention,)),
+        (("shared experts", "共享专家"), *2 * (moe * values["shared_expert_parameters"],)),
+        (("dense MLP", "稠密 MLP"), *2 * (dense * values["dense_mlp_parameters"],)),
+        (("output head", "输出头"), *2 * (values["head_parameters"],)),
+        (("embedding", "嵌入"), values["embedding_parameters"], 0),
+        (("router", "路由器"), *2 * (moe * values["router_parameters"],)),
+    ]
+
+
+def where_parameters_sit(model: Count) -> None:
+    """Stored parameters by class, and those of them that one token uses."""
+    classes = _classes(model)
+    blue, orange, *_ = figures.PALETTE
+    ring: dict[str, Any] = {"ms": 9, "mfc": "none", "mew": 1.8, "color": blue}
+    dot: dict[str, Any] = {"ms": 5, "color": orange}
+
+    def draw(lang: str) -> Figure:
+        index = ("en", "zh").index(lang)
+        drawing, axes = figures.axes(height=3.4)
+        for place, (_, stored, used) in enumerate(classes):
+            axes.plot([used or stored, stored], [place, place], color=figures.INK, lw=1.2)
+            axes.plot(stored, place, "o", **ring)
+            label = f"{stored / 1e9:,.1f}"
+            if used:
+                axes.plot(used, place, "o", **dot)
+            if used not in (0, stored):
+                label += f" → {used / 1e9:,.1f}"
+            axes.annotate(label, (stored, place), xytext=(10, 0), textcoords="offset points",
+                          va="center", fontsize=9)
+        axes.set_yticks(range(len(classes)), [name[index] for name, _, _ in classes])
+        axes.invert_yaxis()
+        axes.set_xscale("log")
+        axes.set_xlim(5e7, 4e12)
+        axes.set_xlabel(("parameters (labels in 10⁹)", "参数量（数字以 10⁹ 计）")[index])
+        axes.plot([], [], "o", **ring, label=("stored", "存储")[index])
+        axes.plot([], [], "o", **dot, label=("used by one token", "单个 token 用到")[index])
+        axes.legend(loc="lower right")
+        return drawing
+
+    figure("where-parameters-sit", draw)
+
+
+def difference(counted: Number, printed: Number) -> str:
+    """Relative difference; equal numbers are told from those that round to zero."""
+    if counted == printed:
+        return "0"
+    share = counted / printed - 1
+    text = fmt_percent(share, 3) if abs(share) >= ROUNDED else "< 0.001%"
+    return ("+" if share >= ROUNDED else "") + text
+
+
+def totals(models: Mapping[str, Count]) -> None:
+    """Counted and published parameters, of models and of their files; not those of documents."""
+    rows = []
+    for name, model in models.items():
+        if not name.startswith(OF_DOCUMENTS):
+            with_layer = f"{model.name[0]} + MTP", f"{model.name[1]} + MTP"
+            rows += _total(model.name, model.total, model.published.total_parameters)
+            rows += _total(with_layer, model.in_files, model.published.stored_parameters)
+    rows.sort(key=lambda row: "deepseek-v3" not in str(row["model"]).lower())  # the book's example
+    short_table(rows, {"model": ("model", "模型"), "counted": ("counted", "计数"),
+                       "printed": ("published", "公开值"), "off": ("difference", "差异")},
+                first=6, rest=("The other models", "其余模型"))
+
+
+def _total(name: Text, counted: Number, printed: Value | None) -> list[dict[str, str | Text]]:
+    """A row, if a number was published."""
+    if printed is None:
+        return []
+    rounded = "e" in printed.written
+    return [{"model": name, "counted": fmt_int(counted),
+             "printed": fmt_count(printed.value, digits=0) if rounded else fmt_int(printed.value),
+             "off": difference(counted, printed.value)}]
+
+
+def differences_explained(models: Mapping[str, Count]) -> None:
+    """What files hold besides parameters, and what an indexer adds."""
+    v3, v32, k2, glm = (models[name] for name in (
+        "deepseek-v3", "deepseek-v3.2", "kimi-k2", "glm-4.5"))
+    number("v3-scales", published_files(v3) - v3.in_files, fmt_int)
+    number("k2-frequencies", published_total(k2) - k2.total, fmt_int)
+    number("glm-printed", published_total(glm), fmt_count, digits=0)
+    number("v32-more", v32.total - v3.total, fmt_count)
+
+
+def published_total(model: Count) -> Number:
+    """Parameters that are published of a model [1]."""
+    assert model.published.total_parameters
+    return model.published.total_parameters.value
+
+
+def published_files(model: Count) -> Number:
+    """Parameters that are published of a model's files [1]."""
+    assert model.published.stored_parameters
+    return model.published.stored_parameters.value
+
+
+def active_parameters(models: Mapping[str, Count]) -> None:
+    """Active parameters of mixtures of experts, counted and published; not those of documents."""
+    table([{"model": model.name, "active": fmt_fixed(model.values["active_parameters"] / 1e9),
+            "with": fmt_fixed(model.values["active_parameters_with_embedding"] / 1e9),
+            "printed": fmt_fixed(printed.value / 1e9, 1)
+            if (printed := model.published.active_parameters) else "–",
+            "share": fmt_percent(model.values["active_parameters"] / model.total)}
+           for name, model in models.items()
+           if model.model.is_moe and not name.startswith(OF_DOCUMENTS)],
+          {"model": ("model", "模型"), "active": ("active (10⁹)", "激活量（10⁹）"),
+           "with": ("with embedding", "含输入嵌入"), "printed": ("published", "公开值"),
+           "share": ("active of total", "激活占总量")},
+          folded=("Active parameters, counted and published", "激活参数量：计数与公开值"))
+
+
+def of_the_document(stated: Count) -> None:
+    """What the shapes of a document come to, beside the total that it states."""
+    shapes = stated.inputs
+    number("s0-total", stated.total, fmt_count)
+    number("s0-stated", published_total(stated), fmt_count, digits=0)
+    number("s0-ratio", stated.total / published_total(stated), fmt_fixed, digits=1)
+    number("s0-layers", shapes["num_hidden_layers"])
+    number("s0-experts", shapes["n_routed_experts"])
+    number("s0-width", shapes["moe_intermediate_size"])
+    number("s0-hidden", shapes["hidden_size"])
+
+
+def exercises(derivation: Derivation, model: Count) -> None:
+    """The numbers of the exercises: a shared embedding, a scaled total, plain attention."""
+    inputs, values = model.inputs, model.values
+    tied = derivation.values(inputs | {"separate_head": 0}, "mla")
+    number("exercise-tied", model.total - tied["total_parameters"])
+    number("exercise-tied-active", tied["active_parameters"], fmt_count)
+    scaled = model.total * inputs["num_experts_per_tok"] / inputs["n_routed_experts"]
+    number("exercise-scaled", scaled, fmt_count)
+    number("exercise-always", values["active_parameters"] - model.used, fmt_count)
+    number("exercise-used", model.used, fmt_count)
+    square = {"num_key_value_heads": inputs["num_attention_heads"],
+              "head_dim": inputs["v_head_dim"]}
+    plain = derivation.values(inputs | square, "gqa")
+    layer = plain["attention_divided_parameters"] + plain["attention_kv_parameters"]
+    layers = inputs["num_hidden_layers"]
+    number("exercise-mha", layer)
+    number("exercise-mla", model.attention // layers)
+    number("exercise-mha-ratio", layer * layers / model.attention, fmt_fixed, digits=2)

@@ -1,0 +1,172 @@
+"""How far tensor parallelism may reach: steps of a few cuts over one server and over two."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import catalogue
+from notebooks.derive.formulas.derivation import Derivation
+from notebooks.pages.derivations import communication_groups as groups
+from notebooks.pages.derivations.choices import documents
+from notebooks.pages.derivations.choices.layouts import (
+    A2,
+    CARDS_OF_A_SERVER,
+    H20_LARGE,
+    H200,
+    Layout,
+)
+from notebooks.pages.derivations.throughput import Inputs, Text, Values, quantities
+from notebooks.show.display import LANGUAGES, number, show, table
+from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_time
+
+Time = Callable[..., float]  # of inputs, ranks and letters such as Q [s]
+CARDS = {"910b": A2, "h20": H20_LARGE, "h200": H200}
+PROMPT, ANSWER = 2048, 512
+USERS = (16, 64, 256)
+MOST = 1024  # users that are tried
+MILLI = 1e3
+RANKS, IN_GROUP = (2, 4, 8, 16), 16  # that sum; requests of a group in a step
+ALL_REDUCES = ("decode_all_reduce_time", "prefill_all_reduce_time")
+SENT = ("decode_all_reduce_time", "decode_exchange_time")
+FEW, MANY_SERVERS = 2, 4  # cards of a small group, servers of a large one
+
+
+def cuts(servers: int) -> tuple[tuple[int, bool], ...]:
+    """Ranks that cut attention, and whether experts stay whole, over so many servers."""
+    cards = servers * CARDS_OF_A_SERVER
+    return ((cards, False), (cards // 2, False), (cards // 2, True), (cards // 4, False),
+            (1, False))
+
+
+def step(derivation: Derivation, inputs: Inputs, users: float) -> Values | None:
+    """A decode step of so many users; None where they do not fit."""
+    found = quantities(derivation, inputs, concurrency=users)
+    return found if found["max_concurrency"] >= users else None
+
+
+def steps(derivation: Derivation) -> None:
+    """Time of a decode step, and what of it is sent, by card, servers, users and cut."""
+    rows = []
+    for key, card in CARDS.items():
+        for servers in (1, 2):
+            laid = [Layout(card, servers, *cut) for cut in cuts(servers)]
+            inputs = [layout.inputs(PROMPT, ANSWER) for layout in laid]
+            found = {users: [step(derivation, given, users) for given in inputs]
+                     for users in USERS}
+            rows += [_row(laid[0], users, of_users) for users, of_users in found.items()
+                     if any(of_users)]
+            _said(f"{key}-{servers}", found[USERS[0]])
+            whole, half = inputs[:2]
+            number(f"reach-turn-{key}" + "-wide" * (servers > 1), turn(derivation, whole, half))
+    table(rows, {"layout": ("cards", "卡"), "users": ("users", "用户数"),
+                 "0": ("TP over all", "TP 取全部卡"), "1": ("over half", "取一半"),
+                 "2": ("over half, all-to-all", "取一半，all-to-all"),
+                 "3": ("over a quarter", "取四分之一"),
+                 "4": ("attention data-parallel", "注意力数据并行")}, wide=True)
+    number("reach-few", USERS[0])
+    _under()
+
+
+def _under() -> None:
+    """What stands under the table."""
+    stored = ["; ".join(f"{layout.cards} × {groups.card_name(layout.card)[place]}: "
+                        f"{catalogue.load_precision(layout.precision).name[lang]}" for layout in (
+                            Layout(card, servers, 1) for card in CARDS.values()
+                            for servers in (1, 2))) for place, lang in enumerate(LANGUAGES)]
+    show("Time of a decode step of DeepSeek-V3 in ms, with its communication in brackets and the "
+         "fastest in bold; – does not fit. Except under all-to-all, experts lie in slices on all "
+         f"cards, and tokens are gathered for them. {stored[0]}.",
+         "DeepSeek-V3 一步解码的时间（ms），括号内为其中的通信，最快的加粗；“–”表示放不下。除注明 "
+         "all-to-all 者外，专家切片分布在全部卡上，token 收集到各卡。"
+         f"{stored[1].replace('; ', '；').replace(': ', '：')}。")
+
+
+def _row(layout: Layout, users: int, found: list[Values | None]) -> dict[str, str | Text]:
+    """A row of the table: the fastest cut in bold."""
+    en, zh = groups.card_name(layout.card)
+    least = min(float(one["decode_step_time"]) for one in found if one) if any(found) else 0.0
+    row: dict[str, str | Text] = {"layout": (f"{layout.cards} × {en}", f"{layout.cards} × {zh}"),
+                                  "users": fmt_int(users)}
+    for place, one in enumerate(found):
+        if one is None:
+            row[str(place)] = "–"
+            continue
+        time = float(one["decode_step_time"])
+        text = fmt_fixed(MILLI * time, 1)
+        sent = fmt_fixed(MILLI * float(sum(one[name] for name in SENT)), 1)
+        row[str(place)] = f"**{text}** ({sent})" if time == least else f"{text} ({sent})"
+    return row
+
+
+def _said(key: str, found: list[Values | None]) -> None:
+    """What is sent with few users: all summed, gathered over half, all-to-all, data-parallel."""
+    for name, one in zip(("all", "half", "exchange", "quarter", "data"), found, strict=True):
+        if one:
+            number(f"reach-sent-{key}-{name}", float(sum(one[each] for each in SENT)), fmt_time)
+
+
+def faster(derivation: Derivation, whole: Inputs, half: Inputs, users: float) -> bool:
+    """Whether a step is faster with tensor parallelism over half of the cards than over all."""
+    first, second = (float(quantities(derivation, inputs, concurrency=users)["decode_step_time"])
+                     for inputs in (whole, half))
+    return second < first
+
+
+def turn(derivation: Derivation, whole: Inputs, half: Inputs) -> int:
+    """Users from which tensor parallelism over half of the cards is faster than over all."""
+    low, high = 0, MOST
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if faster(derivation, whole, half, middle) else (middle, high)
+    return high
+
+
+def small_groups(two_shot: Time, crossing: Time, cross_network: Time) -> None:
+    """A chunk's sum in a small group and a server, and the payloads where algorithms cross.
+
+    Args:
+        two_shot: time of an all-reduce in a server.
+        crossing: payload from which it beats one-shot [B].
+        cross_network: payload from which a ring beats a tree between servers [B].
+    """
+    token = groups.token_bytes()
+    for ranks in (FEW, CARDS_OF_A_SERVER):
+        number(f"reach-chunk-910b-{ranks}", two_shot(
+            groups.card_inputs(A2), ranks, Q=groups.CHUNK * token), fmt_time)
+    for key, card in {"910b": A2, "h20": groups.H20, "h200": H200}.items():
+        inputs = groups.card_inputs(card)
+        number(f"reach-two-shot-{key}", crossing(inputs, CARDS_OF_A_SERVER) / token, fmt_fixed,
+               digits=0)
+        number(f"reach-ring-{key}", cross_network(
+            inputs, MANY_SERVERS * CARDS_OF_A_SERVER) / token, fmt_fixed, digits=0)
+    number("reach-servers", MANY_SERVERS)
+    number("reach-chunk", groups.CHUNK)
+
+
+def advice(derivation: Derivation) -> None:
+    """How all-reduces grow with the ranks: as the documents write it, and as it comes out.
+
+    Args:
+        derivation: of all quantities.
+    """
+    told = []
+    for ranks in RANKS:
+        layout = Layout(A2, 2, ranks)
+        found = quantities(derivation, layout.inputs(PROMPT, ANSWER),
+                           concurrency=IN_GROUP * layout.cards // ranks)
+        told.append(tuple(float(found[name]) for name in ALL_REDUCES))
+    steps_, chunks = ([f"TP{ranks} {fmt_time(pair[place])}"
+                       for ranks, pair in zip(RANKS, told, strict=True)] for place in (0, 1))
+    for ranks, (_, prompt) in zip(RANKS, told, strict=True):
+        number(f"reach-prompt-{ranks}", prompt, fmt_time)
+    number("reach-group", IN_GROUP)
+    number("reach-beyond", told[-1][0] / told[-2][0], fmt_fixed, digits=1)
+    both = (
+        (f"All-reduces on 910B2 in a step with {IN_GROUP} requests: {'; '.join(steps_)}.",
+         f"910B2 上 all-reduce 的时间，按 rank 数，每步 {IN_GROUP} 个请求："
+         f"{'；'.join(steps_)}。"),
+        (f"In a prompt of {fmt_int(PROMPT)} tokens: {'; '.join(chunks)}. Inside a server every "
+         "pair of cards has a link, so more ranks use more links. Across servers they do not.",
+         f"一条 {fmt_int(PROMPT)} token 的提示：{'；'.join(chunks)}。"
+         "服务器内全互联，rank 越多链路越多；跨服务器则不然。"))
+    documents.advised({"s0/tensor-at-most-eight": both[0], "s0/tensor-inverse": both[1]})

@@ -1,0 +1,216 @@
+"""Which chunk and how many requests at once keep a promised time per token, and what they cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import catalogue
+from notebooks.derive.formulas.derivation import Derivation
+from notebooks.pages.derivations.choices import documents
+from notebooks.pages.derivations.choices.layouts import A2, H20_LARGE, H200, Layout
+from notebooks.pages.derivations.throughput import Inputs, Text, quantities
+from notebooks.show.display import number, table
+from notebooks.show.numbers import (
+    fmt_bytes,
+    fmt_fixed,
+    fmt_int,
+    fmt_percent,
+    fmt_time,
+)
+
+LAYOUTS = {"h20": Layout(H20_LARGE, 1, 8), "h200": Layout(H200, 1, 8), "910b": Layout(A2, 2, 8)}
+PROMPT, ANSWER = 4096, 512
+CHUNKS = (256, 512, 1024, PROMPT)
+LIMIT, GAP = 0.05, 0.2  # promised time per token on average, and between two tokens at most [s]
+MOST = 128  # requests that are tried
+HIT, HIT_USERS = 0.5, 16  # share of a prompt in the prefix cache, users who have it
+HYBRID, HYBRID_CHUNK, LONGEST = "s3-hybrid-910b4", 8192, 40960  # its chunk, its longest prompt
+MIXES = ((128, 512), (8192, 512), (32768, 512), (32768, 32))  # prompts and answers
+MULTIPLE = 64  # tokens of which a chunk that is sought is a multiple
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A chunk and as many requests as keep the promise.
+
+    Attributes:
+        chunk: tokens of a step.
+        requests: of the deployment.
+        rate: output tokens per second.
+        first: mean time to first token [s].
+        gap: longest between two tokens of a request [s].
+    """
+
+    chunk: int
+    requests: int
+    rate: float
+    first: float
+    gap: float
+
+
+class Chunks:
+    """A deployment under mixed scheduling, by its chunk.
+
+    Args:
+        derivation: of all quantities.
+        layout: of its cards.
+    """
+
+    def __init__(self, derivation: Derivation, layout: Layout) -> None:
+        self.derivation = derivation
+        self.inputs: Inputs = layout.inputs(PROMPT, ANSWER) | {"mixed_steps": 1}
+
+    def at(self, chunk: int, requests: int) -> Kept | None:
+        """A chunk with so many requests; None where they do not fit or the pace is too slow."""
+        found = quantities(self.derivation, self.inputs, concurrency=requests,
+                           max_num_batched_tokens=chunk)
+        if found["max_concurrency"] < requests or found["steady_tpot"] > LIMIT:
+            return None
+        return Kept(chunk, requests, float(found["steady_throughput"]),
+                    float(found["steady_ttft"]),
+                    float(found["prefill_step_time"] + found["riding_time"]))
+
+    def kept(self, chunk: int) -> Kept | None:
+        """A chunk with the most requests that keep the promise; None if not one does."""
+        best, low, high = self.at(chunk, 1), 1, MOST
+        while best and high - low > 1:
+            middle = (low + high) // 2
+            found = self.at(chunk, middle)
+            low, high, best = (middle, high, found) if found else (low, middle, best)
+        return best
+
+    def longest(self, gap: float, requests: int) -> int:
+        """The longest chunk that, among so many requests, keeps the gap between two tokens."""
+        low, high = 1, PROMPT // MULTIPLE + 1
+        while high - low > 1:
+            middle = (low + high) // 2
+            found = quantities(self.derivation, self.inputs, concurrency=requests,
+                               max_num_batched_tokens=MULTIPLE * middle)
+            fits = found["prefill_step_time"] + found["riding_time"] <= gap
+            low, high = (middle, high) if fits else (low, middle)
+        return MULTIPLE * low
+
+
+def chunks(derivation: Derivation) -> None:
+    """By card and chunk: requests that keep the promise, what they yield, first token and gap."""
+    rows = []
+    for key, layout in LAYOUTS.items():
+        system = Chunks(derivation, layout)
+        found = {chunk: system.kept(chunk) for chunk in CHUNKS}
+        best = max(kept.rate for kept in found.values() if kept)
+        rows += [{"system": tuple(f"{layout.cards} × {name}" for name in layout.name),
+                  "chunk": fmt_int(chunk), "requests": fmt_int(kept.requests),
+                  "rate": fmt_int(round(kept.rate)), "share": fmt_percent(kept.rate / best, 0),
+                  "first": fmt_time(kept.first), "gap": fmt_time(kept.gap)}
+                 for chunk, kept in found.items() if kept]
+        whole, half = found[PROMPT], found[CHUNKS[1]]
+        assert whole
+        assert half
+        sought = system.kept(system.longest(GAP, whole.requests))
+        assert sought
+        number(f"choice-cards-{key}", layout.cards)
+        number(f"choice-most-{key}", whole.requests)
+        number(f"choice-loss-{key}", 1 - half.rate / whole.rate, fmt_percent, digits=0)
+        number(f"choice-chunk-{key}", sought.chunk)
+        number(f"choice-costs-{key}", 1 - sought.rate / whole.rate, fmt_percent, digits=0)
+        number(f"choice-first-{key}", sought.first / whole.first, fmt_fixed, digits=1)
+    table(rows, {"system": ("DeepSeek-V3 on", "DeepSeek-V3 部署于"), "chunk": "$T$",
+                 "requests": ("requests at once", "同时处理的请求数"),
+                 "rate": ("token/s", "token/s"), "share": ("of the best", "相对最好"),
+                 "first": ("TTFT", "TTFT"), "gap": ("longest gap", "最长间隔")})
+    number("choice-prompt", PROMPT)
+    number("choice-answer", ANSWER)
+    number("choice-limit", LIMIT, fmt_time)
+    number("choice-longest", GAP, fmt_time)
+    number("choice-half", CHUNKS[1])
+    number("choice-least", CHUNKS[0])
+
+
+def advice(derivation: Derivation) -> None:
+    """What the documents write of chunks and prefixes, beside what they do.
+
+    Args:
+        derivation: of all quantities.
+    """
+    documents.advised({"s0/chunks-shorten": _shorter(derivation),
+                       "s0/prefix-of-repeats": _repeated(derivation),
+                       "s3/chunks-of-8192": _hybrid(derivation),
+                       "s0/long-and-short": _shares(derivation)})
+
+
+def _shorter(derivation: Derivation) -> Text:
+    """One prompt alone, in one chunk and in many small ones."""
+    waits = {}
+    for key, layout in LAYOUTS.items():
+        inputs = layout.inputs(PROMPT, ANSWER)
+        waits[key] = [float(quantities(derivation, inputs, concurrency=1,
+                                       max_num_batched_tokens=chunk)["ttft"])
+                      for chunk in (PROMPT, CHUNKS[1])]
+    told = [("; ", "；")[lang].join(
+        f"{LAYOUTS[key].name[lang]} {fmt_time(first)} → {fmt_time(last)}"
+        for key, (first, last) in waits.items()) for lang in range(2)]
+    return (f"A prompt of {fmt_int(PROMPT)} tokens alone, in one chunk and in chunks of "
+            f"{fmt_int(CHUNKS[1])}: {told[0]}. Small chunks shorten "
+            "the gaps of others, not this wait.",
+            f"单独一条 {fmt_int(PROMPT)} token 的提示，一块与每块 {fmt_int(CHUNKS[1])} token："
+            f"{told[1]}。分块缩短的是别人的停顿，不是这段等待。")
+
+
+def _repeated(derivation: Derivation) -> Text:
+    """What a hit on half of each prompt gives."""
+    told = []
+    for layout in LAYOUTS.values():
+        inputs = layout.inputs(PROMPT, ANSWER)
+        none, half = (quantities(derivation, inputs, concurrency=HIT_USERS,
+                                 prefix_hit_share=share) for share in (0, HIT))
+        told.append((float(half["steady_ttft"] / none["steady_ttft"]),
+                     float(half["steady_throughput"] / none["steady_throughput"]) - 1))
+    names = [[layout.name[lang] for layout in LAYOUTS.values()] for lang in range(2)]
+    said = ["; ".join(f"{name} × {fmt_fixed(first)}, +{fmt_percent(more, 0)}"
+                      for name, (first, more) in zip(names[0], told, strict=True)),
+            "；".join(f"{name} × {fmt_fixed(first)}，+{fmt_percent(more, 0)}"
+                     for name, (first, more) in zip(names[1], told, strict=True))]
+    return (f"Half of each prompt found, {HIT_USERS} users: first token and throughput on "
+            f"{said[0]}. Requests without a common prefix gain nothing.",
+            f"每条提示命中一半、{HIT_USERS} 个用户，首 token 延迟与吞吐：{said[1]}。"
+            f"没有公共前缀的请求"
+            "没有收益。")
+
+
+def _hybrid(derivation: Derivation) -> Text:
+    """S3's longest prompt in its chunks, in smaller ones and whole."""
+    found = {}
+    for chunk in (CHUNKS[1], HYBRID_CHUNK, LONGEST):
+        inputs = catalogue.load_scenario(HYBRID, overrides=[
+            "workload.concurrency=1 request", f"workload.input_tokens={LONGEST} token",
+            f"workload.max_num_batched_tokens={chunk} token"]).inputs()
+        found[chunk] = quantities(derivation, inputs)
+    peak, whole = (fmt_bytes(float(found[chunk]["activations_per_device"]), digits=1)
+                   for chunk in (HYBRID_CHUNK, LONGEST))
+    spare = fmt_bytes(float(found[LONGEST]["headroom_per_device"]), digits=0)
+    waits = [fmt_time(float(each["ttft"])) for each in found.values()]
+    return (f"{fmt_int(LONGEST)} tokens take {peak} of activations in its chunks, {whole} whole, "
+            f"where {spare} are spare; the first token comes after {waits[0]} in chunks of "
+            f"{fmt_int(CHUNKS[1])}, {waits[1]} in its own, {waits[2]} whole. A large chunk is "
+            "right, but because each chunk reads the host's experts again, not because of memory.",
+            f"{fmt_int(LONGEST)} token 的激活：按其分块 {peak}，不分块 {whole}，而余量有 {spare}"
+            f"；首 token "
+            f"延迟：每块 {fmt_int(CHUNKS[1])} 时 {waits[0]}，按其分块 {waits[1]}，不分块 "
+            f"{waits[2]}。"
+            "取大块是对的，但理由是每块都要重读主机上的专家，而不是显存。")
+
+
+def _shares(derivation: Derivation) -> Text:
+    """The share of a lone request that is prefill, by lengths."""
+    inputs = LAYOUTS["910b"].inputs(PROMPT, ANSWER)
+    said = []
+    for prompt, answer in MIXES:
+        found = quantities(derivation, inputs, concurrency=1, input_tokens=prompt,
+                           output_tokens=answer, context_tokens=prompt + answer)
+        said.append(f"{fmt_int(prompt)} / {fmt_int(answer)} → "
+                    f"{fmt_percent(float(found['prefill_time'] / found['e2e']), 0)}")
+    return (f"Share of prefill in one request on 910B2, prompt / answer: {'; '.join(said)}. The "
+            "length of the answer matters as much.",
+            f"910B2 上单个请求中预填充所占时间，提示 / 回答："
+            f"{'；'.join(said)}。"
+            "回答的长度与提示同样重要。")

@@ -1,0 +1,285 @@
+"""What a step sends, and how long it takes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from matplotlib.figure import Figure
+
+import catalogue
+from catalogue.reading.values import Value
+from notebooks.derive.formulas.derivation import Derivation
+from notebooks.derive.formulas.exported import evaluate_all
+from notebooks.pages.derivations import communication_groups as groups
+from notebooks.pages.derivations.communication_groups import A2, CARDS, CHUNK, FEW, Inputs, Text
+from notebooks.show import figures
+from notebooks.show.display import number, show, source, table
+from notebooks.show.numbers import fmt_bytes, fmt_fixed, fmt_int, fmt_percent, fmt_sig, fmt_time
+
+Seconds = Callable[..., dict[str, float]]  # of card, phase, tokens and a deployment
+Nodes = Callable[[int], float]  # on how many of so many nodes a token is wanted
+Line = tuple[float, float]  # latency, and time per token [s]
+Lines = Callable[[str, int, str], Line]  # of card, ranks and mode
+MODES = {"low_latency": 0, "normal": 1}
+NO_BYTES = 1e30  # bandwidth at which only latencies are left [B/s]
+LONGER = 1e-3  # of a latency: too little to turn to another method
+TENSOR, RANKS = (8, 16), (8, 16, 32, 64)  # of tensor, and of expert parallelism
+NODES, PROMPT = (1, 2, 4, 8, 16, 32), 4096
+DRAWN = (("nvidia-h800", 16), ("nvidia-h800", 64), (A2, 16))
+DASHES: dict[str, Any] = {"low_latency": "-", "normal": (0, (4, 2))}
+TICKS = (1, 8, 64, 512, 4096)
+WAYS: dict[str, Text] = {
+    "low-latency": ("low latency", "低延迟"), "normal": ("normal", "普通"), "ring": ("ring", "环")}
+# bytes of an element, with the scales that are sent along
+SCALED: dict[str, float] = {"bf16": 2, "fp8": 1 + 4 / 128, "int8": 1 + 4 / 7168}
+
+
+def exchange_values(device: str, mode: str) -> dict[str, Value]:
+    """Latencies [s] and shares of links of an all-to-all in a mode."""
+    mechanisms = catalogue.load("mechanisms", catalogue.load_device(device).mechanisms)
+    levels = getattr(mechanisms.all_to_all, mode)
+    server = catalogue.load_node(groups.SERVERS.get(device) or groups.servers()[device])
+    return {
+        "exchange_network_alpha": getattr(
+            catalogue.load_link(server.network_link).exchange_alpha, mode),
+        "exchange_alpha": levels.node.alpha, "exchange_efficiency": levels.node.efficiency,
+        "exchange_network_efficiency": levels.network.efficiency,
+        **{f"exchange_{key}": value for key in ("expert_time", "token_time")
+           if (value := getattr(levels.node, key))}}
+
+
+def exchange_inputs(device: str, mode: str, across: bool) -> Inputs:
+    """The same as inputs; in a node the network adds no latency."""
+    within = {} if across else {"exchange_network_alpha": 0}
+    return {"exchange_expert_time": 0, "exchange_token_time": 0,
+            **groups.plain(exchange_values(device, mode)), **within}
+
+
+def deployed(name: str, tensor: int = 8, expert: int = 1, stages: int = 1,
+             mode: str = "low_latency", **changed: float) -> Inputs:
+    """Inputs (SI) of DeepSeek-V3 in BF16, dispatch in eight bits, on cards of one kind."""
+    card = groups.card_inputs(name)
+    exchange = exchange_inputs(name, mode, expert > card["devices_per_node"])
+    return {**model_inputs(), **card, **exchange, "exchange_normal": MODES[mode],
+            "exchange_gathered": 0, "shared_expert_ranks": 0, "moe_layers": moe_layers(),
+            "tensor_parallel": tensor, "expert_slices": max(1, tensor // expert),
+            "expert_parallel": expert, "pipeline_parallel": stages, "micro_batches": 1,
+            "activation_element_bytes": groups.B_ACT, "draft_tokens": 0,
+            "dispatch_element_bytes": SCALED[dispatched(name)], **changed}
+
+
+def dispatched(card: str) -> str:
+    """The eight bits in which tokens are dispatched: FP8, or INT8 where a card lacks it."""
+    return "fp8" if catalogue.load_device(card).matrix_peak.fp8 else "int8"
+
+
+def model_inputs() -> Inputs:
+    """Inputs of DeepSeek-V3 (SI)."""
+    return catalogue.model_inputs(catalogue.load_model(groups.MODEL))
+
+
+def moe_layers() -> int:
+    """Layers of DeepSeek-V3 that have experts."""
+    return int(model_inputs()["num_hidden_layers"] - model_inputs()["first_k_dense_replace"])
+
+
+def seconds(derivation: Derivation, name: str, phase: str = "decode", tokens: float = 1,
+            **deployment: Any) -> dict[str, float]:
+    """Times of communication of a step of so many tokens [s], by name without the phase."""
+    step = {f"{phase}_tokens": tokens, f"{phase}_rank_imbalance": 0, f"{phase}_node_imbalance": 0}
+    inputs = deployed(name, **deployment) | {"new_tokens": tokens, **step}
+    laws = {key: law for key, law in derivation.formulas.items()
+            if key.startswith((phase, "wanted")) and "@" not in key}
+    return {key.removeprefix(f"{phase}_"): time for key, time in
+            evaluate_all(laws, inputs).items() if key.startswith(phase)}
+
+
+def whole_and_latency(times: Seconds, phase: str, tokens: int) -> tuple[float, float]:
+    """All-reduces of a step on eight 910B2, and what of them grows with the latency [s]."""
+    card = groups.card_inputs(A2)
+    later = {name: card[name] * (1 + LONGER)
+             for name in ("collective_alpha", "second_round_alpha", "gather_alpha")}
+    whole, longer = (times(A2, phase, tokens, **changed)["all_reduce_time"]
+                     for changed in ({}, later))
+    return whole, (longer - whole) / LONGER
+
+
+def sums(times: Seconds, count: int) -> None:
+    """All-reduces of a step by tensor-parallel size and tokens; so many are in a step."""
+    def row(name: str) -> dict[str, Any]:
+        return {"card": groups.card_name(name)} | {f"{tensor}-{tokens}": fmt_fixed(
+            times(name, "prefill" if tokens == CHUNK else "decode", tokens,
+                  tensor=tensor)["all_reduce_time"] * 1e3, 1)
+            for tensor in TENSOR for tokens in groups.TOKENS}
+
+    table(map(row, CARDS), {"card": ("card", "卡"), **{
+        f"{tensor}-{tokens}": (f"TP{tensor}, {fmt_int(tokens)} (ms)",
+                               f"TP{tensor}，{fmt_int(tokens)}（ms）")
+        for tensor in TENSOR for tokens in groups.TOKENS}}, wide=True)
+    show("Time of all all-reduces and the all-gather of a step of DeepSeek-V3 in BF16, by "
+         "tensor-parallel size and tokens. The last column of each is a chunk of a prompt; "
+         "sixteen cards are two nodes.",
+         "DeepSeek-V3（BF16）一步的全部 all-reduce 与 all-gather，按张量并行度和 token 数列出，最大"
+         "一档为提示的一个分块；16 卡跨两个节点。")
+    opening, latency = whole_and_latency(times, "decode", FEW)
+    payload = FEW * groups.token_bytes()
+    number("open-count", count)
+    number("open-exchanges", 2 * moe_layers())
+    number("open-tokens", FEW)
+    number("open-time", opening, fmt_time)
+    number("open-latency", latency, fmt_time)
+    number("open-empty", times(A2, "decode", FEW, pair_bandwidth=NO_BYTES)["all_reduce_time"],
+           fmt_time)
+    number("open-naive", count * payload / groups.quoted_rate(), fmt_time)
+    number("tensor-share", latency / opening, fmt_percent, digits=0)
+    chunk, latency = whole_and_latency(times, "prefill", CHUNK)
+    number("tensor-chunk", chunk, fmt_time)
+    number("tensor-chunk-share", latency / chunk, fmt_percent, digits=0)
+
+
+def draw_sums(times: Seconds, lang: str) -> Figure:
+    """All-reduces of a step over its tokens, on eight and on sixteen cards."""
+    figure, axes = figures.axes(height=3.8)
+    tokens = [2**x for x in range(14)]
+    dashes: list[Any] = ["-", (0, (4, 2))]
+    for place, name in enumerate(CARDS):
+        for tensor, dash in zip(TENSOR, dashes, strict=True):
+            axes.plot(tokens, [times(name, tokens=count, tensor=tensor)["all_reduce_time"] * 1e3
+                               for count in tokens], ls=dash, color=figures.PALETTE[place],
+                      label=groups.card_name(name)[lang == "zh"] if dash == "-" else None)
+    figures.doubling(axes, TICKS)
+    axes.set(yscale="log", xlabel={"en": "tokens of the step", "zh": "一步的 token 数"}[lang],
+             ylabel={"en": "all-reduces of a step (ms)", "zh": "一步的 all-reduce（ms）"}[lang])
+    words = {"en": "{} cards", "zh": "{} 张卡"}[lang]
+    figures.legend(axes, {words.format(tensor): {"ls": dash} for tensor, dash
+                          in zip(TENSOR, dashes, strict=True)}, loc="upper left")
+    return figure
+
+
+def wanted(independent: Nodes, different: Nodes, formula: Nodes, grouped: Nodes) -> None:
+    """On how many nodes a token is wanted, by how its experts are chosen."""
+    model = catalogue.load_model(groups.MODEL)
+    chosen = model.num_experts_per_tok.value
+    laws = {"alone": independent, "different": different, "formula": formula, "grouped": grouped}
+    table([{"nodes": nodes, **{key: fmt_fixed(law(nodes), 2) for key, law in laws.items()},
+            "copies": fmt_fixed(chosen * (nodes - 1) / nodes, 2),
+            "once": fmt_fixed(formula(nodes) * (nodes - 1) / nodes, 2)} for nodes in NODES],
+          {"nodes": "$n_a$", "alone": ("without groups", "不分组"),
+           "different": ("different experts", "不分组，专家互不相同"),
+           "formula": ("$w_a$, from four groups", "$w_a$，限四组"),
+           "grouped": ("from four groups, different experts", "限四组，专家互不相同"),
+           "copies": ("over the network, low latency", "低延迟模式走网络的份数"),
+           "once": ("over the network, normal", "普通模式走网络的份数")})
+    show(f"Groups as in the configuration of DeepSeek-V3: {source(model.n_group)}.",
+         f"专家组取自 DeepSeek-V3 的配置：{source(model.n_group)}。")
+    for key, nodes in (("two", 2), ("eight", 8), ("many", 32)):
+        number(f"nodes-{key}", chosen / formula(nodes), fmt_fixed, digits=1)
+    for key in ("alone", "formula"):
+        number(f"nodes-{key}", laws[key](8), fmt_fixed, digits=2)
+
+
+def line(times: Seconds, name: str, ranks: int, mode: str) -> Line:
+    """Dispatch and combine of one layer: latency, and time per token [s]."""
+    first, second = (times(name, tokens=tokens, tensor=1, expert=ranks, mode=mode)["exchange_time"]
+                     / moe_layers() for tokens in (1, 2))
+    return 2 * first - second, second - first
+
+
+def modes(lines: Lines) -> None:
+    """Both modes of an exchange on each card, and from how many tokens normal mode is faster."""
+    rows, crossings, never = [], [], False
+    for name in CARDS:
+        for ranks in RANKS:
+            (low, per_low), (normal, per_normal) = (lines(name, ranks, mode) for mode in MODES)
+            faster = per_low > per_normal  # with tokens enough
+            never |= not faster
+            at = math.ceil(max(1, (normal - low) / (per_low - per_normal))) if faster else 0
+            if faster and ranks > groups.card_inputs(name)["devices_per_node"]:
+                crossings.append(at)
+            rows.append({
+                "card": groups.card_name(name), "e": ranks, "a1": groups.microseconds(low, 0),
+                "a2": groups.microseconds(normal, 0), "s1": fmt_fixed(per_low * 1e6, 2),
+                "s2": fmt_fixed(per_normal * 1e6, 2), "at": fmt_int(at) if faster else "–"})
+    number("crossing-least", min(crossings))
+    number("crossing-most", max(crossings))
+    table(rows, {"card": ("card", "卡"), "e": "$e$", "a1": ("latency, low", "低延迟模式：延迟"),
+                 "a2": ("latency, normal", "普通模式：延迟"),
+                 "s1": ("per token, low (µs)", "低延迟模式：每 token（µs）"),
+                 "s2": ("per token, normal (µs)", "普通模式：每 token（µs）"),
+                 "at": ("normal faster from (tokens)", "普通更快的起点（token）")})
+    show("Dispatch in FP8 (910B2: INT8) and combine in BF16 of one layer of DeepSeek-V3, "
+         "data-parallel attention ($t = 1$); tokens are those of a rank."
+         + " A dash: normal mode is never faster." * never,
+         "DeepSeek-V3 一层的分发（FP8，910B2 为 INT8）与合并（BF16），注意力数据并行（$t = 1$）；"
+         "token 数为每 rank。" + "“–”表示普通模式始终不更快。" * never)
+
+
+def draw_modes(lines: Lines, lang: str) -> Figure:
+    """Dispatch and combine of one layer over the tokens of a rank, in both modes."""
+    figure, axes = figures.axes(height=3.8)
+    tokens = [2 ** (x / 2) for x in range(25)]
+    for place, (name, ranks) in enumerate(DRAWN):
+        for mode, dash in DASHES.items():
+            latency, each = lines(name, ranks, mode)
+            card, comma = groups.card_name(name)[lang == "zh"], {"en": ", ", "zh": "，"}[lang]
+            axes.plot(tokens, [(latency + each * count) * 1e6 for count in tokens], ls=dash,
+                      color=figures.PALETTE[place],
+                      label=f"{card}{comma}EP{ranks}" if dash == "-" else None)
+    figures.doubling(axes, TICKS)
+    axes.set(yscale="log", xlabel={"en": "tokens of a rank", "zh": "每 rank 的 token 数"}[lang],
+             ylabel={"en": "dispatch and combine, one layer (µs)",
+                     "zh": "单层分发与合并（µs）"}[lang])
+    figures.legend(axes, {WAYS[mode.replace("_", "-")][lang == "zh"]: {"ls": dash}
+                          for mode, dash in DASHES.items()}, loc="upper left")
+    return figure
+
+
+def pipelines(times: Seconds) -> None:
+    """Sums over sixteen cards beside two pipeline stages of eight, with their hand-over."""
+    rows = []
+    for name in CARDS:
+        row: dict[str, Any] = {"card": groups.card_name(name)}
+        for phase, tokens in (("decode", FEW), ("prefill", CHUNK)):
+            wide = times(name, phase, tokens, tensor=16)["all_reduce_time"]
+            deep = times(name, phase, tokens, tensor=8, stages=2)
+            parts = {"wide": wide, "sum": deep["all_reduce_time"], "deep": deep["pipeline_time"]}
+            row |= {f"{phase}-{key}": fmt_sig(time * 1e3) for key, time in parts.items()}
+            if name == A2 and phase == "decode":
+                number("pipeline-wide", wide, fmt_time)
+                number("pipeline-deep", parts["deep"] + parts["sum"], fmt_time)
+                number("pipeline-own", parts["deep"], groups.microseconds)
+        rows.append(row)
+    headings = {"wide": ("TP16 all-reduces", "TP16 all-reduce"),
+                "sum": ("TP8×PP2 all-reduces", "TP8×PP2 all-reduce"),
+                "deep": ("hand-over", "级间交接")}
+    table(rows, {"card": ("card", "卡"), **{
+        f"{phase}-{key}": (f"{en}, {fmt_int(tokens)} (ms)", f"{zh}，{fmt_int(tokens)}（ms）")
+        for phase, tokens in (("decode", FEW), ("prefill", CHUNK))
+        for key, (en, zh) in headings.items()}}, wide=True)
+
+
+def transfers(derivation: Derivation) -> None:
+    """Time to move the cache of a prompt: by ports and stages, latent and of all heads."""
+    v3 = model_inputs()
+    latent = groups.B_ACT * (v3["kv_lora_rank"] + v3["qk_rope_head_dim"])
+    expanded = v3["num_attention_heads"] * groups.B_ACT * (
+        v3["qk_nope_head_dim"] + v3["qk_rope_head_dim"] + v3["v_head_dim"])
+    formula = {"kv_port_time": derivation.formulas["kv_port_time"]}
+
+    def transfer(name: str, ports: int, layer_bytes: float = latent, stages: int = 1) -> float:
+        inputs = deployed(name, ports, stages=stages, input_tokens=PROMPT,
+                          kv_layer_bytes_per_token_per_device=layer_bytes)
+        return float(evaluate_all(formula, inputs)["kv_port_time"])
+
+    table([{"card": groups.card_name(name), "1": fmt_sig(transfer(name, 1) * 1e3),
+            "stages": fmt_sig(transfer(name, 1, stages=2) * 1e3),
+            "heads": fmt_sig(transfer(name, 8, expanded / 8) * 1e3)} for name in CARDS],
+          {"card": ("card", "卡"), "1": ("one stage (ms)", "一级（ms）"),
+           "stages": ("two stages (ms)", "两级（ms）"),
+           "heads": ("eight ports, if all heads were cached (ms)", "八个网口，若缓存全部头（ms）")})
+    number("transfer-prompt", PROMPT)
+    number("transfer-bytes", PROMPT * v3["num_hidden_layers"] * latent, fmt_bytes, unit="MB",
+           digits=0)
+    number("transfer-one", transfer(A2, 1), fmt_time)

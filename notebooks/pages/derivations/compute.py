@@ -1,0 +1,383 @@
+"""Steps in the chapter on compute: what they are made of, operator by operator, and their limits.
+
+Expressions are handed in; quantities of a step come from the formulas derived so far (SI).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import sympy
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+import catalogue
+from catalogue.entries.hardware import Device
+from catalogue.entries.trees import evaluate
+from catalogue.reading.values import Value
+from notebooks.derive.formulas.derivation import Derivation
+from notebooks.derive.formulas.symbols import latex
+from notebooks.derive.formulas.trees import to_tree
+from notebooks.derive.steps.operators import CLASSES, VECTOR, Operator
+from notebooks.derive.steps.phases import PHASES, Composition
+from notebooks.derive.steps.routing import drawn_excess
+from notebooks.show import figures
+from notebooks.show.display import LANGUAGES, figure, number, show, source, sourced, table
+from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig
+
+Text = tuple[str, str]
+Values = Mapping[str, Any]  # inputs and quantities of a step by name
+Distinct = Callable[[float, float], float]  # experts of a layer, of tokens and the skew
+GIGA, MEGA = 1e9, 1e6
+DASHED, DOTTED = (0, (4, 3)), (0, (1, 2))
+USUAL = {"multiply_add_flops": 2, "micro_batches": 1, "draft_tokens": 0, "kv_imbalance": 1,
+         "prompt_variation": 0, "answer_variation": 0, "routing_skew": 0, "even_routing": 1,
+         "balanced_placement": 0, "placement_residual": 0, "redundant_experts": 0,
+         "shared_expert_ranks": 0, "offloaded_share": 0, "decode_context_parallel": 1,
+         "core_tile_rows": 16, "sparse_tile_rows": 16, "whole_selection": 1,
+         "dense_prefill_tokens": 0, "absorbed_prefix_tokens": 0,
+         "selection_traffic": 0, "score_traffic": 0,
+         "expert_row_traffic": 1, "sliced_row_traffic": 1,
+         "gathered_row_traffic": 0, "exchange_gathered": 0}
+PARTS: dict[str, Text] = {
+    "tokens": ("tokens", "token"), "rows": ("rows of logits", "logits 行数"),
+    "attended": ("attended to, $A$", "关注的位置 $A$"),
+    "in_window": ("attended to in a window, $A_w$", "窗口内关注的位置 $A_w$"),
+    "indexed": ("scored by an indexer", "索引器打分的位置"),
+    "read": ("cached positions read", "读取的缓存位置"),
+    "read_in_window": ("read in a window", "窗口内读取的位置"),
+    "read_keys": ("index keys read", "读取的索引键"),
+    "expanded": ("expanded again", "重新展开的位置")}
+CACHED = (0, 32, 256, 131072)  # tokens
+TOKENS = (1, 8, 32, 128, 512)  # that share the experts
+TOKENS_OF_A_RANK = 128
+FEW_EXPERTS = 144, 320  # ranks, each with one or two
+REQUESTS = [2**n for n in range(15)]  # of a replica
+OPERATORS: dict[str, Text] = {
+    "embedding": ("embedding", "嵌入"),
+    "embedding_all_reduce": ("all-reduce of the embedding", "嵌入的 all-reduce"),
+    "input_norm": ("norm before attention", "注意力前归一化"),
+    "q_a": ("query down", "查询降维"), "q_a_norm": ("norm of the query latent", "查询潜向量归一化"),
+    "q_b": ("query up", "查询升维"), "kv_a": ("key/value down", "键值降维"),
+    "kv_norm": ("norm of the latent", "键值潜向量归一化"),
+    "expand_kv": ("key/value up, expanded", "键值升维（展开）"),
+    "absorb_k": ("key up, absorbed", "键升维（吸收）"),
+    "core": ("scores and values", "打分与取值"),
+    "absorb_v": ("value up, absorbed", "值升维（吸收）"), "o": ("output projection", "输出投影"),
+    "attention_all_reduce": ("all-reduce after attention", "注意力后的 all-reduce"),
+    "post_norm": ("norm before the network", "前馈前归一化"),
+    "gate_up": ("dense: gate and up", "稠密：门控与升维"),
+    "gate": ("dense: gate", "稠密：门控相乘"), "down": ("dense: down", "稠密：降维"),
+    "router": ("router", "路由器"), "permute": ("rows gathered and returned", "各行的收集与归还"),
+    "routed_gate_up": ("routed experts: gate and up", "路由专家：门控与升维"),
+    "routed_gate": ("routed experts: gate", "路由专家：门控相乘"),
+    "routed_down": ("routed experts: down", "路由专家：降维"),
+    "shared_gate_up": ("shared expert: gate and up", "共享专家：门控与升维"),
+    "shared_gate": ("shared expert: gate", "共享专家：门控相乘"),
+    "shared_down": ("shared expert: down", "共享专家：降维"),
+    "mlp_all_reduce": ("all-reduce after the network", "前馈后的 all-reduce"),
+    "final_norm": ("final norm", "末层归一化"), "head": ("output head", "输出头"),
+    "logits_all_gather": ("all-gather of the logits", "logits 的 all-gather")}
+MOVED = ("weight_bytes", "activation_bytes", "kv_bytes")
+OPERATOR_COLUMNS: dict[str, str | Text] = {
+    "name": ("operator", "算子"), "count": ("times", "次数"), "flops": "GFLOP",
+    "weight_bytes": ("weights (GB)", "权重（GB）"),
+    "activation_bytes": ("activations (GB)", "激活（GB）"),
+    "kv_bytes": ("cache (GB)", "缓存（GB）"), "intensity": "FLOP/B",
+    "payload": ("payload of each (MB)", "单次数据量（MB）")}
+CURVES: dict[tuple[str, int], Text] = {  # by class and tensor-parallel size
+    ("dense_mlp", 8): ("dense networks", "稠密网络"),
+    ("attention", 8): ("attention projections", "注意力投影"),
+    ("routed_expert", 8): ("routed experts", "路由专家"),
+    ("core", 8): ("core, 16 heads", "核心，16 头"),
+    ("core", 1): ("core, 128 heads", "核心，128 头")}
+
+
+class Steps:
+    """Every quantity of one replica: a decode step, and a chunk of a prompt after some tokens."""
+
+    def __init__(self, derivation: Derivation, model: Any) -> None:
+        """From what the chapter has derived when a step is asked for."""
+        self._derivation, self._model = derivation, model
+
+    def __call__(self, precision: str = "bf16", tensor: int = 8, requests: int = 32,
+                 context: int = 4096, prompt: int = 4096, **changed: float) -> Values:
+        """Inputs and quantities by name, without expert and data parallelism."""
+        weights = catalogue.precision_inputs(catalogue.load_precision(precision))
+        inputs = {
+            **catalogue.model_inputs(self._model), **weights, **USUAL, "tensor_parallel": tensor,
+            "pipeline_parallel": 1, "data_parallel": 1, "expert_parallel": 1,
+            "concurrency": requests, "input_tokens": context - 1, "output_tokens": 1,
+            "cached_tokens": 0, "new_tokens": prompt, "prefill_tokens": prompt,
+            "biased_cached_tokens": 0, "biased_new_tokens": prompt, "prefill_cached": 0,
+            "prefill_context_tokens": (prompt + 1) / 2, "prefill_attended": (prompt + 1) / 2,
+            "prefill_in_window": (prompt + 1) / 2, "expert_slices": tensor, **changed}
+        inputs["dispatch_element_bytes"] = inputs["activation_element_bytes"]
+        return self._derivation.quantities(inputs, self._model.attention)
+
+
+def amount(expr: Any, values: Values) -> float:
+    """The value of an expression in the symbols of the book."""
+    return float(evaluate(to_tree(sympy.sympify(expr)), values))
+
+
+def operations(values: Values, phase: str, without: str = "") -> Any:
+    """Operations of the matmuls of a step, of all classes but one [FLOP]."""
+    return sum(values[f"{phase}_{kind}_flops"] for kind in CLASSES if kind != without)
+
+
+def moved(values: Values, phase: str) -> Any:
+    """Bytes that a step moves [B]."""
+    return sum(values[f"{phase}_{kind}_bytes"] for kind in (*CLASSES, VECTOR))
+
+
+def cases(rows: Iterable[tuple[str | Text, sympy.Expr]]) -> None:
+    """What something comes out as, case by case, in the letters of the book."""
+    table([{"case": case, "value": f"${latex(expr)}$"} for case, expr in rows],
+          {"case": ("case", "情形"), "value": ("comes out as", "结果")})
+
+
+def ends_of_the_intensity(few: sympy.Expr, many: sympy.Expr) -> None:
+    """Intensity of a matmul over its rows with few of them, and with many."""
+    cases([("$\\lim_{m \\to 0} I(m) / m$", few), ("$\\lim_{m \\to \\infty} I(m)$", many)])
+
+
+def parts_of_a_step(compositions: Mapping[str, Composition]) -> None:
+    """What a micro-batch is made of, by phase."""
+    table([{"part": name}
+           | {phase: f"${latex(getattr(compositions[phase], part))}$" for phase in PHASES}
+           for part, name in PARTS.items()],
+          {"part": ("per micro-batch", "每个微批"), "decode": ("decode step", "解码步"),
+           "prefill": ("chunk of one prompt", "单条提示的分块"),
+           "burst": ("chunk of a burst", "突发的分块")}, wide=True)
+    show("A step split into $\\mu$ micro-batches does everything $\\mu$ times, on $1/\\mu$ of the "
+         "tokens each. A chunk has $T_1$ tokens, or $T_b$ where several prompts share it.",
+         "分成 $\\mu$ 个微批的步，把每件事做 $\\mu$ 遍，每遍只含 $1/\\mu$。"
+         "一个分块有 $T_1$ 个 token，由多条提示共用时为 $T_b$ 个。")
+
+
+def rows_of_tiles(tiles: Mapping[str, float], heads: int) -> None:
+    """Rows of a tile by class of cards, and what they do to a rank with so many heads."""
+    hopper, ascend = tiles["nvidia-hopper"], tiles["ascend-910b"]
+    assert hopper == tiles["nvidia-blackwell"]
+    assert hopper % heads == 0
+    number("tile-hopper", hopper)
+    number("tile-ascend", ascend)
+    number("tile-padding", hopper // heads)
+    number("tile-drafts", hopper // heads - 1)
+
+
+def positions_of_prompts(half: sympy.Expr, surplus: sympy.Expr, expanded: sympy.Expr) -> None:
+    """Positions attended to by a prompt, those that chunks add, and those expanded again."""
+    cases([(("positions, no prefix, over $n^2$, $n \\to \\infty$",
+             "无前缀时位置数与 $n^2$ 之比，$n \\to \\infty$"), half),
+           (("positions of $m$ chunks of $T$ tokens, less those of one of $m\\,T$",
+             "$m$ 个 $T$ token 的分块与一个 $m\\,T$ token 的分块的位置数之差"), surplus),
+           (("positions expanded again", "重新展开的位置数"), expanded)])
+
+
+def _ticks(ax: Axes, powers: Sequence[int]) -> None:
+    """A horizontal axis of powers of two."""
+    ax.set_xscale("log", base=2)
+    ax.set_xticks(powers, [f"{n:,}" for n in powers])
+
+
+def absorb_or_expand(ratio: Callable[[float, float], float], limit: float) -> None:
+    """Operations of absorbing over those of expanding.
+
+    Args:
+        ratio: of tokens of a request in the step, and of its cached tokens.
+        limit: tokens from which expanding is always less work.
+    """
+    def picture(lang: str) -> Figure:
+        at = LANGUAGES.index(lang)
+        fig, ax = figures.axes(height=3.6)
+        lengths = [2 ** (n / 8) for n in range(97)]
+        for before, colour in zip(CACHED, figures.PALETTE, strict=False):
+            ax.plot(lengths, [ratio(n, before) for n in lengths], color=colour,
+                    label=(f"{before:,} cached", f"已缓存 {before:,}")[at])
+        ax.axhline(1, color=figures.INK, lw=1, ls=DASHED)
+        ax.axvline(limit, color=figures.INK, lw=1, ls=DOTTED)
+        ax.annotate(f"$T^*$ = {limit:.0f}", (limit, 0.02), xytext=(5, 0),
+                    textcoords="offset points")
+        ax.set_yscale("log")
+        _ticks(ax, [1, 4, 16, 64, 256, 1024, 4096])
+        levels = [0.01, 0.1, 1]
+        ax.set_yticks(levels, [f"{n:g}" for n in levels])
+        ax.set_xlabel(("tokens of the request in the step", "请求在这一步中的 token 数")[at])
+        ax.set_ylabel(("absorbed / expanded", "吸收与展开的运算之比")[at])
+        ax.legend(loc="lower right")
+        return fig
+
+    figure("absorb-or-expand", picture)
+
+
+def distinct_by_skew(distinct: Distinct, experts: int, chosen: int, skews: Sequence[float],
+                     counted: Value) -> None:
+    """Distinct experts by tokens and skew, with the skew that was counted.
+
+    Args:
+        distinct: experts of a layer that so many tokens hit, with a skew.
+        experts, chosen: of a layer, in all and per token.
+        skews: of the routing [1].
+        counted: the skew that was counted.
+    """
+    table([{"tokens": tokens} | {str(psi): fmt_fixed(distinct(tokens, psi), 1) for psi in skews}
+           for tokens in TOKENS],
+          {"tokens": "$B_e$"} | {str(psi): f"$\\psi = {psi:g}$" for psi in skews})
+    show(f"Distinct experts of {experts} in a layer of DeepSeek-V3, {chosen} chosen per token.",
+         f"DeepSeek-V3 每层 {experts} 个专家、每 token 选 {chosen} 个时，选中的不同专家数。")
+    number("experts-uniform", distinct(32, 0), fmt_fixed, digits=0)
+    number("skew-counted", counted.value, fmt_fixed, digits=2)
+    number("experts-counted", distinct(32, counted.value), fmt_fixed, digits=0)
+    sourced([(("skew of the routing, $\\psi$", "路由倾斜 $\\psi$"), counted)],
+            folded=("Where $\\psi$ comes from", "$\\psi$ 的来源"))
+
+
+def skewed_experts(distinct: Distinct, experts: int, chosen: int, skews: Sequence[float]) -> None:
+    """Distinct experts over the tokens that share them, a curve for each skew."""
+    batches = [2 ** (n / 8) for n in range(81)]
+    curves = {psi: [distinct(n, psi) for n in batches] for psi in skews}
+
+    def picture(lang: str) -> Figure:
+        at = LANGUAGES.index(lang)
+        fig, ax = figures.axes(height=3.6)
+        for (psi, curve), colour in zip(curves.items(), figures.PALETTE, strict=False):
+            ax.plot(batches, curve, color=colour,
+                    label=("skew", "倾斜")[at] + f" $\\psi$ = {psi:g}")
+        ax.plot(batches, [min(chosen * n, experts) for n in batches], color=figures.INK, lw=1,
+                ls=DASHED, label=("upper bound", "上界")[at])
+        _ticks(ax, [1, 4, 16, 64, 256, 1024])
+        ax.set_xlabel(("tokens that share the experts", "共用一组专家的 token 数")[at])
+        ax.set_ylabel(("distinct experts per layer", "每层不同专家数")[at])
+        ax.legend(loc="lower right")
+        return fig
+
+    figure("skewed-experts", picture)
+
+
+def fullest_ranks(imbalance: Callable[..., float], skew: Value) -> None:
+    """The excess of the fullest rank by the law and as simulated, and where the skew is from.
+
+    Args:
+        imbalance: of so many ranks, tokens, skew, spares and whether experts are placed by load.
+        skew: of the popularity of experts, as the catalogue has it.
+    """
+    rows, left = [], {}
+    for ranks, spares in ((2, 0), (8, 0), (32, 0), (32, 32), (72, 32), (144, 32), (320, 64)):
+        tokens = TOKENS_OF_A_RANK * ranks
+        placed = (1,) if spares else (0, 1)  # without placement by load a spare copies no one
+        law, drawn = ({by_load: each(ranks, tokens, skew.value, spares, by_load)
+                       for by_load in placed} for each in (imbalance, drawn_excess))
+        left[ranks] = law[1]
+        rows.append({"ranks": ranks, "spares": spares,
+                     "numbered": fmt_percent(law[0], 0) if 0 in law else "",
+                     "drawn": fmt_percent(drawn[0], 0) if 0 in drawn else "",
+                     "placed": fmt_percent(law[1], 0), "placed_drawn": fmt_percent(drawn[1], 0)})
+    table(rows, {"ranks": ("ranks", "rank 数"), "spares": ("spares", "冗余专家"),
+                 "numbered": ("index order", "按编号"), "drawn": ("simulated", "抽样"),
+                 "placed": ("by load", "按负载"), "placed_drawn": ("simulated", "抽样")})
+    for ranks in FEW_EXPERTS:
+        number(f"fullest-{ranks}", left[ranks], fmt_percent, digits=0)
+    show("By how much the fullest rank exceeds the mean load. 256 experts, 8 per token, "
+         f"{TOKENS_OF_A_RANK} tokens per rank, $\\psi$ = {skew.value:g}: {source(skew)}.",
+         "最满的 rank 超出平均负载的比例。256 个专家，每 token 选 8 个，"
+         f"每 rank {TOKENS_OF_A_RANK} 个 token，$\\psi$ = {skew.value:g}：{source(skew)}。")
+
+
+def _accounting(rows: Iterable[Operator], values: Values) -> Iterator[dict[str, Any]]:
+    """Amounts of all layers on one rank, operator by operator."""
+    for row in rows:
+        times = amount(row.count, values)
+        if row.name not in OPERATORS or not times:
+            continue
+        flops = times * amount(row.flops, values)
+        through = {name: times * amount(getattr(row, name), values) for name in MOVED}
+        by_matrix = through["activation_bytes"] + through["kv_bytes"]
+        yield {"name": OPERATORS[row.name], "count": fmt_int(times),
+               "flops": fmt_sig(flops / GIGA) if flops else "",
+               **{name: fmt_sig(value / GIGA) if value else "" for name, value in through.items()},
+               "intensity": fmt_sig(flops / sum(through.values())) if flops and by_matrix else "",
+               "payload": fmt_sig(amount(row.payload, values) / MEGA) if row.collective else ""}
+
+
+def operators(rows: Mapping[str, Iterable[Operator]], values: Values) -> None:
+    """The operators of a decode step and of a chunk of prefill, and the sums of both.
+
+    Args:
+        rows: of the operator table, by phase.
+        values: of the step.
+    """
+    def in_all(phase: str) -> dict[str, str | Text]:
+        flops, through = operations(values, phase), moved(values, phase)
+        return {"name": ("**matmuls; all bytes**", "**矩阵乘；全部字节**"),
+                "flops": f"**{fmt_sig(flops / GIGA)}**",
+                "activation_bytes": f"**{fmt_sig(through / GIGA)}**",
+                "intensity": f"**{fmt_sig(flops / through)}**"}
+
+    decode, prefill = ([*_accounting(rows[phase], values), in_all(phase)]
+                       for phase in ("decode", "prefill"))
+    table(decode, OPERATOR_COLUMNS, wide=True)
+    show("A decode step of DeepSeek-V3 in BF16: 32 requests at 4,096 tokens of context, one of "
+         "eight tensor-parallel ranks, amounts of all layers. Operations of norms and gates are "
+         "approximate.",
+         "DeepSeek-V3（BF16）的一个解码步：32 个请求，上下文 4,096 token，八个张量并行 rank 之一，"
+         "各层合计。归一化与门控的运算数为近似值。")
+    table(prefill, OPERATOR_COLUMNS, wide=True,
+          folded=("A chunk of prefill: one prompt of 4,096 tokens",
+                  "一个预填充分块：一条 4,096 token 的提示"))
+
+
+def numbers_of_operators(rows: Mapping[str, Iterable[Operator]], values: Values,
+                         drafted: Values) -> None:
+    """What a draft adds to a step, and what the experts of a chunk get.
+
+    Args:
+        rows: of the operator table, by phase.
+        values: of the step.
+        drafted: those of a step with a draft.
+    """
+    of_draft = sum(amount(row.count * row.bytes, drafted) for row in rows["decode"]
+                   if row.name.startswith("mtp_"))
+    number("draft-share", of_draft / moved(drafted, "decode"), fmt_percent)
+    number("table-rows", values["prefill_tokens"] * values["num_experts_per_tok"]
+           // values["n_routed_experts"])
+    experts = [row for row in rows["prefill"] if row.cls == "routed_expert"]
+    number("table-moved", sum(amount(row.activation_bytes, values) for row in experts)
+           / sum(amount(row.weight_bytes, values) for row in experts), fmt_percent, digits=0)
+
+
+def intensity_of_classes(step: Steps, cards: Sequence[tuple[Device, str]],
+                         ridge: Callable[[Device, str], float]) -> None:
+    """Operations per byte of the classes over the batch, beside the ridge points of cards.
+
+    Args:
+        step: of a replica.
+        cards: each with the side of its line on which its name does not stand.
+        ridge: ridge point by card and dtype [FLOP/B].
+    """
+    steps = {tensor: [step(tensor=tensor, requests=n) for n in REQUESTS] for tensor in (1, 8)}
+
+    def picture(lang: str) -> Figure:
+        at = LANGUAGES.index(lang)
+        fig, ax = figures.axes(height=4.0)
+        for ((kind, tensor), label), colour in zip(CURVES.items(), figures.PALETTE, strict=False):
+            ax.plot(REQUESTS, [values[f"decode_{kind}_flops"] / values[f"decode_{kind}_bytes"]
+                               for values in steps[tensor]], color=colour, label=label[at])
+        for card, side in cards:
+            point = ridge(card, "bf16")
+            ax.axhline(point, color=figures.INK, lw=1, ls=DASHED)
+            ax.annotate(f"{card.name[lang]}  {point:.0f}", (1, point), va=side, fontsize=9,
+                        xycoords=ax.get_yaxis_transform(), xytext=(6, 0),
+                        textcoords="offset points")
+        ax.set_yscale("log")
+        _ticks(ax, [1, 4, 16, 64, 256, 1024, 4096, 16384])
+        levels = [1, 10, 100, 1000]
+        ax.set_yticks(levels, [f"{n:,}" for n in levels])
+        ax.set_xlabel(("requests of a replica, one token each", "副本的请求数，每个一个 token")[at])
+        ax.set_ylabel(("FLOP per byte", "每字节运算数")[at])
+        ax.legend(loc="lower right", fontsize=8.5)
+        return fig
+
+    figure("intensity", picture)

@@ -1,0 +1,108 @@
+"""A burst of prompts on a line of time: what the card computes, and what each request waits for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import catalogue
+from notebooks.derive.formulas.derivation import Derivation
+from notebooks.show.drawing import SMALL, WIDTH, Drawing, Text
+from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_time
+
+PLAN = "s2-910b1-awq"  # which the chapter holds against its measurements
+REQUESTS, PROMPT, ANSWER = 8, 4096, 512
+LEFT, ROW, TOP = 34.0, 19.0, 92.0
+STEPS = 24  # of decode that the picture goes on for, after the prefill
+WAITS, PREFILL, DECODES, STALLS = 7, 0, 2, 1  # colours
+
+
+def planned(derivation: Derivation, lang: str) -> Drawing:
+    """A burst at the deployment of document S2."""
+    chosen = catalogue.load_scenario(PLAN)
+    inputs = chosen.inputs() | {
+        "concurrency": REQUESTS, "input_tokens": PROMPT, "output_tokens": ANSWER,
+        "context_tokens": PROMPT + ANSWER}
+    title = chosen.file.title
+    return draw(inputs | derivation.values(inputs, "mla"), (title["en"], title["zh"]), lang)
+
+
+def ends(of: Mapping[str, float]) -> list[float]:
+    """When each request of a burst has its first token, in the order of the queue [s].
+
+    Args:
+        of: inputs and quantities of a deployment without stages, prefill first.
+    """
+    others, chunks = int(of["burst_requests"]), int(of["burst_chunks"])
+    first = of["prefill_time"]
+    last = (-(-place * chunks // others) for place in range(1, others + 1))
+    return [first, *(first + of["burst_step_time"] * chunk for chunk in last)]
+
+
+def draw(of: Mapping[str, float], plan: Text, lang: str) -> Drawing:
+    """The card's chunks, then a line for every request; times to scale.
+
+    Args:
+        of: as for ``ends``.
+        plan: name of the deployment.
+        lang: language of the labels.
+    """
+    tokens, step = ends(of), of["decode_step_time"]
+    chunks, all_read = int(of["burst_chunks"]), of["prefill_time"] + of["burst_time"]
+    end = all_read + STEPS * step
+    soonest, latest, mean = map(fmt_time, (tokens[0], tokens[-1], sum(tokens) / len(tokens)))
+    drawing = Drawing(
+        "burst-in-time", lang,
+        (f"A burst of {len(tokens)} prompts", f"{len(tokens)} 条提示同时到达"),
+        (f"The first prompt has a step of its own, the others fill {chunks} chunks. First tokens "
+         f"come after {soonest} to {latest}, {mean} on average. A request that has its first token "
+         "waits until the last chunk is done, then all decode together.",
+         f"首条提示独占一步，其余装进 {chunks} 块。首 token 在 {soonest} 到 {latest} 之间给出，"
+         f"平均 {mean}。已有首 token 的请求要等最后一块做完，然后一起解码。"),
+        height=TOP + ROW * len(tokens) + 66)
+    scale = (WIDTH - LEFT - 8) / end
+    at = [LEFT + scale * time for time in (0.0, of["prefill_time"], all_read, end)]
+    drawing.label(8, 15, plan, small=True, bold=True)
+    budget, prompt = fmt_int(of["max_num_batched_tokens"]), fmt_int(of["input_tokens"])
+    drawing.label(8, 15 + 1.3 * SMALL, (
+        f"{len(tokens)} prompts of {prompt} tokens, chunks of {budget}",
+        f"{len(tokens)} 条 {prompt} token 的提示，每块 {budget}"), small=True, muted=True)
+    drawing.label(LEFT, 56, ("the cards: prompt 1, then full chunks, then decode",
+                             "卡上：提示 1，然后装满的各块，然后解码"), small=True)
+    drawing.bar(at[0], 62, at[1] - at[0] - 1, 16, PREFILL)
+    for chunk in range(chunks):
+        length = scale * of["burst_step_time"]
+        drawing.bar(at[1] + chunk * length, 62, length - 1, 16, PREFILL)
+    for number in range(STEPS):
+        drawing.bar(at[2] + scale * step * number, 62, max(0.4, scale * step - 0.8), 16, DECODES)
+    for number, time in enumerate(tokens):
+        _request(drawing, number, TOP + ROW * number, (LEFT, LEFT + scale * time, at[2], at[3]))
+    bottom = TOP + ROW * len(tokens) + 2
+    drawing.axis(LEFT, bottom, WIDTH - LEFT - 8, end, _ticks(end), ("seconds", "秒"))
+    _legend(drawing, bottom + 56)
+    return drawing
+
+
+def _request(drawing: Drawing, number: int, y: float, at: tuple[float, ...]) -> None:
+    """One request: waiting and prefill, its first token, the stall, its decode."""
+    start, token, done, end = at
+    drawing.label(LEFT - 8, y + 10, str(number + 1), "end", small=True)
+    drawing.bar(start, y + 2, token - start, 8, WAITS)
+    drawing.bar(token, y + 2, done - token, 8, STALLS)
+    drawing.bar(done, y + 2, end - done, 8, DECODES)
+    drawing.circle(token, y + 6, 4.5)
+
+
+def _legend(drawing: Drawing, y: float) -> None:
+    drawing.circle(13, y - 4, 4.5)
+    drawing.label(22, y, ("first token", "首 token"), small=True)
+    x = 100.0
+    for colour, text, step in ((WAITS, ("waits for it", "等首 token"), 96),
+                               (STALLS, ("stalls", "停顿"), 66), (DECODES, ("decodes", "解码"), 0)):
+        drawing.bar(x, y - 9, 10, 10, colour)
+        drawing.label(x + 15, y, text, small=True)
+        x += step
+
+
+def _ticks(end: float) -> list[float]:
+    step = next(size for size in (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50) if end / size <= 8)
+    return [float(fmt_fixed(step * number, 1)) for number in range(int(end / step) + 1)]

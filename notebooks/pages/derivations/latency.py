@@ -1,0 +1,383 @@
+"""The laws of the chapter on latency: what they come out as, and kernels measured beside them.
+
+Expressions and the law of an operator are handed in. Times are in seconds, sizes in bytes, rates
+in bytes or operations per second.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import sympy
+from matplotlib.figure import Figure
+
+import catalogue
+from notebooks.derive.formulas.symbols import latex, symbol
+from notebooks.derive.steps.phases import composition, of
+from notebooks.show import figures
+from notebooks.show.display import LANGUAGES, figure, number, show, table
+from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig
+
+Text = tuple[str, str]
+Law = Callable[[float, float, float], Any]  # of arithmetic, bytes and what is hidden; a time
+Classes = Mapping[str, Sequence["RowClass"]]
+MULTIPLY_ADD = 2  # operations
+STORED = {"bf16": 2, "int8": 1, "fp8": 1}  # bytes of a weight
+TERA = 1e12
+RANKS, TOKENS_PER_RANK = (8, 32, 144), (1, 8, 64)
+PICOSECONDS = 1e12  # of a second
+CARD: Text = ("card and dtype", "卡与数据类型")
+NAMES: dict[str, Text] = {
+    "attention": ("attention projections", "注意力投影"), "dense_mlp": ("dense MLP", "稠密 MLP"),
+    "shared_expert": ("shared expert", "共享专家"), "routed_expert": ("routed experts", "路由专家"),
+    "router": ("router", "路由器"), "head": ("output head", "输出头")}
+LAWS_OF_ALL_REDUCE: dict[str, Text] = {
+    "one-shot": ("one-shot, switch", "一轮法，交换芯片"), "ring": ("ring, switch", "环，交换芯片"),
+    "mesh": ("one-shot, full mesh", "一轮法，全互联")}
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A card and a dtype whose kernels were measured, those of experts on experts of a model."""
+
+    benchmark: str
+    dtype: str
+    label: Text
+    kernel_of_few_rows: str
+    experts_of: str = "deepseek-v3"
+
+
+STREAMING = {"routed_expert": "expert_streaming_efficiency"}  # other classes: as any matrix
+MEASURED = {
+    "910b-bf16": Measured("ascend-910b", "bf16", ("Ascend 910B, BF16", "昇腾 910B，BF16"),
+                          "moe-block"),
+    "910b-int8": Measured("ascend-910b", "int8", ("Ascend 910B, INT8", "昇腾 910B，INT8"),
+                          "moe-block"),
+    "h800-fp8": Measured("nvidia-h800", "fp8", ("H800, FP8", "H800，FP8"), "grouped-gemm"),
+    "h20-fp8": Measured("nvidia-h20", "fp8", ("H20, FP8", "H20，FP8"), "grouped-gemm",
+                        "qwen3-235b-a22b")}
+
+
+@dataclass(frozen=True)
+class RowClass:
+    """A class of rows of a matmul, and what both ends of the law say of it."""
+
+    rows: list[int]  # fewest and most
+    m: float  # their geometric mean
+    rate: float  # as measured [FLOP/s]
+    top: float  # that with the most rows [FLOP/s]
+    ridge: float  # rows at which arithmetic takes as long as reading
+    last: bool  # whether it has the most rows
+    overlapped: float  # error of the law with everything hidden [1]
+    serial: float  # the same with nothing hidden [1]
+    hidden: float  # share of the shorter that would have to be hidden [1]
+
+
+def signed(value: float, digits: int = 0) -> str:
+    """A percentage with its sign."""
+    text = fmt_percent(value, digits)
+    if text.strip("−0.%") == "":
+        return text.lstrip("−")
+    return ("+" if value > 0 else "") + text
+
+
+def page_letters(expr: sympy.Expr, **names: str) -> str:
+    """An expression in letters that only this page has, some written otherwise."""
+    written = {letter: names.get(letter.name, sympy.latex(letter)) for letter in expr.free_symbols}
+    return f"${sympy.latex(expr, symbol_names=written, ln_notation=True)}$"
+
+
+def book_letters(expr: sympy.Expr) -> str:
+    """An expression in the letters of the book."""
+    return f"${latex(expr)}$"
+
+
+def cases(rows: Iterable[tuple[Text, str]], heading: Text = ("case", "情形")) -> None:
+    """What something comes out as, case by case."""
+    table([{"case": case, "value": value} for case, value in rows],
+          {"case": heading, "value": ("comes out as", "结果")})
+
+
+def measured_classes(law: Law) -> dict[str, list[RowClass]]:
+    """Every class of rows of the matmuls that were measured, beside both ends of the law."""
+    return {key: list(_classes(entry, law)) for key, entry in MEASURED.items()}
+
+
+def _classes(measured: Measured, law: Law) -> Iterable[RowClass]:
+    rates = [rate for rate in catalogue.load("microbenchmarks", measured.benchmark).rates
+             if rate.dtype == measured.dtype]
+    matmuls, streams = (sorted((rate for rate in rates if rate.kernel == kernel),
+                               key=lambda rate: rate.rows)
+                        for kernel in ("gemm", "weight-streaming"))
+    top, streaming = matmuls[-1].rate.value, streams[0].rate.value
+    for rate in matmuls:
+        m = math.sqrt(rate.rows[0] * rate.rows[1])
+        compute, memory = MULTIPLY_ADD * m / top, STORED[measured.dtype] / streaming
+        taken = MULTIPLY_ADD * m / rate.rate.value
+        yield RowClass(
+            rows=rate.rows, m=m, rate=rate.rate.value, top=top, ridge=m * memory / compute,
+            last=rate is matmuls[-1], overlapped=float(law(compute, memory, 1)) / taken - 1,
+            serial=float(law(compute, memory, 0)) / taken - 1,
+            hidden=1 - (taken - max(compute, memory)) / min(compute, memory))
+
+
+def law_beside_measured(classes: Classes) -> None:
+    """Errors of both ends of the law, class by class, and the share hidden that fits."""
+    table([{"card": MEASURED[key].label,
+            "rows": "–".join(map(fmt_int, dict.fromkeys(c.rows))),
+            "rate": fmt_sig(c.rate / TERA, 3), "overlapped": signed(c.overlapped),
+            "serial": signed(c.serial), "hidden": "–" if c.last else fmt_fixed(c.hidden, 2)}
+           for key, series in classes.items() for c in series],
+          {"card": CARD, "rows": ("rows", "行数"),
+           "rate": ("measured (TFLOPS, INT8: TOPS)", "实测（TFLOPS，INT8 为 TOPS）"),
+           "overlapped": ("error in time of $\\max(C, M)$", "按 $\\max(C, M)$ 的用时误差"),
+           "serial": ("error in time of $C + M$", "按 $C + M$ 的用时误差"),
+           "hidden": ("$\\varphi$ that fits", "相符的 $\\varphi$")})
+
+
+def numbers_of_measured(classes: Classes) -> None:
+    """The two classes about the ridge point; what the H800 hides near it, the H20 as fitted."""
+    middle = [c for c in classes["910b-bf16"] if c.rows in ([256, 256], [512, 512])]
+    number("measured-serial", max(abs(c.serial) for c in middle), fmt_percent, digits=0)
+    for place, c in enumerate(middle):
+        number(f"measured-rows-{place}", c.rows[0])
+        number(f"measured-overlapped-{place}", -c.overlapped, fmt_percent, digits=0)
+    near = sorted(c.hidden for c in classes["h800-fp8"]
+                  if not c.last and 1 / 4 < c.m / c.ridge < 4)
+    number("measured-hidden-h800-fp8", near[len(near) // 2], fmt_fixed, digits=1)
+    fitted = catalogue.load("mechanisms", "nvidia-h20").load_overlap
+    for ending, value in (("", fitted.value), ("-low", fitted.low), ("-high", fitted.high)):
+        number(f"measured-fitted-h20{ending}", value, fmt_sig, digits=1)
+    v3 = catalogue.model_inputs(catalogue.load_model("deepseek-v3"))
+    ranks = 8  # of a tensor-parallel group, which share the heads
+    shapes = [(v3["hidden_size"], v3["num_attention_heads"] * v3["v_head_dim"] / ranks),
+              (v3["hidden_size"], v3["intermediate_size"])]
+    for place, (wide, deep) in enumerate(shapes):  # activations in and out over the weights
+        number(f"measured-activations-{place}", middle[1].m * (1 / wide + 1 / deep), fmt_percent,
+               digits=0)
+
+
+def overlap_of_loading(classes: Classes) -> None:
+    """The rates that were measured between both ends of the law, over rows about the ridge."""
+    def picture(lang: str) -> Figure:
+        at = LANGUAGES.index(lang)
+        fig, ax = figures.axes(height=4.0)
+        ratio = [2 ** (n / 8) for n in range(-44, 68)]
+        ax.plot(ratio, [min(r, 1) for r in ratio], color=figures.INK, lw=1.2, ls=(0, (4, 3)),
+                label=("all hidden (roofline)", "完全掩盖（屋顶线）")[at])
+        ax.plot(ratio, [r / (1 + r) for r in ratio], color=figures.INK, lw=1.2,
+                label=("one after the other", "先后进行")[at])
+        for (key, series), colour, marker in zip(classes.items(), figures.PALETTE, "osD^",
+                                                 strict=False):
+            ax.plot([c.m / c.ridge for c in series], [c.rate / c.top for c in series], marker,
+                    ms=5.5, color=colour, label=MEASURED[key].label[at])
+        ax.set(xscale="log", yscale="log", ylim=(0.03, 1.3))
+        ax.set_xticks([1 / 16, 1 / 4, 1, 4, 16, 64], ["1/16", "1/4", "1", "4", "16", "64"])
+        ax.set_yticks([0.05, 0.1, 0.2, 0.5, 1], ["5%", "10%", "20%", "50%", "100%"])
+        ax.set_xlabel(("rows over the rows of the ridge point", "行数与脊点行数之比")[at])
+        ax.set_ylabel(("rate over the rate with many rows", "速率与行数很多时的速率之比")[at])
+        ax.legend(loc="lower right", fontsize=8.5)
+        return fig
+
+    figure("overlap-of-loading", picture)
+
+
+def letters_of_classes(classes: Iterable[str], rows: Callable[[str, str], sympy.Expr]) -> None:
+    """The letters of a decode step in the law: rows by phase and class; of whole experts."""
+    def letters(cls: str) -> dict[str, sympy.Expr]:
+        return {"flops": of("decode", f"{cls}_flops"), "peak": symbol(f"{cls}_peak"),
+                "share": symbol(f"{cls}_gemm_efficiency"), "bytes": of("decode", f"{cls}_bytes"),
+                "stream": symbol(STREAMING.get(cls, "hbm_efficiency")), "rows": rows("decode", cls),
+                "time": of("decode", f"{cls}_time")}
+
+    table([{"class": NAMES[cls],
+            **{key: book_letters(expr) for key, expr in letters(cls).items()}} for cls in classes],
+          {"class": ("class", "类别"), "time": ("time", "时间"), "flops": ("operations", "运算量"),
+           "rows": ("rows", "行数"), "peak": ("peak", "峰值"),
+           "share": ("share of it", "峰值利用率"), "bytes": ("bytes", "字节"),
+           "stream": ("share of bandwidth", "带宽利用率")})
+    last_tokens = book_letters(composition("prefill").rows)
+    show("The other classes have the same equation with these letters, here for a decode step. In "
+         f"prefill the head has only {last_tokens} rows, the last tokens of the prompts in a "
+         "chunk.",
+         f"其余各类的公式相同，符号如表（解码步）。预填充时输出头只有 {last_tokens} 行，"
+         "即分块中各条提示的末 token。")
+
+
+def experts_with_few_rows(law: Law) -> list[float]:
+    """Time per weight of experts with few rows, by the law and as measured.
+
+    Returns the errors of the law, card by card [1].
+    """
+    rows, errors = zip(*(_few_rows(entry, law) for entry in MEASURED.values()), strict=True)
+    table([row | {"error": signed(error)} for row, error in zip(rows, errors, strict=True)],
+          {"card": CARD, "rows": ("rows per expert", "每专家行数"), "tile": ("$m_e$", "$m_e$"),
+           "compute": ("arithmetic of a tile (ps)", "一整块的计算（ps）"),
+           "memory": ("weights and rows (ps)", "权重与行（ps）"),
+           "vector": ("vector unit (ps)", "向量单元（ps）"),
+           "law": ("by the law (ps)", "按本页算法（ps）"),
+           "measured": ("measured (ps)", "实测（ps）"), "error": ("error", "误差")})
+    show("Times per weight.", "时间均为每个权重的时间。")
+    return list(errors)
+
+
+def _few_rows(measured: Measured, law: Law) -> tuple[dict[str, Any], float]:
+    benchmark = catalogue.load("microbenchmarks", measured.benchmark)
+    card = catalogue.load_device(benchmark.device)
+    prior = catalogue.load("mechanisms", card.mechanisms)
+    shape = catalogue.model_inputs(catalogue.load_model(measured.experts_of))
+    d, inside = shape["hidden_size"], shape["moe_intermediate_size"]
+    dtype, bandwidth = measured.dtype, card.memory_bandwidth.value
+    rate = next(rate for rate in benchmark.rates if rate.kernel == measured.kernel_of_few_rows
+                and rate.dtype == dtype and rate.rate.unit == "B/s")
+    tile = (prior.expert_tile_rows or prior.gemm_tile_rows).value
+    m = math.sqrt(rate.rows[0] * rate.rows[1])
+    moved = m * (2 * d + 3 * inside) * STORED["bf16"] / (3 * d * inside)
+    compute = MULTIPLY_ADD * max(tile, m) / (
+        getattr(card.matrix_peak, dtype).value * prior.clock_factor.value
+        * getattr(prior.grouped_gemm_efficiency, dtype).value)
+    memory = (STORED[dtype] + moved) / (bandwidth * prior.expert_streaming_efficiency.value)
+    gathered = moved if measured.kernel_of_few_rows == "moe-block" else 0.0  # a matmul gathers none
+    vector = gathered / (bandwidth * card.hbm_efficiency.value)
+    times = {"compute": compute, "memory": memory, "vector": vector,
+             "measured": STORED[dtype] / rate.rate.value,
+             "law": vector + float(law(compute, memory, prior.expert_load_overlap.value))}
+    row = {"card": measured.label, "rows": f"{rate.rows[0]}–{rate.rows[1]}",
+           "tile": fmt_fixed(tile, 0), **{
+               key: fmt_fixed(PICOSECONDS * time, 2) for key, time in times.items()}}
+    return row, times["law"] / times["measured"] - 1
+
+
+def gain_of_narrow_weights(gain: sympy.Expr, fused: sympy.Expr, most: sympy.Expr,
+                           even: sympy.Expr) -> None:
+    """How much faster weights are that are widened first, and the ends of it.
+
+    Args:
+        gain: over weights of 16 bits [1].
+        fused: the same if nothing passes through L2 [1].
+        most: the same if the weights took no space [1].
+        even: traffic per weight from which nothing is gained [B].
+    """
+    cases((case, page_letters(expr, r=r"\eta_m B_m")) for case, expr in (
+        (("speed-up over 16-bit weights", "与 16 比特权重相比的加速"), gain),
+        (("with a fused kernel, $\\zeta \\to 0$", "融合算子，$\\zeta \\to 0$"), fused),
+        (("with weights of no size, $b \\to 0$", "权重不占空间，$b \\to 0$"), most),
+        (("no faster at all at $\\zeta$ =", "毫无加速的 $\\zeta$"), even)))
+
+
+def times_of_a_narrow_weight(size: float, wide: float, bandwidth: float, widen: float) -> None:
+    """The times of one weight of a routed expert on the 910B1.
+
+    Args:
+        size, wide: bytes of a weight as stored, scale included, and of 16 bits [B].
+        bandwidth: at which weights are read [B/s].
+        widen: time to widen it [s].
+    """
+    table([{"what": what, "value": value} for what, value in (
+        (("bytes of a weight, scale included", "每个权重的字节（含缩放因子）"), fmt_fixed(size, 3)),
+        (("times smaller than 16 bits", "16 比特的字节数与它之比"), fmt_fixed(wide / size, 2)),
+        (("time to read one (ps)", "读一个权重（ps）"),
+         fmt_fixed(size / bandwidth * PICOSECONDS, 2)),
+        (("time to widen it (ps)", "反量化一个权重（ps）"), fmt_fixed(widen * PICOSECONDS, 2)),
+        (("time to read a 16-bit one (ps)", "读一个 16 比特权重（ps）"),
+         fmt_fixed(wide / bandwidth * PICOSECONDS, 2)))],
+          {"what": ("Ascend 910B1, routed experts in w4a16", "昇腾 910B1，w4a16 路由专家"),
+           "value": ("value", "取值")})
+
+
+def numbers_of_narrow_weights(fewer: float, faster: sympy.Expr, most: sympy.Expr,
+                              share: float) -> None:
+    """Fewer bytes by, faster by, faster at most by, and share of the bandwidth [1]."""
+    number("widened-fewer", fewer, fmt_fixed, digits=1)
+    number("widened-faster", float(faster), fmt_fixed, digits=2)
+    number("widened-most", float(most), fmt_fixed, digits=1)
+    number("widened-share", share, fmt_percent, digits=0)
+
+
+def excess_of_large_loads(excess: sympy.Expr) -> None:
+    """What the excess of the slowest rank tends to."""
+    tends_to = f"$\\sqrt{{{page_letters(excess ** 2).strip('$')}}}$"
+    show("For large loads the best $\\theta$ is small, and the slowest rank exceeds the mean by "
+         f"{tends_to}.",
+         f"负载很大时最优的 $\\theta$ 很小，最慢的 rank 比平均多 {tends_to}。")
+
+
+def excess_of_the_slowest(choices: int, bounds: Sequence[Callable[[int, int], float]]) -> None:
+    """The slowest rank's load over the mean.
+
+    Args:
+        choices: per token.
+        bounds: lower and upper, of the largest load for so many choices among so many ranks.
+    """
+    between = {(size, tokens): [bound(choices * tokens * size, size) / (choices * tokens) - 1
+                                for bound in bounds]
+               for size in RANKS for tokens in TOKENS_PER_RANK}
+    table([{"ranks": size, "tokens": tokens, "mean": choices * tokens,
+            "low": fmt_percent(low, 0), "high": fmt_percent(high, 0),
+            "large": fmt_percent(math.sqrt(2 * math.log(size) / (choices * tokens)), 0)}
+           for (size, tokens), (low, high) in between.items()],
+          {"ranks": ("ranks", "rank 数"), "tokens": ("tokens per rank", "每 rank 的 token"),
+           "mean": ("mean load", "平均负载"), "low": ("excess, at least", "超额，至少"),
+           "high": ("at most", "至多"), "large": ("for large loads", "负载很大时")})
+    for name, bound in zip(("low", "high"), between[32, 64], strict=True):
+        number(f"slowest-{name}", bound, fmt_percent, digits=0)
+
+
+def ends_of_loading(none_away: sympy.Expr, all_away: sympy.Expr, missing: sympy.Expr) -> None:
+    """Times of loading with all experts on the cards and with none; those that are missing."""
+    cases((case, book_letters(expr)) for case, expr in (
+        (("all experts on the cards, $\\omega_f = 0$", "专家全在卡上，$\\omega_f = 0$"), none_away),
+        (("none on the cards, memory and drives no bottleneck",
+          "全不在卡上，内存与硬盘不成瓶颈"), all_away),
+        (("every expert chosen: $E_f$, at any $\\chi_d$",
+          "全部专家都被选中：$E_f$，与 $\\chi_d$ 无关"), missing)))
+
+
+def most_popular_kept(share: sympy.Expr, one_token: sympy.Expr, many: sympy.Expr) -> None:
+    """Share of a step's distinct experts that is on the cards, for few tokens and for many."""
+    cases([(("found on the cards, of the distinct experts", "不同专家中卡上已有的比例"),
+            book_letters(share)),
+           (("few tokens, $s \\to 0$", "token 很少，$s \\to 0$"),
+            book_letters(one_token).replace(r"\log", r"\ln")),
+           (("many tokens, $s \\to \\infty$", "token 很多，$s \\to \\infty$"), book_letters(many))],
+          heading=("the most popular are kept", "留存最热门的专家"))
+
+
+def ends_of_a_step(hidden: sympy.Expr, host_hidden: sympy.Expr, serial: sympy.Expr,
+                   fast_host: sympy.Expr, slow_host: sympy.Expr) -> None:
+    """Times of the device with everything and with nothing hidden, and how far the host decides."""
+    cases([(("all of the shorter hidden, $\\eta_o = 1$", "较短的完全被掩盖，$\\eta_o = 1$"),
+            f"$\\tau_D = {latex(hidden)}$"),
+           (("the host's part as well, $\\eta_o = \\eta_{ho} = 1$",
+             "主机部分也完全被掩盖，$\\eta_o = \\eta_{ho} = 1$"),
+            f"$\\tau_D = {latex(host_hidden)}$"),
+           (("one after the other, $\\eta_o = \\eta_{ho} = 0$",
+             "先后进行，$\\eta_o = \\eta_{ho} = 0$"), f"$\\tau_D = {latex(serial)}$"),
+           (("host much faster than the card", "主机远快于卡"), book_letters(fast_host)),
+           (("host much slower", "主机远慢于卡"), book_letters(slow_host))])
+
+
+def when_halves_pay(short_link: sympy.Expr, short_compute: sympy.Expr, smallest: sympy.Expr,
+                    largest: sympy.Expr) -> None:
+    """Batches from which two halves are faster, and their time over that of one batch."""
+    cases((case, page_letters(expr)) for case, expr in (
+        (("pays if communication is the shorter, from $B$ =", "通信较短时，值得拆分的最小 $B$"),
+         short_link),
+        (("pays if computation is the shorter, from $B$ =", "计算较短时，值得拆分的最小 $B$"),
+         short_compute),
+        (("time of two halves over one batch, $B \\to 0$, communication the shorter",
+          "半批与整批用时之比，$B \\to 0$，通信较短"), smallest),
+        (("the same, $B \\to \\infty$, best case ($c_1 = x_1$)",
+          "同上，$B \\to \\infty$，最好情形（$c_1 = x_1$）"), largest)))
+
+
+def best_sizes(best: Mapping[str, sympy.Expr | None]) -> None:
+    """The tensor-parallel size at which a step is shortest, by the law of the all-reduce."""
+    table([{"law": LAWS_OF_ALL_REDUCE[key], "best":
+            ("none: more cards are always faster", "无：卡越多越快") if size is None
+            else f"${sympy.latex(sympy.sqrt(sympy.simplify(size ** 2)))}$"}
+           for key, size in best.items()],
+          {"law": ("all-reduce", "all-reduce"), "best": ("best $t$", "最优 $t$")})

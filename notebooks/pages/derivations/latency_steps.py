@@ -1,0 +1,387 @@
+"""Whole steps of deployments in the chapter on latency: where their time goes, what changes it.
+
+Quantities of a step come from the formulas derived so far. Times are in seconds unless a heading
+says otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from matplotlib.figure import Figure
+
+import catalogue
+from notebooks.derive.formulas.derivation import Derivation
+from notebooks.pages.derivations.latency import MULTIPLY_ADD, signed
+from notebooks.show import figures
+from notebooks.show.display import LANGUAGES, figure, number, show, table
+from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig, fmt_time
+
+Text = tuple[str, str]
+Values = Mapping[str, Any]  # inputs and quantities of a deployment by name (SI)
+Servers = Mapping[Text, Values]
+MILLISECONDS, MICROSECONDS = 1e3, 1e6  # of a second
+FEW_AND_MANY = (1, 32)  # requests
+OF_MANY: Text = ("The same for 32 requests", "32 个请求时")
+SIZES = (1, 2, 4, 8, 16)
+REQUESTS_OF_HALVES = (2, 8, 32, 64, 128, 256, 512)  # per card
+REQUESTS_WITH_DRAFTS = (1, 4, 16, 64)
+REQUESTS_APART = (1, 8, 32)
+WIDE_ENOUGH = 2.5  # of a bar, for its number [ms]
+WAYS = {
+    "compute": ("computation (ms)", "计算（ms）"), "link": ("communication (ms)", "通信（ms）"),
+    "whole": ("one batch (ms)", "整批（ms）"), "single": ("overlap within (ms)", "批内重叠（ms）"),
+    "streams": ("two streams (ms)", "两路（ms）"), "split": ("two halves (ms)", "双半批（ms）")}
+PARTS_OF_THE_HOST = {
+    "read": ("reading (ms)", "读取（ms）"), "flops": ("arithmetic (ms)", "计算（ms）"),
+    "moved": ("hidden states (ms)", "隐藏状态传输（ms）"), "sync": ("hand-over (ms)", "交接（ms）")}
+PLACES = {
+    "expert_read_time": ("its own memory", "本卡显存"),
+    "expert_link_time": ("host memory, over the links", "主机内存，经链路"),
+    "expert_host_time": ("host memory, at its read rate", "主机内存，按其读取速率"),
+    "expert_storage_time": ("a drive", "硬盘")}
+KEPT = {
+    "random": ("kept at random", "随机留存"),
+    "popular": ("the most popular kept, $\\psi = 1$", "留存最热门的，$\\psi = 1$"),
+    "in-memory": ("the same, none only on a drive", "同上，无专家只在硬盘上"),
+    "best": ("a perfect choice on the cards, the rest in memory", "卡上所留全部命中，其余在内存"),
+    "home": ("all experts on the cards (they do not fit)", "全部专家在卡上（实际放不下）")}
+SIXTEEN_BIT: Text = ("Ascend 910B2, BF16", "昇腾 910B2，BF16")
+WAITING = ("host: waiting and gap", "主机：等待与步间空隙")
+BARS: dict[Text, tuple[str, ...]] = {
+    ("experts, reading and arithmetic", "专家：读取与计算"): ("routed_expert", "shared_expert"),
+    ("dequantisation", "反量化"): ("dequantisation",),
+    ("attention projections, dense MLP", "注意力投影、稠密 MLP"): ("attention", "dense_mlp"),
+    ("attention core", "注意力核心"): ("core", "index"),
+    ("router, output head, norms, gates", "路由器、输出头、归一化、门控"):
+        ("router", "head", "vector"),
+    ("kernel boundaries", "算子间隔"): ("boundary",),
+    ("communication", "通信"): ("all_reduce", "exchange", "pipeline",
+                                 "context_exchange"),
+    WAITING: ()}
+
+
+class Steps:
+    """Every quantity of a deployment with MLA, some inputs changed (SI)."""
+
+    def __init__(self, derivation: Derivation) -> None:
+        """From the formulas that the chapter has derived when a deployment is asked for."""
+        self._derivation = derivation
+
+    def __call__(self, deployment: Values, **changed: float) -> Values:
+        """Inputs and quantities by name, as they are read."""
+        return self._derivation.quantities({**deployment, **changed}, "mla")
+
+
+def experts_on_the_host(step: Steps, hybrid: Values) -> list[dict[str, Any]]:
+    """Times of the host in steps of so many tokens, part by part; returns them [s]."""
+    def row(label: Text, tokens: int) -> dict[str, Any]:
+        values = step(hybrid, draft_tokens=0, concurrency=tokens)
+        each_expert = values["moe_layers"] * values["routed_expert_parameters"]
+        read = each_expert * values["decode_distinct_experts"] * values["offloaded_weight_bytes"]
+        flops = MULTIPLY_ADD * each_expert * tokens * values["num_experts_per_tok"]
+        moved = (2 * values["moe_layers"] * tokens * values["hidden_size"]
+                 * values["activation_element_bytes"])
+        return {"label": label, "tokens": tokens,
+                "read": read / (values["host_memory_bandwidth"] * values["host_stream_efficiency"]),
+                "flops": flops / (values["host_peak"] * values["host_gemm_efficiency"]),
+                "moved": moved / values["host_link_bandwidth"],
+                "sync": values["moe_layers"] * values["host_sync"]}
+
+    rows = [*(row(("decode", "解码"), tokens) for tokens in (1, 4, 16)),
+            *(row(("prefill", "预填充"), tokens) for tokens in (512, 8192))]
+    table([row | {part: fmt_fixed(MILLISECONDS * row[part], 1) for part in PARTS_OF_THE_HOST}
+           for row in rows],
+          {"label": ("step", "步"), "tokens": ("tokens", "token 数")} | PARTS_OF_THE_HOST)
+    return rows
+
+
+def deployed(device: str, node: str, precision: str, *more: str) -> dict[str, Any]:
+    """Inputs of the workload of document S2 on another server."""
+    return catalogue.load_scenario("s2-910b1-awq", overrides=(
+        f"device={device}", f"cluster.node={node}", f"precision={precision}", *more)).inputs()
+
+
+def servers(base: Values) -> dict[Text, Values]:
+    """The server of document S2, whose inputs these are, and two others."""
+    return {("8×Ascend 910B1, w4a16", "8×昇腾 910B1，w4a16"): base,
+            ("8×H800, FP8", "8×H800，FP8"): deployed("nvidia-h800", "hgx-h800", "fp8-block"),
+            ("8×H20, FP8", "8×H20，FP8"): deployed("nvidia-h20", "hgx-h20", "fp8-block")}
+
+
+def with_and_without_graph(step: Steps, deployments: Servers) -> None:
+    """A decode step in a captured graph, and operator by operator."""
+    def row(label: Text, deployment: Values, requests: int) -> dict[str, Any]:
+        graph, eager = (step(deployment, concurrency=requests, captured=flag) for flag in (1, 0))
+        times = {"device": graph["decode_device_time"], "host": eager["decode_host_time"],
+                 "graph": graph["decode_step_time"], "eager": eager["decode_step_time"]}
+        return {"card": label, "requests": requests,
+                "each": fmt_fixed(MICROSECONDS * eager["host_time_per_operator"], 0),
+                **{key: fmt_fixed(MILLISECONDS * time, 1) for key, time in times.items()}}
+
+    table([row(label, deployment, requests) for label, deployment in deployments.items()
+           for requests in FEW_AND_MANY],
+          {"card": ("server", "服务器"), "requests": ("requests", "请求数"),
+           "each": ("$h_o$ (µs)", "$h_o$（µs）"), "device": ("$\\tau_D$ (ms)", "$\\tau_D$（ms）"),
+           "host": ("$\\tau_H$ (ms)", "$\\tau_H$（ms）"),
+           "graph": ("step in a graph (ms)", "图模式整步（ms）"),
+           "eager": ("step without a graph (ms)", "单算子模式整步（ms）")})
+    show("A decode step of DeepSeek-V3 on one server under TP8. Eight H800 cannot hold its weights "
+         "in FP8; they are here, and below, to compare the cards.",
+         "DeepSeek-V3 的一个解码步，单台服务器，TP8。"
+         "八张 H800 放不下 FP8 权重，本页所列只用于比较各卡。")
+
+
+def one_expert(level: Values, claims: Values) -> None:
+    """Times of one expert from each place, beside those that document S1 claims."""
+    table([{"place": label, "ours": fmt_fixed(MICROSECONDS * level[name], 1),
+            "theirs": fmt_fixed(MICROSECONDS * claims[name].value, 0) if name in claims else "–"}
+           for name, label in PLACES.items()],
+          {"place": ("one expert of DeepSeek-V3 in 16 bits, from",
+                     "一个 16 比特的 DeepSeek-V3 专家，来自"),
+           "ours": ("to the last byte (µs)", "加载完成（µs）"),
+           "theirs": ("document S1, access, at most (µs)", "文档 S1 的访问延迟，至多（µs）")})
+
+
+def experts_on_three_levels(step: Steps, levels: Values, hot: float, warm: float
+                            ) -> dict[str, Values]:
+    """A step by which experts are kept; returns its quantities for each.
+
+    Args:
+        step: of a deployment.
+        levels: inputs of the deployment.
+        hot, warm: shares of what is chosen that the cards have, and of the rest the host [1].
+    """
+    nothing_on_drives: dict[str, float] = {"host_hit_share": 1, "stored_share": 0}
+    changes: dict[str, dict[str, float]] = {
+        "random": {}, "popular": {"device_hit_share": hot, "host_hit_share": warm},
+        "in-memory": {"device_hit_share": hot} | nothing_on_drives,
+        "best": {"device_hit_share": 1} | nothing_on_drives,
+        "home": {"fetched_share": 0, "device_hit_share": 1}}
+    steps = {key: step(levels, **changed) for key, changed in changes.items()}
+    table([{"case": KEPT[key], "absent": fmt_fixed(values["decode_missing_experts"], 1),
+            "deepest": fmt_fixed(values["decode_storage_experts"], 1),
+            "step": fmt_time(values["decode_step_time"]),
+            "rate": fmt_sig(levels["concurrency"] / values["decode_step_time"], 3)}
+           for key, values in steps.items()],
+          {"case": ("one step of a replica on eight H20", "八张 H20 上单副本的一步"),
+           "absent": ("loaded per layer, $E_f$", "每层加载 $E_f$"),
+           "deepest": ("from drives, $E_s$", "来自硬盘 $E_s$"), "step": ("decode step", "解码步"),
+           "rate": ("tokens/s of all replicas", "全部副本的 token/s")})
+    return steps
+
+
+def numbers_of_fetching(level: Values, steps: Mapping[str, Values], target: float, top: float,
+                        hot: float) -> None:
+    """What is loaded beside the target of document S1 [s; experts per layer].
+
+    ``top`` of all experts are on the cards, ``hot`` of those chosen if they are the popular [1].
+    """
+    chosen, experts = level["decode_distinct_experts"], level["n_routed_experts"]
+    number("fetch-requests", level["decode_batch"], fmt_int)
+    number("fetch-chosen", chosen, fmt_fixed, digits=0)
+    number("fetch-kept", top * experts, fmt_fixed, digits=0)
+    for name in ("popular", "in-memory", "best", "home"):
+        number(f"fetch-{name}", steps[name]["decode_step_time"], fmt_time)
+    number("fetch-target", target, fmt_time)
+    number("fetch-once", level["moe_layers"] * level["expert_storage_time"], fmt_time)
+    number("fetch-chunk", level["prefill_fetch_time"], fmt_time)
+    number("fetch-random-share", float(top), fmt_percent, digits=0)
+    number("fetch-popular-share", hot, fmt_percent, digits=0)
+
+
+@dataclass(frozen=True)
+class Halves:
+    """A decode step of so many requests per card, by how its work is laid side by side [s]."""
+
+    requests: int
+    compute: float
+    link: float
+    whole: float
+    single: float
+    split: float
+    streams: float
+
+
+def halves(step: Steps, spread: Values, requests: int) -> Halves:
+    """A step of so many requests per card, without drafts."""
+    ways = [step(spread, concurrency=requests * spread["data_parallel"], draft_tokens=0,
+                 micro_batches=count, single_batch_overlap=within, unequal_streams=apart)
+            for count, within, apart in ((1, 0, 0), (1, 1, 0), (2, 0, 0), (2, 0, 1))]
+    return Halves(requests, ways[0]["decode_compute_time"], ways[0]["decode_communication_time"],
+                  *(way["decode_step_time"] for way in ways))
+
+
+def two_halves(step: Steps, spread: Values) -> list[Halves]:
+    """Steps in one batch and in two halves, over the requests per card; returns them."""
+    tried = [halves(step, spread, requests) for requests in REQUESTS_OF_HALVES]
+    table([{"requests": row.requests, "ratio": signed(row.split / row.whole - 1),
+            **{key: fmt_fixed(MILLISECONDS * getattr(row, key), 1) for key in WAYS}}
+           for row in tried],
+          {"requests": ("requests per card", "每卡请求数"), **WAYS, "ratio": ("change", "变化")})
+    overlap = f"$\\eta_o$ = {fmt_fixed(spread['overlap_efficiency'], 2)}"
+    show("DeepSeek-V3 in FP8 on 32 H800, expert-parallel size 32, attention data-parallel; "
+         f"{overlap}.",
+         f"DeepSeek-V3，FP8，32 张 H800，专家并行度 32，注意力数据并行；{overlap}。")
+    return tried
+
+
+def where_two_halves_pay(step: Steps, spread: Values) -> int:
+    """Requests per card from which two halves are faster; StopIteration if at none of the table."""
+    steps = (halves(step, spread, requests) for requests in range(2, REQUESTS_OF_HALVES[-1] + 2, 8))
+    return next(row.requests for row in steps if row.split < row.whole)
+
+
+def of_size(step: Steps, deployment: Values, cards: int, requests: int) -> Values:
+    """A step of one tensor-parallel group of so many cards."""
+    return step(deployment, tensor_parallel=cards, data_parallel=1, expert_parallel=1,
+                concurrency=requests, draft_tokens=0)
+
+
+def over_sizes(step: Steps, deployments: Servers) -> None:
+    """Step times over the tensor-parallel sizes; those that do not fit in brackets."""
+    def cell(values: Values) -> str:
+        text = fmt_fixed(MILLISECONDS * values["decode_step_time"], 1)
+        return text if values["headroom_per_device"] >= 0 else f"({text})"
+
+    for requests, folded in zip(FEW_AND_MANY, (None, OF_MANY), strict=True):
+        table([{"card": tuple(name.split("×")[-1] for name in label), "requests": requests}
+               | {str(cards): cell(of_size(step, deployment, cards, requests)) for cards in SIZES}
+               for label, deployment in deployments.items()],
+              {"card": ("card", "卡"), "requests": ("requests", "请求数")}
+              | {str(cards): (f"$t$ = {cards} (ms)", f"$t$ = {cards}（ms）") for cards in SIZES},
+              folded=folded)
+    show("Decode step of DeepSeek-V3, in brackets where the model or the requests do not fit. "
+         "Sixteen cards are two servers over the network.",
+         "DeepSeek-V3 的一个解码步；括号内表示装不下模型或请求。16 张卡为两台服务器，经网络相连。")
+
+
+def acceptance_needed(step: Steps, deployments: Servers) -> list[list[float]]:
+    """How much longer a step with one draft token per request takes, by server and requests."""
+    def drafted(deployment: Values, requests: int) -> float:
+        plain, checked = (step(deployment, concurrency=requests, draft_tokens=count)
+                          for count in (0, 1))
+        return float(checked["decode_step_time"] / plain["decode_step_time"] - 1)
+
+    needed = [[drafted(deployment, requests) for requests in REQUESTS_WITH_DRAFTS]
+              for deployment in deployments.values()]
+    table([{"card": label} | {str(requests): fmt_percent(share, 0) for requests, share
+                              in zip(REQUESTS_WITH_DRAFTS, shares, strict=True)}
+           for label, shares in zip(deployments, needed, strict=True)],
+          {"card": ("acceptance to break even", "最低接受率")}
+          | {str(requests): _requests(requests) for requests in REQUESTS_WITH_DRAFTS})
+    for place, share in enumerate(needed[0][:2]):
+        number(f"draft-needed-{place}", share, fmt_percent, digits=0)
+    return needed
+
+
+@dataclass(frozen=True)
+class Apart:
+    """A decode step of so many requests, part by part [s]."""
+
+    values: Values
+    parts: Mapping[Text, float]
+
+    @property
+    def time(self) -> float:
+        """Of the whole step."""
+        return float(self.values["decode_step_time"])
+
+    def share(self, *places: int) -> float:
+        """Of the step, what some of the bars take, by their place."""
+        parts = list(self.parts.values())
+        return sum(parts[place] for place in places) / self.time
+
+
+def taken_apart(step: Steps, base: Values) -> dict[int, Apart]:
+    """Steps by their number of requests, part by part."""
+    def parts(values: Values) -> dict[Text, float]:
+        return {label: sum(values[f"decode_{name}_time"] for name in names)
+                for label, names in BARS.items()} | {
+            WAITING: values["decode_step_time"] - values["decode_device_time"]}
+
+    steps = {requests: step(base, concurrency=requests) for requests in REQUESTS_APART}
+    return {requests: Apart(values, parts(values)) for requests, values in steps.items()}
+
+
+def measured_per_token(scenario: Any, input_tokens: int) -> dict[int, float]:
+    """Times per output token that were measured at this length, by number of requests [ms]."""
+    rows = [dict(zip(scenario.measured.columns, row, strict=True))
+            for row in scenario.measured.rows]
+    return {row["concurrency"]: row["tpot"] for row in rows if row["input_tokens"] == input_tokens}
+
+
+def picture_of_steps(steps: Mapping[int, Apart], measured: Mapping[int, float]) -> None:
+    """Steps as bars of their parts, beside the measured times per token [ms]."""
+    def picture(lang: str) -> Figure:
+        at = LANGUAGES.index(lang)
+        fig, ax = figures.axes(height=3.9)
+        left, places = [0.0] * len(steps), range(len(steps))
+        for label, colour in zip(BARS, figures.PALETTE, strict=True):
+            widths = [MILLISECONDS * apart.parts[label] for apart in steps.values()]
+            ax.barh(places, widths, left=left, height=0.55, color=colour, label=label[at])
+            for place, (start, width) in enumerate(zip(left, widths, strict=True)):
+                if width > WIDE_ENOUGH:
+                    ax.text(start + width / 2, place, f"{width:.0f}", ha="center", va="center",
+                            color="white", fontsize=8.5)
+            left = [start + width for start, width in zip(left, widths, strict=True)]
+        ax.vlines([measured[requests] for requests in steps], [place - 0.4 for place in places],
+                  [place + 0.4 for place in places], color=figures.INK, lw=2.5,
+                  label=("measured per output token", "每输出 token 实测")[at])
+        ax.set_yticks(list(places), [_requests(n)[at] for n in steps])
+        ax.invert_yaxis()
+        ax.grid(axis="y", visible=False)
+        ax.set_xlabel(("time of a decode step (ms)", "一个解码步的时间（ms）")[at])
+        ax.legend(loc="upper center", bbox_to_anchor=(0.45, -0.16), ncols=3, fontsize=8)
+        return fig
+
+    figure("step-apart", picture)
+
+
+def _requests(count: int) -> Text:
+    return f"{count} request{'s' * (count > 1)}", f"{count} 个请求"
+
+
+def what_if(step: Steps, base: Values, steps: Mapping[int, Apart]) -> dict[int, str]:
+    """Steps with one input changed; returns, by requests, the input whose change saves most."""
+    changes: dict[Text, dict[str, float]] = {
+        ("weights widened in registers, $\\zeta = 0$", "在寄存器内反量化，$\\zeta = 0$"):
+            {"dequantisation_traffic": 0},
+        ("all of the shorter hidden, $\\varphi = 1$", "较短者完全掩盖，$\\varphi = 1$"):
+            {"load_overlap": 1},
+        ("no boundaries, $\\epsilon = 0$", "没有算子间隔，$\\epsilon = 0$"): {"kernel_boundary": 0},
+        ("no gap between steps, $h_g = 0$", "没有步间空隙，$h_g = 0$"): {"host_gap_per_step": 0},
+        ("no latency of collectives, $\\alpha = 0$", "集合通信没有延迟，$\\alpha = 0$"):
+            {"collective_alpha": 0},
+        ("memory twice as fast, $2 B_m$", "显存带宽加倍，$2 B_m$"):
+            {"memory_bandwidth": 2 * base["memory_bandwidth"]}}
+    times = {label: {requests: step(base, concurrency=requests, **changed)["decode_step_time"]
+                     for requests in steps} for label, changed in changes.items()}
+    rows: list[dict[str, Any]] = [
+        {"what": ("as it is", "现状")}
+        | {str(n): fmt_fixed(MILLISECONDS * apart.time, 1) for n, apart in steps.items()}]
+    rows += [{"what": label}
+             | {str(n): f"{fmt_fixed(MILLISECONDS * time, 1)} ({signed(time / steps[n].time - 1)})"
+                for n, time in by_requests.items()} for label, by_requests in times.items()]
+    table(rows, {"what": ("what if", "如果")}
+          | {str(n): (f"{_requests(n)[0]} (ms)", f"{_requests(n)[1]}（ms）") for n in steps})
+    return {n: next(iter(changes[min(times, key=lambda label: times[label][n])])) for n in steps}
+
+
+def numbers_of_steps(step: Steps, base: Values, steps: Mapping[int, Apart],
+                     measured: Mapping[int, float]) -> None:
+    """Shares of the parts, what a faster memory saves, and times beside measured ones [ms]."""
+    few, many = ends = (REQUESTS_APART[0], REQUESTS_APART[-1])
+    number("apart-tokens", base["input_tokens"])
+    number(f"apart-experts-{many}", steps[many].share(0, 1), fmt_percent, digits=0)
+    number(f"apart-fixed-{few}", steps[few].share(5, 6, 7), fmt_percent, digits=0)
+    for n in ends:
+        faster = step(base, concurrency=n, memory_bandwidth=2 * base["memory_bandwidth"])
+        number(f"apart-memory-{n}", 1 - faster["decode_step_time"] / steps[n].time, fmt_percent,
+               digits=0)
+    for n, apart in steps.items():
+        number(f"apart-step-{n}", apart.time, fmt_time)
+        number(f"apart-measured-{n}", measured[n] / MILLISECONDS, fmt_time)
+        number(f"apart-floor-{n}", apart.values["tpot_floor"] / apart.time, fmt_percent, digits=0)

@@ -1,0 +1,175 @@
+"""Measured collectives and exchanges beside what comes out here: every run, and the errors."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+import catalogue
+from catalogue.entries.hardware import Collective, ExpertExchange
+from notebooks.pages.derivations import communication_groups as groups
+from notebooks.pages.derivations import communication_steps as steps
+from notebooks.pages.derivations.communication_groups import A2, Inputs, Text, Time
+from notebooks.pages.derivations.communication_steps import MODES, SCALED, WAYS, dispatched
+from notebooks.show.display import number, table
+from notebooks.show.numbers import fmt_fixed, fmt_percent
+
+KINDS: dict[str, Text] = {
+    "all-reduce": ("all-reduce", "all-reduce"), "all-gather": ("all-gather", "all-gather"),
+    "low-latency": ("dispatch and combine, low latency", "分发与合并，低延迟"),
+    "normal": ("dispatch and combine, normal", "分发与合并，普通")}
+PHASES: dict[str, Text] = {"dispatch": ("dispatch", "分发"), "combine": ("combine", "合并"),
+                           "both": ("both ways", "往返")}
+EXPERTS = 256  # of a layer of DeepSeek-V3, whose exchanges are measured
+MANY = 2**40  # payload where none is stated: latencies do not count [B]
+
+
+@dataclass(frozen=True)
+class Run:
+    """A measured collective or exchange beside what comes out here.
+
+    Attributes:
+        card, kind, what, library: where, and what was run by which library or in which mode.
+        ranks, nodes, size: of the group, and the payload as it is printed.
+        time, modelled, copied: measured, here, and if each copy were forwarded [s].
+        bus: bytes over which bus bandwidth is defined, of a collective.
+        stated: whether a payload was; else time is that of a large one.
+        fitted: whether its source gave a latency or share of the formula.
+    """
+
+    card: str
+    kind: str
+    what: Text
+    library: str
+    ranks: int
+    nodes: int
+    size: str | Text
+    time: float
+    modelled: float
+    copied: float = 0.0
+    bus: float = 0.0
+    stated: bool = True
+    fitted: bool = False
+
+    @property
+    def error(self) -> float:
+        """Of the time here [1]."""
+        return self.modelled / self.time - 1
+
+    def shown(self, time: float) -> str:
+        """A time of the run, or the rate where no payload is stated."""
+        if not self.stated:
+            return groups.rate_text(self.bus / time)
+        return groups.microseconds(time, 1 if time < 1e-3 else 0)
+
+
+def _collective(card: str, links: Inputs, run: Collective, times: Mapping[str, Time]) -> Run:
+    adding = run.operation == "all-reduce"
+    size = MANY if run.payload is None else run.payload.value
+    bus = (2 if adding else 1) * (run.ranks - 1) / run.ranks * size
+    values, told = groups.collective_values(card), run.time or run.bus_bandwidth
+    modelled = times[run.operation](links | groups.plain(values), run.ranks,
+                                    run.ranks // run.nodes, Q=size if adding else size / run.ranks)
+    time = run.time.value if run.time else bus / groups.rate_of(run)
+    return Run(card, run.operation, (run.operation, run.operation), run.algorithm or "–",
+               run.ranks, run.nodes, "–" if run.payload is None else run.payload.written,
+               time, modelled, bus=bus, stated=run.payload is not None,
+               fitted=told is not None and told.source in groups.fitted_to(values, run.nodes > 1))
+
+
+def _exchange(card: str, links: Inputs, run: ExpertExchange, times: Mapping[str, Time]) -> Run:
+    nodes = run.nodes or 1
+    sent_as = (dispatched(card), "bf16") if run.phase == "both" else (str(run.dtype),)
+    mode = run.mode.replace("-", "_")
+    inputs = links | steps.exchange_inputs(card, mode, nodes > 1) | {
+        "exchange_normal": MODES[mode], "num_experts_per_tok": run.experts_per_token,
+        "n_routed_experts": EXPERTS}
+    assert run.time  # those with a bandwidth alone are left out
+    assert run.hidden_size
+    sizes = [run.hidden_size * SCALED[dtype] for dtype in sent_as]
+    modelled, copied = (
+        sum((times[key](inputs, run.ranks, run.ranks // nodes, U=run.tokens, z=size)
+             for size in sizes), start=0.0) for key in ("exchange", "copies"))
+    return Run(card, run.mode, PHASES[run.phase], run.mode, run.ranks, nodes,
+               groups.tokens_text(run.tokens), run.time.value, modelled, copied,
+               fitted=run.time.source in groups.fitted_to(
+                   steps.exchange_values(card, mode), nodes > 1))
+
+
+def measured(times: Mapping[str, Time]) -> list[Run]:
+    """Every measured collective and exchange for which there is a formula, and a server.
+
+    Args:
+        times: by ``all-reduce``, ``all-gather``, ``exchange``, and ``copies``, which is an
+            exchange in normal mode if each copy were forwarded.
+    """
+    server_of, runs = groups.servers(), []
+    for name in catalogue.names("microbenchmarks"):
+        entry = catalogue.load("microbenchmarks", name)
+        if entry.device not in server_of:
+            continue
+        links = groups.link_inputs(server_of[entry.device])
+        runs += [_collective(entry.device, links, run, times) for run in entry.collectives
+                 if run.operation in times and run.algorithm != "NVLS"]
+        runs += [_exchange(entry.device, links, run, times) for run in entry.expert_exchange
+                 if run.time and (run.phase == "both" or run.dtype)]
+    return runs
+
+
+def signed(error: float) -> str:
+    """A deviation in whole percent, without a negative zero."""
+    return fmt_percent(round(error, 2) + 0.0, 0)
+
+
+def compared(runs: Sequence[Run]) -> None:
+    """Every run, and the errors of each kind."""
+    table([{"card": groups.card_name(run.card), "what": run.what,
+            "how": WAYS.get(run.library, run.library), "n": run.ranks, "nodes": run.nodes,
+            "size": run.size, "measured": run.shown(run.time),
+            "model": run.shown(run.modelled), "error": signed(run.error),
+            "fitted": "✓" if run.fitted else ""} for run in runs],
+          {"card": ("card", "卡"), "what": ("operation", "操作"),
+           "how": ("library or mode", "通信库或模式"), "n": ("ranks", "rank 数"),
+           "nodes": ("nodes", "节点数"), "size": ("payload", "数据量"),
+           "measured": ("measured", "实测"), "model": ("here", "本页"),
+           "error": ("off by", "偏差"), "fitted": ("fitted", "定参")},
+          wide=True, folded=(f"All {len(runs)} comparisons", f"全部 {len(runs)} 项对照"))
+    errors = {kind: (label, [run.error for run in runs if run.kind == kind])
+              for kind, label in KINDS.items()}
+    errors["each"] = (("normal, if each copy were forwarded, not one per rank",
+                       "普通，若逐份转发而非每 rank 一份"),
+                      [run.copied / run.time - 1 for run in runs if run.kind == "normal"])
+    for kind, (_, of_kind) in errors.items():
+        number(f"measured-{kind}", median(map(abs, of_kind)), signed)
+        number(f"measured-{kind}-worst", _worst(of_kind), signed)
+    table([{"kind": label, "count": len(of_kind), "median": signed(median(map(abs, of_kind))),
+            "half": signed(median(of_kind)), "worst": signed(_worst(of_kind))}
+           for label, of_kind in errors.values()],
+          {"kind": ("what", "对象"), "count": ("comparisons", "项数"),
+           "median": ("median size of the error", "偏差绝对值的中位数"),
+           "half": ("median error", "偏差中位数"), "worst": ("worst, by ratio", "按比值最差")})
+
+
+def _worst(errors: Sequence[float]) -> float:
+    """The error of the largest factor."""
+    return max(errors, key=lambda error: abs(math.log(1 + error)))
+
+
+def measured_numbers(runs: Sequence[Run]) -> None:
+    """Numbers of the list below the tables."""
+    calls = [run.error for run in runs
+             if run.library == "NCCL" and run.nodes == 1 and run.time < 1e-4]
+    large = [run.error for run in runs if run.card == groups.H200 and run.kind == "all-reduce"
+             and run.library in ("NCCL", "SGLang") and run.ranks == 8 and run.time > 1e-3]
+    low_latency = [run.ranks for run in runs if run.kind == "low-latency"]
+    both, *parts = sorted((run.time for run in runs if (run.card, run.kind) == (
+        A2, "low-latency")), reverse=True)
+    number("measured-both", both, groups.microseconds, digits=0)
+    number("measured-parts", sum(parts), groups.microseconds, digits=0)
+    number("measured-calls-low", 1 / (1 + max(calls)), fmt_fixed, digits=1)
+    number("measured-calls-high", 1 / (1 + min(calls)), fmt_fixed, digits=1)
+    number("measured-large", max(large), signed)
+    number("measured-low-least", min(low_latency))
+    number("measured-low-most", max(low_latency))

@@ -1,0 +1,399 @@
+"""What plans state and systems measured, held to Little's law and to chunks that are packed.
+
+Times are in seconds, lengths in tokens, rates in tokens per second.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+
+import sympy
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+import catalogue
+from notebooks.derive.formulas.derivation import Derivation
+from notebooks.derive.formulas.symbols import latex
+from notebooks.show import figures
+from notebooks.show.display import figure, number, table
+from notebooks.show.numbers import fmt_fixed, fmt_percent, fmt_time
+
+Text = tuple[str, str]
+PLAN, OTHER_PLAN = "s1-plan-c", "s0-scenario-1"
+GRID, QUEUED = "s2-910b1-awq", "h200-r1-sglang-mtp"  # bursts; a limit on requests in flight
+AUDITED = ("concurrency", "ttft", "tpot", "output_throughput", "output_tokens")
+SHORT, LONG = 128, 8192
+TOGETHER = 8
+DRAWN = (SHORT, 1024, 4096, LONG)
+WITH_CACHE = (4096, LONG)  # prompts whose cache takes long enough to read
+CROWDED = 4  # requests from which the means of the stall are taken
+PARTS: dict[str, Text] = {
+    "cache": ("reading the cache", "读缓存"),
+    "stall": ("stall by the prefill of others", "他人预填充造成的停顿")}
+MORE: dict[str, str | Text] = {
+    "tokens": ("prompt", "提示"), "c": "$c_D$", "tpot": ("TPOT, measured (ms)", "实测 TPOT（ms）"),
+    "more": ("more than with short prompts", "比短提示多"), "cache": ("cache", "读缓存"),
+    "stall": ("stall", "停顿"), "sum": ("sum", "合计")}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a plan asks for: users, times [s], and rates [token/s] that it aims at and expects."""
+
+    users: int
+    ttft: float
+    tpot: float
+    rate: float
+    expected: float
+
+
+@dataclass(frozen=True)
+class Audit:
+    """Requests in flight by the law over those stated, over the rows of a measured system [1]."""
+
+    name: Text
+    rows: int
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Burst:
+    """A measured burst: tokens of each prompt and answer, requests, and mean times [s]."""
+
+    tokens: int
+    requests: int
+    answer: float
+    ttft: float
+    tpot: float
+
+
+@dataclass(frozen=True)
+class Off:
+    """How far two predictions of a measured TTFT are off, relative to it and with sign [1]."""
+
+    tokens: int
+    packed: float
+    rule: float
+
+
+@dataclass(frozen=True)
+class Longer:
+    """What a longer prompt adds to the TPOT: as measured, and by the two causes computed [s]."""
+
+    tokens: int
+    requests: int
+    tpot: float
+    more: float
+    cache: float
+    stall: float
+
+
+def claimed(scenario: str, quantity: str, place: int = 0) -> float:
+    """A value that a document prints of a deployment (SI); of several that in a place."""
+    documented = catalogue.load_scenario(scenario).documented
+    assert documented  # of the plans that are asked for
+    claims = [claim.value for claim in documented.claims if claim.quantity == quantity]
+    return claims[place].value
+
+
+def asked() -> Asked:
+    """What the document asks of its plan."""
+    of_plan = partial(claimed, PLAN)
+    users = catalogue.load_scenario(PLAN).file.workload.concurrency
+    assert users
+    return Asked(int(users.value), of_plan("ttft"), of_plan("tpot"), of_plan("output_throughput"),
+                 of_plan("output_throughput", 2))
+
+
+def what_is_asked(asked: Asked) -> None:
+    """The numbers of the page's first paragraph."""
+    number("asked-users", asked.users)
+    number("asked-tpot", asked.tpot, fmt_time)
+    number("asked-rate", asked.rate)
+    number("asked-most", round(asked.users / asked.tpot))
+
+
+def cases_of_the_rate(single: sympy.Expr, long_run: sympy.Expr) -> None:
+    """The rate for answers of one token and for endless ones, and what it lacks of the latter."""
+    table([{"case": "$n_{\\mathrm{out}} = 1$", "value": f"$X = {latex(single)}$"},
+           {"case": ("the same, one replica, each prompt a chunk that takes $S$, $h_r$ outside it",
+                     "同上，单副本，每条提示恰好占满用时 $S$ 的一块，块外用时 $h_r$"),
+            "value": "$X = \\dfrac{c}{h_r + c \\, S} \\to \\dfrac{1}{S}$"},
+           {"case": "$n_{\\mathrm{out}} \\to \\infty$", "value": f"$X \\to {latex(long_run)}$"},
+           {"case": "$c/\\tau - X$",
+            "value": "$\\dfrac{c \\, (\\tau_1 - \\tau)}{\\tau \\, \\tau_{\\mathrm{e2e}}}"
+                     " \\ge 0 \\iff \\tau_1 \\ge \\tau$"}],
+          {"case": ("case", "情形"), "value": ("comes out as", "结果")})
+
+
+def plans(asked: Asked) -> None:
+    """What concurrency and pace of the documents allow, beside the throughput that they print."""
+    other = partial(claimed, OTHER_PLAN)
+    rows = [{"plan": label, "c": round(requests), "tau": fmt_time(interval), "claim": round(claim),
+             "most": round(requests / interval), "needed": fmt_fixed(claim * interval, 0)}
+            for label, requests, interval, claim in (
+                (("S1, target", "S1，目标"), asked.users, asked.tpot, asked.rate),
+                (("S1, expected", "S1，预期"), asked.users, asked.tpot, asked.expected),
+                (("S0, scenario 1, table", "S0，场景一，表中"), other("max_concurrency"),
+                 other("tpot"), other("output_throughput", 1)))]
+    table(rows, {"plan": ("plan", "规划"), "c": "$c$", "tau": "$\\tau$",
+                 "claim": ("claimed (token/s)", "文中吞吐（token/s）"),
+                 "most": ("at most $c/\\tau$ (token/s)", "上限 $c/\\tau$（token/s）"),
+                 "needed": ("users needed", "所需用户数")})
+    _, expected, tabulated = rows
+    number("plan-needed", expected["needed"], str)
+    number("plan-pace", asked.users / asked.expected, fmt_time)
+    number("plan-two", tabulated["needed"], str)
+    number("plan-two-stated", tabulated["c"])
+
+
+def audit() -> dict[str, Audit]:
+    """Each measured system that states all it takes, held to the law."""
+    audits = {name: _audit(name) for name in catalogue.names("measurements")}
+    return {name: row for name, row in audits.items() if row}
+
+
+def _audit(name: str) -> Audit | None:
+    data = catalogue.load_measurements(name)
+    if not set(AUDITED) <= set(data.columns):
+        return None
+    ratios = [rate * (first + (out - 1) * later) / out / stated for stated, first, later, rate, out
+              in zip(*map(data.column, AUDITED), strict=True)]
+    ratios = [ratio for ratio in ratios if not math.isnan(ratio)]  # of an empty cell
+    if not ratios:
+        return None
+    return Audit((data.name["en"], data.name["zh"]), len(ratios), min(ratios), max(ratios))
+
+
+def audit_table(audited: Mapping[str, Audit]) -> None:
+    """The least and the most in flight over what is stated, a row per measured system."""
+    table([{"system": row.name, "rows": row.rows, "low": fmt_fixed(row.low),
+            "high": fmt_fixed(row.high)} for row in audited.values()],
+          {"system": ("measured system", "测试系统"), "rows": ("rows", "行数"),
+           "low": ("in flight by the law / stated, least", "定律算出的在途数 / 所写并发，最小"),
+           "high": ("most", "最大")}, wide=True)
+    number("audit-rows", audited[GRID].rows)
+
+
+def queued(audited: Mapping[str, Audit]) -> tuple[float, float, float]:
+    """Limit on the requests in flight of a system that queues, those by the law, those sent."""
+    limit, sent = (catalogue.load_measurements(QUEUED).column(name)[0]
+                   for name in ("concurrency", "requests"))
+    inside = audited[QUEUED].high * limit
+    number("audit-limit", round(limit))
+    number("audit-sent", round(sent))
+    number("audit-inside", round(inside))
+    return limit, inside, sent
+
+
+def most_in_flight(audits: Iterable[Audit]) -> float:
+    """The most in flight over what is stated, of several systems [1]."""
+    over = max(row.high for row in audits)
+    number("audit-over", over, fmt_fixed)
+    return over
+
+
+class Grid:
+    """Measured bursts; those of one request say what a chunk takes, without a model of the card."""
+
+    def __init__(self, system: str = GRID) -> None:
+        data = catalogue.load_measurements(system)
+        columns = map(data.column, ("input_tokens", "concurrency", "output_tokens", "ttft", "tpot"))
+        rows = [Burst(int(tokens), int(requests), answer, ttft, tpot)
+                for tokens, requests, answer, ttft, tpot in zip(*columns, strict=True)]
+        self.rows = {(row.tokens, row.requests): row for row in rows}
+        self.trusted = [row for place, row in enumerate(rows, 1) if place not in data.suspect_rows]
+        self.inputs = catalogue.load_scenario(system).inputs()
+        self.budget = int(self.inputs["max_num_batched_tokens"])
+        self._alone = sorted((row.tokens, row.ttft) for row in self.trusted if row.requests == 1)
+
+    def chunk_time(self, tokens: float) -> float:
+        """Measured time of one request of so many tokens, between the measured lengths linear."""
+        tokens = max(tokens, self._alone[0][0])
+        for (low, left), (high, right) in pairwise(self._alone):
+            if tokens <= high:
+                return left + (right - left) * (tokens - low) / (high - low)
+        raise ValueError(f"no prompt as long as {tokens} tokens was measured alone")
+
+    def packed(self, tokens: int, requests: int) -> float:
+        """Mean TTFT of a burst of prompts no longer than a chunk [s]."""
+        if requests == 1:
+            return self.chunk_time(tokens)
+        chunks, each = self._others(tokens, requests)
+        waited = each * (chunks + max(1, chunks / (requests - 1))) / 2
+        return self.chunk_time(tokens) + (requests - 1) / requests * waited
+
+    def rule(self, tokens: int, requests: int) -> float:
+        """Mean TTFT if every prompt were a prefill of its own [s]."""
+        return (requests + 1) / 2 * self.chunk_time(tokens)
+
+    def stall(self, tokens: int, requests: int, later: float) -> float:
+        """Stall per later token of prompts no longer than a chunk, from measured times [s]."""
+        if requests == 1:
+            return 0.0
+        chunks, each = self._others(tokens, requests)
+        return (chunks * each + self.chunk_time(tokens) - self.packed(tokens, requests)) / later
+
+    def _others(self, tokens: int, requests: int) -> tuple[int, float]:
+        """Chunks of all prompts but the first, and the time of each [s]."""
+        chunks = math.ceil((requests - 1) * tokens / self.budget)
+        return chunks, self.chunk_time((requests - 1) * tokens / chunks)
+
+
+def first_tokens(grid: Grid) -> None:
+    """The numbers of the page's first paragraph."""
+    factor = {tokens: grid.rows[tokens, TOGETHER].ttft / grid.rows[tokens, 1].ttft
+              for tokens in (LONG, SHORT)}
+    number("intro-prompt", LONG)
+    number("intro-short", SHORT)
+    number("intro-burst", TOGETHER)
+    number("intro-alone", grid.rows[LONG, 1].ttft, fmt_time)
+    number("intro-together", grid.rows[LONG, TOGETHER].ttft, fmt_time)
+    number("intro-ratio", factor[LONG], fmt_fixed, digits=1)
+    number("intro-short-ratio", factor[SHORT], fmt_fixed, digits=1)
+
+
+def errors_of_bursts(grid: Grid) -> list[Off]:
+    """How far packed chunks and the rule are off, for each burst of prompts that a chunk holds."""
+    return [Off(row.tokens, grid.packed(row.tokens, row.requests) / row.ttft - 1,
+                grid.rule(row.tokens, row.requests) / row.ttft - 1)
+            for row in grid.trusted if row.requests > 1 and row.tokens <= grid.budget]
+
+
+def burst_numbers(grid: Grid, errors: Sequence[Off]) -> None:
+    """Means and extremes of the errors, and the chunk that was assumed."""
+    packed, rule = [abs(row.packed) for row in errors], [abs(row.rule) for row in errors]
+    number("burst-rows", len(errors))
+    number("burst-packed", sum(packed) / len(packed), fmt_percent, digits=0)
+    number("burst-rule", sum(rule) / len(rule), fmt_percent, digits=0)
+    number("burst-rule-worst", max(rule), fmt_percent, digits=0)
+    number("burst-packed-worst", max(packed), fmt_percent, digits=0)
+    number("burst-budget", grid.budget)
+
+
+def burst_picture(grid: Grid) -> None:
+    """TTFT by requests: measured, of packed chunks, and by the rule, for some lengths."""
+    def draw(lang: str) -> Figure:
+        drawing, axes = figures.axes(height=3.9)
+        for tokens, colour in zip(DRAWN, figures.PALETTE, strict=False):
+            _lines_of_a_length(axes, grid, tokens, colour)
+        figures.doubling(axes, [1, 2, 4, 8, 16, 32])
+        axes.set_yscale("log", base=2)
+        axes.set_xlim(0.9, 48)
+        axes.set_yticks([0.25, 0.5, 1, 2, 4, 8], ["0.25", "0.5", "1", "2", "4", "8"])
+        axes.set_xlabel({"en": "requests that arrive together", "zh": "同时到达的请求数"}[lang])
+        axes.set_ylabel({"en": "mean TTFT (s)", "zh": "平均 TTFT（s）"}[lang])
+        words = {"en": ("measured, by prompt length", "chunks packed", "$(c_D + 1)/2$ prefills"),
+                 "zh": ("实测，按提示长度", "按打包分块", "$(c_D + 1)/2$ 次预填充")}[lang]
+        figures.legend(axes, {words[0]: {"marker": "o", "ms": 5, "ls": ""}, words[1]: {},
+                              words[2]: {"ls": (0, (1, 2))}}, loc="upper left")
+        return drawing
+
+    figure("burst-ttft", draw)
+
+
+def _lines_of_a_length(axes: Axes, grid: Grid, tokens: int, colour: str) -> None:
+    points = [(row.requests, row.ttft) for row in grid.trusted if row.tokens == tokens]
+    most = max(requests for requests, _ in points)
+    line = range(1, most + 1)
+    axes.plot(*zip(*points, strict=True), "o", ms=5, color=colour)
+    axes.plot(line, [grid.packed(tokens, n) for n in line], color=colour)
+    axes.plot(line, [grid.rule(tokens, n) for n in line], color=colour, lw=1.4, ls=(0, (1, 2)))
+    axes.annotate(f"{tokens:,}", (most, grid.packed(tokens, most)), xytext=(6, -3),
+                  textcoords="offset points", color=colour)
+
+
+def longer_prompts(grid: Grid, derivation: Derivation) -> list[Longer]:
+    """What longer prompts add to the TPOT of as many short ones, row by row."""
+    def reading(tokens: int, requests: int) -> float:
+        """Time to read the cache in a decode step [s]."""
+        changed = {"input_tokens": tokens, "concurrency": requests,
+                   "context_tokens": tokens + grid.inputs["output_tokens"]}
+        return float(derivation.values(grid.inputs | changed, "mla")["decode_kv_time"])
+
+    rows = []
+    for row in grid.trusted:
+        tokens, c, later = row.tokens, row.requests, row.answer - 1
+        if tokens in WITH_CACHE and (SHORT, c) in grid.rows:
+            rows.append(Longer(tokens, c, row.tpot, more=row.tpot - grid.rows[SHORT, c].tpot,
+                cache=reading(tokens, c) - reading(SHORT, c),
+                stall=grid.stall(tokens, c, later) - grid.stall(SHORT, c, later)))
+    return rows
+
+
+def longer_table(rows: Sequence[Longer]) -> None:
+    """What longer prompts add, in milliseconds, and what the two causes add up to."""
+    table([{"tokens": row.tokens, "c": row.requests,
+            **{name: fmt_fixed(1e3 * getattr(row, name), 1)
+               for name in ("tpot", "more", "cache", "stall")},
+            "sum": fmt_fixed(1e3 * (row.cache + row.stall), 1)} for row in rows], MORE,
+          folded=("Row by row", "逐行对照"))
+
+
+def unexplained(rows: Sequence[Longer]) -> tuple[float, float]:
+    """Mean of the difference that the cache alone, and cache and stall together, leave [s]."""
+    crowded = [row for row in rows if row.requests >= CROWDED]
+    cache = sum(abs(row.more - row.cache) for row in crowded) / len(crowded)
+    both = sum(abs(row.more - row.cache - row.stall) for row in crowded) / len(crowded)
+    number("stall-without", 1e3 * cache, fmt_fixed, digits=1)
+    number("stall-with", 1e3 * both, fmt_fixed, digits=1)
+    number("stall-from", min(row.requests for row in crowded))
+    return cache, both
+
+
+def longer_picture(grid: Grid, rows: Sequence[Longer]) -> None:
+    """TPOT of short prompts and what is added to it by calculation, beside that of long ones."""
+    rows = [row for row in rows if row.tokens == LONG]
+    at = range(len(rows))
+
+    def draw(lang: str) -> Figure:
+        place = ("en", "zh").index(lang)
+        drawing, axes = figures.axes(height=3.6)
+        base = [grid.rows[SHORT, row.requests].tpot * 1e3 for row in rows]
+        axes.bar(at, base, width=0.5, color=figures.PALETTE[7],
+                 label=(f"prompts of {SHORT}, measured", f"{SHORT} token 提示，实测")[place])
+        for (name, label), colour in zip(PARTS.items(), figures.PALETTE, strict=False):
+            more = [getattr(row, name) * 1e3 for row in rows]
+            axes.bar(at, more, width=0.5, bottom=base, color=colour, label=label[place])
+            base = [below + part for below, part in zip(base, more, strict=True)]
+        axes.plot(at, [row.tpot * 1e3 for row in rows], "D", ms=6, color=figures.PALETTE[3],
+                  label=(f"prompts of {LONG:,}, measured", f"{LONG:,} token 提示，实测")[place])
+        axes.set_xticks(list(at), [str(row.requests) for row in rows])
+        axes.set_xlabel(("requests", "请求数")[place])
+        axes.set_ylabel(("TPOT (ms)", "TPOT（ms）")[place])
+        axes.legend(loc="upper left")
+        return drawing
+
+    figure("stall-tpot", draw)
+
+
+def exercise_of_a_claim() -> None:
+    """The numbers of the exercise on a claim that contradicts itself."""
+    users, interval, claim = 32, 0.020, 3000
+    number("exercise-users", users)
+    number("exercise-pace", interval, fmt_time)
+    number("exercise-claim", claim)
+    number("exercise-most", round(users / interval))
+    number("exercise-ratio", claim * interval / users, fmt_fixed, digits=1)
+
+
+def beside_a_burst(found: Mapping[Text, Mapping[str, float]], shape: tuple[int, int]) -> None:
+    """TTFT and TPOT of a burst and of a steady state, by system; the first one's in sentences."""
+    names = ("ttft", "steady_ttft", "tpot", "steady_tpot")
+    headings = (("TTFT, burst", "TTFT，突发"), ("TTFT, steady", "TTFT，稳态"),
+                ("TPOT, burst", "TPOT，突发"), ("TPOT, steady", "TPOT，稳态"))
+    table([{"system": label} | {name: fmt_time(values[name]) for name in names}
+           for label, values in found.items()],
+          {"system": ("DeepSeek-V3 on", "DeepSeek-V3 部署于"),
+           **dict(zip(names, headings, strict=True))})
+    first = next(iter(found.values()))
+    for key, count in zip(("requests", "prompt", "answer"), (first["concurrency"], *shape),
+                          strict=True):
+        number(f"steady-{key}", int(count))
+    for key, name in zip(("burst-ttft", "ttft", "burst-tpot", "tpot"), names, strict=True):
+        number(f"steady-{key}", first[name], fmt_time)

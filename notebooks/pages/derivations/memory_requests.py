@@ -1,0 +1,395 @@
+"""What requests take: their cache, the room that weights leave, what a step of them reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from matplotlib.figure import Figure
+
+import catalogue
+from catalogue.reading.values import Value
+from notebooks.derive.formulas.derivation import Derivation
+from notebooks.pages.catalogue.tables.formats import named
+from notebooks.pages.derivations.memory_weights import (
+    ATTENTION,
+    BF16,
+    FP8,
+    GB,
+    MODEL,
+    W8A8,
+    Experts,
+    Text,
+    Values,
+    deployed,
+)
+from notebooks.show import figures
+from notebooks.show.display import number, show, source, table
+from notebooks.show.folding import folded, short_table
+from notebooks.show.numbers import fmt_bytes, fmt_fixed, fmt_int, fmt_percent, fmt_time
+
+Waste = Callable[[int, int], float]  # mean share of empty places, of mean context and block [1]
+MB = 1e6
+SPARSE, WINDOWED = "deepseek-v3.2", "gpt-oss-120b"
+CARD, FLOOR_CARD = "ascend-910b2", "nvidia-h20"
+WORKLOAD = {"concurrency": 64, "context_tokens": 4096, "input_tokens": 4095, "output_tokens": 1,
+            "max_num_batched_tokens": 8192, "block_size": 16, "memory_utilization": 0.85}
+PLACED: dict[str, tuple[str, dict[str, int]]] = {
+    "TP8×DP2, BF16": (BF16, {"tensor_parallel": 8, "data_parallel": 2}),
+    "TP16, W8A8": (W8A8, {"tensor_parallel": 16}),
+    "TP4×DP4, EP16, W8A8": (W8A8, {"tensor_parallel": 4, "data_parallel": 4,
+                                   "expert_parallel": 16})}
+BUDGET = ("usable_memory", "weights_per_device", "kv_per_device", "headroom_per_device",
+          "max_concurrency", "runtime_reserve", "absorbed_copies_per_device",
+          "activations_per_device", "exchange_buffers", "free_for_kv_per_device", "concurrency")
+COUNTED = ("max_concurrency", "concurrency")
+HYBRID, KT = "s3-hybrid-910b4", "kt-4090d-v02"
+S3_HOST, S3_CARDS, S3_TOKENS, S3_EXPERTS = 200e9, 100e9, 190_000, 161  # of its sections 2.2, 2.3
+BLOCKS, CONTEXTS = (16, 32, 64, 128), (256, 1024, 4096, 32768)
+READ_CONTEXTS = (2048, 8192, 32768, LONG := 131072)
+STREAMING = ("expert_streaming_efficiency", "sliced_streaming_efficiency")
+FLOOR_RANKS, PARTS = 8, ("dense", "expert", "kv")  # of what a step reads
+
+
+@dataclass(frozen=True)
+class Cache:
+    """Bytes of cache that a token takes.
+
+    Attributes:
+        label: model and formats.
+        layer, token: of one layer, and of all.
+        rank: on each of eight ranks, all layers.
+    """
+
+    label: Text
+    layer: int
+    token: int
+    rank: int
+
+
+def index_in_fp8() -> dict[str, float]:
+    """The input that keeps the keys of an indexer in FP8, with their scales."""
+    return {"kv_index_element_bytes": catalogue.load_format("fp8-index128").bytes_per_element}
+
+
+def caches(derivation: Derivation) -> list[Cache]:
+    """The caches of DeepSeek-V3: latent, in FP8, of all heads; then those of other models."""
+    sparse, windowed, llama, stated = map(catalogue.load_model, (
+        SPARSE, WINDOWED, "llama-3.1-70b", "s0-deepseek-r1"))
+    v3 = catalogue.load_model(MODEL)
+    latent = catalogue.load_format("fp8-latent128").bytes_per_element
+    sizes = catalogue.model_inputs(v3)
+    # Keys have d_n + d_r elements per head and values d_v: the same bytes as two of their mean.
+    mean_head = (sizes["qk_nope_head_dim"] + sizes["qk_rope_head_dim"] + sizes["v_head_dim"]) // 2
+
+    def cache(label: Text, model: Any, attention: str, **changed: float) -> Cache:
+        inputs = deployed(BF16, model, tensor_parallel=8, **changed)
+        values = derivation.quantities(inputs, attention)
+        rank = values["kv_layer_bytes_per_token_per_device"] * inputs["num_hidden_layers"]
+        return Cache(label, int(values["kv_layer_bytes_per_token"]),
+                     int(values["kv_bytes_per_token"]), int(rank))
+
+    return [
+        cache(("DeepSeek-V3, MLA, BF16", "DeepSeek-V3，MLA，BF16"), v3, "mla"),
+        cache(("DeepSeek-V3, MLA, FP8 latent with scales",
+               "DeepSeek-V3，MLA，FP8 潜向量（含缩放因子）"), v3, "mla",
+              kv_cache_element_bytes=latent),
+        cache(("DeepSeek-V3, if all heads were cached, BF16", "DeepSeek-V3，若缓存全部头，BF16"),
+              v3, "gqa", head_dim=mean_head),
+        cache(("DeepSeek-V3.2, MLA in BF16, index key in FP8 with a scale",
+               "DeepSeek-V3.2，MLA 为 BF16，索引键为 FP8（含缩放因子）"), sparse, "mla",
+              **index_in_fp8()),
+        cache(("gpt-oss-120b, GQA, BF16, every layer in full",
+               "gpt-oss-120b，GQA，BF16，各层均按整段计"), windowed, "gqa"),
+        cache(("Llama 3.1 70B, GQA, BF16", "Llama 3.1 70B，GQA，BF16"), llama, "gqa"),
+        cache(("the model of document S0, BF16", "文档 S0 所述模型，BF16"), stated,
+              stated.attention)]
+
+
+def cached(rows: Sequence[Cache]) -> None:
+    """The caches, and the numbers of the section."""
+    first = [row for at, row in enumerate(rows) if at in (0, 1, 2, 5)]
+    short_table([{"cache": row.label, "layer": row.layer, "token": row.token, "rank": row.rank}
+                 for row in (*first, *(row for row in rows if row not in first))],
+                {"cache": ("cache", "缓存"), "layer": ("B per token, layer", "每 token 每层（B）"),
+                 "token": ("B per token", "每 token（B）"),
+                 "rank": ("on each of 8 ranks", "8 个 rank 时每 rank 每 token（B）")},
+                rest=("Other models", "其他模型"))
+    latent, compact, expanded, indexed, _, _, imagined = rows
+    number("kv-index-layer", indexed.layer - latent.layer)
+    number("kv-index-share", indexed.layer / latent.layer - 1, fmt_percent, digits=0)
+    number("kv-token", latent.token)
+    number("kv-layer", latent.layer)
+    number("kv-fp8-layer", compact.layer)
+    number("kv-expanded-ratio", expanded.token / latent.token, fmt_fixed, digits=0)
+    number("kv-stated", imagined.token)
+    number("kv-stated-ratio", imagined.token / latent.token, fmt_fixed, digits=0)
+    number("kv-expanded-rank-ratio", expanded.rank / latent.rank, fmt_fixed, digits=1)
+
+
+def placed(derivation: Derivation) -> None:
+    """DeepSeek-V3 under one workload, cut in three ways: the budget of a card, and a verdict."""
+    card, priors = catalogue.load_device(CARD), catalogue.load("mechanisms", "ascend-910b")
+    given = catalogue.device_inputs(card) | WORKLOAD | {
+        "absorbed_copies": priors.absorbed_copies.value,
+        "exchange_buffer_tokens": priors.all_to_all.low_latency.buffer_tokens.value}
+    results = {}
+    for title, (precision, layout) in PLACED.items():
+        inputs = deployed(precision, **given | layout)
+        results[title] = derivation.quantities(inputs, ATTENTION)
+    symbols = catalogue.symbols()
+    short_table([{"quantity": (known.en, known.zh), "letter": f"${known.latex}$"}
+                 | {title: (fmt_int if name in COUNTED else fmt_bytes)(values[name])
+                    for title, values in results.items()}
+                 for name, known in ((name, symbols[name]) for name in BUDGET)],
+                {"quantity": ("quantity", "量"), "letter": ("letter", "符号")}
+                | {title: (title, title) for title in results}, first=5)
+    verdicts = [_verdict(title, values) for title, values in results.items()]
+    show(*("\n".join(f"- {verdict[index]}" for verdict in verdicts) for index in (0, 1)))
+
+
+def _verdict(title: str, values: Values) -> Text:
+    """Whether a deployment fits, and by how much."""
+    room, requests = values["headroom_per_device"], fmt_int(values["max_concurrency"])
+    size = fmt_bytes(abs(room))
+    if values["free_for_kv_per_device"] < 0:
+        return (f"{title}: does not fit at any concurrency; this workload is {size} short "
+                "per card.",
+                f"{title}：任何并发都装不下；按所述工作负载，每张卡缺 {size}。")
+    if room < 0:
+        return (f"{title}: the weights fit, the workload is {size} short; "
+                f"at most {requests} requests.",
+                f"{title}：权重装得下，工作负载装不下，缺 {size}，最多容纳 {requests} 个请求。")
+    return (f"{title}: fits with {size} to spare; up to {requests} requests.",
+            f"{title}：装得下，余量 {size}，最多可容纳 {requests} 个请求。")
+
+
+def blocks(expected: Waste, cache: Cache) -> None:
+    """Mean share of empty places by block and context; the bytes are those of a cache."""
+    def empty(block: int) -> float:
+        return (block - 1) / 2 * cache.token
+
+    table([{"block": block, "empty": fmt_fixed((block - 1) / 2, 1),
+            "bytes": fmt_bytes(empty(block), "MB", 1)}
+           | {str(context): fmt_percent(expected(context, block)) for context in CONTEXTS}
+           for block in BLOCKS],
+          {"block": "$g$", "empty": ("empty per request", "每请求空置 token"),
+           "bytes": ("cache of DeepSeek-V3", "DeepSeek-V3 占用"),
+           **{str(context): f"$\\bar{{S}} = {context}$" for context in CONTEXTS}})
+    small, large, context = BLOCKS[0], BLOCKS[-1], CONTEXTS[1]
+    on_ascend = catalogue.load_scenario(HYBRID).file.workload.block_size
+    assert on_ascend is not None  # the deployment states its block
+    assert on_ascend.value == large
+    show(f"Mean share of empty slots. Blocks of 128 on Ascend: {source(on_ascend)}.",
+         f"空置位置的平均比例。昇腾上每块 128 个 token 见：{source(on_ascend)}。")
+    number("blocks-small", expected(context, small), fmt_percent)
+    number("blocks-large", expected(context, large), fmt_percent)
+    number("blocks-context", context)
+
+
+def draw_blocks(expected: Waste, lang: str) -> Figure:
+    """Empty places over the context for two blocks: of one request, and on average."""
+    first, last = 64, 1024
+    figure, axes = figures.axes(height=3.4)
+    contexts = range(first, last + 1)
+    for colour, block in ((figures.PALETTE[1], BLOCKS[0]), (figures.PALETTE[0], BLOCKS[-1])):
+        name = {"en": f"blocks of {block}", "zh": f"每块 {block} 个 token"}[lang]
+        axes.plot(contexts, [100 * (1 - length / (-(-length // block) * block))
+                             for length in contexts], color=colour, lw=0.8, label=name)
+        axes.plot(contexts, [100 * expected(length, block) for length in contexts], color=colour,
+                  lw=2.2)
+    axes.set_ylim(0, 60)
+    axes.set_xlim(first, last)
+    axes.set_xticks(range(128, last + 1, 128))
+    axes.set_xlabel({"en": "context (tokens)", "zh": "上下文（token）"}[lang])
+    axes.set_ylabel({"en": "empty slots (%)", "zh": "空置比例（%）"}[lang])
+    axes.legend(loc="upper right")
+    return figure
+
+
+def on_host(derivation: Derivation, scenario: str, **changed: float) -> Mapping[str, Any]:
+    """Quantities and inputs (SI) of a deployment with experts on the host."""
+    inputs = {**catalogue.load_scenario(scenario).inputs(), **changed}
+    return derivation.quantities(inputs, ATTENTION)
+
+
+def host_memory(scenario: str) -> float:
+    """Memory of the host of a deployment [B]."""
+    memory = catalogue.load_scenario(scenario).node.host_memory
+    assert memory  # every server that is named here states it
+    return float(memory.value)
+
+
+def hosts(derivation: Derivation) -> None:
+    """Two deployments with experts on the host: what cards and hosts hold, and what S3 prints."""
+    values = {name: on_host(derivation, name) for name in (HYBRID, KT)}
+    offload = catalogue.load_scenario(KT).file.offload
+    assert offload  # it keeps the experts twice
+    on_hosts = {HYBRID: values[HYBRID]["host_expert_weights"],
+                KT: values[KT]["host_expert_weights"] * offload.hosts.value}
+
+    def _column(name: str) -> dict[Text, float]:
+        of = values[name]
+        return {("usable memory of a card", "单卡可用显存"): of["usable_memory"],
+                ("weights of a card", "单卡权重"): of["weights_per_device"],
+                ("runtime and activations", "运行时与激活"):
+                    of["runtime_reserve"] + of["activations_per_device"],
+                ("left for the cache of a card", "单卡留给缓存"): of["free_for_kv_per_device"],
+                ("host memory", "主机内存"): host_memory(name),
+                ("experts on the host", "主机侧的专家"): on_hosts[name]}
+
+    columns = {name: _column(name) for name in values}
+    table([{"what": label} | {name: fmt_bytes(column[label], digits=1)
+                              for name, column in columns.items()} for label in columns[HYBRID]],
+          {"what": ("quantity", "量")} | {name: _cards_and_host(name) for name in columns})
+    hybrid = values[HYBRID]
+    number("host-experts", hybrid["host_expert_weights"], fmt_bytes, digits=1)
+    number("host-memory", host_memory(HYBRID), fmt_bytes, digits=0)
+    _printed_of_hosts(hybrid)
+    together = on_host(derivation, HYBRID, offloaded_share=0)["weights_per_device"]
+    number("host-none", together, fmt_bytes, digits=0)
+
+
+def _cards_and_host(name: str) -> Text:
+    """Cards and host of a deployment."""
+    server = catalogue.load_scenario(name)
+    (en, zh), (host_en, host_zh) = named(server.device), named(server.host)
+    return f"{server.devices} × {en}, {host_en}", f"{server.devices} × {zh}，{host_zh}"
+
+
+def _printed_of_hosts(hybrid: Values) -> None:
+    """What S3 prints of its deployment, beside what comes out here."""
+    experts = hybrid["n_routed_experts"]
+    number("host-s3", S3_HOST, fmt_bytes, digits=0)
+    number("host-s3-cards", S3_CARDS, fmt_bytes, digits=0)
+    number("host-part", S3_EXPERTS)
+    number("host-part-of", experts)
+    number("host-part-bytes", hybrid["host_expert_weights"] * S3_EXPERTS / experts, fmt_bytes,
+           digits=0)
+    number("host-card", hybrid["weights_per_device"], fmt_bytes)
+    number("host-cards", 2 * hybrid["weights_per_device"], fmt_bytes, digits=1)
+    number("host-tokens", S3_TOKENS)
+    number("host-tokens-bytes", S3_TOKENS * hybrid["kv_bytes_per_token"], fmt_bytes, digits=1)
+
+
+def read_of_cache(derivation: Derivation, model: Any, context: int, **changed: float) -> float:
+    """Bytes of cache that one request of a context reads in a step, all layers, on one rank."""
+    inputs = deployed(BF16, model, **index_in_fp8(), concurrency=1, input_tokens=context - 1,
+                      output_tokens=1, **changed)
+    return float(derivation.quantities(inputs, model.attention)["decode_kv_bytes"])
+
+
+def reads(derivation: Derivation) -> None:
+    """What a step reads of the cache by context: in full, with an indexer, with windows."""
+    v3, sparse, windowed = map(catalogue.load_model, (MODEL, SPARSE, WINDOWED))
+    read = partial(read_of_cache, derivation)
+    no_window = {"full_attention_layers": windowed.num_hidden_layers.value}
+    curves: dict[Text, list[float]] = {
+        ("DeepSeek-V3", "DeepSeek-V3"): [read(v3, n) for n in READ_CONTEXTS],
+        ("DeepSeek-V3.2, index key in FP8", "DeepSeek-V3.2，索引键为 FP8"):
+            [read(sparse, n) for n in READ_CONTEXTS],
+        ("gpt-oss-120b, if no layer had a window", "gpt-oss-120b，若各层都不带窗口"):
+            [read(windowed, n, **no_window) for n in READ_CONTEXTS],
+        ("gpt-oss-120b", "gpt-oss-120b"): [read(windowed, n) for n in READ_CONTEXTS]}
+    table([{"model": label} | {str(n): fmt_int(round(size / MB))
+                               for n, size in zip(READ_CONTEXTS, sizes, strict=True)}
+           for label, sizes in curves.items()],
+          {"model": ("model", "模型")}
+          | {str(n): (f"{fmt_int(n)} tokens (MB)", f"{fmt_int(n)} token（MB）")
+             for n in READ_CONTEXTS})
+    show("Read for one request in one step, all layers on one rank; cache in BF16.",
+         "一步中为一个请求读取的缓存，全部层在一个 rank 上；缓存为 BF16。")
+    full, chosen, whole, window = curves.values()
+    limit = sparse.index_topk.value
+    assert limit == READ_CONTEXTS[0]
+    number("reads-topk", limit)
+    number("reads-short", chosen[0] / full[0] - 1, fmt_percent, digits=0)
+    number("reads-growth", read(sparse, limit + 1) - read(sparse, limit))
+    number("reads-dense-growth", read(v3, limit + 1) - read(v3, limit))
+    number("reads-long", READ_CONTEXTS[-1])
+    number("reads-ratio", full[-1] / chosen[-1], fmt_fixed, digits=1)
+    number("reads-window", windowed.sliding_window.value)
+    number("reads-window-share", window[-1] / whole[-1], fmt_percent, digits=0)
+
+
+@dataclass(frozen=True)
+class Floor:
+    """The floor of a decode step of so many requests per replica.
+
+    Attributes:
+        requests, experts: of the replica, and those distinct that they choose.
+        read: bytes by part.
+        low, time, high: with the fewest experts, with these, and with all [s].
+    """
+
+    requests: int
+    experts: float
+    read: Mapping[str, float]
+    low: float
+    time: float
+    high: float
+
+
+def _reached() -> dict[str, Value]:
+    """Share of the bandwidth that each part is read at on the card of the floor."""
+    device = catalogue.load_device(FLOOR_CARD)
+    mechanisms = catalogue.load("mechanisms", device.mechanisms)
+    return {"dense": device.hbm_efficiency, "expert": mechanisms.sliced_streaming_efficiency,
+            "kv": mechanisms.mla_efficiency}
+
+
+def floor(derivation: Derivation, experts: Experts, requests: int) -> Floor:
+    """The floor for DeepSeek-V3 in FP8 on eight H20: even routing, no drafts, 2,048 tokens."""
+    reached = _reached()
+    inputs = deployed(
+        FP8, **catalogue.device_inputs(catalogue.load_device(FLOOR_CARD)),
+        tensor_parallel=FLOOR_RANKS, input_tokens=2047, output_tokens=1, tokens_per_step=1,
+        **dict.fromkeys(STREAMING, reached["expert"].value), mla_efficiency=reached["kv"].value,
+        concurrency=requests, decode_distinct_experts=experts(requests))
+    values = derivation.quantities(inputs, ATTENTION)
+    dense, expert, kv = (values[f"decode_{part}_time"] for part in PARTS)
+    each = expert / values["distinct_experts"]
+    low, high = (dense + kv + each * inputs[name]
+                 for name in ("num_experts_per_tok", "n_routed_experts"))
+    return Floor(requests, values["distinct_experts"],
+                 {part: values[f"decode_{part}_bytes"] for part in PARTS},
+                 low, values["tpot_floor"], high)
+
+
+def floors(rows: Mapping[int, Floor]) -> None:
+    """The floor by requests, between its bounds, and where the rates come from."""
+    table([{"batch": row.requests, "experts": fmt_fixed(row.experts, 1),
+            **{part: fmt_fixed(size / GB) for part, size in row.read.items()},
+            **{name: fmt_fixed(getattr(row, name) * 1e3, 1) for name in ("low", "time", "high")},
+            "rate": fmt_fixed(row.requests / row.time, 0)} for row in rows.values()],
+          {"batch": "$B$", "experts": "$E$", "dense": "$Q_w$ (GB)", "expert": "$Q_e$ (GB)",
+           "kv": "$Q_{\\mathrm{kv}}$ (GB)", "low": ("$k$ experts (ms)", "$k$ 个专家 (ms)"),
+           "time": "$\\tau_{\\min}$ (ms)", "high": ("all experts (ms)", "全部专家 (ms)"),
+           "rate": ("token/s of a replica", "单副本 token/s")})
+    device = catalogue.load_device(FLOOR_CARD)
+    bandwidth, shares = device.memory_bandwidth, _reached()
+    dense, expert, kv = (fmt_percent(shares[part].value, 0) for part in PARTS)
+    from_dense, from_expert, from_kv = (source(shares[part]) for part in PARTS)
+    with folded("Where the rates come from", "速率的来源"):
+        show(f"{device.name['en']}, TP{FLOOR_RANKS}, even routing; {bandwidth.written} "
+             f"({source(bandwidth)}). Weights that every step reads reach {dense} "
+             f"of it ({from_dense}), experts {expert} ({from_expert}), the cache {kv} ({from_kv}).",
+             f"{device.name['zh']}，张量并行度 {FLOOR_RANKS}，路由均匀；带宽 {bandwidth.written}"
+             f"（{source(bandwidth)}）。每步必读的权重达到其 {dense}（{from_dense}），"
+             f"专家达到 {expert}（{from_expert}），缓存达到 {kv}（{from_kv}）。")
+    number("floor-one", rows[1].time, fmt_time)
+    number("floor-64", rows[64].time, fmt_time)
+    number("floor-64-ratio", rows[64].time / rows[1].time, fmt_fixed, digits=1)
+
+
+def exercises(latent: Cache, expanded: Cache, half: int) -> None:
+    """Numbers of the exercises on the cache, and at how many tokens half of the experts."""
+    number("exercise-length", LONG)
+    number("exercise-latent", LONG * latent.token, fmt_bytes)
+    number("exercise-expanded", LONG * expanded.token, fmt_bytes)
+    number("exercise-expanded-rank", LONG * expanded.rank, fmt_bytes)
+    shapes = catalogue.model_inputs(catalogue.load_model(MODEL))
+    for key, value in (("", half), ("-slots", half * shapes["num_experts_per_tok"])):
+        number(f"exercise-half{key}", value)

@@ -1,0 +1,393 @@
+"""What deployments deliver: ceilings of a batch, pipelines, goodput and replicas.
+
+Times are in seconds, rates in tokens per second. Quantities are asked of the derivation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+
+import sympy
+from matplotlib.figure import Figure
+
+import catalogue
+from catalogue.deployments.physics_inputs import NEUTRAL
+from catalogue.entries.hardware import Device
+from catalogue.entries.trees import Number
+from notebooks.derive.formulas.derivation import Derivation
+from notebooks.derive.formulas.symbols import sym
+from notebooks.show import figures
+from notebooks.show.display import figure, number, show, table
+from notebooks.show.numbers import fmt_bytes, fmt_fixed, fmt_percent, fmt_time
+
+Text = tuple[str, str]
+Inputs = dict[str, int | float]
+Values = Mapping[str, Number]
+PLAN, OTHER_PLAN = "s1-plan-c", "s0-scenario-1"
+PROMPT, ANSWER = 2048, 512
+FP8 = ("precision=fp8-block", "workload.max_num_batched_tokens=8192 token")
+FREE = {"collective_alpha": 0, "second_round_alpha": 0, "network_alpha": 0, "exchange_alpha": 0,
+        "exchange_network_alpha": 0, "pipelined_alpha": NEUTRAL["pipelined_alpha"],
+        "collective_efficiency": 1, "network_efficiency": 1, "exchange_efficiency": 1,
+        "exchange_network_efficiency": 1, "core_tile_rows": 1}
+CLASSES = ("attention", "core", "index", "dense_mlp", "shared_expert", "routed_expert", "router",
+           "head")
+BATCHES = tuple(2 ** power for power in range(11))
+WAVE = 48  # requests that fit every layout
+LINES: dict[str, Text] = {"memory": ("bandwidth", "带宽"), "compute": ("compute", "算力"),
+                          "links": ("links", "链路")}
+REPLICAS = (1, 2, 4, 8, 12, 16)
+CASE: dict[str, Text] = {"case": ("case", "情形"), "value": ("comes out as", "结果")}
+
+
+@dataclass(frozen=True)
+class Replica:
+    """Inputs of a deployment of one replica, and its device."""
+
+    inputs: Inputs
+    card: Device
+
+    @property
+    def name(self) -> Text:
+        """The name of its device."""
+        return self.card.name["en"], self.card.name["zh"]
+
+
+@dataclass(frozen=True)
+class Point:
+    """Rates of a batch that each resource allows, and the estimate [token/s].
+
+    Attributes:
+        batch: requests.
+        experts: distinct experts of a layer that the batch reads.
+        expert_share: theirs of the bytes that are read [1].
+        step: estimated time of a step [s].
+    """
+
+    batch: int
+    experts: float
+    expert_share: float
+    memory: float
+    compute: float
+    links: float
+    estimate: float
+    step: float
+
+
+@dataclass(frozen=True)
+class Served:
+    """Quantities of a deployment with one request, with as many as a limit allows, and full."""
+
+    name: Text
+    most: int
+    alone: Values
+    best: Values
+    full: Values
+
+
+def quantities(derivation: Derivation, inputs: Values, **changed: float) -> Values:
+    """Inputs, some of them changed, and every quantity derived from them (SI), as it is read."""
+    return derivation.quantities({**inputs, **changed}, "mla")
+
+
+def cases_of_reading() -> None:
+    """What a batch that is bound by reading gains from more requests."""
+    table([{"case": ("bandwidth ceiling, $B \\to \\infty$", "带宽上限，$B \\to \\infty$"),
+            "value": "$B_m / q$"},
+           {"case": ("compute takes over at", "算力成为瓶颈的批次"),
+            "value": "$B = \\dfrac{Q_0}{B_m f / \\Pi - q}$"},
+           {"case": "$X(2B) / X(B)$", "value": "$1 + \\dfrac{Q_0}{Q_0 + 2 q B}$"},
+           {"case": "$\\mathrm{d} \\ln X / \\mathrm{d} \\ln B$",
+            "value": "$\\dfrac{Q_0}{Q_0 + q B}$"}], CASE)
+
+
+def deployment(scenario: str, *overrides: str, device: str | None = None) -> Replica:
+    """A deployment of the catalogue with changes and the page's requests."""
+    lengths = {"input": PROMPT, "output": ANSWER, "context": PROMPT + ANSWER}
+    workload = (f"workload.{name}_tokens={count} token" for name, count in lengths.items())
+    # a scenario that states no answer counts as a decode pool, so they are set in it
+    chosen = catalogue.load_scenario(scenario, device=device, overrides=(*overrides, *workload))
+    return Replica(chosen.inputs(), chosen.device)
+
+
+def layout(tensor: int, pipeline: int = 1) -> tuple[str, ...]:
+    """Overrides that set the parallelism of one replica."""
+    sizes = {"tensor": tensor, "pipeline": pipeline, "data": 1, "expert": 1}
+    return tuple(f"parallelism.{name}_parallel={size}" for name, size in sizes.items())
+
+
+LAYOUTS = {"TP16": layout(16), "TP8 × PP2": layout(8, pipeline=2),
+           "TP4 × PP4": layout(4, pipeline=4)}
+STAGES = "TP8 × PP2"
+
+
+def h20() -> Replica:
+    """DeepSeek-V3 in FP8 on eight H20."""
+    return deployment(PLAN, *FP8, *layout(8), "cluster.nodes=1", device="nvidia-h20-141gb")
+
+
+def h800(name: str) -> Replica:
+    """DeepSeek-V3 in FP8 on sixteen H800, in a layout by its name."""
+    return deployment(PLAN, *FP8, "cluster.node=hgx-h800", "cluster.nodes=2", *LAYOUTS[name],
+                      device="nvidia-h800")
+
+
+def ascend(name: str) -> Replica:
+    """DeepSeek-V3 in W8A8 on sixteen 910B2, in a layout by its name."""
+    return deployment(OTHER_PLAN, "precision=w8a8-int8", *LAYOUTS[name])
+
+
+def requests_that_fit(derivation: Derivation, replica: Replica) -> int:
+    """Requests whose cache the memory of a replica holds."""
+    return int(quantities(derivation, replica.inputs, concurrency=1)["max_concurrency"])
+
+
+def ceilings(derivation: Derivation, replica: Replica) -> list[Point]:
+    """Rates that bandwidth, compute and links allow, and the estimate, by batch."""
+    def point(batch: int) -> Point:
+        ideal = quantities(derivation, replica.inputs, concurrency=batch, **FREE)
+        step = quantities(derivation, replica.inputs, concurrency=batch)["decode_step_time"]
+        moved = sum(ideal[f"decode_{name}_bytes"] for name in (*CLASSES, "vector"))
+        worked = sum(ideal[f"decode_{name}_flops"] / ideal[f"{name}_peak"] for name in CLASSES)
+        return Point(batch, ideal["decode_distinct_experts"],
+                     ideal["decode_routed_expert_bytes"] / moved,
+                     memory=batch / (moved / ideal["memory_bandwidth"]), compute=batch / worked,
+                     links=batch / ideal["decode_communication_time"], estimate=batch / step,
+                     step=step)
+
+    return [point(batch) for batch in BATCHES]
+
+
+def ceiling_table(points: Sequence[Point], replica: Replica, most: int) -> None:
+    """Ceiling and estimate by batch, each with its gain over half the batch.
+
+    Args:
+        points: what ``ceilings`` gives.
+        replica: that they are of.
+        most: requests that fit.
+    """
+    rows = []
+    for before, point in zip([None, *points], points, strict=False):
+        ratio = {name: fmt_fixed(getattr(point, name) / getattr(before, name)) if before else ""
+                 for name in ("memory", "estimate")}
+        rows.append({"batch": point.batch, "experts": fmt_fixed(point.experts, 1),
+                     "memory": round(point.memory), "ideal gain": ratio["memory"],
+                     "step": fmt_time(point.step), "estimate": round(point.estimate),
+                     "gain": ratio["estimate"]})
+    table(rows, {"batch": "$B$", "experts": "$E$",
+                 "memory": ("bandwidth ceiling (token/s)", "带宽上限（token/s）"),
+                 "ideal gain": ("gain", "倍数"), "step": ("step, estimate", "整步时间（估算）"),
+                 "estimate": ("estimate (token/s)", "估算（token/s）"), "gain": ("gain", "倍数")})
+    name, compute, links = replica.name, f"{points[0].compute:,.0f}", f"{points[0].links:,.0f}"
+    show(f"{name[0]}, tensor-parallel size 8. The gain is over half the batch. Compute allows "
+         f"{compute} token/s at any batch, the links {links}; {most:,} requests fit.",
+         f"{name[1]}，张量并行度 8。倍数是与批次减半相比。算力允许每秒 {compute} token，"
+         f"与批次无关；链路允许 {links}；显存可容纳 {most:,} 个请求。")
+
+
+def gains(points: Sequence[Point]) -> tuple[list[float], int, int]:
+    """What each doubling of the batch gains of the bandwidth ceiling [1]: all, worst, best place.
+
+    The worst is that of the first half of the doublings, the best one comes after it.
+    """
+    ratios = [after.memory / before.memory for before, after in pairwise(points)]
+    worst = min(range(len(ratios) // 2), key=ratios.__getitem__)
+    return ratios, worst, max(range(worst, len(ratios)), key=ratios.__getitem__)
+
+
+def crossing(points: Sequence[Point]) -> int:
+    """The first batch for which compute allows less than bandwidth."""
+    return next(point.batch for point in points if point.compute < point.memory)
+
+
+def ceiling_numbers(points: Sequence[Point], most: int) -> None:
+    """Worst and best doubling, and where compute would take over, beside the requests that fit."""
+    ratios, worst, best = gains(points)
+    number("ceiling-prompt", PROMPT)
+    number("ceiling-output", ANSWER)
+    number("gain-worst-from", points[worst].batch)
+    number("gain-worst-to", points[worst + 1].batch)
+    number("gain-worst", ratios[worst], fmt_fixed)
+    number("gain-worst-estimate", points[worst + 1].estimate / points[worst].estimate, fmt_fixed)
+    number("gain-worst-share", points[worst + 1].expert_share, fmt_percent, digits=0)
+    number("gain-best-from", points[best].batch)
+    number("gain-best-to", points[best + 1].batch)
+    number("gain-best", ratios[best], fmt_fixed)
+    number("ceiling-before", crossing(points) // 2)
+    number("ceiling-crossing", crossing(points))
+    number("ceiling-room", most)
+    fits = max((point for point in points if point.batch <= most), key=lambda point: point.batch)
+    number("ceiling-estimate-batch", fits.batch)
+    number("ceiling-estimate-share", fits.estimate / fits.memory, fmt_percent, digits=0)
+
+
+def ceiling_picture(points: Sequence[Point], most: int) -> None:
+    """Ceilings and estimate over the batch, and where the memory is full."""
+    batches, colours = [point.batch for point in points], figures.PALETTE
+
+    def draw(lang: str) -> Figure:
+        drawing, axes = figures.axes(height=3.9)
+        for (name, label), colour in zip(LINES.items(), colours[1:], strict=False):
+            axes.plot(batches, [getattr(point, name) for point in points], ls=(0, (4, 3)), lw=1.4,
+                      color=colour)
+            axes.annotate(label[lang == "zh"], (1, getattr(points[0], name)),
+                          xytext=(2, 16 if name == "memory" else 5), textcoords="offset points",
+                          color=colour)
+        axes.plot(batches, [point.estimate for point in points], "o-", ms=4, color=colours[0])
+        axes.annotate({"en": "estimate", "zh": "估算"}[lang], (batches[5], points[5].estimate),
+                      xytext=(6, -14), textcoords="offset points", color=colours[0])
+        axes.axvline(most, color=figures.INK, lw=1, ls=(0, (1, 3)))
+        axes.annotate({"en": "memory is full", "zh": "显存已满"}[lang], (most, points[0].estimate),
+                      xytext=(4, 0), textcoords="offset points")
+        axes.set_xscale("log", base=2)
+        axes.set_yscale("log")
+        axes.set_xticks(batches, [f"{n:,}" for n in batches])
+        axes.set_xlabel({"en": "requests in a batch", "zh": "批次中的请求数"}[lang])
+        axes.set_ylabel({"en": "token/s of the replica", "zh": "单副本 token/s"}[lang])
+        return drawing
+
+    figure("throughput-ceilings", draw)
+
+
+def bubbles(bubble: sympy.Expr) -> None:
+    """The share of a pipeline that idles, by chunks and stages."""
+    stages = (2, 4, 8)
+    table([{"m": m} | {str(p): fmt_percent(_bubble(bubble, p, m), 0) for p in stages}
+           for m in (1, 2, 4, 8, 16, 32)],
+          {"m": ("chunks $m_1$", "分块数 $m_1$")} | {str(p): f"$p = {p}$" for p in stages})
+
+
+def _bubble(bubble: sympy.Expr, stages: int, chunks: int) -> float:
+    return float(bubble.subs({sym.pipeline_parallel: stages, sym.prompt_chunks: chunks}))
+
+
+def when_stages_pay() -> None:
+    """When two stages are faster than one, in a sentence."""
+    show("Two stages beat one if $w + h < K/2 + A_R - A_{R/2}$. Without collectives the best depth "
+         "is $\\sqrt{K/w}$.",
+         "两级优于一级的条件是 $w + h < K/2 + A_R - A_{R/2}$。不计集合通信时，最佳级数为 "
+         "$\\sqrt{K/w}$。")
+
+
+def layouts(derivation: Derivation) -> dict[Text, dict[str, Values]]:
+    """Quantities of a wave on sixteen cards, by card and layout."""
+    return {on(STAGES).name: {name: quantities(derivation, on(name).inputs, concurrency=WAVE)
+                              for name in LAYOUTS} for on in (h800, ascend)}
+
+
+def layout_table(laid_out: Mapping[Text, Mapping[str, Values]]) -> None:
+    """What a layout holds and how fast it is, a row per card and layout."""
+    table([{"card": card, "layout": name, "most": int(values["max_concurrency"]),
+            "links": fmt_time(values["decode_communication_time"]),
+            "step": fmt_time(values["decode_step_time"]), "ttft": fmt_time(values["ttft"]),
+            "rate": round(values["output_throughput"])}
+           for card, by_layout in laid_out.items() for name, values in by_layout.items()],
+          {"card": ("16 cards", "16 张卡"), "layout": ("layout", "并行方式"),
+           "most": ("requests that fit", "可容纳请求数"),
+           "links": ("communication, step", "整步中的通信"), "step": ("decode step", "解码步"),
+           "ttft": ("$\\tau_1$ of the burst", "突发的 $\\tau_1$"), "rate": "$X$ (token/s)"})
+    show(f"DeepSeek-V3, official FP8 on H800, W8A8 on 910B2; {WAVE} requests at once, of "
+         f"{PROMPT:,} input and {ANSWER} output tokens, two nodes.",
+         f"DeepSeek-V3，H800 用官方 FP8，910B2 用 W8A8；{WAVE} 个请求同时到达，输入 "
+         f"{PROMPT:,}、输出 {ANSWER} token，两个节点。")
+
+
+def layout_numbers(laid_out: Mapping[Text, Mapping[str, Values]]) -> None:
+    """What two stages gain over one on either card, and what two more lose again."""
+    (whole, two, four), (whole_2, two_2, four_2) = (of.values() for of in laid_out.values())
+    number("stages-again", 1 - _ratio(four, two), fmt_percent, digits=0)
+    number("stages-again-910b2", 1 - _ratio(four_2, two_2), fmt_percent, digits=0)
+    number("stages-room-flat", int(whole_2["max_concurrency"]))
+    number("stages-room", int(two_2["max_concurrency"]))
+    number("stages-rate", _ratio(two, whole) - 1, fmt_percent, digits=0)
+    number("stages-rate-910b2", _ratio(two_2, whole_2) - 1, fmt_percent, digits=0)
+
+
+def _ratio(values: Values, than: Values) -> float:
+    return float(values["output_throughput"] / than["output_throughput"])
+
+
+def largest(derivation: Derivation, inputs: Inputs, quantity: str, limit: float) -> int:
+    """Largest concurrency of a replica at which a quantity is within a limit; 0 if none is."""
+    low, high = 0, int(quantities(derivation, inputs, concurrency=1)["max_concurrency"])
+    while low < high:
+        middle = (low + high + 1) // 2
+        within = quantities(derivation, inputs, concurrency=middle)[quantity] <= limit
+        low, high = (middle, high) if within else (low, middle - 1)
+    return low
+
+
+def goodput(derivation: Derivation, limit: float) -> list[Served]:
+    """Each deployment with one request, with as many as keep to a limit on TPOT [s], and full."""
+    def served(name: Text, replica: Replica) -> Served:
+        of = partial(quantities, derivation, replica.inputs)
+        most, alone = largest(derivation, replica.inputs, "tpot", limit), of(concurrency=1)
+        return Served(name, most, alone, of(concurrency=most),
+                      full=of(concurrency=int(alone["max_concurrency"])))
+
+    return [served(("8 × H20 141 GB, FP8, TP8", "8 × H20 141 GB，FP8，TP8"), h20()),
+            served(("16 × H800, FP8, TP8 × PP2", "16 × H800，FP8，TP8 × PP2"), h800(STAGES)),
+            served(("16 × 910B2, W8A8, TP8 × PP2", "16 × 910B2，W8A8，TP8 × PP2"),
+                   ascend(STAGES))]
+
+
+def goodput_table(rows: Sequence[Served], first_limit: float) -> None:
+    """What deployments deliver within the limit on TPOT, and full; with that on TTFT [s]."""
+    table([{"cards": row.name, "alone": fmt_time(row.alone["ttft"]), "most": row.most,
+            "rate": round(row.best["output_throughput"]), "ttft": fmt_time(row.best["ttft"]),
+            "room": int(row.alone["max_concurrency"]),
+            "full": round(row.full["output_throughput"]), "slow": fmt_time(row.full["tpot"])}
+           for row in rows],
+          {"cards": ("deployment", "部署"),
+           "alone": ("$\\tau_1$ of one request", "单请求 $\\tau_1$"),
+           "most": ("$c$ within the limit on $\\tau$", "$\\tau$ 达标的最大 $c$"),
+           "rate": ("$X$ there (token/s)", "此时 $X$（token/s）"),
+           "ttft": ("$\\tau_1$ there", "此时 $\\tau_1$"),
+           "room": ("$c$, memory full", "显存放满的 $c$"),
+           "full": ("$X$ (token/s)", "$X$（token/s）"), "slow": "$\\tau$"}, wide=True)
+    number("goodput-first", first_limit, fmt_time)
+    number("goodput-share", _ratio(rows[0].best, rows[0].full), fmt_percent, digits=0)
+
+
+def replicas(derivation: Derivation, users: int) -> dict[int, Values]:
+    """Quantities of so many users over replicas of eight H20, by the number of replicas."""
+    spread = {count: quantities(derivation, h20().inputs, concurrency=users, data_parallel=count)
+              for count in REPLICAS}
+    table([{"D": count, "each": int(values["requests_per_rank"]),
+            "used": fmt_percent(users / (count * values["requests_per_rank"]), 0),
+            "ttft": fmt_time(values["ttft"]), "tpot": fmt_time(values["tpot"]),
+            "rate": round(values["output_throughput"]),
+            "share": fmt_percent(_ratio(values, spread[1]) / count, 0)}
+           for count, values in spread.items()],
+          {"D": "$D$", "each": ("requests on the fullest", "最满副本的请求数"),
+           "used": ("used", "利用"), "ttft": "$\\tau_1$", "tpot": "$\\tau$",
+           "rate": "$X$ (token/s)", "share": ("share of $D$ times one", "与单副本 $D$ 倍之比")})
+    show(f"{users} requests over replicas of eight H20 each, in FP8; replicas share no experts.",
+         f"{users} 个请求分到若干副本，每副本八张 H20，FP8，副本之间不共用专家。")
+    number("replicas-four", _ratio(spread[4], spread[1]), fmt_fixed, digits=1)
+    return spread
+
+
+def exercise_of_a_pipeline(bubble: sympy.Expr, need: sympy.Expr) -> None:
+    """The numbers of the second exercise: what idles, and the chunks that it takes for a tenth."""
+    chunk, stages, prompt = 8192, 4, 16384
+    chunks = int(need.subs(sym.pipeline_parallel, stages))
+    number("exercise-prompt", prompt)
+    number("exercise-chunk", chunk)
+    number("exercise-stages", stages)
+    number("exercise-bubble", _bubble(bubble, stages, prompt // chunk), fmt_percent, digits=0)
+    number("exercise-chunks", chunks)
+    number("exercise-tokens", chunks * chunk)
+
+
+def exercise_of_a_batch(derivation: Derivation) -> None:
+    """The numbers of the third exercise: weights of a card, and the cache of a request."""
+    alone = quantities(derivation, h20().inputs, concurrency=1)
+    weights = alone["weights_per_device"]
+    cache = alone["kv_bytes_per_token"] * alone["decode_context_tokens"]
+    number("exercise-weights", weights, fmt_bytes)
+    number("exercise-cache", cache, fmt_bytes, unit="MB", digits=1)
+    number("exercise-half", round(weights / (2 * cache)))

@@ -1,0 +1,43 @@
+"""What the documents say of a chapter's subject, beside ours: rows of the audit, folded."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from calc.auditing.audit import Audited, audit
+from calc.auditing.judging import CONTRADICTS
+from catalogue import ParamsError
+from notebooks.pages.audit.words import called, printed, right
+from notebooks.show.display import table
+from notebooks.show.documents import link
+
+
+def chosen(names: str) -> list[Audited]:
+    """Claims by their numbers, in the audit's order.
+
+    What contradicts a claim is left to the page of its document, which has all of them.
+
+    Args:
+        names: numbers with blanks between them: ``S1-164 S2-C053``.
+
+    Raises ParamsError for a number that no claim has.
+    """
+    rows = {row.id: row for row in audit(only=names.split()).rows}
+    if unknown := sorted(set(names.split()) - set(rows)):
+        raise ParamsError(f"there is no claim '{unknown[0]}', expected one of params/claims.")
+    return [replace(row, judgement=replace(row.judgement, clashes=(), also=tuple(
+        each for each in row.judgement.also if each != CONTRADICTS))) for row in rows.values()]
+
+
+def beside(names: str) -> None:
+    """A table of those claims: what is printed, what is right, the verdict.
+
+    Args:
+        names: as for :func:`chosen`.
+    """
+    table([{"id": link(row.id),
+            "what": (row.case.what["en"], row.case.what["zh"]), "printed": printed(row),
+            "right": right(row), "verdict": called(row)} for row in chosen(names)],
+          {"id": ("claim", "编号"), "what": ("what", "内容"), "printed": ("documented", "文档"),
+           "right": ("right", "正确值"), "verdict": ("verdict", "结论")},
+          folded=("The claims of the documents", "文档中的论断"))

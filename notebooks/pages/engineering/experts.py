@@ -1,0 +1,378 @@
+"""Expert parallelism: how wide, how many spares, half-batches or not, experts off the cards or not.
+
+What decodes has cards of its own, for in one pool a prompt on any rank holds up all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from matplotlib.figure import Figure
+
+import calc
+from calc.closed_form.evaluate import evaluate
+from calc.evidence.validation import measured_system
+from calc.many.sweeps import decode_sweep
+from calc.sensitivity.breakeven import SECOND, BreakEven, solve
+from calc.sensitivity.plans import Plan, plan_of
+from notebooks.pages.deciding.goals import named
+from notebooks.pages.engineering.layouts import LIMIT, PACE, RATE, plan
+from notebooks.show import figures
+from notebooks.show.display import figure, number, table
+from notebooks.show.numbers import fmt_bytes, fmt_fixed, fmt_int, fmt_percent, fmt_quantity
+
+Text = tuple[str, str]
+Case = tuple[str, str, int]
+CASES: tuple[Case, ...] = (("ascend-910b2", "w8a8-int8", 2), ("nvidia-h20", "fp8-block", 2),
+                           ("nvidia-h200-sxm", "fp8-block", 1))
+WIDTHS = (8, 16, 32, 64, 128)
+TENSORS = (1, 2, 4)  # of attention, that are tried
+PER_NODE = 8
+PER_RANK = np.unique(np.r_[1:65, np.geomspace(64, 512, 32).round()])  # requests that are tried
+EVERY = np.arange(1.0, 257)  # of a narrow replica, whose ranks are few
+RANDOM, PLACED, SPARE, HALVES = "random", "placed", "spare", "halves"
+MODES: dict[str, Text] = {
+    RANDOM: ("placed at random", "随机分配"), PLACED: ("placed by load", "按负载放置"),
+    SPARE: ("and one spare a rank", "另加每 rank 一个冗余"),
+    HALVES: ("and half-batches", "再加半批重叠")}
+SHORT: dict[str, Text] = {RANDOM: ("random", "随机"), PLACED: ("by load", "按负载"),
+                          SPARE: ("spares", "冗余"), HALVES: ("spares, half-batches", "冗余加半批")}
+SEEN = 64  # width of the table of spares
+OF_CARD = 16  # requests of a card in that of the slowest rank
+SPARES = (0, 1, 2)  # of a rank
+TIERS, ON_CARDS = "s1-expert-tiers-one-request", "s1-expert-tiers-on-cards"
+POPULAR = "s1-expert-tiers-popular"
+REQUESTS = (1, 2, 4, 8, 20)  # of a replica
+HIT = "device_hit_share"
+APART = {"separate_pools": 1.0}
+MEASURED = ("wide-ant-ep16", "wide-ant-ep32", "wide-rtp-decode", "wide-lmsys-decode",
+            "wide-vllm-decode-ep32", "wide-vllm-decode-ep96", "wide-cloudmatrix-decode")
+MILLI = 1e3
+PROMISES = (0.02, 0.1)  # s, where wide and narrow are compared
+
+
+@dataclass(frozen=True)
+class Yield:
+    """What a card of a pool that decodes yields, by requests of a rank.
+
+    Attributes:
+        plan: the deployment.
+        moves: inputs that differ from it.
+        requests: of all of it.
+        rates: output tokens per second of a card.
+        paces: time per token [s].
+    """
+
+    plan: Plan
+    moves: Mapping[str, float]
+    requests: np.ndarray
+    rates: np.ndarray
+    paces: np.ndarray
+
+    def best(self, limit: float) -> int | None:
+        """Where it yields most within a promise; None where it keeps it for nobody."""
+        kept = self.paces <= limit
+        return int(np.where(kept, self.rates, 0).argmax()) if kept.any() else None
+
+    def rate(self, limit: float) -> float:
+        """That most [token/s]; 0 where it keeps the promise for nobody."""
+        place = self.best(limit)
+        return 0.0 if place is None else float(self.rates[place])
+
+
+def _yield(made: Plan, moves: Mapping[str, float], tried: np.ndarray = PER_RANK) -> Yield:
+    ranks = float(made.inputs["data_parallel"] * made.inputs["pipeline_parallel"])
+    asked = {**moves, **APART, "concurrency": tried * ranks}
+    fits = made.fits(asked)
+    found = decode_sweep({**made.inputs, **asked}, made.scenario.model.attention,
+                         ("output_throughput", "tpot"), threads=1)
+    return Yield(made, moves, tried[fits] * ranks,
+                 found["output_throughput"][fits] / made.cards, found["tpot"][fits])
+
+
+@cache
+def narrow(case: Case) -> Yield:
+    """Tensor parallelism in a server, a pipeline stage per server, every expert cut.
+
+    Args:
+        case: card, precision and servers of a replica.
+    """
+    return _yield(plan(*case), {}, EVERY)
+
+
+@cache
+def _wide(case: Case, width: int, tensor: int, users: int = 1, pool: str | None = None) -> Plan:
+    """Experts over so many cards, placed by load, with a spare for each rank."""
+    return plan(case[0], case[1], width // PER_NODE, users, tensor=tensor, pipeline=1,
+                expert=width, spares=width, pool=pool)
+
+
+def moved(made: Plan, mode: str, of_rank: int = 1) -> dict[str, float]:
+    """The inputs of a mode: how experts are placed, copies of them, half-batches.
+
+    Args:
+        made: a plan with spares, placed by load.
+        mode: of :data:`MODES`.
+        of_rank: spares of a rank, where there are any.
+    """
+    spares = float(of_rank * made.inputs["expert_parallel"])
+    if mode == RANDOM:
+        return {"balanced_placement": 0.0, "placement_residual": 0.0, "redundant_experts": 0.0}
+    if mode == PLACED:
+        return {"redundant_experts": 0.0}
+    return {"redundant_experts": spares} | ({"micro_batches": 2.0} if mode == HALVES else {})
+
+
+@cache
+def wide(case: Case, width: int, mode: str, of_rank: int = 1, limit: float = LIMIT) -> Yield:
+    """Experts over so many cards, attention cut as is best within a promise.
+
+    Args:
+        case: card, precision and servers of a narrow replica.
+        width: cards that share the experts.
+        mode, of_rank: as for :func:`moved`.
+        limit: of the time per token [s].
+    """
+    tried = [_yield(made, moved(made, mode, of_rank)) for tensor in TENSORS
+             for made in [_wide(case, width, tensor)]]
+    return max(tried, key=lambda each: each.rate(limit))
+
+
+def turn(case: Case, width: int) -> BreakEven:
+    """Promises at which wide yields more than narrow, second, or less [s].
+
+    Args:
+        case: card, precision and servers of a narrow replica.
+        width: cards that share the experts, placed by load with a spare a rank.
+    """
+    def difference(limits: np.ndarray) -> np.ndarray:
+        pairs = [(max(_of_all(case, width, each)), narrow(case).rate(each)) for each in limits]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.array([np.nan if not max(pair) else np.log(pair[0] / pair[1])
+                             if min(pair) else np.inf * (pair[0] - pair[1]) for pair in pairs])
+
+    return solve(difference, *PROMISES, most=512)
+
+
+def _of_all(case: Case, width: int, limit: float) -> list[float]:
+    return [_yielded(case, width, tensor).rate(limit) for tensor in TENSORS]
+
+
+@cache
+def _yielded(case: Case, width: int, tensor: int) -> Yield:
+    made = _wide(case, width, tensor)
+    return _yield(made, moved(made, SPARE))
+
+
+def _sure(case: Case, width: int) -> tuple[float, float]:
+    """The 80% interval of what a card yields within the promise [token/s]."""
+    found = wide(case, width, SPARE)
+    place = found.best(LIMIT)
+    assert place is not None
+    made = _wide(case, width, int(found.plan.inputs["tensor_parallel"]),
+                 int(found.requests[place]), "decode")
+    quantity = calc.estimate(made.scenario).quantities["output_throughput"]
+    return quantity.low / made.cards, quantity.high / made.cards
+
+
+def answer() -> None:
+    """The numbers of the first paragraph."""
+    number("ex-limit", LIMIT, fmt_quantity, unit="s")
+    for key, case, width in (("b2", CASES[0], 64), ("h20", CASES[1], 32)):
+        low, high = _sure(case, width)
+        number(f"ex-{key}-low", low, fmt_fixed, digits=0)
+        number(f"ex-{key}-high", high, fmt_fixed, digits=0)
+    for key, case in zip(("b2", "h20", "h200"), CASES, strict=True):
+        number(f"ex-{key}-narrow", narrow(case).rate(LIMIT), fmt_fixed, digits=0)
+        for width in WIDTHS[1:]:
+            number(f"ex-{key}-{width}", wide(case, width, SPARE).rate(LIMIT), fmt_fixed, digits=0)
+            number(f"ex-{key}-{width}-random", wide(case, width, RANDOM).rate(LIMIT), fmt_fixed,
+                   digits=0)
+    number("ex-h200-8", wide(CASES[2], 8, PLACED).rate(LIMIT), fmt_fixed, digits=0)
+    turns = turn(CASES[0], 32).turns
+    number("ex-b2-turn", MILLI * turns[-1].at, fmt_fixed, digits=0)
+    for key, case in zip(("b2", "h20", "h200"), CASES, strict=True):
+        gains = [wide(case, 64, mode).rate(LIMIT) / wide(case, 64, SPARE).rate(LIMIT) - 1
+                 for mode in (PLACED, HALVES)]
+        number(f"ex-{key}-spares", 1 / (1 + gains[0]) - 1, fmt_percent, digits=0)
+        number(f"ex-{key}-halves", gains[1], fmt_percent, digits=0)
+    one = plan(*CASES[1])
+    number("ex-pool-narrow", _within(one), fmt_fixed, digits=0)
+    number("ex-pool-wide", max(_within(_wide(CASES[1], 32, tensor)) for tensor in (*TENSORS, 8)),
+           fmt_fixed, digits=0)
+
+
+def _within(made: Plan) -> float:
+    """What a card of one pool that does both yields within the promise [token/s]."""
+    ranks = float(made.inputs["data_parallel"] * made.inputs["pipeline_parallel"])
+    moves = {"concurrency": PER_RANK * ranks}
+    kept = made.fits(moves) & (made.at(moves, PACE) <= LIMIT)
+    return float(np.where(kept, made.at(moves, RATE), 0).max()) / made.cards
+
+
+def picture() -> None:
+    """Tokens of a card against width, a line per placement, a panel per card."""
+    figure("experts_width", _drawn)
+
+
+def _drawn(lang: str) -> Figure:
+    place = int(lang == "zh")
+    figures.style()
+    drawing = Figure(figsize=(figures.WIDTH, 3.3))
+    for axes, case in zip(drawing.subplots(1, len(CASES)), CASES, strict=True):
+        for colour, (mode, title) in zip(figures.PALETTE, MODES.items(), strict=False):
+            axes.plot(WIDTHS, [wide(case, width, mode).rate(LIMIT) or np.nan for width in WIDTHS],
+                      "o-", ms=4, lw=1.7, color=colour, label=title[place])
+        axes.axhline(narrow(case).rate(LIMIT), color=figures.INK, lw=1.2, ls="--",
+                     label=("TP8, experts split", "TP8，专家切片")[place])
+        axes.set(xscale="log", ylim=(0, None))
+        axes.set_title(f"{named(case[0])[place]}\n{case[1]}", fontsize=9.5)
+        axes.set_xticks(WIDTHS, [str(width) for width in WIDTHS])
+        axes.set_xlabel(("cards that share the experts", "分摊专家的卡数")[place], fontsize=9)
+    drawing.axes[0].set_ylabel(("token/s of a card", "单卡 token/s")[place])
+    drawing.axes[1].legend(fontsize=7, loc="lower center", handlelength=1.4)
+    return drawing
+
+
+def decision() -> None:
+    """By card: narrow, each width with what it needs, and the promise from which it is better."""
+    rows = []
+    for case in CASES:
+        en, zh = named(case[0])
+        row: dict[str, str | Text] = {
+            "case": (f"{en}, `{case[1]}`", f"{zh}，`{case[1]}`"),
+            "narrow": fmt_fixed(narrow(case).rate(LIMIT), 0)}
+        for width in WIDTHS:
+            tried = {mode: wide(case, width, mode) for mode in MODES}
+            mode = max(tried, key=lambda name: tried[name].rate(LIMIT))
+            found = tried[mode]
+            tensor = int(found.plan.inputs["tensor_parallel"])
+            if not found.rate(LIMIT):
+                row[f"w{width}"] = "–"
+                continue
+            told = f"**{fmt_fixed(found.rate(LIMIT), 0)}**<br>TP{tensor}"
+            row[f"w{width}"] = f"{told}, {SHORT[mode][0]}", f"{told}，{SHORT[mode][1]}"
+        turns = [each.at for each in turn(case, 32).turns if each.after == SECOND]
+        row["turn"] = f"{fmt_fixed(MILLI * turns[-1], 0)} ms" if turns else ("always", "始终")
+        rows.append(row)
+    table(rows, {"case": ("token/s of a card", "单卡 token/s"),
+                 "narrow": ("TP8, experts split", "TP8，专家切片"),
+                 **{f"w{width}": (f"EP{width}",) * 2 for width in WIDTHS},
+                 "turn": ("EP32 better from", "EP32 占优起点")})
+
+
+def slowest() -> None:
+    """Experts of a rank, those that a step hits, and the load of the fullest rank."""
+    rows = []
+    for width in WIDTHS:
+        made = _wide(CASES[1], width, 1)
+        seen = {mode: _balance(made, moved(made, mode)) for mode in (RANDOM, PLACED, SPARE)}
+        experts = float(made.inputs["n_routed_experts"])
+        rows.append({"width": width, "experts": fmt_int(experts / width),
+                     "hit": fmt_fixed(seen[RANDOM][0] / width, 1),
+                     **{mode: f"+{fmt_percent(each[1], 0)}" for mode, each in seen.items()}})
+    table(rows, {"width": ("EP", "EP"), "experts": ("experts of a rank", "每 rank 专家数"),
+                 "hit": ("of these hit by a step", "一步选中其中"), **{
+        mode: (f"fullest over mean, {MODES[mode][0]}", f"最满超出平均，{MODES[mode][1]}")
+        for mode in (RANDOM, PLACED, SPARE)}})
+    number("ex-of-card", OF_CARD)
+
+
+def _balance(made: Plan, moves: Mapping[str, float]) -> tuple[float, float]:
+    found = evaluate({**made.inputs, **moves, **APART, "concurrency": float(OF_CARD * made.cards)},
+                     made.scenario.model.attention)
+    return float(found["decode_distinct_experts"]), float(found["decode_rank_imbalance"])
+
+
+def spares() -> None:
+    """What copies of the most popular experts cost and yield, by their number."""
+    rows = []
+    for case in CASES:
+        en, zh = named(case[0])
+        row: dict[str, str | Text] = {"case": (f"{en}, `{case[1]}`", f"{zh}，`{case[1]}`"),
+                                      "random": fmt_fixed(wide(case, SEEN, RANDOM).rate(LIMIT), 0)}
+        for count in SPARES:
+            found = wide(case, SEEN, SPARE, count)
+            row[f"n{count}"] = fmt_fixed(found.rate(LIMIT), 0)
+        made = _wide(case, SEEN, 1)
+        row["bytes"] = fmt_bytes(float(evaluate(
+            made.inputs, made.scenario.model.attention)["redundant_weights_per_device"]), digits=1)
+        rows.append(row)
+    table(rows, {"case": (f"token/s of a card, EP{SEEN}", f"单卡 token/s，EP{SEEN}"),
+                 "random": MODES[RANDOM], **{
+        f"n{count}": (f"by load, {count} spare{'s' * (count != 1)} a rank",
+                      f"按负载，每 rank {count} 个冗余") for count in SPARES},
+        "bytes": ("memory of one", "一个所占显存")})
+    number("ex-seen", SEEN)
+
+
+def measured() -> None:
+    """Pools of wide expert parallelism that were measured, beside what is predicted of them."""
+    rows = []
+    for name in MEASURED:
+        system = measured_system(name)
+        which = system.measured("output_throughput")
+        ratio = system.predict("output_throughput", which) / system.rows["output_throughput"][which]
+        ends = dict.fromkeys(fmt_fixed(float(end)) for end in (ratio.min(), ratio.max()))
+        rows.append({"system": (f"{named(system.scenario.device.id)[0]}, "
+                                f"EP{int(system.inputs['expert_parallel'])}",
+                                f"{named(system.scenario.device.id)[1]}，"
+                                f"EP{int(system.inputs['expert_parallel'])}"),
+                     "name": f"`{name}`", "rows": len(which), "ratio": " – ".join(ends)})
+    table(rows, {"system": ("measured decode pool", "实测的解码池"), "name": ("system", "系统"),
+                 "rows": ("rows", "行数"), "ratio": ("predicted over measured", "预测 / 实测")},
+          folded=("Where it was measured: predicted over measured", "有实测之处：预测与实测之比"))
+
+
+def needed(requests: int) -> BreakEven:
+    """Hit rates at which experts that are fetched keep the promise, second, or do not.
+
+    Args:
+        requests: of a replica of S1's plan, whose cards keep a quarter of the experts.
+    """
+    made = tiers(requests)
+
+    def difference(shares: np.ndarray) -> np.ndarray:
+        return np.log(LIMIT / made.at({HIT: shares}, "tpot"))
+
+    return solve(difference, 1e-6, 1 - 1e-6, most=256)
+
+
+@cache
+def tiers(requests: int) -> Plan:
+    """S1's plan with experts in host memory, for so many requests of each replica."""
+    made = plan_of(TIERS)
+    return plan_of(TIERS, [
+        f"workload.concurrency={requests * int(made.inputs['data_parallel'])} request"])
+
+
+def fetched() -> None:
+    """What fetching takes by requests and hit rate, and the hit rate that keeps the promise."""
+    rows = []
+    kept = 1 - tiers(1).inputs["fetched_share"]
+    popular = {1: plan_of(TIERS).inputs[HIT], 20: plan_of(POPULAR).inputs[HIT]}
+    on_cards = plan_of(ON_CARDS)
+    for count in REQUESTS:
+        made, found = tiers(count), needed(count)
+        turns = [each.at for each in found.turns if each.after == SECOND]
+        users = {"concurrency": np.array([made.inputs["concurrency"]])}
+        rows.append({
+            "requests": count,
+            "needed": fmt_percent(turns[0], 0) if turns else ("none suffices", "均不够"),
+            "popular": fmt_percent(popular[count], 0) if count in popular else "–",
+            "blind": fmt_quantity(float(made.at({HIT: np.array([kept])}, "tpot")[0]), "s"),
+            "best": fmt_quantity(float(made.at({HIT: np.array([1.0])}, "tpot")[0]), "s"),
+            "cards": fmt_quantity(float(on_cards.at(users, "tpot")[0]), "s")})
+    table(rows, {"requests": ("requests of a replica", "每副本请求数"),
+                 "needed": ("hit rate needed", "所需命中率"),
+                 "popular": ("most popular kept", "留最热门者可得"),
+                 "blind": ("TPOT, kept at random", "TPOT，随机留存"),
+                 "best": ("TPOT, best there is", "TPOT，命中上限"),
+                 "cards": ("TPOT, all on cards", "TPOT，全在卡上")})
+    first = needed(1)
+    number("ex-kept", kept, fmt_percent, digits=0)
+    number("ex-needed-one", first.turns[0].at, fmt_percent, digits=0)
+    number("ex-most", max(REQUESTS))

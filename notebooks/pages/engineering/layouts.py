@@ -1,0 +1,80 @@
+"""Deployments that the engineering chapters hold against each other, one knob apart."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+import catalogue
+from calc.layouts.choice import UTILIZATION, Choice, scenario
+from calc.search.load_goal import load_goal
+from calc.sensitivity.plans import Plan
+from catalogue.planning.goals import Goal
+
+GOAL = "r1-matrix"  # its model and the lengths of its requests
+CHUNK = 8192  # prompt tokens of a step
+PACE = "steady_tpot"
+RATE = "steady_throughput"
+HELD = "max_concurrency"
+LIMIT = 0.05  # s, of a token to each user: what the documents and the goals of this book promise
+MOST = 512  # users that are tried
+
+
+@cache
+def goal(prompt: int = 0, answer: int = 0) -> Goal:
+    """The goal whose requests are served, with its own lengths unless others are given [token]."""
+    return load_goal(GOAL, [f"demand.{name}={length} token" for name, length in (
+        ("input_tokens", prompt), ("output_tokens", answer)) if length])
+
+
+@cache
+def plan(device: str, precision: str, servers: int, users: int = 1, *, tensor: int = 0,
+         pipeline: int = 0, expert: int = 1, spares: int = 0, drafts: int = 1,
+         halves: int = 1, prompt: int = 0, answer: int = 0, pool: str | None = None) -> Plan:
+    """Whole servers of a card; replicas take what tensor and pipeline parallelism leave.
+
+    Args:
+        device, precision: entries of the catalogue.
+        servers: whole ones.
+        users: at once.
+        tensor, pipeline: parallel sizes; over the cards of a server, and a stage per server.
+        expert, spares: expert-parallel size, redundant experts.
+        drafts, halves: draft tokens, half-batches of a step.
+        prompt, answer: of a request, the goal's own unless given [token].
+        pool: ``decode`` for cards that do nothing else.
+    """
+    node = catalogue.load_device(device).node
+    assert node
+    per_node = int(catalogue.load_node(node).devices_per_node.value)
+    cards, tensor, pipeline = servers * per_node, tensor or per_node, pipeline or servers
+    choice = Choice(
+        device=device, node=node, engine=None, precision=precision, devices=cards, tensor=tensor,
+        pipeline=pipeline, data=cards // (tensor * pipeline), expert=expert, slices=0,
+        spares=spares, context=1, chunk=CHUNK, micro_batches=halves, drafts=drafts,
+        utilization=UTILIZATION, concurrency=users, pool=pool)
+    made = scenario(goal(prompt, answer), choice)
+    return Plan(precision, made, made.inputs(), tuple(made.knobs()))
+
+
+def most_users(made: Plan, limit: float = LIMIT) -> int:
+    """The most users at once within memory and a time per token [1]; 0 if not even one.
+
+    Args:
+        made: the deployment.
+        limit: of the time per token [s].
+    """
+    users = np.arange(1.0, MOST + 1)
+    moves = {"concurrency": users}
+    kept = made.fits(moves) & (made.at(moves, PACE) <= limit)
+    return int(users[kept].max(initial=0))
+
+
+def at(made: Plan, users: float, name: str) -> float:
+    """A quantity of a deployment with so many users."""
+    return float(made.at({"concurrency": np.array([float(users)])}, name)[0])
+
+
+def holds(made: Plan, users: float) -> bool:
+    """Whether memory holds so many users at their longest."""
+    return bool(made.fits({"concurrency": np.array([float(users)])})[0])

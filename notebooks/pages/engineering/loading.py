@@ -1,0 +1,330 @@
+"""Loading: what a server reads before it answers, from where, and what crosses its network."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+from matplotlib.figure import Figure
+
+import calc
+import catalogue
+from calc.capacity.availability import Fleet, failures_of, fleet_of
+from calc.capacity.tiers import Population, needed
+from calc.closed_form.evaluate import evaluate
+from calc.sensitivity.breakeven import solve
+from calc.sensitivity.plans import Plan
+from catalogue.planning.failures import Failures
+from notebooks.pages.deciding.capacity.failing import SERVERS
+from notebooks.pages.deciding.goals import named
+from notebooks.pages.derivations.memory_weights import LOADERS, STORAGE, checkpoint
+from notebooks.pages.engineering import layouts
+from notebooks.show import figures
+from notebooks.show.display import figure, number, table
+from notebooks.show.numbers import (
+    fmt_bytes,
+    fmt_fixed,
+    fmt_int,
+    fmt_percent,
+    fmt_quantity,
+    fmt_sig,
+)
+
+Text = tuple[str, str]
+USERS = 32
+PLANS = (("nvidia-h200-sxm", "fp8-block", 1), ("nvidia-h20", "fp8-block", 2),
+         ("ascend-910b2", "w8a8-int8", 2), ("ascend-910b2", "w4a8-int8", 1))
+MAIN = PLANS[0]
+SIZES = ("bf16", "fp8-block", "w8a8-int8", "w4a8-int8", "w4a16-awq")
+NODES = ("hgx-h200", "hgx-h20", "atlas-800i-a2", "atlas-800t-a2")
+KEPT = 2  # versions of the files on a drive: the one that serves and the next, or the last
+GROUPS = (1, 6, 48)  # servers that serve as one
+RATES = np.geomspace(0.5e9, 60e9, 120)
+TURNS, THINK, FOUND = 4, 300.0, 0.95  # of conversations
+NETWORK, ENDLESS = "network_bandwidth", 1e18
+REACH = 1e8, 1e14  # B/s that are tried
+SLOWER = 0.10  # by which a network may slow what it carries
+CUTS: dict[str, dict[str, int]] = {
+    "TP8 × PP2": {}, "TP16": {"tensor": 16, "pipeline": 1},
+    "TP8 × DP2, EP16": {"tensor": 8, "pipeline": 1, "expert": 16}}
+PORTS = (25e9 / 8, 200e9 / 8, 400e9 / 8)  # bytes per second of a card's port
+GIGA, BITS, MINUTE, HOUR, DAY, YEAR = 1e9, 8.0, 60.0, 3600.0, 86400.0, 8766 * 3600.0
+SLOW, LOADED, BEST = "slow", "loaded", "best"
+
+
+@cache
+def placed(device: str, precision: str, servers: int) -> Plan:
+    """A deployment, a pipeline stage per server."""
+    return layouts.plan(device, precision, servers, USERS)
+
+
+@cache
+def read(device: str, precision: str, servers: int) -> float:
+    """What a server reads of storage until it can answer [B]."""
+    made = placed(device, precision, servers)
+    found = evaluate(made.inputs, made.scenario.model.attention)
+    return float(found["loading_time"]) * float(made.inputs["storage_bandwidth"])
+
+
+def whole(precision: str) -> float:
+    """The weight files of the model, as all cards of its smallest deployment read them [B]."""
+    return read("nvidia-h200-sxm", precision, 2 if precision == "bf16" else 1) * (
+        2 if precision == "bf16" else 1)
+
+
+def failures(device: str = MAIN[0]) -> Failures:
+    """Of a card's servers."""
+    return failures_of(device)
+
+
+def fleet(groups: int, servers: int, loading: float, spares: int = 0) -> Fleet:
+    """Groups of servers of eight cards, which read for so long [s]."""
+    return fleet_of(groups, servers * 8, 8, failures(), loading, spares)
+
+
+def stores() -> dict[str, tuple[Text, float, bool]]:
+    """Where weights come from: in words, bytes per second to a server, whether servers share it."""
+    size, usual, best = checkpoint(), LOADERS[0], LOADERS[-1]
+    drive = catalogue.load_link("nvme-gen4").device_bandwidth.value
+    streamed = catalogue.load_link("object-store-streamed").device_bandwidth.value
+    fast = f"{STORAGE / GIGA:.0f} GB/s"
+    return {
+        SLOW: (("NFS or object store over 10 Gb/s", "10 Gb/s 网络上的 NFS 或对象存储"),
+               10e9 / BITS, True),
+        LOADED: ((f"{fast} storage, usual loader (measured)",
+                  f"{fast} 存储，常用加载器（实测）"), size / usual.storage, True),
+        "drive": (("one NVMe drive", "一块 NVMe 盘"), drive, False),
+        "streamed": (("object store, streamed (measured)", "对象存储，流式读取（实测）"),
+                     streamed, True),
+        "two": (("two NVMe drives, striped", "两块 NVMe 盘条带化"), 2 * drive, False),
+        "port": (("store behind a 200 Gb/s port", "200 Gb/s 端口后的共享存储"), PORTS[1], True),
+        "cached": (("page cache, usual loader (measured)", "页缓存，常用加载器（实测）"),
+                   size / usual.memory, False),
+        BEST: ((f"{fast} storage, best loader (measured)",
+                f"{fast} 存储，最快的加载器（实测）"), size / best.storage, True)}
+
+
+def answer() -> None:
+    """The numbers of the first paragraph."""
+    size, found, start = read(*MAIN), stores(), failures().start
+    number("lo-size", size, fmt_bytes, digits=0)
+    number("lo-start", start.value / MINUTE)
+    number("lo-start-low", start.low / MINUTE)
+    number("lo-start-high", start.high / MINUTE)
+    for name in (SLOW, LOADED, "drive", "two", "cached"):
+        number(f"lo-{name}", size / found[name][1] / MINUTE, fmt_fixed, digits=1)
+        number(f"lo-{name}-rate", found[name][1] / GIGA, fmt_sig, digits=2)
+    number("lo-even", size / start.value / GIGA, fmt_sig, digits=2)
+    number("lo-even-low", size / start.high / GIGA, fmt_sig, digits=2)
+    number("lo-even-high", size / start.low / GIGA, fmt_sig, digits=2)
+    number("lo-storage", STORAGE / GIGA)
+    number("lo-drive-ratio", found["drive"][1] / (size / start.value), fmt_fixed, digits=1)
+    number("lo-disk", (KEPT * whole("fp8-block")), fmt_bytes, unit="TB", digits=1)
+    for name in (SLOW, "drive", BEST):
+        lost = fleet(1, 1, size / found[name][1]).restarting * YEAR / HOUR
+        number(f"lo-lost-{name}", lost, fmt_sig, digits=2)
+    mended = failures().repair.value / failures().between_failures.value * YEAR / HOUR
+    number("lo-mended", mended, fmt_sig, digits=2)
+
+
+def picture() -> None:
+    """Minutes until a server answers again, against the rate of its storage."""
+    figure("loading_restart", _drawn)
+
+
+def _drawn(lang: str) -> Figure:
+    at = int(lang == "zh")
+    drawing, axes = figures.axes(height=3.7)
+    start = failures().start
+    for colour, plan, (en, zh) in zip(figures.PALETTE[:2], PLANS[:2], (
+            ("8 bits on one server", "8 比特，一台服务器"),
+            ("8 bits on two, or 4 bits on one", "8 比特两台，或 4 比特一台")), strict=True):
+        size = read(*plan)
+        axes.plot(RATES / GIGA, (size / RATES + start.value) / MINUTE, color=colour,
+                  label=f"{fmt_bytes(size, digits=0)}: {(en, zh)[at]}")
+        if plan == MAIN:
+            axes.fill_between(RATES / GIGA, (size / RATES + start.low) / MINUTE,
+                              (size / RATES + start.high) / MINUTE, color=colour, alpha=0.15, lw=0)
+    axes.axhline(start.value / MINUTE, color=figures.INK, lw=1, ls="--")
+    axes.annotate(("start of the engine alone", "仅引擎启动")[at], (58, start.value / MINUTE),
+                  xytext=(0, -11), textcoords="offset points", ha="right", fontsize=8)
+    for place, (name, short) in enumerate(((SLOW, "10 Gb/s"), ("drive", "NVMe"),
+                                           ("two", "2 NVMe"), ("port", "200 Gb/s"))):
+        rate = stores()[name][1] / GIGA
+        axes.axvline(rate, color=figures.INK, lw=0.8, alpha=0.5)
+        axes.annotate(short, (rate, 35), xytext=(2, -8 * (place % 2)), fontsize=8,
+                      textcoords="offset points")
+    axes.set(xscale="log", yscale="log", ylim=(1, 45), xlim=(0.5, 60),
+             xlabel=("storage to a server (GB/s)", "存储到单台服务器的速率（GB/s）")[at],
+             ylabel=("minutes until it answers", "重启所需分钟")[at])
+    axes.legend(fontsize=8, loc="lower left")
+    for axis, low, high in ((axes.xaxis, 1, 20), (axes.yaxis, 2, 40)):
+        figures.log_ticks(axis, low, high)
+    return drawing
+
+
+def decision() -> None:
+    """By where weights come from: how long a server reads and restarts, and what that loses."""
+    start, rows = failures().start, []
+    for title, rate, shared in stores().values():
+        seconds = read(*MAIN) / rate
+        ends = [fmt_fixed((seconds + each) / MINUTE, 1) for each in (start.low, start.high)]
+        rows.append({
+            "store": title, "rate": fmt_sig(rate / GIGA, 3), "load": fmt_fixed(seconds / MINUTE, 1),
+            "half": fmt_fixed(read(*PLANS[1]) / rate / MINUTE, 1),
+            "restart": f"{fmt_fixed((seconds + start.value) / MINUTE, 1)} ({ends[0]}–{ends[1]})",
+            "lost": fmt_sig(fleet(1, 1, seconds).restarting * YEAR / HOUR, 2),
+            "all": fmt_fixed(SERVERS * read(*MAIN) / rate / MINUTE, 0) if shared else "–"})
+    table(rows, {
+        "store": ("weights from", "权重来源"), "rate": "GB/s",
+        "load": ("H200, 1 server: min", "H200 单台：分钟"),
+        "half": ("H20, each of 2: min", "H20 两台之一：分钟"),
+        "restart": ("H200, back in service after: min", "H200 恢复服务：分钟"),
+        "lost": ("hours a year in restarts", "每年重启小时数"),
+        "all": (f"{SERVERS} servers at once, if the rate is the store's: min",
+                f"{SERVERS} 台同时读，若为存储总速率：分钟")}, wide=True)
+
+
+def availability() -> None:
+    """What storage changes of the throughput that is there, by servers that serve as one."""
+    found, rows = stores(), []
+    for servers in GROUPS:
+        for spares in (0, 2):
+            row: dict[str, object] = {"servers": servers, "spares": spares}
+            for name in (SLOW, "drive", BEST):
+                made = fleet(SERVERS // servers, servers, read(*MAIN) / found[name][1], spares)
+                row[name] = fmt_percent(made.share, 2)
+            rows.append(row)
+    table(rows, {"servers": ("servers that serve as one", "共同服务的台数"),
+                 "spares": (f"standing by, of {SERVERS}", f"{SERVERS} 台另配备机"),
+                 **{name: found[name][0] for name in (SLOW, "drive", BEST)}})
+
+
+def even_store(rate: float) -> float:
+    """Servers that read a shared store at once as fast as each its own drive [1].
+
+    Args:
+        rate: of the store to all of them [B/s].
+    """
+    return rate / float(catalogue.load_link("nvme-gen4").device_bandwidth.value)
+
+
+def turns() -> None:
+    """Where more storage stops to matter."""
+    number("lo-port-rate", stores()["port"][1] / GIGA)
+    number("lo-shared", even_store(stores()["port"][1]), fmt_fixed, digits=1)
+
+
+def files() -> None:
+    """The files of every precision, and whether a host keeps them all in memory."""
+    rows = []
+    for precision in SIZES:
+        size = whole(precision)
+        row: dict[str, object] = {"precision": f"`{precision}`", "size": fmt_bytes(size, digits=0),
+                                  "disk": fmt_bytes(KEPT * size, "TB", 1)}
+        for name in NODES:
+            memory = catalogue.load_node(name).host_memory
+            if memory is not None:
+                left = memory.value - size
+                row[name] = fmt_bytes(left, digits=0) if left > 0 else "–"
+        rows.append(row)
+    columns: dict[str, Text] = {
+        "precision": ("precision", "精度"), "size": ("weights", "权重"),
+        "disk": (f"{KEPT} versions on disk", f"磁盘上存 {KEPT} 个版本")}
+    for name in NODES:
+        node = catalogue.load_node(name)
+        if node.host_memory is not None:
+            memory = fmt_bytes(node.host_memory.value, "GiB", 0)
+            columns[name] = (f"left of {memory}, {node.name['en']}",
+                             f"{node.name['zh']}，{memory} 所余")
+    table(rows, columns, wide=True)
+
+
+def offload() -> None:
+    """Caches of conversations on drives: from which rate, how much, and what is written a day."""
+    rows, drive = [], catalogue.load_link("nvme-gen4").device_bandwidth.value
+    for device, precision, servers in PLANS:
+        made = placed(device, precision, servers)
+        people = Population(made.scenario, TURNS, THINK)
+        requests = layouts.at(made, USERS, layouts.RATE) / float(made.inputs["output_tokens"])
+        storage = people.kept(requests / TURNS, people.tiers(USERS, host=0.0, storage=1e12))[-1]
+        held = needed(people.talk, requests / TURNS, FOUND, people.per_token)
+        fresh = requests / TURNS * float(people.talk.said[-1]) * people.per_token
+        rows.append({
+            "card": named(device), "precision": f"`{precision}`", "cards": made.cards,
+            "token": fmt_bytes(people.per_token, "kB", 1),
+            "rate": fmt_sig(storage.break_even / GIGA, 2), "held": fmt_bytes(held, "GB", 0),
+            "written": fmt_bytes(fresh * DAY, "TB", 1)})
+        if (device, precision, servers) == MAIN:
+            number("lo-kv-drive", drive / storage.break_even, fmt_sig, digits=2)
+            number("lo-kv-held", held, fmt_bytes, digits=0)
+            number("lo-kv-written", fresh * DAY, fmt_bytes, unit="TB", digits=1)
+    found = fmt_percent(FOUND, 0)
+    table(rows, {
+        "card": ("card", "卡"), "precision": ("precision", "精度"), "cards": ("cards", "卡数"),
+        "token": ("KV of a token", "每 token KV"),
+        "rate": ("reading pays from, GB/s", "读取合算的最低速率，GB/s"),
+        "held": (f"kept for {found} of returns", f"{found} 返回命中所需"),
+        "written": ("written a day", "每天写入")})
+    number("lo-kv-users", USERS)
+    number("lo-kv-turns", TURNS)
+    number("lo-kv-think", THINK / MINUTE)
+
+
+def network_for(made: Plan, name: str) -> float | None:
+    """The rate of a card's port at which the network slows a quantity by a tenth [B/s].
+
+    None if even the slowest that is tried slows it less.
+
+    Args:
+        made: a deployment over several servers.
+        name: of a time.
+    """
+    kind = made.scenario.model.attention
+    most = (1 + SLOWER) * float(calc.evaluate({**made.inputs, NETWORK: ENDLESS}, kind)[name])
+    found = solve(lambda at: np.log(np.asarray(
+        calc.evaluate({**made.inputs, NETWORK: at}, kind)[name]) / most), *REACH)
+    return found.turns[0].at if found.turns else None
+
+
+def network() -> None:
+    """What layouts over two servers need of the port of a card."""
+    rows = []
+    for device, precision, servers in PLANS[1:3]:
+        for name, cut in CUTS.items():
+            made = layouts.plan(device, precision, servers, USERS, **cut)
+            row: dict[str, object] = {"card": named(device), "layout": name}
+            for quantity in ("tpot", "ttft"):
+                rate = network_for(made, quantity)
+                row[quantity] = (f"< {REACH[0] * BITS / GIGA:.0f}" if rate is None
+                                 else fmt_sig(rate * BITS / GIGA, 2))
+                times = calc.evaluate({**made.inputs, NETWORK: np.array(PORTS)},
+                                      made.scenario.model.attention)[quantity]
+                row |= {f"{quantity}{place}": fmt_quantity(float(time), "s")
+                        for place, time in enumerate(times)}
+            rows.append(row)
+            key = "".join(letter for letter in name if letter.isalnum()).lower()
+            number(f"lo-{device}-{key}", row["tpot"], str)
+            number(f"lo-{device}-{key}-first", row["ttft"], str)
+    ports = [fmt_int(round(port * BITS / GIGA)) for port in PORTS]
+    columns: dict[str, Text] = {"card": ("card", "卡"), "layout": ("layout", "切分")}
+    for quantity in ("tpot", "ttft"):
+        called = quantity.upper()
+        columns[quantity] = (f"{called}: Gb/s per card", f"{called} 所需 Gb/s 每卡")
+        columns |= {f"{quantity}{place}": (f"{called} at {port}", f"{port} 时 {called}")
+                    for place, port in enumerate(ports)}
+    table(rows, columns, wide=True)
+    number("lo-slower", SLOWER, fmt_percent, digits=0)
+    narrow = catalogue.load_scenario("s1-phases-2").inputs()[NETWORK]
+    number("lo-s1-port", narrow * BITS / GIGA, fmt_sig, digits=2)
+    pools()
+
+
+def pools() -> None:
+    """What the caches of finished requests take of the ports between two pools."""
+    made = layouts.plan("nvidia-h20", "fp8-block", 2, USERS)
+    kind = made.scenario.model.attention
+    tokens = float(made.inputs["input_tokens"])
+    size = float(evaluate(made.inputs, kind)["kv_bytes_per_token"]) * tokens
+    requests = layouts.at(made, USERS, layouts.RATE) / float(made.inputs["output_tokens"])
+    number("lo-pd-rate", requests * size * BITS / GIGA, fmt_sig, digits=2)

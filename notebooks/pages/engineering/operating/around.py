@@ -1,0 +1,200 @@
+"""Around the flags: the first paragraph, drafts never switched on, links, clocks, scripts.
+
+The deployments are those of ``notebooks.pages.engineering.operating.settings``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import calc
+import catalogue
+from catalogue.deployments.profiles import drafts_in_stages, running
+from catalogue.engines.engine import load_engine
+from catalogue.ledger.rows import Claims
+from notebooks.pages.catalogue.stated import counted, stated
+from notebooks.pages.engineering.operating.settings import (
+    ALPHA,
+    FIRST,
+    GIGA,
+    MILLI,
+    MOVED,
+    PACE,
+    RATE,
+    ROOM,
+    SENT,
+    SMALL,
+    STEP,
+    SUMMED,
+    Case,
+    answered,
+    bases,
+    default,
+    lacking,
+    made,
+    signed,
+    worths,
+)
+from notebooks.show.display import number, table
+from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_quantity
+
+Text = tuple[str, str]
+USERS = {"s1": (4, 20, 80), "s0": (4, 16, 64)}
+DRAFTED = 1  # the model's own layer, once
+ENDLESS = 1e9  # times as fast: what then takes no time
+LATENCIES = (ALPHA, "second_round_alpha", "gather_alpha", "gather_step_alpha", "network_alpha",
+             "exchange_alpha", "exchange_network_alpha", "exchange_expert_time",
+             "exchange_token_time")
+LINKS = ("device_link_bandwidth", "pair_bandwidth", "network_bandwidth")
+NAMES: dict[str, Text] = {"s1": ("S1, 32 H20", "S1，32 张 H20"),
+                          "s0": ("S0, 32 Ascend 910B2", "S0，32 张昇腾 910B2")}
+PRINTED = "S1-353"  # the claim on the highest clock
+LONGEST = "S1-027"  # the claim on the model's context
+SINGLE = "s1-launch-single"  # eight cards, as the script for profiling has them
+NOTHING = "–"
+
+
+def answer() -> None:
+    """The numbers of the text above the tables."""
+    for key in bases():
+        scenario, found = made(key), answered(key)
+        inputs = scenario.inputs()
+        number(f"se-{key}-cards", scenario.devices)
+        number(f"se-{key}-users", int(inputs["concurrency"]))
+        number(f"se-{key}-prompt", int(inputs["input_tokens"]))
+        number(f"se-{key}-answer", int(inputs["output_tokens"]))
+        number(f"se-{key}-pace", found[PACE], fmt_quantity, unit="s")
+        number(f"se-{key}-first", found[FIRST], fmt_quantity, unit="s")
+        number(f"se-{key}-room", found[ROOM], fmt_quantity, unit="B")
+        rows = list(worths(key))
+        lost = [each for each in rows
+                if lacking(load_engine(bases()[key].flags), each.name) is not None]
+        number(f"se-{key}-all", len(rows))
+        number(f"se-{key}-lost", len(lost))
+        number(f"se-{key}-changing", sum(
+            each.pace is not None and abs(each.pace) > SMALL for each in rows))
+        number(f"se-{key}-faster", sum(
+            each.pace is not None and each.pace < -SMALL for each in rows))
+    number("se-s1-reads", len(stated("communication")))
+    number("se-unused", counted("communication", "unread"))
+    number("se-stops", counted("communication", "stops"))
+    number("se-usual", counted("communication", "usual"))
+
+
+def _claim(name: str) -> float:
+    """The number of a claim: what is right where that is known, else what is printed [SI]."""
+    for file in catalogue.names("claims"):
+        claims: Claims = catalogue.load("claims", file)
+        for each in claims.claims:
+            if each.id == name:
+                if each.known is not None:
+                    return float(each.known.value)
+                assert each.printed is not None
+                return float(each.printed.low)
+    raise KeyError(name)
+
+
+def drafts_table() -> None:
+    """What one draft token per step gives at numbers of users, on both documents' cards."""
+    rows = []
+    for key, counts in USERS.items():
+        for users in counts:
+            at = f"workload.concurrency={users} request"
+            off = answered(key, Case((at,)))
+            on = answered(key, Case((at, f"workload.draft_tokens={DRAFTED}")))
+            rows.append({
+                "name": NAMES[key], "users": users, "off": fmt_fixed(MILLI * off[PACE], 1),
+                "on": fmt_fixed(MILLI * on[PACE], 1), "rate": fmt_percent(on[RATE] / off[RATE] - 1),
+                "room": signed(on[ROOM] - off[ROOM], 1 / GIGA, 2),
+                "fits": _fits(key, on[ROOM])})
+    table(rows, {"name": ("cards", "卡"), "users": ("users", "用户"),
+                 "off": ("ms per token without", "不起草，每 token ms"),
+                 "on": ("ms per token with a draft", "起草一个，每 token ms"),
+                 "rate": ("more token/s", "吞吐增加"), "room": ("Δ GB of a card", "Δ 单卡 GB"),
+                 "fits": ("runs", "能运行")})
+    for key in USERS:
+        most = f"workload.concurrency={USERS[key][-1]} request"
+        off, on = (answered(key, Case((most, f"workload.draft_tokens={count}")))
+                   for count in (0, DRAFTED))
+        number(f"se-{key}-drafts", on[RATE] / off[RATE] - 1, fmt_percent, digits=0)
+
+
+def _fits(key: str, room: float) -> Text:
+    """Whether drafting runs: memory holds it, and the newest release drafts across stages."""
+    scenario, profile = made(key), bases()[key].profile
+    newest = running(profile, scenario.device, scenario.model, drafts=True)
+    short = fmt_quantity(-room, "B")
+    against = [] if room >= 0 else [(f"{short} short", f"差 {short}")]
+    if (scenario.inputs()["pipeline_parallel"] > 1
+            and not drafts_in_stages(scenario.device, scenario.model, profile)):
+        against.append((f"not across stages in {newest.name}", f"{newest.name} 不跨流水线级起草"))
+    if not against:
+        return "yes", "能"
+    return (f"no: {', '.join(en for en, _ in against)}",
+            f"不能：{'，'.join(zh for _, zh in against)}")
+
+
+def at_most(key: str) -> Mapping[str, Mapping[str, float]]:
+    """A base as it is, and with links that take no time."""
+    inputs = made(key).inputs()
+    free = {name: 0.0 for name in LATENCIES if name in inputs}
+    free |= {name: inputs[name] * ENDLESS for name in LINKS if name in inputs}
+    return {"as": answered(key), "free": answered(key, Case(moves=free))}
+
+
+def communication_table() -> None:
+    """How much of a token communication is, and the most that any variable could give."""
+    rows = []
+    for key in USERS:
+        found = at_most(key)
+        base, free = found["as"], found["free"]
+        rows.append({
+            "name": NAMES[key], "pace": fmt_fixed(MILLI * base[PACE], 1),
+            "step": fmt_fixed(MILLI * base[STEP], 1), "sent": fmt_fixed(MILLI * base[SENT], 2),
+            "summed": fmt_fixed(MILLI * base[SUMMED], 2),
+            "least": fmt_fixed(MILLI * free[PACE], 1), "first": fmt_fixed(
+                MILLI * (base[FIRST] - free[FIRST]), 0)})
+        number(f"se-{key}-most", base[PACE] - free[PACE], fmt_quantity, unit="s")
+    table(rows, {"name": ("cards", "卡"), "pace": ("ms per token", "每 token ms"),
+                 "step": ("ms of a decode step", "解码一步 ms"),
+                 "sent": ("communication", "其中通信"),
+                 "summed": ("all-reduces within a server", "其中机内 all-reduce"),
+                 "least": ("ms per token if links took no time", "通信不耗时，每 token ms"),
+                 "first": ("ms less to the first token", "首 token 少 ms")})
+    own, library = answered("s1"), answered("s1", MOVED["disable_custom_all_reduce"]("s1", True))
+    number("se-library", library[PACE] - own[PACE], fmt_quantity, unit="s")
+
+
+def clocks() -> None:
+    """The numbers of the clock that S1 sets, were it taken."""
+    scenario = made("s1")
+    clock = scenario.device.clock
+    assert clock
+    printed = _claim(PRINTED)
+    inputs, base = scenario.inputs(), answered("s1")
+    slow = answered("s1", Case(moves={
+        "clock_factor": inputs["clock_factor"] * printed / clock.value}))
+    number("se-clock", clock.value / GIGA, fmt_fixed)
+    number("se-clock-printed", printed / GIGA, fmt_fixed)
+    number("se-clock-slower", slow[PACE] / base[PACE] - 1, fmt_percent)
+    number("se-clock-first", slow[FIRST] / base[FIRST] - 1, fmt_percent)
+    repeated = _claim("S1-335")
+    hit = answered("s1", Case(moves={"prefix_hit_share": repeated}))
+    number("se-hit", repeated, fmt_percent, digits=0)
+    number("se-hit-pace", hit[PACE], fmt_quantity, unit="s")
+    number("se-hit-first", hit[FIRST], fmt_quantity, unit="s")
+
+
+def scripts() -> None:
+    """The numbers of the scripts: what a server leaves free, and how long a request has room."""
+    single = catalogue.load_scenario(SINGLE, overrides=[
+        "workload.concurrency=1 request",
+        f"workload.max_num_batched_tokens={default('s1', 'max_num_batched_tokens')} token"])
+    found = calc.evaluate(single.inputs(), single.model.attention)
+    capacity, cards = float(single.inputs()["memory_capacity"]), single.devices
+    share = float(single.inputs()["memory_utilization"])
+    number("se-left", cards * capacity * (1 - share), fmt_quantity, unit="B")
+    number("se-weights", cards * float(found["weights_per_device"]), fmt_quantity, unit="B")
+    blocks = float(found["kv_blocks"])
+    number("se-profiled", fmt_int(blocks * single.inputs()["block_size"]), str)
+    number("se-longest", _claim(LONGEST))

@@ -1,0 +1,289 @@
+"""What the documents say tells a bottleneck and helps against it, tried on what of theirs runs.
+
+A remedy is a change of one deployment. It helps if the quantity that its symptom complains of gets
+better by more than a change is called one, harms if worse, and does nothing between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import catalogue
+from calc.closed_form.evaluate import evaluate
+from catalogue.ledger.documents import Said, Symptom
+from notebooks.pages.deciding.service import LENGTHS, RUNS
+from notebooks.pages.derivations.choices.documents import place
+from notebooks.pages.engineering import claims
+from notebooks.pages.engineering.operating.monitoring import LIVELY
+from notebooks.show.display import number, table
+from notebooks.show.numbers import fmt_bytes, fmt_fixed, fmt_int, fmt_percent, fmt_quantity
+
+Text = tuple[str, str]
+Inputs = Mapping[str, Any]
+Change = Callable[[Inputs], dict[str, Any]]
+PLANS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "s0": RUNS["s0"][:2], "s0-printed": ("s0-scenario-1", ()),
+    "s1": RUNS["s1"][:2], "s1-one": ("s1-launch-single", LENGTHS),
+    "s1-lone": ("s1-launch-awq", (*LENGTHS, "workload.concurrency=1 request"))}
+HELPS, SHORT_OF, NOTHING, HARMS, UNFIT = "helps", "not-enough", "nothing", "harms", "unfit"
+VERDICTS: dict[str, Text] = {
+    HELPS: ("helps", "有效"), SHORT_OF: ("not enough", "不够"), NOTHING: ("does nothing", "无作用"),
+    HARMS: ("harms", "有害"), UNFIT: ("no longer fits", "装不下")}
+ENDLESS = 1e9  # times the rate of links, at which sending takes no time
+FEW = 4  # requests in flight of a deployment that is hardly used
+
+
+@dataclass(frozen=True)
+class State:
+    """What a deployment comes to with as many requests in flight.
+
+    Attributes:
+        ttft, tpot: means [s].
+        rate: of output tokens [token/s].
+        short: memory that a card lacks [B]; below 0 it has as much left.
+        places: requests at their longest that the cache holds [1].
+    """
+
+    ttft: float
+    tpot: float
+    rate: float
+    short: float
+    places: float
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A remedy as it is tried.
+
+    Attributes:
+        of: which deployment, a key of ``PLANS``.
+        sign: what the symptom complains of, an attribute of :class:`State`.
+        what: what is done.
+        overrides: of the scenario.
+        change: of its inputs.
+        scenario: another one that has it.
+    """
+
+    of: str
+    sign: str
+    what: Text
+    overrides: tuple[str, ...] = ()
+    change: Change = lambda of: {}
+    scenario: str | None = None
+
+
+def _most() -> float:
+    """Requests at their longest that the cache of S0's deployment holds [1]."""
+    return state("s0").places
+
+
+def _times(*names: str, by: float) -> Change:
+    return lambda of: {name: of[name] * by for name in names}
+
+
+TRIALS: dict[str, Trial] = {
+    "other-cut": Trial("s0", "rate", ("TP8 × PP2, not TP4 × PP4", "TP4×PP4 改为 TP8×PP2"), (
+        "parallelism.tensor_parallel=8", "parallelism.pipeline_parallel=2")),
+    "shorter": Trial("s0", "rate", ("prompts of half the length", "提示减半"),
+                     change=_times("input_tokens", by=0.5)),
+    "smaller-batch": Trial("s0-printed", "short", (
+        "as printed, one request per replica", "按原方案，每副本仅 1 个请求"),
+        ("workload.concurrency=2 request",)),
+    "smaller-cache": Trial("s0-printed", "short", (
+        "as printed, half as many bytes of a token", "按原方案，每 token KV 字节减半"),
+        change=_times("kv_cache_element_bytes", "kv_rope_element_bytes", by=0.5)),
+    "fewer-ranks": Trial("s0", "tpot", ("TP2 × PP8, not TP4 × PP4", "TP4×PP4 改为 TP2×PP8"), (
+        "parallelism.tensor_parallel=2", "parallelism.pipeline_parallel=8")),
+    "less-traffic": Trial("s0", "tpot", ("sending takes no time at all", "传输耗时取零"),
+                          change=_times("device_link_bandwidth", "network_bandwidth", by=ENDLESS)),
+    "more-places": Trial("s0", "rate", ("as many requests as the cache surely holds",
+                                        "并发增到缓存必能容纳的上限"),
+                         change=lambda of: {"concurrency": _most()}),
+    "more-memory": Trial("s0", "tpot", ("0.95, not 0.85", "0.85 改为 0.95"),
+                         ("workload.memory_utilization=0.95",)),
+    "even-inputs": Trial("s0", "tpot", ("every expert as often as any other", "各专家负载完全均匀"),
+                         change=lambda of: {"even_routing": 1.0}),
+    "packing": Trial("s0", "places", ("no block is left half empty", "缓存块全部填满")),
+    "less-memory": Trial("s1-one", "short", ("0.8", "0.8"), ("workload.memory_utilization=0.8",)),
+    "fewer-places": Trial("s1-one", "short", ("40", "40"), ("workload.concurrency=40 request",)),
+    "smaller-step": Trial("s1-one", "short", ("32,768", "32,768"),
+                          ("workload.max_num_batched_tokens=32768 token",)),
+    "host-memory": Trial("s1-one", "short", ("as printed, alone", "按原文，单独使用"), (
+        "workload.concurrency=80 request", "workload.max_num_batched_tokens=65536 token",
+        "workload.memory_utilization=0.9"), scenario="s1-launch-remedies"),
+    "four-bits": Trial("s1-one", "short", ("with weights that were quantised so",
+                                           "另备 AWQ 量化权重"), scenario="s1-launch-awq"),
+    "shorter-context": Trial("s1-one", "short", ("requests have 2,048 tokens as before",
+                                                 "请求仍只有 2,048 token")),
+    "prefixes": Trial("s1", "ttft", ("on by default; prompts share nothing",
+                                     "默认已启用；提示无公共前缀")),
+    "printed-cut": Trial("s1", "rate", ("experts cut along TP, not spread over 32 cards",
+                                        "专家沿 TP 切分，不铺到 32 张卡"),
+                         ("parallelism.expert_parallel=1",)),
+    "larger-step": Trial("s1", "ttft", ("65,536, not 8,192", "8,192 改为 65,536"),
+                         ("workload.max_num_batched_tokens=65536 token",)),
+    "eager": Trial("s1-lone", "tpot", ("one server, 4-bit weights, one request",
+                                       "单机，4 比特权重，单请求"),
+                   change=lambda of: {"captured": 0.0})}
+TELLS: dict[str, Text] = {  # by the first remedy of a symptom
+    "other-cut": ("TTFT more than TPOT, KV share still", "TTFT 升得比 TPOT 多，KV 占用不变"),
+    "smaller-batch": ("preemptions, KV share; before a start, the sum",
+                      "抢占、KV 占用；启动前看显存合计"),
+    "fewer-ranks": ("TTFT more than TPOT; card's clock as usual",
+                    "TTFT 升得比 TPOT 多，卡时钟正常"),
+    "more-places": ("requests waiting while few run", "运行数少而有请求等待"),
+    "more-memory": ("preemptions, KV share near one", "抢占，KV 占用接近满"),
+    "even-inputs": ("tokens by rank (SGLang alone)", "各 rank 的 token 数（仅 SGLang）"),
+    "packing": ("none is needed", "无需指标")}
+
+
+@cache
+def symptoms(document: str) -> tuple[Symptom, ...]:
+    """Of a document, in its order."""
+    return tuple(catalogue.load("documents", document).symptoms)
+
+
+def remedies(document: str) -> Iterator[tuple[Symptom, str]]:
+    """Each remedy with its symptom."""
+    return ((symptom, name) for symptom in symptoms(document) for name in symptom.remedies)
+
+
+@cache
+def state(of: str, remedy: str | None = None) -> State:
+    """A deployment, without a remedy or with one."""
+    trial: Trial = TRIALS[remedy] if remedy else Trial(of, "", ("", ""))
+    name, settings = PLANS[of]
+    made = catalogue.load_scenario(trial.scenario or name, overrides=[*settings, *trial.overrides])
+    given = {**made.inputs()}
+    found = evaluate({**given, **trial.change(given)}, made.model.attention)
+    packed = 1 + wasted() if remedy == "packing" else 1.0
+    return State(float(found["steady_ttft"]), float(found["steady_tpot"]),
+                 float(found["steady_throughput"]),
+                 float(found["memory_per_device"] - found["usable_memory"]),
+                 float(found["max_concurrency"]) * packed)
+
+
+@cache
+def wasted() -> float:
+    """Of what requests hold in the cache, the most that their last block leaves empty [1]."""
+    name, settings = PLANS["s0"]
+    given = catalogue.load_scenario(name, overrides=list(settings)).inputs()
+    return float((given["block_size"] - 1) / given["input_tokens"])
+
+
+def verdict(remedy: str) -> str:
+    """What a remedy does to what its symptom complains of."""
+    trial = TRIALS[remedy]
+    before, after = state(trial.of), state(trial.of, remedy)
+    if trial.sign == "short":
+        if after.short <= 0:
+            return HELPS
+        gain = before.short / after.short
+        return HARMS if gain * LIVELY <= 1 else SHORT_OF if gain >= LIVELY else NOTHING
+    if after.short > 0 >= before.short:
+        return UNFIT
+    gain = getattr(after, trial.sign) / getattr(before, trial.sign)
+    if trial.sign in ("ttft", "tpot"):
+        gain = 1 / gain
+    return HELPS if gain >= LIVELY else HARMS if gain * LIVELY <= 1 else NOTHING
+
+
+def outcome(remedy: str) -> Text:
+    """What changes, in numbers."""
+    trial = TRIALS[remedy]
+    before, after = state(trial.of), state(trial.of, remedy)
+    if trial.sign == "short":
+        lacks = fmt_bytes(before.short)
+        if after.short <= 0:
+            left = fmt_bytes(-after.short)
+            return (f"short by {lacks} a card → {left} left; TPOT {fmt_quantity(after.tpot, 's')}",
+                    f"单卡缺 {lacks} → 余 {left}；TPOT {fmt_quantity(after.tpot, 's')}")
+        still = fmt_bytes(after.short)
+        return f"short by {lacks} a card → {still}", f"单卡缺 {lacks} → 缺 {still}"
+    if trial.sign == "places":
+        change = fmt_percent(after.places / before.places - 1)
+        return f"at most {change} more requests", f"至多多容纳 {change} 的请求"
+    parts = [f"{title} ×{fmt_fixed(getattr(after, sign) / getattr(before, sign), 2)}"
+             for title, sign in (("TTFT", "ttft"), ("TPOT", "tpot"), ("token/s", "rate"))]
+    found: Text = (", ".join(parts), "，".join(parts))
+    if after.places != before.places:
+        ends = f"{fmt_int(before.places)} → {fmt_int(after.places)}"
+        found = (f"{found[0]}; places {ends}", f"{found[1]}；可容纳请求 {ends}")
+    return found
+
+
+def _single(symptom: Symptom, name: str) -> Said:
+    """Where a remedy is printed, with the claim on it alone."""
+    on_each = dict(zip(symptom.remedies, symptom.claims, strict=False)) if (
+        len(symptom.claims) == len(symptom.remedies) > 1) else {}
+    claim = on_each.get(name)
+    return Said(section=symptom.section, line=symptom.line, claims=[claim] if claim else [])
+
+
+def _usual(symptom: Symptom) -> Text:
+    """What the sign of a symptom shows while nothing is wrong."""
+    if symptom.claims:
+        row = claims.chosen(symptom.claims[0])[0]
+        assert row.case.truth
+        assert row.case.printed
+        text = row.case.printed.like(row.case.truth.three.value)
+        return text, text
+    name, settings = PLANS["s0"]
+    made = catalogue.load_scenario(name, overrides=list(settings))
+    given = made.inputs()
+
+    def busy(users: float) -> str:
+        """Share of a step in which the card works."""
+        step = float(evaluate({**given, "concurrency": users}, made.model.attention)[
+            "decode_device_time"])
+        return fmt_percent(step / (step + given["host_gap_per_step"]), 0)
+
+    planned = given["concurrency"]
+    return {
+        "more-places": (f"{busy(planned)} busy; with {FEW} requests {busy(FEW)}",
+                        f"忙碌 {busy(planned)}；仅 {FEW} 个请求时 {busy(FEW)}"),
+        "more-memory": (f"{fmt_percent(given['memory_utilization'], 0)}, whatever the load",
+                        f"{fmt_percent(given['memory_utilization'], 0)}，与负载无关"),
+        "even-inputs": ("no rank holds experts of its own", "没有 rank 独占专家"),
+        "packing": (f"at most {fmt_percent(wasted())}", f"至多 {fmt_percent(wasted())}"),
+    }[next(iter(symptom.remedies))]
+
+
+def signs() -> None:
+    """Every symptom of S0: what its sign shows while nothing is wrong, and what tells instead."""
+    rows = [{"said": place("s0", symptom),
+             "symptom": _both(symptom.symptom, symptom.cause or {}),
+             "usual": _usual(symptom), "tells": TELLS[next(iter(symptom.remedies))]}
+            for symptom in symptoms("s0")]
+    table(rows, {"said": ("section, line", "章节、行"),
+                 "symptom": ("symptom → cause", "症状 → 原因"),
+                 "usual": ("the sign with nothing wrong", "正常时该迹象"),
+                 "tells": ("what tells it", "能说明它的指标")}, wide=True)
+
+
+def _both(first: Mapping[str, str], second: Mapping[str, str]) -> Text:
+    return f"{first['en']} → {second['en']}", f"{first['zh']} → {second['zh']}"
+
+
+def tried() -> None:
+    """Every remedy: what was tried, what came of it; those of S1 folded."""
+    for document, folded in (("s0", None),
+                             ("s1", ("Remedies of S1, tried", "S1 的处置，逐条试算"))):
+        rows = [{"said": place(document, _single(symptom, name)),
+                 "remedy": (symptom.remedies[name]["en"], symptom.remedies[name]["zh"]),
+                 "tried": TRIALS[name].what, "outcome": outcome(name),
+                 "verdict": VERDICTS[verdict(name)]} for symptom, name in remedies(document)]
+        table(rows, {"said": ("section, line", "章节、行"), "remedy": ("remedy", "处置"),
+                     "tried": ("tried", "试算"), "outcome": ("outcome", "结果"),
+                     "verdict": ("so it", "结论")}, wide=True, folded=folded)
+        found = [verdict(name) for _, name in remedies(document)]
+        number(f"mo-{document}-remedies", len(found))
+        number(f"mo-{document}-help", found.count(HELPS))
+    before, after = state("s1-one", "four-bits"), state("s1-one", "host-memory")
+    number("mo-offload", after.tpot / before.tpot, fmt_fixed, digits=0)
+    number("mo-places", state("s0", "more-places").rate / state("s0").rate, fmt_fixed, digits=2)
+    number("mo-places-tpot", state("s0", "more-places").tpot / state("s0").tpot, fmt_fixed,
+           digits=2)

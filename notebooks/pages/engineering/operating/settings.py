@@ -1,0 +1,381 @@
+"""Settings: what each flag of the documents' commands is worth on the nearest deployment that runs.
+
+One setting moves at a time: with what is printed, against what it takes the place of, which is the
+value of the document's command where a remedy changes it, else the default of the newest release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any
+
+import calc
+import catalogue
+from calc.search.load_goal import load_goal
+from catalogue import LayoutError, Scenario
+from catalogue.deployments.precision_support import missing_dtypes
+from catalogue.deployments.profiles import running
+from catalogue.engines.engine import Engine, launch_blocks, load_engine
+from catalogue.engines.successors import successors
+from notebooks.show.display import table
+from notebooks.show.numbers import fmt_fixed, fmt_quantity
+
+Text = tuple[str, str]
+PACE, FIRST, ROOM = "steady_tpot", "steady_ttft", "headroom_per_device"
+RATE = "steady_throughput"
+STEP, SENT, SUMMED = ("decode_step_time", "decode_communication_time", "decode_all_reduce_time")
+ALPHA = "collective_alpha"
+MILLI, MICRO, GIGA, GIBI = 1e3, 1e6, 1e9, 2**30
+GOAL = "r1-80-users-h20"  # whose users and lengths S1's command serves here
+ASKED = "s0-config-4.3-decode"  # whose lengths S0's does: it prints no others for these servers
+ACROSS = 32  # ranks that share the experts of S1: with --enable-expert-parallel, all
+STAGES = 4  # servers of S0, a pipeline stage each: the fewest that hold 16-bit weights
+MEASURED = "nvidia-h200"  # the same switches as an H20's
+NOTHING = "–"
+SMALL = 5e-5  # s, or GB: what is less is told as none
+
+
+@dataclass(frozen=True)
+class Base:
+    """The nearest deployment of a document that runs, and what its command gives.
+
+    Attributes:
+        name: entry of ``params/scenarios/``.
+        overrides: what was changed until it runs, and the requests that it serves.
+        command: name of a setting, in one spelling -> value in the document's command.
+        flags: engine whose catalogue has the flags.
+        profile: engine whose defaults hold on its card.
+        sections: of which blocks the settings are told.
+    """
+
+    name: str
+    overrides: tuple[str, ...]
+    command: Mapping[str, Any]
+    flags: str
+    profile: str
+    sections: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A base with one setting moved.
+
+    Attributes:
+        overrides: of the scenario; of one path the last holds.
+        moves: input symbols, SI.
+    """
+
+    overrides: tuple[str, ...] = ()
+    moves: Mapping[str, float] = field(default_factory=dict)
+
+
+NONE = Case()
+
+
+@dataclass(frozen=True)
+class Worth:
+    """What a setting does, with what is printed over what it takes the place of.
+
+    Attributes:
+        name, value, sections: as the document has it.
+        against: what it takes the place of; None where it is not asked.
+        pace, first, room: time per token and to the first one [s], memory left of a card [B], what
+            they become less what they were; None where no number is told.
+        words: why, or what else is to be said.
+    """
+
+    name: str
+    value: Any
+    sections: tuple[str, ...]
+    against: Any = None
+    pace: float | None = None
+    first: float | None = None
+    room: float | None = None
+    words: Text = (NOTHING, NOTHING)
+
+
+def _bare(name: str) -> str:
+    return name.lstrip("-").replace("-", "_")
+
+
+@cache
+def bases() -> dict[str, Base]:
+    """S1 and S0: their commands on the nearest deployments that hold the weights."""
+    demand = load_goal(GOAL).demand
+    prompt, answer = int(demand.input_tokens), int(demand.output_tokens)
+    asked = catalogue.load_scenario(ASKED).inputs()
+    return {
+        "s1": Base("s1-launch-production", (
+            f"parallelism.expert_parallel={ACROSS}",
+            f"workload.concurrency={int(demand.users or 1)} request",
+            f"workload.context_tokens={prompt + answer} token",
+            f"workload.input_tokens={prompt} token", f"workload.output_tokens={answer} token"),
+            _command("s1", "3.5.2"), "vllm", "vllm",
+            ("3.5.2", "3.5.3", "3.7.1", "3.7.2", "3.7.3", "3.7.4", "3.7.5")),
+        "s0": Base("s0-config-4.2", (
+            f"cluster.nodes={STAGES}", f"parallelism.pipeline_parallel={STAGES}",
+            f"workload.input_tokens={int(asked['input_tokens'])} token",
+            f"workload.output_tokens={int(asked['output_tokens'])} token"),
+            _command("s0", "4.2"), "vllm", "vllm-ascend", ("3.3.3", "4.1", "4.2", "4.3"))}
+
+
+def _command(document: str, section: str) -> dict[str, Any]:
+    """The settings of an engine in a section of a document."""
+    return {_bare(name): value for block in launch_blocks(document)
+            if block.section == section and block.engine for name, value in block.settings.items()}
+
+
+@cache
+def made(key: str, overrides: tuple[str, ...] = ()) -> Scenario:
+    """A base with settings of its scenario in place of its own.
+
+    Raises LayoutError for what cannot be laid out.
+    """
+    base = bases()[key]
+    return catalogue.load_scenario(base.name, overrides=[*base.overrides, *overrides])
+
+
+def answered(key: str, case: Case = NONE) -> Mapping[str, float]:
+    """Every quantity of a base with a setting moved."""
+    scenario = made(key, case.overrides)
+    found = calc.evaluate(scenario.inputs() | dict(case.moves), scenario.model.attention)
+    return {name: float(found[name]) for name in (PACE, FIRST, ROOM, RATE, STEP, SENT, SUMMED)}
+
+
+def _cut(key: str, **sizes: int) -> Case:
+    """A base cut otherwise, on as many whole servers as that takes."""
+    inputs = made(key).inputs()
+    tensor, pipeline, data = (int(sizes.get(name, inputs[f"{name}_parallel"]))
+                              for name in ("tensor", "pipeline", "data"))
+    cards = tensor * pipeline * data
+    shared = int(inputs["expert_parallel"]) > 1
+    return Case((
+        f"cluster.nodes={max(1, cards // int(inputs['devices_per_node']))}",
+        f"parallelism.tensor_parallel={tensor}", f"parallelism.pipeline_parallel={pipeline}",
+        f"parallelism.data_parallel={data}",
+        f"parallelism.expert_parallel={tensor * data if shared else 1}"))
+
+
+def _tensor(key: str, size: int) -> Case:
+    """Other tensor parallelism on the same cards."""
+    inputs = made(key).inputs()
+    ranks = int(inputs["tensor_parallel"] * inputs["data_parallel"])
+    return _cut(key, tensor=size, data=max(1, ranks // size))
+
+
+def _at_once(key: str, most: int | None) -> Case:
+    """As many requests as come, or as the limit lets in."""
+    scenario = made(key)
+    load = int(scenario.inputs()["concurrency"])
+    kept = load if most is None else min(load, most * scenario.replicas)
+    return Case((f"workload.concurrency={kept} request",))
+
+
+def _summed(key: str, by_library: bool) -> Case:
+    """Sums by NCCL instead of the engine's own kernels: half of its latency per exchange."""
+    rounds = dict.fromkeys((ALPHA, "second_round_alpha"), nccl_latency() / 2)
+    return Case(moves=rounds if by_library else {})
+
+
+@cache
+def nccl_latency() -> float:
+    """What NCCL takes for a small sum over the eight cards of a Hopper server [s], as measured."""
+    tables = catalogue.load("microbenchmarks", MEASURED)
+    return next(each.time.value for each in tables.collectives
+                if (each.operation, each.algorithm, each.ranks) == ("all-reduce", "NCCL", 8)
+                and each.time is not None)
+
+
+def _offloaded(key: str, size: float) -> Case:
+    """Experts in the memory of the host, so many GiB of each card, as S1's remedies have it."""
+    if not size:
+        return NONE
+    base = made(key)
+    remedies, inputs = catalogue.load_scenario("s1-launch-remedies").inputs(), base.inputs()
+
+    def weights(**moves: float) -> float:
+        return float(calc.evaluate(inputs | moves, base.model.attention)["weights_per_device"])
+
+    experts = weights() - weights(fetched_share=1.0)
+    names = [name for name in inputs if name.startswith(("host_", "offloaded_"))]
+    return Case(moves={name: remedies[name] for name in names}
+                | {"fetched_share": min(1.0, size * GIBI / experts)})
+
+
+CACHES = {"float16": "fp16"}
+PRECISIONS = {"awq": "w4a16-awq", "fp8": "fp8-block"}
+# a setting, in one spelling -> what it moves; the value is None where an engine decides itself
+MOVED: dict[str, Callable[[str, Any], Case]] = {
+    "gpu_memory_utilization": lambda key, at: Case((f"workload.memory_utilization={at}",)),
+    "max_num_batched_tokens": lambda key, at: Case((
+        f"workload.max_num_batched_tokens={at} token",)),
+    "block_size": lambda key, at: Case((f"workload.block_size={at} token",)),
+    "max_num_seqs": _at_once,
+    "tensor_parallel_size": _tensor,
+    "data_parallel_size": lambda key, at: _cut(key, data=at),
+    "pipeline_parallel_size": lambda key, at: _cut(key, pipeline=at),
+    "enforce_eager": lambda key, at: Case(moves={"captured": float(not at)}),
+    "disable_custom_all_reduce": _summed,
+    "kv_cache_dtype": lambda key, at: NONE if at == "auto" else Case((
+        f"precision.kv_cache={CACHES[at]}",)),
+    "quantization": lambda key, at: NONE if at in (None, "None") else Case((
+        f"precision={PRECISIONS[at]}",)),
+    "cpu_offload_gb": _offloaded,
+}
+ADDRESS: Text = ("Sets what is served and where; no effect on speed.",
+                 "只说明服务什么、在哪里，不影响速度。")
+TOLD: dict[str, Text] = {
+    "enable_prefix_caching": (
+        "On by default. The gain depends on how much prompts repeat; see the text.",
+        "不写也是开启的。收益取决于提示的重复程度，文中没有给出；见正文。"),
+    "enable_chunked_prefill": ("On by default.", "不写也是开启的。"),
+    "dtype": ("16 bits of activations either way.", "激活本来就是 16 位。"),
+    "max_model_len": (
+        "Only an upper limit: requests are shorter. Without it, one request of the model's full "
+        "length has to fit.",
+        "只是上限，请求没有这么长。不写时，必须放得下一个模型最长的请求。"),
+    "trust_remote_code": ADDRESS, "revision": ADDRESS, "model": ADDRESS,
+    "served_model_name": ADDRESS, "host": ADDRESS, "port": ADDRESS,
+    "disable_log_stats": (
+        "Not modelled: host time for a line of log now and then.",
+        "未建模：主机偶尔写一行日志的时间。"),
+    "max_parallel_loading_workers": (
+        "Start-up only, see [](#loading).", "只影响启动，见[](#loading)。"),
+    "distributed_executor_backend": (
+        "Not modelled: how processes are started and synchronised.",
+        "未建模：进程如何启动、如何得知每一步。"),
+    "VLLM_USE_MODELSCOPE": ADDRESS,
+    "VLLM_WORKER_MULTIPROC_METHOD": ("Start-up only.", "只影响启动。"),
+    "ray_workers_use_nsight": ("False is the default.", "false 即默认值。"),
+}
+ASIDE: dict[str, Text] = {  # beside numbers
+    "max_num_seqs": ("The others wait.", "其余请求排队。"),
+    "tensor_parallel_size": ("Without it, every card would be a replica of its own.",
+                             "卡数不变；不写则每卡一个副本。"),
+    "max_num_batched_tokens": ("Room for activations of a step.", "单步激活占用的空间。"),
+    "cpu_offload_gb": ("Every step fetches experts over PCIe.", "每步都要经 PCIe 读取专家。"),
+    "quantization": ("Needs other weights, see [](#precision).", "须换权重，见[](#precision)。"),
+    "disable_custom_all_reduce": ("NCCL does the all-reduce instead of the engine's own kernels.",
+                                  "改由 NCCL 归约，不用引擎自带算子。"),
+    "gpu_memory_utilization": ("Room for the KV cache, not speed.", "只影响缓存空间，不影响速度。"),
+}
+IDLE: dict[str, Text] = {  # where all differences are none
+    "max_num_seqs": ("These requests do not reach it.", "到达的请求没有这么多。"),
+    "enforce_eager": ("The cards take longer to run a step than the host to launch it.",
+                      "卡执行一步比主机下发更久，故无损失。"),
+    "kv_cache_dtype": ("16 bits either way.", "本来就是 16 位。"),
+    "block_size": ("Of no weight for a step. vLLM Ascend sets 128 where prefixes are cached.",
+                   "不影响单步。启用前缀缓存时，vLLM Ascend 无论如何都设为 128。"),
+    "quantization": ("The checkpoint decides, with or without it.", "都以权重自带配置为准。"),
+}
+NO_EFFECT: Text = ("No effect here.", "在此没有影响。")
+
+
+def default(key: str, name: str) -> Any:
+    """What an engine takes where a setting is not given, in its newest release."""
+    base = bases()[key]
+    scenario, engine = made(key), load_engine(base.flags)
+    own = running(base.profile, scenario.device, scenario.model, drafts=False).workload
+    known = {"gpu_memory_utilization": "memory_utilization"}.get(name, name)
+    if known in own:
+        return own[known].value
+    state = engine.state(name, engine.versions[-1])
+    return None if state is None else state.default
+
+
+def worths(key: str) -> Iterator[Worth]:
+    """A row per setting and value of the blocks of a document, in its order."""
+    base, engine = bases()[key], load_engine(bases()[key].flags)
+    found: dict[tuple[str, str], tuple[str, Any, list[str]]] = {}
+    for block in launch_blocks(key):
+        if block.section in base.sections and block.engine == base.flags:
+            for name, value in block.settings.items():
+                _, _, sections = found.setdefault((_bare(name), str(value)), (name, value, []))
+                sections += [block.section] if block.section not in sections else []
+    for (bare, _), (name, value, sections) in found.items():
+        yield _worth(key, engine, bare, Worth(name, value, tuple(sections)))
+
+
+def _worth(key: str, engine: Engine, bare: str, worth: Worth) -> Worth:
+    """What one setting does."""
+    if why := lacking(engine, worth.name):
+        return replace(worth, words=why)
+    if bare not in MOVED:
+        return replace(worth, words=TOLD[bare])
+    given = bases()[key].command.get(bare)
+    against = given if given not in (None, worth.value) else default(key, bare)
+    worth = replace(worth, against=against)
+    tried = [(_tried(key, MOVED[bare](key, value))) for value in (worth.value, against)]
+    ways = ("Does not run: ", "跑不起来："), ("Without it does not run: ", "不写则跑不起来：")
+    for found, words in zip(tried, ways, strict=True):
+        if isinstance(found, tuple):
+            return replace(worth, words=(words[0] + found[0], words[1] + found[1]))
+    first, other = tried
+    assert not isinstance(first, tuple)
+    assert not isinstance(other, tuple)
+    pace, wait, room = (first[name] - other[name] for name in (PACE, FIRST, ROOM))
+    worth = replace(worth, pace=pace, first=wait, room=room)
+    none = max(abs(pace), abs(wait), abs(room) / GIGA) < SMALL
+    return replace(worth, words=IDLE.get(bare, NO_EFFECT) if none
+                   else ASIDE.get(bare, (NOTHING, NOTHING)))
+
+
+def lacking(engine: Engine, name: str) -> Text | None:
+    """That no release has a setting, or none of today's, and what to do instead."""
+    entry = engine.find(name)
+    if entry is not None and entry.until is None:
+        return None
+    known = {_bare(each): successor for each, successor in successors(engine.name).items()}
+    note = known[_bare(name)].note if _bare(name) in known else {"en": "", "zh": ""}
+    if entry is None:
+        return (f"In no release. {note['en']}".strip(), f"任何版本都没有。{note['zh']}")
+    return (f"Gone after {entry.until}. {note['en']}".strip(),
+            f"{entry.until} 之后删除。{note['zh']}")
+
+
+def _tried(key: str, case: Case) -> Mapping[str, float] | Text:
+    """Quantities of a base with a setting moved, or why it does not run."""
+    try:
+        scenario = made(key, case.overrides)
+    except LayoutError as error:
+        return (str(error), str(error))
+    if missing := missing_dtypes(scenario.precision, scenario.device):
+        dtypes = ", ".join(sorted({dtype.upper() for _, dtype in missing}))
+        return (f"the card has no unit for {dtypes}.", f"该卡没有 {dtypes} 运算单元。")
+    found = answered(key, case)
+    if found[ROOM] < 0:
+        short = fmt_quantity(-found[ROOM], "B")
+        return (f"a card is {short} short.", f"单卡还差 {short}。")
+    return found
+
+
+def signed(value: float | None, scale: float, digits: int) -> str:
+    """A difference; 0 where it is none, a dash where none is told."""
+    if value is None:
+        return NOTHING
+    shown = fmt_fixed(value * scale, digits)
+    return "0" if float(shown.replace(",", "").replace("−", "-")) == 0 else shown
+
+
+def flag_table(key: str) -> None:
+    """Every setting of a document's blocks with its worth; names and addresses in one row."""
+    found = list(worths(key))
+    plain = [each for each in found if each.words == ADDRESS]
+    rows = [{"name": f"`{each.name}`" + ("" if each.value is True else f"<br>`{each.value}`"),
+             "sections": ", ".join(each.sections),
+             "against": NOTHING if each.pace is None else f"`{each.against}`".lower(),
+             "pace": signed(each.pace, MILLI, 2), "first": signed(each.first, MILLI, 1),
+             "room": signed(each.room, 1 / GIGA, 2), "words": each.words}
+            for each in found if each not in plain]
+    if plain:
+        rows.append({"name": ", ".join(f"`{each.name}`" for each in plain),
+                     **dict.fromkeys(("sections", "against", "pace", "first", "room"), NOTHING),
+                     "words": ADDRESS})
+    table(rows, {"name": ("setting", "设置"), "sections": ("section", "章节"),
+                 "against": ("instead of", "替代的取值"),
+                 "pace": ("Δ ms per token", "Δ 每 token ms"),
+                 "first": ("Δ ms to the first token", "Δ 首 token ms"),
+                 "room": ("Δ GB left of a card", "Δ 单卡余量 GB"),
+                 "words": ("effect", "说明")}, wide=True)

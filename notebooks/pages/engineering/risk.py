@@ -1,0 +1,352 @@
+"""Risk: what of S1's plan may go wrong, how surely and how much, and what to measure before buying.
+
+The plan as it can run: FP8, chunks that fit, experts over all 32 cards. Its stages are those of the
+document, with the requests of its own context: a prompt and an answer of half of it.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+import calc
+import catalogue
+from calc.answer.estimate import Estimate
+from calc.auditing.audit import Audited
+from calc.auditing.costs import example_of
+from calc.capacity.availability import Fleet, failures_of, fleet_of, spares_for
+from calc.costing.answer import Asked, Cost, cost
+from calc.costing.owning import YEAR
+from calc.costing.rates import converted, prices_of
+from calc.launching.watching.predictions import Predicted, predicted
+from calc.sensitivity.information import Information, measured, to_buy
+from calc.sensitivity.plans import Plan, plan_of
+from calc.sensitivity.samples import drawn, priors, scores_of
+from calc.uncertainty.amount import Amount
+from catalogue import Scenario
+from catalogue.ledger.documents import Risk
+from catalogue.reading.printed import Printed
+from notebooks.pages.deciding.capacity.rated import PROMISE, RANKS
+from notebooks.pages.deciding.deciding import label
+from notebooks.pages.derivations.choices.documents import place
+from notebooks.pages.engineering import claims
+from notebooks.show import figures
+from notebooks.show.display import figure, number, table
+from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_quantity, fmt_sig
+
+Text = tuple[str, str]
+LENGTHS = ("precision=fp8-block", "workload.max_num_batched_tokens=8192 token",
+           "workload.input_tokens=1024 token", "workload.output_tokens=1024 token",
+           "workload.context_tokens=2048 token", "workload.arrivals=closed-loop")
+SPREAD = "parallelism.expert_parallel=32"
+STAGES: dict[str, tuple[str, ...]] = {  # of params/scenarios/s1-phases.yml
+    "1": ("workload.memory_utilization=0.9", "workload.concurrency=4 request"),
+    "2": (SPREAD, "workload.concurrency=80 request"),
+    "3": (SPREAD, "workload.concurrency=320 request")}
+NAMES: dict[str, Text] = {
+    "1": ("1: one server, 4 users", "一：单机，4 个用户"),
+    "2": ("2: four servers, 80 users", "二：四机，80 个用户"),
+    "3": ("3: production, 320 users", "三：生产，320 个用户")}
+MOST_USERS = 1600  # that the cards hold at once
+GOALS = ("S1-374", "S1-258", "S1-202")  # token/s: of its stages, of its monitoring, of its plan
+STAGE_GOALS = {"1": (), "2": ("S1-374", "S1-375"), "3": ("S1-391", "S1-392", "S1-393")}
+WAVE, RATE = "output_throughput", "steady_throughput"  # what was measured, what is asked for
+DRAWS = 1 << 11
+HARDWARE = "s1-f50"  # the document's own sum
+OTHERS = ("S1-395", "S1-180", "S1-256", "S1-262")  # use of memory; supply, card's power, all
+DEMAND, LATER = 10000.0, (1.2, 2.0, 4.0)  # token/s to buy for; price of a card that is missing
+YEARS, DELAY, DEARER, EARLIER = 3.0, 0.25, 1.2, 2.0  # the document's years; what may change
+DAY = "azure-conversation"
+WEEK = 7 / 365
+PER_TIME = "card_hour_of_parts"  # of owning: the cost of a token goes with it
+
+
+@cache
+def stage(name: str) -> Scenario:
+    """A stage of the document as it can run."""
+    return catalogue.load_scenario(f"s1-phases-{name}", overrides=[*LENGTHS, *STAGES[name]])
+
+
+@cache
+def estimated(name: str) -> Estimate:
+    """What it comes to."""
+    return calc.estimate(stage(name))
+
+
+@cache
+def forecast(name: str) -> Predicted:
+    """What is predicted of it."""
+    return predicted(stage(name), estimated(name))
+
+
+@cache
+def planned(users: int, name: str = "3") -> Plan:
+    """The plan of all 32 cards with so many users, set up as a stage is."""
+    return plan_of(f"s1-phases-{name}",
+                   [*LENGTHS, SPREAD, f"workload.concurrency={users} request"])
+
+
+@cache
+def rates(users: int, name: str = "3") -> np.ndarray:
+    """Throughput over all that is not known, formulas' own error included, sorted [token/s]."""
+    plan = planned(users, name)
+    found = priors([plan], WAVE)
+    scores = scores_of(len(found.names), DRAWS)
+    return np.sort(drawn(plan, found.knobs[0], found.own[0], scores, RATE))
+
+
+@cache
+def goals() -> tuple[float, ...]:
+    """Throughputs that the document asks for: stages, monitoring, plan [token/s]."""
+    return tuple(_printed(name).value for name in GOALS)
+
+
+def reached(users: int, goal: float, name: str = "3") -> float:
+    """Probability that the plan, set up as a stage is, reaches a throughput [1]."""
+    return float((rates(users, name) >= goal).mean())
+
+
+def server() -> Amount:
+    """What a server costs with its cards, by dealers [USD]."""
+    node = stage("3").node
+    assert node.price
+    assert node.price.cny
+    exchange = prices_of(stage("3").device.id).exchange
+    return converted(Amount.stated(node.price.cny), "USD", exchange)
+
+
+@cache
+def priced(**changed: Amount) -> Cost:
+    """What the plan costs with servers at dealers' prices, over the document's years."""
+    answer, steady = estimated("3"), forecast("3").throughput
+    changes = {"server": server(), "years": Amount.exactly(YEARS),
+               "residual": Amount.exactly(0.0)} | changed
+    asked = Asked(utilisation=1 / catalogue.load("loads", DAY).peak, changes=changes)
+    return cost(stage("3"), answer.everything, steady,
+                prices_of(stage("3").device.id), asked)
+
+
+def dearer(**changed: Amount) -> float:
+    """What a change makes of the cost of a token [1], the rest of the bill at its own values."""
+    return float(priced(**changed).amounts[PER_TIME].central / priced().amounts[PER_TIME].central)
+
+
+def fleet(spares: int = 0) -> Fleet:
+    """The four servers, which serve as one."""
+    made = stage("3")
+    loading = float(estimated("3").everything["loading_time"])
+    return fleet_of(1, made.devices, int(made.node.devices_per_node.value),
+                    failures_of(made.device.id), loading, spares)
+
+
+def failing(years: float = 1.0) -> float:
+    """Probability that one of the four servers fails within so many years [1]."""
+    one = fleet()
+    return Fleet(1, one.servers, 0, one.between_failures, one.repair, years * YEAR).restarting
+
+
+def answer() -> None:
+    """The numbers of the first paragraph."""
+    of = forecast("3")
+    for ending in ("value", "low", "high"):
+        number(f"ri-rate-{ending}", getattr(of.throughput, ending), fmt_fixed, digits=0)
+    number("ri-users", int(of.planned))
+    number("ri-plan", goals()[-1])
+    number("ri-short", goals()[-1] / of.throughput.value, fmt_fixed, digits=0)
+    number("ri-first", goals()[0])
+    number("ri-goal", reached(80, goals()[0], "2"), fmt_percent, digits=0)
+    number("ri-fail", failing(), fmt_percent, digits=1)
+    number("ri-up", fleet().share, fmt_percent, digits=1)
+    spares = spares_for(PROMISE, fleet())
+    number("ri-spares", "–" if spares is None else str(spares), str)
+    number("ri-best", 1 - fleet().restarting, fmt_percent, digits=2)
+    number("ri-promise", PROMISE, fmt_percent)
+    number("ri-delay", dearer(years=Amount.exactly(YEARS - DELAY)) - 1, fmt_percent, digits=0)
+    number("ri-earlier", dearer(years=Amount.exactly(EARLIER)) - 1, fmt_percent, digits=0)
+    found = bought(LATER[1])
+    own = next(worth for worth in found.worths if measured(worth.name))
+    number("ri-worth", own.value, fmt_fixed, digits=0)
+    number("ri-worth-input", max(worth.value for worth in found.worths
+                                 if not measured(worth.name)), fmt_fixed, digits=1)
+    number("ri-demand", DEMAND)
+    number("ri-late", LATER[1], fmt_fixed, digits=0)
+    number("ri-week", stage("3").devices * WEEK / YEARS, fmt_fixed, digits=1)
+
+
+def picture() -> None:
+    """Probability that the plan reaches a throughput."""
+    figure("risk_reached", _drawn)
+
+
+def _drawn(lang: str) -> Figure:
+    at = int(lang == "zh")
+    drawing, axes = figures.axes(height=3.5)
+    shares = 100 * (1 - np.arange(DRAWS) / DRAWS)
+    drawn_of = ((80, "2"), (320, "3"), (MOST_USERS, "3"))
+    for colour, (users, name) in zip(figures.PALETTE[:3], drawn_of, strict=True):
+        found = rates(users, name)
+        axes.plot(np.r_[found[0] / 3, found], np.r_[100.0, shares], color=colour, label=(
+            f"{fmt_int(users)} users", f"{fmt_int(users)} 个用户")[at])
+    for goal, (en, zh) in zip(goals(), (("goal of the stages", "阶段目标"),
+                                        ("alert", "告警下限"), ("plan", "方案")),
+                              strict=True):
+        axes.axvline(goal, color=figures.PALETTE[3], lw=1.2, ls="--")
+        axes.annotate((en, zh)[at], (goal, 103), fontsize=8, color=figures.PALETTE[3],
+                      ha="right" if goal == goals()[1] else "left", annotation_clip=False)
+    axes.set(xscale="log", xlim=(300, 80000), ylim=(0, 102),
+             xlabel=("output token/s of 32 H20", "32 张 H20 的输出 token/s")[at],
+             ylabel=("probability to reach it (%)", "达到的概率（%）")[at])
+    axes.set_xticks([500, 1000, 2000, 5000, 10000, 20000, 50000],
+                    ["500", "1,000", "2,000", "5,000", "10,000", "20,000", "50,000"])
+    axes.legend(fontsize=8.5, loc="lower left")
+    return drawing
+
+
+@cache
+def risks() -> dict[str, Risk]:
+    """The document's matrix: its rows by the claim that ranks each."""
+    return {risk.claims[0]: risk for risk in catalogue.load("documents", "s1").risks}
+
+
+@cache
+def _claims() -> dict[str, Audited]:
+    """Those that the page rests on, by number."""
+    return {row.id: row for row in claims.chosen(" ".join((*GOALS, *risks(), *OTHERS, *(
+        each for stage_ in STAGE_GOALS.values() for each in stage_))))}
+
+
+def claim(name: str) -> Audited:
+    """A claim of the audit."""
+    return _claims()[name]
+
+
+def factors() -> dict[str, float]:
+    """By claim of the matrix: what the risk makes of the cost of a token, where it comes [1]."""
+    found = {each.id: each for each in catalogue.load("formulas", "s1").formulas}
+    given = example_of(found[HARDWARE])[2]
+    planned_ = (given["cost_cards"] + given["cost_servers"]) / stage("3").file.cluster.nodes.value
+    return dict(zip(risks(), (
+        goals()[-1] / forecast("3").throughput.value, 1 / fleet().share,
+        1 / dearer(server=Amount.exactly(planned_)),
+        max(dearer(years=Amount.exactly(YEARS - DELAY)),
+            dearer(server=Amount.exactly(DEARER * server().value))),
+        dearer(years=Amount.exactly(EARLIER))), strict=True))
+
+
+def matrix() -> None:
+    """The document's matrix: as printed, and as computed."""
+    of, found = forecast("3"), factors()
+    order = sorted(found, key=lambda name: -found[name])
+    assert reached(MOST_USERS, goals()[1]) == 0  # what is called certain below
+    assert found["S1-266"] > 1
+    certain, unknown = ("certain", "必然"), ("no source", "无来源")
+    ends = [fmt_fixed(end, 0) for end in (
+        of.throughput.value, of.throughput.low, of.throughput.high)]
+    texts: list[tuple[Text, Text]] = [
+        (certain,
+         ("{} token/s ({}–{})".format(*ends), "{} token/s（{}–{}）".format(*ends))),
+        ((f"{fmt_percent(failing(), 1)} in a year", f"一年内 {fmt_percent(failing(), 1)}"),
+         (f"all four servers stop, {fmt_percent(1 - fleet().share, 1)} of the time",
+          f"四台一起停，占时间的 {fmt_percent(1 - fleet().share, 1)}")),
+        (certain, ("servers at dealers' prices", "服务器按经销商报价")),
+        (unknown,
+         ("servers a fifth dearer; three months late is less",
+          "服务器涨价两成；晚到三个月影响更小")),
+        (unknown,
+         ("two years of use instead of three", "只用两年而非三年"))]
+    rows = []
+    for (name, risk), (computed, what) in zip(risks().items(), texts, strict=True):
+        rows.append({
+            "place": place("s1", risk), "risk": (risk.name["en"], risk.name["zh"]), "said": tuple(
+                f"{RANKS[risk.likely][lang]} / {RANKS[risk.grave][lang]}" for lang in (0, 1)),
+            "printed": _printed(name).text, "likely": computed, "what": what,
+            "factor": f"× {fmt_sig(found[name], 3)}", "order": order.index(name) + 1})
+    table(rows, {"place": ("section, line", "章节、行"), "risk": ("risk", "风险"),
+                 "said": ("S1: likely / impact", "S1：概率 / 影响"),
+                 "printed": ("its priority", "其优先级"),
+                 "likely": ("likely, computed", "概率（计算）"), "what": ("if it comes", "若发生"),
+                 "factor": ("cost of a token", "每 token 成本"),
+                 "order": ("order by cost", "按影响排序")}, wide=True)
+
+
+def missing() -> None:
+    """What the matrix leaves out, as numbers of the text."""
+    node, card = stage("3").node, stage("3").device
+    assert node.power
+    assert node.power.full
+    assert card.power
+    assert card.power.full
+    number("ri-server", node.power.full.value / 1e3, fmt_fixed, digits=1)
+    number("ri-card", card.power.full.value, fmt_int)
+    number("ri-site", priced().amounts["site_power"].value / 1e3, fmt_fixed, digits=0)
+    number("ri-site-low", priced().amounts["site_power"].low / 1e3, fmt_fixed, digits=0)
+    number("ri-site-high", priced().amounts["site_power"].high / 1e3, fmt_fixed, digits=0)
+    number("ri-load", catalogue.load("loads", DAY).peak, fmt_sig, digits=2)
+    room = claim(OTHERS[0]).case
+    assert room.truth
+    number("ri-room", _printed(OTHERS[0]).like(room.truth.three.value), str)
+    for name in OTHERS[1:]:
+        number(f"ri-{name.lower()}", _printed(name).text, str)
+
+
+def _printed(name: str) -> Printed:
+    """What a claim prints."""
+    found = claim(name).case.printed
+    assert found
+    return found
+
+
+@cache
+def bought(late: float) -> Information:
+    """How many cards to buy for the demand, and what knowing more saves."""
+    return to_buy(planned(320), DEMAND, late, draws=DRAWS, of=RATE)
+
+
+def information() -> None:
+    """How many cards to buy, what it is worth to run one server first, and to know an input."""
+    rows = []
+    for late in LATER:
+        found = bought(late)
+        own = next(worth for worth in found.worths if measured(worth.name))
+        best = next(worth for worth in found.worths if not measured(worth.name))
+        told = best.value > best.scatter
+        name = label(best.name, planned(320))
+        rows.append({
+            "late": f"× {late:g}", "cards": fmt_int(int(found.options[found.taken].split()[0])),
+            "wrong": fmt_percent(found.wrong, 0), "own": fmt_sig(own.value, 2),
+            "input": tuple(f"{text}: {fmt_sig(best.value, 2)}" for text in name) if told
+            else ("none", "无")})
+    table(rows, {"late": ("a missing card costs later", "日后补购价"),
+                 "cards": ("cards to buy now", "现在应买卡数"),
+                 "wrong": ("chance of being wrong", "事后看买错的概率"),
+                 "own": ("running it first saves (cards)", "先实测可省（卡）"),
+                 "input": ("an input known saves, at most (cards)", "单项输入已知至多可省（卡）")})
+
+
+def acceptance() -> None:
+    """By stage: what has to be measured for the next one to be bought."""
+    rows: list[dict[str, Any]] = [
+        {"test": ("weights of a card", "单卡权重")},
+        {"test": ("requests at their longest that fit", "最长请求可容纳数")},
+        {"test": ("TTFT, mean, between", "TTFT 均值介于")},
+        {"test": ("TPOT, mean, between", "TPOT 均值介于")},
+        {"test": ("output token/s, between", "输出 token/s 介于")},
+        {"test": ("goal of S1: token/s, TTFT, TPOT", "S1 目标：token/s、TTFT、TPOT")}]
+    for name in STAGES:
+        of, quantities = forecast(name), estimated(name).quantities
+        for each, interval in zip(STAGE_GOALS[name][1:], (of.ttft, of.tpot), strict=False):
+            assert interval.low > _printed(each).value  # as the text has it
+        for row, text in zip(rows, (
+                fmt_quantity(quantities["weights_per_device"].value, "B"),
+                fmt_int(int(quantities["max_concurrency"].value)),
+                *(f"{fmt_quantity(each.low, 's')} – {fmt_quantity(each.high, 's')} "
+                  f"({fmt_quantity(each.value, 's')})" for each in (of.ttft, of.tpot)),
+                f"{fmt_fixed(of.throughput.low, 0)} – {fmt_fixed(of.throughput.high, 0)} "
+                f"({fmt_fixed(of.throughput.value, 0)})",
+                "; ".join(_printed(each).text for each in STAGE_GOALS[name]) or "–"),
+                strict=True):
+            row[name] = text
+    table(rows, {"test": ("accept if", "验收条件"), **NAMES})

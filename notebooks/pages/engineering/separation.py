@@ -1,0 +1,397 @@
+"""Prefill and decode on cards of their own: when it pays, how many of each, what it costs.
+
+One pool and two are each in the layout that suits them, as a search and growth have them. Where
+separation alone is to differ, both pools have the layout of the one that they are held against.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+from matplotlib.figure import Figure
+
+import calc
+import catalogue
+from calc.answer.simulated import lengths_of, system_of
+from calc.answer.two_pools import whole_groups
+from calc.capacity.growth import Best, best
+from calc.capacity.pool_layouts import Pairing, TwoPools
+from calc.capacity.replicas import Limits
+from calc.capacity.tables import Tables
+from calc.closed_form.evaluate import evaluate
+from calc.sensitivity.plans import PER_CARD, Plan
+from calc.serving.arrivals import poisson
+from calc.serving.scheduling import Transfer
+from calc.serving.simulation import simulate
+from notebooks.pages.deciding.goals import named
+from notebooks.pages.engineering import layouts
+from notebooks.pages.engineering.layouts import LIMIT, MOST, PACE, RATE, plan
+from notebooks.show import figures
+from notebooks.show.display import figure, number, table
+from notebooks.show.numbers import (
+    fmt_bytes,
+    fmt_fixed,
+    fmt_int,
+    fmt_percent,
+    fmt_quantity,
+)
+
+Text = tuple[str, str]
+CASES = (("ascend-910b2", "w8a8-int8", 2), ("ascend-910b2", "w4a8-int8", 1),
+         ("nvidia-h20", "fp8-block", 2), ("nvidia-h200-sxm", "fp8-block", 1))
+LIMITS = (0.03, 0.05, 0.1)  # s per token that are promised
+FIRST = 2.0  # s, of the first token: what the goals of this book promise
+WORTH = 1.05  # gain from which two pools are worth their trouble
+DRAWN_LIMITS = (0.02, 0.025, 0.03, 0.035, 0.04, 0.05, 0.06, 0.08, 0.1, 0.14, 0.2)  # s
+MIXES = ((2048, 1024), (8192, 1024), (512, 2048), (2048, 512))  # prompts and answers
+SERVERS_TRIED = (1, 2, 3, 4, 6, 8)
+TOLD = (2, 4, 8)  # servers that are told
+SHOWN = 4  # servers of the first answer
+EXAMPLE, SPLIT = "s0-scenario-3", (3, 5)
+STATED = (2048, 512)  # its prompts and answers
+SERVERS = sum(SPLIT)
+BUSY = 0.8  # of what one pool takes, in the simulated example
+REQUESTS, SEED = 600, 1
+EDGE = 60  # requests at either end that are not counted
+TAIL = 0.99
+MILLI = 1e3
+SMALL = 512  # tokens of a smaller chunk
+QUEUED = 32  # prompts of a replica that prefills: enough for full chunks
+SPLITS = ((0, 8), (1, 7), (2, 6), SPLIT)  # of the example's servers: those that prefill, the rest
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """One pool and two of a card and its weights, whatever the limits.
+
+    Attributes:
+        scenario: the requests on these cards.
+        per_node: cards of a server [1].
+        pairing: the two pools.
+        tables: what one pool gives.
+    """
+
+    scenario: catalogue.Scenario
+    per_node: int
+    pairing: Pairing
+    tables: Tables
+
+    @cache  # noqa: B019  (a few of them live as long as the page)
+    def one(self, servers: int, limit: float) -> Best | None:
+        """The best one pool on so many servers within a time per token [s]."""
+        return best(self.scenario, servers * self.per_node, Limits(FIRST, limit, None),
+                    tables=self.tables)
+
+    def two(self, servers: int, limit: float) -> TwoPools | None:
+        """The best two."""
+        return self._two(limit).get(servers * self.per_node)
+
+    @cache  # noqa: B019
+    def _two(self, limit: float) -> dict[int, TwoPools]:
+        return self.pairing.best(Limits(FIRST, limit, None))
+
+    def gain(self, servers: int, limit: float) -> float:
+        """Tokens of a card in two pools over those in one [1]; not a number if either fails."""
+        one, two = self.one(servers, limit), self.two(servers, limit)
+        return two.per_device / one.per_device if one and two else float("nan")
+
+    def fewest(self, limit: float) -> int | None:
+        """The fewest servers on which two pools are worth it; None of those that are tried."""
+        return next((count for count in SERVERS_TRIED
+                     if (two := self.two(count, limit)) and (
+                         (one := self.one(count, limit)) is None
+                         or two.per_device >= WORTH * one.per_device)), None)
+
+    def share(self, servers: int, limit: float) -> float:
+        """Of the cards of two pools those that prefill [1]; not a number where there are none."""
+        two = self.two(servers, limit)
+        if two is None:
+            return float("nan")
+        first, then = (count * pool.devices for count, pool in zip(
+            two.groups, (two.prefill, two.decode), strict=True))
+        return first / (first + then)
+
+
+@cache
+def held(device: str, precision: str, prompt: int = 0, answer: int = 0) -> Held:
+    """One pool and two of a card and its weights.
+
+    Args:
+        device, precision: entries of the catalogue.
+        prompt, answer: of a request, the goal's own unless given [token].
+    """
+    scenario = plan(device, precision, 1, prompt=prompt, answer=answer).scenario
+    per_node = int(scenario.node.devices_per_node.value)
+    return Held(scenario, per_node, Pairing(
+        scenario, [count * per_node for count in SERVERS_TRIED]), Tables(scenario))
+
+
+@dataclass(frozen=True)
+class Both:
+    """A layout as one pool and as the two of a balanced pair, by users of a replica that decodes.
+
+    Attributes:
+        one: a replica that does both.
+        rates: output tokens per second of a card, one pool and two in balance.
+        paces: time per token of either [s].
+        answered: requests per second of a replica that decodes alone.
+        prompts: requests per second of one that prefills alone.
+    """
+
+    one: Plan
+    rates: tuple[np.ndarray, np.ndarray]
+    paces: tuple[np.ndarray, np.ndarray]
+    answered: np.ndarray
+    prompts: float
+
+    def best(self, pool: int, limit: float) -> int | None:
+        """Where a pool yields most within a promise; None where it cannot keep it."""
+        kept = self.paces[pool] <= limit
+        return int(np.where(kept, self.rates[pool], 0).argmax()) if kept.any() else None
+
+    def whole(self, replicas: int, limit: float) -> tuple[tuple[int, int], float]:
+        """The best split of so many replicas, and its gain over as many that do both [1].
+
+        Args:
+            replicas: of both pools.
+            limit: of the time per token [s].
+        """
+        one, two = self.best(0, limit), self.best(1, limit)
+        assert one is not None
+        assert two is not None
+        split, rate = whole_groups(replicas, [1, 1], [self.prompts, float(self.answered[two])])
+        answer = float(self.one.inputs["output_tokens"])
+        return split, rate * answer / (replicas * self.one.cards * float(self.rates[0][one]))
+
+
+@cache
+def both(device: str, precision: str, servers: int, prompt: int = 0, answer: int = 0) -> Both:
+    """One pool and two of the same layout.
+
+    Args:
+        device, precision: entries of the catalogue.
+        servers: of a replica.
+        prompt, answer: of a request, the goal's own unless given [token].
+    """
+    one = plan(device, precision, servers, prompt=prompt, answer=answer)
+    two = replace(one, label="two pools", pooled=True)
+    users = np.arange(1.0, MOST + 1)
+    users = users[one.fits({"concurrency": users})]
+    moves = {"concurrency": users}
+    apart = moves | {"separate_pools": 1.0}
+    found = two.at(apart, "request_throughput")
+    alone = evaluate({**one.inputs, "separate_pools": 1.0, "concurrency": float(QUEUED)},
+                     one.scenario.model.attention)
+    return Both(one, (one.at(moves, RATE) / one.cards, two.at(moves, PER_CARD)),
+                (one.at(moves, PACE), two.at(moves, PACE)), found,
+                float(alone["prefill_throughput"]) / float(one.inputs["input_tokens"]))
+
+
+def titled(case: tuple[str, str, int]) -> Text:
+    """Card and precision of a case."""
+    en, zh = named(case[0])
+    return f"{en}, `{case[1]}`", f"{zh}，`{case[1]}`"
+
+
+def answer() -> None:
+    """The numbers of the first paragraph."""
+    demand = layouts.goal().demand
+    number("se-input", demand.input_tokens)
+    number("se-output", demand.output_tokens)
+    number("se-limit", LIMIT, fmt_quantity, unit="s")
+    number("se-first", FIRST, fmt_quantity, unit="s")
+    number("se-servers", SHOWN)
+    number("se-worth", WORTH - 1, fmt_percent, digits=0)
+    rows, counts = [], [held(*case[:2]).fewest(LIMIT) for case in CASES]
+    number("se-few-low", min(count for count in counts if count))
+    number("se-few-high", max(count for count in counts if count))
+    for case in CASES:
+        made = held(*case[:2])
+        two = made.two(SHOWN, LIMIT)
+        fewest = made.fewest(LIMIT)
+        rows.append({"case": titled(case), "gain": _gain(made.gain(SHOWN, LIMIT)),
+                     "pools": _pools(two), "fewest": "–" if fewest is None else fmt_int(fewest)})
+    table(rows, {"case": ("card, weights", "卡与权重"),
+                 "gain": (f"token/s per card on {SHOWN} servers, two pools over one",
+                          f"{SHOWN} 台服务器的单卡吞吐：两池 ÷ 单池"),
+                 "pools": ("prefill + decode, groups × cards", "预填充 + 解码（组数 × 卡数）"),
+                 "fewest": ("servers from which it pays", "至少几台服务器")})
+
+
+def _gain(value: float) -> str | Text:
+    if not np.isfinite(value):
+        return "one pool cannot keep the target", "单池守不住目标"
+    return f"× {fmt_fixed(value)}"
+
+
+def _pools(two: TwoPools | None) -> str:
+    if two is None:
+        return "–"
+    a, b = two.groups
+    return (f"{a}×{two.prefill.devices} ({two.prefill.layout}) + "
+            f"{b}×{two.decode.devices} ({two.decode.layout})")
+
+
+def picture() -> None:
+    """Gain of two pools against the promise."""
+    figure("separation_gain", _drawn)
+
+
+def _drawn(lang: str) -> Figure:
+    place = int(lang == "zh")
+    drawing, axes = figures.axes(height=3.3)
+    limits = np.array(DRAWN_LIMITS)
+    for colour, case in zip(figures.PALETTE, CASES, strict=False):
+        made = held(*case[:2])
+        axes.plot(MILLI * limits, [made.gain(SHOWN, each) for each in limits], color=colour,
+                  marker="o", ms=3, label=titled(case)[place].replace("`", ""))
+    axes.axhline(1, color=figures.INK, lw=1)
+    axes.axvline(MILLI * LIMIT, color=figures.INK, lw=1, ls="--")
+    axes.set(xscale="log", xlim=(MILLI * limits[0], MILLI * limits[-1]),
+             xlabel=("target time per token (ms)", "目标每 token 时间（ms）")[place],
+             ylabel=("token/s of a card, two pools / one",
+                     "单卡吞吐：两个资源池 / 一个")[place])
+    axes.set_xticks([20, 30, 50, 100, 200], ["20", "30", "50", "100", "200"])
+    axes.legend(fontsize=8.5)
+    return drawing
+
+
+def decision() -> None:
+    """By card, servers and promise: the gain, and how many of each."""
+    rows = []
+    for case in CASES:
+        made = held(*case[:2])
+        for count in TOLD:
+            row: dict[str, str | Text] = {"case": titled(case), "servers": fmt_int(count)}
+            for limit in LIMITS:
+                gain, two = made.gain(count, limit), made.two(count, limit)
+                if two is None:
+                    row[f"at{limit}"] = "–"
+                elif not gain >= WORTH and np.isfinite(gain):
+                    row[f"at{limit}"] = ("one pool", "一个资源池")
+                else:
+                    split = "+".join(str(number * pool.devices) for number, pool in zip(
+                        two.groups, (two.prefill, two.decode), strict=True))
+                    said = _gain(gain)
+                    en, zh = (said, said) if isinstance(said, str) else said
+                    row[f"at{limit}"] = (f"**two**, {split}: {en}", f"**两个**，{split}：{zh}")
+            rows.append(row)
+    table(rows, {"case": ("card, weights", "卡与权重"), "servers": ("servers", "服务器"), **{
+        f"at{limit}": (f"target {fmt_fixed(MILLI * limit, 0)} ms",
+                       f"目标 {fmt_fixed(MILLI * limit, 0)} ms") for limit in LIMITS}})
+
+
+def splits() -> None:
+    """The share of the cards that prefills, by lengths."""
+    rows, shares = [], []
+    for prompt, reply in MIXES:
+        row: dict[str, str | Text] = {"mix": f"{fmt_int(prompt)} / {fmt_int(reply)}"}
+        for index, case in enumerate(CASES):
+            share = held(*case[:2], prompt=prompt, answer=reply).share(max(TOLD), LIMIT)
+            row[f"case{index}"] = fmt_percent(share, 0) if np.isfinite(share) else "–"
+            shares += [share] if np.isfinite(share) else []
+        rows.append(row)
+    table(rows, {"mix": ("prompt / answer", "提示 / 回答"), **{
+        f"case{index}": titled(case) for index, case in enumerate(CASES)}})
+    number("se-share-low", min(shares), fmt_percent, digits=0)
+    number("se-share-high", max(shares), fmt_percent, digits=0)
+
+
+def of_chunks(size: int) -> float:
+    """What one pool of H20 yields within the promise with chunks of so many tokens [token/s]."""
+    one = both(*CASES[2]).one
+    users = np.arange(1.0, MOST + 1)
+    moves = {"concurrency": users, "max_num_batched_tokens": float(size)}
+    kept = one.fits(moves) & (one.at(moves, PACE) <= LIMIT)
+    return float(one.at(moves, RATE)[kept].max())
+
+
+def chunks() -> None:
+    """What smaller chunks do to one pool within the promise."""
+    number("se-chunk-small", SMALL)
+    number("se-chunk-large", layouts.CHUNK)
+    number("se-chunk-loss", 1 - of_chunks(SMALL) / of_chunks(layouts.CHUNK), fmt_percent, digits=0)
+
+
+def transfer() -> None:
+    """What moving the cache takes: bytes, time, and how much slower the network may be."""
+    chunks()
+    rows = []
+    for case in CASES:
+        made = both(*case)
+        found = evaluate({**made.one.inputs, "separate_pools": 1.0},
+                         made.one.scenario.model.attention)
+        prompt, port = float(made.one.inputs["input_tokens"]), float(found["kv_port_time"])
+        rows.append({"case": titled(case), "bytes": fmt_bytes(
+            float(found["kv_bytes_per_token"]) * prompt, "MB", 0),
+            "prefill": fmt_quantity(1 / made.prompts, "s"),
+            "port": f"{fmt_fixed(MILLI * port, 2)} ms",
+            "slack": fmt_int(np.floor(1 / made.prompts / port))})
+    table(rows, {"case": ("card, weights", "卡与权重"),
+                 "bytes": ("cache of a prompt", "单条提示的缓存"),
+                 "prefill": ("prefill of a prompt", "单条提示的预填充"),
+                 "port": ("through the ports", "经网口传输"),
+                 "slack": ("ports may be slower, times", "网口可慢多少倍")})
+
+
+def example() -> None:
+    """The documents' example: what it lacks, and simulated in weights that fit."""
+    written = [catalogue.load_scenario(f"{EXAMPLE}-{pool}") for pool in ("prefill", "decode")]
+    short = [-float(calc.estimate(each).everything["headroom_per_device"]) for each in written]
+    number("se-s0-short", max(short), fmt_bytes, digits=0)
+    split, gain = both(*CASES[1], *STATED).whole(SERVERS, LIMIT)
+    number("se-s0-balance", "+".join(map(str, split)), str)
+    number("se-s0-against", gain, fmt_fixed)
+    number("se-s0-arriving", arriving(), fmt_fixed, digits=1)
+    number("se-s0-busy", BUSY, fmt_percent, digits=0)
+    number("se-s0-requests", REQUESTS)
+    lengths = lengths_of(plan(*CASES[1], prompt=STATED[0], answer=STATED[1]).scenario)
+    number("se-prompts-vary", lengths.prompts, fmt_fixed)
+    number("se-answers-vary", lengths.answers, fmt_fixed)
+    rows = [_served(split) for split in SPLITS]
+    table(rows, {"split": ("prefill + decode", "预填充 + 解码"),
+                 "pace": ("TPOT, mean", "TPOT 均值"), "slow": ("TPOT, 99%", "TPOT 99%"),
+                 "first": ("TTFT, mean", "TTFT 均值"), "late": ("TTFT, 99%", "TTFT 99%")})
+
+
+@cache
+def arriving() -> float:
+    """Requests per second of the simulated example [request/s]."""
+    made = both(*CASES[1], *STATED)
+    one = made.best(0, LIMIT)
+    assert one is not None
+    rate = float(made.rates[0][one]) * made.one.cards * SERVERS / STATED[1]
+    return BUSY * rate
+
+
+@cache
+def served(split: tuple[int, int]) -> dict[str, tuple[float, float]]:
+    """Mean and tail of what users see of the example's servers [s], simulated.
+
+    Args:
+        split: servers that prefill, none where all do both, and those that decode.
+    """
+    made = plan(*CASES[1], prompt=STATED[0], answer=STATED[1])
+    system = system_of(made.scenario)
+    first, then = (replace(system.pool, replicas=count) if count else None for count in split)
+    found = evaluate({**made.inputs, "separate_pools": 1.0}, made.scenario.model.attention)
+    each = float(found["kv_transfer_time"]) / STATED[0]
+    requests = poisson(arriving(), REQUESTS, list(system.shapes), SEED)
+    assert then
+    run = (simulate(requests, first, then, Transfer(lambda tokens: each * tokens)) if first
+           else simulate(requests, then))
+    middle = run.outcomes[EDGE:-EDGE]
+    seen = {"tpot": [one.tpot for one in middle], "ttft": [one.ttft for one in middle]}
+    return {name: (float(np.mean(values)), float(np.quantile(values, TAIL)))
+            for name, values in seen.items()}
+
+
+def _served(split: tuple[int, int]) -> dict[str, str | Text]:
+    found = served(split)
+    return {"split": "+".join(map(str, split)) if split[0] else ("all do both", "全部兼做"),
+            "pace": fmt_quantity(found["tpot"][0], "s"),
+            "slow": fmt_quantity(found["tpot"][1], "s"),
+            "first": fmt_quantity(found["ttft"][0], "s"),
+            "late": fmt_quantity(found["ttft"][1], "s")}

@@ -1,0 +1,212 @@
+"""Which card for which use: what the documents advise, beside pace and cost of each.
+
+Both cards are in the weights that they multiply, on the fewest servers that hold them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+import calc
+import catalogue
+from calc.costing.answer import Asked, cost
+from calc.costing.rates import prices_of
+from calc.evidence.validation import measured_system
+from calc.sensitivity.plans import Plan
+from calc.uncertainty.amount import Amount
+from catalogue.reading.units import HOUR
+from notebooks.pages.deciding.cost_documents import Compared, hybrid
+from notebooks.pages.derivations.choices.documents import advised
+from notebooks.pages.engineering import separation
+from notebooks.pages.engineering.layouts import LIMIT, MOST, PACE, RATE, goal, most_users, plan
+from notebooks.show.display import number
+from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_quantity, fmt_sig
+
+Text = tuple[str, str]
+Case = tuple[str, str, int]  # card, precision, servers
+H20: Case = ("nvidia-h20", "fp8-block", 2)
+B2: Case = ("ascend-910b2", "w8a8-int8", 2)
+B2_FOUR: Case = ("ascend-910b2", "w4a8-int8", 1)
+A100: Case = ("nvidia-a100-sxm-80gb", "w8a8-int8", 2)
+USERS = 64
+LIVE = 0.01  # s, that S1 asks of the time of a token where use is live
+SIZES = {"two-servers": 2, "five-servers": 5, "eight-servers": 8}  # plans of S0
+HYBRID, EIGHT = "s3-hybrid-910b4", "s3-eight-cards"
+LONG = 40960  # tokens of S3's longest prompt
+PART = "card_hour_of_parts"
+WHOLE = "per_million_output_whole"
+
+
+@dataclass(frozen=True)
+class Full:
+    """A deployment with as many users as yield most.
+
+    Attributes:
+        users: at once.
+        rate: output tokens per second, with its interval.
+        million: of output tokens, prompts included, in use all the time, owned [money].
+        hour: of one card, of the parts of owning [money/s].
+        currency: of both.
+    """
+
+    users: int
+    rate: Amount
+    million: Amount
+    hour: Amount
+    currency: str
+
+
+@cache
+def paced(case: Case, users: int) -> Amount:
+    """Time per token of so many users, with its interval [s]."""
+    return calc.estimate(plan(*case, users).scenario).quantities[PACE]
+
+
+@cache
+def full(case: Case) -> Full:
+    """A case filled with the requests that yield most, and what a token then costs.
+
+    Args:
+        case: card, precision and servers.
+    """
+    made, users = plan(*case), np.arange(1.0, MOST + 1)
+    moves = {"concurrency": users}
+    best = int(users[np.where(made.fits(moves), made.at(moves, RATE), 0).argmax()])
+    scenario = plan(*case, best).scenario
+    answer = calc.estimate(scenario)
+    rate = answer.quantities[RATE]
+    prices, reached = prices_of(case[0]), rate
+    owned = cost(scenario, answer.everything, reached, prices, Asked())
+    hour = owned.amounts[PART].scaled(1 / HOUR, f"{owned.currency}/s")
+    priced = cost(scenario, answer.everything, reached, prices, Asked(price=hour))
+    return Full(best, rate, priced.amounts[WHOLE], hour, owned.currency)
+
+
+@cache
+def of_page(name: str, users: int, prompt: int) -> Plan:
+    """A system of S3 with other requests; answers of the document's own length."""
+    scenario = catalogue.load_scenario(name, overrides=[
+        f"workload.concurrency={users} request", f"workload.input_tokens={prompt} token"])
+    return Plan(name, scenario, scenario.inputs(), tuple(scenario.knobs()))
+
+
+def uses() -> None:
+    """The documents' advice on cards and plans by use, beside pace and cost."""
+    advised({**_of_cards(), **_of_sizes(), **_of_hybrid()})
+    many, few = full(H20), full(B2)
+    number("us-users", USERS)
+    number("us-pace", paced(B2, USERS).value / paced(H20, USERS).value, fmt_sig, digits=2)
+    number("us-cost", few.million.value / many.million.value, fmt_sig, digits=2)
+    number("us-cost-four", full(B2_FOUR).million.value / many.million.value, fmt_sig, digits=2)
+
+
+def _of_cards() -> dict[str, Text]:
+    """S1's two cards, live and in batches, and what it says of their price; S0's A100."""
+    h20, b2 = paced(H20, USERS), paced(B2, USERS)
+    live = [most_users(plan(*case), LIVE) for case in (H20, B2)]
+    many, few, four = full(H20), full(B2), full(B2_FOUR)
+    per_server = int(plan(*B2_FOUR).cards)
+    dear = [per_server * each.hour.value * HOUR for each in (many, few)]
+    a100 = paced(A100, USERS)
+    return {
+        "s1/h20-online": (
+            f"{USERS} users on sixteen cards, time per token: H20 (`{H20[1]}`) {_spread(h20)}, "
+            f"910B2 (`{B2[1]}`) {_spread(b2)}. Within {fmt_quantity(LIVE, 's')}: "
+            f"{fmt_int(live[0])} users on H20, {fmt_int(live[1])} on 910B2.",
+            f"十六张卡、{USERS} 个用户：H20（`{H20[1]}`）每 token {_spread(h20)}，"
+            f"910B2（`{B2[1]}`）{_spread(b2)}。{fmt_quantity(LIVE, 's')}以内："
+            f"H20 {fmt_int(live[0])} 个用户，910B2 {fmt_int(live[1])} 个。"),
+        "s1/ascend-batch": (
+            f"Filled, owned and always in use, a million tokens cost {_money(many)} on H20 "
+            f"({fmt_int(many.users)} users), {_money(few)} on 910B2 ({fmt_int(few.users)}) and "
+            f"{_money(four)} there in `{B2_FOUR[1]}` ({fmt_int(four.users)} on one server).",
+            f"装满、自有、全时使用，每百万 token：H20 {_money(many)}"
+            f"（{fmt_int(many.users)} 个用户），910B2 {_money(few)}"
+            f"（{fmt_int(few.users)} 个），910B2 用 `{B2_FOUR[1]}` {_money(four)}"
+            f"（一台 {fmt_int(four.users)} 个）。"),
+        "s1/h20-premium": (
+            f"An hour of a server costs {fmt_fixed(dear[0], 1)} {many.currency} with H20 and "
+            f"{fmt_fixed(dear[1], 1)} with 910B2. Filled, an H20 yields "
+            f"{fmt_sig(many.rate.value / few.rate.value, 2)} times as much.",
+            f"一台服务器每小时：H20 {fmt_fixed(dear[0], 1)} {many.currency}，910B2 "
+            f"{fmt_fixed(dear[1], 1)}。装满时每张 H20 的产出是 910B2 的 "
+            f"{fmt_sig(many.rate.value / few.rate.value, 2)} 倍。"),
+        "s0/against-a100": (
+            f"In `{B2[1]}`, {USERS} users on sixteen cards: {fmt_percent(a100.value / b2.value, 0)}"
+            f" of the A100's speed; filled, "
+            f"{fmt_percent(few.rate.value / full(A100).rate.value, 0)} of "
+            "its throughput.",
+            f"同为 `{B2[1]}`、十六张卡、{USERS} 个用户：速度为其 "
+            f"{fmt_percent(a100.value / b2.value, 0)}；装满时吞吐为其 "
+            f"{fmt_percent(few.rate.value / full(A100).rate.value, 0)}。")}
+
+
+def _of_sizes() -> dict[str, Text]:
+    """S0's plans by size: users within the promise, and what a second pool does."""
+    made = plan(*B2_FOUR)
+    users = most_users(made)
+    rate = float(made.at({"concurrency": np.array([float(users)])}, RATE)[0])
+    pace = float(made.at({"concurrency": np.array([float(users)])}, PACE)[0])
+    told: dict[str, Text] = {}
+    for name, servers in SIZES.items():
+        told[f"s0/{name}"] = (
+            f"`{B2_FOUR[1]}`, one replica per server: {fmt_int(servers * users)} users, "
+            f"{fmt_int(round(servers * rate, -1))} token/s, {fmt_quantity(pace, 's')} per token.",
+            f"`{B2_FOUR[1]}`，每台一个副本：{fmt_int(servers * users)} 个用户，"
+            f"{fmt_int(round(servers * rate, -1))} token/s，每 token {fmt_quantity(pace, 's')}。")
+    split, gain = separation.both(*B2_FOUR).whole(SIZES["eight-servers"], LIMIT)
+    en, zh = told["s0/eight-servers"]
+    both = "+".join(map(str, split))
+    told["s0/eight-servers"] = (
+        f"{en} Split {both}, they yield {fmt_fixed(gain)} times as much ([](#separation)).",
+        f"{zh}拆成 {both} 时产出为其 {fmt_fixed(gain)} 倍（[](#separation)）。")
+    return told
+
+
+def _of_hybrid() -> dict[str, Text]:
+    """S3's two systems: one request and the most for the same money, long prompts, chat."""
+    made = hybrid()
+    alone, most = (_worth(made, rates) for rates in (made.alone, made.most))
+    two = measured_system(HYBRID)
+    waited = float(two.rows["ttft"][two.rows["input_tokens"] == LONG][0])
+    long = calc.estimate(of_page(EIGHT, 1, LONG).scenario).quantities["ttft"]
+    demand = goal().demand
+    chat = calc.estimate(of_page(EIGHT, USERS, int(demand.input_tokens)).scenario)
+    first = chat.quantities["steady_ttft"]
+    return {
+        "s3/hybrid-for-few": (
+            f"For the same money, hosts included, it yields {fmt_sig(alone, 2)} times the tokens "
+            f"of eight cards for one request, {fmt_sig(most, 2)} times with as many as each takes "
+            "([](#cost-s3)). Only the total price is lower.",
+            f"计入主机，同样的钱：单请求产出为八卡的 {fmt_sig(alone, 2)} 倍，最大吞吐为 "
+            f"{fmt_sig(most, 2)} 倍（[](#cost-s3)）。少的只是总投入。"),
+        "s3/hybrid-for-long": (
+            f"Time to first token for {fmt_int(LONG)} tokens: {fmt_quantity(waited, 's')} "
+            f"measured, {_spread(long)} predicted for eight cards.",
+            f"{fmt_int(LONG)} token 的首 token 延迟：实测 {fmt_quantity(waited, 's')}，八卡预测 "
+            f"{_spread(long)}。"),
+        "s3/eight-for-many": (
+            f"Eight cards, {USERS} users, prompts of {fmt_int(demand.input_tokens)}: first token "
+            f"after {_spread(first)}.",
+            f"八卡、{USERS} 个用户、提示 {fmt_int(demand.input_tokens)} token：首 token 延迟 "
+            f"{_spread(first)}。")}
+
+
+def _worth(made: Compared, rates: tuple[float, float]) -> float:
+    """Tokens of two cards over those of eight, for the same money with their hosts [1]."""
+    one, other = (rate / (cards + made.host.value)
+                  for rate, cards in zip(rates, made.cards, strict=True))
+    return one / other
+
+
+def _spread(quantity: Amount) -> str:
+    """A time with its interval: ``30.5 ms (26.3–48.1 ms)``."""
+    return quantity.said("en")
+
+
+def _money(each: Full) -> str:
+    """What a million tokens cost, with the interval."""
+    return each.million.said("en")

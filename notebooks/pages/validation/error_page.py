@@ -1,0 +1,320 @@
+"""The tables of the page on errors, a call each.
+
+Like ``error_tables`` it takes results as data and knows nothing of how they came about: systems by
+identifier, calibrations and what was predicted are handed in. Numbers are in SI units.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from notebooks.pages.catalogue.tables.deployments import page_of
+from notebooks.pages.validation import blind, error_tables
+from notebooks.pages.validation.error_tables import Errors, Result
+from notebooks.show.display import table
+from notebooks.show.folding import folded
+from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_quantity
+
+Text = tuple[str, str]
+Rows = Mapping[str, np.ndarray]
+Systems = Mapping[str, Any]
+Ends = tuple[float, float, float]
+INSIDE: dict[bool, Text] = {True: ("yes", "是"), False: ("**no**", "**否**")}
+SYSTEM: dict[str, Text] = {
+    "system": ("deployment", "部署"), "metric": ("metric", "指标"), "rows": ("rows", "行数"),
+    "ratio": ("predicted/measured, median", "预测/实测，中位数"),
+    "median": ("median error", "误差中位数"), "worst": ("worst", "最差"),
+    "which": ("which row", "哪一行"), "covered": ("in the interval", "落入区间"),
+    "width": ("high/low", "上下限之比"), "plain": ("roofline/measured", "屋顶线/实测")}
+COVERAGE: dict[str, Text] = {
+    "rows": ("predictions", "预测数"), "covered": ("in the interval", "落入区间"),
+    "width": ("high/low, median", "上下限之比，中位数"), "score": ("interval score", "区间得分")}
+OWN: dict[str, Text] = {
+    "down": ("own error below", "自身误差，向下"), "up": ("above", "向上"),
+    "within": ("of a row", "行内")}
+PEER_METRICS = {"prefill_rate": ("prefill rate", "预填充速率")} | error_tables.METRICS
+PEER_UNITS = {"tpot": "s", "output_throughput": "token/s", "prefill_rate": "token/s"}
+
+
+def link(name: str) -> Text:
+    """A deployment's title as a link to its page, of a variant to that of its family."""
+    family = name.startswith(error_tables.BLIND)
+    page = page_of(name)
+    en, zh = error_tables.title(name)
+    if family:
+        of = blind.SYSTEMS[page]
+        en, zh = f"{of[0]}: {en}", f"{of[1]}：{zh}"
+    return f"[{en}](scenarios/{page}.ipynb)", f"[{zh}](scenarios/{page}.ipynb)"
+
+
+def doubts(systems: Systems) -> None:
+    """The rows that contradict others or themselves, and why."""
+    numbers: dict[tuple[str, str, str], list[int]] = {}
+    for name, system in systems.items():
+        for row, reason in sorted(system.suspect.items()):
+            numbers.setdefault((name, reason["en"], reason["zh"]), []).append(row + 1)
+    table([{"system": link(name), "rows": ", ".join(map(str, rows)), "why": (english, chinese)}
+           for (name, english, chinese), rows in numbers.items()],
+          {"system": ("deployment", "部署"), "rows": ("rows", "行号"),
+           "why": ("why they are suspect", "为何存疑")},
+          folded=("Rows that contradict others or themselves", "与其他行或与自身矛盾的行"))
+
+
+def by_requests_and_length(errors: Errors, rows: Rows) -> None:
+    """Errors by number of requests, and by length of the prompt."""
+    with folded("Errors by requests and by length of the prompt", "按并发与输入长度看误差"):
+        for axis, heading in (("concurrency", ("requests", "并发")),
+                              ("input_tokens", ("input tokens", "输入 token"))):
+            table(error_tables.by_group(errors, rows, axis),
+                  {"group": heading} | error_tables.GROUP_COLUMNS)
+
+
+def fitted(calibration: Any, ends: Iterable[Ends]) -> None:
+    """What was fitted, its remaining range, and the range that it was expected in.
+
+    Args:
+        calibration: what was fitted to which mechanisms.
+        ends: low end, value and high end of each mechanism (SI).
+    """
+    rows = []
+    for knob, (low, value, high) in zip(calibration.knobs, ends, strict=True):
+        name, unit = error_tables.mechanism(knob.name)
+        prior = knob.value
+        least, central, most, shown, start, end = (
+            error_tables.in_unit(number, unit)
+            for number in (low, prior.value, high, value, prior.low, prior.high))
+        rows.append({"what": name, "value": f"{shown} ({least}–{most})", "prior": central,
+                     "range": f"{start}–{end}", "inside": INSIDE[prior.low <= value <= prior.high]})
+    table(rows, {"what": ("mechanism", "机制"), "value": ("fitted (80%)", "拟合值（80%）"),
+                 "prior": ("before", "先验值"), "range": ("range", "范围"),
+                 "inside": ("inside", "在范围内")})
+
+
+def fitted_by_band(bands: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
+    """What is fitted to the rows of each band of lengths alone."""
+    first = next(iter(bands.values()))
+    headings = {knob.name: error_tables.mechanism(knob.name) for knob in first.knobs}
+    table([{"band": label, "rows": sizes[label],
+            **{name: error_tables.in_unit(value, headings[name][1])
+               for name, value in band.values.items()}, "inside": INSIDE[band.inside]}
+           for label, band in bands.items()],
+          {"band": ("input tokens", "输入 token"), "rows": ("rows", "行数")}
+          | {name: heading for name, (heading, _) in headings.items()}
+          | {"inside": ("all inside", "都在范围内")}, wide=True,
+          folded=("Fitted to each band of lengths alone", "按输入长度分段各自拟合"))
+
+
+def without_a_term(ablated: Mapping[str, Any], rows: Rows) -> None:
+    """The error without each term of the model; under the empty name, with all."""
+    whole = error_tables.mean(ablated[""])
+
+    def printed(mean: float) -> float:
+        """Of the per cent that the column before shows."""
+        return round(100 * mean, 1)
+
+    table([{"term": error_tables.TERMS[term], "mean": fmt_percent(error_tables.mean(errors)),
+            "lost": "" if not term else fmt_fixed(
+                abs(printed(error_tables.mean(errors)) - printed(whole)), 1),
+            "worst": fmt_percent(error_tables.worst(errors)),
+            "which": error_tables.row_name(rows, errors.worst_row),
+            "inside": fmt_percent(float(np.mean([fit.inside for fit in errors.calibrations])),
+                                  digits=0)}
+           for term, errors in ablated.items()],
+          {"term": ("without", "去掉"), "mean": ("mean error", "平均误差"),
+           "lost": ("lost (percentage points)", "损失（百分点）"), "worst": ("worst", "最差"),
+           "which": ("which row", "哪一行"),
+           "inside": ("fits with all values in their ranges", "参数全在范围内的拟合")},
+          folded=("The error without each term", "去掉各项之后的误差"))
+
+
+def first_token(results: Sequence[Result], plain: Sequence[Result], system: str, rows: Rows
+                ) -> None:
+    """Errors of the first token beside those of a roofline, with and without suspect rows."""
+    statistics = {"mean": error_tables.mean, "median": error_tables.median,
+                  "worst": error_tables.worst}
+
+    def row(left_out: bool, protocol: str) -> dict[str, Any]:
+        ours, theirs = (error_tables.find(of, system, "ttft", protocol, left_out).predictions
+                        for of in (results, plain))
+        return {"rows": ("without suspect rows", "不含存疑行") if left_out else ("all", "全部"),
+                "protocol": error_tables.PROTOCOLS[protocol],
+                "which": error_tables.row_name(rows, ours.worst_row),
+                **{f"{name}_{whose}": fmt_percent(statistic(errors))
+                   for name, statistic in statistics.items()
+                   for whose, errors in (("ours", ours), ("plain", theirs))}}
+
+    table([row(left_out, protocol) for left_out in (False, True)
+           for protocol in ("halves", "single-request")],
+          {"rows": ("rows", "行"), "protocol": ("protocol", "协议"), "mean_ours": ("mean", "均值"),
+           "mean_plain": ("roofline", "屋顶线"), "median_ours": ("median", "中位数"),
+           "median_plain": ("roofline", "屋顶线"), "worst_ours": ("worst", "最差"),
+           "worst_plain": ("roofline", "屋顶线"), "which": ("our worst row", "本书最差的一行")},
+          wide=True)
+
+
+def shares_of_the_core(times: Mapping[int, float],
+                       shares: Mapping[int, tuple[float | None, float | None]]) -> None:
+    """Share of the peak that the core would need, with either constant, by length of the prompt."""
+    def shown(share: float | None) -> str | Text:
+        return ("no time is left", "没有剩余时间") if share is None else f"{share:.2f}"
+
+    table([{"length": fmt_int(length), "ttft": fmt_fixed(times[length], 3),
+            "generous": shown(generous), "usual": shown(usual)}
+           for length, (generous, usual) in shares.items()],
+          {"length": ("input tokens", "输入 token"), "ttft": ("TTFT (s)", "TTFT（s）"),
+           "generous": ("core over peak, at least", "核心 ÷ 峰值，至少"),
+           "usual": ("with the fitted constant", "代入拟合出的常数")})
+
+
+def second_prompts(times: Mapping[int, float], ratios: Mapping[int, tuple[float, float]]) -> None:
+    """A second prompt over the first, measured and predicted, by length."""
+    table([{"length": fmt_int(length), "one": fmt_fixed(times[length], 3),
+            "ratio": fmt_fixed(measured), "predicted": fmt_fixed(predicted)}
+           for length, (measured, predicted) in ratios.items()],
+          {"length": ("input tokens", "输入 token"),
+           "one": ("TTFT of one request (s)", "单请求 TTFT（s）"),
+           "ratio": ("second prompt over first", "第二条 ÷ 第一条"),
+           "predicted": ("predicted", "预测")})
+
+
+def nothing_fitted(results: Sequence[Result], plain: Sequence[Result], systems: Systems,
+                   apart: bool) -> None:
+    """One row per system and metric: errors, coverage, and the roofline's median ratio."""
+    def row(result: Result) -> dict[str, Any]:
+        errors = result.predictions
+        below = error_tables.find(plain, result.system, result.metric, result.protocol).predictions
+        count, farthest = len(errors.row), np.abs(errors.errors).argmax()
+        return {"system": link(result.system), "metric": error_tables.METRICS[result.metric],
+                "rows": count, "ratio": fmt_fixed(median_ratio(errors)),
+                "median": fmt_percent(error_tables.median(errors), digits=0),
+                "worst": error_tables.signed(float(errors.errors[farthest]), 0),
+                "which": error_tables.row_name(systems[result.system].rows, errors.worst_row),
+                "covered": f"{round(error_tables.covered(errors) * count)}/{count}",
+                "width": fmt_fixed(error_tables.width(errors)),
+                "plain": fmt_fixed(median_ratio(below))}
+
+    table(map(row, error_tables.uncalibrated(results, apart=apart)), SYSTEM, sortable=True,
+          wide=True, folded=("DeepSeek-V3.2, system by system", "DeepSeek-V3.2，逐个系统")
+          if apart else ("System by system", "逐个系统"))
+
+
+def median_ratio(errors: Any) -> float:
+    """Median over rows of predicted over measured [1]."""
+    return float(np.median(errors.predicted / errors.measured))
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A prediction of another tool beside ours and the measurement, of one row (SI)."""
+
+    system: str
+    metric: str
+    measured: float
+    theirs: float
+    ours: float
+
+
+def peers(compared: Iterable[Peer], tool: str) -> None:
+    """The errors of another tool beside ours, row by row."""
+    table([{"system": link(peer.system), "metric": PEER_METRICS[peer.metric],
+            "seen": fmt_quantity(peer.measured, PEER_UNITS[peer.metric]),
+            "theirs": error_tables.signed(peer.theirs / peer.measured - 1),
+            "ours": error_tables.signed(peer.ours / peer.measured - 1)} for peer in compared],
+          {"system": ("deployment", "部署"), "metric": ("metric", "指标"),
+           "seen": ("measured", "实测"), "theirs": tool, "ours": ("ours", "本书")},
+          folded=("Number by number", "逐个数字"))
+
+
+def by_class(results: Sequence[Result], own: Any
+             ) -> dict[tuple[str, str], list[tuple[Result, np.ndarray]]]:
+    """Results without a fit by class of an own error, whatever the engine, and metric: each with
+    which of its rows are of the class.
+
+    Args:
+        results: of all systems and protocols.
+        own: the formulas' own error, an entry of ``params/discrepancies``.
+    """
+    found = {}
+    for name in _of_makers(own):
+        for metric in own.classes[name]:
+            rows = [(result, np.array([f"{of}/".startswith(f"{name}/") for of in result.of]))
+                    for result in error_tables.uncalibrated(results, metric, apart=None)]
+            found[name, metric] = [each for each in rows if each[1].any()]
+    return found
+
+
+def _of_makers(own: Any) -> list[str]:
+    """Classes of an own error that know load, kind and maker, and no engine."""
+    return [name for name in own.classes if name.count("/") == 2]
+
+
+def held(own: Any, named: Callable[[str], Text]) -> None:
+    """How many rows lay in their intervals, where nothing was fitted, by class.
+
+    Args:
+        own: as for ``by_class``.
+        named: a class in both languages.
+    """
+    metrics = ("tpot", "output_throughput", "ttft")
+
+    def cell(of: Mapping[str, Any], metric: str) -> Text:
+        if metric not in of:
+            return "–", "–"
+        found = of[metric]
+        return (f"{found.inside} of {found.rows}", f"{found.inside} / {found.rows}")
+
+    table([{"of": named(name),
+            "systems": max(found.systems for found in own.classes[name].values()),
+            **{metric: cell(own.classes[name], metric) for metric in metrics}}
+           for name in _of_makers(own)],
+          {"of": ("rows inside their 80% interval", "落入 80% 区间的行"),
+           "systems": ("systems", "系统数")}
+          | {metric: error_tables.METRICS[metric] for metric in metrics})
+
+
+def coverage(results: Sequence[Result], own: Any, named: Callable[[str], Text],
+             score: Callable[..., float]) -> None:
+    """Whether intervals hold what they should, where nothing and where something was fitted.
+
+    Args:
+        results: of all systems and protocols.
+        own: the formulas' own error, an entry of ``params/discrepancies``.
+        named: a class in both languages.
+        score: interval score of low ends, high ends and measured values.
+    """
+    def row(chosen: Iterable[tuple[Any, Any]]) -> dict[str, Any]:
+        low, high, measured = (
+            np.concatenate([getattr(result.predictions, name)[of] for result, of in chosen])
+            for name in ("low", "high", "measured"))
+        covered = float(((low <= measured) & (measured <= high)).mean())
+        return {"rows": len(measured), "covered": fmt_percent(covered, digits=0),
+                "width": fmt_fixed(float(np.median(high / low))),
+                "score": fmt_fixed(score(low, high, measured))}
+
+    table([{"of": named(name), "what": error_tables.METRICS[metric], "systems": len(chosen),
+            **{side: fmt_fixed(getattr(own.classes[name][metric], side)) for side in OWN},
+            **row(chosen)}
+           for (name, metric), chosen in by_class(results, own).items()],
+          {"of": ("nothing fitted", "不作拟合"), "what": ("metric", "指标"),
+           "systems": ("systems", "系统数")} | COVERAGE | OWN, wide=True,
+          folded=("Nothing fitted, by class: coverage, width, score and own error",
+                  "不作拟合，逐类：覆盖、宽度、得分与自身误差"))
+    fits: list[Any] = [result for result in results
+                       if result.protocol != error_tables.UNCALIBRATED]
+    table([{"what": _of_which(result), "protocol": error_tables.PROTOCOLS[result.protocol],
+            "inside": fmt_percent(result.inside, digits=0), **row([(result, slice(None))])}
+           for result in fits],
+          {"what": ("calibrated", "已标定"), "protocol": ("protocol", "协议")} | COVERAGE
+          | {"inside": ("fits inside their ranges", "参数在范围内的拟合")}, wide=True,
+          folded=("Calibrated, by protocol", "已标定，逐个协议"))
+
+
+def _of_which(result: Any) -> Text:
+    """System and metric of a fit, and whether suspect rows were left out."""
+    metric, (en, zh) = error_tables.METRICS[result.metric], error_tables.title(result.system)
+    return (f"{en}; {metric[0]}{', some left out' * bool(result.left_out)}",
+            f"{zh}；{metric[1]}{'，有剔除' * bool(result.left_out)}")

@@ -1,0 +1,398 @@
+"""Output in two languages: the book keeps, of each pair, the one of the page it is on.
+
+Numbers in sentences are glued as text, formatted once, so that both languages print the same.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.display import HTML, Markdown, display
+from matplotlib.figure import Figure
+from myst_nb import glue
+
+import catalogue
+from catalogue.reading import words
+from notebooks.derive.formulas.errors import DerivationError
+from notebooks.derive.formulas.exported import formula_of, load_formulas
+from notebooks.show import behind, figures
+from notebooks.show.drawing import Drawing
+from notebooks.show.numbers import fmt_int, fmt_sig
+
+if TYPE_CHECKING:  # SymPy takes longer to import than most pages take to run
+    import sympy
+
+    from notebooks.derive.formulas.derivation import Derivation
+
+LANGUAGES = ("en", "zh")
+BOTH = "both"
+Text = str | tuple[str, str]
+KIND_NAMES = {"vendor": "厂商", "measured": "实测", "derived": "推导", "documented": "文档",
+              "assumed": "假设"}
+DOCUMENTS = ("s0", "s1", "s2", "s3")
+SECTIONS = {  # those of the documents that have no number of their own, as the files name them
+    "preface": ("preface", "前言"),
+    "性能对比分析": ("performance comparison", "性能对比分析"),
+    "关键指标对比": ("comparison of key figures", "关键指标对比"),
+    "场景适用性分析": ("suitable uses", "场景适用性分析"),
+    "性能权衡分析": ("performance trade-offs", "性能权衡分析"),
+    "1. 性能风险": ("performance risks", "性能风险"),
+    "2. 硬件风险": ("hardware risks", "硬件风险"),
+    "1. 性能风险缓解": ("mitigating performance risks", "性能风险缓解"),
+    "2. 硬件风险缓解": ("mitigating hardware risks", "硬件风险缓解"),
+    "风险评估矩阵": ("risk matrix", "风险评估矩阵"),
+    "故障应急预案": ("emergency plan", "故障应急预案"),
+    "3. 成本风险": ("cost risks", "成本风险"),
+    "3. 成本风险缓解": ("mitigating cost risks", "成本风险缓解"),
+    "标题": ("title", "标题"), "执行摘要": ("summary", "执行摘要"),
+    "附录 B": ("appendix B", "附录 B"),
+    "附录 C": ("appendix C", "附录 C"),
+}
+LINE = 40
+IN_ADDRESS = "/:?#@!&=+,;%~.-_*"  # what an address keeps; the rest Markdown could take for its own
+_spoken: tuple[str, ...] = LANGUAGES
+_glued: dict[str, str] = {}
+_introduced: dict[str, None] = {}
+
+
+words.hide_where(InteractiveShell.initialized)
+
+
+def spoken() -> tuple[str, ...]:
+    """The languages that are shown."""
+    return _spoken
+
+
+def speak(lang: str) -> None:
+    """From here on show one language alone, ``en`` or ``zh``, or both of them."""
+    global _spoken
+    _spoken = LANGUAGES if lang == BOTH else (lang,)
+
+
+def show(en: str, zh: str) -> None:
+    """Markdown in both languages; the page of a language keeps its own.
+
+    The one way of words onto a page: what a file has of signs is revealed here, as text.
+    """
+    for lang, text in zip(LANGUAGES, (en, zh), strict=True):
+        if lang in _spoken:
+            display(Markdown(words.markdown(text)), metadata={"lang": lang})
+
+
+def table(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, Text],
+          sortable: bool = False, wide: bool = False, turned: bool = False,
+          folded: Text | None = None, first: int = 0) -> None:
+    """A table in both languages.
+
+    Args:
+        rows: one mapping per row; a cell is a number, a text, or a pair (English, Chinese).
+        columns: key -> heading, a text or a pair, in the order of the columns.
+        sortable: whether a reader of the page can sort it by a heading and filter it; a column
+            sorts as numbers if all of its cells are plain numbers or empty.
+        wide: whether it reaches into the page's margin.
+        turned: whether headings from the third column on stand upright, over many narrow columns.
+        folded: title under which it is folded, if it is.
+        first: rows that stay open above what is folded.
+    """
+    rows = list(rows)
+    if first:
+        table(rows[:first], columns, sortable, wide, turned)
+        if not (rows := rows[first:]):
+            return
+    texts = [_pipe_table(rows, columns, index) for index in range(len(LANGUAGES))]
+    classes = " ".join(["sortable"] * sortable + ["full-width"] * wide + ["turned"] * turned)
+    if classes:
+        texts = [f":::{{div}} {classes}\n\n{text}\n\n:::" for text in texts]
+    show(*in_dropdown(texts, folded))
+
+
+def download(name: str, rows: Iterable[Mapping[str, Any]], label: tuple[str, str]) -> None:
+    """A link to all of a table as a file of its own; on a page outside of the book nothing.
+
+    Args:
+        name: of the file, which ends in ``.csv``; the build writes it, see ``book/_ext``.
+        rows: their keys are the first line of the file; what a row lacks is left empty.
+        label: of the link.
+    """
+    if not in_book():
+        return
+    rows, text = list(rows), io.StringIO()
+    columns = dict.fromkeys(key for row in rows for key in row)
+    writer = csv.DictWriter(text, list(columns), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    for lang, title in zip(LANGUAGES, label, strict=True):
+        if lang in _spoken:
+            display(Markdown(f"{{download}}`{title} <{name}>`"),
+                    metadata={"lang": lang, "file": {name: text.getvalue()}})
+
+
+def in_dropdown(texts: list[str], title: str | tuple[str, str] | None) -> list[str]:
+    """Texts per language, folded under a title, a text or a pair; as they are without one."""
+    if title is None:
+        return texts
+    titles = title if isinstance(title, tuple) else (title, title)
+    return [f"::::{{dropdown}} {title}\n\n{text}\n\n::::"
+            for title, text in zip(titles, texts, strict=True)]
+
+
+def number(key: str, value: Any, fmt: Callable[..., str] = fmt_int, **options: Any) -> None:
+    """Glue a number for ``{glue:text}`` in a sentence, as formatted text.
+
+    Raises DerivationError if the key already stands for another text.
+    """
+    text = words.revealed(fmt(value, **options))
+    if _glued.setdefault(key, text) != text:
+        raise DerivationError(f"the number '{key}' is glued twice, "
+                              f"as {_glued[key]} and as {text}.")
+    glue(key, text, display=False)
+
+
+def formula(name: str, expr: sympy.Expr | None = None, label: str | None = None,
+            variant: str | None = None) -> None:
+    """An equation in the book's letters; the names of letters new to the page follow it.
+
+    Args:
+        name: quantity on the left-hand side.
+        expr: right-hand side; the stored formula's if it is left out.
+        label: label of the equation, for references.
+        variant: kind of attention that it holds for, printed behind it.
+    """
+    from notebooks.derive.formulas.symbols import letter
+    from notebooks.derive.formulas.trees import from_tree
+
+    if expr is None:
+        expr = from_tree(load_formulas()[name].tree)
+        name, _, kind = name.partition("@")
+        variant = variant or kind
+    law(letter(name), expr, label, variant, of=name)
+
+
+def law(left: str, expr: sympy.Expr, label: str | None = None, variant: str | None = None, *,
+        of: str | None = None) -> None:
+    """An equation whose left-hand side need not be a quantity; new letters are named after it.
+
+    Args:
+        left: LaTeX of the left-hand side.
+        expr: right-hand side, in the book's symbols and in letters of the page alone.
+        label, variant: as for ``formula``.
+        of: quantity that the left-hand side stands for, if it stands for one.
+    """
+    display(Markdown(_equation(left, expr, variant) + (f" ({label})" if label else "")))
+    used = sorted(s.name for s in expr.free_symbols)
+    if new := introduce([*([of] if of else []), *used]):
+        show(*(_names(new, lang) for lang in LANGUAGES))
+
+
+def introduce(names: Iterable[str]) -> list[str]:
+    """Those of the names that are new to the page; from here on they are known to it.
+
+    Letters of a page alone, which the symbol table does not have, are passed over.
+    """
+    known = catalogue.symbols()
+    new = [name for name in dict.fromkeys(names) if name in known and name not in _introduced]
+    _introduced.update(dict.fromkeys(new))
+    return new
+
+
+def formula_link(name: str, attention: str) -> str:
+    """Where a quantity is derived: in the book the number of its equation, else the notebook.
+
+    Empty for a quantity that has no formula.
+    """
+    entry = formula_of(name, attention)
+    if entry is None:
+        return ""
+    return f"{{eq}}`{entry.anchor}`" if in_book() else f"`notebooks/{entry.notebook}.md`"
+
+
+def in_book() -> bool:
+    """Whether the page is one of the book, so that links to its other pages hold."""
+    return "BOOK_PAGE" in os.environ
+
+
+def symbol_table(own: Iterable[tuple[str, str, str, str]] = ()) -> None:
+    """Every letter that the page has used so far, with name and unit, in both languages.
+
+    Args:
+        own: letters of the page alone, which come first: LaTeX, English and Chinese name, unit.
+    """
+    known = catalogue.symbols()
+    table([*({"letter": f"${letter}$", "name": (en, zh), "unit": unit, "id": "–"}
+             for letter, en, zh, unit in own),
+           *({"letter": f"${known[name].latex}$", "name": (known[name].en, known[name].zh),
+              "unit": known[name].unit, "id": f"`{name}`"}
+             for name in known if name in _introduced)],
+          {"letter": ("letter", "符号"), "name": ("name", "名称"), "unit": ("unit", "单位"),
+           "id": ("in the program", "程序中的名称")},
+          folded=("The letters of this page", "本页符号"))
+
+
+def derive(derivation: Derivation, name: str, expr: sympy.Expr | int,
+           variant: str | None = None) -> sympy.Expr:
+    """Export a formula, display it with its label, and return the expression."""
+    label = "-".join(["eq", *name.split("_"), *([variant] if variant else [])])
+    result = derivation.export(name, expr, variant, anchor=label)
+    formula(name, result, label, variant)
+    return result
+
+
+def figure(key: str, picture: Callable[[str], Figure | Drawing]) -> None:
+    """Glue a figure, drawn once per language, under ``key_en`` and ``key_zh``.
+
+    A plot becomes an image, a diagram a part of the page itself.
+    """
+    for lang in _spoken:
+        glue(f"{key}_{lang}", _shown(picture(lang)), display=False)
+
+
+def _shown(drawn: Figure | Drawing) -> HTML | figures.Plot:
+    """What is drawn as an output; in the book it brings its numbers, see ``book/_ext``."""
+    if isinstance(drawn, Drawing):
+        return HTML(drawn.svg(), metadata=_beside(drawn.numbers))
+    return figures.Plot(figures.svg(drawn), metadata=_beside(behind.numbers(drawn)))
+
+
+def _beside(numbers: str) -> dict[str, str] | None:
+    return {"numbers": numbers} if numbers and in_book() else None
+
+
+def cited(key: str) -> str:
+    """A source as Markdown, title with address: by its key, or as a reader's file words it."""
+    entry = catalogue.sources().get(key)
+    if entry is None:
+        title, _, url = key.rpartition(" ")
+        address = quote(words.revealed(url), safe=IN_ADDRESS)
+        linked = title and address.startswith(("http://", "https://"))
+        entry = {"title": title.rstrip(","), "url": address} if linked else {"title": key}
+    return f"[{entry['title']}]({entry['url']})" if entry.get("url") else entry["title"]
+
+
+def source(value: catalogue.Value) -> str:
+    """Where a value comes from: title with address, and date, as Markdown."""
+    date = value.date or catalogue.sources().get(value.source, {}).get("date")
+    return f"{cited(value.source)} ({date})" if date else cited(value.source)
+
+
+def sourced(rows: Iterable[tuple[Text, catalogue.Value]], folded: Text | None = None,
+            wide: bool = False) -> None:
+    """A table of values, each with its range, what kind of statement it is, and its source.
+
+    With ``folded``, a title, the table is folded under it until a reader opens it; a ``wide`` one
+    reaches into the page's margin.
+    """
+    table([_sourced(label, value) for label, value in rows],
+          {"what": ("quantity", "量"), "value": ("value (range)", "取值（范围）"),
+           "kind": ("kind", "性质"), "source": ("source", "来源")}, folded=folded, wide=wide)
+
+
+def written(value: catalogue.Value) -> str:
+    """A value as its file has it, with its range, digits in groups: ``81,559 MiB``."""
+    text = value.shown.removesuffix(" request").removesuffix(" token").replace(" us", " µs")
+    return re.sub(r"(?<![\d.])\d{5,}(?![\d.]*e)", lambda found: f"{int(found[0]):,}", text)
+
+
+def citation(value: catalogue.Value) -> tuple[str, str]:
+    """Where a value comes from and what is known of it, in both languages, as Markdown."""
+    where = [source(value)] * 2
+    if value.source in DOCUMENTS:
+        where = [f"Document {value.source.upper()}", f"文档 {value.source.upper()}"]
+    parts = (value.section or "").split(", ") if value.section else []
+    numbered = [part for part in parts if part not in SECTIONS]
+    where[0] += f", section {', '.join(numbered)}" if numbered else ""
+    where[1] += f"，第 {'、'.join(numbered)} 节" if numbered else ""
+    for en, zh in (SECTIONS[part] for part in parts if part in SECTIONS):
+        where = [f"{where[0]}, {en}", f"{where[1]}，{zh}"]
+    note = value.note or dict.fromkeys(LANGUAGES, "")
+    return f"{where[0]}. {note['en']}".strip(), f"{where[1]}。{note['zh']}"
+
+
+class Footnotes:
+    """Sources of the rows of a table, numbered, each printed once below it."""
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self._found: dict[tuple[str, str], int] = {}
+
+    def mark(self, value: catalogue.Value) -> str:
+        """The number of a value's source and note, in brackets."""
+        return f"[{self._found.setdefault(citation(value), len(self._found) + 1)}]"
+
+    def show(self, folded: Text | None = None) -> None:
+        """The list, in both languages; folded under a title, if there is one."""
+        texts = ["\n".join(f"{number}. {text[index]}" for text, number in self._found.items())
+                 for index in range(len(LANGUAGES))]
+        show(*in_dropdown(texts, folded))
+
+
+def _sourced(label: Text, value: catalogue.Value) -> dict[str, Text]:
+    return {"what": label, "value": written(value),
+            "kind": (value.kind, KIND_NAMES[value.kind]), "source": citation(value)}
+
+
+def _equation(left: str, expr: sympy.Expr, variant: str | None) -> str:
+    """Display mathematics; a long sum is broken between its terms."""
+    from notebooks.derive.formulas.symbols import latex_terms
+
+    holds = f" \\qquad (\\mathrm{{{variant.upper()}}})" if variant else ""
+    lines = [""]
+    for term in latex_terms(expr):
+        if lines[-1] and _width(lines[-1]) + _width(term) > LINE:
+            lines.append("")
+        lines[-1] += f" {term}"
+    if len(lines) == 1:
+        return f"$$\n{left} ={lines[0]}{holds}\n$$"
+    body = " \\\\\n&\\quad {}".join(lines)
+    return f"$$\n\\begin{{aligned}}\n{left} ={{}}&{body}{holds}\n\\end{{aligned}}\n$$"
+
+
+def _width(text: str) -> float:
+    """Rough width of LaTeX in letters: commands and braces apart, subscripts smaller."""
+    text = re.sub(r"[_^]\{\\mathrm\{(\w+)\}\}", lambda m: "x" * (len(m[1]) // 2), text)
+    text = re.sub(r"\\(left|right|mathrm|frac|begin|end|,|;)|[{}_^ ]", "", text)
+    return len(re.sub(r"\\[a-z]+", "x", text))
+
+
+def _names(names: Sequence[str], lang: str) -> str:
+    known = catalogue.symbols()
+    stop, colon, comma = {"en": (".", ": ", "; "), "zh": ("。", "：", "；")}[lang]
+    return comma.join(f"${known[n].latex}${colon}{getattr(known[n], lang)}" for n in names) + stop
+
+
+def _pipe_table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, Text],
+                lang: int) -> str:
+    right = {key for key in columns
+             if rows and all(isinstance(row.get(key, ""), (int, float)) or
+                             _numeric(row.get(key, "")) for row in rows)}
+    lines = [[_cell(heading, lang) for heading in columns.values()],
+             ["--:" if key in right else ":--" for key in columns]]
+    lines += [[_cell(row.get(key, ""), lang) for key in columns] for row in rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def _numeric(value: Any) -> bool:
+    text = str(value).lstrip("*−–-")
+    return isinstance(value, str) and (text == "" or text[0].isdigit())
+
+
+def _cell(value: Any, lang: int) -> str:
+    if isinstance(value, tuple):
+        value = value[lang]
+    if isinstance(value, int):
+        value = fmt_int(value)
+    elif isinstance(value, float):
+        value = fmt_sig(value)
+    return str(value).replace("|", r"\|").replace("\n", " ")
+
+
+def draw(picture: Callable[[str], Figure | Drawing]) -> None:
+    """Show a figure at once, drawn once per language; the page of a language keeps its own."""
+    for lang in _spoken:
+        display(_shown(picture(lang)), metadata={"lang": lang})

@@ -1,0 +1,374 @@
+"""The documents' formulas beside the right ones, for the derivation that they belong to.
+
+A page calls ``beside("memory")``; what it shows is the data of ``params/formulas/``. The right
+formula is evaluated with the document's deployment and, where the entry names a scenario, a model
+or an entry of the catalogue, with sourced values in place of what the document puts in.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import catalogue
+from catalogue import units
+from catalogue.entries.formulas import (
+    DocumentFormula,
+    DocumentFormulas,
+    Example,
+    Letter,
+    within_digits,
+)
+from catalogue.entries.trees import Number, evaluate
+from catalogue.reading.values import Value
+from notebooks.derive.formulas.errors import DerivationError
+from notebooks.derive.formulas.exported import computable, evaluate_all, load_formulas, select
+from notebooks.derive.formulas.treelatex import tree_latex
+from notebooks.show import display
+from notebooks.show.display import LANGUAGES, Text, in_dropdown, show
+from notebooks.show.numbers import fmt_fixed, fmt_percent, fmt_power, fmt_sig
+
+CHAPTERS = ("architecture", "memory", "compute", "communication", "latency", "throughput",
+            "serving", "cost")
+VERDICTS: dict[str, Text] = {
+    "right": ("right", "正确"),
+    "right-with-conditions": ("formula right under conditions", "公式有条件成立"),
+    "wrong": ("wrong", "错误"),
+    "undefined": ("undefined", "无定义"),
+}
+_WORDS: dict[str, tuple[str, str]] = {
+    "documented": ("Document", "文档"), "right": ("Right", "正确"),
+    "same": ("Document, and this book", "文档，与本书相同"),
+    "reconstructed": (" (only the result is printed)", "（文中只给结果）"),
+    "letters": ("Letters", "符号"), "printed": ("printed", "文中"),
+    "recomputed": ("recomputed", "重算"), "right number": ("corrected", "改正后"),
+}
+_COLONS, _COMMAS, _SEMICOLONS = (": ", "："), (", ", "，"), ("; ", "；")
+_STOPS = (".", "。")
+_UNITS = {"1": "", "request": "", "token": "", "us": "µs"}
+HIDDEN = 0.1  # shares below it keep a decimal
+ROUNDING = 0.005  # of a number, lost by the digits of another
+_named: dict[str, str] = {}  # letter of a document -> meaning, as last named on the page
+ADDRESS = "documents/{}.html"  # of a document, from a chapter's page
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """What the two formulas give for a number that a document prints, in SI.
+
+    Attributes:
+        example: the printed number and what goes in.
+        recomputed: the document's formula on the document's inputs.
+        right: ours; None where the entry has no formula of ours, or the document's formula is ours
+            and nothing that goes in is sourced otherwise.
+        agrees: whether the document's own arithmetic gives what it prints.
+    """
+
+    example: Example
+    recomputed: float
+    right: float | None
+    agrees: bool
+
+
+@functools.cache
+def documents() -> tuple[DocumentFormulas, ...]:
+    """The files of formulas, by document."""
+    return tuple(catalogue.load("formulas", name) for name in catalogue.names("formulas"))
+
+
+def link(name: str) -> str:
+    """A link to a claim, by its number, from a chapter's page."""
+    return f'<a href="{ADDRESS.format(name.partition("-")[0].lower())}#{name}">{name}</a>'
+
+
+def formulas_of(chapter: str, only: Sequence[str] = ()) -> list[DocumentFormula]:
+    """The documents' formulas that belong to a chapter, in the order of the documents.
+
+    Args:
+        chapter: one of ``CHAPTERS``.
+        only: identifiers such as ``s0-f09``, for some of them in this order.
+
+    Raises DerivationError for an unknown chapter, or an identifier that it does not have.
+    """
+    if chapter not in CHAPTERS:
+        raise DerivationError(f"there is no chapter '{chapter}', expected one of "
+                              f"{', '.join(CHAPTERS)}.")
+    of_chapter = {formula.id: formula for file in documents() for formula in file.formulas
+             if formula.chapter == chapter}
+    if lost := [name for name in only if name not in of_chapter]:
+        raise DerivationError(f"the chapter '{chapter}' has no formula '{lost[0]}' of the "
+                              f"documents, it has {', '.join(of_chapter)}.")
+    return [of_chapter[name] for name in only] if only else list(of_chapter.values())
+
+
+def numbers_of(formula: DocumentFormula) -> list[Numbers]:
+    """Every number that the document prints of a formula, recomputed, and the right one.
+
+    Raises DerivationError if the right formula lacks an input.
+    """
+    return [Numbers(example, float(formula.recomputed(example)), _right(formula, example),
+                    formula.agrees(example)) for example in formula.examples]
+
+
+def beside(chapter: str, only: Sequence[str] = (), folded: Text | None = None) -> None:
+    """Show a chapter's formulas of the documents, each beside the right one.
+
+    Per formula: what it computes, where, the verdict; the document's formula; the right one; the
+    step that goes wrong or the conditions; the printed numbers, recomputed, and right; letters
+    that are new to the page or not of this book.
+
+    Args:
+        chapter: one of ``CHAPTERS``.
+        only: identifiers, for some of the formulas.
+        folded: title under which they are folded, a text or a pair, if they are.
+    """
+    formulas = formulas_of(chapter, only)
+    blocks = [_block(formula) for formula in formulas]
+    texts = ["\n\n".join(block[index] for block in blocks) for index in range(len(LANGUAGES))]
+    show(*in_dropdown(texts, folded))
+
+
+def printed_as(source: str, section: str | None, value: float) -> DocumentFormula | None:
+    """The formula by which a document arrives at a number that it prints in a section.
+
+    Args:
+        source: key of the document.
+        section: of the number, several of them joined by a comma.
+        value: the number [SI].
+    """
+    places = (section or "").split(", ")
+    for file in documents():
+        for formula in file.formulas:
+            if formula.source == source and any(
+                    example.section in places and _same(example, value)
+                    for example in formula.examples):
+                return formula
+    return None
+
+
+def letters_in(source: str) -> dict[str, Letter]:
+    """The letters of a document's formulas by name, and those of the book that they leave free."""
+    own = {name: letter for file in documents() if file.formulas[0].source == source
+           for name, letter in file.symbols.items()}
+    book = {name: Letter(latex=symbol.latex, unit=symbol.unit, en=symbol.en, zh=symbol.zh)
+            for name, symbol in catalogue.symbols().items()}
+    taken = {letter.latex for letter in own.values()}
+    return {name: letter for name, letter in book.items() if letter.latex not in taken} | own
+
+
+def _same(example: Example, value: float) -> bool:
+    """Whether a printed number (or an end of a printed range) is this one."""
+    printed = example.printed
+    return any(math.isclose(value, end, rel_tol=1e-9)
+               for end in (printed.value, printed.low, printed.high))
+
+
+def sides(formula: DocumentFormula) -> tuple[str, str | None]:
+    """LaTeX of the document's formula and of ours; None where ours is the same or there is none."""
+    latex_of = {name: letter.latex for name, letter in _letters(formula).items()}
+    theirs = formula.documented_latex or tree_latex(formula.documented, latex_of)
+    return theirs, None if formula.right == formula.documented else _ours(formula, latex_of)
+
+
+def named(formula: DocumentFormula) -> dict[str, tuple[str, str]]:
+    """LaTeX of every letter of a formula's two sides -> its meaning in both languages."""
+    return {letter.latex: (letter.en, letter.zh) for letter in _letters(formula).values()}
+
+
+def catalogue_value(reference: str) -> Value:
+    """A value of the catalogue by ``kind/name/key``, such as
+    ``devices/nvidia-h20/matrix_peak/fp16``.
+
+    Raises DerivationError if the entry has none there.
+    """
+    kind, name, *keys = reference.split("/")
+    item: Any = catalogue.load(kind, name)
+    for key in keys:
+        item = getattr(item, key, None)
+    if not isinstance(item, Value):
+        raise DerivationError(f"'{reference}' is not a value of the catalogue.")
+    return item
+
+
+@functools.cache
+def _deployment(scenario: str | None, model: str | None) -> Mapping[str, Number]:
+    """Inputs of a deployment (or shapes of a model) and what the derivations make of them."""
+    if scenario is not None:
+        deployment = catalogue.load_scenario(scenario)
+        inputs, attention = deployment.inputs(), deployment.model.attention
+    elif model is not None:
+        shapes = catalogue.load_model(model)
+        inputs, attention = catalogue.model_inputs(shapes), shapes.attention
+    else:
+        return {}
+    formulas = computable(select(load_formulas(), attention), inputs)
+    return {**inputs, **evaluate_all(formulas, inputs)}
+
+
+def _right(formula: DocumentFormula, example: Example) -> float | None:
+    tree = formula.right if formula.right is not None else formula.right_quantity
+    sourced_otherwise = example.scenario or example.model or example.catalogue
+    if tree is None or (tree == formula.documented and not sourced_otherwise):
+        return None
+    sourced = {name: catalogue_value(where).value for name, where in example.catalogue.items()}
+    deployment = _deployment(example.scenario, example.model)
+    ours = {name: deployment[name] for name in deployment.keys() - _file(formula).symbols.keys()}
+    values = {**example.given(), **ours, **sourced}
+    try:
+        return float(evaluate(tree, values))
+    except ValueError as error:
+        raise DerivationError(f"the right formula of {formula.id}: {error}.") from None
+
+
+def _block(formula: DocumentFormula) -> tuple[str, str]:
+    """One formula as an entry of a definition list, in both languages."""
+    theirs, ours = sides(formula)
+    results = numbers_of(formula)
+    new = _new(_letters(formula))
+
+    def in_language(index: int) -> str:
+        lang = LANGUAGES[index]
+        kind = "same" if formula.right is not None and ours is None else "documented"
+        word = _WORDS[kind][index] + _WORDS["reconstructed"][index] * formula.reconstructed
+        lines = [f"{word}{_COLONS[index]}{_maths(theirs)}"]
+        if ours is not None:
+            lines.append(f"{_WORDS['right'][index]}{_COLONS[index]}{_maths(ours)}")
+        notes = [formula.step[lang], *([formula.note[lang]] if formula.note else [])]
+        parts = [lines, [" ".join(notes) if index == 0 else "".join(notes)]]
+        if results:
+            parts.append([_result(result, index) for result in results])
+        if new:
+            names = [f"${letter.latex}${_COLONS[index]}{getattr(letter, lang)}" for letter in new]
+            parts.append([f"{_WORDS['letters'][index]}{_COLONS[index]}"
+                          f"{_SEMICOLONS[index].join(names)}{_STOPS[index]}"])
+        return _heading(formula, index) + "\n" + "\n\n".join(
+            ": " + "\\\n  ".join(lines) for lines in parts)
+
+    return in_language(0), in_language(1)
+
+
+def _maths(latex: str) -> str:
+    return rf"$\displaystyle {latex}$"
+
+
+def _heading(formula: DocumentFormula, index: int) -> str:
+    title, verdict = formula.quantity[LANGUAGES[index]], VERDICTS[formula.verdict][index]
+    title = title if title[:2].isupper() else title[:1].upper() + title[1:]
+    where = [f"“{display.SECTIONS[part][index]}”" if part in display.SECTIONS else part
+             for part in formula.sections]
+    document = f'<a href="{ADDRESS.format(formula.source)}">{formula.source.upper()}</a>'
+    if index == 0:
+        place = f"section{'s' * (len(where) > 1)} {', '.join(where)}"
+        return f"**{title}** ({document}, {place}): *{verdict}*"
+    return f"**{title}**（{document}，{'、'.join(where)}）：*{verdict}*"
+
+
+def _result(result: Numbers, index: int) -> str:
+    """One line: ``Section 3.2.3, weights: printed 20.97 GB, recomputed 20.97 GB, right …``."""
+    example = result.example
+    texts = {"printed": _written(example), "recomputed": _like(result.recomputed, example)}
+    if not result.agrees:
+        texts["recomputed"] += (" (differs)", "（不符）")[index]
+    if result.right is not None:
+        texts["right number"] = f"**{_like(result.right, example)}**"
+    listed = _COMMAS[index].join(f"{_WORDS[key][index]} {text}" for key, text in texts.items())
+    if example.section in display.SECTIONS:
+        name = display.SECTIONS[example.section][index]
+        where = f"Section “{name}”" if index == 0 else f"“{name}”一节"
+    else:
+        where = f"Section {example.section}" if index == 0 else f"第 {example.section} 节"
+    if example.label:
+        where += _COMMAS[index] + example.label[LANGUAGES[index]]
+    return f"{where}{_COLONS[index]}{listed}{_STOPS[index]}"
+
+
+def _written(example: Example) -> str:
+    """The printed number; of a range both ends."""
+    printed = example.printed
+    ends = [printed.value] if printed.low == printed.high else [printed.low, printed.high]
+    if example.percent:
+        digits = max(0, len(printed.written.partition(".")[2]) - 2)
+        return "–".join(fmt_percent(number, digits) for number in ends)
+    digits_of, unit = units.split(printed.written)
+    if len(ends) > 1:
+        numbers = [fmt_sig(number / units.factor(unit)).rstrip("0").rstrip(".") for number in ends]
+        return f"{'–'.join(numbers)} {_UNITS.get(unit, unit)}".rstrip()
+    if "e" in digits_of:
+        mantissa, _, power = digits_of.partition("e")
+        scaled = fmt_power(float(digits_of), int(power), len(mantissa.partition(".")[2]))
+        return f"{scaled} {_UNITS.get(unit, unit)}".rstrip()
+    return f"{_grouped(digits_of)} {_UNITS.get(unit, unit)}".rstrip()
+
+
+def _grouped(digits: str) -> str:
+    whole, dot, decimals = digits.partition(".")
+    return f"{int(whole):,}{dot}{decimals}"
+
+
+def _like(number: float, example: Example) -> str:
+    """A number (SI) in unit and digits of the printed one; three digits where those hide it."""
+    written = example.printed.written
+    if example.percent:
+        digits = max(0, len(written.partition(".")[2]) - 2)
+        return fmt_percent(number, max(digits, 1 if abs(number) < HIDDEN else 0))
+    digits_of, unit = units.split(written)
+    mantissa, _, power = digits_of.partition("e")
+    scaled = number / units.factor(unit) / 10.0 ** int(power or 0)
+    decimals = len(mantissa.partition(".")[2])
+    shown, given = fmt_fixed(scaled, decimals), float(mantissa)
+    if abs(round(scaled, decimals) - scaled) > ROUNDING * abs(scaled):
+        text = fmt_sig(scaled, 3)
+    elif shown != fmt_fixed(given, decimals) and within_digits(number, example.printed):
+        text = fmt_fixed(scaled, decimals + 1)  # half a digit off: 5.775 where 5.77 is printed
+    else:
+        text = shown
+    if power:
+        text += fmt_power(0, int(power), 0).removeprefix("0")
+    return f"{text} {_UNITS.get(unit, unit)}".rstrip()
+
+
+def _ours(formula: DocumentFormula, known: Mapping[str, str]) -> str | None:
+    if formula.right is not None:
+        return tree_latex(formula.right, known)
+    if formula.right_quantity is None:
+        return None
+    name = formula.right_quantity
+    stored = load_formulas()
+    entry = stored.get(name) or stored.get(f"{name}@mla")
+    return f"{known[name]} = {entry.latex}" if entry else known[name]
+
+
+def _file(formula: DocumentFormula) -> DocumentFormulas:
+    """The file that a formula stands in."""
+    return next(file for file in documents() if file.formulas[0].source == formula.source)
+
+
+def _letters(formula: DocumentFormula) -> dict[str, Letter]:
+    """Letters of both formulas by name: the file's own before those of the book."""
+    file = _file(formula)
+    names = formula.used("documented") | formula.used("right")
+    names |= {formula.right_quantity} if formula.right_quantity else set()
+    book = catalogue.symbols()
+    return {name: file.symbols.get(name) or Letter(latex=book[name].latex, unit=book[name].unit,
+                                                   en=book[name].en, zh=book[name].zh)
+            for name in sorted(names)}
+
+
+def _new(letters: Mapping[str, Letter]) -> list[Letter]:
+    """Letters to name: those that the page has not named, or with another meaning."""
+    book = catalogue.symbols()
+    rows = []
+    for name, letter in letters.items():
+        if name in book and letter.latex == book[name].latex:
+            if name in display._introduced:
+                continue
+            display._introduced[name] = None
+        elif _named.get(letter.latex) == letter.en:
+            continue
+        else:
+            _named[letter.latex] = letter.en
+        rows.append(letter)
+    return rows

@@ -1,0 +1,222 @@
+"""Diagrams: boxes, bars, arrows and labels in SVG that stands in the page itself.
+
+Letters and lines have the colour of the page's text (``currentColor``) and areas the mid-tones of
+the figures, so a diagram follows light and dark. It is as wide as a phone, 400 units, which a
+larger screen enlarges. Places and lengths are given by whoever draws, from computed numbers; a text
+is one for both languages, or a pair of which the drawing keeps its own. It is escaped here.
+"""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections.abc import Sequence
+from typing import Any
+from xml.etree import ElementTree
+
+from catalogue.reading import words
+from notebooks.show.figures import COLOURS
+
+Text = str | tuple[str, str]
+WIDTH = 400.0
+SIZE, SMALL = 13.0, 11.5  # of letters
+LEADING = 1.25  # from line to line, in sizes
+WIDE, NARROW = 1.0, 0.56  # a letter's mean width, in sizes: Chinese, and others
+HEAD = 7.0  # of an arrow
+
+
+class Drawing:
+    """A diagram in one language.
+
+    Args:
+        key: of the figure, unique on its page.
+        lang: ``en`` or ``zh``.
+        title: what it shows, in a few words.
+        about: what there is to be seen, for readers who cannot see it.
+        height: in units, of which it is ``WIDTH`` wide.
+    """
+
+    def __init__(self, key: str, lang: str, title: Text, about: Text, height: float) -> None:
+        self.lang, self.height = lang, height
+        self.numbers = ""  # what is behind it as CSV, for a reader to take along
+        names = [f"{key}-{lang}-{part}" for part in ("title", "about")]
+        self._svg = self._root = ElementTree.Element("svg", {
+            "xmlns": "http://www.w3.org/2000/svg", "class": "drawn", "role": "img",
+            "viewBox": f"0 0 {WIDTH:g} {_at(height)}", "aria-labelledby": " ".join(names),
+            "lang": lang, "fill": "currentColor", "font-size": f"{SIZE:g}"})
+        for name, tag, text in zip(names, ("title", "desc"), (title, about), strict=True):
+            ElementTree.SubElement(self._root, tag, {"id": name}).text = self.word(text)
+
+    def word(self, text: Text) -> str:
+        """A text in the language of the drawing."""
+        return words.revealed(chosen(text, self.lang))
+
+    def bar(self, x: float, y: float, width: float, height: float, colour: int | None = None,
+            hollow: bool = False, dashed: bool = False) -> None:
+        """A rectangle in a colour of the palette, without one in that of the text.
+
+        A hollow one is an outline on a light tint.
+        """
+        ink = "currentColor" if colour is None else COLOURS[colour % len(COLOURS)]
+        options = {"fill": ink}
+        if hollow:
+            options |= {"fill-opacity": "0.12", "stroke": ink, "stroke-width": "1.2"}
+        if dashed:
+            options["stroke-dasharray"] = "4 3"
+        self._add("rect", x=x, y=y, width=max(width, 0.0), height=height, rx=2 if hollow else 0,
+                  **options)
+
+    def box(self, x: float, y: float, width: float, height: float, lines: Sequence[Text],
+            colour: int | None = None, dashed: bool = False) -> None:
+        """An outline with lines of text in its middle, the first in full size."""
+        self.bar(x, y, width, height, colour, hollow=True, dashed=dashed)
+        sizes = [SIZE, *[SMALL] * (len(lines) - 1)]
+        top = y + (height - LEADING * sum(sizes)) / 2
+        for line, size in zip(lines, sizes, strict=True):
+            top += LEADING * size
+            self.label(x + width / 2, top - 0.3 * size, line, "middle", small=size == SMALL)
+
+    def label(self, x: float, y: float, text: Text, anchor: str = "start", small: bool = False,
+              muted: bool = False, bold: bool = False, colour: int | None = None) -> None:
+        """A line of text with its base at ``y``; ``anchor`` is start, middle or end."""
+        options: dict[str, Any] = {"text-anchor": anchor}
+        if colour is not None:
+            options["fill"] = COLOURS[colour % len(COLOURS)]
+        if small:
+            options["font-size"] = SMALL
+        if muted:
+            options["fill-opacity"] = 0.75
+        if bold:
+            options["font-weight"] = 600
+        self._add("text", x=x, y=y, **options).text = self.word(text)
+
+    def note(self, x: float, y: float, width: float, text: Text, muted: bool = True) -> float:
+        """A small text broken to a width; gives the base of the line after it."""
+        for line in broken(self.word(text), width, SMALL):
+            self.label(x, y, line, small=True, muted=muted)
+            y += LEADING * SMALL
+        return y
+
+    def line(self, x: float, y: float, to_x: float, to_y: float, width: float = 1.2,
+             colour: int | None = None, dashed: bool = False) -> None:
+        """A straight line."""
+        ink = "currentColor" if colour is None else COLOURS[colour % len(COLOURS)]
+        options = {"stroke-dasharray": "4 3"} if dashed else {}
+        self._add("line", x1=x, y1=y, x2=to_x, y2=to_y, stroke=ink,
+                  **{"stroke-width": width, **options})
+
+    def arrow(self, x: float, y: float, to_x: float, to_y: float, width: float = 1.2,
+              colour: int | None = None, dashed: bool = False) -> None:
+        """A straight arrow; its head grows with its width."""
+        head = max(HEAD, 1.6 * width)
+        length = math.hypot(to_x - x, to_y - y)
+        dx, dy = (to_x - x) / length, (to_y - y) / length
+        neck_x, neck_y = to_x - head * dx, to_y - head * dy
+        self.line(x, y, neck_x, neck_y, width, colour, dashed)
+        side = head / 2 if width < HEAD / 2 else 0.8 * width
+        points = ((to_x, to_y), (neck_x - side * dy, neck_y + side * dx),
+                  (neck_x + side * dy, neck_y - side * dx))
+        self._add("polygon", points=" ".join(f"{_at(a)},{_at(b)}" for a, b in points),
+                  fill="currentColor" if colour is None else COLOURS[colour % len(COLOURS)])
+
+    def curve(self, x: float, y: float, to_x: float, to_y: float, bend: float, width: float = 1.2,
+              colour: int | None = None) -> None:
+        """A curve that goes out to the right by ``bend`` (to the left if it is negative) and back.
+
+        It comes in level, with the head of an arrow as far as it is long enough for one.
+        """
+        ink = "currentColor" if colour is None else COLOURS[colour % len(COLOURS)]
+        head, way = max(HEAD, 1.3 * width), math.copysign(1, bend)
+        end = to_x + way * head
+        path = (f"M{_at(x)} {_at(y)}C{_at(x + bend)} {_at(y)} {_at(end + bend)} {_at(to_y)} "
+                f"{_at(end)} {_at(to_y)}")
+        self._add("path", d=path, fill="none", stroke=ink, **{"stroke-width": width,
+                                                             "stroke-opacity": 0.8})
+        side = max(head / 2, 0.75 * width)
+        points = ((to_x, to_y), (end, to_y - side), (end, to_y + side))
+        self._add("polygon", points=" ".join(f"{_at(a)},{_at(b)}" for a, b in points), fill=ink)
+
+    def circle(self, x: float, y: float, radius: float, colour: int | None = None) -> None:
+        """A filled circle."""
+        ink = "currentColor" if colour is None else COLOURS[colour % len(COLOURS)]
+        self._add("circle", cx=x, cy=y, r=radius, fill=ink)
+
+    def axis(self, x: float, y: float, length: float, end: float, ticks: Sequence[float],
+             unit: Text) -> None:
+        """A scale from 0 to ``end`` along a line, with some of its numbers and its unit below."""
+        self.line(x, y, x + length, y, width=0.8)
+        for tick in ticks:
+            at = x + length * tick / end
+            self.line(at, y, at, y + 4, width=0.8)
+            self.label(at, y + 4 + SMALL, f"{tick:g}", "middle", small=True, muted=True)
+        self.label(x + length, y + 6 + 2.2 * SMALL, unit, "end", small=True, muted=True)
+
+    def link(self, address: str) -> Linked:
+        """What is drawn within it leads there: ``with drawing.link("page.html"): ...``."""
+        self._svg.set("role", "group")  # what is in an image cannot be reached
+        return Linked(self, address)
+
+    def svg(self) -> str:
+        """The drawing as text, the same on every run."""
+        return ElementTree.tostring(self._svg, encoding="unicode")
+
+    def _add(self, tag: str, **attributes: Any) -> ElementTree.Element:
+        return ElementTree.SubElement(self._root, tag, {
+            name: _at(value) if isinstance(value, (int, float)) else value
+            for name, value in attributes.items()})
+
+
+class Linked:
+    """A part of a drawing that is a link."""
+
+    def __init__(self, drawing: Drawing, address: str) -> None:
+        self._drawing, self._address = drawing, address
+
+    def __enter__(self) -> None:
+        """Draw into the link from here on."""
+        self._outer = self._drawing._root
+        self._drawing._root = ElementTree.SubElement(self._outer, "a", {"href": self._address})
+
+    def __exit__(self, *_: object) -> None:
+        """Draw beside it again."""
+        self._drawing._root = self._outer
+
+
+def chosen(text: Text, lang: str) -> str:
+    """A text in a language: itself, or its own of a pair."""
+    return text if isinstance(text, str) else text[lang == "zh"]
+
+
+def width_of(text: str, size: float = SIZE) -> float:
+    """About how wide a text is, in units; no font is asked."""
+    return size * sum(WIDE if unicodedata.east_asian_width(letter) in "WF" else NARROW
+                      for letter in text)
+
+
+def broken(text: str, width: float, size: float = SIZE) -> list[str]:
+    """A text in lines of at most a width: between words, and between Chinese letters."""
+    lines = [""]
+    for part in _parts(text):
+        if lines[-1] and width_of((lines[-1] + part).rstrip(), size) > width:
+            lines.append("")
+        lines[-1] += part if lines[-1] else part.lstrip()
+    return [line.rstrip() for line in lines]
+
+
+def _parts(text: str) -> list[str]:
+    """What stays together: a word with the space after it, a Chinese letter with its mark."""
+    parts = [""]
+    for letter in text:
+        wide = unicodedata.east_asian_width(letter) in "WF"
+        mark = wide and unicodedata.category(letter)[0] == "P" and letter not in "（“"
+        after = parts[-1][-1:]
+        wide_before = after != "" and unicodedata.east_asian_width(after) in "WF"
+        if after and not mark and after not in "（“" and (wide or wide_before or after == " "):
+            parts.append("")
+        parts[-1] += letter
+    return parts
+
+
+def _at(number: float) -> str:
+    """A coordinate, short and the same everywhere."""
+    return f"{round(number, 2):g}" if abs(number) < 1e4 else f"{number:.1f}"

@@ -1,0 +1,68 @@
+"""A table of a thousand rows that stays small: plain cells, an address for every row."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from IPython.display import HTML, display
+
+from catalogue.reading import words
+from notebooks.show.display import LANGUAGES, Text, spoken
+
+
+class Ordered(NamedTuple):
+    """A cell that sorts as a number and reads as a text."""
+
+    number: float
+    text: str
+
+
+def rows_table(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, Text],
+               name: Text, chosen: str = "") -> None:
+    """A long table in both languages, sortable and filterable, each row with its own address.
+
+    Of plain cells, so that a thousand rows stay small; every cell is text, and escaped here.
+
+    Args:
+        rows: one mapping per row, ``id`` among them; ``more`` is said in small letters below the
+            second column, ``link`` is the address of what decides a row, ``group`` a class of it.
+        columns: key -> heading, in the order of the columns, ``id`` the first.
+        name: of the table, for who cannot see it.
+        chosen: column by whose words, before a colon, a reader may choose rows.
+    """
+    rows = list(rows)
+    for index, lang in enumerate(LANGUAGES):
+        if lang in spoken():
+            head = "".join(f"<th{' data-verdict' * (key == chosen)}>{_plain(title, index)}</th>"
+                           for key, title in columns.items())
+            body = "\n".join(_plain_row(row, list(columns), index) for row in rows)
+            display(HTML('<div class="sortable full-width claims">'
+                         f'<table aria-label="{_plain(name, index)}"><thead><tr>{head}</tr></thead>'
+                         f"<tbody>\n{body}\n</tbody></table></div>"), metadata={"lang": lang})
+
+
+def _plain_row(row: Mapping[str, Any], columns: Sequence[str], lang: int) -> str:
+    name = _plain(row["id"], lang)
+    cells = [f'<td><a href="#{name}">{name}</a></td>']
+    for place, key in enumerate(columns[1:]):
+        cell = row.get(key, "")
+        order = f' data-order="{cell[0]:.4g}"' if isinstance(cell, Ordered) else ""
+        more = (f"<p>{_plain(row['more'], lang)}{_link(row, lang)}</p>"
+                if not place and row.get("more") else "")
+        cells.append(f"<td{order}>{_plain(cell, lang)}{more}</td>")
+    kind = f' class="{_plain(row["group"], lang)}"' if row.get("group") else ""
+    return f'<tr id="{name}"{kind}>{"".join(cells)}</tr>'
+
+
+def _link(row: Mapping[str, Any], lang: int) -> str:
+    """A link to what decides a row."""
+    where = row.get("link")
+    return f' <a href="{_plain(where, lang)}">{("source", "依据")[lang]}</a>' if where else ""
+
+
+def _plain(value: Any, lang: int) -> str:
+    text = (value.text if isinstance(value, Ordered)
+            else value[lang] if isinstance(value, tuple) else value)
+    return html.escape(words.revealed(str(text)))

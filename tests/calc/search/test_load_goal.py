@@ -1,0 +1,43 @@
+"""A goal as it is asked: what flags say in place of its file."""
+
+import pytest
+
+from calc.layouts.choice import text
+from calc.search.load_goal import load_goal
+from calc.search.search import search
+from catalogue import ParamsError
+
+GOAL = "r1-64-users-8xh20"
+SMALL = ["devices=nvidia-h20", "precisions=fp8-block", "space.pools=one", "space.tensor=[8]",
+         "space.chunks=4096", "cards.most=8"]
+
+
+@pytest.mark.parametrize(("settings", "stated"), [
+    (["limits.ttft=5s"], {"mean": 5.0}),
+    (["limits.ttft={p90: 2 s, p99: 5 s}"], {"p90": 2.0, "p99": 5.0}),
+    (["limits.ttft=5s", "limits.ttft.p99=9s"], {"mean": 5.0, "p99": 9.0}),
+    (["limits.ttft.p99=9s", "limits.ttft=5s"], {"mean": 5.0, "p99": 9.0}),
+    (["limits.ttft.p90=2s", "limits.ttft.p90=3s"], {"p90": 3.0}),
+])
+def test_limits_of_one_time_add_up(settings, stated):
+    assert load_goal(GOAL, settings).limits.times["ttft"] == stated
+
+
+@pytest.mark.parametrize("written", ["4,8", "[4, 8]"])
+def test_a_list_may_stand_in_brackets(written):
+    assert load_goal(GOAL, [f"space.tensor={written}"]).space.tensor == [4, 8]
+
+
+@pytest.mark.parametrize("raw", ["{p90 2 s}", "{p90: 2 s", "{}", "{p90:}", "{p101: 2 s}"])
+def test_percentiles_that_are_none_are_refused(raw):
+    with pytest.raises(ParamsError, match=r"^--set limits\.ttft: "):
+        load_goal(GOAL, [f"limits.ttft={raw}"])
+
+
+@pytest.mark.parametrize(("limits", "watched"), [
+    ("{p90: 4 s, p99: 9 s}", "p99: 9.0 s"), ("{mean: 4 s, p97: 9 s}", "p95: 9.0 s")])
+def test_of_several_percentiles_a_scenario_promises_the_highest(limits, watched):
+    goal = load_goal(GOAL, [*SMALL, f"limits.ttft={limits}"])
+    found = search(goal)
+    first = next(found.rows(kept.front)[0] for kept in found.kept if kept.front.rows)
+    assert watched in text(goal, first.choice)

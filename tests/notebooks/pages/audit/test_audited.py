@@ -1,0 +1,131 @@
+"""What the pages on the documents say of the audit."""
+
+from __future__ import annotations
+
+import shlex
+
+import pytest
+
+import calc
+import catalogue
+from notebooks.pages.audit import document, findings, overview, words
+from notebooks.pages.audit.words import (
+    GROUPS,
+    HOLDS,
+    OPEN,
+    WRONG,
+    decides,
+    everything,
+    group,
+    of_document,
+    page_of,
+)
+from notebooks.pages.deployments.answers import Deployed
+from notebooks.pages.deployments.card import command
+from notebooks.show import display, long_table
+
+DOCUMENTS = ("s0", "s1", "s2", "s3")
+
+
+@pytest.fixture
+def said(monkeypatch):
+    """What is shown and what is glued."""
+    shown: list[tuple[str, str]] = []
+    glued: dict[str, str] = {}
+    monkeypatch.setattr(display, "_glued", {})
+    monkeypatch.setattr(display, "glue", lambda key, text, display: glued.update({key: text}))
+    for module in (display, long_table):
+        monkeypatch.setattr(module, "display", lambda item, metadata=None: shown.append(
+            ((metadata or {}).get("lang", ""), str(item.data))))
+    return shown, glued
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_every_claim_of_a_document_stands_on_its_page_in_both_languages(said, name):
+    shown, _ = said
+    page = document.Page(name)
+    document.every(page)
+    for lang, text in shown:
+        assert lang in ("en", "zh")
+        for row in of_document(name):
+            assert f'<tr id="{row.id}"' in text
+    assert {lang for lang, _ in shown} == {"en", "zh"}
+    assert sum(page.counts.values()) == len(page.rows)
+
+
+def test_the_answer_counts_what_the_rows_say(said):
+    shown, glued = said
+    overview.answer()
+    counts = [len([row for row in everything().rows if group(row) == kind]) for kind in GROUPS]
+    assert sum(counts) == len(everything().rows)
+    shares = [int(glued[key].rstrip("%")) for key in ("a-holds", "a-wrong", "a-open")]
+    assert abs(sum(shares) - 100) <= 1
+    assert set(GROUPS) == {HOLDS, WRONG, OPEN}
+    assert shown
+
+
+def test_what_the_front_page_says_of_the_plans(said):
+    """That none of S0 runs, and that the goal of S1 lies below the floor, stand there in words."""
+    _, glued = said
+    findings.numbers()
+    assert glued["a-s0-run"] == "0"
+    assert float(glued["a-s1-over"]) > 1
+    assert float(glued["a-s3-host"]) > float(glued["a-s3-even"])
+
+
+def test_causes_come_by_what_they_carry():
+    weights = document.weights(everything().rows)
+    assert sum(len(found) for _, found in weights) == len(
+        [row for row in everything().rows if row.cause is not None])
+    alone = document.weights(of_document("s1"))
+    assert {name for name, _ in alone} <= {name for name, _ in weights}
+
+
+def test_a_text_of_a_claim_is_text(said):
+    shown, _ = said
+    long_table.rows_table([{"id": "S1-001", "what": "<script>x</script>", "more": "<b>", "link":
+                         "javascript:'<'"}], {"id": "i", "what": "w"}, "<i>")
+    for _, text in shown:
+        assert "<script>" not in text
+        assert "<b>" not in text
+        assert "<i>" not in text
+
+
+def test_what_decides_a_claim_is_a_page():
+    pages = {decides(row) for row in everything().rows} - {None}
+    assert {page.partition("#")[0].split("/")[1] for page in pages if page.startswith("..")} <= {
+        "devices", "models", "scenarios", "nodes.html", "cost.html", "search.html",
+        "reference.html", "validation.html", "engines.html", "memory.html", "compute.html",
+        "communication.html", "latency.html", "throughput.html", "serving.html",
+        "architecture.html"}
+    assert page_of("s1-scale-48") == "s1-scale"
+
+
+def test_words_for_all(said):
+    for row in everything().rows:
+        en, zh = words.called(row)
+        assert en
+        assert zh
+
+
+def test_what_is_recommended_of_a_search_is_what_its_command_computes():
+    plans = {plan.id: plan for _, plan in findings.plans_of("s1")}
+    best = findings.searched(plans["s1-plan-c"])
+    assert best.precision == "fp8-block"  # H20 multiplies the published weights
+    program, *words = shlex.split(
+        command(Deployed(plans["s1-plan-c"]), best.settings).replace("\\\n", ""))
+    assert [program, *words[:4]] == ["python", "-m", "calc", "estimate", "s1-plan-c"]
+    again = calc.estimate(catalogue.load_scenario(words[3], overrides=words[5::2]))
+    assert again.fits
+    assert float(again.everything["output_throughput"]) == pytest.approx(
+        best.quantities["output_throughput"])
+    assert findings.searched(plans["s1-overlap-tp4-75"]) is None  # states no throughput to aim at
+
+
+def test_a_contradiction_marks_the_value_that_holds_and_is_right_in_its_unit(said):
+    shown, _ = said
+    overview.contradictions()
+    english = "\n".join(text for lang, text in shown if lang == "en")
+    ports = next(line for line in english.splitlines() if line.startswith("| InfiniBand HDR"))
+    assert "**200 Gb/s**" in ports
+    assert ports.rstrip("| ").endswith("200 Gb/s")

@@ -1,0 +1,78 @@
+"""What the chapter on cost shows: parts that sum, corrections that follow, the same in both
+languages."""
+
+from __future__ import annotations
+
+import pytest
+
+from calc.costing.rates import card_hour
+from notebooks.pages.deciding import cost_documents, costs
+
+
+@pytest.fixture(scope="module")
+def plan():
+    return cost_documents.plan()
+
+
+def test_the_plan_is_recomputed_as_it_is_printed_but_for_the_return(plan):
+    for name in ("hardware", "yearly", "tco", "revenue"):
+        assert plan.recomputed[name] == pytest.approx(plan.printed[name])
+    assert plan.printed["roi"] == 10.86
+    assert plan.recomputed["roi"] == pytest.approx(10.8724, abs=1e-4)
+
+
+def test_corrected_the_plan_costs_more_a_token_and_never_pays(plan):
+    amounts = plan.amounts()
+    assert amounts["per_million"].low > plan.recomputed["per_million"]
+    assert amounts["rate"].high < plan.inputs["rate"]
+    assert amounts["roi"].high < 0
+    for name, amount in amounts.items():
+        assert amount.low <= amount.value <= amount.high, name
+
+
+def test_the_throughput_outweighs_every_other_assumption(plan):
+    (first, weight), *others = cost_documents.weightiest(plan)
+    assert first == "rate"
+    product = 1.0
+    for _, factor in others:
+        product *= factor
+    assert weight > product
+
+
+def test_the_corrections_together_are_the_whole_correction(plan):
+    money, everything = cost_documents.together(dict(cost_documents.weightiest(plan)))
+    amounts = plan.amounts()
+    assert money == pytest.approx(amounts["tco"].central / plan.recomputed["tco"])
+    # at the inputs' values; what is printed of the cost is the median of what they give together
+    assert everything == pytest.approx(
+        amounts["per_million"].central / plan.recomputed["per_million"]
+        * amounts["tco"].central / amounts["tco"].value)
+    assert amounts["per_million"].low < everything * plan.recomputed["per_million"] < amounts[
+        "per_million"].high
+
+
+def test_two_cards_and_a_host_are_even_where_the_break_even_says():
+    found = cost_documents.hybrid()
+    both = [rate / (cards + found.break_even)
+            for rate, cards in zip(found.alone, found.cards, strict=True)]
+    assert both[0] == pytest.approx(both[1])
+    assert found.host.low > found.break_even, "a host costs more than that"
+
+
+def test_the_page_s_deployment_runs_and_costs_less_when_it_is_used_more():
+    page = costs.flagship()
+    assert page.answer.fits
+    whole = page.cost.amounts["per_million_output_whole"]
+    hour = card_hour(page.scenario.device.id).value
+    assert whole.central == pytest.approx(
+        1e6 * 8 * hour / (page.asked.utilisation * page.rate.value))
+    assert page.cost.amounts["crossover"].central == pytest.approx(
+        8 * hour / page.rate.value / page.api_per_output)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_picture_is_drawn_in_both_languages(lang):
+    page = costs.flagship()
+    words = [text.get_text() for text in costs.against_utilisation(page, lang).axes[0].texts]
+    assert len(words) >= 4
+    assert any("API" in word for word in words)

@@ -1,0 +1,123 @@
+"""The chapter on what decides: of any deployment, in two languages, with the runtime's numbers."""
+
+import re
+
+import pytest
+
+import catalogue
+from calc.sensitivity.plans import plan_of
+from calc.sensitivity.tornado import OWN, tornado
+from notebooks.pages.deciding import deciding, deciding_figures, turning
+from notebooks.show import display
+
+DEPLOYMENTS = ("s0-scenario-1", "s2-910b1-awq", "h20-qwen3-8b", "s3-hybrid-910b4",
+               "wide-cloudmatrix-prefill")
+DIGITS = re.compile(r"\d[\d,.]*\d|\d")
+
+
+@pytest.fixture
+def said(monkeypatch):
+    """What a call shows: pairs of texts, and rows of tables."""
+    texts, rows = [], []
+    for module in (deciding, turning):
+        monkeypatch.setattr(module, "show", lambda en, zh: texts.append((en, zh)))
+        monkeypatch.setattr(module, "table",
+                            lambda found, columns, **_: rows.extend((row, columns)
+                                                                    for row in found))
+    monkeypatch.setattr(deciding, "draw", lambda picture: [picture(lang) for lang in
+                                                           display.LANGUAGES])
+    return texts, rows
+
+
+@pytest.mark.parametrize("name", DEPLOYMENTS)
+def test_every_part_is_told_of_any_deployment_in_both_languages(said, name):
+    texts, rows = said
+    page = deciding.page_of(name)
+    for part in (deciding.answer, deciding.picture, deciding.slopes, deciding.together,
+                 deciding.buying):
+        part(page)
+    assert len(texts) >= 4
+    for en, zh in texts:
+        assert en
+        assert zh
+        if "：" not in zh:  # no title, which has numbers of its own
+            assert sorted(DIGITS.findall(en)) == sorted(DIGITS.findall(zh))
+    for row, columns in rows:
+        assert row.keys() == columns.keys()
+        for cell in row.values():
+            assert not isinstance(cell, tuple) or all(cell)
+
+
+def test_an_answer_names_the_inputs_that_move_it_most(said):
+    texts, rows = said
+    page = deciding.page_of("s2-910b1-awq")
+    deciding.answer(page)
+    plan = plan_of("s2-910b1-awq")
+    widest = [bar for bar in tornado(plan, "tpot").bars if bar.name != OWN][:3]
+    for bar in widest:
+        assert deciding.label(bar.name, plan)[0] in texts[0][0]
+    assert "does not fit" not in texts[0][0]
+    assert [row["what"][0] for row, _ in rows][:2] == ["time per output token",
+                                                      "time to first token"]
+
+
+def test_a_deployment_that_does_not_fit_says_so(said):
+    texts, rows = said
+    deciding.answer(deciding.page_of("s0-scenario-1"))
+    assert "It does not fit" in texts[0][0]
+    assert "放不下" in texts[0][1]
+    assert "time to first token" not in [row["what"][0] for row, _ in rows]
+
+
+@pytest.mark.parametrize("name", catalogue.deployment_names()[::9])
+def test_every_input_has_a_name_in_both_languages_and_no_letter(name):
+    plan = plan_of(name)
+    for knob in plan.knobs:
+        en, zh = deciding.label(knob.name, plan)
+        assert not set("$_\\") & set(en + zh)
+        assert re.search("[\u4e00-\u9fff]|MLA", zh), knob.name
+
+
+@pytest.mark.parametrize("case", turning.CASES, ids=lambda case: case.question[0][:40])
+def test_a_question_is_answered_alike_in_both_languages(case):
+    found, first, second, path = turning.solved(case)
+    en, zh = turning._answer(case, found, first, second, path)
+    assert DIGITS.findall(en.split("**")[1] if "**" in en else "") == DIGITS.findall(
+        zh.split("**")[1] if "**" in zh else "")
+    for plan, names in ((first, case.names[0]), (second, case.names[1])):
+        assert plan.label
+        leads = found.always in (None, "first" if plan is first else "second")
+        assert (names[0] in en) == (names[1] in zh) == leads
+
+
+def test_the_questions_of_the_chapter_are_all_there():
+    """Links, hits on the host, width of experts, pools, drafts and what weights are stored in."""
+    paths = {case.path for case in turning.CASES}
+    assert {"all_links", "device_hit_share", "requests_per_card", "input_tokens",
+            "mtp_acceptance", "workload.context_tokens"} <= paths
+    assert any(turning.solved(case)[0].always for case in turning.CASES)
+
+
+def test_choices_and_their_worth_add_up(said):
+    _, rows = said
+    turning.choices()
+    assert len(rows) == len(turning.CHOICES)
+    for row, _ in rows:
+        perfect = float(row["perfect"].split()[0])
+        assert 0 < perfect < float(row["cost"])
+        assert float(row["own"]) <= perfect
+
+
+def test_a_picture_has_a_bar_for_every_input_that_moves_most():
+    plan = plan_of("s2-910b1-awq")
+    found = tornado(plan, "tpot")
+    labels = {bar.name: deciding.label(bar.name, plan) for bar in found.bars}
+    ends = {bar.name: deciding._range(bar, plan) for bar in found.bars}
+    for lang in (0, 1):
+        drawing = deciding_figures.tornado(found, labels, ends, lang, 1e3, ("ms", "ms"))
+        axes, = drawing.axes
+        assert len(axes.get_yticks()) == deciding_figures.BARS
+        assert {text.get_text() for text in axes.texts} >= {
+            end for bar in found.bars[:5]
+            for end, value in zip(ends[bar.name], (bar.at_low, bar.at_high), strict=True)
+            if value != found.value}

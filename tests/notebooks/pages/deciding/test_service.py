@@ -1,0 +1,53 @@
+"""The chapter from scenario to service: what it says of thresholds, and files shown as text."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from calc.uncertainty.amount import Amount
+from catalogue.engines.engine import load_engine
+from catalogue.engines.thresholds import thresholds
+from notebooks.pages.deciding import service as page
+
+
+def threshold(above, value):
+    known = thresholds("s1")[-1]
+    return type(known)(**{**vars(known), "above": above, "value": value})
+
+
+@pytest.mark.parametrize(("above", "value", "says"), [
+    (True, 0.5, "always"), (True, 5.0, "silent"), (True, 2.0, "perhaps"),
+    (False, 5.0, "always"), (False, 0.5, "silent"), (False, 2.0, "perhaps")])
+def test_a_printed_threshold_beside_a_prediction(above, value, says):
+    of = Amount(2.0, 1.0, 4.0, "s")
+    assert page.fires(threshold(above, value), of)[0].startswith(says)
+
+
+@pytest.mark.parametrize("document", ["s0", "s1"])
+def test_metrics_beside_thresholds_are_of_a_release(document):
+    engine = load_engine("vllm")
+    for each in thresholds(document):
+        assert all(engine.find(name) is not None for name in each.metrics)
+
+
+@pytest.mark.parametrize("document", ["s0", "s1"])
+def test_what_is_compared_does_run(document):
+    made = page.of_document(document)
+    assert made.watched[0].predicted.tpot.low > 0
+    assert made.pools[0].scenario.file.document == document
+
+
+def test_a_file_is_shown_as_it_is(monkeypatch):
+    shown = []
+    monkeypatch.setattr(page, "show", lambda en, zh: shown.append(en))
+    hostile = SimpleNamespace(files={"a.sh": "# ``` ````\n{glue}`x`\n"})
+    page.text_of(hostile, "a.sh")
+    assert shown == ["`a.sh`\n\n`````bash\n# ``` ````\n{glue}`x`\n`````"]
+
+
+def test_the_picture_shows_where_alerts_begin():
+    made = page.deployment("h200-r1-vllm-tp8")
+    texts = [text.get_text() for text in page._picture(made, "en").axes[0].texts]
+    alerts = {alert.name: alert for alert in made.watched[0].alerts}
+    limit = alerts["ThroughputBelowPrediction"].threshold
+    assert f"alert below {limit:,.0f} token/s" in texts

@@ -1,0 +1,46 @@
+"""The documents' claims beside a chapter: those that it names, judged as on their own page."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from calc.auditing.judging import CONTRADICTS
+from catalogue import ParamsError
+from notebooks.pages.audit.words import everything, printed, right
+from notebooks.pages.engineering import claims
+from notebooks.show import display
+
+NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
+NUMBER = re.compile(r"\bS[0-3]-C?\d+\b")
+CHAPTERS = sorted(path.name for path in NOTEBOOKS.glob("*.md")
+                  if "claims.beside(" in path.read_text("utf-8"))
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_a_chapter_judges_its_claims_as_their_page_does(chapter):
+    called = (NOTEBOOKS / chapter).read_text("utf-8").split("claims.beside(")[1].split(")\n")[0]
+    names = NUMBER.findall(called)
+    assert len(names) == len(set(names)) > 5
+    pages = {row.id: row for row in everything().rows}
+    for row in claims.chosen(" ".join(names)):
+        same = pages[row.id]
+        assert row.judgement.verdict == same.judgement.verdict
+        assert set(same.judgement.also) - {CONTRADICTS} == set(row.judgement.also)
+        assert (printed(row), right(row)) == (printed(same), right(same))
+
+
+def test_a_table_links_every_claim_to_its_row(monkeypatch):
+    told = []
+    monkeypatch.setattr(display, "show", lambda en, zh: told.append((en, zh)))
+    claims.beside("S1-165 S2-C053")
+    for text in told[0]:
+        assert 'href="documents/s1.html#S1-165"' in text
+        assert 'href="documents/s2.html#S2-C053"' in text
+
+
+def test_a_number_that_no_claim_has_is_one_sentence():
+    with pytest.raises(ParamsError, match="no claim 'S9-001'"):
+        claims.chosen("S1-165 S9-001")
