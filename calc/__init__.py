@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from calc.search.load_goal import load_goal
     from calc.search.result import Answer
 
-LATE = {"Answer": "searching.answers", "load_goal": "searching.asking",
+LATE = {"Answer": "search.result", "load_goal": "search.load_goal",
         "search": "launching.starting"}
 """Name -> module that has it, loaded when it is asked for."""
 

@@ -52,7 +52,7 @@ BURST = {"tpot": -1, "ttft": -1, "output_throughput_per_device": +1}
 MOST_ROWS = 1 << 53  # whose numbers are exact
 MOST_OUTER = 100_000
 OTHER_DEVICES = "its parallel sizes do not multiply to the devices of the cluster"
-PROGRAM = ("physics", "quantities", "choosing", "sweeping")
+PROGRAM = ("physics", "closed_form", "many", "layouts", "sweep")
 
 
 @dataclass(frozen=True)
