@@ -3,7 +3,8 @@
 ``python -m tools.engine [PART ...] [--environment DIR]``; parts: serve, own, lines, answers,
 sglang, sglang-answers, ascend, ascend-answers; without names, all. One table (what, saw, expected,
 ok), kept in ``notebooks/pages/deciding/engine.json``; the exit code is 1 if a row is not as
-expected. A processor is no card of the catalogue: what is tested is that commands start and that flags,
+expected. A processor is no card of the catalogue: what is tested is that commands start and that
+flags,
 metrics, rules, bench and calibration go together. Its speed tests no prediction.
 """
 
