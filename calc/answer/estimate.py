@@ -22,7 +22,7 @@ from calc.answer.users import Seen
 from calc.closed_form.evaluate import evaluate
 from calc.closed_form.validity import DOUBTS
 from calc.evidence.classes import Own, own_errors
-from calc.layouts.loads import HEADROOM, MEMORY, Reason, reasons
+from calc.layouts.feasible import HEADROOM, MEMORY, Reason, reasons
 from calc.physics.breakdown import bottleneck, token_parts
 from calc.physics.breakdown import parts as step_parts
 from calc.physics.shapes import count_parameters

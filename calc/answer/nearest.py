@@ -18,8 +18,8 @@ import numpy as np
 
 from calc.closed_form.evaluate import evaluate
 from calc.layouts.change import changed
-from calc.layouts.cuts import AXES, Sizes, at, card_counts, divisors, each, every
-from calc.layouts.loads import HEADROOM, admitted, has_room, reasons
+from calc.layouts.enumerate import AXES, Sizes, at, card_counts, divisors, each, every
+from calc.layouts.feasible import HEADROOM, admitted, has_room, reasons
 from catalogue import Scenario, precision_inputs
 from catalogue.deployments.admission.notation import written
 from catalogue.deployments.admission.rules import (

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from calc.closed_form.evaluate import evaluate
-from calc.layouts.loads import MEMORY, Reason, reasons
+from calc.layouts.feasible import MEMORY, Reason, reasons
 from calc.serving.arrivals import Distribution, Shape, in_prefix_cache, shapes_of
-from calc.serving.capacity import WAVES, saturation_of_ranks, saturation_rate
 from calc.serving.replay import MOST_SEQUENCES
 from calc.serving.requests import Limits, Step
+from calc.serving.saturation import WAVES, saturation_of_ranks, saturation_rate
 from calc.serving.scheduling import Transfer
 from calc.serving.simulation import Pool
 from calc.serving.step_times import Clock, ranks_in_step

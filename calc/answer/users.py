@@ -16,9 +16,9 @@ from typing import Any
 from calc.answer.simulated import Lengths, System, system_of
 from calc.closed_form.evaluate import evaluate
 from calc.serving.arrivals import ClosedLoop, Prefixes, poisson, sharing
-from calc.serving.capacity import keeps_up
 from calc.serving.metrics import GENERATIONS, Latency, Summary, summarise
 from calc.serving.requests import Request, Run
+from calc.serving.saturation import keeps_up
 from calc.serving.simulation import simulate
 from catalogue import ParamsError, Scenario
 

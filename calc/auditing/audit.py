@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from calc.auditing.cases import Case, Cases
+from calc.auditing.claim_files import Listed, listed
 from calc.auditing.judging import CONTRADICTS, FAILS, VERDICTS, Judgement, judge
-from calc.auditing.listing import Listed, listed
 from calc.auditing.reasons import why
 from catalogue import ParamsError
 
@@ -83,7 +83,7 @@ def audit(claims: tuple[list[Listed], list[str]] | None = None,
     """Judge every claim; one that cannot be judged is a sentence among the problems.
 
     Args:
-        claims: as ``calc.auditing.listing.listed`` has them, those of ``params/claims/`` if
+        claims: as ``calc.auditing.claim_files.listed`` has them, those of ``params/claims/`` if
             left out.
         only: claims that are judged, by their numbers; what contradicts one is then looked for
             among these alone.

@@ -9,7 +9,7 @@ from typing import Any
 
 import catalogue
 from calc.answer.estimate import counted, parameters
-from calc.auditing.listing import Listed
+from calc.auditing.claim_files import Listed
 from calc.auditing.truths import SOURCES, Deployment, Truth, Truths, deployment
 from calc.uncertainty.amount import Amount
 from calc.uncertainty.propagate import spread

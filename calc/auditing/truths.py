@@ -12,7 +12,7 @@ import catalogue
 from calc.answer.estimate import counted_of
 from calc.closed_form.evaluate import evaluate
 from calc.evidence.classes import own_errors
-from calc.layouts.loads import reasons
+from calc.layouts.feasible import reasons
 from calc.uncertainty.amount import Amount
 from calc.uncertainty.interval import interval
 from catalogue import ParamsError, Scenario

@@ -30,7 +30,7 @@ from calc.capacity.tables import (
 )
 from calc.closed_form.evaluate import evaluate
 from calc.closed_form.validity import DOUBTS, doubts
-from calc.layouts.loads import HEADROOM, has_room
+from calc.layouts.feasible import HEADROOM, has_room
 from calc.physics.arrays import Inputs
 from calc.physics.breakdown import bottleneck
 from catalogue import Scenario

@@ -22,7 +22,7 @@ from calc.capacity.waits import (
 )
 from calc.closed_form.evaluate import evaluate
 from calc.closed_form.validity import doubts
-from calc.layouts.loads import has_room
+from calc.layouts.feasible import has_room
 from calc.physics.arrays import Inputs
 from calc.serving.replay import MOST_SEQUENCES
 from calc.serving.step_times import ranks_in_step

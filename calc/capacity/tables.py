@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from calc.layouts.change import changed
-from calc.layouts.cuts import Sizes, at, each, every, placed
-from calc.layouts.loads import KINDS, admitted
+from calc.layouts.enumerate import Sizes, at, each, every, placed
+from calc.layouts.feasible import KINDS, admitted
 from calc.many.sweeps import sweep
 from calc.serving.replay import MOST_SEQUENCES
 from catalogue import Scenario

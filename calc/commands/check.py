@@ -26,7 +26,7 @@ from catalogue.engines.engine import (
 from catalogue.engines.successors import successors, successors_of
 from catalogue.engines.thresholds import documents as watched
 from catalogue.engines.thresholds import thresholds, thresholds_of
-from catalogue.kernels.table import table
+from catalogue.kernels.releases import table
 from catalogue.library import KINDS, locate
 from catalogue.reading import yamlfile
 from catalogue.reading.shared import causes, glossary

@@ -4,7 +4,7 @@ On each axis what was measured of the same kind of system on cards of the same v
 range, or some names. A deployment is as far beyond as the logarithm, to base 2, of the factor by
 which it leaves the ranges; a format, a card or an arrangement in pools of which nothing was
 measured counts like one doubling. Its error is that of its class, and an independent one for each
-doubling (``calc.evidence.growth``).
+doubling (``calc.evidence.error_growth``).
 
 Source: notebooks/validation.md, section Are the intervals honest?
 """

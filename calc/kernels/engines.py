@@ -21,7 +21,7 @@ from calc.kernels.rows.experts import (
     MOST_TOKENS,
     experts,
 )
-from calc.kernels.rows.shared import (
+from calc.kernels.rows.of_every_operator import (
     FORMATS,
     LAUNCHED,
     LEAST_SUMS,

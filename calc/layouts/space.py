@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from calc.costing.limits import cards_within
+from calc.costing.affordable import cards_within
 from calc.costing.rates import stated
 from calc.layouts.change import changed
 from calc.layouts.choice import UTILIZATION, Choice, scenario
-from calc.layouts.cuts import AXES as LAYOUT
-from calc.layouts.cuts import Sizes, at, card_counts, every, placed
-from calc.layouts.loads import KINDS as WHY
-from calc.layouts.loads import Judge, counted
+from calc.layouts.enumerate import AXES as LAYOUT
+from calc.layouts.enumerate import Sizes, at, card_counts, every, placed
+from calc.layouts.feasible import KINDS as WHY
+from calc.layouts.feasible import Judge, counted
 from catalogue import (
     ParamsError,
     Scenario,
@@ -203,7 +203,7 @@ class Space:
         return self._judge.kinds(self.subject(base), cells, asked=("drafts",)) >= 0
 
     def _kinds(self, base: Base) -> np.ndarray:
-        """Why each layout of a base is not loaded, as ``calc.layouts.loads`` has it."""
+        """Why each layout of a base is not loaded, as ``calc.layouts.feasible`` has it."""
         key = base.node, self.most(base)
         return self._judge.kinds(self.subject(base), self.layouts(base), key, OF_LAYOUT)
 

@@ -22,8 +22,8 @@ from calc.costing.power import (
     site_power,
 )
 from calc.costing.rates import prices_of
-from calc.layouts.cuts import at
-from calc.layouts.loads import has_room
+from calc.layouts.enumerate import at
+from calc.layouts.feasible import has_room
 from calc.layouts.space import AXES, Base, Cells, Space
 from calc.many import sweeps
 from calc.many.sweeps import DECODED, PREFILLED, STEP_NAMES, decode_sweep, distinct, sweep

@@ -13,7 +13,7 @@ from calc.closed_form.evaluate import evaluate
 from calc.costing.rates import card_hour, converted, prices_of
 from calc.costing.tokens import MILLION
 from calc.layouts.choice import Choice, Row, scenario
-from calc.layouts.loads import MEMORY
+from calc.layouts.feasible import MEMORY
 from calc.layouts.space import Space, chosen
 from calc.physics.breakdown import bottleneck
 from calc.search.candidates import at, together

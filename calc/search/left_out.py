@@ -6,8 +6,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from calc.layouts.cuts import MOST_STAGES
-from calc.layouts.loads import KINDS
+from calc.layouts.enumerate import MOST_STAGES
+from calc.layouts.feasible import KINDS
 
 BOUNDS = {
     **{kind: words for kind, words in KINDS.items() if kind != "drafts"},

@@ -17,8 +17,8 @@ from calc.answer.nearest import TOLD
 from calc.closed_form.evaluate import evaluate
 from calc.layouts.change import changed
 from calc.layouts.choice import Choice, Row
-from calc.layouts.cuts import MOST_STAGES
-from calc.layouts.loads import reasons
+from calc.layouts.enumerate import MOST_STAGES
+from calc.layouts.feasible import reasons
 from calc.layouts.space import Base, Space
 from calc.search.candidates import PERCENT, batches
 from calc.search.goal import stated_limits

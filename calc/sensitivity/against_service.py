@@ -8,7 +8,7 @@ from calc.costing.answer import price_of_request
 from calc.sensitivity.breakeven import BreakEven, solve
 from calc.sensitivity.plans import Plan
 from calc.sensitivity.probability import DRAWS, LEAST, Doubt
-from calc.sensitivity.samples import drawn, priors, scores_of
+from calc.sensitivity.sampling import drawn, priors, scores_of
 from calc.uncertainty.amount import Amount
 from calc.uncertainty.interval import TAIL
 from catalogue import ParamsError

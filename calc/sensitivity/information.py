@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from calc.sensitivity.plans import CARD_HOURS, LESS, Limit, Plan, better
-from calc.sensitivity.samples import (
+from calc.sensitivity.sampling import (
     SEED,
     Priors,
     drawn,

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from calc.closed_form.latencies import SERVED_NAMES, STEADY_NAMES
-from calc.layouts.loads import has_room
+from calc.layouts.feasible import has_room
 from calc.many.sweeps import decode_sweep, sweep
 from catalogue import ParamsError, Scenario, load_scenario, symbols
 from catalogue.deployments.knobs import Knob

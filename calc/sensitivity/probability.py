@@ -9,7 +9,7 @@ import numpy as np
 
 from calc.sensitivity.paths import Path
 from calc.sensitivity.plans import LESS, Plan, better
-from calc.sensitivity.samples import drawn, priors, scores_of
+from calc.sensitivity.sampling import drawn, priors, scores_of
 from calc.uncertainty.interval import TAIL
 
 DRAWS, POINTS = 256, 129

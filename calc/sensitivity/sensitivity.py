@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from calc.sensitivity.plans import Plan
-from calc.sensitivity.samples import drawn, priors, scored
+from calc.sensitivity.sampling import drawn, priors, scored
 from catalogue import ParamsError
 
 SAMPLES, LEAST, MOST = 1024, 64, 1 << 16  # of the design; a power of two

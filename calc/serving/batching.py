@@ -7,7 +7,7 @@ prefill or all decode, prefill goes first while there is any, so decoding pauses
 request is admitted with room for its output, and where that was underestimated the one with the
 fewest output tokens is retracted. How long a step takes is not known here.
 
-Requests with texts in common share their blocks under both policies (``calc.serving.blocks``): a
+Requests with texts in common share their blocks under both policies (``prefix_blocks``): a
 request that comes to its turn looks up what is there, and its own blocks can be found as soon as a
 step fills them. What a preempted one had it may find again.
 
@@ -27,7 +27,7 @@ import math
 from collections import deque
 from typing import Any
 
-from calc.serving.blocks import PrefixCache
+from calc.serving.prefix_blocks import PrefixCache
 from calc.serving.requests import Contexts, Job, Limits, Step
 
 

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 import numpy.typing as npt
 
-from calc.serving.blocks import Span
+from calc.serving.prefix_blocks import Span
 
 Policy = Literal["mixed", "prefill-first"]
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from calc.closed_form.evaluate import INPUTS
 from calc.closed_form.latencies import SERVED_NAMES, STEADY_NAMES
-from calc.layouts.loads import HEADROOM, has_room
+from calc.layouts.feasible import HEADROOM, has_room
 from calc.many.fronts import Best, Front, Rows
 from calc.many.sweeps import decode_sweep, sweep
 from calc.sweep.plan import DEVICES, PER_DEVICE, Choice, Plan

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from calc.closed_form.evaluate import INPUTS, evaluate
-from calc.layouts.loads import KINDS, Judge
+from calc.layouts.feasible import KINDS, Judge
 from calc.sweep.axes import Axis
 from calc.sweep.definition import Sweep
 from catalogue import LayoutError, ParamsError, Scenario, Value, load_scenario, symbols

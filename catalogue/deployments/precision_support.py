@@ -9,7 +9,7 @@ from catalogue.entries.deployments import Precision
 from catalogue.entries.hardware import Device
 from catalogue.entries.models import Model
 from catalogue.kernels import kernel_of
-from catalogue.kernels.table import expert_bytes
+from catalogue.kernels.releases import expert_bytes
 from catalogue.reading.values import Value
 
 HOST_DTYPES = ("int8", "bf16", "fp16", "fp32")  # a processor computes in its fastest

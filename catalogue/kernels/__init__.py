@@ -5,7 +5,7 @@ says of it, ``quality`` what its format is known to cost.
 """
 
 from catalogue.kernels.quality import Quality, published_precision, quality
-from catalogue.kernels.table import Kernel, kernel_of, kernel_problem, kernels_of, tables
+from catalogue.kernels.releases import Kernel, kernel_of, kernel_problem, kernels_of, tables
 
 __all__ = ["Kernel", "Quality", "kernel_of", "kernel_problem", "kernels_of", "published_precision",
            "quality", "tables"]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[2]
 PACKAGES = ("catalogue", "calc", "notebooks")
-JUDGE, LAYOUTS = "calc/layouts/loads.py", "calc/layouts/cuts.py"
+JUDGE, LAYOUTS = "calc/layouts/feasible.py", "calc/layouts/enumerate.py"
 RULES = "catalogue/deployments/admission/"
 HEADROOM = "headroom_per_device"
 ASKED_OF_RULES = {"cut_problem", "block_problem", "context_problem", "server_problem",
@@ -17,7 +17,7 @@ SHOWN = {  # what a card multiplies, or an engine does, as the subject of a page
     "notebooks/pages/engineering/operating/settings.py": {"missing_dtypes"},
     "notebooks/pages/engineering/operating/around.py": {"drafts_in_stages"},
     "catalogue/deployments/precision_support.py": {"missing_dtypes"},
-    "catalogue/kernels/table.py": {"kernel_problem"},
+    "catalogue/kernels/releases.py": {"kernel_problem"},
     "catalogue/kernels/__init__.py": {"kernel_problem"},
     "catalogue/deployments/profiles.py": {"drafts_in_stages"},
     "calc/launching/layout.py": {"server_problem"},  # of a layout that it lays on nodes

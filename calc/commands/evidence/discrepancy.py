@@ -41,10 +41,10 @@ def run(args: argparse.Namespace) -> int:
     """
     if args.leaning is not None:
         return _print_leaning(args.leaning or deployment_names(), as_json=args.json)
-    from calc.evidence import growth, validation  # predicts every measured row
+    from calc.evidence import error_growth, validation  # predicts every measured row
 
     try:
-        made = growth.estimate(validation.measured_systems(), discrepancy().borrowed)
+        made = error_growth.estimate(validation.measured_systems(), discrepancy().borrowed)
     except ValueError as error:
         raise ParamsError(f"discrepancy: {error}.") from None
     if args.write:
@@ -86,7 +86,7 @@ def _print_leaning(names: Iterable[str], *, as_json: bool) -> int:
 
 
 class Estimates(Protocol):
-    """What ``calc.evidence.growth.estimate`` gives, and what is stored of it."""
+    """What ``calc.evidence.error_growth.estimate`` gives, and what is stored of it."""
 
     @property
     def classes(self) -> Mapping[Any, Mapping[Any, OwnError]]:

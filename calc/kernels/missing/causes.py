@@ -14,8 +14,7 @@ from typing import Literal
 import numpy as np
 
 from calc.kernels.law import Column
-from calc.kernels.missing.judging import Change, Judge, Where, better, score, sides
-from calc.kernels.missing.shapes import (
+from calc.kernels.missing.columns import (
     AXES,
     LEAST_JUMP,
     Along,
@@ -25,6 +24,7 @@ from calc.kernels.missing.shapes import (
     neighbours,
     placed,
 )
+from calc.kernels.missing.explained import Change, Judge, Where, better, score, sides
 from calc.kernels.missing.switches import CLIPPED, LEAST_PAIRS, switch
 from catalogue.reading.amounts import plain
 
@@ -150,7 +150,7 @@ def _scatter(judge: Judge, lines: Mapping[str, Line], kinds: np.ndarray) -> Chan
 def told(missed: Missed) -> str:
     """Why a law misses a table, in a few words.
 
-    >>> from calc.kernels.missing.judging import Where
+    >>> from calc.kernels.missing.explained import Where
     >>> told(Missed((Change("rows", 1.65, 160, 192, Where("depth", None, 512)),),
     ...             Change("columns", 1.06), "scatter"))
     'x1.65 at rows 160 to 192 where depth up to 512; scatter of x1.06 along columns'

@@ -12,8 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from calc.kernels.law import Column
-from calc.kernels.missing.judging import Change, Judge, Where, better, sides
-from calc.kernels.missing.shapes import (
+from calc.kernels.missing.columns import (
     LEAST_JUMP,
     Along,
     Line,
@@ -22,6 +21,7 @@ from calc.kernels.missing.shapes import (
     placed,
     steps,
 )
+from calc.kernels.missing.explained import Change, Judge, Where, better, sides
 
 ALIKE = 0.75  # of pairs have to jump one way, by half of the least jump at least
 LEAST_PAIRS = 3

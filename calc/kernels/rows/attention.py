@@ -19,7 +19,7 @@ from calc.kernels.cores import DECODE_CORE, PREFILL_CORE
 from calc.kernels.fitting import fit, halves
 from calc.kernels.law import Columns, Law
 from calc.kernels.matmuls import DENSE
-from calc.kernels.rows.shared import (
+from calc.kernels.rows.of_every_operator import (
     FORMATS,
     LAUNCHED,
     LEAST_SUMS,

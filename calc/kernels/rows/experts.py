@@ -12,7 +12,7 @@ from calc.kernels.fitting import Fitted, fit, halves
 from calc.kernels.law import Law
 from calc.kernels.matmuls import SENT, SLICES, WHOLE, expert_bytes, rank_columns
 from calc.kernels.routing import Dealing, dealing, unevenness
-from calc.kernels.rows.shared import (
+from calc.kernels.rows.of_every_operator import (
     FORMATS,
     LEAST_TABLE,
     LEAST_TUNED,

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from catalogue import library
-from catalogue.deployments.admission.blocks import block_problem
 from catalogue.deployments.admission.cuts import context_problem, cut_problem
+from catalogue.deployments.admission.scale_blocks import block_problem
 from catalogue.deployments.admission.starting import (
     draft_problem,
     engine_kinds,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from calc.layouts.loads import admitted
+from calc.layouts.feasible import admitted
 from catalogue import load_model
 from catalogue.deployments.admission.subject import Subject
 from notebooks.pages.calculators.offers import MODELS, SIZES, cards, subject

@@ -11,7 +11,7 @@ from urllib.parse import quote
 from catalogue import ParamsError, Scenario
 from catalogue.deployments.physics_inputs import SWITCHES
 from catalogue.deployments.precision_support import nearest
-from catalogue.kernels.table import runs_experts
+from catalogue.kernels.releases import runs_experts
 from notebooks.pages.calculators.extras import (
     APART,
     CONTEXT_ONLY,

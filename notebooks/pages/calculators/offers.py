@@ -25,7 +25,7 @@ from catalogue.deployments.fabric import scale_up_domain
 from catalogue.engines.released import fitting
 from catalogue.entries.hardware import Device, Node
 from catalogue.entries.models import Model
-from catalogue.kernels.table import runs_experts
+from catalogue.kernels.releases import runs_experts
 from notebooks.pages.calculators.extras import CONTEXT_ONLY, ROOT, extras, written
 
 AT = "@"  # between a card and a server that is not its usual one

@@ -14,7 +14,7 @@ import catalogue
 from calc.closed_form.evaluate import evaluate
 from calc.evidence.validation import measured_systems
 from calc.layouts.choice import UTILIZATION, Choice, Row, scenario
-from calc.layouts.loads import has_room
+from calc.layouts.feasible import has_room
 from calc.many.fronts import front
 from calc.search.drawing.in_flight import DRAWS
 from calc.search.goal import TooFast, stated_limits

@@ -13,7 +13,7 @@ import catalogue
 from calc.closed_form.latencies import DECODE_NAMES
 from calc.launching import starting
 from calc.layouts.choice import Choice, Row, scenario
-from calc.layouts.loads import MEMORY
+from calc.layouts.feasible import MEMORY
 from calc.many.sweeps import latency
 from calc.physics.breakdown import bottleneck
 from calc.search.result import Answer

@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 import catalogue
-from calc.layouts.loads import MEMORY, reasons
+from calc.layouts.feasible import MEMORY, reasons
 from calc.uncertainty.amount import Amount
 from catalogue.deployments.admission.rules import DTYPE
 from catalogue.deployments.loading import Family

@@ -14,10 +14,10 @@ from calc.kernels.fitting import REGIONS
 from calc.kernels.law import Law
 from calc.kernels.matmuls import DENSE, SENT, SLICES, WHOLE, rank_columns
 from calc.kernels.missing import kept
-from calc.kernels.missing.judging import MEDIAN, MOST
-from calc.kernels.missing.shapes import LEAST_JUMP
+from calc.kernels.missing.columns import LEAST_JUMP
+from calc.kernels.missing.explained import MEDIAN, MOST
 from calc.kernels.missing.switches import ALIKE, LESS
-from calc.kernels.rows.shared import FORMATS, of_card
+from calc.kernels.rows.of_every_operator import FORMATS, of_card
 from calc.kernels.writing import NAMES
 from catalogue.entries.profiles import Fits, KernelFit, Measured, in_order
 from notebooks.pages.engineering.missed.named import KNOWN

@@ -24,7 +24,7 @@ from calc.costing.rates import converted, prices_of
 from calc.launching.watching.predictions import Predicted, predicted
 from calc.sensitivity.information import Information, measured, to_buy
 from calc.sensitivity.plans import Plan, plan_of
-from calc.sensitivity.samples import drawn, priors, scores_of
+from calc.sensitivity.sampling import drawn, priors, scores_of
 from calc.uncertainty.amount import Amount
 from catalogue import Scenario
 from catalogue.ledger.documents import Risk

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 import catalogue
 from calc.answer.estimate import estimate
-from calc.auditing import listing
+from calc.auditing import claim_files
 from calc.auditing.audit import audit
+from calc.auditing.claim_files import listed_in
 from calc.auditing.costs import PLAN, RUNS
 from calc.auditing.judging import (
     ALWAYS,
@@ -39,7 +40,6 @@ from calc.auditing.judging import (
     meets,
     reaches,
 )
-from calc.auditing.listing import listed_in
 from calc.commands.main import main
 from calc.search.same_cards import alternatives
 from calc.uncertainty.amount import Amount
@@ -249,8 +249,8 @@ def test_on_the_command_line(monkeypatch, capsys, tmp_path):
     path.parent.mkdir()
     path.write_text(HEAD + f"  - {{id: S1-001, {WHAT}, printed: 2 GB, {EIGHTH}}}\n"
                     f"  - {{id: S1-002, {WHAT}, printed: 2, truth: nothing}}\n", encoding="utf-8")
-    monkeypatch.setattr(listing, "locate", lambda kind, name: path)
-    monkeypatch.setattr(listing, "names", lambda kind: ["mine"])
+    monkeypatch.setattr(claim_files, "locate", lambda kind, name: path)
+    monkeypatch.setattr(claim_files, "names", lambda kind: ["mine"])
     assert main(["audit", "--json"]) == 2
     said, problem = capsys.readouterr()
     answer = json.loads(said)

@@ -9,7 +9,7 @@ import pytest
 
 import catalogue
 from calc.kernels.matmuls import DENSE
-from calc.kernels.rows.shared import of_card
+from calc.kernels.rows.of_every_operator import of_card
 from catalogue import ROOT
 
 TEMPLATE = str(ROOT / "templates" / "kernels.csv")

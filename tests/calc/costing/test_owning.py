@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import catalogue
-from calc.costing.limits import cards_within
+from calc.costing.affordable import cards_within
 from calc.costing.owning import (
     YEAR,
     annuity,

@@ -8,7 +8,7 @@ from scipy.stats import binom
 
 import catalogue
 from calc.commands.evidence.discrepancy import with_estimates
-from calc.evidence import classes, growth, pooling, validation
+from calc.evidence import classes, error_growth, pooling, validation
 from calc.evidence.pooling import Residuals
 from catalogue.deployments.knobs import NORMAL_90
 
@@ -40,7 +40,7 @@ def measured():
 
 @pytest.fixture(scope="module")
 def made():
-    return growth.estimate(validation.measured_systems(), classes.discrepancy().borrowed)
+    return error_growth.estimate(validation.measured_systems(), classes.discrepancy().borrowed)
 
 
 # --- the estimate -------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ import pytest
 
 import catalogue
 from calc.closed_form.evaluate import evaluate
-from calc.evidence import classes, growth
+from calc.evidence import classes, error_growth
 from calc.evidence.nearness import AXES, NAMES, both, place, widened
 from calc.evidence.pooling import Residuals
 from catalogue.deployments.knobs import NORMAL_90
@@ -103,7 +103,7 @@ def walking(system, down, up, loads, seed):
 @pytest.mark.parametrize("size", [0.1, 0.3])
 def test_a_walk_gives_the_size_of_its_steps(size):
     found = [walking(f"s{seed}", size, size, (1.0, 2.0, 8.0, 64.0), seed) for seed in range(400)]
-    (down, up), level = growth.fit(growth.steps(found))
+    (down, up), level = error_growth.fit(error_growth.steps(found))
     assert [down, up] == pytest.approx([size, size], rel=0.15)
     assert level < 0.3 * size
 
@@ -111,38 +111,38 @@ def test_a_walk_gives_the_size_of_its_steps(size):
 def test_errors_that_do_not_move_do_not_grow():
     still = [Residuals(f"s{i}", "x", "tpot", np.full(3, i / 9), np.zeros(3),
                        np.array([1.0, 10.0, 100.0])) for i in range(5)]
-    (down, up), _ = growth.fit(growth.steps(still))
+    (down, up), _ = error_growth.fit(error_growth.steps(still))
     assert max(down, up) < 1e-3
 
 
 def test_what_slows_with_load_is_wide_on_that_side_alone():
     found = [walking(f"s{seed}", 0.0, 0.4, (1.0, 4.0, 16.0), seed) for seed in range(200)]
-    (down, up), _ = growth.fit(growth.steps(found))
+    (down, up), _ = error_growth.fit(error_growth.steps(found))
     assert up > 0.2
     assert down < 0.05
 
 
 def test_one_system_whose_error_jumps_does_not_set_the_growth():
     still = [walking(f"s{seed}", 0.05, 0.05, (1.0, 4.0, 16.0), seed) for seed in range(8)]
-    sizes = [growth.fit(growth.steps([*still, Residuals(
+    sizes = [error_growth.fit(error_growth.steps([*still, Residuals(
         "far", "concurrent/servers/A", "tpot", np.array([0.0, jump]), np.zeros(2),
         np.array([1.0, 4.0]))]))[0][1] for jump in (0.0, 3.0, 3e3)]
     assert sizes[2] < sizes[0] + 0.1
 
 
 def test_rows_under_one_load_say_nothing_of_growth():
-    assert growth.steps([walking("s", 0.1, 0.1, (4.0, 4.0, 4.0), 1)]) == []
+    assert error_growth.steps([walking("s", 0.1, 0.1, (4.0, 4.0, 4.0), 1)]) == []
 
 
 def test_a_system_takes_no_part_in_its_own_growth():
     others = [walking(f"s{seed}", 0.2, 0.2, (1.0, 4.0, 16.0), seed) for seed in range(6)]
-    sizes = {growth.grown({"tpot": [*others, walking("mine", step, step, (1.0, 9.0), 99)]})
+    sizes = {error_growth.grown({"tpot": [*others, walking("mine", step, step, (1.0, 9.0), 99)]})
              ["tpot"].without["mine"] for step in (0.0, 0.5, 3.0)}
     assert len(sizes) == 1
 
 
 def test_about_four_fifths_of_left_out_pairs_lie_inside_of_what_is_stored():
-    for load, of in classes.discrepancy().growth.items():
+    for load, of in classes.discrepancy().error_growth.items():
         for metric, each in of.items():
             # pairs of one system are alike: of four systems a single one is a quarter of all
             assert each.inside >= (0.7 if each.systems > 4 else 0.6), (load, metric)

@@ -10,7 +10,7 @@ from calc.kernels.fitting import REGIONS, fit, halves
 from calc.kernels.law import Bounds, Law
 from calc.kernels.matmuls import DENSE, LAWS, QUANTISED, SENT, SLICES, WHOLE, rank_columns
 from calc.kernels.routing import met
-from calc.kernels.rows.shared import of_card
+from calc.kernels.rows.of_every_operator import of_card
 from catalogue import library
 from catalogue.tables import shelf
 

@@ -7,7 +7,7 @@ from calc.kernels import engines
 from calc.kernels.matmuls import WHOLE, expert_bytes, rank_columns
 from calc.kernels.routing import dealing, met
 from calc.kernels.rows.experts import SHAPE
-from calc.kernels.rows.shared import LEAST_TABLE, of_card
+from calc.kernels.rows.of_every_operator import LEAST_TABLE, of_card
 from catalogue import library
 from catalogue.tables import shelf
 from tests.calc.kernels.test_fitting import expert_columns

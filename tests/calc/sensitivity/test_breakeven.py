@@ -8,7 +8,7 @@ import pytest
 
 from calc.costing.rates import card_hour, stated
 from calc.costing.ways import api_request, crossover_utilisation
-from calc.sensitivity import samples
+from calc.sensitivity import sampling
 from calc.sensitivity.against_service import utilisation
 from calc.sensitivity.breakeven import (
     CROSSING,
@@ -206,7 +206,7 @@ def test_the_point_of_the_central_values_lies_in_its_interval():
 
 def test_what_is_known_exactly_leaves_no_doubt(monkeypatch):
     """Without ranges and own errors every case is that of the central values."""
-    monkeypatch.setattr(samples, "own_sides", lambda plan, name: (0.0, 0.0))
+    monkeypatch.setattr(sampling, "own_sides", lambda plan, name: (0.0, 0.0))
     first, second, path = asked(*CASES[2][:4])
     first, second = (replace(plan, knobs=plan.knobs[:1]) for plan in (first, second))
     point = breakeven(first, second, path, "tpot").turns[0].at
@@ -216,7 +216,7 @@ def test_what_is_known_exactly_leaves_no_doubt(monkeypatch):
 
 
 def test_a_plan_against_itself_with_a_margin_is_never_beaten(monkeypatch):
-    monkeypatch.setattr(samples, "own_sides", lambda plan, name: (0.0, 0.0))
+    monkeypatch.setattr(sampling, "own_sides", lambda plan, name: (0.0, 0.0))
     plan = plan_of("s2-910b1-awq")
     found = doubt(plan, plan, path_of(plan, "memory_bandwidth"), "tpot", 0.1)
     assert (found.low, found.high, found.first, found.second) == (None, None, 1.0, 0.0)

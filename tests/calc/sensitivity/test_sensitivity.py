@@ -10,7 +10,7 @@ from calc.evidence.classes import deviations
 from calc.sensitivity.elasticities import answers_of, elasticities
 from calc.sensitivity.information import BINS, DRAWS, between, information, to_buy
 from calc.sensitivity.plans import BATCHES, Limit, against, plan_of, signed
-from calc.sensitivity.samples import drawn, priors
+from calc.sensitivity.sampling import drawn, priors
 from calc.sensitivity.sensitivity import sensitivity
 from calc.sensitivity.tornado import OWN, own_sides, tornado
 from calc.uncertainty.interval import interval

@@ -9,9 +9,9 @@ import pytest
 from _engines import POLICIES, affine, limits
 
 from calc.serving.arrivals import ClosedLoop, bursts, modulated, poisson, shapes_of, trace
-from calc.serving.capacity import saturation_rate
 from calc.serving.metrics import batch_means, summarise
 from calc.serving.requests import Request
+from calc.serving.saturation import saturation_rate
 from calc.serving.simulation import Pool, simulate
 
 SHAPES = shapes_of(300, 40, "lognormal", (0.96, 0.77))

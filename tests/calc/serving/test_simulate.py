@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calc.serving.arrivals import ClosedLoop, bursts, poisson, shapes_of, trace
-from calc.serving.capacity import keeps_up, largest_rate, saturation_rate, within
 from calc.serving.metrics import Objective, batch_means, student_quantile, summarise
 from calc.serving.queueing import (
     closed_loop_throughput,
@@ -19,6 +18,7 @@ from calc.serving.queueing import (
     mg1_wait,
     mm1_wait,
 )
+from calc.serving.saturation import keeps_up, largest_rate, saturation_rate, within
 from calc.serving.scheduling import Request, Transfer, schedule
 from calc.serving.simulation import Pool, simulate
 

@@ -6,8 +6,8 @@ import pytest
 
 import catalogue
 from catalogue import ParamsError
-from catalogue.deployments.admission.blocks import block_problem
 from catalogue.deployments.admission.cuts import cut_problem
+from catalogue.deployments.admission.scale_blocks import block_problem
 from catalogue.deployments.admission.subject import Cut, Subject
 from catalogue.deployments.scenario import model_inputs
 

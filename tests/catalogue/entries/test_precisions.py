@@ -16,7 +16,7 @@ from catalogue import ParamsError
 from catalogue.deployments.precision_support import missing_dtypes, nearest, widened
 from catalogue.entries.deployments import WeightFormats
 from catalogue.entries.hardware import Dtype
-from catalogue.kernels.table import expert_bytes
+from catalogue.kernels.releases import expert_bytes
 
 GB, GIB = 10**9, 2**30
 PRECISIONS = catalogue.names("precisions")

@@ -11,7 +11,7 @@ from catalogue.deployments.precision_support import nearest as offered
 from catalogue.engines.released import fitting, releases
 from catalogue.entries.kernels import Product
 from catalogue.kernels import kernel_of, kernel_problem, kernels_of, tables
-from catalogue.kernels.table import nearest, table
+from catalogue.kernels.releases import nearest, table
 from catalogue.reading.record import ROOT
 
 R1 = "deepseek-v3"

@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 
 import catalogue
 from calc.auditing import judging
-from calc.auditing.listing import listed
+from calc.auditing.claim_files import listed
 from calc.closed_form.evaluate import evaluate
 from calc.launching.watching.alerts import BUSY, METRICS
 from calc.launching.watching.objectives import stated

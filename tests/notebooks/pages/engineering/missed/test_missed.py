@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from calc.kernels.missing.shapes import AXES, Along, columns_of
+from calc.kernels.missing.columns import AXES, Along, columns_of
 from catalogue.entries.profiles import Judged, Measured, Missed, Rest, Shapes, Switch
 from notebooks.pages.engineering import kernels
 from notebooks.pages.engineering.missed.named import KNOWN

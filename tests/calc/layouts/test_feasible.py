@@ -9,8 +9,8 @@ import calc
 import catalogue
 from calc.answer.nearest import Search
 from calc.capacity.tables import layouts
-from calc.layouts.cuts import Sizes, divisors, every
-from calc.layouts.loads import HEADROOM, MEMORY, Judge, has_room, reasons
+from calc.layouts.enumerate import Sizes, divisors, every
+from calc.layouts.feasible import HEADROOM, MEMORY, Judge, has_room, reasons
 from calc.layouts.space import AXES, Space
 from calc.search.load_goal import load_goal
 from calc.sweep.axes import axis

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from calc.kernels.law import Column
-from calc.kernels.missing.shapes import Along, Mask, steps
+from calc.kernels.missing.columns import Along, Mask, steps
 
 MEDIAN, MOST = 0.08, 0.25  # of the error that judges: half of the rows within, and nine of ten
 LEAST_LESS = 0.03  # of an error itself: of one just above its bar a share of the excess is nothing
