@@ -12,23 +12,17 @@ Deployments, models and cards are loaded by `catalogue`. On the command line: ``
 """
 
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
-from calc.choosing.answers import Estimate, estimate, parameters, parameters_by_class
-from calc.choosing.sweeps import decode_sweep, interval_sweep, latency, sweep
-from calc.deciding.inputs.elasticities import elasticities
-from calc.intervals.amounts import Amount
-from calc.quantities.everything import evaluate_asked as evaluate
-
 if TYPE_CHECKING:
+    from calc.choosing.answers import Estimate, estimate, parameters, parameters_by_class
+    from calc.choosing.sweeps import decode_sweep, interval_sweep, latency, sweep
+    from calc.deciding.inputs.elasticities import elasticities
+    from calc.intervals.amounts import Amount
     from calc.launching.starting import search
+    from calc.quantities.everything import evaluate_asked as evaluate
     from calc.searching.answers import Answer
     from calc.searching.asking import load_goal
-
-LATE = {"Answer": "searching.answers", "load_goal": "searching.asking",
-        "search": "launching.starting"}
-"""Name -> module that has it, loaded when it is asked for."""
 
 __all__ = [
     "Amount",
@@ -48,16 +42,43 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """``__version__``: of the installed package; "unknown" of a checkout that was not installed.
+_STANDS = {
+    "Amount": "intervals.amounts.Amount",
+    "Answer": "searching.answers.Answer",
+    "Estimate": "choosing.answers.Estimate",
+    "decode_sweep": "choosing.sweeps.decode_sweep",
+    "elasticities": "deciding.inputs.elasticities.elasticities",
+    "estimate": "choosing.answers.estimate",
+    "evaluate": "quantities.everything.evaluate_asked",
+    "interval_sweep": "choosing.sweeps.interval_sweep",
+    "latency": "choosing.sweeps.latency",
+    "load_goal": "searching.asking.load_goal",
+    "parameters": "choosing.answers.parameters",
+    "parameters_by_class": "choosing.answers.parameters_by_class",
+    "search": "launching.starting.search",
+    "sweep": "choosing.sweeps.sweep",
+}
+"""Where each stands; its module is imported when it is asked for."""
 
-    Of what is loaded late: itself.
+
+def __getattr__(name: str) -> Any:
+    """What is offered here, from where it stands.
+
+    ``__version__``: of the installed package; "unknown" of a checkout that was not installed.
     """
-    if name in LATE:
-        return getattr(import_module(f"{__name__}.{LATE[name]}"), name)
+    if name in _STANDS:
+        module, _, own = _STANDS[name].rpartition(".")
+        return getattr(import_module(f"{__name__}.{module}"), own)
     if name != "__version__":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         return version("will-it-fit")
     except PackageNotFoundError:
         return "unknown"
+
+
+def __dir__() -> list[str]:
+    """All that is offered, imported or not yet."""
+    return sorted({*globals(), *__all__})
