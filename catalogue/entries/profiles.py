@@ -363,3 +363,11 @@ class Fits(Named):
     card: MechanismsName
     table: Words
     statements: list[KernelFit]
+
+    @model_validator(mode="after")
+    def _of_its_card(self) -> Fits:
+        """A deployment reads no file of another card."""
+        if any(statement.cards != [self.card] for statement in self.statements):
+            raise ValueError(f"'statements' hold of other cards, expected cards: [{self.card}] in "
+                             "each")
+        return self
