@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import itertools
 import re
 import time
 import unicodedata
@@ -190,16 +189,18 @@ def _of_data(events: Iterator[yaml.Event], name: str) -> Iterator[yaml.Event]:
     anything is built."""
     depth = documents = 0
     for event in events:
-        if isinstance(event, (yaml.NodeEvent, yaml.CollectionEndEvent)):
-            if getattr(event, "anchor", None):  # of an alias, or where one is defined
+        if isinstance(event, yaml.NodeEvent):
+            if event.anchor:  # of an alias, or where one is defined
                 raise ParamsError(f"{name}:{_line(event)}: anchors and aliases are not accepted, "
                                   "write the value out.")
-            if tag := getattr(event, "tag", None):
-                raise ParamsError(f"{name}:{_line(event)}: the tag '{tag}' is not accepted.")
+            if event.tag:
+                raise ParamsError(f"{name}:{_line(event)}: the tag '{event.tag}' is not accepted.")
             depth += isinstance(event, yaml.CollectionStartEvent)
-            depth -= isinstance(event, yaml.CollectionEndEvent)
             if depth > MAX_DEPTH:
                 raise ParamsError(f"{name}:{_line(event)}: nested deeper than {MAX_DEPTH} levels.")
+            yield event
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
             yield event
         elif isinstance(event, yaml.DocumentStartEvent):
             documents += 1
@@ -237,8 +238,10 @@ class _Reader:
 
     def _items(self) -> Iterator[yaml.Event]:
         """First events of what stands in a list, or of keys; whoever asks takes the others."""
-        return itertools.takewhile(
-            lambda event: not isinstance(event, yaml.CollectionEndEvent), self.events)
+        for event in self.events:
+            if isinstance(event, yaml.CollectionEndEvent):
+                return
+            yield event
 
     def _mapping(self, keys: KeyPath) -> dict[str, Any]:
         result: dict[str, Any] = {}
