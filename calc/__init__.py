@@ -12,23 +12,17 @@ Deployments, models and cards are loaded by `catalogue`. On the command line: ``
 """
 
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
-from calc.answer.estimate import Estimate, estimate, parameters, parameters_by_class
-from calc.closed_form.evaluate import evaluate_asked as evaluate
-from calc.many.sweeps import decode_sweep, interval_sweep, latency, sweep
-from calc.sensitivity.elasticities import elasticities
-from calc.uncertainty.amount import Amount
-
 if TYPE_CHECKING:
+    from calc.answer.estimate import Estimate, estimate, parameters, parameters_by_class
+    from calc.closed_form.evaluate import evaluate_asked as evaluate
     from calc.launching.starting import search
+    from calc.many.sweeps import decode_sweep, interval_sweep, latency, sweep
     from calc.search.load_goal import load_goal
     from calc.search.result import Answer
-
-LATE = {"Answer": "search.result", "load_goal": "search.load_goal",
-        "search": "launching.starting"}
-"""Name -> module that has it, loaded when it is asked for."""
+    from calc.sensitivity.elasticities import elasticities
+    from calc.uncertainty.amount import Amount
 
 __all__ = [
     "Amount",
@@ -48,16 +42,43 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """``__version__``: of the installed package; "unknown" of a checkout that was not installed.
+_STANDS = {
+    "Amount": "uncertainty.amount.Amount",
+    "Answer": "search.result.Answer",
+    "Estimate": "answer.estimate.Estimate",
+    "decode_sweep": "many.sweeps.decode_sweep",
+    "elasticities": "sensitivity.elasticities.elasticities",
+    "estimate": "answer.estimate.estimate",
+    "evaluate": "closed_form.evaluate.evaluate_asked",
+    "interval_sweep": "many.sweeps.interval_sweep",
+    "latency": "many.sweeps.latency",
+    "load_goal": "search.load_goal.load_goal",
+    "parameters": "answer.estimate.parameters",
+    "parameters_by_class": "answer.estimate.parameters_by_class",
+    "search": "launching.starting.search",
+    "sweep": "many.sweeps.sweep",
+}
+"""Where each stands; its module is imported when it is asked for."""
 
-    Of what is loaded late: itself.
+
+def __getattr__(name: str) -> Any:
+    """What is offered here, from where it stands.
+
+    ``__version__``: of the installed package; "unknown" of a checkout that was not installed.
     """
-    if name in LATE:
-        return getattr(import_module(f"{__name__}.{LATE[name]}"), name)
+    if name in _STANDS:
+        module, _, own = _STANDS[name].rpartition(".")
+        return getattr(import_module(f"{__name__}.{module}"), own)
     if name != "__version__":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         return version("will-it-fit")
     except PackageNotFoundError:
         return "unknown"
+
+
+def __dir__() -> list[str]:
+    """All that is offered, imported or not yet."""
+    return sorted({*globals(), *__all__})

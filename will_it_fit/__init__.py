@@ -8,10 +8,25 @@ below this package; a checkout has them beside it.
 True
 """
 
+from typing import TYPE_CHECKING, Any
+
 import calc
 import catalogue
-from calc import *  # noqa: F403
 from catalogue import *  # noqa: F403
 
+if TYPE_CHECKING:
+    from calc import *  # noqa: F403
+
 __all__ = [*calc.__all__, *catalogue.__all__]
-__version__ = calc.__version__
+
+
+def __getattr__(name: str) -> Any:
+    """What `calc` offers, imported when it is asked for."""
+    if name in (*calc.__all__, "__version__"):
+        return getattr(calc, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """All that is offered, imported or not yet."""
+    return sorted({*globals(), *__all__})

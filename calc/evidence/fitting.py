@@ -15,7 +15,6 @@ from queue import SimpleQueue
 from typing import Any, TypeVar
 
 import numpy as np
-from scipy.optimize import least_squares
 
 from catalogue.deployments.knobs import NORMAL_90, Knob
 from catalogue.entries.calibrations import MOST
@@ -118,6 +117,8 @@ def fit(predict: Predict, knobs: Sequence[Knob], measured: np.ndarray) -> Calibr
             moved = np.log(predict(neighbours(knobs, z)))
             known[key] = moved[0] - logs, slopes(moved).T
         return known[key]
+
+    from scipy.optimize import least_squares  # a plan of measurements takes other parts of this
 
     def residuals(z: np.ndarray, noise: float) -> np.ndarray:
         return np.concatenate([both(z)[0] / noise, z])

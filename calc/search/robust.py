@@ -15,7 +15,6 @@ from itertools import islice
 from typing import Any, Literal
 
 import numpy as np
-from scipy.special import ndtr
 
 from calc.answer.estimate import predicted, steadily
 from calc.evidence.classes import own_errors
@@ -333,6 +332,8 @@ def _told(one: Drawn, other: Drawn, name: str) -> bool:
     left, right = one.quantities[name], other.quantities[name]
     if _same(left, right):
         return False
+    from scipy.special import ndtr  # only of what is drawn
+
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         ahead = np.nan_to_num(np.log(left / right))
         own = math.hypot(one.scatter.get(name, 0.0), other.scatter.get(name, 0.0))

@@ -74,8 +74,13 @@ class Running:
         return f"{self.profile.id}{AT}{self.release}"
 
 
-def load_profile(name: str, beside: Path | None = None) -> Profile:
+def load_profile(name: str, beside: Path | None = None, card: str | None = None) -> Profile:
     """The profile of an engine: an identifier, or the path of a reader's own file.
+
+    Args:
+        name: of the engine.
+        beside: the file that names it.
+        card: mechanisms; what was fitted on other cards is not read then.
 
     Raises ParamsError for an engine that is not known, for what no mechanism can be, and for a flag
     that no release has.
@@ -84,38 +89,34 @@ def load_profile(name: str, beside: Path | None = None) -> Profile:
         raise ParamsError(f"there is no engine '{name[:60]}', expected one of "
                           f"{', '.join(library.names('profiles'))}.")
     path = library.locate("profiles", name, beside)
-    return yamlfile.remembered("sound profile", path.absolute(), lambda: _sound(path))
+    return yamlfile.remembered(f"sound profile {card}", path.absolute(), lambda: _sound(path, card))
 
 
-def _sound(path: Path) -> Profile:
+def _sound(path: Path, card: str | None) -> Profile:
     own: Profile = library.load("profiles", path)
-    profile = own.model_copy(update={"statements": [*own.statements, *_fitted(own.id)]})
+    profile = own.model_copy(update={"statements": [*own.statements, *_fitted(own.id, card)]})
     for keys, problem in _problems(profile):
         raise ParamsError(f"{library.read(path).where(keys)}: {(keys[:-1] or keys)[-1]}: {problem}")
     return profile
 
 
 def load_fits(name: str) -> Fits:
-    """What was fitted to kernels measured under an engine, whose name the file's begins with.
+    """What was fitted to kernels measured under an engine, whose name and card's the file has.
 
     Raises ParamsError for another name: an engine reads no others.
     """
     fits: Fits = library.load("fits", name)
     path = library.locate("fits", name)
-    if not path.stem.startswith(_of_engine(fits.engine)):
+    if path.stem != (expected := f"{fits.engine}-{fits.card}"):
         raise ParamsError(f"{library.read(path).where(('engine',))}: engine: '{fits.engine}' reads "
-                          f"no file of this name, expected '{_of_engine(fits.engine)}MECHANISMS'.")
+                          f"no file of this name, expected '{expected}'.")
     return fits
 
 
-def _of_engine(engine: str) -> str:
-    return f"{engine}-"
-
-
-def _fitted(engine: str) -> Iterator[Statement]:
+def _fitted(engine: str, card: str | None) -> Iterator[Statement]:
     """What was fitted to kernels measured under an engine; it holds after what its profile says."""
     for name in library.names("fits"):
-        if name.startswith(_of_engine(engine)):
+        if name == f"{engine}-{card}" or (card is None and name.startswith(f"{engine}-")):
             fits: Fits = library.load("fits", name)
             if fits.engine == engine:
                 yield from fits.statements
@@ -150,14 +151,14 @@ def running(reference: str, device: Device, model: Model, drafts: bool,
     known.
     """
     name, at, written = (part.strip() for part in reference.partition(AT))
-    profile = load_profile(name, beside)
+    card = device.mechanisms or USUAL[device.type]
+    profile = load_profile(name, beside, card)
     if device.software not in profile.stacks:
         others = ", ".join(fitting(device))
         raise LayoutError(f"{profile.id} does not run on '{device.id}', "
                           + (f"expected one of {others}." if others else
                              "nor is any other engine of the catalogue known to."))
     release = release_of(profile, written if at else None, nearest=True)
-    card = device.mechanisms or USUAL[device.type]
     experts = None if precision is None else (
         precision.weights.routed_expert,
         on_card(device, precision.multiply.dtypes["routed_expert"]))

@@ -28,9 +28,13 @@ ScenarioName = Annotated[str, Ref("scenarios")]
 
 
 class Entry(BaseModel):
-    """Base of everything: frozen, and an unknown key is an error."""
+    """Base of everything: frozen, and an unknown key is an error.
 
-    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+    What validates a class is built with the first file of its kind: a program reads few kinds.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True,
+                              defer_build=True)
 
 
 class Named(Entry):

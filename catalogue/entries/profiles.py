@@ -170,7 +170,7 @@ class Statement(Entry):
     staged_drafts: Ability | None = None
     graphs: Ability | None = None
     starts: Starting | None = None
-    workload: Defaults = Defaults()
+    workload: Defaults = Field(default_factory=Defaults)
     flags: dict[Literal["max_num_batched_tokens", "block_size", "memory_utilization",
                         "scheduler_recv_interval", "stream_interval"], str] = {}
     mechanisms: dict[str, AnyQuantity] = {}
@@ -363,3 +363,11 @@ class Fits(Named):
     card: MechanismsName
     table: Words
     statements: list[KernelFit]
+
+    @model_validator(mode="after")
+    def _of_its_card(self) -> Fits:
+        """A deployment reads no file of another card."""
+        if any(statement.cards != [self.card] for statement in self.statements):
+            raise ValueError(f"'statements' hold of other cards, expected cards: [{self.card}] in "
+                             "each")
+        return self

@@ -92,9 +92,15 @@ def tables() -> dict[str, Kernels]:
     return {name: _sound(library.locate("kernels", name)) for name in library.names("kernels")}
 
 
+def _tables_of(engine: str) -> dict[str, Kernels]:
+    """Those of one engine; the releases of others, which tables are checked with, are not read."""
+    return {name: _sound(library.locate("kernels", name)) for name in library.names("kernels")
+            if library.load("kernels", name).engine == engine}
+
+
 def runs_experts(engine: str) -> bool:
     """Whether an engine computes routed experts on a card, as far as its table is known."""
-    own = [found for found in tables().values() if found.engine == engine]
+    own = _tables_of(engine).values()
     return not own or any(not cell.classes or "routed_expert" in cell.classes
                           for found in own for cell in found.products)
 
@@ -249,7 +255,7 @@ def kernel_of(precision: Precision, device: Device, engine: str | None = None,
         return next(iter(kernels_of(precision, device, model, classes)), None)
     parts, attention = parts_of(precision, model, classes), _attention(model)
     return next((_running(table, found, device, parts, attention, meant)
-                 for table, found in tables().items() if found.engine == name), None)
+                 for table, found in _tables_of(name).items()), None)
 
 
 def _order(kernel: Kernel) -> tuple[bool, bool, bool]:

@@ -368,14 +368,14 @@ class Goal(Entry):
     defaults: dict[str, Any] | None = None
     model: ModelName
     devices: list[Offer]
-    cards: CardRange = CardRange()
+    cards: CardRange = Field(default_factory=CardRange)
     demand: Demand
-    limits: Limits = Limits()
+    limits: Limits = Field(default_factory=Limits)
     precisions: list[PrecisionName] | None = None
     engines: list[EngineName] | None = None
     objectives: Annotated[list[Objective], Field(min_length=1)] | None = None
     have: Words | None = None
-    space: Space = Space()
+    space: Space = Field(default_factory=Space)
     ownership: Ownership = "own"
     currency: Literal["USD", "CNY"] = "USD"
 

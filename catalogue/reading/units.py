@@ -12,9 +12,10 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-import pint
+if TYPE_CHECKING:
+    import pint
 
 MINUTE, HOUR, DAY, YEAR = 60, 3600, 86400, 31536000  # s
 
@@ -78,6 +79,8 @@ SI = {
 @functools.cache
 def registry() -> pint.UnitRegistry:
     """The project's own unit registry (pint), without pint's default definitions."""
+    import pint  # takes longer than all else that the catalogue imports
+
     ureg: pint.UnitRegistry = pint.UnitRegistry(None, non_int_type=Fraction)
     for line in _DEFINITIONS.strip().splitlines():
         ureg.define(line)
@@ -113,7 +116,7 @@ def dimensions(unit: str) -> dict[str, int]:
     """
     try:
         return dict(_factor(unit)[1])
-    except (pint.errors.PintError, AttributeError) as error:
+    except AttributeError as error:  # as which pint raises an undefined unit
         raise ValueError(f"unknown unit '{unit}'") from error
 
 

@@ -24,6 +24,11 @@ AT_REST = 2_000_000_000  # ns: no file system's clock ticks as slowly
 
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]*)")
+_WORDS: dict[str, bool | None] = {"": None, "~": None} | {
+    written: means for word, means in (
+        ("null", None), ("true", True), ("yes", True), ("on", True),
+        ("false", False), ("no", False), ("off", False))
+    for written in (word, word.capitalize(), word.upper())}
 MAX_DIGITS = 30
 _UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")  # Unicode: control, format, surrogate, separators
 
@@ -159,8 +164,7 @@ def parse(path: Path, raw: bytes) -> YamlFile:
     name = display_path(path)
     try:
         text = raw.decode("utf-8")
-        _refuse_what_is_not_data(text, name)
-        node = yaml.compose(text, Loader=_Loader)
+        events = [*_of_data(yaml.parse(text, Loader=_Loader), name)]
     except UnicodeDecodeError:
         raise ParamsError(f"{name}: not UTF-8 text, expected a YAML file.") from None
     except yaml.reader.ReaderError as error:
@@ -173,61 +177,86 @@ def parse(path: Path, raw: bytes) -> YamlFile:
         if any("\t" in each for each in text.split("\n")[line - 1:line]):
             problem = "a tab, expected spaces"
         raise ParamsError(f"{name}:{line}: not valid YAML, {problem}.") from None
-    if not isinstance(node, yaml.MappingNode):
+    first = next(iter(events), None)
+    if not isinstance(first, yaml.MappingStartEvent):
         raise ParamsError(f"{name}:1: expected a YAML mapping (key: value).")
-    reader = _Reader(name)
-    return YamlFile(path, reader.convert(node, ()), reader.lines)
+    reader = _Reader(name, iter(events))
+    return YamlFile(path, reader.convert(next(reader.events), ()), reader.lines)
 
 
-def _refuse_what_is_not_data(text: str, name: str) -> None:
-    """Refuse aliases and deep nesting from the event stream, before anything is built."""
-    depth = 0
-    for event in yaml.parse(text, Loader=_Loader):
-        line = event.start_mark.line + 1 if event.start_mark else 1
-        if getattr(event, "anchor", None):  # of an alias, or where one is defined
-            raise ParamsError(f"{name}:{line}: anchors and aliases are not accepted, "
-                              "write the value out.")
-        if tag := getattr(event, "tag", None):
-            raise ParamsError(f"{name}:{line}: the tag '{tag}' is not accepted.")
-        depth += isinstance(event, yaml.CollectionStartEvent)
-        depth -= isinstance(event, yaml.CollectionEndEvent)
-        if depth > MAX_DEPTH:
-            raise ParamsError(f"{name}:{line}: nested deeper than {MAX_DEPTH} levels.")
+def _of_data(events: Iterator[yaml.Event], name: str) -> Iterator[yaml.Event]:
+    """The events of one document of plain data; aliases, tags and deep nesting are refused before
+    anything is built."""
+    depth = documents = 0
+    for event in events:
+        if isinstance(event, yaml.NodeEvent):
+            if event.anchor:  # of an alias, or where one is defined
+                raise ParamsError(f"{name}:{_line(event)}: anchors and aliases are not accepted, "
+                                  "write the value out.")
+            if event.tag:
+                raise ParamsError(f"{name}:{_line(event)}: the tag '{event.tag}' is not accepted.")
+            depth += isinstance(event, yaml.CollectionStartEvent)
+            if depth > MAX_DEPTH:
+                raise ParamsError(f"{name}:{_line(event)}: nested deeper than {MAX_DEPTH} levels.")
+            yield event
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+            yield event
+        elif isinstance(event, yaml.DocumentStartEvent):
+            documents += 1
+            if documents > 1:
+                raise ParamsError(f"{name}:{_line(event)}: not valid YAML, but found another "
+                                  "document.")
+
+
+def _line(event: yaml.Event) -> int:
+    line: int = event.start_mark.line + 1
+    return line
 
 
 class _Reader:
-    """Turns composed nodes into plain Python, noting the line of every key."""
+    """Turns the events of a document into plain Python, noting the line of every key."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, events: Iterator[yaml.Event]) -> None:
         self.name = name
+        self.events = events
         self.lines: dict[KeyPath, int] = {}
 
-    def convert(self, node: yaml.Node, keys: KeyPath) -> Any:
-        line = node.start_mark.line + 1
+    def convert(self, event: yaml.Event, keys: KeyPath) -> Any:
+        """What begins with an event, the first of it that was taken."""
+        line = _line(event)
         self.lines.setdefault(keys, line)
-        if isinstance(node, yaml.MappingNode):
-            return self._mapping(node, keys)
-        if isinstance(node, yaml.SequenceNode):
-            return [self.convert(item, (*keys, i)) for i, item in enumerate(node.value)]
+        if isinstance(event, yaml.MappingStartEvent):
+            return self._mapping(keys)
+        if isinstance(event, yaml.SequenceStartEvent):
+            return [self.convert(item, (*keys, i)) for i, item in enumerate(self._items())]
         try:
-            return scalar(_visible(node.value), node.tag)
+            text = _visible(event.value)
+            return scalar(text) if event.implicit[0] else text  # not what stands in quotes
         except ValueError as error:
             raise ParamsError(f"{self.name}:{line}: {error}.") from None
 
-    def _mapping(self, node: yaml.MappingNode, keys: KeyPath) -> dict[str, Any]:
+    def _items(self) -> Iterator[yaml.Event]:
+        """First events of what stands in a list, or of keys; whoever asks takes the others."""
+        for event in self.events:
+            if isinstance(event, yaml.CollectionEndEvent):
+                return
+            yield event
+
+    def _mapping(self, keys: KeyPath) -> dict[str, Any]:
         result: dict[str, Any] = {}
-        for key_node, value_node in node.value:
-            line = key_node.start_mark.line + 1
-            if not isinstance(key_node, yaml.ScalarNode):
+        for event in self._items():
+            line = _line(event)
+            if not isinstance(event, yaml.ScalarEvent):
                 raise ParamsError(f"{self.name}:{line}: a key must be plain text.")
             try:
-                key = _visible(key_node.value)
+                key = _visible(event.value)
             except ValueError as error:
                 raise ParamsError(f"{self.name}:{line}: {error}.") from None
             if key in result:
                 raise ParamsError(f"{self.name}:{line}: the key '{key[:60]}' is given twice.")
             self.lines[(*keys, key)] = line
-            result[key] = self.convert(value_node, (*keys, key))
+            result[key] = self.convert(next(self.events), (*keys, key))
         return result
 
 
@@ -244,22 +273,21 @@ def _visible(text: str) -> str:
     return text
 
 
-def scalar(text: str, tag: str | None = None) -> Any:
+def scalar(text: str) -> Any:
     """What one plain scalar means: truth, nothing, a whole number in decimal digits, else text.
 
     Fractions stay text, so that a quantity keeps the digits that its file prints. Octal,
     hexadecimal and base-60 numbers and dates of YAML 1.1 stay text too, and are refused where a
     number belongs.
 
+    >>> scalar("Yes"), scalar("~"), scalar("12"), scalar("0.50"), scalar("012")
+    (True, None, 12, '0.50', '012')
+
     Raises ValueError for a number of absurd length.
     """
-    tag = tag or yaml.resolver.Resolver().resolve(yaml.ScalarNode, text, (True, False))
-    kind = tag.rsplit(":", 1)[-1]
-    if kind == "bool":
-        return text.lower() in ("true", "yes", "on")
-    if kind == "null":
-        return None
-    if kind == "int" and _INTEGER.fullmatch(text):
+    if text in _WORDS:
+        return _WORDS[text]
+    if _INTEGER.fullmatch(text):
         if len(text) > MAX_DIGITS:
             raise ValueError(f"a number of {len(text)} digits")
         return int(text)

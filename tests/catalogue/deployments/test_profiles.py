@@ -238,7 +238,7 @@ class TestValues:
         other = tmp_path / "vllm-nvidia-hopper.yml"
         shutil.copy(catalogue.ROOT / "fits" / "sglang-nvidia-hopper.yml", other)
         assert sentence(load_fits, str(other)).endswith(
-            "engine: 'sglang' reads no file of this name, expected 'sglang-MECHANISMS'.")
+            "engine: 'sglang' reads no file of this name, expected 'sglang-nvidia-hopper'.")
 
     def test_nothing_rests_on_an_end_to_end_result(self):
         """No measured system of the book is a source of what an engine does."""
