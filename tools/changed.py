@@ -22,7 +22,7 @@ from pathlib import Path
 import grimp
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGES = dict.fromkeys(("catalogue", "calc", "tools", "notebooks"), ".")
+PACKAGES = {**dict.fromkeys(("catalogue", "calc", "tools", "notebooks"), "."), "reference": "tests"}
 SUPPORT = Path("tests/support")
 BOOK = Path("tests/book")  # needs kernels or a browser
 SITE = "site"  # the fixture that builds the book: a file with a test that takes it

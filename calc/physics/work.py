@@ -1,7 +1,7 @@
 """Operations and bytes of a step by class of operators, before any of it takes time.
 
-Classes are those of ``calc.physics.operators``, whose rows they sum. Operations [FLOP] and bytes
-[B] are of one rank over all layers of all pipeline stages, for one micro-batch.
+Classes sum the rows of notebooks/compute.md, section The operator table. Operations [FLOP] and
+bytes [B] are of one rank over all layers of all pipeline stages, for one micro-batch.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ The only module of the derivations that imports ``calc``. Formulas are evaluated
 
 from __future__ import annotations
 
+import functools
 import math
 import random
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,6 +19,7 @@ import calc
 from calc.capacity import availability, day, tiers, waits
 from calc.closed_form.evaluate import evaluate
 from calc.costing import owning, power, tokens, ways
+from catalogue.entries.trees import evaluate as evaluate_tree
 from notebooks.derive.formulas.derivatives import Gradient, gradient
 from notebooks.derive.formulas.errors import DerivationError
 from notebooks.derive.formulas.exported import (
@@ -30,6 +32,9 @@ from notebooks.derive.formulas.exported import (
     select,
     stagewise,
 )
+from notebooks.derive.formulas.trees import to_tree
+from notebooks.derive.steps import bounds
+from notebooks.derive.steps.phases import PHASES
 
 TOLERANCE = 1e-9
 ASIDE = 1e-7  # relative, to either side of a kink
@@ -76,7 +81,7 @@ def crosscheck(inputs: Mapping[str, Any], attention: str,
         formulas: those of ``formulas.json`` unless given.
 
     Raises DerivationError naming the quantities that only one of the two has, or on which they
-    differ by more than a relative 1e-9.
+    differ by more than a relative 1e-9, or a step of ``calc`` that is not within its bounds.
     """
     known = load_formulas() if formulas is None else formulas
     chosen = select(known, attention)
@@ -88,7 +93,35 @@ def crosscheck(inputs: Mapping[str, Any], attention: str,
     rows = tuple(_compare(chosen, computed, inputs))
     if wrong := [row for row in rows if not row.difference <= TOLERANCE]:
         raise DerivationError("formulas and calc disagree: " + "; ".join(map(_told, wrong)) + ".")
+    hold_within_bounds(computed, inputs)
     return Report(rows)
+
+
+@functools.cache
+def _bounds() -> dict[str, tuple[Any, Any]]:
+    """What no step is below, and none above, as trees, by phase."""
+    return {phase: (to_tree(bounds.least(phase)), to_tree(bounds.most(phase)))
+            for phase in PHASES}
+
+
+def hold_within_bounds(computed: Mapping[str, Any], inputs: Mapping[str, Any]) -> None:
+    """Hold the steps of ``calc`` within bounds that know nothing of how a step is assembled.
+
+    Args:
+        computed: quantities of a deployment as ``calc`` gives them, SI numbers.
+        inputs: every input symbol, SI numbers.
+
+    Raises DerivationError for a step outside of its bounds, on which both codings may agree.
+    """
+    known = {**{name: float(value) for name, value in computed.items() if np.ndim(value) == 0},
+             **{name: float(value) for name, value in inputs.items()}}
+    for phase, (least, most) in _bounds().items():
+        low, high = (float(evaluate_tree(bound, known)) for bound in (least, most))
+        time = known[f"{phase}_step_time"]
+        if not low * (1 - TOLERANCE) <= time <= high * (1 + TOLERANCE):
+            raise DerivationError(f"{phase}_step_time is {time!r} in calc, expected between "
+                                  f"{low!r}, its slowest resource alone, and {high!r}, all of "
+                                  "them in turn.")
 
 
 def crosscheck_slopes(inputs: Mapping[str, Any], attention: str,

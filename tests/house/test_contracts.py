@@ -47,16 +47,17 @@ def test_the_books_extension_imports_neither_runtime_nor_notebooks():
                              re.MULTILINE), path
 
 
-FORMULAS = ("physics/shapes.py", "physics/memory.py", "physics/decode_floor.py",
-            "physics/experts.py", "physics/timing/collectives.py", "physics/communication.py",
-            "physics/step.py", "physics/work.py",
-            "physics/operators.py", "physics/breakdown.py", "closed_form/waves.py",
-            "closed_form/planning.py", "serving/queueing.py", "serving/bursts.py")
+FORMULAS = ("calc/physics/shapes.py", "calc/physics/memory.py", "calc/physics/decode_floor.py",
+            "calc/physics/experts.py", "calc/physics/timing/collectives.py",
+            "calc/physics/communication.py", "calc/physics/step.py", "calc/physics/work.py",
+            "calc/physics/breakdown.py", "calc/closed_form/waves.py",
+            "calc/closed_form/planning.py", "tests/reference/operators.py",
+            "tests/reference/queueing.py", "tests/reference/bursts.py")
 
 
 def formulas() -> list[ast.FunctionDef]:
-    """The public functions of the runtime that compute a quantity."""
-    trees = [ast.parse((PROJECT / "calc" / name).read_text(encoding="utf-8")) for name in FORMULAS]
+    """The public functions that compute a quantity, of the runtime and of its references."""
+    trees = [ast.parse((PROJECT / name).read_text(encoding="utf-8")) for name in FORMULAS]
     return [node for tree in trees for node in tree.body
             if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")]
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 PROJECT = Path(__file__).resolve().parents[2]
-PACKAGES = ("catalogue", "calc", "notebooks", "book/_ext", "tools", "benchmarks")
+PACKAGES = ("catalogue", "calc", "notebooks", "book/_ext", "tools", "benchmarks",
+            "tests/reference")
 ROOMS = sorted(init.parent for package in PACKAGES
                for init in (PROJECT / package).rglob("__init__.py"))
 MODULES = sorted(path for package in (*PACKAGES, "tests")

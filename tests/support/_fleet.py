@@ -13,10 +13,10 @@ from calc.closed_form.waves import chunk, decode_step, prompts
 from calc.physics.arrays import ceil_div
 from calc.physics.decode_floor import decode_floor
 from calc.physics.memory import Cache, cache, candidate_stages, weights
-from calc.physics.operators import Row, operator_table
 from calc.physics.shapes import count_parameters
 from calc.physics.work import Composition
 from notebooks.derive.formulas.samples import random_inputs
+from reference.operators import Row, operator_table
 
 ATTENTIONS = ("mla", "gqa")
 SIZE = 100

@@ -5,7 +5,7 @@ What holds for whole deployments is in ``test_laws.py``.
 
 import numpy as np
 import pytest
-from _fleet import ATTENTIONS, fleet, one, run
+from _fleet import ATTENTIONS, fleet, one, run, sampled
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -15,6 +15,7 @@ from calc.physics.experts import distinct_experts
 from calc.physics.timing.matmuls import operator_time
 from calc.serving.scheduling import Limits, Request, schedule
 from calc.serving.step_times import Clock
+from catalogue.deployments.knobs import DENSE
 from notebooks.derive.formulas import dimensions
 from notebooks.derive.formulas.exported import load_formulas
 from notebooks.derive.formulas.trees import from_tree
@@ -103,6 +104,57 @@ class TestOperatorTime:
         assert taken == operator_time(memory, compute, overlap)
         assert operator_time(compute, memory, 1.0) == max(compute, memory)
         assert operator_time(compute, memory, 0.0) == pytest.approx(compute + memory)
+
+
+@both
+class TestLimits:
+    """A step at its ends, as the chapter on latency derives them."""
+
+    def test_a_token_more_of_endless_many_costs_its_slope(self, attention):
+        """Weights, latencies and boundaries are no part of it, nor padding."""
+        inputs = sampled(attention) | {f"{name}_depth_latency": 0 for name in DENSE}
+        many, twice = (run(inputs, attention, concurrency=batch * inputs["data_parallel"])
+                       for batch in (1e6, 2e6))
+        growth = twice["decode_device_time"] / many["decode_device_time"]
+        assert np.all((growth > 1.8) & (growth <= 2 * (1 + ROUNDING)))
+        assert np.median(growth) > 1.999
+        for name in ("dense_mlp", "head"):
+            more = {part: twice[f"decode_{name}_{part}"] - many[f"decode_{name}_{part}"]
+                    for part in ("flops", "bytes", "time")}
+            quantised = more["time"] - operator_time(
+                more["flops"] / (inputs[f"{name}_peak"] * inputs[f"{name}_gemm_efficiency"]
+                                 * many["slowest_clock"]),
+                more["bytes"] / (inputs["memory_bandwidth"] * inputs["hbm_efficiency"]),
+                inputs["load_overlap"])
+            traffic = inputs[f"{name}_activation_traffic"]
+            free = np.broadcast_to(traffic == 0, quantised.shape)
+            assert np.all(np.abs(quantised[free]) <= 1e-3 * more["time"][free])
+            assert np.all(quantised >= -1e-3 * more["time"])
+
+    def test_rows_below_a_tile_cost_a_whole_one(self, attention):
+        inputs = sampled(attention) | {
+            "memory_bandwidth": 1e30, "draft_tokens": 0, "micro_batches": 1, "gemm_tile_rows": 64}
+        one_row, full, double = (run(inputs, attention, concurrency=rows * inputs["data_parallel"])
+                                 for rows in (1, 64, 128))
+        time = "decode_head_time"
+        np.testing.assert_allclose(one_row[time], full[time], rtol=1e-6)
+        assert np.all(double[time] <= 2 * full[time] * (1 + ROUNDING))
+
+    def test_what_is_hidden_grows_in_proportion(self, attention):
+        inputs = sampled(attention) | {"host_overlap": 0}
+        none, some, every = (run(inputs, attention, overlap_efficiency=share)
+                             for share in (0, 0.25, 1))
+        for phase in PHASES:
+            device = f"{phase}_device_time"
+            np.testing.assert_allclose(
+                some[device], 0.75 * none[device] + 0.25 * every[device], rtol=ROUNDING)
+
+    def test_a_slow_host_decides_alone(self, attention):
+        inputs = sampled(attention) | {"captured": 0, "draft_tokens": 0}
+        found = run(inputs, attention, host_time_per_operator=1e6)
+        for phase in PHASES:
+            np.testing.assert_allclose(found[f"{phase}_step_time"], found[f"{phase}_host_time"]
+                                       + inputs["host_gap_per_step"], rtol=ROUNDING)
 
 
 AT_ONCE = {"host_peak": 1e40, "host_memory_bandwidth": 1e40, "host_link_bandwidth": 1e40,

@@ -1,6 +1,6 @@
 """The operator table of the runtime: its rows sum to the step's classes, whatever the deployment.
 
-``calc.physics.work`` has closed forms, ``calc.physics.operators`` has rows; a mistake in one shows
+``calc.physics.work`` has closed forms, ``reference.operators`` has rows; a mistake in one shows
 against the other. (Both against the table of the book: ``test_operators.py``.) And what matmuls
 take however few their rows: how many there are, and how deep.
 """
@@ -15,10 +15,10 @@ from calc.closed_form.evaluate import PHASES, evaluate
 from calc.physics.breakdown import CLASSES
 from calc.physics.communication import exchange
 from calc.physics.experts import fullest_receiver
-from calc.physics.operators import LINK, MATRIX, VECTOR
 from calc.physics.timing.collectives import all_gather, all_reduce, group, reduce_scatter
 from calc.physics.timing.matmuls import operator_time
 from catalogue.deployments.knobs import DENSE
+from reference.operators import LINK, MATRIX, VECTOR
 
 BYTES = ("weight_bytes", "activation_bytes", "kv_bytes")
 SEEDS = range(60)

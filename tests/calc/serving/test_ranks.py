@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 import catalogue
 from calc.serving.arrivals import bursts, poisson
 from calc.serving.metrics import summarise
-from calc.serving.queueing import interrupted_pace
 from calc.serving.replay import serve_all
 from calc.serving.requests import Request, Step
 from calc.serving.saturation import saturation_of_ranks, saturation_rate
 from calc.serving.simulation import IDLE, Pool, simulate
 from calc.serving.step_times import Clock, ranks_in_step
+from reference.queueing import interrupted_pace
 
 SHARING = [name for name in catalogue.deployment_names()
            if ranks_in_step(catalogue.load_scenario(name).inputs()) > 1]

@@ -17,9 +17,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calc.serving.batching import Engine
-from calc.serving.bursts import burst_ttft, floor_sum
 from calc.serving.requests import Job
 from calc.serving.scheduling import Limits, Request, Step, schedule
+from reference.bursts import burst_ttft, floor_sum
 
 
 def compositions(requests, engine):

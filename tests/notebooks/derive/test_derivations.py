@@ -10,9 +10,10 @@ import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import calc
 import catalogue
 from notebooks.derive import lock
-from notebooks.derive.crosscheck import TOLERANCE, crosscheck
+from notebooks.derive.crosscheck import TOLERANCE, crosscheck, hold_within_bounds
 from notebooks.derive.formulas.errors import DerivationError
 from notebooks.derive.formulas.exported import evaluate_all, load_formulas, order, select, stagewise
 from notebooks.derive.formulas.samples import random_inputs
@@ -159,6 +160,16 @@ def test_the_two_codings_agree_on_random_deployments(attention):
             crosscheck(random_inputs(seed, attention), attention)
         except DerivationError as error:
             pytest.fail(f"seed {seed}: {error}")
+
+
+@pytest.mark.parametrize("factor", [1 / 4, 4])
+def test_a_step_on_which_both_agree_is_held_within_its_bounds(factor):
+    scenario = catalogue.load_scenario("s2-910b1-awq")
+    computed = calc.evaluate(scenario.inputs(), "mla")
+    hold_within_bounds(computed, scenario.inputs())
+    computed["prefill_step_time"] = computed["prefill_step_time"] * factor
+    with pytest.raises(DerivationError, match=r"prefill_step_time is .* expected between .*alone"):
+        hold_within_bounds(computed, scenario.inputs())
 
 
 def test_random_deployments_cover_what_is_general():

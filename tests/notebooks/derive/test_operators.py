@@ -11,7 +11,6 @@ import pytest
 import sympy
 
 import calc
-from calc.physics import operators as coded
 from calc.physics import work
 from calc.physics.memory import cache
 from catalogue.entries.trees import evaluate
@@ -37,6 +36,7 @@ from notebooks.derive.steps.operators import (
 )
 from notebooks.derive.steps.phases import PHASES, composition, of
 from notebooks.derive.steps.routing import Routing
+from reference import operators as coded
 
 NOTEBOOKS = ("architecture", "memory", "compute")
 FORMULAS = {key: formula for key, formula in load_formulas().items()

@@ -1,0 +1,1 @@
+"""What the runtime is held against, found another way: rows, queues, steps in time; no test."""

@@ -1,0 +1,208 @@
+"""What a rank runs in a step, layer by layer: pieces of work and how long each takes alone.
+
+A matmul, a norm or a gate has a time of its own here, where ``calc.physics.step`` adds up
+operations and bytes of a class and asks for its time once. Where a layer has one kernel of a kind
+(core, indexer, routed experts, a collective), its time is the runtime's. Times are in seconds, of
+one rank and one micro-batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from calc.physics.timing.collectives import all_gather, all_reduce, group
+from calc.physics.work import Composition
+from reference.operators import MATRIX, VECTOR, Row
+
+CARD, LINKS, HOST = "card", "links", "host"
+TOGETHER = {"kv_a": "q_a", "q": "q_a", "index_weights": "index_k"}  # one matmul of the same input
+WITHOUT = ("absorb_k", "absorb_v")  # as wide as activations: not counted as matmuls
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Work of a card, its links or its host.
+
+    Attributes:
+        machine: ``card``, ``links`` or ``host``, which do one thing at a time.
+        time: that it takes alone [s].
+        kernels: that the host launches for it, one by one [1].
+    """
+
+    machine: str
+    time: float
+    kernels: float = 0.0
+
+
+@dataclass(frozen=True)
+class Experts:
+    """The second half of a layer with experts.
+
+    Attributes:
+        choosing: router, gates, sorting of rows, and the boundaries between all kernels.
+        shared, routed: the experts, a matmul of each class of them.
+        dispatch, combine: tokens on their way to experts and back.
+        summed: the all-reduce where experts are cut across tensor ranks.
+        on_host: what the host computes or hands over.
+    """
+
+    choosing: Piece
+    shared: Piece
+    dispatch: Piece
+    routed: Piece
+    combine: Piece
+    summed: Piece
+    on_host: Piece
+
+
+@dataclass(frozen=True)
+class Layers:
+    """A step: what is before its layers, their two halves, and what is after them.
+
+    Attributes:
+        dense: the second half of a layer without experts.
+        passed_on: from a stage to the next.
+        dense_layers, moe_layers: layers of each kind [1].
+        stages: that the layers are divided among [1].
+    """
+
+    before: Sequence[Piece]
+    attention: Sequence[Piece]
+    dense: Sequence[Piece]
+    experts: Experts
+    after: Sequence[Piece]
+    passed_on: Piece
+    dense_layers: int
+    moe_layers: int
+    stages: int
+
+
+def layers(q: Any, rows: Iterable[Row], batch: Composition, found: Mapping[str, float]) -> Layers:
+    """A step of a micro-batch, layer by layer.
+
+    Args:
+        q: input symbols as attributes.
+        rows: of the operator table.
+        batch: the composition of the micro-batch.
+        found: quantities of the runtime's step, without their phase.
+    """
+    rows = list(rows)
+    dense, moe = int(q.first_k_dense_replace), int(q.num_hidden_layers - q.first_k_dense_replace)
+    every = float(q.num_hidden_layers)
+    times = {place: _times(q, [row for row in rows if row.layer == place], count, batch, found)
+             for place, count in (("every", every), ("dense", dense), ("moe", moe), ("outside", 1))}
+    kernels, stages = _kernels(q), int(q.pipeline_parallel)
+    reduce = Piece(LINKS, float(all_reduce(q, group(q, q.tensor_parallel), next(
+        (row.payload for row in rows if row.collective == "all-reduce"), 0.0))))
+    sums = {row.name for row in rows if row.collective == "all-reduce"}
+
+    def piece(time: float, part: str) -> Piece:
+        return Piece(CARD, time + kernels[part] * q.kernel_boundary, kernels[part])
+
+    attending = sum(found[f"{name}_time"] for name in ("core", "index", "dequantisation")) / every
+    of_moe = {name: found[f"{name}_time"] / max(moe, 1) for name in (
+        "routed_expert", "dispatch", "exchange", "offload", "fetch")}
+    experts = Experts(
+        piece(times["moe"]["router"] + times["moe"]["vector"], "experts"),
+        Piece(CARD, _longer(q, times["moe"]["shared_expert"], of_moe["routed_expert"])),
+        Piece(LINKS, of_moe["dispatch"]), Piece(CARD, of_moe["routed_expert"]),
+        Piece(LINKS, of_moe["exchange"] - of_moe["dispatch"]),
+        Piece(LINKS, _summed(rows, reduce)), Piece(HOST, of_moe["offload"] + of_moe["fetch"]))
+    return Layers(
+        [reduce] if sums else [],
+        [piece(times["every"]["attention"] + times["every"]["vector"] + attending, "attention"),
+         Piece(LINKS, reduce.time + found["context_exchange_time"] / every)],
+        [piece(times["dense"]["dense_mlp"] + times["dense"]["vector"], "dense"), reduce],
+        experts, [Piece(CARD, times["outside"]["head"] + times["outside"]["vector"]),
+                  Piece(LINKS, _gathered(q, rows))],
+        Piece(LINKS, found["pipeline_time"] / max(stages - 1, 1)), dense, moe, stages)
+
+
+def _summed(rows: Sequence[Row], reduce: Piece) -> float:
+    """The all-reduce behind the experts of a layer, where there is one."""
+    return reduce.time if any(row.layer == "moe" and row.collective == "all-reduce"
+                              for row in rows) else 0.0
+
+
+def _gathered(q: Any, rows: Sequence[Row]) -> float:
+    """The logits of all ranks, gathered."""
+    return sum(float(all_gather(q, group(q, q.tensor_parallel), row.payload))
+               for row in rows if row.collective == "all-gather")
+
+
+def _longer(q: Any, shared: float, routed: float) -> float:
+    """What shared experts add to a layer: all, or what they take longer on ranks of their own."""
+    return max(0.0, shared - routed) if q.shared_expert_ranks > 0 else shared
+
+
+def _kernels(q: Any) -> dict[str, float]:
+    """Kernels of each half of a layer, as they were counted in an engine and fused since."""
+    fused = q.operators_per_layer / q.reference_operators
+    shared = q.shared_expert_operators if q.n_shared_experts > 0 else 0.0
+    routed = q.routed_expert_operators
+    return {"attention": fused * (q.attention_operators
+                                  + (q.indexer_operators if q.index_n_heads > 0 else 0.0)),
+            "dense": fused * q.dense_mlp_operators,
+            "experts": fused * (max(shared, routed) if q.shared_expert_ranks > 0
+                                else shared + routed)}
+
+
+def _times(q: Any, rows: Sequence[Row], of_layers: float, batch: Composition,
+           found: Mapping[str, float]) -> dict[str, float]:
+    """Times of the matmuls of each class, and of vector operators, in a mean layer of a kind."""
+    times = dict.fromkeys(
+        ("attention", "dense_mlp", "shared_expert", "router", "head", "vector"), 0.0)
+    for row in rows:
+        if row.unit == VECTOR:
+            times["vector"] += float(row.count / of_layers * (
+                row.weight_bytes + row.activation_bytes) / (q.memory_bandwidth * q.hbm_efficiency))
+    matmuls = [row for row in rows if row.unit == MATRIX and row.group in times]
+    for several in _together(matmuls):
+        times[several[0].group] += _matmul(q, several, batch, found) * several[0].count / of_layers
+    return times
+
+
+def _together(rows: Sequence[Row]) -> Iterator[list[Row]]:
+    """Rows that are one matmul, since they have one input."""
+    made: dict[str, list[Row]] = {}
+    for row in rows:
+        made.setdefault(TOGETHER.get(row.name, row.name), []).append(row)
+    yield from made.values()
+
+
+def _matmul(q: Any, rows: Sequence[Row], batch: Composition, found: Mapping[str, float]) -> float:
+    """One matmul: filled, its rows quantised, then loaded and multiplied."""
+    name, first = rows[0].group, rows[0].name
+    rows_of = {"head": batch.logit_rows, "shared_expert": batch.of_shared(q)}
+    tokens: Any = rows_of.get(name, batch.tokens)
+    padding = max(1.0, q.gemm_tile_rows / max(tokens, 1.0))
+    flops = 0.0
+    for row in rows:
+        own = batch.tokens / (batch.tokens + batch.expanded) if row.name == "expand_kv" else 1.0
+        flops += row.flops * (own * padding + 1 - own)
+    computed = flops / (getattr(q, f"{name}_peak") * getattr(q, f"{name}_gemm_efficiency")
+                        * found["slowest_clock"])
+    loaded = sum(row.weight_bytes + row.activation_bytes for row in rows) / (
+        q.memory_bandwidth * q.hbm_efficiency)
+    once = along = 0.0
+    if first not in WITHOUT:
+        depth = _depth(q, first)
+        once = getattr(q, f"{name}_matmul_latency") + depth * tokens * getattr(
+            q, f"{name}_activation_traffic") / q.memory_bandwidth
+        along = depth * getattr(q, f"{name}_depth_latency")
+    longer, shorter = max(computed, along, loaded), min(max(computed, along), loaded)
+    return float(once + longer + (1 - q.load_overlap) * shorter)
+
+
+def _depth(q: Any, name: str) -> float:
+    """Inputs that an output of a matmul sums over."""
+    t, d = q.tensor_parallel, q.hidden_size
+    values = q.v_head_dim if q.kv_lora_rank > 0 else q.head_dim
+    of_shared = q.n_shared_experts * q.moe_intermediate_size
+    others: dict[str, Any] = {
+        "q_b": q.q_lora_rank, "index_q": q.q_lora_rank, "expand_kv": q.kv_lora_rank,
+        "o": q.num_attention_heads * values / t, "down": q.intermediate_size / t,
+        "shared_down": of_shared / t}
+    return float(others.get(name, d))
