@@ -24,7 +24,7 @@ from catalogue import ParamsError
 
 SCRIPT = "will-it-fit"  # what the package installs
 COLLECTED = 10_000  # objects made since it was last looked for circles of them
-EXTRAS = {"analysis": ("distributed", "pyarrow", "SALib"),
+EXTRAS = {"analysis": ("distributed", "pyarrow", "SALib", "scipy"),
           "book": ("jupytext", "matplotlib", "myst_nb", "nbformat", "papermill", "sphinx", "sympy")}
 """Extra of the package -> libraries that it brings; single commands need them."""
 LISTED = ("models", "devices", "links", "nodes", "scenarios")

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
+from statistics import NormalDist
 from typing import Any, Literal
 
 import numpy as np
@@ -39,6 +40,7 @@ LEAST = 5e-3  # relative: what differs by less is not worth a row of its own
 
 
 MOST_DRAWN = 1000  # deployments of one answer
+_below = np.vectorize(NormalDist().cdf, otypes=[float])  # shares of a standard normal variable
 
 
 @dataclass(frozen=True)
@@ -332,12 +334,10 @@ def _told(one: Drawn, other: Drawn, name: str) -> bool:
     left, right = one.quantities[name], other.quantities[name]
     if _same(left, right):
         return False
-    from scipy.special import ndtr  # only of what is drawn
-
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         ahead = np.nan_to_num(np.log(left / right))
         own = math.hypot(one.scatter.get(name, 0.0), other.scatter.get(name, 0.0))
-        larger = float(np.mean(ndtr(ahead / own) if own else ahead > 0))
+        larger = float(np.mean(_below(ahead / own) if own else ahead > 0))
     return max(larger, 1 - larger) >= SURE
 
 
