@@ -28,6 +28,7 @@ BOOK = Path("tests/book")  # needs kernels or a browser
 SITE = "site"  # the fixture that builds the book: a file with a test that takes it
 ALWAYS = ("tests/house/test_rooms.py",)
 BESIDES = {  # for files that are not imported: the tests that read them
+    "messages/": ("tests/house/test_messages.py",),
     "params/": ("tests/catalogue", "tests/house/test_traps_of_data.py"),
     "notebooks/": ("tests/book/test_parity.py",),
     "book/": ("tests/book/test_pipeline.py", "tests/book/test_parity.py"),

@@ -2,8 +2,8 @@
 
 A page is stale when its key differs from the one stored beside it. The key is the hash of
 everything the page was made from: the notebook, the exported formulas, the code that notebooks
-import, the pinned dependencies, and those parameter files that the notebook loaded when it last
-ran. A changed scenario therefore makes its own page stale and every page that
+import, the pinned dependencies, and those parameter files and files of messages that the notebook
+loaded when it last ran. A changed scenario therefore makes its own page stale and every page that
 read it, and nothing else.
 
 Outputs and keys appear whole or not at all (written elsewhere, then renamed), and an output that
@@ -105,14 +105,15 @@ class Inputs:
     """What the notebooks are made from, read once, before the first of them runs."""
 
     def __init__(self, root: Path) -> None:
-        """Read the code and every parameter file of the project at `root`."""
-        self._params = root / "params"
+        """Read the code, every parameter file and all messages of the project at `root`."""
         code = [path for folder in CODE_FOLDERS for path in files_below(root / folder)]
         code += [root / name for name in CODE_FILES if (root / name).is_file()]
         code += [Path(__file__).with_name(name) for name in ("execute.py", "workshop.py")]
         self._code = digest(*(part for path in code for part in (path.name, path.read_bytes())))
-        self._files = {path.relative_to(self._params).as_posix(): digest(path.read_bytes())
-                       for path in files_below(self._params)}
+        self._files = {path.relative_to(base).as_posix(): digest(path.read_bytes())
+                       for folder, base in ((root / "params", root / "params"),
+                                            (root / "messages", root))
+                       for path in files_below(folder)}
         self._sources = {path: path.read_bytes()
                          for path in files_below(root / "notebooks", "*.md")}
 

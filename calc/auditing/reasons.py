@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 from calc.auditing.cases import OF_RUNNING, Case
 from calc.auditing.judging import (
@@ -31,44 +32,53 @@ from calc.auditing.judging import (
 )
 from calc.auditing.settings import ELSEWHERE
 from calc.auditing.truths import SOURCES
+from catalogue.messages import Pair, join, messages
 from catalogue.reading.amounts import human
 from catalogue.reading.units import COUNTING
 
-Pair = tuple[str, str]
+say = messages("calc/auditing/reasons")
+
 OWN_NUMBERS = ("measurements/", "accuracies/", "claims/")  # of the document itself
 MOST = 3  # inputs that are named
-STATES: dict[str, Pair] = {
-    "accepted": ("a pinned release takes it", "有已锁定的版本接受它"),
-    "deprecated": ("the releases that take it call it deprecated", "接受它的版本已标为弃用"),
-    "unlisted": ("the value is not among those that the sources list", "取值不在源码所列之中"),
-    "choice": ("the value is not among the choices", "取值不在可选项之中"),
-    "type": ("the value is not of its type", "取值类型不符"),
-    "unknown": ("no pinned release has such a setting", "已锁定的各版本均无此项"),
-    ELSEWHERE: ("its program has no catalogue here", "该程序没有收入本书的目录"),
-}
-FIRED: dict[str, Pair] = {
-    ALWAYS: ("it would fire all the time", "会一直告警"),
-    PERHAPS: ("it may fire in normal operation", "正常运行也可能触发"),
-    SOUND: ("it would tell trouble from normal operation", "能区分异常与正常"),
-    NEVER: ("it never fires", "永远不会触发"),
-    LATE: ("it would come long after users had noticed", "用户早已察觉才会触发"),
-}
+
+
+@cache
+def _states() -> dict[str, Pair]:
+    """What a setting is, by the name of it."""
+    return {
+        "accepted": say("pinned-release-takes-it"),
+        "deprecated": say("releases-that-take-it-call"),
+        "unlisted": say("value-is-not-among-those"),
+        "choice": say("value-is-not-among-choices"),
+        "type": say("value-is-not-of-its"),
+        "unknown": say("no-pinned-release-has-such"),
+        ELSEWHERE: say("its-program-has-no-catalogue"),
+    }
+
+
+@cache
+def _fired() -> dict[str, Pair]:
+    """What an alert of such a threshold would do, by the name of it."""
+    return {
+        ALWAYS: say("it-would-fire-all-time"),
+        PERHAPS: say("it-may-fire-in-normal"),
+        SOUND: say("it-would-tell-trouble-from"),
+        NEVER: say("it-never-fires"),
+        LATE: say("it-would-come-long-after"),
+    }
 
 
 def why(case: Case, judgement: Judgement) -> dict[str, str]:
     """What the verdict follows from, with the numbers of it."""
     said = _SAID[judgement.verdict](case, judgement)
     if BINARY in judgement.also:
-        said = (said[0] + " It is meant in GiB.", said[1] + "实为 GiB。")
+        said = say("it-is-meant-in-gib", said=said)
     if INFEASIBLE in judgement.also:
-        said = (said[0] + " The deployment that it is of does not run as written.",
-                said[1] + "所属部署照所写无法运行。")
+        said = say("deployment-that-it-is-of", said=said)
     if judgement.clashes:
-        listed = ", ".join(judgement.clashes[:MOST])
-        more = len(judgement.clashes) > MOST
-        says = "says" if len(judgement.clashes) == 1 else "say"
-        said = (f"{said[0]} {listed}{' and others' * more} {says} otherwise.",
-                f"{said[1]}{listed.replace(', ', '、')} {'等' * more}另有说法。")
+        said = say("others-say-otherwise", said=said,
+                   listed=join((", ", "、"), ((name, name) for name in judgement.clashes[:MOST])),
+                   claims=len(judgement.clashes), more=len(judgement.clashes) > MOST)
     step = case.formula.step if case.formula is not None and judgement.standing == FAILS else None
     note = case.note or step or {"en": "", "zh": ""}
     return {"en": f"{said[0]} {note['en']}".strip(), "zh": f"{said[1]}{note['zh']}"}
@@ -79,8 +89,8 @@ def _by_itself(case: Case) -> Pair:
     assert case.truth is not None
     three = case.truth.three
     low, high = _shown(case, three.low), _shown(case, three.high)
-    return ((f"Its own numbers give {low}.", f"按其自身数据为 {low}。") if low == high else
-            (f"Its own numbers give {low} to {high}.", f"按其自身数据为 {low} 至 {high}。"))
+    return (say("its-own-numbers-give", ours=low) if low == high else
+            say("its-own-numbers-give-to", low=low, high=high))
 
 
 def _arithmetic(case: Case, _: Judgement) -> Pair:
@@ -88,7 +98,7 @@ def _arithmetic(case: Case, _: Judgement) -> Pair:
     text = _shown(case, case.own)
     if case.itself:
         return _by_itself(case)
-    return f"On its own inputs its formula gives {text}.", f"按其自身输入，公式得 {text}。"
+    return say("on-its-own-inputs-its", ours=text)
 
 
 def _ours(case: Case) -> Pair:
@@ -101,7 +111,7 @@ def _ours(case: Case) -> Pair:
     low, high = _shown(case, three.low), _shown(case, three.high)
     if low == high:
         return value, value
-    return f"{value} ({low} to {high})", f"{value}（{low} 至 {high}）"
+    return say("to", value=value, low=low, high=high)
 
 
 def _reproduced(case: Case, _: Judgement) -> Pair:
@@ -109,86 +119,72 @@ def _reproduced(case: Case, _: Judgement) -> Pair:
         return _by_itself(case)
     own = case.own is not None
     if case.truth is None or (own and case.truth.where == case.listed.claim.id and not case.moved):
-        return ("Its formula gives it on its own inputs.", "按其公式与输入可得此数。")
-    en, zh = _ours(case)
+        return say("its-formula-gives-it-on")
     if case.truth.where.startswith(OWN_NUMBERS):
-        return f"Its own numbers give {en}.", f"按其自身数据为 {zh}。"
-    return f"Ours is {en}.", f"本书得 {zh}。"
+        return say("its-own-numbers-give", ours=_ours(case))
+    return say("ours-is", ours=_ours(case))
 
 
 def _compatible(case: Case, _: Judgement) -> Pair:
-    en, zh = _ours(case)
-    return f"Inside our interval: {en}.", f"在本书区间之内：{zh}。"
+    return say("inside-our-interval", ours=_ours(case))
 
 
 def _specification(case: Case, judgement: Judgement) -> Pair:
-    en, zh = _ours(case)
     assert case.truth is not None
     if case.truth.where.startswith(SOURCES):
-        return ((f"Its source has {en}.", f"来源为 {zh}。") if WRONG in judgement.also
-                else (f"So has its source: {en}.", f"与来源一致：{zh}。"))
-    return ((f"The catalogue has {en}.", f"目录值为 {zh}。") if WRONG in judgement.also
-            else (f"So has the catalogue: {en}.", f"与目录一致：{zh}。"))
+        return (say("its-source-has", ours=_ours(case)) if WRONG in judgement.also
+                else say("so-has-its-source", ours=_ours(case)))
+    return (say("catalogue-has", ours=_ours(case)) if WRONG in judgement.also
+            else say("so-has-catalogue", ours=_ours(case)))
 
 
 def _input(case: Case, _: Judgement) -> Pair:
-    en, zh = _ours(case)
     named = _inputs(case)
-    return (f"The formula holds, what goes in does not{named[0]}; ours is {en}.",
-            f"公式成立，输入有误{named[1]}；本书得 {zh}。")
+    return say("formula-holds-what-goes-in", named=named, ours=_ours(case))
 
 
 def _formula(case: Case, _: Judgement) -> Pair:
-    en, zh = _ours(case)
     if case.own is None and case.formula is None:
         assert case.truth is not None
         if case.truth.where.startswith(OWN_NUMBERS):
-            return f"Its own numbers give {en}.", f"按其自身数据为 {zh}。"
-        return f"Ours is {en}.", f"本书得 {zh}。"
-    return f"The formula does not hold; ours gives {en}.", f"公式不成立；本书得 {zh}。"
+            return say("its-own-numbers-give", ours=_ours(case))
+        return say("ours-is", ours=_ours(case))
+    return say("formula-does-not-hold-ours", ours=_ours(case))
 
 
 def _both(case: Case, _: Judgement) -> Pair:
-    en, zh = _ours(case)
     named = _inputs(case)
     if not case.moved:
-        return (f"Its formula does not lead to ours, {en}.", f"其算式得不到本书的 {zh}。")
-    return (f"Neither the formula holds nor what goes in{named[0]}; ours is {en}.",
-            f"公式与输入均不成立{named[1]}；本书得 {zh}。")
+        return say("its-formula-does-not-lead", ours=_ours(case))
+    return say("neither-formula-holds-nor-what", named=named, ours=_ours(case))
 
 
 def _infeasible(case: Case, _: Judgement) -> Pair:
     truth = case.truth
     if (truth is not None and case.printed is not None and truth.unit == "1"
             and not meets(case.printed, truth.three, case.bound)):
-        en, zh = _ours(case)
-        return (f"The deployment does not run as written; ours is {en}.",
-                f"所属部署照所写无法运行；本书得 {zh}。")
+            return say("deployment-does-not-run-as", ours=_ours(case))
     if (truth is None or truth.unit not in OF_RUNNING or truth.given or not truth.three.value):
-        return "The deployment does not run as written.", "所属部署照所写无法运行。"
-    en, zh = _ours(case)
-    return (f"The deployment does not run as written; on cards with room for it, {en}.",
-            f"所属部署照所写无法运行；若显存足够，应为 {zh}。")
+        return say("deployment-does-not-run-as-written")
+    return say("deployment-does-not-run-as-written-on", ours=_ours(case))
 
 
 def _setting(case: Case, judgement: Judgement) -> Pair:
     assert case.setting is not None
-    en, zh = STATES[judgement.also[0]]
+    en, zh = _states()[judgement.also[0]]
     return f"{case.setting.program}: {en}.", f"{case.setting.program}：{zh}。"
 
 
 def _threshold(case: Case, judgement: Judgement) -> Pair:
-    fired = FIRED[judgement.also[0]]
-    en, zh = _ours(case)
-    return (f"Predicted in normal operation: {en}; {fired[0]}.",
-            f"正常运行的预测值为 {zh}，{fired[1]}。")
+    fired = _fired()[judgement.also[0]]
+    return say("predicted-in-normal-operation", ours=_ours(case), fired=fired)
 
 
 def _missing(case: Case, _: Judgement) -> Pair:
     missing = case.missing
     if missing is None:
-        return "Nothing decides it.", "没有可据以判断的来源。"
-    return f"Missing: {missing['en']}", f"缺：{missing['zh']}"
+        return say("nothing-decides-it")
+    return say("missing", missing=(missing["en"], missing["zh"]))
 
 
 def _inputs(case: Case) -> Pair:
@@ -200,11 +196,9 @@ def _inputs(case: Case) -> Pair:
         letter = case.letters.get(name)
         unit = letter.unit if letter and letter.unit not in COUNTING else "1"
         said = (letter.en, letter.zh) if letter else (name.replace("_", " "),) * 2
-        named.append((said, human(theirs, unit), human(ours, unit)))
-    return (" (" + ", ".join(f"{said[0]} is {ours}, not {theirs}"
-                             for said, theirs, ours in named) + ")",
-            "（" + "，".join(f"{said[1]}应为 {ours}，不是 {theirs}"
-                            for said, theirs, ours in named) + "）")
+        named.append(say("input-is-otherwise", input=said, ours=human(ours, unit),
+                         theirs=human(theirs, unit)))
+    return say("in-brackets", inputs=join((", ", "，"), named))
 
 
 def _shown(case: Case, value: float) -> str:

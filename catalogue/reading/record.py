@@ -1,7 +1,8 @@
 """Which parameter files a program has read: the book's pipeline reruns a page when one changes.
 
 When the environment variable ``PARAMS_RECORD`` names a file, every parameter file loaded (and
-every folder listed, with a trailing slash) is appended to it, relative to ``params/``.
+every folder listed, with a trailing slash) is appended to it, relative to ``params/``; a file of
+the project beside that, such as one of messages, relative to the project.
 """
 
 from __future__ import annotations
@@ -11,19 +12,32 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2] / "params"
 _noted: set[tuple[Path, bool]] = set()
+_kept: set[Path] = set()
 
 
-def record(path: Path, *, listing: bool = False) -> bool:
+def record(path: Path, *, listing: bool = False, kept: bool = False) -> bool:
     """Note that ``path`` was read (or, with ``listing``, that a folder was listed).
+
+    With ``kept`` it counts as read by whatever is recorded later, too: a module may keep words that
+    it read when it was imported.
 
     Returns whether that was news.
     """
-    if (path, listing) in _noted or not (target := os.environ.get("PARAMS_RECORD")):
+    if (path, listing) in _noted:
         return False
-    _noted.add((path, listing))
-    path = path.resolve()
-    inside = path.is_relative_to(ROOT)
-    line = (path.relative_to(ROOT).as_posix() if inside else str(path)) + "/" * listing
+    if not (target := os.environ.get("PARAMS_RECORD")):
+        _kept.update([path] * kept)
+        return False
+    news = {(path, listing), *((each, False) for each in _kept)} - _noted
+    _noted.update(news)
     with Path(target).open("a", encoding="utf-8") as file:
-        file.write(line + "\n")
+        file.writelines(f"{_named(each)}{'/' * folder}\n" for each, folder in news)
     return True
+
+
+def _named(path: Path) -> str:
+    path = path.resolve()
+    for folder in (ROOT, ROOT.parent):
+        if path.is_relative_to(folder):
+            return path.relative_to(folder).as_posix()
+    return str(path)

@@ -19,7 +19,7 @@ from setuptools.command.build_py import build_py
 
 PACKAGE, COMMAND = "will_it_fit", "will-it-fit"
 ROOMS = ("calc", "catalogue", "notebooks")
-DATA = "params"
+DATA = ("params", "messages")
 TEXTS = ("book/*.md", "book/_ext/**/*", "book/_templates/*", "notebooks/*.md",
          "notebooks/supplements/*.md", "notebooks/derive/formulas/formulas.json")
 """What a report is made with."""
@@ -127,7 +127,7 @@ def gather(built: Path, root: Path) -> None:
         root: of the project.
     """
     package = built / PACKAGE
-    for name in (*ROOMS, DATA):
+    for name in (*ROOMS, *DATA):
         shutil.rmtree(package / name, ignore_errors=True)
         (built / name).rename(package / name)
     for pattern in TEXTS:
@@ -139,7 +139,8 @@ def gather(built: Path, root: Path) -> None:
     _rewrite(package, "*.py", bundled)
     _rewrite(package / "notebooks", "*.md", lambda text: SPOKEN.sub(COMMAND, cells(text)))
     _rewrite(package / "book", "*.md", lambda text: SPOKEN.sub(COMMAND, text))
-    _rewrite(package / DATA / "templates", "*.yml", lambda text: SPOKEN.sub(COMMAND, text))
+    _rewrite(package / "params" / "templates", "*.yml", lambda text: SPOKEN.sub(COMMAND, text))
+    _rewrite(package / "messages", "*.ftl", lambda text: SPOKEN.sub(COMMAND, text))
 
 
 def _rewrite(folder: Path, pattern: str, change: Callable[[str], str]) -> None:

@@ -23,7 +23,7 @@ from .. import languages, pipeline
 from . import strict
 
 PLACE = re.compile(r"<!--edition-->.*?<!--/edition-->", re.DOTALL)
-PACKAGED = ("will_it_fit", "params", "catalogue", "calc", "notebooks", "book/_ext",
+PACKAGED = ("will_it_fit", "params", "messages", "catalogue", "calc", "notebooks", "book/_ext",
             "book/_templates")  # folders that the engine is made from
 PACKAGED_FILES = ("pyproject.toml", "requirements-engine.in", "requirements-analysis.in",
                   "requirements.in", "requirements-test.in", "README.md", "LICENSE", "LICENSE-TEXT")

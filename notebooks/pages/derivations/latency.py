@@ -15,11 +15,15 @@ import sympy
 from matplotlib.figure import Figure
 
 import catalogue
+from catalogue.messages import messages
 from notebooks.derive.formulas.symbols import latex, symbol
 from notebooks.derive.steps.phases import composition, of
 from notebooks.show import figures
 from notebooks.show.display import LANGUAGES, figure, number, show, table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig
+
+common = messages("common")
+say = messages("pages/derivations/latency")
 
 Text = tuple[str, str]
 Law = Callable[[float, float, float], Any]  # of arithmetic, bytes and what is hidden; a time
@@ -29,14 +33,14 @@ STORED = {"bf16": 2, "int8": 1, "fp8": 1}  # bytes of a weight
 TERA = 1e12
 RANKS, TOKENS_PER_RANK = (8, 32, 144), (1, 8, 64)
 PICOSECONDS = 1e12  # of a second
-CARD: Text = ("card and dtype", "卡与数据类型")
+CARD: Text = common("card-and-dtype")
 NAMES: dict[str, Text] = {
-    "attention": ("attention projections", "注意力投影"), "dense_mlp": ("dense MLP", "稠密 MLP"),
-    "shared_expert": ("shared expert", "共享专家"), "routed_expert": ("routed experts", "路由专家"),
-    "router": ("router", "路由器"), "head": ("output head", "输出头")}
+    "attention": common("attention-projections"), "dense_mlp": common("dense-mlp"),
+    "shared_expert": common("shared-expert"), "routed_expert": common("routed-experts"),
+    "router": common("router"), "head": common("output-head")}
 LAWS_OF_ALL_REDUCE: dict[str, Text] = {
-    "one-shot": ("one-shot, switch", "一轮法，交换芯片"), "ring": ("ring, switch", "环，交换芯片"),
-    "mesh": ("one-shot, full mesh", "一轮法，全互联")}
+    "one-shot": say("one-shot-switch"), "ring": say("ring-switch"),
+    "mesh": say("one-shot-full-mesh")}
 
 
 @dataclass(frozen=True)
@@ -52,12 +56,12 @@ class Measured:
 
 STREAMING = {"routed_expert": "expert_streaming_efficiency"}  # other classes: as any matrix
 MEASURED = {
-    "910b-bf16": Measured("ascend-910b", "bf16", ("Ascend 910B, BF16", "昇腾 910B，BF16"),
+    "910b-bf16": Measured("ascend-910b", "bf16", say("ascend-bf16"),
                           "moe-block"),
-    "910b-int8": Measured("ascend-910b", "int8", ("Ascend 910B, INT8", "昇腾 910B，INT8"),
+    "910b-int8": Measured("ascend-910b", "int8", say("ascend-int8"),
                           "moe-block"),
-    "h800-fp8": Measured("nvidia-h800", "fp8", ("H800, FP8", "H800，FP8"), "grouped-gemm"),
-    "h20-fp8": Measured("nvidia-h20", "fp8", ("H20, FP8", "H20，FP8"), "grouped-gemm",
+    "h800-fp8": Measured("nvidia-h800", "fp8", say("h800-fp8"), "grouped-gemm"),
+    "h20-fp8": Measured("nvidia-h20", "fp8", say("h20-fp8"), "grouped-gemm",
                         "qwen3-235b-a22b")}
 
 
@@ -95,10 +99,10 @@ def book_letters(expr: sympy.Expr) -> str:
     return f"${latex(expr)}$"
 
 
-def cases(rows: Iterable[tuple[Text, str]], heading: Text = ("case", "情形")) -> None:
+def cases(rows: Iterable[tuple[Text, str]], heading: Text | None = None) -> None:
     """What something comes out as, case by case."""
     table([{"case": case, "value": value} for case, value in rows],
-          {"case": heading, "value": ("comes out as", "结果")})
+          {"case": heading or common("case"), "value": common("comes-out-as")})
 
 
 def measured_classes(law: Law) -> dict[str, list[RowClass]]:
@@ -131,11 +135,11 @@ def law_beside_measured(classes: Classes) -> None:
             "rate": fmt_sig(c.rate / TERA, 3), "overlapped": signed(c.overlapped),
             "serial": signed(c.serial), "hidden": "–" if c.last else fmt_fixed(c.hidden, 2)}
            for key, series in classes.items() for c in series],
-          {"card": CARD, "rows": ("rows", "行数"),
-           "rate": ("measured (TFLOPS, INT8: TOPS)", "实测（TFLOPS，INT8 为 TOPS）"),
-           "overlapped": ("error in time of $\\max(C, M)$", "按 $\\max(C, M)$ 的用时误差"),
-           "serial": ("error in time of $C + M$", "按 $C + M$ 的用时误差"),
-           "hidden": ("$\\varphi$ that fits", "相符的 $\\varphi$")})
+          {"card": CARD, "rows": common("rows"),
+           "rate": say("measured-tflops-int8-tops"),
+           "overlapped": say("error-in-time-of"),
+           "serial": say("error-in-time-of-2"),
+           "hidden": say("that-fits")})
 
 
 def numbers_of_measured(classes: Classes) -> None:
@@ -167,9 +171,9 @@ def overlap_of_loading(classes: Classes) -> None:
         fig, ax = figures.axes(height=4.0)
         ratio = [2 ** (n / 8) for n in range(-44, 68)]
         ax.plot(ratio, [min(r, 1) for r in ratio], color=figures.INK, lw=1.2, ls=(0, (4, 3)),
-                label=("all hidden (roofline)", "完全掩盖（屋顶线）")[at])
+                label=say("all-hidden-roofline")[at])
         ax.plot(ratio, [r / (1 + r) for r in ratio], color=figures.INK, lw=1.2,
-                label=("one after the other", "先后进行")[at])
+                label=say("one-after-other")[at])
         for (key, series), colour, marker in zip(classes.items(), figures.PALETTE, "osD^",
                                                  strict=False):
             ax.plot([c.m / c.ridge for c in series], [c.rate / c.top for c in series], marker,
@@ -177,8 +181,8 @@ def overlap_of_loading(classes: Classes) -> None:
         ax.set(xscale="log", yscale="log", ylim=(0.03, 1.3))
         ax.set_xticks([1 / 16, 1 / 4, 1, 4, 16, 64], ["1/16", "1/4", "1", "4", "16", "64"])
         ax.set_yticks([0.05, 0.1, 0.2, 0.5, 1], ["5%", "10%", "20%", "50%", "100%"])
-        ax.set_xlabel(("rows over the rows of the ridge point", "行数与脊点行数之比")[at])
-        ax.set_ylabel(("rate over the rate with many rows", "速率与行数很多时的速率之比")[at])
+        ax.set_xlabel(say("rows-over-rows-of-ridge")[at])
+        ax.set_ylabel(say("rate-over-rate-with-many")[at])
         ax.legend(loc="lower right", fontsize=8.5)
         return fig
 
@@ -195,16 +199,12 @@ def letters_of_classes(classes: Iterable[str], rows: Callable[[str, str], sympy.
 
     table([{"class": NAMES[cls],
             **{key: book_letters(expr) for key, expr in letters(cls).items()}} for cls in classes],
-          {"class": ("class", "类别"), "time": ("time", "时间"), "flops": ("operations", "运算量"),
-           "rows": ("rows", "行数"), "peak": ("peak", "峰值"),
-           "share": ("share of it", "峰值利用率"), "bytes": ("bytes", "字节"),
-           "stream": ("share of bandwidth", "带宽利用率")})
+          {"class": common("class"), "time": common("time"), "flops": say("operations"),
+           "rows": common("rows"), "peak": say("peak"),
+           "share": say("share-of-it"), "bytes": say("bytes"),
+           "stream": say("share-of-bandwidth")})
     last_tokens = book_letters(composition("prefill").rows)
-    show("The other classes have the same equation with these letters, here for a decode step. In "
-         f"prefill the head has only {last_tokens} rows, the last tokens of the prompts in a "
-         "chunk.",
-         f"其余各类的公式相同，符号如表（解码步）。预填充时输出头只有 {last_tokens} 行，"
-         "即分块中各条提示的末 token。")
+    show(*say("other-classes-have-same-equation", last_tokens=last_tokens))
 
 
 def experts_with_few_rows(law: Law) -> list[float]:
@@ -214,13 +214,13 @@ def experts_with_few_rows(law: Law) -> list[float]:
     """
     rows, errors = zip(*(_few_rows(entry, law) for entry in MEASURED.values()), strict=True)
     table([row | {"error": signed(error)} for row, error in zip(rows, errors, strict=True)],
-          {"card": CARD, "rows": ("rows per expert", "每专家行数"), "tile": ("$m_e$", "$m_e$"),
-           "compute": ("arithmetic of a tile (ps)", "一整块的计算（ps）"),
-           "memory": ("weights and rows (ps)", "权重与行（ps）"),
-           "vector": ("vector unit (ps)", "向量单元（ps）"),
-           "law": ("by the law (ps)", "按本页算法（ps）"),
-           "measured": ("measured (ps)", "实测（ps）"), "error": ("error", "误差")})
-    show("Times per weight.", "时间均为每个权重的时间。")
+          {"card": CARD, "rows": common("rows-per-expert"), "tile": ("$m_e$", "$m_e$"),
+           "compute": say("arithmetic-of-tile-ps"),
+           "memory": say("weights-and-rows-ps"),
+           "vector": say("vector-unit-ps"),
+           "law": say("by-law-ps"),
+           "measured": say("measured-ps"), "error": common("error")})
+    show(*say("times-per-weight"))
     return list(errors)
 
 
@@ -262,10 +262,10 @@ def gain_of_narrow_weights(gain: sympy.Expr, fused: sympy.Expr, most: sympy.Expr
         even: traffic per weight from which nothing is gained [B].
     """
     cases((case, page_letters(expr, r=r"\eta_m B_m")) for case, expr in (
-        (("speed-up over 16-bit weights", "与 16 比特权重相比的加速"), gain),
-        (("with a fused kernel, $\\zeta \\to 0$", "融合算子，$\\zeta \\to 0$"), fused),
-        (("with weights of no size, $b \\to 0$", "权重不占空间，$b \\to 0$"), most),
-        (("no faster at all at $\\zeta$ =", "毫无加速的 $\\zeta$"), even)))
+        (say("speed-up-over-bit-weights"), gain),
+        (say("with-fused-kernel"), fused),
+        (say("with-weights-of-no-size"), most),
+        (say("no-faster-at-all-at"), even)))
 
 
 def times_of_a_narrow_weight(size: float, wide: float, bandwidth: float, widen: float) -> None:
@@ -277,15 +277,15 @@ def times_of_a_narrow_weight(size: float, wide: float, bandwidth: float, widen: 
         widen: time to widen it [s].
     """
     table([{"what": what, "value": value} for what, value in (
-        (("bytes of a weight, scale included", "每个权重的字节（含缩放因子）"), fmt_fixed(size, 3)),
-        (("times smaller than 16 bits", "16 比特的字节数与它之比"), fmt_fixed(wide / size, 2)),
-        (("time to read one (ps)", "读一个权重（ps）"),
+        (say("bytes-of-weight-scale-included"), fmt_fixed(size, 3)),
+        (say("times-smaller-than-bits"), fmt_fixed(wide / size, 2)),
+        (say("time-to-read-one-ps"),
          fmt_fixed(size / bandwidth * PICOSECONDS, 2)),
-        (("time to widen it (ps)", "反量化一个权重（ps）"), fmt_fixed(widen * PICOSECONDS, 2)),
-        (("time to read a 16-bit one (ps)", "读一个 16 比特权重（ps）"),
+        (say("time-to-widen-it-ps"), fmt_fixed(widen * PICOSECONDS, 2)),
+        (say("time-to-read-bit-one"),
          fmt_fixed(wide / bandwidth * PICOSECONDS, 2)))],
-          {"what": ("Ascend 910B1, routed experts in w4a16", "昇腾 910B1，w4a16 路由专家"),
-           "value": ("value", "取值")})
+          {"what": say("ascend-routed-experts-in-w4a16"),
+           "value": common("value")})
 
 
 def numbers_of_narrow_weights(fewer: float, faster: sympy.Expr, most: sympy.Expr,
@@ -300,9 +300,7 @@ def numbers_of_narrow_weights(fewer: float, faster: sympy.Expr, most: sympy.Expr
 def excess_of_large_loads(excess: sympy.Expr) -> None:
     """What the excess of the slowest rank tends to."""
     tends_to = f"$\\sqrt{{{page_letters(excess ** 2).strip('$')}}}$"
-    show("For large loads the best $\\theta$ is small, and the slowest rank exceeds the mean by "
-         f"{tends_to}.",
-         f"负载很大时最优的 $\\theta$ 很小，最慢的 rank 比平均多 {tends_to}。")
+    show(*say("for-large-loads-best-is", tends_to=tends_to))
 
 
 def excess_of_the_slowest(choices: int, bounds: Sequence[Callable[[int, int], float]]) -> None:
@@ -319,9 +317,9 @@ def excess_of_the_slowest(choices: int, bounds: Sequence[Callable[[int, int], fl
             "low": fmt_percent(low, 0), "high": fmt_percent(high, 0),
             "large": fmt_percent(math.sqrt(2 * math.log(size) / (choices * tokens)), 0)}
            for (size, tokens), (low, high) in between.items()],
-          {"ranks": ("ranks", "rank 数"), "tokens": ("tokens per rank", "每 rank 的 token"),
-           "mean": ("mean load", "平均负载"), "low": ("excess, at least", "超额，至少"),
-           "high": ("at most", "至多"), "large": ("for large loads", "负载很大时")})
+          {"ranks": common("ranks"), "tokens": say("tokens-per-rank"),
+           "mean": say("mean-load"), "low": say("excess-at-least"),
+           "high": say("at-most"), "large": say("for-large-loads")})
     for name, bound in zip(("low", "high"), between[32, 64], strict=True):
         number(f"slowest-{name}", bound, fmt_percent, digits=0)
 
@@ -329,55 +327,49 @@ def excess_of_the_slowest(choices: int, bounds: Sequence[Callable[[int, int], fl
 def ends_of_loading(none_away: sympy.Expr, all_away: sympy.Expr, missing: sympy.Expr) -> None:
     """Times of loading with all experts on the cards and with none; those that are missing."""
     cases((case, book_letters(expr)) for case, expr in (
-        (("all experts on the cards, $\\omega_f = 0$", "专家全在卡上，$\\omega_f = 0$"), none_away),
-        (("none on the cards, memory and drives no bottleneck",
-          "全不在卡上，内存与硬盘不成瓶颈"), all_away),
-        (("every expert chosen: $E_f$, at any $\\chi_d$",
-          "全部专家都被选中：$E_f$，与 $\\chi_d$ 无关"), missing)))
+        (say("all-experts-on-cards"), none_away),
+        (say("none-on-cards-memory-and"), all_away),
+        (say("every-expert-chosen-at-any"), missing)))
 
 
 def most_popular_kept(share: sympy.Expr, one_token: sympy.Expr, many: sympy.Expr) -> None:
     """Share of a step's distinct experts that is on the cards, for few tokens and for many."""
-    cases([(("found on the cards, of the distinct experts", "不同专家中卡上已有的比例"),
+    cases([(say("found-on-cards-of-distinct"),
             book_letters(share)),
-           (("few tokens, $s \\to 0$", "token 很少，$s \\to 0$"),
+           (say("few-tokens"),
             book_letters(one_token).replace(r"\log", r"\ln")),
-           (("many tokens, $s \\to \\infty$", "token 很多，$s \\to \\infty$"), book_letters(many))],
-          heading=("the most popular are kept", "留存最热门的专家"))
+           (say("many-tokens"), book_letters(many))],
+          heading=say("most-popular-are-kept"))
 
 
 def ends_of_a_step(hidden: sympy.Expr, host_hidden: sympy.Expr, serial: sympy.Expr,
                    fast_host: sympy.Expr, slow_host: sympy.Expr) -> None:
     """Times of the device with everything and with nothing hidden, and how far the host decides."""
-    cases([(("all of the shorter hidden, $\\eta_o = 1$", "较短的完全被掩盖，$\\eta_o = 1$"),
+    cases([(say("all-of-shorter-hidden"),
             f"$\\tau_D = {latex(hidden)}$"),
-           (("the host's part as well, $\\eta_o = \\eta_{ho} = 1$",
-             "主机部分也完全被掩盖，$\\eta_o = \\eta_{ho} = 1$"),
+           (say("host-part-as-well"),
             f"$\\tau_D = {latex(host_hidden)}$"),
-           (("one after the other, $\\eta_o = \\eta_{ho} = 0$",
-             "先后进行，$\\eta_o = \\eta_{ho} = 0$"), f"$\\tau_D = {latex(serial)}$"),
-           (("host much faster than the card", "主机远快于卡"), book_letters(fast_host)),
-           (("host much slower", "主机远慢于卡"), book_letters(slow_host))])
+           (say("one-after-other-2"), f"$\\tau_D = {latex(serial)}$"),
+           (say("host-much-faster-than-card"), book_letters(fast_host)),
+           (say("host-much-slower"), book_letters(slow_host))])
 
 
 def when_halves_pay(short_link: sympy.Expr, short_compute: sympy.Expr, smallest: sympy.Expr,
                     largest: sympy.Expr) -> None:
     """Batches from which two halves are faster, and their time over that of one batch."""
     cases((case, page_letters(expr)) for case, expr in (
-        (("pays if communication is the shorter, from $B$ =", "通信较短时，值得拆分的最小 $B$"),
+        (say("pays-if-communication-is-shorter"),
          short_link),
-        (("pays if computation is the shorter, from $B$ =", "计算较短时，值得拆分的最小 $B$"),
+        (say("pays-if-computation-is-shorter"),
          short_compute),
-        (("time of two halves over one batch, $B \\to 0$, communication the shorter",
-          "半批与整批用时之比，$B \\to 0$，通信较短"), smallest),
-        (("the same, $B \\to \\infty$, best case ($c_1 = x_1$)",
-          "同上，$B \\to \\infty$，最好情形（$c_1 = x_1$）"), largest)))
+        (say("time-of-two-halves-over"), smallest),
+        (say("same-best-case"), largest)))
 
 
 def best_sizes(best: Mapping[str, sympy.Expr | None]) -> None:
     """The tensor-parallel size at which a step is shortest, by the law of the all-reduce."""
     table([{"law": LAWS_OF_ALL_REDUCE[key], "best":
-            ("none: more cards are always faster", "无：卡越多越快") if size is None
+            say("none-more-cards-are-always") if size is None
             else f"${sympy.latex(sympy.sqrt(sympy.simplify(size ** 2)))}$"}
            for key, size in best.items()],
-          {"law": ("all-reduce", "all-reduce"), "best": ("best $t$", "最优 $t$")})
+          {"law": ("all-reduce", "all-reduce"), "best": say("best")})

@@ -18,6 +18,7 @@ from calc.evidence.systems import system
 from calc.sensitivity.breakeven import solve
 from calc.uncertainty.amount import Amount
 from catalogue import Scenario
+from catalogue.messages import messages
 from notebooks.pages.deciding.cost_documents import Compared, hybrid
 from notebooks.pages.deciding.goals import named
 from notebooks.pages.deployments.supplements.hybrid import Comparison, bearable, documented
@@ -32,6 +33,9 @@ from notebooks.show.numbers import (
     fmt_quantity,
     fmt_sig,
 )
+
+common = messages("common")
+say = messages("pages/engineering/host")
 
 Text = tuple[str, str]
 USERS = (1, 2, 4, 8, 16)
@@ -139,8 +143,8 @@ def _drawn(lang: str) -> Figure:
     drawing = Figure(figsize=(figures.WIDTH, 3.5))
     left, right = drawing.subplots(1, 2)
     for which, colour, cards, name in (
-            ("pair", figures.PALETTE[1], prices.cards[0], ("2 cards and host", "两卡加主机")),
-            ("eight", figures.PALETTE[0], prices.cards[1], ("8 cards", "八卡"))):
+            ("pair", figures.PALETTE[1], prices.cards[0], common("two-cards-and-host")),
+            ("eight", figures.PALETTE[0], prices.cards[1], common("eight-cards-spelled"))):
         made = predicted(which, tuple(GRID))
         left.plot(GRID, MILLI * made[PACE].value, color=colour, label=name[at])
         left.fill_between(GRID, MILLI * made[PACE].low, MILLI * made[PACE].high, color=colour,
@@ -152,19 +156,18 @@ def _drawn(lang: str) -> Figure:
     rows = found.systems[found.pair.id].rows
     kept = rows["input_tokens"] == found.short
     users, seen = rows["concurrency"][kept], rows[PACE][kept]
-    label = ("measured", "实测")[at]
+    label = common("measured")[at]
     left.plot(users, MILLI * seen, "o", ms=4, color=figures.PALETTE[1], label=label)
     measured = np.array([found.of_pair[int(count)] for count in users])
     right.plot(users, measured / (prices.cards[0] + prices.host.value), "o", ms=4,
                color=figures.PALETTE[1])
     left.axhline(MILLI * layouts.LIMIT, color=figures.INK, lw=1, ls="--")
-    left.set(yscale="log", ylabel=("time per token (ms)", "每 token 时间（ms）")[at])
-    right.set(yscale="log", ylabel=("token/s for the price of a card",
-                                    "每一张卡价钱的 token/s")[at])
+    left.set(yscale="log", ylabel=common("time-per-token-ms")[at])
+    right.set(yscale="log", ylabel=say("token-s-for-price-of")[at])
     figures.log_ticks(left.yaxis, 10, 200)
     figures.log_ticks(right.yaxis, 2, 50)
     for axes in (left, right):
-        axes.set(xscale="log", xlabel=("users at once", "同时在线用户")[at])
+        axes.set(xscale="log", xlabel=common("users-at-once")[at])
         figures.log_ticks(axes.xaxis, 1, 20)
         axes.set_xticks([1, 2, 4, 8, 16, 32], ["1", "2", "4", "8", "16", "32"])
     left.legend(fontsize=8, loc="upper left")
@@ -192,13 +195,13 @@ def decision() -> None:
                 prices.cards[1] + prices.host.value), 2),
             "even": fmt_sig(even, 2) if even > 0 else NOTHING,
             "money": fmt_int(round(even * card.cny.value, -3)) if even > 0 else NOTHING})
-    table(rows, {"users": ("users", "用户"),
-                 "pair": ("2 cards and host, time per token", "两卡加主机，每 token"),
-                 "eight": ("8 cards, time per token", "八卡，每 token"),
-                 "value": ("token/s per card's price: 2 cards", "每卡价 token/s：两卡"),
-                 "value8": ("8 cards", "八卡"),
-                 "even": ("empty server below, in cards", "空机价须低于（张卡）"),
-                 "money": ("the same, CNY", "同左，元")}, wide=True)
+    table(rows, {"users": common("users"),
+                 "pair": say("two-cards-and-host-time"),
+                 "eight": say("eight-cards-time-per-token"),
+                 "value": say("token-s-per-card-price"),
+                 "value8": common("eight-cards-spelled"),
+                 "even": say("empty-server-below-in-cards"),
+                 "money": say("same-cny")}, wide=True)
 
 
 def most_within(made: Scenario, limit: float = layouts.LIMIT) -> int:
@@ -210,7 +213,7 @@ def most_within(made: Scenario, limit: float = layouts.LIMIT) -> int:
 
 def counted(users: int) -> Text:
     """A column's heading."""
-    return f"{users} users" if users > 1 else "1 user", f"{users} 个用户"
+    return say("users", users=users)
 
 
 def processors() -> None:
@@ -225,10 +228,9 @@ def processors() -> None:
                                         input_tokens=compared().short)[PACE]
             row[f"users{users}"] = ends.at(0).said("en")
         rows.append(row)
-    table(rows, {"host": ("two sockets of", "双路"), "bandwidth": ("GB/s of a socket", "每路 GB/s"),
+    table(rows, {"host": say("two-sockets-of"), "bandwidth": say("gb-s-of-socket"),
                  **{f"users{users}": counted(users) for users in (1, 4, 16)},
-                 "most": (f"users within {fmt_quantity(layouts.LIMIT, 's')}",
-                          f"{fmt_quantity(layouts.LIMIT, 's')} 以内的用户")})
+                 "most": say("users-within", limit=fmt_quantity(layouts.LIMIT, "s"))})
     needed()
 
 
@@ -258,13 +260,13 @@ def needed() -> None:
 
 
 HELPS: dict[str, tuple[Text, dict[str, float]]] = {
-    "as": (("as it is", "现状"), {}),
-    "memory": (("host memory takes no time", "主机内存不耗时"), {BANDWIDTH: ENDLESS}),
-    "cores": (("cores multiply in no time", "CPU 乘法不耗时"), {"host_peak": ENDLESS}),
-    "link": (("PCIe takes no time", "PCIe 不耗时"), {"host_link_bandwidth": ENDLESS}),
-    "sync": (("no hand-over between card and host", "卡与主机无交接开销"), {"host_sync": 0.0}),
-    "whole": (("all of it overlaps with the cards", "与卡完全重叠"), {"host_overlap": 1.0}),
-    "none": (("none of it overlaps", "完全不重叠"), {"host_overlap": 0.0})}
+    "as": (common("as-it-is"), {}),
+    "memory": (say("host-memory-takes-no-time"), {BANDWIDTH: ENDLESS}),
+    "cores": (say("cores-multiply-in-no-time"), {"host_peak": ENDLESS}),
+    "link": (say("pcie-takes-no-time"), {"host_link_bandwidth": ENDLESS}),
+    "sync": (say("no-hand-over-between-card"), {"host_sync": 0.0}),
+    "whole": (say("all-of-it-overlaps-with"), {"host_overlap": 1.0}),
+    "none": (say("none-of-it-overlaps"), {"host_overlap": 0.0})}
 
 
 def helps() -> None:
@@ -275,7 +277,7 @@ def helps() -> None:
     table([{"what": HELPS[name][0]} | {
         f"users{count}": fmt_fixed(float(times[place]), 1) for place, count in enumerate(USERS)}
         for name, times in found.items()],
-        {"what": ("time per token, ms", "每 token 时间（ms）"),
+        {"what": say("time-per-token-ms"),
          **{f"users{count}": counted(count) for count in USERS}})
     number("ho-memory-share", 1 - found["memory"][2] / found["as"][2], fmt_percent, digits=0)
     number("ho-link-share", 1 - found["link"][2] / found["as"][2], fmt_percent)
@@ -302,14 +304,13 @@ def measured() -> None:
     for place, users in enumerate(USERS):
         row = np.flatnonzero((found["concurrency"] == users)
                              & (found["input_tokens"] == compared().short))[0]
-        rows.append({"system": (f"2×910B4-1 + Kunpeng, {users} at once",
-                                f"2×910B4-1 + 鲲鹏，并发 {users}"),
+        rows.append({"system": say("two-kunpeng-at-once", users=users),
                      "hosts": 2, "seen": fmt_fixed(MILLI * float(found[PACE][row]), 0),
                      "here": band.at(place).said("en").replace(" ms", "")})
-    table(rows, {"system": ("system", "系统"), "hosts": ("sockets", "路数"),
-                 "seen": ("ms per token, measured", "每 token ms（实测）"),
-                 "here": ("predicted (80%)", "预测（80% 区间）")},
-          folded=("Measured hybrid systems", "混合系统实测"))
+    table(rows, {"system": common("system"), "hosts": say("sockets"),
+                 "seen": say("ms-per-token-measured"),
+                 "here": common("predicted-interval")},
+          folded=say("measured-hybrid-systems"))
     near, far = catalogue.load_device(ACROSS).memory_bandwidth.others
     number("ho-near", near.value / GIGA)
     number("ho-far", far.value / GIGA)
@@ -325,9 +326,9 @@ def memories() -> None:
         rows.append({"format": f"`{made.file.offload.format}`", "one": fmt_bytes(held, "GB", 0),
                      "two": fmt_bytes(2 * held, "GB", 0), "as": "2" if copies > 1 else "1"})
         number(f"ho-{name}", held, fmt_bytes, digits=0)
-    table(rows, {"format": ("routed experts in", "路由专家格式"), "one": ("once", "一份"),
-                 "two": ("a copy in each of two sockets", "双路各一份"),
-                 "as": ("copies of the measured system", "实测系统的份数")})
+    table(rows, {"format": say("routed-experts-in"), "one": say("once"),
+                 "two": say("copy-in-each-of-two"),
+                 "as": say("copies-of-measured-system")})
 
 
 def keeps_up(inputs: dict[str, float], attention: str) -> float:
@@ -357,11 +358,10 @@ def launching() -> None:
                 MICRO * keeps_up(inputs, made.scenario.model.attention), 0)
             row["prior"] = fmt_fixed(MICRO * inputs[LAUNCH], 0)
         rows.append(row)
-    table(rows, {"card": ("card", "卡"), "layout": ("deployment", "部署"), **{
-        f"users{users}": (f"µs for an operator, {users} users" if users > 1 else
-                          "µs for an operator, 1 user", f"{users} 个用户，每算子 µs 上限")
+    table(rows, {"card": common("card"), "layout": common("deployment"), **{
+        f"users{users}": say("us-for-operator-users", users=users)
         for users in PLACED_USERS},
-        "prior": ("taken of these hosts, µs", "本书取值（µs）")})
+        "prior": say("taken-of-these-hosts-us")})
     front = catalogue.load("mechanisms", "nvidia-hopper").front_end_rate
     for ending, value in zip(("", "-low", "-high"), (front.value, front.low, front.high),
                              strict=True):

@@ -29,14 +29,15 @@ _SIGNS = "×·–—−±≤≥≈→°µ％，。、：；（）《》“”⁰
 
 
 def characters() -> set[str]:
-    """What figures can print: ASCII, symbols, terms, names, code of notebooks."""
+    """What figures can print: ASCII, symbols, terms, names, messages, code of notebooks."""
     params = ROOT / "params"
     texts = [(params / name).read_text("utf-8") for name in ("symbols.yml", "glossary.yml")]
     for path in sorted(params.glob("*/*.yml")):
         texts += [text for _, text in _NAMED.findall(path.read_text("utf-8"))]
     for path in sorted((ROOT / "notebooks").rglob("*.md")):
         texts += _CODE.findall(path.read_text("utf-8"))
-    texts += [path.read_text("utf-8") for path in sorted((ROOT / "notebooks").rglob("*.py"))]
+    for folder, pattern in (("notebooks", "*.py"), ("messages", "*.ftl")):
+        texts += [path.read_text("utf-8") for path in sorted((ROOT / folder).rglob(pattern))]
     letters = "".join(map(chr, range(32, 127))) + _SIGNS + "".join(texts)
     return {letter for letter in letters if letter.isprintable()}
 

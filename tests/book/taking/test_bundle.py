@@ -48,7 +48,7 @@ def test_it_has_one_package(wheel: Path) -> None:
 
 def test_its_texts_name_its_own_command(wheel: Path) -> None:
     packed = zipfile.ZipFile(wheel)
-    texts = [name for name in packed.namelist() if name.endswith((".md", ".py", ".yml"))]
+    texts = [name for name in packed.namelist() if name.endswith((".md", ".py", ".yml", ".ftl"))]
     assert not [name for name in texts
                 if bundle.SPOKEN.search(packed.read(name).decode())
                 and not name.endswith("taking/bundle.py")]

@@ -1,0 +1,175 @@
+"""Words in both languages, from the files of ``messages/``; no number is formatted here.
+
+A file is in the syntax of Project Fluent. A message has the attributes ``en`` and ``zh``, one under
+the other; plurals and choices of words stand in it:
+
+    needs-more =
+        .en = { $count ->
+            [one] One card lacks { $memory }.
+           *[other] { $count } cards lack { $memory }.
+        }
+        .zh = { $count } 张卡各缺 { $memory }。
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
+
+from catalogue.reading.errors import ParamsError
+from catalogue.reading.files import read_small
+from catalogue.reading.record import ROOT, record
+from catalogue.reading.yamlfile import display_path
+
+if TYPE_CHECKING:
+    from fluent.runtime import FluentBundle  # imported where a file is read: it takes a while
+
+Pair = tuple[str, str]  # English, Chinese
+Value = str | SupportsIndex | Pair
+
+FOLDER = ROOT.parent / "messages"
+LANGUAGES = ("en", "zh")
+LONGEST = 1 << 20  # signs of a value; the texts are our own
+
+
+class Messages:
+    """The messages of one file, by key."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __call__(self, key: str, /, **values: Value) -> Pair:
+        """A message in both languages.
+
+        Args:
+            key: the identifier of the message, written out where it is asked for.
+            values: what the message takes, by name. A text is inserted as it is, of a pair of texts
+                each language takes its own; a whole number is inserted without grouping and
+                selects ``[one]``, ``[0]``, ``*[other]``; a truth selects ``[yes]`` or ``*[no]``.
+
+        Raises ParamsError for a file that is no Fluent, a key that it does not have, a message that
+        lacks a language, and a value that is missing or is neither text nor whole number.
+        """
+        record(self._path, kept=True)
+        file = _read(self._path)
+        if key not in file.lines:
+            raise ParamsError(f"{display_path(self._path)}: there is no message '{key}', which "
+                              f"{_caller()} asks for.")
+        try:
+            en, zh = (_said(bundle, key, at, values) for at, bundle in enumerate(file.bundles))
+        except ValueError as error:
+            raise ParamsError(f"{display_path(self._path)}:{file.lines[key]}: '{key}' {error}, as "
+                              f"{_caller()} asks for it.") from None
+        return en, zh
+
+
+def messages(name: str) -> Messages:
+    """The messages of a file, which is read when one of them is asked for.
+
+    Args:
+        name: of the file below ``messages/``, without its ending: ``pages/engineering/host``.
+
+    >>> say = messages("common")
+    >>> say("quantity")
+    ('quantity', '量')
+    """
+    return Messages(FOLDER / f"{name}.ftl")
+
+
+def by_language(pair: Pair) -> dict[str, str]:
+    """A pair as entries of the catalogue have it.
+
+    >>> by_language(("value", "取值"))
+    {'en': 'value', 'zh': '取值'}
+    """
+    return dict(zip(LANGUAGES, pair, strict=True))
+
+
+def join(between: Pair, pairs: Iterable[Pair]) -> Pair:
+    """Pairs one after the other, with what stands between them.
+
+    >>> join((", ", "、"), [("value", "取值"), ("quantity", "量")])
+    ('value, quantity', '取值、量')
+    """
+    listed = list(pairs)
+    return between[0].join(en for en, _ in listed), between[1].join(zh for _, zh in listed)
+
+
+class _File(NamedTuple):
+    """A bundle for each language, as plurals are formed, and the line of every message."""
+
+    bundles: tuple[FluentBundle, FluentBundle]
+    lines: dict[str, int]
+
+
+@functools.cache
+def _read(path: Path) -> _File:
+    from fluent.runtime import FluentBundle, resolver
+    from fluent.syntax import FluentParser, ast
+
+    resolver.MAX_PART_LENGTH = LONGEST
+    name = display_path(path)
+    text = read_small(path, name, "a file of messages").decode()
+    resource = FluentParser().parse(text)
+    lines: dict[str, int] = {}
+    for entry in resource.body:
+        line = text.count("\n", 0, entry.span.start if entry.span else 0) + 1
+        if isinstance(entry, ast.Junk):
+            problem = entry.annotations[0]
+            read = text[:problem.span.start if problem.span else 0].rstrip()
+            line = read.count("\n") + 1
+            raise ParamsError(f"{name}:{line}: {(problem.message or 'no message').rstrip('.')}.")
+        if not isinstance(entry, ast.Message):
+            continue
+        if entry.comment and entry.comment.span:
+            line += text.count("\n", entry.comment.span.start, entry.comment.span.end) + 1
+        if entry.id.name in lines:
+            raise ParamsError(f"{name}:{line}: '{entry.id.name}' stands twice, first in line "
+                              f"{lines[entry.id.name]}.")
+        if tuple(each.id.name for each in entry.attributes) != LANGUAGES:
+            raise ParamsError(f"{name}:{line}: '{entry.id.name}' has not just the attributes .en "
+                              "and .zh, in this order.")
+        lines[entry.id.name] = line
+    bundles = tuple(FluentBundle([language], use_isolating=False) for language in LANGUAGES)
+    for bundle in bundles:
+        bundle.add_resource(resource)
+    return _File((bundles[0], bundles[1]), lines)
+
+
+def _said(bundle: FluentBundle, key: str, at: int, values: Mapping[str, Value]) -> str:
+    """A message in one language. Raises ValueError for what is wrong with its values."""
+    pattern = bundle.get_message(key).attributes[LANGUAGES[at]]
+    text, errors = bundle.format_pattern(
+        pattern, {name: _taken(name, value, at) for name, value in values.items()})
+    if errors:
+        raise ValueError(f"is wrong in .{LANGUAGES[at]} ({str(errors[0]).rstrip('.')})")
+    return str(text)
+
+
+def _taken(name: str, value: Value, at: int) -> Any:
+    """A value as Fluent takes it for one language. Raises ValueError for no text and no number."""
+    from fluent.runtime.types import FluentInt
+
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, tuple) and len(value) == len(LANGUAGES) and isinstance(value[at], str):
+        return value[at]
+    try:
+        return FluentInt(operator.index(value), useGrouping=False)  # type: ignore[arg-type]
+    except TypeError:
+        raise ValueError(f"is given {value!r} for ${name}, expected a text, a whole number or a "
+                         "pair of texts") from None
+
+
+def _caller() -> str:
+    """Where outside of this module a message was asked for."""
+    frame = sys._getframe(1)
+    while frame.f_back and frame.f_code.co_filename == __file__:
+        frame = frame.f_back
+    return f"{display_path(Path(frame.f_code.co_filename))}:{frame.f_lineno}"

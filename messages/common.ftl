@@ -1,0 +1,765 @@
+### Words that several modules and pages say.
+
+no-bold =
+    .en = **no**
+    .zh = **否**
+
+total-bold =
+    .en = **total**
+    .zh = **合计**
+
+# number: the cards of the systems that are compared
+two-cards-and-host =
+    .en = 2 cards and host
+    .zh = 两卡加主机
+
+# number: the cards of the systems that are compared
+eight-cards =
+    .en = 8 cards
+    .zh = 8 卡
+
+# number: the cards of the systems that are compared
+eight-cards-spelled =
+    .en = 8 cards
+    .zh = 八卡
+
+# number: the intervals of all answers
+interval =
+    .en = 80% interval
+    .zh = 80% 区间
+
+activations =
+    .en = activations
+    .zh = 激活
+
+alert =
+    .en = alert
+    .zh = 告警
+
+all =
+    .en = all
+    .zh = 全部
+
+answer =
+    .en = answer
+    .zh = 答案
+
+arithmetic =
+    .en = arithmetic
+    .zh = 算力
+
+as-it-is =
+    .en = as it is
+    .zh = 现状
+
+attention =
+    .en = attention
+    .zh = 注意力
+
+attention-core =
+    .en = attention core
+    .zh = 注意力核心
+
+attention-projections =
+    .en = attention projections
+    .zh = 注意力投影
+
+attention-projections-dense-mlp =
+    .en = attention projections, dense MLP
+    .zh = 注意力投影、稠密 MLP
+
+bandwidth =
+    .en = bandwidth
+    .zh = 带宽
+
+bound-by =
+    .en = bound by
+    .zh = 受限于
+
+by-load =
+    .en = by load
+    .zh = 按负载
+
+bytes-moved-by-quantising-element =
+    .en = bytes moved by quantising an element of a matmul's rows
+    .zh = 量化矩阵乘每个输入元素搬运的字节
+
+cache =
+    .en = cache
+    .zh = 缓存
+
+card =
+    .en = card
+    .zh = 卡
+
+card-and-dtype =
+    .en = card and dtype
+    .zh = 卡与数据类型
+
+cards =
+    .en = cards
+    .zh = 卡
+
+number-of-cards =
+    .en = cards
+    .zh = 卡数
+
+cards-to-buy-now =
+    .en = cards to buy now
+    .zh = 现在应买卡数
+
+case =
+    .en = case
+    .zh = 情形
+
+change =
+    .en = change
+    .zh = 改动
+
+claim =
+    .en = claim
+    .zh = 编号
+
+claims =
+    .en = claims
+    .zh = 论断
+
+number-of-claims =
+    .en = claims
+    .zh = 论断数
+
+class =
+    .en = class
+    .zh = 类别
+
+closed-form =
+    .en = closed form
+    .zh = 公式
+
+combine =
+    .en = combine
+    .zh = 合并
+
+comes-out-as =
+    .en = comes out as
+    .zh = 结果
+
+communication =
+    .en = communication
+    .zh = 通信
+
+cores =
+    .en = cores
+    .zh = 核数
+
+cost =
+    .en = cost
+    .zh = 成本
+
+cost-of-token =
+    .en = cost of a token
+    .zh = 每 token 成本
+
+cut =
+    .en = cut
+    .zh = 切分
+
+decode =
+    .en = decode
+    .zh = 解码
+
+decode-step =
+    .en = decode step
+    .zh = 解码步
+
+deepseek-v3-on =
+    .en = DeepSeek-V3 on
+    .zh = DeepSeek-V3 部署于
+
+dense-mlp =
+    .en = dense MLP
+    .zh = 稠密 MLP
+
+dense-networks =
+    .en = dense networks
+    .zh = 稠密网络
+
+deployment =
+    .en = deployment
+    .zh = 部署
+
+dequantisation =
+    .en = dequantisation
+    .zh = 反量化
+
+device =
+    .en = device
+    .zh = 设备
+
+dispatch =
+    .en = dispatch
+    .zh = 分发
+
+distinct-experts-per-layer =
+    .en = distinct experts per layer
+    .zh = 每层不同专家数
+
+documented =
+    .en = documented
+    .zh = 文档
+
+embedding =
+    .en = embedding
+    .zh = 嵌入
+
+engine =
+    .en = engine
+    .zh = 引擎
+
+error =
+    .en = error
+    .zh = 误差
+
+estimate =
+    .en = estimate
+    .zh = 估计
+
+every-row =
+    .en = Every row
+    .zh = 逐行
+
+factor =
+    .en = factor
+    .zh = 倍数
+
+format =
+    .en = format
+    .zh = 格式
+
+formula =
+    .en = formula
+    .zh = 公式
+
+full-mesh =
+    .en = full mesh
+    .zh = 全互联
+
+host-memory =
+    .en = host memory
+    .zh = 主机内存
+
+in-flight =
+    .en = in flight
+    .zh = 并发
+
+input =
+    .en = input
+    .zh = 输入
+
+input-tokens =
+    .en = input tokens
+    .zh = 输入 token
+
+kernel =
+    .en = kernel
+    .zh = 算子
+
+l2-bandwidth =
+    .en = L2 bandwidth
+    .zh = L2 带宽
+
+latency =
+    .en = latency
+    .zh = 时延
+
+end-to-end-latency =
+    .en = latency
+    .zh = 端到端延迟
+
+layout =
+    .en = layout
+    .zh = 切分
+
+letter =
+    .en = letter
+    .zh = 符号
+
+limit =
+    .en = limit
+    .zh = 限制
+
+limits-kept =
+    .en = limits kept
+    .zh = 守住限制
+
+longest-context =
+    .en = longest context
+    .zh = 最长上下文
+
+low-latency =
+    .en = low latency
+    .zh = 低延迟
+
+mean-error =
+    .en = mean error
+    .zh = 平均误差
+
+measured =
+    .en = measured
+    .zh = 实测
+
+mechanism =
+    .en = mechanism
+    .zh = 机制
+
+median =
+    .en = median
+    .zh = 中位数
+
+median-error =
+    .en = median error
+    .zh = 误差中位数
+
+memory-bandwidth =
+    .en = memory bandwidth
+    .zh = 显存带宽
+
+memory-capacity =
+    .en = memory capacity
+    .zh = 显存容量
+
+memory-to-spare =
+    .en = memory to spare
+    .zh = 显存余量
+
+metric =
+    .en = metric
+    .zh = 指标
+
+model =
+    .en = model
+    .zh = 模型
+
+ms-per-token =
+    .en = ms per token
+    .zh = 每 token ms
+
+name =
+    .en = name
+    .zh = 名称
+
+not-supported =
+    .en = no
+    .zh = 不支持
+
+no-plain =
+    .en = no
+    .zh = 否
+
+none =
+    .en = none
+    .zh = 无
+
+normal =
+    .en = normal
+    .zh = 常规
+
+normal-plain =
+    .en = normal
+    .zh = 普通
+
+off-by =
+    .en = off by
+    .zh = 偏差
+
+operation =
+    .en = operation
+    .zh = 操作
+
+operator =
+    .en = operator
+    .zh = 算子
+
+output-head =
+    .en = output head
+    .zh = 输出头
+
+output-throughput =
+    .en = output throughput
+    .zh = 输出吞吐
+
+parameters =
+    .en = parameters
+    .zh = 参数量
+
+payload =
+    .en = payload
+    .zh = 数据量
+
+per-card =
+    .en = per card
+    .zh = 每卡
+
+# number: the intervals of all answers
+per-card-interval =
+    .en = per card (80%)
+    .zh = 每卡吞吐（80%）
+
+phase =
+    .en = phase
+    .zh = 阶段
+
+plan =
+    .en = plan
+    .zh = 方案
+
+precision =
+    .en = precision
+    .zh = 精度
+
+predicted =
+    .en = predicted
+    .zh = 预测
+
+# number: the intervals of all answers
+predicted-interval =
+    .en = predicted (80%)
+    .zh = 预测（80% 区间）
+
+prefill =
+    .en = prefill
+    .zh = 预填充
+
+printed =
+    .en = printed
+    .zh = 文档数值
+
+problems =
+    .en = problems
+    .zh = 题数
+
+published =
+    .en = published
+    .zh = 公开值
+
+published-weights =
+    .en = published weights
+    .zh = 官方权重
+
+quantity =
+    .en = quantity
+    .zh = 量
+
+range =
+    .en = range
+    .zh = 范围
+
+ranks =
+    .en = ranks
+    .zh = rank 数
+
+ratio =
+    .en = ratio
+    .zh = 比值
+
+releases =
+    .en = releases
+    .zh = 版本
+
+request-s =
+    .en = request/s
+    .zh = 请求/秒
+
+requests =
+    .en = requests
+    .zh = 并发
+
+number-of-requests =
+    .en = requests
+    .zh = 请求数
+
+requests-at-once =
+    .en = requests at once
+    .zh = 并发请求数
+
+requests-in-batch =
+    .en = requests in a batch
+    .zh = 批次中的请求数
+
+requests-per-card =
+    .en = requests per card
+    .zh = 每卡请求数
+
+requests-that-fit =
+    .en = requests that fit
+    .zh = 可容纳请求数
+
+result =
+    .en = result
+    .zh = 结果
+
+right =
+    .en = right
+    .zh = 正确
+
+right-value =
+    .en = right
+    .zh = 正确值
+
+ring =
+    .en = ring
+    .zh = 环
+
+roofline =
+    .en = roofline
+    .zh = 屋顶线
+
+routed-experts =
+    .en = routed experts
+    .zh = 路由专家
+
+router =
+    .en = router
+    .zh = 路由器
+
+router-output-head-norms-gates =
+    .en = router, output head, norms, gates
+    .zh = 路由器、输出头、归一化、门控
+
+row =
+    .en = row
+    .zh = 行
+
+rows =
+    .en = rows
+    .zh = 行数
+
+rows-per-expert =
+    .en = rows per expert
+    .zh = 每专家行数
+
+running-it-first-saves-cards =
+    .en = running it first saves (cards)
+    .zh = 先实测可省（卡）
+
+runtime-reserve =
+    .en = runtime reserve
+    .zh = 运行时预留
+
+section =
+    .en = section
+    .zh = 章节
+
+section-line =
+    .en = section, line
+    .zh = 章节、行
+
+servers =
+    .en = servers
+    .zh = 服务器
+
+number-of-servers =
+    .en = servers
+    .zh = 服务器数
+
+setting =
+    .en = setting
+    .zh = 设置
+
+share =
+    .en = share
+    .zh = 占比
+
+shared-expert =
+    .en = shared expert
+    .zh = 共享专家
+
+shared-experts =
+    .en = shared experts
+    .zh = 共享专家
+
+show-table-it-can-be =
+    .en = Show the table; it can be sorted and filtered
+    .zh = 展开表格，可排序、筛选
+
+simulated =
+    .en = simulated
+    .zh = 仿真
+
+size =
+    .en = size
+    .zh = 大小
+
+source =
+    .en = source
+    .zh = 来源
+
+stored-as =
+    .en = stored as
+    .zh = 存储精度
+
+sum =
+    .en = sum
+    .zh = 合计
+
+summary =
+    .en = summary
+    .zh = 执行摘要
+
+switch =
+    .en = switch
+    .zh = 交换芯片
+
+system =
+    .en = system
+    .zh = 系统
+
+tensors =
+    .en = tensors
+    .zh = 张量
+
+other-rows =
+    .en = The other rows
+    .zh = 其余各行
+
+throughput =
+    .en = throughput
+    .zh = 吞吐
+
+throughput-available =
+    .en = throughput available
+    .zh = 实有吞吐
+
+time =
+    .en = time
+    .zh = 时间
+
+time-of-matmul-whatever-its =
+    .en = time of a matmul whatever its rows
+    .zh = 每次矩阵乘与行数无关的时间
+
+time-per-output-token =
+    .en = time per output token
+    .zh = 每输出 token 时间
+
+time-per-output-token-ms =
+    .en = time per output token (ms)
+    .zh = 每输出 token 时间（ms）
+
+time-per-token-ms =
+    .en = time per token (ms)
+    .zh = 每 token 时间（ms）
+
+time-to-first-token =
+    .en = time to first token
+    .zh = 首 token 延迟
+
+token-s-per-card =
+    .en = token/s per card
+    .zh = 每卡 token/s
+
+tokens =
+    .en = tokens
+    .zh = token 数
+
+tokens-that-share-experts =
+    .en = tokens that share the experts
+    .zh = 共用一组专家的 token 数
+
+# number: the intervals of all answers
+tpot =
+    .en = TPOT (80%)
+    .zh = TPOT（80%）
+
+# number: the intervals of all answers
+ttft =
+    .en = TTFT (80%)
+    .zh = TTFT（80%）
+
+type =
+    .en = type
+    .zh = 类型
+
+upper-bound =
+    .en = upper bound
+    .zh = 上界
+
+usd =
+    .en = USD
+    .zh = 美元
+
+used-by-one-token =
+    .en = used by one token
+    .zh = 单个 token 用到
+
+users =
+    .en = users
+    .zh = 用户
+
+users-at-once =
+    .en = users at once
+    .zh = 同时在线用户
+
+value =
+    .en = value
+    .zh = 取值
+
+value-range =
+    .en = value (range)
+    .zh = 取值（范围）
+
+verdict =
+    .en = verdict
+    .zh = 结论
+
+verdict-headroom =
+    .en = verdict, headroom
+    .zh = 结论与余量
+
+weights =
+    .en = weights
+    .zh = 权重
+
+weights-and-layout =
+    .en = weights and layout
+    .zh = 权重与切分
+
+weights-of-card =
+    .en = weights of a card
+    .zh = 单卡权重
+
+what =
+    .en = what
+    .zh = 内容
+
+what-was-measured-is-of =
+    .en = What was measured is of another card.
+    .zh = 已有的实测用的是另一种卡。
+
+which-row =
+    .en = which row
+    .zh = 哪一行
+
+why =
+    .en = why
+    .zh = 原因
+
+worst =
+    .en = worst
+    .zh = 最差
+
+wrong =
+    .en = wrong
+    .zh = 错误
+
+yes =
+    .en = yes
+    .zh = 支持
+
+yes-plain =
+    .en = yes
+    .zh = 是
+
+yes-it-can =
+    .en = yes
+    .zh = 能

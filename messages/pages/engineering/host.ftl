@@ -1,0 +1,118 @@
+### Host: what a server needs beside its cards, and experts computed by processors or by more cards.
+
+token-s-for-price-of =
+    .en = token/s for the price of a card
+    .zh = 每一张卡价钱的 token/s
+
+# number: the cards of the systems that are compared
+two-cards-and-host-time =
+    .en = 2 cards and host, time per token
+    .zh = 两卡加主机，每 token
+
+# number: the cards of the systems that are compared
+eight-cards-time-per-token =
+    .en = 8 cards, time per token
+    .zh = 八卡，每 token
+
+# number: the cards of the systems that are compared
+token-s-per-card-price =
+    .en = token/s per card's price: 2 cards
+    .zh = 每卡价 token/s：两卡
+
+empty-server-below-in-cards =
+    .en = empty server below, in cards
+    .zh = 空机价须低于（张卡）
+
+same-cny =
+    .en = the same, CNY
+    .zh = 同左，元
+
+users =
+    .en = { $users ->
+        [one] { $users } user
+       *[other] { $users } users
+    }
+    .zh = { $users } 个用户
+
+two-sockets-of =
+    .en = two sockets of
+    .zh = 双路
+
+gb-s-of-socket =
+    .en = GB/s of a socket
+    .zh = 每路 GB/s
+
+users-within =
+    .en = users within { $limit }
+    .zh = { $limit } 以内的用户
+
+host-memory-takes-no-time =
+    .en = host memory takes no time
+    .zh = 主机内存不耗时
+
+cores-multiply-in-no-time =
+    .en = cores multiply in no time
+    .zh = CPU 乘法不耗时
+
+pcie-takes-no-time =
+    .en = PCIe takes no time
+    .zh = PCIe 不耗时
+
+no-hand-over-between-card =
+    .en = no hand-over between card and host
+    .zh = 卡与主机无交接开销
+
+all-of-it-overlaps-with =
+    .en = all of it overlaps with the cards
+    .zh = 与卡完全重叠
+
+none-of-it-overlaps =
+    .en = none of it overlaps
+    .zh = 完全不重叠
+
+time-per-token-ms =
+    .en = time per token, ms
+    .zh = 每 token 时间（ms）
+
+two-kunpeng-at-once =
+    .en = 2×910B4-1 + Kunpeng, { $users } at once
+    .zh = 2×910B4-1 + 鲲鹏，并发 { $users }
+
+sockets =
+    .en = sockets
+    .zh = 路数
+
+ms-per-token-measured =
+    .en = ms per token, measured
+    .zh = 每 token ms（实测）
+
+measured-hybrid-systems =
+    .en = Measured hybrid systems
+    .zh = 混合系统实测
+
+routed-experts-in =
+    .en = routed experts in
+    .zh = 路由专家格式
+
+once =
+    .en = once
+    .zh = 一份
+
+copy-in-each-of-two =
+    .en = a copy in each of two sockets
+    .zh = 双路各一份
+
+copies-of-measured-system =
+    .en = copies of the measured system
+    .zh = 实测系统的份数
+
+us-for-operator-users =
+    .en = { $users ->
+        [one] µs for an operator, { $users } user
+       *[other] µs for an operator, { $users } users
+    }
+    .zh = { $users } 个用户，每算子 µs 上限
+
+taken-of-these-hosts-us =
+    .en = taken of these hosts, µs
+    .zh = 本书取值（µs）
