@@ -170,7 +170,7 @@ class Statement(Entry):
     staged_drafts: Ability | None = None
     graphs: Ability | None = None
     starts: Starting | None = None
-    workload: Defaults = Field(default_factory=Defaults)
+    workload: Defaults = Defaults()
     flags: dict[Literal["max_num_batched_tokens", "block_size", "memory_utilization",
                         "scheduler_recv_interval", "stream_interval"], str] = {}
     mechanisms: dict[str, AnyQuantity] = {}

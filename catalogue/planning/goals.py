@@ -368,14 +368,14 @@ class Goal(Entry):
     defaults: dict[str, Any] | None = None
     model: ModelName
     devices: list[Offer]
-    cards: CardRange = Field(default_factory=CardRange)
+    cards: CardRange = CardRange()
     demand: Demand
-    limits: Limits = Field(default_factory=Limits)
+    limits: Limits = Limits()
     precisions: list[PrecisionName] | None = None
     engines: list[EngineName] | None = None
     objectives: Annotated[list[Objective], Field(min_length=1)] | None = None
     have: Words | None = None
-    space: Space = Field(default_factory=Space)
+    space: Space = Space()
     ownership: Ownership = "own"
     currency: Literal["USD", "CNY"] = "USD"
 

@@ -24,11 +24,11 @@ AT_REST = 2_000_000_000  # ns: no file system's clock ticks as slowly
 
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]*)")
-_WORDS: dict[str, bool | None] = {"": None, "~": None} | {
-    written: means for word, means in (
-        ("null", None), ("true", True), ("yes", True), ("on", True),
-        ("false", False), ("no", False), ("off", False))
-    for written in (word, word.capitalize(), word.upper())}
+_MEANT: dict[str, bool | None] = {
+    "null": None, "true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+_WORDS: dict[str, bool | None] = {"": None, "~": None, **{
+    written: means for word, means in _MEANT.items()
+    for written in (word, word.capitalize(), word.upper())}}
 MAX_DIGITS = 30
 _UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")  # Unicode: control, format, surrogate, separators
 
@@ -193,8 +193,8 @@ def _of_data(events: Iterator[yaml.Event], name: str) -> Iterator[yaml.Event]:
             if event.anchor:  # of an alias, or where one is defined
                 raise ParamsError(f"{name}:{_line(event)}: anchors and aliases are not accepted, "
                                   "write the value out.")
-            if event.tag:
-                raise ParamsError(f"{name}:{_line(event)}: the tag '{event.tag}' is not accepted.")
+            if tag := getattr(event, "tag", None):
+                raise ParamsError(f"{name}:{_line(event)}: the tag '{tag}' is not accepted.")
             depth += isinstance(event, yaml.CollectionStartEvent)
             if depth > MAX_DEPTH:
                 raise ParamsError(f"{name}:{_line(event)}: nested deeper than {MAX_DEPTH} levels.")
@@ -210,8 +210,7 @@ def _of_data(events: Iterator[yaml.Event], name: str) -> Iterator[yaml.Event]:
 
 
 def _line(event: yaml.Event) -> int:
-    line: int = event.start_mark.line + 1
-    return line
+    return event.start_mark.line + 1 if event.start_mark else 1
 
 
 class _Reader:
@@ -230,6 +229,7 @@ class _Reader:
             return self._mapping(keys)
         if isinstance(event, yaml.SequenceStartEvent):
             return [self.convert(item, (*keys, i)) for i, item in enumerate(self._items())]
+        assert isinstance(event, yaml.ScalarEvent)  # nothing else begins a node of plain data
         try:
             text = _visible(event.value)
             return scalar(text) if event.implicit[0] else text  # not what stands in quotes
