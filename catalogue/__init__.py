@@ -22,11 +22,12 @@ from catalogue.deployments.scenario import (
     precision_inputs,
 )
 from catalogue.entries import trees
+from catalogue.entries.formulas import Symbol, symbols
 from catalogue.library import load, names
 from catalogue.reading import units
 from catalogue.reading.errors import LayoutError, ParamsError
 from catalogue.reading.record import ROOT
-from catalogue.reading.shared import Symbol, glossary, sources, symbols
+from catalogue.reading.shared import glossary, sources
 from catalogue.reading.values import Value
 
 load_model = partial(load, "models")

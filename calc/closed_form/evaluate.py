@@ -30,87 +30,15 @@ from calc.physics.shapes import count_parameters
 from calc.physics.step import step
 from calc.physics.timing.matmuls import slowest_clock
 from catalogue.deployments.layout import DEGREES
+from catalogue.entries.formulas import input_symbols
 
-INPUTS = frozenset({
-    "num_hidden_layers", "first_k_dense_replace", "hidden_size", "vocab_size",
-    "num_attention_heads", "num_key_value_heads", "head_dim", "q_lora_rank", "kv_lora_rank",
-    "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim", "intermediate_size",
-    "moe_intermediate_size", "n_routed_experts", "n_shared_experts", "num_experts_per_tok",
-    "n_group", "topk_group",
-    "router_bias", "expert_bias", "separate_head", "attention_bias", "attention_output_bias",
-    "qk_norm", "attention_sinks", "index_n_heads", "index_head_dim", "index_topk",
-    "sliding_window", "full_attention_layers",
-    "tensor_parallel", "pipeline_parallel", "data_parallel", "expert_parallel",
-    "expert_tensor_parallel", "redundant_experts", "shared_expert_ranks",
-    "decode_context_parallel", "context_all_to_all",
-    *(f"{name}_weight_bytes" for name in (
-        "embedding", "attention", "norm", "router", "dense_mlp", "shared_expert",
-        "routed_expert", "head")),
-    *(f"{name}_element_bytes" for name in (
-        "kv_cache", "kv_rope", "kv_index", "activation", "logit")),
-    "concurrency", "context_tokens", "input_tokens", "output_tokens", "prompt_variation",
-    "answer_variation", "max_num_batched_tokens",
-    "block_size", "memory_utilization", "activations_in_share", "share_of_left",
-    "window_blocks_freed", "absorbed_copies", "exchange_buffer_tokens",
-    "memory_capacity", "system_reserve", "memory_bandwidth", "hbm_efficiency", "runtime_reserve",
-    *(f"{name}_peak" for name in (
-        "attention", "core", "index", "dense_mlp", "shared_expert", "routed_expert", "router",
-        "head")),
-    *(f"{name}_gemm_efficiency" for name in (
-        "attention", "dense_mlp", "shared_expert", "routed_expert", "router", "head")),
-    *(f"{name}_{kind}" for kind in ("matmul_latency", "depth_latency", "activation_traffic")
-      for name in ("attention", "dense_mlp", "shared_expert", "router", "head")),
-    *(f"{name}_dequantised" for name in (
-        "attention", "dense_mlp", "shared_expert", "routed_expert")),
-    "sliced_expert_gemm_efficiency", "routed_expert_latency", "sliced_expert_latency",
-    "expert_row_traffic", "sliced_row_traffic", "gathered_row_traffic",
-    "expert_tile_growth", "sliced_tile_growth", "largest_expert_tile", "largest_sliced_tile",
-    "latent_core_latency", "latent_core_fill", "prefill_core_latency", "core_row_traffic",
-    "prefill_tile_rows",
-    "multiply_add_flops", "gemm_tile_rows", "expert_tile_rows", "load_overlap",
-    "expert_load_overlap", "clock_factor", "clock_spread",
-    "expert_streaming_efficiency", "sliced_streaming_efficiency",
-    "mla_efficiency", "mla_compute_efficiency",
-    "attention_efficiency", "core_tile_rows", "sparse_tile_rows", "sparse_attention_efficiency",
-    "sparse_prefill_efficiency", "index_efficiency", "selection_traffic", "dense_prefill_tokens",
-    "whole_selection", "absorbed_prefix_tokens", "score_traffic",
-    "l2_bandwidth", "dequantisation_traffic",
-    "prefill_dequantisation_traffic", "kernel_boundary",
-    "operators_per_layer", "host_time_per_operator", "captured", "largest_graph",
-    *(f"{name}_operators" for name in (
-        "attention", "indexer", "dense_mlp", "routed_expert", "shared_expert", "reference")),
-    "host_gap_per_step", "host_gap_per_draft",
-    "single_token_path", "routing_skew", "placement_residual", "balanced_placement",
-    "even_routing", "kv_imbalance",
-    "overlap_efficiency", "micro_batches", "unequal_streams", "single_batch_overlap",
-    "devices_per_node", "full_mesh", "pair_bandwidth", "device_link_bandwidth",
-    "network_bandwidth", "collective_alpha", "collective_efficiency", "second_round_alpha",
-    "pipelined_alpha", "pipelined_efficiency", "switch_adds", "gather_alpha", "gather_step_alpha",
-    "gather_efficiency", "gather_bulk_alpha", "gather_bulk_efficiency", "exchange_expert_time",
-    "exchange_token_time", "network_alpha",
-    "network_efficiency", "exchange_alpha", "exchange_network_alpha", "exchange_efficiency",
-    "exchange_network_efficiency", "exchange_normal", "exchange_gathered", "dispatch_element_bytes",
-    "draft_tokens", "mtp_acceptance", "acceptance_decay", "accepted_length",
-    "request_overhead", "front_end_rate",
-    "prefill_together", "separate_pools", "prefill_pool_rate",
-    "prefill_pool_devices", "prefill_pool_port_time", "prefill_replicas",
-    "mixed_steps", "think_time", "open_arrivals",
-    "prefix_hit_share", "prefill_delay_steps",
-    "bench_requests", "scheduler_recv_interval", "steps_ahead", "stream_interval",
-    "first_token_held",
-    "offloaded_share", "offloaded_weight_bytes", "host_peak", "host_gemm_efficiency",
-    "host_memory_bandwidth", "host_stream_efficiency", "host_link_bandwidth", "host_sync",
-    "host_overlap", "host_group_tokens",
-    "fetched_share", "stored_share", "device_hit_share", "host_hit_share", "host_link_efficiency",
-    "storage_bandwidth",
-})
 PHASES = ("decode", "prefill", "burst")
 
 
 def check_names(inputs: Mapping[str, Number]) -> None:
     """Raises ValueError for a missing input or one that is not an input."""
-    if wrong := sorted(inputs.keys() ^ INPUTS):
-        problem = "missing" if wrong[0] in INPUTS else "not an input"
+    if wrong := sorted(inputs.keys() ^ input_symbols()):
+        problem = "missing" if wrong[0] in input_symbols() else "not an input"
         raise ValueError(f"'{wrong[0]}' is {problem}")
 
 

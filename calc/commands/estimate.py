@@ -21,10 +21,9 @@ from calc.evidence.classes import named, stand_ins
 from calc.layouts.change import set_line
 from calc.physics.arrays import Inputs
 from calc.search.same_cards import Alternatives, alternatives
-from catalogue import ParamsError, Scenario, Value, load_pools, load_scenario, symbols
+from catalogue import ParamsError, Scenario, Symbol, Value, load_pools, load_scenario, symbols
 from catalogue.engines.released import fitting
 from catalogue.reading.amounts import human, span
-from catalogue.reading.shared import Symbol
 
 RAREST = 1e-3  # share of the steps that is told; the tail is known to a seventh of it
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from calc.kernels.law import Law
 from calc.kernels.writing import BY_DTYPE, NAMES
-from catalogue.deployments.physics_inputs import ALL_ALIKE, ELSE, NEUTRAL
+from catalogue.deployments.physics_inputs import ALL_ALIKE, ELSE
 from catalogue.deployments.stand_ins import FEW_BITS, NARROW, efficiency, latency
+from catalogue.entries.formulas import neutral
 from catalogue.entries.hardware import Device
 from catalogue.entries.mechanisms import Mechanisms
 
@@ -54,4 +55,4 @@ def _value(name: str, device: Device, priors: Mechanisms, multiplied: str, narro
             of_dtype = getattr(stated, multiplied, None)
             return float(of_dtype.value) if of_dtype else NONE_BY_DTYPE[each]
         return float(latency(stated, multiplied).value)
-    return NONE_BY_DTYPE.get(name, NEUTRAL.get(name))
+    return NONE_BY_DTYPE.get(name, neutral().get(name))

@@ -164,8 +164,16 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, compositio
         boundary_time=boundary, offload_time=offload,
         saved_time=saved, compute_time=compute, communication_time=communication,
         hidden_time=hidden, device_time=device, host_time=host, draft_gather_time=gathered,
-        draft_pass_time=draft_pass, step_time=longer + q.host_gap_per_step + (
-            0 if batch.decoding else drafted(q.draft_tokens, draft_pass)))
+        draft_pass_time=draft_pass, step_time=_step_time(q, composition, longer, draft_pass))
+
+
+def _step_time(q: Any, composition: Composition, longer: Number, draft_pass: Number) -> Number:
+    """The longer of card and host, the gap to the next step, prompts through the drafting layer.
+
+    Returns a time [s]. Source: notebooks/latency.md, section One step.
+    """
+    prompts = 0 if composition.decoding else drafted(q.draft_tokens, draft_pass)
+    return longer + q.host_gap_per_step + prompts
 
 
 def _dequantisation_time(q: Any, n: Parameters, projections: Attention, routed: Routed,

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.closed_form.evaluate import INPUTS, evaluate
+from calc.closed_form.evaluate import evaluate
 from calc.closed_form.latencies import SERVED_NAMES
 from calc.many.sweeps import latency
 from calc.sensitivity.paths import CONTINUOUS, GROUPS, WHOLE, path_of
@@ -25,12 +25,12 @@ from calc.uncertainty.gradient import slopes, traced
 from catalogue import ParamsError, symbols
 from catalogue.deployments.knobs import Knob
 from catalogue.deployments.physics_inputs import SCALARS
+from catalogue.entries.formulas import input_symbols
 from catalogue.reading import units
 
 STEP = 1e-3  # relative move of an input of memory, whose formulas are linear in each input
 SHARES = ("_efficiency", "_overlap", "_hit_share", "_traffic")
-# numbers of no unit that are no count; attention's tiles are one
-PLAIN = frozenset({*SCALARS, *CONTINUOUS, "host_overlap"} - {"core_tile_rows", "sparse_tile_rows"})
+PLAIN = frozenset({*SCALARS, *CONTINUOUS})  # of no unit, and no count unless they are whole
 DEFINED = "multiply_add_flops"  # what nobody can change
 COUNTED = ("concurrency", "input_tokens", "output_tokens", "max_num_batched_tokens")
 
@@ -66,9 +66,9 @@ def continuous(inputs: Mapping[str, Any]) -> list[str]:
     (True, True, False)
     """
     known = symbols()
-    return sorted(name for name in INPUTS if inputs[name] > 0 and (
+    return sorted(name for name in input_symbols() if inputs[name] > 0 and (
         units.uncounted(units.dimensions(known[name].unit))
-        or name.endswith(SHARES) or name in PLAIN))
+        or (not known[name].whole and (name.endswith(SHARES) or name in PLAIN))))
 
 
 def elasticities(inputs: Mapping[str, Any], attention: str,

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calc.closed_form.evaluate import INPUTS
 from calc.sensitivity.plans import Plan
 from catalogue import ParamsError, symbols
 from catalogue.deployments.loading import ROOTS
-from catalogue.deployments.physics_inputs import SWITCHES
+from catalogue.entries.formulas import input_symbols, switches
 from catalogue.reading import units
 
 # several inputs that are one thing, moved in proportion; the first is what is told
@@ -107,9 +106,9 @@ def path_of(plan: Plan, name: str, between: str | None = None) -> Path:
         moved: tuple[str, ...] = ("concurrency",)
     elif stem in GROUPS:
         moved = GROUPS[stem]
-    elif stem in knobs and (stem not in INPUTS or _movable(stem, knobs)):
+    elif stem in knobs and (stem not in input_symbols() or _movable(stem, knobs)):
         moved = knobs[stem].symbols
-    elif stem in INPUTS and _movable(stem, knobs):
+    elif stem in input_symbols() and _movable(stem, knobs):
         moved = (stem,)
     else:
         known = sorted({*knobs, *WHOLE, PER_CARD, *CONTINUOUS, *GROUPS} - {*LAID_OUT})
@@ -130,7 +129,7 @@ def _movable(name: str, knobs: Mapping[str, object]) -> bool:
     """Whether an input takes values in between: a rate, a time, a share, a count of requests."""
     unit = symbols()[name].unit
     return (name in (*WHOLE, *CONTINUOUS) or unit not in (*units.COUNTING, units.DIMENSIONLESS)
-            or (name in knobs and name not in (*LAID_OUT, *SWITCHES)))
+            or (name in knobs and name not in (*LAID_OUT, *switches())))
 
 
 def _given(path: Path, between: str) -> tuple[float, float]:

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from calc.closed_form.evaluate import INPUTS
 from calc.closed_form.latencies import SERVED_NAMES, STEADY_NAMES
 from calc.layouts.feasible import HEADROOM, has_room
 from calc.many.fronts import Best, Front, Rows
 from calc.many.sweeps import decode_sweep, sweep
 from calc.sweep.plan import DEVICES, PER_DEVICE, Choice, Plan
 from catalogue.deployments.admission.rules import too_long
+from catalogue.entries.formulas import input_symbols
 
 ROW = "row"
 TOO_LONG = "context_tokens is less than input_tokens + output_tokens"
@@ -157,7 +157,8 @@ def _only(kept: np.ndarray, rows: np.ndarray, inputs: dict[str, Any],
 def _told(names: Sequence[str], attention: str, inputs: Mapping[str, Any], memory: Rows,
           count: int) -> Rows:
     """Quantities of deployments that fit, by the shortest way to each."""
-    asked = {PER_DEVICE.get(name, name) for name in names} - memory.keys() - INPUTS - {DEVICES}
+    asked = ({PER_DEVICE.get(name, name) for name in names} - memory.keys() - input_symbols()
+             - {DEVICES})
     steps = asked & (SERVED_NAMES | STEADY_NAMES)
     found: dict[str, Any] = dict(inputs) | memory
     if steps:

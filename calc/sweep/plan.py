@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.closed_form.evaluate import INPUTS, evaluate
+from calc.closed_form.evaluate import evaluate
 from calc.layouts.feasible import KINDS, Judge
 from calc.sweep.axes import Axis
 from calc.sweep.definition import Sweep
@@ -31,6 +31,7 @@ from catalogue.deployments.admission.subject import Cut, Subject
 from catalogue.deployments.layout import DEGREES, SHARED_RANKS, SLICES, mechanism_units, rule_of
 from catalogue.deployments.layout import SHARED_CACHE as SHARED
 from catalogue.entries.deployments import Parallelism, Workload
+from catalogue.entries.formulas import input_symbols
 from catalogue.entries.hardware import Device
 from catalogue.entries.models import Model
 from catalogue.library import COMMAND_LINE
@@ -201,7 +202,7 @@ def _canonical(axis: Axis) -> Axis:
 
 
 def _is_inner(axis: Axis) -> bool:
-    return all(path in INPUTS or path.removeprefix(WORKLOAD) in PLAIN
+    return all(path in input_symbols() or path.removeprefix(WORKLOAD) in PLAIN
                or (path.startswith(CUT) and _field(path) in NUMBERS_OF_CUT) for path in axis.paths)
 
 
@@ -248,7 +249,7 @@ class _Loader:
 
     def choice(self, settings: Mapping[str, str]) -> Choice:
         """What is known where the outer axes have these values."""
-        raw = {path: text for path, text in settings.items() if path in INPUTS}
+        raw = {path: text for path, text in settings.items() if path in input_symbols()}
         overrides = [f"{path}={text}" for path, text in settings.items() if path not in raw]
         freely = any(_field(path) in NUMBERS_OF_CUT for path in (*self.paths, *raw))
         try:
@@ -366,7 +367,7 @@ def _check_names(names: tuple[str, ...], choices: tuple[Choice, ...]) -> None:
     fixed, columns = choice.fixed or {}, choice.columns or {}
     found = evaluate({**fixed, **{name: values[0] for name, (_, values) in columns.items()}},
                      choice.attention)
-    known = [name for name in (*found, *INPUTS, *PER_DEVICE, DEVICES)
+    known = [name for name in (*found, *input_symbols(), *PER_DEVICE, DEVICES)
              if not name.startswith("stage_")]
     for name in names:
         if name not in known:

@@ -15,6 +15,7 @@ from catalogue.deployments.knobs import LATENCIES, TRAFFIC
 from catalogue.deployments.physics_inputs import IF_KNOWN, SCALARS
 from catalogue.deployments.resolved import ACCEPTED
 from catalogue.entries.entry import Entry
+from catalogue.entries.formulas import symbols
 from catalogue.entries.mechanisms import BytesByDtype, Mechanisms, ShareByDtype, TimeByDtype
 from catalogue.entries.models import Acceptance
 from catalogue.reading import units
@@ -23,36 +24,7 @@ from catalogue.reading.values import Unit, Value
 if TYPE_CHECKING:
     from catalogue.entries.hardware import Link, Node
 
-FLAGS = ("exchange_normal", "exchange_gathered", "separate_pools", "prefill_together",
-         "activations_in_share", "share_of_left", "window_blocks_freed", "whole_selection",
-         "context_all_to_all", "unequal_streams", "single_batch_overlap",
-         "first_token_held")  # 0 or 1
-OTHERS = {  # of exchanges and of a host, which the priors have in groups or leave out
-    "exchange_alpha": Unit("s", exclusive=False), "exchange_efficiency": Unit("1", maximum=1),
-    "exchange_network_alpha": Unit("s", exclusive=False),
-    "exchange_network_efficiency": Unit("1", maximum=1),
-    "exchange_expert_time": Unit("s", exclusive=False),
-    "exchange_token_time": Unit("s/token", exclusive=False),
-    "exchange_buffer_tokens": Unit("token", exclusive=False),  # 0: a library without buffers
-    "host_stream_efficiency": Unit("1", maximum=1), "host_gemm_efficiency": Unit("1", maximum=1),
-    "host_vector_efficiency": Unit("1", maximum=1),
-    "routed_expert_latency": Unit("s", exclusive=False),
-    "score_traffic": Unit("B", exclusive=False),
-    "attention_operators": Unit("1"),  # of an engine; those of a card are counted in a group
-    "host_sync": Unit("s", exclusive=False), "host_overlap": Unit("1", exclusive=False, maximum=1),
-    "host_link_efficiency": Unit("1", maximum=1), "storage_bandwidth": Unit("B/s"),
-    "device_hit_share": Unit("1", exclusive=False, maximum=1),
-    "host_hit_share": Unit("1", exclusive=False, maximum=1),
-    "micro_batches": Unit("1", minimum=1, exclusive=False, maximum=2, integer=True),
-    "prefix_hit_share": Unit("1", exclusive=False, maximum=1),
-    "dense_prefill_tokens": Unit("token", exclusive=False),
-    "absorbed_prefix_tokens": Unit("token", exclusive=False),
-    "largest_graph": Unit("token"),
-    "steps_ahead": Unit("1", exclusive=False, integer=True),
-    "sparse_attention_efficiency": Unit("1", maximum=1),
-    "sparse_prefill_efficiency": Unit("1", maximum=1),
-    **{name: Unit("1", exclusive=False, maximum=1, integer=True) for name in FLAGS},
-}
+STATED = ("prior", "switch")  # kinds of inputs that a scenario's mechanisms may state
 BY_DTYPE = ("gemm_efficiency", "grouped_gemm_efficiency", "sliced_gemm_efficiency")
 SHARED_RANKS, SLICES = "shared_expert_ranks", "expert_tensor_parallel"
 SHARED_CACHE = "decode_context_parallel"
@@ -102,7 +74,11 @@ def mechanism_units() -> dict[str, Unit]:
                          (TRAFFIC, BytesByDtype)):
         rules |= {f"{table}.{dtype}": rule_of(kind, dtype)
                   for table in tables for dtype in kind.model_fields}
-    return {name: rule for name, rule in rules.items() if rule is not None} | OTHERS
+    # of exchanges, a host, an engine: what files of mechanisms have in groups or leave out
+    rules |= {name: symbol.rule for name, symbol in symbols().items()
+              if symbol.kind in STATED and name not in rules}
+    rules["host_vector_efficiency"] = rule_of(Mechanisms, "host_vector_efficiency")
+    return {name: rule for name, rule in rules.items() if rule is not None}
 
 
 def rule_of(cls: type[Entry], name: str) -> Unit | None:

@@ -17,11 +17,12 @@ from catalogue.deployments.physics_inputs import peak_problem
 from catalogue.deployments.profiles import named, underlaid
 from catalogue.deployments.scenario import Scenario
 from catalogue.entries.deployments import Documented, ScenarioFile
+from catalogue.entries.formulas import symbols
 from catalogue.entries.hardware import Device
 from catalogue.library import Override
 from catalogue.reading import units, yamlfile
 from catalogue.reading.errors import LayoutError, ParamsError
-from catalogue.reading.shared import sources, symbols
+from catalogue.reading.shared import sources
 from catalogue.reading.values import Text
 from catalogue.reading.yamlfile import YamlFile
 

@@ -1,7 +1,7 @@
 """From a deployment's entries to the inputs of the physics: peaks, links, mechanisms, host.
 
 Every mechanism is a knob: a named parameter with a range, which moves one or several inputs
-together. What the entries do not say has the neutral value of ``NEUTRAL``.
+together. What the entries do not say is neutral in ``params/symbols.yml``.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from catalogue import library
 from catalogue.deployments.fabric import NETWORK_ALPHA, exchange_latencies, link_inputs
-from catalogue.deployments.knobs import DENSE, WIDE, Knob, by_dtype, multiplied
+from catalogue.deployments.knobs import WIDE, Knob, by_dtype, multiplied
 from catalogue.deployments.precision_support import (
     HOST_DTYPES,
     host_peaks,
@@ -22,6 +22,8 @@ from catalogue.deployments.precision_support import (
 )
 from catalogue.deployments.resolved import Resolved
 from catalogue.deployments.stand_ins import widened_experts
+from catalogue.entries.formulas import neutral, switches
+from catalogue.entries.mechanisms import IfKnown, OfEvery
 from catalogue.reading.values import Value
 
 if TYPE_CHECKING:
@@ -44,24 +46,8 @@ ALL_ALIKE = {"second_round_alpha": "collective_alpha", "gather_alpha": "collecti
              "gather_efficiency": "collective_efficiency"}
 # of which other mechanism one takes the value, where it has none: prompts of sparse attention too
 FOLLOWING = ALL_ALIKE | {SPARSE_PREFILL: SPARSE_SHARE}
-SCALARS = (
-    "gemm_tile_rows", "expert_tile_rows", "load_overlap", "expert_load_overlap", "clock_factor",
-    "clock_spread", "expert_streaming_efficiency", "sliced_streaming_efficiency", "mla_efficiency",
-    "mla_compute_efficiency", "attention_efficiency", "core_tile_rows", "sparse_tile_rows",
-    "index_efficiency", "selection_traffic", "dequantisation_traffic",
-    "prefill_dequantisation_traffic", "kernel_boundary", "operators_per_layer",
-    "host_time_per_operator", "host_gap_per_step", "host_gap_per_draft", "single_token_path",
-    "placement_residual", "routing_skew", "kv_imbalance", "overlap_efficiency", "collective_alpha",
-    "collective_efficiency", "network_alpha", "network_efficiency",
-    "request_overhead", "absorbed_copies", "front_end_rate",
-)
-# knobs where they are known, of card or engine: what experts take besides loading and arithmetic,
-# and a library's collectives
-OF_LATENT = ("latent_core_latency", "latent_core_fill")  # of its decode core
-IF_KNOWN = (*OF_LATENT, "routed_expert_latency", "sliced_expert_latency", "expert_row_traffic",
-            "sliced_row_traffic", "gathered_row_traffic", "expert_tile_growth",
-            "sliced_tile_growth", "largest_expert_tile", "largest_sliced_tile",
-            "prefill_core_latency", "core_row_traffic", "prefill_tile_rows", *PIPELINED, *FOLLOWING)
+SCALARS, IF_KNOWN = tuple(OfEvery.model_fields), tuple(IfKnown.model_fields)
+OF_LATENT = ("latent_core_latency", "latent_core_fill")  # of MLA's decode core
 SPARSE = ("sparse_tile_rows", "index_efficiency", "selection_traffic")  # of models with an indexer
 # where nothing is said of slices: what is said of whole experts; of experts: what of any matmul
 ELSE = {"sliced_gemm_efficiency": "grouped_gemm_efficiency",
@@ -71,54 +57,11 @@ ELSE = {"sliced_gemm_efficiency": "grouped_gemm_efficiency",
         "sliced_row_traffic": "expert_row_traffic", "sliced_tile_growth": "expert_tile_growth",
         "largest_sliced_tile": "largest_expert_tile",
         "host_vector_efficiency": "host_gemm_efficiency"}
-# kernels of every layer alike, where none are counted
-ALIKE = {"attention_operators": 1.0, "indexer_operators": 0.0, "dense_mlp_operators": 0.0,
-         "routed_expert_operators": 0.0, "shared_expert_operators": 0.0,
-         "reference_operators": 1.0}
 # knobs where they are stated
 STATED = ("host_overlap", "storage_bandwidth", "score_traffic", "attention_operators")
 COMPUTING = ("host_stream_efficiency", "host_gemm_efficiency", "host_sync")  # experts on the host
 OF_VECTORS = {"host_gemm_efficiency": "host_vector_efficiency"}  # of blocks of few bits
 FETCHING = ("host_stream_efficiency", "host_link_efficiency")  # experts out of its memory
-NEVER = 1e6  # [s]; an algorithm that is not there takes longer than any other
-NEUTRAL: dict[str, float] = {
-    "offloaded_share": 0, "offloaded_weight_bytes": 1, "host_peak": 1, "host_gemm_efficiency": 1,
-    "host_memory_bandwidth": 1, "host_stream_efficiency": 1, "host_link_bandwidth": 1,
-    "host_sync": 0, "host_group_tokens": 0, "score_traffic": 0, "micro_batches": 1,
-    "unequal_streams": 0, "single_batch_overlap": 0,
-    "draft_tokens": 0, "prefill_together": 0, "prefix_hit_share": 0, "exchange_normal": 0,
-    "exchange_gathered": 0, "separate_pools": 0, "exchange_network_alpha": 0, "think_time": 0,
-    "open_arrivals": 0, "kv_imbalance": 1, "host_overlap": 0, "fetched_share": 0, "stored_share": 0,
-    "device_hit_share": 1, "host_hit_share": 1, "host_link_efficiency": 1,
-    "prompt_variation": 0, "answer_variation": 0, "prefill_delay_steps": 0,
-    "scheduler_recv_interval": 1, "steps_ahead": 0, "stream_interval": 1, "first_token_held": 0,
-    "bench_requests": 0,
-    "balanced_placement": 0, "even_routing": 0, "placement_residual": 0, "redundant_experts": 0,
-    "shared_expert_ranks": 0, "expert_tensor_parallel": 0, "decode_context_parallel": 1,
-    "context_all_to_all": 0, "accepted_length": 0, "share_of_left": 0,
-    "largest_graph": 512,  # tokens; vLLM's max_cudagraph_capture_size, unless requests are few
-    "absorbed_copies": 0, "exchange_buffer_tokens": 0, "prefill_pool_rate": 0,
-    "activations_in_share": 1, "window_blocks_freed": 1, "prefill_pool_devices": 0,
-    "prefill_replicas": 0, "prefill_pool_port_time": 0, "routed_expert_latency": 0,
-    "latent_core_latency": 0, "latent_core_fill": 0, "prefill_core_latency": 0,
-    "core_row_traffic": 0, "prefill_tile_rows": 1,
-    "sliced_expert_latency": 0, "expert_row_traffic": 1, "sliced_row_traffic": 1,
-    "gathered_row_traffic": 0, "expert_tile_growth": 0, "sliced_tile_growth": 0,
-    "largest_expert_tile": 0, "largest_sliced_tile": 0,
-    **dict.fromkeys((f"{name}_activation_traffic" for name in DENSE), 0),
-    "sparse_tile_rows": 1, SPARSE_SHARE: 1, SPARSE_PREFILL: 1, "index_efficiency": 1,
-    "selection_traffic": 0, "whole_selection": 1, "dense_prefill_tokens": 0,
-    "absorbed_prefix_tokens": 0,
-    "pipelined_alpha": NEVER, "pipelined_efficiency": 1, "gather_step_alpha": 0,
-    "gather_bulk_alpha": NEVER, "gather_bulk_efficiency": 1, "exchange_expert_time": 0,
-    "exchange_token_time": 0,
-}
-# how an engine works; what a scenario may set besides the mechanisms
-SWITCHES = ("micro_batches", "unequal_streams", "single_batch_overlap", "exchange_normal",
-            "exchange_gathered", "separate_pools", "prefill_together", "prefix_hit_share",
-            "activations_in_share", "share_of_left", "window_blocks_freed", "whole_selection",
-            "dense_prefill_tokens", "absorbed_prefix_tokens", "context_all_to_all",
-            "largest_graph", "steps_ahead", "first_token_held")
 
 
 def knobs(scenario: Resolved) -> list[Knob]:
@@ -202,7 +145,7 @@ def _priors(scenario: Resolved) -> list[Knob]:
 
 
 def _switched(scenario: Resolved, name: str) -> bool:
-    """Whether a deployment states one of ``SWITCHES`` and does not set it to 0."""
+    """Whether a deployment states one of ``switches()`` and does not set it to 0."""
     switch = scenario.mechanisms.get(name)
     return switch is not None and bool(switch.value)
 
@@ -257,7 +200,7 @@ def _operators(scenario: Resolved) -> dict[str, float]:
     name = scenario.device.mechanisms or USUAL[scenario.device.type]
     counted = library.load("mechanisms", name).operators
     if counted is None:
-        return ALIKE
+        return {}
     latent, experts, shared = (
         part.value for part in (counted.latent_attention, counted.routed_experts,
                                 counted.shared_expert))
@@ -283,12 +226,12 @@ def peak_problem(scenario: Resolved) -> tuple[str, str] | None:
 
 def physics_inputs(scenario: Resolved, mechanisms: tuple[Knob, ...]) -> dict[str, float]:
     """Inputs of the physics that are not of model, precision, parallelism or workload (SI)."""
-    found: dict[str, float] = dict(NEUTRAL)
+    found: dict[str, float] = dict(neutral())
     found |= _compute(scenario) | link_inputs(scenario) | _host(scenario) | _operators(scenario)
     for knob in mechanisms:
         found |= dict.fromkeys(knob.symbols, knob.value.value)
     found |= {name: value.value for name, value in scenario.mechanisms.items()
-              if name in SWITCHES}
+              if name in switches()}
     balancing = scenario.file.parallelism.balancing
     found |= {"balanced_placement": int(balancing == "periodic"),
               "even_routing": int(balancing == "ideal")}

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, field_validator, model_validator
 
-from catalogue.entries import mechanisms, trees
+from catalogue.entries import models, trees
 from catalogue.entries.entry import (
     Called,
     DeviceName,
@@ -263,14 +263,14 @@ class Workload(Entry):
             raise ValueError("'arrival_rate' is given with 'arrivals: poisson', and only with it")
         if self.requests is not None and self.requests.value < self.concurrency.value:
             raise ValueError("'requests' is less than concurrency")
-        mechanisms.check_drafts(self.draft_tokens, self.accepted_length, self.acceptance)
+        models.check_drafts(self.draft_tokens, self.accepted_length, self.acceptance)
         return self
 
     @property
     def length_accepted(self) -> Value | None:
         """Tokens of a step as they are stated, or from how often its drafts count [1]."""
         if self.acceptance:
-            return mechanisms.accepted_length(self.acceptance)
+            return models.accepted_length(self.acceptance)
         return self.accepted_length
 
 

@@ -1,4 +1,4 @@
-"""What a file of formulas may hold: a document's, each beside the right one, or a calculator's.
+"""What formulas are made of: symbols; a document's, each beside the right one; a calculator's.
 
 Trees are evaluated in SI units, so the factors by which a document only changes units (10⁹ for GB,
 1000 for ms) do not stand in them. A formula that the document prints as a result only, and that is
@@ -7,16 +7,20 @@ known because it gives this result, is marked ``reconstructed``.
 
 from __future__ import annotations
 
+import functools
 import re
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
 from catalogue.entries import trees
 from catalogue.entries.entry import Entry, ModelName, ScenarioName
-from catalogue.reading import units
+from catalogue.reading import units, yamlfile
+from catalogue.reading.errors import ParamsError
 from catalogue.reading.printed import of_value
-from catalogue.reading.shared import symbols
+from catalogue.reading.record import ROOT, record
 from catalogue.reading.values import (
     AnyQuantity,
     Flag,
@@ -24,6 +28,7 @@ from catalogue.reading.values import (
     Misplaced,
     SourceKey,
     Text,
+    Unit,
     Value,
     Whole,
 )
@@ -31,6 +36,11 @@ from catalogue.reading.values import (
 Chapter = Literal["architecture", "memory", "compute", "communication", "latency", "throughput",
                   "serving", "cost"]
 Verdict = Literal["right", "right-with-conditions", "wrong", "undefined"]
+# where an input of a deployment comes from
+Kind = Literal["model", "parallelism", "precision", "workload", "device", "network", "host", "pool",
+               "prior", "switch", "matmul", "count", "constant"]
+Number = int | float
+SYMBOLS = ROOT / "symbols.yml"
 _KINDS = ("devices", "links", "nodes", "models", "formats")
 _REFERENCE = re.compile(r"([a-z]+)/([a-z0-9.-]+)((?:/[a-z_0-9]+)+)")
 
@@ -66,6 +76,118 @@ class Letter(Entry):
     unit: SymbolUnit
     en: str
     zh: str
+
+
+class Symbol(Letter):
+    """The one name of a quantity, and what is known of it whatever the deployment.
+
+    Attributes:
+        name: in code and data.
+        latex, unit, en, zh: letter, SI unit, English and Chinese name.
+        kind: where an input comes from; None of what follows from inputs, and of money and power.
+        sign: positive, never zero; signed, below zero too; else at least zero.
+        whole: whether it takes whole numbers alone; unless said, where it is counted.
+        least, most: what a deployment may state of it, SI.
+        neutral: where it does nothing, which holds where nobody says any, SI.
+        samples, range: what random checks choose among, or draw between, SI.
+    """
+
+    name: str
+    kind: Kind | None = None
+    sign: Literal["positive", "nonnegative", "signed"] = "nonnegative"
+    whole: bool = True
+    least: Number | None = None
+    most: Number | None = None
+    neutral: Number | None = None
+    samples: tuple[Number, ...] = ()
+    range: tuple[Number, Number] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _counted(cls, raw: Any) -> Any:
+        if not isinstance(raw, dict):
+            return raw
+        parts = set(str(raw.get("unit")).split("/")) - {units.DIMENSIONLESS}
+        return {"whole": parts <= set(units.COUNTING)} | raw
+
+    @model_validator(mode="after")
+    def _meant(self) -> Symbol:
+        """Numbers that its sign allows, drawn in one way; only inputs are neutral somewhere."""
+        numbers = [*self.samples, *(self.range or ())]
+        if self.range and (self.samples or not self.range[0] < self.range[1]):
+            raise ValueError("expected 'samples' or one 'range' [low, high]")
+        if self.sign != "signed" and min(numbers, default=0) < 0:
+            raise ValueError("a sample below zero, expected 'sign: signed'")
+        if self.sign == "positive" and (0 in self.samples or self.neutral == 0):
+            raise ValueError("0 is no value of what is positive")
+        if self.kind is None and self.neutral is not None:
+            raise ValueError("'neutral' is of an input, expected its 'kind'")
+        return self
+
+    @property
+    def rule(self) -> Unit:
+        """What a deployment may state of it."""
+        return Unit(self.unit.removesuffix("/request"), minimum=self.least or 0.0,
+                    exclusive=self.sign == "positive" and self.least is None,
+                    maximum=self.most, integer=self.whole)
+
+
+def symbols() -> dict[str, Symbol]:
+    """Every symbol of the book by name, from ``params/symbols.yml``.
+
+    Raises ParamsError, with file and line, for an entry that is not one.
+    """
+    record(SYMBOLS)
+    return _symbols(SYMBOLS)
+
+
+def input_symbols() -> frozenset[str]:
+    """Every input symbol of a deployment: those that have a kind."""
+    record(SYMBOLS)
+    return _input_symbols(SYMBOLS)
+
+
+def switches() -> tuple[str, ...]:
+    """How an engine works: what a scenario may set besides the mechanisms of its card."""
+    record(SYMBOLS)
+    return _switches(SYMBOLS)
+
+
+def neutral() -> Mapping[str, Number]:
+    """Inputs at which they do nothing, which hold where nobody says any (SI)."""
+    record(SYMBOLS)
+    return _neutral(SYMBOLS)
+
+
+@functools.cache
+def _input_symbols(path: Path) -> frozenset[str]:
+    return frozenset(name for name, symbol in _symbols(path).items() if symbol.kind)
+
+
+@functools.cache
+def _switches(path: Path) -> tuple[str, ...]:
+    return tuple(name for name, symbol in _symbols(path).items() if symbol.kind == "switch")
+
+
+@functools.cache
+def _neutral(path: Path) -> dict[str, Number]:
+    return {name: symbol.neutral for name, symbol in _symbols(path).items()
+            if symbol.neutral is not None}
+
+
+@functools.cache
+def _symbols(path: Path) -> dict[str, Symbol]:
+    file, found = yamlfile.read(path), {}
+    for name, entry in file.data.items():
+        try:
+            found[name] = Symbol.model_validate(
+                entry | {"name": name} if isinstance(entry, dict) else entry)
+        except ValidationError as error:
+            problem = error.errors(include_url=False)[0]
+            at = (name, *problem["loc"])
+            raise ParamsError(f"{file.where(at)}: {'.'.join(map(str, at))}: "
+                              f"{problem['msg'].removeprefix('Value error, ')}.") from None
+    return found
 
 
 class Example(Entry):

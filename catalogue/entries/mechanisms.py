@@ -7,15 +7,13 @@ does. 80% of well-made engines on such a card are meant to lie inside a range.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-from itertools import pairwise
+import inspect
 from typing import Annotated, Any
 
 from pydantic import ConfigDict, model_validator
 
 from catalogue.entries.entry import Entry, MechanismsName, Named
-from catalogue.reading.values import Count, Misplaced, Share, Time, Tokens, Unit, Value
+from catalogue.reading.values import Count, Share, Time, Tokens, Unit, Value
 
 Number = Annotated[Value, Unit("1")]
 NumberOrZero = Annotated[Value, Unit("1", exclusive=False)]
@@ -26,19 +24,6 @@ TimeOrZero = Annotated[Value, Unit("s", exclusive=False)]
 
 HOST = ("host_stream_efficiency", "host_gemm_efficiency", "host_vector_efficiency", "host_sync",
         "host_link_efficiency")
-# what a file need not say: what it says of whole experts, of dense matmuls, of any layer holds
-OPTIONAL = {"narrow_streaming_efficiency", "sliced_narrow_streaming_efficiency",
-            "narrow_expert_latency", "routed_expert_latency", "sliced_expert_latency",
-            "expert_row_traffic", "sliced_row_traffic", "gathered_row_traffic",
-            "expert_tile_growth", "sliced_tile_growth", "largest_expert_tile",
-            "largest_sliced_tile", "activation_traffic", "latent_core_latency", "latent_core_fill",
-            "prefill_core_latency", "core_row_traffic", "prefill_tile_rows", "operators",
-            "sparse_prefill_efficiency", "sliced_gemm_efficiency", "sliced_streaming_efficiency",
-            "expert_tile_rows", "expert_load_overlap", "host_vector_efficiency",
-            "second_round_alpha", "pipelined_alpha", "pipelined_efficiency", "gather_alpha",
-            "gather_step_alpha", "gather_efficiency", "gather_bulk_alpha", "gather_bulk_efficiency"}
-
-
 class ShareByDtype(Entry):
     """Share of the dense matrix peak by the dtype that is multiplied [1]."""
 
@@ -149,8 +134,8 @@ class Operators(Group):
     shared_expert: Number
 
 
-class Mechanisms(Named):
-    """Priors of one class of devices, or of the host processors that compute experts.
+class Grouped(Named):
+    """What stands in tables by dtype and in groups, or is of a host.
 
     Attributes:
         like: mechanisms whose values hold for whatever this file leaves out.
@@ -164,71 +149,14 @@ class Mechanisms(Named):
             the other [s].
         activation_traffic: of a dense matmul, what quantising its rows moves besides, per element
             that its outputs sum over [B].
-        gemm_tile_rows: rows that a matmul multiplies at least [1].
-        expert_tile_rows: the same of experts [1].
-        expert_tile_growth, sliced_tile_growth: rows of a tile that their kernels choose over the
-            mean rows of one, where larger; largest_expert_tile, largest_sliced_tile: the most [1].
-        load_overlap: share of the shorter of loading and arithmetic that a matmul hides [1].
-        expert_load_overlap: the same of whole experts [1].
-        expert_streaming_efficiency: share of the HBM bandwidth at which expert weights are read
-            for few rows [1].
         narrow_streaming_efficiency: the same of weights of fewer than eight bits that kernels widen
             while they read them; ``sliced_``: of slices [1].
         narrow_expert_latency: what those kernels take in a layer, however few the rows [s].
-        routed_expert_latency, sliced_expert_latency: what the experts of a layer take whatever the
-            rows, whole and slices, less their kernels' boundaries [s].
-        expert_row_traffic, sliced_row_traffic: times that their rows are moved besides the
-            matmuls: gathered, gated, quantised, summed; once where no more is known [1].
-        gathered_row_traffic: times that the rows of all whole experts are, on a rank that has the
-            tokens of all: kernels that sort, gate and sum them whosever they are [1].
-        mla_efficiency: share of the HBM bandwidth at which the decode core reads the cache [1].
-        mla_compute_efficiency: share of the matrix peak of the decode core with all heads [1].
-        latent_core_latency: of a layer's decode core of MLA, its splits joined, however few the
-            positions, less the boundaries [s].
-        latent_core_fill: of it, filling and draining its pipeline for one request [s].
-        prefill_core_latency: of a layer's core in prefill, less the boundary [s].
-        core_row_traffic: times that its bytes are moved besides its arithmetic [1].
-        prefill_tile_rows: rows of a prompt that it brings in at once; whole tiles [1].
-        attention_efficiency: share of the matrix peak of flash attention in prefill [1].
-        core_tile_rows: rows of heads and tokens of a request that the decode core of MLA
-            multiplies at once; whole tiles, a kernel's constant [1].
-        sparse_tile_rows: rows of heads that a kernel of sparse attention multiplies at once [1].
         sparse_attention_efficiency: share of the matrix peak of sparse attention, rows that fill
             a tile included; by elements of the cache of 16 bits, and of fewer [1].
-        sparse_prefill_efficiency: of prompts, where it is another; absent, the same [1].
-        index_efficiency: share of its matrix peak at which an indexer scores positions [1].
-        selection_traffic: what choosing among the scores moves, per score [B].
-        kernel_boundary: between two kernels of a captured graph, not in the rates above [s].
-        host_time_per_operator: of the host per operator that it launches itself [s].
-        host_gap_per_step: scheduling, sampling and detokenisation between steps [s].
         host_system_memory: of a server's own, what its system and services hold [B].
         host_process_memory: the same of an engine's processes, per card [B].
-        host_gap_per_draft: of the host between two passes of the layer that drafts: attention's
-            metadata, positions, launches [s].
-        collective_alpha: of one exchange inside a node; an all-reduce in one shot takes one [s].
-        second_round_alpha: of the second exchange of an all-reduce in two [s].
-        collective_efficiency: share of the links, one way, that such exchanges reach [1].
-        gather_alpha, gather_step_alpha, gather_efficiency: latency of an all-gather or a
-            reduce-scatter [s], for each further rank [s], and share of the links [1].
-        gather_bulk_alpha, gather_bulk_efficiency: the same of large ones, in a pipeline.
-        pipelined_alpha, pipelined_efficiency: latency [s] and share of the links of a library's
-            all-reduce in chunks, which large payloads take; none where no file says any.
-        network_alpha: of one message between nodes within a collective [s].
-        network_efficiency: share of the scale-out port that large messages reach [1].
         all_to_all: dispatch and combine, by mode and level.
-        overlap_efficiency: share of the shorter of computation and communication that two
-            half-batches hide [1].
-        placement_residual: standard deviation over mean of the load of expert-parallel ranks that
-            placement by measured load leaves [1].
-        routing_skew: squared coefficient of variation of the popularity of experts [1].
-        dequantisation_traffic: through L2 per 4-bit weight that is widened first [B].
-        prefill_dequantisation_traffic: the same in prefill, where all experts are widened [B].
-        single_token_path: what a fused path for one token saves per step [s].
-        kv_imbalance: max over mean of the tokens of data-parallel ranks [1].
-        clock_factor: sustained over nominal clock under load [1].
-        clock_spread: its standard deviation over mean among cards of one kind [1].
-        request_overhead: HTTP, tokenisation and scheduling of one request [s].
-        front_end_rate: at which the front end lets requests in, one after another [request/s].
         host_stream_efficiency: share of the host's memory bandwidth of expert kernels [1].
         host_gemm_efficiency: share of the host's matrix peak of expert kernels; of the vector
             peak where there is no matrix unit [1].
@@ -237,9 +165,6 @@ class Mechanisms(Named):
         host_sync: hand-over between device and host, per layer [s].
         host_link_efficiency: share of the link to a device that large copies from the host's
             memory reach [1].
-        absorbed_copies: of MLA's absorbed up-projections in the activations' dtype, kept beside
-            what was loaded [1].
-        operators_per_layer: kernels of a layer of latent attention, routed and shared experts [1].
         operators: kernels of the parts of a layer, in proportion.
     """
 
@@ -248,60 +173,134 @@ class Mechanisms(Named):
     grouped_gemm_efficiency: ShareByDtype | None = None
     matmul_latency: TimeByDtype | None = None
     depth_latency: TimeByDtype | None = None
-    expert_streaming_efficiency: Share | None = None
-    mla_efficiency: Share | None = None
-    mla_compute_efficiency: Share | None = None
-    attention_efficiency: Share | None = None
-    core_tile_rows: Count | None = None
-    sparse_tile_rows: Count | None = None
     sparse_attention_efficiency: ShareByCache | None = None
-    sparse_prefill_efficiency: Share | None = None
-    index_efficiency: Share | None = None
-    selection_traffic: BytesOrZero | None = None
-    kernel_boundary: Time | None = None
-    host_time_per_operator: Time | None = None
-    host_gap_per_step: Time | None = None
-    host_gap_per_draft: TimeOrZero | None = None
     host_system_memory: BytesOrZero | None = None
     host_process_memory: BytesOrZero | None = None
-    collective_alpha: Time | None = None
-    second_round_alpha: Time | None = None
-    collective_efficiency: Share | None = None
-    gather_alpha: Time | None = None
-    gather_step_alpha: TimeOrZero | None = None
-    gather_efficiency: Share | None = None
-    gather_bulk_alpha: Time | None = None
-    gather_bulk_efficiency: Share | None = None
-    pipelined_alpha: Time | None = None
-    pipelined_efficiency: Share | None = None
-    network_alpha: Time | None = None
-    network_efficiency: Share | None = None
     all_to_all: AllToAll | None = None
-    overlap_efficiency: Share | None = None
-    placement_residual: NumberOrZero | None = None
-    routing_skew: NumberOrZero | None = None
-    dequantisation_traffic: BytesOrZero | None = None
-    prefill_dequantisation_traffic: BytesOrZero | None = None
-    single_token_path: TimeOrZero | None = None
-    kv_imbalance: Number | None = None
-    clock_factor: Share | None = None
-    clock_spread: ShareOrZero | None = None
-    request_overhead: Time | None = None
-    front_end_rate: RequestRate | None = None
     host_stream_efficiency: Share | None = None
     host_gemm_efficiency: Share | None = None
     host_vector_efficiency: Share | None = None
     host_sync: Time | None = None
     host_link_efficiency: Share | None = None
-    gemm_tile_rows: Number | None = None
-    load_overlap: ShareOrZero | None = None
-    operators_per_layer: Number | None = None
-    absorbed_copies: ShareOrZero | None = None
     sliced_gemm_efficiency: ShareByDtype | None = None
-    sliced_streaming_efficiency: Share | None = None
     narrow_streaming_efficiency: Share | None = None
     sliced_narrow_streaming_efficiency: Share | None = None
     narrow_expert_latency: Time | None = None
+    activation_traffic: BytesByDtype | None = None
+    operators: Operators | None = None
+
+
+class OfEvery(Entry):
+    """Numbers that a prediction needs of every card; draws of ranges follow their order.
+
+    Attributes:
+        gemm_tile_rows: rows that a matmul multiplies at least [1].
+        expert_tile_rows: the same of experts [1].
+        load_overlap: share of the shorter of loading and arithmetic that a matmul hides [1].
+        expert_load_overlap: the same of whole experts [1].
+        clock_factor: sustained over nominal clock under load [1].
+        clock_spread: its standard deviation over mean among cards of one kind [1].
+        expert_streaming_efficiency: share of the HBM bandwidth at which expert weights are read
+            for few rows [1].
+        mla_efficiency: share of the HBM bandwidth at which the decode core reads the cache [1].
+        mla_compute_efficiency: share of the matrix peak of the decode core with all heads [1].
+        attention_efficiency: share of the matrix peak of flash attention in prefill [1].
+        core_tile_rows: rows of heads and tokens of a request that the decode core of MLA
+            multiplies at once; whole tiles, a kernel's constant [1].
+        sparse_tile_rows: rows of heads that a kernel of sparse attention multiplies at once [1].
+        index_efficiency: share of its matrix peak at which an indexer scores positions [1].
+        selection_traffic: what choosing among the scores moves, per score [B].
+        dequantisation_traffic: through L2 per 4-bit weight that is widened first [B].
+        prefill_dequantisation_traffic: the same in prefill, where all experts are widened [B].
+        kernel_boundary: between two kernels of a captured graph, not in the rates above [s].
+        operators_per_layer: kernels of a layer of latent attention, routed and shared experts [1].
+        host_time_per_operator: of the host per operator that it launches itself [s].
+        host_gap_per_step: scheduling, sampling and detokenisation between steps [s].
+        host_gap_per_draft: of the host between two passes of the layer that drafts: attention's
+            metadata, positions, launches [s].
+        single_token_path: what a fused path for one token saves per step [s].
+        placement_residual: standard deviation over mean of the load of expert-parallel ranks that
+            placement by measured load leaves [1].
+        routing_skew: squared coefficient of variation of the popularity of experts [1].
+        kv_imbalance: max over mean of the tokens of data-parallel ranks [1].
+        overlap_efficiency: share of the shorter of computation and communication that two
+            half-batches hide [1].
+        collective_alpha: of one exchange inside a node; an all-reduce in one shot takes one [s].
+        collective_efficiency: share of the links, one way, that such exchanges reach [1].
+        network_alpha: of one message between nodes within a collective [s].
+        network_efficiency: share of the scale-out port that large messages reach [1].
+        request_overhead: HTTP, tokenisation and scheduling of one request [s].
+        absorbed_copies: of MLA's absorbed up-projections in the activations' dtype, kept beside
+            what was loaded [1].
+        front_end_rate: at which the front end lets requests in, one after another [request/s].
+    """
+
+    gemm_tile_rows: Number | None = None
+    expert_tile_rows: Number | None = None
+    load_overlap: ShareOrZero | None = None
+    expert_load_overlap: ShareOrZero | None = None
+    clock_factor: Share | None = None
+    clock_spread: ShareOrZero | None = None
+    expert_streaming_efficiency: Share | None = None
+    sliced_streaming_efficiency: Share | None = None
+    mla_efficiency: Share | None = None
+    mla_compute_efficiency: Share | None = None
+    attention_efficiency: Share | None = None
+    core_tile_rows: Count | None = None
+    sparse_tile_rows: Count | None = None
+    index_efficiency: Share | None = None
+    selection_traffic: BytesOrZero | None = None
+    dequantisation_traffic: BytesOrZero | None = None
+    prefill_dequantisation_traffic: BytesOrZero | None = None
+    kernel_boundary: Time | None = None
+    operators_per_layer: Number | None = None
+    host_time_per_operator: Time | None = None
+    host_gap_per_step: Time | None = None
+    host_gap_per_draft: TimeOrZero | None = None
+    single_token_path: TimeOrZero | None = None
+    placement_residual: NumberOrZero | None = None
+    routing_skew: NumberOrZero | None = None
+    kv_imbalance: Number | None = None
+    overlap_efficiency: Share | None = None
+    collective_alpha: Time | None = None
+    collective_efficiency: Share | None = None
+    network_alpha: Time | None = None
+    network_efficiency: Share | None = None
+    request_overhead: Time | None = None
+    absorbed_copies: ShareOrZero | None = None
+    front_end_rate: RequestRate | None = None
+
+
+class IfKnown(Entry):
+    """Numbers that hold where they are known of a card or an engine; else what they stand beside
+    holds, or what ``params/symbols.yml`` calls neutral. Draws of ranges follow their order.
+
+    Attributes:
+        latent_core_latency: of a layer's decode core of MLA, its splits joined, however few the
+            positions, less the boundaries [s].
+        latent_core_fill: of it, filling and draining its pipeline for one request [s].
+        routed_expert_latency, sliced_expert_latency: what the experts of a layer take whatever the
+            rows, whole and slices, less their kernels' boundaries [s].
+        expert_row_traffic, sliced_row_traffic: times that their rows are moved besides the
+            matmuls: gathered, gated, quantised, summed; once where no more is known [1].
+        gathered_row_traffic: times that the rows of all whole experts are, on a rank that has the
+            tokens of all: kernels that sort, gate and sum them whosever they are [1].
+        expert_tile_growth, sliced_tile_growth: rows of a tile that their kernels choose over the
+            mean rows of one, where larger; largest_expert_tile, largest_sliced_tile: the most [1].
+        prefill_core_latency: of a layer's core in prefill, less the boundary [s].
+        core_row_traffic: times that its bytes are moved besides its arithmetic [1].
+        prefill_tile_rows: rows of a prompt that it brings in at once; whole tiles [1].
+        pipelined_alpha, pipelined_efficiency: latency [s] and share of the links of a library's
+            all-reduce in chunks, which large payloads take; none where no file says any.
+        second_round_alpha: of the second exchange of an all-reduce in two [s].
+        gather_alpha, gather_step_alpha, gather_efficiency: latency of an all-gather or a
+            reduce-scatter [s], for each further rank [s], and share of the links [1].
+        gather_bulk_alpha, gather_bulk_efficiency: the same of large ones, in a pipeline.
+        sparse_prefill_efficiency: of prompts, where it is another; absent, the same [1].
+    """
+
+    latent_core_latency: TimeOrZero | None = None
+    latent_core_fill: TimeOrZero | None = None
     routed_expert_latency: TimeOrZero | None = None
     sliced_expert_latency: TimeOrZero | None = None
     expert_row_traffic: NumberOrZero | None = None
@@ -311,15 +310,37 @@ class Mechanisms(Named):
     sliced_tile_growth: NumberOrZero | None = None
     largest_expert_tile: NumberOrZero | None = None
     largest_sliced_tile: NumberOrZero | None = None
-    activation_traffic: BytesByDtype | None = None
-    latent_core_latency: TimeOrZero | None = None
-    latent_core_fill: TimeOrZero | None = None
     prefill_core_latency: TimeOrZero | None = None
     core_row_traffic: NumberOrZero | None = None
     prefill_tile_rows: Count | None = None
-    expert_tile_rows: Number | None = None
-    expert_load_overlap: ShareOrZero | None = None
-    operators: Operators | None = None
+    pipelined_alpha: Time | None = None
+    pipelined_efficiency: Share | None = None
+    gather_step_alpha: TimeOrZero | None = None
+    gather_bulk_alpha: Time | None = None
+    gather_bulk_efficiency: Share | None = None
+    second_round_alpha: Time | None = None
+    gather_alpha: Time | None = None
+    gather_efficiency: Share | None = None
+    sparse_prefill_efficiency: Share | None = None
+
+
+OPTIONAL = {  # what a file need not say: of whole experts, of dense matmuls, of any layer holds
+    *IfKnown.model_fields, "expert_tile_rows", "expert_load_overlap", "activation_traffic",
+    "sliced_gemm_efficiency", "sliced_streaming_efficiency", "narrow_streaming_efficiency",
+    "sliced_narrow_streaming_efficiency", "narrow_expert_latency", "operators",
+    "host_vector_efficiency"}
+
+
+def _described(schema: dict[str, Any]) -> None:
+    """An editor shows what every field means."""
+    schema["description"] = "\n\n".join(inspect.getdoc(part) or ""
+                                        for part in (Mechanisms, Grouped, OfEvery, IfKnown))
+
+
+class Mechanisms(IfKnown, OfEvery, Grouped):
+    """Priors of one class of devices, or of the host processors that compute experts."""
+
+    model_config = ConfigDict(json_schema_extra=_described)
 
     @property
     def is_host(self) -> bool:
@@ -353,48 +374,3 @@ class Mechanisms(Named):
         if self.kv_imbalance is not None and self.kv_imbalance.low < 1:
             raise ValueError("'kv_imbalance' is a maximum over a mean, at least 1")
         return self
-
-
-def check_drafts(drafts: Value | None, length: Value | None, chances: Sequence[Value] | None
-                 ) -> None:
-    """Hold what is accepted to what can come of the drafts.
-
-    Args:
-        drafts: proposed per request and step; None for none [token].
-        length: tokens that a step yields, its own included [1].
-        chances: how often each draft counts, the first one first [1].
-
-    Raises Misplaced, with the key at fault.
-    """
-    if length is None and chances is None:
-        return
-    key = "acceptance" if length is None else "accepted_length"
-    if length is not None and chances is not None:
-        raise Misplaced("'acceptance' says what 'accepted_length' does, expected one of them",
-                        "acceptance")
-    if drafts is None:
-        raise Misplaced(f"'{key}' is that of drafts, expected 'draft_tokens' beside it", key)
-    most = 1 + int(drafts.value)
-    if length is not None and length.high > most:
-        raise Misplaced(f"a step yields '{length.written}' tokens, but checks {drafts.written} "
-                        f"drafts, expected 1 to {most}", key)
-    if chances is not None and len(chances) != most - 1:
-        raise Misplaced(f"{len(chances)} acceptances of {drafts.written} drafts, expected one for "
-                        "each", key)
-    for place, (before, after) in enumerate(pairwise(chances or ()), 1):
-        if after.value > before.value:
-            raise Misplaced(f"draft {place + 1} counts with '{after.written}', more often than the "
-                            f"one before it, expected at most {before.written}", key, place)
-
-
-def accepted_length(chances: Sequence[Value]) -> Value:
-    """Tokens that a step yields [1]: its own, and each draft as often as it counts.
-
-    Args:
-        chances: of each draft, at least one [1].
-
-    Source: notebooks/serving.md, section Drafted tokens.
-    """
-    value, low, high = (1 + sum(getattr(chance, end) for chance in chances)
-                        for end in ("value", "low", "high"))
-    return replace(chances[0], value=value, low=low, high=high, written=f"{value:.4g}")

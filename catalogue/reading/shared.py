@@ -1,26 +1,16 @@
-"""What every file refers to: the sources that are cited, the symbols and the terms of the book."""
+"""What every file refers to: the sources that are cited, the terms of the book, causes."""
 
 from __future__ import annotations
 
 import functools
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from catalogue.reading import yamlfile
 from catalogue.reading.errors import ParamsError
 from catalogue.reading.record import ROOT, record
 
 _FOLDER = ROOT / "sources"
-
-
-class Symbol(NamedTuple):
-    """The one name of a quantity: letter, SI unit, English and Chinese."""
-
-    name: str
-    latex: str
-    unit: str
-    en: str
-    zh: str
 
 
 def sources() -> dict[str, dict[str, str]]:
@@ -49,18 +39,6 @@ def _sources(folder: Path) -> tuple[dict[str, dict[str, str]], list[Path]]:
                 raise ParamsError(f"{file.where((key,))}: the source '{key}' is listed twice.")
             found[key] = entry
     return found, paths
-
-
-def symbols() -> dict[str, Symbol]:
-    """Every symbol of the book by name, from ``params/symbols.yml``."""
-    record(ROOT / "symbols.yml")
-    return _symbols(ROOT / "symbols.yml")
-
-
-@functools.cache
-def _symbols(path: Path) -> dict[str, Symbol]:
-    return {name: Symbol(name, **entry)
-            for name, entry in _entries(path, ("latex", "unit", "en", "zh")).items()}
 
 
 def glossary() -> dict[str, dict[str, Any]]:

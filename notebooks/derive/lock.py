@@ -14,6 +14,7 @@ from notebooks.derive.formulas.derivation import LOCK
 from notebooks.derive.formulas.exported import FORMULAS, load_formulas, save_formulas
 
 NOTEBOOKS = Path(__file__).resolve().parents[1]
+_COLOURS, _MARKED = re.compile(r"\x1b\[[0-9;]*m"), re.compile(r"^-+> *\d+ (.*)$", re.MULTILINE)
 _DERIVES = re.compile(r"""\bDerivation\(["'](\w+)["']\)""")
 
 
@@ -30,6 +31,12 @@ def execute(path: Path) -> None:
                             resources={"metadata": {"path": str(path.parent)}}).execute()
 
 
+def _failing(traceback: str) -> str:
+    """The line of the cell at which it stopped, which an assertion alone does not tell."""
+    marked = _MARKED.search(_COLOURS.sub("", traceback))
+    return f" in the line '{marked[1].strip()}'" if marked else ""
+
+
 def main() -> int:
     """Rewrite the lock file; 1 and the reason if a derivation fails."""
     os.environ[LOCK] = "write"
@@ -39,7 +46,8 @@ def main() -> int:
         try:
             execute(path)
         except nbclient.exceptions.CellExecutionError as error:
-            print(f"{path.name}: {error.ename}: {error.evalue}", file=sys.stderr)
+            print(f"{path.name}: {error.ename}: {error.evalue}{_failing(error.traceback)}",
+                  file=sys.stderr)
             return 1
     stems = {path.stem for path in paths}
     formulas = load_formulas()

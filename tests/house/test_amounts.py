@@ -45,7 +45,7 @@ MACHINES = {
     "calc/commands/evidence/discrepancy.py", "notebooks/show/long_table.py"}
 STATED_AS_WRITTEN = {  # what a file or a formula says, with its own digits
     "catalogue/reading/printed.py", "catalogue/reading/values.py",
-    "catalogue/entries/mechanisms.py", "catalogue/deployments/physics_inputs.py",
+    "catalogue/entries/models.py", "catalogue/deployments/physics_inputs.py",
     "calc/serving/saturation.py",  # an exception
     "notebooks/derive/formulas/treelatex.py", "notebooks/pages/catalogue/tables/hardware.py",
     "notebooks/pages/validation/error_figures.py"}  # ticks of an axis

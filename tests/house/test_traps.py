@@ -14,9 +14,10 @@ from _fleet import ATTENTIONS, compositions, one, run, sampled, tables
 
 import calc
 import catalogue
-from calc.closed_form.evaluate import INPUTS, PHASES
+from calc.closed_form.evaluate import PHASES
 from calc.physics.breakdown import CLASSES
 from calc.physics.timing.collectives import group
+from catalogue.entries.formulas import input_symbols
 
 both = pytest.mark.parametrize("attention", ATTENTIONS)
 ONE_RANK = {"tensor_parallel": 1, "pipeline_parallel": 1, "data_parallel": 1, "expert_parallel": 1,
@@ -86,7 +87,7 @@ class TestDocuments:
     def test_active_parameters_where_total_ones_belong(self, attention):
         """One card that holds everything holds the total, whatever a token activates."""
         inputs = sampled(attention) | ONE_TOKEN
-        inputs |= {name: 1 for name in INPUTS if name.endswith("_weight_bytes")}
+        inputs |= {name: 1 for name in input_symbols() if name.endswith("_weight_bytes")}
         found = run(inputs, attention)
         close(found["weights_per_device"], found["total_parameters"])
         routed = inputs["n_routed_experts"] > inputs["num_experts_per_tok"]
@@ -290,7 +291,7 @@ class TestTools:
         inputs = sampled(attention) | {"host_gap_per_step": 1e-3, "kernel_boundary": 1e-4}
         base = run(inputs, attention)
         dead = []
-        for name in sorted(INPUTS - OF_THE_OTHER[attention]):
+        for name in sorted(input_symbols() - OF_THE_OTHER[attention]):
             other = {"num_experts_per_tok": inputs[name] / 2, "pipeline_parallel": 1,
                      "offloaded_share": inputs[name] / 2, "largest_graph": 0,
                      "first_token_held": 0, "absorbed_prefix_tokens": 1e9,

@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from calc.closed_form.evaluate import INPUTS, PHASES, evaluate
+from calc.closed_form.evaluate import PHASES, evaluate
 from calc.closed_form.waves import chunk, decode_step, prompts
 from calc.physics.arrays import ceil_div
 from calc.physics.decode_floor import decode_floor
 from calc.physics.memory import Cache, cache, candidate_stages, weights
 from calc.physics.shapes import count_parameters
 from calc.physics.work import Composition
+from catalogue.entries.formulas import input_symbols
 from notebooks.derive.formulas.samples import random_inputs
 from reference.operators import Row, operator_table
 
@@ -24,9 +25,9 @@ ALPHAS = ("kernel_boundary", "host_time_per_operator", "host_gap_per_step", "hos
           "collective_alpha", "second_round_alpha", "pipelined_alpha", "network_alpha",
           "gather_alpha", "gather_step_alpha", "gather_bulk_alpha",
           "exchange_alpha", "host_sync", "request_overhead")
-RATES = tuple(sorted(name for name in INPUTS if name.endswith(("_bandwidth", "_peak"))))
+RATES = tuple(sorted(name for name in input_symbols() if name.endswith(("_bandwidth", "_peak"))))
 PREFILL = "sparse_prefill_efficiency"  # drawn last, so that what was drawn before stays the same
-EFFICIENCIES = tuple(sorted(name for name in INPUTS if name.endswith("_efficiency")
+EFFICIENCIES = tuple(sorted(name for name in input_symbols() if name.endswith("_efficiency")
                             and name != PREFILL))
 
 Inputs = dict[str, Any]

@@ -4,10 +4,23 @@ from __future__ import annotations
 
 import random
 
+from catalogue.entries.formulas import Symbol, symbols
 from catalogue.reading.units import YEAR
 
-SHARES = ("memory_share", "matmul_share", "expert_share", "attention_share", "link_share")
-BUSY = ("memory_busy", "matmul_busy", "expert_busy", "attention_busy", "link_busy")
+CARDS, MOST_SERVERS = 8, 9
+# One stream of random numbers gives these, in this order: both decide what formulas are checked at.
+NAMES = (
+    "tensor_parallel", "full_power", "awake_share", "memory_share", "matmul_share", "expert_share",
+    "attention_share", "link_share", "memory_busy", "matmul_busy", "expert_busy",
+    "attention_busy", "link_busy", "used_throughput", "decode_batch", "tokens_per_step",
+    "draft_time", "decode_step_time", "output_tokens", "prompt_chunks", "answer_step_energy",
+    "prompt_chunk_energy", "host_watts", "network_watts", "fan_watts", "cooling_load",
+    "supply_efficiency", "site_effectiveness", "loaded_power", "utilisation",
+    "output_throughput", "paid_cards", "price_card", "price_on_demand", "request_throughput",
+    "prompt_card_time", "answer_card_time", "input_tokens", "price_service", "owned_years",
+    "cost_yearly")
+# of any length, where a step's formulas are checked at a few
+LENGTHS = {"output_tokens": (1, 4000), "input_tokens": (1, 9000)}
 
 
 def random_costs(seed: int) -> dict[str, float]:
@@ -16,28 +29,23 @@ def random_costs(seed: int) -> dict[str, float]:
     Args:
         seed: of the deployment, which is paid back some day.
     """
-    draw = random.Random(f"costs {seed}")
-    servers = draw.randint(1, 9)
+    draw, known = random.Random(f"costs {seed}"), symbols()
+    servers = draw.randint(1, MOST_SERVERS)
     capital, rate = draw.uniform(1e4, 1e7), draw.uniform(0.01, 0.2)
-    return {
-        "own_cards": 8 * servers, "servers": servers, "tensor_parallel": draw.choice((1, 8)),
-        "full_power": draw.uniform(300, 1400), "awake_share": draw.uniform(0.15, 0.3),
-        **{name: draw.uniform(0.3, 1) for name in SHARES},
-        **{name: draw.uniform(0, 0.02) for name in BUSY},
-        "used_throughput": draw.uniform(10, 50_000), "decode_batch": draw.randint(1, 256),
-        "tokens_per_step": draw.uniform(1, 3), "draft_time": draw.choice((0, 1e-3)),
-        "decode_step_time": draw.uniform(0.01, 0.1), "output_tokens": draw.randint(1, 4000),
-        "prompt_chunks": draw.randint(1, 9), "answer_step_energy": draw.uniform(0.1, 40),
-        "prompt_chunk_energy": draw.uniform(1, 400), "host_watts": draw.uniform(500, 2000),
-        "network_watts": draw.uniform(0, 800), "fan_watts": draw.uniform(100, 1500),
-        "cooling_load": draw.uniform(2000, 12_000), "supply_efficiency": draw.uniform(0.85, 0.97),
-        "site_effectiveness": draw.uniform(1, 1.6), "loaded_power": draw.uniform(500, 3000),
-        "utilisation": draw.uniform(0.05, 1), "output_throughput": draw.uniform(10, 50_000),
-        "paid_cards": draw.uniform(1, 400), "price_card": draw.uniform(1e-4, 3e-3),
-        "price_on_demand": draw.uniform(1e-4, 5e-3), "request_throughput": draw.uniform(0.01, 99),
-        "prompt_card_time": draw.uniform(0.01, 9), "answer_card_time": draw.uniform(0.01, 9),
-        "input_tokens": draw.randint(1, 9000), "price_service": draw.uniform(1e-5, 0.1),
-        "discount_rate": rate, "owned_years": draw.randint(1, 9), "cost_capital": capital,
-        "cost_yearly": draw.uniform(1e3, 1e6), "price_residual": draw.uniform(0, capital),
-        "year_time": YEAR, "money_revenue": draw.uniform(0, 1e7),
+    drawn = {name: _drawn(draw, known[name]) for name in NAMES}
+    return drawn | {
+        "own_cards": CARDS * servers, "servers": servers, "discount_rate": rate,
+        "cost_capital": capital, "price_residual": draw.uniform(0, capital), "year_time": YEAR,
+        "money_revenue": _drawn(draw, known["money_revenue"]),
         "money_surplus": capital * rate * draw.uniform(1.1, 9)}
+
+
+def _drawn(draw: random.Random, symbol: Symbol) -> float:
+    if symbol.name == "tensor_parallel":
+        return draw.choice((1, CARDS))
+    if ends := LENGTHS.get(symbol.name):
+        return draw.randint(*ends)
+    if symbol.range is None:
+        return draw.choice(symbol.samples)
+    low, high = symbol.range
+    return draw.randint(int(low), int(high)) if symbol.whole else draw.uniform(low, high)

@@ -3,13 +3,82 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable
 
+from catalogue.entries.formulas import symbols
 from notebooks.derive.formulas.exported import computable, evaluate_all, load_formulas, select
 
 Number = int | float
-_BYTES = (0.5, 0.5390625, 1, 1.03125, 2, 4)
 _POWERS = (1, 2, 4, 8, 16)
 _MEMORY = ("architecture", "memory")
+_DENSE = ("attention", "dense_mlp", "shared_expert", "router", "head")
+_STORED = ("attention", "dense_mlp", "shared_expert", "routed_expert")
+_MATRICES = (*_STORED, "router", "head")
+# One stream of random numbers gives what stands in one tuple, in this order: both decide what
+# formulas are checked at, so they stay as they are. What stands in none has a stream of its own.
+_PRECISION = (
+    *(f"{name}_weight_bytes" for name in (
+        "embedding", "attention", "norm", "router", "dense_mlp", "shared_expert", "routed_expert",
+        "head")),
+    *(f"{name}_element_bytes" for name in (
+        "kv_cache", "kv_rope", "kv_index", "activation", "logit")))
+_DEPLOYMENT = (
+    "input_tokens", "output_tokens", "max_num_batched_tokens", "memory_bandwidth",
+    "hbm_efficiency", "runtime_reserve", "system_reserve", "memory_capacity",
+    "memory_utilization", "activations_in_share", "window_blocks_freed",
+    # mechanisms
+    *(f"{name}_peak" for name in (*_MATRICES, "core", "index")),
+    *(f"{name}_gemm_efficiency" for name in _MATRICES),
+    *(f"{name}_dequantised" for name in _STORED),
+    "multiply_add_flops", "gemm_tile_rows", "load_overlap", "clock_factor", "clock_spread",
+    "expert_streaming_efficiency", "mla_efficiency", "attention_efficiency",
+    "mla_compute_efficiency", "core_tile_rows", "sparse_tile_rows", "sparse_attention_efficiency",
+    "index_efficiency", "whole_selection", "dense_prefill_tokens", "absorbed_prefix_tokens",
+    "l2_bandwidth", "dequantisation_traffic", "prefill_dequantisation_traffic", "kernel_boundary",
+    "operators_per_layer", "host_time_per_operator", "captured", "host_gap_per_step",
+    "single_token_path", "placement_residual", "balanced_placement", "even_routing", "routing_skew",
+    "kv_imbalance", "overlap_efficiency", "micro_batches",
+    # network
+    "devices_per_node", "full_mesh", "pair_bandwidth", "device_link_bandwidth", "network_bandwidth",
+    "collective_alpha", "collective_efficiency", "network_alpha", "network_efficiency",
+    "exchange_alpha", "exchange_efficiency", "exchange_network_efficiency", "exchange_normal",
+    "absorbed_copies", "exchange_buffer_tokens", "dispatch_element_bytes", "storage_bandwidth",
+    # requests
+    "draft_tokens", "mtp_acceptance", "acceptance_decay", "request_overhead", "front_end_rate",
+    "prefill_together", "separate_pools", "prefill_pool_rate", "prefill_pool_devices",
+    "prefill_replicas", "prefill_pool_port_time", "prefill_delay_steps", "prefix_hit_share",
+    "offloaded_share", "offloaded_weight_bytes", "host_peak", "host_gemm_efficiency",
+    "host_memory_bandwidth", "host_stream_efficiency", "host_link_bandwidth", "host_sync",
+    "host_overlap", "fetched_share", "stored_share", "device_hit_share", "host_hit_share",
+    "host_link_efficiency")
+_KERNELS = (
+    "expert_tile_rows", "sliced_expert_gemm_efficiency", "sliced_streaming_efficiency",
+    "attention_operators", "indexer_operators", "dense_mlp_operators", "routed_expert_operators",
+    "shared_expert_operators", "reference_operators", "expert_load_overlap")
+_STEPS = (
+    "unequal_streams", "single_batch_overlap",
+    *(f"{name}_{cost}" for cost in ("matmul_latency", "depth_latency", "activation_traffic")
+      for name in _DENSE),
+    "sliced_expert_latency", "latent_core_latency", "latent_core_fill", "prefill_core_latency",
+    "core_row_traffic", "prefill_tile_rows", "expert_row_traffic", "sliced_row_traffic",
+    "gathered_row_traffic",
+    "expert_tile_growth", "sliced_tile_growth", "largest_expert_tile", "largest_sliced_tile")
+_CONTEXT = ("context_all_to_all", "largest_graph", "accepted_length")
+_EXCHANGE = ("exchange_network_alpha", "exchange_gathered")
+_STREAMS = {
+    "arrivals": ("mixed_steps", "think_time", "open_arrivals", "prompt_variation",
+                 "answer_variation"),
+    "plain": ("score_traffic", "host_group_tokens", "sparse_prefill_efficiency"),
+    "passes": (
+        "host_gap_per_draft", "routed_expert_latency", "share_of_left", "bench_requests",
+        "scheduler_recv_interval", "steps_ahead", "stream_interval", "first_token_held"),
+    "collectives": (
+        "second_round_alpha", "pipelined_alpha", "pipelined_efficiency", "switch_adds",
+        "gather_alpha", "gather_step_alpha", "gather_efficiency", "gather_bulk_alpha",
+        "gather_bulk_efficiency", "exchange_expert_time", "exchange_token_time"),
+}
+_TOGETHER = {"block_size", *_PRECISION, *_DEPLOYMENT, *_KERNELS, *_STEPS, *_CONTEXT, *_EXCHANGE,
+             *(name for names in _STREAMS.values() for name in names)}
 
 
 def random_inputs(seed: int, attention: str) -> dict[str, Number]:
@@ -22,7 +91,11 @@ def random_inputs(seed: int, attention: str) -> dict[str, Number]:
     """
     draw = random.Random(f"{attention} {seed}")
     edge = bool(seed % 2)
-    inputs = _model(draw, attention) | _details(draw, attention)
+    inputs: dict[str, Number] = {}
+    for name, known in symbols().items():
+        if known.kind and known.samples and name not in _TOGETHER:
+            inputs |= _drawn(random.Random(f"{name} {attention} {seed}"), (name,))
+    inputs |= _model(draw, attention) | _details(draw, attention)
     inputs |= _limits(draw, inputs)
     t = inputs["tensor_parallel"] = draw.choice(_POWERS)
     per_rank = draw.choice((1, 2, 3)) if not edge else draw.choice((1, 2))
@@ -35,58 +108,30 @@ def random_inputs(seed: int, attention: str) -> dict[str, Number]:
     data = inputs["data_parallel"] = draw.choice((1, 2, 3, 4))
     inputs["pipeline_parallel"] = draw.randint(1, min(int(inputs["num_hidden_layers"]), 12))
     _experts(draw, inputs, int(t * data))
-    inputs |= {f"{name}_weight_bytes": draw.choice(_BYTES) for name in (
-        "embedding", "attention", "norm", "router", "dense_mlp", "shared_expert",
-        "routed_expert", "head")}
-    inputs |= {f"{name}_element_bytes": draw.choice(_BYTES[2:]) for name in (
-        "kv_cache", "kv_rope", "kv_index", "activation", "logit")}
-    block = inputs["block_size"] = draw.choice((1, 16, 64, 128))
+    inputs |= _drawn(draw, _PRECISION)
+    block = inputs["block_size"] = draw.choice(symbols()["block_size"].samples)
     inputs |= {
         "concurrency": data * draw.randint(1, 64) if edge else draw.randint(1, 256),
-        "context_tokens": block * draw.randint(1, 99) if edge else draw.randint(1, 20_000),
-        "input_tokens": draw.choice((0, 1, 128, 4096)),
-        "output_tokens": draw.choice((1, 2, 512)),
-        "max_num_batched_tokens": draw.choice((1, 512, 8192)),
-        "memory_bandwidth": draw.choice((8e11, 1.6e12, 4e12)),
-        "hbm_efficiency": draw.choice((0.5, 0.72, 1)),
-        "runtime_reserve": draw.choice((0, 2**31)), "system_reserve": draw.choice((0, 2**30)),
-        "memory_capacity": draw.choice((32, 64, 80, 96)) * 2**30,
-        "memory_utilization": draw.choice((0.85, 0.9, 1)),
-        "activations_in_share": draw.randint(0, 1), "window_blocks_freed": draw.randint(0, 1),
-    }
-    inputs |= _mechanisms(draw) | _network(draw) | _requests(draw)
-    inputs |= _arrivals(random.Random(f"arrivals {attention} {seed}"))
-    inputs |= _plain(random.Random(f"plain {attention} {seed}"))
-    inputs |= _passes(random.Random(f"passes {attention} {seed}"))
-    inputs |= _collectives(random.Random(f"collectives {attention} {seed}"))
+        "context_tokens": block * draw.randint(1, 99) if edge else draw.randint(1, 20_000)}
+    inputs |= _drawn(draw, _DEPLOYMENT)
+    for stream, names in _STREAMS.items():
+        inputs |= _drawn(random.Random(f"{stream} {attention} {seed}"), names)
     inputs |= _context(random.Random(f"context {attention} {seed}"), inputs, attention)
     apart = _apart(random.Random(f"apart {attention} {seed}"), inputs)
     apart |= _sliced(random.Random(f"sliced {attention} {seed}"), inputs | apart)
     inputs |= apart
     if edge:
         _fill_exactly(draw, inputs, attention)
-    steps = _steps(random.Random(f"steps {attention} {seed}"))
-    return inputs | _kernels(draw) | _exchange(draw) | apart | steps
+    inputs |= _drawn(draw, _KERNELS) | _groups(draw) | apart
+    inputs |= _drawn(random.Random(f"steps {attention} {seed}"), _STEPS)
+    return inputs
 
 
-def _steps(draw: random.Random) -> dict[str, Number]:
-    """What matmuls take whatever their rows, and what runs side by side."""
-    dense = ("attention", "dense_mlp", "shared_expert", "router", "head")
-    return {"unequal_streams": draw.choice((0, 0, 1)), "single_batch_overlap": draw.choice((0, 1)),
-            **{f"{name}_matmul_latency": draw.choice((0, 3e-6)) for name in dense},
-            **{f"{name}_depth_latency": draw.choice((0, 1e-9)) for name in dense},
-            **{f"{name}_activation_traffic": draw.choice((0, 4)) for name in dense},
-            "sliced_expert_latency": draw.choice((0, 3e-5)),
-            "latent_core_latency": draw.choice((0, 1e-5)),
-            "latent_core_fill": draw.choice((0, 3e-8)),
-            "prefill_core_latency": draw.choice((0, 1e-5)),
-            "core_row_traffic": draw.choice((0, 3)),
-            "prefill_tile_rows": draw.choice((1, 64, 4096)),
-            "expert_row_traffic": draw.choice((0, 1, 2.5)),
-            "sliced_row_traffic": draw.choice((0, 1, 4)),
-            "gathered_row_traffic": draw.choice((0, 1.5)),
-            **{f"{name}_tile_growth": draw.choice((0, 0.5, 2)) for name in ("expert", "sliced")},
-            **{f"largest_{name}_tile": draw.choice((64, 128)) for name in ("expert", "sliced")}}
+def _drawn(draw: random.Random, names: Iterable[str]) -> dict[str, Number]:
+    """Of each symbol one of its samples in ``params/symbols.yml``; a single one is not drawn."""
+    known = symbols()
+    return {name: draw.choice(samples) if len(samples := known[name].samples) > 1 else samples[0]
+            for name in names}
 
 
 def _context(draw: random.Random, inputs: dict[str, Number], attention: str) -> dict[str, Number]:
@@ -98,9 +143,7 @@ def _context(draw: random.Random, inputs: dict[str, Number], attention: str) -> 
     copies = t if attention == "mla" else max(1, t // kv)
     possible = [n for n in range(1, copies + 1) if copies % n == 0]
     return {"decode_context_parallel": 1 if inputs["index_n_heads"] else draw.choice(possible),
-            "context_all_to_all": draw.choice((0, 1)),
-            "largest_graph": draw.choice((1, 64, 512)),
-            "accepted_length": draw.choice((0, 0, 1.5))}
+            **_drawn(draw, _CONTEXT)}
 
 
 def _apart(draw: random.Random, inputs: dict[str, Number]) -> dict[str, Number]:
@@ -134,141 +177,11 @@ def _sliced(draw: random.Random, inputs: dict[str, Number]) -> dict[str, Number]
     return found | ({"exchange_normal": 0} if slices > 1 and e * slices > t else {})
 
 
-def _exchange(draw: random.Random) -> dict[str, Number]:
+def _groups(draw: random.Random) -> dict[str, Number]:
     """How tokens get to their experts: all to all, gathered; from groups of them, or from all."""
     groups, picked = draw.choice(((1, 1), (1, 1), (8, 4), (8, 1), (4, 2), (3, 2), (16, 8), (6, 6)))
-    return {"exchange_network_alpha": draw.choice((0, 2e-5)),
-            "exchange_gathered": draw.choice((0, 0, 1)), "n_group": groups, "topk_group": picked}
-
-
-def _mechanisms(draw: random.Random) -> dict[str, Number]:
-    """Peaks, efficiencies and fixed costs; every switch on and off."""
-    dense = ("attention", "dense_mlp", "shared_expert", "routed_expert")
-    matrices = (*dense, "router", "head")
-    found: dict[str, Number] = {f"{name}_peak": draw.choice((1.48e14, 3.5e14, 1e15))
-                                for name in (*matrices, "core", "index")}
-    found |= {f"{name}_gemm_efficiency": draw.choice((0.5, 0.75, 1)) for name in matrices}
-    found |= {f"{name}_dequantised": draw.randint(0, 1) for name in dense}
-    return found | {
-        "multiply_add_flops": 2, "gemm_tile_rows": draw.choice((1, 16, 64)),
-        "load_overlap": draw.choice((0, 0.5, 1)), "clock_factor": draw.choice((0.75, 1)),
-        "clock_spread": draw.choice((0, 0.02, 0.1)),
-        "expert_streaming_efficiency": draw.choice((0.4, 0.8)),
-        "mla_efficiency": draw.choice((0.4, 0.8)),
-        "attention_efficiency": draw.choice((0.4, 0.7)),
-        "mla_compute_efficiency": draw.choice((0.3, 0.6)),
-        "core_tile_rows": draw.choice((1, 16, 64)), "sparse_tile_rows": draw.choice((1, 16, 128)),
-        "sparse_attention_efficiency": draw.choice((0.4, 0.6)),
-        "index_efficiency": draw.choice((0.2, 0.5)), "whole_selection": draw.randint(0, 1),
-        "dense_prefill_tokens": draw.choice((0, 0, 1, 2048, 10_000)),
-        "absorbed_prefix_tokens": draw.choice((0, 0, 512, 8192)),
-        "l2_bandwidth": draw.choice((5e12, 8e12)),
-        "dequantisation_traffic": draw.choice((0, 4, 5.5)),
-        "prefill_dequantisation_traffic": draw.choice((0, 4, 17)),
-        "kernel_boundary": draw.choice((0, 2e-6)),
-        "operators_per_layer": draw.choice((20, 26.5)),
-        "host_time_per_operator": draw.choice((0, 6e-6, 1e-4)),
-        "captured": draw.randint(0, 1), "host_gap_per_step": draw.choice((0, 3e-3)),
-        "single_token_path": draw.choice((0, 3e-3)),
-        "placement_residual": draw.choice((0, 0.05, 0.3)),
-        "balanced_placement": draw.randint(0, 1), "even_routing": draw.choice((0, 0, 0, 1)),
-        "routing_skew": draw.choice((0, 0.5, 1.3)),
-        "kv_imbalance": draw.choice((1, 1.25)), "overlap_efficiency": draw.choice((0.5, 1)),
-        "micro_batches": draw.choice((1, 1, 2)),
-    }
-
-
-def _kernels(draw: random.Random) -> dict[str, Number]:
-    """Slices of experts, tiles of their rows, operators of the parts of a layer."""
-    return {
-        "expert_tile_rows": draw.choice((1, 16, 64)),
-        "sliced_expert_gemm_efficiency": draw.choice((0.3, 0.6, 1)),
-        "sliced_streaming_efficiency": draw.choice((0.5, 0.9)),
-        "attention_operators": draw.choice((8, 14)), "indexer_operators": draw.choice((0, 11)),
-        "dense_mlp_operators": draw.choice((5, 7)), "routed_expert_operators": 10,
-        "shared_expert_operators": draw.choice((0, 4)), "reference_operators": 28,
-        "expert_load_overlap": draw.choice((0, 0.5, 1)),
-    }
-
-
-def _network(draw: random.Random) -> dict[str, Number]:
-    """Topologies: full mesh and switch, nodes smaller and larger than the groups."""
-    return {
-        "devices_per_node": draw.choice((1, 2, 4, 8, 16)), "full_mesh": draw.randint(0, 1),
-        "pair_bandwidth": 2.8e10, "device_link_bandwidth": draw.choice((1.96e11, 4.5e11)),
-        "network_bandwidth": draw.choice((2.5e10, 5e10)),
-        "collective_alpha": draw.choice((0, 1e-5)), "collective_efficiency": draw.choice((0.6, 1)),
-        "network_alpha": draw.choice((0, 2e-5)), "network_efficiency": draw.choice((0.5, 1)),
-        "exchange_alpha": draw.choice((0, 5e-5)), "exchange_efficiency": draw.choice((0.4, 1)),
-        "exchange_network_efficiency": draw.choice((0.4, 1)),
-        "exchange_normal": draw.randint(0, 1), "absorbed_copies": draw.choice((0, 0.5, 1)),
-        "exchange_buffer_tokens": draw.choice((0, 128, 256)),
-        "dispatch_element_bytes": draw.choice((1, 2)),
-        "storage_bandwidth": 2e9,
-    }
-
-
-def _requests(draw: random.Random) -> dict[str, Number]:
-    """How requests are served: drafts, cached prefixes, experts on the host or fetched."""
-    return {
-        "draft_tokens": draw.choice((0, 0, 1, 3)), "mtp_acceptance": draw.choice((0, 0.85, 1)),
-        "acceptance_decay": draw.choice((0.75, 1)),
-        "request_overhead": draw.choice((0, 0.02)),
-        "front_end_rate": draw.choice((100, 2000)), "prefill_together": draw.randint(0, 1),
-        "separate_pools": draw.choice((0, 0, 1)),
-        "prefill_pool_rate": draw.choice((0, 0.5, 1e6)), "prefill_pool_devices": 16,
-        "prefill_replicas": draw.choice((0, 0, 3)),
-        "prefill_pool_port_time": draw.choice((0, 1e-3, 1)),
-        "prefill_delay_steps": draw.choice((0, 0, 10, 30)),
-        "prefix_hit_share": draw.choice((0, 0.5, 1)),
-        "offloaded_share": draw.choice((0, 0, 0.5, 1)),
-        "offloaded_weight_bytes": 0.5, "host_peak": 1e13, "host_gemm_efficiency": 0.4,
-        "host_memory_bandwidth": 3e11, "host_stream_efficiency": 0.75,
-        "host_link_bandwidth": 3.2e10, "host_sync": draw.choice((0, 2e-5)),
-        "host_overlap": draw.choice((0, 0, 0.5, 1)),
-        "fetched_share": draw.choice((0, 0, 0.6, 1)), "stored_share": draw.choice((0, 0, 0.4, 1)),
-        "device_hit_share": draw.choice((0, 0.5, 1)), "host_hit_share": draw.choice((0.2, 1)),
-        "host_link_efficiency": draw.choice((0.8, 1)),
-    }
-
-
-def _collectives(draw: random.Random) -> dict[str, Number]:
-    """How a library sums and gathers, and what an exchange takes besides its bytes."""
-    return {
-        "second_round_alpha": draw.choice((0, 1e-5, 3e-5)),
-        "pipelined_alpha": draw.choice((1e-5, 1e6)), "pipelined_efficiency": draw.choice((0.7, 1)),
-        "switch_adds": draw.randint(0, 1), "gather_alpha": draw.choice((0, 1e-5)),
-        "gather_step_alpha": draw.choice((0, 1e-6)), "gather_efficiency": draw.choice((0.3, 1)),
-        "gather_bulk_alpha": draw.choice((1e-5, 1e6)), "gather_bulk_efficiency": 0.7,
-        "exchange_expert_time": draw.choice((0, 1e-8)),
-        "exchange_token_time": draw.choice((0, 1e-8)),
-    }
-
-
-def _passes(draw: random.Random) -> dict[str, Number]:
-    """What a pass of drafting and of widened experts takes, and what a share is of."""
-    return {"host_gap_per_draft": draw.choice((0, 5e-4)),
-            "routed_expert_latency": draw.choice((0, 2e-5)),
-            "share_of_left": draw.choice((0, 0, 1)),
-            "bench_requests": draw.choice((0, 0, 5, 4000)),
-            "scheduler_recv_interval": draw.choice((1, 1, 10)),
-            "steps_ahead": draw.choice((0, 1)), "stream_interval": draw.choice((1, 1, 10)),
-            "first_token_held": draw.choice((0, 0, 1))}
-
-
-def _plain(draw: random.Random) -> dict[str, Number]:
-    """Kernels that are not fused, take a prompt in groups, or are other ones for prompts."""
-    return {"score_traffic": draw.choice((0, 0, 32)),
-            "host_group_tokens": draw.choice((0, 0, 64, 1000)),
-            "sparse_prefill_efficiency": draw.choice((0.2, 0.5))}
-
-
-def _arrivals(draw: random.Random) -> dict[str, Number]:
-    """How requests arrive in a steady state, what a step may hold, how lengths vary."""
-    return {"mixed_steps": draw.randint(0, 1), "think_time": draw.choice((0, 0, 0.02, 5)),
-            "open_arrivals": draw.choice((0, 0, 1)),
-            "prompt_variation": draw.choice((0, 0, 0.5, 1)),
-            "answer_variation": draw.choice((0, 0, 1, 1.7))}
+    return _drawn(draw, _EXCHANGE) | {
+        "n_group": groups, "topk_group": picked}
 
 
 def _model(draw: random.Random, attention: str) -> dict[str, Number]:

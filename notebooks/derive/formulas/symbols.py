@@ -19,69 +19,6 @@ from notebooks.derive.formulas.errors import DerivationError
 
 EULER = sympy.Rational("0.5772156649015329")  # gamma, to the digits of a double; printed as it
 LARGEST_DENOMINATOR = 100  # of a multiple of gamma that is printed as one
-# Plain numbers that need not be integers.
-_FRACTIONAL = frozenset({
-    "memory_utilization", "hbm_efficiency", "distinct_experts",
-    "decode_context_tokens", "decode_attended_tokens", "decode_window_tokens",
-    "prompt_variation", "answer_variation", "biased_output_tokens", "biased_cached_tokens",
-    "biased_new_tokens", "context_deviation", "prefill_context_tokens",
-    "held_tokens", "holding_requests", "cache_occupied", "cache_deviation", "cache_overflow",
-    "attention_activation_width", "dense_activation_width", "moe_activation_width",
-    "load_overlap", "expert_load_overlap", "expert_row_traffic", "sliced_row_traffic",
-    "gathered_row_traffic", "core_row_traffic", "expert_tile_growth", "sliced_tile_growth",
-    "largest_expert_tile", "largest_sliced_tile",
-    "clock_factor", "clock_spread", "operators_per_layer",
-    "placement_residual", "routing_skew", "kv_imbalance", "fullest_cache",
-    "mtp_acceptance", "acceptance_decay", "accepted_length",
-    "offloaded_share", "host_overlap", "prefix_hit_share", "gemm_tile_rows", "expert_tile_rows",
-    "attention_operators", "indexer_operators", "dense_mlp_operators", "routed_expert_operators",
-    "shared_expert_operators", "reference_operators",
-    "fetched_share", "stored_share", "device_hit_share", "host_hit_share",
-    *(f"{phase}_{name}_tokens" for phase in ("decode", "prefill", "burst")
-      for name in ("group", "shared")),
-    *(f"{phase}_{name}_experts" for phase in ("decode", "prefill", "burst")
-      for name in ("distinct", "missing", "storage")),
-    *(f"{phase}_{name}_imbalance" for phase in ("decode", "prefill", "burst")
-      for name in ("rank", "node")),
-    "cached_tokens", "new_tokens", "prefill_tokens", "prefill_attended", "prefill_in_window",
-    "prefill_cached", "burst_tokens", "tokens_per_step", "pipeline_bubble", "pool_ratio",
-    "block_waste", "absorbed_copies", "alone_share", "shared_chunk", "prompts_per_chunk",
-    "prompt_span", "queue_steps", "random_queue", "prompts_per_step", "hold_steps", "hold_wait",
-    "chunks_between", "unheld_prompts", "random_share", "shorter_stay",
-    "mean_chunks", "meeting_share", "overlap_about", "overlap_nearer", "overlapping",
-    "rank_busy", "group_busy", "queue_filled", "fullest_chunk", "prefill_delay_steps",
-    "scheduler_recv_interval", "steps_ahead",
-    "steady_users",
-    "awake_share", "memory_share", "matmul_share", "expert_share", "attention_share", "link_share",
-    "servers", "paid_cards", "utilisation", "prompt_cost_share", "site_effectiveness",
-    "crossover_utilisation", "crossover_hours", "discount_rate", "owned_years", "annuity",
-    "payback_years", "capital_return",
-    "users_online", "prompts_met", "first_prompt", "mean_prompt",
-    "turn_answer", "shared_prefix", "kept_tokens", "returned_share", "conversation_hits",
-    "shortest_fetch", "server_availability", "restarting_share",
-})
-# Quantities that a shortfall makes negative.
-_SIGNED = frozenset({"stage_free_for_kv", "free_for_kv_per_device", "headroom_per_device"})
-# Never zero, so that they may stand in a denominator or a logarithm.
-_POSITIVE = frozenset({
-    "num_hidden_layers", "hidden_size", "vocab_size", "num_attention_heads",
-    "num_key_value_heads", "intermediate_size", "tensor_parallel", "pipeline_parallel",
-    "data_parallel", "expert_parallel", "routed_ranks", "expert_slices",
-    "concurrency", "context_tokens", "output_tokens", "biased_output_tokens",
-    "context_deviation", "max_num_batched_tokens", "scheduler_recv_interval", "stream_interval",
-    "block_size", "memory_utilization",
-    "memory_capacity", "memory_bandwidth", "stage_layers", "multiply_add_flops",
-    "gemm_tile_rows", "expert_tile_rows", "clock_factor", "slowest_clock", "reference_operators",
-    "kv_imbalance", "fullest_cache", "decode_context_parallel",
-    "micro_batches", "devices_per_node",
-    "prefill_tokens", "new_tokens", "biased_new_tokens", "burst_tokens", "prompt_chunks",
-    "burst_chunks", "burst_requests", "tokens_per_step", "front_end_rate", "prompts_per_chunk",
-    "utilisation", "discount_rate", "owned_years", "year_time", "servers", "cooling_load",
-    "conversation_turns", "mean_prompt",
-    "recompute_quadratic", "between_failures", "repair_time", "group_servers",
-    "cost_capital", "money_surplus", "price_card", "price_on_demand", "price_service", "full_power",
-})
-_POSITIVE_ENDS = ("_weight_bytes", "_element_bytes", "_bandwidth", "_efficiency", "_peak")
 _DECIMALS = 5  # that a fraction of tens may have to be printed as 4.91, not as 491/100
 
 
@@ -96,15 +33,9 @@ def symbol(name: str) -> sympy.Symbol:
         near = difflib.get_close_matches(name, known, n=3) or ["none"]
         raise DerivationError(f"'{name}' is not a symbol of params/symbols.yml, "
                               f"the nearest names are {', '.join(near)}.")
-    parts = set(known[name].unit.split("/")) - {catalogue.units.DIMENSIONLESS}
-    assumptions: dict[str, bool] = {"real": True}
-    if parts <= set(catalogue.units.COUNTING) and not (
-            name in _FRACTIONAL or name.endswith("_efficiency")):
-        assumptions["integer"] = True
-    if name in _POSITIVE or name.endswith(_POSITIVE_ENDS):
-        assumptions["positive"] = True
-    elif name not in _SIGNED:
-        assumptions["nonnegative"] = True
+    assumptions = {"real": True} | ({"integer": True} if known[name].whole else {})
+    if known[name].sign != "signed":
+        assumptions[known[name].sign] = True
     return sympy.Symbol(name, **assumptions)
 
 

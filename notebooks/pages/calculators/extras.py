@@ -20,9 +20,9 @@ from catalogue.deployments.physics_inputs import (
     FETCHING,
     OF_VECTORS,
     STATED,
-    SWITCHES,
 )
 from catalogue.entries.deployments import Parallelism
+from catalogue.entries.formulas import switches
 from catalogue.reading.values import Unit
 from notebooks.show.display import LANGUAGES
 
@@ -101,7 +101,7 @@ def extras() -> dict[str, Extra]:
              for name, (section, ways) in WAYS.items()}
     found |= {name: Extra(PARALLELISM, _words(name), rule_of(Parallelism, name))
               for name in (COPIES, APART)}
-    return found | {name: Extra(MECHANISMS, _words(name), rule, knob=name not in SWITCHES)
+    return found | {name: Extra(MECHANISMS, _words(name), rule, knob=name not in switches())
                     for name, rule in mechanism_units().items()
                     if name not in found and name not in _LEFT_OUT}
 

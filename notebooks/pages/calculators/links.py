@@ -9,8 +9,8 @@ from typing import Any
 from urllib.parse import quote
 
 from catalogue import ParamsError, Scenario
-from catalogue.deployments.physics_inputs import SWITCHES
 from catalogue.deployments.precision_support import nearest
+from catalogue.entries.formulas import switches
 from catalogue.kernels.releases import runs_experts
 from notebooks.pages.calculators.extras import (
     APART,
@@ -193,7 +193,7 @@ def _moved(same: Scenario, scenario: Scenario) -> Iterator[tuple[str, Triple | s
     if same.file.graphs != scenario.file.graphs:
         yield "graphs", str(scenario.file.graphs).lower()
     known, old, new = extras(), same.inputs(), scenario.inputs()
-    for name in SWITCHES:
+    for name in switches():
         if name in known and known[name].rule and not math.isclose(old[name], new[name]):
             yield name, (new[name],) * 3
     before, after = ({knob.name: knob for knob in each.mechanism_knobs if knob.name in known}

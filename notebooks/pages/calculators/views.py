@@ -47,12 +47,13 @@ def step_parts() -> dict[str, Any]:
     def each(part: Any) -> Any:
         return ["divide", part, "tokens_per_step"]
 
+    longer = ["max", "decode_device_time", "decode_host_time"]
     found = {name: each(["multiply", "micro_batches", f"decode_{name}_time"]) for name in DEVICE}
     found |= {
         "overlap": each(["multiply", -1, "decode_hidden_time"]),
         "single_token_path": each(["multiply", -1, "decode_saved_time"]),
         "host": each(["max", 0, _less("decode_host_time", "decode_device_time")]),
-        "host_gap": each("host_gap_per_step"), "draft": each("draft_time"),
+        "host_gap": each(_less("decode_step_time", longer)), "draft": each("draft_time"),
         "stall": "decode_stall"}
     return {f"step_{name}": found[name] for name in STEP}
 

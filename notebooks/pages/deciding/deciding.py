@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from functools import partial
 
 import catalogue
-from calc.closed_form.evaluate import INPUTS
 from calc.sensitivity.elasticities import Elasticity, answers_of, continuous
 from calc.sensitivity.information import to_buy
 from calc.sensitivity.plans import CARD_HOURS, Plan, check_quantity, named, plan_of, unit_of
 from calc.sensitivity.sensitivity import Index, Sensitivity, sensitivities
 from calc.sensitivity.tornado import OWN, Bar, Tornado, tornado
 from catalogue import ParamsError
+from catalogue.entries.formulas import input_symbols
 from catalogue.reading.amounts import human
 from notebooks.derive.crosscheck import crosscheck_slopes
 from notebooks.pages.catalogue.tables.mechanisms import labelled
@@ -92,10 +92,11 @@ def answer(page: Deciding) -> None:
 def picture(page: Deciding) -> None:
     """The tornado of the time per output token."""
     found = page.tornados["tpot"]
-    ranged, moving = len(page.plan.knobs), sum(bar.name != OWN for bar in found.bars)
-    show(f"Of {len(INPUTS)} inputs {ranged} have a range here, and {moving} of them move the time "
+    known, ranged = len(input_symbols()), len(page.plan.knobs)
+    moving = sum(bar.name != OWN for bar in found.bars)
+    show(f"Of {known} inputs {ranged} have a range here, and {moving} of them move the time "
          "per output token.",
-         f"{len(INPUTS)} 项输入中，此处有 {ranged} 项带范围，其中 {moving} 项会改变每输出 token "
+         f"{known} 项输入中，此处有 {ranged} 项带范围，其中 {moving} 项会改变每输出 token "
          "时间。")
     labels = {bar.name: label(bar.name, page.plan) for bar in found.bars}
     ends = {bar.name: _range(bar, page.plan) for bar in found.bars}

@@ -11,7 +11,8 @@ import sympy
 from matplotlib.figure import Figure
 
 import catalogue
-from catalogue.deployments.physics_inputs import ALL_ALIKE, NEUTRAL, PIPELINED
+from catalogue.deployments.physics_inputs import ALL_ALIKE, PIPELINED
+from catalogue.entries.formulas import neutral
 from catalogue.entries.hardware import Collective
 from catalogue.reading.values import Value
 from notebooks.show import figures
@@ -73,7 +74,7 @@ def link_inputs(server: str) -> Inputs:
     ports = (node.ports_per_node or node.devices_per_node).value
     return {"devices_per_node": cards,
             "full_mesh": int(inside.topology == "full-mesh"),
-            "switch_adds": int(inside.switch_adds), **{name: NEUTRAL[name] for name in PIPELINED},
+            "switch_adds": int(inside.switch_adds), **{name: neutral()[name] for name in PIPELINED},
             "device_link_bandwidth": inside.device_bandwidth.value,
             "pair_bandwidth": (inside.pair_bandwidth or inside.device_bandwidth).value,
             "network_bandwidth": network.device_bandwidth.value * min(1, ports / cards)}

@@ -13,6 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import catalogue
+from catalogue.entries.formulas import neutral
 from catalogue.entries.hardware import Device
 from catalogue.entries.trees import evaluate
 from catalogue.reading.values import Value
@@ -31,15 +32,8 @@ Values = Mapping[str, Any]  # inputs and quantities of a step by name
 Distinct = Callable[[float, float], float]  # experts of a layer, of tokens and the skew
 GIGA, MEGA = 1e9, 1e6
 DASHED, DOTTED = (0, (4, 3)), (0, (1, 2))
-USUAL = {"multiply_add_flops": 2, "micro_batches": 1, "draft_tokens": 0, "kv_imbalance": 1,
-         "prompt_variation": 0, "answer_variation": 0, "routing_skew": 0, "even_routing": 1,
-         "balanced_placement": 0, "placement_residual": 0, "redundant_experts": 0,
-         "shared_expert_ranks": 0, "offloaded_share": 0, "decode_context_parallel": 1,
-         "core_tile_rows": 16, "sparse_tile_rows": 16, "whole_selection": 1,
-         "dense_prefill_tokens": 0, "absorbed_prefix_tokens": 0,
-         "selection_traffic": 0, "score_traffic": 0,
-         "expert_row_traffic": 1, "sliced_row_traffic": 1,
-         "gathered_row_traffic": 0, "exchange_gathered": 0}
+USUAL = {**neutral(), "multiply_add_flops": 2, "even_routing": 1, "core_tile_rows": 16,
+         "sparse_tile_rows": 16}
 PARTS: dict[str, Text] = {
     "tokens": ("tokens", "token"), "rows": ("rows of logits", "logits 行数"),
     "attended": ("attended to, $A$", "关注的位置 $A$"),

@@ -10,6 +10,8 @@ import sympy
 from matplotlib.figure import Figure
 
 import catalogue
+from catalogue.deployments.layout import DEGREES
+from catalogue.entries.formulas import neutral
 from catalogue.reading.units import MINUTE
 from notebooks.derive.formulas.derivation import Derivation
 from notebooks.derive.formulas.symbols import latex, latex_of_numbers
@@ -26,14 +28,7 @@ Values = Mapping[str, Any]  # quantities and inputs by name (SI)
 GB, GIB = 1e9, 2**30
 MODEL, ATTENTION, DRIVE = "deepseek-v3", "mla", "nvme-gen4"
 BF16, FP8, W8A8 = "bf16", "fp8-block", "w8a8-int8"
-ONE_RANK = {"tensor_parallel": 1, "pipeline_parallel": 1, "data_parallel": 1,
-            "expert_parallel": 1, "expert_tensor_parallel": 0, "offloaded_share": 0,
-            "fetched_share": 0, "stored_share": 0, "redundant_experts": 0,
-            "shared_expert_ranks": 0, "decode_context_parallel": 1, "draft_tokens": 0,
-            "absorbed_copies": 0, "exchange_normal": 0, "exchange_buffer_tokens": 0,
-            "devices_per_node": 8, "activations_in_share": 1, "share_of_left": 0,
-            "window_blocks_freed": 1,
-            "prompt_variation": 0, "answer_variation": 0}
+ONE_RANK = {**neutral(), **dict.fromkeys(DEGREES, 1), "devices_per_node": 8}
 RANKS = (1, 2, 4, 8, 16, 32, 64)
 SEEN = ("bf16", "fp8-block", "w8a8-int8", "w4a16-awq")  # precisions shown first
 LISTED = (1, 8, 16, 64)  # ranks whose budgets are listed

@@ -14,7 +14,7 @@ import sympy
 from matplotlib.figure import Figure
 
 import catalogue
-from catalogue.deployments.physics_inputs import NEUTRAL
+from catalogue.entries.formulas import neutral
 from catalogue.entries.hardware import Device
 from catalogue.entries.trees import Number
 from notebooks.derive.formulas.derivation import Derivation
@@ -29,10 +29,10 @@ Values = Mapping[str, Number]
 PLAN, OTHER_PLAN = "s1-plan-c", "s0-scenario-1"
 PROMPT, ANSWER = 2048, 512
 FP8 = ("precision=fp8-block", "workload.max_num_batched_tokens=8192 token")
-FREE = {"collective_alpha": 0, "second_round_alpha": 0, "network_alpha": 0, "exchange_alpha": 0,
-        "exchange_network_alpha": 0, "pipelined_alpha": NEUTRAL["pipelined_alpha"],
-        "collective_efficiency": 1, "network_efficiency": 1, "exchange_efficiency": 1,
-        "exchange_network_efficiency": 1, "core_tile_rows": 1}
+FREE = {"second_round_alpha": 0, **{name: neutral()[name] for name in (
+    "collective_alpha", "network_alpha", "exchange_alpha", "exchange_network_alpha",
+    "pipelined_alpha", "collective_efficiency", "network_efficiency", "exchange_efficiency",
+    "exchange_network_efficiency", "core_tile_rows")}}
 CLASSES = ("attention", "core", "index", "dense_mlp", "shared_expert", "routed_expert", "router",
            "head")
 BATCHES = tuple(2 ** power for power in range(11))

@@ -227,7 +227,7 @@ def test_an_ablation_leaves_the_system_as_it_is(awq):
     assert list(found) == ["", *ablation.TERMS]
     for term, errors in found.items():
         names = set(errors.calibrations[0].values)
-        assert names == set(MECHANISMS) - set(ablation.TERMS.get(term, {}))
+        assert names == set(MECHANISMS) - set(ablation.TERMS.get(term, ()))
         assert errors.seeds == (0, 1)
 
 
@@ -255,7 +255,7 @@ def test_what_is_switched_off_is_gone(awq):
     full = awq.with_inputs({"single_token_path": 1e-3})
     for term, name in gone.items():
         with_it, bare = (evaluate(system.at(rows), "mla")[name] for system in (
-            full, full.with_inputs(ablation.TERMS[term])))
+            full, full.with_inputs(ablation.off(term))))
         assert np.any(with_it), term
         assert not np.any(bare), term
 

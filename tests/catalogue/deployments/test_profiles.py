@@ -10,11 +10,11 @@ from _door import sentence, values
 import catalogue
 from calc.closed_form.evaluate import evaluate
 from calc.commands.estimate import engine_line
-from catalogue.deployments.physics_inputs import SWITCHES
 from catalogue.deployments.profiles import load_fits, load_profile
 from catalogue.deployments.resolved import DELAY_STEPS
 from catalogue.engines.engine import load_engine
 from catalogue.engines.released import AT, fitting, releases
+from catalogue.entries.formulas import switches
 from catalogue.entries.profiles import in_order
 
 NAMES = catalogue.names("profiles")
@@ -214,7 +214,7 @@ class TestValues:
     def test_every_mechanism_lies_inside_its_range_and_has_a_note(self):
         """Switches, 0 or 1, and defaults are known exactly."""
         assert not [f"{name} {path}" for name, path, value in ALL if ".mechanisms." in path
-                    and path.rpartition(".")[2] not in SWITCHES
+                    and path.rpartition(".")[2] not in switches()
                     and (value.note is None or not value.low < value.value < value.high)]
 
     def test_what_was_fitted_lies_inside_its_range_and_says_how_far_it_is_off(self):

@@ -292,13 +292,6 @@ class TestCatalogue:
         latent = catalogue.load_format("fp8-latent128").bytes_per_element
         assert 512 * latent + 64 * catalogue.load_format("bf16").bytes_per_element == 656
 
-    def test_symbols_have_units_of_the_registry(self):
-        for symbol in catalogue.symbols().values():
-            units.dimensions(symbol.unit)
-            assert symbol.latex
-            assert symbol.en
-            assert symbol.zh
-
 
 def recorded(target, monkeypatch):
     monkeypatch.setenv("PARAMS_RECORD", str(target))

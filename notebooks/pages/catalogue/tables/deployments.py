@@ -8,8 +8,8 @@ from typing import Any
 
 import catalogue
 from catalogue.deployments.knobs import multiplied
-from catalogue.deployments.physics_inputs import SWITCHES
 from catalogue.deployments.scenario import Scenario, unasked
+from catalogue.entries.formulas import switches
 from catalogue.reading import amounts
 from catalogue.reading.values import Value
 from notebooks.show.display import DOCUMENTS
@@ -201,7 +201,7 @@ def settings(deployment: Scenario) -> list[tuple[Text, Value]]:
                   (("host processors that compute them", "计算专家的主机处理器数"), offload.hosts)]
     stated = deployment.mechanisms
     values += [((known[name].en, known[name].zh), stated[name])
-              for name in SWITCHES if name in stated]
+              for name in switches() if name in stated]
     return [(label, value) for label, value in values if value is not None]
 
 
