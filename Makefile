@@ -7,7 +7,7 @@ PORT ?= 8000
 UV_COMPILE := $(BIN)/uv pip compile --universal --python-version 3.11 --no-header --no-annotate -q \
   --generate-hashes
 
-.PHONY: book report serve pdf zip test check check-site bench engine lock sync font pin clean
+.PHONY: book report serve pdf zip test test-all check check-site bench engine lock sync font pin clean
 
 book: $(VENV)/.ready
 	$(BIN)/jupyter-book build book/
@@ -29,16 +29,17 @@ pdf: book  ## the chapters as a PDF per language, into the site (needs Chromium)
 zip: book  ## the site as one file, into the site
 	PYTHONPATH=book $(BIN)/python -m _ext.taking.packed
 
-test: $(VENV)/.ready-test
+test: SHORT := --short  ## minutes: a tenth of every long series, nothing that needs the whole book
+test test-all: $(VENV)/.ready-test  ## test-all: everything
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder
+	$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder $(SHORT) $(ARGS)
 
-check: $(VENV)/.ready-test  ## a contributor's loop: what differs from main, and what imports that
+check: $(VENV)/.ready-test  ## a contributor's loop: what imports what differs from main, nearest first
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m tools.changed -n auto
+	$(BIN)/python -m tools.changed $(ARGS)
 
 check-site: book $(VENV)/.ready-test  ## the built site held against its bars (needs Chromium); ARGS="--calculators --build"
 	$(BIN)/python -m tools.site.checked $(ARGS)

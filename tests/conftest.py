@@ -13,11 +13,12 @@ import fcntl
 import gc
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from pathlib import Path
 
 import pytest
 from _browser import INSTALL, find_chromium
+from _short import RECORD, longest_first, short, within
 from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -27,6 +28,15 @@ gc.set_threshold(100_000, 20, 20)
 # machines are noisy, and what one run finds the next must find again; EXPLORE draws other cases
 settings.register_profile("default", deadline=None, derandomize="EXPLORE" not in os.environ)
 settings.load_profile("default")
+SECONDS: dict[str, float] = {}  # test -> of processors, that it took in this run
+SPENT = [0.0]  # seconds of processors that were spent when a part of a test was last reported
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--short", action="store_true",
+                     help="a tenth of every long series, and nothing that needs minutes by nature")
+    parser.addoption("--seconds", type=float, metavar="S",
+                     help="of the tests only as many as took so long in all when last recorded")
 
 
 def pytest_xdist_auto_num_workers() -> int:
@@ -38,9 +48,49 @@ def pytest_collection_finish() -> None:
     """What every test finds is not looked through for garbage again."""
     gc.collect()
     gc.freeze()
+    SPENT[0] = _spent()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def _spent() -> float:
+    """Seconds of processors of this process and those that it waited for; no load changes them."""
+    return sum(os.times()[:4])
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    now = _spent()
+    report.spent, SPENT[0] = now - SPENT[0], now  # type: ignore[attr-defined]
+    return report
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    SECONDS[report.nodeid] = SECONDS.get(report.nodeid, 0.0) + getattr(report, "spent", 0.0)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Record what tests took: the next run begins with the longest, ``make check`` counts on it."""
+    if not hasattr(session.config, "workerinput") and SECONDS and session.config.cache:
+        known = session.config.cache.get(RECORD, {})
+        session.config.cache.set(RECORD, known | {
+            name: round(seconds, 3) for name, seconds in SECONDS.items()})
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what a short run leaves out, then order the files."""
+    recorded = config.cache.get(RECORD, {}) if config.cache else {}
+    chosen = short(items) if config.getoption("--short") else list(items)
+    if (seconds := config.getoption("--seconds")) is not None:
+        chosen = within(chosen, seconds, recorded)
+    elif "PYTEST_XDIST_WORKER" in os.environ:
+        chosen = longest_first(chosen, recorded)
+    kept = set(chosen)
+    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    items[:] = chosen
+    _around_the_book(items)
+
+
+def _around_the_book(items: list[pytest.Item]) -> None:
     """One file of tests that needs the book comes first, the others when it has been built.
 
     Processes that wait for it would do nothing meanwhile; at the end they would be waited for.

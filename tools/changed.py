@@ -1,20 +1,29 @@
-"""Run the tests that a change concerns first: those of its rooms and of what imports it directly.
+"""Run the tests that a change concerns, the nearest first, within seconds.
 
     python -m tools.changed [--list] [argument of pytest ...]
 
 What counts as changed is everything that differs from the commit at which this branch left
-``main``, uncommitted and new files included. Nothing is recorded from run to run: which module
-imports which is read from the code. A test is chosen if it was changed itself, lies in the folder
-that mirrors a changed module's room, or imports a changed module or one that imports a changed
-module; doctests of changed modules run too. Pages of the book, and everything further away, are
-left to ``make test``; the last line says how much that is.
+``main``, uncommitted and new files included. A test file is concerned if it was changed itself,
+mirrors the room of a changed module, or imports one, directly or through any number of modules of
+any package; the fewer the steps, the sooner its turn. What ran earlier in ``make test`` has its
+time in pytest's cache, and as many tests run as fit into ``SECONDS`` of it: the shortest of the
+nearest files, of long series a tenth. A test that takes long may be the one that fails: run it by
+its name, or ``make test``.
+Before the first such run those run that import the change directly. Files that are not imported
+concern the tests that read them (``READERS``). What is left to ``make test`` is printed.
+
+Imports, because measuring which lines a test runs leaves too much unseen here: a value in a cache
+is computed by one test and read by hundreds, kernels and commands are processes of their own.
 """
 
 from __future__ import annotations
 
 import ast
+import json
 import subprocess
 import sys
+import tomllib
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,17 +31,20 @@ from pathlib import Path
 import grimp
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGES = {**dict.fromkeys(("catalogue", "calc", "tools", "notebooks"), "."), "reference": "tests"}
+SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]
+FOLDERS = SETTINGS["pytest"]["ini_options"]["pythonpath"]  # from which packages are imported
+PACKAGES = (*SETTINGS["importlinter"]["root_packages"], "_ext")
 SUPPORT = Path("tests/support")
-BOOK = Path("tests/book")  # needs kernels or a browser
-SITE = "site"  # the fixture that builds the book: a file with a test that takes it
-ALWAYS = ("tests/house/test_rooms.py",)
-BESIDES = {  # for files that are not imported: the tests that read them
+RECORD = Path(".pytest_cache/v/seconds")  # test -> of processors, as tests/conftest.py leaves it
+SECONDS = 15.0  # that the tests of a change may take, beside starting and collecting them
+CLOSE = 1  # steps, within which tests run before any time is known
+# what every change is held against: the rooms, and derivations and runtime against each other
+ALWAYS = ("tests/house/test_rooms.py", "tests/notebooks/derive/test_derivations.py")
+READERS = {  # of files that are not imported: the tests that read them
     "messages/": ("tests/house/test_messages.py",),
     "params/": ("tests/catalogue", "tests/house/test_traps_of_data.py"),
     "notebooks/": ("tests/book/test_parity.py",),
     "book/": ("tests/book/test_pipeline.py", "tests/book/test_parity.py"),
-    "book/_ext/": ("tests/book/test_passes.py",),
     "pyproject.toml": ("tests/house/test_contracts.py",),
     "Makefile": ("tests/house/test_contracts.py",),
     "requirements": ("tests/house/test_contracts.py",),
@@ -41,10 +53,11 @@ BESIDES = {  # for files that are not imported: the tests that read them
 
 @dataclass(frozen=True)
 class Selection:
-    """Paths to give to pytest, and the test files that would feel the change but are left out."""
+    """Paths to give to pytest in their order, the concerned files left out, files nobody reads."""
 
     chosen: tuple[str, ...]
     left_out: tuple[str, ...]
+    unread: tuple[str, ...]
 
 
 def changed_files() -> list[Path]:
@@ -63,9 +76,10 @@ def _git(*arguments: str) -> list[str]:
 
 def module_of(path: Path) -> str | None:
     """The module that a file is, None for one that nothing imports."""
-    for package, folder in PACKAGES.items():
-        if path.suffix == ".py" and path.is_relative_to(Path(folder) / package):
-            parts = path.relative_to(folder).with_suffix("").parts
+    for folder in FOLDERS:
+        parts = (path.relative_to(folder).with_suffix("").parts
+                 if path.suffix == ".py" and path.is_relative_to(folder) else ())
+        if parts and parts[0] in PACKAGES:
             return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
     return None
 
@@ -81,17 +95,8 @@ def imports_of(path: Path) -> set[str]:
     return names
 
 
-def takes_the_site(path: Path) -> bool:
-    """Whether a test of a file asks for the built book."""
-    return any(isinstance(node, ast.arg) and node.arg == SITE
-               for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
-
-
-def needs_of_tests(root: Path = ROOT) -> dict[str, set[str]]:
-    """Test file -> what it imports, itself or by way of the helpers of ``tests/support``.
-
-    ``site`` is among it where a test asks for the built book.
-    """
+def imports_of_tests(root: Path = ROOT) -> dict[str, set[str]]:
+    """Test file -> what it imports, itself or by way of the helpers of ``tests/support``."""
     helpers = {path.stem: imports_of(path) for path in (root / SUPPORT).glob("*.py")}
 
     def with_helpers(names: set[str]) -> set[str]:
@@ -100,77 +105,106 @@ def needs_of_tests(root: Path = ROOT) -> dict[str, set[str]]:
             known, names = known | names, names.union(*(helpers.get(name, ()) for name in names))
         return known
 
-    tests = sorted((root / "tests").rglob("test_*.py"))
-    return {test.relative_to(root).as_posix(): with_helpers(
-        imports_of(test) | ({SITE} if takes_the_site(test) else set())) for test in tests}
+    return {test.relative_to(root).as_posix(): with_helpers(imports_of(test))
+            for test in sorted((root / "tests").rglob("test_*.py"))}
 
 
 def mirror(module: str) -> Path:
     """The folder of tests of the room that a module lies in."""
-    package, *rest = module.split(".")
-    folder = Path("tests") / package
-    return folder / rest[0] if len(rest) > 1 and (ROOT / folder / rest[0]).is_dir() else folder
+    folder = Path("tests")
+    for part in module.split("."):
+        if not (ROOT / folder / part).is_dir():
+            break
+        folder /= part
+    return folder
 
 
-def select(changed: Iterable[Path], near: Mapping[str, set[str]], far: Mapping[str, set[str]],
-           tests: Mapping[str, set[str]]) -> Selection:
-    """Choose tests for changed files.
+def steps(modules: Iterable[str], graph: grimp.ImportGraph) -> dict[str, int]:
+    """Module -> how many imports lie between it and the nearest of the changed modules."""
+    far: dict[str, int] = {}
+    edge = set(modules)
+    while edge:
+        far |= dict.fromkeys(edge, 0 if not far else max(far.values()) + 1)
+        edge = {user for module in edge if module in graph.modules
+                for user in graph.find_modules_that_directly_import(module)} - far.keys()
+    return far
+
+
+def nearness(changed: Iterable[Path], far: Mapping[str, int], tests: Mapping[str, set[str]]
+             ) -> dict[str, int]:
+    """Concerned test file -> steps to the change.
 
     Args:
         changed: files, relative to the project.
-        near: changed module -> modules that import it directly.
-        far: changed module -> modules that import it at all.
+        far: module -> steps to the nearest changed one.
         tests: test file -> modules that it imports.
     """
-    changed = list(changed)
-    modules = {path: module for path in changed if (module := module_of(path))}
-    close = set(modules.values()).union(*near.values())
-    rooms = {mirror(module).as_posix() for module in modules.values()}
+    near = {test: min(far[name] for name in names & far.keys())
+            for test, names in tests.items() if names & far.keys()}
+    zero = [path.as_posix() for path in changed]
+    zero += [mirror(module).as_posix() for module, count in far.items() if not count]
+    zero += [reader for path in changed if not module_of(path)
+             for start, readers in READERS.items() if path.as_posix().startswith(start)
+             for reader in readers]
     helpers = {path.stem for path in changed if path.parent == SUPPORT}
-    besides = {test for path in changed if path not in modules
-               for beginning, names in BESIDES.items() if path.as_posix().startswith(beginning)
-               for test in names}
-    chosen = {path.as_posix() for path in changed if path.as_posix() in tests}
-    chosen |= {test for test, names in tests.items() if names & helpers}
-    slow = {test for test, names in tests.items()
-            if SITE in names or Path(test).is_relative_to(BOOK)}
-    chosen |= {test for test, names in tests.items() if test not in slow
-               and (Path(test).parent.as_posix() in rooms or names & close)}
-    reached = set(modules.values()).union(*far.values())
-    felt = {test for test, names in tests.items()
-            if modules and (names & reached or test in slow)}
-    doctests = {path.as_posix() for path in modules if (ROOT / path).is_file()}
-    paths = chosen | besides | doctests | set(ALWAYS)
-    covered = {test for test in felt if any(Path(test).is_relative_to(path) for path in paths)}
-    return Selection(tuple(sorted(paths)), tuple(sorted(felt - covered)))
+    return near | {test: 0 for test, names in tests.items()
+                   if names & helpers or Path(test).as_posix() in zero
+                   or Path(test).parent.as_posix() in zero}
 
 
-def neighbours(changed: Iterable[Path]) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
-    """Who imports each changed module directly, and who imports it at all."""
-    graph = grimp.build_graph(*PACKAGES, cache_dir=None)
-    modules = {module for path in changed if (module := module_of(path)) in graph.modules}
-    return ({module: graph.find_modules_that_directly_import(module) for module in modules},
-            {module: graph.find_downstream_modules(module) for module in modules})
+def select(changed: list[Path], near: Mapping[str, int], recorded: Mapping[str, float]
+           ) -> Selection:
+    """Choose test files, the nearest first.
+
+    Args:
+        changed: files, relative to the project.
+        near: concerned test file -> steps to the change.
+        recorded: test -> seconds that it took; empty before the first run.
+    """
+    took: dict[str, float] = defaultdict(float)
+    for name, seconds in recorded.items():
+        took[name.partition("::")[0]] += seconds
+    # a series counts here in full, of which a tenth will run: three times the time is looked at
+    room, chosen = 3 * SECONDS, []
+    for test in sorted(near, key=lambda test: (near[test], took[test])):
+        if near[test] == 0 or (room > 0 if recorded else near[test] <= CLOSE):
+            chosen.append(test)
+            room -= took[test]
+    doctests = [path.as_posix() for path in changed if module_of(path) and (ROOT / path).is_file()]
+    unread = [path.as_posix() for path in changed if not module_of(path)
+              and not path.as_posix().startswith((*READERS, f"{SUPPORT}/", *near))]
+    return Selection(tuple(dict.fromkeys([*doctests, *ALWAYS, *chosen])),
+                     tuple(test for test in near if test not in chosen), tuple(unread))
 
 
 def main(arguments: list[str]) -> int:
-    """Choose, say what is left out, and run pytest; return its exit code."""
+    """Choose, run pytest and say what is left out; return its exit code."""
     changed = changed_files()
     if not changed:
         print("tests: nothing differs from main")
         return 0
-    for folder in dict.fromkeys(PACKAGES.values()):
-        sys.path.insert(0, str(ROOT / folder))
-    selection = select(changed, *neighbours(changed), needs_of_tests())
-    print(f"tests: {len(changed)} changed files concern {', '.join(selection.chosen)}")
+    sys.path[:0] = [str(ROOT / folder) for folder in FOLDERS]
+    modules = {module for path in changed if (module := module_of(path))}
+    graph = grimp.build_graph(*PACKAGES, cache_dir=None)
+    record = ROOT / RECORD
+    recorded = json.loads(record.read_text(encoding="utf-8")) if record.is_file() else {}
+    near = nearness(changed, steps(modules, graph), imports_of_tests())
+    selection = select(changed, near, recorded)
+    print(f"tests: {len(changed)} changed files concern {len(near)} files of tests")
+    if not recorded:
+        print("tests: make test has not run here yet, so no times are known: only the nearest run")
+    code = 0
     if "--list" in arguments:
-        code = 0
+        print("\n".join(selection.chosen))
     else:
-        code = subprocess.run([sys.executable, "-m", "pytest", "-q", *arguments,
-                               *selection.chosen], cwd=ROOT, check=False).returncode
-    if selection.left_out:
-        print(f"tests: left to make test, {len(selection.left_out)} files further away: "
-              f"{', '.join(selection.left_out)}")
+        code = subprocess.run([sys.executable, "-m", "pytest", "-q", "--short", "--seconds",
+                               str(SECONDS), *arguments, *selection.chosen],
+                              cwd=ROOT, check=False).returncode
+    print("left to make test-all: the pages of the book, and what is deselected above")
+    for what, names in (("further away", selection.left_out),
+                        ("no test is known to read", selection.unread)):
+        if names:
+            print(f"left to make test, {what}, {len(names)} files: {', '.join(names)}")
     return code
 
 

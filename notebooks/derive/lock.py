@@ -6,6 +6,7 @@ import os
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import jupytext
 import nbclient
@@ -14,7 +15,6 @@ from notebooks.derive.formulas.derivation import LOCK
 from notebooks.derive.formulas.exported import FORMULAS, load_formulas, save_formulas
 
 NOTEBOOKS = Path(__file__).resolve().parents[1]
-_COLOURS, _MARKED = re.compile(r"\x1b\[[0-9;]*m"), re.compile(r"^-+> *\d+ (.*)$", re.MULTILINE)
 _DERIVES = re.compile(r"""\bDerivation\(["'](\w+)["']\)""")
 
 
@@ -25,16 +25,29 @@ def derivations(folder: Path = NOTEBOOKS) -> list[Path]:
 
 
 def execute(path: Path) -> None:
-    """Run a text notebook. Raises nbclient.exceptions.CellExecutionError if a cell fails."""
+    """Run a text notebook.
+
+    Raises nbclient.exceptions.CellExecutionError if a cell fails, with a note of where.
+    """
     notebook = jupytext.read(path)
-    nbclient.NotebookClient(notebook, timeout=600, kernel_name="python3",
-                            resources={"metadata": {"path": str(path.parent)}}).execute()
+    client = nbclient.NotebookClient(notebook, timeout=600, kernel_name="python3",
+                                     resources={"metadata": {"path": str(path.parent)}})
+    try:
+        client.execute()
+    except nbclient.exceptions.CellExecutionError as error:
+        error.add_note(_place(path, notebook.cells))
+        raise
 
 
-def _failing(traceback: str) -> str:
-    """The line of the cell at which it stopped, which an assertion alone does not tell."""
-    marked = _MARKED.search(_COLOURS.sub("", traceback))
-    return f" in the line '{marked[1].strip()}'" if marked else ""
+def _place(path: Path, cells: list[Any]) -> str:
+    """File, cell and line of what failed: ``latency.md, cell 14, line 318``."""
+    number, cell, output = next(
+        (number, cell, output) for number, cell in enumerate(cells, 1)
+        for output in cell.get("outputs", ()) if output.output_type == "error")
+    trace = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(output.traceback))
+    inside = re.search(r"^Cell In\[\d+\], line (\d+)", trace, re.MULTILINE)
+    before = path.read_text(encoding="utf-8").partition(cell.source)[0].count("\n")
+    return f"{path.name}, cell {number}, line {before + (int(inside[1]) if inside else 1)}"
 
 
 def main() -> int:
@@ -46,8 +59,7 @@ def main() -> int:
         try:
             execute(path)
         except nbclient.exceptions.CellExecutionError as error:
-            print(f"{path.name}: {error.ename}: {error.evalue}{_failing(error.traceback)}",
-                  file=sys.stderr)
+            print(f"{error.__notes__[0]}: {error.ename}: {error.evalue}", file=sys.stderr)
             return 1
     stems = {path.stem for path in paths}
     formulas = load_formulas()

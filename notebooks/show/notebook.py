@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from types import TracebackType
+import ast
+import linecache
+from traceback import walk_tb
+from types import FrameType, TracebackType
 from typing import Any
 
 from IPython import get_ipython
@@ -10,15 +13,17 @@ from IPython import get_ipython
 from catalogue import ParamsError
 from notebooks.derive.formulas.errors import DerivationError
 
+LONGEST = 200  # characters of one side of a comparison
+
 
 def friendly() -> None:
     """From now on a ParamsError or DerivationError prints its sentence alone; the cell fails.
 
-    Does nothing outside a notebook.
+    A failed assertion says what stood on either side. Does nothing outside a notebook.
     """
     shell = get_ipython()
     if shell is not None:
-        shell.set_custom_exc((ParamsError, DerivationError), _one_sentence)
+        shell.set_custom_exc((ParamsError, DerivationError, AssertionError), _explained)
 
 
 def accept(*names: str) -> None:
@@ -56,8 +61,39 @@ def speak_only(lang: object) -> None:
     display.speak(str(lang))
 
 
-def _one_sentence(shell: Any, kind: type[BaseException], error: BaseException,
-                  traceback: TracebackType | None, tb_offset: int | None = None) -> list[str]:
+def _explained(shell: Any, kind: type[BaseException], error: BaseException,
+               traceback: TracebackType | None, tb_offset: int | None = None) -> list[str]:
+    if issubclass(kind, AssertionError):
+        frame, line = list(walk_tb(traceback))[-1]
+        error.args = (": ".join(filter(None, (str(error), sides(frame, line)))),)
+        shell.showtraceback((kind, error, traceback), tb_offset=tb_offset)
+        return []
     sentence = [f"{kind.__name__}: {error}"]
     shell._showtraceback(kind, error, sentence)
     return sentence
+
+
+def sides(frame: FrameType, line: int) -> str:
+    """What the comparison of an assertion compares, evaluated again where it failed.
+
+    Of several joined by ``and`` it is the first that fails; without a comparison the assertion
+    itself. Empty for a line without an assertion.
+    """
+    tree = ast.parse("".join(linecache.getlines(frame.f_code.co_filename, frame.f_globals)))
+    tests = [node.test for node in ast.walk(tree) if isinstance(node, ast.Assert)
+             and node.lineno <= line <= (node.end_lineno or node.lineno)]
+
+    def value(part: ast.expr) -> Any:
+        return eval(compile(ast.Expression(part), "<side>", "eval"),
+                    frame.f_globals, frame.f_locals)
+
+    if not tests:
+        return ""
+    test = tests[-1]
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
+        test = next((part for part in test.values if not value(part)), test)
+    if not isinstance(test, ast.Compare):
+        return f"not so: {ast.unparse(test)}"
+    return "; ".join(f"{ast.unparse(part)} is {str(value(part))[:LONGEST]}"
+                     for part in (test.left, *test.comparators)
+                     if not isinstance(part, ast.Constant)) + f"; not so: {ast.unparse(test)}"

@@ -58,6 +58,7 @@ def test_a_documented_scenario_by_its_name(in_both):
     assert "装得下" in words(notebook)
 
 
+@pytest.mark.slow
 def test_a_documented_scenario_by_its_path(tmp_path):
     done, notebook = run(tmp_path, ("scenario", "params/scenarios/s0-scenario-1.yml"))
     assert done.returncode == 0, done.stderr
@@ -65,6 +66,7 @@ def test_a_documented_scenario_by_its_path(tmp_path):
         assert text in words(notebook)
 
 
+@pytest.mark.slow
 def test_a_card_of_the_readers_own(tmp_path):
     """288 GB hold what 64 GiB did not; the reader's file is read and not touched."""
     card = tmp_path / "mine.yml"
@@ -82,6 +84,7 @@ def shown(notebook, lang):
             for output in cell.outputs if output.get("metadata", {}).get("lang") == lang]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("lang", "other"), [("en", "zh"), ("zh", "en")])
 def test_one_language_alone(tmp_path, in_both, lang, other):
     """Numbers, tables and figures are printed in it; prose cells Papermill cannot leave out."""
@@ -94,6 +97,7 @@ def test_one_language_alone(tmp_path, in_both, lang, other):
         output.data for output in shown(notebook, lang)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "name"), [("device", "ascend-910b2"), ("model", "deepseek-v3")])
 def test_a_card_and_a_model_in_one_language(tmp_path, kind, name):
     done, notebook = run(tmp_path, (kind, name), ("lang", "zh"), template=f"{kind}.ipynb")
@@ -102,6 +106,7 @@ def test_a_card_and_a_model_in_one_language(tmp_path, kind, name):
     assert not shown(notebook, "en")
 
 
+@pytest.mark.slow
 def test_what_decides_of_another_deployment_in_one_language(tmp_path):
     done, notebook = run(tmp_path, ("scenario", "h20-qwen3-8b"), ("lang", "zh"),
                          template="decide.ipynb")
@@ -124,6 +129,7 @@ space: {chunks: [8192], drafts: [0, 1]}
 """
 
 
+@pytest.mark.slow
 def test_a_goal_of_the_readers_own(tmp_path):
     """Theirs alone is searched and drawn; one that nothing meets has a page as well."""
     for name, limit, says in (("mine", "30 ms", "8 × NVIDIA H200 SXM"),
@@ -168,6 +174,7 @@ def test_the_page_says_what_is_wrong_with_a_goal(tmp_path, monkeypatch, goal, sa
     assert len(str(told.value).strip().splitlines()) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("parameters", "says"), [
     ([("scenario", "s0-scenario-1"), ("lang", "fr")], "lang: expected en, zh or both, not 'fr'."),
     ([("scenario", "s0-scenario-1"), ("device", "kunpeng-920")], "is a host processor"),

@@ -53,6 +53,7 @@ def test_it_builds_from_elsewhere(project: Path, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tag", ["en", "zh"])
 def test_a_warning_in_either_language_fails_until_it_is_mended(project: Path, tag: str) -> None:
     index = project / "book/index.md"
@@ -69,6 +70,7 @@ def test_a_warning_in_either_language_fails_until_it_is_mended(project: Path, ta
     assert "nowhere" not in page(project, "index.html") + page(project, "zh/index.html")
 
 
+@pytest.mark.slow
 def test_a_failing_notebook_stops_the_build_in_a_few_lines(project: Path) -> None:
     path = project / "notebooks/derivation.md"
     good = path.read_text(encoding="utf-8")
@@ -82,6 +84,7 @@ def test_a_failing_notebook_stops_the_build_in_a_few_lines(project: Path) -> Non
     assert build(project)[0] == 0
 
 
+@pytest.mark.slow
 def test_a_changed_title_shows_on_every_page_and_a_removed_scenario_on_none(project: Path) -> None:
     scenario = project / "params/scenarios/two.yml"
     scenario.write_text("2222\n")
@@ -100,6 +103,7 @@ def test_a_changed_title_shows_on_every_page_and_a_removed_scenario_on_none(proj
     scenario.write_text("2\n")  # the next build makes its page again
 
 
+@pytest.mark.slow
 def test_a_changed_name_of_a_part_shows_on_every_page(project: Path) -> None:
     contents = project / "book/_toc.yml"
     good = contents.read_text(encoding="utf-8")
@@ -115,6 +119,7 @@ def test_a_changed_name_of_a_part_shows_on_every_page(project: Path) -> None:
     contents.write_text(good, encoding="utf-8")  # the next build names it so again
 
 
+@pytest.mark.slow
 def test_where_nothing_changed_nothing_is_written_and_a_lost_page_comes_back(
         project: Path) -> None:
     html = project / "_build/html"
@@ -130,6 +135,7 @@ def test_where_nothing_changed_nothing_is_written_and_a_lost_page_comes_back(
         assert (html / lost).is_file()
 
 
+@pytest.mark.slow
 def test_two_builds_at_once_do_not_meet(project: Path) -> None:
     """The second one says so and leaves; the first one's lock ends with it."""
     with (project / "_build/.lock").open("w") as lock:

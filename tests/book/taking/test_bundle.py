@@ -63,6 +63,7 @@ def test_no_room_is_imported_by_its_name_in_the_checkout(installed: dict[str, st
     assert done.stderr.splitlines()[-1] == "ModuleNotFoundError: No module named 'calc'"
 
 
+@pytest.mark.slow
 def test_a_search_shares_its_work_among_processes(installed: dict[str, str], tmp_path: Path
                                                   ) -> None:
     """However small it is: what processes are given is found by its name in the package."""
@@ -74,6 +75,7 @@ def test_a_search_shares_its_work_among_processes(installed: dict[str, str], tmp
     assert done.stdout == "True\n", done.stderr
 
 
+@pytest.mark.slow
 def test_it_makes_a_report_of_a_file_of_ones_own(installed: dict[str, str], tmp_path: Path
                                                  ) -> None:
     mine = tmp_path / "my-plan.yml"

@@ -300,16 +300,3 @@ def test_the_plan_as_it_can_run_runs_and_nothing_of_its_cards_is_better(users):
     best = alternatives(plan).official
     assert best is not None
     assert best.settings == {}
-
-
-def test_what_the_pages_name_is_a_verdict():
-    from notebooks.pages.audit.words import ALSO, VERDICTS, group
-
-    for row in audit().rows:
-        assert row.judgement.verdict in VERDICTS
-        assert set(row.judgement.also) <= set(ALSO)
-        assert group(row) in ("holds", "wrong", "open")
-
-
-def test_the_catalogue_names_the_documents():
-    assert catalogue.names("documents") == ["s0", "s1", "s2", "s3"]

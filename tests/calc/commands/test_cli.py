@@ -231,6 +231,7 @@ def test_so_it_is_for_whoever_started_it(args):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.one
 @pytest.mark.parametrize("args", [["devices"], ["models", "--json"], ["check"]])
 def test_a_full_disk_under_the_output_is_one_sentence(args):
     with Path("/dev/full").open("w") as full:

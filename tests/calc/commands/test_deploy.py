@@ -206,6 +206,7 @@ def test_what_the_reader_wrote_since_is_kept(cli, written):
     assert mine.read_text("utf-8").endswith("# mine\n")
 
 
+@pytest.mark.one
 @pytest.mark.parametrize(("file", "text", "says"), [
     ("bench/results/one.json", "{", "is not JSON"),
     ("bench/results/one.json", "[]", "expected a JSON object"),

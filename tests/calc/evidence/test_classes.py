@@ -200,6 +200,7 @@ def test_the_stored_classes_are_those_of_the_measured_systems():
             assert own.systems == sum(count > 0 for count in counts)
 
 
+@pytest.mark.slow
 def test_what_is_stored_comes_out_again(made):
     stored = classes.discrepancy()
     assert made.classes.keys() == stored.classes.keys()

@@ -60,6 +60,7 @@ def written():
     return found
 
 
+@pytest.mark.slow
 def test_every_command_that_can_be_written_keeps_what_its_release_asserts():
     """Of two thousand pairs, and what is refused for its settings together says which."""
     count = Counter()

@@ -35,6 +35,7 @@ def written(request, tmp_path):
     return found, tmp_path / "out"
 
 
+@pytest.mark.one
 @needs("shellcheck")
 def test_every_script_passes_shellcheck(written):
     _, folder = written
@@ -52,6 +53,7 @@ def test_promtool_takes_the_rules_and_the_configuration(written):
         assert checked.returncode == 0, checked.stdout + checked.stderr
 
 
+@pytest.mark.one
 @needs("promtool")
 def test_each_alert_fires_beyond_its_threshold_and_is_silent_short_of_it(written):
     found, folder = written

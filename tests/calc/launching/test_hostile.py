@@ -51,6 +51,7 @@ def started(folder, made):
     return json.loads(ran.stdout)
 
 
+@pytest.mark.one
 @needs("promtool", "shellcheck")
 @pytest.mark.parametrize("title", TITLES)
 def test_a_title_is_text(tmp_path, title):

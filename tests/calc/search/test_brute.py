@@ -7,6 +7,7 @@ from benchmarks.reference.brute import KINDS, agrees
 SEEDS = (1, 4, 6, 10, 15, 19, 23)
 
 
+@pytest.mark.one
 @pytest.mark.parametrize("seed", SEEDS)
 def test_front_and_counts_are_those_of_plain_loops(seed):
     found = agrees(seed)

@@ -125,6 +125,7 @@ def test_every_deployment_is_counted_once():
     assert all(found.funnel.counts[name] >= 0 for name in COUNTED)
 
 
+@pytest.mark.one
 @pytest.mark.parametrize("sliced", [(), ("space.expert_slices=1,4,16",)])
 @pytest.mark.parametrize("device", DEVICES)
 def test_what_is_searched_is_what_a_scenario_of_it_gives(device, sliced):

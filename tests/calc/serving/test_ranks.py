@@ -138,6 +138,7 @@ class TestGroup:
         assert joint.tpot.mean > 1.1 * apart.tpot.mean
         assert joint.ttft.mean > apart.ttft.mean
 
+    @pytest.mark.one
     @pytest.mark.parametrize("rate", [0.5, 1.0, 2.0])
     def test_the_pace_is_what_the_prefill_of_all_ranks_leaves(self, rate):
         """Many ranks, few steps that two prefill in: 1/(1 - rate x prefill)."""

@@ -1,5 +1,4 @@
-"""A sweep is one deployment after the other, only faster; chunks and interruptions leave no trace.
-"""
+"""A sweep is one deployment after the other, only faster; chunks, interruptions leave no trace."""
 
 import errno
 import json
@@ -218,10 +217,11 @@ class TestParts:
         assert told[-1] == (9, 9)
 
     def test_from_a_terminal(self, tmp_path):
-        command = [sys.executable, "-m", "calc", "sweep", SCENARIO, "--chunk=200", "-o",
-                   str(tmp_path / "out"), "--axis=workload.concurrency=1..1000",
-                   "--axis=workload.input_tokens=100..400:+1", "--workers=2"]
-        running = subprocess.Popen(command, cwd=PROJECT, stderr=subprocess.PIPE, text=True)
+        command = f"-m calc sweep {SCENARIO} --chunk=200 -o {tmp_path / 'out'} --workers=2 " \
+                  "--axis=workload.concurrency=1..1000 --axis=workload.input_tokens=100..400:+1"
+        running = subprocess.Popen(  # which a shell's background would have ignore the signal
+            [sys.executable, *command.split()], cwd=PROJECT, stderr=subprocess.PIPE, text=True,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler))
         while len(list((tmp_path / "out").glob("*.parquet"))) < 3:
             time.sleep(0.02)
             assert running.poll() is None

@@ -18,8 +18,6 @@ from notebooks.show import display, documents
 FILES = {name: catalogue.load("formulas", name) for name in catalogue.names("formulas")}
 FORMULAS = [formula for file in FILES.values() for formula in file.formulas]
 EXAMPLES = [(formula, number) for formula in FORMULAS for number in documents.numbers_of(formula)]
-# printed; known by their result
-COUNTS = {"s0": (60, 1), "s1": (50, 13), "s3": (1, 2)}
 
 
 @pytest.fixture
@@ -33,16 +31,10 @@ def shown(monkeypatch):
     return found
 
 
-def test_every_formula_of_both_documents_is_there():
-    found = {name: (sum(not formula.reconstructed for formula in file.formulas),
-                    sum(formula.reconstructed for formula in file.formulas))
-             for name, file in FILES.items()}
-    assert found == COUNTS
-
-
 @pytest.mark.parametrize("formula", FORMULAS, ids=lambda formula: formula.id)
 class TestFormulas:
     def test_its_trees_are_valid_and_its_letters_known(self, formula):
+        assert formula.chapter in documents.CHAPTERS
         letters = {name: letter.latex for name, letter in documents._letters(formula).items()}
         for tree in (formula.documented, formula.right):
             if tree is not None:
@@ -50,12 +42,6 @@ class TestFormulas:
                 text = tree_latex(tree, letters)
                 assert text.count("{") == text.count("}")
                 assert "|" not in text
-
-    def test_it_says_where_it_stands(self, formula):
-        assert formula.source in formula.id
-        assert formula.sections
-        assert formula.lines
-        assert formula.chapter in documents.CHAPTERS
 
     def test_a_wrong_one_has_a_right_one_that_differs(self, formula):
         if formula.verdict == "wrong":

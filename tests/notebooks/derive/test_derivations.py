@@ -140,6 +140,7 @@ def test_every_formula_has_a_place_to_be_read():
         assert formula.anchor.startswith("eq-")
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("name", catalogue.deployment_names())
 def test_the_two_codings_agree_on_every_scenario(name):
     scenario = catalogue.load_scenario(name)
@@ -308,3 +309,18 @@ def test_a_derivation_that_is_run_by_itself_meets_the_lock(monkeypatch):
     before = lock.FORMULAS.read_bytes()
     lock.execute(lock.NOTEBOOKS / "architecture.md")
     assert lock.FORMULAS.read_bytes() == before
+
+
+def test_a_derivation_that_fails_says_where(tmp_path, monkeypatch, capsys):
+    path = tmp_path / "law.md"
+    path.write_text((lock.NOTEBOOKS / "architecture.md").read_text("utf-8").split("\n+++")[0].split(
+        "\n---\n")[0] + "\n---\n\n# A law\n\n```{code-cell} ipython3\n"
+        "from notebooks.show.notebook import friendly\n\nfriendly()\nx = 2\n"
+        "assert x == 3, 'x is three'  # Derivation('law')\n```\n", encoding="utf-8")
+    line = path.read_text("utf-8").splitlines().index(
+        "assert x == 3, 'x is three'  # Derivation('law')") + 1
+    monkeypatch.setattr(lock, "derivations", lambda: [path])
+    monkeypatch.setenv(lock.LOCK, "write")
+    assert lock.main() == 1
+    assert capsys.readouterr().err == (f"law.md, cell 2, line {line}: AssertionError: "
+                                       "x is three: x is 2; not so: x == 3\n")

@@ -212,3 +212,16 @@ def test_an_error_in_a_notebook_is_one_sentence_and_a_failed_cell(fails):
     assert output.output_type == "error"
     assert output.traceback == [f"{output.ename}: {output.evalue}"]
     assert "\n" not in output.evalue
+
+
+def test_a_failed_assertion_says_its_law_and_both_sides():
+    fails = {
+        "assert x + 1 == y, 'a law'": "a law: x + 1 is 3; y is 4; not so: x + 1 == y",
+        "assert x == 2 and y < x": "y is 4; x is 2; not so: y < x",
+        "assert all(n > 2 for n in (x, y))": "not so: all((n > 2 for n in (x, y)))",
+    }
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in (
+        "from notebooks.show.notebook import friendly; friendly(); x, y = 2, 4", *fails)])
+    nbclient.NotebookClient(notebook, kernel_name="python3", timeout=60,
+                            allow_errors=True).execute()
+    assert [cell.outputs[0].evalue for cell in notebook.cells[1:]] == list(fails.values())

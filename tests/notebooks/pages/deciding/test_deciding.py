@@ -29,6 +29,7 @@ def said(monkeypatch):
     return texts, rows
 
 
+@pytest.mark.one
 @pytest.mark.parametrize("name", DEPLOYMENTS)
 def test_every_part_is_told_of_any_deployment_in_both_languages(said, name):
     texts, rows = said

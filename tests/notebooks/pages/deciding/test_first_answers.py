@@ -44,6 +44,7 @@ def test_what_is_kept_is_what_is_computed():
         assert "CANN W4A8 grouped matmul" in told  # of params/kernels/sglang.yml
 
 
+@pytest.mark.one
 @pytest.mark.parametrize("number", SOME)
 def test_of_a_drawn_goal_the_first_answer_starts_and_keeps_its_limits(number):
     answer = search(answering.goal_of(number))
