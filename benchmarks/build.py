@@ -68,7 +68,7 @@ def _build(folder: Path) -> tuple[float, int, str]:
 
 def _timed(folder: Path, *arguments: str) -> float:
     """Seconds of a program of this Python in a folder; it must succeed."""
-    imports = os.pathsep.join(str(folder / name) for name in (".", "book/_ext"))
+    imports = os.pathsep.join(str(folder / name) for name in (".", "book"))
     start = time.perf_counter()
     subprocess.run([sys.executable, *arguments], cwd=folder, check=True, stdout=subprocess.DEVNULL,
                    stderr=subprocess.DEVNULL, env=os.environ | {"PYTHONPATH": imports})
@@ -79,7 +79,7 @@ def _deployments(folder: Path, only: str = "*") -> float:
     """Seconds to run the notebooks of deployments anew, or some of them."""
     for page in (folder / "book" / "chapters" / "scenarios").glob(f"{only}.ipynb"):
         page.unlink()
-    return _timed(folder, "-c", "import os, pathlib, pipeline; "
+    return _timed(folder, "-c", "import os, pathlib; from _ext import pipeline; "
                                 "pipeline.build(pathlib.Path(os.getcwd()))")
 
 

@@ -8,11 +8,13 @@ from functools import partial
 from catalogue.deployments.loading import (
     Family,
     deployment_names,
+    devices_named,
     load_family,
     load_pools,
     load_scenario,
     made_scenario,
     read_scenario,
+    stated,
     variants,
 )
 from catalogue.deployments.scenario import (
@@ -49,6 +51,7 @@ __all__ = [
     "Value",
     "deployment_names",
     "device_inputs",
+    "devices_named",
     "glossary",
     "load",
     "load_device",
@@ -68,6 +71,7 @@ __all__ = [
     "precision_inputs",
     "read_scenario",
     "sources",
+    "stated",
     "symbols",
     "trees",
     "units",

@@ -2,13 +2,14 @@
 
 The build calls it, by way of ``workshop.py``, once per stale page; as a process of its own it is
 
-    python execute.py SOURCE OUTPUT [ENTRY]
+    python execute.py SOURCE OUTPUT [ENTRY [EXECUTED]]
 
 SOURCE is a MyST notebook, OUTPUT the ``.ipynb`` to write, ENTRY the identifier of a deployment, a
 device or a model when SOURCE is the template of such pages: ``scenario.md`` takes it as its
 parameter ``scenario``, and so on. Cells of the template tagged ``variant`` are repeated for each
 variant of a scenario file, and those tagged ``family`` left out where there are none; a page may
-have cells of its own after those of the template, in ``supplements/ENTRY.md`` beside SOURCE. A
+have cells of its own after those of the template, in ``supplements/ENTRY.md`` beside SOURCE. No
+cell runs where EXECUTED is given, the page as it was with the same code cells: it gets new words. A
 notebook that stops ends the process with exit code 1; the reason, in a few lines, is then in a file
 beside OUTPUT, ``.reason``.
 """
@@ -196,8 +197,25 @@ def execute(notebook: NotebookNode, parameters: dict[str, Any], folder: Path) ->
     return done
 
 
-def run(source: Path, output: Path, entry: str | None) -> str | None:
-    """Execute `source` into `output`; return None, or the reason why it stopped."""
+def retold(notebook: NotebookNode, executed: Path) -> NotebookNode:
+    """An executed notebook with the prose of `notebook`, which has the same code cells."""
+    import nbformat
+
+    done = nbformat.read(executed, as_version=4)
+    ran = [cell for cell in done.cells if cell.cell_type == "code"]
+    cells = []
+    for cell in notebook.cells:
+        cells.append(cell if cell.cell_type != "code" else ran.pop(0))
+        while ran and "injected-parameters" in ran[0].metadata.get("tags", []):
+            cells.append(ran.pop(0))
+    done.cells = cells
+    make_reproducible(done)
+    nbformat.validate(done)
+    return done
+
+
+def run(source: Path, output: Path, entry: str | None, executed: Path | None = None) -> str | None:
+    """Execute `source` into `output`, or retell it; return None, or the reason why it stopped."""
     import nbformat
     from papermill.exceptions import PapermillExecutionError
 
@@ -205,7 +223,8 @@ def run(source: Path, output: Path, entry: str | None) -> str | None:
 
     try:
         notebook, texts = prepare(source, entry)
-        done = execute(notebook, {} if entry is None else {source.stem: entry}, source.parent)
+        done = retold(notebook, executed) if executed else execute(
+            notebook, {} if entry is None else {source.stem: entry}, source.parent)
     except catalogue.ParamsError as error:
         return f"stopped before its first cell:\n    {error}"
     except PapermillExecutionError as error:
@@ -216,9 +235,10 @@ def run(source: Path, output: Path, entry: str | None) -> str | None:
 
 def main(arguments: list[str]) -> int:
     """Run the notebook named by the arguments; return the exit code."""
-    source, output, *rest = arguments
+    source, output, entry, executed, *_ = (*arguments, "", "")
     try:
-        reason = run(Path(source), Path(output), rest[0] if rest else None)
+        reason = run(Path(source), Path(output), entry or None,
+                     Path(executed) if executed else None)
     except Exception as error:  # a kernel that died, a file that is no notebook: say it, once
         reason = f"could not be run:\n    {type(error).__name__}: {error}"
     if reason:

@@ -1,10 +1,7 @@
 """Run the notebooks that are stale, side by side, and keep the rest.
 
-A page is stale when its key differs from the one stored beside it. The key is the hash of
-everything the page was made from: the notebook, the exported formulas, the code that notebooks
-import, the pinned dependencies, and those parameter files and files of messages that the notebook
-loaded when it last ran. A changed scenario therefore makes its own page stale and every page that
-read it, and nothing else.
+A page is stale when its key differs from the one stored beside it; ``inputs.py`` says what is in a
+key. Where only prose differs, what the cells printed is kept and no cell runs.
 
 Outputs and keys appear whole or not at all (written elsewhere, then renamed), and an output that
 came out the same is not rewritten, so that Sphinx does not read it again.
@@ -13,7 +10,6 @@ came out the same is not rewritten, so that Sphinx does not read it again.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import itertools
 import json
 import os
@@ -29,29 +25,18 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 
+from .inputs import Inputs, Page, digest, files_below
+
 TEMPLATES = {"scenario": "scenarios", "device": "devices", "model": "models",
              "document": "documents"}
-SUPPLEMENTS = "supplements"  # as execute.py: cells of single pages of a template
-CODE_FOLDERS = ("calc", "catalogue", "notebooks")
-CODE_FILES = ("notebooks/derive/formulas/formulas.json", "requirements.txt")
+LONGEST = ("search", "calculators", "day")  # pages that begin first
+RUN, TELL = "run", "tell"  # what a page needs: its cells run, or new words around them
 WAITING = 2  # pages beyond the cores: each waits for its kernel a part of its time
 INTERRUPTED = -1  # in place of the exit code of a page that never came to its end
 
 
 class NotebookError(Exception):
     """Notebooks stopped; the message names each one, its cell and the reason."""
-
-
-@dataclass(frozen=True)
-class Page:
-    """One page made from a notebook: its name under ``chapters/`` and its source.
-
-    A page of a template has an ``entry`` too, the identifier of what it is about.
-    """
-
-    name: str
-    source: Path
-    entry: str | None = None
 
 
 @dataclass(frozen=True)
@@ -85,61 +70,17 @@ def pages(root: Path) -> list[Page]:
     return listed
 
 
-def digest(*parts: bytes | str) -> str:
-    """Hash the parts in order; the lengths are hashed too, so that parts do not run together."""
-    result = hashlib.sha256()
-    for part in parts:
-        data = part.encode() if isinstance(part, str) else part
-        result.update(b"%d:" % len(data) + data)
-    return result.hexdigest()
-
-
-def files_below(folder: Path, pattern: str = "*") -> list[Path]:
-    """List the files below `folder` in a fixed order, without what Python caches."""
-    return sorted(path for path in folder.rglob(pattern)
-                  if path.is_file() and "__pycache__" not in path.parts
-                  and not any(part.endswith(".egg-info") for part in path.parts))
-
-
-class Inputs:
-    """What the notebooks are made from, read once, before the first of them runs."""
-
-    def __init__(self, root: Path) -> None:
-        """Read the code, every parameter file and all messages of the project at `root`."""
-        code = [path for folder in CODE_FOLDERS for path in files_below(root / folder)]
-        code += [root / name for name in CODE_FILES if (root / name).is_file()]
-        code += [Path(__file__).with_name(name) for name in ("execute.py", "workshop.py")]
-        self._code = digest(*(part for path in code for part in (path.name, path.read_bytes())))
-        self._files = {path.relative_to(base).as_posix(): digest(path.read_bytes())
-                       for folder, base in ((root / "params", root / "params"),
-                                            (root / "messages", root))
-                       for path in files_below(folder)}
-        self._sources = {path: path.read_bytes()
-                         for path in files_below(root / "notebooks", "*.md")}
-
-    def _state(self, entry: str) -> str:
-        """Describe a recorded file by its hash, a recorded folder ('links/') by its names."""
-        if entry.endswith("/"):
-            return digest(*(name for name in self._files if name.startswith(entry)))
-        return self._files.get(entry, "absent")
-
-    def key(self, page: Page, recorded: list[str]) -> str:
-        """Hash what `page` is made from, given the parameter files that it loads."""
-        states = [part for entry in recorded for part in (entry, self._state(entry))]
-        own = page.source.parent / SUPPLEMENTS / f"{page.entry}.md"
-        return digest(self._sources[page.source], self._sources.get(own, ""), page.entry or "",
-                      self._code, *states)
-
-
-def is_fresh(page: Page, folders: Folders, inputs: Inputs) -> bool:
-    """Tell whether the executed notebook of `page` is there and made from what is there now."""
+def needed(page: Page, folders: Folders, inputs: Inputs) -> str | None:
+    """What it takes to bring `page` up to date: ``RUN``, ``TELL``, or nothing."""
     try:
         stored = json.loads(folders.key(page).read_text(encoding="utf-8"))
         output = folders.output(page).read_bytes()
-        return (stored["output"] == digest(output)
-                and stored["inputs"] == inputs.key(page, stored["params"]))
+        if (stored["output"] != digest(output)
+                or stored["inputs"] != inputs.key(page, stored["params"])):
+            return RUN
+        return None if stored["words"] == inputs.words(page) else TELL
     except (OSError, ValueError, KeyError, TypeError):
-        return False
+        return RUN
 
 
 def put(target: Path, data: bytes, work: Path) -> None:
@@ -157,8 +98,8 @@ def put(target: Path, data: bytes, work: Path) -> None:
 class Runner:
     """Has pages run side by side by a process that forks for each, and stores what comes out."""
 
-    def __init__(self, root: Path, inputs: Inputs, work: Path, pages: list[Page]) -> None:
-        """Prepare to run these pages of the project at `root`; `work` is for unfinished files."""
+    def __init__(self, root: Path, inputs: Inputs, work: Path, needs: dict[Page, str]) -> None:
+        """Prepare pages of the project at `root` by their needs; `work` is for unfinished files."""
         self._folders = Folders(root)
         self._inputs = inputs
         self._work = work
@@ -173,8 +114,8 @@ class Runner:
             "BOOK_PAGE": "1",  # links to other pages of the book hold
         }
         self._process = subprocess.Popen(
-            [sys.executable, str(Path(__file__).with_name("workshop.py")), str(len(pages)),
-             *dict.fromkeys(str(page.source) for page in pages)],
+            [sys.executable, str(Path(__file__).with_name("workshop.py")), str(len(needs)),
+             *dict.fromkeys(str(page.source) for page, need in needs.items() if need == RUN)],
             env=environment,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         self._listener = threading.Thread(target=self._listen, daemon=True)
@@ -206,13 +147,16 @@ class Runner:
                 return INTERRUPTED
         return answer.get()
 
-    def run(self, page: Page) -> float:
-        """Execute `page`, store notebook and key, return the seconds; raise NotebookError."""
+    def run(self, page: Page, need: str) -> float:
+        """Execute `page`, or only put its new words around what its cells printed; store notebook
+        and key, return the seconds. Raises NotebookError.
+        """
         start = time.monotonic()
         stem = page.name.replace("/", "--")
         output, record = self._work / f"{stem}.ipynb", self._work / f"{stem}.record"
         code = self._execute({
             "source": str(page.source), "output": str(output), "entry": page.entry,
+            "executed": str(self._folders.output(page)) if need == TELL else None,
             "environment": {"PARAMS_RECORD": str(record),
                             "IPYTHONDIR": str(self._work / f"{stem}.ipython")}})
         if code:
@@ -221,11 +165,14 @@ class Runner:
             note = output.with_suffix(".reason")
             reason = note.read_text(encoding="utf-8") if note.is_file() else "was interrupted"
             raise NotebookError(f"{name}{of} {reason}")
-        lines = record.read_text(encoding="utf-8").splitlines() if record.is_file() else []
-        recorded = sorted(set(lines))
+        if need == TELL:
+            recorded = json.loads(self._folders.key(page).read_text(encoding="utf-8"))["params"]
+        else:
+            lines = record.read_text(encoding="utf-8").splitlines() if record.is_file() else []
+            recorded = sorted(set(lines))
         data = output.read_bytes()
-        key = {"inputs": self._inputs.key(page, recorded), "output": digest(data),
-               "params": recorded}
+        key = {"inputs": self._inputs.key(page, recorded), "words": self._inputs.words(page),
+               "output": digest(data), "params": recorded}
         put(self._folders.output(page), data, self._work)
         put(self._folders.key(page), json.dumps(key, indent=1).encode(), self._work)
         return time.monotonic() - start
@@ -249,6 +196,11 @@ def remove_orphans(folders: Folders, wanted: list[Page]) -> None:
             path.unlink()
 
 
+def _by_length(page: Page) -> tuple[bool, bool]:
+    """The longest first; a derivation takes longer than an entry."""
+    return page.name not in LONGEST, page.entry is not None
+
+
 def build(root: Path, report: Callable[[str], None] = print, jobs: int | None = None,
           beside: Callable[[], None] = lambda: None) -> list[str]:
     """Bring the executed notebooks of the project at `root` up to date.
@@ -265,8 +217,8 @@ def build(root: Path, report: Callable[[str], None] = print, jobs: int | None = 
     wanted = pages(root)
     remove_orphans(folders, wanted)
     inputs = Inputs(root)
-    stale = [page for page in wanted if not is_fresh(page, folders, inputs)]
-    stale.sort(key=lambda page: page.entry is not None)  # a derivation takes longer than an entry
+    stale = {page: need for page in sorted(wanted, key=_by_length)
+             if (need := needed(page, folders, inputs))}
     if not stale:
         report(f"notebooks: {len(wanted)} up to date")
         return []
@@ -275,7 +227,7 @@ def build(root: Path, report: Callable[[str], None] = print, jobs: int | None = 
     failures: list[str] = []
     pool = ThreadPoolExecutor(jobs or (os.cpu_count() or 1) + WAITING)
     try:
-        running = {pool.submit(runner.run, page): page for page in stale}
+        running = {pool.submit(runner.run, page, need): page for page, need in stale.items()}
         beside()
         for count, future in enumerate(as_completed(running), start=1):
             name = running[future].name

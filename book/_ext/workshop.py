@@ -2,9 +2,10 @@
 
 Importing SymPy, Matplotlib, Papermill and the like takes longer than most pages take to run. The
 build starts this file once; it imports them once, reads jobs from standard input, one JSON object
-per line, and answers each with a line on standard output when the page is done:
+per line (here two), and answers each with a line on standard output when the page is done:
 
-    {"id": 1, "source": "...", "output": "...", "entry": null, "environment": {...}}
+    {"id": 1, "source": "...", "output": "...", "entry": null, "executed": null,
+     "environment": {...}}
     {"id": 1, "code": 0}
 
 A page runs in a fork of this process, and its kernel in a fork of that. Both end with the build:
@@ -14,14 +15,12 @@ forking is not safe (anywhere but on Linux) a page is a process of its own, as `
 
 from __future__ import annotations
 
-import ast
 import asyncio
 import contextlib
 import gc
 import importlib
 import json
 import os
-import re
 import select
 import signal
 import subprocess
@@ -36,9 +35,9 @@ BY_ALL = ("papermill", "jupytext", "nbformat", "ipykernel.kernelapp", "ipykernel
           "ipykernel.debugger", "IPython.core.completer", "IPython.core.completerlib",
           "IPython.core.debugger", "IPython.extensions.storemagic", "sqlite3",
           "tornado.platform.asyncio")
+TO_TELL = ("jupytext", "nbformat", "catalogue")  # where no cell runs
 LATE = {"matplotlib": "matplotlib.backends.backend_svg",  # imported when a figure is drawn
         "sympy": "sympy.physics.units"}  # when an expression is simplified
-CELL = re.compile(r"^```\{code-cell\}.*\n(?::.*\n)*((?:.*\n)*?)```$", re.MULTILINE)
 SEVERAL = 2  # pages from which on it pays to import what their notebooks import
 MANY = 3  # pages from which on it pays to load the whole catalogue
 COLLECT = (100_000, 50, 1000)  # gc thresholds
@@ -107,7 +106,7 @@ def fork_kernel(cmd: list[str], env: dict[str, str] | None = None, cwd: str | No
 
 def start(job: dict[str, Any]) -> int:
     """Begin to run a page; return the number of its process."""
-    arguments = [job["source"], job["output"], *([job["entry"]] if job["entry"] else [])]
+    arguments = [job["source"], job["output"], job["entry"] or "", job["executed"] or ""]
     if not FORKS:
         process = subprocess.Popen(
             [sys.executable, str(EXECUTE), *arguments], env=os.environ | job["environment"],
@@ -133,29 +132,23 @@ def start(job: dict[str, Any]) -> int:
     os._exit(code)
 
 
-def imported(sources: Iterable[str]) -> Iterator[str]:
-    """Modules that notebooks import; of ``from a import b`` both ``a`` and ``a.b``."""
-    for source in sources:
-        cells = CELL.findall(Path(source).read_text(encoding="utf-8"))
-        for node in ast.walk(ast.parse("\n".join(cells))):
-            if isinstance(node, ast.Import):
-                yield from (alias.name for alias in node.names)
-            elif isinstance(node, ast.ImportFrom) and node.module:
-                yield node.module
-                yield from (f"{node.module}.{alias.name}" for alias in node.names)
-
-
 def prepare(pages: int, sources: Iterable[str]) -> None:
     """Import what so many pages need and, for many, load the entries of the catalogue.
 
-    A page still reads each file that it needs, which notes it; it finds the bytes made an entry.
+    `sources` are the notebooks of which cells run. A page still reads each file that it needs,
+    which notes it; it finds the bytes made an entry.
     """
-    for name in BY_ALL:
+    running = list(sources)
+    for name in BY_ALL if running else TO_TELL:
         importlib.import_module(name)
     sys.modules["nbformat"].v4.new_raw_cell()  # compiles the schema of notebooks
-    sys.modules["jupyter_client"].provisioning.KernelProvisionerFactory.instance()  # seeks plugins
+    if running:
+        sys.modules["jupyter_client"].provisioning.KernelProvisionerFactory.instance()  # plugins
     if pages >= SEVERAL:
-        for name in dict.fromkeys(imported(sources)):
+        from inputs import code_of, imported
+
+        code = [code_of(Path(source).read_text(encoding="utf-8")) for source in running]
+        for name in dict.fromkeys(name for each in code for name in imported(each)):
             with contextlib.suppress(Exception):  # the page says what is wrong with it
                 importlib.import_module(name)
         for package, late in LATE.items():
@@ -190,7 +183,7 @@ def firsts() -> Iterator[Callable[[], object]]:
 def serve(pages: int, sources: Iterable[str]) -> None:
     """Take jobs and answer them until standard input closes; then end what still runs.
 
-    `pages` is how many jobs to expect, `sources` are the notebooks that they are made from.
+    `pages` is how many jobs to expect, `sources` are the notebooks of which cells run.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the build's own end closes standard input
     if FORKS:

@@ -106,6 +106,19 @@ def deployment_names() -> list[str]:
             for name in variants(file) or [file]]
 
 
+def devices_named(file: str) -> set[str]:
+    """Identifiers of the devices that a file of ``params/scenarios/`` names; nothing else of it
+    counts as read."""
+    return {naming.locate("devices", str(name), naming.file_of("scenarios", file)).stem
+            for name in stated(file, "device")}
+
+
+def stated(file: str, key: str) -> list[Any]:
+    """What a file of ``params/scenarios/`` says under a key, wherever in it; nothing else of it
+    counts as read."""
+    return yamlfile.under(naming.file_of("scenarios", file), key)
+
+
 def variants(reference: str | Path) -> list[str]:
     """References of the variants of a scenario file, for :func:`load_scenario`; none without.
 

@@ -2,7 +2,8 @@
 
 When the environment variable ``PARAMS_RECORD`` names a file, every parameter file loaded (and
 every folder listed, with a trailing slash) is appended to it, relative to ``params/``; a file of
-the project beside that, such as one of messages, relative to the project.
+the project beside that, such as one of messages, relative to the project. Of a file of which only
+what stands under one key was taken, that key follows behind ``#``.
 """
 
 from __future__ import annotations
@@ -11,27 +12,29 @@ import os
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2] / "params"
-_noted: set[tuple[Path, bool]] = set()
+_noted: set[tuple[Path, str]] = set()
 _kept: set[Path] = set()
 
 
-def record(path: Path, *, listing: bool = False, kept: bool = False) -> bool:
+def record(path: Path, *, listing: bool = False, key: str = "", kept: bool = False) -> bool:
     """Note that ``path`` was read (or, with ``listing``, that a folder was listed).
 
-    With ``kept`` it counts as read by whatever is recorded later, too: a module may keep words that
-    it read when it was imported.
+    With ``key`` only what stands under that key counts, wherever in the file. With ``kept`` it
+    counts as read by whatever is recorded later, too: a module may keep words that it read when it
+    was imported.
 
     Returns whether that was news.
     """
-    if (path, listing) in _noted:
+    mark = "/" if listing else f"#{key}" if key else ""
+    if (path, mark) in _noted:
         return False
     if not (target := os.environ.get("PARAMS_RECORD")):
         _kept.update([path] * kept)
         return False
-    news = {(path, listing), *((each, False) for each in _kept)} - _noted
+    news = {(path, mark), *((each, "") for each in _kept)} - _noted
     _noted.update(news)
     with Path(target).open("a", encoding="utf-8") as file:
-        file.writelines(f"{_named(each)}{'/' * folder}\n" for each, folder in news)
+        file.writelines(f"{_named(each)}{mark}\n" for each, mark in news)
     return True
 
 

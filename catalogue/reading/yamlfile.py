@@ -80,16 +80,31 @@ def read(path: Path) -> YamlFile:
     return parse(path, _raw(path))
 
 
-def _raw(path: Path) -> bytes:
-    """A file as it is now; that it was read is recorded."""
+def under(path: Path, key: str) -> list[Any]:
+    """What stands under a key, wherever in the file; only that counts as read.
+
+    Raises ParamsError as :func:`read`.
+    """
+    def held(data: Any) -> Iterator[Any]:
+        if isinstance(data, dict):
+            yield from (value for name, value in data.items() if name == key)
+        for part in data.values() if isinstance(data, dict) else data:
+            if isinstance(part, (dict, list)):
+                yield from held(part)
+
+    return list(held(parse(path, _raw(path, key)).data))
+
+
+def _raw(path: Path, key: str = "") -> bytes:
+    """A file as it is now; that it was read is recorded, or what stands under a key."""
     stamp = _stamp(path)  # before it is read: what changes from here on has another
     raw = read_small(path, display_path(path), "a parameter file")
-    _note(path, (raw, stamp))
+    _note(path, (raw, stamp), key)
     return raw
 
 
-def _note(path: Path, seen: Seen) -> None:
-    record(path)
+def _note(path: Path, seen: Seen, key: str = "") -> None:
+    record(path, key=key)
     for files in _following:
         files[path] = seen
 

@@ -5,17 +5,19 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import _project
 import psutil
 import pytest
 
-from _ext import downloads, languages, pipeline, workshop
+from _ext import downloads, inputs, languages, pipeline
 
 PAGES = ["derivation", "scenarios", "scenarios/one", "scenarios/two"]
 
@@ -64,13 +66,13 @@ def test_only_what_is_stale_runs(project: Path) -> None:
 
 def test_what_is_edited_during_a_build_is_stale_after_it(project: Path) -> None:
     """Keys are of what was there when the build began, not of what is there when a page ends."""
-    started = pipeline.Inputs(project)
+    started = inputs.Inputs(project)
     page = next(page for page in pipeline.pages(project) if page.name == "scenarios")
     before = started.key(page, ["scenarios/"])
     (project / "params/scenarios/three.yml").write_text("3\n")
     page.source.write_text(page.source.read_text(encoding="utf-8") + "\n", encoding="utf-8")
     assert started.key(page, ["scenarios/"]) == before
-    assert pipeline.Inputs(project).key(page, ["scenarios/"]) != before
+    assert inputs.Inputs(project).key(page, ["scenarios/"]) != before
 
 
 def test_a_run_leaves_the_same_bytes_and_nothing_of_the_clock(project: Path) -> None:
@@ -168,8 +170,9 @@ def test_a_page_is_a_fork_or_where_that_is_not_safe_a_process_of_its_own(
     code = f"import workshop; workshop.FORKS = {forks}; workshop.serve(2, [{source!r}])"
     path = os.pathsep.join(map(str, (_project.ROOT / "book" / "_ext", project,
                                      project / "notebooks")))
-    jobs = [{"id": number, "source": source, "entry": None,
-             "output": str(project / f"{number}.ipynb"), "environment": {}} for number in (1, 2)]
+    jobs: list[dict[str, Any]] = [
+        {"id": number, "source": source, "entry": None, "executed": None,
+         "output": str(project / f"{number}.ipynb"), "environment": {}} for number in (1, 2)]
     with subprocess.Popen([sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": path},
                           stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdin is not None
@@ -186,10 +189,92 @@ def test_a_page_is_a_fork_or_where_that_is_not_safe_a_process_of_its_own(
 
 def test_what_a_notebook_imports_is_read_from_its_code(project: Path) -> None:
     code = "import json, os.path as path", "from pathlib import (\n    Path as P)\nassert P"
-    source = project / "notebooks" / "derivation.md"
-    source.write_text(_project.notebook("derivation", "import this\n", "推", *code))
-    assert list(workshop.imported([str(source)])) == [
+    text = _project.notebook("derivation", "import this\n", "推", *code)
+    assert list(inputs.imported(inputs.code_of(text))) == [
         "json", "os.path", "pathlib", "pathlib.Path"]
+    assert list(inputs.imported("from . import a\nfrom ..b import c", "x.y")) == [
+        "x.y", "x.y.a", "x.b", "x.b.c"]
+
+
+def test_new_words_around_the_same_cells_are_put_there_without_a_run(project: Path) -> None:
+    """As a run would have it: the same bytes, and nothing that a cell would do is done."""
+    ran = project / "ran"
+    texts = {name: (project / "notebooks" / f"{name}.md").read_text()
+             for name in ("derivation", "scenario")}
+    texts["derivation"] += _project.CODE.format(
+        tags="hide-input", code=f"open({str(ran)!r}, 'a').write('.')")
+
+    def written(old: str = "", new: str = "") -> list[str]:
+        for name, text in texts.items():
+            (project / "notebooks" / f"{name}.md").write_text(text.replace(old, new))
+        return build(project)
+
+    assert written() == PAGES
+    words = "+++ {", '+++ {"tags": ["en"]}\n\nA sentence on @title@.\n\n+++ {'
+    assert written(*words) == ["derivation", "scenarios/one", "scenarios/two"]
+    assert ran.read_text() == "."
+    told = outputs(project)
+    assert b"A sentence on Plan 2." in told["scenarios/two.ipynb"]
+    for name in ("derivation", "scenarios/one", "scenarios/two"):
+        (project / "book/chapters/.keys" / f"{name}.json").unlink()
+    assert build(project) == ["derivation", "scenarios/one", "scenarios/two"]
+    assert ran.read_text() == ".."
+    assert outputs(project) == told
+
+    assert written("1 + 1", "1 + 2") == ["derivation", "scenarios/one", "scenarios/two"]
+    assert ran.read_text() == "..."
+    assert build(project) == []
+    (project / "params/scenarios/two.yml").write_text("22\n")
+    assert written(*words) == ["derivation", "scenarios", "scenarios/one", "scenarios/two"]
+    assert b"A sentence on Plan 22." in outputs(project)["scenarios/two.ipynb"]
+
+
+def test_a_module_makes_those_pages_stale_that_reach_it(project: Path) -> None:
+    _project.write(project / "notebooks", {
+        "derive/__init__.py": "", "workbench/words.py": "from workbench import deep\n",
+        "workbench/deep.py": "def said():\n    from .late import TEXT\n    return TEXT\n",
+        "workbench/late.py": "TEXT = 1\n", "workbench/other.py": "",
+        "derivation.md": _project.notebook("derivation", "D", "推", "from workbench import words",
+                                           "words.deep.said()")})
+    assert build(project) == PAGES
+
+    def edited(name: str, text: str) -> list[str]:
+        (project / name).write_text(text)
+        return build(project)
+
+    assert edited("notebooks/derive/late.py", "TEXT = 2\n") == ["derivation"]
+    assert b'"2"' in outputs(project)["derivation.ipynb"]
+    assert edited("notebooks/derive/other.py", "OTHER = 1\n") == []
+    assert edited("notebooks/derive/__init__.py", "PACKAGE = 1\n") == ["derivation"]
+    assert edited("notebooks/derive/table.json", "{}\n") == PAGES  # read by whoever knows
+    catalogue = project / "catalogue/__init__.py"
+    assert edited("catalogue/__init__.py", catalogue.read_text() + "\n") == PAGES
+
+
+def test_of_a_file_only_the_key_counts_that_a_page_took(project: Path) -> None:
+    scenario = project / "params/scenarios/one.yml"
+    page = next(page for page in pipeline.pages(project) if page.name == "derivation")
+
+    def key(text: str | None, taken: str = "scenarios/one.yml#device") -> str:
+        scenario.unlink(missing_ok=True)
+        if text is not None:
+            scenario.write_text(text)
+        return inputs.Inputs(project).key(page, [taken])
+
+    plain = key("device: a\nnote: x\n")
+    assert plain == key("note: another\n# a comment\ndevice:\n  a\n")
+    varied = key("device: a\nvariants: {b: {device: b, note: x}}\n")
+    assert varied == key("device: a\nvariants: {b: {device: b, note: y}}\n")
+    others = (plain, varied, key("device: b\n"), key("note: x\n"), key("device: [\n"), key(None))
+    assert len(set(others)) == len(others)
+    assert key("device: a\n", "scenarios/one.yml") != key("device: a\n#\n", "scenarios/one.yml")
+
+
+def test_modules_of_pages_import_by_statements_only() -> None:
+    """What is imported by its name in a text is in no page's key."""
+    for path in (_project.ROOT / "notebooks").rglob("*.*"):
+        if path.suffix in (".md", ".py"):
+            assert not re.search(r"import_module|__import__", path.read_text("utf-8")), path
 
 
 def test_a_notebook_is_filtered_by_language() -> None:

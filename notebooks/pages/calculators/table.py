@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.evidence.classes import errors_of_class
+from calc.evidence.classes import errors_of_class, load_under
 from catalogue import load_model, model_inputs
 from catalogue.entries.calibrations import ALONE
 from catalogue.entries.deployments import ScenarioFile
@@ -40,6 +40,7 @@ DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_"
 RESOLVED = 0.15  # share of the kinds that are resolved at first, at random: no pattern of the axes
 # the same shares for what else may be set: most of it moves a few inputs, whatever the kind
 GLIMPSED, RESOLVED_AGAIN = 0.005, 0.02
+MORE = 4.0  # times as many, where those were too few
 OWN = "own"  # the formulas' own error, by quantity and side; of a phase alone its own
 # set by the page: numbers of a layout and of a workload
 SET = {"tp": "tensor_parallel", "pp": "pipeline_parallel", "dp": "data_parallel",
@@ -143,7 +144,7 @@ def row(kind: Kind) -> dict[str, Cell]:
             for name in symbols.keys() & knob.symbols:
                 found.setdefault(symbols[name][-1], knob.name)
     # an answer of one token is a phase alone
-    for what, errors in ((OWN, errors_of_class(scenario)),
+    for what, errors in ((OWN, errors_of_class(scenario, load_under(inputs))),
                          (ALONE, errors_of_class(scenario, ALONE))):
         for name, own in errors.items():
             if name in RANGED:  # the page adds what the distance from what was measured does
@@ -152,10 +153,15 @@ def row(kind: Kind) -> dict[str, Cell]:
     return found
 
 
+@functools.cache
+def _settable() -> dict[str, Value]:
+    """Every mechanism which a state may set, of some value."""
+    return {name: _SOME for name, extra in extras().items() if extra.knob}
+
+
 def _all_stated(file: ScenarioFile) -> ScenarioFile:
     """A deployment that states every mechanism which a state may set, of some value."""
-    stated = {name: _SOME for name, extra in extras().items() if extra.knob}
-    return file.model_copy(update={"mechanisms": stated | file.mechanisms})
+    return file.model_copy(update={"mechanisms": _settable() | file.mechanisms})
 
 
 Row = Callable[[Kind], dict[str, Cell]]
@@ -212,7 +218,8 @@ def columns(axes: Axes, share: float = RESOLVED, of: Row = row) -> list[Column]:
     """The table of what is offered, each column over the axes that move it.
 
     Not every kind is resolved: some of them show what moves a column, and where a place of it
-    is left without a number, so are those that have one.
+    is left without a number, so are those that have one. Places without a number that outnumber
+    the kinds are of a column that too few kinds let hang on too many axes: more are resolved then.
 
     Args:
         axes: with every kind on them.
@@ -230,7 +237,10 @@ def columns(axes: Axes, share: float = RESOLVED, of: Row = row) -> list[Column]:
                           for number in _unfilled(column, axes.places, axes.sizes)})
         if not lacking:
             return found
-        rows |= {number: of(axes.kinds[number]) for number in lacking}
+        if len(lacking) > len(rows):
+            share *= MORE
+            lacking = _some(axes, share)
+        rows |= {number: of(axes.kinds[number]) for number in lacking if number not in rows}
 
 
 def _unfilled(column: Column, places: np.ndarray, sizes: tuple[int, ...]) -> np.ndarray:

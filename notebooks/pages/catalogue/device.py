@@ -57,7 +57,9 @@ def at_a_glance(card: Device) -> None:
 def deployments(card: Device) -> None:
     """What runs on the card in this book, each with a link to its page; nothing if nothing does."""
     rows = []
-    for family in map(catalogue.load_family, catalogue.names("scenarios")):
+    named = (name for name in catalogue.names("scenarios")
+             if card.id in catalogue.devices_named(name))  # of the others nothing is read
+    for family in map(catalogue.load_family, named):
         one = next((item for item in family.deployments if item.device.id == card.id), None)
         if one is not None:
             rows.append({"title": tuple(f"[{family.title[lang]}](#{family.id})"

@@ -101,6 +101,8 @@ def _known(name: str) -> dict[str, str | Text]:
 def _cards(engine: str) -> Iterator[str]:
     """Cards on which a deployment under an engine was measured, with latent attention."""
     for name in catalogue.names("scenarios"):
+        if not catalogue.stated(name, "measured"):
+            continue
         made = catalogue.load_scenario(name)
         if (made.file.measured and (made.engine or "").partition("@")[0] == engine
                 and made.model.attention == "mla"):

@@ -293,27 +293,6 @@ class TestCatalogue:
         assert 512 * latent + 64 * catalogue.load_format("bf16").bytes_per_element == 656
 
 
-def recorded(target, monkeypatch):
-    monkeypatch.setenv("PARAMS_RECORD", str(target))
-    catalogue.reading.record._noted.clear()
-    catalogue.load_scenario("s0-scenario-1")
-    catalogue.names("devices")
-    return target.read_text(encoding="utf-8").splitlines()
-
-
-def test_loaded_files_are_recorded(tmp_path, monkeypatch):
-    lines = recorded(tmp_path / "record.txt", monkeypatch)
-    assert {"scenarios/s0-scenario-1.yml", "devices/ascend-910b2.yml", "models/deepseek-v3.yml",
-            "devices/", "sources/"} <= set(lines)
-    assert "devices/nvidia-h20.yml" not in lines
-    assert len(lines) == len(set(lines))
-
-
-def test_what_is_remembered_is_recorded_like_what_is_read(tmp_path, monkeypatch):
-    before = recorded(tmp_path / "first.txt", monkeypatch)
-    assert set(recorded(tmp_path / "second.txt", monkeypatch)) == set(before)
-
-
 def test_a_change_of_what_an_entry_is_like_is_seen(tmp_path):
     """An entry is remembered only while every file that it is made of stays as it is."""
     base, path = tmp_path / "base.yml", tmp_path / "card.yml"

@@ -1,0 +1,176 @@
+"""What a page is made from, as the key that is stored beside it.
+
+The key is the hash of the code cells of the notebook, the modules of `notebooks/` that they reach
+by imports, all code of the runtime, the exported formulas, the pinned dependencies, and those
+parameter files, keys of them and files of messages that the notebook took when it last ran. A changed scenario
+therefore makes its own page stale and every page that took of it what changed, and nothing else.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import hashlib
+import importlib.util
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+SUPPLEMENTS = "supplements"  # as execute.py: cells of single pages of a template
+CODE_FOLDERS = ("calc", "catalogue", "notebooks/derive", "notebooks/show", "notebooks/pages")
+CODE_FILES = ("notebooks/derive/formulas/formulas.json", "requirements.txt",
+              "benchmarks/results.json")  # which the chapter on the steady state tells
+NOTEBOOKS = "notebooks"  # folder of the code of which a page counts what it imports
+CELL = re.compile(r"^```\{code-cell\}.*\n(?::.*\n)*((?:.*\n)*?)```$", re.MULTILINE)
+HEAD = re.compile(r"\A---\n.*?^---\n", re.MULTILINE | re.DOTALL)  # it names the kernel
+LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)  # every scalar a text
+
+
+@dataclass(frozen=True)
+class Page:
+    """One page made from a notebook: its name under ``chapters/`` and its source.
+
+    A page of a template has an ``entry`` too, the identifier of what it is about.
+    """
+
+    name: str
+    source: Path
+    entry: str | None = None
+
+
+def digest(*parts: bytes | str) -> str:
+    """Hash the parts in order; the lengths are hashed too, so that parts do not run together."""
+    result = hashlib.sha256()
+    for part in parts:
+        data = part.encode() if isinstance(part, str) else part
+        result.update(b"%d:" % len(data) + data)
+    return result.hexdigest()
+
+
+def files_below(folder: Path, pattern: str = "*") -> list[Path]:
+    """List the files below `folder` in a fixed order, without what Python caches."""
+    return sorted(path for path in folder.rglob(pattern)
+                  if path.is_file() and "__pycache__" not in path.parts
+                  and not any(part.endswith(".egg-info") for part in path.parts))
+
+
+def code_of(notebook: str) -> str:
+    """The Python of the code cells of a MyST notebook."""
+    return "\n".join(CELL.findall(notebook))
+
+
+def imported(code: str, package: str = "") -> Iterator[str]:
+    """Modules that Python code imports, anywhere in it; of ``from a import b`` ``a`` and ``a.b``.
+
+    `package` is what relative imports begin from. Nothing of code that cannot be parsed: what runs
+    it says so.
+    """
+    try:
+        tree = ast.parse(code)
+    except SyntaxError:
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and (package or not node.level):
+            name = importlib.util.resolve_name("." * node.level + (node.module or ""), package)
+            yield name
+            yield from (f"{name}.{alias.name}" for alias in node.names)
+
+
+def under(data: Any, key: str) -> Iterator[Any]:
+    """What stands under a key, wherever in plain data."""
+    if isinstance(data, dict):
+        yield from (value for name, value in data.items() if name == key)
+    for part in data.values() if isinstance(data, dict) else data:
+        if isinstance(part, (dict, list)):
+            yield from under(part, key)
+
+
+class Inputs:
+    """What the notebooks are made from, read once, before the first of them runs."""
+
+    def __init__(self, root: Path) -> None:
+        """Read the code and every parameter file and all messages of the project at `root`."""
+        code = [path for folder in CODE_FOLDERS for path in files_below(root / folder)]
+        code += [root / name for name in CODE_FILES if (root / name).is_file()]
+        code += [Path(__file__).with_name(name) for name in ("execute.py", "workshop.py")]
+        inside = root / NOTEBOOKS
+        own = [path for path in code if path.suffix == ".py" and path.is_relative_to(inside)]
+        self._code = digest(*(part for path in code if path not in own
+                              for part in (path.name, path.read_bytes())))
+        self._modules = {".".join(path.relative_to(root).with_suffix("").parts).removesuffix(
+            ".__init__"): path for path in own}
+        self._imported: dict[Path, list[str]] = {}  # by module, of those that were asked
+        self._hashes: dict[str, str] = {}  # of what code reaches
+        self._texts = {path: path.read_text(encoding="utf-8") for path in own}
+        self._raw = {path.relative_to(base).as_posix(): path.read_bytes()
+                     for folder, base in (("params", root / "params"), ("messages", root))
+                     for path in files_below(root / folder)}
+        self._files = {name: digest(raw) for name, raw in self._raw.items()}
+        self._parsed: dict[str, Any] = {}  # of those of which a page took a part
+        self._sources = {path: path.read_text(encoding="utf-8")
+                         for path in files_below(inside, "*.md")}
+
+    def _state(self, entry: str) -> str:
+        """Describe a recorded file by its hash, a recorded folder ('links/') by its names, a key of
+        a file ('one.yml#device') by all that stands under it."""
+        name, _, key = entry.partition("#")
+        if key:
+            with contextlib.suppress(KeyError, yaml.YAMLError):
+                return digest(repr(list(under(self._data(name), key))))
+            return self._files.get(name, "absent")
+        if entry.endswith("/"):
+            return digest(*(name for name in self._files if name.startswith(entry)))
+        return self._files.get(entry, "absent")
+
+    def _data(self, name: str) -> Any:
+        """What stands in a parameter file as it was when the build began."""
+        if name not in self._parsed:
+            self._parsed[name] = yaml.load(self._raw[name], LOADER)
+        return self._parsed[name]
+
+    def _reached(self, code: str) -> str:
+        """Hash the modules of `notebooks/` that some code imports, and what these import."""
+        if code not in self._hashes:
+            found: set[str] = set()
+            waiting = [*imported(code)]
+            while waiting:
+                parts = waiting.pop().split(".")
+                for name in map(".".join, (parts[:length] for length in range(1, len(parts) + 1))):
+                    if name in self._modules and name not in found:
+                        found.add(name)
+                        waiting += self._imports(name)
+            self._hashes[code] = digest(*(part for name in sorted(found) for part in
+                                          (name, self._texts[self._modules[name]])))
+        return self._hashes[code]
+
+    def _imports(self, module: str) -> list[str]:
+        """What a module of `notebooks/` imports."""
+        path = self._modules[module]
+        if path not in self._imported:
+            package = module if path.name == "__init__.py" else module.rpartition(".")[0]
+            self._imported[path] = [*imported(self._texts[path], package)]
+        return self._imported[path]
+
+    def _parts(self, page: Page) -> list[str]:
+        """The notebook of a page, and the cells of its own if it has any."""
+        own = page.source.parent / SUPPLEMENTS / f"{page.entry}.md"
+        return [self._sources[page.source], self._sources.get(own, "")]
+
+    def key(self, page: Page, recorded: Iterable[str]) -> str:
+        """Hash what the cells of `page` came from, given the parameter files that they load."""
+        states = [part for entry in recorded for part in (entry, self._state(entry))]
+        parts = self._parts(page)
+        cells = ["".join(cell[0] for cell in (*HEAD.finditer(text), *CELL.finditer(text)))
+                 for text in parts]
+        code = self._reached("\n".join(map(code_of, parts)))
+        return digest(*cells, page.entry or "", self._code, code, *states)
+
+    def words(self, page: Page) -> str:
+        """Hash the notebook of `page` as it is, prose and all."""
+        return digest(*self._parts(page))
