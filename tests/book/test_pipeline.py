@@ -231,10 +231,12 @@ def test_new_words_around_the_same_cells_are_put_there_without_a_run(project: Pa
 
 def test_a_module_makes_those_pages_stale_that_reach_it(project: Path) -> None:
     _project.write(project / "notebooks", {
-        "derive/__init__.py": "", "workbench/words.py": "from workbench import deep\n",
-        "workbench/deep.py": "def said():\n    from .late import TEXT\n    return TEXT\n",
-        "workbench/late.py": "TEXT = 1\n", "workbench/other.py": "",
-        "derivation.md": _project.notebook("derivation", "D", "推", "from workbench import words",
+        "__init__.py": "", "derive/__init__.py": "",
+        "derive/words.py": "from notebooks.derive import deep\n",
+        "derive/deep.py": "def said():\n    from .late import TEXT\n    return TEXT\n",
+        "derive/late.py": "TEXT = 1\n", "derive/other.py": "",
+        "derivation.md": _project.notebook("derivation", "D", "推",
+                                           "from notebooks.derive import words",
                                            "words.deep.said()")})
     assert build(project) == PAGES
 
