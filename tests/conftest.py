@@ -39,9 +39,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
                      help="of the tests only as many as took so long in all when last recorded")
 
 
-def pytest_xdist_auto_num_workers() -> int:
-    """One process more than cores: tests wait for a browser, a kernel, the book."""
-    return (os.cpu_count() or 1) + 1
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """In a full run one process more than cores: tests wait for a browser, a kernel, the book."""
+    return (os.cpu_count() or 1) + (not config.getoption("--short"))
 
 
 def pytest_collection_finish() -> None:

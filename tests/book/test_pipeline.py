@@ -127,6 +127,7 @@ def test_a_mistake_in_the_parameters_is_one_sentence(project: Path) -> None:
     assert len(lines) == 5
 
 
+@pytest.mark.one
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_an_interrupted_build_leaves_nothing_half_done(project: Path, how: int) -> None:
     started = project / "started"

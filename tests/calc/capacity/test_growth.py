@@ -21,6 +21,7 @@ def scenario():
     return catalogue.load_scenario("h200-r1-vllm-tp8", overrides=SETTINGS)
 
 
+@pytest.mark.one
 @pytest.mark.parametrize("devices", [8, 16])
 def test_no_other_layout_finishes_more_within_limits(scenario, devices):
     found = best(scenario, devices, LIMITS)

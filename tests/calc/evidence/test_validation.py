@@ -96,6 +96,7 @@ def test_extrapolations_are_fitted_below_what_they_predict(awq):
         assert set(awq.rows["concurrency"][held]) == {1}
 
 
+@pytest.mark.slow
 def test_suspect_rows_count_unless_a_calibration_says_that_it_leaves_them_out(results):
     doubted = {number + 1 for number in validation.measured_system(AWQ).suspect}
     for left_out in (False, True):

@@ -315,6 +315,7 @@ class TestStreams:
         assert len(one) == 250
         assert len(set(one) & set(other)) < 5
 
+    @pytest.mark.slow
     @pytest.mark.skipif(sys.platform != "linux", reason="the peak of memory is read from /proc")
     def test_memory_does_not_grow_with_the_number(self):
         peaks = [int(subprocess.run(

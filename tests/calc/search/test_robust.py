@@ -150,6 +150,7 @@ def test_a_share_that_means_nothing_is_refused(settings, told):
         load_goal("r1-80-users-h20", settings)
 
 
+@pytest.mark.one
 @pytest.mark.parametrize("settings", [
     (), ("demand.users=null", "devices=nvidia-h20", "cards.most=8", "limits.tpot=40ms",
          f"space.batches={','.join(str(size) for size in range(8, 200, 3))}",
@@ -166,6 +167,7 @@ def test_what_a_wider_limit_gives_is_what_a_search_with_it_finds(settings):
     assert moved or not settings  # cards are few, batches are many
 
 
+@pytest.mark.slow
 def test_the_shell_tells_what_a_wider_limit_gives_and_of_which_goals(cli):
     settings = list(itertools.chain(*(("--set", text) for text in SMALL)))
     code, out, _ = cli("search", "r1-80-users-h20", *settings, "--relax")

@@ -45,6 +45,7 @@ def shown(answer):
     return [group[0] for group in answer.ranking]
 
 
+@pytest.mark.one
 def test_a_value_lies_in_the_middle_of_its_own_distribution(answer):
     """Of the draws without what distance adds: that moves the ends and not the median."""
     assert shown(answer)
@@ -66,6 +67,7 @@ def test_a_search_tells_what_an_estimate_of_its_file_tells(answer):
             assert each.amounts[name].reach == estimated[STEADY[name]].reach
 
 
+@pytest.mark.one
 def test_an_answer_is_data_whatever_is_not_served(answer):
     json.dumps(answer.as_json(), allow_nan=False)
 

@@ -26,6 +26,7 @@ FAR = 3  # of them at most further off: of one in ten, more are a chance of one 
 
 
 class TestAgainstSimulation:
+    @pytest.mark.slow
     def test_random_deployments_of_varying_lengths(self):
         """A sample of those that `make bench` goes through, where the closed form is to hold."""
         held = (each for each in rows(FIRST) if not each.doubts)

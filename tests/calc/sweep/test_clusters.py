@@ -69,6 +69,7 @@ def stored(result):
     return {name: column.tobytes() for name, column in result.rows.items()}, vars(result.counted)
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed_in_the_middle_costs_no_row(cluster, tmp_path):
     here = swept(SWEEP, tmp_path / "here", workers=1)
 

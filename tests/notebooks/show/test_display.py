@@ -88,6 +88,7 @@ def test_an_equation_is_labelled_and_its_new_letters_are_named_once(shown):
     assert len(shown) == 4
 
 
+@pytest.mark.slow
 def test_long_sums_are_broken_and_no_word_stands_in_an_equation(shown):
     for key in load_formulas():
         if not key.startswith(("prefill_", "burst_")):  # as those of decode

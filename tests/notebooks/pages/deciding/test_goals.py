@@ -94,6 +94,7 @@ class TestTheAnswer:
         assert re.search(r"\d ms \(\d[\d.]*–[\d.]+\)", table[0])
         assert printed[1]["which-tried"] == f"{users.found.funnel.deployments:,}"
 
+    @pytest.mark.one
     @pytest.mark.parametrize(("settings", "says"), [
         (("devices=ascend-910b2", "precisions=fp8-block,w8a8-int8", "cards.most=32",
           "limits.tpot=60ms"), "do not multiply it"),
@@ -216,6 +217,7 @@ class TestBounds:
         assert numbers["files"] == numbers["refused"] + numbers["short"] + numbers["left"]
         assert 0 < numbers["front"] < numbers["left"]
 
+    @pytest.mark.slow
     def test_goals_that_nothing_meets_and_one_that_contradicts_itself(self, printed):
         bounds.misses()
         bounds.contradiction()

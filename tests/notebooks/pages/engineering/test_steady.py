@@ -8,6 +8,7 @@ from calc.closed_form.validity import DOUBTS, NEAR
 from notebooks.pages.engineering import steady as page
 
 
+@pytest.mark.one
 @pytest.mark.parametrize("name", page.SYSTEMS)
 def test_closed_form_and_simulation_of_a_measured_system_agree(name):
     found = page.curve(name)
