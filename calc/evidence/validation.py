@@ -17,7 +17,7 @@ from calc.evidence.classes import (
 )
 from calc.evidence.protocols import Predictions, held_out, uncalibrated
 from calc.evidence.systems import METRICS, System, system
-from catalogue import ParamsError, library, load_scenario
+from catalogue import library, load_scenario
 from catalogue.deployments import family
 from catalogue.entries.calibrations import CalibrationFile
 from catalogue.reading import units
@@ -84,16 +84,12 @@ def measured_systems() -> list[System]:
 
     The other deployments are not read, so that a page about these does not depend on them.
     """
-    return [measured_system(name) for name in library.names("measurements") if _described(name)]
+    return [measured_system(name) for name in measured_names()]
 
 
-def _described(name: str) -> bool:
-    """Whether a deployment, or a variant of a family of them, has this identifier."""
-    try:
-        family.find(name)
-    except ParamsError:
-        return False
-    return True
+def measured_names() -> list[str]:
+    """Identifiers of the measured systems."""
+    return [name for name in library.names("measurements") if family.describes(name)]
 
 
 def uncalibrated_results(systems: Iterable[System],

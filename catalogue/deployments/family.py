@@ -34,15 +34,27 @@ def find(reference: str | Path) -> tuple[Path, str | None]:
     stem, separator, key = text.rpartition(SEPARATOR)
     if separator:
         return library.locate("scenarios", stem), key
-    if not is_path(text):
-        parts = text.split("-") if not library.stands("scenarios", text) else [text]
-        for count in range(len(parts) - 1, 0, -1):
-            stem, key = "-".join(parts[:count]), "-".join(parts[count:])
-            if library.stands("scenarios", stem):
-                path = library.locate("scenarios", stem)
-                if key in keys(library.read(path)):
-                    return path, key
-    return library.locate("scenarios", text), None
+    return _variant(text) or (library.locate("scenarios", text), None)
+
+
+def describes(name: str) -> bool:
+    """Whether a deployment, or a variant of a family of them, has this identifier; no file of
+    another name is read."""
+    return library.stands("scenarios", name) or _variant(name) is not None
+
+
+def _variant(text: str) -> tuple[Path, str] | None:
+    """The family's file and the key of a variant, if an identifier is that of one."""
+    if is_path(text) or library.stands("scenarios", text):
+        return None
+    parts = text.split("-")
+    for count in range(len(parts) - 1, 0, -1):
+        stem, key = "-".join(parts[:count]), "-".join(parts[count:])
+        if library.stands("scenarios", stem):
+            path = library.locate("scenarios", stem)
+            if key in keys(library.read(path)):
+                return path, key
+    return None
 
 
 def keys(file: YamlFile) -> list[str]:

@@ -113,10 +113,10 @@ def devices_named(file: str) -> set[str]:
             for name in stated(file, "device")}
 
 
-def stated(file: str, key: str) -> list[Any]:
-    """What a file of ``params/scenarios/`` says under a key, wherever in it; nothing else of it
-    counts as read."""
-    return yamlfile.under(naming.file_of("scenarios", file), key)
+def stated(reference: str, key: str) -> list[Any]:
+    """What the file of a deployment says under a key, wherever in it; nothing else of it counts as
+    read, unless the reference is that of a variant."""
+    return yamlfile.under(family.find(reference)[0], key)
 
 
 def variants(reference: str | Path) -> list[str]:

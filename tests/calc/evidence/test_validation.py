@@ -276,7 +276,20 @@ def test_what_was_predicted_blind_is_read_and_not_computed():
 def test_a_variant_of_a_family_is_a_measured_system():
     names = [case.id for case in validation.measured_systems()]
     assert {"wide-lmsys-prefill", "wide-vllm-decode-ep96", AWQ} <= set(names)
-    assert names == sorted(names)
+    assert names == sorted(names) == validation.measured_names()
+
+
+def test_names_of_measured_systems_take_nothing_of_other_deployments(tmp_path, monkeypatch):
+    """Names of measurements that no deployment has are looked for in no file."""
+    target = tmp_path / "record.txt"
+    monkeypatch.setenv("PARAMS_RECORD", str(target))
+    catalogue.reading.record._noted.clear()
+    names = validation.measured_names()
+    taken = {Path(line).stem for line in target.read_text(encoding="utf-8").splitlines()
+             if line.startswith("scenarios/") and not line.endswith("/")}
+    measured = catalogue.names("measurements")
+    assert 0 < len(taken) < len(names) < len(measured)
+    assert all(any(name.startswith(f"{file}-") for name in measured) for file in taken)
 
 
 # --- what is printed ----------------------------------------------------------------------------
