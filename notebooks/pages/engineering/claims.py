@@ -7,9 +7,13 @@ from dataclasses import replace
 from calc.auditing.audit import Audited, audit
 from calc.auditing.judging import CONTRADICTS
 from catalogue import ParamsError
+from catalogue.messages import messages
 from notebooks.pages.audit.words import called, printed, right
 from notebooks.show.display import table
 from notebooks.show.documents import link
+
+common = messages("common")
+say = messages("pages/engineering/claims")
 
 
 def chosen(names: str) -> list[Audited]:
@@ -38,6 +42,6 @@ def beside(names: str) -> None:
     table([{"id": link(row.id),
             "what": (row.case.what["en"], row.case.what["zh"]), "printed": printed(row),
             "right": right(row), "verdict": called(row)} for row in chosen(names)],
-          {"id": ("claim", "编号"), "what": ("what", "内容"), "printed": ("documented", "文档"),
-           "right": ("right", "正确值"), "verdict": ("verdict", "结论")},
-          folded=("The claims of the documents", "文档中的论断"))
+          {"id": common("claim"), "what": common("what"), "printed": common("documented"),
+           "right": common("right-value"), "verdict": common("verdict")},
+          folded=say("claims-of-documents"))

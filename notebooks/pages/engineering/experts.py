@@ -18,11 +18,15 @@ from calc.evidence.validation import measured_system
 from calc.many.sweeps import decode_sweep
 from calc.sensitivity.breakeven import SECOND, BreakEven, solve
 from calc.sensitivity.plans import Plan, plan_of
+from catalogue.messages import messages
 from notebooks.pages.deciding.goals import named
-from notebooks.pages.engineering.layouts import LIMIT, PACE, RATE, plan
+from notebooks.pages.engineering.layouts import LIMIT, PACE, RATE, plan, titled
 from notebooks.show import figures
 from notebooks.show.display import figure, number, table
 from notebooks.show.numbers import fmt_bytes, fmt_fixed, fmt_int, fmt_percent, fmt_quantity
+
+common = messages("common")
+say = messages("pages/engineering/experts")
 
 Text = tuple[str, str]
 Case = tuple[str, str, int]
@@ -35,11 +39,10 @@ PER_RANK = np.unique(np.r_[1:65, np.geomspace(64, 512, 32).round()])  # requests
 EVERY = np.arange(1.0, 257)  # of a narrow replica, whose ranks are few
 RANDOM, PLACED, SPARE, HALVES = "random", "placed", "spare", "halves"
 MODES: dict[str, Text] = {
-    RANDOM: ("placed at random", "随机分配"), PLACED: ("placed by load", "按负载放置"),
-    SPARE: ("and one spare a rank", "另加每 rank 一个冗余"),
-    HALVES: ("and half-batches", "再加半批重叠")}
-SHORT: dict[str, Text] = {RANDOM: ("random", "随机"), PLACED: ("by load", "按负载"),
-                          SPARE: ("spares", "冗余"), HALVES: ("spares, half-batches", "冗余加半批")}
+    RANDOM: say("placed-at-random"), PLACED: say("placed-by-load"),
+    SPARE: say("and-one-spare-rank"), HALVES: say("and-half-batches")}
+SHORT: dict[str, Text] = {RANDOM: say("random"), PLACED: common("by-load"),
+                          SPARE: say("spares"), HALVES: say("spares-half-batches")}
 SEEN = 64  # width of the table of spares
 OF_CARD = 16  # requests of a card in that of the slowest rank
 SPARES = (0, 1, 2)  # of a rank
@@ -227,12 +230,12 @@ def _drawn(lang: str) -> Figure:
             axes.plot(WIDTHS, [wide(case, width, mode).rate(LIMIT) or np.nan for width in WIDTHS],
                       "o-", ms=4, lw=1.7, color=colour, label=title[place])
         axes.axhline(narrow(case).rate(LIMIT), color=figures.INK, lw=1.2, ls="--",
-                     label=("TP8, experts split", "TP8，专家切片")[place])
+                     label=say("tp8-experts-split")[place])
         axes.set(xscale="log", ylim=(0, None))
         axes.set_title(f"{named(case[0])[place]}\n{case[1]}", fontsize=9.5)
         axes.set_xticks(WIDTHS, [str(width) for width in WIDTHS])
-        axes.set_xlabel(("cards that share the experts", "分摊专家的卡数")[place], fontsize=9)
-    drawing.axes[0].set_ylabel(("token/s of a card", "单卡 token/s")[place])
+        axes.set_xlabel(say("cards-that-share-experts")[place], fontsize=9)
+    drawing.axes[0].set_ylabel(say("token-s-of-card")[place])
     drawing.axes[1].legend(fontsize=7, loc="lower center", handlelength=1.4)
     return drawing
 
@@ -241,10 +244,8 @@ def decision() -> None:
     """By card: narrow, each width with what it needs, and the promise from which it is better."""
     rows = []
     for case in CASES:
-        en, zh = named(case[0])
-        row: dict[str, str | Text] = {
-            "case": (f"{en}, `{case[1]}`", f"{zh}，`{case[1]}`"),
-            "narrow": fmt_fixed(narrow(case).rate(LIMIT), 0)}
+        row: dict[str, str | Text] = {"case": titled(case),
+                                      "narrow": fmt_fixed(narrow(case).rate(LIMIT), 0)}
         for width in WIDTHS:
             tried = {mode: wide(case, width, mode) for mode in MODES}
             mode = max(tried, key=lambda name: tried[name].rate(LIMIT))
@@ -253,15 +254,15 @@ def decision() -> None:
             if not found.rate(LIMIT):
                 row[f"w{width}"] = "–"
                 continue
-            told = f"**{fmt_fixed(found.rate(LIMIT), 0)}**<br>TP{tensor}"
-            row[f"w{width}"] = f"{told}, {SHORT[mode][0]}", f"{told}，{SHORT[mode][1]}"
+            row[f"w{width}"] = say("rate-cut-and-way", rate=fmt_fixed(found.rate(LIMIT), 0),
+                                   tensor=tensor, way=SHORT[mode])
         turns = [each.at for each in turn(case, 32).turns if each.after == SECOND]
-        row["turn"] = f"{fmt_fixed(MILLI * turns[-1], 0)} ms" if turns else ("always", "始终")
+        row["turn"] = f"{fmt_fixed(MILLI * turns[-1], 0)} ms" if turns else say("always")
         rows.append(row)
-    table(rows, {"case": ("token/s of a card", "单卡 token/s"),
-                 "narrow": ("TP8, experts split", "TP8，专家切片"),
+    table(rows, {"case": say("token-s-of-card"),
+                 "narrow": say("tp8-experts-split"),
                  **{f"w{width}": (f"EP{width}",) * 2 for width in WIDTHS},
-                 "turn": ("EP32 better from", "EP32 占优起点")})
+                 "turn": say("ep32-better-from")})
 
 
 def slowest() -> None:
@@ -274,9 +275,9 @@ def slowest() -> None:
         rows.append({"width": width, "experts": fmt_int(experts / width),
                      "hit": fmt_fixed(seen[RANDOM][0] / width, 1),
                      **{mode: f"+{fmt_percent(each[1], 0)}" for mode, each in seen.items()}})
-    table(rows, {"width": ("EP", "EP"), "experts": ("experts of a rank", "每 rank 专家数"),
-                 "hit": ("of these hit by a step", "一步选中其中"), **{
-        mode: (f"fullest over mean, {MODES[mode][0]}", f"最满超出平均，{MODES[mode][1]}")
+    table(rows, {"width": ("EP", "EP"), "experts": say("experts-of-rank"),
+                 "hit": say("of-these-hit-by-step"), **{
+        mode: say("fullest-over-mean", mode=MODES[mode])
         for mode in (RANDOM, PLACED, SPARE)}})
     number("ex-of-card", OF_CARD)
 
@@ -291,8 +292,7 @@ def spares() -> None:
     """What copies of the most popular experts cost and yield, by their number."""
     rows = []
     for case in CASES:
-        en, zh = named(case[0])
-        row: dict[str, str | Text] = {"case": (f"{en}, `{case[1]}`", f"{zh}，`{case[1]}`"),
+        row: dict[str, str | Text] = {"case": titled(case),
                                       "random": fmt_fixed(wide(case, SEEN, RANDOM).rate(LIMIT), 0)}
         for count in SPARES:
             found = wide(case, SEEN, SPARE, count)
@@ -301,11 +301,10 @@ def spares() -> None:
         row["bytes"] = fmt_bytes(float(evaluate(
             made.inputs, made.scenario.model.attention)["redundant_weights_per_device"]), digits=1)
         rows.append(row)
-    table(rows, {"case": (f"token/s of a card, EP{SEEN}", f"单卡 token/s，EP{SEEN}"),
+    table(rows, {"case": say("token-s-of-card-ep", width=SEEN),
                  "random": MODES[RANDOM], **{
-        f"n{count}": (f"by load, {count} spare{'s' * (count != 1)} a rank",
-                      f"按负载，每 rank {count} 个冗余") for count in SPARES},
-        "bytes": ("memory of one", "一个所占显存")})
+        f"n{count}": say("spares-of-rank", count=count) for count in SPARES},
+        "bytes": say("memory-of-one")})
     number("ex-seen", SEEN)
 
 
@@ -317,14 +316,12 @@ def measured() -> None:
         which = system.measured("output_throughput")
         ratio = system.predict("output_throughput", which) / system.rows["output_throughput"][which]
         ends = dict.fromkeys(fmt_fixed(float(end)) for end in (ratio.min(), ratio.max()))
-        rows.append({"system": (f"{named(system.scenario.device.id)[0]}, "
-                                f"EP{int(system.inputs['expert_parallel'])}",
-                                f"{named(system.scenario.device.id)[1]}，"
-                                f"EP{int(system.inputs['expert_parallel'])}"),
+        rows.append({"system": say("device-and-width", width=int(system.inputs["expert_parallel"]),
+                                   device=named(system.scenario.device.id)),
                      "name": f"`{name}`", "rows": len(which), "ratio": " – ".join(ends)})
-    table(rows, {"system": ("measured decode pool", "实测的解码池"), "name": ("system", "系统"),
-                 "rows": ("rows", "行数"), "ratio": ("predicted over measured", "预测 / 实测")},
-          folded=("Where it was measured: predicted over measured", "有实测之处：预测与实测之比"))
+    table(rows, {"system": say("measured-decode-pool"), "name": common("system"),
+                 "rows": common("rows"), "ratio": say("predicted-over-measured")},
+          folded=say("where-it-was-measured-predicted"))
 
 
 def needed(requests: int) -> BreakEven:
@@ -361,17 +358,17 @@ def fetched() -> None:
         users = {"concurrency": np.array([made.inputs["concurrency"]])}
         rows.append({
             "requests": count,
-            "needed": fmt_percent(turns[0], 0) if turns else ("none suffices", "均不够"),
+            "needed": fmt_percent(turns[0], 0) if turns else say("none-suffices"),
             "popular": fmt_percent(popular[count], 0) if count in popular else "–",
             "blind": fmt_quantity(float(made.at({HIT: np.array([kept])}, "tpot")[0]), "s"),
             "best": fmt_quantity(float(made.at({HIT: np.array([1.0])}, "tpot")[0]), "s"),
             "cards": fmt_quantity(float(on_cards.at(users, "tpot")[0]), "s")})
-    table(rows, {"requests": ("requests of a replica", "每副本请求数"),
-                 "needed": ("hit rate needed", "所需命中率"),
-                 "popular": ("most popular kept", "留最热门者可得"),
-                 "blind": ("TPOT, kept at random", "TPOT，随机留存"),
-                 "best": ("TPOT, best there is", "TPOT，命中上限"),
-                 "cards": ("TPOT, all on cards", "TPOT，全在卡上")})
+    table(rows, {"requests": say("requests-of-replica"),
+                 "needed": say("hit-rate-needed"),
+                 "popular": say("most-popular-kept"),
+                 "blind": say("tpot-kept-at-random"),
+                 "best": say("tpot-best-there-is"),
+                 "cards": say("tpot-all-on-cards")})
     first = needed(1)
     number("ex-kept", kept, fmt_percent, digits=0)
     number("ex-needed-one", first.turns[0].at, fmt_percent, digits=0)

@@ -20,33 +20,36 @@ from calc.kernels.missing.switches import ALIKE, LESS
 from calc.kernels.rows.of_every_operator import FORMATS, of_card
 from calc.kernels.writing import NAMES
 from catalogue.entries.profiles import Fits, KernelFit, Measured, in_order
+from catalogue.messages import messages
 from notebooks.pages.engineering.missed.named import KNOWN
 from notebooks.pages.engineering.missed.words import why
 from notebooks.show import figures
 from notebooks.show.display import LANGUAGES, figure, number, table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_quantity, fmt_sig
 
+common = messages("common")
+say = messages("pages/engineering/kernels")
+
 Text = tuple[str, str]
 PERCENT = 100
 FEW, MANY = 256, 1024  # tokens: regions below the one, and from the other on
 OPERATORS: dict[tuple[str, str | None], Text] = {
-    ("gemm", None): ("dense matmul", "稠密矩阵乘"),
-    ("experts", "slices"): ("experts, slices", "专家（切片）"),
-    ("experts", "whole"): ("experts, whole", "专家（完整）"),
-    ("experts", "sent"): ("experts after an all-to-all", "专家（all-to-all 之后）"),
-    ("mla_decode", None): ("core of MLA, decode", "MLA 核心（解码）"),
-    ("mla_prefill", None): ("core of MLA, prefill", "MLA 核心（预填充）"),
-    ("mla_decode_block", None): ("MLA with projections, decode", "MLA 含投影（解码）"),
-    ("dsa_decode_block", None): ("sparse attention with projections, decode",
-                                 "稀疏注意力含投影（解码）"),
-    ("all_reduce", None): ("all-reduce in a server", "all-reduce（单机）"),
-    ("exchange", "low_latency"): ("all-to-all, low latency", "专家 all-to-all（低延迟）"),
-    ("exchange", "normal"): ("all-to-all, normal mode", "专家 all-to-all（normal 模式）")}
+    ("gemm", None): say("dense-matmul"),
+    ("experts", "slices"): say("experts-slices"),
+    ("experts", "whole"): say("experts-whole"),
+    ("experts", "sent"): say("experts-after-all-to-all"),
+    ("mla_decode", None): say("core-of-mla-decode"),
+    ("mla_prefill", None): say("core-of-mla-prefill"),
+    ("mla_decode_block", None): say("mla-with-projections-decode"),
+    ("dsa_decode_block", None): say("sparse-attention-with-projections-decode"),
+    ("all_reduce", None): say("all-reduce-in-server"),
+    ("exchange", "low_latency"): say("all-to-all-low-latency"),
+    ("exchange", "normal"): say("all-to-all-normal-mode")}
 BLOCK, SPARSE_BLOCK = ("mla_decode_block", None), ("dsa_decode_block", None)
 LAWS = {("gemm", None): DENSE, ("experts", "slices"): SLICES, ("experts", "whole"): WHOLE,
         ("experts", "sent"): SENT}
-BEFORE = {"median_before": ("without fits, median", "拟合前误差中位数"),
-          "most_before": ("without fits, nine of ten", "拟合前九成不超过")}
+BEFORE = {"median_before": say("without-fits-median"),
+          "most_before": say("without-fits-nine-of-ten")}
 APART = (("gemm", None), ("experts", "slices"), ("experts", "whole"))  # operators taken apart
 BY_RELEASE = APART[:2]  # operators shown release by release
 CARDS = {"nvidia-h200": "nvidia-h200-sxm", "nvidia-hopper": "nvidia-h100-sxm",
@@ -131,27 +134,27 @@ def answer() -> None:
     number("kn-block-counted", catalogue.load("mechanisms", SHOWN_CARD).operators
            .latent_attention.value, fmt_int)
     shown = []
-    for kind, (en, zh) in OPERATORS.items():
+    for kind, operator in OPERATORS.items():
         for card in CARDS:
             both = [row for row in every if row.kind == kind and row.fits.card == card]
             some = [row for row in both if row.fitted]
             if some:
                 judged = [row.measured.judged for row in some]
                 shown.append({
-                    "operator": (en, zh), "card": _card(card), "tables": fmt_int(len(some)),
+                    "operator": operator, "card": _card(card), "tables": fmt_int(len(some)),
                     "others": fmt_int(len(both) - len(some)) if len(both) > len(some) else "–",
                     "rows": fmt_int(sum(each.rows for each in judged)),
                     **_before(some),
                     "median": fmt_percent(float(np.median([each.median for each in judged]))),
                     "most": fmt_percent(float(np.median([each.most for each in judged]))),
                     "kept": fmt_int(sum(row.kept for row in some))})
-    table(shown, {"operator": ("operator", "算子"), "card": ("card", "卡"),
-                  "median": ("error, median", "误差中位数"),
-                  "most": ("nine of ten within", "九成不超过"), **BEFORE,
-                  "tables": ("tables fitted", "拟合的表"),
-                  "kept": ("tables within both bars", "两项均达标的表"),
-                  "others": ("only judged", "只检验的表"),
-                  "rows": ("rows that judge", "用于检验的行数")})
+    table(shown, {"operator": common("operator"), "card": common("card"),
+                  "median": say("error-median"),
+                  "most": say("nine-of-ten-within"), **BEFORE,
+                  "tables": say("tables-fitted"),
+                  "kept": say("tables-within-both-bars"),
+                  "others": say("only-judged"),
+                  "rows": say("rows-that-judge")})
 
 
 def _before(some: list[Row]) -> dict[str, str]:
@@ -181,14 +184,14 @@ def every_fit() -> None:
             "few": _leaning(row, 0, FEW), "many": _leaning(row, MANY, None),
             "missed": "–" if row.kept else _farthest(row),
             "why": "–" if row.kept else why(row.measured.missed)})
-    table(shown, {"operator": ("operator", "算子"), "card": ("card", "卡"),
-                  "engine": ("engine", "引擎"), "release": ("from release", "自版本"),
-                  "dtype": ("format", "格式"), "kernel": ("kernel", "算子名"),
-                  "median": ("median", "中位数"), "most": ("nine of ten", "九成"),
-                  "few": ("lean, few tokens", "偏差（token 少）"),
-                  "many": ("lean, many", "偏差（token 多）"),
-                  "missed": ("misses most at", "偏离最多之处"),
-                  "why": ("because of", "原因")})
+    table(shown, {"operator": common("operator"), "card": common("card"),
+                  "engine": common("engine"), "release": say("from-release"),
+                  "dtype": common("format"), "kernel": say("kernel"),
+                  "median": common("median"), "most": say("nine-of-ten"),
+                  "few": say("lean-few-tokens"),
+                  "many": say("lean-many"),
+                  "missed": say("misses-most-at"),
+                  "why": say("because-of")})
 
 
 def misses() -> None:
@@ -217,9 +220,9 @@ def misses() -> None:
                                                        for row, _ in of)) for lang in (0, 1)),
                 "where": known.where})
     number("kn-named", len(shown), fmt_int)
-    table(shown, {"switch": ("switch", "切换"), "tables": ("tables", "表数"),
-                  "factor": ("factor", "倍数"), "cards": ("cards", "卡"),
-                  "where": ("named by", "出处")})
+    table(shown, {"switch": say("switch"), "tables": say("tables"),
+                  "factor": common("factor"), "cards": common("cards"),
+                  "where": say("named-by")})
 
 
 def _leaning(row: Row, least: int, most: int | None) -> str:
@@ -306,12 +309,11 @@ def taken_apart() -> None:
                 "law": fmt_quantity(float(whole[at]), "s"),
                 "off": f"{fmt_percent(errors.leaning, digits=0)} / "
                        f"{fmt_percent(errors.median, digits=0)}"})
-    table(shown, {"operator": ("operator", "算子"), "tokens": ("tokens", "token 数"),
-                  "fixed": ("whatever the tokens", "与 token 数无关"),
-                  "moved": ("rows quantised, sorted, summed", "行的量化、排序与求和"),
-                  "matmul": ("loading and arithmetic", "加载与计算"), "law": ("law", "公式"),
-                  "off": ("law over table there: lean / size",
-                          "公式与该区间实测之差：偏向／大小")})
+    table(shown, {"operator": common("operator"), "tokens": common("tokens"),
+                  "fixed": say("whatever-tokens"),
+                  "moved": say("rows-quantised-sorted-summed"),
+                  "matmul": say("loading-and-arithmetic"), "law": say("law"),
+                  "off": say("law-over-table-there-lean")})
 
 
 def releases() -> None:
@@ -329,14 +331,14 @@ def releases() -> None:
             times = _time(row, tokens)
             shown.append({"operator": OPERATORS[kind],
                           "card": _card(row.fits.card), "engine": row.fits.engine,
-                          "release": row.release or ("the first tables", "最早的数据表"),
+                          "release": row.release or say("first-tables"),
                           "kernel": row.measured.kernel,
                           **{f"t{count}": fmt_quantity(float(time), "s")
                              for count, time in zip(TOKENS, times, strict=True)}})
-    table(shown, {"operator": ("operator", "算子"), "card": ("card", "卡"),
-                  "engine": ("engine", "引擎"), "release": ("from release", "自版本"),
-                  "kernel": ("kernel", "算子名"),
-                  **{f"t{count}": (f"{fmt_int(count)} tokens", f"{fmt_int(count)} token")
+    table(shown, {"operator": common("operator"), "card": common("card"),
+                  "engine": common("engine"), "release": say("from-release"),
+                  "kernel": say("kernel"),
+                  **{f"t{count}": say("tokens", tokens=fmt_int(count))
                      for count in TOKENS}})
 
 
@@ -356,10 +358,10 @@ def _drawn(lang: str) -> Figure:
                 axes.plot(least * (1 + place / 12), lean, "o", ms=3, color=figures.PALETTE[place],
                           label=_card(card)[at] if index == 0 else None, alpha=0.7)
         axes.axhline(0, color=figures.INK, lw=0.8)
-        axes.set(xscale="log", xlabel=("tokens from", "token 数（起）")[at])
+        axes.set(xscale="log", xlabel=say("tokens-from")[at])
         axes.set_title(OPERATORS[kind][at], fontsize=9)
         axes.set_ylim(-60, 60)
-    panels[0].set_ylabel(("law over table (%)", "公式与实测之差（%）")[at])
+    panels[0].set_ylabel(say("law-over-table")[at])
     panels[0].legend(fontsize=7)
     return drawing
 

@@ -10,7 +10,12 @@ import catalogue
 from calc.layouts.choice import UTILIZATION, Choice, scenario
 from calc.search.load_goal import load_goal
 from calc.sensitivity.plans import Plan
+from catalogue.messages import Pair, messages
 from catalogue.planning.goals import Goal
+from notebooks.pages.deciding.goals import named
+from notebooks.show.numbers import fmt_int
+
+say = messages("pages/engineering/layouts")
 
 GOAL = "r1-matrix"  # its model and the lengths of its requests
 CHUNK = 8192  # prompt tokens of a step
@@ -55,6 +60,16 @@ def plan(device: str, precision: str, servers: int, users: int = 1, *, tensor: i
         utilization=UTILIZATION, concurrency=users, pool=pool)
     made = scenario(goal(prompt, answer), choice)
     return Plan(precision, made, made.inputs(), tuple(made.knobs()))
+
+
+def titled(case: tuple[str, str, int]) -> Pair:
+    """Card and precision of a case."""
+    return say("card-and-precision", card=named(case[0]), precision=case[1])
+
+
+def counted(users: int) -> Pair:
+    """So many users, more than one."""
+    return say("users", users=fmt_int(users))
 
 
 def most_users(made: Plan, limit: float = LIMIT) -> int:

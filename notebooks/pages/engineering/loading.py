@@ -14,6 +14,7 @@ from calc.capacity.tiers import Population, needed
 from calc.closed_form.evaluate import evaluate
 from calc.sensitivity.breakeven import solve
 from calc.sensitivity.plans import Plan
+from catalogue.messages import messages
 from catalogue.planning.failures import Failures
 from notebooks.pages.deciding.capacity.failing import SERVERS
 from notebooks.pages.deciding.goals import named
@@ -29,6 +30,9 @@ from notebooks.show.numbers import (
     fmt_quantity,
     fmt_sig,
 )
+
+common = messages("common")
+say = messages("pages/engineering/loading")
 
 Text = tuple[str, str]
 USERS = 32
@@ -48,6 +52,7 @@ CUTS: dict[str, dict[str, int]] = {
     "TP8 × PP2": {}, "TP16": {"tensor": 16, "pipeline": 1},
     "TP8 × DP2, EP16": {"tensor": 8, "pipeline": 1, "expert": 16}}
 PORTS = (25e9 / 8, 200e9 / 8, 400e9 / 8)  # bytes per second of a card's port
+SLOW_PORT = 10e9 / 8  # and of a network that is not made for it
 GIGA, BITS, MINUTE, HOUR, DAY, YEAR = 1e9, 8.0, 60.0, 3600.0, 86400.0, 8766 * 3600.0
 SLOW, LOADED, BEST = "slow", "loaded", "best"
 
@@ -89,19 +94,19 @@ def stores() -> dict[str, tuple[Text, float, bool]]:
     streamed = catalogue.load_link("object-store-streamed").device_bandwidth.value
     fast = f"{STORAGE / GIGA:.0f} GB/s"
     return {
-        SLOW: (("NFS or object store over 10 Gb/s", "10 Gb/s 网络上的 NFS 或对象存储"),
-               10e9 / BITS, True),
-        LOADED: ((f"{fast} storage, usual loader (measured)",
-                  f"{fast} 存储，常用加载器（实测）"), size / usual.storage, True),
-        "drive": (("one NVMe drive", "一块 NVMe 盘"), drive, False),
-        "streamed": (("object store, streamed (measured)", "对象存储，流式读取（实测）"),
-                     streamed, True),
-        "two": (("two NVMe drives, striped", "两块 NVMe 盘条带化"), 2 * drive, False),
-        "port": (("store behind a 200 Gb/s port", "200 Gb/s 端口后的共享存储"), PORTS[1], True),
-        "cached": (("page cache, usual loader (measured)", "页缓存，常用加载器（实测）"),
-                   size / usual.memory, False),
-        BEST: ((f"{fast} storage, best loader (measured)",
-                f"{fast} 存储，最快的加载器（实测）"), size / best.storage, True)}
+        SLOW: (say("nfs-or-object-store-over", port=_gigabits(SLOW_PORT)), SLOW_PORT, True),
+        LOADED: (say("storage-usual-loader-measured", fast=fast), size / usual.storage, True),
+        "drive": (say("one-nvme-drive"), drive, False),
+        "streamed": (say("object-store-streamed-measured"), streamed, True),
+        "two": (say("two-nvme-drives-striped"), 2 * drive, False),
+        "port": (say("store-behind-port", port=_gigabits(PORTS[1])), PORTS[1], True),
+        "cached": (say("page-cache-usual-loader-measured"), size / usual.memory, False),
+        BEST: (say("storage-best-loader-measured", fast=fast), size / best.storage, True)}
+
+
+def _gigabits(rate: float) -> str:
+    """Of a second, a port's bytes."""
+    return fmt_int(round(rate * BITS / GIGA))
 
 
 def answer() -> None:
@@ -136,17 +141,16 @@ def _drawn(lang: str) -> Figure:
     at = int(lang == "zh")
     drawing, axes = figures.axes(height=3.7)
     start = failures().start
-    for colour, plan, (en, zh) in zip(figures.PALETTE[:2], PLANS[:2], (
-            ("8 bits on one server", "8 比特，一台服务器"),
-            ("8 bits on two, or 4 bits on one", "8 比特两台，或 4 比特一台")), strict=True):
+    for colour, plan, weights in zip(figures.PALETTE[:2], PLANS[:2], (
+            say("eight-bits-on-one-server"), say("eight-bits-on-two-or")), strict=True):
         size = read(*plan)
         axes.plot(RATES / GIGA, (size / RATES + start.value) / MINUTE, color=colour,
-                  label=f"{fmt_bytes(size, digits=0)}: {(en, zh)[at]}")
+                  label=f"{fmt_bytes(size, digits=0)}: {weights[at]}")
         if plan == MAIN:
             axes.fill_between(RATES / GIGA, (size / RATES + start.low) / MINUTE,
                               (size / RATES + start.high) / MINUTE, color=colour, alpha=0.15, lw=0)
     axes.axhline(start.value / MINUTE, color=figures.INK, lw=1, ls="--")
-    axes.annotate(("start of the engine alone", "仅引擎启动")[at], (58, start.value / MINUTE),
+    axes.annotate(say("start-of-engine-alone")[at], (58, start.value / MINUTE),
                   xytext=(0, -11), textcoords="offset points", ha="right", fontsize=8)
     for place, (name, short) in enumerate(((SLOW, "10 Gb/s"), ("drive", "NVMe"),
                                            ("two", "2 NVMe"), ("port", "200 Gb/s"))):
@@ -155,8 +159,8 @@ def _drawn(lang: str) -> Figure:
         axes.annotate(short, (rate, 35), xytext=(2, -8 * (place % 2)), fontsize=8,
                       textcoords="offset points")
     axes.set(xscale="log", yscale="log", ylim=(1, 45), xlim=(0.5, 60),
-             xlabel=("storage to a server (GB/s)", "存储到单台服务器的速率（GB/s）")[at],
-             ylabel=("minutes until it answers", "重启所需分钟")[at])
+             xlabel=say("storage-to-server-gb-s")[at],
+             ylabel=say("minutes-until-it-answers")[at])
     axes.legend(fontsize=8, loc="lower left")
     for axis, low, high in ((axes.xaxis, 1, 20), (axes.yaxis, 2, 40)):
         figures.log_ticks(axis, low, high)
@@ -176,13 +180,12 @@ def decision() -> None:
             "lost": fmt_sig(fleet(1, 1, seconds).restarting * YEAR / HOUR, 2),
             "all": fmt_fixed(SERVERS * read(*MAIN) / rate / MINUTE, 0) if shared else "–"})
     table(rows, {
-        "store": ("weights from", "权重来源"), "rate": "GB/s",
-        "load": ("H200, 1 server: min", "H200 单台：分钟"),
-        "half": ("H20, each of 2: min", "H20 两台之一：分钟"),
-        "restart": ("H200, back in service after: min", "H200 恢复服务：分钟"),
-        "lost": ("hours a year in restarts", "每年重启小时数"),
-        "all": (f"{SERVERS} servers at once, if the rate is the store's: min",
-                f"{SERVERS} 台同时读，若为存储总速率：分钟")}, wide=True)
+        "store": say("weights-from"), "rate": "GB/s",
+        "load": say("h200-one-server-min"),
+        "half": say("h20-each-of-two-min"),
+        "restart": say("h200-back-in-service-after"),
+        "lost": say("hours-year-in-restarts"),
+        "all": say("servers-at-once-if-rate", servers=SERVERS)}, wide=True)
 
 
 def availability() -> None:
@@ -195,8 +198,8 @@ def availability() -> None:
                 made = fleet(SERVERS // servers, servers, read(*MAIN) / found[name][1], spares)
                 row[name] = fmt_percent(made.share, 2)
             rows.append(row)
-    table(rows, {"servers": ("servers that serve as one", "共同服务的台数"),
-                 "spares": (f"standing by, of {SERVERS}", f"{SERVERS} 台另配备机"),
+    table(rows, {"servers": say("servers-that-serve-as-one"),
+                 "spares": say("standing-by-of", servers=SERVERS),
                  **{name: found[name][0] for name in (SLOW, "drive", BEST)}})
 
 
@@ -229,14 +232,14 @@ def files() -> None:
                 row[name] = fmt_bytes(left, digits=0) if left > 0 else "–"
         rows.append(row)
     columns: dict[str, Text] = {
-        "precision": ("precision", "精度"), "size": ("weights", "权重"),
-        "disk": (f"{KEPT} versions on disk", f"磁盘上存 {KEPT} 个版本")}
+        "precision": common("precision"), "size": common("weights"),
+        "disk": say("versions-on-disk", kept=KEPT)}
     for name in NODES:
         node = catalogue.load_node(name)
         if node.host_memory is not None:
             memory = fmt_bytes(node.host_memory.value, "GiB", 0)
-            columns[name] = (f"left of {memory}, {node.name['en']}",
-                             f"{node.name['zh']}，{memory} 所余")
+            columns[name] = say("left-of-memory", memory=memory,
+                                node=(node.name["en"], node.name["zh"]))
     table(rows, columns, wide=True)
 
 
@@ -259,13 +262,13 @@ def offload() -> None:
             number("lo-kv-drive", drive / storage.break_even, fmt_sig, digits=2)
             number("lo-kv-held", held, fmt_bytes, digits=0)
             number("lo-kv-written", fresh * DAY, fmt_bytes, unit="TB", digits=1)
-    found = fmt_percent(FOUND, 0)
     table(rows, {
-        "card": ("card", "卡"), "precision": ("precision", "精度"), "cards": ("cards", "卡数"),
-        "token": ("KV of a token", "每 token KV"),
-        "rate": ("reading pays from, GB/s", "读取合算的最低速率，GB/s"),
-        "held": (f"kept for {found} of returns", f"{found} 返回命中所需"),
-        "written": ("written a day", "每天写入")})
+        "card": common("card"), "precision": common("precision"),
+        "cards": common("number-of-cards"),
+        "token": say("kv-of-token"),
+        "rate": say("reading-pays-from-gb-s"),
+        "held": say("kept-for-returns", found=fmt_percent(FOUND, 0)),
+        "written": say("written-day")})
     number("lo-kv-users", USERS)
     number("lo-kv-turns", TURNS)
     number("lo-kv-think", THINK / MINUTE)
@@ -306,13 +309,12 @@ def network() -> None:
             key = "".join(letter for letter in name if letter.isalnum()).lower()
             number(f"lo-{device}-{key}", row["tpot"], str)
             number(f"lo-{device}-{key}-first", row["ttft"], str)
-    ports = [fmt_int(round(port * BITS / GIGA)) for port in PORTS]
-    columns: dict[str, Text] = {"card": ("card", "卡"), "layout": ("layout", "切分")}
+    columns: dict[str, Text] = {"card": common("card"), "layout": common("layout")}
     for quantity in ("tpot", "ttft"):
         called = quantity.upper()
-        columns[quantity] = (f"{called}: Gb/s per card", f"{called} 所需 Gb/s 每卡")
-        columns |= {f"{quantity}{place}": (f"{called} at {port}", f"{port} 时 {called}")
-                    for place, port in enumerate(ports)}
+        columns[quantity] = say("gb-s-per-card", called=called)
+        columns |= {f"{quantity}{place}": say("time-at-port", called=called, port=_gigabits(port))
+                    for place, port in enumerate(PORTS)}
     table(rows, columns, wide=True)
     number("lo-slower", SLOWER, fmt_percent, digits=0)
     narrow = catalogue.load_scenario("s1-phases-2").inputs()[NETWORK]

@@ -22,6 +22,7 @@ from calc.sensitivity.breakeven import SECOND, breakeven
 from calc.sensitivity.paths import path_of
 from calc.sensitivity.plans import Plan
 from catalogue.deployments.precision_support import nearest
+from catalogue.messages import messages
 from notebooks.pages.catalogue.runs import formats_table, qualities_table
 from notebooks.pages.deciding.goals import named
 from notebooks.pages.engineering import layouts
@@ -29,6 +30,9 @@ from notebooks.pages.engineering.layouts import LIMIT, MOST, PACE, RATE, at, hol
 from notebooks.show import figures
 from notebooks.show.display import figure, number, table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_quantity, fmt_sig
+
+common = messages("common")
+say = messages("pages/engineering/precision")
 
 Text = tuple[str, str]
 CARDS = ("ascend-910b2", "ascend-910b1", "nvidia-h20", "nvidia-h200-sxm")
@@ -76,9 +80,7 @@ def kernels() -> None:
     qualities_table(layouts.goal().model, catalogue.names("precisions"))
     for device in CARDS:
         name = named(device)
-        formats_table(catalogue.load_device(device), folded=(
-            f"What runs on {name[0]}, by which engine and kernel",
-            f"{name[1]} 上能运行的精度、引擎与算子"))
+        formats_table(catalogue.load_device(device), folded=say("what-runs-on-by-which", name=name))
 
 
 @cache
@@ -175,18 +177,18 @@ def _drawn(lang: str) -> Figure:
             if curve is None:
                 continue
             users, paces, count = curve
-            axes.plot(users, MILLI * paces, color=colour, lw=1.7, label=(
-                "{} · {} cards", "{} · {} 卡")[place].format(precision, fmt_int(count)))
+            label = say("precision-cards", precision=precision, cards=fmt_int(count))[place]
+            axes.plot(users, MILLI * paces, color=colour, lw=1.7, label=label)
             axes.plot(users[-1], MILLI * paces[-1], "o", ms=4, color=colour)
         axes.axhline(MILLI * LIMIT, color=figures.INK, lw=1, ls="--")
         axes.set(xscale="log", yscale="log", ylim=(4, 300), xlim=(1, MOST))
         axes.set_title(named(device)[place], fontsize=10)
-        axes.set_xlabel(("users at once", "同时在线用户")[place])
+        axes.set_xlabel(common("users-at-once")[place])
         figures.log_ticks(axes.xaxis, 1, MOST)
         figures.log_ticks(axes.yaxis, 1, 10)
         axes.set_xticks([1, 8, 32, 128], ["1", "8", "32", "128"])
         axes.legend(loc="upper left", fontsize=7, handlelength=1.2, borderaxespad=0.1)
-    panels[0].set_ylabel(("time per token (ms)", "每 token 时间（ms）")[place])
+    panels[0].set_ylabel(common("time-per-token-ms")[place])
     return drawing
 
 
@@ -194,12 +196,12 @@ def decision() -> None:
     """What to take for a card and so many users, with eight bits and more, and with four."""
     rows = []
     for device in CARDS:
-        for name, weights in ((("8 bits and more", "8 比特及以上"), WIDE),
-                              (("4 bits allowed", "也可用 4 比特"), WEIGHTS)):
+        for name, weights in ((say("eight-bits-and-more"), WIDE),
+                              (say("four-bits-allowed"), WEIGHTS)):
             rows.append({"device": named(device), "allowed": name, **{
                 f"users{users}": _told(best(device, users, weights)) for users in USERS}})
-    table(rows, {"device": ("card", "卡"), "allowed": ("weights", "权重"), **{
-        f"users{users}": (f"{users} users", f"{users} 个用户") for users in USERS}})
+    table(rows, {"device": common("card"), "allowed": common("weights"), **{
+        f"users{users}": layouts.counted(users) for users in USERS}})
 
 
 def _told(each: Taken | None) -> str | Text:
@@ -207,8 +209,7 @@ def _told(each: Taken | None) -> str | Text:
         return "–"
     mark = "" if each.kept else "*"
     pace = fmt_quantity(each.pace, "s")
-    return (f"`{each.plan.label}`<br>{each.plan.cards} cards, {pace}{mark}",
-            f"`{each.plan.label}`<br>{each.plan.cards} 卡，{pace}{mark}")
+    return say("plan-cards-pace", plan=each.plan.label, cards=each.plan.cards, pace=pace, mark=mark)
 
 
 def turns() -> None:
@@ -236,21 +237,18 @@ def turns() -> None:
                     "most": fmt_int(count) if count else "–",
                     "rate": fmt_fixed(at(made, count, RATE) / made.cards, 0) if count else "–"})
     table(rows, {
-        "device": ("card", "卡"), "precision": ("precision", "精度"),
-        "cards": ("cards", "卡数"), "weights": ("weights of a card", "单卡权重"),
-        "most": (f"users within {fmt_quantity(LIMIT, 's')}",
-                 f"{fmt_quantity(LIMIT, 's')} 以内的用户数"),
-        "rate": ("token/s of a card then", "此时单卡 token/s")}, sortable=True,
-        folded=("Every card and precision: how many users within the limit",
-                "各卡各精度：限值以内的用户数"))
+        "device": common("card"), "precision": common("precision"),
+        "cards": common("number-of-cards"), "weights": common("weights-of-card"),
+        "most": say("users-within", limit=fmt_quantity(LIMIT, "s")),
+        "rate": say("token-s-of-card-then")}, sortable=True,
+        folded=say("every-card-and-precision-how"))
 
 
 PARTS: dict[str, tuple[Text, tuple[str, ...]]] = {
-    "experts": (("experts: read and multiply", "专家：读取与相乘"),
-                ("routed_expert", "shared_expert")),
-    "widened": (("dequantisation through L2", "经 L2 反量化"), ("dequantisation",)),
-    "attention": (("attention", "注意力"), ("attention", "core")),
-    "links": (("links", "通信"), ("all_reduce", "exchange", "pipeline")),
+    "experts": (say("experts-read-and-multiply"), ("routed_expert", "shared_expert")),
+    "widened": (say("dequantisation-through-l2"), ("dequantisation",)),
+    "attention": (common("attention"), ("attention", "core")),
+    "links": (say("links"), ("all_reduce", "exchange", "pipeline")),
 }
 
 
@@ -259,9 +257,7 @@ def parts() -> None:
     cases = [made for device in ("ascend-910b2", "nvidia-h20")
              for precision in (AWQ, W4A8, INT8, FP8) if (made := held(device, precision))]
     rows: list[dict[str, Any]] = [{"what": name} for name, _ in PARTS.values()]
-    rows.append({"what": ("all else: kernel gaps, host, draft, others' prompts",
-                          "其余：算子间隔、主机、草稿与他人提示")})
-    rows.append({"what": ("time per token", "每 token 时间")})
+    rows += [{"what": say("all-else-kernel-gaps-host")}, {"what": say("time-per-token")}]
     for index, made in enumerate(cases):
         quantities = evaluate(made.inputs, made.scenario.model.attention)
         pieces = token_parts(made.inputs, quantities)
@@ -274,7 +270,7 @@ def parts() -> None:
         rows[-1][f"case{index}"] = _milli(pace)
         if made.scenario.device.id == "ascend-910b2" and made.label == AWQ:
             number("pr-widening", float(pieces["dequantisation"]) / pace, fmt_percent, digits=0)
-    columns: dict[str, Text] = {"what": ("ms of a token", "每 token 毫秒")}
+    columns: dict[str, Text] = {"what": say("ms-of-token")}
     for index, made in enumerate(cases):
         en, zh = (f"{name}<br>`{made.label}`" for name in named(made.scenario.device.id))
         columns[f"case{index}"] = en, zh
@@ -297,11 +293,11 @@ def problems() -> None:
                 "paired": fmt_int(proportions.needed_paired(gap, apart)),
                 "least": fmt_int(proportions.needed_paired(gap, gap))})
     table(rows, {
-        "share": ("score of the better one", "较好者的分数"),
-        "gap": ("points apart", "相差（百分点）"),
-        "unpaired": ("different problems", "题目不同"), "paired": (
-            "same problems, independent failures", "题目相同，错题互不相关"),
-        "least": ("same problems, one only loses", "题目相同，一方只错得更多")})
+        "share": say("score-of-better-one"),
+        "gap": say("points-apart"),
+        "unpaired": say("different-problems"),
+        "paired": say("same-problems-independent-failures"),
+        "least": say("same-problems-one-only-loses")})
     number("pr-power", proportions.POWER, fmt_percent, digits=0)
     number("pr-level", proportions.LEVEL, fmt_percent, digits=0)
     benchmarks()
@@ -324,8 +320,8 @@ def benchmarks() -> None:
                      "tells": fmt_fixed(100 * gap, 1)})
         number(f"pr-tells-{key}", 100 * gap, fmt_fixed, digits=1)
         number(f"pr-count-{key}", count)
-    table(rows, {"name": ("benchmark of S2", "S2 的评测集"), "problems": ("problems", "题数"),
-                 "share": ("score of w4a16, %", "w4a16 分数，%"),
-                 "printed": ("over w4a8, points", "高出 w4a8，百分点"),
-                 "tells": ("smallest gap it can show, points", "能分辨的最小差距，百分点")})
+    table(rows, {"name": say("benchmark-of-s2"), "problems": common("problems"),
+                 "share": say("score-of-w4a16"),
+                 "printed": say("over-w4a8-points"),
+                 "tells": say("smallest-gap-it-can-show")})
 

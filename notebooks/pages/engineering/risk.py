@@ -28,14 +28,18 @@ from calc.sensitivity.sampling import drawn, priors, scores_of
 from calc.uncertainty.amount import Amount
 from catalogue import Scenario
 from catalogue.ledger.documents import Risk
+from catalogue.messages import messages
 from catalogue.reading.printed import Printed
 from notebooks.pages.deciding.capacity.rated import PROMISE, RANKS
 from notebooks.pages.deciding.deciding import label
 from notebooks.pages.derivations.choices.documents import place
-from notebooks.pages.engineering import claims
+from notebooks.pages.engineering import claims, layouts
 from notebooks.show import figures
 from notebooks.show.display import figure, number, table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_quantity, fmt_sig
+
+common = messages("common")
+say = messages("pages/engineering/risk")
 
 Text = tuple[str, str]
 LENGTHS = ("precision=fp8-block", "workload.max_num_batched_tokens=8192 token",
@@ -47,9 +51,7 @@ STAGES: dict[str, tuple[str, ...]] = {  # of params/scenarios/s1-phases.yml
     "2": (SPREAD, "workload.concurrency=80 request"),
     "3": (SPREAD, "workload.concurrency=320 request")}
 NAMES: dict[str, Text] = {
-    "1": ("1: one server, 4 users", "一：单机，4 个用户"),
-    "2": ("2: four servers, 80 users", "二：四机，80 个用户"),
-    "3": ("3: production, 320 users", "三：生产，320 个用户")}
+    "1": say("stage-1"), "2": say("stage-2"), "3": say("stage-3")}
 MOST_USERS = 1600  # that the cards hold at once
 GOALS = ("S1-374", "S1-258", "S1-202")  # token/s: of its stages, of its monitoring, of its plan
 STAGE_GOALS = {"1": (), "2": ("S1-374", "S1-375"), "3": ("S1-391", "S1-392", "S1-393")}
@@ -188,17 +190,16 @@ def _drawn(lang: str) -> Figure:
     drawn_of = ((80, "2"), (320, "3"), (MOST_USERS, "3"))
     for colour, (users, name) in zip(figures.PALETTE[:3], drawn_of, strict=True):
         found = rates(users, name)
-        axes.plot(np.r_[found[0] / 3, found], np.r_[100.0, shares], color=colour, label=(
-            f"{fmt_int(users)} users", f"{fmt_int(users)} 个用户")[at])
-    for goal, (en, zh) in zip(goals(), (("goal of the stages", "阶段目标"),
-                                        ("alert", "告警下限"), ("plan", "方案")),
-                              strict=True):
+        axes.plot(np.r_[found[0] / 3, found], np.r_[100.0, shares], color=colour,
+                  label=layouts.counted(users)[at])
+    for goal, title in zip(goals(), (say("goal-of-stages"), say("alert"), common("plan")),
+                           strict=True):
         axes.axvline(goal, color=figures.PALETTE[3], lw=1.2, ls="--")
-        axes.annotate((en, zh)[at], (goal, 103), fontsize=8, color=figures.PALETTE[3],
+        axes.annotate(title[at], (goal, 103), fontsize=8, color=figures.PALETTE[3],
                       ha="right" if goal == goals()[1] else "left", annotation_clip=False)
     axes.set(xscale="log", xlim=(300, 80000), ylim=(0, 102),
-             xlabel=("output token/s of 32 H20", "32 张 H20 的输出 token/s")[at],
-             ylabel=("probability to reach it (%)", "达到的概率（%）")[at])
+             xlabel=say("output-token-s-of-h20", cards=stage("3").devices)[at],
+             ylabel=say("probability-to-reach-it")[at])
     axes.set_xticks([500, 1000, 2000, 5000, 10000, 20000, 50000],
                     ["500", "1,000", "2,000", "5,000", "10,000", "20,000", "50,000"])
     axes.legend(fontsize=8.5, loc="lower left")
@@ -242,21 +243,16 @@ def matrix() -> None:
     order = sorted(found, key=lambda name: -found[name])
     assert reached(MOST_USERS, goals()[1]) == 0  # what is called certain below
     assert found["S1-266"] > 1
-    certain, unknown = ("certain", "必然"), ("no source", "无来源")
+    certain, unknown = say("certain"), say("no-source")
     ends = [fmt_fixed(end, 0) for end in (
         of.throughput.value, of.throughput.low, of.throughput.high)]
     texts: list[tuple[Text, Text]] = [
-        (certain,
-         ("{} token/s ({}–{})".format(*ends), "{} token/s（{}–{}）".format(*ends))),
-        ((f"{fmt_percent(failing(), 1)} in a year", f"一年内 {fmt_percent(failing(), 1)}"),
-         (f"all four servers stop, {fmt_percent(1 - fleet().share, 1)} of the time",
-          f"四台一起停，占时间的 {fmt_percent(1 - fleet().share, 1)}")),
-        (certain, ("servers at dealers' prices", "服务器按经销商报价")),
-        (unknown,
-         ("servers a fifth dearer; three months late is less",
-          "服务器涨价两成；晚到三个月影响更小")),
-        (unknown,
-         ("two years of use instead of three", "只用两年而非三年"))]
+        (certain, say("rate-between", rate=ends[0], low=ends[1], high=ends[2])),
+        (say("in-year", share=fmt_percent(failing(), 1)),
+         say("all-four-servers-stop-of", share=fmt_percent(1 - fleet().share, 1))),
+        (certain, say("servers-at-dealers-prices")),
+        (unknown, say("servers-fifth-dearer-three-months")),
+        (unknown, say("two-years-of-use-instead"))]
     rows = []
     for (name, risk), (computed, what) in zip(risks().items(), texts, strict=True):
         rows.append({
@@ -264,12 +260,12 @@ def matrix() -> None:
                 f"{RANKS[risk.likely][lang]} / {RANKS[risk.grave][lang]}" for lang in (0, 1)),
             "printed": _printed(name).text, "likely": computed, "what": what,
             "factor": f"× {fmt_sig(found[name], 3)}", "order": order.index(name) + 1})
-    table(rows, {"place": ("section, line", "章节、行"), "risk": ("risk", "风险"),
-                 "said": ("S1: likely / impact", "S1：概率 / 影响"),
-                 "printed": ("its priority", "其优先级"),
-                 "likely": ("likely, computed", "概率（计算）"), "what": ("if it comes", "若发生"),
-                 "factor": ("cost of a token", "每 token 成本"),
-                 "order": ("order by cost", "按影响排序")}, wide=True)
+    table(rows, {"place": common("section-line"), "risk": say("risk"),
+                 "said": say("s1-likely-impact"),
+                 "printed": say("its-priority"),
+                 "likely": say("likely-computed"), "what": say("if-it-comes"),
+                 "factor": common("cost-of-token"),
+                 "order": say("order-by-cost")}, wide=True)
 
 
 def missing() -> None:
@@ -318,23 +314,23 @@ def information() -> None:
             "late": f"× {late:g}", "cards": fmt_int(int(found.options[found.taken].split()[0])),
             "wrong": fmt_percent(found.wrong, 0), "own": fmt_sig(own.value, 2),
             "input": tuple(f"{text}: {fmt_sig(best.value, 2)}" for text in name) if told
-            else ("none", "无")})
-    table(rows, {"late": ("a missing card costs later", "日后补购价"),
-                 "cards": ("cards to buy now", "现在应买卡数"),
-                 "wrong": ("chance of being wrong", "事后看买错的概率"),
-                 "own": ("running it first saves (cards)", "先实测可省（卡）"),
-                 "input": ("an input known saves, at most (cards)", "单项输入已知至多可省（卡）")})
+            else common("none")})
+    table(rows, {"late": say("missing-card-costs-later"),
+                 "cards": common("cards-to-buy-now"),
+                 "wrong": say("chance-of-being-wrong"),
+                 "own": common("running-it-first-saves-cards"),
+                 "input": say("input-known-saves-at-most")})
 
 
 def acceptance() -> None:
     """By stage: what has to be measured for the next one to be bought."""
     rows: list[dict[str, Any]] = [
-        {"test": ("weights of a card", "单卡权重")},
-        {"test": ("requests at their longest that fit", "最长请求可容纳数")},
-        {"test": ("TTFT, mean, between", "TTFT 均值介于")},
-        {"test": ("TPOT, mean, between", "TPOT 均值介于")},
-        {"test": ("output token/s, between", "输出 token/s 介于")},
-        {"test": ("goal of S1: token/s, TTFT, TPOT", "S1 目标：token/s、TTFT、TPOT")}]
+        {"test": common("weights-of-card")},
+        {"test": say("requests-at-their-longest-that")},
+        {"test": say("ttft-mean-between")},
+        {"test": say("tpot-mean-between")},
+        {"test": say("output-token-s-between")},
+        {"test": say("goal-of-s1-token-s")}]
     for name in STAGES:
         of, quantities = forecast(name), estimated(name).quantities
         for each, interval in zip(STAGE_GOALS[name][1:], (of.ttft, of.tpot), strict=False):
@@ -349,4 +345,4 @@ def acceptance() -> None:
                 "; ".join(_printed(each).text for each in STAGE_GOALS[name]) or "–"),
                 strict=True):
             row[name] = text
-    table(rows, {"test": ("accept if", "验收条件"), **NAMES})
+    table(rows, {"test": say("accept-if"), **NAMES})

@@ -25,9 +25,9 @@ from calc.sensitivity.plans import PER_CARD, Plan
 from calc.serving.arrivals import poisson
 from calc.serving.scheduling import Transfer
 from calc.serving.simulation import simulate
-from notebooks.pages.deciding.goals import named
+from catalogue.messages import messages
 from notebooks.pages.engineering import layouts
-from notebooks.pages.engineering.layouts import LIMIT, MOST, PACE, RATE, plan
+from notebooks.pages.engineering.layouts import LIMIT, MOST, PACE, RATE, plan, titled
 from notebooks.show import figures
 from notebooks.show.display import figure, number, table
 from notebooks.show.numbers import (
@@ -37,6 +37,9 @@ from notebooks.show.numbers import (
     fmt_percent,
     fmt_quantity,
 )
+
+common = messages("common")
+say = messages("pages/engineering/separation")
 
 Text = tuple[str, str]
 CASES = (("ascend-910b2", "w8a8-int8", 2), ("ascend-910b2", "w4a8-int8", 1),
@@ -189,12 +192,6 @@ def both(device: str, precision: str, servers: int, prompt: int = 0, answer: int
                 float(alone["prefill_throughput"]) / float(one.inputs["input_tokens"]))
 
 
-def titled(case: tuple[str, str, int]) -> Text:
-    """Card and precision of a case."""
-    en, zh = named(case[0])
-    return f"{en}, `{case[1]}`", f"{zh}，`{case[1]}`"
-
-
 def answer() -> None:
     """The numbers of the first paragraph."""
     demand = layouts.goal().demand
@@ -213,16 +210,15 @@ def answer() -> None:
         fewest = made.fewest(LIMIT)
         rows.append({"case": titled(case), "gain": _gain(made.gain(SHOWN, LIMIT)),
                      "pools": _pools(two), "fewest": "–" if fewest is None else fmt_int(fewest)})
-    table(rows, {"case": ("card, weights", "卡与权重"),
-                 "gain": (f"token/s per card on {SHOWN} servers, two pools over one",
-                          f"{SHOWN} 台服务器的单卡吞吐：两池 ÷ 单池"),
-                 "pools": ("prefill + decode, groups × cards", "预填充 + 解码（组数 × 卡数）"),
-                 "fewest": ("servers from which it pays", "至少几台服务器")})
+    table(rows, {"case": say("card-weights"),
+                 "gain": say("token-s-per-card-on", servers=SHOWN),
+                 "pools": say("prefill-decode-groups-cards"),
+                 "fewest": say("servers-from-which-it-pays")})
 
 
 def _gain(value: float) -> str | Text:
     if not np.isfinite(value):
-        return "one pool cannot keep the target", "单池守不住目标"
+        return say("one-pool-cannot-keep-target")
     return f"× {fmt_fixed(value)}"
 
 
@@ -250,9 +246,8 @@ def _drawn(lang: str) -> Figure:
     axes.axhline(1, color=figures.INK, lw=1)
     axes.axvline(MILLI * LIMIT, color=figures.INK, lw=1, ls="--")
     axes.set(xscale="log", xlim=(MILLI * limits[0], MILLI * limits[-1]),
-             xlabel=("target time per token (ms)", "目标每 token 时间（ms）")[place],
-             ylabel=("token/s of a card, two pools / one",
-                     "单卡吞吐：两个资源池 / 一个")[place])
+             xlabel=say("target-time-per-token-ms")[place],
+             ylabel=say("token-s-of-card-two")[place])
     axes.set_xticks([20, 30, 50, 100, 200], ["20", "30", "50", "100", "200"])
     axes.legend(fontsize=8.5)
     return drawing
@@ -270,17 +265,14 @@ def decision() -> None:
                 if two is None:
                     row[f"at{limit}"] = "–"
                 elif not gain >= WORTH and np.isfinite(gain):
-                    row[f"at{limit}"] = ("one pool", "一个资源池")
+                    row[f"at{limit}"] = say("one-pool")
                 else:
                     split = "+".join(str(number * pool.devices) for number, pool in zip(
                         two.groups, (two.prefill, two.decode), strict=True))
-                    said = _gain(gain)
-                    en, zh = (said, said) if isinstance(said, str) else said
-                    row[f"at{limit}"] = (f"**two**, {split}: {en}", f"**两个**，{split}：{zh}")
+                    row[f"at{limit}"] = say("two-pools", split=split, gain=_gain(gain))
             rows.append(row)
-    table(rows, {"case": ("card, weights", "卡与权重"), "servers": ("servers", "服务器"), **{
-        f"at{limit}": (f"target {fmt_fixed(MILLI * limit, 0)} ms",
-                       f"目标 {fmt_fixed(MILLI * limit, 0)} ms") for limit in LIMITS}})
+    table(rows, {"case": say("card-weights"), "servers": common("servers"), **{
+        f"at{limit}": say("target", limit=fmt_fixed(MILLI * limit, 0)) for limit in LIMITS}})
 
 
 def splits() -> None:
@@ -293,7 +285,7 @@ def splits() -> None:
             row[f"case{index}"] = fmt_percent(share, 0) if np.isfinite(share) else "–"
             shares += [share] if np.isfinite(share) else []
         rows.append(row)
-    table(rows, {"mix": ("prompt / answer", "提示 / 回答"), **{
+    table(rows, {"mix": say("prompt-answer"), **{
         f"case{index}": titled(case) for index, case in enumerate(CASES)}})
     number("se-share-low", min(shares), fmt_percent, digits=0)
     number("se-share-high", max(shares), fmt_percent, digits=0)
@@ -329,11 +321,11 @@ def transfer() -> None:
             "prefill": fmt_quantity(1 / made.prompts, "s"),
             "port": f"{fmt_fixed(MILLI * port, 2)} ms",
             "slack": fmt_int(np.floor(1 / made.prompts / port))})
-    table(rows, {"case": ("card, weights", "卡与权重"),
-                 "bytes": ("cache of a prompt", "单条提示的缓存"),
-                 "prefill": ("prefill of a prompt", "单条提示的预填充"),
-                 "port": ("through the ports", "经网口传输"),
-                 "slack": ("ports may be slower, times", "网口可慢多少倍")})
+    table(rows, {"case": say("card-weights"),
+                 "bytes": say("cache-of-prompt"),
+                 "prefill": say("prefill-of-prompt"),
+                 "port": say("through-ports"),
+                 "slack": say("ports-may-be-slower-times")})
 
 
 def example() -> None:
@@ -350,10 +342,10 @@ def example() -> None:
     lengths = lengths_of(plan(*CASES[1], prompt=STATED[0], answer=STATED[1]).scenario)
     number("se-prompts-vary", lengths.prompts, fmt_fixed)
     number("se-answers-vary", lengths.answers, fmt_fixed)
-    rows = [_served(split) for split in SPLITS]
-    table(rows, {"split": ("prefill + decode", "预填充 + 解码"),
-                 "pace": ("TPOT, mean", "TPOT 均值"), "slow": ("TPOT, 99%", "TPOT 99%"),
-                 "first": ("TTFT, mean", "TTFT 均值"), "late": ("TTFT, 99%", "TTFT 99%")})
+    rows, tail = [_served(split) for split in SPLITS], fmt_percent(TAIL, 0)
+    table(rows, {"split": say("prefill-decode"),
+                 "pace": say("tpot-mean"), "slow": say("tpot-tail", share=tail),
+                 "first": say("ttft-mean"), "late": say("ttft-tail", share=tail)})
 
 
 @cache
@@ -390,7 +382,7 @@ def served(split: tuple[int, int]) -> dict[str, tuple[float, float]]:
 
 def _served(split: tuple[int, int]) -> dict[str, str | Text]:
     found = served(split)
-    return {"split": "+".join(map(str, split)) if split[0] else ("all do both", "全部兼做"),
+    return {"split": "+".join(map(str, split)) if split[0] else say("all-do-both"),
             "pace": fmt_quantity(found["tpot"][0], "s"),
             "slow": fmt_quantity(found["tpot"][1], "s"),
             "first": fmt_quantity(found["ttft"][0], "s"),

@@ -20,17 +20,20 @@ from calc.answer.users import MEANS, users_see
 from calc.closed_form.validity import DOUBTS, NEAR
 from calc.evidence.systems import system
 from catalogue import Scenario
+from catalogue.messages import messages
 from notebooks.show import figures
 from notebooks.show.display import figure, number, table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_quantity
 
+common = messages("common")
+say = messages("pages/engineering/steady")
+
 Text = tuple[str, str]
 SYSTEMS = {"s2-910b1-awq": 1024, "s3-hybrid-910b4": 128}  # and the prompts shown of each [token]
 VARIATION = 0.5  # of lengths, log-normal: standard deviation over mean
-TIMES = {"ttft": ("time to first token (s)", "首 token 延迟（s）"),
-         "tpot": ("time per token (s)", "每 token 时间（s）")}
-SAID = {"closed": ("closed form", "闭式"), "simulated": ("simulated", "仿真"),
-        "burst": ("burst", "突发"), "measured": ("measured", "实测")}
+TIMES = {"ttft": say("time-to-first-token-s"), "tpot": say("time-per-token-s")}
+SAID = {"closed": say("closed-form"), "simulated": common("simulated"),
+        "burst": say("burst"), "measured": common("measured")}
 LINES = {"closed": "-", "simulated": "--", "burst": ":"}
 RECORDED = Path(__file__).resolve().parents[3] / "benchmarks/results.json"
 SHORT = {"ttft": "TTFT", "tpot": "TPOT"}
@@ -113,9 +116,9 @@ def answer() -> None:
                    for each in TIMES for of in SAID}})
     number("st-variation", VARIATION, fmt_fixed, digits=1)
     for each in TIMES:
-        table(rows, {"system": ("system", "系统"), "users": ("users", "用户"), **{
-            f"{each}-{of}": (f"{SHORT[each]}, {en}", f"{SHORT[each]}，{zh}")
-            for of, (en, zh) in SAID.items()}})
+        table(rows, {"system": common("system"), "users": common("users"), **{
+            f"{each}-{of}": say("time-said", time=SHORT[each], said=said)
+            for of, said in SAID.items()}})
 
 
 def picture() -> None:
@@ -142,7 +145,7 @@ def _drawn(lang: str) -> Figure:
             axes.set_xticks(found.users, [fmt_int(count) for count in found.users], minor=False)
             axes.minorticks_off()
         panels[0][column].set_title(cards(found.scenario)[at], fontsize=9)
-        panels[-1][column].set_xlabel(("users at once", "同时在线用户")[at])
+        panels[-1][column].set_xlabel(common("users-at-once")[at])
     panels[0][0].legend(fontsize=8)
     return drawing
 
@@ -176,7 +179,7 @@ def limits() -> None:
     number("st-doubted", len({name for names in concerned.values() for name in names}))
     table([{"why": text, "names": ", ".join(f"`{name}`" for name in concerned[doubt]) or "–"}
            for doubt, text in DOUBTS.items()],
-          {"why": ("why", "原因"), "names": ("shipped deployments", "自带的部署")})
+          {"why": common("why"), "names": say("shipped-deployments")})
 
 
 def doubted(scenario: Scenario) -> tuple[str, ...]:

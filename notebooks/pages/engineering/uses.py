@@ -17,6 +17,7 @@ from calc.costing.rates import prices_of
 from calc.evidence.validation import measured_system
 from calc.sensitivity.plans import Plan
 from calc.uncertainty.amount import Amount
+from catalogue.messages import messages
 from catalogue.reading.units import HOUR
 from notebooks.pages.deciding.cost_documents import Compared, hybrid
 from notebooks.pages.derivations.choices.documents import advised
@@ -24,6 +25,8 @@ from notebooks.pages.engineering import separation
 from notebooks.pages.engineering.layouts import LIMIT, MOST, PACE, RATE, goal, most_users, plan
 from notebooks.show.display import number
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_quantity, fmt_sig
+
+say = messages("pages/engineering/uses")
 
 Text = tuple[str, str]
 Case = tuple[str, str, int]  # card, precision, servers
@@ -112,36 +115,20 @@ def _of_cards() -> dict[str, Text]:
     dear = [per_server * each.hour.value * HOUR for each in (many, few)]
     a100 = paced(A100, USERS)
     return {
-        "s1/h20-online": (
-            f"{USERS} users on sixteen cards, time per token: H20 (`{H20[1]}`) {_spread(h20)}, "
-            f"910B2 (`{B2[1]}`) {_spread(b2)}. Within {fmt_quantity(LIVE, 's')}: "
-            f"{fmt_int(live[0])} users on H20, {fmt_int(live[1])} on 910B2.",
-            f"十六张卡、{USERS} 个用户：H20（`{H20[1]}`）每 token {_spread(h20)}，"
-            f"910B2（`{B2[1]}`）{_spread(b2)}。{fmt_quantity(LIVE, 's')}以内："
-            f"H20 {fmt_int(live[0])} 个用户，910B2 {fmt_int(live[1])} 个。"),
-        "s1/ascend-batch": (
-            f"Filled, owned and always in use, a million tokens cost {_money(many)} on H20 "
-            f"({fmt_int(many.users)} users), {_money(few)} on 910B2 ({fmt_int(few.users)}) and "
-            f"{_money(four)} there in `{B2_FOUR[1]}` ({fmt_int(four.users)} on one server).",
-            f"装满、自有、全时使用，每百万 token：H20 {_money(many)}"
-            f"（{fmt_int(many.users)} 个用户），910B2 {_money(few)}"
-            f"（{fmt_int(few.users)} 个），910B2 用 `{B2_FOUR[1]}` {_money(four)}"
-            f"（一台 {fmt_int(four.users)} 个）。"),
-        "s1/h20-premium": (
-            f"An hour of a server costs {fmt_fixed(dear[0], 1)} {many.currency} with H20 and "
-            f"{fmt_fixed(dear[1], 1)} with 910B2. Filled, an H20 yields "
-            f"{fmt_sig(many.rate.value / few.rate.value, 2)} times as much.",
-            f"一台服务器每小时：H20 {fmt_fixed(dear[0], 1)} {many.currency}，910B2 "
-            f"{fmt_fixed(dear[1], 1)}。装满时每张 H20 的产出是 910B2 的 "
-            f"{fmt_sig(many.rate.value / few.rate.value, 2)} 倍。"),
-        "s0/against-a100": (
-            f"In `{B2[1]}`, {USERS} users on sixteen cards: {fmt_percent(a100.value / b2.value, 0)}"
-            f" of the A100's speed; filled, "
-            f"{fmt_percent(few.rate.value / full(A100).rate.value, 0)} of "
-            "its throughput.",
-            f"同为 `{B2[1]}`、十六张卡、{USERS} 个用户：速度为其 "
-            f"{fmt_percent(a100.value / b2.value, 0)}；装满时吞吐为其 "
-            f"{fmt_percent(few.rate.value / full(A100).rate.value, 0)}。")}
+        "s1/h20-online": say("h20-online", users=USERS, h20=H20[1],
+                             h20_pace=_spread(h20), b2=B2[1], b2_pace=_spread(b2),
+                             limit=fmt_quantity(LIVE, "s"), h20_users=fmt_int(live[0]),
+                             b2_users=fmt_int(live[1])),
+        "s1/ascend-batch": say("ascend-batch", h20=_money(many),
+                               h20_users=fmt_int(many.users), b2=_money(few),
+                               b2_users=fmt_int(few.users), four_bit=B2_FOUR[1],
+                               b2_four=_money(four), four_users=fmt_int(four.users)),
+        "s1/h20-premium": say("h20-premium", h20=fmt_fixed(dear[0], 1),
+                              currency=many.currency, b2=fmt_fixed(dear[1], 1),
+                              times=fmt_sig(many.rate.value / few.rate.value, 2)),
+        "s0/against-a100": say("against-a100", precision=B2[1], users=USERS,
+                               pace=fmt_percent(a100.value / b2.value, 0),
+                               rate=fmt_percent(few.rate.value / full(A100).rate.value, 0))}
 
 
 def _of_sizes() -> dict[str, Text]:
@@ -150,19 +137,13 @@ def _of_sizes() -> dict[str, Text]:
     users = most_users(made)
     rate = float(made.at({"concurrency": np.array([float(users)])}, RATE)[0])
     pace = float(made.at({"concurrency": np.array([float(users)])}, PACE)[0])
-    told: dict[str, Text] = {}
-    for name, servers in SIZES.items():
-        told[f"s0/{name}"] = (
-            f"`{B2_FOUR[1]}`, one replica per server: {fmt_int(servers * users)} users, "
-            f"{fmt_int(round(servers * rate, -1))} token/s, {fmt_quantity(pace, 's')} per token.",
-            f"`{B2_FOUR[1]}`，每台一个副本：{fmt_int(servers * users)} 个用户，"
-            f"{fmt_int(round(servers * rate, -1))} token/s，每 token {fmt_quantity(pace, 's')}。")
+    told = {f"s0/{name}": say("plan-of-size", precision=B2_FOUR[1],
+                              users=fmt_int(servers * users),
+                              rate=fmt_int(round(servers * rate, -1)),
+                              pace=fmt_quantity(pace, "s")) for name, servers in SIZES.items()}
     split, gain = separation.both(*B2_FOUR).whole(SIZES["eight-servers"], LIMIT)
-    en, zh = told["s0/eight-servers"]
-    both = "+".join(map(str, split))
-    told["s0/eight-servers"] = (
-        f"{en} Split {both}, they yield {fmt_fixed(gain)} times as much ([](#separation)).",
-        f"{zh}拆成 {both} 时产出为其 {fmt_fixed(gain)} 倍（[](#separation)）。")
+    told["s0/eight-servers"] = say("plan-of-size-split", whole=told["s0/eight-servers"],
+                                   both="+".join(map(str, split)), gain=fmt_fixed(gain))
     return told
 
 
@@ -177,22 +158,12 @@ def _of_hybrid() -> dict[str, Text]:
     chat = calc.estimate(of_page(EIGHT, USERS, int(demand.input_tokens)).scenario)
     first = chat.quantities["steady_ttft"]
     return {
-        "s3/hybrid-for-few": (
-            f"For the same money, hosts included, it yields {fmt_sig(alone, 2)} times the tokens "
-            f"of eight cards for one request, {fmt_sig(most, 2)} times with as many as each takes "
-            "([](#cost-s3)). Only the total price is lower.",
-            f"计入主机，同样的钱：单请求产出为八卡的 {fmt_sig(alone, 2)} 倍，最大吞吐为 "
-            f"{fmt_sig(most, 2)} 倍（[](#cost-s3)）。少的只是总投入。"),
-        "s3/hybrid-for-long": (
-            f"Time to first token for {fmt_int(LONG)} tokens: {fmt_quantity(waited, 's')} "
-            f"measured, {_spread(long)} predicted for eight cards.",
-            f"{fmt_int(LONG)} token 的首 token 延迟：实测 {fmt_quantity(waited, 's')}，八卡预测 "
-            f"{_spread(long)}。"),
-        "s3/eight-for-many": (
-            f"Eight cards, {USERS} users, prompts of {fmt_int(demand.input_tokens)}: first token "
-            f"after {_spread(first)}.",
-            f"八卡、{USERS} 个用户、提示 {fmt_int(demand.input_tokens)} token：首 token 延迟 "
-            f"{_spread(first)}。")}
+        "s3/hybrid-for-few": say("hybrid-for-few", alone=fmt_sig(alone, 2),
+                                 most=fmt_sig(most, 2)),
+        "s3/hybrid-for-long": say("hybrid-for-long", tokens=fmt_int(LONG),
+                                  waited=fmt_quantity(waited, "s"), predicted=_spread(long)),
+        "s3/eight-for-many": say("eight-for-many", users=USERS,
+                                 tokens=fmt_int(demand.input_tokens), first=_spread(first))}
 
 
 def _worth(made: Compared, rates: tuple[float, float]) -> float:

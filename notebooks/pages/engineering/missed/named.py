@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from catalogue.entries.profiles import Measured, Switch
+from catalogue.messages import messages
 from catalogue.reading.words import revealed
 from notebooks.pages.engineering.missed.words import Text
+
+say = messages("pages/engineering/missed/named")
 
 EVER = float("inf")
 
@@ -49,32 +52,25 @@ TRITON = ("vllm_fused_moe", "sglang_fused_moe")
 MARLIN = ("marlin", "compressedtensorswna16")
 FUSED_MOE = "vllm/model_executor/layers/fused_moe/"
 KNOWN = (
-    Named(("Triton: tiles of 16 rows up to 64 tokens, of 64 beyond",
-           "Triton：64 个 token 以内用 16 行的分块，以上用 64 行"),
+    Named(say("triton-tiles-by-tokens"),
           f"vLLM, {FUSED_MOE}fused_moe.py, get_default_config", "experts", "fp8-block",
           TRITON[:1], "tokens", ((64, 80),)),
-    Named(("Triton: tiles of 16 rows up to as many tokens as experts, of 64 beyond",
-           "Triton：token 数不超过专家数时用 16 行的分块，以上用 64 行"),
+    Named(say("triton-tiles-by-experts"),
           f"vLLM, {FUSED_MOE}fused_moe.py, get_default_config; SGLang has the same", "experts",
           "bf16", TRITON, "rows_of_expert", ((8, 12),)),
-    Named(("Marlin: blocks of 8, 16, 32, 48 or 64 rows, by the rows of an expert",
-           "Marlin：按每专家行数取 8、16、32、48 或 64 行的块"),
+    Named(say("marlin-blocks"),
           f"vLLM, {FUSED_MOE}fused_marlin_moe.py, fused_marlin_moe", "experts", "w4a16", MARLIN,
           "rows_of_expert", ((6.6, 9.7), (14.4, 18), (28.8, 36), (43, 51), (57.6, 97))),
-    Named(("DeepGEMM: tiles of 64 rows up to 64 rows, of 128 beyond",
-           "DeepGEMM：64 行以内用 64 行的分块，以上用 128 行"),
+    Named(say("deepgemm-tiles"),
           "DeepGEMM, deep_gemm/jit_kernels/gemm.py, get_best_configs", "gemm", "fp8-block",
           ("sglang",), "rows", ((64, 80), (128, 160))),
-    Named(("custom all-reduce: in two rounds from 256 KiB on eight ranks, 512 KiB on four",
-           "自定义 all-reduce：8 个 rank 自 256 KiB、4 个 rank 自 512 KiB 起分两轮"),
+    Named(say("custom-all-reduce-rounds"),
           "vLLM, csrc/custom_all_reduce.cuh", "all_reduce", None, ("Custom", "custom"),
           "bytes_of_all", ((2**20, 2**21),)),
-    Named(("custom all-reduce up to 8 MiB, NCCL beyond",
-           "8 MiB 以内用自定义 all-reduce，以上用 NCCL"),
+    Named(say("custom-all-reduce-or-nccl"),
           "vLLM, vllm/distributed/device_communicators/custom_all_reduce.py", "all_reduce", None,
           ("Custom", "custom"), "bytes", ((2**22, 2**23), (2**23, 2**24))),
-    Named(("trtllm-gen: operands swapped up to 16 heads, another kernel beyond",
-           "trtllm-gen：16 个头以内交换操作数，以上用另一算子"),
+    Named(say("trtllm-gen-heads"),
           "TensorRT-LLM, cpp/tensorrt_llm/kernels/trtllmGenKernels/fmha/fmhaKernels.h",
           "mla_decode", None, ("default", "trtllm_mla"), "heads", ((16, 32),)))
 """By kernel; of other switches only the place is known."""

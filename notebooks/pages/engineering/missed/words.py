@@ -3,32 +3,36 @@
 from __future__ import annotations
 
 from catalogue.entries.profiles import Missed, Shapes
+from catalogue.messages import join, messages
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_sig
+
+common = messages("common")
+say = messages("pages/engineering/missed/words")
 
 Text = tuple[str, str]
 COLUMNS: dict[str, Text] = {
-    "rows": ("rows", "行数"), "columns": ("outputs", "输出数"), "depth": ("inputs", "输入数"),
-    "weights": ("elements of the weight", "权重元素数"),
-    "outputs": ("rows × outputs", "行数 × 输出数"), "tokens": ("tokens", "token 数"),
-    "hidden_size": ("hidden size", "隐藏维度"),
-    "moe_intermediate_size": ("expert width", "专家宽度"),
-    "width": ("slice width", "切片宽度"), "n_routed_experts": ("experts", "专家数"),
-    "num_experts_per_tok": ("experts per token", "每 token 专家数"),
-    "tensor_parallel": ("slices", "切片数"),
-    "expert_parallel": ("ranks of experts", "专家 rank 数"),
-    "skew": ("unevenness of routing", "路由不均匀度"),
-    "rows_of_expert": ("rows per expert", "每专家行数"),
-    "rows_of_rank": ("rows of the rank", "本 rank 行数"), "heads": ("heads", "头数"),
-    "batch": ("requests", "请求数"), "context": ("context", "上下文长度"),
-    "element_bytes": ("bytes of a cached element", "缓存每元素字节数"),
-    "positions": ("positions", "位置数"), "ranks": ("ranks", "rank 数"),
-    "nodes": ("servers", "服务器数"), "bytes": ("bytes of a rank", "每 rank 字节数"),
-    "bytes_of_all": ("bytes of all ranks", "全部 rank 字节数"),
-    "token_bytes": ("bytes of a token", "每 token 字节数"), "shape": ("shapes", "形状")}
-OTHER = ("another kernel", "另一算子")
+    "rows": common("rows"), "columns": say("outputs"), "depth": say("inputs"),
+    "weights": say("elements-of-weight"),
+    "outputs": say("rows-outputs"), "tokens": common("tokens"),
+    "hidden_size": say("hidden-size"),
+    "moe_intermediate_size": say("expert-width"),
+    "width": say("slice-width"), "n_routed_experts": say("experts"),
+    "num_experts_per_tok": say("experts-per-token"),
+    "tensor_parallel": say("slices"),
+    "expert_parallel": say("ranks-of-experts"),
+    "skew": say("unevenness-of-routing"),
+    "rows_of_expert": common("rows-per-expert"),
+    "rows_of_rank": say("rows-of-rank"), "heads": say("heads"),
+    "batch": common("number-of-requests"), "context": say("context"),
+    "element_bytes": say("bytes-of-cached-element"),
+    "positions": say("positions"), "ranks": common("ranks"),
+    "nodes": common("number-of-servers"), "bytes": say("bytes-of-rank"),
+    "bytes_of_all": say("bytes-of-all-ranks"),
+    "token_bytes": say("bytes-of-token"), "shape": say("shapes")}
+OTHER = say("another-kernel")
 # small weights stay in a cache from run to run of a table, which looks the same
-WEIGHTS, KEPT = "weights", ("another kernel or the L2", "另一算子或 L2")
-UNNAMED = ("too few rows to say", "行数太少，无法判断")
+WEIGHTS, KEPT = "weights", say("another-kernel-or-l2")
+UNNAMED = say("too-few-rows-to-say")
 MANY = 1000  # from which on a value that is not whole is shown as if it were
 
 
@@ -40,38 +44,31 @@ def why(missed: Missed | None) -> Text:
     """
     if missed is None:
         return UNNAMED
-    parts = [(f"{KEPT[0] if each.column == WEIGHTS else OTHER[0]}: {_place(each, 0)} "
-              f"({_times(each.factor)})",
-              f"{KEPT[1] if each.column == WEIGHTS else OTHER[1]}：{_place(each, 1)}"
-              f"（{_times(each.factor)}）") for each in missed.switches]
-    rest = missed.rest
-    if rest and rest.how == "trend":
-        parts.append((f"lean along {_place(rest, 0)} ({_times(rest.factor)})",
-                      f"逐步偏离：{_place(rest, 1)}（{_times(rest.factor)}）"))
-    elif rest:
-        parts.append((f"scatter along {_place(rest, 0)} ({_times(rest.factor)})",
-                      f"不规则：{_place(rest, 1)}（{_times(rest.factor)}）"))
-    return "; ".join(part[0] for part in parts), "；".join(part[1] for part in parts)
+    parts = [say("switched", kernel=KEPT if each.column == WEIGHTS else OTHER, place=_place(each),
+                 factor=_times(each.factor)) for each in missed.switches]
+    if rest := missed.rest:
+        parts.append(say("rest", how=rest.how, place=_place(rest), factor=_times(rest.factor)))
+    return join(("; ", "；"), parts)
 
 
 def _times(factor: float) -> str:
     return f"{fmt_fixed(factor, 2)}×"
 
 
-def _place(shapes: Shapes, lang: int) -> str:
+def _place(shapes: Shapes) -> Text:
     """A column with its ends, and of which shapes."""
-    name = COLUMNS.get(shapes.column, (shapes.column,) * 2)[lang]
+    en, zh = COLUMNS.get(shapes.column, (shapes.column,) * 2)
     first, last = (None if end is None else _value(end) for end in (shapes.first, shapes.last))
     if first is None and last is None:
-        place = name
+        ends = ""
     elif last is None:
-        place = f"{name} ≥ {first}"
+        ends = f" ≥ {first}"
     elif first is None:
-        place = f"{name} ≤ {last}"
+        ends = f" ≤ {last}"
     else:
-        place = f"{name} {first}" if first == last else f"{name} {first}–{last}"
+        ends = f" {first}" if first == last else f" {first}–{last}"
     where = getattr(shapes, "where", None)
-    return place + ((", " if lang == 0 else "，") + _place(where, lang) if where else "")
+    return join((", ", "，"), [(en + ends, zh + ends), *([_place(where)] if where else [])])
 
 
 def _value(value: float) -> str:

@@ -12,6 +12,7 @@ import catalogue
 from catalogue.deployments.profiles import drafts_in_stages, running
 from catalogue.engines.engine import load_engine
 from catalogue.ledger.rows import Claims
+from catalogue.messages import join, messages
 from notebooks.pages.catalogue.stated import counted, stated
 from notebooks.pages.engineering.operating.settings import (
     ALPHA,
@@ -38,6 +39,9 @@ from notebooks.pages.engineering.operating.settings import (
 from notebooks.show.display import number, table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_quantity
 
+common = messages("common")
+say = messages("pages/engineering/operating/around")
+
 Text = tuple[str, str]
 USERS = {"s1": (4, 20, 80), "s0": (4, 16, 64)}
 DRAFTED = 1  # the model's own layer, once
@@ -46,8 +50,7 @@ LATENCIES = (ALPHA, "second_round_alpha", "gather_alpha", "gather_step_alpha", "
              "exchange_alpha", "exchange_network_alpha", "exchange_expert_time",
              "exchange_token_time")
 LINKS = ("device_link_bandwidth", "pair_bandwidth", "network_bandwidth")
-NAMES: dict[str, Text] = {"s1": ("S1, 32 H20", "S1，32 张 H20"),
-                          "s0": ("S0, 32 Ascend 910B2", "S0，32 张昇腾 910B2")}
+NAMES: dict[str, Text] = {"s1": say("s1-h20"), "s0": say("s0-ascend")}
 PRINTED = "S1-353"  # the claim on the highest clock
 LONGEST = "S1-027"  # the claim on the model's context
 SINGLE = "s1-launch-single"  # eight cards, as the script for profiling has them
@@ -107,11 +110,11 @@ def drafts_table() -> None:
                 "on": fmt_fixed(MILLI * on[PACE], 1), "rate": fmt_percent(on[RATE] / off[RATE] - 1),
                 "room": signed(on[ROOM] - off[ROOM], 1 / GIGA, 2),
                 "fits": _fits(key, on[ROOM])})
-    table(rows, {"name": ("cards", "卡"), "users": ("users", "用户"),
-                 "off": ("ms per token without", "不起草，每 token ms"),
-                 "on": ("ms per token with a draft", "起草一个，每 token ms"),
-                 "rate": ("more token/s", "吞吐增加"), "room": ("Δ GB of a card", "Δ 单卡 GB"),
-                 "fits": ("runs", "能运行")})
+    table(rows, {"name": common("cards"), "users": common("users"),
+                 "off": say("ms-per-token-without"),
+                 "on": say("ms-per-token-with-draft"),
+                 "rate": say("more-token-s"), "room": say("gb-of-card"),
+                 "fits": say("runs")})
     for key in USERS:
         most = f"workload.concurrency={USERS[key][-1]} request"
         off, on = (answered(key, Case((most, f"workload.draft_tokens={count}")))
@@ -124,14 +127,13 @@ def _fits(key: str, room: float) -> Text:
     scenario, profile = made(key), bases()[key].profile
     newest = running(profile, scenario.device, scenario.model, drafts=True)
     short = fmt_quantity(-room, "B")
-    against = [] if room >= 0 else [(f"{short} short", f"差 {short}")]
+    against = [] if room >= 0 else [say("short", short=short)]
     if (scenario.inputs()["pipeline_parallel"] > 1
             and not drafts_in_stages(scenario.device, scenario.model, profile)):
-        against.append((f"not across stages in {newest.name}", f"{newest.name} 不跨流水线级起草"))
+        against.append(say("not-across-stages-in", release=newest.name))
     if not against:
-        return "yes", "能"
-    return (f"no: {', '.join(en for en, _ in against)}",
-            f"不能：{'，'.join(zh for _, zh in against)}")
+        return common("yes-it-can")
+    return say("does-not-run", against=join((", ", "，"), against))
 
 
 def at_most(key: str) -> Mapping[str, Mapping[str, float]]:
@@ -155,12 +157,12 @@ def communication_table() -> None:
             "least": fmt_fixed(MILLI * free[PACE], 1), "first": fmt_fixed(
                 MILLI * (base[FIRST] - free[FIRST]), 0)})
         number(f"se-{key}-most", base[PACE] - free[PACE], fmt_quantity, unit="s")
-    table(rows, {"name": ("cards", "卡"), "pace": ("ms per token", "每 token ms"),
-                 "step": ("ms of a decode step", "解码一步 ms"),
-                 "sent": ("communication", "其中通信"),
-                 "summed": ("all-reduces within a server", "其中机内 all-reduce"),
-                 "least": ("ms per token if links took no time", "通信不耗时，每 token ms"),
-                 "first": ("ms less to the first token", "首 token 少 ms")})
+    table(rows, {"name": common("cards"), "pace": common("ms-per-token"),
+                 "step": say("ms-of-decode-step"),
+                 "sent": say("of-it-communication"),
+                 "summed": say("all-reduces-within-server"),
+                 "least": say("ms-per-token-if-links"),
+                 "first": say("ms-less-to-first-token")})
     own, library = answered("s1"), answered("s1", MOVED["disable_custom_all_reduce"]("s1", True))
     number("se-library", library[PACE] - own[PACE], fmt_quantity, unit="s")
 

@@ -26,12 +26,16 @@ from calc.sensitivity.breakeven import solve
 from catalogue import Scenario
 from catalogue.engines.engine import load_engine
 from catalogue.entries.entry import MEAN
+from catalogue.messages import messages
 from notebooks.pages.audit.words import ALSO
 from notebooks.pages.deciding.service import RUNS
 from notebooks.pages.engineering import claims
 from notebooks.show import figures
 from notebooks.show.display import figure, number, table
 from notebooks.show.numbers import fmt_fixed, fmt_percent, fmt_quantity, fmt_sig
+
+common = messages("common")
+say = messages("pages/engineering/operating/monitoring")
 
 Text = tuple[str, str]
 SERVED = ("engine=vllm", "workload.input_tokens=2048 token", "workload.output_tokens=512 token",
@@ -85,35 +89,31 @@ def _longer(name: str) -> Callable[[Inputs, Any], dict[str, Any]]:
         of["input_tokens"] + of["output_tokens"] + of[name] * (by - 1))}
 
 
-HALF, QUARTER = ("at half", "降到一半"), ("at a quarter", "降到四分之一")
+HALF, QUARTER = say("at-half"), say("at-quarter")
 CAUSES: dict[str, Cause] = {
-    "clock": Cause(("matrix units slow (clock, power cap)", "矩阵单元变慢（降频、限功耗）"), 2,
+    "clock": Cause(say("matrix-units-slow-clock-power"), 2,
                    _slower("clock_factor"), HALF),
-    "memory": Cause(("memory of the cards slow", "显存带宽下降"), 2,
-                    _slower("memory_bandwidth"), HALF),
-    "links": Cause(("links between cards slow", "卡间链路变慢"), 4,
+    "memory": Cause(say("memory-of-cards-slow"), 2, _slower("memory_bandwidth"), HALF),
+    "links": Cause(say("links-between-cards-slow"), 4,
                    _slower("device_link_bandwidth"), QUARTER),
-    "alpha": Cause(("collectives start slowly", "集合通信启动变慢"), 4,
-                   _more("collective_alpha"), ("4 times", "4 倍")),
-    "host": Cause(("host slow between steps", "主机步间变慢"), 4,
-                  _more("host_gap_per_step"), ("4 times", "4 倍")),
-    "eager": Cause(("graphs off, host starts each operator", "未用捕获图，主机逐个下发"), 2,
+    "alpha": Cause(say("collectives-start-slowly"), 4,
+                   _more("collective_alpha"), say("times", times=4)),
+    "host": Cause(say("host-slow-between-steps"), 4,
+                  _more("host_gap_per_step"), say("times", times=4)),
+    "eager": Cause(say("graphs-off-host-starts-each"), 2,
                    lambda of, by: {"captured": 0.0, "host_time_per_operator":
-                                   of["host_time_per_operator"] * by}, ("2 times", "2 倍")),
-    "uneven": Cause(("experts unevenly loaded (EP8)", "专家负载不均（EP8）"), 1,
-                    lambda of, by: {"even_routing": 0.0}, ("as they fall", "随机落放"), True),
-    "prompts": Cause(("longer prompts", "提示变长"), 2, _longer("input_tokens"),
-                     ("twice", "加倍")),
-    "answers": Cause(("longer answers", "回答变长"), 2, _longer("output_tokens"),
-                     ("twice", "加倍")),
-    "users": Cause(("more requests at once", "并发增多"), 2, _more("concurrency"),
-                   ("twice", "加倍")),
-    "cache": Cause(("fewer blocks for the cache", "KV 块变少"), 2, lambda of, by: {}, HALF),
+                                   of["host_time_per_operator"] * by}, say("times", times=2)),
+    "uneven": Cause(say("experts-unevenly-loaded-ep8"), 1,
+                    lambda of, by: {"even_routing": 0.0}, say("as-they-fall"), True),
+    "prompts": Cause(say("longer-prompts"), 2, _longer("input_tokens"), say("twice")),
+    "answers": Cause(say("longer-answers"), 2, _longer("output_tokens"), say("twice")),
+    "users": Cause(say("more-requests-at-once"), 2, _more("concurrency"), say("twice")),
+    "cache": Cause(say("fewer-blocks-for-cache"), 2, lambda of, by: {}, HALF),
 }
 SIGNS: dict[str, Text] = {
     "ttft": ("TTFT", "TTFT"), "tpot": ("TPOT", "TPOT"),
-    "alone": ("TPOT, one request", "TPOT（单请求）"), "rate": ("token/s", "token/s"),
-    "occupied": ("KV share", "KV 占用"), "first": ("before 1st token", "等首 token 数")}
+    "alone": say("tpot-one-request"), "rate": ("token/s", "token/s"),
+    "occupied": say("kv-share"), "first": say("before-token")}
 
 
 @cache
@@ -217,8 +217,8 @@ def _drawn(lang: str) -> Figure:
             axes.annotate(f"×{ratio:.2f}" if lively else "=", (column, row), ha="center",
                           va="center", fontsize=8.5)
     axes.set_yticks(range(len(CAUSES)), [
-        f"{cause.name[at]}, {cause.shown[at]}" if lang == "en" else
-        f"{cause.name[at]}，{cause.shown[at]}" for cause in CAUSES.values()], fontsize=8)
+        say("cause", cause=cause.name, severity=cause.shown)[at] for cause in CAUSES.values()],
+        fontsize=8)
     axes.set_xticks(range(len(SIGNS)), [title[at] for title in SIGNS.values()], fontsize=8.5)
     axes.xaxis.tick_top()
     axes.set(xlim=(-0.5, len(SIGNS) - 0.5), ylim=(len(CAUSES) - 0.5, -0.5))
@@ -239,21 +239,19 @@ def alerts() -> None:
     plans = {title: catalogue.load_scenario(name, overrides=list(overrides))
              for title, (name, overrides) in WATCHED.items()}
     of = {title: predicted(plan) for title, plan in plans.items()}
-    columns: dict[str, Any] = {"alert": ("alert", "告警"),
-                               "metric": ("metric of vLLM", "vLLM 指标")}
-    columns |= {title: title for title in of}
-    columns |= {"means": ("if it fires", "触发说明")}
+    columns: dict[str, Any] = {"alert": common("alert"), "metric": say("metric-of-vllm"),
+                               **{title: title for title in of}, "means": say("if-it-fires")}
     rows: list[dict[str, Any]] = [
-        {"alert": ("TTFT, mean of 5 min, above", "TTFT 5 分钟均值高于"), "metric": "ttft",
-         "means": ("prompts, compute, links, or a queue", "提示、算力、链路或排队")},
-        {"alert": ("TPOT, mean of 5 min, above", "TPOT 5 分钟均值高于"), "metric": "between",
-         "means": ("memory, links, host, or more requests", "显存、链路、主机或并发增多")},
-        {"alert": ("token/s below, at full load", "满载时 token/s 低于"), "metric": "generated",
-         "means": ("any of these, for all users", "以上任一，影响全体用户")},
-        {"alert": ("KV share above", "KV 占用高于"), "metric": "occupied",
-         "means": ("longer texts than planned", "文本比计划的长")},
-        {"alert": ("preemptions per second above", "每秒抢占高于"), "metric": "preempted",
-         "means": ("the cache is full: work is done twice", "缓存已满，计算重复进行")}]
+        {"alert": say("ttft-mean-above"), "metric": "ttft",
+         "means": say("prompts-compute-links-or-queue")},
+        {"alert": say("tpot-mean-above"), "metric": "between",
+         "means": say("memory-links-host-or-more")},
+        {"alert": say("token-s-below-at-full"), "metric": "generated",
+         "means": say("any-of-these-for-all")},
+        {"alert": say("kv-share-above"), "metric": "occupied",
+         "means": say("longer-texts-than-planned")},
+        {"alert": say("preemptions-per-second-above"), "metric": "preempted",
+         "means": say("cache-is-full-work-is")}]
     for title, each in of.items():
         occupied = each.occupied.high if each.occupied else 1.0
         for row, text in zip(rows, (
@@ -322,32 +320,31 @@ def detection() -> None:
     of = forecast()
     assert of.occupied is not None
     number("mo-own", OWN, fmt_percent, digits=0)
-    table(rows, {"cause": ("worse by a factor of", "恶化倍数"),
-                 "limit": ("fires, by the limits of the service", "按服务限值触发于"),
-                 "bench": (f"fires, thresholds {fmt_percent(OWN, 0)} beyond a bench",
-                           f"按实测基线外 {fmt_percent(OWN, 0)} 的阈值触发于")})
+    table(rows, {"cause": say("worse-by-factor-of"),
+                 "limit": say("fires-by-limits-of-service"),
+                 "bench": say("fires-thresholds-beyond-bench", by=fmt_percent(OWN, 0))})
 
 
 LOOKED: dict[str, Text] = {
-    "ttft": ("time to first token", "首 token 延迟"),
-    "between": ("time between tokens", "token 间隔"),
-    "pace": ("time per output token of a request", "请求的每 token 时间"),
-    "generated": ("output tokens", "输出 token"), "running": ("requests running", "运行中请求"),
-    "waiting": ("requests waiting", "等待中请求"), "occupied": ("share of the KV cache", "KV 占用"),
-    "preempted": ("preemptions", "抢占"), "hits": ("prefix hits", "前缀命中"),
-    "accepted": ("drafts accepted", "草稿接受")}
+    "ttft": common("time-to-first-token"),
+    "between": say("time-between-tokens"),
+    "pace": say("time-per-output-token-of"),
+    "generated": say("output-tokens"), "running": say("requests-running"),
+    "waiting": say("requests-waiting"), "occupied": say("share-of-kv-cache"),
+    "preempted": say("preemptions"), "hits": say("prefix-hits"),
+    "accepted": say("drafts-accepted")}
 
 
 BESIDES: dict[str, tuple[Text, dict[str, str]]] = {
-    "queue": (("time in the queue", "排队时间"), {
+    "queue": (say("time-in-queue"), {
         "vllm": "vllm:request_queue_time_seconds", "sglang": "sglang:queue_time_seconds"}),
-    "flops": (("operations, as the engine estimates them", "运算量（引擎估算）"), {
+    "flops": (say("operations-as-engine-estimates-them"), {
         "vllm": "vllm:estimated_flops_per_gpu_total",
         "sglang": "sglang:estimated_flops_per_gpu_total"}),
-    "bytes": (("bytes read, as the engine estimates them", "读取字节（引擎估算）"), {
+    "bytes": (say("bytes-read-as-engine-estimates"), {
         "vllm": "vllm:estimated_read_bytes_per_gpu_total",
         "sglang": "sglang:estimated_read_bytes_per_gpu_total"}),
-    "balance": (("uneven tokens of data-parallel ranks", "各数据并行 rank 的 token 不均"), {
+    "balance": (say("uneven-tokens-of-data-parallel"), {
         "sglang": "sglang:dp_attention_token_imbalance_ratio"})}
 
 
@@ -370,8 +367,8 @@ def releases() -> None:
                     parts.append(f"`{metric}` ({entry.since}{until})")
             row[name] = "<br>".join(parts) or "–"
         rows.append(row)
-    table(rows, {"what": ("what", "内容"), "vllm": "vLLM", "sglang": "SGLang"}, wide=True,
-          folded=("Metrics by release of vLLM and SGLang", "各版本 vLLM 与 SGLang 的指标"))
+    table(rows, {"what": common("what"), "vllm": "vLLM", "sglang": "SGLang"}, wide=True,
+          folded=say("metrics-by-release-of-vllm"))
 
 
 @cache
@@ -389,7 +386,7 @@ def documents() -> None:
                      for also in row.judgement.also if also in order)
     table([{"also": ALSO[also]} | {document: counts[document, also] for document in ("s0", "s1")}
            for also in order],
-          {"also": ("in normal operation", "正常运行时"), "s0": "S0", "s1": "S1"})
+          {"also": say("in-normal-operation"), "s0": "S0", "s1": "S1"})
     number("mo-judged", len(rows))
     for also in order:
         number(f"mo-{also}", sum(counts[document, also] for document in ("s0", "s1")))

@@ -14,12 +14,16 @@ from typing import Any
 import catalogue
 from calc.closed_form.evaluate import evaluate
 from catalogue.ledger.documents import Said, Symptom
+from catalogue.messages import messages
 from notebooks.pages.deciding.service import LENGTHS, RUNS
 from notebooks.pages.derivations.choices.documents import place
 from notebooks.pages.engineering import claims
 from notebooks.pages.engineering.operating.monitoring import LIVELY
 from notebooks.show.display import number, table
 from notebooks.show.numbers import fmt_bytes, fmt_fixed, fmt_int, fmt_percent, fmt_quantity
+
+common = messages("common")
+say = messages("pages/engineering/operating/remedies")
 
 Text = tuple[str, str]
 Inputs = Mapping[str, Any]
@@ -30,8 +34,8 @@ PLANS: dict[str, tuple[str, tuple[str, ...]]] = {
     "s1-lone": ("s1-launch-awq", (*LENGTHS, "workload.concurrency=1 request"))}
 HELPS, SHORT_OF, NOTHING, HARMS, UNFIT = "helps", "not-enough", "nothing", "harms", "unfit"
 VERDICTS: dict[str, Text] = {
-    HELPS: ("helps", "有效"), SHORT_OF: ("not enough", "不够"), NOTHING: ("does nothing", "无作用"),
-    HARMS: ("harms", "有害"), UNFIT: ("no longer fits", "装不下")}
+    HELPS: say("helps"), SHORT_OF: say("not-enough"), NOTHING: say("does-nothing"),
+    HARMS: say("harms"), UNFIT: say("no-longer-fits")}
 ENDLESS = 1e9  # times the rate of links, at which sending takes no time
 FEW = 4  # requests in flight of a deployment that is hardly used
 
@@ -85,59 +89,51 @@ def _times(*names: str, by: float) -> Change:
 
 
 TRIALS: dict[str, Trial] = {
-    "other-cut": Trial("s0", "rate", ("TP8 × PP2, not TP4 × PP4", "TP4×PP4 改为 TP8×PP2"), (
+    "other-cut": Trial("s0", "rate", say("tp8-pp2-not-tp4-pp4"), (
         "parallelism.tensor_parallel=8", "parallelism.pipeline_parallel=2")),
-    "shorter": Trial("s0", "rate", ("prompts of half the length", "提示减半"),
+    "shorter": Trial("s0", "rate", say("prompts-of-half-length"),
                      change=_times("input_tokens", by=0.5)),
-    "smaller-batch": Trial("s0-printed", "short", (
-        "as printed, one request per replica", "按原方案，每副本仅 1 个请求"),
+    "smaller-batch": Trial("s0-printed", "short", say("as-printed-one-request-per"),
         ("workload.concurrency=2 request",)),
-    "smaller-cache": Trial("s0-printed", "short", (
-        "as printed, half as many bytes of a token", "按原方案，每 token KV 字节减半"),
+    "smaller-cache": Trial("s0-printed", "short", say("as-printed-half-as-many"),
         change=_times("kv_cache_element_bytes", "kv_rope_element_bytes", by=0.5)),
-    "fewer-ranks": Trial("s0", "tpot", ("TP2 × PP8, not TP4 × PP4", "TP4×PP4 改为 TP2×PP8"), (
+    "fewer-ranks": Trial("s0", "tpot", say("tp2-pp8-not-tp4-pp4"), (
         "parallelism.tensor_parallel=2", "parallelism.pipeline_parallel=8")),
-    "less-traffic": Trial("s0", "tpot", ("sending takes no time at all", "传输耗时取零"),
+    "less-traffic": Trial("s0", "tpot", say("sending-takes-no-time-at"),
                           change=_times("device_link_bandwidth", "network_bandwidth", by=ENDLESS)),
-    "more-places": Trial("s0", "rate", ("as many requests as the cache surely holds",
-                                        "并发增到缓存必能容纳的上限"),
+    "more-places": Trial("s0", "rate", say("as-many-requests-as-cache"),
                          change=lambda of: {"concurrency": _most()}),
-    "more-memory": Trial("s0", "tpot", ("0.95, not 0.85", "0.85 改为 0.95"),
+    "more-memory": Trial("s0", "tpot", say("instead", new="0.95", old="0.85"),
                          ("workload.memory_utilization=0.95",)),
-    "even-inputs": Trial("s0", "tpot", ("every expert as often as any other", "各专家负载完全均匀"),
+    "even-inputs": Trial("s0", "tpot", say("every-expert-as-often-as"),
                          change=lambda of: {"even_routing": 1.0}),
-    "packing": Trial("s0", "places", ("no block is left half empty", "缓存块全部填满")),
+    "packing": Trial("s0", "places", say("no-block-is-left-half")),
     "less-memory": Trial("s1-one", "short", ("0.8", "0.8"), ("workload.memory_utilization=0.8",)),
     "fewer-places": Trial("s1-one", "short", ("40", "40"), ("workload.concurrency=40 request",)),
     "smaller-step": Trial("s1-one", "short", ("32,768", "32,768"),
                           ("workload.max_num_batched_tokens=32768 token",)),
-    "host-memory": Trial("s1-one", "short", ("as printed, alone", "按原文，单独使用"), (
+    "host-memory": Trial("s1-one", "short", say("as-printed-alone"), (
         "workload.concurrency=80 request", "workload.max_num_batched_tokens=65536 token",
         "workload.memory_utilization=0.9"), scenario="s1-launch-remedies"),
-    "four-bits": Trial("s1-one", "short", ("with weights that were quantised so",
-                                           "另备 AWQ 量化权重"), scenario="s1-launch-awq"),
-    "shorter-context": Trial("s1-one", "short", ("requests have 2,048 tokens as before",
-                                                 "请求仍只有 2,048 token")),
-    "prefixes": Trial("s1", "ttft", ("on by default; prompts share nothing",
-                                     "默认已启用；提示无公共前缀")),
-    "printed-cut": Trial("s1", "rate", ("experts cut along TP, not spread over 32 cards",
-                                        "专家沿 TP 切分，不铺到 32 张卡"),
+    "four-bits": Trial("s1-one", "short", say("with-weights-that-were-quantised"),
+                       scenario="s1-launch-awq"),
+    "shorter-context": Trial("s1-one", "short", say("requests-have-tokens-as-before",
+                                                 tokens=fmt_int(2048))),
+    "prefixes": Trial("s1", "ttft", say("on-by-default-prompts-share")),
+    "printed-cut": Trial("s1", "rate", say("experts-cut-along-tp-not", cards=32),
                          ("parallelism.expert_parallel=1",)),
-    "larger-step": Trial("s1", "ttft", ("65,536, not 8,192", "8,192 改为 65,536"),
+    "larger-step": Trial("s1", "ttft", say("instead", new="65,536", old="8,192"),
                          ("workload.max_num_batched_tokens=65536 token",)),
-    "eager": Trial("s1-lone", "tpot", ("one server, 4-bit weights, one request",
-                                       "单机，4 比特权重，单请求"),
+    "eager": Trial("s1-lone", "tpot", say("one-server-four-bit-weights"),
                    change=lambda of: {"captured": 0.0})}
 TELLS: dict[str, Text] = {  # by the first remedy of a symptom
-    "other-cut": ("TTFT more than TPOT, KV share still", "TTFT 升得比 TPOT 多，KV 占用不变"),
-    "smaller-batch": ("preemptions, KV share; before a start, the sum",
-                      "抢占、KV 占用；启动前看显存合计"),
-    "fewer-ranks": ("TTFT more than TPOT; card's clock as usual",
-                    "TTFT 升得比 TPOT 多，卡时钟正常"),
-    "more-places": ("requests waiting while few run", "运行数少而有请求等待"),
-    "more-memory": ("preemptions, KV share near one", "抢占，KV 占用接近满"),
-    "even-inputs": ("tokens by rank (SGLang alone)", "各 rank 的 token 数（仅 SGLang）"),
-    "packing": ("none is needed", "无需指标")}
+    "other-cut": say("ttft-more-than-tpot-kv"),
+    "smaller-batch": say("preemptions-kv-share-before-start"),
+    "fewer-ranks": say("ttft-more-than-tpot-card"),
+    "more-places": say("requests-waiting-while-few-run"),
+    "more-memory": say("preemptions-kv-share-near-one"),
+    "even-inputs": say("tokens-by-rank-sglang-alone"),
+    "packing": say("none-is-needed")}
 
 
 @cache
@@ -199,19 +195,19 @@ def outcome(remedy: str) -> Text:
         lacks = fmt_bytes(before.short)
         if after.short <= 0:
             left = fmt_bytes(-after.short)
-            return (f"short by {lacks} a card → {left} left; TPOT {fmt_quantity(after.tpot, 's')}",
-                    f"单卡缺 {lacks} → 余 {left}；TPOT {fmt_quantity(after.tpot, 's')}")
+            return say("short-by-card-left-tpot", lacks=lacks, left=left,
+                       tpot=fmt_quantity(after.tpot, "s"))
         still = fmt_bytes(after.short)
-        return f"short by {lacks} a card → {still}", f"单卡缺 {lacks} → 缺 {still}"
+        return say("short-by-card", lacks=lacks, still=still)
     if trial.sign == "places":
         change = fmt_percent(after.places / before.places - 1)
-        return f"at most {change} more requests", f"至多多容纳 {change} 的请求"
+        return say("at-most-more-requests", change=change)
     parts = [f"{title} ×{fmt_fixed(getattr(after, sign) / getattr(before, sign), 2)}"
              for title, sign in (("TTFT", "ttft"), ("TPOT", "tpot"), ("token/s", "rate"))]
     found: Text = (", ".join(parts), "，".join(parts))
     if after.places != before.places:
-        ends = f"{fmt_int(before.places)} → {fmt_int(after.places)}"
-        found = (f"{found[0]}; places {ends}", f"{found[1]}；可容纳请求 {ends}")
+        return say("places", found=found, before=fmt_int(before.places),
+                   after=fmt_int(after.places))
     return found
 
 
@@ -243,12 +239,11 @@ def _usual(symptom: Symptom) -> Text:
 
     planned = given["concurrency"]
     return {
-        "more-places": (f"{busy(planned)} busy; with {FEW} requests {busy(FEW)}",
-                        f"忙碌 {busy(planned)}；仅 {FEW} 个请求时 {busy(FEW)}"),
-        "more-memory": (f"{fmt_percent(given['memory_utilization'], 0)}, whatever the load",
-                        f"{fmt_percent(given['memory_utilization'], 0)}，与负载无关"),
-        "even-inputs": ("no rank holds experts of its own", "没有 rank 独占专家"),
-        "packing": (f"at most {fmt_percent(wasted())}", f"至多 {fmt_percent(wasted())}"),
+        "more-places": say("busy-with-requests", busy=busy(planned), few=FEW,
+                           then=busy(FEW)),
+        "more-memory": say("whatever-load", share=fmt_percent(given["memory_utilization"], 0)),
+        "even-inputs": say("no-rank-holds-experts-of"),
+        "packing": say("at-most", share=fmt_percent(wasted())),
     }[next(iter(symptom.remedies))]
 
 
@@ -258,10 +253,10 @@ def signs() -> None:
              "symptom": _both(symptom.symptom, symptom.cause or {}),
              "usual": _usual(symptom), "tells": TELLS[next(iter(symptom.remedies))]}
             for symptom in symptoms("s0")]
-    table(rows, {"said": ("section, line", "章节、行"),
-                 "symptom": ("symptom → cause", "症状 → 原因"),
-                 "usual": ("the sign with nothing wrong", "正常时该迹象"),
-                 "tells": ("what tells it", "能说明它的指标")}, wide=True)
+    table(rows, {"said": common("section-line"),
+                 "symptom": say("symptom-cause"),
+                 "usual": say("sign-with-nothing-wrong"),
+                 "tells": say("what-tells-it")}, wide=True)
 
 
 def _both(first: Mapping[str, str], second: Mapping[str, str]) -> Text:
@@ -271,14 +266,14 @@ def _both(first: Mapping[str, str], second: Mapping[str, str]) -> Text:
 def tried() -> None:
     """Every remedy: what was tried, what came of it; those of S1 folded."""
     for document, folded in (("s0", None),
-                             ("s1", ("Remedies of S1, tried", "S1 的处置，逐条试算"))):
+                             ("s1", say("remedies-of-s1-tried"))):
         rows = [{"said": place(document, _single(symptom, name)),
                  "remedy": (symptom.remedies[name]["en"], symptom.remedies[name]["zh"]),
                  "tried": TRIALS[name].what, "outcome": outcome(name),
                  "verdict": VERDICTS[verdict(name)]} for symptom, name in remedies(document)]
-        table(rows, {"said": ("section, line", "章节、行"), "remedy": ("remedy", "处置"),
-                     "tried": ("tried", "试算"), "outcome": ("outcome", "结果"),
-                     "verdict": ("so it", "结论")}, wide=True, folded=folded)
+        table(rows, {"said": common("section-line"), "remedy": say("remedy"),
+                     "tried": say("tried"), "outcome": say("outcome"),
+                     "verdict": say("so-it")}, wide=True, folded=folded)
         found = [verdict(name) for _, name in remedies(document)]
         number(f"mo-{document}-remedies", len(found))
         number(f"mo-{document}-help", found.count(HELPS))

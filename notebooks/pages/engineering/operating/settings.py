@@ -19,8 +19,12 @@ from catalogue.deployments.precision_support import missing_dtypes
 from catalogue.deployments.profiles import running
 from catalogue.engines.engine import Engine, launch_blocks, load_engine
 from catalogue.engines.successors import successors
+from catalogue.messages import messages
 from notebooks.show.display import table
 from notebooks.show.numbers import fmt_fixed, fmt_quantity
+
+common = messages("common")
+say = messages("pages/engineering/operating/settings")
 
 Text = tuple[str, str]
 PACE, FIRST, ROOM = "steady_tpot", "steady_ttft", "headroom_per_device"
@@ -224,53 +228,38 @@ MOVED: dict[str, Callable[[str, Any], Case]] = {
         f"precision={PRECISIONS[at]}",)),
     "cpu_offload_gb": _offloaded,
 }
-ADDRESS: Text = ("Sets what is served and where; no effect on speed.",
-                 "只说明服务什么、在哪里，不影响速度。")
+ADDRESS: Text = say("sets-what-is-served-and")
 TOLD: dict[str, Text] = {
-    "enable_prefix_caching": (
-        "On by default. The gain depends on how much prompts repeat; see the text.",
-        "不写也是开启的。收益取决于提示的重复程度，文中没有给出；见正文。"),
-    "enable_chunked_prefill": ("On by default.", "不写也是开启的。"),
-    "dtype": ("16 bits of activations either way.", "激活本来就是 16 位。"),
-    "max_model_len": (
-        "Only an upper limit: requests are shorter. Without it, one request of the model's full "
-        "length has to fit.",
-        "只是上限，请求没有这么长。不写时，必须放得下一个模型最长的请求。"),
+    "enable_prefix_caching": say("on-by-default-gain-depends"),
+    "enable_chunked_prefill": say("on-by-default"),
+    "dtype": say("bits-of-activations-either-way"),
+    "max_model_len": say("only-upper-limit-requests-are"),
     "trust_remote_code": ADDRESS, "revision": ADDRESS, "model": ADDRESS,
     "served_model_name": ADDRESS, "host": ADDRESS, "port": ADDRESS,
-    "disable_log_stats": (
-        "Not modelled: host time for a line of log now and then.",
-        "未建模：主机偶尔写一行日志的时间。"),
-    "max_parallel_loading_workers": (
-        "Start-up only, see [](#loading).", "只影响启动，见[](#loading)。"),
-    "distributed_executor_backend": (
-        "Not modelled: how processes are started and synchronised.",
-        "未建模：进程如何启动、如何得知每一步。"),
+    "disable_log_stats": say("not-modelled-host-time-for"),
+    "max_parallel_loading_workers": say("start-up-only-see-loading"),
+    "distributed_executor_backend": say("not-modelled-how-processes-are"),
     "VLLM_USE_MODELSCOPE": ADDRESS,
-    "VLLM_WORKER_MULTIPROC_METHOD": ("Start-up only.", "只影响启动。"),
-    "ray_workers_use_nsight": ("False is the default.", "false 即默认值。"),
+    "VLLM_WORKER_MULTIPROC_METHOD": say("start-up-only"),
+    "ray_workers_use_nsight": say("false-is-default"),
 }
 ASIDE: dict[str, Text] = {  # beside numbers
-    "max_num_seqs": ("The others wait.", "其余请求排队。"),
-    "tensor_parallel_size": ("Without it, every card would be a replica of its own.",
-                             "卡数不变；不写则每卡一个副本。"),
-    "max_num_batched_tokens": ("Room for activations of a step.", "单步激活占用的空间。"),
-    "cpu_offload_gb": ("Every step fetches experts over PCIe.", "每步都要经 PCIe 读取专家。"),
-    "quantization": ("Needs other weights, see [](#precision).", "须换权重，见[](#precision)。"),
-    "disable_custom_all_reduce": ("NCCL does the all-reduce instead of the engine's own kernels.",
-                                  "改由 NCCL 归约，不用引擎自带算子。"),
-    "gpu_memory_utilization": ("Room for the KV cache, not speed.", "只影响缓存空间，不影响速度。"),
+    "max_num_seqs": say("others-wait"),
+    "tensor_parallel_size": say("without-it-every-card-would"),
+    "max_num_batched_tokens": say("room-for-activations-of-step"),
+    "cpu_offload_gb": say("every-step-fetches-experts-over"),
+    "quantization": say("needs-other-weights-see-precision"),
+    "disable_custom_all_reduce": say("nccl-does-all-reduce-instead"),
+    "gpu_memory_utilization": say("room-for-kv-cache-not"),
 }
 IDLE: dict[str, Text] = {  # where all differences are none
-    "max_num_seqs": ("These requests do not reach it.", "到达的请求没有这么多。"),
-    "enforce_eager": ("The cards take longer to run a step than the host to launch it.",
-                      "卡执行一步比主机下发更久，故无损失。"),
-    "kv_cache_dtype": ("16 bits either way.", "本来就是 16 位。"),
-    "block_size": ("Of no weight for a step. vLLM Ascend sets 128 where prefixes are cached.",
-                   "不影响单步。启用前缀缓存时，vLLM Ascend 无论如何都设为 128。"),
-    "quantization": ("The checkpoint decides, with or without it.", "都以权重自带配置为准。"),
+    "max_num_seqs": say("these-requests-do-not-reach"),
+    "enforce_eager": say("cards-take-longer-to-run"),
+    "kv_cache_dtype": say("bits-either-way"),
+    "block_size": say("of-no-weight-for-step"),
+    "quantization": say("checkpoint-decides-with-or-without"),
 }
-NO_EFFECT: Text = ("No effect here.", "在此没有影响。")
+NO_EFFECT: Text = say("no-effect-here")
 
 
 def default(key: str, name: str) -> Any:
@@ -308,13 +297,11 @@ def _worth(key: str, engine: Engine, bare: str, worth: Worth) -> Worth:
     against = given if given not in (None, worth.value) else default(key, bare)
     worth = replace(worth, against=against)
     tried = [(_tried(key, MOVED[bare](key, value))) for value in (worth.value, against)]
-    ways = ("Does not run: ", "跑不起来："), ("Without it does not run: ", "不写则跑不起来：")
-    for found, words in zip(tried, ways, strict=True):
-        if isinstance(found, tuple):
-            return replace(worth, words=(words[0] + found[0], words[1] + found[1]))
     first, other = tried
-    assert not isinstance(first, tuple)
-    assert not isinstance(other, tuple)
+    if isinstance(first, tuple):
+        return replace(worth, words=say("does-not-run", why=first))
+    if isinstance(other, tuple):
+        return replace(worth, words=say("without-it-does-not-run", why=other))
     pace, wait, room = (first[name] - other[name] for name in (PACE, FIRST, ROOM))
     worth = replace(worth, pace=pace, first=wait, room=room)
     none = max(abs(pace), abs(wait), abs(room) / GIGA) < SMALL
@@ -328,11 +315,11 @@ def lacking(engine: Engine, name: str) -> Text | None:
     if entry is not None and entry.until is None:
         return None
     known = {_bare(each): successor for each, successor in successors(engine.name).items()}
-    note = known[_bare(name)].note if _bare(name) in known else {"en": "", "zh": ""}
-    if entry is None:
-        return (f"In no release. {note['en']}".strip(), f"任何版本都没有。{note['zh']}")
-    return (f"Gone after {entry.until}. {note['en']}".strip(),
-            f"{entry.until} 之后删除。{note['zh']}")
+    after = known.get(_bare(name))
+    note = (f" {after.note['en']}", after.note["zh"]) if after else ("", "")
+    if entry and entry.until:
+        return say("gone-after", release=entry.until, note=note)
+    return say("in-no-release", note=note)
 
 
 def _tried(key: str, case: Case) -> Mapping[str, float] | Text:
@@ -343,11 +330,11 @@ def _tried(key: str, case: Case) -> Mapping[str, float] | Text:
         return (str(error), str(error))
     if missing := missing_dtypes(scenario.precision, scenario.device):
         dtypes = ", ".join(sorted({dtype.upper() for _, dtype in missing}))
-        return (f"the card has no unit for {dtypes}.", f"该卡没有 {dtypes} 运算单元。")
+        return say("card-has-no-unit-for", dtypes=dtypes)
     found = answered(key, case)
     if found[ROOM] < 0:
         short = fmt_quantity(-found[ROOM], "B")
-        return (f"a card is {short} short.", f"单卡还差 {short}。")
+        return say("card-is-short", short=short)
     return found
 
 
@@ -373,9 +360,9 @@ def flag_table(key: str) -> None:
         rows.append({"name": ", ".join(f"`{each.name}`" for each in plain),
                      **dict.fromkeys(("sections", "against", "pace", "first", "room"), NOTHING),
                      "words": ADDRESS})
-    table(rows, {"name": ("setting", "设置"), "sections": ("section", "章节"),
-                 "against": ("instead of", "替代的取值"),
-                 "pace": ("Δ ms per token", "Δ 每 token ms"),
-                 "first": ("Δ ms to the first token", "Δ 首 token ms"),
-                 "room": ("Δ GB left of a card", "Δ 单卡余量 GB"),
-                 "words": ("effect", "说明")}, wide=True)
+    table(rows, {"name": common("setting"), "sections": common("section"),
+                 "against": say("instead-of"),
+                 "pace": say("ms-per-token"),
+                 "first": say("ms-to-first-token"),
+                 "room": say("gb-left-of-card"),
+                 "words": say("effect")}, wide=True)

@@ -13,6 +13,7 @@ from calc.launching.watching.monitoring import seconds
 from calc.launching.watching.predictions import Predicted, predicted
 from calc.uncertainty.amount import Amount
 from catalogue.ledger.documents import Hold, Probe
+from catalogue.messages import messages
 from catalogue.reading.units import MINUTE
 from notebooks.pages.deciding.service import RUNS
 from notebooks.pages.derivations.choices.documents import place
@@ -20,6 +21,9 @@ from notebooks.pages.engineering import claims
 from notebooks.pages.engineering.operating import monitoring
 from notebooks.show.display import number, table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_quantity, fmt_sig
+
+common = messages("common")
+say = messages("pages/engineering/operating/watching")
 
 Text = tuple[str, str]
 SIGMAS = 2  # standard deviations by which a mean has to stay off its threshold
@@ -61,7 +65,7 @@ def _window(of: Predicted, room: float) -> Text:
     """That window in words."""
     window = window_for(of, room)
     if window * of.requests.value <= 1:
-        return "one request", "一个请求"
+        return say("one-request")
     text = f"{fmt_fixed(window, 0)} s"
     return text, text
 
@@ -77,13 +81,11 @@ def durations() -> None:
             "scatter": fmt_percent(scatter(of, span), 0),
             "prior": _window(of, of.ttft.high / of.ttft.value - 1),
             "bench": _window(of, monitoring.OWN)})
-    table(rows, {"plan": ("deployment", "部署"),
-                 "requests": (f"requests in {WINDOW}", f"{WINDOW} 内的请求数"),
-                 "scatter": ("scatter of their mean TTFT", "其 TTFT 均值的波动"),
-                 "prior": ("window needed, threshold from the 80% interval",
-                           "所需窗口：80% 区间阈值"),
-                 "bench": (f"window needed, {fmt_percent(monitoring.OWN, 0)} beyond a bench",
-                           f"所需窗口：实测基线外 {fmt_percent(monitoring.OWN, 0)}")})
+    table(rows, {"plan": common("deployment"),
+                 "requests": say("requests-in", window=WINDOW),
+                 "scatter": say("scatter-of-their-mean-ttft"),
+                 "prior": say("window-needed-threshold-from-interval"),
+                 "bench": say("window-needed-beyond-bench", by=fmt_percent(monitoring.OWN, 0))})
     number("mo-window", span / MINUTE, fmt_fixed, digits=0)
     number("mo-hold", seconds(HOLD) / MINUTE, fmt_fixed, digits=0)
     number("mo-sigmas", SIGMAS)
@@ -126,23 +128,20 @@ def documented() -> None:
     share = fmt_percent(catalogue.load_scenario("s1-launch-production").inputs()[
         "memory_utilization"], 0)
     says: dict[str, tuple[Text, str]] = {
-        "S1-387": ((f"{share} is taken at the start and stays: nothing to wait for",
-                    f"启动时占 {share}，此后不变，等多久都一样"), "–"),
-        BELOW: ((f"{hours} hours of a day are quieter: fires in each",
-                 f"一天有 {hours} 小时负载低于此值，每次都触发"),
+        "S1-387": (say("is-taken-at-start-and", share=share), "–"),
+        BELOW: (say("hours-of-day-are-quieter", hours=hours),
                 f"{HOLD}, {fmt_percent(BUSY, 0)} of requests in flight"),
-        SLOW: ((f"predicted {ttft}: fires always, only later",
-                f"预测为 {ttft}：总会触发，只是晚一点"), f"{HOLD}, mean of {WINDOW}")}
+        SLOW: (say("predicted-fires-always-only-later", ttft=ttft), f"{HOLD}, mean of {WINDOW}")}
     rows = [{"said": place("s1", hold), "rule": hold.name,
              "time": f"{fmt_fixed(hold.time.value / MINUTE, 0)} min",
              "does": says[hold.claims[0]][0], "ours": says[hold.claims[0]][1]}
             for hold in holds()]
     rows.append({"said": "–", "rule": "`ServerDown`", "time": "–", "ours": DOWN,
-                 "does": ("S1 has no alert on a server that is gone", "S1 没有服务失联告警")})
-    table(rows, {"said": ("section, line", "章节、行"), "rule": ("alert", "告警"),
-                 "time": ("its `for`", "其 `for`"),
-                 "does": ("what waiting does there", "等待的作用"),
-                 "ours": ("written by `deploy`", "`deploy` 所写")}, wide=True)
+                 "does": say("s1-has-no-alert-on")})
+    table(rows, {"said": common("section-line"), "rule": common("alert"),
+                 "time": say("its-for"),
+                 "does": say("what-waiting-does-there"),
+                 "ours": say("written-by-deploy")}, wide=True)
     number("mo-quiet", hours)
 
 
@@ -193,18 +192,18 @@ def probed() -> None:
         start = starting(document)
         ends = [fmt_sig(each / MINUTE, 2) for each in (start.value, start.low, start.high)]
         dead = [kills(probe, each) for each in (start.low, start.value, start.high)]
-        verdict: Text = (("kills it while it loads", "加载未完就被判死") if all(dead) else
-                         ("may kill it", "可能误杀") if any(dead) else ("waits", "等得到"))
+        verdict: Text = (say("kills-it-while-it-loads") if all(dead) else
+                         say("may-kill-it") if any(dead) else say("waits"))
         rows.append({
             "said": place(document, probe), "what": (probe.what["en"], probe.what["zh"]),
             "times": f"{_limit(probe.interval):g} s / {_limit(probe.timeout):g} s",
             "start": "{} ({}–{}) min".format(*ends), "verdict": verdict,
             "allowed": fmt_int(allowed(probe, start.high))})
-    table(rows, {"said": ("section, line", "章节、行"), "what": ("probe", "探测"),
-                 "times": ("interval / timeout", "间隔 / 超时"),
-                 "start": ("answers after", "多久后应答"),
-                 "verdict": ("if one failure restarts", "若一次失败即重启"),
-                 "allowed": ("failures to allow at the start", "启动时应容许的失败次数")},
+    table(rows, {"said": common("section-line"), "what": say("probe"),
+                 "times": say("interval-timeout"),
+                 "start": say("answers-after"),
+                 "verdict": say("if-one-failure-restarts"),
+                 "allowed": say("failures-to-allow-at-start")},
           wide=True)
     of = forecast(next(title for title, (name, _) in monitoring.WATCHED.items()
                        if name == RUNS["s0"][0]))

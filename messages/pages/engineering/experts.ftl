@@ -1,0 +1,124 @@
+### Expert parallelism: how wide, how many spares, half-batches or not, experts off the cards or not.
+
+placed-at-random =
+    .en = placed at random
+    .zh = 随机分配
+
+placed-by-load =
+    .en = placed by load
+    .zh = 按负载放置
+
+and-one-spare-rank =
+    .en = and one spare a rank
+    .zh = 另加每 rank 一个冗余
+
+and-half-batches =
+    .en = and half-batches
+    .zh = 再加半批重叠
+
+random =
+    .en = random
+    .zh = 随机
+
+spares =
+    .en = spares
+    .zh = 冗余
+
+spares-half-batches =
+    .en = spares, half-batches
+    .zh = 冗余加半批
+
+tp8-experts-split =
+    .en = TP8, experts split
+    .zh = TP8，专家切片
+
+cards-that-share-experts =
+    .en = cards that share the experts
+    .zh = 分摊专家的卡数
+
+token-s-of-card =
+    .en = token/s of a card
+    .zh = 单卡 token/s
+
+rate-cut-and-way =
+    .en = **{ $rate }**<br>TP{ $tensor }, { $way }
+    .zh = **{ $rate }**<br>TP{ $tensor }，{ $way }
+
+always =
+    .en = always
+    .zh = 始终
+
+ep32-better-from =
+    .en = EP32 better from
+    .zh = EP32 占优起点
+
+experts-of-rank =
+    .en = experts of a rank
+    .zh = 每 rank 专家数
+
+of-these-hit-by-step =
+    .en = of these hit by a step
+    .zh = 一步选中其中
+
+fullest-over-mean =
+    .en = fullest over mean, { $mode }
+    .zh = 最满超出平均，{ $mode }
+
+token-s-of-card-ep =
+    .en = token/s of a card, EP{ $width }
+    .zh = 单卡 token/s，EP{ $width }
+
+spares-of-rank =
+    .en = by load, { $count } { $count ->
+        [one] spare
+       *[other] spares
+    } a rank
+    .zh = 按负载，每 rank { $count } 个冗余
+
+memory-of-one =
+    .en = memory of one
+    .zh = 一个所占显存
+
+device-and-width =
+    .en = { $device }, EP{ $width }
+    .zh = { $device }，EP{ $width }
+
+measured-decode-pool =
+    .en = measured decode pool
+    .zh = 实测的解码池
+
+predicted-over-measured =
+    .en = predicted over measured
+    .zh = 预测 / 实测
+
+where-it-was-measured-predicted =
+    .en = Where it was measured: predicted over measured
+    .zh = 有实测之处：预测与实测之比
+
+none-suffices =
+    .en = none suffices
+    .zh = 均不够
+
+requests-of-replica =
+    .en = requests of a replica
+    .zh = 每副本请求数
+
+hit-rate-needed =
+    .en = hit rate needed
+    .zh = 所需命中率
+
+most-popular-kept =
+    .en = most popular kept
+    .zh = 留最热门者可得
+
+tpot-kept-at-random =
+    .en = TPOT, kept at random
+    .zh = TPOT，随机留存
+
+tpot-best-there-is =
+    .en = TPOT, best there is
+    .zh = TPOT，命中上限
+
+tpot-all-on-cards =
+    .en = TPOT, all on cards
+    .zh = TPOT，全在卡上

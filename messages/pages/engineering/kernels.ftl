@@ -1,0 +1,153 @@
+### Laws of kernels beside the tables that they were fitted to: errors, parts, and releases.
+
+dense-matmul =
+    .en = dense matmul
+    .zh = 稠密矩阵乘
+
+experts-slices =
+    .en = experts, slices
+    .zh = 专家（切片）
+
+experts-whole =
+    .en = experts, whole
+    .zh = 专家（完整）
+
+experts-after-all-to-all =
+    .en = experts after an all-to-all
+    .zh = 专家（all-to-all 之后）
+
+core-of-mla-decode =
+    .en = core of MLA, decode
+    .zh = MLA 核心（解码）
+
+core-of-mla-prefill =
+    .en = core of MLA, prefill
+    .zh = MLA 核心（预填充）
+
+mla-with-projections-decode =
+    .en = MLA with projections, decode
+    .zh = MLA 含投影（解码）
+
+sparse-attention-with-projections-decode =
+    .en = sparse attention with projections, decode
+    .zh = 稀疏注意力含投影（解码）
+
+all-reduce-in-server =
+    .en = all-reduce in a server
+    .zh = all-reduce（单机）
+
+all-to-all-low-latency =
+    .en = all-to-all, low latency
+    .zh = 专家 all-to-all（低延迟）
+
+all-to-all-normal-mode =
+    .en = all-to-all, normal mode
+    .zh = 专家 all-to-all（normal 模式）
+
+without-fits-median =
+    .en = without fits, median
+    .zh = 拟合前误差中位数
+
+without-fits-nine-of-ten =
+    .en = without fits, nine of ten
+    .zh = 拟合前九成不超过
+
+error-median =
+    .en = error, median
+    .zh = 误差中位数
+
+nine-of-ten-within =
+    .en = nine of ten within
+    .zh = 九成不超过
+
+tables-fitted =
+    .en = tables fitted
+    .zh = 拟合的表
+
+tables-within-both-bars =
+    .en = tables within both bars
+    .zh = 两项均达标的表
+
+only-judged =
+    .en = only judged
+    .zh = 只检验的表
+
+rows-that-judge =
+    .en = rows that judge
+    .zh = 用于检验的行数
+
+from-release =
+    .en = from release
+    .zh = 自版本
+
+kernel =
+    .en = kernel
+    .zh = 算子名
+
+nine-of-ten =
+    .en = nine of ten
+    .zh = 九成
+
+lean-few-tokens =
+    .en = lean, few tokens
+    .zh = 偏差（token 少）
+
+lean-many =
+    .en = lean, many
+    .zh = 偏差（token 多）
+
+misses-most-at =
+    .en = misses most at
+    .zh = 偏离最多之处
+
+because-of =
+    .en = because of
+    .zh = 原因
+
+switch =
+    .en = switch
+    .zh = 切换
+
+tables =
+    .en = tables
+    .zh = 表数
+
+named-by =
+    .en = named by
+    .zh = 出处
+
+whatever-tokens =
+    .en = whatever the tokens
+    .zh = 与 token 数无关
+
+rows-quantised-sorted-summed =
+    .en = rows quantised, sorted, summed
+    .zh = 行的量化、排序与求和
+
+loading-and-arithmetic =
+    .en = loading and arithmetic
+    .zh = 加载与计算
+
+law =
+    .en = law
+    .zh = 公式
+
+law-over-table-there-lean =
+    .en = law over table there: lean / size
+    .zh = 公式与该区间实测之差：偏向／大小
+
+tokens =
+    .en = { $tokens } tokens
+    .zh = { $tokens } token
+
+first-tables =
+    .en = the first tables
+    .zh = 最早的数据表
+
+tokens-from =
+    .en = tokens from
+    .zh = token 数（起）
+
+law-over-table =
+    .en = law over table (%)
+    .zh = 公式与实测之差（%）

@@ -1,0 +1,9 @@
+### Deployments that the engineering chapters hold against each other, one knob apart.
+
+card-and-precision =
+    .en = { $card }, `{ $precision }`
+    .zh = { $card }，`{ $precision }`
+
+users =
+    .en = { $users } users
+    .zh = { $users } 个用户

@@ -1,0 +1,178 @@
+### What the documents say tells a bottleneck and helps against it, tried on what of theirs runs.
+
+helps =
+    .en = helps
+    .zh = 有效
+
+not-enough =
+    .en = not enough
+    .zh = 不够
+
+does-nothing =
+    .en = does nothing
+    .zh = 无作用
+
+harms =
+    .en = harms
+    .zh = 有害
+
+no-longer-fits =
+    .en = no longer fits
+    .zh = 装不下
+
+tp8-pp2-not-tp4-pp4 =
+    .en = TP8 × PP2, not TP4 × PP4
+    .zh = TP4×PP4 改为 TP8×PP2
+
+prompts-of-half-length =
+    .en = prompts of half the length
+    .zh = 提示减半
+
+# number: one, which English spells
+as-printed-one-request-per =
+    .en = as printed, one request per replica
+    .zh = 按原方案，每副本仅 1 个请求
+
+as-printed-half-as-many =
+    .en = as printed, half as many bytes of a token
+    .zh = 按原方案，每 token KV 字节减半
+
+tp2-pp8-not-tp4-pp4 =
+    .en = TP2 × PP8, not TP4 × PP4
+    .zh = TP4×PP4 改为 TP2×PP8
+
+sending-takes-no-time-at =
+    .en = sending takes no time at all
+    .zh = 传输耗时取零
+
+as-many-requests-as-cache =
+    .en = as many requests as the cache surely holds
+    .zh = 并发增到缓存必能容纳的上限
+
+instead =
+    .en = { $new }, not { $old }
+    .zh = { $old } 改为 { $new }
+
+every-expert-as-often-as =
+    .en = every expert as often as any other
+    .zh = 各专家负载完全均匀
+
+no-block-is-left-half =
+    .en = no block is left half empty
+    .zh = 缓存块全部填满
+
+as-printed-alone =
+    .en = as printed, alone
+    .zh = 按原文，单独使用
+
+with-weights-that-were-quantised =
+    .en = with weights that were quantised so
+    .zh = 另备 AWQ 量化权重
+
+requests-have-tokens-as-before =
+    .en = requests have { $tokens } tokens as before
+    .zh = 请求仍只有 { $tokens } token
+
+on-by-default-prompts-share =
+    .en = on by default; prompts share nothing
+    .zh = 默认已启用；提示无公共前缀
+
+experts-cut-along-tp-not =
+    .en = experts cut along TP, not spread over { $cards } cards
+    .zh = 专家沿 TP 切分，不铺到 { $cards } 张卡
+
+one-server-four-bit-weights =
+    .en = one server, 4-bit weights, one request
+    .zh = 单机，4 比特权重，单请求
+
+ttft-more-than-tpot-kv =
+    .en = TTFT more than TPOT, KV share still
+    .zh = TTFT 升得比 TPOT 多，KV 占用不变
+
+preemptions-kv-share-before-start =
+    .en = preemptions, KV share; before a start, the sum
+    .zh = 抢占、KV 占用；启动前看显存合计
+
+ttft-more-than-tpot-card =
+    .en = TTFT more than TPOT; card's clock as usual
+    .zh = TTFT 升得比 TPOT 多，卡时钟正常
+
+requests-waiting-while-few-run =
+    .en = requests waiting while few run
+    .zh = 运行数少而有请求等待
+
+preemptions-kv-share-near-one =
+    .en = preemptions, KV share near one
+    .zh = 抢占，KV 占用接近满
+
+tokens-by-rank-sglang-alone =
+    .en = tokens by rank (SGLang alone)
+    .zh = 各 rank 的 token 数（仅 SGLang）
+
+none-is-needed =
+    .en = none is needed
+    .zh = 无需指标
+
+short-by-card-left-tpot =
+    .en = short by { $lacks } a card → { $left } left; TPOT { $tpot }
+    .zh = 单卡缺 { $lacks } → 余 { $left }；TPOT { $tpot }
+
+short-by-card =
+    .en = short by { $lacks } a card → { $still }
+    .zh = 单卡缺 { $lacks } → 缺 { $still }
+
+at-most-more-requests =
+    .en = at most { $change } more requests
+    .zh = 至多多容纳 { $change } 的请求
+
+places =
+    .en = { $found }; places { $before } → { $after }
+    .zh = { $found }；可容纳请求 { $before } → { $after }
+
+busy-with-requests =
+    .en = { $busy } busy; with { $few } requests { $then }
+    .zh = 忙碌 { $busy }；仅 { $few } 个请求时 { $then }
+
+whatever-load =
+    .en = { $share }, whatever the load
+    .zh = { $share }，与负载无关
+
+no-rank-holds-experts-of =
+    .en = no rank holds experts of its own
+    .zh = 没有 rank 独占专家
+
+at-most =
+    .en = at most { $share }
+    .zh = 至多 { $share }
+
+symptom-cause =
+    .en = symptom → cause
+    .zh = 症状 → 原因
+
+sign-with-nothing-wrong =
+    .en = the sign with nothing wrong
+    .zh = 正常时该迹象
+
+what-tells-it =
+    .en = what tells it
+    .zh = 能说明它的指标
+
+remedies-of-s1-tried =
+    .en = Remedies of S1, tried
+    .zh = S1 的处置，逐条试算
+
+remedy =
+    .en = remedy
+    .zh = 处置
+
+tried =
+    .en = tried
+    .zh = 试算
+
+outcome =
+    .en = outcome
+    .zh = 结果
+
+so-it =
+    .en = so it
+    .zh = 结论

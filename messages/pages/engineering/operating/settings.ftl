@@ -1,0 +1,138 @@
+### Settings: what each flag of the documents' commands is worth on the nearest deployment that runs.
+
+sets-what-is-served-and =
+    .en = Sets what is served and where; no effect on speed.
+    .zh = 只说明服务什么、在哪里，不影响速度。
+
+on-by-default-gain-depends =
+    .en = On by default. The gain depends on how much prompts repeat; see the text.
+    .zh = 不写也是开启的。收益取决于提示的重复程度，文中没有给出；见正文。
+
+on-by-default =
+    .en = On by default.
+    .zh = 不写也是开启的。
+
+bits-of-activations-either-way =
+    .en = 16 bits of activations either way.
+    .zh = 激活本来就是 16 位。
+
+only-upper-limit-requests-are =
+    .en = Only an upper limit: requests are shorter. Without it, one request of the model's full length has to fit.
+    .zh = 只是上限，请求没有这么长。不写时，必须放得下一个模型最长的请求。
+
+not-modelled-host-time-for =
+    .en = Not modelled: host time for a line of log now and then.
+    .zh = 未建模：主机偶尔写一行日志的时间。
+
+start-up-only-see-loading =
+    .en = Start-up only, see [](#loading).
+    .zh = 只影响启动，见[](#loading)。
+
+not-modelled-how-processes-are =
+    .en = Not modelled: how processes are started and synchronised.
+    .zh = 未建模：进程如何启动、如何得知每一步。
+
+start-up-only =
+    .en = Start-up only.
+    .zh = 只影响启动。
+
+false-is-default =
+    .en = False is the default.
+    .zh = false 即默认值。
+
+others-wait =
+    .en = The others wait.
+    .zh = 其余请求排队。
+
+without-it-every-card-would =
+    .en = Without it, every card would be a replica of its own.
+    .zh = 卡数不变；不写则每卡一个副本。
+
+room-for-activations-of-step =
+    .en = Room for activations of a step.
+    .zh = 单步激活占用的空间。
+
+every-step-fetches-experts-over =
+    .en = Every step fetches experts over PCIe.
+    .zh = 每步都要经 PCIe 读取专家。
+
+needs-other-weights-see-precision =
+    .en = Needs other weights, see [](#precision).
+    .zh = 须换权重，见[](#precision)。
+
+nccl-does-all-reduce-instead =
+    .en = NCCL does the all-reduce instead of the engine's own kernels.
+    .zh = 改由 NCCL 归约，不用引擎自带算子。
+
+room-for-kv-cache-not =
+    .en = Room for the KV cache, not speed.
+    .zh = 只影响缓存空间，不影响速度。
+
+these-requests-do-not-reach =
+    .en = These requests do not reach it.
+    .zh = 到达的请求没有这么多。
+
+cards-take-longer-to-run =
+    .en = The cards take longer to run a step than the host to launch it.
+    .zh = 卡执行一步比主机下发更久，故无损失。
+
+bits-either-way =
+    .en = 16 bits either way.
+    .zh = 本来就是 16 位。
+
+# number: what the engine sets
+of-no-weight-for-step =
+    .en = Of no weight for a step. vLLM Ascend sets 128 where prefixes are cached.
+    .zh = 不影响单步。启用前缀缓存时，vLLM Ascend 无论如何都设为 128。
+
+checkpoint-decides-with-or-without =
+    .en = The checkpoint decides, with or without it.
+    .zh = 都以权重自带配置为准。
+
+no-effect-here =
+    .en = No effect here.
+    .zh = 在此没有影响。
+
+does-not-run =
+    .en = Does not run: { $why }
+    .zh = 跑不起来：{ $why }
+
+without-it-does-not-run =
+    .en = Without it does not run: { $why }
+    .zh = 不写则跑不起来：{ $why }
+
+in-no-release =
+    .en = In no release.{ $note }
+    .zh = 任何版本都没有。{ $note }
+
+gone-after =
+    .en = Gone after { $release }.{ $note }
+    .zh = { $release } 之后删除。{ $note }
+
+card-has-no-unit-for =
+    .en = the card has no unit for { $dtypes }.
+    .zh = 该卡没有 { $dtypes } 运算单元。
+
+card-is-short =
+    .en = a card is { $short } short.
+    .zh = 单卡还差 { $short }。
+
+instead-of =
+    .en = instead of
+    .zh = 替代的取值
+
+ms-per-token =
+    .en = Δ ms per token
+    .zh = Δ 每 token ms
+
+ms-to-first-token =
+    .en = Δ ms to the first token
+    .zh = Δ 首 token ms
+
+gb-left-of-card =
+    .en = Δ GB left of a card
+    .zh = Δ 单卡余量 GB
+
+effect =
+    .en = effect
+    .zh = 说明

@@ -1,0 +1,82 @@
+### Watching: how long an alert has to hold, and how long a probe has to wait for a server.
+
+one-request =
+    .en = one request
+    .zh = 一个请求
+
+requests-in =
+    .en = requests in { $window }
+    .zh = { $window } 内的请求数
+
+scatter-of-their-mean-ttft =
+    .en = scatter of their mean TTFT
+    .zh = 其 TTFT 均值的波动
+
+# number: the intervals of all answers
+window-needed-threshold-from-interval =
+    .en = window needed, threshold from the 80% interval
+    .zh = 所需窗口：80% 区间阈值
+
+window-needed-beyond-bench =
+    .en = window needed, { $by } beyond a bench
+    .zh = 所需窗口：实测基线外 { $by }
+
+is-taken-at-start-and =
+    .en = { $share } is taken at the start and stays: nothing to wait for
+    .zh = 启动时占 { $share }，此后不变，等多久都一样
+
+hours-of-day-are-quieter =
+    .en = { $hours } hours of a day are quieter: fires in each
+    .zh = 一天有 { $hours } 小时负载低于此值，每次都触发
+
+predicted-fires-always-only-later =
+    .en = predicted { $ttft }: fires always, only later
+    .zh = 预测为 { $ttft }：总会触发，只是晚一点
+
+s1-has-no-alert-on =
+    .en = S1 has no alert on a server that is gone
+    .zh = S1 没有服务失联告警
+
+its-for =
+    .en = its `for`
+    .zh = 其 `for`
+
+what-waiting-does-there =
+    .en = what waiting does there
+    .zh = 等待的作用
+
+written-by-deploy =
+    .en = written by `deploy`
+    .zh = `deploy` 所写
+
+kills-it-while-it-loads =
+    .en = kills it while it loads
+    .zh = 加载未完就被判死
+
+may-kill-it =
+    .en = may kill it
+    .zh = 可能误杀
+
+waits =
+    .en = waits
+    .zh = 等得到
+
+probe =
+    .en = probe
+    .zh = 探测
+
+interval-timeout =
+    .en = interval / timeout
+    .zh = 间隔 / 超时
+
+answers-after =
+    .en = answers after
+    .zh = 多久后应答
+
+if-one-failure-restarts =
+    .en = if one failure restarts
+    .zh = 若一次失败即重启
+
+failures-to-allow-at-start =
+    .en = failures to allow at the start
+    .zh = 启动时应容许的失败次数

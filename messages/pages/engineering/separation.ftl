@@ -1,0 +1,85 @@
+### Prefill and decode on cards of their own: when it pays, how many of each, what it costs.
+
+card-weights =
+    .en = card, weights
+    .zh = 卡与权重
+
+token-s-per-card-on =
+    .en = token/s per card on { $servers } servers, two pools over one
+    .zh = { $servers } 台服务器的单卡吞吐：两池 ÷ 单池
+
+prefill-decode-groups-cards =
+    .en = prefill + decode, groups × cards
+    .zh = 预填充 + 解码（组数 × 卡数）
+
+servers-from-which-it-pays =
+    .en = servers from which it pays
+    .zh = 至少几台服务器
+
+one-pool-cannot-keep-target =
+    .en = one pool cannot keep the target
+    .zh = 单池守不住目标
+
+target-time-per-token-ms =
+    .en = target time per token (ms)
+    .zh = 目标每 token 时间（ms）
+
+token-s-of-card-two =
+    .en = token/s of a card, two pools / one
+    .zh = 单卡吞吐：两个资源池 / 一个
+
+one-pool =
+    .en = one pool
+    .zh = 一个资源池
+
+two-pools =
+    .en = **two**, { $split }: { $gain }
+    .zh = **两个**，{ $split }：{ $gain }
+
+target =
+    .en = target { $limit } ms
+    .zh = 目标 { $limit } ms
+
+prompt-answer =
+    .en = prompt / answer
+    .zh = 提示 / 回答
+
+cache-of-prompt =
+    .en = cache of a prompt
+    .zh = 单条提示的缓存
+
+prefill-of-prompt =
+    .en = prefill of a prompt
+    .zh = 单条提示的预填充
+
+through-ports =
+    .en = through the ports
+    .zh = 经网口传输
+
+ports-may-be-slower-times =
+    .en = ports may be slower, times
+    .zh = 网口可慢多少倍
+
+prefill-decode =
+    .en = prefill + decode
+    .zh = 预填充 + 解码
+
+tpot-mean =
+    .en = TPOT, mean
+    .zh = TPOT 均值
+
+ttft-mean =
+    .en = TTFT, mean
+    .zh = TTFT 均值
+
+tpot-tail =
+    .en = TPOT, { $share }
+    .zh = TPOT { $share }
+
+ttft-tail =
+    .en = TTFT, { $share }
+    .zh = TTFT { $share }
+
+all-do-both =
+    .en = all do both
+    .zh = 全部兼做

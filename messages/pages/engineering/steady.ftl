@@ -1,0 +1,25 @@
+### Steady states: what users see at each load, in closed form, simulated and measured.
+
+time-to-first-token-s =
+    .en = time to first token (s)
+    .zh = 首 token 延迟（s）
+
+time-per-token-s =
+    .en = time per token (s)
+    .zh = 每 token 时间（s）
+
+closed-form =
+    .en = closed form
+    .zh = 闭式
+
+burst =
+    .en = burst
+    .zh = 突发
+
+time-said =
+    .en = { $time }, { $said }
+    .zh = { $time }，{ $said }
+
+shipped-deployments =
+    .en = shipped deployments
+    .zh = 自带的部署

@@ -1,0 +1,37 @@
+### Which card for which use: what the documents advise, beside pace and cost of each.
+
+h20-online =
+    .en = { $users } users on sixteen cards, time per token: H20 (`{ $h20 }`) { $h20_pace }, 910B2 (`{ $b2 }`) { $b2_pace }. Within { $limit }: { $h20_users } users on H20, { $b2_users } on 910B2.
+    .zh = 十六张卡、{ $users } 个用户：H20（`{ $h20 }`）每 token { $h20_pace }，910B2（`{ $b2 }`）{ $b2_pace }。{ $limit }以内：H20 { $h20_users } 个用户，910B2 { $b2_users } 个。
+
+ascend-batch =
+    .en = Filled, owned and always in use, a million tokens cost { $h20 } on H20 ({ $h20_users } users), { $b2 } on 910B2 ({ $b2_users }) and { $b2_four } there in `{ $four_bit }` ({ $four_users } on one server).
+    .zh = 装满、自有、全时使用，每百万 token：H20 { $h20 }（{ $h20_users } 个用户），910B2 { $b2 }（{ $b2_users } 个），910B2 用 `{ $four_bit }` { $b2_four }（一台 { $four_users } 个）。
+
+h20-premium =
+    .en = An hour of a server costs { $h20 } { $currency } with H20 and { $b2 } with 910B2. Filled, an H20 yields { $times } times as much.
+    .zh = 一台服务器每小时：H20 { $h20 } { $currency }，910B2 { $b2 }。装满时每张 H20 的产出是 910B2 的 { $times } 倍。
+
+against-a100 =
+    .en = In `{ $precision }`, { $users } users on sixteen cards: { $pace } of the A100's speed; filled, { $rate } of its throughput.
+    .zh = 同为 `{ $precision }`、十六张卡、{ $users } 个用户：速度为其 { $pace }；装满时吞吐为其 { $rate }。
+
+plan-of-size =
+    .en = `{ $precision }`, one replica per server: { $users } users, { $rate } token/s, { $pace } per token.
+    .zh = `{ $precision }`，每台一个副本：{ $users } 个用户，{ $rate } token/s，每 token { $pace }。
+
+plan-of-size-split =
+    .en = { $whole } Split { $both }, they yield { $gain } times as much ([](#separation)).
+    .zh = { $whole }拆成 { $both } 时产出为其 { $gain } 倍（[](#separation)）。
+
+hybrid-for-few =
+    .en = For the same money, hosts included, it yields { $alone } times the tokens of eight cards for one request, { $most } times with as many as each takes ([](#cost-s3)). Only the total price is lower.
+    .zh = 计入主机，同样的钱：单请求产出为八卡的 { $alone } 倍，最大吞吐为 { $most } 倍（[](#cost-s3)）。少的只是总投入。
+
+hybrid-for-long =
+    .en = Time to first token for { $tokens } tokens: { $waited } measured, { $predicted } predicted for eight cards.
+    .zh = { $tokens } token 的首 token 延迟：实测 { $waited }，八卡预测 { $predicted }。
+
+eight-for-many =
+    .en = Eight cards, { $users } users, prompts of { $tokens }: first token after { $first }.
+    .zh = 八卡、{ $users } 个用户、提示 { $tokens } token：首 token 延迟 { $first }。
