@@ -13,7 +13,7 @@ from notebooks.pages.audit.words import everything, printed, right
 from notebooks.pages.engineering import claims
 from notebooks.show import display
 
-NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
+NOTEBOOKS = Path(__file__).resolve().parents[4] / "notebooks"
 NUMBER = re.compile(r"\bS[0-3]-C?\d+\b")
 CHAPTERS = sorted(path.name for path in NOTEBOOKS.glob("*.md")
                   if "claims.beside(" in path.read_text("utf-8"))
