@@ -18,8 +18,8 @@ import catalogue
 from calc.launching.deployment import deployment
 from calc.launching.starting import search
 from calc.layouts.choice import family, text
-from calc.search.load_goal import load_goal
-from calc.search.result import Answer
+from calc.searching.load_goal import load_goal
+from calc.searching.result import Answer
 from catalogue import ParamsError
 from catalogue.planning.goals import Goal
 

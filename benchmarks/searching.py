@@ -24,8 +24,8 @@ WORKERS, TIMES = 2, 5
 GOALS = 60  # that are also answered by plain loops
 SEARCH = """
 import json, resource, sys, time
-from calc.search.load_goal import load_goal
-from calc.search.search import search
+from calc.searching.load_goal import load_goal
+from calc.searching.search import search
 goal = load_goal(sys.argv[1], sys.argv[3:])
 start = time.perf_counter()
 found = search(goal, workers=int(sys.argv[2]))

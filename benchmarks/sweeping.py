@@ -14,11 +14,11 @@ import time
 from pathlib import Path
 from unittest import mock
 
-from calc.sweep import workers
-from calc.sweep.axes import axis
-from calc.sweep.definition import Sweep
-from calc.sweep.plan import planned
-from calc.sweep.running import swept
+from calc.sweeping import workers
+from calc.sweeping.axes import axis
+from calc.sweeping.definition import Sweep
+from calc.sweeping.plan import planned
+from calc.sweeping.running import swept
 
 SCENARIO = "h200-r1-vllm-tp8"
 LOOK = 0.05  # seconds between two looks at the memory

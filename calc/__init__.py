@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from calc.closed_form.evaluate import evaluate_asked as evaluate
     from calc.launching.starting import search
     from calc.many.sweeps import decode_sweep, interval_sweep, latency, sweep
-    from calc.search.load_goal import load_goal
-    from calc.search.result import Answer
+    from calc.searching.load_goal import load_goal
+    from calc.searching.result import Answer
     from calc.sensitivity.elasticities import elasticities
     from calc.uncertainty.amount import Amount
 
@@ -44,7 +44,7 @@ __all__ = [
 
 _STANDS = {
     "Amount": "uncertainty.amount.Amount",
-    "Answer": "search.result.Answer",
+    "Answer": "searching.result.Answer",
     "Estimate": "answer.estimate.Estimate",
     "decode_sweep": "many.sweeps.decode_sweep",
     "elasticities": "sensitivity.elasticities.elasticities",
@@ -52,7 +52,7 @@ _STANDS = {
     "evaluate": "closed_form.evaluate.evaluate_asked",
     "interval_sweep": "many.sweeps.interval_sweep",
     "latency": "many.sweeps.latency",
-    "load_goal": "search.load_goal.load_goal",
+    "load_goal": "searching.load_goal.load_goal",
     "parameters": "answer.estimate.parameters",
     "parameters_by_class": "answer.estimate.parameters_by_class",
     "search": "launching.starting.search",

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 from benchmarks.reference.pools import paired
 from calc.closed_form.evaluate import evaluate
 from calc.layouts.choice import Choice, Row, scenario
-from calc.search.load_goal import load_goal
-from calc.search.search import search
+from calc.searching.load_goal import load_goal
+from calc.searching.search import search
 from catalogue import LayoutError
 from catalogue.planning.goals import OBJECTIVES, Goal
 

@@ -184,7 +184,7 @@ def _of_scores(name: str, keys: list[str], reference: str) -> Truth:
 
 def _of_goal(name: str, keys: list[str], reference: str) -> Truth:
     """``goals/NAME/QUANTITY``: of the first deployment that a search finds."""
-    from calc.search.search import search  # only where a claim asks for it
+    from calc.searching.search import search  # only where a claim asks for it
 
     found = search(catalogue.load("goals", name))
     rows = found.rows(found.front)

@@ -19,9 +19,9 @@ from calc.capacity.replicas import Limits
 from calc.layouts.change import changed
 from calc.layouts.choice import Choice, of_pool
 from calc.layouts.space import AXES, Base, Cells, Space, chosen
-from calc.search.goal import wishes
-from calc.search.pool_pairs import FIRST, THEN, Pools, pools
-from calc.search.same_cards import goal_of
+from calc.searching.goal import wishes
+from calc.searching.pool_pairs import FIRST, THEN, Pools, pools
+from calc.searching.same_cards import goal_of
 from catalogue import Scenario, load_node
 from catalogue.planning.goals import CardRange, Goal
 

@@ -20,7 +20,7 @@ from calc.commands.printing import OK, console, deployed_line, plain, print_json
 from calc.evidence.classes import named, stand_ins
 from calc.layouts.change import set_line
 from calc.physics.arrays import Inputs
-from calc.search.same_cards import Alternatives, alternatives
+from calc.searching.same_cards import Alternatives, alternatives
 from catalogue import ParamsError, Scenario, Symbol, Value, load_pools, load_scenario, symbols
 from catalogue.engines.released import fitting
 from catalogue.reading.amounts import human, span

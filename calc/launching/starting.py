@@ -8,8 +8,8 @@ from pathlib import Path
 from calc.launching.deployment import POOLS, deployed
 from calc.launching.scripts import ENGINES
 from calc.layouts.choice import Row, Start, contents
-from calc.search import load_goal
-from calc.search.result import Answer
+from calc.searching import load_goal
+from calc.searching.result import Answer
 from catalogue import ParamsError, Scenario, load_device, load_model, load_precision, made_scenario
 from catalogue.deployments.admission.rules import cut_of, problems, subject_of
 from catalogue.engines.engine import load_engine
@@ -69,7 +69,7 @@ def _releases(goal: Goal, row: Row) -> Iterator[str]:
 
 
 def search(goal: Goal | str | Path, settings: Iterable[str] = (), workers: int = 1) -> Answer:
-    """What meets a goal and is started by a release: as ``calc.search.load_goal.search``.
+    """What meets a goal and is started by a release: as ``calc.searching.load_goal.search``.
 
     >>> answer = search("r1-64-users-8xh20", ["devices=nvidia-h20", "precisions=fp8-block"])
     >>> answer.start(answer.best).told

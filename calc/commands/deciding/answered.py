@@ -10,8 +10,8 @@ from catalogue.reading.units import DIMENSIONLESS
 
 if TYPE_CHECKING:
     from calc.layouts.choice import Choice, Row
-    from calc.search.result import Answer
-    from calc.search.robust import Drawn
+    from calc.searching.result import Answer
+    from calc.searching.robust import Drawn
 
 HEADS = {"throughput_per_card": "per card", "throughput": "throughput", "ttft": "TTFT",
          "tpot": "TPOT", "e2e": "latency", "cost": "cost per million",

@@ -16,8 +16,8 @@ from catalogue.reading.amounts import human
 
 if TYPE_CHECKING:
     from calc.layouts.choice import Row
-    from calc.search.pool_pairs import Pairs
-    from calc.search.result import Answer
+    from calc.searching.pool_pairs import Pairs
+    from calc.searching.result import Answer
 
 SHORT_OF = "memory_capacity"
 OF_QUANTITIES = ("ttft", "tpot", "e2e", "throughput", "cost", "power")  # limits of what comes out
@@ -46,7 +46,7 @@ def _nearest_pair(answer: Answer) -> Row | None:
 def _without_limits(answer: Answer) -> Pairs | None:
     """The front of the pairs in what a goal limits, as if it did not; None where it has no pairs.
     """
-    from calc.search.pool_pairs import pairs
+    from calc.searching.pool_pairs import pairs
 
     wishes = answer.found.wishes
     if answer.found.pairs is None:

@@ -30,9 +30,9 @@ from catalogue.reading.files import write_whole
 
 if TYPE_CHECKING:
     from calc.layouts.choice import Row
-    from calc.search.result import Answer
-    from calc.search.robust import Drawn
-    from calc.search.same_cards import Relaxed
+    from calc.searching.result import Answer
+    from calc.searching.robust import Drawn
+    from calc.searching.same_cards import Relaxed
 
 UNMET = 3  # exit code of a goal that nothing meets
 FLAGS = {"users": "demand.users", "input": "demand.input_tokens", "output": "demand.output_tokens",
@@ -66,8 +66,8 @@ def run(args: argparse.Namespace) -> int:
     Raises ParamsError for a goal that cannot be used, or contradicts itself.
     """
     from calc.launching.starting import search
-    from calc.search.load_goal import load_goal
-    from calc.search.same_cards import inside, relaxed
+    from calc.searching.load_goal import load_goal
+    from calc.searching.same_cards import inside, relaxed
 
     flags = [f"{key}={getattr(args, flag)}" for flag, key in FLAGS.items()
              if getattr(args, flag) is not None] + ["space.any_engine=true"] * args.any_engine
@@ -270,7 +270,7 @@ def _print_missed(screen: Console, answer: Answer) -> None:
 
 def _print_sure(screen: Console, answer: Answer) -> None:
     """Which deployment is sure, or how that was found."""
-    from calc.search.robust import SURE
+    from calc.searching.robust import SURE
 
     if not answer.found.wishes.limits:
         return
@@ -365,8 +365,8 @@ def _print_miss(screen: Console, answer: Answer) -> None:
 
 def _funnel(answer: Answer) -> str:
     """What was tried and what became of it, in one sentence."""
-    from calc.search.candidates import PER_DOUBLING
-    from calc.search.left_out import BOUNDS, COUNTED
+    from calc.searching.candidates import PER_DOUBLING
+    from calc.searching.left_out import BOUNDS, COUNTED
 
     funnel: Any = answer.found.funnel
     parts = [f"{funnel.counts[name]:,} {BOUNDS[name][0]}" for name in COUNTED

@@ -13,12 +13,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from calc.commands.printing import INTERRUPTED, OK, console, print_json
-from calc.sweep.axes import axis
-from calc.sweep.chunks import ROW
-from calc.sweep.definition import CHUNK, Sweep, is_sweep, read
-from calc.sweep.plan import PER_DEVICE
-from calc.sweep.running import Progress as Told
-from calc.sweep.running import Result, swept
+from calc.sweeping.axes import axis
+from calc.sweeping.chunks import ROW
+from calc.sweeping.definition import CHUNK, Sweep, is_sweep, read
+from calc.sweeping.plan import PER_DEVICE
+from calc.sweeping.running import Progress as Told
+from calc.sweeping.running import Result, swept
 from catalogue import ParamsError, symbols
 from catalogue.reading.amounts import human
 

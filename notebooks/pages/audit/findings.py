@@ -10,8 +10,8 @@ import calc
 import catalogue
 from calc.auditing.costs import PLAN, RUNS
 from calc.auditing.truths import deployment
-from calc.search.same_cards import Advice, alternatives
-from calc.search.search import search
+from calc.searching.same_cards import Advice, alternatives
+from calc.searching.search import search
 from calc.uncertainty.amount import Amount
 from catalogue import Scenario
 from catalogue.deployments.loading import Family

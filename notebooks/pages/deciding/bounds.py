@@ -16,14 +16,14 @@ from calc.evidence.validation import measured_names
 from calc.layouts.choice import UTILIZATION, Choice, Row, scenario
 from calc.layouts.feasible import has_room
 from calc.many.fronts import front
-from calc.search.drawing.in_flight import DRAWS
-from calc.search.goal import TooFast, stated_limits
-from calc.search.left_out import BOUNDS, COUNTED
-from calc.search.load_goal import load_goal
-from calc.search.result import Answer
-from calc.search.robust import SURE, Drawn
-from calc.search.same_cards import alternatives
-from calc.search.search import search
+from calc.searching.drawing.in_flight import DRAWS
+from calc.searching.goal import TooFast, stated_limits
+from calc.searching.left_out import BOUNDS, COUNTED
+from calc.searching.load_goal import load_goal
+from calc.searching.result import Answer
+from calc.searching.robust import SURE, Drawn
+from calc.searching.same_cards import alternatives
+from calc.searching.search import search
 from catalogue import ParamsError, Scenario
 from catalogue.planning.goals import OBJECTIVES
 from catalogue.reading.amounts import human

@@ -10,7 +10,7 @@ from myst_nb import glue
 
 from calc.evidence.classes import own_errors
 from calc.layouts.choice import scenario
-from calc.search.load_goal import load_goal
+from calc.searching.load_goal import load_goal
 from calc.uncertainty.amount import Amount
 from notebooks.pages.catalogue.tables.deployments import HELD, held
 from notebooks.pages.deciding.goals import named

@@ -11,8 +11,8 @@ import numpy as np
 import catalogue
 from calc.costing.tokens import MILLION
 from calc.layouts.choice import Row
-from calc.search.result import Answer
-from calc.search.robust import Drawn, drawn, ranked
+from calc.searching.result import Answer
+from calc.searching.robust import Drawn, drawn, ranked
 from catalogue.reading.units import HOUR
 from notebooks.pages.catalogue.tables.deployments import RESOURCES
 from notebooks.pages.deciding import goal_figures

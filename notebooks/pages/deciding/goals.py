@@ -16,10 +16,10 @@ from calc.layouts.choice import Choice, Row, scenario
 from calc.layouts.feasible import MEMORY
 from calc.many.sweeps import latency
 from calc.physics.breakdown import bottleneck
-from calc.search.result import Answer
-from calc.search.robust import SURE, Drawn, drawn, keeps, surely
-from calc.search.same_cards import inside
-from calc.search.search import search
+from calc.searching.result import Answer
+from calc.searching.robust import SURE, Drawn, drawn, keeps, surely
+from calc.searching.same_cards import inside
+from calc.searching.search import search
 from catalogue.engines.released import AT
 from catalogue.kernels import kernel_of
 from catalogue.planning.goals import OBJECTIVES, UNITS, Goal

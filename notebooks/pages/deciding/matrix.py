@@ -12,9 +12,9 @@ from matplotlib.figure import Figure
 
 import catalogue
 from calc.layouts.space import Space
-from calc.search.load_goal import load_goal
-from calc.search.robust import Drawn, drawn
-from calc.search.search import search
+from calc.searching.load_goal import load_goal
+from calc.searching.robust import Drawn, drawn
+from calc.searching.search import search
 from catalogue.planning.goals import CardRange, Goal
 from notebooks.pages.deciding.goals import cards, named, plan
 from notebooks.show import figures

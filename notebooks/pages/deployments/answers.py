@@ -21,7 +21,7 @@ from calc.evidence.systems import METRICS, System, system
 from calc.evidence.validation import own_parts
 from calc.layouts.change import changed
 from calc.physics.breakdown import bound_by, parts, token_parts
-from calc.search.same_cards import Alternatives, alternatives
+from calc.searching.same_cards import Alternatives, alternatives
 from calc.uncertainty.amount import Amount
 from calc.uncertainty.interval import Sides, interval
 from catalogue.deployments.scenario import Scenario

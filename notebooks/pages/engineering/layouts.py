@@ -8,7 +8,7 @@ import numpy as np
 
 import catalogue
 from calc.layouts.choice import UTILIZATION, Choice, scenario
-from calc.search.load_goal import load_goal
+from calc.searching.load_goal import load_goal
 from calc.sensitivity.plans import Plan
 from catalogue.messages import Pair, messages
 from catalogue.planning.goals import Goal

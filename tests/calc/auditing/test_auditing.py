@@ -41,7 +41,7 @@ from calc.auditing.judging import (
     reaches,
 )
 from calc.commands.main import main
-from calc.search.same_cards import alternatives
+from calc.searching.same_cards import alternatives
 from calc.uncertainty.amount import Amount
 from catalogue.reading import words
 from catalogue.reading.printed import read

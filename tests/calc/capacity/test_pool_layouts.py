@@ -7,8 +7,8 @@ from calc.capacity.pool_layouts import Pairing
 from calc.capacity.replicas import Limits
 from calc.closed_form.evaluate import evaluate
 from calc.layouts.choice import scenario as deployed
-from calc.search.load_goal import load_goal
-from calc.search.search import search
+from calc.searching.load_goal import load_goal
+from calc.searching.search import search
 
 SETTINGS = ["workload.input_tokens=2000 token", "workload.output_tokens=500 token",
             "workload.concurrency=64 request", "workload.requests=64 request"]

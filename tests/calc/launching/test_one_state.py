@@ -8,9 +8,9 @@ import catalogue
 from calc.capacity.replicas import Replica
 from calc.launching.deployment import deployment
 from calc.layouts.choice import scenario
-from calc.search.load_goal import load_goal
-from calc.search.result import Answer
-from calc.search.search import search
+from calc.searching.load_goal import load_goal
+from calc.searching.result import Answer
+from calc.searching.search import search
 
 RATE = 0.5  # request/s: prompts of ranks that share experts take most of a token's time
 NAMES = ("ttft", "tpot")

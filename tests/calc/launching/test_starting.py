@@ -6,7 +6,7 @@ import pytest
 
 from calc.launching.deployment import deployment
 from calc.launching.starting import search
-from calc.search.search import search as found_of
+from calc.searching.search import search as found_of
 from catalogue import ParamsError
 
 SMALL = ("space.tensor=8", "space.pipeline=1", "space.decode_context=1", "space.chunks=4096",
@@ -92,8 +92,8 @@ def test_what_deploy_says_is_the_reason(tmp_path):
 
 
 def test_without_being_asked_a_search_tells_what_it_found():
-    from calc.search.load_goal import load_goal
-    from calc.search.result import Answer
+    from calc.searching.load_goal import load_goal
+    from calc.searching.result import Answer
 
     plain = Answer(found_of(load_goal(LEAST, [*BALANCED])))
     assert plain.met

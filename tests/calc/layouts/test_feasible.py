@@ -12,10 +12,10 @@ from calc.capacity.tables import layouts
 from calc.layouts.enumerate import Sizes, divisors, every
 from calc.layouts.feasible import HEADROOM, MEMORY, Judge, has_room, reasons
 from calc.layouts.space import AXES, Space
-from calc.search.load_goal import load_goal
-from calc.sweep.axes import axis
-from calc.sweep.definition import Sweep
-from calc.sweep.plan import planned
+from calc.searching.load_goal import load_goal
+from calc.sweeping.axes import axis
+from calc.sweeping.definition import Sweep
+from calc.sweeping.plan import planned
 from catalogue import LayoutError
 from catalogue.deployments.admission.rules import (
     KINDS,

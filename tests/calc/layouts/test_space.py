@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from calc.layouts.space import AXES, Space
-from calc.search.load_goal import load_goal
-from calc.search.search import search
+from calc.searching.load_goal import load_goal
+from calc.searching.search import search
 
 SMALL = ("space.chunks=2048,8192", "space.drafts=0,1", "space.spares=none,per-rank")
 

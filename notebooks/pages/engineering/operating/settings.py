@@ -13,7 +13,7 @@ from typing import Any
 
 import calc
 import catalogue
-from calc.search.load_goal import load_goal
+from calc.searching.load_goal import load_goal
 from catalogue import LayoutError, Scenario
 from catalogue.deployments.precision_support import missing_dtypes
 from catalogue.deployments.profiles import running

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from calc.layouts.choice import scenario
-from calc.search.load_goal import load_goal
-from calc.search.result import Answer
-from calc.search.robust import keeps
-from calc.search.search import search
+from calc.searching.load_goal import load_goal
+from calc.searching.result import Answer
+from calc.searching.robust import keeps
+from calc.searching.search import search
 from catalogue import ParamsError
 from notebooks.pages.deciding import bounds, goal_figures, goal_fronts, goals
 from notebooks.show import display

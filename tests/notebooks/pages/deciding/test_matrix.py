@@ -9,9 +9,9 @@ import re
 
 import pytest
 
-from calc.search.load_goal import load_goal
-from calc.search.result import Answer
-from calc.search.search import search
+from calc.searching.load_goal import load_goal
+from calc.searching.result import Answer
+from calc.searching.search import search
 from notebooks.pages.deciding import matrix
 from notebooks.show import display
 

@@ -11,7 +11,7 @@ from notebooks.pages.derivations.choices import communication, documents, memory
 from notebooks.pages.derivations.choices.layouts import A2, H20, H200, Layout
 from notebooks.pages.derivations.throughput import quantities
 
-NOTEBOOKS = Path(__file__).resolve().parents[3] / "notebooks"
+NOTEBOOKS = Path(__file__).resolve().parents[4] / "notebooks"
 
 
 @pytest.fixture(scope="module")

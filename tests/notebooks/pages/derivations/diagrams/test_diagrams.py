@@ -31,7 +31,7 @@ from notebooks.pages.derivations.memory_weights import deployed
 from notebooks.show.drawing import WIDTH, Drawing, broken, width_of
 
 SVG = "{http://www.w3.org/2000/svg}"
-ROOT = Path(__file__).resolve().parents[4]
+ROOT = Path(__file__).resolve().parents[5]
 DERIVATION = Derivation("nothing")  # all formulas as they are stored
 LOADS = (1.5, 1.2, 0.8, 0.5)
 NAME = ("Card", "卡")

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from calc.search.result import Answer, Starts
-from calc.search.search import search as found_of
+from calc.searching.result import Answer, Starts
+from calc.searching.search import search as found_of
 from catalogue import ParamsError, load
 from catalogue.library import Override
 from catalogue.planning.goals import ANY, MEAN, Goal

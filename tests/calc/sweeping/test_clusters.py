@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 import catalogue
-from calc.sweep import workers
-from calc.sweep.axes import axis
-from calc.sweep.definition import Sweep
-from calc.sweep.running import swept
+from calc.sweeping import workers
+from calc.sweeping.axes import axis
+from calc.sweeping.definition import Sweep
+from calc.sweeping.running import swept
 
 PROJECT = Path(__file__).resolve().parents[3]
 SWEEP = Sweep("h200-r1-vllm-tp8", (

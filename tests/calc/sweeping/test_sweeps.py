@@ -17,12 +17,12 @@ from pyarrow import parquet
 import calc
 import catalogue
 from calc.many.fronts import front
-from calc.sweep import workers
-from calc.sweep.axes import axis
-from calc.sweep.chunks import ENDLESS, ROW, TOO_LARGE, TOO_LONG, TOO_MANY, computed
-from calc.sweep.definition import Sweep, read
-from calc.sweep.plan import PER_DEVICE, PLAIN, planned
-from calc.sweep.running import swept
+from calc.sweeping import workers
+from calc.sweeping.axes import axis
+from calc.sweeping.chunks import ENDLESS, ROW, TOO_LARGE, TOO_LONG, TOO_MANY, computed
+from calc.sweeping.definition import Sweep, read
+from calc.sweeping.plan import PER_DEVICE, PLAIN, planned
+from calc.sweeping.running import swept
 
 PROJECT = Path(__file__).resolve().parents[3]
 SCENARIO = "h200-r1-vllm-tp8"
@@ -121,7 +121,7 @@ class TestRows:
     def test_nothing_that_is_not_a_number_is_told(self, monkeypatch):
         plan = planned(Sweep(SCENARIO, axes(workload__concurrency="1, 2"), every=True,
                              quantities=("tpot",)))
-        monkeypatch.setattr("calc.sweep.chunks.decode_sweep",
+        monkeypatch.setattr("calc.sweeping.chunks.decode_sweep",
                             lambda *_, **__: {"tpot": np.array([np.inf, 1.0])})
         rows, counted = computed(plan, 0)
         assert rows[ROW].tolist() == [1]
@@ -300,7 +300,7 @@ class TestParts:
                                        for a in WIDE))
         others = [key(chunk=99), key(quantities=("tpot",)), key(axes=WIDE[1:]), key(every=False),
                   key(settings=("device.memory_bandwidth=4 TB/s",))]
-        monkeypatch.setattr("calc.sweep.plan.program", lambda: "other formulas")
+        monkeypatch.setattr("calc.sweeping.plan.program", lambda: "other formulas")
         assert len({key(), *others}) == 6
 
 

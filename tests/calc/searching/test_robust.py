@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from calc.many.fronts import front
-from calc.search.load_goal import load_goal
-from calc.search.percentiles import Simulated
-from calc.search.result import Answer
-from calc.search.robust import drawn, firmest, keeps, surely
-from calc.search.same_cards import relaxed
-from calc.search.search import search
+from calc.searching.load_goal import load_goal
+from calc.searching.percentiles import Simulated
+from calc.searching.result import Answer
+from calc.searching.robust import drawn, firmest, keeps, surely
+from calc.searching.same_cards import relaxed
+from calc.searching.search import search
 from catalogue import ParamsError
 
 SMALL = ("devices=nvidia-h20,ascend-910b2", "cards.most=24", "precisions=w8a8-int8,w4a8-int8",

@@ -22,8 +22,8 @@ import numpy as np
 
 from calc.closed_form.evaluate import evaluate
 from calc.layouts.feasible import KINDS, Judge
-from calc.sweep.axes import Axis
-from calc.sweep.definition import Sweep
+from calc.sweeping.axes import Axis
+from calc.sweeping.definition import Sweep
 from catalogue import LayoutError, ParamsError, Scenario, Value, load_scenario, symbols
 from catalogue.deployments.admission.rules import CONTEXT, OF_PRECISION, cut_of, subject_of
 from catalogue.deployments.admission.rules import problems as refused
@@ -53,7 +53,7 @@ BURST = {"tpot": -1, "ttft": -1, "output_throughput_per_device": +1}
 MOST_ROWS = 1 << 53  # whose numbers are exact
 MOST_OUTER = 100_000
 OTHER_DEVICES = "its parallel sizes do not multiply to the devices of the cluster"
-PROGRAM = ("physics", "closed_form", "many", "layouts", "sweep")
+PROGRAM = ("physics", "closed_form", "many", "layouts", "sweeping")
 
 
 @dataclass(frozen=True)

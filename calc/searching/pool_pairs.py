@@ -24,8 +24,8 @@ from calc.layouts.space import AXES, Base, Cells, Space, chosen
 from calc.many.fronts import Front
 from calc.physics.arrays import Inputs, Number
 from calc.physics.memory import cache
-from calc.search.candidates import Tried, at, filled, together
-from calc.search.goal import Wishes
+from calc.searching.candidates import Tried, at, filled, together
+from calc.searching.goal import Wishes
 from catalogue import Scenario, load_precision
 from catalogue.planning.goals import Demand
 

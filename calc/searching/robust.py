@@ -20,10 +20,10 @@ import numpy as np
 from calc.answer.estimate import predicted, steadily
 from calc.evidence.classes import own_errors
 from calc.layouts.choice import Choice, Row, scenario
-from calc.search.candidates import BURST, STEADY, as_asked
-from calc.search.drawing.draws import OWN, draws_of
-from calc.search.percentiles import Simulated
-from calc.search.search import Found
+from calc.searching.candidates import BURST, STEADY, as_asked
+from calc.searching.drawing.draws import OWN, draws_of
+from calc.searching.percentiles import Simulated
+from calc.searching.search import Found
 from calc.uncertainty.amount import Amount
 from catalogue.planning.goals import OBJECTIVES, UNITS, Goal
 from catalogue.reading.units import DIMENSIONLESS

@@ -20,7 +20,7 @@ from calc.layouts.choice import Choice, Row
 from calc.layouts.space import AXES, Base, Cells, Space, chosen
 from calc.many.fronts import Best, Front
 from calc.many.processes import mapped, quietly
-from calc.search.candidates import (
+from calc.searching.candidates import (
     PACE,
     SLAB,
     Tried,
@@ -34,9 +34,9 @@ from calc.search.candidates import (
     slabs,
     together,
 )
-from calc.search.goal import SHORT, TIMES, UNBOUNDED, Wishes, wishes
-from calc.search.left_out import Funnel
-from calc.search.pool_pairs import Pairs, pairs
+from calc.searching.goal import SHORT, TIMES, UNBOUNDED, Wishes, wishes
+from calc.searching.left_out import Funnel
+from calc.searching.pool_pairs import Pairs, pairs
 from catalogue import Scenario
 from catalogue.planning.goals import Goal
 from catalogue.reading.values import LARGEST_COUNT
@@ -92,7 +92,7 @@ class Found:
         funnel: what became of the rest.
         pairs: of two pools, where the goal allows them.
         space: what was tried, for goals that may share it.
-        draws: of its deployments what ``calc.search.robust`` has drawn, once for each.
+        draws: of its deployments what ``calc.searching.robust`` has drawn, once for each.
     """
 
     wishes: Wishes

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from calc.layouts.space import Space
-from calc.search import goal as module
-from calc.search.candidates import Tried
-from calc.search.goal import least_pace
-from calc.search.load_goal import load_goal
-from calc.search.search import search
+from calc.searching import goal as module
+from calc.searching.candidates import Tried
+from calc.searching.goal import least_pace
+from calc.searching.load_goal import load_goal
+from calc.searching.search import search
 from catalogue import ParamsError
 
 SMALL = ("space.chunks=2048,8192", "space.drafts=0,1,3", "space.spares=none,per-rank",

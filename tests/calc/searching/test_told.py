@@ -1,6 +1,6 @@
 """What is told of an answer is the median of the distribution whose interval stands beside it.
 
-``GOALS=all pytest tests/calc/search/test_told.py`` asks every goal of the catalogue.
+``GOALS=all pytest tests/calc/searching/test_told.py`` asks every goal of the catalogue.
 """
 
 import json
@@ -14,11 +14,11 @@ import calc
 import catalogue
 from calc.answer import users
 from calc.layouts.choice import scenario
-from calc.search.candidates import STEADY
-from calc.search.load_goal import load_goal
-from calc.search.pool_pairs import as_served
-from calc.search.result import Answer
-from calc.search.search import search
+from calc.searching.candidates import STEADY
+from calc.searching.load_goal import load_goal
+from calc.searching.pool_pairs import as_served
+from calc.searching.result import Answer
+from calc.searching.search import search
 from calc.uncertainty.leaning import is_middle
 
 USUAL = (("r1-64-users-8xh20", ()), ("million-tokens", ("devices=nvidia-h200-sxm",)),

@@ -7,8 +7,8 @@ import pytest
 
 from calc.closed_form.evaluate import evaluate
 from calc.layouts.choice import scenario
-from calc.search.load_goal import load_goal
-from calc.search.search import search
+from calc.searching.load_goal import load_goal
+from calc.searching.search import search
 
 
 def test_what_is_told_keeps_its_limits_at_their_percentiles_simulated(cli):
@@ -31,13 +31,13 @@ def test_what_is_told_keeps_its_limits_at_their_percentiles_simulated(cli):
 
 @pytest.fixture(scope="module")
 def server():
-    from calc.search.result import Answer
+    from calc.searching.result import Answer
 
     return Answer(search(load_goal("r1-64-users-8xh20", ["space.pools=one"])))
 
 
 def test_what_cannot_be_told_apart_stands_together(server):
-    from calc.search.robust import apart
+    from calc.searching.robust import apart
 
     for group in server.ranking:
         for each in group[1:]:
@@ -48,8 +48,8 @@ def test_what_cannot_be_told_apart_stands_together(server):
 
 
 def test_the_ranking_is_the_same_in_whatever_order_and_by_two_processes(server):
-    from calc.search.result import Answer
-    from calc.search.robust import drawn, ranked
+    from calc.searching.result import Answer
+    from calc.searching.robust import drawn, ranked
 
     def names(groups):
         return [[each.row.choices for each in group[:1]] for group in groups]
@@ -64,11 +64,11 @@ def test_a_little_more_of_the_first_objective_does_not_beat_a_third_of_the_secon
     """And of what neither tells apart, the surest leads, then the plainest."""
     from dataclasses import replace
 
-    from calc.search.robust import ranked
+    from calc.searching.robust import ranked
 
     found = search(load_goal("r1-64-users-8xh20", [
         "space.pools=one", "objectives=throughput_per_card,tpot", "limits.tpot=100 ms"]))
-    from calc.search.robust import drawn
+    from calc.searching.robust import drawn
 
     one, = drawn(found, found.rows(found.front, 1))
 
@@ -92,7 +92,7 @@ def test_a_little_more_of_the_first_objective_does_not_beat_a_third_of_the_secon
 
 def test_what_holds_in_eight_of_ten_draws_decides_not_the_centre():
     from calc.layouts.choice import Row
-    from calc.search.robust import Drawn
+    from calc.searching.robust import Drawn
 
     row = Row(None, {"tpot": 1.0})
     wide = Drawn(None, row, {"tpot": np.linspace(0.5, 3.0, 400)})

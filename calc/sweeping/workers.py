@@ -18,9 +18,9 @@ from typing import Any
 
 from calc.many.fronts import Rows
 from calc.many.processes import quietly
-from calc.sweep.chunks import Counted, computed
-from calc.sweep.parts import encoded
-from calc.sweep.plan import Plan, program
+from calc.sweeping.chunks import Counted, computed
+from calc.sweeping.parts import encoded
+from calc.sweeping.plan import Plan, program
 from catalogue import ParamsError
 
 AHEAD = 3  # chunks that wait for each worker

@@ -1,7 +1,7 @@
 """Of what meets a goal, the best that lies inside of what was measured."""
 
 from calc.launching import starting
-from calc.search.same_cards import inside
+from calc.searching.same_cards import inside
 
 
 class TestInside:

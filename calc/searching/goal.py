@@ -16,7 +16,7 @@ from calc.layouts.choice import Choice, Row, scenario
 from calc.layouts.feasible import MEMORY
 from calc.layouts.space import Space, chosen
 from calc.physics.breakdown import bottleneck
-from calc.search.candidates import at, together
+from calc.searching.candidates import at, together
 from calc.uncertainty.amount import Amount
 from catalogue import ParamsError, Scenario
 from catalogue.planning.goals import MEAN, OBJECTIVES, USUAL_OBJECTIVES, Goal, percentile

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from calc.many.fronts import Best, Front, Rows
-from calc.sweep.chunks import ROW, Counted, reducer
-from calc.sweep.definition import Sweep
-from calc.sweep.parts import Folder
-from calc.sweep.plan import Plan, planned
-from calc.sweep.workers import Done, cores, here, on_cluster
+from calc.sweeping.chunks import ROW, Counted, reducer
+from calc.sweeping.definition import Sweep
+from calc.sweeping.parts import Folder
+from calc.sweeping.plan import Plan, planned
+from calc.sweeping.workers import Done, cores, here, on_cluster
 
 Progress = Callable[[int, int], None]
 
@@ -89,7 +89,7 @@ def swept(sweep: Sweep, folder: Path | None = None, workers: int | None = None,
     The result is the same whatever the size of a chunk, whoever computes them, and however often it
     was interrupted; parts are the same byte by byte for the same size of a chunk.
 
-    >>> from calc.sweep.axes import axis
+    >>> from calc.sweeping.axes import axis
     >>> found = swept(Sweep("s2-910b1-awq", (axis("workload.concurrency", "1..64:x2", ""),),
     ...                     objectives={"tpot": -1, "output_throughput": +1}), workers=1)
     >>> [found.settings(i)["workload.concurrency"] for i in range(3)]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from calc.sweep.axes import Axis, axis
+from calc.sweeping.axes import Axis, axis
 from catalogue import ParamsError
 from catalogue.reading import yamlfile
 from catalogue.reading.values import is_path

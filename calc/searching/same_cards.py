@@ -20,11 +20,11 @@ from calc.layouts.choice import Choice, Row
 from calc.layouts.enumerate import MOST_STAGES
 from calc.layouts.feasible import reasons
 from calc.layouts.space import Base, Space
-from calc.search.candidates import PERCENT, batches
-from calc.search.goal import stated_limits
-from calc.search.result import MOST_SIMULATED, Answer
-from calc.search.robust import LEAST
-from calc.search.search import search
+from calc.searching.candidates import PERCENT, batches
+from calc.searching.goal import stated_limits
+from calc.searching.result import MOST_SIMULATED, Answer
+from calc.searching.robust import LEAST
+from calc.searching.search import search
 from catalogue import Scenario
 from catalogue.planning.goals import OBJECTIVES, CardRange, Demand, Goal, Offer
 from catalogue.planning.goals import Space as Axes

@@ -14,11 +14,11 @@ from calc.costing.power import powers_of, shares_of
 from calc.evidence.classes import class_of, own_errors
 from calc.layouts.choice import Row, scenario
 from calc.many.sweeps import decode_sweep
-from calc.search.candidates import BURST, POWER_NAMES, STEADY, as_asked, site_draws
-from calc.search.drawing.in_flight import DRAWS, ENOUGH, in_flight, least, of_load
-from calc.search.goal import Wishes
-from calc.search.pool_pairs import RATED, as_served, combined, rated
-from calc.search.search import Found
+from calc.searching.candidates import BURST, POWER_NAMES, STEADY, as_asked, site_draws
+from calc.searching.drawing.in_flight import DRAWS, ENOUGH, in_flight, least, of_load
+from calc.searching.goal import Wishes
+from calc.searching.pool_pairs import RATED, as_served, combined, rated
+from calc.searching.search import Found
 from catalogue import Scenario
 from catalogue.deployments.knobs import NORMAL_90, Knob
 

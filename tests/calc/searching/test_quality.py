@@ -3,8 +3,8 @@
 import pytest
 
 from calc.layouts.choice import unrun
-from calc.search.load_goal import load_goal, search
-from calc.search.result import Answer
+from calc.searching.load_goal import load_goal, search
+from calc.searching.result import Answer
 from catalogue import ParamsError
 from catalogue.kernels import quality
 

@@ -10,11 +10,11 @@ import catalogue
 from calc.answer.two_pools import together
 from calc.layouts.space import Space
 from calc.many.fronts import front
-from calc.search import pool_pairs as module
-from calc.search.candidates import Tried
-from calc.search.goal import wishes
-from calc.search.load_goal import load_goal
-from calc.search.search import search
+from calc.searching import pool_pairs as module
+from calc.searching.candidates import Tried
+from calc.searching.goal import wishes
+from calc.searching.load_goal import load_goal
+from calc.searching.search import search
 
 
 def test_a_pair_of_pools_is_what_its_file_gives(tmp_path, cli):

@@ -13,11 +13,11 @@ from calc.closed_form.evaluate import evaluate
 from calc.layouts.choice import scenario
 from calc.layouts.space import AXES, Space, chosen
 from calc.many.fronts import front
-from calc.search.candidates import STEADY, Tried, as_asked
-from calc.search.goal import wishes
-from calc.search.left_out import COUNTED
-from calc.search.load_goal import load_goal
-from calc.search.search import search
+from calc.searching.candidates import STEADY, Tried, as_asked
+from calc.searching.goal import wishes
+from calc.searching.left_out import COUNTED
+from calc.searching.load_goal import load_goal
+from calc.searching.search import search
 
 SMALL = ("space.chunks=2048,8192", "space.drafts=0,1", "space.spares=none,per-rank")
 DEVICES = ("nvidia-h20", "nvidia-h200-sxm", "ascend-910b2", "nvidia-b200", "ascend-910c-die")
@@ -104,7 +104,7 @@ def test_the_front_is_that_of_brute_force(seed):
 
 @pytest.mark.parametrize("goal", ["r1-64-users-8xh20"])
 def test_the_answer_depends_on_neither_chunks_nor_processes(goal, monkeypatch):
-    monkeypatch.setattr("calc.search.search.WORTH_IT", 0)
+    monkeypatch.setattr("calc.searching.search.WORTH_IT", 0)
     loaded = load_goal(goal, ["devices=nvidia-h20,ascend-910b2", "cards.most=16", "cards.fewest=1",
                               *SMALL, "precisions=w8a8-int8,w4a16-awq"])
     fronts = [search(loaded, workers=workers, slab=slab)
@@ -151,7 +151,7 @@ def test_what_is_searched_is_what_a_scenario_of_it_gives(device, sliced):
 
 
 def test_cards_without_a_price_come_last_in_the_order_of_what_else_is_asked():
-    from calc.search.result import Answer
+    from calc.searching.result import Answer
 
     answer = Answer(search(load_goal("million-tokens", [
         "devices=nvidia-h20,nvidia-h200-sxm,ascend-910b2,ascend-910b4-1", "cards.most=16", *SMALL,
@@ -303,7 +303,7 @@ def test_a_path_in_a_goal_reaches_no_shell_unquoted(tmp_path, cli):
 
 def test_advice_is_on_the_same_cards_and_fits():
     from calc.layouts.change import changed
-    from calc.search.same_cards import alternatives
+    from calc.searching.same_cards import alternatives
 
     for name in ("s0-scenario-1", "s1-plan-c", "h200-r1-vllm-tp8"):
         deployed = catalogue.load_scenario(name)

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calc.many.fronts import Rows
-from calc.sweep.chunks import ROW, Counted
-from calc.sweep.plan import Plan
+from calc.sweeping.chunks import ROW, Counted
+from calc.sweeping.plan import Plan
 from catalogue import ParamsError, units
 from catalogue.reading.files import write_whole
 

@@ -3,8 +3,8 @@
 import pytest
 
 from calc.layouts.choice import text
-from calc.search.load_goal import load_goal
-from calc.search.search import search
+from calc.searching.load_goal import load_goal
+from calc.searching.search import search
 from catalogue import ParamsError
 
 GOAL = "r1-64-users-8xh20"

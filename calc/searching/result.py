@@ -16,10 +16,10 @@ from calc.answer.two_pools import Pools, together
 from calc.evidence.classes import near, stand_ins
 from calc.evidence.nearness import Nearness, both
 from calc.layouts.choice import Choice, Row, Start, changes, distance, scenario, unrun
-from calc.search.candidates import DEGREES
-from calc.search.goal import SHORT, left_out
-from calc.search.percentiles import Simulated, simulated
-from calc.search.robust import (
+from calc.searching.candidates import DEGREES
+from calc.searching.goal import SHORT, left_out
+from calc.searching.percentiles import Simulated, simulated
+from calc.searching.robust import (
     HOLDS,
     SURE,
     Drawn,
@@ -33,7 +33,7 @@ from calc.search.robust import (
     spread,
     surely,
 )
-from calc.search.search import MISS, Found, search
+from calc.searching.search import MISS, Found, search
 from calc.uncertainty.amount import Amount
 from catalogue import load_scenario
 from catalogue.kernels import Quality, published_precision, quality
