@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 import catalogue
 from catalogue.entries.models import Model, PublishedTotals
 from catalogue.entries.trees import Number
+from catalogue.messages import messages
 from catalogue.reading.values import Value
 from notebooks.derive.formulas.derivation import Derivation
 from notebooks.derive.formulas.symbols import latex, sym
@@ -22,19 +23,21 @@ from notebooks.show.display import figure, number, show, source, table
 from notebooks.show.folding import short_table
 from notebooks.show.numbers import fmt_count, fmt_fixed, fmt_int, fmt_percent
 
+common = messages("common")
+say = messages("pages/derivations/architecture")
+
 Text = tuple[str, str]
 OF_DOCUMENTS = ("s0-", "s1-", "s2-", "s3-")
 ROUNDED = 5e-6  # relative difference below which three decimals of a percentage show nothing
-CUT: Text = ("tensor parallelism", "张量并行")
+CUT: Text = say("tensor-parallelism")
 CUTS: dict[str, Text] = {
-    "heads": ("by heads", "按头切分"), "kv": ("by key/value heads", "按键值头切分"),
-    "whole": ("on every rank", "每卡一份"), "norm": ("on every rank", "每卡一份")}
+    "heads": say("by-heads"), "kv": say("by-key-value-heads"),
+    "whole": say("on-every-rank"), "norm": say("on-every-rank")}
 CASES: dict[str, Text] = {
-    "all chosen": ("experts unused at $k = N$", "$k = N$ 时未用到的专家参数"),
-    "none": ("experts unused without MoE layers", "没有 MoE 层时未用到的专家参数"),
-    "own keys": ("attention at $n_{\\mathrm{kv}} = n_h$, $n_h d_h = d$",
-                 "$n_{\\mathrm{kv}} = n_h$、$n_h d_h = d$ 时的注意力参数"),
-    "biases": ("biases, less one more row of the projections", "偏置与投影矩阵多一行之差")}
+    "all chosen": say("experts-unused-where-all-are-chosen"),
+    "none": say("experts-unused-without-moe-layers"),
+    "own keys": say("attention-with-keys-per-head"),
+    "biases": say("biases-less-one-more-row")}
 
 
 @dataclass(frozen=True)
@@ -111,20 +114,20 @@ def matrices(mla: Sequence[Tensor], gqa: Sequence[Tensor]) -> None:
     """The matrices of both kinds of attention, with shape and cut."""
     short_table([{"attention": name, **_described(tensor)}
                  for name, tensors in (("MLA", mla), ("GQA", gqa)) for tensor in tensors],
-          {"attention": ("attention", "注意力"), "tensor": ("matrix", "矩阵"),
-           "shape": ("shape", "形状"), "cut": CUT}, first=len(mla), rest=("GQA", "GQA"))
+          {"attention": common("attention"), "tensor": say("matrix"),
+           "shape": say("shape"), "cut": CUT}, first=len(mla), rest=("GQA", "GQA"))
 
 
 def vectors(tensors: Iterable[Tensor]) -> None:
     """The vectors of grouped-query attention, with size and cut."""
     table(map(_described, tensors),
-          {"tensor": ("vector", "向量"), "shape": ("size", "大小"), "cut": CUT})
+          {"tensor": say("vector"), "shape": common("size"), "cut": CUT})
 
 
 def index_tensors(tensors: Iterable[Tensor]) -> None:
     """The tensors of an indexer, with shape and cut, and how many positions it keeps."""
     table(map(_described, tensors),
-          {"tensor": ("tensor", "张量"), "shape": ("shape", "形状"), "cut": CUT})
+          {"tensor": say("tensor"), "shape": say("shape"), "cut": CUT})
     kept = catalogue.load_model("deepseek-v3.2").index_topk
     assert kept
     number("index-topk", kept.value)
@@ -138,7 +141,7 @@ def special_cases(results: Mapping[str, sympy.Expr | int]) -> None:
     """What the formulas come to in special cases, by their keys in ``CASES``."""
     table([{"case": CASES[case], "value": f"${latex(result)}$"}
            for case, result in results.items()],
-          {"case": ("case", "情形"), "value": ("result", "结果")})
+          {"case": common("case"), "value": common("result")})
 
 
 def in_numbers(tensors: Iterable[tuple[Tensor, sympy.Expr | int]], model: Count) -> list[Counted]:
@@ -157,10 +160,10 @@ def count_table(tensors: Sequence[Counted], model: Count) -> None:
     table([{"tensor": row.tensor.name, "shape": " × ".join(map(str, row.shape)),
             "layers": row.layers, "parameters": row.parameters,
             "share": fmt_percent(row.parameters / model.total, 3)} for row in tensors]
-          + [{"tensor": ("**total**", "**合计**"), "parameters": f"**{model.total:,}**",
+          + [{"tensor": common("total-bold"), "parameters": f"**{model.total:,}**",
               "share": fmt_percent(1, 3)}],
-          {"tensor": ("tensors", "张量"), "shape": ("shape", "形状"), "layers": ("layers", "层数"),
-           "parameters": ("parameters", "参数量"), "share": ("share", "占比")})
+          {"tensor": common("tensors"), "shape": say("shape"), "layers": say("layers"),
+           "parameters": common("parameters"), "share": common("share")})
     values = model.values
     number("v3-total", model.total)
     number("v3-active", values["active_parameters"], fmt_count)
@@ -172,7 +175,7 @@ def count_table(tensors: Sequence[Counted], model: Count) -> None:
     number("v3-experts", model.inputs["n_routed_experts"])
     number("v3-mtp", values["mtp_layer_parameters"], fmt_count)
     origin = source(model.model.hidden_size)
-    show(f"Shapes: {origin}.", f"形状来源：{origin}。")
+    show(*say("origin-of-shapes", origin=origin))
 
 
 def _classes(model: Count) -> list[tuple[Text, Number, Number]]:
@@ -180,13 +183,13 @@ def _classes(model: Count) -> list[tuple[Text, Number, Number]]:
     values, dense = model.values, model.inputs["first_k_dense_replace"]
     moe = values["moe_layers"]
     return [
-        (("routed experts", "路由专家"), values["routed_parameters"], model.used),
-        (("attention", "注意力"), *2 * (model.attention,)),
-        (("shared experts", "共享专家"), *2 * (moe * values["shared_expert_parameters"],)),
-        (("dense MLP", "稠密 MLP"), *2 * (dense * values["dense_mlp_parameters"],)),
-        (("output head", "输出头"), *2 * (values["head_parameters"],)),
-        (("embedding", "嵌入"), values["embedding_parameters"], 0),
-        (("router", "路由器"), *2 * (moe * values["router_parameters"],)),
+        (common("routed-experts"), values["routed_parameters"], model.used),
+        (common("attention"), *2 * (model.attention,)),
+        (common("shared-experts"), *2 * (moe * values["shared_expert_parameters"],)),
+        (common("dense-mlp"), *2 * (dense * values["dense_mlp_parameters"],)),
+        (common("output-head"), *2 * (values["head_parameters"],)),
+        (common("embedding"), values["embedding_parameters"], 0),
+        (common("router"), *2 * (moe * values["router_parameters"],)),
     ]
 
 
@@ -214,9 +217,9 @@ def where_parameters_sit(model: Count) -> None:
         axes.invert_yaxis()
         axes.set_xscale("log")
         axes.set_xlim(5e7, 4e12)
-        axes.set_xlabel(("parameters (labels in 10⁹)", "参数量（数字以 10⁹ 计）")[index])
-        axes.plot([], [], "o", **ring, label=("stored", "存储")[index])
-        axes.plot([], [], "o", **dot, label=("used by one token", "单个 token 用到")[index])
+        axes.set_xlabel(say("parameters-in-thousand-millions")[index])
+        axes.plot([], [], "o", **ring, label=say("stored")[index])
+        axes.plot([], [], "o", **dot, label=common("used-by-one-token")[index])
         axes.legend(loc="lower right")
         return drawing
 
@@ -241,9 +244,9 @@ def totals(models: Mapping[str, Count]) -> None:
             rows += _total(model.name, model.total, model.published.total_parameters)
             rows += _total(with_layer, model.in_files, model.published.stored_parameters)
     rows.sort(key=lambda row: "deepseek-v3" not in str(row["model"]).lower())  # the book's example
-    short_table(rows, {"model": ("model", "模型"), "counted": ("counted", "计数"),
-                       "printed": ("published", "公开值"), "off": ("difference", "差异")},
-                first=6, rest=("The other models", "其余模型"))
+    short_table(rows, {"model": common("model"), "counted": say("counted"),
+                       "printed": common("published"), "off": say("difference")},
+                first=6, rest=say("other-models"))
 
 
 def _total(name: Text, counted: Number, printed: Value | None) -> list[dict[str, str | Text]]:
@@ -287,10 +290,10 @@ def active_parameters(models: Mapping[str, Count]) -> None:
             "share": fmt_percent(model.values["active_parameters"] / model.total)}
            for name, model in models.items()
            if model.model.is_moe and not name.startswith(OF_DOCUMENTS)],
-          {"model": ("model", "模型"), "active": ("active (10⁹)", "激活量（10⁹）"),
-           "with": ("with embedding", "含输入嵌入"), "printed": ("published", "公开值"),
-           "share": ("active of total", "激活占总量")},
-          folded=("Active parameters, counted and published", "激活参数量：计数与公开值"))
+          {"model": common("model"), "active": say("active-in-thousand-millions"),
+           "with": say("with-embedding"), "printed": common("published"),
+           "share": say("active-of-total")},
+          folded=say("active-parameters-counted-and-published"))
 
 
 def of_the_document(stated: Count) -> None:

@@ -14,10 +14,14 @@ import catalogue
 from catalogue.deployments.physics_inputs import ALL_ALIKE, PIPELINED
 from catalogue.entries.formulas import neutral
 from catalogue.entries.hardware import Collective
+from catalogue.messages import messages
 from catalogue.reading.values import Value
 from notebooks.show import figures
 from notebooks.show.display import number, show, table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig
+
+common = messages("common")
+say = messages("pages/derivations/communication-groups")
 
 Text = tuple[str, str]
 Inputs = dict[str, Any]  # by name (SI)
@@ -34,8 +38,8 @@ NODE = 8  # cards of a node
 TOKENS = (1, 32, 256, 4096)
 FEW, CHUNK = 32, 4096  # tokens of a decode step, and of a chunk of a prompt
 LIBRARIES = {A2: "HCCL", B200: "NCCL"}  # whose measurements stand beside the links of a group
-NAMES: dict[str, Text] = {"ring": ("ring", "环"), "tree": ("tree", "树"),
-                          "one-shot": ("one-shot", "一轮"), "two-shot": ("two-shot", "两轮")}
+NAMES: dict[str, Text] = {"ring": common("ring"), "tree": say("tree"),
+                          "one-shot": say("one-shot"), "two-shot": say("two-shot")}
 DRAWN = ("tree", "ring", "one-shot", "two-shot")
 GB, KB = 1e9, 1e3
 
@@ -58,7 +62,7 @@ def microseconds(time: float, digits: int = 1) -> str:
 
 def tokens_text(tokens: int) -> Text:
     """So many tokens, with their unit."""
-    return f"{fmt_int(tokens)} token{'s' * (tokens > 1)}", f"{fmt_int(tokens)} token"
+    return say("tokens", count=tokens, tokens=fmt_int(tokens))
 
 
 def plain(values: Mapping[str, Value]) -> Inputs:
@@ -127,7 +131,7 @@ def links(even: sympy.Expr) -> None:
     def row(name: str) -> dict[str, Any]:
         card = card_inputs(name)
         return {"card": card_name(name),
-                "how": ("full mesh", "全互联") if card["full_mesh"] else ("switch", "交换芯片"),
+                "how": common("full-mesh") if card["full_mesh"] else common("switch"),
                 "pair": fmt_sig(card["pair_bandwidth"] / GB),
                 "card_rate": fmt_sig(card["device_link_bandwidth"] / GB),
                 "share": fmt_percent(card["collective_efficiency"], 0),
@@ -137,14 +141,11 @@ def links(even: sympy.Expr) -> None:
                 "half": fmt_sig(value(even, card, NODE) / KB, 2)}
 
     table(map(row, CARDS),
-          {"card": ("card", "卡"), "how": ("in a node", "节点内"),
-           "pair": ("to one card, $B_2^{l}$ (GB/s)", "到一张卡 $B_2^{l}$（GB/s）"),
-           "card_rate": ("to all, $B_l$ (GB/s)", "到全部卡 $B_l$（GB/s）"),
-           "share": ("reached, $\\eta_l$", "实际可达 $\\eta_l$"),
-           "network": ("network port, $B_n$ (GB/s)", "网口 $B_n$（GB/s）"),
-           "alpha": ("latency, $\\alpha$", "延迟 $\\alpha$"),
-           "network_alpha": ("across nodes, $\\alpha_n$", "跨节点 $\\alpha_n$"),
-           "half": ("$\\alpha\\,\\eta_l B_l$ (kB)", "$\\alpha\\,\\eta_l B_l$（kB）")}, wide=True)
+          {"card": common("card"), "how": say("in-node"), "pair": say("to-one-card-gb-s"),
+           "card_rate": say("to-all-gb-s"), "share": say("share-reached"),
+           "network": say("network-port-gb-s"), "alpha": say("latency-of-message"),
+           "network_alpha": say("across-nodes"),
+           "half": say("latency-times-bandwidth-kb")}, wide=True)
     hccs = catalogue.load_link("hccs-910b")
     assert hccs.links_per_device
     assert hccs.pair_bandwidth
@@ -190,11 +191,9 @@ def rates(inside: sympy.Expr) -> None:
             if name == A2:
                 number(f"bus-share-{ranks}", measured / all_links, fmt_percent, digits=0)
             number(f"{name}-{ranks}", all_links, rate_text)
-    table(rows, {"card": ("card", "卡"), "n": "$n$",
-                 "links": ("links of the group (GB/s)", "组内链路（GB/s）"),
-                 "rate": "$R_i$ (GB/s)",
-                 "measured": ("measured all-reduce (GB/s)", "实测 all-reduce（GB/s）"),
-                 "share": ("of the links", "占链路")})
+    table(rows, {"card": common("card"), "n": "$n$", "links": say("links-of-group-gb-s"),
+                 "rate": "$R_i$ (GB/s)", "measured": say("measured-all-reduce-gb-s"),
+                 "share": say("of-links")})
 
 
 def _ring(ranks: int) -> list[list[Message]]:
@@ -278,11 +277,9 @@ def algorithms(counts: Mapping[str, Sequence[sympy.Expr]], levels: sympy.Expr) -
             for key, expr in zip(("steps", "port", "pair"), exprs, strict=True)}
 
     table([row(NAMES[key], exprs) for key, exprs in counts.items()],
-          {"name": ("algorithm", "算法"), "steps": ("steps", "步数"),
-           "port": ("sent per rank ($Q$)", "每 rank 发送（$Q$）"),
-           "pair": ("between two ranks ($Q$)", "一对 rank 之间（$Q$）")})
-    show("In brackets for $n = 8$. In a step of the tree at most half of the ranks send.",
-         "括号内为 $n = 8$ 时的值。树的每一步至多一半 rank 在发送。")
+          {"name": say("algorithm"), "steps": say("steps"), "port": say("sent-per-rank"),
+           "pair": say("between-two-ranks")})
+    show(*say("in-brackets-for-eight-ranks"))
 
 
 def crossings(one_shot: Time, two_shot: Time, crossing: Time) -> None:
@@ -299,13 +296,10 @@ def crossings(one_shot: Time, two_shot: Time, crossing: Time) -> None:
         return result
 
     table(map(row, CARDS),
-          {"card": ("card", "卡"), "cross": "$Q_{1 \\to 2}$ (kB)",
-           "tokens": ("tokens", "折合 token"),
-           **{str(tokens): (f"{tokens_text(tokens)[0]} (µs)", f"{tokens_text(tokens)[1]}（µs）")
-              for tokens in TOKENS}})
-    show("Time of one all-reduce over eight cards, hidden size of DeepSeek-V3 in BF16; in brackets "
-         "the rounds of the faster method.",
-         "八卡一次 all-reduce 的时间，隐藏维度取 DeepSeek-V3，BF16；括号内为较快方法的轮数。")
+          {"card": common("card"), "cross": "$Q_{1 \\to 2}$ (kB)",
+           "tokens": say("crossing-in-tokens"),
+           **{str(tokens): say("tokens-us", tokens=tokens_text(tokens)) for tokens in TOKENS}})
+    show(*say("time-of-one-all-reduce"))
     for key, name in (("910b", A2), ("b200", B200)):
         number(f"cross-{key}", crossing(card_inputs(name), NODE) / token_bytes(), fmt_fixed,
                digits=0)
@@ -319,7 +313,7 @@ def draw_algorithms(times: Mapping[str, Time], bound: Time, lang: str) -> Figure
         axes.plot(sizes, [times[key](card, NODE, Q=size) * 1e6 for size in sizes],
                   color=figures.PALETTE[place], label=NAMES[key][lang == "zh"])
     axes.plot(sizes, [bound(card, NODE, Q=size) * 1e6 for size in sizes], color=figures.INK, lw=1,
-              ls=(0, (4, 3)), label={"en": "bound", "zh": "下界"}[lang])
+              ls=(0, (4, 3)), label=say("bound")[lang == "zh"])
     for tokens in (1, FEW, CHUNK):
         size, left = tokens * token_bytes(), tokens > FEW
         axes.axvline(size, color=figures.INK, lw=0.8, alpha=0.5)
@@ -329,8 +323,8 @@ def draw_algorithms(times: Mapping[str, Time], bound: Time, lang: str) -> Figure
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_ylim(1, None)
-    axes.set_xlabel({"en": "payload (B)", "zh": "数据量（B）"}[lang])
-    axes.set_ylabel({"en": "one all-reduce (µs)", "zh": "一次 all-reduce（µs）"}[lang])
+    axes.set_xlabel(say("payload-b")[lang == "zh"])
+    axes.set_ylabel(say("one-all-reduce-us")[lang == "zh"])
     axes.legend(loc="upper left")
     return figure
 
@@ -346,10 +340,9 @@ def levels(by_levels: Time, flat: Time) -> None:
 
     table([row(name, ranks, tokens) for name in CARDS for ranks in (16, 32)
            for tokens in (FEW, CHUNK)],
-          {"card": ("card", "卡"), "n": "$n$", "tokens": ("tokens", "token 数"),
-           "levels": ("by levels (µs)", "分层（µs）"),
-           "flat": ("one ring over the ports (µs)", "只走网口的单环（µs）"),
-           "eight": ("8 cards of one node (µs)", "同节点 8 卡（µs）")})
+          {"card": common("card"), "n": "$n$", "tokens": common("tokens"),
+           "levels": say("by-levels-us"), "flat": say("one-ring-over-ports-us"),
+           "eight": say("cards-of-one-node-us", cards=NODE)})
     two_nodes, one_node = (by_levels(card_inputs(A2), ranks, Q=FEW * token_bytes())
                            for ranks in (16, NODE))
     number("levels-16", two_nodes, microseconds)

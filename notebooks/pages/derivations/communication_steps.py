@@ -9,6 +9,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 import catalogue
+from catalogue.messages import messages
 from catalogue.reading.values import Value
 from notebooks.derive.formulas.derivation import Derivation
 from notebooks.derive.formulas.exported import evaluate_all
@@ -17,6 +18,9 @@ from notebooks.pages.derivations.communication_groups import A2, CARDS, CHUNK, F
 from notebooks.show import figures
 from notebooks.show.display import number, show, source, table
 from notebooks.show.numbers import fmt_bytes, fmt_fixed, fmt_int, fmt_percent, fmt_sig, fmt_time
+
+common = messages("common")
+say = messages("pages/derivations/communication-steps")
 
 Seconds = Callable[..., dict[str, float]]  # of card, phase, tokens and a deployment
 Nodes = Callable[[int], float]  # on how many of so many nodes a token is wanted
@@ -31,7 +35,7 @@ DRAWN = (("nvidia-h800", 16), ("nvidia-h800", 64), (A2, 16))
 DASHES: dict[str, Any] = {"low_latency": "-", "normal": (0, (4, 2))}
 TICKS = (1, 8, 64, 512, 4096)
 WAYS: dict[str, Text] = {
-    "low-latency": ("low latency", "低延迟"), "normal": ("normal", "普通"), "ring": ("ring", "环")}
+    "low-latency": common("low-latency"), "normal": common("normal-plain"), "ring": common("ring")}
 # bytes of an element, with the scales that are sent along
 SCALED: dict[str, float] = {"bf16": 2, "fp8": 1 + 4 / 128, "int8": 1 + 4 / 7168}
 
@@ -114,15 +118,10 @@ def sums(times: Seconds, count: int) -> None:
                   tensor=tensor)["all_reduce_time"] * 1e3, 1)
             for tensor in TENSOR for tokens in groups.TOKENS}
 
-    table(map(row, CARDS), {"card": ("card", "卡"), **{
-        f"{tensor}-{tokens}": (f"TP{tensor}, {fmt_int(tokens)} (ms)",
-                               f"TP{tensor}，{fmt_int(tokens)}（ms）")
+    table(map(row, CARDS), {"card": common("card"), **{
+        f"{tensor}-{tokens}": say("tp-of-tokens-ms", tensor=tensor, tokens=fmt_int(tokens))
         for tensor in TENSOR for tokens in groups.TOKENS}}, wide=True)
-    show("Time of all all-reduces and the all-gather of a step of DeepSeek-V3 in BF16, by "
-         "tensor-parallel size and tokens. The last column of each is a chunk of a prompt; "
-         "sixteen cards are two nodes.",
-         "DeepSeek-V3（BF16）一步的全部 all-reduce 与 all-gather，按张量并行度和 token 数列出，最大"
-         "一档为提示的一个分块；16 卡跨两个节点。")
+    show(*say("time-of-all-all-reduces"))
     opening, latency = whole_and_latency(times, "decode", FEW)
     payload = FEW * groups.token_bytes()
     number("open-count", count)
@@ -150,11 +149,10 @@ def draw_sums(times: Seconds, lang: str) -> Figure:
                                for count in tokens], ls=dash, color=figures.PALETTE[place],
                       label=groups.card_name(name)[lang == "zh"] if dash == "-" else None)
     figures.doubling(axes, TICKS)
-    axes.set(yscale="log", xlabel={"en": "tokens of the step", "zh": "一步的 token 数"}[lang],
-             ylabel={"en": "all-reduces of a step (ms)", "zh": "一步的 all-reduce（ms）"}[lang])
-    words = {"en": "{} cards", "zh": "{} 张卡"}[lang]
-    figures.legend(axes, {words.format(tensor): {"ls": dash} for tensor, dash
-                          in zip(TENSOR, dashes, strict=True)}, loc="upper left")
+    axes.set(yscale="log", xlabel=say("tokens-of-step")[lang == "zh"],
+             ylabel=say("all-reduces-of-step-ms")[lang == "zh"])
+    figures.legend(axes, {say("number-of-cards", cards=tensor)[lang == "zh"]: {"ls": dash}
+                          for tensor, dash in zip(TENSOR, dashes, strict=True)}, loc="upper left")
     return figure
 
 
@@ -166,14 +164,10 @@ def wanted(independent: Nodes, different: Nodes, formula: Nodes, grouped: Nodes)
     table([{"nodes": nodes, **{key: fmt_fixed(law(nodes), 2) for key, law in laws.items()},
             "copies": fmt_fixed(chosen * (nodes - 1) / nodes, 2),
             "once": fmt_fixed(formula(nodes) * (nodes - 1) / nodes, 2)} for nodes in NODES],
-          {"nodes": "$n_a$", "alone": ("without groups", "不分组"),
-           "different": ("different experts", "不分组，专家互不相同"),
-           "formula": ("$w_a$, from four groups", "$w_a$，限四组"),
-           "grouped": ("from four groups, different experts", "限四组，专家互不相同"),
-           "copies": ("over the network, low latency", "低延迟模式走网络的份数"),
-           "once": ("over the network, normal", "普通模式走网络的份数")})
-    show(f"Groups as in the configuration of DeepSeek-V3: {source(model.n_group)}.",
-         f"专家组取自 DeepSeek-V3 的配置：{source(model.n_group)}。")
+          {"nodes": "$n_a$", "alone": say("without-groups"), "different": say("different-experts"),
+           "formula": say("from-four-groups"), "grouped": say("from-four-groups-different-experts"),
+           "copies": say("over-network-low-latency"), "once": say("over-network-normal")})
+    show(*say("groups-as-in-configuration", origin=source(model.n_group)))
     for key, nodes in (("two", 2), ("eight", 8), ("many", 32)):
         number(f"nodes-{key}", chosen / formula(nodes), fmt_fixed, digits=1)
     for key in ("alone", "formula"):
@@ -204,16 +198,10 @@ def modes(lines: Lines) -> None:
                 "s2": fmt_fixed(per_normal * 1e6, 2), "at": fmt_int(at) if faster else "–"})
     number("crossing-least", min(crossings))
     number("crossing-most", max(crossings))
-    table(rows, {"card": ("card", "卡"), "e": "$e$", "a1": ("latency, low", "低延迟模式：延迟"),
-                 "a2": ("latency, normal", "普通模式：延迟"),
-                 "s1": ("per token, low (µs)", "低延迟模式：每 token（µs）"),
-                 "s2": ("per token, normal (µs)", "普通模式：每 token（µs）"),
-                 "at": ("normal faster from (tokens)", "普通更快的起点（token）")})
-    show("Dispatch in FP8 (910B2: INT8) and combine in BF16 of one layer of DeepSeek-V3, "
-         "data-parallel attention ($t = 1$); tokens are those of a rank."
-         + " A dash: normal mode is never faster." * never,
-         "DeepSeek-V3 一层的分发（FP8，910B2 为 INT8）与合并（BF16），注意力数据并行（$t = 1$）；"
-         "token 数为每 rank。" + "“–”表示普通模式始终不更快。" * never)
+    table(rows, {"card": common("card"), "e": "$e$", "a1": say("latency-low"),
+                 "a2": say("latency-normal"), "s1": say("per-token-low-us"),
+                 "s2": say("per-token-normal-us"), "at": say("normal-faster-from-tokens")})
+    show(*say("dispatch-in-fp8-and-combine", never=never))
 
 
 def draw_modes(lines: Lines, lang: str) -> Figure:
@@ -223,14 +211,13 @@ def draw_modes(lines: Lines, lang: str) -> Figure:
     for place, (name, ranks) in enumerate(DRAWN):
         for mode, dash in DASHES.items():
             latency, each = lines(name, ranks, mode)
-            card, comma = groups.card_name(name)[lang == "zh"], {"en": ", ", "zh": "，"}[lang]
+            label = say("card-and-ranks", card=groups.card_name(name), ranks=ranks)[lang == "zh"]
             axes.plot(tokens, [(latency + each * count) * 1e6 for count in tokens], ls=dash,
                       color=figures.PALETTE[place],
-                      label=f"{card}{comma}EP{ranks}" if dash == "-" else None)
+                      label=label if dash == "-" else None)
     figures.doubling(axes, TICKS)
-    axes.set(yscale="log", xlabel={"en": "tokens of a rank", "zh": "每 rank 的 token 数"}[lang],
-             ylabel={"en": "dispatch and combine, one layer (µs)",
-                     "zh": "单层分发与合并（µs）"}[lang])
+    axes.set(yscale="log", xlabel=say("tokens-of-rank")[lang == "zh"],
+             ylabel=say("dispatch-and-combine-one-layer")[lang == "zh"])
     figures.legend(axes, {WAYS[mode.replace("_", "-")][lang == "zh"]: {"ls": dash}
                           for mode, dash in DASHES.items()}, loc="upper left")
     return figure
@@ -252,12 +239,11 @@ def pipelines(times: Seconds) -> None:
                 number("pipeline-own", parts["deep"], groups.microseconds)
         rows.append(row)
     headings = {"wide": ("TP16 all-reduces", "TP16 all-reduce"),
-                "sum": ("TP8×PP2 all-reduces", "TP8×PP2 all-reduce"),
-                "deep": ("hand-over", "级间交接")}
-    table(rows, {"card": ("card", "卡"), **{
-        f"{phase}-{key}": (f"{en}, {fmt_int(tokens)} (ms)", f"{zh}，{fmt_int(tokens)}（ms）")
+                "sum": ("TP8×PP2 all-reduces", "TP8×PP2 all-reduce"), "deep": say("hand-over")}
+    table(rows, {"card": common("card"), **{
+        f"{phase}-{key}": say("part-of-tokens-ms", tokens=fmt_int(tokens), part=part)
         for phase, tokens in (("decode", FEW), ("prefill", CHUNK))
-        for key, (en, zh) in headings.items()}}, wide=True)
+        for key, part in headings.items()}}, wide=True)
 
 
 def transfers(derivation: Derivation) -> None:
@@ -276,9 +262,8 @@ def transfers(derivation: Derivation) -> None:
     table([{"card": groups.card_name(name), "1": fmt_sig(transfer(name, 1) * 1e3),
             "stages": fmt_sig(transfer(name, 1, stages=2) * 1e3),
             "heads": fmt_sig(transfer(name, 8, expanded / 8) * 1e3)} for name in CARDS],
-          {"card": ("card", "卡"), "1": ("one stage (ms)", "一级（ms）"),
-           "stages": ("two stages (ms)", "两级（ms）"),
-           "heads": ("eight ports, if all heads were cached (ms)", "八个网口，若缓存全部头（ms）")})
+          {"card": common("card"), "1": say("one-stage-ms"), "stages": say("two-stages-ms"),
+           "heads": say("eight-ports-if-all-heads")})
     number("transfer-prompt", PROMPT)
     number("transfer-bytes", PROMPT * v3["num_hidden_layers"] * latent, fmt_bytes, unit="MB",
            digits=0)

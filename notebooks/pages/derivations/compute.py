@@ -16,6 +16,7 @@ import catalogue
 from catalogue.entries.formulas import neutral
 from catalogue.entries.hardware import Device
 from catalogue.entries.trees import evaluate
+from catalogue.messages import messages
 from catalogue.reading.values import Value
 from notebooks.derive.formulas.derivation import Derivation
 from notebooks.derive.formulas.symbols import latex
@@ -27,6 +28,9 @@ from notebooks.show import figures
 from notebooks.show.display import LANGUAGES, figure, number, show, source, sourced, table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig
 
+common = messages("common")
+say = messages("pages/derivations/compute")
+
 Text = tuple[str, str]
 Values = Mapping[str, Any]  # inputs and quantities of a step by name
 Distinct = Callable[[float, float], float]  # experts of a layer, of tokens and the skew
@@ -35,57 +39,58 @@ DASHED, DOTTED = (0, (4, 3)), (0, (1, 2))
 USUAL = {**neutral(), "multiply_add_flops": 2, "even_routing": 1, "core_tile_rows": 16,
          "sparse_tile_rows": 16}
 PARTS: dict[str, Text] = {
-    "tokens": ("tokens", "token"), "rows": ("rows of logits", "logits 行数"),
-    "attended": ("attended to, $A$", "关注的位置 $A$"),
-    "in_window": ("attended to in a window, $A_w$", "窗口内关注的位置 $A_w$"),
-    "indexed": ("scored by an indexer", "索引器打分的位置"),
-    "read": ("cached positions read", "读取的缓存位置"),
-    "read_in_window": ("read in a window", "窗口内读取的位置"),
-    "read_keys": ("index keys read", "读取的索引键"),
-    "expanded": ("expanded again", "重新展开的位置")}
+    "tokens": ("tokens", "token"), "rows": say("rows-of-logits"),
+    "attended": say("positions-attended-to"),
+    "in_window": say("attended-to-in-window"),
+    "indexed": say("scored-by-indexer"),
+    "read": say("cached-positions-read"),
+    "read_in_window": say("read-in-window"),
+    "read_keys": say("index-keys-read"),
+    "expanded": say("expanded-again")}
 CACHED = (0, 32, 256, 131072)  # tokens
 TOKENS = (1, 8, 32, 128, 512)  # that share the experts
 TOKENS_OF_A_RANK = 128
+EXPERTS, CHOSEN = 256, 8  # of a layer, as simulated
 FEW_EXPERTS = 144, 320  # ranks, each with one or two
 REQUESTS = [2**n for n in range(15)]  # of a replica
 OPERATORS: dict[str, Text] = {
-    "embedding": ("embedding", "嵌入"),
-    "embedding_all_reduce": ("all-reduce of the embedding", "嵌入的 all-reduce"),
-    "input_norm": ("norm before attention", "注意力前归一化"),
-    "q_a": ("query down", "查询降维"), "q_a_norm": ("norm of the query latent", "查询潜向量归一化"),
-    "q_b": ("query up", "查询升维"), "kv_a": ("key/value down", "键值降维"),
-    "kv_norm": ("norm of the latent", "键值潜向量归一化"),
-    "expand_kv": ("key/value up, expanded", "键值升维（展开）"),
-    "absorb_k": ("key up, absorbed", "键升维（吸收）"),
-    "core": ("scores and values", "打分与取值"),
-    "absorb_v": ("value up, absorbed", "值升维（吸收）"), "o": ("output projection", "输出投影"),
-    "attention_all_reduce": ("all-reduce after attention", "注意力后的 all-reduce"),
-    "post_norm": ("norm before the network", "前馈前归一化"),
-    "gate_up": ("dense: gate and up", "稠密：门控与升维"),
-    "gate": ("dense: gate", "稠密：门控相乘"), "down": ("dense: down", "稠密：降维"),
-    "router": ("router", "路由器"), "permute": ("rows gathered and returned", "各行的收集与归还"),
-    "routed_gate_up": ("routed experts: gate and up", "路由专家：门控与升维"),
-    "routed_gate": ("routed experts: gate", "路由专家：门控相乘"),
-    "routed_down": ("routed experts: down", "路由专家：降维"),
-    "shared_gate_up": ("shared expert: gate and up", "共享专家：门控与升维"),
-    "shared_gate": ("shared expert: gate", "共享专家：门控相乘"),
-    "shared_down": ("shared expert: down", "共享专家：降维"),
-    "mlp_all_reduce": ("all-reduce after the network", "前馈后的 all-reduce"),
-    "final_norm": ("final norm", "末层归一化"), "head": ("output head", "输出头"),
-    "logits_all_gather": ("all-gather of the logits", "logits 的 all-gather")}
+    "embedding": common("embedding"),
+    "embedding_all_reduce": say("all-reduce-of-embedding"),
+    "input_norm": say("norm-before-attention"),
+    "q_a": say("query-down"), "q_a_norm": say("norm-of-query-latent"),
+    "q_b": say("query-up"), "kv_a": say("key-value-down"),
+    "kv_norm": say("norm-of-latent"),
+    "expand_kv": say("key-value-up-expanded"),
+    "absorb_k": say("key-up-absorbed"),
+    "core": say("scores-and-values"),
+    "absorb_v": say("value-up-absorbed"), "o": say("output-projection"),
+    "attention_all_reduce": say("all-reduce-after-attention"),
+    "post_norm": say("norm-before-network"),
+    "gate_up": say("dense-gate-and-up"),
+    "gate": say("dense-gate"), "down": say("dense-down"),
+    "router": common("router"), "permute": say("rows-gathered-and-returned"),
+    "routed_gate_up": say("routed-experts-gate-and-up"),
+    "routed_gate": say("routed-experts-gate"),
+    "routed_down": say("routed-experts-down"),
+    "shared_gate_up": say("shared-expert-gate-and-up"),
+    "shared_gate": say("shared-expert-gate"),
+    "shared_down": say("shared-expert-down"),
+    "mlp_all_reduce": say("all-reduce-after-network"),
+    "final_norm": say("final-norm"), "head": common("output-head"),
+    "logits_all_gather": say("all-gather-of-logits")}
 MOVED = ("weight_bytes", "activation_bytes", "kv_bytes")
 OPERATOR_COLUMNS: dict[str, str | Text] = {
-    "name": ("operator", "算子"), "count": ("times", "次数"), "flops": "GFLOP",
-    "weight_bytes": ("weights (GB)", "权重（GB）"),
-    "activation_bytes": ("activations (GB)", "激活（GB）"),
-    "kv_bytes": ("cache (GB)", "缓存（GB）"), "intensity": "FLOP/B",
-    "payload": ("payload of each (MB)", "单次数据量（MB）")}
+    "name": common("operator"), "count": say("times-per-step"), "flops": "GFLOP",
+    "weight_bytes": say("weights-gb"),
+    "activation_bytes": say("activations-gb"),
+    "kv_bytes": say("cache-gb"), "intensity": "FLOP/B",
+    "payload": say("payload-of-each-mb")}
 CURVES: dict[tuple[str, int], Text] = {  # by class and tensor-parallel size
-    ("dense_mlp", 8): ("dense networks", "稠密网络"),
-    ("attention", 8): ("attention projections", "注意力投影"),
-    ("routed_expert", 8): ("routed experts", "路由专家"),
-    ("core", 8): ("core, 16 heads", "核心，16 头"),
-    ("core", 1): ("core, 128 heads", "核心，128 头")}
+    ("dense_mlp", 8): common("dense-networks"),
+    ("attention", 8): common("attention-projections"),
+    ("routed_expert", 8): common("routed-experts"),
+    ("core", 8): say("core-of-heads", heads=16),
+    ("core", 1): say("core-of-heads", heads=128)}
 
 
 class Steps:
@@ -129,7 +134,7 @@ def moved(values: Values, phase: str) -> Any:
 def cases(rows: Iterable[tuple[str | Text, sympy.Expr]]) -> None:
     """What something comes out as, case by case, in the letters of the book."""
     table([{"case": case, "value": f"${latex(expr)}$"} for case, expr in rows],
-          {"case": ("case", "情形"), "value": ("comes out as", "结果")})
+          {"case": common("case"), "value": common("comes-out-as")})
 
 
 def ends_of_the_intensity(few: sympy.Expr, many: sympy.Expr) -> None:
@@ -142,13 +147,9 @@ def parts_of_a_step(compositions: Mapping[str, Composition]) -> None:
     table([{"part": name}
            | {phase: f"${latex(getattr(compositions[phase], part))}$" for phase in PHASES}
            for part, name in PARTS.items()],
-          {"part": ("per micro-batch", "每个微批"), "decode": ("decode step", "解码步"),
-           "prefill": ("chunk of one prompt", "单条提示的分块"),
-           "burst": ("chunk of a burst", "突发的分块")}, wide=True)
-    show("A step split into $\\mu$ micro-batches does everything $\\mu$ times, on $1/\\mu$ of the "
-         "tokens each. A chunk has $T_1$ tokens, or $T_b$ where several prompts share it.",
-         "分成 $\\mu$ 个微批的步，把每件事做 $\\mu$ 遍，每遍只含 $1/\\mu$。"
-         "一个分块有 $T_1$ 个 token，由多条提示共用时为 $T_b$ 个。")
+          {"part": say("per-micro-batch"), "decode": common("decode-step"),
+           "prefill": say("chunk-of-one-prompt"), "burst": say("chunk-of-burst")}, wide=True)
+    show(*say("step-split-into-micro-batches"))
 
 
 def rows_of_tiles(tiles: Mapping[str, float], heads: int) -> None:
@@ -164,11 +165,9 @@ def rows_of_tiles(tiles: Mapping[str, float], heads: int) -> None:
 
 def positions_of_prompts(half: sympy.Expr, surplus: sympy.Expr, expanded: sympy.Expr) -> None:
     """Positions attended to by a prompt, those that chunks add, and those expanded again."""
-    cases([(("positions, no prefix, over $n^2$, $n \\to \\infty$",
-             "无前缀时位置数与 $n^2$ 之比，$n \\to \\infty$"), half),
-           (("positions of $m$ chunks of $T$ tokens, less those of one of $m\\,T$",
-             "$m$ 个 $T$ token 的分块与一个 $m\\,T$ token 的分块的位置数之差"), surplus),
-           (("positions expanded again", "重新展开的位置数"), expanded)])
+    cases([(say("positions-without-prefix"), half),
+           (say("positions-that-chunks-add"), surplus),
+           (say("positions-expanded-again"), expanded)])
 
 
 def _ticks(ax: Axes, powers: Sequence[int]) -> None:
@@ -190,7 +189,7 @@ def absorb_or_expand(ratio: Callable[[float, float], float], limit: float) -> No
         lengths = [2 ** (n / 8) for n in range(97)]
         for before, colour in zip(CACHED, figures.PALETTE, strict=False):
             ax.plot(lengths, [ratio(n, before) for n in lengths], color=colour,
-                    label=(f"{before:,} cached", f"已缓存 {before:,}")[at])
+                    label=say("tokens-cached", tokens=f"{before:,}")[at])
         ax.axhline(1, color=figures.INK, lw=1, ls=DASHED)
         ax.axvline(limit, color=figures.INK, lw=1, ls=DOTTED)
         ax.annotate(f"$T^*$ = {limit:.0f}", (limit, 0.02), xytext=(5, 0),
@@ -199,8 +198,8 @@ def absorb_or_expand(ratio: Callable[[float, float], float], limit: float) -> No
         _ticks(ax, [1, 4, 16, 64, 256, 1024, 4096])
         levels = [0.01, 0.1, 1]
         ax.set_yticks(levels, [f"{n:g}" for n in levels])
-        ax.set_xlabel(("tokens of the request in the step", "请求在这一步中的 token 数")[at])
-        ax.set_ylabel(("absorbed / expanded", "吸收与展开的运算之比")[at])
+        ax.set_xlabel(say("tokens-of-request-in-step")[at])
+        ax.set_ylabel(say("absorbed-expanded")[at])
         ax.legend(loc="lower right")
         return fig
 
@@ -220,13 +219,12 @@ def distinct_by_skew(distinct: Distinct, experts: int, chosen: int, skews: Seque
     table([{"tokens": tokens} | {str(psi): fmt_fixed(distinct(tokens, psi), 1) for psi in skews}
            for tokens in TOKENS],
           {"tokens": "$B_e$"} | {str(psi): f"$\\psi = {psi:g}$" for psi in skews})
-    show(f"Distinct experts of {experts} in a layer of DeepSeek-V3, {chosen} chosen per token.",
-         f"DeepSeek-V3 每层 {experts} 个专家、每 token 选 {chosen} 个时，选中的不同专家数。")
+    show(*say("distinct-experts-of-in-layer", experts=experts, chosen=chosen))
     number("experts-uniform", distinct(32, 0), fmt_fixed, digits=0)
     number("skew-counted", counted.value, fmt_fixed, digits=2)
     number("experts-counted", distinct(32, counted.value), fmt_fixed, digits=0)
-    sourced([(("skew of the routing, $\\psi$", "路由倾斜 $\\psi$"), counted)],
-            folded=("Where $\\psi$ comes from", "$\\psi$ 的来源"))
+    sourced([(say("skew-of-routing"), counted)],
+            folded=say("where-skew-comes-from"))
 
 
 def skewed_experts(distinct: Distinct, experts: int, chosen: int, skews: Sequence[float]) -> None:
@@ -239,12 +237,12 @@ def skewed_experts(distinct: Distinct, experts: int, chosen: int, skews: Sequenc
         fig, ax = figures.axes(height=3.6)
         for (psi, curve), colour in zip(curves.items(), figures.PALETTE, strict=False):
             ax.plot(batches, curve, color=colour,
-                    label=("skew", "倾斜")[at] + f" $\\psi$ = {psi:g}")
+                    label=say("curve-of-skew", skew=f"{psi:g}")[at])
         ax.plot(batches, [min(chosen * n, experts) for n in batches], color=figures.INK, lw=1,
-                ls=DASHED, label=("upper bound", "上界")[at])
+                ls=DASHED, label=common("upper-bound")[at])
         _ticks(ax, [1, 4, 16, 64, 256, 1024])
-        ax.set_xlabel(("tokens that share the experts", "共用一组专家的 token 数")[at])
-        ax.set_ylabel(("distinct experts per layer", "每层不同专家数")[at])
+        ax.set_xlabel(common("tokens-that-share-experts")[at])
+        ax.set_ylabel(common("distinct-experts-per-layer")[at])
         ax.legend(loc="lower right")
         return fig
 
@@ -269,15 +267,13 @@ def fullest_ranks(imbalance: Callable[..., float], skew: Value) -> None:
                      "numbered": fmt_percent(law[0], 0) if 0 in law else "",
                      "drawn": fmt_percent(drawn[0], 0) if 0 in drawn else "",
                      "placed": fmt_percent(law[1], 0), "placed_drawn": fmt_percent(drawn[1], 0)})
-    table(rows, {"ranks": ("ranks", "rank 数"), "spares": ("spares", "冗余专家"),
-                 "numbered": ("index order", "按编号"), "drawn": ("simulated", "抽样"),
-                 "placed": ("by load", "按负载"), "placed_drawn": ("simulated", "抽样")})
+    table(rows, {"ranks": common("ranks"), "spares": say("spares"),
+                 "numbered": say("index-order"), "drawn": say("simulated"),
+                 "placed": common("by-load"), "placed_drawn": say("simulated")})
     for ranks in FEW_EXPERTS:
         number(f"fullest-{ranks}", left[ranks], fmt_percent, digits=0)
-    show("By how much the fullest rank exceeds the mean load. 256 experts, 8 per token, "
-         f"{TOKENS_OF_A_RANK} tokens per rank, $\\psi$ = {skew.value:g}: {source(skew)}.",
-         "最满的 rank 超出平均负载的比例。256 个专家，每 token 选 8 个，"
-         f"每 rank {TOKENS_OF_A_RANK} 个 token，$\\psi$ = {skew.value:g}：{source(skew)}。")
+    show(*say("excess-of-fullest-rank", experts=EXPERTS, chosen=CHOSEN, tokens=TOKENS_OF_A_RANK,
+              skew=f"{skew.value:g}", origin=source(skew)))
 
 
 def _accounting(rows: Iterable[Operator], values: Values) -> Iterator[dict[str, Any]]:
@@ -305,22 +301,17 @@ def operators(rows: Mapping[str, Iterable[Operator]], values: Values) -> None:
     """
     def in_all(phase: str) -> dict[str, str | Text]:
         flops, through = operations(values, phase), moved(values, phase)
-        return {"name": ("**matmuls; all bytes**", "**矩阵乘；全部字节**"),
-                "flops": f"**{fmt_sig(flops / GIGA)}**",
+        return {"name": say("matmuls-all-bytes"), "flops": f"**{fmt_sig(flops / GIGA)}**",
                 "activation_bytes": f"**{fmt_sig(through / GIGA)}**",
                 "intensity": f"**{fmt_sig(flops / through)}**"}
 
     decode, prefill = ([*_accounting(rows[phase], values), in_all(phase)]
                        for phase in ("decode", "prefill"))
     table(decode, OPERATOR_COLUMNS, wide=True)
-    show("A decode step of DeepSeek-V3 in BF16: 32 requests at 4,096 tokens of context, one of "
-         "eight tensor-parallel ranks, amounts of all layers. Operations of norms and gates are "
-         "approximate.",
-         "DeepSeek-V3（BF16）的一个解码步：32 个请求，上下文 4,096 token，八个张量并行 rank 之一，"
-         "各层合计。归一化与门控的运算数为近似值。")
+    show(*say("operators-of-decode-step", requests=fmt_int(values["concurrency"]),
+              context=fmt_int(values["input_tokens"] + 1)))
     table(prefill, OPERATOR_COLUMNS, wide=True,
-          folded=("A chunk of prefill: one prompt of 4,096 tokens",
-                  "一个预填充分块：一条 4,096 token 的提示"))
+          folded=say("operators-of-chunk", prompt=fmt_int(values["prefill_tokens"])))
 
 
 def numbers_of_operators(rows: Mapping[str, Iterable[Operator]], values: Values,
@@ -369,8 +360,8 @@ def intensity_of_classes(step: Steps, cards: Sequence[tuple[Device, str]],
         _ticks(ax, [1, 4, 16, 64, 256, 1024, 4096, 16384])
         levels = [1, 10, 100, 1000]
         ax.set_yticks(levels, [f"{n:,}" for n in levels])
-        ax.set_xlabel(("requests of a replica, one token each", "副本的请求数，每个一个 token")[at])
-        ax.set_ylabel(("FLOP per byte", "每字节运算数")[at])
+        ax.set_xlabel(say("requests-of-replica-one-token")[at])
+        ax.set_ylabel(say("flop-per-byte")[at])
         ax.legend(loc="lower right", fontsize=8.5)
         return fig
 

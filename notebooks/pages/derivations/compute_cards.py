@@ -12,11 +12,15 @@ from typing import Any
 
 import catalogue
 from catalogue.entries.hardware import Device
+from catalogue.messages import messages
 from catalogue.reading.values import Value
 from notebooks.pages.catalogue.tables.hardware import benchmarks
 from notebooks.pages.derivations.compute import Steps
 from notebooks.show.display import number, show, sourced, table
-from notebooks.show.numbers import fmt_fixed, fmt_percent
+from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent
+
+common = messages("common")
+say = messages("pages/derivations/compute-cards")
 
 Text = tuple[str, str]
 Ridge = Callable[[Device, str], float]  # of a card and a dtype [FLOP/B]
@@ -25,14 +29,14 @@ TERA, MILLISECONDS = 1e12, 1e3
 HEADS = 128  # of DeepSeek-V3
 CARDS = ("ascend-910b1", "ascend-910b2", "ascend-910b4", "nvidia-h20", "nvidia-h800")
 NARROW = {"bf16": "bf16", "int8": "int8-channel", "fp8": "fp8-block128"}  # format of weights
-CARD: Text = ("card", "卡")
+CARD: Text = common("card")
 CLASS_NAMES: dict[str, Text] = {
-    "attention": ("attention projections", "注意力投影"), "core": ("attention core", "注意力核心"),
-    "dense_mlp": ("dense networks", "稠密网络"), "shared_expert": ("shared experts", "共享专家"),
-    "routed_expert": ("routed experts", "路由专家"), "router": ("router", "路由器"),
-    "head": ("output head", "输出头")}
+    "attention": common("attention-projections"), "core": common("attention-core"),
+    "dense_mlp": common("dense-networks"), "shared_expert": common("shared-experts"),
+    "routed_expert": common("routed-experts"), "router": common("router"),
+    "head": common("output-head")}
 PRECISIONS = {"ascend-910b2": "w8a8-int8", "nvidia-h20": "fp8-block", "nvidia-h800": "fp8-block"}
-PHASES: dict[str, Text] = {"decode": ("decode", "解码"), "prefill": ("prefill", "预填充")}
+PHASES: dict[str, Text] = {"decode": common("decode"), "prefill": common("prefill")}
 MEASURED = (("ascend-910b2", "bf16"), ("ascend-910b2", "int8"), ("nvidia-h800", "fp8"),
             ("nvidia-h20", "fp8"))
 MECHANISMS = {"ascend-910b2": "ascend-910b", "nvidia-h800": "nvidia-h800",
@@ -74,8 +78,8 @@ def rows_at_the_ridge(cards: Mapping[str, Device], ridge: Ridge) -> list[list[fl
                   "ridge": fmt_fixed(ridge(card, dtype), 0), "rows": fmt_fixed(number_of_rows, 0)}
                  for dtype, number_of_rows in zip(dtypes, needed, strict=True)]
         at.append(needed)
-    table(rows, {"card": CARD, "dtype": ("weights and arithmetic", "权重与运算"),
-                 "ridge": "$R$ (FLOP/B)", "rows": ("rows at the ridge", "脊点处的行数")})
+    table(rows, {"card": CARD, "dtype": say("weights-and-arithmetic"),
+                 "ridge": "$R$ (FLOP/B)", "rows": say("rows-at-ridge")})
     for name in ("nvidia-h20", "nvidia-h800", "ascend-910b2"):
         number(f"ridge-{name.partition('-')[2]}", ridge(cards[name], "bf16"), fmt_fixed, digits=0)
     return at
@@ -91,9 +95,8 @@ def vector_units(cards: Mapping[str, Device]) -> list[float]:
         points.append(peak.value / _bandwidth(card))
         rows.append({"card": _name(card), "dtype": dtype.upper(),
                      "peak": fmt_fixed(peak.value / TERA, 1), "ridge": fmt_fixed(points[-1], 1)})
-    table(rows, {"card": CARD, "dtype": ("vector unit, dtype", "向量单元的数据类型"),
-                 "peak": ("peak (TFLOPS)", "峰值（TFLOPS）"),
-                 "ridge": ("ridge point (FLOP/B)", "脊点（FLOP/B）")})
+    table(rows, {"card": CARD, "dtype": say("vector-unit-dtype"), "peak": say("peak-tflops"),
+                 "ridge": say("ridge-point-flop-b")})
     return points
 
 
@@ -131,17 +134,13 @@ def when_decode_is_bound(cards: Mapping[str, Device], ridge: Ridge,
                      "whole": fmt_fixed(whole / point, 2), "cut": fmt_fixed(cut / point, 2),
                      "heads": fmt_fixed(HEADS * point / whole, 0)})
     table(rows, {
-        "card": CARD, "ridge": ("$R$, BF16", "$R$（BF16）"),
-        "dense": ("dense: tokens", "稠密：token 数"),
-        "moe": ("MoE: tokens that share the experts", "MoE：共用专家的 token 数"),
-        "whole": ("core, 128 heads: $I/R$", "核心，128 头：$I/R$"),
-        "cut": ("core, 16 heads: $I/R$", "核心，16 头：$I/R$"),
-        "heads": ("heads at the ridge", "脊点处的头数")})
-    show("DeepSeek-V3 in BF16, uniform routing, nominal rates. Token counts are where arithmetic "
-         "takes as long as reading; above $I/R = 1$ the core is compute-bound. Only heads "
-         "that are needed are counted, not whole tiles.",
-         "DeepSeek-V3，BF16，路由均匀，标称速率。token 数指计算与读取用时相等处；$I/R$ "
-         "大于 1 时核心受限于算力；只计所需的头，不计凑满的整块。")
+        "card": CARD, "ridge": say("ridge-point-bf16"),
+        "dense": say("dense-tokens"),
+        "moe": say("moe-tokens-that-share-experts"),
+        "whole": say("core-of-heads", heads=HEADS),
+        "cut": say("core-of-heads", heads=HEADS // 8),
+        "heads": say("heads-at-ridge")})
+    show(*say("how-decode-is-bound"))
 
 
 def bounds_by_class(step: Steps, cards: Mapping[str, Device], ridge: Ridge
@@ -152,9 +151,8 @@ def bounds_by_class(step: Steps, cards: Mapping[str, Device], ridge: Ridge
     """
     over: dict[str, dict[str, str | Text]] = {kind: {"kind": name}
                                               for kind, name in CLASS_NAMES.items()}
-    lower: dict[str, str | Text] = {"kind": ("sum of the larger (ms)", "取较大者之和（ms）")}
-    upper: dict[str, str | Text] = {"kind": ("sum of both (ms)", "两者之和（ms）")}
-    headings: dict[str, Text] = {}
+    lower: dict[str, str | Text] = {"kind": say("sum-of-larger-ms")}
+    upper: dict[str, str | Text] = {"kind": say("sum-of-both-ms")}
     bounds = []
     for name, precision in PRECISIONS.items():
         tile = catalogue.load("mechanisms", MECHANISMS[name]).core_tile_rows
@@ -171,17 +169,12 @@ def bounds_by_class(step: Steps, cards: Mapping[str, Device], ridge: Ridge
             lower[f"{phase} {name}"] = fmt_fixed(MILLISECONDS * low, 1)
             upper[f"{phase} {name}"] = fmt_fixed(MILLISECONDS * high, 1)
             bounds.append((low, high))
-    for phase, title in PHASES.items():
-        for name in PRECISIONS:
-            english, chinese = _name(cards[name])
-            headings[f"{phase} {name}"] = f"{english}, {title[0]}", f"{chinese}，{title[1]}"
-    table([*over.values(), lower, upper], {"kind": ("class", "类别")} | headings, wide=True)
-    show("DeepSeek-V3, one of eight tensor-parallel ranks; 32 requests at 4,096 tokens of context, "
-         "and a prompt of 4,096 tokens, uniform routing; W8A8 on the 910B2, FP8 on H20 and H800. "
-         "Above 1 a class is compute-bound.",
-         "DeepSeek-V3，八个张量并行 rank 之一；32 个请求、上下文 4,096 token，"
-         "以及一条 4,096 token 的提示，路由均匀；910B2 用 W8A8，"
-         "H20 与 H800 用 FP8。大于 1 表示受限于算力。")
+    headings = {f"{phase} {name}": say("card-in-phase", card=_name(cards[name]), phase=title)
+                for phase, title in PHASES.items() for name in PRECISIONS}
+    table([*over.values(), lower, upper], {"kind": common("class")} | headings, wide=True)
+    show(*say("how-classes-are-bound", requests=fmt_int(values["concurrency"]),
+              context=fmt_int(values["input_tokens"] + 1),
+              prompt=fmt_int(values["prefill_tokens"])))
     return bounds
 
 
@@ -214,13 +207,11 @@ def gains_of_narrow_weights(cards: Mapping[str, Device], gain: Callable[[Device]
             "least": fmt_fixed(of_card.least, 2), "most": fmt_fixed(of_card.most, 2),
             "hoped": fmt_fixed(ratio, 2), "share": fmt_percent(share(name), 0)}
            for name, of_card in gains.items()],
-          {"card": CARD, "hoped": ("ratio of bytes", "字节之比"),
-           "least": ("gain, $\\zeta = 2 b_{16}$", "加速，$\\zeta = 2 b_{16}$"),
-           "gain": (f"gain, $\\zeta$ = {traffic.written}", f"加速，$\\zeta$ = {traffic.written}"),
-           "most": ("gain as $b \\to 0$", "$b \\to 0$ 时的加速"),
-           "share": ("weights stream at, of the nominal bandwidth", "权重读取速率占标称带宽")})
-    sourced([(("$\\zeta$, L2 traffic per weight", "$\\zeta$，每个权重的 L2 读写量"), traffic)],
-            folded=("Where $\\zeta$ comes from", "$\\zeta$ 的来源"))
+          {"card": CARD, "hoped": say("ratio-of-bytes"), "least": say("gain-with-all-traffic"),
+           "gain": say("gain-with-traffic", traffic=traffic.written),
+           "most": say("gain-without-size"), "share": say("weights-stream-at-of-nominal")})
+    sourced([(say("l2-traffic-per-weight"), traffic)],
+            folded=say("where-traffic-comes-from"))
     number("widened-hoped", ratio, fmt_fixed, digits=1)
     number("widened-worst", min(one.counted for one in gains.values()), fmt_fixed, digits=1)
     number("widened-best", max(one.least for one in gains.values()), fmt_fixed, digits=1)
@@ -275,31 +266,20 @@ def reached_of_the_peak(cards: Mapping[str, Device]) -> dict[tuple[str, str], di
     reached = {(name, dtype): {entry.rows[0]: entry for entry in _matmuls(cards[name], dtype)}
                for name, dtype in MEASURED}
     table([entry.row() for by_rows in reached.values() for entry in by_rows.values()], {
-        "card": CARD, "dtype": ("type", "类型"), "rows": ("rows", "行数"),
-        "bound": ("roofline, of the peak", "屋顶线（占峰值）"),
-        "reached": ("measured, of the peak", "实测（占峰值）"), "range": ("range", "范围"),
-        "of": ("measured of roofline", "实测占屋顶线")})
-    show("Medians over the shapes of a class of rows, ranges from the worst to the best shape; the "
-         "roofline is taken at the geometric mean of the rows. Weights that stay in the L2 cache "
-         "can pass it.",
-         "数值为同一行数档内各形状的中位数，范围自最差至最好；屋顶线取行数的几何平均处。"
-         "权重留在 L2 缓存中时可以越过屋顶线。")
+        "card": CARD, "dtype": common("type"), "rows": common("rows"),
+        "bound": say("roofline-of-peak"),
+        "reached": say("measured-of-peak"), "range": common("range"),
+        "of": say("measured-of-roofline")})
+    show(*say("medians-over-shapes"))
     sourced(_taken(cards), wide=True,
-            folded=("What the book takes from such measurements", "本书据此类实测所取的数值"))
+            folded=say("what-book-takes-from-such"))
     return reached
 
 
 def _taken(cards: Mapping[str, Device]) -> list[tuple[Text, Value]]:
     """The mechanisms that rest on such measurements."""
     priors = {name: catalogue.load("mechanisms", prior) for name, prior in MECHANISMS.items()}
-    taken = []
-    for name, dtype in MEASURED:
-        english, chinese = _name(cards[name])
-        taken.append(((f"{english}, {dtype.upper()}: share of the peak with many rows",
-                       f"{chinese}，{dtype.upper()}：行数足够多时的峰值利用率"),
-                      getattr(priors[name].gemm_efficiency, dtype)))
-    for name, prior in priors.items():
-        english, chinese = _name(cards[name])
-        taken.append(((f"{english}: rows multiplied at least, $m_0$",
-                       f"{chinese}：最小处理行数 $m_0$"), prior.gemm_tile_rows))
-    return taken
+    shares = [(say("share-of-peak-with-many", card=_name(cards[name]), dtype=dtype.upper()),
+               getattr(priors[name].gemm_efficiency, dtype)) for name, dtype in MEASURED]
+    return shares + [(say("rows-multiplied-at-least", card=_name(cards[name])),
+                      prior.gemm_tile_rows) for name, prior in priors.items()]

@@ -13,52 +13,56 @@ from typing import Any
 from matplotlib.figure import Figure
 
 import catalogue
+from catalogue.messages import messages
 from notebooks.derive.formulas.derivation import Derivation
 from notebooks.pages.derivations.latency import MULTIPLY_ADD, signed
 from notebooks.show import figures
 from notebooks.show.display import LANGUAGES, figure, number, show, table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig, fmt_time
 
+common = messages("common")
+say = messages("pages/derivations/latency-steps")
+
 Text = tuple[str, str]
 Values = Mapping[str, Any]  # inputs and quantities of a deployment by name (SI)
 Servers = Mapping[Text, Values]
 MILLISECONDS, MICROSECONDS = 1e3, 1e6  # of a second
 FEW_AND_MANY = (1, 32)  # requests
-OF_MANY: Text = ("The same for 32 requests", "32 个请求时")
+OF_MANY: Text = say("same-for-requests", requests=FEW_AND_MANY[1])
 SIZES = (1, 2, 4, 8, 16)
 REQUESTS_OF_HALVES = (2, 8, 32, 64, 128, 256, 512)  # per card
 REQUESTS_WITH_DRAFTS = (1, 4, 16, 64)
 REQUESTS_APART = (1, 8, 32)
 WIDE_ENOUGH = 2.5  # of a bar, for its number [ms]
 WAYS = {
-    "compute": ("computation (ms)", "计算（ms）"), "link": ("communication (ms)", "通信（ms）"),
-    "whole": ("one batch (ms)", "整批（ms）"), "single": ("overlap within (ms)", "批内重叠（ms）"),
-    "streams": ("two streams (ms)", "两路（ms）"), "split": ("two halves (ms)", "双半批（ms）")}
+    "compute": say("computation-ms"), "link": say("communication-ms"),
+    "whole": say("one-batch-ms"), "single": say("overlap-within-ms"),
+    "streams": say("two-streams-ms"), "split": say("two-halves-ms")}
 PARTS_OF_THE_HOST = {
-    "read": ("reading (ms)", "读取（ms）"), "flops": ("arithmetic (ms)", "计算（ms）"),
-    "moved": ("hidden states (ms)", "隐藏状态传输（ms）"), "sync": ("hand-over (ms)", "交接（ms）")}
+    "read": say("reading-ms"), "flops": say("arithmetic-ms"),
+    "moved": say("hidden-states-ms"), "sync": say("hand-over-ms")}
 PLACES = {
-    "expert_read_time": ("its own memory", "本卡显存"),
-    "expert_link_time": ("host memory, over the links", "主机内存，经链路"),
-    "expert_host_time": ("host memory, at its read rate", "主机内存，按其读取速率"),
-    "expert_storage_time": ("a drive", "硬盘")}
+    "expert_read_time": say("its-own-memory"),
+    "expert_link_time": say("host-memory-over-links"),
+    "expert_host_time": say("host-memory-at-read-rate"),
+    "expert_storage_time": say("drive")}
 KEPT = {
-    "random": ("kept at random", "随机留存"),
-    "popular": ("the most popular kept, $\\psi = 1$", "留存最热门的，$\\psi = 1$"),
-    "in-memory": ("the same, none only on a drive", "同上，无专家只在硬盘上"),
-    "best": ("a perfect choice on the cards, the rest in memory", "卡上所留全部命中，其余在内存"),
-    "home": ("all experts on the cards (they do not fit)", "全部专家在卡上（实际放不下）")}
-SIXTEEN_BIT: Text = ("Ascend 910B2, BF16", "昇腾 910B2，BF16")
-WAITING = ("host: waiting and gap", "主机：等待与步间空隙")
+    "random": say("kept-at-random"),
+    "popular": say("most-popular-kept"),
+    "in-memory": say("same-none-only-on-drive"),
+    "best": say("perfect-choice-on-cards-rest"),
+    "home": say("all-experts-on-cards")}
+SIXTEEN_BIT: Text = say("ascend-bf16")
+WAITING = say("host-waiting-and-gap")
 BARS: dict[Text, tuple[str, ...]] = {
-    ("experts, reading and arithmetic", "专家：读取与计算"): ("routed_expert", "shared_expert"),
-    ("dequantisation", "反量化"): ("dequantisation",),
-    ("attention projections, dense MLP", "注意力投影、稠密 MLP"): ("attention", "dense_mlp"),
-    ("attention core", "注意力核心"): ("core", "index"),
-    ("router, output head, norms, gates", "路由器、输出头、归一化、门控"):
+    say("experts-reading-and-arithmetic"): ("routed_expert", "shared_expert"),
+    common("dequantisation"): ("dequantisation",),
+    common("attention-projections-dense-mlp"): ("attention", "dense_mlp"),
+    common("attention-core"): ("core", "index"),
+    common("router-output-head-norms-gates"):
         ("router", "head", "vector"),
-    ("kernel boundaries", "算子间隔"): ("boundary",),
-    ("communication", "通信"): ("all_reduce", "exchange", "pipeline",
+    say("kernel-boundaries"): ("boundary",),
+    common("communication"): ("all_reduce", "exchange", "pipeline",
                                  "context_exchange"),
     WAITING: ()}
 
@@ -90,11 +94,11 @@ def experts_on_the_host(step: Steps, hybrid: Values) -> list[dict[str, Any]]:
                 "moved": moved / values["host_link_bandwidth"],
                 "sync": values["moe_layers"] * values["host_sync"]}
 
-    rows = [*(row(("decode", "解码"), tokens) for tokens in (1, 4, 16)),
-            *(row(("prefill", "预填充"), tokens) for tokens in (512, 8192))]
+    rows = [*(row(common("decode"), tokens) for tokens in (1, 4, 16)),
+            *(row(common("prefill"), tokens) for tokens in (512, 8192))]
     table([row | {part: fmt_fixed(MILLISECONDS * row[part], 1) for part in PARTS_OF_THE_HOST}
            for row in rows],
-          {"label": ("step", "步"), "tokens": ("tokens", "token 数")} | PARTS_OF_THE_HOST)
+          {"label": say("step"), "tokens": common("tokens")} | PARTS_OF_THE_HOST)
     return rows
 
 
@@ -106,9 +110,9 @@ def deployed(device: str, node: str, precision: str, *more: str) -> dict[str, An
 
 def servers(base: Values) -> dict[Text, Values]:
     """The server of document S2, whose inputs these are, and two others."""
-    return {("8×Ascend 910B1, w4a16", "8×昇腾 910B1，w4a16"): base,
-            ("8×H800, FP8", "8×H800，FP8"): deployed("nvidia-h800", "hgx-h800", "fp8-block"),
-            ("8×H20, FP8", "8×H20，FP8"): deployed("nvidia-h20", "hgx-h20", "fp8-block")}
+    return {say("eight-ascend-w4a16"): base,
+            say("eight-h800-fp8"): deployed("nvidia-h800", "hgx-h800", "fp8-block"),
+            say("eight-h20-fp8"): deployed("nvidia-h20", "hgx-h20", "fp8-block")}
 
 
 def with_and_without_graph(step: Steps, deployments: Servers) -> None:
@@ -123,15 +127,11 @@ def with_and_without_graph(step: Steps, deployments: Servers) -> None:
 
     table([row(label, deployment, requests) for label, deployment in deployments.items()
            for requests in FEW_AND_MANY],
-          {"card": ("server", "服务器"), "requests": ("requests", "请求数"),
-           "each": ("$h_o$ (µs)", "$h_o$（µs）"), "device": ("$\\tau_D$ (ms)", "$\\tau_D$（ms）"),
-           "host": ("$\\tau_H$ (ms)", "$\\tau_H$（ms）"),
-           "graph": ("step in a graph (ms)", "图模式整步（ms）"),
-           "eager": ("step without a graph (ms)", "单算子模式整步（ms）")})
-    show("A decode step of DeepSeek-V3 on one server under TP8. Eight H800 cannot hold its weights "
-         "in FP8; they are here, and below, to compare the cards.",
-         "DeepSeek-V3 的一个解码步，单台服务器，TP8。"
-         "八张 H800 放不下 FP8 权重，本页所列只用于比较各卡。")
+          {"card": say("server"), "requests": common("number-of-requests"),
+           "each": ("$h_o$ (µs)", "$h_o$（µs）"), "device": say("time-of-card-ms"),
+           "host": say("time-of-host-ms"), "graph": say("step-in-graph-ms"),
+           "eager": say("step-without-graph-ms")})
+    show(*say("why-h800-is-here"))
 
 
 def one_expert(level: Values, claims: Values) -> None:
@@ -139,10 +139,8 @@ def one_expert(level: Values, claims: Values) -> None:
     table([{"place": label, "ours": fmt_fixed(MICROSECONDS * level[name], 1),
             "theirs": fmt_fixed(MICROSECONDS * claims[name].value, 0) if name in claims else "–"}
            for name, label in PLACES.items()],
-          {"place": ("one expert of DeepSeek-V3 in 16 bits, from",
-                     "一个 16 比特的 DeepSeek-V3 专家，来自"),
-           "ours": ("to the last byte (µs)", "加载完成（µs）"),
-           "theirs": ("document S1, access, at most (µs)", "文档 S1 的访问延迟，至多（µs）")})
+          {"place": say("one-expert-from"), "ours": say("to-last-byte-us"),
+           "theirs": say("access-by-document-us")})
 
 
 def experts_on_three_levels(step: Steps, levels: Values, hot: float, warm: float
@@ -166,10 +164,9 @@ def experts_on_three_levels(step: Steps, levels: Values, hot: float, warm: float
             "step": fmt_time(values["decode_step_time"]),
             "rate": fmt_sig(levels["concurrency"] / values["decode_step_time"], 3)}
            for key, values in steps.items()],
-          {"case": ("one step of a replica on eight H20", "八张 H20 上单副本的一步"),
-           "absent": ("loaded per layer, $E_f$", "每层加载 $E_f$"),
-           "deepest": ("from drives, $E_s$", "来自硬盘 $E_s$"), "step": ("decode step", "解码步"),
-           "rate": ("tokens/s of all replicas", "全部副本的 token/s")})
+          {"case": say("one-step-of-replica-on"), "absent": say("loaded-per-layer"),
+           "deepest": say("from-drives"), "step": common("decode-step"),
+           "rate": say("tokens-s-of-all-replicas")})
     return steps
 
 
@@ -220,11 +217,10 @@ def two_halves(step: Steps, spread: Values) -> list[Halves]:
     table([{"requests": row.requests, "ratio": signed(row.split / row.whole - 1),
             **{key: fmt_fixed(MILLISECONDS * getattr(row, key), 1) for key in WAYS}}
            for row in tried],
-          {"requests": ("requests per card", "每卡请求数"), **WAYS, "ratio": ("change", "变化")})
+          {"requests": common("requests-per-card"), **WAYS, "ratio": say("change")})
     overlap = f"$\\eta_o$ = {fmt_fixed(spread['overlap_efficiency'], 2)}"
-    show("DeepSeek-V3 in FP8 on 32 H800, expert-parallel size 32, attention data-parallel; "
-         f"{overlap}.",
-         f"DeepSeek-V3，FP8，32 张 H800，专家并行度 32，注意力数据并行；{overlap}。")
+    show(*say("how-halves-are-placed", cards=int(spread["data_parallel"]),
+              experts=int(spread["expert_parallel"]), overlap=overlap))
     return tried
 
 
@@ -250,12 +246,10 @@ def over_sizes(step: Steps, deployments: Servers) -> None:
         table([{"card": tuple(name.split("×")[-1] for name in label), "requests": requests}
                | {str(cards): cell(of_size(step, deployment, cards, requests)) for cards in SIZES}
                for label, deployment in deployments.items()],
-              {"card": ("card", "卡"), "requests": ("requests", "请求数")}
-              | {str(cards): (f"$t$ = {cards} (ms)", f"$t$ = {cards}（ms）") for cards in SIZES},
+              {"card": common("card"), "requests": common("number-of-requests")}
+              | {str(cards): say("ranks-ms", cards=cards) for cards in SIZES},
               folded=folded)
-    show("Decode step of DeepSeek-V3, in brackets where the model or the requests do not fit. "
-         "Sixteen cards are two servers over the network.",
-         "DeepSeek-V3 的一个解码步；括号内表示装不下模型或请求。16 张卡为两台服务器，经网络相连。")
+    show(*say("how-sizes-are-shown"))
 
 
 def acceptance_needed(step: Steps, deployments: Servers) -> list[list[float]]:
@@ -270,7 +264,7 @@ def acceptance_needed(step: Steps, deployments: Servers) -> list[list[float]]:
     table([{"card": label} | {str(requests): fmt_percent(share, 0) for requests, share
                               in zip(REQUESTS_WITH_DRAFTS, shares, strict=True)}
            for label, shares in zip(deployments, needed, strict=True)],
-          {"card": ("acceptance to break even", "最低接受率")}
+          {"card": say("acceptance-to-break-even")}
           | {str(requests): _requests(requests) for requests in REQUESTS_WITH_DRAFTS})
     for place, share in enumerate(needed[0][:2]):
         number(f"draft-needed-{place}", share, fmt_percent, digits=0)
@@ -329,11 +323,11 @@ def picture_of_steps(steps: Mapping[int, Apart], measured: Mapping[int, float]) 
             left = [start + width for start, width in zip(left, widths, strict=True)]
         ax.vlines([measured[requests] for requests in steps], [place - 0.4 for place in places],
                   [place + 0.4 for place in places], color=figures.INK, lw=2.5,
-                  label=("measured per output token", "每输出 token 实测")[at])
+                  label=say("measured-per-output-token")[at])
         ax.set_yticks(list(places), [_requests(n)[at] for n in steps])
         ax.invert_yaxis()
         ax.grid(axis="y", visible=False)
-        ax.set_xlabel(("time of a decode step (ms)", "一个解码步的时间（ms）")[at])
+        ax.set_xlabel(say("time-of-decode-step-ms")[at])
         ax.legend(loc="upper center", bbox_to_anchor=(0.45, -0.16), ncols=3, fontsize=8)
         return fig
 
@@ -341,32 +335,28 @@ def picture_of_steps(steps: Mapping[int, Apart], measured: Mapping[int, float]) 
 
 
 def _requests(count: int) -> Text:
-    return f"{count} request{'s' * (count > 1)}", f"{count} 个请求"
+    return say("requests", count=count)
 
 
 def what_if(step: Steps, base: Values, steps: Mapping[int, Apart]) -> dict[int, str]:
     """Steps with one input changed; returns, by requests, the input whose change saves most."""
     changes: dict[Text, dict[str, float]] = {
-        ("weights widened in registers, $\\zeta = 0$", "在寄存器内反量化，$\\zeta = 0$"):
-            {"dequantisation_traffic": 0},
-        ("all of the shorter hidden, $\\varphi = 1$", "较短者完全掩盖，$\\varphi = 1$"):
-            {"load_overlap": 1},
-        ("no boundaries, $\\epsilon = 0$", "没有算子间隔，$\\epsilon = 0$"): {"kernel_boundary": 0},
-        ("no gap between steps, $h_g = 0$", "没有步间空隙，$h_g = 0$"): {"host_gap_per_step": 0},
-        ("no latency of collectives, $\\alpha = 0$", "集合通信没有延迟，$\\alpha = 0$"):
-            {"collective_alpha": 0},
-        ("memory twice as fast, $2 B_m$", "显存带宽加倍，$2 B_m$"):
-            {"memory_bandwidth": 2 * base["memory_bandwidth"]}}
+        say("weights-widened-in-registers"): {"dequantisation_traffic": 0},
+        say("all-of-shorter-hidden"): {"load_overlap": 1},
+        say("no-boundaries"): {"kernel_boundary": 0},
+        say("no-gap-between-steps"): {"host_gap_per_step": 0},
+        say("no-latency-of-collectives"): {"collective_alpha": 0},
+        say("memory-twice-as-fast"): {"memory_bandwidth": 2 * base["memory_bandwidth"]}}
     times = {label: {requests: step(base, concurrency=requests, **changed)["decode_step_time"]
                      for requests in steps} for label, changed in changes.items()}
     rows: list[dict[str, Any]] = [
-        {"what": ("as it is", "现状")}
+        {"what": common("as-it-is")}
         | {str(n): fmt_fixed(MILLISECONDS * apart.time, 1) for n, apart in steps.items()}]
     rows += [{"what": label}
              | {str(n): f"{fmt_fixed(MILLISECONDS * time, 1)} ({signed(time / steps[n].time - 1)})"
                 for n, time in by_requests.items()} for label, by_requests in times.items()]
-    table(rows, {"what": ("what if", "如果")}
-          | {str(n): (f"{_requests(n)[0]} (ms)", f"{_requests(n)[1]}（ms）") for n in steps})
+    table(rows, {"what": say("what-if")}
+          | {str(n): say("requests-ms", requests=_requests(n)) for n in steps})
     return {n: next(iter(changes[min(times, key=lambda label: times[label][n])])) for n in steps}
 
 

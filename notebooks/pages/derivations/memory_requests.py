@@ -10,6 +10,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 import catalogue
+from catalogue.messages import messages
 from catalogue.reading.values import Value
 from notebooks.derive.formulas.derivation import Derivation
 from notebooks.pages.catalogue.tables.formats import named
@@ -30,8 +31,12 @@ from notebooks.show.display import number, show, source, table
 from notebooks.show.folding import folded, short_table
 from notebooks.show.numbers import fmt_bytes, fmt_fixed, fmt_int, fmt_percent, fmt_time
 
+common = messages("common")
+say = messages("pages/derivations/memory-requests")
+
 Waste = Callable[[int, int], float]  # mean share of empty places, of mean context and block [1]
 MB = 1e6
+RANKS = 8  # among which a cache is divided
 SPARSE, WINDOWED = "deepseek-v3.2", "gpt-oss-120b"
 CARD, FLOOR_CARD = "ascend-910b2", "nvidia-h20"
 WORKLOAD = {"concurrency": 64, "context_tokens": 4096, "input_tokens": 4095, "output_tokens": 1,
@@ -85,26 +90,23 @@ def caches(derivation: Derivation) -> list[Cache]:
     mean_head = (sizes["qk_nope_head_dim"] + sizes["qk_rope_head_dim"] + sizes["v_head_dim"]) // 2
 
     def cache(label: Text, model: Any, attention: str, **changed: float) -> Cache:
-        inputs = deployed(BF16, model, tensor_parallel=8, **changed)
+        inputs = deployed(BF16, model, tensor_parallel=RANKS, **changed)
         values = derivation.quantities(inputs, attention)
         rank = values["kv_layer_bytes_per_token_per_device"] * inputs["num_hidden_layers"]
         return Cache(label, int(values["kv_layer_bytes_per_token"]),
                      int(values["kv_bytes_per_token"]), int(rank))
 
     return [
-        cache(("DeepSeek-V3, MLA, BF16", "DeepSeek-V3，MLA，BF16"), v3, "mla"),
-        cache(("DeepSeek-V3, MLA, FP8 latent with scales",
-               "DeepSeek-V3，MLA，FP8 潜向量（含缩放因子）"), v3, "mla",
+        cache(say("deepseek-v3-mla-bf16"), v3, "mla"),
+        cache(say("deepseek-v3-mla-fp8-latent"), v3, "mla",
               kv_cache_element_bytes=latent),
-        cache(("DeepSeek-V3, if all heads were cached, BF16", "DeepSeek-V3，若缓存全部头，BF16"),
+        cache(say("deepseek-v3-if-all-heads"),
               v3, "gqa", head_dim=mean_head),
-        cache(("DeepSeek-V3.2, MLA in BF16, index key in FP8 with a scale",
-               "DeepSeek-V3.2，MLA 为 BF16，索引键为 FP8（含缩放因子）"), sparse, "mla",
+        cache(say("deepseek-v32-mla-bf16"), sparse, "mla",
               **index_in_fp8()),
-        cache(("gpt-oss-120b, GQA, BF16, every layer in full",
-               "gpt-oss-120b，GQA，BF16，各层均按整段计"), windowed, "gqa"),
-        cache(("Llama 3.1 70B, GQA, BF16", "Llama 3.1 70B，GQA，BF16"), llama, "gqa"),
-        cache(("the model of document S0, BF16", "文档 S0 所述模型，BF16"), stated,
+        cache(say("gpt-oss-gqa-bf16-every"), windowed, "gqa"),
+        cache(say("llama-gqa-bf16"), llama, "gqa"),
+        cache(say("model-of-document-s0-bf16"), stated,
               stated.attention)]
 
 
@@ -113,10 +115,10 @@ def cached(rows: Sequence[Cache]) -> None:
     first = [row for at, row in enumerate(rows) if at in (0, 1, 2, 5)]
     short_table([{"cache": row.label, "layer": row.layer, "token": row.token, "rank": row.rank}
                  for row in (*first, *(row for row in rows if row not in first))],
-                {"cache": ("cache", "缓存"), "layer": ("B per token, layer", "每 token 每层（B）"),
-                 "token": ("B per token", "每 token（B）"),
-                 "rank": ("on each of 8 ranks", "8 个 rank 时每 rank 每 token（B）")},
-                rest=("Other models", "其他模型"))
+                {"cache": common("cache"), "layer": say("b-per-token-layer"),
+                 "token": say("b-per-token"),
+                 "rank": say("on-each-of-ranks", ranks=RANKS)},
+                rest=say("other-models"))
     latent, compact, expanded, indexed, _, _, imagined = rows
     number("kv-index-layer", indexed.layer - latent.layer)
     number("kv-index-share", indexed.layer / latent.layer - 1, fmt_percent, digits=0)
@@ -144,7 +146,7 @@ def placed(derivation: Derivation) -> None:
                  | {title: (fmt_int if name in COUNTED else fmt_bytes)(values[name])
                     for title, values in results.items()}
                  for name, known in ((name, symbols[name]) for name in BUDGET)],
-                {"quantity": ("quantity", "量"), "letter": ("letter", "符号")}
+                {"quantity": common("quantity"), "letter": common("letter")}
                 | {title: (title, title) for title in results}, first=5)
     verdicts = [_verdict(title, values) for title, values in results.items()]
     show(*("\n".join(f"- {verdict[index]}" for verdict in verdicts) for index in (0, 1)))
@@ -155,15 +157,10 @@ def _verdict(title: str, values: Values) -> Text:
     room, requests = values["headroom_per_device"], fmt_int(values["max_concurrency"])
     size = fmt_bytes(abs(room))
     if values["free_for_kv_per_device"] < 0:
-        return (f"{title}: does not fit at any concurrency; this workload is {size} short "
-                "per card.",
-                f"{title}：任何并发都装不下；按所述工作负载，每张卡缺 {size}。")
+        return say("weights-do-not-fit", title=title, size=size)
     if room < 0:
-        return (f"{title}: the weights fit, the workload is {size} short; "
-                f"at most {requests} requests.",
-                f"{title}：权重装得下，工作负载装不下，缺 {size}，最多容纳 {requests} 个请求。")
-    return (f"{title}: fits with {size} to spare; up to {requests} requests.",
-            f"{title}：装得下，余量 {size}，最多可容纳 {requests} 个请求。")
+        return say("workload-does-not-fit", title=title, size=size, requests=requests)
+    return say("workload-fits", title=title, size=size, requests=requests)
 
 
 def blocks(expected: Waste, cache: Cache) -> None:
@@ -175,15 +172,13 @@ def blocks(expected: Waste, cache: Cache) -> None:
             "bytes": fmt_bytes(empty(block), "MB", 1)}
            | {str(context): fmt_percent(expected(context, block)) for context in CONTEXTS}
            for block in BLOCKS],
-          {"block": "$g$", "empty": ("empty per request", "每请求空置 token"),
-           "bytes": ("cache of DeepSeek-V3", "DeepSeek-V3 占用"),
+          {"block": "$g$", "empty": say("empty-per-request"), "bytes": say("cache-of-deepseek-v3"),
            **{str(context): f"$\\bar{{S}} = {context}$" for context in CONTEXTS}})
     small, large, context = BLOCKS[0], BLOCKS[-1], CONTEXTS[1]
     on_ascend = catalogue.load_scenario(HYBRID).file.workload.block_size
     assert on_ascend is not None  # the deployment states its block
     assert on_ascend.value == large
-    show(f"Mean share of empty slots. Blocks of 128 on Ascend: {source(on_ascend)}.",
-         f"空置位置的平均比例。昇腾上每块 128 个 token 见：{source(on_ascend)}。")
+    show(*say("mean-share-of-empty-slots", block=large, origin=source(on_ascend)))
     number("blocks-small", expected(context, small), fmt_percent)
     number("blocks-large", expected(context, large), fmt_percent)
     number("blocks-context", context)
@@ -195,7 +190,7 @@ def draw_blocks(expected: Waste, lang: str) -> Figure:
     figure, axes = figures.axes(height=3.4)
     contexts = range(first, last + 1)
     for colour, block in ((figures.PALETTE[1], BLOCKS[0]), (figures.PALETTE[0], BLOCKS[-1])):
-        name = {"en": f"blocks of {block}", "zh": f"每块 {block} 个 token"}[lang]
+        name = say("blocks-of", block=block)[lang == "zh"]
         axes.plot(contexts, [100 * (1 - length / (-(-length // block) * block))
                              for length in contexts], color=colour, lw=0.8, label=name)
         axes.plot(contexts, [100 * expected(length, block) for length in contexts], color=colour,
@@ -203,8 +198,8 @@ def draw_blocks(expected: Waste, lang: str) -> Figure:
     axes.set_ylim(0, 60)
     axes.set_xlim(first, last)
     axes.set_xticks(range(128, last + 1, 128))
-    axes.set_xlabel({"en": "context (tokens)", "zh": "上下文（token）"}[lang])
-    axes.set_ylabel({"en": "empty slots (%)", "zh": "空置比例（%）"}[lang])
+    axes.set_xlabel(say("context-tokens")[lang == "zh"])
+    axes.set_ylabel(say("empty-slots")[lang == "zh"])
     axes.legend(loc="upper right")
     return figure
 
@@ -232,18 +227,18 @@ def hosts(derivation: Derivation) -> None:
 
     def _column(name: str) -> dict[Text, float]:
         of = values[name]
-        return {("usable memory of a card", "单卡可用显存"): of["usable_memory"],
-                ("weights of a card", "单卡权重"): of["weights_per_device"],
-                ("runtime and activations", "运行时与激活"):
+        return {say("usable-memory-of-card"): of["usable_memory"],
+                common("weights-of-card"): of["weights_per_device"],
+                say("runtime-and-activations"):
                     of["runtime_reserve"] + of["activations_per_device"],
-                ("left for the cache of a card", "单卡留给缓存"): of["free_for_kv_per_device"],
-                ("host memory", "主机内存"): host_memory(name),
-                ("experts on the host", "主机侧的专家"): on_hosts[name]}
+                say("left-for-cache-of-card"): of["free_for_kv_per_device"],
+                common("host-memory"): host_memory(name),
+                say("experts-on-host"): on_hosts[name]}
 
     columns = {name: _column(name) for name in values}
     table([{"what": label} | {name: fmt_bytes(column[label], digits=1)
                               for name, column in columns.items()} for label in columns[HYBRID]],
-          {"what": ("quantity", "量")} | {name: _cards_and_host(name) for name in columns})
+          {"what": common("quantity")} | {name: _cards_and_host(name) for name in columns})
     hybrid = values[HYBRID]
     number("host-experts", hybrid["host_expert_weights"], fmt_bytes, digits=1)
     number("host-memory", host_memory(HYBRID), fmt_bytes, digits=0)
@@ -288,19 +283,18 @@ def reads(derivation: Derivation) -> None:
     no_window = {"full_attention_layers": windowed.num_hidden_layers.value}
     curves: dict[Text, list[float]] = {
         ("DeepSeek-V3", "DeepSeek-V3"): [read(v3, n) for n in READ_CONTEXTS],
-        ("DeepSeek-V3.2, index key in FP8", "DeepSeek-V3.2，索引键为 FP8"):
+        say("deepseek-v32-index-key-in-fp8"):
             [read(sparse, n) for n in READ_CONTEXTS],
-        ("gpt-oss-120b, if no layer had a window", "gpt-oss-120b，若各层都不带窗口"):
+        say("gpt-oss-if-no-layer"):
             [read(windowed, n, **no_window) for n in READ_CONTEXTS],
         ("gpt-oss-120b", "gpt-oss-120b"): [read(windowed, n) for n in READ_CONTEXTS]}
     table([{"model": label} | {str(n): fmt_int(round(size / MB))
                                for n, size in zip(READ_CONTEXTS, sizes, strict=True)}
            for label, sizes in curves.items()],
-          {"model": ("model", "模型")}
-          | {str(n): (f"{fmt_int(n)} tokens (MB)", f"{fmt_int(n)} token（MB）")
+          {"model": common("model")}
+          | {str(n): say("tokens-mb", tokens=fmt_int(n))
              for n in READ_CONTEXTS})
-    show("Read for one request in one step, all layers on one rank; cache in BF16.",
-         "一步中为一个请求读取的缓存，全部层在一个 rank 上；缓存为 BF16。")
+    show(*say("read-for-one-request-in"))
     full, chosen, whole, window = curves.values()
     limit = sparse.index_topk.value
     assert limit == READ_CONTEXTS[0]
@@ -365,20 +359,18 @@ def floors(rows: Mapping[int, Floor]) -> None:
             **{name: fmt_fixed(getattr(row, name) * 1e3, 1) for name in ("low", "time", "high")},
             "rate": fmt_fixed(row.requests / row.time, 0)} for row in rows.values()],
           {"batch": "$B$", "experts": "$E$", "dense": "$Q_w$ (GB)", "expert": "$Q_e$ (GB)",
-           "kv": "$Q_{\\mathrm{kv}}$ (GB)", "low": ("$k$ experts (ms)", "$k$ 个专家 (ms)"),
-           "time": "$\\tau_{\\min}$ (ms)", "high": ("all experts (ms)", "全部专家 (ms)"),
-           "rate": ("token/s of a replica", "单副本 token/s")})
+           "kv": "$Q_{\\mathrm{kv}}$ (GB)", "low": say("chosen-experts-ms"),
+           "time": "$\\tau_{\\min}$ (ms)", "high": say("all-experts-ms"),
+           "rate": say("token-s-of-replica")})
     device = catalogue.load_device(FLOOR_CARD)
     bandwidth, shares = device.memory_bandwidth, _reached()
     dense, expert, kv = (fmt_percent(shares[part].value, 0) for part in PARTS)
     from_dense, from_expert, from_kv = (source(shares[part]) for part in PARTS)
-    with folded("Where the rates come from", "速率的来源"):
-        show(f"{device.name['en']}, TP{FLOOR_RANKS}, even routing; {bandwidth.written} "
-             f"({source(bandwidth)}). Weights that every step reads reach {dense} "
-             f"of it ({from_dense}), experts {expert} ({from_expert}), the cache {kv} ({from_kv}).",
-             f"{device.name['zh']}，张量并行度 {FLOOR_RANKS}，路由均匀；带宽 {bandwidth.written}"
-             f"（{source(bandwidth)}）。每步必读的权重达到其 {dense}（{from_dense}），"
-             f"专家达到 {expert}（{from_expert}），缓存达到 {kv}（{from_kv}）。")
+    with folded(*say("where-rates-come-from")):
+        show(*say("where-each-rate-comes-from", ranks=FLOOR_RANKS,
+                  bandwidth=bandwidth.written, from_bandwidth=source(bandwidth), dense=dense,
+                  from_dense=from_dense, expert=expert, from_expert=from_expert, kv=kv,
+                  from_kv=from_kv, device=(device.name["en"], device.name["zh"])))
     number("floor-one", rows[1].time, fmt_time)
     number("floor-64", rows[64].time, fmt_time)
     number("floor-64-ratio", rows[64].time / rows[1].time, fmt_fixed, digits=1)

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 import catalogue
 from catalogue.deployments.layout import DEGREES
 from catalogue.entries.formulas import neutral
+from catalogue.messages import messages
 from catalogue.reading.units import MINUTE
 from notebooks.derive.formulas.derivation import Derivation
 from notebooks.derive.formulas.symbols import latex, latex_of_numbers
@@ -21,6 +22,9 @@ from notebooks.show.arithmetic import in_latex
 from notebooks.show.display import number, show, source, table
 from notebooks.show.folding import short_table
 from notebooks.show.numbers import fmt_bytes, fmt_count, fmt_fixed, fmt_percent, fmt_sig
+
+common = messages("common")
+say = messages("pages/derivations/memory-weights")
 
 Text = tuple[str, str]
 Experts = Callable[[float], float]  # distinct experts among so many tokens
@@ -43,11 +47,10 @@ LOGGED = (
     ({"tensor_parallel": 8, "pipeline_parallel": 2}, 40.7763, "1127", "2025-06"),
     ({"tensor_parallel": 4, "data_parallel": 4, "expert_parallel": 16}, 44.1591, "2191", "2025-08"))
 PLANS: tuple[tuple[Text, str, str, dict[str, int]], ...] = (
-    (("FP8, 8 × H20 (TP8)", "FP8，8 × H20（TP8）"), FP8, "hgx-h20", {"tensor_parallel": 8}),
-    (("W8A8, 16 × 910B2 (TP4 × DP4, EP16), per node",
-      "W8A8，16 × 910B2（TP4 × DP4，EP16），每节点"), W8A8, "atlas-800t-a2",
+    (say("h20-fp8"), FP8, "hgx-h20", {"tensor_parallel": 8}),
+    (say("ascend-w8a8-per-node"), W8A8, "atlas-800t-a2",
      {"tensor_parallel": 4, "data_parallel": 4, "expert_parallel": 16}),
-    (("w4a16, 8 × 910B1 (TP8)", "w4a16，8 × 910B1（TP8）"), "w4a16-awq", "atlas-800t-a2",
+    (say("ascend-w4a16"), "w4a16-awq", "atlas-800t-a2",
      {"tensor_parallel": 8}))
 
 
@@ -60,7 +63,7 @@ class Loader(NamedTuple):
 
 
 MARKED = (8, 32, 128)  # tokens whose distinct experts are named
-CASE = {"case": ("case", "情形"), "value": ("result", "结果")}
+CASE = {"case": common("case"), "value": common("result")}
 LOADERS = (Loader("safetensors", 160, 22.6), Loader("fastsafetensors", 75.8, 63.4),
            Loader("Run:ai Model Streamer", 101, 79.8), Loader("InstantTensor", 15.3, 12.1))
 STORAGE = 50e9  # of the same machine [B/s]
@@ -104,15 +107,13 @@ def budget(derivation: Derivation) -> None:
                 "off": fmt_percent(weights / plain - 1)}
 
     table(map(row, LISTED),
-          {"t": "$t$", "plain": ("divided by $t$", "直接除以 $t$"),
-           "weights": ("a rank holds", "一个 rank 实际"),
-           "replicated": ("replicated", "其中复制"), "off": ("excess", "多出")})
+          {"t": "$t$", "plain": say("divided-by"), "weights": say("rank-holds"),
+           "replicated": say("replicated"), "off": say("excess")})
     eight = rank(derivation, 8)
     number("naive", printed_parameters() * bf16_bytes() / 8, fmt_bytes)
     number("rank-weights", eight["weights_per_device"], fmt_bytes)
     number("rank-replicated", eight["replicated_weights_per_device"], fmt_bytes)
-    show("DeepSeek-V3, BF16, one pipeline stage, experts split over the same ranks.",
-         "DeepSeek-V3，BF16，单级流水线，专家在同一组 rank 上切分。")
+    show(*say("how-ranks-are-cut"))
 
 
 def draw_ranks(derivation: Derivation, lang: str) -> Figure:
@@ -131,8 +132,8 @@ def draw_ranks(derivation: Derivation, lang: str) -> Figure:
     axes.set_xticks(RANKS, [str(ranks) for ranks in RANKS])
     ticks = [8, 16, 32, 64, 128, 256, 512, 1024]
     axes.set_yticks(ticks, [f"{size:,}" for size in ticks])
-    axes.set_xlabel({"en": "tensor-parallel size", "zh": "张量并行度"}[lang])
-    axes.set_ylabel({"en": "weights on a rank (GB)", "zh": "单个 rank 的权重（GB）"}[lang])
+    axes.set_xlabel(say("tensor-parallel-size")[lang == "zh"])
+    axes.set_ylabel(say("weights-on-rank-gb")[lang == "zh"])
     axes.legend(loc="upper right")
     return figure
 
@@ -151,11 +152,9 @@ def precisions(of_rank: Mapping[str, float]) -> None:
                   "gib": fmt_fixed(of_rank[precision.id] / GIB),
                   "share": fmt_percent(of_rank[precision.id] / of_rank[BF16])}
                  for precision in stored],
-                {"precision": ("precision", "精度"),
-                 "expert": ("bytes per expert weight", "专家每权重字节"),
-                 "gb": ("one of eight ranks (GB)", "八路切分的一个 rank（GB）"), "gib": "GiB",
-                 "share": ("of BF16", "相对 BF16")},
-                first=len(SEEN), rest=("Other 4-bit formats", "其他 4 比特格式"))
+                {"precision": common("precision"), "expert": say("bytes-per-expert-weight"),
+                 "gb": say("one-of-eight-ranks-gb"), "gib": "GiB", "share": say("of-bf16")},
+                first=len(SEEN), rest=say("other-four-bit-formats"))
     supported(stored)
     awq, w8a8 = of_rank["w4a16-awq"], of_rank[W8A8]
     number("precision-awq-rank", awq, fmt_bytes)
@@ -224,10 +223,9 @@ def copies(ranks: Sequence[Loaded], absorbed: int) -> None:
             "counted": fmt_fixed(of.counted), "off": fmt_percent(of.off),
             "copied": fmt_fixed(of.copied), "copied_off": fmt_percent(of.copied_off),
             "where": f"[{of.issue}]({ISSUES}/{of.issue}) ({of.date})"} for of in ranks],
-          {"layout": ("sixteen 910B2 as", "16 张 910B2"),
-           "logged": ("logged (GiB)", "日志（GiB）"),
-           "counted": ("counted (GiB)", "计数（GiB）"), "off": ("off by", "偏差"),
-           "copied": ("with copies (GiB)", "含副本（GiB）"), "copied_off": ("off by", "偏差"),
+          {"layout": say("layout-of-sixteen-cards"), "logged": say("logged-gib"),
+           "counted": say("counted-gib"), "off": common("off-by"),
+           "copied": say("with-copies-gib"), "copied_off": common("off-by"),
            "where": ("issue of vllm-ascend", "vllm-ascend issue")})
     number("copies-parameters", absorbed, fmt_count)
     number("copies-all", copied_bytes() * absorbed, fmt_bytes)
@@ -247,13 +245,12 @@ def distinct(experts: Experts, law: sympy.Expr, first: sympy.Expr, many: sympy.E
     filled = latex_of_numbers(law, {symbol.name: in_latex(sizes.get(symbol.name, MARKED[1]))
                                     for symbol in law.free_symbols})
     found = fmt_fixed(experts(MARKED[1]), 0)
-    show(f"DeepSeek-V3, {MARKED[1]} tokens: ${filled} =$ **{found}**",
-         f"DeepSeek-V3，{MARKED[1]} 个 token：${filled} =$ **{found}**")
+    show(*say("distinct-experts-of-tokens", tokens=MARKED[1], filled=filled, found=found))
     table([{"case": "$E(1)$", "value": f"${latex(first)}$"},
            {"case": "$\\lim_{B_e \\to \\infty} E(B_e)$", "value": f"${latex(many)}$"},
            {"case": "$E(B_e + 1) - E(B_e)$",
             "value": "$N \\left(1 - \\tfrac{k}{N}\\right)^{B_e} \\tfrac{k}{N} \\ge 0$"}], CASE,
-          folded=("Limits", "极限"))
+          folded=say("limits"))
     number("experts-one", experts(1), fmt_fixed, digits=0)
     for tokens in MARKED:
         number(f"experts-{tokens}", experts(tokens), fmt_fixed, digits=0)
@@ -273,13 +270,13 @@ def draw_distinct(experts: Experts, lang: str) -> Figure:
         axes.plot(batch, experts(batch), "o", ms=5, color=figures.PALETTE[1])
         axes.annotate(f"{experts(batch):.0f}", (batch, experts(batch)), xytext=(6, -12),
                       textcoords="offset points", color=figures.PALETTE[1])
-    axes.annotate({"en": "upper bound", "zh": "上界"}[lang], (16, chosen * 16), xytext=(-8, 0),
+    axes.annotate(common("upper-bound")[lang == "zh"], (16, chosen * 16), xytext=(-8, 0),
                   textcoords="offset points", ha="right")
     axes.set_xscale("log", base=2)
     ticks = [2**n for n in range(10)]
     axes.set_xticks(ticks, [str(tick) for tick in ticks])
-    axes.set_xlabel({"en": "tokens that share the experts", "zh": "共用一组专家的 token 数"}[lang])
-    axes.set_ylabel({"en": "distinct experts per layer", "zh": "每层不同专家数"}[lang])
+    axes.set_xlabel(common("tokens-that-share-experts")[lang == "zh"])
+    axes.set_ylabel(common("distinct-experts-per-layer")[lang == "zh"])
     return figure
 
 
@@ -331,11 +328,10 @@ def plans(read: Mapping[Text, Read]) -> None:
     table([{"plan": label, "time": fmt_fixed(plan.time / MINUTE, 1)}
            | {name: fmt_fixed(getattr(plan, name) / GB, 1) for name in ("least", "formula", "most")}
            for label, plan in read.items()],
-          {"plan": "DeepSeek-V3", "least": ("at least (GB)", "至少（GB）"),
-           "formula": ("formula (GB)", "公式（GB）"), "most": ("at most (GB)", "至多（GB）"),
-           "time": ("from one drive (min)", "从一块盘读（分钟）")})
-    show(f"One drive: {drive.written} ({source(drive)}).",
-         f"一块盘：{drive.written}（{source(drive)}）。")
+          {"plan": "DeepSeek-V3", "least": say("at-least-gb"),
+           "formula": say("formula-gb"), "most": say("at-most-gb"),
+           "time": say("from-one-drive-min")})
+    show(*say("one-drive", rate=drive.written, origin=source(drive)))
 
 
 def checkpoint() -> float:
@@ -350,14 +346,10 @@ def loaders() -> None:
             "rate": fmt_fixed(size / loader.storage / GB, 1),
             "memory": fmt_fixed(loader.memory, 1),
             "memory_rate": fmt_fixed(size / loader.memory / GB, 1)} for loader in LOADERS],
-          {"loader": ("loader", "加载器"), "disk": ("from storage (s)", "从存储（s）"),
-           "rate": "GB/s", "memory": ("from memory (s)", "从内存（s）"), "memory_rate": "GB/s"})
-    show(f"DeepSeek-R1 in FP8 on eight H200, storage of {STORAGE / GB:.0f} GB/s, and a file system "
-         f"in memory; rates are {fmt_bytes(size, digits=1)} divided by the time. "
-         f"[InstantTensor, docs/benchmark.md]({LOADERS_SOURCE}) (2026).",
-         f"八张 H200 加载 FP8 的 DeepSeek-R1，存储为 {STORAGE / GB:.0f} GB/s，另有内存文件系统；"
-         f"速率为 {fmt_bytes(size, digits=1)} 除以用时。[InstantTensor，docs/benchmark.md]"
-         f"({LOADERS_SOURCE})（2026）。")
+          {"loader": say("loader"), "disk": say("from-storage-s"),
+           "rate": "GB/s", "memory": say("from-memory-s"), "memory_rate": "GB/s"})
+    show(*say("how-loaders-were-measured", storage=f"{STORAGE / GB:.0f}",
+              size=fmt_bytes(size, digits=1), source=LOADERS_SOURCE))
     default, best = LOADERS[0], LOADERS[-1]
     number("loading-bound", size / STORAGE, fmt_fixed, digits=1)
     number("loading-default", default.storage, fmt_fixed, digits=0)

@@ -12,12 +12,16 @@ from dataclasses import dataclass
 import sympy
 from matplotlib.figure import Figure
 
+from catalogue.messages import messages
 from notebooks.derive.formulas.derivation import Derivation
 from notebooks.pages.derivations import throughput
 from notebooks.pages.derivations.throughput import Inputs, Text, Values, quantities
 from notebooks.show import figures
 from notebooks.show.display import figure, number, show, table
 from notebooks.show.numbers import fmt_fixed, fmt_percent, fmt_time
+
+common = messages("common")
+say = messages("pages/derivations/serving")
 
 Shape = tuple[int, int]
 PROMPT, ANSWER = 8192, 512
@@ -33,6 +37,7 @@ EACH = 32  # requests on a decode replica
 LEVELS = (0.3, 0.5, 0.7, 0.8, 0.9, 0.95)
 BUSY = 0.9  # that sentences speak of
 RANKS, ON_EACH = 8, 16  # that share experts, and requests of each
+SHARED = 4096, 1024  # tokens of their prompts and answers
 RATES = (0.25, 0.5, 0.75, 1.0, 1.25)
 SAID = 1.0  # that sentences speak of
 
@@ -63,9 +68,9 @@ def lengths(prompt: int, answer: int) -> Inputs:
 def systems() -> dict[Text, Inputs]:
     """Inputs of the deployments by name, each with prompts of 8,192 tokens."""
     replicas = {
-        ("8 × H20 141 GB, FP8", "8 × H20 141 GB，FP8"): throughput.h20(),
-        ("16 × H800, FP8, TP16", "16 × H800，FP8，TP16"): throughput.h800("TP16"),
-        ("16 × 910B2, W8A8, TP16", "16 × 910B2，W8A8，TP16"): throughput.ascend("TP16"),
+        say("h20-fp8"): throughput.h20(),
+        say("h800-fp8"): throughput.h800("TP16"),
+        say("ascend-w8a8"): throughput.ascend("TP16"),
     }
     return {label: replica.inputs | lengths(PROMPT, ANSWER) for label, replica in replicas.items()}
 
@@ -85,30 +90,29 @@ def last_chunks(exact: Callable[[int, int], sympy.Rational],
             "short": fmt_fixed(float(short(m, r))),
             "off": fmt_percent(float(short(m, r) / exact(m, r) - 1))}
            for m, r in (*BURSTS, (chunks, prompts))],
-          {"m": ("chunks $m$", "分块数 $m$"), "r": ("prompts $r$", "提示数 $r$"),
-           "exact": ("exact mean", "精确平均"), "short": ("formula", "公式"),
-           "off": ("off by", "偏差")},
-          folded=("Exact mean and formula beside each other", "精确平均与公式对照"))
+          {"m": say("chunks"), "r": say("prompts"),
+           "exact": say("exact-mean"), "short": common("formula"), "off": common("off-by")},
+          folded=say("exact-mean-and-formula-beside"))
 
 
 def cases_of_a_burst() -> None:
     """What the TTFT of a burst is for prompts that fill a chunk, share one, or are alone."""
-    table([{"case": ("each prompt fills a chunk", "每条提示恰好一块"),
+    table([{"case": say("each-prompt-fills-chunk"),
             "value": "$\\frac{c_D + 1}{2} \\, S$"},
-           {"case": ("all others share one chunk", "其余提示同在一块"),
+           {"case": say("all-others-share-one-chunk"),
             "value": "$\\left(2 - \\frac{1}{c_D}\\right) S$"},
            {"case": ("$c_D = 1$", "$c_D = 1$"), "value": "$S$"}],
-          {"case": ("case, chunks of $S$", "情形，每块用时 $S$"), "value": "$\\tau_1$"})
+          {"case": say("case-chunks-of"), "value": "$\\tau_1$"})
 
 
 def policies() -> None:
     """Mean time after the first token and longest gap, prefill first and mixed."""
-    table([{"what": ("mean time after the first token", "首 token 之后的平均用时"),
+    table([{"what": say("mean-time-after-first-token"),
             "first": "$(n-1) \\, d + \\frac{c_D-1}{2} \\, S$",
             "mixed": "$(n-1) \\, d + \\frac{c_D-1}{2} \\, (S + \\delta - d)$"},
-           {"what": ("longest gap between two tokens", "相邻两个 token 的最长间隔"),
+           {"what": say("longest-gap-between-two-tokens"),
             "first": "$(c_D - 1) \\, S + d$", "mixed": "$S + \\delta$"}],
-          {"what": "", "first": ("prefill first", "预填充优先"), "mixed": ("mixed", "混合")})
+          {"what": "", "first": say("prefill-first"), "mixed": say("mixed")})
 
 
 def chunk_sizes(derivation: Derivation, systems: Mapping[Text, Inputs]
@@ -123,11 +127,9 @@ def chunk_sizes(derivation: Derivation, systems: Mapping[Text, Inputs]
     table([{"system": label} | {str(size): f"{fmt_time(of.time)}, {of.rate:,.0f}"
                                 for size, of in chunks.items()}
            for label, chunks in by_size.items()],
-          {"system": ("DeepSeek-V3 on", "DeepSeek-V3 部署于")}
+          {"system": common("deepseek-v3-on")}
           | {str(size): f"$T = {size:,}$" for size in SIZES}, wide=True)
-    show(f"Time of a chunk and prefill rate (token/s) for a prompt of {PROMPT:,} tokens, one at a "
-         "time.",
-         f"单条 {PROMPT:,} token 提示的每块时间与预填充速率（token/s）。")
+    show(*say("time-of-chunk-and-prefill", prompt=f"{PROMPT:,}"))
     smallest, *_, largest = next(iter(by_size.values())).values()
     number("mixed-small", SIZES[0])
     number("mixed-loss", 1 - smallest.rate / largest.rate, fmt_percent, digits=0)
@@ -143,7 +145,7 @@ def prefix_hits(derivation: Derivation, systems: Mapping[Text, Inputs]
         for label, inputs in systems.items()}
     table([{"system": label} | {str(share): fmt_time(time) for share, time in times.items()}
            for label, times in by_share.items()],
-          {"system": ("$\\tau_p$ of one prompt on", "单条提示的 $\\tau_p$")}
+          {"system": say("prefill-of-one-prompt")}
           | {str(share): f"$\\chi = {share}$" for share in SHARES})
     first = next(iter(by_share.values()))
     number("prefix-share", SHARE, fmt_percent, digits=0)
@@ -154,11 +156,7 @@ def prefix_hits(derivation: Derivation, systems: Mapping[Text, Inputs]
 
 def when_a_draft_pays() -> None:
     """The acceptance from which one draft pays, in a sentence."""
-    show("One draft pays if its acceptance exceeds the share by which it prolongs the step, "
-         "$\\rho^{*} = (\\tau^d_1 + \\tau_q)/\\tau^d_0 - 1$, where a step takes $\\tau^d_0$ "
-         "without the draft and $\\tau^d_1$ with it:",
-         "接受率超过一步因草稿而变长的比例 $\\rho^{*} = (\\tau^d_1 + \\tau_q)/\\tau^d_0 - 1$，"
-         "一个草稿 token 才划算；$\\tau^d_0$、$\\tau^d_1$ 为不带与带草稿的一步：")
+    show(*say("when-draft-pays"))
 
 
 def drafts(derivation: Derivation, systems: Mapping[Text, Inputs]) -> dict[Text, list[Drafted]]:
@@ -192,9 +190,9 @@ def break_even(of_systems: Mapping[Text, list[Drafted]], acceptance: float) -> N
     """
     table([{"system": label} | {str(row.batch): fmt_percent(row.even, 0) for row in rows}
            for label, rows in of_systems.items()],
-          {"system": ("break-even acceptance on", "盈亏平衡接受率")}
+          {"system": say("break-even-acceptance-on")}
           | {str(batch): f"$B = {batch}$" for batch in BATCHES})
-    show("Empty where the batch does not fit.", "空格表示显存放不下该批次。")
+    show(*say("empty-where-batch-does-not-fit"))
     first = next(iter(of_systems.values()))
     dearest = max(first, key=lambda row: row.even)
     number("draft-acceptance", acceptance, fmt_percent, digits=0)
@@ -215,11 +213,11 @@ def speed_up(of_systems: Mapping[Text, list[Drafted]]) -> None:
                       color=colour)
         axes.axhline(1, color=figures.INK, lw=1, ls=(0, (1, 3)))
         figures.doubling(axes, BATCHES)
-        axes.set_xlabel({"en": "requests in a batch", "zh": "批次中的请求数"}[lang])
-        axes.set_ylabel({"en": "speed-up of decode", "zh": "解码加速比"}[lang])
-        one, three = {"en": ("one draft", "three"), "zh": ("一个草稿", "三个")}[lang]
-        figures.legend(axes, {one: {"marker": "o", "ms": 4},
-                              three: {"marker": "s", "ms": 4, "ls": (0, (4, 3))}},
+        axes.set_xlabel(common("requests-in-batch")[lang == "zh"])
+        axes.set_ylabel(say("speed-up-of-decode")[lang == "zh"])
+        figures.legend(axes, {
+            say("one-draft")[lang == "zh"]: {"marker": "o", "ms": 4},
+            say("three-drafts")[lang == "zh"]: {"marker": "s", "ms": 4, "ls": (0, (4, 3))}},
                        loc="upper center", bbox_to_anchor=(0.5, -0.18), ncols=3)
         return drawing
 
@@ -245,17 +243,13 @@ def transfer_share(values: Values) -> float:
 
 def balance(of_systems: Mapping[Text, Mapping[Shape, Values]]) -> None:
     """Prefill replicas per decode replica, and transfer of the cache, by the shape of requests."""
-    _by_shape(of_systems, ("$\\lambda_p$, requests that decode", "$\\lambda_p$，解码请求数"),
+    _by_shape(of_systems, say("prefill-replicas-and-requests"),
               lambda values: f"{fmt_fixed(values['pool_ratio'])}, {int(values['concurrency'])}")
-    show(f"Input and output tokens in the headings; {EACH} requests on a decode replica or as many "
-         "as fit, replicas of the same cards for both.",
-         f"表头为输入与输出 token 数；解码副本上有 {EACH} 个请求，放不下时取能放下的个数；"
-         "两个池使用同样的副本。")
-    _by_shape(of_systems, ("transfer of the cache, share of $\\tau_p$",
-                           "缓存传输，占 $\\tau_p$ 的比例"),
+    show(*say("input-and-output-tokens-in", requests=EACH))
+    _by_shape(of_systems, say("transfer-and-share"),
               lambda values: f"{fmt_time(values['kv_transfer_time'])}, "
                              f"{fmt_percent(transfer_share(values), 1)}",
-              folded=("The transfer of the cache", "缓存传输"))
+              folded=say("transfer-of-cache"))
     first = next(iter(of_systems.values()))
     number("pool-answers", first[1024, 1024]["pool_ratio"], fmt_fixed)
     number("pool-prompts", first[8192, 128]["pool_ratio"], fmt_fixed)
@@ -274,16 +268,15 @@ def _by_shape(of_systems: Mapping[Text, Mapping[Shape, Values]], heading: Text,
 
 def queues() -> None:
     """The mean wait of a server by how its service times vary."""
-    table([{"case": ("constant times (M/D/1)", "服务时间固定（M/D/1）"),
+    table([{"case": say("constant-times"),
             "value": "$W = \\dfrac{\\rho_u}{2 (1 - \\rho_u)} \\, \\tau_w$"},
-           {"case": ("times that deviate by $\\delta_w$ of their mean (M/G/1)",
-                     "服务时间的变异系数为 $\\delta_w$（M/G/1）"),
+           {"case": say("times-that-deviate"),
             "value": "$W = \\dfrac{\\rho_u \\, (1 + \\delta_w^2)}{2 (1 - \\rho_u)} \\, \\tau_w$"},
-           {"case": ("exponential times (M/M/1)", "服务时间呈指数分布（M/M/1）"),
+           {"case": say("exponential-times"),
             "value": "$W = \\dfrac{\\rho_u}{1 - \\rho_u} \\, \\tau_w$"},
-           {"case": ("$\\rho_u \\to 1$, constant times", "$\\rho_u \\to 1$，服务时间固定"),
+           {"case": say("constant-times-near-saturation"),
             "value": "$W \\to \\dfrac{\\tau_w}{2 (1 - \\rho_u)}$"}],
-          {"case": ("case", "情形"), "value": ("mean wait", "平均等待")})
+          {"case": common("case"), "value": say("mean-wait")})
 
 
 def waits(constant: sympy.Expr, exponential: sympy.Expr) -> None:
@@ -294,8 +287,8 @@ def waits(constant: sympy.Expr, exponential: sympy.Expr) -> None:
             that the server works.
     """
     table([{"case": case} | {str(share): fmt_fixed(_at(ratio, share)) for share in LEVELS}
-           for case, ratio in ((("constant", "固定"), constant),
-                               (("exponential", "指数"), exponential))],
+           for case, ratio in ((say("constant"), constant),
+                               (say("exponential"), exponential))],
           {"case": "$W / \\tau_w$"} | {str(u): f"$\\rho_u = {u}$" for u in LEVELS})
 
 
@@ -333,24 +326,21 @@ def ranks(derivation: Derivation, alone: sympy.Expr, pace: sympy.Expr) -> None:
         throughput.PLAN, *throughput.FP8, "cluster.node=hgx-h200", "cluster.nodes=1",
         *(f"parallelism.{name}_parallel={size}" for name, size in cut.items()),
         device="nvidia-h200-sxm")
-    values = quantities(derivation, replica.inputs | lengths(4096, 1024),
+    values = quantities(derivation, replica.inputs | lengths(*SHARED),
                         concurrency=RANKS * ON_EACH)
     chunk, step = values["prefill_step_time"], values["decode_step_time"]
     share = values["prefill_routed_expert_time"] / chunk
     single = _of(alone, at_once=chunk, phi=share, g=RANKS)
-    rows = {("independent", "互不等待"): (chunk, RANKS),
-            ("in step", "同步前进"): (single, 1)}
+    rows = {say("independent"): (chunk, RANKS),
+            say("in-step"): (single, 1)}
     paces = {label: {rate: _of(pace, **{"tau": step, "tau_Delta": stop - step,
                                            "lambda": rate / among})
                      for rate in RATES} for label, (stop, among) in rows.items()}
     table([{"case": label} | {str(rate): fmt_time(time) for rate, time in times.items()}
            for label, times in paces.items()],
-          {"case": ("TPOT, ranks", "TPOT，各 rank")}
+          {"case": say("tpot-ranks")}
           | {str(rate): f"$\\lambda = {rate}$/s" for rate in RATES})
-    show(f"DeepSeek-V3 in FP8 on {RANKS} H200, DP{RANKS} EP{RANKS}, prompts of 4,096 tokens, "
-         f"{ON_EACH} requests per rank.",
-         f"{RANKS} 张 H200 上的 FP8 版 DeepSeek-V3，DP{RANKS} EP{RANKS}，提示 4,096 token，"
-         f"每个 rank {ON_EACH} 个请求。")
+    show(*say("how-ranks-are-placed", ranks=RANKS, prompt=f"{SHARED[0]:,}", requests=ON_EACH))
     number("ranks-count", RANKS)
     number("ranks-together", chunk, fmt_time)
     number("ranks-alone", single, fmt_time)

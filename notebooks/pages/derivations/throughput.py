@@ -17,11 +17,15 @@ import catalogue
 from catalogue.entries.formulas import neutral
 from catalogue.entries.hardware import Device
 from catalogue.entries.trees import Number
+from catalogue.messages import messages
 from notebooks.derive.formulas.derivation import Derivation
 from notebooks.derive.formulas.symbols import sym
 from notebooks.show import figures
 from notebooks.show.display import figure, number, show, table
 from notebooks.show.numbers import fmt_bytes, fmt_fixed, fmt_percent, fmt_time
+
+common = messages("common")
+say = messages("pages/derivations/throughput")
 
 Text = tuple[str, str]
 Inputs = dict[str, int | float]
@@ -37,10 +41,10 @@ CLASSES = ("attention", "core", "index", "dense_mlp", "shared_expert", "routed_e
            "head")
 BATCHES = tuple(2 ** power for power in range(11))
 WAVE = 48  # requests that fit every layout
-LINES: dict[str, Text] = {"memory": ("bandwidth", "带宽"), "compute": ("compute", "算力"),
-                          "links": ("links", "链路")}
+LINES: dict[str, Text] = {"memory": common("bandwidth"), "compute": say("compute"),
+                          "links": say("links")}
 REPLICAS = (1, 2, 4, 8, 12, 16)
-CASE: dict[str, Text] = {"case": ("case", "情形"), "value": ("comes out as", "结果")}
+CASE: dict[str, Text] = {"case": common("case"), "value": common("comes-out-as")}
 
 
 @dataclass(frozen=True)
@@ -95,9 +99,9 @@ def quantities(derivation: Derivation, inputs: Values, **changed: float) -> Valu
 
 def cases_of_reading() -> None:
     """What a batch that is bound by reading gains from more requests."""
-    table([{"case": ("bandwidth ceiling, $B \\to \\infty$", "带宽上限，$B \\to \\infty$"),
+    table([{"case": say("bandwidth-ceiling"),
             "value": "$B_m / q$"},
-           {"case": ("compute takes over at", "算力成为瓶颈的批次"),
+           {"case": say("compute-takes-over-at"),
             "value": "$B = \\dfrac{Q_0}{B_m f / \\Pi - q}$"},
            {"case": "$X(2B) / X(B)$", "value": "$1 + \\dfrac{Q_0}{Q_0 + 2 q B}$"},
            {"case": "$\\mathrm{d} \\ln X / \\mathrm{d} \\ln B$",
@@ -177,15 +181,12 @@ def ceiling_table(points: Sequence[Point], replica: Replica, most: int) -> None:
                      "memory": round(point.memory), "ideal gain": ratio["memory"],
                      "step": fmt_time(point.step), "estimate": round(point.estimate),
                      "gain": ratio["estimate"]})
-    table(rows, {"batch": "$B$", "experts": "$E$",
-                 "memory": ("bandwidth ceiling (token/s)", "带宽上限（token/s）"),
-                 "ideal gain": ("gain", "倍数"), "step": ("step, estimate", "整步时间（估算）"),
-                 "estimate": ("estimate (token/s)", "估算（token/s）"), "gain": ("gain", "倍数")})
-    name, compute, links = replica.name, f"{points[0].compute:,.0f}", f"{points[0].links:,.0f}"
-    show(f"{name[0]}, tensor-parallel size 8. The gain is over half the batch. Compute allows "
-         f"{compute} token/s at any batch, the links {links}; {most:,} requests fit.",
-         f"{name[1]}，张量并行度 8。倍数是与批次减半相比。算力允许每秒 {compute} token，"
-         f"与批次无关；链路允许 {links}；显存可容纳 {most:,} 个请求。")
+    table(rows, {"batch": "$B$", "experts": "$E$", "memory": say("bandwidth-ceiling-token-s"),
+                 "ideal gain": say("gain"), "step": say("step-estimate"),
+                 "estimate": say("estimate-token-s"), "gain": say("gain")})
+    show(*say("how-ceilings-are-read", name=replica.name,
+              size=int(replica.inputs["tensor_parallel"]), compute=f"{points[0].compute:,.0f}",
+              links=f"{points[0].links:,.0f}", most=f"{most:,}"))
 
 
 def gains(points: Sequence[Point]) -> tuple[list[float], int, int]:
@@ -237,16 +238,16 @@ def ceiling_picture(points: Sequence[Point], most: int) -> None:
                           xytext=(2, 16 if name == "memory" else 5), textcoords="offset points",
                           color=colour)
         axes.plot(batches, [point.estimate for point in points], "o-", ms=4, color=colours[0])
-        axes.annotate({"en": "estimate", "zh": "估算"}[lang], (batches[5], points[5].estimate),
+        axes.annotate(say("estimate")[lang == "zh"], (batches[5], points[5].estimate),
                       xytext=(6, -14), textcoords="offset points", color=colours[0])
         axes.axvline(most, color=figures.INK, lw=1, ls=(0, (1, 3)))
-        axes.annotate({"en": "memory is full", "zh": "显存已满"}[lang], (most, points[0].estimate),
+        axes.annotate(say("memory-is-full")[lang == "zh"], (most, points[0].estimate),
                       xytext=(4, 0), textcoords="offset points")
         axes.set_xscale("log", base=2)
         axes.set_yscale("log")
         axes.set_xticks(batches, [f"{n:,}" for n in batches])
-        axes.set_xlabel({"en": "requests in a batch", "zh": "批次中的请求数"}[lang])
-        axes.set_ylabel({"en": "token/s of the replica", "zh": "单副本 token/s"}[lang])
+        axes.set_xlabel(common("requests-in-batch")[lang == "zh"])
+        axes.set_ylabel(say("token-s-of-replica")[lang == "zh"])
         return drawing
 
     figure("throughput-ceilings", draw)
@@ -257,7 +258,7 @@ def bubbles(bubble: sympy.Expr) -> None:
     stages = (2, 4, 8)
     table([{"m": m} | {str(p): fmt_percent(_bubble(bubble, p, m), 0) for p in stages}
            for m in (1, 2, 4, 8, 16, 32)],
-          {"m": ("chunks $m_1$", "分块数 $m_1$")} | {str(p): f"$p = {p}$" for p in stages})
+          {"m": say("chunks")} | {str(p): f"$p = {p}$" for p in stages})
 
 
 def _bubble(bubble: sympy.Expr, stages: int, chunks: int) -> float:
@@ -266,10 +267,7 @@ def _bubble(bubble: sympy.Expr, stages: int, chunks: int) -> float:
 
 def when_stages_pay() -> None:
     """When two stages are faster than one, in a sentence."""
-    show("Two stages beat one if $w + h < K/2 + A_R - A_{R/2}$. Without collectives the best depth "
-         "is $\\sqrt{K/w}$.",
-         "两级优于一级的条件是 $w + h < K/2 + A_R - A_{R/2}$。不计集合通信时，最佳级数为 "
-         "$\\sqrt{K/w}$。")
+    show(*say("two-stages-beat-one-if"))
 
 
 def layouts(derivation: Derivation) -> dict[Text, dict[str, Values]]:
@@ -285,14 +283,11 @@ def layout_table(laid_out: Mapping[Text, Mapping[str, Values]]) -> None:
             "step": fmt_time(values["decode_step_time"]), "ttft": fmt_time(values["ttft"]),
             "rate": round(values["output_throughput"])}
            for card, by_layout in laid_out.items() for name, values in by_layout.items()],
-          {"card": ("16 cards", "16 张卡"), "layout": ("layout", "并行方式"),
-           "most": ("requests that fit", "可容纳请求数"),
-           "links": ("communication, step", "整步中的通信"), "step": ("decode step", "解码步"),
-           "ttft": ("$\\tau_1$ of the burst", "突发的 $\\tau_1$"), "rate": "$X$ (token/s)"})
-    show(f"DeepSeek-V3, official FP8 on H800, W8A8 on 910B2; {WAVE} requests at once, of "
-         f"{PROMPT:,} input and {ANSWER} output tokens, two nodes.",
-         f"DeepSeek-V3，H800 用官方 FP8，910B2 用 W8A8；{WAVE} 个请求同时到达，输入 "
-         f"{PROMPT:,}、输出 {ANSWER} token，两个节点。")
+          {"card": say("sixteen-cards"), "layout": say("layout"),
+           "most": common("requests-that-fit"),
+           "links": say("communication-step"), "step": common("decode-step"),
+           "ttft": say("first-token-of-burst"), "rate": "$X$ (token/s)"})
+    show(*say("how-layouts-are-compared", wave=WAVE, prompt=f"{PROMPT:,}", answer=ANSWER))
 
 
 def layout_numbers(laid_out: Mapping[Text, Mapping[str, Values]]) -> None:
@@ -328,9 +323,9 @@ def goodput(derivation: Derivation, limit: float) -> list[Served]:
         return Served(name, most, alone, of(concurrency=most),
                       full=of(concurrency=int(alone["max_concurrency"])))
 
-    return [served(("8 × H20 141 GB, FP8, TP8", "8 × H20 141 GB，FP8，TP8"), h20()),
-            served(("16 × H800, FP8, TP8 × PP2", "16 × H800，FP8，TP8 × PP2"), h800(STAGES)),
-            served(("16 × 910B2, W8A8, TP8 × PP2", "16 × 910B2，W8A8，TP8 × PP2"),
+    return [served(say("h20-fp8"), h20()),
+            served(say("h800-fp8"), h800(STAGES)),
+            served(say("ascend-w8a8"),
                    ascend(STAGES))]
 
 
@@ -341,13 +336,10 @@ def goodput_table(rows: Sequence[Served], first_limit: float) -> None:
             "room": int(row.alone["max_concurrency"]),
             "full": round(row.full["output_throughput"]), "slow": fmt_time(row.full["tpot"])}
            for row in rows],
-          {"cards": ("deployment", "部署"),
-           "alone": ("$\\tau_1$ of one request", "单请求 $\\tau_1$"),
-           "most": ("$c$ within the limit on $\\tau$", "$\\tau$ 达标的最大 $c$"),
-           "rate": ("$X$ there (token/s)", "此时 $X$（token/s）"),
-           "ttft": ("$\\tau_1$ there", "此时 $\\tau_1$"),
-           "room": ("$c$, memory full", "显存放满的 $c$"),
-           "full": ("$X$ (token/s)", "$X$（token/s）"), "slow": "$\\tau$"}, wide=True)
+          {"cards": common("deployment"), "alone": say("first-token-of-one-request"),
+           "most": say("most-within-limit"), "rate": say("output-there"),
+           "ttft": say("first-token-there"), "room": say("most-in-memory"),
+           "full": say("output-in-full-memory"), "slow": "$\\tau$"}, wide=True)
     number("goodput-first", first_limit, fmt_time)
     number("goodput-share", _ratio(rows[0].best, rows[0].full), fmt_percent, digits=0)
 
@@ -362,11 +354,10 @@ def replicas(derivation: Derivation, users: int) -> dict[int, Values]:
             "rate": round(values["output_throughput"]),
             "share": fmt_percent(_ratio(values, spread[1]) / count, 0)}
            for count, values in spread.items()],
-          {"D": "$D$", "each": ("requests on the fullest", "最满副本的请求数"),
-           "used": ("used", "利用"), "ttft": "$\\tau_1$", "tpot": "$\\tau$",
-           "rate": "$X$ (token/s)", "share": ("share of $D$ times one", "与单副本 $D$ 倍之比")})
-    show(f"{users} requests over replicas of eight H20 each, in FP8; replicas share no experts.",
-         f"{users} 个请求分到若干副本，每副本八张 H20，FP8，副本之间不共用专家。")
+          {"D": "$D$", "each": say("requests-on-fullest"),
+           "used": say("used"), "ttft": "$\\tau_1$", "tpot": "$\\tau$",
+           "rate": "$X$ (token/s)", "share": say("share-of-ideal")})
+    show(*say("requests-over-replicas-of-eight", users=users))
     number("replicas-four", _ratio(spread[4], spread[1]), fmt_fixed, digits=1)
     return spread
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import catalogue
+from catalogue.messages import join, messages
 from notebooks.derive.formulas.derivation import Derivation
 from notebooks.pages.derivations import communication_groups as groups
 from notebooks.pages.derivations.choices import documents
@@ -16,8 +17,11 @@ from notebooks.pages.derivations.choices.layouts import (
     Layout,
 )
 from notebooks.pages.derivations.throughput import Inputs, Text, Values, quantities
-from notebooks.show.display import LANGUAGES, number, show, table
+from notebooks.show.display import number, show, table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_time
+
+common = messages("common")
+say = messages("pages/derivations/choices/communication")
 
 Time = Callable[..., float]  # of inputs, ranks and letters such as Q [s]
 CARDS = {"910b": A2, "h20": H20_LARGE, "h200": H200}
@@ -58,27 +62,22 @@ def steps(derivation: Derivation) -> None:
             _said(f"{key}-{servers}", found[USERS[0]])
             whole, half = inputs[:2]
             number(f"reach-turn-{key}" + "-wide" * (servers > 1), turn(derivation, whole, half))
-    table(rows, {"layout": ("cards", "卡"), "users": ("users", "用户数"),
-                 "0": ("TP over all", "TP 取全部卡"), "1": ("over half", "取一半"),
-                 "2": ("over half, all-to-all", "取一半，all-to-all"),
-                 "3": ("over a quarter", "取四分之一"),
-                 "4": ("attention data-parallel", "注意力数据并行")}, wide=True)
+    table(rows, {"layout": common("cards"), "users": say("users"),
+                 "0": say("tp-over-all"), "1": say("over-half"), "2": say("over-half-all-to-all"),
+                 "3": say("over-quarter"), "4": say("attention-data-parallel")}, wide=True)
     number("reach-few", USERS[0])
     _under()
 
 
 def _under() -> None:
     """What stands under the table."""
-    stored = ["; ".join(f"{layout.cards} × {groups.card_name(layout.card)[place]}: "
-                        f"{catalogue.load_precision(layout.precision).name[lang]}" for layout in (
-                            Layout(card, servers, 1) for card in CARDS.values()
-                            for servers in (1, 2))) for place, lang in enumerate(LANGUAGES)]
-    show("Time of a decode step of DeepSeek-V3 in ms, with its communication in brackets and the "
-         "fastest in bold; – does not fit. Except under all-to-all, experts lie in slices on all "
-         f"cards, and tokens are gathered for them. {stored[0]}.",
-         "DeepSeek-V3 一步解码的时间（ms），括号内为其中的通信，最快的加粗；“–”表示放不下。除注明 "
-         "all-to-all 者外，专家切片分布在全部卡上，token 收集到各卡。"
-         f"{stored[1].replace('; ', '；').replace(': ', '：')}。")
+    def stored(layout: Layout) -> Text:
+        name = catalogue.load_precision(layout.precision).name
+        return say("cards-in-precision", cards=layout.cards, card=groups.card_name(layout.card),
+                   precision=(name["en"], name["zh"]))
+
+    show(*say("how-steps-are-shown", stored=join(("; ", "；"), (
+        stored(Layout(card, servers, 1)) for card in CARDS.values() for servers in (1, 2)))))
 
 
 def _row(layout: Layout, users: int, found: list[Values | None]) -> dict[str, str | Text]:
@@ -162,11 +161,8 @@ def advice(derivation: Derivation) -> None:
     number("reach-group", IN_GROUP)
     number("reach-beyond", told[-1][0] / told[-2][0], fmt_fixed, digits=1)
     both = (
-        (f"All-reduces on 910B2 in a step with {IN_GROUP} requests: {'; '.join(steps_)}.",
-         f"910B2 上 all-reduce 的时间，按 rank 数，每步 {IN_GROUP} 个请求："
-         f"{'；'.join(steps_)}。"),
-        (f"In a prompt of {fmt_int(PROMPT)} tokens: {'; '.join(chunks)}. Inside a server every "
-         "pair of cards has a link, so more ranks use more links. Across servers they do not.",
-         f"一条 {fmt_int(PROMPT)} token 的提示：{'；'.join(chunks)}。"
-         "服务器内全互联，rank 越多链路越多；跨服务器则不然。"))
+        say("all-reduces-in-step", requests=IN_GROUP,
+            times=("; ".join(steps_), "；".join(steps_))),
+        say("all-reduces-in-prompt", prompt=fmt_int(PROMPT),
+            times=("; ".join(chunks), "；".join(chunks))))
     documents.advised({"s0/tensor-at-most-eight": both[0], "s0/tensor-inverse": both[1]})

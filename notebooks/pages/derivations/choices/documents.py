@@ -7,8 +7,11 @@ from collections.abc import Mapping
 import catalogue
 from catalogue.ledger.advice import Advice, Place
 from catalogue.ledger.documents import Said
+from catalogue.messages import join, messages
 from notebooks.show.display import SECTIONS, show, table
 from notebooks.show.documents import link
+
+say = messages("pages/derivations/choices/documents")
 
 Text = tuple[str, str]
 OPEN = 3  # pieces of advice that are not folded
@@ -32,8 +35,7 @@ def claims(names: str) -> None:
         names: numbers with blanks between them: ``S0-117 S1-028``.
     """
     links = list(map(link, names.split()))
-    show(f"The documents on this, with verdicts: {', '.join(links)}.",
-         f"文档的相关论断及结论：{'、'.join(links)}。")
+    show(*say("documents-on-this", links=(", ".join(links), "、".join(links))))
 
 
 def advised(follows: Mapping[str, Text]) -> None:
@@ -51,20 +53,17 @@ def advised(follows: Mapping[str, Text]) -> None:
         rows.append({"says": tuple(f"{each.says[lang]}<br>{_where(document, each, index)}"
                                    for index, lang in enumerate(("en", "zh"))),
                      "follows": computed})
-    table(rows, {"says": ("recommended", "文档的建议"),
-                 "follows": ("this book computes", "本书的计算")}, wide=True,
-          folded=("What else the documents recommend", "文档的其他建议"), first=OPEN)
+    table(rows, {"says": say("recommended"), "follows": say("this-book-computes")}, wide=True,
+          folded=say("what-else-documents-recommend"), first=OPEN)
 
 
 def _where(document: str, advice: Advice, lang: int) -> str:
     """Document, sections, lines, and the claims beside it."""
-    places = ("; ", "；")[lang].join(_place(place, lang) for place in advice.places)
+    places = join(("; ", "；"), map(_place, advice.places))[lang]
     links = ", ".join(map(link, advice.claims))
     return f"{document.upper()} {places}" + (f" ({links})" if links else "")
 
 
-def _place(place: Place, lang: int) -> str:
-    section = SECTIONS.get(place.section, (place.section,) * 2)[lang]
-    lines = "–".join(map(str, place.lines))
-    word = (f"line{'s' * (len(place.lines) > 1)} {lines}", f"第 {lines} 行")[lang]
-    return f"{section}, {word}" if lang == 0 else f"{section}，{word}"
+def _place(place: Place) -> Text:
+    return say("section-and-lines", section=SECTIONS.get(place.section, place.section),
+               count=len(place.lines), lines="–".join(map(str, place.lines)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import catalogue
+from catalogue.messages import messages
 from notebooks.derive.formulas.derivation import Derivation
 from notebooks.pages.derivations.choices.layouts import A2, H20, Layout
 from notebooks.pages.derivations.memory_requests import Cache, Waste
@@ -18,6 +19,9 @@ from notebooks.show.numbers import (
     fmt_sig,
     fmt_time,
 )
+
+common = messages("common")
+say = messages("pages/derivations/choices/memory")
 
 Within = Callable[[Inputs], tuple[int, int]]  # requests of a replica: reserved, and in pages
 LAYOUTS = {"h20": Layout(H20, 2, 4, whole=True), "910b": Layout(A2, 2, 4, whole=True)}
@@ -54,11 +58,10 @@ def blocks(expected: Waste, cache: Cache) -> None:
             "waste": fmt_percent(expected(mean, block)), "bytes": fmt_bytes(empty, "MB", 1),
             "entries": fmt_int(-(-LONGEST // block)),
             "even": fmt_bytes(empty / (LONGEST / block), "kB", 1) if empty else "–"})
-    table(rows, {"block": "$g$", "engines": ("default or kernels of", "默认值或算子要求"),
-                 "waste": ("left empty", "空置"), "bytes": ("empty per request", "每请求空置"),
-                 "entries": (f"entries at {fmt_int(LONGEST)} tokens",
-                             f"{fmt_int(LONGEST)} token 的表项数"),
-                 "even": ("entry size that would equal it", "每表项多大才与空置相当")})
+    table(rows, {"block": "$g$", "engines": say("default-or-kernels-of"),
+                 "waste": say("left-empty"), "bytes": say("empty-per-request"),
+                 "entries": say("entries-at-tokens", tokens=fmt_int(LONGEST)),
+                 "even": say("entry-size-that-would-equal")})
     number("choice-mean", mean)
     number("choice-longest", LONGEST)
     for key, block in (("small", SMALL), ("large", LARGE)):
@@ -94,7 +97,7 @@ def shares(derivation: Derivation, within: Within) -> None:
         reserved, paged = within(long)
         number(f"choice-reserved-{key}", reserved * long["data_parallel"])
         number(f"choice-paged-{key}", paged * long["data_parallel"])
-    table(rows, {"layout": ("sixteen cards", "十六张卡"), "cache": ("cache", "缓存"), **{
+    table(rows, {"layout": say("sixteen-cards"), "cache": common("cache"), **{
         str(share): f"$u = {fmt_fixed(share, 2)}$" for share in SHARES}})
     number("choice-least", SHARES[0], fmt_fixed, digits=2)
     number("choice-most", SHARES[-1], fmt_fixed, digits=2)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import catalogue
+from catalogue.messages import join, messages
 from notebooks.derive.formulas.derivation import Derivation
 from notebooks.pages.derivations.choices import documents
 from notebooks.pages.derivations.choices.layouts import A2, H20_LARGE, H200, Layout
@@ -17,6 +18,9 @@ from notebooks.show.numbers import (
     fmt_percent,
     fmt_time,
 )
+
+common = messages("common")
+say = messages("pages/derivations/choices/serving")
 
 LAYOUTS = {"h20": Layout(H20_LARGE, 1, 8), "h200": Layout(H200, 1, 8), "910b": Layout(A2, 2, 8)}
 PROMPT, ANSWER = 4096, 512
@@ -114,10 +118,10 @@ def chunks(derivation: Derivation) -> None:
         number(f"choice-chunk-{key}", sought.chunk)
         number(f"choice-costs-{key}", 1 - sought.rate / whole.rate, fmt_percent, digits=0)
         number(f"choice-first-{key}", sought.first / whole.first, fmt_fixed, digits=1)
-    table(rows, {"system": ("DeepSeek-V3 on", "DeepSeek-V3 部署于"), "chunk": "$T$",
-                 "requests": ("requests at once", "同时处理的请求数"),
-                 "rate": ("token/s", "token/s"), "share": ("of the best", "相对最好"),
-                 "first": ("TTFT", "TTFT"), "gap": ("longest gap", "最长间隔")})
+    table(rows, {"system": common("deepseek-v3-on"), "chunk": "$T$",
+                 "requests": say("requests-at-once"),
+                 "rate": ("token/s", "token/s"), "share": say("of-best"),
+                 "first": ("TTFT", "TTFT"), "gap": say("longest-gap")})
     number("choice-prompt", PROMPT)
     number("choice-answer", ANSWER)
     number("choice-limit", LIMIT, fmt_time)
@@ -146,35 +150,23 @@ def _shorter(derivation: Derivation) -> Text:
         waits[key] = [float(quantities(derivation, inputs, concurrency=1,
                                        max_num_batched_tokens=chunk)["ttft"])
                       for chunk in (PROMPT, CHUNKS[1])]
-    told = [("; ", "；")[lang].join(
-        f"{LAYOUTS[key].name[lang]} {fmt_time(first)} → {fmt_time(last)}"
-        for key, (first, last) in waits.items()) for lang in range(2)]
-    return (f"A prompt of {fmt_int(PROMPT)} tokens alone, in one chunk and in chunks of "
-            f"{fmt_int(CHUNKS[1])}: {told[0]}. Small chunks shorten "
-            "the gaps of others, not this wait.",
-            f"单独一条 {fmt_int(PROMPT)} token 的提示，一块与每块 {fmt_int(CHUNKS[1])} token："
-            f"{told[1]}。分块缩短的是别人的停顿，不是这段等待。")
+    return say("prompt-in-chunks", prompt=fmt_int(PROMPT), chunks=fmt_int(CHUNKS[1]), waits=join(
+        ("; ", "；"), (say("waits-of-layout", layout=LAYOUTS[key].name, first=fmt_time(first),
+                          last=fmt_time(last)) for key, (first, last) in waits.items())))
 
 
 def _repeated(derivation: Derivation) -> Text:
     """What a hit on half of each prompt gives."""
-    told = []
+    gains = []
     for layout in LAYOUTS.values():
         inputs = layout.inputs(PROMPT, ANSWER)
         none, half = (quantities(derivation, inputs, concurrency=HIT_USERS,
                                  prefix_hit_share=share) for share in (0, HIT))
-        told.append((float(half["steady_ttft"] / none["steady_ttft"]),
-                     float(half["steady_throughput"] / none["steady_throughput"]) - 1))
-    names = [[layout.name[lang] for layout in LAYOUTS.values()] for lang in range(2)]
-    said = ["; ".join(f"{name} × {fmt_fixed(first)}, +{fmt_percent(more, 0)}"
-                      for name, (first, more) in zip(names[0], told, strict=True)),
-            "；".join(f"{name} × {fmt_fixed(first)}，+{fmt_percent(more, 0)}"
-                     for name, (first, more) in zip(names[1], told, strict=True))]
-    return (f"Half of each prompt found, {HIT_USERS} users: first token and throughput on "
-            f"{said[0]}. Requests without a common prefix gain nothing.",
-            f"每条提示命中一半、{HIT_USERS} 个用户，首 token 延迟与吞吐：{said[1]}。"
-            f"没有公共前缀的请求"
-            "没有收益。")
+        first = float(half["steady_ttft"] / none["steady_ttft"])
+        more = float(half["steady_throughput"] / none["steady_throughput"]) - 1
+        gains.append(say("gains-of-layout", layout=layout.name, first=fmt_fixed(first),
+                         more=fmt_percent(more, 0)))
+    return say("half-of-prompt-found", users=HIT_USERS, gains=join(("; ", "；"), gains))
 
 
 def _hybrid(derivation: Derivation) -> Text:
@@ -188,16 +180,10 @@ def _hybrid(derivation: Derivation) -> Text:
     peak, whole = (fmt_bytes(float(found[chunk]["activations_per_device"]), digits=1)
                    for chunk in (HYBRID_CHUNK, LONGEST))
     spare = fmt_bytes(float(found[LONGEST]["headroom_per_device"]), digits=0)
-    waits = [fmt_time(float(each["ttft"])) for each in found.values()]
-    return (f"{fmt_int(LONGEST)} tokens take {peak} of activations in its chunks, {whole} whole, "
-            f"where {spare} are spare; the first token comes after {waits[0]} in chunks of "
-            f"{fmt_int(CHUNKS[1])}, {waits[1]} in its own, {waits[2]} whole. A large chunk is "
-            "right, but because each chunk reads the host's experts again, not because of memory.",
-            f"{fmt_int(LONGEST)} token 的激活：按其分块 {peak}，不分块 {whole}，而余量有 {spare}"
-            f"；首 token "
-            f"延迟：每块 {fmt_int(CHUNKS[1])} 时 {waits[0]}，按其分块 {waits[1]}，不分块 "
-            f"{waits[2]}。"
-            "取大块是对的，但理由是每块都要重读主机上的专家，而不是显存。")
+    in_small, in_own, at_once = (fmt_time(float(each["ttft"])) for each in found.values())
+    return say("activations-of-chunks", prompt=fmt_int(LONGEST), peak=peak, whole=whole,
+               spare=spare, chunk=fmt_int(CHUNKS[1]), wait_in_small=in_small, wait_in_own=in_own,
+               wait_whole=at_once)
 
 
 def _shares(derivation: Derivation) -> Text:
@@ -209,8 +195,4 @@ def _shares(derivation: Derivation) -> Text:
                            output_tokens=answer, context_tokens=prompt + answer)
         said.append(f"{fmt_int(prompt)} / {fmt_int(answer)} → "
                     f"{fmt_percent(float(found['prefill_time'] / found['e2e']), 0)}")
-    return (f"Share of prefill in one request on 910B2, prompt / answer: {'; '.join(said)}. The "
-            "length of the answer matters as much.",
-            f"910B2 上单个请求中预填充所占时间，提示 / 回答："
-            f"{'；'.join(said)}。"
-            "回答的长度与提示同样重要。")
+    return say("share-of-prefill", shares=("; ".join(said), "；".join(said)))

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import catalogue
+from catalogue.messages import messages
 from notebooks.derive.formulas.derivation import Derivation
 from notebooks.pages.derivations.choices import documents
 from notebooks.pages.derivations.throughput import FP8, PLAN, quantities
 from notebooks.show.numbers import fmt_int, fmt_percent, fmt_time
+
+say = messages("pages/derivations/choices/throughput")
 
 USERS = 320  # the document's: 80 of each replica
 LENGTH = 1024  # tokens of prompt and of answer: its context, halved
@@ -33,12 +36,7 @@ def advice(derivation: Derivation) -> None:
     sent = float(found["decode_communication_time"]) / step
     held, memory = (float(found[name]) for name in ("weights_per_device", "usable_memory"))
     assert found["decode_fetch_time"] == 0
-    documents.advised({"s1/bottlenecks": (
-        f"Plan C in FP8, TP8×PP4, {fmt_int(USERS)} users: its tokens use {fmt_percent(reached)} of "
-        f"the peak, and its weights {fmt_percent(held / memory, 0)} of the memory. Experts take "
-        f"{fmt_percent(experts, 0)} of a step of {fmt_time(step)}, links {fmt_percent(sent, 0)}. "
-        "Nothing is fetched, because all experts are on the cards.",
-        f"方案 C 改用 FP8、TP8×PP4，{fmt_int(USERS)} 个用户：产出的 token 只用到峰值的 "
-        f"{fmt_percent(reached)}；权重占显存的 {fmt_percent(held / memory, 0)}。一步 "
-        f"{fmt_time(step)} 中，专家占 {fmt_percent(experts, 0)}，通信占 {fmt_percent(sent, 0)}；"
-        "专家全在卡上，无需从存储加载。")})
+    documents.advised({"s1/bottlenecks": say(
+        "what-binds-plan-c", users=fmt_int(USERS), reached=fmt_percent(reached),
+        held=fmt_percent(held / memory, 0), experts=fmt_percent(experts, 0), step=fmt_time(step),
+        sent=fmt_percent(sent, 0))})

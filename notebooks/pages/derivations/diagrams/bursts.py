@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import catalogue
+from catalogue.messages import messages
 from notebooks.derive.formulas.derivation import Derivation
 from notebooks.show.drawing import SMALL, WIDTH, Drawing, Text
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_time
+
+say = messages("pages/derivations/diagrams/bursts")
 
 PLAN = "s2-910b1-awq"  # which the chapter holds against its measurements
 REQUESTS, PROMPT, ANSWER = 8, 4096, 512
@@ -52,22 +55,16 @@ def draw(of: Mapping[str, float], plan: Text, lang: str) -> Drawing:
     soonest, latest, mean = map(fmt_time, (tokens[0], tokens[-1], sum(tokens) / len(tokens)))
     drawing = Drawing(
         "burst-in-time", lang,
-        (f"A burst of {len(tokens)} prompts", f"{len(tokens)} 条提示同时到达"),
-        (f"The first prompt has a step of its own, the others fill {chunks} chunks. First tokens "
-         f"come after {soonest} to {latest}, {mean} on average. A request that has its first token "
-         "waits until the last chunk is done, then all decode together.",
-         f"首条提示独占一步，其余装进 {chunks} 块。首 token 在 {soonest} 到 {latest} 之间给出，"
-         f"平均 {mean}。已有首 token 的请求要等最后一块做完，然后一起解码。"),
+        say("burst-of-prompts", prompts=len(tokens)),
+        say("course-of-burst", chunks=chunks, soonest=soonest, latest=latest, mean=mean),
         height=TOP + ROW * len(tokens) + 66)
     scale = (WIDTH - LEFT - 8) / end
     at = [LEFT + scale * time for time in (0.0, of["prefill_time"], all_read, end)]
     drawing.label(8, 15, plan, small=True, bold=True)
     budget, prompt = fmt_int(of["max_num_batched_tokens"]), fmt_int(of["input_tokens"])
-    drawing.label(8, 15 + 1.3 * SMALL, (
-        f"{len(tokens)} prompts of {prompt} tokens, chunks of {budget}",
-        f"{len(tokens)} 条 {prompt} token 的提示，每块 {budget}"), small=True, muted=True)
-    drawing.label(LEFT, 56, ("the cards: prompt 1, then full chunks, then decode",
-                             "卡上：提示 1，然后装满的各块，然后解码"), small=True)
+    drawing.label(8, 15 + 1.3 * SMALL, say("prompts-and-chunks", prompts=len(tokens),
+                                           tokens=prompt, budget=budget), small=True, muted=True)
+    drawing.label(LEFT, 56, say("cards-prompt-then-full-chunks"), small=True)
     drawing.bar(at[0], 62, at[1] - at[0] - 1, 16, PREFILL)
     for chunk in range(chunks):
         length = scale * of["burst_step_time"]
@@ -77,7 +74,7 @@ def draw(of: Mapping[str, float], plan: Text, lang: str) -> Drawing:
     for number, time in enumerate(tokens):
         _request(drawing, number, TOP + ROW * number, (LEFT, LEFT + scale * time, at[2], at[3]))
     bottom = TOP + ROW * len(tokens) + 2
-    drawing.axis(LEFT, bottom, WIDTH - LEFT - 8, end, _ticks(end), ("seconds", "秒"))
+    drawing.axis(LEFT, bottom, WIDTH - LEFT - 8, end, _ticks(end), say("seconds"))
     _legend(drawing, bottom + 56)
     return drawing
 
@@ -94,10 +91,10 @@ def _request(drawing: Drawing, number: int, y: float, at: tuple[float, ...]) -> 
 
 def _legend(drawing: Drawing, y: float) -> None:
     drawing.circle(13, y - 4, 4.5)
-    drawing.label(22, y, ("first token", "首 token"), small=True)
+    drawing.label(22, y, say("first-token"), small=True)
     x = 100.0
-    for colour, text, step in ((WAITS, ("waits for it", "等首 token"), 96),
-                               (STALLS, ("stalls", "停顿"), 66), (DECODES, ("decodes", "解码"), 0)):
+    for colour, text, step in ((WAITS, say("waits-for-it"), 96),
+                               (STALLS, say("stalls"), 66), (DECODES, say("decodes"), 0)):
         drawing.bar(x, y - 9, 10, 10, colour)
         drawing.label(x + 15, y, text, small=True)
         x += step

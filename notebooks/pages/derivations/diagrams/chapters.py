@@ -6,20 +6,23 @@ import math
 from collections import Counter
 from collections.abc import Mapping
 
+from catalogue.messages import join, messages
 from notebooks.derive.formulas.exported import Formula
 from notebooks.show.drawing import SMALL, WIDTH, Drawing, Text
 
+say = messages("pages/derivations/diagrams/chapters")
+
 NAMES: dict[str, tuple[Text, Text]] = {  # in the order of reading, with what each is about
-    "architecture": (("Parameters", "参数量"), ("counted from shapes", "由形状计数")),
-    "memory": (("Memory", "显存"), ("what a card holds and reads", "一张卡存什么、读什么")),
-    "compute": (("Compute", "计算"), ("operations of a step", "一步的运算")),
-    "communication": (("Communication", "通信"), ("what cards send", "卡间传输")),
-    "latency": (("Latency", "延迟"), ("how long a step takes", "一步要多久")),
-    "throughput": (("Throughput", "吞吐"), ("tokens per second", "每秒多少 token")),
-    "serving": (("Serving", "服务"), ("what a user waits for", "用户等什么"))}
+    "architecture": (say("parameters"), say("counted-from-shapes")),
+    "memory": (say("memory"), say("what-card-holds-and-reads")),
+    "compute": (say("compute"), say("operations-of-step")),
+    "communication": (say("communication"), say("what-cards-send")),
+    "latency": (say("latency"), say("how-long-step-takes")),
+    "throughput": (say("throughput"), say("tokens-per-second")),
+    "serving": (say("serving"), say("what-user-waits-for"))}
 AFTER: dict[str, Text] = {  # what rests on all of them
-    "scenarios": ("Deployments", "各部署"), "search": ("Deciding", "决策"),
-    "validation": ("How far off", "误差")}
+    "scenarios": say("deployments"), "search": say("deciding"),
+    "validation": say("how-far-off")}
 LEFT, WIDE, TALL, STEP, TOP = 92.0, 196.0, 40.0, 54.0, 26.0
 BEND = 15.0  # of a curve, per chapter that it passes
 ONWARD, BACK = 0, 1  # colours
@@ -43,17 +46,15 @@ def draw(formulas: Mapping[str, Formula], lang: str) -> Drawing:
     counted = {pair: count for pair, count in uses(formulas).items()
                if pair[0] in NAMES and pair[1] in NAMES}
     most = Counter(counted).most_common(3)
-    listed = ["; ".join(f"{NAMES[of][0][i]} → {NAMES[to][0][i]} ({count})"
-                        for (of, to), count in most) for i in range(2)]
+    listed = join(("; ", "; "), (say("use", of=NAMES[of][0], to=NAMES[to][0], count=count)
+                                 for (of, to), count in most))
     bottom = TOP + STEP * len(NAMES)
     drawing = Drawing(
-        "chapter-map", lang, ("What feeds what", "各章之间的依赖"),
-        (f"{len(NAMES)} chapters of derivations. A chapter uses quantities that others derive; "
-         f"most often {listed[0]}. Deployments, decisions and errors rest on all of them.",
-         f"推导共 {len(NAMES)} 章，每章都用到别章推出的量，最多的是 {listed[1]}。"
-         "各部署、决策与误差以全部推导为基础。"), height=bottom + 112)
-    drawing.label(LEFT + WIDE + 8, 13, ("used further on", "供后文使用"), small=True, colour=ONWARD)
-    drawing.label(4, 13, ("used further up", "供前文使用"), small=True, colour=BACK)
+        "chapter-map", lang, say("what-feeds-what"),
+        say("how-chapters-depend", chapters=len(NAMES),
+            uses=listed), height=bottom + 112)
+    drawing.label(LEFT + WIDE + 8, 13, say("used-further-on"), small=True, colour=ONWARD)
+    drawing.label(4, 13, say("used-further-up"), small=True, colour=BACK)
     rows = {name: TOP + STEP * number for number, name in enumerate(NAMES)}
     widest = max(counted.values())
     for (of, to), count in sorted(counted.items(), key=lambda item: -item[1]):
@@ -62,13 +63,13 @@ def draw(formulas: Mapping[str, Formula], lang: str) -> Drawing:
         with drawing.link(f"chapters/{name}.html"):
             drawing.box(LEFT, rows[name], WIDE, TALL, [title, about])
     drawing.arrow(LEFT + WIDE / 2, bottom - 8, LEFT + WIDE / 2, bottom + 10)
-    drawing.label(LEFT + WIDE / 2, bottom + 26, (
-        "computed a second time by an independent program", "由独立程序再算一遍"), "middle",
+    drawing.label(LEFT + WIDE / 2, bottom + 26, say(
+        "computed-second-time"), "middle",
         small=True)
     for number, (name, title) in enumerate(AFTER.items()):
         with drawing.link(f"chapters/{name}.html"):
             drawing.box(8 + 130 * number, bottom + 40, 122, 34, [title], 2)
-    drawing.label(WIDTH / 2, bottom + 90 + SMALL / 2, ("each box is a link", "点击方框进入各章"),
+    drawing.label(WIDTH / 2, bottom + 90 + SMALL / 2, say("each-box-is-link"),
                   "middle", small=True, muted=True)
     return drawing
 

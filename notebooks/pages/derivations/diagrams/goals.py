@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from catalogue.messages import join, messages
 from notebooks.show.drawing import WIDTH, Drawing, Text
 from notebooks.show.numbers import fmt_quantity
+
+say = messages("pages/derivations/diagrams/goals")
 
 LEFT, BAR, ROW = 8.0, 12.0, 40.0
 
@@ -18,11 +21,11 @@ def draw(rates: Sequence[tuple[Text, float]], lang: str) -> Drawing:
         lang: language of the labels.
     """
     most = max(rate for _, rate in rates)
-    listed = [[f"{name[index]}: {fmt_quantity(rate, 'token/s')}" for name, rate in rates]
-              for index in range(2)]
+    listed = join(("; ", "；"), (say("bar", name=name, rate=fmt_quantity(rate, "token/s"))
+                                for name, rate in rates))
     drawing = Drawing(
-        "goal-to-scale", lang, ("A goal and what there is of it, to scale", "目标与实际，按比例"),
-        (f"Bars: {'; '.join(listed[0])}.", f"条形：{'；'.join(listed[1])}。"),
+        "goal-to-scale", lang, say("goal-and-what-there-is"),
+        say("bars", listed=listed),
         height=len(rates) * ROW)
     for place, (name, rate) in enumerate(rates):
         base = place * ROW + 16

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from catalogue.messages import messages
 from notebooks.show.drawing import SMALL, WIDTH, Drawing, Text
 from notebooks.show.numbers import fmt_fixed, fmt_percent
+
+say = messages("pages/derivations/diagrams/halves")
 
 Values = Mapping[str, float]
 Steps = Callable[..., Values]  # of a deployment and what changes of it
@@ -35,10 +38,8 @@ def placed(step: Steps, spread: Values, requests: int, card: Text, lang: str) ->
                  micro_batches=count, single_batch_overlap=0, unequal_streams=apart)
             for count, apart in ((1, 0), (2, 0), (2, 1))]
     ranks = int(spread["data_parallel"])
-    name = (card, card) if isinstance(card, str) else card
     whole, split, streams = ways
-    plan = (f"{ranks} × {name[0]}, {requests} requests per card",
-            f"{ranks} × {name[1]}，每卡 {requests} 个请求")
+    plan = say("requests-per-card", ranks=ranks, requests=requests, card=card)
     return draw(whole, split, streams, plan, lang)
 
 
@@ -56,28 +57,21 @@ def draw(whole: Values, split: Values, streams: Values, plan: Text, lang: str) -
     again, resent = (fmt_fixed(MS * (split[name] - whole[name]), 1)
                      for name in ("decode_compute_time", "decode_communication_time"))
     drawing = Drawing(
-        "halves-in-time", lang, ("A step in one batch, two half-batches and two streams",
-                                 "整批、双半批与两路：同一步的三种排法"),
-        (f"One batch computes and communicates in turn, {printed[0]}. Two half-batches compute "
-         f"{again} ms longer, because each reads the weights, communicate {resent} ms longer, "
-         f"because each pays the latencies, and hide {hidden} ms: {printed[1]}. In two streams "
-         f"each half goes through all its parts: {printed[2]}.",
-         f"整批时计算与通信先后进行，{printed[0]}。双半批各读一遍权重、各付一遍延迟，"
-         f"计算多 {again} ms，通信多 {resent} ms，掩盖 {hidden} ms：{printed[1]}。"
-         f"两路各走完自己的全部步骤：{printed[2]}。"),
+        "halves-in-time", lang, say("step-in-three-ways"),
+        say("how-steps-are-laid-out", whole=printed[0], again=again, resent=resent,
+            hidden=hidden, split=printed[1], streams=printed[2]),
         height=338)
     scale = (WIDTH - 2 * LEFT) / max(times)
     gap = [of["decode_step_time"] - of["decode_device_time"] for of in (whole, split, streams)]
     drawing.label(LEFT, 14, plan, small=True, bold=True)
-    _title(drawing, 42, ("one batch", "整批"), printed[0])
+    _title(drawing, 42, say("one-batch"), printed[0])
     _lane(drawing, 48, 0.0, [*parts(whole), (GAP, gap[0])], scale)
-    _title(drawing, 96, ("two half-batches, in turn", "双半批，轮流"), printed[1])
+    _title(drawing, 96, say("two-half-batches-in-turn"), printed[1])
     _in_turn(drawing, 102, split, gap[1], scale)
     saved = fmt_percent(split["decode_hidden_time"] / split["decode_communication_time"], 0)
-    drawing.label(LEFT, 160, (
-        f"+{again} ms computation, +{resent} ms communication, {saved} hidden",
-        f"计算多 {again} ms，通信多 {resent} ms；{saved} 的通信被掩盖"), small=True, muted=True)
-    _title(drawing, 190, ("two streams, a half each", "两路，各半批"), printed[2])
+    drawing.label(LEFT, 160, say("what-halves-cost", again=again,
+                                 resent=resent, saved=saved), small=True, muted=True)
+    _title(drawing, 190, say("two-streams-half-each"), printed[2])
     half = [(colour, time / 2) for colour, time in parts(streams)]
     late = times[2] - gap[2] - sum(time for _, time in half)
     _lane(drawing, 196, 0.0, half, scale)
@@ -116,9 +110,9 @@ def _in_turn(drawing: Drawing, y: float, of: Values, gap: float, scale: float) -
 
 def _legend(drawing: Drawing, y: float) -> None:
     for colour, text, x, row in (
-            (CARD, ("attention and the rest, on the card", "卡上：注意力等"), LEFT, 0),
-            (EXPERTS, ("experts, on the card", "卡上：专家"), 250.0, 0),
-            (LINK, ("links: dispatch and combine", "链路：分发与合并"), LEFT, 1),
-            (GAP, ("between steps", "步间空隙"), 250.0, 1)):
+            (CARD, say("attention-and-rest-on-card"), LEFT, 0),
+            (EXPERTS, say("experts-on-card"), 250.0, 0),
+            (LINK, say("links-dispatch-and-combine"), LEFT, 1),
+            (GAP, say("between-steps"), 250.0, 1)):
         drawing.bar(x, y - 9 + row * 1.6 * SMALL, 10, 10, colour)
         drawing.label(x + 15, y + row * 1.6 * SMALL, text, small=True)

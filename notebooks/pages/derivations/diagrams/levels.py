@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from catalogue.messages import join, messages
 from notebooks.show.drawing import SMALL, WIDTH, Drawing, Text
 from notebooks.show.numbers import fmt_bytes, fmt_fixed, fmt_percent, fmt_sig
+
+say = messages("pages/derivations/diagrams/levels")
 
 TB, GB = 1e12, 1e9
 LEFT, WIDE = 8.0, 84.0  # the widest way
@@ -25,41 +28,35 @@ def draw(of: Mapping[str, float], plan: Text, lang: str) -> Drawing:
     shares = (1 - away, away * (1 - of["stored_share"]), away * of["stored_share"])
     ways = (of["memory_bandwidth"], of["host_link_bandwidth"], of["storage_bandwidth"])
     times = (of["expert_read_time"], of["expert_link_time"], of["expert_storage_time"])
-    names: tuple[Text, ...] = (("memory of the cards", "各卡显存"),
-                               ("memory of the host", "主机内存"), ("storage", "硬盘"))
-    listed = [[f"{name[index]} {_rate(way)}, {fmt_percent(share, 0)}, {_time(time)}" for
-               name, way, share, time in zip(names, ways, shares, times, strict=True)]
-              for index in range(2)]
+    names: tuple[Text, ...] = (say("memory-of-cards"),
+                               say("memory-of-host"), say("storage"))
+    listed = join(("; ", "；"), (
+        say("level", name=name, rate=_rate(way), share=fmt_percent(share, 0), time=_time(time))
+        for name, way, share, time in zip(names, ways, shares, times, strict=True)))
     drawing = Drawing(
-        "levels-of-experts", lang, ("Experts on three levels", "专家分三级存放"),
-        ("Bandwidth, share of the experts, and time until one expert is there, from each level: "
-         f"{'; '.join(listed[0])}.",
-         f"各级的带宽、所存专家的比例、取一个专家的时间：{'；'.join(listed[1])}。"),
+        "levels-of-experts", lang, say("experts-on-three-levels"),
+        say("what-levels-are", listed=listed),
         height=3 * (BOX + GAP) + 96)
     drawing.label(LEFT, 14, plan, small=True, bold=True)
-    drawing.box(LEFT, 26, LONG, 30, [("matrix unit of a card", "一张卡的矩阵单元")])
+    drawing.box(LEFT, 26, LONG, 30, [say("matrix-unit-of-card")])
     y, middle = 26 + 30.0, LEFT + 60
     for name, way, share, time, colour in zip(names, ways, shares, times, (NEAR, HOST, FAR),
                                               strict=True):
         drawing.bar(middle - WIDE * way / ways[0] / 2, y + 1, WIDE * way / ways[0], GAP - 2, colour)
-        each = ("", "") if name == names[-1] else (" a card", "，每卡")
-        drawing.label(LEFT + 128, y + 19, (_rate(way) + each[0], _rate(way) + each[1]), bold=True)
-        drawing.label(LEFT + 128, y + 36, (f"one expert: {_time(time)}",
-                                           f"取一个专家：{_time(time)}"), small=True)
+        rate = _rate(way) if name == names[-1] else say("rate-of-card", rate=_rate(way))
+        drawing.label(LEFT + 128, y + 19, rate, bold=True)
+        drawing.label(LEFT + 128, y + 36, say("one-expert", time=_time(time)), small=True)
         y += GAP
         drawing.bar(LEFT, y, WIDTH - 2 * LEFT, BOX, colour, hollow=True)
         drawing.bar(LEFT, y + BOX - 8, (WIDTH - 2 * LEFT) * share, 8, colour)
         drawing.label(LEFT + 8, y + 18, name)
         held = (of["host_expert_weights"], of["storage_expert_weights"])
         size = dict(zip(names[1:], held, strict=True)).get(name)
-        part, held_there = fmt_percent(share, 0), fmt_bytes(size, "GB", 0) if size else ""
-        drawing.label(LEFT + 8, y + 18 + 1.35 * SMALL, (
-            f"{part} of the experts" + f", {held_there}" * bool(size),
-            f"专家的 {part}" + f"，{held_there}" * bool(size)), small=True, muted=True)
+        drawing.label(LEFT + 8, y + 18 + 1.35 * SMALL, say(
+            "of-experts", part=fmt_percent(share, 0), stored=bool(size),
+            size=fmt_bytes(size, "GB", 0) if size else ""), small=True, muted=True)
         y += BOX
-    drawing.note(LEFT, y + 20, WIDTH - 2 * LEFT, (
-        "Ways as wide as they are fast; the bar in each box is its share of the experts.",
-        "路径宽度与带宽成正比；框内色条为所存专家的比例。"))
+    drawing.note(LEFT, y + 20, WIDTH - 2 * LEFT, say("how-ways-are-drawn"))
     return drawing
 
 

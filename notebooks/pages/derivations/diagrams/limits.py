@@ -6,9 +6,13 @@ from collections.abc import Iterable, Sequence
 
 from matplotlib.figure import Figure
 
+from catalogue.messages import messages
 from notebooks.derive.formulas.derivation import Derivation
 from notebooks.pages.derivations.throughput import Served, Text, quantities
 from notebooks.show import figures
+
+common = messages("common")
+say = messages("pages/derivations/diagrams/limits")
 
 BATCHES = (1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
 NAMED = (8, 32, 128, 512)  # batches that stand beside the lines
@@ -34,7 +38,7 @@ def draw(of: dict[Text, Curve], served: Sequence[Served], limit: float, lang: st
     longest = MS * max(point[1] for curve in of.values() for point in curve)
     axes.axvspan(MS * limit, 1.05 * longest, color=figures.PALETTE[3], alpha=0.1, lw=0)
     axes.axvline(MS * limit, color=figures.PALETTE[3], lw=1.2)
-    axes.annotate(f"{'上限' if zh else 'limit'} {MS * limit:.0f} ms", (MS * limit, 0),
+    axes.annotate(say("limit", limit=f"{MS * limit:.0f}")[zh], (MS * limit, 0),
                   xytext=(4, 5), textcoords="offset points", color=figures.PALETTE[3], fontsize=9)
     for row, colour in zip(served, figures.PALETTE, strict=False):
         points = of[row.name]
@@ -49,11 +53,11 @@ def draw(of: dict[Text, Curve], served: Sequence[Served], limit: float, lang: st
         if row.most:
             axes.plot([MS * row.best["tpot"]], [row.best["output_throughput"]], "D", ms=7,
                       color=colour)
-    axes.plot([], [], "o", ms=4, color=figures.INK, label="请求数" if zh else "requests")
+    axes.plot([], [], "o", ms=4, color=figures.INK, label=common("number-of-requests")[zh])
     axes.plot([], [], "D", ms=7, color=figures.INK,
-              label="达标的最大批次" if zh else "most within the limit")
+              label=say("most-within-limit")[zh])
     axes.set(xlim=(0, 1.05 * longest), ylim=(0, None))
-    axes.set_xlabel("每输出 token 时间（ms）" if zh else "time per output token (ms)")
-    axes.set_ylabel("输出 token/s" if zh else "output token/s")
+    axes.set_xlabel(common("time-per-output-token-ms")[zh])
+    axes.set_ylabel(say("output-token-s")[zh])
     axes.legend(loc="upper right")
     return drawing

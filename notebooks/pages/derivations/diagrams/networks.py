@@ -5,8 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
+from catalogue.messages import messages
 from notebooks.show.drawing import SMALL, WIDTH, Drawing, Text
 from notebooks.show.numbers import fmt_fixed, fmt_sig
+
+common = messages("common")
+say = messages("pages/derivations/diagrams/networks")
 
 GB = 1e9
 THICK = 14.0  # of the widest link
@@ -27,16 +31,13 @@ def draw(mesh: Mapping[str, float], switched: Mapping[str, float], names: tuple[
     widest = max(of["device_link_bandwidth"] for of in (mesh, switched)) / THICK
     cards = int(mesh["devices_per_node"])
     drawing = Drawing(
-        "networks-to-scale", lang, ("Links between cards, to scale", "卡间链路（线宽按带宽）"),
-        (f"In a full mesh of {cards} {names[0][0]} every pair has {_rate(mesh['pair_bandwidth'])}, "
-         f"a card {_rate(mesh['device_link_bandwidth'])} in all. Behind a switch a {names[1][0]} "
-         f"has {_rate(switched['device_link_bandwidth'])} to whichever card. Between two servers "
-         f"a card has one port of {_rate(mesh['network_bandwidth'])} and "
-         f"{_rate(switched['network_bandwidth'])}.",
-         f"{cards} 张{names[0][1]} 全互联，每对 {_rate(mesh['pair_bandwidth'])}，单卡合计 "
-         f"{_rate(mesh['device_link_bandwidth'])}。经交换芯片，{names[1][1]} 到任意一张卡都有 "
-         f"{_rate(switched['device_link_bandwidth'])}。两台服务器之间，每卡一个网口，分别为 "
-         f"{_rate(mesh['network_bandwidth'])} 与 {_rate(switched['network_bandwidth'])}。"),
+        "networks-to-scale", lang, say("links-between-cards-to-scale"),
+        say("what-links-are", cards=cards, pair=_rate(mesh["pair_bandwidth"]),
+            mesh_card=_rate(mesh["device_link_bandwidth"]),
+            switched_card=_rate(switched["device_link_bandwidth"]),
+            mesh_port=_rate(mesh["network_bandwidth"]),
+            switched_port=_rate(switched["network_bandwidth"]), mesh=names[0],
+            switched=names[1]),
         height=424)
     _mesh(drawing, mesh, names[0], widest)
     _switch(drawing, switched, names[1], widest)
@@ -59,7 +60,7 @@ def _mesh(drawing: Drawing, of: Mapping[str, float], name: Text, widest: float) 
     """Every pair of cards, those of one card in colour."""
     places = _ring(98, 138, int(of["devices_per_node"]))
     width = of["pair_bandwidth"] / widest
-    drawing.label(8, 16, ("full mesh", "全互联"), bold=True)
+    drawing.label(8, 16, common("full-mesh"), bold=True)
     drawing.label(8, 33, name, small=True, muted=True)
     for number, (x, y) in enumerate(places):
         for to_x, to_y in places[number + 1:]:
@@ -67,23 +68,22 @@ def _mesh(drawing: Drawing, of: Mapping[str, float], name: Text, widest: float) 
     _cards(drawing, places)
     links = int(of["devices_per_node"]) - 1
     pair, whole = _rate(of["pair_bandwidth"]), _rate(of["device_link_bandwidth"])
-    drawing.label(8, 244, (f"{pair} a pair", f"每对 {pair}"), small=True)
-    drawing.label(8, 244 + 1.3 * SMALL, (f"{links} links: {whole} a card",
-                                         f"{links} 条链路，单卡 {whole}"), small=True)
+    drawing.label(8, 244, say("rate-of-pair", rate=pair), small=True)
+    drawing.label(8, 244 + 1.3 * SMALL, say("links-of-card", links=links, rate=whole), small=True)
 
 
 def _switch(drawing: Drawing, of: Mapping[str, float], name: Text, widest: float) -> None:
     """Every card has all of its bandwidth to the switch."""
     places = _ring(302, 138, int(of["devices_per_node"]))
-    drawing.label(212, 16, ("switch", "交换芯片"), bold=True)
+    drawing.label(212, 16, common("switch"), bold=True)
     drawing.label(212, 33, name, small=True, muted=True)
     for x, y in places:
         drawing.line(x, y, 302, 138, of["device_link_bandwidth"] / widest, SWITCH)
     drawing.bar(302 - 22, 138 - 22, 44, 44, None)
     _cards(drawing, places)
     whole = _rate(of["device_link_bandwidth"])
-    drawing.label(212, 244, (f"{whole} a card,", f"单卡 {whole}，"), small=True)
-    drawing.label(212, 244 + 1.3 * SMALL, ("to one card as to all", "对一张卡与对全部卡相同"),
+    drawing.label(212, 244, say("rate-of-card", rate=whole), small=True)
+    drawing.label(212, 244 + 1.3 * SMALL, say("to-one-as-to-all"),
                   small=True)
 
 
@@ -92,7 +92,7 @@ def _servers(drawing: Drawing, mesh: Mapping[str, float], switched: Mapping[str,
     """Two servers of the kind with a switch, each card with its port to the network."""
     top, wide = 290.0, 184.0
     cards = min(MOST, int(switched["devices_per_node"]))
-    drawing.label(8, top - 6, ("two servers", "两台服务器"), bold=True)
+    drawing.label(8, top - 6, say("two-servers"), bold=True)
     for left in (8.0, WIDTH - 8 - wide):
         drawing.bar(left, top, wide, 76, hollow=True)
         step = wide / cards
@@ -107,14 +107,12 @@ def _servers(drawing: Drawing, mesh: Mapping[str, float], switched: Mapping[str,
     here, other = switched, mesh
     y = top + 98 + 1.4 * SMALL
     share = fmt_fixed(here["device_link_bandwidth"] / here["network_bandwidth"], 0)
-    drawing.label(8, y, (
-        f"network, a port per card: {_rate(here['network_bandwidth'])}, 1/{share} of the inside",
-        f"网络，每卡一个网口：{_rate(here['network_bandwidth'])}，为节点内的 1/{share}"),
+    drawing.label(8, y, say("network-of-switched",
+                            rate=_rate(here["network_bandwidth"]), share=share),
         small=True)
     share = fmt_fixed(other["device_link_bandwidth"] / other["network_bandwidth"], 0)
-    drawing.label(8, y + 1.3 * SMALL, (
-        f"{names[0][0]}: {_rate(other['network_bandwidth'])}, 1/{share}",
-        f"{names[0][1]}：{_rate(other['network_bandwidth'])}，1/{share}"), small=True, muted=True)
+    drawing.label(8, y + 1.3 * SMALL, say("network-of-mesh", name=names[0], share=share, rate=_rate(
+        other["network_bandwidth"])), small=True, muted=True)
 
 
 def _rate(rate: float) -> str:

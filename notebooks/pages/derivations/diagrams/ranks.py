@@ -6,9 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import catalogue
+from catalogue.messages import join, messages
 from notebooks.derive.formulas.derivation import Derivation
-from notebooks.show.drawing import SMALL, WIDTH, Drawing, Text, chosen
+from notebooks.show.drawing import SMALL, WIDTH, Drawing, Text
 from notebooks.show.numbers import fmt_fixed
+
+common = messages("common")
+say = messages("pages/derivations/diagrams/ranks")
 
 PLAN, CHANGED = "s0-scenario-1", ("precision=w8a8-int8", "parallelism.expert_parallel=16")
 GB = 1e9
@@ -36,33 +40,33 @@ def parts(of: Mapping[str, float]) -> list[Part]:
     tensor, sharing = of["tensor_parallel"], of["routed_ranks"] * of["expert_slices"]
     layers, moe, dense = (of[name] for name in (
         "num_hidden_layers", "moe_layers", "first_k_dense_replace"))
-    among = {ranks: (f"1 of {ranks:.0f} parts", f"切成 {ranks:.0f} 份")
+    among = {ranks: say("of-parts", ranks=f"{ranks:.0f}")
              for ranks in (tensor, sharing)}
-    whole: Text = ("replicated", "每卡一整份")
+    whole: Text = say("replicated")
     norms = layers * of["norm_parameters"] + of["hidden_size"]
     weights = [
-        Part(("routed experts", "路由专家"), moe * of["routed_expert_weight_bytes"]
+        Part(common("routed-experts"), moe * of["routed_expert_weight_bytes"]
              * of["n_routed_experts"] * of["routed_expert_parameters"] / sharing,
              among[sharing], CUT),
-        Part(("attention", "注意力"), layers * of["attention_weight_bytes"]
+        Part(common("attention"), layers * of["attention_weight_bytes"]
              * of["attention_divided_parameters"] / tensor, among[tensor], CUT),
-        Part(("dense and shared experts", "稠密层与共享专家"), (
+        Part(say("dense-and-shared-experts"), (
             dense * of["dense_mlp_weight_bytes"] * of["dense_mlp_parameters"]
             + moe * of["shared_expert_weight_bytes"] * of["shared_expert_parameters"]) / tensor,
              among[tensor], CUT),
-        Part(("embedding and head", "嵌入与输出头"),
+        Part(say("embedding-and-head"),
              of["embedding_weights"] + of["head_matrix_weights"], among[tensor], CUT),
-        Part(("down-projections, router, norms", "降维、路由器、归一化"),
+        Part(say("down-projections-router-norms"),
              layers * of["attention_weight_bytes"] * of["attention_replicated_parameters"]
              + of["norm_weight_bytes"] * norms
              + moe * of["router_weight_bytes"] * of["router_parameters"], whole, WHOLE)]
     if abs(sum(part.size for part in weights) / of["weights_per_device"] - 1) > 1e-9:
         raise ValueError("the weights of this rank have parts that the diagram does not know")
     return [*weights,
-            Part(("latent cache", "潜向量缓存"), of["kv_per_device"], whole, WHOLE),
-            Part(("activations", "激活"), of["activations_per_device"], ("of a step", "一步所需"),
+            Part(say("latent-cache"), of["kv_per_device"], whole, WHOLE),
+            Part(common("activations"), of["activations_per_device"], say("of-step"),
                  OTHER),
-            Part(("runtime", "运行时"), of["runtime_reserve"], ("reserved", "预留"), OTHER)]
+            Part(say("runtime"), of["runtime_reserve"], say("reserved"), OTHER)]
 
 
 def planned(derivation: Derivation, lang: str) -> Drawing:
@@ -87,19 +91,15 @@ def draw(of: Mapping[str, float], card: Text, plan: Text, lang: str) -> Drawing:
     held, capacity = parts(of), of["memory_capacity"]
     used = sum(part.size for part in held)
     copied = sum(part.size for part in held if part.colour == WHOLE)
-    plans, cards = ([chosen(text, each) for each in ("en", "zh")] for text in (plan, card))
-    listed, listed_zh = (mark.join(f"{chosen(part.name, each)} {_gb(part.size)}" for part in held)
-                         for each, mark in (("en", "; "), ("zh", "；")))
+    listed = join(("; ", "；"), (say("size-of-part", part=part.name, size=_gb(part.size))
+                                for part in held))
     drawing = Drawing(
         "rank-to-scale", lang,
-        (f"One rank of {plans[0]}, to scale", f"{plans[1]} 的一个 rank（按比例）"),
-        (f"{_gb(used)} of {_gb(capacity)} are taken; {_gb(copied)} are replicated on every rank of "
-         f"the tensor-parallel group. From the bottom: {listed}.",
-         f"共 {_gb(capacity)}，占用 {_gb(used)}，其中 {_gb(copied)} 是张量并行组内每卡各一整份。"
-         f"自下而上：{listed_zh}。"), height=TOP + LONG + 40)
+        say("one-rank-of-to-scale", plan=plan),
+        say("what-is-taken", used=_gb(used), capacity=_gb(capacity),
+            copied=_gb(copied), listed=listed), height=TOP + LONG + 40)
     drawing.label(10, 16, plan, bold=True)
-    drawing.label(10, 33, (f"one of its ranks on {cards[0]}",
-                           f"其中一个 rank，{cards[1]}"), small=True, muted=True)
+    drawing.label(10, 33, say("one-of-its-ranks-on", card=card), small=True, muted=True)
     scale, bottom = LONG / max(capacity, used), TOP + LONG
     top = bottom - capacity * scale
     drawing.bar(10, top, 90, capacity * scale, hollow=True)
@@ -109,7 +109,7 @@ def draw(of: Mapping[str, float], card: Text, plan: Text, lang: str) -> Drawing:
         drawing.bar(10, y + SEAM, 90, part.size * scale - SEAM, part.colour)
         places.append(y + part.size * scale / 2)
     if used < capacity:
-        drawing.label(55, top + 15, ("free", "空闲"), "middle", small=True)
+        drawing.label(55, top + 15, say("free"), "middle", small=True)
         drawing.label(55, top + 29, _gb(capacity - used), "middle", small=True)
     for part, place, label in zip(held, places, _apart(places), strict=True):
         drawing.line(102, place, 128, label - 4, width=0.8)
@@ -134,9 +134,9 @@ def _apart(places: Sequence[float]) -> list[float]:
 
 def _legend(drawing: Drawing, y: float) -> None:
     x = 10.0
-    for colour, text, step in ((CUT, ("divided among ranks", "在各 rank 间切分"), 148),
-                               (WHOLE, ("replicated on every rank", "每个 rank 一整份"), 178),
-                               (OTHER, ("other", "其他"), 0)):
+    for colour, text, step in ((CUT, say("divided-among-ranks"), 148),
+                               (WHOLE, say("replicated-on-every-rank"), 178),
+                               (OTHER, say("other"), 0)):
         drawing.bar(x, y - 9, 10, 10, colour)
         drawing.label(x + 15, y, text, small=True)
         x += step

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from catalogue.messages import messages
 from notebooks.show.drawing import SMALL, WIDTH, Drawing
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent
+
+common = messages("common")
+say = messages("pages/derivations/diagrams/tokens")
 
 LEFT, TOP, BASE = 8.0, 58.0, 290.0
 TALL = 120.0  # of the fullest rank
@@ -26,21 +30,15 @@ def draw(loads: Sequence[float], tokens: float, chosen: float, lang: str) -> Dra
     rows = tokens * chosen / ranks
     waits = fmt_percent(1 - 1 / most, 0)
     drawing = Drawing(
-        "tokens-to-experts", lang, ("Tokens to experts and back", "token 去专家处再回来"),
-        (f"{fmt_int(round(tokens))} tokens choose {chosen:.0f} experts each, on {ranks} ranks. A "
-         f"rank gets {fmt_int(round(rows))} rows on average, the fullest "
-         f"{fmt_int(round(rows * most))}, {fmt_fixed(most)} times as many. The layer goes on when "
-         "that rank is done.",
-         f"{fmt_int(round(tokens))} 个 token 各选 {chosen:.0f} 个专家，分布在 {ranks} 个 rank 上。"
-         f"平均每个 rank 收到 {fmt_int(round(rows))} 行，最满的 {fmt_int(round(rows * most))} 行，"
-         f"为平均的 {fmt_fixed(most)} 倍；它算完，这一层才能继续。"), height=BASE + 100)
+        "tokens-to-experts", lang, say("tokens-to-experts-and-back"),
+        say("where-tokens-go", tokens=fmt_int(round(tokens)), chosen=f"{chosen:.0f}",
+            ranks=ranks, rows=fmt_int(round(rows)), fullest=fmt_int(round(rows * most)),
+            times=fmt_fixed(most)), height=BASE + 100)
     pitch = (WIDTH - 2 * LEFT) / ranks
     own = fmt_int(round(tokens / ranks))
-    drawing.label(LEFT, 15, (f"{own} tokens on each of {ranks} ranks,",
-                             f"{ranks} 个 rank，各有 {own} 个 token，"))
+    drawing.label(LEFT, 15, say("tokens-on-each-of-ranks", own=own, ranks=ranks))
     sent = fmt_int(round(tokens * chosen))
-    drawing.label(LEFT, 32, (f"{chosen:.0f} experts each: {sent} rows",
-                             f"每个选 {chosen:.0f} 个专家：共 {sent} 行"))
+    drawing.label(LEFT, 32, say("experts-each-rows", chosen=f"{chosen:.0f}", sent=sent))
     places = [LEFT + pitch * (number + 0.5) for number in range(ranks)]
     for x in places:
         drawing.bar(x - 0.4 * pitch, TOP - 14, 0.8 * pitch, 8)
@@ -48,16 +46,15 @@ def draw(loads: Sequence[float], tokens: float, chosen: float, lang: str) -> Dra
     for x in shown:
         for to_x in shown:
             drawing.line(x, TOP - 4, to_x, TOP + 34, width=0.5)
-    drawing.label(WIDTH - LEFT, TOP + 49, ("dispatch", "分发"), "end", small=True, muted=True)
+    drawing.label(WIDTH - LEFT, TOP + 49, common("dispatch"), "end", small=True, muted=True)
     _loads(drawing, loads, places, pitch, rows)
     for x in shown:
         drawing.arrow(x, BASE + 20, x, BASE + 44, width=0.6)
-    drawing.label(WIDTH - LEFT, BASE + 15, (
-        f"combine, after the fullest: on average {waits} waiting",
-        f"最满的算完才合并：平均 {waits} 的时间在等"), "end", small=True, muted=True)
+    drawing.label(WIDTH - LEFT, BASE + 15, say("combine-after-fullest",
+                                               waits=waits), "end", small=True, muted=True)
     for x in places:
         drawing.bar(x - 0.4 * pitch, BASE + 48, 0.8 * pitch, 8)
-    drawing.label(LEFT, BASE + 76, ("back on the ranks that they came from", "回到原来的 rank"),
+    drawing.label(LEFT, BASE + 76, say("back-where-they-came-from"),
                   small=True)
     return drawing
 
@@ -72,8 +69,6 @@ def _loads(drawing: Drawing, loads: Sequence[float], places: Sequence[float], pi
         drawing.bar(x - 0.4 * pitch, BASE - scale * load, 0.8 * pitch, scale * load,
                     FULLEST if full else LOAD)
     most, mean = fmt_int(round(rows * loads[0])), fmt_int(round(rows))
-    drawing.label(LEFT, ceiling - 22, (f"rows that a rank computes: at most {most},",
-                                       f"各 rank 要算的行数：最多 {most}，"), small=True)
-    drawing.label(LEFT, ceiling - 22 + 1.25 * SMALL, (f"{mean} on average (line)",
-                                                      f"平均 {mean}（横线）"), small=True)
+    drawing.label(LEFT, ceiling - 22, say("most-rows-of-rank", most=most), small=True)
+    drawing.label(LEFT, ceiling - 22 + 1.25 * SMALL, say("rows-on-average", mean=mean), small=True)
     drawing.line(LEFT, BASE - scale, WIDTH - LEFT, BASE - scale, width=1.4)

@@ -9,6 +9,7 @@ from statistics import median
 
 import catalogue
 from catalogue.entries.hardware import Collective, ExpertExchange
+from catalogue.messages import messages
 from notebooks.pages.derivations import communication_groups as groups
 from notebooks.pages.derivations import communication_steps as steps
 from notebooks.pages.derivations.communication_groups import A2, Inputs, Text, Time
@@ -16,12 +17,15 @@ from notebooks.pages.derivations.communication_steps import MODES, SCALED, WAYS,
 from notebooks.show.display import number, table
 from notebooks.show.numbers import fmt_fixed, fmt_percent
 
+common = messages("common")
+say = messages("pages/derivations/measured/communication")
+
 KINDS: dict[str, Text] = {
     "all-reduce": ("all-reduce", "all-reduce"), "all-gather": ("all-gather", "all-gather"),
-    "low-latency": ("dispatch and combine, low latency", "分发与合并，低延迟"),
-    "normal": ("dispatch and combine, normal", "分发与合并，普通")}
-PHASES: dict[str, Text] = {"dispatch": ("dispatch", "分发"), "combine": ("combine", "合并"),
-                           "both": ("both ways", "往返")}
+    "low-latency": say("dispatch-and-combine-low-latency"),
+    "normal": say("dispatch-and-combine-normal")}
+PHASES: dict[str, Text] = {"dispatch": common("dispatch"), "combine": common("combine"),
+                           "both": say("both-ways")}
 EXPERTS = 256  # of a layer of DeepSeek-V3, whose exchanges are measured
 MANY = 2**40  # payload where none is stated: latencies do not count [B]
 
@@ -130,16 +134,15 @@ def compared(runs: Sequence[Run]) -> None:
             "size": run.size, "measured": run.shown(run.time),
             "model": run.shown(run.modelled), "error": signed(run.error),
             "fitted": "✓" if run.fitted else ""} for run in runs],
-          {"card": ("card", "卡"), "what": ("operation", "操作"),
-           "how": ("library or mode", "通信库或模式"), "n": ("ranks", "rank 数"),
-           "nodes": ("nodes", "节点数"), "size": ("payload", "数据量"),
-           "measured": ("measured", "实测"), "model": ("here", "本页"),
-           "error": ("off by", "偏差"), "fitted": ("fitted", "定参")},
-          wide=True, folded=(f"All {len(runs)} comparisons", f"全部 {len(runs)} 项对照"))
+          {"card": common("card"), "what": common("operation"),
+           "how": say("library-or-mode"), "n": common("ranks"),
+           "nodes": say("nodes"), "size": common("payload"),
+           "measured": common("measured"), "model": say("here"),
+           "error": common("off-by"), "fitted": say("fitted")},
+          wide=True, folded=say("all-comparisons", runs=len(runs)))
     errors = {kind: (label, [run.error for run in runs if run.kind == kind])
               for kind, label in KINDS.items()}
-    errors["each"] = (("normal, if each copy were forwarded, not one per rank",
-                       "普通，若逐份转发而非每 rank 一份"),
+    errors["each"] = (say("normal-if-each-copy-were"),
                       [run.copied / run.time - 1 for run in runs if run.kind == "normal"])
     for kind, (_, of_kind) in errors.items():
         number(f"measured-{kind}", median(map(abs, of_kind)), signed)
@@ -147,9 +150,8 @@ def compared(runs: Sequence[Run]) -> None:
     table([{"kind": label, "count": len(of_kind), "median": signed(median(map(abs, of_kind))),
             "half": signed(median(of_kind)), "worst": signed(_worst(of_kind))}
            for label, of_kind in errors.values()],
-          {"kind": ("what", "对象"), "count": ("comparisons", "项数"),
-           "median": ("median size of the error", "偏差绝对值的中位数"),
-           "half": ("median error", "偏差中位数"), "worst": ("worst, by ratio", "按比值最差")})
+          {"kind": say("what"), "count": say("comparisons"), "median": say("median-size-of-error"),
+           "half": say("median-error"), "worst": say("worst-by-ratio")})
 
 
 def _worst(errors: Sequence[float]) -> float:

@@ -16,11 +16,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import catalogue
+from catalogue.messages import messages
 from notebooks.derive.formulas.derivation import Derivation
 from notebooks.derive.formulas.symbols import latex
 from notebooks.show import figures
 from notebooks.show.display import figure, number, table
 from notebooks.show.numbers import fmt_fixed, fmt_percent, fmt_time
+
+common = messages("common")
+say = messages("pages/derivations/measured/serving")
 
 Text = tuple[str, str]
 PLAN, OTHER_PLAN = "s1-plan-c", "s0-scenario-1"
@@ -32,12 +36,12 @@ DRAWN = (SHORT, 1024, 4096, LONG)
 WITH_CACHE = (4096, LONG)  # prompts whose cache takes long enough to read
 CROWDED = 4  # requests from which the means of the stall are taken
 PARTS: dict[str, Text] = {
-    "cache": ("reading the cache", "读缓存"),
-    "stall": ("stall by the prefill of others", "他人预填充造成的停顿")}
+    "cache": say("reading-cache"),
+    "stall": say("stall-by-prefill-of-others")}
 MORE: dict[str, str | Text] = {
-    "tokens": ("prompt", "提示"), "c": "$c_D$", "tpot": ("TPOT, measured (ms)", "实测 TPOT（ms）"),
-    "more": ("more than with short prompts", "比短提示多"), "cache": ("cache", "读缓存"),
-    "stall": ("stall", "停顿"), "sum": ("sum", "合计")}
+    "tokens": say("prompt"), "c": "$c_D$", "tpot": say("tpot-measured-ms"),
+    "more": say("more-than-with-short-prompts"), "cache": say("cache"),
+    "stall": say("stall"), "sum": common("sum")}
 
 
 @dataclass(frozen=True)
@@ -121,14 +125,13 @@ def what_is_asked(asked: Asked) -> None:
 def cases_of_the_rate(single: sympy.Expr, long_run: sympy.Expr) -> None:
     """The rate for answers of one token and for endless ones, and what it lacks of the latter."""
     table([{"case": "$n_{\\mathrm{out}} = 1$", "value": f"$X = {latex(single)}$"},
-           {"case": ("the same, one replica, each prompt a chunk that takes $S$, $h_r$ outside it",
-                     "同上，单副本，每条提示恰好占满用时 $S$ 的一块，块外用时 $h_r$"),
+           {"case": say("one-replica-of-full-chunks"),
             "value": "$X = \\dfrac{c}{h_r + c \\, S} \\to \\dfrac{1}{S}$"},
            {"case": "$n_{\\mathrm{out}} \\to \\infty$", "value": f"$X \\to {latex(long_run)}$"},
            {"case": "$c/\\tau - X$",
             "value": "$\\dfrac{c \\, (\\tau_1 - \\tau)}{\\tau \\, \\tau_{\\mathrm{e2e}}}"
                      " \\ge 0 \\iff \\tau_1 \\ge \\tau$"}],
-          {"case": ("case", "情形"), "value": ("comes out as", "结果")})
+          {"case": common("case"), "value": common("comes-out-as")})
 
 
 def plans(asked: Asked) -> None:
@@ -137,14 +140,12 @@ def plans(asked: Asked) -> None:
     rows = [{"plan": label, "c": round(requests), "tau": fmt_time(interval), "claim": round(claim),
              "most": round(requests / interval), "needed": fmt_fixed(claim * interval, 0)}
             for label, requests, interval, claim in (
-                (("S1, target", "S1，目标"), asked.users, asked.tpot, asked.rate),
-                (("S1, expected", "S1，预期"), asked.users, asked.tpot, asked.expected),
-                (("S0, scenario 1, table", "S0，场景一，表中"), other("max_concurrency"),
+                (say("s1-target"), asked.users, asked.tpot, asked.rate),
+                (say("s1-expected"), asked.users, asked.tpot, asked.expected),
+                (say("s0-scenario-table"), other("max_concurrency"),
                  other("tpot"), other("output_throughput", 1)))]
-    table(rows, {"plan": ("plan", "规划"), "c": "$c$", "tau": "$\\tau$",
-                 "claim": ("claimed (token/s)", "文中吞吐（token/s）"),
-                 "most": ("at most $c/\\tau$ (token/s)", "上限 $c/\\tau$（token/s）"),
-                 "needed": ("users needed", "所需用户数")})
+    table(rows, {"plan": say("plan"), "c": "$c$", "tau": "$\\tau$", "claim": say("claimed-token-s"),
+                 "most": say("at-most-token-s"), "needed": say("users-needed")})
     _, expected, tabulated = rows
     number("plan-needed", expected["needed"], str)
     number("plan-pace", asked.users / asked.expected, fmt_time)
@@ -174,9 +175,8 @@ def audit_table(audited: Mapping[str, Audit]) -> None:
     """The least and the most in flight over what is stated, a row per measured system."""
     table([{"system": row.name, "rows": row.rows, "low": fmt_fixed(row.low),
             "high": fmt_fixed(row.high)} for row in audited.values()],
-          {"system": ("measured system", "测试系统"), "rows": ("rows", "行数"),
-           "low": ("in flight by the law / stated, least", "定律算出的在途数 / 所写并发，最小"),
-           "high": ("most", "最大")}, wide=True)
+          {"system": say("measured-system"), "rows": common("rows"), "low": say("smallest-ratio"),
+           "high": say("largest-ratio")}, wide=True)
     number("audit-rows", audited[GRID].rows)
 
 
@@ -286,12 +286,12 @@ def burst_picture(grid: Grid) -> None:
         axes.set_yscale("log", base=2)
         axes.set_xlim(0.9, 48)
         axes.set_yticks([0.25, 0.5, 1, 2, 4, 8], ["0.25", "0.5", "1", "2", "4", "8"])
-        axes.set_xlabel({"en": "requests that arrive together", "zh": "同时到达的请求数"}[lang])
-        axes.set_ylabel({"en": "mean TTFT (s)", "zh": "平均 TTFT（s）"}[lang])
-        words = {"en": ("measured, by prompt length", "chunks packed", "$(c_D + 1)/2$ prefills"),
-                 "zh": ("实测，按提示长度", "按打包分块", "$(c_D + 1)/2$ 次预填充")}[lang]
-        figures.legend(axes, {words[0]: {"marker": "o", "ms": 5, "ls": ""}, words[1]: {},
-                              words[2]: {"ls": (0, (1, 2))}}, loc="upper left")
+        axes.set_xlabel(say("requests-that-arrive-together")[lang == "zh"])
+        axes.set_ylabel(say("mean-ttft-s")[lang == "zh"])
+        figures.legend(axes, {
+            say("measured-by-prompt-length")[lang == "zh"]: {"marker": "o", "ms": 5, "ls": ""},
+            say("chunks-packed")[lang == "zh"]: {},
+            say("rule-of-prefills")[lang == "zh"]: {"ls": (0, (1, 2))}}, loc="upper left")
         return drawing
 
     figure("burst-ttft", draw)
@@ -332,7 +332,7 @@ def longer_table(rows: Sequence[Longer]) -> None:
             **{name: fmt_fixed(1e3 * getattr(row, name), 1)
                for name in ("tpot", "more", "cache", "stall")},
             "sum": fmt_fixed(1e3 * (row.cache + row.stall), 1)} for row in rows], MORE,
-          folded=("Row by row", "逐行对照"))
+          folded=say("row-by-row"))
 
 
 def unexplained(rows: Sequence[Longer]) -> tuple[float, float]:
@@ -356,16 +356,16 @@ def longer_picture(grid: Grid, rows: Sequence[Longer]) -> None:
         drawing, axes = figures.axes(height=3.6)
         base = [grid.rows[SHORT, row.requests].tpot * 1e3 for row in rows]
         axes.bar(at, base, width=0.5, color=figures.PALETTE[7],
-                 label=(f"prompts of {SHORT}, measured", f"{SHORT} token 提示，实测")[place])
+                 label=say("prompts-of-measured", tokens=SHORT)[place])
         for (name, label), colour in zip(PARTS.items(), figures.PALETTE, strict=False):
             more = [getattr(row, name) * 1e3 for row in rows]
             axes.bar(at, more, width=0.5, bottom=base, color=colour, label=label[place])
             base = [below + part for below, part in zip(base, more, strict=True)]
         axes.plot(at, [row.tpot * 1e3 for row in rows], "D", ms=6, color=figures.PALETTE[3],
-                  label=(f"prompts of {LONG:,}, measured", f"{LONG:,} token 提示，实测")[place])
+                  label=say("prompts-of-measured", tokens=f"{LONG:,}")[place])
         axes.set_xticks(list(at), [str(row.requests) for row in rows])
-        axes.set_xlabel(("requests", "请求数")[place])
-        axes.set_ylabel(("TPOT (ms)", "TPOT（ms）")[place])
+        axes.set_xlabel(common("number-of-requests")[place])
+        axes.set_ylabel(say("tpot-ms")[place])
         axes.legend(loc="upper left")
         return drawing
 
@@ -385,11 +385,11 @@ def exercise_of_a_claim() -> None:
 def beside_a_burst(found: Mapping[Text, Mapping[str, float]], shape: tuple[int, int]) -> None:
     """TTFT and TPOT of a burst and of a steady state, by system; the first one's in sentences."""
     names = ("ttft", "steady_ttft", "tpot", "steady_tpot")
-    headings = (("TTFT, burst", "TTFT，突发"), ("TTFT, steady", "TTFT，稳态"),
-                ("TPOT, burst", "TPOT，突发"), ("TPOT, steady", "TPOT，稳态"))
+    headings = (say("ttft-burst"), say("ttft-steady"),
+                say("tpot-burst"), say("tpot-steady"))
     table([{"system": label} | {name: fmt_time(values[name]) for name in names}
            for label, values in found.items()],
-          {"system": ("DeepSeek-V3 on", "DeepSeek-V3 部署于"),
+          {"system": common("deepseek-v3-on"),
            **dict(zip(names, headings, strict=True))})
     first = next(iter(found.values()))
     for key, count in zip(("requests", "prompt", "answer"), (first["concurrency"], *shape),

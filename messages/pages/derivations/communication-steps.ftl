@@ -1,0 +1,112 @@
+### What a step sends, and how long it takes.
+
+tp-of-tokens-ms =
+    .en = TP{ $tensor }, { $tokens } (ms)
+    .zh = TP{ $tensor }，{ $tokens }（ms）
+
+# number: sixteen, as in English
+time-of-all-all-reduces =
+    .en = Time of all all-reduces and the all-gather of a step of DeepSeek-V3 in BF16, by tensor-parallel size and tokens. The last column of each is a chunk of a prompt; sixteen cards are two nodes.
+    .zh = DeepSeek-V3（BF16）一步的全部 all-reduce 与 all-gather，按张量并行度和 token 数列出，最大一档为提示的一个分块；16 卡跨两个节点。
+
+tokens-of-step =
+    .en = tokens of the step
+    .zh = 一步的 token 数
+
+all-reduces-of-step-ms =
+    .en = all-reduces of a step (ms)
+    .zh = 一步的 all-reduce（ms）
+
+number-of-cards =
+    .en = { $cards } cards
+    .zh = { $cards } 张卡
+
+without-groups =
+    .en = without groups
+    .zh = 不分组
+
+different-experts =
+    .en = different experts
+    .zh = 不分组，专家互不相同
+
+from-four-groups =
+    .en = $w_a$, from four groups
+    .zh = $w_a$，限四组
+
+from-four-groups-different-experts =
+    .en = from four groups, different experts
+    .zh = 限四组，专家互不相同
+
+over-network-low-latency =
+    .en = over the network, low latency
+    .zh = 低延迟模式走网络的份数
+
+over-network-normal =
+    .en = over the network, normal
+    .zh = 普通模式走网络的份数
+
+groups-as-in-configuration =
+    .en = Groups as in the configuration of DeepSeek-V3: { $origin }.
+    .zh = 专家组取自 DeepSeek-V3 的配置：{ $origin }。
+
+latency-low =
+    .en = latency, low
+    .zh = 低延迟模式：延迟
+
+latency-normal =
+    .en = latency, normal
+    .zh = 普通模式：延迟
+
+per-token-low-us =
+    .en = per token, low (µs)
+    .zh = 低延迟模式：每 token（µs）
+
+per-token-normal-us =
+    .en = per token, normal (µs)
+    .zh = 普通模式：每 token（µs）
+
+normal-faster-from-tokens =
+    .en = normal faster from (tokens)
+    .zh = 普通更快的起点（token）
+
+dispatch-in-fp8-and-combine =
+    .en = Dispatch in FP8 (910B2: INT8) and combine in BF16 of one layer of DeepSeek-V3, data-parallel attention ($t = 1$); tokens are those of a rank.{ $never ->
+        [yes] { " " }A dash: normal mode is never faster.
+       *[no] { "" }
+    }
+    .zh = DeepSeek-V3 一层的分发（FP8，910B2 为 INT8）与合并（BF16），注意力数据并行（$t = 1$）；token 数为每 rank。{ $never ->
+        [yes] “–”表示普通模式始终不更快。
+       *[no] { "" }
+    }
+
+tokens-of-rank =
+    .en = tokens of a rank
+    .zh = 每 rank 的 token 数
+
+dispatch-and-combine-one-layer =
+    .en = dispatch and combine, one layer (µs)
+    .zh = 单层分发与合并（µs）
+
+hand-over =
+    .en = hand-over
+    .zh = 级间交接
+
+part-of-tokens-ms =
+    .en = { $part }, { $tokens } (ms)
+    .zh = { $part }，{ $tokens }（ms）
+
+one-stage-ms =
+    .en = one stage (ms)
+    .zh = 一级（ms）
+
+two-stages-ms =
+    .en = two stages (ms)
+    .zh = 两级（ms）
+
+eight-ports-if-all-heads =
+    .en = eight ports, if all heads were cached (ms)
+    .zh = 八个网口，若缓存全部头（ms）
+
+card-and-ranks =
+    .en = { $card }, EP{ $ranks }
+    .zh = { $card }，EP{ $ranks }

@@ -1,0 +1,122 @@
+### What plans state and systems measured, held to Little's law and to chunks that are packed.
+
+reading-cache =
+    .en = reading the cache
+    .zh = 读缓存
+
+stall-by-prefill-of-others =
+    .en = stall by the prefill of others
+    .zh = 他人预填充造成的停顿
+
+prompt =
+    .en = prompt
+    .zh = 提示
+
+tpot-measured-ms =
+    .en = TPOT, measured (ms)
+    .zh = 实测 TPOT（ms）
+
+more-than-with-short-prompts =
+    .en = more than with short prompts
+    .zh = 比短提示多
+
+cache =
+    .en = cache
+    .zh = 读缓存
+
+stall =
+    .en = stall
+    .zh = 停顿
+
+one-replica-of-full-chunks =
+    .en = the same, one replica, each prompt a chunk that takes $S$, $h_r$ outside it
+    .zh = 同上，单副本，每条提示恰好占满用时 $S$ 的一块，块外用时 $h_r$
+
+s1-target =
+    .en = S1, target
+    .zh = S1，目标
+
+s1-expected =
+    .en = S1, expected
+    .zh = S1，预期
+
+# number: of the name of the scenario
+s0-scenario-table =
+    .en = S0, scenario 1, table
+    .zh = S0，场景一，表中
+
+plan =
+    .en = plan
+    .zh = 规划
+
+claimed-token-s =
+    .en = claimed (token/s)
+    .zh = 文中吞吐（token/s）
+
+at-most-token-s =
+    .en = at most $c/\tau$ (token/s)
+    .zh = 上限 $c/\tau$（token/s）
+
+users-needed =
+    .en = users needed
+    .zh = 所需用户数
+
+measured-system =
+    .en = measured system
+    .zh = 测试系统
+
+smallest-ratio =
+    .en = in flight by the law / stated, least
+    .zh = 定律算出的在途数 / 所写并发，最小
+
+largest-ratio =
+    .en = most
+    .zh = 最大
+
+requests-that-arrive-together =
+    .en = requests that arrive together
+    .zh = 同时到达的请求数
+
+mean-ttft-s =
+    .en = mean TTFT (s)
+    .zh = 平均 TTFT（s）
+
+row-by-row =
+    .en = Row by row
+    .zh = 逐行对照
+
+prompts-of-measured =
+    .en = prompts of { $tokens }, measured
+    .zh = { $tokens } token 提示，实测
+
+tpot-ms =
+    .en = TPOT (ms)
+    .zh = TPOT（ms）
+
+ttft-burst =
+    .en = TTFT, burst
+    .zh = TTFT，突发
+
+ttft-steady =
+    .en = TTFT, steady
+    .zh = TTFT，稳态
+
+tpot-burst =
+    .en = TPOT, burst
+    .zh = TPOT，突发
+
+tpot-steady =
+    .en = TPOT, steady
+    .zh = TPOT，稳态
+
+measured-by-prompt-length =
+    .en = measured, by prompt length
+    .zh = 实测，按提示长度
+
+chunks-packed =
+    .en = chunks packed
+    .zh = 按打包分块
+
+rule-of-prefills =
+    .en = $(c_D + 1)/2$ prefills
+    .zh = $(c_D + 1)/2$ 次预填充
