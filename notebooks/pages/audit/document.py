@@ -10,6 +10,7 @@ import catalogue
 from calc.auditing.audit import Audited
 from calc.auditing.reasons import why as why_of
 from catalogue.ledger.documents import Document
+from catalogue.messages import join, messages
 from catalogue.reading.amounts import plain, power_of_ten
 from catalogue.reading.shared import causes
 from notebooks.pages.audit import pictures
@@ -30,6 +31,9 @@ from notebooks.show import display
 from notebooks.show.display import draw, show, table
 from notebooks.show.long_table import Ordered, rows_table
 from notebooks.show.numbers import fmt_int, fmt_percent, fmt_sig
+
+common = messages("common")
+say = messages("pages/audit/document")
 
 Text = tuple[str, str]
 MOST = 3  # causes that the first sentence names
@@ -53,17 +57,15 @@ def answer(page: Page) -> None:
     """What of it can be used, what not, the errors that matter most."""
     count, total = page.counts, len(page.rows)
     subject = page.document.subject
-    show(f"{subject['en']} Of its **{fmt_int(total)}** claims, **{fmt_int(count[HOLDS])}** hold, "
-         f"**{fmt_int(count[WRONG])}** do not, and {fmt_int(count[OPEN])} cannot be decided.",
-         f"{subject['zh']}全部 **{fmt_int(total)}** 条论断中，成立 **{fmt_int(count[HOLDS])}** 条，"
-         f"不成立 **{fmt_int(count[WRONG])}** 条，无法判定 {fmt_int(count[OPEN])} 条。")
+    show(*say("of-its-claims", subject=(subject["en"], subject["zh"]), total=fmt_int(total),
+              right=fmt_int(count[HOLDS]), wrong=fmt_int(count[WRONG]),
+              undecided=fmt_int(count[OPEN])))
     named = causes()
-    worst = [name for name, _ in weights(page.rows)[:MOST]]
+    worst = [named[name] for name, _ in weights(page.rows)[:MOST]]
     if worst:
-        show("What goes wrong most: " + " ".join(
-            f"**{named[name]['title']['en']}.** {named[name]['what']['en']}" for name in worst),
-            "影响最大的错误：" + "".join(
-            f"**{named[name]['title']['zh']}**：{named[name]['what']['zh']}" for name in worst))
+        show(*say("what-goes-wrong-most", worst=join((" ", ""), (
+            (f"**{name['title']['en']}.** {name['what']['en']}",
+             f"**{name['title']['zh']}**：{name['what']['zh']}") for name in worst))))
     draw(lambda lang: pictures.verdicts(page.rows, lang))
 
 
@@ -78,9 +80,9 @@ def usable(page: Page) -> None:
         rows.append({"section": _section(section), "claims": len(within),
                      **{name: count[name] for name in GROUPS},
                      "share": fmt_percent(count[HOLDS] / len(within), 0)})
-    table(rows, {"section": ("section", "章节"), "claims": ("claims", "论断"), **GROUPS,
-                 "share": ("of them hold", "成立比例")}, sortable=True,
-          folded=("Every section; it can be sorted", "按章节列出，可排序"))
+    table(rows, {"section": common("section"), "claims": common("claims"), **GROUPS,
+                 "share": say("of-them-hold")}, sortable=True,
+          folded=say("every-section-it-can-be"))
 
 
 def why(page: Page) -> None:
@@ -95,8 +97,8 @@ def why(page: Page) -> None:
                       f"**{named[name]['title']['zh']}**<br>{named[name]['what']['zh']}"),
             "claims": len(found), "error": _times(errors[0]) if errors else "–",
             "first": addressed(row.id for row in found[:MOST])})
-    table(rows, {"cause": ("what goes wrong", "错在哪里"), "claims": ("claims", "论断数"),
-                 "error": ("largest error", "最大误差"), "first": ("such as", "例如")}, wide=True)
+    table(rows, {"cause": say("what-goes-wrong"), "claims": common("number-of-claims"),
+                 "error": say("largest-error"), "first": say("such-as")}, wide=True)
 
 
 def open_ones(page: Page) -> None:
@@ -109,18 +111,18 @@ def open_ones(page: Page) -> None:
     rows = [{"missing": text, "claims": len(ids), "first": addressed(ids[:MOST])}
         for text, ids in sorted(missing.items(), key=lambda item: -len(item[1]))]
     if rows:
-        table(rows, {"missing": ("what is missing", "缺少的来源"),
-                     "claims": ("claims", "论断数"), "first": ("such as", "例如")},
-              folded=("By what is missing", "按缺少的来源列出"))
+        table(rows, {"missing": say("what-is-missing"),
+                     "claims": common("number-of-claims"), "first": say("such-as")},
+              folded=say("by-what-is-missing"))
 
 
 def every(page: Page) -> None:
     """Every claim: sortable, filterable, each with an address of its own."""
     rows_table([_row(row) for row in page.rows], {
-        "id": ("claim", "编号"), "what": ("what, and why", "内容与理由"),
-        "printed": ("documented", "文档"), "right": ("right", "正确值"),
-        "off": ("off by", "相差"), "verdict": ("verdict", "结论"), "section": ("section", "章节")},
-        ("claims of the document", "文档的论断"), chosen="verdict")
+        "id": common("claim"), "what": say("what-and-why"),
+        "printed": common("documented"), "right": common("right-value"),
+        "off": say("off-by"), "verdict": common("verdict"), "section": common("section")},
+        say("claims-of-document"), chosen="verdict")
 
 
 def _row(row: Audited) -> dict[str, object]:

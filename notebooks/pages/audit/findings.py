@@ -15,6 +15,7 @@ from calc.searching.search import search
 from calc.uncertainty.amount import Amount
 from catalogue import Scenario
 from catalogue.deployments.loading import Family
+from catalogue.messages import messages
 from notebooks.pages.deciding.cost_documents import hybrid
 from notebooks.pages.deployments.alternatives import in_words
 from notebooks.pages.deployments.answers import Deployed
@@ -22,6 +23,9 @@ from notebooks.pages.deployments.card import command
 from notebooks.pages.derivations.diagrams import goals
 from notebooks.show.display import figure, in_dropdown, number, show, table
 from notebooks.show.numbers import fmt_bytes, fmt_percent, fmt_quantity, fmt_sig
+
+common = messages("common")
+say = messages("pages/audit/findings")
 
 Text = tuple[str, str]
 LEAST = "r1-910b2-least"  # goal: the fewest 910B2 that run
@@ -105,13 +109,11 @@ def _s1() -> None:
 def _drawn(aim: float, limit: catalogue.Value) -> None:
     """The goal of S1 [token/s] beside what its users at their limit, and its cards, give."""
     users = USERS[0]
-    law = (f"{users} users at exactly {limit.written}, any hardware",
-           f"{users} 个用户、恰好每 {limit.written} 一个 token，任何硬件")
-    runs = [((f"{count} users, its 32 H20 as they can run",
-              f"{count} 个用户，32 张 H20 的可运行方案"),
+    law = say("users-at-exactly-any-hardware", users=users, limit=limit.written)
+    runs = [(say("users-on-cards-of-document", users=count),
              _steady(count, "steady_throughput").value) for count in USERS]
     figure("a-s1-goal", partial(goals.draw, [
-        ((f"the goal of S1 for {users} users", f"S1 为 {users} 个用户定的目标"), aim),
+        (say("goal-of-s1-for-users", users=users), aim),
         (law, users / limit.value), *runs]))
 
 
@@ -140,25 +142,24 @@ def instead(document: str) -> None:
             if name in answer.quantities}
         rows.append({
             "plan": tuple(f"[{_named(family, plan, lang)}](#{plan.id})" for lang in ("en", "zh")),
-            "runs": ("yes", "可以") if answer.fits else ("no", "不能"),
+            "runs": say("yes") if answer.fits else say("no"),
             "printed": _printed(plan),
-            "instead": ("as written", "按所写") if answer.fits else
-            (change.text["en"], change.text["zh"]) if change else ("nothing found", "未找到"),
+            "instead": say("as-written") if answer.fits else
+            (change.text["en"], change.text["zh"]) if change else say("nothing-found"),
             "gives": _gives(told), "best": _best(plan, best),
             "best_gives": _gives(best.quantities) if best else "–"})
         if best:
             lines.append(command(Deployed(plan), best.settings))
     if rows:
-        table(rows, {"plan": ("plan", "方案"), "runs": ("runs as written", "照所写能否运行"),
-                     "printed": ("throughput printed", "文档的吞吐"),
-                     "instead": ("nearest change that runs", "能运行的最小改动"),
-                     "gives": ("gives; TPOT", "吞吐；TPOT"),
-                     "best": ("best of a search", "搜索所得最优"),
-                     "best_gives": ("gives; TPOT", "吞吐；TPOT")}, wide=True)
+        table(rows, {"plan": common("plan"), "runs": say("runs-as-written"),
+                     "printed": say("throughput-printed"),
+                     "instead": say("nearest-change-that-runs"),
+                     "gives": say("gives-tpot"),
+                     "best": say("best-of-search"),
+                     "best_gives": say("gives-tpot")}, wide=True)
     if lines:
         block = "```bash\n{}\n```".format("\n".join(lines))
-        show(*in_dropdown([block, block], ("The command of each that a search found",
-                                           "搜索所得各方案的命令")))
+        show(*in_dropdown([block, block], say("command-of-each-that-search")))
 
 
 def searched(plan: Scenario) -> Advice | None:
@@ -182,8 +183,9 @@ def _best(plan: Scenario, best: Advice | None) -> str | Text:
     if best is None:
         return "–"
     deployed = Deployed(plan)
-    return (in_words(deployed, best.settings, 0) or "as written",
-            in_words(deployed, best.settings, 1) or "按所写")
+    as_written = say("as-written")
+    return (in_words(deployed, best.settings, 0) or as_written[0],
+            in_words(deployed, best.settings, 1) or as_written[1])
 
 
 def _gives(told: Mapping[str, float]) -> str | Text:

@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 import catalogue
 from calc.auditing.audit import Audited
 from calc.auditing.judging import CONTRADICTS
+from catalogue.messages import messages
 from catalogue.reading.printed import PERCENT
 from catalogue.reading.shared import causes
 from notebooks.pages.audit import pictures
@@ -14,6 +15,9 @@ from notebooks.pages.audit.document import weights
 from notebooks.pages.audit.words import GROUPS, HOLDS, OPEN, WRONG, everything, group, spread
 from notebooks.show.display import draw, number, show, table
 from notebooks.show.numbers import fmt_int, fmt_percent
+
+common = messages("common")
+say = messages("pages/audit/overview")
 
 NAMED = 2  # claims that print a value, of all that do
 SHOWN = 8  # rows of a long table that are not folded
@@ -28,21 +32,15 @@ def answer() -> None:
     number("a-claims", total)
     for key, kind in (("a-holds", HOLDS), ("a-wrong", WRONG), ("a-open", OPEN)):
         number(key, count[kind] / total, fmt_percent, digits=0)
-    show("S0 and S1 plan services of DeepSeek models, S2 and S3 report measurements of some. "
-         f"Of the **{fmt_int(total)}** quantitative claims in these four documents, "
-         f"**{fmt_percent(count[HOLDS] / total, 0)}** hold, "
-         f"**{fmt_percent(count[WRONG] / total, 0)}** do not, and "
-         f"{fmt_percent(count[OPEN] / total, 0)} cannot be decided.",
-         "S0、S1 规划 DeepSeek 模型的服务，S2、S3 报告实测。"
-         f"四份文档共 **{fmt_int(total)}** 条定量论断：成立 "
-         f"**{fmt_percent(count[HOLDS] / total, 0)}**，不成立 "
-         f"**{fmt_percent(count[WRONG] / total, 0)}**，无法判定 "
-         f"{fmt_percent(count[OPEN] / total, 0)}。")
+    show(*say("all-documents", total=fmt_int(total),
+              right=fmt_percent(count[HOLDS] / total, 0),
+              wrong=fmt_percent(count[WRONG] / total, 0),
+              undecided=fmt_percent(count[OPEN] / total, 0)))
     by: dict[str, list[Audited]] = defaultdict(list)
     for row in rows:
         by[row.case.listed.document].append(row)
     table([_document(name, of) for name, of in by.items()],
-          {"document": ("document", "文档"), "claims": ("claims", "论断"), **GROUPS})
+          {"document": say("document"), "claims": common("claims"), **GROUPS})
     draw(lambda lang: pictures.verdicts(rows, lang))
 
 
@@ -63,9 +61,9 @@ def causes_of_all() -> None:
                      "claims": len(found),
                      "of": ", ".join(f"{document.upper()} {count}"
                                      for document, count in sorted(of.items()))})
-    table(rows, {"cause": ("cause", "原因"), "claims": ("claims", "论断数"),
-                 "of": ("of", "分布")}, wide=True,
-          folded=("Every other cause", "其余原因"), first=SHOWN)
+    table(rows, {"cause": say("cause"), "claims": common("number-of-claims"),
+                 "of": say("in-which")}, wide=True,
+          folded=say("every-other-cause"), first=SHOWN)
 
 
 def contradictions() -> None:
@@ -80,10 +78,10 @@ def contradictions() -> None:
         rows.append({"what": (first.what["en"], first.what["zh"]), "said": _printed(together),
                      "right": _right(together)})
     if rows:
-        table(rows, {"what": ("of what", "内容"),
-                     "said": ("what is printed; bold: holds", "文档所写；粗体成立"),
-                     "right": ("right", "正确值")}, sortable=True, wide=True,
-              folded=("Every other contradiction", "其余矛盾之处"), first=SHOWN)
+        table(rows, {"what": say("of-what"),
+                     "said": say("what-is-printed-bold-holds"),
+                     "right": common("right-value")}, sortable=True, wide=True,
+              folded=say("every-other-contradiction"), first=SHOWN)
 
 
 def _printed(together: list[Audited]) -> str:
@@ -109,5 +107,5 @@ def _right(together: list[Audited]) -> Text:
         return "–", "–"
     value = spread(case.truth.three, case.printed)
     if case.fits is False and not case.truth.given:
-        return f"{value}, were it to load", f"{value}（假设能加载）"
+        return say("were-it-to-load", value=value)
     return value, value

@@ -8,8 +8,11 @@ from collections.abc import Sequence
 from matplotlib.figure import Figure
 
 from calc.auditing.audit import Audited
+from catalogue.messages import messages
 from notebooks.pages.audit.words import GROUPS, HOLDS, OPEN, VERDICTS, WRONG, group
 from notebooks.show import figures
+
+common = messages("common")
 
 COLOURS = {HOLDS: figures.PALETTE[2], WRONG: figures.PALETTE[3], OPEN: figures.PALETTE[7]}
 HEIGHT = 0.28  # of a bar [inch]
@@ -39,7 +42,7 @@ def verdicts(rows: Sequence[Audited], lang: str) -> Figure:
                       va="center", fontsize=9)
     axes.set_yticks(range(len(names)), [VERDICTS[name][place] for name in names])
     axes.invert_yaxis()
-    axes.set_xlabel(("claims", "论断数")[place])
+    axes.set_xlabel(common("number-of-claims")[place])
     axes.grid(visible=False, axis="y")
     axes.legend(loc="lower right")
     return drawing

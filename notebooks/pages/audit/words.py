@@ -11,38 +11,42 @@ from calc.auditing.judging import FAILS as WRONG
 from calc.auditing.judging import HOLDS, OPEN
 from calc.auditing.settings import ELSEWHERE
 from calc.uncertainty.amount import Amount
+from catalogue.messages import join, messages
 from catalogue.reading.printed import Printed
 from notebooks.pages.catalogue.tables.deployments import page_of
 
+common = messages("common")
+say = messages("pages/audit/words")
+
 Text = tuple[str, str]
 VERDICTS: dict[str, Text] = {
-    judging.REPRODUCED: ("reproduced", "可复现"),
-    judging.COMPATIBLE: ("within our interval", "在区间内"),
-    judging.SPECIFICATION: ("specification", "规格"),
-    judging.ARITHMETIC: ("arithmetic error", "算术错误"),
-    judging.INPUT: ("wrong input", "输入错误"),
-    judging.FORMULA: ("wrong formula", "公式错误"),
-    judging.BOTH: ("wrong input and formula", "输入与公式均错"),
-    judging.INFEASIBLE: ("infeasible", "部署不可行"),
-    judging.SETTING: ("setting", "设置"),
-    judging.THRESHOLD: ("threshold", "阈值"),
-    judging.ASSUMPTION: ("assumption", "假设"),
-    judging.UNVERIFIABLE: ("unverifiable", "无法核实")}
-NUMBER = ("wrong number", "数值错误")  # where the document has no formula
+    judging.REPRODUCED: say("reproduced"),
+    judging.COMPATIBLE: say("within-our-interval"),
+    judging.SPECIFICATION: say("specification"),
+    judging.ARITHMETIC: say("arithmetic-error"),
+    judging.INPUT: say("wrong-input"),
+    judging.FORMULA: say("wrong-formula"),
+    judging.BOTH: say("wrong-input-and-formula"),
+    judging.INFEASIBLE: say("infeasible"),
+    judging.SETTING: common("setting"),
+    judging.THRESHOLD: say("threshold"),
+    judging.ASSUMPTION: say("assumption"),
+    judging.UNVERIFIABLE: say("unverifiable")}
+NUMBER = say("wrong-number")  # where the document has no formula
 ALSO: dict[str, Text] = {
-    judging.RIGHT: ("right", "正确"), judging.WRONG: ("wrong", "错误"),
-    judging.BINARY: ("GB for GiB", "GB 实为 GiB"),
-    judging.CONTRADICTS: ("contradicted", "自相矛盾"),
-    judging.INFEASIBLE: ("infeasible", "部署不可行"),
-    judging.ALWAYS: ("always fires", "一直告警"), judging.PERHAPS: ("may fire", "可能误报"),
-    judging.SOUND: ("sound", "合理"), judging.NEVER: ("never fires", "从不触发"),
-    judging.LATE: ("too late", "过迟"),
-    "accepted": ("accepted", "有效"), "deprecated": ("deprecated", "已弃用"),
-    "unlisted": ("unlisted value", "取值未列出"), "choice": ("no such choice", "无此选项"),
-    "type": ("wrong type", "类型不符"), "unknown": ("no such setting", "无此设置"),
-    ELSEWHERE: ("no catalogue", "不在目录")}
-GROUPS: dict[str, Text] = {HOLDS: ("holds", "成立"), WRONG: ("does not hold", "不成立"),
-                           OPEN: ("cannot be decided", "无法判定")}
+    judging.RIGHT: common("right"), judging.WRONG: common("wrong"),
+    judging.BINARY: say("gb-for-gib"),
+    judging.CONTRADICTS: say("contradicted"),
+    judging.INFEASIBLE: say("infeasible"),
+    judging.ALWAYS: say("always-fires"), judging.PERHAPS: say("may-fire"),
+    judging.SOUND: say("sound"), judging.NEVER: say("never-fires"),
+    judging.LATE: say("too-late"),
+    "accepted": say("accepted"), "deprecated": say("deprecated"),
+    "unlisted": say("unlisted-value"), "choice": say("no-such-choice"),
+    "type": say("wrong-type"), "unknown": say("no-such-setting"),
+    ELSEWHERE: say("no-catalogue")}
+GROUPS: dict[str, Text] = {HOLDS: say("holds"), WRONG: say("does-not-hold"),
+                           OPEN: say("cannot-be-decided")}
 PAGES = {"devices": "../devices/{}.html", "models": "../models/{}.html", "links": "../nodes.html",
          "nodes": "../nodes.html", "prices": "../cost.html", "costs": "../cost.html",
          "goals": "../search.html", "mechanisms": "../reference.html",
@@ -92,9 +96,8 @@ def called(row: Audited) -> Text:
     name, also = VERDICTS[row.judgement.verdict], row.judgement.also
     if row.judgement.verdict == judging.FORMULA and row.case.own is None:
         name = NUMBER
-    said = [", ".join(ALSO[each][0] for each in also), "、".join(ALSO[each][1] for each in also)]
-    return (f"{name[0]}: {said[0]}" if also else name[0],
-            f"{name[1]}：{said[1]}" if also else name[1])
+    return say("with-what-else", name=name, also=join(
+        (", ", "、"), (ALSO[each] for each in also))) if also else name
 
 
 def decides(row: Audited) -> str | None:
