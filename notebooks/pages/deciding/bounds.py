@@ -25,11 +25,15 @@ from calc.searching.robust import SURE, Drawn
 from calc.searching.same_cards import alternatives
 from calc.searching.search import search
 from catalogue import ParamsError, Scenario
+from catalogue.messages import messages
 from catalogue.planning.goals import OBJECTIVES
 from catalogue.reading.amounts import human
 from notebooks.pages.deciding.goals import Page, cards, cell, goal_of, miss, plan
 from notebooks.show.display import number, show, table
 from notebooks.show.numbers import fmt_bytes, fmt_fixed, fmt_int, fmt_percent, fmt_quantity
+
+common = messages("common")
+say = messages("pages/deciding/bounds")
 
 Text = tuple[str, str]
 CHECKED = 40  # deployments of the page's goal at which bounds are checked
@@ -42,14 +46,12 @@ SMALL = ("precisions=fp8-block,w8a8-int8,w4a16-awq", f"space.chunks={CHUNK}", "s
          "space.spares=none", "space.micro_batches=1", "space.memory_utilization=0.9",
          "space.decode_context=1", "space.pipeline=1,2,4,8", "space.any_engine=true")
 MISSES = (
-    ("r1-64-users-8xh20", ("precisions=bf16",),
-     ("R1 in BF16 for 64 users on one server of 8×H20", "一台 8×H20 以 BF16 服务 64 个用户")),
+    ("r1-64-users-8xh20", ("precisions=bf16",), say("r1-in-bf16-on-server")),
     ("r1-80-users-910b", ("devices=ascend-910b2", "cards.most=16", "limits.tpot=10ms"),
-     ("80 users at TPOT ≤ 10 ms on at most 16 910B2", "至多 16 张 910B2，80 个用户，TPOT ≤ 10 ms")),
+     say("pace-beyond-reach")),
     ("r1-80-users-h20", ("devices=nvidia-h20", "precisions=fp8-block", "limits.ttft=1s",
                          "demand.input_tokens=65536", "demand.users=8", "limits.tpot=null"),
-     ("prompts of 65,536 tokens, TTFT ≤ 1 s, on at most 64 H20 in FP8",
-      "提示 65,536 token，TTFT ≤ 1 s，至多 64 张 H20，FP8")),
+     say("prompts-too-long")),
 )
 CLAIMED = ("r1-80-users-910b", ("limits.throughput=50000 token/s", "space.pools=one"))
 PLAN_C = "s1-plan-c"
@@ -59,18 +61,18 @@ def funnel(page: Page) -> None:
     """What became of every deployment, goal by goal."""
     counts = [answer.found.funnel for answer in page.answers]
     several = len(counts) > 1
-    columns = {str(place): (f"goal {place}", f"目标 {place}") if several else ("number", "个数")
+    columns = {str(place): say("goal-of-several", place=place) if several else say("number")
                for place in range(1, len(counts) + 1)}
     rows = [{"why": words, **{str(place): fmt_int(each.counts[name]) if each.counts[name] else "–"
                               for place, each in enumerate(counts, 1)}}
             for name, words in BOUNDS.items() if any(each.counts[name] for each in counts)]
     first = next(place for place, row in enumerate(rows) if row["why"] == BOUNDS[COUNTED[0]])
-    rows.insert(first, {"why": ("**deployments**, of which:", "**部署总数**，其中："), **{
+    rows.insert(first, {"why": say("deployments-of-which"), **{
         str(place): f"**{fmt_int(each.deployments)}**" for place, each in enumerate(counts, 1)}})
-    rows.append({"why": ("all quantities computed", "完整计算的个数"), **{
+    rows.append({"why": say("all-quantities-computed"), **{
         str(place): fmt_int(each.computed) for place, each in enumerate(counts, 1)}})
-    table(rows, {"why": ("what became of them", "去向"), **columns},
-          folded=("What became of every deployment, goal by goal", "逐个目标：全部部署的去向"))
+    table(rows, {"why": say("what-became-of-them"), **columns},
+          folded=say("what-became-of-every-deployment"))
     computed, tried = (sum(each.computed for each in counts),
                        sum(each.deployments for each in counts))
     number("which-computed", computed / max(1, tried), fmt_percent)
@@ -85,11 +87,7 @@ def stages(page: Page) -> None:
                  for name in systems
                  if any(said != 1 for said in catalogue.stated(name, "pipeline_parallel")))
     assert not staged  # the sentence says that no measured pipeline stands behind these
-    show(f"None of the {len(systems)} measured systems in this book uses pipeline stages, so rows "
-         f"with `PP` rest on formulas alone. The longest pipeline here has {longest}; list the "
-         "lengths you trust under `space.pipeline`.",
-         f"本书 {len(systems)} 个实测系统都没有用流水线，因此带 `PP` 的行只有公式依据。"
-         f"此处最长的流水线为 {longest} 级；可用 `space.pipeline` 只列出信得过的级数。")
+    show(*say("none-of-measured-systems-in", systems=len(systems), longest=longest))
 
 
 def _sampled(answer: Answer) -> list[Row]:
@@ -119,19 +117,15 @@ def checks(page: Page) -> None:
         headroom = _headrooms(deployed, row.choice.concurrency)
         falls += int((np.diff(headroom) <= 0).all())
     if not rows:
-        show("No deployment of this goal was computed, so nothing is checked here.",
-             "本目标没有任何部署被计算，此处无可检验。")
+        show(*say("no-deployment-of-this-goal"))
         return
     assert max(paces) <= CLOSE
     assert max(rates) <= CLOSE
     assert falls == len(rows)
     low, high = (fmt_percent(end(paces), 0) for end in (min, max))
     least, most = (fmt_percent(end(rates), 0) for end in (min, max))
-    show(f"At {len(rows)} deployments of this search, computed whole: decode steps alone are {low} "
-         f"to {high} of the time per token, the throughput is {least} to {most} of its bound, and "
-         f"free memory falls with every doubling of the requests.",
-         f"在本次搜索的 {len(rows)} 个部署上完整计算：仅解码步占每 token 时间的 {low}–{high}，"
-         f"吞吐为其上界的 {least}–{most}，并且每个部署的并发每翻一倍，显存余量都随之下降。")
+    show(*say("at-deployments-of-this-search", rows=len(rows), low=low, high=high, least=least,
+              most=most))
 
 
 def _headrooms(deployed: Scenario, requests: int) -> np.ndarray:
@@ -191,19 +185,14 @@ def told_apart(page: Page) -> None:
     number("which-apart", SURE, fmt_percent, digits=0)
     pair = next(_overlapping([page.main, *page.answers]), None)
     if pair is None:
-        show("Here no two neighbours on a front are on the same cards, overlap and are told apart.",
-             "此处前沿上没有卡相同、区间重叠而又分得出快慢的相邻部署。")
+        show(*say("here-no-two-neighbours-on"))
         return
     slow, fast = pair
-    english, chinese = ([f"{cards(each.row.choice)[lang]} {around[0]}{plan(each.row.choice)[lang]}"
-                         f"{around[1]}" for each in (slow, fast)]
-                        for lang, around in enumerate((("(", ")"), ("（", "）"))))
-    show(f"Of two neighbours on a front, {english[0]} takes {cell(slow, 'tpot')} per token and "
-         f"{english[1]} takes {cell(fast, 'tpot')}. The intervals overlap, but the latter is "
-         f"faster in {fmt_percent(_faster(fast, slow), 0)} of {DRAWS} draws.",
-         f"前沿上相邻的两个部署：{chinese[0]}每 token {cell(slow, 'tpot')}，{chinese[1]}为 "
-         f"{cell(fast, 'tpot')}。两个区间有重叠，但 {DRAWS} 次抽样中有 "
-         f"{fmt_percent(_faster(fast, slow), 0)} 是后者更快。")
+    one, other = (say("deployment", cards=cards(each.row.choice), plan=plan(each.row.choice))
+                  for each in (slow, fast))
+    show(*say("of-two-neighbours-on-front", slow=one, slow_pace=cell(slow, "tpot"), fast=other,
+              fast_pace=cell(fast, "tpot"), share=fmt_percent(_faster(fast, slow), 0),
+              draws=DRAWS))
 
 
 def _faster(fast: Drawn, slow: Drawn) -> float:
@@ -236,9 +225,9 @@ def misses() -> None:
         rows.append({"goal": title, "tried": fmt_int(answer.found.funnel.deployments),
                      "cards": cards(row.choice), "plan": plan(row.choice),
                      "miss": miss(answer, row)})
-    table(rows, {"goal": ("goal", "目标"), "tried": ("tried", "尝试数"),
-                 "cards": ("nearest", "最接近的"), "plan": ("weights and layout", "权重与切分"),
-                 "miss": ("what it misses by", "差多少")}, wide=True)
+    table(rows, {"goal": say("goal"), "tried": say("tried"),
+                 "cards": say("nearest"), "plan": common("weights-and-layout"),
+                 "miss": say("what-it-misses-by")}, wide=True)
 
 
 def contradiction() -> None:
@@ -268,10 +257,10 @@ def plan_c() -> None:
     nearest = answer.changes[0]
     weights = others.official_precision
     lines: list[tuple[Text, Any]] = [
-        (("nearest change", "最小改动"), nearest),
-        (("best in its precision", "原精度下的最优"), others.own),
-        (("best in any precision", "任意精度下的最优"), others.best),
-        ((f"best in the published weights, `{weights}`", f"官方权重 `{weights}` 下的最优"),
+        (say("nearest-change"), nearest),
+        (say("best-in-its-precision"), others.own),
+        (say("best-in-any-precision"), others.best),
+        (say("best-in-published-weights", weights=weights),
          others.official)]
     rows = [{"which": which, "settings": " ".join(
                 f"`{key.rpartition('.')[2]}={value}`" for key, value in found.settings.items()),
@@ -280,10 +269,10 @@ def plan_c() -> None:
              "pace": fmt_quantity(found.quantities["tpot"], "s"),
              "rate": human(found.quantities["output_throughput"], "token/s")}
             for which, found in lines if found is not None]
-    table(rows, {"which": ("answer", "答案"), "settings": ("what changes", "改动"),
-                 "spare": ("spare per card", "每卡余量"),
-                 "room": ("requests that fit", "可容纳请求数"),
-                 "pace": ("TPOT", "TPOT"), "rate": ("throughput", "吞吐")}, wide=True)
+    table(rows, {"which": common("answer"), "settings": say("what-changes"),
+                 "spare": say("spare-per-card"),
+                 "room": common("requests-that-fit"),
+                 "pace": ("TPOT", "TPOT"), "rate": common("throughput")}, wide=True)
     number("which-c-tried", others.tried)
     assert others.official is not None
     number("which-c-spare", others.official.quantities["headroom_per_device"], fmt_bytes, digits=1)

@@ -9,22 +9,26 @@ import catalogue
 from calc.auditing.costs import Plan, example_of, plan, together, weightiest
 from calc.costing.rates import converted, prices_of
 from calc.uncertainty.amount import Amount
+from catalogue.messages import messages
 from catalogue.reading.units import YEAR
 from notebooks.pages.derivations.choices.documents import advised
 from notebooks.show.display import number, table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig
 
+common = messages("common")
+say = messages("pages/deciding/cost-documents")
+
 __all__ = ["assumptions_table", "hybrid", "hybrid_table", "night", "plan", "plan_table",
            "together", "weightiest"]
 Text = tuple[str, str]
 TITLES: dict[str, Text] = {
-    "hardware": ("hardware", "硬件"), "yearly": ("annual operating cost", "每年运营"),
-    "tco": ("three years, not discounted", "三年合计，未折现"),
-    "rate": ("tokens per second", "每秒 token 数"),
-    "per_rate": ("three years per token per second", "三年成本 ÷（token/s）"),
-    "per_million": ("a million tokens", "每百万 token"),
-    "revenue": ("revenue of a year", "年收入"), "roi": ("return in three years", "三年回报率"),
-    "payback": ("paid back after, years", "回收期（年）")}
+    "hardware": say("hardware"), "yearly": say("annual-operating-cost"),
+    "tco": say("three-years-not-discounted"),
+    "rate": say("tokens-per-second"),
+    "per_rate": say("three-years-per-token-per"),
+    "per_million": say("million-tokens"),
+    "revenue": say("revenue-of-year"), "roi": say("return-in-three-years"),
+    "payback": say("paid-back-after-years")}
 
 
 def _shown(name: str, value: float) -> str:
@@ -46,9 +50,9 @@ def plan_table(made: Plan) -> None:
             else "–", "recomputed": _shown(name, made.recomputed[name]),
             "corrected": _shown(name, float(amount.value)),
             "interval": f"{_shown(name, float(amount.low))} – {_shown(name, float(amount.high))}"})
-    table(rows, {"what": ("USD", "美元"), "printed": ("printed", "文档所写"),
-                 "recomputed": ("recomputed from its inputs", "按其输入重算"),
-                 "corrected": ("corrected", "修正"), "interval": ("80% interval", "80% 区间")})
+    table(rows, {"what": common("usd"), "printed": say("printed"),
+                 "recomputed": say("recomputed-from-its-inputs"),
+                 "corrected": say("corrected"), "interval": common("interval")})
     number("s1-users", made.users)
     number("s1-printed", fmt_fixed(made.recomputed["per_million"], 2), str)
     number("s1-corrected", fmt_fixed(float(corrected["per_million"].value), 2), str)
@@ -56,20 +60,15 @@ def plan_table(made: Plan) -> None:
     number("s1-corrected-high", fmt_fixed(float(corrected["per_million"].high), 2), str)
 
 
-ALL: Text = ("all of them", "全部修正")
+ALL: Text = say("all-of-them")
 ASSUMPTIONS: dict[str, Text] = {
-    "rate": ("throughput: what these users reach, instead of the printed one",
-             "吞吐：这些用户实际可达的速率，取代文档所写"),
-    "used": ("utilisation: a day's load instead of full rate every second",
-             "利用率：按一天的负载曲线，取代全天满载"),
-    "hardware": ("servers: dealers' prices, with spares, network, racks and storage",
-                 "服务器：经销商报价，并计备机、网络、机架与存储"),
-    "electricity": ("electricity: the whole site instead of the cards alone",
-                    "电费：整个机房，取代仅计卡"),
-    "upkeep": ("repairs, which the document leaves out", "维修，文档未计"),
-    "people": ("people: shared with other servers, instead of two for four servers",
-               "人员：与其他服务器分摊，取代四台服务器配两人"),
-    "hosting": ("space: by the power that is kept ready", "机房：按预留功率计")}
+    "rate": say("throughput-what-these-users-reach"),
+    "used": say("utilisation-day-load-instead-of"),
+    "hardware": say("servers-dealers-prices-with-spares"),
+    "electricity": say("electricity-whole-site-instead-of"),
+    "upkeep": say("repairs-which-document-leaves-out"),
+    "people": say("people-shared-with-other-servers"),
+    "hosting": say("space-by-power-that-is")}
 
 
 def assumptions_table(made: Plan) -> None:
@@ -78,8 +77,8 @@ def assumptions_table(made: Plan) -> None:
     money, everything = together(dict(found))
     rows = [(ASSUMPTIONS[name], factor) for name, factor in found] + [(ALL, everything)]
     table([{"what": what, "factor": f"× {fmt_sig(factor, 3)}"} for what, factor in rows],
-          {"what": ("only this corrected", "只修正这一项"),
-           "factor": ("cost of a token", "每 token 成本")})
+          {"what": say("only-this-corrected"),
+           "factor": common("cost-of-token")})
     number("s1-weight", fmt_sig(found[0][1], 3), str)
     number("s1-money", fmt_sig(money, 2), str)
     number("s1-together", fmt_sig(everything, 3), str)
@@ -90,11 +89,7 @@ def night(made: Plan) -> None:
     owned = made.corrected.owned
     assert owned is not None
     share = float(owned.energy / (owned.second * YEAR))
-    advised({"s1/cheaper-at-night": (
-        f"Idle cards save only their electricity, {fmt_percent(share, 0)} of the cost of owning "
-        "them; the cheaper ones beside them are paid for the whole day, too.",
-        f"电费占自有成本的 {fmt_percent(share, 0)}，闲置的卡最多只省下这一项；"
-        "另备的便宜卡也要全天付钱。")})
+    advised({"s1/cheaper-at-night": say("idle-cards-save-only-their", share=fmt_percent(share, 0))})
 
 
 @dataclass(frozen=True)
@@ -131,18 +126,18 @@ def hybrid() -> Compared:
 def hybrid_table(made: Compared) -> None:
     """Tokens per second for the price of a card: as printed, with hosts, at the most requests."""
     rows, ratios = [], []
-    for title, rates in ((("one request", "单请求"), made.alone),
-                         (("at its maximum concurrency", "最大并发"), made.most)):
-        for host, named in ((0.0, ("cards only", "只计卡")),
-                            (made.host.value, ("with a host", "计入主机"))):
+    for title, rates in ((say("one-request"), made.alone),
+                         (say("at-its-maximum-concurrency"), made.most)):
+        for host, named in ((0.0, say("cards-only")),
+                            (made.host.value, say("with-host"))):
             both = [rate_ / (count + host) for rate_, count in zip(rates, made.cards, strict=True)]
             ratios.append(both[1] / both[0])
             rows.append({"case": (f"{title[0]}, {named[0]}", f"{title[1]}，{named[1]}"),
                          "hybrid": fmt_sig(both[0], 2), "cards": fmt_sig(both[1], 2),
                          "ratio": fmt_sig(both[0] / both[1], 2)})
-    table(rows, {"case": ("token/s for the price of a card", "每一张卡的价钱换得的 token/s"),
-                 "hybrid": ("2 cards and host memory", "2 卡 + 主机内存"),
-                 "cards": ("8 cards", "8 卡"), "ratio": ("ratio", "比值")})
+    table(rows, {"case": say("token-s-for-price-of"),
+                 "hybrid": say("two-cards-and-host-memory"),
+                 "cards": common("eight-cards"), "ratio": common("ratio")})
     number("s3-even", fmt_sig(made.break_even, 2), str)
     number("s3-host", fmt_sig(made.host.value, 2), str)
     number("s3-host-low", fmt_sig(made.host.low, 2), str)

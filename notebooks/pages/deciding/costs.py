@@ -26,11 +26,15 @@ from calc.costing.tokens import MILLION
 from calc.evidence import energy
 from calc.uncertainty.amount import Amount
 from catalogue import Scenario
+from catalogue.messages import messages
 from catalogue.planning.prices import OWNERSHIPS
 from catalogue.reading.units import HOUR
 from notebooks.show import figures
 from notebooks.show.display import cited, number, show, table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig
+
+common = messages("common")
+say = messages("pages/deciding/costs")
 
 Text = tuple[str, str]
 FLAGSHIP = "h200-r1-vllm-tp8"
@@ -39,15 +43,15 @@ SERVED = ("workload.concurrency=128 request", "workload.input_tokens=2048 token"
 KILO = 1e3
 APART = 0.06  # utilisations that are nearer bear one label
 SERVICE, DAY = "deepseek-api", "azure-conversation"
-NAMES: dict[str, Text] = {"own": ("own", "自有"), "rent-always": ("rent for years", "长租"),
-                          "rent-by-hour": ("rent by the hour", "按小时租")}
+NAMES: dict[str, Text] = {"own": say("own"), "rent-always": say("rent-for-years"),
+                          "rent-by-hour": say("rent-by-hour")}
 PRICED = ("nvidia-h100-sxm", "nvidia-h200-sxm", "nvidia-b200", "nvidia-gb200", "nvidia-gb300",
           "amd-mi300x", "nvidia-a100-sxm-80gb", "nvidia-h20", "ascend-910b2", "ascend-910b4",
           "ascend-910c-die")
 KINDS: dict[str, Text] = {
-    "awake": ("between kernels", "算子间隙"), "memory": ("streaming weights", "读权重"),
-    "matmul": ("dense matmuls", "稠密矩阵乘"), "experts": ("grouped matmuls", "分组矩阵乘"),
-    "attention": ("attention", "注意力"), "links": ("collectives", "集合通信")}
+    "awake": say("between-kernels"), "memory": say("streaming-weights"),
+    "matmul": say("dense-matmuls"), "experts": say("grouped-matmuls"),
+    "attention": common("attention"), "links": say("collectives")}
 
 
 @dataclass(frozen=True)
@@ -108,8 +112,8 @@ def headline(page: Priced) -> None:
         number(f"c-{key}", fmt_int(int(page.scenario.inputs()[name])), str)
 
 
-HOURS: dict[str, Text] = {"all": ("all", "全天"), "off-peak": ("off-peak", "非高峰"),
-                          "peak": ("peak", "高峰")}
+HOURS: dict[str, Text] = {"all": say("all"), "off-peak": say("off-peak"),
+                          "peak": say("peak")}
 
 
 def price_lists(page: Priced) -> None:
@@ -120,17 +124,17 @@ def price_lists(page: Priced) -> None:
 
     def reached(share: float) -> Text:
         text = fmt_percent(share, 0)
-        return ("never", "达不到") if share > 1 else (text, text)
+        return say("never") if share > 1 else (text, text)
 
     rows: list[Mapping[str, Any]] = []
     for name, sold in (service.sold or {}).items():
         share, model = found[name], sold.model or service.name
         low, high = reached(share.low), reached(share.high)
-        until = ("today", "现行") if sold.until is None else (sold.until, sold.until)
+        until = say("today") if sold.until is None else (sold.until, sold.until)
         prices = [price or sold.input for price in (sold.input, sold.cached_input, sold.output)]
         rows.append({
             "model": (model["en"], model["zh"]),
-            "held": (f"{sold.since} to {until[0]}", f"{sold.since} 至 {until[1]}"),
+            "held": say("held-from-to", since=sold.since, until=until),
             "hours": HOURS[sold.hours],
             "prices": " / ".join(fmt_sig(Amount.stated(price).per("USD/Mtoken")[0])
                                  for price in prices),
@@ -138,22 +142,20 @@ def price_lists(page: Priced) -> None:
                           for text in reached(share.value)),
             "reach": low if low == high else (f"{low[0]} to {high[0]}", f"{low[1]}–{high[1]}"),
             "source": cited(sold.output.source)})
-    table(rows, {"model": ("model", "模型"), "held": ("held", "有效期"), "hours": ("hours", "时段"),
-                 "prices": ("USD per million: prompt / found in its cache / answer",
-                            "每百万 token（美元）：提示 / 缓存命中 / 回答"),
-                 "from": ("owning is cheaper from", "利用率超过即自有更便宜"),
-                 "reach": ("80% interval", "80% 区间"), "source": ("source", "来源")}, wide=True)
+    table(rows, {"model": common("model"), "held": say("held"), "hours": say("hours"),
+                 "prices": say("usd-per-million-prompt-found"),
+                 "from": say("owning-is-cheaper-from"),
+                 "reach": common("interval"), "source": common("source")}, wide=True)
 
 
 def hours() -> None:
     """What an hour of each card costs, by way of having it; what nobody prints is said."""
     def cell(amount: Amount | None) -> str | Text:
         if amount is None:
-            return "not found", "未找到"
+            return say("not-found")
         value, low, high = amount.per(f"{amount.currency}/h")
         if low == high:
-            only = f"{value:.2f} {amount.currency}"
-            return f"{only} (one quote)", f"{only}（仅一家报价）"
+            return say("one-quote", quote=f"{value:.2f} {amount.currency}")
         return f"{value:.2f} ({low:.2f}–{high:.2f}) {amount.currency}"
 
     rows: list[Mapping[str, Any]] = []
@@ -164,7 +166,7 @@ def hours() -> None:
                      **{ownership: cell(amount) for ownership, amount in found.items()},
                      "from": "; ".join(dict.fromkeys(
                          cited(amount.source) for amount in found.values() if amount))})
-    table(rows, {"card": ("card", "卡"), **NAMES, "from": ("sources", "来源")}, wide=True)
+    table(rows, {"card": common("card"), **NAMES, "from": say("sources")}, wide=True)
 
 
 def against_utilisation(page: Priced, lang: str) -> Figure:
@@ -201,12 +203,12 @@ def against_utilisation(page: Priced, lang: str) -> Figure:
                           xytext=(3, 8), textcoords="offset points", fontsize=9)
     axes.axhline(api, color=figures.INK, lw=1.2, ls="--")
     sold = page.asked.sold.model if page.asked.sold and page.asked.sold.model else {}
-    axes.annotate((f"API price, {sold.get('en', '')}", f"API 价格（{sold.get('zh', '')}）")[index],
+    axes.annotate(say("api-price", model=(sold.get("en", ""), sold.get("zh", "")))[index],
                   (100, api), xytext=(0, 5),
                   ha="right", textcoords="offset points", color=figures.INK, fontsize=9)
     axes.set(yscale="log", xlim=(0, 100), ylim=(0.5 * min(api, full), 40 * api),
-             xlabel=("share of the throughput that is used (%)", "吞吐利用率（%）")[index],
-             ylabel=("USD per million output tokens", "每百万输出 token（美元）")[index])
+             xlabel=say("share-of-throughput-that-is")[index],
+             ylabel=say("usd-per-million-output-tokens")[index])
     figures.log_ticks(axes.yaxis, *axes.get_ylim())
     return drawing
 
@@ -227,8 +229,8 @@ def energy_numbers() -> list[energy.Held]:
     return found
 
 
-TASKS: dict[str, Text] = {"b200-energy-chat": ("chat", "聊天"),
-                          "b200-energy-gpqa": ("long answers", "长回答")}
+TASKS: dict[str, Text] = {"b200-energy-chat": say("chat"),
+                          "b200-energy-gpqa": say("long-answers")}
 MODELS = {"b200-energy-chat": ("V3.1",),
           "b200-energy-gpqa": ("R1", "V3.1")}  # one after the other, requests rising for each
 FEW = 130  # requests up to which the steps are those of decode alone
@@ -250,14 +252,14 @@ def energy_table(found: list[energy.Held]) -> None:
                           f"{name}-p": fmt_fixed(float(made), digits),
                           f"{name}-e": fmt_percent(float(held.errors(name)[row]), 0)}
             rows.append(cells)
-    columns: dict[str, Any] = {"task": ("task", "任务"), "model": ("model", "模型"),
-                               "requests": ("requests", "并发")}
-    for name, (en, zh) in {"output_throughput": ("token/s", "token/s"), "power": ("W", "W"),
+    columns: dict[str, Any] = {"task": say("task"), "model": common("model"),
+                               "requests": common("requests")}
+    for name, what in {"output_throughput": ("token/s", "token/s"), "power": ("W", "W"),
                            "energy_per_token": ("J/token", "J/token")}.items():
-        columns |= {name: (f"{en}, measured", f"{zh}（实测）"),
-                    f"{name}-p": (f"{en}, predicted", f"{zh}（预测）"),
-                    f"{name}-e": ("error", "误差")}
-    table(rows, columns, wide=True, folded=("All rows", "全部数据"))
+        columns |= {name: say("measured", what=what),
+                    f"{name}-p": say("predicted", what=what),
+                    f"{name}-e": common("error")}
+    table(rows, columns, wide=True, folded=say("all-rows"))
 
 
 def energy_picture(found: list[energy.Held], lang: str) -> Figure:
@@ -274,8 +276,8 @@ def energy_picture(found: list[energy.Held], lang: str) -> Figure:
         axes.errorbar(at, made.value, yerr=[made.value - made.low, made.high - made.value],
                       fmt="o", ms=4, lw=1, color=colour, label=name[index])
     axes.set(xscale="log", yscale="log", xlim=ends, ylim=ends,
-             xlabel=("measured (J per token)", "实测（J/token）")[index],
-             ylabel=("predicted (J per token)", "预测（J/token）")[index])
+             xlabel=say("measured-j-per-token")[index],
+             ylabel=say("predicted-j-per-token")[index])
     for axis in (axes.xaxis, axes.yaxis):
         figures.log_ticks(axis, 0.2, 16)
     axes.legend(fontsize=9)
@@ -294,7 +296,7 @@ def kinds_table() -> None:
                              f"{100 * share.high:.0f})")
         rows.append(cells)
     names = {device: catalogue.load_device(device).name for device in devices}
-    table(rows, {"kind": ("while it is", "工作类型"),
+    table(rows, {"kind": say("while-it-is"),
                  **{device: (name["en"], name["zh"]) for device, name in names.items()}})
 
 
@@ -323,8 +325,7 @@ def step_table(page: Priced) -> None:
     left = step - sum(float(time) for time in times.values())
     rows.append({"kind": KINDS["awake"], "time": fmt_fixed(1e3 * left, 2),
                  "share": fmt_percent(left / step, 0)})
-    table(rows, {"kind": ("a decode step of this server", "这台服务器的一个解码步"),
+    table(rows, {"kind": say("decode-step-of-this-server"),
                  "time": ("ms", "ms"),
-                 "share": ("share", "占比")})
-    show("Dense matmuls that wait for their weights count as streaming weights.",
-         "等待读取权重的稠密矩阵乘计入读权重。")
+                 "share": common("share")})
+    show(*say("dense-matmuls-that-wait-for"))

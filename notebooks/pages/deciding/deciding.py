@@ -14,12 +14,16 @@ from calc.sensitivity.sensitivity import Index, Sensitivity, sensitivities
 from calc.sensitivity.tornado import OWN, Bar, Tornado, tornado
 from catalogue import ParamsError
 from catalogue.entries.formulas import input_symbols
+from catalogue.messages import join, messages
 from catalogue.reading.amounts import human
 from notebooks.derive.crosscheck import crosscheck_slopes
 from notebooks.pages.catalogue.tables.mechanisms import labelled
 from notebooks.pages.deciding import deciding_figures
 from notebooks.show.display import draw, show, table
 from notebooks.show.numbers import fmt_fixed, fmt_percent, fmt_quantity, fmt_sig
+
+common = messages("common")
+say = messages("pages/deciding/deciding")
 
 Text = tuple[str, str]
 DECIDED = ("tpot", "ttft", CARD_HOURS, "headroom_per_device")
@@ -28,7 +32,7 @@ FEW, ROWS = 3, 10
 SAMPLES = (256, 1024, 4096)
 REPLICAS = 10  # deployments' worth of tokens that are bought for
 LATER = (1.25, 1.5, 2.0, 3.0)  # price of a card that was missing, over one bought in time
-OWN_NAME = ("the formulas' own error", "公式自身的误差")
+OWN_NAME = say("formulas-own-error")
 # of every document, and the measured systems of others, one of each kind
 SEVERAL = ("s0-scenario-1", "s0-recommended", "s1-plan-a", "s1-expert-tiers-uniform",
            "s2-910b1-awq", "s3-hybrid-910b4", "h200-r1-vllm-tp8", "wide-lmsys-decode",
@@ -77,27 +81,19 @@ def answer(page: Deciding) -> None:
                      "own": _ends(own, unit) if own else "–"})
     heading, pace = page.heading, page.tornados["tpot"]
     first = [label(bar.name, page.plan) for bar in pace.bars if bar.name != OWN][:FEW]
-    fits = _fits(page.plan)
-    show(f"**{heading[0]}.** Its time per output token, {shown(pace.value, 's')}, depends "
-         f"mostly on three inputs: {'; '.join(text[0] for text in first)}. "
-         f"{_widest(pace)[0]}{fits[0]}",
-         f"**{heading[1]}**：每输出 token 时间为 {shown(pace.value, 's')}，主要取决于三项输入："
-         f"{'；'.join(text[1] for text in first)}。{_widest(pace)[1]}{fits[1]}")
-    table(rows, {"what": ("quantity", "量"), "value": ("value", "数值"),
-                 "inputs": ("three inputs that move it most, each alone",
-                            "单独变动时影响最大的三项输入"),
+    show(*say("its-time-per-output-token", heading=heading, pace=shown(pace.value, "s"),
+              inputs=join(("; ", "；"), first), own_error_widest=pace.bars[0].name == OWN,
+              fits=bool(page.plan.fits({})[0])))
+    table(rows, {"what": common("quantity"), "value": say("value"),
+                 "inputs": say("three-inputs-that-move-it"),
                  "own": OWN_NAME}, wide=True)
 
 
 def picture(page: Deciding) -> None:
     """The tornado of the time per output token."""
     found = page.tornados["tpot"]
-    known, ranged = len(input_symbols()), len(page.plan.knobs)
-    moving = sum(bar.name != OWN for bar in found.bars)
-    show(f"Of {known} inputs {ranged} have a range here, and {moving} of them move the time "
-         "per output token.",
-         f"{known} 项输入中，此处有 {ranged} 项带范围，其中 {moving} 项会改变每输出 token "
-         "时间。")
+    ranged, moving = len(page.plan.knobs), sum(bar.name != OWN for bar in found.bars)
+    show(*say("of-inputs-have-range-here", inputs=len(input_symbols()), ranged=ranged, moving=moving))
     labels = {bar.name: label(bar.name, page.plan) for bar in found.bars}
     ends = {bar.name: _range(bar, page.plan) for bar in found.bars}
     draw(partial(_drawn, found, labels, ends))
@@ -106,7 +102,7 @@ def picture(page: Deciding) -> None:
 def _drawn(found: Tornado, labels: dict[str, Text], ends: dict[str, Text],
            lang: str) -> deciding_figures.Figure:
     return deciding_figures.tornado(found, labels, ends, ("en", "zh").index(lang), 1e3,
-                                    ("time per output token (ms)", "每输出 token 时间（ms）"))
+                                    common("time-per-output-token-ms"))
 
 
 def _range(bar: Bar, plan: Plan) -> Text:
@@ -132,11 +128,9 @@ def slopes(page: Deciding) -> None:
         abs(of[key].elasticity) / scale[name] for name, of in found.items() if key in of))[:ROWS]
     table([{"input": label(key, plan), **{name: _slope(of.get(key), scale[name])
                                           for name, of in found.items()}} for key in strongest],
-          {"input": ("input", "输入"), **{name: named(name) for name in names}}, wide=True)
+          {"input": common("input"), **{name: named(name) for name in names}}, wide=True)
     compared = len(continuous(plan.inputs)) * len(names)
-    show(f"{compared} elasticities were computed both ways and agree, to a billionth of the "
-         "largest.",
-         f"共 {compared} 个弹性用两种方法各算一遍，相差不超过最大者的十亿分之一。")
+    show(*say("elasticities-were-computed-both-ways", compared=compared))
 
 
 def together(page: Deciding) -> list[Sensitivity]:
@@ -148,19 +142,17 @@ def together(page: Deciding) -> list[Sensitivity]:
             **{str(each.samples): _with_error(at[one.name].total, at[one.name].total_error)
                for each, at in zip(found, by_size, strict=True)}}
            for one in found[-1].indices[:ROWS]],
-          {"input": ("input", "输入"), "first": ("alone", "单独"),
-           **{str(each.samples): (f"in company, {each.samples:,} samples",
-                                  f"连同其他，{each.samples:,} 个样本") for each in found}},
+          {"input": common("input"), "first": say("alone"),
+           **{str(each.samples): say("in-company-samples",
+                                     samples=f"{each.samples:,}") for each in found}},
           wide=True)
     last = found[-1]
     error = math.sqrt(sum(one.first_error**2 for one in last.indices))
     alone = (f"{fmt_percent(sum(one.first for one in last.indices), 0)} ± "
              f"{fmt_percent(error, 0)}")
     spread, company = fmt_percent(last.deviation, 0), _company(last, page.plan)
-    show(f"From {last.evaluations:,} evaluations: the standard deviation is {spread}, and the "
-         f"inputs explain {alone} of the variance one at a time. {company[0]}",
-         f"共计算 {last.evaluations:,} 次：标准差为 {spread}，各输入逐一解释方差的 {alone}。"
-         f"{company[1]}")
+    show(*say("variance-explained", evaluations=f"{last.evaluations:,}",
+              spread=spread, alone=alone, company=company))
     return found
 
 
@@ -171,13 +163,10 @@ def _company(found: Sensitivity, plan: Plan) -> Text:
 
     most = max(found.indices, key=brought)
     if brought(most) <= 0:
-        return ("None of them matters only together with another.",
-                "没有哪项输入要与其他一起才起作用。")
+        return say("none-of-them-matters-only")
     alone, total = fmt_sig(max(most.first, 0), 2), fmt_sig(most.total, 2)
     name = label(most.name, plan)
-    return (f"Together with others, more than alone, matters {name[0]} ({alone} alone, {total} in "
-            "company).",
-            f"与其他一起比单独更要紧的是{name[1]}（单独 {alone}，连同其他 {total}）。")
+    return say("together-with-others-more-than", alone=alone, total=total, name=name)
 
 
 def several() -> None:
@@ -192,13 +181,11 @@ def several() -> None:
         rows.append({"what": (title["en"], title["zh"]), "value": shown(found.value, "s"),
                      "inputs": ("; ".join(text[0] for text in inputs),
                                 "；".join(text[1] for text in inputs)),
-                     "first": ("own error" if found.bars[0].name == OWN else "an input",
-                               "自身误差" if found.bars[0].name == OWN else "某项输入")})
-    table(rows, {"what": ("deployment", "部署"), "value": "TPOT",
-                 "inputs": ("three inputs that move it most", "影响最大的三项输入"),
-                 "first": ("reaches farthest", "跨度最大")}, wide=True)
-    show(f"In {widest} of these {len(rows)}, the formulas' own error reaches farthest.",
-         f"{len(rows)} 个部署中有 {widest} 个，跨度最大的是公式自身的误差。")
+                     "first": say("own-error") if found.bars[0].name == OWN else say("some-input")})
+    table(rows, {"what": common("deployment"), "value": "TPOT",
+                 "inputs": say("three-inputs-that-move-it-most"),
+                 "first": say("reaches-farthest")}, wide=True)
+    show(*say("in-of-these-formulas-own", widest=widest, rows=len(rows)))
 
 
 def buying(page: Deciding) -> None:
@@ -215,15 +202,14 @@ def buying(page: Deciding) -> None:
             "late": f"{late:g}×", "cards": cards, "perfect": fmt_sig(found.perfect, 2),
             "own": fmt_sig(own.value, 2) if own else "–",
             "input": beside(label(best.name, plan), fmt_sig(best.value, 2))
-            if best and best.value > best.scatter else ("none", "无")})
-    show(f"For {fmt_sig(demand)} output tokens per second, which takes {REPLICAS * plan.cards} "
-         "cards at the central values:",
-         f"要达到每秒 {fmt_sig(demand)} 个输出 token，按中间值需要 {REPLICAS * plan.cards} 张卡：")
-    table(rows, {"late": ("a missing card costs", "缺卡补购价"),
-                 "cards": ("cards to buy now", "现在应买卡数"),
-                 "perfect": ("knowing all saves (cards)", "全部已知可省（卡）"),
-                 "own": ("running it first saves (cards)", "先实测可省（卡）"),
-                 "input": ("of the inputs, most (cards)", "单项输入最多（卡）")})
+            if best and best.value > best.scatter else common("none")})
+    show(*say("for-output-tokens-per-second", demand=fmt_sig(demand),
+              cards=REPLICAS * plan.cards))
+    table(rows, {"late": say("missing-card-costs"),
+                 "cards": common("cards-to-buy-now"),
+                 "perfect": say("knowing-all-saves-cards"),
+                 "own": common("running-it-first-saves-cards"),
+                 "input": say("of-inputs-most-cards")})
 
 
 # --- words ----------------------------------------------------------------------------------------
@@ -245,8 +231,8 @@ def label(name: str, plan: Plan) -> Text:
 
 
 GROUPED: dict[str, Text] = {
-    "link_bandwidth": ("bandwidth of the links in a server", "服务器内链路带宽"),
-    "matrix_peak": ("peak of the matrix units", "矩阵单元峰值"),
+    "link_bandwidth": say("bandwidth-of-links-in-server"),
+    "matrix_peak": say("peak-of-matrix-units"),
 }
 
 
@@ -273,21 +259,6 @@ def _ends(bar: Bar, unit: str) -> str:
     left, right = shown(low, unit), shown(high, unit)
     return f"{left.split(' ')[0]}–{right}" if left.split(" ")[-1] == right.split(" ")[-1] else (
         f"{left}–{right}")
-
-
-def _fits(plan: Plan) -> Text:
-    if plan.fits({})[0]:
-        return "", ""
-    return (" It does not fit; everything here is of the same cut on cards with enough memory.",
-            "该部署放不下，以下均按显存足够的同样切法计算。")
-
-
-def _widest(found: Tornado) -> Text:
-    """Whether the own error reaches farther than any input, as a sentence."""
-    if found.bars[0].name != OWN:
-        return "", ""
-    return ("The formulas' own error, which no input changes, reaches farther than any of them.",
-            "影响更大的是任何输入都改变不了的一项：公式自身的误差。")
 
 
 def _slope(one: Elasticity | None, scale: float) -> str:

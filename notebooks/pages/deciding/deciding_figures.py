@@ -8,7 +8,10 @@ from collections.abc import Mapping
 from matplotlib.figure import Figure
 
 from calc.sensitivity.tornado import OWN, Tornado
+from catalogue.messages import messages
 from notebooks.show import figures
+
+say = messages("pages/deciding/deciding-figures")
 
 Text = tuple[str, str]
 BARS = 10
@@ -52,8 +55,8 @@ def tornado(found: Tornado, labels: Mapping[str, Text], ends: Mapping[str, Text]
                     [_lines(labels[bar.name][lang], lang) for bar in bars], fontsize=8.5)
     axes.set(xlabel=axis[lang], xlim=(min(reached) - MARGIN * span, max(reached) + MARGIN * span))
     axes.grid(axis="y", visible=False)
-    for colour, text in ((low_colour, ("input at its low end", "输入取下限")),
-                         (high_colour, ("input at its high end", "输入取上限"))):
+    for colour, text in ((low_colour, say("input-at-its-low-end")),
+                         (high_colour, say("input-at-its-high-end"))):
         axes.barh(0, 0, color=colour, label=text[lang])
     axes.legend(loc="lower right", fontsize=8)
     return drawing

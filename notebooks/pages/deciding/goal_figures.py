@@ -13,8 +13,12 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator
 
 from calc.physics.breakdown import BANDWIDTH, CACHE, COMPUTE, HOST, LINKS, OVERHEAD
+from catalogue.messages import messages
 from notebooks.pages.catalogue.tables.deployments import RESOURCES
 from notebooks.show import figures
+
+common = messages("common")
+say = messages("pages/deciding/goal-figures")
 
 Text = tuple[str, str]
 SHAPES = {BANDWIDTH: "o", CACHE: "v", COMPUTE: "s", LINKS: "^", HOST: "P", OVERHEAD: "D"}
@@ -86,8 +90,8 @@ def front(lines: Sequence[Line], limit: float | None, notes: Mapping[float, str]
     low, high = reached.min(axis=0), reached.max(axis=0)
     axes.set(xscale="log", yscale="log", xlim=(low[0] / 1.15, high[0] * ROOM),
              ylim=(low[1] / 1.4, high[1] * 1.9),
-             xlabel=("time per output token (ms)", "每输出 token 时间（ms）")[place],
-             ylabel=("throughput per card (token/s)", "每卡吞吐（token/s）")[place])
+             xlabel=common("time-per-output-token-ms")[place],
+             ylabel=say("throughput-per-card-token-s")[place])
     for axis, floor, ceiling in ((axes.xaxis, low[0], high[0]), (axes.yaxis, low[1], high[1])):
         figures.log_ticks(axis, floor, ceiling)
     axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=12))
@@ -96,12 +100,12 @@ def front(lines: Sequence[Line], limit: float | None, notes: Mapping[float, str]
         axes.text(MILLI * pace, 1.01, note, ha="center", va="bottom", fontsize=8.5,
                   transform=axes.get_xaxis_transform())
     if notes:
-        words = (f"cheapest, {currency} per 10⁶ tokens:", f"最低成本，{currency} / 10⁶ token：")
+        words = say("cheapest-per-tokens", currency=currency)
         axes.text(MILLI * min(notes) / 1.12, 1.01, words[place], ha="right", va="bottom",
                   fontsize=8.5, transform=axes.get_xaxis_transform())
     if limit is not None:
         axes.axvline(MILLI * limit, color=figures.INK, lw=1.4)
-        word = ("limit", "限制")[place]
+        word = common("limit")[place]
         axes.text(MILLI * limit, 0.995, f"{word} ", rotation=90, ha="right", va="top",
                   fontsize=8.5, transform=axes.get_xaxis_transform())
     _names(axes, [line for line in lines if next(
@@ -110,7 +114,7 @@ def front(lines: Sequence[Line], limit: float | None, notes: Mapping[float, str]
         mark.binds == name for line in lines for mark in line.marks)]
     axes.legend(handles=[Line2D([], [], marker=SHAPES[name], ls="", color=figures.INK, ms=5,
                                 label=RESOURCES[name][place]) for name in used],
-                title=("what binds a decode step", "解码步的瓶颈")[place], fontsize=8.5,
+                title=say("what-binds-decode-step")[place], fontsize=8.5,
                 title_fontsize=8.5, loc="upper center", bbox_to_anchor=(0.5, -0.13),
                 ncols=max(1, len(used)))
     return drawing

@@ -13,6 +13,7 @@ from calc.costing.tokens import MILLION
 from calc.layouts.choice import Row
 from calc.searching.result import Answer
 from calc.searching.robust import Drawn, drawn, ranked
+from catalogue.messages import messages
 from catalogue.reading.units import HOUR
 from notebooks.pages.catalogue.tables.deployments import RESOURCES
 from notebooks.pages.deciding import goal_figures
@@ -30,6 +31,9 @@ from notebooks.pages.deciding.goals import (
 from notebooks.show.display import figure, show, table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_quantity, fmt_sig
 
+common = messages("common")
+say = messages("pages/deciding/goal-fronts")
+
 Text = tuple[str, str]
 Place = tuple[float, float]
 T = TypeVar("T")
@@ -44,8 +48,7 @@ def picture(page: Page) -> None:
     show(*headed(page.main, f"{place}. " if len(page.answers) > 1 else ""))
     lines = lines_of(page.main)
     if not lines:
-        show("Nothing meets the goal, so there is no front to draw.",
-             "没有满足目标的部署，也就没有前沿可画。")
+        show(*say("no-front-to-draw"))
         return
     limit = page.main.found.wishes.limits.get("tpot")
     priced = {} if limit else dict(cheapest(page.main))
@@ -146,11 +149,10 @@ def prices(page: Page) -> None:
             "throughput_per_card": cell(each, "throughput_per_card"),
             "limited": RESOURCES[binding(answer, each.row)]}
            for (pace, _), each in zip(found, rows, strict=True)],
-          {"pace": ("TPOT at most", "TPOT 上限"), "deployment": ("deployment", "部署"),
-           "cost": (f"{currency_of(page)} per 10⁶ tokens (80%)",
-                    f"{currency_of(page)} / 10⁶ token（80%）"),
-           "throughput_per_card": ("per card (80%)", "每卡吞吐（80%）"),
-           "limited": ("what binds", "瓶颈")})
+          {"pace": say("tpot-at-most"), "deployment": common("deployment"),
+           "cost": say("cost-interval-of-tokens", currency=currency_of(page)),
+           "throughput_per_card": common("per-card-interval"),
+           "limited": say("what-binds")})
 
 
 def break_even(page: Page) -> None:
@@ -173,20 +175,19 @@ def break_even(page: Page) -> None:
             "cost": fmt_sig(row.quantities["cost"]) if hour else "–",
             "equal": fmt_fixed(equal)}))
     table([row for _, row in sorted(rows, key=lambda pair: -pair[0])], {
-        "device": ("device", "设备"), "plan": ("weights and layout", "权重与切分"),
-        "throughput": ("most per card", "每卡最高吞吐"),
-        "price": (f"price of a card, {currency}/h", f"每卡价格，{currency}/h"),
-        "cost": (f"{currency} per 10⁶ tokens", f"每 10⁶ token 成本，{currency}"),
-        "equal": (f"price at which it would match the cheapest, {currency}/h",
-                  f"打平最低成本的价格，{currency}/h"),
-    }, wide=True, folded=("Every other card", "其余各卡"), first=FIRST)
+        "device": common("device"), "plan": common("weights-and-layout"),
+        "throughput": say("most-per-card"),
+        "price": say("price-of-card-h", currency=currency),
+        "cost": say("cost-of-tokens", currency=currency),
+        "equal": say("price-at-which-it-would", currency=currency),
+    }, wide=True, folded=say("every-other-card"), first=FIRST)
 
 
 def front_table(page: Page) -> None:
     """The front of the page's goal in groups, with how sure it is which of two is better."""
     answer = page.main
     if not answer.found.front.rows or not answer.front:
-        show("Nothing meets the goal, so there is no front.", "没有满足目标的部署，也就没有前沿。")
+        show(*say("no-front"))
         return
     rows = [{"cards": cards(group[0].row.choice), "plan": plan(group[0].row.choice),
              "flight": fmt_int(group[0].row.choice.concurrency),
@@ -195,16 +196,15 @@ def front_table(page: Page) -> None:
              "kept": fmt_percent(share, 0) if (share := answer.keeps(group[0])) is not None else "",
              "alike": str(len(group) - 1) if len(group) > 1 else "–"} for group in answer.front]
     first, size = sum(map(len, answer.front)), answer.front_size
-    told = ((f"the best {first} of {size}", f"前 {first} 个，共 {size} 个") if first < size else
-            (f"all {size}", f"全部 {size} 个"))
+    which = (say("best-of", first=first, size=size) if first < size else
+             say("all", size=size))
     costed = any("cost" in group[0].row.quantities for group in answer.front)
     table(rows, {
-        "cards": ("cards", "卡"), "plan": ("weights and layout", "权重与切分"),
-        "flight": ("requests", "并发"), "chunk": ("chunk", "分块"),
-        "tpot": ("TPOT (80%)", "TPOT（80%）"), "ttft": ("TTFT (80%)", "TTFT（80%）"),
-        "throughput_per_card": ("per card (80%)", "每卡吞吐（80%）"),
-        **({"cost": ("cost (80%)", "成本（80%）")} if costed else {}),
-        **({"kept": ("limits kept", "守住限制")} if answer.found.wishes.limits else {}),
-        "alike": ("others like it", "不可区分的其他方案")}, wide=True,
-        folded=(f"The front of this goal in groups: {told[0]}",
-                f"本目标的前沿，分组列出：{told[1]}"))
+        "cards": common("cards"), "plan": common("weights-and-layout"),
+        "flight": common("requests"), "chunk": say("chunk"),
+        "tpot": common("tpot"), "ttft": common("ttft"),
+        "throughput_per_card": common("per-card-interval"),
+        **({"cost": say("cost")} if costed else {}),
+        **({"kept": common("limits-kept")} if answer.found.wishes.limits else {}),
+        "alike": say("others-like-it")}, wide=True,
+        folded=say("front-of-this-goal-in", which=which))

@@ -22,37 +22,41 @@ from calc.searching.same_cards import inside
 from calc.searching.search import search
 from catalogue.engines.released import AT
 from catalogue.kernels import kernel_of
+from catalogue.messages import join, messages
 from catalogue.planning.goals import OBJECTIVES, UNITS, Goal
 from catalogue.reading.amounts import human
 from notebooks.pages.catalogue.tables.deployments import RESOURCES
 from notebooks.show.display import number, show, table
 from notebooks.show.numbers import fmt_int, fmt_percent, fmt_quantity, fmt_sig
 
+common = messages("common")
+say = messages("pages/deciding/goals")
+
 Text = tuple[str, str]
 GOALS = ("r1-80-users-910b", "r1-80-users-h20", "tokens-50000", "r1-64-users-8xh20",
          "million-tokens")
 LIMITS: dict[str, Text] = {
-    "ttft": ("TTFT", "TTFT"), "tpot": ("TPOT", "TPOT"), "e2e": ("latency", "端到端延迟"),
-    "throughput": ("throughput", "吞吐"), "cost": ("cost", "成本"), "power": ("power", "功率"),
-    MEMORY: ("memory capacity", "显存容量")}
+    "ttft": ("TTFT", "TTFT"), "tpot": ("TPOT", "TPOT"), "e2e": common("end-to-end-latency"),
+    "throughput": common("throughput"), "cost": common("cost"), "power": say("power"),
+    MEMORY: common("memory-capacity")}
 BEST: dict[str, Text] = {  # what an objective wants
-    "throughput_per_card": ("most tokens per card", "每卡吞吐最高"),
-    "throughput": ("most tokens", "吞吐最高"), "tpot": ("least TPOT", "TPOT 最短"),
-    "ttft": ("least TTFT", "TTFT 最短"), "e2e": ("least latency", "端到端延迟最短"),
-    "cards": ("fewest cards", "卡数最少"), "cost": ("least cost per token", "每 token 成本最低"),
-    "energy": ("least energy per token", "每 token 能耗最低"),
-    "power": ("least power", "功率最低"), "longest_context": ("longest context", "上下文最长")}
+    "throughput_per_card": say("most-tokens-per-card"),
+    "throughput": say("most-tokens"), "tpot": say("least-tpot"),
+    "ttft": say("least-ttft"), "e2e": say("least-latency"),
+    "cards": say("fewest-cards"), "cost": say("least-cost-per-token"),
+    "energy": say("least-energy-per-token"),
+    "power": say("least-power"), "longest_context": say("longest-context")}
 MEASURED: dict[str, Text] = {  # what a deployment is held against measurements by
-    "requests": ("requests a card", "每卡请求数"), "tensor": ("TP", "TP"),
-    "pipeline": ("pipeline stages", "流水线级数"), "expert": ("EP", "EP"),
-    "drafts": ("drafts", "草稿数"), "precision": ("format", "格式"), "device": ("card", "卡"),
-    "pools": ("pools", "资源池")}
-INSIDE: Text = ("best inside of what was measured", "实测范围之内的最优")
+    "requests": say("requests-card"), "tensor": ("TP", "TP"),
+    "pipeline": say("pipeline-stages"), "expert": ("EP", "EP"),
+    "drafts": say("drafts"), "precision": common("format"), "device": common("card"),
+    "pools": say("pools")}
+INSIDE: Text = say("best-inside-of-measured")
 TOLD = ("tpot", "ttft", "throughput_per_card")
 SHARES = (0.5, 0.8, 0.9, 0.95)  # of draws, that are asked in turn
 POOLS: dict[str, Text] = {
-    "prefill": ("the prefill pool", "预填充池"), "decode": ("the decode pool", "解码池"),
-    "transfer": ("the transfer of the cache", "缓存传输")}
+    "prefill": say("prefill-pool"), "decode": say("decode-pool"),
+    "transfer": say("transfer-of-cache")}
 
 
 @dataclass(frozen=True)
@@ -88,14 +92,13 @@ def goal_of(answer: Answer) -> Goal:
 
 def plan(choice: Choice) -> Text:
     """Weights, cut and what else is chosen: ```fp8-block`, 2 servers of TP8/EP8+8, 3 drafts``."""
-    english, chinese = ([f"`{choice.precision}`", choice.layouts[lang]] for lang in ("en", "zh"))
+    weights = f"`{choice.precision}`"
+    parts = [(weights, weights), (choice.layouts["en"], choice.layouts["zh"])]
     if choice.drafts:
-        english.append(f"{choice.drafts} draft{'s' * (choice.drafts > 1)}")
-        chinese.append(f"{choice.drafts} 个草稿")
+        parts.append(say("number-of-drafts", drafts=choice.drafts))
     if choice.micro_batches > 1:
-        english.append("two half-batches")
-        chinese.append("两个半批")
-    return ", ".join(english), "，".join(chinese)
+        parts.append(say("two-half-batches"))
+    return join((", ", "，"), parts)
 
 
 @cache
@@ -150,12 +153,11 @@ def summary(page: Page) -> None:
         show(*headed(answer, first))
         lines = _lines(answer)
         table([_stacked(line) for line in lines], {
-            "which": ("which", "取哪个"), "deployment": ("deployment", "部署"),
-            "times": ("time per token, first token (80%)", "每 token 时间、首 token（80%）"),
-            "rates": (f"per card; {currency_of(page)} per 10⁶ tokens (80%)",
-                      f"每卡吞吐；{currency_of(page)} / 10⁶ token（80%）")
-            if any("cost" in line for line in lines) else ("per card (80%)", "每卡吞吐（80%）"),
-            "limits": ("nearest limit; what binds", "最紧的限制；瓶颈")}, wide=True)
+            "which": say("which"), "deployment": common("deployment"),
+            "times": say("time-per-token-first-token"),
+            "rates": say("per-card-and-cost", currency=currency_of(page))
+            if any("cost" in line for line in lines) else common("per-card-interval"),
+            "limits": say("nearest-limit-what-binds")}, wide=True)
     sure = page.main.sure
     number("which-kept", _kept(page), str)
     number("which-sure", sure.share if sure else SURE, fmt_percent, digits=0)
@@ -166,16 +168,13 @@ def headed(answer: Answer, first: str = "") -> Text:
     """The title of a goal with its limits, its lengths, and what is best."""
     goal, limits = goal_of(answer), answer.found.wishes.limits
     best = BEST[next(iter(answer.found.wishes.chosen))]
-    signs = [f"{LIMITS[name][lang]} {'≤' if OBJECTIVES[name] < 0 else '≥'} "
-             f"{human(limit, UNITS[name]) if name in UNITS else fmt_sig(limit)}"
-             for lang in range(2) for name, limit in limits.items()]
-    english, chinese = signs[:len(limits)], signs[len(limits):]
-    taken, given = (fmt_int(length) for length in (goal.demand.input_tokens,
-                                                   goal.demand.output_tokens))
-    return (f"**{first}{goal.title['en']}** · " + "; ".join([*filter(None, [", ".join(english)]),
-            f"{taken} tokens in, {given} out", f"best: {best[0]}"]),
-            f"**{first}{goal.title['zh']}** · " + "；".join([*filter(None, ["，".join(chinese)]),
-            f"输入 {taken}、输出 {given} token", f"最优：{best[1]}"]))
+    signs = [say("limit", name=LIMITS[name], sign="≤" if OBJECTIVES[name] < 0 else "≥",
+                 limit=human(limit, UNITS[name]) if name in UNITS else fmt_sig(limit))
+             for name, limit in limits.items()]
+    wanted = say("lengths-and-best", taken=fmt_int(goal.demand.input_tokens),
+                 given=fmt_int(goal.demand.output_tokens), best=best)
+    return say("headed", first=first, title=(goal.title["en"], goal.title["zh"]),
+               told=join(("; ", "；"), [*([join((", ", "，"), signs)] if signs else []), wanted]))
 
 
 def _kept(page: Page) -> str:
@@ -192,7 +191,7 @@ def certainty(page: Page) -> None:
     answer = next((each for each in (page.main, *page.answers) if each.found.wishes.limits
                    and each.found.front.rows), None)
     if answer is None:
-        show("No goal here has limits of which to be sure.", "此处的目标没有需要把握的限制。")
+        show(*say("no-goal-here-has-limits"))
         return
     goal, found = goal_of(answer), answer.found
     if answer.sure is None:
@@ -205,7 +204,7 @@ def certainty(page: Page) -> None:
         most_drawn = max(most_drawn, sure.tried)
         row: dict[str, Any] = {"share": fmt_percent(share, 0)}
         if not sure.front:
-            row |= {"cards": ("none", "没有")}
+            row |= {"cards": say("none")}
         else:
             each = sure.front[0]
             row |= {"cards": cards(each.row.choice), "plan": plan(each.row.choice),
@@ -213,20 +212,19 @@ def certainty(page: Page) -> None:
                     "kept": fmt_percent(keeps(found, each) or 0.0, 0)}
         rows.append(row)
     show(*(f"**{goal.title[lang]}**" for lang in ("en", "zh")))
-    table(rows, {"share": ("asked, of draws", "要求的抽样比例"), "cards": ("cards", "卡"),
-                 "plan": ("weights and layout", "权重与切分"),
-                 "tpot": ("TPOT (80%)", "TPOT（80%）"), "ttft": ("TTFT (80%)", "TTFT（80%）"),
-                 "kept": ("limits kept", "守住限制")}, wide=True)
+    table(rows, {"share": say("asked-of-draws"), "cards": common("cards"),
+                 "plan": common("weights-and-layout"),
+                 "tpot": common("tpot"), "ttft": common("ttft"),
+                 "kept": common("limits-kept")}, wide=True)
     most = sum(len(kept.front.rows.get("base", ())) for kept in found.kept)
-    show(f"Of {fmt_int(most)} candidates at most {fmt_int(most_drawn)} were drawn for a row.",
-         f"共 {fmt_int(most)} 个候选，每行至多抽样了其中 {fmt_int(most_drawn)} 个。")
+    show(*say("of-candidates-at-most-were", candidates=fmt_int(most), drawn=fmt_int(most_drawn)))
 
 
 def _stacked(line: dict[str, Any]) -> dict[str, Any]:
     """A row of few columns: what belongs together stands one above the other."""
     def lines(*texts: Any) -> Text:
         pairs = [text if isinstance(text, tuple) else (text, text) for text in texts if text]
-        return "<br>".join(pair[0] for pair in pairs), "<br>".join(pair[1] for pair in pairs)
+        return join(("<br>", "<br>"), pairs)
 
     kept = line.get("kept")
     return {"which": line["which"], "deployment": lines(*(line.get(name) for name in (
@@ -234,8 +232,7 @@ def _stacked(line: dict[str, Any]) -> dict[str, Any]:
             "times": lines(*(f"{name.upper()} {line[name]}" for name in ("tpot", "ttft")
                              if name in line)),
             "rates": lines(line.get("throughput_per_card"), line.get("cost")),
-            "limits": lines(line.get("limited"), kept and (f"all kept in {kept} of draws",
-                                                           f"{kept} 的抽样中全部守住"))}
+            "limits": lines(line.get("limited"), kept and say("all-kept-in-of-draws", kept=kept))}
 
 
 def currency_of(page: Page) -> str:
@@ -249,26 +246,24 @@ def _lines(answer: Answer) -> list[dict[str, Any]]:
         return [_missed(answer)]
     if answer.sure and not answer.sure.front:
         assert answer.sure.surest  # of a front
-        return [_line(answer, answer.sure.surest, (
-            "**nothing is so sure**; the surest", "**没有这么有把握的**；最有把握的"))]
+        return [_line(answer, answer.sure.surest, say("nothing-is-so-sure-surest"))]
     if not answer.met:
         return _simulated(answer)
     best, sure, published = answer.front[0][0], answer.first_sure, official(answer)
-    lines = [_line(answer, best, ("best", "最优"))]
+    lines = [_line(answer, best, say("best"))]
     if sure is not None and sure.row.choices != best.row.choices:
-        lines.append(_line(answer, sure, ("best that is sure", "有把握的最优")))
+        lines.append(_line(answer, sure, say("best-that-is-sure")))
     near = inside(answer)
     if near is None:
-        lines.append({"which": INSIDE, "plan": ("nothing that meets the goal",
-                                                "没有满足目标的部署")})
+        lines.append({"which": INSIDE, "plan": say("nothing-that-meets-goal")})
     elif near.choices != best.row.choices:
         lines.append(_line(answer, drawn(answer.found, [near])[0], INSIDE))
     if published is None:
-        lines.append({"which": ("published weights", "官方权重"), "plan": _unpublished(answer)})
+        lines.append({"which": common("published-weights"), "plan": _unpublished(answer)})
     elif published.row.choices == best.row.choices:
-        lines[0]["which"] = ("best, in published weights", "最优，即官方权重")
+        lines[0]["which"] = say("best-in-published-weights")
     else:
-        lines.append(_line(answer, published, ("published weights", "官方权重")))
+        lines.append(_line(answer, published, common("published-weights")))
     return lines
 
 
@@ -276,12 +271,12 @@ def _unpublished(answer: Answer) -> Text:
     """Why there is no deployment in the published weights."""
     weights, asked = answer.official_precision, goal_of(answer).precisions
     if weights is None:
-        return "none are known of this model", "该模型没有已知的官方权重"
+        return say("none-are-known-of-this")
     if weights in {base.precision for base in answer.found.bases}:
-        return f"`{weights}`: nothing meets the goal", f"`{weights}`：没有满足目标的部署"
+        return say("nothing-meets-goal", weights=weights)
     if asked and weights not in asked:
-        return f"`{weights}`: not asked for", f"`{weights}`：不在目标的精度之列"
-    return f"`{weights}`: these cards do not multiply it", f"`{weights}`：这些卡不支持"
+        return say("not-asked-for", weights=weights)
+    return say("these-cards-do-not-multiply", weights=weights)
 
 
 def _simulated(answer: Answer) -> list[dict[str, Any]]:
@@ -289,33 +284,30 @@ def _simulated(answer: Answer) -> list[dict[str, Any]]:
     first = answer.missed[0]
     seen = [f"{name.upper()} {at} {human(value, 's')}" for name, stated in first.seen.items()
             for at, value in stated.items()]
-    return [{"which": ("**nothing keeps it simulated**; first", "**模拟中无一守住**；第一个"),
+    return [{"which": say("nothing-keeps-it-simulated-first"),
              "cards": cards_of(first.row), "plan": plan_of(first.row),
-             "limited": ("simulated: " + ", ".join(seen), "模拟：" + "，".join(seen))}]
+             "limited": say("simulated", seen=(", ".join(seen), "，".join(seen)))}]
 
 
 def cards_of(row: Row) -> Text:
     """How many cards of which, of two pools of each."""
-    both = [cards(choice) for choice in row.choices]
-    return " + ".join(each[0] for each in both), " + ".join(each[1] for each in both)
+    return join((" + ", " + "), map(cards, row.choices))
 
 
 def plan_of(row: Row) -> Text:
     """Weights and cut, of two pools of each."""
-    both = [plan(choice) for choice in row.choices]
-    return "; ".join(each[0] for each in both), "；".join(each[1] for each in both)
+    return join(("; ", "；"), map(plan, row.choices))
 
 
 def beside(answer: Answer, row: Row) -> Text:
     """What was measured nearest, and on which axes a deployment lies outside of it."""
     near = answer.near(row)
     if near.nearest is None:
-        return "nothing was measured of its kind", "没有同类的实测"
+        return say("nothing-was-measured-of-its")
     outside = [MEASURED[axis.name] for axis in near.outside]
     if not outside:
-        return f"inside of what was measured ({near.nearest})", f"在实测范围之内（{near.nearest}）"
-    return ("outside of what was measured: " + ", ".join(each[0] for each in outside),
-            "超出实测范围：" + "、".join(each[1] for each in outside))
+        return say("inside-of-what-was-measured", nearest=near.nearest)
+    return say("outside-of-what-was-measured", outside=join((", ", "、"), outside))
 
 
 def starts(answer: Answer, row: Row) -> Text:
@@ -324,10 +316,9 @@ def starts(answer: Answer, row: Row) -> Text:
     if start is None:
         return "", ""
     if start.engine is None:
-        return "**no release starts it**", "**没有引擎版本能启动**"
+        return say("no-release-starts-it")
     kernels = ", ".join(_kernels(answer, row, *start.engine.split(AT)))
-    return (f"starts under `{start.engine}`; kernel: {kernels}",
-            f"可用 `{start.engine}` 启动，算子：{kernels}")
+    return say("starts-under-kernel", engine=start.engine, kernels=kernels)
 
 
 def _kernels(answer: Answer, row: Row, engine: str, release: str) -> list[str]:
@@ -341,8 +332,7 @@ def _kernels(answer: Answer, row: Row, engine: str, release: str) -> list[str]:
 
 def costs(answer: Answer, row: Row) -> Text:
     """What the formats of a deployment cost in quality."""
-    told = [known.told for known in answer.quality(row)]
-    return "; ".join(each[0] for each in told), "；".join(each[1] for each in told)
+    return join(("; ", "；"), (known.told for known in answer.quality(row)))
 
 
 def _line(answer: Answer, each: Drawn, which: Text) -> dict[str, Any]:
@@ -362,8 +352,8 @@ def _missed(answer: Answer) -> dict[str, Any]:
     """The nearest miss as a row."""
     row = answer.nearest_miss
     if row is None:
-        return {"which": ("nothing can be laid out", "没有可行的切分")}
-    line = {"which": ("**nothing meets it**; nearest", "**无解**；最接近的"),
+        return {"which": say("nothing-can-be-laid-out")}
+    line = {"which": say("nothing-meets-it-nearest"),
             "cards": cards(row.choice), "plan": plan(row.choice), "limited": miss(answer, row)}
     return line | {name: human(row.quantities[name], UNITS[name]) for name in TOLD
                    if name in row.quantities}
@@ -373,13 +363,9 @@ def miss(answer: Answer, row: Row) -> Text:
     """By how much a near miss misses: ``TPOT 12.1 ms, 21% over 10 ms``."""
     at = answer.binds(row)
     if at == MEMORY:
-        short = fmt_quantity(row.quantities["short"], "B")
-        return f"{short} of memory short on a card", f"每卡显存差 {short}"
+        return say("short-of-memory", short=fmt_quantity(row.quantities["short"], "B"))
     value, limit, unit = row.quantities[at], answer.found.wishes.limits[at], UNITS.get(at, "")
     seen, wanted = (human(amount, unit) for amount in (value, limit))
     name, times = LIMITS[at], fmt_sig(1 + row.over[at])
-    if OBJECTIVES[at] > 0:
-        return (f"{name[0]} {seen}, 1/{times} of the {wanted} asked for",
-                f"{name[1]} {seen}，只有要求的 {wanted} 的 1/{times}")
-    return (f"{name[0]} {seen}, {times} times the {wanted} asked for",
-            f"{name[1]} {seen}，是要求的 {wanted} 的 {times} 倍")
+    return say("times-asked-for", name=name, seen=seen, times=times, wanted=wanted,
+               too_little=OBJECTIVES[at] > 0)

@@ -15,11 +15,15 @@ from calc.layouts.space import Space
 from calc.searching.load_goal import load_goal
 from calc.searching.robust import Drawn, drawn
 from calc.searching.search import search
+from catalogue.messages import messages
 from catalogue.planning.goals import CardRange, Goal
 from notebooks.pages.deciding.goals import cards, named, plan
 from notebooks.show import figures
 from notebooks.show.display import download, figure, number, show, table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_quantity, fmt_sig
+
+common = messages("common")
+say = messages("pages/deciding/matrix")
 
 Text = tuple[str, str]
 GOAL = "r1-matrix"
@@ -131,12 +135,9 @@ def answer(matrix: Sequence[Cell]) -> None:
     choice = fastest.best.row.choice
     published = [named(cell.device) for cell in single if cell.precision == PUBLISHED]
     english, chinese = (tuple(name[lang] for name in published) for lang in range(2))
-    show(f"With the published FP8 weights, one server is enough on {', '.join(english)}. The "
-         f"fastest single server is {cards(choice)[0]} in {plan(choice)[0]}: a token every "
-         f"{fmt_quantity(fastest.pace, 's')} for each of {DRAWN} users.",
-         f"使用官方 FP8 权重、一台服务器就够的有：{'、'.join(chinese)}。所有单台方案中最快的是"
-         f" {cards(choice)[1]}（{plan(choice)[1]}），{DRAWN} 个用户每人每 "
-         f"{fmt_quantity(fastest.pace, 's')}得到一个 token。")
+    show(*say("with-published-fp8-weights-one", pace=fmt_quantity(fastest.pace, "s"), users=DRAWN,
+              choice=cards(choice), plan=plan(choice),
+              cards=(", ".join(english), "、".join(chinese))))
 
 
 def _four_bits(by_weights: Mapping[str, Cell]) -> None:
@@ -165,14 +166,14 @@ def _drawn(asked: Sequence[Cell], lang: str) -> Figure:
     for cell in asked:
         across, down = weights.index(cell.precision), devices.index(cell.device)
         if not cell.best:
-            axes.text(across, down, ("does not fit", "装不下")[place], ha="center", va="center",
+            axes.text(across, down, say("does-not-fit")[place], ha="center", va="center",
                       fontsize=7.5)
             continue
         shade = SHADES[0] + (SHADES[1] - SHADES[0]) * float(norm(MILLI * cell.pace))
         axes.add_patch(mpl.patches.Rectangle((across - 0.47, down - 0.44), 0.94, 0.88, lw=0,
                                              facecolor=shades(shade)))
         count = fmt_int(cell.best.row.choice.devices)
-        axes.text(across - 0.43, down, ("{} cards", "{} 卡")[place].format(count), ha="left",
+        axes.text(across - 0.43, down, say("cards", cards=count)[place], ha="left",
                   va="center", fontsize=7.5, color="#333333")
         axes.text(across + 0.43, down, f"{fmt_fixed(MILLI * cell.pace, 0)} ms", ha="right",
                   va="center", fontsize=8.5, color="#222222")
@@ -191,17 +192,16 @@ def _drawn(asked: Sequence[Cell], lang: str) -> Figure:
 def whole(matrix: Sequence[Cell]) -> None:
     """All fields as a file, and folded a table for each number of users."""
     download(f"{GOAL}.csv", map(_plain, matrix),
-             ("Download all fields (CSV)", "下载全部数据（CSV）"))
+             say("download-all-fields-csv"))
     columns: dict[str, Text] = {
-        "device": ("device, precision", "设备、精度"), "cards": ("cards", "卡数"),
-        "pace": ("ms per token", "每 token ms"), "layout": ("layout", "切分"),
-        "cost": ("cost", "成本")}
+        "device": say("device-precision"), "cards": common("number-of-cards"),
+        "pace": common("ms-per-token"), "layout": common("layout"),
+        "cost": common("cost")}
     for count in sorted({cell.users for cell in matrix}):
         asked = [cell for cell in matrix if cell.users == count]
         single = sum(cell.servers == 1 for cell in asked)
-        table([_told(cell) for cell in asked], columns, sortable=True, folded=(
-            f"{count} user{'s' * (count > 1)}: one server holds {single} of {len(asked)} pairs",
-            f"{count} 个用户：{len(asked)} 种组合中 {single} 种一台即可"))
+        table([_told(cell) for cell in asked], columns, sortable=True, folded=say(
+            "users-one-server-holds-of", users=count, held=single, pairs=len(asked)))
 
 
 def _told(cell: Cell) -> dict[str, str | Text]:

@@ -21,9 +21,13 @@ from catalogue.engines.assertions import asserting, assertions, counted
 from catalogue.engines.engine import Engine, launch_blocks
 from catalogue.engines.successors import instead, successors
 from catalogue.engines.thresholds import Threshold, thresholds
+from catalogue.messages import messages
 from notebooks.show import figures
 from notebooks.show.display import draw, number, show, table
 from notebooks.show.numbers import fmt_int, fmt_percent, fmt_quantity
+
+common = messages("common")
+say = messages("pages/deciding/service")
 
 Text = tuple[str, str]
 LENGTHS = ("workload.input_tokens=1536 token", "workload.output_tokens=512 token")
@@ -34,17 +38,16 @@ RUNS: dict[str, tuple[str, tuple[str, ...], str]] = {
                              *LENGTHS), "vllm-ascend@0.18.0"),
     "s1": ("s1-plan-c", ("precision=fp8-block", "parallelism.expert_parallel=32",
                          "workload.max_num_batched_tokens=8192 token", *LENGTHS), "vllm@0.13.0")}
-OPEN, REST = 6, ("The other rows", "其余各行")  # of a table of many rows
+OPEN, REST = 6, common("other-rows")  # of a table of many rows
 HELD = {"s0": "vllm", "s1": "vllm"}
 WHAT: dict[str, Text] = {
-    "README.md": ("what is where, predicted and assumed", "目录说明、预测与前提"),
-    "cluster.env": ("what the operator sets", "由运维人员填写"),
-    "deployment.json": ("settings with reasons, predictions, thresholds",
-                        "设置及理由、预测、阈值"),
-    "nodes": ("a script and an environment per node", "每台服务器一份脚本与环境"),
-    "router": ("before several servers", "多个服务实例之前的路由"),
-    "monitoring": ("scraping, alerts, unit tests of each alert", "抓取配置、告警及其单元测试"),
-    "bench": ("measurements with what is predicted of each", "压测计划与各项预测")}
+    "README.md": say("what-is-where-predicted-and"),
+    "cluster.env": say("what-operator-sets"),
+    "deployment.json": say("settings-with-reasons-predictions-thresholds"),
+    "nodes": say("script-and-environment-per-node"),
+    "router": say("before-several-servers"),
+    "monitoring": say("scraping-alerts-unit-tests-of"),
+    "bench": say("measurements-with-what-is-predicted")}
 NAMES = re.compile(r"--[a-z][a-z0-9-]*|[a-z]+:[a-z_]+|[A-Za-z]+(?:_[A-Za-z0-9]+)+")
 LANGUAGES = {"sh": "bash", "env": "bash", "yml": "yaml", "json": "json", "md": "text"}
 
@@ -78,7 +81,7 @@ def listing(made: Deployment) -> None:
         groups.setdefault(name.partition("/")[0], []).append(name)
     table([{"path": f"`{names[0] if len(names) == 1 else f'{group}/'}`", "files": len(names),
             "what": WHAT[group]} for group, names in groups.items()],
-          {"path": ("path", "路径"), "files": ("files", "文件数"), "what": ("what", "内容")})
+          {"path": say("path"), "files": say("files"), "what": common("what")})
 
 
 def text_of(made: Deployment, name: str, first: int = 0, last: int | None = None,
@@ -111,10 +114,10 @@ def alert_table(of: Iterable[Watched]) -> None:
             rows.append({
                 "alert": f"`{alert.name}`",
                 "predicted": _spread(alert.predicted) if alert.predicted else "",
-                "fires": (f"{('above', 'below')[not alert.above]} {_level(alert.threshold, unit)}",
-                          f"{('高于', '低于')[not alert.above]} {_level(alert.threshold, unit)}")})
-    table(rows, {"alert": ("alert", "告警"), "predicted": ("predicted, 80%", "预测值（80%）"),
-                 "fires": ("fires", "触发条件")}, wide=True)
+                "fires": say("fires-at", above=alert.above,
+                             level=_level(alert.threshold, unit))})
+    table(rows, {"alert": common("alert"), "predicted": say("predicted"),
+                 "fires": say("fires")}, wide=True)
 
 
 def _level(value: float, unit: str) -> str:
@@ -136,11 +139,11 @@ def picture(made: Deployment) -> None:
 def _picture(made: Deployment, lang: str) -> Figure:
     first, last = made.watched[0].predicted, made.watched[-1].predicted
     rows: list[tuple[Text, Amount, bool]] = [
-        (("time to first token", "首 token 延迟"), first.ttft, True),
-        (("time per output token", "每输出 token 时间"), last.tpot, True),
-        (("output throughput", "输出吞吐"), last.throughput, False)]
+        (common("time-to-first-token"), first.ttft, True),
+        (common("time-per-output-token"), last.tpot, True),
+        (common("output-throughput"), last.throughput, False)]
     if last.occupied is not None and last.occupied.high < 1:
-        rows.append((("share of the KV cache", "KV 缓存占用"), last.occupied, True))
+        rows.append((say("share-of-kv-cache"), last.occupied, True))
     figure, axis = figures.axes(height=0.62 * len(rows) + 1.1)
     choice = ("en", "zh").index(lang)
     ends = [end for _, of, _ in rows for end in (of.high / of.value, of.value / of.low / BUSY)]
@@ -155,18 +158,16 @@ def _picture(made: Deployment, lang: str) -> Figure:
         axis.plot([1], [place], "o", color=calm, markersize=8, zorder=3)
         axis.plot([limit, limit], [place - 0.32, place + 0.32], color=red, linewidth=2.5)
         axis.text(1, place + 0.36, _level(of.value, of.unit), ha="center", va="bottom", fontsize=9)
-        word = (("alert above ", "高于此触发 "), ("alert below ", "低于此触发 "))[not above][choice]
-        axis.text(limit, place - 0.36, word + _level(limit * of.value, of.unit), color=red,
-                  ha="center", va="top", fontsize=8.5)
+        word = say("alert-at", above=above, level=_level(limit * of.value, of.unit))
+        axis.text(limit, place - 0.36, word[choice], color=red, ha="center", va="top",
+                  fontsize=8.5)
         axis.text(0.98 / most, place, name[choice], ha="right", va="center", fontsize=10)
     axis.set_xscale("log")
     axis.set_xlim(1 / most, most)
     axis.set_ylim(-0.75, len(rows) - 0.3)
     axis.set_yticks([])
     figures.log_ticks(axis.xaxis, 1 / most, most)
-    axis.set_xlabel((
-        "over the prediction: point predicted, bar 80% interval, red where the alert fires",
-        "与预测值之比：点为预测值，条为 80% 区间，线外触发")[choice])
+    axis.set_xlabel(say("over-prediction")[choice])
     axis.spines["left"].set_visible(False)
     return figure
 
@@ -184,20 +185,19 @@ def settings_table(document: str) -> None:
             lost.append(name)
             continue
         rows.append({"setting": f"`{name}`", "section": _few(sections),
-                     "instead": ", ".join(map(coded, use)) or ("nothing", "无需设置"),
+                     "instead": ", ".join(map(coded, use)) or say("nothing"),
                      "note": _why(engine, name)})
     number(f"service_{document}_release", f"{engine.title} {version}", str)
     number(f"service_{document}_gone", len(rows) + len(lost))
     number(f"service_{document}_settings", len(_named(document)))
-    number(f"service_{document}_nothing", sum(row["instead"] == ("nothing", "无需设置")
-                                              for row in rows))
+    number(f"service_{document}_nothing", sum(row["instead"] == say("nothing") for row in rows))
     number(f"service_{document}_lost", len(lost))
-    table(rows, {"setting": ("setting", "设置"), "section": ("section", "章节"),
-                 "instead": ("instead", "替代"), "note": ("why", "原因")}, wide=True,
+    table(rows, {"setting": common("setting"), "section": common("section"),
+                 "instead": say("instead"), "note": common("why")}, wide=True,
           folded=REST, first=OPEN)
     if lost:
         names = ", ".join(f"`{name}`" for name in lost)
-        show(f"Without a counterpart: {names}.", f"没有对应物：{names}。")
+        show(*say("without-counterpart", names=names))
 
 
 def _few(sections: Sequence[str]) -> str:
@@ -209,8 +209,8 @@ def _why(engine: Engine, name: str) -> Text:
     """Until when a release had it, and what its successor's table says."""
     entry = engine.find(name)
     until = entry.until if entry else None
-    first = (f"Up to {until}. ", f"止于 {until}。") if until else ("", "")
-    return tuple(map("".join, zip(first, _note(engine, name), strict=True)))  # type: ignore[return-value]
+    note = _note(engine, name)
+    return say("had-up-to", until=until, note=note) if until else note
 
 
 def _held(document: str, made: Deployment) -> tuple[Engine, str]:
@@ -261,9 +261,9 @@ def predictions_table(document: str) -> None:
     number(f"service_{document}_unwatched", sum(not each.metrics for each in thresholds(document)))
     number(f"service_{document}_thresholds", len(rows))
     number(f"service_{document}_cards", sum(pool.scenario.devices for pool in made.pools))
-    table(rows, {"what": ("alert on", "告警对象"), "section": ("section", "章节"),
-                 "printed": ("printed", "文中阈值"), "predicted": ("predicted, 80%", "预测（80%）"),
-                 "fires": ("if all is as predicted", "一切如预测时"), "note": ("", "")}, wide=True,
+    table(rows, {"what": say("alert-on"), "section": common("section"),
+                 "printed": say("printed"), "predicted": say("predicted-of-document"),
+                 "fires": say("if-all-is-as-predicted"), "note": ("", "")}, wide=True,
           folded=REST, first=OPEN)
 
 
@@ -280,9 +280,9 @@ def _beside(each: Threshold, of: Predicted) -> dict[str, Any]:
 def fires(each: Threshold, of: Amount) -> Text:
     """Whether a printed threshold fires while everything is as predicted."""
     if of.low <= each.value <= of.high:
-        return "perhaps: inside the interval", "未必：落在区间内"
+        return say("perhaps-inside-interval")
     beyond = of.low > each.value if each.above else of.high < each.value
-    return ("always", "总是触发") if beyond else ("silent", "不触发")
+    return say("always") if beyond else say("silent")
 
 
 def _predicted(each: Threshold, of: Predicted) -> Amount | None:
@@ -299,9 +299,9 @@ def bench_table(runs: Sequence[Bench]) -> None:
             "lengths": f"{fmt_int(run.input_tokens)} + {fmt_int(run.output_tokens)}",
             **{name: _spread(run.predicted[name]) if name in run.predicted else ""
                for name in ("ttft", "tpot")}} for run in runs],
-          {"run": ("run", "测试"), "what": ("exercises", "检验什么"),
-           "users": ("in flight", "并发"), "lengths": ("tokens", "token 数"),
-           "ttft": ("TTFT, 80%", "TTFT（80%）"), "tpot": ("TPOT, 80%", "TPOT（80%）")}, wide=True)
+          {"run": say("run"), "what": say("exercises"),
+           "users": common("in-flight"), "lengths": common("tokens"),
+           "ttft": say("ttft"), "tpot": say("tpot")}, wide=True)
 
 
 def in_an_engine() -> None:
@@ -321,11 +321,11 @@ def in_an_engine() -> None:
     for key, names in TRIED.items():
         for name in names:
             number(f"service_tried_{key}_{name}", rows[key]["numbers"][name])
-    table([{"what": what, "fired": ", ".join(rows[key].get("alerts", ())) or ("none", "无"),
-            "ok": ("yes", "是") if rows[key]["ok"] else ("no", "否")}
+    table([{"what": what, "fired": ", ".join(rows[key].get("alerts", ())) or common("none"),
+            "ok": common("yes-plain") if rows[key]["ok"] else common("no-plain")}
            for key, what in SITUATIONS.items()],
-          {"what": ("server", "服务状态"), "fired": ("alerts that fired", "触发的告警"),
-           "ok": ("as expected", "符合预期")})
+          {"what": say("server"), "fired": say("alerts-that-fired"),
+           "ok": say("as-expected")})
 
 
 ENGINE = Path(__file__).with_name("engine.json")  # written by make engine
@@ -333,14 +333,14 @@ TRIED = {"start": ("seconds",), "metrics": ("exported", "named"), "bench": ("run
          "calibrate": ("runs",), "parsed": ("lines", "deployments", "parsed"),
          "configured": ("whole", "partly")}
 SITUATIONS: dict[str, Text] = {
-    "healthy": ("half of the planned requests", "并发为方案的一半"),
-    "full": ("four times the planned requests: a full queue", "并发为方案的四倍，队列积压"),
-    "stopped": ("stopped", "已停止")}
+    "healthy": say("half-of-planned-requests"),
+    "full": say("four-times-planned-requests-full"),
+    "stopped": say("stopped")}
 WORDS: dict[str, Text] = {
-    "one": ("a step alone", "单独一步"),
-    "half": ("half of the concurrency", "一半并发"),
-    "planned": ("concurrency and lengths as planned", "按方案的并发与长度"),
-    "rate": ("independent arrivals", "独立到达"),
-    "shorter": ("half of either length", "长度各减半"),
-    "spread": ("lengths that vary", "长度不一"),
-    "prefix": ("prompts that begin alike", "提示有公共前缀")}
+    "one": say("step-alone"),
+    "half": say("half-of-concurrency"),
+    "planned": say("concurrency-and-lengths-as-planned"),
+    "rate": say("independent-arrivals"),
+    "shorter": say("half-of-either-length"),
+    "spread": say("lengths-that-vary"),
+    "prefix": say("prompts-that-begin-alike")}

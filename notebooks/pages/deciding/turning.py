@@ -17,10 +17,14 @@ from calc.sensitivity.paths import Path, path_of
 from calc.sensitivity.plans import Limit, Plan, against, plan_of
 from calc.sensitivity.probability import Doubt, doubt
 from calc.sensitivity.tornado import OWN
+from catalogue.messages import join, messages
 from catalogue.reading.amounts import human
 from notebooks.pages.deciding.deciding import beside, label
 from notebooks.show.display import show, table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig
+
+common = messages("common")
+say = messages("pages/deciding/turning")
 
 Text = tuple[str, str]
 PACE = Limit("tpot", 0.05)  # that pools and one pool both have to meet [s]
@@ -59,67 +63,61 @@ class Case:
     span: str | None = None
 
 
-DRAFTS = (("one draft", "带一个草稿"), ("none", "不带草稿"))
+DRAFTS = (say("one-draft"), say("none"))
 NARROW = (("TP8×DP2", "TP8×DP2"), ("TP16", "TP16"))
-POOLED = (("one pool", "单资源池"), ("two pools", "两个资源池"))
+POOLED = (say("one-pool"), say("two-pools"))
 WIDTH = (("BF16", "BF16"), ("W8A8", "W8A8"))
 CASES = (
-    Case(("link rate at which TP16 beats TP8×DP2", "链路多快时 TP16 胜过 TP8×DP2"),
+    Case(say("link-rate-for-tp16"),
          "s0-scenario-1", (), TP16, "all_links", "tpot", NARROW),
-    Case(("the same in W8A8 with EP16, 32 requests", "同上，W8A8 加 EP16，32 个请求"),
+    Case(say("link-rate-for-tp16-in-w8a8"),
          "s0-scenario-1", FITTING, TP16, "all_links", "tpot", NARROW),
-    Case(("network latency up to which it does there", "该情形下网络延迟多低时 TP16 胜出"),
+    Case(say("network-latency-for-tp16"),
          "s0-scenario-1", FITTING, TP16, "network_alpha", "tpot", NARROW),
-    Case(("hit rate at which fetched experts are as fast as all on cards, one request",
-          "命中率多高时从主机取专家与全部在卡上一样快（单请求）"),
+    Case(say("hit-rate-for-fetched-experts"),
          "s1-expert-tiers-one-request", (), f"{ON_CARDS},workload.concurrency=4",
-         "device_hit_share", "tpot", (("fetched", "按需加载"), ("all on cards", "全部在卡上"))),
-    Case(("the same, 20 requests a replica", "同上，每副本 20 个请求"),
+         "device_hit_share", "tpot", (say("fetched"), say("all-on-cards"))),
+    Case(say("hit-rate-with-more-requests"),
          "s1-expert-tiers-popular", (), ON_CARDS, "device_hit_share", "tpot",
-         (("fetched", "按需加载"), ("all on cards", "全部在卡上"))),
-    Case(("requests from which eight cards take fewer card-hours than two with experts on the "
-          "host, the host not counted", "从几个请求起八卡比两卡加主机更省卡时（不计主机）"),
+         (say("fetched"), say("all-on-cards"))),
+    Case(say("requests-for-eight-cards"),
          "s3-hybrid-910b4", (), "s3-eight-cards", "concurrency", "card_hours",
-         (("2 cards and host", "2 卡加主机"), ("8 cards", "8 卡"))),
-    Case(("batch at which wide EP pays on eight cards", "八卡上批量多大时宽 EP 划算"),
+         (say("two-cards-and-host"), common("eight-cards"))),
+    Case(say("batch-for-wide-ep"),
          "h200-v32-vllm-tp8", (), "h200-v32-vllm-dp8", "concurrency", "throughput_per_card",
-         (("TP8", "TP8"), ("DP8 with EP8", "DP8 加 EP8"))),
-    Case(("requests a card up to which EP96 yields more of a card than EP32",
-          "每卡请求数在多少以内 EP96 的单卡吞吐高于 EP32"),
+         (("TP8", "TP8"), say("dp8-with-ep8"))),
+    Case(say("requests-for-ep96"),
          "wide-vllm-decode-ep32", (), "wide-vllm-decode-ep96", "requests_per_card",
          "throughput_per_card", (("EP32", "EP32"), ("EP96", "EP96"))),
-    Case(("prompt from which two pools pay, TPOT of 50 ms at most",
-          "提示多长时两个资源池划算（TPOT 不超过 50 ms）"),
+    Case(say("prompt-for-two-pools"),
          "h200-r1-sglang-tp8", (), "pools", "input_tokens", "throughput_per_card", POOLED,
          limit=PACE),
-    Case(("acceptance at which a draft pays", "接受率多高时草稿划算"),
+    Case(say("acceptance-for-draft"),
          "h200-r1-sglang-mtp", (), "workload.draft_tokens=0", "mtp_acceptance", "tpot", DRAFTS),
-    Case(("the same on 72 cards, EP72", "同上，72 卡 EP72"),
+    Case(say("acceptance-for-draft-ep72"),
          "wide-lmsys-decode-mtp", (), "workload.draft_tokens=0", "mtp_acceptance", "tpot", DRAFTS),
-    Case(("context up to which W8A8 is a quarter faster than BF16",
-          "上下文多长以内 W8A8 比 BF16 快四分之一"),
+    Case(say("context-for-w8a8-quarter"),
          "s0-scenario-1", (), "precision=w8a8-int8", "workload.context_tokens", "tpot", WIDTH,
          margin=QUARTER, span="2,1000000"),
-    Case(("context up to which it is a tenth faster", "上下文多长以内快十分之一"),
+    Case(say("context-for-w8a8-tenth"),
          "s0-scenario-1", (), "precision=w8a8-int8", "workload.context_tokens", "tpot", WIDTH,
          margin=TENTH, span="2,1000000"),
 )
 PRICED = (
-    (("utilisation from which eight H200 are cheaper than DeepSeek's own service",
-      "利用率多高时八张 H200 比 DeepSeek 官方 API 便宜"), "h200-r1-sglang-tp8"),
-    (("the same, V3.2", "同上，V3.2"), "h200-v32-vllm-dp8"),
+    (say("utilisation-for-h200"), "h200-r1-sglang-tp8"),
+    (say("same-of-v32"), "h200-v32-vllm-dp8"),
 )
 SERVICE = "deepseek-api"
 CHOICES = (
-    Case(("two servers of eight 910B2, W8A8, EP16", "两台 8×910B2，W8A8，EP16"), "s0-scenario-1",
+    Case(say("two-servers-of-910b2"), "s0-scenario-1",
          FITTING, TP16, "", "card_hours", NARROW),
-    Case(("eight H200, V3.2, 100 users", "8×H200，V3.2，100 个用户"), "h200-v32-vllm-tp8",
+    Case(say("eight-h200"), "h200-v32-vllm-tp8",
          ("workload.concurrency=100",), "h200-v32-vllm-dp8,workload.concurrency=100", "",
-         "card_hours", (("TP8", "TP8"), ("DP8 with EP8", "DP8 加 EP8"))),
-    Case(("R1 for one request at a time", "R1，每次一个请求"), "s3-hybrid-910b4",
+         "card_hours", (("TP8", "TP8"), say("dp8-with-ep8"))),
+    Case(say("r1-for-one-request-at"), "s3-hybrid-910b4",
          ("workload.concurrency=1",), "s3-eight-cards", "", "card_hours",
-         (("2 cards and host", "2 卡加主机"), ("8 cards", "8 卡"))),
-    Case(("72 H100, one draft or none", "72×H100，一个草稿或不带"), "wide-lmsys-decode-mtp", (),
+         (say("two-cards-and-host"), common("eight-cards"))),
+    Case(say("draft-on-h100"), "wide-lmsys-decode-mtp", (),
          "workload.draft_tokens=0", "", "card_hours", DRAFTS),
 )
 RARE = 0.005  # share of the cases that is not told
@@ -149,12 +147,11 @@ def turns(cases: Sequence[Case] = CASES) -> None:
     for question, reference in PRICED:
         rows.append(_of_price(question, reference))
         never += rows[-1]["answer"][0].startswith("never")
-    table(rows, {"question": ("question", "问题"), "of": ("deployment", "部署"),
-                 "now": ("now", "现状"), "answer": ("answer", "答案"),
-                 "doubt": ("80% interval", "80% 区间")}, wide=True,
-          folded=("The other questions", "其余问题"), first=OPEN)
-    show(f"{never} of {len(rows)} questions are answered *never*.",
-         f"{len(rows)} 个问题中，有 {never} 个的答案是“没有”。")
+    table(rows, {"question": say("question"), "of": common("deployment"),
+                 "now": say("now"), "answer": common("answer"),
+                 "doubt": common("interval")}, wide=True,
+          folded=say("other-questions"), first=OPEN)
+    show(*say("of-questions-are-answered-never", never=never, rows=len(rows)))
 
 
 def _titled(reference: str) -> Text:
@@ -170,14 +167,12 @@ def _of_price(question: Text, reference: str) -> dict[str, Any]:
     assert hour is not None
     found, sure = utilisation(plan, hour, service)
     price = f"{fmt_fixed(hour.per(f'{hour.currency}/h')[0])} {hour.currency}/h"
-    owned, sold = ("owning", "自有"), ("the service", "官方 API")
+    owned, sold = say("owning"), say("service")
     if found.always:
-        en, zh = (owned, sold)[found.always == SECOND]
-        answer: Text = (f"never: {en} throughout", f"没有：始终是“{zh}”")
+        answer = say("never-throughout", plan=(owned, sold)[found.always == SECOND])
     else:
-        even = fmt_percent(found.turns[0].at, 0)
-        answer = (f"**{even}**: {sold[0]} below, {owned[0]} from there",
-                  f"**{even}**：低于此值选“{sold[1]}”，由此起选“{owned[1]}”")
+        answer = say("below-from-there", value=fmt_percent(found.turns[0].at, 0), before=sold,
+                     after=owned, more=0, room=True)
     case = Case(question, reference, (), SERVICE, "", "", (owned, sold))
     return {"question": question, "of": _titled(reference), "now": price, "answer": answer,
             "doubt": _doubted(sure, case, USED)}
@@ -190,24 +185,23 @@ def choices(cases: Sequence[Case] = CHOICES) -> None:
         first = plan_of(case.reference, case.settings)
         second = against(first, case.reference, case.settings, case.other)
         found = between(first, second, case.quantity)
-        told: tuple[list[str], list[str]] = ([], [])
+        told = []
         for worth in [one for one in found.worths if not one.name.startswith(OWN)
                       and one.value > one.scatter][:MEASURED]:
             plan = first if any(knob.name == worth.name for knob in first.knobs) else second
-            for lang, text in enumerate(beside(label(worth.name, plan), fmt_sig(worth.value, 2))):
-                told[lang].append(text)
+            told.append(beside(label(worth.name, plan), fmt_sig(worth.value, 2)))
         own = max((worth.value for worth in found.worths if worth.name.startswith(OWN)), default=0)
         rows.append({
             "choice": case.question, "taken": case.names[found.taken],
             "cost": fmt_fixed(found.losses[found.taken]),
             "perfect": f"{fmt_sig(found.perfect, 2)} "
                        f"({fmt_percent(found.perfect / found.losses[found.taken], 0)})",
-            "own": fmt_sig(own, 2), "inputs": ("; ".join(told[0]) or "none",
-                                               "；".join(told[1]) or "无")})
-    table(rows, {"choice": ("choice", "选择"), "taken": ("taken now", "当下所选"),
-                 "cost": ("card-hours", "卡时"), "perfect": ("knowing all saves", "全部已知可省"),
-                 "own": ("running one first", "先实测其一"),
-                 "inputs": ("measuring an input", "先测某项输入")}, wide=True)
+            "own": fmt_sig(own, 2),
+            "inputs": join(("; ", "；"), told) if told else common("none")})
+    table(rows, {"choice": say("choice"), "taken": say("taken-now"),
+                 "cost": say("card-hours"), "perfect": say("knowing-all-saves"),
+                 "own": say("running-one-first"),
+                 "inputs": say("measuring-input")}, wide=True)
 
 
 def _now(plan: Plan, path: Path) -> str:
@@ -228,29 +222,23 @@ def _doubted(found: Doubt | None, case: Case, path: Path) -> Text:
     """The interval of a break-even point, and how often there is none."""
     if found is None:
         return "–", "–"
-    en, zh = [], []
+    told = []
     if found.low is not None and found.high is not None:
         ends = f"{_said(found.low, path)} – {_said(found.high, path)}"
-        en, zh = [ends], [ends]
-    for share, names in ((found.first, case.names[0]), (found.second, case.names[1])):
-        if share >= RARE:
-            en.append(f"{names[0]} throughout {fmt_percent(share, 0)}")
-            zh.append(f"始终“{names[1]}”占 {fmt_percent(share, 0)}")
-    return "; ".join(en), "；".join(zh)
+        told.append((ends, ends))
+    told += [say("throughout-in", plan=name, share=fmt_percent(share, 0))
+             for share, name in zip((found.first, found.second), case.names, strict=True)
+             if share >= RARE]
+    return join(("; ", "；"), told)
 
 
 def _answer(case: Case, found: BreakEven, first: Plan, second: Plan, path: Path) -> Text:
     who = dict(zip((FIRST, SECOND), case.names, strict=True))
-    neither: Text = ("neither", "两者皆否")
+    neither = say("neither")
     if found.always:
-        at = who.get(found.always, neither)
-        return f"never: {at[0]} throughout", f"没有：始终是“{at[1]}”"
+        return say("never-throughout", plan=who.get(found.always, neither))
     turn, more = found.turns[0], len(found.turns) - 1
-    before, after = who.get(turn.before, neither), who.get(turn.after, neither)
-    value = _said(turn.at, path)
     moved = np.array([turn.at])
     room = all(plan.fits(path.moves(plan, moved))[0] for plan in (first, second))
-    again = ((f"; {more} more changes beyond", f"；此后还有 {more} 次反转") if more else ("", ""))
-    short = ("", "") if room else ("; memory is too small there", "；该处显存不够")
-    return (f"**{value}**: {before[0]} below, {after[0]} from there{again[0]}{short[0]}",
-            f"**{value}**：低于此值选“{before[1]}”，由此起选“{after[1]}”{again[1]}{short[1]}")
+    return say("below-from-there", value=_said(turn.at, path), before=who.get(turn.before, neither),
+               after=who.get(turn.after, neither), more=more, room=room)

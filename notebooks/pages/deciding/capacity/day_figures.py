@@ -7,8 +7,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.figure import Figure
 
+from catalogue.messages import messages
 from catalogue.planning.loads import HOURS
 from notebooks.show import figures
+
+common = messages("common")
+say = messages("pages/deciding/capacity/day-figures")
 
 
 def replicas(rates: Sequence[float], needed: Sequence[int], most: float, bought: int,
@@ -26,18 +30,17 @@ def replicas(rates: Sequence[float], needed: Sequence[int], most: float, bought:
     drawing, axes = figures.axes(height=3.6)
     edges = np.arange(HOURS + 1)
     axes.stairs(rates, edges, fill=True, color=figures.PALETTE[0], alpha=0.55,
-                label=("arrivals", "到达")[zh])
+                label=say("arrivals")[zh])
     axes.stairs([each * most for each in needed], edges, color=figures.PALETTE[1], lw=2,
-                baseline=None, label=("what the replicas of the hour take",
-                                      "该小时所需副本的能力")[zh])
+                baseline=None, label=say("what-replicas-of-hour-take")[zh])
     axes.axhline(bought * most, color=figures.INK, lw=1.2, ls="--",
-                 label=(f"{bought} replicas all day", f"全天 {bought} 个副本")[zh])
+                 label=say("replicas-all-day", bought=bought)[zh])
     for hour, count in enumerate(needed):
         axes.annotate(f"{count}", (hour + 0.5, count * most), xytext=(0, 2), ha="center",
                       va="bottom", textcoords="offset points", fontsize=8,
                       color=figures.PALETTE[1])
     axes.set(xlim=(0, HOURS), ylim=(0, 1.25 * bought * most), xticks=range(0, HOURS + 1, 3),
-             xlabel=("hour", "时刻")[zh], ylabel=("request/s", "请求/秒")[zh])
+             xlabel=say("hour")[zh], ylabel=common("request-s")[zh])
     axes.legend(loc="upper left", fontsize=8.5, ncols=3)
     return drawing
 
@@ -51,8 +54,8 @@ def loads(days: Sequence[tuple[Mapping[str, str], Sequence[float]]], lang: str) 
                     color=figures.PALETTE[place], label=name[lang])
     axes.axhline(1, color=figures.INK, lw=0.8)
     axes.set(xlim=(0, HOURS), ylim=(0, 2.9), xticks=range(0, HOURS + 1, 3),
-             xlabel=("hour", "时刻")[lang == "zh"],
-             ylabel=("rate over the day's mean", "速率与全天均值之比")[lang == "zh"])
+             xlabel=say("hour")[lang == "zh"],
+             ylabel=say("rate-over-day-mean")[lang == "zh"])
     axes.legend(loc="upper left", fontsize=8)
     return drawing
 
@@ -72,17 +75,17 @@ def hits(tokens: Sequence[float], share: Sequence[float], tiers: Sequence[tuple[
     zh = lang == "zh"
     drawing, axes = figures.axes(height=3.4)
     axes.plot(tokens, np.array(share) * 100, color=figures.PALETTE[0],
-              label=("closed form", "公式")[zh])
+              label=common("closed-form")[zh])
     if simulated:
         axes.plot([at for at, _ in simulated], [100 * each for _, each in simulated], "o", ms=5,
-                  color=figures.PALETTE[1], label=("simulated", "仿真")[zh])
+                  color=figures.PALETTE[1], label=common("simulated")[zh])
     for place, (name, at, each) in enumerate(tiers):
         axes.axvline(at, color=figures.INK, lw=0.9, ls=":")
         axes.annotate(f"{names[name][zh]}: {100 * each:.0f}%", (at, 100 * each), fontsize=8.5,
                       xytext=(-6, -16 - 13 * place), textcoords="offset points", ha="right")
     axes.set(xscale="log", ylim=(0, 100),
-             xlabel=("tokens kept per replica", "每副本保留的 token 数")[zh],
-             ylabel=("prompt tokens found (%)", "提示 token 命中（%）")[zh])
+             xlabel=say("tokens-kept-per-replica")[zh],
+             ylabel=say("prompt-tokens-found")[zh])
     figures.log_ticks(axes.xaxis, min(tokens), max(tokens))
     axes.legend(loc="upper left", fontsize=8.5)
     return drawing

@@ -16,10 +16,14 @@ from calc.capacity.replicas import Limits, Replica
 from calc.closed_form.evaluate import evaluate
 from calc.serving.arrivals import poisson
 from calc.serving.simulation import simulate
+from catalogue.messages import messages
 from catalogue.planning.loads import Load
 from notebooks.pages.deciding.capacity import day_figures
 from notebooks.show.display import draw, number, show, table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig, fmt_time
+
+common = messages("common")
+say = messages("pages/deciding/capacity/days")
 
 BUSY = (0.2, 0.4, 0.6, 0.8)  # of the saturation, at which both forms are held together
 REQUESTS = 6000  # of such a run
@@ -82,20 +86,14 @@ def answer(page: Asked, found: Day) -> None:
     """The answer in a sentence, and the numbers of the page's prose."""
     heading, cards = page.scenario.heading, found.bought * found.devices
     run = found.checked[-1]
-    show(f"**{fmt_int(page.users)} users who ask {fmt_int(page.questions)} questions a day need "
-         f"{found.bought} replicas, {cards} cards**: {heading['en']}, {page.load.name['en']}, "
-         f"{fmt_percent(SHARE, 0)} of the requests within TTFT {fmt_time(page.limits.ttft)} and "
-         f"TPOT {fmt_time(page.limits.tpot)}. In the simulation the busiest hour reaches "
-         f"{fmt_time(run.ttft)} and {fmt_time(run.tpot)}. Over the day the replicas serve "
-         f"{fmt_percent(found.utilisation, 0)} of what they could within the limits; "
-         f"running only what each hour needs would save {fmt_percent(found.saved, 0)}.",
-         f"**{fmt_int(page.users)} 名用户、每人每天提问 {fmt_int(page.questions)} 次，"
-         f"需要 {found.bought} 个副本，即 {cards} 张卡**：部署为{heading['zh']}，"
-         f"负载为{page.load.name['zh']}，{fmt_percent(SHARE, 0)} 的请求 TTFT 不超过 "
-         f"{fmt_time(page.limits.ttft)}、TPOT 不超过 {fmt_time(page.limits.tpot)}。"
-         f"对最忙一小时的仿真结果为 {fmt_time(run.ttft)} 与 {fmt_time(run.tpot)}。"
-         f"全天平均只用到限值内能力的 {fmt_percent(found.utilisation, 0)}；"
-         f"若逐小时按需开机，可省 {fmt_percent(found.saved, 0)}。")
+    show(*say("replicas-for-users", users=fmt_int(page.users),
+              questions=fmt_int(page.questions), bought=found.bought, cards=cards,
+              share=fmt_percent(SHARE, 0), ttft=fmt_time(page.limits.ttft),
+              tpot=fmt_time(page.limits.tpot), busiest_ttft=fmt_time(run.ttft),
+              busiest_tpot=fmt_time(run.tpot),
+              utilisation=fmt_percent(found.utilisation, 0), saved=fmt_percent(found.saved, 0),
+              heading=(heading["en"], heading["zh"]),
+              load=(page.load.name["en"], page.load.name["zh"])))
     number("day-most", found.most, fmt_sig)
     number("day-prompts-vary", page.replica.lengths.prompts, fmt_sig)
     number("day-answers-vary", page.replica.lengths.answers, fmt_sig)
@@ -138,9 +136,9 @@ def percentiles(page: Asked) -> None:
     for row in rows:
         for name in ("mean", "first", "pace", "later"):
             row[name] = str(row[name]).replace(" | ", " · ")
-    table(rows, {"prompt": ("prompt", "提示长度"), "rate": ("request/s", "请求/秒"),
-                 "busy": ("of saturation", "占饱和速率"),
-                 "mean": ("TTFT: formula · run", "TTFT：公式 · 仿真"),
+    table(rows, {"prompt": say("prompt"), "rate": common("request-s"),
+                 "busy": say("of-saturation"),
+                 "mean": say("ttft-formula-run"),
                  "first": ("TTFT p99", "TTFT p99"), "pace": ("TPOT", "TPOT"),
                  "later": ("TPOT p99", "TPOT p99")}, wide=True)
     for name, found in (("first", firsts), ("later", laters)):
@@ -159,10 +157,10 @@ def loads(page: Asked) -> None:
                      "most": fmt_sig(found.most), "cards": found.replicas * found.devices,
                      "busy": fmt_percent(found.utilisation, 0),
                      "saved": fmt_percent(found.saved, 0)})
-    table(rows, {"load": ("load", "负载"), "peak": ("busiest hour over mean", "峰均比"),
-                 "variation": ("minute to minute", "分钟间变异系数"),
-                 "most": ("request/s of a replica", "单副本请求/秒"), "cards": ("cards", "卡数"),
-                 "busy": ("busy", "利用率"), "saved": ("saved by scaling", "弹性伸缩可省")})
+    table(rows, {"load": say("load"), "peak": say("busiest-hour-over-mean"),
+                 "variation": say("minute-to-minute"),
+                 "most": say("request-s-of-replica"), "cards": common("number-of-cards"),
+                 "busy": say("busy"), "saved": say("saved-by-scaling")})
     draw(partial(day_figures.loads, [
         ((entry := catalogue.load("loads", name)).name, entry.rates(1.0))
         for name in catalogue.names("loads")]))
@@ -176,7 +174,7 @@ def minutes(page: Asked, found: Day) -> None:
         run: Checked = simulated(system, most, 1, page.limits, variation)
         rows.append({"variation": fmt_sig(variation, 2), "most": fmt_sig(most),
                      "ttft": fmt_time(run.ttft), "tpot": fmt_time(run.tpot)})
-    table(rows, {"variation": ("variation of a minute's rate", "分钟速率的变异系数"),
-                 "most": ("request/s within limits", "限值内请求/秒"),
-                 "ttft": ("TTFT p99, simulated at it", "该速率下仿真的 TTFT p99"),
-                 "tpot": ("TPOT p99, simulated at it", "该速率下仿真的 TPOT p99")})
+    table(rows, {"variation": say("variation-of-minute-rate"),
+                 "most": say("request-s-within-limits"),
+                 "ttft": say("ttft-p99-simulated-at-it"),
+                 "tpot": say("tpot-p99-simulated-at-it")})

@@ -18,17 +18,21 @@ from calc.capacity.availability import (
     spares_for,
 )
 from calc.closed_form.evaluate import evaluate
+from catalogue.messages import messages
 from catalogue.reading.units import DAY, MINUTE
 from notebooks.pages.deciding.capacity import scaling_figures
 from notebooks.show.display import draw, number, sourced, table
 from notebooks.show.numbers import fmt_fixed, fmt_percent, fmt_sig
 
+common = messages("common")
+say = messages("pages/deciding/capacity/failing")
+
 Text = tuple[str, str]
 SERVERS = 48  # of 384 cards
 LIFETIMES = 400.0  # of a server, in the simulation
 CHECKED = ((2, 4, 1), (8, 1, 1), (1, 8, 2))  # groups, servers of each, spares
-CASES = (("low", ("worse ends", "取较差一端")), ("central", ("as expected", "取中值")),
-         ("high", ("better ends", "取较好一端")))
+CASES = (("low", say("worse-ends")), ("central", say("as-expected")),
+         ("high", say("better-ends")))
 LEVELS = (0.99, 0.999)
 
 
@@ -36,9 +40,9 @@ def inputs(scenario: catalogue.Scenario) -> None:
     """What is taken of this card's servers, with sources."""
     failures = failures_of(scenario.device.id)
     sourced([
-        (("time between failures of a server", "单台平均无故障时间"), failures.between_failures),
-        (("time to repair a server", "修复时间"), failures.repair),
-        (("start of an engine, without reading weights", "引擎启动，不含读权重"), failures.start)])
+        (say("time-between-failures-of-server"), failures.between_failures),
+        (say("time-to-repair-server"), failures.repair),
+        (say("start-of-engine-without-reading"), failures.start)])
 
 
 def fleet(scenario: catalogue.Scenario, groups: int, servers: int, spares: int = 0,
@@ -71,14 +75,14 @@ def wide_and_narrow(scenario: catalogue.Scenario) -> None:
                      **{f"spares{level}": "–" if count is None else str(count)
                         for level, count in zip(LEVELS, spares, strict=True)}})
     columns: dict[str, str | Text] = {
-        "servers": ("servers of a group", "每组台数"), "groups": ("groups", "组数"),
-        "share": ("throughput available", "实有吞吐"),
-        "range": ("at the ends of the inputs", "输入取两端"),
-        "one": ("with one on standby", "加一台备机"),
-        **{f"spares{level}": (f"spares for all but one group, {fmt_percent(level)}",
-                              f"至多缺一组、达 {fmt_percent(level)} 的备机") for level in LEVELS}}
+        "servers": say("servers-of-group"), "groups": say("groups"),
+        "share": common("throughput-available"),
+        "range": say("at-ends-of-inputs"),
+        "one": say("with-one-on-standby"),
+        **{f"spares{level}": say("spares-for-all-but-one",
+                                 level=fmt_percent(level)) for level in LEVELS}}
     table([rows[place] for place in (0, len(rows) // 2, -1)], columns, wide=True)
-    table(rows, columns, wide=True, folded=("Every width", "各种宽度"))
+    table(rows, columns, wide=True, folded=say("every-width"))
     draw(partial(scaling_figures.failing, [
         (name, widths(), [fleet(scenario, SERVERS // size, size, 0, case).share
                           for size in widths()]) for case, name in CASES]))
@@ -100,8 +104,8 @@ def checked() -> None:
         worst = max(worst, abs(one.share - drawn))
         rows.append({"groups": f"{groups} × {servers} + {spares}",
                      "closed": fmt_percent(one.share, 2), "drawn": fmt_percent(drawn, 2)})
-    table(rows, {"groups": ("groups × servers + spares", "组数 × 台数 + 备机"),
-                 "closed": ("closed form", "公式"), "drawn": ("drawn", "仿真")})
+    table(rows, {"groups": say("groups-servers-spares"),
+                 "closed": common("closed-form"), "drawn": say("drawn")})
     number("fail-worst", 100 * worst, fmt_fixed, digits=2)
 
 

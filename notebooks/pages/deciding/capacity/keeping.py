@@ -17,14 +17,18 @@ from calc.serving.arrivals import ClosedLoop, Prefixes
 from calc.serving.metrics import summarise
 from calc.serving.simulation import simulate
 from calc.uncertainty.amount import Amount
+from catalogue.messages import join, messages
 from catalogue.reading.units import MINUTE
 from notebooks.pages.deciding.capacity import day_figures
 from notebooks.pages.deciding.capacity.days import Asked
 from notebooks.show.display import cited, draw, number, show, table
 from notebooks.show.numbers import fmt_bytes, fmt_fixed, fmt_int, fmt_percent, fmt_sig, fmt_time
 
-NAMES = {"device": ("on the cards", "卡上"), "host": ("host memory", "主机内存"),
-         "storage": ("drives", "硬盘")}
+common = messages("common")
+say = messages("pages/deciding/capacity/keeping")
+
+NAMES = {"device": say("on-cards"), "host": common("host-memory"),
+         "storage": say("drives")}
 STORAGE = 4e12  # of a server's drives for caches, in the table [B]
 SHARES = (0.1, 0.2, 0.4, 0.8)  # of the cards' cache, with which runs are made
 USERS, TURNS_SIMULATED, THOUGHT = 40, 4000, 60.0
@@ -56,12 +60,12 @@ def tiers(page: Asked, found: Day, turns: int) -> list[Cached]:
             "again": fmt_time(tier.recompute),
             "from": f"{fmt_sig(tier.break_even / 1e9)} GB/s",
             "replicas": str(one.replicas or "–")})
-    table(rows, {"tier": ("up to", "保留到"), "tokens": ("tokens per replica", "每副本 token 数"),
-                 "time": ("kept for (min)", "保留时间（min）"),
-                 "found": ("returns found there", "在此命中的返回"),
-                 "hits": ("hits, all tiers so far", "累计命中率"),
-                 "fetch": ("fetch", "取回"), "again": ("compute again", "重算"),
-                 "from": ("pays from", "划算的最低带宽"), "replicas": ("replicas", "副本数")},
+    table(rows, {"tier": say("up-to"), "tokens": say("tokens-per-replica"),
+                 "time": say("kept-for-min"),
+                 "found": say("returns-found-there"),
+                 "hits": say("hits-all-tiers-so-far"),
+                 "fetch": say("fetch"), "again": say("compute-again"),
+                 "from": say("pays-from"), "replicas": say("replicas")},
           wide=True)
     conversations = rate / found.bought / turns
     number("keep-bytes", needed(people.talk, conversations, MOST_FOUND, people.per_token),
@@ -83,14 +87,11 @@ def which(page: Asked, found: Day, turns: int, cached: list[Cached]) -> None:
     """
     links = {each.name: each.bandwidth
              for each in population(page, turns).tiers(0.0, storage=STORAGE)}
-    parts = [(NAMES[one.tier], links[one.tier] / GB, one.break_even / GB, one.pays)
+    parts = [say("link", name=NAMES[one.tier], link=fmt_sig(links[one.tier] / GB),
+                 pays=bool(one.pays), least=fmt_sig(one.break_even / GB))
              for one in cached[-1].kept if np.isfinite(links[one.tier])]
     if parts:
-        en = [f"{name[0]}: {fmt_sig(link)} GB/s, {'pays' if pays else 'does not pay'} "
-              f"(from {fmt_sig(least)} GB/s)" for name, link, least, pays in parts]
-        zh = [f"{name[1]}：{fmt_sig(link)} GB/s，{'划算' if pays else '不划算'}"
-              f"（{fmt_sig(least)} GB/s 起）" for name, link, least, pays in parts]
-        show(f"Links: {'; '.join(en)}.", f"链路：{'；'.join(zh)}。")
+        show(*say("links", links=join(("; ", "；"), parts)))
     rate = max(hour.rate for hour in found.hours)
     rows = []
     reached = {one.replicas for one in cached if one.replicas}
@@ -102,9 +103,9 @@ def which(page: Asked, found: Day, turns: int, cached: list[Cached]) -> None:
         tier = next((NAMES[one.kept[-1].tier] for one in cached
                      if one.replicas and one.replicas <= replicas), None)
         rows.append({"replicas": fmt_int(replicas), "hits": fmt_percent(hits, 0),
-                     "tier": tier or ("none here", "此处没有")})
-    table(rows, {"replicas": ("replicas", "副本数"), "hits": ("from hits of", "所需命中率"),
-                 "tier": ("reached with caches up to", "缓存保留到哪一级即可达到")})
+                     "tier": tier or say("none-here")})
+    table(rows, {"replicas": say("replicas"), "hits": say("from-hits-of"),
+                 "tier": say("reached-with-caches-up-to")})
 
 
 def hits_for(page: Asked, rate: float) -> float | None:
@@ -178,11 +179,11 @@ def buying(page: Asked) -> None:
              "regret": fmt_int(round(plain.regrets[row].max())) if np.isfinite(
                  plain.regrets[row].max()) else "–"}
             for row, (name, layout) in enumerate(zip(plain.candidates, found, strict=True))]
-    table(rows, {"layout": ("layout of a replica", "副本布局"), "cards": ("cards", "卡数"),
-                 "low, high": ("little load, fast", "负载低、速度快"),
-                 "central, central": ("as expected", "如预期"),
-                 "high, low": ("much load, slow", "负载高、速度慢"),
-                 "regret": ("largest regret", "最大后悔值")})
+    table(rows, {"layout": say("layout-of-replica"), "cards": common("number-of-cards"),
+                 "low, high": say("little-load-fast"),
+                 "central, central": say("as-expected"),
+                 "high, low": say("much-load-slow"),
+                 "regret": say("largest-regret")})
     rows, hour = [], card_hour(page.scenario.device)
     for late in LATER:
         one = chosen(found, page.load, page.requests, GROWTH, late)
@@ -191,24 +192,19 @@ def buying(page: Asked) -> None:
                      "worst": fmt_int(round(one.regrets[one.candidates.index(
                          one.least_regret)].max())),
                      "money": _money(one, hour)})
-    table(rows, {"late": ("price later over now", "事后单价与预购单价之比"),
-                 "regret": ("least regret", "最小后悔"),
-                 "mean": ("least mean cost", "期望成本最低"),
-                 "central": ("best as expected", "按预期最优"),
-                 "worst": ("regret of the first (card-hours a day)", "前者的最大后悔（卡时/天）"),
-                 **({"money": (f"in {hour.currency} a day", f"合 {hour.currency}/天")} if hour
+    table(rows, {"late": say("price-later-over-now"),
+                 "regret": say("least-regret"),
+                 "mean": say("least-mean-cost"),
+                 "central": say("best-as-expected"),
+                 "worst": say("regret-of-first-card-hours"),
+                 **({"money": say("in-day", currency=hour.currency)} if hour
                     else {})})
-    show(f"Costs are in card-hours per day. Cases: the load is {fmt_sig(GROWTH['low'], 2)}, 1 or "
-         f"{fmt_sig(GROWTH['high'], 2)} times what is expected; the cards are slow, as expected "
-         "or fast.",
-         f"成本以每天的卡时计。各种情形：负载为预期的 {fmt_sig(GROWTH['low'], 2)}、1 或 "
-         f"{fmt_sig(GROWTH['high'], 2)} 倍；卡速为慢、如预期或快。")
+    show(*say("costs-are-in-card-hours", low=fmt_sig(GROWTH["low"], 2),
+              central=fmt_sig(GROWTH["central"], 2), high=fmt_sig(GROWTH["high"], 2)))
     if hour:
         prices = hour.per(f"{hour.currency}/h")
-        show(f"A card-hour costs {_interval(prices)} {hour.currency} ({cited(hour.source)}); "
-             "the interval is that of the price.",
-             f"卡时价取 {_interval(prices)} {hour.currency}（{cited(hour.source)}），"
-             "区间即价格的区间。")
+        show(*say("card-hour-costs-interval-is", prices=_interval(prices), currency=hour.currency,
+                  source=cited(hour.source)))
 
 
 def _money(one: Chosen, hour: Amount | None) -> str:

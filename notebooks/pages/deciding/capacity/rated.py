@@ -8,13 +8,17 @@ import catalogue
 from calc.capacity.availability import Fleet, failures_of, fleet_of, spares_for
 from calc.closed_form.evaluate import evaluate
 from catalogue.ledger.documents import Rank, Rated
+from catalogue.messages import messages
 from catalogue.reading.units import DAY, HOUR, YEAR
 from notebooks.pages.derivations.choices.documents import place
 from notebooks.show.display import number, table
 from notebooks.show.numbers import fmt_fixed, fmt_percent, fmt_sig
 
+common = messages("common")
+say = messages("pages/deciding/capacity/rated")
+
 Text = tuple[str, str]
-RANKS: dict[Rank, Text] = {"low": ("low", "低"), "medium": ("medium", "中"), "high": ("high", "高")}
+RANKS: dict[Rank, Text] = {"low": say("low"), "medium": say("medium"), "high": say("high")}
 RUNS = ("s1-plan-c", ("precision=fp8-block", "parallelism.expert_parallel=32",
                       "workload.max_num_batched_tokens=8192 token"))
 PROMISE = 0.999  # that S1 promises and S0 calls normal
@@ -84,18 +88,17 @@ def table_of_plans() -> None:
         title = made.file.title
         rows.append(_row((title["en"], title["zh"]), place(document, each), RANKS[each.rank],
                          each.scenario))
-    rows.append(_row(("S1 plan C as it can run: FP8, EP32", "S1 方案 C 可运行形式：FP8，EP32"), "–",
-                     ("–", "–"), *RUNS))
+    rows.append(_row(say("s1-plan-c-as-it-can-run"), "–", ("–", "–"), *RUNS))
     promise = fmt_percent(PROMISE)
     table(rows, {
-        "plan": ("deployment", "部署"), "said": ("section, line", "章节、行"),
-        "rank": ("fault tolerance, documented", "文档所评容错性"),
-        "groups": ("groups × servers", "组数 × 台数"),
-        "lost": ("a failed server takes", "坏一台损失"),
-        "dark": ("without an answer, a year", "每年完全中断"),
-        "all": ("time with all of it", "全部可用的时间"),
-        "share": ("throughput available", "实有吞吐"),
-        "spares": (f"spares for all of it, {promise}", f"全部可用达 {promise} 的备机")}, wide=True)
+        "plan": common("deployment"), "said": common("section-line"),
+        "rank": say("fault-tolerance-documented"),
+        "groups": say("groups-servers"),
+        "lost": say("failed-server-takes"),
+        "dark": say("without-answer-year"),
+        "all": say("time-with-all-of-it"),
+        "share": common("throughput-available"),
+        "spares": say("spares-for-all-of-it", promise=promise)}, wide=True)
     narrow, few, wide = fleet("s1-plan-c"), fleet("s1-plan-b"), fleet(*RUNS)
     pipeline = fleet("s0-config-4.2")
     one = Fleet(**{**vars(pipeline), "servers": 1})
@@ -118,13 +121,10 @@ def measures() -> None:
         "spare-card": [Fleet(**{**vars(of), "spares": 1}) for of in (cut, runs)],
         "fast-swap": [Fleet(**{**vars(of), "repair": repair.low}) for of in (cut, runs)]}
     what: dict[str, Text] = {
-        "spare-card": ("a server on standby: a spare card serves no other server",
-                       "一台整机备机：备卡顶不了别的服务器"),
-        "fast-swap": (f"repaired in {fmt_sig(repair.low / HOUR, 2)} h, "
-                      f"not {fmt_sig(repair.value / HOUR, 2)} h",
-                      f"{fmt_sig(repair.low / HOUR, 2)} 小时修好，而非 "
-                      f"{fmt_sig(repair.value / HOUR, 2)} 小时"),
-        "degraded": ("one server failed", "坏一台")}
+        "spare-card": say("server-on-standby-spare-card"),
+        "fast-swap": say("repaired-in-h-not-h", low=fmt_sig(repair.low / HOUR, 2),
+                         usual=fmt_sig(repair.value / HOUR, 2)),
+        "degraded": say("one-server-failed")}
     rows = []
     plans = (("s1-plan-c",), RUNS)
     for each in catalogue.load("documents", "s1").measures:
@@ -137,12 +137,12 @@ def measures() -> None:
                                      f"{_all(changed[each.name][place_])}")
             else:
                 left = fmt_percent(1 - lost(*plans[place_]), 0)
-                row[f"of{place_}"] = (f"{left} is left", f"剩 {left}")
+                row[f"of{place_}"] = say("is-left", left=left)
         rows.append(row)
-    table(rows, {"said": ("section, line", "章节、行"), "measure": ("measure", "措施"),
-                 "tried": ("taken as", "取为"),
-                 "of0": ("plan C as printed: time with all of it", "方案 C 原样：全部可用的时间"),
-                 "of1": ("as it can run, EP32", "可运行形式，EP32")}, wide=True)
+    table(rows, {"said": common("section-line"), "measure": say("measure"),
+                 "tried": say("taken-as"),
+                 "of0": say("plan-c-as-printed-time"),
+                 "of1": say("as-it-can-run-ep32")}, wide=True)
 
 
 def _all(of: Fleet) -> str:

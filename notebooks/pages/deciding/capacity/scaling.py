@@ -13,17 +13,21 @@ from calc.capacity.pool_layouts import Pairing, TwoPools
 from calc.capacity.replicas import Limits
 from calc.capacity.tables import Tables
 from calc.closed_form.validity import DOUBTS
+from catalogue.messages import join, messages
 from notebooks.pages.deciding.capacity import scaling_figures
 from notebooks.show.display import draw, number, show, table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig, fmt_time
 
+common = messages("common")
+say = messages("pages/deciding/capacity/scaling")
+
 Text = tuple[str, str]
 BINDS = {"ttft": ("TTFT", "TTFT"), "tpot": ("TPOT", "TPOT"),
-         "memory_capacity": ("memory", "显存"),
-         "max_num_seqs": ("requests of the engine", "引擎并发上限")}
-RESOURCES = {"memory_bandwidth": ("memory bandwidth", "显存带宽"), "compute": ("compute", "计算"),
-             "interconnect": ("links", "互联"), "host": ("host", "主机"),
-             "launch": ("launches", "下发")}
+         "memory_capacity": say("memory"),
+         "max_num_seqs": say("requests-of-engine")}
+RESOURCES = {"memory_bandwidth": common("memory-bandwidth"), "compute": say("compute"),
+             "interconnect": say("links"), "host": say("host"),
+             "launch": say("launches")}
 SIZES = {"tensor_parallel": "TP", "pipeline_parallel": "PP", "data_parallel": "DP",
          "expert_parallel": "EP"}
 EVERY = 3  # numbers of cards of which one is not folded
@@ -95,23 +99,18 @@ def answer(found: Sequence[Growth]) -> None:
         twos = list(page.two.values())
         top = max(twos, key=lambda pools: pools.per_device) if twos else None
         single = max(ones, key=lambda each: each.per_device) if ones else None
-        name, pays = page.name, page.pays
-        en, zh = [f"**{name['en']}**: "], [f"**{name['zh']}**："]
+        said = []
         if single and ones:
-            en.append(f"in one pool {fmt_sig(ones[0].per_device)} output tokens/s per card on "
-                      f"{ones[0].devices} cards, at best {fmt_sig(single.per_device)} on "
-                      f"{single.devices} ({single.layout}{_way(single.way)[0]})")
-            zh.append(f"单池 {ones[0].devices} 卡时每卡 {fmt_sig(ones[0].per_device)} token/s，"
-                      f"最高 {fmt_sig(single.per_device)}"
-                      f"（{single.devices} 卡，{single.layouts['zh']}{_way(single.way)[1]}）")
+            said.append(say("rate-in-one-pool", rate=fmt_sig(ones[0].per_device),
+                            cards=ones[0].devices, most=fmt_sig(single.per_device),
+                            most_cards=single.devices, way=_way(single.way),
+                            layout=(single.layout, single.layouts["zh"])))
         if top:
-            en.append(f"; in two pools up to {fmt_sig(top.per_device)} on {top.devices} cards")
-            zh.append(f"；分两池最高 {fmt_sig(top.per_device)}（{top.devices} 卡）")
-        en.append("; experts on several servers never pay." if pays is None
-                  else f"; experts on several servers pay from {pays} cards.")
-        zh.append("；专家跨服务器始终不划算。" if pays is None
-                  else f"；自 {pays} 卡起，专家跨服务器才划算。")
-        show("".join(en), "".join(zh))
+            said.append(say("rate-in-two-pools", most=fmt_sig(top.per_device), cards=top.devices))
+        said.append(say("several-servers-never-pay") if page.pays is None
+                    else say("several-servers-pay", cards=page.pays))
+        show(*say("rates-of-card", card=(page.name["en"], page.name["zh"]),
+                  rates=join(("", ""), said)))
 
 
 def picture(found: Sequence[Growth]) -> None:
@@ -145,14 +144,14 @@ def layouts(page: Growth) -> None:
     name = page.name
     show(f"{name['en']}:", f"{name['zh']}：")
     columns: dict[str, str | Text] = {
-        "cards": ("cards", "卡数"), "layout": ("best in one pool", "单池最优布局"),
-        "requests": ("in flight", "在途请求"), "per": ("token/s per card", "每卡 token/s"),
-        "ttft": "TTFT", "tpot": "TPOT", "binds": ("limit", "限制"),
-        "resource": ("step bound by", "步的瓶颈"),
-        "pools": ("two pools: prefill + decode", "两池：预填充 + 解码"),
-        "two": ("token/s per card", "每卡 token/s"), "gain": ("gain", "增益")}
+        "cards": common("number-of-cards"), "layout": say("best-in-one-pool"),
+        "requests": say("in-flight"), "per": common("token-s-per-card"),
+        "ttft": "TTFT", "tpot": "TPOT", "binds": common("limit"),
+        "resource": say("step-bound-by"),
+        "pools": say("two-pools-prefill-decode"),
+        "two": common("token-s-per-card"), "gain": say("gain")}
     table(rows[1::EVERY], columns, wide=True)
-    table(rows, columns, wide=True, folded=("Every number of cards", "全部卡数"))
+    table(rows, columns, wide=True, folded=say("every-number-of-cards"))
     _doubted([one for one in page.one.values() if one])
 
 
@@ -160,10 +159,8 @@ def _doubted(ones: Sequence[Best]) -> None:
     """Why the closed form may be off for some of them."""
     names = list(dict.fromkeys(name for one in ones for name in one.doubts))
     if names:
-        en, zh = ("; ".join(DOUBTS[name][0] for name in names),
-                  "；".join(DOUBTS[name][1] for name in names))
-        show(f"{DOUBTED.strip()} In closed form, which a simulation need not confirm there: {en}.",
-             f"{DOUBTED.strip()} 此处为闭式结果，仿真未必与之一致：{zh}。")
+        show(*say("in-closed-form-which-simulation", mark=DOUBTED.strip(),
+                  doubts=join(("; ", "；"), (DOUBTS[name] for name in names))))
 
 
 def _pools(two: TwoPools) -> Text:
@@ -178,9 +175,7 @@ def _pools(two: TwoPools) -> Text:
 def _way(way: tuple[int, int]) -> Text:
     """How a step runs, where it drafts or is cut in two: ``, 1 draft, two half-batches``."""
     drafts, batches = way
-    halves = batches > 1
-    return (f", {drafts} draft{'s' * (drafts > 1)}" * (drafts > 0) + ", two half-batches" * halves,
-            f"，{drafts} 个草稿" * (drafts > 0) + "，两个半批" * halves)
+    return say("drafts-and-halves", drafts=drafts, halves=batches > 1)
 
 
 def counted(found: Sequence[Growth]) -> None:
@@ -214,13 +209,13 @@ def documented() -> None:
         rows.append({
             "cards": scenario.devices, "printed": fmt_int(round(said.printed)),
             "per": fmt_sig(said.printed / scenario.devices),
-            "fits": ("yes", "能") if found.fits else ("no", "否"),
+            "fits": common("yes-it-can") if found.fits else common("no-plain"),
             "change": ", ".join(map(_size, change.settings, change.settings.values()))
             if change else "–",
             "runs": fmt_int(round(runs)) if runs else "–",
             "each": fmt_sig(runs / cards) if runs else "–"})
-    table(rows, {"cards": ("cards", "卡数"), "printed": ("printed token/s", "文档 token/s"),
-                 "per": ("per card", "每卡"), "fits": ("fits as written", "照写能否放下"),
-                 "change": ("nearest change that runs", "最近的可行改动"),
-                 "runs": ("token/s of that", "改后 token/s"), "each": ("per card", "每卡")},
+    table(rows, {"cards": common("number-of-cards"), "printed": say("printed-token-s"),
+                 "per": common("per-card"), "fits": say("fits-as-written"),
+                 "change": say("nearest-change-that-runs"),
+                 "runs": say("token-s-of-that"), "each": common("per-card")},
           wide=True)

@@ -6,7 +6,11 @@ from collections.abc import Mapping, Sequence
 
 from matplotlib.figure import Figure
 
+from catalogue.messages import messages
 from notebooks.show import figures
+
+common = messages("common")
+say = messages("pages/deciding/capacity/scaling-figures")
 
 Line = tuple[Mapping[str, str], Mapping[int, float], Mapping[int, float], Mapping[int, float]]
 
@@ -32,13 +36,12 @@ def growth(lines: Sequence[Line], lang: str) -> Figure:
         if end:
             axes.annotate(name[lang], (max(end), end[max(end)]), xytext=(0, 7),
                           textcoords="offset points", ha="right", fontsize=8.5, color=color)
-    for style, words in (("-", ("one pool", "单池")), (":", ("two pools, experts in one server",
-                                                          "两池，专家不出服务器")),
-                         ("--", ("two pools", "两池"))):
+    for style, words in (("-", say("one-pool")), (":", say("two-pools-experts-in-one")),
+                         ("--", say("two-pools"))):
         axes.plot([], [], style, color=figures.INK, label=words[zh])
     axes.set(xscale="log", ylim=(0, 1.15 * top),
-             xlabel=("cards", "卡数")[zh],
-             ylabel=("output tokens/s per card, within limits", "限值内每卡输出 token/s")[zh])
+             xlabel=common("number-of-cards")[zh],
+             ylabel=say("output-tokens-s-per-card")[zh])
     axes.set_xticks(sorted(sizes), [f"{size}" for size in sorted(sizes)], fontsize=8.5)
     axes.minorticks_off()
     axes.legend(loc="upper left", fontsize=8.5)
@@ -58,8 +61,8 @@ def failing(lines: Sequence[tuple[tuple[str, str], Sequence[int], Sequence[float
     for place, (name, servers, share) in enumerate(lines):
         axes.plot(servers, [100 * each for each in share], marker="o", ms=4,
                   color=figures.PALETTE[place], label=name[zh])
-    axes.set(xscale="log", xlabel=("servers that serve as one", "共同服务的服务器台数")[zh],
-             ylabel=("throughput that is there (%)", "实有吞吐（%）")[zh])
+    axes.set(xscale="log", xlabel=say("servers-that-serve-as-one")[zh],
+             ylabel=say("throughput-that-is-there")[zh])
     ticks = sorted({size for _, servers, _ in lines for size in servers})
     axes.set_xticks(ticks, [f"{tick}" for tick in ticks])
     axes.minorticks_off()

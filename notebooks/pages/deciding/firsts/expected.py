@@ -14,60 +14,38 @@ from typing import Any
 import calc
 import catalogue
 from calc.layouts.choice import Choice, Row
+from catalogue.messages import join, messages
 from catalogue.reading import amounts
 from notebooks.pages.deciding.goals import Text, cards_of, plan_of
 from notebooks.show.display import number, table
 from notebooks.show.numbers import fmt_percent, fmt_quantity, fmt_sig
 
+common = messages("common")
+say = messages("pages/deciding/firsts/expected")
+
 HERE = Path(__file__).parents[1]
 KEPT, ENGINE = HERE / "answers.json", HERE / "engine.json"
 ENGINES = {"vllm": "answers", "sglang": "sglang-answers", "ascend": "ascend-answers"}
 DRAFTING = "h200-r1-sglang-mtp"  # the deployment of which drafts are asked
-TEXTS: dict[str, Text] = {"random": ("random tokens", "随机 token"), "chat": ("chat", "对话"),
-                          "code": ("code", "代码")}
+TEXTS: dict[str, Text] = {"random": say("random-tokens"), "chat": say("chat"),
+                          "code": say("code")}
 QUESTIONS: dict[str, tuple[Text, Text, Text]] = {  # goal -> question, before, expected by hand
     "r1-500-users-h200": (
-        ("500 users on H200 at the least cost", "H200 上以最低成本服务 500 个用户"),
-        ("24 cards in W4A8-INT8, which no engine loads there",
-         "24 张卡，W4A8-INT8，没有引擎能在这种卡上加载"),
-        ("about 40 cards in FP8, one or two pools, or W4AFP8 with its score",
-         "FP8 约 40 张卡，一个或两个池；或 W4AFP8 并给出分数")),
+        say("h200-users"), say("h200-users-before"), say("h200-users-expected")),
     "r1-million-requests-910c": (
-        ("a million requests a day on 910C", "910C 上每天 100 万个请求"),
-        ("2,096 or 128 dies; 48 in two pools, not tried unless asked",
-         "2096 或 128 个 die；两个池只需 48 个，但不指定就不尝试"),
-        ("W8A8 in two pools, spare servers besides", "W8A8，两个池，另加备用服务器")),
+        say("million-requests"), say("million-requests-before"), say("million-requests-expected")),
     "r1-16xh20-throughput": (
-        ("most tokens from 2×8 H20 within 60 ms", "2×8 张 H20 在 60 ms 内的最高吞吐"),
-        ("W4A8-INT8", "W4A8-INT8"),
-        ("FP8 over TP16, or two servers of TP8 in W4AFP8",
-         "FP8 用 TP16，或 W4AFP8 的两台 TP8 服务器")),
+        say("h20-throughput"), ("W4A8-INT8", "W4A8-INT8"), say("h20-throughput-expected")),
     "r1-longest-context-8x910b4": (
-        ("longest context for 8 users on 8×910B4", "8×910B4 上 8 个用户的最长上下文"),
-        ("no objective asked it", "没有对应的目标项"),
-        ("four-bit weights; the cache dealt over ranks where an engine does",
-         "4 bit 权重；若引擎支持则把缓存分到各 rank")),
+        say("longest-context"), say("longest-context-before"), say("longest-context-expected")),
     "drafts": (
-        ("are drafts worth it", "起草是否值得"),
-        ("worth it from 0.28 of drafts accepted on", "接受率 0.28 以上即值得"),
-        ("keep one draft; how much it wins depends on the text",
-         "保留一个草稿；收益取决于文本种类")),
+        say("drafts"), say("drafts-before"), say("drafts-expected")),
     "v3-4x8-h800-pools": (
-        ("one pool or two on 4×8 H800", "4×8 张 H800：一个池还是两个池"),
-        ("no pair found", "没有找到任何组合"),
-        ("two pools, about 2.6 times one, with ratio and first token",
-         "两个池，约为一个池的 2.6 倍，给出配比与首 token 时间")),
+        say("pools"), say("pools-before"), say("pools-expected")),
     "agents-128k-h200": (
-        ("40 coding agents, 128k tokens, 90% cached, on H200",
-         "H200 上 40 个编码智能体，128k token、九成命中"),
-        ("TP2×PP20", "TP2×PP20"),
-        ("data-parallel attention over two servers, or two pools",
-         "跨两台服务器的数据并行注意力，或两个池")),
+        say("agents"), ("TP2×PP20", "TP2×PP20"), say("agents-expected")),
     "v32-16x910c": (
-        ("V3.2 on 16 packages of 910C", "16 颗 910C 上的 V3.2"),
-        ("32 dies, an interval 6.6 times wide", "32 个 die，区间上下相差 6.6 倍"),
-        ("dies and packages named, an interval that decides",
-         "分别写明 die 与封装数，区间足以决策"))}
+        say("packages"), say("packages-before"), say("packages-expected"))}
 
 
 @cache
@@ -94,9 +72,9 @@ def eight() -> None:
     for name, (question, before, expected) in QUESTIONS.items():
         now = _drafts() if name == "drafts" else _now(name)
         rows.append({"question": question, "before": before, "expected": expected, "now": now})
-    table(rows, {"question": ("asked", "问题"), "before": ("an earlier edition", "早先的版本"),
-                 "expected": ("expected by hand", "手工预期"),
-                 "now": ("computed now", "现在的计算")}, wide=True)
+    table(rows, {"question": say("asked"), "before": say("earlier-edition"),
+                 "expected": say("expected-by-hand"),
+                 "now": say("computed-now")}, wide=True)
     met = [each for each in kept().values() if each]
     number("firsts-goals", len(kept()))
     number("firsts-met", len(met))
@@ -114,8 +92,7 @@ def _now(name: str) -> Text:
     """The first answer to a goal: cards, plan, what it comes to, how it starts, what is kept."""
     found = kept()[name]
     if found is None:
-        return ("nothing was found that starts and keeps its limits when simulated",
-                "没有找到既能启动、又在模拟中守住限制的部署")
+        return say("nothing-was-found-that-starts")
     row = row_of(found["row"])
     seen, told = found["row"]["amounts"], [cards_of(row), plan_of(row)]
     for key, unit in (("longest_context", "token"), ("tpot", "s"), ("ttft", "s"),
@@ -130,27 +107,21 @@ def _now(name: str) -> Text:
             value = fmt_quantity(row.quantities[key], unit)
             told.append((f"{en} {value}", f"{zh} {value}"))
     engine = found["row"]["start"]["engine"]
-    told.append((f"starts under `{engine}`", f"可用 `{engine}` 启动") if engine else
-                ("no release starts it", "没有引擎版本能启动"))
+    told.append(say("starts-under", engine=engine) if engine else say("no-release-starts-it"))
     if found["simulated"]:
-        kept_all = found["simulated"]["keeps"]
-        seen = [(f"{name.upper()} {{{at}}} " if at == MEAN else f"{name.upper()} {at} ")
-                + fmt_quantity(value, "s") for name, stated in found["simulated"]["seen"].items()
+        seen = [say("time-simulated", name=name.upper(), at=at, time=fmt_quantity(value, "s"))
+                for name, stated in found["simulated"]["seen"].items()
                 for at, value in stated.items()]
-        shown = [mark.join(seen).replace(f"{{{MEAN}}}", mean)
-                 for mark, mean in ((", ", "mean"), ("、", "均值"))]
-        told.append((f"simulated {shown[0]}: {'kept' if kept_all else 'not kept'}",
-                     f"模拟 {shown[1]}：{'守住' if kept_all else '未守住'}"))
+        told.append(say("simulated", seen=join((", ", "、"), seen),
+                        kept=found["simulated"]["keeps"]))
     if found["share"] is not None:
-        share = fmt_percent(found["share"], 0)
-        told.append((f"all limits in {share} of draws", f"{share} 的抽样守住全部限制"))
-    return "<br>".join(each[0] for each in told), "<br>".join(each[1] for each in told)
+        told.append(say("all-limits-in-draws", share=fmt_percent(found["share"], 0)))
+    return join(("<br>", "<br>"), told)
 
 
-MEAN = "mean"  # in place of a percentile
 NAMES: dict[str, Text] = {
-    "longest_context": ("longest context", "最长上下文"), "tpot": ("TPOT", "TPOT"),
-    "ttft": ("TTFT", "TTFT"), "throughput_per_card": ("per card", "每卡")}
+    "longest_context": common("longest-context"), "tpot": ("TPOT", "TPOT"),
+    "ttft": ("TTFT", "TTFT"), "throughput_per_card": common("per-card")}
 
 
 def _drafts() -> Text:
@@ -164,5 +135,4 @@ def _drafts() -> Text:
              for text in TEXTS}
     en, zh = (", ".join(f"{TEXTS[text][lang]} {fmt_sig(gain)}" for text, gain in gains.items())
               for lang in range(2))
-    return (f"one draft gains, `{DRAFTING}`: {en} times",
-            f"一个草稿的收益（`{DRAFTING}`）：{zh} 倍")
+    return say("one-draft-gains-times", deployment=DRAFTING, gains=(en, zh))

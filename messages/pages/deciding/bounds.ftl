@@ -1,0 +1,104 @@
+### Why a search that leaves out most deployments has tried all of them: counts, and bounds checked.
+
+# number: of the goal and of what is changed in it
+r1-in-bf16-on-server =
+    .en = R1 in BF16 for 64 users on one server of 8×H20
+    .zh = 一台 8×H20 以 BF16 服务 64 个用户
+
+# number: of the goal and of what is changed in it
+pace-beyond-reach =
+    .en = 80 users at TPOT ≤ 10 ms on at most 16 910B2
+    .zh = 至多 16 张 910B2，80 个用户，TPOT ≤ 10 ms
+
+# number: of the goal and of what is changed in it
+prompts-too-long =
+    .en = prompts of 65,536 tokens, TTFT ≤ 1 s, on at most 64 H20 in FP8
+    .zh = 提示 65,536 token，TTFT ≤ 1 s，至多 64 张 H20，FP8
+
+goal-of-several =
+    .en = goal { $place }
+    .zh = 目标 { $place }
+
+number =
+    .en = number
+    .zh = 个数
+
+deployments-of-which =
+    .en = **deployments**, of which:
+    .zh = **部署总数**，其中：
+
+all-quantities-computed =
+    .en = all quantities computed
+    .zh = 完整计算的个数
+
+what-became-of-them =
+    .en = what became of them
+    .zh = 去向
+
+what-became-of-every-deployment =
+    .en = What became of every deployment, goal by goal
+    .zh = 逐个目标：全部部署的去向
+
+none-of-measured-systems-in =
+    .en = None of the { $systems } measured systems in this book uses pipeline stages, so rows with `PP` rest on formulas alone. The longest pipeline here has { $longest }; list the lengths you trust under `space.pipeline`.
+    .zh = 本书 { $systems } 个实测系统都没有用流水线，因此带 `PP` 的行只有公式依据。此处最长的流水线为 { $longest } 级；可用 `space.pipeline` 只列出信得过的级数。
+
+no-deployment-of-this-goal =
+    .en = No deployment of this goal was computed, so nothing is checked here.
+    .zh = 本目标没有任何部署被计算，此处无可检验。
+
+at-deployments-of-this-search =
+    .en = At { $rows } deployments of this search, computed whole: decode steps alone are { $low } to { $high } of the time per token, the throughput is { $least } to { $most } of its bound, and free memory falls with every doubling of the requests.
+    .zh = 在本次搜索的 { $rows } 个部署上完整计算：仅解码步占每 token 时间的 { $low }–{ $high }，吞吐为其上界的 { $least }–{ $most }，并且每个部署的并发每翻一倍，显存余量都随之下降。
+
+here-no-two-neighbours-on =
+    .en = Here no two neighbours on a front are on the same cards, overlap and are told apart.
+    .zh = 此处前沿上没有卡相同、区间重叠而又分得出快慢的相邻部署。
+
+deployment =
+    .en = { $cards } ({ $plan })
+    .zh = { $cards } （{ $plan }）
+
+of-two-neighbours-on-front =
+    .en = Of two neighbours on a front, { $slow } takes { $slow_pace } per token and { $fast } takes { $fast_pace }. The intervals overlap, but the latter is faster in { $share } of { $draws } draws.
+    .zh = 前沿上相邻的两个部署：{ $slow }每 token { $slow_pace }，{ $fast }为 { $fast_pace }。两个区间有重叠，但 { $draws } 次抽样中有 { $share } 是后者更快。
+
+goal =
+    .en = goal
+    .zh = 目标
+
+tried =
+    .en = tried
+    .zh = 尝试数
+
+nearest =
+    .en = nearest
+    .zh = 最接近的
+
+what-it-misses-by =
+    .en = what it misses by
+    .zh = 差多少
+
+nearest-change =
+    .en = nearest change
+    .zh = 最小改动
+
+best-in-its-precision =
+    .en = best in its precision
+    .zh = 原精度下的最优
+
+best-in-any-precision =
+    .en = best in any precision
+    .zh = 任意精度下的最优
+
+best-in-published-weights =
+    .en = best in the published weights, `{ $weights }`
+    .zh = 官方权重 `{ $weights }` 下的最优
+
+what-changes =
+    .en = what changes
+    .zh = 改动
+
+spare-per-card =
+    .en = spare per card
+    .zh = 每卡余量

@@ -1,0 +1,57 @@
+### What the chapter on a day of users shows: replicas by the hour, percentiles, scaling.
+
+replicas-for-users =
+    .en = **{ $users } users who ask { $questions } questions a day need { $bought } replicas, { $cards } cards**: { $heading }, { $load }, { $share } of the requests within TTFT { $ttft } and TPOT { $tpot }. In the simulation the busiest hour reaches { $busiest_ttft } and { $busiest_tpot }. Over the day the replicas serve { $utilisation } of what they could within the limits; running only what each hour needs would save { $saved }.
+    .zh = **{ $users } 名用户、每人每天提问 { $questions } 次，需要 { $bought } 个副本，即 { $cards } 张卡**：部署为{ $heading }，负载为{ $load }，{ $share } 的请求 TTFT 不超过 { $ttft }、TPOT 不超过 { $tpot }。对最忙一小时的仿真结果为 { $busiest_ttft } 与 { $busiest_tpot }。全天平均只用到限值内能力的 { $utilisation }；若逐小时按需开机，可省 { $saved }。
+
+prompt =
+    .en = prompt
+    .zh = 提示长度
+
+of-saturation =
+    .en = of saturation
+    .zh = 占饱和速率
+
+ttft-formula-run =
+    .en = TTFT: formula · run
+    .zh = TTFT：公式 · 仿真
+
+load =
+    .en = load
+    .zh = 负载
+
+busiest-hour-over-mean =
+    .en = busiest hour over mean
+    .zh = 峰均比
+
+minute-to-minute =
+    .en = minute to minute
+    .zh = 分钟间变异系数
+
+request-s-of-replica =
+    .en = request/s of a replica
+    .zh = 单副本请求/秒
+
+busy =
+    .en = busy
+    .zh = 利用率
+
+saved-by-scaling =
+    .en = saved by scaling
+    .zh = 弹性伸缩可省
+
+variation-of-minute-rate =
+    .en = variation of a minute's rate
+    .zh = 分钟速率的变异系数
+
+request-s-within-limits =
+    .en = request/s within limits
+    .zh = 限值内请求/秒
+
+ttft-p99-simulated-at-it =
+    .en = TTFT p99, simulated at it
+    .zh = 该速率下仿真的 TTFT p99
+
+tpot-p99-simulated-at-it =
+    .en = TPOT p99, simulated at it
+    .zh = 该速率下仿真的 TPOT p99

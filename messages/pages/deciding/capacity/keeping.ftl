@@ -1,0 +1,123 @@
+### What the chapter on a day shows of conversations, of their tiers, and of how many to buy.
+
+on-cards =
+    .en = on the cards
+    .zh = 卡上
+
+drives =
+    .en = drives
+    .zh = 硬盘
+
+up-to =
+    .en = up to
+    .zh = 保留到
+
+tokens-per-replica =
+    .en = tokens per replica
+    .zh = 每副本 token 数
+
+kept-for-min =
+    .en = kept for (min)
+    .zh = 保留时间（min）
+
+returns-found-there =
+    .en = returns found there
+    .zh = 在此命中的返回
+
+hits-all-tiers-so-far =
+    .en = hits, all tiers so far
+    .zh = 累计命中率
+
+fetch =
+    .en = fetch
+    .zh = 取回
+
+compute-again =
+    .en = compute again
+    .zh = 重算
+
+pays-from =
+    .en = pays from
+    .zh = 划算的最低带宽
+
+replicas =
+    .en = replicas
+    .zh = 副本数
+
+link =
+    .en = { $name }: { $link } GB/s, { $pays ->
+        [yes] pays
+       *[no] does not pay
+    } (from { $least } GB/s)
+    .zh = { $name }：{ $link } GB/s，{ $pays ->
+        [yes] 划算
+       *[no] 不划算
+    }（{ $least } GB/s 起）
+
+links =
+    .en = Links: { $links }.
+    .zh = 链路：{ $links }。
+
+none-here =
+    .en = none here
+    .zh = 此处没有
+
+from-hits-of =
+    .en = from hits of
+    .zh = 所需命中率
+
+reached-with-caches-up-to =
+    .en = reached with caches up to
+    .zh = 缓存保留到哪一级即可达到
+
+layout-of-replica =
+    .en = layout of a replica
+    .zh = 副本布局
+
+little-load-fast =
+    .en = little load, fast
+    .zh = 负载低、速度快
+
+as-expected =
+    .en = as expected
+    .zh = 如预期
+
+much-load-slow =
+    .en = much load, slow
+    .zh = 负载高、速度慢
+
+largest-regret =
+    .en = largest regret
+    .zh = 最大后悔值
+
+price-later-over-now =
+    .en = price later over now
+    .zh = 事后单价与预购单价之比
+
+least-regret =
+    .en = least regret
+    .zh = 最小后悔
+
+least-mean-cost =
+    .en = least mean cost
+    .zh = 期望成本最低
+
+best-as-expected =
+    .en = best as expected
+    .zh = 按预期最优
+
+regret-of-first-card-hours =
+    .en = regret of the first (card-hours a day)
+    .zh = 前者的最大后悔（卡时/天）
+
+in-day =
+    .en = in { $currency } a day
+    .zh = 合 { $currency }/天
+
+costs-are-in-card-hours =
+    .en = Costs are in card-hours per day. Cases: the load is { $low }, { $central } or { $high } times what is expected; the cards are slow, as expected or fast.
+    .zh = 成本以每天的卡时计。各种情形：负载为预期的 { $low }、{ $central } 或 { $high } 倍；卡速为慢、如预期或快。
+
+card-hour-costs-interval-is =
+    .en = A card-hour costs { $prices } { $currency } ({ $source }); the interval is that of the price.
+    .zh = 卡时价取 { $prices } { $currency }（{ $source }），区间即价格的区间。

@@ -1,0 +1,73 @@
+### What the documents call available, beside how much of it is there when servers fail.
+
+low =
+    .en = low
+    .zh = 低
+
+medium =
+    .en = medium
+    .zh = 中
+
+high =
+    .en = high
+    .zh = 高
+
+s1-plan-c-as-it-can-run =
+    .en = S1 plan C as it can run: FP8, EP32
+    .zh = S1 方案 C 可运行形式：FP8，EP32
+
+fault-tolerance-documented =
+    .en = fault tolerance, documented
+    .zh = 文档所评容错性
+
+groups-servers =
+    .en = groups × servers
+    .zh = 组数 × 台数
+
+failed-server-takes =
+    .en = a failed server takes
+    .zh = 坏一台损失
+
+without-answer-year =
+    .en = without an answer, a year
+    .zh = 每年完全中断
+
+time-with-all-of-it =
+    .en = time with all of it
+    .zh = 全部可用的时间
+
+spares-for-all-of-it =
+    .en = spares for all of it, { $promise }
+    .zh = 全部可用达 { $promise } 的备机
+
+server-on-standby-spare-card =
+    .en = a server on standby: a spare card serves no other server
+    .zh = 一台整机备机：备卡顶不了别的服务器
+
+repaired-in-h-not-h =
+    .en = repaired in { $low } h, not { $usual } h
+    .zh = { $low } 小时修好，而非 { $usual } 小时
+
+one-server-failed =
+    .en = one server failed
+    .zh = 坏一台
+
+is-left =
+    .en = { $left } is left
+    .zh = 剩 { $left }
+
+measure =
+    .en = measure
+    .zh = 措施
+
+taken-as =
+    .en = taken as
+    .zh = 取为
+
+plan-c-as-printed-time =
+    .en = plan C as printed: time with all of it
+    .zh = 方案 C 原样：全部可用的时间
+
+as-it-can-run-ep32 =
+    .en = as it can run, EP32
+    .zh = 可运行形式，EP32

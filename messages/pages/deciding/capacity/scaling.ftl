@@ -1,0 +1,106 @@
+### What the chapter on growth shows: the best layout of each number of cards, and two pools.
+
+memory =
+    .en = memory
+    .zh = 显存
+
+requests-of-engine =
+    .en = requests of the engine
+    .zh = 引擎并发上限
+
+compute =
+    .en = compute
+    .zh = 计算
+
+links =
+    .en = links
+    .zh = 互联
+
+host =
+    .en = host
+    .zh = 主机
+
+launches =
+    .en = launches
+    .zh = 下发
+
+rates-of-card =
+    .en = **{ $card }**: { $rates }
+    .zh = **{ $card }**：{ $rates }
+
+rate-in-one-pool =
+    .en = in one pool { $rate } output tokens/s per card on { $cards } cards, at best { $most } on { $most_cards } ({ $layout }{ $way })
+    .zh = 单池 { $cards } 卡时每卡 { $rate } token/s，最高 { $most }（{ $most_cards } 卡，{ $layout }{ $way }）
+
+rate-in-two-pools =
+    .en = ; in two pools up to { $most } on { $cards } cards
+    .zh = ；分两池最高 { $most }（{ $cards } 卡）
+
+several-servers-never-pay =
+    .en = ; experts on several servers never pay.
+    .zh = ；专家跨服务器始终不划算。
+
+several-servers-pay =
+    .en = ; experts on several servers pay from { $cards } cards.
+    .zh = ；自 { $cards } 卡起，专家跨服务器才划算。
+
+best-in-one-pool =
+    .en = best in one pool
+    .zh = 单池最优布局
+
+in-flight =
+    .en = in flight
+    .zh = 在途请求
+
+step-bound-by =
+    .en = step bound by
+    .zh = 步的瓶颈
+
+two-pools-prefill-decode =
+    .en = two pools: prefill + decode
+    .zh = 两池：预填充 + 解码
+
+gain =
+    .en = gain
+    .zh = 增益
+
+every-number-of-cards =
+    .en = Every number of cards
+    .zh = 全部卡数
+
+in-closed-form-which-simulation =
+    .en = { $mark } In closed form, which a simulation need not confirm there: { $doubts }.
+    .zh = { $mark } 此处为闭式结果，仿真未必与之一致：{ $doubts }。
+
+drafts-and-halves =
+    .en = { $drafts ->
+        [0] { "" }
+        [one] , { $drafts } draft
+       *[other] , { $drafts } drafts
+    }{ $halves ->
+        [yes] , two half-batches
+       *[no] { "" }
+    }
+    .zh = { $drafts ->
+        [0] { "" }
+       *[other] ，{ $drafts } 个草稿
+    }{ $halves ->
+        [yes] ，两个半批
+       *[no] { "" }
+    }
+
+printed-token-s =
+    .en = printed token/s
+    .zh = 文档 token/s
+
+fits-as-written =
+    .en = fits as written
+    .zh = 照写能否放下
+
+nearest-change-that-runs =
+    .en = nearest change that runs
+    .zh = 最近的可行改动
+
+token-s-of-that =
+    .en = token/s of that
+    .zh = 改后 token/s

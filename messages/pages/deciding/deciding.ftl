@@ -1,0 +1,101 @@
+### What the chapter on what decides says of a deployment: each input alone, by slope, together.
+
+formulas-own-error =
+    .en = the formulas' own error
+    .zh = 公式自身的误差
+
+its-time-per-output-token =
+    .en = **{ $heading }.** Its time per output token, { $pace }, depends mostly on three inputs: { $inputs }. { $own_error_widest ->
+        [yes] The formulas' own error, which no input changes, reaches farther than any of them.
+       *[no] { "" }
+    }{ $fits ->
+        [yes] { "" }
+       *[no] { " " }It does not fit; everything here is of the same cut on cards with enough memory.
+    }
+    .zh = **{ $heading }**：每输出 token 时间为 { $pace }，主要取决于三项输入：{ $inputs }。{ $own_error_widest ->
+        [yes] 影响更大的是任何输入都改变不了的一项：公式自身的误差。
+       *[no] { "" }
+    }{ $fits ->
+        [yes] { "" }
+       *[no] 该部署放不下，以下均按显存足够的同样切法计算。
+    }
+
+value =
+    .en = value
+    .zh = 数值
+
+three-inputs-that-move-it =
+    .en = three inputs that move it most, each alone
+    .zh = 单独变动时影响最大的三项输入
+
+of-inputs-have-range-here =
+    .en = Of { $inputs } inputs { $ranged } have a range here, and { $moving } of them move the time per output token.
+    .zh = { $inputs } 项输入中，此处有 { $ranged } 项带范围，其中 { $moving } 项会改变每输出 token 时间。
+
+elasticities-were-computed-both-ways =
+    .en = { $compared } elasticities were computed both ways and agree, to a billionth of the largest.
+    .zh = 共 { $compared } 个弹性用两种方法各算一遍，相差不超过最大者的十亿分之一。
+
+alone =
+    .en = alone
+    .zh = 单独
+
+in-company-samples =
+    .en = in company, { $samples } samples
+    .zh = 连同其他，{ $samples } 个样本
+
+variance-explained =
+    .en = From { $evaluations } evaluations: the standard deviation is { $spread }, and the inputs explain { $alone } of the variance one at a time. { $company }
+    .zh = 共计算 { $evaluations } 次：标准差为 { $spread }，各输入逐一解释方差的 { $alone }。{ $company }
+
+none-of-them-matters-only =
+    .en = None of them matters only together with another.
+    .zh = 没有哪项输入要与其他一起才起作用。
+
+together-with-others-more-than =
+    .en = Together with others, more than alone, matters { $name } ({ $alone } alone, { $total } in company).
+    .zh = 与其他一起比单独更要紧的是{ $name }（单独 { $alone }，连同其他 { $total }）。
+
+own-error =
+    .en = own error
+    .zh = 自身误差
+
+some-input =
+    .en = an input
+    .zh = 某项输入
+
+three-inputs-that-move-it-most =
+    .en = three inputs that move it most
+    .zh = 影响最大的三项输入
+
+reaches-farthest =
+    .en = reaches farthest
+    .zh = 跨度最大
+
+in-of-these-formulas-own =
+    .en = In { $widest } of these { $rows }, the formulas' own error reaches farthest.
+    .zh = { $rows } 个部署中有 { $widest } 个，跨度最大的是公式自身的误差。
+
+for-output-tokens-per-second =
+    .en = For { $demand } output tokens per second, which takes { $cards } cards at the central values:
+    .zh = 要达到每秒 { $demand } 个输出 token，按中间值需要 { $cards } 张卡：
+
+missing-card-costs =
+    .en = a missing card costs
+    .zh = 缺卡补购价
+
+knowing-all-saves-cards =
+    .en = knowing all saves (cards)
+    .zh = 全部已知可省（卡）
+
+of-inputs-most-cards =
+    .en = of the inputs, most (cards)
+    .zh = 单项输入最多（卡）
+
+bandwidth-of-links-in-server =
+    .en = bandwidth of the links in a server
+    .zh = 服务器内链路带宽
+
+peak-of-matrix-units =
+    .en = peak of the matrix units
+    .zh = 矩阵单元峰值

@@ -1,0 +1,166 @@
+### Eight questions: what an earlier edition answered, what is expected by hand, and what is now.
+
+random-tokens =
+    .en = random tokens
+    .zh = 随机 token
+
+chat =
+    .en = chat
+    .zh = 对话
+
+code =
+    .en = code
+    .zh = 代码
+
+# number: of the question
+h200-users =
+    .en = 500 users on H200 at the least cost
+    .zh = H200 上以最低成本服务 500 个用户
+
+# number: as it was answered
+h200-users-before =
+    .en = 24 cards in W4A8-INT8, which no engine loads there
+    .zh = 24 张卡，W4A8-INT8，没有引擎能在这种卡上加载
+
+# number: as it is expected
+h200-users-expected =
+    .en = about 40 cards in FP8, one or two pools, or W4AFP8 with its score
+    .zh = FP8 约 40 张卡，一个或两个池；或 W4AFP8 并给出分数
+
+# number: of the question
+million-requests =
+    .en = a million requests a day on 910C
+    .zh = 910C 上每天 100 万个请求
+
+# number: as it was answered
+million-requests-before =
+    .en = 2,096 or 128 dies; 48 in two pools, not tried unless asked
+    .zh = 2096 或 128 个 die；两个池只需 48 个，但不指定就不尝试
+
+million-requests-expected =
+    .en = W8A8 in two pools, spare servers besides
+    .zh = W8A8，两个池，另加备用服务器
+
+# number: of the question
+h20-throughput =
+    .en = most tokens from 2×8 H20 within 60 ms
+    .zh = 2×8 张 H20 在 60 ms 内的最高吞吐
+
+h20-throughput-expected =
+    .en = FP8 over TP16, or two servers of TP8 in W4AFP8
+    .zh = FP8 用 TP16，或 W4AFP8 的两台 TP8 服务器
+
+# number: of the question
+longest-context =
+    .en = longest context for 8 users on 8×910B4
+    .zh = 8×910B4 上 8 个用户的最长上下文
+
+longest-context-before =
+    .en = no objective asked it
+    .zh = 没有对应的目标项
+
+longest-context-expected =
+    .en = four-bit weights; the cache dealt over ranks where an engine does
+    .zh = 4 bit 权重；若引擎支持则把缓存分到各 rank
+
+drafts =
+    .en = are drafts worth it
+    .zh = 起草是否值得
+
+# number: as it was answered
+drafts-before =
+    .en = worth it from 0.28 of drafts accepted on
+    .zh = 接受率 0.28 以上即值得
+
+drafts-expected =
+    .en = keep one draft; how much it wins depends on the text
+    .zh = 保留一个草稿；收益取决于文本种类
+
+pools =
+    .en = one pool or two on 4×8 H800
+    .zh = 4×8 张 H800：一个池还是两个池
+
+pools-before =
+    .en = no pair found
+    .zh = 没有找到任何组合
+
+# number: as it is expected
+pools-expected =
+    .en = two pools, about 2.6 times one, with ratio and first token
+    .zh = 两个池，约为一个池的 2.6 倍，给出配比与首 token 时间
+
+# number: of the question
+agents =
+    .en = 40 coding agents, 128k tokens, 90% cached, on H200
+    .zh = H200 上 40 个编码智能体，128k token、九成命中
+
+agents-expected =
+    .en = data-parallel attention over two servers, or two pools
+    .zh = 跨两台服务器的数据并行注意力，或两个池
+
+# number: of the question
+packages =
+    .en = V3.2 on 16 packages of 910C
+    .zh = 16 颗 910C 上的 V3.2
+
+# number: as it was answered
+packages-before =
+    .en = 32 dies, an interval 6.6 times wide
+    .zh = 32 个 die，区间上下相差 6.6 倍
+
+packages-expected =
+    .en = dies and packages named, an interval that decides
+    .zh = 分别写明 die 与封装数，区间足以决策
+
+asked =
+    .en = asked
+    .zh = 问题
+
+earlier-edition =
+    .en = an earlier edition
+    .zh = 早先的版本
+
+expected-by-hand =
+    .en = expected by hand
+    .zh = 手工预期
+
+computed-now =
+    .en = computed now
+    .zh = 现在的计算
+
+nothing-was-found-that-starts =
+    .en = nothing was found that starts and keeps its limits when simulated
+    .zh = 没有找到既能启动、又在模拟中守住限制的部署
+
+starts-under =
+    .en = starts under `{ $engine }`
+    .zh = 可用 `{ $engine }` 启动
+
+no-release-starts-it =
+    .en = no release starts it
+    .zh = 没有引擎版本能启动
+
+time-simulated =
+    .en = { $name } { $at } { $time }
+    .zh = { $name } { $at ->
+        [mean] 均值
+       *[other] { $at }
+    } { $time }
+
+simulated =
+    .en = simulated { $seen }: { $kept ->
+        [yes] kept
+       *[no] not kept
+    }
+    .zh = 模拟 { $seen }：{ $kept ->
+        [yes] 守住
+       *[no] 未守住
+    }
+
+all-limits-in-draws =
+    .en = all limits in { $share } of draws
+    .zh = { $share } 的抽样守住全部限制
+
+one-draft-gains-times =
+    .en = one draft gains, `{ $deployment }`: { $gains } times
+    .zh = 一个草稿的收益（`{ $deployment }`）：{ $gains } 倍

@@ -1,0 +1,67 @@
+### What the chapter on the choice of a deployment shows of fronts: by device, by price, by group.
+
+no-front-to-draw =
+    .en = Nothing meets the goal, so there is no front to draw.
+    .zh = 没有满足目标的部署，也就没有前沿可画。
+
+tpot-at-most =
+    .en = TPOT at most
+    .zh = TPOT 上限
+
+# number: the intervals of all answers
+cost-interval-of-tokens =
+    .en = { $currency } per 10⁶ tokens (80%)
+    .zh = { $currency } / 10⁶ token（80%）
+
+what-binds =
+    .en = what binds
+    .zh = 瓶颈
+
+most-per-card =
+    .en = most per card
+    .zh = 每卡最高吞吐
+
+price-of-card-h =
+    .en = price of a card, { $currency }/h
+    .zh = 每卡价格，{ $currency }/h
+
+cost-of-tokens =
+    .en = { $currency } per 10⁶ tokens
+    .zh = 每 10⁶ token 成本，{ $currency }
+
+price-at-which-it-would =
+    .en = price at which it would match the cheapest, { $currency }/h
+    .zh = 打平最低成本的价格，{ $currency }/h
+
+every-other-card =
+    .en = Every other card
+    .zh = 其余各卡
+
+no-front =
+    .en = Nothing meets the goal, so there is no front.
+    .zh = 没有满足目标的部署，也就没有前沿。
+
+best-of =
+    .en = the best { $first } of { $size }
+    .zh = 前 { $first } 个，共 { $size } 个
+
+all =
+    .en = all { $size }
+    .zh = 全部 { $size } 个
+
+chunk =
+    .en = chunk
+    .zh = 分块
+
+# number: the intervals of all answers
+cost =
+    .en = cost (80%)
+    .zh = 成本（80%）
+
+others-like-it =
+    .en = others like it
+    .zh = 不可区分的其他方案
+
+front-of-this-goal-in =
+    .en = The front of this goal in groups: { $which }
+    .zh = 本目标的前沿，分组列出：{ $which }

@@ -1,0 +1,224 @@
+### What the chapter on the choice of a deployment says of goals: the best, the sure, the published.
+
+power =
+    .en = power
+    .zh = 功率
+
+most-tokens-per-card =
+    .en = most tokens per card
+    .zh = 每卡吞吐最高
+
+most-tokens =
+    .en = most tokens
+    .zh = 吞吐最高
+
+least-tpot =
+    .en = least TPOT
+    .zh = TPOT 最短
+
+least-ttft =
+    .en = least TTFT
+    .zh = TTFT 最短
+
+least-latency =
+    .en = least latency
+    .zh = 端到端延迟最短
+
+fewest-cards =
+    .en = fewest cards
+    .zh = 卡数最少
+
+least-cost-per-token =
+    .en = least cost per token
+    .zh = 每 token 成本最低
+
+least-energy-per-token =
+    .en = least energy per token
+    .zh = 每 token 能耗最低
+
+least-power =
+    .en = least power
+    .zh = 功率最低
+
+longest-context =
+    .en = longest context
+    .zh = 上下文最长
+
+requests-card =
+    .en = requests a card
+    .zh = 每卡请求数
+
+pipeline-stages =
+    .en = pipeline stages
+    .zh = 流水线级数
+
+drafts =
+    .en = drafts
+    .zh = 草稿数
+
+pools =
+    .en = pools
+    .zh = 资源池
+
+best-inside-of-measured =
+    .en = best inside of what was measured
+    .zh = 实测范围之内的最优
+
+prefill-pool =
+    .en = the prefill pool
+    .zh = 预填充池
+
+decode-pool =
+    .en = the decode pool
+    .zh = 解码池
+
+transfer-of-cache =
+    .en = the transfer of the cache
+    .zh = 缓存传输
+
+number-of-drafts =
+    .en = { $drafts ->
+        [one] { $drafts } draft
+       *[other] { $drafts } drafts
+    }
+    .zh = { $drafts } 个草稿
+
+two-half-batches =
+    .en = two half-batches
+    .zh = 两个半批
+
+limit =
+    .en = { $name } { $sign } { $limit }
+    .zh = { $name } { $sign } { $limit }
+
+lengths-and-best =
+    .en = { $taken } tokens in, { $given } out; best: { $best }
+    .zh = 输入 { $taken }、输出 { $given } token；最优：{ $best }
+
+headed =
+    .en = **{ $first }{ $title }** · { $told }
+    .zh = **{ $first }{ $title }** · { $told }
+
+which =
+    .en = which
+    .zh = 取哪个
+
+# number: the intervals of all answers
+time-per-token-first-token =
+    .en = time per token, first token (80%)
+    .zh = 每 token 时间、首 token（80%）
+
+# number: the intervals of all answers
+per-card-and-cost =
+    .en = per card; { $currency } per 10⁶ tokens (80%)
+    .zh = 每卡吞吐；{ $currency } / 10⁶ token（80%）
+
+nearest-limit-what-binds =
+    .en = nearest limit; what binds
+    .zh = 最紧的限制；瓶颈
+
+no-goal-here-has-limits =
+    .en = No goal here has limits of which to be sure.
+    .zh = 此处的目标没有需要把握的限制。
+
+none =
+    .en = none
+    .zh = 没有
+
+asked-of-draws =
+    .en = asked, of draws
+    .zh = 要求的抽样比例
+
+of-candidates-at-most-were =
+    .en = Of { $candidates } candidates at most { $drawn } were drawn for a row.
+    .zh = 共 { $candidates } 个候选，每行至多抽样了其中 { $drawn } 个。
+
+all-kept-in-of-draws =
+    .en = all kept in { $kept } of draws
+    .zh = { $kept } 的抽样中全部守住
+
+nothing-is-so-sure-surest =
+    .en = **nothing is so sure**; the surest
+    .zh = **没有这么有把握的**；最有把握的
+
+best =
+    .en = best
+    .zh = 最优
+
+best-that-is-sure =
+    .en = best that is sure
+    .zh = 有把握的最优
+
+nothing-that-meets-goal =
+    .en = nothing that meets the goal
+    .zh = 没有满足目标的部署
+
+best-in-published-weights =
+    .en = best, in published weights
+    .zh = 最优，即官方权重
+
+none-are-known-of-this =
+    .en = none are known of this model
+    .zh = 该模型没有已知的官方权重
+
+nothing-meets-goal =
+    .en = `{ $weights }`: nothing meets the goal
+    .zh = `{ $weights }`：没有满足目标的部署
+
+not-asked-for =
+    .en = `{ $weights }`: not asked for
+    .zh = `{ $weights }`：不在目标的精度之列
+
+these-cards-do-not-multiply =
+    .en = `{ $weights }`: these cards do not multiply it
+    .zh = `{ $weights }`：这些卡不支持
+
+nothing-keeps-it-simulated-first =
+    .en = **nothing keeps it simulated**; first
+    .zh = **模拟中无一守住**；第一个
+
+simulated =
+    .en = simulated: { $seen }
+    .zh = 模拟：{ $seen }
+
+nothing-was-measured-of-its =
+    .en = nothing was measured of its kind
+    .zh = 没有同类的实测
+
+inside-of-what-was-measured =
+    .en = inside of what was measured ({ $nearest })
+    .zh = 在实测范围之内（{ $nearest }）
+
+outside-of-what-was-measured =
+    .en = outside of what was measured: { $outside }
+    .zh = 超出实测范围：{ $outside }
+
+no-release-starts-it =
+    .en = **no release starts it**
+    .zh = **没有引擎版本能启动**
+
+starts-under-kernel =
+    .en = starts under `{ $engine }`; kernel: { $kernels }
+    .zh = 可用 `{ $engine }` 启动，算子：{ $kernels }
+
+nothing-can-be-laid-out =
+    .en = nothing can be laid out
+    .zh = 没有可行的切分
+
+nothing-meets-it-nearest =
+    .en = **nothing meets it**; nearest
+    .zh = **无解**；最接近的
+
+short-of-memory =
+    .en = { $short } of memory short on a card
+    .zh = 每卡显存差 { $short }
+
+times-asked-for =
+    .en = { $name } { $seen }, { $too_little ->
+        [yes] 1/{ $times } of
+       *[no] { $times } times
+    } the { $wanted } asked for
+    .zh = { $name } { $seen }，{ $too_little ->
+        [yes] 只有要求的 { $wanted } 的 1/{ $times }
+       *[no] 是要求的 { $wanted } 的 { $times } 倍
+    }

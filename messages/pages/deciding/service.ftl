@@ -1,0 +1,190 @@
+### From scenario to service: a deployment's files and thresholds, the documents' beside them.
+
+what-is-where-predicted-and =
+    .en = what is where, predicted and assumed
+    .zh = 目录说明、预测与前提
+
+what-operator-sets =
+    .en = what the operator sets
+    .zh = 由运维人员填写
+
+settings-with-reasons-predictions-thresholds =
+    .en = settings with reasons, predictions, thresholds
+    .zh = 设置及理由、预测、阈值
+
+script-and-environment-per-node =
+    .en = a script and an environment per node
+    .zh = 每台服务器一份脚本与环境
+
+before-several-servers =
+    .en = before several servers
+    .zh = 多个服务实例之前的路由
+
+scraping-alerts-unit-tests-of =
+    .en = scraping, alerts, unit tests of each alert
+    .zh = 抓取配置、告警及其单元测试
+
+measurements-with-what-is-predicted =
+    .en = measurements with what is predicted of each
+    .zh = 压测计划与各项预测
+
+path =
+    .en = path
+    .zh = 路径
+
+files =
+    .en = files
+    .zh = 文件数
+
+# number: the intervals of all answers
+predicted =
+    .en = predicted, 80%
+    .zh = 预测值（80%）
+
+fires =
+    .en = fires
+    .zh = 触发条件
+
+share-of-kv-cache =
+    .en = share of the KV cache
+    .zh = KV 缓存占用
+
+fires-at =
+    .en = { $above ->
+        [yes] above
+       *[no] below
+    } { $level }
+    .zh = { $above ->
+        [yes] 高于
+       *[no] 低于
+    } { $level }
+
+alert-at =
+    .en = alert { $above ->
+        [yes] above
+       *[no] below
+    } { $level }
+    .zh = { $above ->
+        [yes] 高于
+       *[no] 低于
+    }此触发 { $level }
+
+# number: the intervals of all answers
+over-prediction =
+    .en = over the prediction: point predicted, bar 80% interval, red where the alert fires
+    .zh = 与预测值之比：点为预测值，条为 80% 区间，线外触发
+
+nothing =
+    .en = nothing
+    .zh = 无需设置
+
+instead =
+    .en = instead
+    .zh = 替代
+
+without-counterpart =
+    .en = Without a counterpart: { $names }.
+    .zh = 没有对应物：{ $names }。
+
+had-up-to =
+    .en = Up to { $until }. { $note }
+    .zh = 止于 { $until }。{ $note }
+
+alert-on =
+    .en = alert on
+    .zh = 告警对象
+
+printed =
+    .en = printed
+    .zh = 文中阈值
+
+# number: the intervals of all answers
+predicted-of-document =
+    .en = predicted, 80%
+    .zh = 预测（80%）
+
+if-all-is-as-predicted =
+    .en = if all is as predicted
+    .zh = 一切如预测时
+
+perhaps-inside-interval =
+    .en = perhaps: inside the interval
+    .zh = 未必：落在区间内
+
+always =
+    .en = always
+    .zh = 总是触发
+
+silent =
+    .en = silent
+    .zh = 不触发
+
+run =
+    .en = run
+    .zh = 测试
+
+exercises =
+    .en = exercises
+    .zh = 检验什么
+
+# number: the intervals of all answers
+ttft =
+    .en = TTFT, 80%
+    .zh = TTFT（80%）
+
+# number: the intervals of all answers
+tpot =
+    .en = TPOT, 80%
+    .zh = TPOT（80%）
+
+server =
+    .en = server
+    .zh = 服务状态
+
+alerts-that-fired =
+    .en = alerts that fired
+    .zh = 触发的告警
+
+as-expected =
+    .en = as expected
+    .zh = 符合预期
+
+half-of-planned-requests =
+    .en = half of the planned requests
+    .zh = 并发为方案的一半
+
+four-times-planned-requests-full =
+    .en = four times the planned requests: a full queue
+    .zh = 并发为方案的四倍，队列积压
+
+stopped =
+    .en = stopped
+    .zh = 已停止
+
+step-alone =
+    .en = a step alone
+    .zh = 单独一步
+
+half-of-concurrency =
+    .en = half of the concurrency
+    .zh = 一半并发
+
+concurrency-and-lengths-as-planned =
+    .en = concurrency and lengths as planned
+    .zh = 按方案的并发与长度
+
+independent-arrivals =
+    .en = independent arrivals
+    .zh = 独立到达
+
+half-of-either-length =
+    .en = half of either length
+    .zh = 长度各减半
+
+lengths-that-vary =
+    .en = lengths that vary
+    .zh = 长度不一
+
+prompts-that-begin-alike =
+    .en = prompts that begin alike
+    .zh = 提示有公共前缀
