@@ -255,13 +255,12 @@ def plan_c() -> None:
     asked = catalogue.load_scenario(PLAN_C)
     answer, others = calc.estimate(asked), alternatives(asked)
     nearest = answer.changes[0]
-    weights = others.official_precision
+    assert others.official_precision is not None
     lines: list[tuple[Text, Any]] = [
         (say("nearest-change"), nearest),
         (say("best-in-its-precision"), others.own),
         (say("best-in-any-precision"), others.best),
-        (say("best-in-published-weights", weights=weights),
-         others.official)]
+        (say("best-in-published-weights", weights=others.official_precision), others.official)]
     rows = [{"which": which, "settings": " ".join(
                 f"`{key.rpartition('.')[2]}={value}`" for key, value in found.settings.items()),
              "spare": fmt_bytes(found.quantities["headroom_per_device"]),
