@@ -153,10 +153,8 @@ def instead(document: str) -> None:
     if rows:
         table(rows, {"plan": common("plan"), "runs": say("runs-as-written"),
                      "printed": say("throughput-printed"),
-                     "instead": say("nearest-change-that-runs"),
-                     "gives": say("gives-tpot"),
-                     "best": say("best-of-search"),
-                     "best_gives": say("gives-tpot")}, wide=True)
+                     "instead": say("nearest-change-that-runs"), "gives": say("gives-tpot"),
+                     "best": say("best-of-search"), "best_gives": say("gives-tpot")}, wide=True)
     if lines:
         block = "```bash\n{}\n```".format("\n".join(lines))
         show(*in_dropdown([block, block], say("command-of-each-that-search")))

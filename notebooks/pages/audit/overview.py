@@ -78,8 +78,7 @@ def contradictions() -> None:
         rows.append({"what": (first.what["en"], first.what["zh"]), "said": _printed(together),
                      "right": _right(together)})
     if rows:
-        table(rows, {"what": say("of-what"),
-                     "said": say("what-is-printed-bold-holds"),
+        table(rows, {"what": say("of-what"), "said": say("what-is-printed-bold-holds"),
                      "right": common("right-value")}, sortable=True, wide=True,
               folded=say("every-other-contradiction"), first=SHOWN)
 

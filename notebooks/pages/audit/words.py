@@ -20,31 +20,22 @@ say = messages("pages/audit/words")
 
 Text = tuple[str, str]
 VERDICTS: dict[str, Text] = {
-    judging.REPRODUCED: say("reproduced"),
-    judging.COMPATIBLE: say("within-our-interval"),
-    judging.SPECIFICATION: say("specification"),
-    judging.ARITHMETIC: say("arithmetic-error"),
-    judging.INPUT: say("wrong-input"),
-    judging.FORMULA: say("wrong-formula"),
-    judging.BOTH: say("wrong-input-and-formula"),
-    judging.INFEASIBLE: say("infeasible"),
-    judging.SETTING: common("setting"),
-    judging.THRESHOLD: say("threshold"),
-    judging.ASSUMPTION: say("assumption"),
-    judging.UNVERIFIABLE: say("unverifiable")}
+    judging.REPRODUCED: say("reproduced"), judging.COMPATIBLE: say("within-our-interval"),
+    judging.SPECIFICATION: say("specification"), judging.ARITHMETIC: say("arithmetic-error"),
+    judging.INPUT: say("wrong-input"), judging.FORMULA: say("wrong-formula"),
+    judging.BOTH: say("wrong-input-and-formula"), judging.INFEASIBLE: say("infeasible"),
+    judging.SETTING: common("setting"), judging.THRESHOLD: say("threshold"),
+    judging.ASSUMPTION: say("assumption"), judging.UNVERIFIABLE: say("unverifiable")}
 NUMBER = say("wrong-number")  # where the document has no formula
 ALSO: dict[str, Text] = {
     judging.RIGHT: common("right"), judging.WRONG: common("wrong"),
-    judging.BINARY: say("gb-for-gib"),
-    judging.CONTRADICTS: say("contradicted"),
+    judging.BINARY: say("gb-for-gib"), judging.CONTRADICTS: say("contradicted"),
     judging.INFEASIBLE: say("infeasible"),
     judging.ALWAYS: say("always-fires"), judging.PERHAPS: say("may-fire"),
-    judging.SOUND: say("sound"), judging.NEVER: say("never-fires"),
-    judging.LATE: say("too-late"),
+    judging.SOUND: say("sound"), judging.NEVER: say("never-fires"), judging.LATE: say("too-late"),
     "accepted": say("accepted"), "deprecated": say("deprecated"),
     "unlisted": say("unlisted-value"), "choice": say("no-such-choice"),
-    "type": say("wrong-type"), "unknown": say("no-such-setting"),
-    ELSEWHERE: say("no-catalogue")}
+    "type": say("wrong-type"), "unknown": say("no-such-setting"), ELSEWHERE: say("no-catalogue")}
 GROUPS: dict[str, Text] = {HOLDS: say("holds"), WRONG: say("does-not-hold"),
                            OPEN: say("cannot-be-decided")}
 PAGES = {"devices": "../devices/{}.html", "models": "../models/{}.html", "links": "../nodes.html",

@@ -257,8 +257,7 @@ def plan_c() -> None:
     nearest = answer.changes[0]
     assert others.official_precision is not None
     lines: list[tuple[Text, Any]] = [
-        (say("nearest-change"), nearest),
-        (say("best-in-its-precision"), others.own),
+        (say("nearest-change"), nearest), (say("best-in-its-precision"), others.own),
         (say("best-in-any-precision"), others.best),
         (say("best-in-published-weights", weights=others.official_precision), others.official)]
     rows = [{"which": which, "settings": " ".join(
@@ -269,8 +268,7 @@ def plan_c() -> None:
              "rate": human(found.quantities["output_throughput"], "token/s")}
             for which, found in lines if found is not None]
     table(rows, {"which": common("answer"), "settings": say("what-changes"),
-                 "spare": say("spare-per-card"),
-                 "room": common("requests-that-fit"),
+                 "spare": say("spare-per-card"), "room": common("requests-that-fit"),
                  "pace": ("TPOT", "TPOT"), "rate": common("throughput")}, wide=True)
     number("which-c-tried", others.tried)
     assert others.official is not None

@@ -23,10 +23,8 @@ __all__ = ["assumptions_table", "hybrid", "hybrid_table", "night", "plan", "plan
 Text = tuple[str, str]
 TITLES: dict[str, Text] = {
     "hardware": say("hardware"), "yearly": say("annual-operating-cost"),
-    "tco": say("three-years-not-discounted"),
-    "rate": say("tokens-per-second"),
-    "per_rate": say("three-years-per-token-per"),
-    "per_million": say("million-tokens"),
+    "tco": say("three-years-not-discounted"), "rate": say("tokens-per-second"),
+    "per_rate": say("three-years-per-token-per"), "per_million": say("million-tokens"),
     "revenue": say("revenue-of-year"), "roi": say("return-in-three-years"),
     "payback": say("paid-back-after-years")}
 
@@ -67,8 +65,7 @@ ASSUMPTIONS: dict[str, Text] = {
     "hardware": say("servers-dealers-prices-with-spares"),
     "electricity": say("electricity-whole-site-instead-of"),
     "upkeep": say("repairs-which-document-leaves-out"),
-    "people": say("people-shared-with-other-servers"),
-    "hosting": say("space-by-power-that-is")}
+    "people": say("people-shared-with-other-servers"), "hosting": say("space-by-power-that-is")}
 
 
 def assumptions_table(made: Plan) -> None:
@@ -77,8 +74,7 @@ def assumptions_table(made: Plan) -> None:
     money, everything = together(dict(found))
     rows = [(ASSUMPTIONS[name], factor) for name, factor in found] + [(ALL, everything)]
     table([{"what": what, "factor": f"× {fmt_sig(factor, 3)}"} for what, factor in rows],
-          {"what": say("only-this-corrected"),
-           "factor": common("cost-of-token")})
+          {"what": say("only-this-corrected"), "factor": common("cost-of-token")})
     number("s1-weight", fmt_sig(found[0][1], 3), str)
     number("s1-money", fmt_sig(money, 2), str)
     number("s1-together", fmt_sig(everything, 3), str)
@@ -128,15 +124,13 @@ def hybrid_table(made: Compared) -> None:
     rows, ratios = [], []
     for title, rates in ((say("one-request"), made.alone),
                          (say("at-its-maximum-concurrency"), made.most)):
-        for host, named in ((0.0, say("cards-only")),
-                            (made.host.value, say("with-host"))):
+        for host, named in ((0.0, say("cards-only")), (made.host.value, say("with-host"))):
             both = [rate_ / (count + host) for rate_, count in zip(rates, made.cards, strict=True)]
             ratios.append(both[1] / both[0])
             rows.append({"case": (f"{title[0]}, {named[0]}", f"{title[1]}，{named[1]}"),
                          "hybrid": fmt_sig(both[0], 2), "cards": fmt_sig(both[1], 2),
                          "ratio": fmt_sig(both[0] / both[1], 2)})
-    table(rows, {"case": say("token-s-for-price-of"),
-                 "hybrid": say("two-cards-and-host-memory"),
+    table(rows, {"case": say("token-s-for-price-of"), "hybrid": say("two-cards-and-host-memory"),
                  "cards": common("eight-cards"), "ratio": common("ratio")})
     number("s3-even", fmt_sig(made.break_even, 2), str)
     number("s3-host", fmt_sig(made.host.value, 2), str)

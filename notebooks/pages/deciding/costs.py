@@ -112,8 +112,7 @@ def headline(page: Priced) -> None:
         number(f"c-{key}", fmt_int(int(page.scenario.inputs()[name])), str)
 
 
-HOURS: dict[str, Text] = {"all": say("all"), "off-peak": say("off-peak"),
-                          "peak": say("peak")}
+HOURS: dict[str, Text] = {"all": say("all"), "off-peak": say("off-peak"), "peak": say("peak")}
 
 
 def price_lists(page: Priced) -> None:
@@ -229,8 +228,7 @@ def energy_numbers() -> list[energy.Held]:
     return found
 
 
-TASKS: dict[str, Text] = {"b200-energy-chat": say("chat"),
-                          "b200-energy-gpqa": say("long-answers")}
+TASKS: dict[str, Text] = {"b200-energy-chat": say("chat"), "b200-energy-gpqa": say("long-answers")}
 MODELS = {"b200-energy-chat": ("V3.1",),
           "b200-energy-gpqa": ("R1", "V3.1")}  # one after the other, requests rising for each
 FEW = 130  # requests up to which the steps are those of decode alone
@@ -256,8 +254,7 @@ def energy_table(found: list[energy.Held]) -> None:
                                "requests": common("requests")}
     for name, what in {"output_throughput": ("token/s", "token/s"), "power": ("W", "W"),
                            "energy_per_token": ("J/token", "J/token")}.items():
-        columns |= {name: say("measured", what=what),
-                    f"{name}-p": say("predicted", what=what),
+        columns |= {name: say("measured", what=what), f"{name}-p": say("predicted", what=what),
                     f"{name}-e": common("error")}
     table(rows, columns, wide=True, folded=say("all-rows"))
 
@@ -276,8 +273,7 @@ def energy_picture(found: list[energy.Held], lang: str) -> Figure:
         axes.errorbar(at, made.value, yerr=[made.value - made.low, made.high - made.value],
                       fmt="o", ms=4, lw=1, color=colour, label=name[index])
     axes.set(xscale="log", yscale="log", xlim=ends, ylim=ends,
-             xlabel=say("measured-j-per-token")[index],
-             ylabel=say("predicted-j-per-token")[index])
+             xlabel=say("measured-j-per-token")[index], ylabel=say("predicted-j-per-token")[index])
     for axis in (axes.xaxis, axes.yaxis):
         figures.log_ticks(axis, 0.2, 16)
     axes.legend(fontsize=9)

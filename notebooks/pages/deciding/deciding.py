@@ -205,8 +205,7 @@ def buying(page: Deciding) -> None:
             if best and best.value > best.scatter else common("none")})
     show(*say("for-output-tokens-per-second", demand=fmt_sig(demand),
               cards=REPLICAS * plan.cards))
-    table(rows, {"late": say("missing-card-costs"),
-                 "cards": common("cards-to-buy-now"),
+    table(rows, {"late": say("missing-card-costs"), "cards": common("cards-to-buy-now"),
                  "perfect": say("knowing-all-saves-cards"),
                  "own": common("running-it-first-saves-cards"),
                  "input": say("of-inputs-most-cards")})

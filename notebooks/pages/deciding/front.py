@@ -28,8 +28,7 @@ CARDS = ("nvidia-h20", "nvidia-h20-141gb", "nvidia-h200-sxm", "nvidia-b200", "as
 EIGHT_BITS = (PUBLISHED, "w8a8-int8")  # the first that a card multiplies
 HEADINGS: tuple[Text, ...] = (
     common("card"), common("number-of-cards"), say("weights-cut"),
-    say("per-token-tpot"), say("first-token-ttft"),
-    HELD, say("million-output-tokens"))
+    say("per-token-tpot"), say("first-token-ttft"), HELD, say("million-output-tokens"))
 DIGITS = {"tpot": 2, "ttft": 3}  # significant, of the times by name
 NOTHING = "–"
 

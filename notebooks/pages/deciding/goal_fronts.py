@@ -151,8 +151,7 @@ def prices(page: Page) -> None:
            for (pace, _), each in zip(found, rows, strict=True)],
           {"pace": say("tpot-at-most"), "deployment": common("deployment"),
            "cost": say("cost-interval-of-tokens", currency=currency_of(page)),
-           "throughput_per_card": common("per-card-interval"),
-           "limited": say("what-binds")})
+           "throughput_per_card": common("per-card-interval"), "limited": say("what-binds")})
 
 
 def break_even(page: Page) -> None:
@@ -176,8 +175,7 @@ def break_even(page: Page) -> None:
             "equal": fmt_fixed(equal)}))
     table([row for _, row in sorted(rows, key=lambda pair: -pair[0])], {
         "device": common("device"), "plan": common("weights-and-layout"),
-        "throughput": say("most-per-card"),
-        "price": say("price-of-card-h", currency=currency),
+        "throughput": say("most-per-card"), "price": say("price-of-card-h", currency=currency),
         "cost": say("cost-of-tokens", currency=currency),
         "equal": say("price-at-which-it-would", currency=currency),
     }, wide=True, folded=say("every-other-card"), first=FIRST)

@@ -195,8 +195,7 @@ def whole(matrix: Sequence[Cell]) -> None:
              say("download-all-fields-csv"))
     columns: dict[str, Text] = {
         "device": say("device-precision"), "cards": common("number-of-cards"),
-        "pace": common("ms-per-token"), "layout": common("layout"),
-        "cost": common("cost")}
+        "pace": common("ms-per-token"), "layout": common("layout"), "cost": common("cost")}
     for count in sorted({cell.users for cell in matrix}):
         asked = [cell for cell in matrix if cell.users == count]
         single = sum(cell.servers == 1 for cell in asked)

@@ -41,11 +41,9 @@ RUNS: dict[str, tuple[str, tuple[str, ...], str]] = {
 OPEN, REST = 6, common("other-rows")  # of a table of many rows
 HELD = {"s0": "vllm", "s1": "vllm"}
 WHAT: dict[str, Text] = {
-    "README.md": say("what-is-where-predicted-and"),
-    "cluster.env": say("what-operator-sets"),
+    "README.md": say("what-is-where-predicted-and"), "cluster.env": say("what-operator-sets"),
     "deployment.json": say("settings-with-reasons-predictions-thresholds"),
-    "nodes": say("script-and-environment-per-node"),
-    "router": say("before-several-servers"),
+    "nodes": say("script-and-environment-per-node"), "router": say("before-several-servers"),
     "monitoring": say("scraping-alerts-unit-tests-of"),
     "bench": say("measurements-with-what-is-predicted")}
 NAMES = re.compile(r"--[a-z][a-z0-9-]*|[a-z]+:[a-z_]+|[A-Za-z]+(?:_[A-Za-z0-9]+)+")
@@ -324,8 +322,7 @@ def in_an_engine() -> None:
     table([{"what": what, "fired": ", ".join(rows[key].get("alerts", ())) or common("none"),
             "ok": common("yes-plain") if rows[key]["ok"] else common("no-plain")}
            for key, what in SITUATIONS.items()],
-          {"what": say("server"), "fired": say("alerts-that-fired"),
-           "ok": say("as-expected")})
+          {"what": say("server"), "fired": say("alerts-that-fired"), "ok": say("as-expected")})
 
 
 ENGINE = Path(__file__).with_name("engine.json")  # written by make engine
@@ -333,14 +330,10 @@ TRIED = {"start": ("seconds",), "metrics": ("exported", "named"), "bench": ("run
          "calibrate": ("runs",), "parsed": ("lines", "deployments", "parsed"),
          "configured": ("whole", "partly")}
 SITUATIONS: dict[str, Text] = {
-    "healthy": say("half-of-planned-requests"),
-    "full": say("four-times-planned-requests-full"),
+    "healthy": say("half-of-planned-requests"), "full": say("four-times-planned-requests-full"),
     "stopped": say("stopped")}
 WORDS: dict[str, Text] = {
-    "one": say("step-alone"),
-    "half": say("half-of-concurrency"),
-    "planned": say("concurrency-and-lengths-as-planned"),
-    "rate": say("independent-arrivals"),
-    "shorter": say("half-of-either-length"),
-    "spread": say("lengths-that-vary"),
+    "one": say("step-alone"), "half": say("half-of-concurrency"),
+    "planned": say("concurrency-and-lengths-as-planned"), "rate": say("independent-arrivals"),
+    "shorter": say("half-of-either-length"), "spread": say("lengths-that-vary"),
     "prefix": say("prompts-that-begin-alike")}

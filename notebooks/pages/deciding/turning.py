@@ -68,8 +68,7 @@ NARROW = (("TP8×DP2", "TP8×DP2"), ("TP16", "TP16"))
 POOLED = (say("one-pool"), say("two-pools"))
 WIDTH = (("BF16", "BF16"), ("W8A8", "W8A8"))
 CASES = (
-    Case(say("link-rate-for-tp16"),
-         "s0-scenario-1", (), TP16, "all_links", "tpot", NARROW),
+    Case(say("link-rate-for-tp16"), "s0-scenario-1", (), TP16, "all_links", "tpot", NARROW),
     Case(say("link-rate-for-tp16-in-w8a8"),
          "s0-scenario-1", FITTING, TP16, "all_links", "tpot", NARROW),
     Case(say("network-latency-for-tp16"),
@@ -104,8 +103,7 @@ CASES = (
          margin=TENTH, span="2,1000000"),
 )
 PRICED = (
-    (say("utilisation-for-h200"), "h200-r1-sglang-tp8"),
-    (say("same-of-v32"), "h200-v32-vllm-dp8"),
+    (say("utilisation-for-h200"), "h200-r1-sglang-tp8"), (say("same-of-v32"), "h200-v32-vllm-dp8"),
 )
 SERVICE = "deepseek-api"
 CHOICES = (
@@ -200,8 +198,7 @@ def choices(cases: Sequence[Case] = CHOICES) -> None:
             "inputs": join(("; ", "；"), told) if told else common("none")})
     table(rows, {"choice": say("choice"), "taken": say("taken-now"),
                  "cost": say("card-hours"), "perfect": say("knowing-all-saves"),
-                 "own": say("running-one-first"),
-                 "inputs": say("measuring-input")}, wide=True)
+                 "own": say("running-one-first"), "inputs": say("measuring-input")}, wide=True)
 
 
 def _now(plan: Plan, path: Path) -> str:

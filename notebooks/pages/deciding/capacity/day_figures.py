@@ -54,8 +54,7 @@ def loads(days: Sequence[tuple[Mapping[str, str], Sequence[float]]], lang: str) 
                     color=figures.PALETTE[place], label=name[lang])
     axes.axhline(1, color=figures.INK, lw=0.8)
     axes.set(xlim=(0, HOURS), ylim=(0, 2.9), xticks=range(0, HOURS + 1, 3),
-             xlabel=say("hour")[lang == "zh"],
-             ylabel=say("rate-over-day-mean")[lang == "zh"])
+             xlabel=say("hour")[lang == "zh"], ylabel=say("rate-over-day-mean")[lang == "zh"])
     axes.legend(loc="upper left", fontsize=8)
     return drawing
 
@@ -84,8 +83,7 @@ def hits(tokens: Sequence[float], share: Sequence[float], tiers: Sequence[tuple[
         axes.annotate(f"{names[name][zh]}: {100 * each:.0f}%", (at, 100 * each), fontsize=8.5,
                       xytext=(-6, -16 - 13 * place), textcoords="offset points", ha="right")
     axes.set(xscale="log", ylim=(0, 100),
-             xlabel=say("tokens-kept-per-replica")[zh],
-             ylabel=say("prompt-tokens-found")[zh])
+             xlabel=say("tokens-kept-per-replica")[zh], ylabel=say("prompt-tokens-found")[zh])
     figures.log_ticks(axes.xaxis, min(tokens), max(tokens))
     axes.legend(loc="upper left", fontsize=8.5)
     return drawing

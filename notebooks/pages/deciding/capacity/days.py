@@ -136,8 +136,7 @@ def percentiles(page: Asked) -> None:
     for row in rows:
         for name in ("mean", "first", "pace", "later"):
             row[name] = str(row[name]).replace(" | ", " · ")
-    table(rows, {"prompt": say("prompt"), "rate": common("request-s"),
-                 "busy": say("of-saturation"),
+    table(rows, {"prompt": say("prompt"), "rate": common("request-s"), "busy": say("of-saturation"),
                  "mean": say("ttft-formula-run"),
                  "first": ("TTFT p99", "TTFT p99"), "pace": ("TPOT", "TPOT"),
                  "later": ("TPOT p99", "TPOT p99")}, wide=True)
@@ -175,6 +174,5 @@ def minutes(page: Asked, found: Day) -> None:
         rows.append({"variation": fmt_sig(variation, 2), "most": fmt_sig(most),
                      "ttft": fmt_time(run.ttft), "tpot": fmt_time(run.tpot)})
     table(rows, {"variation": say("variation-of-minute-rate"),
-                 "most": say("request-s-within-limits"),
-                 "ttft": say("ttft-p99-simulated-at-it"),
+                 "most": say("request-s-within-limits"), "ttft": say("ttft-p99-simulated-at-it"),
                  "tpot": say("tpot-p99-simulated-at-it")})

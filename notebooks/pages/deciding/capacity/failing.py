@@ -31,8 +31,7 @@ Text = tuple[str, str]
 SERVERS = 48  # of 384 cards
 LIFETIMES = 400.0  # of a server, in the simulation
 CHECKED = ((2, 4, 1), (8, 1, 1), (1, 8, 2))  # groups, servers of each, spares
-CASES = (("low", say("worse-ends")), ("central", say("as-expected")),
-         ("high", say("better-ends")))
+CASES = (("low", say("worse-ends")), ("central", say("as-expected")), ("high", say("better-ends")))
 LEVELS = (0.99, 0.999)
 
 
@@ -76,8 +75,7 @@ def wide_and_narrow(scenario: catalogue.Scenario) -> None:
                         for level, count in zip(LEVELS, spares, strict=True)}})
     columns: dict[str, str | Text] = {
         "servers": say("servers-of-group"), "groups": say("groups"),
-        "share": common("throughput-available"),
-        "range": say("at-ends-of-inputs"),
+        "share": common("throughput-available"), "range": say("at-ends-of-inputs"),
         "one": say("with-one-on-standby"),
         **{f"spares{level}": say("spares-for-all-but-one",
                                  level=fmt_percent(level)) for level in LEVELS}}

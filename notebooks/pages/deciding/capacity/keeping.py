@@ -27,8 +27,7 @@ from notebooks.show.numbers import fmt_bytes, fmt_fixed, fmt_int, fmt_percent, f
 common = messages("common")
 say = messages("pages/deciding/capacity/keeping")
 
-NAMES = {"device": say("on-cards"), "host": common("host-memory"),
-         "storage": say("drives")}
+NAMES = {"device": say("on-cards"), "host": common("host-memory"), "storage": say("drives")}
 STORAGE = 4e12  # of a server's drives for caches, in the table [B]
 SHARES = (0.1, 0.2, 0.4, 0.8)  # of the cards' cache, with which runs are made
 USERS, TURNS_SIMULATED, THOUGHT = 40, 4000, 60.0
@@ -61,8 +60,7 @@ def tiers(page: Asked, found: Day, turns: int) -> list[Cached]:
             "from": f"{fmt_sig(tier.break_even / 1e9)} GB/s",
             "replicas": str(one.replicas or "–")})
     table(rows, {"tier": say("up-to"), "tokens": say("tokens-per-replica"),
-                 "time": say("kept-for-min"),
-                 "found": say("returns-found-there"),
+                 "time": say("kept-for-min"), "found": say("returns-found-there"),
                  "hits": say("hits-all-tiers-so-far"),
                  "fetch": say("fetch"), "again": say("compute-again"),
                  "from": say("pays-from"), "replicas": say("replicas")},
@@ -180,10 +178,8 @@ def buying(page: Asked) -> None:
                  plain.regrets[row].max()) else "–"}
             for row, (name, layout) in enumerate(zip(plain.candidates, found, strict=True))]
     table(rows, {"layout": say("layout-of-replica"), "cards": common("number-of-cards"),
-                 "low, high": say("little-load-fast"),
-                 "central, central": say("as-expected"),
-                 "high, low": say("much-load-slow"),
-                 "regret": say("largest-regret")})
+                 "low, high": say("little-load-fast"), "central, central": say("as-expected"),
+                 "high, low": say("much-load-slow"), "regret": say("largest-regret")})
     rows, hour = [], card_hour(page.scenario.device)
     for late in LATER:
         one = chosen(found, page.load, page.requests, GROWTH, late)
@@ -192,10 +188,8 @@ def buying(page: Asked) -> None:
                      "worst": fmt_int(round(one.regrets[one.candidates.index(
                          one.least_regret)].max())),
                      "money": _money(one, hour)})
-    table(rows, {"late": say("price-later-over-now"),
-                 "regret": say("least-regret"),
-                 "mean": say("least-mean-cost"),
-                 "central": say("best-as-expected"),
+    table(rows, {"late": say("price-later-over-now"), "regret": say("least-regret"),
+                 "mean": say("least-mean-cost"), "central": say("best-as-expected"),
                  "worst": say("regret-of-first-card-hours"),
                  **({"money": say("in-day", currency=hour.currency)} if hour
                     else {})})

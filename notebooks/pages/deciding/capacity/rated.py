@@ -92,12 +92,9 @@ def table_of_plans() -> None:
     promise = fmt_percent(PROMISE)
     table(rows, {
         "plan": common("deployment"), "said": common("section-line"),
-        "rank": say("fault-tolerance-documented"),
-        "groups": say("groups-servers"),
-        "lost": say("failed-server-takes"),
-        "dark": say("without-answer-year"),
-        "all": say("time-with-all-of-it"),
-        "share": common("throughput-available"),
+        "rank": say("fault-tolerance-documented"), "groups": say("groups-servers"),
+        "lost": say("failed-server-takes"), "dark": say("without-answer-year"),
+        "all": say("time-with-all-of-it"), "share": common("throughput-available"),
         "spares": say("spares-for-all-of-it", promise=promise)}, wide=True)
     narrow, few, wide = fleet("s1-plan-c"), fleet("s1-plan-b"), fleet(*RUNS)
     pipeline = fleet("s0-config-4.2")
@@ -140,8 +137,7 @@ def measures() -> None:
                 row[f"of{place_}"] = say("is-left", left=left)
         rows.append(row)
     table(rows, {"said": common("section-line"), "measure": say("measure"),
-                 "tried": say("taken-as"),
-                 "of0": say("plan-c-as-printed-time"),
+                 "tried": say("taken-as"), "of0": say("plan-c-as-printed-time"),
                  "of1": say("as-it-can-run-ep32")}, wide=True)
 
 

@@ -23,11 +23,9 @@ say = messages("pages/deciding/capacity/scaling")
 
 Text = tuple[str, str]
 BINDS = {"ttft": ("TTFT", "TTFT"), "tpot": ("TPOT", "TPOT"),
-         "memory_capacity": say("memory"),
-         "max_num_seqs": say("requests-of-engine")}
+         "memory_capacity": say("memory"), "max_num_seqs": say("requests-of-engine")}
 RESOURCES = {"memory_bandwidth": common("memory-bandwidth"), "compute": say("compute"),
-             "interconnect": say("links"), "host": say("host"),
-             "launch": say("launches")}
+             "interconnect": say("links"), "host": say("host"), "launch": say("launches")}
 SIZES = {"tensor_parallel": "TP", "pipeline_parallel": "PP", "data_parallel": "DP",
          "expert_parallel": "EP"}
 EVERY = 3  # numbers of cards of which one is not folded
@@ -146,8 +144,7 @@ def layouts(page: Growth) -> None:
     columns: dict[str, str | Text] = {
         "cards": common("number-of-cards"), "layout": say("best-in-one-pool"),
         "requests": say("in-flight"), "per": common("token-s-per-card"),
-        "ttft": "TTFT", "tpot": "TPOT", "binds": common("limit"),
-        "resource": say("step-bound-by"),
+        "ttft": "TTFT", "tpot": "TPOT", "binds": common("limit"), "resource": say("step-bound-by"),
         "pools": say("two-pools-prefill-decode"),
         "two": common("token-s-per-card"), "gain": say("gain")}
     table(rows[1::EVERY], columns, wide=True)

@@ -40,8 +40,7 @@ def growth(lines: Sequence[Line], lang: str) -> Figure:
                          ("--", say("two-pools"))):
         axes.plot([], [], style, color=figures.INK, label=words[zh])
     axes.set(xscale="log", ylim=(0, 1.15 * top),
-             xlabel=common("number-of-cards")[zh],
-             ylabel=say("output-tokens-s-per-card")[zh])
+             xlabel=common("number-of-cards")[zh], ylabel=say("output-tokens-s-per-card")[zh])
     axes.set_xticks(sorted(sizes), [f"{size}" for size in sorted(sizes)], fontsize=8.5)
     axes.minorticks_off()
     axes.legend(loc="upper left", fontsize=8.5)

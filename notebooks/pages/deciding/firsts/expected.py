@@ -27,25 +27,19 @@ HERE = Path(__file__).parents[1]
 KEPT, ENGINE = HERE / "answers.json", HERE / "engine.json"
 ENGINES = {"vllm": "answers", "sglang": "sglang-answers", "ascend": "ascend-answers"}
 DRAFTING = "h200-r1-sglang-mtp"  # the deployment of which drafts are asked
-TEXTS: dict[str, Text] = {"random": say("random-tokens"), "chat": say("chat"),
-                          "code": say("code")}
+TEXTS: dict[str, Text] = {"random": say("random-tokens"), "chat": say("chat"), "code": say("code")}
 QUESTIONS: dict[str, tuple[Text, Text, Text]] = {  # goal -> question, before, expected by hand
-    "r1-500-users-h200": (
-        say("h200-users"), say("h200-users-before"), say("h200-users-expected")),
+    "r1-500-users-h200": (say("h200-users"), say("h200-users-before"), say("h200-users-expected")),
     "r1-million-requests-910c": (
         say("million-requests"), say("million-requests-before"), say("million-requests-expected")),
     "r1-16xh20-throughput": (
         say("h20-throughput"), ("W4A8-INT8", "W4A8-INT8"), say("h20-throughput-expected")),
     "r1-longest-context-8x910b4": (
         say("longest-context"), say("longest-context-before"), say("longest-context-expected")),
-    "drafts": (
-        say("drafts"), say("drafts-before"), say("drafts-expected")),
-    "v3-4x8-h800-pools": (
-        say("pools"), say("pools-before"), say("pools-expected")),
-    "agents-128k-h200": (
-        say("agents"), ("TP2×PP20", "TP2×PP20"), say("agents-expected")),
-    "v32-16x910c": (
-        say("packages"), say("packages-before"), say("packages-expected"))}
+    "drafts": (say("drafts"), say("drafts-before"), say("drafts-expected")),
+    "v3-4x8-h800-pools": (say("pools"), say("pools-before"), say("pools-expected")),
+    "agents-128k-h200": (say("agents"), ("TP2×PP20", "TP2×PP20"), say("agents-expected")),
+    "v32-16x910c": (say("packages"), say("packages-before"), say("packages-expected"))}
 
 
 @cache
@@ -73,8 +67,7 @@ def eight() -> None:
         now = _drafts() if name == "drafts" else _now(name)
         rows.append({"question": question, "before": before, "expected": expected, "now": now})
     table(rows, {"question": say("asked"), "before": say("earlier-edition"),
-                 "expected": say("expected-by-hand"),
-                 "now": say("computed-now")}, wide=True)
+                 "expected": say("expected-by-hand"), "now": say("computed-now")}, wide=True)
     met = [each for each in kept().values() if each]
     number("firsts-goals", len(kept()))
     number("firsts-met", len(met))
