@@ -93,7 +93,8 @@ def picture(page: Deciding) -> None:
     """The tornado of the time per output token."""
     found = page.tornados["tpot"]
     ranged, moving = len(page.plan.knobs), sum(bar.name != OWN for bar in found.bars)
-    show(*say("of-inputs-have-range-here", inputs=len(input_symbols()), ranged=ranged, moving=moving))
+    show(*say("of-inputs-have-range-here", inputs=len(input_symbols()), ranged=ranged,
+              moving=moving))
     labels = {bar.name: label(bar.name, page.plan) for bar in found.bars}
     ends = {bar.name: _range(bar, page.plan) for bar in found.bars}
     draw(partial(_drawn, found, labels, ends))
