@@ -10,11 +10,15 @@ from matplotlib.figure import Figure
 
 import catalogue
 from catalogue.entries.hardware import Device
+from catalogue.messages import messages
 from catalogue.reading.values import Value
 from notebooks.pages.catalogue.tables import hardware
 from notebooks.show import figures
 from notebooks.show.display import LANGUAGES, figure, number, table, written
 from notebooks.show.numbers import fmt_fixed, fmt_sig
+
+common = messages("common")
+say = messages("pages/catalogue/all-devices")
 
 Text = tuple[str, str]
 GIBI, GIGA, TERA = 2**30, 1e9, 1e12
@@ -73,11 +77,10 @@ def accelerators(cards: Sequence[Device]) -> None:
           **{dtype: _peak(card, dtype) for dtype in ("bf16", "fp8", "int8", "fp4")},
           "ridge": fmt_fixed(ridge, 0) if (ridge := hardware.ridge(card, "bf16")) else "",
           "power": _power(card)} for card in cards],
-        {"name": ("device", "设备"), "vendor": ("vendor", "厂商"),
-         "memory": ("memory (GiB)", "显存（GiB）"),
-         "bandwidth": ("bandwidth (TB/s)", "带宽（TB/s）"), "bf16": "BF16", "fp8": "FP8",
-         "int8": "INT8", "fp4": "FP4", "ridge": ("ridge (FLOP/B)", "脊点（FLOP/B）"),
-         "power": ("power (W)", "功耗（W）")}, sortable=True, wide=True)
+        {"name": common("device"), "vendor": say("vendor"), "memory": say("memory-gib"),
+         "bandwidth": say("bandwidth-tb-s"), "bf16": "BF16", "fp8": "FP8",
+         "int8": "INT8", "fp4": "FP4", "ridge": say("ridge-flop-b"),
+         "power": say("power-w")}, sortable=True, wide=True)
 
 
 def processors(hosts: Sequence[Device]) -> None:
@@ -88,11 +91,10 @@ def processors(hosts: Sequence[Device]) -> None:
           "cores": _scaled(host.cores, 1), "clock": _scaled(host.clock, GIGA, 2),
           "bf16": _peak(host, "bf16"), "int8": _peak(host, "int8"), "power": _power(host)}
          for host in hosts],
-        {"name": ("processor", "处理器"), "vendor": ("vendor", "厂商"),
-         "bandwidth": ("bandwidth (GB/s)", "带宽（GB/s）"), "cores": ("cores", "核数"),
-         "clock": ("clock (GHz)", "主频（GHz）"),
-         "bf16": ("matrix BF16 (TFLOPS)", "矩阵 BF16（TFLOPS）"),
-         "int8": ("matrix INT8 (TOPS)", "矩阵 INT8（TOPS）"), "power": ("power (W)", "功耗（W）")},
+        {"name": say("processor"), "vendor": say("vendor"),
+         "bandwidth": say("bandwidth-gb-s"), "cores": common("cores"), "clock": say("clock-ghz"),
+         "bf16": say("matrix-bf16-tflops"),
+         "int8": say("matrix-int8-tops"), "power": say("power-w")},
         sortable=True, wide=True)
 
 
@@ -129,8 +131,8 @@ def map_of_cards(cards: Sequence[Device]) -> None:
         for vendor in vendors:
             ax.plot([], [], "o", color=colours[vendor], label=vendor[at])
         ax.set(xscale="log", yscale="log", xlim=BANDWIDTHS, ylim=PEAKS,
-               xlabel=("memory bandwidth (TB/s)", "显存带宽（TB/s）")[at],
-               ylabel=("BF16, dense (TFLOPS)", "BF16 稠密算力（TFLOPS）")[at])
+               xlabel=say("memory-bandwidth-tb-s")[at],
+               ylabel=say("bf16-dense-tflops")[at])
         _ridges(ax)
         ax.set_xticks([0.5, 1, 2, 4, 8], ["0.5", "1", "2", "4", "8"])
         ax.set_yticks([100, 200, 500, 1000, 2000], ["100", "200", "500", "1,000", "2,000"])
@@ -167,5 +169,5 @@ def disagreements(devices: Sequence[Device]) -> None:
     table([hardware.disputed_row(item)
            | {"name": _link(device), "other": hardware.without_range(written(item.other))}
            for device, item in far],
-          {"name": ("device", "设备")} | hardware.DISPUTED, sortable=True, wide=True,
-          folded=("The other figures", "其余数值"), first=SHOWN)
+          {"name": common("device")} | hardware.DISPUTED, sortable=True, wide=True,
+          folded=say("other-figures"), first=SHOWN)

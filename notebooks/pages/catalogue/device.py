@@ -7,6 +7,7 @@ from typing import Any
 
 import catalogue
 from catalogue.entries.hardware import Device
+from catalogue.messages import messages
 from catalogue.reading.amounts import human
 from catalogue.reading.values import Value
 from notebooks.pages.catalogue.runs import formats_table
@@ -14,44 +15,42 @@ from notebooks.pages.catalogue.tables import hardware, mechanisms
 from notebooks.show.display import Footnotes, citation, draw, show, sourced, table, written
 from notebooks.show.numbers import fmt_bytes, fmt_fixed, fmt_percent, fmt_written
 
+common = messages("common")
+say = messages("pages/catalogue/device")
+
 Text = tuple[str, str]
 PHASES: dict[str, Text] = {
-    "dispatch": ("dispatch", "分发"), "combine": ("combine", "合并"),
-    "both": ("dispatch + combine", "分发+合并")}
-MODES: dict[str, Text] = {"low-latency": ("low latency", "低延迟"), "normal": ("normal", "常规")}
+    "dispatch": common("dispatch"), "combine": common("combine"), "both": say("dispatch-combine")}
+MODES: dict[str, Text] = {"low-latency": common("low-latency"), "normal": common("normal")}
 RATE: dict[str, Text] = {
-    "kernel": ("kernel", "算子"), "dtype": ("dtype", "数据类型"), "rows": ("rows", "行数"),
-    "rate": ("median (range)", "中位数（范围）"), "share": ("share", "占比"),
-    "samples": ("samples", "样本数"), "source": ("source", "来源")}
+    "kernel": common("kernel"), "dtype": say("dtype"), "rows": common("rows"),
+    "rate": say("median-range"), "share": common("share"),
+    "samples": say("samples"), "source": common("source")}
 COLLECTIVE: dict[str, Text] = {
-    "operation": ("operation", "操作"), "ranks": ("ranks", "rank 数"),
-    "nodes": ("nodes", "服务器数"), "payload": ("payload", "数据量"), "time": ("time", "时间"),
-    "rate": ("bus bandwidth", "总线带宽"), "algorithm": ("algorithm, path", "算法或路径"),
-    "source": ("source", "来源")}
+    "operation": common("operation"), "ranks": common("ranks"),
+    "nodes": say("nodes"), "payload": common("payload"), "time": common("time"),
+    "rate": say("bus-bandwidth"), "algorithm": say("algorithm-path"), "source": common("source")}
 EXCHANGE: dict[str, Text] = {
-    "phase": ("phase", "阶段"), "mode": ("mode", "模式"), "ranks": ("ranks", "rank 数"),
-    "tokens": ("tokens per rank", "每 rank token 数"), "dtype": ("sent as", "传输数据类型"),
-    "time": ("time", "时间"), "rate": ("bandwidth", "带宽"), "source": ("source", "来源")}
+    "phase": common("phase"), "mode": say("mode"), "ranks": common("ranks"),
+    "tokens": say("tokens-per-rank"), "dtype": say("sent-as"),
+    "time": common("time"), "rate": common("bandwidth"), "source": common("source")}
 
 
 def at_a_glance(card: Device) -> None:
     """The card in a sentence: memory, bandwidth, peak, and where the one gives way to the other."""
     maker = hardware.vendor(card)
-    by = f"{maker[1]} " if maker[1].isascii() else maker[1]
+    by = maker[0], f"{maker[1]} " if maker[1].isascii() else maker[1]
     if card.type == "host":
         speed = human(card.memory_bandwidth.value, "B/s", digits=4)
-        show(f"A host processor by {maker[0]}. One socket reads its memory at **{speed}** at most.",
-             f"{by}的主机处理器，单路内存带宽至多 **{speed}**。")
+        show(*say("host-in-a-sentence", speed=speed, maker=by))
     else:
-        _accelerator(card, maker[0], by)
+        _accelerator(card, by)
     if card.note:
         show(card.note["en"], card.note["zh"])
     if card.dies and card.die:
         die = catalogue.load_device(card.die)
-        show(f"Software sees {card.dies.value} devices, so a deployment names the die, "
-             f"[{die.name['en']}]({die.id}.ipynb) (`{die.id}`), and counts dies.",
-             f"软件看到的是 {card.dies.value} 个设备，因此部署文件应写单个 die，即"
-             f"[{die.name['zh']}]({die.id}.ipynb)（`{die.id}`），数量按 die 计。")
+        show(*say("package-of-dies", dies=int(card.dies.value), die=die.id,
+                  name=(die.name["en"], die.name["zh"])))
 
 
 def deployments(card: Device) -> None:
@@ -68,16 +67,14 @@ def deployments(card: Device) -> None:
                          "cards": one.devices,
                          "stored": (one.precision.name["en"], one.precision.name["zh"])})
     if not rows:
-        show("No deployment of this book runs on it; [](#own) says how to compute one.",
-             "本书尚无运行在这种卡上的部署；如何自行计算，见[](#own)。")
+        show(*say("no-deployment-names-this-card"))
         return
-    show("Deployments in this book that name this card; their pages say whether they load.",
-         "本书中写明用这种卡的部署；能否加载，见各自的页面。")
-    table(rows, {"title": ("deployment", "部署"), "cards": ("cards", "卡数"),
-                 "model": ("model", "模型"), "stored": ("stored as", "存储精度")})
+    show(*say("deployments-that-name-this-card"))
+    table(rows, {"title": common("deployment"), "cards": common("number-of-cards"),
+                 "model": common("model"), "stored": common("stored-as")})
 
 
-def _accelerator(card: Device, maker: str, by: str) -> None:
+def _accelerator(card: Device, maker: Text) -> None:
     peaks = {name: peak for name in hardware.WEIGHT_BYTES
              if (peak := getattr(card.matrix_peak, name))}
     dtype = next(name for name in ("bf16", "fp16", *peaks) if name in peaks)
@@ -88,15 +85,9 @@ def _accelerator(card: Device, maker: str, by: str) -> None:
     memory = fmt_bytes(size, "GiB", 0 if size % 2**30 == 0 else 1)
     speed, once = human(bandwidth, "B/s", digits=4), fmt_fixed(size / bandwidth * 1e3, 0)
     rows = fmt_fixed(ridge * hardware.WEIGHT_BYTES[dtype] / 2, 0)
-    what = "card" if card.dies is None else "package"
-    show(f"A {what} by {maker}: **{memory}** of memory, read at **{speed}**, and **{peak}** of "
-         f"dense {dtype.upper()}. Reading all of the memory once takes at least {once} ms. Below "
-         f"about {rows} tokens, a {dtype.upper()} matmul is limited by memory; above, by the "
-         f"matrix unit (ridge point: {fmt_fixed(ridge, 0)} FLOP/B).",
-         f"{by}出品：显存 **{memory}**，带宽 **{speed}**，{dtype.upper()} 稠密算力 **{peak}**。"
-         f"把显存完整读一遍至少需要 {once} ms。做 {dtype.upper()} 矩阵乘时，一步少于约 "
-         f"{rows} 个 token 受限于显存带宽，多于此数受限于矩阵单元（脊点 {fmt_fixed(ridge, 0)} "
-         "FLOP/B）。")
+    show(*say("card-in-a-sentence", memory=memory, speed=speed, peak=peak, dtype=dtype.upper(),
+              once=once, rows=rows, ridge=fmt_fixed(ridge, 0),
+              package=card.dies is not None, maker=maker))
 
 
 def values_and_sources(card: Device) -> None:
@@ -108,76 +99,58 @@ def disagreements(card: Device) -> None:
     """Other figures that sources give for the same values."""
     disputed = hardware.disagreements(card)
     if not disputed:
-        show("No other figures were found.", "未见其他数值。")
+        show(*say("no-other-figures-were-found"))
         return
-    show("The factor is the other figure over the one that this book uses.",
-         "“倍数”为另一数值除以本书采用值。")
+    show(*say("factor-is-other-figure-over"))
     table(map(hardware.disputed_row, disputed), hardware.DISPUTED, wide=True)
 
 
 def roofline(card: Device) -> None:
     """Attainable rate over operations per byte, with the matmuls measured on it."""
     if not hardware.levels_of(card):
-        show("No peak rate of this processor has a source yet.", "该处理器的峰值算力尚无来源。")
+        show(*say("no-peak-has-a-source"))
         return
     measured = hardware.benchmarks(card)
     draw(hardware.roofline(card, measured))
     if hardware.matmuls(card, measured):
-        show("Points are matmuls measured on this card, placed as if they read nothing but "
-             "weights, at twice the rows over the bytes of a weight. A range can reach above the "
-             "slope: one point stands for several numbers of rows, and small matrices stay in the "
-             "L2 cache.",
-             "点为本卡实测的矩阵乘，横坐标按只读权重计，即行数的两倍除以每个权重的字节数。范围可能"
-             "越过斜线：一个点代表若干种行数，小矩阵又能留在 L2 缓存里。")
+        show(*say("points-of-roofline"))
 
 
 def kernels(card: Device) -> None:
     """What its kernels were measured to reach, or those of the card that stands in for it."""
     if card.type != "host":
-        formats_table(card, folded=("Which precisions run on it, by which engine and kernel",
-                                    "哪些精度能运行，由哪个引擎、哪个算子"))
+        formats_table(card, folded=say("which-precisions-run-on-it"))
     measured = hardware.benchmarks(card)
     if measured is None:
-        show("No measurement of its kernels was found. The script of [](../../measure.md) makes "
-             "one.", "未找到它的算子实测，可用[](../../measure.md)一页的脚本测出。")
+        show(*say("no-measurement-of-its-kernels"))
         return
     origin = hardware.measured_on(measured, card)
     _where_measured(card, origin)
     if measured.note:
         show(measured.note["en"], measured.note["zh"])
     if measured.rates:
-        show("Rows are those of the activations: tokens per expert of a grouped matmul or MoE "
-             "block, requests of MLA in decode, tokens of a prompt in prefill. The share is that "
-             "of the dense peak of the row's dtype, or for rates in bytes that of the bandwidth.",
-             "“行数”指激活矩阵的行数：分组矩阵乘与 MoE 块为每专家 token 数，MLA 解码为请求数，MLA "
-             "预填充为提示的 token 数。“占比”以该行数据类型的稠密峰值为分母；"
-             "以字节计的速率以相应带宽为分母。")
+        show(*say("rows-and-shares-of-kernels"))
         notes = Footnotes()
         marks = _marks(notes, (((rate.kernel, rate.dtype, rate.weights, rate.rate.unit), rate.rate)
                                for rate in measured.rates))
         _noted([_rate_row(rate, mark, origin)
                 for rate, mark in zip(measured.rates, marks, strict=True)], RATE, notes)
     if measured.times:
-        show("Costs that do not depend on the size of the work:", "与工作量无关的固定开销：")
+        show(*say("fixed-costs"))
         table([{"kernel": hardware.KERNELS[entry.kernel], "time": written(entry.time),
                 "source": citation(entry.time)} for entry in measured.times],
-              {"kernel": ("cost", "开销"), "time": ("time (range)", "时间（范围）"),
-               "source": ("source", "来源")}, wide=True)
+              {"kernel": say("cost"), "time": say("time-range"),
+               "source": common("source")}, wide=True)
 
 
 def _where_measured(card: Device, origin: Device) -> None:
     """On which card the rates were measured, where it is another one."""
     if card.die == origin.id:
-        show(f"Measured on one die, [{origin.name['en']}]({origin.id}.ipynb); rates and shares "
-             "are of one die.",
-             f"以下在单个 die（[{origin.name['zh']}]({origin.id}.ipynb)）上测得，速率与占比均按"
-             "单个 die 计。")
+        show(*say("measured-on-one-die", origin=origin.id,
+                  name=(origin.name["en"], origin.name["zh"])))
     elif origin is not card:
-        show("Nothing was found for this very device: all rates were measured on "
-             f"[{origin.name['en']}]({origin.id}.ipynb) and the shares are of what that one has. "
-             "That this one reaches the same shares is an assumption.",
-             f"没有找到本型号自己的实测：以下均在[{origin.name['zh']}]({origin.id}.ipynb)上测得，占比"
-             "也以它的标称值为准。本型号能达到同样的占比，只是假设。")
+        show(*say("measured-on-another-card", origin=origin.id,
+                  name=(origin.name["en"], origin.name["zh"])))
 
 
 def _marks(notes: Footnotes, entries: Iterable[tuple[Any, Value]]) -> Iterator[str]:
@@ -218,10 +191,7 @@ def collectives(card: Device) -> None:
     operations = measured.collectives if measured else []
     exchanges = measured.expert_exchange if measured else []
     if operations:
-        show("Bus bandwidth is payload over time, times 2(n − 1)/n for all-reduce and (n − 1)/n "
-             "for all-gather, reduce-scatter and all-to-all; n is the number of ranks.",
-             "总线带宽（bus bandwidth）为数据量除以时间，all-reduce 再乘 2(n − 1)/n，all-gather、"
-             "reduce-scatter 与 all-to-all 再乘 (n − 1)/n；n 为 rank 数。")
+        show(*say("bus-bandwidth-explained"))
         notes = Footnotes()
         _noted([{"operation": entry.operation, "ranks": entry.ranks, "nodes": entry.nodes,
                  "payload": entry.payload.written if entry.payload else "",
@@ -229,19 +199,16 @@ def collectives(card: Device) -> None:
                  **_timed(entry.time, entry.bus_bandwidth, notes)}
                 for entry in operations], COLLECTIVE, notes)
     if exchanges:
-        show("The all-to-all of a mixture of experts (MoE): dispatch sends tokens to their "
-             "experts, combine brings the results back. Times and rates are per rank.",
-             "混合专家（MoE）的 all-to-all：分发（dispatch）把 token 送往专家，合并（combine）把"
-             "结果取回。时间与带宽均按每个 rank 计。")
+        show(*say("expert-exchange-explained"))
         notes = Footnotes()
         _noted([{"phase": PHASES[entry.phase], "mode": MODES[entry.mode], "ranks": entry.ranks,
                  "tokens": entry.tokens, "dtype": (entry.dtype or "").upper(),
                  **_timed(entry.time, entry.bandwidth, notes)} for entry in exchanges],
                EXCHANGE, notes)
     if card.type == "host":
-        show("A host processor takes part in neither.", "主机处理器不参与这两类通信。")
+        show(*say("host-takes-no-part"))
     elif not operations and not exchanges:
-        show("None was found for this card.", "未找到该卡的数据。")
+        show(*say("no-collectives-were-found"))
 
 
 def _sharing(identifier: str) -> int:
@@ -255,13 +222,12 @@ def priors_of_mechanisms(card: Device) -> None:
     """The mechanisms that an estimate takes for it, with ranges and sources."""
     priors = mechanisms.of_device(card)
     if priors is None:
-        show("There are none for a device of this type.", "没有适用于这类设备的机制参数。")
+        show(*say("no-mechanisms-for-this-type"))
         return
     sharing = _sharing(priors.id)
     if card.mechanisms is None or sharing > 1:
-        show(f"The values apply to the class *{priors.name['en']}*, which covers {sharing} devices "
-             "of the catalogue.",
-             f"以下为一类设备共用的取值：{priors.name['zh']}，目录中有 {sharing} 种设备采用。")
+        show(*say("values-of-a-class", sharing=sharing,
+                  name=(priors.name["en"], priors.name["zh"])))
     if priors.note:
         show(priors.note["en"], priors.note["zh"])
-    sourced(mechanisms.rows(priors), wide=True, folded=("Every mechanism", "全部机制参数"))
+    sourced(mechanisms.rows(priors), wide=True, folded=say("every-mechanism"))

@@ -8,7 +8,11 @@ from typing import Any
 
 from catalogue.engines.engine import Block, Engine, launch_blocks, load_engine
 from catalogue.engines.history import Entry, State
+from catalogue.messages import join, messages
 from notebooks.show.display import table
+
+common = messages("common")
+say = messages("pages/catalogue/engines")
 
 Text = tuple[str, str]
 MARKS = {"accepted": "●", "deprecated": "◐", "choice": "✗", "type": "✗", "unlisted": "✗",
@@ -17,21 +21,20 @@ TAKEN, STOPS = ("accepted", "deprecated"), ("unknown", "choice", "type")
 REFUSED = ("choice", "type", "unlisted")
 LONGEST = 12  # values that are listed one by one
 KINDS: dict[str, Text] = {
-    "arguments": ("arguments", "命令行参数"), "variables": ("variables", "环境变量"),
-    "options": ("keys", "配置键"), "metrics": ("metrics", "指标")}
+    "arguments": say("arguments"), "variables": say("variables"),
+    "options": say("keys"), "metrics": say("metrics")}
 CHANGES: dict[str, Text] = {
-    "type": ("type", "类型"), "default": ("default", "默认值"), "choices": ("choices", "可选值"),
-    "known": ("listed values", "列出的值"), "negatable": ("`--no-` form", "`--no-` 形式"),
-    "aliases": ("aliases", "别名"), "deprecated": ("deprecated", "弃用"),
-    "dynamic": ("set at run time", "运行时决定"), "hidden": ("hidden", "隐藏"),
-    "required": ("required", "必填"), "open_choices": ("choices", "可选值"),
-    "v0": ("V0 only", "仅 V0")}
+    "type": common("type"), "default": say("default"), "choices": say("choices"),
+    "known": say("listed-values"), "negatable": say("negated-form"),
+    "aliases": say("aliases"), "deprecated": say("deprecated"),
+    "dynamic": say("set-at-run-time"), "hidden": say("hidden"),
+    "required": say("required"), "open_choices": say("choices"), "v0": say("v0-only")}
 TYPES: dict[str | None, Text] = {
-    "counter": ("counter", "计数器"), "gauge": ("gauge", "瞬时值"),
-    "histogram": ("histogram", "直方图"), "info": ("info", "信息"),
-    "summary": ("summary", "摘要"), None: ("–", "–")}
-OPEN, REST = 5, ("The other rows", "其余各行")  # of a long table
-FOLDED = ("Show the table; it can be sorted and filtered", "展开表格，可排序、筛选")
+    "counter": say("counter"), "gauge": say("gauge"),
+    "histogram": say("histogram"), "info": say("info"),
+    "summary": say("summary-metric"), None: ("–", "–")}
+OPEN, REST = 5, common("other-rows")  # of a long table
+FOLDED = common("show-table-it-can-be")
 
 
 @dataclass
@@ -137,9 +140,9 @@ def release_table(engines: Iterable[Engine]) -> None:
             "date": release.date, "sha": f"`{release.sha256[:12]}`",
             **{kind: str(standing(engine, kind, release.version) or "–") for kind in KINDS}}
            for engine in engines for release in engine.releases],
-          {"engine": ("engine", "引擎"), "version": ("release", "版本"),
-           "date": ("uploaded", "发布日期"), **KINDS, "sha": ("SHA-256", "SHA-256")},
-          folded=("The pinned releases, with what was found in each", "各选定版本及其中的条目数"))
+          {"engine": common("engine"), "version": say("release"),
+           "date": say("uploaded"), **KINDS, "sha": ("SHA-256", "SHA-256")},
+          folded=say("pinned-releases"))
 
 
 def setting_table(settings: Settings, engine: Engine) -> None:
@@ -147,7 +150,7 @@ def setting_table(settings: Settings, engine: Engine) -> None:
     table([{"name": f"`{name}`", "value": setting.shown,
             **{version: MARKS[verdict] for version, verdict in setting.verdicts.items()}}
            for name, setting in sorted(settings.items()) if not setting.never],
-          {"name": ("setting", "设置"), "value": ("value", "取值"),
+          {"name": common("setting"), "value": common("value"),
            **{version: version for version in engine.versions}}, wide=True, turned=True,
           folded=REST, first=OPEN)
 
@@ -159,8 +162,8 @@ def never_table(documents: Mapping[str, Settings]) -> None:
             "near": ", ".join(f"`{name}`" for name in setting.engine.near(setting.name, 2)) or "–"}
            for document, of in documents.items() for setting in of.values()
            if setting.engine and setting.never],
-          {"where": ("document: section", "文档：章节"), "name": ("setting", "设置"),
-           "value": ("value", "取值"), "near": ("similar name", "相近的名称")}, wide=True,
+          {"where": say("document-section"), "name": common("setting"),
+           "value": common("value"), "near": say("similar-name")}, wide=True,
           folded=REST, first=OPEN)
 
 
@@ -170,8 +173,8 @@ def command_table(blocks: Iterable[Block], engine: Engine) -> None:
     table([{"release": version, "date": engine.release(version).date,
             **{block.section: ", ".join(f"`{name}`" for name in refused(block, engine, version))
                or "–" for block in blocks}} for version in engine.versions],
-          {"release": ("release", "版本"), "date": ("uploaded", "发布日期"),
-           **{block.section: (f"refused in {block.section}", f"{block.section} 节中被拒绝的参数")
+          {"release": say("release"), "date": say("uploaded"),
+           **{block.section: say("refused-in", section=block.section)
               for block in blocks}}, wide=True, folded=REST, first=OPEN)
 
 
@@ -186,9 +189,9 @@ def change_table(documents: Mapping[str, Settings], engine: Engine) -> None:
             "since": entry.since, "until": entry.until or "–", "default": _defaults(entry),
             "changes": _changes(entry)} for entry in sorted(used, key=lambda entry: entry.name)
            if entry.until or entry.changed or entry.since != engine.versions[0]],
-          {"name": ("entry", "条目"), "documents": ("in", "出处"), "since": ("since", "起"),
-           "until": ("until", "止"), "default": ("default, first → last", "默认值（最初 → 最后）"),
-           "changes": ("changed in", "变更")}, wide=True, folded=REST, first=OPEN)
+          {"name": say("entry"), "documents": say("stands-in"), "since": say("since"),
+           "until": say("until"), "default": say("default-first-last"),
+           "changes": say("changed-in")}, wide=True, folded=REST, first=OPEN)
 
 
 def refusals(document: str, settings: Settings, engine: Engine) -> Iterator[dict[str, str]]:
@@ -210,12 +213,10 @@ def refusals(document: str, settings: Settings, engine: Engine) -> Iterator[dict
 
 def refusal_table(rows: Iterable[Mapping[str, str]]) -> None:
     """The values that releases refuse, with what they take instead."""
-    table(rows, {"engine": ("document: engine", "文档：引擎"),
-                 "name": ("setting and value", "设置与取值"),
-                 "bad": ("refused from – to (releases)", "拒绝：起 – 止（版本数）"),
-                 "good": ("taken from – to (releases)", "接受：起 – 止（版本数）"),
-                 "taken": ("what the last refusing release takes",
-                           "最后一个拒绝它的版本接受的值")}, wide=True, folded=REST, first=OPEN)
+    table(rows, {"engine": say("document-engine"), "name": say("setting-and-value"),
+                 "bad": say("refused-from-to-releases"), "good": say("taken-from-to-releases"),
+                 "taken": say("what-last-refusing-release-takes")},
+          wide=True, folded=REST, first=OPEN)
 
 
 def metric_table(engine: Engine, keep: Callable[[Entry], bool] = lambda entry: True) -> None:
@@ -225,21 +226,21 @@ def metric_table(engine: Engine, keep: Callable[[Entry], bool] = lambda entry: T
             "note": tuple("; ".join(part[lang] for part in _notes(_newest(entry))) or "–"
                           for lang in range(2))}
            for name, entry in engine.entries["metrics"].items() if keep(entry)],
-          {"name": ("metric", "指标"), "type": ("type", "类型"), "since": ("since", "起"),
-           "until": ("until", "止"), "note": ("note", "说明")}, sortable=True, folded=FOLDED)
+          {"name": common("metric"), "type": common("type"), "since": say("since"),
+           "until": say("until"), "note": say("remark")}, sortable=True, folded=FOLDED)
 
 
 def argument_table(engine: Engine, kind: Any = "arguments") -> None:
     """The arguments of an engine, or its keys, with default and values of the last release."""
     table([{"name": f"`{name}`" + "".join(f" `{alias}`" for alias in state.aliases),
             "type": state.type or "–",
-            "default": ("at run time", "运行时决定") if state.dynamic else _value(state.default),
+            "default": say("at-run-time") if state.dynamic else _value(state.default),
             "taken": _taken(state), "since": entry.since, "until": entry.until or "–",
             "changes": _changes(entry)}
            for name, entry in engine.entries[kind].items() for state in [_newest(entry)]],
-          {"name": ("name", "名称"), "type": ("type", "类型"), "default": ("default", "默认值"),
-           "taken": ("taken", "取值"), "since": ("since", "起"), "until": ("until", "止"),
-           "changes": ("changed in", "变更")}, sortable=True, folded=FOLDED)
+          {"name": common("name"), "type": common("type"), "default": say("default"),
+           "taken": say("taken"), "since": say("since"), "until": say("until"),
+           "changes": say("changed-in")}, sortable=True, folded=FOLDED)
 
 
 def _newest(entry: Entry) -> State:
@@ -275,11 +276,11 @@ def _changes(entry: Entry) -> Text:
     for version, keys in entry.changed.items():
         for word in dict.fromkeys(CHANGES[key] for key in keys if key != "use"):
             releases.setdefault(word, []).append(version)
-    parts = [[f"{word[0]}: {', '.join(of)}" for word, of in releases.items()],
-             [f"{word[1]}：{'、'.join(of)}" for word, of in releases.items()]]
+    parts = [say("changed", what=word, releases=(", ".join(of), "、".join(of)))
+             for word, of in releases.items()]
     if use := _newest(entry).use:
-        parts = [[*parts[0], f"use `{use}`"], [*parts[1], f"改用 `{use}`"]]
-    return "; ".join(parts[0]) or "–", "；".join(parts[1]) or "–"
+        parts.append(say("use-instead", use=use))
+    return join(("; ", "；"), parts) if parts else ("–", "–")
 
 
 def _taken(state: State) -> str:
@@ -295,10 +296,10 @@ def _taken(state: State) -> str:
 def _notes(state: State) -> Iterator[Text]:
     """What the source says of a metric: deprecated, hidden, of the former engine."""
     if state.deprecated:
-        yield "deprecated", "弃用"
+        yield say("deprecated")
     if state.use:
-        yield f"use `{state.use}`", f"改用 `{state.use}`"
+        yield say("use-instead", use=state.use)
     if state.hidden:
-        yield "shown only on demand", "默认不显示"
+        yield say("shown-only-on-demand")
     if state.v0:
-        yield "V0 engine only", "仅 V0 引擎"
+        yield say("v0-engine-only")

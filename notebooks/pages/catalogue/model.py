@@ -10,6 +10,7 @@ from collections.abc import Mapping
 import catalogue
 from catalogue.entries.models import Model
 from catalogue.entries.trees import Number
+from catalogue.messages import join, messages
 from catalogue.reading.values import Value
 from notebooks.derive.formulas.errors import DerivationError
 from notebooks.pages.catalogue.tables.models import derived, parameters_in_files
@@ -23,41 +24,43 @@ from notebooks.show.numbers import (
     fmt_sig,
 )
 
+common = messages("common")
+say = messages("pages/catalogue/model")
+
 Text = tuple[str, str]
 Counts = Mapping[str, int]
 GIGA = 1e9
 LATENT_FP8 = "fp8-latent128"
 ONE_BY_ONE = 5e-6  # relative difference below which parameters are counted one by one
 STORED: dict[str, Text] = {
-    "bf16": ("16 bits throughout", "全部 16 比特"),
-    "fp8": ("8 bits (FP8 or INT8)", "8 比特（FP8 或 INT8）"),
-    LATENT_FP8: ("FP8 latent with scales, 16-bit rotary key",
-                 "潜向量 FP8 带缩放因子，旋转键 16 比特")}  # the last of MLA alone
+    "bf16": say("all-of-16-bits"),
+    "fp8": say("all-of-8-bits"),
+    LATENT_FP8: say("latent-fp8-rotary-16-bits")}  # the last of MLA alone
 CLASSES: dict[str, Text] = {
-    "embedding": ("embedding", "嵌入"),
-    "attention_divided": ("attention, cut by heads", "注意力（按头切分）"),
-    "attention_kv": ("attention, keys and values", "注意力（键值投影）"),
-    "attention_replicated": ("attention, on every rank", "注意力（每卡一份）"),
-    "norm": ("norms", "归一化"),
-    "dense_mlp": ("dense MLP", "稠密 MLP"),
-    "router": ("router", "路由器"),
-    "shared_expert": ("shared experts", "共享专家"),
-    "routed_expert": ("routed experts", "路由专家"),
-    "head": ("output head", "输出头")}
+    "embedding": common("embedding"),
+    "attention_divided": say("attention-cut-by-heads"),
+    "attention_kv": say("attention-keys-and-values"),
+    "attention_replicated": say("attention-on-every-rank"),
+    "norm": say("norms"),
+    "dense_mlp": common("dense-mlp"),
+    "router": common("router"),
+    "shared_expert": common("shared-experts"),
+    "routed_expert": common("routed-experts"),
+    "head": common("output-head")}
 GROUPS: dict[str, Text] = {
-    "experts": ("routed experts", "路由专家"), "attention": ("attention", "注意力"),
-    "rest": ("everything else", "其余")}
+    "experts": common("routed-experts"), "attention": common("attention"),
+    "rest": say("everything-else")}
 NAMES: dict[str, Text] = {
-    "num_nextn_predict_layers": ("layers for multi-token prediction", "多 token 预测层数"),
-    "max_position_embeddings": ("longest context", "最长上下文")}
+    "num_nextn_predict_layers": say("layers-for-multi-token-prediction"),
+    "max_position_embeddings": common("longest-context")}
 FLAGS: dict[str, Text] = {
-    "router_bias": ("a bias per expert in the router", "路由器中每个专家的偏置"),
-    "expert_bias": ("biases in the experts", "专家中的偏置"),
-    "attention_bias": ("biases of queries, keys and values", "查询、键、值投影的偏置"),
-    "attention_output_bias": ("a bias of the attention output", "注意力输出投影的偏置"),
-    "qk_norm": ("norms of queries and keys", "查询与键的归一化"),
-    "attention_sinks": ("attention sinks", "注意力汇聚项"),
-    "tie_word_embeddings": ("one matrix for embedding and head", "嵌入与输出头共用一个矩阵")}
+    "router_bias": say("bias-per-expert-in-router"),
+    "expert_bias": say("biases-in-experts"),
+    "attention_bias": say("biases-of-queries-keys-values"),
+    "attention_output_bias": say("bias-of-attention-output"),
+    "qk_norm": say("norms-of-queries-and-keys"),
+    "attention_sinks": say("attention-sinks"),
+    "tie_word_embeddings": say("one-matrix-for-embedding-and-head")}
 
 
 def agree(model: Model, counted: Counts) -> None:
@@ -90,22 +93,15 @@ def at_a_glance(model: Model, counted: Counts) -> None:
     """The model in a sentence: parameters, those a token uses, what it leaves in the cache."""
     cache = cache_bytes(model)
     kv = f"{fmt_int(min(cache.values()))}–{fmt_int(max(cache.values()))}"
-    # an engine may keep the window alone
-    most = ("at most ", "至多") if model.sliding_window else ("", "")
     total, active = fmt_count(counted["total"]), fmt_count(counted["active"])
     if model.is_moe:
         used = fmt_percent(counted["active"] / counted["total"])
-        show(f"**{total}** parameters are stored, of which one token uses **{active}** ({used}). "
-             f"Each token leaves {most[0]}**{kv} bytes** in the KV cache, depending on how the "
-             "cache is stored.",
-             f"存储 **{total}** 个参数，单个 token 用到 **{active}** 个（{used}）。每个 token 在 "
-             f"KV 缓存中{most[1]}占 **{kv} 字节**，取决于缓存的存储格式。")
+        stored = say("parameters-of-which-some-are-used", total=total, active=active, used=used)
     else:
-        show(f"**{total}** parameters, all of which every token uses, but for the input embedding. "
-             f"Each token leaves {most[0]}**{kv} bytes** in the KV cache, depending on how the "
-             "cache is stored.",
-             f"共 **{total}** 个参数，除输入嵌入外每个 token 全部用到。每个 token 在 KV "
-             f"缓存中{most[1]}占 **{kv} 字节**，取决于缓存的存储格式。")
+        stored = say("parameters-all-used", total=total)
+    # an engine may keep the window alone
+    left = say("bytes-in-the-cache", kv=kv, at_most=model.sliding_window is not None)
+    show(*join((" ", ""), (stored, left)))
     if model.note:
         show(model.note["en"], model.note["zh"])
 
@@ -124,11 +120,11 @@ def parameters(model: Model, counted: Counts, classes: Counts) -> None:
     rows = [{"class": CLASSES[name], "count": count,
              "share": f"{fmt_sig(100 * count / counted['total'])}%", "used": used}
             for name, (count, used) in counts.items()]
-    total = {"class": ("**total**", "**合计**"), "count": f"**{fmt_int(counted['total'])}**",
+    total = {"class": common("total-bold"), "count": f"**{fmt_int(counted['total'])}**",
              "share": "100%", "used": f"**{fmt_int(counted['active'])}**"}
     table([*rows, total],
-          {"class": ("tensors", "张量"), "count": ("parameters", "参数量"),
-           "share": ("share", "占比"), "used": ("used by one token", "单个 token 用到")})
+          {"class": common("tensors"), "count": common("parameters"),
+           "share": common("share"), "used": common("used-by-one-token")})
 
 
 def weights(classes: Counts) -> None:
@@ -149,7 +145,7 @@ def weights(classes: Counts) -> None:
         rows.append({"precision": (precision.name["en"], precision.name["zh"]),
                      **{name: fmt_fixed(size / GIGA) for name, size in sizes.items()},
                      "sum": fmt_fixed(sum(sizes.values()) / GIGA)})
-    table(rows, {"precision": ("precision", "精度"), **GROUPS, "sum": ("sum", "合计")})
+    table(rows, {"precision": common("precision"), **GROUPS, "sum": common("sum")})
 
 
 def cache(model: Model) -> None:
@@ -158,33 +154,30 @@ def cache(model: Model) -> None:
     table([{"format": STORED[name], "token": fmt_int(size),
             "request": fmt_bytes(size * longest.value) if longest else "–"}
            for name, size in cache_bytes(model).items()],
-          {"format": ("stored as", "存储格式"), "token": ("bytes per token", "每 token 字节数"),
-           "request": (f"one request of {fmt_int(longest.value)} tokens",
-                       f"一个 {fmt_int(longest.value)} token 的请求") if longest
-           else ("longest request", "最长请求")})
+          {"format": say("stored-as"), "token": say("bytes-per-token"),
+           "request": say("one-request-of-tokens", longest=fmt_int(longest.value)) if longest
+           else say("longest-request")})
 
 
 def published(model: Model, counted: Counts) -> None:
     """What was counted beside every number that is published."""
-    ours = {"total": (("total", "总量"), counted["total"]),
-            "stored": (("in the files", "权重文件"), parameters_in_files(model, derived(model))),
-            "active": (("active", "激活量"), counted["active"])}
+    ours = {"total": (say("total"), counted["total"]),
+            "stored": (say("in-files"), parameters_in_files(model, derived(model))),
+            "active": (say("active"), counted["active"])}
     printed = [(*ours[name], value) for name in ours if model.published
                and (first := getattr(model.published, f"{name}_parameters"))
                for value in (first, *first.others)]
     if not printed:
-        show("No total is published for it.", "未见公开的总量。")
+        show(*say("no-total-is-published"))
         return
     if model.num_nextn_predict_layers and model.num_nextn_predict_layers.value:
-        show("The files hold the main model, its layer for multi-token prediction (MTP) and that "
-             "layer's copies of embedding and head.",
-             "权重文件包含主模型、多 token 预测（MTP）层，以及该层另存的嵌入与输出头副本。")
+        show(*say("files-hold-prediction-layer"))
     table([{"what": what, "ours": fmt_int(count), "theirs": fmt_int(value.value),
             "difference": _difference(count, value.value), "source": citation(value)}
            for what, count, value in printed],
-          {"what": ("quantity", "量"), "ours": ("counted here", "本书计数"),
-           "theirs": ("published", "公开值"), "difference": ("difference", "相差"),
-           "source": ("source, and what it includes", "来源与口径")}, wide=True)
+          {"what": common("quantity"), "ours": say("counted-here"),
+           "theirs": common("published"), "difference": say("difference"),
+           "source": say("source-and-what-is-included")}, wide=True)
 
 
 def _difference(ours: Number, theirs: Number) -> str:
@@ -200,11 +193,11 @@ def shapes(model: Model) -> None:
     def label(name: str) -> Text:
         symbol = symbols.get(name)
         en, zh = NAMES.get(name) or ((symbol.en, symbol.zh) if symbol else (name, name))
-        return f"{en} (`{name}`)", f"{zh}（`{name}`）"
+        return say("named", name=(en, zh), key=name)
 
     sourced((label(name), value) for name in fields
             if isinstance(value := getattr(model, name), Value))
     flags = [name for name in fields if getattr(model, name) is True]
     if flags:
-        show(f"It also has: {', '.join(f'{FLAGS[name][0]} (`{name}`)' for name in flags)}.",
-             f"另有：{'、'.join(f'{FLAGS[name][1]}（`{name}`）' for name in flags)}。")
+        named = (say("named", name=FLAGS[name], key=name) for name in flags)
+        show(*say("it-also-has", flags=join((", ", "、"), named)))

@@ -7,26 +7,28 @@ from collections.abc import Iterator
 import catalogue
 from catalogue.deployments.profiles import load_profile
 from catalogue.entries.profiles import Profile, Statement
+from catalogue.messages import join, messages
 from catalogue.reading.values import Value
 from notebooks.pages.catalogue.tables.mechanisms import labelled
 from notebooks.show.display import Footnotes, table, written
 
+common = messages("common")
+say = messages("pages/catalogue/profiles")
+
 Text = tuple[str, str]
-SCHEDULING: Text = ("how a step is filled", "每步如何装填")
-VALUES: dict[str, Text] = {"mixed": ("prompts and decodes together", "提示与解码同处一步"),
-                           "prefill-first": ("prompts first", "先做预填充"),
-                           "True": ("yes", "支持"), "False": ("no", "不支持")}
-STAGED: Text = ("drafts in pipeline stages", "跨流水线级起草")
-GRAPHS: Text = ("decode as a captured graph", "解码以捕获的图执行")
-SWITCHED: dict[str, Text] = {"True": ("by default", "默认开启"),
-                             "False": ("not by default", "默认关闭")}
-DRAFTS: dict[bool, Text] = {True: ("with drafts", "起草时"), False: ("without drafts", "不起草时")}
+SCHEDULING: Text = say("how-step-is-filled")
+VALUES: dict[str, Text] = {"mixed": say("prompts-and-decodes-together"),
+                           "prefill-first": say("prompts-first"),
+                           "True": common("yes"), "False": common("not-supported")}
+STAGED: Text = say("drafts-in-pipeline-stages")
+GRAPHS: Text = say("decode-as-captured-graph")
+SWITCHED: dict[str, Text] = {"True": say("by-default"), "False": say("not-by-default")}
+DRAFTS: dict[bool, Text] = {True: say("with-drafts"), False: say("without-drafts")}
 ATTENTIONS: dict[str, Text] = {"mla": ("MLA", "MLA"), "gqa": ("GQA", "GQA"),
-                               "sparse": ("sparse attention", "稀疏注意力")}
+                               "sparse": say("sparse-attention")}
 EXCHANGES: dict[str, Text] = {
-    "low_latency": ("low-latency all-to-all", "低延迟 all-to-all"),
-    "normal": ("all-to-all in normal mode", "normal 模式 all-to-all")}
-FOLDED = ("Show the table; it can be sorted and filtered", "展开表格，可排序、筛选")
+    "low_latency": say("low-latency-all-to-all"), "normal": say("normal-all-to-all")}
+FOLDED = common("show-table-it-can-be")
 
 
 def profile_table() -> None:
@@ -34,16 +36,16 @@ def profile_table() -> None:
     notes = Footnotes()
     table([row for name in catalogue.names("profiles")
            for profile in [load_profile(name)] for row in _rows(profile, notes)],
-          {"engine": ("engine", "引擎"), "releases": ("releases", "版本"),
-           "holds": ("holds of", "适用"), "what": ("what", "内容"),
-           "value": ("value (range)", "取值（范围）"), "source": ("source", "来源")},
+          {"engine": common("engine"), "releases": common("releases"),
+           "holds": say("holds-of"), "what": common("what"),
+           "value": common("value-range"), "source": common("source")},
           sortable=True, folded=FOLDED)
-    notes.show(folded=("Where the values come from", "取值的来源"))
+    notes.show(folded=say("where-values-come-from"))
 
 
 def _rows(profile: Profile, notes: Footnotes) -> Iterator[dict[str, Text | str]]:
     for statement in profile.statements:
-        common: dict[str, Text | str] = {
+        shared: dict[str, Text | str] = {
             "engine": (profile.name["en"], profile.name["zh"]),
             "releases": _releases(profile, statement), "holds": _holds(statement)}
         ways = {SCHEDULING: statement.scheduling, STAGED: statement.staged_drafts,
@@ -53,26 +55,26 @@ def _rows(profile: Profile, notes: Footnotes) -> Iterator[dict[str, Text | str]]
                 words = SWITCHED if what == GRAPHS else VALUES
                 stated = Value(1, "1", str(chosen.value), chosen.source, chosen.kind, 1, 1,
                                chosen.date, note=chosen.note)
-                yield common | {"what": what, "value": words[str(chosen.value)],
+                yield shared | {"what": what, "value": words[str(chosen.value)],
                                 "source": notes.mark(stated)}
         known = catalogue.symbols()
         for key, flag in statement.flags.items():
-            yield common | {"what": (known[key].en, known[key].zh),
-                            "value": (f"default of `{flag}`", f"`{flag}` 的默认值"),
-                            "source": ("tables below", "下文各表")}
+            yield shared | {"what": (known[key].en, known[key].zh),
+                            "value": say("default-of-flag", flag=flag),
+                            "source": say("tables-below")}
         given = {key: value for key, value in statement.workload if value is not None}
         for label, value in labelled(given | statement.mechanisms):
-            yield common | {"what": label, "value": written(value), "source": notes.mark(value)}
+            yield shared | {"what": label, "value": written(value), "source": notes.mark(value)}
 
 
 def _releases(profile: Profile, statement: Statement) -> Text:
     """First and last release, as far as either is stated."""
     since, until = statement.since or profile.since, statement.until
     if since and until:
-        return f"{since} to {until}", f"{since} 至 {until}"
+        return say("releases-from-to", since=since, until=until)
     if since:
-        return f"from {since}", f"{since} 起"
-    return (f"to {until}", f"至 {until}") if until else ("all", "全部")
+        return say("releases-from", since=since)
+    return say("releases-to", until=until) if until else common("all")
 
 
 def _holds(statement: Statement) -> Text:
@@ -85,4 +87,4 @@ def _holds(statement: Statement) -> Text:
         parts.append(DRAFTS[statement.drafts])
     if statement.exchange is not None:
         parts.append(EXCHANGES[statement.exchange])
-    return ", ".join(en for en, _ in parts) or "–", "、".join(zh for _, zh in parts) or "–"
+    return join((", ", "、"), parts) if parts else ("–", "–")

@@ -9,15 +9,16 @@ import catalogue
 from catalogue.entries.hardware import Device
 from catalogue.entries.kernels import Cache, Product
 from catalogue.kernels import Kernel, kernels_of, quality, tables
+from catalogue.messages import messages
 from notebooks.show.display import cited, show, table
+
+common = messages("common")
+say = messages("pages/catalogue/runs")
 
 Text = tuple[str, str]
 HOW: dict[str, Text] = {
-    "native": ("native", "原生"), "weight-only": ("weights widened", "权重展开"),
-    "no": ("no", "不支持")}
-NONE: Text = ("No engine of the catalogue is known to run on this card: its file states no "
-              "architecture of which kernels are known here.",
-              "目录中没有已知能在该卡上运行的引擎：其文件未给出此处已知算子的架构。")
+    "native": say("native"), "weight-only": say("weights-widened"),
+    "no": common("not-supported")}
 
 
 def formats_table(card: Device, folded: Text | None = None) -> None:
@@ -30,11 +31,11 @@ def formats_table(card: Device, folded: Text | None = None) -> None:
     rows = [_row(precision, kernel) for precision in _precisions()
             for kernel in kernels_of(precision, card)]
     if not rows:
-        show(*NONE)
+        show(*say("no-engine-runs-on-this-card"))
         return
-    table(rows, {"precision": ("precision", "精度"), "engine": ("engine, releases", "引擎与版本"),
-                 "how": ("how", "方式"), "kernel": ("kernel of the experts", "专家层算子"),
-                 "source": ("source", "来源")}, wide=True, folded=folded)
+    table(rows, {"precision": common("precision"), "engine": say("engine-releases"),
+                 "how": say("how"), "kernel": say("kernel-of-experts"),
+                 "source": common("source")}, wide=True, folded=folded)
 
 
 def engines_table(engine: str, folded: Text | None = None) -> None:
@@ -46,27 +47,26 @@ def engines_table(engine: str, folded: Text | None = None) -> None:
     """
     found = tables()[engine]
     cells: list[tuple[Text, list[str], Product | Cache]] = [
-        *((("weights", "权重"), cell.weights, cell) for cell in found.products),
-        *((("cache", "缓存"), cell.formats, cell) for cell in found.caches)]
+        *((common("weights"), cell.weights, cell) for cell in found.products),
+        *((common("cache"), cell.formats, cell) for cell in found.caches)]
     rows = [{"format": ", ".join(f"`{name}`" for name in stored), "what": what,
              "multiply": ", ".join(name.upper() for name in cell.multiply),
              "cards": ", ".join(cell.cards), "kernel": cell.kernel,
              "releases": f"{cell.since or ''} – {cell.until or ''}".strip(),
              "how": HOW[cell.runs if isinstance(cell, Product) else "native"],
              "source": cited(cell.source)} for what, stored, cell in cells]
-    table(rows, {"format": ("format", "格式"), "what": ("of", "对象"),
-                 "multiply": ("multiplied in", "相乘类型"), "cards": ("cards", "卡"),
-                 "releases": ("releases", "版本"), "how": ("how", "方式"),
-                 "kernel": ("kernel", "算子"), "source": ("source", "来源")}, wide=True,
+    table(rows, {"format": common("format"), "what": say("of-what"),
+                 "multiply": say("multiplied-in"), "cards": common("cards"),
+                 "releases": common("releases"), "how": say("how"),
+                 "kernel": common("kernel"), "source": common("source")}, wide=True,
           folded=folded)
 
 
 def every_table() -> None:
     """The table of every engine, each folded."""
     for engine, found in tables().items():
-        en, zh = found.name["en"], found.name["zh"]
-        engines_table(engine, folded=(f"Which formats {en} loads on which cards, by which kernel",
-                                      f"{zh} 在哪些卡上加载哪些格式，由哪个算子"))
+        engines_table(engine, folded=say("which-formats-an-engine-loads",
+                                         engine=(found.name["en"], found.name["zh"])))
 
 
 def qualities_table(model: str, precisions: Sequence[str]) -> None:
@@ -80,12 +80,13 @@ def qualities_table(model: str, precisions: Sequence[str]) -> None:
     rows = []
     for name in precisions:
         found = quality(of, name)
-        en, zh = (text.removeprefix("quality: ").removeprefix("质量：") for text in found.told)
+        en, zh = (text.removeprefix(word) for text, word in zip(
+            found.told, say("beginning-of-what-is-told"), strict=True))
         source = next(iter((*found.rows, *found.relatives)), None)
         rows.append({"precision": f"`{name}`", "told": (en, zh),
                      "source": cited(source.source) if source and not found.lossless else "–"})
-    table(rows, {"precision": ("precision", "精度"), "told": ("published", "公开分数"),
-                 "source": ("source", "来源")})
+    table(rows, {"precision": common("precision"), "told": say("published"),
+                 "source": common("source")})
 
 
 def _precisions() -> list[Any]:

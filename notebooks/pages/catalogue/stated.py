@@ -7,20 +7,22 @@ from collections.abc import Iterator
 import catalogue
 from catalogue.engines.engine import engine_names, load_engine
 from catalogue.ledger.settings import Settings, Stated
+from catalogue.messages import join, messages
 from catalogue.reading.words import revealed
 from notebooks.show.display import SECTIONS, cited, show, table
 from notebooks.show.documents import link
 
+common = messages("common")
+say = messages("pages/catalogue/stated")
+
 Text = tuple[str, str]
 STATES: dict[str, Text] = {
-    "works": ("as stated", "如文所述"), "usual": ("no difference", "写不写都一样"),
-    "unread": ("not read", "没有程序使用"), "stops": ("does not start", "无法启动"),
-    "worse": ("worse than the default", "不如不写"), "misses": ("misses its purpose", "达不到目的"),
-    "wrong": ("not so", "与事实不符"), "open": ("depends", "视情况")}
+    "works": say("as-stated"), "usual": say("no-difference"),
+    "unread": say("not-read"), "stops": say("does-not-start"),
+    "worse": say("worse-than-default"), "misses": say("misses-its-purpose"),
+    "wrong": say("not-so"), "open": say("depends")}
 FAMILIES: dict[str, Text] = {"cuda": ("NVIDIA", "NVIDIA"), "rocm": ("AMD", "AMD"),
-                             "cann": ("Ascend", "昇腾")}
-YES: Text = ("yes", "支持")
-NO: Text = ("no", "不支持")
+                             "cann": say("ascend")}
 NOTHING = "–"
 
 
@@ -44,8 +46,8 @@ def stated_table(subject: str, folded: Text | None = None) -> None:
     """
     rows = [{"what": _called(each), "where": place(each), "state": STATES[each.state],
              "note": _noted(each)} for each in stated(subject)]
-    table(rows, {"what": ("setting", "设置"), "where": ("where", "出处"),
-                 "state": ("verdict", "结论"), "note": ("why", "说明")}, folded=folded)
+    table(rows, {"what": common("setting"), "where": say("where"),
+                 "state": common("verdict"), "note": say("why")}, folded=folded)
     _sources(subject)
 
 
@@ -65,10 +67,9 @@ def feature_table() -> None:
                 for entry in entries),
             "default": NOTHING if given is None else f"`{given}`",
             "state": STATES[each.state], "note": _noted(each)})
-    table(rows, {"what": ("feature", "特性"), "where": ("where", "出处"),
-                 "entries": ("vLLM's name for it, since – until", "vLLM 中的名称，起 – 止"),
-                 "default": (f"default in {newest}", f"{newest} 的默认值"),
-                 "state": ("verdict", "结论"), "note": ("why", "说明")}, wide=True)
+    table(rows, {"what": say("feature"), "where": say("where"), "entries": say("name-in-vllm"),
+                 "default": say("default-in-release", newest=newest),
+                 "state": common("verdict"), "note": say("why")}, wide=True)
 
 
 def runs_table() -> None:
@@ -80,11 +81,10 @@ def runs_table() -> None:
         for name in each.entries:
             row |= _known(revealed(name))
         rows.append(row)
-    table(rows, {"what": ("the document has", "文档所述"), "where": ("where", "出处"),
+    table(rows, {"what": say("document-has"), "where": say("where"),
                  **FAMILIES,
-                 "read": ("releases read", "已读取的版本"),
-                 "ran": ("measured with a DeepSeek model on", "有 DeepSeek 模型实测的卡"),
-                 "state": ("verdict", "结论"), "note": ("why", "说明")}, wide=True)
+                 "read": say("releases-read"), "ran": say("measured-with-deepseek-model-on"),
+                 "state": common("verdict"), "note": say("why")}, wide=True)
 
 
 def _known(name: str) -> dict[str, str | Text]:
@@ -93,7 +93,8 @@ def _known(name: str) -> dict[str, str | Text]:
     versions = (load_engine(profile.flags).versions if profile.flags in engine_names()
                 else tuple(profile.releases))
     cards = sorted(set(_cards(name)))
-    return {**{family: YES if family in profile.stacks else NO for family in FAMILIES},
+    return {**{family: common("yes") if family in profile.stacks else common("not-supported")
+               for family in FAMILIES},
             "read": f"{versions[0]} – {versions[-1]}",
             "ran": ", ".join(cards) or NOTHING}
 
@@ -112,12 +113,9 @@ def _cards(engine: str) -> Iterator[str]:
 def place(each: Stated) -> Text:
     """Document, section and line, and the claim where there is one."""
     sections = each.section.split(", ")
-    document = each.document.upper()
-    en, zh = (", ".join(SECTIONS.get(part, (part, part))[lang] for part in sections)
-              for lang in range(2))
-    claim = f"<br>{link(each.claim)}" if each.claim else ""
-    return (f"{document} {en}, line {each.line}{claim}",
-            f"{document} {zh} 节，第 {each.line} 行{claim}")
+    return say("place", document=each.document.upper(), line=each.line,
+               section=join((", ", ", "), (SECTIONS.get(part, (part, part)) for part in sections)),
+               claim=f"<br>{link(each.claim)}" if each.claim else "")
 
 
 def _called(each: Stated) -> Text:
@@ -137,5 +135,5 @@ def _sources(subject: str) -> None:
     """What the settings of a subject were held against."""
     keys = dict.fromkeys(each.source for each in stated(subject) if each.source)
     if keys:
-        show(f"Held against: {'; '.join(map(cited, keys))}.",
-             f"对照：{'；'.join(map(cited, keys))}。")
+        found = list(map(cited, keys))
+        show(*say("held-against", sources=("; ".join(found), "；".join(found))))

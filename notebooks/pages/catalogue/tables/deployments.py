@@ -10,6 +10,7 @@ import catalogue
 from catalogue.deployments.knobs import multiplied
 from catalogue.deployments.scenario import Scenario, unasked
 from catalogue.entries.formulas import switches
+from catalogue.messages import messages
 from catalogue.reading import amounts
 from catalogue.reading.values import Value
 from notebooks.show.display import DOCUMENTS
@@ -17,37 +18,36 @@ from notebooks.show.drawing import Drawing
 from notebooks.show.numbers import fmt_quantity
 from notebooks.show.stacks import Stack, draw
 
+common = messages("common")
+say = messages("pages/catalogue/tables/deployments")
+
 Text = tuple[str, str]
 Inputs = dict[str, int | float]
 # parts of ``calc.physics.breakdown`` by what a reader calls them, in the order and colour of a bar
 PARTS: dict[Text, tuple[str, ...]] = {
-    ("experts: reading, arithmetic", "专家：读取与计算"): ("routed_expert", "shared_expert"),
-    ("dequantisation", "反量化"): ("dequantisation",),
-    ("attention projections, dense MLP", "注意力投影、稠密 MLP"): ("attention", "dense_mlp"),
-    ("attention core", "注意力核心"): ("core", "index"),
-    ("router, output head, norms, gates", "路由器、输出头、归一化、门控"):
-        ("router", "head", "vector"),
-    ("communication", "通信"): ("all_reduce", "exchange", "pipeline",
-                                 "context_exchange"),
-    ("experts on the host", "主机上的专家"): ("offload",),
-    ("experts: loading to the card", "专家：加载到卡上"): ("fetch",),
-    ("kernel boundaries, host, gap", "算子间隔、主机、步间空隙"): ("boundary", "host", "host_gap"),
-    ("drafting", "生成草稿"): ("draft",),
-    ("stalls by other prompts", "他人预填充造成的停顿"): ("stall",),
+    say("experts-reading-arithmetic"): ("routed_expert", "shared_expert"),
+    common("dequantisation"): ("dequantisation",),
+    common("attention-projections-dense-mlp"): ("attention", "dense_mlp"),
+    common("attention-core"): ("core", "index"),
+    common("router-output-head-norms-gates"): ("router", "head", "vector"),
+    common("communication"): ("all_reduce", "exchange", "pipeline", "context_exchange"),
+    say("experts-on-host"): ("offload",),
+    say("experts-loading-to-card"): ("fetch",),
+    say("kernel-boundaries-host-gap"): ("boundary", "host", "host_gap"),
+    say("drafting"): ("draft",),
+    say("stalls-by-other-prompts"): ("stall",),
 }
 HIDDEN = ("overlap", "single_token_path")  # what overlap and the path for one token take away
-HIDES: Text = ("hidden by overlap, saved by the path for one token",
-               "被重叠掩盖或由单 token 路径省去")
-WHOLE: Text = ("what the user waits for", "用户等待的时间")
+HIDES: Text = say("hidden-or-saved")
+WHOLE: Text = say("what-user-waits-for")
 RESOURCES: dict[str, Text] = {
-    "memory_bandwidth": ("memory bandwidth", "显存带宽"),
-    "l2_bandwidth": ("L2 bandwidth: dequantisation", "L2 带宽（反量化）"),
-    "compute": ("arithmetic", "算力"),
-    "communication": ("communication", "通信"), "host": ("the host", "主机"),
-    "fixed_costs": ("fixed costs: boundaries and gap", "固定开销（算子间隔与步间空隙）"),
-    "memory_capacity": ("memory capacity", "显存容量"),
+    "memory_bandwidth": common("memory-bandwidth"),
+    "l2_bandwidth": say("l2-bandwidth-dequantisation"), "compute": common("arithmetic"),
+    "communication": common("communication"), "host": say("host"),
+    "fixed_costs": say("fixed-costs-boundaries-and-gap"),
+    "memory_capacity": common("memory-capacity"),
 }
-HELD: Text = ("similar runs inside their interval", "同类实测落在区间内")
+HELD: Text = say("similar-runs-inside-their-interval")
 MS = 1e3  # in a second
 
 
@@ -84,7 +84,7 @@ def asked_rows(deployment: Scenario) -> list[int]:
 
 def held(inside: int, rows: int) -> Text:
     """How many measured runs lay inside of their intervals, under ``HELD``."""
-    return f"{inside} of {rows}", f"{rows} 组中 {inside} 组"
+    return say("rows-inside", inside=inside, rows=rows)
 
 
 def spread(low: float, high: float, unit: str) -> Text:
@@ -124,9 +124,9 @@ def bars(rows: Sequence[tuple[Text, Text, Mapping[str, float]]]) -> Callable[[st
     """
     stacks = [Stack(name, fmt_quantity(sum(parts.values()), "s"), grouped(parts),
                     hidden=-sum(parts.get(part, 0.0) for part in HIDDEN),
-                    heading=(f"{short[0]} (ms)", f"{short[1]}（ms）"))
+                    heading=say("in-ms", short=short))
               for name, short, parts in rows]
-    title = ("What a step is made of", "一步的时间构成")
+    title = say("what-step-is-made-of")
     return lambda lang: draw("step-parts", lang, title, stacks, tuple(PARTS),
                              lambda part: f"{MS * part:,.{int(MS * part < 100)}f}")
 
@@ -177,7 +177,7 @@ def origin(key: str) -> Text:
     if entry.get("url"):
         return (f"[{entry['title']}]({entry['url']})",) * 2
     if key in DOCUMENTS:
-        return f"document {key.upper()}", f"文档 {key.upper()}"
+        return say("document", key=key.upper())
     return (str(entry["title"]),) * 2
 
 
@@ -185,20 +185,18 @@ def settings(deployment: Scenario) -> list[tuple[Text, Value]]:
     """What a deployment's file sets besides parallelism and workload, with labels."""
     file, known = deployment.file, catalogue.symbols()
     offload = file.offload
-    values = [(("servers", "服务器数"), file.cluster.nodes),
-             (("requests sent at once", "一次发出的请求数"), file.workload.requests),
-             (("drafted tokens per step", "每步草稿 token 数"), file.workload.draft_tokens)]
+    values = [(common("number-of-servers"), file.cluster.nodes),
+             (say("requests-sent-at-once"), file.workload.requests),
+             (say("drafted-tokens-per-step"), file.workload.draft_tokens)]
     if offload and offload.fetched:
-        values += [(("share of the routed experts that is not on the cards, loaded when chosen",
-                    "不在卡上、选中时才加载的路由专家比例"), offload.routed_experts),
-                  (("of all routed experts, on storage", "全部路由专家中放在存储上的比例"),
+        values += [(say("share-of-experts-loaded-when-chosen"), offload.routed_experts),
+                  (say("share-of-experts-on-storage"),
                    offload.on_storage),
-                  (("host processors whose memory holds the rest",
-                    "内存存放其余专家的主机处理器数"), offload.hosts)]
+                  (say("hosts-that-hold-experts"), offload.hosts)]
     elif offload:
-        values += [(("share of the routed experts on the host", "放在主机上的路由专家比例"),
+        values += [(say("share-of-experts-on-the-host"),
                    offload.routed_experts),
-                  (("host processors that compute them", "计算专家的主机处理器数"), offload.hosts)]
+                  (say("hosts-that-compute-experts"), offload.hosts)]
     stated = deployment.mechanisms
     values += [((known[name].en, known[name].zh), stated[name])
               for name in switches() if name in stated]
@@ -209,32 +207,32 @@ def hardware(deployment: Scenario) -> list[tuple[Text, Value]]:
     """What the physics takes of cards, links and host besides the inputs, with labels."""
     device, node = deployment.device, deployment.node
     found: list[tuple[Text, Value | None]] = [
-        ((f"dense peak, {dtype.upper()}", f"{dtype.upper()} 稠密峰值"),
+        (say("dense-peak", dtype=dtype.upper()),
          getattr(device.matrix_peak, dtype)) for dtype in dict.fromkeys(
              multiplied(deployment).values())]
-    found.append((("L2 bandwidth", "L2 带宽"), device.l2_bandwidth))
+    found.append((common("l2-bandwidth"), device.l2_bandwidth))
     if deployment.devices > 1:
         fabric = node.fabric_link if deployment.file.cluster.nodes.value > 1 else None
         link = catalogue.load("links", fabric or node.device_link)
-        found += [((f"{link.name['en']}: per device, one way",
-                    f"{link.name['zh']}：单卡单方向"), link.device_bandwidth),
-                  ((f"{link.name['en']}: per pair, one way",
-                    f"{link.name['zh']}：单对卡单方向"), link.pair_bandwidth)]
+        found += [(say("per-device-one-way",
+                       link=(link.name["en"], link.name["zh"])), link.device_bandwidth),
+                  (say("per-pair-one-way",
+                       link=(link.name["en"], link.name["zh"])), link.pair_bandwidth)]
     if deployment.file.cluster.nodes.value > 1:
         network = catalogue.load("links", node.network_link)
-        found.append(((f"{network.name['en']}: per device, one way",
-                       f"{network.name['zh']}：单卡单方向"), network.device_bandwidth))
+        found.append((say("per-device-one-way",
+                          link=(network.name["en"], network.name["zh"])), network.device_bandwidth))
     if deployment.file.offload and deployment.host:
         host = deployment.host
-        found += [((f"{host.name['en']}: memory bandwidth of a socket",
-                    f"{host.name['zh']}：单路内存带宽"), host.memory_bandwidth),
-                  (("between host and device, one way", "主机与卡之间，单方向"),
+        found += [(say("memory-bandwidth-of-socket",
+                       host=(host.name["en"], host.name["zh"])), host.memory_bandwidth),
+                  (say("between-host-and-device"),
                    device.host_bandwidth)]
         peaks = host.matrix_peak or host.vector_peak
         if deployment.file.offload.fetched:
             return [(label, value) for label, value in found if value is not None]
-        found += [((f"{host.name['en']}: peak of a socket, {dtype.upper()}",
-                    f"{host.name['zh']}：单路 {dtype.upper()} 峰值"), getattr(peaks, dtype, None))
+        found += [(say("peak-of-socket", dtype=dtype.upper(),
+                       host=(host.name["en"], host.name["zh"])), getattr(peaks, dtype, None))
                   for dtype in ("int8", "bf16", "fp16", "fp32")]
     return [(label, value) for label, value in found if value is not None]
 

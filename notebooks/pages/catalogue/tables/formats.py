@@ -7,9 +7,13 @@ from typing import Any
 
 import catalogue
 from catalogue.deployments.precision_support import missing_dtypes
+from catalogue.messages import messages
 from notebooks.show.display import show, table
 from notebooks.show.folding import folded, short_table
 from notebooks.show.numbers import fmt_int, fmt_sig
+
+common = messages("common")
+say = messages("pages/catalogue/tables/formats")
 
 Text = tuple[str, str]
 FORMATS = ("bf16", "fp8-block128", "int8-channel", "int4-group64")  # shown first
@@ -30,16 +34,16 @@ def formats() -> None:
                   "group": stored.group_size.value or "–",
                   "bytes": fmt_sig(stored.bytes_per_element, 6).rstrip("0").rstrip(".")}
                  for stored in map(catalogue.load_format, names)],
-                {"name": ("format", "格式"), "bits": "$q$", "scale": "$q_s$", "zero": "$q_z$",
-                 "group": "$g_q$", "bytes": ("bytes per element", "每元素字节")},
-                first=len(FORMATS), rest=("All other formats", "其余格式"))
+                {"name": common("format"), "bits": "$q$", "scale": "$q_s$", "zero": "$q_z$",
+                 "group": "$g_q$", "bytes": say("bytes-per-element")},
+                first=len(FORMATS), rest=say("all-other-formats"))
     four = catalogue.load_format(FORMATS[-1])
     bits, scale, zero, group = (fmt_int(value.value) for value in (
         four.bits, four.scale_bits, four.zero_bits, four.group_size))
     sides = f"{bits} + \\tfrac{{{scale} + {zero}}}{{{group}}}"
     filled = (f"$\\tfrac{{1}}{{8}} \\left({sides}\\right) =$ "
               f"**{fmt_sig(four.bytes_per_element, 4)}**")
-    show(f"{four.name['en']}: {filled} bytes.", f"{four.name['zh']}：{filled} 字节。")
+    show(*say("bytes-of-format", name=named(four), filled=filled))
 
 
 def supported(precisions: Sequence[Any]) -> None:
@@ -48,16 +52,10 @@ def supported(precisions: Sequence[Any]) -> None:
 
     def support(precision: Any, card: Any) -> Text:
         lacking = sorted({dtype.upper() for _, dtype in missing_dtypes(precision, card)})
-        named_types = ", ".join(lacking)
-        return ((f"via 16 bits (no {named_types})", f"还原为 16 比特（无 {named_types}）")
-                if lacking else ("✓", "✓"))
+        return say("via-16-bits", lacking=", ".join(lacking)) if lacking else ("✓", "✓")
 
-    with folded("Which cards multiply each precision", "各卡能直接相乘哪些精度"):
+    with folded(*say("which-cards-multiply-each-precision")):
         table([{"precision": named(precision)}
                | {card.id: support(precision, card) for card in cards} for precision in precisions],
-              {"precision": ("precision", "精度")} | {card.id: named(card) for card in cards})
-        show("✓: the card's matrix unit supports the precision. Via 16 bits: an engine with a "
-             "kernel for it widens the weights first; this saves memory but does not speed up "
-             "the multiplication.",
-             "✓：该卡的矩阵单元可以直接相乘。还原为 16 比特：引擎若有相应的算子，先把权重还原再"
-             "相乘，只省显存，不加快计算。")
+              {"precision": common("precision")} | {card.id: named(card) for card in cards})
+        show(*say("what-the-marks-mean"))

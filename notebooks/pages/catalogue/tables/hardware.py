@@ -13,67 +13,72 @@ from pydantic import BaseModel
 
 import catalogue
 from catalogue.entries.hardware import Device, Microbenchmarks, Rate
+from catalogue.messages import messages
 from catalogue.reading.values import Value
 from notebooks.show import figures
 from notebooks.show.display import citation, written
 from notebooks.show.numbers import fmt_sig
 
+common = messages("common")
+say = messages("pages/catalogue/tables/hardware")
+
 Text = tuple[str, str]
 LABELS: dict[str, Text] = {
-    "memory_capacity": ("memory", "显存容量"),
-    "memory_bandwidth": ("memory bandwidth", "显存带宽"),
-    "system_reserve": ("kept by the card's own system", "系统自留显存"),
-    "hbm_efficiency": ("share of bandwidth reached", "带宽利用率"),
-    "runtime_reserve": ("runtime, communication, graphs", "运行时、通信与图捕获占用"),
-    "matrix_peak": ("matrix peak", "矩阵峰值"),
-    "sparse_peak": ("sparse peak", "稀疏峰值"),
-    "vector_peak": ("vector peak", "向量峰值"),
-    "headline_peak": ("headline peak", "宣传峰值"),
-    "host_bandwidth": ("to the host, one direction", "到主机，单方向"),
-    "l2_cache": ("L2 cache", "L2 缓存"),
-    "l2_bandwidth": ("L2 bandwidth", "L2 带宽"),
-    "dies": ("dies", "die 数"),
-    "cores": ("cores", "核数"),
-    "clock": ("clock", "主频"),
-    "power": ("power", "功耗"),
-    "price": ("price", "价格"),
-    "device_bandwidth": ("per device, one direction", "单卡单方向带宽"),
-    "pair_bandwidth": ("per pair, one direction", "单对卡单方向带宽"),
-    "links_per_device": ("links per device", "每卡链路数"),
-    "latency": ("latency", "时延"),
-    "exchange_alpha": ("added to an all-to-all of experts", "专家 all-to-all 另加时延"),
-    "devices_per_node": ("devices", "设备数"),
-    "fabric_nodes": ("servers in the fabric", "超节点内服务器数"),
-    "planes": ("switch planes", "交换平面数"),
-    "ports_per_node": ("network ports", "网络端口数"),
-    "hosts_per_node": ("host processors", "主机处理器数"),
-    "host_memory": ("host memory", "主机内存"),
+    "memory_capacity": say("card-memory"),
+    "memory_bandwidth": common("memory-bandwidth"),
+    "system_reserve": say("kept-by-own-system"),
+    "hbm_efficiency": say("share-of-bandwidth-reached"),
+    "runtime_reserve": say("runtime-communication-graphs"),
+    "matrix_peak": say("matrix-peak"),
+    "sparse_peak": say("sparse-peak"),
+    "vector_peak": say("vector-peak"),
+    "headline_peak": say("headline-peak"),
+    "host_bandwidth": say("to-host-one-direction"),
+    "l2_cache": say("l2-cache"),
+    "l2_bandwidth": common("l2-bandwidth"),
+    "dies": say("dies"),
+    "cores": common("cores"),
+    "clock": say("clock"),
+    "power": say("power"),
+    "price": say("price"),
+    "device_bandwidth": say("per-device-one-direction"),
+    "pair_bandwidth": say("per-pair-one-direction"),
+    "links_per_device": say("links-per-device"),
+    "latency": common("latency"),
+    "exchange_alpha": say("added-to-expert-exchange"),
+    "devices_per_node": say("devices"),
+    "fabric_nodes": say("servers-in-fabric"),
+    "planes": say("switch-planes"),
+    "ports_per_node": say("network-ports"),
+    "hosts_per_node": say("host-processors"),
+    "host_memory": common("host-memory"),
 }
 HOST_LABELS: dict[str, Text] = {
-    "memory_capacity": ("memory", "内存容量"), "memory_bandwidth": ("memory bandwidth", "内存带宽"),
+    "memory_capacity": say("memory-of-a-host"),
+    "memory_bandwidth": say("memory-bandwidth-of-a-host"),
 }
 PARTS: dict[str, Text] = {
-    "low_latency": ("low latency", "低延迟"), "normal": ("normal", "普通"),
-    "idle": ("idle", "空载"), "full": ("full load", "满载"), "cny": ("CNY", "人民币"),
-    "usd": ("USD", "美元"), "usd_rent": ("rent, USD", "租金，美元"),
+    "low_latency": common("low-latency"), "normal": common("normal-plain"),
+    "idle": say("idle"), "full": say("full-load"), "cny": say("cny"),
+    "usd": common("usd"), "usd_rent": say("rent-usd"),
 }
 KERNELS: dict[str, Text] = {
-    "gemm": ("matmul", "矩阵乘"),
-    "grouped-gemm": ("grouped matmul (experts)", "分组矩阵乘（专家）"),
-    "weight-streaming": ("streaming of weights", "权重流读取"),
-    "copy": ("copy, read + write", "拷贝（读写合计）"),
-    "host-to-device": ("host to device", "主机到卡"),
-    "device-to-host": ("device to host", "卡到主机"),
-    "mla-decode": ("MLA, decode", "MLA 解码"),
-    "mla-prefill": ("MLA, prefill", "MLA 预填充"),
-    "moe-block": ("whole MoE block", "整个 MoE 块"),
-    "sliced-moe-block": ("MoE block, experts cut by eight", "MoE 块，专家切 8 份"),
-    "kernel-boundary": ("between two kernels", "算子间隔"),
-    "graph-kernel-boundary": ("between two kernels of a graph", "图内算子间隔"),
-    "host-time-per-operator": ("host, per operator", "主机侧每算子"),
-    "host-gap-per-step": ("host, between two steps", "主机侧步间空隙"),
+    "gemm": say("matmul"),
+    "grouped-gemm": say("grouped-matmul-experts"),
+    "weight-streaming": say("streaming-of-weights"),
+    "copy": say("copy-read-write"),
+    "host-to-device": say("host-to-device"),
+    "device-to-host": say("device-to-host"),
+    "mla-decode": say("mla-decode"),
+    "mla-prefill": say("mla-prefill"),
+    "moe-block": say("whole-moe-block"),
+    "sliced-moe-block": say("moe-block-sliced"),
+    "kernel-boundary": say("between-two-kernels"),
+    "graph-kernel-boundary": say("between-two-kernels-of-graph"),
+    "host-time-per-operator": say("host-per-operator"),
+    "host-gap-per-step": say("host-between-two-steps"),
 }
-VENDORS: dict[str, Text] = {"Huawei": ("Huawei", "华为"), "Intel": ("Intel", "英特尔")}
+VENDORS: dict[str, Text] = {"Huawei": say("huawei"), "Intel": say("intel")}
 ROUNDING = 0.005  # 81,559 MiB and 80 GiB are one statement
 TERA = 1e12
 MARKERS = "osD^vPX"
@@ -136,9 +141,8 @@ def disagreements(entry: BaseModel) -> list[Disagreement]:
 
 
 DISPUTED: dict[str, Text] = {
-    "what": ("quantity", "量"), "used": ("used here", "本书采用"),
-    "other": ("also printed", "另有数值"), "factor": ("factor", "倍数"),
-    "why": ("by whom, and what it is", "出处与说明"),
+    "what": common("quantity"), "used": say("used-here"),
+    "other": say("also-printed"), "factor": common("factor"), "why": say("by-whom-and-what-it-is"),
 }
 
 
@@ -215,7 +219,7 @@ def roofline(device: Device, measured: Microbenchmarks | None) -> Callable[[str]
         zh = lang == "zh"
         picture, axes = figures.axes(height=3.9)
         axes.plot([left, top / bandwidth], [left * bandwidth / TERA, top / TERA],
-                  color=figures.INK, label="标称带宽" if zh else "nominal bandwidth")
+                  color=figures.INK, label=say("nominal-bandwidth")[zh])
         lowest = 1.0
         if device.hbm_efficiency is not None:
             share = device.hbm_efficiency
@@ -224,18 +228,18 @@ def roofline(device: Device, measured: Microbenchmarks | None) -> Callable[[str]
                               [left * bandwidth * share.low / TERA, top * share.low / TERA],
                               [left * bandwidth * share.high / TERA, top * share.high / TERA],
                               color=figures.PALETTE[-1], alpha=0.35, lw=0,
-                              label="实际可达带宽" if zh else "bandwidth reached")
+                              label=say("bandwidth-reached")[zh])
         for place, (level, names) in enumerate(levels):
             colour = COLOURS[place % len(COLOURS)]
             axes.plot([level / bandwidth, right], [level / TERA] * 2, color=colour)
             _points(axes, rates, names, colour, MARKERS[place % len(MARKERS)])
         if rates:
             axes.plot([], [], "o", ms=4, color=figures.INK,
-                      label="矩阵乘：中位数与范围" if zh else "matmuls: median and range")
+                      label=say("matmuls-median-and-range")[zh])
         low = min([left * bandwidth * lowest, *(rate.rate.low for rate in rates)]) / TERA
         axes.set(xscale="log", yscale="log", xlim=(left, right), ylim=(low / 1.5, top / TERA * 1.6),
-                 xlabel="计算强度（FLOP/B）" if zh else "arithmetic intensity (FLOP/B)",
-                 ylabel="算力（TFLOPS，INT8 为 TOPS）" if zh else "TFLOPS (INT8: TOPS)")
+                 xlabel=say("arithmetic-intensity-flop-b")[zh],
+                 ylabel=say("tflops-int8-tops")[zh])
         for axis, ends in ((axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim())):
             figures.log_ticks(axis, *ends)
         _name_levels(axes, levels)

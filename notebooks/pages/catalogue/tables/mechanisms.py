@@ -12,40 +12,37 @@ from catalogue.deployments.physics_inputs import USUAL
 from catalogue.deployments.scenario import Scenario
 from catalogue.entries.hardware import Device
 from catalogue.entries.mechanisms import Mechanisms
+from catalogue.messages import messages
 from catalogue.reading.values import Value
 from notebooks.derive.formulas.symbols import symbol
 from notebooks.show.display import table
 from notebooks.show.numbers import fmt_fixed
 
+common = messages("common")
+say = messages("pages/catalogue/tables/mechanisms")
+
 Text = tuple[str, str]
 # what has no letter of its own in params/symbols.yml
 LABELS: dict[str, Text] = {
-    "gemm_efficiency": ("share of the peak of matmuls with many rows",
-                        "行数足够多时矩阵乘的峰值利用率"),
-    "grouped_gemm_efficiency": ("share of the peak of grouped matmuls with many rows per expert",
-                                "每专家行数足够多时分组矩阵乘的峰值利用率"),
-    "sliced_gemm_efficiency": ("share of the peak of grouped matmuls on slices of the experts",
-                               "专家切片分组矩阵乘的峰值利用率"),
-    "matmul_latency": ("time of a matmul whatever its rows", "每次矩阵乘与行数无关的时间"),
-    "depth_latency": ("additional fixed time of a matmul per element of its inner dimension",
-                      "矩阵乘的附加固定时间，按内维每个元素计"),
-    "activation_traffic": ("bytes moved by quantising an element of a matmul's rows",
-                           "量化矩阵乘每个输入元素搬运的字节"),
-    "narrow_expert_latency": ("fixed time of a layer's experts that are widened while read",
-                              "边读边还原的专家每层的固定时间"),
-    "operators": ("counted operators", "算子计数"),
-    "all_to_all": ("all-to-all of experts", "专家 all-to-all"),
+    "gemm_efficiency": say("peak-share-of-matmuls"),
+    "grouped_gemm_efficiency": say("peak-share-of-grouped-matmuls"),
+    "sliced_gemm_efficiency": say("peak-share-of-sliced-matmuls"),
+    "matmul_latency": common("time-of-matmul-whatever-its"),
+    "depth_latency": say("matmul-time-per-inner-element"),
+    "activation_traffic": common("bytes-moved-by-quantising-element"),
+    "narrow_expert_latency": say("time-of-narrow-experts"),
+    "operators": say("counted-operators"),
+    "all_to_all": say("all-to-all-of-experts"),
 }
 PARTS: dict[str, Text] = {
-    "low_latency": ("low latency", "低时延"), "normal": ("normal", "常规"),
-    "node": ("inside a node", "节点内"), "network": ("between nodes", "节点间"),
+    "low_latency": say("low-latency"), "normal": common("normal"),
+    "node": say("inside-node"), "network": say("between-nodes"),
     "latent_attention": ("MLA", "MLA"), "grouped_attention": ("GQA", "GQA"),
-    "indexer": ("indexer", "索引器"), "dense_mlp": ("dense MLP", "稠密 MLP"),
-    "routed_experts": ("routed experts", "路由专家"),
-    "shared_expert": ("shared expert", "共享专家"),
-    "alpha": ("latency", "时延"), "efficiency": ("share of the link", "链路利用率"),
-    "buffer_tokens": ("tokens of the buffers", "缓冲的 token 数"),
-    "wide": ("16-bit cache", "16 位缓存"), "narrow": ("cache of fewer bits", "低于 16 位的缓存"),
+    "indexer": say("indexer"), "dense_mlp": common("dense-mlp"),
+    "routed_experts": common("routed-experts"), "shared_expert": common("shared-expert"),
+    "alpha": common("latency"), "efficiency": say("share-of-link"),
+    "buffer_tokens": say("tokens-of-buffers"),
+    "wide": say("cache-of-16-bits"), "narrow": say("cache-of-fewer-bits"),
 }
 
 # models whose layers are made of different parts, and the families of cards
@@ -68,8 +65,7 @@ def operators_by_model(kernels: sympy.Expr) -> None:
                      "attention": model.attention.upper(),
                      **{priors.id: fmt_fixed(count, 1)
                         for priors, count in zip(families, counts, strict=True)}})
-    table(rows, {"model": ("operators per layer, mean of all layers", "每层算子数，全部层平均"),
-                 "attention": ("attention", "注意力"),
+    table(rows, {"model": say("operators-per-layer"), "attention": common("attention"),
                  **{priors.id: (priors.name["en"], priors.name["zh"]) for priors in families}})
 
 

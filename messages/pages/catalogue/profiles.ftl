@@ -1,0 +1,77 @@
+### What engines do to a deployment, release by release: the profiles as a table with sources.
+
+how-step-is-filled =
+    .en = how a step is filled
+    .zh = 每步如何装填
+
+prompts-and-decodes-together =
+    .en = prompts and decodes together
+    .zh = 提示与解码同处一步
+
+prompts-first =
+    .en = prompts first
+    .zh = 先做预填充
+
+drafts-in-pipeline-stages =
+    .en = drafts in pipeline stages
+    .zh = 跨流水线级起草
+
+decode-as-captured-graph =
+    .en = decode as a captured graph
+    .zh = 解码以捕获的图执行
+
+by-default =
+    .en = by default
+    .zh = 默认开启
+
+not-by-default =
+    .en = not by default
+    .zh = 默认关闭
+
+with-drafts =
+    .en = with drafts
+    .zh = 起草时
+
+without-drafts =
+    .en = without drafts
+    .zh = 不起草时
+
+sparse-attention =
+    .en = sparse attention
+    .zh = 稀疏注意力
+
+low-latency-all-to-all =
+    .en = low-latency all-to-all
+    .zh = 低延迟 all-to-all
+
+normal-all-to-all =
+    .en = all-to-all in normal mode
+    .zh = normal 模式 all-to-all
+
+holds-of =
+    .en = holds of
+    .zh = 适用
+
+where-values-come-from =
+    .en = Where the values come from
+    .zh = 取值的来源
+
+default-of-flag =
+    .en = default of `{ $flag }`
+    .zh = `{ $flag }` 的默认值
+
+tables-below =
+    .en = tables below
+    .zh = 下文各表
+
+releases-from-to =
+    .en = { $since } to { $until }
+    .zh = { $since } 至 { $until }
+
+releases-from =
+    .en = from { $since }
+    .zh = { $since } 起
+
+releases-to =
+    .en = to { $until }
+    .zh = 至 { $until }

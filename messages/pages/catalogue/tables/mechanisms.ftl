@@ -1,0 +1,65 @@
+### Mechanisms as rows of tables: the priors of a class of devices, and those of a deployment.
+
+peak-share-of-matmuls =
+    .en = share of the peak of matmuls with many rows
+    .zh = 行数足够多时矩阵乘的峰值利用率
+
+peak-share-of-grouped-matmuls =
+    .en = share of the peak of grouped matmuls with many rows per expert
+    .zh = 每专家行数足够多时分组矩阵乘的峰值利用率
+
+peak-share-of-sliced-matmuls =
+    .en = share of the peak of grouped matmuls on slices of the experts
+    .zh = 专家切片分组矩阵乘的峰值利用率
+
+matmul-time-per-inner-element =
+    .en = additional fixed time of a matmul per element of its inner dimension
+    .zh = 矩阵乘的附加固定时间，按内维每个元素计
+
+time-of-narrow-experts =
+    .en = fixed time of a layer's experts that are widened while read
+    .zh = 边读边还原的专家每层的固定时间
+
+counted-operators =
+    .en = counted operators
+    .zh = 算子计数
+
+all-to-all-of-experts =
+    .en = all-to-all of experts
+    .zh = 专家 all-to-all
+
+low-latency =
+    .en = low latency
+    .zh = 低时延
+
+inside-node =
+    .en = inside a node
+    .zh = 节点内
+
+between-nodes =
+    .en = between nodes
+    .zh = 节点间
+
+indexer =
+    .en = indexer
+    .zh = 索引器
+
+share-of-link =
+    .en = share of the link
+    .zh = 链路利用率
+
+tokens-of-buffers =
+    .en = tokens of the buffers
+    .zh = 缓冲的 token 数
+
+cache-of-16-bits =
+    .en = 16-bit cache
+    .zh = 16 位缓存
+
+cache-of-fewer-bits =
+    .en = cache of fewer bits
+    .zh = 低于 16 位的缓存
+
+operators-per-layer =
+    .en = operators per layer, mean of all layers
+    .zh = 每层算子数，全部层平均
