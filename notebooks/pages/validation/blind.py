@@ -14,22 +14,25 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from catalogue.messages import messages
 from notebooks.pages.validation import error_figures
 from notebooks.pages.validation.error_tables import BLIND, METRICS, Text, signed
 from notebooks.show import figures
 from notebooks.show.display import table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig
 
+common = messages("common")
+say = messages("pages/validation/blind")
+
 SYSTEMS: dict[str, Text] = {
-    "wide-lmsys": ("96 H100, SGLang", "96 卡 H100，SGLang"),
-    "wide-ant": ("H20-96G, SGLang", "H20-96G，SGLang"),
-    "wide-rtp": ("272 H800, RTP-LLM", "272 卡 H800，RTP-LLM"),
-    "wide-vllm": ("H200, vLLM", "H200，vLLM"),
-    "wide-cloudmatrix": ("910C, CloudMatrix384", "910C，CloudMatrix384")}
-ALL: Text = ("all", "全部")
+    "wide-lmsys": say("h100-sglang"),
+    "wide-ant": say("h20-sglang"),
+    "wide-rtp": say("h800-rtp-llm"),
+    "wide-vllm": say("h200-vllm"),
+    "wide-cloudmatrix": say("cloudmatrix384")}
+ALL: Text = common("all")
 LABELS: dict[str, Text] = {
-    "measured": ("measured", "实测"), "then": ("predicted blind", "当时预测"),
-    "now": ("predicted now", "现在预测")}
+    "measured": common("measured"), "then": say("predicted-blind"), "now": say("predicted-now")}
 
 
 @dataclass(frozen=True)
@@ -138,10 +141,10 @@ def by_system(found: Sequence[Pair]) -> None:
 
     table([row(name, [pair for pair in found if pair.family == family])
            for family, name in SYSTEMS.items()] + [row(ALL, found)],
-          {"system": ("system", "系统"), "rows": ("rows", "行数"),
-           "then": ("median error, blind", "误差中位数，当时"), "now": ("now", "现在"),
-           "then_bias": ("with sign, blind", "带符号，当时"), "now_bias": ("now", "现在"),
-           "then_in": ("in the interval, blind", "落入区间，当时"), "now_in": ("now", "现在")},
+          {"system": common("system"), "rows": common("rows"),
+           "then": say("median-error-blind"), "now": say("now"),
+           "then_bias": say("with-sign-blind"), "now_bias": say("now"),
+           "then_in": say("in-interval-blind"), "now_in": say("now")},
           wide=True)
 
 
@@ -164,13 +167,11 @@ def every_row(found: Sequence[Pair], link: Any) -> None:
             "measured": fmt_int(round(pair.measured)),
             "then": shown(pair.blind[0], pair.measured), "now": shown(pair.now, pair.measured)}
            for pair in found],
-          {"system": ("deployment", "部署"), "metric": ("metric", "指标"),
-           "length": ("input tokens", "输入 token"),
-           "requests": ("requests per card", "每卡请求数"),
-           "measured": ("measured (token/s per card)", "实测（token/s，每卡）"),
-           "then": ("predicted blind (error)", "当时预测（误差）"),
-           "now": ("predicted now (error)", "现在预测（误差）")},
-          wide=True, folded=("Every row", "逐行"))
+          {"system": common("deployment"), "metric": common("metric"),
+           "length": common("input-tokens"), "requests": common("requests-per-card"),
+           "measured": say("measured-token-s-per-card"), "then": say("predicted-blind-error"),
+           "now": say("predicted-now-error")},
+          wide=True, folded=common("every-row"))
 
 
 @dataclass(frozen=True)
@@ -193,8 +194,8 @@ def ratios(chosen: Iterable[Ratio]) -> None:
     """Ratios as a table."""
     table([{"of": one.of, **{name: fmt_fixed(getattr(one, name)) for name in LABELS}}
            for one in chosen],
-          {"of": ("rate per card", "每卡速率之比"), "measured": LABELS["measured"],
-           "then": ("predicted blind", "当时预测"), "now": LABELS["now"]})
+          {"of": say("rate-per-card"), "measured": LABELS["measured"],
+           "then": say("predicted-blind"), "now": LABELS["now"]})
 
 
 def _lines(axes: Axes, at: Sequence[float], chosen: Sequence[Pair], lang: int) -> None:
@@ -223,7 +224,7 @@ def by_size(panels: Sequence[tuple[Text, Sequence[Pair]]], lang: int) -> Figure:
         _lines(axes, range(len(chosen)), chosen, lang)
         axes.set(xticks=range(len(chosen)), xlim=(-0.5, len(chosen) - 0.5), title=title[lang],
                  xticklabels=[f"EP{pair.cards:.0f}" for pair in chosen])
-    cells[0].set_ylabel(("token/s per card", "每卡吞吐（token/s）")[lang])
+    cells[0].set_ylabel(say("token-s-per-card")[lang])
     cells[0].legend(loc="lower left", fontsize=8)
     return drawing
 
@@ -233,7 +234,7 @@ def by_batch(chosen: Sequence[Pair], lang: int) -> Figure:
     drawing, axes = figures.axes(height=3.4)
     ordered = sorted(chosen, key=lambda pair: pair.requests)
     _lines(axes, [pair.requests for pair in ordered], ordered, lang)
-    axes.set(xlabel=("requests per card", "每卡请求数")[lang],
-             ylabel=("token/s per card", "每卡吞吐（token/s）")[lang], xlim=(0, None))
+    axes.set(xlabel=common("requests-per-card")[lang],
+             ylabel=say("token-s-per-card")[lang], xlim=(0, None))
     axes.legend(loc="upper left", fontsize=8)
     return drawing

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator
 
+from catalogue.messages import messages
 from notebooks.pages.validation.error_tables import (
     APART,
     METRICS,
@@ -27,9 +28,12 @@ from notebooks.pages.validation.error_tables import (
 from notebooks.show import figures
 from notebooks.show.drawing import broken
 
+common = messages("common")
+say = messages("pages/validation/error-figures")
+
 LABEL = 25.0  # width of a line of a title, in sizes of its letters
 PANELS = 3  # beside each other
-CURVES = (("all terms", "全部计入"), ("without it", "不计此项"))
+CURVES = (say("all-terms"), say("without-it"))
 
 
 def panels(count: int, height: float) -> tuple[Figure, list[Axes]]:
@@ -58,8 +62,8 @@ def scatter(axes: Axes, found: Errors, rows: Mapping[str, np.ndarray], lang: int
                   ha="left" if below and measured[last] < np.sqrt(ends[0] * ends[1]) else "right",
                   arrowprops={"arrowstyle": "-", "color": figures.INK, "lw": 0.6})
     axes.set(xscale="log", yscale="log", xlim=ends, ylim=ends, title=title,
-             xlabel=("measured (s)", "实测（s）")[lang],
-             ylabel=("predicted (s)", "预测（s）")[lang])
+             xlabel=say("measured-s")[lang],
+             ylabel=say("predicted-s")[lang])
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         axis.set_major_formatter(lambda value, _: f"{value:.10g}")
@@ -87,12 +91,12 @@ def taken_apart(steps: Sequence[tuple[Text, Mapping[str, float], float]],
                           fontsize=8, color="white")
             left += part
         axes.barh(at - 0.17, measured * 1e3, height=0.2, color=figures.INK,
-                  label=("measured", "实测")[lang] if not place else None)
+                  label=common("measured")[lang] if not place else None)
         axes.text(measured * 1e3, at - 0.17, f" {measured * 1e3:.1f}", va="center", fontsize=8)
         axes.text(left, at + 0.17, f" {left:.1f}", va="center", fontsize=8)
     axes.set(yticks=[-place for place in range(len(steps))],
              yticklabels=[label[lang] for label, _, _ in steps],
-             xlabel=("ms per token", "每 token 用时（ms）")[lang])
+             xlabel=say("ms-per-token")[lang])
     axes.grid(visible=False, axis="y")
     axes.legend(loc="upper right", fontsize=8.5)
     return drawing
@@ -122,8 +126,8 @@ def residuals(ablated: Mapping[str, Errors], rows: Mapping[str, np.ndarray],
         axes.set_title("\n".join(broken(TERMS[term][lang], LABEL, 1)), fontsize=9)
         axes.set_xticks(range(len(values)), [f"{int(value)}" for value in values])
         axes.tick_params(labelsize=8.5)
-    drawing.supxlabel(("requests", "并发")[lang], fontsize=9)
-    drawing.supylabel(("predicted over measured − 1 (%)", "预测 ÷ 实测 − 1（%）")[lang], fontsize=9)
+    drawing.supxlabel(common("requests")[lang], fontsize=9)
+    drawing.supylabel(say("relative-error")[lang], fontsize=9)
     drawing.legend(*cells[0].get_legend_handles_labels(), loc="outside upper center", ncols=2,
                    fontsize=8.5)
     return drawing
@@ -154,11 +158,11 @@ def all_systems(results: Sequence[Result], rooflines: Sequence[Result], lang: in
                  yticks=[-place for place in range(len(names))],
                  yticklabels=[titled(name, lang) for name in names] if axes is cells[0] else [],
                  title=METRICS[metric][lang],
-                 xlabel=("predicted over measured", "预测 ÷ 实测")[lang])
+                 xlabel=say("predicted-over-measured")[lang])
         axes.tick_params(axis="y", labelsize=8)
         axes.set_xticks([0.03, 0.1, 0.3, 1, 3], ["0.03", "0.1", "0.3", "1", "3"])
-    words = (("median, extent of the rows", "中位数与各行范围"), ("DeepSeek-V3.2", "DeepSeek-V3.2"),
-             ("roofline", "屋顶线"))
+    words = (say("median-extent-of-rows"), ("DeepSeek-V3.2", "DeepSeek-V3.2"),
+             common("roofline"))
     styles: tuple[dict[str, Any], ...] = (
         {"marker": "o", "color": figures.PALETTE[0]}, {"marker": "o", "color": figures.PALETTE[1]},
         {"marker": "|", "ls": "", "ms": 8, "mew": 1.8, "color": figures.PALETTE[3]})

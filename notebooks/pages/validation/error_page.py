@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from catalogue.messages import messages
 from notebooks.pages.catalogue.tables.deployments import page_of
 from notebooks.pages.validation import blind, error_tables
 from notebooks.pages.validation.error_tables import Errors, Result
@@ -19,24 +20,26 @@ from notebooks.show.display import table
 from notebooks.show.folding import folded
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_quantity
 
+common = messages("common")
+say = messages("pages/validation/error-page")
+
 Text = tuple[str, str]
 Rows = Mapping[str, np.ndarray]
 Systems = Mapping[str, Any]
 Ends = tuple[float, float, float]
-INSIDE: dict[bool, Text] = {True: ("yes", "是"), False: ("**no**", "**否**")}
+INSIDE: dict[bool, Text] = {True: common("yes-plain"), False: common("no-bold")}
 SYSTEM: dict[str, Text] = {
-    "system": ("deployment", "部署"), "metric": ("metric", "指标"), "rows": ("rows", "行数"),
-    "ratio": ("predicted/measured, median", "预测/实测，中位数"),
-    "median": ("median error", "误差中位数"), "worst": ("worst", "最差"),
-    "which": ("which row", "哪一行"), "covered": ("in the interval", "落入区间"),
-    "width": ("high/low", "上下限之比"), "plain": ("roofline/measured", "屋顶线/实测")}
+    "system": common("deployment"), "metric": common("metric"), "rows": common("rows"),
+    "ratio": say("predicted-measured-median"),
+    "median": common("median-error"), "worst": common("worst"),
+    "which": common("which-row"), "covered": say("in-interval"),
+    "width": say("high-low"), "plain": say("roofline-measured")}
 COVERAGE: dict[str, Text] = {
-    "rows": ("predictions", "预测数"), "covered": ("in the interval", "落入区间"),
-    "width": ("high/low, median", "上下限之比，中位数"), "score": ("interval score", "区间得分")}
+    "rows": say("predictions"), "covered": say("in-interval"),
+    "width": say("high-low-median"), "score": say("interval-score")}
 OWN: dict[str, Text] = {
-    "down": ("own error below", "自身误差，向下"), "up": ("above", "向上"),
-    "within": ("of a row", "行内")}
-PEER_METRICS = {"prefill_rate": ("prefill rate", "预填充速率")} | error_tables.METRICS
+    "down": say("own-error-below"), "up": say("above"), "within": say("of-row")}
+PEER_METRICS = {"prefill_rate": say("prefill-rate")} | error_tables.METRICS
 PEER_UNITS = {"tpot": "s", "output_throughput": "token/s", "prefill_rate": "token/s"}
 
 
@@ -59,16 +62,16 @@ def doubts(systems: Systems) -> None:
             numbers.setdefault((name, reason["en"], reason["zh"]), []).append(row + 1)
     table([{"system": link(name), "rows": ", ".join(map(str, rows)), "why": (english, chinese)}
            for (name, english, chinese), rows in numbers.items()],
-          {"system": ("deployment", "部署"), "rows": ("rows", "行号"),
-           "why": ("why they are suspect", "为何存疑")},
-          folded=("Rows that contradict others or themselves", "与其他行或与自身矛盾的行"))
+          {"system": common("deployment"), "rows": say("row-numbers"),
+           "why": say("why-they-are-suspect")},
+          folded=say("rows-that-contradict"))
 
 
 def by_requests_and_length(errors: Errors, rows: Rows) -> None:
     """Errors by number of requests, and by length of the prompt."""
-    with folded("Errors by requests and by length of the prompt", "按并发与输入长度看误差"):
-        for axis, heading in (("concurrency", ("requests", "并发")),
-                              ("input_tokens", ("input tokens", "输入 token"))):
+    with folded(*say("errors-by-requests-and-length")):
+        for axis, heading in (("concurrency", common("requests")),
+                              ("input_tokens", common("input-tokens"))):
             table(error_tables.by_group(errors, rows, axis),
                   {"group": heading} | error_tables.GROUP_COLUMNS)
 
@@ -89,9 +92,8 @@ def fitted(calibration: Any, ends: Iterable[Ends]) -> None:
             for number in (low, prior.value, high, value, prior.low, prior.high))
         rows.append({"what": name, "value": f"{shown} ({least}–{most})", "prior": central,
                      "range": f"{start}–{end}", "inside": INSIDE[prior.low <= value <= prior.high]})
-    table(rows, {"what": ("mechanism", "机制"), "value": ("fitted (80%)", "拟合值（80%）"),
-                 "prior": ("before", "先验值"), "range": ("range", "范围"),
-                 "inside": ("inside", "在范围内")})
+    table(rows, {"what": common("mechanism"), "value": say("fitted-value"),
+                 "prior": say("before"), "range": common("range"), "inside": say("inside")})
 
 
 def fitted_by_band(bands: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
@@ -102,10 +104,10 @@ def fitted_by_band(bands: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
             **{name: error_tables.in_unit(value, headings[name][1])
                for name, value in band.values.items()}, "inside": INSIDE[band.inside]}
            for label, band in bands.items()],
-          {"band": ("input tokens", "输入 token"), "rows": ("rows", "行数")}
+          {"band": common("input-tokens"), "rows": common("rows")}
           | {name: heading for name, (heading, _) in headings.items()}
-          | {"inside": ("all inside", "都在范围内")}, wide=True,
-          folded=("Fitted to each band of lengths alone", "按输入长度分段各自拟合"))
+          | {"inside": say("all-inside")}, wide=True,
+          folded=say("fitted-to-each-band"))
 
 
 def without_a_term(ablated: Mapping[str, Any], rows: Rows) -> None:
@@ -124,11 +126,10 @@ def without_a_term(ablated: Mapping[str, Any], rows: Rows) -> None:
             "inside": fmt_percent(float(np.mean([fit.inside for fit in errors.calibrations])),
                                   digits=0)}
            for term, errors in ablated.items()],
-          {"term": ("without", "去掉"), "mean": ("mean error", "平均误差"),
-           "lost": ("lost (percentage points)", "损失（百分点）"), "worst": ("worst", "最差"),
-           "which": ("which row", "哪一行"),
-           "inside": ("fits with all values in their ranges", "参数全在范围内的拟合")},
-          folded=("The error without each term", "去掉各项之后的误差"))
+          {"term": say("without"), "mean": common("mean-error"),
+           "lost": say("lost-percentage-points"), "worst": common("worst"),
+           "which": common("which-row"), "inside": say("fits-with-all-values-in-range")},
+          folded=say("error-without-each-term"))
 
 
 def first_token(results: Sequence[Result], plain: Sequence[Result], system: str, rows: Rows
@@ -140,7 +141,7 @@ def first_token(results: Sequence[Result], plain: Sequence[Result], system: str,
     def row(left_out: bool, protocol: str) -> dict[str, Any]:
         ours, theirs = (error_tables.find(of, system, "ttft", protocol, left_out).predictions
                         for of in (results, plain))
-        return {"rows": ("without suspect rows", "不含存疑行") if left_out else ("all", "全部"),
+        return {"rows": say("without-suspect-rows") if left_out else common("all"),
                 "protocol": error_tables.PROTOCOLS[protocol],
                 "which": error_tables.row_name(rows, ours.worst_row),
                 **{f"{name}_{whose}": fmt_percent(statistic(errors))
@@ -149,10 +150,10 @@ def first_token(results: Sequence[Result], plain: Sequence[Result], system: str,
 
     table([row(left_out, protocol) for left_out in (False, True)
            for protocol in ("halves", "single-request")],
-          {"rows": ("rows", "行"), "protocol": ("protocol", "协议"), "mean_ours": ("mean", "均值"),
-           "mean_plain": ("roofline", "屋顶线"), "median_ours": ("median", "中位数"),
-           "median_plain": ("roofline", "屋顶线"), "worst_ours": ("worst", "最差"),
-           "worst_plain": ("roofline", "屋顶线"), "which": ("our worst row", "本书最差的一行")},
+          {"rows": say("which-rows"), "protocol": say("protocol"), "mean_ours": say("mean"),
+           "mean_plain": common("roofline"), "median_ours": common("median"),
+           "median_plain": common("roofline"), "worst_ours": common("worst"),
+           "worst_plain": common("roofline"), "which": say("our-worst-row")},
           wide=True)
 
 
@@ -160,14 +161,13 @@ def shares_of_the_core(times: Mapping[int, float],
                        shares: Mapping[int, tuple[float | None, float | None]]) -> None:
     """Share of the peak that the core would need, with either constant, by length of the prompt."""
     def shown(share: float | None) -> str | Text:
-        return ("no time is left", "没有剩余时间") if share is None else f"{share:.2f}"
+        return say("no-time-is-left") if share is None else f"{share:.2f}"
 
     table([{"length": fmt_int(length), "ttft": fmt_fixed(times[length], 3),
             "generous": shown(generous), "usual": shown(usual)}
            for length, (generous, usual) in shares.items()],
-          {"length": ("input tokens", "输入 token"), "ttft": ("TTFT (s)", "TTFT（s）"),
-           "generous": ("core over peak, at least", "核心 ÷ 峰值，至少"),
-           "usual": ("with the fitted constant", "代入拟合出的常数")})
+          {"length": common("input-tokens"), "ttft": say("ttft-s"),
+           "generous": say("core-over-peak-at-least"), "usual": say("with-fitted-constant")})
 
 
 def second_prompts(times: Mapping[int, float], ratios: Mapping[int, tuple[float, float]]) -> None:
@@ -175,10 +175,8 @@ def second_prompts(times: Mapping[int, float], ratios: Mapping[int, tuple[float,
     table([{"length": fmt_int(length), "one": fmt_fixed(times[length], 3),
             "ratio": fmt_fixed(measured), "predicted": fmt_fixed(predicted)}
            for length, (measured, predicted) in ratios.items()],
-          {"length": ("input tokens", "输入 token"),
-           "one": ("TTFT of one request (s)", "单请求 TTFT（s）"),
-           "ratio": ("second prompt over first", "第二条 ÷ 第一条"),
-           "predicted": ("predicted", "预测")})
+          {"length": common("input-tokens"), "one": say("ttft-of-one-request-s"),
+           "ratio": say("second-prompt-over-first"), "predicted": common("predicted")})
 
 
 def nothing_fitted(results: Sequence[Result], plain: Sequence[Result], systems: Systems,
@@ -198,8 +196,8 @@ def nothing_fitted(results: Sequence[Result], plain: Sequence[Result], systems: 
                 "plain": fmt_fixed(median_ratio(below))}
 
     table(map(row, error_tables.uncalibrated(results, apart=apart)), SYSTEM, sortable=True,
-          wide=True, folded=("DeepSeek-V3.2, system by system", "DeepSeek-V3.2，逐个系统")
-          if apart else ("System by system", "逐个系统"))
+          wide=True, folded=say("later-model-system-by-system")
+          if apart else say("system-by-system"))
 
 
 def median_ratio(errors: Any) -> float:
@@ -224,9 +222,9 @@ def peers(compared: Iterable[Peer], tool: str) -> None:
             "seen": fmt_quantity(peer.measured, PEER_UNITS[peer.metric]),
             "theirs": error_tables.signed(peer.theirs / peer.measured - 1),
             "ours": error_tables.signed(peer.ours / peer.measured - 1)} for peer in compared],
-          {"system": ("deployment", "部署"), "metric": ("metric", "指标"),
-           "seen": ("measured", "实测"), "theirs": tool, "ours": ("ours", "本书")},
-          folded=("Number by number", "逐个数字"))
+          {"system": common("deployment"), "metric": common("metric"),
+           "seen": common("measured"), "theirs": tool, "ours": say("ours")},
+          folded=say("number-by-number"))
 
 
 def by_class(results: Sequence[Result], own: Any
@@ -271,8 +269,7 @@ def held(own: Any, named: Callable[[str], Text]) -> None:
             "systems": max(found.systems for found in own.classes[name].values()),
             **{metric: cell(own.classes[name], metric) for metric in metrics}}
            for name in _of_makers(own)],
-          {"of": ("rows inside their 80% interval", "落入 80% 区间的行"),
-           "systems": ("systems", "系统数")}
+          {"of": say("rows-inside-their-interval"), "systems": say("systems")}
           | {metric: error_tables.METRICS[metric] for metric in metrics})
 
 
@@ -299,22 +296,20 @@ def coverage(results: Sequence[Result], own: Any, named: Callable[[str], Text],
             **{side: fmt_fixed(getattr(own.classes[name][metric], side)) for side in OWN},
             **row(chosen)}
            for (name, metric), chosen in by_class(results, own).items()],
-          {"of": ("nothing fitted", "不作拟合"), "what": ("metric", "指标"),
-           "systems": ("systems", "系统数")} | COVERAGE | OWN, wide=True,
-          folded=("Nothing fitted, by class: coverage, width, score and own error",
-                  "不作拟合，逐类：覆盖、宽度、得分与自身误差"))
+          {"of": say("nothing-fitted"), "what": common("metric"),
+           "systems": say("systems")} | COVERAGE | OWN, wide=True,
+          folded=say("nothing-fitted-by-class"))
     fits: list[Any] = [result for result in results
                        if result.protocol != error_tables.UNCALIBRATED]
     table([{"what": _of_which(result), "protocol": error_tables.PROTOCOLS[result.protocol],
             "inside": fmt_percent(result.inside, digits=0), **row([(result, slice(None))])}
            for result in fits],
-          {"what": ("calibrated", "已标定"), "protocol": ("protocol", "协议")} | COVERAGE
-          | {"inside": ("fits inside their ranges", "参数在范围内的拟合")}, wide=True,
-          folded=("Calibrated, by protocol", "已标定，逐个协议"))
+          {"what": say("calibrated"), "protocol": say("protocol")} | COVERAGE
+          | {"inside": say("fits-inside-their-ranges")}, wide=True,
+          folded=say("calibrated-by-protocol"))
 
 
 def _of_which(result: Any) -> Text:
     """System and metric of a fit, and whether suspect rows were left out."""
-    metric, (en, zh) = error_tables.METRICS[result.metric], error_tables.title(result.system)
-    return (f"{en}; {metric[0]}{', some left out' * bool(result.left_out)}",
-            f"{zh}；{metric[1]}{'，有剔除' * bool(result.left_out)}")
+    return say("which-fit", system=error_tables.title(result.system),
+               metric=error_tables.METRICS[result.metric], left_out=bool(result.left_out))

@@ -12,32 +12,34 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 import catalogue
+from catalogue.messages import messages
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig
+
+common = messages("common")
+say = messages("pages/validation/error-tables")
 
 Text = tuple[str, str]
 UNCALIBRATED = "uncalibrated"
 BLIND = "wide-"  # deployments that were first predicted blind, by the start of their identifiers
 APART = "-v32-"  # deployments of DeepSeek-V3.2, by a part of their identifiers
 PROTOCOLS: dict[str, Text] = {
-    UNCALIBRATED: ("nothing is fitted", "不作拟合"),
-    "halves": ("random halves", "随机对半"),
-    "low-concurrency": ("fitted at ≤ 4, predicts ≥ 6 requests", "用 ≤ 4 并发拟合，预测 ≥ 6 并发"),
-    "short-inputs": ("fitted at ≤ 1,024, predicts longer", "用 ≤ 1,024 token 拟合，预测更长"),
-    "single-request": ("random halves, single requests of those predicted",
-                       "随机对半，只看被预测的单请求行"),
-    "leave-one-out": ("each row from all others", "逐行留一"),
-    "leave-one-length-out": ("each length from all others", "逐输入长度留一"),
+    UNCALIBRATED: say("nothing-is-fitted"),
+    "halves": say("random-halves"),
+    "low-concurrency": say("fitted-at-few-requests"),
+    "short-inputs": say("fitted-at-short-inputs"),
+    "single-request": say("random-halves-single-requests"),
+    "leave-one-out": say("each-row-from-all-others"),
+    "leave-one-length-out": say("each-length-from-all-others"),
 }
 METRICS: dict[str, Text] = {
-    "tpot": ("TPOT", "TPOT"), "ttft": ("TTFT", "TTFT"), "e2e": ("latency", "端到端延迟"),
-    "output_throughput": ("output throughput", "输出吞吐"),
-    "prefill_throughput": ("prefill throughput", "预填充吞吐")}
+    "tpot": ("TPOT", "TPOT"), "ttft": ("TTFT", "TTFT"), "e2e": common("end-to-end-latency"),
+    "output_throughput": common("output-throughput"),
+    "prefill_throughput": say("prefill-throughput")}
 TERMS: dict[str, Text] = {
-    "": ("all terms", "全部项"), "dequantisation": ("dequantisation", "反量化"),
-    "single_token_path": ("path for one token", "单 token 路径"), "stall": ("stall", "预填充停顿"),
-    "routing_skew": ("routing skew", "路由倾斜"),
-    "kernel_boundary": ("kernel boundary", "算子间隔"),
-    "host_gap": ("gap between steps", "步间空隙")}
+    "": say("all-terms"), "dequantisation": common("dequantisation"),
+    "single_token_path": say("path-for-one-token"), "stall": say("stall"),
+    "routing_skew": say("routing-skew"), "kernel_boundary": say("kernel-boundary"),
+    "host_gap": say("gap-between-steps")}
 
 
 class Errors(Protocol):
@@ -211,86 +213,46 @@ def _averaged(metric: str, of: Callable[[Errors], float],
     return take
 
 
-_FIRST: Text = (
-    "prompts that come together take longer than one alone; no term of a step does that "
-    "([below](#validation-ttft))",
-    "同来的提示比单独一条耗时更长，单步中没有哪一项会造成这种现象（[见下文](#validation-ttft)）")
-_SAME: Text = ("as for the mean", "与均值相同")
-_ALONE: Text = (
-    "as for the mean: fitted to rows of several requests as well, single ones come out too slow",
-    "与均值相同：拟合时要兼顾多并发的行，单请求便偏慢")
-_UNEVEN: Text = (
-    "single requests fit worst, and a fit has one noise for all rows",
-    "单请求行偏离最大，而一次拟合的噪声对所有行是同一个数")
-_LEFT: Text = (
-    "the mechanism missing in first tokens leaves residuals, and the intervals must hold them",
-    "首 token 所缺的机制留下残差，区间要把它们包住")
-_APART: Text = (
-    "systems differ by more than their inputs' ranges explain, and an interval "
-    "made from other systems must hold that ([below](#validation-coverage))",
-    "系统之间的差别大于输入区间所能解释的，而区间由其他系统得出，必须把这一差别包住（[见下文](#validation-coverage)）")
-_FEW: Text = (
-    "half of the rows belong to two systems; their classes have few others, so the wide interval "
-    "holds all of them ([below](#validation-coverage))",
-    "半数的行属于两个系统，而同类的其他系统很少、区间很宽，这些行全在其内（[见下文](#validation-coverage)）")
-_OUTLIER: Text = (
-    "one row of its six lengths is an outlier; without it the bar is met, in the next line",
-    "六个长度中有一行离群；去掉后即达标，见下一行")
 _AWQ, _OTHER, _HYBRID = "s2-910b1-awq", "s2-other-engine", "s3-hybrid-910b4"
 
 BARS: tuple[Bar, ...] = (
-    Bar("halves", ("8×910B1, TPOT: halves, mean", "8×910B1，TPOT：对半，均值"), 0.03,
+    Bar("halves", say("awq-tpot-halves-mean"), 0.03,
         one(_AWQ, "tpot", "halves", mean), quoted=0.066),
-    Bar("more-requests", ("8×910B1, TPOT: ≤ 4 to ≥ 6 requests, mean",
-                          "8×910B1，TPOT：≤ 4 并发外推至 ≥ 6，均值"), 0.06,
+    Bar("more-requests", say("awq-tpot-to-more-requests-mean"), 0.06,
         one(_AWQ, "tpot", "low-concurrency", mean), quoted=0.165),
-    Bar("more-requests-worst", ("8×910B1, TPOT: ≤ 4 to ≥ 6 requests, worst row",
-                                "8×910B1，TPOT：≤ 4 并发外推至 ≥ 6，最差行"), 0.15,
+    Bar("more-requests-worst", say("awq-tpot-to-more-requests-worst"), 0.15,
         one(_AWQ, "tpot", "low-concurrency", worst), quoted=0.40),
-    Bar("longer", ("8×910B1, TPOT: ≤ 1,024 tokens to longer, mean",
-                   "8×910B1，TPOT：≤ 1,024 token 外推至更长，均值"), 0.04,
+    Bar("longer", say("awq-tpot-to-longer-mean"), 0.04,
         one(_AWQ, "tpot", "short-inputs", mean), quoted=0.056),
-    Bar("longer-worst", ("8×910B1, TPOT: ≤ 1,024 tokens to longer, worst row",
-                         "8×910B1，TPOT：≤ 1,024 token 外推至更长，最差行"), 0.10,
+    Bar("longer-worst", say("awq-tpot-to-longer-worst"), 0.10,
         one(_AWQ, "tpot", "short-inputs", worst)),
-    Bar("first-token", ("8×910B1, TTFT: halves, mean", "8×910B1，TTFT：对半，均值"), 0.14,
-        one(_AWQ, "ttft", "halves", mean), quoted=0.16, missing=_FIRST),
-    Bar("first-token-median", ("8×910B1, TTFT: halves, median",
-                               "8×910B1，TTFT：对半，中位数"), 0.09,
-        one(_AWQ, "ttft", "halves", median), missing=_SAME),
-    Bar("single-request", ("8×910B1, TTFT: halves, single requests, mean",
-                           "8×910B1，TTFT：对半，单请求，均值"), 0.10,
-        one(_AWQ, "ttft", "single-request", mean), quoted=0.13, missing=_ALONE),
-    Bar("other-engine", ("other engine, TPOT: each row from the others, mean",
-                         "另一引擎，TPOT：逐行留一，均值"), 0.018,
+    Bar("first-token", say("awq-ttft-halves-mean"), 0.14,
+        one(_AWQ, "ttft", "halves", mean), quoted=0.16,
+        missing=say("misses-prompts-that-come-together")),
+    Bar("first-token-median", say("awq-ttft-halves-median"), 0.09,
+        one(_AWQ, "ttft", "halves", median), missing=say("misses-as-for-mean")),
+    Bar("single-request", say("awq-ttft-single-requests-mean"), 0.10,
+        one(_AWQ, "ttft", "single-request", mean), quoted=0.13,
+        missing=say("misses-as-for-mean-of-single-requests")),
+    Bar("other-engine", say("other-engine-tpot-mean"), 0.018,
         one(_OTHER, "tpot", "leave-one-out", mean), quoted=0.018),
-    Bar("hybrid", ("2×910B4 with experts on the host, TPOT: each length from the others, mean",
-                   "2×910B4 + 主机专家，TPOT：逐长度留一，均值"), 0.048,
-        one(_HYBRID, "tpot", "leave-one-length-out", mean), missing=_OUTLIER),
-    Bar("hybrid-sound", ("2×910B4 with experts on the host, without the outlier, mean",
-                         "2×910B4 + 主机专家，去掉离群行，均值"), 0.037,
+    Bar("hybrid", say("hybrid-tpot-mean"), 0.048,
+        one(_HYBRID, "tpot", "leave-one-length-out", mean), missing=say("misses-one-outlier")),
+    Bar("hybrid-sound", say("hybrid-tpot-without-outlier-mean"), 0.037,
         one(_HYBRID, "tpot", "leave-one-length-out", mean, left_out=True)),
-    Bar("nothing-fitted", ("all systems, TPOT and throughput, nothing fitted: median of medians",
-                           "全部系统，TPOT 与吞吐，不作拟合：各系统中位数的中位数"), 0.22,
-        _medians, quoted=0.77),
-    Bar("coverage", ("80% intervals, nothing fitted: rows inside",
-                     "80% 区间，不作拟合：落入的行"), 0.90, _all_covered, least=0.70,
-        missing=_FEW),
-    Bar("width", ("80% intervals, nothing fitted: median of high/low",
-                 "80% 区间，不作拟合：上下限之比的中位数"), 2.0,
-        _all_widths, missing=_APART, share=False),
-    Bar("coverage-tpot", ("80% intervals, calibrated TPOT: rows inside",
-                          "80% 区间，标定后的 TPOT：落入的行"), 0.90, _averaged("tpot", covered),
-        least=0.70),
-    Bar("width-tpot", ("80% intervals, calibrated TPOT: median of high/low",
-                      "80% 区间，标定后的 TPOT：上下限之比的中位数"), 1.3,
+    Bar("nothing-fitted", say("all-systems-median-of-medians"), 0.22, _medians, quoted=0.77),
+    Bar("coverage", say("nothing-fitted-rows-inside"), 0.90, _all_covered, least=0.70,
+        missing=say("misses-few-others")),
+    Bar("width", say("nothing-fitted-width"), 2.0, _all_widths,
+        missing=say("misses-systems-apart"), share=False),
+    Bar("coverage-tpot", say("calibrated-tpot-rows-inside"), 0.90,
+        _averaged("tpot", covered), least=0.70),
+    Bar("width-tpot", say("calibrated-tpot-width"), 1.3,
         _averaged("tpot", width), share=False),
-    Bar("coverage-ttft", ("80% intervals, calibrated TTFT: rows inside",
-                          "80% 区间，标定后的 TTFT：落入的行"), 0.90, _averaged("ttft", covered),
-        least=0.70, missing=_UNEVEN),
-    Bar("width-ttft", ("80% intervals, calibrated TTFT: median of high/low",
-                      "80% 区间，标定后的 TTFT：上下限之比的中位数"), 1.3,
-        _averaged("ttft", width), missing=_LEFT, share=False),
+    Bar("coverage-ttft", say("calibrated-ttft-rows-inside"), 0.90,
+        _averaged("ttft", covered), least=0.70, missing=say("misses-uneven-noise")),
+    Bar("width-ttft", say("calibrated-ttft-width"), 1.3,
+        _averaged("ttft", width), missing=say("misses-residuals-of-first-tokens"), share=False),
 )
 
 
@@ -310,31 +272,29 @@ def bar_rows(results: Sequence[Result], rooflines: Sequence[Result]) -> list[dic
         rows.append({
             "what": bar.what, "bar": f"{bar.shown(bar.least)}–{most}" if bar.least else f"≤ {most}",
             "reached": bar.shown(value), "plain": bar.shown(plain),
-            "quoted": bar.shown(bar.quoted), "met": ("yes", "是") if met else ("**no**", "**否**"),
+            "quoted": bar.shown(bar.quoted),
+            "met": common("yes-plain") if met else common("no-bold"),
             "missing": ("", "") if met else bar.missing})
     return rows
 
 
 BAR_COLUMNS: dict[str, str | Text] = {
-    "what": ("system and protocol", "系统与协议"), "bar": ("bar", "目标"),
-    "reached": ("reached", "达到"), "met": ("met", "达标"),
-    "plain": ("plain roofline", "普通屋顶线"),
-    "quoted": ("roofline, as the bar was set", "设目标时所引屋顶线"),
-    "missing": ("what is missing", "缺什么")}
+    "what": say("system-and-protocol"), "bar": say("bar"),
+    "reached": say("reached"), "met": say("met"), "plain": say("plain-roofline"),
+    "quoted": say("roofline-as-bar-was-set"), "missing": say("what-is-missing")}
 
 
 def title(system: str) -> Text:
     """The title of a measured deployment, without the word that says so of all of them."""
     named = catalogue.load_scenario(system).file.title
-    return named["en"].removesuffix(", measured"), named["zh"].removesuffix("（实测）")
+    en, zh = say("end-of-a-measured-title")
+    return named["en"].removesuffix(en), named["zh"].removesuffix(zh)
 
 
 def row_name(rows: Mapping[str, np.ndarray], index: int) -> Text:
     """A row by its prompt length and its requests."""
     length, requests = (int(rows[name][index]) for name in ("input_tokens", "concurrency"))
-    many = "s" if requests > 1 else ""
-    return (f"{length:,} tokens, {requests:,} request{many}",
-            f"{length:,} token、{requests:,} 并发")
+    return say("row", length=f"{length:,}", requests=f"{requests:,}", count=requests)
 
 
 def by_group(found: Errors, rows: Mapping[str, np.ndarray], axis: str) -> list[dict[str, Any]]:
@@ -361,8 +321,8 @@ def by_group(found: Errors, rows: Mapping[str, np.ndarray], axis: str) -> list[d
 
 
 GROUP_COLUMNS: dict[str, str | Text] = {
-    "rows": ("rows", "行数"), "mean": ("mean error", "平均误差"), "median": ("median", "中位数"),
-    "bias": ("with sign", "带符号"), "worst": ("worst", "最差"), "which": ("which row", "哪一行")}
+    "rows": common("rows"), "mean": common("mean-error"), "median": common("median"),
+    "bias": say("with-sign"), "worst": common("worst"), "which": common("which-row")}
 
 
 def signed(value: float, digits: int = 1) -> str:

@@ -9,9 +9,13 @@ from typing import Any
 import sympy
 
 import catalogue
+from catalogue.messages import messages
 from notebooks.derive.formulas.symbols import symbol
 from notebooks.show.display import table
 from notebooks.show.numbers import fmt_fixed, fmt_percent
+
+common = messages("common")
+say = messages("pages/validation/kernels")
 
 Law = Callable[[float, float, float], Any]  # of arithmetic, bytes and what is hidden; a time
 CUT = 8  # slices of an expert in what was measured
@@ -32,10 +36,9 @@ def slices_beside_measured(half_lost: sympy.Expr, reached: sympy.Expr, width: sy
         law: of an operator.
     """
     table([_row(name, dtype, half_lost, reached, width, law) for name, dtype in SLICED],
-          {"card": ("card and dtype", "卡与数据类型"), "half": ("$w_0$", "$w_0$"),
-           "whole": ("whole expert", "整个专家"), "slice": ("slice of an eighth", "八分之一的切片"),
-           "rows": ("rows per expert", "每专家行数"), "law": ("by the law", "按本页算法"),
-           "measured": ("measured", "实测")})
+          {"card": common("card-and-dtype"), "half": ("$w_0$", "$w_0$"),
+           "whole": say("whole-expert"), "slice": say("slice-of-eighth"),
+           "rows": common("rows-per-expert"), "law": say("by-law"), "measured": common("measured")})
 
 
 def _row(name: str, dtype: str, half_lost: sympy.Expr, reached: sympy.Expr, width: sympy.Symbol,

@@ -15,18 +15,22 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import catalogue
+from catalogue.messages import messages
 from catalogue.reading.amounts import human
 from notebooks.pages.validation.error_tables import METRICS, Errors
 from notebooks.show import figures
 from notebooks.show.numbers import fmt_int, fmt_percent
 
+common = messages("common")
+say = messages("pages/validation/measured")
+
 Text = tuple[str, str]
 Columns = dict[str, str | Text]
 # latency follows from the first two
 SHOWN = ("tpot", "ttft", "output_throughput", "prefill_throughput")
-GIVEN: Columns = {"row": ("row", "行"), "input_tokens": ("input", "输入"),
-                  "output_tokens": ("output", "输出"), "requests": ("sent", "发出"),
-                  "concurrency": ("at once", "并发")}
+GIVEN: Columns = {"row": common("row"), "input_tokens": common("input"),
+                  "output_tokens": say("output"), "requests": say("sent"),
+                  "concurrency": say("at-once")}
 LEAST_FOR_LINE = 3
 UNITS = {"tpot": ("ms", 1e3), "ttft": ("s", 1.0)}  # of the panels, and how many are one second
 
@@ -73,12 +77,11 @@ def errors(results: Results) -> tuple[list[dict[str, Any]], Columns]:
             "sound": fmt_percent(float(np.median(size[sound])), 0) if sound.any() else "–",
             "worst": f"{signed(of.errors[worst])} ({of.row[worst] + 1})",
             "inside": f"{inside}/{len(of.row)}"})
-    columns: Columns = {"metric": ("metric", "指标"), "rows": ("rows", "行数"),
-                        "median": ("median error", "误差中位数")}
+    columns: Columns = {"metric": common("metric"), "rows": common("rows"),
+                        "median": common("median-error")}
     if results.suspect:
-        columns["sound"] = ("without doubtful rows", "去掉存疑行")
-    return table, columns | {"worst": ("worst (row)", "最差（行号）"),
-                             "inside": ("in the 80% interval", "落入 80% 区间")}
+        columns["sound"] = say("without-doubtful-rows")
+    return table, columns | {"worst": say("worst-row"), "inside": say("in-interval")}
 
 
 def every_row(results: Results) -> tuple[list[dict[str, Any]], Columns]:
@@ -88,9 +91,9 @@ def every_row(results: Results) -> tuple[list[dict[str, Any]], Columns]:
                if name == "row" or name in results.rows}
     for metric in metrics:
         english, chinese = METRICS[metric]
-        space = " " if chinese.isascii() else ""
-        columns[metric] = f"{english}, measured", f"{chinese}{space}实测"
-        columns[f"{metric}_here"] = "predicted (error)", "预测（误差）"
+        columns[metric] = say("measured", metric=(
+            english, f"{chinese} " if chinese.isascii() else chinese))
+        columns[f"{metric}_here"] = say("predicted-error")
     return [_row(results, row, metrics) for row in range(results.count)], columns
 
 
@@ -113,14 +116,12 @@ def _row(results: Results, row: int, metrics: list[str]) -> dict[str, Any]:
 
 def remarks(results: Results) -> list[Text]:
     """What the marks of rows mean, one paragraph each, in both languages."""
-    paragraphs = [("‡ Requests of many lengths, of which only the mean is known.",
-              "‡ 请求长短不一，只知平均值。")] if results.unequal else []
+    paragraphs = [say("requests-of-many-lengths")] if results.unequal else []
     for english, chinese in dict.fromkeys((text["en"], text["zh"])
                                           for text in results.suspect.values()):
         rows = [row + 1 for row, text in results.suspect.items() if text["en"] == english]
         numbers = ", ".join(map(str, rows)), "、".join(map(str, rows))
-        paragraphs.append((f"† Row{'s' * (len(rows) > 1)} {numbers[0]}: {english}",
-                      f"† 第 {numbers[1]} 行：{chinese}"))
+        paragraphs.append(say("doubt", count=len(rows), rows=numbers, doubt=(english, chinese)))
     return paragraphs
 
 
@@ -154,11 +155,10 @@ def by_requests(results: Results, floor: np.ndarray) -> Callable[[str], Figure]:
             axes.plot(requests[at], floor[at] * 1e3, ":", color=colour)
         ticks = sorted({int(n) for n in requests})
         axes.set(xscale="log", ylim=(0, None),
-                 xlabel={"en": "requests at once", "zh": "并发请求数"}[lang],
-                 ylabel={"en": "time per output token (ms)", "zh": "每输出 token 时间（ms）"}[lang])
+                 xlabel=common("requests-at-once")[lang == "zh"],
+                 ylabel=common("time-per-output-token-ms")[lang == "zh"])
         axes.set_xticks(ticks, [f"{n:,}" for n in ticks])
-        axes.legend(title={"en": "input tokens (line: predicted, dotted: floor)",
-                           "zh": "输入 token 数（实线：预测，点线：下界）"}[lang])
+        axes.legend(title=say("legend-of-lengths")[lang == "zh"])
         return figure
 
     return draw
@@ -181,8 +181,8 @@ def against(results: Results) -> Callable[[str], Figure]:
                                 strict=True):
             _panel(axes, results, metric)
             axes.set(title=f"{METRICS[metric][lang == 'zh']} ({UNITS[metric][0]})",
-                     xlabel={"en": "measured", "zh": "实测"}[lang],
-                     ylabel={"en": "predicted", "zh": "预测"}[lang])
+                     xlabel=common("measured")[lang == "zh"],
+                     ylabel=common("predicted")[lang == "zh"])
         return figure
 
     return draw

@@ -1,0 +1,13 @@
+### Kernels of experts that were measured, beside what the law of an operator says of them.
+
+whole-expert =
+    .en = whole expert
+    .zh = 整个专家
+
+slice-of-eighth =
+    .en = slice of an eighth
+    .zh = 八分之一的切片
+
+by-law =
+    .en = by the law
+    .zh = 按本页算法
