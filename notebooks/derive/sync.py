@@ -17,21 +17,22 @@ from pathlib import Path
 import jupytext
 import nbformat
 
+from catalogue.messages import by_language, messages
 from catalogue.reading.files import write_whole
+
+say = messages("derive/sync")
 
 NOTEBOOKS = Path(__file__).resolve().parents[1]
 TITLES = {
-    "scenario": {"en": "A deployment", "zh": "一个部署"},
-    "device": {"en": "A device", "zh": "一张卡"},
-    "model": {"en": "A model", "zh": "一个模型"},
-    "document": {"en": "A document, claim by claim", "zh": "一份文档，逐条审计"},
-    "search": {"en": "Search: from a goal to the best deployment",
-               "zh": "搜索：从目标到最优部署"},
-    "service": {"en": "Start and watch: from a plan to a service",
-                "zh": "启动与告警：从部署方案到上线服务"},
-    "decide": {"en": "Sensitivity: which inputs decide", "zh": "敏感性：结果取决于哪些输入"},
-    "day": {"en": "Capacity: replicas for a day of users", "zh": "容量规划：一天的用户要几个副本"},
-    "scale": {"en": "Scaling: from 8 to 384 cards", "zh": "扩展：从 8 卡到 384 卡"},
+    "scenario": say("deployment"),
+    "device": say("device"),
+    "model": say("model"),
+    "document": say("document-claim-by-claim"),
+    "search": say("search-from-goal-to-best"),
+    "service": say("start-and-watch-from-plan"),
+    "decide": say("sensitivity-which-inputs-decide"),
+    "day": say("capacity-replicas-for-day-of"),
+    "scale": say("scaling-from-eight-to-cards"),
 }
 OF_VARIANTS = {"family", "variant"}
 _LABEL = re.compile(r"^\([\w@-]+\)=\n", re.MULTILINE)
@@ -39,7 +40,7 @@ _LABEL = re.compile(r"^\([\w@-]+\)=\n", re.MULTILINE)
 
 def rendered(source: Path) -> str:
     """The notebook's JSON, the same for the same source."""
-    titles = TITLES[source.stem]
+    titles = by_language(TITLES[source.stem])
     notebook = jupytext.read(source)
     notebook.cells = [cell for cell in notebook.cells
                       if not OF_VARIANTS & set(cell.metadata.get("tags", []))]

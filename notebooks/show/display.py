@@ -19,6 +19,7 @@ from matplotlib.figure import Figure
 from myst_nb import glue
 
 import catalogue
+from catalogue.messages import join, messages
 from catalogue.reading import words
 from notebooks.derive.formulas.errors import DerivationError
 from notebooks.derive.formulas.exported import formula_of, load_formulas
@@ -31,29 +32,30 @@ if TYPE_CHECKING:  # SymPy takes longer to import than most pages take to run
 
     from notebooks.derive.formulas.derivation import Derivation
 
+common = messages("common")
+say = messages("show/display")
+
 LANGUAGES = ("en", "zh")
 BOTH = "both"
 Text = str | tuple[str, str]
-KIND_NAMES = {"vendor": "厂商", "measured": "实测", "derived": "推导", "documented": "文档",
-              "assumed": "假设"}
 DOCUMENTS = ("s0", "s1", "s2", "s3")
 SECTIONS = {  # those of the documents that have no number of their own, as the files name them
-    "preface": ("preface", "前言"),
-    "性能对比分析": ("performance comparison", "性能对比分析"),
-    "关键指标对比": ("comparison of key figures", "关键指标对比"),
-    "场景适用性分析": ("suitable uses", "场景适用性分析"),
-    "性能权衡分析": ("performance trade-offs", "性能权衡分析"),
-    "1. 性能风险": ("performance risks", "性能风险"),
-    "2. 硬件风险": ("hardware risks", "硬件风险"),
-    "1. 性能风险缓解": ("mitigating performance risks", "性能风险缓解"),
-    "2. 硬件风险缓解": ("mitigating hardware risks", "硬件风险缓解"),
-    "风险评估矩阵": ("risk matrix", "风险评估矩阵"),
-    "故障应急预案": ("emergency plan", "故障应急预案"),
-    "3. 成本风险": ("cost risks", "成本风险"),
-    "3. 成本风险缓解": ("mitigating cost risks", "成本风险缓解"),
-    "标题": ("title", "标题"), "执行摘要": ("summary", "执行摘要"),
-    "附录 B": ("appendix B", "附录 B"),
-    "附录 C": ("appendix C", "附录 C"),
+    "preface": say("preface"),
+    "性能对比分析": say("performance-comparison"),
+    "关键指标对比": say("comparison-of-key-figures"),
+    "场景适用性分析": say("suitable-uses"),
+    "性能权衡分析": say("performance-trade-offs"),
+    "1. 性能风险": say("performance-risks"),
+    "2. 硬件风险": say("hardware-risks"),
+    "1. 性能风险缓解": say("mitigating-performance-risks"),
+    "2. 硬件风险缓解": say("mitigating-hardware-risks"),
+    "风险评估矩阵": say("risk-matrix"),
+    "故障应急预案": say("emergency-plan"),
+    "3. 成本风险": say("cost-risks"),
+    "3. 成本风险缓解": say("mitigating-cost-risks"),
+    "标题": say("title"), "执行摘要": common("summary"),
+    "附录 B": say("appendix-b"),
+    "附录 C": say("appendix-c"),
 }
 LINE = 40
 IN_ADDRESS = "/:?#@!&=+,;%~.-_*"  # what an address keeps; the rest Markdown could take for its own
@@ -134,7 +136,7 @@ def download(name: str, rows: Iterable[Mapping[str, Any]], label: tuple[str, str
                     metadata={"lang": lang, "file": {name: text.getvalue()}})
 
 
-def in_dropdown(texts: list[str], title: str | tuple[str, str] | None) -> list[str]:
+def in_dropdown(texts: Sequence[str], title: str | tuple[str, str] | None) -> Sequence[str]:
     """Texts per language, folded under a title, a text or a pair; as they are without one."""
     if title is None:
         return texts
@@ -230,9 +232,9 @@ def symbol_table(own: Iterable[tuple[str, str, str, str]] = ()) -> None:
            *({"letter": f"${known[name].latex}$", "name": (known[name].en, known[name].zh),
               "unit": known[name].unit, "id": f"`{name}`"}
              for name in known if name in _introduced)],
-          {"letter": ("letter", "符号"), "name": ("name", "名称"), "unit": ("unit", "单位"),
-           "id": ("in the program", "程序中的名称")},
-          folded=("The letters of this page", "本页符号"))
+          {"letter": common("letter"), "name": common("name"), "unit": say("unit"),
+           "id": say("in-program")},
+          folded=say("letters-of-this-page"))
 
 
 def derive(derivation: Derivation, name: str, expr: sympy.Expr | int,
@@ -289,8 +291,8 @@ def sourced(rows: Iterable[tuple[Text, catalogue.Value]], folded: Text | None = 
     reaches into the page's margin.
     """
     table([_sourced(label, value) for label, value in rows],
-          {"what": ("quantity", "量"), "value": ("value (range)", "取值（范围）"),
-           "kind": ("kind", "性质"), "source": ("source", "来源")}, folded=folded, wide=wide)
+          {"what": common("quantity"), "value": common("value-range"),
+           "kind": say("kind"), "source": common("source")}, folded=folded, wide=wide)
 
 
 def written(value: catalogue.Value) -> str:
@@ -301,17 +303,15 @@ def written(value: catalogue.Value) -> str:
 
 def citation(value: catalogue.Value) -> tuple[str, str]:
     """Where a value comes from and what is known of it, in both languages, as Markdown."""
-    where = [source(value)] * 2
-    if value.source in DOCUMENTS:
-        where = [f"Document {value.source.upper()}", f"文档 {value.source.upper()}"]
-    parts = (value.section or "").split(", ") if value.section else []
-    numbered = [part for part in parts if part not in SECTIONS]
-    where[0] += f", section {', '.join(numbered)}" if numbered else ""
-    where[1] += f"，第 {'、'.join(numbered)} 节" if numbered else ""
-    for en, zh in (SECTIONS[part] for part in parts if part in SECTIONS):
-        where = [f"{where[0]}, {en}", f"{where[1]}，{zh}"]
+    where = [say("document", source=value.source.upper()) if value.source in DOCUMENTS
+             else (source(value),) * 2]
+    parts = value.section.split(", ") if value.section else []
+    if numbered := [part for part in parts if part not in SECTIONS]:
+        where.append(say("section", numbers=(", ".join(numbered), "、".join(numbered))))
+    where += [SECTIONS[part] for part in parts if part in SECTIONS]
+    en, zh = join((", ", "，"), where)
     note = value.note or dict.fromkeys(LANGUAGES, "")
-    return f"{where[0]}. {note['en']}".strip(), f"{where[1]}。{note['zh']}"
+    return f"{en}. {note['en']}".strip(), f"{zh}。{note['zh']}"
 
 
 class Footnotes:
@@ -334,7 +334,7 @@ class Footnotes:
 
 def _sourced(label: Text, value: catalogue.Value) -> dict[str, Text]:
     return {"what": label, "value": written(value),
-            "kind": (value.kind, KIND_NAMES[value.kind]), "source": citation(value)}
+            "kind": say("kind-of-statement", kind=value.kind), "source": citation(value)}
 
 
 def _equation(left: str, expr: sympy.Expr, variant: str | None) -> str:

@@ -23,6 +23,7 @@ from catalogue.entries.formulas import (
     within_digits,
 )
 from catalogue.entries.trees import Number, evaluate
+from catalogue.messages import Pair, join, messages
 from catalogue.reading.values import Value
 from notebooks.derive.formulas.errors import DerivationError
 from notebooks.derive.formulas.exported import computable, evaluate_all, load_formulas, select
@@ -31,23 +32,18 @@ from notebooks.show import display
 from notebooks.show.display import LANGUAGES, Text, in_dropdown, show
 from notebooks.show.numbers import fmt_fixed, fmt_percent, fmt_power, fmt_sig
 
+common = messages("common")
+say = messages("show/documents")
+
 CHAPTERS = ("architecture", "memory", "compute", "communication", "latency", "throughput",
             "serving", "cost")
 VERDICTS: dict[str, Text] = {
-    "right": ("right", "正确"),
-    "right-with-conditions": ("formula right under conditions", "公式有条件成立"),
-    "wrong": ("wrong", "错误"),
-    "undefined": ("undefined", "无定义"),
+    "right": common("right"),
+    "right-with-conditions": say("formula-right-under-conditions"),
+    "wrong": common("wrong"),
+    "undefined": say("undefined"),
 }
-_WORDS: dict[str, tuple[str, str]] = {
-    "documented": ("Document", "文档"), "right": ("Right", "正确"),
-    "same": ("Document, and this book", "文档，与本书相同"),
-    "reconstructed": (" (only the result is printed)", "（文中只给结果）"),
-    "letters": ("Letters", "符号"), "printed": ("printed", "文中"),
-    "recomputed": ("recomputed", "重算"), "right number": ("corrected", "改正后"),
-}
-_COLONS, _COMMAS, _SEMICOLONS = (": ", "："), (", ", "，"), ("; ", "；")
-_STOPS = (".", "。")
+_COMMAS = ", ", "，"
 _UNITS = {"1": "", "request": "", "token": "", "us": "µs"}
 HIDDEN = 0.1  # shares below it keep a decimal
 ROUNDING = 0.005  # of a number, lost by the digits of another
@@ -126,9 +122,7 @@ def beside(chapter: str, only: Sequence[str] = (), folded: Text | None = None) -
         folded: title under which they are folded, a text or a pair, if they are.
     """
     formulas = formulas_of(chapter, only)
-    blocks = [_block(formula) for formula in formulas]
-    texts = ["\n\n".join(block[index] for block in blocks) for index in range(len(LANGUAGES))]
-    show(*in_dropdown(texts, folded))
+    show(*in_dropdown(join(("\n\n",) * 2, map(_block, formulas)), folded))
 
 
 def printed_as(source: str, section: str | None, value: float) -> DocumentFormula | None:
@@ -223,66 +217,51 @@ def _right(formula: DocumentFormula, example: Example) -> float | None:
         raise DerivationError(f"the right formula of {formula.id}: {error}.") from None
 
 
-def _block(formula: DocumentFormula) -> tuple[str, str]:
+def _block(formula: DocumentFormula) -> Pair:
     """One formula as an entry of a definition list, in both languages."""
     theirs, ours = sides(formula)
-    results = numbers_of(formula)
-    new = _new(_letters(formula))
-
-    def in_language(index: int) -> str:
-        lang = LANGUAGES[index]
-        kind = "same" if formula.right is not None and ours is None else "documented"
-        word = _WORDS[kind][index] + _WORDS["reconstructed"][index] * formula.reconstructed
-        lines = [f"{word}{_COLONS[index]}{_maths(theirs)}"]
-        if ours is not None:
-            lines.append(f"{_WORDS['right'][index]}{_COLONS[index]}{_maths(ours)}")
-        notes = [formula.step[lang], *([formula.note[lang]] if formula.note else [])]
-        parts = [lines, [" ".join(notes) if index == 0 else "".join(notes)]]
-        if results:
-            parts.append([_result(result, index) for result in results])
-        if new:
-            names = [f"${letter.latex}${_COLONS[index]}{getattr(letter, lang)}" for letter in new]
-            parts.append([f"{_WORDS['letters'][index]}{_COLONS[index]}"
-                          f"{_SEMICOLONS[index].join(names)}{_STOPS[index]}"])
-        return _heading(formula, index) + "\n" + "\n\n".join(
-            ": " + "\\\n  ".join(lines) for lines in parts)
-
-    return in_language(0), in_language(1)
+    lines = [say("documented", same=formula.right is not None and ours is None,
+                 reconstructed=formula.reconstructed, formula=_maths(theirs))]
+    if ours is not None:
+        lines.append(say("right", formula=_maths(ours)))
+    notes = [(text["en"], text["zh"]) for text in (formula.step, formula.note) if text]
+    parts = [lines, [join((" ", ""), notes)]]
+    if results := numbers_of(formula):
+        parts.append([_result(result) for result in results])
+    if new := _new(_letters(formula)):
+        letters = (say("letter", letter=f"${letter.latex}$", meaning=(letter.en, letter.zh))
+                   for letter in new)
+        parts.append([say("letters", letters=join(("; ", "；"), letters))])
+    entries = join(("\n\n: ",) * 2, (join(("\\\n  ",) * 2, part) for part in parts))
+    return join(("\n: ",) * 2, (_heading(formula), entries))
 
 
 def _maths(latex: str) -> str:
     return rf"$\displaystyle {latex}$"
 
 
-def _heading(formula: DocumentFormula, index: int) -> str:
-    title, verdict = formula.quantity[LANGUAGES[index]], VERDICTS[formula.verdict][index]
-    title = title if title[:2].isupper() else title[:1].upper() + title[1:]
-    where = [f"“{display.SECTIONS[part][index]}”" if part in display.SECTIONS else part
-             for part in formula.sections]
+def _heading(formula: DocumentFormula) -> Pair:
+    en, zh = (title if title[:2].isupper() else title[:1].upper() + title[1:]
+              for title in (formula.quantity[lang] for lang in LANGUAGES))
+    where = [say("quoted", name=display.SECTIONS[part]) if part in display.SECTIONS
+             else (part, part) for part in formula.sections]
     document = f'<a href="{ADDRESS.format(formula.source)}">{formula.source.upper()}</a>'
-    if index == 0:
-        place = f"section{'s' * (len(where) > 1)} {', '.join(where)}"
-        return f"**{title}** ({document}, {place}): *{verdict}*"
-    return f"**{title}**（{document}，{'、'.join(where)}）：*{verdict}*"
+    return say("heading", title=(en, zh), document=document, count=len(where),
+               sections=join((", ", "、"), where), verdict=VERDICTS[formula.verdict])
 
 
-def _result(result: Numbers, index: int) -> str:
+def _result(result: Numbers) -> Pair:
     """One line: ``Section 3.2.3, weights: printed 20.97 GB, recomputed 20.97 GB, right …``."""
     example = result.example
-    texts = {"printed": _written(example), "recomputed": _like(result.recomputed, example)}
-    if not result.agrees:
-        texts["recomputed"] += (" (differs)", "（不符）")[index]
+    numbers = [say("printed", number=_written(example)),
+               say("recomputed", number=_like(result.recomputed, example), agrees=result.agrees)]
     if result.right is not None:
-        texts["right number"] = f"**{_like(result.right, example)}**"
-    listed = _COMMAS[index].join(f"{_WORDS[key][index]} {text}" for key, text in texts.items())
-    if example.section in display.SECTIONS:
-        name = display.SECTIONS[example.section][index]
-        where = f"Section “{name}”" if index == 0 else f"“{name}”一节"
-    else:
-        where = f"Section {example.section}" if index == 0 else f"第 {example.section} 节"
+        numbers.append(say("corrected", number=_like(result.right, example)))
+    where = [say("section-by-name", name=display.SECTIONS[example.section])
+             if example.section in display.SECTIONS else say("section", section=example.section)]
     if example.label:
-        where += _COMMAS[index] + example.label[LANGUAGES[index]]
-    return f"{where}{_COLONS[index]}{listed}{_STOPS[index]}"
+        where.append((example.label["en"], example.label["zh"]))
+    return say("result", where=join(_COMMAS, where), numbers=join(_COMMAS, numbers))
 
 
 def _written(example: Example) -> str:

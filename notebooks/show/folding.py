@@ -8,7 +8,10 @@ from typing import Any
 
 from IPython.utils.capture import capture_output
 
+from catalogue.messages import messages
 from notebooks.show.display import LANGUAGES, Text, show, table
+
+common = messages("common")
 
 MARKDOWN = "text/markdown"
 FENCE = ":" * 6  # around the fences of what is folded
@@ -40,15 +43,15 @@ def folded(en: str, zh: str) -> Iterator[None]:
 
 
 def short_table(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, Text], first: int = 4,
-                rest: tuple[str, str] = ("The other rows", "其余各行"), wide: bool = False) -> None:
+                rest: tuple[str, str] | None = None, wide: bool = False) -> None:
     """A table whose first rows are seen and whose other rows are folded.
 
     Args:
         rows, columns, wide: as for ``display.table``.
         first: how many rows are seen.
-        rest: title of the others.
+        rest: title of the others, if it is not just that they are the other rows.
     """
     rows = list(rows)
     table(rows[:first], columns, wide=wide)
     if rows[first:]:
-        table(rows[first:], columns, wide=wide, folded=rest)
+        table(rows[first:], columns, wide=wide, folded=rest or common("other-rows"))

@@ -8,8 +8,11 @@ from typing import Any, NamedTuple
 
 from IPython.display import HTML, display
 
+from catalogue.messages import messages
 from catalogue.reading import words
 from notebooks.show.display import LANGUAGES, Text, spoken
+
+say = messages("show/long-table")
 
 
 class Ordered(NamedTuple):
@@ -59,7 +62,7 @@ def _plain_row(row: Mapping[str, Any], columns: Sequence[str], lang: int) -> str
 def _link(row: Mapping[str, Any], lang: int) -> str:
     """A link to what decides a row."""
     where = row.get("link")
-    return f' <a href="{_plain(where, lang)}">{("source", "依据")[lang]}</a>' if where else ""
+    return f' <a href="{_plain(where, lang)}">{say("source")[lang]}</a>' if where else ""
 
 
 def _plain(value: Any, lang: int) -> str:

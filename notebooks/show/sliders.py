@@ -10,16 +10,19 @@ from docutils.utils.math.latex2mathml import tex2mathml
 from IPython.display import HTML, display
 
 import catalogue
+from catalogue.messages import messages
 from catalogue.reading.units import COUNTING
 from notebooks.derive.formulas.errors import DerivationError
 from notebooks.derive.formulas.exported import formula_of
 from notebooks.show.display import LANGUAGES, spoken
 from notebooks.show.numbers import fmt_int, fmt_sig
 
+say = messages("show/sliders")
+
 OFFERED = ("kv_layer_bytes_per_token", "distinct_experts", "decode_step_time", "pipeline_bubble")
 REACH = 8  # times as small and as large as the value
 PLACES = 1000  # of a slider
-TITLE = ("Move the letters", "拖动滑块")
+TITLE = say("move-letters")
 
 
 def sliders(name: str, values: Mapping[str, Any], attention: str = "mla") -> None:
