@@ -23,8 +23,12 @@ from catalogue.deployments.physics_inputs import (
 )
 from catalogue.entries.deployments import Parallelism
 from catalogue.entries.formulas import switches
+from catalogue.messages import messages
 from catalogue.reading.values import Unit
 from notebooks.show.display import LANGUAGES
+
+common = messages("common")
+say = messages("pages/calculators/extras")
 
 Text = tuple[str, str]
 Triple = tuple[float, float, float]
@@ -43,23 +47,22 @@ COPIES, APART = "redundant_experts", "shared_expert_ranks"
 _LEFT_OUT = {*COMPUTING, *FETCHING, *STATED, *OF_VECTORS.values(), "device_hit_share",
              "host_hit_share", "exchange_alpha"}
 NAMED: dict[str, Text] = {  # where no single symbol has the name
-    "gemm_efficiency": ("share of the peak of matmuls", "矩阵乘的峰值利用率"),
-    "grouped_gemm_efficiency": ("share of the peak of whole experts", "完整专家的峰值利用率"),
-    "sliced_gemm_efficiency": ("share of the peak of slices of experts", "专家切片的峰值利用率"),
-    "matmul_latency": ("time of a matmul whatever its rows", "每次矩阵乘与行数无关的时间"),
-    "depth_latency": ("time of a matmul per input summed over", "矩阵乘沿求和维每个输入的时间"),
-    "activation_traffic": ("bytes moved by quantising an element of a matmul's rows",
-                           "量化矩阵乘每个输入元素搬运的字节"),
-    CONTEXT_ONLY: ("only the longest context is known: every request one token from its end",
-                   "只知最长上下文：每个请求都还差一个 token 到头"),
-    "scheduling": ("how steps are filled", "每步如何装填"),
-    "graphs": ("decode runs as a captured graph", "解码以捕获的图执行"),
-    "balancing": ("how experts are placed", "专家如何放置")}
+    "gemm_efficiency": say("share-of-peak-of-matmuls"),
+    "grouped_gemm_efficiency": say("share-of-peak-of-whole"),
+    "sliced_gemm_efficiency": say("share-of-peak-of-slices"),
+    "matmul_latency": common("time-of-matmul-whatever-its"),
+    "depth_latency": say("time-of-matmul-per-input"),
+    "activation_traffic": common("bytes-moved-by-quantising-element"),
+    CONTEXT_ONLY: say("only-longest-context-is-known"),
+    "scheduling": say("how-steps-are-filled"),
+    "graphs": say("decode-runs-as-captured-graph"),
+    "balancing": say("how-experts-are-placed")}
 SAID: dict[str, Text] = {
-    "mixed": ("prompts and decodes mixed", "预填充与解码混合"),
-    "prefill-first": ("prompts first", "预填充优先"), "true": ("yes", "是"), "1": ("yes", "是"),
-    "false": ("no", "否"), "periodic": ("by measured load", "按实测负载"),
-    "ideal": ("equal shares", "各 rank 均分")}
+    "mixed": say("prompts-and-decodes-mixed"),
+    "prefill-first": say("prompts-first"),
+    "true": common("yes-plain"), "1": common("yes-plain"),
+    "false": common("no-plain"), "periodic": say("by-measured-load"),
+    "ideal": say("equal-shares")}
 
 
 @dataclass(frozen=True)
@@ -109,10 +112,10 @@ def extras() -> dict[str, Extra]:
 def _words(name: str) -> Text:
     table, _, dtype = name.partition(".")
     if table in NAMED:
-        en, zh = NAMED[table]
-        return (f"{en}, {dtype.upper()}", f"{zh}（{dtype.upper()}）") if dtype else (en, zh)
-    symbol = symbols()[table]
-    return symbol.en.removesuffix(" (0 or 1)"), symbol.zh.removesuffix("（0 或 1）")
+        name_of = NAMED[table]
+        return say("of-type", name=name_of, type=dtype.upper()) if dtype else name_of
+    symbol, truth = symbols()[table], say("truth")
+    return symbol.en.removesuffix(truth[0]).rstrip(), symbol.zh.removesuffix(truth[1])
 
 
 def otherwise() -> dict[str, str]:

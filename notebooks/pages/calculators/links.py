@@ -12,6 +12,7 @@ from catalogue import ParamsError, Scenario
 from catalogue.deployments.precision_support import nearest
 from catalogue.entries.formulas import switches
 from catalogue.kernels.releases import runs_experts
+from catalogue.messages import messages
 from notebooks.pages.calculators.extras import (
     APART,
     CONTEXT_ONLY,
@@ -38,14 +39,13 @@ from notebooks.pages.calculators.offers import precisions as multiplied
 from notebooks.pages.calculators.scripts import BLOCKS, CHUNKS, fields, start
 from notebooks.pages.calculators.table import SET
 
+say = messages("pages/calculators/links")
+
 LISTED = {"tp": SIZES, "pp": SIZES, "dp": SIZES, "ep": SIZES, "drafts": DRAFTS, "chunk": CHUNKS,
           "block": BLOCKS}
 SENT = "bench_requests"  # of a run from its first request to its last, which they do not show
-ON_HOST: Text = (
-    "They do not know experts on the host: they start with all of them on the cards.",
-    "计算器不含主机侧的专家：初始状态中，专家全部在卡上。")
-OTHERS: Text = ("They do not hold all of its inputs: they start from the nearest state.",
-                "计算器不含它的全部输入：从最接近的状态开始。")
+ON_HOST: Text = say("they-do-not-know-experts")
+OTHERS: Text = say("they-do-not-hold-all")
 
 
 @dataclass(frozen=True)
@@ -132,9 +132,8 @@ def state_of(scenario: Scenario) -> tuple[dict[str, Any], list[Text]] | None:
         other = next(entry for entry in nearest(scenario.device, scenario.precision)
                      if entry.id in multiplied(card))
         precision = other.id
-        without.append((f"They do not take its precision, {asked['en']}: they start in "
-                        f"{other.name['en']}.",
-                        f"计算器在此卡上不含“{asked['zh']}”精度：改从“{other.name['zh']}”开始。"))
+        without.append(say("they-do-not-take-its", asked=(asked["en"], asked["zh"]),
+                           other=(other.name["en"], other.name["zh"])))
     if file.offload is not None:
         without.insert(0, ON_HOST)
     state = start() | _numbers(scenario) | {

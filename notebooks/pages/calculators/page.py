@@ -14,6 +14,7 @@ from calc.answer.estimate import Estimate, estimate
 from calc.costing.rates import card_hour
 from calc.costing.tokens import MILLION, token_costs
 from catalogue import Scenario
+from catalogue.messages import messages
 from catalogue.reading import words
 from catalogue.reading.units import HOUR
 from notebooks.pages.calculators import scripts
@@ -24,6 +25,9 @@ from notebooks.pages.calculators.words import WORDS, Text
 from notebooks.show.display import LANGUAGES, number, spoken
 from notebooks.show.numbers import fmt_bytes, fmt_int, fmt_sig, fmt_time
 
+common = messages("common")
+say = messages("pages/calculators/page")
+
 MEMORY, SPEED, COST, ROOFLINE, PANEL = "memory", "speed", "cost", "roofline", "panel"
 # of R1, beside the one that the calculators begin with: cards, precision, layout
 BESIDE = (
@@ -32,9 +36,7 @@ BESIDE = (
     {"card": "ascend-910b2", "precision": "w8a8-int8", "engine": "vllm-ascend", "tp": 16, "ep": 16},
     {"card": "ascend-910b4", "precision": "w8a8-int8", "engine": "vllm-ascend", "tp": 32, "ep": 32},
 )
-WITHOUT: Text = ("The calculator of this page needs scripts. The table below answers for common "
-                 "cards without.",
-                 "本页的计算器需要运行脚本；不运行脚本时，常见的卡可查下表。")
+WITHOUT: Text = say("calculator-of-this-page-needs")
 Row = Sequence[str | Text]
 
 
@@ -67,7 +69,7 @@ def _memory() -> tuple[Row, list[Row]]:
 
 def _speed() -> tuple[Row, list[Row]]:
     """What users wait for, with intervals."""
-    head = WORDS["card"], WORDS["tpot"], ("time to first token", "首 token 延迟"), "token/s"
+    head = WORDS["card"], WORDS["tpot"], common("time-to-first-token"), "token/s"
     return head, [[_named(scenario), _range(answer, "tpot", fmt_time),
                    _range(answer, "ttft", fmt_time),
                    _range(answer, "output_throughput", fmt_sig)] for scenario, answer in shown()]
@@ -76,8 +78,8 @@ def _speed() -> tuple[Row, list[Row]]:
 def _cost() -> tuple[Row, list[Row]]:
     """What tokens cost, where somebody prices the card."""
     used = scripts.start()["use"] / 100
-    head = (WORDS["card"], ("USD per hour of a card", "USD/卡时"), WORDS["perOutput"],
-            ("USD per million prompt tokens", "美元/百万输入 token"))
+    head = (WORDS["card"], say("usd-per-hour-of-card"), WORDS["perOutput"],
+            say("usd-per-million-prompt-tokens"))
     rows: list[Row] = []
     for scenario, answer in shown():
         hour = card_hour(scenario.device)
@@ -92,9 +94,8 @@ def _cost() -> tuple[Row, list[Row]]:
 def _roofline() -> tuple[Row, list[Row]]:
     """Operations per byte of the operators of the first deployment."""
     _, answer = shown()[0]
-    head = (WORDS["operator"], *((f"{WORDS['intensity'][0]}, {phase}",
-                                  f"{WORDS['intensity'][1]}（{WORDS[phase][1]}）")
-                                 for phase in PHASES))
+    head = (WORDS["operator"], *(say("intensity-of", intensity=WORDS["intensity"],
+                                     phase=WORDS[phase]) for phase in PHASES))
     rows: list[Row] = []
     for operator in scripts.operators():
         pair = [[float(answer.everything[f"{phase}_{operator['key']}_{of}"])
@@ -108,7 +109,7 @@ def _roofline() -> tuple[Row, list[Row]]:
 def _panel() -> tuple[Row, list[Row]]:
     """The deployment that the calculators begin with."""
     start = scripts.start()
-    head = ("what is asked", "输入"), ("value", "取值")
+    head = say("what-is-asked"), common("value")
     return head, [[WORDS[key], str(start[key])] for key in scripts.fields()]
 
 

@@ -29,6 +29,7 @@ from catalogue.deployments.admission.rules import CLASSES
 from catalogue.deployments.fabric import scale_up_domain
 from catalogue.entries.calibrations import CONCURRENT
 from catalogue.entries.trees import symbols_of
+from catalogue.messages import by_language, messages
 from catalogue.planning.prices import OWNERSHIPS
 from catalogue.reading import words
 from catalogue.reading.values import LARGEST, SMALLEST
@@ -55,9 +56,11 @@ from notebooks.pages.calculators.offers import (
     usual,
 )
 from notebooks.pages.calculators.table import SET, Axes, columns, switched
-from notebooks.pages.calculators.words import by_language
+from notebooks.pages.calculators.words import dictionaries
 from notebooks.pages.catalogue.tables.deployments import HIDDEN, HIDES, PARTS
 from notebooks.show.display import LANGUAGES
+
+say = messages("pages/calculators/scripts")
 
 YOURS = "yours"
 CHUNKS, BLOCKS = (1024, 2048, 4096, 8192, 16384, 32768, 65536), (1, 16, 32, 64, 128)
@@ -179,14 +182,14 @@ def data() -> dict[str, Any]:
 
         "cards": _cards(), "models": _models(axes, stored),
         "precisions": {name: {"name": _name(load_precision(name))} for name in stored},
-        "engines": {name: {"name": {"en": "not named", "zh": "不指定"} if name == NO_ENGINE
+        "engines": {name: {"name": by_language(say("not-named")) if name == NO_ENGINE
                            else _name(load("profiles", name))} for name in running},
         "memory": [{"key": name} for name in PARTS_OF_MEMORY],
         "step": [*({"en": en, "zh": zh, "of": of} for (en, zh), of in PARTS.items()),
                  {"en": HIDES[0], "zh": HIDES[1], "of": HIDDEN}],
         "operators": operators(),
         "fields": fields(), "usual": start() | {"set": {}}, "source": ASSUMED["source"],
-        "words": by_language()}
+        "words": dictionaries()}
 
 
 @functools.cache

@@ -1,0 +1,21 @@
+### The elements of the page, each with a table for browsers that run no scripts.
+
+calculator-of-this-page-needs =
+    .en = The calculator of this page needs scripts. The table below answers for common cards without.
+    .zh = 本页的计算器需要运行脚本；不运行脚本时，常见的卡可查下表。
+
+usd-per-hour-of-card =
+    .en = USD per hour of a card
+    .zh = USD/卡时
+
+usd-per-million-prompt-tokens =
+    .en = USD per million prompt tokens
+    .zh = 美元/百万输入 token
+
+what-is-asked =
+    .en = what is asked
+    .zh = 输入
+
+intensity-of =
+    .en = { $intensity }, { $phase }
+    .zh = { $intensity }（{ $phase }）

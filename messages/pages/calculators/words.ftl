@@ -1,0 +1,381 @@
+### What the calculators say, in both languages; places for values are in braces.
+
+engine =
+    .en = engine
+    .zh = 推理引擎
+
+tp =
+    .en = tensor parallelism (TP)
+    .zh = 张量并行（TP）
+
+pp =
+    .en = pipeline parallelism (PP)
+    .zh = 流水线并行（PP）
+
+dp =
+    .en = data parallelism (DP)
+    .zh = 数据并行（DP）
+
+ep =
+    .en = expert parallelism (EP)
+    .zh = 专家并行（EP）
+
+input =
+    .en = prompt tokens of a request
+    .zh = 每请求输入 token
+
+output =
+    .en = answer tokens of a request
+    .zh = 每请求输出 token
+
+drafts =
+    .en = draft tokens of a step (MTP)
+    .zh = 每步草稿 token（MTP）
+
+chunk =
+    .en = prompt tokens of a step (chunk)
+    .zh = 每步预填充 token（分块）
+
+block =
+    .en = tokens of a cache block
+    .zh = KV 块大小（token）
+
+share =
+    .en = share of the memory that the engine may use, %
+    .zh = 引擎可用显存占比，%
+
+way =
+    .en = price of a card
+    .zh = 卡价
+
+price =
+    .en = your price, USD per card and hour
+    .zh = 自定价格，美元/卡时
+
+use =
+    .en = share of the throughput that is used, %
+    .zh = 吞吐利用率，%
+
+more =
+    .en = More settings
+    .zh = 更多设置
+
+cards =
+    .en = { $count } cards in { $nodes } × { $node }
+    .zh = { $count } 卡，{ $nodes } × { $node }
+
+own =
+    .en = owned: { $value } USD/h
+    .zh = 自有：{ $value } 美元/小时
+
+rent-always =
+    .en = rented for years: { $value } USD/h
+    .zh = 长租：{ $value } 美元/小时
+
+rent-by-hour =
+    .en = rented by the hour: { $value } USD/h
+    .zh = 按小时租：{ $value } 美元/小时
+
+yours =
+    .en = your own price
+    .zh = 自定价格
+
+link =
+    .en = Copy link
+    .zh = 复制链接
+
+copied =
+    .en = The link is copied.
+    .zh = 链接已复制。
+
+not-copied =
+    .en = The address bar has the link.
+    .zh = 链接在地址栏中。
+
+download =
+    .en = Download YAML
+    .zh = 下载 YAML
+
+load =
+    .en = Load YAML
+    .zh = 载入 YAML
+
+loaded =
+    .en = { $name } is loaded.
+    .zh = 已载入 { $name }。
+
+fits-short =
+    .en = It fits: { $spare } to spare on the fullest card.
+    .zh = 装得下：最满的卡还余 { $spare }。
+
+fits-not-short =
+    .en = It does not fit: the fullest card is { $spare } short of the { $usable } that an engine may use.
+    .zh = 装不下：引擎可用 { $usable }，最满的卡还差 { $spare }。
+
+tpot-row =
+    .en = time per output token (TPOT)
+    .zh = 每输出 token 时间（TPOT）
+
+ttft-row =
+    .en = time to first token (TTFT)
+    .zh = 首 token 延迟（TTFT）
+
+rate-row =
+    .en = all cards together, token/s
+    .zh = 全部卡合计，token/s
+
+million-row =
+    .en = a million output tokens, USD
+    .zh = 每百万输出 token，美元
+
+held =
+    .en = Of { $rows } measured runs of this class ({ $kind }), { $inside } lay inside their interval.
+    .zh = 同类实测（{ $kind }）共 { $rows } 组，{ $inside } 组落在各自区间内。
+
+plan =
+    .en = Plan: { $cut } on { $count } cards, the fastest cut that fits.
+    .zh = 方案：{ $count } 卡，{ $cut }，能装下的切分中最快的一种。
+
+no-cut =
+    .en = No cut of { $count } cards divides { $model }.
+    .zh = { $count } 张卡没有能整除 { $model } 的切分。
+
+command =
+    .en = The command that searches all cuts
+    .zh = 搜索全部切分的命令
+
+take-apart =
+    .en = Take it apart: memory, time, cost
+    .zh = 逐项拆解：显存、时间、成本
+
+proof =
+    .en = How it is derived
+    .zh = 推导过程
+
+# number: the intervals of all answers
+fits =
+    .en = It fits: { $spare } of { $usable } to spare on the fullest card (80%: { $range }). The cache has room for { $most } such requests at once (80%: { $mostRange }).
+    .zh = 装得下：最满的卡在可用的 { $usable } 中余 { $spare }（80% 区间 { $range }）。KV 缓存最多容纳 { $most } 个这样的并发请求（80% 区间 { $mostRange }）。
+
+# number: the intervals of all answers
+fits-not =
+    .en = It does not fit: the fullest card is { $short } short of the { $usable } that the engine may use (80% interval of what is left: { $range }).
+    .zh = 装不下：引擎可用 { $usable }，最满的卡还差 { $short }（余量的 80% 区间 { $range }）。
+
+cache-ends =
+    .en = The weights fit, but the cache is exhausted at { $most } of the { $users } requests.
+    .zh = 权重装得下，但 KV 缓存到第 { $most } 个请求就已用尽（共 { $users } 个）。
+
+no-request =
+    .en = Not even one request fits beside the weights.
+    .zh = 除权重外，连一个请求也装不下。
+
+memory-caption =
+    .en = Memory of the fullest card. The line marks what the engine may use.
+    .zh = 最满的卡的显存构成。竖线是引擎可用的上限。
+
+copies =
+    .en = copies for absorption, drafting layer
+    .zh = 吸收用副本、预测层
+
+cache =
+    .en = KV cache, every request at its longest
+    .zh = KV 缓存（每请求按最长计）
+
+buffers =
+    .en = buffers of the exchange
+    .zh = 专家通信缓冲
+
+spare =
+    .en = headroom
+    .zh = 余量
+
+over =
+    .en = too much
+    .zh = 超出
+
+partly =
+    .en = stage { $stage } of { $stages }
+    .zh = 第 { $stage } 级，共 { $stages } 级
+
+# number: the intervals of all answers
+fast =
+    .en = A token every { $tpot } (80%: { $tpotRange }), the first after { $ttft } (80%: { $ttftRange }); all cards together { $rate } token/s (80%: { $rateRange }).
+    .zh = 每输出 token { $tpot }（80% 区间 { $tpotRange }），首 token { $ttft }（80% 区间 { $ttftRange }）；全部卡合计 { $rate } token/s（80% 区间 { $rateRange }）。
+
+# number: the intervals of all answers
+fast-apart =
+    .en = A token every { $tpot } (80%: { $tpotRange }); all cards of this pool together { $rate } token/s (80%: { $rateRange }). Prompts have a pool of their own.
+    .zh = 每输出 token { $tpot }（80% 区间 { $tpotRange }）；本池全部卡合计 { $rate } token/s（80% 区间 { $rateRange }）。预填充在另一个池中。
+
+what-if =
+    .en = The cards lack the memory for it: these are the times of cards that have enough.
+    .zh = 显存不足：以下是显存足够时的时间。
+
+step-caption =
+    .en = The time per output token, taken apart.
+    .zh = 每输出 token 时间的构成。
+
+hides =
+    .en = of this hidden by overlap: { $hidden }
+    .zh = 其中被重叠掩盖：{ $hidden }
+
+# number: the intervals of all answers
+curve-caption =
+    .en = Time per output token against requests at once, and its lower bound. The dot is the deployment above with its 80% interval; beyond the vertical line the cache is exhausted.
+    .zh = 每输出 token 时间随并发的变化及其下界。圆点为上方的部署及其 80% 区间；竖线右侧 KV 缓存已用尽。
+
+floor =
+    .en = lower bound
+    .zh = 下界
+
+# number: the intervals of all answers
+costs =
+    .en = A million output tokens cost { $output } USD (80%: { $outputRange }), a million prompt tokens { $input } USD (80%: { $inputRange }); a request { $request } USD.
+    .zh = 每百万输出 token { $output } 美元（80% 区间 { $outputRange }），每百万输入 token { $input } 美元（80% 区间 { $inputRange }）；每请求 { $request } 美元。
+
+no-price =
+    .en = Nobody states this price of the card. Choose another, or enter yours.
+    .zh = 没有这种方式的卡价来源。请另选一种，或填写自己的价格。
+
+price-source =
+    .en = Price of a card: { $value } USD/h ({ $range }), { $source }.
+    .zh = 卡价 { $value } 美元/小时（{ $range }），来源：{ $source }。
+
+your-price =
+    .en = Price of a card: { $value } USD/h, yours.
+    .zh = 卡价 { $value } 美元/小时，自定。
+
+cost-caption =
+    .en = Cost of a million output tokens against requests at once.
+    .zh = 每百万输出 token 的成本随并发的变化。
+
+per-output =
+    .en = USD per million output tokens
+    .zh = 美元/百万输出 token
+
+roof =
+    .en = Most of a { $phase } step's arithmetic and reading goes to: { $name }, at { $intensity } FLOP/B and { $reached } TFLOPS. The roof bends at { $ridge } FLOP/B.
+    .zh = { $phase }步中耗时最长的算子：{ $name }，{ $intensity } FLOP/B，达到 { $reached } TFLOPS。屋顶线的脊点在 { $ridge } FLOP/B。
+
+roof-caption =
+    .en = Operations per byte of each operator, and what it reaches, below the roof of the card: memory bandwidth to the left, dense peak to the right.
+    .zh = 各算子的计算强度与达到的算力，上方是卡的屋顶线：左侧受限于显存带宽，右侧受限于稠密峰值。
+
+intensity =
+    .en = intensity, FLOP/B
+    .zh = 计算强度，FLOP/B
+
+reached =
+    .en = reached, TFLOPS
+    .zh = 达到，TFLOPS
+
+time =
+    .en = time of a step
+    .zh = 每步时间
+
+also =
+    .en = Also set, as the deployment has it:
+    .zh = 另有设定（取自该部署）：
+
+take-back =
+    .en = take back: { $name }
+    .zh = 取消设定：{ $name }
+
+take-all-back =
+    .en = Take all back
+    .zh = 全部取消
+
+bad-link =
+    .en = The link cannot be read at '{ $text }'; the usual state is shown.
+    .zh = 链接在“{ $text }”处无法识别，显示默认状态。
+
+unknown-key =
+    .en = '{ $key }' is nothing that a calculator has.
+    .zh = 计算器没有“{ $key }”这一项。
+
+unknown-value =
+    .en = '{ $text }' is none of the choices of { $key }.
+    .zh = “{ $text }”不在 { $key } 的可选项中。
+
+out-of-range =
+    .en = '{ $text }' is out of range for { $key }, expected { $low } to { $high }.
+    .zh = { $key } 的值“{ $text }”超出范围，应在 { $low } 到 { $high } 之间。
+
+no-precision =
+    .en = { $card } has no matrix unit for what { $precision } multiplies; choose another precision.
+    .zh = { $card } 的矩阵单元不支持 { $precision } 所需的数据类型，请换一种精度。
+
+no-engine =
+    .en = { $engine } does not run on { $card }.
+    .zh = { $engine } 不支持 { $card }。
+
+no-drafts =
+    .en = { $model } has no layer to draft with.
+    .zh = { $model } 没有可生成草稿的预测层。
+
+stages =
+    .en = { $model } has { $layers } layers and cannot be cut into { $pp } stages.
+    .zh = { $model } 共 { $layers } 层，不能切成 { $pp } 级流水线。
+
+experts =
+    .en = EP { $ep } does not go with TP { $tp } × DP { $dp } for { $model } in { $precision }; EP may be { $list }.
+    .zh = { $model }（{ $precision }）在 TP { $tp } × DP { $dp } 下不能用 EP { $ep }，可用的 EP：{ $list }。
+
+tensor =
+    .en = TP { $tp } does not divide { $model } in { $precision }; TP may be { $list }.
+    .zh = TP { $tp } 不能整除 { $model }（{ $precision }），可用的 TP：{ $list }。
+
+no-experts =
+    .en = { $model } has no experts to copy; take the redundant experts back.
+    .zh = { $model } 没有可冗余的专家，请取消冗余专家的设定。
+
+# number: the degree at which ranks may have shared experts alone
+none-apart =
+    .en = { $apart } ranks for shared experts alone need a model with shared experts, TP 1 and the low-latency exchange.
+    .zh = { $apart } 个只放共享专家的 rank 要求模型有共享专家、TP 为 1，且采用低延迟通信。
+
+too-many =
+    .en = More than { $most } further inputs are set, expected at most { $most }.
+    .zh = 另设的输入超过 { $most } 项，最多 { $most } 项。
+
+both-lengths =
+    .en = The file states context_tokens beside input_tokens or output_tokens; the calculators take one or the other.
+    .zh = 文件同时写了 context_tokens 与 input_tokens 或 output_tokens，计算器只接受其一。
+
+kept =
+    .en = The last picture that could be computed is shown.
+    .zh = 仍显示上一个可以计算的结果。
+
+# number: the largest file that the page reads
+too-large =
+    .en = The file is larger than 10 MB, expected a scenario file.
+    .zh = 文件超过 10 MB，应为部署文件。
+
+bad-line =
+    .en = line { $line }: '{ $text }' cannot be read, expected 'key: value' as in the file that this page writes.
+    .zh = 第 { $line } 行：“{ $text }”无法识别，应为本页所写文件的“键: 值”形式。
+
+twice =
+    .en = line { $line }: '{ $key }' stands twice.
+    .zh = 第 { $line } 行：“{ $key }”重复。
+
+other-key =
+    .en = line { $line }: the calculators do not take '{ $key }'; `python -m calc estimate` does.
+    .zh = 第 { $line } 行：计算器不支持“{ $key }”，请用 `python -m calc estimate`。
+
+in-line =
+    .en = line { $line }: { $sentence }
+    .zh = 第 { $line } 行：{ $sentence }
+
+missing =
+    .en = The file lacks '{ $key }'.
+    .zh = 文件缺少“{ $key }”。
+
+other-cluster =
+    .en = The cluster is another than the calculators have: expected { $nodes } × { $node } with { $devices } devices.
+    .zh = 集群与计算器不符：应为 { $nodes } × { $node }，共 { $devices } 卡。
+
+not-read =
+    .en = The file could not be read.
+    .zh = 文件无法读取。
