@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from catalogue.messages import messages
 from notebooks.pages.catalogue.tables.deployments import named
 from notebooks.pages.deployments.answers import Deployed
 from notebooks.pages.deployments.families import cut
 from notebooks.pages.deployments.verdicts import result
 from notebooks.show.numbers import fmt_bytes, fmt_int, fmt_quantity
+
+common = messages("common")
+say = messages("pages/deployments/alternatives")
 
 Text = tuple[str, str]
 TOLD = ("ttft", "tpot", "output_throughput")
@@ -28,11 +32,11 @@ def rows(deployed: Deployed) -> list[dict[str, Any]]:
 def searched(deployed: Deployed) -> list[dict[str, Any]]:
     """What a search over the same cards found best: in its precision, in any, in the published."""
     found = deployed.alternatives
-    kinds = ((("its own precision", "原有精度"), found.own),
-             (("any precision", "任意精度"), found.best),
-             (("published weights", "官方权重"), found.official))
+    kinds = ((say("its-own-precision"), found.own),
+             (say("any-precision"), found.best),
+             (common("published-weights"), found.official))
     return [{"kind": kind,
-             "change": tuple(in_words(deployed, advice.settings, lang) or ("as it is", "不变")[lang]
+             "change": tuple(in_words(deployed, advice.settings, lang) or say("as-it-is")[lang]
                              for lang in range(2)),
              **_gives(deployed, advice.settings)}
             for kind, advice in kinds if advice is not None]
@@ -55,10 +59,10 @@ def columns(deployed: Deployed, first: str = "change") -> dict[str, Text]:
     """Headings of the table; of one that was searched, with its kind first."""
     if first == "kind":
         kept = columns(deployed)
-        return {"kind": ("best in", "最优方案")} | {
+        return {"kind": say("best-in")} | {
             name: text for name, text in kept.items() if name != "cards"}
-    return {"change": ("change", "改动"), "cards": ("cards", "卡数"), "spare": ("spare", "余量"),
-            "room": ("requests that fit", "可容纳请求数")} | {
+    return {"change": common("change"), "cards": common("number-of-cards"), "spare": say("spare"),
+            "room": common("requests-that-fit")} | {
         name: named(name) for name in TOLD if name in deployed.questions}
 
 
@@ -72,14 +76,13 @@ def in_words(deployed: Deployed, settings: Mapping[str, str | int], lang: int) -
     if new.precision.id != old.precision.id:
         parts.append(new.precision.name["en" if lang == 0 else "zh"])
     if new.devices != old.devices:
-        parts.append((f"{fmt_int(new.devices)} cards instead of {fmt_int(old.devices)}",
-                      f"卡数由 {fmt_int(old.devices)} 改为 {fmt_int(new.devices)}")[lang])
+        parts.append(say("cards-instead-of", devices=fmt_int(new.devices),
+                         devices_before=fmt_int(old.devices))[lang])
     if cut(new) != cut(old):
-        parts.append((f"cut {cut(new)[0]}", f"切分 {cut(new)[1]}")[lang])
+        parts.append(say("cut", new=cut(new))[lang])
     spares = other.inputs["redundant_experts"]
     if spares != deployed.inputs["redundant_experts"]:
-        parts.append((f"{fmt_int(spares)} redundant experts",
-                      f"{fmt_int(spares)} 个冗余专家")[lang])
+        parts.append(say("redundant-experts", spares=fmt_int(spares))[lang])
     parts += [_workload(path, value, deployed)[lang] for path, value in settings.items()
               if path.startswith("workload.")]
     return (", ", "，")[lang].join(parts)
@@ -90,12 +93,11 @@ def _workload(path: str, value: str | int, deployed: Deployed) -> Text:
     name = path.removeprefix("workload.")
     before, after = fmt_int(deployed.inputs[name]), fmt_int(float(value))
     words: dict[str, Text] = {
-        "concurrency": ("{0} requests at once instead of {1}", "并发请求由 {1} 减为 {0}"),
-        "context_tokens": ("context of {0} tokens instead of {1}", "上下文由 {1} 缩短为 {0} token"),
-        "max_num_batched_tokens": ("prompt chunks of {0} tokens instead of {1}",
-                                   "预填充分块由 {1} 改为 {0} token")}
-    en, zh = words[name]
-    return en.format(after, before), zh.format(after, before)
+        "concurrency": say("requests-at-once-instead-of", after=after, before=before),
+        "context_tokens": say("context-of-tokens-instead-of", after=after, before=before),
+        "max_num_batched_tokens": say("prompt-chunks-of-tokens-instead", after=after,
+                                      before=before)}
+    return words[name]
 
 
 def full(deployed: Deployed) -> Text:
@@ -109,7 +111,5 @@ def full(deployed: Deployed) -> Text:
         return "", ""
     other = deployed.changed({"workload.concurrency": most})
     rate, pace = other.answers["output_throughput"], other.answers["tpot"]
-    return (f"Filled with all the {fmt_int(most)} requests that fit, it would give **{rate.text}** "
-            f"({rate.reach}), a token every {pace.text} to each.",
-            f"若把能放下的 {fmt_int(most)} 个请求全部放满，可得 **{rate.text}**（{rate.reach}），"
-            f"每个请求每 {pace.text}得到一个 token。")
+    return say("filled-with-all-requests-that", most=fmt_int(most), rate=rate.text,
+               reach=rate.reach, pace=pace.text)

@@ -12,6 +12,7 @@ from calc.costing.answer import Asked, cost
 from calc.costing.rates import prices_of, way_of
 from calc.evidence.classes import Own, named
 from calc.uncertainty.amount import Amount
+from catalogue.messages import join, messages
 from catalogue.reading.amounts import human, span
 from catalogue.reading.record import ROOT
 from notebooks.pages.calculators.links import link
@@ -22,10 +23,13 @@ from notebooks.pages.deployments.answers import Deployed
 from notebooks.show.display import in_book, show, table
 from notebooks.show.numbers import fmt_bytes, fmt_int
 
+common = messages("common")
+say = messages("pages/deployments/card")
+
 Text = tuple[str, str]
 PACE = ("tpot", "ttft", "output_throughput")
-WAYS = {"own": ("own cards", "自有卡"), "rent-always": ("cards rented for years", "长租卡"),
-        "rent-by-hour": ("cards rented by the hour", "按小时租卡")}
+WAYS = {"own": say("own-cards"), "rent-always": say("cards-rented-for-years"),
+        "rent-by-hour": say("cards-rented-by-hour")}
 DAY = "azure-conversation"  # whose hours say how much of the throughput is used, as `cost` does
 MILLION = 10**6
 WHERE = "validation-coverage"  # how such intervals did, class by class
@@ -53,15 +57,14 @@ def glance(deployed: Deployed) -> None:
         rows.append(amount)
     if rows:
         short = deployed.headroom < 0
-        table(rows, {"what": "", "value": ("hypothetical, with enough memory", "假想：显存足够时")
-                     if short else ("estimate", "估计"),
-                     "reach": ("80% interval", "80% 区间"),
+        table(rows, {"what": "", "value": say("hypothetical-with-enough-memory")
+                     if short else common("estimate"),
+                     "reach": common("interval"),
                      "held": HELD})
     if own := _own(deployed):
         kind = named(own.of)
         narrow = _narrow(deployed)
-        show(f"Class: {kind[0]} ([what was measured, and how far off]({_to(WHERE)})).{narrow[0]}",
-             f"所属类别：{kind[1]}（[该类实测了什么、误差多大]({_to(WHERE)})）。{narrow[1]}")
+        show(*say("class-what-was-measured-and", where=_to(WHERE), kind=kind, narrow=narrow))
 
 
 def _narrow(deployed: Deployed) -> Text:
@@ -70,10 +73,8 @@ def _narrow(deployed: Deployed) -> Text:
            and (own := deployed.own_errors.get(name)) and own.inside < FEW * own.rows}
     if not few:
         return "", ""
-    en, zh = (comma.join(text.format(*counts) for counts in few) for text, comma in (
-        ("{0} of {1}", ", "), ("{1} 行中 {0} 行", "、")))
-    return (f" {en} rows are fewer than four in five: take these intervals as too narrow.",
-            f"{zh}落入区间，不足五分之四，故这些区间偏窄。")
+    return say("rows-are-fewer-than-four", counts=join((", ", "、"), (
+        say("rows-inside", inside=inside, rows=rows) for inside, rows in few)))
 
 
 def move(deployed: Deployed) -> None:
@@ -81,11 +82,8 @@ def move(deployed: Deployed) -> None:
     if not in_book() or (found := link(deployed.scenario)) is None:
         return
     address = html.escape(f"{CALCULATORS}#{found.state}")
-    ends = (". ", "。") if found.without else ("", "")
-    en, zh = (ends[lang] + (" ", "")[lang].join(said[lang] for said in found.without)
-              for lang in range(len(ends)))
-    show(f'<a href="{address}">Move it in the calculators</a>{en}',
-         f'<a href="{address}">在计算器中调整这个部署</a>{zh}')
+    show(*say("move-it-in-calculators", address=address, lacks=bool(found.without),
+              without=join((" ", ""), found.without)))
 
 
 def _to(label: str) -> str:
@@ -94,7 +92,7 @@ def _to(label: str) -> str:
 
 def _row(deployed: Deployed, answer: Amount) -> dict[str, Any]:
     own = deployed.own_errors.get(answer.name)
-    inside = ("not measured", "未实测") if own is None else held(own.inside, own.rows)
+    inside = say("not-measured") if own is None else held(own.inside, own.rows)
     return {"what": quantity_named(answer.name), "value": f"**{answer.text}**",
             "reach": answer.reach, "held": inside}
 
@@ -120,7 +118,7 @@ def price(deployed: Deployed) -> dict[str, Any] | None:
     if per_million is None:
         return None
     had = WAYS[way]
-    return {"what": (f"a million output tokens, {had[0]}", f"每百万输出 token，{had[1]}"),
+    return {"what": say("million-output-tokens", had=had),
             "value": tuple(f"**{human(per_million.value, per_million.unit, lang)}**"
                            for lang in ("en", "zh")),
             "reach": tuple(span(per_million.low, per_million.high, per_million.unit, lang)
@@ -133,10 +131,10 @@ def plans(deployed: Deployed) -> list[dict[str, Any]]:
     found = deployed.alternatives
     nearest = next(iter(deployed.answer.changes), None)
     asked: list[tuple[Text, Mapping[str, str | int] | None]] = [
-        (("nearest that runs", "改动最小"), nearest.settings if nearest else None),
-        (("most tokens per second", "吞吐最高"), found.best.settings if found.best else None),
-        (("published weights", "官方权重"), found.official.settings if found.official else None)]
-    rows: list[dict[str, Any]] = [_plan(deployed, ("as written", "照所写"), {})]
+        (say("nearest-that-runs"), nearest.settings if nearest else None),
+        (say("most-tokens-per-second"), found.best.settings if found.best else None),
+        (common("published-weights"), found.official.settings if found.official else None)]
+    rows: list[dict[str, Any]] = [_plan(deployed, say("as-written"), {})]
     seen: list[Mapping[str, str | int]] = [{}]
     for kind, settings in asked:
         if settings is None:
@@ -170,18 +168,15 @@ def instead(deployed: Deployed) -> None:
     if len(rows) == 1:
         return
     if deployed.replayed:
-        show("Plans are compared by closed form, without the replay of the measured run:",
-             "各方案按闭式估计比较，不含对实测过程的回放：")
+        show(*say("plans-are-compared-by-closed"))
     told = [name for name in PACE if any(name in row for row in rows)]
     for row in rows:
         row |= {name: row.get(name, "–") for name in told}
-    table(rows, {"kind": ("plan", "方案"), "change": ("change", "改动"), "cards": ("cards", "卡数"),
-                 "spare": ("memory to spare", "显存余量")}
+    table(rows, {"kind": common("plan"), "change": common("change"),
+                 "cards": common("number-of-cards"), "spare": common("memory-to-spare")}
           | {name: quantity_named(name) for name in told})  # not wide: contents cover the margin
     if any(_multiplies_slower(deployed, row["settings"]) for row in rows):
-        show("4-bit weights are read faster, but here they are multiplied in 16 bits, at a lower "
-             "peak: the arithmetic of prefill takes longer.",
-             "4 比特权重读取更快，但此处按 16 位相乘，峰值较低：预填充的计算更慢。")
+        show(*say("four-bit-weights-are-read"))
     lines = [(row["kind"], command(deployed, row["settings"])) for row in rows if row["settings"]]
     show(_commands(lines, 0), _commands(lines, 1))
 

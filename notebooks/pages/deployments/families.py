@@ -13,11 +13,15 @@ from catalogue.deployments.admission.notation import written
 from catalogue.deployments.admission.rules import cut_of
 from catalogue.deployments.loading import Family
 from catalogue.deployments.scenario import Scenario
+from catalogue.messages import messages
 from notebooks.pages.catalogue.tables.deployments import named
 from notebooks.pages.deployments.answers import Deployed
 from notebooks.pages.deployments.verdicts import RATES
 from notebooks.pages.deployments.views import OF, derived, pair, printed
 from notebooks.show.numbers import fmt_bytes, fmt_int, fmt_quantity, fmt_sig
+
+common_words = messages("common")
+say = messages("pages/deployments/families")
 
 Text = tuple[str, str]
 
@@ -73,8 +77,7 @@ def rows(family: Sequence[Deployed], title: Callable[[Deployed], Text]) -> list[
             "what": title(deployed), "cards": fmt_int(deployed.scenario.devices),
             "cut": cut(deployed.scenario), "precision": stored(deployed.scenario),
             "asked": fmt_int(deployed.inputs["concurrency"]),
-            "fits": (f"{'fits' if fits else '**does not fit**'}, {size}",
-                     f"{'装得下' if fits else '**装不下**'}，{size}"),
+            "fits": say("does-not-fit", size=size, fits=fits),
             "room": fmt_quantity(deployed.room, "request")}
         ours = derived(deployed, name)
         if ours is not None:
@@ -94,14 +97,15 @@ def columns(family: Sequence[Deployed]) -> dict[str, Text]:
     """Headings of the table; without anything printed, without the document's columns."""
     name = named(quantity(family))
     claimed = any(of(deployed, quantity(family)) for deployed in family)
-    document = {"printed": ("documented", "文档"), "ratio": ("documented / derived", "文档 / 推导")}
+    document = {"printed": common_words("documented"), "ratio": say("documented-derived")}
     many = len({deployed.inputs["concurrency"] for deployed in family}) > 1
-    return {"what": ("deployment", "部署"), "cards": ("cards", "卡数"), "cut": ("cut", "切分"),
-            "precision": ("precision", "精度"),
-            **({"asked": ("requests at once", "并发请求数")} if many else {}),
-            "fits": ("verdict, headroom", "结论与余量"),
-            "room": ("requests that fit", "可容纳请求数"),
-            "ours": (f"{name[0]}, derived (80%)", f"{name[1]}，推导（80% 区间）"),
+    return {"what": common_words("deployment"), "cards": common_words(
+        "number-of-cards"), "cut": common_words("cut"),
+            "precision": common_words("precision"),
+            **({"asked": common_words("requests-at-once")} if many else {}),
+            "fits": common_words("verdict-headroom"),
+            "room": common_words("requests-that-fit"),
+            "ours": say("derived", name=name),
             **(document if claimed else {})}
 
 
@@ -124,21 +128,17 @@ def pools(family: Family, prefill: Deployed, decode: Deployed) -> Text:
     together = pair(prefill, decode)
     rates = [member.quantity("request_throughput") for member in (prefill, decode)]
     ends = [f"{fmt_sig(rate.low)}–{fmt_sig(rate.high)}" for rate in rates]
-    each = [(f"{fmt_sig(rate.value)} ({end})", f"{fmt_sig(rate.value)} 个请求（{end}）")
+    each = [say("rate-end", rate=fmt_sig(rate.value), end=end)
             for rate, end in zip(rates, ends, strict=True)]
     slower = rates[0].value < rates[1].value
     short = any(member.headroom < 0 for member in (prefill, decode))
     claims = [claim for claim in (family.documented.claims if family.documented else ())
               if claim.quantity == together.name]
-    en = (f"The prefill pool finishes {each[0][0]} requests per second and the decode pool "
-          f"{each[1][0]}: {'prefill' if slower else 'decode'} decides, and the pair gives "
-          f"**{together.text}** ({together.reach}){' if memory sufficed' * short}")
-    zh = (f"预填充池每秒完成 {each[0][1]}，解码池每秒 {each[1][1]}："
-          f"瓶颈在{'预填充' if slower else '解码'}，两池合计{'（假设显存足够）' * short}输出 "
-          f"**{together.text}**（{together.reach}）")
+    en, zh = say("prefill-pool-finishes-requests-per", together=together.text, reach=together.reach,
+                 each=each[0], each2=each[1], slower=slower, short=short)
     if claims:
         text = printed(claims[-1])
-        en, zh = f"{en}; the document prints {text}", f"{zh}；文档写 {text}"
+        en, zh = say("document-prints", text=text, text2=(en, zh))
     balance = _balance(prefill.scenario, decode.scenario)
     return f"{en}. {balance[0]}", f"{zh}。{balance[1]}"
 
@@ -153,13 +153,6 @@ def _balance(prefill: Scenario, decode: Scenario) -> Text:
     sent, first, each = (fmt_quantity(time, "s")
                          for time in (both.transfer_time, loop.ttft, loop.tpot))
     users, groups = fmt_int(loop.users), both.whole
-    return (f"For requests of {lengths[0]} and {lengths[1]} tokens the pools are in balance with "
-            f"{cards[0]} of the {cards[1]} cards for prefill, which gives {best}; in whole groups "
-            f"of ranks, {groups[0]} and {groups[1]} are best. The cache of a request is sent in "
-            f"{sent}. {users} users in a closed loop get {around}, a first token after {first} and "
-            f"then one every {each}.",
-            f"请求为 {lengths[0]} 与 {lengths[1]} token 时，{cards[1]} 张卡中用 {cards[0]} 张"
-            f"做预填充，两池平衡，输出 {best}；按整组 rank 分配，"
-            f"以 {groups[0]} 组与 {groups[1]} 组为最佳。"
-            f"一个请求的缓存传输用时 {sent}。闭环中 {users} 个用户合计得到 {around}，"
-            f"首 token 延迟 {first}，其后每 token {each}。")
+    return say("for-requests-of-and-tokens", lengths=lengths[0], lengths2=lengths[1],
+               cards=cards[0], cards2=cards[1], best=best, groups=groups[0], groups2=groups[1],
+               sent=sent, users=users, around=around, first=first, each=each)

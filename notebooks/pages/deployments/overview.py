@@ -17,11 +17,15 @@ import catalogue
 from calc.uncertainty.amount import Amount
 from catalogue.deployments.loading import Family
 from catalogue.entries.deployments import Claim
+from catalogue.messages import messages
 from catalogue.reading.amounts import human
 from notebooks.pages.deployments import families, findings, summary
 from notebooks.pages.deployments.answers import Deployed
 from notebooks.show.display import figure, number, table
 from notebooks.show.numbers import fmt_bytes, fmt_fixed, fmt_percent, fmt_quantity, fmt_sig
+
+common = messages("common")
+say = messages("pages/deployments/overview")
 
 Text = tuple[str, str]
 SHOWN = 6  # rows of a table that are not folded
@@ -29,9 +33,9 @@ PER_SECOND = "token/s"
 BITS = 8  # of a byte; links are printed in Gb/s
 GIGA = 1e9
 DOCUMENTS: dict[str, Text] = {
-    "s0": ("S0: plans for R1", "S0：R1 的部署方案"),
-    "s1": ("S1: plans for V3", "S1：V3 的部署方案"),
-    "s2": ("S2: measured", "S2：实测"), "s3": ("S3: measured", "S3：实测")}
+    "s0": say("s0-plans-for-r1"),
+    "s1": say("s1-plans-for-v3"),
+    "s2": say("s2-measured"), "s3": say("s3-measured")}
 PICTURES = {"s0": ("s0",), "s1": ("s1",), "measured": ("s2", "s3")}
 SIXTEEN_BITS = ("bf16", "fp16")
 AGREES = 1e-3  # relative; a document's own formula gives what it prints
@@ -109,11 +113,12 @@ def glance(overview: Overview) -> None:
 def finder(overview: Overview) -> None:
     """Every deployment in one table, to be sorted and filtered by card, model or document."""
     table([_found(item) for item in (*overview.deployed.values(), *overview.others)],
-          {"title": ("deployment", "部署"), "card": ("card", "卡"), "cards": ("cards", "卡数"),
-           "model": ("model", "模型"), "stored": ("stored as", "存储精度"), "cut": ("cut", "切分"),
-           "users": ("requests", "请求数"), "spare": ("memory to spare", "显存余量"),
+          {"title": common("deployment"), "card": common(
+              "card"), "cards": common("number-of-cards"),
+           "model": common("model"), "stored": common("stored-as"), "cut": common("cut"),
+           "users": common("number-of-requests"), "spare": common("memory-to-spare"),
            "tpot": ("TPOT", "TPOT")}, sortable=True, wide=True,
-          folded=("All deployments; they can be sorted and filtered", "全部部署，可排序、筛选"))
+          folded=say("all-deployments-they-can-be"))
 
 
 def _found(item: Deployed) -> dict[str, Any]:
@@ -306,15 +311,15 @@ def front_page(overview: Overview) -> None:
 def recurring_table(rates: dict[float, list[findings.Printed]]) -> None:
     """The rates that recur, each with what it is printed for."""
     table(findings.recurring_rows(rates), {
-        "rate": ("token/s, printed", "token/s，文档"), "what": ("deployment", "部署"),
-        "cards": ("cards", "卡数"),
-        "ours": ("derived, if memory sufficed (80%)", "推导，假设显存足够（80% 区间）")})
+        "rate": say("token-s-printed"), "what": common("deployment"),
+        "cards": common("number-of-cards"),
+        "ours": say("derived-if-memory-sufficed")})
 
 
 def deployments_table(deployments: Sequence[Deployed], measured: bool = False) -> None:
     """A row for each of some deployments."""
     table(summary.rows(deployments), summary.columns(measured), wide=True,
-          folded=("The other deployments", "其余部署"), first=SHOWN)
+          folded=say("other-deployments"), first=SHOWN)
 
 
 def paces_inside(overview: Overview) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import calc
 import catalogue
 from calc.uncertainty.interval import interval
+from catalogue.messages import messages
 from catalogue.reading.amounts import human
 from catalogue.reading.values import Value
 from notebooks.pages.catalogue.tables import hardware, mechanisms
@@ -18,6 +19,9 @@ from notebooks.pages.deployments import views
 from notebooks.pages.deployments.answers import Deployed
 from notebooks.show.display import cited, number, show, table, written
 from notebooks.show.numbers import fmt_bytes, fmt_int, fmt_quantity, fmt_sig
+
+common = messages("common")
+say = messages("pages/deployments/own-hardware")
 
 EXAMPLES = catalogue.ROOT / "templates"
 CARD, PLAN = EXAMPLES / "example-card.yml", EXAMPLES / "example-deployment.yml"
@@ -75,23 +79,22 @@ def misreadings(deployed: Deployed) -> None:
     die, package = (catalogue.load_device(f"ascend-910c-{part}") for part in ("die", "package"))
     sizes = die.memory_capacity.value, package.memory_capacity.value
     table([
-        row(("GiB printed as GB", "GiB 写作 GB"), card.memory_capacity, printed,
-            ("requests that fit", "可容纳的请求数"), "max_concurrency",
+        row(say("gib-printed-as-gb"), card.memory_capacity, printed,
+            say("requests-that-fit"), "max_concurrency",
             lambda count: fmt_int(int(count)), memory_capacity=printed.value),
-        row(("sparse peak for dense, FP8", "把稀疏峰值当作稠密（FP8）"), dense, sparse,
+        row(say("sparse-peak-for-dense-fp8"), dense, sparse,
             first, "ttft", _seconds,
             **{name: inputs[name] * sparse.value / dense.value for name in peaks}),
-        row(("both directions of a link for one", "把链路双向之和当作单向"), link, link.others[1],
+        row(say("both-directions-of-link-for"), link, link.others[1],
             first, "ttft", _seconds, **{name: 2 * inputs[name] for name in (
                 "pair_bandwidth", "device_link_bandwidth")}),
-        {"trap": (f"package for die: {package.name['en']}",
-                  f"把封装当作单个 die：{package.name['zh']}"),
+        {"trap": say("package-for-die", package=(package.name["en"], package.name["zh"])),
          "right": fmt_bytes(sizes[0], "GiB", 0), "wrong": fmt_bytes(sizes[1], "GiB", 0),
-         "what": ("memory of what software sees", "软件所见设备的显存"),
+         "what": say("memory-of-what-software-sees"),
          "ours": fmt_bytes(sizes[0]), "theirs": fmt_bytes(sizes[1])},
-    ], {"trap": ("misreading", "误读"), "right": ("meant", "本意"), "wrong": ("read as", "读作"),
-        "what": ("what follows", "由此得到"), "ours": ("rightly", "正确"),
-        "theirs": ("misread", "误读后")}, wide=True)
+    ], {"trap": say("misreading"), "right": say("meant"), "wrong": say("read-as"),
+        "what": say("what-follows"), "ours": say("rightly"),
+        "theirs": say("misread")}, wide=True)
 
 
 def _seconds(time: Any) -> str:
@@ -109,26 +112,23 @@ def mistakes() -> None:
                 catalogue.load_device("my-card.yml")
             except catalogue.ParamsError as error:
                 rows.append({"wrong": f"`{wrong.strip()}`", "says": f"`{error}`"})
-    table(rows, {"wrong": ("written", "写成"), "says": ("answer", "回答")}, wide=True)
+    table(rows, {"wrong": say("written"), "says": say("answer")}, wide=True)
 
 
 def the_plan() -> None:
     """The file of the example's deployment, and the answers for each of its variants."""
     _file(PLAN)
-    show("`python -m calc estimate my-plan.yml` answers for the first, `my-plan.yml#dp8` names "
-         "another; `--json` is for programs. Of the example:",
-         "`python -m calc estimate my-plan.yml` 给出第一个方案的答案，"
-         "`my-plan.yml#dp8` 指定另一个；加 `--json` 供程序读取。示例的结果：")
+    show(*say("python-m-calc-estimate-my"))
     symbols = catalogue.symbols()
     variants = [Deployed(scenario) for scenario in catalogue.load_family(PLAN).deployments]
     table([{"what": (symbols[name].en, symbols[name].zh)}
            | {f"v{at}": variant.quantity(name).text for at, variant in enumerate(variants)}
            | {f"r{at}": variant.quantity(name).reach for at, variant in enumerate(variants)}
            for name in QUANTITIES],
-          {"what": ("quantity", "量")} | {
+          {"what": common("quantity")} | {
               key: text for at, variant in enumerate(variants) for key, text in (
                   (f"v{at}", (variant.scenario.title["en"], variant.scenario.title["zh"])),
-                  (f"r{at}", ("80% interval", "80% 区间")))}, wide=True)
+                  (f"r{at}", common("interval")))}, wide=True)
 
 
 def what_a_page_lacks(deployed: Deployed) -> None:
@@ -137,17 +137,14 @@ def what_a_page_lacks(deployed: Deployed) -> None:
     show(*("\n".join(f"- {text[at]}" for text in absent) for at in (0, 1)))
     table([
         {"key": "`documented`",
-         "absent": ("a document's numbers beside ours", "文档数值与推导值的对照")},
-        {"key": "`measured`", "absent": ("predicted against measured", "预测与实测的对照")},
+         "absent": say("document-numbers-beside-ours")},
+        {"key": "`measured`", "absent": say("predicted-against-measured")},
         {"key": "`output_tokens`",
-         "absent": ("the time to the first token; decode is then taken alone",
-                    "首 token 延迟；此时只计解码")},
+         "absent": say("time-to-first-token-decode")},
         {"key": "`microbenchmarks`",
-         "absent": ("on the card's own page, what its kernels reach",
-                    "卡自己的页面上，算子的实测速率")},
-        {"key": "`mechanisms`", "absent": ("nothing: those of the card's class are taken",
-                                           "不缺内容：采用同类卡的取值")},
-    ], {"key": ("key left out", "未写的键"), "absent": ("what is then absent", "页面因此缺少")})
+         "absent": say("on-card-own-page-what")},
+        {"key": "`mechanisms`", "absent": say("nothing-those-of-card-class")},
+    ], {"key": say("key-left-out"), "absent": say("what-is-then-absent")})
 
 
 def what_to_measure(deployed: Deployed) -> None:
@@ -160,9 +157,8 @@ def what_to_measure(deployed: Deployed) -> None:
     ranked = sorted(alone, key=lambda name: alone[name].high / alone[name].low, reverse=True)
     table([{"what": labels[name][0], "value": written(labels[name][1]),
             "tpot": alone[name].reach} for name in ranked[:MECHANISMS]],
-          {"what": ("mechanism", "机制"), "value": ("value (range)", "取值（范围）"),
-           "tpot": ("time per output token, from this alone",
-                    "仅由它引起的每输出 token 时间区间")}, wide=True)
+          {"what": common("mechanism"), "value": common("value-range"),
+           "tpot": say("time-per-output-token-from")}, wide=True)
     rest = interval(inputs, [knob for knob in deployed.knobs if knob.name not in ranked[:KNOWN]],
                     attention, ["tpot"], deployed.own_deviations)["tpot"]
     number("own-known", KNOWN)
@@ -180,10 +176,10 @@ def against_a_measurement() -> None:
     table([{"count": fmt_int(int(count)), "rate": fmt_quantity(rate, "token/s"),
             "late": human(late, "s"), "answer": fmt_sig(rate * late / answer, 2),
             "both": fmt_sig(rate * late / both, 2)} for count, rate, late in levels],
-          {"count": ("requests, as printed", "原表并发数"), "rate": ("throughput", "吞吐"),
-           "late": ("latency, 99th percentile", "延迟，第 99 百分位"),
-           "both": ("in flight, if prompts count", "在途请求数，若计入提示"),
-           "answer": ("in flight, if answers alone count", "在途请求数，若只计输出")}, wide=True)
+          {"count": say("requests-as-printed"), "rate": common("throughput"),
+           "late": say("latency-percentile"),
+           "both": say("in-flight-if-prompts-count"),
+           "answer": say("in-flight-if-answers-alone")}, wide=True)
     requests, rate, late = levels[1]
     twin = Deployed(catalogue.load_scenario(PLAN, overrides=[
         "model=deepseek-v3.2", f"workload.concurrency={requests:g}"]))
@@ -197,4 +193,4 @@ def against_a_measurement() -> None:
     number("own-e2e-reach", twin.answers["e2e"].reach, str)
     number("own-error", f"{error:+.0%}".replace("-", "−"), str)
     number("own-most", fmt_sig(max(rate * late / both for _, rate, late in levels[1:]), 2), str)
-    show(f"Measured by others: {cited(run.source)}.", f"他人实测：{cited(run.source)}。")
+    show(*say("measured-by-others", source=cited(run.source)))

@@ -19,11 +19,15 @@ from calc.physics.experts import distinct_experts
 from calc.physics.shapes import Matmuls
 from calc.physics.timing.matmuls import expert_latency, matmul_time, tiles_of_experts, whole_tiles
 from calc.physics.work import Work
+from catalogue.messages import messages
 from catalogue.tables import Table, shelf
 from notebooks.pages.deployments.answers import Deployed
 from notebooks.show import figures
 from notebooks.show.display import draw, number, table
 from notebooks.show.numbers import fmt_int, fmt_percent, fmt_quantity
+
+common = messages("common")
+say = messages("pages/deployments/own-processor")
 
 PLAN = catalogue.ROOT / "templates" / "example-processor-plan.yml"
 ENGINE = "device=example-processor-vllm.yml"  # beside the plan
@@ -31,9 +35,9 @@ TABLES = {"pytorch": ("example-processor-table.csv", ()),
           "vllm": ("example-processor-vllm-table.csv", (ENGINE,))}
 SEEN = Path(__file__).parents[1] / "deciding" / "engine.json"  # written by make engine
 LOADS, STEPS = "users-", "step-"  # keys of its rows
-PHASES = {"decode-1": ("decode, 1 in flight", "解码，并发 1"),
-          "decode-16": ("decode, 16 in flight", "解码，并发 16"),
-          "prefill-1": ("prefill of one prompt", "一个提示的预填充")}
+PHASES = {"decode-1": say("decode-in-flight"),
+          "decode-16": say("decode-in-flight-2"),
+          "prefill-1": say("prefill-of-one-prompt")}
 BETWEEN, COUNT, CORE = "between", "operators", "core"
 ALIKE = 100  # skew of routing that sends all tokens to about the same experts
 EXAMPLE = 16  # tokens
@@ -42,12 +46,12 @@ NINE_IN_TEN = 0.9
 Column: TypeAlias = NDArray[np.float64]
 # classes of the engine's profile -> terms of a step that they stand beside
 TERMS: dict[str, tuple[tuple[str, str], tuple[str, ...]]] = {
-    "routed_experts": (("routed experts", "路由专家"), ("routed_expert",)),
-    "matmuls": (("other matmuls", "其余矩阵乘"),
+    "routed_experts": (common("routed-experts"), ("routed_expert",)),
+    "matmuls": (say("other-matmuls"),
                 ("attention", "dense_mlp", "shared_expert", "router", "head")),
-    CORE: (("attention core", "注意力核心"), (CORE,)),
-    "others": (("all other operators", "其余算子"), ("vector", "boundary")),
-    BETWEEN: (("between operators and steps", "算子之间与步间"), ())}
+    CORE: (common("attention-core"), (CORE,)),
+    "others": (say("all-other-operators"), ("vector", "boundary")),
+    BETWEEN: (say("between-operators-and-steps"), ())}
 
 
 @cache
@@ -67,15 +71,13 @@ def stages() -> list[tuple[tuple[str, str], dict[str, str]]]:
     layers = Deployed(catalogue.load_scenario(PLAN)).inputs["num_hidden_layers"]
     step = seen()["step-decode-1"]
     return [
-        (("the engine's own kernels, on the one core that it computes on",
-          "引擎自己的算子，只用一个核计算"),
+        (say("engine-own-kernels-on-one"),
          dict([ENGINE.split("=")])),
-        (("random weights send all tokens to the same experts",
-          "随机权重把所有 token 送往相同专家"),
+        (say("random-weights-send-all-tokens"),
          {"mechanisms.routing_skew": str(ALIKE)}),
-        (("as many operators as the profile counts", "剖析所数的算子个数"),
+        (say("as-many-operators-as-profile"),
          {"mechanisms.operators_per_layer": str(step[COUNT] / layers)}),
-        (("time between operators and steps, as profiled", "剖析所见的算子间与步间时间"),
+        (say("time-between-operators-and-steps"),
          {"mechanisms.host_gap_per_step": f"{step[BETWEEN]} s"})]
 
 
@@ -97,13 +99,13 @@ def explained(causes: int | None = None) -> list[dict[str, float]]:
 def by_cause() -> None:
     """Mean error of all loads, with one cause after the other in place."""
     blind = [{metric: of[f"{metric}_predicted"] for metric in KEPT} for of in loads()]
-    steps = [(("as predicted", "原预测"), blind)] + [
+    steps = [(say("as-predicted"), blind)] + [
         (words, explained(at + 1)) for at, (words, _) in enumerate(stages())]
     rows = [{"what": words} | {metric: fmt_percent(_mean(made, metric), digits=0)
                                for metric in KEPT} for words, made in steps]
-    table(rows, {"what": ("with, one after the other", "依次计入"),
-                 "tpot": ("TPOT, mean error", "TPOT 平均误差"),
-                 "ttft": ("TTFT, mean error", "TTFT 平均误差")})
+    table(rows, {"what": say("with-one-after-other"),
+                 "tpot": say("tpot-mean-error"),
+                 "ttft": say("ttft-mean-error")})
     for metric in KEPT:
         number(f"processor-{metric}-left", _mean(explained(), metric), fmt_percent, digits=0)
 
@@ -144,10 +146,10 @@ def beside() -> None:
         rows.append(row)
     for metric in reversed(KEPT):
         name = metric.upper()
-        table(rows, {"users": ("in flight", "并发"),
-                     f"{metric}_predicted": (f"{name} predicted, 80%", f"{name} 预测（80%）"),
-                     metric: ("measured", "实测"), f"{metric}_error": ("error", "误差"),
-                     f"{metric}_after": ("error with the causes", "计入原因后的误差")})
+        table(rows, {"users": common("in-flight"),
+                     f"{metric}_predicted": say("predicted", name=name),
+                     metric: common("measured"), f"{metric}_error": common("error"),
+                     f"{metric}_after": say("error-with-causes")})
         errors = [abs(of[f"{metric}_predicted"] / of[metric] - 1) for of in loads()]
         inside = sum(of[f"{metric}_low"] <= of[metric] <= of[f"{metric}_high"] for of in loads())
         number(f"processor-{metric}-mean", sum(errors) / len(errors), fmt_percent, digits=0)
@@ -177,17 +179,17 @@ def _picture(lang: str) -> Figure:
     axis.fill_between(users, milliseconds["tpot_low"], milliseconds["tpot_high"],
                       color=figures.PALETTE[0], alpha=0.15, linewidth=0)
     axis.plot(users, milliseconds["tpot_predicted"], color=figures.PALETTE[0],
-              label=("predicted, 80% interval", "预测，80% 区间")[choice])
+              label=say("predicted-interval")[choice])
     axis.plot(users, milliseconds["tpot"], "o", color=figures.PALETTE[1],
-              label=("measured", "实测")[choice])
+              label=common("measured")[choice])
     axis.plot(users, [1e3 * of["tpot"] for of in explained()], "--", color=figures.PALETTE[7],
-              label=("with the causes in place", "计入原因后")[choice])
+              label=say("with-causes-in-place")[choice])
     axis.set_xscale("log", base=2)
     axis.set_yscale("log")
     axis.set_xticks(users, [fmt_int(int(each)) for each in users])
     figures.log_ticks(axis.yaxis, min(milliseconds["tpot_low"]), max(milliseconds["tpot_high"]))
-    axis.set_xlabel(("requests in flight", "并发请求")[choice])
-    axis.set_ylabel(("TPOT, ms", "TPOT，ms")[choice])
+    axis.set_xlabel(say("requests-in-flight")[choice])
+    axis.set_ylabel(say("tpot-ms")[choice])
     axis.legend(loc="upper left")
     return figure
 
@@ -213,10 +215,10 @@ def by_kernel() -> None:
             number(f"processor-{kind}-{name}", fmt_quantity(of[kind], "s"), str)
             number(f"processor-{kind}-{name}-predicted", fmt_quantity(predicted, "s"), str)
         rows.append(row)
-    columns = {"what": ("part of a step", "步的组成")}
+    columns = {"what": say("part-of-step")}
     for name in steps:
-        columns |= {f"p{name}": (f"{PHASES[name][0]}: predicted", f"{PHASES[name][1]}：预测"),
-                    f"m{name}": ("profiled", "剖析")}
+        columns |= {f"p{name}": say("predicted-2", phases=PHASES[name]),
+                    f"m{name}": say("profiled")}
     table(rows, columns, wide=True)
 
 
@@ -269,9 +271,9 @@ def _prefill(q: Any, of: Table) -> Any:
 
 LAWS: dict[str, Callable[[Any, Table], Any]] = {
     "gemm": _gemm, "experts": _experts, "mla_decode": _decode, "mla_prefill": _prefill}
-NAMES = {"gemm": ("matmuls", "矩阵乘"), "experts": ("routed experts", "路由专家"),
-         "mla_decode": ("attention core, decode", "注意力核心，解码"),
-         "mla_prefill": ("attention core, prefill", "注意力核心，预填充")}
+NAMES = {"gemm": say("matmuls"), "experts": common("routed-experts"),
+         "mla_decode": say("attention-core-decode"),
+         "mla_prefill": say("attention-core-prefill")}
 
 
 def law_table() -> None:
@@ -288,9 +290,9 @@ def law_table() -> None:
                 row[kernels] = " / ".join(fmt_percent(each, digits=0) for each in ends)
                 row[f"{kernels}_shapes"] = fmt_int(len(time))
         rows.append(row)
-    table(rows, {"what": ("operator", "算子")} | {
-        key: text for kernels, (en, zh) in {"pytorch": ("PyTorch, two cores", "PyTorch，两核"),
-                                            "vllm": ("vLLM, one core", "vLLM，一核")}.items()
-        for key, text in ((f"{kernels}_shapes", (f"{en}: shapes", f"{zh}：形状数")),
-                          (kernels, ("error: median / 9 in 10", "误差：中位 / 90% 之内")))})
+    table(rows, {"what": common("operator")} | {
+        key: text for kernels, (en, zh) in {"pytorch": say("pytorch-two-cores"),
+                                            "vllm": say("vllm-one-core")}.items()
+        for key, text in ((f"{kernels}_shapes", say("shapes", text=(en, zh))),
+                          (kernels, say("error-median-in")))})
     number("processor-shapes", sum(len(time) for time, _ in made["pytorch"].values()))

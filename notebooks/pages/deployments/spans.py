@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import catalogue
+from catalogue.messages import messages
 from catalogue.reading import words
 from notebooks.pages.catalogue.tables.deployments import named
 from notebooks.pages.deployments.answers import Deployed
@@ -16,11 +17,13 @@ from notebooks.show import behind
 from notebooks.show.drawing import LEADING, SIZE, SMALL, WIDTH, Drawing, broken
 from notebooks.show.figures import log_steps
 
+say = messages("pages/deployments/spans")
+
 MARGIN, LINE, ROW = 12.0, 22.0, 36.0
 DERIVED, DOCUMENTED = 0, 1  # their colours
 CROSS, TICK = 4.0, 6.0
 AROUND = 1.25  # room at both ends of the axis
-TITLE = ("Derived and documented", "推导值与文档值")
+TITLE = say("derived-and-documented")
 
 
 def picture(family: Sequence[Deployed]) -> Callable[[str], Drawing]:
@@ -34,8 +37,7 @@ def picture(family: Sequence[Deployed]) -> Callable[[str], Drawing]:
     claims = [[factor * value for value in values(deployed, name)] for deployed in family]
     label = named(name)
     heading = f"{label[0]} ({shown})", f"{label[1]}（{shown}）"
-    about = (f"{heading[0]}: points are derived, lines their 80% intervals, crosses documented.",
-             f"{heading[1]}：点为推导值，横线为其 80% 区间，叉为文档值。")
+    about = say("points-are-derived-lines-their", heading=heading)
 
     def draw(lang: str) -> Drawing:
         titles = [deployed.scenario.title[lang] for deployed in family]
@@ -72,10 +74,10 @@ def picture(family: Sequence[Deployed]) -> Callable[[str], Drawing]:
 def _legend(drawing: Drawing, claimed: bool) -> None:
     drawing.line(MARGIN, 8, MARGIN + 22, 8, 3, DERIVED)
     drawing.circle(MARGIN + 11, 8, 4.5, DERIVED)
-    drawing.label(MARGIN + 28, 12, ("derived, 80% interval", "推导值与 80% 区间"), small=True)
+    drawing.label(MARGIN + 28, 12, say("derived-interval"), small=True)
     if claimed:
         _cross(drawing, MARGIN + 190, 8)
-        drawing.label(MARGIN + 200, 12, ("documented", "文档值"), small=True)
+        drawing.label(MARGIN + 200, 12, say("documented"), small=True)
 
 
 def _cross(drawing: Drawing, x: float, y: float) -> None:

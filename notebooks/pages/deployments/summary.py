@@ -24,6 +24,7 @@ from catalogue.deployments.admission.rules import DTYPE
 from catalogue.deployments.loading import Family
 from catalogue.deployments.scenario import Scenario
 from catalogue.entries.deployments import Claim
+from catalogue.messages import LANGUAGES, messages
 from catalogue.reading.amounts import human
 from notebooks.pages.catalogue.tables.deployments import RESOURCES
 from notebooks.pages.deployments.answers import Deployed
@@ -33,21 +34,24 @@ from notebooks.pages.deployments.views import OF, printed
 from notebooks.show import figures
 from notebooks.show.numbers import fmt_bytes, fmt_int, fmt_sig
 
+common = messages("common")
+say = messages("pages/deployments/summary")
+
 Text = tuple[str, str]
 RATE, PACE, FIRST = "output_throughput", "tpot", "ttft"
 SHAPES = {RATE: "o", PACE: "^", FIRST: "s"}
-NAMES: dict[str, Text] = {RATE: ("output throughput", "输出吞吐"), PACE: ("TPOT", "TPOT"),
-                          FIRST: ("TTFT, of prompt pools", "TTFT（预填充池）")}
+NAMES: dict[str, Text] = {RATE: common("output-throughput"), PACE: ("TPOT", "TPOT"),
+                          FIRST: say("ttft-of-prompt-pools")}
 SMALL, NARROW = 9.0, 5.8  # of letters [pt], and a figure for narrow screens [in]
 FITS, SHORT = figures.PALETTE[2], figures.PALETTE[3]
 WORDS: dict[str, Text] = {
-    "short": ("**does\u00a0not\u00a0fit**", "**装不下**"),
-    "dtype": ("**not in this precision**", "**不支持此精度**"),
-    "fits": ("fits", "装得下"), "holds": ("fits; speed holds", "装得下，速度相符"),
-    "slow": ("fits; **too slow**", "装得下，**速度不及**"),
-    "fast": ("fits; faster", "装得下，快于文档"),
-    "predicted": ("fits; in the interval", "装得下，区间内"),
-    "missed": ("fits; **outside**", "装得下，**区间外**")}
+    "short": say("does-not-fit"),
+    "dtype": say("not-in-this-precision"),
+    "fits": say("fits"), "holds": say("fits-speed-holds"),
+    "slow": say("fits-too-slow"),
+    "fast": say("fits-faster"),
+    "predicted": say("fits-in-interval"),
+    "missed": say("fits-outside")}
 
 
 @dataclass(frozen=True)
@@ -90,8 +94,8 @@ def _place(family: Family) -> tuple[str, list[int], str]:
 
 def short(title: Mapping[str, str]) -> Text:
     """A title in both languages without the document's name, and without that it was measured."""
-    en, zh = (re.sub(rf"^S\d{colon}?\s*|(, measured|（实测）)$", "", title[lang])
-              for lang, colon in (("en", ":"), ("zh", "：")))
+    en, zh = (re.sub(r"^S\d[:：]?\s*", "", title[lang]).removesuffix(end)
+              for lang, end in zip(LANGUAGES, say("that-it-was-measured"), strict=True))
     return en[0].upper() + en[1:], zh
 
 
@@ -138,8 +142,9 @@ def plain(value: float, unit: str) -> str:
 
 def _written(claim: Claim) -> Text:
     text = re.sub(r"^[≤≥] | (token/s|ms)$", "", printed(claim))
-    (en, zh), goal = OF[claim.of], claim.bound is not None
-    return f"{text}{en.replace(',', '')}{' (goal)' * goal}", f"{text}{zh}{'（目标）' * goal}"
+    en, zh = OF[claim.of]
+    return say("printed-goal", text=text, of=(en.replace(",", ""), zh),
+               goal=claim.bound is not None)
 
 
 def _factors(ours: Amount, given: float) -> tuple[float, float, float]:
@@ -173,7 +178,7 @@ def verdict(deployed: Deployed) -> str:
 
 def rows(deployments: Iterable[Deployed]) -> list[dict[str, Any]]:
     """One row of the table per deployment; rates in tokens per second, times in ms."""
-    lines = []
+    lines, makers = [], say("makers")
     for deployed in deployments:
         scenario, compared = deployed.scenario, {item.name: item for item in speeds(deployed)}
         title, word = label(scenario), WORDS[verdict(deployed)]
@@ -182,7 +187,7 @@ def rows(deployments: Iterable[Deployed]) -> list[dict[str, Any]]:
             "page": tuple(f"[{text}](#{scenario.id})" for text in title),
             "cards": tuple(comma.join((
                 f"{fmt_int(scenario.devices)}×"
-                f"{re.sub('^(NVIDIA|Ascend|昇腾) ', '', scenario.device.name[lang])}",
+                f"{re.sub(f'^({makers[at]}) ', '', scenario.device.name[lang])}",
                 cut(scenario)[at], stored(scenario)[at]))
                 for at, (lang, comma) in enumerate((("en", ", "), ("zh", "，")))),
             "fits": tuple(f"{text}<br>{fmt_bytes(deployed.headroom, digits=1)}".replace(
@@ -214,13 +219,13 @@ def times(factor: float) -> str:
 
 def columns(measured: bool = False) -> dict[str, Text]:
     """Headings of the table, of what documents print or of what was measured."""
-    heading = ("measured", "实测") if measured else ("printed", "文档")
-    return {"page": ("deployment", "部署"), "cards": ("cards, cut, precision", "卡、切分、精度"),
-            "fits": ("verdict, headroom", "结论与余量"),
-            "rate_given": (f"token/s, {heading[0]}", f"token/s，{heading[1]}"),
-            "rate": ("derived (80%)", "推导（80%）"),
-            "pace_given": (f"TPOT in ms, {heading[0]}", f"TPOT（ms），{heading[1]}"),
-            "pace": ("derived (80%)", "推导（80%）"), "bound": ("bound by", "受限于")}
+    heading = common("measured") if measured else say("printed")
+    return {"page": common("deployment"), "cards": say("cards-cut-precision"),
+            "fits": common("verdict-headroom"),
+            "rate_given": say("token-s", heading=heading),
+            "rate": say("derived"),
+            "pace_given": say("tpot-in-ms", heading=heading),
+            "pace": say("derived"), "bound": common("bound-by")}
 
 
 def needed(deployed: Deployed) -> float:
@@ -254,7 +259,7 @@ def picture(documents: Mapping[Text, Sequence[Deployed]]) -> Callable[[str], Fig
                             textcoords="offset points", annotation_clip=False
                             ).set_in_layout(False)  # it may reach into the other panel
         memory.set_yticks(range(len(lines)), [""] * len(lines))
-        for axes, word in ((memory, ("usable", "可用")), (fast, ("as derived", "与推导相同"))):
+        for axes, word in ((memory, say("usable")), (fast, say("as-derived"))):
             axes.axvline(1, color=figures.INK, lw=1.6, alpha=0.7, zorder=0)
             axes.annotate(word[at], (1, 1), xycoords=("data", "axes fraction"), xytext=(3, 2),
                           textcoords="offset points", fontsize=SMALL)
@@ -264,8 +269,8 @@ def picture(documents: Mapping[Text, Sequence[Deployed]]) -> Callable[[str], Fig
         fast.spines["left"].set_visible(False)  # names run across it
         fast.set_xscale("log")
         figures.log_ticks(fast.xaxis, *fast.get_xlim())
-        memory.set_xlabel(("memory needed /\nusable", "所需显存 /\n可用显存")[at], fontsize=9.5)
-        fast.set_xlabel(("speed printed or\nmeasured / derived", "文档或实测速度 /\n推导速度")[at],
+        memory.set_xlabel(say("memory-needed-usable")[at], fontsize=9.5)
+        fast.set_xlabel(say("speed-printed-or-measured-derived")[at],
                         fontsize=9.5)
         figure.legend(handles=_key(at, lines), loc="outside upper center", ncols=2, fontsize=SMALL)
         return figure
@@ -289,11 +294,10 @@ def _key(at: bool, lines: Sequence[Text | Deployed]) -> list[Line2D]:
     """Handles of the legend, of what is drawn alone."""
     drawn = {(speed.name, speed.goal) for item in lines if isinstance(item, Deployed)
              for speed in speeds(item)}
-    words = {FITS: ("fits", "装得下"), SHORT: ("does not fit, or not in this precision",
-                                              "装不下，或不支持此精度")}
+    words = {FITS: say("fits"), SHORT: say("does-not-fit-or-not")}
     handles = [Line2D([], [], color=colour, lw=5, label=word[at]) for colour, word in words.items()]
     handles += [Line2D([], [], ls="", marker=shape, color=figures.INK, label=NAMES[name][at])
               for name, shape in SHAPES.items() if name in {name for name, _ in drawn}]
     goal = Line2D([], [], ls="", marker="o", color=figures.INK, mfc="none",
-                  label=("hollow: a goal", "空心：目标")[at])
+                  label=say("hollow-goal")[at])
     return [*handles, *[goal] * any(is_goal for _, is_goal in drawn)]

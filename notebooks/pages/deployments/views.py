@@ -18,6 +18,7 @@ from catalogue.deployments.loading import Family
 from catalogue.entries.deployments import Claim, Documented
 from catalogue.entries.formulas import Letter
 from catalogue.entries.trees import symbols_of
+from catalogue.messages import LANGUAGES, join, messages
 from catalogue.reading.amounts import span
 from notebooks.derive.formulas.exported import formula_of
 from notebooks.derive.formulas.treelatex import tree_latex
@@ -27,6 +28,9 @@ from notebooks.show.display import SECTIONS, formula_link
 from notebooks.show.documents import letters_in, printed_as, sides
 from notebooks.show.documents import named as letters_of
 from notebooks.show.numbers import fmt_int, fmt_like, fmt_sig, fmt_written
+
+common = messages("common")
+say = messages("pages/deployments/views")
 
 Text = tuple[str, str]
 Rows = list[dict[str, Any]]
@@ -40,14 +44,14 @@ ALWAYS = ("weights_per_device", "kv_bytes_per_token", "memory_per_device", "head
 SAME = 5e-3  # relative difference below which a formula is not called different
 LONG = 400  # characters of LaTeX from which on a formula is only linked to
 BOUNDS = {"at_most": "≤ ", "at_least": "≥ "}
-OF: dict[str, Text] = {"deployment": ("", ""), "replica": (", per replica", "（每副本）"),
-                       "device": (", per card", "（每卡）"),
-                       "layer": (", per layer", "（每层）")}
+OF: dict[str, Text] = {"deployment": ("", ""), "replica": say("per-replica"),
+                       "device": say("per-card"),
+                       "layer": say("per-layer")}
 COLUMNS: dict[str, Text] = {
-    "what": ("quantity", "量"), "printed": ("documented", "文档"), "section": ("section", "章节"),
-    "own": ("its formula, its inputs", "其公式代入其输入"), "ours": ("derived", "推导"),
-    "reach": ("80% interval", "80% 区间"), "formula": ("formula", "公式"),
-    "seen": ("measured", "实测"), "ratio": ("given / derived", "给出 / 推导")}
+    "what": common("quantity"), "printed": common("documented"), "section": common("section"),
+    "own": say("its-formula-its-inputs"), "ours": say("derived"),
+    "reach": common("interval"), "formula": common("formula"),
+    "seen": common("measured"), "ratio": say("given-derived")}
 
 
 @dataclass(frozen=True)
@@ -123,21 +127,15 @@ def legend(columns: Mapping[str, Text], inputs: str) -> Text:
         columns: those of a table of the three views.
         inputs: address of the section on the inputs.
     """
+    both = {"printed": common("documented"), "seen": common("measured")}
+    given = join(say("or"), (name for key, name in both.items() if key in columns))
     words: dict[str, Text] = {
-        "printed": ("*Documented* is what a document prints.", "“文档”是文档给出的数。"),
-        "own": ("*Its formula, its inputs* is what the document's own formula gives on its own "
-                "inputs.", "“其公式代入其输入”是文档自己的公式代入自己的输入所得。"),
-        "ours": (f"*Derived* is what this book's formulas give on [sourced inputs]({inputs}), with "
-                 "an 80% interval.",
-                 f"“推导”是把[有来源的输入]({inputs})代入本书公式所得，附 80% 区间。"),
-        "seen": ("*Measured* is of the same workload.", "“实测”取同一负载。"),
-        "ratio": ("*Given / derived* is the {0} number over the derived one.",
-                  "“给出 / 推导”是{0}的数除以推导值。")}
-    given = [("documented", "文档"), ("measured", "实测")]
-    given = [name for key, name in zip(("printed", "seen"), given, strict=True) if key in columns]
-    kept = [words[key] for key in words if key in columns]
-    return (" ".join(text[0] for text in kept).format(" or ".join(name[0] for name in given)),
-            "".join(text[1] for text in kept).format("或".join(name[1] for name in given)))
+        "printed": say("documented-is-what-document-prints"),
+        "own": say("its-formula-its-inputs-is"),
+        "ours": say("derived-is-what-this-book", inputs=inputs),
+        "seen": say("measured-is-of-same-workload"),
+        "ratio": say("given-derived-is-number-over", given=given)}
+    return join((" ", ""), (words[key] for key in words if key in columns))
 
 
 def _notes(claims: Iterable[Claim]) -> list[tuple[Text, Text]]:
@@ -200,7 +198,7 @@ def _claimed(deployed: Deployed, documented: Documented | None, claim: Claim) ->
     low, value, high = ours.low, ours.value, ours.high
     row |= {"ours": fmt_like(value, written),
             "reach": _interval(deployed, ours, low, high, written),
-            "formula": formula_link(claim.quantity, deployed.attention) or ("an input", "输入量")}
+            "formula": formula_link(claim.quantity, deployed.attention) or say("input")}
     if value > 0:
         ends = [claim.value.low, claim.value.high] if _spans(claim) else [claim.value.value]
         row["ratio"] = "–".join(fmt_sig(end / value) for end in ends)
@@ -219,8 +217,7 @@ def _section(claim: Claim) -> str | Text:
 
 def of_part(claim: Claim, lang: str) -> bool:
     """Whether a label does not say itself that a number is of a replica or a card."""
-    words = {"en": ("replica", "card", "device", "layer"),
-             "zh": ("副本", "单卡", "每卡", "层")}[lang]
+    words = say("parts-in-labels")[LANGUAGES.index(lang)].split(", ")
     return claim.of != "deployment" and not any(word in claim.label[lang] for word in words)
 
 
@@ -263,14 +260,14 @@ def _interval(deployed: Deployed, ours: Amount, low: float, high: float,
     """An interval as text, in the unit of a printed number; what nothing moves is exact."""
     if ours.exact:
         exact = kinds(deployed.inputs).get(ours.name) == EXACT
-        return ("exact", "精确") if exact else ("no range", "无区间")
+        return say("exact") if exact else say("no-range")
     if written is None:
         return spread(low, high, ours.unit)
     ends = [fmt_like(end, written) for end in (low, high)]
     unit = "" if units.split(written)[1] in units.COUNTING else ends[0].partition(" ")[2]
     ends[0] = ends[0].removesuffix(unit).strip()
     if low < 0:
-        return " to ".join(ends), " 至 ".join(ends)
+        return say("from-to", low=ends[0], high=ends[1])
     return "–".join(ends)
 
 
@@ -278,23 +275,18 @@ def _absent(deployed: Deployed) -> list[Text]:
     """Which view is missing, and what it would need."""
     scenario, found = deployed.scenario, []
     if scenario.documented is None or not scenario.documented.claims:
-        found.append(("The document prints no result for this deployment.",
-                      "文档没有给出这一部署的结果。") if scenario.file.document else
-                     ("No document describes this deployment.", "没有文档描述这一部署。"))
+        found.append(say("document-prints-no-result-for") if scenario.file.document else
+                     say("no-document-describes-this-deployment"))
     if scenario.file.workload.output_tokens is None:
-        found.append(("End-to-end latency cannot be derived: prompt and answer lengths are not "
-                      "stated.", "端到端延迟无法推导：提示与输出的长度未给出。"))
+        found.append(say("end-to-end-latency-cannot"))
     elif "ttft" not in deployed.questions:
-        found.append(("A decode pool has no first token: prompts are prefilled elsewhere.",
-                      "解码池没有首 token 延迟：提示在别处预填充。"))
+        found.append(say("decode-pool-has-no-first"))
     elif "tpot" not in deployed.questions:
-        found.append(("There is no decode: the run ends with the first token.",
-                      "没有解码：运行到首 token 为止。"))
+        found.append(say("there-is-no-decode-run"))
     if scenario.measured is None:
-        found.append(("We know of no published measurement of it.",
-                      "目前未见这一部署的公开实测。"))
+        found.append(say("we-know-of-no-published"))
     elif deployed.seen is None:
-        found.append(("What was measured is of another card.", "已有的实测用的是另一种卡。"))
+        found.append(common("what-was-measured-is-of"))
     return found
 
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import calc
 import catalogue
+from catalogue.messages import messages
 from notebooks.pages.deployments import alternatives, card, families, spans, verdicts, views
 from notebooks.pages.deployments.answers import Deployed
 from notebooks.pages.deployments.sections import measurements
 from notebooks.pages.deployments.sections.page import Page
 from notebooks.show.display import draw, show, table
 from notebooks.show.numbers import fmt_count, fmt_int, fmt_quantity, fmt_sig
+
+common = messages("common")
+say = messages("pages/deployments/sections/comparison")
 
 
 def answer(page: Page) -> None:
@@ -33,8 +37,7 @@ def answer(page: Page) -> None:
     _noted(page.deployed)
     if page.several:
         others = f"#{page.family.id}-family"
-        show(f"This page shows that variant in full; [the others]({others}) follow.",
-             f"本页完整列出这一变体，[其他变体]({others})见后。")
+        show(*say("this-page-shows-that-variant", others=others))
         if page.family.note:
             show(page.family.note["en"], page.family.note["zh"])
 
@@ -62,17 +65,16 @@ def documented_and_derived(page: Page) -> None:
         _stated_model(documented.model)
     wrong = views.differing(page.deployed)
     if wrong.rows:
-        show("Where the document's formula is not ours, both, and the step that goes wrong:",
-             "文档公式与本书不同之处，两式并列，并指出出错的一步：")
-        table(wrong.rows, {"what": ("what goes wrong", "出错之处"),
-                           "theirs": ("the document's formula", "文档的公式"),
-                           "ours": ("the right one", "正确的公式")}, wide=True,
-              folded=("The formulas, one beside the other", "两式对照"))
+        show(*say("where-document-formula-is-not"))
+        table(wrong.rows, {"what": say("what-goes-wrong"),
+                           "theirs": say("document-formula"),
+                           "ours": say("right-one")}, wide=True,
+              folded=say("formulas-one-beside-other"))
     if wrong.letters:
         table([{"letter": f"${latex}$", "name": names}
                for latex, names in sorted(wrong.letters.items())],
-              {"letter": ("letter", "符号"), "name": ("name", "名称")},
-              folded=("The letters", "符号"))
+              {"letter": common("letter"), "name": common("name")},
+              folded=say("letters"))
 
 
 def _three_views(deployed: Deployed, brief: bool = False) -> None:
@@ -99,10 +101,8 @@ def _rate_and_pace(page: Page) -> None:
     pace, count = page.answers.get("tpot"), page.inputs["concurrency"]
     if rates and pace and count / min(rates) < pace.low:
         each, together = fmt_quantity(count / min(rates), "s"), fmt_quantity(min(rates), "token/s")
-        show(f"To receive {together} together, each of the {fmt_int(count)} requests would need a "
-             f"token every {each}. The estimate is {pace.text} ({pace.reach}).",
-             f"{fmt_int(count)} 个请求若合计得到 {together}，每个请求就要每 {each} 得到一个 token；"
-             f"而估计值为 {pace.text}（{pace.reach}）。")
+        show(*say("to-receive-together-each-of", together=together, count=fmt_int(count), each=each,
+                  pace=pace.text, reach=pace.reach))
 
 
 def _stated_model(name: str) -> None:
@@ -110,13 +110,8 @@ def _stated_model(name: str) -> None:
     model = catalogue.load_model(name)
     total = calc.parameters(model)["total"]
     printed = model.published.total_parameters.value
-    show("The document also describes a model of its own. Counted from the shapes it states, that "
-         f"model has {fmt_count(total)} parameters, {fmt_sig(total / printed)} times the "
-         f"{fmt_count(printed, 0)} that it prints; "
-         "the derived column uses the published configuration instead.",
-         f"文档还给出了一套自己的模型结构。按其所列形状计数，参数应为 {fmt_count(total)}，是"
-         f"它所写 {fmt_count(printed, 0)} 的 {fmt_sig(total / printed)} 倍；“推导”一列"
-         "改用官方配置。")
+    show(*say("document-also-describes-model-of", total=fmt_count(total),
+              total2=fmt_sig(total / printed), printed=fmt_count(printed, 0)))
 
 
 def what_would_run(page: Page) -> None:
@@ -129,33 +124,21 @@ def _searched(deployed: Deployed) -> None:
     """What is best on the same cards, whether it runs as written or not."""
     if found := alternatives.searched(deployed):
         tried = fmt_int(deployed.alternatives.tried)
-        show(f"The most tokens per second for the same requests on the same cards, of {tried} "
-             "deployments, all that divide model and cards, in every precision that the cards "
-             "multiply:",
-             f"同样的卡、同样的请求，枚举全部合法切分与支持的精度共 {tried} 个部署，"
-             "每秒 token 数最高的是：")
+        show(*say("most-tokens-per-second-for", tried=tried))
         table(found, alternatives.columns(deployed, "kind"), wide=True,
-              folded=("The best, with their intervals", "最优方案及其区间"))
+              folded=say("best-with-their-intervals"))
 
 
 def _instead(deployed: Deployed, brief: bool = False) -> None:
     if deployed.answer.fits:
-        show("Memory and precision allow it as it is written.",
-             "按所写配置，显存装得下，精度也支持。")
+        show(*say("memory-and-precision-allow-it"))
     elif changes := alternatives.rows(deployed):
-        show("What would run:", "可以运行的改动：") if brief else show(
-            "The runtime tried every valid cut of the same cards in every precision they multiply, "
-            "shorter chunks, fewer requests, a shorter context, and more cards of the same kind. "
-            "These changes run, the nearest first; where cards are added, it is the fewest on "
-            "which the requested precision runs.",
-            "本书程序枚举了同样这些卡的全部合法切分与该卡支持的各种精度、更短的预填充分块、"
-            "更少的请求、更短的上下文，以及更多同型号的卡。"
-            "以下改动可以运行，改动小者在前；增加卡数的一行，是按原精度运行所需的最少卡数。")
+        show(*say("what-would-run")) if brief else show(
+            *say("runtime-tried-every-valid-cut"))
         table(changes, alternatives.columns(deployed), wide=True,
-              folded=None if brief else ("Every change that was found", "找到的全部改动"))
+              folded=None if brief else say("every-change-that-was-found"))
     else:
-        show("No change of cut, precision or number of cards was found to make it run.",
-             "改变切分、精度或卡数，均未找到可以运行的方案。")
+        show(*say("no-change-of-cut-precision"))
 
 
 def all_variants(page: Page) -> None:
@@ -169,7 +152,7 @@ def all_variants(page: Page) -> None:
     draw(spans.picture(page.members))
     whole = views.of_the_whole(page.family)
     if whole.rows:
-        show("What the document prints for all of them together:", "文档对全部变体合计给出的数：")
+        show(*say("what-document-prints-for-all"))
         table(whole.rows, whole.columns, wide=True)
         _notes(whole.notes)
 
@@ -178,7 +161,7 @@ def variant(page: Page, identifier: str) -> None:
     """One of the other deployments of the file, in brief."""
     member = page.member(identifier)
     if member is page.deployed:
-        show("The one that this page shows in full.", "即本页完整列出的部署。")
+        show(*say("one-that-this-page-shows"))
         return
     _say(member)
     card.move(member)

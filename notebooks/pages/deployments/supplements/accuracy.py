@@ -12,10 +12,14 @@ from scipy import stats
 import catalogue
 from calc.evidence import proportions
 from catalogue.entries.accuracies import Accuracy, Score
+from catalogue.messages import messages
 from catalogue.reading.values import Value
 from notebooks.show import figures
 from notebooks.show.display import figure, number, show, source, table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig
+
+common = messages("common")
+say = messages("pages/deployments/supplements/accuracy")
 
 OURS, OTHER = "w4a16", "w4a8"
 OFFICIAL, BASE = "official", "official-v3"
@@ -116,7 +120,7 @@ def scores(comparison: Comparison) -> None:
     table([{"name": (pair.name["en"], pair.name["zh"]), "problems": fmt_int(pair.problems)}
            | {system: cell(system, key) for system in printed.systems}
            for key, pair in pairs.items()],
-          {"name": ("benchmark", "评测集"), "problems": ("problems", "题数")} | {
+          {"name": say("benchmark"), "problems": common("problems")} | {
               system: (label["en"], label["zh"]) for system, label in printed.systems.items()})
     several = [key for key in pairs if len(comparison.sets(key)) > 1]
     show(*("\n".join(_which(comparison, key, lang) for key in several) for lang in LANGUAGES))
@@ -128,11 +132,11 @@ def _which(comparison: Comparison, key: str, lang: str) -> str:
     for value in sets:
         assert value.note is not None
         note = value.note[lang]
-        lines.append(f"{fmt_int(value.value)}: {note[0].lower() + note[1:]}" if lang == "en"
-                     else f"{fmt_int(value.value)} 题：{note}")
+        lines.append(say("int-note", int=fmt_int(value.value),
+                         note=(note[0].lower() + note[1:], note))[lang == "zh"])
     name = comparison.scores.benchmarks[key].name[lang]
-    return {"en": f"- *{name}*, {' '.join(lines)} Source: {source(sets[0])}.",
-            "zh": f"- **{name}**，{''.join(lines)}来源：{source(sets[0])}。"}[lang]
+    return say("source", name=name, sets=source(sets[0]),
+               lines=(" ".join(lines), "".join(lines)))[lang == "zh"]
 
 
 def official_scores(comparison: Comparison) -> None:
@@ -170,8 +174,8 @@ def _drawn(comparison: Comparison) -> Callable[[str], Figure]:
 
     def draw(lang: str) -> Figure:
         drawing, axes = figures.axes(height=3.4)
-        words = {"en": ("official, as printed", "problems solved (%)"),
-                 "zh": ("官方（文档所写）", "正确率（%）")}[lang]
+        at_lang = LANGUAGES.index(lang)
+        words = say("official-as-printed")[at_lang], say("problems-solved")[at_lang]
         labels = []
         for place, pair in enumerate(reversed(possible)):
             labels.append(f"{pair.name[lang]} ({fmt_int(pair.problems)})" if lang == "en"
@@ -215,12 +219,12 @@ def tests(comparison: Comparison) -> None:
                 "paired": " … ".join(ends)}
 
     table(map(row, comparison.possible), {
-        "name": ("benchmark (problems)", "评测集（题数）"),
-        "by": ("difference, points (95%)", "差值，百分点（95% 区间）"),
-        "count": ("problems apart", "相差题数"),
-        "least": ("needed for significance", "显著所需题数"),
-        "fisher": ("p, Fisher", "p（Fisher）"), "holm": ("after Holm", "Holm 校正后"),
-        "barnard": ("p, Barnard", "p（Barnard）"), "paired": ("p, McNemar", "p（McNemar）")},
+        "name": say("benchmark-problems"),
+        "by": say("difference-points"),
+        "count": say("problems-apart"),
+        "least": say("needed-for-significance"),
+        "fisher": say("p-fisher"), "holm": say("after-holm"),
+        "barnard": say("p-barnard"), "paired": say("p-mcnemar")},
         wide=True)
 
 

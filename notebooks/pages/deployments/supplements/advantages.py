@@ -10,8 +10,12 @@ import numpy as np
 
 import catalogue
 from catalogue.entries.measurements import Measurements
+from catalogue.messages import messages
 from notebooks.show.display import number, table
 from notebooks.show.numbers import fmt_fixed, fmt_int
+
+common = messages("common")
+say = messages("pages/deployments/supplements/advantages")
 
 Text = tuple[str, str]
 OWN, OTHER = "s2-910b1-awq", "s2-other-engine"
@@ -29,8 +33,8 @@ PRINTED: dict[tuple[int, int], tuple[float, float, int | str | None, int, int, i
 RATES, PACES = (100, 160), (50, 60)  # per cent, "in all scenarios"
 METRICS: dict[str, Text] = {
     "ttft": ("TTFT", "TTFT"), "tpot": ("TPOT", "TPOT"),
-    "rate": ("rate of one request", "单请求速率"),
-    "output_throughput": ("throughput", "系统吞吐")}
+    "rate": say("rate-of-one-request"),
+    "output_throughput": say("throughput")}
 TIMES = ("ttft", "tpot")
 
 
@@ -102,10 +106,10 @@ def by_metric(pairs: Sequence[Advantage]) -> None:
                 "median": fmt_fixed(float(np.median(values)), 1)}
 
     table([row(metric) for metric in METRICS if _of(pairs, metric)], {
-        "metric": ("advantage in", "优势指标"), "pairs": ("pairs", "对数"),
-        "kept": ("as printed", "与文档相符"), "least": ("least, %", "最小，%"),
-        "most": ("largest, %", "最大，%"), "mean": ("mean, %", "均值，%"),
-        "median": ("median, %", "中位数，%")})
+        "metric": say("advantage-in"), "pairs": say("pairs"),
+        "kept": say("as-printed"), "least": say("least"),
+        "most": say("largest"), "mean": say("mean"),
+        "median": say("median")})
 
 
 def _spread(values: Sequence[float]) -> tuple[int, int]:
@@ -139,21 +143,21 @@ def summaries(pairs: Sequence[Advantage]) -> list[Summary]:
     """The document's own summaries of its pairs; a mean follows if it rounds to what is printed."""
     waits, paces, rates = (_of(pairs, metric) for metric in ("ttft", "tpot", "rate"))
     rate, pace = float(np.mean(rates)), float(np.mean(paces))
-    whole: Text = ("summary", "执行摘要")
+    whole: Text = common("summary")
     said = [
-        Summary(("rate, range", "速率提升范围"), "6.2, 7.1", "94–160%", _ends(rates),
+        Summary(say("rate-range"), "6.2, 7.1", "94–160%", _ends(rates),
                 _spread(rates) == (94, 160)),
-        Summary(("rate, mean", "速率提升均值"), "6.2", "110%", f"{rate:.0f}%",
+        Summary(say("rate-mean"), "6.2", "110%", f"{rate:.0f}%",
                 round(rate, -1) == 110),
-        Summary(("TPOT, range", "TPOT 降低范围"), "6.2, 7.1", "48–62%", _ends(paces),
+        Summary(say("tpot-range"), "6.2, 7.1", "48–62%", _ends(paces),
                 _spread(paces) == (48, 62)),
-        Summary(("TPOT, mean", "TPOT 降低均值"), "6.2", "55%", f"{pace:.0f}%",
+        Summary(say("tpot-mean"), "6.2", "55%", f"{pace:.0f}%",
                 5 * round(pace / 5) == 55),
-        Summary(("TTFT, range", "TTFT 降低范围"), "6.2", "9–29%", _ends(waits),
+        Summary(say("ttft-range"), "6.2", "9–29%", _ends(waits),
                 _spread(waits) == (9, 29)),
-        Summary(("rate, all scenarios", "速率提升（全场景）"), whole, "100–160%", _ends(rates),
+        Summary(say("rate-all-scenarios"), whole, "100–160%", _ends(rates),
                 not _outside(rates, RATES)),
-        Summary(("TPOT, all scenarios", "TPOT 降低（全场景）"), whole, "50–60%", _ends(paces),
+        Summary(say("tpot-all-scenarios"), whole, "50–60%", _ends(paces),
                 not _outside(paces, PACES)),
     ]
     assert [summary.label[0] for summary in said if not summary.follows] == [
@@ -165,10 +169,10 @@ def summary_table(said: Sequence[Summary]) -> None:
     """The summaries, and whether each follows."""
     table([{"what": summary.label, "section": summary.section, "printed": summary.printed,
             "text": summary.text,
-            "follows": ("follows", "相符") if summary.follows
-            else ("**does not follow**", "**不符**")} for summary in said],
-          {"what": ("summary", "归纳"), "section": ("section", "章节"),
-           "printed": ("printed", "文档数值"), "text": ("from the pairs", "由各对算得"),
+            "follows": say("follows") if summary.follows
+            else say("does-not-follow")} for summary in said],
+          {"what": say("summary"), "section": common("section"),
+           "printed": common("printed"), "text": say("from-pairs"),
            "follows": ("", "")})
 
 

@@ -17,11 +17,15 @@ from calc.uncertainty.amount import Amount
 from calc.uncertainty.interval import interval
 from catalogue import Scenario
 from catalogue.entries.deployments import Documented
+from catalogue.messages import messages
 from catalogue.reading.amounts import human
 from notebooks.pages.catalogue.tables.deployments import origin
 from notebooks.show import figures
 from notebooks.show.display import LANGUAGES, figure, number, show, table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig
+
+common = messages("common")
+say = messages("pages/deployments/supplements/hybrid")
 
 Text = tuple[str, str]
 QUANTITIES = ("output_throughput", "ttft", "tpot")
@@ -30,10 +34,10 @@ FINE = np.arange(1, 129)  # requests at once
 SHARES = (1.0, 0.75, 0.5)  # price of a card of the two over one of the eight; no source gives it
 NODE = "atlas-800t-a2"
 NOTHING = "–"
-PAIR_MEASURED: Text = ("2 cards and host, measured", "两卡加主机，实测")
-EIGHT_MEASURED: Text = ("8 cards, measured", "八卡，实测")
-OTHER_MEASURED: Text = ("8 cards of S2, measured", "S2 八卡，实测")
-PREDICTED: Text = ("predicted (80%)", "预测（80% 区间）")
+PAIR_MEASURED: Text = say("two-cards-and-host-measured")
+EIGHT_MEASURED: Text = say("eight-cards-measured")
+OTHER_MEASURED: Text = say("eight-cards-of-s2-measured")
+PREDICTED: Text = common("predicted-interval")
 
 
 def bare(text: str) -> str:
@@ -137,15 +141,15 @@ def per_card(comparison: Comparison) -> None:
         at = LANGUAGES.index(lang)
         fig, ax = figures.axes(height=4.0)
         for deployment, colour, label in (
-                (comparison.pair, figures.PALETTE[1], ("2 cards and host", "两卡加主机")),
-                (comparison.eight, figures.PALETTE[0], ("8 cards", "八卡"))):
+                (comparison.pair, figures.PALETTE[1], common("two-cards-and-host")),
+                (comparison.eight, figures.PALETTE[0], common("eight-cards-spelled"))):
             curve = curves[deployment.id]
             ax.fill_between(GRID, curve.low, curve.high, color=colour, alpha=0.18, lw=0)
             ax.plot(GRID, curve.value, color=colour,
-                    label=f"{label[at]}{(', predicted', '（预测）')[at]}")
+                    label=say("predicted-curve", curve=label)[at])
         _measured(ax, comparison, at)
-        ax.set(xscale="log", yscale="log", xlabel=("requests at once", "并发请求数")[at],
-               ylabel=("token/s per card", "每卡 token/s")[at])
+        ax.set(xscale="log", yscale="log", xlabel=common("requests-at-once")[at],
+               ylabel=common("token-s-per-card")[at])
         for ticks, place in (([1, 2, 4, 8, 16, 32, 64], ax.set_xticks),
                              ([5, 10, 20, 50, 100, 200], ax.set_yticks)):
             place(ticks, [str(tick) for tick in ticks])
@@ -160,15 +164,15 @@ def _measured(ax: Axes, comparison: Comparison, at: int) -> None:
     pair, eight, other = comparison.pair, comparison.eight, comparison.other
     ax.plot(list(comparison.of_pair), [rate / pair.devices for rate in comparison.of_pair.values()],
             "o", color=figures.PALETTE[1],
-            label=("2 cards and host, measured", "两卡加主机（实测）")[at])
+            label=say("two-cards-and-host-measured-2")[at])
     ax.plot([1], [comparison.single / eight.devices], "s", color=figures.PALETTE[0],
-            label=("8 cards, measured", "八卡（实测）")[at])
+            label=say("eight-cards-measured-2")[at])
     ax.plot(list(comparison.of_other),
             [rate / other.devices for rate in comparison.of_other.values()], "^-", lw=1, ms=5,
-            color=figures.PALETTE[2], label=("8 cards of S2, measured", "S2 的八卡（实测）")[at])
+            color=figures.PALETTE[2], label=say("eight-cards-of-s2-measured-2")[at])
     most = comparison.printed_most / eight.devices
     ax.axhline(most, color=figures.PALETTE[0], ls=":", lw=1.2)
-    ax.text(1, most, (" largest throughput printed for 8 cards", " 文档所写八卡最大吞吐")[at],
+    ax.text(1, most, say("largest-throughput-printed-for-eight")[at],
             va="bottom", fontsize=8.5)
 
 
@@ -186,7 +190,7 @@ def rates(comparison: Comparison) -> None:
             "eight_here": bare(comparison.at_counts[eight.id][requests].said("en")),
             "other": rate(comparison.of_other, requests, other.devices)}
            for requests in comparison.counts],
-          {"requests": ("requests (token/s per card)", "请求数（每卡 token/s）"),
+          {"requests": say("requests-token-s-per-card"),
            "pair": PAIR_MEASURED, "pair_here": PREDICTED, "eight": EIGHT_MEASURED,
            "eight_here": PREDICTED, "other": OTHER_MEASURED}, wide=True)
 
@@ -264,13 +268,12 @@ def dearest_servers(comparison: Comparison) -> None:
                 for requests, band in comparison.at_counts[eight.id].items()}
     printed = {f"q{share}": _price(bearable(cards, *comparison.printed_rates, share))
                for share in SHARES}
-    table([{"requests": ("1, as printed", "1（文档数值）")} | printed,
+    table([{"requests": say("as-printed")} | printed,
            *({"requests": (fmt_int(requests),) * 2}
              | {f"q{share}": limits(rate, of_eight[requests], share) for share in SHARES}
              for requests, rate in comparison.of_pair.items())],
-          {"requests": ("requests", "请求数")} | {
-              f"q{share}": (f"$r$ at $q$ = {fmt_sig(share, 2)} (80%)",
-                            f"$q$ = {fmt_sig(share, 2)} 时的 $r$（80% 区间）") for share in SHARES})
+          {"requests": common("number-of-requests")} | {
+              f"q{share}": say("at", share=fmt_sig(share, 2)) for share in SHARES})
 
 
 def prices(comparison: Comparison) -> None:
@@ -288,13 +291,9 @@ def prices(comparison: Comparison) -> None:
         share) > 0) for share in SHARES}
     smaller, larger = pair.devices + server, eight.devices + server
     of_node, of_card = origin(node.source), origin(card.source)
-    show(f"For orientation: a server with eight cards at {fmt_int(node.value)} yuan "
-         f"({of_node[0]}, {node.date}) and a card at {fmt_int(card.value)} yuan ({of_card[0]}, "
-         f"{card.date}; which 910B is not said) leave {fmt_sig(server, 2)} cards for a server "
-         "without them.",
-         f"作为参照：八卡整机 {fmt_int(node.value)} 元（{of_node[1]}，{node.date}），单卡 "
-         f"{fmt_int(card.value)} 元（{of_card[1]}，{card.date}，未说明 910B 的具体型号），"
-         f"则不含卡的服务器合 {fmt_sig(server, 2)} 张卡。")
+    show(*say("for-orientation-server-with-eight", node=fmt_int(node.value), date=node.date,
+              card=fmt_int(card.value), date_of_card=card.date, server=fmt_sig(server, 2),
+              of_node=of_node, of_card=of_card))
     number("s3-limit", limit, fmt_sig, digits=2)
     number("s3-limit-half", limit_half, fmt_sig, digits=2)
     number("s3-half", min(SHARES), fmt_sig, digits=1)

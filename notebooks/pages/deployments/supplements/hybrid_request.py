@@ -13,6 +13,7 @@ from calc.evidence.classes import deviations
 from calc.evidence.protocols import Predictions, uncalibrated
 from calc.evidence.systems import System
 from calc.uncertainty.amount import Amount
+from catalogue.messages import messages
 from catalogue.reading.amounts import human, rounded, span
 from notebooks.pages.deployments.supplements.hybrid import (
     EIGHT_MEASURED,
@@ -26,6 +27,9 @@ from notebooks.pages.deployments.supplements.hybrid import (
 )
 from notebooks.show.display import number, table
 from notebooks.show.numbers import fmt_bytes, fmt_fixed, fmt_percent
+
+common = messages("common")
+say = messages("pages/deployments/supplements/hybrid-request")
 
 LIMIT = 1.0  # s, to the first token: what the document asks of a conversation
 SHORTER, LONGER = 1024, 8192  # tokens of two prompts of which the text speaks
@@ -85,7 +89,7 @@ def waits_by_length(waits: Waits) -> None:
             "eight_here": waits.eight[tokens].said("en"),
             "other": human(waits.other[tokens], "s") if tokens in waits.other else NOTHING}
            for at, tokens in enumerate(waits.lengths)],
-          {"input": ("prompt", "提示 token 数"), "pair": PAIR_MEASURED, "pair_here": PREDICTED,
+          {"input": say("prompt"), "pair": PAIR_MEASURED, "pair_here": PREDICTED,
            "eight": EIGHT_MEASURED, "eight_here": PREDICTED, "other": OTHER_MEASURED}, wide=True)
 
 
@@ -159,41 +163,39 @@ def printed_numbers(request: Request) -> None:
     pace = comparison.systems[eight.id].rows["tpot"][0]
     top = max(comparison.of_pair.values())
     checks = [
-        Printed(("fewer cards", "卡数减少"), "1.2", "75%",
+        Printed(say("fewer-cards"), "1.2", "75%",
                 fmt_percent(1 - pair.devices / eight.devices, 0)),
-        Printed(("per card, two cards", "两卡方案单卡"), "5.2", "8.6 token/s",
+        Printed(say("per-card-two-cards"), "5.2", "8.6 token/s",
                 human(ours, "token/s")),
-        Printed(("per card, eight cards", "八卡方案单卡"), "5.2", "6.5 token/s",
+        Printed(say("per-card-eight-cards"), "5.2", "6.5 token/s",
                 human(theirs, "token/s")),
-        Printed(("advantage per card", "单卡优势"), "5.2", "33%",
+        Printed(say("advantage-per-card"), "5.2", "33%",
                 fmt_percent(ours / theirs - 1, 0)),
-        Printed(("time to first token, ratio", "首 token 延迟之比"), "5.1", "8.7",
+        Printed(say("time-to-first-token-ratio"), "5.1", "8.7",
                 fmt_fixed(measured["ttft"] / comparison.first_token, 1)),
-        Printed(("time per output token, ratio", "每输出 token 时间之比"), "5.1", "3.1",
+        Printed(say("time-per-output-token-ratio"), "5.1", "3.1",
                 fmt_fixed(measured["tpot_printed"] / pace, 1)),
-        Printed(("rate of one request, ratio", "单请求速率之比"), "5.1", "33%",
+        Printed(say("rate-of-one-request-ratio"), "5.1", "33%",
                 fmt_percent(slow / fast, 0)),
-        Printed(("largest throughput, ratio", "最大吞吐之比"), "5.1", "4.4%",
+        Printed(say("largest-throughput-ratio"), "5.1", "4.4%",
                 fmt_percent(top / comparison.printed_most)),
-        Printed(("time per output token of one request, from its latency",
-                 "由延迟推算的单请求每输出 token 时间"), "4.2", "60 ms",
+        Printed(say("time-per-output-token-of"), "4.2", "60 ms",
                 human(measured["tpot"], "s")),
-        Printed(("rate of one request, from its latency", "由延迟推算的单请求速率"), "4.2",
+        Printed(say("rate-of-one-request-from"), "4.2",
                 "17.27 token/s", human(request.rate, "token/s")),
-        Printed(("time per output token of one request, at all lengths",
-                 "单请求每输出 token 时间（各长度）"), "4.6", "50–60 ms",
+        Printed(say("time-per-output-token-of-one"), "4.6", "50–60 ms",
                 span(request.paces.min(), request.paces.max(), "s")),
-        Printed(("weights in 16 bits", "16 比特时的权重"), "2.2", "~1.3 TB",
+        Printed(say("weights-in-bits"), "2.2", "~1.3 TB",
                 fmt_bytes(request.in_16_bits, "TB", 2)),
-        Printed(("weights in host memory", "主机内存中的权重"), "2.2", "~200 GB",
+        Printed(say("weights-in-host-memory"), "2.2", "~200 GB",
                 fmt_bytes(request.on_host, digits=0)),
-        Printed(("weights on both cards", "两卡上的权重"), "2.2", "~100 GB",
+        Printed(say("weights-on-both-cards"), "2.2", "~100 GB",
                 fmt_bytes(request.on_cards, digits=0))]
     table([{"what": check.label, "section": check.section, "printed": check.text,
             "own": check.own} for check in checks],
-          {"what": ("quantity", "量"), "section": ("section", "章节"),
-           "printed": ("printed", "文档数值"),
-           "own": ("from its other numbers, or counted", "由其他数值或计数所得")})
+          {"what": common("quantity"), "section": common("section"),
+           "printed": common("printed"),
+           "own": say("from-its-other-numbers-or")})
 
 
 def what_does_not_follow(request: Request) -> None:
