@@ -282,7 +282,8 @@ def prices(comparison: Comparison) -> None:
     cards, (slow, fast) = (pair.devices, eight.devices), comparison.printed_rates
     node = catalogue.load_node(NODE).price.cny
     card = eight.device.price.cny if eight.device.price else None
-    assert card is not None and card.date is not None
+    assert card is not None
+    assert card.date is not None
     server = (node.value - eight.devices * card.value) / card.value  # in cards
     limit, limit_half = (bearable(cards, slow, fast, share) for share in (1, min(SHARES)))
     assert server > limit_half > limit
