@@ -20,7 +20,7 @@ from calc.answer.steady_state import (
 )
 from calc.answer.users import Seen
 from calc.closed_form.evaluate import evaluate
-from calc.closed_form.validity import DOUBTS
+from calc.closed_form.validity import doubt_words
 from calc.evidence.classes import Own, own_errors
 from calc.layouts.feasible import HEADROOM, MEMORY, Reason, reasons
 from calc.physics.breakdown import bottleneck, token_parts
@@ -175,7 +175,7 @@ class Estimate:
                                   "keeps_up": self.lasting.keeps_up, **self.lasting.cache,
                                   "suffices_steadily": self.suffices_steadily,
                                   "closed_form_holds": not self.lasting.doubts,
-                                  "doubts": {name: DOUBTS[name][0]
+                                  "doubts": {name: doubt_words()[name][0]
                                              for name in self.lasting.doubts},
                                   "simulated": self.seen.as_json() if self.seen else None}
         return answer | {

@@ -37,7 +37,10 @@ from catalogue.deployments.fabric import scale_up_domain
 from catalogue.deployments.layout import DEGREES
 from catalogue.deployments.layout import SHARED_CACHE as SHARED
 from catalogue.entries.deployments import Precision
+from catalogue.messages import by_language, join, messages
 from catalogue.reading.amounts import human
+
+say = messages("calc/answer/nearest")
 
 TOLD = ("headroom_per_device", "max_concurrency", "ttft", "tpot", "e2e", "output_throughput")
 LEAST_CHUNK = 512  # tokens of a prompt chunk; shorter ones leave matmuls mostly idle
@@ -302,38 +305,27 @@ class Search:
                       _sentence(self.scenario, other, settings, quantities))
 
 
+WORKLOAD = ("max_num_batched_tokens", "concurrency", "draft_tokens", "context_tokens")
+
+
 def _sentence(asked: Scenario, changed: Scenario, settings: Mapping[str, str | int],
               quantities: Mapping[str, float]) -> Text:
     """What is changed, and what comes out."""
     layout = written(cut_of(changed))
     cards = changed.devices
     same = cards == asked.devices
-    en, zh = [], []
-    if not same:
-        en.append(f"{cards} cards")
-        zh.append(f"{cards} 卡")
+    parts = [] if same else [say("cards", cards=cards)]
     if "precision" in settings:
-        en.append(f"precision {settings['precision']}")
-        zh.append(f"精度 {settings['precision']}")
+        parts.append(say("precision", precision=settings["precision"]))
     if any(key.startswith("parallelism.") for key in settings):
-        en.append(layout["en"])
-        zh.append(layout["zh"])
-    for key, words in {
-            "max_num_batched_tokens": ("prompt chunks of {:,} tokens", "预填充分块 {:,} token"),
-            "concurrency": ("{:,} requests at once", "同时 {:,} 个请求"),
-            "draft_tokens": ("{:,} drafted tokens", "草稿 {:,} token"),
-            "context_tokens": ("a context of {:,} tokens", "上下文 {:,} token")}.items():
-        if (new := settings.get(f"workload.{key}")) is not None:
-            en.append(words[0].format(new))
-            zh.append(words[1].format(new))
+        parts.append((layout["en"], layout["zh"]))
+    counts = {key: f"{new:,}" for key in WORKLOAD
+              if (new := settings.get(f"workload.{key}")) is not None}
+    parts += [say("workload", key=key, count=count) for key, count in counts.items()]
     spare = human(quantities["headroom_per_device"], "B")
     first, each = human(quantities["ttft"], "s"), human(quantities["tpot"], "s")
     # without lengths of answers nothing is known of the time of prompts
     answers = changed.file.workload.output_tokens is not None
-    return {
-        "en": f"It runs{' on the same cards' if same else ''} with {', '.join(en)}: {spare} per "
-              f"device to spare, "
-              f"{f'first token after {first}, then one' if answers else 'a token'} every {each}.",
-        "zh": f"{'同样的卡，' if same else ''}改为{' ' * zh[0][0].isascii()}{'，'.join(zh)}，"
-              f"即可运行：每卡余 {spare}，"
-              f"{f'首 token {first}，此后' if answers else ''}每 token {each}。"}
+    return by_language(say(
+        "it-runs-with-per-device", spare=spare, first=first, each=each, same=same, answers=answers,
+        changes=join((", ", "，"), parts), spaced=parts[0][1][0].isascii()))

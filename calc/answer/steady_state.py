@@ -54,7 +54,8 @@ class Lasting:
         in_flight: requests, of a burst and without thinking all of them [request].
         values: by name of ``STEADY``, SI; none where requests arrive faster than they can leave.
         cache: by name of ``CACHE``, shares of the blocks and of the steps [1]; none likewise.
-        doubts: why a simulation may give others, by name of ``calc.closed_form.validity.DOUBTS``;
+        doubts: why a simulation may give others, by name of
+            ``calc.closed_form.validity.doubt_words``;
             empty where the closed form holds.
     """
 

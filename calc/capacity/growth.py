@@ -29,7 +29,7 @@ from calc.capacity.tables import (
     ways,
 )
 from calc.closed_form.evaluate import evaluate
-from calc.closed_form.validity import DOUBTS, doubts
+from calc.closed_form.validity import doubt_words, doubts
 from calc.layouts.feasible import HEADROOM, has_room
 from calc.physics.arrays import Inputs
 from calc.physics.breakdown import bottleneck
@@ -60,7 +60,8 @@ class Best:
         wide: whether its experts lie on more cards than one server has.
         tried: layouts and numbers of requests that were evaluated [1].
         way: drafted tokens of a step, and the half-batches that it is run in [1].
-        doubts: why a simulation may give others, by name of ``calc.closed_form.validity.DOUBTS``;
+        doubts: why a simulation may give others, by name of
+            ``calc.closed_form.validity.doubt_words``;
             of so many requests it takes too long to be made here.
     """
 
@@ -91,7 +92,7 @@ class Best:
     def as_json(self) -> dict[str, Any]:
         """Plain data, SI units."""
         return {**vars(self), "cut": list(self.cut), "layout": self.layout,
-                "doubts": {name: DOUBTS[name][0] for name in self.doubts}, **_told(self.way)}
+                "doubts": {name: doubt_words()[name][0] for name in self.doubts}, **_told(self.way)}
 
 
 def _told(way: Way) -> dict[str, Any]:

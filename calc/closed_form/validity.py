@@ -8,12 +8,16 @@ deployments (``benchmarks.steady`` holds them on others).
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from calc.physics.arrays import Number
 from calc.physics.experts import ranks_in_step
+from catalogue.messages import Pair, messages
+
+say = messages("calc/closed-form/validity")
 
 NEAR = {"ttft": 0.2, "tpot": 0.1}  # of a simulation: nine of ten where it is to hold
 STALLED = 3 / 4  # of a token's time, prompts of other ranks: which of them meet decides it
@@ -25,28 +29,22 @@ HELD = 1 / 2  # of a token's time, prompts that come at random and are held back
 OFTEN = 1 / 2  # of the requests, those that come at random
 FRONT_END = 1 / 2  # of its rate
 
-DOUBTS = {
-    "shared": ("ranks that share experts spend most of the time on each other's prompts, which "
-               "come in nearly every step or at random",
-               "共享专家的各 rank 大部分时间用于彼此的提示，"
-               "而提示几乎每步都有，或随机到来"),
-    "few": ("prompts come at random to ranks that are more than the requests in flight, and hold "
-            "each other up",
-            "提示随机到来，在途请求不多于 rank 数，且提示互相拖住"),
-    "held": ("ranks hold back prompts of several chunks, or many that come at random",
-             "各 rank 压住分成多块的提示，或大量随机到来的提示"),
-    "balanced": ("ranks let in requests together (balance), which it does not hold",
-                 "各 rank 同时放行请求（balance），闭式没有包括"),
-    "in_turn": ("requests are dealt to replicas in turn and mostly wait for prompts: which of them "
-                "meet decides",
-                "请求轮流分给各副本，且大部分时间在等提示，结果取决于哪些提示相遇"),
-    "front_end": ("the front end is near its rate", "前端接近其速率上限"),
-}
-"""Why it does not hold, by name: in English and Chinese."""
+
+@cache
+def doubt_words() -> dict[str, Pair]:
+    """Why it does not hold, by name."""
+    return {
+        "shared": say("ranks-that-share-experts-spend"),
+        "few": say("prompts-come-at-random-to"),
+        "held": say("ranks-hold-back-prompts-of"),
+        "balanced": say("ranks-let-in-requests-together"),
+        "in_turn": say("requests-are-dealt-to-replicas"),
+        "front_end": say("front-end-is-near-its"),
+    }
 
 
 def doubts(q: Any, found: Mapping[str, Number]) -> dict[str, Number]:
-    """Whether each condition is met under which the closed form is off, by name of ``DOUBTS``.
+    """Whether each condition is met under which the closed form is off, by name of ``doubt_words``.
 
     Args:
         q: input symbols as attributes.

@@ -13,7 +13,7 @@ from calc.answer.estimate import CAPACITY, Comparison, Estimate
 from calc.answer.steady_state import STEADY, Lasting
 from calc.answer.two_pools import Pools, together
 from calc.closed_form.benches import bench_count
-from calc.closed_form.validity import DOUBTS
+from calc.closed_form.validity import doubt_words
 from calc.commands import compared
 from calc.commands.lengths import add_lengths, lengths_of, listed
 from calc.commands.printing import OK, console, deployed_line, plain, print_json
@@ -209,7 +209,7 @@ def _doubted(result: Estimate) -> list[str]:
     names = result.lasting.doubts if result.lasting else ()
     if not names:
         return []
-    why = "; ".join(DOUBTS[name][0] for name in names)
+    why = "; ".join(doubt_words()[name][0] for name in names)
     if result.seen is None:
         return [f"The closed form of the steady state does not hold here: {why}. It could not be "
                 "simulated in a few seconds; `simulate` takes longer."]

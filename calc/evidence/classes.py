@@ -31,6 +31,10 @@ from catalogue.entries.calibrations import (
     Load,
     Metric,
 )
+from catalogue.messages import Pair, join, messages
+
+common = messages("common")
+say = messages("calc/evidence/classes")
 
 UNCALIBRATED = "uncalibrated"  # the protocol without a fit, and its entry of params/discrepancies
 ALL, SERVERS, SPARSE, HOSTS = "all", "servers", "sparse", "hosts"
@@ -41,16 +45,25 @@ NORMAL_MIDDLE = 0.6744897501960817  # median distance of a normal variable, in d
 STAND_IN = {"e2e": "tpot", "prefill_throughput": "output_throughput"}
 # formulas know least of what kernels of sparse attention and hosts that multiply reach: apart, so
 # that no other deployment pays for it
-KINDS = {ALL: ("all systems", "全部系统"), SERVERS: ("servers", "服务器"),
-         SPARSE: ("servers with sparse attention", "稀疏注意力服务器"),
-         HOSTS: ("experts on the host", "专家在主机侧")}
+KINDS = (ALL, SERVERS, SPARSE, HOSTS)
 # a server under as many requests as users; one phase without the other: prompts, or a pool that
 # decodes; a run of many requests that wait for each other; the same of which only the mean of many
 # lengths is known: how the last and longest answer ends such a run is not in it
-LOADS: dict[Load, tuple[str, str]] = {
-    CONCURRENT: ("fixed concurrency", "固定并发"), ALONE: ("one phase alone", "单独一个阶段"),
-    QUEUED: ("sent all at once", "一次性发出"),
-    VARYING: ("sent all at once, many lengths", "一次性发出，长短不一")}
+LOADS: tuple[Load, ...] = (CONCURRENT, ALONE, QUEUED, VARYING)
+
+
+@functools.cache
+def kind_words() -> dict[str, Pair]:
+    """Of ``KINDS``."""
+    return {ALL: say("all-systems"), SERVERS: common("servers"),
+            SPARSE: say("servers-with-sparse-attention"), HOSTS: say("experts-on-host")}
+
+
+@functools.cache
+def load_words() -> dict[Load, Pair]:
+    """Of ``LOADS``."""
+    return {CONCURRENT: say("fixed-concurrency"), ALONE: say("one-phase-alone"),
+            QUEUED: say("sent-all-at-once"), VARYING: say("sent-all-at-once-many")}
 
 
 class Sized(Protocol):
@@ -245,23 +258,15 @@ def stand_ins(scenario: Scenario) -> tuple[str, str] | None:
     device = scenario.device
     borrowed = USUAL.get(device.type) if device.mechanisms is None else None
     name = class_of(scenario)
-    kind = KINDS[name.split("/", maxsplit=1)[0]]
     alone = unmeasured(name)
     if borrowed is None and not alone:
         return None
-    en, zh = [], []
-    if borrowed is not None:
-        en.append(f"'{device.id}' names no mechanisms, so efficiencies and overheads are those of "
-                  f"'{borrowed}' (mechanisms: NAME in its file says which)")
-        zh.append(f"'{device.id}' 没有给出 mechanisms，效率与开销取自 '{borrowed}'"
-                  "（可在设备文件中写 mechanisms: 名称）")
+    parts = [] if borrowed is None else [say("mechanisms-of", device=device.id, borrowed=borrowed)]
     if alone:
-        en.append(f"no {kind[0]} on cards of {device.vendor} were measured, so the "
-                  "interval is that of other makers, wider by as much as makers differ")
-        zh.append(f"{device.vendor} 的卡没有{kind[1]}的实测，"
-                  "区间取自其他厂商，并按厂商间的差异加宽")
-    text = "; ".join(en)
-    return f"{text[0].upper()}{text[1:]}.", f"{'；'.join(zh)}。"
+        parts.append(say("none-measured", kind=kind_words()[name.split("/", maxsplit=1)[0]],
+                         vendor=device.vendor))
+    en, zh = join(("; ", "；"), parts)
+    return f"{en[0].upper()}{en[1:]}.", f"{zh}。"
 
 
 def own_errors(scenario: Scenario, requests: Any = None, load: Load | None = None
@@ -365,11 +370,10 @@ def named(name: str) -> tuple[str, str]:
     'servers, NVIDIA, vLLM, fixed concurrency'
     """
     if name == ALL:
-        return KINDS[ALL]
+        return kind_words()[ALL]
     first, kind, *others = (*name.split("/"), *[ALL] * ("/" not in name))
     load = cast("Load", first)
     engines = library.names("profiles")
     en, zh = ([library.load("profiles", each).name[lang] if each in engines else each
                for each in others] for lang in ("en", "zh"))
-    return (", ".join([KINDS[kind][0], *en, LOADS[load][0]]),
-            "，".join([KINDS[kind][1], *zh, LOADS[load][1]]))
+    return join((", ", "，"), [kind_words()[kind], *zip(en, zh, strict=True), load_words()[load]])

@@ -19,7 +19,10 @@ from catalogue.deployments.admission.subject import Cut
 from catalogue.entries.entry import watched
 from catalogue.entries.models import Model
 from catalogue.kernels import Kernel, kernel_of
+from catalogue.messages import by_language, messages
 from catalogue.planning.goals import Goal
+
+say = messages("calc/layouts/choice")
 
 CUT = ("tensor", "pipeline", "data", "expert")
 UTILIZATION = 90  # percent of the memory, of a goal that says no other
@@ -360,8 +363,8 @@ def family(goal: Goal, prefill: Choice, decode: Choice) -> str:
               and key not in ("title", "device")}
     variants = {name: {key: value for key, value in part.items() if key not in shared}
                 for name, part in own.items()}
-    for name, zh in (("prefill", "预填充池"), ("decode", "解码池")):
-        variants[name]["title"] = {"en": f"{name.capitalize()} pool", "zh": zh}
+    for name, title in (("prefill", say("prefill-pool")), ("decode", say("decode-pool"))):
+        variants[name]["title"] = by_language(title)
     whole = {"title": goal.title, **shared, "device": decode.device, "pools": list(own),
              "variants": variants}
     schema = "# yaml-language-server: $schema=../schema/scenarios.json\n"

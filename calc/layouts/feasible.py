@@ -25,7 +25,10 @@ from catalogue.deployments.admission.rules import (
 )
 from catalogue.deployments.admission.subject import Cut, Problem, Rule, Subject, Text
 from catalogue.engines.released import AT
+from catalogue.messages import by_language, messages
 from catalogue.reading.amounts import human
+
+say = messages("calc/layouts/feasible")
 
 MEMORY, HEADROOM = "memory_capacity", "headroom_per_device"
 OF_MEMORY = ("weights_per_device", "kv_per_device", "activations_per_device", "exchange_buffers",
@@ -92,17 +95,10 @@ def _short(found: Mapping[str, Any]) -> Reason:
     numbers["copies"] = float(found["absorbed_copies_per_device"] + found["mtp_weights"])
     told = {name: human(number, "B") for name, number in numbers.items()}
     weights, cache, active, buffers, whole, usable = (told[name] for name in OF_MEMORY)
-    besides = [f", copies {told['copies']}" * (numbers["copies"] > 0)
-               + f", buffers {buffers}" * (numbers["exchange_buffers"] > 0),
-               f"、副本与预测层 {told['copies']}" * (numbers["copies"] > 0)
-               + f"、缓冲 {buffers}" * (numbers["exchange_buffers"] > 0)]
-    return Reason(MEMORY, numbers, {
-        "en": f"The fullest device is {told['short']} short: weights {weights}, cache {cache} "
-              f"(every request at its longest){besides[0]} and activations {active} come to "
-              f"{whole} with the runtime's own, of the {usable} that the engine may use.",
-        "zh": f"最满的一张卡还差 {told['short']}：权重 {weights}、KV 缓存 {cache}"
-              f"（每个请求都按最长计）{besides[1]}、激活 {active}，"
-              f"连同运行时占用共 {whole}，而引擎可用 {usable}。"})
+    return Reason(MEMORY, numbers, by_language(say(
+        "fullest-device-is-short-weights", short=told["short"], weights=weights, cache=cache,
+        active=active, whole=whole, usable=usable, copies=told["copies"], buffers=buffers,
+        copied=numbers["copies"] > 0, buffered=numbers["exchange_buffers"] > 0)))
 
 
 @dataclass

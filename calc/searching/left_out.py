@@ -4,30 +4,37 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from calc.layouts.enumerate import MOST_STAGES
-from calc.layouts.feasible import KINDS
+from catalogue.deployments.admission.rules import KINDS, kind_words
+from catalogue.messages import Pair, messages
 
-BOUNDS = {
-    **{kind: words for kind, words in KINDS.items() if kind != "drafts"},
-    "quality": ("precisions whose published scores do not keep the quality that is asked for",
-                "公开分数达不到所求质量的精度"),
-    "pipeline": (f"layouts of more than {MOST_STAGES} pipeline stages",
-                 f"流水线超过 {MOST_STAGES} 级的切分"),
-    "drafts": KINDS["drafts"],
-    "memory": ("do not fit the memory", "显存放不下"),
-    "pace": ("decode steps alone slower than the limit", "仅解码步就已超过时延上限"),
-    "objective": ("no better than one found, even without their prompts",
-                  "即使不计预填充也不优于已有方案"),
-    "saturated": ("cannot keep up with what is asked", "吞吐跟不上请求"),
-    "limits": ("computed, and over a limit", "完整计算后超出某项限制"),
-    "beaten": ("within all limits, and another is better", "满足限制，但被其他方案支配"),
-    "front": ("on the front", "位于前沿"),
-}
-"""Why a deployment is not in the answer, in the order in which it is asked, in both languages."""
+say = messages("calc/search/left-out")
+
 COUNTED = ("memory", "pace", "objective", "saturated", "limits", "beaten", "front")
-"""Of deployments; what stands before them in ``BOUNDS`` is counted in precisions and layouts."""
+"""Of deployments; what stands before them in ``bound_words`` is of precisions and layouts."""
+ORDER = (*(kind for kind in KINDS if kind != "drafts"), "quality", "pipeline", "drafts", *COUNTED)
+
+
+@cache
+def bound_words() -> dict[str, Pair]:
+    """Why a deployment is not in the answer, in the order in which it is asked."""
+    kinds = kind_words()
+    return {
+        **{kind: words for kind, words in kinds.items() if kind != "drafts"},
+        "quality": say("precisions-whose-published-scores-do"),
+        "pipeline": say("layouts-of-more-than-pipeline", most=MOST_STAGES),
+        "drafts": kinds["drafts"],
+        "memory": say("do-not-fit-memory"),
+        "pace": say("decode-steps-alone-slower-than"),
+        "objective": say("no-better-than-one-found"),
+        "saturated": say("cannot-keep-up-with-what"),
+        "limits": say("computed-and-over-limit"),
+        "beaten": say("within-all-limits-and-another"),
+        "front": say("on-front"),
+    }
 
 
 @dataclass
@@ -35,7 +42,7 @@ class Funnel:
     """Deployments by what became of them.
 
     Attributes:
-        counts: by name of ``BOUNDS``.
+        counts: by name of ``bound_words``.
         computed: of which all quantities were computed.
     """
 
@@ -55,4 +62,4 @@ class Funnel:
     def as_json(self) -> dict[str, Any]:
         """Plain data."""
         return {"deployments": self.deployments, "computed": self.computed,
-                "by_bound": {name: self.counts[name] for name in BOUNDS if self.counts[name]}}
+                "by_bound": {name: self.counts[name] for name in ORDER if self.counts[name]}}

@@ -17,17 +17,17 @@ from calc.layouts.feasible import has_room
 from calc.many.sweeps import decode_sweep, sweep
 from catalogue import ParamsError, Scenario, load_scenario, symbols
 from catalogue.deployments.knobs import Knob
+from catalogue.messages import messages
 from catalogue.reading import units
+
+say = messages("calc/sensitivity/plans")
 
 MILLION = 1e6  # tokens that a price is of
 LESS, MORE = "less", "more"
 POOLS = "pools"
 CARD_HOURS, PER_CARD = "card_hours", "throughput_per_card"
-DERIVED: dict[str, tuple[str, str, str, str]] = {
-    CARD_HOURS: ("h", LESS, "card-hours of a million output tokens", "每百万输出 token 的卡时"),
-    PER_CARD: ("token/s", MORE, "output tokens per second and card", "每卡每秒输出 token 数"),
-}
-"""Name -> unit, whether less or more is better, English and Chinese name."""
+DERIVED = {CARD_HOURS: ("h", LESS), PER_CARD: ("token/s", MORE)}
+"""Name -> unit, whether less or more is better."""
 MEMORY_NAMES = ("headroom_per_device", "memory_per_device", "free_for_kv_per_device",
                 "max_concurrency", "kv_blocks")
 ROOM, REQUESTS = "headroom_per_device", "concurrency"
@@ -206,8 +206,10 @@ def unit_of(name: str) -> str:
 
 def named(name: str) -> tuple[str, str]:
     """A quantity in English and in Chinese."""
-    if name in DERIVED:
-        return DERIVED[name][2:]
+    if name == CARD_HOURS:
+        return say("card-hours-of-million-output")
+    if name == PER_CARD:
+        return say("output-tokens-per-second-and")
     return symbols()[name].en, symbols()[name].zh
 
 

@@ -25,7 +25,13 @@ from calc.layouts.feasible import KINDS, Judge
 from calc.sweeping.axes import Axis
 from calc.sweeping.definition import Sweep
 from catalogue import LayoutError, ParamsError, Scenario, Value, load_scenario, symbols
-from catalogue.deployments.admission.rules import CONTEXT, OF_PRECISION, cut_of, subject_of
+from catalogue.deployments.admission.rules import (
+    CONTEXT,
+    OF_PRECISION,
+    cut_of,
+    kind_words,
+    subject_of,
+)
 from catalogue.deployments.admission.rules import problems as refused
 from catalogue.deployments.admission.subject import Cut, Subject
 from catalogue.deployments.layout import DEGREES, SHARED_RANKS, SLICES, mechanism_units, rule_of
@@ -347,7 +353,7 @@ class _Loader:
             return f"{problem.key} cuts blocks of '{subject.precision.id}'"
         if problem.kind == "dealt":
             return f"{SHARED} does not fit"
-        return KINDS[problem.kind][0]
+        return kind_words()[problem.kind][0]
 
 
 def _cut(scenario: Scenario, sizes: Mapping[str, float]) -> Scenario:

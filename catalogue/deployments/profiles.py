@@ -31,10 +31,13 @@ from catalogue.entries.profiles import (
     Way,
 )
 from catalogue.library import Override
+from catalogue.messages import by_language, messages
 from catalogue.reading import yamlfile
 from catalogue.reading.errors import LayoutError, ParamsError
 from catalogue.reading.values import Value, is_path
 from catalogue.reading.yamlfile import KeyPath, YamlFile
+
+say = messages("catalogue/deployments/profiles")
 
 PLAIN = ("memory_utilization", "scheduler_recv_interval")  # numbers without a unit
 
@@ -215,8 +218,7 @@ def _workload(profile: Profile, statement: Statement, release: str) -> dict[str,
         found[key] = Value(
             state.default, unit, f"{state.default} {unit}".removesuffix(" 1"), profile.source,
             "vendor", state.default, state.default, engine.release(release).date,
-            note={"en": f"Default of {flag.lstrip('-')} in {release}.",
-                  "zh": f"{release} 中 {flag.lstrip('-')} 的默认值。"})
+            note=by_language(say("default-of-in", flag=flag.lstrip("-"), release=release)))
     given = {key: getattr(statement.workload, key) for key in type(statement.workload).model_fields}
     return found | {key: value for key, value in given.items() if value is not None}
 

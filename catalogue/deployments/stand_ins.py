@@ -18,7 +18,10 @@ from catalogue.deployments.precision_support import peak_of, widened
 from catalogue.entries.deployments import Precision
 from catalogue.entries.hardware import Device
 from catalogue.entries.mechanisms import Mechanisms, ShareByDtype, TimeByDtype
+from catalogue.messages import by_language, messages
 from catalogue.reading.values import Value
+
+say = messages("catalogue/deployments/stand-ins")
 
 BITS = {"fp4": 4, "fp8": 8, "int8": 8, "fp16": 16, "bf16": 16, "tf32": 32, "fp32": 32}
 DIGITS = 3
@@ -65,11 +68,8 @@ def efficiency(table: ShareByDtype, dtype: str, device: Device) -> Value:
     least, share = near.low / max(1.0, faster), near.value / math.sqrt(max(1.0, faster))
     value = float(f"{share:.{DIGITS}g}")
     return Value(value, "1", f"{value:g}", "arithmetic", "assumed", min(least, value),
-                 max(near.high, value), note={
-        "en": f"No prior of {dtype.upper()}: at best the share that {name.upper()} reaches, at "
-              f"worst no faster than {name.upper()}; the middle of both, in logarithms.",
-        "zh": f"没有 {dtype.upper()} 的先验值：最好与 {name.upper()} 的利用率相同，最差不比 "
-              f"{name.upper()} 更快，取两者的对数中点。"})
+                 max(near.high, value), note=by_language(
+                     say("no-prior-of-at-best", dtype=dtype.upper(), name=name.upper())))
 
 
 def latency(table: TimeByDtype, dtype: str) -> Value:

@@ -12,6 +12,9 @@ from itertools import chain
 from catalogue import library
 from catalogue.entries.accuracies import FormatScore
 from catalogue.entries.models import Model
+from catalogue.messages import messages
+
+say = messages("catalogue/kernels/quality")
 
 EXACT = {"fp8-block": ("bf16",), "mxfp4-w4a16": ("bf16",)}
 """Formats that a published one is widened to without loss: a score against them is one against the
@@ -62,31 +65,28 @@ class Quality:
     def told(self) -> tuple[str, str]:
         """In English and Chinese, what a line about an answer ends with."""
         if self.is_published:
-            return "published weights", "官方发布的权重"
+            return say("published-weights")
         if self.lossless:
-            return "published weights, widened without loss", "官方发布的权重，无损展开"
+            return say("published-weights-widened-without-loss")
         found = self._worst_row()
         if found is None or found.difference is None or found.reference is None:
             return self._alone()
-        of = (f" of a relative ({found.weights})", f"（同族 {found.weights}）"
-              ) if self.relative else ("", "")
-        return (f"quality: {found.benchmark} {found.solved.value:g} against "
-                f"{found.reference.value:g}, {found.difference:+.1f} points{of[0]}",
-                f"质量：{found.benchmark} {found.solved.value:g}，官方权重 "
-                f"{found.reference.value:g}，{found.difference:+.1f} 分{of[1]}")
+        of = say("of-relative", weights=found.weights) if self.relative else ("", "")
+        return say("quality-against-points", benchmark=found.benchmark,
+                   solved=f"{found.solved.value:g}", reference=f"{found.reference.value:g}",
+                   difference=f"{found.difference:+.1f}", of=of)
 
     def _alone(self) -> tuple[str, str]:
         """What is told where no score stands beside one of the published weights."""
-        none = ("none beside the published weights is published", "未见与官方权重对照的公开分数")
+        none = say("none-beside-published-weights-is")
         if not self.rows:
-            return f"quality: {none[0]}", f"质量：{none[1]}"
+            return say("quality", none=none)
         row = self.rows[0]
         if row.difference is None:
             scores = ", ".join(f"{each.benchmark} {each.solved.value:g}" for each in self.rows)
-            return f"quality: {scores}; {none[0]}", f"质量：{scores}；{none[1]}"
-        return (f"quality: {row.benchmark} {row.difference:+.1f} points against {row.against}; "
-                f"{none[0]}", f"质量：{row.benchmark} 较 {row.against} {row.difference:+.1f} 分；"
-                f"{none[1]}")
+            return say("quality-scores", scores=scores, none=none)
+        return say("quality-points-against", benchmark=row.benchmark,
+                   difference=f"{row.difference:+.1f}", against=row.against, none=none)
 
     def _worst_row(self) -> FormatScore | None:
         rows = self.relatives if self.relative else self.rows

@@ -366,10 +366,10 @@ def _print_miss(screen: Console, answer: Answer) -> None:
 def _funnel(answer: Answer) -> str:
     """What was tried and what became of it, in one sentence."""
     from calc.searching.candidates import PER_DOUBLING
-    from calc.searching.left_out import BOUNDS, COUNTED
+    from calc.searching.left_out import COUNTED, bound_words
 
     funnel: Any = answer.found.funnel
-    parts = [f"{funnel.counts[name]:,} {BOUNDS[name][0]}" for name in COUNTED
+    parts = [f"{funnel.counts[name]:,} {bound_words()[name][0]}" for name in COUNTED
              if funnel.counts[name]]
     goal = answer.found.wishes.goal
     listed = goal.space.batches or (goal.demand.users is not None and not goal.demand.think_time)

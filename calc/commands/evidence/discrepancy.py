@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
 from calc.commands.printing import OK, print_json, store
-from calc.evidence.classes import LOADS, UNCALIBRATED, discrepancy, named
+from calc.evidence.classes import UNCALIBRATED, discrepancy, load_words, named
 from calc.uncertainty.interval import Sides
 from calc.uncertainty.leaning import of_deployment
 from catalogue import ParamsError, deployment_names, library, load_scenario
@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
                        for part in ("left_out", "measured")}})
         return OK
     _print_classes(made.classes, made.width)
-    for load, (name, _) in LOADS.items():
+    for load, (name, _) in load_words().items():
         for metric, each in made.growth.get(load, {}).items():
             print(f"{metric}, {name}: the error grows by {each.down:.2f} below and "
                   f"{each.up:.2f} above with a doubling beyond what was measured; {each.pairs} "

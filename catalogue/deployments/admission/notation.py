@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from catalogue.deployments.admission.subject import Cut, Text
+from catalogue.messages import by_language, messages
+
+say = messages("catalogue/deployments/admission/notation")
 
 
 def one_server(cut: Cut) -> str:
@@ -33,4 +36,4 @@ def written(cut: Cut) -> Text:
     server, count = one_server(cut), cut.data // cut.joined
     if count == 1:
         return {"en": server, "zh": server}
-    return {"en": f"{count} servers of {server}", "zh": f"{count} 台服务器，各 {server}"}
+    return by_language(say("servers-of", count=count, server=server))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from catalogue import library
@@ -22,35 +23,45 @@ from catalogue.deployments.scenario import Scenario, model_inputs
 from catalogue.engines.released import AT
 from catalogue.entries.deployments import Precision
 from catalogue.kernels import kernel_problem
+from catalogue.messages import Pair, join, messages
+
+common = messages("common")
+say = messages("catalogue/deployments/admission/rules")
 
 DTYPE, HOST_FORMAT, KERNEL = "dtype", "host_format", "kernel"
 CONTEXT, STAGES = "context", "stages"
-CLASSES = {
-    "attention": ("attention projections", "注意力投影"), "core": ("attention core", "注意力核心"),
-    "index": ("scores of the indexer", "索引器打分"), "dense_mlp": ("dense MLP", "稠密 MLP"),
-    "shared_expert": ("shared experts", "共享专家"), "router": ("router", "路由器"),
-    "routed_expert": ("routed experts", "路由专家"), "head": ("output head", "输出头"),
-}
-KINDS = {
-    DTYPE: ("precisions that a device does not multiply", "设备不支持的精度"),
-    HOST_FORMAT: ("precisions made for experts on processors", "为 CPU 上的专家而制的精度"),
-    KERNEL: ("precisions that no release of an engine has kernels of on a card",
-             "没有引擎版本在该卡上有算子的精度"),
-    CONTEXT: ("requests longer than the model takes", "请求超过模型的最大长度"),
-    "division": ("layouts that divide neither model nor cards", "无法整除模型或卡数的切分"),
-    "dealt": ("layouts that deal a cache over ranks that hold no copy of it",
-              "把缓存分到没有副本的 rank 上的切分"),
-    "blocks": ("layouts that cut a block of scales", "切开量化块、引擎不加载的切分"),
-    "servers": ("layouts whose servers do not fill whole nodes", "服务器占不满整机的切分"),
-    "engine": ("layouts that no engine starts", "没有引擎能启动的切分"),
-    STAGES: ("layouts with pipeline stages of ranks that share experts, for whose steady state "
-             "the closed form does not hold",
-             "流水线切分又跨卡共享专家的切分（闭式稳态对其不成立）"),
-    "drafts": ("layouts tried without drafts: in pipeline stages, where engines draft none, or of "
-               "models without a published layer that drafts",
-               "只在不起草时尝试的切分（引擎不跨流水线级起草，或模型没有发布起草层）"),
-}
-"""Why nothing loads it, in both languages, in the order in which it is asked."""
+KINDS = (DTYPE, HOST_FORMAT, KERNEL, CONTEXT, "division", "dealt", "blocks", "servers",
+         "engine", STAGES, "drafts")
+"""Why nothing loads it, in the order in which it is asked; in words: :func:`kind_words`."""
+
+
+@cache
+def class_words() -> dict[str, Pair]:
+    """Of classes of tensors, as a precision names them."""
+    return {
+        "attention": common("attention-projections"), "core": common("attention-core"),
+        "index": say("scores-of-indexer"), "dense_mlp": common("dense-mlp"),
+        "shared_expert": common("shared-experts"), "router": common("router"),
+        "routed_expert": common("routed-experts"), "head": common("output-head"),
+    }
+
+
+@cache
+def kind_words() -> dict[str, Pair]:
+    """Of ``KINDS``, what is left out so."""
+    return {
+        DTYPE: say("precisions-that-device-does-not"),
+        HOST_FORMAT: say("precisions-made-for-experts-on"),
+        KERNEL: say("precisions-that-no-release-of"),
+        CONTEXT: say("requests-longer-than-model-takes"),
+        "division": say("layouts-that-divide-neither-model"),
+        "dealt": say("layouts-that-deal-cache-over"),
+        "blocks": say("layouts-that-cut-block-of"),
+        "servers": say("layouts-whose-servers-do-not"),
+        "engine": say("layouts-that-no-engine-starts"),
+        STAGES: say("layouts-with-pipeline-stages-of"),
+        "drafts": say("layouts-tried-without-drafts-in"),
+    }
 
 
 def dtype_problem(subject: Subject, cut: Cut) -> Problem | None:
@@ -61,20 +72,13 @@ def dtype_problem(subject: Subject, cut: Cut) -> Problem | None:
     classes: dict[str, list[str]] = {}
     for name, dtype in lacking:
         classes.setdefault(dtype, []).append(name)
-    wanted = [", ".join(f"{dtype.upper()} for {_list(members, 0)}"
-                        for dtype, members in classes.items()),
-              "；".join(f"{_list(members, 1)}要求 {dtype.upper()}"
-                       for dtype, members in classes.items())]
     device, precision = subject.device.name, subject.precision.id
-    return told(DTYPE, "precision",
-                f"{device['en']} has no matrix unit for what {precision} multiplies: {wanted[0]}. "
-                "Times are those of weights widened to 16 bits",
-                f"{device['zh']} 的矩阵单元不支持 {precision} 所需的数据类型：{wanted[1]}。"
-                "所列时间按权重先转为 16 bit 计算", classes=classes)
-
-
-def _list(names: list[str], language: int) -> str:
-    return (", " if language == 0 else "、").join(CLASSES[name][language] for name in names)
+    return told(DTYPE, "precision", lambda: say(
+        "has-no-matrix-unit-for", precision=precision, device=(device["en"], device["zh"]),
+        wanted=join((", ", "；"), [say(
+            "dtype-for", dtype=dtype.upper(), classes=join((", ", "、"), [
+                class_words()[name] for name in members])) for dtype, members in classes.items()])),
+        classes=classes)
 
 
 def _on_device(subject: Subject) -> list[str] | None:
@@ -93,9 +97,7 @@ def host_problem(subject: Subject, _: Cut) -> Problem | None:
         return None
     stored, of = subject.precision.weights.routed_expert, subject.precision.id
     return told(HOST_FORMAT, "precision",
-                f"experts of {of} are stored in '{stored}', which kernels of processors read; no "
-                "engine multiplies it on the card",
-                f"{of} 的专家以 '{stored}' 存储，只有 CPU 算子读取，没有引擎在卡上计算",
+                lambda: say("experts-of-are-stored-in", of=of, stored=stored),
                 stored=stored)
 
 
@@ -111,10 +113,10 @@ def no_kernel_problem(subject: Subject, cut: Cut) -> Problem | None:
     if text is None:
         return None
     near = nearest(device, asked, classes, engine=subject.engine, model=subject.model)
-    instead = f"，最近的可用精度是 {near[0].id}" if near else ""
-    return told(KERNEL, "precision", text.rstrip("."),
-                f"没有已知的{subject.engine or '引擎'}版本在 '{device.id}' 上有 {asked.id} 的算子"
-                f"{instead}")
+    return told(KERNEL, "precision", lambda: say(
+        "no-kernel", english=text.rstrip("."), engine=subject.engine or "", named=bool(
+            subject.engine), device=device.id, precision=asked.id,
+        nearest=near[0].id if near else "", near=bool(near)))
 
 
 def length_problem(subject: Subject, _: Cut) -> Problem | None:
@@ -124,9 +126,8 @@ def length_problem(subject: Subject, _: Cut) -> Problem | None:
         return None
     of = subject.model.id
     return told(CONTEXT, "context_tokens",
-                f"requests of {subject.context:,.0f} tokens are longer than the {most.value:,} "
-                f"positions of '{of}'",
-                f"请求长 {subject.context:,.0f} token，超过 '{of}' 的 {most.value:,} 个位置",
+                lambda: say("requests-of-tokens-are-longer", context=f"{subject.context:,.0f}",
+                     most=f"{most.value:,}", of=of),
                 asked=subject.context, most=most.value)
 
 
@@ -144,9 +145,7 @@ def staged_problem(subject: Subject, cut: Cut) -> Problem | None:
     if subject.staged_groups or cut.pipeline == 1 or cut.expert * max(1, cut.slices) <= cut.tensor:
         return None
     return told(STAGES, "pipeline_parallel",
-                f"{cut.pipeline} pipeline stages of ranks that share experts: the closed form of "
-                "their steady state does not hold",
-                f"{cut.pipeline} 级流水线又跨 rank 共享专家：闭式稳态对其不成立",
+                lambda: say("pipeline-stages-of-ranks-that", pipeline=cut.pipeline),
                 stages=cut.pipeline)
 
 

@@ -15,6 +15,9 @@ from catalogue.deployments.admission.cuts import cut_problem
 from catalogue.deployments.admission.subject import Cut, Problem, Subject, told
 from catalogue.deployments.layout import SLICES
 from catalogue.entries.deployments import Format
+from catalogue.messages import Pair, join, messages
+
+say = messages("catalogue/deployments/admission/scale-blocks")
 
 
 @dataclass(frozen=True)
@@ -44,21 +47,18 @@ def block_problem(subject: Subject, cut: Cut) -> Problem | None:
     asked = cut.slices if piece.group == "routed_expert" else 0
     key, size = (SLICES, asked) if asked else ("tensor_parallel", cut.tensor)
     nearest = _nearest(subject, cut, asked)
-    instead = [f"{key} of {nearest}"] if nearest else []
-    instead_zh = [f"{key} {nearest}"] if nearest else []
+    instead = [(key, nearest)] if nearest else []
     if not asked and _loads(subject, replace(cut, expert=cut.tensor)):
-        instead.append(f"expert_parallel of {cut.tensor}")
-        instead_zh.append(f"expert_parallel {cut.tensor}")
+        instead.append(("expert_parallel", cut.tensor))
     of = subject.model.id
-    return told(
-        "blocks", key,
-        f"{key} of {size} cuts {piece.name} {piece.whole} of '{of}' into slices of "
-        f"{piece.width:g}, which are not whole blocks of {block} of '{stored}', so no engine "
-        f"loads it; the nearest that loads is {' or '.join(instead) or 'on other cards'}",
-        f"{key} 为 {size}，把 '{of}' 的 {piece.name} {piece.whole} 切成 {piece.width:g} 宽，"
-        f"不是 '{stored}' 块宽 {block} 的整数倍，没有引擎能加载；最近的可加载切分："
-        f"{'或 '.join(instead_zh) or '换卡'}",
-        whole=piece.whole, width=piece.width, block=block)
+
+    def words() -> Pair:
+        loads = join(say("or"), [say("degree", key=name, degree=it) for name, it in instead])
+        return say("of-cuts-of-into-slices", key=key, size=size, piece=piece.name,
+                   whole=piece.whole, of=of, width=f"{piece.width:g}", block=block, stored=stored,
+                   instead=loads if instead else say("on-other-cards"))
+
+    return told("blocks", key, words, whole=piece.whole, width=piece.width, block=block)
 
 
 def _broken(subject: Subject, cut: Cut) -> tuple[Slice, int, str] | None:

@@ -13,6 +13,7 @@ from catalogue.engines.released import fitting
 from catalogue.entries.deployments import Offload, Precision
 from catalogue.entries.hardware import Device, Node
 from catalogue.entries.models import Model
+from catalogue.messages import Pair, by_language
 
 Text = dict[str, str]
 
@@ -110,14 +111,19 @@ class Problem:
     Attributes:
         kind: of ``KINDS``.
         key: of the deployment, at fault.
-        text: one clause in both languages, without file and line.
+        words: one clause in both languages, without file and line; made where it is read.
         numbers: what it rests on, plain data.
     """
 
     kind: str
     key: str
-    text: Text
+    words: Callable[[], Pair]
     numbers: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def text(self) -> Text:
+        """The clause, by language."""
+        return by_language(self.words())
 
 
 @dataclass(frozen=True)
@@ -139,6 +145,6 @@ class Rule:
     alike: Callable[[Subject, Mapping[str, Any]], tuple[Any, ...]] | None = None
 
 
-def told(kind: str, key: str, en: str, zh: str, **numbers: Any) -> Problem:
-    """A problem in both languages."""
-    return Problem(kind, key, {"en": en, "zh": zh}, numbers)
+def told(kind: str, key: str, words: Callable[[], Pair], **numbers: Any) -> Problem:
+    """A problem, whose words are made where they are read: most that are found are counted."""
+    return Problem(kind, key, words, numbers)

@@ -25,7 +25,7 @@ from catalogue import (
     model_inputs,
     sources,
 )
-from catalogue.deployments.admission.rules import CLASSES
+from catalogue.deployments.admission.rules import class_words
 from catalogue.deployments.fabric import scale_up_domain
 from catalogue.entries.calibrations import CONCURRENT
 from catalogue.entries.trees import symbols_of
@@ -95,7 +95,7 @@ def fields() -> dict[str, dict[str, Any]]:
 
 def operators() -> list[dict[str, str]]:
     """The operators of a step with their names."""
-    return [{"key": name, "en": en, "zh": zh} for name, (en, zh) in CLASSES.items()]
+    return [{"key": name, "en": en, "zh": zh} for name, (en, zh) in class_words().items()]
 
 
 def _name(entry: Any) -> dict[str, str]:

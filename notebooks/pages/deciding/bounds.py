@@ -18,7 +18,7 @@ from calc.layouts.feasible import has_room
 from calc.many.fronts import front
 from calc.searching.drawing.in_flight import DRAWS
 from calc.searching.goal import TooFast, stated_limits
-from calc.searching.left_out import BOUNDS, COUNTED
+from calc.searching.left_out import COUNTED, bound_words
 from calc.searching.load_goal import load_goal
 from calc.searching.result import Answer
 from calc.searching.robust import SURE, Drawn
@@ -65,8 +65,8 @@ def funnel(page: Page) -> None:
                for place in range(1, len(counts) + 1)}
     rows = [{"why": words, **{str(place): fmt_int(each.counts[name]) if each.counts[name] else "–"
                               for place, each in enumerate(counts, 1)}}
-            for name, words in BOUNDS.items() if any(each.counts[name] for each in counts)]
-    first = next(place for place, row in enumerate(rows) if row["why"] == BOUNDS[COUNTED[0]])
+            for name, words in bound_words().items() if any(each.counts[name] for each in counts)]
+    first = next(place for place, row in enumerate(rows) if row["why"] == bound_words()[COUNTED[0]])
     rows.insert(first, {"why": say("deployments-of-which"), **{
         str(place): f"**{fmt_int(each.deployments)}**" for place, each in enumerate(counts, 1)}})
     rows.append({"why": say("all-quantities-computed"), **{

@@ -17,7 +17,7 @@ import calc
 import catalogue
 from calc.answer.steady_state import lasting
 from calc.answer.users import MEANS, users_see
-from calc.closed_form.validity import DOUBTS, NEAR
+from calc.closed_form.validity import NEAR, doubt_words
 from calc.evidence.systems import system
 from catalogue import Scenario
 from catalogue.messages import messages
@@ -158,7 +158,7 @@ def cards(scenario: Scenario) -> Text:
 
 def limits() -> None:
     """Where the closed form does not hold, and which shipped deployments that concerns."""
-    concerned: dict[str, list[str]] = {name: [] for name in DOUBTS}
+    concerned: dict[str, list[str]] = {name: [] for name in doubt_words()}
     asked = 0
     for name in catalogue.deployment_names():
         scenario = catalogue.load_scenario(name)
@@ -178,7 +178,7 @@ def limits() -> None:
     number("st-asked", asked)
     number("st-doubted", len({name for names in concerned.values() for name in names}))
     table([{"why": text, "names": ", ".join(f"`{name}`" for name in concerned[doubt]) or "–"}
-           for doubt, text in DOUBTS.items()],
+           for doubt, text in doubt_words().items()],
           {"why": common("why"), "names": say("shipped-deployments")})
 
 

@@ -15,7 +15,7 @@ from calc.answer.users import MEANS, users_see
 from calc.closed_form.evaluate import evaluate
 from calc.closed_form.overlaps import product_log
 from calc.closed_form.steady import gathering
-from calc.closed_form.validity import DOUBTS, NEAR, doubts
+from calc.closed_form.validity import NEAR, doubt_words, doubts
 from calc.physics.arrays import Inputs
 from calc.serving.arrivals import poisson
 from calc.serving.metrics import summarise
@@ -90,7 +90,8 @@ class TestValidity:
             assert amount.high / amount.low == pytest.approx(closed.high / closed.low)
         told_json = answer.as_json()["arrivals"]
         assert not told_json["closed_form_holds"]
-        assert told_json["doubts"] == {name: DOUBTS[name][0] for name in answer.lasting.doubts}
+        assert told_json["doubts"] == {
+            name: doubt_words()[name][0] for name in answer.lasting.doubts}
         assert told_json["simulated"]["requests"] == seen.summary.requests
 
     def test_each_mechanism_is_asked_of_the_inputs_alone(self):
@@ -119,12 +120,12 @@ class TestValidity:
     def test_all_have_a_sentence(self):
         inputs = self.asked().inputs()
         names = {*doubts(Inputs(inputs), evaluate(inputs, "mla")), "balanced"}
-        assert names == DOUBTS.keys()
+        assert names == doubt_words().keys()
 
     def test_the_command_says_so(self, cli):
         code, out, _ = cli("estimate", "h200-v32-sglang-dp8")
         assert code == 0
-        assert "does not hold here: " + DOUBTS["shared"][0] in out
+        assert "does not hold here: " + doubt_words()["shared"][0] in out
         assert "simulated requests" in out
 
 

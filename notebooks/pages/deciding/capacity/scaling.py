@@ -12,7 +12,7 @@ from calc.capacity.growth import Best, best, sizes_of
 from calc.capacity.pool_layouts import Pairing, TwoPools
 from calc.capacity.replicas import Limits
 from calc.capacity.tables import Tables
-from calc.closed_form.validity import DOUBTS
+from calc.closed_form.validity import doubt_words
 from catalogue.messages import join, messages
 from notebooks.pages.deciding.capacity import scaling_figures
 from notebooks.show.display import draw, number, show, table
@@ -157,7 +157,7 @@ def _doubted(ones: Sequence[Best]) -> None:
     names = list(dict.fromkeys(name for one in ones for name in one.doubts))
     if names:
         show(*say("in-closed-form-which-simulation", mark=DOUBTED.strip(),
-                  doubts=join(("; ", "；"), (DOUBTS[name] for name in names))))
+                  doubts=join(("; ", "；"), (doubt_words()[name] for name in names))))
 
 
 def _pools(two: TwoPools) -> Text:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from calc.answer.steady_state import STEADY
-from calc.closed_form.validity import DOUBTS
+from calc.closed_form.validity import doubt_words
 from calc.evidence.classes import Own
 from calc.evidence.classes import named as named_class
 from catalogue.messages import join, messages
@@ -64,7 +64,7 @@ def _doubted(page: Page) -> None:
     lasting, seen = page.deployed.answer.lasting, page.deployed.answer.seen
     if lasting is None or not lasting.doubts:
         return
-    doubts = join(("; ", "；"), (DOUBTS[name] for name in lasting.doubts))
+    doubts = join(("; ", "；"), (doubt_words()[name] for name in lasting.doubts))
     if seen is None:
         show(*say("closed-form-of-steady-state", doubts=doubts))
         return

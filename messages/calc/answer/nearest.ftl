@@ -1,0 +1,42 @@
+### Why a deployment does not run as asked, and the nearest one that does, found by trying.
+
+cards =
+    .en = { $cards } cards
+    .zh = { $cards } 卡
+
+precision =
+    .en = precision { $precision }
+    .zh = 精度 { $precision }
+
+workload =
+    .en = { $key ->
+        [max_num_batched_tokens] prompt chunks of { $count } tokens
+        [concurrency] { $count } requests at once
+        [draft_tokens] { $count } drafted tokens
+       *[context_tokens] a context of { $count } tokens
+    }
+    .zh = { $key ->
+        [max_num_batched_tokens] 预填充分块 { $count } token
+        [concurrency] 同时 { $count } 个请求
+        [draft_tokens] 草稿 { $count } token
+       *[context_tokens] 上下文 { $count } token
+    }
+
+it-runs-with-per-device =
+    .en = It runs{ $same ->
+        [yes] { " " }on the same cards
+       *[no] { "" }
+    } with { $changes }: { $spare } per device to spare, { $answers ->
+        [yes] first token after { $first }, then one
+       *[no] a token
+    } every { $each }.
+    .zh = { $same ->
+        [yes] 同样的卡，
+       *[no] { "" }
+    }改为{ $spaced ->
+        [yes] { " " }
+       *[no] { "" }
+    }{ $changes }，即可运行：每卡余 { $spare }，{ $answers ->
+        [yes] 首 token { $first }，此后
+       *[no] { "" }
+    }每 token { $each }。

@@ -1,0 +1,37 @@
+### Classes of deployments that share the formulas' own error, and what a deployment gets of it.
+
+all-systems =
+    .en = all systems
+    .zh = 全部系统
+
+servers-with-sparse-attention =
+    .en = servers with sparse attention
+    .zh = 稀疏注意力服务器
+
+experts-on-host =
+    .en = experts on the host
+    .zh = 专家在主机侧
+
+fixed-concurrency =
+    .en = fixed concurrency
+    .zh = 固定并发
+
+one-phase-alone =
+    .en = one phase alone
+    .zh = 单独一个阶段
+
+sent-all-at-once =
+    .en = sent all at once
+    .zh = 一次性发出
+
+sent-all-at-once-many =
+    .en = sent all at once, many lengths
+    .zh = 一次性发出，长短不一
+
+mechanisms-of =
+    .en = '{ $device }' names no mechanisms, so efficiencies and overheads are those of '{ $borrowed }' (mechanisms: NAME in its file says which)
+    .zh = '{ $device }' 没有给出 mechanisms，效率与开销取自 '{ $borrowed }'（可在设备文件中写 mechanisms: 名称）
+
+none-measured =
+    .en = no { $kind } on cards of { $vendor } were measured, so the interval is that of other makers, wider by as much as makers differ
+    .zh = { $vendor } 的卡没有{ $kind }的实测，区间取自其他厂商，并按厂商间的差异加宽

@@ -1,0 +1,17 @@
+### Whether a deployment runs as asked: the one judge, for one deployment or for many at once.
+
+fullest-device-is-short-weights =
+    .en = The fullest device is { $short } short: weights { $weights }, cache { $cache } (every request at its longest){ $copied ->
+        [yes] , copies { $copies }
+       *[no] { "" }
+    }{ $buffered ->
+        [yes] , buffers { $buffers }
+       *[no] { "" }
+    } and activations { $active } come to { $whole } with the runtime's own, of the { $usable } that the engine may use.
+    .zh = 最满的一张卡还差 { $short }：权重 { $weights }、KV 缓存 { $cache }（每个请求都按最长计）{ $copied ->
+        [yes] 、副本与预测层 { $copies }
+       *[no] { "" }
+    }{ $buffered ->
+        [yes] 、缓冲 { $buffers }
+       *[no] { "" }
+    }、激活 { $active }，连同运行时占用共 { $whole }，而引擎可用 { $usable }。

@@ -1,0 +1,37 @@
+### How many deployments a search left out, and at which bound; every one is counted once.
+
+precisions-whose-published-scores-do =
+    .en = precisions whose published scores do not keep the quality that is asked for
+    .zh = 公开分数达不到所求质量的精度
+
+layouts-of-more-than-pipeline =
+    .en = layouts of more than { $most } pipeline stages
+    .zh = 流水线超过 { $most } 级的切分
+
+do-not-fit-memory =
+    .en = do not fit the memory
+    .zh = 显存放不下
+
+decode-steps-alone-slower-than =
+    .en = decode steps alone slower than the limit
+    .zh = 仅解码步就已超过时延上限
+
+no-better-than-one-found =
+    .en = no better than one found, even without their prompts
+    .zh = 即使不计预填充也不优于已有方案
+
+cannot-keep-up-with-what =
+    .en = cannot keep up with what is asked
+    .zh = 吞吐跟不上请求
+
+computed-and-over-limit =
+    .en = computed, and over a limit
+    .zh = 完整计算后超出某项限制
+
+within-all-limits-and-another =
+    .en = within all limits, and another is better
+    .zh = 满足限制，但被其他方案支配
+
+on-front =
+    .en = on the front
+    .zh = 位于前沿

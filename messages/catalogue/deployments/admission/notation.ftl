@@ -1,0 +1,5 @@
+### How a layout is written: servers, and of one server how attention and experts are cut.
+
+servers-of =
+    .en = { $count } servers of { $server }
+    .zh = { $count } 台服务器，各 { $server }

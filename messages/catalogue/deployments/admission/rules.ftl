@@ -1,0 +1,85 @@
+### All rules by which a deployment is loaded or not, in the order in which they are asked.
+
+scores-of-indexer =
+    .en = scores of the indexer
+    .zh = 索引器打分
+
+precisions-that-device-does-not =
+    .en = precisions that a device does not multiply
+    .zh = 设备不支持的精度
+
+precisions-made-for-experts-on =
+    .en = precisions made for experts on processors
+    .zh = 为 CPU 上的专家而制的精度
+
+precisions-that-no-release-of =
+    .en = precisions that no release of an engine has kernels of on a card
+    .zh = 没有引擎版本在该卡上有算子的精度
+
+requests-longer-than-model-takes =
+    .en = requests longer than the model takes
+    .zh = 请求超过模型的最大长度
+
+layouts-that-divide-neither-model =
+    .en = layouts that divide neither model nor cards
+    .zh = 无法整除模型或卡数的切分
+
+layouts-that-deal-cache-over =
+    .en = layouts that deal a cache over ranks that hold no copy of it
+    .zh = 把缓存分到没有副本的 rank 上的切分
+
+layouts-that-cut-block-of =
+    .en = layouts that cut a block of scales
+    .zh = 切开量化块、引擎不加载的切分
+
+layouts-whose-servers-do-not =
+    .en = layouts whose servers do not fill whole nodes
+    .zh = 服务器占不满整机的切分
+
+layouts-that-no-engine-starts =
+    .en = layouts that no engine starts
+    .zh = 没有引擎能启动的切分
+
+layouts-with-pipeline-stages-of =
+    .en = layouts with pipeline stages of ranks that share experts, for whose steady state the closed form does not hold
+    .zh = 流水线切分又跨卡共享专家的切分（闭式稳态对其不成立）
+
+layouts-tried-without-drafts-in =
+    .en = layouts tried without drafts: in pipeline stages, where engines draft none, or of models without a published layer that drafts
+    .zh = 只在不起草时尝试的切分（引擎不跨流水线级起草，或模型没有发布起草层）
+
+# number: bits of a format
+has-no-matrix-unit-for =
+    .en = { $device } has no matrix unit for what { $precision } multiplies: { $wanted }. Times are those of weights widened to 16 bits
+    .zh = { $device } 的矩阵单元不支持 { $precision } 所需的数据类型：{ $wanted }。所列时间按权重先转为 16 bit 计算
+
+experts-of-are-stored-in =
+    .en = experts of { $of } are stored in '{ $stored }', which kernels of processors read; no engine multiplies it on the card
+    .zh = { $of } 的专家以 '{ $stored }' 存储，只有 CPU 算子读取，没有引擎在卡上计算
+
+requests-of-tokens-are-longer =
+    .en = requests of { $context } tokens are longer than the { $most } positions of '{ $of }'
+    .zh = 请求长 { $context } token，超过 '{ $of }' 的 { $most } 个位置
+
+pipeline-stages-of-ranks-that =
+    .en = { $pipeline } pipeline stages of ranks that share experts: the closed form of their steady state does not hold
+    .zh = { $pipeline } 级流水线又跨 rank 共享专家：闭式稳态对其不成立
+
+dtype-for =
+    .en = { $dtype } for { $classes }
+    .zh = { $classes }要求 { $dtype }
+
+# only in .en: $english
+# only in .zh: $engine
+# only in .zh: $device
+# only in .zh: $precision
+# only in .zh: $nearest
+no-kernel =
+    .en = { $english }
+    .zh = 没有已知的{ $named ->
+        [yes] { $engine }
+       *[no] 引擎
+    }版本在 '{ $device }' 上有 { $precision } 的算子{ $near ->
+        [yes] ，最近的可用精度是 { $nearest }
+       *[no] { "" }
+    }
