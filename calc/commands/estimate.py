@@ -10,20 +10,34 @@ from rich.table import Table
 
 import calc
 from calc.answer.estimate import CAPACITY, Comparison, Estimate
+from calc.answer.simulated import USUAL_LENGTHS, Lengths
 from calc.answer.steady_state import STEADY, Lasting
 from calc.answer.two_pools import Pools, together
 from calc.closed_form.benches import bench_count
 from calc.closed_form.validity import doubt_words
 from calc.commands import compared
 from calc.commands.lengths import add_lengths, lengths_of, listed
-from calc.commands.printing import OK, console, deployed_line, plain, print_json
+from calc.commands.printing import (
+    OK,
+    console,
+    deployed_line,
+    plain,
+    print_json,
+    spoken,
+    translated,
+)
 from calc.evidence.classes import named, stand_ins
 from calc.layouts.change import set_line
 from calc.physics.arrays import Inputs
 from calc.searching.same_cards import Alternatives, alternatives
-from catalogue import ParamsError, Scenario, Symbol, Value, load_pools, load_scenario, symbols
+from catalogue import ParamsError, Scenario, Value, load_pools, load_scenario, symbols
 from catalogue.engines.released import fitting
+from catalogue.messages import LANGUAGES, Pair, join, messages
 from catalogue.reading.amounts import human, span
+from catalogue.reading.amounts import plain as shortest
+
+common = messages("common")
+say = messages("calc/commands/estimate")
 
 RAREST = 1e-3  # share of the steps that is told; the tail is known to a seventh of it
 
@@ -82,8 +96,8 @@ def run(args: argparse.Namespace) -> int:
     for line in searched_lines(searched, scenario):
         print(line)
     for name, value in taken.items():
-        print(f"taken from document {value['source']}, section {value['section']}: "
-              f"{name} {value['written']}")
+        print(spoken(say("taken-from-document", document=value["source"], section=value["section"],
+                         name=name, value=value["written"])))
     return OK
 
 
@@ -91,18 +105,18 @@ def searched_lines(found: Alternatives, scenario: Scenario) -> list[str]:
     """What else would do on the same cards: in its own precision, in any, in the published one."""
     if not found.tried:
         return []
-    lines = [f"On the same cards, of {found.tried:,} deployments that were tried:"]
-    kinds = (("in its precision", found.own), ("in any", found.best),
-             ("in the published weights", found.official))
-    for name, advice in kinds:
+    lines = [spoken(say("on-the-same-cards", tried=f"{found.tried:,}"))]
+    for which, advice in (("own", found.own), ("any", found.best), ("official", found.official)):
+        best = say("which-best", which=which)
         if advice is None:
-            if name != kinds[-1][0] or found.official_precision is not None:
-                lines.append(f"  best {name}: none fits.")
+            if which != "official" or found.official_precision is not None:
+                lines.append(spoken(say("none-fits", best=best)))
             continue
         rate, pace = (human(advice.quantities[key], unit) for key, unit in (
             ("output_throughput", "token/s"), ("tpot", "s")))
-        lines.append(f"  best {name} ({advice.precision}): {rate}, a token every {pace}; "
-                     f"{set_line(advice.settings) or 'as it is'}")
+        settings = set_line(advice.settings)
+        lines.append(spoken(say("best-is", best=best, precision=advice.precision, rate=rate,
+                                pace=pace, settings=settings or common("as-it-is"))))
     return lines
 
 
@@ -117,25 +131,26 @@ def print_estimate(scenario: Scenario, result: Estimate) -> None:
     """Verdict and what would run; quantities with intervals; parts; the document beside ours."""
     screen = console()
     spare = result.spare >= 0
-    verdict = "fits" if result.fits else "does not fit" if not spare else "does not run as asked"
-    screen.print(f"{scenario.heading['en']}: {verdict}, {human(abs(result.spare), 'B')} "
-                 f"per device {'to spare' if spare else 'short'}, every request at its longest "
-                 f"({scenario.inputs()['context_tokens']:,.0f} tokens).", soft_wrap=True)
+    verdict = "fits" if result.fits else "short" if not spare else "other"
+    screen.print(spoken(say(
+        "verdict", title=translated(scenario.heading), verdict=verdict, left=spare,
+        spare=human(abs(result.spare), "B"),
+        tokens=f"{scenario.inputs()['context_tokens']:,.0f}")), soft_wrap=True)
     if result.fits_in is not None:
-        screen.print(f"Over the ranges of all inputs it fits in {result.fits_in:.0%} of the draws.",
-                     highlight=False, soft_wrap=True)
-    screen.print(f"{deployed_line(scenario)} {engine_line(scenario)}", highlight=False,
+        screen.print(spoken(say("fits-in", share=f"{result.fits_in:.0%}")), highlight=False,
+                     soft_wrap=True)
+    deployed, engine = deployed_line(scenario), engine_line(scenario)
+    screen.print(spoken((f"{deployed} {engine}", f"{deployed}{engine}")), highlight=False,
                  soft_wrap=True)
-    for line in [*(stand_ins(scenario) or ())[:1], *_explained(result)]:
+    borrowed = stand_ins(scenario)
+    for line in [*([spoken(borrowed)] if borrowed else []), *_explained(result)]:
         screen.print(line, highlight=False, soft_wrap=True)
-    known = symbols()
-    table = Table()
-    for column in ("quantity", "value", "80% interval", "kind"):
-        table.add_column(column)
+    table = Table(*map(spoken, (common("quantity"), say("value"), common("interval"), say("kind"))))
     for name, quantity in result.told.items():
-        of_burst = ", burst" if result.lasting and name in STEADY.values() else ""
-        table.add_row(known[name].en + of_burst, quantity.text, quantity.reach,
-                      quantity.kind.replace("_", " "))
+        table.add_row(spoken(say("quantity-of-burst", quantity=_name(name), burst=bool(
+            result.lasting and name in STEADY.values()))), quantity.text,
+            "" if quantity.exact else spoken(_reach(quantity.low, quantity.high, quantity.unit)),
+            spoken(say("kind-of-value", kind=quantity.kind)))
     screen.print(table)
     if result.lasting is not None:
         for line in [*arrivals(scenario, result.lasting), *_doubted(result), *_cache(result)]:
@@ -144,64 +159,70 @@ def print_estimate(scenario: Scenario, result: Estimate) -> None:
         screen.print(line, highlight=False, soft_wrap=True)
     _print_parts(screen, result)
     if result.documented:
-        _print_documented(screen, known, result.documented)
+        _print_documented(screen, result.documented)
+
+
+def _reach(low: float, high: float, unit: str) -> Pair:
+    en, zh = (span(low, high, unit, language) for language in LANGUAGES)
+    return en, zh
+
+
+def _name(symbol: str) -> Pair:
+    """A quantity; what is no symbol as it is."""
+    known = symbols().get(symbol)
+    return (known.en, known.zh) if known else (symbol, symbol)
 
 
 def engine_line(scenario: Scenario) -> str:
     """Which engine is meant; of a deployment that names none, what its values stand between."""
     if scenario.engine is not None:
         asked = scenario.running.asked if scenario.running else None
-        instead = (f", the nearest release that is known to {asked}: what it does is taken for "
-                   "that one" if asked else "")
-        return f"Engine: {scenario.engine}{instead}."
-    known = ", ".join(fitting(scenario.device))
-    return (f"No engine named: values between those of {known}." if known else
-            "No engine named, and none is known to run on this card.")
+        return spoken(say("engine", engine=str(scenario.engine), nearest=bool(asked),
+                          asked=str(asked)))
+    known = fitting(scenario.device)
+    return spoken(say("engines-between", engines=(", ".join(known), "、".join(known))) if known
+                  else say("no-engine"))
 
 
 def pools(pair: Pools) -> list[str]:
     """Which of two pools binds, the best ratio of their cards, and a closed loop over both."""
     tokens = pair.answer
-    each = ", ".join(f"{'transfers deliver' if name == 'transfer' else name + ' finishes'} "
-                     f"{human(rate, 'request/s')}" for name, rate in pair.rates.items())
+    rates = join((", ", "，"), [say("pool-rate", pool=name, rate=human(rate, "request/s"))
+                               for name, rate in pair.rates.items()])
     loop = pair.loop
-    return [
-        f"Two pools, {pair.prefill_devices} cards that prefill and {pair.decode_devices} that "
-        f"decode, requests of {pair.prompt:,.0f} and {tokens:,.0f} tokens.",
-        f"{each[0].upper()}{each[1:]}: {pair.binds} binds, {human(pair.rate * tokens, 'token/s')}.",
-        f"In balance {human(pair.best_prefill_devices)} of {pair.devices} cards prefill: "
-        f"{human(pair.best_rate * tokens, 'token/s')}; of whole groups {pair.whole[0]} and "
-        f"{pair.whole[1]}: {human(pair.whole_rate * tokens, 'token/s')}.",
-        f"Closed loop of {loop.users:,.0f} users: {human(loop.rate * tokens, 'token/s')}, TTFT "
-        f"{human(loop.ttft, 's')}, TPOT {human(loop.tpot, 's')}, {loop.decoding:,.0f} decode."]
+    return [spoken(line) for line in (
+        say("two-pools", prefill=pair.prefill_devices, decode=pair.decode_devices,
+            prompt=f"{pair.prompt:,.0f}", answer=f"{tokens:,.0f}"),
+        say("pool-binds", rates=(rates[0][0].upper() + rates[0][1:], rates[1]), pool=pair.binds,
+            rate=human(pair.rate * tokens, "token/s")),
+        say("in-balance", best=human(pair.best_prefill_devices), devices=pair.devices,
+            rate=human(pair.best_rate * tokens, "token/s"), first=pair.whole[0],
+            second=pair.whole[1], whole=human(pair.whole_rate * tokens, "token/s")),
+        say("closed-loop", users=f"{loop.users:,.0f}", rate=human(loop.rate * tokens, "token/s"),
+            first=human(loop.ttft, "s"), each=human(loop.tpot, "s"),
+            decoding=f"{loop.decoding:,.0f}"))]
 
 
 def arrivals(scenario: Scenario, steady: Lasting) -> list[str]:
     """How requests arrive in either answer, and which of them the scenario asks for."""
     workload = scenario.file.workload
-    count = f"{workload.concurrency.value:,} requests"
+    count = f"{workload.concurrency.value:,}"
     rate = workload.arrival_rate.written if workload.arrival_rate else ""
-    lines = [f"Burst: {count} arrive at once."]
+    lines = [say("burst", count=count)]
     if not steady.keeps_up:
-        return [*lines, f"Steady state: there is none, {rate} is more "
-                        f"than {count} in flight let out; the queue grows without end."]
-    if steady.arrivals == "poisson":
-        asked = f"independent arrivals, {rate}"
-    else:
-        thinking = workload.think_time
-        after = (f"{human(thinking.value, 's')} after" if thinking and thinking.value
-                 else "right after")
-        asked = f"{workload.concurrency.value:,} users who each ask again {after} the answer"
-    inputs = Inputs(scenario.inputs())
-    sent, equal = bench_count(inputs), not inputs.answer_variation
-    bench = [] if steady.arrivals == "poisson" else [
-        f"Benchmark: {sent:,.0f} requests, {workload.concurrency.value:,} of them together at the "
-        "beginning, each other one after an answer; "
-        + ("all equally long." if equal else "of lengths as stated.")]
-    answer = "the burst" if steady.arrivals == "burst" else "the steady state"
-    named = (f"The scenario's arrivals are those of {answer}." if steady.arrivals
-             else "The scenario names no arrivals: the steady state is what its users see.")
-    return [*lines, f"Steady state: {asked}; {human(steady.in_flight)} in flight.", *bench, named]
+        return [spoken(line) for line in (*lines, say("no-steady-state", rate=rate, count=count))]
+    thinks = workload.think_time.value if workload.think_time else 0
+    lines.append(say(
+        "steady-state", flying=human(steady.in_flight),
+        asked=say("independent-arrivals", rate=rate) if steady.arrivals == "poisson" else say(
+            "users-ask-again", users=count, thinks=bool(thinks), after=human(thinks, "s"))))
+    if steady.arrivals != "poisson":
+        inputs = Inputs(scenario.inputs())
+        lines.append(say("benchmark", sent=f"{bench_count(inputs):,.0f}", users=count,
+                         equal=not inputs.answer_variation))
+    lines.append(say("arrivals-named", burst=steady.arrivals == "burst") if steady.arrivals
+                 else say("arrivals-not-named"))
+    return list(map(spoken, lines))
 
 
 def _doubted(result: Estimate) -> list[str]:
@@ -209,13 +230,20 @@ def _doubted(result: Estimate) -> list[str]:
     names = result.lasting.doubts if result.lasting else ()
     if not names:
         return []
-    why = "; ".join(doubt_words()[name][0] for name in names)
+    why = join(("; ", "；"), [doubt_words()[name] for name in names])
     if result.seen is None:
-        return [f"The closed form of the steady state does not hold here: {why}. It could not be "
-                "simulated in a few seconds; `simulate` takes longer."]
-    return [f"The closed form of the steady state does not hold here: {why}. Its numbers are the "
-            f"means of {result.seen.summary.requests:,} simulated requests, lengths "
-            f"{result.seen.lengths or 'as listed'}."]
+        return [spoken(say("doubted", why=why))]
+    lengths = result.seen.lengths
+    return [spoken(say("simulated", why=why, requests=f"{result.seen.summary.requests:,}",
+                       listed=lengths is None, lengths=_lengths(lengths) if lengths else ""))]
+
+
+def _lengths(lengths: Lengths) -> Pair:
+    if lengths.distribution == "constant":
+        return say("all-equal")
+    return say("lengths-vary", distribution=lengths.distribution, stated=lengths.stated,
+               prompts=shortest(lengths.prompts), answers=shortest(lengths.answers),
+               usual=USUAL_LENGTHS)
 
 
 def _cache(result: Estimate) -> list[str]:
@@ -224,48 +252,45 @@ def _cache(result: Estimate) -> list[str]:
     if lasting is None or not lasting.cache:
         return []
     share = lasting.cache["cache_overflow"]
-    often = f"{share:.1%}" if share >= RAREST else f"less than {RAREST:.1%}"
-    lines = ["Cache in the steady state: requests take "
-             f"{lasting.cache['cache_occupied']:.1%} of its blocks on average, and more than there "
-             f"are in {often} of the steps, where one waits or loses its blocks."]
+    often = say("often", rare=share < RAREST, share=f"{max(share, RAREST):.1%}")
+    lines = [spoken(say("cache", occupied=f"{lasting.cache['cache_occupied']:.1%}", often=often))]
     if result.suffices_steadily:
-        lines.append("What is short is room for all requests at their longest at once; in the "
-                     f"steady state the cache holds them, except in {often} of the steps.")
+        lines.append(spoken(say("cache-suffices", often=often)))
     return lines
 
 
 def _explained(result: Estimate) -> list[str]:
     """Why it does not run and what does; what was calibrated; sentences."""
-    lines = [reason.text["en"] for reason in result.reasons]
+    lines = [translated(reason.text) for reason in result.reasons]
     for number, change in enumerate(result.changes):
-        lines += [("Nearest: " if number == 0 else "Or: ") + change.text["en"],
+        lines += [spoken(say("nearest", first=number == 0, change=translated(change.text))),
                   f"    {set_line(change.settings)}"]
     if result.reasons and not result.changes:
-        lines.append("No precision, cut or number of these cards was found that runs it.")
+        lines.append(spoken(say("no-change")))
     applied = result.applied
     if applied is not None:
-        lines.append(f"Calibrated to {symbols()[applied.metric].en} of {applied.scenario} "
-                     f"({applied.name}).")
+        lines.append(spoken(say("calibrated", metric=_name(applied.metric),
+                                scenario=applied.scenario, name=applied.name)))
         for item in applied.outside:
-            name, unit = symbols()[item.quantity].en, symbols()[item.quantity].unit
+            unit = symbols()[item.quantity].unit
             low, high = item.fitted_range
-            fitted = human(high, unit) if low == high else span(low, high, unit)
-            lines.append(f"Outside of what it was fitted to: {name} {human(item.value, unit)}, "
-                         f"fitted at {fitted}; the interval is wider for it.")
+            fitted = human(high, unit) if low == high else _reach(low, high, unit)
+            lines.append(spoken(say("outside", quantity=_name(item.quantity),
+                                    value=human(item.value, unit), fitted=fitted)))
     return lines
 
 
 def _measured(result: Estimate) -> list[str]:
     """Of which class the intervals are, and what was measured of it; a sentence per class."""
-    of: dict[str, list[str]] = {}
+    of: dict[str, list[Pair]] = {}
     for name, quantity in result.told.items():
         own = quantity.own_error
         if own is not None:
-            stand_in = f" (as {symbols()[own.metric].en})" if own.metric != name else ""
-            of.setdefault(own.of, []).append(
-                f"{symbols()[name].en}{stand_in} {own.inside} of {own.rows}")
-    return [f"Own error of the class {named(name)[0]}; measured rows inside of their 80% "
-            f"intervals: {', '.join(counts)}." for name, counts in of.items()]
+            of.setdefault(own.of, []).append(say(
+                "rows-inside", quantity=_name(name), stands=own.metric != name,
+                metric=_name(own.metric), inside=own.inside, rows=own.rows))
+    return [spoken(say("own-error", of=named(name), counts=join((", ", "，"), counts)))
+            for name, counts in of.items()]
 
 
 def _print_parts(screen: Console, result: Estimate) -> None:
@@ -273,8 +298,7 @@ def _print_parts(screen: Console, result: Estimate) -> None:
 
     Of a token they sum to the median that is told of it.
     """
-    for whole, phase, title in (("tpot", "decode", "time per output token"),
-                                ("prefill_chunk", "prefill", "a step of prefill")):
+    for whole, phase in (("tpot", "decode"), ("prefill_chunk", "prefill")):
         if whole in result.unasked:
             continue
         pace = result.quantities.get(whole)
@@ -282,24 +306,24 @@ def _print_parts(screen: Console, result: Estimate) -> None:
         parts = {name: factor * part for name, part in result.parts[whole].items()}
         total = sum(parts.values())
         binds = result.bottleneck[phase]
-        resource = binds.replace("_", " ").replace("l2", "L2")
-        by = "" if binds == CAPACITY else f", bound by {resource}"
-        table = Table(title=f"{title}: {human(total, 's')}{by}")
-        for column in ("part", "time", "share"):
-            table.add_column(column, justify="left" if column == "part" else "right")
+        table = Table(title=spoken(say(
+            "parts-of", whole=whole, total=human(total, "s"), bound=binds != CAPACITY,
+            resource=binds, plain=binds.replace("_", " ").replace("l2", "L2"))))
+        table.add_column(spoken(say("part")))
+        for column in (common("time"), common("share")):
+            table.add_column(spoken(column), justify="right")
         for name, part in sorted(parts.items(), key=lambda item: -abs(item[1])):
             if part:
-                table.add_row(name.replace("_", " "), human(part, "s"), f"{part / total:.1%}")
+                table.add_row(spoken(say("part-of-step", part=name, plain=name.replace("_", " "))),
+                              human(part, "s"), f"{part / total:.1%}")
         screen.print(table)
 
 
-def _print_documented(screen: Console, known: dict[str, Symbol],
-                      rows: tuple[Comparison, ...]) -> None:
-    table = Table(title="what the document says")
-    for column in ("quantity", "section", "printed", "its formula gives", "derived here"):
-        table.add_column(column)
+def _print_documented(screen: Console, rows: tuple[Comparison, ...]) -> None:
+    table = Table(*map(spoken, (common("quantity"), common("section"), common("printed"),
+                                say("its-formula-gives"), say("derived-here"))),
+                  title=spoken(say("what-the-document-says")))
     for row in rows:
-        name = known[row.quantity].en if row.quantity in known else row.quantity
-        table.add_row(name, row.section or "", human(row.printed, row.unit),
+        table.add_row(spoken(_name(row.quantity)), row.section or "", human(row.printed, row.unit),
                       human(row.recomputed, row.unit), human(row.derived, row.unit))
     screen.print(table)

@@ -19,8 +19,9 @@ from typing import Any
 from threadpoolctl import threadpool_limits
 
 import calc
-from calc.commands.printing import BAD_INPUT, INTERRUPTED, OK, begin, print_error
+from calc.commands.printing import BAD_INPUT, INTERRUPTED, OK, begin, print_error, speak
 from catalogue import ParamsError
+from catalogue.messages import LANGUAGES
 
 SCRIPT = "will-it-fit"  # what the package installs
 COLLECTED = 10_000  # objects made since it was last looked for circles of them
@@ -82,13 +83,24 @@ def _parser(asked: Sequence[str]) -> argparse.ArgumentParser:
         parser.add_argument("--version", action="version", version=f"{SCRIPT} {calc.__version__}")
     else:
         parser.add_argument("--version", action="store_true", help="print the version")
+    parser.add_argument("--lang", choices=LANGUAGES, dest="spoken", default=_language(),
+                        help="language of what is printed for people; that of the environment")
     commands = parser.add_subparsers(dest="command", required=True, parser_class=_Parser)
     for name, (_, purpose) in COMMANDS.items():
         command = commands.add_parser(name, help=purpose)
         if name in asked:
             _module(name).add_arguments(command)
         command.add_argument("--json", action="store_true", help="print JSON in SI units")
+        if name != "report":  # whose option of this name is the page's
+            command.add_argument("--lang", choices=LANGUAGES, dest="spoken",
+                                 default=argparse.SUPPRESS, help="language of the answer")
     return parser
+
+
+def _language() -> str:
+    """The language of the environment, of those that are spoken."""
+    said = next(filter(None, map(os.environ.get, ("LC_ALL", "LC_MESSAGES", "LANG"))), "")
+    return "zh" if said.startswith("zh") else "en"
 
 
 def _module(name: str) -> Any:
@@ -107,6 +119,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         with threadpool_limits(1, "blas"):  # its sums are small: threads would wait for each other
             return _run(argv)
     finally:
+        speak(LANGUAGES[0])  # to whoever called
         if left := multiprocessing.active_children():
             threading.excepthook = _unless_ended
         for process in left:  # one that is just being forked would pass over a SIGTERM
@@ -129,6 +142,7 @@ def _run(argv: Sequence[str] | None) -> int:
     asked = sys.argv[1:] if argv is None else argv
     begin(asked)
     args = _parser(asked).parse_args(asked)
+    speak(args.spoken)
     try:
         code = _module(args.command).run(args)
         print(end="", flush=True)

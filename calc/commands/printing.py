@@ -17,18 +17,45 @@ import calc
 from catalogue import ParamsError, Scenario, Value, sources
 from catalogue.deployments.admission.notation import written
 from catalogue.deployments.admission.rules import cut_of
+from catalogue.messages import LANGUAGES, messages
 from catalogue.reading import yamlfile
 from catalogue.reading.files import write_whole
+
+say = messages("calc/commands/printing")
 
 OK, BAD_INPUT, INTERRUPTED = 0, 2, 130  # the last as a shell tells of SIGINT
 LAYOUT = 1  # of the answers in JSON; another one where a key goes or changes what it means
 PIPED = 200  # signs of a line that no terminal limits
 _arguments: ContextVar[tuple[str, ...]] = ContextVar("_arguments", default=())
+_language: ContextVar[str] = ContextVar("_language", default=LANGUAGES[0])
 
 
 def begin(arguments: Sequence[str]) -> None:
     """Remember what the program is asked, for answers to say."""
     _arguments.set(tuple(map(str, arguments)))
+
+
+def speak(language: str) -> None:
+    """Choose the language of what is printed for people: ``en`` or ``zh``."""
+    _language.set(language)
+
+
+def spoken(pair: Sequence[str]) -> str:
+    """What is said, in the language of the answer.
+
+    >>> spoken(("value", "取值"))
+    'value'
+    """
+    return pair[LANGUAGES.index(_language.get())]
+
+
+def translated(texts: Mapping[str, str]) -> str:
+    """A text of the catalogue, in the language of the answer.
+
+    >>> translated({"en": "value", "zh": "取值"})
+    'value'
+    """
+    return texts[_language.get()]
 
 
 def print_json(data: Mapping[str, Any]) -> None:
@@ -117,5 +144,6 @@ def plain(value: Any) -> Any:
 
 def deployed_line(scenario: Scenario) -> str:
     """What is computed, whatever the title says of it before anything was set."""
-    return (f"{scenario.devices} × {scenario.device.name['en']}, {scenario.model.name['en']} in "
-            f"{scenario.precision.id}, {written(cut_of(scenario))['en']}.")
+    return spoken(say("deployed", cards=scenario.devices, device=translated(scenario.device.name),
+                      model=translated(scenario.model.name), precision=scenario.precision.id,
+                      layout=translated(written(cut_of(scenario)))))

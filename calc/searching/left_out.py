@@ -11,7 +11,7 @@ from calc.layouts.enumerate import MOST_STAGES
 from catalogue.deployments.admission.rules import KINDS, kind_words
 from catalogue.messages import Pair, messages
 
-say = messages("calc/search/left-out")
+say = messages("calc/searching/left-out")
 
 COUNTED = ("memory", "pace", "objective", "saturated", "limits", "beaten", "front")
 """Of deployments; what stands before them in ``bound_words`` is of precisions and layouts."""

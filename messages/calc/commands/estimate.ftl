@@ -1,0 +1,336 @@
+### ``estimate``: whether a deployment fits, its latency, throughput and what binds them.
+
+verdict =
+    .en = { $title }: { $verdict ->
+        [fits] fits
+        [short] does not fit
+       *[other] does not run as asked
+    }, { $spare } per device { $left ->
+        [yes] to spare
+       *[no] short
+    }, every request at its longest ({ $tokens } tokens).
+    .zh = { $title }：{ $verdict ->
+        [fits] 放得下
+        [short] 放不下
+       *[other] 无法照此运行
+    }，每卡{ $left ->
+        [yes] 余
+       *[no] 缺
+    } { $spare }（每个请求都按最长 { $tokens } token 计）。
+
+fits-in =
+    .en = Over the ranges of all inputs it fits in { $share } of the draws.
+    .zh = 在全部输入的取值范围内抽样，{ $share } 的样本放得下。
+
+quantity-of-burst =
+    .en = { $quantity }{ $burst ->
+        [yes] , burst
+       *[no] { "" }
+    }
+    .zh = { $quantity }{ $burst ->
+        [yes] （突发）
+       *[no] { "" }
+    }
+
+value =
+    .en = value
+    .zh = 数值
+
+kind =
+    .en = kind
+    .zh = 性质
+
+kind-of-value =
+    .en = { $kind ->
+        [exact] exact
+        [estimate] estimate
+        [lower_bound] lower bound
+       *[upper_bound] upper bound
+    }
+    .zh = { $kind ->
+        [exact] 精确
+        [estimate] 估计
+        [lower_bound] 下限
+       *[upper_bound] 上限
+    }
+
+engine =
+    .en = Engine: { $engine }{ $nearest ->
+        [yes] , the nearest release that is known to { $asked }: what it does is taken for that one
+       *[no] { "" }
+    }.
+    .zh = 引擎：{ $engine }{ $nearest ->
+        [yes] ，是已知版本中最接近 { $asked } 的，其行为视同该版本
+       *[no] { "" }
+    }。
+
+engines-between =
+    .en = No engine named: values between those of { $engines }.
+    .zh = 未指定引擎：取值介于 { $engines } 之间。
+
+no-engine =
+    .en = No engine named, and none is known to run on this card.
+    .zh = 未指定引擎，也没有已知能在这种卡上运行的引擎。
+
+taken-from-document =
+    .en = taken from document { $document }, section { $section }: { $name } { $value }
+    .zh = 取自文档 { $document } 第 { $section } 节：{ $name } { $value }
+
+on-the-same-cards =
+    .en = On the same cards, of { $tried } deployments that were tried:
+    .zh = 同样的卡上，已尝试 { $tried } 种部署：
+
+which-best =
+    .en = { "  " }best { $which ->
+        [own] in its precision
+        [any] in any
+       *[official] in the published weights
+    }
+    .zh = { "  " }{ $which ->
+        [own] 原精度
+        [any] 任意精度
+       *[official] 官方发布的权重
+    }最优
+
+none-fits =
+    .en = { $best }: none fits.
+    .zh = { $best }：都放不下。
+
+best-is =
+    .en = { $best } ({ $precision }): { $rate }, a token every { $pace }; { $settings }
+    .zh = { $best }（{ $precision }）：{ $rate }，每 token { $pace }；{ $settings }
+
+two-pools =
+    .en = Two pools, { $prefill } cards that prefill and { $decode } that decode, requests of { $prompt } and { $answer } tokens.
+    .zh = 两个池：{ $prefill } 张卡做预填充，{ $decode } 张卡做解码，请求的提示 { $prompt } token、回答 { $answer } token。
+
+pool-rate =
+    .en = { $pool ->
+        [transfer] transfers deliver
+        [prefill] prefill finishes
+       *[decode] decode finishes
+    } { $rate }
+    .zh = { $pool ->
+        [transfer] 传输
+        [prefill] 预填充
+       *[decode] 解码
+    } { $rate }
+
+pool-binds =
+    .en = { $rates }: { $pool } binds, { $rate }.
+    .zh = { $rates }；瓶颈是{ $pool ->
+        [transfer] 传输
+        [prefill] 预填充
+       *[decode] 解码
+    }，{ $rate }。
+
+in-balance =
+    .en = In balance { $best } of { $devices } cards prefill: { $rate }; of whole groups { $first } and { $second }: { $whole }.
+    .zh = 平衡时 { $devices } 张卡中有 { $best } 张做预填充：{ $rate }；按整组为 { $first } 与 { $second } 张：{ $whole }。
+
+closed-loop =
+    .en = Closed loop of { $users } users: { $rate }, TTFT { $first }, TPOT { $each }, { $decoding } decode.
+    .zh = { $users } 个用户的闭环：{ $rate }，TTFT { $first }，TPOT { $each }，{ $decoding } 个在解码。
+
+burst =
+    .en = Burst: { $count } requests arrive at once.
+    .zh = 突发：{ $count } 个请求同时到达。
+
+no-steady-state =
+    .en = Steady state: there is none, { $rate } is more than { $count } requests in flight let out; the queue grows without end.
+    .zh = 稳态：不存在，{ $rate } 超过 { $count } 个在途请求的完成速率，队列将无限增长。
+
+independent-arrivals =
+    .en = independent arrivals, { $rate }
+    .zh = 请求独立到达，{ $rate }
+
+users-ask-again =
+    .en = { $users } users who each ask again { $thinks ->
+        [yes] { $after } after
+       *[no] right after
+    } the answer
+    .zh = { $users } 个用户，各在得到回答{ $thinks ->
+        [yes] { " " }{ $after } 后
+       *[no] 后立即
+    }再次提问
+
+steady-state =
+    .en = Steady state: { $asked }; { $flying } in flight.
+    .zh = 稳态：{ $asked }；{ $flying } 个在途。
+
+benchmark =
+    .en = Benchmark: { $sent } requests, { $users } of them together at the beginning, each other one after an answer; { $equal ->
+        [yes] all equally long.
+       *[no] of lengths as stated.
+    }
+    .zh = 压测：共 { $sent } 个请求，开始时同时发出 { $users } 个，其余各在一个回答之后发出；{ $equal ->
+        [yes] 长度全部相同。
+       *[no] 长度如所述。
+    }
+
+arrivals-named =
+    .en = The scenario's arrivals are those of { $burst ->
+        [yes] the burst
+       *[no] the steady state
+    }.
+    .zh = 场景的到达方式为{ $burst ->
+        [yes] 突发
+       *[no] 稳态
+    }。
+
+arrivals-not-named =
+    .en = The scenario names no arrivals: the steady state is what its users see.
+    .zh = 场景未给出到达方式：用户所见为稳态。
+
+doubted =
+    .en = The closed form of the steady state does not hold here: { $why }. It could not be simulated in a few seconds; `simulate` takes longer.
+    .zh = 稳态的闭式在此不成立：{ $why }。几秒内仿真不完；可用 `simulate` 慢慢算。
+
+simulated =
+    .en = The closed form of the steady state does not hold here: { $why }. Its numbers are the means of { $requests } simulated requests, lengths { $listed ->
+        [yes] as listed
+       *[no] { $lengths }
+    }.
+    .zh = 稳态的闭式在此不成立：{ $why }。所列数值为 { $requests } 个仿真请求的均值，长度{ $listed ->
+        [yes] 如所列
+       *[no] ：{ $lengths }
+    }。
+
+all-equal =
+    .en = all equal
+    .zh = 全部相同
+
+lengths-vary =
+    .en = { $distribution }, standard deviation over mean { $prompts } of prompts and { $answers } of answers, { $stated ->
+        [yes] as stated
+       *[no] as in { $usual }; nothing is stated
+    }
+    .zh = { $distribution }，标准差与均值之比：提示 { $prompts }、回答 { $answers }，{ $stated ->
+        [yes] 如所述
+       *[no] 未给出，取自 { $usual }
+    }
+
+often =
+    .en = { $rare ->
+        [yes] less than { $share }
+       *[no] { $share }
+    }
+    .zh = { $rare ->
+        [yes] 不到 { $share }
+       *[no] { " " }{ $share }
+    }
+
+cache =
+    .en = Cache in the steady state: requests take { $occupied } of its blocks on average, and more than there are in { $often } of the steps, where one waits or loses its blocks.
+    .zh = 稳态下的 KV 缓存：请求平均占用 { $occupied } 的块；在{ $often } 的步中块不够用，会有请求等待或失去已占的块。
+
+cache-suffices =
+    .en = What is short is room for all requests at their longest at once; in the steady state the cache holds them, except in { $often } of the steps.
+    .zh = 所缺的是全部请求同时达到最长时的空间；稳态下，除{ $often } 的步外，缓存都放得下。
+
+nearest =
+    .en = { $first ->
+        [yes] Nearest:
+       *[no] Or:
+    } { $change }
+    .zh = { $first ->
+        [yes] 最近的可行方案：
+       *[no] 或：
+    }{ $change }
+
+no-change =
+    .en = No precision, cut or number of these cards was found that runs it.
+    .zh = 没有找到能运行它的精度、切分或卡数。
+
+calibrated =
+    .en = Calibrated to { $metric } of { $scenario } ({ $name }).
+    .zh = 已按 { $scenario } 的{ $metric }校准（{ $name }）。
+
+outside =
+    .en = Outside of what it was fitted to: { $quantity } { $value }, fitted at { $fitted }; the interval is wider for it.
+    .zh = 超出校准范围：{ $quantity } { $value }，校准时为 { $fitted }；区间已相应加宽。
+
+rows-inside =
+    .en = { $quantity }{ $stands ->
+        [yes] { " " }(as { $metric })
+       *[no] { "" }
+    } { $inside } of { $rows }
+    .zh = { $quantity }{ $stands ->
+        [yes] （取{ $metric }）
+       *[no] { " " }
+    }{ $inside }/{ $rows }
+
+# number: the intervals of all answers
+own-error =
+    .en = Own error of the class { $of }; measured rows inside of their 80% intervals: { $counts }.
+    .zh = 公式自身误差取自“{ $of }”类；落在 80% 区间内的实测行：{ $counts }。
+
+parts-of =
+    .en = { $whole ->
+        [tpot] time per output token
+       *[prefill] a step of prefill
+    }: { $total }{ $bound ->
+        [yes] , bound by { $plain }
+       *[no] { "" }
+    }
+    .zh = { $whole ->
+        [tpot] 每输出 token 时间
+       *[prefill] 一步预填充
+    }：{ $total }{ $bound ->
+        [yes] ，瓶颈是{ $resource ->
+            [memory_bandwidth] 显存带宽
+            [l2_bandwidth] L2 带宽
+            [compute] 算力
+            [communication] 通信
+            [host] 主机
+            [fixed_costs] 固定开销
+           *[other] { $plain }
+        }
+       *[no] { "" }
+    }
+
+part =
+    .en = part
+    .zh = 部分
+
+# only in .en: $plain
+part-of-step =
+    .en = { $plain }
+    .zh = { $part ->
+        [attention] 注意力投影
+        [core] 注意力核心
+        [index] 索引器打分
+        [dense_mlp] 稠密 MLP
+        [shared_expert] 共享专家
+        [routed_expert] 路由专家
+        [router] 路由器
+        [head] 输出头
+        [vector] 逐元素算子
+        [dequantisation] 反量化
+        [boundary] 算子间隔
+        [offload] 主机侧专家
+        [fetch] 专家权重搬运
+        [all_reduce] all-reduce
+        [exchange] 专家收发
+        [pipeline] 流水线传输
+        [context_exchange] 上下文交换
+        [overlap] 重叠
+        [single_token_path] 单 token 路径
+        [host] 主机
+        [host_gap] 步间空隙
+        [draft] 起草
+        [stall] 被预填充阻塞
+       *[other] { $plain }
+    }
+
+what-the-document-says =
+    .en = what the document says
+    .zh = 文档所写
+
+its-formula-gives =
+    .en = its formula gives
+    .zh = 按其公式
+
+derived-here =
+    .en = derived here
+    .zh = 本书推导
