@@ -86,7 +86,7 @@ class Quality:
             scores = ", ".join(f"{each.benchmark} {each.solved.value:g}" for each in self.rows)
             return say("quality-scores", scores=scores, none=none)
         return say("quality-points-against", benchmark=row.benchmark,
-                   difference=f"{row.difference:+.1f}", against=row.against, none=none)
+                   difference=f"{row.difference:+.1f}", against=str(row.against), none=none)
 
     def _worst_row(self) -> FormatScore | None:
         rows = self.relatives if self.relative else self.rows
