@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from _chinese import english
+from _options import english
 
 import catalogue
 
