@@ -763,3 +763,27 @@ yes-plain =
 yes-it-can =
     .en = yes
     .zh = 能
+
+cards-2 =
+    .en = { $cards } cards
+    .zh = { $cards } 卡
+
+value-2 =
+    .en = value
+    .zh = 数值
+
+kind =
+    .en = kind
+    .zh = 性质
+
+part =
+    .en = part
+    .zh = 部分
+
+releases-from-to =
+    .en = { $since } to { $until }
+    .zh = { $since } 至 { $until }
+
+that-it-was-measured =
+    .en = , measured
+    .zh = （实测）

@@ -17,9 +17,10 @@ from collections.abc import Callable, Generator
 from pathlib import Path
 
 import pytest
-from _browser import INSTALL, find_chromium
 from _short import RECORD, longest_first, short, within
 from hypothesis import settings
+
+from tools.site.browser import INSTALL, find_chromium
 
 ROOT = Path(__file__).resolve().parents[1]
 BUILDING = "test_book_build.py"  # the tests that look at the book as a whole

@@ -40,6 +40,7 @@ from catalogue.entries.deployments import Precision
 from catalogue.messages import by_language, join, messages
 from catalogue.reading.amounts import human
 
+common = messages("common")
 say = messages("calc/answer/nearest")
 
 TOLD = ("headroom_per_device", "max_concurrency", "ttft", "tpot", "e2e", "output_throughput")
@@ -314,7 +315,7 @@ def _sentence(asked: Scenario, changed: Scenario, settings: Mapping[str, str | i
     layout = written(cut_of(changed))
     cards = changed.devices
     same = cards == asked.devices
-    parts = [] if same else [say("cards", cards=cards)]
+    parts = [] if same else [common("cards-2", cards=cards)]
     if "precision" in settings:
         parts.append(say("precision", precision=settings["precision"]))
     if any(key.startswith("parallelism.") for key in settings):

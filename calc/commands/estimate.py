@@ -145,7 +145,8 @@ def print_estimate(scenario: Scenario, result: Estimate) -> None:
     borrowed = stand_ins(scenario)
     for line in [*([spoken(borrowed)] if borrowed else []), *_explained(result)]:
         screen.print(line, highlight=False, soft_wrap=True)
-    table = Table(*map(spoken, (common("quantity"), say("value"), common("interval"), say("kind"))))
+    table = Table(*map(spoken, (common("quantity"), common("value-2"), common("interval"),
+                                common("kind"))))
     for name, quantity in result.told.items():
         table.add_row(spoken(say("quantity-of-burst", quantity=_name(name), burst=bool(
             result.lasting and name in STEADY.values()))), quantity.text,
@@ -309,7 +310,7 @@ def _print_parts(screen: Console, result: Estimate) -> None:
         table = Table(title=spoken(say(
             "parts-of", whole=whole, total=human(total, "s"), bound=binds != CAPACITY,
             resource=binds, plain=binds.replace("_", " ").replace("l2", "L2"))))
-        table.add_column(spoken(say("part")))
+        table.add_column(spoken(common("part")))
         for column in (common("time"), common("share")):
             table.add_column(spoken(column), justify="right")
         for name, part in sorted(parts.items(), key=lambda item: -abs(item[1])):

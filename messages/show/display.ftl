@@ -76,10 +76,6 @@ letters-of-this-page =
     .en = The letters of this page
     .zh = 本页符号
 
-kind =
-    .en = kind
-    .zh = 性质
-
 document =
     .en = Document { $source }
     .zh = 文档 { $source }

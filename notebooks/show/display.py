@@ -292,7 +292,7 @@ def sourced(rows: Iterable[tuple[Text, catalogue.Value]], folded: Text | None = 
     """
     table([_sourced(label, value) for label, value in rows],
           {"what": common("quantity"), "value": common("value-range"),
-           "kind": say("kind"), "source": common("source")}, folded=folded, wide=wide)
+           "kind": common("kind"), "source": common("source")}, folded=folded, wide=wide)
 
 
 def written(value: catalogue.Value) -> str:

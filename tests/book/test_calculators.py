@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
-from _browser import INSTALL, Browser, find_chromium
 
 import calc
 from calc.costing.tokens import token_costs
@@ -37,6 +36,7 @@ from notebooks.pages.calculators.offers import card_of, contents, deployed, prec
 from notebooks.pages.calculators.samples import state
 from notebooks.pages.calculators.scripts import start
 from notebooks.pages.calculators.views import RANGED
+from tools.site.browser import INSTALL, Browser, find_chromium
 
 CHROMIUM = find_chromium()
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=f"no Chromium: {INSTALL}")

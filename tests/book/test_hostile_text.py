@@ -11,7 +11,6 @@ from urllib.parse import unquote
 
 import pytest
 import yaml
-from _browser import Browser, find_chromium
 from _project import ROOT, make_report
 from bs4 import BeautifulSoup
 from hypothesis import given
@@ -19,6 +18,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from catalogue.reading import words
+from tools.site.browser import Browser, find_chromium
 
 HOSTILE = """<script>document.title = 1</script> <img src=x onerror=alert(1)>
 <iframe src=https://evil.example></iframe> <!-- [a](javascript:alert(1))

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from _browser import INSTALL, Browser, find_chromium
 
 from tools.site import searching
+from tools.site.browser import INSTALL, Browser, find_chromium
 
 CHROMIUM = find_chromium()
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=f"no Chromium: {INSTALL}")

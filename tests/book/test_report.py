@@ -7,11 +7,11 @@ import shutil
 from pathlib import Path
 
 import pytest
-from _browser import Browser, find_chromium
 from _project import ROOT, make_report
 
 import catalogue
 from _ext.setting import formulas
+from tools.site.browser import Browser, find_chromium
 
 EXAMPLES = ROOT / "params" / "templates"
 FILES = ("example-card.yml", "example-deployment.yml")

@@ -1,9 +1,5 @@
 ### Why a deployment does not run as asked, and the nearest one that does, found by trying.
 
-cards =
-    .en = { $cards } cards
-    .zh = { $cards } 卡
-
 precision =
     .en = precision { $precision }
     .zh = 精度 { $precision }

@@ -32,14 +32,6 @@ quantity-of-burst =
        *[no] { "" }
     }
 
-value =
-    .en = value
-    .zh = 数值
-
-kind =
-    .en = kind
-    .zh = 性质
-
 kind-of-value =
     .en = { $kind ->
         [exact] exact
@@ -288,10 +280,6 @@ parts-of =
         }
        *[no] { "" }
     }
-
-part =
-    .en = part
-    .zh = 部分
 
 # only in .en: $plain
 part-of-step =

@@ -64,10 +64,6 @@ tables-below =
     .en = tables below
     .zh = 下文各表
 
-releases-from-to =
-    .en = { $since } to { $until }
-    .zh = { $since } 至 { $until }
-
 releases-from =
     .en = from { $since }
     .zh = { $since } 起

@@ -52,10 +52,6 @@ today =
     .en = today
     .zh = 现行
 
-held-from-to =
-    .en = { $since } to { $until }
-    .zh = { $since } 至 { $until }
-
 held =
     .en = held
     .zh = 有效期

@@ -20,10 +20,6 @@ its-time-per-output-token =
        *[no] 该部署放不下，以下均按显存足够的同样切法计算。
     }
 
-value =
-    .en = value
-    .zh = 数值
-
 three-inputs-that-move-it =
     .en = three inputs that move it most, each alone
     .zh = 单独变动时影响最大的三项输入

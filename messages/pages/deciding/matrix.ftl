@@ -8,10 +8,6 @@ does-not-fit =
     .en = does not fit
     .zh = 装不下
 
-cards =
-    .en = { $cards } cards
-    .zh = { $cards } 卡
-
 download-all-fields-csv =
     .en = Download all fields (CSV)
     .zh = 下载全部数据（CSV）

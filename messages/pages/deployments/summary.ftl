@@ -95,10 +95,6 @@ hollow-goal =
     .en = hollow: a goal
     .zh = 空心：目标
 
-that-it-was-measured =
-    .en = , measured
-    .zh = （实测）
-
 # how names of cards may begin; parted by bars
 makers =
     .en = NVIDIA|Ascend

@@ -200,10 +200,6 @@ what-is-missing =
     .en = what is missing
     .zh = 缺什么
 
-end-of-a-measured-title =
-    .en = , measured
-    .zh = （实测）
-
 row =
     .en = { $length } tokens, { $requests } { $count ->
         [one] request

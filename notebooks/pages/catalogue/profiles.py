@@ -71,7 +71,7 @@ def _releases(profile: Profile, statement: Statement) -> Text:
     """First and last release, as far as either is stated."""
     since, until = statement.since or profile.since, statement.until
     if since and until:
-        return say("releases-from-to", since=since, until=until)
+        return common("releases-from-to", since=since, until=until)
     if since:
         return say("releases-from", since=since)
     return say("releases-to", until=until) if until else common("all")

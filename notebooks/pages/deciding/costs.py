@@ -133,7 +133,7 @@ def price_lists(page: Priced) -> None:
         prices = [price or sold.input for price in (sold.input, sold.cached_input, sold.output)]
         rows.append({
             "model": (model["en"], model["zh"]),
-            "held": say("held-from-to", since=sold.since, until=until),
+            "held": common("releases-from-to", since=sold.since, until=until),
             "hours": HOURS[sold.hours],
             "prices": " / ".join(fmt_sig(Amount.stated(price).per("USD/Mtoken")[0])
                                  for price in prices),

@@ -84,7 +84,7 @@ def answer(page: Deciding) -> None:
     show(*say("its-time-per-output-token", heading=heading, pace=shown(pace.value, "s"),
               inputs=join(("; ", "；"), first), own_error_widest=pace.bars[0].name == OWN,
               fits=bool(page.plan.fits({})[0])))
-    table(rows, {"what": common("quantity"), "value": say("value"),
+    table(rows, {"what": common("quantity"), "value": common("value-2"),
                  "inputs": say("three-inputs-that-move-it"),
                  "own": OWN_NAME}, wide=True)
 

@@ -173,7 +173,7 @@ def _drawn(asked: Sequence[Cell], lang: str) -> Figure:
         axes.add_patch(mpl.patches.Rectangle((across - 0.47, down - 0.44), 0.94, 0.88, lw=0,
                                              facecolor=shades(shade)))
         count = fmt_int(cell.best.row.choice.devices)
-        axes.text(across - 0.43, down, say("cards", cards=count)[place], ha="left",
+        axes.text(across - 0.43, down, common("cards-2", cards=count)[place], ha="left",
                   va="center", fontsize=7.5, color="#333333")
         axes.text(across + 0.43, down, f"{fmt_fixed(MILLI * cell.pace, 0)} ms", ha="right",
                   va="center", fontsize=8.5, color="#222222")

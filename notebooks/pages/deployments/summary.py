@@ -95,7 +95,7 @@ def _place(family: Family) -> tuple[str, list[int], str]:
 def short(title: Mapping[str, str]) -> Text:
     """A title in both languages without the document's name, and without that it was measured."""
     en, zh = (re.sub(r"^S\d[:：]?\s*", "", title[lang]).removesuffix(end)
-              for lang, end in zip(LANGUAGES, say("that-it-was-measured"), strict=True))
+              for lang, end in zip(LANGUAGES, common("that-it-was-measured"), strict=True))
     return en[0].upper() + en[1:], zh
 
 

@@ -287,7 +287,7 @@ BAR_COLUMNS: dict[str, str | Text] = {
 def title(system: str) -> Text:
     """The title of a measured deployment, without the word that says so of all of them."""
     named = catalogue.load_scenario(system).file.title
-    en, zh = say("end-of-a-measured-title")
+    en, zh = common("that-it-was-measured")
     return named["en"].removesuffix(en), named["zh"].removesuffix(zh)
 
 

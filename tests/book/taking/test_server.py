@@ -13,8 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from _browser import Browser, find_chromium
 from _launch import needs
+
+from tools.site.browser import Browser, find_chromium
 
 CONFIGURATION = Path(__file__).resolve().parents[3] / "book" / "nginx.conf"
 CHROMIUM = find_chromium()

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from _browser import INSTALL, find_chromium
 from _plain import plain
 
 from tools.site import checked, pages, printed, visits
+from tools.site.browser import INSTALL, find_chromium
 
 CHROMIUM = find_chromium()
 needs_browser = pytest.mark.skipif(CHROMIUM is None, reason=f"no Chromium: {INSTALL}")

@@ -100,10 +100,6 @@ time-of =
     .en = time of { $phases }
     .zh = { $phases }时间
 
-part =
-    .en = part
-    .zh = 部分
-
 every-part =
     .en = Every part
     .zh = 逐项

@@ -129,7 +129,7 @@ def steps(page: Page) -> None:
                   (f"time{number}", say("time-of", phases=PHASES[step.phase])),
                   (f"share{number}", common("share")))})
     table(deployments.apart([(PHASES[step.phase], step.parts) for step in taken]),
-          {"what": say("part")} | {
+          {"what": common("part")} | {
               key: heading for number, step in enumerate(taken) for key, heading in (
                   (f"time{number}", labels[step.phase]), (f"share{number}", common("share")))},
           folded=say("every-part"))
@@ -153,7 +153,7 @@ def memory(page: Page) -> None:
     draw(lambda lang: _memory_bar(parts, float(found["usable_memory"]), capacity, lang))
     table([{"part": (english, chinese), "size": fmt_bytes(size),
             "share": fmt_percent(size / capacity)} for english, chinese, size in parts],
-          {"part": say("part"), "size": common("size"),
+          {"part": common("part"), "size": common("size"),
            "share": say("of-device-memory")})
     if not page.inputs["activations_in_share"]:
         show(*say("engine-share-covers-weights-and"))
@@ -182,7 +182,7 @@ def floor_under_decode(page: Page) -> None:
             "time": fmt_quantity(float(found[f"{name}_time"]), "s"),
             "share": f"{100 * float(found[f'{name}_time'] / reading):.0f}%"}
            for name, label in READ if found[f"{name}_bytes"] > 0],
-          {"part": say("part"), "bytes": say("read-per-device"),
+          {"part": common("part"), "bytes": say("read-per-device"),
            "time": common("time"), "share": common("share")})
     floor, pace = page.deployed.answer.quantities["tpot_floor"], page.answers["tpot"]
     low, spread = fmt_quantity(floor.value, "s"), span(floor.low, floor.high, "s")
