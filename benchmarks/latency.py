@@ -108,7 +108,7 @@ def measure(full: bool = False, peers: bool = False) -> dict[str, tuple]:
     inputs = mix.draw(np.random.default_rng(1), DEPLOYMENTS)
     few = {name: value[:WITH_INTERVALS] if np.ndim(value) else value
            for name, value in inputs.items()}
-    spreads = sweeps.Spread.of(catalogue.load_scenario("s0-scenario-1").knobs())
+    spreads = sweeps.JointRange.of(catalogue.load_scenario("s0-scenario-1").knobs())
     swept = calc.decode_sweep(inputs, "mla", KEPT, threads=THREADS)
     wall, core = _rates(
         lambda: calc.decode_sweep(inputs, "mla", KEPT, threads=THREADS), DEPLOYMENTS)

@@ -18,7 +18,7 @@ from calc.answer.steady_state import (
     lasting,
     simulated,
 )
-from calc.answer.users import Seen
+from calc.answer.users import LoadResult
 from calc.closed_form.evaluate import evaluate
 from calc.closed_form.validity import doubt_words
 from calc.evidence.classes import Own, own_errors
@@ -126,7 +126,7 @@ class Estimate:
     lasting: Lasting | None = None
     engine: str | None = None
     varied: bool = False
-    seen: Seen | None = None
+    seen: LoadResult | None = None
     unasked: frozenset[str] = frozenset()
     fits_in: float | None = None
 
@@ -376,12 +376,12 @@ def _comparisons(scenario: Scenario, known: Mapping[str, Any]) -> tuple[Comparis
         Comparison(
             claim.quantity, claim.value.unit, claim.value.section, claim.value.value,
             documented.recomputed(claim),
-            _number(known[claim.quantity] / counted(scenario, claim))
+            _number(known[claim.quantity] / unit_count(scenario, claim))
             if claim.comparable and claim.quantity in known else None)
         for claim in documented.claims)
 
 
-def counted(scenario: Scenario, claim: Claim) -> int:
+def unit_count(scenario: Scenario, claim: Claim) -> int:
     """How many of what a claim speaks of the deployment has: replicas, devices, layers [1]."""
     return counted_of(scenario, claim.of)
 

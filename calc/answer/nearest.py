@@ -18,7 +18,15 @@ import numpy as np
 
 from calc.closed_form.evaluate import evaluate
 from calc.layouts.change import changed
-from calc.layouts.enumerate import AXES, Sizes, at, card_counts, divisors, each, every
+from calc.layouts.enumerate import (
+    AXES,
+    Sizes,
+    at,
+    card_counts,
+    divisors,
+    enumerate_layouts,
+    iter_rows,
+)
 from calc.layouts.feasible import HEADROOM, admitted, has_room, reasons
 from catalogue import Scenario, precision_inputs
 from catalogue.deployments.admission.notation import written
@@ -142,7 +150,7 @@ class Search:
             return (cut.tensor > max(widest, own[0]), moved, round(factors, 6), cut.pipeline,
                     cut.tensor)
 
-        rows, _ = every((devices,), Sizes(
+        rows, _ = enumerate_layouts((devices,), Sizes(
             slices=(self.cut.slices,), spares=lambda _: (self.cut.spares,),
             context=(self.cut.context,)))
         rest = {"shared_ranks": self.cut.shared_ranks, "drafts": self.cut.drafts}
@@ -150,7 +158,7 @@ class Search:
         keep = admitted(self.subject, rows, [kind for kind in KINDS if kind not in (
             *OF_PRECISION, "blocks", CONTEXT)])
         return sorted((Cut(**{name: row[name] for name in (*AXES[1:], *rest)})
-                       for row in each(at(rows, keep))), key=distance)
+                       for row in iter_rows(at(rows, keep))), key=distance)
 
     def _grid(self, tried: Sequence[Cut], precisions: Sequence[Precision]) -> dict[str, np.ndarray]:
         """Memory of all cuts (columns) in all precisions (rows); none where no engine loads it."""

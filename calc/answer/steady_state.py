@@ -14,7 +14,7 @@ from calc.answer.simulated import system_of
 from calc.answer.users import (
     CYCLES,
     MEANS,
-    Seen,
+    LoadResult,
     asked_of,
     cost,
     cycle,
@@ -146,7 +146,7 @@ class _Run:
 
 
 def simulated(scenario: Scenario, steady: Lasting, given: Mapping[str, Any] | None = None
-              ) -> Seen | None:
+              ) -> LoadResult | None:
     """What users see in a steady state whose closed form does not hold; None where it does.
 
     Neither two pools, of many replicas, are simulated, nor what takes longer than ``DEAREST`` or
@@ -171,7 +171,7 @@ def simulated(scenario: Scenario, steady: Lasting, given: Mapping[str, Any] | No
 
 
 @lru_cache(maxsize=KEPT)
-def _simulated(run: _Run) -> Seen | None:
+def _simulated(run: _Run) -> LoadResult | None:
     system, asked = system_of(run.scenario, found=run.given), asked_of(run.scenario)
     asked = replace(asked, together=False, requests=None)  # of a burst: who ask again
     ramp = cycle(run.scenario, asked)
@@ -182,7 +182,7 @@ def _simulated(run: _Run) -> Seen | None:
     return seen if seen.summary.steady and seen.keeps_up else None
 
 
-def as_simulated(quantities: Mapping[str, Amount], steady: Lasting | None, seen: Seen | None
+def as_simulated(quantities: Mapping[str, Amount], steady: Lasting | None, seen: LoadResult | None
                  ) -> dict[str, Amount]:
     """Quantities whose steady state is that of a simulation, where the closed form does not hold.
 

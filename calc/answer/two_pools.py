@@ -140,11 +140,11 @@ def balanced(prefill: Columns, decode: Columns, answer: float, ttft: float | Non
             **{f"{name} rate": value for name, value in rates.items()}}
 
 
-def together(prefill: Scenario, decode: Scenario, *, users: float | None = None) -> Pools:
+def combine_pools(prefill: Scenario, decode: Scenario, *, users: float | None = None) -> Pools:
     """What two pools give for the requests of the one that decodes.
 
     >>> import catalogue
-    >>> pools = together(*catalogue.load_family("s0-scenario-3").pools)
+    >>> pools = combine_pools(*catalogue.load_family("s0-scenario-3").pools)
     >>> pools.binds, round(pools.rate / pools.rates["decode"], 9)
     ('decode', 1.0)
 

@@ -1,7 +1,7 @@
 """What users see of a deployment at a load: means and percentiles of its simulated steady state.
 
 >>> from catalogue import load_scenario
->>> seen = users_see(load_scenario("s2-910b1-awq"), Asked(users=16))
+>>> seen = users_see(load_scenario("s2-910b1-awq"), UserLoad(users=16))
 >>> seen.summary.steady, seen.ttft.at(0.9).low < seen.ttft.p90 < seen.ttft.at(0.9).high
 (True, True)
 """
@@ -34,7 +34,7 @@ OF_RANKS = 4  # times as much where ranks step together
 
 
 @dataclass(frozen=True)
-class Asked:
+class UserLoad:
     """How much is asked of a deployment.
 
     Attributes:
@@ -62,7 +62,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Seen:
+class LoadResult:
     """What users see in a simulation.
 
     Attributes:
@@ -76,7 +76,7 @@ class Seen:
         seed: of the random numbers.
     """
 
-    asked: Asked
+    asked: UserLoad
     summary: Summary
     lengths: Lengths | None
     keeps_up: bool
@@ -106,7 +106,7 @@ class Seen:
         return self.summary.e2e
 
 
-def asked_of(scenario: Scenario) -> Asked:
+def asked_of(scenario: Scenario) -> UserLoad:
     """What a deployment's workload asks of it: users in a closed loop where it says nothing.
 
     Args:
@@ -114,16 +114,16 @@ def asked_of(scenario: Scenario) -> Asked:
     """
     workload = scenario.file.workload
     if workload.arrival_rate is not None:
-        return Asked(rate=float(workload.arrival_rate.value))
+        return UserLoad(rate=float(workload.arrival_rate.value))
     users = int(workload.concurrency.value)
     if workload.arrivals == "burst":
         whole = int(workload.requests.value) if workload.requests else users
-        return Asked(users, together=True, requests=whole)
-    return Asked(users, float(workload.think_time.value) if workload.think_time else 0.0)
+        return UserLoad(users, together=True, requests=whole)
+    return UserLoad(users, float(workload.think_time.value) if workload.think_time else 0.0)
 
 
-def users_see(scenario: Scenario, asked: Asked | None = None, *, system: System | None = None,
-              wanted: Mapping[str, Sequence[float | None]] = EVERY, seed: int = 0) -> Seen:
+def users_see(scenario: Scenario, asked: UserLoad | None = None, *, system: System | None = None,
+              wanted: Mapping[str, Sequence[float | None]] = EVERY, seed: int = 0) -> LoadResult:
     """Simulate a deployment at a load until what is wanted of its times is known.
 
     A run is long enough for a steady state and ``COUNTED`` requests besides, fewer where they are
@@ -160,10 +160,11 @@ def users_see(scenario: Scenario, asked: Asked | None = None, *, system: System 
     except ValueError as error:
         raise ParamsError(f"'{scenario.id}': {str(error).rstrip('.')}.") from None
     bounded = asked.rate is None or keeps_up(run)
-    return Seen(asked, summary, system.lengths, bounded, _factor(summary, wanted) <= 1, share, seed)
+    return LoadResult(asked, summary, system.lengths, bounded, _factor(summary, wanted) <= 1, share,
+                      seed)
 
 
-def workload_of(system: System, asked: Asked, count: int, ramp: float, seed: int = 0,
+def workload_of(system: System, asked: UserLoad, count: int, ramp: float, seed: int = 0,
                 prefixes: Prefixes | None = None) -> Sequence[Request] | ClosedLoop:
     """So many requests of a load, drawn from a seed.
 
@@ -185,7 +186,7 @@ def workload_of(system: System, asked: Asked, count: int, ramp: float, seed: int
                       ramp=0.0 if asked.together else ramp, seed=seed, prefixes=prefixes)
 
 
-def cycle(scenario: Scenario, asked: Asked) -> float:
+def cycle(scenario: Scenario, asked: UserLoad) -> float:
     """From a user's question to the next one, about: where nobody waits, by the closed form [s].
 
     Users who begin at any moment of it are at any point of their requests from then on.
@@ -212,7 +213,8 @@ def seen_by_users(summary: Summary, overhead: float) -> Summary:
                    concurrency=summary.concurrency + summary.request_throughput * overhead)
 
 
-def _run(system: System, asked: Asked, count: int, ramp: float, seed: int) -> tuple[Run, Summary]:
+def _run(system: System, asked: UserLoad, count: int, ramp: float,
+         seed: int) -> tuple[Run, Summary]:
     run = simulate(workload_of(system, asked, count, ramp, seed), system.pool, system.decode,
                    system.transfer, system.front_end_rate)
     return run, seen_by_users(summarise(run), system.overhead)
@@ -233,7 +235,7 @@ def _error(times: Latency, share: float | None) -> float:
     return error if math.isfinite(error) else math.inf
 
 
-def cost(system: System, asked: Asked, ramp: float) -> float:
+def cost(system: System, asked: UserLoad, ramp: float) -> float:
     """What simulating a request takes, about: with those beside it, and its share of the steps [s].
 
     Args:
@@ -248,7 +250,7 @@ def cost(system: System, asked: Asked, ramp: float) -> float:
     return each * (OF_RANKS if system.pool.ranks > 1 else 1)
 
 
-def _part(system: System, asked: Asked) -> tuple[System, float]:
+def _part(system: System, asked: UserLoad) -> tuple[System, float]:
     """As few of equal replicas as give enough requests, and their share; pools stay whole."""
     pool = system.pool
     groups = pool.replicas // pool.ranks

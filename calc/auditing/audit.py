@@ -23,7 +23,7 @@ class Audited:
 
     @property
     def id(self) -> str:
-        """Of the claim."""
+        """The claim's identifier."""
         return self.case.listed.claim.id
 
     @property

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import catalogue
-from calc.answer.estimate import counted, parameters
+from calc.answer.estimate import parameters, unit_count
 from calc.auditing.claim_files import Listed
 from calc.auditing.truths import SOURCES, Deployment, Truth, Truths, deployment
 from calc.uncertainty.amount import Amount
-from calc.uncertainty.propagate import spread
+from calc.uncertainty.propagate import propagate_uncertainty
 from catalogue import ParamsError
 from catalogue.entries import trees
 from catalogue.entries.deployments import Claim as ScenarioClaim
@@ -205,7 +205,7 @@ class Cases:
         row, name = listed.claim, claim.quantity
         truth = None if row.truth is None else self.truths.of(row.truth)
         if truth is None and claim.comparable and found.knows(name):
-            truth = Truth(found.three(name).scaled(1 / counted(found.scenario, claim)),
+            truth = Truth(found.three(name).scaled(1 / unit_count(found.scenario, claim)),
                           claim.value.unit, f"{found.scenario.id}:{name}"
                           + f"/{claim.of}" * (claim.of != "deployment"), found.scenario.id,
                           given=name in found.inputs)
@@ -374,7 +374,8 @@ def _computed(tree: Any, known: Mapping[str, Amount], unit: str, where: str,
     used = {name: three for name, three in known.items() if name in names}
     if lost := sorted(names - used.keys()):
         raise ValueError(f"'{lost[0]}' has no value")
-    three = spread(lambda values: {"": float(trees.evaluate(tree, values))}, used)[""]
+    three = propagate_uncertainty(lambda values: {"": float(trees.evaluate(tree, values))},
+                                  used)[""]
     return Truth(three, unit, where, scenario)
 
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import catalogue
 from calc.answer.estimate import estimate
-from calc.costing.answer import Asked, Cost, cost
+from calc.costing.answer import Cost, CostOptions, cost
 from calc.costing.rates import converted, prices_of
 from calc.costing.tokens import MILLION
 from calc.uncertainty.amount import Amount
-from calc.uncertainty.propagate import spread
+from calc.uncertainty.propagate import propagate_uncertainty
 from catalogue.entries.formulas import DocumentFormula
 from catalogue.reading.units import YEAR
 
@@ -59,9 +59,10 @@ class Plan:
         amounts, used = self.corrected.amounts, 1 / catalogue.load("loads", DAY).peak
         whole = amounts["tco_undiscounted"]
         years = YEAR * self.inputs["years"]
-        ratios = spread(lambda q: {"per_rate": q["tco"] / q["rate"],
-                                   "per_million": MILLION * q["tco"] / (years * used * q["rate"])},
-                        {"tco": whole, "rate": self.rate})
+        ratios = propagate_uncertainty(lambda q: {"per_rate": q["tco"] / q["rate"],
+                                                  "per_million": MILLION * q["tco"] / (
+                                                      years * used * q["rate"])},
+                                       {"tco": whole, "rate": self.rate})
         return {"hardware": amounts["capital"], "yearly": amounts["yearly"], "tco": whole,
                 "rate": self.rate, **ratios, "revenue": amounts["revenue"],
                 "roi": amounts["roi"], "payback": amounts["payback"]}
@@ -110,14 +111,14 @@ def _corrected(scenario: Any, answer: Any, reached: Amount, inputs: Mapping[str,
         "years": Amount.exactly(inputs["years"]), "residual": Amount.exactly(0.0),
         "sold_request": Amount.exactly(scenario.inputs()["output_tokens"]
                                 * inputs["thousand_price"] * TOKEN)}
-    asked = Asked(utilisation=1 / catalogue.load("loads", DAY).peak, changes=changes)
+    asked = CostOptions(utilisation=1 / catalogue.load("loads", DAY).peak, changes=changes)
     return cost(scenario, answer.everything, reached, prices, asked)
 
 
 def weightiest(made: Plan) -> list[tuple[str, float]]:
     """What each assumption alone makes of the document's cost of a token, the largest first [1].
 
-    Together they make all of the correction: see :func:`together`.
+    Together they make all of the correction: see :func:`combined_factors`.
     """
     doc, owned, stated = made.recomputed, made.corrected.owned, made.inputs
     assert owned is not None
@@ -138,7 +139,7 @@ def weightiest(made: Plan) -> list[tuple[str, float]]:
     return sorted(factors.items(), key=lambda item: -abs(math.log(item[1])))
 
 
-def together(factors: Mapping[str, float]) -> tuple[float, float]:
+def combined_factors(factors: Mapping[str, float]) -> tuple[float, float]:
     """What all amounts of money make of a token's cost, and what everything does [1].
 
     Amounts are terms of one sum, so what each adds to it adds up; throughput and utilisation divide

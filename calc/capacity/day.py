@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from calc.answer.simulated import System, system_of
-from calc.capacity.replicas import Limits, Replica, Seen, fewest
-from calc.capacity.tiers import Kept, Population
+from calc.capacity.replicas import Limits, Replica, ReplicaMetrics, fewest
+from calc.capacity.tiers import Population, TierValue
 from calc.serving.arrivals import modulated
 from calc.serving.simulation import simulate
 from catalogue import ParamsError, Scenario
@@ -39,7 +39,7 @@ class Hour:
     rate: float
     replicas: int
     busy: float
-    seen: Seen
+    seen: ReplicaMetrics
 
 
 @dataclass(frozen=True)
@@ -257,7 +257,7 @@ class Cached:
     """
 
     replicas: int | None
-    kept: tuple[Kept, ...]
+    kept: tuple[TierValue, ...]
 
 
 def with_tiers(scenario: Scenario, population: Population, rate: float, limits: Limits,
@@ -276,7 +276,7 @@ def with_tiers(scenario: Scenario, population: Population, rate: float, limits: 
         most: replicas without any cache [1].
         host, storage: as for ``Population.tiers`` [B].
     """
-    def at(replicas: int, depth: int) -> tuple[bool, tuple[Kept, ...]]:
+    def at(replicas: int, depth: int) -> tuple[bool, tuple[TierValue, ...]]:
         each, hits = rate / replicas, 0.0
         for _ in range(TURNS):  # requests in flight and what they find depend on each other
             now = Replica(scenario, {"prefix_hit_share": hits})

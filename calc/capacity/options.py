@@ -11,7 +11,7 @@ import numpy as np
 
 from calc.capacity.availability import failures_of, fleet_of
 from calc.capacity.growth import best, sizes_of
-from calc.capacity.regret import Chosen, at_ends, choose
+from calc.capacity.regret import DecisionTable, at_ends, choose
 from calc.capacity.replicas import Limits, Replica
 from calc.capacity.tables import on
 from calc.closed_form.evaluate import evaluate
@@ -72,8 +72,8 @@ def layouts(scenario: Scenario, limits: Limits, variation: float,
     return list(result.values())
 
 
-def chosen(found: Sequence[Layout], load: Load, requests: float, growth: Mapping[str, float],
-           late: float | None = None) -> Chosen:
+def decision_table(found: Sequence[Layout], load: Load, requests: float,
+                   growth: Mapping[str, float], late: float | None = None) -> DecisionTable:
     """Cards' hours of a day of every candidate in every case of speed and of load.
 
     Without ``late`` a candidate is a layout, and as many replicas of it run as a case needs. With
@@ -107,7 +107,7 @@ def chosen(found: Sequence[Layout], load: Load, requests: float, growth: Mapping
     return choose(names, labels, np.array(rows), central=central)
 
 
-def in_money(found: Chosen, hour: Amount) -> list[tuple[float, float, float] | None]:
+def in_money(found: DecisionTable, hour: Amount) -> list[tuple[float, float, float] | None]:
     """The largest regret of each candidate in a day's money, and at both ends of the price.
 
     The price is the same in every case, and all candidates stand on the same card.

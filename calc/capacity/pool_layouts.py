@@ -18,7 +18,7 @@ from calc.answer.two_pools import balanced
 from calc.capacity.replicas import Limits
 from calc.layouts.change import changed
 from calc.layouts.choice import Choice, of_pool
-from calc.layouts.space import AXES, Base, Cells, Space, chosen
+from calc.layouts.space import AXES, Base, Cells, Space, choice_at
 from calc.searching.goal import wishes
 from calc.searching.pool_pairs import FIRST, THEN, Pools, pools
 from calc.searching.same_cards import goal_of
@@ -143,7 +143,7 @@ class Pairing:
         seen = {name: float(values[0]) for name, values in balanced(
             columns[0], columns[1], self.answer, _finite(limits.ttft)).items()}
         rates = {name: seen[f"{name} rate"] for name in ("prefill", "decode", "transfer")}
-        prefill, decode = (replace(chosen(
+        prefill, decode = (replace(choice_at(
             self.pools.base, {name: np.array([group["row"][name]]) for name in AXES}, 0,
             int(group["row"]["concurrency"])), pool=pool)
             for pool, group in (("prefill", p), ("decode", d)))

@@ -24,7 +24,7 @@ HALVINGS = 30  # of the way to an end of its interval
 
 
 @dataclass(frozen=True)
-class Chosen:
+class DecisionTable:
     """Candidates set beside each other.
 
     Attributes:
@@ -71,7 +71,7 @@ def regret(costs: np.ndarray) -> np.ndarray:
 
 
 def choose(candidates: Sequence[str], cases: Sequence[str], costs: np.ndarray,
-           weights: Sequence[float] | None = None, central: int | None = None) -> Chosen:
+           weights: Sequence[float] | None = None, central: int | None = None) -> DecisionTable:
     """The candidates of least regret (Savage 1951), of least mean cost, and best as expected.
 
     >>> chosen = choose(["narrow", "wide"], ["low", "high"], np.array([[1.0, 9.0], [3.0, 4.0]]))
@@ -92,9 +92,10 @@ def choose(candidates: Sequence[str], cases: Sequence[str], costs: np.ndarray,
     regrets = regret(costs)
     share = np.full(len(cases), 1 / len(cases)) if weights is None else np.asarray(weights, float)
     mean = costs @ (share / share.sum())
-    return Chosen(tuple(candidates), tuple(cases), costs, regrets,
-                  candidates[int(regrets.max(axis=1).argmin())], candidates[int(mean.argmin())],
-                  candidates[int(costs[:, central or 0].argmin())])
+    return DecisionTable(tuple(candidates), tuple(cases), costs, regrets,
+                         candidates[int(regrets.max(axis=1).argmin())],
+                         candidates[int(mean.argmin())],
+                         candidates[int(costs[:, central or 0].argmin())])
 
 
 def at_ends(scenario: Scenario) -> dict[str, dict[str, float]]:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from calc.answer.simulated import lengths_of, system_of
-from calc.answer.users import MEANS, Asked, users_see
+from calc.answer.users import MEANS, UserLoad, users_see
 from calc.capacity.first_tokens import Steps, first_tokens
 from calc.capacity.waits import (
     pace_spread,
@@ -58,7 +58,7 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Seen:
+class ReplicaMetrics:
     """What users of one replica see at a rate, times [s], shares [1].
 
     Attributes:
@@ -214,7 +214,8 @@ class Replica:
         """Whether the closed form of a rate that it takes does not hold."""
         return 0 < rate < self.saturation and bool(self._at(np.array(rate), "doubted"))
 
-    def told(self, rate: float, share: float | None = 0.99, variation: float = 0.0) -> Seen:
+    def told(self, rate: float, share: float | None = 0.99,
+             variation: float = 0.0) -> ReplicaMetrics:
         """What users see at a mean rate; simulated, where the closed form does not hold.
 
         Of a simulation the means are taken; percentiles, and rates that vary, move along with them.
@@ -240,13 +241,14 @@ class Replica:
         if near not in self._simulated:
             system = system_of(self.scenario, found=self._given)
             system = replace(system, pool=replace(system.pool, replicas=system.pool.ranks))
-            found = users_see(self.scenario, Asked(rate=near), system=system, wanted=MEANS)
+            found = users_see(self.scenario, UserLoad(rate=near), system=system, wanted=MEANS)
             even = self.seen(near, None)
             self._simulated[near] = (found.ttft.mean / even.ttft, found.tpot.mean / even.tpot,
                                      near * found.e2e.mean / even.in_flight)
         return self._simulated[near]
 
-    def seen(self, rate: float, share: float | None = 0.99, variation: float = 0.0) -> Seen:
+    def seen(self, rate: float, share: float | None = 0.99,
+             variation: float = 0.0) -> ReplicaMetrics:
         """What users see at a mean rate, in closed form.
 
         Args:
@@ -259,15 +261,15 @@ class Replica:
                                        self.curve[f"steady_{name}"]) @ shares)
                  for name in ("ttft", "tpot", "e2e")}
         if rate >= self.saturation:
-            return Seen(rate, math.inf, math.inf, math.inf, math.inf, math.inf,
-                        rate / self.saturation)
+            return ReplicaMetrics(rate, math.inf, math.inf, math.inf, math.inf, math.inf,
+                                  rate / self.saturation)
         means["ttft"] = float(shares @ np.interp(met / self.saturation, RATES, self.first[0]))
         first = later = math.inf
         if share is not None and shares[met >= self.saturation].sum() <= 1 - share:
             first = percentile(self._first_above(met, shares), share, 2 * means["ttft"])
             later = percentile(self._later_above(met, shares), share, 2 * means["tpot"])
-        return Seen(rate, rate * means["e2e"], means["ttft"], means["tpot"], first, later,
-                    rate / self.saturation)
+        return ReplicaMetrics(rate, rate * means["e2e"], means["ttft"], means["tpot"], first, later,
+                              rate / self.saturation)
 
     def most(self, limits: Limits, variation: float = 0.0) -> float:
         """Largest rate of arrivals within limits; 0 if one request alone is not [request/s].

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from calc.layouts.change import changed
-from calc.layouts.enumerate import Sizes, at, each, every, placed
+from calc.layouts.enumerate import Sizes, at, enumerate_layouts, iter_rows, placement
 from calc.layouts.feasible import KINDS, admitted
 from calc.many.sweeps import sweep
 from calc.serving.replay import MOST_SEQUENCES
@@ -46,7 +46,8 @@ def layouts(scenario: Scenario, devices: int, narrow: bool = False, mixed: bool 
             pipeline.
     """
     own = cut_of(scenario)
-    rows, _ = every((devices,), Sizes(slices=(own.slices,), spares=lambda _: (own.spares,),
+    rows, _ = enumerate_layouts((devices,),
+                                Sizes(slices=(own.slices,), spares=lambda _: (own.spares,),
                                       context=(own.context,)))
     alike = {"shared_ranks": own.shared_ranks, "drafts": own.drafts}
     rows |= {name: np.full(len(rows["tensor"]), value) for name, value in alike.items()}
@@ -54,7 +55,7 @@ def layouts(scenario: Scenario, devices: int, narrow: bool = False, mixed: bool 
     keep = admitted(replace(subject_of(scenario), staged_groups=not mixed), rows, [
         kind for kind in KINDS if kind not in (*OF_PRECISION, CONTEXT)])
     found = [(row["tensor"], row["pipeline"], row["data"], row["expert"])
-             for row in each(at(rows, keep))]
+             for row in iter_rows(at(rows, keep))]
     return [cut for cut in found if not (narrow and is_wide(scenario, cut))]
 
 
@@ -106,7 +107,7 @@ class Tables:
     def _alike(self, devices: int, cut: Cut) -> dict[str, Any]:
         """The inputs of a cut that lies on servers as this one does."""
         tensor, _, data, expert = cut
-        kind = placed(self.scenario.node, {
+        kind = placement(self.scenario.node, {
             "devices": devices, "tensor": tensor, "data": data, "expert": expert,
             "slices": self._slices})
         if kind not in self._inputs:

@@ -125,7 +125,7 @@ class Tier:
 
 
 @dataclass(frozen=True)
-class Kept:
+class TierValue:
     """What a tier is worth, with those before it.
 
     Attributes:
@@ -305,7 +305,7 @@ class Population:
                 found.append(Tier(name, size * servers / self.per_token, float(read.value)))
         return found
 
-    def kept(self, conversations: float, tiers: Sequence[Tier]) -> list[Kept]:
+    def kept(self, conversations: float, tiers: Sequence[Tier]) -> list[TierValue]:
         """Every tier, each of which keeps what the one before it has no room for.
 
         Args:
@@ -323,7 +323,7 @@ class Population:
             time = talk.time(conversations, tokens)
             found = talk.returns(time) if talk.turns > 1 else 0.0
             per_token = self.per_token / tier.bandwidth
-            result.append(Kept(
+            result.append(TierValue(
                 tier.name, tokens, time, found - before, talk.hit_share(found),
                 tier.latency + mean * per_token if away else 0.0, again,
                 mean * self.per_token / (again - tier.latency) if again > tier.latency

@@ -22,7 +22,7 @@ from calc.closed_form.waves import (
     serving,
 )
 from calc.physics.arrays import Inputs, Number, ceil_div
-from calc.physics.communication import spread
+from calc.physics.communication import token_fanout
 from calc.physics.decode_floor import decode_floor
 from calc.physics.fetching import distances
 from calc.physics.memory import activations, added, budget, cache, candidate_stages, weights
@@ -138,8 +138,8 @@ def evaluate(inputs: Mapping[str, Number], attention: str, *,
     for phase, done in zip(PHASES, steps, strict=True):
         quantities |= {f"{phase}_{name}": value for name, value in _named(done).items()}
     bench = benched(q, cut, served, lasting, decoding, rest)
-    return quantities | _named(floor, cut, served, bench, distances(q, counted), spread(q), planned,
-                               lasting, occupancy(q, memory, floor, lasting))
+    return quantities | _named(floor, cut, served, bench, distances(q, counted), token_fanout(q),
+                               planned, lasting, occupancy(q, memory, floor, lasting))
 
 
 def _named(*parts: Any) -> dict[str, Number]:

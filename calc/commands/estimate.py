@@ -12,7 +12,7 @@ import calc
 from calc.answer.estimate import CAPACITY, Comparison, Estimate
 from calc.answer.simulated import USUAL_LENGTHS, Lengths
 from calc.answer.steady_state import STEADY, Lasting
-from calc.answer.two_pools import Pools, together
+from calc.answer.two_pools import Pools, combine_pools
 from calc.closed_form.benches import bench_count
 from calc.closed_form.validity import doubt_words
 from calc.commands import compared
@@ -26,7 +26,7 @@ from calc.commands.printing import (
     spoken,
     translated,
 )
-from calc.evidence.classes import named, stand_ins
+from calc.evidence.classes import class_label, stand_ins
 from calc.layouts.change import set_line
 from calc.physics.arrays import Inputs
 from calc.searching.same_cards import Alternatives, alternatives
@@ -81,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
     result = calc.estimate(scenario, applied)
     taken = taken_from_document(scenario) if args.documented else {}
     both = load_pools(args.scenario, overrides=settings)
-    pair = together(*(listed(pool, lengths) for pool in both)) if both else None
+    pair = combine_pools(*(listed(pool, lengths) for pool in both)) if both else None
     searched = alternatives(scenario)
     if args.json:
         borrowed = stand_ins(scenario)
@@ -290,7 +290,7 @@ def _measured(result: Estimate) -> list[str]:
             of.setdefault(own.of, []).append(say(
                 "rows-inside", quantity=_name(name), stands=own.metric != name,
                 metric=_name(own.metric), inside=own.inside, rows=own.rows))
-    return [spoken(say("own-error", of=named(name), counts=join((", ", "，"), counts)))
+    return [spoken(say("own-error", of=class_label(name), counts=join((", ", "，"), counts)))
             for name, counts in of.items()]
 
 

@@ -12,7 +12,7 @@ from calc.commands.printing import OK, print_json
 from catalogue.models.huggingface import Imported, import_config
 from catalogue.reading.errors import ParamsError
 from catalogue.reading.files import write_whole
-from catalogue.reading.jsonfile import shown, shown_path
+from catalogue.reading.jsonfile import json_excerpt, shown_path
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -64,7 +64,8 @@ def _report(result: Imported, counted: dict[str, int]) -> list[str]:
     for title, names in fields.items():
         if names:
             lines.append(f"{title}: "
-                         + ", ".join(name if name.isprintable() else shown(name) for name in names))
+                         + ", ".join(name if name.isprintable() else json_excerpt(name)
+                                     for name in names))
     return lines
 
 

@@ -95,10 +95,10 @@ def console() -> Console:
     return Console(markup=False, emoji=False, width=None if told else PIPED)
 
 
-def counted(count: float, name: str) -> str:
+def count_phrase(count: float, name: str) -> str:
     """A number of things in words.
 
-    >>> counted(1, "group"), counted(2, "group")
+    >>> count_phrase(1, "group"), count_phrase(2, "group")
     ('1 group', '2 groups')
     """
     return f"{count:,} {name}{'s' * (count != 1)}"

@@ -11,7 +11,7 @@ from typing import Any, get_args
 from rich.table import Table
 
 from calc.answer.simulated import Lengths, System, saturation, system_of
-from calc.answer.users import SHARES, Asked, cycle, seen_by_users, workload_of
+from calc.answer.users import SHARES, UserLoad, cycle, seen_by_users, workload_of
 from calc.commands.lengths import add_lengths, lengths_of, listed
 from calc.commands.printing import OK, console, deployed_line, print_json
 from calc.serving.arrivals import Prefixes, in_prefix_cache, poisson
@@ -81,8 +81,8 @@ def run(args: argparse.Namespace) -> int:
     system = _system(scenario, lengths, args, arguments)
     prefixes = _prefixes(scenario, system, arguments)
     objective = Objective(ttft=arguments["ttft"] - system.overhead, tpot=arguments["tpot"])
-    asked = Asked(arguments["users"], arguments["think_time"], arguments["rate"],
-                  together=args.begin == "together")
+    asked = UserLoad(arguments["users"], arguments["think_time"], arguments["rate"],
+                     together=args.begin == "together")
     if arguments["ramp"] is None and asked.users is not None:
         arguments["ramp"] = 0.0 if asked.together else cycle(scenario, asked)
     try:
@@ -207,7 +207,7 @@ def _plain(text: str) -> bool:
     return True
 
 
-def _run(system: System, asked: Asked, given: Mapping[str, Any],
+def _run(system: System, asked: UserLoad, given: Mapping[str, Any],
          prefixes: Prefixes | None) -> Run:
     """The run that was asked for; of a duration, with the requests that arrive in it."""
     def serve(count: int) -> Run:

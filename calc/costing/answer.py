@@ -29,7 +29,7 @@ from calc.costing.rates import card_hour, converted
 from calc.costing.tokens import MILLION, energy_per_token, token_costs, user_month
 from calc.costing.ways import api_request, crossover_utilisation
 from calc.uncertainty.amount import Amount
-from calc.uncertainty.propagate import spread
+from calc.uncertainty.propagate import propagate_uncertainty
 from catalogue import Scenario
 from catalogue.planning.prices import Prices, Sold
 from catalogue.reading.units import HOUR, YEAR
@@ -45,7 +45,7 @@ UNITS = {"cards_power": "W", "site_power": "W", "energy_per_token": "J/token",
 
 
 @dataclass(frozen=True)
-class Asked:
+class CostOptions:
     """What is asked of a deployment's cost, besides the deployment.
 
     Attributes:
@@ -85,7 +85,7 @@ class Cost:
 
 
 def cost(scenario: Scenario, quantities: Mapping[str, Any], throughput: Amount, prices: Prices,
-         asked: Asked) -> Cost:
+         asked: CostOptions) -> Cost:
     """Cost, energy and return of a deployment.
 
     Args:
@@ -108,7 +108,7 @@ def cost(scenario: Scenario, quantities: Mapping[str, Any], throughput: Amount, 
         return _amounts(scenario, inputs, quantities, prices, q, asked)
 
     money = dict.fromkeys((*TOKENS, *OWNED, *RETURNS), currency)
-    amounts = spread(computed, uncertain, money | UNITS)
+    amounts = propagate_uncertainty(computed, uncertain, money | UNITS)
     if "payback" in amounts:
         amounts["payback"] = _inverse(amounts["payback"])
     central = {name: one.value if isinstance(one, Amount) else one
@@ -137,7 +137,7 @@ def price_of_request(inputs: Mapping[str, Any], sold: Sold, prices: Prices, curr
                              inputs["output_tokens"], inputs["prefix_hit_share"], found))
 
 
-def crossovers(scenario: Scenario, found: Cost, asked: Asked, service: Prices, prices: Prices
+def crossovers(scenario: Scenario, found: Cost, asked: CostOptions, service: Prices, prices: Prices
                ) -> dict[str, Amount]:
     """Utilisation beyond which a deployment is cheaper than each price list of a service [1].
 
@@ -169,7 +169,8 @@ def _inverse(per_year: Amount) -> Amount:
                   central=years(per_year.central))
 
 
-def _uncertain(scenario: Scenario, prices: Prices, asked: Asked, currency: str, throughput: Amount,
+def _uncertain(scenario: Scenario, prices: Prices, asked: CostOptions, currency: str,
+               throughput: Amount,
                hour: Amount | None, server: Amount | None) -> dict[str, Amount | Any]:
     """Everything that money and energy rest on, by name; what nobody says is absent."""
     found: dict[str, Amount | Any] = {"rate": throughput, "utilisation": asked.utilisation}
@@ -202,7 +203,7 @@ def _uncertain(scenario: Scenario, prices: Prices, asked: Asked, currency: str, 
 
 
 def _powers(scenario: Scenario, inputs: Mapping[str, Any], quantities: Mapping[str, Any],
-            prices: Prices, q: Mapping[str, Any], asked: Asked) -> dict[str, Any]:
+            prices: Prices, q: Mapping[str, Any], asked: CostOptions) -> dict[str, Any]:
     """Power of cards and site, busy and without requests [W]."""
     count = own_cards(inputs)
     busy = cards_power(inputs, quantities, q["rate"], q, q["full"])
@@ -225,7 +226,7 @@ def _owned(inputs: Mapping[str, Any], q: Mapping[str, Any], power: Mapping[str, 
 
 
 def _amounts(scenario: Scenario, inputs: Mapping[str, Any], quantities: Mapping[str, Any],
-             prices: Prices, q: Mapping[str, Any], asked: Asked) -> dict[str, Any]:
+             prices: Prices, q: Mapping[str, Any], asked: CostOptions) -> dict[str, Any]:
     """Every amount that can be said, at one point of the uncertain inputs."""
     found: dict[str, Any] = {}
     requests = q["rate"] / inputs["output_tokens"]

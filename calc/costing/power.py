@@ -136,15 +136,15 @@ def cards_power(inputs: Mapping[str, Number], quantities: Mapping[str, Number],
                     output_throughput / inputs["output_tokens"] * quantities["prompt_chunks"])
     decode = step_energy(shares, full, busy_times(inputs, quantities, "decode"))
     prefill = step_energy(shares, full, busy_times(inputs, quantities, "prefill"))
-    return drawn(count, inputs["tensor_parallel"], full, shares["awake"],
-                 steps * (1 + drafts), decode, chunks, prefill)
+    return average_power(count, inputs["tensor_parallel"], full, shares["awake"],
+                         steps * (1 + drafts), decode, chunks, prefill)
 
 
-def drawn(count: Number, ranks: Number, full: Number, awake: Number, steps: Number, decode: Number,
-          chunks: Number, prefill: Number) -> Number:
+def average_power(count: Number, ranks: Number, full: Number, awake: Number, steps: Number,
+                  decode: Number, chunks: Number, prefill: Number) -> Number:
     """Power of cards that are awake and make so many steps and chunks a second [W].
 
-    >>> float(drawn(8, 1, 1000.0, 0.25, 400.0, 5.0, 0.0, 0.0))
+    >>> float(average_power(8, 1, 1000.0, 0.25, 400.0, 5.0, 0.0, 0.0))
     4000.0
 
     Args:

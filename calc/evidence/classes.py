@@ -71,10 +71,10 @@ class Sized(Protocol):
 
     @property
     def down(self) -> float:
-        """Downwards."""
+        """Deviation below the prediction [1]."""
     @property
     def up(self) -> float:
-        """Upwards."""
+        """Deviation above the prediction [1]."""
 
 
 @dataclass(frozen=True)
@@ -197,8 +197,8 @@ def of_maker(name: str) -> str:
     return "/".join(name.split("/")[:2])
 
 
-def taken(classes: Mapping[str, Mapping[Any, Sized]], name: str, metric: str,
-          ) -> tuple[str, str, Sides] | None:
+def applied_error(classes: Mapping[str, Mapping[Any, Sized]], name: str, metric: str,
+                  ) -> tuple[str, str, Sides] | None:
     """What a deployment of a class gets: of which class, of which quantity, and how much.
 
     A class that does not know its engine is as much wider as engines of it differ: by their
@@ -344,7 +344,7 @@ def _measured_as(scenario: Scenario) -> str:
 def _of_class(name: str, quantity: str) -> Own | None:
     """The own error of a quantity of deployments of a class; None if it has none."""
     classes = discrepancy().classes
-    known = taken(classes, name, quantity)
+    known = applied_error(classes, name, quantity)
     if known is None:
         return None
     at, metric, sides = known
@@ -363,10 +363,10 @@ def deviations(scenario: Scenario, requests: Any = None, load: Load | None = Non
     return {name: own.parts for name, own in own_errors(scenario, requests, load).items()}
 
 
-def named(name: str) -> tuple[str, str]:
+def class_label(name: str) -> tuple[str, str]:
     """A class of an own error in English and in Chinese.
 
-    >>> named("concurrent/servers/NVIDIA/vllm")[0]
+    >>> class_label("concurrent/servers/NVIDIA/vllm")[0]
     'servers, NVIDIA, vLLM, fixed concurrency'
     """
     if name == ALL:

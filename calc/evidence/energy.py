@@ -16,7 +16,7 @@ from calc.costing.power import cards_power, full_power, powers_of, shares_of
 from calc.evidence.classes import own_errors
 from calc.uncertainty.amount import Amount
 from calc.uncertainty.interval import interval
-from calc.uncertainty.propagate import spread
+from calc.uncertainty.propagate import propagate_uncertainty
 from catalogue import Scenario, load, load_scenario, names
 
 KIND = "consumptions"  # a table bears the name of the deployment whose power it holds
@@ -25,7 +25,7 @@ COMPARED = ("output_throughput", "power", "energy_per_token")
 
 
 @dataclass(frozen=True)
-class Held:
+class PowerComparison:
     """Predictions of one table beside what was measured; arrays of shape (rows,), SI.
 
     Attributes:
@@ -93,10 +93,10 @@ def predicted(scenario: Scenario, concurrency: np.ndarray, output_tokens: np.nda
         return {"output_throughput": at["rate"], "power": power,
                 "energy_per_token": power / at["rate"]}
 
-    return spread(computed, uncertain)
+    return propagate_uncertainty(computed, uncertain)
 
 
-def held(table: str, bare: bool = False) -> Held:
+def power_comparison(table: str, bare: bool = False) -> PowerComparison:
     """A table of measured power, and what is predicted of its rows.
 
     Args:
@@ -107,11 +107,11 @@ def held(table: str, bare: bool = False) -> Held:
     columns = {name: np.array(measured.column(name)) for name in measured.columns}
     scenario = load_scenario(table)
     made = predicted(scenario, columns["concurrency"], columns["output_tokens"].round(), bare)
-    return Held(table, scenario.id, scenario.devices, columns["concurrency"],
-                {name: columns[name] for name in COMPARED}, made)
+    return PowerComparison(table, scenario.id, scenario.devices, columns["concurrency"],
+                           {name: columns[name] for name in COMPARED}, made)
 
 
-def summary(found: list[Held]) -> dict[str, dict[str, float]]:
+def summary(found: list[PowerComparison]) -> dict[str, dict[str, float]]:
     """Rows, errors as fractions and coverage over all tables, by name of ``COMPARED``."""
     result = {}
     for name in COMPARED:

@@ -26,12 +26,12 @@ from calc.evidence.classes import (
     LOADS,
     NORMAL_MIDDLE,
     STAND_IN,
+    applied_error,
     class_of,
     grown_without,
     growth_under,
     ladder,
     near,
-    taken,
     under,
 )
 from calc.evidence.nearness import widened
@@ -158,7 +158,7 @@ class OfClass(Mapping[str, Pooled]):
         return len(self.metrics)
 
 
-def seen(systems: Iterable[System]) -> list[System]:
+def non_blind_systems(systems: Iterable[System]) -> list[System]:
     """The systems of sources of which nothing was predicted blind."""
     tables = [(system, system.scenario.measured) for system in systems]
     blind = {table.source for _, table in tables if table is not None and table.blind}
@@ -173,7 +173,7 @@ def residuals(systems: Iterable[System]) -> list[Residuals]:
     Raises ValueError, one sentence, if a prediction is no positive number.
     """
     found = []
-    for system in seen(systems):
+    for system in non_blind_systems(systems):
         for metric in METRICS:
             for load, rows in by_load(system, metric):
                 told = uncalibrated(system, metric, {}, rows)
@@ -286,7 +286,7 @@ def left_out(found: list[Residuals], borrowed: float) -> dict[str, dict[str, dic
     for system, of in {each.system: each.of.partition("/")[2] for each in found}.items():
         others = Estimates([each for each in found if each.system != system], borrowed)
         for load in LOADS:
-            known = {metric: taken(others, under(load, of), metric) for metric in METRICS}
+            known = {metric: applied_error(others, under(load, of), metric) for metric in METRICS}
             sides.setdefault(system, {})[load] = {
                 metric: (round(got[2][0], DIGITS), round(got[2][1], DIGITS))
                 for metric, got in known.items() if got is not None}

@@ -180,7 +180,8 @@ def independent(share: float, gap: float) -> float:
     return share * (1 - other) + other * (1 - share)
 
 
-def told(share: float, problems: int, level: float = LEVEL, power: float = POWER) -> float:
+def detectable_gap(share: float, problems: int, level: float = LEVEL,
+                   power: float = POWER) -> float:
     """Smallest gap below a share that so many problems tell, unpaired [1]; the share if none.
 
     Args:

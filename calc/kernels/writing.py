@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from calc.kernels.fitting import Errors, Fitted
-from calc.kernels.missing import Change, Missed, Where, kept
+from calc.kernels.missing import Change, Missed, Where, within_bars
 from catalogue.entries.profiles import in_order
 
 # a law's parameter -> the mechanism that it is, and the unit that it is written in
@@ -170,7 +170,7 @@ def _measured(table: Table) -> Iterator[str]:
     regions = ",\n                   ".join(
         f"{least}: {_errors(errors)}" for least, errors in fit.regions.items())
     yield f"         regions: {{{regions}}},"
-    if fit.missed and not kept(*(round(error, ERROR_DIGITS) for error in (
+    if fit.missed and not within_bars(*(round(error, ERROR_DIGITS) for error in (
             fit.errors.median, fit.errors.most))):  # as they are written
         yield from _missed(fit.missed)
     parameters = ", ".join(_key(name, table.multiplied) for name in fit.values)

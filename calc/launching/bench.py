@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from calc.answer.two_pools import together
+from calc.answer.two_pools import combine_pools
 from calc.closed_form.benches import FEWEST, bench_count
 from calc.evidence.classes import deviations, own_errors
 from calc.evidence.protocols import uncalibrated
 from calc.evidence.systems import System
 from calc.launching.scripts import MADE, MODEL, ROUTER_PORT, Pool, routed
-from calc.launching.settings import ASCEND, Release, Setting, Variable, beside, comment
+from calc.launching.settings import ASCEND, Release, Setting, Variable, comment, nearest_releases
 from calc.launching.watching.predictions import Predicted, predicted
 from calc.uncertainty.amount import Amount
 from catalogue import Scenario
@@ -164,7 +164,7 @@ def _of_pools(pools: Sequence[Pool], of: Sequence[Predicted], run: Bench) -> dic
     workload = decode.file.workload
     asked = workload.model_copy(update={"concurrency": _like(workload.concurrency,
                                                              run.concurrency)})
-    loop = together(prefill, _with(decode, asked)).loop
+    loop = combine_pools(prefill, _with(decode, asked)).loop
     bound = of[0].requests if loop.rate >= of[0].requests.low else of[1].requests
     return {"ttft": _around(loop.ttft, of[0].ttft), "tpot": _around(loop.tpot, of[1].tpot),
             "output_throughput": _around(loop.rate * run.output_tokens, bound, "token/s")}
@@ -192,7 +192,8 @@ def tool_of(release: Release) -> Release:
     """The engine's own client, of the same release."""
     name = "sglang-bench" if release.name == "sglang" else "vllm-bench"
     tool = catalogue_of(name)
-    versions = beside(tool, release.version) if release.name == ASCEND else (release.version,)
+    versions = nearest_releases(tool,
+                                release.version) if release.name == ASCEND else (release.version,)
     return Release(name, versions[-1], tuple((tool, each) for each in versions))
 
 

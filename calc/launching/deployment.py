@@ -25,7 +25,7 @@ from calc.launching.scripts import (
     routed,
     router_files,
 )
-from calc.launching.settings import Release, comment, given, release_of
+from calc.launching.settings import Release, comment, extra_settings, release_of
 from calc.launching.watching import monitoring
 from calc.launching.watching.monitoring import Watched, watched
 from calc.launching.watching.predictions import predicted, runs
@@ -66,7 +66,7 @@ class Deployment:
 
     @functools.cached_property
     def runs(self) -> tuple[bench.Bench, ...]:
-        """Of the bench."""
+        """Runs of the benchmark."""
         return tuple(bench.plan(self.pools, [each.predicted for each in self.watched]))
 
     @functools.cached_property
@@ -145,7 +145,7 @@ def _pools(named: Mapping[str, Scenario], releases: Mapping[str, Release], hosts
         own = left[:count] if hosts else [f"{name}-{node}" for node in range(count)]
         left = left[count:]
         found.append(pool_of(name, scenario, release, own, most[name],
-                             given(release, *added), lie if len(lie) > 1 else None))
+                             extra_settings(release, *added), lie if len(lie) > 1 else None))
     if left:
         raise ParamsError(f"--hosts: {len(hosts)} names, expected "
                           f"{len(hosts) - len(left)}, one per node.")

@@ -176,10 +176,11 @@ def release_of(name: str, version: str) -> Release:
     if name != ASCEND:
         return Release(name, own, ((engine, own),))
     host = catalogue_of("vllm")
-    return Release(name, own, ((engine, own), *((host, each) for each in beside(host, own))))
+    return Release(name, own,
+                   ((engine, own), *((host, each) for each in nearest_releases(host, own))))
 
 
-def beside(engine: Engine, version: str) -> tuple[str, ...]:
+def nearest_releases(engine: Engine, version: str) -> tuple[str, ...]:
     """The pinned release with the same two first numbers, else those before and after it."""
     numbers = in_order(version)[:2]
     same = [each for each in engine.versions if in_order(each)[:2] == numbers]
@@ -205,8 +206,8 @@ def nearest(tool: str, date: str) -> Release:
     return Release(tool, chosen.version, ((engine, chosen.version),))
 
 
-def given(release: Release, flags: Iterable[str], variables: Iterable[str]
-          ) -> tuple[list[Setting], list[Setting]]:
+def extra_settings(release: Release, flags: Iterable[str], variables: Iterable[str]
+                   ) -> tuple[list[Setting], list[Setting]]:
     """Flags ``--name=value`` and variables ``NAME=value`` that the operator adds.
 
     Raises ParamsError, one sentence, for what the release does not take.

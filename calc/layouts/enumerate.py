@@ -42,7 +42,7 @@ class Sizes:
     context: Sequence[int] | None = (1,)
 
 
-def every(counts: Sequence[int], sizes: Sizes) -> tuple[Rows, int]:
+def enumerate_layouts(counts: Sequence[int], sizes: Sizes) -> tuple[Rows, int]:
     """Layouts of so many cards, whether they divide the model or not, and how many more there are
     with more stages than are tried.
 
@@ -83,14 +83,14 @@ def at(rows: Mapping[str, np.ndarray], which: np.ndarray | slice) -> Rows:
     return {name: column[which] for name, column in rows.items()}
 
 
-def each(rows: Mapping[str, np.ndarray]) -> Iterator[dict[str, int]]:
+def iter_rows(rows: Mapping[str, np.ndarray]) -> Iterator[dict[str, int]]:
     """Layouts one after the other, by name."""
     names = list(rows)
     for values in zip(*(rows[name].tolist() for name in names), strict=True):
         yield dict(zip(names, values, strict=True))
 
 
-def placed(node: Node, rows: Mapping[str, Number]) -> tuple[Number, Number, Number, Number]:
+def placement(node: Node, rows: Mapping[str, Number]) -> tuple[Number, Number, Number, Number]:
     """How layouts lie on servers, on which their inputs depend besides their numbers.
 
     Args:

@@ -171,7 +171,7 @@ def admitted(subject: Subject, rows: Mapping[str, np.ndarray],
     return Judge().kinds(subject, rows, asked=asked) < 0
 
 
-def counted(kinds: np.ndarray) -> Counter[str]:
+def rejection_counts(kinds: np.ndarray) -> Counter[str]:
     """How many layouts are not loaded, by why.
 
     Args:
@@ -182,5 +182,16 @@ def counted(kinds: np.ndarray) -> Counter[str]:
                     if number})
 
 
-__all__ = ["HEADROOM", "KINDS", "LAID_OUT", "MEMORY", "Judge", "Reason", "admitted", "counted",
-           "has_room", "not_loaded", "reasons"]
+__all__ = [
+    "HEADROOM",
+    "KINDS",
+    "LAID_OUT",
+    "MEMORY",
+    "Judge",
+    "Reason",
+    "admitted",
+    "has_room",
+    "not_loaded",
+    "reasons",
+    "rejection_counts",
+]

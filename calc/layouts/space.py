@@ -17,9 +17,9 @@ from calc.costing.rates import stated
 from calc.layouts.change import changed
 from calc.layouts.choice import UTILIZATION, Choice, scenario
 from calc.layouts.enumerate import AXES as LAYOUT
-from calc.layouts.enumerate import Sizes, at, card_counts, every, placed
+from calc.layouts.enumerate import Sizes, at, card_counts, enumerate_layouts, placement
 from calc.layouts.feasible import KINDS as WHY
-from calc.layouts.feasible import Judge, counted
+from calc.layouts.feasible import Judge, rejection_counts
 from catalogue import (
     ParamsError,
     Scenario,
@@ -86,7 +86,7 @@ class Space:
 
     @cached_property
     def model(self) -> Model:
-        """The model."""
+        """The goal's model."""
         return load_model(self.goal.model)
 
     @cached_property
@@ -190,7 +190,7 @@ class Space:
     def left_out(self, base: Base) -> Counter[str]:
         """Layouts of a base that are not tried, by why, and those with which no draft is."""
         kinds = self._kinds(base)
-        found = counted(kinds)
+        found = rejection_counts(kinds)
         found["pipeline"] += self._whole(base)[1]
         if any(self.drafts()):
             of_loaded = at(self.layouts(base), kinds < 0)
@@ -238,7 +238,8 @@ class Space:
         if key not in self._layouts:
             space, cards = self.goal.space, self.goal.cards
             per_node = int(load_node(base.node).devices_per_node.value)
-            self._layouts[key] = every(card_counts(cards.fewest, key[1], per_node), Sizes(
+            self._layouts[key] = enumerate_layouts(card_counts(cards.fewest, key[1], per_node),
+                                                   Sizes(
                 space.tensor, space.pipeline, space.data, space.expert, self.slices(),
                 lambda ranks: _spares(self.goal, self.shapes, ranks), space.decode_context))
         return self._layouts[key]
@@ -307,7 +308,7 @@ class Space:
 
         Raises ParamsError for an offer that cannot be deployed at all.
         """
-        choice = replace(chosen(base, cells, 0, 1), pool=pool)
+        choice = replace(choice_at(base, cells, 0, 1), pool=pool)
         if self.resolve:
             return self.resolve(choice)
         if base.engine or pool:  # what an engine does may depend on more than the layout
@@ -324,7 +325,7 @@ class Space:
         return changed(self._files[base], moved | whole)
 
 
-def chosen(base: Base, cells: Cells, row: int, concurrency: int) -> Choice:
+def choice_at(base: Base, cells: Cells, row: int, concurrency: int) -> Choice:
     """One deployment out of cells.
 
     Args:
@@ -340,7 +341,7 @@ def chosen(base: Base, cells: Cells, row: int, concurrency: int) -> Choice:
 
 def _kinds(node: Node, cells: Cells) -> tuple[np.ndarray, ...]:
     """Of which kind each cell is, part by part of ``KINDS``."""
-    return (*placed(node, cells), cells["spares"] > 0, cells["drafts"] > 0, cells["slices"] > 1)
+    return (*placement(node, cells), cells["spares"] > 0, cells["drafts"] > 0, cells["slices"] > 1)
 
 
 def node_of(offer: Offer, device: Device) -> Node:

@@ -230,7 +230,7 @@ def _have_slopes(names: Iterable[str]) -> None:
 
 
 @dataclass(frozen=True)
-class Spread:
+class JointRange:
     """A range of inputs that move together: it holds 80% of their prior, their value is its median.
 
     Attributes:
@@ -243,13 +243,13 @@ class Spread:
     high: Number
 
     @classmethod
-    def of(cls, knobs: Iterable[Knob]) -> tuple[Spread, ...]:
+    def of(cls, knobs: Iterable[Knob]) -> tuple[JointRange, ...]:
         """The ranges of a deployment's mechanisms, without those of a single point."""
         return tuple(cls(knob.symbols, float(knob.value.low), float(knob.value.high))
                      for knob in knobs if knob.value.low < knob.value.high)
 
 
-def interval_sweep(inputs: Columns, spreads: Sequence[Spread], attention: str,
+def interval_sweep(inputs: Columns, spreads: Sequence[JointRange], attention: str,
                    names: Iterable[str] = (FAST,), own: Mapping[str, Sides] | None = None,
                    *, threads: int = 2) -> dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """80% intervals of many deployments, in closed form, from slopes at the middles of all ranges.
@@ -258,7 +258,7 @@ def interval_sweep(inputs: Columns, spreads: Sequence[Spread], attention: str,
     >>> scenario = catalogue.load_scenario("s2-910b1-awq")
     >>> inputs = scenario.inputs() | {"concurrency": np.array([1, 32])}
     >>> low, value, high = interval_sweep(
-    ...     inputs, Spread.of(scenario.knobs()), "mla")["decode_tpot"]
+    ...     inputs, JointRange.of(scenario.knobs()), "mla")["decode_tpot"]
     >>> bool((low < value).all() and (value < high).all())
     True
 

@@ -125,14 +125,14 @@ def there_and_back(q: Any, g: Group, tokens: Number, widths: tuple[Number, Numbe
 
 
 @dataclass(frozen=True)
-class Spread:
+class TokenFanout:
     """On how many nodes and ranks of its expert-parallel group a token is wanted [1]."""
 
     wanted_nodes: Number
     wanted_ranks: Number
 
 
-def spread(q: Any) -> Spread:
+def token_fanout(q: Any) -> TokenFanout:
     """On how many nodes and ranks of the expert-parallel group a token is wanted [1].
 
     Args:
@@ -144,11 +144,11 @@ def spread(q: Any) -> Spread:
 
 
 @once
-def _spread(q: Any, g: Group) -> Spread:
-    return Spread(wanted(q, g.across), wanted(q, g.ranks))
+def _spread(q: Any, g: Group) -> TokenFanout:
+    return TokenFanout(expected_places(q, g.across), expected_places(q, g.ranks))
 
 
-def wanted(q: Any, places: Number) -> Number:
+def expected_places(q: Any, places: Number) -> Number:
     """On how many of so many nodes, or ranks, a token is wanted [1].
 
     Of the router's groups of experts some are picked, all equally often, and a token's experts

@@ -58,7 +58,7 @@ POWER_NAMES = (*(f"{phase}_{name}" for phase in ("decode", "prefill") for name i
 
 
 @dataclass(frozen=True)
-class Tried:
+class CandidateCells:
     """The cells of a base, of one kind or several: their inputs, and how they are tried.
 
     Attributes:
@@ -340,8 +340,9 @@ def best_of_runs(columns: Cells, name: str, sign: int) -> np.ndarray:
     return least_of_each(np.cumsum(moved), -sign * columns[name])
 
 
-def together(space: Space, base: Base, demand: Demand, pool: str | None = None, threads: int = 1
-             ) -> tuple[Tried, Scenario, Cells] | None:
+def candidate_cells(space: Space, base: Base, demand: Demand, pool: str | None = None,
+                    threads: int = 1
+                    ) -> tuple[CandidateCells, Scenario, Cells] | None:
     """All cells of a base: how they are tried, one of them, and their settings; None of none.
 
     Args:
@@ -362,7 +363,7 @@ def together(space: Space, base: Base, demand: Demand, pool: str | None = None, 
     cells["kind"] = np.repeat(np.arange(len(kinds)), counts)
     decoding = [cells[name] for name in ("kind", *AXES) if name not in OF_MEMORY]
     steps = distinct(decoding)[1]
-    return (Tried(inputs, first.model.attention, demand, threads), first, cells | {
+    return (CandidateCells(inputs, first.model.attention, demand, threads), first, cells | {
         "steps": steps, "waves": distinct([steps, cells["chunk"]])[1]})
 
 

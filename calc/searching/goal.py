@@ -14,9 +14,9 @@ from calc.costing.rates import card_hour, converted, prices_of
 from calc.costing.tokens import MILLION
 from calc.layouts.choice import Choice, Row, scenario
 from calc.layouts.feasible import MEMORY
-from calc.layouts.space import Space, chosen
+from calc.layouts.space import Space, choice_at
 from calc.physics.breakdown import bottleneck
-from calc.searching.candidates import at, together
+from calc.searching.candidates import at, candidate_cells
 from calc.uncertainty.amount import Amount
 from catalogue import ParamsError, Scenario
 from catalogue.planning.goals import MEAN, OBJECTIVES, USUAL_OBJECTIVES, Goal, percentile
@@ -59,7 +59,7 @@ def least_pace(space: Space, users: int, enough: float = 0.0) -> Least | None:
     """
     least = None
     for base in space.bases():
-        if not (joined := together(space, base, space.goal.demand)):
+        if not (joined := candidate_cells(space, base, space.goal.demand)):
             continue
         tried, _, cells = joined
         cells = at(cells, np.flatnonzero((cells["chunk"] == cells["chunk"].min()) & (
@@ -71,7 +71,7 @@ def least_pace(space: Space, users: int, enough: float = 0.0) -> Least | None:
         paces = tried.pace(cells)
         row = int(paces.argmin())
         if least is None or paces[row] < least.pace:
-            choice = chosen(base, cells, row, users)
+            choice = choice_at(base, cells, row, users)
             least = Least(float(paces[row]), choice, scenario(space.goal, choice))
         if least.pace <= enough:
             return least

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from calc.answer.simulated import system_of
-from calc.answer.users import Asked, users_see
+from calc.answer.users import UserLoad, users_see
 from calc.layouts.choice import Row, scenario
 from catalogue.planning.goals import MEAN, Goal, percentile
 
@@ -51,9 +51,9 @@ def simulated(goal: Goal, row: Row) -> Simulated | None:
     if not limits:
         return None
     users, together = demand.users or row.choice.concurrency, demand.arrivals == "burst"
-    asked = (Asked(rate=demand.arrival_rate) if demand.arrival_rate is not None else
-             Asked(users, together=True, requests=users) if together else
-             Asked(users, demand.think_time or 0.0))
+    asked = (UserLoad(rate=demand.arrival_rate) if demand.arrival_rate is not None else
+             UserLoad(users, together=True, requests=users) if together else
+             UserLoad(users, demand.think_time or 0.0))
     wanted = {name: [None if at == MEAN else percentile(at) for at in stated]
               for name, stated in limits.items()}
     deployed = scenario(goal, row.choice)

@@ -20,11 +20,11 @@ import numpy as np
 from calc.answer.two_pools import balanced
 from calc.closed_form.planning import transfer_time
 from calc.layouts.choice import Row
-from calc.layouts.space import AXES, Base, Cells, Space, chosen
+from calc.layouts.space import AXES, Base, Cells, Space, choice_at
 from calc.many.fronts import Front
 from calc.physics.arrays import Inputs, Number
 from calc.physics.memory import cache
-from calc.searching.candidates import Tried, at, filled, together
+from calc.searching.candidates import CandidateCells, at, candidate_cells, filled
 from calc.searching.goal import Wishes
 from catalogue import Scenario, load_precision
 from catalogue.planning.goals import Demand
@@ -67,7 +67,7 @@ class Pairs:
         for pool in ("prefill", "decode"):
             cells = {name: columns[f"{pool} {name}"] for name in AXES}
             base = self.bases[int(columns[f"{pool} base"][number])]
-            pools.append(replace(chosen(base, cells, number, int(
+            pools.append(replace(choice_at(base, cells, number, int(
                 columns[f"{pool} concurrency"][number])), pool=pool))
         rates = {name: float(columns[f"{name} rate"][number])
                  for name in ("prefill", "decode", "transfer")}
@@ -115,7 +115,7 @@ def pools(space: Space, asked: Wishes, keep: Callable[[Base, Cells], np.ndarray]
                 "decode": Front(THEN | drawing, ties=False)}
         counts = dict.fromkeys(kept, 0)
         for pool, best in kept.items():
-            if not (joined := together(each, base, asked.goal.demand, pool, threads)):
+            if not (joined := candidate_cells(each, base, asked.goal.demand, pool, threads)):
                 continue
             tried, deployed, cells = joined
             if keep is not None:
@@ -184,7 +184,7 @@ def _able(pools: Cells, asked: Wishes) -> Cells:
     return {name: column[keep] for name, column in pools.items()} if keep.any() else {}
 
 
-def _pool(pool: str, tried: Tried, asked: Wishes, cells: Cells, deployed: Scenario
+def _pool(pool: str, tried: CandidateCells, asked: Wishes, cells: Cells, deployed: Scenario
           ) -> Iterator[Cells]:
     """What pools come to: columns of ``FIRST`` or ``THEN``, and settings."""
     if not len(cells["data"]):
@@ -206,7 +206,7 @@ def _pool(pool: str, tried: Tried, asked: Wishes, cells: Cells, deployed: Scenar
             yield _columns(pool, tried, asked, part, deployed)
 
 
-def _decoding(tried: Tried, asked: Wishes, cells: Cells) -> Iterator[Cells]:
+def _decoding(tried: CandidateCells, asked: Wishes, cells: Cells) -> Iterator[Cells]:
     """Decode pools with every number of requests that they hold, of those that are asked for."""
     users = asked.goal.demand.users
     most = tried.holds(cells)
@@ -217,7 +217,8 @@ def _decoding(tried: Tried, asked: Wishes, cells: Cells) -> Iterator[Cells]:
         yield part
 
 
-def _columns(pool: str, tried: Tried, asked: Wishes, part: Cells, deployed: Scenario) -> Cells:
+def _columns(pool: str, tried: CandidateCells, asked: Wishes, part: Cells,
+             deployed: Scenario) -> Cells:
     """Settings, rates and times of pools, shape (n,) each, and what they draw when busy [W]."""
     inputs, demand = tried.columns(part), asked.goal.demand
     found = rated(pool, inputs, tried.quantities(part, RATED), tried.attention, demand)

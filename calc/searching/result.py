@@ -12,7 +12,7 @@ from functools import cached_property, reduce
 from itertools import islice
 from typing import Any
 
-from calc.answer.two_pools import Pools, together
+from calc.answer.two_pools import Pools, combine_pools
 from calc.evidence.classes import near, stand_ins
 from calc.evidence.nearness import Nearness, both
 from calc.layouts.choice import Choice, Row, Start, changes, distance, scenario, unrun
@@ -22,18 +22,18 @@ from calc.searching.percentiles import Simulated, simulated
 from calc.searching.robust import (
     HOLDS,
     SURE,
-    Drawn,
+    SampledRow,
     Sure,
     apart,
-    drawn,
     firmest,
     keeps,
     near_best,
     ranked,
-    spread,
+    rows_with_margin,
+    sample_rows,
     surely,
 )
-from calc.searching.search import MISS, Found, search
+from calc.searching.search import MISS, SearchResult, search
 from calc.uncertainty.amount import Amount
 from catalogue import load_scenario
 from catalogue.kernels import Quality, published_precision, quality
@@ -62,7 +62,7 @@ class Answer:
         starts: which release starts a deployment, asked before it is told; None to ask none.
     """
 
-    found: Found
+    found: SearchResult
     told: int = field(default=MOST_TOLD)
     starts: Starts | None = field(default=None, repr=False)
     _refused: list[Row] = field(default_factory=list, repr=False)
@@ -83,12 +83,12 @@ class Answer:
         return self._sorted(found.rows(found.front) + (found.pairs.rows() if found.pairs else []))
 
     @cached_property
-    def ranking(self) -> list[list[Drawn]]:
+    def ranking(self) -> list[list[SampledRow]]:
         """Candidates by what they can stand for, each with those that cannot be told from it; where
         the first keeps no limits for sure, with those that are farther from a limit."""
         return self._ranking()
 
-    def _ranking(self) -> list[list[Drawn]]:
+    def _ranking(self) -> list[list[SampledRow]]:
         """The same without the kinds that were found which no release starts."""
         found, refused = self.found, {row.kind for row in self._refused}
         rows = [row for row in self.candidates if row.kind not in refused]
@@ -100,7 +100,7 @@ class Answer:
         known = {row.choices for row in rows}
         others = [row for row in self._farther
                   if row.choices not in known and row.kind not in refused]
-        return self._ranked(rows[:MOST_RANKED] + spread(found, others, MOST_RANKED))
+        return self._ranked(rows[:MOST_RANKED] + rows_with_margin(found, others, MOST_RANKED))
 
     @cached_property
     def _farther(self) -> list[Row]:
@@ -109,17 +109,17 @@ class Answer:
                        before=self.found)
         return self._sorted(found.rows(found.front) + (found.pairs.rows() if found.pairs else []))
 
-    def _ranked(self, rows: Sequence[Row]) -> list[list[Drawn]]:
-        return ranked(self.found, drawn(self.found, rows[:2 * MOST_RANKED]), MOST_SIMULATED)
+    def _ranked(self, rows: Sequence[Row]) -> list[list[SampledRow]]:
+        return ranked(self.found, sample_rows(self.found, rows[:2 * MOST_RANKED]), MOST_SIMULATED)
 
-    def _stands(self, each: Drawn, share: float = HOLDS) -> bool:
+    def _stands(self, each: SampledRow, share: float = HOLDS) -> bool:
         """Whether a deployment keeps its limits in a share of draws, and simulated."""
         def often() -> bool:
             return (self.keeps(each) or 0.0) >= share
         return often() and ((told := self.simulated(each.row)) is None or (told.keeps and often()))
 
     @cached_property
-    def front(self) -> list[list[Drawn]]:
+    def front(self) -> list[list[SampledRow]]:
         """Of the ranking what a release starts (or the next kind that it does) and keeps limits."""
         while True:
             groups, kind = self._leading()
@@ -127,9 +127,9 @@ class Answer:
                 return groups
             self._refused.append(kind)
 
-    def _leading(self) -> tuple[list[list[Drawn]], Row | None]:
+    def _leading(self) -> tuple[list[list[SampledRow]], Row | None]:
         """What is told of a ranking, up to the first that no release starts; and that."""
-        groups: list[list[Drawn]] = []
+        groups: list[list[SampledRow]] = []
         for group in self._ranking() if self._refused else self.ranking:
             leader = next((each for each in (self._plain(group[0]), group[0])
                            if self.offers(each.row)), None)
@@ -160,7 +160,7 @@ class Answer:
         """The first of some that a release starts; of none, the first."""
         return next((row for row in rows[:OF_EACH] if self.offers(row)), next(iter(rows), None))
 
-    def _plain(self, each: Drawn) -> Drawn:
+    def _plain(self, each: SampledRow) -> SampledRow:
         """A deployment without redundant experts and half-batches that win nothing to be told."""
         choice = each.row.choice
         if each.row.prefill is not None:
@@ -169,7 +169,7 @@ class Answer:
                         replace(choice, micro_batches=1)):
             if plainer == choice or (row := self.found.again(plainer)) is None:
                 continue
-            other, = drawn(self.found, [row])
+            other, = sample_rows(self.found, [row])
             if not apart(each, other, self.found.wishes.chosen) and (
                     (self.keeps(other) or 1.0) >= min(HOLDS, self.keeps(each) or 1.0)):
                 return other
@@ -199,7 +199,7 @@ class Answer:
 
     @cached_property
     def sure(self) -> Sure | None:
-        """Those that keep the limits in the share that is asked; None where none is."""
+        """Deployments that keep the limits in the share that is asked; None where none is."""
         share = self.found.wishes.goal.limits.sure
         return None if share is None else surely(self.found, share)
 
@@ -219,14 +219,14 @@ class Answer:
 
     def amounts(self, row: Row) -> dict[str, Amount]:
         """What is told of a deployment, by name: medians with their 80% intervals."""
-        return drawn(self.found, [row])[0].amounts
+        return sample_rows(self.found, [row])[0].amounts
 
-    def keeps(self, each: Drawn) -> float | None:
+    def keeps(self, each: SampledRow) -> float | None:
         """In which share of draws a deployment keeps all limits, simulated if it was [1]."""
         return keeps(self.found, each, self._simulated.get(each.row.choices))
 
     @cached_property
-    def first_sure(self) -> Drawn | None:
+    def first_sure(self) -> SampledRow | None:
         """The first told that keeps all limits in the share asked, or in nine of ten draws."""
         share = self.sure.share if self.sure else SURE
         likely = (each for group in self.front for each in group
@@ -237,7 +237,7 @@ class Answer:
     def loop(self, row: Row) -> Pools:
         """What a closed loop of users sees of two pools."""
         pools = (scenario(self.found.wishes.goal, choice) for choice in row.choices)
-        return together(*pools, users=row.quantities["users"])
+        return combine_pools(*pools, users=row.quantities["users"])
 
     @property
     def best(self) -> Row | None:
@@ -334,7 +334,7 @@ class Answer:
         """The first of some deployments by what they can stand for."""
         some = first = self._sorted(rows)[:OF_EACH]
         while some:
-            best = ranked(self.found, drawn(self.found, some), 1)[0][0].row
+            best = ranked(self.found, sample_rows(self.found, some), 1)[0][0].row
             if self.offers(best):
                 return best
             some = [row for row in some if row.kind != best.kind]
@@ -386,7 +386,7 @@ class Answer:
             "runs": [kernel and kernel.told for kernel in row.kernels(self.found.space.model)],
             **({"start": start.as_json()} if start else {})}
 
-    def _told(self, each: Drawn) -> dict[str, Any]:
+    def _told(self, each: SampledRow) -> dict[str, Any]:
         """A deployment with its intervals and how often it keeps its limits, as plain data."""
         loop = {} if each.row.prefill is None else {"pools": self.loop(each.row).as_json()}
         return self.beside(each.row) | loop | {

@@ -23,7 +23,7 @@ from calc.layouts.choice import Choice, Row, scenario
 from calc.searching.candidates import BURST, STEADY, as_asked
 from calc.searching.drawing.draws import OWN, draws_of
 from calc.searching.percentiles import Simulated
-from calc.searching.search import Found
+from calc.searching.search import SearchResult
 from calc.uncertainty.amount import Amount
 from catalogue.planning.goals import OBJECTIVES, UNITS, Goal
 from catalogue.reading.units import DIMENSIONLESS
@@ -44,7 +44,7 @@ _below = np.vectorize(NormalDist().cdf, otypes=[float])  # shares of a standard 
 
 
 @dataclass(frozen=True)
-class Drawn:
+class SampledRow:
     """A deployment under many draws of what is uncertain.
 
     Attributes:
@@ -105,8 +105,8 @@ class Sure:
     """
 
     share: float
-    front: list[Drawn]
-    surest: Drawn | None
+    front: list[SampledRow]
+    surest: SampledRow | None
     tried: int
     left: int
 
@@ -116,7 +116,7 @@ class Sure:
                 "left": self.left}
 
 
-def keeps(found: Found, each: Drawn, seen: Simulated | None = None) -> float | None:
+def keeps(found: SearchResult, each: SampledRow, seen: Simulated | None = None) -> float | None:
     """In which share of the draws a deployment keeps all limits [1]; None without limits.
 
     Args:
@@ -133,7 +133,7 @@ def keeps(found: Found, each: Drawn, seen: Simulated | None = None) -> float | N
     return float(np.mean(np.max(list(over.values()), axis=0) <= 0)) if over else None
 
 
-def surely(found: Found, share: float) -> Sure:
+def surely(found: SearchResult, share: float) -> Sure:
     """The front of those that keep all limits in a share of the draws.
 
     Candidates are the fronts of all offers and precisions in the goal's objectives and all that it
@@ -149,7 +149,7 @@ def surely(found: Found, share: float) -> Sure:
     wanted = found.wishes.chosen
     rows = sorted((row for kept in found.kept for row in found.rows(kept.front)), reverse=True,
                   key=lambda row: row.worth(found.wishes.objectives))
-    front: list[Drawn] = []
+    front: list[SampledRow] = []
     surest, most, tried, left = None, -1.0, 0, 0
     for row in rows:
         worth = np.array(row.worth(wanted))
@@ -158,7 +158,7 @@ def surely(found: Found, share: float) -> Sure:
         if tried == MOST_DRAWN:
             left += 1
             continue
-        each, = drawn(found, [row])
+        each, = sample_rows(found, [row])
         tried += 1
         often = keeps(found, each) or 0.0
         if often > most:
@@ -168,7 +168,7 @@ def surely(found: Found, share: float) -> Sure:
     return Sure(share, front, surest, tried, left)
 
 
-def drawn(found: Found, rows: Sequence[Row]) -> list[Drawn]:
+def sample_rows(found: SearchResult, rows: Sequence[Row]) -> list[SampledRow]:
     """Deployments under the same draws.
 
     What the same statement says of two deployments is drawn once, so is the formulas' own error of
@@ -186,7 +186,7 @@ def drawn(found: Found, rows: Sequence[Row]) -> list[Drawn]:
     for row in rows:
         far, near = ({name: made for name, made in each.items() if name in row.quantities}
                      for each in draws[row.choices])
-        result.append(Drawn(found.wishes.goal, row, far, near, _scatter(found, row)))
+        result.append(SampledRow(found.wishes.goal, row, far, near, _scatter(found, row)))
     return result
 
 
@@ -206,7 +206,7 @@ def _estimated(goal: Goal, row: Row) -> dict[str, Amount]:
     return found | {"throughput_per_card": replace(per_card, name="throughput_per_card")}
 
 
-def _scatter(found: Found, row: Row) -> dict[str, float]:
+def _scatter(found: SearchResult, row: Row) -> dict[str, float]:
     """Deviations of the logarithm of one deployment about its class, by name [1]."""
     own = own_errors(scenario(found.wishes.goal, row.choice))
     sizes = {name: own[of].within if of in own else 0.0 for name, of in OWN.items()}
@@ -214,7 +214,7 @@ def _scatter(found: Found, row: Row) -> dict[str, float]:
     return sizes | dict.fromkeys(("throughput_per_card", "cost", "energy"), rate)
 
 
-def near_best(found: Found, row: Row, best: Row | None) -> bool:
+def near_best(found: SearchResult, row: Row, best: Row | None) -> bool:
     """Whether a deployment is about as good in the first objective, at central values, as the best.
 
     Args:
@@ -227,7 +227,7 @@ def near_best(found: Found, row: Row, best: Row | None) -> bool:
     return own == most or abs(own - most) <= LITTLE * abs(most)
 
 
-def spread(found: Found, rows: Sequence[Row], most: int) -> list[Row]:
+def rows_with_margin(found: SearchResult, rows: Sequence[Row], most: int) -> list[Row]:
     """Of many deployments the best few with so much to spare of every limit, for several shares.
 
     Args:
@@ -245,7 +245,8 @@ def spread(found: Found, rows: Sequence[Row], most: int) -> list[Row]:
     return list(chosen.values())
 
 
-def ranked(found: Found, deployments: Sequence[Drawn], groups: int) -> list[list[Drawn]]:
+def ranked(found: SearchResult, deployments: Sequence[SampledRow],
+           groups: int) -> list[list[SampledRow]]:
     """Deployments in the order of what they can stand for, each with those like it after it.
 
     Of those that keep all limits in ``HOLDS`` of the draws (if none does, of those in which the
@@ -263,7 +264,7 @@ def ranked(found: Found, deployments: Sequence[Drawn], groups: int) -> list[list
     shares = {id(each): keeps(found, each) or 0.0 for each in left}
     if not found.wishes.limits:
         shares = dict.fromkeys(shares, 1.0)
-    result: list[list[Drawn]] = []
+    result: list[list[SampledRow]] = []
     while left and len(result) < groups:
         least = _least(shares[id(each)] for each in left)
         some = [each for each in left if shares[id(each)] >= least]
@@ -282,8 +283,8 @@ def ranked(found: Found, deployments: Sequence[Drawn], groups: int) -> list[list
     return result
 
 
-def firmest(groups: Sequence[list[Drawn]], often: Callable[[Drawn], float | None]
-            ) -> list[list[Drawn]]:
+def firmest(groups: Sequence[list[SampledRow]], often: Callable[[SampledRow], float | None]
+            ) -> list[list[SampledRow]]:
     """Groups in their order, but last those whose leader keeps the limits too seldom: a simulation
     may leave less to spare than the closed form by which they were ranked.
 
@@ -303,12 +304,12 @@ def _least(shares: Iterable[float]) -> float:
     return HOLDS if most >= HOLDS else HOLDS * most
 
 
-def _order(each: Drawn) -> tuple[str, ...]:
+def _order(each: SampledRow) -> tuple[str, ...]:
     """What tells any two deployments apart, the same in every run."""
     return tuple(repr(choice) for choice in each.row.choices)
 
 
-def apart(one: Drawn, other: Drawn, objectives: Mapping[str, int]) -> bool:
+def apart(one: SampledRow, other: SampledRow, objectives: Mapping[str, int]) -> bool:
     """Whether two deployments can be told from each other in some objective.
 
     Args:
@@ -319,7 +320,7 @@ def apart(one: Drawn, other: Drawn, objectives: Mapping[str, int]) -> bool:
         _told(one, other, name) for name in objectives)
 
 
-def _told(one: Drawn, other: Drawn, name: str) -> bool:
+def _told(one: SampledRow, other: SampledRow, name: str) -> bool:
     """Whether one is better than the other in ``SURE`` of the draws, were each measured itself.
 
     What both share is drawn once; what each has of its own scatters besides.

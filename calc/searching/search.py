@@ -17,22 +17,22 @@ from typing import Any
 import numpy as np
 
 from calc.layouts.choice import Choice, Row
-from calc.layouts.space import AXES, Base, Cells, Space, chosen
+from calc.layouts.space import AXES, Base, Cells, Space, choice_at
 from calc.many.fronts import Best, Front
 from calc.many.processes import mapped, quietly
 from calc.searching.candidates import (
     PACE,
     SLAB,
-    Tried,
+    CandidateCells,
     as_asked,
     at,
     best_layouts,
     best_of_runs,
+    candidate_cells,
     filled,
     least_of_each,
     of_each_kind,
     slabs,
-    together,
 )
 from calc.searching.goal import SHORT, TIMES, UNBOUNDED, Wishes, wishes
 from calc.searching.left_out import Funnel
@@ -50,7 +50,7 @@ MISS = "miss"
 
 
 @dataclass
-class Kept:
+class BaseResult:
     """What is kept of a base: its front, the best of its layouts, and how near it came.
 
     Attributes:
@@ -66,11 +66,11 @@ class Kept:
     short: Best
 
     @classmethod
-    def new(cls, objectives: Mapping[str, int]) -> Kept:
-        """Of nothing."""
+    def new(cls, objectives: Mapping[str, int]) -> BaseResult:
+        """A result before any layout is tried."""
         return cls(Front(objectives, ties=False), {}, Best(MISS, 1), Best(SHORT, 1))
 
-    def merge(self, other: Kept) -> None:
+    def merge(self, other: BaseResult) -> None:
         """Take in what is kept of other cells of the same base."""
         name, sign = next(iter(self.front.objectives.items()))
         self.front.merge(other.front)
@@ -81,7 +81,7 @@ class Kept:
 
 
 @dataclass
-class Found:
+class SearchResult:
     """What a search found.
 
     Attributes:
@@ -97,7 +97,7 @@ class Found:
 
     wishes: Wishes
     bases: list[Base]
-    kept: list[Kept]
+    kept: list[BaseResult]
     front: Front
     funnel: Funnel
     space: Space = field(repr=False)
@@ -119,7 +119,7 @@ class Found:
         number = next((number for number, base in enumerate(self.bases) if (
             base.device, base.node, base.engine, base.precision) == (
             choice.device, choice.node, choice.engine, choice.precision)), None)
-        if number is None or not (joined := together(
+        if number is None or not (joined := candidate_cells(
                 self.space, self.bases[number], self.wishes.goal.demand)):
             return None
         tried, first, cells = joined
@@ -128,7 +128,7 @@ class Found:
         cells["concurrency"] = np.full(len(cells["data"]), choice.concurrency)
         if not len(cells["data"]) or tried.fits(cells)[0] < 0:
             return None
-        kept = Kept.new(self.wishes.objectives)
+        kept = BaseResult.new(self.wishes.objectives)
         _Work(self.wishes, self.bases[number], number, tried, first, SLAB, Funnel(), kept
               )._judged(cells, as_asked(self.wishes.goal.demand, tried.served(cells)))
         return self.row(kept.front.rows, 0) if kept.front.rows else None
@@ -136,8 +136,8 @@ class Found:
     def row(self, columns: Mapping[str, np.ndarray], number: int) -> Row:
         """One of many rows."""
         cells = {name: columns[name] for name in AXES}
-        choice = chosen(self.bases[int(columns["base"][number])], cells, number,
-                        int(columns["concurrency"][number]))
+        choice = choice_at(self.bases[int(columns["base"][number])], cells, number,
+                           int(columns["concurrency"][number]))
         quantities = {name: float(columns[name][number]) for name in (
             *SEEN, *DERIVED, SHORT) if name in columns}
         over = {name: float(columns[f"over {name}"][number]) for name in self.wishes.limits
@@ -147,8 +147,8 @@ class Found:
 
 
 def search(goal: Goal, *, workers: int = 1, slab: int = SLAB, space: Space | None = None,
-           margins: bool = False, paired: bool = True, before: Found | None = None
-           ) -> Found:
+           margins: bool = False, paired: bool = True, before: SearchResult | None = None
+           ) -> SearchResult:
     """Try every deployment that a goal allows.
 
     >>> from catalogue import load
@@ -171,8 +171,8 @@ def search(goal: Goal, *, workers: int = 1, slab: int = SLAB, space: Space | Non
     space = space or Space(goal)
     asked = wishes(space, goal, margins)
     bases = space.bases() if "one" in goal.space.pools else []
-    kept = [Kept.new(asked.objectives) for _ in bases]
-    found = Found(asked, bases, kept, Front(asked.objectives, ties=False), Funnel(), space)
+    kept = [BaseResult.new(asked.objectives) for _ in bases]
+    found = SearchResult(asked, bases, kept, Front(asked.objectives, ties=False), Funnel(), space)
     for number, part, funnel in _done(space, asked, bases, workers, slab):
         kept[number].merge(part)
         found.funnel.merge(funnel)
@@ -187,7 +187,7 @@ def search(goal: Goal, *, workers: int = 1, slab: int = SLAB, space: Space | Non
     return found
 
 
-Part = tuple[int, Kept, Funnel]  # number of a base, what is kept of some of its cells, the rest
+Part = tuple[int, BaseResult, Funnel]  # number of a base, results of some of its cells, the rest
 
 
 def _done(space: Space, asked: Wishes, bases: list[Base], workers: int, slab: int
@@ -219,10 +219,10 @@ def _part(task: tuple[int, int, int]) -> Part:
     number, share, shares = task
     space, asked, bases, slab = _given
     base = bases[number]
-    kept, funnel = Kept.new(asked.objectives), Funnel()
+    kept, funnel = BaseResult.new(asked.objectives), Funnel()
     if share == 0:
         funnel.counts += space.left_out(base)
-    if joined := together(space, base, asked.goal.demand):
+    if joined := candidate_cells(space, base, asked.goal.demand):
         tried, first, cells = joined
         if shares > 1:
             cells = at(cells, np.flatnonzero(cells["kind"] % shares == share))
@@ -237,11 +237,11 @@ class _Work:
     asked: Wishes
     base: Base
     number: int
-    tried: Tried
+    tried: CandidateCells
     first: Scenario
     slab: int
     funnel: Funnel
-    kept: Kept
+    kept: BaseResult
 
     def run(self, cells: Cells) -> None:
         """Take all of them in."""

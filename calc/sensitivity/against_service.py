@@ -8,7 +8,7 @@ from calc.costing.answer import price_of_request
 from calc.sensitivity.breakeven import BreakEven, solve
 from calc.sensitivity.plans import Plan
 from calc.sensitivity.probability import DRAWS, LEAST, Doubt
-from calc.sensitivity.sampling import drawn, priors, scores_of
+from calc.sensitivity.sampling import priors, sample_quantity, scores_of
 from calc.uncertainty.amount import Amount
 from calc.uncertainty.interval import TAIL
 from catalogue import ParamsError
@@ -55,7 +55,7 @@ def utilisation(plan: Plan, hour: Amount, service: Prices) -> tuple[BreakEven, D
     found = solve(lambda used: np.log(central / used), LEAST_USED, 1.0)
     moved = priors([plan], REACHED)
     scores = scores_of(len(moved.names) + 1, DRAWS)
-    rates = drawn(plan, moved.knobs[0], moved.own[0], scores, REACHED)
+    rates = sample_quantity(plan, moved.knobs[0], moved.own[0], scores, REACHED)
     price = Knob("hour", Value(hour.value, hour.unit, "", hour.source, hour.kind, hour.low,
                                hour.high), ())
     at = even(rates, price.at(scores[:, -1]))

@@ -23,10 +23,10 @@ from calc.sensitivity.plans import CARD_HOURS, LESS, Limit, Plan, better
 from calc.sensitivity.sampling import (
     SEED,
     Priors,
-    drawn,
     moves_of,
     own_factor,
     priors,
+    sample_quantity,
     scores_of,
 )
 from calc.sensitivity.tornado import OWN
@@ -143,7 +143,7 @@ def between(first: Plan, second: Plan, name: str = CARD_HOURS, price: float = 1.
     found = priors([first, second], name)
     scores = _scores(len(found.names), draws)
     sign = 1.0 if better(name) == LESS else -1.0
-    losses = [sign * price * drawn(plan, knobs, own, scores, name) for plan, knobs, own
+    losses = [sign * price * sample_quantity(plan, knobs, own, scores, name) for plan, knobs, own
               in zip((first, second), found.knobs, found.own, strict=True)]
     return information(np.stack(losses, axis=1), scores, found.names, (first.label, second.label))
 
@@ -173,7 +173,7 @@ def to_buy(plan: Plan, demand: float, late: float, price: float = 1.0, draws: in
                           f"expected 1 to below {DEAREST:g}.")
     found = priors([plan], RATE)
     scores = _scores(len(found.names), draws)
-    yields = (drawn(plan, found.knobs[0], found.own[0], scores, of) if limit is None else
+    yields = (sample_quantity(plan, found.knobs[0], found.own[0], scores, of) if limit is None else
               _within(plan, found, scores, limit, of))
     met = ~np.isnan(yields)
     if met.sum() < met.size / 2:

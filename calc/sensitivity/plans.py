@@ -204,7 +204,7 @@ def unit_of(name: str) -> str:
     return DERIVED[name][0] if name in DERIVED else symbols()[name].unit
 
 
-def named(name: str) -> tuple[str, str]:
+def quantity_label(name: str) -> tuple[str, str]:
     """A quantity in English and in Chinese."""
     if name == CARD_HOURS:
         return say("card-hours-of-million-output")

@@ -9,7 +9,7 @@ import numpy as np
 
 from calc.sensitivity.paths import Path
 from calc.sensitivity.plans import LESS, Plan, better
-from calc.sensitivity.sampling import drawn, priors, scores_of
+from calc.sensitivity.sampling import priors, sample_quantity, scores_of
 from calc.uncertainty.interval import TAIL
 
 DRAWS, POINTS = 256, 129
@@ -56,7 +56,7 @@ def doubt(first: Plan, second: Plan, path: Path, name: str, margin: float = 0.0)
     points = (np.geomspace if path.low > 0 else np.linspace)(path.low, path.high, POINTS)
     points = np.unique(points.round()) if path.whole else points
     scores = scores_of(len(found.names), DRAWS)
-    one, other = (np.log(drawn(plan, knobs, own, scores, name, path.moves(plan, points)))
+    one, other = (np.log(sample_quantity(plan, knobs, own, scores, name, path.moves(plan, points)))
                   for plan, knobs, own in zip(plans, found.knobs, found.own, strict=True))
     gap = (one - other) * (1.0 if better(name) == LESS else -1.0) + np.log1p(-margin)
     ahead = gap < 0

@@ -70,8 +70,9 @@ def priors(plans: Sequence[Plan], name: str) -> Priors:
     return Priors(tuple(names), tuple(of_plans), tuple(own))
 
 
-def drawn(plan: Plan, columns: Sequence[tuple[int, Knob]], own: Sequence[tuple[int, Sides]],
-          scores: np.ndarray, name: str, along: Moves | None = None) -> np.ndarray:
+def sample_quantity(plan: Plan, columns: Sequence[tuple[int, Knob]],
+                    own: Sequence[tuple[int, Sides]],
+                    scores: np.ndarray, name: str, along: Moves | None = None) -> np.ndarray:
     """A quantity of a plan for so many draws, shape (draws,); along a path (draws, points).
 
     Args:
@@ -91,7 +92,7 @@ def drawn(plan: Plan, columns: Sequence[tuple[int, Knob]], own: Sequence[tuple[i
 
 
 def moves_of(columns: Sequence[tuple[int, Knob]], scores: np.ndarray) -> Moves:
-    """The inputs of a plan in every draw; arguments as of :func:`drawn`."""
+    """The inputs of a plan in every draw; arguments as of :func:`sample_quantity`."""
     moves: dict[str, Any] = {}
     for column, knob in columns:
         moves |= dict.fromkeys(knob.symbols, knob.at(scores[:, column]))
@@ -99,7 +100,7 @@ def moves_of(columns: Sequence[tuple[int, Knob]], scores: np.ndarray) -> Moves:
 
 
 def own_factor(own: Sequence[tuple[int, Sides]], scores: np.ndarray) -> np.ndarray:
-    """By what the formulas are off in every draw [1]; arguments as of :func:`drawn`."""
+    """By what the formulas are off in every draw [1]; arguments as of :func:`sample_quantity`."""
     factor = np.ones(len(scores))
     for column, (down, up) in own:
         score = scores[:, column]

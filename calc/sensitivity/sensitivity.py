@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from calc.sensitivity.plans import Plan
-from calc.sensitivity.sampling import drawn, priors, scored
+from calc.sensitivity.sampling import priors, sample_quantity, scored
 from catalogue import ParamsError
 
 SAMPLES, LEAST, MOST = 1024, 64, 1 << 16  # of the design; a power of two
@@ -95,7 +95,7 @@ def sensitivities(plan: Plan, name: str, sizes: Sequence[int]) -> list[Sensitivi
     problem = {"num_vars": len(found.names), "names": list(found.names),
                "bounds": [[0.0, 1.0]] * len(found.names)}
     shares = design.sample(problem, max(sizes), calc_second_order=False, seed=SEED)
-    values = drawn(plan, found.knobs[0], found.own[0], scored(shares), name)
+    values = sample_quantity(plan, found.knobs[0], found.own[0], scored(shares), name)
     each = len(found.names) + 2
     return [_analysed(problem, values[:samples * each], samples, f"{name} of '{plan.scenario.id}'")
             for samples in sizes]

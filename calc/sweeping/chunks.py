@@ -31,7 +31,7 @@ Left = dict[str, tuple[int, int]]
 
 
 @dataclass
-class Counted:
+class RowCounts:
     """Rows of a sweep that were computed, and those that were left out.
 
     Attributes:
@@ -47,7 +47,7 @@ class Counted:
         if len(rows):
             self._add(reason, len(rows), int(rows.min()))
 
-    def merge(self, other: Counted) -> Counted:
+    def merge(self, other: RowCounts) -> RowCounts:
         """Take in what was counted elsewhere. Returns itself."""
         self.rows += other.rows
         for reason, (count, first) in other.left.items():
@@ -69,7 +69,7 @@ def reducer(plan: Plan) -> Front | Best | None:
     return Best(name, plan.best, sign)
 
 
-def computed(plan: Plan, number: int) -> tuple[Rows, Counted]:
+def computed(plan: Plan, number: int) -> tuple[Rows, RowCounts]:
     """The rows of a chunk that are kept, with their numbers and quantities, and what was counted.
 
     Args:
@@ -78,7 +78,7 @@ def computed(plan: Plan, number: int) -> tuple[Rows, Counted]:
     """
     start = number * plan.chunk
     rows = np.arange(start, min(plan.count, start + plan.chunk))
-    counted = Counted(len(rows))
+    counted = RowCounts(len(rows))
     inner = plan.shape[plan.outer:]
     size = int(np.prod(inner, dtype=object))
     found = []
@@ -101,7 +101,7 @@ def computed(plan: Plan, number: int) -> tuple[Rows, Counted]:
 
 
 def _quantities(plan: Plan, choice: Choice, rows: np.ndarray, places: np.ndarray,
-                inner: tuple[int, ...], counted: Counted) -> Rows | None:
+                inner: tuple[int, ...], counted: RowCounts) -> Rows | None:
     """Row numbers and quantities of what fits, of one choice of entries; None if nothing does."""
     fixed, varying = choice.fixed or {}, choice.columns or {}
     at = np.unravel_index(places, inner) if inner else ()

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calc.many.fronts import Rows
-from calc.sweeping.chunks import ROW, Counted
+from calc.sweeping.chunks import ROW, RowCounts
 from calc.sweeping.plan import Plan
 from catalogue import ParamsError, units
 from catalogue.reading.files import write_whole
@@ -33,7 +33,7 @@ def name(plan: Plan, number: int) -> str:
     return f"part-{number:0{len(str(plan.chunks - 1))}}-{plan.key}{ENDING}"
 
 
-def encoded(plan: Plan, number: int, rows: Rows, counted: Counted) -> bytes:
+def encoded(plan: Plan, number: int, rows: Rows, counted: RowCounts) -> bytes:
     """A finished chunk as the bytes of its part: the values of the axes, then the quantities."""
     import pyarrow
     from pyarrow import parquet
@@ -120,7 +120,7 @@ class Folder:
                 "same command goes on from there.") from None
         self.finished.add(number)
 
-    def read(self, number: int) -> tuple[Rows, Counted]:
+    def read(self, number: int) -> tuple[Rows, RowCounts]:
         """The rows of a part, without the values of its axes, and what was counted.
 
         Where all rows are kept they stay in the part.
@@ -138,5 +138,5 @@ class Folder:
             raise ParamsError(f"{file}: cannot be read to its end; remove it to have it computed "
                               "again.") from None
         rows = {column: table[column].to_numpy() for column in names}
-        return rows, Counted(counted["rows"], {
+        return rows, RowCounts(counted["rows"], {
             reason: (count, first) for reason, (count, first) in counted["left"].items()})

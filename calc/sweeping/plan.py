@@ -121,7 +121,7 @@ class Plan:
 
     @property
     def count(self) -> int:
-        """Rows in all."""
+        """Number of rows [1]."""
         return int(np.prod(self.shape, dtype=object))
 
     @property

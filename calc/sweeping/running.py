@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from calc.many.fronts import Best, Front, Rows
-from calc.sweeping.chunks import ROW, Counted, reducer
+from calc.sweeping.chunks import ROW, RowCounts, reducer
 from calc.sweeping.definition import Sweep
 from calc.sweeping.parts import Folder
 from calc.sweeping.plan import Plan, planned
@@ -31,7 +31,7 @@ class Result:
 
     plan: Plan
     rows: Rows
-    counted: Counted
+    counted: RowCounts
     folder: Path | None = None
 
     def settings(self, place: int) -> dict[str, str]:
@@ -60,10 +60,10 @@ class _Tree:
     """Merges pairs of equal weight, so that each row is compared as often as the tree is deep."""
 
     plan: Plan
-    counted: Counted = field(default_factory=Counted)
+    counted: RowCounts = field(default_factory=RowCounts)
     branches: dict[int, Front | Best] = field(default_factory=dict)
 
-    def add(self, rows: Rows | None, counted: Counted) -> None:
+    def add(self, rows: Rows | None, counted: RowCounts) -> None:
         self.counted.merge(counted)
         branch = reducer(self.plan)
         if branch is None or not rows:
@@ -110,7 +110,7 @@ def swept(sweep: Sweep, folder: Path | None = None, workers: int | None = None,
     tree = _Tree(plan)
     done = 0
     for number in sorted(kept.finished) if kept else ():
-        rows, counted = kept.read(number) if kept else ({}, Counted())
+        rows, counted = kept.read(number) if kept else ({}, RowCounts())
         tree.add(rows, counted)
         done += 1
         progress(done, plan.chunks)

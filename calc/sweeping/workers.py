@@ -18,7 +18,7 @@ from typing import Any
 
 from calc.many.fronts import Rows
 from calc.many.processes import quietly
-from calc.sweeping.chunks import Counted, computed
+from calc.sweeping.chunks import RowCounts, computed
 from calc.sweeping.parts import encoded
 from calc.sweeping.plan import Plan, program
 from catalogue import ParamsError
@@ -29,7 +29,7 @@ ANSWER, JOINING = 10, 60  # seconds for a scheduler to answer, for a first worke
 ALONE = 2.0  # seconds that a sweep takes in this process before others are started for the rest
 LOOK = 1.0  # seconds between two looks at a silent scheduler
 
-Done = tuple[int, Rows | None, Counted, bytes | None]
+Done = tuple[int, Rows | None, RowCounts, bytes | None]
 
 
 def work(plan: Plan, number: int, parts: bool) -> Done:

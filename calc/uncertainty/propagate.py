@@ -16,8 +16,8 @@ ALONE = 3  # points of one input: its value and both ends
 Function = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 
 
-def spread(function: Function, inputs: Mapping[str, Amount | Any],
-           units: Mapping[str, str] | None = None) -> dict[str, Amount]:
+def propagate_uncertainty(function: Function, inputs: Mapping[str, Amount | Any],
+                          units: Mapping[str, str] | None = None) -> dict[str, Amount]:
     """What a function of uncertain inputs gives, with 80% intervals.
 
     Each input is moved alone to either end, and all of them together in some draws; the moves are
@@ -25,7 +25,7 @@ def spread(function: Function, inputs: Mapping[str, Amount | Any],
     (:func:`calc.uncertainty.interval.held_quantiles`): in logarithms where a result is positive
     throughout. What a single input moves has the points that this gives it.
 
-    >>> product = spread(lambda q: {"area": q["a"] * q["b"]},
+    >>> product = propagate_uncertainty(lambda q: {"area": q["a"] * q["b"]},
     ...                  {"a": Amount(2.0, 1.0, 4.0), "b": 3.0})["area"]
     >>> product.value, round(float(product.low), 6), round(float(product.high), 6)
     (6.0, 3.0, 12.0)

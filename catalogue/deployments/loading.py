@@ -14,7 +14,7 @@ from catalogue.deployments import family, layout
 from catalogue.deployments.admission.rules import LAID_OUT, cut_of, problems, subject_of
 from catalogue.deployments.documented import as_documented
 from catalogue.deployments.physics_inputs import peak_problem
-from catalogue.deployments.profiles import named, underlaid
+from catalogue.deployments.profiles import running_engine, underlaid
 from catalogue.deployments.scenario import Scenario
 from catalogue.entries.deployments import Documented, ScenarioFile
 from catalogue.entries.formulas import symbols
@@ -79,7 +79,7 @@ def _family(path: Path, device: str | Path | None = None) -> Family:
         single = load_scenario(path, device)
         return Family(single.id, single.title, single.file.note, single.file.section, (single,))
     whole = family.of_the_whole(file)
-    engine = named(whole)
+    engine = running_engine(whole)
     shared: ScenarioFile = library.load("scenarios", path,
                                         file=underlaid(whole, engine) if engine else whole)
     _check_claims(shared, lambda *at: whole.where(at))
@@ -212,7 +212,7 @@ def _resolved(path: Path, raw: YamlFile, overridden: dict[str, Override], whole:
         override = own.get(".".join(map(str, keys)))
         return override.origin if override else raw.where(keys)
 
-    engine = named(raw, own)
+    engine = running_engine(raw, own)
     file: ScenarioFile = library.load("scenarios", path, own,
                                       file=underlaid(raw, engine) if engine else raw)
 

@@ -223,7 +223,7 @@ def _workload(profile: Profile, statement: Statement, release: str) -> dict[str,
     return found | {key: value for key, value in given.items() if value is not None}
 
 
-def named(file: YamlFile, given: Mapping[str, Override] | None = None) -> Running | None:
+def running_engine(file: YamlFile, given: Mapping[str, Override] | None = None) -> Running | None:
     """The engine that a deployment's file names, on its card and with its model; None if none.
 
     What is wrong with card or model is told when the file is checked.

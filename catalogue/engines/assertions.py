@@ -139,11 +139,11 @@ def asserting() -> tuple[str, ...]:
 @functools.cache
 def _load(engine: str) -> tuple[Assertion, ...]:
     return assertions_of(yamlfile.read(ROOT / "engines" / "assertions" / f"{engine}.yml"),
-                         counted(engine))
+                         assertion_coverage(engine))
 
 
 @dataclass(frozen=True)
-class Counted:
+class AssertionCoverage:
     """What was read of the releases of an engine.
 
     Attributes:
@@ -156,24 +156,26 @@ class Counted:
 
 
 @functools.cache
-def counted(engine: str) -> Counted:
+def assertion_coverage(engine: str) -> AssertionCoverage:
     """What ``python -m tools.engines.assertions`` found of an engine.
 
     Raises ParamsError, one sentence, for a file that it did not write.
     """
     path = ROOT / "engines" / "checks" / f"{engine}.yml"
     if not path.is_file():
-        return Counted({}, {})
+        return AssertionCoverage({}, {})
     file = yamlfile.read(path)
     try:
-        return Counted({str(name): int(count) for name, count in file.data["read"].items()},
-                       {name: {str(release): str(where) for release, where in found.items()}
-                        for name, found in file.data["stands"].items()})
+        return AssertionCoverage({str(name): int(count)
+                                  for name, count in file.data["read"].items()},
+                                 {name: {str(release): str(where)
+                                         for release, where in found.items()}
+                                  for name, found in file.data["stands"].items()})
     except (KeyError, TypeError, ValueError, AttributeError):
         raise ParamsError(f"{file.where()}: is not as the extraction writes it.") from None
 
 
-def assertions_of(file: YamlFile, of: Counted) -> tuple[Assertion, ...]:
+def assertions_of(file: YamlFile, of: AssertionCoverage) -> tuple[Assertion, ...]:
     """The assertions in a file. Raises ParamsError, one sentence with file and line.
 
     Args:
@@ -187,7 +189,7 @@ def assertions_of(file: YamlFile, of: Counted) -> tuple[Assertion, ...]:
     return tuple(_assertion(file, name, raw, versions, of) for name, raw in file.data.items())
 
 
-def _assertion(file: YamlFile, name: str, raw: Any, versions: tuple[str, ...], of: Counted
+def _assertion(file: YamlFile, name: str, raw: Any, versions: tuple[str, ...], of: AssertionCoverage
                ) -> Assertion:
     at = file.where((name,))
     if not isinstance(raw, dict) or set(raw) - set(_KNOWN) or set(_NEEDED) - set(raw):

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import model_validator
 
-from catalogue.entries.entry import Entry, ModelName, Named, PrecisionName, ScenarioName
+from catalogue.entries.entry import CatalogueEntry, Entry, ModelName, PrecisionName, ScenarioName
 from catalogue.reading.values import Count, Misplaced, Text, Unit, Value, Words
 
 DIGITS = 3  # of a difference of two printed percentages
@@ -89,7 +89,7 @@ class FormatScore(Entry):
                                                          DIGITS)
 
 
-class Accuracy(Named):
+class Accuracy(CatalogueEntry):
     """Scores of several systems on several benchmarks, as one document sets them side by side.
 
     Attributes:

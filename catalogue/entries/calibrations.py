@@ -6,7 +6,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field, model_validator
 
-from catalogue.entries.entry import Entry, Named, ScenarioName
+from catalogue.entries.entry import CatalogueEntry, Entry, ScenarioName
 from catalogue.reading.values import (
     LARGEST,
     LARGEST_COUNT,
@@ -78,7 +78,7 @@ class Fitted(Entry):
         return self
 
 
-class CalibrationFile(Named):
+class CalibrationFile(CatalogueEntry):
     """A calibration: at most four mechanisms fitted to a named subset of one system's rows.
 
     Attributes:
@@ -201,7 +201,7 @@ class Covered(Entry):
     pools: Whole
 
 
-class Discrepancy(Named):
+class Discrepancy(CatalogueEntry):
     """How far the formulas themselves are off, beyond what the ranges of their inputs explain.
 
     What follows ``basis`` is written by ``python -m calc discrepancy --write``.

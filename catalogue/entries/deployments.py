@@ -9,12 +9,12 @@ from pydantic import ConfigDict, field_validator, model_validator
 from catalogue.entries import models, trees
 from catalogue.entries.entry import (
     Called,
+    CatalogueEntry,
     DeviceName,
     Entry,
     FormatName,
     MeasurementsName,
     ModelName,
-    Named,
     NodeName,
     PrecisionName,
     ServiceLimits,
@@ -63,7 +63,7 @@ class Block(Entry):
     expert_inputs: Count | None = None
 
 
-class Format(Named):
+class Format(CatalogueEntry):
     """How one element is stored: its bits, and the scale and zero point that a group shares.
 
     Attributes:

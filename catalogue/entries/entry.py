@@ -37,7 +37,7 @@ class Entry(BaseModel):
                               defer_build=True)
 
 
-class Named(Entry):
+class CatalogueEntry(Entry):
     """A catalogue entry; ``id`` is its file's name, ``defaults`` the provenance of bare numbers."""
 
     id: Identifier
@@ -46,7 +46,7 @@ class Named(Entry):
     defaults: dict[str, Any] | None = None
 
 
-class Called(Named):
+class Called(CatalogueEntry):
     """An entry that people call by several names: ``also`` are those besides its file's, each of
     one entry of its kind alone."""
 
@@ -90,7 +90,7 @@ class TimeLimit(Entry):
 
     @property
     def stated(self) -> dict[str, float]:
-        """Those that are given: ``mean`` or a percentile -> time [s]."""
+        """Times that are given: ``mean`` or a percentile -> time [s]."""
         return {name: time for name in (MEAN, *PERCENTILES)
                 if (time := getattr(self, name)) is not None}
 

@@ -8,12 +8,12 @@ from pydantic import model_validator
 
 from catalogue.entries.entry import (
     Called,
+    CatalogueEntry,
     DeviceName,
     Entry,
     LinkName,
     MechanismsName,
     MicrobenchmarksName,
-    Named,
     NodeName,
 )
 from catalogue.reading.plausible import (
@@ -378,7 +378,7 @@ class ExpertExchange(Entry):
         return self
 
 
-class Microbenchmarks(Named):
+class Microbenchmarks(CatalogueEntry):
     """What kernels and collectives reached on one device, each rate with its own source."""
 
     device: DeviceName | None = None

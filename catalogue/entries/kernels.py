@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from catalogue.entries.deployments import WeightFormats
-from catalogue.entries.entry import Entry, FormatName, Named
+from catalogue.entries.entry import CatalogueEntry, Entry, FormatName
 from catalogue.entries.hardware import Architecture, Dtype
 from catalogue.entries.profiles import Version, in_order
 from catalogue.reading.values import Date, Kind, SourceKey, Text, Words
@@ -81,7 +81,7 @@ class Cache(Cell):
     multiply: Annotated[list[Dtype], Field(min_length=1)]
 
 
-class Kernels(Named):
+class Kernels(CatalogueEntry):
     """What the releases of one engine run, by format and class of cards.
 
     What no cell speaks of is not known to run.

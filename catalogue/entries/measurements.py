@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, model_validator
 
-from catalogue.entries.entry import Entry, Named
+from catalogue.entries.entry import CatalogueEntry, Entry
 from catalogue.reading import units
 from catalogue.reading.values import AnyQuantity, Date, Misplaced, SourceKey, Text, Whole, Words
 
@@ -82,7 +82,7 @@ class Blind(Entry):
     ratios: list[BlindRatio] = []
 
 
-class Measurements(Named):
+class Measurements(CatalogueEntry):
     """A table of measured results of one system: columns with units, rows of numbers.
 
     A cell that the source leaves empty is ``null``. ``definitions`` says what a column means in its

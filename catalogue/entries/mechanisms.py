@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 from pydantic import ConfigDict, model_validator
 
-from catalogue.entries.entry import Entry, MechanismsName, Named
+from catalogue.entries.entry import CatalogueEntry, Entry, MechanismsName
 from catalogue.reading.values import Count, Share, Time, Tokens, Unit, Value
 
 Number = Annotated[Value, Unit("1")]
@@ -134,7 +134,7 @@ class Operators(Group):
     shared_expert: Number
 
 
-class Grouped(Named):
+class Grouped(CatalogueEntry):
     """What stands in tables by dtype and in groups, or is of a host.
 
     Attributes:

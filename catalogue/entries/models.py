@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import model_validator
 
-from catalogue.entries.entry import AcceptanceName, Called, Entry, Named, PrecisionName
+from catalogue.entries.entry import AcceptanceName, Called, CatalogueEntry, Entry, PrecisionName
 from catalogue.reading.values import (
     Count,
     CountOrZero,
@@ -49,7 +49,7 @@ class PublishedTotals(Entry):
 TextKind = Literal["chat", "code", "reasoning", "random"]
 
 
-class Acceptance(Named):
+class Acceptance(CatalogueEntry):
     """How often the drafts of one kind of layer are right, by the text that is answered.
 
     Attributes:

@@ -16,7 +16,7 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import AfterValidator, Field, model_validator
 
-from catalogue.entries.entry import Entry, FormatName, MechanismsName, Named
+from catalogue.entries.entry import CatalogueEntry, Entry, FormatName, MechanismsName
 from catalogue.reading.values import (
     AnyQuantity,
     Count,
@@ -208,7 +208,7 @@ class Statement(Entry):
                 and self.attention in (None, *attention) and self.drafts in (None, drafts))
 
 
-class Profile(Named):
+class Profile(CatalogueEntry):
     """What an engine does; of two statements about one thing the later holds.
 
     Attributes:
@@ -349,7 +349,7 @@ class KernelFit(Statement):
     measured: list[Measured]
 
 
-class Fits(Named):
+class Fits(CatalogueEntry):
     """What the kernels of an engine reach on a class of cards.
 
     Attributes:

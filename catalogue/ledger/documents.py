@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import Literal
 
-from catalogue.entries.entry import Entry, Named, ScenarioName
+from catalogue.entries.entry import CatalogueEntry, Entry, ScenarioName
 from catalogue.ledger.rows import ClaimId
 from catalogue.reading.values import Identifier, Text, Time, Whole, Words
 
 Rank = Literal["low", "medium", "high"]
 
 
-class Said(Entry):
+class DocumentReference(Entry):
     """Where a document says something.
 
     Attributes:
@@ -29,7 +29,7 @@ class Said(Entry):
     claims: list[ClaimId] = []
 
 
-class Risk(Said):
+class Risk(DocumentReference):
     """A row of a matrix of risks.
 
     Attributes:
@@ -42,7 +42,7 @@ class Risk(Said):
     grave: Rank
 
 
-class Symptom(Said):
+class Symptom(DocumentReference):
     """What is said to tell a cause, and what is said to help.
 
     Attributes:
@@ -57,7 +57,7 @@ class Symptom(Said):
     remedies: dict[Identifier, Text]
 
 
-class Rated(Said):
+class Rated(DocumentReference):
     """How well a deployment is said to stand failures.
 
     Attributes:
@@ -69,7 +69,7 @@ class Rated(Said):
     rank: Rank
 
 
-class Hold(Said):
+class Hold(DocumentReference):
     """How long an alert is to hold before it is told.
 
     Attributes:
@@ -81,7 +81,7 @@ class Hold(Said):
     time: Time
 
 
-class Probe(Said):
+class Probe(DocumentReference):
     """A check of whether a server answers.
 
     Attributes:
@@ -94,14 +94,14 @@ class Probe(Said):
     timeout: ClaimId
 
 
-class Measure(Said):
+class Measure(DocumentReference):
     """What is to be done about servers that fail; ``name`` unique in the document."""
 
     name: Identifier
     what: Text
 
 
-class Document(Named):
+class Document(CatalogueEntry):
     """A document.
 
     Attributes:

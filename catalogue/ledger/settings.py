@@ -11,7 +11,7 @@ from typing import Literal
 
 from pydantic import model_validator
 
-from catalogue.entries.entry import Entry, Named
+from catalogue.entries.entry import CatalogueEntry, Entry
 from catalogue.reading.values import Identifier, SourceKey, Text, Whole, Words
 
 State = Literal["works", "usual", "unread", "stops", "worse", "misses", "wrong", "open"]
@@ -54,7 +54,7 @@ class Stated(Entry):
         return self
 
 
-class Settings(Named):
+class Settings(CatalogueEntry):
     """What documents say on one subject, in their order."""
 
     settings: list[Stated]

@@ -18,7 +18,7 @@ from catalogue.entries.models import Model
 from catalogue.models.families import ALWAYS, ARCHITECTURAL, FAMILIES, IRRELEVANT, LARGEST, Family
 from catalogue.reading import jsonfile
 from catalogue.reading.errors import ParamsError
-from catalogue.reading.jsonfile import JsonFile, shown
+from catalogue.reading.jsonfile import JsonFile, json_excerpt
 from catalogue.reading.values import Provenance
 
 MAX_NAME = 80
@@ -105,8 +105,8 @@ def _name(path: Path, file: JsonFile, name: str | None) -> str:
     """The model's name, in printable characters; of a path its last part."""
     if name is not None:
         if not name.strip() or not name.isprintable() or len(name) > MAX_NAME:
-            raise ParamsError(f"--name: {shown(name)} is not a name, expected up to {MAX_NAME} "
-                              "printable characters.")
+            raise ParamsError(f"--name: {json_excerpt(name)} is not a name, "
+                              f"expected up to {MAX_NAME} printable characters.")
         return name.strip()
     stated = file.data.get("_name_or_path")
     folder = path.absolute().parent.name if path.stem == "config" else ""
@@ -143,8 +143,8 @@ class _Reader:
 
     def refuse(self, key: str, expected: str) -> NoReturn:
         """Say in one sentence what a field holds and what was expected."""
-        raise ParamsError(f"{self.file.where(key)}: {shown(key)} is "
-                          f"{shown(self.file.data[key])}, expected {expected}.")
+        raise ParamsError(f"{self.file.where(key)}: {json_excerpt(key)} is "
+                          f"{json_excerpt(self.file.data[key])}, expected {expected}.")
 
     def missing(self, key: str, expected: str) -> NoReturn:
         """Say in one sentence that a field is not there."""

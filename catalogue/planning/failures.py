@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from catalogue.entries.entry import DeviceName, Named
+from catalogue.entries.entry import CatalogueEntry, DeviceName
 from catalogue.reading.values import Time, Whole
 
 
-class Failures(Named):
+class Failures(CatalogueEntry):
     """Failures of servers, their cards and links included, that stop what runs on them.
 
     Attributes:

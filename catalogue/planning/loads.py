@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator
 
-from catalogue.entries.entry import Entry, Named
+from catalogue.entries.entry import CatalogueEntry, Entry
 from catalogue.reading.units import HOUR
 from catalogue.reading.values import Date, Kind, SourceKey, Unit, Value
 
@@ -37,7 +37,7 @@ class Lengths(Entry):
     answers: Variation
 
 
-class Load(Named):
+class Load(CatalogueEntry):
     """A day of arrivals, in proportion: how many there are is asked of the reader.
 
     Attributes:

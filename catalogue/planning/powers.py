@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pydantic import model_validator
 
-from catalogue.entries.entry import DeviceName, Named
+from catalogue.entries.entry import CatalogueEntry, DeviceName
 from catalogue.reading.values import Misplaced, Share
 
 WAITING = ("loaded", "awake")
 BUSY = ("memory", "matmul", "experts", "attention", "links")
 
 
-class Powers(Named):
+class Powers(CatalogueEntry):
     """What a card draws, over what it may draw at most (``power.full`` of the device) [1].
 
     Kernels of one kind were run one after another while the card's own sensor was read, so that a

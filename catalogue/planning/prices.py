@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, model_validator
 
-from catalogue.entries.entry import DeviceName, Entry, Named
+from catalogue.entries.entry import CatalogueEntry, DeviceName, Entry
 from catalogue.reading.plausible import Watts
 from catalogue.reading.values import (
     ANY_UNIT,
@@ -196,7 +196,7 @@ def _lists(raw: Any) -> Any:
 Lists = Annotated[dict[Identifier, Sold], BeforeValidator(_lists)]
 
 
-class Prices(Named):
+class Prices(CatalogueEntry):
     """Prices of one card and of what it stands in, or of a service that sells tokens.
 
     Attributes:

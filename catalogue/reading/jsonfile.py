@@ -36,7 +36,7 @@ class JsonFile:
         return f"{self.name}:{self.lines[key]}" if key in self.lines else self.name
 
 
-def shown(value: Any) -> str:
+def json_excerpt(value: Any) -> str:
     """Any JSON value as it may stand in a sentence: short, and in printable characters."""
     if isinstance(value, str):
         return ascii(value[:40])
@@ -110,7 +110,8 @@ def _scan(text: str, name: str) -> dict[str, int]:
                 key = _text(last)
                 if keys is not None and key is not None:
                     if key in keys:
-                        raise ParamsError(f"{name}:{line}: the key {shown(key)} is given twice.")
+                        raise ParamsError(
+                            f"{name}:{line}: the key {json_excerpt(key)} is given twice.")
                     keys.add(key)
                     if len(open_) == 1:
                         lines[key] = line
@@ -139,4 +140,4 @@ def _refuse_word(word: str, where: str) -> None:
     except ValueError:
         return
     if not finite:
-        raise ParamsError(f"{where}: {shown(word)} is not a finite number.")
+        raise ParamsError(f"{where}: {json_excerpt(word)} is not a finite number.")

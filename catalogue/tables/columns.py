@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catalogue.reading.errors import ParamsError
-from catalogue.tables.table import placed
+from catalogue.tables.table import row_location
 
 if TYPE_CHECKING:
     import pyarrow
@@ -80,7 +80,7 @@ def csv(path: Path, name: str) -> tuple[pyarrow.Table, int]:
     except (pyarrow.ArrowException, OSError, RuntimeError) as error:
         if misfit := _MISFIT.search(str(error)):
             row, expected, got = map(int, misfit.groups())
-            raise ParamsError(f"{placed(name, row)}: has {got} columns, expected "
+            raise ParamsError(f"{row_location(name, row)}: has {got} columns, expected "
                               f"{expected} as in the head.") from None
         raise _unreadable(name, "a CSV with a head", error) from None
 

@@ -18,7 +18,7 @@ from catalogue.reading import units
 from catalogue.reading.errors import ParamsError
 from catalogue.tables import columns as files
 from catalogue.tables.operators import OPERATORS, TIME, Column, Operator
-from catalogue.tables.table import Table, placed
+from catalogue.tables.table import Table, row_location
 
 if TYPE_CHECKING:
     import pyarrow
@@ -53,7 +53,7 @@ def read(path: Path, name: str) -> dict[str, Table]:
     for word in dict.fromkeys(said.tolist()):
         if word not in OPERATORS:
             row = first + int(np.flatnonzero(said == word)[0])
-            raise ParamsError(f"{placed(name, row)}: '{word}' is not an operator, expected "
+            raise ParamsError(f"{row_location(name, row)}: '{word}' is not an operator, expected "
                               f"{nearest(word, OPERATORS)}.")
     return {word: _rows(OPERATORS[word], np.flatnonzero(said == word), given, name, first)
             for word in dict.fromkeys(said.tolist())}
@@ -97,7 +97,7 @@ def _rows(operator: Operator, at: NDArray[np.int64], given: Mapping[str, tuple[A
     for column in operator.columns:
         if column.name not in given:
             if column.default is None:
-                raise ParamsError(f"{placed(name, first + int(at[0]))}: lacks the column "
+                raise ParamsError(f"{row_location(name, first + int(at[0]))}: lacks the column "
                                   f"'{column.name}', expected of {operator.name} "
                                   f"{', '.join(each.name for each in operator.columns)}.")
             filled[column.name] = np.full(len(at), column.default,
@@ -112,8 +112,8 @@ def _rows(operator: Operator, at: NDArray[np.int64], given: Mapping[str, tuple[A
         column = given[title][0].take(at)
         if column.null_count < len(at):
             row = int(at[np.flatnonzero(column.is_valid().to_numpy())[0]]) + first
-            raise ParamsError(f"{placed(name, row)}: {operator.name} has no '{title}', expected it "
-                              "to be empty.")
+            raise ParamsError(f"{row_location(name, row)}: {operator.name} has no '{title}', "
+                              "expected it to be empty.")
     return Table(operator.name, filled, (name,), np.zeros(len(at), np.int64), at + first)
 
 
@@ -126,7 +126,7 @@ def _texts(column: Column, raw: Any, rows: NDArray[np.int64], name: str) -> NDAr
             row = int(rows[np.flatnonzero(words == word)[0]])
             told = column.expected if not isinstance(column.words, tuple) else nearest(
                 word, column.words)
-            raise ParamsError(f"{placed(name, row)}, column '{column.name}': '{word}' is not "
+            raise ParamsError(f"{row_location(name, row)}, column '{column.name}': '{word}' is not "
                               f"allowed, expected {told}.")
     return words
 
@@ -147,7 +147,7 @@ def _numbers(column: Column, raw: Any, factor: float, rows: NDArray[np.int64],
     if wrong.any():
         at = int(np.flatnonzero(wrong)[0])
         shown = raw[at].as_py()
-        raise ParamsError(f"{placed(name, int(rows[at]))}, column '{column.name}': "
+        raise ParamsError(f"{row_location(name, int(rows[at]))}, column '{column.name}': "
                           f"'{'' if shown is None else shown}' is not allowed, expected "
                           f"{expected}.")
     return scaled if column is TIME else scaled.astype(np.int64)

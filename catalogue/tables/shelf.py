@@ -12,7 +12,7 @@ from catalogue.tables import columns as files
 from catalogue.tables.operators import OPERATORS
 from catalogue.tables.packaged import DISTRIBUTIONS, PackagedShelf, installed, is_packaged
 from catalogue.tables.reading import nearest, read
-from catalogue.tables.shelved import Part, Wanted
+from catalogue.tables.shelved import Part, RowFilter
 from catalogue.tables.table import Table, joined
 from catalogue.tables.tuned import TunedShelf, is_tuned
 
@@ -22,7 +22,7 @@ __all__ = ["Part", "Shelf", "shelf"]
 class _Source(Protocol):
     def parts(self) -> Sequence[Part]: ...
 
-    def read(self, operator: str, wanted: Wanted) -> Table: ...
+    def read(self, operator: str, wanted: RowFilter) -> Table: ...
 
 
 @dataclass(frozen=True)
@@ -85,8 +85,8 @@ class Shelf:
         if operator not in OPERATORS:
             raise ParamsError(f"'{operator}' is not an operator, expected "
                               f"{nearest(operator, OPERATORS)}.")
-        return self.source.read(operator, Wanted(_several(card), _several(engine),
-                                                 _several(dtype)))
+        return self.source.read(operator, RowFilter(_several(card), _several(engine),
+                                                    _several(dtype)))
 
 
 def _several(names: str | Iterable[str]) -> tuple[str, ...]:
@@ -112,7 +112,7 @@ class _Files:
                 for tables in self._tables() for operator, table in tables.items()
                 for card in table.cards() for engine in table.select(card=card).engines()]
 
-    def read(self, operator: str, wanted: Wanted) -> Table:
+    def read(self, operator: str, wanted: RowFilter) -> Table:
         limits = {name: tuple(values) for name, values in (
             ("card", wanted.cards), ("engine", wanted.engines), ("dtype", wanted.dtypes)) if values}
         return joined(operator, [tables[operator].select(**limits) for tables in self._tables()

@@ -17,7 +17,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class RowFilter:
     """Which rows are wanted: any of these cards, engines and formats; nothing named is all."""
 
     cards: tuple[str, ...] = ()

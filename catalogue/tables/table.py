@@ -87,7 +87,7 @@ class Table:
 
     def where(self, at: int) -> str:
         """File and row of a row, as messages name it."""
-        return placed(self.files[int(self.file[at])], int(self.row[at]))
+        return row_location(self.files[int(self.file[at])], int(self.row[at]))
 
     def keys(self, names: Sequence[str] | None = None) -> NDArray[np.uint64]:
         """A number per row [rows], the same for rows that agree in all of these columns.
@@ -117,7 +117,7 @@ def _mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return spread ^ (spread >> np.uint64(31))
 
 
-def placed(file: str, row: int) -> str:
+def row_location(file: str, row: int) -> str:
     """File and row, as messages name them: lines of a CSV, rows of a Parquet file."""
     return f"{file}, {'line' if file.endswith('.csv') else 'row'} {row}"
 

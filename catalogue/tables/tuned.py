@@ -39,8 +39,8 @@ import numpy as np
 
 from catalogue.reading.errors import ParamsError
 from catalogue.tables.operators import OPERATORS
-from catalogue.tables.shelved import Part, Wanted
-from catalogue.tables.table import Table, joined, placed
+from catalogue.tables.shelved import Part, RowFilter
+from catalogue.tables.table import Table, joined, row_location
 
 Cells = Mapping[str, str]
 Values = Mapping[str, Any]
@@ -211,7 +211,7 @@ class TunedShelf:
                      len(table.select(card=card)))
                 for file in self._files for table in [_read(file)] for card in table.cards()]
 
-    def read(self, operator: str, wanted: Wanted) -> Table:
+    def read(self, operator: str, wanted: RowFilter) -> Table:
         """Rows of an operator.
 
         Raises ParamsError for a file that cannot be read, or a cell that is not of its column.
@@ -242,7 +242,7 @@ def _read(file: _File) -> Table:
 
 
 def _row(file: _File, cells: Cells, line: int, given: int, expected: int) -> Values:
-    where = placed(file.name, line)
+    where = row_location(file.name, line)
     if given not in (expected, expected - 1):  # the last one, a tag, is often left out
         raise ParamsError(f"{where}: has {given} cells, expected {expected} as in its head.")
     try:

@@ -302,11 +302,13 @@ def _costs(q: Mapping[str, Any]) -> dict[str, Any]:
     around = power.Around(q["own_cards"] / q["servers"], q["host_watts"], q["network_watts"],
                           q["fan_watts"], q["cooling_load"], (0.0, 1.0),
                           (q["supply_efficiency"],) * 2, 1e12, q["site_effectiveness"])
-    drawn = power.drawn(q["own_cards"], q["tensor_parallel"], q["full_power"], q["awake_share"],
-                        q["used_throughput"] / (q["decode_batch"] * q["tokens_per_step"])
-                        * (1 + q["draft_time"] / q["decode_step_time"]), q["answer_step_energy"],
-                        q["used_throughput"] / q["output_tokens"] * q["prompt_chunks"],
-                        q["prompt_chunk_energy"])
+    drawn = power.average_power(q["own_cards"], q["tensor_parallel"], q["full_power"],
+                                q["awake_share"],
+                                q["used_throughput"] / (q["decode_batch"] * q["tokens_per_step"])
+                                * (1 + q["draft_time"] / q["decode_step_time"]),
+                                q["answer_step_energy"],
+                                q["used_throughput"] / q["output_tokens"] * q["prompt_chunks"],
+                                q["prompt_chunk_energy"])
     heat, fans = power.heat_of_server(drawn, q["servers"], around)
     annuity = owning.annuity(q["discount_rate"], q["owned_years"])
     present = owning.present_cost(q["cost_capital"], q["cost_yearly"], q["price_residual"],

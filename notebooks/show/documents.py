@@ -1,8 +1,8 @@
 """The documents' formulas beside the right ones, for the derivation that they belong to.
 
-A page calls ``beside("memory")``; what it shows is the data of ``params/formulas/``. The right
-formula is evaluated with the document's deployment and, where the entry names a scenario, a model
-or an entry of the catalogue, with sourced values in place of what the document puts in.
+A page calls ``document_formulas("memory")``; what it shows is the data of ``params/formulas/``. The
+right formula is evaluated with the document's deployment and, where the entry names a scenario, a
+model or an entry of the catalogue, with sourced values in place of what the document puts in.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def numbers_of(formula: DocumentFormula) -> list[Numbers]:
                     formula.agrees(example)) for example in formula.examples]
 
 
-def beside(chapter: str, only: Sequence[str] = (), folded: Text | None = None) -> None:
+def document_formulas(chapter: str, only: Sequence[str] = (), folded: Text | None = None) -> None:
     """Show a chapter's formulas of the documents, each beside the right one.
 
     Per formula: what it computes, where, the verdict; the document's formula; the right one; the
@@ -167,7 +167,7 @@ def sides(formula: DocumentFormula) -> tuple[str, str | None]:
     return theirs, None if formula.right == formula.documented else _ours(formula, latex_of)
 
 
-def named(formula: DocumentFormula) -> dict[str, tuple[str, str]]:
+def letter_meanings(formula: DocumentFormula) -> dict[str, tuple[str, str]]:
     """LaTeX of every letter of a formula's two sides -> its meaning in both languages."""
     return {letter.latex: (letter.en, letter.zh) for letter in _letters(formula).values()}
 

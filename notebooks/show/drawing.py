@@ -49,7 +49,7 @@ class Drawing:
 
     def word(self, text: Text) -> str:
         """A text in the language of the drawing."""
-        return words.revealed(chosen(text, self.lang))
+        return words.revealed(in_language(text, self.lang))
 
     def bar(self, x: float, y: float, width: float, height: float, colour: int | None = None,
             hollow: bool = False, dashed: bool = False) -> None:
@@ -182,7 +182,7 @@ class Linked:
         self._drawing._root = self._outer
 
 
-def chosen(text: Text, lang: str) -> str:
+def in_language(text: Text, lang: str) -> str:
     """A text in a language: itself, or its own of a pair."""
     return text if isinstance(text, str) else text[lang == "zh"]
 

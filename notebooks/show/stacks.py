@@ -7,7 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from notebooks.show import behind
-from notebooks.show.drawing import LEADING, SIZE, WIDTH, Drawing, Text, broken, chosen, width_of
+from notebooks.show.drawing import (
+    LEADING,
+    SIZE,
+    WIDTH,
+    Drawing,
+    Text,
+    broken,
+    in_language,
+    width_of,
+)
 
 SEEN = 0.003  # share of a bar from which a part is in the legend
 MARGIN, BAR, STRIP = 8.0, 20.0, 5.0
@@ -48,13 +57,13 @@ def draw(key: str, lang: str, title: Text, stacks: Sequence[Stack], kinds: Seque
     seen = [name for name in kinds if any(
         stack.parts.get(name, 0.0) > SEEN * sum(stack.parts.values()) for stack in stacks)]
     wide = WIDTH - 2 * MARGIN - 1.5 * SWATCH - COLUMN * len(stacks)
-    labels = {name: broken(chosen(name, lang), wide, SIZE) for name in seen}
+    labels = {name: broken(in_language(name, lang), wide, SIZE) for name in seen}
     height = sum(map(_height, stacks)) + LINE * (
         0.5 + sum(map(len, labels.values())) + any(stack.heading for stack in stacks))
     drawing = Drawing(key, lang, title, (_about(stacks, said, "en"), _about(stacks, said, "zh")),
                       height)
     drawing.numbers = behind.written(("panel", "series", "size"), (
-        (chosen(stack.name, lang), chosen(name, lang), size)
+        (in_language(stack.name, lang), in_language(name, lang), size)
         for stack in stacks for name, size in stack.parts.items()))
     top = 0.0
     for stack in stacks:
@@ -110,6 +119,7 @@ def _about(stacks: Sequence[Stack], said: Callable[[float], str], lang: str) -> 
     """What the bars show, in words."""
     colon, comma, end = {"en": (": ", ", ", ". "), "zh": ("：", "，", "。")}[lang]
     return "".join(
-        f"{chosen(stack.name, lang)} {stack.whole}{colon}"
-        + comma.join(f"{chosen(name, lang)} {said(size)}" for name, size in stack.parts.items())
+        f"{in_language(stack.name, lang)} {stack.whole}{colon}"
+        + comma.join(f"{in_language(name, lang)} {said(size)}"
+                     for name, size in stack.parts.items())
         + end for stack in stacks).strip()

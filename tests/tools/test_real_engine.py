@@ -169,7 +169,7 @@ def test_a_run_of_the_example_s_processor_is_predicted_of_the_processor():
     runs = [{"name": name, "asked": {"concurrency": users, "input_tokens": 128,
                                      "output_tokens": 32, "requests": 16}}
             for name, users in (("one", 1), ("half", 4))]
-    one, half = (own.asked(SimpleNamespace(runs=runs), name) for name in ("one", "half"))
+    one, half = (own.bench_run(SimpleNamespace(runs=runs), name) for name in ("one", "half"))
     for metric in own.METRICS:
         assert one.predicted[metric].value < half.predicted[metric].value
     # weights of the experts of one token from memory take longer than this, on no card of a rack

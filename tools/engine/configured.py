@@ -31,13 +31,13 @@ def rows(environment: Environment, _: Path, folder: Path) -> Iterator[Row]:
               f"{len(broken) - len(through)} refused", f"{len(BROKEN)} refused",
               not through and len(broken) == len(BROKEN), None,
               [f"'{name}' is not refused" for name in through])
-    yield from judged(*lines.every(environment, WRITTEN, folder), "deployments")
+    yield from judged(*lines.check_lines(environment, WRITTEN, folder), "deployments")
 
 
 def of_answers(environment: Environment, python: Path, folder: Path) -> Iterator[Row]:
     """Lines of the first answers to the shipped goals."""
     told = lines.answers(python, folder / "answers")
-    yield from judged(*lines.every(environment, WRITTEN, folder / "made", told),
+    yield from judged(*lines.check_lines(environment, WRITTEN, folder / "made", told),
                       "first answers to goals")
 
 

@@ -70,7 +70,7 @@ def check(lines: Iterable[dict[str, Any]], card: Sequence[tuple[str, ...]]) -> N
                 parsed(line["argv"])
                 found["parsed"] = True
             except (Exception, SystemExit) as error:
-                found |= {"parsed": False, "refused": [said(error)]}
+                found |= {"parsed": False, "refused": [error_summary(error)]}
             if found["parsed"]:
                 for group in ((), *card, tuple(name for each in card for name in each)):
                     argv = without(line["argv"], group)
@@ -83,11 +83,11 @@ def check(lines: Iterable[dict[str, Any]], card: Sequence[tuple[str, ...]]) -> N
                         break
                     except (Exception, SystemExit) as error:
                         found["configured"] = False
-                        found["refused"].append(said(error))
+                        found["refused"].append(error_summary(error))
         print(json.dumps(found), flush=True)
 
 
-def said(error: BaseException) -> str:
+def error_summary(error: BaseException) -> str:
     """The first words of what was raised, on one line."""
     text = " ".join(str(error).split()).partition(" [type=")[0]
     return f"{type(error).__name__}: {text}"[:400]

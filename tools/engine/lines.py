@@ -155,13 +155,13 @@ def written(release: str, folder: Path, names: Iterable[str]
             refused[name] = str(error)
             continue
         checkpoint = model.write(folder / "models" / f"{scenario.model.id}-{scenario.precision.id}",
-                                 config, besides=model.beside(scenario.precision.id))
+                                 config, besides=model.sidecar_files(scenario.precision.id))
         found[name] = lines(folder / Path(name).stem, checkpoint)
     return found, refused
 
 
-def every(environment: Environment, release: str, folder: Path,
-          names: Iterable[str] | None = None) -> tuple[list[dict[str, Any]], dict[str, str]]:
+def check_lines(environment: Environment, release: str, folder: Path,
+                names: Iterable[str] | None = None) -> tuple[list[dict[str, Any]], dict[str, str]]:
     """All command lines of shipped deployments, checked; and why others are not written.
 
     Args:

@@ -55,7 +55,7 @@ def write(folder: Path, config: dict[str, Any], tokenizer: bool = True,
         folder: made where it is missing.
         config: as ``config.json`` holds it.
         tokenizer: whether one is written, of words t0, t1, ...
-        besides: other files by name, as :func:`beside` gives them.
+        besides: other files by name, as :func:`sidecar_files` gives them.
     """
     folder.mkdir(parents=True, exist_ok=True)
     files: dict[str, Any] = {"config.json": config, **(besides or {})}
@@ -109,12 +109,12 @@ def published(model: str, precision: str) -> dict[str, Any]:
     return config
 
 
-def beside(precision: str) -> dict[str, Any]:
+def sidecar_files(precision: str) -> dict[str, Any]:
     """Files beside ``config.json`` of a checkpoint in a precision of the catalogue.
 
-    >>> beside("nvfp4")["hf_quant_config.json"]["quantization"]["quant_algo"]
+    >>> sidecar_files("nvfp4")["hf_quant_config.json"]["quantization"]["quant_algo"]
     'NVFP4'
-    >>> beside("fp8-block")
+    >>> sidecar_files("fp8-block")
     {}
     """
     of = load_precision(precision)

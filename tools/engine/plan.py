@@ -55,7 +55,7 @@ class Plan:
 
     @property
     def runs(self) -> list[dict[str, Any]]:
-        """Of its bench."""
+        """Runs of the plan's benchmark."""
         text = (self.folder / "bench" / "plan.json").read_text(encoding="utf-8")
         return json.loads(text)["runs"]
 

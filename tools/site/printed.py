@@ -99,7 +99,7 @@ def _needed(folder: Path, page: str) -> Iterator[str]:
             yield str(part)
 
 
-def whole(site: Path, tag: str, toc: dict[str, object]) -> str:
+def printable_page(site: Path, tag: str, toc: dict[str, object]) -> str:
     """The one page that is printed, in the language `tag`."""
     place, language = LANGUAGES[tag]
     folder = site / place
@@ -161,7 +161,7 @@ def main() -> int:
         target = downloads / f"will-it-fit-{tag}.pdf"
         with tempfile.TemporaryDirectory() as folder:
             page = Path(folder) / "book.html"
-            page.write_text(whole(args.site, tag, toc), encoding="utf-8")
+            page.write_text(printable_page(args.site, tag, toc), encoding="utf-8")
             print_page(page, Path(folder) / "book.pdf")
             shutil.copyfile(Path(folder) / "book.pdf", target)
         print(target)

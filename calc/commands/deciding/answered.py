@@ -11,7 +11,7 @@ from catalogue.reading.units import DIMENSIONLESS
 if TYPE_CHECKING:
     from calc.layouts.choice import Choice, Row
     from calc.searching.result import Answer
-    from calc.searching.robust import Drawn
+    from calc.searching.robust import SampledRow
 
 HEADS = {"throughput_per_card": "per card", "throughput": "throughput", "ttft": "TTFT",
          "tpot": "TPOT", "e2e": "latency", "cost": "cost per million",
@@ -20,7 +20,7 @@ AXES = {"requests": "requests a card", "tensor": "TP", "pipeline": "PP", "expert
         "drafts": "drafts", "precision": "format", "device": "card", "pools": "pools"}
 
 
-def named(row: Row) -> str:
+def row_label(row: Row) -> str:
     """A deployment, as engines are told it; of two pools each."""
     if row.prefill is not None:
         return (f"{row.devices} cards in two pools: prefill {_brief_pool(row.prefill)}; decode "
@@ -28,7 +28,7 @@ def named(row: Row) -> str:
     return f"{_brief_pool(row.choice)}, {row.choice.concurrency:,} in flight"
 
 
-def interval(each: Drawn, name: str) -> str:
+def interval(each: SampledRow, name: str) -> str:
     """A quantity with its 80% interval, if it has one."""
     if name not in each.amounts:
         return f"{HEADS[name]} {amount(name, each.row.quantities[name])}"

@@ -10,7 +10,7 @@ from typing import Any
 from rich.table import Table
 
 from calc.commands.deciding.answered import steps
-from calc.commands.printing import OK, console, counted, print_json
+from calc.commands.printing import OK, console, count_phrase, print_json
 from catalogue import ParamsError, Scenario, load, load_scenario
 from catalogue.reading.amounts import human, plain
 from catalogue.reading.units import DAY, HOUR, MINUTE, parse
@@ -232,7 +232,7 @@ def _tiers(scenario: Scenario, given: dict[str, Any], answer: dict[str, Any]) ->
 
 
 def _regret(scenario: Scenario, args: argparse.Namespace, given: dict[str, Any]) -> dict[str, Any]:
-    from calc.capacity.options import chosen, in_money, layouts
+    from calc.capacity.options import decision_table, in_money, layouts
     from calc.costing.rates import card_hour
 
     hour = card_hour(scenario.device, reader=args.price)
@@ -240,7 +240,7 @@ def _regret(scenario: Scenario, args: argparse.Namespace, given: dict[str, Any])
     found = layouts(scenario, limits, float(curve.variation.value))
     if not any(layout.most["central"] for layout in found):
         raise ParamsError(f"'{scenario.id}': no layout meets the limits, expected higher ones.")
-    made = chosen(found, curve, given["requests"], given["growth"], given["late"])
+    made = decision_table(found, curve, given["requests"], given["growth"], given["late"])
     return made.as_json() | {"money": hour and {
         "currency": hour.currency, "hour": hour.per(f"{hour.currency}/h"), "source": hour.source,
         "largest": in_money(made, hour)}}
@@ -312,7 +312,7 @@ def _print_day(screen: Any, answer: dict[str, Any], given: dict[str, Any]) -> No
 
 def _print_failures(screen: Any, answer: dict[str, Any], given: dict[str, Any]) -> None:
     fleet = answer["failures"]
-    lines = [f"servers: {counted(fleet['groups'], 'group')} of {fleet['servers']}, "
+    lines = [f"servers: {count_phrase(fleet['groups'], 'group')} of {fleet['servers']}, "
              f"{fleet['spares']} stand by; one fails every {span(fleet['between_failures'])}, is "
              f"mended in {span(fleet['repair'])}, a group restarts in {span(fleet['restart'])} "
              f"({fleet['source']})",

@@ -76,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
     Raises ParamsError for a deployment, a price or a number that cannot be used.
     """
     from calc.answer.estimate import estimate
-    from calc.costing.answer import Asked, cost, crossovers
+    from calc.costing.answer import CostOptions, cost, crossovers
     from calc.costing.rates import prices_of, stated, way_of
 
     of_prices, of_deployment = _apart(args.settings)
@@ -89,8 +89,8 @@ def run(args: argparse.Namespace) -> int:
     used = _number(args.utilisation, "--utilisation", 1.0) if args.utilisation else 1 / day.peak
     service, sold = _service(args.api)
     args.ownership = args.ownership or way_of(scenario.device, prices)
-    asked = Asked(args.ownership, stated(args.price) if args.price else None, used,
-                  _number(args.user_requests, "--user-requests", MOST), sold)
+    asked = CostOptions(args.ownership, stated(args.price) if args.price else None, used,
+                        _number(args.user_requests, "--user-requests", MOST), sold)
     answer = estimate(scenario)
     rate = answer.quantities.get("steady_throughput", answer.quantities["output_throughput"])
     reached = rate

@@ -21,8 +21,8 @@ from calc.sensitivity.plans import (
     Plan,
     against,
     check_quantity,
-    named,
     plan_of,
+    quantity_label,
     signed,
     unit_of,
 )
@@ -111,7 +111,7 @@ def _heading(plan: Plan, name: str) -> str:
     value = float(plan.at({}, name)[0])
     short = "" if plan.fits({})[0] else (" It does not fit its memory; all of this is of the same "
                                          "cut on cards with enough of it.")
-    return f"{plan.label}: {named(name)[0]} {human(value, unit_of(name))}.{short}"
+    return f"{plan.label}: {quantity_label(name)[0]} {human(value, unit_of(name))}.{short}"
 
 
 # --- one deployment -------------------------------------------------------------------------------
@@ -136,7 +136,7 @@ def _told_elasticities(found: Sequence[Elasticity], name: str) -> list[Any]:
 
 def _tornado(args: argparse.Namespace, plan: Plan, name: str) -> tuple[Any, list[Any]]:
     found = tornado(plan, name)
-    table = Table("input", "range", named(name)[0], "swing", title="Each input alone")
+    table = Table("input", "range", quantity_label(name)[0], "swing", title="Each input alone")
     unit = unit_of(name)
     for bar in found.bars[:TOLD]:
         ends = human(bar.at_low, unit), human(bar.at_high, unit)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from calc.commands.deciding.answered import HEADS, amount, named
+from calc.commands.deciding.answered import HEADS, amount, row_label
 from catalogue import load_device
 from catalogue.deployments.admission.rules import too_long
 from catalogue.planning.goals import OBJECTIVES
@@ -63,9 +63,9 @@ def sentence(answer: Answer, row: Row) -> str:
     """By how much a deployment misses, and of which limit."""
     wishes, at = answer.found.wishes, answer.binds(row)
     if at == SHORT_OF:
-        return f"{named(row)}: {human(row.quantities['short'], 'B')} per device short"
+        return f"{row_label(row)}: {human(row.quantities['short'], 'B')} per device short"
     unit = f" {wishes.goal.currency}" if at == "cost" else ""
-    return (f"{named(row)}: {HEADS[at]} {amount(at, row.quantities[at])}{unit}, the limit is "
+    return (f"{row_label(row)}: {HEADS[at]} {amount(at, row.quantities[at])}{unit}, the limit is "
             f"{amount(at, wishes.limits[at])}{unit}, off by a factor of {human(1 + row.over[at])}")
 
 

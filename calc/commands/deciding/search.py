@@ -14,15 +14,15 @@ from calc.commands.deciding.answered import (
     amount,
     brief,
     interval,
-    named,
     near,
     qualities,
+    row_label,
     runs,
     starts,
     stood_in,
 )
 from calc.commands.deciding.missing import nearest, sentence, why_none
-from calc.commands.printing import OK, console, counted, print_json
+from calc.commands.printing import OK, console, count_phrase, print_json
 from calc.layouts.change import set_line
 from catalogue import ParamsError
 from catalogue.reading.amounts import human
@@ -31,7 +31,7 @@ from catalogue.reading.files import write_whole
 if TYPE_CHECKING:
     from calc.layouts.choice import Row
     from calc.searching.result import Answer
-    from calc.searching.robust import Drawn
+    from calc.searching.robust import SampledRow
     from calc.searching.same_cards import Relaxed
 
 UNMET = 3  # exit code of a goal that nothing meets
@@ -202,7 +202,7 @@ def _print_front(screen: Console, answer: Answer, files: list[Path]) -> None:
         each = group[0]
         seen = ", ".join(interval(each, name) for name in names
                          if name in each.row.quantities)
-        of = [named(each.row), *qualities(answer, each.row)]
+        of = [row_label(each.row), *qualities(answer, each.row)]
         screen.print(f"{number:>3}. {'; '.join(of)}", highlight=False, soft_wrap=True)
         for line in ("; ".join([seen, *_beside(answer, group)]), runs(answer, each.row),
                      starts(answer, each.row, _file(answer, number, files)),
@@ -213,20 +213,21 @@ def _print_front(screen: Console, answer: Answer, files: list[Path]) -> None:
     _print_sure(screen, answer)
     for row in answer.refused:
         start = answer.start(row)
-        screen.print(f"Left out, no release starts it: {named(row)}: {start.why if start else ''}.",
+        screen.print(f"Left out, no release starts it: {row_label(row)}: "
+                     f"{start.why if start else ''}.",
                      highlight=False, soft_wrap=True)
     if answer.missed:
         screen.print(f"{len(answer.missed)} before one of these are left out: simulated, they do "
                      "not keep the limits.", highlight=False, soft_wrap=True)
-    screen.print(f"{counted(len(answer.front), 'group')} of "
-                 f"{counted(answer.front_size, 'deployment')} on the front.", highlight=False)
+    screen.print(f"{count_phrase(len(answer.front), 'group')} of "
+                 f"{count_phrase(answer.front_size, 'deployment')} on the front.", highlight=False)
     first = answer.front[0][0].row
     if first.prefill is None:
         screen.print(f"The first one: {set_line(first.choice.settings())}", highlight=False,
                      soft_wrap=True)
 
 
-def _beside(answer: Answer, group: list[Drawn]) -> list[str]:
+def _beside(answer: Answer, group: list[SampledRow]) -> list[str]:
     """What is said of a deployment besides its quantities."""
     each, told = group[0], answer.simulated(group[0].row)
     tight, share = answer.binds(each.row), answer.keeps(each)
@@ -253,7 +254,7 @@ def _print_refused(screen: Console, answer: Answer) -> None:
     first = answer.refused[0]
     start = answer.start(first)
     screen.print(f"Nothing that meets the goal is started by a release of an engine. The first: "
-                 f"{named(first)}: {start.why if start else ''}. --any-engine tells it all the "
+                 f"{row_label(first)}: {start.why if start else ''}. --any-engine tells it all the "
                  "same.", highlight=False, soft_wrap=True)
 
 
@@ -264,7 +265,8 @@ def _print_missed(screen: Console, answer: Answer) -> None:
                      f"{human(answer.found.wishes.goal.limits.times[name][at], 's')}"
                      for name, stated in first.seen.items() for at, value in stated.items())
     screen.print(f"Nothing keeps its limits in a simulation; {len(answer.missed)} were simulated "
-                 f"that do in the mean of the closed form. The first: {named(first.row)}: {seen}.",
+                 "that do in the mean of the closed form. The first: "
+                 f"{row_label(first.row)}: {seen}.",
                  highlight=False, soft_wrap=True)
 
 
@@ -286,7 +288,7 @@ def _print_sure(screen: Console, answer: Answer) -> None:
                      f"all inputs; --sure {SURE:g} looks further.", highlight=False,
                      soft_wrap=True)
     elif first.row.choices != answer.front[0][0].row.choices:
-        screen.print(f"First in {SURE:.0%} of draws: {named(first.row)} "
+        screen.print(f"First in {SURE:.0%} of draws: {row_label(first.row)} "
                      f"({answer.keeps(first) or 0:.0%}); --sure {SURE:g} looks further.",
                      highlight=False, soft_wrap=True)
 
@@ -304,14 +306,14 @@ def _relaxed(answer: Answer, wider: Relaxed) -> str:
     change = ("" if best is None else ", as before" if value == best
               else f", {abs(value) / abs(best) - 1:+.1%}")
     return (f"{said}: {HEADS.get(name, name)} {amount(name, abs(value))}{change}, with "
-            f"{named(wider.row)}.")
+            f"{row_label(wider.row)}.")
 
 
-def _print_unsure(screen: Console, answer: Answer, nearest: Drawn) -> None:
+def _print_unsure(screen: Console, answer: Answer, nearest: SampledRow) -> None:
     """That nothing is so sure, and what is surest."""
     assert answer.sure
     screen.print(f"Nothing keeps its limits in {answer.sure.share:.0%} of draws. The surest of "
-                 f"{answer.sure.tried} drawn: {named(nearest.row)}: "
+                 f"{answer.sure.tried} drawn: {row_label(nearest.row)}: "
                  f"{answer.keeps(nearest) or 0:.0%}.", highlight=False, soft_wrap=True)
     screen.print(f"    {set_line(nearest.row.choice.settings())}", highlight=False, soft_wrap=True)
 

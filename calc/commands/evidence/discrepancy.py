@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
 from calc.commands.printing import OK, print_json, store
-from calc.evidence.classes import UNCALIBRATED, discrepancy, load_words, named
+from calc.evidence.classes import UNCALIBRATED, class_label, discrepancy, load_words
 from calc.uncertainty.interval import Sides
 from calc.uncertainty.leaning import of_deployment
 from catalogue import ParamsError, deployment_names, library, load_scenario
@@ -162,7 +162,7 @@ def _print_classes(classes: Mapping[str, Mapping[str, OwnError]],
     rows: list[tuple[str, ...]] = [HEADER]
     for name, of in classes.items():
         for metric, own in of.items():
-            rows.append((named(name)[0], metric, f"{own.systems}", f"{own.rows}",
+            rows.append((class_label(name)[0], metric, f"{own.systems}", f"{own.rows}",
                          f"{own.down:.2f}", f"{own.up:.2f}", f"{own.within:.2f}",
                          f"{own.inside} ({own.inside / own.rows:.0%})",
                          f"{width[name, metric]:.2f}"))

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from rich.table import Table
 
-from calc.commands.printing import OK, console, counted, print_json
+from calc.commands.printing import OK, console, count_phrase, print_json
 from calc.kernels.engines import fitted
-from calc.kernels.missing import told
+from calc.kernels.missing import miss_summary
 from calc.kernels.writing import Table as FittedTable
 from calc.kernels.writing import text
 from catalogue import library, names
@@ -79,8 +79,8 @@ def _list(args: argparse.Namespace, tables: Shelf) -> int:
                       engine, f"{count:,}")
         before = (operator, card, engine)
     console().print(shown)
-    print(f"{counted(sum(rows.values()), 'row')} of "
-          f"{counted(len({operator for operator, _, _ in rows}), 'operator')}.")
+    print(f"{count_phrase(sum(rows.values()), 'row')} of "
+          f"{count_phrase(len({operator for operator, _, _ in rows}), 'operator')}.")
     return OK
 
 
@@ -101,7 +101,7 @@ def _check(args: argparse.Namespace, tables: Shelf) -> int:
                                  for each in findings]})
         return OK
     _print_findings(findings)
-    print(f"{counted(checked, 'row')} checked, {checked - kept:,} left out of fits.")
+    print(f"{count_phrase(checked, 'row')} checked, {checked - kept:,} left out of fits.")
     return OK
 
 
@@ -112,7 +112,7 @@ def _print_findings(findings: list[Finding]) -> None:
         if not mine:
             continue
         left = "left out" if mine[0].left_out else "kept"
-        print(f"{kind}: {counted(sum(each.rows for each in mine), 'row')}, {left}: "
+        print(f"{kind}: {count_phrase(sum(each.rows for each in mine), 'row')}, {left}: "
               f"{mine[0].says}.")
         shown = Table("operator", "card", "engine", "rows", "of", "for instance", box=None)
         for each in sorted(mine, key=lambda finding: -finding.rows)[:SHOWN]:
@@ -198,7 +198,7 @@ def _print_missed(found: list[FittedTable]) -> None:
     for table in found:
         assert table.fit.missed is not None
         shown.add_row(table.release, f"{table.operator} {table.cut or ''}".strip(), table.dtype,
-                      table.kernel, told(table.fit.missed))
+                      table.kernel, miss_summary(table.fit.missed))
     console().print(shown)
 
 

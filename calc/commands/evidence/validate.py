@@ -83,7 +83,7 @@ def _energy(args: argparse.Namespace) -> int:
     if args.system is not None or args.metric is not None:
         raise ParamsError("--energy: holds every table of power against its prediction, expected "
                           "neither --system nor --metric beside it.")
-    found = [energy.held(table) for table in energy.tables()]
+    found = [energy.power_comparison(table) for table in energy.tables()]
     summary = energy.summary(found)
     if args.json:
         print_json({"summary": summary, "tables": [

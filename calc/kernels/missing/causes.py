@@ -21,8 +21,8 @@ from calc.kernels.missing.columns import (
     Line,
     Mask,
     columns_of,
+    log_scaled,
     neighbours,
-    placed,
 )
 from calc.kernels.missing.explained import Change, Judge, Where, better, score, sides
 from calc.kernels.missing.switches import CLIPPED, LEAST_PAIRS, switch
@@ -108,7 +108,7 @@ def _trend(judge: Judge, columns: Mapping[str, Along]) -> Change | None:
 def _lean(judge: Judge, name: str, values: Column, side: Mask, where: Where | None
           ) -> tuple[float, Change] | None:
     """What is left of errors beside a smooth lean along a column, and the lean."""
-    place, model = placed(values), np.zeros_like(judge.residual)
+    place, model = log_scaled(values), np.zeros_like(judge.residual)
     leans: dict[bool, tuple[Column, Column]] = {}
     for at in (True, False):
         inside = side == at
@@ -147,11 +147,11 @@ def _scatter(judge: Judge, lines: Mapping[str, Line], kinds: np.ndarray) -> Chan
     return best
 
 
-def told(missed: Missed) -> str:
+def miss_summary(missed: Missed) -> str:
     """Why a law misses a table, in a few words.
 
     >>> from calc.kernels.missing.explained import Where
-    >>> told(Missed((Change("rows", 1.65, 160, 192, Where("depth", None, 512)),),
+    >>> miss_summary(Missed((Change("rows", 1.65, 160, 192, Where("depth", None, 512)),),
     ...             Change("columns", 1.06), "scatter"))
     'x1.65 at rows 160 to 192 where depth up to 512; scatter of x1.06 along columns'
 

@@ -81,7 +81,7 @@ def _rounded(values: Column) -> Column:
     return np.asarray(np.round(values / power) * power)
 
 
-def placed(values: Column) -> Column:
+def log_scaled(values: Column) -> Column:
     """Where values of a column lie: by their logarithm, or as they are if one of them is none."""
     return np.log(values) if values.min() > 0 else values.astype(float)
 
@@ -111,7 +111,7 @@ def jumps(line: Line, residual: Column, place: Column) -> tuple[Column, Column]:
     Args:
         line: the pairs.
         residual: logarithm of time over law, of all rows.
-        place: of all rows, of the column (``placed``).
+        place: of all rows, of the column (``log_scaled``).
     """
     jump = residual[line.high] - residual[line.low]
     step = place[line.high] - place[line.low]

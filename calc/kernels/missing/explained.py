@@ -61,14 +61,14 @@ class Judge(NamedTuple):
     @property
     def kept(self) -> bool:
         """Whether both errors keep their bars."""
-        return kept(*self.errors)
+        return within_bars(*self.errors)
 
     def without(self, model: Column) -> Judge:
         """The same beside a model of the residual."""
         return self._replace(residual=self.residual - model)
 
 
-def kept(median: float, most: float) -> bool:
+def within_bars(median: float, most: float) -> bool:
     """Whether both errors keep their bars."""
     return median <= MEDIAN and most <= MOST
 

@@ -18,7 +18,7 @@ from calc.kernels.missing.columns import (
     Line,
     Mask,
     jumps,
-    placed,
+    log_scaled,
     steps,
 )
 from calc.kernels.missing.explained import Change, Judge, Where, better, sides
@@ -125,7 +125,7 @@ def _edges(residual: Column, name: str, columns: Mapping[str, Along], begun: Col
            lines: Mapping[str, Line]) -> Iterator[Edge]:
     """Places where pairs of neighbours agree on a jump: all, or those of some shapes."""
     along = columns[name]
-    place = placed(along.values)
+    place = log_scaled(along.values)
     low, high, jump, more = (np.concatenate(parts) for parts in zip(*(
         (lines[axis].low, lines[axis].high, *jumps(lines[axis], residual, place))
         for axis in along.axes), strict=True))

@@ -16,9 +16,9 @@ from calc.kernels.rows.of_every_operator import (
     FORMATS,
     LEAST_TABLE,
     LEAST_TUNED,
-    kept,
     kernels_of,
     kinds,
+    l2_resident_bytes,
     numbers,
     of_card,
     read,
@@ -77,7 +77,7 @@ def experts(tables: Shelf, device: Device, priors: Mechanisms, engine: str, rele
             some = some if alone else _one_kernel(some)
             if len(some) < least:
                 continue
-            found = _fit_experts(law, some, card, dealing(engine), kept(device),
+            found = _fit_experts(law, some, card, dealing(engine), l2_resident_bytes(device),
                                  values_alone(law, device, priors, multiplied, stored))
             if found is not None:
                 yield FittedTable(release, "experts", cut, kernels_of(some), dtype, multiplied,

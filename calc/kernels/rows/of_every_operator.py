@@ -76,7 +76,7 @@ def kernels_of(table: Table) -> str:
     return kernels[0] if len(kernels) == 1 else f"{len(kernels)} kernels, chosen by shape"
 
 
-def kept(device: Device) -> float:
+def l2_resident_bytes(device: Device) -> float:
     """Bytes that stay in a card's L2 from one run of a kernel to the next; 0 where unknown [B]."""
     return device.l2_cache.value if device.l2_cache else 0.0
 
@@ -87,4 +87,4 @@ def cold(table: Table, device: Device) -> np.ndarray:
     Tables read one cache again and again; in a step all layers' weights come in between.
     """
     read = table["batch"].astype(float) * table["context"] * (LATENT + ROTATED) * WIDTHS["bf16"]
-    return np.asarray(read > kept(device))
+    return np.asarray(read > l2_resident_bytes(device))

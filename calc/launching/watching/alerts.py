@@ -112,7 +112,7 @@ def _promised(pool: Pool, engine: dict[str, tuple[str, ...]]) -> Iterator[Alert]
         if histogram is None and isinstance(mean, Mean):
             histogram = mean.histogram  # between tokens of all requests, where none is of a request
         for each in objectives(quantity, at, limit, mean, histogram, job):
-            yield Alert(named(each.name, pool), each.signal, True, each.limit, each.severity,
+            yield Alert(alert_name(each.name, pool), each.signal, True, each.limit, each.severity,
                         each.summary, each.because, windows=each.windows, step=each.step)
 
 
@@ -123,15 +123,15 @@ def _times(pool: Pool, of: Predicted, engine: dict[str, tuple[str, ...]]) -> Ite
     load = Level(job, (metric("running"), metric("waiting")))
     promised, unstated = stated(pool.scenario.file.limits), "no limit is stated: "
     if pool.role != "decode" and "ttft" not in promised:
-        yield Alert(named("TimeToFirstTokenAbovePrediction", pool), Mean(job, metric("ttft")),
+        yield Alert(alert_name("TimeToFirstTokenAbovePrediction", pool), Mean(job, metric("ttft")),
                     True, of.ttft.high, "warning", "Mean time to first token beyond its interval.",
                     f"{unstated}the upper end of the 80% interval [s]", of.ttft)
     if pool.role != "prefill" and "tpot" not in promised:
-        yield Alert(named("TimePerOutputTokenAbovePrediction", pool), pace(pool, engine), True,
+        yield Alert(alert_name("TimePerOutputTokenAbovePrediction", pool), pace(pool, engine), True,
                     of.tpot.high, "warning", "Mean time per output token beyond its interval.",
                     f"{unstated}the upper end of the 80% interval [s]", of.tpot)
     if pool.role != "prefill":
-        yield Alert(named("ThroughputBelowPrediction", pool), Rate(job, metric("generated")),
+        yield Alert(alert_name("ThroughputBelowPrediction", pool), Rate(job, metric("generated")),
                     False, BUSY * of.throughput.low, "warning",
                     "Fewer output tokens than predicted of as many requests.",
                     f"{BUSY:g} of the lower end of the 80% interval, while {BUSY:g} of the "
@@ -140,8 +140,8 @@ def _times(pool: Pool, of: Predicted, engine: dict[str, tuple[str, ...]]) -> Ite
     else:
         each, prompt = of.requests, of.prompt
         asked = each.scaled(prompt, "token/s")
-        yield Alert(named("PrefillBelowPrediction", pool), Rate(job, metric("prompted")), False,
-                    BUSY * asked.low, "warning",
+        yield Alert(alert_name("PrefillBelowPrediction", pool), Rate(job, metric("prompted")),
+                    False, BUSY * asked.low, "warning",
                     "Fewer prompt tokens than predicted of as many requests.",
                     f"{BUSY:g} of the lower end of the 80% interval, while {BUSY:g} of the "
                     "requests are in flight [token/s]", asked, (load, BUSY * of.in_flight))
@@ -151,18 +151,18 @@ def _load(pool: Pool, of: Predicted, engine: dict[str, tuple[str, ...]]) -> Iter
     """Requests, the queue and the cache."""
     job, release = pool.name, pool.release
     metric = lambda name: release.metric(*engine[name])  # noqa: E731
-    yield Alert(named("MoreRequestsThanPlanned", pool),
+    yield Alert(alert_name("MoreRequestsThanPlanned", pool),
                 Level(job, (metric("running"), metric("waiting"))), True, of.planned, "warning",
                 "More requests than every prediction here is of.",
                 "the requests in flight that the scenario plans [request]")
     queue = of.requests.high * of.ttft.high
     if queue < of.planned:
-        yield Alert(named("QueueLongerThanPredicted", pool), Level(job, (metric("waiting"),)),
+        yield Alert(alert_name("QueueLongerThanPredicted", pool), Level(job, (metric("waiting"),)),
                     True, queue, "warning", "Requests wait longer than predicted.",
                     f"Little's law, {human(of.requests.high, 'request/s')} times "
                     f"{human(of.ttft.high, 's')}, both at their upper ends [request]")
     if of.occupied is not None and of.occupied.high < 1:
-        yield Alert(named("KVCacheFullerThanPredicted", pool),
+        yield Alert(alert_name("KVCacheFullerThanPredicted", pool),
                     Level(job, (metric("occupied"),), "avg"), True, of.occupied.high, "warning",
                     "Requests take more of the KV cache than predicted.",
                     "the mean share that they take of the fewest blocks of the 80% interval [1]",
@@ -173,7 +173,7 @@ def _load(pool: Pool, of: Predicted, engine: dict[str, tuple[str, ...]]) -> Iter
         why = (f"the cache suffices in all but {plain(of.overflow, 2)} of the steps, and "
                f"{human(steps, '1/s')} are made at most; one request each" if least
                else f"the cache does not suffice in fewer than {RAREST:g} of the steps")
-        yield Alert(named("PreemptionsAbovePrediction", pool),
+        yield Alert(alert_name("PreemptionsAbovePrediction", pool),
                     Rate(job, metric("preempted")), True, least, "warning",
                     "Requests lose their cache and are computed again.", f"{why} [request/s]")
 
@@ -183,25 +183,25 @@ def _assumed(pool: Pool, of: Predicted, engine: dict[str, tuple[str, ...]]) -> I
     job, release = pool.name, pool.release
     moved = "from here on it alone moves the prediction of {} to the end of its interval"
     if pool.role != "decode" and "input_tokens" in of.limits:
-        yield Alert(named("PromptsLongerThanPlanned", pool),
+        yield Alert(alert_name("PromptsLongerThanPlanned", pool),
                     _per_request(job, release, engine, "prompts"), True,
                     of.limits["input_tokens"], "info",
                     f"Prompts of {of.prompt:,.0f} tokens were planned.",
                     f"{moved.format('TTFT')} [token]")
     if pool.role != "prefill" and "output_tokens" in of.limits:
-        yield Alert(named("AnswersLongerThanPlanned", pool),
+        yield Alert(alert_name("AnswersLongerThanPlanned", pool),
                     _per_request(job, release, engine, "answers"), True,
                     of.limits["output_tokens"], "info",
                     f"Answers of {of.answer:,.0f} tokens were planned.",
                     f"{moved.format('TPOT')} [token]")
     if pool.role != "decode" and "prefix_hit_share" in of.limits:
-        yield Alert(named("PrefixHitsBelowPlan", pool),
+        yield Alert(alert_name("PrefixHitsBelowPlan", pool),
                     Ratio(job, release.metric(*engine["hits"]), release.metric(*engine["asked"])),
                     False, of.limits["prefix_hit_share"], "info",
                     "The prefix cache finds less than was assumed.",
                     f"{moved.format('TTFT')} [1]")
     if pool.role != "prefill" and "accepted_length" in of.limits:
-        yield Alert(named("DraftsBelowPlan", pool), _accepted(job, release, engine), False,
+        yield Alert(alert_name("DraftsBelowPlan", pool), _accepted(job, release, engine), False,
                     of.limits["accepted_length"], "info",
                     "Fewer drafted tokens count than was assumed.",
                     f"{moved.format('TPOT')} [token per step]")
@@ -212,7 +212,7 @@ def engine_of(release: Release) -> str:
     return "sglang" if release.name == "sglang" else "vllm"
 
 
-def named(name: str, pool: Pool) -> str:
+def alert_name(name: str, pool: Pool) -> str:
     """The name of an alert of a pool: of two pools it says of which."""
     return name if pool.role == "both" else f"{pool.role.capitalize()}{name}"
 

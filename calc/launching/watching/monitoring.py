@@ -13,7 +13,7 @@ import yaml
 
 from calc.answer.users import users_see
 from calc.launching.scripts import MADE, Pool
-from calc.launching.watching.alerts import DOWN, HOLD, WINDOW, Alert, alerts, named
+from calc.launching.watching.alerts import DOWN, HOLD, WINDOW, Alert, alert_name, alerts
 from calc.launching.watching.healthy import healthy
 from calc.launching.watching.objectives import NAMES, stated
 from calc.launching.watching.predictions import Predicted
@@ -118,10 +118,10 @@ def _down(pool: Pool, hold: str) -> list[dict[str, Any]]:
     wide = (" It shares experts with the others of its server, which stop with it."
             if pool.layout.span > 1 else "")
     return [
-        {"alert": named("ServerDown", pool), "expr": f"{where} == 0", "for": hold, "labels": labels,
-         "annotations": {"summary": "A server does not answer.",
+        {"alert": alert_name("ServerDown", pool), "expr": f"{where} == 0", "for": hold,
+         "labels": labels, "annotations": {"summary": "A server does not answer.",
                          "description": "{{ $labels.instance }} is not scraped." + wide}},
-        {"alert": named("ServersMissing", pool), "expr": f"absent({where})", "for": hold,
+        {"alert": alert_name("ServersMissing", pool), "expr": f"absent({where})", "for": hold,
          "labels": labels,
          "annotations": {"summary": "No server of the pool is scraped.",
                          "description": "There is nothing to watch."}}]

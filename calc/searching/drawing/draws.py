@@ -18,7 +18,7 @@ from calc.searching.candidates import BURST, POWER_NAMES, STEADY, as_asked, site
 from calc.searching.drawing.in_flight import DRAWS, ENOUGH, in_flight, least, of_load
 from calc.searching.goal import Wishes
 from calc.searching.pool_pairs import RATED, as_served, combined, rated
-from calc.searching.search import Found
+from calc.searching.search import SearchResult
 from catalogue import Scenario
 from catalogue.deployments.knobs import NORMAL_90, Knob
 
@@ -26,7 +26,7 @@ SEED = 20_260_101
 OWN = {"ttft": "ttft", "tpot": "tpot", "e2e": "e2e", "throughput": "output_throughput"}
 
 
-def draws_of(found: Found, row: Row) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+def draws_of(found: SearchResult, row: Row) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
     """Draws of all quantities of a deployment by name, shape (DRAWS,) each, SI units; with what
     distance from what was measured adds, and without."""
     goal, wishes = found.wishes.goal, found.wishes
@@ -73,7 +73,7 @@ def _priced(wishes: Wishes, row: Row, quantities: Mapping[str, np.ndarray]
     return columns
 
 
-def _pool(found: Found, deployed: Scenario, pool: str | None
+def _pool(found: SearchResult, deployed: Scenario, pool: str | None
           ) -> tuple[dict[str, np.ndarray], Scenario]:
     """Draws of one pool from the ranges of its inputs, without the formulas' own error."""
     inputs: dict[str, Any] = dict(deployed.inputs())

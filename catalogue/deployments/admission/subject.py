@@ -91,7 +91,7 @@ class Subject:
 
     @cached_property
     def engines(self) -> tuple[Running, ...]:
-        """Those that are meant, of which it is known what they start."""
+        """Engines that are meant, of which it is known what they start."""
         names = [self.engine] if self.engine else fitting(self.device)
         every = (running(name, self.device, self.model, drafts=False) for name in names)
         return tuple(engine for engine in every if engine.starts)

@@ -19,7 +19,7 @@ from catalogue.tables.operators import OPERATORS
 from catalogue.tables.packaged import names
 from catalogue.tables.packaged.conventions import CONVENTIONS
 from catalogue.tables.packaged.rows import Block, Raw
-from catalogue.tables.shelved import Part, Wanted
+from catalogue.tables.shelved import Part, RowFilter
 from catalogue.tables.table import Table, joined
 
 DISTRIBUTIONS = {"aisimulate": "aisimulate_core", "aiconfigurator-core": "aiconfigurator_core"}
@@ -111,7 +111,7 @@ class PackagedShelf:
         """Rows by operator, card and engine, file by file; nothing but two columns is read."""
         return [part for file in self._files for part in _parts(file)]
 
-    def read(self, operator: str, wanted: Wanted) -> Table:
+    def read(self, operator: str, wanted: RowFilter) -> Table:
         """Rows of an operator.
 
         Raises ParamsError for a table that cannot be read, or lacks a column that it should have.
@@ -145,7 +145,7 @@ def _parts(file: _File) -> tuple[Part, ...]:
     return tuple(found)
 
 
-def _read(file: _File, operator: str, wanted: Wanted) -> Table | None:
+def _read(file: _File, operator: str, wanted: RowFilter) -> Table | None:
     """The rows of an operator in a file, or None where it has none that are wanted."""
     raw = _raw(file)
     mine = names.of_card(file.folder, raw.text("device"))

@@ -365,7 +365,7 @@ def class_bytes(rows: Iterable[Operator], cls: str) -> Expr:
         *(row.count * (row.activation_bytes + row.kv_bytes) for row in rows if row.cls == cls))
 
 
-def counted(expr: Expr, attention: str, **fixed: Expr | int) -> Expr:
+def in_shapes(expr: Expr, attention: str, **fixed: Expr | int) -> Expr:
     """An expression with parameters and cache sizes written out in shapes.
 
     Args:

@@ -116,7 +116,7 @@ def open_ones(page: Page) -> None:
               folded=say("by-what-is-missing"))
 
 
-def every(page: Page) -> None:
+def claims_table(page: Page) -> None:
     """Every claim: sortable, filterable, each with an address of its own."""
     rows_table([_row(row) for row in page.rows], {
         "id": common("claim"), "what": say("what-and-why"),

@@ -12,7 +12,7 @@ from catalogue.reading.printed import PERCENT
 from catalogue.reading.shared import causes
 from notebooks.pages.audit import pictures
 from notebooks.pages.audit.document import weights
-from notebooks.pages.audit.words import GROUPS, HOLDS, OPEN, WRONG, everything, group, spread
+from notebooks.pages.audit.words import GROUPS, HOLDS, OPEN, WRONG, everything, group, interval_text
 from notebooks.show.display import draw, number, show, table
 from notebooks.show.numbers import fmt_int, fmt_percent
 
@@ -104,7 +104,7 @@ def _right(together: list[Audited]) -> Text:
                                           group(row) != HOLDS)).case
     if case.printed is None or case.truth is None:
         return "–", "–"
-    value = spread(case.truth.three, case.printed)
+    value = interval_text(case.truth.three, case.printed)
     if case.fits is False and not case.truth.given:
         return say("were-it-to-load", value=value)
     return value, value

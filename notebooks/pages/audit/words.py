@@ -72,10 +72,10 @@ def right(row: Audited) -> Text:
     case, truth = row.case, row.case.truth
     if truth is None or group(row) != WRONG or case.printed is None:
         return "–", "–"
-    return (spread(truth.three, case.printed),) * 2
+    return (interval_text(truth.three, case.printed),) * 2
 
 
-def spread(three: Amount, printed: Printed) -> str:
+def interval_text(three: Amount, printed: Printed) -> str:
     """A value with its interval, in the unit of a printed one."""
     like = printed.like
     ends = "" if three.low == three.high else f" ({like(three.low)} – {like(three.high)})"

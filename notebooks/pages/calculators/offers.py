@@ -81,7 +81,7 @@ def cards() -> list[str]:
 
 
 @functools.cache
-def placed(card: str) -> tuple[Device, Node]:
+def card_and_node(card: str) -> tuple[Device, Node]:
     """A card, and the server that it stands in."""
     name, _, server = card.partition(AT)
     device: Device = load_device(name)
@@ -103,19 +103,19 @@ def precisions(card: str) -> list[str]:
 def subject(card: str, model: str, precision: str = "bf16") -> Subject:
     """A model on a card of the calculators, but for how it is cut."""
     entry = load_model(model)
-    return Subject(entry, load_precision(precision), *placed(card), model_inputs(entry))
+    return Subject(entry, load_precision(precision), *card_and_node(card), model_inputs(entry))
 
 
 @functools.cache
 def engines(card: str) -> list[str]:
     """Engines that run on a card, experts included, and none."""
-    return [NO_ENGINE, *(name for name in fitting(placed(card)[0]) if runs_experts(name))]
+    return [NO_ENGINE, *(name for name in fitting(card_and_node(card)[0]) if runs_experts(name))]
 
 
 @functools.cache
 def per_node(card: str) -> int:
     """Cards of the server that a card stands in [1]."""
-    return int(placed(card)[1].devices_per_node.value)
+    return int(card_and_node(card)[1].devices_per_node.value)
 
 
 def of_experts(model: Model) -> bool:
@@ -139,7 +139,7 @@ def sort_of(model: str) -> tuple[Any, ...]:
 def kinds(card: str, model: str) -> list[tuple[int, int, int, int, int]]:
     """Servers, exchange, tokens sent, replicas and drafts of the deployments of a model on a card.
     """
-    entry, (_, node) = load_model(model), placed(card)
+    entry, (_, node) = load_model(model), card_and_node(card)
     fabric = scale_up_domain(node) > per_node(card)
     beyond = [0, *([1] if fabric else []), 2] if of_experts(entry) else [0]
     return [(servers, exchange, sent, replicas, drafted)
@@ -154,7 +154,7 @@ def contents(state: dict[str, Any]) -> dict[str, Any]:
     Args:
         state: by the names of ``scripts.fields``; under ``set`` what else is set.
     """
-    (card, node), devices = placed(state["card"]), state["tp"] * state["pp"] * state["dp"]
+    (card, node), devices = card_and_node(state["card"]), state["tp"] * state["pp"] * state["dp"]
     size = int(node.devices_per_node.value)
     nodes = -(-devices // size)
     cluster: dict[str, Any] = {"node": node.id, "nodes": nodes}
@@ -193,7 +193,7 @@ def deployed(state: dict[str, Any]) -> Scenario:
 def usual(card: str, model: str, precision: str | None = None, engine: str = NO_ENGINE
           ) -> dict[str, Any]:
     """The state that a calculator begins with: one card, one request's worth of nothing special."""
-    kind = placed(card)[0].type
+    kind = card_and_node(card)[0].type
     return {"card": card, "model": model, "precision": precision or precisions(card)[0],
             "engine": engine, "tp": 1, "pp": 1, "dp": 1, "ep": 1, "users": MANY, "input": LONG,
             "output": SHORT, "drafts": 0, "chunk": CHUNK, "block": BLOCKS[kind],
@@ -214,7 +214,7 @@ def scenario_of(kind: Kind) -> Scenario:
     It need not divide the model: only what depends on the kind is read from it.
     """
     one = _single(kind.card, kind.model, kind.engine, kind.drafted, kind.ways)
-    node = placed(kind.card)[1]
+    node = card_and_node(kind.card)[1]
     size = int(node.devices_per_node.value)
     devices = 2 * max(size, scale_up_domain(node)) if kind.servers else size
     experts = (1 + kind.sent, size + 1, scale_up_domain(node) + 1)[kind.exchange]

@@ -27,30 +27,31 @@ CARD_OF_80_GB = 80e9  # bytes, of the cards that the calculator counts in
 
 
 @functools.cache
-def asked() -> Scenario:
+def base_scenario() -> Scenario:
     """R1 as published, where the calculators of this book begin."""
     return deployed(scripts.start())
 
 
 @functools.cache
-def found(users: int | None = None) -> Mapping[str, Any]:
+def inputs_and_quantities(users: int | None = None) -> Mapping[str, Any]:
     """Inputs and quantities of it, for so many requests at once."""
-    inputs = asked().inputs() | ({"concurrency": users} if users else {})
-    return inputs | calc.evaluate(inputs, asked().model.attention)
+    inputs = base_scenario().inputs() | ({"concurrency": users} if users else {})
+    return inputs | calc.evaluate(inputs, base_scenario().model.attention)
 
 
 def _ours(of: str) -> float:
     """The same of this book: memory of all cards [B], or a token of a single request [s]."""
-    return (float(found()["memory_per_device"]) * asked().devices if of == MEMORY
-            else float(found(1)["tpot"]))
+    return (float(inputs_and_quantities()["memory_per_device"]) * base_scenario().devices
+            if of == MEMORY
+            else float(inputs_and_quantities(1)["tpot"]))
 
 
 def _steps() -> dict[str, Text]:
     """Which step goes wrong for this model, by calculator, and what it comes to."""
-    q, cards = found(), asked().devices
+    q, cards = inputs_and_quantities(), base_scenario().devices
     weights = float(q["weights_per_device"]) * cards
     pair = 2 * WIDE_BYTES * q["num_hidden_layers"]
-    single = token_parts(found(1), found(1))
+    single = token_parts(inputs_and_quantities(1), inputs_and_quantities(1))
     fixed = sum(float(single[name]) for name in (
         "boundary", "host", "host_gap", "all_reduce", "exchange", "pipeline"))
     rest = fmt_bytes(_ours(MEMORY) - weights, digits=0)
@@ -78,7 +79,7 @@ def compared() -> None:
     rows, memory = [], []
     for name, step in _steps().items():
         other: Calculator = load("calculators", name)
-        said, ours = float(trees.evaluate(other.formula, found())), _ours(other.of)
+        said, ours = float(trees.evaluate(other.formula, inputs_and_quantities())), _ours(other.of)
         fmt = functools.partial(fmt_bytes, digits=0) if other.of == MEMORY else fmt_time
         memory += [said] if other.of == MEMORY else []
         rows.append({"formula": f"{cited(other.source)}:<br>${tree_latex(other.formula, letters)}$",
@@ -87,10 +88,10 @@ def compared() -> None:
     table(rows, {"formula": say("calculator-and-formula"),
                  "said": say("it-says"), "ours": say("this-book"),
                  "ratio": common("ratio"), "step": say("step")}, wide=True)
-    number("compared-cards", asked().devices)
-    number("compared-users", found()["concurrency"])
-    number("compared-input", found()["input_tokens"])
-    number("compared-output", found()["output_tokens"])
+    number("compared-cards", base_scenario().devices)
+    number("compared-users", inputs_and_quantities()["concurrency"])
+    number("compared-input", inputs_and_quantities()["input_tokens"])
+    number("compared-output", inputs_and_quantities()["output_tokens"])
     number("compared-low", min(memory), fmt_bytes, digits=0)
     number("compared-high", max(memory), fmt_bytes, digits=0)
     number("compared-ours", _ours(MEMORY), fmt_bytes, digits=0)

@@ -18,7 +18,7 @@ from catalogue.messages import messages
 from catalogue.reading import words
 from catalogue.reading.units import HOUR
 from notebooks.pages.calculators import scripts
-from notebooks.pages.calculators.offers import MODELS, cards, deployed, placed
+from notebooks.pages.calculators.offers import MODELS, card_and_node, cards, deployed
 from notebooks.pages.calculators.table import Axes
 from notebooks.pages.calculators.views import ATTENTIONS, PHASES, trees
 from notebooks.pages.calculators.words import WORDS, Text
@@ -41,7 +41,7 @@ Row = Sequence[str | Text]
 
 
 @functools.cache
-def shown() -> tuple[tuple[Scenario, Estimate], ...]:
+def table_estimates() -> tuple[tuple[Scenario, Estimate], ...]:
     """The deployments of the tables, with what the runtime says of each."""
     states = (scripts.start(), *(scripts.start() | changes for changes in BESIDE))
     found = [deployed(state) for state in states]
@@ -64,7 +64,7 @@ def _memory() -> tuple[Row, list[Row]]:
                                        for name in ("weights_per_device", "kv_per_device",
                                                     "headroom_per_device")),
                    fmt_int(float(answer.everything["max_concurrency"]))]
-                  for scenario, answer in shown()]
+                  for scenario, answer in table_estimates()]
 
 
 def _speed() -> tuple[Row, list[Row]]:
@@ -72,7 +72,8 @@ def _speed() -> tuple[Row, list[Row]]:
     head = WORDS["card"], WORDS["tpot"], common("time-to-first-token"), "token/s"
     return head, [[_named(scenario), _range(answer, "tpot", fmt_time),
                    _range(answer, "ttft", fmt_time),
-                   _range(answer, "output_throughput", fmt_sig)] for scenario, answer in shown()]
+                   _range(answer, "output_throughput", fmt_sig)]
+                  for scenario, answer in table_estimates()]
 
 
 def _cost() -> tuple[Row, list[Row]]:
@@ -81,7 +82,7 @@ def _cost() -> tuple[Row, list[Row]]:
     head = (WORDS["card"], say("usd-per-hour-of-card"), WORDS["perOutput"],
             say("usd-per-million-prompt-tokens"))
     rows: list[Row] = []
-    for scenario, answer in shown():
+    for scenario, answer in table_estimates():
         hour = card_hour(scenario.device)
         if hour is not None:
             found = token_costs(scenario.inputs(), answer.everything, hour.value, used)
@@ -93,7 +94,7 @@ def _cost() -> tuple[Row, list[Row]]:
 
 def _roofline() -> tuple[Row, list[Row]]:
     """Operations per byte of the operators of the first deployment."""
-    _, answer = shown()[0]
+    _, answer = table_estimates()[0]
     head = (WORDS["operator"], *(say("intensity-of", intensity=WORDS["intensity"],
                                      phase=WORDS[phase]) for phase in PHASES))
     rows: list[Row] = []
@@ -153,7 +154,7 @@ def carry() -> None:
     found: dict[str, Any] = {"formulas.js": formulas, "table.js": table}
     display(HTML("<template></template>"), metadata={"script": found})
     number("calculators-kinds", len(Axes.of_offers().kinds))
-    number("calculators-cards", len({placed(card)[0].id for card in cards()}))
+    number("calculators-cards", len({card_and_node(card)[0].id for card in cards()}))
     number("calculators-models", len(MODELS))
     number("calculators-formulas", max(len(trees(each)) for each in ATTENTIONS))
 

@@ -10,10 +10,10 @@ from calc.costing.rates import card_hour
 from calc.evidence.classes import (
     SERVERS,
     SPARSE,
+    class_label,
     discrepancy,
     grown_without,
     ladder,
-    named,
     own_errors,
 )
 from calc.evidence.nearness import ranges, within
@@ -45,12 +45,12 @@ from notebooks.pages.calculators.offers import (
     MODELS,
     NO_ENGINE,
     SIZES,
+    card_and_node,
     cards,
     deployed,
     drafts,
     engines,
     per_node,
-    placed,
     precisions,
     sort_of,
     usual,
@@ -105,7 +105,7 @@ def _name(entry: Any) -> dict[str, str]:
 def _cards() -> dict[str, Any]:
     found = {}
     for name in cards():
-        card, node = placed(name)
+        card, node = card_and_node(name)
         prices = {}
         for way in OWNERSHIPS:
             hour = card_hour(card.id, way)
@@ -129,12 +129,12 @@ def _held(card: str, engine: str) -> tuple[int, int, dict[str, str]]:
     """Of measured rows of TPOT of a class: those inside of their intervals, all; its name."""
     state = usual(card, FLAGSHIP["model"], precisions(card)[0], engine)
     own = own_errors(deployed(state | {"tp": 1, "ep": 1}))["tpot"]
-    return own.inside, own.rows, dict(zip(LANGUAGES, named(own.of), strict=True))
+    return own.inside, own.rows, dict(zip(LANGUAGES, class_label(own.of), strict=True))
 
 
 def _models(axes: Axes, stored: list[str]) -> dict[str, Any]:
     sorts = {sort_of(name): name for name in axes.values[1]}
-    cut, shown = every_model(), frozenset[str]().union(*map(views.taken, views.ATTENTIONS))
+    cut, shown = every_model(), frozenset[str]().union(*map(views.input_symbols, views.ATTENTIONS))
     found = {}
     for name in MODELS:
         model, shapes = load_model(name), model_inputs(load_model(name))
@@ -152,7 +152,7 @@ def _models(axes: Axes, stored: list[str]) -> dict[str, Any]:
 def _measured() -> dict[str, Any]:
     """What was measured of each class, and how errors grow with the distance from it."""
     stored = discrepancy()
-    kinds = dict.fromkeys(f"{kind}/{placed(name)[0].vendor.replace('/', '-')}"
+    kinds = dict.fromkeys(f"{kind}/{card_and_node(name)[0].vendor.replace('/', '-')}"
                           for kind in (SERVERS, SPARSE) for name in cards())
     growth = stored.growth[CONCURRENT]
     return {"growth": {name: grown_without(growth, name, "") for name in views.RANGED},
@@ -204,7 +204,7 @@ def formulas() -> str:
     for attention in views.ATTENTIONS:
         trees = views.trees(attention)
         lines = []
-        for name in needed(trees, views.wanted(), symbols_of):
+        for name in needed(trees, views.calculator_quantities(), symbols_of):
             body = function(trees[name], slot)
             uses = sorted(names[used] for used in symbols_of(trees[name]))
             place = names.setdefault(name, len(names))

@@ -33,7 +33,7 @@ from notebooks.pages.calculators.offers import (
     scenario_of,
     sort_of,
 )
-from notebooks.pages.calculators.views import ATTENTIONS, RANGED, taken
+from notebooks.pages.calculators.views import ATTENTIONS, RANGED, input_symbols
 
 NOTHING = -1
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_"
@@ -124,7 +124,7 @@ def _symbols() -> dict[str, tuple[str, ...]]:
     """Inputs that the table has, all but shapes of a model and what the page sets: each with the
     names of its columns, its value first."""
     shapes = model_inputs(load_model(MODELS[0]))
-    every = frozenset[str]().union(*map(taken, ATTENTIONS))
+    every = frozenset[str]().union(*map(input_symbols, ATTENTIONS))
     return {name: tuple(f"{what} {name}" for what in ("value", "low", "high", "knob"))
             for name in every - shapes.keys() - set(SET.values())}
 

@@ -100,17 +100,17 @@ def trees(attention: str) -> Mapping[str, Any]:
     return chosen | memory_parts() | step_parts() | rooflines() | costs()
 
 
-def wanted() -> list[str]:
+def calculator_quantities() -> list[str]:
     """The quantities that the calculators show, and those with sliders of their own."""
     return [*FITS, *FAST, *memory_parts(), *step_parts(), *rooflines(), *costs(), *OFFERED]
 
 
 @functools.cache
-def taken(attention: str) -> frozenset[str]:
+def input_symbols(attention: str) -> frozenset[str]:
     """Input symbols that they take."""
     known = trees(attention)
     seen: set[str] = set()
-    todo = wanted()
+    todo = calculator_quantities()
     while todo:
         name = todo.pop()
         if name not in seen:

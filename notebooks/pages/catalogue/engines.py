@@ -105,13 +105,13 @@ def refused(block: Block, engine: Engine, version: str) -> list[str]:
             if engine.judge(name, value, version) in STOPS]
 
 
-def known(settings: Iterable[Setting]) -> list[Entry]:
+def matched_entries(settings: Iterable[Setting]) -> list[Entry]:
     """The entries of the catalogue that settings stand for, each once."""
     entries = (setting.engine.find(setting.name) for setting in settings if setting.engine)
     return list({entry.name: entry for entry in entries if entry}.values())
 
 
-def together(settings: Settings, engine: Engine) -> list[str]:
+def common_releases(settings: Settings, engine: Engine) -> list[str]:
     """The releases that know all settings which any release knows."""
     verdicts = [setting.verdicts for setting in settings.values() if not setting.never]
     return [version for version in engine.versions
@@ -182,9 +182,9 @@ def change_table(documents: Mapping[str, Settings], engine: Engine) -> None:
     """The entries used that came late, went or changed, from the first release of an engine."""
     sources: dict[str, set[str]] = {}
     for document, of in documents.items():
-        for entry in known(of.values()):
+        for entry in matched_entries(of.values()):
             sources.setdefault(entry.name, set()).add(document.upper())
-    used = known(setting for of in documents.values() for setting in of.values())
+    used = matched_entries(setting for of in documents.values() for setting in of.values())
     table([{"name": f"`{entry.name}`", "documents": ", ".join(sorted(sources[entry.name])),
             "since": entry.since, "until": entry.until or "–", "default": _defaults(entry),
             "changes": _changes(entry)} for entry in sorted(used, key=lambda entry: entry.name)

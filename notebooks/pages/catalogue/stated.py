@@ -32,7 +32,7 @@ def stated(subject: str) -> list[Stated]:
     return settings.settings
 
 
-def counted(subject: str, *states: str) -> int:
+def state_count(subject: str, *states: str) -> int:
     """How many of a subject are in one of these states."""
     return sum(each.state in states for each in stated(subject))
 

@@ -21,7 +21,7 @@ from calc.searching.goal import TooFast, stated_limits
 from calc.searching.left_out import COUNTED, bound_words
 from calc.searching.load_goal import load_goal
 from calc.searching.result import Answer
-from calc.searching.robust import SURE, Drawn
+from calc.searching.robust import SURE, SampledRow
 from calc.searching.same_cards import alternatives
 from calc.searching.search import search
 from catalogue import ParamsError, Scenario
@@ -195,12 +195,12 @@ def told_apart(page: Page) -> None:
               draws=DRAWS))
 
 
-def _faster(fast: Drawn, slow: Drawn) -> float:
+def _faster(fast: SampledRow, slow: SampledRow) -> float:
     """In which share of draws one is faster than another [1]."""
     return float(np.mean(fast.quantities["tpot"] < slow.quantities["tpot"]))
 
 
-def _overlapping(answers: Sequence[Answer]) -> Iterator[tuple[Drawn, Drawn]]:
+def _overlapping(answers: Sequence[Answer]) -> Iterator[tuple[SampledRow, SampledRow]]:
     """Neighbours on a front on the same cards, laid out otherwise, whose intervals overlap and of
     which the second is faster in enough draws."""
     for answer in answers:

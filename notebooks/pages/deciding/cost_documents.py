@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 import catalogue
-from calc.auditing.costs import Plan, example_of, plan, together, weightiest
+from calc.auditing.costs import Plan, combined_factors, example_of, plan, weightiest
 from calc.costing.rates import converted, prices_of
 from calc.uncertainty.amount import Amount
 from catalogue.messages import messages
@@ -18,8 +18,16 @@ from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig
 common = messages("common")
 say = messages("pages/deciding/cost-documents")
 
-__all__ = ["assumptions_table", "hybrid", "hybrid_table", "night", "plan", "plan_table",
-           "together", "weightiest"]
+__all__ = [
+    "assumptions_table",
+    "combined_factors",
+    "hybrid",
+    "hybrid_table",
+    "night",
+    "plan",
+    "plan_table",
+    "weightiest",
+]
 Text = tuple[str, str]
 TITLES: dict[str, Text] = {
     "hardware": say("hardware"), "yearly": say("annual-operating-cost"),
@@ -71,7 +79,7 @@ ASSUMPTIONS: dict[str, Text] = {
 def assumptions_table(made: Plan) -> None:
     """By what factor each correction alone moves the cost of a token, and all of them do."""
     found = weightiest(made)
-    money, everything = together(dict(found))
+    money, everything = combined_factors(dict(found))
     rows = [(ASSUMPTIONS[name], factor) for name, factor in found] + [(ALL, everything)]
     table([{"what": what, "factor": f"× {fmt_sig(factor, 3)}"} for what, factor in rows],
           {"what": say("only-this-corrected"), "factor": common("cost-of-token")})

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 import catalogue
 from calc.answer.estimate import Estimate, estimate
-from calc.costing.answer import Asked, Cost, cost, crossovers, price_of_request
+from calc.costing.answer import Cost, CostOptions, cost, crossovers, price_of_request
 from calc.costing.power import (
     BUSY,
     around,
@@ -61,7 +61,7 @@ class Priced:
     scenario: Scenario
     answer: Estimate
     cost: Cost
-    asked: Asked
+    asked: CostOptions
 
     @property
     def rate(self) -> Amount:
@@ -81,8 +81,8 @@ def flagship(ownership: str = "own") -> Priced:
     """DeepSeek-R1 in FP8 on eight H200, priced, at what a day's load leaves of its throughput."""
     scenario = catalogue.load_scenario(FLAGSHIP, overrides=list(SERVED))
     answer = estimate(scenario)
-    asked = Asked(ownership, utilisation=1 / catalogue.load("loads", DAY).peak,
-                  sold=next(iter(catalogue.load_prices(SERVICE).holding.values())))
+    asked = CostOptions(ownership, utilisation=1 / catalogue.load("loads", DAY).peak,
+                        sold=next(iter(catalogue.load_prices(SERVICE).holding.values())))
     reached = answer.quantities["steady_throughput"]
     priced = cost(scenario, answer.everything, reached, prices_of(scenario.device.id), asked)
     return Priced(scenario, answer, priced, asked)
@@ -212,9 +212,9 @@ def against_utilisation(page: Priced, lang: str) -> Figure:
     return drawing
 
 
-def energy_numbers() -> list[energy.Held]:
+def energy_numbers() -> list[energy.PowerComparison]:
     """Numbers of what energy is held against; returns the tables."""
-    found = [energy.held(name) for name in energy.tables()]
+    found = [energy.power_comparison(name) for name in energy.tables()]
     summary = energy.summary(found)
     for key, name in (("e", "energy_per_token"), ("p", "power"), ("x", "output_throughput")):
         number(f"{key}-median", fmt_percent(summary[name]["median"]), str)
@@ -234,7 +234,7 @@ MODELS = {"b200-energy-chat": ("V3.1",),
 FEW = 130  # requests up to which the steps are those of decode alone
 
 
-def energy_table(found: list[energy.Held]) -> None:
+def energy_table(found: list[energy.PowerComparison]) -> None:
     """Every row: throughput, power and energy, measured, predicted and the error."""
     rows = []
     for held in found:
@@ -259,7 +259,7 @@ def energy_table(found: list[energy.Held]) -> None:
     table(rows, columns, wide=True, folded=say("all-rows"))
 
 
-def energy_picture(found: list[energy.Held], lang: str) -> Figure:
+def energy_picture(found: list[energy.PowerComparison], lang: str) -> Figure:
     """Energy per token, predicted against measured, with intervals and a band of a quarter."""
     index = ("en", "zh").index(lang)
     drawing, axes = figures.axes(height=3.9, width=5.4)

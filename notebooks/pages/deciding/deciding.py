@@ -9,7 +9,14 @@ from functools import partial
 import catalogue
 from calc.sensitivity.elasticities import Elasticity, answers_of, continuous
 from calc.sensitivity.information import to_buy
-from calc.sensitivity.plans import CARD_HOURS, Plan, check_quantity, named, plan_of, unit_of
+from calc.sensitivity.plans import (
+    CARD_HOURS,
+    Plan,
+    check_quantity,
+    plan_of,
+    quantity_label,
+    unit_of,
+)
 from calc.sensitivity.sensitivity import Index, Sensitivity, sensitivities
 from calc.sensitivity.tornado import OWN, Bar, Tornado, tornado
 from catalogue import ParamsError
@@ -73,15 +80,15 @@ def answer(page: Deciding) -> None:
     for name, found in page.tornados.items():
         unit = unit_of(name)
         inputs = [bar for bar in found.bars if bar.name != OWN][:FEW]
-        told = [[beside(label(bar.name, page.plan), _ends(bar, unit))[lang] for bar in inputs]
+        told = [[with_note(label(bar.name, page.plan), _ends(bar, unit))[lang] for bar in inputs]
                 for lang in range(2)]
         own = next((bar for bar in found.bars if bar.name == OWN), None)
-        rows.append({"what": named(name), "value": shown(found.value, unit),
+        rows.append({"what": quantity_label(name), "value": quantity_text(found.value, unit),
                      "inputs": ("; ".join(told[0]), "；".join(told[1])),
                      "own": _ends(own, unit) if own else "–"})
     heading, pace = page.heading, page.tornados["tpot"]
     first = [label(bar.name, page.plan) for bar in pace.bars if bar.name != OWN][:FEW]
-    show(*say("its-time-per-output-token", heading=heading, pace=shown(pace.value, "s"),
+    show(*say("its-time-per-output-token", heading=heading, pace=quantity_text(pace.value, "s"),
               inputs=join(("; ", "；"), first), own_error_widest=pace.bars[0].name == OWN,
               fits=bool(page.plan.fits({})[0])))
     table(rows, {"what": common("quantity"), "value": common("value-2"),
@@ -129,12 +136,12 @@ def slopes(page: Deciding) -> None:
         abs(of[key].elasticity) / scale[name] for name, of in found.items() if key in of))[:ROWS]
     table([{"input": label(key, plan), **{name: _slope(of.get(key), scale[name])
                                           for name, of in found.items()}} for key in strongest],
-          {"input": common("input"), **{name: named(name) for name in names}}, wide=True)
+          {"input": common("input"), **{name: quantity_label(name) for name in names}}, wide=True)
     compared = len(continuous(plan.inputs)) * len(names)
     show(*say("elasticities-were-computed-both-ways", compared=compared))
 
 
-def together(page: Deciding) -> list[Sensitivity]:
+def sobol_by_design_size(page: Deciding) -> list[Sensitivity]:
     """Sobol indices of the time per output token, by the size of the design."""
     found = sensitivities(page.plan, "tpot", SAMPLES)
     by_size = [{one.name: one for one in each.indices} for each in found]
@@ -179,7 +186,7 @@ def several() -> None:
         inputs = [label(bar.name, plan) for bar in found.bars if bar.name != OWN][:FEW]
         title = plan.scenario.heading
         widest += found.bars[0].name == OWN
-        rows.append({"what": (title["en"], title["zh"]), "value": shown(found.value, "s"),
+        rows.append({"what": (title["en"], title["zh"]), "value": quantity_text(found.value, "s"),
                      "inputs": ("; ".join(text[0] for text in inputs),
                                 "；".join(text[1] for text in inputs)),
                      "first": say("own-error") if found.bars[0].name == OWN else say("some-input")})
@@ -202,7 +209,7 @@ def buying(page: Deciding) -> None:
         rows.append({
             "late": f"{late:g}×", "cards": cards, "perfect": fmt_sig(found.perfect, 2),
             "own": fmt_sig(own.value, 2) if own else "–",
-            "input": beside(label(best.name, plan), fmt_sig(best.value, 2))
+            "input": with_note(label(best.name, plan), fmt_sig(best.value, 2))
             if best and best.value > best.scatter else common("none")})
     show(*say("for-output-tokens-per-second", demand=fmt_sig(demand),
               cards=REPLICAS * plan.cards))
@@ -236,12 +243,12 @@ GROUPED: dict[str, Text] = {
 }
 
 
-def beside(name: Text, what: str) -> Text:
+def with_note(name: Text, what: str) -> Text:
     """A name with something in brackets, those of its language."""
     return f"{name[0]} ({what})", f"{name[1]}（{what}）"
 
 
-def shown(value: float, unit: str) -> str:
+def quantity_text(value: float, unit: str) -> str:
     """A quantity in the unit that readers use for it."""
     return f"{fmt_fixed(value)} h" if unit == "h" else fmt_quantity(value, unit)
 
@@ -256,7 +263,7 @@ def _asked(plan: Plan, name: str) -> bool:
 
 def _ends(bar: Bar, unit: str) -> str:
     low, high = sorted((bar.at_low, bar.at_high))
-    left, right = shown(low, unit), shown(high, unit)
+    left, right = quantity_text(low, unit), quantity_text(high, unit)
     return f"{left.split(' ')[0]}–{right}" if left.split(" ")[-1] == right.split(" ")[-1] else (
         f"{left}–{right}")
 

@@ -13,8 +13,8 @@ from calc.layouts.choice import scenario
 from calc.searching.load_goal import load_goal
 from calc.uncertainty.amount import Amount
 from catalogue.messages import messages
-from notebooks.pages.catalogue.tables.deployments import HELD, held
-from notebooks.pages.deciding.goals import named
+from notebooks.pages.catalogue.tables.deployments import HELD, coverage_label
+from notebooks.pages.deciding.goals import device_label
 from notebooks.pages.deciding.matrix import DRAWN, GOAL, PUBLISHED, Cell
 from notebooks.show.display import LANGUAGES
 from notebooks.show.numbers import fmt_int, fmt_sig
@@ -60,9 +60,9 @@ def _row(cell: Cell, lang: int) -> str:
             f"({'–'.join(fmt_sig(end, 2) for end in told['cost'].ends)}) "
             f"{html.escape(cell.currency)}" if "cost" in told else NOTHING)
     texts = (f'<a href="chapters/devices/{cell.device}.html">'
-             f"{html.escape(named(cell.device)[lang])}</a>", fmt_int(choice.devices),
+             f"{html.escape(device_label(cell.device)[lang])}</a>", fmt_int(choice.devices),
              f"{weights}, {'×'.join(f'{name}{size}' for name, size in cut.items() if size > 1)}",
-             *times, held(own.inside, own.rows)[lang], cost)
+             *times, coverage_label(own.inside, own.rows)[lang], cost)
     return "".join(f"<td>{text}</td>" for text in texts)
 
 

@@ -12,7 +12,7 @@ import catalogue
 from calc.costing.tokens import MILLION
 from calc.layouts.choice import Row
 from calc.searching.result import Answer
-from calc.searching.robust import Drawn, drawn, ranked
+from calc.searching.robust import SampledRow, ranked, sample_rows
 from catalogue.messages import messages
 from catalogue.reading.units import HOUR
 from notebooks.pages.catalogue.tables.deployments import RESOURCES
@@ -24,8 +24,8 @@ from notebooks.pages.deciding.goals import (
     cards,
     cell,
     currency_of,
+    device_label,
     headed,
-    named,
     plan,
 )
 from notebooks.show.display import figure, show, table
@@ -77,12 +77,12 @@ def lines_of(answer: Answer) -> list[goal_figures.Line]:
             group[0].amounts["throughput_per_card"].ends) for group in alike]
         every = [_place(each) for each in front]
         device = catalogue.load_device(row.choice.device)
-        lines.append(goal_figures.Line(device.id, named(device.id),
+        lines.append(goal_figures.Line(device.id, device_label(device.id),
                                        device.mechanisms or device.id, marks, every))
     return lines
 
 
-def _place(each: Drawn) -> Place:
+def _place(each: SampledRow) -> Place:
     """Time per token [s] and throughput per card [token/s] as they are told."""
     return each.amounts["tpot"].value, each.amounts["throughput_per_card"].value
 
@@ -92,13 +92,13 @@ def _searched(row: Row) -> Place:
     return row.quantities["tpot"], row.quantities["throughput_per_card"]
 
 
-def _front_of(answer: Answer, device: str) -> list[Drawn]:
+def _front_of(answer: Answer, device: str) -> list[SampledRow]:
     """What none beats of one device, in throughput per card and time per token, ascending."""
     found = answer.found
     rows = _rising([row for base, kept in zip(found.bases, found.kept, strict=True)
                     if base.device == device and kept.front.rows
                     for row in found.rows(kept.front)], _searched)
-    return _rising(drawn(found, _spread_out(rows, _searched, DRAWN)), _place)
+    return _rising(sample_rows(found, _spread_out(rows, _searched, DRAWN)), _place)
 
 
 def _rising(items: Iterable[T], place: Callable[[T], Place]) -> list[T]:
@@ -141,7 +141,7 @@ def prices(page: Page) -> None:
     found = cheapest(answer)
     if not found:
         return
-    rows = drawn(answer.found, [row for _, row in found])
+    rows = sample_rows(answer.found, [row for _, row in found])
     table([{"pace": fmt_quantity(pace, "s").replace(".0 ", " "),
             "deployment": tuple("<br>".join(parts) for parts in zip(
                 cards(each.row.choice), plan(each.row.choice), strict=True)),
@@ -167,7 +167,7 @@ def break_even(page: Page) -> None:
         hour = wishes.hours.get(row.choice.device)
         equal = min(costs) * row.quantities["throughput_per_card"] * HOUR / MILLION
         rows.append((equal, {
-            "device": named(row.choice.device), "plan": plan(row.choice),
+            "device": device_label(row.choice.device), "plan": plan(row.choice),
             "throughput": fmt_quantity(row.quantities["throughput_per_card"], "token/s"),
             "price": (f"{fmt_fixed(hour.value * HOUR)} ({fmt_fixed(hour.low * HOUR)}–"
                       f"{fmt_fixed(hour.high * HOUR)})" if hour else "–"),

@@ -17,7 +17,7 @@ from calc.layouts.feasible import MEMORY
 from calc.many.sweeps import latency
 from calc.physics.breakdown import bottleneck
 from calc.searching.result import Answer
-from calc.searching.robust import SURE, Drawn, drawn, keeps, surely
+from calc.searching.robust import SURE, SampledRow, keeps, sample_rows, surely
 from calc.searching.same_cards import inside
 from calc.searching.search import search
 from catalogue.engines.released import AT
@@ -102,7 +102,7 @@ def plan(choice: Choice) -> Text:
 
 
 @cache
-def named(device: str) -> Text:
+def device_label(device: str) -> Text:
     """A device by its name in both languages."""
     name = catalogue.load_device(device).name
     return name["en"], name["zh"]
@@ -110,8 +110,9 @@ def named(device: str) -> Text:
 
 def cards(choice: Choice) -> Text:
     """How many of which: ``8 × Ascend 910B1``."""
-    name = named(choice.device)
-    return tuple(f"{fmt_int(choice.devices)} × {text}" for text in name)  # type: ignore[return-value]
+    name = device_label(choice.device)
+    return tuple(f"{fmt_int(choice.devices)} × {text}"
+                 for text in name)  # type: ignore[return-value]
 
 
 def binding(answer: Answer, row: Row) -> str:
@@ -129,13 +130,13 @@ def limited(answer: Answer, row: Row) -> Text:
     return f"{LIMITS[at][0]}; {resource[0]}", f"{LIMITS[at][1]}；{resource[1]}"
 
 
-def official(answer: Answer) -> Drawn | None:
+def official(answer: Answer) -> SampledRow | None:
     """The best in the published weights, under the same draws; None where there is none."""
     row = answer.official
-    return drawn(answer.found, [row])[0] if row else None
+    return sample_rows(answer.found, [row])[0] if row else None
 
 
-def cell(each: Drawn, name: str) -> str:
+def cell(each: SampledRow, name: str) -> str:
     """A quantity with its 80% interval: ``47.9 ms (44.1–87.3)``."""
     if name not in each.amounts:
         return "–"
@@ -257,7 +258,7 @@ def _lines(answer: Answer) -> list[dict[str, Any]]:
     if near is None:
         lines.append({"which": INSIDE, "plan": say("nothing-that-meets-goal")})
     elif near.choices != best.row.choices:
-        lines.append(_line(answer, drawn(answer.found, [near])[0], INSIDE))
+        lines.append(_line(answer, sample_rows(answer.found, [near])[0], INSIDE))
     if published is None:
         lines.append({"which": common("published-weights"), "plan": _unpublished(answer)})
     elif published.row.choices == best.row.choices:
@@ -299,7 +300,7 @@ def plan_of(row: Row) -> Text:
     return join(("; ", "；"), map(plan, row.choices))
 
 
-def beside(answer: Answer, row: Row) -> Text:
+def nearest_measured(answer: Answer, row: Row) -> Text:
     """What was measured nearest, and on which axes a deployment lies outside of it."""
     near = answer.near(row)
     if near.nearest is None:
@@ -335,12 +336,12 @@ def costs(answer: Answer, row: Row) -> Text:
     return join(("; ", "；"), (known.told for known in answer.quality(row)))
 
 
-def _line(answer: Answer, each: Drawn, which: Text) -> dict[str, Any]:
+def _line(answer: Answer, each: SampledRow, which: Text) -> dict[str, Any]:
     share = answer.keeps(each)
     row = each.row
     pools = POOLS[row.binds] if row.binds else None
     return {"which": which, "cards": cards_of(row), "plan": plan_of(row),
-            "near": beside(answer, row), "starts": starts(answer, row),
+            "near": nearest_measured(answer, row), "starts": starts(answer, row),
             "quality": costs(answer, row), "stand_ins": answer.stand_ins(row),
             **{name: cell(each, name) for name in TOLD},
             "limited": pools or limited(answer, row),

@@ -13,11 +13,11 @@ from matplotlib.figure import Figure
 import catalogue
 from calc.layouts.space import Space
 from calc.searching.load_goal import load_goal
-from calc.searching.robust import Drawn, drawn
+from calc.searching.robust import SampledRow, sample_rows
 from calc.searching.search import search
 from catalogue.messages import messages
 from catalogue.planning.goals import CardRange, Goal
-from notebooks.pages.deciding.goals import cards, named, plan
+from notebooks.pages.deciding.goals import cards, device_label, plan
 from notebooks.show import figures
 from notebooks.show.display import download, figure, number, show, table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_quantity, fmt_sig
@@ -49,7 +49,7 @@ class Cell:
     device: str
     precision: str
     users: int
-    best: Drawn | None
+    best: SampledRow | None
     currency: str
 
     @property
@@ -98,7 +98,7 @@ def _asked(size: int, settings: Sequence[str], users: Sequence[int]) -> Iterator
     assert goal.cards.most
     if not (bases := Space(goal).bases()):
         return
-    best: dict[int, Drawn] = {}
+    best: dict[int, SampledRow] = {}
     fewest, most = size, size
     while fewest <= goal.cards.most and len(best) < len(users):
         tried = CardRange.model_construct(fewest=fewest, most=min(most, goal.cards.most))
@@ -111,11 +111,11 @@ def _asked(size: int, settings: Sequence[str], users: Sequence[int]) -> Iterator
                 for count in users)
 
 
-def _fastest(space: Space, users: int) -> Drawn | None:
+def _fastest(space: Space, users: int) -> SampledRow | None:
     """On the fewest cards the fastest for so many users; None where nothing holds them."""
     demand = space.goal.demand.model_copy(update={"users": users})
     found = search(space.goal.model_copy(update={"demand": demand}), space=space)
-    return next(iter(drawn(found, found.rows(found.front, 1))), None)
+    return next(iter(sample_rows(found, found.rows(found.front, 1))), None)
 
 
 def answer(matrix: Sequence[Cell]) -> None:
@@ -133,7 +133,7 @@ def answer(matrix: Sequence[Cell]) -> None:
     fastest = min(single, key=lambda cell: cell.pace)
     assert fastest.best
     choice = fastest.best.row.choice
-    published = [named(cell.device) for cell in single if cell.precision == PUBLISHED]
+    published = [device_label(cell.device) for cell in single if cell.precision == PUBLISHED]
     english, chinese = (tuple(name[lang] for name in published) for lang in range(2))
     show(*say("with-published-fp8-weights-one", pace=fmt_quantity(fastest.pace, "s"), users=DRAWN,
               choice=cards(choice), plan=plan(choice),
@@ -179,7 +179,7 @@ def _drawn(asked: Sequence[Cell], lang: str) -> Figure:
                   va="center", fontsize=8.5, color="#222222")
     axes.set(xlim=(-0.5, len(weights) - 0.5), ylim=(len(devices) - 0.5, -0.5))
     axes.set_xticks(range(len(weights)), weights, fontsize=8.5)
-    axes.set_yticks(range(len(devices)), [named(device)[place] for device in devices],
+    axes.set_yticks(range(len(devices)), [device_label(device)[place] for device in devices],
                     fontsize=8.5)
     axes.xaxis.tick_top()
     axes.tick_params(length=0)
@@ -189,7 +189,7 @@ def _drawn(asked: Sequence[Cell], lang: str) -> Figure:
     return drawing
 
 
-def whole(matrix: Sequence[Cell]) -> None:
+def full_matrix(matrix: Sequence[Cell]) -> None:
     """All fields as a file, and folded a table for each number of users."""
     download(f"{GOAL}.csv", map(_plain, matrix),
              say("download-all-fields-csv"))
@@ -205,7 +205,7 @@ def whole(matrix: Sequence[Cell]) -> None:
 
 def _told(cell: Cell) -> dict[str, str | Text]:
     """A field as the table has it: time per token with its interval, cards, cost and layout."""
-    english, chinese = (f"{name}<br>`{cell.precision}`" for name in named(cell.device))
+    english, chinese = (f"{name}<br>`{cell.precision}`" for name in device_label(cell.device))
     row: dict[str, str | Text] = {"device": (english, chinese)}
     if cell.best is None:
         return row | dict.fromkeys(("pace", "cards", "cost", "layout"), "–")

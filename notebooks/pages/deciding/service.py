@@ -17,7 +17,7 @@ from calc.launching.watching.alerts import BUSY
 from calc.launching.watching.monitoring import Watched
 from calc.launching.watching.predictions import Predicted
 from calc.uncertainty.amount import Amount
-from catalogue.engines.assertions import asserting, assertions, counted
+from catalogue.engines.assertions import asserting, assertion_coverage, assertions
 from catalogue.engines.engine import Engine, launch_blocks
 from catalogue.engines.successors import instead, successors
 from catalogue.engines.thresholds import Threshold, thresholds
@@ -68,8 +68,9 @@ def figures_of(made: Deployment) -> None:
         number(f"service_tpot_{end}", fmt_quantity(getattr(of.predicted.tpot, end), "s"), str)
     number("service_busy", BUSY, fmt_percent, digits=0)
     number("service_asserted", sum(len(assertions(name)) for name in asserting()))
-    number("service_releases", sum(len(counted(name).read) for name in asserting()))
-    number("service_checks", sum(sum(counted(name).read.values()) for name in asserting()))
+    number("service_releases", sum(len(assertion_coverage(name).read) for name in asserting()))
+    number("service_checks",
+           sum(sum(assertion_coverage(name).read.values()) for name in asserting()))
 
 
 def listing(made: Deployment) -> None:

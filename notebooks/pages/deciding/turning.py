@@ -19,7 +19,7 @@ from calc.sensitivity.probability import Doubt, doubt
 from calc.sensitivity.tornado import OWN
 from catalogue.messages import join, messages
 from catalogue.reading.amounts import human
-from notebooks.pages.deciding.deciding import beside, label
+from notebooks.pages.deciding.deciding import label, with_note
 from notebooks.show.display import show, table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig
 
@@ -187,7 +187,7 @@ def choices(cases: Sequence[Case] = CHOICES) -> None:
         for worth in [one for one in found.worths if not one.name.startswith(OWN)
                       and one.value > one.scatter][:MEASURED]:
             plan = first if any(knob.name == worth.name for knob in first.knobs) else second
-            told.append(beside(label(worth.name, plan), fmt_sig(worth.value, 2)))
+            told.append(with_note(label(worth.name, plan), fmt_sig(worth.value, 2)))
         own = max((worth.value for worth in found.worths if worth.name.startswith(OWN)), default=0)
         rows.append({
             "choice": case.question, "taken": case.names[found.taken],

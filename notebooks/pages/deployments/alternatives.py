@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from catalogue.messages import messages
-from notebooks.pages.catalogue.tables.deployments import named
+from notebooks.pages.catalogue.tables.deployments import quantity_label
 from notebooks.pages.deployments.answers import Deployed
 from notebooks.pages.deployments.families import cut
 from notebooks.pages.deployments.verdicts import result
@@ -63,7 +63,7 @@ def columns(deployed: Deployed, first: str = "change") -> dict[str, Text]:
             name: text for name, text in kept.items() if name != "cards"}
     return {"change": common("change"), "cards": common("number-of-cards"), "spare": say("spare"),
             "room": common("requests-that-fit")} | {
-        name: named(name) for name in TOLD if name in deployed.questions}
+        name: quantity_label(name) for name in TOLD if name in deployed.questions}
 
 
 def in_words(deployed: Deployed, settings: Mapping[str, str | int], lang: int) -> str:

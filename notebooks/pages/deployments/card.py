@@ -8,16 +8,16 @@ from collections.abc import Mapping
 from typing import Any
 
 import catalogue
-from calc.costing.answer import Asked, cost
+from calc.costing.answer import CostOptions, cost
 from calc.costing.rates import prices_of, way_of
-from calc.evidence.classes import Own, named
+from calc.evidence.classes import Own, class_label
 from calc.uncertainty.amount import Amount
 from catalogue.messages import join, messages
 from catalogue.reading.amounts import human, span
 from catalogue.reading.record import ROOT
 from notebooks.pages.calculators.links import link
-from notebooks.pages.catalogue.tables.deployments import HELD, held
-from notebooks.pages.catalogue.tables.deployments import named as quantity_named
+from notebooks.pages.catalogue.tables.deployments import HELD, coverage_label
+from notebooks.pages.catalogue.tables.deployments import quantity_label as quantity_named
 from notebooks.pages.deployments.alternatives import in_words
 from notebooks.pages.deployments.answers import Deployed
 from notebooks.show.display import in_book, show, table
@@ -62,7 +62,7 @@ def glance(deployed: Deployed) -> None:
                      "reach": common("interval"),
                      "held": HELD})
     if own := _own(deployed):
-        kind = named(own.of)
+        kind = class_label(own.of)
         narrow = _narrow(deployed)
         show(*say("class-what-was-measured-and", where=_to(WHERE), kind=kind, narrow=narrow))
 
@@ -92,7 +92,7 @@ def _to(label: str) -> str:
 
 def _row(deployed: Deployed, answer: Amount) -> dict[str, Any]:
     own = deployed.own_errors.get(answer.name)
-    inside = say("not-measured") if own is None else held(own.inside, own.rows)
+    inside = say("not-measured") if own is None else coverage_label(own.inside, own.rows)
     return {"what": quantity_named(answer.name), "value": f"**{answer.text}**",
             "reach": answer.reach, "held": inside}
 
@@ -113,7 +113,7 @@ def price(deployed: Deployed) -> dict[str, Any] | None:
     steady = found.quantities.get("steady_throughput", found.quantities["output_throughput"])
     used = 1 / catalogue.load("loads", DAY).peak
     amounts = cost(scenario, found.everything, steady,
-                   prices, Asked(way, utilisation=used))
+                   prices, CostOptions(way, utilisation=used))
     per_million = amounts.amounts.get("per_million_output")
     if per_million is None:
         return None

@@ -7,14 +7,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import catalogue
-from calc.answer.estimate import counted
-from calc.answer.two_pools import together as evaluated
+from calc.answer.estimate import unit_count
+from calc.answer.two_pools import combine_pools as evaluated
 from catalogue.deployments.admission.notation import written
 from catalogue.deployments.admission.rules import cut_of
 from catalogue.deployments.loading import Family
 from catalogue.deployments.scenario import Scenario
 from catalogue.messages import messages
-from notebooks.pages.catalogue.tables.deployments import named
+from notebooks.pages.catalogue.tables.deployments import quantity_label
 from notebooks.pages.deployments.answers import Deployed
 from notebooks.pages.deployments.verdicts import RATES
 from notebooks.pages.deployments.views import OF, derived, pair, printed
@@ -95,7 +95,7 @@ def rows(family: Sequence[Deployed], title: Callable[[Deployed], Text]) -> list[
 
 def columns(family: Sequence[Deployed]) -> dict[str, Text]:
     """Headings of the table; without anything printed, without the document's columns."""
-    name = named(quantity(family))
+    name = quantity_label(quantity(family))
     claimed = any(of(deployed, quantity(family)) for deployed in family)
     document = {"printed": common_words("documented"), "ratio": say("documented-derived")}
     many = len({deployed.inputs["concurrency"] for deployed in family}) > 1
@@ -118,7 +118,7 @@ def of(deployed: Deployed, name: str) -> list[catalogue.entries.deployments.Clai
 
 def values(deployed: Deployed, name: str) -> list[float]:
     """The claimed values of a quantity [SI], of the whole deployment."""
-    return [float(claim.value.value) * counted(deployed.scenario, claim)
+    return [float(claim.value.value) * unit_count(deployed.scenario, claim)
             for claim in of(deployed, name)]
 
 

@@ -55,7 +55,7 @@ TERMS: dict[str, tuple[tuple[str, str], tuple[str, ...]]] = {
 
 
 @cache
-def seen() -> dict[str, dict[str, Any]]:
+def engine_numbers() -> dict[str, dict[str, Any]]:
     """Numbers of the part of ``make engine``, by key."""
     rows = json.loads(SEEN.read_text(encoding="utf-8"))["own"]
     return {row["key"]: row["numbers"] for row in rows}
@@ -63,13 +63,13 @@ def seen() -> dict[str, dict[str, Any]]:
 
 def loads() -> list[dict[str, float]]:
     """Measured loads beside what was predicted before, fewest users first."""
-    return [numbers for key, numbers in seen().items() if key.startswith(LOADS)]
+    return [numbers for key, numbers in engine_numbers().items() if key.startswith(LOADS)]
 
 
 def stages() -> list[tuple[tuple[str, str], dict[str, str]]]:
     """Causes of the misses one after the other, as overrides: counted, or of the profile."""
     layers = Deployed(catalogue.load_scenario(PLAN)).inputs["num_hidden_layers"]
-    step = seen()["step-decode-1"]
+    step = engine_numbers()["step-decode-1"]
     return [
         (say("engine-own-kernels-on-one"),
          dict([ENGINE.split("=")])),
@@ -131,7 +131,7 @@ def met_by(tokens: int) -> int:
     return len(np.unique(np.argsort(scores)[:, -top:]))
 
 
-def beside() -> None:
+def measured_table() -> None:
     """Predicted and measured, by requests in flight, and predicted with the causes in place."""
     rows, after = [], explained()
     for of, then in zip(loads(), after, strict=True):
@@ -158,7 +158,7 @@ def beside() -> None:
     number("processor-loads", len(loads()))
     number("processor-met", met_by(EXAMPLE))
     number("processor-example", EXAMPLE)
-    number("processor-operators", round(seen()["step-decode-1"][COUNT]))
+    number("processor-operators", round(engine_numbers()["step-decode-1"][COUNT]))
 
 
 def _signed(error: float) -> str:
@@ -196,7 +196,8 @@ def _picture(lang: str) -> Figure:
 
 def by_kernel() -> None:
     """Steps by class of kernels: as predicted, and as the engine's profiler saw them."""
-    steps = {key.removeprefix(STEPS): of for key, of in seen().items() if key.startswith(STEPS)}
+    steps = {key.removeprefix(STEPS): of for key, of in engine_numbers().items()
+             if key.startswith(STEPS)}
     made = {name: Deployed(catalogue.load_scenario(PLAN, overrides=[
         f"workload.concurrency={name.partition('-')[2]} request"])) for name in steps}
     rows = []

@@ -9,7 +9,7 @@ from typing import Any
 import catalogue
 from catalogue.messages import messages
 from catalogue.reading import words
-from notebooks.pages.catalogue.tables.deployments import named
+from notebooks.pages.catalogue.tables.deployments import quantity_label
 from notebooks.pages.deployments.answers import Deployed
 from notebooks.pages.deployments.families import quantity, values
 from notebooks.pages.deployments.views import derived
@@ -35,7 +35,7 @@ def picture(family: Sequence[Deployed]) -> Callable[[str], Drawing]:
     spans = [tuple(factor * end for end in (span.low, span.value, span.high)) if span else ()
              for span in ours]
     claims = [[factor * value for value in values(deployed, name)] for deployed in family]
-    label = named(name)
+    label = quantity_label(name)
     heading = f"{label[0]} ({shown})", f"{label[1]}（{shown}）"
     about = say("points-are-derived-lines-their", heading=heading)
 

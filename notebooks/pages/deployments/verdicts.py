@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from calc.answer.estimate import counted
+from calc.answer.estimate import unit_count
 from calc.evidence.classes import stand_ins
 from catalogue.entries.deployments import Claim
 from catalogue.messages import join, messages
@@ -57,7 +57,7 @@ def gaps(deployed: Deployed) -> list[Gap]:
         for claim in documented.claims if documented else ():
             if claim.comparable and claim.quantity == name in deployed.best:
                 ours = deployed.best[name]
-                theirs = claim.value.value * counted(deployed.scenario, claim)
+                theirs = claim.value.value * unit_count(deployed.scenario, claim)
                 within = ours.low <= theirs <= ours.high
                 kept = claim.bound is not None and (
                     ours.value <= theirs if claim.bound == "at_most" else ours.value >= theirs)
@@ -145,7 +145,7 @@ def _measured(gap: Gap) -> Text:
     return say("were-measured-so-it-is", text=text, size=size, off_above=off > 0)
 
 
-def told(deployed: Deployed) -> Text:
+def verdict_text(deployed: Deployed) -> Text:
     """Room, and what a user gets, in sentences; intervals are of 80%, once on a page."""
     scenario, inputs = deployed.scenario, deployed.inputs
     room = fmt_quantity(deployed.room, "request")

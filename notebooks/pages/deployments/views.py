@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import catalogue
-from calc.answer.estimate import EXACT, counted, kinds
+from calc.answer.estimate import EXACT, kinds, unit_count
 from calc.uncertainty.amount import Amount
 from catalogue import units
 from catalogue.deployments.loading import Family
@@ -22,11 +22,11 @@ from catalogue.messages import LANGUAGES, join, messages
 from catalogue.reading.amounts import span
 from notebooks.derive.formulas.exported import formula_of
 from notebooks.derive.formulas.treelatex import tree_latex
-from notebooks.pages.catalogue.tables.deployments import named, spread
+from notebooks.pages.catalogue.tables.deployments import interval_label, quantity_label
 from notebooks.pages.deployments.answers import Deployed
 from notebooks.show.display import SECTIONS, formula_link
+from notebooks.show.documents import letter_meanings as letters_of
 from notebooks.show.documents import letters_in, printed_as, sides
-from notebooks.show.documents import named as letters_of
 from notebooks.show.numbers import fmt_int, fmt_like, fmt_sig, fmt_written
 
 common = messages("common")
@@ -184,7 +184,7 @@ def pair(prefill: Deployed, decode: Deployed) -> Amount:
 def _claimed(deployed: Deployed, documented: Documented | None, claim: Claim) -> dict[str, Any]:
     """The row of a printed number, ours in its unit."""
     assert documented is not None
-    written, count = claim.value.written, counted(deployed.scenario, claim)
+    written, count = claim.value.written, unit_count(deployed.scenario, claim)
     row = {"what": tuple(f"{claim.label[lang]}{OF[claim.of][at] if of_part(claim, lang) else ''}"
                          for at, lang in enumerate(("en", "zh"))),
            "printed": printed(claim), "section": _section(claim),
@@ -244,7 +244,7 @@ def _plain(number: float) -> str:
 
 def _alone(deployed: Deployed, name: str) -> dict[str, Any]:
     """The row of a quantity that nothing is printed of."""
-    row: dict[str, Any] = {"what": named(name), "ours": "–"}
+    row: dict[str, Any] = {"what": quantity_label(name), "ours": "–"}
     ours = derived(deployed, name)
     if ours is None:
         return row
@@ -262,7 +262,7 @@ def _interval(deployed: Deployed, ours: Amount, low: float, high: float,
         exact = kinds(deployed.inputs).get(ours.name) == EXACT
         return say("exact") if exact else say("no-range")
     if written is None:
-        return spread(low, high, ours.unit)
+        return interval_label(low, high, ours.unit)
     ends = [fmt_like(end, written) for end in (low, high)]
     unit = "" if units.split(written)[1] in units.COUNTING else ends[0].partition(" ")[2]
     ends[0] = ends[0].removesuffix(unit).strip()
@@ -336,7 +336,7 @@ def _differs(deployed: Deployed, documented: Documented | None, claim: Claim) ->
     ours, theirs = derived(deployed, claim.quantity), documented.recomputed(claim)
     if ours is None or theirs is None:
         return False
-    value = ours.value / counted(deployed.scenario, claim)
+    value = ours.value / unit_count(deployed.scenario, claim)
     return abs(theirs - value) > SAME * abs(value)
 
 

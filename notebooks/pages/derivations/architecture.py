@@ -84,7 +84,7 @@ class Count:
 
 
 @dataclass(frozen=True)
-class Counted:
+class TensorCount:
     """A tensor as numbers: its extents, and how many layers have one."""
 
     tensor: Tensor
@@ -144,18 +144,19 @@ def special_cases(results: Mapping[str, sympy.Expr | int]) -> None:
           {"case": common("case"), "value": common("result")})
 
 
-def in_numbers(tensors: Iterable[tuple[Tensor, sympy.Expr | int]], model: Count) -> list[Counted]:
+def in_numbers(tensors: Iterable[tuple[Tensor, sympy.Expr | int]],
+               model: Count) -> list[TensorCount]:
     """Tensors, each with the number of its layers, by the shapes of a model."""
     values = {getattr(sym, name): value for name, value in model.inputs.items()}
 
     def exact(expr: sympy.Expr | int) -> int:
         return int((sympy.S.Zero + expr).subs(values))
 
-    return [Counted(tensor, tuple(map(exact, tensor.shape)), exact(tensor.size), exact(layers))
+    return [TensorCount(tensor, tuple(map(exact, tensor.shape)), exact(tensor.size), exact(layers))
             for tensor, layers in tensors]
 
 
-def count_table(tensors: Sequence[Counted], model: Count) -> None:
+def count_table(tensors: Sequence[TensorCount], model: Count) -> None:
     """Every tensor of a model with its share of all parameters, and where the shapes are from."""
     table([{"tensor": row.tensor.name, "shape": " × ".join(map(str, row.shape)),
             "layers": row.layers, "parameters": row.parameters,

@@ -156,7 +156,7 @@ def draw_sums(times: Seconds, lang: str) -> Figure:
     return figure
 
 
-def wanted(independent: Nodes, different: Nodes, formula: Nodes, grouped: Nodes) -> None:
+def expected_nodes(independent: Nodes, different: Nodes, formula: Nodes, grouped: Nodes) -> None:
     """On how many nodes a token is wanted, by how its experts are chosen."""
     model = catalogue.load_model(groups.MODEL)
     chosen = model.num_experts_per_tok.value

@@ -240,7 +240,7 @@ class Reached:
         return self.rate.value / self.roofline
 
     def row(self) -> dict[str, Any]:
-        """Of the table."""
+        """The table's row."""
         (low, high), peak = self.rows, _peak(self.card, self.dtype)
         ends = (fmt_percent((end or 0.0) / peak, 0) for end in (self.rate.low, self.rate.high))
         return {"card": _name(self.card), "dtype": self.dtype.upper(),

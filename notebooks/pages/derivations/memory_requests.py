@@ -13,7 +13,7 @@ import catalogue
 from catalogue.messages import messages
 from catalogue.reading.values import Value
 from notebooks.derive.formulas.derivation import Derivation
-from notebooks.pages.catalogue.tables.formats import named
+from notebooks.pages.catalogue.tables.formats import entry_label
 from notebooks.pages.derivations.memory_weights import (
     ATTENTION,
     BF16,
@@ -131,7 +131,7 @@ def cached(rows: Sequence[Cache]) -> None:
     number("kv-expanded-rank-ratio", expanded.rank / latent.rank, fmt_fixed, digits=1)
 
 
-def placed(derivation: Derivation) -> None:
+def layout_budgets(derivation: Derivation) -> None:
     """DeepSeek-V3 under one workload, cut in three ways: the budget of a card, and a verdict."""
     card, priors = catalogue.load_device(CARD), catalogue.load("mechanisms", "ascend-910b")
     given = catalogue.device_inputs(card) | WORKLOAD | {
@@ -250,7 +250,7 @@ def hosts(derivation: Derivation) -> None:
 def _cards_and_host(name: str) -> Text:
     """Cards and host of a deployment."""
     server = catalogue.load_scenario(name)
-    (en, zh), (host_en, host_zh) = named(server.device), named(server.host)
+    (en, zh), (host_en, host_zh) = entry_label(server.device), entry_label(server.host)
     return f"{server.devices} × {en}, {host_en}", f"{server.devices} × {zh}，{host_zh}"
 
 

@@ -16,7 +16,7 @@ from catalogue.messages import messages
 from catalogue.reading.units import MINUTE
 from notebooks.derive.formulas.derivation import Derivation
 from notebooks.derive.formulas.symbols import latex, latex_of_numbers
-from notebooks.pages.catalogue.tables.formats import named, supported
+from notebooks.pages.catalogue.tables.formats import entry_label, supported
 from notebooks.show import figures
 from notebooks.show.arithmetic import in_latex
 from notebooks.show.display import number, show, source, table
@@ -146,7 +146,7 @@ def precisions(of_rank: Mapping[str, float]) -> None:
     """
     stored = [catalogue.load_precision(name)
               for name in (*SEEN, *(name for name in of_rank if name not in SEEN))]
-    short_table([{"precision": named(precision), "expert": fmt_sig(
+    short_table([{"precision": entry_label(precision), "expert": fmt_sig(
                       catalogue.precision_inputs(precision)["routed_expert_weight_bytes"], 5),
                   "gb": fmt_fixed(of_rank[precision.id] / GB),
                   "gib": fmt_fixed(of_rank[precision.id] / GIB),

@@ -18,7 +18,7 @@ from calc.sensitivity.plans import Plan, plan_of
 from catalogue.deployments.precision_support import peak_of
 from catalogue.messages import join, messages
 from catalogue.reading.units import HOUR
-from notebooks.pages.deciding.goals import named
+from notebooks.pages.deciding.goals import device_label
 from notebooks.pages.derivations.choices.documents import advised
 from notebooks.pages.engineering.layouts import CHUNK, LIMIT, PACE, at, most_users, plan
 from notebooks.pages.engineering.precision import CARDS, POINTS, SCORES, SHARES
@@ -77,12 +77,12 @@ def _cache() -> Text:
         catalogue.load_format(name).bytes_per_element))["kv_bytes_per_token"], "kB", 1)
         for name in ("bf16", *dict.fromkeys(NARROW.values()))}
     plain, *narrow_sizes = (say("size-in", size=size, name=name) for name, size in sizes.items())
-    able = [named(card) for card in CARDS if peak_of(catalogue.load_device(card), "fp8")]
+    able = [device_label(card) for card in CARDS if peak_of(catalogue.load_device(card), "fp8")]
     rooms = {case: cached(case) for case in ROOMS}
     for key, case in zip(("int8", "w4a8", "h20", "h200"), ROOMS, strict=True):
         wide, narrow = rooms[case]
         number(f"ad-cache-{key}", narrow / wide - 1, fmt_percent, digits=0)
-    users = [say("users-with-narrower", card=named(card), precision=precision_,
+    users = [say("users-with-narrower", card=device_label(card), precision=precision_,
                  wide=fmt_int(wide), narrow=fmt_int(narrow))
              for (card, precision_, _), (wide, narrow) in rooms.items()]
     return say("quantised-cache", plain=plain, int8=narrow_sizes[0],
@@ -98,7 +98,8 @@ def _activations() -> Text:
         assert ours is not None
         assert other is not None
         gap = (ours.solved.value - other.solved.value) / 100
-        shown += gap >= proportions.told(ours.solved.value / 100, int(benchmark.problems.value))
+        shown += gap >= proportions.detectable_gap(ours.solved.value / 100,
+                                                   int(benchmark.problems.value))
     count = len(scores.benchmarks)
     paces = [at(plan("ascend-910b1", name, 1, USERS), USERS, PACE) for name in (AWQ, W4A8)]
     published = catalogue.load_precision(FP8).multiply.routed_expert

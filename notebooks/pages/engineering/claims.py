@@ -16,7 +16,7 @@ common = messages("common")
 say = messages("pages/engineering/claims")
 
 
-def chosen(names: str) -> list[Audited]:
+def select_claims(names: str) -> list[Audited]:
     """Claims by their numbers, in the audit's order.
 
     What contradicts a claim is left to the page of its document, which has all of them.
@@ -33,15 +33,15 @@ def chosen(names: str) -> list[Audited]:
         each for each in row.judgement.also if each != CONTRADICTS))) for row in rows.values()]
 
 
-def beside(names: str) -> None:
+def claims_table(names: str) -> None:
     """A table of those claims: what is printed, what is right, the verdict.
 
     Args:
-        names: as for :func:`chosen`.
+        names: as for :func:`select_claims`.
     """
     table([{"id": link(row.id),
             "what": (row.case.what["en"], row.case.what["zh"]), "printed": printed(row),
-            "right": right(row), "verdict": called(row)} for row in chosen(names)],
+            "right": right(row), "verdict": called(row)} for row in select_claims(names)],
           {"id": common("claim"), "what": common("what"), "printed": common("documented"),
            "right": common("right-value"), "verdict": common("verdict")},
           folded=say("claims-of-documents"))

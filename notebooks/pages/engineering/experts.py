@@ -19,7 +19,7 @@ from calc.many.sweeps import decode_sweep
 from calc.sensitivity.breakeven import SECOND, BreakEven, solve
 from calc.sensitivity.plans import Plan, plan_of
 from catalogue.messages import messages
-from notebooks.pages.deciding.goals import named
+from notebooks.pages.deciding.goals import device_label
 from notebooks.pages.engineering.layouts import LIMIT, PACE, RATE, plan, titled
 from notebooks.show import figures
 from notebooks.show.display import figure, number, table
@@ -232,7 +232,7 @@ def _drawn(lang: str) -> Figure:
         axes.axhline(narrow(case).rate(LIMIT), color=figures.INK, lw=1.2, ls="--",
                      label=say("tp8-experts-split")[place])
         axes.set(xscale="log", ylim=(0, None))
-        axes.set_title(f"{named(case[0])[place]}\n{case[1]}", fontsize=9.5)
+        axes.set_title(f"{device_label(case[0])[place]}\n{case[1]}", fontsize=9.5)
         axes.set_xticks(WIDTHS, [str(width) for width in WIDTHS])
         axes.set_xlabel(say("cards-that-share-experts")[place], fontsize=9)
     drawing.axes[0].set_ylabel(say("token-s-of-card")[place])
@@ -317,7 +317,7 @@ def measured() -> None:
         ratio = system.predict("output_throughput", which) / system.rows["output_throughput"][which]
         ends = dict.fromkeys(fmt_fixed(float(end)) for end in (ratio.min(), ratio.max()))
         rows.append({"system": say("device-and-width", width=int(system.inputs["expert_parallel"]),
-                                   device=named(system.scenario.device.id)),
+                                   device=device_label(system.scenario.device.id)),
                      "name": f"`{name}`", "rows": len(which), "ratio": " – ".join(ends)})
     table(rows, {"system": say("measured-decode-pool"), "name": common("system"),
                  "rows": common("rows"), "ratio": say("predicted-over-measured")},

@@ -20,7 +20,7 @@ from calc.uncertainty.amount import Amount
 from catalogue import Scenario
 from catalogue.messages import messages
 from notebooks.pages.deciding.cost_documents import Compared, hybrid
-from notebooks.pages.deciding.goals import named
+from notebooks.pages.deciding.goals import device_label
 from notebooks.pages.deployments.supplements.hybrid import Comparison, bearable, documented
 from notebooks.pages.engineering import layouts
 from notebooks.show import figures
@@ -211,7 +211,7 @@ def most_within(made: Scenario, limit: float = layouts.LIMIT) -> int:
     return int(users[kept].max(initial=0))
 
 
-def counted(users: int) -> Text:
+def users_heading(users: int) -> Text:
     """A column's heading."""
     return say("users", users=users)
 
@@ -221,7 +221,8 @@ def processors() -> None:
     rows = []
     for host in HOSTS:
         device, made = catalogue.load_device(host), with_host(host)
-        row = {"host": named(host), "bandwidth": fmt_fixed(device.memory_bandwidth.value / GIGA, 1),
+        row = {"host": device_label(host),
+               "bandwidth": fmt_fixed(device.memory_bandwidth.value / GIGA, 1),
                "most": fmt_int(most_within(made)) if most_within(made) else NOTHING}
         for users in (1, 4, 16):
             ends = compared().predicted(made, concurrency=np.array([float(users)]),
@@ -229,7 +230,7 @@ def processors() -> None:
             row[f"users{users}"] = ends.at(0).said("en")
         rows.append(row)
     table(rows, {"host": say("two-sockets-of"), "bandwidth": say("gb-s-of-socket"),
-                 **{f"users{users}": counted(users) for users in (1, 4, 16)},
+                 **{f"users{users}": users_heading(users) for users in (1, 4, 16)},
                  "most": say("users-within", limit=fmt_quantity(layouts.LIMIT, "s"))})
     needed()
 
@@ -278,7 +279,7 @@ def helps() -> None:
         f"users{count}": fmt_fixed(float(times[place]), 1) for place, count in enumerate(USERS)}
         for name, times in found.items()],
         {"what": say("time-per-token-ms"),
-         **{f"users{count}": counted(count) for count in USERS}})
+         **{f"users{count}": users_heading(count) for count in USERS}})
     number("ho-memory-share", 1 - found["memory"][2] / found["as"][2], fmt_percent, digits=0)
     number("ho-link-share", 1 - found["link"][2] / found["as"][2], fmt_percent)
 
@@ -349,7 +350,7 @@ def launching() -> None:
     """How fast a host has to start operators where a step is not a captured graph."""
     rows = []
     for device, precision in PLACED:
-        row: dict[str, object] = {"card": named(device),
+        row: dict[str, object] = {"card": device_label(device),
                                   "layout": f"`{precision}`, TP8 × PP{SERVERS}"}
         for users in PLACED_USERS:
             made = layouts.plan(device, precision, SERVERS, users)

@@ -13,7 +13,7 @@ import catalogue
 from calc.kernels.fitting import REGIONS
 from calc.kernels.law import Law
 from calc.kernels.matmuls import DENSE, SENT, SLICES, WHOLE, rank_columns
-from calc.kernels.missing import kept
+from calc.kernels.missing import within_bars
 from calc.kernels.missing.columns import LEAST_JUMP
 from calc.kernels.missing.explained import MEDIAN, MOST
 from calc.kernels.missing.switches import ALIKE, LESS
@@ -89,7 +89,7 @@ class Row:
     def kept(self) -> bool:
         """Whether the law is as near as it is to be."""
         judged = self.measured.judged
-        return kept(judged.median, judged.most)
+        return within_bars(judged.median, judged.most)
 
     @property
     def release(self) -> str:

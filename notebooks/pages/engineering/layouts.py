@@ -12,7 +12,7 @@ from calc.searching.load_goal import load_goal
 from calc.sensitivity.plans import Plan
 from catalogue.messages import Pair, messages
 from catalogue.planning.goals import Goal
-from notebooks.pages.deciding.goals import named
+from notebooks.pages.deciding.goals import device_label
 from notebooks.show.numbers import fmt_int
 
 say = messages("pages/engineering/layouts")
@@ -64,7 +64,7 @@ def plan(device: str, precision: str, servers: int, users: int = 1, *, tensor: i
 
 def titled(case: tuple[str, str, int]) -> Pair:
     """Card and precision of a case."""
-    return say("card-and-precision", card=named(case[0]), precision=case[1])
+    return say("card-and-precision", card=device_label(case[0]), precision=case[1])
 
 
 def counted(users: int) -> Pair:

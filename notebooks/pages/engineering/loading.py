@@ -17,7 +17,7 @@ from calc.sensitivity.plans import Plan
 from catalogue.messages import messages
 from catalogue.planning.failures import Failures
 from notebooks.pages.deciding.capacity.failing import SERVERS
-from notebooks.pages.deciding.goals import named
+from notebooks.pages.deciding.goals import device_label
 from notebooks.pages.derivations.memory_weights import LOADERS, STORAGE, checkpoint
 from notebooks.pages.engineering import layouts
 from notebooks.show import figures
@@ -58,7 +58,7 @@ SLOW, LOADED, BEST = "slow", "loaded", "best"
 
 
 @cache
-def placed(device: str, precision: str, servers: int) -> Plan:
+def pipeline_plan(device: str, precision: str, servers: int) -> Plan:
     """A deployment, a pipeline stage per server."""
     return layouts.plan(device, precision, servers, USERS)
 
@@ -66,12 +66,12 @@ def placed(device: str, precision: str, servers: int) -> Plan:
 @cache
 def read(device: str, precision: str, servers: int) -> float:
     """What a server reads of storage until it can answer [B]."""
-    made = placed(device, precision, servers)
+    made = pipeline_plan(device, precision, servers)
     found = evaluate(made.inputs, made.scenario.model.attention)
     return float(found["loading_time"]) * float(made.inputs["storage_bandwidth"])
 
 
-def whole(precision: str) -> float:
+def weight_file_bytes(precision: str) -> float:
     """The weight files of the model, as all cards of its smallest deployment read them [B]."""
     return read("nvidia-h200-sxm", precision, 2 if precision == "bf16" else 1) * (
         2 if precision == "bf16" else 1)
@@ -124,7 +124,7 @@ def answer() -> None:
     number("lo-even-high", size / start.low / GIGA, fmt_sig, digits=2)
     number("lo-storage", STORAGE / GIGA)
     number("lo-drive-ratio", found["drive"][1] / (size / start.value), fmt_fixed, digits=1)
-    number("lo-disk", (KEPT * whole("fp8-block")), fmt_bytes, unit="TB", digits=1)
+    number("lo-disk", (KEPT * weight_file_bytes("fp8-block")), fmt_bytes, unit="TB", digits=1)
     for name in (SLOW, "drive", BEST):
         lost = fleet(1, 1, size / found[name][1]).restarting * YEAR / HOUR
         number(f"lo-lost-{name}", lost, fmt_sig, digits=2)
@@ -222,7 +222,7 @@ def files() -> None:
     """The files of every precision, and whether a host keeps them all in memory."""
     rows = []
     for precision in SIZES:
-        size = whole(precision)
+        size = weight_file_bytes(precision)
         row: dict[str, object] = {"precision": f"`{precision}`", "size": fmt_bytes(size, digits=0),
                                   "disk": fmt_bytes(KEPT * size, "TB", 1)}
         for name in NODES:
@@ -247,14 +247,14 @@ def offload() -> None:
     """Caches of conversations on drives: from which rate, how much, and what is written a day."""
     rows, drive = [], catalogue.load_link("nvme-gen4").device_bandwidth.value
     for device, precision, servers in PLANS:
-        made = placed(device, precision, servers)
+        made = pipeline_plan(device, precision, servers)
         people = Population(made.scenario, TURNS, THINK)
         requests = layouts.at(made, USERS, layouts.RATE) / float(made.inputs["output_tokens"])
         storage = people.kept(requests / TURNS, people.tiers(USERS, host=0.0, storage=1e12))[-1]
         held = needed(people.talk, requests / TURNS, FOUND, people.per_token)
         fresh = requests / TURNS * float(people.talk.said[-1]) * people.per_token
         rows.append({
-            "card": named(device), "precision": f"`{precision}`", "cards": made.cards,
+            "card": device_label(device), "precision": f"`{precision}`", "cards": made.cards,
             "token": fmt_bytes(people.per_token, "kB", 1),
             "rate": fmt_sig(storage.break_even / GIGA, 2), "held": fmt_bytes(held, "GB", 0),
             "written": fmt_bytes(fresh * DAY, "TB", 1)})
@@ -296,7 +296,7 @@ def network() -> None:
     for device, precision, servers in PLANS[1:3]:
         for name, cut in CUTS.items():
             made = layouts.plan(device, precision, servers, USERS, **cut)
-            row: dict[str, object] = {"card": named(device), "layout": name}
+            row: dict[str, object] = {"card": device_label(device), "layout": name}
             for quantity in ("tpot", "ttft"):
                 rate = network_for(made, quantity)
                 row[quantity] = (f"< {REACH[0] * BITS / GIGA:.0f}" if rate is None

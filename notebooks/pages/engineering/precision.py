@@ -24,7 +24,7 @@ from calc.sensitivity.plans import Plan
 from catalogue.deployments.precision_support import nearest
 from catalogue.messages import messages
 from notebooks.pages.catalogue.runs import formats_table, qualities_table
-from notebooks.pages.deciding.goals import named
+from notebooks.pages.deciding.goals import device_label
 from notebooks.pages.engineering import layouts
 from notebooks.pages.engineering.layouts import LIMIT, MOST, PACE, RATE, at, holds, most_users, plan
 from notebooks.show import figures
@@ -54,7 +54,7 @@ MILLI = 1e3
 
 
 @dataclass(frozen=True)
-class Taken:
+class PrecisionPlan:
     """The servers that a precision takes on a card for so many users.
 
     Attributes:
@@ -79,12 +79,12 @@ def kernels() -> None:
     """What runs on each card, by which engine's release and kernel, and what each format costs."""
     qualities_table(layouts.goal().model, catalogue.names("precisions"))
     for device in CARDS:
-        name = named(device)
+        name = device_label(device)
         formats_table(catalogue.load_device(device), folded=say("what-runs-on-by-which", name=name))
 
 
 @cache
-def taken(device: str, precision: str, users: int) -> Taken | None:
+def fewest_servers(device: str, precision: str, users: int) -> PrecisionPlan | None:
     """The fewest servers that keep the limit, else the fastest of those that hold it; None if none.
 
     Args:
@@ -93,14 +93,14 @@ def taken(device: str, precision: str, users: int) -> Taken | None:
     """
     if precision not in multiplied(device):
         return None
-    tried = [Taken(made, pace, pace <= LIMIT) for servers in range(FEWEST, SERVERS + 1)
+    tried = [PrecisionPlan(made, pace, pace <= LIMIT) for servers in range(FEWEST, SERVERS + 1)
              if holds(made := plan(device, precision, servers, MAIN), users)
              for pace in [at(made, users, PACE)]]
     return next((each for each in tried if each.kept),
                 min(tried, key=lambda each: each.pace, default=None))
 
 
-def held(device: str, precision: str, users: int = MAIN) -> Plan | None:
+def fewest_servers_by_memory(device: str, precision: str, users: int = MAIN) -> Plan | None:
     """The fewest servers whose memory holds so many users; None if none of those tried."""
     if precision not in multiplied(device):
         return None
@@ -108,7 +108,7 @@ def held(device: str, precision: str, users: int = MAIN) -> Plan | None:
                  if holds(made := plan(device, precision, servers, MAIN), users)), None)
 
 
-def best(device: str, users: int, weights: tuple[str, ...]) -> Taken | None:
+def best(device: str, users: int, weights: tuple[str, ...]) -> PrecisionPlan | None:
     """The precision on the fewest cards that keeps the limit; of equals the first.
 
     Args:
@@ -116,7 +116,7 @@ def best(device: str, users: int, weights: tuple[str, ...]) -> Taken | None:
         users: at once.
         weights: precisions, those first that are to be taken where two are as good.
     """
-    tried = [each for precision in weights if (each := taken(device, precision, users))]
+    tried = [each for precision in weights if (each := fewest_servers(device, precision, users))]
     kept = [each for each in tried if each.kept]
     fewest = [each for each in kept if each.plan.cards == min(one.plan.cards for one in kept)]
     least = min((each.pace for each in fewest or tried), default=0.0)
@@ -135,7 +135,7 @@ def answer() -> None:
             ("h20-fp8", "nvidia-h20", FP8), ("h200-fp8", "nvidia-h200-sxm", FP8),
             ("h20-awq", "nvidia-h20", AWQ), ("b2-int8", "ascend-910b2", INT8),
             ("b2-w4a8", "ascend-910b2", W4A8), ("b2-awq", "ascend-910b2", AWQ)):
-        made = held(device, precision)
+        made = fewest_servers_by_memory(device, precision)
         assert made
         quantity = calc.estimate(made.scenario).quantities[PACE]
         number(f"pr-{key}-cards", made.cards)
@@ -152,7 +152,7 @@ def answer() -> None:
 @cache
 def _curve(device: str, precision: str) -> tuple[np.ndarray, np.ndarray, int] | None:
     """Users that memory holds, time per token [s] with so many, and cards; None without any."""
-    made = held(device, precision)
+    made = fewest_servers_by_memory(device, precision)
     if made is None:
         return None
     users = np.arange(1.0, MOST + 1)
@@ -182,7 +182,7 @@ def _drawn(lang: str) -> Figure:
             axes.plot(users[-1], MILLI * paces[-1], "o", ms=4, color=colour)
         axes.axhline(MILLI * LIMIT, color=figures.INK, lw=1, ls="--")
         axes.set(xscale="log", yscale="log", ylim=(4, 300), xlim=(1, MOST))
-        axes.set_title(named(device)[place], fontsize=10)
+        axes.set_title(device_label(device)[place], fontsize=10)
         axes.set_xlabel(common("users-at-once")[place])
         figures.log_ticks(axes.xaxis, 1, MOST)
         figures.log_ticks(axes.yaxis, 1, 10)
@@ -198,13 +198,13 @@ def decision() -> None:
     for device in CARDS:
         for name, weights in ((say("eight-bits-and-more"), WIDE),
                               (say("four-bits-allowed"), WEIGHTS)):
-            rows.append({"device": named(device), "allowed": name, **{
+            rows.append({"device": device_label(device), "allowed": name, **{
                 f"users{users}": _told(best(device, users, weights)) for users in USERS}})
     table(rows, {"device": common("card"), "allowed": common("weights"), **{
         f"users{users}": layouts.counted(users) for users in USERS}})
 
 
-def _told(each: Taken | None) -> str | Text:
+def _told(each: PrecisionPlan | None) -> str | Text:
     if each is None:
         return "–"
     mark = "" if each.kept else "*"
@@ -227,12 +227,12 @@ def turns() -> None:
     rows = []
     for device in CARDS:
         for precision in WEIGHTS:
-            made = held(device, precision)
+            made = fewest_servers_by_memory(device, precision)
             if made is not None:
                 count = most_users(made)
                 rows.append({
-                    "device": named(device), "precision": f"`{precision}`", "cards": made.cards,
-                    "weights": fmt_quantity(float(evaluate(
+                    "device": device_label(device), "precision": f"`{precision}`",
+                    "cards": made.cards, "weights": fmt_quantity(float(evaluate(
                         made.inputs, made.scenario.model.attention)["weights_per_device"]), "B"),
                     "most": fmt_int(count) if count else "–",
                     "rate": fmt_fixed(at(made, count, RATE) / made.cards, 0) if count else "–"})
@@ -255,7 +255,8 @@ PARTS: dict[str, tuple[Text, tuple[str, ...]]] = {
 def parts() -> None:
     """What a token takes on 910B2 and H20, by the weights."""
     cases = [made for device in ("ascend-910b2", "nvidia-h20")
-             for precision in (AWQ, W4A8, INT8, FP8) if (made := held(device, precision))]
+             for precision in (AWQ, W4A8, INT8, FP8)
+             if (made := fewest_servers_by_memory(device, precision))]
     rows: list[dict[str, Any]] = [{"what": name} for name, _ in PARTS.values()]
     rows += [{"what": say("all-else-kernel-gaps-host")}, {"what": say("time-per-token")}]
     for index, made in enumerate(cases):
@@ -272,7 +273,7 @@ def parts() -> None:
             number("pr-widening", float(pieces["dequantisation"]) / pace, fmt_percent, digits=0)
     columns: dict[str, Text] = {"what": say("ms-of-token")}
     for index, made in enumerate(cases):
-        en, zh = (f"{name}<br>`{made.label}`" for name in named(made.scenario.device.id))
+        en, zh = (f"{name}<br>`{made.label}`" for name in device_label(made.scenario.device.id))
         columns[f"case{index}"] = en, zh
     table(rows, columns)
 
@@ -311,7 +312,7 @@ def benchmarks() -> None:
         score = scores.score("w4a16", key)
         assert score is not None
         share, count = score.solved.value / 100, int(benchmark.problems.value)
-        gap = proportions.told(share, count)
+        gap = proportions.detectable_gap(share, count)
         other = scores.score("w4a8", key)
         assert other is not None
         rows.append({"name": (benchmark.name["en"], benchmark.name["zh"]), "problems": count,

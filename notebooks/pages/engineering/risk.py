@@ -18,13 +18,13 @@ from calc.answer.estimate import Estimate
 from calc.auditing.audit import Audited
 from calc.auditing.costs import example_of
 from calc.capacity.availability import Fleet, failures_of, fleet_of, spares_for
-from calc.costing.answer import Asked, Cost, cost
+from calc.costing.answer import Cost, CostOptions, cost
 from calc.costing.owning import YEAR
 from calc.costing.rates import converted, prices_of
 from calc.launching.watching.predictions import Predicted, predicted
 from calc.sensitivity.information import Information, measured, to_buy
 from calc.sensitivity.plans import Plan, plan_of
-from calc.sensitivity.sampling import drawn, priors, scores_of
+from calc.sensitivity.sampling import priors, sample_quantity, scores_of
 from calc.uncertainty.amount import Amount
 from catalogue import Scenario
 from catalogue.ledger.documents import Risk
@@ -97,7 +97,7 @@ def rates(users: int, name: str = "3") -> np.ndarray:
     plan = planned(users, name)
     found = priors([plan], WAVE)
     scores = scores_of(len(found.names), DRAWS)
-    return np.sort(drawn(plan, found.knobs[0], found.own[0], scores, RATE))
+    return np.sort(sample_quantity(plan, found.knobs[0], found.own[0], scores, RATE))
 
 
 @cache
@@ -126,7 +126,7 @@ def priced(**changed: Amount) -> Cost:
     answer, steady = estimated("3"), forecast("3").throughput
     changes = {"server": server(), "years": Amount.exactly(YEARS),
                "residual": Amount.exactly(0.0)} | changed
-    asked = Asked(utilisation=1 / catalogue.load("loads", DAY).peak, changes=changes)
+    asked = CostOptions(utilisation=1 / catalogue.load("loads", DAY).peak, changes=changes)
     return cost(stage("3"), answer.everything, steady,
                 prices_of(stage("3").device.id), asked)
 
@@ -215,7 +215,7 @@ def risks() -> dict[str, Risk]:
 @cache
 def _claims() -> dict[str, Audited]:
     """Those that the page rests on, by number."""
-    return {row.id: row for row in claims.chosen(" ".join((*GOALS, *risks(), *OTHERS, *(
+    return {row.id: row for row in claims.select_claims(" ".join((*GOALS, *risks(), *OTHERS, *(
         each for stage_ in STAGE_GOALS.values() for each in stage_))))}
 
 

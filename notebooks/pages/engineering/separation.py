@@ -66,7 +66,7 @@ SPLITS = ((0, 8), (1, 7), (2, 6), SPLIT)  # of the example's servers: those that
 
 
 @dataclass(frozen=True, eq=False)
-class Held:
+class PoolComparison:
     """One pool and two of a card and its weights, whatever the limits.
 
     Attributes:
@@ -88,7 +88,7 @@ class Held:
                     tables=self.tables)
 
     def two(self, servers: int, limit: float) -> TwoPools | None:
-        """The best two."""
+        """The best two pools on so many servers within the same limit."""
         return self._two(limit).get(servers * self.per_node)
 
     @cache  # noqa: B019
@@ -118,7 +118,8 @@ class Held:
 
 
 @cache
-def held(device: str, precision: str, prompt: int = 0, answer: int = 0) -> Held:
+def pool_comparison(device: str, precision: str, prompt: int = 0,
+                    answer: int = 0) -> PoolComparison:
     """One pool and two of a card and its weights.
 
     Args:
@@ -127,7 +128,7 @@ def held(device: str, precision: str, prompt: int = 0, answer: int = 0) -> Held:
     """
     scenario = plan(device, precision, 1, prompt=prompt, answer=answer).scenario
     per_node = int(scenario.node.devices_per_node.value)
-    return Held(scenario, per_node, Pairing(
+    return PoolComparison(scenario, per_node, Pairing(
         scenario, [count * per_node for count in SERVERS_TRIED]), Tables(scenario))
 
 
@@ -201,11 +202,11 @@ def answer() -> None:
     number("se-first", FIRST, fmt_quantity, unit="s")
     number("se-servers", SHOWN)
     number("se-worth", WORTH - 1, fmt_percent, digits=0)
-    rows, counts = [], [held(*case[:2]).fewest(LIMIT) for case in CASES]
+    rows, counts = [], [pool_comparison(*case[:2]).fewest(LIMIT) for case in CASES]
     number("se-few-low", min(count for count in counts if count))
     number("se-few-high", max(count for count in counts if count))
     for case in CASES:
-        made = held(*case[:2])
+        made = pool_comparison(*case[:2])
         two = made.two(SHOWN, LIMIT)
         fewest = made.fewest(LIMIT)
         rows.append({"case": titled(case), "gain": _gain(made.gain(SHOWN, LIMIT)),
@@ -240,7 +241,7 @@ def _drawn(lang: str) -> Figure:
     drawing, axes = figures.axes(height=3.3)
     limits = np.array(DRAWN_LIMITS)
     for colour, case in zip(figures.PALETTE, CASES, strict=False):
-        made = held(*case[:2])
+        made = pool_comparison(*case[:2])
         axes.plot(MILLI * limits, [made.gain(SHOWN, each) for each in limits], color=colour,
                   marker="o", ms=3, label=titled(case)[place].replace("`", ""))
     axes.axhline(1, color=figures.INK, lw=1)
@@ -257,7 +258,7 @@ def decision() -> None:
     """By card, servers and promise: the gain, and how many of each."""
     rows = []
     for case in CASES:
-        made = held(*case[:2])
+        made = pool_comparison(*case[:2])
         for count in TOLD:
             row: dict[str, str | Text] = {"case": titled(case), "servers": fmt_int(count)}
             for limit in LIMITS:
@@ -281,7 +282,7 @@ def splits() -> None:
     for prompt, reply in MIXES:
         row: dict[str, str | Text] = {"mix": f"{fmt_int(prompt)} / {fmt_int(reply)}"}
         for index, case in enumerate(CASES):
-            share = held(*case[:2], prompt=prompt, answer=reply).share(max(TOLD), LIMIT)
+            share = pool_comparison(*case[:2], prompt=prompt, answer=reply).share(max(TOLD), LIMIT)
             row[f"case{index}"] = fmt_percent(share, 0) if np.isfinite(share) else "–"
             shares += [share] if np.isfinite(share) else []
         rows.append(row)

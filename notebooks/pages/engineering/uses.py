@@ -12,7 +12,7 @@ import numpy as np
 
 import calc
 import catalogue
-from calc.costing.answer import Asked, cost
+from calc.costing.answer import CostOptions, cost
 from calc.costing.rates import prices_of
 from calc.evidence.validation import measured_system
 from calc.sensitivity.plans import Plan
@@ -82,9 +82,9 @@ def full(case: Case) -> Full:
     answer = calc.estimate(scenario)
     rate = answer.quantities[RATE]
     prices, reached = prices_of(case[0]), rate
-    owned = cost(scenario, answer.everything, reached, prices, Asked())
+    owned = cost(scenario, answer.everything, reached, prices, CostOptions())
     hour = owned.amounts[PART].scaled(1 / HOUR, f"{owned.currency}/s")
-    priced = cost(scenario, answer.everything, reached, prices, Asked(price=hour))
+    priced = cost(scenario, answer.everything, reached, prices, CostOptions(price=hour))
     return Full(best, rate, priced.amounts[WHOLE], hour, owned.currency)
 
 

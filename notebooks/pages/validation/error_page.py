@@ -250,7 +250,7 @@ def _of_makers(own: Any) -> list[str]:
     return [name for name in own.classes if name.count("/") == 2]
 
 
-def held(own: Any, named: Callable[[str], Text]) -> None:
+def interval_coverage(own: Any, named: Callable[[str], Text]) -> None:
     """How many rows lay in their intervals, where nothing was fitted, by class.
 
     Args:

@@ -143,7 +143,7 @@ def width(found: Errors) -> float:
     return float(np.median(found.high / found.low))
 
 
-def spread(found: Errors) -> float:
+def split_half_std(found: Errors) -> float:
     """Standard deviation over the seeds of the mean error of a half [1]; halves are equal."""
     return float(np.abs(found.errors).reshape(len(found.seeds), -1).mean(axis=1).std())
 

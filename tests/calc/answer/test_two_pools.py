@@ -7,7 +7,7 @@ import pytest
 
 import calc
 import catalogue
-from calc.answer.two_pools import balanced, together
+from calc.answer.two_pools import balanced, combine_pools
 
 NAMES = ("s0-scenario-3", "s0-config-4.3", "wide-lmsys")
 
@@ -19,7 +19,7 @@ def pools(request):
 
 @pytest.fixture(scope="module")
 def pair(pools):
-    return together(*pools)
+    return combine_pools(*pools)
 
 
 class TestBalance:
@@ -62,7 +62,7 @@ class TestTransfer:
         """Four cards prefill for eight of the same card that decode: each moves all of it."""
         prefill, decode = catalogue.load_pools("s0-config-4.3")
         received = calc.evaluate(decode.inputs(), "mla")["kv_port_time"]
-        assert together(prefill, decode).transfer_time == pytest.approx(received)
+        assert combine_pools(prefill, decode).transfer_time == pytest.approx(received)
 
     def test_only_what_a_prefill_replica_adds_to_its_own_ports_delays(self, pools):
         inputs = pools[1].inputs() | {"separate_pools": 1}
@@ -88,7 +88,7 @@ class TestClosedLoop:
 class TestAnswer:
     def test_the_command_says_which_binds_and_the_best_ratio(self, cli):
         _, out, _ = cli("estimate", "wide-lmsys")
-        pair = together(*catalogue.load_pools("wide-lmsys"))
+        pair = combine_pools(*catalogue.load_pools("wide-lmsys"))
         assert f"{pair.binds} binds" in out
         assert f"In balance {pair.best_prefill_devices:.3g} of 104 cards prefill" in out
         _, out, _ = cli("estimate", "wide-lmsys", "--json")

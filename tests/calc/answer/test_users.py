@@ -7,7 +7,7 @@ import pytest
 import catalogue
 from calc.answer import users
 from calc.answer.simulated import USUAL_LENGTHS, lengths_of, system_of
-from calc.answer.users import EVERY, FEWEST, PRECISION, SHARES, Asked, asked_of, users_see
+from calc.answer.users import EVERY, FEWEST, PRECISION, SHARES, UserLoad, asked_of, users_see
 
 SETTINGS = ["workload.input_tokens=500 token", "workload.output_tokens=60 token"]
 
@@ -26,7 +26,7 @@ def scenario():
 
 @pytest.fixture(scope="module")
 def seen(scenario):
-    return users_see(scenario, Asked(users=16, think_time=2.0))
+    return users_see(scenario, UserLoad(users=16, think_time=2.0))
 
 
 class TestSeen:
@@ -43,44 +43,44 @@ class TestSeen:
             assert all(each.low <= each.value <= each.high for each in found)
 
     def test_a_run_is_as_long_as_its_percentiles_need(self, scenario):
-        found = users_see(scenario, Asked(users=16, think_time=2.0),
+        found = users_see(scenario, UserLoad(users=16, think_time=2.0),
                           wanted=dict.fromkeys(EVERY, (0.9,)))
         assert found.precise
         for times in (found.ttft, found.tpot, found.e2e):
             assert times.at(0.9).error <= PRECISION
-        harder = users_see(scenario, Asked(users=16, think_time=2.0),
+        harder = users_see(scenario, UserLoad(users=16, think_time=2.0),
                            wanted=dict.fromkeys(EVERY, (0.9, 0.999)))
         assert harder.summary.requests > found.summary.requests
 
     def test_a_mean_needs_fewer_requests_than_a_percentile(self, scenario, seen):
-        found = users_see(scenario, Asked(users=16, think_time=2.0), wanted={"tpot": (None,)})
+        found = users_see(scenario, UserLoad(users=16, think_time=2.0), wanted={"tpot": (None,)})
         assert found.precise
         assert found.tpot.half_width <= PRECISION * found.tpot.mean
         assert found.summary.requests < seen.summary.requests
 
     def test_another_seed_lies_within_the_intervals(self, scenario, seen):
-        other = users_see(scenario, Asked(users=16, think_time=2.0), seed=1)
+        other = users_see(scenario, UserLoad(users=16, think_time=2.0), seed=1)
         for name in ("ttft", "tpot", "e2e"):
             one, two = (getattr(each, name).at(0.9) for each in (seen, other))
             assert one.low <= two.high
             assert two.low <= one.high
 
     def test_the_same_seed_gives_the_same(self, scenario, seen):
-        again = users_see(scenario, Asked(users=16, think_time=2.0))
+        again = users_see(scenario, UserLoad(users=16, think_time=2.0))
         assert again.summary == seen.summary
 
     def test_more_users_wait_longer(self, scenario):
-        waits = [users_see(scenario, Asked(users=each)).ttft.p90 for each in (4, 16, 64)]
+        waits = [users_see(scenario, UserLoad(users=each)).ttft.p90 for each in (4, 16, 64)]
         assert waits == sorted(waits)
 
     def test_a_rate_beyond_capacity_does_not_keep_up(self, scenario):
-        assert users_see(scenario, Asked(rate=0.5)).keeps_up
-        assert not users_see(scenario, Asked(rate=500.0)).keeps_up
+        assert users_see(scenario, UserLoad(rate=0.5)).keeps_up
+        assert not users_see(scenario, UserLoad(rate=500.0)).keeps_up
 
     def test_a_burst_is_counted_whole(self, scenario):
-        found = users_see(scenario, Asked(30, together=True, requests=30))
+        found = users_see(scenario, UserLoad(30, together=True, requests=30))
         assert (found.summary.requests, found.summary.steady) == (30, False)
-        assert found.ttft.p99 > 2 * users_see(scenario, Asked(30)).ttft.p50
+        assert found.ttft.p99 > 2 * users_see(scenario, UserLoad(30)).ttft.p50
 
     def test_of_equal_replicas_a_part_stands_for_all(self):
         many = catalogue.load_scenario("s2-910b1-awq", overrides=[
@@ -98,16 +98,16 @@ class TestAsked:
         def of(*settings):
             return asked_of(catalogue.load_scenario("s2-910b1-awq", overrides=settings))
 
-        assert of() == Asked(32)
-        assert of("workload.arrivals=closed-loop", "workload.think_time=3 s") == Asked(32, 3.0)
-        assert of("workload.arrivals=poisson", "workload.arrival_rate=0.2 request/s") == Asked(
+        assert of() == UserLoad(32)
+        assert of("workload.arrivals=closed-loop", "workload.think_time=3 s") == UserLoad(32, 3.0)
+        assert of("workload.arrivals=poisson", "workload.arrival_rate=0.2 request/s") == UserLoad(
             rate=0.2)
-        assert of("workload.arrivals=burst") == Asked(32, together=True, requests=32)
+        assert of("workload.arrivals=burst") == UserLoad(32, together=True, requests=32)
 
     @pytest.mark.parametrize("given", [{}, {"users": 3, "rate": 1.0}])
     def test_users_or_a_rate(self, given):
         with pytest.raises(ValueError, match="expected one of them"):
-            Asked(**given)
+            UserLoad(**given)
 
 
 class TestLengths:

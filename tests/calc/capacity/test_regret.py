@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import catalogue
-from calc.capacity.options import Layout, chosen, in_money
+from calc.capacity.options import Layout, decision_table, in_money
 from calc.capacity.regret import at_ends, choose, combined, regret
 from calc.closed_form.evaluate import evaluate
 from calc.costing.rates import stated
@@ -70,14 +70,14 @@ class TestBuying:
         load = catalogue.load("loads", "azure-conversation")
         counts = []
         for late in (1.0, 1.25, 2.0, 4.0):
-            one = chosen(self.LAYOUTS[:1], load, 1e6, self.GROWTH, late)
+            one = decision_table(self.LAYOUTS[:1], load, 1e6, self.GROWTH, late)
             counts.append(int(one.least_regret.split(" ")[0]))
         assert counts == sorted(counts)
         assert counts[0] < counts[-1]
 
     def test_without_a_later_price_each_case_runs_what_it_needs(self):
         load = catalogue.load("loads", "azure-conversation")
-        one = chosen(self.LAYOUTS, load, 1e6, self.GROWTH)
+        one = decision_table(self.LAYOUTS, load, 1e6, self.GROWTH)
         assert one.costs.shape == (2, 9)
         peak = max(load.rates(1e6))
         row = one.costs[0].tolist()
@@ -86,7 +86,7 @@ class TestBuying:
     def test_regret_in_money_is_that_in_hours_at_every_end_of_the_price(self):
         load = catalogue.load("loads", "azure-conversation")
         slow = Layout("slow", 8, {"low": 0.0, "central": 2.0, "high": 2.0})
-        one = chosen([*self.LAYOUTS, slow], load, 1e6, self.GROWTH)
+        one = decision_table([*self.LAYOUTS, slow], load, 1e6, self.GROWTH)
         *priced, never = in_money(one, stated("1..4 USD/h"))
         assert never is None
         for row, ends in zip(one.regrets, priced, strict=False):
@@ -96,6 +96,6 @@ class TestBuying:
     def test_a_layout_that_misses_in_a_case_costs_without_end_there(self):
         load = catalogue.load("loads", "azure-conversation")
         slow = Layout("slow", 8, {"low": 0.0, "central": 2.0, "high": 2.0})
-        one = chosen([*self.LAYOUTS, slow], load, 1e6, self.GROWTH)
+        one = decision_table([*self.LAYOUTS, slow], load, 1e6, self.GROWTH)
         assert np.isinf(one.costs[2]).sum() == 3
         assert one.least_regret != "slow"

@@ -10,7 +10,7 @@ from calc import evaluate
 from calc.costing.power import own_cards
 from calc.costing.tokens import DAYS_OF_MONTH, card_times, energy_per_token, token_costs, user_month
 from calc.uncertainty.amount import Amount
-from calc.uncertainty.propagate import spread
+from calc.uncertainty.propagate import propagate_uncertainty
 
 DEPLOYMENTS = ["s2-910b1-awq", "h200-r1-vllm-tp8", "s1-launch", "wide-lmsys-decode"]
 
@@ -78,20 +78,23 @@ def test_energy_is_that_of_the_busy_cards_where_they_are_always_busy_and_more_wh
 
 class TestSpread:
     def test_nothing_uncertain_gives_no_interval(self):
-        assert spread(lambda q: {"sum": q["a"] + 1}, {"a": 2.0, "b": Amount.exactly(3.0)}) == {
+        assert propagate_uncertainty(lambda q: {"sum": q["a"] + 1},
+                                     {"a": 2.0, "b": Amount.exactly(3.0)}) == {
             "sum": Amount.exactly(3.0)}
 
     def test_more_that_is_uncertain_is_wider_and_the_value_stays_inside(self):
         def product(q):
             return {"p": q["a"] * q["b"]}
 
-        one = spread(product, {"a": Amount(2.0, 1.0, 4.0), "b": 5.0})["p"]
-        both = spread(product, {"a": Amount(2.0, 1.0, 4.0), "b": Amount(5.0, 4.0, 6.0)})["p"]
+        one = propagate_uncertainty(product, {"a": Amount(2.0, 1.0, 4.0), "b": 5.0})["p"]
+        both = propagate_uncertainty(product,
+                                     {"a": Amount(2.0, 1.0, 4.0), "b": Amount(5.0, 4.0, 6.0)})["p"]
         assert both.low < one.low < one.value == 10 < one.high < both.high
         assert both.low < both.value < both.high
         assert both.central == 10
         assert both.low > 4.0, "both ends at once are rarer than either"
 
     def test_arrays_keep_their_shape(self):
-        found = spread(lambda q: {"x": q["a"] * np.ones((2, 3))}, {"a": Amount(1.0, 0.5, 2.0)})["x"]
+        found = propagate_uncertainty(lambda q: {"x": q["a"] * np.ones((2, 3))},
+                                      {"a": Amount(1.0, 0.5, 2.0)})["x"]
         assert found.low.shape == found.high.shape == (2, 3)

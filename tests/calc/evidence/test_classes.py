@@ -35,7 +35,7 @@ def of_class(found, name, metric="tpot", borrowed=K):
 
 def measured():
     """The systems that are estimated from."""
-    return pooling.seen(validation.measured_systems())
+    return pooling.non_blind_systems(validation.measured_systems())
 
 
 @pytest.fixture(scope="module")
@@ -137,25 +137,25 @@ def test_an_engine_that_is_not_known_has_a_wider_interval():
     one, other = drawn(f"{A}/vllm", 0.2, 20), drawn(f"{A}/sglang", 0.6, 20, seed=2)
     estimates = pooling.Estimates([*one, *other], K)
     own = estimates[A]["tpot"]
-    at, _, (down, up) = classes.taken(estimates, A, "tpot")
+    at, _, (down, up) = classes.applied_error(estimates, A, "tpot")
     assert at == A
     assert (down, up) > (own.down, own.up)
-    assert (down, up) == classes.taken(estimates, f"{A}/mindie", "tpot")[2]
+    assert (down, up) == classes.applied_error(estimates, f"{A}/mindie", "tpot")[2]
 
 
 def test_a_vendor_that_was_not_measured_gets_all_servers():
     estimates = pooling.Estimates(drawn(f"{A}/vllm", 0.3, 5), K)
     for name in ("concurrent/servers/C", "concurrent/servers/C/vllm"):
-        assert classes.taken(estimates, name, "tpot") == classes.taken(
+        assert classes.applied_error(estimates, name, "tpot") == classes.applied_error(
             estimates, "concurrent/servers", "tpot")
-    assert classes.taken(estimates, "concurrent/hosts/A", "tpot")[0] == "concurrent"
-    assert classes.taken(estimates, "queued/servers/A", "tpot")[0] == "all"
-    assert classes.taken(estimates, "concurrent/hosts/A", "ttft") is None
+    assert classes.applied_error(estimates, "concurrent/hosts/A", "tpot")[0] == "concurrent"
+    assert classes.applied_error(estimates, "queued/servers/A", "tpot")[0] == "all"
+    assert classes.applied_error(estimates, "concurrent/hosts/A", "ttft") is None
 
 
 def test_latency_that_nobody_measured_is_as_sure_as_a_token():
     estimates = pooling.Estimates(drawn(f"{A}/vllm", 0.3, 5), K)
-    assert classes.taken(estimates, f"{A}/vllm", "e2e") == classes.taken(
+    assert classes.applied_error(estimates, f"{A}/vllm", "e2e") == classes.applied_error(
         estimates, f"{A}/vllm", "tpot")
 
 
@@ -298,4 +298,4 @@ def test_every_deployment_has_an_own_error_of_a_class_with_rows(name):
     for error in own.values():
         assert max(error.sides) > 0
         assert 0 <= error.inside <= error.rows
-        assert all(classes.named(error.of))
+        assert all(classes.class_label(error.of))

@@ -12,7 +12,7 @@ from calc.evidence.validation import measured_systems
 
 @pytest.fixture(scope="module")
 def found():
-    return [energy.held(table) for table in energy.tables()]
+    return [energy.power_comparison(table) for table in energy.tables()]
 
 
 def test_twenty_two_rows_within_a_quarter_at_the_median(found):

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import catalogue
-from calc.evidence.classes import discrepancy, own_errors, stand_ins, taken
+from calc.evidence.classes import applied_error, discrepancy, own_errors, stand_ins
 from catalogue import ROOT
 
 PLAN = "h200-r1-vllm-tp8"
@@ -27,7 +27,7 @@ def own_card(tmp_path, **changes):
 @pytest.mark.parametrize("kind", ["concurrent/servers", "queued/servers", "queued/sparse"])
 def test_a_maker_that_was_not_measured_gets_a_wider_interval_than_its_kind(kind, metric):
     classes = discrepancy().classes
-    at, _, wide = taken(classes, f"{kind}/Nobody", metric)
+    at, _, wide = applied_error(classes, f"{kind}/Nobody", metric)
     same = classes[kind][metric].down, classes[kind][metric].up
     assert at == kind
     assert all(other >= one for other, one in zip(wide, same, strict=True))
@@ -36,7 +36,7 @@ def test_a_maker_that_was_not_measured_gets_a_wider_interval_than_its_kind(kind,
 
 def test_a_kind_that_was_not_measured_under_a_load_is_as_much_wider_as_kinds_differ():
     classes = discrepancy().classes
-    at, _, wide = taken(classes, "concurrent/sparse/NVIDIA", "tpot")
+    at, _, wide = applied_error(classes, "concurrent/sparse/NVIDIA", "tpot")
     assert at == "concurrent"
     assert max(wide) > max(classes[at]["tpot"].down, classes[at]["tpot"].up)
 
@@ -44,7 +44,7 @@ def test_a_kind_that_was_not_measured_under_a_load_is_as_much_wider_as_kinds_dif
 def test_experts_on_hosts_are_as_they_were():
     classes = discrepancy().classes
     own = classes["concurrent/hosts"]["tpot"]
-    assert taken(classes, "concurrent/hosts/Nobody", "tpot")[2] == (own.down, own.up)
+    assert applied_error(classes, "concurrent/hosts/Nobody", "tpot")[2] == (own.down, own.up)
 
 
 def test_a_shipped_card_that_was_measured_says_nothing():

@@ -149,7 +149,7 @@ def test_fewer_problems_tell_wider_gaps_and_pairs_that_fail_alike_need_fewest():
         assert proportions.needed_paired(gap, gap) < loose
         assert loose == pytest.approx(proportions.needed(0.9, gap), rel=0.02)
     for problems in (30, 167, 1319):
-        gap = proportions.told(0.9, problems)
+        gap = proportions.detectable_gap(0.9, problems)
         assert proportions.needed(0.9, gap) <= problems < proportions.needed(0.9, 0.99 * gap)
     with pytest.raises(ValueError, match="fewer than the gap"):
         proportions.needed_paired(0.05, 0.01)

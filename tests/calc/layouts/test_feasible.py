@@ -9,7 +9,7 @@ import calc
 import catalogue
 from calc.answer.nearest import Search
 from calc.capacity.tables import layouts
-from calc.layouts.enumerate import Sizes, divisors, every
+from calc.layouts.enumerate import Sizes, divisors, enumerate_layouts
 from calc.layouts.feasible import HEADROOM, MEMORY, Judge, has_room, reasons
 from calc.layouts.space import AXES, Space
 from calc.searching.load_goal import load_goal
@@ -133,7 +133,8 @@ def test_the_calculators_know_what_divides_and_what_holds_whole_blocks(asked):
 def test_many_layouts_are_judged_as_each_is():
     scenario = catalogue.load_scenario(BASE)
     subject = subject_of(scenario)
-    rows, _ = every((8, 12, 16, 24), Sizes(spares=lambda ranks: (0, -256 % ranks), context=None))
+    rows, _ = enumerate_layouts((8, 12, 16, 24),
+                                Sizes(spares=lambda ranks: (0, -256 % ranks), context=None))
     kinds = Judge().kinds(subject, rows)
     order = list(KINDS)
     assert {-1, order.index("engine"), order.index("servers")} < set(kinds.tolist())

@@ -13,7 +13,7 @@ import catalogue
 from calc.closed_form.latencies import DECODE_NAMES, FAST, SERVED_NAMES, STEADY_NAMES
 from calc.many.fronts import Best
 from calc.many.streams import Histogram, grid, sampled, stream
-from calc.many.sweeps import CHUNK, Spread
+from calc.many.sweeps import CHUNK, JointRange
 from calc.uncertainty.gradient import slopes, traced
 from calc.uncertainty.interval import interval
 
@@ -214,7 +214,7 @@ class TestIntervals:
         size = {"tpot": (cls.OWN, cls.OWN)}
         points = interval(inputs, knobs, attention, ["tpot"], size)["tpot"]
         column = inputs | {"concurrency": np.full(2, inputs["concurrency"])}
-        found = calc.interval_sweep(column, Spread.of(knobs), attention, ["tpot"], size)["tpot"]
+        found = calc.interval_sweep(column, JointRange.of(knobs), attention, ["tpot"], size)["tpot"]
         return scenario, points, [bound[0] for bound in found]
 
     @staticmethod
@@ -255,11 +255,11 @@ class TestIntervals:
         scenario = catalogue.load_scenario("s0-scenario-1")
         inputs = scenario.inputs() | {"concurrency": np.array([1.0, 64.0, 64.0])}
         share, gap = inputs["hbm_efficiency"], inputs["host_gap_per_step"]
-        spreads = [Spread(("hbm_efficiency",), np.array([0.8, 0.8, 1.0]) * share, share),
-                   Spread(("host_gap_per_step",), 0.0, np.array([0.0, 0.0, 2 * gap]))]
+        spreads = [JointRange(("hbm_efficiency",), np.array([0.8, 0.8, 1.0]) * share, share),
+                   JointRange(("host_gap_per_step",), 0.0, np.array([0.0, 0.0, 2 * gap]))]
         together = calc.interval_sweep(inputs, spreads, "mla")[FAST]
         for i in range(3):
-            one = [Spread(spread.symbols, *(np.broadcast_to(end, 3)[i:i + 1] for end in (
+            one = [JointRange(spread.symbols, *(np.broadcast_to(end, 3)[i:i + 1] for end in (
                 spread.low, spread.high))) for spread in spreads]
             alone = calc.interval_sweep(inputs | {
                 "concurrency": inputs["concurrency"][i:i + 1]}, one, "mla")[FAST]
@@ -270,7 +270,7 @@ class TestIntervals:
         """A step that is nearly all dequantisation takes the inverse of the bandwidth for it."""
         inputs = cards()[0] | {"concurrency": np.ones(1), "attention_dequantised": 1.0,
                                "dequantisation_traffic": 1e9, "l2_bandwidth": 1e12}
-        spread = Spread(("l2_bandwidth",), 0.8e12, 1.25e12)
+        spread = JointRange(("l2_bandwidth",), 0.8e12, 1.25e12)
         low, value, high = (bound[0] for bound in calc.interval_sweep(
             inputs, [spread], "mla")[FAST])
         half = np.log(1.25)

@@ -7,7 +7,7 @@ import pytest
 
 from calc.layouts.space import Space
 from calc.searching import goal as module
-from calc.searching.candidates import Tried
+from calc.searching.candidates import CandidateCells
 from calc.searching.goal import least_pace
 from calc.searching.load_goal import load_goal
 from calc.searching.search import search
@@ -68,7 +68,7 @@ def test_the_least_pace_is_that_of_every_deployment_that_fits():
     for base in space.bases():
         for cells in space.cells(base):
             first = space.first(base, cells)
-            tried = Tried(first.inputs(), first.model.attention, goal.demand)
+            tried = CandidateCells(first.inputs(), first.model.attention, goal.demand)
             cells = cells | {"concurrency": np.full(len(cells["data"]), 64)}
             fit = tried.fits(cells) >= 0
             if fit.any():

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import catalogue
-from calc.answer.two_pools import together
+from calc.answer.two_pools import combine_pools
 from calc.layouts.space import Space
 from calc.many.fronts import front
 from calc.searching import pool_pairs as module
-from calc.searching.candidates import Tried
+from calc.searching.candidates import CandidateCells
 from calc.searching.goal import wishes
 from calc.searching.load_goal import load_goal
 from calc.searching.search import search
@@ -26,12 +26,12 @@ def test_a_pair_of_pools_is_what_its_file_gives(tmp_path, cli):
     assert code == 0
     answer = json.loads(out)
     for path, told in zip(answer["files"], [group[0] for group in answer["front"]], strict=True):
-        pools = together(*catalogue.load_pools(path))
+        pools = combine_pools(*catalogue.load_pools(path))
         output = 1024
         seen = told["quantities"]
         assert min(pools.rate, 0.99 * pools.rates["prefill"]) * output == pytest.approx(
             seen["throughput"])
-        closed = together(*catalogue.load_pools(path), users=seen["users"]).loop
+        closed = combine_pools(*catalogue.load_pools(path), users=seen["users"]).loop
         assert closed.rate * output == pytest.approx(seen["throughput"], rel=0.02)
         assert closed.tpot <= seen["tpot"] * 1.02  # of a decode pool that holds no more
         if told["binds_pools"] == "decode":
@@ -78,7 +78,7 @@ def test_pools_that_are_left_out_beat_no_pair():
         for cells in space.cells(base):
             for pool, found in pools.items():
                 deployed = space.first(base, cells, pool)
-                tried = Tried(deployed.inputs(), deployed.model.attention, goal.demand)
+                tried = CandidateCells(deployed.inputs(), deployed.model.attention, goal.demand)
                 found.extend(module._pool(pool, tried, asked, cells, deployed))
     best = set()
     for first, then in itertools.product(pools["prefill"], pools["decode"]):

@@ -49,12 +49,12 @@ def test_what_cannot_be_told_apart_stands_together(server):
 
 def test_the_ranking_is_the_same_in_whatever_order_and_by_two_processes(server):
     from calc.searching.result import Answer
-    from calc.searching.robust import drawn, ranked
+    from calc.searching.robust import ranked, sample_rows
 
     def names(groups):
         return [[each.row.choices for each in group[:1]] for group in groups]
 
-    turned = drawn(server.found, server.candidates[::-1])
+    turned = sample_rows(server.found, server.candidates[::-1])
     assert names(ranked(server.found, turned, 12)) == names(server.ranking)
     other = Answer(search(load_goal("r1-64-users-8xh20", ["space.pools=one"]), workers=2))
     assert names(other.ranking) == names(server.ranking)
@@ -68,9 +68,9 @@ def test_a_little_more_of_the_first_objective_does_not_beat_a_third_of_the_secon
 
     found = search(load_goal("r1-64-users-8xh20", [
         "space.pools=one", "objectives=throughput_per_card,tpot", "limits.tpot=100 ms"]))
-    from calc.searching.robust import drawn
+    from calc.searching.robust import sample_rows
 
-    one, = drawn(found, found.rows(found.front, 1))
+    one, = sample_rows(found, found.rows(found.front, 1))
 
     def like(batch, rate, pace, spares=0):
         choice = replace(one.row.choice, concurrency=batch, chunk=batch, spares=spares)
@@ -92,11 +92,11 @@ def test_a_little_more_of_the_first_objective_does_not_beat_a_third_of_the_secon
 
 def test_what_holds_in_eight_of_ten_draws_decides_not_the_centre():
     from calc.layouts.choice import Row
-    from calc.searching.robust import Drawn
+    from calc.searching.robust import SampledRow
 
     row = Row(None, {"tpot": 1.0})
-    wide = Drawn(None, row, {"tpot": np.linspace(0.5, 3.0, 400)})
-    narrow = Drawn(None, row, {"tpot": np.linspace(1.1, 1.3, 400)})
+    wide = SampledRow(None, row, {"tpot": np.linspace(0.5, 3.0, 400)})
+    narrow = SampledRow(None, row, {"tpot": np.linspace(1.1, 1.3, 400)})
     assert wide.stands_for("tpot", -1) == pytest.approx(-2.5, rel=0.01)
     assert narrow.stands_for("tpot", -1) > wide.stands_for("tpot", -1)
 

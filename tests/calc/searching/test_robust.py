@@ -10,7 +10,7 @@ from calc.many.fronts import front
 from calc.searching.load_goal import load_goal
 from calc.searching.percentiles import Simulated
 from calc.searching.result import Answer
-from calc.searching.robust import drawn, firmest, keeps, surely
+from calc.searching.robust import firmest, keeps, sample_rows, surely
 from calc.searching.same_cards import relaxed
 from calc.searching.search import search
 from catalogue import ParamsError
@@ -37,7 +37,7 @@ def values(rows, names):
 
 def test_the_share_grows_with_the_limit():
     base = found()
-    each, = drawn(base, base.rows(base.front, 1))
+    each, = sample_rows(base, base.rows(base.front, 1))
     shares = []
     for limit in (40, 50, 60, 75, 100, 400):
         wider = found(f"limits.tpot={limit}ms")
@@ -49,7 +49,7 @@ def test_the_share_grows_with_the_limit():
 def test_the_share_is_that_of_the_percentile_that_is_limited():
     """What waits in a simulation the longer, the less often it keeps its limit."""
     base = found("limits.ttft.p90=1 s")
-    each, = drawn(base, base.rows(base.front, 1))
+    each, = sample_rows(base, base.rows(base.front, 1))
     mean = each.row.quantities["ttft"]
     shares = [keeps(base, each, Simulated(each.row, {"ttft": {"p90": mean * factor}}, True, ""))
               for factor in (0.5, 1.0, 2.0, 4.0, 8.0)]
@@ -95,7 +95,7 @@ def test_the_surer_the_fewer_and_never_better():
 def test_it_is_the_front_of_all_candidates_that_are_sure(sure, share):
     """Against every one of them drawn, in no order."""
     rows = [row for kept in sure.kept for row in sure.rows(kept.front)]
-    kept = [each.row for each in drawn(sure, rows) if keeps(sure, each) >= share]
+    kept = [each.row for each in sample_rows(sure, rows) if keeps(sure, each) >= share]
     names = sure.wishes.chosen
     columns = dict(zip(names, np.array([row.worth(names) for row in kept]).T, strict=True))
     best = {kept[place].worth(names) for place in front(columns, dict.fromkeys(names, 1))}

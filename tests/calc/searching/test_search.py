@@ -11,9 +11,9 @@ import pytest
 import catalogue
 from calc.closed_form.evaluate import evaluate
 from calc.layouts.choice import scenario
-from calc.layouts.space import AXES, Space, chosen
+from calc.layouts.space import AXES, Space, choice_at
 from calc.many.fronts import front
-from calc.searching.candidates import STEADY, Tried, as_asked
+from calc.searching.candidates import STEADY, CandidateCells, as_asked
 from calc.searching.goal import wishes
 from calc.searching.left_out import COUNTED
 from calc.searching.load_goal import load_goal
@@ -68,7 +68,7 @@ def brute(goal):
     for base in space.bases():
         for cells in space.cells(base):
             first = space.first(base, cells)
-            tried = Tried(first.inputs(), first.model.attention, demand)
+            tried = CandidateCells(first.inputs(), first.model.attention, demand)
             listed = np.array([demand.users] if alone else goal.space.batches)
             every = {name: np.repeat(cells[name], len(listed)) for name in AXES}
             every["concurrency"] = np.tile(listed, len(cells["data"])) * (
@@ -136,10 +136,10 @@ def test_what_is_searched_is_what_a_scenario_of_it_gives(device, sliced):
     for base in itertools.islice(space.bases(), 2):
         for cells in space.cells(base):
             first = space.first(base, cells)
-            tried = Tried(first.inputs(), first.model.attention, goal.demand)
+            tried = CandidateCells(first.inputs(), first.model.attention, goal.demand)
             for row in draw.sample(range(len(cells["data"])), min(3, len(cells["data"]))):
                 one = {name: cells[name][[row]] for name in AXES}
-                choice = chosen(base, one, 0, goal.demand.users)
+                choice = choice_at(base, one, 0, goal.demand.users)
                 own = scenario(goal, choice)
                 quantities = evaluate(own.inputs(), own.model.attention)
                 at = one | {"concurrency": np.array([goal.demand.users])}
@@ -183,7 +183,7 @@ def test_the_most_that_a_cell_holds_fits_and_one_more_of_each_rank_does_not():
     for base in itertools.islice(space.bases(), 3):
         for cells in space.cells(base):
             first = space.first(base, cells)
-            tried = Tried(first.inputs(), first.model.attention, goal.demand)
+            tried = CandidateCells(first.inputs(), first.model.attention, goal.demand)
             most = tried.holds(cells)
             some = np.flatnonzero(most > 0)
             at = {name: column[some] for name, column in cells.items()}

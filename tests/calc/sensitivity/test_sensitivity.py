@@ -10,7 +10,7 @@ from calc.evidence.classes import deviations
 from calc.sensitivity.elasticities import answers_of, elasticities
 from calc.sensitivity.information import BINS, DRAWS, between, information, to_buy
 from calc.sensitivity.plans import BATCHES, Limit, against, plan_of, signed
-from calc.sensitivity.sampling import drawn, priors
+from calc.sensitivity.sampling import priors, sample_quantity
 from calc.sensitivity.sensitivity import sensitivity
 from calc.sensitivity.tornado import OWN, own_sides, tornado
 from calc.uncertainty.interval import interval
@@ -185,7 +185,7 @@ def test_plans_share_what_they_have_in_common():
         assert math.hypot(*(sides[1] for _, sides in parts)) == pytest.approx(
             own_sides(plan, "tpot")[1])
     scores = np.zeros((3, len(found.names)))
-    assert drawn(plan, found.knobs[0], one, scores, "tpot") == pytest.approx(
+    assert sample_quantity(plan, found.knobs[0], one, scores, "tpot") == pytest.approx(
         plan.at({}, "tpot")[0])
 
 

@@ -7,7 +7,7 @@ import catalogue
 from calc.answer.estimate import predicted
 from calc.closed_form.evaluate import evaluate
 from calc.costing import answer
-from calc.costing.answer import Asked, cost
+from calc.costing.answer import CostOptions, cost
 from calc.costing.rates import prices_of, way_of
 from calc.uncertainty.amount import Amount
 from calc.uncertainty.interval import NORMAL_90
@@ -45,10 +45,10 @@ def test_money_and_energy_are_near_the_middle_of_what_is_drawn(name, monkeypatch
         seen.update(function=function, inputs=inputs)
         return answer_spread(function, inputs, units)
 
-    answer_spread = answer.spread
-    monkeypatch.setattr(answer, "spread", spread)
+    answer_spread = answer.propagate_uncertainty
+    monkeypatch.setattr(answer, "propagate_uncertainty", spread)
     found = cost(scenario, evaluate(scenario.inputs(), scenario.model.attention), rate, prices,
-                 Asked(way_of(scenario.device, prices), utilisation=0.45, sold=sold))
+                 CostOptions(way_of(scenario.device, prices), utilisation=0.45, sold=sold))
     draws = seen["function"](drawn(seen["inputs"], np.random.default_rng(SEED)))
     assert {"energy_per_token", "per_million_output"} & found.amounts.keys()
     for quantity, amount in found.amounts.items():

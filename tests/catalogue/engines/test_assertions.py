@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from catalogue.engines.assertions import (
-    Counted,
+    AssertionCoverage,
     asserting,
+    assertion_coverage,
     assertions,
     assertions_of,
-    counted,
     problems,
 )
 from catalogue.engines.conditions import UNKNOWN, Condition
@@ -74,7 +74,7 @@ def test_each_assertion_stands_in_a_release_and_says_so_in_both_languages(engine
 
 @pytest.mark.parametrize("engine", asserting())
 def test_every_pinned_release_was_read_and_nothing_stands_that_is_not_asked(engine):
-    of = counted(engine)
+    of = assertion_coverage(engine)
     assert tuple(of.read) == load_engine(engine).versions
     assert min(of.read.values()) > 0
     assert set(of.stands) == {each.name for each in assertions(engine) if each.checks}
@@ -157,7 +157,7 @@ GOOD = "when: enable_eplb\n  needs: enable_expert_parallel\n  checks: [x]\n  say
 def test_a_spoilt_table_is_one_sentence_with_its_line(tmp_path, spoilt, says):
     path = tmp_path / "vllm.yml"
     path.write_text(f"mine:\n  {spoilt}\n", encoding="utf-8")
-    told = sentence(assertions_of, yamlfile.read(path), Counted({}, {}))
+    told = sentence(assertions_of, yamlfile.read(path), AssertionCoverage({}, {}))
     assert says in told
     assert "vllm.yml" in told
 
@@ -166,4 +166,4 @@ def test_a_table_of_an_engine_that_is_not_known_is_refused(tmp_path):
     path = tmp_path / "nobody.yml"
     path.write_text(f"mine:\n  {GOOD}\n", encoding="utf-8")
     assert "there is no engine 'nobody'" in sentence(assertions_of, yamlfile.read(path),
-                                                     Counted({}, {}))
+                                                     AssertionCoverage({}, {}))

@@ -72,7 +72,7 @@ def test_the_right_number(identifier, index, text):
 
 @pytest.mark.parametrize("chapter", documents.CHAPTERS)
 def test_a_chapter_is_shown_alike_in_both_languages(chapter, shown):
-    documents.beside(chapter)
+    documents.document_formulas(chapter)
     (first, english), (second, chinese) = shown
     assert (first, second) == ("en", "zh")
     formulas = documents.formulas_of(chapter)
@@ -87,15 +87,15 @@ def test_a_chapter_is_shown_alike_in_both_languages(chapter, shown):
 
 
 def test_one_formula_folded(shown):
-    documents.beside("memory", only=("s0-f06",), folded=("In S0", "文档 S0"))
+    documents.document_formulas("memory", only=("s0-f06",), folded=("In S0", "文档 S0"))
     assert shown[0][1].startswith("::::{dropdown} In S0\n\n**What one card holds")
     assert r"\frac{M_{\mathrm{card}}}{t}" in shown[0][1]
     assert "**167.75 GB**" in shown[1][1]
 
 
 def test_a_letter_is_named_once_on_a_page(shown):
-    documents.beside("memory", only=("s0-f05",))
-    documents.beside("memory", only=("s0-f07",))
+    documents.document_formulas("memory", only=("s0-f05",))
+    documents.document_formulas("memory", only=("s0-f07",))
     assert "total parameters" in shown[0][1]
     assert "total parameters" not in shown[2][1]
 

@@ -69,21 +69,21 @@ def package(of: Environment) -> Path:
     return place
 
 
-def asked(of: Environment, place: Path, about: cards.Card, made: Iterable[lines.Line]
-          ) -> list[dict[str, Any]]:
+def parse_lines(of: Environment, place: Path, about: cards.Card, made: Iterable[lines.Line]
+                ) -> list[dict[str, Any]]:
     """What the engine and its plug-in make of lines for a card.
 
     Raises RuntimeError where they cannot be asked.
     """
     here = Path(__file__).parents[1]
-    return cards.asked(of, "ascend.inside", (here, place, here / "cards"), about, made)
+    return cards.run_lines(of, "ascend.inside", (here, place, here / "cards"), about, made)
 
 
 def _broken(of: Environment, place: Path, folder: Path) -> Row:
     checkpoint = model.write(folder / "published", model.published("deepseek-v3", "bf16"))
     made = [lines.Line(name, [str(checkpoint), "--tensor-parallel-size", "8", *argv])
             for name, argv in BROKEN.items()]
-    found = asked(of, place, cards.card(catalogue.load_device("ascend-910b2"), 8), made)
+    found = parse_lines(of, place, cards.card(catalogue.load_device("ascend-910b2"), 8), made)
     through = [row["name"] for row in found if row["configured"]]
     return Row("broken", "command lines that are broken on purpose",
                f"{len(found) - len(through)} refused", f"{len(BROKEN)} refused",
@@ -97,5 +97,5 @@ def _judged(of: Environment, folder: Path, names: Iterable[str], kind: str) -> I
     servers = {name: [each for each in kept if each.program == lines.ENGINE]
                for name, kept in made.items()}
     place = package(of)
-    found = list(cards.by_card(servers, lambda about, each: asked(of, place, about, each)))
+    found = list(cards.by_card(servers, lambda about, each: parse_lines(of, place, about, each)))
     yield from configured.judged(found, refused, f"{kind} under {ENGINE}", FOR_A_CARD)

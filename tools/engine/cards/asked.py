@@ -50,8 +50,8 @@ def by_card(made: Mapping[str, Sequence[Line]],
         yield from ask(about, lines)
 
 
-def asked(environment: Environment, module: str, path: Sequence[Path], about: Card,
-          of: Iterable[Line]) -> list[Found]:
+def run_lines(environment: Environment, module: str, path: Sequence[Path], about: Card,
+              of: Iterable[Line]) -> list[Found]:
     """What a module says, run inside the engine's environment, of lines for a card.
 
     Raises RuntimeError where it cannot be run.

@@ -53,7 +53,7 @@ def deployed(python: Path, folder: Path) -> dict[int, Plan]:
     return found
 
 
-def asked(plan: Plan, name: str) -> Bench:
+def bench_run(plan: Plan, name: str) -> Bench:
     """A run of a plan, with what is predicted of it on the processor."""
     counts = next(run for run in plan.runs if run["name"] == name)["asked"]
     run = Bench(name, "", int(counts["concurrency"]), int(counts["input_tokens"]),
@@ -65,7 +65,7 @@ def asked(plan: Plan, name: str) -> Bench:
 
 def runs(plans: dict[int, Plan]) -> dict[int, tuple[Plan, Bench]]:
     """Every run by its requests in flight, fewest first."""
-    found = {users: (plans[planned], asked(plans[planned], name))
+    found = {users: (plans[planned], bench_run(plans[planned], name))
              for planned, loads in LOADS.items() for users, name in loads.items()}
     return dict(sorted(found.items()))
 

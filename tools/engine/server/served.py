@@ -37,7 +37,7 @@ def rows(environment: Environment, python: Path, folder: Path) -> Iterator[Row]:
         yield Row("start", "nodes/serve-0.sh, as written, and " + serving.STATED,
                   "does not start" if took is None else f"answers after {took:.0f} s", "answers",
                   took is not None, None if took is None else {"seconds": round(took)},
-                  said(folder / "serve.log", ERRORS if took is None else CHANGES))
+                  log_excerpt(folder / "serve.log", ERRORS if took is None else CHANGES))
         if took is None:
             return
         yield from _asked(plan)
@@ -67,8 +67,8 @@ def _measured(environment: Environment, python: Path, plan: Plan, folder: Path) 
     results = serving.bench(environment, plan, folder / "bench.log")
     asked = {run["name"]: run["asked"]["requests"] for run in plan.runs}
     came = {name: int(of["completed"]) for name, of in results.items()}
-    yield Row("bench", "bench/run.sh, as written", told(came), told(asked), came == asked,
-              {"runs": len(came), "requests": sum(came.values())})
+    yield Row("bench", "bench/run.sh, as written", counts_text(came), counts_text(asked),
+              came == asked, {"runs": len(came), "requests": sum(came.values())})
     text = calc(python, "calibrate", plan.folder / "bench" / "results", "--write", "--json")
     found: dict[str, Any] = json.loads(text)
     read = {row["run"] for row in found["rows"]}
@@ -103,7 +103,7 @@ def _fires(key: str, what: str, seen: set[str], expected: set[str]) -> Row:
                alerts=sorted(seen))
 
 
-def told(counts: dict[str, int]) -> str:
+def counts_text(counts: dict[str, int]) -> str:
     """Counts by name."""
     return ", ".join(f"{name} {counts[name]}" for name in sorted(counts))
 
@@ -117,7 +117,7 @@ def told_set(names: set[str]) -> str:
     return ", ".join(sorted(names)) or "none"
 
 
-def said(log: Path, words: Sequence[str], most: int = 4) -> list[str]:
+def log_excerpt(log: Path, words: Sequence[str], most: int = 4) -> list[str]:
     """The last different lines of a log with one of some words, without who said it and when."""
     text = log.read_text(encoding="utf-8", errors="replace").splitlines()
     found = [line.rpartition("] ")[2].strip()[:200] for line in text

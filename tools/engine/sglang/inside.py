@@ -33,7 +33,7 @@ def main() -> int:
                         line["argv"]):
                     found[step] = True
             except (Exception, SystemExit) as error:
-                found["refused"].append(said(error))
+                found["refused"].append(error_summary(error))
         print(json.dumps(found), flush=True)
     return 0
 
@@ -68,7 +68,7 @@ def routed(argv: list[str]) -> Any:
     yield "configured"
 
 
-def said(error: BaseException) -> str:
+def error_summary(error: BaseException) -> str:
     """The first words of what was raised, on one line."""
     return f"{type(error).__name__}: {' '.join(str(error).split())}"[:400]
 

@@ -43,7 +43,7 @@ def _judged(environment: Environment, folder: Path, names: Iterable[str],
             kind: str) -> Iterator[Row]:
     made, refused = lines.written(f"{ENGINE}@{RELEASE}", folder, names)
     place = package(environment)
-    found = list(cards.by_card(made, lambda about, of: asked(environment, place, about, of)))
+    found = list(cards.by_card(made, lambda about, of: parse_lines(environment, place, about, of)))
     yield from configured.judged(found, refused, f"{kind} under {ENGINE}", FOR_A_CARD)
 
 
@@ -66,7 +66,8 @@ def _broken(environment: Environment, place: Path, folder: Path) -> Row:
     checkpoint = model.write(folder / "published", model.published("deepseek-v3", "fp8-block"))
     of = [lines.Line(name, ["--model-path", str(checkpoint), *argv], {}, "sglang.launch_server")
           for name, argv in BROKEN.items()]
-    found = asked(environment, place, cards.card(catalogue.load_device("nvidia-h200-sxm"), 8), of)
+    found = parse_lines(environment, place, cards.card(catalogue.load_device("nvidia-h200-sxm"), 8),
+                        of)
     through = [row["name"] for row in found if row["configured"]]
     return Row("broken", "command lines that are broken on purpose",
                f"{len(found) - len(through)} refused", f"{len(BROKEN)} refused",
@@ -75,11 +76,11 @@ def _broken(environment: Environment, place: Path, folder: Path) -> Row:
                 *(f"{row['name']}: {row['refused'][0]}" for row in found if row["refused"])])
 
 
-def asked(environment: Environment, place: Path, about: dict[str, Any],
-          of: Iterable[lines.Line]) -> list[dict[str, Any]]:
+def parse_lines(environment: Environment, place: Path, about: dict[str, Any],
+                of: Iterable[lines.Line]) -> list[dict[str, Any]]:
     """What the engine makes of lines for a card.
 
     Raises RuntimeError where it cannot be asked.
     """
     here = Path(__file__).parent
-    return cards.asked(environment, "inside", (here, place, here.parent / "cards"), about, of)
+    return cards.run_lines(environment, "inside", (here, place, here.parent / "cards"), about, of)

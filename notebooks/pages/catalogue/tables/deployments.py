@@ -82,17 +82,17 @@ def asked_rows(deployment: Scenario) -> list[int]:
             if all(round(column[row]) == wanted for column, wanted in columns)]
 
 
-def held(inside: int, rows: int) -> Text:
+def coverage_label(inside: int, rows: int) -> Text:
     """How many measured runs lay inside of their intervals, under ``HELD``."""
     return say("rows-inside", inside=inside, rows=rows)
 
 
-def spread(low: float, high: float, unit: str) -> Text:
+def interval_label(low: float, high: float, unit: str) -> Text:
     """An interval in both languages: ``−21.3 to −17 GB``."""
     return amounts.span(low, high, unit), amounts.span(low, high, unit, "zh")
 
 
-def named(name: str) -> Text:
+def quantity_label(name: str) -> Text:
     """A quantity's name in both languages, with its abbreviation or letter."""
     symbol = catalogue.symbols()[name]
     short = next((term["abbr"] for term in catalogue.glossary().values()

@@ -21,7 +21,7 @@ CARDS = ("ascend-910b2", "ascend-910c-die", "nvidia-a800-sxm-80gb", "nvidia-h20"
          "amd-mi300x", "nvidia-b200")
 
 
-def named(entry: Any) -> Text:
+def entry_label(entry: Any) -> Text:
     """The name of an entry of the catalogue."""
     return entry.name["en"], entry.name["zh"]
 
@@ -29,7 +29,7 @@ def named(entry: Any) -> Text:
 def formats() -> None:
     """Storage formats with their bits and what an element takes: the usual ones first."""
     names = [*FORMATS, *(name for name in catalogue.names("formats") if name not in FORMATS)]
-    short_table([{"name": named(stored), "bits": stored.bits.value,
+    short_table([{"name": entry_label(stored), "bits": stored.bits.value,
                   "scale": stored.scale_bits.value, "zero": stored.zero_bits.value,
                   "group": stored.group_size.value or "–",
                   "bytes": fmt_sig(stored.bytes_per_element, 6).rstrip("0").rstrip(".")}
@@ -43,7 +43,7 @@ def formats() -> None:
     sides = f"{bits} + \\tfrac{{{scale} + {zero}}}{{{group}}}"
     filled = (f"$\\tfrac{{1}}{{8}} \\left({sides}\\right) =$ "
               f"**{fmt_sig(four.bytes_per_element, 4)}**")
-    show(*say("bytes-of-format", name=named(four), filled=filled))
+    show(*say("bytes-of-format", name=entry_label(four), filled=filled))
 
 
 def supported(precisions: Sequence[Any]) -> None:
@@ -55,7 +55,7 @@ def supported(precisions: Sequence[Any]) -> None:
         return say("via-16-bits", lacking=", ".join(lacking)) if lacking else ("✓", "✓")
 
     with folded(*say("which-cards-multiply-each-precision")):
-        table([{"precision": named(precision)}
+        table([{"precision": entry_label(precision)}
                | {card.id: support(precision, card) for card in cards} for precision in precisions],
-              {"precision": common("precision")} | {card.id: named(card) for card in cards})
+              {"precision": common("precision")} | {card.id: entry_label(card) for card in cards})
         show(*say("what-the-marks-mean"))

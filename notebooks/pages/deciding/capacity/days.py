@@ -33,7 +33,7 @@ LENGTHS = (("1000", "500"), ("4000", "500"))
 
 
 @dataclass(frozen=True)
-class Asked:
+class DayPlan:
     """What a page is about.
 
     Attributes:
@@ -61,8 +61,8 @@ class Asked:
         return self.users * self.questions
 
 
-def asked(scenario: str, settings: Sequence[str], load: str, users: float, questions: float,
-          ttft: float, tpot: float, think: float) -> Asked:
+def day_plan(scenario: str, settings: Sequence[str], load: str, users: float, questions: float,
+             ttft: float, tpot: float, think: float) -> DayPlan:
     """The parameters of the page, as the runtime takes them.
 
     Raises ParamsError for what cannot be used.
@@ -71,18 +71,18 @@ def asked(scenario: str, settings: Sequence[str], load: str, users: float, quest
     replica = Replica(loaded)
     failures = failures_of(loaded.device.id)
     start = float(evaluate(replica.inputs, replica.attention)["loading_time"])
-    return Asked(loaded, replica, catalogue.load("loads", load), users, questions,
-                 Limits(ttft, tpot, SHARE), think, start + float(failures.start.value))
+    return DayPlan(loaded, replica, catalogue.load("loads", load), users, questions,
+                   Limits(ttft, tpot, SHARE), think, start + float(failures.start.value))
 
 
-def answered(page: Asked) -> Day:
+def answered(page: DayPlan) -> Day:
     """The day of the page, its busiest hour simulated."""
     found = day(page.replica, page.load, page.requests, page.limits, start=page.start,
                 think=page.think)
     return check(found, page.scenario, page.load, page.limits)
 
 
-def answer(page: Asked, found: Day) -> None:
+def answer(page: DayPlan, found: Day) -> None:
     """The answer in a sentence, and the numbers of the page's prose."""
     heading, cards = page.scenario.heading, found.bought * found.devices
     run = found.checked[-1]
@@ -103,13 +103,13 @@ def answer(page: Asked, found: Day) -> None:
     number("day-start", page.start / 60, fmt_sig, digits=2)
 
 
-def picture(page: Asked, found: Day) -> None:
+def picture(page: DayPlan, found: Day) -> None:
     """Arrivals of the day under the replicas that they need."""
     draw(partial(day_figures.replicas, [hour.rate for hour in found.hours],
                  [hour.replicas for hour in found.hours], found.most, found.bought))
 
 
-def percentiles(page: Asked) -> None:
+def percentiles(page: DayPlan) -> None:
     """Closed form beside the simulation, over how busy a replica is and how long prompts are."""
     rows, firsts, laters = [], [], []
     for prompt, answer_ in LENGTHS:
@@ -145,7 +145,7 @@ def percentiles(page: Asked) -> None:
         number(f"day-{name}-high", max(found), fmt_percent, digits=0)
 
 
-def loads(page: Asked) -> None:
+def loads(page: DayPlan) -> None:
     """The same requests on the days of every load of the catalogue."""
     rows = []
     for name in catalogue.names("loads"):
@@ -165,7 +165,7 @@ def loads(page: Asked) -> None:
         for name in catalogue.names("loads")]))
 
 
-def minutes(page: Asked, found: Day) -> None:
+def minutes(page: DayPlan, found: Day) -> None:
     """What a rate that varies from minute to minute takes from a replica."""
     rows, system = [], system_of(page.scenario)
     for variation in (0.0, 0.1, 0.22, 0.5, 1.0):

@@ -9,8 +9,8 @@ import numpy as np
 
 from calc.answer.simulated import system_of
 from calc.capacity.day import Cached, Day, Replica, with_tiers
-from calc.capacity.options import chosen, in_money, layouts
-from calc.capacity.regret import Chosen
+from calc.capacity.options import decision_table, in_money, layouts
+from calc.capacity.regret import DecisionTable
 from calc.capacity.tiers import Population, Talk, needed
 from calc.costing.rates import card_hour
 from calc.serving.arrivals import ClosedLoop, Prefixes
@@ -20,7 +20,7 @@ from calc.uncertainty.amount import Amount
 from catalogue.messages import join, messages
 from catalogue.reading.units import MINUTE
 from notebooks.pages.deciding.capacity import day_figures
-from notebooks.pages.deciding.capacity.days import Asked
+from notebooks.pages.deciding.capacity.days import DayPlan
 from notebooks.show.display import cited, draw, number, show, table
 from notebooks.show.numbers import fmt_bytes, fmt_fixed, fmt_int, fmt_percent, fmt_sig, fmt_time
 
@@ -38,12 +38,12 @@ HALVINGS = 8  # of the hits that are sought: to half a per cent
 GB = 1e9
 
 
-def population(page: Asked, turns: int) -> Population:
+def population(page: DayPlan, turns: int) -> Population:
     """The page's users as conversations of so many turns."""
     return Population(page.scenario, turns, page.think)
 
 
-def tiers(page: Asked, found: Day, turns: int) -> list[Cached]:
+def tiers(page: DayPlan, found: Day, turns: int) -> list[Cached]:
     """Each tier with those before it: what it keeps, what is found there, and what it is worth."""
     people = population(page, turns)
     rate = max(hour.rate for hour in found.hours)
@@ -76,7 +76,7 @@ def tiers(page: Asked, found: Day, turns: int) -> list[Cached]:
     return cached
 
 
-def which(page: Asked, found: Day, turns: int, cached: list[Cached]) -> None:
+def which(page: DayPlan, found: Day, turns: int, cached: list[Cached]) -> None:
     """Whether the link of each tier is fast enough, and from which hits it spares replicas.
 
     Args:
@@ -106,7 +106,7 @@ def which(page: Asked, found: Day, turns: int, cached: list[Cached]) -> None:
                  "tier": say("reached-with-caches-up-to")})
 
 
-def hits_for(page: Asked, rate: float) -> float | None:
+def hits_for(page: DayPlan, rate: float) -> float | None:
     """Share of the prompts' tokens found from which one replica takes a rate; None if none is.
 
     Args:
@@ -163,12 +163,12 @@ def curve(talk: Talk, rate: float, points: list[tuple[float, float]]) -> None:
                  [], points, NAMES))
 
 
-def buying(page: Asked) -> None:
+def buying(page: DayPlan) -> None:
     """Layouts and numbers of replicas: least regret, least mean cost, best as expected."""
     found = [layout for layout in layouts(page.scenario, page.limits,
                                           float(page.load.variation.value))
              if layout.most["central"]]
-    plain = chosen(found, page.load, page.requests, GROWTH)
+    plain = decision_table(found, page.load, page.requests, GROWTH)
     at = {name: plain.cases.index(name) for name in (
         "low, high", "central, central", "high, low")}
     rows = [{"layout": name, "cards": layout.devices,
@@ -182,7 +182,7 @@ def buying(page: Asked) -> None:
                  "high, low": say("much-load-slow"), "regret": say("largest-regret")})
     rows, hour = [], card_hour(page.scenario.device)
     for late in LATER:
-        one = chosen(found, page.load, page.requests, GROWTH, late)
+        one = decision_table(found, page.load, page.requests, GROWTH, late)
         rows.append({"late": fmt_sig(late), "regret": one.least_regret, "mean": one.least_cost,
                      "central": one.central,
                      "worst": fmt_int(round(one.regrets[one.candidates.index(
@@ -201,7 +201,7 @@ def buying(page: Asked) -> None:
                   source=cited(hour.source)))
 
 
-def _money(one: Chosen, hour: Amount | None) -> str:
+def _money(one: DecisionTable, hour: Amount | None) -> str:
     """The largest regret of the candidate of least regret, with both ends of the price."""
     worst = hour and in_money(one, hour)[one.candidates.index(one.least_regret)]
     return _interval(worst) if worst else "–"

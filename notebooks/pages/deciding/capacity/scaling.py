@@ -175,7 +175,7 @@ def _way(way: tuple[int, int]) -> Text:
     return say("drafts-and-halves", drafts=drafts, halves=batches > 1)
 
 
-def counted(found: Sequence[Growth]) -> None:
+def growth_numbers(found: Sequence[Growth]) -> None:
     """Numbers of the page's prose."""
     number("scale-tried", sum(one.tried for page in found for one in page.one.values() if one))
     number("scale-worth", WORTH, fmt_percent, digits=0)

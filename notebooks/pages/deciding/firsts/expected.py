@@ -43,7 +43,7 @@ QUESTIONS: dict[str, tuple[Text, Text, Text]] = {  # goal -> question, before, e
 
 
 @cache
-def kept() -> dict[str, Any]:
+def stored_answers() -> dict[str, Any]:
     """First answers to the goals of the catalogue, as they were computed last."""
     found: dict[str, Any] = json.loads(KEPT.read_text(encoding="utf-8"))
     return found
@@ -68,8 +68,8 @@ def eight() -> None:
         rows.append({"question": question, "before": before, "expected": expected, "now": now})
     table(rows, {"question": say("asked"), "before": say("earlier-edition"),
                  "expected": say("expected-by-hand"), "now": say("computed-now")}, wide=True)
-    met = [each for each in kept().values() if each]
-    number("firsts-goals", len(kept()))
+    met = [each for each in stored_answers().values() if each]
+    number("firsts-goals", len(stored_answers()))
     number("firsts-met", len(met))
     number("firsts-started", sum(bool(each["files"]) for each in met))
     number("firsts-kept", sum(each["simulated"] is None or each["simulated"]["keeps"]
@@ -83,7 +83,7 @@ def eight() -> None:
 
 def _now(name: str) -> Text:
     """The first answer to a goal: cards, plan, what it comes to, how it starts, what is kept."""
-    found = kept()[name]
+    found = stored_answers()[name]
     if found is None:
         return say("nothing-was-found-that-starts")
     row = row_of(found["row"])

@@ -31,7 +31,7 @@ def answer(page: Page) -> None:
         card.glance(page.deployed)
         card.instead(page.deployed)
     card.move(page.deployed)
-    show(*verdicts.told(page.deployed))
+    show(*verdicts.verdict_text(page.deployed))
     if any(promise := alternatives.full(page.deployed)):
         show(*promise)
     _noted(page.deployed)

@@ -7,11 +7,11 @@ from typing import Any
 from calc.answer.steady_state import STEADY
 from calc.closed_form.validity import doubt_words
 from calc.evidence.classes import Own
-from calc.evidence.classes import named as named_class
+from calc.evidence.classes import class_label as named_class
 from catalogue.messages import join, messages
 from catalogue.reading.amounts import span
 from notebooks.pages.catalogue.tables import deployments
-from notebooks.pages.catalogue.tables.deployments import RESOURCES, named
+from notebooks.pages.catalogue.tables.deployments import RESOURCES, quantity_label
 from notebooks.pages.deployments.sections.page import Page
 from notebooks.show import stacks
 from notebooks.show.display import draw, show, table
@@ -41,7 +41,7 @@ def times_and_rates(page: Page) -> None:
     replay = page.deployed.replayed
     columns = {"what": common("quantity"), "value": say("estimate"),
                "reach": common("interval")}
-    rows = [{"what": named(name), "value": answer.text, "reach": answer.reach,
+    rows = [{"what": quantity_label(name), "value": answer.text, "reach": answer.reach,
              **({"replay": replay[name].text, "again": replay[name].reach}
                 if name in replay else {}),
              **dict.fromkeys(("replay", "again") if replay and name not in replay else (), "–")}
@@ -79,7 +79,8 @@ def _steady(page: Page) -> list[dict[str, Any]]:
         page: of a deployment that prefills and decodes.
     """
     found = page.deployed.answer.told
-    return [{"what": named(name), "value": fmt_quantity(found[name].value, found[name].unit),
+    return [{"what": quantity_label(name),
+             "value": fmt_quantity(found[name].value, found[name].unit),
              "reach": f"{fmt_quantity(found[name].low, found[name].unit)} – "
                       f"{fmt_quantity(found[name].high, found[name].unit)}"}
             for name in STEADY if name in found]
@@ -95,8 +96,8 @@ def _measured(page: Page) -> None:
         return
     classes = join(("; ", "；"), (
         say("rows-of-class", kind=named_class(name), counts=join((", ", "，"), (
-            say("rows-inside", what=named(quantity), inside=own.inside, rows=own.rows,
-                metric=named(own.metric), differs=own.metric != quantity)
+            say("rows-inside", what=quantity_label(quantity), inside=own.inside, rows=own.rows,
+                metric=quantity_label(own.metric), differs=own.metric != quantity)
             for quantity, own in counts.items())))
         for name, counts in of.items()))
     show(*say("measured-rows-inside-their-intervals", classes=classes))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import catalogue
 from catalogue.ledger.advice import Advice, Place
-from catalogue.ledger.documents import Said
+from catalogue.ledger.documents import DocumentReference
 from catalogue.messages import join, messages
 from notebooks.show.display import SECTIONS, show, table
 from notebooks.show.documents import link
@@ -17,7 +17,7 @@ Text = tuple[str, str]
 OPEN = 3  # pieces of advice that are not folded
 
 
-def place(document: str, said: Said) -> str:
+def place(document: str, said: DocumentReference) -> str:
     """Where a document says something: section and line, with links to the claims on it.
 
     Args:

@@ -34,7 +34,7 @@ MULTIPLE = 64  # tokens of which a chunk that is sought is a multiple
 
 
 @dataclass(frozen=True)
-class Kept:
+class ChunkCapacity:
     """A chunk and as many requests as keep the promise.
 
     Attributes:
@@ -64,17 +64,17 @@ class Chunks:
         self.derivation = derivation
         self.inputs: Inputs = layout.inputs(PROMPT, ANSWER) | {"mixed_steps": 1}
 
-    def at(self, chunk: int, requests: int) -> Kept | None:
+    def at(self, chunk: int, requests: int) -> ChunkCapacity | None:
         """A chunk with so many requests; None where they do not fit or the pace is too slow."""
         found = quantities(self.derivation, self.inputs, concurrency=requests,
                            max_num_batched_tokens=chunk)
         if found["max_concurrency"] < requests or found["steady_tpot"] > LIMIT:
             return None
-        return Kept(chunk, requests, float(found["steady_throughput"]),
-                    float(found["steady_ttft"]),
-                    float(found["prefill_step_time"] + found["riding_time"]))
+        return ChunkCapacity(chunk, requests, float(found["steady_throughput"]),
+                             float(found["steady_ttft"]),
+                             float(found["prefill_step_time"] + found["riding_time"]))
 
-    def kept(self, chunk: int) -> Kept | None:
+    def kept(self, chunk: int) -> ChunkCapacity | None:
         """A chunk with the most requests that keep the promise; None if not one does."""
         best, low, high = self.at(chunk, 1), 1, MOST
         while best and high - low > 1:

@@ -32,7 +32,8 @@ def parts(of: Values) -> list[tuple[int, float]]:
             (LINK, of["decode_communication_time"] - there)]
 
 
-def placed(step: Steps, spread: Values, requests: int, card: Text, lang: str) -> Drawing:
+def decode_step_drawing(step: Steps, spread: Values, requests: int, card: Text,
+                        lang: str) -> Drawing:
     """A decode step of so many requests per card, without drafts, of one rank per card."""
     ways = [step(spread, concurrency=requests * spread["data_parallel"], draft_tokens=0,
                  micro_batches=count, single_batch_overlap=0, unequal_streams=apart)

@@ -45,7 +45,7 @@ MORE: dict[str, str | Text] = {
 
 
 @dataclass(frozen=True)
-class Asked:
+class PlanTargets:
     """What a plan asks for: users, times [s], and rates [token/s] that it aims at and expects."""
 
     users: int
@@ -105,16 +105,16 @@ def claimed(scenario: str, quantity: str, place: int = 0) -> float:
     return claims[place].value
 
 
-def asked() -> Asked:
+def plan_targets() -> PlanTargets:
     """What the document asks of its plan."""
     of_plan = partial(claimed, PLAN)
     users = catalogue.load_scenario(PLAN).file.workload.concurrency
     assert users
-    return Asked(int(users.value), of_plan("ttft"), of_plan("tpot"), of_plan("output_throughput"),
-                 of_plan("output_throughput", 2))
+    return PlanTargets(int(users.value), of_plan("ttft"), of_plan("tpot"),
+                       of_plan("output_throughput"), of_plan("output_throughput", 2))
 
 
-def what_is_asked(asked: Asked) -> None:
+def what_is_asked(asked: PlanTargets) -> None:
     """The numbers of the page's first paragraph."""
     number("asked-users", asked.users)
     number("asked-tpot", asked.tpot, fmt_time)
@@ -134,7 +134,7 @@ def cases_of_the_rate(single: sympy.Expr, long_run: sympy.Expr) -> None:
           {"case": common("case"), "value": common("comes-out-as")})
 
 
-def plans(asked: Asked) -> None:
+def plans(asked: PlanTargets) -> None:
     """What concurrency and pace of the documents allow, beside the throughput that they print."""
     other = partial(claimed, OTHER_PLAN)
     rows = [{"plan": label, "c": round(requests), "tau": fmt_time(interval), "claim": round(claim),

@@ -15,7 +15,7 @@ EVER = float("inf")
 
 
 @dataclass(frozen=True)
-class Named:
+class SourceSwitch:
     """A switch that source names.
 
     Attributes:
@@ -52,25 +52,26 @@ TRITON = ("vllm_fused_moe", "sglang_fused_moe")
 MARLIN = ("marlin", "compressedtensorswna16")
 FUSED_MOE = "vllm/model_executor/layers/fused_moe/"
 KNOWN = (
-    Named(say("triton-tiles-by-tokens"),
-          f"vLLM, {FUSED_MOE}fused_moe.py, get_default_config", "experts", "fp8-block",
-          TRITON[:1], "tokens", ((64, 80),)),
-    Named(say("triton-tiles-by-experts"),
-          f"vLLM, {FUSED_MOE}fused_moe.py, get_default_config; SGLang has the same", "experts",
-          "bf16", TRITON, "rows_of_expert", ((8, 12),)),
-    Named(say("marlin-blocks"),
-          f"vLLM, {FUSED_MOE}fused_marlin_moe.py, fused_marlin_moe", "experts", "w4a16", MARLIN,
-          "rows_of_expert", ((6.6, 9.7), (14.4, 18), (28.8, 36), (43, 51), (57.6, 97))),
-    Named(say("deepgemm-tiles"),
-          "DeepGEMM, deep_gemm/jit_kernels/gemm.py, get_best_configs", "gemm", "fp8-block",
-          ("sglang",), "rows", ((64, 80), (128, 160))),
-    Named(say("custom-all-reduce-rounds"),
-          "vLLM, csrc/custom_all_reduce.cuh", "all_reduce", None, ("Custom", "custom"),
-          "bytes_of_all", ((2**20, 2**21),)),
-    Named(say("custom-all-reduce-or-nccl"),
-          "vLLM, vllm/distributed/device_communicators/custom_all_reduce.py", "all_reduce", None,
-          ("Custom", "custom"), "bytes", ((2**22, 2**23), (2**23, 2**24))),
-    Named(say("trtllm-gen-heads"),
-          "TensorRT-LLM, cpp/tensorrt_llm/kernels/trtllmGenKernels/fmha/fmhaKernels.h",
-          "mla_decode", None, ("default", "trtllm_mla"), "heads", ((16, 32),)))
+    SourceSwitch(say("triton-tiles-by-tokens"),
+                 f"vLLM, {FUSED_MOE}fused_moe.py, get_default_config", "experts", "fp8-block",
+                 TRITON[:1], "tokens", ((64, 80),)),
+    SourceSwitch(say("triton-tiles-by-experts"),
+                 f"vLLM, {FUSED_MOE}fused_moe.py, get_default_config; SGLang has the same",
+                 "experts", "bf16", TRITON, "rows_of_expert", ((8, 12),)),
+    SourceSwitch(say("marlin-blocks"),
+                 f"vLLM, {FUSED_MOE}fused_marlin_moe.py, fused_marlin_moe", "experts", "w4a16",
+                 MARLIN,
+                 "rows_of_expert", ((6.6, 9.7), (14.4, 18), (28.8, 36), (43, 51), (57.6, 97))),
+    SourceSwitch(say("deepgemm-tiles"),
+                 "DeepGEMM, deep_gemm/jit_kernels/gemm.py, get_best_configs", "gemm", "fp8-block",
+                 ("sglang",), "rows", ((64, 80), (128, 160))),
+    SourceSwitch(say("custom-all-reduce-rounds"),
+                 "vLLM, csrc/custom_all_reduce.cuh", "all_reduce", None, ("Custom", "custom"),
+                 "bytes_of_all", ((2**20, 2**21),)),
+    SourceSwitch(say("custom-all-reduce-or-nccl"),
+                 "vLLM, vllm/distributed/device_communicators/custom_all_reduce.py", "all_reduce",
+                 None, ("Custom", "custom"), "bytes", ((2**22, 2**23), (2**23, 2**24))),
+    SourceSwitch(say("trtllm-gen-heads"),
+                 "TensorRT-LLM, cpp/tensorrt_llm/kernels/trtllmGenKernels/fmha/fmhaKernels.h",
+                 "mla_decode", None, ("default", "trtllm_mla"), "heads", ((16, 32),)))
 """By kernel; of other switches only the place is known."""

@@ -13,7 +13,7 @@ from catalogue.deployments.profiles import drafts_in_stages, running
 from catalogue.engines.engine import load_engine
 from catalogue.ledger.rows import Claims
 from catalogue.messages import join, messages
-from notebooks.pages.catalogue.stated import counted, stated
+from notebooks.pages.catalogue.stated import state_count, stated
 from notebooks.pages.engineering.operating.settings import (
     ALPHA,
     FIRST,
@@ -32,7 +32,7 @@ from notebooks.pages.engineering.operating.settings import (
     bases,
     default,
     lacking,
-    made,
+    scenario_with,
     signed,
     worths,
 )
@@ -60,7 +60,7 @@ NOTHING = "–"
 def answer() -> None:
     """The numbers of the text above the tables."""
     for key in bases():
-        scenario, found = made(key), answered(key)
+        scenario, found = scenario_with(key), answered(key)
         inputs = scenario.inputs()
         number(f"se-{key}-cards", scenario.devices)
         number(f"se-{key}-users", int(inputs["concurrency"]))
@@ -79,9 +79,9 @@ def answer() -> None:
         number(f"se-{key}-faster", sum(
             each.pace is not None and each.pace < -SMALL for each in rows))
     number("se-s1-reads", len(stated("communication")))
-    number("se-unused", counted("communication", "unread"))
-    number("se-stops", counted("communication", "stops"))
-    number("se-usual", counted("communication", "usual"))
+    number("se-unused", state_count("communication", "unread"))
+    number("se-stops", state_count("communication", "stops"))
+    number("se-usual", state_count("communication", "usual"))
 
 
 def _claim(name: str) -> float:
@@ -124,7 +124,7 @@ def drafts_table() -> None:
 
 def _fits(key: str, room: float) -> Text:
     """Whether drafting runs: memory holds it, and the newest release drafts across stages."""
-    scenario, profile = made(key), bases()[key].profile
+    scenario, profile = scenario_with(key), bases()[key].profile
     newest = running(profile, scenario.device, scenario.model, drafts=True)
     short = fmt_quantity(-room, "B")
     against = [] if room >= 0 else [say("short", short=short)]
@@ -138,7 +138,7 @@ def _fits(key: str, room: float) -> Text:
 
 def at_most(key: str) -> Mapping[str, Mapping[str, float]]:
     """A base as it is, and with links that take no time."""
-    inputs = made(key).inputs()
+    inputs = scenario_with(key).inputs()
     free = {name: 0.0 for name in LATENCIES if name in inputs}
     free |= {name: inputs[name] * ENDLESS for name in LINKS if name in inputs}
     return {"as": answered(key), "free": answered(key, Case(moves=free))}
@@ -169,7 +169,7 @@ def communication_table() -> None:
 
 def clocks() -> None:
     """The numbers of the clock that S1 sets, were it taken."""
-    scenario = made("s1")
+    scenario = scenario_with("s1")
     clock = scenario.device.clock
     assert clock
     printed = _claim(PRINTED)

@@ -124,7 +124,7 @@ def deployment(shared: bool = False) -> Scenario:
 
 @cache
 def inputs(shared: bool = False) -> Mapping[str, float]:
-    """Of it."""
+    """Input symbols of the page's deployment."""
     return deployment(shared).inputs() | ({"even_routing": 1.0} if shared else {})
 
 
@@ -379,7 +379,7 @@ def thresholds() -> tuple[str, ...]:
 
 def documents() -> None:
     """The documents' thresholds by what they would do."""
-    rows = [row for row in claims.chosen(" ".join(thresholds()))
+    rows = [row for row in claims.select_claims(" ".join(thresholds()))
             if row.judgement.verdict == judging.THRESHOLD]
     order = (judging.ALWAYS, judging.PERHAPS, judging.LATE, judging.NEVER, judging.SOUND)
     counts = Counter((row.case.listed.document, also) for row in rows

@@ -13,7 +13,7 @@ from typing import Any
 
 import catalogue
 from calc.closed_form.evaluate import evaluate
-from catalogue.ledger.documents import Said, Symptom
+from catalogue.ledger.documents import DocumentReference, Symptom
 from catalogue.messages import messages
 from notebooks.pages.deciding.service import LENGTHS, RUNS
 from notebooks.pages.derivations.choices.documents import place
@@ -211,18 +211,19 @@ def outcome(remedy: str) -> Text:
     return found
 
 
-def _single(symptom: Symptom, name: str) -> Said:
+def _single(symptom: Symptom, name: str) -> DocumentReference:
     """Where a remedy is printed, with the claim on it alone."""
     on_each = dict(zip(symptom.remedies, symptom.claims, strict=False)) if (
         len(symptom.claims) == len(symptom.remedies) > 1) else {}
     claim = on_each.get(name)
-    return Said(section=symptom.section, line=symptom.line, claims=[claim] if claim else [])
+    return DocumentReference(section=symptom.section, line=symptom.line,
+                             claims=[claim] if claim else [])
 
 
 def _usual(symptom: Symptom) -> Text:
     """What the sign of a symptom shows while nothing is wrong."""
     if symptom.claims:
-        row = claims.chosen(symptom.claims[0])[0]
+        row = claims.select_claims(symptom.claims[0])[0]
         assert row.case.truth
         assert row.case.printed
         text = row.case.printed.like(row.case.truth.three.value)
@@ -263,7 +264,7 @@ def _both(first: Mapping[str, str], second: Mapping[str, str]) -> Text:
     return f"{first['en']} → {second['en']}", f"{first['zh']} → {second['zh']}"
 
 
-def tried() -> None:
+def remedy_table() -> None:
     """Every remedy: what was tried, what came of it; those of S1 folded."""
     for document, folded in (("s0", None),
                              ("s1", say("remedies-of-s1-tried"))):

@@ -132,7 +132,7 @@ def _command(document: str, section: str) -> dict[str, Any]:
 
 
 @cache
-def made(key: str, overrides: tuple[str, ...] = ()) -> Scenario:
+def scenario_with(key: str, overrides: tuple[str, ...] = ()) -> Scenario:
     """A base with settings of its scenario in place of its own.
 
     Raises LayoutError for what cannot be laid out.
@@ -143,14 +143,14 @@ def made(key: str, overrides: tuple[str, ...] = ()) -> Scenario:
 
 def answered(key: str, case: Case = NONE) -> Mapping[str, float]:
     """Every quantity of a base with a setting moved."""
-    scenario = made(key, case.overrides)
+    scenario = scenario_with(key, case.overrides)
     found = calc.evaluate(scenario.inputs() | dict(case.moves), scenario.model.attention)
     return {name: float(found[name]) for name in (PACE, FIRST, ROOM, RATE, STEP, SENT, SUMMED)}
 
 
 def _cut(key: str, **sizes: int) -> Case:
     """A base cut otherwise, on as many whole servers as that takes."""
-    inputs = made(key).inputs()
+    inputs = scenario_with(key).inputs()
     tensor, pipeline, data = (int(sizes.get(name, inputs[f"{name}_parallel"]))
                               for name in ("tensor", "pipeline", "data"))
     cards = tensor * pipeline * data
@@ -164,14 +164,14 @@ def _cut(key: str, **sizes: int) -> Case:
 
 def _tensor(key: str, size: int) -> Case:
     """Other tensor parallelism on the same cards."""
-    inputs = made(key).inputs()
+    inputs = scenario_with(key).inputs()
     ranks = int(inputs["tensor_parallel"] * inputs["data_parallel"])
     return _cut(key, tensor=size, data=max(1, ranks // size))
 
 
 def _at_once(key: str, most: int | None) -> Case:
     """As many requests as come, or as the limit lets in."""
-    scenario = made(key)
+    scenario = scenario_with(key)
     load = int(scenario.inputs()["concurrency"])
     kept = load if most is None else min(load, most * scenario.replicas)
     return Case((f"workload.concurrency={kept} request",))
@@ -196,7 +196,7 @@ def _offloaded(key: str, size: float) -> Case:
     """Experts in the memory of the host, so many GiB of each card, as S1's remedies have it."""
     if not size:
         return NONE
-    base = made(key)
+    base = scenario_with(key)
     remedies, inputs = catalogue.load_scenario("s1-launch-remedies").inputs(), base.inputs()
 
     def weights(**moves: float) -> float:
@@ -265,7 +265,7 @@ NO_EFFECT: Text = say("no-effect-here")
 def default(key: str, name: str) -> Any:
     """What an engine takes where a setting is not given, in its newest release."""
     base = bases()[key]
-    scenario, engine = made(key), load_engine(base.flags)
+    scenario, engine = scenario_with(key), load_engine(base.flags)
     own = running(base.profile, scenario.device, scenario.model, drafts=False).workload
     known = {"gpu_memory_utilization": "memory_utilization"}.get(name, name)
     if known in own:
@@ -325,7 +325,7 @@ def lacking(engine: Engine, name: str) -> Text | None:
 def _tried(key: str, case: Case) -> Mapping[str, float] | Text:
     """Quantities of a base with a setting moved, or why it does not run."""
     try:
-        scenario = made(key, case.overrides)
+        scenario = scenario_with(key, case.overrides)
     except LayoutError as error:
         return (str(error), str(error))
     if missing := missing_dtypes(scenario.precision, scenario.device):

@@ -115,7 +115,7 @@ def _s1() -> str:
 
 
 def _limit(name: str) -> float:
-    found = claims.chosen(name)[0].case.printed
+    found = claims.select_claims(name)[0].case.printed
     assert found
     return found.value
 

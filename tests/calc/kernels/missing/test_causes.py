@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from calc.kernels.fitting import halves
-from calc.kernels.missing import Missed, Where, explained, told
+from calc.kernels.missing import Missed, Where, explained, miss_summary
 from calc.kernels.missing.causes import LEAST_ROWS, SHAPE
 
 ROWS = 2.0 ** np.arange(14)
@@ -183,6 +183,6 @@ class TestEdges:
 
 def test_a_few_words_tell_it():
     columns = gemm()
-    assert told(cause(columns, np.where(columns["rows"] >= 64, 1.6, 1), 0)
-                ) == "x1.60 at rows from 64"
-    assert told(cause(gemm(), 1, 0.15)).startswith("scatter of x1.1")
+    assert miss_summary(cause(columns, np.where(columns["rows"] >= 64, 1.6, 1), 0)
+                        ) == "x1.60 at rows from 64"
+    assert miss_summary(cause(gemm(), 1, 0.15)).startswith("scatter of x1.1")

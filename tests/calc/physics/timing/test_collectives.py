@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calc.physics.communication import exchange, there_and_back, wanted
+from calc.physics.communication import exchange, expected_places, there_and_back
 from calc.physics.timing.collectives import (
     all_gather,
     all_reduce,
@@ -243,17 +243,17 @@ class TestCollectives:
         for groups in (1, 2, 4, 8):
             if groups % places in (0, groups):
                 q = network(num_experts_per_tok=k, n_group=groups, topk_group=groups)
-                assert wanted(q, places) == pytest.approx(every)
+                assert expected_places(q, places) == pytest.approx(every)
 
     @given(st.sampled_from([1, 2, 3, 4, 8, 16, 32]), st.integers(1, 16), st.integers(1, 8))
     def test_groups_keep_a_token_on_fewer_places(self, places, k, picked):
-        found = [wanted(network(num_experts_per_tok=k, n_group=8, topk_group=few), places)
+        found = [expected_places(network(num_experts_per_tok=k, n_group=8, topk_group=few), places)
                  for few in (picked, 8)]
         assert 1 - 1e-9 <= found[0] <= found[1] * (1 + 1e-9)
         assert found[0] <= min(places, k) * (1 + 1e-9)
 
     def test_four_of_eight_groups_on_eight_nodes(self):
         q = network(n_group=8, topk_group=4)
-        assert wanted(q, 8) == pytest.approx(4 * (1 - 0.75**8))
-        assert wanted(q, 1) == 1
-        assert wanted(q, 16) == pytest.approx(8 * (1 - (7 / 8) ** 8))
+        assert expected_places(q, 8) == pytest.approx(4 * (1 - 0.75**8))
+        assert expected_places(q, 1) == 1
+        assert expected_places(q, 16) == pytest.approx(8 * (1 - (7 / 8) ** 8))

@@ -39,7 +39,7 @@ def test_releases_that_know_all_settings_are_those_that_know_each():
     invented = {"x": engines.Setting("--no-such-option", VLLM, [1])}  # no release: does not count
     expected = [version for version in VLLM.versions
                 if all(VLLM.exists(name, version) for name in names)]
-    assert engines.together(settings | invented, VLLM) == expected
+    assert engines.common_releases(settings | invented, VLLM) == expected
     assert 0 < len(expected) < len(VLLM.versions)
 
 

@@ -40,7 +40,7 @@ def test_the_throughput_outweighs_every_other_assumption(plan):
 
 
 def test_the_corrections_together_are_the_whole_correction(plan):
-    money, everything = cost_documents.together(dict(cost_documents.weightiest(plan)))
+    money, everything = cost_documents.combined_factors(dict(cost_documents.weightiest(plan)))
     amounts = plan.amounts()
     assert money == pytest.approx(amounts["tco"].central / plan.recomputed["tco"])
     # at the inputs' values; what is printed of the cost is the median of what they give together

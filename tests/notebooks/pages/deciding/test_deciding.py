@@ -34,7 +34,7 @@ def said(monkeypatch):
 def test_every_part_is_told_of_any_deployment_in_both_languages(said, name):
     texts, rows = said
     page = deciding.page_of(name)
-    for part in (deciding.answer, deciding.picture, deciding.slopes, deciding.together,
+    for part in (deciding.answer, deciding.picture, deciding.slopes, deciding.sobol_by_design_size,
                  deciding.buying):
         part(page)
     assert len(texts) >= 4

@@ -22,7 +22,7 @@ SOME = range(0, answering.DRAWN, 10)
 
 
 def test_of_every_goal_of_the_catalogue_the_first_answer_starts_and_keeps_its_limits():
-    kept = expected.kept()
+    kept = expected.stored_answers()
     results = json.loads(Path(RESULTS).read_text("utf-8"))
     assert sorted(kept) == sorted(answering.catalogue_goals())
     met = {name: found for name, found in kept.items() if found}
@@ -35,7 +35,7 @@ def test_what_is_kept_is_what_is_computed():
     name = "r1-910b2-least"
     answer = search(name)
     now = json.loads(json.dumps(answering.judged(answer)))
-    before = expected.kept()[name]
+    before = expected.stored_answers()[name]
     assert now["row"]["choice"] == before["row"]["choice"]
     assert now["row"]["start"] == before["row"]["start"]
     assert now["row"]["quantities"] == pytest.approx(before["row"]["quantities"], rel=1e-6)

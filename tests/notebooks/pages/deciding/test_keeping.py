@@ -8,7 +8,7 @@ from notebooks.pages.deciding.capacity import days, keeping
 
 @pytest.fixture(scope="module")
 def page():
-    return days.asked("h200-r1-vllm-tp8", [
+    return days.day_plan("h200-r1-vllm-tp8", [
         "workload.input_tokens=2000 token", "workload.output_tokens=500 token",
         "workload.concurrency=64 request", "workload.requests=64 request"],
         "azure-conversation", 40000, 20, 2.0, 0.05, 300.0)

@@ -51,7 +51,7 @@ def test_a_table_for_each_number_of_users_says_what_nothing_holds(cells, monkeyp
     monkeypatch.setattr(display, "show", lambda en, zh: texts.append((en, zh)))
     small = [cell for cell in cells if cell.device == "nvidia-rtx-4090"]
     assert all(cell.best is None for cell in small)
-    matrix.whole(cells)
+    matrix.full_matrix(cells)
     assert len(texts) == len(USERS)
     for users, tables in zip(USERS, texts, strict=True):
         asked = [cell for cell in cells if cell.users == users]
@@ -75,7 +75,7 @@ def test_the_file_has_every_field(cells, monkeypatch):
     monkeypatch.setenv("BOOK_PAGE", "1")
     monkeypatch.setattr(display, "show", lambda en, zh: None)
     monkeypatch.setattr(display, "display", lambda what, metadata: shown.append((what, metadata)))
-    matrix.whole(cells)
+    matrix.full_matrix(cells)
     (english, metadata), (_, of_chinese) = shown
     (name, text), = metadata["file"].items()
     assert f"<{name}>" in english.data

@@ -44,7 +44,7 @@ def test_what_is_asked_of_a_deployment_has_an_answer(loaded, name):
     questions = deployments.questions(scenario)
     for quantity, given in questions.items():
         assert float(calc.evaluate(given, scenario.model.attention)[quantity]) > 0
-        assert all(deployments.named(quantity))
+        assert all(deployments.quantity_label(quantity))
 
 
 def test_a_quantity_that_a_run_does_not_have_is_not_asked_for(loaded):

@@ -200,5 +200,5 @@ def test_a_card_of_a_maker_that_nobody_measured_says_what_is_taken_of_others():
     taken = stand_ins(other)
     assert taken is not None
     assert stand_ins(own) is None
-    for said, sentence in zip(verdicts.told(Deployed(other)), taken, strict=True):
+    for said, sentence in zip(verdicts.verdict_text(Deployed(other)), taken, strict=True):
         assert said.endswith(sentence)

@@ -25,7 +25,7 @@ def test_a_chapter_judges_its_claims_as_their_page_does(chapter):
     names = NUMBER.findall(called)
     assert len(names) == len(set(names)) > 5
     pages = {row.id: row for row in everything().rows}
-    for row in claims.chosen(" ".join(names)):
+    for row in claims.select_claims(" ".join(names)):
         same = pages[row.id]
         assert row.judgement.verdict == same.judgement.verdict
         assert set(same.judgement.also) - {CONTRADICTS} == set(row.judgement.also)
@@ -35,7 +35,7 @@ def test_a_chapter_judges_its_claims_as_their_page_does(chapter):
 def test_a_table_links_every_claim_to_its_row(monkeypatch):
     told = []
     monkeypatch.setattr(display, "show", lambda en, zh: told.append((en, zh)))
-    claims.beside("S1-165 S2-C053")
+    claims.claims_table("S1-165 S2-C053")
     for text in told[0]:
         assert 'href="documents/s1.html#S1-165"' in text
         assert 'href="documents/s2.html#S2-C053"' in text
@@ -43,4 +43,4 @@ def test_a_table_links_every_claim_to_its_row(monkeypatch):
 
 def test_a_number_that_no_claim_has_is_one_sentence():
     with pytest.raises(ParamsError, match="no claim 'S9-001'"):
-        claims.chosen("S1-165 S9-001")
+        claims.select_claims("S1-165 S9-001")

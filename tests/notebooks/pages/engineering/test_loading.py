@@ -56,6 +56,6 @@ def test_wider_groups_take_more_network_and_a_pipeline_next_to_none() -> None:
 
 
 def test_more_bits_are_more_bytes() -> None:
-    sizes = {name: loading.whole(name) for name in loading.SIZES}
+    sizes = {name: loading.weight_file_bytes(name) for name in loading.SIZES}
     assert sizes["bf16"] > sizes["fp8-block"] > sizes["w4a16-awq"] > sizes["w4a8-int8"]
     assert np.isclose(sizes["bf16"] / sizes["fp8-block"], 2, rtol=0.1)

@@ -16,7 +16,7 @@ B2, H20, H200 = "ascend-910b2", "nvidia-h20", "nvidia-h200-sxm"
 
 @pytest.mark.parametrize(("device", "weights"), [(B2, page.W4A8), (B2, page.AWQ), (H20, page.FP8)])
 def test_one_user_more_than_the_most_breaks_the_promise_or_the_memory(device, weights):
-    made = page.held(device, weights)
+    made = page.fewest_servers_by_memory(device, weights)
     most = layouts.most_users(made)
     assert layouts.holds(made, most)
     assert layouts.at(made, most, layouts.PACE) <= layouts.LIMIT
@@ -28,7 +28,7 @@ def test_one_user_more_than_the_most_breaks_the_promise_or_the_memory(device, we
 @pytest.mark.parametrize("device", page.CARDS)
 def test_no_fewer_servers_keep_the_promise(device, users):
     for weights in page.WEIGHTS:
-        found = page.taken(device, weights, users)
+        found = page.fewest_servers(device, weights, users)
         if found is None or not found.kept:
             continue
         for servers in range(page.FEWEST, found.plan.cards // 8):
@@ -47,14 +47,15 @@ def test_more_weights_to_choose_from_never_take_more_cards(device):
 
 
 def test_of_equals_the_published_weights_are_taken():
-    published, other = (page.taken(H200, name, page.MAIN) for name in (page.FP8, page.INT8))
+    published, other = (page.fewest_servers(H200, name, page.MAIN)
+                        for name in (page.FP8, page.INT8))
     assert other.pace < published.pace <= other.pace * (1 + page.EQUAL)
     assert page.best(H200, page.MAIN, page.WIDE).plan.label == page.FP8
 
 
 def test_an_ascend_910b_has_no_fp8_and_an_nvidia_card_no_w4a8():
-    assert page.taken(B2, page.FP8, 1) is None
-    assert page.taken(H20, page.W4A8, 1) is None
+    assert page.fewest_servers(B2, page.FP8, 1) is None
+    assert page.fewest_servers(H20, page.W4A8, 1) is None
 
 
 def test_widening_costs_nothing_more_where_it_breaks_even():

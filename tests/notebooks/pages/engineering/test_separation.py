@@ -15,7 +15,7 @@ CASES = [page.both(*case) for case in page.CASES]
 NAMES = [f"{case[0]}-{case[1]}" for case in page.CASES]
 
 
-HELD = [page.held(*case[:2]) for case in page.CASES]
+HELD = [page.pool_comparison(*case[:2]) for case in page.CASES]
 
 
 @pytest.mark.parametrize("made", HELD, ids=NAMES)
@@ -61,7 +61,8 @@ def test_no_other_split_of_the_replicas_finishes_more(made):
 
 def test_longer_prompts_take_more_of_the_cards():
     case = page.CASES[2][:2]
-    shares = [page.held(*case, prompt, 1024).share(8, page.LIMIT) for prompt in (512, 2048, 8192)]
+    shares = [page.pool_comparison(*case, prompt, 1024).share(8, page.LIMIT)
+              for prompt in (512, 2048, 8192)]
     assert shares == sorted(shares)
 
 

@@ -72,7 +72,7 @@ def test_rows_inside_are_counted_by_class_and_metric(tables):
     found = SimpleNamespace(systems=2, rows=9, inside=7)
     own = SimpleNamespace(classes={"queued/servers": {"tpot": found},
                                    "queued/servers/A": {"tpot": found}})
-    error_page.held(own, lambda name: (name, name))
+    error_page.interval_coverage(own, lambda name: (name, name))
     ((row,),) = tables
     assert row["tpot"] == ("7 of 9", "7 / 9")
     assert row["ttft"] == ("–", "–")

@@ -76,7 +76,7 @@ DRAWINGS: dict[str, Callable[[str], Drawing]] = {
     "rank": rank(),
     "networks": links(),
     "burst": lambda lang: bursts.planned(DERIVATION, lang),
-    "halves": lambda lang: halves.placed(step, spread(), 128, NAME, lang),
+    "halves": lambda lang: halves.decode_step_drawing(step, spread(), 128, NAME, lang),
     "tokens": lambda lang: tokens.draw(LOADS, 64, 8, lang),
     "levels": lambda lang: levels.draw(plan("s1-expert-tiers"), NAME, lang),
     "chapters": lambda lang: chapters.draw(load_formulas(), lang),

@@ -43,7 +43,7 @@ def test_a_worth_is_what_is_printed_less_what_it_takes_the_place_of(key):
 
 def test_a_share_of_memory_is_worth_that_share_of_a_card_and_no_time():
     lowered = found("s1")["gpu_memory_utilization", "0.8"]
-    memory = page.made("s1").inputs()["memory_capacity"]
+    memory = page.scenario_with("s1").inputs()["memory_capacity"]
     assert (float(lowered.against), lowered.pace, lowered.first) == (0.9, 0, 0)
     assert lowered.room == pytest.approx((0.8 - 0.9) * memory, rel=0.01)
 

@@ -25,7 +25,7 @@ def test_a_probe_kills_just_what_takes_longer_than_it_waits(at: int) -> None:
 def test_so_many_failures_outlast_the_start_and_one_less_does_not(at: int) -> None:
     document, probe = watching.probes()[at]
     start = watching.starting(document).high
-    interval = watching.claims.chosen(probe.interval)[0].case.printed
+    interval = watching.claims.select_claims(probe.interval)[0].case.printed
     assert interval
     checks = watching.allowed(probe, start)
     assert (checks - 1) * interval.value < start <= checks * interval.value
