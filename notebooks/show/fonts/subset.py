@@ -20,6 +20,8 @@ from fontTools.ttLib import TTFont
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
+DRAWN = (("notebooks", "*.py"), ("messages/pages", "*.ftl"), ("messages/show", "*.ftl"))
+NOT_DRAWN = "calculators"  # the browser has fonts of its own
 PACKAGE = "@fontsource/noto-sans-sc@5.3.0"
 FAMILY = "Workbench Sans SC"
 TARGET = HERE / "workbench-sans-sc.ttf"
@@ -36,8 +38,9 @@ def characters() -> set[str]:
         texts += [text for _, text in _NAMED.findall(path.read_text("utf-8"))]
     for path in sorted((ROOT / "notebooks").rglob("*.md")):
         texts += _CODE.findall(path.read_text("utf-8"))
-    for folder, pattern in (("notebooks", "*.py"), ("messages", "*.ftl")):
-        texts += [path.read_text("utf-8") for path in sorted((ROOT / folder).rglob(pattern))]
+    texts.append((ROOT / "messages" / "common.ftl").read_text("utf-8"))
+    texts += [path.read_text("utf-8") for folder, pattern in DRAWN
+              for path in sorted((ROOT / folder).rglob(pattern)) if NOT_DRAWN not in path.parts]
     letters = "".join(map(chr, range(32, 127))) + _SIGNS + "".join(texts)
     return {letter for letter in letters if letter.isprintable()}
 

@@ -142,7 +142,7 @@ def test_a_system_takes_no_part_in_its_own_growth():
 
 
 def test_about_four_fifths_of_left_out_pairs_lie_inside_of_what_is_stored():
-    for load, of in classes.discrepancy().error_growth.items():
+    for load, of in classes.discrepancy().growth.items():
         for metric, each in of.items():
             # pairs of one system are alike: of four systems a single one is a quarter of all
             assert each.inside >= (0.7 if each.systems > 4 else 0.6), (load, metric)
