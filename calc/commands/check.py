@@ -117,6 +117,11 @@ def _check_entry(kind: str, reference: str) -> None:
         "scenarios": load_family, "profiles": load_profile, "fits": load_fits,
         "kernels": lambda name: table(locate("kernels", name))}
     whole.get(kind, partial(load, kind))(reference)
+    path = locate(kind, reference)
+    head = f"# yaml-language-server: $schema=../schema/{kind}.json"
+    if path.resolve().parent == ROOT / kind and path.read_text("utf-8").partition("\n")[0] != head:
+        raise ParamsError(f"{yamlfile.display_path(path)}:1: an editor finds no schema, expected "
+                          f"'{head}' as the first line.")
 
 
 def _stand_ins(file: str) -> list[str]:

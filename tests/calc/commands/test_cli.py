@@ -104,6 +104,16 @@ def test_check_knows_every_file_that_ships(cli, path):
     assert cli("check", path)[::2] == (0, "")
 
 
+def test_check_says_where_an_editor_finds_no_schema(cli, tmp_path, monkeypatch):
+    monkeypatch.setattr("calc.commands.check.ROOT", tmp_path)
+    path = tmp_path / "devices" / "mine.yml"
+    path.parent.mkdir()
+    path.write_text("like: nvidia-h20\nname: {en: Mine, zh: 我的}\n", encoding="utf-8")
+    code, _, err = cli("check", str(path))
+    assert code == 2
+    assert "mine.yml:1: an editor finds no schema" in err
+
+
 def test_check_waits_for_nothing_and_follows_no_loop(cli, tmp_path):
     os.mkfifo(tmp_path / "pipe.yml")
     (tmp_path / "loop.yml").symlink_to("loop.yml")
