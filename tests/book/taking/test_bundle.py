@@ -68,7 +68,7 @@ def test_a_search_shares_its_work_among_processes(installed: dict[str, str], tmp
                                                   ) -> None:
     """However small it is: what processes are given is found by its name in the package."""
     done = _asked(installed, tmp_path, "-c", "from will_it_fit.calc.searching import search\n"
-                  "from will_it_fit.calc.searching.asking import load_goal\n"
+                  "from will_it_fit.calc.searching.load_goal import load_goal\n"
                   "search.WORTH_IT, goal = 0, load_goal('r1-64-users-8xh20')\n"
                   "one, two = (search.search(goal, workers=number) for number in (1, 2))\n"
                   "print(one.rows(one.front) == two.rows(two.front))")
