@@ -15,6 +15,7 @@ def environment(monkeypatch):
     """A place that says nothing of its language."""
     for name in ("LC_ALL", "LC_MESSAGES", "LANG"):
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("COLUMNS", "200")  # a table that is wrapped parts "all-reduce"
 
 
 @pytest.mark.parametrize("name", DEPLOYMENTS)

@@ -16,12 +16,13 @@ from notebooks.show import display
 NOTEBOOKS = Path(__file__).resolve().parents[4] / "notebooks"
 NUMBER = re.compile(r"\bS[0-3]-C?\d+\b")
 CHAPTERS = sorted(path.name for path in NOTEBOOKS.glob("*.md")
-                  if "claims.beside(" in path.read_text("utf-8"))
+                  if "claims.claims_table(" in path.read_text("utf-8"))
+assert CHAPTERS, "no chapter judges claims"
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_a_chapter_judges_its_claims_as_their_page_does(chapter):
-    called = (NOTEBOOKS / chapter).read_text("utf-8").split("claims.beside(")[1].split(")\n")[0]
+    called = (NOTEBOOKS / chapter).read_text("utf-8").split("claims.claims_table(")[1].split(")\n")[0]
     names = NUMBER.findall(called)
     assert len(names) == len(set(names)) > 5
     pages = {row.id: row for row in everything().rows}
