@@ -22,7 +22,8 @@ assert CHAPTERS, "no chapter judges claims"
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_a_chapter_judges_its_claims_as_their_page_does(chapter):
-    called = (NOTEBOOKS / chapter).read_text("utf-8").split("claims.claims_table(")[1].split(")\n")[0]
+    text = (NOTEBOOKS / chapter).read_text("utf-8")
+    called = text.split("claims.claims_table(")[1].split(")\n")[0]
     names = NUMBER.findall(called)
     assert len(names) == len(set(names)) > 5
     pages = {row.id: row for row in everything().rows}
