@@ -13,7 +13,7 @@ import fcntl
 import gc
 import subprocess
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -31,6 +31,14 @@ settings.register_profile("default", deadline=None, derandomize="EXPLORE" not in
 settings.load_profile("default")
 SECONDS: dict[str, float] = {}  # test -> of processors, that it took in this run
 SPENT = [0.0]  # seconds of processors that were spent when a part of a test was last reported
+
+
+@pytest.fixture(autouse=True)
+def _no_shell_is_left() -> Iterator[None]:
+    """Numbers of a page begin a shell where there is none, and whatever is read then is hidden."""
+    yield
+    if shells := sys.modules.get("IPython.core.interactiveshell"):
+        shells.InteractiveShell.clear_instance()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
