@@ -35,7 +35,6 @@ from catalogue.planning.prices import Prices, Sold
 from catalogue.reading.units import HOUR, YEAR
 
 PARTS = ("network", "racks", "storage", "hosting", "people", "spares", "upkeep", "residual")
-ENERGY = ("cards_power", "site_power", "energy_per_token", "site_energy_per_token")
 TOKENS = ("per_million_input", "per_million_output", "per_million_output_whole", "per_request",
           "per_user_month", "per_hour")
 OWNED = ("capital", "yearly", "tco", "tco_undiscounted", "card_hour_of_parts")

@@ -12,11 +12,9 @@ import numpy as np
 
 from calc.costing.power import own_cards
 from calc.physics.arrays import Number, select
-from catalogue.reading.units import DAY
 
 MILLION = 10**6
 DAYS_OF_MONTH = 365.25 / 12
-MONTH = DAYS_OF_MONTH * DAY
 
 
 def card_times(inputs: Mapping[str, Number], quantities: Mapping[str, Number]

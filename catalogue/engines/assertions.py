@@ -13,6 +13,7 @@ from typing import Any
 
 from catalogue.engines.conditions import UNKNOWN, Condition
 from catalogue.engines.engine import Engine, engine_names, load_engine
+from catalogue.messages import LANGUAGES
 from catalogue.reading import yamlfile
 from catalogue.reading.errors import ParamsError
 from catalogue.reading.record import ROOT
@@ -20,7 +21,6 @@ from catalogue.reading.shared import sources
 from catalogue.reading.values import Text
 from catalogue.reading.yamlfile import YamlFile
 
-LANGUAGES = ("en", "zh")
 _NEEDED = ("needs", "says")
 _KNOWN = (*_NEEDED, "when", "checks", "within", "file", "source", "since", "until")
 

@@ -10,14 +10,13 @@ import functools
 from dataclasses import dataclass
 
 from catalogue.engines.engine import ONE, Engine, load_engine, load_tool, tool_names
+from catalogue.messages import LANGUAGES
 from catalogue.reading import yamlfile
 from catalogue.reading.errors import ParamsError
 from catalogue.reading.record import ROOT
 from catalogue.reading.shared import sources
 from catalogue.reading.values import Text
 from catalogue.reading.yamlfile import YamlFile
-
-LANGUAGES = ("en", "zh")
 
 
 @dataclass(frozen=True)

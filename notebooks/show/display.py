@@ -19,12 +19,12 @@ from matplotlib.figure import Figure
 from myst_nb import glue
 
 import catalogue
-from catalogue.messages import join, messages
+from catalogue.messages import LANGUAGES, join, messages
 from catalogue.reading import words
 from notebooks.derive.formulas.errors import DerivationError
 from notebooks.derive.formulas.exported import formula_of, load_formulas
 from notebooks.show import behind, figures
-from notebooks.show.drawing import Drawing
+from notebooks.show.drawing import Drawing, Text
 from notebooks.show.numbers import fmt_int, fmt_sig
 
 if TYPE_CHECKING:  # SymPy takes longer to import than most pages take to run
@@ -35,9 +35,7 @@ if TYPE_CHECKING:  # SymPy takes longer to import than most pages take to run
 common = messages("common")
 say = messages("show/display")
 
-LANGUAGES = ("en", "zh")
 BOTH = "both"
-Text = str | tuple[str, str]
 DOCUMENTS = ("s0", "s1", "s2", "s3")
 SECTIONS = {  # those of the documents that have no number of their own, as the files name them
     "preface": say("preface"),

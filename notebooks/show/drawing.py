@@ -14,10 +14,11 @@ from collections.abc import Sequence
 from typing import Any
 from xml.etree import ElementTree
 
+from catalogue.messages import Pair
 from catalogue.reading import words
 from notebooks.show.figures import COLOURS
 
-Text = str | tuple[str, str]
+Text = str | Pair
 WIDTH = 400.0
 SIZE, SMALL = 13.0, 11.5  # of letters
 LEADING = 1.25  # from line to line, in sizes

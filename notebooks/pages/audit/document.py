@@ -10,7 +10,7 @@ import catalogue
 from calc.auditing.audit import Audited
 from calc.auditing.reasons import why as why_of
 from catalogue.ledger.documents import Document
-from catalogue.messages import join, messages
+from catalogue.messages import Pair, join, messages
 from catalogue.reading.amounts import plain, power_of_ten
 from catalogue.reading.shared import causes
 from notebooks.pages.audit import pictures
@@ -35,7 +35,6 @@ from notebooks.show.numbers import fmt_int, fmt_percent, fmt_sig
 common = messages("common")
 say = messages("pages/audit/document")
 
-Text = tuple[str, str]
 MOST = 3  # causes that the first sentence names
 NEAR, HUGE = 2.0, 1000.0  # times, up to which an error is told more, and less finely
 
@@ -103,7 +102,7 @@ def why(page: Page) -> None:
 
 def open_ones(page: Page) -> None:
     """What cannot be decided, by the source that is missing."""
-    missing: dict[Text, list[str]] = defaultdict(list)
+    missing: dict[Pair, list[str]] = defaultdict(list)
     for row in page.rows:
         text = row.case.missing
         if group(row) == OPEN and text is not None:
@@ -133,7 +132,7 @@ def _row(row: Audited) -> dict[str, object]:
             "link": decides(row), "group": group(row)}
 
 
-def _said(row: Audited) -> Text:
+def _said(row: Audited) -> Pair:
     """The sentence behind a verdict."""
     said = why_of(row.case, row.judgement)
     return said["en"], said["zh"]
@@ -147,7 +146,7 @@ def _off(row: Audited) -> Ordered | str:
     return Ordered(factor, f"{'×' if row.off > 1 else '÷'} {_factor(factor)}")
 
 
-def _section(name: str) -> Text:
+def _section(name: str) -> Pair:
     return display.SECTIONS.get(name, (name, name))
 
 

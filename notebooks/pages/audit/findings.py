@@ -15,7 +15,7 @@ from calc.searching.search import search
 from calc.uncertainty.amount import Amount
 from catalogue import Scenario
 from catalogue.deployments.loading import Family
-from catalogue.messages import messages
+from catalogue.messages import Pair, messages
 from notebooks.pages.deciding.cost_documents import hybrid
 from notebooks.pages.deployments.alternatives import in_words
 from notebooks.pages.deployments.answers import Deployed
@@ -27,7 +27,6 @@ from notebooks.show.numbers import fmt_bytes, fmt_percent, fmt_quantity, fmt_sig
 common = messages("common")
 say = messages("pages/audit/findings")
 
-Text = tuple[str, str]
 LEAST = "r1-910b2-least"  # goal: the fewest 910B2 that run
 ADDED = ("s0-cards",)  # cards that a document compares, on which this book puts a deployment
 USERS = (80, 320)  # of plan C: of the whole, and of each of its four replicas
@@ -176,7 +175,7 @@ def searched(plan: Scenario) -> Advice | None:
     return found.official or found.best
 
 
-def _best(plan: Scenario, best: Advice | None) -> str | Text:
+def _best(plan: Scenario, best: Advice | None) -> str | Pair:
     """What a search found for a plan, in words."""
     if best is None:
         return "–"
@@ -186,7 +185,7 @@ def _best(plan: Scenario, best: Advice | None) -> str | Text:
             in_words(deployed, best.settings, 1) or as_written[1])
 
 
-def _gives(told: Mapping[str, float]) -> str | Text:
+def _gives(told: Mapping[str, float]) -> str | Pair:
     """Throughput and time per token of a deployment, as far as it has them."""
     found = [fmt_quantity(told[name], unit)
              for name, unit in ((WANTED, "token/s"), ("tpot", "s")) if name in told]

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 import catalogue
 from calc.auditing.audit import Audited
 from calc.auditing.judging import CONTRADICTS
-from catalogue.messages import messages
+from catalogue.messages import Pair, messages
 from catalogue.reading.printed import PERCENT
 from catalogue.reading.shared import causes
 from notebooks.pages.audit import pictures
@@ -21,7 +21,6 @@ say = messages("pages/audit/overview")
 
 NAMED = 2  # claims that print a value, of all that do
 SHOWN = 8  # rows of a long table that are not folded
-Text = tuple[str, str]
 
 
 def answer() -> None:
@@ -97,7 +96,7 @@ def _printed(together: list[Audited]) -> str:
     return "; ".join(parts)
 
 
-def _right(together: list[Audited]) -> Text:
+def _right(together: list[Audited]) -> Pair:
     """The right value, as a percentage if a claim is one, else written like one that holds."""
     case = min(together, key=lambda row: (row.case.printed is None or not
                                           row.case.printed.text.endswith(PERCENT),

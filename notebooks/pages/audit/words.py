@@ -11,15 +11,14 @@ from calc.auditing.judging import FAILS as WRONG
 from calc.auditing.judging import HOLDS, OPEN
 from calc.auditing.settings import ELSEWHERE
 from calc.uncertainty.amount import Amount
-from catalogue.messages import join, messages
+from catalogue.messages import Pair, join, messages
 from catalogue.reading.printed import Printed
 from notebooks.pages.catalogue.tables.deployments import page_of
 
 common = messages("common")
 say = messages("pages/audit/words")
 
-Text = tuple[str, str]
-VERDICTS: dict[str, Text] = {
+VERDICTS: dict[str, Pair] = {
     judging.REPRODUCED: say("reproduced"), judging.COMPATIBLE: say("within-our-interval"),
     judging.SPECIFICATION: say("specification"), judging.ARITHMETIC: say("arithmetic-error"),
     judging.INPUT: say("wrong-input"), judging.FORMULA: say("wrong-formula"),
@@ -27,7 +26,7 @@ VERDICTS: dict[str, Text] = {
     judging.SETTING: common("setting"), judging.THRESHOLD: say("threshold"),
     judging.ASSUMPTION: say("assumption"), judging.UNVERIFIABLE: say("unverifiable")}
 NUMBER = say("wrong-number")  # where the document has no formula
-ALSO: dict[str, Text] = {
+ALSO: dict[str, Pair] = {
     judging.RIGHT: common("right"), judging.WRONG: common("wrong"),
     judging.BINARY: say("gb-for-gib"), judging.CONTRADICTS: say("contradicted"),
     judging.INFEASIBLE: say("infeasible"),
@@ -36,7 +35,7 @@ ALSO: dict[str, Text] = {
     "accepted": say("accepted"), "deprecated": say("deprecated"),
     "unlisted": say("unlisted-value"), "choice": say("no-such-choice"),
     "type": say("wrong-type"), "unknown": say("no-such-setting"), ELSEWHERE: say("no-catalogue")}
-GROUPS: dict[str, Text] = {HOLDS: say("holds"), WRONG: say("does-not-hold"),
+GROUPS: dict[str, Pair] = {HOLDS: say("holds"), WRONG: say("does-not-hold"),
                            OPEN: say("cannot-be-decided")}
 PAGES = {"devices": "../devices/{}.html", "models": "../models/{}.html", "links": "../nodes.html",
          "nodes": "../nodes.html", "prices": "../cost.html", "costs": "../cost.html",
@@ -67,7 +66,7 @@ def printed(row: Audited) -> str:
     return case.printed.text if case.printed else (case.listed.claim.words or "–")
 
 
-def right(row: Audited) -> Text:
+def right(row: Audited) -> Pair:
     """The right value of what does not hold, with its interval, in the document's unit."""
     case, truth = row.case, row.case.truth
     if truth is None or group(row) != WRONG or case.printed is None:
@@ -82,7 +81,7 @@ def interval_text(three: Amount, printed: Printed) -> str:
     return like(three.value) + ends
 
 
-def called(row: Audited) -> Text:
+def called(row: Audited) -> Pair:
     """The verdict in words, with what else holds."""
     name, also = VERDICTS[row.judgement.verdict], row.judgement.also
     if row.judgement.verdict == judging.FORMULA and row.case.own is None:

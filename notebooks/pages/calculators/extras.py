@@ -23,14 +23,12 @@ from catalogue.deployments.physics_inputs import (
 )
 from catalogue.entries.deployments import Parallelism
 from catalogue.entries.formulas import switches
-from catalogue.messages import messages
+from catalogue.messages import Pair, by_language, messages
 from catalogue.reading.values import Unit
-from notebooks.show.display import LANGUAGES
 
 common = messages("common")
 say = messages("pages/calculators/extras")
 
-Text = tuple[str, str]
 Triple = tuple[float, float, float]
 MECHANISMS, PARALLELISM, WORKLOAD, ROOT = "mechanisms", "parallelism", "workload", ""
 MOST = 64  # of a state
@@ -46,7 +44,7 @@ COPIES, APART = "redundant_experts", "shared_expert_ranks"
 # of a host, and one whose statement takes another one away
 _LEFT_OUT = {*COMPUTING, *FETCHING, *STATED, *OF_VECTORS.values(), "device_hit_share",
              "host_hit_share", "exchange_alpha"}
-NAMED: dict[str, Text] = {  # where no single symbol has the name
+NAMED: dict[str, Pair] = {  # where no single symbol has the name
     "gemm_efficiency": say("share-of-peak-of-matmuls"),
     "grouped_gemm_efficiency": say("share-of-peak-of-whole"),
     "sliced_gemm_efficiency": say("share-of-peak-of-slices"),
@@ -57,7 +55,7 @@ NAMED: dict[str, Text] = {  # where no single symbol has the name
     "scheduling": say("how-steps-are-filled"),
     "graphs": say("decode-runs-as-captured-graph"),
     "balancing": say("how-experts-are-placed")}
-SAID: dict[str, Text] = {
+SAID: dict[str, Pair] = {
     "mixed": say("prompts-and-decodes-mixed"),
     "prefill-first": say("prompts-first"),
     "true": common("yes-plain"), "1": common("yes-plain"),
@@ -78,7 +76,7 @@ class Extra:
     """
 
     section: str
-    words: Text
+    words: Pair
     rule: Unit | None = None
     ways: tuple[str, ...] = ()
     knob: bool = False
@@ -87,7 +85,7 @@ class Extra:
         """Plain data for the page."""
         plain: dict[str, Any] = {"section": self.section, "en": self.words[0], "zh": self.words[1]}
         if self.rule is None:
-            return plain | {"of": {way: dict(zip(LANGUAGES, SAID[way], strict=True))
+            return plain | {"of": {way: by_language(SAID[way])
                                    for way in self.ways}}
         rule = self.rule
         return plain | {"unit": "" if rule.unit == "1" else rule.unit, "low": rule.minimum,
@@ -109,7 +107,7 @@ def extras() -> dict[str, Extra]:
                     if name not in found and name not in _LEFT_OUT}
 
 
-def _words(name: str) -> Text:
+def _words(name: str) -> Pair:
     table, _, dtype = name.partition(".")
     if table in NAMED:
         name_of = NAMED[table]

@@ -12,13 +12,12 @@ from catalogue import ParamsError, Scenario
 from catalogue.deployments.precision_support import nearest
 from catalogue.entries.formulas import switches
 from catalogue.kernels.releases import runs_experts
-from catalogue.messages import messages
+from catalogue.messages import Pair, messages
 from notebooks.pages.calculators.extras import (
     APART,
     CONTEXT_ONLY,
     COPIES,
     MOST,
-    Text,
     Triple,
     extras,
     otherwise,
@@ -44,8 +43,8 @@ say = messages("pages/calculators/links")
 LISTED = {"tp": SIZES, "pp": SIZES, "dp": SIZES, "ep": SIZES, "drafts": DRAFTS, "chunk": CHUNKS,
           "block": BLOCKS}
 SENT = "bench_requests"  # of a run from its first request to its last, which they do not show
-ON_HOST: Text = say("they-do-not-know-experts")
-OTHERS: Text = say("they-do-not-hold-all")
+ON_HOST: Pair = say("they-do-not-know-experts")
+OTHERS: Pair = say("they-do-not-hold-all")
 
 
 @dataclass(frozen=True)
@@ -58,7 +57,7 @@ class Link:
     """
 
     state: str
-    without: tuple[Text, ...] = ()
+    without: tuple[Pair, ...] = ()
 
 
 def link(scenario: Scenario) -> Link | None:
@@ -112,12 +111,12 @@ def _ranges(scenario: Scenario) -> dict[str, tuple[float, float]]:
             and (scenario.file.offload or knob.name != "storage_bandwidth")}
 
 
-def state_of(scenario: Scenario) -> tuple[dict[str, Any], list[Text]] | None:
+def state_of(scenario: Scenario) -> tuple[dict[str, Any], list[Pair]] | None:
     """The state that a deployment comes nearest to, and what of it that lacks.
 
     None for a card or a model that is not offered, and for a layout that is not.
     """
-    file, without = scenario.file, list[Text]()
+    file, without = scenario.file, list[Pair]()
     card = card_of(scenario)
     if card not in cards():
         card = card.partition(AT)[0]

@@ -10,7 +10,7 @@ import calc
 from calc.physics.breakdown import token_parts
 from catalogue import Scenario, load, symbols, trees
 from catalogue.entries.formulas import Calculator
-from catalogue.messages import messages
+from catalogue.messages import Pair, messages
 from notebooks.derive.formulas.treelatex import tree_latex
 from notebooks.pages.calculators import scripts
 from notebooks.pages.calculators.offers import deployed
@@ -20,7 +20,6 @@ from notebooks.show.numbers import fmt_bytes, fmt_fixed, fmt_int, fmt_sig, fmt_t
 common = messages("common")
 say = messages("pages/calculators/others")
 
-Text = tuple[str, str]
 MEMORY, PACE = "memory", "pace"
 WIDE_BYTES = 2  # of an element of a cache that is not quantised, as they count it
 CARD_OF_80_GB = 80e9  # bytes, of the cards that the calculator counts in
@@ -46,7 +45,7 @@ def _ours(of: str) -> float:
             else float(inputs_and_quantities(1)["tpot"]))
 
 
-def _steps() -> dict[str, Text]:
+def _steps() -> dict[str, Pair]:
     """Which step goes wrong for this model, by calculator, and what it comes to."""
     q, cards = inputs_and_quantities(), base_scenario().devices
     weights = float(q["weights_per_device"]) * cards

@@ -14,14 +14,14 @@ from calc.answer.estimate import Estimate, estimate
 from calc.costing.rates import card_hour
 from calc.costing.tokens import MILLION, token_costs
 from catalogue import Scenario
-from catalogue.messages import messages
+from catalogue.messages import Pair, messages
 from catalogue.reading import words
 from catalogue.reading.units import HOUR
 from notebooks.pages.calculators import scripts
 from notebooks.pages.calculators.offers import MODELS, card_and_node, cards, deployed
 from notebooks.pages.calculators.table import Axes
 from notebooks.pages.calculators.views import ATTENTIONS, PHASES, trees
-from notebooks.pages.calculators.words import WORDS, Text
+from notebooks.pages.calculators.words import WORDS
 from notebooks.show.display import LANGUAGES, number, spoken
 from notebooks.show.numbers import fmt_bytes, fmt_int, fmt_sig, fmt_time
 
@@ -36,8 +36,8 @@ BESIDE = (
     {"card": "ascend-910b2", "precision": "w8a8-int8", "engine": "vllm-ascend", "tp": 16, "ep": 16},
     {"card": "ascend-910b4", "precision": "w8a8-int8", "engine": "vllm-ascend", "tp": 32, "ep": 32},
 )
-WITHOUT: Text = say("calculator-of-this-page-needs")
-Row = Sequence[str | Text]
+WITHOUT: Pair = say("calculator-of-this-page-needs")
+Row = Sequence[str | Pair]
 
 
 @functools.cache
@@ -143,7 +143,7 @@ def front() -> None:
                                           "</noscript></will-it-fit>"), display=False)
 
 
-def _plain(cell: str | Text, place: int) -> str:
+def _plain(cell: str | Pair, place: int) -> str:
     text = cell[place] if isinstance(cell, tuple) else cell
     return html.escape(words.revealed(text))
 

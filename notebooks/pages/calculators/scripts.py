@@ -58,7 +58,6 @@ from notebooks.pages.calculators.offers import (
 from notebooks.pages.calculators.table import SET, Axes, columns, switched
 from notebooks.pages.calculators.words import dictionaries
 from notebooks.pages.catalogue.tables.deployments import HIDDEN, HIDES, PARTS
-from notebooks.show.display import LANGUAGES
 
 say = messages("pages/calculators/scripts")
 
@@ -129,7 +128,7 @@ def _held(card: str, engine: str) -> tuple[int, int, dict[str, str]]:
     """Of measured rows of TPOT of a class: those inside of their intervals, all; its name."""
     state = usual(card, FLAGSHIP["model"], precisions(card)[0], engine)
     own = own_errors(deployed(state | {"tp": 1, "ep": 1}))["tpot"]
-    return own.inside, own.rows, dict(zip(LANGUAGES, class_label(own.of), strict=True))
+    return own.inside, own.rows, by_language(class_label(own.of))
 
 
 def _models(axes: Axes, stored: list[str]) -> dict[str, Any]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from catalogue.messages import messages
+from catalogue.messages import Pair, messages
 from notebooks.show.display import LANGUAGES
 
 common = messages("common")
 say = messages("pages/calculators/words")
 
-Text = tuple[str, str]
-WORDS: dict[str, Text] = {
+WORDS: dict[str, Pair] = {
     "comma": (", ", "、"),
     # fields
     "card": common("card"),

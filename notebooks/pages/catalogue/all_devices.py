@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 import catalogue
 from catalogue.entries.hardware import Device
-from catalogue.messages import messages
+from catalogue.messages import Pair, messages
 from catalogue.reading.values import Value
 from notebooks.pages.catalogue.tables import hardware
 from notebooks.show import figures
@@ -20,7 +20,6 @@ from notebooks.show.numbers import fmt_fixed, fmt_sig
 common = messages("common")
 say = messages("pages/catalogue/all-devices")
 
-Text = tuple[str, str]
 GIBI, GIGA, TERA = 2**30, 1e9, 1e12
 SHOWN = 8  # rows of a long table that are not folded
 RATED = "nvidia-h800"  # whose rated and sustained peaks are known
@@ -40,7 +39,7 @@ def load_devices() -> tuple[list[Device], list[Device]]:
     return cards, hosts
 
 
-def _link(device: Device) -> Text:
+def _link(device: Device) -> Pair:
     """The device's name as a link to its page."""
     english, chinese = (f"[{device.name[lang]}](devices/{device.id}.ipynb)" for lang in LANGUAGES)
     return english, chinese

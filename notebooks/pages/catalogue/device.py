@@ -7,7 +7,7 @@ from typing import Any
 
 import catalogue
 from catalogue.entries.hardware import Device
-from catalogue.messages import messages
+from catalogue.messages import Pair, messages
 from catalogue.reading.amounts import human
 from catalogue.reading.values import Value
 from notebooks.pages.catalogue.runs import formats_table
@@ -18,19 +18,18 @@ from notebooks.show.numbers import fmt_bytes, fmt_fixed, fmt_percent, fmt_writte
 common = messages("common")
 say = messages("pages/catalogue/device")
 
-Text = tuple[str, str]
-PHASES: dict[str, Text] = {
+PHASES: dict[str, Pair] = {
     "dispatch": common("dispatch"), "combine": common("combine"), "both": say("dispatch-combine")}
-MODES: dict[str, Text] = {"low-latency": common("low-latency"), "normal": common("normal")}
-RATE: dict[str, Text] = {
+MODES: dict[str, Pair] = {"low-latency": common("low-latency"), "normal": common("normal")}
+RATE: dict[str, Pair] = {
     "kernel": common("kernel"), "dtype": say("dtype"), "rows": common("rows"),
     "rate": say("median-range"), "share": common("share"),
     "samples": say("samples"), "source": common("source")}
-COLLECTIVE: dict[str, Text] = {
+COLLECTIVE: dict[str, Pair] = {
     "operation": common("operation"), "ranks": common("ranks"),
     "nodes": say("nodes"), "payload": common("payload"), "time": common("time"),
     "rate": say("bus-bandwidth"), "algorithm": say("algorithm-path"), "source": common("source")}
-EXCHANGE: dict[str, Text] = {
+EXCHANGE: dict[str, Pair] = {
     "phase": common("phase"), "mode": say("mode"), "ranks": common("ranks"),
     "tokens": say("tokens-per-rank"), "dtype": say("sent-as"),
     "time": common("time"), "rate": common("bandwidth"), "source": common("source")}
@@ -74,7 +73,7 @@ def deployments(card: Device) -> None:
                  "model": common("model"), "stored": common("stored-as")})
 
 
-def _accelerator(card: Device, maker: Text) -> None:
+def _accelerator(card: Device, maker: Pair) -> None:
     peaks = {name: peak for name in hardware.WEIGHT_BYTES
              if (peak := getattr(card.matrix_peak, name))}
     dtype = next(name for name in ("bf16", "fp16", *peaks) if name in peaks)
@@ -179,7 +178,7 @@ def _rate_row(rate: Any, mark: str, origin: Device) -> dict[str, Any]:
             "samples": rate.samples or "", "source": mark}
 
 
-def _noted(rows: list[dict[str, Any]], columns: dict[str, Text], notes: Footnotes) -> None:
+def _noted(rows: list[dict[str, Any]], columns: dict[str, Pair], notes: Footnotes) -> None:
     """A table of measurements without its empty columns, and its footnotes."""
     table(rows, hardware.filled(rows, columns), sortable=True, wide=True)
     notes.show()

@@ -8,28 +8,27 @@ from typing import Any
 
 from catalogue.engines.engine import Block, Engine, launch_blocks, load_engine
 from catalogue.engines.history import Entry, State
-from catalogue.messages import join, messages
+from catalogue.messages import Pair, join, messages
 from notebooks.show.display import table
 
 common = messages("common")
 say = messages("pages/catalogue/engines")
 
-Text = tuple[str, str]
 MARKS = {"accepted": "●", "deprecated": "◐", "choice": "✗", "type": "✗", "unlisted": "✗",
          "unknown": "·"}  # from the best verdict to the worst
 TAKEN, STOPS = ("accepted", "deprecated"), ("unknown", "choice", "type")
 REFUSED = ("choice", "type", "unlisted")
 LONGEST = 12  # values that are listed one by one
-KINDS: dict[str, Text] = {
+KINDS: dict[str, Pair] = {
     "arguments": say("arguments"), "variables": say("variables"),
     "options": say("keys"), "metrics": say("metrics")}
-CHANGES: dict[str, Text] = {
+CHANGES: dict[str, Pair] = {
     "type": common("type"), "default": say("default"), "choices": say("choices"),
     "known": say("listed-values"), "negatable": say("negated-form"),
     "aliases": say("aliases"), "deprecated": say("deprecated"),
     "dynamic": say("set-at-run-time"), "hidden": say("hidden"),
     "required": say("required"), "open_choices": say("choices"), "v0": say("v0-only")}
-TYPES: dict[str | None, Text] = {
+TYPES: dict[str | None, Pair] = {
     "counter": say("counter"), "gauge": say("gauge"),
     "histogram": say("histogram"), "info": say("info"),
     "summary": say("summary-metric"), None: ("–", "–")}
@@ -270,9 +269,9 @@ def _defaults(entry: Entry) -> str:
     return first if first == last else f"{first} → {last}"
 
 
-def _changes(entry: Entry) -> Text:
+def _changes(entry: Entry) -> Pair:
     """What changed in which releases, and what the source says to use instead."""
-    releases: dict[Text, list[str]] = {}
+    releases: dict[Pair, list[str]] = {}
     for version, keys in entry.changed.items():
         for word in dict.fromkeys(CHANGES[key] for key in keys if key != "use"):
             releases.setdefault(word, []).append(version)
@@ -293,7 +292,7 @@ def _taken(state: State) -> str:
             f"{'…' if count else ''}")
 
 
-def _notes(state: State) -> Iterator[Text]:
+def _notes(state: State) -> Iterator[Pair]:
     """What the source says of a metric: deprecated, hidden, of the former engine."""
     if state.deprecated:
         yield say("deprecated")

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import catalogue
 from catalogue.entries.models import Model
 from catalogue.entries.trees import Number
-from catalogue.messages import join, messages
+from catalogue.messages import Pair, join, messages
 from catalogue.reading.values import Value
 from notebooks.derive.formulas.errors import DerivationError
 from notebooks.pages.catalogue.tables.models import derived, parameters_in_files
@@ -27,16 +27,15 @@ from notebooks.show.numbers import (
 common = messages("common")
 say = messages("pages/catalogue/model")
 
-Text = tuple[str, str]
 Counts = Mapping[str, int]
 GIGA = 1e9
 LATENT_FP8 = "fp8-latent128"
 ONE_BY_ONE = 5e-6  # relative difference below which parameters are counted one by one
-STORED: dict[str, Text] = {
+STORED: dict[str, Pair] = {
     "bf16": say("all-of-16-bits"),
     "fp8": say("all-of-8-bits"),
     LATENT_FP8: say("latent-fp8-rotary-16-bits")}  # the last of MLA alone
-CLASSES: dict[str, Text] = {
+CLASSES: dict[str, Pair] = {
     "embedding": common("embedding"),
     "attention_divided": say("attention-cut-by-heads"),
     "attention_kv": say("attention-keys-and-values"),
@@ -47,13 +46,13 @@ CLASSES: dict[str, Text] = {
     "shared_expert": common("shared-experts"),
     "routed_expert": common("routed-experts"),
     "head": common("output-head")}
-GROUPS: dict[str, Text] = {
+GROUPS: dict[str, Pair] = {
     "experts": common("routed-experts"), "attention": common("attention"),
     "rest": say("everything-else")}
-NAMES: dict[str, Text] = {
+NAMES: dict[str, Pair] = {
     "num_nextn_predict_layers": say("layers-for-multi-token-prediction"),
     "max_position_embeddings": common("longest-context")}
-FLAGS: dict[str, Text] = {
+FLAGS: dict[str, Pair] = {
     "router_bias": say("bias-per-expert-in-router"),
     "expert_bias": say("biases-in-experts"),
     "attention_bias": say("biases-of-queries-keys-values"),
@@ -190,7 +189,7 @@ def shapes(model: Model) -> None:
     """Its shapes with their sources, and what else it has."""
     symbols, fields = catalogue.symbols(), list(type(model).model_fields)
 
-    def label(name: str) -> Text:
+    def label(name: str) -> Pair:
         symbol = symbols.get(name)
         en, zh = NAMES.get(name) or ((symbol.en, symbol.zh) if symbol else (name, name))
         return say("named", name=(en, zh), key=name)

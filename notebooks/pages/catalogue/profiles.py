@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import catalogue
 from catalogue.deployments.profiles import load_profile
 from catalogue.entries.profiles import Profile, Statement
-from catalogue.messages import join, messages
+from catalogue.messages import Pair, join, messages
 from catalogue.reading.values import Value
 from notebooks.pages.catalogue.tables.mechanisms import labelled
 from notebooks.show.display import Footnotes, table, written
@@ -15,18 +15,17 @@ from notebooks.show.display import Footnotes, table, written
 common = messages("common")
 say = messages("pages/catalogue/profiles")
 
-Text = tuple[str, str]
-SCHEDULING: Text = say("how-step-is-filled")
-VALUES: dict[str, Text] = {"mixed": say("prompts-and-decodes-together"),
+SCHEDULING: Pair = say("how-step-is-filled")
+VALUES: dict[str, Pair] = {"mixed": say("prompts-and-decodes-together"),
                            "prefill-first": say("prompts-first"),
                            "True": common("yes"), "False": common("not-supported")}
-STAGED: Text = say("drafts-in-pipeline-stages")
-GRAPHS: Text = say("decode-as-captured-graph")
-SWITCHED: dict[str, Text] = {"True": say("by-default"), "False": say("not-by-default")}
-DRAFTS: dict[bool, Text] = {True: say("with-drafts"), False: say("without-drafts")}
-ATTENTIONS: dict[str, Text] = {"mla": ("MLA", "MLA"), "gqa": ("GQA", "GQA"),
+STAGED: Pair = say("drafts-in-pipeline-stages")
+GRAPHS: Pair = say("decode-as-captured-graph")
+SWITCHED: dict[str, Pair] = {"True": say("by-default"), "False": say("not-by-default")}
+DRAFTS: dict[bool, Pair] = {True: say("with-drafts"), False: say("without-drafts")}
+ATTENTIONS: dict[str, Pair] = {"mla": ("MLA", "MLA"), "gqa": ("GQA", "GQA"),
                                "sparse": say("sparse-attention")}
-EXCHANGES: dict[str, Text] = {
+EXCHANGES: dict[str, Pair] = {
     "low_latency": say("low-latency-all-to-all"), "normal": say("normal-all-to-all")}
 FOLDED = common("show-table-it-can-be")
 
@@ -43,9 +42,9 @@ def profile_table() -> None:
     notes.show(folded=say("where-values-come-from"))
 
 
-def _rows(profile: Profile, notes: Footnotes) -> Iterator[dict[str, Text | str]]:
+def _rows(profile: Profile, notes: Footnotes) -> Iterator[dict[str, Pair | str]]:
     for statement in profile.statements:
-        shared: dict[str, Text | str] = {
+        shared: dict[str, Pair | str] = {
             "engine": (profile.name["en"], profile.name["zh"]),
             "releases": _releases(profile, statement), "holds": _holds(statement)}
         ways = {SCHEDULING: statement.scheduling, STAGED: statement.staged_drafts,
@@ -67,7 +66,7 @@ def _rows(profile: Profile, notes: Footnotes) -> Iterator[dict[str, Text | str]]
             yield shared | {"what": label, "value": written(value), "source": notes.mark(value)}
 
 
-def _releases(profile: Profile, statement: Statement) -> Text:
+def _releases(profile: Profile, statement: Statement) -> Pair:
     """First and last release, as far as either is stated."""
     since, until = statement.since or profile.since, statement.until
     if since and until:
@@ -77,10 +76,10 @@ def _releases(profile: Profile, statement: Statement) -> Text:
     return say("releases-to", until=until) if until else common("all")
 
 
-def _holds(statement: Statement) -> Text:
+def _holds(statement: Statement) -> Pair:
     """Cards and models of which a statement speaks; of all: a dash."""
     cards = [catalogue.load("mechanisms", name).name for name in statement.cards]
-    parts: list[Text] = [(name["en"], name["zh"]) for name in cards]
+    parts: list[Pair] = [(name["en"], name["zh"]) for name in cards]
     if statement.attention is not None:
         parts.append(ATTENTIONS[statement.attention])
     if statement.drafts is not None:

@@ -9,19 +9,18 @@ import catalogue
 from catalogue.entries.hardware import Device
 from catalogue.entries.kernels import Cache, Product
 from catalogue.kernels import Kernel, kernels_of, quality, tables
-from catalogue.messages import messages
+from catalogue.messages import Pair, messages
 from notebooks.show.display import cited, show, table
 
 common = messages("common")
 say = messages("pages/catalogue/runs")
 
-Text = tuple[str, str]
-HOW: dict[str, Text] = {
+HOW: dict[str, Pair] = {
     "native": say("native"), "weight-only": say("weights-widened"),
     "no": common("not-supported")}
 
 
-def formats_table(card: Device, folded: Text | None = None) -> None:
+def formats_table(card: Device, folded: Pair | None = None) -> None:
     """A row per precision and engine that runs it on a card; a sentence where none does.
 
     Args:
@@ -38,7 +37,7 @@ def formats_table(card: Device, folded: Text | None = None) -> None:
                  "source": common("source")}, wide=True, folded=folded)
 
 
-def engines_table(engine: str, folded: Text | None = None) -> None:
+def engines_table(engine: str, folded: Pair | None = None) -> None:
     """Every cell of an engine's table: format, what it is multiplied in, cards, releases, source.
 
     Args:
@@ -46,7 +45,7 @@ def engines_table(engine: str, folded: Text | None = None) -> None:
         folded: as of :func:`formats_table`.
     """
     found = tables()[engine]
-    cells: list[tuple[Text, list[str], Product | Cache]] = [
+    cells: list[tuple[Pair, list[str], Product | Cache]] = [
         *((common("weights"), cell.weights, cell) for cell in found.products),
         *((common("cache"), cell.formats, cell) for cell in found.caches)]
     rows = [{"format": ", ".join(f"`{name}`" for name in stored), "what": what,

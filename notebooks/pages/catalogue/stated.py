@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import catalogue
 from catalogue.engines.engine import engine_names, load_engine
 from catalogue.ledger.settings import Settings, Stated
-from catalogue.messages import join, messages
+from catalogue.messages import Pair, join, messages
 from catalogue.reading.words import revealed
 from notebooks.show.display import SECTIONS, cited, show, table
 from notebooks.show.documents import link
@@ -15,13 +15,12 @@ from notebooks.show.documents import link
 common = messages("common")
 say = messages("pages/catalogue/stated")
 
-Text = tuple[str, str]
-STATES: dict[str, Text] = {
+STATES: dict[str, Pair] = {
     "works": say("as-stated"), "usual": say("no-difference"),
     "unread": say("not-read"), "stops": say("does-not-start"),
     "worse": say("worse-than-default"), "misses": say("misses-its-purpose"),
     "wrong": say("not-so"), "open": say("depends")}
-FAMILIES: dict[str, Text] = {"cuda": ("NVIDIA", "NVIDIA"), "rocm": ("AMD", "AMD"),
+FAMILIES: dict[str, Pair] = {"cuda": ("NVIDIA", "NVIDIA"), "rocm": ("AMD", "AMD"),
                              "cann": say("ascend")}
 NOTHING = "–"
 
@@ -37,7 +36,7 @@ def state_count(subject: str, *states: str) -> int:
     return sum(each.state in states for each in stated(subject))
 
 
-def stated_table(subject: str, folded: Text | None = None) -> None:
+def stated_table(subject: str, folded: Pair | None = None) -> None:
     """A row per setting: where it stands, what becomes of it, why.
 
     Args:
@@ -87,7 +86,7 @@ def runs_table() -> None:
                  "state": common("verdict"), "note": say("why")}, wide=True)
 
 
-def _known(name: str) -> dict[str, str | Text]:
+def _known(name: str) -> dict[str, str | Pair]:
     """Cards, releases and measured cards of an engine that has a profile."""
     profile = catalogue.load("profiles", name)
     versions = (load_engine(profile.flags).versions if profile.flags in engine_names()
@@ -110,7 +109,7 @@ def _cards(engine: str) -> Iterator[str]:
             yield made.device.name["en"]
 
 
-def place(each: Stated) -> Text:
+def place(each: Stated) -> Pair:
     """Document, section and line, and the claim where there is one."""
     sections = each.section.split(", ")
     return say("place", document=each.document.upper(), line=each.line,
@@ -118,7 +117,7 @@ def place(each: Stated) -> Text:
                claim=f"<br>{link(each.claim)}" if each.claim else "")
 
 
-def _called(each: Stated) -> Text:
+def _called(each: Stated) -> Pair:
     """What it is called, with its value; a text of a file may stand in a tag, not in backticks."""
     value = "" if each.value is None else f"<br><code>{each.value}</code>"
     if each.name is not None:
@@ -127,7 +126,7 @@ def _called(each: Stated) -> Text:
     return each.what["en"] + value, each.what["zh"] + value
 
 
-def _noted(each: Stated) -> Text:
+def _noted(each: Stated) -> Pair:
     return each.note["en"], each.note["zh"]
 
 

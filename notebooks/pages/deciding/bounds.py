@@ -25,7 +25,7 @@ from calc.searching.robust import SURE, SampledRow
 from calc.searching.same_cards import alternatives
 from calc.searching.search import search
 from catalogue import ParamsError, Scenario
-from catalogue.messages import messages
+from catalogue.messages import Pair, messages
 from catalogue.planning.goals import OBJECTIVES
 from catalogue.reading.amounts import human
 from notebooks.pages.deciding.goals import Page, cards, cell, goal_of, miss, plan
@@ -35,7 +35,6 @@ from notebooks.show.numbers import fmt_bytes, fmt_fixed, fmt_int, fmt_percent, f
 common = messages("common")
 say = messages("pages/deciding/bounds")
 
-Text = tuple[str, str]
 CHECKED = 40  # deployments of the page's goal at which bounds are checked
 MORE = 2.0 ** np.arange(0, 8)  # multiples of a deployment's requests
 STEADY = "steady_tpot", "steady_throughput"
@@ -256,7 +255,7 @@ def plan_c() -> None:
     answer, others = calc.estimate(asked), alternatives(asked)
     nearest = answer.changes[0]
     assert others.official_precision is not None
-    lines: list[tuple[Text, Any]] = [
+    lines: list[tuple[Pair, Any]] = [
         (say("nearest-change"), nearest), (say("best-in-its-precision"), others.own),
         (say("best-in-any-precision"), others.best),
         (say("best-in-published-weights", weights=others.official_precision), others.official)]

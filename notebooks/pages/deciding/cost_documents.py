@@ -9,7 +9,7 @@ import catalogue
 from calc.auditing.costs import Plan, combined_factors, example_of, plan, weightiest
 from calc.costing.rates import converted, prices_of
 from calc.uncertainty.amount import Amount
-from catalogue.messages import messages
+from catalogue.messages import Pair, messages
 from catalogue.reading.units import YEAR
 from notebooks.pages.derivations.choices.documents import advised
 from notebooks.show.display import number, table
@@ -28,8 +28,7 @@ __all__ = [
     "plan_table",
     "weightiest",
 ]
-Text = tuple[str, str]
-TITLES: dict[str, Text] = {
+TITLES: dict[str, Pair] = {
     "hardware": say("hardware"), "yearly": say("annual-operating-cost"),
     "tco": say("three-years-not-discounted"), "rate": say("tokens-per-second"),
     "per_rate": say("three-years-per-token-per"), "per_million": say("million-tokens"),
@@ -66,8 +65,8 @@ def plan_table(made: Plan) -> None:
     number("s1-corrected-high", fmt_fixed(float(corrected["per_million"].high), 2), str)
 
 
-ALL: Text = say("all-of-them")
-ASSUMPTIONS: dict[str, Text] = {
+ALL: Pair = say("all-of-them")
+ASSUMPTIONS: dict[str, Pair] = {
     "rate": say("throughput-what-these-users-reach"),
     "used": say("utilisation-day-load-instead-of"),
     "hardware": say("servers-dealers-prices-with-spares"),

@@ -26,7 +26,7 @@ from calc.costing.tokens import MILLION
 from calc.evidence import energy
 from calc.uncertainty.amount import Amount
 from catalogue import Scenario
-from catalogue.messages import messages
+from catalogue.messages import Pair, messages
 from catalogue.planning.prices import OWNERSHIPS
 from catalogue.reading.units import HOUR
 from notebooks.show import figures
@@ -36,19 +36,18 @@ from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig
 common = messages("common")
 say = messages("pages/deciding/costs")
 
-Text = tuple[str, str]
 FLAGSHIP = "h200-r1-vllm-tp8"
 SERVED = ("workload.concurrency=128 request", "workload.input_tokens=2048 token",
           "workload.output_tokens=512 token", "workload.arrivals=closed-loop")
 KILO = 1e3
 APART = 0.06  # utilisations that are nearer bear one label
 SERVICE, DAY = "deepseek-api", "azure-conversation"
-NAMES: dict[str, Text] = {"own": say("own"), "rent-always": say("rent-for-years"),
+NAMES: dict[str, Pair] = {"own": say("own"), "rent-always": say("rent-for-years"),
                           "rent-by-hour": say("rent-by-hour")}
 PRICED = ("nvidia-h100-sxm", "nvidia-h200-sxm", "nvidia-b200", "nvidia-gb200", "nvidia-gb300",
           "amd-mi300x", "nvidia-a100-sxm-80gb", "nvidia-h20", "ascend-910b2", "ascend-910b4",
           "ascend-910c-die")
-KINDS: dict[str, Text] = {
+KINDS: dict[str, Pair] = {
     "awake": say("between-kernels"), "memory": say("streaming-weights"),
     "matmul": say("dense-matmuls"), "experts": say("grouped-matmuls"),
     "attention": common("attention"), "links": say("collectives")}
@@ -112,7 +111,7 @@ def headline(page: Priced) -> None:
         number(f"c-{key}", fmt_int(int(page.scenario.inputs()[name])), str)
 
 
-HOURS: dict[str, Text] = {"all": say("all"), "off-peak": say("off-peak"), "peak": say("peak")}
+HOURS: dict[str, Pair] = {"all": say("all"), "off-peak": say("off-peak"), "peak": say("peak")}
 
 
 def price_lists(page: Priced) -> None:
@@ -121,7 +120,7 @@ def price_lists(page: Priced) -> None:
     found = crossovers(page.scenario, page.cost, page.asked, service,
                        prices_of(page.scenario.device.id))
 
-    def reached(share: float) -> Text:
+    def reached(share: float) -> Pair:
         text = fmt_percent(share, 0)
         return say("never") if share > 1 else (text, text)
 
@@ -149,7 +148,7 @@ def price_lists(page: Priced) -> None:
 
 def hours() -> None:
     """What an hour of each card costs, by way of having it; what nobody prints is said."""
-    def cell(amount: Amount | None) -> str | Text:
+    def cell(amount: Amount | None) -> str | Pair:
         if amount is None:
             return say("not-found")
         value, low, high = amount.per(f"{amount.currency}/h")
@@ -228,7 +227,7 @@ def energy_numbers() -> list[energy.PowerComparison]:
     return found
 
 
-TASKS: dict[str, Text] = {"b200-energy-chat": say("chat"), "b200-energy-gpqa": say("long-answers")}
+TASKS: dict[str, Pair] = {"b200-energy-chat": say("chat"), "b200-energy-gpqa": say("long-answers")}
 MODELS = {"b200-energy-chat": ("V3.1",),
           "b200-energy-gpqa": ("R1", "V3.1")}  # one after the other, requests rising for each
 FEW = 130  # requests up to which the steps are those of decode alone

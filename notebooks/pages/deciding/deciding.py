@@ -21,7 +21,7 @@ from calc.sensitivity.sensitivity import Index, Sensitivity, sensitivities
 from calc.sensitivity.tornado import OWN, Bar, Tornado, tornado
 from catalogue import ParamsError
 from catalogue.entries.formulas import input_symbols
-from catalogue.messages import join, messages
+from catalogue.messages import Pair, join, messages
 from catalogue.reading.amounts import human
 from notebooks.derive.crosscheck import crosscheck_slopes
 from notebooks.pages.catalogue.tables.mechanisms import labelled
@@ -32,7 +32,6 @@ from notebooks.show.numbers import fmt_fixed, fmt_percent, fmt_quantity, fmt_sig
 common = messages("common")
 say = messages("pages/deciding/deciding")
 
-Text = tuple[str, str]
 DECIDED = ("tpot", "ttft", CARD_HOURS, "headroom_per_device")
 SLOPED = ("tpot", "ttft", "output_throughput", "headroom_per_device")
 FEW, ROWS = 3, 10
@@ -59,7 +58,7 @@ class Deciding:
     tornados: dict[str, Tornado]
 
     @property
-    def heading(self) -> Text:
+    def heading(self) -> Pair:
         """Its title in both languages."""
         title = self.plan.scenario.heading
         return title["en"], title["zh"]
@@ -107,13 +106,13 @@ def picture(page: Deciding) -> None:
     draw(partial(_drawn, found, labels, ends))
 
 
-def _drawn(found: Tornado, labels: dict[str, Text], ends: dict[str, Text],
+def _drawn(found: Tornado, labels: dict[str, Pair], ends: dict[str, Pair],
            lang: str) -> deciding_figures.Figure:
     return deciding_figures.tornado(found, labels, ends, ("en", "zh").index(lang), 1e3,
                                     common("time-per-output-token-ms"))
 
 
-def _range(bar: Bar, plan: Plan) -> Text:
+def _range(bar: Bar, plan: Plan) -> Pair:
     """Both ends of an input's range; of the own error, factors."""
     if bar.name == OWN:
         return f"×{fmt_sig(bar.low, 2)}", f"×{fmt_sig(bar.high, 3)}"
@@ -164,7 +163,7 @@ def sobol_by_design_size(page: Deciding) -> list[Sensitivity]:
     return found
 
 
-def _company(found: Sensitivity, plan: Plan) -> Text:
+def _company(found: Sensitivity, plan: Plan) -> Pair:
     """The input that matters most beside others only, if any is told apart from none."""
     def brought(one: Index) -> float:
         return one.total - one.total_error - max(one.first, 0) - one.first_error
@@ -187,8 +186,7 @@ def several() -> None:
         title = plan.scenario.heading
         widest += found.bars[0].name == OWN
         rows.append({"what": (title["en"], title["zh"]), "value": quantity_text(found.value, "s"),
-                     "inputs": ("; ".join(text[0] for text in inputs),
-                                "；".join(text[1] for text in inputs)),
+                     "inputs": join(("; ", "；"), inputs),
                      "first": say("own-error") if found.bars[0].name == OWN else say("some-input")})
     table(rows, {"what": common("deployment"), "value": "TPOT",
                  "inputs": say("three-inputs-that-move-it-most"),
@@ -222,7 +220,7 @@ def buying(page: Deciding) -> None:
 # --- words ----------------------------------------------------------------------------------------
 
 
-def label(name: str, plan: Plan) -> Text:
+def label(name: str, plan: Plan) -> Pair:
     """What an input is called, without its letter; what no input moves is the own error."""
     if name.startswith(OWN):
         return OWN_NAME
@@ -237,13 +235,13 @@ def label(name: str, plan: Plan) -> Text:
     return symbol.en, symbol.zh
 
 
-GROUPED: dict[str, Text] = {
+GROUPED: dict[str, Pair] = {
     "link_bandwidth": say("bandwidth-of-links-in-server"),
     "matrix_peak": say("peak-of-matrix-units"),
 }
 
 
-def with_note(name: Text, what: str) -> Text:
+def with_note(name: Pair, what: str) -> Pair:
     """A name with something in brackets, those of its language."""
     return f"{name[0]} ({what})", f"{name[1]}（{what}）"
 

@@ -8,20 +8,19 @@ from collections.abc import Mapping
 from matplotlib.figure import Figure
 
 from calc.sensitivity.tornado import OWN, Tornado
-from catalogue.messages import messages
+from catalogue.messages import Pair, messages
 from notebooks.show import figures
 
 say = messages("pages/deciding/deciding-figures")
 
-Text = tuple[str, str]
 BARS = 10
 WIDEST = (46, 22)  # letters of a line of a label
 TALL = 0.62  # of a bar
 MARGIN = 0.08  # of the axis, for what is printed beside a bar
 
 
-def tornado(found: Tornado, labels: Mapping[str, Text], ends: Mapping[str, Text], lang: int,
-            scale: float, axis: Text) -> Figure:
+def tornado(found: Tornado, labels: Mapping[str, Pair], ends: Mapping[str, Pair], lang: int,
+            scale: float, axis: Pair) -> Figure:
     """A bar per input, the widest on top: where the quantity goes at either end of its range.
 
     Args:

@@ -12,7 +12,7 @@ from calc.evidence.classes import own_errors
 from calc.layouts.choice import scenario
 from calc.searching.load_goal import load_goal
 from calc.uncertainty.amount import Amount
-from catalogue.messages import messages
+from catalogue.messages import Pair, messages
 from notebooks.pages.catalogue.tables.deployments import HELD, coverage_label
 from notebooks.pages.deciding.goals import device_label
 from notebooks.pages.deciding.matrix import DRAWN, GOAL, PUBLISHED, Cell
@@ -22,11 +22,10 @@ from notebooks.show.numbers import fmt_int, fmt_sig
 common = messages("common")
 say = messages("pages/deciding/front")
 
-Text = tuple[str, str]
 CARDS = ("nvidia-h20", "nvidia-h20-141gb", "nvidia-h200-sxm", "nvidia-b200", "ascend-910b2",
          "ascend-910b4", "ascend-910c-die")
 EIGHT_BITS = (PUBLISHED, "w8a8-int8")  # the first that a card multiplies
-HEADINGS: tuple[Text, ...] = (
+HEADINGS: tuple[Pair, ...] = (
     common("card"), common("number-of-cards"), say("weights-cut"),
     say("per-token-tpot"), say("first-token-ttft"), HELD, say("million-output-tokens"))
 DIGITS = {"tpot": 2, "ttft": 3}  # significant, of the times by name

@@ -13,20 +13,18 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator
 
 from calc.physics.breakdown import BANDWIDTH, CACHE, COMPUTE, HOST, LINKS, OVERHEAD
-from catalogue.messages import messages
+from catalogue.messages import LANGUAGES, Pair, messages
 from notebooks.pages.catalogue.tables.deployments import RESOURCES
 from notebooks.show import figures
 
 common = messages("common")
 say = messages("pages/deciding/goal-figures")
 
-Text = tuple[str, str]
 SHAPES = {BANDWIDTH: "o", CACHE: "v", COMPUTE: "s", LINKS: "^", HOST: "P", OVERHEAD: "D"}
 MILLI = 1e3
 SMALL, LARGE = 4.5, 8.0  # of a mark: of one deployment, and of several that cannot be told apart
 ROOM = 5.0  # of the axis right of the longest line, for names, as a factor
 APART = 0.062  # least distance of two labels, of the height of the axes
-LANGUAGES = ("en", "zh")
 
 
 @dataclass(frozen=True)
@@ -62,7 +60,7 @@ class Line:
     """
 
     device: str
-    name: Text
+    name: Pair
     kind: str
     marks: Sequence[Mark]
     every: Sequence[tuple[float, float]]

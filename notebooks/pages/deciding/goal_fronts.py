@@ -13,7 +13,7 @@ from calc.costing.tokens import MILLION
 from calc.layouts.choice import Row
 from calc.searching.result import Answer
 from calc.searching.robust import SampledRow, ranked, sample_rows
-from catalogue.messages import messages
+from catalogue.messages import Pair, messages
 from catalogue.reading.units import HOUR
 from notebooks.pages.catalogue.tables.deployments import RESOURCES
 from notebooks.pages.deciding import goal_figures
@@ -34,7 +34,6 @@ from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_quantity
 common = messages("common")
 say = messages("pages/deciding/goal-fronts")
 
-Text = tuple[str, str]
 Place = tuple[float, float]
 T = TypeVar("T")
 PACES = (0.02, 0.03, 0.05, 0.1, 0.2)  # limits on the time per token that are priced [s]
@@ -162,7 +161,7 @@ def break_even(page: Page) -> None:
     costs = [row.quantities["cost"] for row in answer.devices if "cost" in row.quantities]
     if not costs:
         return
-    rows: list[tuple[float, dict[str, str | Text]]] = []
+    rows: list[tuple[float, dict[str, str | Pair]]] = []
     for row in answer.devices:
         hour = wishes.hours.get(row.choice.device)
         equal = min(costs) * row.quantities["throughput_per_card"] * HOUR / MILLION

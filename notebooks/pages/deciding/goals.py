@@ -22,7 +22,7 @@ from calc.searching.same_cards import inside
 from calc.searching.search import search
 from catalogue.engines.released import AT
 from catalogue.kernels import kernel_of
-from catalogue.messages import join, messages
+from catalogue.messages import Pair, join, messages
 from catalogue.planning.goals import OBJECTIVES, UNITS, Goal
 from catalogue.reading.amounts import human
 from notebooks.pages.catalogue.tables.deployments import RESOURCES
@@ -32,29 +32,28 @@ from notebooks.show.numbers import fmt_int, fmt_percent, fmt_quantity, fmt_sig
 common = messages("common")
 say = messages("pages/deciding/goals")
 
-Text = tuple[str, str]
 GOALS = ("r1-80-users-910b", "r1-80-users-h20", "tokens-50000", "r1-64-users-8xh20",
          "million-tokens")
-LIMITS: dict[str, Text] = {
+LIMITS: dict[str, Pair] = {
     "ttft": ("TTFT", "TTFT"), "tpot": ("TPOT", "TPOT"), "e2e": common("end-to-end-latency"),
     "throughput": common("throughput"), "cost": common("cost"), "power": say("power"),
     MEMORY: common("memory-capacity")}
-BEST: dict[str, Text] = {  # what an objective wants
+BEST: dict[str, Pair] = {  # what an objective wants
     "throughput_per_card": say("most-tokens-per-card"),
     "throughput": say("most-tokens"), "tpot": say("least-tpot"),
     "ttft": say("least-ttft"), "e2e": say("least-latency"),
     "cards": say("fewest-cards"), "cost": say("least-cost-per-token"),
     "energy": say("least-energy-per-token"),
     "power": say("least-power"), "longest_context": say("longest-context")}
-MEASURED: dict[str, Text] = {  # what a deployment is held against measurements by
+MEASURED: dict[str, Pair] = {  # what a deployment is held against measurements by
     "requests": say("requests-card"), "tensor": ("TP", "TP"),
     "pipeline": say("pipeline-stages"), "expert": ("EP", "EP"),
     "drafts": say("drafts"), "precision": common("format"), "device": common("card"),
     "pools": say("pools")}
-INSIDE: Text = say("best-inside-of-measured")
+INSIDE: Pair = say("best-inside-of-measured")
 TOLD = ("tpot", "ttft", "throughput_per_card")
 SHARES = (0.5, 0.8, 0.9, 0.95)  # of draws, that are asked in turn
-POOLS: dict[str, Text] = {
+POOLS: dict[str, Pair] = {
     "prefill": say("prefill-pool"), "decode": say("decode-pool"),
     "transfer": say("transfer-of-cache")}
 
@@ -90,7 +89,7 @@ def goal_of(answer: Answer) -> Goal:
     return answer.found.wishes.goal
 
 
-def plan(choice: Choice) -> Text:
+def plan(choice: Choice) -> Pair:
     """Weights, cut and what else is chosen: ```fp8-block`, 2 servers of TP8/EP8+8, 3 drafts``."""
     weights = f"`{choice.precision}`"
     parts = [(weights, weights), (choice.layouts["en"], choice.layouts["zh"])]
@@ -102,13 +101,13 @@ def plan(choice: Choice) -> Text:
 
 
 @cache
-def device_label(device: str) -> Text:
+def device_label(device: str) -> Pair:
     """A device by its name in both languages."""
     name = catalogue.load_device(device).name
     return name["en"], name["zh"]
 
 
-def cards(choice: Choice) -> Text:
+def cards(choice: Choice) -> Pair:
     """How many of which: ``8 × Ascend 910B1``."""
     name = device_label(choice.device)
     return tuple(f"{fmt_int(choice.devices)} × {text}"
@@ -122,7 +121,7 @@ def binding(answer: Answer, row: Row) -> str:
     return bottleneck(inputs, latency(inputs, deployed.model.attention, DECODE_NAMES))
 
 
-def limited(answer: Answer, row: Row) -> Text:
+def limited(answer: Answer, row: Row) -> Pair:
     """The limit nearest to a deployment, if there is any, and what binds its decode steps."""
     at, resource = answer.binds(row), RESOURCES[binding(answer, row)]
     if not at:
@@ -165,7 +164,7 @@ def summary(page: Page) -> None:
     number("which-tried", sum(answer.found.funnel.deployments for answer in page.answers))
 
 
-def headed(answer: Answer, first: str = "") -> Text:
+def headed(answer: Answer, first: str = "") -> Pair:
     """The title of a goal with its limits, its lengths, and what is best."""
     goal, limits = goal_of(answer), answer.found.wishes.limits
     best = BEST[next(iter(answer.found.wishes.chosen))]
@@ -223,7 +222,7 @@ def certainty(page: Page) -> None:
 
 def _stacked(line: dict[str, Any]) -> dict[str, Any]:
     """A row of few columns: what belongs together stands one above the other."""
-    def lines(*texts: Any) -> Text:
+    def lines(*texts: Any) -> Pair:
         pairs = [text if isinstance(text, tuple) else (text, text) for text in texts if text]
         return join(("<br>", "<br>"), pairs)
 
@@ -268,7 +267,7 @@ def _lines(answer: Answer) -> list[dict[str, Any]]:
     return lines
 
 
-def _unpublished(answer: Answer) -> Text:
+def _unpublished(answer: Answer) -> Pair:
     """Why there is no deployment in the published weights."""
     weights, asked = answer.official_precision, goal_of(answer).precisions
     if weights is None:
@@ -290,17 +289,17 @@ def _simulated(answer: Answer) -> list[dict[str, Any]]:
              "limited": say("simulated", seen=(", ".join(seen), "，".join(seen)))}]
 
 
-def cards_of(row: Row) -> Text:
+def cards_of(row: Row) -> Pair:
     """How many cards of which, of two pools of each."""
     return join((" + ", " + "), map(cards, row.choices))
 
 
-def plan_of(row: Row) -> Text:
+def plan_of(row: Row) -> Pair:
     """Weights and cut, of two pools of each."""
     return join(("; ", "；"), map(plan, row.choices))
 
 
-def nearest_measured(answer: Answer, row: Row) -> Text:
+def nearest_measured(answer: Answer, row: Row) -> Pair:
     """What was measured nearest, and on which axes a deployment lies outside of it."""
     near = answer.near(row)
     if near.nearest is None:
@@ -311,7 +310,7 @@ def nearest_measured(answer: Answer, row: Row) -> Text:
     return say("outside-of-what-was-measured", outside=join((", ", "、"), outside))
 
 
-def starts(answer: Answer, row: Row) -> Text:
+def starts(answer: Answer, row: Row) -> Pair:
     """Which release of an engine starts a deployment, and with which kernel of its experts."""
     start = answer.start(row)
     if start is None:
@@ -331,12 +330,12 @@ def _kernels(answer: Answer, row: Row, engine: str, release: str) -> list[str]:
     return list(dict.fromkeys(each.experts.kernel for each in found if each is not None))
 
 
-def costs(answer: Answer, row: Row) -> Text:
+def costs(answer: Answer, row: Row) -> Pair:
     """What the formats of a deployment cost in quality."""
     return join(("; ", "；"), (known.told for known in answer.quality(row)))
 
 
-def _line(answer: Answer, each: SampledRow, which: Text) -> dict[str, Any]:
+def _line(answer: Answer, each: SampledRow, which: Pair) -> dict[str, Any]:
     share = answer.keeps(each)
     row = each.row
     pools = POOLS[row.binds] if row.binds else None
@@ -360,7 +359,7 @@ def _missed(answer: Answer) -> dict[str, Any]:
                    if name in row.quantities}
 
 
-def miss(answer: Answer, row: Row) -> Text:
+def miss(answer: Answer, row: Row) -> Pair:
     """By how much a near miss misses: ``TPOT 12.1 ms, 21% over 10 ms``."""
     at = answer.binds(row)
     if at == MEMORY:

@@ -15,7 +15,7 @@ from calc.layouts.space import Space
 from calc.searching.load_goal import load_goal
 from calc.searching.robust import SampledRow, sample_rows
 from calc.searching.search import search
-from catalogue.messages import messages
+from catalogue.messages import Pair, messages
 from catalogue.planning.goals import CardRange, Goal
 from notebooks.pages.deciding.goals import cards, device_label, plan
 from notebooks.show import figures
@@ -25,7 +25,6 @@ from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_quantity, fmt_sig
 common = messages("common")
 say = messages("pages/deciding/matrix")
 
-Text = tuple[str, str]
 GOAL = "r1-matrix"
 USERS = (1, 8, 64, 256)
 DRAWN = 64  # users of the picture
@@ -193,7 +192,7 @@ def full_matrix(matrix: Sequence[Cell]) -> None:
     """All fields as a file, and folded a table for each number of users."""
     download(f"{GOAL}.csv", map(_plain, matrix),
              say("download-all-fields-csv"))
-    columns: dict[str, Text] = {
+    columns: dict[str, Pair] = {
         "device": say("device-precision"), "cards": common("number-of-cards"),
         "pace": common("ms-per-token"), "layout": common("layout"), "cost": common("cost")}
     for count in sorted({cell.users for cell in matrix}):
@@ -203,10 +202,10 @@ def full_matrix(matrix: Sequence[Cell]) -> None:
             "users-one-server-holds-of", users=count, held=single, pairs=len(asked)))
 
 
-def _told(cell: Cell) -> dict[str, str | Text]:
+def _told(cell: Cell) -> dict[str, str | Pair]:
     """A field as the table has it: time per token with its interval, cards, cost and layout."""
     english, chinese = (f"{name}<br>`{cell.precision}`" for name in device_label(cell.device))
-    row: dict[str, str | Text] = {"device": (english, chinese)}
+    row: dict[str, str | Pair] = {"device": (english, chinese)}
     if cell.best is None:
         return row | dict.fromkeys(("pace", "cards", "cost", "layout"), "–")
     choice, told = cell.best.row.choice, cell.best.amounts

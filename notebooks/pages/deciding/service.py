@@ -21,7 +21,7 @@ from catalogue.engines.assertions import asserting, assertion_coverage, assertio
 from catalogue.engines.engine import Engine, launch_blocks
 from catalogue.engines.successors import instead, successors
 from catalogue.engines.thresholds import Threshold, thresholds
-from catalogue.messages import messages
+from catalogue.messages import Pair, messages
 from notebooks.show import figures
 from notebooks.show.display import draw, number, show, table
 from notebooks.show.numbers import fmt_int, fmt_percent, fmt_quantity
@@ -29,7 +29,6 @@ from notebooks.show.numbers import fmt_int, fmt_percent, fmt_quantity
 common = messages("common")
 say = messages("pages/deciding/service")
 
-Text = tuple[str, str]
 LENGTHS = ("workload.input_tokens=1536 token", "workload.output_tokens=512 token")
 # what of the documents' plans runs, in the release that a reader would take
 RUNS: dict[str, tuple[str, tuple[str, ...], str]] = {
@@ -40,7 +39,7 @@ RUNS: dict[str, tuple[str, tuple[str, ...], str]] = {
                          "workload.max_num_batched_tokens=8192 token", *LENGTHS), "vllm@0.13.0")}
 OPEN, REST = 6, common("other-rows")  # of a table of many rows
 HELD = {"s0": "vllm", "s1": "vllm"}
-WHAT: dict[str, Text] = {
+WHAT: dict[str, Pair] = {
     "README.md": say("what-is-where-predicted-and"), "cluster.env": say("what-operator-sets"),
     "deployment.json": say("settings-with-reasons-predictions-thresholds"),
     "nodes": say("script-and-environment-per-node"), "router": say("before-several-servers"),
@@ -137,7 +136,7 @@ def picture(made: Deployment) -> None:
 
 def _picture(made: Deployment, lang: str) -> Figure:
     first, last = made.watched[0].predicted, made.watched[-1].predicted
-    rows: list[tuple[Text, Amount, bool]] = [
+    rows: list[tuple[Pair, Amount, bool]] = [
         (common("time-to-first-token"), first.ttft, True),
         (common("time-per-output-token"), last.tpot, True),
         (common("output-throughput"), last.throughput, False)]
@@ -204,7 +203,7 @@ def _few(sections: Sequence[str]) -> str:
     return ", ".join(sections[:2]) + (", …" if len(sections) > 2 else "")
 
 
-def _why(engine: Engine, name: str) -> Text:
+def _why(engine: Engine, name: str) -> Pair:
     """Until when a release had it, and what its successor's table says."""
     entry = engine.find(name)
     until = entry.until if entry else None
@@ -230,7 +229,7 @@ def _named(document: str) -> dict[str, list[str]]:
     return dict(found.values())
 
 
-def _note(engine: Engine, name: str) -> Text:
+def _note(engine: Engine, name: str) -> Pair:
     """Why, as the table of successors has it."""
     known = {each.lstrip("-").replace("-", "_"): successor
              for each, successor in successors(engine.name).items()}
@@ -276,7 +275,7 @@ def _beside(each: Threshold, of: Predicted) -> dict[str, Any]:
             "note": (coded(each.note["en"]), coded(each.note["zh"]))}
 
 
-def fires(each: Threshold, of: Amount) -> Text:
+def fires(each: Threshold, of: Amount) -> Pair:
     """Whether a printed threshold fires while everything is as predicted."""
     if of.low <= each.value <= of.high:
         return say("perhaps-inside-interval")
@@ -330,10 +329,10 @@ ENGINE = Path(__file__).with_name("engine.json")  # written by make engine
 TRIED = {"start": ("seconds",), "metrics": ("exported", "named"), "bench": ("runs", "requests"),
          "calibrate": ("runs",), "parsed": ("lines", "deployments", "parsed"),
          "configured": ("whole", "partly")}
-SITUATIONS: dict[str, Text] = {
+SITUATIONS: dict[str, Pair] = {
     "healthy": say("half-of-planned-requests"), "full": say("four-times-planned-requests-full"),
     "stopped": say("stopped")}
-WORDS: dict[str, Text] = {
+WORDS: dict[str, Pair] = {
     "one": say("step-alone"), "half": say("half-of-concurrency"),
     "planned": say("concurrency-and-lengths-as-planned"), "rate": say("independent-arrivals"),
     "shorter": say("half-of-either-length"), "spread": say("lengths-that-vary"),

@@ -17,7 +17,7 @@ from calc.sensitivity.paths import Path, path_of
 from calc.sensitivity.plans import Limit, Plan, against, plan_of
 from calc.sensitivity.probability import Doubt, doubt
 from calc.sensitivity.tornado import OWN
-from catalogue.messages import join, messages
+from catalogue.messages import Pair, join, messages
 from catalogue.reading.amounts import human
 from notebooks.pages.deciding.deciding import label, with_note
 from notebooks.show.display import show, table
@@ -26,7 +26,6 @@ from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig
 common = messages("common")
 say = messages("pages/deciding/turning")
 
-Text = tuple[str, str]
 PACE = Limit("tpot", 0.05)  # that pools and one pool both have to meet [s]
 TP16 = "parallelism.tensor_parallel=16,parallelism.data_parallel=1"
 ON_CARDS = "s1-expert-tiers-on-cards,parallelism.expert_parallel=32"
@@ -51,13 +50,13 @@ class Case:
         margin, limit, span: as of the command.
     """
 
-    question: Text
+    question: Pair
     reference: str
     settings: tuple[str, ...]
     other: str
     path: str
     quantity: str
-    names: tuple[Text, Text]
+    names: tuple[Pair, Pair]
     margin: float = 0.0
     limit: Limit | None = None
     span: str | None = None
@@ -152,13 +151,13 @@ def turns(cases: Sequence[Case] = CASES) -> None:
     show(*say("of-questions-are-answered-never", never=never, rows=len(rows)))
 
 
-def _titled(reference: str) -> Text:
+def _titled(reference: str) -> Pair:
     """A deployment by its title."""
     title = catalogue.load_scenario(reference).heading
     return title["en"], title["zh"]
 
 
-def _of_price(question: Text, reference: str) -> dict[str, Any]:
+def _of_price(question: Pair, reference: str) -> dict[str, Any]:
     """The row of a deployment that is held against a service."""
     plan, service = plan_of(reference), catalogue.load_prices(SERVICE)
     hour = card_hour(plan.scenario.device)
@@ -215,7 +214,7 @@ def _said(value: float, path: Path) -> str:
     return human(value, path.unit).replace(" us", " µs")
 
 
-def _doubted(found: Doubt | None, case: Case, path: Path) -> Text:
+def _doubted(found: Doubt | None, case: Case, path: Path) -> Pair:
     """The interval of a break-even point, and how often there is none."""
     if found is None:
         return "–", "–"
@@ -229,7 +228,7 @@ def _doubted(found: Doubt | None, case: Case, path: Path) -> Text:
     return join(("; ", "；"), told)
 
 
-def _answer(case: Case, found: BreakEven, first: Plan, second: Plan, path: Path) -> Text:
+def _answer(case: Case, found: BreakEven, first: Plan, second: Plan, path: Path) -> Pair:
     who = dict(zip((FIRST, SECOND), case.names, strict=True))
     neither = say("neither")
     if found.always:

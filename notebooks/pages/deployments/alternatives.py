@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from catalogue.messages import messages
+from catalogue.messages import Pair, messages
 from notebooks.pages.catalogue.tables.deployments import quantity_label
 from notebooks.pages.deployments.answers import Deployed
 from notebooks.pages.deployments.families import cut
@@ -15,7 +15,6 @@ from notebooks.show.numbers import fmt_bytes, fmt_int, fmt_quantity
 common = messages("common")
 say = messages("pages/deployments/alternatives")
 
-Text = tuple[str, str]
 TOLD = ("ttft", "tpot", "output_throughput")
 
 
@@ -55,7 +54,7 @@ def _gives(deployed: Deployed, settings: dict[str, str | int]) -> dict[str, Any]
     return row
 
 
-def columns(deployed: Deployed, first: str = "change") -> dict[str, Text]:
+def columns(deployed: Deployed, first: str = "change") -> dict[str, Pair]:
     """Headings of the table; of one that was searched, with its kind first."""
     if first == "kind":
         kept = columns(deployed)
@@ -88,11 +87,11 @@ def in_words(deployed: Deployed, settings: Mapping[str, str | int], lang: int) -
     return (", ", "，")[lang].join(parts)
 
 
-def _workload(path: str, value: str | int, deployed: Deployed) -> Text:
+def _workload(path: str, value: str | int, deployed: Deployed) -> Pair:
     """A changed setting of the load beside what it was."""
     name = path.removeprefix("workload.")
     before, after = fmt_int(deployed.inputs[name]), fmt_int(float(value))
-    words: dict[str, Text] = {
+    words: dict[str, Pair] = {
         "concurrency": say("requests-at-once-instead-of", after=after, before=before),
         "context_tokens": say("context-of-tokens-instead-of", after=after, before=before),
         "max_num_batched_tokens": say("prompt-chunks-of-tokens-instead", after=after,
@@ -100,7 +99,7 @@ def _workload(path: str, value: str | int, deployed: Deployed) -> Text:
     return words[name]
 
 
-def full(deployed: Deployed) -> Text:
+def full(deployed: Deployed) -> Pair:
     """What it gives with as many requests as fit, where a document promises more than it gives.
 
     Empty where it does not fit, where nothing is promised, or where it is full already.

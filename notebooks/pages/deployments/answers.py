@@ -27,7 +27,6 @@ from calc.uncertainty.interval import Sides, interval
 from catalogue.deployments.scenario import Scenario
 from notebooks.pages.catalogue.tables.deployments import asked_rows, questions
 
-Text = tuple[str, str]
 Inputs = dict[str, int | float]
 
 

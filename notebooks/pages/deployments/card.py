@@ -12,7 +12,7 @@ from calc.costing.answer import CostOptions, cost
 from calc.costing.rates import prices_of, way_of
 from calc.evidence.classes import Own, class_label
 from calc.uncertainty.amount import Amount
-from catalogue.messages import join, messages
+from catalogue.messages import Pair, join, messages
 from catalogue.reading.amounts import human, span
 from catalogue.reading.record import ROOT
 from notebooks.pages.calculators.links import link
@@ -26,7 +26,6 @@ from notebooks.show.numbers import fmt_bytes, fmt_int
 common = messages("common")
 say = messages("pages/deployments/card")
 
-Text = tuple[str, str]
 PACE = ("tpot", "ttft", "output_throughput")
 WAYS = {"own": say("own-cards"), "rent-always": say("cards-rented-for-years"),
         "rent-by-hour": say("cards-rented-by-hour")}
@@ -67,7 +66,7 @@ def glance(deployed: Deployed) -> None:
         show(*say("class-what-was-measured-and", where=_to(WHERE), kind=kind, narrow=narrow))
 
 
-def _narrow(deployed: Deployed) -> Text:
+def _narrow(deployed: Deployed) -> Pair:
     """That intervals of its class held less often than they are meant to, where they did."""
     few = {(own.inside, own.rows): None for name in PACE if name in deployed.best
            and (own := deployed.own_errors.get(name)) and own.inside < FEW * own.rows}
@@ -130,7 +129,7 @@ def plans(deployed: Deployed) -> list[dict[str, Any]]:
     """As written, the nearest change that runs, and the best on the same cards; none twice."""
     found = deployed.alternatives
     nearest = next(iter(deployed.answer.changes), None)
-    asked: list[tuple[Text, Mapping[str, str | int] | None]] = [
+    asked: list[tuple[Pair, Mapping[str, str | int] | None]] = [
         (say("nearest-that-runs"), nearest.settings if nearest else None),
         (say("most-tokens-per-second"), found.best.settings if found.best else None),
         (common("published-weights"), found.official.settings if found.official else None)]
@@ -149,7 +148,7 @@ def plans(deployed: Deployed) -> list[dict[str, Any]]:
     return rows
 
 
-def _plan(deployed: Deployed, kind: Text, settings: Mapping[str, str | int]) -> dict[str, Any]:
+def _plan(deployed: Deployed, kind: Pair, settings: Mapping[str, str | int]) -> dict[str, Any]:
     other = deployed.changed(settings)
     runs = other.headroom >= 0 and (bool(settings) or deployed.answer.fits)
     row: dict[str, Any] = {
@@ -190,7 +189,7 @@ def _multiplies_slower(deployed: Deployed, settings: Mapping[str, str | int]) ->
             and new["routed_expert_peak"] < old["routed_expert_peak"])
 
 
-def _commands(lines: list[tuple[Text, str]], lang: int) -> str:
+def _commands(lines: list[tuple[Pair, str]], lang: int) -> str:
     """One block of a shell: a comment with the plan's name above each command."""
     blocks = "\n".join(f"# {kind[lang]}\n{line}" for kind, line in lines)
     return f"```bash\n{blocks}\n```"

@@ -13,7 +13,7 @@ from catalogue.deployments.admission.notation import written
 from catalogue.deployments.admission.rules import cut_of
 from catalogue.deployments.loading import Family
 from catalogue.deployments.scenario import Scenario
-from catalogue.messages import messages
+from catalogue.messages import Pair, messages
 from notebooks.pages.catalogue.tables.deployments import quantity_label
 from notebooks.pages.deployments.answers import Deployed
 from notebooks.pages.deployments.verdicts import RATES
@@ -23,10 +23,9 @@ from notebooks.show.numbers import fmt_bytes, fmt_int, fmt_quantity, fmt_sig
 common_words = messages("common")
 say = messages("pages/deployments/families")
 
-Text = tuple[str, str]
 
 
-def cut(scenario: Scenario) -> Text:
+def cut(scenario: Scenario) -> Pair:
     """How a deployment is cut: ``4 servers of TP8``."""
     text = written(cut_of(scenario))
     return text["en"], text["zh"]
@@ -38,7 +37,7 @@ def one_replica(scenario: Scenario) -> str:
     return "×".join(f"{name}{size}" for name, size in degrees if size > 1 or name == "TP")
 
 
-def stored(scenario: Scenario) -> Text:
+def stored(scenario: Scenario) -> Pair:
     """The precision of a deployment by its name, without what stands in brackets."""
     name = scenario.precision.name
     return name["en"].partition(" (")[0], name["zh"].partition("（")[0]
@@ -66,7 +65,7 @@ def _claimed(deployed: Deployed) -> set[str]:
             if derived(deployed, claim.quantity) is not None}
 
 
-def rows(family: Sequence[Deployed], title: Callable[[Deployed], Text]) -> list[dict[str, Any]]:
+def rows(family: Sequence[Deployed], title: Callable[[Deployed], Pair]) -> list[dict[str, Any]]:
     """One row per deployment: whether it fits, and the compared quantity in both views."""
     name = quantity(family)
     lines = []
@@ -93,7 +92,7 @@ def rows(family: Sequence[Deployed], title: Callable[[Deployed], Text]) -> list[
     return lines
 
 
-def columns(family: Sequence[Deployed]) -> dict[str, Text]:
+def columns(family: Sequence[Deployed]) -> dict[str, Pair]:
     """Headings of the table; without anything printed, without the document's columns."""
     name = quantity_label(quantity(family))
     claimed = any(of(deployed, quantity(family)) for deployed in family)
@@ -122,7 +121,7 @@ def values(deployed: Deployed, name: str) -> list[float]:
             for claim in of(deployed, name)]
 
 
-def pools(family: Family, prefill: Deployed, decode: Deployed) -> Text:
+def pools(family: Family, prefill: Deployed, decode: Deployed) -> Pair:
     """What a pair of pools gives, which of them decides, what is printed of the pair, and the
     ratio of cards at which neither waits."""
     together = pair(prefill, decode)
@@ -143,7 +142,7 @@ def pools(family: Family, prefill: Deployed, decode: Deployed) -> Text:
     return f"{en}. {balance[0]}", f"{zh}。{balance[1]}"
 
 
-def _balance(prefill: Scenario, decode: Scenario) -> Text:
+def _balance(prefill: Scenario, decode: Scenario) -> Pair:
     """The best ratio of the cards of two pools, and a closed loop over both."""
     both = evaluated(prefill, decode)
     loop, cards = both.loop, (fmt_sig(both.best_prefill_devices), fmt_int(both.devices))

@@ -11,9 +11,10 @@ from calc.layouts.change import changed
 from calc.uncertainty.amount import Amount
 from catalogue.deployments.loading import Family
 from catalogue.entries.deployments import Claim
+from catalogue.messages import Pair
 from notebooks.pages.deployments.answers import Deployed
 from notebooks.pages.deployments.families import cut
-from notebooks.pages.deployments.summary import RATE, Text, derived, label, short
+from notebooks.pages.deployments.summary import RATE, derived, label, short
 from notebooks.pages.deployments.views import pair
 from notebooks.show.numbers import fmt_int
 
@@ -33,7 +34,7 @@ class Printed:
         ours: what is derived.
     """
 
-    title: Text
+    title: Pair
     id: str
     devices: int
     ours: Amount
@@ -144,7 +145,7 @@ def _add(found: dict[float, list[Printed]], claims: Iterable[Claim], printed: Pr
         found.setdefault(rate, []).append(printed)
 
 
-def recurring_rows(found: Mapping[float, Sequence[Printed]]) -> list[dict[str, str | Text]]:
+def recurring_rows(found: Mapping[float, Sequence[Printed]]) -> list[dict[str, str | Pair]]:
     """Rows of a table: a printed rate, and what it is printed for."""
     return [{"rate": fmt_int(rate) if number == 0 else "",
              "what": (f"[{member.title[0]}](#{member.id})", f"[{member.title[1]}](#{member.id})"),

@@ -17,7 +17,7 @@ import catalogue
 from calc.uncertainty.amount import Amount
 from catalogue.deployments.loading import Family
 from catalogue.entries.deployments import Claim
-from catalogue.messages import messages
+from catalogue.messages import Pair, messages
 from catalogue.reading.amounts import human
 from notebooks.pages.deployments import families, findings, summary
 from notebooks.pages.deployments.answers import Deployed
@@ -27,12 +27,11 @@ from notebooks.show.numbers import fmt_bytes, fmt_fixed, fmt_percent, fmt_quanti
 common = messages("common")
 say = messages("pages/deployments/overview")
 
-Text = tuple[str, str]
 SHOWN = 6  # rows of a table that are not folded
 PER_SECOND = "token/s"
 BITS = 8  # of a byte; links are printed in Gb/s
 GIGA = 1e9
-DOCUMENTS: dict[str, Text] = {
+DOCUMENTS: dict[str, Pair] = {
     "s0": say("s0-plans-for-r1"),
     "s1": say("s1-plans-for-v3"),
     "s2": say("s2-measured"), "s3": say("s3-measured")}
@@ -135,7 +134,7 @@ def _found(item: Deployed) -> dict[str, Any]:
             if item.headroom >= 0 and "tpot" in item.answers else "–"}
 
 
-def _both(text: Mapping[str, str]) -> Text:
+def _both(text: Mapping[str, str]) -> Pair:
     return text["en"], text["zh"]
 
 

@@ -24,7 +24,7 @@ from catalogue.deployments.admission.rules import DTYPE
 from catalogue.deployments.loading import Family
 from catalogue.deployments.scenario import Scenario
 from catalogue.entries.deployments import Claim
-from catalogue.messages import LANGUAGES, messages
+from catalogue.messages import LANGUAGES, Pair, messages
 from catalogue.reading.amounts import human
 from notebooks.pages.catalogue.tables.deployments import RESOURCES
 from notebooks.pages.deployments.answers import Deployed
@@ -37,14 +37,13 @@ from notebooks.show.numbers import fmt_bytes, fmt_int, fmt_sig
 common = messages("common")
 say = messages("pages/deployments/summary")
 
-Text = tuple[str, str]
 RATE, PACE, FIRST = "output_throughput", "tpot", "ttft"
 SHAPES = {RATE: "o", PACE: "^", FIRST: "s"}
-NAMES: dict[str, Text] = {RATE: common("output-throughput"), PACE: ("TPOT", "TPOT"),
+NAMES: dict[str, Pair] = {RATE: common("output-throughput"), PACE: ("TPOT", "TPOT"),
                           FIRST: say("ttft-of-prompt-pools")}
 SMALL, NARROW = 9.0, 5.8  # of letters [pt], and a figure for narrow screens [in]
 FITS, SHORT = figures.PALETTE[2], figures.PALETTE[3]
-WORDS: dict[str, Text] = {
+WORDS: dict[str, Pair] = {
     "short": say("does-not-fit"),
     "dtype": say("not-in-this-precision"),
     "fits": say("fits"), "holds": say("fits-speed-holds"),
@@ -69,7 +68,7 @@ class Speed:
     """
 
     name: str
-    text: Text
+    text: Pair
     ours: Amount
     factor: float
     low: float
@@ -92,14 +91,14 @@ def _place(family: Family) -> tuple[str, list[int], str]:
     return str(family.deployments[0].file.document), [*map(int, numbers)] or [99], family.id
 
 
-def short(title: Mapping[str, str]) -> Text:
+def short(title: Mapping[str, str]) -> Pair:
     """A title in both languages without the document's name, and without that it was measured."""
     en, zh = (re.sub(r"^S\d[:：]?\s*", "", title[lang]).removesuffix(end)
               for lang, end in zip(LANGUAGES, common("that-it-was-measured"), strict=True))
     return en[0].upper() + en[1:], zh
 
 
-def label(scenario: Scenario) -> Text:
+def label(scenario: Scenario) -> Pair:
     """Title without the document's name; of a variant, after the first words of its family's.
 
     What follows a colon is left out where it only repeats how the cards are cut.
@@ -140,7 +139,7 @@ def plain(value: float, unit: str) -> str:
     return (fmt_sig(1e3 * value, 3) if unit == "s" else human(value, unit).partition(" ")[0])
 
 
-def _written(claim: Claim) -> Text:
+def _written(claim: Claim) -> Pair:
     text = re.sub(r"^[≤≥] | (token/s|ms)$", "", printed(claim))
     en, zh = OF[claim.of]
     return say("printed-goal", text=text, of=(en.replace(",", ""), zh),
@@ -217,7 +216,7 @@ def times(factor: float) -> str:
     return fmt_sig(float(f"{factor:.1e}"), 2)
 
 
-def columns(measured: bool = False) -> dict[str, Text]:
+def columns(measured: bool = False) -> dict[str, Pair]:
     """Headings of the table, of what documents print or of what was measured."""
     heading = common("measured") if measured else say("printed")
     return {"page": common("deployment"), "cards": say("cards-cut-precision"),
@@ -233,7 +232,7 @@ def needed(deployed: Deployed) -> float:
     return float(deployed.quantities["memory_per_device"] / deployed.quantities["usable_memory"])
 
 
-def picture(documents: Mapping[Text, Sequence[Deployed]]) -> Callable[[str], Figure]:
+def picture(documents: Mapping[Pair, Sequence[Deployed]]) -> Callable[[str], Figure]:
     """Every deployment on a line: memory needed, and printed speeds, as factors of what there is.
 
     Within a document the deployment that lacks most memory stands first.
@@ -241,7 +240,7 @@ def picture(documents: Mapping[Text, Sequence[Deployed]]) -> Callable[[str], Fig
     Args:
         documents: deployments by the heading of their document.
     """
-    lines: list[Text | Deployed] = []
+    lines: list[Pair | Deployed] = []
     for heading, of in documents.items():
         lines += [heading, *sorted(of, key=needed, reverse=True)]
 
@@ -290,7 +289,7 @@ def _line(memory: Axes, fast: Axes, place: float, deployed: Deployed, at: bool) 
                   mfc="none" if item.goal else colour)
 
 
-def _key(at: bool, lines: Sequence[Text | Deployed]) -> list[Line2D]:
+def _key(at: bool, lines: Sequence[Pair | Deployed]) -> list[Line2D]:
     """Handles of the legend, of what is drawn alone."""
     drawn = {(speed.name, speed.goal) for item in lines if isinstance(item, Deployed)
              for speed in speeds(item)}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from calc.answer.estimate import unit_count
 from calc.evidence.classes import stand_ins
 from catalogue.entries.deployments import Claim
-from catalogue.messages import join, messages
+from catalogue.messages import Pair, join, messages
 from notebooks.pages.catalogue.tables.deployments import RESOURCES
 from notebooks.pages.deployments.answers import Deployed
 from notebooks.pages.deployments.views import OF, printed
@@ -23,8 +23,7 @@ from notebooks.show.numbers import (
 common = messages("common")
 say = messages("pages/deployments/verdicts")
 
-Text = tuple[str, str]
-KINDS: dict[str, Text] = {
+KINDS: dict[str, Pair] = {
     "output_throughput": common("output-throughput"),
     "input_throughput": say("prompt-throughput"),
     "tpot": common("time-per-output-token"),
@@ -80,13 +79,13 @@ def result(deployed: Deployed, name: str | None = None) -> Gap | None:
     return (whole or first)[-1] if first else None
 
 
-def lead(deployed: Deployed) -> Text:
+def lead(deployed: Deployed) -> Pair:
     """The answer in one sentence: does it work, how far off is it, why."""
     fits, gives = _fits(deployed), _gives(deployed)
     return f"{fits[0]}{gives[0]}.", f"{fits[1]}{gives[1]}。"
 
 
-def _fits(deployed: Deployed) -> Text:
+def _fits(deployed: Deployed) -> Pair:
     found, spare = deployed.quantities, fmt_bytes(abs(deployed.headroom))
     why = {reason.kind for reason in deployed.answer.reasons}
     lacks = "dtype" in why
@@ -107,7 +106,7 @@ def _fits(deployed: Deployed) -> Text:
                alone=alone)
 
 
-def _gives(deployed: Deployed) -> Text:
+def _gives(deployed: Deployed) -> Pair:
     """What it gives beside what is printed of it, and what binds."""
     name = next((rate for rate in RATES if rate in deployed.best), None)
     if name is None:
@@ -125,7 +124,7 @@ def _gives(deployed: Deployed) -> Text:
     return join(("", ""), [*given, say("is-bound-by", kind=kind, bound=bound)])
 
 
-def _printed(gap: Gap) -> Text:
+def _printed(gap: Gap) -> Pair:
     """What a document claims, and how many times ours it is."""
     text = printed(gap.claim).lstrip("≤≥ ")
     less = gap.ratio < FRACTION
@@ -136,7 +135,7 @@ def _printed(gap: Gap) -> Text:
                less=less)
 
 
-def _measured(gap: Gap) -> Text:
+def _measured(gap: Gap) -> Pair:
     """What was measured, and by how much the estimate is off."""
     text, off = fmt_written(gap.claim.value.written), 1 / gap.ratio - 1
     size = fmt_percent(abs(off), 0)
@@ -145,7 +144,7 @@ def _measured(gap: Gap) -> Text:
     return say("were-measured-so-it-is", text=text, size=size, off_above=off > 0)
 
 
-def verdict_text(deployed: Deployed) -> Text:
+def verdict_text(deployed: Deployed) -> Pair:
     """Room, and what a user gets, in sentences; intervals are of 80%, once on a page."""
     scenario, inputs = deployed.scenario, deployed.inputs
     room = fmt_quantity(deployed.room, "request")
@@ -162,7 +161,7 @@ def verdict_text(deployed: Deployed) -> Text:
     return join((" ", ""), [first, speed, *_least(deployed), *([taken] if taken else [])])
 
 
-def _speed(deployed: Deployed) -> Text:
+def _speed(deployed: Deployed) -> Pair:
     best, count = deployed.best, deployed.inputs["concurrency"]
     requests, first, later, many = fmt_int(count), "ttft" in best, "tpot" in best, count > 1
     sent = deployed.scenario.file.workload.requests
@@ -183,14 +182,14 @@ def _speed(deployed: Deployed) -> Text:
     return join(("", ""), [join((" ", ""), said), end])
 
 
-def _value(deployed: Deployed, name: str) -> Text:
+def _value(deployed: Deployed, name: str) -> Pair:
     answer = deployed.best[name]
     text = f"**{answer.text}**"
     return ((text, f"{text} ") if name in TABLED else
             (f"{text} ({answer.reach})", f"{text}（{answer.reach}）"))
 
 
-def _least(deployed: Deployed) -> list[Text]:
+def _least(deployed: Deployed) -> list[Pair]:
     """The floor in a sentence, where there is a step of decode."""
     if "tpot" not in deployed.answers:
         return []

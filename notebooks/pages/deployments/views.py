@@ -18,7 +18,7 @@ from catalogue.deployments.loading import Family
 from catalogue.entries.deployments import Claim, Documented
 from catalogue.entries.formulas import Letter
 from catalogue.entries.trees import symbols_of
-from catalogue.messages import LANGUAGES, join, messages
+from catalogue.messages import LANGUAGES, Pair, join, messages
 from catalogue.reading.amounts import span
 from notebooks.derive.formulas.exported import formula_of
 from notebooks.derive.formulas.treelatex import tree_latex
@@ -32,7 +32,6 @@ from notebooks.show.numbers import fmt_int, fmt_like, fmt_sig, fmt_written
 common = messages("common")
 say = messages("pages/deployments/views")
 
-Text = tuple[str, str]
 Rows = list[dict[str, Any]]
 # in this order; what a document prints besides follows
 ORDER = ("weights_per_device", "replicated_weights_per_device", "kv_bytes_per_token",
@@ -44,10 +43,10 @@ ALWAYS = ("weights_per_device", "kv_bytes_per_token", "memory_per_device", "head
 SAME = 5e-3  # relative difference below which a formula is not called different
 LONG = 400  # characters of LaTeX from which on a formula is only linked to
 BOUNDS = {"at_most": "≤ ", "at_least": "≥ "}
-OF: dict[str, Text] = {"deployment": ("", ""), "replica": say("per-replica"),
+OF: dict[str, Pair] = {"deployment": ("", ""), "replica": say("per-replica"),
                        "device": say("per-card"),
                        "layer": say("per-layer")}
-COLUMNS: dict[str, Text] = {
+COLUMNS: dict[str, Pair] = {
     "what": common("quantity"), "printed": common("documented"), "section": common("section"),
     "own": say("its-formula-its-inputs"), "ours": say("derived"),
     "reach": common("interval"), "formula": common("formula"),
@@ -67,9 +66,9 @@ class Views:
     """
 
     rows: Rows
-    columns: dict[str, Text]
-    absent: list[Text]
-    notes: list[tuple[Text, Text]]
+    columns: dict[str, Pair]
+    absent: list[Pair]
+    notes: list[tuple[Pair, Pair]]
 
 
 @dataclass(frozen=True)
@@ -83,7 +82,7 @@ class Differing:
     """
 
     rows: Rows
-    letters: dict[str, Text]
+    letters: dict[str, Pair]
     mistaken: list[Claim]
 
 
@@ -120,7 +119,7 @@ def three(deployed: Deployed, brief: bool = False) -> Views:
                  _notes(claim for claim in claims if not any(claim is item for item in mistaken)))
 
 
-def legend(columns: Mapping[str, Text], inputs: str) -> Text:
+def legend(columns: Mapping[str, Pair], inputs: str) -> Pair:
     """What the columns of the table are, of those that it has.
 
     Args:
@@ -129,7 +128,7 @@ def legend(columns: Mapping[str, Text], inputs: str) -> Text:
     """
     both = {"printed": common("documented"), "seen": common("measured")}
     given = join(say("or"), (name for key, name in both.items() if key in columns))
-    words: dict[str, Text] = {
+    words: dict[str, Pair] = {
         "printed": say("documented-is-what-document-prints"),
         "own": say("its-formula-its-inputs-is"),
         "ours": say("derived-is-what-this-book", inputs=inputs),
@@ -138,7 +137,7 @@ def legend(columns: Mapping[str, Text], inputs: str) -> Text:
     return join((" ", ""), (words[key] for key in words if key in columns))
 
 
-def _notes(claims: Iterable[Claim]) -> list[tuple[Text, Text]]:
+def _notes(claims: Iterable[Claim]) -> list[tuple[Pair, Pair]]:
     """Label and note of the claims that have one."""
     return [((claim.label["en"], claim.label["zh"]), (claim.note["en"], claim.note["zh"]))
             for claim in claims if claim.note]
@@ -163,7 +162,7 @@ def of_the_whole(family: Family) -> Views:
     return Views(rows, _used(rows), [], _notes(claims))
 
 
-def _used(rows: Rows) -> dict[str, Text]:
+def _used(rows: Rows) -> dict[str, Pair]:
     """The columns that have anything in them."""
     return {key: label for key, label in COLUMNS.items() if any(row.get(key) for row in rows)}
 
@@ -207,7 +206,7 @@ def _claimed(deployed: Deployed, documented: Documented | None, claim: Claim) ->
     return row
 
 
-def _section(claim: Claim) -> str | Text:
+def _section(claim: Claim) -> str | Pair:
     """Where a number is printed; a section that has no number by its name."""
     if not claim.value.section:
         return ""
@@ -256,7 +255,7 @@ def _alone(deployed: Deployed, name: str) -> dict[str, Any]:
 
 
 def _interval(deployed: Deployed, ours: Amount, low: float, high: float,
-              written: str | None = None) -> str | Text:
+              written: str | None = None) -> str | Pair:
     """An interval as text, in the unit of a printed number; what nothing moves is exact."""
     if ours.exact:
         exact = kinds(deployed.inputs).get(ours.name) == EXACT
@@ -271,7 +270,7 @@ def _interval(deployed: Deployed, ours: Amount, low: float, high: float,
     return "–".join(ends)
 
 
-def _absent(deployed: Deployed) -> list[Text]:
+def _absent(deployed: Deployed) -> list[Pair]:
     """Which view is missing, and what it would need."""
     scenario, found = deployed.scenario, []
     if scenario.documented is None or not scenario.documented.claims:
@@ -297,7 +296,7 @@ def differing(deployed: Deployed) -> Differing:
     """
     documented = deployed.scenario.documented
     found: dict[str, dict[str, Any]] = {}
-    letters: dict[str, Text] = {}
+    letters: dict[str, Pair] = {}
     mistaken: list[Claim] = []
     for claim in documented.claims if documented else ():
         if claim.value.kind == "measured" or not claim.comparable:
@@ -324,7 +323,7 @@ def differing(deployed: Deployed) -> Differing:
     return Differing(list(found.values()), letters, mistaken)
 
 
-def _wrong(label: Mapping[str, str], step: Mapping[str, str] | None) -> Text:
+def _wrong(label: Mapping[str, str], step: Mapping[str, str] | None) -> Pair:
     """What is computed, and what goes wrong."""
     steps = step or {"en": "", "zh": ""}
     en, zh = (f"**{label[lang]}**<br>{steps[lang]}".removesuffix("<br>") for lang in ("en", "zh"))

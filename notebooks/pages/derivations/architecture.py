@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 import catalogue
 from catalogue.entries.models import Model, PublishedTotals
 from catalogue.entries.trees import Number
-from catalogue.messages import messages
+from catalogue.messages import Pair, messages
 from catalogue.reading.values import Value
 from notebooks.derive.formulas.derivation import Derivation
 from notebooks.derive.formulas.symbols import latex, sym
@@ -26,14 +26,13 @@ from notebooks.show.numbers import fmt_count, fmt_fixed, fmt_int, fmt_percent
 common = messages("common")
 say = messages("pages/derivations/architecture")
 
-Text = tuple[str, str]
 OF_DOCUMENTS = ("s0-", "s1-", "s2-", "s3-")
 ROUNDED = 5e-6  # relative difference below which three decimals of a percentage show nothing
-CUT: Text = say("tensor-parallelism")
-CUTS: dict[str, Text] = {
+CUT: Pair = say("tensor-parallelism")
+CUTS: dict[str, Pair] = {
     "heads": say("by-heads"), "kv": say("by-key-value-heads"),
     "whole": say("on-every-rank"), "norm": say("on-every-rank")}
-CASES: dict[str, Text] = {
+CASES: dict[str, Pair] = {
     "all chosen": say("experts-unused-where-all-are-chosen"),
     "none": say("experts-unused-without-moe-layers"),
     "own keys": say("attention-with-keys-per-head"),
@@ -49,7 +48,7 @@ class Count:
     values: dict[str, Number]
 
     @property
-    def name(self) -> Text:
+    def name(self) -> Pair:
         """The model's name."""
         return self.model.name["en"], self.model.name["zh"]
 
@@ -133,7 +132,7 @@ def index_tensors(tensors: Iterable[Tensor]) -> None:
     number("index-topk", kept.value)
 
 
-def _described(tensor: Tensor) -> dict[str, str | Text]:
+def _described(tensor: Tensor) -> dict[str, str | Pair]:
     return {"tensor": tensor.name, "shape": tensor.latex, "cut": CUTS[tensor.cut]}
 
 
@@ -179,7 +178,7 @@ def count_table(tensors: Sequence[TensorCount], model: Count) -> None:
     show(*say("origin-of-shapes", origin=origin))
 
 
-def _classes(model: Count) -> list[tuple[Text, Number, Number]]:
+def _classes(model: Count) -> list[tuple[Pair, Number, Number]]:
     """Classes of tensors of a model: name, parameters, and those that one token uses."""
     values, dense = model.values, model.inputs["first_k_dense_replace"]
     moe = values["moe_layers"]
@@ -250,7 +249,7 @@ def totals(models: Mapping[str, Count]) -> None:
                 first=6, rest=say("other-models"))
 
 
-def _total(name: Text, counted: Number, printed: Value | None) -> list[dict[str, str | Text]]:
+def _total(name: Pair, counted: Number, printed: Value | None) -> list[dict[str, str | Pair]]:
     """A row, if a number was published."""
     if printed is None:
         return []

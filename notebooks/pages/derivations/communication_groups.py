@@ -14,7 +14,7 @@ import catalogue
 from catalogue.deployments.physics_inputs import ALL_ALIKE, PIPELINED
 from catalogue.entries.formulas import neutral
 from catalogue.entries.hardware import Collective
-from catalogue.messages import messages
+from catalogue.messages import Pair, messages
 from catalogue.reading.values import Value
 from notebooks.show import figures
 from notebooks.show.display import number, show, table
@@ -23,7 +23,6 @@ from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig
 common = messages("common")
 say = messages("pages/derivations/communication-groups")
 
-Text = tuple[str, str]
 Inputs = dict[str, Any]  # by name (SI)
 Time = Callable[..., float]  # of inputs, ranks, ranks in a node, and letters such as Q [s]
 Message = tuple[int, int, int]  # from a rank, to a rank, which block of the payload
@@ -38,13 +37,13 @@ NODE = 8  # cards of a node
 TOKENS = (1, 32, 256, 4096)
 FEW, CHUNK = 32, 4096  # tokens of a decode step, and of a chunk of a prompt
 LIBRARIES = {A2: "HCCL", B200: "NCCL"}  # whose measurements stand beside the links of a group
-NAMES: dict[str, Text] = {"ring": common("ring"), "tree": say("tree"),
+NAMES: dict[str, Pair] = {"ring": common("ring"), "tree": say("tree"),
                           "one-shot": say("one-shot"), "two-shot": say("two-shot")}
 DRAWN = ("tree", "ring", "one-shot", "two-shot")
 GB, KB = 1e9, 1e3
 
 
-def card_name(name: str) -> Text:
+def card_name(name: str) -> Pair:
     """The name of a card."""
     names = catalogue.load_device(name).name
     return names["en"], names["zh"]
@@ -60,7 +59,7 @@ def microseconds(time: float, digits: int = 1) -> str:
     return f"{fmt_fixed(time * 1e6, digits)} µs"
 
 
-def tokens_text(tokens: int) -> Text:
+def tokens_text(tokens: int) -> Pair:
     """So many tokens, with their unit."""
     return say("tokens", count=tokens, tokens=fmt_int(tokens))
 
@@ -270,7 +269,7 @@ def algorithms(counts: Mapping[str, Sequence[sympy.Expr]], levels: sympy.Expr) -
     """
     readable = {levels: sympy.Symbol(r"{\log_2 n}")}
 
-    def row(name: Text, exprs: Sequence[sympy.Expr]) -> dict[str, Any]:
+    def row(name: Pair, exprs: Sequence[sympy.Expr]) -> dict[str, Any]:
         return {"name": name} | {
             key: f"${sympy.latex(expr.subs(readable))}$"
             + (f" ({value(expr, {}, NODE):g})" if expr.free_symbols else "")

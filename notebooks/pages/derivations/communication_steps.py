@@ -9,12 +9,12 @@ from typing import Any
 from matplotlib.figure import Figure
 
 import catalogue
-from catalogue.messages import messages
+from catalogue.messages import Pair, messages
 from catalogue.reading.values import Value
 from notebooks.derive.formulas.derivation import Derivation
 from notebooks.derive.formulas.exported import evaluate_all
 from notebooks.pages.derivations import communication_groups as groups
-from notebooks.pages.derivations.communication_groups import A2, CARDS, CHUNK, FEW, Inputs, Text
+from notebooks.pages.derivations.communication_groups import A2, CARDS, CHUNK, FEW, Inputs
 from notebooks.show import figures
 from notebooks.show.display import number, show, source, table
 from notebooks.show.numbers import fmt_bytes, fmt_fixed, fmt_int, fmt_percent, fmt_sig, fmt_time
@@ -34,7 +34,7 @@ NODES, PROMPT = (1, 2, 4, 8, 16, 32), 4096
 DRAWN = (("nvidia-h800", 16), ("nvidia-h800", 64), (A2, 16))
 DASHES: dict[str, Any] = {"low_latency": "-", "normal": (0, (4, 2))}
 TICKS = (1, 8, 64, 512, 4096)
-WAYS: dict[str, Text] = {
+WAYS: dict[str, Pair] = {
     "low-latency": common("low-latency"), "normal": common("normal-plain"), "ring": common("ring")}
 # bytes of an element, with the scales that are sent along
 SCALED: dict[str, float] = {"bf16": 2, "fp8": 1 + 4 / 128, "int8": 1 + 4 / 7168}

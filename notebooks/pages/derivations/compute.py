@@ -16,7 +16,7 @@ import catalogue
 from catalogue.entries.formulas import neutral
 from catalogue.entries.hardware import Device
 from catalogue.entries.trees import evaluate
-from catalogue.messages import messages
+from catalogue.messages import Pair, messages
 from catalogue.reading.values import Value
 from notebooks.derive.formulas.derivation import Derivation
 from notebooks.derive.formulas.symbols import latex
@@ -31,14 +31,13 @@ from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig
 common = messages("common")
 say = messages("pages/derivations/compute")
 
-Text = tuple[str, str]
 Values = Mapping[str, Any]  # inputs and quantities of a step by name
 Distinct = Callable[[float, float], float]  # experts of a layer, of tokens and the skew
 GIGA, MEGA = 1e9, 1e6
 DASHED, DOTTED = (0, (4, 3)), (0, (1, 2))
 USUAL = {**neutral(), "multiply_add_flops": 2, "even_routing": 1, "core_tile_rows": 16,
          "sparse_tile_rows": 16}
-PARTS: dict[str, Text] = {
+PARTS: dict[str, Pair] = {
     "tokens": ("tokens", "token"), "rows": say("rows-of-logits"),
     "attended": say("positions-attended-to"),
     "in_window": say("attended-to-in-window"),
@@ -53,7 +52,7 @@ TOKENS_OF_A_RANK = 128
 EXPERTS, CHOSEN = 256, 8  # of a layer, as simulated
 FEW_EXPERTS = 144, 320  # ranks, each with one or two
 REQUESTS = [2**n for n in range(15)]  # of a replica
-OPERATORS: dict[str, Text] = {
+OPERATORS: dict[str, Pair] = {
     "embedding": common("embedding"),
     "embedding_all_reduce": say("all-reduce-of-embedding"),
     "input_norm": say("norm-before-attention"),
@@ -79,13 +78,13 @@ OPERATORS: dict[str, Text] = {
     "final_norm": say("final-norm"), "head": common("output-head"),
     "logits_all_gather": say("all-gather-of-logits")}
 MOVED = ("weight_bytes", "activation_bytes", "kv_bytes")
-OPERATOR_COLUMNS: dict[str, str | Text] = {
+OPERATOR_COLUMNS: dict[str, str | Pair] = {
     "name": common("operator"), "count": say("times-per-step"), "flops": "GFLOP",
     "weight_bytes": say("weights-gb"),
     "activation_bytes": say("activations-gb"),
     "kv_bytes": say("cache-gb"), "intensity": "FLOP/B",
     "payload": say("payload-of-each-mb")}
-CURVES: dict[tuple[str, int], Text] = {  # by class and tensor-parallel size
+CURVES: dict[tuple[str, int], Pair] = {  # by class and tensor-parallel size
     ("dense_mlp", 8): common("dense-networks"),
     ("attention", 8): common("attention-projections"),
     ("routed_expert", 8): common("routed-experts"),
@@ -131,7 +130,7 @@ def moved(values: Values, phase: str) -> Any:
     return sum(values[f"{phase}_{kind}_bytes"] for kind in (*CLASSES, VECTOR))
 
 
-def cases(rows: Iterable[tuple[str | Text, sympy.Expr]]) -> None:
+def cases(rows: Iterable[tuple[str | Pair, sympy.Expr]]) -> None:
     """What something comes out as, case by case, in the letters of the book."""
     table([{"case": case, "value": f"${latex(expr)}$"} for case, expr in rows],
           {"case": common("case"), "value": common("comes-out-as")})
@@ -299,7 +298,7 @@ def operators(rows: Mapping[str, Iterable[Operator]], values: Values) -> None:
         rows: of the operator table, by phase.
         values: of the step.
     """
-    def in_all(phase: str) -> dict[str, str | Text]:
+    def in_all(phase: str) -> dict[str, str | Pair]:
         flops, through = operations(values, phase), moved(values, phase)
         return {"name": say("matmuls-all-bytes"), "flops": f"**{fmt_sig(flops / GIGA)}**",
                 "activation_bytes": f"**{fmt_sig(through / GIGA)}**",

@@ -12,7 +12,7 @@ from typing import Any
 
 import catalogue
 from catalogue.entries.hardware import Device
-from catalogue.messages import messages
+from catalogue.messages import Pair, messages
 from catalogue.reading.values import Value
 from notebooks.pages.catalogue.tables.hardware import benchmarks
 from notebooks.pages.derivations.compute import Steps
@@ -22,21 +22,20 @@ from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent
 common = messages("common")
 say = messages("pages/derivations/compute-cards")
 
-Text = tuple[str, str]
 Ridge = Callable[[Device, str], float]  # of a card and a dtype [FLOP/B]
 MULTIPLY_ADD = 2  # operations
 TERA, MILLISECONDS = 1e12, 1e3
 HEADS = 128  # of DeepSeek-V3
 CARDS = ("ascend-910b1", "ascend-910b2", "ascend-910b4", "nvidia-h20", "nvidia-h800")
 NARROW = {"bf16": "bf16", "int8": "int8-channel", "fp8": "fp8-block128"}  # format of weights
-CARD: Text = common("card")
-CLASS_NAMES: dict[str, Text] = {
+CARD: Pair = common("card")
+CLASS_NAMES: dict[str, Pair] = {
     "attention": common("attention-projections"), "core": common("attention-core"),
     "dense_mlp": common("dense-networks"), "shared_expert": common("shared-experts"),
     "routed_expert": common("routed-experts"), "router": common("router"),
     "head": common("output-head")}
 PRECISIONS = {"ascend-910b2": "w8a8-int8", "nvidia-h20": "fp8-block", "nvidia-h800": "fp8-block"}
-PHASES: dict[str, Text] = {"decode": common("decode"), "prefill": common("prefill")}
+PHASES: dict[str, Pair] = {"decode": common("decode"), "prefill": common("prefill")}
 MEASURED = (("ascend-910b2", "bf16"), ("ascend-910b2", "int8"), ("nvidia-h800", "fp8"),
             ("nvidia-h20", "fp8"))
 MECHANISMS = {"ascend-910b2": "ascend-910b", "nvidia-h800": "nvidia-h800",
@@ -53,7 +52,7 @@ def bytes_of_a_weight(dtype: str) -> float:
     return float(catalogue.load_format(NARROW[dtype]).bytes_per_element)
 
 
-def _name(card: Device) -> Text:
+def _name(card: Device) -> Pair:
     return card.name["en"], card.name["zh"]
 
 
@@ -149,10 +148,10 @@ def bounds_by_class(step: Steps, cards: Mapping[str, Device], ridge: Ridge
 
     The lower bound takes the larger of arithmetic and reading, class by class, the upper both.
     """
-    over: dict[str, dict[str, str | Text]] = {kind: {"kind": name}
+    over: dict[str, dict[str, str | Pair]] = {kind: {"kind": name}
                                               for kind, name in CLASS_NAMES.items()}
-    lower: dict[str, str | Text] = {"kind": say("sum-of-larger-ms")}
-    upper: dict[str, str | Text] = {"kind": say("sum-of-both-ms")}
+    lower: dict[str, str | Pair] = {"kind": say("sum-of-larger-ms")}
+    upper: dict[str, str | Pair] = {"kind": say("sum-of-both-ms")}
     bounds = []
     for name, precision in PRECISIONS.items():
         tile = catalogue.load("mechanisms", MECHANISMS[name]).core_tile_rows
@@ -276,7 +275,7 @@ def reached_of_the_peak(cards: Mapping[str, Device]) -> dict[tuple[str, str], di
     return reached
 
 
-def _taken(cards: Mapping[str, Device]) -> list[tuple[Text, Value]]:
+def _taken(cards: Mapping[str, Device]) -> list[tuple[Pair, Value]]:
     """The mechanisms that rest on such measurements."""
     priors = {name: catalogue.load("mechanisms", prior) for name, prior in MECHANISMS.items()}
     shares = [(say("share-of-peak-with-many", card=_name(cards[name]), dtype=dtype.upper()),

@@ -15,7 +15,7 @@ import sympy
 from matplotlib.figure import Figure
 
 import catalogue
-from catalogue.messages import messages
+from catalogue.messages import Pair, messages
 from notebooks.derive.formulas.symbols import latex, symbol
 from notebooks.derive.steps.phases import composition, of
 from notebooks.show import figures
@@ -25,7 +25,6 @@ from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig
 common = messages("common")
 say = messages("pages/derivations/latency")
 
-Text = tuple[str, str]
 Law = Callable[[float, float, float], Any]  # of arithmetic, bytes and what is hidden; a time
 Classes = Mapping[str, Sequence["RowClass"]]
 MULTIPLY_ADD = 2  # operations
@@ -33,12 +32,12 @@ STORED = {"bf16": 2, "int8": 1, "fp8": 1}  # bytes of a weight
 TERA = 1e12
 RANKS, TOKENS_PER_RANK = (8, 32, 144), (1, 8, 64)
 PICOSECONDS = 1e12  # of a second
-CARD: Text = common("card-and-dtype")
-NAMES: dict[str, Text] = {
+CARD: Pair = common("card-and-dtype")
+NAMES: dict[str, Pair] = {
     "attention": common("attention-projections"), "dense_mlp": common("dense-mlp"),
     "shared_expert": common("shared-expert"), "routed_expert": common("routed-experts"),
     "router": common("router"), "head": common("output-head")}
-LAWS_OF_ALL_REDUCE: dict[str, Text] = {
+LAWS_OF_ALL_REDUCE: dict[str, Pair] = {
     "one-shot": say("one-shot-switch"), "ring": say("ring-switch"),
     "mesh": say("one-shot-full-mesh")}
 
@@ -49,7 +48,7 @@ class Measured:
 
     benchmark: str
     dtype: str
-    label: Text
+    label: Pair
     kernel_of_few_rows: str
     experts_of: str = "deepseek-v3"
 
@@ -99,7 +98,7 @@ def book_letters(expr: sympy.Expr) -> str:
     return f"${latex(expr)}$"
 
 
-def cases(rows: Iterable[tuple[Text, str]], heading: Text | None = None) -> None:
+def cases(rows: Iterable[tuple[Pair, str]], heading: Pair | None = None) -> None:
     """What something comes out as, case by case."""
     table([{"case": case, "value": value} for case, value in rows],
           {"case": heading or common("case"), "value": common("comes-out-as")})

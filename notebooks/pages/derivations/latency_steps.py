@@ -13,7 +13,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 import catalogue
-from catalogue.messages import messages
+from catalogue.messages import Pair, messages
 from notebooks.derive.formulas.derivation import Derivation
 from notebooks.pages.derivations.latency import MULTIPLY_ADD, signed
 from notebooks.show import figures
@@ -23,12 +23,11 @@ from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig, fmt
 common = messages("common")
 say = messages("pages/derivations/latency-steps")
 
-Text = tuple[str, str]
 Values = Mapping[str, Any]  # inputs and quantities of a deployment by name (SI)
-Servers = Mapping[Text, Values]
+Servers = Mapping[Pair, Values]
 MILLISECONDS, MICROSECONDS = 1e3, 1e6  # of a second
 FEW_AND_MANY = (1, 32)  # requests
-OF_MANY: Text = say("same-for-requests", requests=FEW_AND_MANY[1])
+OF_MANY: Pair = say("same-for-requests", requests=FEW_AND_MANY[1])
 SIZES = (1, 2, 4, 8, 16)
 REQUESTS_OF_HALVES = (2, 8, 32, 64, 128, 256, 512)  # per card
 REQUESTS_WITH_DRAFTS = (1, 4, 16, 64)
@@ -52,9 +51,9 @@ KEPT = {
     "in-memory": say("same-none-only-on-drive"),
     "best": say("perfect-choice-on-cards-rest"),
     "home": say("all-experts-on-cards")}
-SIXTEEN_BIT: Text = say("ascend-bf16")
+SIXTEEN_BIT: Pair = say("ascend-bf16")
 WAITING = say("host-waiting-and-gap")
-BARS: dict[Text, tuple[str, ...]] = {
+BARS: dict[Pair, tuple[str, ...]] = {
     say("experts-reading-and-arithmetic"): ("routed_expert", "shared_expert"),
     common("dequantisation"): ("dequantisation",),
     common("attention-projections-dense-mlp"): ("attention", "dense_mlp"),
@@ -81,7 +80,7 @@ class Steps:
 
 def experts_on_the_host(step: Steps, hybrid: Values) -> list[dict[str, Any]]:
     """Times of the host in steps of so many tokens, part by part; returns them [s]."""
-    def row(label: Text, tokens: int) -> dict[str, Any]:
+    def row(label: Pair, tokens: int) -> dict[str, Any]:
         values = step(hybrid, draft_tokens=0, concurrency=tokens)
         each_expert = values["moe_layers"] * values["routed_expert_parameters"]
         read = each_expert * values["decode_distinct_experts"] * values["offloaded_weight_bytes"]
@@ -108,7 +107,7 @@ def deployed(device: str, node: str, precision: str, *more: str) -> dict[str, An
         f"device={device}", f"cluster.node={node}", f"precision={precision}", *more)).inputs()
 
 
-def servers(base: Values) -> dict[Text, Values]:
+def servers(base: Values) -> dict[Pair, Values]:
     """The server of document S2, whose inputs these are, and two others."""
     return {say("eight-ascend-w4a16"): base,
             say("eight-h800-fp8"): deployed("nvidia-h800", "hgx-h800", "fp8-block"),
@@ -117,7 +116,7 @@ def servers(base: Values) -> dict[Text, Values]:
 
 def with_and_without_graph(step: Steps, deployments: Servers) -> None:
     """A decode step in a captured graph, and operator by operator."""
-    def row(label: Text, deployment: Values, requests: int) -> dict[str, Any]:
+    def row(label: Pair, deployment: Values, requests: int) -> dict[str, Any]:
         graph, eager = (step(deployment, concurrency=requests, captured=flag) for flag in (1, 0))
         times = {"device": graph["decode_device_time"], "host": eager["decode_host_time"],
                  "graph": graph["decode_step_time"], "eager": eager["decode_step_time"]}
@@ -276,7 +275,7 @@ class Apart:
     """A decode step of so many requests, part by part [s]."""
 
     values: Values
-    parts: Mapping[Text, float]
+    parts: Mapping[Pair, float]
 
     @property
     def time(self) -> float:
@@ -291,7 +290,7 @@ class Apart:
 
 def taken_apart(step: Steps, base: Values) -> dict[int, Apart]:
     """Steps by their number of requests, part by part."""
-    def parts(values: Values) -> dict[Text, float]:
+    def parts(values: Values) -> dict[Pair, float]:
         return {label: sum(values[f"decode_{name}_time"] for name in names)
                 for label, names in BARS.items()} | {
             WAITING: values["decode_step_time"] - values["decode_device_time"]}
@@ -334,13 +333,13 @@ def picture_of_steps(steps: Mapping[int, Apart], measured: Mapping[int, float]) 
     figure("step-apart", picture)
 
 
-def _requests(count: int) -> Text:
+def _requests(count: int) -> Pair:
     return say("requests", count=count)
 
 
 def what_if(step: Steps, base: Values, steps: Mapping[int, Apart]) -> dict[int, str]:
     """Steps with one input changed; returns, by requests, the input whose change saves most."""
-    changes: dict[Text, dict[str, float]] = {
+    changes: dict[Pair, dict[str, float]] = {
         say("weights-widened-in-registers"): {"dequantisation_traffic": 0},
         say("all-of-shorter-hidden"): {"load_overlap": 1},
         say("no-boundaries"): {"kernel_boundary": 0},

@@ -10,7 +10,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 import catalogue
-from catalogue.messages import messages
+from catalogue.messages import Pair, messages
 from catalogue.reading.values import Value
 from notebooks.derive.formulas.derivation import Derivation
 from notebooks.pages.catalogue.tables.formats import entry_label
@@ -22,7 +22,6 @@ from notebooks.pages.derivations.memory_weights import (
     MODEL,
     W8A8,
     Experts,
-    Text,
     Values,
     deployed,
 )
@@ -68,7 +67,7 @@ class Cache:
         rank: on each of eight ranks, all layers.
     """
 
-    label: Text
+    label: Pair
     layer: int
     token: int
     rank: int
@@ -89,7 +88,7 @@ def caches(derivation: Derivation) -> list[Cache]:
     # Keys have d_n + d_r elements per head and values d_v: the same bytes as two of their mean.
     mean_head = (sizes["qk_nope_head_dim"] + sizes["qk_rope_head_dim"] + sizes["v_head_dim"]) // 2
 
-    def cache(label: Text, model: Any, attention: str, **changed: float) -> Cache:
+    def cache(label: Pair, model: Any, attention: str, **changed: float) -> Cache:
         inputs = deployed(BF16, model, tensor_parallel=RANKS, **changed)
         values = derivation.quantities(inputs, attention)
         rank = values["kv_layer_bytes_per_token_per_device"] * inputs["num_hidden_layers"]
@@ -152,7 +151,7 @@ def layout_budgets(derivation: Derivation) -> None:
     show(*("\n".join(f"- {verdict[index]}" for verdict in verdicts) for index in (0, 1)))
 
 
-def _verdict(title: str, values: Values) -> Text:
+def _verdict(title: str, values: Values) -> Pair:
     """Whether a deployment fits, and by how much."""
     room, requests = values["headroom_per_device"], fmt_int(values["max_concurrency"])
     size = fmt_bytes(abs(room))
@@ -225,7 +224,7 @@ def hosts(derivation: Derivation) -> None:
     on_hosts = {HYBRID: values[HYBRID]["host_expert_weights"],
                 KT: values[KT]["host_expert_weights"] * offload.hosts.value}
 
-    def _column(name: str) -> dict[Text, float]:
+    def _column(name: str) -> dict[Pair, float]:
         of = values[name]
         return {say("usable-memory-of-card"): of["usable_memory"],
                 common("weights-of-card"): of["weights_per_device"],
@@ -247,7 +246,7 @@ def hosts(derivation: Derivation) -> None:
     number("host-none", together, fmt_bytes, digits=0)
 
 
-def _cards_and_host(name: str) -> Text:
+def _cards_and_host(name: str) -> Pair:
     """Cards and host of a deployment."""
     server = catalogue.load_scenario(name)
     (en, zh), (host_en, host_zh) = entry_label(server.device), entry_label(server.host)
@@ -281,7 +280,7 @@ def reads(derivation: Derivation) -> None:
     v3, sparse, windowed = map(catalogue.load_model, (MODEL, SPARSE, WINDOWED))
     read = partial(read_of_cache, derivation)
     no_window = {"full_attention_layers": windowed.num_hidden_layers.value}
-    curves: dict[Text, list[float]] = {
+    curves: dict[Pair, list[float]] = {
         ("DeepSeek-V3", "DeepSeek-V3"): [read(v3, n) for n in READ_CONTEXTS],
         say("deepseek-v32-index-key-in-fp8"):
             [read(sparse, n) for n in READ_CONTEXTS],

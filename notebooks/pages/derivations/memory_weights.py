@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 import catalogue
 from catalogue.deployments.layout import DEGREES
 from catalogue.entries.formulas import neutral
-from catalogue.messages import messages
+from catalogue.messages import Pair, messages
 from catalogue.reading.units import MINUTE
 from notebooks.derive.formulas.derivation import Derivation
 from notebooks.derive.formulas.symbols import latex, latex_of_numbers
@@ -26,7 +26,6 @@ from notebooks.show.numbers import fmt_bytes, fmt_count, fmt_fixed, fmt_percent,
 common = messages("common")
 say = messages("pages/derivations/memory-weights")
 
-Text = tuple[str, str]
 Experts = Callable[[float], float]  # distinct experts among so many tokens
 Values = Mapping[str, Any]  # quantities and inputs by name (SI)
 GB, GIB = 1e9, 2**30
@@ -46,7 +45,7 @@ ISSUES = "https://github.com/vllm-project/vllm-ascend/issues"
 LOGGED = (
     ({"tensor_parallel": 8, "pipeline_parallel": 2}, 40.7763, "1127", "2025-06"),
     ({"tensor_parallel": 4, "data_parallel": 4, "expert_parallel": 16}, 44.1591, "2191", "2025-08"))
-PLANS: tuple[tuple[Text, str, str, dict[str, int]], ...] = (
+PLANS: tuple[tuple[Pair, str, str, dict[str, int]], ...] = (
     (say("h20-fp8"), FP8, "hgx-h20", {"tensor_parallel": 8}),
     (say("ascend-w8a8-per-node"), W8A8, "atlas-800t-a2",
      {"tensor_parallel": 4, "data_parallel": 4, "expert_parallel": 16}),
@@ -299,7 +298,7 @@ class Read:
     time: float
 
 
-def loading(derivation: Derivation) -> dict[Text, Read]:
+def loading(derivation: Derivation) -> dict[Pair, Read]:
     """What nodes read for DeepSeek-V3, for some ways to cut it."""
     return {label: _read(derivation, precision, node, layout)
             for label, precision, node, layout in PLANS}
@@ -322,7 +321,7 @@ def _read(derivation: Derivation, precision: str, node: str, layout: Mapping[str
                 time=values["loading_time"])
 
 
-def plans(read: Mapping[Text, Read]) -> None:
+def plans(read: Mapping[Pair, Read]) -> None:
     """What nodes read, and from one drive how long."""
     drive = catalogue.load_link(DRIVE).device_bandwidth
     table([{"plan": label, "time": fmt_fixed(plan.time / MINUTE, 1)}

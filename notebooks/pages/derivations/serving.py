@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import sympy
 from matplotlib.figure import Figure
 
-from catalogue.messages import messages
+from catalogue.messages import Pair, messages
 from notebooks.derive.formulas.derivation import Derivation
 from notebooks.pages.derivations import throughput
-from notebooks.pages.derivations.throughput import Inputs, Text, Values, quantities
+from notebooks.pages.derivations.throughput import Inputs, Values, quantities
 from notebooks.show import figures
 from notebooks.show.display import figure, number, show, table
 from notebooks.show.numbers import fmt_fixed, fmt_percent, fmt_time
@@ -65,7 +65,7 @@ def lengths(prompt: int, answer: int) -> Inputs:
     return {"input_tokens": prompt, "output_tokens": answer, "context_tokens": prompt + answer}
 
 
-def systems() -> dict[Text, Inputs]:
+def systems() -> dict[Pair, Inputs]:
     """Inputs of the deployments by name, each with prompts of 8,192 tokens."""
     replicas = {
         say("h20-fp8"): throughput.h20(),
@@ -115,8 +115,8 @@ def policies() -> None:
           {"what": "", "first": say("prefill-first"), "mixed": say("mixed")})
 
 
-def chunk_sizes(derivation: Derivation, systems: Mapping[Text, Inputs]
-                ) -> dict[Text, dict[int, Chunk]]:
+def chunk_sizes(derivation: Derivation, systems: Mapping[Pair, Inputs]
+                ) -> dict[Pair, dict[int, Chunk]]:
     """Chunk and rate of prefill by the size of a chunk [token], of each system."""
     def chunk(inputs: Inputs, size: int) -> Chunk:
         values = quantities(derivation, inputs, concurrency=1, max_num_batched_tokens=size)
@@ -136,10 +136,10 @@ def chunk_sizes(derivation: Derivation, systems: Mapping[Text, Inputs]
     return by_size
 
 
-def prefix_hits(derivation: Derivation, systems: Mapping[Text, Inputs]
-                ) -> dict[Text, dict[float, float]]:
+def prefix_hits(derivation: Derivation, systems: Mapping[Pair, Inputs]
+                ) -> dict[Pair, dict[float, float]]:
     """Time of prefill [s] of one prompt by the share of it that is cached, of each system."""
-    by_share: dict[Text, dict[float, float]] = {
+    by_share: dict[Pair, dict[float, float]] = {
         label: {share: quantities(derivation, inputs, concurrency=1,
                                   prefix_hit_share=share)["prefill_time"] for share in SHARES}
         for label, inputs in systems.items()}
@@ -159,7 +159,7 @@ def when_a_draft_pays() -> None:
     show(*say("when-draft-pays"))
 
 
-def drafts(derivation: Derivation, systems: Mapping[Text, Inputs]) -> dict[Text, list[Drafted]]:
+def drafts(derivation: Derivation, systems: Mapping[Pair, Inputs]) -> dict[Pair, list[Drafted]]:
     """What drafts cost and gain by batch, as far as batches fit, of each system."""
     def timed(inputs: Inputs, batch: int, count: int) -> tuple[float, float] | None:
         """Time of a step with so many drafts and tokens that it yields; none if it cannot be."""
@@ -181,7 +181,7 @@ def drafts(derivation: Derivation, systems: Mapping[Text, Inputs]) -> dict[Text,
             for label, inputs in systems.items()}
 
 
-def break_even(of_systems: Mapping[Text, list[Drafted]], acceptance: float) -> None:
+def break_even(of_systems: Mapping[Pair, list[Drafted]], acceptance: float) -> None:
     """The acceptance from which one draft pays, by batch, and the dearest batch of the first.
 
     Args:
@@ -201,7 +201,7 @@ def break_even(of_systems: Mapping[Text, list[Drafted]], acceptance: float) -> N
     number("draft-dear-batch", dearest.batch)
 
 
-def speed_up(of_systems: Mapping[Text, list[Drafted]]) -> None:
+def speed_up(of_systems: Mapping[Pair, list[Drafted]]) -> None:
     """Speed-up of decode by one draft and by three, over the batch."""
     def draw(lang: str) -> Figure:
         drawing, axes = figures.axes(height=3.6)
@@ -224,8 +224,8 @@ def speed_up(of_systems: Mapping[Text, list[Drafted]]) -> None:
     figure("draft-speedup", draw)
 
 
-def pools(derivation: Derivation, systems: Mapping[Text, Inputs]
-          ) -> dict[Text, dict[Shape, Values]]:
+def pools(derivation: Derivation, systems: Mapping[Pair, Inputs]
+          ) -> dict[Pair, dict[Shape, Values]]:
     """Quantities of each system by tokens of prompt and answer, decode replicas well filled."""
     def filled(inputs: Inputs, shape: Shape) -> Values:
         inputs = inputs | lengths(*shape) | {"separate_pools": 1}
@@ -241,7 +241,7 @@ def transfer_share(values: Values) -> float:
     return float(values["kv_transfer_time"] / values["prefill_time"])
 
 
-def balance(of_systems: Mapping[Text, Mapping[Shape, Values]]) -> None:
+def balance(of_systems: Mapping[Pair, Mapping[Shape, Values]]) -> None:
     """Prefill replicas per decode replica, and transfer of the cache, by the shape of requests."""
     _by_shape(of_systems, say("prefill-replicas-and-requests"),
               lambda values: f"{fmt_fixed(values['pool_ratio'])}, {int(values['concurrency'])}")
@@ -257,8 +257,8 @@ def balance(of_systems: Mapping[Text, Mapping[Shape, Values]]) -> None:
                                 for values in shapes.values()), fmt_percent, digits=1)
 
 
-def _by_shape(of_systems: Mapping[Text, Mapping[Shape, Values]], heading: Text,
-              cell: Callable[[Values], str], folded: Text | None = None) -> None:
+def _by_shape(of_systems: Mapping[Pair, Mapping[Shape, Values]], heading: Pair,
+              cell: Callable[[Values], str], folded: Pair | None = None) -> None:
     """A table with a row per system and a column per shape of requests."""
     table([{"system": label} | {f"{n}/{m}": cell(values) for (n, m), values in shapes.items()}
            for label, shapes in of_systems.items()],

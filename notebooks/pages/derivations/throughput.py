@@ -17,7 +17,7 @@ import catalogue
 from catalogue.entries.formulas import neutral
 from catalogue.entries.hardware import Device
 from catalogue.entries.trees import Number
-from catalogue.messages import messages
+from catalogue.messages import Pair, messages
 from notebooks.derive.formulas.derivation import Derivation
 from notebooks.derive.formulas.symbols import sym
 from notebooks.show import figures
@@ -27,7 +27,6 @@ from notebooks.show.numbers import fmt_bytes, fmt_fixed, fmt_percent, fmt_time
 common = messages("common")
 say = messages("pages/derivations/throughput")
 
-Text = tuple[str, str]
 Inputs = dict[str, int | float]
 Values = Mapping[str, Number]
 PLAN, OTHER_PLAN = "s1-plan-c", "s0-scenario-1"
@@ -41,10 +40,10 @@ CLASSES = ("attention", "core", "index", "dense_mlp", "shared_expert", "routed_e
            "head")
 BATCHES = tuple(2 ** power for power in range(11))
 WAVE = 48  # requests that fit every layout
-LINES: dict[str, Text] = {"memory": common("bandwidth"), "compute": say("compute"),
+LINES: dict[str, Pair] = {"memory": common("bandwidth"), "compute": say("compute"),
                           "links": say("links")}
 REPLICAS = (1, 2, 4, 8, 12, 16)
-CASE: dict[str, Text] = {"case": common("case"), "value": common("comes-out-as")}
+CASE: dict[str, Pair] = {"case": common("case"), "value": common("comes-out-as")}
 
 
 @dataclass(frozen=True)
@@ -55,7 +54,7 @@ class Replica:
     card: Device
 
     @property
-    def name(self) -> Text:
+    def name(self) -> Pair:
         """The name of its device."""
         return self.card.name["en"], self.card.name["zh"]
 
@@ -85,7 +84,7 @@ class Point:
 class Served:
     """Quantities of a deployment with one request, with as many as a limit allows, and full."""
 
-    name: Text
+    name: Pair
     most: int
     alone: Values
     best: Values
@@ -270,13 +269,13 @@ def when_stages_pay() -> None:
     show(*say("two-stages-beat-one-if"))
 
 
-def layouts(derivation: Derivation) -> dict[Text, dict[str, Values]]:
+def layouts(derivation: Derivation) -> dict[Pair, dict[str, Values]]:
     """Quantities of a wave on sixteen cards, by card and layout."""
     return {on(STAGES).name: {name: quantities(derivation, on(name).inputs, concurrency=WAVE)
                               for name in LAYOUTS} for on in (h800, ascend)}
 
 
-def layout_table(laid_out: Mapping[Text, Mapping[str, Values]]) -> None:
+def layout_table(laid_out: Mapping[Pair, Mapping[str, Values]]) -> None:
     """What a layout holds and how fast it is, a row per card and layout."""
     table([{"card": card, "layout": name, "most": int(values["max_concurrency"]),
             "links": fmt_time(values["decode_communication_time"]),
@@ -290,7 +289,7 @@ def layout_table(laid_out: Mapping[Text, Mapping[str, Values]]) -> None:
     show(*say("how-layouts-are-compared", wave=WAVE, prompt=f"{PROMPT:,}", answer=ANSWER))
 
 
-def layout_numbers(laid_out: Mapping[Text, Mapping[str, Values]]) -> None:
+def layout_numbers(laid_out: Mapping[Pair, Mapping[str, Values]]) -> None:
     """What two stages gain over one on either card, and what two more lose again."""
     (whole, two, four), (whole_2, two_2, four_2) = (of.values() for of in laid_out.values())
     number("stages-again", 1 - _ratio(four, two), fmt_percent, digits=0)
@@ -317,7 +316,7 @@ def largest(derivation: Derivation, inputs: Inputs, quantity: str, limit: float)
 
 def goodput(derivation: Derivation, limit: float) -> list[Served]:
     """Each deployment with one request, with as many as keep to a limit on TPOT [s], and full."""
-    def served(name: Text, replica: Replica) -> Served:
+    def served(name: Pair, replica: Replica) -> Served:
         of = partial(quantities, derivation, replica.inputs)
         most, alone = largest(derivation, replica.inputs, "tpot", limit), of(concurrency=1)
         return Served(name, most, alone, of(concurrency=most),

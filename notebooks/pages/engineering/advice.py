@@ -16,7 +16,7 @@ from calc.evidence import proportions
 from calc.evidence.validation import measured_system
 from calc.sensitivity.plans import Plan, plan_of
 from catalogue.deployments.precision_support import peak_of
-from catalogue.messages import join, messages
+from catalogue.messages import Pair, join, messages
 from catalogue.reading.units import HOUR
 from notebooks.pages.deciding.goals import device_label
 from notebooks.pages.derivations.choices.documents import advised
@@ -35,7 +35,6 @@ from notebooks.show.numbers import (
 
 say = messages("pages/engineering/advice")
 
-Text = tuple[str, str]
 AWQ, W4A8, FP8 = "w4a16-awq", "w4a8-int8", "fp8-block"
 NARROW = {"ascend-910b2": "int8-latent48", "nvidia-h20": "fp8-latent128",
           "nvidia-h200-sxm": "fp8-latent128"}  # of the cache, that an engine has for a card
@@ -71,7 +70,7 @@ def precision() -> None:
              "s3/int4-by-channel": _channels()})
 
 
-def _cache() -> Text:
+def _cache() -> Pair:
     made = plan(*ROOMS[0])
     sizes = {name: fmt_bytes(found_of(made, kv_cache_element_bytes=float(
         catalogue.load_format(name).bytes_per_element))["kv_bytes_per_token"], "kB", 1)
@@ -90,7 +89,7 @@ def _cache() -> Text:
                limit=fmt_quantity(LIMIT, "s"), users=join(("; ", "；"), users))
 
 
-def _activations() -> Text:
+def _activations() -> Pair:
     scores = catalogue.load("accuracies", SCORES)
     shown = 0
     for key, benchmark in scores.benchmarks.items():
@@ -117,7 +116,7 @@ def test_time() -> float:
                  / system.rows["output_throughput"].max())
 
 
-def _channels() -> Text:
+def _channels() -> Pair:
     found = calc.parameters(catalogue.load_model(plan_of(HYBRID).scenario.model.id))
     share = found["routed"] / found["total"]
     problems, time = proportions.needed(SHARES[0], POINTS[0]), test_time()
@@ -172,7 +171,7 @@ def deferred(users: int) -> tuple[float, float]:
     return none, most
 
 
-def _deferred() -> Text:
+def _deferred() -> Pair:
     none, every, none_many, every_many = (
         fmt_quantity(each, "s") for users in (1, MANY) for each in deferred(users))
     return say("deferred-experts", none=none, every=every, many=MANY, none_many=none_many,
@@ -201,7 +200,7 @@ def prefilled(chunk: int = CHUNK, hit: float = 0.0) -> tuple[float, float, float
         found["kv_bytes_per_token"] * STATED[0])
 
 
-def _store() -> Text:
+def _store() -> Pair:
     rate, time, size = prefilled()
     made = plan(*EXAMPLE, prompt=STATED[0], answer=STATED[1])
     port = found_of(made, separate_pools=1.0)["kv_port_time"]
@@ -216,14 +215,14 @@ def _store() -> Text:
                for_rate=fmt_bytes(2 * size * rate, "GB", 1))
 
 
-def _prefill_chunks() -> Text:
+def _prefill_chunks() -> Pair:
     rates = {chunk: prefilled(chunk)[0] for chunk in CHUNKS}
     told = [f"{fmt_int(chunk)} → {fmt_fixed(rate, 1)}" for chunk, rate in rates.items()]
     return say("chunks-of-prefill-pool", tokens=fmt_int(STATED[0]),
                rates=("; ".join(told), "；".join(told)))
 
 
-def _decode_prefix() -> Text:
+def _decode_prefix() -> Pair:
     whole, half = prefilled()[0], prefilled(hit=HALF)[0]
     users = int(catalogue.load_scenario("s0-config-4.3-decode").inputs()["concurrency"])
     return say("prefix-of-decode-pool", times=fmt_sig(half / whole, 2),

@@ -18,7 +18,7 @@ from calc.evidence.validation import measured_system
 from calc.many.sweeps import decode_sweep
 from calc.sensitivity.breakeven import SECOND, BreakEven, solve
 from calc.sensitivity.plans import Plan, plan_of
-from catalogue.messages import messages
+from catalogue.messages import Pair, messages
 from notebooks.pages.deciding.goals import device_label
 from notebooks.pages.engineering.layouts import LIMIT, PACE, RATE, plan, titled
 from notebooks.show import figures
@@ -28,7 +28,6 @@ from notebooks.show.numbers import fmt_bytes, fmt_fixed, fmt_int, fmt_percent, f
 common = messages("common")
 say = messages("pages/engineering/experts")
 
-Text = tuple[str, str]
 Case = tuple[str, str, int]
 CASES: tuple[Case, ...] = (("ascend-910b2", "w8a8-int8", 2), ("nvidia-h20", "fp8-block", 2),
                            ("nvidia-h200-sxm", "fp8-block", 1))
@@ -38,10 +37,10 @@ PER_NODE = 8
 PER_RANK = np.unique(np.r_[1:65, np.geomspace(64, 512, 32).round()])  # requests that are tried
 EVERY = np.arange(1.0, 257)  # of a narrow replica, whose ranks are few
 RANDOM, PLACED, SPARE, HALVES = "random", "placed", "spare", "halves"
-MODES: dict[str, Text] = {
+MODES: dict[str, Pair] = {
     RANDOM: say("placed-at-random"), PLACED: say("placed-by-load"),
     SPARE: say("and-one-spare-rank"), HALVES: say("and-half-batches")}
-SHORT: dict[str, Text] = {RANDOM: say("random"), PLACED: common("by-load"),
+SHORT: dict[str, Pair] = {RANDOM: say("random"), PLACED: common("by-load"),
                           SPARE: say("spares"), HALVES: say("spares-half-batches")}
 SEEN = 64  # width of the table of spares
 OF_CARD = 16  # requests of a card in that of the slowest rank
@@ -244,7 +243,7 @@ def decision() -> None:
     """By card: narrow, each width with what it needs, and the promise from which it is better."""
     rows = []
     for case in CASES:
-        row: dict[str, str | Text] = {"case": titled(case),
+        row: dict[str, str | Pair] = {"case": titled(case),
                                       "narrow": fmt_fixed(narrow(case).rate(LIMIT), 0)}
         for width in WIDTHS:
             tried = {mode: wide(case, width, mode) for mode in MODES}
@@ -292,7 +291,7 @@ def spares() -> None:
     """What copies of the most popular experts cost and yield, by their number."""
     rows = []
     for case in CASES:
-        row: dict[str, str | Text] = {"case": titled(case),
+        row: dict[str, str | Pair] = {"case": titled(case),
                                       "random": fmt_fixed(wide(case, SEEN, RANDOM).rate(LIMIT), 0)}
         for count in SPARES:
             found = wide(case, SEEN, SPARE, count)

@@ -18,7 +18,7 @@ from calc.evidence.systems import system
 from calc.sensitivity.breakeven import solve
 from calc.uncertainty.amount import Amount
 from catalogue import Scenario
-from catalogue.messages import messages
+from catalogue.messages import Pair, messages
 from notebooks.pages.deciding.cost_documents import Compared, hybrid
 from notebooks.pages.deciding.goals import device_label
 from notebooks.pages.deployments.supplements.hybrid import Comparison, bearable, documented
@@ -37,7 +37,6 @@ from notebooks.show.numbers import (
 common = messages("common")
 say = messages("pages/engineering/host")
 
-Text = tuple[str, str]
 USERS = (1, 2, 4, 8, 16)
 EVEN = 2  # most users with whom some price of an empty server makes the two cards worth it
 GRID = np.unique(np.geomspace(1, 32, 26).round())
@@ -211,7 +210,7 @@ def most_within(made: Scenario, limit: float = layouts.LIMIT) -> int:
     return int(users[kept].max(initial=0))
 
 
-def users_heading(users: int) -> Text:
+def users_heading(users: int) -> Pair:
     """A column's heading."""
     return say("users", users=users)
 
@@ -260,7 +259,7 @@ def needed() -> None:
         number(f"ho-sockets-{users}", at / best, fmt_sig, digits=2)
 
 
-HELPS: dict[str, tuple[Text, dict[str, float]]] = {
+HELPS: dict[str, tuple[Pair, dict[str, float]]] = {
     "as": (common("as-it-is"), {}),
     "memory": (say("host-memory-takes-no-time"), {BANDWIDTH: ENDLESS}),
     "cores": (say("cores-multiply-in-no-time"), {"host_peak": ENDLESS}),

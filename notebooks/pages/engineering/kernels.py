@@ -20,7 +20,7 @@ from calc.kernels.missing.switches import ALIKE, LESS
 from calc.kernels.rows.of_every_operator import FORMATS, of_card
 from calc.kernels.writing import NAMES
 from catalogue.entries.profiles import Fits, KernelFit, Measured, in_order
-from catalogue.messages import messages
+from catalogue.messages import Pair, messages
 from notebooks.pages.engineering.missed.named import KNOWN
 from notebooks.pages.engineering.missed.words import why
 from notebooks.show import figures
@@ -30,10 +30,9 @@ from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_quantity
 common = messages("common")
 say = messages("pages/engineering/kernels")
 
-Text = tuple[str, str]
 PERCENT = 100
 FEW, MANY = 256, 1024  # tokens: regions below the one, and from the other on
-OPERATORS: dict[tuple[str, str | None], Text] = {
+OPERATORS: dict[tuple[str, str | None], Pair] = {
     ("gemm", None): say("dense-matmul"),
     ("experts", "slices"): say("experts-slices"),
     ("experts", "whole"): say("experts-whole"),
@@ -164,7 +163,7 @@ def _before(some: list[Row]) -> dict[str, str]:
             if known else "–" for name in ("median", "most")}
 
 
-def _card(mechanisms: str) -> Text:
+def _card(mechanisms: str) -> Pair:
     device = catalogue.load_device(CARDS[mechanisms])
     return tuple(device.name[lang].removeprefix(f"{device.vendor} ") for lang in LANGUAGES)
 

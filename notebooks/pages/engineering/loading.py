@@ -14,7 +14,7 @@ from calc.capacity.tiers import Population, needed
 from calc.closed_form.evaluate import evaluate
 from calc.sensitivity.breakeven import solve
 from calc.sensitivity.plans import Plan
-from catalogue.messages import messages
+from catalogue.messages import Pair, messages
 from catalogue.planning.failures import Failures
 from notebooks.pages.deciding.capacity.failing import SERVERS
 from notebooks.pages.deciding.goals import device_label
@@ -34,7 +34,6 @@ from notebooks.show.numbers import (
 common = messages("common")
 say = messages("pages/engineering/loading")
 
-Text = tuple[str, str]
 USERS = 32
 PLANS = (("nvidia-h200-sxm", "fp8-block", 1), ("nvidia-h20", "fp8-block", 2),
          ("ascend-910b2", "w8a8-int8", 2), ("ascend-910b2", "w4a8-int8", 1))
@@ -87,7 +86,7 @@ def fleet(groups: int, servers: int, loading: float, spares: int = 0) -> Fleet:
     return fleet_of(groups, servers * 8, 8, failures(), loading, spares)
 
 
-def stores() -> dict[str, tuple[Text, float, bool]]:
+def stores() -> dict[str, tuple[Pair, float, bool]]:
     """Where weights come from: in words, bytes per second to a server, whether servers share it."""
     size, usual, best = checkpoint(), LOADERS[0], LOADERS[-1]
     drive = catalogue.load_link("nvme-gen4").device_bandwidth.value
@@ -231,7 +230,7 @@ def files() -> None:
                 left = memory.value - size
                 row[name] = fmt_bytes(left, digits=0) if left > 0 else "–"
         rows.append(row)
-    columns: dict[str, Text] = {
+    columns: dict[str, Pair] = {
         "precision": common("precision"), "size": common("weights"),
         "disk": say("versions-on-disk", kept=KEPT)}
     for name in NODES:
@@ -309,7 +308,7 @@ def network() -> None:
             key = "".join(letter for letter in name if letter.isalnum()).lower()
             number(f"lo-{device}-{key}", row["tpot"], str)
             number(f"lo-{device}-{key}-first", row["ttft"], str)
-    columns: dict[str, Text] = {"card": common("card"), "layout": common("layout")}
+    columns: dict[str, Pair] = {"card": common("card"), "layout": common("layout")}
     for quantity in ("tpot", "ttft"):
         called = quantity.upper()
         columns[quantity] = say("gb-s-per-card", called=called)

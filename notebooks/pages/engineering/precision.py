@@ -22,7 +22,7 @@ from calc.sensitivity.breakeven import SECOND, breakeven
 from calc.sensitivity.paths import path_of
 from calc.sensitivity.plans import Plan
 from catalogue.deployments.precision_support import nearest
-from catalogue.messages import messages
+from catalogue.messages import Pair, messages
 from notebooks.pages.catalogue.runs import formats_table, qualities_table
 from notebooks.pages.deciding.goals import device_label
 from notebooks.pages.engineering import layouts
@@ -34,7 +34,6 @@ from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_quantity
 common = messages("common")
 say = messages("pages/engineering/precision")
 
-Text = tuple[str, str]
 CARDS = ("ascend-910b2", "ascend-910b1", "nvidia-h20", "nvidia-h200-sxm")
 DRAWN = ("ascend-910b2", "nvidia-h20", "nvidia-h200-sxm")
 WIDE = ("fp8-block", "w8a8-int8", "bf16")  # eight bits and more, the published ones first
@@ -204,7 +203,7 @@ def decision() -> None:
         f"users{users}": layouts.counted(users) for users in USERS}})
 
 
-def _told(each: PrecisionPlan | None) -> str | Text:
+def _told(each: PrecisionPlan | None) -> str | Pair:
     if each is None:
         return "–"
     mark = "" if each.kept else "*"
@@ -244,7 +243,7 @@ def turns() -> None:
         folded=say("every-card-and-precision-how"))
 
 
-PARTS: dict[str, tuple[Text, tuple[str, ...]]] = {
+PARTS: dict[str, tuple[Pair, tuple[str, ...]]] = {
     "experts": (say("experts-read-and-multiply"), ("routed_expert", "shared_expert")),
     "widened": (say("dequantisation-through-l2"), ("dequantisation",)),
     "attention": (common("attention"), ("attention", "core")),
@@ -271,7 +270,7 @@ def parts() -> None:
         rows[-1][f"case{index}"] = _milli(pace)
         if made.scenario.device.id == "ascend-910b2" and made.label == AWQ:
             number("pr-widening", float(pieces["dequantisation"]) / pace, fmt_percent, digits=0)
-    columns: dict[str, Text] = {"what": say("ms-of-token")}
+    columns: dict[str, Pair] = {"what": say("ms-of-token")}
     for index, made in enumerate(cases):
         en, zh = (f"{name}<br>`{made.label}`" for name in device_label(made.scenario.device.id))
         columns[f"case{index}"] = en, zh

@@ -28,7 +28,7 @@ from calc.sensitivity.sampling import priors, sample_quantity, scores_of
 from calc.uncertainty.amount import Amount
 from catalogue import Scenario
 from catalogue.ledger.documents import Risk
-from catalogue.messages import messages
+from catalogue.messages import Pair, messages
 from catalogue.reading.printed import Printed
 from notebooks.pages.deciding.capacity.rated import PROMISE, RANKS
 from notebooks.pages.deciding.deciding import label
@@ -41,7 +41,6 @@ from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_quantity
 common = messages("common")
 say = messages("pages/engineering/risk")
 
-Text = tuple[str, str]
 LENGTHS = ("precision=fp8-block", "workload.max_num_batched_tokens=8192 token",
            "workload.input_tokens=1024 token", "workload.output_tokens=1024 token",
            "workload.context_tokens=2048 token", "workload.arrivals=closed-loop")
@@ -50,7 +49,7 @@ STAGES: dict[str, tuple[str, ...]] = {  # of params/scenarios/s1-phases.yml
     "1": ("workload.memory_utilization=0.9", "workload.concurrency=4 request"),
     "2": (SPREAD, "workload.concurrency=80 request"),
     "3": (SPREAD, "workload.concurrency=320 request")}
-NAMES: dict[str, Text] = {
+NAMES: dict[str, Pair] = {
     "1": say("stage-1"), "2": say("stage-2"), "3": say("stage-3")}
 MOST_USERS = 1600  # that the cards hold at once
 GOALS = ("S1-374", "S1-258", "S1-202")  # token/s: of its stages, of its monitoring, of its plan
@@ -246,7 +245,7 @@ def matrix() -> None:
     certain, unknown = say("certain"), say("no-source")
     ends = [fmt_fixed(end, 0) for end in (
         of.throughput.value, of.throughput.low, of.throughput.high)]
-    texts: list[tuple[Text, Text]] = [
+    texts: list[tuple[Pair, Pair]] = [
         (certain, say("rate-between", rate=ends[0], low=ends[1], high=ends[2])),
         (say("in-year", share=fmt_percent(failing(), 1)),
          say("all-four-servers-stop-of", share=fmt_percent(1 - fleet().share, 1))),

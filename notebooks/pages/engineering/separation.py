@@ -25,7 +25,7 @@ from calc.sensitivity.plans import PER_CARD, Plan
 from calc.serving.arrivals import poisson
 from calc.serving.scheduling import Transfer
 from calc.serving.simulation import simulate
-from catalogue.messages import messages
+from catalogue.messages import Pair, messages
 from notebooks.pages.engineering import layouts
 from notebooks.pages.engineering.layouts import LIMIT, MOST, PACE, RATE, plan, titled
 from notebooks.show import figures
@@ -41,7 +41,6 @@ from notebooks.show.numbers import (
 common = messages("common")
 say = messages("pages/engineering/separation")
 
-Text = tuple[str, str]
 CASES = (("ascend-910b2", "w8a8-int8", 2), ("ascend-910b2", "w4a8-int8", 1),
          ("nvidia-h20", "fp8-block", 2), ("nvidia-h200-sxm", "fp8-block", 1))
 LIMITS = (0.03, 0.05, 0.1)  # s per token that are promised
@@ -217,7 +216,7 @@ def answer() -> None:
                  "fewest": say("servers-from-which-it-pays")})
 
 
-def _gain(value: float) -> str | Text:
+def _gain(value: float) -> str | Pair:
     if not np.isfinite(value):
         return say("one-pool-cannot-keep-target")
     return f"× {fmt_fixed(value)}"
@@ -260,7 +259,7 @@ def decision() -> None:
     for case in CASES:
         made = pool_comparison(*case[:2])
         for count in TOLD:
-            row: dict[str, str | Text] = {"case": titled(case), "servers": fmt_int(count)}
+            row: dict[str, str | Pair] = {"case": titled(case), "servers": fmt_int(count)}
             for limit in LIMITS:
                 gain, two = made.gain(count, limit), made.two(count, limit)
                 if two is None:
@@ -280,7 +279,7 @@ def splits() -> None:
     """The share of the cards that prefills, by lengths."""
     rows, shares = [], []
     for prompt, reply in MIXES:
-        row: dict[str, str | Text] = {"mix": f"{fmt_int(prompt)} / {fmt_int(reply)}"}
+        row: dict[str, str | Pair] = {"mix": f"{fmt_int(prompt)} / {fmt_int(reply)}"}
         for index, case in enumerate(CASES):
             share = pool_comparison(*case[:2], prompt=prompt, answer=reply).share(max(TOLD), LIMIT)
             row[f"case{index}"] = fmt_percent(share, 0) if np.isfinite(share) else "–"
@@ -381,7 +380,7 @@ def served(split: tuple[int, int]) -> dict[str, tuple[float, float]]:
             for name, values in seen.items()}
 
 
-def _served(split: tuple[int, int]) -> dict[str, str | Text]:
+def _served(split: tuple[int, int]) -> dict[str, str | Pair]:
     found = served(split)
     return {"split": "+".join(map(str, split)) if split[0] else say("all-do-both"),
             "pace": fmt_quantity(found["tpot"][0], "s"),

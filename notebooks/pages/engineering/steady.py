@@ -20,7 +20,7 @@ from calc.answer.users import MEANS, users_see
 from calc.closed_form.validity import NEAR, doubt_words
 from calc.evidence.systems import system
 from catalogue import Scenario
-from catalogue.messages import messages
+from catalogue.messages import Pair, messages
 from notebooks.show import figures
 from notebooks.show.display import figure, number, table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_quantity
@@ -28,7 +28,6 @@ from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_quantity
 common = messages("common")
 say = messages("pages/engineering/steady")
 
-Text = tuple[str, str]
 SYSTEMS = {"s2-910b1-awq": 1024, "s3-hybrid-910b4": 128}  # and the prompts shown of each [token]
 VARIATION = 0.5  # of lengths, log-normal: standard deviation over mean
 TIMES = {"ttft": say("time-to-first-token-s"), "tpot": say("time-per-token-s")}
@@ -150,7 +149,7 @@ def _drawn(lang: str) -> Figure:
     return drawing
 
 
-def cards(scenario: Scenario) -> Text:
+def cards(scenario: Scenario) -> Pair:
     """How many of which a system has."""
     en, zh = (f"{scenario.devices} × {scenario.device.name[lang]}" for lang in ("en", "zh"))
     return en, zh

@@ -17,7 +17,7 @@ from calc.costing.rates import prices_of
 from calc.evidence.validation import measured_system
 from calc.sensitivity.plans import Plan
 from calc.uncertainty.amount import Amount
-from catalogue.messages import messages
+from catalogue.messages import Pair, messages
 from catalogue.reading.units import HOUR
 from notebooks.pages.deciding.cost_documents import Compared, hybrid
 from notebooks.pages.derivations.choices.documents import advised
@@ -28,7 +28,6 @@ from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_quantity
 
 say = messages("pages/engineering/uses")
 
-Text = tuple[str, str]
 Case = tuple[str, str, int]  # card, precision, servers
 H20: Case = ("nvidia-h20", "fp8-block", 2)
 B2: Case = ("ascend-910b2", "w8a8-int8", 2)
@@ -106,7 +105,7 @@ def uses() -> None:
     number("us-cost-four", full(B2_FOUR).million.value / many.million.value, fmt_sig, digits=2)
 
 
-def _of_cards() -> dict[str, Text]:
+def _of_cards() -> dict[str, Pair]:
     """S1's two cards, live and in batches, and what it says of their price; S0's A100."""
     h20, b2 = paced(H20, USERS), paced(B2, USERS)
     live = [most_users(plan(*case), LIVE) for case in (H20, B2)]
@@ -131,7 +130,7 @@ def _of_cards() -> dict[str, Text]:
                                rate=fmt_percent(few.rate.value / full(A100).rate.value, 0))}
 
 
-def _of_sizes() -> dict[str, Text]:
+def _of_sizes() -> dict[str, Pair]:
     """S0's plans by size: users within the promise, and what a second pool does."""
     made = plan(*B2_FOUR)
     users = most_users(made)
@@ -147,7 +146,7 @@ def _of_sizes() -> dict[str, Text]:
     return told
 
 
-def _of_hybrid() -> dict[str, Text]:
+def _of_hybrid() -> dict[str, Pair]:
     """S3's two systems: one request and the most for the same money, long prompts, chat."""
     made = hybrid()
     alone, most = (_worth(made, rates) for rates in (made.alone, made.most))

@@ -14,9 +14,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from catalogue.messages import messages
+from catalogue.messages import Pair, messages
 from notebooks.pages.validation import error_figures
-from notebooks.pages.validation.error_tables import BLIND, METRICS, Text, signed
+from notebooks.pages.validation.error_tables import BLIND, METRICS, signed
 from notebooks.show import figures
 from notebooks.show.display import table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig
@@ -24,19 +24,19 @@ from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig
 common = messages("common")
 say = messages("pages/validation/blind")
 
-SYSTEMS: dict[str, Text] = {
+SYSTEMS: dict[str, Pair] = {
     "wide-lmsys": say("h100-sglang"),
     "wide-ant": say("h20-sglang"),
     "wide-rtp": say("h800-rtp-llm"),
     "wide-vllm": say("h200-vllm"),
     "wide-cloudmatrix": say("cloudmatrix384")}
-ALL: Text = common("all")
-LABELS: dict[str, Text] = {
+ALL: Pair = common("all")
+LABELS: dict[str, Pair] = {
     "measured": common("measured"), "then": say("predicted-blind"), "now": say("predicted-now")}
 
 
 @dataclass(frozen=True)
-class Pair:
+class BlindRow:
     """A measured row of one deployment and its predictions [token/s per card].
 
     Attributes:
@@ -68,7 +68,7 @@ class Pair:
         return next(name for name in SYSTEMS if self.system.startswith(f"{name}-"))
 
 
-def pairs(results: Iterable[Any], systems: Mapping[str, Any]) -> list[Pair]:
+def pairs(results: Iterable[Any], systems: Mapping[str, Any]) -> list[BlindRow]:
     """Every row of the deployments that were first predicted blind.
 
     Args:
@@ -89,7 +89,7 @@ def pairs(results: Iterable[Any], systems: Mapping[str, Any]) -> list[Pair]:
         for at, row in enumerate(of.row):
             rates = {name: float(getattr(of, name)[at] / cards)
                      for name in ("measured", "low", "high")}
-            found.append(Pair(
+            found.append(BlindRow(
                 result.system, result.metric, int(row), cards,
                 float(system.rows["concurrency"][row] / cards),
                 float(system.rows["input_tokens"][row]), now=float(of.predicted[at] / cards),
@@ -97,7 +97,7 @@ def pairs(results: Iterable[Any], systems: Mapping[str, Any]) -> list[Pair]:
     return found
 
 
-def find(found: Iterable[Pair], system: str, row: int = 0) -> Pair:
+def find(found: Iterable[BlindRow], system: str, row: int = 0) -> BlindRow:
     """The pair of a deployment and a row (from 0). Raises LookupError if there is none."""
     for pair in found:
         if (pair.system, pair.row) == (system, row):
@@ -105,32 +105,32 @@ def find(found: Iterable[Pair], system: str, row: int = 0) -> Pair:
     raise LookupError(f"no row {row} of {system}")
 
 
-def errors(found: Sequence[Pair], which: str) -> np.ndarray:
+def errors(found: Sequence[BlindRow], which: str) -> np.ndarray:
     """Signed relative errors [1] of the rows that were predicted blind, ``then`` or ``now``."""
     made = [pair for pair in found if np.isfinite(pair.blind[0])]
     return np.array([(pair.now if which == "now" else pair.blind[0]) / pair.measured - 1
                      for pair in made])
 
 
-def median(found: Sequence[Pair], which: str) -> float:
+def median(found: Sequence[BlindRow], which: str) -> float:
     """Median size of these errors [1]."""
     return float(np.median(np.abs(errors(found, which))))
 
 
-def inside(found: Sequence[Pair], which: str) -> float:
+def inside(found: Sequence[BlindRow], which: str) -> float:
     """Share of the rows that were predicted blind in their 80% intervals [1]."""
     return float(np.mean(_held(found, which)))
 
 
-def _held(found: Sequence[Pair], which: str) -> list[bool]:
+def _held(found: Sequence[BlindRow], which: str) -> list[bool]:
     """Whether each row that was predicted blind lies in its interval, ``then`` or ``now``."""
     return [low <= pair.measured <= high for pair in found if np.isfinite(pair.blind[0])
             for low, high in [(pair.low, pair.high) if which == "now" else pair.blind[1:]]]
 
 
-def by_system(found: Sequence[Pair]) -> None:
+def by_system(found: Sequence[BlindRow]) -> None:
     """Median errors of each system, blind and now, on the same rows."""
-    def row(name: Text, chosen: Sequence[Pair]) -> dict[str, Any]:
+    def row(name: Pair, chosen: Sequence[BlindRow]) -> dict[str, Any]:
         made = [pair for pair in chosen if np.isfinite(pair.blind[0])]
         held = {which: _held(made, which) for which in ("then", "now")}
         return {"system": name, "rows": len(made),
@@ -148,7 +148,7 @@ def by_system(found: Sequence[Pair]) -> None:
           wide=True)
 
 
-def every_row(found: Sequence[Pair], link: Any) -> None:
+def every_row(found: Sequence[BlindRow], link: Any) -> None:
     """Every row: measured, predicted blind, predicted now.
 
     Args:
@@ -178,13 +178,13 @@ def every_row(found: Sequence[Pair], link: Any) -> None:
 class Ratio:
     """How much a change of a deployment was worth [1]: measured, predicted blind, and now."""
 
-    of: Text
+    of: Pair
     measured: float
     then: float
     now: float
 
 
-def ratio(of: Text, changed: Pair, before: Pair) -> Ratio:
+def ratio(of: Pair, changed: BlindRow, before: BlindRow) -> Ratio:
     """The ratio of two rows' rates per card."""
     return Ratio(of, changed.measured / before.measured, changed.blind[0] / before.blind[0],
                  changed.now / before.now)
@@ -198,7 +198,7 @@ def ratios(chosen: Iterable[Ratio]) -> None:
            "then": say("predicted-blind"), "now": LABELS["now"]})
 
 
-def _lines(axes: Axes, at: Sequence[float], chosen: Sequence[Pair], lang: int) -> None:
+def _lines(axes: Axes, at: Sequence[float], chosen: Sequence[BlindRow], lang: int) -> None:
     """Measured as dots, blind with its intervals, and now as a line."""
     axes.plot(at, [pair.measured for pair in chosen], "o", ms=6, color=figures.INK, zorder=3,
               label=LABELS["measured"][lang])
@@ -212,7 +212,7 @@ def _lines(axes: Axes, at: Sequence[float], chosen: Sequence[Pair], lang: int) -
     axes.set_ylim(bottom=0)
 
 
-def by_size(panels: Sequence[tuple[Text, Sequence[Pair]]], lang: int) -> Figure:
+def by_size(panels: Sequence[tuple[Pair, Sequence[BlindRow]]], lang: int) -> Figure:
     """Decode throughput per card against the size of the expert-parallel group.
 
     Args:
@@ -229,7 +229,7 @@ def by_size(panels: Sequence[tuple[Text, Sequence[Pair]]], lang: int) -> Figure:
     return drawing
 
 
-def by_batch(chosen: Sequence[Pair], lang: int) -> Figure:
+def by_batch(chosen: Sequence[BlindRow], lang: int) -> Figure:
     """Decode throughput per card against the requests per card."""
     drawing, axes = figures.axes(height=3.4)
     ordered = sorted(chosen, key=lambda pair: pair.requests)

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator
 
-from catalogue.messages import messages
+from catalogue.messages import Pair, messages
 from notebooks.pages.validation.error_tables import (
     APART,
     METRICS,
@@ -19,7 +19,6 @@ from notebooks.pages.validation.error_tables import (
     UNCALIBRATED,
     Errors,
     Result,
-    Text,
     per_row,
     row_name,
     title,
@@ -69,8 +68,8 @@ def scatter(axes: Axes, found: Errors, rows: Mapping[str, np.ndarray], lang: int
         axis.set_major_formatter(lambda value, _: f"{value:.10g}")
 
 
-def taken_apart(steps: Sequence[tuple[Text, Mapping[str, float], float]],
-                names: Mapping[str, Text], lang: int) -> Figure:
+def taken_apart(steps: Sequence[tuple[Pair, Mapping[str, float], float]],
+                names: Mapping[str, Pair], lang: int) -> Figure:
     """Predicted times per token as stacked bars, the measured one beside each.
 
     Args:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from catalogue.messages import messages
+from catalogue.messages import Pair, messages
 from notebooks.pages.catalogue.tables.deployments import page_of
 from notebooks.pages.validation import blind, error_tables
 from notebooks.pages.validation.error_tables import Errors, Result
@@ -23,27 +23,26 @@ from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_quantity
 common = messages("common")
 say = messages("pages/validation/error-page")
 
-Text = tuple[str, str]
 Rows = Mapping[str, np.ndarray]
 Systems = Mapping[str, Any]
 Ends = tuple[float, float, float]
-INSIDE: dict[bool, Text] = {True: common("yes-plain"), False: common("no-bold")}
-SYSTEM: dict[str, Text] = {
+INSIDE: dict[bool, Pair] = {True: common("yes-plain"), False: common("no-bold")}
+SYSTEM: dict[str, Pair] = {
     "system": common("deployment"), "metric": common("metric"), "rows": common("rows"),
     "ratio": say("predicted-measured-median"),
     "median": common("median-error"), "worst": common("worst"),
     "which": common("which-row"), "covered": say("in-interval"),
     "width": say("high-low"), "plain": say("roofline-measured")}
-COVERAGE: dict[str, Text] = {
+COVERAGE: dict[str, Pair] = {
     "rows": say("predictions"), "covered": say("in-interval"),
     "width": say("high-low-median"), "score": say("interval-score")}
-OWN: dict[str, Text] = {
+OWN: dict[str, Pair] = {
     "down": say("own-error-below"), "up": say("above"), "within": say("of-row")}
 PEER_METRICS = {"prefill_rate": say("prefill-rate")} | error_tables.METRICS
 PEER_UNITS = {"tpot": "s", "output_throughput": "token/s", "prefill_rate": "token/s"}
 
 
-def link(name: str) -> Text:
+def link(name: str) -> Pair:
     """A deployment's title as a link to its page, of a variant to that of its family."""
     family = name.startswith(error_tables.BLIND)
     page = page_of(name)
@@ -160,7 +159,7 @@ def first_token(results: Sequence[Result], plain: Sequence[Result], system: str,
 def shares_of_the_core(times: Mapping[int, float],
                        shares: Mapping[int, tuple[float | None, float | None]]) -> None:
     """Share of the peak that the core would need, with either constant, by length of the prompt."""
-    def shown(share: float | None) -> str | Text:
+    def shown(share: float | None) -> str | Pair:
         return say("no-time-is-left") if share is None else f"{share:.2f}"
 
     table([{"length": fmt_int(length), "ttft": fmt_fixed(times[length], 3),
@@ -250,7 +249,7 @@ def _of_makers(own: Any) -> list[str]:
     return [name for name in own.classes if name.count("/") == 2]
 
 
-def interval_coverage(own: Any, named: Callable[[str], Text]) -> None:
+def interval_coverage(own: Any, named: Callable[[str], Pair]) -> None:
     """How many rows lay in their intervals, where nothing was fitted, by class.
 
     Args:
@@ -259,7 +258,7 @@ def interval_coverage(own: Any, named: Callable[[str], Text]) -> None:
     """
     metrics = ("tpot", "output_throughput", "ttft")
 
-    def cell(of: Mapping[str, Any], metric: str) -> Text:
+    def cell(of: Mapping[str, Any], metric: str) -> Pair:
         if metric not in of:
             return "–", "–"
         found = of[metric]
@@ -273,7 +272,7 @@ def interval_coverage(own: Any, named: Callable[[str], Text]) -> None:
           | {metric: error_tables.METRICS[metric] for metric in metrics})
 
 
-def coverage(results: Sequence[Result], own: Any, named: Callable[[str], Text],
+def coverage(results: Sequence[Result], own: Any, named: Callable[[str], Pair],
              score: Callable[..., float]) -> None:
     """Whether intervals hold what they should, where nothing and where something was fitted.
 
@@ -309,7 +308,7 @@ def coverage(results: Sequence[Result], own: Any, named: Callable[[str], Text],
           folded=say("calibrated-by-protocol"))
 
 
-def _of_which(result: Any) -> Text:
+def _of_which(result: Any) -> Pair:
     """System and metric of a fit, and whether suspect rows were left out."""
     return say("which-fit", system=error_tables.title(result.system),
                metric=error_tables.METRICS[result.metric], left_out=bool(result.left_out))

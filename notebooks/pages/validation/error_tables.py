@@ -12,17 +12,16 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 import catalogue
-from catalogue.messages import messages
+from catalogue.messages import Pair, messages
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig
 
 common = messages("common")
 say = messages("pages/validation/error-tables")
 
-Text = tuple[str, str]
 UNCALIBRATED = "uncalibrated"
 BLIND = "wide-"  # deployments that were first predicted blind, by the start of their identifiers
 APART = "-v32-"  # deployments of DeepSeek-V3.2, by a part of their identifiers
-PROTOCOLS: dict[str, Text] = {
+PROTOCOLS: dict[str, Pair] = {
     UNCALIBRATED: say("nothing-is-fitted"),
     "halves": say("random-halves"),
     "low-concurrency": say("fitted-at-few-requests"),
@@ -31,11 +30,11 @@ PROTOCOLS: dict[str, Text] = {
     "leave-one-out": say("each-row-from-all-others"),
     "leave-one-length-out": say("each-length-from-all-others"),
 }
-METRICS: dict[str, Text] = {
+METRICS: dict[str, Pair] = {
     "tpot": ("TPOT", "TPOT"), "ttft": ("TTFT", "TTFT"), "e2e": common("end-to-end-latency"),
     "output_throughput": common("output-throughput"),
     "prefill_throughput": say("prefill-throughput")}
-TERMS: dict[str, Text] = {
+TERMS: dict[str, Pair] = {
     "": say("all-terms"), "dequantisation": common("dequantisation"),
     "single_token_path": say("path-for-one-token"), "stall": say("stall"),
     "routing_skew": say("routing-skew"), "kernel_boundary": say("kernel-boundary"),
@@ -99,12 +98,12 @@ class Bar:
     """
 
     id: str
-    what: Text
+    what: Pair
     most: float
     take: Callable[[Sequence[Result]], float]
     least: float = 0.0
     quoted: float | None = None
-    missing: Text = ("", "")
+    missing: Pair = ("", "")
     share: bool = True
 
     def shown(self, value: float | None) -> str:
@@ -278,20 +277,20 @@ def bar_rows(results: Sequence[Result], rooflines: Sequence[Result]) -> list[dic
     return rows
 
 
-BAR_COLUMNS: dict[str, str | Text] = {
+BAR_COLUMNS: dict[str, str | Pair] = {
     "what": say("system-and-protocol"), "bar": say("bar"),
     "reached": say("reached"), "met": say("met"), "plain": say("plain-roofline"),
     "quoted": say("roofline-as-bar-was-set"), "missing": say("what-is-missing")}
 
 
-def title(system: str) -> Text:
+def title(system: str) -> Pair:
     """The title of a measured deployment, without the word that says so of all of them."""
     named = catalogue.load_scenario(system).file.title
     en, zh = common("that-it-was-measured")
     return named["en"].removesuffix(en), named["zh"].removesuffix(zh)
 
 
-def row_name(rows: Mapping[str, np.ndarray], index: int) -> Text:
+def row_name(rows: Mapping[str, np.ndarray], index: int) -> Pair:
     """A row by its prompt length and its requests."""
     length, requests = (int(rows[name][index]) for name in ("input_tokens", "concurrency"))
     return say("row", length=f"{length:,}", requests=f"{requests:,}", count=requests)
@@ -320,7 +319,7 @@ def by_group(found: Errors, rows: Mapping[str, np.ndarray], axis: str) -> list[d
     return result
 
 
-GROUP_COLUMNS: dict[str, str | Text] = {
+GROUP_COLUMNS: dict[str, str | Pair] = {
     "rows": common("rows"), "mean": common("mean-error"), "median": common("median"),
     "bias": say("with-sign"), "worst": common("worst"), "which": common("which-row")}
 
@@ -338,7 +337,7 @@ def in_unit(value: float, unit: str) -> str:
     return f"{fmt_sig(value * 1e6)} µs" if abs(value) < 1e-4 else f"{fmt_sig(value * 1e3)} ms"
 
 
-def mechanism(name: str) -> tuple[Text, str]:
+def mechanism(name: str) -> tuple[Pair, str]:
     """Name in both languages, and unit, of what a calibration fits."""
     symbol = catalogue.symbols()[{
         "grouped_gemm_efficiency": "routed_expert_gemm_efficiency",

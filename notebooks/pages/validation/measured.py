@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import catalogue
-from catalogue.messages import messages
+from catalogue.messages import Pair, messages
 from catalogue.reading.amounts import human
 from notebooks.pages.validation.error_tables import METRICS, Errors
 from notebooks.show import figures
@@ -24,8 +24,7 @@ from notebooks.show.numbers import fmt_int, fmt_percent
 common = messages("common")
 say = messages("pages/validation/measured")
 
-Text = tuple[str, str]
-Columns = dict[str, str | Text]
+Columns = dict[str, str | Pair]
 # latency follows from the first two
 SHOWN = ("tpot", "ttft", "output_throughput", "prefill_throughput")
 GIVEN: Columns = {"row": common("row"), "input_tokens": common("input"),
@@ -114,7 +113,7 @@ def _row(results: Results, row: int, metrics: list[str]) -> dict[str, Any]:
     return cells
 
 
-def remarks(results: Results) -> list[Text]:
+def remarks(results: Results) -> list[Pair]:
     """What the marks of rows mean, one paragraph each, in both languages."""
     paragraphs = [say("requests-of-many-lengths")] if results.unequal else []
     for english, chinese in dict.fromkeys((text["en"], text["zh"])

@@ -10,7 +10,7 @@ import catalogue
 from catalogue.deployments.knobs import multiplied
 from catalogue.deployments.scenario import Scenario, unasked
 from catalogue.entries.formulas import switches
-from catalogue.messages import messages
+from catalogue.messages import Pair, messages
 from catalogue.reading import amounts
 from catalogue.reading.values import Value
 from notebooks.show.display import DOCUMENTS
@@ -21,10 +21,9 @@ from notebooks.show.stacks import Stack, draw
 common = messages("common")
 say = messages("pages/catalogue/tables/deployments")
 
-Text = tuple[str, str]
 Inputs = dict[str, int | float]
 # parts of ``calc.physics.breakdown`` by what a reader calls them, in the order and colour of a bar
-PARTS: dict[Text, tuple[str, ...]] = {
+PARTS: dict[Pair, tuple[str, ...]] = {
     say("experts-reading-arithmetic"): ("routed_expert", "shared_expert"),
     common("dequantisation"): ("dequantisation",),
     common("attention-projections-dense-mlp"): ("attention", "dense_mlp"),
@@ -38,16 +37,16 @@ PARTS: dict[Text, tuple[str, ...]] = {
     say("stalls-by-other-prompts"): ("stall",),
 }
 HIDDEN = ("overlap", "single_token_path")  # what overlap and the path for one token take away
-HIDES: Text = say("hidden-or-saved")
-WHOLE: Text = say("what-user-waits-for")
-RESOURCES: dict[str, Text] = {
+HIDES: Pair = say("hidden-or-saved")
+WHOLE: Pair = say("what-user-waits-for")
+RESOURCES: dict[str, Pair] = {
     "memory_bandwidth": common("memory-bandwidth"),
     "l2_bandwidth": say("l2-bandwidth-dequantisation"), "compute": common("arithmetic"),
     "communication": common("communication"), "host": say("host"),
     "fixed_costs": say("fixed-costs-boundaries-and-gap"),
     "memory_capacity": common("memory-capacity"),
 }
-HELD: Text = say("similar-runs-inside-their-interval")
+HELD: Pair = say("similar-runs-inside-their-interval")
 MS = 1e3  # in a second
 
 
@@ -82,17 +81,17 @@ def asked_rows(deployment: Scenario) -> list[int]:
             if all(round(column[row]) == wanted for column, wanted in columns)]
 
 
-def coverage_label(inside: int, rows: int) -> Text:
+def coverage_label(inside: int, rows: int) -> Pair:
     """How many measured runs lay inside of their intervals, under ``HELD``."""
     return say("rows-inside", inside=inside, rows=rows)
 
 
-def interval_label(low: float, high: float, unit: str) -> Text:
+def interval_label(low: float, high: float, unit: str) -> Pair:
     """An interval in both languages: ``−21.3 to −17 GB``."""
     return amounts.span(low, high, unit), amounts.span(low, high, unit, "zh")
 
 
-def quantity_label(name: str) -> Text:
+def quantity_label(name: str) -> Pair:
     """A quantity's name in both languages, with its abbreviation or letter."""
     symbol = catalogue.symbols()[name]
     short = next((term["abbr"] for term in catalogue.glossary().values()
@@ -102,7 +101,7 @@ def quantity_label(name: str) -> Text:
     return f"{symbol.en} ({short})", f"{symbol.zh}（{short}）"
 
 
-def grouped(parts: Mapping[str, float]) -> dict[Text, float]:
+def grouped(parts: Mapping[str, float]) -> dict[Pair, float]:
     """Parts of a step by the names of ``PARTS`` [s]; what is zero is left out.
 
     Raises KeyError for a part that no name of ``PARTS`` has.
@@ -115,7 +114,7 @@ def grouped(parts: Mapping[str, float]) -> dict[Text, float]:
     return {label: part for label, part in times.items() if part}
 
 
-def bars(rows: Sequence[tuple[Text, Text, Mapping[str, float]]]) -> Callable[[str], Drawing]:
+def bars(rows: Sequence[tuple[Pair, Pair, Mapping[str, float]]]) -> Callable[[str], Drawing]:
     """Stacked bars of the parts of one step each, per language.
 
     Args:
@@ -131,7 +130,7 @@ def bars(rows: Sequence[tuple[Text, Text, Mapping[str, float]]]) -> Callable[[st
                              lambda part: f"{MS * part:,.{int(MS * part < 100)}f}")
 
 
-def binding(rows: Iterable[tuple[Text, Mapping[str, float]]]) -> list[dict[str, Any]]:
+def binding(rows: Iterable[tuple[Pair, Mapping[str, float]]]) -> list[dict[str, Any]]:
     """Time by the resource that binds it as rows of a table, one column per step.
 
     Args:
@@ -150,7 +149,7 @@ def binding(rows: Iterable[tuple[Text, Mapping[str, float]]]) -> list[dict[str, 
     return shares
 
 
-def apart(rows: Iterable[tuple[Text, Mapping[str, float]]]) -> list[dict[str, Any]]:
+def apart(rows: Iterable[tuple[Pair, Mapping[str, float]]]) -> list[dict[str, Any]]:
     """The parts of steps as rows of a table, a pair of columns per step; hidden time is negative.
 
     Args:
@@ -171,7 +170,7 @@ def apart(rows: Iterable[tuple[Text, Mapping[str, float]]]) -> list[dict[str, An
         row[f"time{number}"] != "–" for number in range(len(steps)))]
 
 
-def origin(key: str) -> Text:
+def origin(key: str) -> Pair:
     """A source by its key: title with address, or the name of a document, in both languages."""
     entry = catalogue.sources().get(key, {"title": key})
     if entry.get("url"):
@@ -181,7 +180,7 @@ def origin(key: str) -> Text:
     return (str(entry["title"]),) * 2
 
 
-def settings(deployment: Scenario) -> list[tuple[Text, Value]]:
+def settings(deployment: Scenario) -> list[tuple[Pair, Value]]:
     """What a deployment's file sets besides parallelism and workload, with labels."""
     file, known = deployment.file, catalogue.symbols()
     offload = file.offload
@@ -203,10 +202,10 @@ def settings(deployment: Scenario) -> list[tuple[Text, Value]]:
     return [(label, value) for label, value in values if value is not None]
 
 
-def hardware(deployment: Scenario) -> list[tuple[Text, Value]]:
+def hardware(deployment: Scenario) -> list[tuple[Pair, Value]]:
     """What the physics takes of cards, links and host besides the inputs, with labels."""
     device, node = deployment.device, deployment.node
-    found: list[tuple[Text, Value | None]] = [
+    found: list[tuple[Pair, Value | None]] = [
         (say("dense-peak", dtype=dtype.upper()),
          getattr(device.matrix_peak, dtype)) for dtype in dict.fromkeys(
              multiplied(deployment).values())]

@@ -7,7 +7,7 @@ from typing import Any
 
 import catalogue
 from catalogue.deployments.precision_support import missing_dtypes
-from catalogue.messages import messages
+from catalogue.messages import Pair, messages
 from notebooks.show.display import show, table
 from notebooks.show.folding import folded, short_table
 from notebooks.show.numbers import fmt_int, fmt_sig
@@ -15,13 +15,12 @@ from notebooks.show.numbers import fmt_int, fmt_sig
 common = messages("common")
 say = messages("pages/catalogue/tables/formats")
 
-Text = tuple[str, str]
 FORMATS = ("bf16", "fp8-block128", "int8-channel", "int4-group64")  # shown first
 CARDS = ("ascend-910b2", "ascend-910c-die", "nvidia-a800-sxm-80gb", "nvidia-h20", "nvidia-h800",
          "amd-mi300x", "nvidia-b200")
 
 
-def entry_label(entry: Any) -> Text:
+def entry_label(entry: Any) -> Pair:
     """The name of an entry of the catalogue."""
     return entry.name["en"], entry.name["zh"]
 
@@ -50,7 +49,7 @@ def supported(precisions: Sequence[Any]) -> None:
     """Which cards multiply each of the precisions as it is, folded."""
     cards = [catalogue.load_device(name) for name in CARDS]
 
-    def support(precision: Any, card: Any) -> Text:
+    def support(precision: Any, card: Any) -> Pair:
         lacking = sorted({dtype.upper() for _, dtype in missing_dtypes(precision, card)})
         return say("via-16-bits", lacking=", ".join(lacking)) if lacking else ("✓", "✓")
 

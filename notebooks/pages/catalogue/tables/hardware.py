@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 import catalogue
 from catalogue.entries.hardware import Device, Microbenchmarks, Rate
-from catalogue.messages import messages
+from catalogue.messages import Pair, messages
 from catalogue.reading.values import Value
 from notebooks.show import figures
 from notebooks.show.display import citation, written
@@ -22,8 +22,7 @@ from notebooks.show.numbers import fmt_sig
 common = messages("common")
 say = messages("pages/catalogue/tables/hardware")
 
-Text = tuple[str, str]
-LABELS: dict[str, Text] = {
+LABELS: dict[str, Pair] = {
     "memory_capacity": say("card-memory"),
     "memory_bandwidth": common("memory-bandwidth"),
     "system_reserve": say("kept-by-own-system"),
@@ -53,16 +52,16 @@ LABELS: dict[str, Text] = {
     "hosts_per_node": say("host-processors"),
     "host_memory": common("host-memory"),
 }
-HOST_LABELS: dict[str, Text] = {
+HOST_LABELS: dict[str, Pair] = {
     "memory_capacity": say("memory-of-a-host"),
     "memory_bandwidth": say("memory-bandwidth-of-a-host"),
 }
-PARTS: dict[str, Text] = {
+PARTS: dict[str, Pair] = {
     "low_latency": common("low-latency"), "normal": common("normal-plain"),
     "idle": say("idle"), "full": say("full-load"), "cny": say("cny"),
     "usd": common("usd"), "usd_rent": say("rent-usd"),
 }
-KERNELS: dict[str, Text] = {
+KERNELS: dict[str, Pair] = {
     "gemm": say("matmul"),
     "grouped-gemm": say("grouped-matmul-experts"),
     "weight-streaming": say("streaming-of-weights"),
@@ -78,7 +77,7 @@ KERNELS: dict[str, Text] = {
     "host-time-per-operator": say("host-per-operator"),
     "host-gap-per-step": say("host-between-two-steps"),
 }
-VENDORS: dict[str, Text] = {"Huawei": say("huawei"), "Intel": say("intel")}
+VENDORS: dict[str, Pair] = {"Huawei": say("huawei"), "Intel": say("intel")}
 ROUNDING = 0.005  # 81,559 MiB and 80 GiB are one statement
 TERA = 1e12
 MARKERS = "osD^vPX"
@@ -86,7 +85,7 @@ COLOURS = figures.PALETTE[:-1]  # the last, a grey, is the band of bandwidth
 WEIGHT_BYTES = {"fp32": 4, "tf32": 4, "bf16": 2, "fp16": 2, "fp8": 1, "int8": 1, "fp4": 0.5}
 
 
-def vendor(device: Device) -> Text:
+def vendor(device: Device) -> Pair:
     """The maker's name in both languages."""
     return VENDORS.get(device.vendor, (device.vendor, device.vendor))
 
@@ -103,7 +102,7 @@ def filled(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, Any]) -> dic
             if any(row.get(key) not in ("", "–", None) for row in rows)}
 
 
-def values_of(entry: BaseModel) -> Iterator[tuple[Text, Value]]:
+def values_of(entry: BaseModel) -> Iterator[tuple[Pair, Value]]:
     """Every sourced value of a device, link or node with its label, in the order of the labels."""
     host = getattr(entry, "type", None) == "host"
     for name, label in LABELS.items():
@@ -122,7 +121,7 @@ def values_of(entry: BaseModel) -> Iterator[tuple[Text, Value]]:
 class Disagreement:
     """Another source's figure for a quantity, and its ratio to the one this book uses."""
 
-    label: Text
+    label: Pair
     used: Value
     other: Value
 
@@ -140,13 +139,13 @@ def disagreements(entry: BaseModel) -> list[Disagreement]:
     return [item for item in items if abs(item.ratio - 1) > ROUNDING]
 
 
-DISPUTED: dict[str, Text] = {
+DISPUTED: dict[str, Pair] = {
     "what": common("quantity"), "used": say("used-here"),
     "other": say("also-printed"), "factor": common("factor"), "why": say("by-whom-and-what-it-is"),
 }
 
 
-def disputed_row(item: Disagreement) -> dict[str, str | Text]:
+def disputed_row(item: Disagreement) -> dict[str, str | Pair]:
     """A disagreement as a row of a table whose columns are ``DISPUTED``."""
     return {"what": item.label, "used": without_range(written(item.used)),
             "other": written(item.other), "factor": fmt_sig(item.ratio, 3),

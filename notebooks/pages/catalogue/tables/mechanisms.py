@@ -12,7 +12,7 @@ from catalogue.deployments.physics_inputs import USUAL
 from catalogue.deployments.scenario import Scenario
 from catalogue.entries.hardware import Device
 from catalogue.entries.mechanisms import Mechanisms
-from catalogue.messages import messages
+from catalogue.messages import Pair, messages
 from catalogue.reading.values import Value
 from notebooks.derive.formulas.symbols import symbol
 from notebooks.show.display import table
@@ -21,9 +21,8 @@ from notebooks.show.numbers import fmt_fixed
 common = messages("common")
 say = messages("pages/catalogue/tables/mechanisms")
 
-Text = tuple[str, str]
 # what has no letter of its own in params/symbols.yml
-LABELS: dict[str, Text] = {
+LABELS: dict[str, Pair] = {
     "gemm_efficiency": say("peak-share-of-matmuls"),
     "grouped_gemm_efficiency": say("peak-share-of-grouped-matmuls"),
     "sliced_gemm_efficiency": say("peak-share-of-sliced-matmuls"),
@@ -34,7 +33,7 @@ LABELS: dict[str, Text] = {
     "operators": say("counted-operators"),
     "all_to_all": say("all-to-all-of-experts"),
 }
-PARTS: dict[str, Text] = {
+PARTS: dict[str, Pair] = {
     "low_latency": say("low-latency"), "normal": common("normal"),
     "node": say("inside-node"), "network": say("between-nodes"),
     "latent_attention": ("MLA", "MLA"), "grouped_attention": ("GQA", "GQA"),
@@ -93,7 +92,7 @@ def of_device(device: Device) -> Mechanisms | None:
     return found
 
 
-def rows(priors: Mechanisms) -> Iterator[tuple[Text, Value]]:
+def rows(priors: Mechanisms) -> Iterator[tuple[Pair, Value]]:
     """Every value of some mechanisms with its label, in the order of their fields."""
     for name in type(priors).model_fields:
         item = getattr(priors, name)
@@ -104,13 +103,13 @@ def rows(priors: Mechanisms) -> Iterator[tuple[Text, Value]]:
                 yield _label(".".join((name, *path))), value
 
 
-def of_deployment(deployment: Scenario) -> Iterator[tuple[Text, Value]]:
+def of_deployment(deployment: Scenario) -> Iterator[tuple[Pair, Value]]:
     """The mechanisms that a deployment's estimate takes, with their labels."""
     for knob in deployment.mechanism_knobs:
         yield _label(knob.name), knob.value
 
 
-def labelled(values: Mapping[str, Value]) -> Iterator[tuple[Text, Value]]:
+def labelled(values: Mapping[str, Value]) -> Iterator[tuple[Pair, Value]]:
     """Values by their dotted names, each with its label."""
     for name, value in values.items():
         yield _label(name), value
@@ -126,7 +125,7 @@ def _inside(item: BaseModel) -> Iterator[tuple[tuple[str, ...], Value]]:
                 yield (name, *path), deeper
 
 
-def _label(path: str) -> Text:
+def _label(path: str) -> Pair:
     """The label of a mechanism by its dotted name, with its letter where it has one."""
     name, *inside = path.split(".")
     symbol = catalogue.symbols().get(name)

@@ -18,7 +18,7 @@ from calc.capacity.availability import (
     spares_for,
 )
 from calc.closed_form.evaluate import evaluate
-from catalogue.messages import messages
+from catalogue.messages import Pair, messages
 from catalogue.reading.units import DAY, MINUTE
 from notebooks.pages.deciding.capacity import scaling_figures
 from notebooks.show.display import draw, number, sourced, table
@@ -27,7 +27,6 @@ from notebooks.show.numbers import fmt_fixed, fmt_percent, fmt_sig
 common = messages("common")
 say = messages("pages/deciding/capacity/failing")
 
-Text = tuple[str, str]
 SERVERS = 48  # of 384 cards
 LIFETIMES = 400.0  # of a server, in the simulation
 CHECKED = ((2, 4, 1), (8, 1, 1), (1, 8, 2))  # groups, servers of each, spares
@@ -73,7 +72,7 @@ def wide_and_narrow(scenario: catalogue.Scenario) -> None:
                      "one": fmt_percent(with_one.share, 2),
                      **{f"spares{level}": "–" if count is None else str(count)
                         for level, count in zip(LEVELS, spares, strict=True)}})
-    columns: dict[str, str | Text] = {
+    columns: dict[str, str | Pair] = {
         "servers": say("servers-of-group"), "groups": say("groups"),
         "share": common("throughput-available"), "range": say("at-ends-of-inputs"),
         "one": say("with-one-on-standby"),

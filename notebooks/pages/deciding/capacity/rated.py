@@ -8,7 +8,7 @@ import catalogue
 from calc.capacity.availability import Fleet, failures_of, fleet_of, spares_for
 from calc.closed_form.evaluate import evaluate
 from catalogue.ledger.documents import Rank, Rated
-from catalogue.messages import messages
+from catalogue.messages import Pair, messages
 from catalogue.reading.units import DAY, HOUR, YEAR
 from notebooks.pages.derivations.choices.documents import place
 from notebooks.show.display import number, table
@@ -17,8 +17,7 @@ from notebooks.show.numbers import fmt_fixed, fmt_percent, fmt_sig
 common = messages("common")
 say = messages("pages/deciding/capacity/rated")
 
-Text = tuple[str, str]
-RANKS: dict[Rank, Text] = {"low": say("low"), "medium": say("medium"), "high": say("high")}
+RANKS: dict[Rank, Pair] = {"low": say("low"), "medium": say("medium"), "high": say("high")}
 RUNS = ("s1-plan-c", ("precision=fp8-block", "parallelism.expert_parallel=32",
                       "workload.max_num_batched_tokens=8192 token"))
 PROMISE = 0.999  # that S1 promises and S0 calls normal
@@ -70,7 +69,7 @@ def _long(time: float) -> str:
     return f"{fmt_sig(time, 2)} s" if time < HOUR else f"{fmt_sig(time / HOUR, 2)} h"
 
 
-def _row(title: Text, said: str, rank: Text, name: str, settings: tuple[str, ...] = ()
+def _row(title: Pair, said: str, rank: Pair, name: str, settings: tuple[str, ...] = ()
          ) -> dict[str, object]:
     of = fleet(name, settings)
     spares = spares_for(PROMISE, of)
@@ -117,7 +116,7 @@ def measures() -> None:
     changed = {
         "spare-card": [Fleet(**{**vars(of), "spares": 1}) for of in (cut, runs)],
         "fast-swap": [Fleet(**{**vars(of), "repair": repair.low}) for of in (cut, runs)]}
-    what: dict[str, Text] = {
+    what: dict[str, Pair] = {
         "spare-card": say("server-on-standby-spare-card"),
         "fast-swap": say("repaired-in-h-not-h", low=fmt_sig(repair.low / HOUR, 2),
                          usual=fmt_sig(repair.value / HOUR, 2)),

@@ -13,7 +13,7 @@ from calc.capacity.pool_layouts import Pairing, TwoPools
 from calc.capacity.replicas import Limits
 from calc.capacity.tables import Tables
 from calc.closed_form.validity import doubt_words
-from catalogue.messages import join, messages
+from catalogue.messages import Pair, join, messages
 from notebooks.pages.deciding.capacity import scaling_figures
 from notebooks.show.display import draw, number, show, table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig, fmt_time
@@ -21,7 +21,6 @@ from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig, fmt
 common = messages("common")
 say = messages("pages/deciding/capacity/scaling")
 
-Text = tuple[str, str]
 BINDS = {"ttft": ("TTFT", "TTFT"), "tpot": ("TPOT", "TPOT"),
          "memory_capacity": say("memory"), "max_num_seqs": say("requests-of-engine")}
 RESOURCES = {"memory_bandwidth": common("memory-bandwidth"), "compute": say("compute"),
@@ -141,7 +140,7 @@ def layouts(page: Growth) -> None:
             "two", "gain")})
     name = page.name
     show(f"{name['en']}:", f"{name['zh']}：")
-    columns: dict[str, str | Text] = {
+    columns: dict[str, str | Pair] = {
         "cards": common("number-of-cards"), "layout": say("best-in-one-pool"),
         "requests": say("in-flight"), "per": common("token-s-per-card"),
         "ttft": "TTFT", "tpot": "TPOT", "binds": common("limit"), "resource": say("step-bound-by"),
@@ -160,7 +159,7 @@ def _doubted(ones: Sequence[Best]) -> None:
                   doubts=join(("; ", "；"), (doubt_words()[name] for name in names))))
 
 
-def _pools(two: TwoPools) -> Text:
+def _pools(two: TwoPools) -> Pair:
     """``2×8 + 1×32 (EP32, 1 draft)``."""
     a, b = two.groups
     english, chinese = (
@@ -169,7 +168,7 @@ def _pools(two: TwoPools) -> Text:
     return english, chinese
 
 
-def _way(way: tuple[int, int]) -> Text:
+def _way(way: tuple[int, int]) -> Pair:
     """How a step runs, where it drafts or is cut in two: ``, 1 draft, two half-batches``."""
     drafts, batches = way
     return say("drafts-and-halves", drafts=drafts, halves=batches > 1)

@@ -14,9 +14,9 @@ from typing import Any
 import calc
 import catalogue
 from calc.layouts.choice import Choice, Row
-from catalogue.messages import join, messages
+from catalogue.messages import Pair, join, messages
 from catalogue.reading import amounts
-from notebooks.pages.deciding.goals import Text, cards_of, plan_of
+from notebooks.pages.deciding.goals import cards_of, plan_of
 from notebooks.show.display import number, table
 from notebooks.show.numbers import fmt_percent, fmt_quantity, fmt_sig
 
@@ -27,8 +27,8 @@ HERE = Path(__file__).parents[1]
 KEPT, ENGINE = HERE / "answers.json", HERE / "engine.json"
 ENGINES = {"vllm": "answers", "sglang": "sglang-answers", "ascend": "ascend-answers"}
 DRAFTING = "h200-r1-sglang-mtp"  # the deployment of which drafts are asked
-TEXTS: dict[str, Text] = {"random": say("random-tokens"), "chat": say("chat"), "code": say("code")}
-QUESTIONS: dict[str, tuple[Text, Text, Text]] = {  # goal -> question, before, expected by hand
+TEXTS: dict[str, Pair] = {"random": say("random-tokens"), "chat": say("chat"), "code": say("code")}
+QUESTIONS: dict[str, tuple[Pair, Pair, Pair]] = {  # goal -> question, before, expected by hand
     "r1-500-users-h200": (say("h200-users"), say("h200-users-before"), say("h200-users-expected")),
     "r1-million-requests-910c": (
         say("million-requests"), say("million-requests-before"), say("million-requests-expected")),
@@ -81,7 +81,7 @@ def eight() -> None:
         number(f"firsts-{name}-parsed", parsed["parsed"])
 
 
-def _now(name: str) -> Text:
+def _now(name: str) -> Pair:
     """The first answer to a goal: cards, plan, what it comes to, how it starts, what is kept."""
     found = stored_answers()[name]
     if found is None:
@@ -112,12 +112,12 @@ def _now(name: str) -> Text:
     return join(("<br>", "<br>"), told)
 
 
-NAMES: dict[str, Text] = {
+NAMES: dict[str, Pair] = {
     "longest_context": common("longest-context"), "tpot": ("TPOT", "TPOT"),
     "ttft": ("TTFT", "TTFT"), "throughput_per_card": common("per-card")}
 
 
-def _drafts() -> Text:
+def _drafts() -> Pair:
     """How many times the time per token without drafts is that with one, by kind of text."""
     def pace(*overrides: str) -> float:
         scenario = catalogue.load_scenario(DRAFTING, overrides=list(overrides))

@@ -12,7 +12,7 @@ from scipy import stats
 import catalogue
 from calc.evidence import proportions
 from catalogue.entries.accuracies import Accuracy, Score
-from catalogue.messages import messages
+from catalogue.messages import LANGUAGES, messages
 from catalogue.reading.values import Value
 from notebooks.show import figures
 from notebooks.show.display import figure, number, show, source, table
@@ -26,7 +26,6 @@ OFFICIAL, BASE = "official", "official-v3"
 MARGIN = 0.02  # a loss up to which accuracy may be called kept: this book's choice
 PERCENT = 100
 OFFSET = 0.14  # of two points beside each other, in rows
-LANGUAGES = ("en", "zh")
 
 
 @dataclass(frozen=True)

@@ -10,14 +10,13 @@ import numpy as np
 
 import catalogue
 from catalogue.entries.measurements import Measurements
-from catalogue.messages import messages
+from catalogue.messages import Pair, messages
 from notebooks.show.display import number, table
 from notebooks.show.numbers import fmt_fixed, fmt_int
 
 common = messages("common")
 say = messages("pages/deployments/supplements/advantages")
 
-Text = tuple[str, str]
 OWN, OTHER = "s2-910b1-awq", "s2-other-engine"
 PERCENT = 100
 EQUAL = "="  # the document's "equal"
@@ -31,7 +30,7 @@ PRINTED: dict[tuple[int, int], tuple[float, float, int | str | None, int, int, i
     (20480, 1): (38.8, 19.5, None, 50, 99, None), (30720, 1): (37.5, 19.3, None, 48, 94, None),
 }
 RATES, PACES = (100, 160), (50, 60)  # per cent, "in all scenarios"
-METRICS: dict[str, Text] = {
+METRICS: dict[str, Pair] = {
     "ttft": ("TTFT", "TTFT"), "tpot": ("TPOT", "TPOT"),
     "rate": say("rate-of-one-request"),
     "output_throughput": say("throughput")}
@@ -132,8 +131,8 @@ def _outside(values: Sequence[float], printed: tuple[int, int]) -> int:
 class Summary:
     """What the document says of all pairs together, and whether it follows from them."""
 
-    label: Text
-    section: str | Text
+    label: Pair
+    section: str | Pair
     printed: str
     text: str
     follows: bool
@@ -143,7 +142,7 @@ def summaries(pairs: Sequence[Advantage]) -> list[Summary]:
     """The document's own summaries of its pairs; a mean follows if it rounds to what is printed."""
     waits, paces, rates = (_of(pairs, metric) for metric in ("ttft", "tpot", "rate"))
     rate, pace = float(np.mean(rates)), float(np.mean(paces))
-    whole: Text = common("summary")
+    whole: Pair = common("summary")
     said = [
         Summary(say("rate-range"), "6.2, 7.1", "94–160%", _ends(rates),
                 _spread(rates) == (94, 160)),

@@ -17,7 +17,7 @@ from calc.uncertainty.amount import Amount
 from calc.uncertainty.interval import interval
 from catalogue import Scenario
 from catalogue.entries.deployments import Documented
-from catalogue.messages import messages
+from catalogue.messages import Pair, messages
 from catalogue.reading.amounts import human
 from notebooks.pages.catalogue.tables.deployments import origin
 from notebooks.show import figures
@@ -27,17 +27,16 @@ from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig
 common = messages("common")
 say = messages("pages/deployments/supplements/hybrid")
 
-Text = tuple[str, str]
 QUANTITIES = ("output_throughput", "ttft", "tpot")
 GRID = np.unique(np.geomspace(1, 64, 40).round())  # requests at once
 FINE = np.arange(1, 129)  # requests at once
 SHARES = (1.0, 0.75, 0.5)  # price of a card of the two over one of the eight; no source gives it
 NODE = "atlas-800t-a2"
 NOTHING = "–"
-PAIR_MEASURED: Text = say("two-cards-and-host-measured")
-EIGHT_MEASURED: Text = say("eight-cards-measured")
-OTHER_MEASURED: Text = say("eight-cards-of-s2-measured")
-PREDICTED: Text = common("predicted-interval")
+PAIR_MEASURED: Pair = say("two-cards-and-host-measured")
+EIGHT_MEASURED: Pair = say("eight-cards-measured")
+OTHER_MEASURED: Pair = say("eight-cards-of-s2-measured")
+PREDICTED: Pair = common("predicted-interval")
 
 
 def bare(text: str) -> str:

@@ -13,7 +13,7 @@ from calc.evidence.classes import deviations
 from calc.evidence.protocols import Predictions, uncalibrated
 from calc.evidence.systems import System
 from calc.uncertainty.amount import Amount
-from catalogue.messages import messages
+from catalogue.messages import Pair, messages
 from catalogue.reading.amounts import human, rounded, span
 from notebooks.pages.deployments.supplements.hybrid import (
     EIGHT_MEASURED,
@@ -22,7 +22,6 @@ from notebooks.pages.deployments.supplements.hybrid import (
     PAIR_MEASURED,
     PREDICTED,
     Comparison,
-    Text,
     documented,
 )
 from notebooks.show.display import number, table
@@ -129,7 +128,7 @@ def numbers_of_waits(waits: Waits) -> None:
 class Printed:
     """A number of the document beside what its other numbers, or a count, come to."""
 
-    label: Text
+    label: Pair
     section: str
     text: str
     own: str

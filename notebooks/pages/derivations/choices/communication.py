@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import catalogue
-from catalogue.messages import join, messages
+from catalogue.messages import Pair, join, messages
 from notebooks.derive.formulas.derivation import Derivation
 from notebooks.pages.derivations import communication_groups as groups
 from notebooks.pages.derivations.choices import documents
@@ -16,7 +16,7 @@ from notebooks.pages.derivations.choices.layouts import (
     H200,
     Layout,
 )
-from notebooks.pages.derivations.throughput import Inputs, Text, Values, quantities
+from notebooks.pages.derivations.throughput import Inputs, Values, quantities
 from notebooks.show.display import number, show, table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_time
 
@@ -71,7 +71,7 @@ def steps(derivation: Derivation) -> None:
 
 def _under() -> None:
     """What stands under the table."""
-    def stored(layout: Layout) -> Text:
+    def stored(layout: Layout) -> Pair:
         name = catalogue.load_precision(layout.precision).name
         return say("cards-in-precision", cards=layout.cards, card=groups.card_name(layout.card),
                    precision=(name["en"], name["zh"]))
@@ -80,11 +80,11 @@ def _under() -> None:
         stored(Layout(card, servers, 1)) for card in CARDS.values() for servers in (1, 2)))))
 
 
-def _row(layout: Layout, users: int, found: list[Values | None]) -> dict[str, str | Text]:
+def _row(layout: Layout, users: int, found: list[Values | None]) -> dict[str, str | Pair]:
     """A row of the table: the fastest cut in bold."""
     en, zh = groups.card_name(layout.card)
     least = min(float(one["decode_step_time"]) for one in found if one) if any(found) else 0.0
-    row: dict[str, str | Text] = {"layout": (f"{layout.cards} × {en}", f"{layout.cards} × {zh}"),
+    row: dict[str, str | Pair] = {"layout": (f"{layout.cards} × {en}", f"{layout.cards} × {zh}"),
                                   "users": fmt_int(users)}
     for place, one in enumerate(found):
         if one is None:

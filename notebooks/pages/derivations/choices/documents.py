@@ -7,13 +7,12 @@ from collections.abc import Mapping
 import catalogue
 from catalogue.ledger.advice import Advice, Place
 from catalogue.ledger.documents import DocumentReference
-from catalogue.messages import join, messages
+from catalogue.messages import Pair, join, messages
 from notebooks.show.display import SECTIONS, show, table
 from notebooks.show.documents import link
 
 say = messages("pages/derivations/choices/documents")
 
-Text = tuple[str, str]
 OPEN = 3  # pieces of advice that are not folded
 
 
@@ -38,7 +37,7 @@ def claims(names: str) -> None:
     show(*say("documents-on-this", links=(", ".join(links), "、".join(links))))
 
 
-def advised(follows: Mapping[str, Text]) -> None:
+def advised(follows: Mapping[str, Pair]) -> None:
     """What documents recommend, and beside it what this book computes.
 
     Args:
@@ -64,6 +63,6 @@ def _where(document: str, advice: Advice, lang: int) -> str:
     return f"{document.upper()} {places}" + (f" ({links})" if links else "")
 
 
-def _place(place: Place) -> Text:
+def _place(place: Place) -> Pair:
     return say("section-and-lines", section=SECTIONS.get(place.section, place.section),
                count=len(place.lines), lines="–".join(map(str, place.lines)))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import catalogue
-from notebooks.pages.derivations.throughput import PLAN, Inputs, Text
+from catalogue.messages import Pair
+from notebooks.pages.derivations.throughput import PLAN, Inputs
 
 A2, H20, H20_LARGE, H200 = "ascend-910b2", "nvidia-h20", "nvidia-h20-141gb", "nvidia-h200-sxm"
 SERVERS = {A2: "atlas-800t-a2", H20: "hgx-h20", H20_LARGE: "hgx-h20", H200: "hgx-h200"}
@@ -42,7 +43,7 @@ class Layout:
         return PRECISIONS.get(self.card, USUAL)[self.servers > 1]
 
     @property
-    def name(self) -> Text:
+    def name(self) -> Pair:
         """Card and precision."""
         name = catalogue.load_device(self.card).name
         return f"{name['en']}, {SHORT[self.precision]}", f"{name['zh']}，{SHORT[self.precision]}"

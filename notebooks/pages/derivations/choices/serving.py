@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import catalogue
-from catalogue.messages import join, messages
+from catalogue.messages import Pair, join, messages
 from notebooks.derive.formulas.derivation import Derivation
 from notebooks.pages.derivations.choices import documents
 from notebooks.pages.derivations.choices.layouts import A2, H20_LARGE, H200, Layout
-from notebooks.pages.derivations.throughput import Inputs, Text, quantities
+from notebooks.pages.derivations.throughput import Inputs, quantities
 from notebooks.show.display import number, table
 from notebooks.show.numbers import (
     fmt_bytes,
@@ -142,7 +142,7 @@ def advice(derivation: Derivation) -> None:
                        "s0/long-and-short": _shares(derivation)})
 
 
-def _shorter(derivation: Derivation) -> Text:
+def _shorter(derivation: Derivation) -> Pair:
     """One prompt alone, in one chunk and in many small ones."""
     waits = {}
     for key, layout in LAYOUTS.items():
@@ -155,7 +155,7 @@ def _shorter(derivation: Derivation) -> Text:
                           last=fmt_time(last)) for key, (first, last) in waits.items())))
 
 
-def _repeated(derivation: Derivation) -> Text:
+def _repeated(derivation: Derivation) -> Pair:
     """What a hit on half of each prompt gives."""
     gains = []
     for layout in LAYOUTS.values():
@@ -169,7 +169,7 @@ def _repeated(derivation: Derivation) -> Text:
     return say("half-of-prompt-found", users=HIT_USERS, gains=join(("; ", "；"), gains))
 
 
-def _hybrid(derivation: Derivation) -> Text:
+def _hybrid(derivation: Derivation) -> Pair:
     """S3's longest prompt in its chunks, in smaller ones and whole."""
     found = {}
     for chunk in (CHUNKS[1], HYBRID_CHUNK, LONGEST):
@@ -186,7 +186,7 @@ def _hybrid(derivation: Derivation) -> Text:
                wait_whole=at_once)
 
 
-def _shares(derivation: Derivation) -> Text:
+def _shares(derivation: Derivation) -> Pair:
     """The share of a lone request that is prefill, by lengths."""
     inputs = LAYOUTS["910b"].inputs(PROMPT, ANSWER)
     said = []

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 
 from matplotlib.figure import Figure
 
-from catalogue.messages import messages
+from catalogue.messages import Pair, messages
 from notebooks.derive.formulas.derivation import Derivation
-from notebooks.pages.derivations.throughput import Served, Text, quantities
+from notebooks.pages.derivations.throughput import Served, quantities
 from notebooks.show import figures
 
 common = messages("common")
@@ -20,7 +20,7 @@ MS = 1e3
 Curve = list[tuple[int, float, float]]  # requests, time per token [s], output [token/s]
 
 
-def curves(derivation: Derivation, served: Iterable[Served]) -> dict[Text, Curve]:
+def curves(derivation: Derivation, served: Iterable[Served]) -> dict[Pair, Curve]:
     """Time per token and output of each deployment, from one request until its memory is full."""
     def point(row: Served, batch: int) -> tuple[int, float, float]:
         values = quantities(derivation, row.alone, concurrency=batch)
@@ -31,7 +31,7 @@ def curves(derivation: Derivation, served: Iterable[Served]) -> dict[Text, Curve
          int(row.alone["max_concurrency"])})] for row in served}
 
 
-def draw(of: dict[Text, Curve], served: Sequence[Served], limit: float, lang: str) -> Figure:
+def draw(of: dict[Pair, Curve], served: Sequence[Served], limit: float, lang: str) -> Figure:
     """Output over the time per token; beyond the limit [s] it counts for nothing."""
     drawing, axes = figures.axes(height=4.2)
     zh = lang == "zh"

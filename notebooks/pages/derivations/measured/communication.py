@@ -9,10 +9,10 @@ from statistics import median
 
 import catalogue
 from catalogue.entries.hardware import Collective, ExpertExchange
-from catalogue.messages import messages
+from catalogue.messages import Pair, messages
 from notebooks.pages.derivations import communication_groups as groups
 from notebooks.pages.derivations import communication_steps as steps
-from notebooks.pages.derivations.communication_groups import A2, Inputs, Text, Time
+from notebooks.pages.derivations.communication_groups import A2, Inputs, Time
 from notebooks.pages.derivations.communication_steps import MODES, SCALED, WAYS, dispatched
 from notebooks.show.display import number, table
 from notebooks.show.numbers import fmt_fixed, fmt_percent
@@ -20,11 +20,11 @@ from notebooks.show.numbers import fmt_fixed, fmt_percent
 common = messages("common")
 say = messages("pages/derivations/measured/communication")
 
-KINDS: dict[str, Text] = {
+KINDS: dict[str, Pair] = {
     "all-reduce": ("all-reduce", "all-reduce"), "all-gather": ("all-gather", "all-gather"),
     "low-latency": say("dispatch-and-combine-low-latency"),
     "normal": say("dispatch-and-combine-normal")}
-PHASES: dict[str, Text] = {"dispatch": common("dispatch"), "combine": common("combine"),
+PHASES: dict[str, Pair] = {"dispatch": common("dispatch"), "combine": common("combine"),
                            "both": say("both-ways")}
 EXPERTS = 256  # of a layer of DeepSeek-V3, whose exchanges are measured
 MANY = 2**40  # payload where none is stated: latencies do not count [B]
@@ -45,11 +45,11 @@ class Run:
 
     card: str
     kind: str
-    what: Text
+    what: Pair
     library: str
     ranks: int
     nodes: int
-    size: str | Text
+    size: str | Pair
     time: float
     modelled: float
     copied: float = 0.0

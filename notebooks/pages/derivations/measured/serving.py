@@ -16,7 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import catalogue
-from catalogue.messages import messages
+from catalogue.messages import Pair, messages
 from notebooks.derive.formulas.derivation import Derivation
 from notebooks.derive.formulas.symbols import latex
 from notebooks.show import figures
@@ -26,7 +26,6 @@ from notebooks.show.numbers import fmt_fixed, fmt_percent, fmt_time
 common = messages("common")
 say = messages("pages/derivations/measured/serving")
 
-Text = tuple[str, str]
 PLAN, OTHER_PLAN = "s1-plan-c", "s0-scenario-1"
 GRID, QUEUED = "s2-910b1-awq", "h200-r1-sglang-mtp"  # bursts; a limit on requests in flight
 AUDITED = ("concurrency", "ttft", "tpot", "output_throughput", "output_tokens")
@@ -35,10 +34,10 @@ TOGETHER = 8
 DRAWN = (SHORT, 1024, 4096, LONG)
 WITH_CACHE = (4096, LONG)  # prompts whose cache takes long enough to read
 CROWDED = 4  # requests from which the means of the stall are taken
-PARTS: dict[str, Text] = {
+PARTS: dict[str, Pair] = {
     "cache": say("reading-cache"),
     "stall": say("stall-by-prefill-of-others")}
-MORE: dict[str, str | Text] = {
+MORE: dict[str, str | Pair] = {
     "tokens": say("prompt"), "c": "$c_D$", "tpot": say("tpot-measured-ms"),
     "more": say("more-than-with-short-prompts"), "cache": say("cache"),
     "stall": say("stall"), "sum": common("sum")}
@@ -59,7 +58,7 @@ class PlanTargets:
 class Audit:
     """Requests in flight by the law over those stated, over the rows of a measured system [1]."""
 
-    name: Text
+    name: Pair
     rows: int
     low: float
     high: float
@@ -382,7 +381,7 @@ def exercise_of_a_claim() -> None:
     number("exercise-ratio", claim * interval / users, fmt_fixed, digits=1)
 
 
-def beside_a_burst(found: Mapping[Text, Mapping[str, float]], shape: tuple[int, int]) -> None:
+def beside_a_burst(found: Mapping[Pair, Mapping[str, float]], shape: tuple[int, int]) -> None:
     """TTFT and TPOT of a burst and of a steady state, by system; the first one's in sentences."""
     names = ("ttft", "steady_ttft", "tpot", "steady_tpot")
     headings = (say("ttft-burst"), say("ttft-steady"),

@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from catalogue.entries.profiles import Measured, Switch
-from catalogue.messages import messages
+from catalogue.messages import Pair, messages
 from catalogue.reading.words import revealed
-from notebooks.pages.engineering.missed.words import Text
 
 say = messages("pages/engineering/missed/named")
 
-EVER = float("inf")
 
 
 @dataclass(frozen=True)
@@ -28,7 +26,7 @@ class SourceSwitch:
             begins above the one, and at the other at the latest.
     """
 
-    name: Text
+    name: Pair
     where: str
     operator: str
     dtype: str | None

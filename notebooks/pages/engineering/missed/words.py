@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from catalogue.entries.profiles import Missed, Shapes
-from catalogue.messages import join, messages
+from catalogue.messages import Pair, join, messages
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_sig
 
 common = messages("common")
 say = messages("pages/engineering/missed/words")
 
-Text = tuple[str, str]
-COLUMNS: dict[str, Text] = {
+COLUMNS: dict[str, Pair] = {
     "rows": common("rows"), "columns": say("outputs"), "depth": say("inputs"),
     "weights": say("elements-of-weight"),
     "outputs": say("rows-outputs"), "tokens": common("tokens"),
@@ -36,7 +35,7 @@ UNNAMED = say("too-few-rows-to-say")
 MANY = 1000  # from which on a value that is not whole is shown as if it were
 
 
-def why(missed: Missed | None) -> Text:
+def why(missed: Missed | None) -> Pair:
     """Switches with their factors, and what is missed beside them.
 
     Args:
@@ -55,7 +54,7 @@ def _times(factor: float) -> str:
     return f"{fmt_fixed(factor, 2)}×"
 
 
-def _place(shapes: Shapes) -> Text:
+def _place(shapes: Shapes) -> Pair:
     """A column with its ends, and of which shapes."""
     en, zh = COLUMNS.get(shapes.column, (shapes.column,) * 2)
     first, last = (None if end is None else _value(end) for end in (shapes.first, shapes.last))

@@ -12,7 +12,7 @@ import catalogue
 from catalogue.deployments.profiles import drafts_in_stages, running
 from catalogue.engines.engine import load_engine
 from catalogue.ledger.rows import Claims
-from catalogue.messages import join, messages
+from catalogue.messages import Pair, join, messages
 from notebooks.pages.catalogue.stated import state_count, stated
 from notebooks.pages.engineering.operating.settings import (
     ALPHA,
@@ -42,7 +42,6 @@ from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_quantity
 common = messages("common")
 say = messages("pages/engineering/operating/around")
 
-Text = tuple[str, str]
 USERS = {"s1": (4, 20, 80), "s0": (4, 16, 64)}
 DRAFTED = 1  # the model's own layer, once
 ENDLESS = 1e9  # times as fast: what then takes no time
@@ -50,7 +49,7 @@ LATENCIES = (ALPHA, "second_round_alpha", "gather_alpha", "gather_step_alpha", "
              "exchange_alpha", "exchange_network_alpha", "exchange_expert_time",
              "exchange_token_time")
 LINKS = ("device_link_bandwidth", "pair_bandwidth", "network_bandwidth")
-NAMES: dict[str, Text] = {"s1": say("s1-h20"), "s0": say("s0-ascend")}
+NAMES: dict[str, Pair] = {"s1": say("s1-h20"), "s0": say("s0-ascend")}
 PRINTED = "S1-353"  # the claim on the highest clock
 LONGEST = "S1-027"  # the claim on the model's context
 SINGLE = "s1-launch-single"  # eight cards, as the script for profiling has them
@@ -122,7 +121,7 @@ def drafts_table() -> None:
         number(f"se-{key}-drafts", on[RATE] / off[RATE] - 1, fmt_percent, digits=0)
 
 
-def _fits(key: str, room: float) -> Text:
+def _fits(key: str, room: float) -> Pair:
     """Whether drafting runs: memory holds it, and the newest release drafts across stages."""
     scenario, profile = scenario_with(key), bases()[key].profile
     newest = running(profile, scenario.device, scenario.model, drafts=True)

@@ -26,7 +26,7 @@ from calc.sensitivity.breakeven import solve
 from catalogue import Scenario
 from catalogue.engines.engine import load_engine
 from catalogue.entries.entry import MEAN
-from catalogue.messages import messages
+from catalogue.messages import Pair, messages
 from notebooks.pages.audit.words import ALSO
 from notebooks.pages.deciding.service import RUNS
 from notebooks.pages.engineering import claims
@@ -37,7 +37,6 @@ from notebooks.show.numbers import fmt_fixed, fmt_percent, fmt_quantity, fmt_sig
 common = messages("common")
 say = messages("pages/engineering/operating/monitoring")
 
-Text = tuple[str, str]
 SERVED = ("engine=vllm", "workload.input_tokens=2048 token", "workload.output_tokens=512 token",
           "workload.concurrency=64 request", "workload.requests=64 request",
           "workload.arrivals=closed-loop", "limits.ttft.mean=500 ms", "limits.tpot.mean=50 ms")
@@ -69,10 +68,10 @@ class Cause:
         shared: whether of the deployment with whole experts on each card.
     """
 
-    name: Text
+    name: Pair
     severity: float
     worse: Callable[[Inputs, Any], dict[str, Any]]
-    shown: Text
+    shown: Pair
     shared: bool = False
 
 
@@ -110,7 +109,7 @@ CAUSES: dict[str, Cause] = {
     "users": Cause(say("more-requests-at-once"), 2, _more("concurrency"), say("twice")),
     "cache": Cause(say("fewer-blocks-for-cache"), 2, lambda of, by: {}, HALF),
 }
-SIGNS: dict[str, Text] = {
+SIGNS: dict[str, Pair] = {
     "ttft": ("TTFT", "TTFT"), "tpot": ("TPOT", "TPOT"),
     "alone": say("tpot-one-request"), "rate": ("token/s", "token/s"),
     "occupied": say("kv-share"), "first": say("before-token")}
@@ -325,7 +324,7 @@ def detection() -> None:
                  "bench": say("fires-thresholds-beyond-bench", by=fmt_percent(OWN, 0))})
 
 
-LOOKED: dict[str, Text] = {
+LOOKED: dict[str, Pair] = {
     "ttft": common("time-to-first-token"),
     "between": say("time-between-tokens"),
     "pace": say("time-per-output-token-of"),
@@ -335,7 +334,7 @@ LOOKED: dict[str, Text] = {
     "accepted": say("drafts-accepted")}
 
 
-BESIDES: dict[str, tuple[Text, dict[str, str]]] = {
+BESIDES: dict[str, tuple[Pair, dict[str, str]]] = {
     "queue": (say("time-in-queue"), {
         "vllm": "vllm:request_queue_time_seconds", "sglang": "sglang:queue_time_seconds"}),
     "flops": (say("operations-as-engine-estimates-them"), {

@@ -14,7 +14,7 @@ from typing import Any
 import catalogue
 from calc.closed_form.evaluate import evaluate
 from catalogue.ledger.documents import DocumentReference, Symptom
-from catalogue.messages import messages
+from catalogue.messages import Pair, messages
 from notebooks.pages.deciding.service import LENGTHS, RUNS
 from notebooks.pages.derivations.choices.documents import place
 from notebooks.pages.engineering import claims
@@ -25,7 +25,6 @@ from notebooks.show.numbers import fmt_bytes, fmt_fixed, fmt_int, fmt_percent, f
 common = messages("common")
 say = messages("pages/engineering/operating/remedies")
 
-Text = tuple[str, str]
 Inputs = Mapping[str, Any]
 Change = Callable[[Inputs], dict[str, Any]]
 PLANS: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -33,7 +32,7 @@ PLANS: dict[str, tuple[str, tuple[str, ...]]] = {
     "s1": RUNS["s1"][:2], "s1-one": ("s1-launch-single", LENGTHS),
     "s1-lone": ("s1-launch-awq", (*LENGTHS, "workload.concurrency=1 request"))}
 HELPS, SHORT_OF, NOTHING, HARMS, UNFIT = "helps", "not-enough", "nothing", "harms", "unfit"
-VERDICTS: dict[str, Text] = {
+VERDICTS: dict[str, Pair] = {
     HELPS: say("helps"), SHORT_OF: say("not-enough"), NOTHING: say("does-nothing"),
     HARMS: say("harms"), UNFIT: say("no-longer-fits")}
 ENDLESS = 1e9  # times the rate of links, at which sending takes no time
@@ -73,7 +72,7 @@ class Trial:
 
     of: str
     sign: str
-    what: Text
+    what: Pair
     overrides: tuple[str, ...] = ()
     change: Change = lambda of: {}
     scenario: str | None = None
@@ -126,7 +125,7 @@ TRIALS: dict[str, Trial] = {
                          ("workload.max_num_batched_tokens=65536 token",)),
     "eager": Trial("s1-lone", "tpot", say("one-server-four-bit-weights"),
                    change=lambda of: {"captured": 0.0})}
-TELLS: dict[str, Text] = {  # by the first remedy of a symptom
+TELLS: dict[str, Pair] = {  # by the first remedy of a symptom
     "other-cut": say("ttft-more-than-tpot-kv"),
     "smaller-batch": say("preemptions-kv-share-before-start"),
     "fewer-ranks": say("ttft-more-than-tpot-card"),
@@ -187,7 +186,7 @@ def verdict(remedy: str) -> str:
     return HELPS if gain >= LIVELY else HARMS if gain * LIVELY <= 1 else NOTHING
 
 
-def outcome(remedy: str) -> Text:
+def outcome(remedy: str) -> Pair:
     """What changes, in numbers."""
     trial = TRIALS[remedy]
     before, after = state(trial.of), state(trial.of, remedy)
@@ -204,7 +203,7 @@ def outcome(remedy: str) -> Text:
         return say("at-most-more-requests", change=change)
     parts = [f"{title} ×{fmt_fixed(getattr(after, sign) / getattr(before, sign), 2)}"
              for title, sign in (("TTFT", "ttft"), ("TPOT", "tpot"), ("token/s", "rate"))]
-    found: Text = (", ".join(parts), "，".join(parts))
+    found: Pair = (", ".join(parts), "，".join(parts))
     if after.places != before.places:
         return say("places", found=found, before=fmt_int(before.places),
                    after=fmt_int(after.places))
@@ -220,7 +219,7 @@ def _single(symptom: Symptom, name: str) -> DocumentReference:
                              claims=[claim] if claim else [])
 
 
-def _usual(symptom: Symptom) -> Text:
+def _usual(symptom: Symptom) -> Pair:
     """What the sign of a symptom shows while nothing is wrong."""
     if symptom.claims:
         row = claims.select_claims(symptom.claims[0])[0]
@@ -260,7 +259,7 @@ def signs() -> None:
                  "tells": say("what-tells-it")}, wide=True)
 
 
-def _both(first: Mapping[str, str], second: Mapping[str, str]) -> Text:
+def _both(first: Mapping[str, str], second: Mapping[str, str]) -> Pair:
     return f"{first['en']} → {second['en']}", f"{first['zh']} → {second['zh']}"
 
 

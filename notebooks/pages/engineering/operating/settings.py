@@ -19,14 +19,13 @@ from catalogue.deployments.precision_support import missing_dtypes
 from catalogue.deployments.profiles import running
 from catalogue.engines.engine import Engine, launch_blocks, load_engine
 from catalogue.engines.successors import successors
-from catalogue.messages import messages
+from catalogue.messages import Pair, messages
 from notebooks.show.display import table
 from notebooks.show.numbers import fmt_fixed, fmt_quantity
 
 common = messages("common")
 say = messages("pages/engineering/operating/settings")
 
-Text = tuple[str, str]
 PACE, FIRST, ROOM = "steady_tpot", "steady_ttft", "headroom_per_device"
 RATE = "steady_throughput"
 STEP, SENT, SUMMED = ("decode_step_time", "decode_communication_time", "decode_all_reduce_time")
@@ -97,7 +96,7 @@ class Worth:
     pace: float | None = None
     first: float | None = None
     room: float | None = None
-    words: Text = (NOTHING, NOTHING)
+    words: Pair = (NOTHING, NOTHING)
 
 
 def _bare(name: str) -> str:
@@ -228,8 +227,8 @@ MOVED: dict[str, Callable[[str, Any], Case]] = {
         f"precision={PRECISIONS[at]}",)),
     "cpu_offload_gb": _offloaded,
 }
-ADDRESS: Text = say("sets-what-is-served-and")
-TOLD: dict[str, Text] = {
+ADDRESS: Pair = say("sets-what-is-served-and")
+TOLD: dict[str, Pair] = {
     "enable_prefix_caching": say("on-by-default-gain-depends"),
     "enable_chunked_prefill": say("on-by-default"),
     "dtype": say("bits-of-activations-either-way"),
@@ -243,7 +242,7 @@ TOLD: dict[str, Text] = {
     "VLLM_WORKER_MULTIPROC_METHOD": say("start-up-only"),
     "ray_workers_use_nsight": say("false-is-default"),
 }
-ASIDE: dict[str, Text] = {  # beside numbers
+ASIDE: dict[str, Pair] = {  # beside numbers
     "max_num_seqs": say("others-wait"),
     "tensor_parallel_size": say("without-it-every-card-would"),
     "max_num_batched_tokens": say("room-for-activations-of-step"),
@@ -252,14 +251,14 @@ ASIDE: dict[str, Text] = {  # beside numbers
     "disable_custom_all_reduce": say("nccl-does-all-reduce-instead"),
     "gpu_memory_utilization": say("room-for-kv-cache-not"),
 }
-IDLE: dict[str, Text] = {  # where all differences are none
+IDLE: dict[str, Pair] = {  # where all differences are none
     "max_num_seqs": say("these-requests-do-not-reach"),
     "enforce_eager": say("cards-take-longer-to-run"),
     "kv_cache_dtype": say("bits-either-way"),
     "block_size": say("of-no-weight-for-step"),
     "quantization": say("checkpoint-decides-with-or-without"),
 }
-NO_EFFECT: Text = say("no-effect-here")
+NO_EFFECT: Pair = say("no-effect-here")
 
 
 def default(key: str, name: str) -> Any:
@@ -309,7 +308,7 @@ def _worth(key: str, engine: Engine, bare: str, worth: Worth) -> Worth:
                    else ASIDE.get(bare, (NOTHING, NOTHING)))
 
 
-def lacking(engine: Engine, name: str) -> Text | None:
+def lacking(engine: Engine, name: str) -> Pair | None:
     """That no release has a setting, or none of today's, and what to do instead."""
     entry = engine.find(name)
     if entry is not None and entry.until is None:
@@ -322,7 +321,7 @@ def lacking(engine: Engine, name: str) -> Text | None:
     return say("in-no-release", note=note)
 
 
-def _tried(key: str, case: Case) -> Mapping[str, float] | Text:
+def _tried(key: str, case: Case) -> Mapping[str, float] | Pair:
     """Quantities of a base with a setting moved, or why it does not run."""
     try:
         scenario = scenario_with(key, case.overrides)

@@ -13,7 +13,7 @@ from calc.launching.watching.monitoring import seconds
 from calc.launching.watching.predictions import Predicted, predicted
 from calc.uncertainty.amount import Amount
 from catalogue.ledger.documents import Hold, Probe
-from catalogue.messages import messages
+from catalogue.messages import Pair, messages
 from catalogue.reading.units import MINUTE
 from notebooks.pages.deciding.service import RUNS
 from notebooks.pages.derivations.choices.documents import place
@@ -25,7 +25,6 @@ from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_quantity
 common = messages("common")
 say = messages("pages/engineering/operating/watching")
 
-Text = tuple[str, str]
 SIGMAS = 2  # standard deviations by which a mean has to stay off its threshold
 DAY = "azure-conversation"
 BELOW = "S1-388"  # the alert of S1 on throughput
@@ -61,7 +60,7 @@ def window_for(of: Predicted, room: float) -> float:
     return (SIGMAS / room) ** 2 / of.requests.value
 
 
-def _window(of: Predicted, room: float) -> Text:
+def _window(of: Predicted, room: float) -> Pair:
     """That window in words."""
     window = window_for(of, room)
     if window * of.requests.value <= 1:
@@ -127,7 +126,7 @@ def documented() -> None:
     ttft = fmt_quantity(of.ttft.value, "s")
     share = fmt_percent(catalogue.load_scenario("s1-launch-production").inputs()[
         "memory_utilization"], 0)
-    says: dict[str, tuple[Text, str]] = {
+    says: dict[str, tuple[Pair, str]] = {
         "S1-387": (say("is-taken-at-start-and", share=share), "–"),
         BELOW: (say("hours-of-day-are-quieter", hours=hours),
                 f"{HOLD}, {fmt_percent(BUSY, 0)} of requests in flight"),
@@ -192,7 +191,7 @@ def probed() -> None:
         start = starting(document)
         ends = [fmt_sig(each / MINUTE, 2) for each in (start.value, start.low, start.high)]
         dead = [kills(probe, each) for each in (start.low, start.value, start.high)]
-        verdict: Text = (say("kills-it-while-it-loads") if all(dead) else
+        verdict: Pair = (say("kills-it-while-it-loads") if all(dead) else
                          say("may-kill-it") if any(dead) else say("waits"))
         rows.append({
             "said": place(document, probe), "what": (probe.what["en"], probe.what["zh"]),
