@@ -9,12 +9,14 @@ import csv
 import io
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.display import HTML, Markdown, display
+from IPython.utils.capture import capture_output
 from matplotlib.figure import Figure
 from myst_nb import glue
 
@@ -24,8 +26,9 @@ from catalogue.reading import words
 from notebooks.derive.formulas.errors import DerivationError
 from notebooks.derive.formulas.exported import formula_of, load_formulas
 from notebooks.show import behind, figures
+from notebooks.show.columns import Column, Row, cells, in_dropdown, pipe_table
 from notebooks.show.drawing import Drawing, Text
-from notebooks.show.numbers import fmt_int, fmt_sig
+from notebooks.show.numbers import fmt_int
 
 if TYPE_CHECKING:  # SymPy takes longer to import than most pages take to run
     import sympy
@@ -55,7 +58,8 @@ SECTIONS = {  # those of the documents that have no number of their own, as the 
     "附录 B": say("appendix-b"),
     "附录 C": say("appendix-c"),
 }
-LINE = 40
+MARKDOWN = "text/markdown"
+FENCE = ":" * 6  # around the fences of what is folded
 IN_ADDRESS = "/:?#@!&=+,;%~.-_*"  # what an address keeps; the rest Markdown could take for its own
 _spoken: tuple[str, ...] = LANGUAGES
 _glued: dict[str, str] = {}
@@ -86,14 +90,15 @@ def show(en: str, zh: str) -> None:
             display(Markdown(words.markdown(text)), metadata={"lang": lang})
 
 
-def table(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, Text],
+def table(rows: Iterable[Row], columns: Mapping[str, Text] | Iterable[Column],
           sortable: bool = False, wide: bool = False, turned: bool = False,
           folded: Text | None = None, first: int = 0) -> None:
     """A table in both languages.
 
     Args:
-        rows: one mapping per row; a cell is a number, a text, or a pair (English, Chinese).
-        columns: key -> heading, a text or a pair, in the order of the columns.
+        rows: one mapping per row, of which a cell is a number, a text, or a pair (English,
+            Chinese); where columns are declared, whatever they show a part of.
+        columns: in their order, declared; or key -> heading, a text or a pair.
         sortable: whether a reader of the page can sort it by a heading and filter it; a column
             sorts as numbers if all of its cells are plain numbers or empty.
         wide: whether it reaches into the page's margin.
@@ -101,16 +106,56 @@ def table(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, Text],
         folded: title under which it is folded, if it is.
         first: rows that stay open above what is folded.
     """
-    rows = list(rows)
+    rows, columns = cells(rows, columns)
     if first:
         table(rows[:first], columns, sortable, wide, turned)
         if not (rows := rows[first:]):
             return
-    texts = [_pipe_table(rows, columns, index) for index in range(len(LANGUAGES))]
+    texts = [pipe_table(rows, columns, index) for index in range(len(LANGUAGES))]
     classes = " ".join(["sortable"] * sortable + ["full-width"] * wide + ["turned"] * turned)
     if classes:
         texts = [f":::{{div}} {classes}\n\n{text}\n\n:::" for text in texts]
     show(*in_dropdown(texts, folded))
+
+
+@contextmanager
+def folded(en: str, zh: str) -> Iterator[None]:
+    """Equations, tables and sentences that are shown inside stand under a title, folded.
+
+    Equations keep their labels and numbers; glued numbers and figures pass through.
+
+    Args:
+        en, zh: the title.
+    """
+    with capture_output(stdout=False, stderr=False) as held:
+        yield
+    texts: dict[str, list[str]] = {lang: [] for lang in LANGUAGES}
+    for output in held.outputs:
+        if MARKDOWN not in output.data:
+            output.display()
+            continue
+        for lang in texts:
+            if (output.metadata or {}).get("lang", lang) == lang:
+                texts[lang].append(output.data[MARKDOWN])
+    if not any(texts.values()):
+        return
+    show(*(f"{FENCE}{{dropdown}} {title}\n\n" + "\n\n".join(texts[lang]) + f"\n\n{FENCE}"
+           for lang, title in zip(LANGUAGES, (en, zh), strict=True)))
+
+
+def short_table(rows: Iterable[Row], columns: Mapping[str, Text] | Iterable[Column],
+                first: int = 4, rest: tuple[str, str] | None = None, wide: bool = False) -> None:
+    """A table whose first rows are seen and whose other rows are folded.
+
+    Args:
+        rows, columns, wide: as for ``table``.
+        first: how many rows are seen.
+        rest: title of the others, if it is not just that they are the other rows.
+    """
+    rows, columns = cells(rows, columns)
+    table(rows[:first], columns, wide=wide)
+    if rows[first:]:
+        table(rows[first:], columns, wide=wide, folded=rest or common("other-rows"))
 
 
 def download(name: str, rows: Iterable[Mapping[str, Any]], label: tuple[str, str]) -> None:
@@ -134,15 +179,6 @@ def download(name: str, rows: Iterable[Mapping[str, Any]], label: tuple[str, str
                     metadata={"lang": lang, "file": {name: text.getvalue()}})
 
 
-def in_dropdown(texts: Sequence[str], title: str | tuple[str, str] | None) -> Sequence[str]:
-    """Texts per language, folded under a title, a text or a pair; as they are without one."""
-    if title is None:
-        return texts
-    titles = title if isinstance(title, tuple) else (title, title)
-    return [f"::::{{dropdown}} {title}\n\n{text}\n\n::::"
-            for title, text in zip(titles, texts, strict=True)]
-
-
 def number(key: str, value: Any, fmt: Callable[..., str] = fmt_int, **options: Any) -> None:
     """Glue a number for ``{glue:text}`` in a sentence, as formatted text.
 
@@ -153,6 +189,13 @@ def number(key: str, value: Any, fmt: Callable[..., str] = fmt_int, **options: A
         raise DerivationError(f"the number '{key}' is glued twice, "
                               f"as {_glued[key]} and as {text}.")
     glue(key, text, display=False)
+
+
+def interval(key: str, ends: Iterable[Any], fmt: Callable[..., str] = fmt_int,
+             **options: Any) -> None:
+    """Glue a value and the ends of its interval, as ``key``, ``key-low`` and ``key-high``."""
+    for ending, value in zip(("", "-low", "-high"), ends, strict=True):
+        number(f"{key}{ending}", value, fmt, **options)
 
 
 def formula(name: str, expr: sympy.Expr | None = None, label: str | None = None,
@@ -185,7 +228,9 @@ def law(left: str, expr: sympy.Expr, label: str | None = None, variant: str | No
         label, variant: as for ``formula``.
         of: quantity that the left-hand side stands for, if it stands for one.
     """
-    display(Markdown(_equation(left, expr, variant) + (f" ({label})" if label else "")))
+    from notebooks.derive.formulas.symbols import equation
+
+    display(Markdown(equation(left, expr, variant) + (f" ({label})" if label else "")))
     used = sorted(s.name for s in expr.free_symbols)
     if new := introduce([*([of] if of else []), *used]):
         show(*(_names(new, lang) for lang in LANGUAGES))
@@ -335,59 +380,10 @@ def _sourced(label: Text, value: catalogue.Value) -> dict[str, Text]:
             "kind": say("kind-of-statement", kind=value.kind), "source": citation(value)}
 
 
-def _equation(left: str, expr: sympy.Expr, variant: str | None) -> str:
-    """Display mathematics; a long sum is broken between its terms."""
-    from notebooks.derive.formulas.symbols import latex_terms
-
-    holds = f" \\qquad (\\mathrm{{{variant.upper()}}})" if variant else ""
-    lines = [""]
-    for term in latex_terms(expr):
-        if lines[-1] and _width(lines[-1]) + _width(term) > LINE:
-            lines.append("")
-        lines[-1] += f" {term}"
-    if len(lines) == 1:
-        return f"$$\n{left} ={lines[0]}{holds}\n$$"
-    body = " \\\\\n&\\quad {}".join(lines)
-    return f"$$\n\\begin{{aligned}}\n{left} ={{}}&{body}{holds}\n\\end{{aligned}}\n$$"
-
-
-def _width(text: str) -> float:
-    """Rough width of LaTeX in letters: commands and braces apart, subscripts smaller."""
-    text = re.sub(r"[_^]\{\\mathrm\{(\w+)\}\}", lambda m: "x" * (len(m[1]) // 2), text)
-    text = re.sub(r"\\(left|right|mathrm|frac|begin|end|,|;)|[{}_^ ]", "", text)
-    return len(re.sub(r"\\[a-z]+", "x", text))
-
-
 def _names(names: Sequence[str], lang: str) -> str:
     known = catalogue.symbols()
     stop, colon, comma = {"en": (".", ": ", "; "), "zh": ("。", "：", "；")}[lang]
     return comma.join(f"${known[n].latex}${colon}{getattr(known[n], lang)}" for n in names) + stop
-
-
-def _pipe_table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, Text],
-                lang: int) -> str:
-    right = {key for key in columns
-             if rows and all(isinstance(row.get(key, ""), (int, float)) or
-                             _numeric(row.get(key, "")) for row in rows)}
-    lines = [[_cell(heading, lang) for heading in columns.values()],
-             ["--:" if key in right else ":--" for key in columns]]
-    lines += [[_cell(row.get(key, ""), lang) for key in columns] for row in rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
-
-
-def _numeric(value: Any) -> bool:
-    text = str(value).lstrip("*−–-")
-    return isinstance(value, str) and (text == "" or text[0].isdigit())
-
-
-def _cell(value: Any, lang: int) -> str:
-    if isinstance(value, tuple):
-        value = value[lang]
-    if isinstance(value, int):
-        value = fmt_int(value)
-    elif isinstance(value, float):
-        value = fmt_sig(value)
-    return str(value).replace("|", r"\|").replace("\n", " ")
 
 
 def draw(picture: Callable[[str], Figure | Drawing]) -> None:

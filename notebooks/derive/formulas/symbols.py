@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 import functools
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -19,6 +20,7 @@ from notebooks.derive.formulas.errors import DerivationError
 
 EULER = sympy.Rational("0.5772156649015329")  # gamma, to the digits of a double; printed as it
 LARGEST_DENOMINATOR = 100  # of a multiple of gamma that is printed as one
+LINE = 40  # letters of a line of display mathematics
 _DECIMALS = 5  # that a fraction of tens may have to be printed as 4.91, not as 491/100
 
 
@@ -116,6 +118,33 @@ def latex_terms(expr: sympy.Basic) -> list[str]:
         return [printer.doprint(expr)]
     texts = [printer.doprint(term) for term in printer._as_ordered_terms(expr)]
     return [texts[0], *(t if t.startswith("-") else f"+ {t}" for t in texts[1:])]
+
+
+def equation(left: str, expr: sympy.Expr, variant: str | None = None) -> str:
+    """Display mathematics; a long sum is broken between its terms.
+
+    Args:
+        left: LaTeX of the left-hand side.
+        expr: right-hand side.
+        variant: kind of attention that it holds for, printed behind it.
+    """
+    holds = f" \\qquad (\\mathrm{{{variant.upper()}}})" if variant else ""
+    lines = [""]
+    for term in latex_terms(expr):
+        if lines[-1] and _width(lines[-1]) + _width(term) > LINE:
+            lines.append("")
+        lines[-1] += f" {term}"
+    if len(lines) == 1:
+        return f"$$\n{left} ={lines[0]}{holds}\n$$"
+    body = " \\\\\n&\\quad {}".join(lines)
+    return f"$$\n\\begin{{aligned}}\n{left} ={{}}&{body}{holds}\n\\end{{aligned}}\n$$"
+
+
+def _width(text: str) -> float:
+    """Rough width of LaTeX in letters: commands and braces apart, subscripts smaller."""
+    text = re.sub(r"[_^]\{\\mathrm\{(\w+)\}\}", lambda m: "x" * (len(m[1]) // 2), text)
+    text = re.sub(r"\\(left|right|mathrm|frac|begin|end|,|;)|[{}_^ ]", "", text)
+    return len(re.sub(r"\\[a-z]+", "x", text))
 
 
 def _in_order(expr: sympy.Basic | int) -> sympy.Basic:

@@ -19,8 +19,7 @@ from notebooks.derive.formulas.symbols import latex, sym
 from notebooks.derive.steps.tensors import Tensor
 from notebooks.pages.catalogue.tables.models import parameters_in_files
 from notebooks.show import figures
-from notebooks.show.display import figure, number, show, source, table
-from notebooks.show.folding import short_table
+from notebooks.show.display import figure, number, short_table, show, source, table
 from notebooks.show.numbers import fmt_count, fmt_fixed, fmt_int, fmt_percent
 
 common = messages("common")

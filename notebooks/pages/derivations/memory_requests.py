@@ -26,8 +26,7 @@ from notebooks.pages.derivations.memory_weights import (
     deployed,
 )
 from notebooks.show import figures
-from notebooks.show.display import number, show, source, table
-from notebooks.show.folding import folded, short_table
+from notebooks.show.display import folded, number, short_table, show, source, table
 from notebooks.show.numbers import fmt_bytes, fmt_fixed, fmt_int, fmt_percent, fmt_time
 
 common = messages("common")

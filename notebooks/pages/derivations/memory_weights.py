@@ -19,8 +19,7 @@ from notebooks.derive.formulas.symbols import latex, latex_of_numbers
 from notebooks.pages.catalogue.tables.formats import entry_label, supported
 from notebooks.show import figures
 from notebooks.show.arithmetic import in_latex
-from notebooks.show.display import number, show, source, table
-from notebooks.show.folding import short_table
+from notebooks.show.display import number, short_table, show, source, table
 from notebooks.show.numbers import fmt_bytes, fmt_count, fmt_fixed, fmt_percent, fmt_sig
 
 common = messages("common")

@@ -16,8 +16,7 @@ from catalogue.messages import Pair, messages
 from notebooks.pages.catalogue.tables.deployments import page_of
 from notebooks.pages.validation import blind, error_tables
 from notebooks.pages.validation.error_tables import Errors, Result
-from notebooks.show.display import table
-from notebooks.show.folding import folded
+from notebooks.show.display import folded, table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_quantity
 
 common = messages("common")

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from notebooks.show import folding
+from notebooks.show import display
 
 
 class Output(SimpleNamespace):
@@ -26,9 +26,9 @@ def captured(monkeypatch):
             yield SimpleNamespace(outputs=[
                 Output(data=data, metadata=metadata, passed=passed) for data, metadata in outputs])
 
-        monkeypatch.setattr(folding, "capture_output", capture)
-        monkeypatch.setattr(folding, "show", lambda en, zh: folded.append((en, zh)))
-        with folding.folded("Title", "标题"):
+        monkeypatch.setattr(display, "capture_output", capture)
+        monkeypatch.setattr(display, "show", lambda en, zh: folded.append((en, zh)))
+        with display.folded("Title", "标题"):
             pass
         return folded[0], passed
 
@@ -59,8 +59,8 @@ def test_glued_numbers_and_figures_pass_through(captured):
 
 def test_the_other_rows_of_a_table_are_folded(monkeypatch):
     tables = []
-    monkeypatch.setattr(folding, "table",
+    monkeypatch.setattr(display, "table",
                         lambda rows, columns, **how: tables.append((len(rows), how.get("folded"))))
-    folding.short_table([{"a": n} for n in range(6)], {"a": "a"})
-    folding.short_table([{"a": n} for n in range(4)], {"a": "a"})
+    display.short_table([{"a": n} for n in range(6)], {"a": "a"})
+    display.short_table([{"a": n} for n in range(4)], {"a": "a"})
     assert tables == [(4, None), (2, ("The other rows", "其余各行")), (4, None)]

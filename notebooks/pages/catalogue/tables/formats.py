@@ -8,8 +8,7 @@ from typing import Any
 import catalogue
 from catalogue.deployments.precision_support import missing_dtypes
 from catalogue.messages import Pair, messages
-from notebooks.show.display import show, table
-from notebooks.show.folding import folded, short_table
+from notebooks.show.display import folded, short_table, show, table
 from notebooks.show.numbers import fmt_int, fmt_sig
 
 common = messages("common")

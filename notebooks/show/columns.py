@@ -1,0 +1,96 @@
+"""The cells of a table: declared columns, headings by the table of symbols, text in Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import catalogue
+from catalogue.reading.amounts import NONE
+from notebooks.show.drawing import Text
+from notebooks.show.numbers import fmt_int, fmt_quantity, fmt_sig
+
+Row = Any  # a mapping, or an object with fields
+
+
+class Column:
+    """A column of a table, declared in one place: what it shows of a row, its heading, its format.
+
+    Of a quantity of ``params/symbols.yml`` the name is enough; heading, unit and format follow:
+    ``Column("tpot")``, ``Column(lambda plan: plan.cards, say("cards"))``,
+    ``Column("rate", say("rate"), fmt_sig, digits=2)``.
+    """
+
+    def __init__(self, of: str | Callable[[Row], Any], heading: Text | None = None,
+                 fmt: Callable[..., str] | None = None, **options: Any) -> None:
+        """Declare a column.
+
+        Args:
+            of: a row's field or key, or a function of a row; None that it gives is a dash.
+            heading: a text or a pair; a quantity's name, unless given.
+            fmt, options: writes a number, and with what; a quantity's unit decides, unless given.
+
+        Raises KeyError if no heading is given and ``of`` is no quantity's name.
+        """
+        self._of, self._fmt, self._options = of, fmt, options
+        if heading is None:
+            symbol = catalogue.symbols()[str(of)]
+            heading = symbol.en, symbol.zh
+            if fmt is None:
+                self._fmt, self._options = fmt_quantity, {"unit": symbol.unit}
+        self.heading = heading
+
+    def cell(self, row: Row) -> Any:
+        """What stands in a row: a number, a text, or a pair (English, Chinese)."""
+        if callable(self._of):
+            value = self._of(row)
+        else:
+            value = row.get(self._of) if isinstance(row, Mapping) else getattr(row, self._of)
+        if value is None:
+            return NONE
+        return self._fmt(value, **self._options) if self._fmt else value
+
+
+def cells(rows: Iterable[Row], columns: Mapping[str, Text] | Iterable[Column],
+          ) -> tuple[list[Mapping[str, Any]], dict[str, Text]]:
+    """Rows as mappings from key to cell, and headings by key, whichever way columns are told."""
+    if isinstance(columns, Mapping):
+        return list(rows), dict(columns)
+    declared = list(columns)
+    return ([{str(at): column.cell(row) for at, column in enumerate(declared)} for row in rows],
+            {str(at): column.heading for at, column in enumerate(declared)})
+
+
+def pipe_table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, Text], lang: int) -> str:
+    """A table in Markdown, in one language; columns of numbers stand to the right."""
+    right = {key for key in columns
+             if rows and all(isinstance(row.get(key, ""), (int, float)) or
+                             _numeric(row.get(key, "")) for row in rows)}
+    lines = [[_cell(heading, lang) for heading in columns.values()],
+             ["--:" if key in right else ":--" for key in columns]]
+    lines += [[_cell(row.get(key, ""), lang) for key in columns] for row in rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def in_dropdown(texts: Sequence[str], title: str | tuple[str, str] | None) -> Sequence[str]:
+    """Texts per language, folded under a title, a text or a pair; as they are without one."""
+    if title is None:
+        return texts
+    titles = title if isinstance(title, tuple) else (title, title)
+    return [f"::::{{dropdown}} {title}\n\n{text}\n\n::::"
+            for title, text in zip(titles, texts, strict=True)]
+
+
+def _numeric(value: Any) -> bool:
+    text = str(value).lstrip("*−–-")
+    return isinstance(value, str) and (text == "" or text[0].isdigit())
+
+
+def _cell(value: Any, lang: int) -> str:
+    if isinstance(value, tuple):
+        value = value[lang]
+    if isinstance(value, int):
+        value = fmt_int(value)
+    elif isinstance(value, float):
+        value = fmt_sig(value)
+    return str(value).replace("|", r"\|").replace("\n", " ")

@@ -1,0 +1,44 @@
+"""Columns are declared once: of a quantity by its name, of anything else by a function."""
+
+from typing import NamedTuple
+
+import pytest
+
+import catalogue
+from notebooks.show.columns import Column, cells
+from notebooks.show.numbers import fmt_fixed
+
+
+class Row(NamedTuple):
+    """What a table shows a part of."""
+
+    tpot: float | None
+    cards: int
+
+
+ROWS = [Row(0.0304, 8), Row(None, 16)]
+
+
+def column(declared):
+    """A column's heading and its cells."""
+    rows, headings = cells(ROWS, [declared])
+    return headings["0"], [row["0"] for row in rows]
+
+
+def test_of_a_quantity_the_name_is_enough():
+    symbol = catalogue.symbols()["tpot"]
+    assert column(Column("tpot")) == ((symbol.en, symbol.zh), ["30.4 ms", "–"])
+
+
+def test_of_anything_else_a_function_and_a_heading():
+    assert column(Column(lambda row: row.cards // 8, "servers")) == ("servers", [1, 2])
+    assert column(Column("cards", "k", fmt_fixed, digits=1)) == ("k", ["8.0", "16.0"])
+
+
+def test_a_column_without_a_heading_is_a_quantity():
+    with pytest.raises(KeyError, match="cards"):
+        Column("cards")
+
+
+def test_columns_by_key_are_taken_as_they_are():
+    assert cells(iter([{"a": 1}]), {"a": "A"}) == ([{"a": 1}], {"a": "A"})
