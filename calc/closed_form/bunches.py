@@ -87,6 +87,11 @@ class Pieces:
         """A prompt's chunk on one rank, with its launches and what is around it [s]."""
         return np.maximum(self.host, self.alone) + self.around
 
+    @property
+    def waiting(self) -> Number:
+        """Time in which the card waits for the launches of such a chunk [s]."""
+        return np.maximum(0, self.host - self.alone)
+
 
 def mean_chunks(q: Any, p: Prompts, span: Number) -> Number:
     """Chunks of a prompt on average [1], whose mean length fills so many.
@@ -157,14 +162,6 @@ def pieces(q: Any, p: Prompts, c: Number, u: Number, decode: Step, prefill: Step
                   prefill.core_time, prefill.index_time)
 
 
-@dataclass(frozen=True)
-class Riding:
-    """Requests that decode along in a step with prompts: tokens of theirs, and their cores [s]."""
-
-    tokens: Number
-    cores: Number
-
-
 def deepest(q: Any, p: Prompts, s: Pieces, span: Number, number: Number) -> Number:
     """What the chunk with the longest context of so many takes more than the mean one [s].
 
@@ -190,20 +187,21 @@ def deepest(q: Any, p: Prompts, s: Pieces, span: Number, number: Number) -> Numb
     return s.core * (chosen - 1) + s.index * (longest - 1)
 
 
-def busy_time(s: Pieces, p: Prompts, fullest: Number, tokens: Number, riding: Riding,
+def busy_time(s: Pieces, p: Prompts, fullest: Number, tokens: Number, riding: Number,
               deeper: Number = 0) -> Number:
     """Time of a step whose fullest rank, and whose ranks together, have so many prompt tokens [s].
 
-    ``deeper`` is what the longest context of its chunks takes more than a mean one [s].
+    ``riding`` is what the card takes for the tokens and cores of requests that decode along,
+    ``deeper`` what the longest context of its chunks takes more than a mean one [s].
 
     Source: notebooks/serving.md, section A steady state.
     """
     filled = np.clip(tokens / (s.ranks * fullest), 1 / s.ranks, 1)
     of_all = s.experts * (filled - 1 / s.ranks) / np.maximum(ROOM, 1 - 1 / s.ranks)
     more = select(s.ranks > 1, of_all + np.maximum(0, s.exchange * filled - s.sent), 0)
-    device = (s.alone + s.token * (fullest - p.prefill_tokens + riding.tokens)
+    device = (s.alone + s.token * (fullest - p.prefill_tokens) + riding
               + fullest / p.prefill_tokens * (more + deeper))
-    return np.maximum(s.host, device) + s.around + riding.cores
+    return np.maximum(s.host, device) + s.around
 
 
 @dataclass(frozen=True)
@@ -337,7 +335,7 @@ def packed_time(q: Any, p: Prompts, c: Number, burst: Step) -> Number:
 
 
 def chunks_of(q: Any, p: Prompts, s: Pieces, r: Rates, c: Number, span: Number, decode: Step,
-              burst: Step, riding: Riding, pace: Number) -> Chunks:
+              burst: Step, riding: Number, pace: Number) -> Chunks:
     """Steps with prompts: of others, with one's own chunk, and full ones.
 
     What the fullest of n chunks lacks to the budget is the least of n parts, about an n-th of one.

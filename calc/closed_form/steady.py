@@ -23,7 +23,6 @@ from calc.closed_form.bunches import (
     Chunks,
     Pieces,
     Rates,
-    Riding,
     chunks_of,
     packed_time,
     pieces,
@@ -329,7 +328,7 @@ def steady(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill:
     s = pieces(q, p, c, u, decode, prefill, burst)
     span = p.new_tokens / s.room
     core = decode.core_time + decode.index_time + decode.context_exchange_time
-    riding = Riding(select(s.mixed, u, 0), select(s.mixed, u * core / c, 0))
+    riding = select(s.mixed, u * (core / c + s.token), 0)
     first_step = pace + p.prompt_chunks * s.chunk
     r = rates_of(q, p, s, u, span, _at_random(q, first_step), _thought(q, first_step))
     k = chunks_of(q, p, s, r, c, span, decode, burst, riding, pace)
@@ -355,7 +354,7 @@ def steady(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill:
     return Steady(
         shorter, beside, others, q.think_time + q.request_overhead, s.alone / prefill.step_time,
         p.prompt_chunks * s.chunk / q.pipeline_parallel, s.token * p.new_tokens,
-        np.maximum(0, 1 - span), span, riding.cores + riding.tokens * s.token, r.chunks,
+        np.maximum(0, 1 - span), span, np.maximum(0, riding - s.waiting), r.chunks,
         r.filled, r.queued, r.random, r.between, r.unheld, r.prompts, r.rank, r.hold, r.held,
         r.group, k.together, k.fullest, k.deeper, k.busy, k.own, k.least, k.prefill,
         t.interruption, t.left, t.received, t.back, t.random, *t.overlaps, t.decode_back,

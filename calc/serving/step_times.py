@@ -29,6 +29,7 @@ ROUNDING = 16  # contexts are rounded up to blocks of this many tokens, so that 
 COUNTS, CONTEXTS = 32, 8  # whose times are computed at once: it takes little longer than one
 OF_ALL_RANKS = ("decoding", "group_tokens", "busiest_tokens")  # of a step's parts
 NOTHING = Composition(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, decoding=False)
+IDLE = Busy(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 def ranks_in_step(inputs: Mapping[str, Number]) -> int:
@@ -50,34 +51,33 @@ class _Part:
     Attributes:
         busy: card, links and host.
         launch: of all operators by the host.
-        core: of the requests that decode beside prompts.
         tokens: of the rank, in the step [token].
         beside_layer: of the layer that drafts, what it takes beyond a mean layer of the step.
     """
 
     busy: Busy
     launch: Number = 0.0
-    core: Number = 0.0
     tokens: Number = 0.0
     beside_layer: Number = 0.0
 
 
 def _numbers(part: _Part) -> tuple[Number, ...]:
     """The numbers of a part, one after the other."""
-    return (*vars(part.busy).values(), part.launch, part.core, part.tokens, part.beside_layer)
+    return (*vars(part.busy).values(), part.launch, part.tokens, part.beside_layer)
 
 
 def _beside(parts: Sequence[Sequence[float]]) -> _Part:
     """Parts of several ranks, the numbers of each, as one of arrays of shape (ranks,)."""
     each = np.array(parts).T
-    return _Part(Busy(*each[:-4]), *each[-4:])
+    return _Part(Busy(*each[:-3]), *each[-3:])
 
 
 class Clock:
     """Times of steps of one data-parallel replica, or of ranks that share experts, remembered.
 
     A step of prefill and decode together passes all its tokens through the layers at once, as
-    prefill does; the core of the decoding requests comes on top.
+    prefill does; the card computes the core of the decoding requests besides, while it would wait
+    for the host's launches or after.
 
     Args:
         inputs: every input symbol, scalars in SI units.
@@ -95,11 +95,13 @@ class Clock:
         stages = candidate_stages(self._q.num_hidden_layers, self._q.pipeline_parallel)
         self._weights = weights(attention, self._q, self._counted, stages)
         self._cache = cache(attention, self._q)
-        self._known: dict[tuple[int, int, bool], list[list[float]]] = {}
-        self._prompts: dict[tuple[object, ...], float] = {}
+        self._known: dict[tuple[int, int], list[list[float]]] = {}
+        self._prompts: dict[tuple[object, ...], _Part] = {}
+        self._cores: dict[tuple[int, int], list[list[list[float]]]] = {}
         self._prefilling: dict[tuple[object, ...], Sequence[float]] = {}
         self._answering: dict[tuple[int, int], list[list[list[float]]]] = {}
-        self._parts: dict[tuple[object, ...], _Part] = {}
+        self._groups: dict[tuple[float, float, bool], Busy] = {}
+        self._idle: dict[bool, Busy] = {}
 
     def __call__(self, step: Step) -> float:
         """Time of a step from its beginning to its tokens, without the gap to the next [s].
@@ -109,15 +111,12 @@ class Clock:
         Args:
             step: what it computes.
         """
-        total = 0.0
-        if step.prefill:
-            key = (*step.prefill, len(step.decode))
-            if key not in self._prompts:
-                self._prompts[key] = float(self._time(self._chunks(step)))
-            total += self._prompts[key]
-        if step.decode:
-            total += self._decode(step, core_only=bool(step.prefill))
-        return total
+        if not step.prefill:
+            return self._decode(step) if step.decode else 0.0
+        key = (*step.prefill, len(step.decode))
+        if key not in self._prompts:
+            self._prompts[key] = self._part(self._chunks(step))
+        return float(self._joined(self._prompts[key], self._riding(step), decoding=False))
 
     def alike(self, step: Step) -> int:
         """Steps after one of answers alone, each a token further, that take as long as it [1]."""
@@ -142,15 +141,17 @@ class Clock:
         shared = self._shared(float(own.tokens.sum()), float(own.tokens.max()), decoding)
         return float(self._joined(own, shared, decoding).max())
 
-    def _joined(self, own: _Part, shared: _Part, decoding: bool) -> Number:
-        """Each rank's own part and the part of all ranks, with what overlaps [s]."""
-        done = own.busy + shared.busy
+    def _joined(self, own: _Part, besides: Busy, decoding: bool) -> Number:
+        """A rank's own part and what keeps its card, links and host busy besides [s].
+
+        All of it is launched by the host, which runs ahead of the card; what overlaps is hidden.
+        """
+        done = own.busy + besides
         device = done.own + done.links + done.on_host - hidden_time(self._q, done)
         longer = np.maximum(device, own.launch)
         draft_pass = longer / self._q.num_hidden_layers + own.beside_layer
         passes = self._drafts * draft_pass
-        return longer + own.core + (
-            passes if decoding else drafted(self._q.draft_tokens, draft_pass))
+        return longer + (passes if decoding else drafted(self._q.draft_tokens, draft_pass))
 
     def _own(self, step: Step) -> Sequence[float]:
         """Numbers of what a rank does whatever the others do, its experts without a token."""
@@ -158,8 +159,9 @@ class Clock:
             return self._prefilling[self._key(step)]
         block, (row, column) = self._place(step)
         if block not in self._answering:
+            alone = replace(self._block(*block), group_tokens=0.0, busiest_tokens=0.0)
             self._answering[block] = np.stack(np.broadcast_arrays(*_numbers(
-                self._part(self._block(*block), 0.0, 0.0, 0.0))), axis=-1).tolist()
+                self._part(alone))), axis=-1).tolist()
         return self._answering[block][row][column]
 
     def _key(self, step: Step) -> tuple[object, ...]:
@@ -172,33 +174,34 @@ class Clock:
         if not new:
             return
         chunks = [self._chunks(step) for step in new.values()]
-        together = Composition(decoding=False, **{
+        together = Composition(decoding=False, group_tokens=0.0, busiest_tokens=0.0, **{
             part.name: np.array([getattr(each, part.name) for each in chunks])
             for part in fields(Composition) if part.name not in OF_ALL_RANKS})
-        core = np.array([self._decode(step, core_only=True) if step.decode else 0.0
-                         for step in new.values()])
+        riding = np.array([[*vars(self._riding(step)).values()] for step in new.values()]).T
+        part = self._part(together)
         found = np.stack(np.broadcast_arrays(*_numbers(
-            self._part(together, 0.0, 0.0, core))), axis=-1)
+            replace(part, busy=part.busy + Busy(*riding)))), axis=-1)
         self._prefilling |= dict(zip(new, found.tolist(), strict=True))
 
-    def _shared(self, tokens: float, busiest: float, decoding: bool) -> _Part:
+    def _shared(self, tokens: float, busiest: float, decoding: bool) -> Busy:
         """What experts and exchange add to a rank's own part, for the tokens of all ranks."""
-        key = ("shared", tokens, busiest, decoding)
-        if key not in self._parts:
-            if (nothing := ("nothing", decoding)) not in self._parts:
-                self._parts[nothing] = self._part(
-                    replace(NOTHING, decoding=decoding), 0.0, 0.0, 0.0)
-            part = self._part(replace(NOTHING, decoding=decoding), tokens, busiest, 0.0)
-            self._parts[key] = _Part(part.busy - self._parts[nothing].busy)
-        return self._parts[key]
+        key = (tokens, busiest, decoding)
+        if key not in self._groups:
+            if decoding not in self._idle:
+                self._idle[decoding] = self._experts(0.0, 0.0, decoding)
+            self._groups[key] = self._experts(*key) - self._idle[decoding]
+        return self._groups[key]
 
-    def _part(self, composition: Composition, group_tokens: float, busiest_tokens: float,
-              core: Number) -> _Part:
-        timed = self._timed(replace(composition, group_tokens=group_tokens,
-                                  busiest_tokens=busiest_tokens))
+    def _experts(self, tokens: float, busiest: float, decoding: bool) -> Busy:
+        """A rank that has nothing of its own, among others with so many tokens."""
+        return self._part(replace(NOTHING, decoding=decoding, group_tokens=tokens,
+                                  busiest_tokens=busiest)).busy
+
+    def _part(self, composition: Composition) -> _Part:
+        timed = self._timed(composition)
         times = {name: getattr(timed, f"{name}_time") for name in BUSY}
         return _Part(
-            busy(self._q.micro_batches, times), timed.host_time, core, composition.tokens,
+            busy(self._q.micro_batches, times), timed.host_time, composition.tokens,
             timed.draft_pass_time - np.maximum(timed.device_time, timed.host_time)
             / self._q.num_hidden_layers)
 
@@ -240,13 +243,29 @@ class Clock:
             tokens * rounded if q.index_topk else 0.0,
             batch * sees[0], batch * sees[1], batch * rounded, 0.0, 1.0, decoding=True)
 
-    def _decode(self, step: Step, core_only: bool) -> float:
-        """Time of the requests that decode; with it that of the steps which may come next."""
+    def _decode(self, step: Step) -> float:
+        """Time of a step of answers alone; with it that of the steps which may come next."""
         block, (row, column) = self._place(step)
-        if (key := (*block, core_only)) not in self._known:
-            self._known[key] = np.broadcast_to(
-                self._time(self._block(*block), core_only), (COUNTS, CONTEXTS)).tolist()
-        return self._known[key][row][column]
+        if block not in self._known:
+            timed = self._timed(self._block(*block))
+            self._known[block] = np.broadcast_to(
+                timed.step_time - self._q.host_gap_per_step
+                + self._drafts * timed.draft_pass_time, (COUNTS, CONTEXTS)).tolist()
+        return self._known[block][row][column]
+
+    def _riding(self, step: Step) -> Busy:
+        """What the requests that decode beside prompts keep busy: their cores, by their own."""
+        if not step.decode:
+            return IDLE
+        block, (row, column) = self._place(step)
+        if block not in self._cores:
+            timed, halves = self._timed(self._block(*block)), self._q.micro_batches
+            self._cores[block] = np.stack([
+                np.broadcast_to(halves * time, (COUNTS, CONTEXTS)) for time in (
+                    timed.core_time + timed.index_time, timed.context_exchange_time)],
+                axis=-1).tolist()
+        own, links = self._cores[block][row][column]
+        return replace(IDLE, own=own, links=links)
 
     def _place(self, step: Step) -> tuple[tuple[int, int], tuple[int, int]]:
         """The block in which the requests that decode lie, by number and context; where in it."""
@@ -264,13 +283,6 @@ class Clock:
     def _timed(self, composition: Composition) -> Timed:
         return step(self._attention, self._q, self._counted, self._weights, self._cache,
                     composition)
-
-    def _time(self, composition: Composition, core_only: bool = False) -> Number:
-        timed = self._timed(composition)
-        if core_only:
-            return timed.core_time + timed.index_time + timed.context_exchange_time
-        passes = self._drafts * timed.draft_pass_time if composition.decoding else 0.0
-        return timed.step_time - self._q.host_gap_per_step + passes
 
 
 def _total(contexts: Sequence[int]) -> int:

@@ -158,8 +158,6 @@ class TestLimits:
                                        + inputs["host_gap_per_step"], rtol=ROUNDING)
 
 
-@pytest.mark.xfail(reason="cores of requests that decode beside prompts are added to the longer "
-                          "of card and host, though a card that waits for its host has the time")
 def test_a_slow_host_decides_a_step_with_prompts_and_answers_alone():
     scenario = catalogue.load_scenario("s2-910b1-awq")
     clock = Clock(scenario.inputs() | {"host_time_per_operator": 1.0}, scenario.model.attention)
