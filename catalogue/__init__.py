@@ -17,12 +17,7 @@ from catalogue.deployments.loading import (
     stated,
     variants,
 )
-from catalogue.deployments.scenario import (
-    Scenario,
-    device_inputs,
-    model_inputs,
-    precision_inputs,
-)
+from catalogue.deployments.scenario import Scenario, device_inputs, model_inputs, precision_inputs
 from catalogue.entries import trees
 from catalogue.entries.formulas import Symbol, symbols
 from catalogue.library import load, names

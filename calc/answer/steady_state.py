@@ -11,15 +11,7 @@ from typing import Any
 import numpy as np
 
 from calc.answer.simulated import system_of
-from calc.answer.users import (
-    CYCLES,
-    MEANS,
-    LoadResult,
-    asked_of,
-    cost,
-    cycle,
-    users_see,
-)
+from calc.answer.users import CYCLES, MEANS, LoadResult, asked_of, cost, cycle, users_see
 from calc.answer.users import FEWEST as FEWEST_REQUESTS
 from calc.closed_form.evaluate import evaluate
 from calc.closed_form.planning import pool_replicas

@@ -18,16 +18,7 @@ from typing import Any
 import numpy as np
 
 from calc.capacity.replicas import MOST_OVERFLOW, Limits
-from calc.capacity.tables import (
-    Cut,
-    Tables,
-    Way,
-    is_wide,
-    layouts,
-    own_way,
-    requests_of,
-    ways,
-)
+from calc.capacity.tables import Cut, Tables, Way, is_wide, layouts, own_way, requests_of, ways
 from calc.closed_form.evaluate import evaluate
 from calc.closed_form.validity import doubt_words, doubts
 from calc.layouts.feasible import HEADROOM, has_room

@@ -14,12 +14,7 @@ import numpy as np
 from calc.answer.simulated import lengths_of, system_of
 from calc.answer.users import MEANS, UserLoad, users_see
 from calc.capacity.first_tokens import Steps, first_tokens
-from calc.capacity.waits import (
-    pace_spread,
-    percentile,
-    rates_met,
-    skewed_above,
-)
+from calc.capacity.waits import pace_spread, percentile, rates_met, skewed_above
 from calc.closed_form.evaluate import evaluate
 from calc.closed_form.validity import doubts
 from calc.layouts.feasible import has_room

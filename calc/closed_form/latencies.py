@@ -24,13 +24,7 @@ from calc.closed_form.waves import (
     token_pace,
 )
 from calc.physics.arrays import Number, ceil_div
-from calc.physics.decode_floor import (
-    Decode,
-    biased,
-    context_deviation,
-    mean_attended,
-    mean_context,
-)
+from calc.physics.decode_floor import Decode, biased, context_deviation, mean_attended, mean_context
 from calc.physics.memory import Cache, Weights, cache
 from calc.physics.positions import multiplied_positions
 from calc.physics.shapes import count_parameters

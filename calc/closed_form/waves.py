@@ -13,13 +13,7 @@ from typing import Any
 import numpy as np
 
 from calc.physics.arrays import Number, ceil_div, either, once, select
-from calc.physics.decode_floor import (
-    Decode,
-    biased,
-    mean_attended,
-    mean_context,
-    tokens_per_step,
-)
+from calc.physics.decode_floor import Decode, biased, mean_attended, mean_context, tokens_per_step
 from calc.physics.experts import EXPECTED_MAXIMUM, normal_quantile
 from calc.physics.positions import (
     few_cached,

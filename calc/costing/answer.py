@@ -7,14 +7,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any
 
-from calc.costing.owning import (
-    Bill,
-    bill,
-    net_present_value,
-    payback,
-    return_on,
-    server_price,
-)
+from calc.costing.owning import Bill, bill, net_present_value, payback, return_on, server_price
 from calc.costing.power import (
     around,
     cards_power,

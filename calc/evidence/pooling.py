@@ -39,14 +39,7 @@ from calc.evidence.protocols import uncalibrated
 from calc.evidence.systems import METRICS, System
 from calc.uncertainty.interval import TAIL, Sides
 from catalogue.deployments.knobs import NORMAL_90
-from catalogue.entries.calibrations import (
-    Covered,
-    Growth,
-    LeftOut,
-    Load,
-    Metric,
-    OwnError,
-)
+from catalogue.entries.calibrations import Covered, Growth, LeftOut, Load, Metric, OwnError
 
 DIGITS = 4
 FREEDOM = 4  # degrees of freedom; with 2 or 8 left-out systems are predicted no better

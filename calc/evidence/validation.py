@@ -8,13 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calc.evidence.classes import (
-    UNCALIBRATED,
-    class_of,
-    deviations,
-    discrepancy,
-    under,
-)
+from calc.evidence.classes import UNCALIBRATED, class_of, deviations, discrepancy, under
 from calc.evidence.protocols import Predictions, held_out, uncalibrated
 from calc.evidence.systems import METRICS, System, system
 from catalogue import library, load_scenario

@@ -38,16 +38,7 @@ from simpy.core import EventPriority
 
 from calc.serving.arrivals import ClosedLoop, Conversation
 from calc.serving.batching import Engine
-from calc.serving.requests import (
-    GroupTime,
-    Job,
-    Limits,
-    Outcome,
-    Request,
-    Run,
-    Step,
-    StepTime,
-)
+from calc.serving.requests import GroupTime, Job, Limits, Outcome, Request, Run, Step, StepTime
 from calc.serving.scheduling import Transfer, duration, group_duration
 from catalogue.deployments.resolved import DELAY_STEPS
 

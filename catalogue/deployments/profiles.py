@@ -21,15 +21,7 @@ from catalogue.engines.released import AT, fitting, release_of
 from catalogue.entries.deployments import Precision
 from catalogue.entries.hardware import Device
 from catalogue.entries.models import Model
-from catalogue.entries.profiles import (
-    WAYS,
-    Coordination,
-    Fits,
-    Profile,
-    Scheduling,
-    Statement,
-    Way,
-)
+from catalogue.entries.profiles import WAYS, Coordination, Fits, Profile, Scheduling, Statement, Way
 from catalogue.library import Override
 from catalogue.messages import by_language, messages
 from catalogue.reading import yamlfile

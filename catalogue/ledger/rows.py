@@ -18,15 +18,7 @@ from catalogue.entries.entry import Entry
 from catalogue.entries.formulas import Letter, Tree
 from catalogue.reading.printed import PrintedNumber
 from catalogue.reading.shared import causes
-from catalogue.reading.values import (
-    AnyQuantity,
-    Flag,
-    Identifier,
-    Misplaced,
-    Text,
-    Whole,
-    Words,
-)
+from catalogue.reading.values import AnyQuantity, Flag, Identifier, Misplaced, Text, Whole, Words
 
 ClaimId = Annotated[str, Field(pattern=r"^S[0-3]-C?[0-9]{3}$")]
 KINDS = ("devices", "links", "nodes", "models", "formats", "precisions", "mechanisms", "prices",

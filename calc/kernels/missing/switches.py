@@ -12,15 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from calc.kernels.law import Column
-from calc.kernels.missing.columns import (
-    LEAST_JUMP,
-    Along,
-    Line,
-    Mask,
-    jumps,
-    log_scaled,
-    steps,
-)
+from calc.kernels.missing.columns import LEAST_JUMP, Along, Line, Mask, jumps, log_scaled, steps
 from calc.kernels.missing.explained import Change, Judge, Where, better, sides
 
 ALIKE = 0.75  # of pairs have to jump one way, by half of the least jump at least

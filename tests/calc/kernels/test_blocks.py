@@ -5,13 +5,7 @@ import pytest
 
 import calc
 import catalogue
-from calc.kernels.blocks import (
-    AROUND,
-    DECODE_BETWEEN,
-    DECODE_BLOCK,
-    SPARSE_BLOCK,
-    SPARSE_KNOWN,
-)
+from calc.kernels.blocks import AROUND, DECODE_BETWEEN, DECODE_BLOCK, SPARSE_BLOCK, SPARSE_KNOWN
 from calc.kernels.fitting import fit, halves
 from calc.kernels.matmuls import DENSE, OF_CARD
 

@@ -8,17 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from _fleet import (
-    ATTENTIONS,
-    compositions,
-    fleet,
-    namespace,
-    one,
-    run,
-    sampled,
-    tables,
-    where,
-)
+from _fleet import ATTENTIONS, compositions, fleet, namespace, one, run, sampled, tables, where
 
 import catalogue
 from calc.closed_form.evaluate import PHASES, evaluate

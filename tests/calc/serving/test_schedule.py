@@ -5,14 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from _engines import (
-    POLICIES,
-    affine,
-    engines_of_any_kind,
-    limits,
-    requests_of_any_kind,
-    tokens,
-)
+from _engines import POLICIES, affine, engines_of_any_kind, limits, requests_of_any_kind, tokens
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -14,13 +14,7 @@ from calc.serving.metrics import Objective, batch_means, student_quantile, summa
 from calc.serving.saturation import keeps_up, largest_rate, saturation_rate, within
 from calc.serving.scheduling import Request, Transfer, schedule
 from calc.serving.simulation import Pool, simulate
-from reference.queueing import (
-    closed_loop_throughput,
-    md1_wait,
-    md1_wait_below,
-    mg1_wait,
-    mm1_wait,
-)
+from reference.queueing import closed_loop_throughput, md1_wait, md1_wait_below, mg1_wait, mm1_wait
 
 SERVICE = 0.25
 ONE_BY_ONE = Pool(limits(seqs=1), lambda step: SERVICE)
