@@ -5,31 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 
+from calc.auditing import judging
 from calc.auditing.cases import OF_RUNNING, Case
-from calc.auditing.judging import (
-    ALWAYS,
-    ARITHMETIC,
-    ASSUMPTION,
-    BINARY,
-    BOTH,
-    COMPATIBLE,
-    FAILS,
-    FORMULA,
-    INFEASIBLE,
-    INPUT,
-    LATE,
-    NEVER,
-    PERHAPS,
-    REPRODUCED,
-    SETTING,
-    SOUND,
-    SPECIFICATION,
-    THRESHOLD,
-    UNVERIFIABLE,
-    WRONG,
-    Judgement,
-    meets,
-)
+from calc.auditing.judging import FAILS, Judgement, meets
 from calc.auditing.settings import ELSEWHERE
 from calc.auditing.truths import SOURCES
 from catalogue.messages import Pair, join, messages
@@ -60,20 +38,20 @@ def _states() -> dict[str, Pair]:
 def _fired() -> dict[str, Pair]:
     """What an alert of such a threshold would do, by the name of it."""
     return {
-        ALWAYS: say("it-would-fire-all-time"),
-        PERHAPS: say("it-may-fire-in-normal"),
-        SOUND: say("it-would-tell-trouble-from"),
-        NEVER: say("it-never-fires"),
-        LATE: say("it-would-come-long-after"),
+        judging.ALWAYS: say("it-would-fire-all-time"),
+        judging.PERHAPS: say("it-may-fire-in-normal"),
+        judging.SOUND: say("it-would-tell-trouble-from"),
+        judging.NEVER: say("it-never-fires"),
+        judging.LATE: say("it-would-come-long-after"),
     }
 
 
 def why(case: Case, judgement: Judgement) -> dict[str, str]:
     """What the verdict follows from, with the numbers of it."""
     said = _SAID[judgement.verdict](case, judgement)
-    if BINARY in judgement.also:
+    if judging.BINARY in judgement.also:
         said = say("it-is-meant-in-gib", said=said)
-    if INFEASIBLE in judgement.also:
+    if judging.INFEASIBLE in judgement.also:
         said = say("deployment-that-it-is-of", said=said)
     if judgement.clashes:
         said = say("others-say-otherwise", said=said,
@@ -132,9 +110,9 @@ def _compatible(case: Case, _: Judgement) -> Pair:
 def _specification(case: Case, judgement: Judgement) -> Pair:
     assert case.truth is not None
     if case.truth.where.startswith(SOURCES):
-        return (say("its-source-has", ours=_ours(case)) if WRONG in judgement.also
+        return (say("its-source-has", ours=_ours(case)) if judging.WRONG in judgement.also
                 else say("so-has-its-source", ours=_ours(case)))
-    return (say("catalogue-has", ours=_ours(case)) if WRONG in judgement.also
+    return (say("catalogue-has", ours=_ours(case)) if judging.WRONG in judgement.also
             else say("so-has-catalogue", ours=_ours(case)))
 
 
@@ -210,8 +188,9 @@ def _shown(case: Case, value: float) -> str:
 
 
 _SAID: dict[str, Callable[[Case, Judgement], Pair]] = {
-    ARITHMETIC: _arithmetic, REPRODUCED: _reproduced, COMPATIBLE: _compatible,
-    SPECIFICATION: _specification, INPUT: _input, FORMULA: _formula, BOTH: _both,
-    INFEASIBLE: _infeasible, SETTING: _setting, THRESHOLD: _threshold, ASSUMPTION: _missing,
-    UNVERIFIABLE: _missing,
+    judging.ARITHMETIC: _arithmetic, judging.REPRODUCED: _reproduced,
+    judging.COMPATIBLE: _compatible, judging.SPECIFICATION: _specification, judging.INPUT: _input,
+    judging.FORMULA: _formula, judging.BOTH: _both, judging.INFEASIBLE: _infeasible,
+    judging.SETTING: _setting, judging.THRESHOLD: _threshold, judging.ASSUMPTION: _missing,
+    judging.UNVERIFIABLE: _missing,
 }

@@ -75,32 +75,28 @@ def test_every_entry_has_a_page(site: Path, kind: str, folder: str) -> None:
 
 @pytest.mark.parametrize("folder", ["", "zh/"])
 @pytest.mark.parametrize("name", catalogue.names("devices"))
-def test_a_device_page_has_every_value_and_a_way_to_its_source(
-    site: Path, name: str, folder: str,
-) -> None:
-    page = (site / folder / f"chapters/devices/{name}.html").read_text("utf-8")
-    device = catalogue.load_device(name)
-    shown = html.unescape(re.sub(r"<[^>]+>", "", page)).replace(",", "")
-    links = set(map(html.unescape, re.findall(r'href="([^"]+)"', page)))
-    for label, value in hardware.values_of(device):
-        assert value.written.replace(",", "") in shown, label
-        url = catalogue.sources()[value.source].get("url")
-        assert url is None or url in links, label
-    for item in hardware.disagreements(device):
-        assert item.other.written.replace(",", "") in shown, item.label
+class TestDevicePages:
+    @pytest.fixture
+    def page(self, site: Path, name: str, folder: str) -> str:
+        return (site / folder / f"chapters/devices/{name}.html").read_text("utf-8")
 
+    def test_every_value_and_a_way_to_its_source(self, page: str, name: str) -> None:
+        device = catalogue.load_device(name)
+        shown = html.unescape(re.sub(r"<[^>]+>", "", page)).replace(",", "")
+        links = set(map(html.unescape, re.findall(r'href="([^"]+)"', page)))
+        for label, value in hardware.values_of(device):
+            assert value.written.replace(",", "") in shown, label
+            url = catalogue.sources()[value.source].get("url")
+            assert url is None or url in links, label
+        for item in hardware.disagreements(device):
+            assert item.other.written.replace(",", "") in shown, item.label
 
-@pytest.mark.parametrize("folder", ["", "zh/"])
-@pytest.mark.parametrize("name", catalogue.names("devices"))
-def test_a_device_page_has_every_mechanism_of_its_class(
-    site: Path, name: str, folder: str,
-) -> None:
-    page = (site / folder / f"chapters/devices/{name}.html").read_text("utf-8")
-    shown = html.unescape(re.sub(r"<[^>]+>", "", page))
-    priors = mechanisms.of_device(catalogue.load_device(name))
-    assert priors is not None
-    for label, value in mechanisms.rows(priors):
-        assert written(value) in shown, label
+    def test_every_mechanism_of_its_class(self, page: str, name: str) -> None:
+        shown = html.unescape(re.sub(r"<[^>]+>", "", page))
+        priors = mechanisms.of_device(catalogue.load_device(name))
+        assert priors is not None
+        for label, value in mechanisms.rows(priors):
+            assert written(value) in shown, label
 
 
 @pytest.mark.parametrize("folder", ["", "zh/"])

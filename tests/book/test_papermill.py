@@ -6,6 +6,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from _door import DEVICE
 
 from catalogue import ParamsError
 from notebooks.pages.deciding import goals
@@ -14,17 +15,7 @@ from notebooks.pages.deployments.sections.page import page_of
 PROJECT = Path(__file__).resolve().parents[2]
 TEMPLATES = PROJECT / "notebooks"
 
-MY_CARD = """
-name: {en: My card, zh: 我的卡}
-vendor: Somebody
-type: gpu
-memory_capacity: {value: 288 GB, source: "https://example.org/data-sheet", kind: vendor}
-memory_bandwidth: {value: 8 TB/s, source: "https://example.org/data-sheet", kind: vendor}
-hbm_efficiency: {value: 0.8, source: "a guess until measured", kind: assumed, range: [0.7, 0.9]}
-runtime_reserve: {value: 4 GiB, source: "a guess until measured", kind: assumed}
-matrix_peak:
-  bf16: {value: 2500 TFLOPS, source: "https://example.org/data-sheet", kind: vendor}
-"""
+MY_CARD = DEVICE.replace("64 GiB", "288 GB").replace("1.6 TB/s", "8 TB/s")
 
 
 def run(tmp_path, *parameters, template="scenario.ipynb"):

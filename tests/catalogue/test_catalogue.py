@@ -198,14 +198,22 @@ class TestTraps:
         assert hccs.pair_bandwidth.value * hccs.links_per_device.value \
             == hccs.device_bandwidth.value
 
-    def test_both_directions_in_a_mesh_are_refused(self, tmp_path: Path) -> None:
-        path = tmp_path / "mesh.yml"
-        path.write_text(
-            "name: {en: m, zh: m}\ntopology: full-mesh\n"
-            "defaults: {source: a sheet, kind: vendor}\n"
-            "device_bandwidth: 392 GB/s\npair_bandwidth: 28 GB/s\nlinks_per_device: 7\n")
-        with pytest.raises(ParamsError, match="of both directions"):
-            catalogue.load_link(path)
+    @pytest.mark.parametrize(("kind", "text", "says"), [
+        ("links", "name: {en: m, zh: m}\ntopology: full-mesh\n"
+         "defaults: {source: a sheet, kind: vendor}\n"
+         "device_bandwidth: 392 GB/s\npair_bandwidth: 28 GB/s\nlinks_per_device: 7\n",
+         "of both directions"),
+        ("devices", "like: nvidia-h20\nname: {en: c, zh: c}\nvendor: x\ntype: gpu\n"
+         "matrix_peak: {fp8: {value: 592 TFLOPS, source: a sheet, kind: vendor}}\n"
+         "sparse_peak: {fp8: {value: 296 TFLOPS, source: a sheet, kind: vendor}}\n",
+         "are they exchanged"),
+    ], ids=["both directions in a mesh", "exchanged sparse and dense peaks"])
+    def test_rates_that_contradict_each_other_are_refused(
+            self, tmp_path: Path, kind: str, text: str, says: str) -> None:
+        path = tmp_path / "mine.yml"
+        path.write_text(text)
+        with pytest.raises(ParamsError, match=says):
+            catalogue.load(kind, path)
 
     @pytest.mark.parametrize("name", [
         name for name in catalogue.names("devices") if catalogue.load_device(name).sparse_peak])
@@ -216,15 +224,6 @@ class TestTraps:
             dense = getattr(device.matrix_peak, dtype)
             if sparse and dense:
                 assert 1.3 < sparse.value / dense.value < 2.05, dtype
-
-    def test_exchanged_sparse_and_dense_peaks_are_refused(self, tmp_path: Path) -> None:
-        path = tmp_path / "card.yml"
-        path.write_text(
-            "like: nvidia-h20\nname: {en: c, zh: c}\nvendor: x\ntype: gpu\n"
-            "matrix_peak: {fp8: {value: 592 TFLOPS, source: a sheet, kind: vendor}}\n"
-            "sparse_peak: {fp8: {value: 296 TFLOPS, source: a sheet, kind: vendor}}\n")
-        with pytest.raises(ParamsError, match="are they exchanged"):
-            catalogue.load_device(path)
 
     def test_a_package_is_its_dies(self) -> None:
         package, die = (catalogue.load_device(f"ascend-910c-{part}") for part in ("package", "die"))

@@ -1,12 +1,13 @@
-"""A device file to spoil, what every refusal has in common, and every value of an entry."""
+"""Files to spoil, what every refusal has in common, and every value of an entry."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from pydantic import BaseModel
 
-from catalogue import ParamsError, Value
+from catalogue import ROOT, ParamsError, Value
 
 DEVICE = """
 name: {en: Card, zh: 卡}
@@ -28,6 +29,14 @@ def sentence(action, *args, **kwargs) -> str:
     assert "\n" not in message
     assert message.endswith((".", "?"))
     return message
+
+
+def spoilt(path: Path, entry: str, old: str, new: str) -> Path:
+    """An entry of the catalogue (``kind/name``) or the text of a file, written with a change."""
+    text = entry if "\n" in entry else (ROOT / f"{entry}.yml").read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+    return path
 
 
 def values(item: Any, path: str = "") -> Iterator[tuple[str, Value]]:

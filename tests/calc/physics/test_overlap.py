@@ -73,11 +73,13 @@ class TestStreams:
         np.testing.assert_allclose(found["device_time"][short], turns["device_time"][short],
                                    rtol=ROUNDING)
 
-    def test_a_batch_that_is_not_split_has_no_streams(self, attention, phase):
+    @pytest.mark.parametrize(("ways", "switch"), [
+        (UNDIVIDED, "unequal_streams"), (IN_TURNS, "single_batch_overlap")],
+        ids=["a batch that is not split has no streams", "halves hide in their own way"])
+    def test_a_switch_of_the_other_way_changes_nothing(self, attention, phase, ways, switch):
         inputs = sampled(attention)
-        once, streams = (step(inputs, attention, phase, UNDIVIDED | {"unequal_streams": kind})
-                         for kind in (0, 1))
-        np.testing.assert_array_equal(once["step_time"], streams["step_time"])
+        off, on = (step(inputs, attention, phase, ways | {switch: kind}) for kind in (0, 1))
+        np.testing.assert_array_equal(off["step_time"], on["step_time"])
 
 
 @both
@@ -97,12 +99,6 @@ class TestWithinABatch:
         found = step(sampled(attention), attention, phase, WITHIN | {
             "expert_parallel": 1, "expert_tensor_parallel": 0})
         assert (found["hidden_time"] == 0).all()
-
-    def test_halves_hide_in_their_own_way(self, attention, phase):
-        inputs = sampled(attention)
-        halves, besides = (step(inputs, attention, phase, IN_TURNS | {"single_batch_overlap": kind})
-                           for kind in (0, 1))
-        np.testing.assert_array_equal(halves["step_time"], besides["step_time"])
 
 
 @both

@@ -182,22 +182,6 @@ class TestRefused:
         assert f"mine.yml:{line}: engine: {says}" in message
         assert sentence(load, f"engine={engine}").startswith(f"--set engine: {says}")
 
-    @pytest.mark.parametrize(("old", "new", "says"), [
-        ("host_gap_per_step:", "host_gap:", "there is no mechanism 'host_gap'"),
-        ("--gpu-memory-utilization", "--gpu-memory", "no pinned release has '--gpu-memory'"),
-        ("since: 0.16.0", "since: 0.16.x", "'0.16.x' is not a release"),
-        ("scheduling:\n      value: mixed", "scheduling:\n      value: some", "mixed"),
-        ("cards: [nvidia-h200]", "cards: [nvidia-h2000]", "nearest names are nvidia-h200"),
-        ("\nflags: vllm", "\nflags: <b>x</b>", "flags: there is no engine '<b>x</b>' in params")])
-    def test_a_profile_with_an_error(self, tmp_path, old, new, says):
-        text = (catalogue.ROOT / "profiles" / "vllm.yml").read_text("utf-8")
-        assert old in text
-        path = tmp_path / "mine.yml"
-        path.write_text(text.replace(old, new, 1), encoding="utf-8")
-        message = sentence(load, f"engine={path}@0.33.0")
-        assert says in message
-        assert re.search(r"mine\.yml:\d+", message)
-
     def test_an_engine_of_the_readers_own(self, tmp_path: Path):
         path = tmp_path / "mine.yml"
         path.write_text((catalogue.ROOT / "profiles" / "vllm.yml").read_text("utf-8"), "utf-8")

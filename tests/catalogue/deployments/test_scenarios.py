@@ -54,30 +54,6 @@ class TestScenarios:
         assert "does not divide num_attention_heads 128" in message
         assert message.startswith("--set parallelism.tensor_parallel:")
 
-    @pytest.mark.parametrize(("old", "new", "says"), [
-        ("parallelism:\n  tensor_parallel: {value: 8,",
-         "parallelism:\n  tensor_parallel: {value: 4,", "8 devices, but"),
-        ("model: deepseek-v3", "model: deepseek-v4", "nearest names are deepseek-v3"),
-        ("node: atlas-800i-a2", "node: atlas", "nearest names are atlas-"),
-        ("precision: bf16", "precision: fp7", "nearest names are"),
-        ("zh: S0 场景一", "de: S0 场景一", "both languages"),
-        ("- quantity: ttft", "- quantity: tftt", "not a quantity of params/symbols.yml"),
-        ("value: 120 ms", "value: 120 GB", "wrong unit for 'ttft'"),
-        ("effective_compute]", "effective_computer]", "needs 'effective_computer'"),
-        ("prompt], effective_compute]", "prompt], [subtract, prompt, prompt]]", "division by"),
-        ("prompt], effective_compute]", "prompt], [exp, 99999]]", "too large"),
-        ("prompt], effective_compute]", "prompt], [eval, 1]]", "unknown operator"),
-    ])
-    def test_a_file_with_an_error(self, tmp_path, old, new, says):
-        text = (catalogue.ROOT / "scenarios" / "s0-scenario-1.yml").read_text(encoding="utf-8")
-        assert text.count(old) == 1
-        path = tmp_path / "mine.yml"
-        path.write_text(text.replace(old, new), encoding="utf-8")
-        message = sentence(catalogue.load_scenario, path)
-        line = text[:text.index(old) + len(old)].count("\n") + 1
-        assert f"mine.yml:{line}:" in message
-        assert says in message
-
     @pytest.mark.parametrize(("ranks", "copies"), [
         (48, 32), (72, 32), (96, 32), (144, 32), (320, 64), (64, 0), (128, 128)])
     def test_experts_and_copies_are_dealt_out_together(self, ranks, copies):

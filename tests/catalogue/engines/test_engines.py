@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from _door import sentence
+from _door import sentence, spoilt
 
 from catalogue.engines.engine import (
     ROOT,
@@ -112,9 +112,7 @@ class TestLoader:
         ("until: 1.0", "gaps: [x]", 7, "names the release 'x'"),
     ])
     def test_bad_files_are_one_sentence_with_the_line(self, tmp_path, old, new, line, says):
-        assert old in GOOD
-        path = tmp_path / "engine.yml"
-        path.write_text(GOOD.replace(old, new, 1), encoding="utf-8")
+        path = spoilt(tmp_path / "engine.yml", GOOD, old, new)
         message = sentence(lambda: engine_of(yamlfile.read(path)))
         assert says in message
         assert f"engine.yml:{line}:" in message

@@ -1,9 +1,11 @@
 """A calibration's file: what a fit can be, and one sentence for what none can."""
 
 import pytest
+from _door import sentence, spoilt
 
 import catalogue
 
+UNCALIBRATED = "discrepancies/uncalibrated"
 FILE = """name: {en: Mine, zh: 我的}
 scenario: s2-910b1-awq
 metric: tpot
@@ -45,27 +47,22 @@ def test_a_fit_as_it_is_written(tmp_path):
     ("3.5e-06", "-3.5e-06", 8, "greater than or equal to 0"),
 ])
 def test_what_no_fit_can_be_is_one_sentence(tmp_path, old, new, line, says):
-    with pytest.raises(catalogue.ParamsError) as error:
-        load(tmp_path, old, new)
-    assert f"mine.yml:{line}:" in str(error.value)
-    assert says in str(error.value)
+    message = sentence(load, tmp_path, old, new)
+    assert f"mine.yml:{line}:" in message
+    assert says in message
 
 
 @pytest.mark.parametrize(("old", "new"), [
     ("within: ", "within: -"), ("extrapolation: 0.02", "extrapolation: -0.02"),
     ("borrowed: 2", "borrowed: 1e300"), ("concurrent: {tpot: [", "concurrent: {tpot: [1")])
 def test_a_deviation_is_a_size(tmp_path, old, new):
-    text = (catalogue.ROOT / "discrepancies" / "uncalibrated.yml").read_text("utf-8")
-    assert old in text
-    path = tmp_path / "own.yml"
-    path.write_text(text.replace(old, new, 1), "utf-8")
+    path = spoilt(tmp_path / "own.yml", UNCALIBRATED, old, new)
     with pytest.raises(catalogue.ParamsError, match="or equal to"):
         catalogue.load("discrepancies", path)
 
 
 def test_what_a_system_gets_is_of_a_class_that_there_is(tmp_path):
-    text = (catalogue.ROOT / "discrepancies" / "uncalibrated.yml").read_text("utf-8")
-    path = tmp_path / "own.yml"
-    path.write_text(text.replace("{of: servers/NVIDIA,", "{of: <b>servers</b>,", 1), "utf-8")
+    path = spoilt(tmp_path / "own.yml", UNCALIBRATED,
+                  "{of: servers/NVIDIA,", "{of: <b>servers</b>,")
     with pytest.raises(catalogue.ParamsError, match=r"own\.yml:\d+: .*is none of 'classes'"):
         catalogue.load("discrepancies", path)

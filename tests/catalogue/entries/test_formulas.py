@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-import shutil
 
 import pytest
-from _door import sentence
 
 import catalogue
 from catalogue import trees
@@ -109,32 +107,6 @@ def test_what_is_not_there_is_one_sentence(call, says):
     with pytest.raises(DerivationError, match=says) as caught:
         call()
     assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize(("old", "new", "says"), [
-    ("- id: s1-f02", "- id: s1-f03", "expected 's1-f02'"),
-    ("documented: [divide, amount,", "documented: [divid, amount,", "unknown operator"),
-    ("documented: [divide, amount,", "documented: [divide, amont,", "'amont' is neither"),
-    ("right_quantity: kv_bytes_per_token", "right_quantity: kv_bytes", "'kv_bytes' is neither"),
-    ("inputs: {amount: 96 GB}", "inputs: {each: 96 GB}", "needs 'amount'"),
-    ("printed: 89.4\n", "printed: 89.4 gigs\n", "unknown unit"),
-    ("catalogue: {amount: devices/nvidia-h20/memory_capacity}",
-     "catalogue: {amount: memory_capacity}", "is not KIND/NAME/KEY"),
-    ("scenario: s1-plan-c", "scenario: s1-plan-z", "nearest names are"),
-    ("  amount: {latex: 'x', unit: B", "  amount: {latex: 'x', unit: BB", "unknown unit"),
-    ("  amount: {latex", "  idle: {latex: 'i', unit: B, en: i, zh: i}\n  amount: {latex",
-     "no formula has the symbol 'idle'"),
-])
-def test_a_file_with_an_error(tmp_path, old, new, says):
-    path = tmp_path / "formulas" / "mine.yml"
-    path.parent.mkdir()
-    shutil.copy(catalogue.ROOT / "formulas" / "s1.yml", path)
-    text = path.read_text(encoding="utf-8")
-    assert old in text
-    path.write_text(text.replace(old, new, 1), encoding="utf-8")
-    message = sentence(catalogue.load, "formulas", path)
-    assert says in message
-    assert re.search(r"mine\.yml:\d+: ", message)
 
 
 @pytest.mark.parametrize(("value", "printed", "expected"), [

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import get_args
 
 import pytest
+from _door import sentence, spoilt
 
 import catalogue
 from calc.physics.memory import cache, candidate_stages, weights
@@ -272,21 +273,9 @@ class TestMultiply:
         assert {found.core, found.router, found.head} == {"bf16"}
         assert {found.attention, found.dense_mlp, found.routed_expert} == {"fp8"}
 
-    @pytest.mark.parametrize(("old", "new", "says"), [
-        ("  core: bf16\n", "", "'multiply.core' is missing"),
-        ("  core: bf16\n", "  core: fp7\n", "multiply.core"),
-        ("  core: bf16\n", "  core: bf16\n  kernel: bf16\n", "unknown key 'multiply.kernel'"),
-        ("source: deepseek-v3-inference\n", "source: nobody\n", "not in params/sources/"),
-        ("  kind: vendor\n", "  kind: hearsay\n", "multiply.kind"),
-    ])
-    def test_a_file_with_an_error(self, tmp_path, old, new, says):
-        text = (catalogue.ROOT / "precisions" / "bf16.yml").read_text(encoding="utf-8")
-        assert text.count(old) == 1
-        path = tmp_path / "mine.yml"
-        path.write_text(text.replace(old, new), encoding="utf-8")
-        with pytest.raises(ParamsError) as caught:
-            catalogue.load_precision(path)
-        assert says in str(caught.value)
+    def test_a_product_without_a_dtype_is_told(self, tmp_path):
+        path = spoilt(tmp_path / "mine.yml", "precisions/bf16", "  core: bf16\n", "")
+        assert "'multiply.core' is missing" in sentence(catalogue.load_precision, path)
 
 
 class TestCacheOverrides:
