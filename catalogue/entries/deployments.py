@@ -18,6 +18,7 @@ from catalogue.entries.entry import (
     NodeName,
     PrecisionName,
     ServiceLimits,
+    Sourced,
 )
 from catalogue.entries.hardware import Dtype
 from catalogue.entries.mechanisms import Number, RequestRate, ShareOrZero, TimeOrZero
@@ -28,15 +29,12 @@ from catalogue.reading.values import (
     Bytes,
     Count,
     CountOrZero,
-    Date,
     Flag,
     Identifier,
-    Kind,
     Length,
     Misplaced,
     Requests,
     Share,
-    SourceKey,
     Text,
     Tokens,
     Unit,
@@ -111,7 +109,7 @@ class WeightFormats(Entry):
     head: FormatName
 
 
-class Multiply(Entry):
+class Multiply(Sourced):
     """What the matrix unit multiplies, by class of tensors: a dtype, which a device has a peak of.
 
     It is not how weights are stored: 4-bit weights may be widened to 16 bits first. ``core`` is
@@ -119,10 +117,6 @@ class Multiply(Entry):
     an indexer, multiplied as the core where it is absent.
     """
 
-    source: SourceKey
-    kind: Kind
-    date: Date | None = None
-    note: Text | None = None
     attention: Dtype
     core: Dtype
     dense_mlp: Dtype

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema, model_validator
 
 from catalogue.reading import units
-from catalogue.reading.values import Identifier, Ref, Text, Words
+from catalogue.reading.values import Date, Identifier, Kind, Ref, SourceKey, Text, Words
 
 MEAN = "mean"
 PERCENT = 100
@@ -35,6 +35,15 @@ class Entry(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True,
                               defer_build=True)
+
+
+class Sourced(Entry):
+    """What one source says."""
+
+    source: SourceKey
+    kind: Kind
+    date: Date | None = None
+    note: Text | None = None
 
 
 class CatalogueEntry(Entry):

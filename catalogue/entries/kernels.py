@@ -7,16 +7,16 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from catalogue.entries.deployments import WeightFormats
-from catalogue.entries.entry import CatalogueEntry, Entry, FormatName
+from catalogue.entries.entry import CatalogueEntry, FormatName, Sourced
 from catalogue.entries.hardware import Architecture, Dtype
 from catalogue.entries.profiles import Version, in_order
-from catalogue.reading.values import Date, Kind, SourceKey, Text, Words
+from catalogue.reading.values import Words
 
 CLASSES = tuple(name for name in WeightFormats.model_fields if name not in ("embedding", "norm"))
 """Classes of tensors that are multiplied, as ``Multiply`` of a precision has them."""
 
 
-class Cell(Entry):
+class Cell(Sourced):
     """One cell of a table: on which cards, from which release on, and who says so.
 
     Attributes:
@@ -32,10 +32,6 @@ class Cell(Entry):
     until: Version | None = None
     attention: Literal["mla", "gqa", "sparse"] | None = None
     kernel: Words
-    source: SourceKey
-    kind: Kind
-    date: Date | None = None
-    note: Text | None = None
 
     @model_validator(mode="after")
     def _ordered(self) -> Cell:

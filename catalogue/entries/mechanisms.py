@@ -8,7 +8,7 @@ does. 80% of well-made engines on such a card are meant to lie inside a range.
 from __future__ import annotations
 
 import inspect
-from typing import Annotated, Any
+from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic import ConfigDict, model_validator
 
@@ -24,34 +24,29 @@ TimeOrZero = Annotated[Value, Unit("s", exclusive=False)]
 
 HOST = ("host_stream_efficiency", "host_gemm_efficiency", "host_vector_efficiency", "host_sync",
         "host_link_efficiency")
-class ShareByDtype(Entry):
+T = TypeVar("T")
+
+
+class ByDtype(Entry, Generic[T]):
+    """A quantity by the dtype that is multiplied."""
+
+    bf16: T | None = None
+    fp16: T | None = None
+    fp8: T | None = None
+    int8: T | None = None
+    fp4: T | None = None
+
+
+class ShareByDtype(ByDtype[Share]):
     """Share of the dense matrix peak by the dtype that is multiplied [1]."""
 
-    bf16: Share | None = None
-    fp16: Share | None = None
-    fp8: Share | None = None
-    int8: Share | None = None
-    fp4: Share | None = None
 
-
-class TimeByDtype(Entry):
+class TimeByDtype(ByDtype[TimeOrZero]):
     """A time by the dtype that is multiplied [s]."""
 
-    bf16: TimeOrZero | None = None
-    fp16: TimeOrZero | None = None
-    fp8: TimeOrZero | None = None
-    int8: TimeOrZero | None = None
-    fp4: TimeOrZero | None = None
 
-
-class BytesByDtype(Entry):
+class BytesByDtype(ByDtype[BytesOrZero]):
     """Bytes per element by the dtype that is multiplied [B]."""
-
-    bf16: BytesOrZero | None = None
-    fp16: BytesOrZero | None = None
-    fp8: BytesOrZero | None = None
-    int8: BytesOrZero | None = None
-    fp4: BytesOrZero | None = None
 
 
 def _may_inherit(schema: dict[str, Any]) -> None:

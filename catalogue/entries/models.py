@@ -9,7 +9,14 @@ from typing import Annotated, Literal
 
 from pydantic import model_validator
 
-from catalogue.entries.entry import AcceptanceName, Called, CatalogueEntry, Entry, PrecisionName
+from catalogue.entries.entry import (
+    AcceptanceName,
+    Called,
+    CatalogueEntry,
+    Entry,
+    PrecisionName,
+    Sourced,
+)
 from catalogue.reading.values import (
     Count,
     CountOrZero,
@@ -77,12 +84,9 @@ class PublishedWeights(Entry):
     note: Text | None = None
 
 
-class Overflow(Entry):
+class Overflow(Sourced):
     """That activations of a model exceed what FP16 holds, and who says so."""
 
-    source: SourceKey
-    kind: Kind
-    date: Date | None = None
     note: Text
 
 

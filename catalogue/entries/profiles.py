@@ -16,17 +16,15 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import AfterValidator, Field, model_validator
 
-from catalogue.entries.entry import CatalogueEntry, Entry, FormatName, MechanismsName
+from catalogue.entries.entry import CatalogueEntry, Entry, FormatName, MechanismsName, Sourced
 from catalogue.reading.values import (
     AnyQuantity,
     Count,
     Date,
     Flag,
-    Kind,
     Length,
     Share,
     SourceKey,
-    Text,
     Tokens,
     Words,
 )
@@ -65,37 +63,25 @@ Way = Literal["gathered", "low_latency", "normal"]
 WAYS: tuple[Way, ...] = get_args(Way)
 
 
-class Scheduling(Entry):
+class Scheduling(Sourced):
     """Whether a step may hold prompts and decodes, or prompts go first; and where from."""
 
     value: Literal["mixed", "prefill-first"]
-    source: SourceKey
-    kind: Kind
-    date: Date | None = None
-    note: Text | None = None
 
 
-class Coordination(Entry):
+class Coordination(Sourced):
     """Whether ranks that share experts wait for each other's prompts; and where from."""
 
     value: Literal["eager", "delay", "balance"]
-    source: SourceKey
-    kind: Kind
-    date: Date | None = None
-    note: Text | None = None
 
 
-class Ability(Entry):
+class Ability(Sourced):
     """Whether an engine does something without being made to by a switch for experiments."""
 
     value: Flag
-    source: SourceKey
-    kind: Kind
-    date: Date | None = None
-    note: Text | None = None
 
 
-class Starting(Entry):
+class Starting(Sourced):
     """Which layouts of experts and replicas an engine starts, and where that is from.
 
     A server is what answers requests by itself: replicas of attention that share experts, or one.
@@ -116,10 +102,6 @@ class Starting(Entry):
     spares: Flag | None = None
     dealt_cache: Flag | None = None
     spread_replicas: Flag | None = None
-    source: SourceKey
-    kind: Kind
-    date: Date | None = None
-    note: Text | None = None
 
 
 class Defaults(Entry):
