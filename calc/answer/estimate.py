@@ -27,7 +27,7 @@ from calc.physics.breakdown import bottleneck, token_parts
 from calc.physics.breakdown import parts as step_parts
 from calc.physics.shapes import count_parameters
 from calc.uncertainty.amount import ESTIMATE, EXACT, LOWER_BOUND, UPPER_BOUND, Amount
-from calc.uncertainty.interval import interval, share_at_least
+from calc.uncertainty.interval import interval, share_not_negative
 from catalogue import Scenario, model_inputs
 from catalogue.deployments.knobs import Knob
 from catalogue.deployments.scenario import unasked
@@ -311,7 +311,7 @@ def estimate(scenario: Scenario, applied: Applied | None = None) -> Estimate:
         everything, why, tuple(changes), applied, steady, scenario.engine,
         bool(inputs["prompt_variation"] or inputs["answer_variation"]), seen,
         unasked=unasked(inputs),
-        fits_in=share_at_least(inputs, knobs, attention, HEADROOM) if unsure else None)
+        fits_in=share_not_negative(inputs, knobs, attention, HEADROOM) if unsure else None)
 
 
 def predicted(scenario: Scenario, names: Iterable[str], own: Mapping[str, Own] | None = None,

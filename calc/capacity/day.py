@@ -136,7 +136,7 @@ class Day:
 
 
 def day(replica: Replica, load: Load, requests: float, limits: Limits, *,
-        variation: float | None = None, start: float = 0.0, think: float | None = None) -> Day:
+        start: float = 0.0, think: float | None = None) -> Day:
     """The replicas that a day needs, hour by hour: simulated, where the closed form does not hold.
 
     Args:
@@ -144,13 +144,12 @@ def day(replica: Replica, load: Load, requests: float, limits: Limits, *,
         load: how the day's requests are spread.
         requests: of the day [request].
         limits: what users are promised.
-        variation: of the rate from minute to minute; the load's own unless given [1].
         start: until a new replica serves [s].
         think: mean time of a user between an answer and the next question [s].
 
     Raises ParamsError where one request alone misses the limits: no number of replicas mends that.
     """
-    vary = float(load.variation.value) if variation is None else variation
+    vary = float(load.variation.value)
     most = replica.promised(limits, vary)
     if not most:
         raise ParamsError(alone_misses(replica, limits))
@@ -197,18 +196,18 @@ def alone_misses(replica: Replica, limits: Limits) -> str:
 
 
 def check(found: Day, scenario: Scenario, load: Load, limits: Limits, *,
-          variation: float | None = None, seed: int = 0) -> Day:
+          seed: int = 0) -> Day:
     """The busiest hour step by step, with more replicas until limits hold there too.
 
     One replica is simulated, with its part of the arrivals, whose rate changes every minute.
 
     Args:
         found: what the closed form says.
-        scenario, load, limits, variation: as for :func:`day`.
+        scenario, load, limits: as for :func:`day`.
         seed: of the random numbers.
     """
     system = _one(system_of(scenario))
-    vary = float(load.variation.value) if variation is None else variation
+    vary = float(load.variation.value)
     rate = max(hour.rate for hour in found.hours)
     runs: list[Checked] = []
     for replicas in range(found.replicas, found.replicas + MOST_MORE):

@@ -39,18 +39,16 @@ class Layout:
     most: Mapping[str, float]
 
 
-def layouts(scenario: Scenario, limits: Limits, variation: float,
-            largest: int = LARGEST) -> list[Layout]:
+def layouts(scenario: Scenario, limits: Limits, variation: float) -> list[Layout]:
     """The deployment's own replica, and the best layout of each number of cards.
 
     Args:
         scenario: the deployment.
         limits: what is promised.
         variation: of the rate from minute to minute [1].
-        largest: cards of a replica at most [1].
     """
     chosen = [scenario]
-    for size in sizes_of(int(scenario.node.devices_per_node.value), largest):
+    for size in sizes_of(int(scenario.node.devices_per_node.value), LARGEST):
         found = best(scenario, size, limits, own=True)
         if found:
             tp, pp, _, ep = found.cut

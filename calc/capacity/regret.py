@@ -71,7 +71,7 @@ def regret(costs: np.ndarray) -> np.ndarray:
 
 
 def choose(candidates: Sequence[str], cases: Sequence[str], costs: np.ndarray,
-           weights: Sequence[float] | None = None, central: int | None = None) -> DecisionTable:
+           central: int | None = None) -> DecisionTable:
     """The candidates of least regret (Savage 1951), of least mean cost, and best as expected.
 
     >>> chosen = choose(["narrow", "wide"], ["low", "high"], np.array([[1.0, 9.0], [3.0, 4.0]]))
@@ -81,7 +81,6 @@ def choose(candidates: Sequence[str], cases: Sequence[str], costs: np.ndarray,
     Args:
         candidates, cases: names of rows and columns.
         costs: shape (candidates, cases), of any one unit, infinite where a candidate cannot serve.
-        weights: of the cases in the mean, equal unless given [1].
         central: place of the case that is expected, the first unless given.
 
     Raises ValueError without a candidate or a case, and for a table of another shape.
@@ -90,7 +89,7 @@ def choose(candidates: Sequence[str], cases: Sequence[str], costs: np.ndarray,
         raise ValueError(f"{len(candidates)} candidates in {len(cases)} cases and costs of shape "
                          f"{costs.shape}, expected one cost for each.")
     regrets = regret(costs)
-    share = np.full(len(cases), 1 / len(cases)) if weights is None else np.asarray(weights, float)
+    share = np.full(len(cases), 1 / len(cases))
     mean = costs @ (share / share.sum())
     return DecisionTable(tuple(candidates), tuple(cases), costs, regrets,
                          candidates[int(regrets.max(axis=1).argmin())],

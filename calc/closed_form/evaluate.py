@@ -86,22 +86,10 @@ def evaluate_asked(inputs: Mapping[str, Number], attention: str, *,
 
 def evaluate(inputs: Mapping[str, Number], attention: str, *,
              decode: bool = True) -> dict[str, Number]:
-    """Every quantity of a deployment, by its name in ``params/symbols.yml``.
+    """Every quantity of a deployment that can be laid out; as :func:`evaluate_asked` of any.
 
-    >>> import catalogue
-    >>> inputs = catalogue.load_scenario("s2-910b1-awq").inputs()
-    >>> quantities = evaluate(inputs | {"concurrency": np.array([1, 8, 32])}, "mla")
-    >>> (1e3 * quantities["tpot"]).round(1)
-    array([20.4, 41.2, 79.7])
-
-    Args:
-        inputs: all input symbols in SI units; any of them may be an array, arrays broadcast.
-        attention: ``mla`` or ``gqa``.
-        decode: whether to compute the decode floor as well.
-
-    Returns quantities in SI units. ``stage_*`` arrays have the stages of
-    ``calc.physics.memory.candidate_stages`` as their first axis. The inputs must be a deployment
-    that can be laid out (``catalogue.load_scenario`` checks one; a search checks its own).
+    ``catalogue.load_scenario`` checks one; a search checks its own. ``stage_*`` arrays have the
+    stages of ``calc.physics.memory.candidate_stages`` as their first axis.
 
     Raises ValueError for an unknown attention, a missing input, or one that is not an input.
     """

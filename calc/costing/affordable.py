@@ -35,7 +35,7 @@ def _affordable(amount: float, price: float) -> int:
 
 def cards_within(device: str, node: str, *, rent: Amount | None = None,
                  capital: Amount | None = None, power: float | None = None, ownership: str = "own",
-                 prices: Prices | None = None, price: Amount | str | None = None) -> Within:
+                 price: Amount | str | None = None) -> Within:
     """The most cards of a kind that a budget pays for, or a site's power feeds.
 
     >>> from calc.costing.rates import stated
@@ -51,14 +51,13 @@ def cards_within(device: str, node: str, *, rent: Amount | None = None,
         capital: to begin with [money].
         power: of the site [W].
         ownership: by which an hour is priced.
-        prices: a reader's, in place of those of the catalogue.
         price: of a card's hour that a reader sets.
 
     Raises ParamsError where no limit is given, or where nobody states the price or the power that
     one needs.
     """
     card, server = load_device(device), load_node(node)
-    known = prices or prices_of(device)
+    known = prices_of(device)
     of_server = int(server.devices_per_node.value)
     each: dict[str, int] = {}
     if rent is not None:

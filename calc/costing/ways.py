@@ -9,8 +9,7 @@ import numpy as np
 from calc.physics.arrays import Number
 
 
-def units_needed(rates: Sequence[float] | np.ndarray, one: float, headroom: float = 0.0
-                 ) -> np.ndarray:
+def units_needed(rates: Sequence[float] | np.ndarray, one: float) -> np.ndarray:
     """Deployments that each hour needs [1], whole ones.
 
     >>> units_needed([1.0, 4.0, 9.0], 4.0).tolist()
@@ -19,9 +18,8 @@ def units_needed(rates: Sequence[float] | np.ndarray, one: float, headroom: floa
     Args:
         rates: of each hour [request/s].
         one: that one deployment serves [request/s].
-        headroom: share of it that is kept free [1].
     """
-    return np.maximum(0.0, np.ceil(np.asarray(rates, float) / (one * (1 - headroom)) - 1e-12))
+    return np.maximum(0.0, np.ceil(np.asarray(rates, float) / one - 1e-12))
 
 
 def utilisation(rates: Sequence[float] | np.ndarray, one: float, units: float) -> float:

@@ -58,8 +58,8 @@ def tables() -> list[str]:
     return names(KIND)
 
 
-def predicted(scenario: Scenario, concurrency: np.ndarray, output_tokens: np.ndarray,
-              bare: bool = False) -> dict[str, Amount]:
+def predicted(scenario: Scenario, concurrency: np.ndarray, output_tokens: np.ndarray
+              ) -> dict[str, Amount]:
     """Throughput [token/s], power [W] and energy per token [J/token] of the cards, by row.
 
     The throughput is that of a steady state with its own interval, the power follows from what is
@@ -68,7 +68,6 @@ def predicted(scenario: Scenario, concurrency: np.ndarray, output_tokens: np.nda
     Args:
         scenario: the deployment, whose card has a known limit of power.
         concurrency, output_tokens: of the rows, shape (rows,).
-        bare: without the formulas' own error, which is estimated from the rows.
 
     Raises ValueError for a card whose limit of power nobody states.
     """
@@ -80,8 +79,7 @@ def predicted(scenario: Scenario, concurrency: np.ndarray, output_tokens: np.nda
     inputs["context_tokens"] = inputs["input_tokens"] + output_tokens
     attention = scenario.model.attention
     quantities = evaluate(inputs, attention)
-    own = {} if bare else {
-        RATE: own_errors(scenario, concurrency)["output_throughput"].parts}
+    own = {RATE: own_errors(scenario, concurrency)["output_throughput"].parts}
     rate = interval(inputs, scenario.knobs(), attention, [RATE], own)[RATE]
     uncertain: dict[str, Any] = {
         name: Amount.stated(value)
@@ -96,17 +94,16 @@ def predicted(scenario: Scenario, concurrency: np.ndarray, output_tokens: np.nda
     return propagate_uncertainty(computed, uncertain)
 
 
-def power_comparison(table: str, bare: bool = False) -> PowerComparison:
+def power_comparison(table: str) -> PowerComparison:
     """A table of measured power, and what is predicted of its rows.
 
     Args:
         table: identifier of the measurements.
-        bare: as :func:`predicted` takes it.
     """
     measured = load(KIND, table)
     columns = {name: np.array(measured.column(name)) for name in measured.columns}
     scenario = load_scenario(table)
-    made = predicted(scenario, columns["concurrency"], columns["output_tokens"].round(), bare)
+    made = predicted(scenario, columns["concurrency"], columns["output_tokens"].round())
     return PowerComparison(table, scenario.id, scenario.devices, columns["concurrency"],
                            {name: columns[name] for name in COMPARED}, made)
 

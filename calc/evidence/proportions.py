@@ -48,8 +48,7 @@ def interval(solved: int, problems: int, confidence: float = CONFIDENCE) -> tupl
     return float(ends.low), float(ends.high)
 
 
-def difference(first: int, second: int, problems: int,
-               confidence: float = CONFIDENCE) -> tuple[float, float]:
+def difference(first: int, second: int, problems: int) -> tuple[float, float]:
     """Interval of the difference of two proportions, unpaired [1].
 
     Source: Newcombe, Interval estimation for the difference between independent proportions (1998),
@@ -58,11 +57,10 @@ def difference(first: int, second: int, problems: int,
     Args:
         first, second: problems that either system solved [1].
         problems: problems in the set [1].
-        confidence: probability of covering, both sides together [1].
     """
     left, right = first / problems, second / problems
     (low, high), (other_low, other_high) = (
-        _stats().binomtest(solved, problems).proportion_ci(confidence, "wilson")
+        _stats().binomtest(solved, problems).proportion_ci(CONFIDENCE, "wilson")
         for solved in (first, second))
     return (float(left - right - math.hypot(left - low, other_high - right)),
             float(left - right + math.hypot(high - left, right - other_low)))
@@ -115,21 +113,20 @@ def holm(values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def least_significant(second: int, problems: int, level: float = LEVEL) -> int | None:
+def least_significant(second: int, problems: int) -> int | None:
     """Problems that must be solved for a significantly better score by Fisher's test [1].
 
     Args:
         second: problems that the other system solved [1].
         problems: problems in the set [1].
-        level: of significance [1].
 
     Returns None if not even all of them are enough.
     """
     return next((first for first in range(second + 1, problems + 1)
-                 if fisher(first, second, problems) <= level), None)
+                 if fisher(first, second, problems) <= LEVEL), None)
 
 
-def needed(share: float, gap: float, level: float = LEVEL, power: float = POWER) -> int:
+def needed(share: float, gap: float) -> int:
     """Problems on which two systems that do not share them are told apart [1].
 
     Both scores as normal variables, pooled where they are taken as equal; two-sided.
@@ -141,17 +138,15 @@ def needed(share: float, gap: float, level: float = LEVEL, power: float = POWER)
     Args:
         share: that the better system solves [1].
         gap: by which the other solves less [1].
-        level: of significance [1].
-        power: with which the difference is found [1].
     """
     other = share - gap
     mean = (share + other) / 2
     alike, apart = 2 * mean * (1 - mean), share * (1 - share) + other * (1 - other)
-    return math.ceil(((_beyond(level / 2) * math.sqrt(alike) + _beyond(1 - power)
+    return math.ceil(((_beyond(LEVEL / 2) * math.sqrt(alike) + _beyond(1 - POWER)
                        * math.sqrt(apart)) / gap) ** 2)
 
 
-def needed_paired(gap: float, differing: float, level: float = LEVEL, power: float = POWER) -> int:
+def needed_paired(gap: float, differing: float) -> int:
     """Problems, the same for both, on which two systems are told apart by McNemar's test [1].
 
     Source: Connor, Sample size for testing differences in proportions for the paired-sample design
@@ -160,12 +155,10 @@ def needed_paired(gap: float, differing: float, level: float = LEVEL, power: flo
     Args:
         gap: of what both solve [1].
         differing: problems that one of the two alone solves, from ``gap`` up [1].
-        level: of significance [1].
-        power: with which the difference is found [1].
     """
     if differing < gap:
         raise ValueError(f"{differing:g} of the problems differ, fewer than the gap of {gap:g}")
-    return math.ceil(((_beyond(level / 2) * math.sqrt(differing) + _beyond(1 - power)
+    return math.ceil(((_beyond(LEVEL / 2) * math.sqrt(differing) + _beyond(1 - POWER)
                        * math.sqrt(differing - gap**2)) / gap) ** 2)
 
 
@@ -180,21 +173,17 @@ def independent(share: float, gap: float) -> float:
     return share * (1 - other) + other * (1 - share)
 
 
-def detectable_gap(share: float, problems: int, level: float = LEVEL,
-                   power: float = POWER) -> float:
+def detectable_gap(share: float, problems: int) -> float:
     """Smallest gap below a share that so many problems tell, unpaired [1]; the share if none.
 
     Args:
         share: that the better system solves [1].
         problems: in the set [1].
-        level: of significance [1].
-        power: with which the difference is found [1].
     """
     low, high = 0.0, share
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        low, high = ((low, middle) if needed(share, middle, level, power) <= problems
-                     else (middle, high))
+        low, high = (low, middle) if needed(share, middle) <= problems else (middle, high)
     return high
 
 

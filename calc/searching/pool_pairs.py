@@ -129,16 +129,15 @@ def pools(space: Space, asked: Wishes, keep: Callable[[Base, Cells], np.ndarray]
     return found
 
 
-def pairs(space: Space, asked: Wishes, before: Pairs | None = None, threads: int = 2) -> Pairs:
+def pairs(space: Space, asked: Wishes, before: Pairs | None = None) -> Pairs:
     """Every pair of pools that a goal allows.
 
     Args:
         space: what the goal allows.
         asked: its objectives and limits.
         before: of the same demand and limits, whose pools are paired again.
-        threads: that share the work.
     """
-    every, compared = before.pools if before else pools(space, asked, threads=threads), 0
+    every, compared = before.pools if before else pools(space, asked), 0
     bases = [each.base for each in every]
     front, alone = Front(asked.objectives, ties=False), dict[str, Front]()
     for one, two in product(every, every):

@@ -1,37 +1,33 @@
-"""How much a deployment can take: saturation throughput, and the largest rate within a limit."""
+"""How much a deployment can take: saturation throughput, and whether a queue has a bound."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from calc.serving.arrivals import Shape, bursts, poisson
-from calc.serving.metrics import Objective, summarise
-from calc.serving.requests import Request, Run
-from calc.serving.scheduling import Transfer
+from calc.serving.requests import Run
 from calc.serving.simulation import Pool, simulate
 
 WAVES = 10
 MOST_RUNS = 5
+PRECISION = 0.02  # of the rate, relative
 
 
 def saturation_rate(pool: Pool, shapes: Sequence[Shape], decode: Pool | None = None,
-                    transfer: Transfer | None = None, seed: int = 0, waves: int = WAVES,
-                    rate: float | None = None) -> float:
+                    waves: int = WAVES, rate: float | None = None) -> float:
     """Requests per second that come out while there are always more waiting [request/s].
 
     Ten times as many requests as the replicas take into work arrive at once; counted is from the
     end of the third wave to that of the ninth, of fewer waves likewise but for the last. At a lower
     rate of arrivals the queue stays bounded, at a higher one it grows without end. That is proved
-    for systems that an additional request never speeds up; ``largest_rate`` finds the same without.
+    for systems that an additional request never speeds up.
 
     Args:
         pool: replicas that serve, or that prefill.
         shapes: lengths to draw from, each as likely as any other [token].
         decode: replicas that decode.
-        transfer: of the cache between the pools.
-        seed: of the random numbers.
         waves: requests over those that are taken into work [1].
         rate: of arrivals, above what comes out, instead of all at once [request/s]: ranks that step
             together would all be at the same point of their requests, and stay there.
@@ -42,9 +38,8 @@ def saturation_rate(pool: Pool, shapes: Sequence[Shape], decode: Pool | None = N
     """
     at_once = max(part.replicas * part.limits.max_num_seqs for part in (pool, decode) if part)
     count = waves * at_once
-    asked = (bursts(count, 1.0, 1, shapes, seed) if rate is None
-             else poisson(rate, count, shapes, seed))
-    run = simulate(asked, pool, decode, transfer)
+    asked = bursts(count, 1.0, 1, shapes) if rate is None else poisson(rate, count, shapes)
+    run = simulate(asked, pool, decode)
     ends = np.sort([outcome.finished for outcome in run.outcomes])
     first, last = 3 * count // 10, count - at_once
     begin, end = ends[max(first, 1) - 1], ends[last - 1]
@@ -53,8 +48,8 @@ def saturation_rate(pool: Pool, shapes: Sequence[Shape], decode: Pool | None = N
     return float((last - max(first, 1)) / (end - begin))
 
 
-def saturation_of_ranks(pool: Pool, shapes: Sequence[Shape], ceiling: float, waves: int = WAVES,
-                        seed: int = 0, precision: float = 0.02) -> float:
+def saturation_of_ranks(pool: Pool, shapes: Sequence[Shape], ceiling: float, waves: int = WAVES
+                        ) -> float:
     """Rate of Poisson arrivals up to which ranks that step together keep up [request/s].
 
     Ranks that all have a queue from the beginning prefill at the same times and go on doing so,
@@ -67,15 +62,13 @@ def saturation_of_ranks(pool: Pool, shapes: Sequence[Shape], ceiling: float, wav
         shapes: lengths to draw from, each as likely as any other [token].
         ceiling: a rate that is too high, or just reached [request/s].
         waves: requests of a run over those that are taken into work [1].
-        seed: of the random numbers.
-        precision: of the rate, relative [1].
 
     Raises ValueError as ``saturation_rate`` does.
     """
     rate, found = ceiling, 0.0
     for _ in range(MOST_RUNS):
-        found = saturation_rate(pool, shapes, seed=seed, waves=waves, rate=rate)
-        if found > rate * (1 - precision):
+        found = saturation_rate(pool, shapes, waves=waves, rate=rate)
+        if found > rate * (1 - PRECISION):
             return rate
         rate = found * found / rate  # further down: a run begins with all ranks at the same point
     return found
@@ -110,51 +103,3 @@ def keeps_up(run: Run, growth: float = 0.02) -> bool:
     rate = len(arrivals) / (fifths[5] - fifths[0])
     piled_up = rate * (taken(fifths[4], fifths[5]) - taken(fifths[2], fifths[3]))
     return bool(piled_up <= growth * 0.4 * len(arrivals))
-
-
-def within(objective: Objective, share: float = 0.99) -> Callable[[Run], bool]:
-    """Whether so large a share of the requests of a run meets an objective, as a condition.
-
-    Args:
-        objective: times that a request may take at most [s].
-        share: of the requests [1].
-    """
-    return lambda run: summarise(run, objective=objective).good >= share
-
-
-def largest_rate(arrivals: Callable[[float], Sequence[Request]], pool: Pool, low: float,
-                 high: float, decode: Pool | None = None, transfer: Transfer | None = None,
-                 accept: Callable[[Run], bool] = keeps_up, precision: float = 0.01) -> float:
-    """Largest rate of arrivals whose run is accepted, by bisection [request/s].
-
-    >>> from calc.serving.requests import Limits
-    >>> from calc.serving.arrivals import poisson
-    >>> one_by_one = Pool(Limits(max_num_batched_tokens=100, max_num_seqs=1), lambda step: 0.1)
-    >>> def arrivals(rate):
-    ...     return poisson(rate, count=1000, shapes=[(100, 1)])
-    >>> round(largest_rate(arrivals, one_by_one, 1, 20, precision=0.05))
-    10
-
-    Args:
-        arrivals: gives the requests at a rate [request/s], of the same seed for every rate, so that
-            a larger rate is never easier.
-        pool: replicas that serve, or that prefill.
-        low: a rate that is accepted [request/s].
-        high: a rate that is not [request/s].
-        decode: replicas that decode.
-        transfer: of the cache between the pools.
-        accept: condition on a run; without, that the queue is bounded (``keeps_up``).
-        precision: of the rate, relative [1].
-
-    Raises ValueError if ``low`` is not accepted or ``high`` is, and as ``simulate`` does.
-    """
-    def accepted(rate: float) -> bool:
-        return accept(simulate(arrivals(rate), pool, decode, transfer))
-
-    if not (0 < low < high) or not accepted(low) or accepted(high):
-        raise ValueError(f"the largest rate is not between {low:.4g} and {high:.4g} request/s, "
-                         "expected the lower one to be accepted and the higher one not.")
-    while high > low * (1 + precision):
-        middle = (low * high) ** 0.5
-        low, high = (middle, high) if accepted(middle) else (low, middle)
-    return low

@@ -96,21 +96,20 @@ def interval(inputs: Mapping[str, Any], knobs: Sequence[Knob], attention: str,
     return result
 
 
-def share_at_least(inputs: Mapping[str, Any], knobs: Sequence[Knob], attention: str,
-                   name: str, least: float = 0.0) -> float:
-    """In which share of the joint draws a quantity of a deployment is no less than a bound [1].
+def share_not_negative(inputs: Mapping[str, Any], knobs: Sequence[Knob], attention: str,
+                   name: str) -> float:
+    """In which share of the joint draws a quantity of a deployment is not negative [1].
 
     Args:
         inputs: input symbols in SI units, scalars.
         knobs: what has a range.
         attention: ``mla`` or ``gqa``.
         name: a quantity that no decode step decides.
-        least: the bound.
     """
     points: dict[str, Any] = dict(inputs)
     for knob in knobs:
         points |= dict.fromkeys(knob.symbols, knob.at(even_scores(knob.name)))
-    return float(np.mean(evaluate(points, attention, decode=False)[name] >= least))
+    return float(np.mean(evaluate(points, attention, decode=False)[name] >= 0.0))
 
 
 def _points(quantity: Any, count: int) -> np.ndarray:

@@ -37,8 +37,8 @@ def off(term: str) -> dict[str, float]:
     return {name: float(neutral()[name]) for name in TERMS.get(term, (term,))}
 
 
-def ablate(system: System, names: Sequence[str], rows: np.ndarray | None = None,
-           seeds: int = SEEDS, terms: Sequence[str] = tuple(TERMS)) -> dict[str, Predictions]:
+def ablate(system: System, names: Sequence[str], seeds: int = SEEDS,
+           terms: Sequence[str] = tuple(TERMS)) -> dict[str, Predictions]:
     """Time per output token, held out by random halves, with all terms and without each in turn.
 
     What is left of the mechanisms is fitted again, so that the others may take a term's place. A
@@ -47,7 +47,6 @@ def ablate(system: System, names: Sequence[str], rows: np.ndarray | None = None,
     Args:
         system: what was measured, a wave of equal requests.
         names: mechanisms that the calibration fits.
-        rows: indices, all measured ones unless given.
         seeds: how many halves, those of the seeds 0, 1, ... [1].
         terms: to leave out, each as :func:`off` takes it.
 
@@ -55,7 +54,7 @@ def ablate(system: System, names: Sequence[str], rows: np.ndarray | None = None,
 
     Source: notebooks/validation.md, section Without one term.
     """
-    rows = system.measured("tpot") if rows is None else rows
+    rows = system.measured("tpot")
     without: dict[str, dict[str, float]] = {"": {}} | {term: off(term) for term in terms}
     return {term: _held_out(system.with_inputs(inputs), [name for name in names
                                                          if name not in inputs], rows, seeds)

@@ -30,8 +30,6 @@ def rows(environment: Environment, python: Path, folder: Path) -> Iterator[Row]:
         folder: for files and logs.
     """
     plan = written(python, folder)
-    if not serving.free(plan.address):
-        raise RuntimeError(f"{plan.address} is taken, expected a free port for the server.")
     with serving.serve(environment, plan, folder / "serve.log") as server:
         took = serving.up(server, f"{plan.address}/health")
         yield Row("start", "nodes/serve-0.sh, as written, and " + serving.STATED,

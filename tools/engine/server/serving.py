@@ -74,7 +74,12 @@ def stop(started: subprocess.Popen[bytes]) -> None:
 
 def serve(environment: Environment, plan: Plan, log: Path, *more: str
           ) -> contextlib.AbstractContextManager[subprocess.Popen[bytes]]:
-    """The server of a plan, started by the script as it is written, the override after it."""
+    """The server of a plan, started by the script as it is written, the override after it.
+
+    Raises RuntimeError where something listens at its address.
+    """
+    if not free(plan.address):
+        raise RuntimeError(f"{plan.address} is taken, expected a free port for the server.")
     script = next((plan.folder / "nodes").glob("*.sh"))
     return process(["bash", script, *OVERRIDE, *more], log,
                    environment.variables | {"MODEL": str(plan.checkpoint)})
