@@ -295,12 +295,3 @@ def with_tiers(scenario: Scenario, population: Population, rate: float, limits: 
         enough, kept = at(high, depth)
         result.append(Cached(high if enough else None, kept))
     return result
-
-
-def requests_of(users: float, questions: float) -> float:
-    """Requests of a day: users who each ask so many questions [request].
-
-    >>> requests_of(10_000, 20)
-    200000
-    """
-    return users * questions

@@ -6,7 +6,6 @@ The regret of a candidate in a case is what it costs more than the best one ther
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -145,13 +144,3 @@ def _directions(inputs: Mapping[str, Any], knobs: Sequence[Knob], attention: str
             column[row] = knob.value.low, knob.value.high
     paces = np.broadcast_to(evaluate(dict(inputs) | moved, attention)[PACE], (len(knobs), 2))
     return [int(sign) for sign in np.sign(paces[:, 1] - paces[:, 0])]
-
-
-def combined(*axes: Mapping[str, Any]) -> dict[str, tuple[Any, ...]]:
-    """Every combination of cases, one of each axis, by a name.
-
-    >>> list(combined({"low": 1, "high": 2}, {"slow": 3}))
-    ['low, slow', 'high, slow']
-    """
-    return {", ".join(names): tuple(axis[name] for axis, name in zip(axes, names, strict=True))
-            for names in itertools.product(*axes)}

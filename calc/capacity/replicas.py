@@ -323,11 +323,6 @@ class Replica:
         """Whether a single request meets the limits: what more replicas cannot mend."""
         return self._holds(0.0, limits, 0.0)
 
-    def needed(self, rate: float, limits: Limits, variation: float = 0.0) -> int | None:
-        """Fewest replicas for a rate; None where one request alone misses the limits [1]."""
-        most = self.most(limits, variation)
-        return None if not most else max(1, math.ceil(rate / most * (1 - 8.0**-9)))
-
 
 def fewest(rates: Mapping[Any, float], most: float) -> dict[Any, int]:
     """Replicas for each rate, of which one takes so much; at least one [1].

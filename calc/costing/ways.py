@@ -87,17 +87,6 @@ def ways(needed: np.ndarray, own: float | None, always: float | None, by_hour: f
     return found
 
 
-def grown(rates: Sequence[float] | np.ndarray, growth: float, year: float) -> np.ndarray:
-    """A day's rates after some years [request/s].
-
-    Args:
-        rates: of each hour now [request/s].
-        growth: of a year [1]; 0.5 is half as many again.
-        year: how many from now [1].
-    """
-    return np.asarray(rates, float) * (1 + growth) ** year
-
-
 def crossover_of_ways(always: Number, by_hour: Number) -> Number:
     """Share of the hours beyond which having a card all the time is cheaper [1].
 

@@ -143,4 +143,3 @@ SPARSE_BLOCK = Law("dsa_decode_block", {
     "latent_core_latency": Bounds(2e-5, 1e-8, 6e-4),
     "mla_efficiency": DECODE_CORE.parameters["mla_efficiency"],
     "latent_core_fill": DECODE_CORE.parameters["latent_core_fill"]}, sparse_block_time)
-LAWS = (DECODE_BETWEEN, DECODE_BLOCK, SPARSE_BLOCK)

@@ -146,18 +146,14 @@ def _goal(scenario: Scenario) -> Goal:
     inputs = scenario.inputs()
     return goal_of(scenario, {
         "chunks": sorted({int(inputs["max_num_batched_tokens"]), *CHUNKS}),
-        "drafts": [int(inputs["draft_tokens"])], "staged_drafts": _staged(scenario),
+        "drafts": [int(inputs["draft_tokens"])],
+        # in pipeline stages where it says that it does, or else where its engine does
+        "staged_drafts": True if inputs["pipeline_parallel"] > 1 else None,
         "spares": ["none", "fewest"], "pools": ["one"],
         "micro_batches": [int(inputs["micro_batches"])]},
         {"users": int(scenario.file.workload.concurrency.value), "arrivals": "burst"},
         cards=CardRange.model_construct(fewest=scenario.devices, most=scenario.devices),
         objectives=["throughput", "ttft"])
-
-
-def _staged(scenario: Scenario) -> bool | None:
-    """Whether it may draft in pipeline stages: it says that it does, or else where its engine does.
-    """
-    return True if scenario.inputs()["pipeline_parallel"] > 1 else None
 
 
 def _settings(scenario: Scenario, choice: Choice) -> dict[str, str | int]:

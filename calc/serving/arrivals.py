@@ -179,28 +179,6 @@ def bursts(size: int, period: float, count: int, shapes: Sequence[Shape],
     return tuple(Request(number // size * period, *shape) for number, shape in enumerate(drawn))
 
 
-def trace(arrival: Number, input_tokens: Number, output_tokens: Number,
-          cached_tokens: Number = 0) -> tuple[Request, ...]:
-    """Requests as they were recorded; any argument may be one value for all.
-
-    Args:
-        arrival: times [s]; the clock starts at the earliest.
-        input_tokens: of the prompts [token].
-        output_tokens: generated [token].
-        cached_tokens: of the prompts that a prefix cache held [token].
-
-    Raises ValueError if there are none, or for lengths that no request has.
-    """
-    at, *lengths = np.broadcast_arrays(*(np.atleast_1d(value) for value in (
-        arrival, input_tokens, output_tokens, cached_tokens)))
-    if not at.size:
-        raise ValueError("the trace has no requests, expected at least one.")
-    columns = (column.tolist() for column in lengths)
-    return tuple(Request(time, int(prompt), int(answer), int(cached))
-                 for time, prompt, answer, cached in sorted(
-        zip((at - at.min()).astype(float).tolist(), *columns, strict=True), key=lambda row: row[0]))
-
-
 @dataclass(frozen=True)
 class Prefixes:
     """What requests begin with that others began with before them.

@@ -47,17 +47,6 @@ class Schedule:
     steps: tuple[StepRecord, ...]
 
     @property
-    def makespan(self) -> float:
-        """From the first arrival to the last token [s]."""
-        return (max(outcome.finished for outcome in self.outcomes)
-                - min(outcome.arrival for outcome in self.outcomes))
-
-    @property
-    def output_throughput(self) -> float:
-        """Output tokens over the makespan [token/s]."""
-        return sum(outcome.output_tokens for outcome in self.outcomes) / self.makespan
-
-    @property
     def preemptions(self) -> int:
         """How often a cache was dropped and computed again."""
         return sum(outcome.preemptions for outcome in self.outcomes)

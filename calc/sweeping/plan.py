@@ -13,7 +13,6 @@ import hashlib
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -216,16 +215,11 @@ def _field(path: str) -> str:
     return path.rpartition(".")[2]
 
 
-@cache
-def _rules() -> dict[str, Unit]:
-    return mechanism_units()
-
-
 def _rule(path: str) -> Unit:
     """What a value along an inner axis may be."""
     name = _field(path)
     own = (rule_of(entry, name) for entry in (Workload, Parallelism, Device, Model))
-    return (next(filter(None, own), None) or _rules().get(name)
+    return (next(filter(None, own), None) or mechanism_units().get(name)
             or Unit(symbols()[name].unit, exclusive=False))
 
 

@@ -3,36 +3,35 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from catalogue.entries.hardware import Device
 from catalogue.reading.values import Value
 
+E = TypeVar("E", bound=BaseModel)
 
-def as_documented(device: Device, document: str, section: str | None = None) -> Device:
-    """The device with every value that the document states; the sourced one is then an other.
+
+def as_documented(entry: E, document: str, section: str | None = None) -> E:
+    """A device, or a part of its entry, with every value that the document states.
+
+    The sourced one is then an other.
 
     A document may state several values of one quantity. The one of the section in question is
     taken, else the one of the section that shares most of its number, else the first.
 
     Args:
-        device: a device of the catalogue.
+        entry: a device of the catalogue.
         document: key of a document, such as ``s0``.
         section: section of the deployment in question, such as ``3.2.3``.
     """
-    return _stated(device, document, section)
-
-
-def _stated(entry: Any, document: str, section: str | None) -> Any:
-    changed = {}
+    changed: dict[str, Any] = {}
     for name in type(entry).model_fields:
         item = getattr(entry, name)
         if isinstance(item, Value):
             changed[name] = _chosen(item, document, section)
         elif isinstance(item, BaseModel):
-            changed[name] = _stated(item, document, section)
+            changed[name] = as_documented(item, document, section)
     return entry.model_copy(update=changed)
 
 

@@ -1,5 +1,6 @@
 """Engines and requests of any kind, and the plainest step time there is."""
 
+import numpy as np
 from hypothesis import strategies as st
 
 from calc.serving.scheduling import Limits, Request, Step
@@ -17,6 +18,16 @@ def affine(t0, t1):
 
 def limits(chunk=100, seqs=64, policy="mixed", **more):
     return Limits(chunk, seqs, policy=policy, **more)
+
+
+def trace(arrival, input_tokens, output_tokens, cached_tokens=0):
+    """Requests by the columns of what was recorded, each an array or one value; sorted, from 0."""
+    at, *lengths = np.broadcast_arrays(*map(np.atleast_1d, (
+        arrival, input_tokens, output_tokens, cached_tokens)))
+    return tuple(sorted((Request(float(time), int(prompt), int(answer), int(cached))
+                         for time, prompt, answer, cached in zip(at - at.min(), *lengths,
+                                                                 strict=True)),
+                        key=lambda request: request.arrival))
 
 
 requests_of_any_kind = st.lists(

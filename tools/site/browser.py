@@ -6,7 +6,6 @@ zero byte after each message (the Chrome DevTools Protocol).
 
 from __future__ import annotations
 
-import base64
 import json
 import os
 import select
@@ -15,7 +14,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from pathlib import Path
 from typing import Any
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -190,9 +188,3 @@ class Browser:
         """Show pages in a window, or on a phone, of `width` x `height` CSS pixels."""
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height,
                   deviceScaleFactor=1, mobile=phone)
-
-    def screenshot(self, path: Path, width: int = 1280, height: int = 900) -> None:
-        """Write what a window of `width` x `height` pixels shows to a PNG file."""
-        self.resize(width, height)
-        data = self.call("Page.captureScreenshot", format="png")["data"]
-        path.write_bytes(base64.b64decode(data))

@@ -50,11 +50,6 @@ def term_anchor(key: str) -> str:
     return f"term-{key}"
 
 
-def letter_anchor(name: str) -> str:
-    """Where a symbol stands on the page of reference."""
-    return f"letter-{name}"
-
-
 def _rows(section: Section) -> str:
     short = len(section.rows) <= MOST_ROWS
     return "\n".join(row if short else row.partition(" · ")[0] for row in section.rows)
@@ -121,7 +116,7 @@ def of_letters(symbols: Mapping[str, Mapping[str, str]], lang: str) -> Iterator[
     other = {"en": "zh", "zh": "en"}[lang]
     for name, symbol in symbols.items():
         letter = plain(symbol["latex"])
-        yield Document("letter", f"{REFERENCE}.html#{letter_anchor(name)}", WEIGHTS["letter"],
+        yield Document("letter", f"{REFERENCE}.html#letter-{name}", WEIGHTS["letter"],
                        letter, symbol[lang], [letter, name], f"{symbol[other]} · {symbol['unit']}")
 
 

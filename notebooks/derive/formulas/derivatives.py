@@ -38,10 +38,6 @@ class Gradient:
     slopes: Mapping[str, float]
     pieces: Mapping[str, str]
 
-    def elasticity(self, name: str, at: float) -> float:
-        """d ln quantity / d ln input [1], of an input that has the value ``at`` [SI]."""
-        return self.slopes.get(name, 0.0) * at / self.value
-
 
 def gradient(formulas: Mapping[str, Formula], inputs: Mapping[str, Number], name: str,
              by: Iterable[str] | None = None) -> Gradient:

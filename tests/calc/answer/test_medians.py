@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
+from _middle import is_middle
 
 import calc
 import catalogue
 from calc.answer.estimate import HEADROOM, QUANTITIES, predicted, spare_of
 from calc.answer.steady_state import STEADY
 from calc.evidence.classes import own_errors
-from calc.uncertainty.leaning import is_middle, sampled
+from calc.uncertainty.leaning import sampled
 
 DRAWS, SEED = 600, 11
 BAR = (0.35, 0.65)

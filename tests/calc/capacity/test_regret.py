@@ -8,7 +8,7 @@ from hypothesis.extra import numpy as hnp
 
 import catalogue
 from calc.capacity.options import Layout, decision_table, in_money
-from calc.capacity.regret import at_ends, choose, combined, regret
+from calc.capacity.regret import at_ends, choose, regret
 from calc.closed_form.evaluate import evaluate
 from calc.costing.rates import stated
 from calc.uncertainty.interval import interval
@@ -44,10 +44,6 @@ def test_what_cannot_serve_is_never_chosen_where_another_can():
 def test_a_table_of_another_shape_is_refused():
     with pytest.raises(ValueError, match="expected one cost for each"):
         choose(["a"], ["x", "y"], np.ones((2, 1)))
-
-
-def test_combinations_have_a_name_each():
-    assert combined({"a": 1}, {"x": 2, "y": 3}) == {"a, x": (1, 2), "a, y": (1, 3)}
 
 
 def test_slow_and_fast_are_the_ends_of_the_interval():

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import catalogue
 from calc.answer.simulated import system_of
-from calc.capacity.day import check, day, online, requests_of, simulated
+from calc.capacity.day import check, day, online, simulated
 from calc.capacity.first_tokens import Steps, first_tokens
 from calc.capacity.replicas import Limits, Replica, fewest
 from calc.capacity.waits import pace_spread, percentile, rates_met, skewed_above
@@ -137,11 +137,12 @@ class TestReplica:
         assert rates[-1] < rates[0]
 
     def test_replicas_grow_with_the_load_and_with_the_promise(self, replica):
-        loads = [replica.needed(rate, LIMITS) for rate in (0.1, 2.0, 5.0, 40.0)]
+        rates = (0.1, 2.0, 5.0, 40.0)
+        loads = list(fewest(dict(enumerate(rates)), replica.most(LIMITS)).values())
         assert loads == sorted(loads)
         assert loads[0] == 1
-        shares = [replica.needed(40.0, Limits(1.0, 0.06, share)) for share in (0.5, 0.9, 0.99)]
-        assert shares == sorted(shares)
+        most = [replica.most(Limits(1.0, 0.06, share)) for share in (0.5, 0.9, 0.99)]
+        assert most == sorted(most, reverse=True)
 
     def test_beyond_saturation_nothing_is_promised(self, replica):
         seen = replica.seen(1.01 * replica.saturation)
@@ -152,7 +153,6 @@ class TestReplica:
     def test_a_request_that_misses_alone_is_not_mended_by_replicas(self, scenario, replica):
         limits = Limits(0.01, math.inf)
         assert replica.most(limits) == 0
-        assert replica.needed(1.0, limits) is None
         with pytest.raises(ParamsError, match="which more replicas do not mend"):
             day(replica, catalogue.load("loads", "azure-coding"), 1e5, limits)
 
@@ -212,8 +212,7 @@ class TestDay:
         slow, fast = (simulated(system, rate, 1, LIMITS, 0.2) for rate in (4.0, 1.0))
         assert slow.tpot > fast.tpot
 
-    def test_users_and_their_questions(self):
-        assert requests_of(40_000, 20) == 800_000
+    def test_no_rate_takes_less_than_one_replica(self):
         assert fewest({"a": 0.0, "b": 2.0}, 2.0) == {"a": 1, "b": 1}
 
 

@@ -27,7 +27,6 @@ from calc.costing.ways import (
     best_base,
     crossover_of_ways,
     crossover_utilisation,
-    grown,
     units_needed,
     utilisation,
     ways,
@@ -142,7 +141,6 @@ class TestWays:
         needed = units_needed(rates, max(rates))
         assert needed.max() == 1
         assert utilisation(rates, max(rates), 1) == pytest.approx(1 / load.peak)
-        assert grown(rates, 0.5, 2) == pytest.approx(2.25 * np.array(rates))
 
 
 class TestLimits:

@@ -9,6 +9,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
+from _middle import is_middle
 
 import calc
 import catalogue
@@ -19,7 +20,6 @@ from calc.searching.load_goal import load_goal
 from calc.searching.pool_pairs import as_served
 from calc.searching.result import Answer
 from calc.searching.search import search
-from calc.uncertainty.leaning import is_middle
 
 USUAL = (("r1-64-users-8xh20", ()), ("million-tokens", ("devices=nvidia-h200-sxm",)),
          ("agents-128k-h200", ("space.chunks=8192", "space.drafts=0", "cards.most=32")))

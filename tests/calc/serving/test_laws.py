@@ -6,9 +6,9 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from _engines import POLICIES, affine, limits
+from _engines import POLICIES, affine, limits, trace
 
-from calc.serving.arrivals import ClosedLoop, bursts, modulated, poisson, shapes_of, trace
+from calc.serving.arrivals import ClosedLoop, bursts, modulated, poisson, shapes_of
 from calc.serving.metrics import batch_means, summarise
 from calc.serving.requests import Request
 from calc.serving.saturation import saturation_rate

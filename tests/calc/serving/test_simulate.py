@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from _engines import affine, engines_of_any_kind, limits, requests_of_any_kind
+from _engines import affine, engines_of_any_kind, limits, requests_of_any_kind, trace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calc.serving.arrivals import ClosedLoop, bursts, poisson, shapes_of, trace
+from calc.serving.arrivals import ClosedLoop, bursts, poisson, shapes_of
 from calc.serving.metrics import Objective, batch_means, student_quantile, summarise
 from calc.serving.saturation import keeps_up, saturation_rate
 from calc.serving.scheduling import Request, Transfer, schedule
@@ -299,10 +299,6 @@ class TestWorkload:
         assert gaps.mean() == pytest.approx(0.2, rel=0.02)
         assert gaps.std() == pytest.approx(0.2, rel=0.02)
 
-    def test_a_trace_begins_at_zero_and_is_sorted(self):
-        assert trace([7.0, 5.0], [10, 20], 3, [0, 4]) == (
-            Request(0.0, 20, 3, 4), Request(2.0, 10, 3))
-
     @pytest.mark.parametrize(("distribution", "variation", "spread"), [
         ("exponential", 1.0, 1.0), ("lognormal", 0.5, 0.5), ("lognormal", 1.5, 1.5)])
     def test_lengths_have_the_mean_and_the_variation(self, distribution, variation, spread):
@@ -346,7 +342,6 @@ class TestMisuse:
         (lambda: poisson(1.0, 0, ONE_TOKEN), "0 requests of 1 shapes"),
         (lambda: poisson(1.0, 1, []), "1 requests of 0 shapes"),
         (lambda: bursts(0, 1.0, 1, ONE_TOKEN), "0 requests every 1.0 s"),
-        (lambda: trace([], 1, 1), "the trace has no requests"),
         (lambda: shapes_of(1, 1, "uniform"), "no distribution 'uniform'"),
         (lambda: shapes_of(1, 1, "lognormal", -0.5), "variation of lengths is -0.5"),
         (lambda: closed_loop(users=0), "0 users and 600 requests"),

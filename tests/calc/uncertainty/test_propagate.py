@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from _middle import is_middle
 
 import catalogue
 from calc.answer.estimate import predicted
@@ -11,7 +12,6 @@ from calc.costing.answer import CostOptions, cost
 from calc.costing.rates import prices_of, way_of
 from calc.uncertainty.amount import Amount
 from calc.uncertainty.interval import NORMAL_90
-from calc.uncertainty.leaning import is_middle
 
 DRAWS, SEED, BAR = 2_000, 1, (0.35, 0.65)
 # a card that may draw no more, one whose price may never come back, in two kinds of prefill

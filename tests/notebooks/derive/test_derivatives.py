@@ -35,7 +35,7 @@ def answers(name, quantity):
     inputs, attention = inputs_of(name)
     by = tuple(calc.elasticities(inputs, attention, [quantity])[quantity])
     found = gradient(select(load_formulas(), attention), inputs, quantity, by)
-    return {key: found.elasticity(key, inputs[key]) for key in by}
+    return {key: found.slopes.get(key, 0.0) * inputs[key] / found.value for key in by}
 
 
 @cache
