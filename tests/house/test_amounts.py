@@ -46,7 +46,6 @@ MACHINES = {
 STATED_AS_WRITTEN = {  # what a file or a formula says, with its own digits
     "catalogue/reading/printed.py", "catalogue/reading/values.py",
     "catalogue/entries/models.py", "catalogue/deployments/physics_inputs.py",
-    "calc/serving/saturation.py",  # an exception
     "notebooks/derive/formulas/treelatex.py", "notebooks/pages/catalogue/tables/hardware.py",
     "notebooks/pages/validation/error_figures.py"}  # ticks of an axis
 ROUNDED = {  # to a number, which the formatter writes
