@@ -89,6 +89,15 @@ def by_language(pair: Pair) -> dict[str, str]:
     return dict(zip(LANGUAGES, pair, strict=True))
 
 
+def pair(text: Mapping[str, str]) -> Pair:
+    """A text of an entry of the catalogue, in both languages.
+
+    >>> pair({"en": "value", "zh": "取值"})
+    ('value', '取值')
+    """
+    return text["en"], text["zh"]
+
+
 def join(between: Pair, pairs: Iterable[Pair]) -> Pair:
     """Pairs one after the other, with what stands between them.
 

@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import catalogue
+from catalogue.messages import LANGUAGES
 from catalogue.reading.amounts import NONE
 from notebooks.show.drawing import Text
 from notebooks.show.numbers import fmt_int, fmt_quantity, fmt_sig
 
-Row = Any  # a mapping, or an object with fields
+Row = Any  # a mapping, a sequence, or an object with fields
 
 
 class Column:
@@ -21,14 +22,15 @@ class Column:
     ``Column("rate", say("rate"), fmt_sig, digits=2)``.
     """
 
-    def __init__(self, of: str | Callable[[Row], Any], heading: Text | None = None,
+    def __init__(self, of: str | int | Callable[[Row], Any], heading: Text | None = None,
                  fmt: Callable[..., str] | None = None, **options: Any) -> None:
         """Declare a column.
 
         Args:
-            of: a row's field or key, or a function of a row; None that it gives is a dash.
+            of: a row's field, key or place, or a function of a row; None that it gives is a dash.
             heading: a text or a pair; a quantity's name, unless given.
             fmt, options: writes a number, and with what; a quantity's unit decides, unless given.
+                A pair, which stands where there is no number, is left as it is.
 
         Raises KeyError if no heading is given and ``of`` is no quantity's name.
         """
@@ -41,14 +43,18 @@ class Column:
         self.heading = heading
 
     def cell(self, row: Row) -> Any:
-        """What stands in a row: a number, a text, or a pair (English, Chinese)."""
+        """What stands in a row: a number, a text, or one in either language."""
         if callable(self._of):
             value = self._of(row)
+        elif isinstance(row, Mapping):
+            value = row.get(self._of)
         else:
-            value = row.get(self._of) if isinstance(row, Mapping) else getattr(row, self._of)
+            value = row[self._of] if isinstance(self._of, int) else getattr(row, self._of)
         if value is None:
             return NONE
-        return self._fmt(value, **self._options) if self._fmt else value
+        if self._fmt is None or isinstance(value, tuple):
+            return value
+        return self._fmt(value, **self._options)
 
 
 def cells(rows: Iterable[Row], columns: Mapping[str, Text] | Iterable[Column],
@@ -89,6 +95,8 @@ def _numeric(value: Any) -> bool:
 def _cell(value: Any, lang: int) -> str:
     if isinstance(value, tuple):
         value = value[lang]
+    elif isinstance(value, Mapping):
+        value = value[LANGUAGES[lang]]
     if isinstance(value, int):
         value = fmt_int(value)
     elif isinstance(value, float):

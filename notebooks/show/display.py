@@ -96,8 +96,8 @@ def table(rows: Iterable[Row], columns: Mapping[str, Text] | Iterable[Column],
     """A table in both languages.
 
     Args:
-        rows: one mapping per row, of which a cell is a number, a text, or a pair (English,
-            Chinese); where columns are declared, whatever they show a part of.
+        rows: one mapping per row, of which a cell is a number, a text, a pair (English, Chinese)
+            or a text by language; where columns are declared, whatever they show a part of.
         columns: in their order, declared; or key -> heading, a text or a pair.
         sortable: whether a reader of the page can sort it by a heading and filter it; a column
             sorts as numbers if all of its cells are plain numbers or empty.
@@ -189,6 +189,12 @@ def number(key: str, value: Any, fmt: Callable[..., str] = fmt_int, **options: A
         raise DerivationError(f"the number '{key}' is glued twice, "
                               f"as {_glued[key]} and as {text}.")
     glue(key, text, display=False)
+
+
+def numbers(values: Mapping[str, Any], fmt: Callable[..., str] = fmt_int, **options: Any) -> None:
+    """Glue several numbers of one format, by their keys."""
+    for key, value in values.items():
+        number(key, value, fmt, **options)
 
 
 def interval(key: str, ends: Iterable[Any], fmt: Callable[..., str] = fmt_int,

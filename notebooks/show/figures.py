@@ -83,9 +83,43 @@ def _add_font() -> None:
 
 def axes(height: float = 3.6, width: float = WIDTH) -> tuple[Figure, Axes]:
     """A figure with one pair of axes, in the style; sizes in inches."""
+    return panels(height, width=width)
+
+
+def panels(height: float, rows: int = 1, columns: int = 1, width: float = WIDTH,
+           **options: Any) -> tuple[Figure, Any]:
+    """A figure with rows and columns of axes, in the style; sizes in inches, options Matplotlib's.
+
+    The axes come as an array, with one row or column as a flat one.
+    """
     style()
     figure = Figure(figsize=(width, height))
-    return figure, figure.subplots()
+    return figure, figure.subplots(rows, columns, **options)
+
+
+def band(axes: Axes, across: Any, amount: Any, scale: float = 1.0, **line: Any) -> None:
+    """A line with its interval behind it: ``value``, ``low`` and ``high`` of an amount, scaled."""
+    drawn, = axes.plot(across, scale * amount.value, **line)
+    axes.fill_between(across, scale * amount.low, scale * amount.high, color=drawn.get_color(),
+                      alpha=0.15, lw=0)
+
+
+def ticks(axis: Axis, values: Sequence[float], **options: Any) -> None:
+    """Plain numbers at some places of an axis, and nowhere else."""
+    axis.set_ticks(values, [f"{value:,g}" for value in values], **options)
+    axis.set_minor_locator(NullLocator())
+
+
+def fields(axes: Axes, across: Sequence[str], down: Sequence[str], size: float = 8.5) -> None:
+    """Axes of a table of fields, each a unit wide: names on top and to the left, no lines."""
+    axes.set(xlim=(-0.5, len(across) - 0.5), ylim=(len(down) - 0.5, -0.5))
+    axes.set_xticks(range(len(across)), across, fontsize=8.5)
+    axes.set_yticks(range(len(down)), down, fontsize=size)
+    axes.xaxis.tick_top()
+    axes.tick_params(length=0)
+    axes.grid(visible=False)
+    for spine in axes.spines.values():
+        spine.set_visible(False)
 
 
 def legend(axes: Axes, marks: Mapping[str, Mapping[str, Any]], **options: Any) -> None:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import catalogue
 from calc.auditing.costs import Plan, combined_factors, example_of, plan, weightiest
 from calc.costing.rates import converted, prices_of
 from calc.uncertainty.amount import Amount
-from catalogue.messages import Pair, messages
+from catalogue.messages import Pair, join, messages
 from catalogue.reading.units import YEAR
 from notebooks.pages.derivations.choices.documents import advised
-from notebooks.show.display import number, table
+from notebooks.show.columns import Column
+from notebooks.show.display import interval, number, table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig
 
 common = messages("common")
@@ -47,25 +49,23 @@ def _shown(name: str, value: float) -> str:
 def plan_table(made: Plan) -> None:
     """Printed, recomputed and corrected with its interval; money in USD."""
     corrected = made.amounts()
-    rows = []
-    for name, title in TITLES.items():
-        amount = corrected[name]
-        rows.append({
-            "what": title, "printed": _shown(name, made.printed[name]) if name != "per_million"
-            else "–", "recomputed": _shown(name, made.recomputed[name]),
-            "corrected": _shown(name, float(amount.value)),
-            "interval": f"{_shown(name, float(amount.low))} – {_shown(name, float(amount.high))}"})
-    table(rows, {"what": common("usd"), "printed": say("printed"),
-                 "recomputed": say("recomputed-from-its-inputs"),
-                 "corrected": say("corrected"), "interval": common("interval")})
+
+    def shown(of: Callable[[str], float]) -> Callable[[str], str]:
+        return lambda name: _shown(name, float(of(name)))
+
+    table(TITLES, [
+        Column(TITLES.get, common("usd")),
+        Column(lambda name: None if name == "per_million" else _shown(name, made.printed[name]),
+               say("printed")),
+        Column(shown(made.recomputed.__getitem__), say("recomputed-from-its-inputs")),
+        Column(shown(lambda name: corrected[name].value), say("corrected")),
+        Column(lambda name: " – ".join(_shown(name, float(end)) for end in corrected[name].ends),
+               common("interval"))])
     number("s1-users", made.users)
-    number("s1-printed", fmt_fixed(made.recomputed["per_million"], 2), str)
-    number("s1-corrected", fmt_fixed(float(corrected["per_million"].value), 2), str)
-    number("s1-corrected-low", fmt_fixed(float(corrected["per_million"].low), 2), str)
-    number("s1-corrected-high", fmt_fixed(float(corrected["per_million"].high), 2), str)
+    number("s1-printed", made.recomputed["per_million"], fmt_fixed)
+    interval("s1-corrected", map(float, corrected["per_million"].points), fmt_fixed)
 
 
-ALL: Pair = say("all-of-them")
 ASSUMPTIONS: dict[str, Pair] = {
     "rate": say("throughput-what-these-users-reach"),
     "used": say("utilisation-day-load-instead-of"),
@@ -79,12 +79,13 @@ def assumptions_table(made: Plan) -> None:
     """By what factor each correction alone moves the cost of a token, and all of them do."""
     found = weightiest(made)
     money, everything = combined_factors(dict(found))
-    rows = [(ASSUMPTIONS[name], factor) for name, factor in found] + [(ALL, everything)]
-    table([{"what": what, "factor": f"× {fmt_sig(factor, 3)}"} for what, factor in rows],
-          {"what": say("only-this-corrected"), "factor": common("cost-of-token")})
-    number("s1-weight", fmt_sig(found[0][1], 3), str)
-    number("s1-money", fmt_sig(money, 2), str)
-    number("s1-together", fmt_sig(everything, 3), str)
+    table([(ASSUMPTIONS[name], factor) for name, factor in found]
+          + [(say("all-of-them"), everything)],
+          [Column(0, say("only-this-corrected")),
+           Column(lambda row: f"× {fmt_sig(row[1], 3)}", common("cost-of-token"))])
+    number("s1-weight", found[0][1], fmt_sig, digits=3)
+    number("s1-money", money, fmt_sig, digits=2)
+    number("s1-together", everything, fmt_sig, digits=3)
 
 
 def night(made: Plan) -> None:
@@ -128,20 +129,17 @@ def hybrid() -> Compared:
 
 def hybrid_table(made: Compared) -> None:
     """Tokens per second for the price of a card: as printed, with hosts, at the most requests."""
-    rows, ratios = [], []
+    rows = []
     for title, rates in ((say("one-request"), made.alone),
                          (say("at-its-maximum-concurrency"), made.most)):
         for host, named in ((0.0, say("cards-only")), (made.host.value, say("with-host"))):
-            both = [rate_ / (count + host) for rate_, count in zip(rates, made.cards, strict=True)]
-            ratios.append(both[1] / both[0])
-            rows.append({"case": (f"{title[0]}, {named[0]}", f"{title[1]}，{named[1]}"),
-                         "hybrid": fmt_sig(both[0], 2), "cards": fmt_sig(both[1], 2),
-                         "ratio": fmt_sig(both[0] / both[1], 2)})
-    table(rows, {"case": say("token-s-for-price-of"), "hybrid": say("two-cards-and-host-memory"),
-                 "cards": common("eight-cards"), "ratio": common("ratio")})
-    number("s3-even", fmt_sig(made.break_even, 2), str)
-    number("s3-host", fmt_sig(made.host.value, 2), str)
-    number("s3-host-low", fmt_sig(made.host.low, 2), str)
-    number("s3-host-high", fmt_sig(made.host.high, 2), str)
-    for ending, ratio in zip(("", "-with-host"), ratios[2:], strict=True):
-        number(f"s3-most{ending}", fmt_sig(ratio, 2), str)
+            rows.append((join((", ", "，"), (title, named)), *(
+                rate / (count + host) for rate, count in zip(rates, made.cards, strict=True))))
+    table(rows, [Column(0, say("token-s-for-price-of")),
+                 Column(1, say("two-cards-and-host-memory"), fmt_sig, digits=2),
+                 Column(2, common("eight-cards"), fmt_sig, digits=2),
+                 Column(lambda row: row[1] / row[2], common("ratio"), fmt_sig, digits=2)])
+    number("s3-even", made.break_even, fmt_sig, digits=2)
+    interval("s3-host", made.host.points, fmt_sig, digits=2)
+    for ending, (_, pair_, eight) in zip(("", "-with-host"), rows[2:], strict=True):
+        number(f"s3-most{ending}", eight / pair_, fmt_sig, digits=2)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,11 +27,12 @@ from calc.costing.tokens import MILLION
 from calc.evidence import energy
 from calc.uncertainty.amount import Amount
 from catalogue import Scenario
-from catalogue.messages import Pair, messages
+from catalogue.messages import LANGUAGES, Pair, messages, pair
 from catalogue.planning.prices import OWNERSHIPS
 from catalogue.reading.units import HOUR
 from notebooks.show import figures
-from notebooks.show.display import cited, number, show, table
+from notebooks.show.columns import Column
+from notebooks.show.display import cited, interval, number, numbers, show, table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig
 
 common = messages("common")
@@ -89,26 +91,22 @@ def flagship(ownership: str = "own") -> Priced:
 
 def headline(page: Priced) -> None:
     """The numbers of the page's first sentences."""
-    amounts = page.cost.amounts
-    for key, name in (("c-out", "per_million_output"), ("c-in", "per_million_input"),
-                      ("c-cross", "crossover"), ("c-joule", "energy_per_token"),
-                      ("c-site", "site_energy_per_token")):
-        scale = 100 if name == "crossover" else 1
-        for ending, value in zip(("", "-low", "-high"), amounts[name].points, strict=True):
-            number(f"{key}{ending}", fmt_sig(scale * float(value), 2), str)
-    number("c-used", fmt_percent(page.asked.utilisation, 0), str)
-    for ending, value in zip(("", "-low", "-high"), page.rate.points, strict=True):
-        number(f"c-rate{ending}", fmt_int(round(value)), str)
-    sold = page.asked.sold
+    for key, name, scale in (
+            ("c-out", "per_million_output", 1), ("c-in", "per_million_input", 1),
+            ("c-cross", "crossover", 100), ("c-joule", "energy_per_token", 1),
+            ("c-site", "site_energy_per_token", 1)):
+        interval(key, (scale * float(end) for end in page.cost.amounts[name].points), fmt_sig,
+                 digits=2)
+    number("c-used", page.asked.utilisation, fmt_percent, digits=0)
+    interval("c-rate", map(round, page.rate.points))
+    sold, inputs = page.asked.sold, page.scenario.inputs()
     assert sold is not None
     assert sold.model is not None
-    for key, price in (("in", sold.input), ("out", sold.output)):
-        number(f"c-api-{key}", fmt_fixed(Amount.stated(price).per("USD/Mtoken")[0]), str)
-    number("c-api-date", str(sold.since), str)
-    number("c-api-model", sold.model["en"], str)
-    for key, name in (("users", "concurrency"), ("prompt", "input_tokens"),
-                      ("answer", "output_tokens")):
-        number(f"c-{key}", fmt_int(int(page.scenario.inputs()[name])), str)
+    numbers({"c-api-in": _per_million(sold.input), "c-api-out": _per_million(sold.output)},
+            fmt_fixed)
+    numbers({"c-api-date": sold.since, "c-api-model": sold.model["en"]}, str)
+    numbers({"c-users": inputs["concurrency"], "c-prompt": inputs["input_tokens"],
+             "c-answer": inputs["output_tokens"]})
 
 
 HOURS: dict[str, Pair] = {"all": say("all"), "off-peak": say("off-peak"), "peak": say("peak")}
@@ -126,18 +124,16 @@ def price_lists(page: Priced) -> None:
 
     rows: list[Mapping[str, Any]] = []
     for name, sold in (service.sold or {}).items():
-        share, model = found[name], sold.model or service.name
-        low, high = reached(share.low), reached(share.high)
-        until = say("today") if sold.until is None else (sold.until, sold.until)
+        low, high = reached(found[name].low), reached(found[name].high)
         prices = [price or sold.input for price in (sold.input, sold.cached_input, sold.output)]
         rows.append({
-            "model": (model["en"], model["zh"]),
-            "held": common("releases-from-to", since=sold.since, until=until),
+            "model": sold.model or service.name,
+            "held": common("releases-from-to", since=sold.since,
+                           until=sold.until or say("today")),
             "hours": HOURS[sold.hours],
-            "prices": " / ".join(fmt_sig(Amount.stated(price).per("USD/Mtoken")[0])
-                                 for price in prices),
+            "prices": " / ".join(fmt_sig(_per_million(price)) for price in prices),
             "from": tuple(f"**{text}**" if sold.until is None else text
-                          for text in reached(share.value)),
+                          for text in reached(found[name].value)),
             "reach": low if low == high else (f"{low[0]} to {high[0]}", f"{low[1]}–{high[1]}"),
             "source": cited(sold.output.source)})
     table(rows, {"model": common("model"), "held": say("held"), "hours": say("hours"),
@@ -158,9 +154,8 @@ def hours() -> None:
 
     rows: list[Mapping[str, Any]] = []
     for device in PRICED:
-        name = catalogue.load_device(device).name
         found = {ownership: card_hour(device, ownership) for ownership in OWNERSHIPS}
-        rows.append({"card": (name["en"], name["zh"]),
+        rows.append({"card": catalogue.load_device(device).name,
                      **{ownership: cell(amount) for ownership, amount in found.items()},
                      "from": "; ".join(dict.fromkeys(
                          cited(amount.source) for amount in found.values() if amount))})
@@ -169,10 +164,10 @@ def hours() -> None:
 
 def against_utilisation(page: Priced, lang: str) -> Figure:
     """Cost of a million output tokens, prompts included, against utilisation; the crossovers."""
-    index = ("en", "zh").index(lang)
+    index = LANGUAGES.index(lang)
     drawing, axes = figures.axes(height=3.9)
     used, marked = np.linspace(0.03, 1, 200), list[float]()
-    api = MILLION * page.api_per_output
+    api, noted = MILLION * page.api_per_output, {"textcoords": "offset points", "fontsize": 9}
     for place, ownership in enumerate(OWNERSHIPS):
         hour = card_hour(page.scenario.device.id, ownership)
         if hour is None:
@@ -188,22 +183,20 @@ def against_utilisation(page: Priced, lang: str) -> Figure:
         axes.plot(100 * used, full * shape, color=colour)
         axes.fill_between(100 * used, low * shape, high * shape, color=colour, alpha=0.10, lw=0)
         at = 0.97 if flat else 0.045 * (1 + 0.9 * place)
-        height = full if flat else full / at
-        axes.annotate(NAMES[ownership][index], (100 * at, height), color=colour,
-                      xytext=(0, 6) if flat else (8, 2), textcoords="offset points",
-                      ha="right" if flat else "left", fontsize=9)
+        axes.annotate(NAMES[ownership][index], (100 * at, full if flat else full / at),
+                      color=colour, xytext=(0, 6) if flat else (8, 2),
+                      ha="right" if flat else "left", **noted)
         if not flat and full < api:
             axes.plot([100 * full / api], [api], "o", color=colour, ms=7)
             if any(abs(full / api - other) < APART for other in marked):
                 continue
             marked.append(full / api)
             axes.annotate(f"{100 * full / api:.0f}%", (100 * full / api, api), color=colour,
-                          xytext=(3, 8), textcoords="offset points", fontsize=9)
+                          xytext=(3, 8), **noted)
     axes.axhline(api, color=figures.INK, lw=1.2, ls="--")
     sold = page.asked.sold.model if page.asked.sold and page.asked.sold.model else {}
     axes.annotate(say("api-price", model=(sold.get("en", ""), sold.get("zh", "")))[index],
-                  (100, api), xytext=(0, 5),
-                  ha="right", textcoords="offset points", color=figures.INK, fontsize=9)
+                  (100, api), xytext=(0, 5), ha="right", color=figures.INK, **noted)
     axes.set(yscale="log", xlim=(0, 100), ylim=(0.5 * min(api, full), 40 * api),
              xlabel=say("share-of-throughput-that-is")[index],
              ylabel=say("usd-per-million-output-tokens")[index])
@@ -216,14 +209,14 @@ def energy_numbers() -> list[energy.PowerComparison]:
     found = [energy.power_comparison(name) for name in energy.tables()]
     summary = energy.summary(found)
     for key, name in (("e", "energy_per_token"), ("p", "power"), ("x", "output_throughput")):
-        number(f"{key}-median", fmt_percent(summary[name]["median"]), str)
-        number(f"{key}-worst", fmt_percent(summary[name]["worst"], 0), str)
-        number(f"{key}-inside", fmt_int(round(
-            summary[name]["coverage"] * summary[name]["rows"])), str)
-    number("e-rows", fmt_int(int(summary["power"]["rows"])), str)
+        of = summary[name]
+        number(f"{key}-median", of["median"], fmt_percent)
+        number(f"{key}-worst", of["worst"], fmt_percent, digits=0)
+        number(f"{key}-inside", round(of["coverage"] * of["rows"]))
+    number("e-rows", summary["power"]["rows"])
     few = np.concatenate([held.errors("energy_per_token")[held.concurrency <= FEW]
                           for held in found])
-    number("e-few", fmt_percent(float(np.median(np.abs(few)))), str)
+    number("e-few", np.median(np.abs(few)), fmt_percent)
     return found
 
 
@@ -241,36 +234,34 @@ def energy_table(found: list[energy.PowerComparison]) -> None:
         for row, requests in enumerate(held.concurrency):
             if row == 0 or requests < held.concurrency[row - 1]:
                 model = next(models)
-            cells: dict[str, Any] = {"requests": fmt_int(round(float(requests))),
-                                     "task": TASKS[held.table], "model": model}
-            for name, digits in (("output_throughput", 0), ("power", 0), ("energy_per_token", 2)):
-                made = held.predicted[name].value[row]
-                cells |= {name: fmt_fixed(held.measured[name][row], digits),
-                          f"{name}-p": fmt_fixed(float(made), digits),
-                          f"{name}-e": fmt_percent(float(held.errors(name)[row]), 0)}
-            rows.append(cells)
-    columns: dict[str, Any] = {"task": say("task"), "model": common("model"),
-                               "requests": common("requests")}
-    for name, what in {"output_throughput": ("token/s", "token/s"), "power": ("W", "W"),
-                           "energy_per_token": ("J/token", "J/token")}.items():
-        columns |= {name: say("measured", what=what), f"{name}-p": say("predicted", what=what),
-                    f"{name}-e": common("error")}
-    table(rows, columns, wide=True, folded=say("all-rows"))
+            rows.append((held, row, model))
+
+    def columns(name: str, unit: str, digits: int) -> list[Column]:
+        return [Column(lambda row: row[0].measured[name][row[1]], say("measured", what=unit),
+                       fmt_fixed, digits=digits),
+                Column(lambda row: row[0].predicted[name].value[row[1]],
+                       say("predicted", what=unit), fmt_fixed, digits=digits),
+                Column(lambda row: row[0].errors(name)[row[1]], common("error"), fmt_percent,
+                       digits=0)]
+
+    table(rows, [
+        Column(lambda row: TASKS[row[0].table], say("task")), Column(2, common("model")),
+        Column(lambda row: round(row[0].concurrency[row[1]]), common("requests"), fmt_int),
+        *columns("output_throughput", "token/s", 0), *columns("power", "W", 0),
+        *columns("energy_per_token", "J/token", 2)], wide=True, folded=say("all-rows"))
 
 
 def energy_picture(found: list[energy.PowerComparison], lang: str) -> Figure:
     """Energy per token, predicted against measured, with intervals and a band of a quarter."""
-    index = ("en", "zh").index(lang)
+    index = LANGUAGES.index(lang)
     drawing, axes = figures.axes(height=3.9, width=5.4)
     ends = np.array([0.15, 16])
     axes.plot(ends, ends, color=figures.INK, lw=0.8)
     axes.fill_between(ends, 0.75 * ends, 1.25 * ends, color=figures.INK, alpha=0.12, lw=0)
-    for place, held in enumerate(found):
-        name = TASKS[held.table]
+    for held, colour in zip(found, figures.PALETTE, strict=False):
         made, at = held.predicted["energy_per_token"], held.measured["energy_per_token"]
-        colour = figures.PALETTE[place]
         axes.errorbar(at, made.value, yerr=[made.value - made.low, made.high - made.value],
-                      fmt="o", ms=4, lw=1, color=colour, label=name[index])
+                      fmt="o", ms=4, lw=1, color=colour, label=TASKS[held.table][index])
     axes.set(xscale="log", yscale="log", xlim=ends, ylim=ends,
              xlabel=say("measured-j-per-token")[index], ylabel=say("predicted-j-per-token")[index])
     for axis in (axes.xaxis, axes.yaxis):
@@ -281,18 +272,13 @@ def energy_picture(found: list[energy.PowerComparison], lang: str) -> Figure:
 
 def kinds_table() -> None:
     """What a card draws by kind of work, of those that were measured, and where from."""
-    devices = ("nvidia-h200-sxm", "nvidia-b200", "nvidia-gb200", "ascend-910b2")
-    rows = []
-    for name, title in KINDS.items():
-        cells: dict[str, Any] = {"kind": title}
-        for device in devices:
-            share = getattr(powers_of(device), name)
-            cells[device] = (f"{100 * share.value:.0f}% ({100 * share.low:.0f}–"
-                             f"{100 * share.high:.0f})")
-        rows.append(cells)
-    names = {device: catalogue.load_device(device).name for device in devices}
-    table(rows, {"kind": say("while-it-is"),
-                 **{device: (name["en"], name["zh"]) for device, name in names.items()}})
+    def share(device: str, kind: str) -> str:
+        of = getattr(powers_of(device), kind)
+        return f"{100 * of.value:.0f}% ({100 * of.low:.0f}–{100 * of.high:.0f})"
+
+    table(KINDS, [Column(KINDS.get, say("while-it-is")), *(
+        Column(partial(share, device), pair(catalogue.load_device(device).name))
+        for device in ("nvidia-h200-sxm", "nvidia-b200", "nvidia-gb200", "ascend-910b2"))])
 
 
 def meter_numbers(page: Priced) -> None:
@@ -303,24 +289,24 @@ def meter_numbers(page: Priced) -> None:
     cards = page.cost.amounts["cards_power"].value
     heat, fans = heat_of_server(cards, 1, rest)
     meter = site_power(cards, rest.cards, rest)
-    for key, watts in (("cards", cards), ("host", rest.host + rest.network), ("fans", fans),
-                       ("site", meter)):
-        number(f"m-{key}", fmt_fixed(watts / KILO, 1), str)
-    number("m-supply", fmt_percent(float((heat + fans) * rest.pue / meter), 0), str)
-    number("m-pue", fmt_fixed(rest.pue, 1), str)
+    numbers({"m-cards": cards / KILO, "m-host": (rest.host + rest.network) / KILO,
+             "m-fans": fans / KILO, "m-site": meter / KILO, "m-pue": rest.pue}, fmt_fixed, digits=1)
+    number("m-supply", (heat + fans) * rest.pue / meter, fmt_percent, digits=0)
 
 
 def step_table(page: Priced) -> None:
     """How long kernels of each kind run in a decode step of the page's deployment."""
-    inputs, quantities = page.scenario.inputs(), page.answer.everything
-    times = busy_times(inputs, quantities)
+    quantities = page.answer.everything
+    times = busy_times(page.scenario.inputs(), quantities)
     step = float(quantities["decode_step_time"])
-    rows = [{"kind": KINDS[name], "time": fmt_fixed(1e3 * float(times[name]), 2),
-             "share": fmt_percent(float(times[name]) / step, 0)} for name in BUSY]
-    left = step - sum(float(time) for time in times.values())
-    rows.append({"kind": KINDS["awake"], "time": fmt_fixed(1e3 * left, 2),
-                 "share": fmt_percent(left / step, 0)})
-    table(rows, {"kind": say("decode-step-of-this-server"),
-                 "time": ("ms", "ms"),
-                 "share": common("share")})
+    rows = [(name, float(times[name])) for name in BUSY]
+    rows.append(("awake", step - sum(float(time) for time in times.values())))
+    table(rows, [Column(lambda row: KINDS[row[0]], say("decode-step-of-this-server")),
+                 Column(lambda row: 1e3 * row[1], "ms", fmt_fixed),
+                 Column(lambda row: row[1] / step, common("share"), fmt_percent, digits=0)])
     show(*say("dense-matmuls-that-wait-for"))
+
+
+def _per_million(price: catalogue.Value) -> float:
+    """What a service takes for a million tokens [USD]."""
+    return Amount.stated(price).per("USD/Mtoken")[0]

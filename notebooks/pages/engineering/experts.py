@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -18,17 +19,24 @@ from calc.evidence.validation import measured_system
 from calc.many.sweeps import decode_sweep
 from calc.sensitivity.breakeven import SECOND, BreakEven, solve
 from calc.sensitivity.plans import Plan, plan_of
-from catalogue.messages import Pair, messages
+from catalogue.messages import LANGUAGES, Pair, messages
 from notebooks.pages.deciding.goals import device_label
-from notebooks.pages.engineering.layouts import LIMIT, PACE, RATE, plan, titled
+from notebooks.pages.engineering.layouts import LIMIT, PACE, RATE, Case, best_within, plan, titled
 from notebooks.show import figures
-from notebooks.show.display import figure, number, table
-from notebooks.show.numbers import fmt_bytes, fmt_fixed, fmt_int, fmt_percent, fmt_quantity
+from notebooks.show.columns import Column
+from notebooks.show.display import number, numbers, table
+from notebooks.show.numbers import (
+    fmt_bytes,
+    fmt_fixed,
+    fmt_int,
+    fmt_percent,
+    fmt_quantity,
+    fmt_time,
+)
 
 common = messages("common")
 say = messages("pages/engineering/experts")
 
-Case = tuple[str, str, int]
 CASES: tuple[Case, ...] = (("ascend-910b2", "w8a8-int8", 2), ("nvidia-h20", "fp8-block", 2),
                            ("nvidia-h200-sxm", "fp8-block", 1))
 WIDTHS = (8, 16, 32, 64, 128)
@@ -76,8 +84,7 @@ class Yield:
 
     def best(self, limit: float) -> int | None:
         """Where it yields most within a promise; None where it keeps it for nobody."""
-        kept = self.paces <= limit
-        return int(np.where(kept, self.rates, 0).argmax()) if kept.any() else None
+        return best_within(self.rates, self.paces, limit)
 
     def rate(self, limit: float) -> float:
         """That most [token/s]; 0 where it keeps the promise for nobody."""
@@ -185,26 +192,20 @@ def answer() -> None:
     number("ex-limit", LIMIT, fmt_quantity, unit="s")
     for key, case, width in (("b2", CASES[0], 64), ("h20", CASES[1], 32)):
         low, high = _sure(case, width)
-        number(f"ex-{key}-low", low, fmt_fixed, digits=0)
-        number(f"ex-{key}-high", high, fmt_fixed, digits=0)
+        _whole({f"ex-{key}-low": low, f"ex-{key}-high": high})
     for key, case in zip(("b2", "h20", "h200"), CASES, strict=True):
-        number(f"ex-{key}-narrow", narrow(case).rate(LIMIT), fmt_fixed, digits=0)
+        _whole({f"ex-{key}-narrow": narrow(case).rate(LIMIT)})
         for width in WIDTHS[1:]:
-            number(f"ex-{key}-{width}", wide(case, width, SPARE).rate(LIMIT), fmt_fixed, digits=0)
-            number(f"ex-{key}-{width}-random", wide(case, width, RANDOM).rate(LIMIT), fmt_fixed,
-                   digits=0)
-    number("ex-h200-8", wide(CASES[2], 8, PLACED).rate(LIMIT), fmt_fixed, digits=0)
-    turns = turn(CASES[0], 32).turns
-    number("ex-b2-turn", MILLI * turns[-1].at, fmt_fixed, digits=0)
-    for key, case in zip(("b2", "h20", "h200"), CASES, strict=True):
-        gains = [wide(case, 64, mode).rate(LIMIT) / wide(case, 64, SPARE).rate(LIMIT) - 1
-                 for mode in (PLACED, HALVES)]
-        number(f"ex-{key}-spares", 1 / (1 + gains[0]) - 1, fmt_percent, digits=0)
-        number(f"ex-{key}-halves", gains[1], fmt_percent, digits=0)
-    one = plan(*CASES[1])
-    number("ex-pool-narrow", _within(one), fmt_fixed, digits=0)
-    number("ex-pool-wide", max(_within(_wide(CASES[1], 32, tensor)) for tensor in (*TENSORS, 8)),
-           fmt_fixed, digits=0)
+            _whole({f"ex-{key}-{width}": wide(case, width, SPARE).rate(LIMIT),
+                    f"ex-{key}-{width}-random": wide(case, width, RANDOM).rate(LIMIT)})
+        placed, spare, halves = (wide(case, 64, mode).rate(LIMIT)
+                                 for mode in (PLACED, SPARE, HALVES))
+        numbers({f"ex-{key}-spares": spare / placed - 1, f"ex-{key}-halves": halves / spare - 1},
+                fmt_percent, digits=0)
+    _whole({"ex-h200-8": wide(CASES[2], 8, PLACED).rate(LIMIT),
+            "ex-b2-turn": MILLI * turn(CASES[0], 32).turns[-1].at,
+            "ex-pool-narrow": _within(plan(*CASES[1])),
+            "ex-pool-wide": max(_within(_wide(CASES[1], 32, tensor)) for tensor in (*TENSORS, 8))})
 
 
 def _within(made: Plan) -> float:
@@ -215,16 +216,11 @@ def _within(made: Plan) -> float:
     return float(np.where(kept, made.at(moves, RATE), 0).max()) / made.cards
 
 
-def picture() -> None:
+def picture(lang: str) -> Figure:
     """Tokens of a card against width, a line per placement, a panel per card."""
-    figure("experts_width", _drawn)
-
-
-def _drawn(lang: str) -> Figure:
-    place = int(lang == "zh")
-    figures.style()
-    drawing = Figure(figsize=(figures.WIDTH, 3.3))
-    for axes, case in zip(drawing.subplots(1, len(CASES)), CASES, strict=True):
+    place = LANGUAGES.index(lang)
+    drawing, panels = figures.panels(3.3, 1, len(CASES))
+    for axes, case in zip(panels, CASES, strict=True):
         for colour, (mode, title) in zip(figures.PALETTE, MODES.items(), strict=False):
             axes.plot(WIDTHS, [wide(case, width, mode).rate(LIMIT) or np.nan for width in WIDTHS],
                       "o-", ms=4, lw=1.7, color=colour, label=title[place])
@@ -241,43 +237,42 @@ def _drawn(lang: str) -> Figure:
 
 def decision() -> None:
     """By card: narrow, each width with what it needs, and the promise from which it is better."""
-    rows = []
-    for case in CASES:
-        row: dict[str, str | Pair] = {"case": titled(case),
-                                      "narrow": fmt_fixed(narrow(case).rate(LIMIT), 0)}
-        for width in WIDTHS:
-            tried = {mode: wide(case, width, mode) for mode in MODES}
-            mode = max(tried, key=lambda name: tried[name].rate(LIMIT))
-            found = tried[mode]
-            tensor = int(found.plan.inputs["tensor_parallel"])
-            if not found.rate(LIMIT):
-                row[f"w{width}"] = "–"
-                continue
-            row[f"w{width}"] = say("rate-cut-and-way", rate=fmt_fixed(found.rate(LIMIT), 0),
-                                   tensor=tensor, way=SHORT[mode])
+    def best(width: int, case: Case) -> Pair | None:
+        mode = max(MODES, key=lambda name: wide(case, width, name).rate(LIMIT))
+        found = wide(case, width, mode)
+        return say("rate-cut-and-way", rate=fmt_fixed(found.rate(LIMIT), 0), way=SHORT[mode],
+                   tensor=int(found.plan.inputs["tensor_parallel"])
+                   ) if found.rate(LIMIT) else None
+
+    def better(case: Case) -> str | Pair:
         turns = [each.at for each in turn(case, 32).turns if each.after == SECOND]
-        row["turn"] = f"{fmt_fixed(MILLI * turns[-1], 0)} ms" if turns else say("always")
-        rows.append(row)
-    table(rows, {"case": say("token-s-of-card"),
-                 "narrow": say("tp8-experts-split"),
-                 **{f"w{width}": (f"EP{width}",) * 2 for width in WIDTHS},
-                 "turn": say("ep32-better-from")})
+        return f"{fmt_fixed(MILLI * turns[-1], 0)} ms" if turns else say("always")
+
+    table(CASES, [
+        Column(titled, say("token-s-of-card")),
+        Column(lambda case: narrow(case).rate(LIMIT), say("tp8-experts-split"), fmt_fixed,
+               digits=0),
+        *(Column(partial(best, width), f"EP{width}") for width in WIDTHS),
+        Column(better, say("ep32-better-from"))])
 
 
 def slowest() -> None:
     """Experts of a rank, those that a step hits, and the load of the fullest rank."""
-    rows = []
-    for width in WIDTHS:
+    def seen(mode: str, width: int) -> tuple[float, float]:
         made = _wide(CASES[1], width, 1)
-        seen = {mode: _balance(made, moved(made, mode)) for mode in (RANDOM, PLACED, SPARE)}
-        experts = float(made.inputs["n_routed_experts"])
-        rows.append({"width": width, "experts": fmt_int(experts / width),
-                     "hit": fmt_fixed(seen[RANDOM][0] / width, 1),
-                     **{mode: f"+{fmt_percent(each[1], 0)}" for mode, each in seen.items()}})
-    table(rows, {"width": ("EP", "EP"), "experts": say("experts-of-rank"),
-                 "hit": say("of-these-hit-by-step"), **{
-        mode: say("fullest-over-mean", mode=MODES[mode])
-        for mode in (RANDOM, PLACED, SPARE)}})
+        return _balance(made, moved(made, mode))
+
+    def fullest(mode: str) -> Column:
+        return Column(lambda width: f"+{fmt_percent(seen(mode, width)[1], 0)}",
+                      say("fullest-over-mean", mode=MODES[mode]))
+
+    table(WIDTHS, [
+        Column(int, "EP"),
+        Column(lambda width: _wide(CASES[1], width, 1).inputs["n_routed_experts"] / width,
+               say("experts-of-rank"), fmt_int),
+        Column(lambda width: seen(RANDOM, width)[0] / width, say("of-these-hit-by-step"),
+               fmt_fixed, digits=1),
+        *map(fullest, (RANDOM, PLACED, SPARE))])
     number("ex-of-card", OF_CARD)
 
 
@@ -289,21 +284,19 @@ def _balance(made: Plan, moves: Mapping[str, float]) -> tuple[float, float]:
 
 def spares() -> None:
     """What copies of the most popular experts cost and yield, by their number."""
-    rows = []
-    for case in CASES:
-        row: dict[str, str | Pair] = {"case": titled(case),
-                                      "random": fmt_fixed(wide(case, SEEN, RANDOM).rate(LIMIT), 0)}
-        for count in SPARES:
-            found = wide(case, SEEN, SPARE, count)
-            row[f"n{count}"] = fmt_fixed(found.rate(LIMIT), 0)
+    def yielded(heading: Pair, *mode: Any) -> Column:
+        return Column(lambda case: wide(case, SEEN, *mode).rate(LIMIT), heading, fmt_fixed,
+                      digits=0)
+
+    def memory(case: Case) -> float:
         made = _wide(case, SEEN, 1)
-        row["bytes"] = fmt_bytes(float(evaluate(
-            made.inputs, made.scenario.model.attention)["redundant_weights_per_device"]), digits=1)
-        rows.append(row)
-    table(rows, {"case": say("token-s-of-card-ep", width=SEEN),
-                 "random": MODES[RANDOM], **{
-        f"n{count}": say("spares-of-rank", count=count) for count in SPARES},
-        "bytes": say("memory-of-one")})
+        return float(evaluate(made.inputs, made.scenario.model.attention)[
+            "redundant_weights_per_device"])
+
+    table(CASES, [
+        Column(titled, say("token-s-of-card-ep", width=SEEN)), yielded(MODES[RANDOM], RANDOM),
+        *(yielded(say("spares-of-rank", count=count), SPARE, count) for count in SPARES),
+        Column(memory, say("memory-of-one"), fmt_bytes, digits=1)])
     number("ex-seen", SEEN)
 
 
@@ -313,14 +306,17 @@ def measured() -> None:
     for name in MEASURED:
         system = measured_system(name)
         which = system.measured("output_throughput")
-        ratio = system.predict("output_throughput", which) / system.rows["output_throughput"][which]
-        ends = dict.fromkeys(fmt_fixed(float(end)) for end in (ratio.min(), ratio.max()))
-        rows.append({"system": say("device-and-width", width=int(system.inputs["expert_parallel"]),
-                                   device=device_label(system.scenario.device.id)),
-                     "name": f"`{name}`", "rows": len(which), "ratio": " – ".join(ends)})
-    table(rows, {"system": say("measured-decode-pool"), "name": common("system"),
-                 "rows": common("rows"), "ratio": say("predicted-over-measured")},
-          folded=say("where-it-was-measured-predicted"))
+        rows.append((name, system, system.predict("output_throughput", which)
+                     / system.rows["output_throughput"][which]))
+    table(rows, [
+        Column(lambda row: say("device-and-width", width=int(row[1].inputs["expert_parallel"]),
+                               device=device_label(row[1].scenario.device.id)),
+               say("measured-decode-pool")),
+        Column(lambda row: f"`{row[0]}`", common("system")),
+        Column(lambda row: len(row[2]), common("rows")),
+        Column(lambda row: " – ".join(dict.fromkeys(fmt_fixed(float(end)) for end in (
+            row[2].min(), row[2].max()))), say("predicted-over-measured"))],
+        folded=say("where-it-was-measured-predicted"))
 
 
 def needed(requests: int) -> BreakEven:
@@ -347,28 +343,28 @@ def tiers(requests: int) -> Plan:
 
 def fetched() -> None:
     """What fetching takes by requests and hit rate, and the hit rate that keeps the promise."""
-    rows = []
     kept = 1 - tiers(1).inputs["fetched_share"]
     popular = {1: plan_of(TIERS).inputs[HIT], 20: plan_of(POPULAR).inputs[HIT]}
     on_cards = plan_of(ON_CARDS)
-    for count in REQUESTS:
-        made, found = tiers(count), needed(count)
-        turns = [each.at for each in found.turns if each.after == SECOND]
-        users = {"concurrency": np.array([made.inputs["concurrency"]])}
-        rows.append({
-            "requests": count,
-            "needed": fmt_percent(turns[0], 0) if turns else say("none-suffices"),
-            "popular": fmt_percent(popular[count], 0) if count in popular else "–",
-            "blind": fmt_quantity(float(made.at({HIT: np.array([kept])}, "tpot")[0]), "s"),
-            "best": fmt_quantity(float(made.at({HIT: np.array([1.0])}, "tpot")[0]), "s"),
-            "cards": fmt_quantity(float(on_cards.at(users, "tpot")[0]), "s")})
-    table(rows, {"requests": say("requests-of-replica"),
-                 "needed": say("hit-rate-needed"),
-                 "popular": say("most-popular-kept"),
-                 "blind": say("tpot-kept-at-random"),
-                 "best": say("tpot-best-there-is"),
-                 "cards": say("tpot-all-on-cards")})
-    first = needed(1)
-    number("ex-kept", kept, fmt_percent, digits=0)
-    number("ex-needed-one", first.turns[0].at, fmt_percent, digits=0)
+
+    def suffices(count: int) -> float | Pair:
+        return next((each.at for each in needed(count).turns if each.after == SECOND),
+                    say("none-suffices"))
+
+    def pace(made: Plan, name: str, value: float) -> float:
+        return float(made.at({name: np.array([value])}, "tpot")[0])
+
+    table(REQUESTS, [
+        Column(int, say("requests-of-replica")),
+        Column(suffices, say("hit-rate-needed"), fmt_percent, digits=0),
+        Column(popular.get, say("most-popular-kept"), fmt_percent, digits=0),
+        Column(lambda count: pace(tiers(count), HIT, kept), say("tpot-kept-at-random"), fmt_time),
+        Column(lambda count: pace(tiers(count), HIT, 1.0), say("tpot-best-there-is"), fmt_time),
+        Column(lambda count: pace(on_cards, "concurrency", tiers(count).inputs["concurrency"]),
+               say("tpot-all-on-cards"), fmt_time)])
+    numbers({"ex-kept": kept, "ex-needed-one": needed(1).turns[0].at}, fmt_percent, digits=0)
     number("ex-most", max(REQUESTS))
+
+
+def _whole(values: Mapping[str, float]) -> None:
+    numbers(values, fmt_fixed, digits=0)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -18,13 +19,14 @@ from calc.evidence.systems import system
 from calc.sensitivity.breakeven import solve
 from calc.uncertainty.amount import Amount
 from catalogue import Scenario
-from catalogue.messages import Pair, messages
+from catalogue.messages import LANGUAGES, Pair, messages
 from notebooks.pages.deciding.cost_documents import Compared, hybrid
 from notebooks.pages.deciding.goals import device_label
 from notebooks.pages.deployments.supplements.hybrid import Comparison, bearable, documented
 from notebooks.pages.engineering import layouts
 from notebooks.show import figures
-from notebooks.show.display import figure, number, table
+from notebooks.show.columns import Column
+from notebooks.show.display import interval, number, numbers, table
 from notebooks.show.numbers import (
     fmt_bytes,
     fmt_fixed,
@@ -102,73 +104,53 @@ def answer() -> None:
     found, prices = compared(), priced()
     pair, eight = predicted("pair", USERS), predicted("eight", USERS)
     rows = found.systems[found.pair.id].rows
-    number("ho-short", found.short)
-    number("ho-answer", found.answer)
-    number("ho-one", found.of_pair[1], fmt_fixed, digits=1)
-    number("ho-one-eight", found.single, fmt_fixed, digits=1)
-    number("ho-pace-one", pair[PACE].at(0).said("en"), str)
-    number("ho-pace-two", pair[PACE].at(1).said("en"), str)
-    number("ho-pace-eight", eight[PACE].at(USERS.index(8)).said("en"), str)
-    number("ho-even", bearable(prices.cards, found.of_pair[1], float(eight[RATE].value[0]), 1),
-           fmt_sig, digits=2)
-    number("ho-even-two", bearable(prices.cards, found.of_pair[EVEN], float(
-        eight[RATE].value[USERS.index(EVEN)]), 1), fmt_sig, digits=2)
-    number("ho-host", prices.host.value, fmt_sig, digits=2)
-    number("ho-host-low", prices.host.low, fmt_sig, digits=2)
-    number("ho-host-high", prices.host.high, fmt_sig, digits=2)
-    number("ho-limit", layouts.LIMIT, fmt_quantity, unit="s")
-    number("ho-servers", (prices.cards[1] + prices.host.value) / (
-        prices.cards[0] + prices.host.value), fmt_fixed, digits=1)
     wait = {(prompt, count): first for prompt, count, first in zip(
         rows["input_tokens"], rows["concurrency"], rows["ttft"], strict=True)}
-    number("ho-chosen", found.pair.inputs()["num_experts_per_tok"])
-    number("ho-layers", documented(found.pair).inputs["moe_layers"].value)
     memory = found.pair.node.host_memory
     assert memory
+    numbers({"ho-short": found.short, "ho-answer": found.answer,
+             "ho-chosen": found.pair.inputs()["num_experts_per_tok"],
+             "ho-layers": documented(found.pair).inputs["moe_layers"].value})
+    numbers({"ho-pace-one": pair[PACE].at(0).said("en"), "ho-pace-two": pair[PACE].at(1).said("en"),
+             "ho-pace-eight": eight[PACE].at(USERS.index(8)).said("en")}, str)
+    for key, users in (("ho-even", 1), ("ho-even-two", EVEN)):
+        number(key, bearable(prices.cards, found.of_pair[users], float(
+            eight[RATE].value[USERS.index(users)]), 1), fmt_sig, digits=2)
+    interval("ho-host", prices.host.points, fmt_sig, digits=2)
+    number("ho-limit", layouts.LIMIT, fmt_quantity, unit="s")
+    numbers({"ho-one": found.of_pair[1], "ho-one-eight": found.single, "ho-servers": (
+        prices.cards[1] + prices.host.value) / (prices.cards[0] + prices.host.value)},
+        fmt_fixed, digits=1)
     number("ho-memory", memory.value, fmt_bytes, unit="TiB")
-    number("ho-wait", wait[1024.0, 1.0], fmt_fixed, digits=0)
-    number("ho-wait-long", wait[40960.0, 1.0], fmt_fixed, digits=0)
+    numbers({"ho-wait": wait[1024.0, 1.0], "ho-wait-long": wait[40960.0, 1.0]}, fmt_fixed, digits=0)
 
 
-def picture() -> None:
+def picture(lang: str) -> Figure:
     """Time per token, and tokens for the price of a card, against users."""
-    figure("host_users", _drawn)
-
-
-def _drawn(lang: str) -> Figure:
-    at = int(lang == "zh")
+    at = LANGUAGES.index(lang)
     found, prices = compared(), priced()
-    figures.style()
-    drawing = Figure(figsize=(figures.WIDTH, 3.5))
-    left, right = drawing.subplots(1, 2)
+    drawing, (left, right) = figures.panels(3.5, 1, 2)
     for which, colour, cards, name in (
             ("pair", figures.PALETTE[1], prices.cards[0], common("two-cards-and-host")),
             ("eight", figures.PALETTE[0], prices.cards[1], common("eight-cards-spelled"))):
         made = predicted(which, tuple(GRID))
-        left.plot(GRID, MILLI * made[PACE].value, color=colour, label=name[at])
-        left.fill_between(GRID, MILLI * made[PACE].low, MILLI * made[PACE].high, color=colour,
-                          alpha=0.15, lw=0)
-        rate = made[RATE].value
-        right.plot(GRID, rate / (cards + prices.host.value), color=colour)
-        right.fill_between(GRID, rate / (cards + prices.host.high),
-                           rate / (cards + prices.host.low), color=colour, alpha=0.15, lw=0)
+        figures.band(left, GRID, made[PACE], MILLI, color=colour, label=name[at])
+        rate, host = made[RATE].value, prices.host
+        figures.band(right, GRID, Amount(rate / (cards + host.value), rate / (cards + host.high),
+                                         rate / (cards + host.low)), color=colour)
     rows = found.systems[found.pair.id].rows
     kept = rows["input_tokens"] == found.short
     users, seen = rows["concurrency"][kept], rows[PACE][kept]
-    label = common("measured")[at]
-    left.plot(users, MILLI * seen, "o", ms=4, color=figures.PALETTE[1], label=label)
     measured = np.array([found.of_pair[int(count)] for count in users])
-    right.plot(users, measured / (prices.cards[0] + prices.host.value), "o", ms=4,
-               color=figures.PALETTE[1])
+    points = {"marker": "o", "ls": "", "ms": 4, "color": figures.PALETTE[1]}
+    left.plot(users, MILLI * seen, label=common("measured")[at], **points)
+    right.plot(users, measured / (prices.cards[0] + prices.host.value), **points)
     left.axhline(MILLI * layouts.LIMIT, color=figures.INK, lw=1, ls="--")
-    left.set(yscale="log", ylabel=common("time-per-token-ms")[at])
-    right.set(yscale="log", ylabel=say("token-s-for-price-of")[at])
-    figures.log_ticks(left.yaxis, 10, 200)
-    figures.log_ticks(right.yaxis, 2, 50)
-    for axes in (left, right):
-        axes.set(xscale="log", xlabel=common("users-at-once")[at])
-        figures.log_ticks(axes.xaxis, 1, 20)
-        axes.set_xticks([1, 2, 4, 8, 16, 32], ["1", "2", "4", "8", "16", "32"])
+    for axes, label, ends in ((left, common("time-per-token-ms"), (10, 200)),
+                              (right, say("token-s-for-price-of"), (2, 50))):
+        axes.set(xscale="log", yscale="log", xlabel=common("users-at-once")[at], ylabel=label[at])
+        figures.log_ticks(axes.yaxis, *ends)
+        figures.ticks(axes.xaxis, [1, 2, 4, 8, 16, 32])
     left.legend(fontsize=8, loc="upper left")
     return drawing
 
@@ -179,28 +161,29 @@ def decision() -> None:
     card = catalogue.load_device("ascend-910b4").price
     assert card
     assert card.cny
+    money = card.cny.value
     pair, eight = predicted("pair", USERS), predicted("eight", USERS)
     rows = []
     for place, users in enumerate(USERS):
-        even = bearable(prices.cards, found.of_pair[users], float(eight[RATE].value[place]), 1)
+        rates = found.of_pair[users], float(eight[RATE].value[place])
+        even = bearable(prices.cards, *rates, 1)
         # as the text has it
         assert users == 1 or even < prices.host.low
         assert users <= EVEN or even <= 0
         rows.append({
             "users": users, "pair": pair[PACE].at(place).said("en"),
-            "eight": eight[PACE].at(place).said("en"),
-            "value": fmt_sig(found.of_pair[users] / (prices.cards[0] + prices.host.value), 2),
-            "value8": fmt_sig(float(eight[RATE].value[place]) / (
-                prices.cards[1] + prices.host.value), 2),
-            "even": fmt_sig(even, 2) if even > 0 else NOTHING,
-            "money": fmt_int(round(even * card.cny.value, -3)) if even > 0 else NOTHING})
-    table(rows, {"users": common("users"),
-                 "pair": say("two-cards-and-host-time"),
-                 "eight": say("eight-cards-time-per-token"),
-                 "value": say("token-s-per-card-price"),
-                 "value8": common("eight-cards-spelled"),
-                 "even": say("empty-server-below-in-cards"),
-                 "money": say("same-cny")}, wide=True)
+            "eight": eight[PACE].at(place).said("en"), "even": even if even > 0 else None,
+            **{f"worth{cards}": rate / (cards + prices.host.value)
+               for rate, cards in zip(rates, prices.cards, strict=True)}})
+    few, many = (f"worth{cards}" for cards in prices.cards)
+    table(rows, [
+        Column("users", common("users")), Column("pair", say("two-cards-and-host-time")),
+        Column("eight", say("eight-cards-time-per-token")),
+        Column(few, say("token-s-per-card-price"), fmt_sig, digits=2),
+        Column(many, common("eight-cards-spelled"), fmt_sig, digits=2),
+        Column("even", say("empty-server-below-in-cards"), fmt_sig, digits=2),
+        Column(lambda row: row["even"] and round(row["even"] * money, -3), say("same-cny"),
+               fmt_int)], wide=True)
 
 
 def most_within(made: Scenario, limit: float = layouts.LIMIT) -> int:
@@ -217,20 +200,18 @@ def users_heading(users: int) -> Pair:
 
 def processors() -> None:
     """What two sockets of each processor would make of the same two cards."""
-    rows = []
-    for host in HOSTS:
-        device, made = catalogue.load_device(host), with_host(host)
-        row = {"host": device_label(host),
-               "bandwidth": fmt_fixed(device.memory_bandwidth.value / GIGA, 1),
-               "most": fmt_int(most_within(made)) if most_within(made) else NOTHING}
-        for users in (1, 4, 16):
-            ends = compared().predicted(made, concurrency=np.array([float(users)]),
-                                        input_tokens=compared().short)[PACE]
-            row[f"users{users}"] = ends.at(0).said("en")
-        rows.append(row)
-    table(rows, {"host": say("two-sockets-of"), "bandwidth": say("gb-s-of-socket"),
-                 **{f"users{users}": users_heading(users) for users in (1, 4, 16)},
-                 "most": say("users-within", limit=fmt_quantity(layouts.LIMIT, "s"))})
+    def pace_of(users: int) -> Column:
+        return Column(lambda host: compared().predicted(
+            with_host(host), concurrency=np.array([float(users)]),
+            input_tokens=compared().short)[PACE].at(0).said("en"), users_heading(users))
+
+    table(HOSTS, [
+        Column(device_label, say("two-sockets-of")),
+        Column(lambda host: catalogue.load_device(host).memory_bandwidth.value / GIGA,
+               say("gb-s-of-socket"), fmt_fixed, digits=1),
+        *map(pace_of, (1, 4, 16)),
+        Column(lambda host: most_within(with_host(host)) or None,
+               say("users-within", limit=fmt_quantity(layouts.LIMIT, "s")), fmt_int)])
     needed()
 
 
@@ -274,46 +255,42 @@ def helps() -> None:
     inputs, users = compared().pair.inputs(), np.array(USERS, float)
     found = {name: MILLI * pace(inputs, concurrency=users, **moves)
              for name, (_, moves) in HELPS.items()}
-    table([{"what": HELPS[name][0]} | {
-        f"users{count}": fmt_fixed(float(times[place]), 1) for place, count in enumerate(USERS)}
-        for name, times in found.items()],
-        {"what": say("time-per-token-ms"),
-         **{f"users{count}": users_heading(count) for count in USERS}})
+
+    def at(place: int, count: int) -> Column:
+        return Column(lambda name: found[name][place], users_heading(count), fmt_fixed, digits=1)
+
+    table(HELPS, [Column(lambda name: HELPS[name][0], say("time-per-token-ms")),
+                  *(at(place, count) for place, count in enumerate(USERS))])
     number("ho-memory-share", 1 - found["memory"][2] / found["as"][2], fmt_percent, digits=0)
     number("ho-link-share", 1 - found["link"][2] / found["as"][2], fmt_percent)
 
 
 def measured() -> None:
     """Hybrid systems that were measured, beside what is predicted of them."""
-    rows, seen = [], {}
+    rows: list[dict[str, Any]] = []
     for name in MEASURED:
         made = catalogue.load_scenario(name)
-        found = system(made).rows
-        place = len(found[PACE]) // 2
-        quantity = calc.estimate(made).quantities[PACE]
-        seen[name] = float(found[PACE][place])
-        ends = tuple(fmt_fixed(MILLI * end, 0) for end in (
-            quantity.value, quantity.low, quantity.high))
+        times = system(made).rows[PACE]
+        value, low, high = (fmt_fixed(MILLI * end, 0)
+                            for end in calc.estimate(made).quantities[PACE].points)
         rows.append({"system": (made.file.title["en"].partition(",")[0],
                                 made.file.title["zh"].partition("，")[0]),
                      "hosts": int(made.file.offload.hosts.value) if made.file.offload else "",
-                     "seen": fmt_fixed(MILLI * seen[name], 0),
-                     "here": "{} ({}–{})".format(*ends)})
+                     "seen": times[len(times) // 2], "here": f"{value} ({low}–{high})"})
     found = compared().systems[compared().pair.id].rows
-    band = predicted("pair", USERS)[PACE]
     for place, users in enumerate(USERS):
         row = np.flatnonzero((found["concurrency"] == users)
                              & (found["input_tokens"] == compared().short))[0]
-        rows.append({"system": say("two-kunpeng-at-once", users=users),
-                     "hosts": 2, "seen": fmt_fixed(MILLI * float(found[PACE][row]), 0),
-                     "here": band.at(place).said("en").replace(" ms", "")})
-    table(rows, {"system": common("system"), "hosts": say("sockets"),
-                 "seen": say("ms-per-token-measured"),
-                 "here": common("predicted-interval")},
+        rows.append({"system": say("two-kunpeng-at-once", users=users), "hosts": 2,
+                     "seen": found[PACE][row], "here": predicted("pair", USERS)[PACE].at(
+                         place).said("en").replace(" ms", "")})
+    table(rows, [Column("system", common("system")), Column("hosts", say("sockets")),
+                 Column(lambda row: MILLI * row["seen"], say("ms-per-token-measured"), fmt_fixed,
+                        digits=0),
+                 Column("here", common("predicted-interval"))],
           folded=say("measured-hybrid-systems"))
     near, far = catalogue.load_device(ACROSS).memory_bandwidth.others
-    number("ho-near", near.value / GIGA)
-    number("ho-far", far.value / GIGA)
+    numbers({"ho-near": near.value / GIGA, "ho-far": far.value / GIGA})
 
 
 def memories() -> None:
@@ -323,12 +300,11 @@ def memories() -> None:
         made = catalogue.load_scenario(name)
         assert made.file.offload
         held = float(calc.evaluate(made.inputs(), made.model.attention)["host_expert_weights"])
-        rows.append({"format": f"`{made.file.offload.format}`", "one": fmt_bytes(held, "GB", 0),
-                     "two": fmt_bytes(2 * held, "GB", 0), "as": "2" if copies > 1 else "1"})
+        rows.append((f"`{made.file.offload.format}`", held, 2 * held, str(copies)))
         number(f"ho-{name}", held, fmt_bytes, digits=0)
-    table(rows, {"format": say("routed-experts-in"), "one": say("once"),
-                 "two": say("copy-in-each-of-two"),
-                 "as": say("copies-of-measured-system")})
+    table(rows, [Column(0, say("routed-experts-in")), Column(1, say("once"), fmt_bytes, digits=0),
+                 Column(2, say("copy-in-each-of-two"), fmt_bytes, digits=0),
+                 Column(3, say("copies-of-measured-system"))])
 
 
 def keeps_up(inputs: dict[str, float], attention: str) -> float:
@@ -347,22 +323,19 @@ def keeps_up(inputs: dict[str, float], attention: str) -> float:
 
 def launching() -> None:
     """How fast a host has to start operators where a step is not a captured graph."""
-    rows = []
-    for device, precision in PLACED:
-        row: dict[str, object] = {"card": device_label(device),
-                                  "layout": f"`{precision}`, TP8 × PP{SERVERS}"}
-        for users in PLACED_USERS:
-            made = layouts.plan(device, precision, SERVERS, users)
-            inputs = dict(made.inputs) | {"captured": 0.0}
-            row[f"users{users}"] = fmt_fixed(
-                MICRO * keeps_up(inputs, made.scenario.model.attention), 0)
-            row["prior"] = fmt_fixed(MICRO * inputs[LAUNCH], 0)
-        rows.append(row)
-    table(rows, {"card": common("card"), "layout": common("deployment"), **{
-        f"users{users}": say("us-for-operator-users", users=users)
-        for users in PLACED_USERS},
-        "prior": say("taken-of-these-hosts-us")})
+    def inputs(case: tuple[str, str], users: int) -> dict[str, float]:
+        return {**layouts.plan(*case, SERVERS, users).inputs, "captured": 0.0}
+
+    def fast_enough(users: int) -> Column:
+        return Column(lambda case: MICRO * keeps_up(
+            inputs(case, users), layouts.plan(*case, SERVERS, users).scenario.model.attention),
+            say("us-for-operator-users", users=users), fmt_fixed, digits=0)
+
+    table(PLACED, [
+        Column(lambda case: device_label(case[0]), common("card")),
+        Column(lambda case: f"`{case[1]}`, TP8 × PP{SERVERS}", common("deployment")),
+        *map(fast_enough, PLACED_USERS),
+        Column(lambda case: MICRO * inputs(case, 1)[LAUNCH], say("taken-of-these-hosts-us"),
+               fmt_fixed, digits=0)])
     front = catalogue.load("mechanisms", "nvidia-hopper").front_end_rate
-    for ending, value in zip(("", "-low", "-high"), (front.value, front.low, front.high),
-                             strict=True):
-        number(f"ho-front{ending}", value)
+    interval("ho-front", (front.value, front.low, front.high))

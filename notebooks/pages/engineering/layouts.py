@@ -17,6 +17,7 @@ from notebooks.show.numbers import fmt_int
 
 say = messages("pages/engineering/layouts")
 
+Case = tuple[str, str, int]  # card, precision, servers
 GOAL = "r1-matrix"  # its model and the lengths of its requests
 CHUNK = 8192  # prompt tokens of a step
 PACE = "steady_tpot"
@@ -62,7 +63,7 @@ def plan(device: str, precision: str, servers: int, users: int = 1, *, tensor: i
     return Plan(precision, made, made.inputs(), tuple(made.knobs()))
 
 
-def titled(case: tuple[str, str, int]) -> Pair:
+def titled(case: Case) -> Pair:
     """Card and precision of a case."""
     return say("card-and-precision", card=device_label(case[0]), precision=case[1])
 
@@ -93,3 +94,9 @@ def at(made: Plan, users: float, name: str) -> float:
 def holds(made: Plan, users: float) -> bool:
     """Whether memory holds so many users at their longest."""
     return bool(made.fits({"concurrency": np.array([float(users)])})[0])
+
+
+def best_within(rates: np.ndarray, paces: np.ndarray, limit: float) -> int | None:
+    """Where most is yielded within a time per token [s]; None where it is kept nowhere."""
+    kept = paces <= limit
+    return int(np.where(kept, rates, 0).argmax()) if kept.any() else None

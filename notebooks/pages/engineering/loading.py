@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from itertools import product
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -14,21 +15,24 @@ from calc.capacity.tiers import Population, needed
 from calc.closed_form.evaluate import evaluate
 from calc.sensitivity.breakeven import solve
 from calc.sensitivity.plans import Plan
-from catalogue.messages import Pair, messages
+from calc.uncertainty.amount import Amount
+from catalogue.entries.hardware import Node
+from catalogue.messages import LANGUAGES, Pair, messages, pair
 from catalogue.planning.failures import Failures
 from notebooks.pages.deciding.capacity.failing import SERVERS
 from notebooks.pages.deciding.goals import device_label
 from notebooks.pages.derivations.memory_weights import LOADERS, STORAGE, checkpoint
 from notebooks.pages.engineering import layouts
 from notebooks.show import figures
-from notebooks.show.display import figure, number, table
+from notebooks.show.columns import Column
+from notebooks.show.display import interval, number, numbers, table
 from notebooks.show.numbers import (
     fmt_bytes,
     fmt_fixed,
     fmt_int,
     fmt_percent,
-    fmt_quantity,
     fmt_sig,
+    fmt_time,
 )
 
 common = messages("common")
@@ -112,51 +116,43 @@ def answer() -> None:
     """The numbers of the first paragraph."""
     size, found, start = read(*MAIN), stores(), failures().start
     number("lo-size", size, fmt_bytes, digits=0)
-    number("lo-start", start.value / MINUTE)
-    number("lo-start-low", start.low / MINUTE)
-    number("lo-start-high", start.high / MINUTE)
+    interval("lo-start", (each / MINUTE for each in (start.value, start.low, start.high)))
     for name in (SLOW, LOADED, "drive", "two", "cached"):
         number(f"lo-{name}", size / found[name][1] / MINUTE, fmt_fixed, digits=1)
         number(f"lo-{name}-rate", found[name][1] / GIGA, fmt_sig, digits=2)
-    number("lo-even", size / start.value / GIGA, fmt_sig, digits=2)
-    number("lo-even-low", size / start.high / GIGA, fmt_sig, digits=2)
-    number("lo-even-high", size / start.low / GIGA, fmt_sig, digits=2)
+    interval("lo-even", (size / each / GIGA for each in (start.value, start.high, start.low)),
+             fmt_sig, digits=2)
     number("lo-storage", STORAGE / GIGA)
     number("lo-drive-ratio", found["drive"][1] / (size / start.value), fmt_fixed, digits=1)
     number("lo-disk", (KEPT * weight_file_bytes("fp8-block")), fmt_bytes, unit="TB", digits=1)
-    for name in (SLOW, "drive", BEST):
-        lost = fleet(1, 1, size / found[name][1]).restarting * YEAR / HOUR
-        number(f"lo-lost-{name}", lost, fmt_sig, digits=2)
-    mended = failures().repair.value / failures().between_failures.value * YEAR / HOUR
-    number("lo-mended", mended, fmt_sig, digits=2)
+    numbers({f"lo-lost-{name}": _lost(size / found[name][1]) for name in (SLOW, "drive", BEST)}
+            | {"lo-mended": failures().repair.value / failures().between_failures.value
+               * YEAR / HOUR}, fmt_sig, digits=2)
 
 
-def picture() -> None:
+def picture(lang: str) -> Figure:
     """Minutes until a server answers again, against the rate of its storage."""
-    figure("loading_restart", _drawn)
-
-
-def _drawn(lang: str) -> Figure:
-    at = int(lang == "zh")
+    at = LANGUAGES.index(lang)
     drawing, axes = figures.axes(height=3.7)
-    start = failures().start
+    start, noted = failures().start, {"textcoords": "offset points", "fontsize": 8}
     for colour, plan, weights in zip(figures.PALETTE[:2], PLANS[:2], (
             say("eight-bits-on-one-server"), say("eight-bits-on-two-or")), strict=True):
         size = read(*plan)
-        axes.plot(RATES / GIGA, (size / RATES + start.value) / MINUTE, color=colour,
-                  label=f"{fmt_bytes(size, digits=0)}: {weights[at]}")
+        line = {"color": colour, "label": f"{fmt_bytes(size, digits=0)}: {weights[at]}"}
+        minutes = Amount(*((size / RATES + each) / MINUTE
+                           for each in (start.value, start.low, start.high)))
         if plan == MAIN:
-            axes.fill_between(RATES / GIGA, (size / RATES + start.low) / MINUTE,
-                              (size / RATES + start.high) / MINUTE, color=colour, alpha=0.15, lw=0)
+            figures.band(axes, RATES / GIGA, minutes, **line)
+        else:
+            axes.plot(RATES / GIGA, minutes.value, **line)
     axes.axhline(start.value / MINUTE, color=figures.INK, lw=1, ls="--")
-    axes.annotate(say("start-of-engine-alone")[at], (58, start.value / MINUTE),
-                  xytext=(0, -11), textcoords="offset points", ha="right", fontsize=8)
+    axes.annotate(say("start-of-engine-alone")[at], (58, start.value / MINUTE), xytext=(0, -11),
+                  ha="right", **noted)
     for place, (name, short) in enumerate(((SLOW, "10 Gb/s"), ("drive", "NVMe"),
                                            ("two", "2 NVMe"), ("port", "200 Gb/s"))):
         rate = stores()[name][1] / GIGA
         axes.axvline(rate, color=figures.INK, lw=0.8, alpha=0.5)
-        axes.annotate(short, (rate, 35), xytext=(2, -8 * (place % 2)), fontsize=8,
-                      textcoords="offset points")
+        axes.annotate(short, (rate, 35), xytext=(2, -8 * (place % 2)), **noted)
     axes.set(xscale="log", yscale="log", ylim=(1, 45), xlim=(0.5, 60),
              xlabel=say("storage-to-server-gb-s")[at],
              ylabel=say("minutes-until-it-answers")[at])
@@ -168,38 +164,37 @@ def _drawn(lang: str) -> Figure:
 
 def decision() -> None:
     """By where weights come from: how long a server reads and restarts, and what that loses."""
-    start, rows = failures().start, []
-    for title, rate, shared in stores().values():
-        seconds = read(*MAIN) / rate
-        ends = [fmt_fixed((seconds + each) / MINUTE, 1) for each in (start.low, start.high)]
-        rows.append({
-            "store": title, "rate": fmt_sig(rate / GIGA, 3), "load": fmt_fixed(seconds / MINUTE, 1),
-            "half": fmt_fixed(read(*PLANS[1]) / rate / MINUTE, 1),
-            "restart": f"{fmt_fixed((seconds + start.value) / MINUTE, 1)} ({ends[0]}–{ends[1]})",
-            "lost": fmt_sig(fleet(1, 1, seconds).restarting * YEAR / HOUR, 2),
-            "all": fmt_fixed(SERVERS * read(*MAIN) / rate / MINUTE, 0) if shared else "–"})
-    table(rows, {
-        "store": say("weights-from"), "rate": "GB/s",
-        "load": say("h200-one-server-min"),
-        "half": say("h20-each-of-two-min"),
-        "restart": say("h200-back-in-service-after"),
-        "lost": say("hours-year-in-restarts"),
-        "all": say("servers-at-once-if-rate", servers=SERVERS)}, wide=True)
+    start, size = failures().start, read(*MAIN)
+
+    def restart(row: tuple[Pair, float, bool]) -> str:
+        value, low, high = (fmt_fixed((size / row[1] + each) / MINUTE, 1)
+                            for each in (start.value, start.low, start.high))
+        return f"{value} ({low}–{high})"
+
+    table(stores().values(), [
+        Column(0, say("weights-from")),
+        Column(lambda row: row[1] / GIGA, "GB/s", fmt_sig, digits=3),
+        Column(lambda row: size / row[1] / MINUTE, say("h200-one-server-min"), fmt_fixed, digits=1),
+        Column(lambda row: read(*PLANS[1]) / row[1] / MINUTE, say("h20-each-of-two-min"),
+               fmt_fixed, digits=1),
+        Column(restart, say("h200-back-in-service-after")),
+        Column(lambda row: _lost(size / row[1]), say("hours-year-in-restarts"), fmt_sig, digits=2),
+        Column(lambda row: SERVERS * size / row[1] / MINUTE if row[2] else None,
+               say("servers-at-once-if-rate", servers=SERVERS), fmt_fixed, digits=0)], wide=True)
 
 
 def availability() -> None:
     """What storage changes of the throughput that is there, by servers that serve as one."""
-    found, rows = stores(), []
-    for servers in GROUPS:
-        for spares in (0, 2):
-            row: dict[str, object] = {"servers": servers, "spares": spares}
-            for name in (SLOW, "drive", BEST):
-                made = fleet(SERVERS // servers, servers, read(*MAIN) / found[name][1], spares)
-                row[name] = fmt_percent(made.share, 2)
-            rows.append(row)
-    table(rows, {"servers": say("servers-that-serve-as-one"),
-                 "spares": say("standing-by-of", servers=SERVERS),
-                 **{name: found[name][0] for name in (SLOW, "drive", BEST)}})
+    def share(name: str) -> Column:
+        title, rate, _ = stores()[name]
+        return Column(
+            lambda row: fleet(SERVERS // row[0], row[0], read(*MAIN) / rate, row[1]).share,
+            title, fmt_percent, digits=2)
+
+    table(product(GROUPS, (0, 2)), [
+        Column(0, say("servers-that-serve-as-one")),
+        Column(1, say("standing-by-of", servers=SERVERS)),
+        *map(share, (SLOW, "drive", BEST))])
 
 
 def even_store(rate: float) -> float:
@@ -219,27 +214,19 @@ def turns() -> None:
 
 def files() -> None:
     """The files of every precision, and whether a host keeps them all in memory."""
-    rows = []
-    for precision in SIZES:
-        size = weight_file_bytes(precision)
-        row: dict[str, object] = {"precision": f"`{precision}`", "size": fmt_bytes(size, digits=0),
-                                  "disk": fmt_bytes(KEPT * size, "TB", 1)}
-        for name in NODES:
-            memory = catalogue.load_node(name).host_memory
-            if memory is not None:
-                left = memory.value - size
-                row[name] = fmt_bytes(left, digits=0) if left > 0 else "–"
-        rows.append(row)
-    columns: dict[str, Pair] = {
-        "precision": common("precision"), "size": common("weights"),
-        "disk": say("versions-on-disk", kept=KEPT)}
-    for name in NODES:
-        node = catalogue.load_node(name)
-        if node.host_memory is not None:
-            memory = fmt_bytes(node.host_memory.value, "GiB", 0)
-            columns[name] = say("left-of-memory", memory=memory,
-                                node=(node.name["en"], node.name["zh"]))
-    table(rows, columns, wide=True)
+    def left(node: Node) -> Column:
+        memory = node.host_memory.value
+        return Column(
+            lambda precision: max(0.0, memory - weight_file_bytes(precision)) or None,
+            say("left-of-memory", memory=fmt_bytes(memory, "GiB", 0), node=pair(node.name)),
+            fmt_bytes, digits=0)
+
+    table(SIZES, [
+        Column("`{}`".format, common("precision")),
+        Column(weight_file_bytes, common("weights"), fmt_bytes, digits=0),
+        Column(lambda precision: KEPT * weight_file_bytes(precision),
+               say("versions-on-disk", kept=KEPT), fmt_bytes, unit="TB", digits=1),
+        *(left(node) for node in map(catalogue.load_node, NODES) if node.host_memory)], wide=True)
 
 
 def offload() -> None:
@@ -252,25 +239,21 @@ def offload() -> None:
         storage = people.kept(requests / TURNS, people.tiers(USERS, host=0.0, storage=1e12))[-1]
         held = needed(people.talk, requests / TURNS, FOUND, people.per_token)
         fresh = requests / TURNS * float(people.talk.said[-1]) * people.per_token
-        rows.append({
-            "card": device_label(device), "precision": f"`{precision}`", "cards": made.cards,
-            "token": fmt_bytes(people.per_token, "kB", 1),
-            "rate": fmt_sig(storage.break_even / GIGA, 2), "held": fmt_bytes(held, "GB", 0),
-            "written": fmt_bytes(fresh * DAY, "TB", 1)})
-        if (device, precision, servers) == MAIN:
-            number("lo-kv-drive", drive / storage.break_even, fmt_sig, digits=2)
-            number("lo-kv-held", held, fmt_bytes, digits=0)
-            number("lo-kv-written", fresh * DAY, fmt_bytes, unit="TB", digits=1)
-    table(rows, {
-        "card": common("card"), "precision": common("precision"),
-        "cards": common("number-of-cards"),
-        "token": say("kv-of-token"),
-        "rate": say("reading-pays-from-gb-s"),
-        "held": say("kept-for-returns", found=fmt_percent(FOUND, 0)),
-        "written": say("written-day")})
-    number("lo-kv-users", USERS)
-    number("lo-kv-turns", TURNS)
-    number("lo-kv-think", THINK / MINUTE)
+        rows.append({"card": device_label(device), "precision": f"`{precision}`",
+                     "cards": made.cards, "token": people.per_token,
+                     "rate": storage.break_even, "held": held, "written": fresh * DAY})
+    table(rows, [
+        Column("card", common("card")), Column("precision", common("precision")),
+        Column("cards", common("number-of-cards")),
+        Column("token", say("kv-of-token"), fmt_bytes, unit="kB", digits=1),
+        Column(lambda row: row["rate"] / GIGA, say("reading-pays-from-gb-s"), fmt_sig, digits=2),
+        Column("held", say("kept-for-returns", found=fmt_percent(FOUND, 0)), fmt_bytes, digits=0),
+        Column("written", say("written-day"), fmt_bytes, unit="TB", digits=1)])
+    main = rows[PLANS.index(MAIN)]
+    number("lo-kv-drive", drive / main["rate"], fmt_sig, digits=2)
+    number("lo-kv-held", main["held"], fmt_bytes, digits=0)
+    number("lo-kv-written", main["written"], fmt_bytes, unit="TB", digits=1)
+    numbers({"lo-kv-users": USERS, "lo-kv-turns": TURNS, "lo-kv-think": THINK / MINUTE})
 
 
 def network_for(made: Plan, name: str) -> float | None:
@@ -291,30 +274,31 @@ def network_for(made: Plan, name: str) -> float | None:
 
 def network() -> None:
     """What layouts over two servers need of the port of a card."""
+    def rate(name: str, made: Plan) -> str:
+        least = network_for(made, name)
+        return (f"< {REACH[0] * BITS / GIGA:.0f}" if least is None
+                else fmt_sig(least * BITS / GIGA, 2))
+
     rows = []
     for device, precision, servers in PLANS[1:3]:
         for name, cut in CUTS.items():
             made = layouts.plan(device, precision, servers, USERS, **cut)
-            row: dict[str, object] = {"card": device_label(device), "layout": name}
-            for quantity in ("tpot", "ttft"):
-                rate = network_for(made, quantity)
-                row[quantity] = (f"< {REACH[0] * BITS / GIGA:.0f}" if rate is None
-                                 else fmt_sig(rate * BITS / GIGA, 2))
-                times = calc.evaluate({**made.inputs, NETWORK: np.array(PORTS)},
-                                      made.scenario.model.attention)[quantity]
-                row |= {f"{quantity}{place}": fmt_quantity(float(time), "s")
-                        for place, time in enumerate(times)}
-            rows.append(row)
-            key = "".join(letter for letter in name if letter.isalnum()).lower()
-            number(f"lo-{device}-{key}", row["tpot"], str)
-            number(f"lo-{device}-{key}-first", row["ttft"], str)
-    columns: dict[str, Pair] = {"card": common("card"), "layout": common("layout")}
-    for quantity in ("tpot", "ttft"):
-        called = quantity.upper()
-        columns[quantity] = say("gb-s-per-card", called=called)
-        columns |= {f"{quantity}{place}": say("time-at-port", called=called, port=_gigabits(port))
-                    for place, port in enumerate(PORTS)}
-    table(rows, columns, wide=True)
+            rates = {quantity: rate(quantity, made) for quantity in ("tpot", "ttft")}
+            rows.append((device, name, made, rates))
+            key = f"lo-{device}-{''.join(filter(str.isalnum, name)).lower()}"
+            numbers({key: rates["tpot"], f"{key}-first": rates["ttft"]}, str)
+
+    def time(name: str, port: float) -> Column:
+        return Column(lambda row: calc.evaluate(
+            {**row[2].inputs, NETWORK: port}, row[2].scenario.model.attention)[name],
+            say("time-at-port", called=name.upper(), port=_gigabits(port)), fmt_time)
+
+    def columns(name: str) -> list[Column]:
+        return [Column(lambda row: row[3][name], say("gb-s-per-card", called=name.upper())),
+                *(time(name, port) for port in PORTS)]
+
+    table(rows, [Column(lambda row: device_label(row[0]), common("card")),
+                 Column(1, common("layout")), *columns("tpot"), *columns("ttft")], wide=True)
     number("lo-slower", SLOWER, fmt_percent, digits=0)
     narrow = catalogue.load_scenario("s1-phases-2").inputs()[NETWORK]
     number("lo-s1-port", narrow * BITS / GIGA, fmt_sig, digits=2)
@@ -329,3 +313,8 @@ def pools() -> None:
     size = float(evaluate(made.inputs, kind)["kv_bytes_per_token"]) * tokens
     requests = layouts.at(made, USERS, layouts.RATE) / float(made.inputs["output_tokens"])
     number("lo-pd-rate", requests * size * BITS / GIGA, fmt_sig, digits=2)
+
+
+def _lost(seconds: float) -> float:
+    """Hours of a year that a server is away to restart, if it reads for so long [h]."""
+    return fleet(1, 1, seconds).restarting * YEAR / HOUR

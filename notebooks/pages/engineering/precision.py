@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from itertools import product
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -22,14 +22,15 @@ from calc.sensitivity.breakeven import SECOND, breakeven
 from calc.sensitivity.paths import path_of
 from calc.sensitivity.plans import Plan
 from catalogue.deployments.precision_support import nearest
-from catalogue.messages import Pair, messages
+from catalogue.messages import LANGUAGES, Pair, join, messages
 from notebooks.pages.catalogue.runs import formats_table, qualities_table
 from notebooks.pages.deciding.goals import device_label
 from notebooks.pages.engineering import layouts
 from notebooks.pages.engineering.layouts import LIMIT, MOST, PACE, RATE, at, holds, most_users, plan
 from notebooks.show import figures
-from notebooks.show.display import figure, number, table
-from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_quantity, fmt_sig
+from notebooks.show.columns import Column
+from notebooks.show.display import number, numbers, table
+from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_quantity, fmt_sig, fmt_time
 
 common = messages("common")
 say = messages("pages/engineering/precision")
@@ -125,11 +126,12 @@ def best(device: str, users: int, weights: tuple[str, ...]) -> PrecisionPlan | N
 def answer() -> None:
     """The numbers of the first paragraph, and of the text."""
     demand = layouts.goal().demand
-    number("pr-input", demand.input_tokens)
-    number("pr-output", demand.output_tokens)
-    number("pr-users", MAIN)
-    number("pr-limit", LIMIT, fmt_quantity, unit="s")
+    stated = catalogue.load_scenario(MEASURED).documented
+    assert stated
+    numbers({"pr-input": demand.input_tokens, "pr-output": demand.output_tokens, "pr-users": MAIN,
+             "pr-measured-users": stated.inputs["concurrency"].value})
     number("pr-equal", EQUAL, fmt_percent, digits=0)
+    numbers({"pr-limit": LIMIT, "pr-measured": stated.inputs["token_time"].value}, fmt_time)
     for key, device, precision in (
             ("h20-fp8", "nvidia-h20", FP8), ("h200-fp8", "nvidia-h200-sxm", FP8),
             ("h20-awq", "nvidia-h20", AWQ), ("b2-int8", "ascend-910b2", INT8),
@@ -137,55 +139,32 @@ def answer() -> None:
         made = fewest_servers_by_memory(device, precision)
         assert made
         quantity = calc.estimate(made.scenario).quantities[PACE]
-        number(f"pr-{key}-cards", made.cards)
-        number(f"pr-{key}-pace", quantity.value, fmt_quantity, unit="s")
-        number(f"pr-{key}-low", MILLI * quantity.low, fmt_fixed, digits=0)
-        number(f"pr-{key}-high", MILLI * quantity.high, fmt_fixed, digits=0)
-        number(f"pr-{key}-most", most_users(made))
-    stated = catalogue.load_scenario(MEASURED).documented
-    assert stated
-    number("pr-measured", stated.inputs["token_time"].value, fmt_quantity, unit="s")
-    number("pr-measured-users", stated.inputs["concurrency"].value)
+        numbers({f"pr-{key}-cards": made.cards, f"pr-{key}-most": most_users(made)})
+        number(f"pr-{key}-pace", quantity.value, fmt_time)
+        numbers({f"pr-{key}-low": MILLI * quantity.low, f"pr-{key}-high": MILLI * quantity.high},
+                fmt_fixed, digits=0)
 
 
-@cache
-def _curve(device: str, precision: str) -> tuple[np.ndarray, np.ndarray, int] | None:
-    """Users that memory holds, time per token [s] with so many, and cards; None without any."""
-    made = fewest_servers_by_memory(device, precision)
-    if made is None:
-        return None
-    users = np.arange(1.0, MOST + 1)
-    moves = {"concurrency": users}
-    kept = made.fits(moves)
-    return users[kept], made.at(moves, PACE)[kept], made.cards
-
-
-def picture() -> None:
+def picture(lang: str) -> Figure:
     """Time per token against users, a line per precision, a panel per card."""
-    figure("precision_users", _drawn)
-
-
-def _drawn(lang: str) -> Figure:
-    place = int(lang == "zh")
-    figures.style()
-    drawing = Figure(figsize=(figures.WIDTH, 3.5))
-    panels = drawing.subplots(1, len(DRAWN), sharey=True)
+    place = LANGUAGES.index(lang)
+    drawing, panels = figures.panels(3.5, 1, len(DRAWN), sharey=True)
     for axes, device in zip(panels, DRAWN, strict=True):
         for colour, precision in zip(figures.PALETTE, WEIGHTS, strict=False):
-            curve = _curve(device, precision)
-            if curve is None:
+            if (made := fewest_servers_by_memory(device, precision)) is None:
                 continue
-            users, paces, count = curve
-            label = say("precision-cards", precision=precision, cards=fmt_int(count))[place]
+            users = np.arange(1.0, MOST + 1)
+            users = users[made.fits({"concurrency": users})]
+            paces = made.at({"concurrency": users}, PACE)
+            label = say("precision-cards", precision=precision, cards=fmt_int(made.cards))[place]
             axes.plot(users, MILLI * paces, color=colour, lw=1.7, label=label)
             axes.plot(users[-1], MILLI * paces[-1], "o", ms=4, color=colour)
         axes.axhline(MILLI * LIMIT, color=figures.INK, lw=1, ls="--")
         axes.set(xscale="log", yscale="log", ylim=(4, 300), xlim=(1, MOST))
         axes.set_title(device_label(device)[place], fontsize=10)
         axes.set_xlabel(common("users-at-once")[place])
-        figures.log_ticks(axes.xaxis, 1, MOST)
         figures.log_ticks(axes.yaxis, 1, 10)
-        axes.set_xticks([1, 8, 32, 128], ["1", "8", "32", "128"])
+        figures.ticks(axes.xaxis, [1, 8, 32, 128])
         axes.legend(loc="upper left", fontsize=7, handlelength=1.2, borderaxespad=0.1)
     panels[0].set_ylabel(common("time-per-token-ms")[place])
     return drawing
@@ -193,22 +172,19 @@ def _drawn(lang: str) -> Figure:
 
 def decision() -> None:
     """What to take for a card and so many users, with eight bits and more, and with four."""
-    rows = []
-    for device in CARDS:
-        for name, weights in ((say("eight-bits-and-more"), WIDE),
-                              (say("four-bits-allowed"), WEIGHTS)):
-            rows.append({"device": device_label(device), "allowed": name, **{
-                f"users{users}": _told(best(device, users, weights)) for users in USERS}})
-    table(rows, {"device": common("card"), "allowed": common("weights"), **{
-        f"users{users}": layouts.counted(users) for users in USERS}})
+    def told(users: int) -> Column:
+        return Column(lambda row: _told(best(row[0], users, row[2])), layouts.counted(users))
+
+    allowed = (say("eight-bits-and-more"), WIDE), (say("four-bits-allowed"), WEIGHTS)
+    table([(device, *each) for device in CARDS for each in allowed], [
+        Column(lambda row: device_label(row[0]), common("card")), Column(1, common("weights")),
+        *map(told, USERS)])
 
 
-def _told(each: PrecisionPlan | None) -> str | Pair:
-    if each is None:
-        return "–"
-    mark = "" if each.kept else "*"
-    pace = fmt_quantity(each.pace, "s")
-    return say("plan-cards-pace", plan=each.plan.label, cards=each.plan.cards, pace=pace, mark=mark)
+def _told(each: PrecisionPlan | None) -> Pair | None:
+    return each and say(
+        "plan-cards-pace", plan=each.plan.label, cards=each.plan.cards, pace=fmt_time(each.pace),
+        mark="" if each.kept else "*")
 
 
 def turns() -> None:
@@ -219,28 +195,21 @@ def turns() -> None:
     traffic = breakeven(narrow, wide, path_of(narrow, TRAFFIC, TRAFFICS), PACE)
     prior = catalogue.load("mechanisms", "ascend-910b").dequantisation_traffic
     number("pr-traffic", traffic.turns[0].at, fmt_fixed, digits=1)
-    number("pr-traffic-prior", prior.value, fmt_sig, digits=2)
-    number("pr-traffic-low", prior.low, fmt_sig, digits=2)
-    number("pr-traffic-high", prior.high, fmt_sig, digits=2)
+    numbers({"pr-traffic-prior": prior.value, "pr-traffic-low": prior.low,
+             "pr-traffic-high": prior.high}, fmt_sig, digits=2)
     number("pr-tried", MOST)
-    rows = []
-    for device in CARDS:
-        for precision in WEIGHTS:
-            made = fewest_servers_by_memory(device, precision)
-            if made is not None:
-                count = most_users(made)
-                rows.append({
-                    "device": device_label(device), "precision": f"`{precision}`",
-                    "cards": made.cards, "weights": fmt_quantity(float(evaluate(
-                        made.inputs, made.scenario.model.attention)["weights_per_device"]), "B"),
-                    "most": fmt_int(count) if count else "–",
-                    "rate": fmt_fixed(at(made, count, RATE) / made.cards, 0) if count else "–"})
-    table(rows, {
-        "device": common("card"), "precision": common("precision"),
-        "cards": common("number-of-cards"), "weights": common("weights-of-card"),
-        "most": say("users-within", limit=fmt_quantity(LIMIT, "s")),
-        "rate": say("token-s-of-card-then")}, sortable=True,
-        folded=say("every-card-and-precision-how"))
+    rows = [(device, made, most_users(made)) for device in CARDS for precision in WEIGHTS
+            if (made := fewest_servers_by_memory(device, precision))]
+    table(rows, [
+        Column(lambda row: device_label(row[0]), common("card")),
+        Column(lambda row: f"`{row[1].label}`", common("precision")),
+        Column(lambda row: row[1].cards, common("number-of-cards")),
+        Column(lambda row: evaluate(row[1].inputs, row[1].scenario.model.attention)[
+            "weights_per_device"], common("weights-of-card"), fmt_quantity, unit="B"),
+        Column(lambda row: row[2] or None, say("users-within", limit=fmt_time(LIMIT)), fmt_int),
+        Column(lambda row: at(row[1], row[2], RATE) / row[1].cards if row[2] else None,
+               say("token-s-of-card-then"), fmt_fixed, digits=0)],
+        sortable=True, folded=say("every-card-and-precision-how"))
 
 
 PARTS: dict[str, tuple[Pair, tuple[str, ...]]] = {
@@ -253,53 +222,37 @@ PARTS: dict[str, tuple[Pair, tuple[str, ...]]] = {
 
 def parts() -> None:
     """What a token takes on 910B2 and H20, by the weights."""
-    cases = [made for device in ("ascend-910b2", "nvidia-h20")
-             for precision in (AWQ, W4A8, INT8, FP8)
-             if (made := fewest_servers_by_memory(device, precision))]
-    rows: list[dict[str, Any]] = [{"what": name} for name, _ in PARTS.values()]
-    rows += [{"what": say("all-else-kernel-gaps-host")}, {"what": say("time-per-token")}]
-    for index, made in enumerate(cases):
+    def of(made: Plan) -> Column:
         quantities = evaluate(made.inputs, made.scenario.model.attention)
-        pieces = token_parts(made.inputs, quantities)
-        pace, told = at(made, MAIN, PACE), 0.0
-        for row, (_, names) in zip(rows, PARTS.values(), strict=False):
-            part = sum(float(pieces[name]) for name in names)
-            told += part
-            row[f"case{index}"] = _milli(part)
-        rows[-2][f"case{index}"] = _milli(pace - told)
-        rows[-1][f"case{index}"] = _milli(pace)
+        pieces, pace = token_parts(made.inputs, quantities), at(made, MAIN, PACE)
+        told = [sum(float(pieces[name]) for name in names) for _, names in PARTS.values()]
         if made.scenario.device.id == "ascend-910b2" and made.label == AWQ:
             number("pr-widening", float(pieces["dequantisation"]) / pace, fmt_percent, digits=0)
-    columns: dict[str, Pair] = {"what": say("ms-of-token")}
-    for index, made in enumerate(cases):
-        en, zh = (f"{name}<br>`{made.label}`" for name in device_label(made.scenario.device.id))
-        columns[f"case{index}"] = en, zh
-    table(rows, columns)
+        told += [pace - sum(told), pace]
+        heading = join(("<br>", "<br>"), (device_label(made.scenario.device.id),
+                                          (f"`{made.label}`",) * 2))
+        return Column(lambda row: MILLI * told[row[0]] if told[row[0]] > 0 else None, heading,
+                      fmt_fixed, digits=1)
 
-
-def _milli(seconds: float) -> str:
-    return fmt_fixed(MILLI * seconds, 1) if seconds > 0 else "–"
+    names = [*(name for name, _ in PARTS.values()), say("all-else-kernel-gaps-host"),
+             say("time-per-token")]
+    table(enumerate(names), [Column(1, say("ms-of-token")), *(
+        of(made) for device in ("ascend-910b2", "nvidia-h20")
+        for precision in (AWQ, W4A8, INT8, FP8)
+        if (made := fewest_servers_by_memory(device, precision)))])
 
 
 def problems() -> None:
     """How many problems tell so many points, and what the benchmarks of a table can tell."""
-    rows = []
-    for share in SHARES:
-        for gap in POINTS:
-            apart = proportions.independent(share, gap)
-            rows.append({
-                "share": fmt_percent(share, 0), "gap": fmt_fixed(100 * gap, 0),
-                "unpaired": fmt_int(proportions.needed(share, gap)),
-                "paired": fmt_int(proportions.needed_paired(gap, apart)),
-                "least": fmt_int(proportions.needed_paired(gap, gap))})
-    table(rows, {
-        "share": say("score-of-better-one"),
-        "gap": say("points-apart"),
-        "unpaired": say("different-problems"),
-        "paired": say("same-problems-independent-failures"),
-        "least": say("same-problems-one-only-loses")})
-    number("pr-power", proportions.POWER, fmt_percent, digits=0)
-    number("pr-level", proportions.LEVEL, fmt_percent, digits=0)
+    table(product(SHARES, POINTS), [
+        Column(0, say("score-of-better-one"), fmt_percent, digits=0),
+        Column(lambda row: 100 * row[1], say("points-apart"), fmt_fixed, digits=0),
+        Column(lambda row: proportions.needed(*row), say("different-problems"), fmt_int),
+        Column(lambda row: proportions.needed_paired(row[1], proportions.independent(*row)),
+               say("same-problems-independent-failures"), fmt_int),
+        Column(lambda row: proportions.needed_paired(row[1], row[1]),
+               say("same-problems-one-only-loses"), fmt_int)])
+    numbers({"pr-power": proportions.POWER, "pr-level": proportions.LEVEL}, fmt_percent, digits=0)
     benchmarks()
 
 
@@ -308,20 +261,16 @@ def benchmarks() -> None:
     scores = catalogue.load("accuracies", SCORES)
     rows = []
     for key, benchmark in scores.benchmarks.items():
-        score = scores.score("w4a16", key)
+        score, other = (scores.score(system, key) for system in ("w4a16", "w4a8"))
         assert score is not None
-        share, count = score.solved.value / 100, int(benchmark.problems.value)
-        gap = proportions.detectable_gap(share, count)
-        other = scores.score("w4a8", key)
         assert other is not None
-        rows.append({"name": (benchmark.name["en"], benchmark.name["zh"]), "problems": count,
-                     "share": score.solved.written, "printed": fmt_fixed(
-                         score.solved.value - other.solved.value, 1),
-                     "tells": fmt_fixed(100 * gap, 1)})
-        number(f"pr-tells-{key}", 100 * gap, fmt_fixed, digits=1)
+        count = int(benchmark.problems.value)
+        gap = 100 * proportions.detectable_gap(score.solved.value / 100, count)
+        rows.append((benchmark.name, count, score.solved.written,
+                     score.solved.value - other.solved.value, gap))
+        number(f"pr-tells-{key}", gap, fmt_fixed, digits=1)
         number(f"pr-count-{key}", count)
-    table(rows, {"name": say("benchmark-of-s2"), "problems": common("problems"),
-                 "share": say("score-of-w4a16"),
-                 "printed": say("over-w4a8-points"),
-                 "tells": say("smallest-gap-it-can-show")})
-
+    table(rows, [Column(0, say("benchmark-of-s2")), Column(1, common("problems")),
+                 Column(2, say("score-of-w4a16")),
+                 Column(3, say("over-w4a8-points"), fmt_fixed, digits=1),
+                 Column(4, say("smallest-gap-it-can-show"), fmt_fixed, digits=1)])

@@ -7,7 +7,7 @@ separation alone is to differ, both pools have the layout of the one that they a
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -25,17 +25,28 @@ from calc.sensitivity.plans import PER_CARD, Plan
 from calc.serving.arrivals import poisson
 from calc.serving.scheduling import Transfer
 from calc.serving.simulation import simulate
-from catalogue.messages import Pair, messages
+from catalogue.messages import LANGUAGES, Pair, messages
 from notebooks.pages.engineering import layouts
-from notebooks.pages.engineering.layouts import LIMIT, MOST, PACE, RATE, plan, titled
+from notebooks.pages.engineering.layouts import (
+    LIMIT,
+    MOST,
+    PACE,
+    RATE,
+    Case,
+    best_within,
+    plan,
+    titled,
+)
 from notebooks.show import figures
-from notebooks.show.display import figure, number, table
+from notebooks.show.columns import Column
+from notebooks.show.display import number, numbers, table
 from notebooks.show.numbers import (
     fmt_bytes,
     fmt_fixed,
     fmt_int,
     fmt_percent,
     fmt_quantity,
+    fmt_time,
 )
 
 common = messages("common")
@@ -151,8 +162,7 @@ class Both:
 
     def best(self, pool: int, limit: float) -> int | None:
         """Where a pool yields most within a promise; None where it cannot keep it."""
-        kept = self.paces[pool] <= limit
-        return int(np.where(kept, self.rates[pool], 0).argmax()) if kept.any() else None
+        return best_within(self.rates[pool], self.paces[pool], limit)
 
     def whole(self, replicas: int, limit: float) -> tuple[tuple[int, int], float]:
         """The best split of so many replicas, and its gain over as many that do both [1].
@@ -195,25 +205,19 @@ def both(device: str, precision: str, servers: int, prompt: int = 0, answer: int
 def answer() -> None:
     """The numbers of the first paragraph."""
     demand = layouts.goal().demand
-    number("se-input", demand.input_tokens)
-    number("se-output", demand.output_tokens)
-    number("se-limit", LIMIT, fmt_quantity, unit="s")
-    number("se-first", FIRST, fmt_quantity, unit="s")
-    number("se-servers", SHOWN)
+    made = {case: pool_comparison(*case[:2]) for case in CASES}
+    counts = [count for of in made.values() if (count := of.fewest(LIMIT))]
+    numbers({"se-input": demand.input_tokens, "se-output": demand.output_tokens,
+             "se-servers": SHOWN, "se-few-low": min(counts), "se-few-high": max(counts)})
+    numbers({"se-limit": LIMIT, "se-first": FIRST}, fmt_quantity, unit="s")
     number("se-worth", WORTH - 1, fmt_percent, digits=0)
-    rows, counts = [], [pool_comparison(*case[:2]).fewest(LIMIT) for case in CASES]
-    number("se-few-low", min(count for count in counts if count))
-    number("se-few-high", max(count for count in counts if count))
-    for case in CASES:
-        made = pool_comparison(*case[:2])
-        two = made.two(SHOWN, LIMIT)
-        fewest = made.fewest(LIMIT)
-        rows.append({"case": titled(case), "gain": _gain(made.gain(SHOWN, LIMIT)),
-                     "pools": _pools(two), "fewest": "–" if fewest is None else fmt_int(fewest)})
-    table(rows, {"case": say("card-weights"),
-                 "gain": say("token-s-per-card-on", servers=SHOWN),
-                 "pools": say("prefill-decode-groups-cards"),
-                 "fewest": say("servers-from-which-it-pays")})
+    table(CASES, [
+        Column(titled, say("card-weights")),
+        Column(lambda case: _gain(made[case].gain(SHOWN, LIMIT)),
+               say("token-s-per-card-on", servers=SHOWN)),
+        Column(lambda case: _pools(made[case].two(SHOWN, LIMIT)),
+               say("prefill-decode-groups-cards")),
+        Column(lambda case: made[case].fewest(LIMIT), say("servers-from-which-it-pays"), fmt_int)])
 
 
 def _gain(value: float) -> str | Pair:
@@ -222,21 +226,14 @@ def _gain(value: float) -> str | Pair:
     return f"× {fmt_fixed(value)}"
 
 
-def _pools(two: TwoPools | None) -> str:
-    if two is None:
-        return "–"
-    a, b = two.groups
-    return (f"{a}×{two.prefill.devices} ({two.prefill.layout}) + "
-            f"{b}×{two.decode.devices} ({two.decode.layout})")
+def _pools(two: TwoPools | None) -> str | None:
+    return two and " + ".join(f"{count}×{pool.devices} ({pool.layout})" for count, pool in zip(
+        two.groups, (two.prefill, two.decode), strict=True))
 
 
-def picture() -> None:
+def picture(lang: str) -> Figure:
     """Gain of two pools against the promise."""
-    figure("separation_gain", _drawn)
-
-
-def _drawn(lang: str) -> Figure:
-    place = int(lang == "zh")
+    place = LANGUAGES.index(lang)
     drawing, axes = figures.axes(height=3.3)
     limits = np.array(DRAWN_LIMITS)
     for colour, case in zip(figures.PALETTE, CASES, strict=False):
@@ -255,55 +252,49 @@ def _drawn(lang: str) -> Figure:
 
 def decision() -> None:
     """By card, servers and promise: the gain, and how many of each."""
-    rows = []
-    for case in CASES:
+    def told(limit: float, row: tuple[Case, int]) -> Pair | None:
+        case, servers = row
         made = pool_comparison(*case[:2])
-        for count in TOLD:
-            row: dict[str, str | Pair] = {"case": titled(case), "servers": fmt_int(count)}
-            for limit in LIMITS:
-                gain, two = made.gain(count, limit), made.two(count, limit)
-                if two is None:
-                    row[f"at{limit}"] = "–"
-                elif not gain >= WORTH and np.isfinite(gain):
-                    row[f"at{limit}"] = say("one-pool")
-                else:
-                    split = "+".join(str(number * pool.devices) for number, pool in zip(
-                        two.groups, (two.prefill, two.decode), strict=True))
-                    row[f"at{limit}"] = say("two-pools", split=split, gain=_gain(gain))
-            rows.append(row)
-    table(rows, {"case": say("card-weights"), "servers": common("servers"), **{
-        f"at{limit}": say("target", limit=fmt_fixed(MILLI * limit, 0)) for limit in LIMITS}})
+        gain, two = made.gain(servers, limit), made.two(servers, limit)
+        if two is None:
+            return None
+        if not gain >= WORTH and np.isfinite(gain):
+            return say("one-pool")
+        split = "+".join(str(count * pool.devices) for count, pool in zip(
+            two.groups, (two.prefill, two.decode), strict=True))
+        return say("two-pools", split=split, gain=_gain(gain))
+
+    table([(case, servers) for case in CASES for servers in TOLD], [
+        Column(lambda row: titled(row[0]), say("card-weights")), Column(1, common("servers")),
+        *(Column(partial(told, limit), say("target", limit=fmt_fixed(MILLI * limit, 0)))
+          for limit in LIMITS)])
 
 
 def splits() -> None:
     """The share of the cards that prefills, by lengths."""
-    rows, shares = [], []
-    for prompt, reply in MIXES:
-        row: dict[str, str | Pair] = {"mix": f"{fmt_int(prompt)} / {fmt_int(reply)}"}
-        for index, case in enumerate(CASES):
-            share = pool_comparison(*case[:2], prompt=prompt, answer=reply).share(max(TOLD), LIMIT)
-            row[f"case{index}"] = fmt_percent(share, 0) if np.isfinite(share) else "–"
-            shares += [share] if np.isfinite(share) else []
-        rows.append(row)
-    table(rows, {"mix": say("prompt-answer"), **{
-        f"case{index}": titled(case) for index, case in enumerate(CASES)}})
-    number("se-share-low", min(shares), fmt_percent, digits=0)
-    number("se-share-high", max(shares), fmt_percent, digits=0)
+    shares = {(case, mix): share for mix in MIXES for case in CASES if np.isfinite(
+        share := pool_comparison(*case[:2], *mix).share(max(TOLD), LIMIT))}
+
+    def of(case: Case) -> Column:
+        return Column(lambda mix: shares.get((case, mix)), titled(case), fmt_percent, digits=0)
+
+    table(MIXES, [Column(lambda mix: " / ".join(map(fmt_int, mix)), say("prompt-answer")),
+                  *map(of, CASES)])
+    numbers({"se-share-low": min(shares.values()), "se-share-high": max(shares.values())},
+            fmt_percent, digits=0)
 
 
 def of_chunks(size: int) -> float:
     """What one pool of H20 yields within the promise with chunks of so many tokens [token/s]."""
     one = both(*CASES[2]).one
-    users = np.arange(1.0, MOST + 1)
-    moves = {"concurrency": users, "max_num_batched_tokens": float(size)}
+    moves = {"concurrency": np.arange(1.0, MOST + 1), "max_num_batched_tokens": float(size)}
     kept = one.fits(moves) & (one.at(moves, PACE) <= LIMIT)
     return float(one.at(moves, RATE)[kept].max())
 
 
 def chunks() -> None:
     """What smaller chunks do to one pool within the promise."""
-    number("se-chunk-small", SMALL)
-    number("se-chunk-large", layouts.CHUNK)
+    numbers({"se-chunk-small": SMALL, "se-chunk-large": layouts.CHUNK})
     number("se-chunk-loss", 1 - of_chunks(SMALL) / of_chunks(layouts.CHUNK), fmt_percent, digits=0)
 
 
@@ -315,17 +306,16 @@ def transfer() -> None:
         made = both(*case)
         found = evaluate({**made.one.inputs, "separate_pools": 1.0},
                          made.one.scenario.model.attention)
-        prompt, port = float(made.one.inputs["input_tokens"]), float(found["kv_port_time"])
-        rows.append({"case": titled(case), "bytes": fmt_bytes(
-            float(found["kv_bytes_per_token"]) * prompt, "MB", 0),
-            "prefill": fmt_quantity(1 / made.prompts, "s"),
-            "port": f"{fmt_fixed(MILLI * port, 2)} ms",
-            "slack": fmt_int(np.floor(1 / made.prompts / port))})
-    table(rows, {"case": say("card-weights"),
-                 "bytes": say("cache-of-prompt"),
-                 "prefill": say("prefill-of-prompt"),
-                 "port": say("through-ports"),
-                 "slack": say("ports-may-be-slower-times")})
+        rows.append({"case": titled(case), "prefill": 1 / made.prompts,
+                     "bytes": found["kv_bytes_per_token"] * made.one.inputs["input_tokens"],
+                     "port": float(found["kv_port_time"])})
+    table(rows, [
+        Column("case", say("card-weights")),
+        Column("bytes", say("cache-of-prompt"), fmt_bytes, unit="MB", digits=0),
+        Column("prefill", say("prefill-of-prompt"), fmt_time),
+        Column(lambda row: f"{fmt_fixed(MILLI * row['port'])} ms", say("through-ports")),
+        Column(lambda row: row["prefill"] // row["port"], say("ports-may-be-slower-times"),
+               fmt_int)])
 
 
 def example() -> None:
@@ -335,17 +325,22 @@ def example() -> None:
     number("se-s0-short", max(short), fmt_bytes, digits=0)
     split, gain = both(*CASES[1], *STATED).whole(SERVERS, LIMIT)
     number("se-s0-balance", "+".join(map(str, split)), str)
-    number("se-s0-against", gain, fmt_fixed)
     number("se-s0-arriving", arriving(), fmt_fixed, digits=1)
     number("se-s0-busy", BUSY, fmt_percent, digits=0)
     number("se-s0-requests", REQUESTS)
     lengths = lengths_of(plan(*CASES[1], prompt=STATED[0], answer=STATED[1]).scenario)
-    number("se-prompts-vary", lengths.prompts, fmt_fixed)
-    number("se-answers-vary", lengths.answers, fmt_fixed)
-    rows, tail = [_served(split) for split in SPLITS], fmt_percent(TAIL, 0)
-    table(rows, {"split": say("prefill-decode"),
-                 "pace": say("tpot-mean"), "slow": say("tpot-tail", share=tail),
-                 "first": say("ttft-mean"), "late": say("ttft-tail", share=tail)})
+    numbers({"se-s0-against": gain, "se-prompts-vary": lengths.prompts,
+             "se-answers-vary": lengths.answers}, fmt_fixed)
+    share = fmt_percent(TAIL, 0)
+
+    def seen(name: str, at: int, heading: Pair) -> Column:
+        return Column(lambda split: served(split)[name][at], heading, fmt_time)
+
+    table(SPLITS, [
+        Column(lambda split: "+".join(map(str, split)) if split[0] else say("all-do-both"),
+               say("prefill-decode")),
+        seen("tpot", 0, say("tpot-mean")), seen("tpot", 1, say("tpot-tail", share=share)),
+        seen("ttft", 0, say("ttft-mean")), seen("ttft", 1, say("ttft-tail", share=share))])
 
 
 @cache
@@ -380,10 +375,3 @@ def served(split: tuple[int, int]) -> dict[str, tuple[float, float]]:
             for name, values in seen.items()}
 
 
-def _served(split: tuple[int, int]) -> dict[str, str | Pair]:
-    found = served(split)
-    return {"split": "+".join(map(str, split)) if split[0] else say("all-do-both"),
-            "pace": fmt_quantity(found["tpot"][0], "s"),
-            "slow": fmt_quantity(found["tpot"][1], "s"),
-            "first": fmt_quantity(found["ttft"][0], "s"),
-            "late": fmt_quantity(found["ttft"][1], "s")}

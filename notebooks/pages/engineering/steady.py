@@ -20,10 +20,11 @@ from calc.answer.users import MEANS, users_see
 from calc.closed_form.validity import NEAR, doubt_words
 from calc.evidence.systems import system
 from catalogue import Scenario
-from catalogue.messages import Pair, messages
+from catalogue.messages import LANGUAGES, Pair, join, messages, pair
 from notebooks.show import figures
-from notebooks.show.display import figure, number, table
-from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_quantity
+from notebooks.show.columns import Column
+from notebooks.show.display import number, numbers, table
+from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_time
 
 common = messages("common")
 say = messages("pages/engineering/steady")
@@ -35,7 +36,6 @@ SAID = {"closed": say("closed-form"), "simulated": common("simulated"),
         "burst": say("burst"), "measured": common("measured")}
 LINES = {"closed": "-", "simulated": "--", "burst": ":"}
 RECORDED = Path(__file__).resolve().parents[3] / "benchmarks/results.json"
-SHORT = {"ttft": "TTFT", "tpot": "TPOT"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,73 +76,61 @@ def curve(name: str) -> Curve:
     """The load curve of a measured system, users of lengths that vary."""
     rows = system(catalogue.load_scenario(name)).rows
     kept = np.flatnonzero(rows["input_tokens"] == SYSTEMS[name])
-    found: dict[str, dict[str, list[float]]] = {
-        of: {each: [] for each in TIMES} for of in ("closed", "simulated", "burst")}
+    seen: dict[str, list[dict[str, float]]] = {"closed": [], "simulated": [], "burst": []}
     for row in kept:
         deployed = _asked(name, rows["input_tokens"][row], rows["output_tokens"][row],
                           int(rows["concurrency"][row]))
         closed = calc.evaluate(deployed.inputs(), deployed.model.attention)
-        seen = users_see(deployed, wanted=MEANS)
-        for each in TIMES:
-            found["closed"][each].append(float(closed[f"steady_{each}"]))
-            found["burst"][each].append(float(closed[each]))
-            found["simulated"][each].append(getattr(seen, each).mean)
-    closed_form, simulated, burst = ({each: np.array(times) for each, times in of.items()}
-                                     for of in found.values())
-    return Curve(catalogue.load_scenario(name), rows["concurrency"][kept], closed_form, simulated,
-                 burst, {each: rows[each][kept] for each in TIMES})
+        simulated = users_see(deployed, wanted=MEANS)
+        seen["closed"].append({each: float(closed[f"steady_{each}"]) for each in TIMES})
+        seen["burst"].append({each: float(closed[each]) for each in TIMES})
+        seen["simulated"].append({each: getattr(simulated, each).mean for each in TIMES})
+    return Curve(catalogue.load_scenario(name), rows["concurrency"][kept],
+                 measured={each: rows[each][kept] for each in TIMES},
+                 **{of: {each: np.array([time[each] for time in times]) for each in TIMES}
+                    for of, times in seen.items()})
 
 
 def answer() -> None:
     """How far closed form, simulation and measurement are apart, in sentences and a table."""
     rows = []
     for name in SYSTEMS:
-        found = curve(name)
-        key = name.partition("-")[0]
+        found, key = curve(name), f"st-{name.partition('-')[0]}"
         for each in TIMES:
-            number(f"st-{key}-{each}", found.off("simulated", each), fmt_percent)
-            number(f"st-{key}-{each}-measured", found.off("measured", each), fmt_percent, digits=0)
-            number(f"st-{key}-{each}-burst", found.off("burst", each), fmt_percent, digits=0)
-        first, last = (found.measured["ttft"][at] / found.closed["ttft"][at] for at in (0, -1))
-        number(f"st-{key}-first", first, fmt_fixed, digits=1)
-        number(f"st-{key}-last", last, fmt_fixed, digits=1)
-        number(f"st-{key}-prompt", SYSTEMS[name], fmt_int)
-        for at, users in enumerate(found.users):
-            rows.append({
-                "system": cards(found.scenario),
-                "users": fmt_int(users),
-                **{f"{each}-{of}": fmt_quantity(getattr(found, of)[each][at], "s")
-                   for each in TIMES for of in SAID}})
+            number(f"{key}-{each}", found.off("simulated", each), fmt_percent)
+            numbers({f"{key}-{each}-{of}": found.off(of, each) for of in ("measured", "burst")},
+                    fmt_percent, digits=0)
+        times = found.measured["ttft"] / found.closed["ttft"]
+        numbers({f"{key}-first": times[0], f"{key}-last": times[-1]}, fmt_fixed, digits=1)
+        number(f"{key}-prompt", SYSTEMS[name])
+        rows += [(found, at) for at in range(len(found.users))]
     number("st-variation", VARIATION, fmt_fixed, digits=1)
+
+    def time(each: str, of: str, said: Pair) -> Column:
+        return Column(lambda row: getattr(row[0], of)[each][row[1]],
+                      say("time-said", time=each.upper(), said=said), fmt_time)
+
     for each in TIMES:
-        table(rows, {"system": common("system"), "users": common("users"), **{
-            f"{each}-{of}": say("time-said", time=SHORT[each], said=said)
-            for of, said in SAID.items()}})
+        table(rows, [Column(lambda row: cards(row[0].scenario), common("system")),
+                     Column(lambda row: row[0].users[row[1]], common("users"), fmt_int),
+                     *(time(each, of, said) for of, said in SAID.items())])
 
 
-def picture() -> None:
+def picture(lang: str) -> Figure:
     """Both times of both systems against users."""
-    figure("steady_curves", _drawn)
-
-
-def _drawn(lang: str) -> Figure:
-    at = int(lang == "zh")
-    figures.style()
-    drawing = Figure(figsize=(figures.WIDTH, 5.4))
-    panels = drawing.subplots(len(TIMES), len(SYSTEMS), sharex="col")
+    at = LANGUAGES.index(lang)
+    drawing, panels = figures.panels(5.4, len(TIMES), len(SYSTEMS), sharex="col")
     for column, name in enumerate(SYSTEMS):
         found = curve(name)
-        for row, (each, label) in enumerate(TIMES.items()):
-            axes = panels[row][column]
-            for which, line in enumerate(LINES.items()):
-                axes.plot(found.users, getattr(found, line[0])[each], line[1],
-                          color=figures.PALETTE[which], label=SAID[line[0]][at])
+        for axes, (each, label) in zip(panels[:, column], TIMES.items(), strict=True):
+            for which, (of, line) in enumerate(LINES.items()):
+                axes.plot(found.users, getattr(found, of)[each], line,
+                          color=figures.PALETTE[which], label=SAID[of][at])
             axes.plot(found.users, found.measured[each], "o", ms=4, color=figures.INK,
                       label=SAID["measured"][at])
             axes.set(xscale="log", ylabel=label[at] if column == 0 else "")
             axes.set_ylim(bottom=0)
-            axes.set_xticks(found.users, [fmt_int(count) for count in found.users], minor=False)
-            axes.minorticks_off()
+            figures.ticks(axes.xaxis, found.users)
         panels[0][column].set_title(cards(found.scenario)[at], fontsize=9)
         panels[-1][column].set_xlabel(common("users-at-once")[at])
     panels[0][0].legend(fontsize=8)
@@ -151,34 +139,25 @@ def _drawn(lang: str) -> Figure:
 
 def cards(scenario: Scenario) -> Pair:
     """How many of which a system has."""
-    en, zh = (f"{scenario.devices} × {scenario.device.name[lang]}" for lang in ("en", "zh"))
-    return en, zh
+    return join((" × ", " × "), [(f"{scenario.devices}",) * 2, pair(scenario.device.name)])
 
 
 def limits() -> None:
     """Where the closed form does not hold, and which shipped deployments that concerns."""
-    concerned: dict[str, list[str]] = {name: [] for name in doubt_words()}
-    asked = 0
-    for name in catalogue.deployment_names():
-        scenario = catalogue.load_scenario(name)
-        if scenario.file.workload.output_tokens is None:
-            continue
-        asked += 1
-        for doubt in doubted(scenario):
-            concerned[doubt].append(name)
-    for name, most in NEAR.items():
-        number(f"st-near-{name}", most, fmt_percent, digits=0)
+    asked = {name: doubted(scenario) for name in catalogue.deployment_names()
+             if (scenario := catalogue.load_scenario(name)).file.workload.output_tokens is not None}
+    numbers({f"st-near-{name}": most for name, most in NEAR.items()}, fmt_percent, digits=0)
     recorded = json.loads(RECORDED.read_text(encoding="utf-8"))
     number("st-random", int("".join(filter(str.isdigit, recorded["steady_holds"]["note"]))))
-    for name in ("holds", *(f"{each}_within{of}" for each in NEAR for of in ("", "_of_all"))):
-        number(f"st-{name.replace('_', '-')}", recorded[f"steady_{name}"]["value"], fmt_percent,
-               digits=0)
-    number("st-beyond", sum(int(recorded[f"steady_{name}_beyond"]["value"]) for name in NEAR))
-    number("st-asked", asked)
-    number("st-doubted", len({name for names in concerned.values() for name in names}))
-    table([{"why": text, "names": ", ".join(f"`{name}`" for name in concerned[doubt]) or "–"}
-           for doubt, text in doubt_words().items()],
-          {"why": common("why"), "names": say("shipped-deployments")})
+    numbers({f"st-{name.replace('_', '-')}": recorded[f"steady_{name}"]["value"] for name in (
+        "holds", *(f"{each}_within{of}" for each in NEAR for of in ("", "_of_all")))},
+        fmt_percent, digits=0)
+    numbers({"st-beyond": sum(int(recorded[f"steady_{name}_beyond"]["value"]) for name in NEAR),
+             "st-asked": len(asked), "st-doubted": sum(map(bool, asked.values()))})
+    table(doubt_words(), [
+        Column(doubt_words().get, common("why")),
+        Column(lambda doubt: ", ".join(f"`{name}`" for name, doubts in asked.items()
+                                       if doubt in doubts) or None, say("shipped-deployments"))])
 
 
 def doubted(scenario: Scenario) -> tuple[str, ...]:
