@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import partial
 
 import catalogue
 from calc.sensitivity.elasticities import Elasticity, answers_of, continuous
-from calc.sensitivity.information import to_buy
+from calc.sensitivity.information import Information, Worth, to_buy
 from calc.sensitivity.plans import (
     CARD_HOURS,
     Plan,
@@ -21,11 +20,12 @@ from calc.sensitivity.sensitivity import Index, Sensitivity, sensitivities
 from calc.sensitivity.tornado import OWN, Bar, Tornado, tornado
 from catalogue import ParamsError
 from catalogue.entries.formulas import input_symbols
-from catalogue.messages import Pair, join, messages
+from catalogue.messages import LANGUAGES, Pair, join, messages, pair
 from catalogue.reading.amounts import human
 from notebooks.derive.crosscheck import crosscheck_slopes
 from notebooks.pages.catalogue.tables.mechanisms import labelled
 from notebooks.pages.deciding import deciding_figures
+from notebooks.show.columns import Column
 from notebooks.show.display import draw, show, table
 from notebooks.show.numbers import fmt_fixed, fmt_percent, fmt_quantity, fmt_sig
 
@@ -60,8 +60,7 @@ class Deciding:
     @property
     def heading(self) -> Pair:
         """Its title in both languages."""
-        title = self.plan.scenario.heading
-        return title["en"], title["zh"]
+        return pair(self.plan.scenario.heading)
 
 
 def page_of(scenario: str) -> Deciding:
@@ -75,41 +74,34 @@ def page_of(scenario: str) -> Deciding:
 
 def answer(page: Deciding) -> None:
     """What each quantity depends on: three inputs, how far they move it, and the own error."""
-    rows = []
-    for name, found in page.tornados.items():
-        unit = unit_of(name)
-        inputs = [bar for bar in found.bars if bar.name != OWN][:FEW]
-        told = [[with_note(label(bar.name, page.plan), _ends(bar, unit))[lang] for bar in inputs]
-                for lang in range(2)]
-        own = next((bar for bar in found.bars if bar.name == OWN), None)
-        rows.append({"what": quantity_label(name), "value": quantity_text(found.value, unit),
-                     "inputs": ("; ".join(told[0]), "；".join(told[1])),
-                     "own": _ends(own, unit) if own else "–"})
-    heading, pace = page.heading, page.tornados["tpot"]
-    first = [label(bar.name, page.plan) for bar in pace.bars if bar.name != OWN][:FEW]
-    show(*say("its-time-per-output-token", heading=heading, pace=quantity_text(pace.value, "s"),
-              inputs=join(("; ", "；"), first), own_error_widest=pace.bars[0].name == OWN,
-              fits=bool(page.plan.fits({})[0])))
-    table(rows, {"what": common("quantity"), "value": common("value-2"),
-                 "inputs": say("three-inputs-that-move-it"),
-                 "own": OWN_NAME}, wide=True)
+    def inputs(row: tuple[str, Tornado]) -> Pair:
+        return join(("; ", "；"), (
+            with_note(label(bar.name, page.plan), _ends(bar, unit_of(row[0])))
+            for bar in _widest(row[1])))
+
+    def own(row: tuple[str, Tornado]) -> str | None:
+        return next((_ends(bar, unit_of(row[0])) for bar in row[1].bars if bar.name == OWN), None)
+
+    pace = page.tornados["tpot"]
+    show(*say("its-time-per-output-token", heading=page.heading,
+              pace=quantity_text(pace.value, "s"),
+              inputs=join(("; ", "；"), (label(bar.name, page.plan) for bar in _widest(pace))),
+              own_error_widest=pace.bars[0].name == OWN, fits=bool(page.plan.fits({})[0])))
+    table(page.tornados.items(), [
+        Column(lambda row: quantity_label(row[0]), common("quantity")),
+        Column(lambda row: quantity_text(row[1].value, unit_of(row[0])), common("value-2")),
+        Column(inputs, say("three-inputs-that-move-it")), Column(own, OWN_NAME)], wide=True)
 
 
 def picture(page: Deciding) -> None:
     """The tornado of the time per output token."""
     found = page.tornados["tpot"]
-    ranged, moving = len(page.plan.knobs), sum(bar.name != OWN for bar in found.bars)
-    show(*say("of-inputs-have-range-here", inputs=len(input_symbols()), ranged=ranged,
-              moving=moving))
+    show(*say("of-inputs-have-range-here", inputs=len(input_symbols()),
+              ranged=len(page.plan.knobs), moving=sum(bar.name != OWN for bar in found.bars)))
     labels = {bar.name: label(bar.name, page.plan) for bar in found.bars}
     ends = {bar.name: _range(bar, page.plan) for bar in found.bars}
-    draw(partial(_drawn, found, labels, ends))
-
-
-def _drawn(found: Tornado, labels: dict[str, Pair], ends: dict[str, Pair],
-           lang: str) -> deciding_figures.Figure:
-    return deciding_figures.tornado(found, labels, ends, ("en", "zh").index(lang), 1e3,
-                                    common("time-per-output-token-ms"))
+    draw(lambda lang: deciding_figures.tornado(
+        found, labels, ends, LANGUAGES.index(lang), 1e3, common("time-per-output-token-ms")))
 
 
 def _range(bar: Bar, plan: Plan) -> Pair:
@@ -126,40 +118,40 @@ def slopes(page: Deciding) -> None:
     """Elasticities of the quantities, computed in both codings, the strongest inputs first."""
     plan = page.plan
     names = [name for name in SLOPED if _asked(plan, name)]
-    attention = plan.scenario.model.attention
-    crosscheck_slopes(plan.inputs, attention, names)
+    crosscheck_slopes(plan.inputs, plan.scenario.model.attention, names)
     found = {name: {one.name: one for one in answers_of(plan, name)} for name in names}
-    scale = {name: abs(float(plan.at({}, name)[0])) if name == names[-1] else 1.0
-             for name in names}
+    scale = dict.fromkeys(names, 1.0) | {names[-1]: abs(float(plan.at({}, names[-1])[0]))}
     strongest = sorted({key for of in found.values() for key in of}, key=lambda key: -max(
         abs(of[key].elasticity) / scale[name] for name, of in found.items() if key in of))[:ROWS]
-    table([{"input": label(key, plan), **{name: _slope(of.get(key), scale[name])
-                                          for name, of in found.items()}} for key in strongest],
-          {"input": common("input"), **{name: quantity_label(name) for name in names}}, wide=True)
-    compared = len(continuous(plan.inputs)) * len(names)
-    show(*say("elasticities-were-computed-both-ways", compared=compared))
+
+    def slope(name: str) -> Column:
+        return Column(lambda key: _slope(found[name].get(key), scale[name]), quantity_label(name))
+
+    table(strongest, [Column(lambda key: label(key, plan), common("input")), *map(slope, names)],
+          wide=True)
+    show(*say("elasticities-were-computed-both-ways",
+              compared=len(continuous(plan.inputs)) * len(names)))
 
 
 def sobol_by_design_size(page: Deciding) -> list[Sensitivity]:
     """Sobol indices of the time per output token, by the size of the design."""
     found = sensitivities(page.plan, "tpot", SAMPLES)
-    by_size = [{one.name: one for one in each.indices} for each in found]
-    table([{"input": label(one.name, page.plan),
-            "first": _with_error(one.first, one.first_error),
-            **{str(each.samples): _with_error(at[one.name].total, at[one.name].total_error)
-               for each, at in zip(found, by_size, strict=True)}}
-           for one in found[-1].indices[:ROWS]],
-          {"input": common("input"), "first": say("alone"),
-           **{str(each.samples): say("in-company-samples",
-                                     samples=f"{each.samples:,}") for each in found}},
-          wide=True)
     last = found[-1]
-    error = math.sqrt(sum(one.first_error**2 for one in last.indices))
-    alone = (f"{fmt_percent(sum(one.first for one in last.indices), 0)} ± "
-             f"{fmt_percent(error, 0)}")
-    spread, company = fmt_percent(last.deviation, 0), _company(last, page.plan)
-    show(*say("variance-explained", evaluations=f"{last.evaluations:,}",
-              spread=spread, alone=alone, company=company))
+
+    def total(of: Sensitivity) -> Column:
+        named = {one.name: one for one in of.indices}
+        return Column(lambda one: _with_error(named[one.name].total, named[one.name].total_error),
+                      say("in-company-samples", samples=f"{of.samples:,}"))
+
+    table(last.indices[:ROWS], [
+        Column(lambda one: label(one.name, page.plan), common("input")),
+        Column(lambda one: _with_error(one.first, one.first_error), say("alone")),
+        *map(total, found)], wide=True)
+    alone = " ± ".join(fmt_percent(share, 0) for share in (
+        sum(one.first for one in last.indices),
+        math.sqrt(sum(one.first_error**2 for one in last.indices))))
+    show(*say("variance-explained", evaluations=f"{last.evaluations:,}", alone=alone,
+              spread=fmt_percent(last.deviation, 0), company=_company(last, page.plan)))
     return found
 
 
@@ -171,50 +163,50 @@ def _company(found: Sensitivity, plan: Plan) -> Pair:
     most = max(found.indices, key=brought)
     if brought(most) <= 0:
         return say("none-of-them-matters-only")
-    alone, total = fmt_sig(max(most.first, 0), 2), fmt_sig(most.total, 2)
-    name = label(most.name, plan)
-    return say("together-with-others-more-than", alone=alone, total=total, name=name)
+    return say("together-with-others-more-than", alone=fmt_sig(max(most.first, 0), 2),
+               total=fmt_sig(most.total, 2), name=label(most.name, plan))
 
 
 def several() -> None:
     """The three inputs that decide the time per output token of very different deployments."""
-    rows, widest = [], 0
-    for name in SEVERAL:
-        plan = plan_of(name)
-        found = tornado(plan, "tpot")
-        inputs = [label(bar.name, plan) for bar in found.bars if bar.name != OWN][:FEW]
-        title = plan.scenario.heading
-        widest += found.bars[0].name == OWN
-        rows.append({"what": (title["en"], title["zh"]), "value": quantity_text(found.value, "s"),
-                     "inputs": join(("; ", "；"), inputs),
-                     "first": say("own-error") if found.bars[0].name == OWN else say("some-input")})
-    table(rows, {"what": common("deployment"), "value": "TPOT",
-                 "inputs": say("three-inputs-that-move-it-most"),
-                 "first": say("reaches-farthest")}, wide=True)
-    show(*say("in-of-these-formulas-own", widest=widest, rows=len(rows)))
+    rows = [(plan, tornado(plan, "tpot")) for plan in map(plan_of, SEVERAL)]
+    table(rows, [
+        Column(lambda row: row[0].scenario.heading, common("deployment")),
+        Column(lambda row: quantity_text(row[1].value, "s"), "TPOT"),
+        Column(lambda row: join(("; ", "；"), (label(bar.name, row[0]) for bar in _widest(row[1]))),
+               say("three-inputs-that-move-it-most")),
+        Column(lambda row: say("own-error") if row[1].bars[0].name == OWN else say("some-input"),
+               say("reaches-farthest"))], wide=True)
+    show(*say("in-of-these-formulas-own", rows=len(rows),
+              widest=sum(found.bars[0].name == OWN for _, found in rows)))
 
 
 def buying(page: Deciding) -> None:
     """How many cards to buy, and what it would save to know more, by how much dearer late is."""
     plan = page.plan
     demand = REPLICAS * float(plan.at({}, "output_throughput")[0])
-    rows = []
-    for late in LATER:
-        found = to_buy(plan, demand, late)
-        best = next((worth for worth in found.worths if worth.name != OWN), None)
-        own = next((worth for worth in found.worths if worth.name == OWN), None)
-        cards = int(found.options[found.taken].split()[0])
-        rows.append({
-            "late": f"{late:g}×", "cards": cards, "perfect": fmt_sig(found.perfect, 2),
-            "own": fmt_sig(own.value, 2) if own else "–",
-            "input": with_note(label(best.name, plan), fmt_sig(best.value, 2))
-            if best and best.value > best.scatter else common("none")})
+
+    def worth(found: Information, own: bool) -> Worth | None:
+        return next((worth for worth in found.worths if (worth.name == OWN) is own), None)
+
+    def best(row: tuple[float, Information]) -> Pair:
+        most = worth(row[1], own=False)
+        return with_note(label(most.name, plan), fmt_sig(most.value, 2)) if (
+            most and most.value > most.scatter) else common("none")
+
+    def running(row: tuple[float, Information]) -> float | None:
+        own = worth(row[1], own=True)
+        return own and own.value
+
     show(*say("for-output-tokens-per-second", demand=fmt_sig(demand),
               cards=REPLICAS * plan.cards))
-    table(rows, {"late": say("missing-card-costs"), "cards": common("cards-to-buy-now"),
-                 "perfect": say("knowing-all-saves-cards"),
-                 "own": common("running-it-first-saves-cards"),
-                 "input": say("of-inputs-most-cards")})
+    table([(late, to_buy(plan, demand, late)) for late in LATER], [
+        Column(lambda row: f"{row[0]:g}×", say("missing-card-costs")),
+        Column(lambda row: int(row[1].options[row[1].taken].split()[0]),
+               common("cards-to-buy-now")),
+        Column(lambda row: row[1].perfect, say("knowing-all-saves-cards"), fmt_sig, digits=2),
+        Column(running, common("running-it-first-saves-cards"), fmt_sig, digits=2),
+        Column(best, say("of-inputs-most-cards"))])
 
 
 # --- words ----------------------------------------------------------------------------------------
@@ -269,10 +261,14 @@ def _ends(bar: Bar, unit: str) -> str:
 def _slope(one: Elasticity | None, scale: float) -> str:
     if one is None:
         return "0"
-    value = fmt_fixed(one.elasticity / scale, 2)
     sign = "+" if one.elasticity > 0 else ""
-    return f"{sign}{value}{'*' if one.arc else ''}"
+    return f"{sign}{fmt_fixed(one.elasticity / scale)}{'*' if one.arc else ''}"
 
 
 def _with_error(value: float, error: float) -> str:
     return f"{fmt_fixed(value, 3)} ± {fmt_fixed(error, 3)}"
+
+
+def _widest(found: Tornado) -> list[Bar]:
+    """The few inputs that move a quantity most."""
+    return [bar for bar in found.bars if bar.name != OWN][:FEW]

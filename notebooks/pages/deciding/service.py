@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from matplotlib.figure import Figure
 
@@ -21,10 +20,11 @@ from catalogue.engines.assertions import asserting, assertion_coverage, assertio
 from catalogue.engines.engine import Engine, launch_blocks
 from catalogue.engines.successors import instead, successors
 from catalogue.engines.thresholds import Threshold, thresholds
-from catalogue.messages import Pair, messages
+from catalogue.messages import Pair, messages, pair
 from notebooks.show import figures
-from notebooks.show.display import draw, number, show, table
-from notebooks.show.numbers import fmt_int, fmt_percent, fmt_quantity
+from notebooks.show.columns import Column
+from notebooks.show.display import draw, number, numbers, show, table
+from notebooks.show.numbers import fmt_int, fmt_percent, fmt_quantity, fmt_time
 
 common = messages("common")
 say = messages("pages/deciding/service")
@@ -58,18 +58,17 @@ def of_document(document: str) -> Deployment:
 
 def figures_of(made: Deployment) -> None:
     """The numbers of the answer."""
-    of = made.watched[-1]
-    number("service_files", len(made.files) + 1)
-    number("service_nodes", sum(pool.layout.nodes for pool in made.pools))
-    number("service_alerts", sum(len(each.alerts) for each in made.watched))
-    number("service_engine", str(made.pools[0].release), str)
-    for end in ("low", "high"):
-        number(f"service_tpot_{end}", fmt_quantity(getattr(of.predicted.tpot, end), "s"), str)
+    tpot, read = made.watched[-1].predicted.tpot, [
+        assertion_coverage(name).read for name in asserting()]
+    numbers({"service_files": len(made.files) + 1,
+             "service_nodes": sum(pool.layout.nodes for pool in made.pools),
+             "service_alerts": sum(len(each.alerts) for each in made.watched),
+             "service_asserted": sum(len(assertions(name)) for name in asserting()),
+             "service_releases": sum(map(len, read)),
+             "service_checks": sum(sum(each.values()) for each in read)})
+    number("service_engine", made.pools[0].release, str)
+    numbers({"service_tpot_low": tpot.low, "service_tpot_high": tpot.high}, fmt_time)
     number("service_busy", BUSY, fmt_percent, digits=0)
-    number("service_asserted", sum(len(assertions(name)) for name in asserting()))
-    number("service_releases", sum(len(assertion_coverage(name).read) for name in asserting()))
-    number("service_checks",
-           sum(sum(assertion_coverage(name).read.values()) for name in asserting()))
 
 
 def listing(made: Deployment) -> None:
@@ -77,9 +76,10 @@ def listing(made: Deployment) -> None:
     groups: dict[str, list[str]] = {}
     for name in sorted(made.files):
         groups.setdefault(name.partition("/")[0], []).append(name)
-    table([{"path": f"`{names[0] if len(names) == 1 else f'{group}/'}`", "files": len(names),
-            "what": WHAT[group]} for group, names in groups.items()],
-          {"path": say("path"), "files": say("files"), "what": common("what")})
+    table(groups.items(), [
+        Column(lambda row: f"`{row[1][0] if len(row[1]) == 1 else f'{row[0]}/'}`", say("path")),
+        Column(lambda row: len(row[1]), say("files")),
+        Column(lambda row: WHAT[row[0]], common("what"))])
 
 
 def text_of(made: Deployment, name: str, first: int = 0, last: int | None = None,
@@ -105,28 +105,20 @@ def text_of(made: Deployment, name: str, first: int = 0, last: int | None = None
 
 def alert_table(of: Iterable[Watched]) -> None:
     """Every alert: what is predicted, where it fires, why there."""
-    rows = []
-    for each in of:
-        for alert in each.alerts:
-            unit = alert.predicted.unit if alert.predicted else "1"
-            rows.append({
-                "alert": f"`{alert.name}`",
-                "predicted": _spread(alert.predicted) if alert.predicted else "",
-                "fires": say("fires-at", above=alert.above,
-                             level=_level(alert.threshold, unit))})
-    table(rows, {"alert": common("alert"), "predicted": say("predicted"),
-                 "fires": say("fires")}, wide=True)
+    table([alert for each in of for alert in each.alerts], [
+        Column(lambda alert: f"`{alert.name}`", common("alert")),
+        Column(lambda alert: _spread(alert.predicted), say("predicted")),
+        Column(lambda alert: say("fires-at", above=alert.above, level=fmt_quantity(
+            alert.threshold, alert.predicted.unit if alert.predicted else "1")), say("fires"))],
+        wide=True)
 
 
-def _level(value: float, unit: str) -> str:
-    return fmt_quantity(value, unit)
-
-
-def _spread(of: Amount) -> str:
-    low, value, high = (_level(each, of.unit) for each in (of.low, of.value, of.high))
-    if of.low == of.high:
-        return value
-    return f"{value} ({low} – {high})"
+def _spread(of: Amount | None) -> str:
+    """A quantity with its interval; empty where nothing is predicted."""
+    if of is None:
+        return ""
+    value, low, high = (fmt_quantity(each, of.unit) for each in of.points)
+    return value if of.low == of.high else f"{value} ({low} – {high})"
 
 
 def picture(made: Deployment) -> None:
@@ -144,58 +136,49 @@ def _picture(made: Deployment, lang: str) -> Figure:
         rows.append((say("share-of-kv-cache"), last.occupied, True))
     figure, axis = figures.axes(height=0.62 * len(rows) + 1.1)
     choice = ("en", "zh").index(lang)
-    ends = [end for _, of, _ in rows for end in (of.high / of.value, of.value / of.low / BUSY)]
-    most = 1.25 * max(ends)
+    most = 1.25 * max(end for _, of, _ in rows
+                      for end in (of.high / of.value, of.value / of.low / BUSY))
     calm, blue, red = figures.PALETTE[2], figures.PALETTE[0], figures.PALETTE[3]
     for place, (name, of, above) in enumerate(reversed(rows)):
         low, high = of.low / of.value, of.high / of.value
         limit = high if above else BUSY * low
-        beyond = (limit, most) if above else (1 / most, limit)
-        axis.barh(place, beyond[1] - beyond[0], left=beyond[0], height=0.5, color=red, alpha=0.16)
+        left, right = (limit, most) if above else (1 / most, limit)
+        axis.barh(place, right - left, left=left, height=0.5, color=red, alpha=0.16)
         axis.plot([low, high], [place, place], color=blue, linewidth=7, solid_capstyle="butt")
         axis.plot([1], [place], "o", color=calm, markersize=8, zorder=3)
         axis.plot([limit, limit], [place - 0.32, place + 0.32], color=red, linewidth=2.5)
-        axis.text(1, place + 0.36, _level(of.value, of.unit), ha="center", va="bottom", fontsize=9)
-        word = say("alert-at", above=above, level=_level(limit * of.value, of.unit))
+        axis.text(1, place + 0.36, fmt_quantity(of.value, of.unit), ha="center", va="bottom",
+                  fontsize=9)
+        word = say("alert-at", above=above, level=fmt_quantity(limit * of.value, of.unit))
         axis.text(limit, place - 0.36, word[choice], color=red, ha="center", va="top",
                   fontsize=8.5)
         axis.text(0.98 / most, place, name[choice], ha="right", va="center", fontsize=10)
-    axis.set_xscale("log")
-    axis.set_xlim(1 / most, most)
-    axis.set_ylim(-0.75, len(rows) - 0.3)
-    axis.set_yticks([])
+    axis.set(xscale="log", xlim=(1 / most, most), ylim=(-0.75, len(rows) - 0.3), yticks=[],
+             xlabel=say("over-prediction")[choice])
     figures.log_ticks(axis.xaxis, 1 / most, most)
-    axis.set_xlabel(say("over-prediction")[choice])
     axis.spines["left"].set_visible(False)
     return figure
 
 
 def settings_table(document: str) -> None:
     """Settings of a document that the release does not take, with what does it instead."""
-    made = of_document(document)
-    engine, version = _held(document, made)
-    rows, lost = [], []
-    for name, sections in _named(document).items():
-        if engine.exists(name, version):
-            continue
-        use = instead(engine, name)
-        if use is None:
-            lost.append(name)
-            continue
-        rows.append({"setting": f"`{name}`", "section": _few(sections),
-                     "instead": ", ".join(map(coded, use)) or say("nothing"),
-                     "note": _why(engine, name)})
+    engine, version = _held(document, of_document(document))
+    named = _named(document)
+    gone = {name: instead(engine, name) for name in named if not engine.exists(name, version)}
+    rows = {name: ", ".join(map(coded, use)) for name, use in gone.items() if use is not None}
+    lost = ", ".join(f"`{name}`" for name in gone if name not in rows)
     number(f"service_{document}_release", f"{engine.title} {version}", str)
-    number(f"service_{document}_gone", len(rows) + len(lost))
-    number(f"service_{document}_settings", len(_named(document)))
-    number(f"service_{document}_nothing", sum(row["instead"] == say("nothing") for row in rows))
-    number(f"service_{document}_lost", len(lost))
-    table(rows, {"setting": common("setting"), "section": common("section"),
-                 "instead": say("instead"), "note": common("why")}, wide=True,
-          folded=REST, first=OPEN)
+    numbers({f"service_{document}_{key}": value for key, value in {
+        "gone": len(gone), "settings": len(named), "lost": len(gone) - len(rows),
+        "nothing": sum(not use for use in rows.values())}.items()})
+    table(rows.items(), [
+        Column(lambda row: f"`{row[0]}`", common("setting")),
+        Column(lambda row: _few(named[row[0]]), common("section")),
+        Column(lambda row: row[1] or say("nothing"), say("instead")),
+        Column(lambda row: _why(engine, row[0]), common("why"))], wide=True,
+        folded=REST, first=OPEN)
     if lost:
-        names = ", ".join(f"`{name}`" for name in lost)
-        show(*say("without-counterpart", names=names))
+        show(*say("without-counterpart", names=lost))
 
 
 def _few(sections: Sequence[str]) -> str:
@@ -205,10 +188,8 @@ def _few(sections: Sequence[str]) -> str:
 
 def _why(engine: Engine, name: str) -> Pair:
     """Until when a release had it, and what its successor's table says."""
-    entry = engine.find(name)
-    until = entry.until if entry else None
-    note = _note(engine, name)
-    return say("had-up-to", until=until, note=note) if until else note
+    entry, note = engine.find(name), _note(engine, name)
+    return say("had-up-to", until=entry.until, note=note) if entry and entry.until else note
 
 
 def _held(document: str, made: Deployment) -> tuple[Engine, str]:
@@ -224,18 +205,17 @@ def _named(document: str) -> dict[str, list[str]]:
         if block.engine != HELD[document] or block.form == "metrics":
             continue
         for name in block.settings:
-            _, sections = found.setdefault(name.lstrip("-").replace("-", "_"), (name, []))
+            _, sections = found.setdefault(_bare(name), (name, []))
             sections += [block.section] if block.section not in sections else []
     return dict(found.values())
 
 
 def _note(engine: Engine, name: str) -> Pair:
     """Why, as the table of successors has it."""
-    known = {each.lstrip("-").replace("-", "_"): successor
-             for each, successor in successors(engine.name).items()}
+    known = {_bare(each): successor for each, successor in successors(engine.name).items()}
     entry = engine.find(name)
     for spelt in (name, entry.name if entry else name):
-        if successor := known.get(spelt.lstrip("-").replace("-", "_")):
+        if successor := known.get(_bare(spelt)):
             return coded(successor.note["en"]), coded(successor.note["zh"])
     return "", ""
 
@@ -252,27 +232,21 @@ def coded(text: str) -> str:
 def predictions_table(document: str) -> None:
     """Thresholds that a document prints, beside what is predicted of its plan as it runs."""
     made = of_document(document)
-    rows = [_beside(each, made.watched[0].predicted) for each in thresholds(document)]
-    judged = [row["fires"] for row in rows if row["fires"][0]]
-    number(f"service_{document}_judged", len(judged))
-    number(f"service_{document}_always", sum(fires[0] == "always" for fires in judged))
-    number(f"service_{document}_unwatched", sum(not each.metrics for each in thresholds(document)))
-    number(f"service_{document}_thresholds", len(rows))
-    number(f"service_{document}_cards", sum(pool.scenario.devices for pool in made.pools))
-    table(rows, {"what": say("alert-on"), "section": common("section"),
-                 "printed": say("printed"), "predicted": say("predicted-of-document"),
-                 "fires": say("if-all-is-as-predicted"), "note": ("", "")}, wide=True,
-          folded=REST, first=OPEN)
-
-
-def _beside(each: Threshold, of: Predicted) -> dict[str, Any]:
-    interval = _predicted(each, of)
-    sign = (">", "<")[not each.above]
-    levels = " / ".join([each.printed] + ([each.second] if each.second else []))
-    return {"what": (each.label["en"], each.label["zh"]), "section": each.section,
-            "printed": f"{sign} {levels}", "predicted": _spread(interval) if interval else "",
-            "fires": fires(each, interval) if interval else ("", ""),
-            "note": (coded(each.note["en"]), coded(each.note["zh"]))}
+    rows = [(each, _predicted(each, made.watched[0].predicted)) for each in thresholds(document)]
+    judged = [fires(each, of)[0] for each, of in rows if of]
+    numbers({f"service_{document}_{key}": value for key, value in {
+        "judged": len(judged), "always": judged.count("always"),
+        "unwatched": sum(not each.metrics for each, _ in rows), "thresholds": len(rows),
+        "cards": sum(pool.scenario.devices for pool in made.pools)}.items()})
+    table(rows, [
+        Column(lambda row: row[0].label, say("alert-on")),
+        Column(lambda row: row[0].section, common("section")),
+        Column(lambda row: f"{'>' if row[0].above else '<'} " + " / ".join(
+            filter(None, (row[0].printed, row[0].second))), say("printed")),
+        Column(lambda row: _spread(row[1]), say("predicted-of-document")),
+        Column(lambda row: fires(*row) if row[1] else "", say("if-all-is-as-predicted")),
+        Column(lambda row: tuple(map(coded, pair(row[0].note))), "")], wide=True,
+        folded=REST, first=OPEN)
 
 
 def fires(each: Threshold, of: Amount) -> Pair:
@@ -284,45 +258,43 @@ def fires(each: Threshold, of: Amount) -> Pair:
 
 
 def _predicted(each: Threshold, of: Predicted) -> Amount | None:
-    found: Mapping[str, Amount | None] = {
-        "ttft": of.ttft, "tpot": of.tpot, "e2e": of.e2e, "output_throughput": of.throughput,
-        "cache_occupied": of.occupied,
-        "planned": Amount.exactly(of.in_flight, "request")}
-    return found.get(each.quantity or "")
+    return {"ttft": of.ttft, "tpot": of.tpot, "e2e": of.e2e, "output_throughput": of.throughput,
+            "cache_occupied": of.occupied, "planned": Amount.exactly(of.in_flight, "request")
+            }.get(each.quantity or "")
 
 
 def bench_table(runs: Sequence[Bench]) -> None:
     """The runs of a plan with what is predicted of each."""
-    table([{"run": f"`{run.name}`", "what": WORDS[run.name], "users": fmt_int(run.concurrency),
-            "lengths": f"{fmt_int(run.input_tokens)} + {fmt_int(run.output_tokens)}",
-            **{name: _spread(run.predicted[name]) if name in run.predicted else ""
-               for name in ("ttft", "tpot")}} for run in runs],
-          {"run": say("run"), "what": say("exercises"),
-           "users": common("in-flight"), "lengths": common("tokens"),
-           "ttft": say("ttft"), "tpot": say("tpot")}, wide=True)
+    table(runs, [
+        Column(lambda run: f"`{run.name}`", say("run")),
+        Column(lambda run: WORDS[run.name], say("exercises")),
+        Column("concurrency", common("in-flight"), fmt_int),
+        Column(lambda run: f"{fmt_int(run.input_tokens)} + {fmt_int(run.output_tokens)}",
+               common("tokens")),
+        Column(lambda run: _spread(run.predicted.get("ttft")), say("ttft")),
+        Column(lambda run: _spread(run.predicted.get("tpot")), say("tpot"))], wide=True)
 
 
 def in_an_engine() -> None:
     """What came of a small deployment, and of all command lines, in a real engine."""
     kept = json.loads(ENGINE.read_text(encoding="utf-8"))
     rows = {row["key"]: row for part in ("serve", "lines") for row in kept[part]}
-    for name in ("engine", "written_for", "override"):
-        number(f"service_tried_{name}", kept[name], str)
-    for name in ("sglang_release", "sglang_router"):
-        number(f"service_tried_{name}", kept[name], str)
+    numbers({f"service_tried_{name}": kept[name] for name in (
+        "engine", "written_for", "override", "sglang_release", "sglang_router")}, str)
     for part in ("sglang", "sglang-answers"):
         of = {row["key"]: row["numbers"] for row in kept[part] if row.get("numbers")}
         for key in ("parsed", "configured"):
-            for name in set(of[key]) & {"lines", "deployments", "whole"}:
-                number(f"service_tried_{part.replace('-', '_')}_{name}", of[key][name])
+            numbers({f"service_tried_{part.replace('-', '_')}_{name}": of[key][name]
+                     for name in set(of[key]) & {"lines", "deployments", "whole"}})
     number("service_tried_faster", kept["faster"])
-    for key, names in TRIED.items():
-        for name in names:
-            number(f"service_tried_{key}_{name}", rows[key]["numbers"][name])
-    table([{"what": what, "fired": ", ".join(rows[key].get("alerts", ())) or common("none"),
-            "ok": common("yes-plain") if rows[key]["ok"] else common("no-plain")}
-           for key, what in SITUATIONS.items()],
-          {"what": say("server"), "fired": say("alerts-that-fired"), "ok": say("as-expected")})
+    numbers({f"service_tried_{key}_{name}": rows[key]["numbers"][name]
+             for key, names in TRIED.items() for name in names})
+    table(SITUATIONS, [
+        Column(SITUATIONS.get, say("server")),
+        Column(lambda key: ", ".join(rows[key].get("alerts", ())) or common("none"),
+               say("alerts-that-fired")),
+        Column(lambda key: common("yes-plain") if rows[key]["ok"] else common("no-plain"),
+               say("as-expected"))])
 
 
 ENGINE = Path(__file__).with_name("engine.json")  # written by make engine
@@ -337,3 +309,7 @@ WORDS: dict[str, Pair] = {
     "planned": say("concurrency-and-lengths-as-planned"), "rate": say("independent-arrivals"),
     "shorter": say("half-of-either-length"), "spread": say("lengths-that-vary"),
     "prefix": say("prompts-that-begin-alike")}
+
+
+def _bare(name: str) -> str:
+    return name.lstrip("-").replace("-", "_")

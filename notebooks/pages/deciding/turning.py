@@ -18,8 +18,9 @@ from calc.sensitivity.plans import Limit, Plan, against, plan_of
 from calc.sensitivity.probability import Doubt, doubt
 from calc.sensitivity.tornado import OWN
 from catalogue.messages import Pair, join, messages
-from catalogue.reading.amounts import human
+from catalogue.reading.amounts import NONE, human
 from notebooks.pages.deciding.deciding import label, with_note
+from notebooks.show.columns import Column
 from notebooks.show.display import show, table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig
 
@@ -132,32 +133,26 @@ def solved(case: Case) -> tuple[BreakEven, Plan, Plan, Path]:
 
 def turns(cases: Sequence[Case] = CASES) -> None:
     """Every case: where the better plan changes, and where the deployment stands now."""
-    rows: list[dict[str, Any]] = []
+    rows: list[tuple[Any, ...]] = []
     never = 0
     for case in cases:
         found, first, second, path = solved(case)
         never += found.always is not None
         sure = None if case.limit else doubt(first, second, path, case.quantity, case.margin)
-        rows.append({"question": case.question, "of": _titled(case.reference),
-                     "now": _now(first, path), "answer": _answer(case, found, first, second, path),
-                     "doubt": _doubted(sure, case, path)})
+        rows.append((case, _now(first, path), _answer(case, found, first, second, path),
+                     _doubted(sure, case, path)))
     for question, reference in PRICED:
         rows.append(_of_price(question, reference))
-        never += rows[-1]["answer"][0].startswith("never")
-    table(rows, {"question": say("question"), "of": common("deployment"),
-                 "now": say("now"), "answer": common("answer"),
-                 "doubt": common("interval")}, wide=True,
-          folded=say("other-questions"), first=OPEN)
+        never += rows[-1][2][0].startswith("never")
+    table(rows, [
+        Column(lambda row: row[0].question, say("question")),
+        Column(lambda row: catalogue.load_scenario(row[0].reference).heading, common("deployment")),
+        Column(1, say("now")), Column(2, common("answer")), Column(3, common("interval"))],
+        wide=True, folded=say("other-questions"), first=OPEN)
     show(*say("of-questions-are-answered-never", never=never, rows=len(rows)))
 
 
-def _titled(reference: str) -> Pair:
-    """A deployment by its title."""
-    title = catalogue.load_scenario(reference).heading
-    return title["en"], title["zh"]
-
-
-def _of_price(question: Pair, reference: str) -> dict[str, Any]:
+def _of_price(question: Pair, reference: str) -> tuple[Case, str, Pair, Pair]:
     """The row of a deployment that is held against a service."""
     plan, service = plan_of(reference), catalogue.load_prices(SERVICE)
     hour = card_hour(plan.scenario.device)
@@ -171,8 +166,7 @@ def _of_price(question: Pair, reference: str) -> dict[str, Any]:
         answer = say("below-from-there", value=fmt_percent(found.turns[0].at, 0), before=sold,
                      after=owned, more=0, room=True)
     case = Case(question, reference, (), SERVICE, "", "", (owned, sold))
-    return {"question": question, "of": _titled(reference), "now": price, "answer": answer,
-            "doubt": _doubted(sure, case, USED)}
+    return case, price, answer, _doubted(sure, case, USED)
 
 
 def choices(cases: Sequence[Case] = CHOICES) -> None:
@@ -182,22 +176,23 @@ def choices(cases: Sequence[Case] = CHOICES) -> None:
         first = plan_of(case.reference, case.settings)
         second = against(first, case.reference, case.settings, case.other)
         found = between(first, second, case.quantity)
-        told = []
-        for worth in [one for one in found.worths if not one.name.startswith(OWN)
-                      and one.value > one.scatter][:MEASURED]:
-            plan = first if any(knob.name == worth.name for knob in first.knobs) else second
-            told.append(with_note(label(worth.name, plan), fmt_sig(worth.value, 2)))
-        own = max((worth.value for worth in found.worths if worth.name.startswith(OWN)), default=0)
-        rows.append({
-            "choice": case.question, "taken": case.names[found.taken],
-            "cost": fmt_fixed(found.losses[found.taken]),
-            "perfect": f"{fmt_sig(found.perfect, 2)} "
-                       f"({fmt_percent(found.perfect / found.losses[found.taken], 0)})",
-            "own": fmt_sig(own, 2),
-            "inputs": join(("; ", "；"), told) if told else common("none")})
-    table(rows, {"choice": say("choice"), "taken": say("taken-now"),
-                 "cost": say("card-hours"), "perfect": say("knowing-all-saves"),
-                 "own": say("running-one-first"), "inputs": say("measuring-input")}, wide=True)
+        told = [with_note(label(worth.name, first if any(
+            knob.name == worth.name for knob in first.knobs) else second), fmt_sig(worth.value, 2))
+            for worth in found.worths if not worth.name.startswith(OWN)
+            and worth.value > worth.scatter][:MEASURED]
+        rows.append((case, found, found.losses[found.taken], join(("; ", "；"), told)))
+    table(rows, [
+        Column(lambda row: row[0].question, say("choice")),
+        Column(lambda row: row[0].names[row[1].taken], say("taken-now")),
+        Column(2, say("card-hours"), fmt_fixed),
+        Column(lambda row: f"{fmt_sig(row[1].perfect, 2)} "
+                           f"({fmt_percent(row[1].perfect / row[2], 0)})",
+               say("knowing-all-saves")),
+        Column(lambda row: max((worth.value for worth in row[1].worths
+                                if worth.name.startswith(OWN)), default=0),
+               say("running-one-first"), fmt_sig, digits=2),
+        Column(lambda row: row[3] if any(row[3]) else common("none"), say("measuring-input"))],
+        wide=True)
 
 
 def _now(plan: Plan, path: Path) -> str:
@@ -217,11 +212,10 @@ def _said(value: float, path: Path) -> str:
 def _doubted(found: Doubt | None, case: Case, path: Path) -> Pair:
     """The interval of a break-even point, and how often there is none."""
     if found is None:
-        return "–", "–"
+        return NONE, NONE
     told = []
     if found.low is not None and found.high is not None:
-        ends = f"{_said(found.low, path)} – {_said(found.high, path)}"
-        told.append((ends, ends))
+        told.append((f"{_said(found.low, path)} – {_said(found.high, path)}",) * 2)
     told += [say("throughout-in", plan=name, share=fmt_percent(share, 0))
              for share, name in zip((found.first, found.second), case.names, strict=True)
              if share >= RARE]
@@ -233,8 +227,7 @@ def _answer(case: Case, found: BreakEven, first: Plan, second: Plan, path: Path)
     neither = say("neither")
     if found.always:
         return say("never-throughout", plan=who.get(found.always, neither))
-    turn, more = found.turns[0], len(found.turns) - 1
-    moved = np.array([turn.at])
-    room = all(plan.fits(path.moves(plan, moved))[0] for plan in (first, second))
+    turn = found.turns[0]
+    room = all(plan.fits(path.moves(plan, np.array([turn.at])))[0] for plan in (first, second))
     return say("below-from-there", value=_said(turn.at, path), before=who.get(turn.before, neither),
-               after=who.get(turn.after, neither), more=more, room=room)
+               after=who.get(turn.after, neither), more=len(found.turns) - 1, room=room)

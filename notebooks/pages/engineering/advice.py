@@ -29,8 +29,8 @@ from notebooks.show.numbers import (
     fmt_fixed,
     fmt_int,
     fmt_percent,
-    fmt_quantity,
     fmt_sig,
+    fmt_time,
 )
 
 say = messages("pages/engineering/advice")
@@ -44,7 +44,6 @@ MEASURED, HYBRID = "s2-910b1-awq", "s3-hybrid-910b4"
 USERS = 32
 FEW = (1, 8, USERS)
 MANY = 16  # requests of the hybrid system
-HIDDEN = (0.0, 1.0)  # of the shorter of card and host work
 CHUNKS = (2048, 4096, CHUNK)
 HALF = 0.5  # of each prompt in the prefix cache
 EXAMPLE = ("ascend-910b2", W4A8, 1)  # a server of S0's pools, in weights that fit
@@ -86,7 +85,7 @@ def _cache() -> Pair:
              for (card, precision_, _), (wide, narrow) in rooms.items()]
     return say("quantised-cache", plain=plain, int8=narrow_sizes[0],
                fp8=narrow_sizes[1], able=join((" and ", "、"), able),
-               limit=fmt_quantity(LIMIT, "s"), users=join(("; ", "；"), users))
+               limit=fmt_time(LIMIT), users=join(("; ", "；"), users))
 
 
 def _activations() -> Pair:
@@ -99,13 +98,13 @@ def _activations() -> Pair:
         gap = (ours.solved.value - other.solved.value) / 100
         shown += gap >= proportions.detectable_gap(ours.solved.value / 100,
                                                    int(benchmark.problems.value))
-    count = len(scores.benchmarks)
-    paces = [at(plan("ascend-910b1", name, 1, USERS), USERS, PACE) for name in (AWQ, W4A8)]
+    paces = [fmt_time(at(plan("ascend-910b1", name, 1, USERS), USERS, PACE))
+             for name in (AWQ, W4A8)]
     published = catalogue.load_precision(FP8).multiply.routed_expert
     assert published == "fp8"
     return say("wide-activations", published=published, shown=fmt_int(shown),
-               count=fmt_int(count), users=USERS, awq=AWQ, w4a8=W4A8,
-               awq_pace=fmt_quantity(paces[0], "s"), w4a8_pace=fmt_quantity(paces[1], "s"))
+               count=fmt_int(len(scores.benchmarks)), users=USERS, awq=AWQ, w4a8=W4A8,
+               awq_pace=paces[0], w4a8_pace=paces[1])
 
 
 def test_time() -> float:
@@ -118,11 +117,10 @@ def test_time() -> float:
 
 def _channels() -> Pair:
     found = calc.parameters(catalogue.load_model(plan_of(HYBRID).scenario.model.id))
-    share = found["routed"] / found["total"]
-    problems, time = proportions.needed(SHARES[0], POINTS[0]), test_time()
-    return say("int4-by-channel", share=fmt_percent(share, 0),
-               right=fmt_percent(SHARES[0], 0), problems=fmt_int(problems),
-               days=fmt_sig(time / DAY, 2))
+    return say("int4-by-channel", share=fmt_percent(found["routed"] / found["total"], 0),
+               right=fmt_percent(SHARES[0], 0),
+               problems=fmt_int(proportions.needed(SHARES[0], POINTS[0])),
+               days=fmt_sig(test_time() / DAY, 2))
 
 
 @cache
@@ -135,25 +133,27 @@ def grouped(users: int, expert: int) -> dict[str, Any]:
 def experts() -> None:
     """On TP8 that is balanced, on its tail, and on experts whose results are deferred."""
     cards = int(plan_of(MEASURED).cards)
-    paces = {users: [grouped(users, expert)[PACE] for expert in (1, cards)] for users in FEW}
-    uneven = [grouped(users, cards)["decode_rank_imbalance"] for users in (FEW[0], FEW[-1])]
-    sent = [grouped(USERS, expert)["decode_communication_time"] for expert in (1, cards)]
-    held = grouped(USERS, 1)
-    told = [say("times-of", users=users, cut=fmt_quantity(cut, "s"),
-                whole=fmt_quantity(whole, "s")) for users, (cut, whole) in paces.items()]
+
+    def pair_of(name: str, users: int) -> list[Any]:
+        return [grouped(users, expert)[name] for expert in (1, cards)]
+
+    def balanced(users: int) -> Pair:
+        cut, whole = map(fmt_time, pair_of(PACE, users))
+        return say("times-of", users=users, cut=cut, whole=whole)
+
+    least, most = (fmt_percent(grouped(users, cards)["decode_rank_imbalance"], 0)
+                   for users in (FEW[0], FEW[-1]))
+    sent_cut, sent_whole = map(fmt_time, pair_of("decode_communication_time", USERS))
+    cut, whole = pair_of(PACE, USERS)
     number("ad-requests", USERS)
-    number("ad-balanced", paces[USERS][1] / paces[USERS][0] - 1, fmt_percent, digits=0)
-    gap = _gap()
+    number("ad-balanced", whole / cut - 1, fmt_percent, digits=0)
     advised({
-        "s2/tensor-is-balanced": say("tensor-is-balanced", cards=cards,
-                                     times=join(("; ", "；"), told),
-                                     least=fmt_percent(uneven[0], 0),
-                                     most=fmt_percent(uneven[1], 0),
-                                     sent_cut=fmt_quantity(sent[0], "s"),
-                                     sent_whole=fmt_quantity(sent[1], "s")),
-        "s2/no-long-tail": say("no-long-tail", tokens=fmt_int(STATED[0]),
-                               gap=fmt_quantity(gap, "s"),
-                               step=fmt_quantity(held["decode_step_time"], "s")),
+        "s2/tensor-is-balanced": say(
+            "tensor-is-balanced", cards=cards, times=join(("; ", "；"), map(balanced, FEW)),
+            least=least, most=most, sent_cut=sent_cut, sent_whole=sent_whole),
+        "s2/no-long-tail": say(
+            "no-long-tail", tokens=fmt_int(STATED[0]), gap=fmt_time(_gap()),
+            step=fmt_time(grouped(USERS, 1)["decode_step_time"])),
         "s3/deferred-experts": _deferred()})
 
 
@@ -167,13 +167,14 @@ def _gap() -> float:
 def deferred(users: int) -> tuple[float, float]:
     """S3's time per token if deferral hides nothing, and if it hides all that it can [s]."""
     made = plan_of(HYBRID, [f"workload.concurrency={users} request"])
-    none, most = (float(found_of(made, host_overlap=share)["tpot"]) for share in HIDDEN)
+    none, most = (float(found_of(made, host_overlap=share)["tpot"])
+                  for share in (0.0, 1.0))  # of the shorter of card and host work
     return none, most
 
 
 def _deferred() -> Pair:
     none, every, none_many, every_many = (
-        fmt_quantity(each, "s") for users in (1, MANY) for each in deferred(users))
+        fmt_time(each) for users in (1, MANY) for each in deferred(users))
     return say("deferred-experts", none=none, every=every, many=MANY, none_many=none_many,
                every_many=every_many)
 
@@ -210,16 +211,15 @@ def _store() -> Pair:
                    if claim.quantity == "request_throughput")
     return say("cache-through-store", tokens=fmt_int(STATED[0]),
                size=fmt_bytes(size, "MB", 0), even=fmt_bytes(2 * size / time, "GB", 1),
-               time=fmt_quantity(time, "s"), port=fmt_quantity(port, "s"), printed=fmt_int(printed),
+               time=fmt_time(time), port=fmt_time(port), printed=fmt_int(printed),
                for_printed=fmt_bytes(2 * size * printed, "GB", 0), rate=fmt_fixed(rate, 1),
                for_rate=fmt_bytes(2 * size * rate, "GB", 1))
 
 
 def _prefill_chunks() -> Pair:
-    rates = {chunk: prefilled(chunk)[0] for chunk in CHUNKS}
-    told = [f"{fmt_int(chunk)} → {fmt_fixed(rate, 1)}" for chunk, rate in rates.items()]
+    told = [f"{fmt_int(chunk)} → {fmt_fixed(prefilled(chunk)[0], 1)}" for chunk in CHUNKS]
     return say("chunks-of-prefill-pool", tokens=fmt_int(STATED[0]),
-               rates=("; ".join(told), "；".join(told)))
+               rates=join(("; ", "；"), zip(told, told, strict=True)))
 
 
 def _decode_prefix() -> Pair:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -19,13 +20,14 @@ from calc.kernels.missing.explained import MEDIAN, MOST
 from calc.kernels.missing.switches import ALIKE, LESS
 from calc.kernels.rows.of_every_operator import FORMATS, of_card
 from calc.kernels.writing import NAMES
-from catalogue.entries.profiles import Fits, KernelFit, Measured, in_order
-from catalogue.messages import Pair, messages
-from notebooks.pages.engineering.missed.named import KNOWN
+from catalogue.entries.profiles import Fits, KernelFit, Measured, Switch, in_order
+from catalogue.messages import LANGUAGES, Pair, join, messages, pair
+from notebooks.pages.engineering.missed.named import KNOWN, SourceSwitch
 from notebooks.pages.engineering.missed.words import why
 from notebooks.show import figures
-from notebooks.show.display import LANGUAGES, figure, number, table
-from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_quantity, fmt_sig
+from notebooks.show.columns import Column
+from notebooks.show.display import number, numbers, table
+from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig, fmt_time
 
 common = messages("common")
 say = messages("pages/engineering/kernels")
@@ -47,8 +49,6 @@ OPERATORS: dict[tuple[str, str | None], Pair] = {
 BLOCK, SPARSE_BLOCK = ("mla_decode_block", None), ("dsa_decode_block", None)
 LAWS = {("gemm", None): DENSE, ("experts", "slices"): SLICES, ("experts", "whole"): WHOLE,
         ("experts", "sent"): SENT}
-BEFORE = {"median_before": say("without-fits-median"),
-          "most_before": say("without-fits-nine-of-ten")}
 APART = (("gemm", None), ("experts", "slices"), ("experts", "whole"))  # operators taken apart
 BY_RELEASE = APART[:2]  # operators shown release by release
 CARDS = {"nvidia-h200": "nvidia-h200-sxm", "nvidia-hopper": "nvidia-h100-sxm",
@@ -107,131 +107,111 @@ def rows() -> tuple[Row, ...]:
 def answer() -> None:
     """How near the laws are, in numbers for the sentences and a table by operator and card."""
     every = rows()
-    number("kn-fits", len(every), fmt_int)
-    number("kn-rows", sum(row.measured.judged.rows for row in every if row.fitted), fmt_int)
-    number("kn-median", float(np.median([row.measured.judged.median for row in every])),
-           fmt_percent, digits=0)
-    number("kn-kept", sum(row.kept for row in every) / len(every), fmt_percent, digits=0)
-    number("kn-unfitted", sum(not row.fitted for row in every), fmt_int)
+    blocks = [row for row in every if row.kind == BLOCK]
     sent = [row.measured.judged for row in every if row.measured.operator == "exchange"
             and row.fitted]
-    number("kn-exchange-median", max(each.median for each in sent), fmt_percent, digits=0)
-    number("kn-exchange-most", max(each.most for each in sent), fmt_percent, digits=0)
-    number("kn-bar-median", MEDIAN, fmt_percent, digits=0)
-    number("kn-bar-most", MOST, fmt_percent, digits=0)
-    blocks = [row for row in every if row.kind == BLOCK]
-    number("kn-block-median", max(row.measured.judged.median for row in blocks), fmt_percent,
-           digits=0)
-    kernels = sorted(round(row.statement.mechanisms["attention_operators"].value)
-                     for row in blocks)
-    number("kn-block-fewest", kernels[0], fmt_int)
-    number("kn-block-most", kernels[-1], fmt_int)
-    sparse = sorted(row.statement.mechanisms["latent_core_latency"].value
-                    for row in every if row.kind == SPARSE_BLOCK)
-    number("kn-sparse-least", sparse[0], fmt_quantity, unit="s")
-    number("kn-sparse-most", sparse[-1], fmt_quantity, unit="s")
-    number("kn-block-counted", catalogue.load("mechanisms", SHOWN_CARD).operators
-           .latent_attention.value, fmt_int)
-    shown = []
-    for kind, operator in OPERATORS.items():
-        for card in CARDS:
-            both = [row for row in every if row.kind == kind and row.fits.card == card]
-            some = [row for row in both if row.fitted]
-            if some:
-                judged = [row.measured.judged for row in some]
-                shown.append({
-                    "operator": operator, "card": _card(card), "tables": fmt_int(len(some)),
-                    "others": fmt_int(len(both) - len(some)) if len(both) > len(some) else "–",
-                    "rows": fmt_int(sum(each.rows for each in judged)),
-                    **_before(some),
-                    "median": fmt_percent(float(np.median([each.median for each in judged]))),
-                    "most": fmt_percent(float(np.median([each.most for each in judged]))),
-                    "kept": fmt_int(sum(row.kept for row in some))})
-    table(shown, {"operator": common("operator"), "card": common("card"),
-                  "median": say("error-median"),
-                  "most": say("nine-of-ten-within"), **BEFORE,
-                  "tables": say("tables-fitted"),
-                  "kept": say("tables-within-both-bars"),
-                  "others": say("only-judged"),
-                  "rows": say("rows-that-judge")})
+    kernels = [round(row.statement.mechanisms["attention_operators"].value) for row in blocks]
+    sparse = [row.statement.mechanisms["latent_core_latency"].value
+              for row in every if row.kind == SPARSE_BLOCK]
+    numbers({"kn-fits": len(every), "kn-unfitted": sum(not row.fitted for row in every),
+             "kn-rows": sum(row.measured.judged.rows for row in every if row.fitted),
+             "kn-block-fewest": min(kernels), "kn-block-most": max(kernels),
+             "kn-block-counted": catalogue.load("mechanisms", SHOWN_CARD).operators
+             .latent_attention.value})
+    numbers({"kn-median": np.median([row.measured.judged.median for row in every]),
+             "kn-kept": sum(row.kept for row in every) / len(every),
+             "kn-exchange-median": max(each.median for each in sent),
+             "kn-exchange-most": max(each.most for each in sent),
+             "kn-bar-median": MEDIAN, "kn-bar-most": MOST,
+             "kn-block-median": max(row.measured.judged.median for row in blocks)},
+            fmt_percent, digits=0)
+    numbers({"kn-sparse-least": min(sparse), "kn-sparse-most": max(sparse)}, fmt_time)
+    by_card = [(both, some) for kind in OPERATORS for card in CARDS
+               for both in [[row for row in every if row.kind == kind and row.fits.card == card]]
+               if (some := [row for row in both if row.fitted])]
+
+    def middle(name: str, heading: Pair) -> Column:
+        return Column(lambda row: np.median([getattr(each.measured.judged, name)
+                                             for each in row[1]]), heading, fmt_percent)
+
+    table(by_card, [
+        Column(lambda row: OPERATORS[row[0][0].kind], common("operator")),
+        Column(lambda row: _card(row[0][0].fits.card), common("card")),
+        middle("median", say("error-median")), middle("most", say("nine-of-ten-within")),
+        *_before(lambda row: row[1]), Column(lambda row: len(row[1]), say("tables-fitted")),
+        Column(lambda row: sum(each.kept for each in row[1]), say("tables-within-both-bars")),
+        Column(lambda row: len(row[0]) - len(row[1]) or None, say("only-judged"), fmt_int),
+        Column(lambda row: sum(each.measured.judged.rows for each in row[1]),
+               say("rows-that-judge"))])
 
 
-def _before(some: list[Row]) -> dict[str, str]:
+def _before(rows_of: Callable[[Any], list[Row]]) -> list[Column]:
     """Errors of the card's values alone on the same rows, in the median of tables."""
-    known = [row.measured.before for row in some if row.measured.before]
-    return {f"{name}_before": fmt_percent(float(np.median([getattr(each, name) for each in known])))
-            if known else "–" for name in ("median", "most")}
+    def error(name: str, row: Any) -> float | None:
+        known = [each.measured.before for each in rows_of(row) if each.measured.before]
+        return float(np.median([getattr(each, name) for each in known])) if known else None
+
+    return [Column(partial(error, name), heading, fmt_percent) for name, heading in (
+        ("median", say("without-fits-median")), ("most", say("without-fits-nine-of-ten")))]
 
 
 def _card(mechanisms: str) -> Pair:
     device = catalogue.load_device(CARDS[mechanisms])
-    return tuple(device.name[lang].removeprefix(f"{device.vendor} ") for lang in LANGUAGES)
+    return tuple(name.removeprefix(f"{device.vendor} ") for name in pair(device.name))
 
 
 def every_fit() -> None:
     """Each table: engine, release, kernel, errors, where the law leans and where it misses."""
-    shown = []
-    for row in sorted(rows(), key=lambda row: (list(OPERATORS).index(row.kind), row.fits.card,
-                                               row.fits.engine, row.measured.dtype)):
-        judged = row.measured.judged
-        shown.append({
-            "operator": OPERATORS[row.kind], "card": _card(row.fits.card),
-            "engine": row.fits.engine, "release": row.release or "–", "dtype": row.measured.dtype,
-            "kernel": row.measured.kernel, **_before([row]),
-            "median": fmt_percent(judged.median),
-            "most": fmt_percent(judged.most),
-            "few": _leaning(row, 0, FEW), "many": _leaning(row, MANY, None),
-            "missed": "–" if row.kept else _farthest(row),
-            "why": "–" if row.kept else why(row.measured.missed)})
-    table(shown, {"operator": common("operator"), "card": common("card"),
-                  "engine": common("engine"), "release": say("from-release"),
-                  "dtype": common("format"), "kernel": say("kernel"),
-                  "median": common("median"), "most": say("nine-of-ten"),
-                  "few": say("lean-few-tokens"),
-                  "many": say("lean-many"),
-                  "missed": say("misses-most-at"),
-                  "why": say("because-of")})
+    table(sorted(rows(), key=lambda row: (list(OPERATORS).index(row.kind), row.fits.card,
+                                          row.fits.engine, row.measured.dtype)), [
+        Column(lambda row: OPERATORS[row.kind], common("operator")),
+        Column(lambda row: _card(row.fits.card), common("card")),
+        Column(lambda row: row.fits.engine, common("engine")),
+        Column(lambda row: row.release or None, say("from-release")),
+        Column(lambda row: row.measured.dtype, common("format")),
+        Column(lambda row: row.measured.kernel, say("kernel")),
+        Column(lambda row: row.measured.judged.median, common("median"), fmt_percent),
+        Column(lambda row: row.measured.judged.most, say("nine-of-ten"), fmt_percent),
+        Column(lambda row: _leaning(row, 0, FEW), say("lean-few-tokens"), fmt_percent, digits=0),
+        Column(lambda row: _leaning(row, MANY, None), say("lean-many"), fmt_percent, digits=0),
+        Column(lambda row: None if row.kept else _farthest(row), say("misses-most-at")),
+        Column(lambda row: None if row.kept else why(row.measured.missed), say("because-of"))])
 
 
 def misses() -> None:
     """Why laws miss: how many tables by cause, and the switches that source names."""
     missing = [row for row in rows() if not row.kept]
     causes = [row.measured.missed for row in missing if row.measured.missed]
-    for name, some in (
-            ("missing", missing), ("switched", [each for each in causes if each.switches]),
-            ("by-switches", [each for each in causes if not each.rest]),
-            ("leaning", [each for each in causes if each.rest and each.rest.how == "trend"]),
-            ("scattered", [each for each in causes if each.rest and each.rest.how == "scatter"])):
-        number(f"kn-{name}", len(some), fmt_int)
-    for name, share in (("jump", np.expm1(LEAST_JUMP)), ("alike", ALIKE), ("less", LESS)):
-        number(f"kn-{name}", float(share), fmt_percent, digits=0)
-    shown = []
-    for known in KNOWN:
-        of = [(row, switch) for row in missing if row.measured.missed
-              for switch in row.measured.missed.switches if known.is_of(row.measured, switch)]
-        if of:
-            sizes = sorted(max(switch.factor, 1 / switch.factor) for _, switch in of)
-            shown.append({
-                "switch": known.name, "tables": fmt_int(len({id(row) for row, _ in of})),
-                "factor": f"{fmt_fixed(sizes[0], 2)}–{fmt_fixed(sizes[-1], 2)}×"
-                if len(sizes) > 1 else f"{fmt_fixed(sizes[0], 2)}×",
-                "cards": tuple(", ".join(dict.fromkeys(_card(row.fits.card)[lang]
-                                                       for row, _ in of)) for lang in (0, 1)),
-                "where": known.where})
-    number("kn-named", len(shown), fmt_int)
-    table(shown, {"switch": say("switch"), "tables": say("tables"),
-                  "factor": common("factor"), "cards": common("cards"),
-                  "where": say("named-by")})
+    how = [each.rest.how for each in causes if each.rest]
+    numbers({"kn-missing": len(missing), "kn-switched": sum(bool(each.switches) for each in causes),
+             "kn-by-switches": len(causes) - len(how), "kn-leaning": how.count("trend"),
+             "kn-scattered": how.count("scatter")})
+    numbers({"kn-jump": np.expm1(LEAST_JUMP), "kn-alike": ALIKE, "kn-less": LESS}, fmt_percent,
+            digits=0)
+    named = [(known, of) for known in KNOWN if (of := [
+        (row, switch) for row in missing if row.measured.missed
+        for switch in row.measured.missed.switches if known.is_of(row.measured, switch)])]
+
+    def sizes(row: tuple[SourceSwitch, list[tuple[Row, Switch]]]) -> str:
+        factors = sorted(max(switch.factor, 1 / switch.factor) for _, switch in row[1])
+        return "–".join(dict.fromkeys(map(fmt_fixed, factors[::max(1, len(factors) - 1)]))) + "×"
+
+    number("kn-named", len(named))
+    table(named, [
+        Column(lambda row: row[0].name, say("switch")),
+        Column(lambda row: len({id(each) for each, _ in row[1]}), say("tables")),
+        Column(sizes, common("factor")),
+        Column(lambda row: join((", ", ", "), dict.fromkeys(
+            _card(each.fits.card) for each, _ in row[1])), common("cards")),
+        Column(lambda row: row[0].where, say("named-by"))])
 
 
-def _leaning(row: Row, least: int, most: int | None) -> str:
+def _leaning(row: Row, least: int, most: int | None) -> float | None:
     """Law over table less one, of the regions between two numbers of tokens, by their rows."""
     some = [errors for tokens, errors in row.measured.regions.items()
             if tokens >= least and (most is None or tokens < most)]
-    if not some:
-        return "–"
-    return fmt_percent(sum(each.leaning * each.rows for each in some)
-                       / sum(each.rows for each in some), digits=0)
+    return sum(each.leaning * each.rows for each in some) / sum(
+        each.rows for each in some) if some else None
 
 
 def _farthest(row: Row) -> str:
@@ -293,69 +273,59 @@ def taken_apart() -> None:
     """
     tokens, shown = np.array(TOKENS, float), []
     for kind in APART:
-        words, row = OPERATORS[kind], _newest(kind, SHOWN_CARD, SHOWN_ENGINE, "fp8-block")
+        row = _newest(kind, SHOWN_CARD, SHOWN_ENGINE, "fp8-block")
         whole = _time(row, tokens)
         rest = _time(row, tokens, kernel_boundary=0.0, **dict.fromkeys(FIXED[kind], 0.0))
         moved = whole - _time(row, tokens, **dict.fromkeys(MOVED[kind], 0.0))
-        for at, count in enumerate(TOKENS):
-            least = max(each for each in row.measured.regions if each <= count)
-            errors = row.measured.regions[least]
-            shown.append({
-                "operator": words, "tokens": fmt_int(count),
-                "fixed": fmt_quantity(float(whole[at] - rest[at]), "s"),
-                "moved": fmt_quantity(float(moved[at]), "s"),
-                "matmul": fmt_quantity(float(rest[at] - moved[at]), "s"),
-                "law": fmt_quantity(float(whole[at]), "s"),
-                "off": f"{fmt_percent(errors.leaning, digits=0)} / "
-                       f"{fmt_percent(errors.median, digits=0)}"})
-    table(shown, {"operator": common("operator"), "tokens": common("tokens"),
-                  "fixed": say("whatever-tokens"),
-                  "moved": say("rows-quantised-sorted-summed"),
-                  "matmul": say("loading-and-arithmetic"), "law": say("law"),
-                  "off": say("law-over-table-there-lean")})
+        for count, law, left, rows_ in zip(TOKENS, whole, rest, moved, strict=True):
+            errors = row.measured.regions[max(
+                each for each in row.measured.regions if each <= count)]
+            shown.append((OPERATORS[kind], count, law - left, rows_, left - rows_, law, " / ".join(
+                fmt_percent(each, digits=0) for each in (errors.leaning, errors.median))))
+    table(shown, [
+        Column(0, common("operator")), Column(1, common("tokens")),
+        Column(2, say("whatever-tokens"), fmt_time),
+        Column(3, say("rows-quantised-sorted-summed"), fmt_time),
+        Column(4, say("loading-and-arithmetic"), fmt_time), Column(5, say("law"), fmt_time),
+        Column(6, say("law-over-table-there-lean"))])
 
 
 def releases() -> None:
     """What releases of each engine take for the same operators of DeepSeek-V3 in FP8."""
-    tokens, shown = np.array(TOKENS, float), []
+    tokens = np.array(TOKENS, float)
     for key, card, engine in (("kn-faster-vllm", SHOWN_CARD, "vllm"),
                               ("kn-faster-sglang", "nvidia-blackwell", "sglang")):
         first, *_, last = (float(_time(row, tokens)[0]) for row in rows() if (
             row.kind, row.fits.card, row.fits.engine, row.measured.dtype) == (
                 BY_RELEASE[0], card, engine, "fp8-block"))
         number(key, first / last, fmt_sig)
-    for kind in BY_RELEASE:
-        for row in (row for row in rows() if row.kind == kind
-                    and row.measured.dtype == "fp8-block"):
-            times = _time(row, tokens)
-            shown.append({"operator": OPERATORS[kind],
-                          "card": _card(row.fits.card), "engine": row.fits.engine,
-                          "release": row.release or say("first-tables"),
-                          "kernel": row.measured.kernel,
-                          **{f"t{count}": fmt_quantity(float(time), "s")
-                             for count, time in zip(TOKENS, times, strict=True)}})
-    table(shown, {"operator": common("operator"), "card": common("card"),
-                  "engine": common("engine"), "release": say("from-release"),
-                  "kernel": say("kernel"),
-                  **{f"t{count}": say("tokens", tokens=fmt_int(count))
-                     for count in TOKENS}})
+
+    def time(at: int, count: int) -> Column:
+        return Column(lambda row: _time(row, tokens)[at], say("tokens", tokens=fmt_int(count)),
+                      fmt_time)
+
+    table([row for kind in BY_RELEASE for row in rows()
+           if row.kind == kind and row.measured.dtype == "fp8-block"], [
+        Column(lambda row: OPERATORS[row.kind], common("operator")),
+        Column(lambda row: _card(row.fits.card), common("card")),
+        Column(lambda row: row.fits.engine, common("engine")),
+        Column(lambda row: row.release or say("first-tables"), say("from-release")),
+        Column(lambda row: row.measured.kernel, say("kernel")),
+        *(time(at, count) for at, count in enumerate(TOKENS))])
 
 
-def picture() -> None:
+def picture(lang: str) -> Figure:
     """Errors by tokens, of every table of experts and dense matmuls in FP8 and FP4."""
-    figure("kernel_errors", _drawn)
-
-
-def _drawn(lang: str) -> Figure:
-    at = int(lang == "zh")
-    figures.style()
-    drawing = Figure(figsize=(figures.WIDTH, 3.2))
-    panels = drawing.subplots(1, len(APART), sharey=True)
+    at = LANGUAGES.index(lang)
+    drawing, panels = figures.panels(3.2, 1, len(APART), sharey=True)
     for axes, kind in zip(panels, APART, strict=True):
         for place, card in enumerate(CARDS):
-            for index, (least, lean) in enumerate(_by_region(kind, card)):
-                axes.plot(least * (1 + place / 12), lean, "o", ms=3, color=figures.PALETTE[place],
-                          label=_card(card)[at] if index == 0 else None, alpha=0.7)
+            points = [(least, errors.leaning) for row in rows()
+                      if row.kind == kind and row.fits.card == card
+                      for least, errors in row.measured.regions.items()]
+            for index, (least, lean) in enumerate(points):
+                axes.plot(least * (1 + place / 12), PERCENT * lean, "o", ms=3, alpha=0.7,
+                          color=figures.PALETTE[place], label=None if index else _card(card)[at])
         axes.axhline(0, color=figures.INK, lw=0.8)
         axes.set(xscale="log", xlabel=say("tokens-from")[at])
         axes.set_title(OPERATORS[kind][at], fontsize=9)
@@ -363,10 +333,3 @@ def _drawn(lang: str) -> Figure:
     panels[0].set_ylabel(say("law-over-table")[at])
     panels[0].legend(fontsize=7)
     return drawing
-
-
-def _by_region(kind: tuple[str, str | None], card: str) -> Iterator[tuple[int, float]]:
-    for row in rows():
-        if row.kind == kind and row.fits.card == card:
-            for least, errors in row.measured.regions.items():
-                yield least, errors.leaning * PERCENT

@@ -6,8 +6,8 @@ document, with the requests of its own context: a prompt and an answer of half o
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
-from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -22,21 +22,23 @@ from calc.costing.answer import Cost, CostOptions, cost
 from calc.costing.owning import YEAR
 from calc.costing.rates import converted, prices_of
 from calc.launching.watching.predictions import Predicted, predicted
-from calc.sensitivity.information import Information, measured, to_buy
+from calc.sensitivity.information import Information, Worth, measured, to_buy
 from calc.sensitivity.plans import Plan, plan_of
 from calc.sensitivity.sampling import priors, sample_quantity, scores_of
 from calc.uncertainty.amount import Amount
 from catalogue import Scenario
 from catalogue.ledger.documents import Risk
-from catalogue.messages import Pair, messages
+from catalogue.messages import LANGUAGES, Pair, join, messages
+from catalogue.reading.amounts import NONE
 from catalogue.reading.printed import Printed
 from notebooks.pages.deciding.capacity.rated import PROMISE, RANKS
 from notebooks.pages.deciding.deciding import label
 from notebooks.pages.derivations.choices.documents import place
 from notebooks.pages.engineering import claims, layouts
 from notebooks.show import figures
-from notebooks.show.display import figure, number, table
-from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_quantity, fmt_sig
+from notebooks.show.columns import Column
+from notebooks.show.display import interval, number, numbers, table
+from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_quantity, fmt_sig, fmt_time
 
 common = messages("common")
 say = messages("pages/engineering/risk")
@@ -151,39 +153,26 @@ def failing(years: float = 1.0) -> float:
 
 def answer() -> None:
     """The numbers of the first paragraph."""
-    of = forecast("3")
-    for ending in ("value", "low", "high"):
-        number(f"ri-rate-{ending}", getattr(of.throughput, ending), fmt_fixed, digits=0)
-    number("ri-users", int(of.planned))
-    number("ri-plan", goals()[-1])
-    number("ri-short", goals()[-1] / of.throughput.value, fmt_fixed, digits=0)
-    number("ri-first", goals()[0])
-    number("ri-goal", reached(80, goals()[0], "2"), fmt_percent, digits=0)
-    number("ri-fail", failing(), fmt_percent, digits=1)
-    number("ri-up", fleet().share, fmt_percent, digits=1)
+    rate, own, other = forecast("3").throughput, *_known(LATER[1])
+    numbers({"ri-rate-value": rate.value, "ri-rate-low": rate.low, "ri-rate-high": rate.high,
+             "ri-short": goals()[-1] / rate.value, "ri-worth": own.value, "ri-late": LATER[1]},
+            fmt_fixed, digits=0)
+    numbers({"ri-users": int(forecast("3").planned), "ri-plan": goals()[-1],
+             "ri-first": goals()[0], "ri-demand": DEMAND})
+    numbers({"ri-goal": reached(80, goals()[0], "2"),
+             "ri-delay": dearer(years=Amount.exactly(YEARS - DELAY)) - 1,
+             "ri-earlier": dearer(years=Amount.exactly(EARLIER)) - 1}, fmt_percent, digits=0)
+    numbers({"ri-fail": failing(), "ri-up": fleet().share, "ri-promise": PROMISE}, fmt_percent)
     spares = spares_for(PROMISE, fleet())
-    number("ri-spares", "–" if spares is None else str(spares), str)
+    number("ri-spares", NONE if spares is None else spares, str)
     number("ri-best", 1 - fleet().restarting, fmt_percent, digits=2)
-    number("ri-promise", PROMISE, fmt_percent)
-    number("ri-delay", dearer(years=Amount.exactly(YEARS - DELAY)) - 1, fmt_percent, digits=0)
-    number("ri-earlier", dearer(years=Amount.exactly(EARLIER)) - 1, fmt_percent, digits=0)
-    found = bought(LATER[1])
-    own = next(worth for worth in found.worths if measured(worth.name))
-    number("ri-worth", own.value, fmt_fixed, digits=0)
-    number("ri-worth-input", max(worth.value for worth in found.worths
-                                 if not measured(worth.name)), fmt_fixed, digits=1)
-    number("ri-demand", DEMAND)
-    number("ri-late", LATER[1], fmt_fixed, digits=0)
-    number("ri-week", stage("3").devices * WEEK / YEARS, fmt_fixed, digits=1)
+    numbers({"ri-worth-input": other.value, "ri-week": stage("3").devices * WEEK / YEARS},
+            fmt_fixed, digits=1)
 
 
-def picture() -> None:
+def picture(lang: str) -> Figure:
     """Probability that the plan reaches a throughput."""
-    figure("risk_reached", _drawn)
-
-
-def _drawn(lang: str) -> Figure:
-    at = int(lang == "zh")
+    at = LANGUAGES.index(lang)
     drawing, axes = figures.axes(height=3.5)
     shares = 100 * (1 - np.arange(DRAWS) / DRAWS)
     drawn_of = ((80, "2"), (320, "3"), (MOST_USERS, "3"))
@@ -199,8 +188,8 @@ def _drawn(lang: str) -> Figure:
     axes.set(xscale="log", xlim=(300, 80000), ylim=(0, 102),
              xlabel=say("output-token-s-of-h20", cards=stage("3").devices)[at],
              ylabel=say("probability-to-reach-it")[at])
-    axes.set_xticks([500, 1000, 2000, 5000, 10000, 20000, 50000],
-                    ["500", "1,000", "2,000", "5,000", "10,000", "20,000", "50,000"])
+    ticks = [500, 1000, 2000, 5000, 10000, 20000, 50000]
+    axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
     axes.legend(fontsize=8.5, loc="lower left")
     return drawing
 
@@ -238,33 +227,29 @@ def factors() -> dict[str, float]:
 
 def matrix() -> None:
     """The document's matrix: as printed, and as computed."""
-    of, found = forecast("3"), factors()
+    rate, found = forecast("3").throughput, factors()
     order = sorted(found, key=lambda name: -found[name])
     assert reached(MOST_USERS, goals()[1]) == 0  # what is called certain below
     assert found["S1-266"] > 1
     certain, unknown = say("certain"), say("no-source")
-    ends = [fmt_fixed(end, 0) for end in (
-        of.throughput.value, of.throughput.low, of.throughput.high)]
+    value, low, high = (fmt_fixed(end, 0) for end in rate.points)
     texts: list[tuple[Pair, Pair]] = [
-        (certain, say("rate-between", rate=ends[0], low=ends[1], high=ends[2])),
+        (certain, say("rate-between", rate=value, low=low, high=high)),
         (say("in-year", share=fmt_percent(failing(), 1)),
          say("all-four-servers-stop-of", share=fmt_percent(1 - fleet().share, 1))),
         (certain, say("servers-at-dealers-prices")),
         (unknown, say("servers-fifth-dearer-three-months")),
         (unknown, say("two-years-of-use-instead"))]
-    rows = []
-    for (name, risk), (computed, what) in zip(risks().items(), texts, strict=True):
-        rows.append({
-            "place": place("s1", risk), "risk": (risk.name["en"], risk.name["zh"]), "said": tuple(
-                f"{RANKS[risk.likely][lang]} / {RANKS[risk.grave][lang]}" for lang in (0, 1)),
-            "printed": _printed(name).text, "likely": computed, "what": what,
-            "factor": f"× {fmt_sig(found[name], 3)}", "order": order.index(name) + 1})
-    table(rows, {"place": common("section-line"), "risk": say("risk"),
-                 "said": say("s1-likely-impact"),
-                 "printed": say("its-priority"),
-                 "likely": say("likely-computed"), "what": say("if-it-comes"),
-                 "factor": common("cost-of-token"),
-                 "order": say("order-by-cost")}, wide=True)
+    table(zip(risks().items(), texts, strict=True), [
+        Column(lambda row: place("s1", row[0][1]), common("section-line")),
+        Column(lambda row: row[0][1].name, say("risk")),
+        Column(lambda row: join((" / ", " / "), (RANKS[row[0][1].likely], RANKS[row[0][1].grave])),
+               say("s1-likely-impact")),
+        Column(lambda row: _printed(row[0][0]).text, say("its-priority")),
+        Column(lambda row: row[1][0], say("likely-computed")),
+        Column(lambda row: row[1][1], say("if-it-comes")),
+        Column(lambda row: f"× {fmt_sig(found[row[0][0]], 3)}", common("cost-of-token")),
+        Column(lambda row: order.index(row[0][0]) + 1, say("order-by-cost"))], wide=True)
 
 
 def missing() -> None:
@@ -275,16 +260,14 @@ def missing() -> None:
     assert card.power
     assert card.power.full
     number("ri-server", node.power.full.value / 1e3, fmt_fixed, digits=1)
-    number("ri-card", card.power.full.value, fmt_int)
-    number("ri-site", priced().amounts["site_power"].value / 1e3, fmt_fixed, digits=0)
-    number("ri-site-low", priced().amounts["site_power"].low / 1e3, fmt_fixed, digits=0)
-    number("ri-site-high", priced().amounts["site_power"].high / 1e3, fmt_fixed, digits=0)
+    number("ri-card", card.power.full.value)
+    interval("ri-site", (each / 1e3 for each in priced().amounts["site_power"].points), fmt_fixed,
+             digits=0)
     number("ri-load", catalogue.load("loads", DAY).peak, fmt_sig, digits=2)
     room = claim(OTHERS[0]).case
     assert room.truth
     number("ri-room", _printed(OTHERS[0]).like(room.truth.three.value), str)
-    for name in OTHERS[1:]:
-        number(f"ri-{name.lower()}", _printed(name).text, str)
+    numbers({f"ri-{name.lower()}": _printed(name).text for name in OTHERS[1:]}, str)
 
 
 def _printed(name: str) -> Printed:
@@ -302,46 +285,48 @@ def bought(late: float) -> Information:
 
 def information() -> None:
     """How many cards to buy, what it is worth to run one server first, and to know an input."""
-    rows = []
-    for late in LATER:
-        found = bought(late)
-        own = next(worth for worth in found.worths if measured(worth.name))
-        best = next(worth for worth in found.worths if not measured(worth.name))
-        told = best.value > best.scatter
-        name = label(best.name, planned(320))
-        rows.append({
-            "late": f"× {late:g}", "cards": fmt_int(int(found.options[found.taken].split()[0])),
-            "wrong": fmt_percent(found.wrong, 0), "own": fmt_sig(own.value, 2),
-            "input": tuple(f"{text}: {fmt_sig(best.value, 2)}" for text in name) if told
-            else common("none")})
-    table(rows, {"late": say("missing-card-costs-later"),
-                 "cards": common("cards-to-buy-now"),
-                 "wrong": say("chance-of-being-wrong"),
-                 "own": common("running-it-first-saves-cards"),
-                 "input": say("input-known-saves-at-most")})
+    def most(late: float) -> Pair:
+        _, best = _known(late)
+        if best.value <= best.scatter:
+            return common("none")
+        return join((": ", ": "), (label(best.name, planned(320)), (fmt_sig(best.value, 2),) * 2))
+
+    table(LATER, [
+        Column("× {:g}".format, say("missing-card-costs-later")),
+        Column(lambda late: int(bought(late).options[bought(late).taken].split()[0]),
+               common("cards-to-buy-now"), fmt_int),
+        Column(lambda late: bought(late).wrong, say("chance-of-being-wrong"), fmt_percent,
+               digits=0),
+        Column(lambda late: _known(late)[0].value, common("running-it-first-saves-cards"), fmt_sig,
+               digits=2),
+        Column(most, say("input-known-saves-at-most"))])
 
 
 def acceptance() -> None:
     """By stage: what has to be measured for the next one to be bought."""
-    rows: list[dict[str, Any]] = [
-        {"test": common("weights-of-card")},
-        {"test": say("requests-at-their-longest-that")},
-        {"test": say("ttft-mean-between")},
-        {"test": say("tpot-mean-between")},
-        {"test": say("output-token-s-between")},
-        {"test": say("goal-of-s1-token-s")}]
-    for name in STAGES:
+    def between(of: Amount, fmt: Callable[..., str], *options: int) -> str:
+        value, low, high = (fmt(end, *options) for end in of.points)
+        return f"{low} – {high} ({value})"
+
+    def told(name: str) -> list[str]:
         of, quantities = forecast(name), estimated(name).quantities
-        for each, interval in zip(STAGE_GOALS[name][1:], (of.ttft, of.tpot), strict=False):
-            assert interval.low > _printed(each).value  # as the text has it
-        for row, text in zip(rows, (
-                fmt_quantity(quantities["weights_per_device"].value, "B"),
+        for each, found in zip(STAGE_GOALS[name][1:], (of.ttft, of.tpot), strict=False):
+            assert found.low > _printed(each).value  # as the text has it
+        return [fmt_quantity(quantities["weights_per_device"].value, "B"),
                 fmt_int(int(quantities["max_concurrency"].value)),
-                *(f"{fmt_quantity(each.low, 's')} – {fmt_quantity(each.high, 's')} "
-                  f"({fmt_quantity(each.value, 's')})" for each in (of.ttft, of.tpot)),
-                f"{fmt_fixed(of.throughput.low, 0)} – {fmt_fixed(of.throughput.high, 0)} "
-                f"({fmt_fixed(of.throughput.value, 0)})",
-                "; ".join(_printed(each).text for each in STAGE_GOALS[name]) or "–"),
-                strict=True):
-            row[name] = text
-    table(rows, {"test": say("accept-if"), **NAMES})
+                between(of.ttft, fmt_time), between(of.tpot, fmt_time),
+                between(of.throughput, fmt_fixed, 0),
+                "; ".join(_printed(each).text for each in STAGE_GOALS[name]) or NONE]
+
+    tests = [common("weights-of-card"), say("requests-at-their-longest-that"),
+             say("ttft-mean-between"), say("tpot-mean-between"), say("output-token-s-between"),
+             say("goal-of-s1-token-s")]
+    table(zip(tests, *map(told, STAGES), strict=True), [Column(0, say("accept-if")), *(
+        Column(at, name) for at, name in enumerate(NAMES.values(), 1))])
+
+
+def _known(late: float) -> tuple[Worth, Worth]:
+    """What it is worth to run one server first, and to know the input that is worth most."""
+    worths = bought(late).worths
+    return (next(worth for worth in worths if measured(worth.name)),
+            next(worth for worth in worths if not measured(worth.name)))

@@ -22,13 +22,22 @@ from catalogue.reading.units import HOUR
 from notebooks.pages.deciding.cost_documents import Compared, hybrid
 from notebooks.pages.derivations.choices.documents import advised
 from notebooks.pages.engineering import separation
-from notebooks.pages.engineering.layouts import LIMIT, MOST, PACE, RATE, goal, most_users, plan
-from notebooks.show.display import number
-from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_quantity, fmt_sig
+from notebooks.pages.engineering.layouts import (
+    LIMIT,
+    MOST,
+    PACE,
+    RATE,
+    Case,
+    at,
+    goal,
+    most_users,
+    plan,
+)
+from notebooks.show.display import number, numbers
+from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig, fmt_time
 
 say = messages("pages/engineering/uses")
 
-Case = tuple[str, str, int]  # card, precision, servers
 H20: Case = ("nvidia-h20", "fp8-block", 2)
 B2: Case = ("ascend-910b2", "w8a8-int8", 2)
 B2_FOUR: Case = ("ascend-910b2", "w4a8-int8", 1)
@@ -78,13 +87,12 @@ def full(case: Case) -> Full:
     moves = {"concurrency": users}
     best = int(users[np.where(made.fits(moves), made.at(moves, RATE), 0).argmax()])
     scenario = plan(*case, best).scenario
-    answer = calc.estimate(scenario)
-    rate = answer.quantities[RATE]
-    prices, reached = prices_of(case[0]), rate
-    owned = cost(scenario, answer.everything, reached, prices, CostOptions())
+    answer, prices = calc.estimate(scenario), prices_of(case[0])
+    of = scenario, answer.everything, answer.quantities[RATE], prices
+    owned = cost(*of, CostOptions())
     hour = owned.amounts[PART].scaled(1 / HOUR, f"{owned.currency}/s")
-    priced = cost(scenario, answer.everything, reached, prices, CostOptions(price=hour))
-    return Full(best, rate, priced.amounts[WHOLE], hour, owned.currency)
+    return Full(best, answer.quantities[RATE], cost(*of, CostOptions(price=hour)).amounts[WHOLE],
+                hour, owned.currency)
 
 
 @cache
@@ -98,11 +106,11 @@ def of_page(name: str, users: int, prompt: int) -> Plan:
 def uses() -> None:
     """The documents' advice on cards and plans by use, beside pace and cost."""
     advised({**_of_cards(), **_of_sizes(), **_of_hybrid()})
-    many, few = full(H20), full(B2)
+    many = full(H20).million.value
     number("us-users", USERS)
-    number("us-pace", paced(B2, USERS).value / paced(H20, USERS).value, fmt_sig, digits=2)
-    number("us-cost", few.million.value / many.million.value, fmt_sig, digits=2)
-    number("us-cost-four", full(B2_FOUR).million.value / many.million.value, fmt_sig, digits=2)
+    numbers({"us-pace": paced(B2, USERS).value / paced(H20, USERS).value,
+             "us-cost": full(B2).million.value / many,
+             "us-cost-four": full(B2_FOUR).million.value / many}, fmt_sig, digits=2)
 
 
 def _of_cards() -> dict[str, Pair]:
@@ -112,34 +120,32 @@ def _of_cards() -> dict[str, Pair]:
     many, few, four = full(H20), full(B2), full(B2_FOUR)
     per_server = int(plan(*B2_FOUR).cards)
     dear = [per_server * each.hour.value * HOUR for each in (many, few)]
-    a100 = paced(A100, USERS)
     return {
-        "s1/h20-online": say("h20-online", users=USERS, h20=H20[1],
-                             h20_pace=_spread(h20), b2=B2[1], b2_pace=_spread(b2),
-                             limit=fmt_quantity(LIVE, "s"), h20_users=fmt_int(live[0]),
-                             b2_users=fmt_int(live[1])),
-        "s1/ascend-batch": say("ascend-batch", h20=_money(many),
-                               h20_users=fmt_int(many.users), b2=_money(few),
-                               b2_users=fmt_int(few.users), four_bit=B2_FOUR[1],
-                               b2_four=_money(four), four_users=fmt_int(four.users)),
-        "s1/h20-premium": say("h20-premium", h20=fmt_fixed(dear[0], 1),
-                              currency=many.currency, b2=fmt_fixed(dear[1], 1),
-                              times=fmt_sig(many.rate.value / few.rate.value, 2)),
-        "s0/against-a100": say("against-a100", precision=B2[1], users=USERS,
-                               pace=fmt_percent(a100.value / b2.value, 0),
-                               rate=fmt_percent(few.rate.value / full(A100).rate.value, 0))}
+        "s1/h20-online": say(
+            "h20-online", users=USERS, h20=H20[1], h20_pace=h20.said("en"), b2=B2[1],
+            b2_pace=b2.said("en"), limit=fmt_time(LIVE), h20_users=fmt_int(live[0]),
+            b2_users=fmt_int(live[1])),
+        "s1/ascend-batch": say(
+            "ascend-batch", h20=many.million.said("en"), h20_users=fmt_int(many.users),
+            b2=few.million.said("en"), b2_users=fmt_int(few.users), four_bit=B2_FOUR[1],
+            b2_four=four.million.said("en"), four_users=fmt_int(four.users)),
+        "s1/h20-premium": say(
+            "h20-premium", h20=fmt_fixed(dear[0], 1), currency=many.currency,
+            b2=fmt_fixed(dear[1], 1), times=fmt_sig(many.rate.value / few.rate.value, 2)),
+        "s0/against-a100": say(
+            "against-a100", precision=B2[1], users=USERS,
+            pace=fmt_percent(paced(A100, USERS).value / b2.value, 0),
+            rate=fmt_percent(few.rate.value / full(A100).rate.value, 0))}
 
 
 def _of_sizes() -> dict[str, Pair]:
     """S0's plans by size: users within the promise, and what a second pool does."""
     made = plan(*B2_FOUR)
     users = most_users(made)
-    rate = float(made.at({"concurrency": np.array([float(users)])}, RATE)[0])
-    pace = float(made.at({"concurrency": np.array([float(users)])}, PACE)[0])
-    told = {f"s0/{name}": say("plan-of-size", precision=B2_FOUR[1],
-                              users=fmt_int(servers * users),
-                              rate=fmt_int(round(servers * rate, -1)),
-                              pace=fmt_quantity(pace, "s")) for name, servers in SIZES.items()}
+    told = {f"s0/{name}": say(
+        "plan-of-size", precision=B2_FOUR[1], users=fmt_int(servers * users),
+        rate=fmt_int(round(servers * at(made, users, RATE), -1)),
+        pace=fmt_time(at(made, users, PACE))) for name, servers in SIZES.items()}
     split, gain = separation.both(*B2_FOUR).whole(SIZES["eight-servers"], LIMIT)
     told["s0/eight-servers"] = say("plan-of-size-split", whole=told["s0/eight-servers"],
                                    both="+".join(map(str, split)), gain=fmt_fixed(gain))
@@ -150,19 +156,16 @@ def _of_hybrid() -> dict[str, Pair]:
     """S3's two systems: one request and the most for the same money, long prompts, chat."""
     made = hybrid()
     alone, most = (_worth(made, rates) for rates in (made.alone, made.most))
-    two = measured_system(HYBRID)
+    two, tokens = measured_system(HYBRID), int(goal().demand.input_tokens)
     waited = float(two.rows["ttft"][two.rows["input_tokens"] == LONG][0])
-    long = calc.estimate(of_page(EIGHT, 1, LONG).scenario).quantities["ttft"]
-    demand = goal().demand
-    chat = calc.estimate(of_page(EIGHT, USERS, int(demand.input_tokens)).scenario)
-    first = chat.quantities["steady_ttft"]
+    long, chat = (calc.estimate(of_page(EIGHT, users, prompt).scenario).quantities
+                  for users, prompt in ((1, LONG), (USERS, tokens)))
     return {
-        "s3/hybrid-for-few": say("hybrid-for-few", alone=fmt_sig(alone, 2),
-                                 most=fmt_sig(most, 2)),
-        "s3/hybrid-for-long": say("hybrid-for-long", tokens=fmt_int(LONG),
-                                  waited=fmt_quantity(waited, "s"), predicted=_spread(long)),
-        "s3/eight-for-many": say("eight-for-many", users=USERS,
-                                 tokens=fmt_int(demand.input_tokens), first=_spread(first))}
+        "s3/hybrid-for-few": say("hybrid-for-few", alone=fmt_sig(alone, 2), most=fmt_sig(most, 2)),
+        "s3/hybrid-for-long": say("hybrid-for-long", tokens=fmt_int(LONG), waited=fmt_time(waited),
+                                  predicted=long["ttft"].said("en")),
+        "s3/eight-for-many": say("eight-for-many", users=USERS, tokens=fmt_int(tokens),
+                                 first=chat["steady_ttft"].said("en"))}
 
 
 def _worth(made: Compared, rates: tuple[float, float]) -> float:
@@ -170,13 +173,3 @@ def _worth(made: Compared, rates: tuple[float, float]) -> float:
     one, other = (rate / (cards + made.host.value)
                   for rate, cards in zip(rates, made.cards, strict=True))
     return one / other
-
-
-def _spread(quantity: Amount) -> str:
-    """A time with its interval: ``30.5 ms (26.3–48.1 ms)``."""
-    return quantity.said("en")
-
-
-def _money(each: Full) -> str:
-    """What a million tokens cost, with the interval."""
-    return each.million.said("en")

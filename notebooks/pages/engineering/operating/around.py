@@ -5,13 +5,13 @@ The deployments are those of ``notebooks.pages.engineering.operating.settings``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import calc
 import catalogue
 from catalogue.deployments.profiles import drafts_in_stages, running
 from catalogue.engines.engine import load_engine
-from catalogue.ledger.rows import Claims
 from catalogue.messages import Pair, join, messages
 from notebooks.pages.catalogue.stated import state_count, stated
 from notebooks.pages.engineering.operating.settings import (
@@ -36,8 +36,9 @@ from notebooks.pages.engineering.operating.settings import (
     signed,
     worths,
 )
-from notebooks.show.display import number, table
-from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_quantity
+from notebooks.show.columns import Column
+from notebooks.show.display import number, numbers, table
+from notebooks.show.numbers import fmt_fixed, fmt_percent, fmt_quantity, fmt_time
 
 common = messages("common")
 say = messages("pages/engineering/operating/around")
@@ -53,47 +54,36 @@ NAMES: dict[str, Pair] = {"s1": say("s1-h20"), "s0": say("s0-ascend")}
 PRINTED = "S1-353"  # the claim on the highest clock
 LONGEST = "S1-027"  # the claim on the model's context
 SINGLE = "s1-launch-single"  # eight cards, as the script for profiling has them
-NOTHING = "–"
 
 
 def answer() -> None:
     """The numbers of the text above the tables."""
-    for key in bases():
-        scenario, found = scenario_with(key), answered(key)
-        inputs = scenario.inputs()
-        number(f"se-{key}-cards", scenario.devices)
-        number(f"se-{key}-users", int(inputs["concurrency"]))
-        number(f"se-{key}-prompt", int(inputs["input_tokens"]))
-        number(f"se-{key}-answer", int(inputs["output_tokens"]))
-        number(f"se-{key}-pace", found[PACE], fmt_quantity, unit="s")
-        number(f"se-{key}-first", found[FIRST], fmt_quantity, unit="s")
+    for key, base in bases().items():
+        scenario, found, rows = scenario_with(key), answered(key), list(worths(key))
+        inputs, engine = scenario.inputs(), load_engine(base.flags)
+        moved = [each.pace for each in rows if each.pace is not None]
+        numbers({f"se-{key}-{name}": value for name, value in {
+            "cards": scenario.devices, "users": inputs["concurrency"],
+            "prompt": inputs["input_tokens"], "answer": inputs["output_tokens"],
+            "all": len(rows),
+            "lost": sum(lacking(engine, each.name) is not None for each in rows),
+            "changing": sum(abs(pace) > SMALL for pace in moved),
+            "faster": sum(pace < -SMALL for pace in moved)}.items()})
+        numbers({f"se-{key}-pace": found[PACE], f"se-{key}-first": found[FIRST]}, fmt_time)
         number(f"se-{key}-room", found[ROOM], fmt_quantity, unit="B")
-        rows = list(worths(key))
-        lost = [each for each in rows
-                if lacking(load_engine(bases()[key].flags), each.name) is not None]
-        number(f"se-{key}-all", len(rows))
-        number(f"se-{key}-lost", len(lost))
-        number(f"se-{key}-changing", sum(
-            each.pace is not None and abs(each.pace) > SMALL for each in rows))
-        number(f"se-{key}-faster", sum(
-            each.pace is not None and each.pace < -SMALL for each in rows))
     number("se-s1-reads", len(stated("communication")))
-    number("se-unused", state_count("communication", "unread"))
-    number("se-stops", state_count("communication", "stops"))
-    number("se-usual", state_count("communication", "usual"))
+    numbers({f"se-{key}": state_count("communication", state) for key, state in (
+        ("unused", "unread"), ("stops", "stops"), ("usual", "usual"))})
 
 
 def _claim(name: str) -> float:
     """The number of a claim: what is right where that is known, else what is printed [SI]."""
-    for file in catalogue.names("claims"):
-        claims: Claims = catalogue.load("claims", file)
-        for each in claims.claims:
-            if each.id == name:
-                if each.known is not None:
-                    return float(each.known.value)
-                assert each.printed is not None
-                return float(each.printed.low)
-    raise KeyError(name)
+    each = next(each for file in catalogue.names("claims")
+                for each in catalogue.load("claims", file).claims if each.id == name)
+    if each.known is not None:
+        return float(each.known.value)
+    assert each.printed is not None
+    return float(each.printed.low)
 
 
 def drafts_table() -> None:
@@ -101,21 +91,20 @@ def drafts_table() -> None:
     rows = []
     for key, counts in USERS.items():
         for users in counts:
-            at = f"workload.concurrency={users} request"
-            off = answered(key, Case((at,)))
-            on = answered(key, Case((at, f"workload.draft_tokens={DRAFTED}")))
-            rows.append({
-                "name": NAMES[key], "users": users, "off": fmt_fixed(MILLI * off[PACE], 1),
-                "on": fmt_fixed(MILLI * on[PACE], 1), "rate": fmt_percent(on[RATE] / off[RATE] - 1),
-                "room": signed(on[ROOM] - off[ROOM], 1 / GIGA, 2),
-                "fits": _fits(key, on[ROOM])})
-    table(rows, {"name": common("cards"), "users": common("users"),
-                 "off": say("ms-per-token-without"),
-                 "on": say("ms-per-token-with-draft"),
-                 "rate": say("more-token-s"), "room": say("gb-of-card"),
-                 "fits": say("runs")})
-    for key in USERS:
-        most = f"workload.concurrency={USERS[key][-1]} request"
+            off, on = (answered(key, Case((f"workload.concurrency={users} request", *drafts)))
+                       for drafts in ((), (f"workload.draft_tokens={DRAFTED}",)))
+            rows.append((key, users, off, on))
+    table(rows, [
+        Column(lambda row: NAMES[row[0]], common("cards")), Column(1, common("users")),
+        Column(lambda row: MILLI * row[2][PACE], say("ms-per-token-without"), fmt_fixed, digits=1),
+        Column(lambda row: MILLI * row[3][PACE], say("ms-per-token-with-draft"), fmt_fixed,
+               digits=1),
+        Column(lambda row: row[3][RATE] / row[2][RATE] - 1, say("more-token-s"), fmt_percent),
+        Column(lambda row: row[3][ROOM] - row[2][ROOM], say("gb-of-card"), signed, scale=1 / GIGA,
+               digits=2),
+        Column(lambda row: _fits(row[0], row[3][ROOM]), say("runs"))])
+    for key, counts in USERS.items():
+        most = f"workload.concurrency={counts[-1]} request"
         off, on = (answered(key, Case((most, f"workload.draft_tokens={count}")))
                    for count in (0, DRAFTED))
         number(f"se-{key}-drafts", on[RATE] / off[RATE] - 1, fmt_percent, digits=0)
@@ -145,25 +134,23 @@ def at_most(key: str) -> Mapping[str, Mapping[str, float]]:
 
 def communication_table() -> None:
     """How much of a token communication is, and the most that any variable could give."""
-    rows = []
+    def milli(of: Callable[[Any], float], heading: Pair, digits: int) -> Column:
+        return Column(lambda found: MILLI * of(found), heading, fmt_fixed, digits=digits)
+
+    table([{"key": key, **at_most(key)} for key in USERS], [
+        Column(lambda found: NAMES[found["key"]], common("cards")),
+        milli(lambda found: found["as"][PACE], common("ms-per-token"), 1),
+        milli(lambda found: found["as"][STEP], say("ms-of-decode-step"), 1),
+        milli(lambda found: found["as"][SENT], say("of-it-communication"), 2),
+        milli(lambda found: found["as"][SUMMED], say("all-reduces-within-server"), 2),
+        milli(lambda found: found["free"][PACE], say("ms-per-token-if-links"), 1),
+        milli(lambda found: found["as"][FIRST] - found["free"][FIRST],
+              say("ms-less-to-first-token"), 0)])
     for key in USERS:
         found = at_most(key)
-        base, free = found["as"], found["free"]
-        rows.append({
-            "name": NAMES[key], "pace": fmt_fixed(MILLI * base[PACE], 1),
-            "step": fmt_fixed(MILLI * base[STEP], 1), "sent": fmt_fixed(MILLI * base[SENT], 2),
-            "summed": fmt_fixed(MILLI * base[SUMMED], 2),
-            "least": fmt_fixed(MILLI * free[PACE], 1), "first": fmt_fixed(
-                MILLI * (base[FIRST] - free[FIRST]), 0)})
-        number(f"se-{key}-most", base[PACE] - free[PACE], fmt_quantity, unit="s")
-    table(rows, {"name": common("cards"), "pace": common("ms-per-token"),
-                 "step": say("ms-of-decode-step"),
-                 "sent": say("of-it-communication"),
-                 "summed": say("all-reduces-within-server"),
-                 "least": say("ms-per-token-if-links"),
-                 "first": say("ms-less-to-first-token")})
+        number(f"se-{key}-most", found["as"][PACE] - found["free"][PACE], fmt_time)
     own, library = answered("s1"), answered("s1", MOVED["disable_custom_all_reduce"]("s1", True))
-    number("se-library", library[PACE] - own[PACE], fmt_quantity, unit="s")
+    number("se-library", library[PACE] - own[PACE], fmt_time)
 
 
 def clocks() -> None:
@@ -171,19 +158,15 @@ def clocks() -> None:
     scenario = scenario_with("s1")
     clock = scenario.device.clock
     assert clock
-    printed = _claim(PRINTED)
-    inputs, base = scenario.inputs(), answered("s1")
-    slow = answered("s1", Case(moves={
-        "clock_factor": inputs["clock_factor"] * printed / clock.value}))
-    number("se-clock", clock.value / GIGA, fmt_fixed)
-    number("se-clock-printed", printed / GIGA, fmt_fixed)
-    number("se-clock-slower", slow[PACE] / base[PACE] - 1, fmt_percent)
-    number("se-clock-first", slow[FIRST] / base[FIRST] - 1, fmt_percent)
-    repeated = _claim("S1-335")
-    hit = answered("s1", Case(moves={"prefix_hit_share": repeated}))
+    printed, repeated, base = _claim(PRINTED), _claim("S1-335"), answered("s1")
+    slow, hit = (answered("s1", Case(moves=moves)) for moves in (
+        {"clock_factor": scenario.inputs()["clock_factor"] * printed / clock.value},
+        {"prefix_hit_share": repeated}))
+    numbers({"se-clock": clock.value / GIGA, "se-clock-printed": printed / GIGA}, fmt_fixed)
+    numbers({"se-clock-slower": slow[PACE] / base[PACE] - 1,
+             "se-clock-first": slow[FIRST] / base[FIRST] - 1}, fmt_percent)
     number("se-hit", repeated, fmt_percent, digits=0)
-    number("se-hit-pace", hit[PACE], fmt_quantity, unit="s")
-    number("se-hit-first", hit[FIRST], fmt_quantity, unit="s")
+    numbers({"se-hit-pace": hit[PACE], "se-hit-first": hit[FIRST]}, fmt_time)
 
 
 def scripts() -> None:
@@ -191,11 +174,9 @@ def scripts() -> None:
     single = catalogue.load_scenario(SINGLE, overrides=[
         "workload.concurrency=1 request",
         f"workload.max_num_batched_tokens={default('s1', 'max_num_batched_tokens')} token"])
-    found = calc.evaluate(single.inputs(), single.model.attention)
-    capacity, cards = float(single.inputs()["memory_capacity"]), single.devices
-    share = float(single.inputs()["memory_utilization"])
-    number("se-left", cards * capacity * (1 - share), fmt_quantity, unit="B")
-    number("se-weights", cards * float(found["weights_per_device"]), fmt_quantity, unit="B")
-    blocks = float(found["kv_blocks"])
-    number("se-profiled", fmt_int(blocks * single.inputs()["block_size"]), str)
-    number("se-longest", _claim(LONGEST))
+    inputs, cards = single.inputs(), single.devices
+    found = calc.evaluate(inputs, single.model.attention)
+    numbers({"se-left": cards * inputs["memory_capacity"] * (1 - inputs["memory_utilization"]),
+             "se-weights": cards * float(found["weights_per_device"])}, fmt_quantity, unit="B")
+    numbers({"se-profiled": found["kv_blocks"] * inputs["block_size"],
+             "se-longest": _claim(LONGEST)})

@@ -7,9 +7,9 @@ is a steady state with as many requests in flight.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -26,13 +26,14 @@ from calc.sensitivity.breakeven import solve
 from catalogue import Scenario
 from catalogue.engines.engine import load_engine
 from catalogue.entries.entry import MEAN
-from catalogue.messages import Pair, messages
+from catalogue.messages import LANGUAGES, Pair, messages
 from notebooks.pages.audit.words import ALSO
 from notebooks.pages.deciding.service import RUNS
 from notebooks.pages.engineering import claims
 from notebooks.show import figures
-from notebooks.show.display import figure, number, table
-from notebooks.show.numbers import fmt_fixed, fmt_percent, fmt_quantity, fmt_sig
+from notebooks.show.columns import Column
+from notebooks.show.display import number, numbers, table
+from notebooks.show.numbers import fmt_fixed, fmt_percent, fmt_quantity, fmt_sig, fmt_time
 
 common = messages("common")
 say = messages("pages/engineering/operating/monitoring")
@@ -170,61 +171,41 @@ def metrics(of: Inputs, changed: Mapping[str, Any], fewer: Any = 1.0,
 @cache
 def ratios() -> dict[str, dict[str, float]]:
     """Each metric under each cause over what it is without."""
-    found = {}
-    for name, cause in CAUSES.items():
-        usual = metrics(inputs(cause.shared), {})
-        found[name] = {sign: float(value) / float(usual[sign])
-                       for sign, value in signs(name).items()}
-    return found
+    usual = {shared: metrics(inputs(shared), {}) for shared in (False, True)}
+    return {name: {sign: float(value) / float(usual[cause.shared][sign])
+                   for sign, value in signs(name).items()} for name, cause in CAUSES.items()}
 
 
 def answer() -> None:
     """The numbers of the first paragraph."""
-    of, found = forecast(), ratios()
-    for key, each, unit in (("ttft", of.ttft, "s"), ("tpot", of.tpot, "s"),
-                            ("rate", of.throughput, "token/s")):
-        number(f"mo-{key}-value", each.value, fmt_quantity, unit=unit)
-    for key, limit in promised(deployment()).items():
-        number(f"mo-{key}-limit", limit, fmt_quantity, unit="s")
-    number("mo-users", int(of.planned))
-    number("mo-input", int(of.prompt))
-    number("mo-output", int(of.answer))
-    number("mo-rate-alert", BUSY * of.throughput.low, fmt_quantity, unit="token/s")
+    of = forecast()
     assert of.occupied is not None
-    number("mo-occupied", of.occupied.value, fmt_percent, digits=0)
-    number("mo-occupied-high", of.occupied.high, fmt_percent, digits=0)
-    number("mo-users-tpot", found["users"]["tpot"], fmt_fixed, digits=2)
+    numbers({"mo-ttft-value": of.ttft.value, "mo-tpot-value": of.tpot.value, **{
+        f"mo-{key}-limit": limit for key, limit in promised(deployment()).items()}}, fmt_time)
+    numbers({"mo-rate-value": of.throughput.value, "mo-rate-alert": BUSY * of.throughput.low},
+            fmt_quantity, unit="token/s")
+    numbers({"mo-users": int(of.planned), "mo-input": int(of.prompt), "mo-output": int(of.answer)})
+    numbers({"mo-occupied": of.occupied.value, "mo-occupied-high": of.occupied.high}, fmt_percent,
+            digits=0)
+    number("mo-users-tpot", ratios()["users"]["tpot"], fmt_fixed)
 
 
-def picture() -> None:
+def picture(lang: str) -> Figure:
     """Causes by metrics: by what factor each moves."""
-    figure("monitoring_signs", _drawn)
-
-
-def _drawn(lang: str) -> Figure:
-    at = int(lang == "zh")
-    found = ratios()
+    at = LANGUAGES.index(lang)
     drawing, axes = figures.axes(height=4.3)
     up, down = figures.PALETTE[3], figures.PALETTE[0]
-    for row, name in enumerate(CAUSES):
+    for row, found in enumerate(ratios().values()):
         for column, sign in enumerate(SIGNS):
-            ratio = found[name][sign]
+            ratio = found[sign]
             strength = min(1.0, abs(np.log2(ratio)) / 1.5)
             lively = max(ratio, 1 / ratio) >= LIVELY
             axes.barh(row, 0.96, left=column - 0.48, height=0.92, lw=0,
                       color=up if ratio > 1 else down, alpha=0.55 * strength if lively else 0.0)
             axes.annotate(f"×{ratio:.2f}" if lively else "=", (column, row), ha="center",
                           va="center", fontsize=8.5)
-    axes.set_yticks(range(len(CAUSES)), [
-        say("cause", cause=cause.name, severity=cause.shown)[at] for cause in CAUSES.values()],
-        fontsize=8)
-    axes.set_xticks(range(len(SIGNS)), [title[at] for title in SIGNS.values()], fontsize=8.5)
-    axes.xaxis.tick_top()
-    axes.set(xlim=(-0.5, len(SIGNS) - 0.5), ylim=(len(CAUSES) - 0.5, -0.5))
-    axes.tick_params(length=0)
-    axes.grid(visible=False)
-    for side in axes.spines.values():
-        side.set_visible(False)
+    figures.fields(axes, [title[at] for title in SIGNS.values()], [
+        say("cause", cause=cause.name, severity=cause.shown)[at] for cause in CAUSES.values()], 8)
     return drawing
 
 
@@ -235,33 +216,25 @@ def promised(scenario: Scenario) -> dict[str, float]:
 
 def alerts() -> None:
     """Five alerts with their thresholds, for three deployments."""
-    plans = {title: catalogue.load_scenario(name, overrides=list(overrides))
-             for title, (name, overrides) in WATCHED.items()}
-    of = {title: predicted(plan) for title, plan in plans.items()}
-    columns: dict[str, Any] = {"alert": common("alert"), "metric": say("metric-of-vllm"),
-                               **{title: title for title in of}, "means": say("if-it-fires")}
-    rows: list[dict[str, Any]] = [
-        {"alert": say("ttft-mean-above"), "metric": "ttft",
-         "means": say("prompts-compute-links-or-queue")},
-        {"alert": say("tpot-mean-above"), "metric": "between",
-         "means": say("memory-links-host-or-more")},
-        {"alert": say("token-s-below-at-full"), "metric": "generated",
-         "means": say("any-of-these-for-all")},
-        {"alert": say("kv-share-above"), "metric": "occupied",
-         "means": say("longer-texts-than-planned")},
-        {"alert": say("preemptions-per-second-above"), "metric": "preempted",
-         "means": say("cache-is-full-work-is")}]
-    for title, each in of.items():
-        occupied = each.occupied.high if each.occupied else 1.0
-        for row, text in zip(rows, (
-                *(fmt_quantity(promised(plans[title]).get(name, getattr(each, name).high), "s")
-                  for name in ("ttft", "tpot")),
-                fmt_quantity(BUSY * each.throughput.low, "token/s"),
-                fmt_percent(min(1.0, occupied), 0), "0"), strict=True):
-            row[title] = text
-    for row in rows:
-        row["metric"] = f"`{METRICS['vllm'][row['metric']][0]}`"
-    table(rows, columns, wide=True)
+    def thresholds_of(title: str, plan: Scenario) -> Column:
+        of = predicted(plan)
+        limit = {"ttft": of.ttft.high, "tpot": of.tpot.high} | promised(plan)
+        texts = {"ttft": fmt_time(limit["ttft"]), "between": fmt_time(limit["tpot"]),
+                 "generated": fmt_quantity(BUSY * of.throughput.low, "token/s"),
+                 "occupied": fmt_percent(min(1.0, of.occupied.high if of.occupied else 1.0), 0),
+                 "preempted": "0"}
+        return Column(lambda row: texts[row[0]], title)
+
+    table([("ttft", say("ttft-mean-above"), say("prompts-compute-links-or-queue")),
+           ("between", say("tpot-mean-above"), say("memory-links-host-or-more")),
+           ("generated", say("token-s-below-at-full"), say("any-of-these-for-all")),
+           ("occupied", say("kv-share-above"), say("longer-texts-than-planned")),
+           ("preempted", say("preemptions-per-second-above"), say("cache-is-full-work-is"))], [
+        Column(1, common("alert")),
+        Column(lambda row: f"`{METRICS['vllm'][row[0]][0]}`", say("metric-of-vllm")),
+        *(thresholds_of(title, catalogue.load_scenario(name, overrides=list(overrides)))
+          for title, (name, overrides) in WATCHED.items()),
+        Column(2, say("if-it-fires"))], wide=True)
 
 
 def threshold(sign: str, own: bool) -> float:
@@ -305,23 +278,22 @@ def caught(name: str, own: bool) -> tuple[float, str] | None:
 
 def detection() -> None:
     """How bad each cause has to be until an alert fires, before and after a bench."""
-    rows = []
-    for name, cause in CAUSES.items():
-        if name in ONCE:
-            continue
-        row: dict[str, Any] = {"cause": cause.name}
-        for key, own in (("limit", False), ("bench", True)):
-            at = caught(name, own)
-            row[key] = "–" if at is None else f"×{fmt_sig(at[0], 2)} ({SIGNS[at[1]][0]})"
-            if at is not None and name in ("memory", "links", "clock"):
-                number(f"mo-caught-{name}-{key}", at[0], fmt_sig, digits=2)
-        rows.append(row)
-    of = forecast()
-    assert of.occupied is not None
-    number("mo-own", OWN, fmt_percent, digits=0)
-    table(rows, {"cause": say("worse-by-factor-of"),
-                 "limit": say("fires-by-limits-of-service"),
-                 "bench": say("fires-thresholds-beyond-bench", by=fmt_percent(OWN, 0))})
+    found = {(name, own): caught(name, own) for name in CAUSES if name not in ONCE
+             for own in (False, True)}
+
+    def fires(own: bool, name: str) -> str | None:
+        at = found[name, own]
+        return at and f"×{fmt_sig(at[0], 2)} ({SIGNS[at[1]][0]})"
+
+    for (name, own), at in found.items():
+        if at is not None and name in ("memory", "links", "clock"):
+            number(f"mo-caught-{name}-{'bench' if own else 'limit'}", at[0], fmt_sig, digits=2)
+    by = fmt_percent(OWN, 0)
+    number("mo-own", by, str)
+    table((name for name in CAUSES if name not in ONCE), [
+        Column(lambda name: CAUSES[name].name, say("worse-by-factor-of")),
+        Column(partial(fires, False), say("fires-by-limits-of-service")),
+        Column(partial(fires, True), say("fires-thresholds-beyond-bench", by=by))])
 
 
 LOOKED: dict[str, Pair] = {
@@ -334,39 +306,29 @@ LOOKED: dict[str, Pair] = {
     "accepted": say("drafts-accepted")}
 
 
-BESIDES: dict[str, tuple[Pair, dict[str, str]]] = {
-    "queue": (say("time-in-queue"), {
-        "vllm": "vllm:request_queue_time_seconds", "sglang": "sglang:queue_time_seconds"}),
-    "flops": (say("operations-as-engine-estimates-them"), {
-        "vllm": "vllm:estimated_flops_per_gpu_total",
-        "sglang": "sglang:estimated_flops_per_gpu_total"}),
-    "bytes": (say("bytes-read-as-engine-estimates"), {
-        "vllm": "vllm:estimated_read_bytes_per_gpu_total",
-        "sglang": "sglang:estimated_read_bytes_per_gpu_total"}),
-    "balance": (say("uneven-tokens-of-data-parallel"), {
-        "sglang": "sglang:dp_attention_token_imbalance_ratio"})}
+BESIDES: list[tuple[Pair, dict[str, Sequence[str]]]] = [
+    (say("time-in-queue"), {"vllm": ["vllm:request_queue_time_seconds"],
+                            "sglang": ["sglang:queue_time_seconds"]}),
+    (say("operations-as-engine-estimates-them"), {
+        name: [f"{name}:estimated_flops_per_gpu_total"] for name in METRICS}),
+    (say("bytes-read-as-engine-estimates"), {
+        name: [f"{name}:estimated_read_bytes_per_gpu_total"] for name in METRICS}),
+    (say("uneven-tokens-of-data-parallel"), {
+        "sglang": ["sglang:dp_attention_token_imbalance_ratio"]})]
 
 
 def releases() -> None:
     """Which metric tells what, by engine, with the releases that have it."""
-    rows = []
-    looked = {key: (title, {name: known.get(key, ()) for name, known in METRICS.items()})
-              for key, title in LOOKED.items()}
-    looked |= {key: (title, {name: (metric,) for name, metric in found.items()})
-               for key, (title, found) in BESIDES.items()}
-    for title, names in looked.values():
-        row: dict[str, Any] = {"what": title}
-        for name in METRICS:
-            engine = load_engine(name)
-            parts = []
-            for metric in names.get(name, ()):
-                entry = engine.find(metric)
-                if entry is not None:
-                    until = f"–{entry.until}" if entry.until else "–"
-                    parts.append(f"`{metric}` ({entry.since}{until})")
-            row[name] = "<br>".join(parts) or "–"
-        rows.append(row)
-    table(rows, {"what": common("what"), "vllm": "vLLM", "sglang": "SGLang"}, wide=True,
+    rows = [(title, {name: known.get(key, ()) for name, known in METRICS.items()})
+            for key, title in LOOKED.items()] + BESIDES
+
+    def told(name: str, row: tuple[Pair, Mapping[str, Sequence[str]]]) -> str | None:
+        found = ((metric, load_engine(name).find(metric)) for metric in row[1].get(name, ()))
+        return "<br>".join(f"`{metric}` ({entry.since}–{entry.until or ''})"
+                           for metric, entry in found if entry is not None) or None
+
+    table(rows, [Column(0, common("what")), Column(partial(told, "vllm"), "vLLM"),
+                 Column(partial(told, "sglang"), "SGLang")], wide=True,
           folded=say("metrics-by-release-of-vllm"))
 
 
@@ -383,9 +345,8 @@ def documents() -> None:
     order = (judging.ALWAYS, judging.PERHAPS, judging.LATE, judging.NEVER, judging.SOUND)
     counts = Counter((row.case.listed.document, also) for row in rows
                      for also in row.judgement.also if also in order)
-    table([{"also": ALSO[also]} | {document: counts[document, also] for document in ("s0", "s1")}
-           for also in order],
-          {"also": say("in-normal-operation"), "s0": "S0", "s1": "S1"})
-    number("mo-judged", len(rows))
-    for also in order:
-        number(f"mo-{also}", sum(counts[document, also] for document in ("s0", "s1")))
+    table(order, [Column(ALSO.get, say("in-normal-operation")),
+                  Column(lambda also: counts["s0", also], "S0"),
+                  Column(lambda also: counts["s1", also], "S1")])
+    numbers({"mo-judged": len(rows), **{f"mo-{also}": counts["s0", also] + counts["s1", also]
+                                        for also in order}})

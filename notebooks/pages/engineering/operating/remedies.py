@@ -8,19 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import catalogue
 from calc.closed_form.evaluate import evaluate
 from catalogue.ledger.documents import DocumentReference, Symptom
-from catalogue.messages import Pair, messages
+from catalogue.messages import Pair, join, messages, pair
 from notebooks.pages.deciding.service import LENGTHS, RUNS
 from notebooks.pages.derivations.choices.documents import place
 from notebooks.pages.engineering import claims
 from notebooks.pages.engineering.operating.monitoring import LIVELY
-from notebooks.show.display import number, table
-from notebooks.show.numbers import fmt_bytes, fmt_fixed, fmt_int, fmt_percent, fmt_quantity
+from notebooks.show.columns import Column
+from notebooks.show.display import number, numbers, table
+from notebooks.show.numbers import fmt_bytes, fmt_fixed, fmt_int, fmt_percent, fmt_time
 
 common = messages("common")
 say = messages("pages/engineering/operating/remedies")
@@ -152,7 +153,7 @@ def state(of: str, remedy: str | None = None) -> State:
     trial: Trial = TRIALS[remedy] if remedy else Trial(of, "", ("", ""))
     name, settings = PLANS[of]
     made = catalogue.load_scenario(trial.scenario or name, overrides=[*settings, *trial.overrides])
-    given = {**made.inputs()}
+    given = made.inputs()
     found = evaluate({**given, **trial.change(given)}, made.model.attention)
     packed = 1 + wasted() if remedy == "packing" else 1.0
     return State(float(found["steady_ttft"]), float(found["steady_tpot"]),
@@ -193,17 +194,14 @@ def outcome(remedy: str) -> Pair:
     if trial.sign == "short":
         lacks = fmt_bytes(before.short)
         if after.short <= 0:
-            left = fmt_bytes(-after.short)
-            return say("short-by-card-left-tpot", lacks=lacks, left=left,
-                       tpot=fmt_quantity(after.tpot, "s"))
-        still = fmt_bytes(after.short)
-        return say("short-by-card", lacks=lacks, still=still)
+            return say("short-by-card-left-tpot", lacks=lacks, left=fmt_bytes(-after.short),
+                       tpot=fmt_time(after.tpot))
+        return say("short-by-card", lacks=lacks, still=fmt_bytes(after.short))
     if trial.sign == "places":
-        change = fmt_percent(after.places / before.places - 1)
-        return say("at-most-more-requests", change=change)
-    parts = [f"{title} ×{fmt_fixed(getattr(after, sign) / getattr(before, sign), 2)}"
+        return say("at-most-more-requests", change=fmt_percent(after.places / before.places - 1))
+    parts = [f"{title} ×{fmt_fixed(getattr(after, sign) / getattr(before, sign))}"
              for title, sign in (("TTFT", "ttft"), ("TPOT", "tpot"), ("token/s", "rate"))]
-    found: Pair = (", ".join(parts), "，".join(parts))
+    found = join((", ", "，"), zip(parts, parts, strict=True))
     if after.places != before.places:
         return say("places", found=found, before=fmt_int(before.places),
                    after=fmt_int(after.places))
@@ -212,11 +210,9 @@ def outcome(remedy: str) -> Pair:
 
 def _single(symptom: Symptom, name: str) -> DocumentReference:
     """Where a remedy is printed, with the claim on it alone."""
-    on_each = dict(zip(symptom.remedies, symptom.claims, strict=False)) if (
-        len(symptom.claims) == len(symptom.remedies) > 1) else {}
-    claim = on_each.get(name)
-    return DocumentReference(section=symptom.section, line=symptom.line,
-                             claims=[claim] if claim else [])
+    each = len(symptom.claims) == len(symptom.remedies) > 1
+    claims_ = [symptom.claims[list(symptom.remedies).index(name)]] if each else []
+    return DocumentReference(section=symptom.section, line=symptom.line, claims=claims_)
 
 
 def _usual(symptom: Symptom) -> Pair:
@@ -249,36 +245,32 @@ def _usual(symptom: Symptom) -> Pair:
 
 def signs() -> None:
     """Every symptom of S0: what its sign shows while nothing is wrong, and what tells instead."""
-    rows = [{"said": place("s0", symptom),
-             "symptom": _both(symptom.symptom, symptom.cause or {}),
-             "usual": _usual(symptom), "tells": TELLS[next(iter(symptom.remedies))]}
-            for symptom in symptoms("s0")]
-    table(rows, {"said": common("section-line"),
-                 "symptom": say("symptom-cause"),
-                 "usual": say("sign-with-nothing-wrong"),
-                 "tells": say("what-tells-it")}, wide=True)
-
-
-def _both(first: Mapping[str, str], second: Mapping[str, str]) -> Pair:
-    return f"{first['en']} → {second['en']}", f"{first['zh']} → {second['zh']}"
+    table(symptoms("s0"), [
+        Column(lambda symptom: place("s0", symptom), common("section-line")),
+        Column(lambda symptom: join((" → ", " → "), [pair(symptom.symptom), pair(symptom.cause)]),
+               say("symptom-cause")),
+        Column(_usual, say("sign-with-nothing-wrong")),
+        Column(lambda symptom: TELLS[next(iter(symptom.remedies))], say("what-tells-it"))],
+        wide=True)
 
 
 def remedy_table() -> None:
     """Every remedy: what was tried, what came of it; those of S1 folded."""
-    for document, folded in (("s0", None),
-                             ("s1", say("remedies-of-s1-tried"))):
-        rows = [{"said": place(document, _single(symptom, name)),
-                 "remedy": (symptom.remedies[name]["en"], symptom.remedies[name]["zh"]),
-                 "tried": TRIALS[name].what, "outcome": outcome(name),
-                 "verdict": VERDICTS[verdict(name)]} for symptom, name in remedies(document)]
-        table(rows, {"said": common("section-line"), "remedy": say("remedy"),
-                     "tried": say("tried"), "outcome": say("outcome"),
-                     "verdict": say("so-it")}, wide=True, folded=folded)
+    for document, folded in (("s0", None), ("s1", say("remedies-of-s1-tried"))):
+        table(remedies(document), [
+            Column(partial(_said, document), common("section-line")),
+            Column(lambda row: row[0].remedies[row[1]], say("remedy")),
+            Column(lambda row: TRIALS[row[1]].what, say("tried")),
+            Column(lambda row: outcome(row[1]), say("outcome")),
+            Column(lambda row: VERDICTS[verdict(row[1])], say("so-it"))], wide=True, folded=folded)
         found = [verdict(name) for _, name in remedies(document)]
-        number(f"mo-{document}-remedies", len(found))
-        number(f"mo-{document}-help", found.count(HELPS))
+        numbers({f"mo-{document}-remedies": len(found), f"mo-{document}-help": found.count(HELPS)})
     before, after = state("s1-one", "four-bits"), state("s1-one", "host-memory")
     number("mo-offload", after.tpot / before.tpot, fmt_fixed, digits=0)
-    number("mo-places", state("s0", "more-places").rate / state("s0").rate, fmt_fixed, digits=2)
-    number("mo-places-tpot", state("s0", "more-places").tpot / state("s0").tpot, fmt_fixed,
-           digits=2)
+    usual, more = state("s0"), state("s0", "more-places")
+    numbers({"mo-places": more.rate / usual.rate, "mo-places-tpot": more.tpot / usual.tpot},
+            fmt_fixed)
+
+
+def _said(document: str, row: tuple[Symptom, str]) -> str:
+    return place(document, _single(*row))

@@ -20,6 +20,7 @@ from catalogue.deployments.profiles import running
 from catalogue.engines.engine import Engine, launch_blocks, load_engine
 from catalogue.engines.successors import successors
 from catalogue.messages import Pair, messages
+from notebooks.show.columns import Column
 from notebooks.show.display import table
 from notebooks.show.numbers import fmt_fixed, fmt_quantity
 
@@ -30,7 +31,7 @@ PACE, FIRST, ROOM = "steady_tpot", "steady_ttft", "headroom_per_device"
 RATE = "steady_throughput"
 STEP, SENT, SUMMED = ("decode_step_time", "decode_communication_time", "decode_all_reduce_time")
 ALPHA = "collective_alpha"
-MILLI, MICRO, GIGA, GIBI = 1e3, 1e6, 1e9, 2**30
+MILLI, GIGA, GIBI = 1e3, 1e9, 2**30
 GOAL = "r1-80-users-h20"  # whose users and lengths S1's command serves here
 ASKED = "s0-config-4.3-decode"  # whose lengths S0's does: it prints no others for these servers
 ACROSS = 32  # ranks that share the experts of S1: with --enable-expert-parallel, all
@@ -295,16 +296,14 @@ def _worth(key: str, engine: Engine, bare: str, worth: Worth) -> Worth:
     given = bases()[key].command.get(bare)
     against = given if given not in (None, worth.value) else default(key, bare)
     worth = replace(worth, against=against)
-    tried = [(_tried(key, MOVED[bare](key, value))) for value in (worth.value, against)]
-    first, other = tried
+    first, other = (_tried(key, MOVED[bare](key, value)) for value in (worth.value, against))
     if isinstance(first, tuple):
         return replace(worth, words=say("does-not-run", why=first))
     if isinstance(other, tuple):
         return replace(worth, words=say("without-it-does-not-run", why=other))
     pace, wait, room = (first[name] - other[name] for name in (PACE, FIRST, ROOM))
-    worth = replace(worth, pace=pace, first=wait, room=room)
     none = max(abs(pace), abs(wait), abs(room) / GIGA) < SMALL
-    return replace(worth, words=IDLE.get(bare, NO_EFFECT) if none
+    return replace(worth, pace=pace, first=wait, room=room, words=IDLE.get(bare, NO_EFFECT) if none
                    else ASIDE.get(bare, (NOTHING, NOTHING)))
 
 
@@ -328,19 +327,16 @@ def _tried(key: str, case: Case) -> Mapping[str, float] | Pair:
     except LayoutError as error:
         return (str(error), str(error))
     if missing := missing_dtypes(scenario.precision, scenario.device):
-        dtypes = ", ".join(sorted({dtype.upper() for _, dtype in missing}))
-        return say("card-has-no-unit-for", dtypes=dtypes)
+        return say("card-has-no-unit-for",
+                   dtypes=", ".join(sorted({dtype.upper() for _, dtype in missing})))
     found = answered(key, case)
     if found[ROOM] < 0:
-        short = fmt_quantity(-found[ROOM], "B")
-        return say("card-is-short", short=short)
+        return say("card-is-short", short=fmt_quantity(-found[ROOM], "B"))
     return found
 
 
-def signed(value: float | None, scale: float, digits: int) -> str:
-    """A difference; 0 where it is none, a dash where none is told."""
-    if value is None:
-        return NOTHING
+def signed(value: float, scale: float, digits: int) -> str:
+    """A difference; 0 where it is none."""
     shown = fmt_fixed(value * scale, digits)
     return "0" if float(shown.replace(",", "").replace("−", "-")) == 0 else shown
 
@@ -348,20 +344,22 @@ def signed(value: float | None, scale: float, digits: int) -> str:
 def flag_table(key: str) -> None:
     """Every setting of a document's blocks with its worth; names and addresses in one row."""
     found = list(worths(key))
-    plain = [each for each in found if each.words == ADDRESS]
-    rows = [{"name": f"`{each.name}`" + ("" if each.value is True else f"<br>`{each.value}`"),
-             "sections": ", ".join(each.sections),
-             "against": NOTHING if each.pace is None else f"`{each.against}`".lower(),
-             "pace": signed(each.pace, MILLI, 2), "first": signed(each.first, MILLI, 1),
-             "room": signed(each.room, 1 / GIGA, 2), "words": each.words}
-            for each in found if each not in plain]
+    plain = ", ".join(f"`{each.name}`" for each in found if each.words == ADDRESS)
+    rows = [each for each in found if each.words != ADDRESS]
     if plain:
-        rows.append({"name": ", ".join(f"`{each.name}`" for each in plain),
-                     **dict.fromkeys(("sections", "against", "pace", "first", "room"), NOTHING),
-                     "words": ADDRESS})
-    table(rows, {"name": common("setting"), "sections": common("section"),
-                 "against": say("instead-of"),
-                 "pace": say("ms-per-token"),
-                 "first": say("ms-to-first-token"),
-                 "room": say("gb-left-of-card"),
-                 "words": say("effect")}, wide=True)
+        rows.append(Worth(plain, None, (NOTHING,), words=ADDRESS))
+
+    def name(each: Worth) -> str:
+        if each.value is None:
+            return each.name
+        return f"`{each.name}`" + ("" if each.value is True else f"<br>`{each.value}`")
+
+    table(rows, [
+        Column(name, common("setting")),
+        Column(lambda each: ", ".join(each.sections), common("section")),
+        Column(lambda each: None if each.pace is None else f"`{each.against}`".lower(),
+               say("instead-of")),
+        Column("pace", say("ms-per-token"), signed, scale=MILLI, digits=2),
+        Column("first", say("ms-to-first-token"), signed, scale=MILLI, digits=1),
+        Column("room", say("gb-left-of-card"), signed, scale=1 / GIGA, digits=2),
+        Column("words", say("effect"))], wide=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import cache
 
 import catalogue
@@ -19,8 +20,9 @@ from notebooks.pages.deciding.service import RUNS
 from notebooks.pages.derivations.choices.documents import place
 from notebooks.pages.engineering import claims
 from notebooks.pages.engineering.operating import monitoring
-from notebooks.show.display import number, table
-from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_quantity, fmt_sig
+from notebooks.show.columns import Column
+from notebooks.show.display import number, numbers, table
+from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig, fmt_time
 
 common = messages("common")
 say = messages("pages/engineering/operating/watching")
@@ -71,22 +73,22 @@ def _window(of: Predicted, room: float) -> Pair:
 
 def durations() -> None:
     """Three deployments: what a window sees of them, and how short it might be."""
-    rows = []
     span = seconds(WINDOW)
-    for title in monitoring.WATCHED:
-        of = forecast(title)
-        rows.append({
-            "plan": title, "requests": fmt_int(round(of.requests.value * span)),
-            "scatter": fmt_percent(scatter(of, span), 0),
-            "prior": _window(of, of.ttft.high / of.ttft.value - 1),
-            "bench": _window(of, monitoring.OWN)})
-    table(rows, {"plan": common("deployment"),
-                 "requests": say("requests-in", window=WINDOW),
-                 "scatter": say("scatter-of-their-mean-ttft"),
-                 "prior": say("window-needed-threshold-from-interval"),
-                 "bench": say("window-needed-beyond-bench", by=fmt_percent(monitoring.OWN, 0))})
-    number("mo-window", span / MINUTE, fmt_fixed, digits=0)
-    number("mo-hold", seconds(HOLD) / MINUTE, fmt_fixed, digits=0)
+
+    def needed(room: Callable[[Predicted], float], heading: Pair) -> Column:
+        return Column(lambda title: _window(forecast(title), room(forecast(title))), heading)
+
+    table(monitoring.WATCHED, [
+        Column(str, common("deployment")),
+        Column(lambda title: round(forecast(title).requests.value * span),
+               say("requests-in", window=WINDOW), fmt_int),
+        Column(lambda title: scatter(forecast(title), span), say("scatter-of-their-mean-ttft"),
+               fmt_percent, digits=0),
+        needed(lambda of: of.ttft.high / of.ttft.value - 1,
+               say("window-needed-threshold-from-interval")),
+        needed(lambda of: monitoring.OWN, say("window-needed-beyond-bench",
+                                              by=fmt_percent(monitoring.OWN, 0)))])
+    numbers({"mo-window": span / MINUTE, "mo-hold": seconds(HOLD) / MINUTE}, fmt_fixed, digits=0)
     number("mo-sigmas", SIGMAS)
 
 
@@ -105,12 +107,8 @@ def quiet_hours(limit: float) -> int:
         limit: [token/s].
     """
     load = catalogue.load("loads", DAY)
-    most = forecast(_s1()).throughput.value
+    most = forecast(_of_document("s1")).throughput.value
     return sum(most * hour / max(load.hours) < limit for hour in load.hours)
-
-
-def _s1() -> str:
-    return next(title for title, (name, _) in monitoring.WATCHED.items() if name == RUNS["s1"][0])
 
 
 def _limit(name: str) -> float:
@@ -121,26 +119,21 @@ def _limit(name: str) -> float:
 
 def documented() -> None:
     """S1's durations beside what they do, and beside those that are written here."""
-    of = forecast(_s1())
     hours = quiet_hours(_limit(BELOW))
-    ttft = fmt_quantity(of.ttft.value, "s")
+    ttft = fmt_time(forecast(_of_document("s1")).ttft.value)
     share = fmt_percent(catalogue.load_scenario("s1-launch-production").inputs()[
         "memory_utilization"], 0)
-    says: dict[str, tuple[Pair, str]] = {
-        "S1-387": (say("is-taken-at-start-and", share=share), "–"),
+    says: dict[str, tuple[Pair, str | None]] = {
+        "S1-387": (say("is-taken-at-start-and", share=share), None),
         BELOW: (say("hours-of-day-are-quieter", hours=hours),
                 f"{HOLD}, {fmt_percent(BUSY, 0)} of requests in flight"),
         SLOW: (say("predicted-fires-always-only-later", ttft=ttft), f"{HOLD}, mean of {WINDOW}")}
-    rows = [{"said": place("s1", hold), "rule": hold.name,
-             "time": f"{fmt_fixed(hold.time.value / MINUTE, 0)} min",
-             "does": says[hold.claims[0]][0], "ours": says[hold.claims[0]][1]}
-            for hold in holds()]
-    rows.append({"said": "–", "rule": "`ServerDown`", "time": "–", "ours": DOWN,
-                 "does": say("s1-has-no-alert-on")})
-    table(rows, {"said": common("section-line"), "rule": common("alert"),
-                 "time": say("its-for"),
-                 "does": say("what-waiting-does-there"),
-                 "ours": say("written-by-deploy")}, wide=True)
+    rows = [(place("s1", hold), hold.name, f"{fmt_fixed(hold.time.value / MINUTE, 0)} min",
+             *says[hold.claims[0]]) for hold in holds()]
+    rows.append((None, "`ServerDown`", None, say("s1-has-no-alert-on"), DOWN))
+    table(rows, [Column(0, common("section-line")), Column(1, common("alert")),
+                 Column(2, say("its-for")), Column(3, say("what-waiting-does-there")),
+                 Column(4, say("written-by-deploy"))], wide=True)
     number("mo-quiet", hours)
 
 
@@ -186,27 +179,29 @@ def allowed(probe: Probe, start: float) -> int:
 
 def probed() -> None:
     """The documents' probes beside how long a server takes to answer."""
-    rows = []
-    for document, probe in probes():
-        start = starting(document)
-        ends = [fmt_sig(each / MINUTE, 2) for each in (start.value, start.low, start.high)]
-        dead = [kills(probe, each) for each in (start.low, start.value, start.high)]
-        verdict: Pair = (say("kills-it-while-it-loads") if all(dead) else
-                         say("may-kill-it") if any(dead) else say("waits"))
-        rows.append({
-            "said": place(document, probe), "what": (probe.what["en"], probe.what["zh"]),
-            "times": f"{_limit(probe.interval):g} s / {_limit(probe.timeout):g} s",
-            "start": "{} ({}–{}) min".format(*ends), "verdict": verdict,
-            "allowed": fmt_int(allowed(probe, start.high))})
-    table(rows, {"said": common("section-line"), "what": say("probe"),
-                 "times": say("interval-timeout"),
-                 "start": say("answers-after"),
-                 "verdict": say("if-one-failure-restarts"),
-                 "allowed": say("failures-to-allow-at-start")},
-          wide=True)
-    of = forecast(next(title for title, (name, _) in monitoring.WATCHED.items()
-                       if name == RUNS["s0"][0]))
-    limit = _limit("S0-490")
-    number("mo-cut", limit)
+    def answers(row: tuple[str, Probe]) -> str:
+        value, low, high = (fmt_sig(each / MINUTE, 2) for each in starting(row[0]).points)
+        return f"{value} ({low}–{high}) min"
+
+    def verdict(row: tuple[str, Probe]) -> Pair:
+        dead = [kills(row[1], each) for each in starting(row[0]).points]
+        return (say("kills-it-while-it-loads") if all(dead) else
+                say("may-kill-it") if any(dead) else say("waits"))
+
+    table(probes(), [
+        Column(lambda row: place(*row), common("section-line")),
+        Column(lambda row: row[1].what, say("probe")),
+        Column(lambda row: f"{_limit(row[1].interval):g} s / {_limit(row[1].timeout):g} s",
+               say("interval-timeout")),
+        Column(answers, say("answers-after")), Column(verdict, say("if-one-failure-restarts")),
+        Column(lambda row: allowed(row[1], starting(row[0]).high),
+               say("failures-to-allow-at-start"), fmt_int)], wide=True)
+    of, limit = forecast(_of_document("s0")), _limit("S0-490")
+    numbers({"mo-cut": limit, "mo-cut-answer": int(of.answer)})
     number("mo-cut-tokens", (limit - of.ttft.value) / of.tpot.value, fmt_sig, digits=2)
-    number("mo-cut-answer", int(of.answer))
+
+
+def _of_document(document: str) -> str:
+    """Which of the deployments that are watched is of a document's plan."""
+    return next(title for title, (name, _) in monitoring.WATCHED.items()
+                if name == RUNS[document][0])
