@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Any
+from functools import cache, partial
 
 import numpy as np
 
@@ -18,10 +17,11 @@ from calc.capacity.availability import (
     spares_for,
 )
 from calc.closed_form.evaluate import evaluate
-from catalogue.messages import Pair, messages
+from catalogue.messages import messages
 from catalogue.reading.units import DAY, MINUTE
 from notebooks.pages.deciding.capacity import scaling_figures
-from notebooks.show.display import draw, number, sourced, table
+from notebooks.show.columns import Column
+from notebooks.show.display import draw, number, numbers, sourced, table
 from notebooks.show.numbers import fmt_fixed, fmt_percent, fmt_sig
 
 common = messages("common")
@@ -59,51 +59,47 @@ def widths() -> list[int]:
 
 def wide_and_narrow(scenario: catalogue.Scenario) -> None:
     """The same servers in groups of all widths: what is there, and spares for a promise."""
-    rows: list[dict[str, Any]] = []
-    for size in widths():
-        groups = SERVERS // size
-        shares = {case: fleet(scenario, groups, size, 0, case).share for case, _ in CASES}
-        with_one = fleet(scenario, groups, size, 1)
-        spares = [spares_for(level, fleet(scenario, groups, size), max(1, groups - 1)
-                             if groups > 1 else 1) for level in LEVELS]
-        rows.append({"servers": size, "groups": groups,
-                     "share": fmt_percent(shares["central"], 2),
-                     "range": f"{fmt_percent(shares['low'])} – {fmt_percent(shares['high'], 2)}",
-                     "one": fmt_percent(with_one.share, 2),
-                     **{f"spares{level}": "–" if count is None else str(count)
-                        for level, count in zip(LEVELS, spares, strict=True)}})
-    columns: dict[str, str | Pair] = {
-        "servers": say("servers-of-group"), "groups": say("groups"),
-        "share": common("throughput-available"), "range": say("at-ends-of-inputs"),
-        "one": say("with-one-on-standby"),
-        **{f"spares{level}": say("spares-for-all-but-one",
-                                 level=fmt_percent(level)) for level in LEVELS}}
-    table([rows[place] for place in (0, len(rows) // 2, -1)], columns, wide=True)
-    table(rows, columns, wide=True, folded=say("every-width"))
+    @cache
+    def of(size: int, spares: int = 0, case: str = "central") -> Fleet:
+        return fleet(scenario, SERVERS // size, size, spares, case)
+
+    def spares(level: float) -> Column:
+        return Column(lambda size: spares_for(level, of(size), max(1, SERVERS // size - 1)),
+                      say("spares-for-all-but-one", level=fmt_percent(level)), str)
+
+    columns = [
+        Column(int, say("servers-of-group")),
+        Column(lambda size: SERVERS // size, say("groups")),
+        Column(lambda size: of(size).share, common("throughput-available"), fmt_percent, digits=2),
+        Column(lambda size: f"{fmt_percent(of(size, case='low').share)} – "
+                            f"{fmt_percent(of(size, case='high').share, 2)}",
+               say("at-ends-of-inputs")),
+        Column(lambda size: of(size, 1).share, say("with-one-on-standby"), fmt_percent, digits=2),
+        *map(spares, LEVELS)]
+    sizes = widths()
+    table([sizes[place] for place in (0, len(sizes) // 2, -1)], columns, wide=True)
+    table(sizes, columns, wide=True, folded=say("every-width"))
     draw(partial(scaling_figures.failing, [
-        (name, widths(), [fleet(scenario, SERVERS // size, size, 0, case).share
-                          for size in widths()]) for case, name in CASES]))
-    wide, narrow = (fleet(scenario, groups, SERVERS // groups) for groups in (1, SERVERS))
-    number("fail-wide", 1 - wide.share, fmt_percent)
-    number("fail-narrow", 1 - narrow.share, fmt_percent, digits=2)
-    number("fail-wide-spare", 1 - fleet(scenario, 1, SERVERS, 2).share, fmt_percent)
+        (name, sizes, [of(size, case=case).share for size in sizes]) for case, name in CASES]))
+    wide = of(SERVERS)
+    numbers({"fail-wide": 1 - wide.share, "fail-wide-spare": 1 - of(SERVERS, 2).share},
+            fmt_percent)
+    number("fail-narrow", 1 - of(1).share, fmt_percent, digits=2)
     number("fail-servers", SERVERS)
-    number("fail-days", wide.between_failures / SERVERS / DAY, fmt_sig, digits=2)
-    number("fail-restart", wide.restart / MINUTE, fmt_sig, digits=2)
+    numbers({"fail-days": wide.between_failures / SERVERS / DAY,
+             "fail-restart": wide.restart / MINUTE}, fmt_sig, digits=2)
 
 
 def checked() -> None:
     """Closed form against failures drawn one by one, where a server fails often."""
-    rows, worst = [], 0.0
-    for groups, servers, spares in CHECKED:
-        one = Fleet(groups, servers, spares, 100.0, 5.0, 1.0)
-        drawn = simulated_share(one, LIFETIMES * 10, 1)
-        worst = max(worst, abs(one.share - drawn))
-        rows.append({"groups": f"{groups} × {servers} + {spares}",
-                     "closed": fmt_percent(one.share, 2), "drawn": fmt_percent(drawn, 2)})
-    table(rows, {"groups": say("groups-servers-spares"),
-                 "closed": common("closed-form"), "drawn": say("drawn")})
-    number("fail-worst", 100 * worst, fmt_fixed, digits=2)
+    rows = [(one, simulated_share(one, LIFETIMES * 10, 1))
+            for one in (Fleet(*sizes, 100.0, 5.0, 1.0) for sizes in CHECKED)]
+    table(rows, [
+        Column(lambda row: f"{row[0].groups} × {row[0].servers} + {row[0].spares}",
+               say("groups-servers-spares")),
+        Column(lambda row: row[0].share, common("closed-form"), fmt_percent, digits=2),
+        Column(1, say("drawn"), fmt_percent, digits=2)])
+    number("fail-worst", 100 * max(abs(one.share - drawn) for one, drawn in rows), fmt_fixed)
 
 
 def agree(exact: list[tuple[int, int, float, float]]) -> None:

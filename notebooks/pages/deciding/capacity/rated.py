@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
+from typing import Any
 
 import catalogue
 from calc.capacity.availability import Fleet, failures_of, fleet_of, spares_for
 from calc.closed_form.evaluate import evaluate
-from catalogue.ledger.documents import Rank, Rated
+from catalogue.ledger.documents import Measure, Rank, Rated
 from catalogue.messages import Pair, messages
 from catalogue.reading.units import DAY, HOUR, YEAR
 from notebooks.pages.derivations.choices.documents import place
-from notebooks.show.display import number, table
+from notebooks.show.columns import Column
+from notebooks.show.display import number, numbers, table
 from notebooks.show.numbers import fmt_fixed, fmt_percent, fmt_sig
 
 common = messages("common")
@@ -69,77 +72,64 @@ def _long(time: float) -> str:
     return f"{fmt_sig(time, 2)} s" if time < HOUR else f"{fmt_sig(time / HOUR, 2)} h"
 
 
-def _row(title: Pair, said: str, rank: Pair, name: str, settings: tuple[str, ...] = ()
-         ) -> dict[str, object]:
-    of = fleet(name, settings)
-    spares = spares_for(PROMISE, of)
-    return {"plan": title, "said": said, "rank": rank, "groups": f"{of.groups} × {of.servers}",
-            "lost": fmt_percent(lost(name, settings), 0), "dark": _long(dark(of)),
-            "all": fmt_percent(of.promised(of.groups), 2),
-            "share": fmt_percent(of.share, 2), "spares": "–" if spares is None else str(spares)}
-
-
 def table_of_plans() -> None:
     """Every deployment that a document rates, as it is cut, and S1's plan C as it can run."""
-    rows = []
-    for document, each in rated():
-        made = catalogue.load_scenario(each.scenario)
-        title = made.file.title
-        rows.append(_row((title["en"], title["zh"]), place(document, each), RANKS[each.rank],
-                         each.scenario))
-    rows.append(_row(say("s1-plan-c-as-it-can-run"), "–", ("–", "–"), *RUNS))
-    promise = fmt_percent(PROMISE)
-    table(rows, {
-        "plan": common("deployment"), "said": common("section-line"),
-        "rank": say("fault-tolerance-documented"), "groups": say("groups-servers"),
-        "lost": say("failed-server-takes"), "dark": say("without-answer-year"),
-        "all": say("time-with-all-of-it"), "share": common("throughput-available"),
-        "spares": say("spares-for-all-of-it", promise=promise)}, wide=True)
+    rows: list[tuple[Any, ...]] = [
+        (catalogue.load_scenario(each.scenario).file.title, place(document, each),
+         RANKS[each.rank], (each.scenario,)) for document, each in rated()]
+    rows.append((say("s1-plan-c-as-it-can-run"), None, None, RUNS))
+
+    def of(shown: Callable[[Fleet], Any], heading: Pair, *fmt: Any, **options: Any) -> Column:
+        return Column(lambda row: shown(fleet(*row[3])), heading, *fmt, **options)
+
+    table(rows, [
+        Column(0, common("deployment")), Column(1, common("section-line")),
+        Column(2, say("fault-tolerance-documented")),
+        of(lambda fleet: f"{fleet.groups} × {fleet.servers}", say("groups-servers")),
+        Column(lambda row: lost(*row[3]), say("failed-server-takes"), fmt_percent, digits=0),
+        of(lambda fleet: _long(dark(fleet)), say("without-answer-year")),
+        of(_all, say("time-with-all-of-it")),
+        of(lambda fleet: fleet.share, common("throughput-available"), fmt_percent, digits=2),
+        of(lambda fleet: spares_for(PROMISE, fleet),
+           say("spares-for-all-of-it", promise=fmt_percent(PROMISE)), str)], wide=True)
     narrow, few, wide = fleet("s1-plan-c"), fleet("s1-plan-b"), fleet(*RUNS)
     pipeline = fleet("s0-config-4.2")
-    one = Fleet(**{**vars(pipeline), "servers": 1})
     number("scale-dark-wide", dark(wide) / DAY, fmt_fixed, digits=1)
-    number("scale-pipeline", 1 - pipeline.share, fmt_percent, digits=2)
-    number("scale-one", 1 - one.share, fmt_percent, digits=2)
-    number("scale-c-all", narrow.promised(narrow.groups), fmt_percent)
-    number("scale-b-all", few.promised(few.groups), fmt_percent)
-    number("scale-promise", PROMISE, fmt_percent)
-    number("scale-a-lost", lost("s1-plan-a"), fmt_percent, digits=0)
-    number("scale-b-lost", lost("s1-plan-b"), fmt_percent, digits=0)
-    number("scale-spares", str(spares_for(PROMISE, wide)), str)
+    numbers({"scale-pipeline": 1 - pipeline.share,
+             "scale-one": 1 - Fleet(**{**vars(pipeline), "servers": 1}).share}, fmt_percent,
+            digits=2)
+    numbers({"scale-c-all": narrow.promised(narrow.groups),
+             "scale-b-all": few.promised(few.groups), "scale-promise": PROMISE}, fmt_percent)
+    numbers({f"scale-{plan}-lost": lost(f"s1-plan-{plan}") for plan in "ab"}, fmt_percent,
+            digits=0)
+    number("scale-spares", spares_for(PROMISE, wide), str)
 
 
 def measures() -> None:
     """What S1 would do about failures, for its plan as it is cut and as it can run."""
-    cut, runs = fleet("s1-plan-c"), fleet(*RUNS)
     repair = failures_of("nvidia-h20").repair
-    changed = {
-        "spare-card": [Fleet(**{**vars(of), "spares": 1}) for of in (cut, runs)],
-        "fast-swap": [Fleet(**{**vars(of), "repair": repair.low}) for of in (cut, runs)]}
+    changed = {"spare-card": {"spares": 1}, "fast-swap": {"repair": repair.low}}
     what: dict[str, Pair] = {
         "spare-card": say("server-on-standby-spare-card"),
         "fast-swap": say("repaired-in-h-not-h", low=fmt_sig(repair.low / HOUR, 2),
                          usual=fmt_sig(repair.value / HOUR, 2)),
         "degraded": say("one-server-failed")}
-    rows = []
-    plans = (("s1-plan-c",), RUNS)
-    for each in catalogue.load("documents", "s1").measures:
-        row: dict[str, object] = {
-            "said": place("s1", each), "measure": (each.what["en"], each.what["zh"]),
-            "tried": what[each.name]}
-        for place_, of in enumerate((cut, runs)):
-            if each.name in changed:
-                row[f"of{place_}"] = (f"{fmt_percent(of.promised(of.groups), 2)} → "
-                                     f"{_all(changed[each.name][place_])}")
-            else:
-                left = fmt_percent(1 - lost(*plans[place_]), 0)
-                row[f"of{place_}"] = say("is-left", left=left)
-        rows.append(row)
-    table(rows, {"said": common("section-line"), "measure": say("measure"),
-                 "tried": say("taken-as"), "of0": say("plan-c-as-printed-time"),
-                 "of1": say("as-it-can-run-ep32")}, wide=True)
+
+    def left(plan: tuple[Any, ...], heading: Pair) -> Column:
+        def told(each: Measure) -> str | Pair:
+            if each.name not in changed:
+                return say("is-left", left=fmt_percent(1 - lost(*plan), 0))
+            of = fleet(*plan)
+            return f"{_all(of)} → {_all(Fleet(**{**vars(of), **changed[each.name]}))}"
+
+        return Column(told, heading)
+
+    table(catalogue.load("documents", "s1").measures, [
+        Column(lambda each: place("s1", each), common("section-line")),
+        Column("what", say("measure")), Column(lambda each: what[each.name], say("taken-as")),
+        left(("s1-plan-c",), say("plan-c-as-printed-time")),
+        left(RUNS, say("as-it-can-run-ep32"))], wide=True)
 
 
 def _all(of: Fleet) -> str:
     return fmt_percent(of.promised(of.groups), 2)
-

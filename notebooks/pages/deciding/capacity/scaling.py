@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import catalogue
 from calc.answer.estimate import estimate
@@ -13,9 +14,10 @@ from calc.capacity.pool_layouts import Pairing, TwoPools
 from calc.capacity.replicas import Limits
 from calc.capacity.tables import Tables
 from calc.closed_form.validity import doubt_words
-from catalogue.messages import Pair, join, messages
+from catalogue.messages import Pair, join, messages, pair
 from notebooks.pages.deciding.capacity import scaling_figures
-from notebooks.show.display import draw, number, show, table
+from notebooks.show.columns import Column
+from notebooks.show.display import draw, number, numbers, show, table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig, fmt_time
 
 common = messages("common")
@@ -64,6 +66,11 @@ class Growth:
                      > (1 + WORTH) * (self.narrow[size].per_device if size in self.narrow
                                       else 0.0)), None)
 
+    def gain(self, size: int) -> float | None:
+        """Of a card in two pools over one [1]; None where there is only one of them."""
+        one, two = self.one[size], self.two.get(size)
+        return two.per_device / one.per_device - 1 if one and two else None
+
 
 def grown(scenario: str, cards: Sequence[Sequence[str]], settings: Sequence[str], ttft: float,
           tpot: float) -> list[Growth]:
@@ -93,21 +100,19 @@ def answer(found: Sequence[Growth]) -> None:
     """The answer in sentences: per card from the fewest to the most, and where pools pay."""
     for page in found:
         ones = [each for each in page.one.values() if each]
-        twos = list(page.two.values())
-        top = max(twos, key=lambda pools: pools.per_device) if twos else None
-        single = max(ones, key=lambda each: each.per_device) if ones else None
         said = []
-        if single and ones:
+        if ones:
+            single = max(ones, key=lambda each: each.per_device)
             said.append(say("rate-in-one-pool", rate=fmt_sig(ones[0].per_device),
                             cards=ones[0].devices, most=fmt_sig(single.per_device),
                             most_cards=single.devices, way=_way(single.way),
                             layout=(single.layout, single.layouts["zh"])))
-        if top:
+        if page.two:
+            top = max(page.two.values(), key=lambda pools: pools.per_device)
             said.append(say("rate-in-two-pools", most=fmt_sig(top.per_device), cards=top.devices))
         said.append(say("several-servers-never-pay") if page.pays is None
                     else say("several-servers-pay", cards=page.pays))
-        show(*say("rates-of-card", card=(page.name["en"], page.name["zh"]),
-                  rates=join(("", ""), said)))
+        show(*say("rates-of-card", card=pair(page.name), rates=join(("", ""), said)))
 
 
 def picture(found: Sequence[Growth]) -> None:
@@ -120,35 +125,31 @@ def picture(found: Sequence[Growth]) -> None:
 
 def layouts(page: Growth) -> None:
     """The best layout of each number of cards, and two pools."""
-    rows = []
-    for size in page.sizes:
-        one, two = page.one[size], page.two.get(size)
-        row: dict[str, object] = {"cards": size}
-        if one:
-            row |= {"layout": tuple(text + way + DOUBTED * bool(one.doubts) for text, way in zip(
-                        one.layouts.values(), _way(one.way), strict=True)),
-                    "requests": one.requests,
-                    "per": fmt_sig(one.per_device), "ttft": fmt_time(one.ttft),
-                    "tpot": fmt_time(one.tpot), "binds": BINDS[one.binds],
-                    "resource": RESOURCES.get(one.resource, (one.resource,) * 2)}
-        if two:
-            row |= {"pools": _pools(two), "two": fmt_sig(two.per_device)}
-            if one:
-                row["gain"] = fmt_percent(two.per_device / one.per_device - 1, 0)
-        rows.append({key: row.get(key, "–") for key in (
-            "cards", "layout", "requests", "per", "ttft", "tpot", "binds", "resource", "pools",
-            "two", "gain")})
-    name = page.name
-    show(f"{name['en']}:", f"{name['zh']}：")
-    columns: dict[str, str | Pair] = {
-        "cards": common("number-of-cards"), "layout": say("best-in-one-pool"),
-        "requests": say("in-flight"), "per": common("token-s-per-card"),
-        "ttft": "TTFT", "tpot": "TPOT", "binds": common("limit"), "resource": say("step-bound-by"),
-        "pools": say("two-pools-prefill-decode"),
-        "two": common("token-s-per-card"), "gain": say("gain")}
-    table(rows[1::EVERY], columns, wide=True)
-    table(rows, columns, wide=True, folded=say("every-number-of-cards"))
-    _doubted([one for one in page.one.values() if one])
+    def one(of: Callable[[Best], Any]) -> Callable[[int], Any]:
+        return lambda size: of(best_) if (best_ := page.one[size]) else None
+
+    def two(of: Callable[[TwoPools], Any]) -> Callable[[int], Any]:
+        return lambda size: of(pools) if (pools := page.two.get(size)) else None
+
+    def layout(best_: Best) -> Pair:
+        doubted = (DOUBTED * bool(best_.doubts),) * 2
+        return join(("", ""), [pair(best_.layouts), _way(best_.way), doubted])
+
+    show(f"{page.name['en']}:", f"{page.name['zh']}：")
+    columns = [
+        Column(int, common("number-of-cards")), Column(one(layout), say("best-in-one-pool")),
+        Column(one(lambda each: each.requests), say("in-flight")),
+        Column(one(lambda each: each.per_device), common("token-s-per-card"), fmt_sig),
+        Column(one(lambda each: each.ttft), "TTFT", fmt_time),
+        Column(one(lambda each: each.tpot), "TPOT", fmt_time),
+        Column(one(lambda each: BINDS[each.binds]), common("limit")),
+        Column(one(lambda each: RESOURCES.get(each.resource, each.resource)), say("step-bound-by")),
+        Column(two(_pools), say("two-pools-prefill-decode")),
+        Column(two(lambda each: each.per_device), common("token-s-per-card"), fmt_sig),
+        Column(page.gain, say("gain"), fmt_percent, digits=0)]
+    table(page.sizes[1::EVERY], columns, wide=True)
+    table(page.sizes, columns, wide=True, folded=say("every-number-of-cards"))
+    _doubted([each for each in page.one.values() if each])
 
 
 def _doubted(ones: Sequence[Best]) -> None:
@@ -178,12 +179,10 @@ def growth_numbers(found: Sequence[Growth]) -> None:
     """Numbers of the page's prose."""
     number("scale-tried", sum(one.tried for page in found for one in page.one.values() if one))
     number("scale-worth", WORTH, fmt_percent, digits=0)
-    most = [max(two.per_device / one.per_device for size, two in page.two.items()
-                if (one := page.one[size])) for page in found
-            if any(page.one[size] for size in page.two)]
+    most = [max(gains) + 1 for page in found if (gains := [
+        gain for size in page.two if (gain := page.gain(size)) is not None])]
     if most:
-        number("scale-gain-low", min(most), fmt_fixed, digits=1)
-        number("scale-gain-high", max(most), fmt_fixed, digits=1)
+        numbers({"scale-gain-low": min(most), "scale-gain-high": max(most)}, fmt_fixed, digits=1)
 
 
 def _size(path: str, value: str | int) -> str:
@@ -199,19 +198,18 @@ def documented() -> None:
         scenario = catalogue.load_scenario(name)
         found = estimate(scenario)
         said = next(row for row in found.documented if row.quantity == "output_throughput")
-        change = found.changes[0] if found.changes else None
-        runs = change.quantities["output_throughput"] if change else None
-        cards = change.devices if change else scenario.devices
-        rows.append({
-            "cards": scenario.devices, "printed": fmt_int(round(said.printed)),
-            "per": fmt_sig(said.printed / scenario.devices),
-            "fits": common("yes-it-can") if found.fits else common("no-plain"),
-            "change": ", ".join(map(_size, change.settings, change.settings.values()))
-            if change else "–",
-            "runs": fmt_int(round(runs)) if runs else "–",
-            "each": fmt_sig(runs / cards) if runs else "–"})
-    table(rows, {"cards": common("number-of-cards"), "printed": say("printed-token-s"),
-                 "per": common("per-card"), "fits": say("fits-as-written"),
-                 "change": say("nearest-change-that-runs"),
-                 "runs": say("token-s-of-that"), "each": common("per-card")},
-          wide=True)
+        rows.append((scenario.devices, said.printed, found.fits,
+                     found.changes[0] if found.changes else None))
+    table(rows, [
+        Column(0, common("number-of-cards")),
+        Column(lambda row: round(row[1]), say("printed-token-s"), fmt_int),
+        Column(lambda row: row[1] / row[0], common("per-card"), fmt_sig),
+        Column(lambda row: common("yes-it-can") if row[2] else common("no-plain"),
+               say("fits-as-written")),
+        Column(lambda row: row[3] and ", ".join(map(_size, *zip(*row[3].settings.items(),
+                                                               strict=True))),
+               say("nearest-change-that-runs")),
+        Column(lambda row: row[3] and round(row[3].quantities["output_throughput"]),
+               say("token-s-of-that"), fmt_int),
+        Column(lambda row: row[3] and row[3].quantities["output_throughput"] / row[3].devices,
+               common("per-card"), fmt_sig)], wide=True)
