@@ -95,3 +95,11 @@ bandwidth-of-links-in-server =
 peak-of-matrix-units =
     .en = peak of the matrix units
     .zh = 矩阵单元峰值
+
+input-at-its-low-end =
+    .en = input at its low end
+    .zh = 输入取下限
+
+input-at-its-high-end =
+    .en = input at its high end
+    .zh = 输入取上限

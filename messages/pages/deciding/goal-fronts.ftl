@@ -65,3 +65,15 @@ others-like-it =
 front-of-this-goal-in =
     .en = The front of this goal in groups: { $which }
     .zh = 本目标的前沿，分组列出：{ $which }
+
+throughput-per-card-token-s =
+    .en = throughput per card (token/s)
+    .zh = 每卡吞吐（token/s）
+
+cheapest-per-tokens =
+    .en = cheapest, { $currency } per 10⁶ tokens:
+    .zh = 最低成本，{ $currency } / 10⁶ token：
+
+what-binds-decode-step =
+    .en = what binds a decode step
+    .zh = 解码步的瓶颈

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise, product
 from typing import Any
 
@@ -18,7 +18,7 @@ from calc.layouts.feasible import has_room
 from calc.many.fronts import front
 from calc.searching.drawing.in_flight import DRAWS
 from calc.searching.goal import TooFast, stated_limits
-from calc.searching.left_out import COUNTED, bound_words
+from calc.searching.left_out import COUNTED, Funnel, bound_words
 from calc.searching.load_goal import load_goal
 from calc.searching.result import Answer
 from calc.searching.robust import SURE, SampledRow
@@ -29,8 +29,17 @@ from catalogue.messages import Pair, messages
 from catalogue.planning.goals import OBJECTIVES
 from catalogue.reading.amounts import human
 from notebooks.pages.deciding.goals import Page, cards, cell, goal_of, miss, plan
-from notebooks.show.display import number, show, table
-from notebooks.show.numbers import fmt_bytes, fmt_fixed, fmt_int, fmt_percent, fmt_quantity
+from notebooks.show.columns import Column
+from notebooks.show.display import number, numbers, show, table
+from notebooks.show.drawing import Text
+from notebooks.show.numbers import (
+    fmt_bytes,
+    fmt_fixed,
+    fmt_int,
+    fmt_percent,
+    fmt_quantity,
+    fmt_time,
+)
 
 common = messages("common")
 say = messages("pages/deciding/bounds")
@@ -59,22 +68,25 @@ PLAN_C = "s1-plan-c"
 def funnel(page: Page) -> None:
     """What became of every deployment, goal by goal."""
     counts = [answer.found.funnel for answer in page.answers]
-    several = len(counts) > 1
-    columns = {str(place): say("goal-of-several", place=place) if several else say("number")
-               for place in range(1, len(counts) + 1)}
-    rows = [{"why": words, **{str(place): fmt_int(each.counts[name]) if each.counts[name] else "–"
-                              for place, each in enumerate(counts, 1)}}
-            for name, words in bound_words().items() if any(each.counts[name] for each in counts)]
-    first = next(place for place, row in enumerate(rows) if row["why"] == bound_words()[COUNTED[0]])
-    rows.insert(first, {"why": say("deployments-of-which"), **{
-        str(place): f"**{fmt_int(each.deployments)}**" for place, each in enumerate(counts, 1)}})
-    rows.append({"why": say("all-quantities-computed"), **{
-        str(place): fmt_int(each.computed) for place, each in enumerate(counts, 1)}})
-    table(rows, {"why": say("what-became-of-them"), **columns},
+
+    def of_goal(place: int, each: Funnel) -> Column:
+        return Column(lambda row: row[1](each), say("goal-of-several", place=place)
+                      if len(counts) > 1 else say("number"))
+
+    def counted(name: str) -> Callable[[Funnel], str | None]:
+        return lambda each: fmt_int(each.counts[name]) if each.counts[name] else None
+
+    rows = [(words, counted(name)) for name, words in bound_words().items()
+            if any(each.counts[name] for each in counts)]
+    first = [words for words, _ in rows].index(bound_words()[COUNTED[0]])
+    rows.insert(first, (say("deployments-of-which"),
+                        lambda each: f"**{fmt_int(each.deployments)}**"))
+    rows.append((say("all-quantities-computed"), lambda each: fmt_int(each.computed)))
+    table(rows, [Column(0, say("what-became-of-them")),
+                 *(of_goal(place, each) for place, each in enumerate(counts, 1))],
           folded=say("what-became-of-every-deployment"))
-    computed, tried = (sum(each.computed for each in counts),
-                       sum(each.deployments for each in counts))
-    number("which-computed", computed / max(1, tried), fmt_percent)
+    number("which-computed", sum(each.computed for each in counts) / max(
+        1, sum(each.deployments for each in counts)), fmt_percent)
 
 
 def stages(page: Page) -> None:
@@ -139,27 +151,20 @@ def by_hand() -> None:
     names = ("throughput_per_card", "tpot", "ttft")
     found = search(goal)
     ours = {tuple(row.quantities[name] for name in names) for row in found.rows(found.front)}
-    files, refused, short, rows = 0, 0, 0, []
-    for deployed in _files(goal):
-        files += 1
-        if deployed is None:
-            refused += 1
-            continue
-        seen = evaluate(deployed.inputs(), deployed.model.attention)
-        if not has_room(seen):
-            short += 1
-            continue
-        rows.append([float(seen["steady_throughput"]) / deployed.devices,
-                     float(seen["steady_tpot"]), float(seen["steady_ttft"])])
+    files = list(_files(goal))
+    seen = [(deployed, evaluate(deployed.inputs(), deployed.model.attention))
+            for deployed in files if deployed]
+    rows = [[float(of["steady_throughput"]) / deployed.devices, float(of["steady_tpot"]),
+             float(of["steady_ttft"])] for deployed, of in seen if has_room(of)]
     columns = dict(zip(names, np.array(rows).T, strict=True))
     kept = front(columns, {name: OBJECTIVES[name] for name in names})
     theirs = {tuple(columns[name][place] for name in names) for place in kept}
     one, other = (np.array(sorted(each)) for each in (ours, theirs))
     assert one.shape == other.shape
     np.testing.assert_allclose(one, other, rtol=CLOSE - 1)
-    for key, value in (("files", files), ("refused", refused), ("short", short),
-                       ("left", len(rows)), ("front", len(ours))):
-        number(f"which-hand-{key}", value)
+    numbers({"which-hand-files": len(files), "which-hand-refused": files.count(None),
+             "which-hand-short": len(seen) - len(rows), "which-hand-left": len(rows),
+             "which-hand-front": len(ours)})
 
 
 def _files(goal: Any) -> Iterator[Scenario | None]:
@@ -188,7 +193,7 @@ def told_apart(page: Page) -> None:
         return
     slow, fast = pair
     one, other = (say("deployment", cards=cards(each.row.choice), plan=plan(each.row.choice))
-                  for each in (slow, fast))
+                  for each in pair)
     show(*say("of-two-neighbours-on-front", slow=one, slow_pace=cell(slow, "tpot"), fast=other,
               fast_pace=cell(fast, "tpot"), share=fmt_percent(_faster(fast, slow), 0),
               draws=DRAWS))
@@ -219,14 +224,14 @@ def misses() -> None:
     for name, settings, title in MISSES:
         answer = Answer(search(load_goal(name, settings)))
         assert not answer.met
-        row = answer.nearest_miss
-        assert row is not None
-        rows.append({"goal": title, "tried": fmt_int(answer.found.funnel.deployments),
-                     "cards": cards(row.choice), "plan": plan(row.choice),
-                     "miss": miss(answer, row)})
-    table(rows, {"goal": say("goal"), "tried": say("tried"),
-                 "cards": say("nearest"), "plan": common("weights-and-layout"),
-                 "miss": say("what-it-misses-by")}, wide=True)
+        assert answer.nearest_miss is not None
+        rows.append((title, answer, answer.nearest_miss))
+    table(rows, [
+        Column(0, say("goal")),
+        Column(lambda row: row[1].found.funnel.deployments, say("tried"), fmt_int),
+        Column(lambda row: cards(row[2].choice), say("nearest")),
+        Column(lambda row: plan(row[2].choice), common("weights-and-layout")),
+        Column(lambda row: miss(*row[1:]), say("what-it-misses-by"))], wide=True)
 
 
 def contradiction() -> None:
@@ -241,10 +246,9 @@ def contradiction() -> None:
         search(goal)
     except TooFast as error:
         sentence, least = str(error), error.least
-    for key, value, unit in (("pace", pace, "s"), ("rate", users / pace, "token/s"),
-                             ("asked", rate, "token/s"), ("needed", users / rate, "s"),
-                             ("least", least.pace, "s")):
-        number(f"which-{key}", value, fmt_quantity, unit=unit)
+    numbers({"which-pace": pace, "which-needed": users / rate, "which-least": least.pace},
+            fmt_time)
+    numbers({"which-rate": users / pace, "which-asked": rate}, fmt_quantity, unit="token/s")
     number("which-users", users)
     show(*[f"> {sentence}"] * 2)
 
@@ -252,25 +256,26 @@ def contradiction() -> None:
 def plan_c() -> None:
     """What would run in place of plan C of document S1, on its cards, four answers side by side."""
     asked = catalogue.load_scenario(PLAN_C)
-    answer, others = calc.estimate(asked), alternatives(asked)
-    nearest = answer.changes[0]
+    nearest, others = calc.estimate(asked).changes[0], alternatives(asked)
     assert others.official_precision is not None
-    lines: list[tuple[Pair, Any]] = [
+    assert others.official is not None
+    answers: list[tuple[Pair, Any]] = [
         (say("nearest-change"), nearest), (say("best-in-its-precision"), others.own),
         (say("best-in-any-precision"), others.best),
         (say("best-in-published-weights", weights=others.official_precision), others.official)]
-    rows = [{"which": which, "settings": " ".join(
-                f"`{key.rpartition('.')[2]}={value}`" for key, value in found.settings.items()),
-             "spare": fmt_bytes(found.quantities["headroom_per_device"]),
-             "room": fmt_int(found.quantities["max_concurrency"]),
-             "pace": fmt_quantity(found.quantities["tpot"], "s"),
-             "rate": human(found.quantities["output_throughput"], "token/s")}
-            for which, found in lines if found is not None]
-    table(rows, {"which": common("answer"), "settings": say("what-changes"),
-                 "spare": say("spare-per-card"), "room": common("requests-that-fit"),
-                 "pace": ("TPOT", "TPOT"), "rate": common("throughput")}, wide=True)
+
+    def of(name: str, heading: Text, fmt: Callable[..., str], **options: Any) -> Column:
+        return Column(lambda row: row[1].quantities[name], heading, fmt, **options)
+
+    table([(which, found) for which, found in answers if found is not None], [
+        Column(0, common("answer")),
+        Column(lambda row: " ".join(f"`{key.rpartition('.')[2]}={value}`" for key, value
+                                    in row[1].settings.items()), say("what-changes")),
+        of("headroom_per_device", say("spare-per-card"), fmt_bytes),
+        of("max_concurrency", common("requests-that-fit"), fmt_int),
+        of("tpot", "TPOT", fmt_time),
+        of("output_throughput", common("throughput"), human, unit="token/s")], wide=True)
     number("which-c-tried", others.tried)
-    assert others.official is not None
     number("which-c-spare", others.official.quantities["headroom_per_device"], fmt_bytes, digits=1)
     gain = others.official.quantities["output_throughput"] / nearest.quantities["output_throughput"]
     number("which-c-gain", gain, fmt_fixed, digits=1)

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from dataclasses import dataclass
+from functools import partial
+
+from matplotlib.figure import Figure
 
 import catalogue
 from calc.sensitivity.elasticities import Elasticity, answers_of, continuous
@@ -24,7 +28,7 @@ from catalogue.messages import LANGUAGES, Pair, join, messages, pair
 from catalogue.reading.amounts import human
 from notebooks.derive.crosscheck import crosscheck_slopes
 from notebooks.pages.catalogue.tables.mechanisms import labelled
-from notebooks.pages.deciding import deciding_figures
+from notebooks.show import figures
 from notebooks.show.columns import Column
 from notebooks.show.display import draw, show, table
 from notebooks.show.numbers import fmt_fixed, fmt_percent, fmt_quantity, fmt_sig
@@ -35,6 +39,11 @@ say = messages("pages/deciding/deciding")
 DECIDED = ("tpot", "ttft", CARD_HOURS, "headroom_per_device")
 SLOPED = ("tpot", "ttft", "output_throughput", "headroom_per_device")
 FEW, ROWS = 3, 10
+MILLI = 1e3
+BARS = 10
+WIDEST = (46, 22)  # letters of a line of a label
+TALL = 0.62  # of a bar
+MARGIN = 0.08  # of the axis, for what is printed beside a bar
 SAMPLES = (256, 1024, 4096)
 REPLICAS = 10  # deployments' worth of tokens that are bought for
 LATER = (1.25, 1.5, 2.0, 3.0)  # price of a card that was missing, over one bought in time
@@ -98,10 +107,7 @@ def picture(page: Deciding) -> None:
     found = page.tornados["tpot"]
     show(*say("of-inputs-have-range-here", inputs=len(input_symbols()),
               ranged=len(page.plan.knobs), moving=sum(bar.name != OWN for bar in found.bars)))
-    labels = {bar.name: label(bar.name, page.plan) for bar in found.bars}
-    ends = {bar.name: _range(bar, page.plan) for bar in found.bars}
-    draw(lambda lang: deciding_figures.tornado(
-        found, labels, ends, LANGUAGES.index(lang), 1e3, common("time-per-output-token-ms")))
+    draw(partial(_drawn, found, page.plan))
 
 
 def _range(bar: Bar, plan: Plan) -> Pair:
@@ -272,3 +278,43 @@ def _with_error(value: float, error: float) -> str:
 def _widest(found: Tornado) -> list[Bar]:
     """The few inputs that move a quantity most."""
     return [bar for bar in found.bars if bar.name != OWN][:FEW]
+
+
+def _drawn(found: Tornado, plan: Plan, lang: str) -> Figure:
+    """A bar per input, the widest on top: where the time goes at either end of its range."""
+    bars, at = found.bars[:BARS], LANGUAGES.index(lang)
+    drawing, axes = figures.axes(height=1.1 + 0.44 * len(bars))
+    reached = [MILLI * end for bar in bars for end in (bar.at_low, bar.at_high)]
+    span, value = max(reached) - min(reached), MILLI * found.value
+    colours = figures.PALETTE[:2]
+    for place, bar in enumerate(bars):
+        own = bar.name == OWN
+        for text, end, colour in zip(_range(bar, plan), (bar.at_low, bar.at_high), colours,
+                                     strict=True):
+            left, right = sorted((MILLI * end, value))
+            axes.barh(-place, right - left, left=left, height=TALL,
+                      color=figures.PALETTE[-1] if own else colour, alpha=0.55 if own else 1.0)
+            if end != found.value:
+                outside = end < found.value
+                axes.annotate(text, (MILLI * end, -place), fontsize=7.5, va="center",
+                              xytext=(-3 if outside else 3, 0), textcoords="offset points",
+                              ha="right" if outside else "left",
+                              color=figures.INK if own else colour)
+    axes.axvline(value, color=figures.INK, lw=1)
+    axes.set_yticks([-place for place in range(len(bars))],
+                    [_lines(label(bar.name, plan)[at], at) for bar in bars], fontsize=8.5)
+    axes.set(xlabel=common("time-per-output-token-ms")[at],
+             xlim=(min(reached) - MARGIN * span, max(reached) + MARGIN * span))
+    axes.grid(axis="y", visible=False)
+    for colour, words in zip(colours, (say("input-at-its-low-end"), say("input-at-its-high-end")),
+                             strict=True):
+        axes.barh(0, 0, color=colour, label=words[at])
+    axes.legend(loc="lower right", fontsize=8)
+    return drawing
+
+
+def _lines(text: str, lang: int) -> str:
+    """A label in lines; Chinese breaks anywhere."""
+    wide = WIDEST[lang]
+    return "\n".join(textwrap.wrap(text, wide) if lang == 0 else (
+        text[start:start + wide] for start in range(0, len(text), wide)))

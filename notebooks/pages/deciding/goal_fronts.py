@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import LogLocator
 
 import catalogue
 from calc.costing.tokens import MILLION
-from calc.layouts.choice import Row
+from calc.layouts.choice import Choice, Row
+from calc.physics.breakdown import BANDWIDTH, CACHE, COMPUTE, HOST, LINKS, OVERHEAD
 from calc.searching.result import Answer
 from calc.searching.robust import SampledRow, ranked, sample_rows
-from catalogue.messages import Pair, messages
+from catalogue.messages import LANGUAGES, Pair, join, messages
 from catalogue.reading.units import HOUR
 from notebooks.pages.catalogue.tables.deployments import RESOURCES
-from notebooks.pages.deciding import goal_figures
 from notebooks.pages.deciding.goals import (
-    TOLD,
     Page,
     binding,
     cards,
@@ -28,8 +33,10 @@ from notebooks.pages.deciding.goals import (
     headed,
     plan,
 )
+from notebooks.show import figures
+from notebooks.show.columns import Column
 from notebooks.show.display import figure, show, table
-from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_quantity, fmt_sig
+from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_quantity, fmt_sig, fmt_time
 
 common = messages("common")
 say = messages("pages/deciding/goal-fronts")
@@ -38,6 +45,11 @@ Place = tuple[float, float]
 T = TypeVar("T")
 PACES = (0.02, 0.03, 0.05, 0.1, 0.2)  # limits on the time per token that are priced [s]
 DRAWN, MARKS = 24, 7  # of a device's front: told with their medians, and marked
+SHAPES = {BANDWIDTH: "o", CACHE: "v", COMPUTE: "s", LINKS: "^", HOST: "P", OVERHEAD: "D"}
+MILLI = 1e3
+SMALL, LARGE = 4.5, 8.0  # of a mark: of one deployment, and of several that cannot be told apart
+ROOM = 5.0  # of the axis right of the longest line, for names, as a factor
+APART = 0.062  # least distance of two labels, of the height of the axes
 FIRST = 5  # rows of a long table that are not folded
 
 
@@ -50,17 +62,12 @@ def picture(page: Page) -> None:
         show(*say("no-front-to-draw"))
         return
     limit = page.main.found.wishes.limits.get("tpot")
-    priced = {} if limit else dict(cheapest(page.main))
-    figure("which-front", partial(goal_figures.front, lines, limit, _notes(priced),
-                                  currency_of(page)))
+    notes = {} if limit else {pace: fmt_sig(row.quantities["cost"], 2)
+                              for pace, row in cheapest(page.main)}
+    figure("which-front", partial(_front, lines, limit, notes, currency_of(page)))
 
 
-def _notes(priced: dict[float, Row]) -> dict[float, str]:
-    """What the cheapest under a limit costs, as it stands above the limit's line."""
-    return {pace: fmt_sig(row.quantities["cost"], 2) for pace, row in priced.items()}
-
-
-def lines_of(answer: Answer) -> list[goal_figures.Line]:
+def lines_of(answer: Answer) -> list[Line]:
     """Of each device the front in throughput per card and time per token, in few marks.
 
     Deployments that their intervals cannot tell apart are one mark.
@@ -70,13 +77,13 @@ def lines_of(answer: Answer) -> list[goal_figures.Line]:
         front = _front_of(answer, row.choice.device)
         some = _spread_out(front, _place, MARKS)
         alike = ranked(answer.found, some, len(some))
-        marks = [goal_figures.Mark(
+        marks = [Mark(
             *_place(group[0]),
             binding(answer, group[0].row), len(group), group[0].amounts["tpot"].ends,
             group[0].amounts["throughput_per_card"].ends) for group in alike]
         every = [_place(each) for each in front]
         device = catalogue.load_device(row.choice.device)
-        lines.append(goal_figures.Line(device.id, device_label(device.id),
+        lines.append(Line(device.id, device_label(device.id),
                                        device.mechanisms or device.id, marks, every))
     return lines
 
@@ -141,43 +148,44 @@ def prices(page: Page) -> None:
     if not found:
         return
     rows = sample_rows(answer.found, [row for _, row in found])
-    table([{"pace": fmt_quantity(pace, "s").replace(".0 ", " "),
-            "deployment": tuple("<br>".join(parts) for parts in zip(
-                cards(each.row.choice), plan(each.row.choice), strict=True)),
-            "cost": cell(each, "cost"),
-            "throughput_per_card": cell(each, "throughput_per_card"),
-            "limited": RESOURCES[binding(answer, each.row)]}
-           for (pace, _), each in zip(found, rows, strict=True)],
-          {"pace": say("tpot-at-most"), "deployment": common("deployment"),
-           "cost": say("cost-interval-of-tokens", currency=currency_of(page)),
-           "throughput_per_card": common("per-card-interval"), "limited": say("what-binds")})
+    table(zip((pace for pace, _ in found), rows, strict=True), [
+        Column(lambda row: fmt_time(row[0]).replace(".0 ", " "), say("tpot-at-most")),
+        Column(lambda row: join(("<br>", "<br>"), (cards(row[1].row.choice),
+                                                   plan(row[1].row.choice))), common("deployment")),
+        Column(lambda row: cell(row[1], "cost"),
+               say("cost-interval-of-tokens", currency=currency_of(page))),
+        Column(lambda row: cell(row[1], "throughput_per_card"), common("per-card-interval")),
+        Column(lambda row: RESOURCES[binding(answer, row[1].row)], say("what-binds"))])
 
 
 def break_even(page: Page) -> None:
     """Of each device its most throughput per card, its price, and the price at which it would be as
     cheap as the cheapest."""
     answer = page.main
-    wishes, currency = answer.found.wishes, currency_of(page)
+    hours, currency = answer.found.wishes.hours, currency_of(page)
     costs = [row.quantities["cost"] for row in answer.devices if "cost" in row.quantities]
     if not costs:
         return
-    rows: list[tuple[float, dict[str, str | Pair]]] = []
-    for row in answer.devices:
-        hour = wishes.hours.get(row.choice.device)
-        equal = min(costs) * row.quantities["throughput_per_card"] * HOUR / MILLION
-        rows.append((equal, {
-            "device": device_label(row.choice.device), "plan": plan(row.choice),
-            "throughput": fmt_quantity(row.quantities["throughput_per_card"], "token/s"),
-            "price": (f"{fmt_fixed(hour.value * HOUR)} ({fmt_fixed(hour.low * HOUR)}–"
-                      f"{fmt_fixed(hour.high * HOUR)})" if hour else "–"),
-            "cost": fmt_sig(row.quantities["cost"]) if hour else "–",
-            "equal": fmt_fixed(equal)}))
-    table([row for _, row in sorted(rows, key=lambda pair: -pair[0])], {
-        "device": common("device"), "plan": common("weights-and-layout"),
-        "throughput": say("most-per-card"), "price": say("price-of-card-h", currency=currency),
-        "cost": say("cost-of-tokens", currency=currency),
-        "equal": say("price-at-which-it-would", currency=currency),
-    }, wide=True, folded=say("every-other-card"), first=FIRST)
+
+    def equal(row: Row) -> float:
+        return min(costs) * row.quantities["throughput_per_card"] * HOUR / MILLION
+
+    def price(row: Row) -> str | None:
+        if not (hour := hours.get(row.choice.device)):
+            return None
+        value, low, high = (fmt_fixed(each * HOUR) for each in hour.points)
+        return f"{value} ({low}–{high})"
+
+    table(sorted(answer.devices, key=equal, reverse=True), [
+        Column(lambda row: device_label(row.choice.device), common("device")),
+        Column(lambda row: plan(row.choice), common("weights-and-layout")),
+        Column(lambda row: row.quantities["throughput_per_card"], say("most-per-card"),
+               fmt_quantity, unit="token/s"),
+        Column(price, say("price-of-card-h", currency=currency)),
+        Column(lambda row: row.quantities["cost"] if row.choice.device in hours else None,
+               say("cost-of-tokens", currency=currency), fmt_sig),
+        Column(equal, say("price-at-which-it-would", currency=currency), fmt_fixed)],
+        wide=True, folded=say("every-other-card"), first=FIRST)
 
 
 def front_table(page: Page) -> None:
@@ -186,22 +194,142 @@ def front_table(page: Page) -> None:
     if not answer.found.front.rows or not answer.front:
         show(*say("no-front"))
         return
-    rows = [{"cards": cards(group[0].row.choice), "plan": plan(group[0].row.choice),
-             "flight": fmt_int(group[0].row.choice.concurrency),
-             "chunk": fmt_int(group[0].row.choice.chunk),
-             **{name: cell(group[0], name) for name in (*TOLD, "cost")},
-             "kept": fmt_percent(share, 0) if (share := answer.keeps(group[0])) is not None else "",
-             "alike": str(len(group) - 1) if len(group) > 1 else "–"} for group in answer.front]
     first, size = sum(map(len, answer.front)), answer.front_size
-    which = (say("best-of", first=first, size=size) if first < size else
-             say("all", size=size))
+    which = say("best-of", first=first, size=size) if first < size else say("all", size=size)
     costed = any("cost" in group[0].row.quantities for group in answer.front)
-    table(rows, {
-        "cards": common("cards"), "plan": common("weights-and-layout"),
-        "flight": common("requests"), "chunk": say("chunk"),
-        "tpot": common("tpot"), "ttft": common("ttft"),
-        "throughput_per_card": common("per-card-interval"),
-        **({"cost": say("cost")} if costed else {}),
-        **({"kept": common("limits-kept")} if answer.found.wishes.limits else {}),
-        "alike": say("others-like-it")}, wide=True,
+
+    def of(choice: Callable[[Choice], Any], heading: Pair) -> Column:
+        return Column(lambda group: choice(group[0].row.choice), heading)
+
+    def interval(name: str, heading: Pair) -> Column:
+        return Column(lambda group: cell(group[0], name), heading)
+
+    table(answer.front, [
+        of(cards, common("cards")), of(plan, common("weights-and-layout")),
+        of(lambda choice: fmt_int(choice.concurrency), common("requests")),
+        of(lambda choice: fmt_int(choice.chunk), say("chunk")),
+        interval("tpot", common("tpot")), interval("ttft", common("ttft")),
+        interval("throughput_per_card", common("per-card-interval")),
+        *([interval("cost", say("cost"))] if costed else []),
+        *([Column(lambda group: answer.keeps(group[0]), common("limits-kept"), fmt_percent,
+                  digits=0)] if answer.found.wishes.limits else []),
+        Column(lambda group: len(group) - 1 or None, say("others-like-it"))], wide=True,
         folded=say("front-of-this-goal-in", which=which))
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A deployment, or several that their intervals cannot tell apart.
+
+    Attributes:
+        pace: time per token [s].
+        rate: throughput per card [token/s].
+        binds: resource that binds the largest part of a decode step.
+        alike: deployments.
+        paces, rates: 80% intervals.
+    """
+
+    pace: float
+    rate: float
+    binds: str
+    alike: int
+    paces: tuple[float, float]
+    rates: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Line:
+    """The front of one device.
+
+    Attributes:
+        device: its identifier.
+        name: its name in both languages.
+        kind: cards that are drawn in one colour, of which the best bears its name.
+        marks: of its front, few.
+        every: time per token [s] and throughput per card [token/s] of all of its front.
+    """
+
+    device: str
+    name: Pair
+    kind: str
+    marks: Sequence[Mark]
+    every: Sequence[tuple[float, float]]
+
+
+def _front(lines: Sequence[Line], limit: float | None, notes: Mapping[float, str], currency: str,
+          lang: str) -> Figure:
+    """Throughput per card against time per token: a line per device, a shape by what binds.
+
+    Args:
+        lines: the best device first.
+        limit: on the time per token [s], if there is one.
+        notes: what a million tokens cost at most, above a thin line at a time per token [s].
+        currency: of that.
+        lang: language of the words.
+    """
+    drawing, axes = figures.axes(height=5.2)
+    place = LANGUAGES.index(lang)
+    firsts = {line.kind: line for line in reversed(lines)}  # the best of each kind
+    colours = dict(zip(dict.fromkeys(line.kind for line in lines),
+                       itertools.cycle(figures.COLOURS), strict=False))
+    for number, line in enumerate(lines):
+        _line(axes, line, colours[line.kind], firsts[line.kind] is line, number == 0)
+    reached = np.array([point for line in lines for point in line.every]) * (MILLI, 1)
+    low, high = reached.min(axis=0), reached.max(axis=0)
+    axes.set(xscale="log", yscale="log", xlim=(low[0] / 1.15, high[0] * ROOM),
+             ylim=(low[1] / 1.4, high[1] * 1.9),
+             xlabel=common("time-per-output-token-ms")[place],
+             ylabel=say("throughput-per-card-token-s")[place])
+    for axis, floor, ceiling in ((axes.xaxis, low[0], high[0]), (axes.yaxis, low[1], high[1])):
+        figures.log_ticks(axis, floor, ceiling)
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=12))
+    above = {"fontsize": 8.5, "transform": axes.get_xaxis_transform()}
+    for pace, note in notes.items():
+        axes.axvline(MILLI * pace, color=figures.INK, lw=0.8, ls=":")
+        axes.text(MILLI * pace, 1.01, note, ha="center", va="bottom", **above)
+    if notes:
+        axes.text(MILLI * min(notes) / 1.12, 1.01,
+                  say("cheapest-per-tokens", currency=currency)[place], ha="right", va="bottom",
+                  **above)
+    if limit is not None:
+        axes.axvline(MILLI * limit, color=figures.INK, lw=1.4)
+        axes.text(MILLI * limit, 0.995, f"{common('limit')[place]} ", rotation=90, ha="right",
+                  va="top", **above)
+    _names(axes, [line for line in lines if firsts[line.kind] is line], colours, place)
+    used = [name for name in SHAPES if any(
+        mark.binds == name for line in lines for mark in line.marks)]
+    axes.legend(handles=[Line2D([], [], marker=SHAPES[name], ls="", color=figures.INK, ms=5,
+                                label=RESOURCES[name][place]) for name in used],
+                title=say("what-binds-decode-step")[place], fontsize=8.5,
+                title_fontsize=8.5, loc="upper center", bbox_to_anchor=(0.5, -0.13),
+                ncols=max(1, len(used)))
+    return drawing
+
+
+def _line(axes: Axes, line: Line, colour: str, named: bool, best: bool) -> None:
+    points = np.array(line.every) * (MILLI, 1)
+    axes.plot(points[:, 0], points[:, 1], color=colour, lw=1.8 if named else 0.8,
+              alpha=1.0 if named else 0.55)
+    for mark in line.marks:
+        if best:
+            axes.plot([MILLI * mark.pace] * 2, mark.rates, color=colour, lw=0.9, alpha=0.5)
+            axes.plot([MILLI * end for end in mark.paces], [mark.rate] * 2, color=colour, lw=0.9,
+                      alpha=0.5)
+        axes.plot(MILLI * mark.pace, mark.rate, SHAPES[mark.binds], color=colour,
+                  ms=LARGE if mark.alike > 1 else SMALL, alpha=1.0 if named else 0.55)
+
+
+def _names(axes: Axes, lines: Sequence[Line], colours: Mapping[str, str], place: int) -> None:
+    """Names at the right ends of lines, pushed apart where they would overlap."""
+    low, high = np.log(axes.get_ylim())
+    ends = sorted(((np.log(line.every[-1][1]) - low) / (high - low), line) for line in lines)
+    heights: list[float] = []
+    for height, _ in ends:
+        heights.append(max(height, heights[-1] + APART) if heights else height)
+    overflow = max(0.0, (heights[-1] if heights else 0.0) - 0.99)
+    for (_, line), height in zip(ends, heights, strict=True):
+        axes.annotate(line.name[place], (MILLI * line.every[-1][0], line.every[-1][1]),
+                      xytext=(0.995, height - overflow), textcoords="axes fraction", ha="right",
+                      va="center", fontsize=8.5, color=colours[line.kind],
+                      arrowprops={"arrowstyle": "-", "color": colours[line.kind], "lw": 0.5,
+                                  "alpha": 0.6})

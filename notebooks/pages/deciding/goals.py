@@ -5,6 +5,7 @@ The goals of ``GOALS`` are told together; a reader's own goal is told alone.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -22,10 +23,11 @@ from calc.searching.same_cards import inside
 from calc.searching.search import search
 from catalogue.engines.released import AT
 from catalogue.kernels import kernel_of
-from catalogue.messages import Pair, join, messages
+from catalogue.messages import Pair, join, messages, pair
 from catalogue.planning.goals import OBJECTIVES, UNITS, Goal
 from catalogue.reading.amounts import human
 from notebooks.pages.catalogue.tables.deployments import RESOURCES
+from notebooks.show.columns import Column
 from notebooks.show.display import number, show, table
 from notebooks.show.numbers import fmt_int, fmt_percent, fmt_quantity, fmt_sig
 
@@ -91,8 +93,7 @@ def goal_of(answer: Answer) -> Goal:
 
 def plan(choice: Choice) -> Pair:
     """Weights, cut and what else is chosen: ```fp8-block`, 2 servers of TP8/EP8+8, 3 drafts``."""
-    weights = f"`{choice.precision}`"
-    parts = [(weights, weights), (choice.layouts["en"], choice.layouts["zh"])]
+    parts = [(f"`{choice.precision}`",) * 2, pair(choice.layouts)]
     if choice.drafts:
         parts.append(say("number-of-drafts", drafts=choice.drafts))
     if choice.micro_batches > 1:
@@ -103,15 +104,12 @@ def plan(choice: Choice) -> Pair:
 @cache
 def device_label(device: str) -> Pair:
     """A device by its name in both languages."""
-    name = catalogue.load_device(device).name
-    return name["en"], name["zh"]
+    return pair(catalogue.load_device(device).name)
 
 
 def cards(choice: Choice) -> Pair:
     """How many of which: ``8 × Ascend 910B1``."""
-    name = device_label(choice.device)
-    return tuple(f"{fmt_int(choice.devices)} × {text}"
-                 for text in name)  # type: ignore[return-value]
+    return join((" × ", " × "), ((fmt_int(choice.devices),) * 2, device_label(choice.device)))
 
 
 def binding(answer: Answer, row: Row) -> str:
@@ -124,9 +122,7 @@ def binding(answer: Answer, row: Row) -> str:
 def limited(answer: Answer, row: Row) -> Pair:
     """The limit nearest to a deployment, if there is any, and what binds its decode steps."""
     at, resource = answer.binds(row), RESOURCES[binding(answer, row)]
-    if not at:
-        return resource
-    return f"{LIMITS[at][0]}; {resource[0]}", f"{LIMITS[at][1]}；{resource[1]}"
+    return join(("; ", "；"), (LIMITS[at], resource)) if at else resource
 
 
 def official(answer: Answer) -> SampledRow | None:
@@ -149,15 +145,21 @@ def cell(each: SampledRow, name: str) -> str:
 def summary(page: Page) -> None:
     """The answer to each goal: the best, the first that is sure, the published weights."""
     for place, answer in enumerate(page.answers, 1):
-        first = f"{place}. " if len(page.answers) > 1 else ""
-        show(*headed(answer, first))
+        show(*headed(answer, f"{place}. " if len(page.answers) > 1 else ""))
         lines = _lines(answer)
-        table([_stacked(line) for line in lines], {
-            "which": say("which"), "deployment": common("deployment"),
-            "times": say("time-per-token-first-token"),
-            "rates": say("per-card-and-cost", currency=currency_of(page))
-            if any("cost" in line for line in lines) else common("per-card-interval"),
-            "limits": say("nearest-limit-what-binds")}, wide=True)
+        costed = any("cost" in line for line in lines)
+        table(lines, [
+            Column("which", say("which")),
+            Column(lambda line: _stacked(*map(line.get, (
+                "cards", "plan", "quality", "starts", "near", "stand_ins"))), common("deployment")),
+            Column(lambda line: _stacked(*(f"{name.upper()} {line[name]}" for name in (
+                "tpot", "ttft") if name in line)), say("time-per-token-first-token")),
+            Column(lambda line: _stacked(line.get("throughput_per_card"), line.get("cost")),
+                   say("per-card-and-cost", currency=currency_of(page)) if costed
+                   else common("per-card-interval")),
+            Column(lambda line: _stacked(line.get("limited"), "kept" in line and say(
+                "all-kept-in-of-draws", kept=line["kept"])), say("nearest-limit-what-binds"))],
+            wide=True)
     sure = page.main.sure
     number("which-kept", _kept(page), str)
     number("which-sure", sure.share if sure else SURE, fmt_percent, digits=0)
@@ -173,7 +175,7 @@ def headed(answer: Answer, first: str = "") -> Pair:
              for name, limit in limits.items()]
     wanted = say("lengths-and-best", taken=fmt_int(goal.demand.input_tokens),
                  given=fmt_int(goal.demand.output_tokens), best=best)
-    return say("headed", first=first, title=(goal.title["en"], goal.title["zh"]),
+    return say("headed", first=first, title=pair(goal.title),
                told=join(("; ", "；"), [*([join((", ", "，"), signs)] if signs else []), wanted]))
 
 
@@ -198,41 +200,31 @@ def certainty(page: Page) -> None:
         limits = goal.limits.model_copy(update={"sure": SURE})
         found = search(goal.model_copy(update={"limits": limits}), space=found.space,
                        paired=False)
-    rows, most_drawn = [], 0
-    for share in SHARES:
-        sure = surely(found, share)
-        most_drawn = max(most_drawn, sure.tried)
-        row: dict[str, Any] = {"share": fmt_percent(share, 0)}
-        if not sure.front:
-            row |= {"cards": say("none")}
-        else:
-            each = sure.front[0]
-            row |= {"cards": cards(each.row.choice), "plan": plan(each.row.choice),
-                    "tpot": cell(each, "tpot"), "ttft": cell(each, "ttft"),
-                    "kept": fmt_percent(keeps(found, each) or 0.0, 0)}
-        rows.append(row)
-    show(*(f"**{goal.title[lang]}**" for lang in ("en", "zh")))
-    table(rows, {"share": say("asked-of-draws"), "cards": common("cards"),
-                 "plan": common("weights-and-layout"),
-                 "tpot": common("tpot"), "ttft": common("ttft"),
-                 "kept": common("limits-kept")}, wide=True)
+    tried = [surely(found, share) for share in SHARES]
+    rows = [(share, sure.front[0] if sure.front else None)
+            for share, sure in zip(SHARES, tried, strict=True)]
+
+    def best(of: Callable[[SampledRow], Any], heading: Pair) -> Column:
+        return Column(lambda row: of(row[1]) if row[1] else "", heading)
+
+    show(*(f"**{title}**" for title in pair(goal.title)))
+    table(rows, [
+        Column(0, say("asked-of-draws"), fmt_percent, digits=0),
+        Column(lambda row: cards(row[1].row.choice) if row[1] else say("none"), common("cards")),
+        best(lambda each: plan(each.row.choice), common("weights-and-layout")),
+        best(lambda each: cell(each, "tpot"), common("tpot")),
+        best(lambda each: cell(each, "ttft"), common("ttft")),
+        best(lambda each: fmt_percent(keeps(found, each) or 0.0, 0), common("limits-kept"))],
+        wide=True)
     most = sum(len(kept.front.rows.get("base", ())) for kept in found.kept)
-    show(*say("of-candidates-at-most-were", candidates=fmt_int(most), drawn=fmt_int(most_drawn)))
+    show(*say("of-candidates-at-most-were", candidates=fmt_int(most),
+              drawn=fmt_int(max(sure.tried for sure in tried))))
 
 
-def _stacked(line: dict[str, Any]) -> dict[str, Any]:
-    """A row of few columns: what belongs together stands one above the other."""
-    def lines(*texts: Any) -> Pair:
-        pairs = [text if isinstance(text, tuple) else (text, text) for text in texts if text]
-        return join(("<br>", "<br>"), pairs)
-
-    kept = line.get("kept")
-    return {"which": line["which"], "deployment": lines(*(line.get(name) for name in (
-        "cards", "plan", "quality", "starts", "near", "stand_ins"))),
-            "times": lines(*(f"{name.upper()} {line[name]}" for name in ("tpot", "ttft")
-                             if name in line)),
-            "rates": lines(line.get("throughput_per_card"), line.get("cost")),
-            "limits": lines(line.get("limited"), kept and say("all-kept-in-of-draws", kept=kept))}
+def _stacked(*texts: Any) -> Pair:
+    """What belongs together in a cell, one above the other."""
+    return join(("<br>", "<br>"), (text if isinstance(text, tuple) else (text, text)
+                                   for text in texts if text))
 
 
 def currency_of(page: Page) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import matplotlib as mpl
 from matplotlib.colors import LogNorm
@@ -15,12 +16,13 @@ from calc.layouts.space import Space
 from calc.searching.load_goal import load_goal
 from calc.searching.robust import SampledRow, sample_rows
 from calc.searching.search import search
-from catalogue.messages import Pair, messages
+from catalogue.messages import LANGUAGES, Pair, join, messages
 from catalogue.planning.goals import CardRange, Goal
 from notebooks.pages.deciding.goals import cards, device_label, plan
 from notebooks.show import figures
-from notebooks.show.display import download, figure, number, show, table
-from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_quantity, fmt_sig
+from notebooks.show.columns import Column
+from notebooks.show.display import download, figure, numbers, show, table
+from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_sig, fmt_time
 
 common = messages("common")
 say = messages("pages/deciding/matrix")
@@ -120,34 +122,30 @@ def _fastest(space: Space, users: int) -> SampledRow | None:
 def answer(matrix: Sequence[Cell]) -> None:
     """What fits on one server, in general and in the published weights; the fastest of it."""
     goal = load_goal(GOAL)
-    number("matrix-input", goal.demand.input_tokens)
-    number("matrix-output", goal.demand.output_tokens)
-    number("matrix-most", goal.cards.most)
     asked = [cell for cell in matrix if cell.users == DRAWN]
     single = [cell for cell in asked if cell.servers == 1]
-    number("matrix-users", DRAWN)
-    number("matrix-pairs", len(asked))
-    number("matrix-single", len(single))
+    numbers({"matrix-input": goal.demand.input_tokens, "matrix-output": goal.demand.output_tokens,
+             "matrix-most": goal.cards.most, "matrix-users": DRAWN, "matrix-pairs": len(asked),
+             "matrix-single": len(single)})
     _four_bits({cell.precision: cell for cell in asked if cell.device == WIDENING})
     fastest = min(single, key=lambda cell: cell.pace)
     assert fastest.best
     choice = fastest.best.row.choice
     published = [device_label(cell.device) for cell in single if cell.precision == PUBLISHED]
-    english, chinese = (tuple(name[lang] for name in published) for lang in range(2))
-    show(*say("with-published-fp8-weights-one", pace=fmt_quantity(fastest.pace, "s"), users=DRAWN,
-              choice=cards(choice), plan=plan(choice),
-              cards=(", ".join(english), "、".join(chinese))))
+    show(*say("with-published-fp8-weights-one", pace=fmt_time(fastest.pace), users=DRAWN,
+              choice=cards(choice), plan=plan(choice), cards=join((", ", "、"), published)))
 
 
 def _four_bits(by_weights: Mapping[str, Cell]) -> None:
     """What formats of four bits take beside one of eight, in cards and time."""
     eight, awq, w4a8 = (by_weights[name] for name in ("w8a8-int8", "w4a16-awq", "w4a8-int8"))
-    for key, cell in (("int8", eight), ("awq", awq)):
-        assert cell.best
-        number(f"matrix-{key}-cards", cell.best.row.choice.devices)
+    assert eight.best
+    assert awq.best
     assert w4a8.servers == awq.servers
-    for key, cell in (("awq", awq), ("w4a8", w4a8)):
-        number(f"matrix-{key}-slower", cell.pace / eight.pace, fmt_sig, digits=2)
+    numbers({"matrix-int8-cards": eight.best.row.choice.devices,
+             "matrix-awq-cards": awq.best.row.choice.devices})
+    numbers({"matrix-awq-slower": awq.pace / eight.pace,
+             "matrix-w4a8-slower": w4a8.pace / eight.pace}, fmt_sig, digits=2)
 
 
 def picture(matrix: Sequence[Cell]) -> None:
@@ -156,7 +154,7 @@ def picture(matrix: Sequence[Cell]) -> None:
 
 
 def _drawn(asked: Sequence[Cell], lang: str) -> Figure:
-    place = int(lang == "zh")
+    place = LANGUAGES.index(lang)
     devices = list(dict.fromkeys(cell.device for cell in asked))
     weights = list(load_goal(GOAL).precisions or ())
     drawing, axes = figures.axes(height=1.2 + 0.27 * len(devices))
@@ -176,46 +174,30 @@ def _drawn(asked: Sequence[Cell], lang: str) -> Figure:
                   va="center", fontsize=7.5, color="#333333")
         axes.text(across + 0.43, down, f"{fmt_fixed(MILLI * cell.pace, 0)} ms", ha="right",
                   va="center", fontsize=8.5, color="#222222")
-    axes.set(xlim=(-0.5, len(weights) - 0.5), ylim=(len(devices) - 0.5, -0.5))
-    axes.set_xticks(range(len(weights)), weights, fontsize=8.5)
-    axes.set_yticks(range(len(devices)), [device_label(device)[place] for device in devices],
-                    fontsize=8.5)
-    axes.xaxis.tick_top()
-    axes.tick_params(length=0)
-    axes.grid(visible=False)
-    for spine in axes.spines.values():
-        spine.set_visible(False)
+    figures.fields(axes, weights, [device_label(device)[place] for device in devices])
     return drawing
 
 
 def full_matrix(matrix: Sequence[Cell]) -> None:
     """All fields as a file, and folded a table for each number of users."""
-    download(f"{GOAL}.csv", map(_plain, matrix),
-             say("download-all-fields-csv"))
-    columns: dict[str, Pair] = {
-        "device": say("device-precision"), "cards": common("number-of-cards"),
-        "pace": common("ms-per-token"), "layout": common("layout"), "cost": common("cost")}
+    download(f"{GOAL}.csv", map(_plain, matrix), say("download-all-fields-csv"))
+
+    def held(of: Callable[[SampledRow], Any], heading: Pair) -> Column:
+        return Column(lambda cell: of(cell.best) if cell.best else None, heading)
+
+    columns = [
+        Column(lambda cell: join(("<br>", "<br>"), (device_label(cell.device),
+                                                    (f"`{cell.precision}`",) * 2)),
+               say("device-precision")),
+        held(lambda best: fmt_int(best.row.choice.devices), common("number-of-cards")),
+        held(_pace, common("ms-per-token")), held(_layout, common("layout")),
+        held(lambda best: best.amounts["cost"].text if "cost" in best.amounts else None,
+             common("cost"))]
     for count in sorted({cell.users for cell in matrix}):
         asked = [cell for cell in matrix if cell.users == count]
-        single = sum(cell.servers == 1 for cell in asked)
-        table([_told(cell) for cell in asked], columns, sortable=True, folded=say(
-            "users-one-server-holds-of", users=count, held=single, pairs=len(asked)))
-
-
-def _told(cell: Cell) -> dict[str, str | Pair]:
-    """A field as the table has it: time per token with its interval, cards, cost and layout."""
-    english, chinese = (f"{name}<br>`{cell.precision}`" for name in device_label(cell.device))
-    row: dict[str, str | Pair] = {"device": (english, chinese)}
-    if cell.best is None:
-        return row | dict.fromkeys(("pace", "cards", "cost", "layout"), "–")
-    choice, told = cell.best.row.choice, cell.best.amounts
-    low, high = (fmt_fixed(MILLI * end, 1) for end in told["tpot"].ends)
-    english, chinese = plan(choice)
-    return row | {
-        "pace": f"{fmt_fixed(MILLI * cell.pace, 1)}<br>({low}–{high})",
-        "cards": fmt_int(choice.devices),
-        "cost": told["cost"].text if "cost" in told else "–",
-        "layout": (english.partition(", ")[2], chinese.partition("，")[2])}
+        table(asked, columns, sortable=True, folded=say(
+            "users-one-server-holds-of", users=count, pairs=len(asked),
+            held=sum(cell.servers == 1 for cell in asked)))
 
 
 def _plain(cell: Cell) -> dict[str, str | float]:
@@ -235,3 +217,15 @@ def _plain(cell: Cell) -> dict[str, str | float]:
         row |= {"cost_per_million_output": told["cost"].value, "cost_low": told["cost"].low,
                 "cost_high": told["cost"].high, "currency": cell.currency}
     return row
+
+
+def _pace(best: SampledRow) -> str:
+    """Time per token with its interval below it [ms]."""
+    value, low, high = (fmt_fixed(MILLI * each, 1) for each in best.amounts["tpot"].points)
+    return f"{value}<br>({low}–{high})"
+
+
+def _layout(best: SampledRow) -> Pair:
+    """What is chosen besides the weights."""
+    english, chinese = plan(best.row.choice)
+    return english.partition(", ")[2], chinese.partition("，")[2]

@@ -5,8 +5,8 @@ from typing import NamedTuple
 import pytest
 
 import catalogue
-from notebooks.show.columns import Column, cells
-from notebooks.show.numbers import fmt_fixed
+from notebooks.show.columns import Column, cells, pipe_table
+from notebooks.show.numbers import fmt_fixed, fmt_percent
 
 
 class Row(NamedTuple):
@@ -33,6 +33,23 @@ def test_of_a_quantity_the_name_is_enough():
 def test_of_anything_else_a_function_and_a_heading():
     assert column(Column(lambda row: row.cards // 8, "servers")) == ("servers", [1, 2])
     assert column(Column("cards", "k", fmt_fixed, digits=1)) == ("k", ["8.0", "16.0"])
+
+
+def test_of_a_sequence_the_place_is_enough():
+    rows, _ = cells([(1, 0.5), (2, None)], [Column(1, "share", fmt_percent, digits=0)])
+    assert [row["0"] for row in rows] == ["50%", "–"]
+
+
+def test_a_pair_stands_where_there_is_no_number():
+    none = ("none", "无")
+    rows, _ = cells([(0.5,), (none,)], [Column(0, "share", fmt_percent, digits=0)])
+    assert [row["0"] for row in rows] == ["50%", none]
+
+
+def test_a_text_by_language_is_a_cell():
+    rows, headings = cells([{"name": {"en": "card", "zh": "卡"}}], [Column("name", "what")])
+    assert [pipe_table(rows, headings, lang).splitlines()[-1] for lang in (0, 1)] == [
+        "| card |", "| 卡 |"]
 
 
 def test_a_column_without_a_heading_is_a_quantity():

@@ -55,3 +55,23 @@ ttft-p99-simulated-at-it =
 tpot-p99-simulated-at-it =
     .en = TPOT p99, simulated at it
     .zh = 该速率下仿真的 TPOT p99
+
+arrivals =
+    .en = arrivals
+    .zh = 到达
+
+what-replicas-of-hour-take =
+    .en = what the replicas of the hour take
+    .zh = 该小时所需副本的能力
+
+replicas-all-day =
+    .en = { $bought } replicas all day
+    .zh = 全天 { $bought } 个副本
+
+hour =
+    .en = hour
+    .zh = 时刻
+
+rate-over-day-mean =
+    .en = rate over the day's mean
+    .zh = 速率与全天均值之比

@@ -55,3 +55,11 @@ groups-servers-spares =
 drawn =
     .en = drawn
     .zh = 仿真
+
+servers-that-serve-as-one =
+    .en = servers that serve as one
+    .zh = 共同服务的服务器台数
+
+throughput-that-is-there =
+    .en = throughput that is there (%)
+    .zh = 实有吞吐（%）

@@ -121,3 +121,11 @@ costs-are-in-card-hours =
 card-hour-costs-interval-is =
     .en = A card-hour costs { $prices } { $currency } ({ $source }); the interval is that of the price.
     .zh = 卡时价取 { $prices } { $currency }（{ $source }），区间即价格的区间。
+
+tokens-kept-per-replica =
+    .en = tokens kept per replica
+    .zh = 每副本保留的 token 数
+
+prompt-tokens-found =
+    .en = prompt tokens found (%)
+    .zh = 提示 token 命中（%）

@@ -104,3 +104,19 @@ nearest-change-that-runs =
 token-s-of-that =
     .en = token/s of that
     .zh = 改后 token/s
+
+one-pool =
+    .en = one pool
+    .zh = 单池
+
+two-pools-experts-in-one =
+    .en = two pools, experts in one server
+    .zh = 两池，专家不出服务器
+
+two-pools =
+    .en = two pools
+    .zh = 两池
+
+output-tokens-s-per-card =
+    .en = output tokens/s per card, within limits
+    .zh = 限值内每卡输出 token/s

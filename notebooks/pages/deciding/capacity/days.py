@@ -7,19 +7,22 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+from matplotlib.figure import Figure
 
 import catalogue
 from calc.answer.simulated import system_of
 from calc.capacity.availability import failures_of
-from calc.capacity.day import Checked, Day, check, day, simulated
+from calc.capacity.day import Day, check, day, simulated
 from calc.capacity.replicas import Limits, Replica
 from calc.closed_form.evaluate import evaluate
 from calc.serving.arrivals import poisson
 from calc.serving.simulation import simulate
-from catalogue.messages import messages
-from catalogue.planning.loads import Load
-from notebooks.pages.deciding.capacity import day_figures
-from notebooks.show.display import draw, number, show, table
+from catalogue.messages import LANGUAGES, messages, pair
+from catalogue.planning.loads import HOURS, Load
+from notebooks.show import figures
+from notebooks.show.columns import Column
+from notebooks.show.display import draw, number, numbers, show, table
+from notebooks.show.drawing import Text
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig, fmt_time
 
 common = messages("common")
@@ -84,34 +87,47 @@ def answered(page: DayPlan) -> Day:
 
 def answer(page: DayPlan, found: Day) -> None:
     """The answer in a sentence, and the numbers of the page's prose."""
-    heading, cards = page.scenario.heading, found.bought * found.devices
     run = found.checked[-1]
     show(*say("replicas-for-users", users=fmt_int(page.users),
-              questions=fmt_int(page.questions), bought=found.bought, cards=cards,
-              share=fmt_percent(SHARE, 0), ttft=fmt_time(page.limits.ttft),
-              tpot=fmt_time(page.limits.tpot), busiest_ttft=fmt_time(run.ttft),
-              busiest_tpot=fmt_time(run.tpot),
+              questions=fmt_int(page.questions), bought=found.bought,
+              cards=found.bought * found.devices, share=fmt_percent(SHARE, 0),
+              ttft=fmt_time(page.limits.ttft), tpot=fmt_time(page.limits.tpot),
+              busiest_ttft=fmt_time(run.ttft), busiest_tpot=fmt_time(run.tpot),
               utilisation=fmt_percent(found.utilisation, 0), saved=fmt_percent(found.saved, 0),
-              heading=(heading["en"], heading["zh"]),
-              load=(page.load.name["en"], page.load.name["zh"])))
-    number("day-most", found.most, fmt_sig)
-    number("day-prompts-vary", page.replica.lengths.prompts, fmt_sig)
-    number("day-answers-vary", page.replica.lengths.answers, fmt_sig)
-    number("day-saturation", found.saturation, fmt_sig)
+              heading=pair(page.scenario.heading), load=pair(page.load.name)))
+    numbers({"day-most": found.most, "day-prompts-vary": page.replica.lengths.prompts,
+             "day-answers-vary": page.replica.lengths.answers,
+             "day-saturation": found.saturation}, fmt_sig)
     number("day-online", round(found.online or 0))
     number("day-peak", page.load.peak, fmt_fixed)
     number("day-start", page.start / 60, fmt_sig, digits=2)
 
 
-def picture(page: DayPlan, found: Day) -> None:
-    """Arrivals of the day under the replicas that they need."""
-    draw(partial(day_figures.replicas, [hour.rate for hour in found.hours],
-                 [hour.replicas for hour in found.hours], found.most, found.bought))
+def picture(found: Day, lang: str) -> Figure:
+    """Arrivals by the hour, and the rate that the replicas of each hour take."""
+    at = LANGUAGES.index(lang)
+    drawing, axes = figures.axes(height=3.6)
+    edges, bought = np.arange(HOURS + 1), found.bought * found.most
+    axes.stairs([hour.rate for hour in found.hours], edges, fill=True, color=figures.PALETTE[0],
+                alpha=0.55, label=say("arrivals")[at])
+    axes.stairs([hour.replicas * found.most for hour in found.hours], edges,
+                color=figures.PALETTE[1], lw=2, baseline=None,
+                label=say("what-replicas-of-hour-take")[at])
+    axes.axhline(bought, color=figures.INK, lw=1.2, ls="--",
+                 label=say("replicas-all-day", bought=found.bought)[at])
+    for place, hour in enumerate(found.hours):
+        axes.annotate(f"{hour.replicas}", (place + 0.5, hour.replicas * found.most),
+                      xytext=(0, 2), ha="center", va="bottom", textcoords="offset points",
+                      fontsize=8, color=figures.PALETTE[1])
+    axes.set(xlim=(0, HOURS), ylim=(0, 1.25 * bought), xticks=range(0, HOURS + 1, 3),
+             xlabel=say("hour")[at], ylabel=common("request-s")[at])
+    axes.legend(loc="upper left", fontsize=8.5, ncols=3)
+    return drawing
 
 
 def percentiles(page: DayPlan) -> None:
     """Closed form beside the simulation, over how busy a replica is and how long prompts are."""
-    rows, firsts, laters = [], [], []
+    rows = []
     for prompt, answer_ in LENGTHS:
         scenario = catalogue.load_scenario(page.scenario.id, overrides=[
             f"workload.input_tokens={prompt} token", f"workload.output_tokens={answer_} token",
@@ -124,45 +140,36 @@ def percentiles(page: DayPlan) -> None:
             ttft, tpot = (np.array([getattr(each, name) for each in run.outcomes[COUNTED]])
                           for name in ("ttft", "tpot"))
             ttft = ttft + system.overhead
-            first, later = (float(np.quantile(each, SHARE)) for each in (ttft, tpot))
-            firsts.append(seen.ttft_at / first - 1)
-            laters.append(seen.tpot_at / later - 1)
-            rows.append({
-                "prompt": int(prompt), "rate": fmt_sig(rate), "busy": fmt_percent(share, 0),
-                "mean": f"{fmt_time(seen.ttft)} | {fmt_time(float(ttft.mean()))}",
-                "first": f"{fmt_time(seen.ttft_at)} | {fmt_time(first)}",
-                "pace": f"{fmt_time(seen.tpot)} | {fmt_time(float(tpot.mean()))}",
-                "later": f"{fmt_time(seen.tpot_at)} | {fmt_time(later)}"})
-    for row in rows:
-        for name in ("mean", "first", "pace", "later"):
-            row[name] = str(row[name]).replace(" | ", " · ")
-    table(rows, {"prompt": say("prompt"), "rate": common("request-s"), "busy": say("of-saturation"),
-                 "mean": say("ttft-formula-run"),
-                 "first": ("TTFT p99", "TTFT p99"), "pace": ("TPOT", "TPOT"),
-                 "later": ("TPOT p99", "TPOT p99")}, wide=True)
-    for name, found in (("first", firsts), ("later", laters)):
-        number(f"day-{name}-low", min(found), fmt_percent, digits=0)
-        number(f"day-{name}-high", max(found), fmt_percent, digits=0)
+            rows.append({"prompt": int(prompt), "rate": rate, "busy": share,
+                         "mean": (seen.ttft, ttft.mean()), "pace": (seen.tpot, tpot.mean()),
+                         "first": (seen.ttft_at, np.quantile(ttft, SHARE)),
+                         "later": (seen.tpot_at, np.quantile(tpot, SHARE))})
+
+    def both(name: str, heading: Text) -> Column:
+        return Column(lambda row: " · ".join(map(fmt_time, row[name])), heading)
+
+    table(rows, [Column("prompt", say("prompt")), Column("rate", common("request-s"), fmt_sig),
+                 Column("busy", say("of-saturation"), fmt_percent, digits=0),
+                 both("mean", say("ttft-formula-run")), both("first", "TTFT p99"),
+                 both("pace", "TPOT"), both("later", "TPOT p99")], wide=True)
+    for name in ("first", "later"):
+        off = [formula / run - 1 for formula, run in (row[name] for row in rows)]
+        numbers({f"day-{name}-low": min(off), f"day-{name}-high": max(off)}, fmt_percent, digits=0)
 
 
 def loads(page: DayPlan) -> None:
     """The same requests on the days of every load of the catalogue."""
-    rows = []
-    for name in catalogue.names("loads"):
-        load = catalogue.load("loads", name)
-        found = day(page.replica, load, page.requests, page.limits, start=page.start)
-        rows.append({"load": (load.name["en"], load.name["zh"]), "peak": fmt_fixed(load.peak),
-                     "variation": fmt_sig(float(load.variation.value), 2),
-                     "most": fmt_sig(found.most), "cards": found.replicas * found.devices,
-                     "busy": fmt_percent(found.utilisation, 0),
-                     "saved": fmt_percent(found.saved, 0)})
-    table(rows, {"load": say("load"), "peak": say("busiest-hour-over-mean"),
-                 "variation": say("minute-to-minute"),
-                 "most": say("request-s-of-replica"), "cards": common("number-of-cards"),
-                 "busy": say("busy"), "saved": say("saved-by-scaling")})
-    draw(partial(day_figures.loads, [
-        ((entry := catalogue.load("loads", name)).name, entry.rates(1.0))
-        for name in catalogue.names("loads")]))
+    every = [catalogue.load("loads", name) for name in catalogue.names("loads")]
+    table([(load, day(page.replica, load, page.requests, page.limits, start=page.start))
+           for load in every], [
+        Column(lambda row: row[0].name, say("load")),
+        Column(lambda row: row[0].peak, say("busiest-hour-over-mean"), fmt_fixed),
+        Column(lambda row: row[0].variation.value, say("minute-to-minute"), fmt_sig, digits=2),
+        Column(lambda row: row[1].most, say("request-s-of-replica"), fmt_sig),
+        Column(lambda row: row[1].replicas * row[1].devices, common("number-of-cards")),
+        Column(lambda row: row[1].utilisation, say("busy"), fmt_percent, digits=0),
+        Column(lambda row: row[1].saved, say("saved-by-scaling"), fmt_percent, digits=0)])
+    draw(partial(_over_mean, every))
 
 
 def minutes(page: DayPlan, found: Day) -> None:
@@ -170,9 +177,24 @@ def minutes(page: DayPlan, found: Day) -> None:
     rows, system = [], system_of(page.scenario)
     for variation in (0.0, 0.1, 0.22, 0.5, 1.0):
         most = page.replica.most(page.limits, variation)
-        run: Checked = simulated(system, most, 1, page.limits, variation)
-        rows.append({"variation": fmt_sig(variation, 2), "most": fmt_sig(most),
-                     "ttft": fmt_time(run.ttft), "tpot": fmt_time(run.tpot)})
-    table(rows, {"variation": say("variation-of-minute-rate"),
-                 "most": say("request-s-within-limits"), "ttft": say("ttft-p99-simulated-at-it"),
-                 "tpot": say("tpot-p99-simulated-at-it")})
+        rows.append((variation, most, simulated(system, most, 1, page.limits, variation)))
+    table(rows, [Column(0, say("variation-of-minute-rate"), fmt_sig, digits=2),
+                 Column(1, say("request-s-within-limits"), fmt_sig),
+                 Column(lambda row: row[2].ttft, say("ttft-p99-simulated-at-it"), fmt_time),
+                 Column(lambda row: row[2].tpot, say("tpot-p99-simulated-at-it"), fmt_time)])
+
+
+def _over_mean(days: Sequence[Load], lang: str) -> Figure:
+    """Days of several services over their own mean."""
+    at = LANGUAGES.index(lang)
+    drawing, axes = figures.axes(height=3.0)
+    for colour, load in zip(figures.PALETTE, days, strict=False):
+        rates = load.rates(1.0)
+        mean = sum(rates) / len(rates)
+        axes.stairs([rate / mean for rate in rates], np.arange(HOURS + 1), baseline=None, lw=2,
+                    color=colour, label=load.name[lang])
+    axes.axhline(1, color=figures.INK, lw=0.8)
+    axes.set(xlim=(0, HOURS), ylim=(0, 2.9), xticks=range(0, HOURS + 1, 3),
+             xlabel=say("hour")[at], ylabel=say("rate-over-day-mean")[at])
+    axes.legend(loc="upper left", fontsize=8)
+    return drawing

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache, partial
 
 import numpy as np
+from matplotlib.figure import Figure
 
 import catalogue
 from calc.capacity.availability import (
@@ -17,9 +19,9 @@ from calc.capacity.availability import (
     spares_for,
 )
 from calc.closed_form.evaluate import evaluate
-from catalogue.messages import messages
+from catalogue.messages import LANGUAGES, messages
 from catalogue.reading.units import DAY, MINUTE
-from notebooks.pages.deciding.capacity import scaling_figures
+from notebooks.show import figures
 from notebooks.show.columns import Column
 from notebooks.show.display import draw, number, numbers, sourced, table
 from notebooks.show.numbers import fmt_fixed, fmt_percent, fmt_sig
@@ -79,8 +81,7 @@ def wide_and_narrow(scenario: catalogue.Scenario) -> None:
     sizes = widths()
     table([sizes[place] for place in (0, len(sizes) // 2, -1)], columns, wide=True)
     table(sizes, columns, wide=True, folded=say("every-width"))
-    draw(partial(scaling_figures.failing, [
-        (name, sizes, [of(size, case=case).share for size in sizes]) for case, name in CASES]))
+    draw(partial(_drawn, of))
     wide = of(SERVERS)
     numbers({"fail-wide": 1 - wide.share, "fail-wide-spare": 1 - of(SERVERS, 2).share},
             fmt_percent)
@@ -113,3 +114,17 @@ def agree(exact: list[tuple[int, int, float, float]]) -> None:
     for needed, servers, up, probability in exact:
         assert np.isclose(at_least(needed, servers, up), probability, rtol=1e-9, atol=0)
     assert available(99.0, 1.0) == 99 / 100
+
+
+def _drawn(of: Callable[..., Fleet], lang: str) -> Figure:
+    """Throughput that is there against servers of a group."""
+    at, sizes = LANGUAGES.index(lang), widths()
+    drawing, axes = figures.axes(height=3.4)
+    for colour, (case, name) in zip(figures.PALETTE, CASES, strict=False):
+        axes.plot(sizes, [100 * of(size, case=case).share for size in sizes], marker="o", ms=4,
+                  color=colour, label=name[at])
+    axes.set(xscale="log", xlabel=say("servers-that-serve-as-one")[at],
+             ylabel=say("throughput-that-is-there")[at])
+    figures.ticks(axes.xaxis, sizes)
+    axes.legend(loc="lower left", fontsize=8.5)
+    return drawing

@@ -6,7 +6,9 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
+from matplotlib.figure import Figure
 
+import catalogue
 from calc.answer.simulated import system_of
 from calc.capacity.day import Cached, Day, Replica, with_tiers
 from calc.capacity.options import decision_table, in_money, layouts
@@ -17,11 +19,12 @@ from calc.serving.arrivals import ClosedLoop, Prefixes
 from calc.serving.metrics import summarise
 from calc.serving.simulation import simulate
 from calc.uncertainty.amount import Amount
-from catalogue.messages import join, messages
+from catalogue.messages import LANGUAGES, Pair, join, messages
 from catalogue.reading.units import MINUTE
-from notebooks.pages.deciding.capacity import day_figures
 from notebooks.pages.deciding.capacity.days import DayPlan
-from notebooks.show.display import cited, draw, number, show, table
+from notebooks.show import figures
+from notebooks.show.columns import Column
+from notebooks.show.display import cited, draw, number, numbers, show, table
 from notebooks.show.numbers import fmt_bytes, fmt_fixed, fmt_int, fmt_percent, fmt_sig, fmt_time
 
 common = messages("common")
@@ -49,29 +52,22 @@ def tiers(page: DayPlan, found: Day, turns: int) -> list[Cached]:
     rate = max(hour.rate for hour in found.hours)
     cached = with_tiers(page.scenario, people, rate, page.limits,
                         float(page.load.variation.value), found.bought, storage=STORAGE)
-    rows = []
-    for one in cached:
-        tier = one.kept[-1]
-        rows.append({
-            "tier": NAMES[tier.tier], "tokens": fmt_int(round(tier.tokens)),
-            "time": fmt_sig(tier.time / MINUTE), "found": fmt_percent(tier.found),
-            "hits": fmt_percent(tier.hit_share), "fetch": fmt_time(tier.fetch),
-            "again": fmt_time(tier.recompute),
-            "from": f"{fmt_sig(tier.break_even / 1e9)} GB/s",
-            "replicas": str(one.replicas or "–")})
-    table(rows, {"tier": say("up-to"), "tokens": say("tokens-per-replica"),
-                 "time": say("kept-for-min"), "found": say("returns-found-there"),
-                 "hits": say("hits-all-tiers-so-far"),
-                 "fetch": say("fetch"), "again": say("compute-again"),
-                 "from": say("pays-from"), "replicas": say("replicas")},
-          wide=True)
+    table([(one.kept[-1], one) for one in cached], [
+        Column(lambda row: NAMES[row[0].tier], say("up-to")),
+        Column(lambda row: round(row[0].tokens), say("tokens-per-replica"), fmt_int),
+        Column(lambda row: row[0].time / MINUTE, say("kept-for-min"), fmt_sig),
+        Column(lambda row: row[0].found, say("returns-found-there"), fmt_percent),
+        Column(lambda row: row[0].hit_share, say("hits-all-tiers-so-far"), fmt_percent),
+        Column(lambda row: row[0].fetch, say("fetch"), fmt_time),
+        Column(lambda row: row[0].recompute, say("compute-again"), fmt_time),
+        Column(lambda row: f"{fmt_sig(row[0].break_even / GB)} GB/s", say("pays-from")),
+        Column(lambda row: row[1].replicas or None, say("replicas"), str)], wide=True)
     conversations = rate / found.bought / turns
     number("keep-bytes", needed(people.talk, conversations, MOST_FOUND, people.per_token),
            fmt_bytes, digits=0)
-    number("keep-turns", turns)
     number("keep-found", MOST_FOUND, fmt_percent, digits=0)
-    number("keep-before", found.bought)
-    number("keep-after", cached[-1].replicas or found.bought)
+    numbers({"keep-turns": turns, "keep-before": found.bought,
+             "keep-after": cached[-1].replicas or found.bought})
     number("keep-wait", page.think / MINUTE, fmt_sig)
     return cached
 
@@ -91,19 +87,16 @@ def which(page: DayPlan, found: Day, turns: int, cached: list[Cached]) -> None:
     if parts:
         show(*say("links", links=join(("; ", "；"), parts)))
     rate = max(hour.rate for hour in found.hours)
-    rows = []
     reached = {one.replicas for one in cached if one.replicas}
     fewer = {min(reached) - 1} if reached else set()  # than any tier gives
-    for replicas in sorted(reached | fewer, reverse=True):
-        hits = hits_for(page, rate / replicas) if 0 < replicas < found.bought else None
-        if hits is None:
-            continue
-        tier = next((NAMES[one.kept[-1].tier] for one in cached
-                     if one.replicas and one.replicas <= replicas), None)
-        rows.append({"replicas": fmt_int(replicas), "hits": fmt_percent(hits, 0),
-                     "tier": tier or say("none-here")})
-    table(rows, {"replicas": say("replicas"), "hits": say("from-hits-of"),
-                 "tier": say("reached-with-caches-up-to")})
+    rows = [(replicas, hits) for replicas in sorted(reached | fewer, reverse=True)
+            if 0 < replicas < found.bought
+            and (hits := hits_for(page, rate / replicas)) is not None]
+    table(rows, [
+        Column(0, say("replicas"), fmt_int), Column(1, say("from-hits-of"), fmt_percent, digits=0),
+        Column(lambda row: next((NAMES[one.kept[-1].tier] for one in cached
+                                 if one.replicas and one.replicas <= row[0]), say("none-here")),
+               say("reached-with-caches-up-to"))])
 
 
 def hits_for(page: DayPlan, rate: float) -> float | None:
@@ -128,8 +121,6 @@ def hits_for(page: DayPlan, rate: float) -> float | None:
 
 def simulated() -> None:
     """Share of the prompts' tokens found: closed form and simulated cache, by its size."""
-    import catalogue
-
     scenario = catalogue.load_scenario("s2-910b1-awq", overrides=[
         "workload.input_tokens=1900 token", "workload.output_tokens=200 token",
         "workload.context_tokens=8192 token"])
@@ -150,17 +141,26 @@ def simulated() -> None:
         closed = talk.hit_share(talk.returns(talk.time(rate, kept)))
         points.append((kept, run.hit_share))
         differences.append(abs(closed - run.hit_share))
-    curve(talk, rate, points)
+    draw(partial(curve, talk, rate, points))
     number("keep-worst", 100 * max(differences), fmt_fixed, digits=1)
     number("keep-users", USERS)
 
 
-def curve(talk: Talk, rate: float, points: list[tuple[float, float]]) -> None:
-    """Hits by tokens kept, with the runs."""
+def curve(talk: Talk, rate: float, points: list[tuple[float, float]], lang: str) -> Figure:
+    """Share of prompt tokens found, over how many tokens are kept, with the runs."""
+    at = LANGUAGES.index(lang)
+    drawing, axes = figures.axes(height=3.4)
     tokens = np.geomspace(min(300.0, points[0][0]), 3 * points[-1][0], 80)
-    draw(partial(day_figures.hits, tokens.tolist(),
-                 [talk.hit_share(talk.returns(talk.time(rate, each))) for each in tokens],
-                 [], points, NAMES))
+    axes.plot(tokens, [100 * talk.hit_share(talk.returns(talk.time(rate, each)))
+                       for each in tokens], color=figures.PALETTE[0],
+              label=common("closed-form")[at])
+    axes.plot([kept for kept, _ in points], [100 * found for _, found in points], "o", ms=5,
+              color=figures.PALETTE[1], label=common("simulated")[at])
+    axes.set(xscale="log", ylim=(0, 100),
+             xlabel=say("tokens-kept-per-replica")[at], ylabel=say("prompt-tokens-found")[at])
+    figures.log_ticks(axes.xaxis, min(tokens), max(tokens))
+    axes.legend(loc="upper left", fontsize=8.5)
+    return drawing
 
 
 def buying(page: DayPlan) -> None:
@@ -168,45 +168,49 @@ def buying(page: DayPlan) -> None:
     found = [layout for layout in layouts(page.scenario, page.limits,
                                           float(page.load.variation.value))
              if layout.most["central"]]
-    plain = decision_table(found, page.load, page.requests, GROWTH)
-    at = {name: plain.cases.index(name) for name in (
-        "low, high", "central, central", "high, low")}
-    rows = [{"layout": name, "cards": layout.devices,
-             **{key: fmt_int(round(plain.costs[row, column])) if np.isfinite(
-                 plain.costs[row, column]) else "–" for key, column in at.items()},
-             "regret": fmt_int(round(plain.regrets[row].max())) if np.isfinite(
-                 plain.regrets[row].max()) else "–"}
-            for row, (name, layout) in enumerate(zip(plain.candidates, found, strict=True))]
-    table(rows, {"layout": say("layout-of-replica"), "cards": common("number-of-cards"),
-                 "low, high": say("little-load-fast"), "central, central": say("as-expected"),
-                 "high, low": say("much-load-slow"), "regret": say("largest-regret")})
-    rows, hour = [], card_hour(page.scenario.device)
-    for late in LATER:
-        one = decision_table(found, page.load, page.requests, GROWTH, late)
-        rows.append({"late": fmt_sig(late), "regret": one.least_regret, "mean": one.least_cost,
-                     "central": one.central,
-                     "worst": fmt_int(round(one.regrets[one.candidates.index(
-                         one.least_regret)].max())),
-                     "money": _money(one, hour)})
-    table(rows, {"late": say("price-later-over-now"), "regret": say("least-regret"),
-                 "mean": say("least-mean-cost"), "central": say("best-as-expected"),
-                 "worst": say("regret-of-first-card-hours"),
-                 **({"money": say("in-day", currency=hour.currency)} if hour
-                    else {})})
-    show(*say("costs-are-in-card-hours", low=fmt_sig(GROWTH["low"], 2),
-              central=fmt_sig(GROWTH["central"], 2), high=fmt_sig(GROWTH["high"], 2)))
+    plain, hour = decision_table(found, page.load, page.requests, GROWTH), card_hour(
+        page.scenario.device)
+
+    def cost(case: str, heading: Pair) -> Column:
+        at = plain.cases.index(case)
+        return Column(lambda row: _whole(plain.costs[row[0], at]), heading)
+
+    table(enumerate(zip(plain.candidates, found, strict=True)), [
+        Column(lambda row: row[1][0], say("layout-of-replica")),
+        Column(lambda row: row[1][1].devices, common("number-of-cards")),
+        cost("low, high", say("little-load-fast")), cost("central, central", say("as-expected")),
+        cost("high, low", say("much-load-slow")),
+        Column(lambda row: _whole(plain.regrets[row[0]].max()), say("largest-regret"))])
+    rows = [(late, decision_table(found, page.load, page.requests, GROWTH, late))
+            for late in LATER]
+    table(rows, [
+        Column(0, say("price-later-over-now"), fmt_sig),
+        Column(lambda row: row[1].least_regret, say("least-regret")),
+        Column(lambda row: row[1].least_cost, say("least-mean-cost")),
+        Column(lambda row: row[1].central, say("best-as-expected")),
+        Column(lambda row: _whole(row[1].regrets[row[1].candidates.index(
+            row[1].least_regret)].max()), say("regret-of-first-card-hours")),
+        *([Column(lambda row: _money(row[1], hour), say("in-day", currency=hour.currency))]
+          if hour else [])])
+    show(*say("costs-are-in-card-hours", **{
+        name: fmt_sig(growth, 2) for name, growth in GROWTH.items()}))
     if hour:
         prices = hour.per(f"{hour.currency}/h")
         show(*say("card-hour-costs-interval-is", prices=_interval(prices), currency=hour.currency,
                   source=cited(hour.source)))
 
 
-def _money(one: DecisionTable, hour: Amount | None) -> str:
+def _money(one: DecisionTable, hour: Amount) -> str | None:
     """The largest regret of the candidate of least regret, with both ends of the price."""
-    worst = hour and in_money(one, hour)[one.candidates.index(one.least_regret)]
-    return _interval(worst) if worst else "–"
+    worst = in_money(one, hour)[one.candidates.index(one.least_regret)]
+    return _interval(worst) if worst else None
 
 
 def _interval(amounts: tuple[float, float, float]) -> str:
     value, low, high = (fmt_sig(each, 3) for each in amounts)
     return f"{value} ({low}–{high})" if low != high else value
+
+
+def _whole(hours: float) -> str | None:
+    """Card-hours, of what can be had."""
+    return fmt_int(round(hours)) if np.isfinite(hours) else None

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
+
+from matplotlib.figure import Figure
 
 import catalogue
 from calc.answer.estimate import estimate
@@ -14,10 +15,10 @@ from calc.capacity.pool_layouts import Pairing, TwoPools
 from calc.capacity.replicas import Limits
 from calc.capacity.tables import Tables
 from calc.closed_form.validity import doubt_words
-from catalogue.messages import Pair, join, messages, pair
-from notebooks.pages.deciding.capacity import scaling_figures
+from catalogue.messages import LANGUAGES, Pair, join, messages, pair
+from notebooks.show import figures
 from notebooks.show.columns import Column
-from notebooks.show.display import draw, number, numbers, show, table
+from notebooks.show.display import number, numbers, show, table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig, fmt_time
 
 common = messages("common")
@@ -115,12 +116,30 @@ def answer(found: Sequence[Growth]) -> None:
         show(*say("rates-of-card", card=pair(page.name), rates=join(("", ""), said)))
 
 
-def picture(found: Sequence[Growth]) -> None:
-    """Throughput per card against cards."""
-    draw(partial(scaling_figures.growth, [
-        (page.name, {size: one.per_device for size, one in page.one.items() if one},
-         {size: two.per_device for size, two in page.two.items()},
-         {size: two.per_device for size, two in page.narrow.items()}) for page in found]))
+def picture(found: Sequence[Growth], lang: str) -> Figure:
+    """Output tokens per second and card against cards."""
+    at = LANGUAGES.index(lang)
+    drawing, axes = figures.axes(height=4.2)
+    top, sizes = 0.0, set[int]()
+    for colour, page in zip(figures.PALETTE, found, strict=False):
+        one, narrow, two = ({size: each.per_device for size, each in pools.items() if each}
+                            for pools in (page.one, page.narrow, page.two))
+        for points, style, width in ((one, "-", 2.0), (narrow, ":", 1.6), (two, "--", 2.4)):
+            if points:
+                axes.plot(list(points), list(points.values()), style, color=colour, lw=width,
+                          marker="o", ms=3.5)
+                top, sizes = max(top, *points.values()), sizes | set(points)
+        if end := two or one:
+            axes.annotate(page.name[lang], (max(end), end[max(end)]), xytext=(0, 7),
+                          textcoords="offset points", ha="right", fontsize=8.5, color=colour)
+    for style, words in (("-", say("one-pool")), (":", say("two-pools-experts-in-one")),
+                         ("--", say("two-pools"))):
+        axes.plot([], [], style, color=figures.INK, label=words[at])
+    axes.set(xscale="log", ylim=(0, 1.15 * top),
+             xlabel=common("number-of-cards")[at], ylabel=say("output-tokens-s-per-card")[at])
+    figures.ticks(axes.xaxis, sorted(sizes), fontsize=8.5)
+    axes.legend(loc="upper left", fontsize=8.5)
+    return drawing
 
 
 def layouts(page: Growth) -> None:

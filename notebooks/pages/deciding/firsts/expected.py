@@ -17,7 +17,8 @@ from calc.layouts.choice import Choice, Row
 from catalogue.messages import Pair, join, messages
 from catalogue.reading import amounts
 from notebooks.pages.deciding.goals import cards_of, plan_of
-from notebooks.show.display import number, table
+from notebooks.show.columns import Column
+from notebooks.show.display import numbers, table
 from notebooks.show.numbers import fmt_percent, fmt_quantity, fmt_sig
 
 common = messages("common")
@@ -62,23 +63,21 @@ def row_of(kept_row: dict[str, Any]) -> Row:
 
 def eight() -> None:
     """The table of the eight, and how many of all first answers start and keep their limits."""
-    rows = []
-    for name, (question, before, expected) in QUESTIONS.items():
-        now = _drafts() if name == "drafts" else _now(name)
-        rows.append({"question": question, "before": before, "expected": expected, "now": now})
-    table(rows, {"question": say("asked"), "before": say("earlier-edition"),
-                 "expected": say("expected-by-hand"), "now": say("computed-now")}, wide=True)
+    table(QUESTIONS, [
+        Column(lambda name: QUESTIONS[name][0], say("asked")),
+        Column(lambda name: QUESTIONS[name][1], say("earlier-edition")),
+        Column(lambda name: QUESTIONS[name][2], say("expected-by-hand")),
+        Column(lambda name: _drafts() if name == "drafts" else _now(name), say("computed-now"))],
+        wide=True)
     met = [each for each in stored_answers().values() if each]
-    number("firsts-goals", len(stored_answers()))
-    number("firsts-met", len(met))
-    number("firsts-started", sum(bool(each["files"]) for each in met))
-    number("firsts-kept", sum(each["simulated"] is None or each["simulated"]["keeps"]
-                              for each in met))
+    numbers({"firsts-goals": len(stored_answers()), "firsts-met": len(met),
+             "firsts-started": sum(bool(each["files"]) for each in met),
+             "firsts-kept": sum(each["simulated"] is None or each["simulated"]["keeps"]
+                                for each in met)})
     told = json.loads(ENGINE.read_text(encoding="utf-8"))
     for name, part in ENGINES.items():
         parsed = next(row["numbers"] for row in told[part] if row["key"] == "parsed")
-        number(f"firsts-{name}-lines", parsed["lines"])
-        number(f"firsts-{name}-parsed", parsed["parsed"])
+        numbers({f"firsts-{name}-{key}": parsed[key] for key in ("lines", "parsed")})
 
 
 def _now(name: str) -> Pair:

@@ -7,8 +7,9 @@ import pytest
 import catalogue
 from calc.sensitivity.plans import plan_of
 from calc.sensitivity.tornado import OWN, tornado
-from notebooks.pages.deciding import deciding, deciding_figures, turning
+from notebooks.pages.deciding import deciding, turning
 from notebooks.show import display
+from notebooks.show.columns import cells
 
 DEPLOYMENTS = ("s0-scenario-1", "s2-910b1-awq", "h20-qwen3-8b", "s3-hybrid-910b4",
                "wide-cloudmatrix-prefill")
@@ -17,13 +18,12 @@ DIGITS = re.compile(r"\d[\d,.]*\d|\d")
 
 @pytest.fixture
 def said(monkeypatch):
-    """What a call shows: pairs of texts, and rows of tables."""
+    """What a call shows: pairs of texts, and the cells of tables' rows."""
     texts, rows = [], []
     for module in (deciding, turning):
         monkeypatch.setattr(module, "show", lambda en, zh: texts.append((en, zh)))
-        monkeypatch.setattr(module, "table",
-                            lambda found, columns, **_: rows.extend((row, columns)
-                                                                    for row in found))
+        monkeypatch.setattr(module, "table", lambda found, columns, **_: rows.extend(
+            list(row.values()) for row in cells(found, columns)[0]))
     monkeypatch.setattr(deciding, "draw", lambda picture: [picture(lang) for lang in
                                                            display.LANGUAGES])
     return texts, rows
@@ -43,9 +43,8 @@ def test_every_part_is_told_of_any_deployment_in_both_languages(said, name):
         assert zh
         if "：" not in zh:  # no title, which has numbers of its own
             assert sorted(DIGITS.findall(en)) == sorted(DIGITS.findall(zh))
-    for row, columns in rows:
-        assert row.keys() == columns.keys()
-        for cell in row.values():
+    for row in rows:
+        for cell in row:
             assert not isinstance(cell, tuple) or all(cell)
 
 
@@ -58,8 +57,7 @@ def test_an_answer_names_the_inputs_that_move_it_most(said):
     for bar in widest:
         assert deciding.label(bar.name, plan)[0] in texts[0][0]
     assert "does not fit" not in texts[0][0]
-    assert [row["what"][0] for row, _ in rows][:2] == ["time per output token",
-                                                      "time to first token"]
+    assert [row[0][0] for row in rows][:2] == ["time per output token", "time to first token"]
 
 
 def test_a_deployment_that_does_not_fit_says_so(said):
@@ -67,7 +65,7 @@ def test_a_deployment_that_does_not_fit_says_so(said):
     deciding.answer(deciding.page_of("s0-scenario-1"))
     assert "It does not fit" in texts[0][0]
     assert "放不下" in texts[0][1]
-    assert "time to first token" not in [row["what"][0] for row, _ in rows]
+    assert "time to first token" not in [row[0][0] for row in rows]
 
 
 @pytest.mark.parametrize("name", catalogue.deployment_names()[::9])
@@ -103,21 +101,20 @@ def test_choices_and_their_worth_add_up(said):
     _, rows = said
     turning.choices()
     assert len(rows) == len(turning.CHOICES)
-    for row, _ in rows:
-        perfect = float(row["perfect"].split()[0])
-        assert 0 < perfect < float(row["cost"])
-        assert float(row["own"]) <= perfect
+    for _, _, cost, saved, own, _ in rows:
+        perfect = float(saved.split()[0])
+        assert 0 < perfect < float(cost)
+        assert float(own) <= perfect
 
 
 def test_a_picture_has_a_bar_for_every_input_that_moves_most():
     plan = plan_of("s2-910b1-awq")
     found = tornado(plan, "tpot")
-    labels = {bar.name: deciding.label(bar.name, plan) for bar in found.bars}
     ends = {bar.name: deciding._range(bar, plan) for bar in found.bars}
-    for lang in (0, 1):
-        drawing = deciding_figures.tornado(found, labels, ends, lang, 1e3, ("ms", "ms"))
+    for lang in ("en", "zh"):
+        drawing = deciding._drawn(found, plan, lang)
         axes, = drawing.axes
-        assert len(axes.get_yticks()) == deciding_figures.BARS
+        assert len(axes.get_yticks()) == deciding.BARS
         assert {text.get_text() for text in axes.texts} >= {
             end for bar in found.bars[:5]
             for end, value in zip(ends[bar.name], (bar.at_low, bar.at_high), strict=True)

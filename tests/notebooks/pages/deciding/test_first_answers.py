@@ -16,6 +16,7 @@ from calc.launching.starting import search
 from catalogue import ROOT
 from notebooks.pages.deciding import goals
 from notebooks.pages.deciding.firsts import expected
+from notebooks.show.columns import cells
 
 RESULTS = ROOT.parent / "benchmarks" / "results.json"
 SOME = range(0, answering.DRAWN, 10)
@@ -67,8 +68,9 @@ def test_the_benchmark_counted_all_of_them():
 
 def test_the_eight_questions_are_told_in_both_languages(monkeypatch):
     told, numbers = [], {}
-    monkeypatch.setattr(expected, "table", lambda rows, heads, wide: told.extend(rows))
-    monkeypatch.setattr(expected, "number", lambda key, value: numbers.update({key: value}))
+    monkeypatch.setattr(expected, "table", lambda rows, columns, wide: told.extend(
+        cells(rows, columns)[0]))
+    monkeypatch.setattr(expected, "numbers", numbers.update)
     expected.eight()
     assert len(told) == 8
     for row in told:

@@ -13,7 +13,7 @@ from calc.searching.result import Answer
 from calc.searching.robust import keeps
 from calc.searching.search import search
 from catalogue import ParamsError
-from notebooks.pages.deciding import bounds, goal_figures, goal_fronts, goals
+from notebooks.pages.deciding import bounds, goal_fronts, goals
 from notebooks.show import display
 
 SMALL = ("space.chunks=8192", "space.drafts=0,1", "space.spares=none", "space.micro_batches=1")
@@ -147,7 +147,7 @@ class TestFronts:
             assert 0 < len(line.marks) <= 7
             for mark in line.marks:
                 assert (mark.pace, mark.rate) in line.every
-                assert mark.binds in goal_figures.SHAPES
+                assert mark.binds in goal_fronts.SHAPES
 
     def test_the_cheapest_under_a_limit_keeps_it_and_none_on_the_front_is_cheaper(self, money):
         found = goal_fronts.cheapest(money)
@@ -176,7 +176,7 @@ class TestFronts:
         for answer in (users, money):
             lines = goal_fronts.lines_of(answer)
             limit = answer.found.wishes.limits.get("tpot")
-            drawing = goal_figures.front(lines, limit, {0.1: "0.2"}, "USD", lang)
+            drawing = goal_fronts._front(lines, limit, {0.1: "0.2"}, "USD", lang)
             axes, = drawing.axes
             assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
             words = [text.get_text() for text in axes.texts]
