@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 import catalogue
 from calc.auditing.costs import Plan, combined_factors, example_of, plan, weightiest
@@ -107,6 +108,7 @@ class Compared:
     break_even: float
 
 
+@cache
 def hybrid() -> Compared:
     """S3's two systems, and the price of a host at which neither is better for one request.
 

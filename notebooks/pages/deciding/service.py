@@ -173,17 +173,13 @@ def settings_table(document: str) -> None:
         "nothing": sum(not use for use in rows.values())}.items()})
     table(rows.items(), [
         Column(lambda row: f"`{row[0]}`", common("setting")),
-        Column(lambda row: _few(named[row[0]]), common("section")),
+        Column(lambda row: ", ".join([*named[row[0]][:2], *(["…"] if named[row[0]][2:] else [])]),
+               common("section")),
         Column(lambda row: row[1] or say("nothing"), say("instead")),
         Column(lambda row: _why(engine, row[0]), common("why"))], wide=True,
         folded=REST, first=OPEN)
     if lost:
         show(*say("without-counterpart", names=lost))
-
-
-def _few(sections: Sequence[str]) -> str:
-    """The first sections that print a setting."""
-    return ", ".join(sections[:2]) + (", …" if len(sections) > 2 else "")
 
 
 def _why(engine: Engine, name: str) -> Pair:

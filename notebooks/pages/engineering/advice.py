@@ -24,14 +24,7 @@ from notebooks.pages.engineering.layouts import CHUNK, LIMIT, PACE, at, most_use
 from notebooks.pages.engineering.precision import CARDS, POINTS, SCORES, SHARES
 from notebooks.pages.engineering.separation import STATED
 from notebooks.show.display import number
-from notebooks.show.numbers import (
-    fmt_bytes,
-    fmt_fixed,
-    fmt_int,
-    fmt_percent,
-    fmt_sig,
-    fmt_time,
-)
+from notebooks.show.numbers import fmt_bytes, fmt_fixed, fmt_int, fmt_percent, fmt_sig, fmt_time
 
 say = messages("pages/engineering/advice")
 

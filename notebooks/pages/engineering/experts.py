@@ -25,14 +25,7 @@ from notebooks.pages.engineering.layouts import LIMIT, PACE, RATE, Case, best_wi
 from notebooks.show import figures
 from notebooks.show.columns import Column
 from notebooks.show.display import number, numbers, table
-from notebooks.show.numbers import (
-    fmt_bytes,
-    fmt_fixed,
-    fmt_int,
-    fmt_percent,
-    fmt_quantity,
-    fmt_time,
-)
+from notebooks.show.numbers import fmt_bytes, fmt_fixed, fmt_int, fmt_percent, fmt_time
 
 common = messages("common")
 say = messages("pages/engineering/experts")
@@ -70,14 +63,12 @@ class Yield:
 
     Attributes:
         plan: the deployment.
-        moves: inputs that differ from it.
         requests: of all of it.
         rates: output tokens per second of a card.
         paces: time per token [s].
     """
 
     plan: Plan
-    moves: Mapping[str, float]
     requests: np.ndarray
     rates: np.ndarray
     paces: np.ndarray
@@ -98,7 +89,7 @@ def _yield(made: Plan, moves: Mapping[str, float], tried: np.ndarray = PER_RANK)
     fits = made.fits(asked)
     found = decode_sweep({**made.inputs, **asked}, made.scenario.model.attention,
                          ("output_throughput", "tpot"), threads=1)
-    return Yield(made, moves, tried[fits] * ranks,
+    return Yield(made, tried[fits] * ranks,
                  found["output_throughput"][fits] / made.cards, found["tpot"][fits])
 
 
@@ -135,7 +126,6 @@ def moved(made: Plan, mode: str, of_rank: int = 1) -> dict[str, float]:
     return {"redundant_experts": spares} | ({"micro_batches": 2.0} if mode == HALVES else {})
 
 
-@cache
 def wide(case: Case, width: int, mode: str, of_rank: int = 1, limit: float = LIMIT) -> Yield:
     """Experts over so many cards, attention cut as is best within a promise.
 
@@ -145,9 +135,8 @@ def wide(case: Case, width: int, mode: str, of_rank: int = 1, limit: float = LIM
         mode, of_rank: as for :func:`moved`.
         limit: of the time per token [s].
     """
-    tried = [_yield(made, moved(made, mode, of_rank)) for tensor in TENSORS
-             for made in [_wide(case, width, tensor)]]
-    return max(tried, key=lambda each: each.rate(limit))
+    return max((_yielded(case, width, tensor, mode, of_rank) for tensor in TENSORS),
+               key=lambda each: each.rate(limit))
 
 
 def turn(case: Case, width: int) -> BreakEven:
@@ -158,7 +147,8 @@ def turn(case: Case, width: int) -> BreakEven:
         width: cards that share the experts, placed by load with a spare a rank.
     """
     def difference(limits: np.ndarray) -> np.ndarray:
-        pairs = [(max(_of_all(case, width, each)), narrow(case).rate(each)) for each in limits]
+        pairs = [(wide(case, width, SPARE, limit=each).rate(each), narrow(case).rate(each))
+                 for each in limits]
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.array([np.nan if not max(pair) else np.log(pair[0] / pair[1])
                              if min(pair) else np.inf * (pair[0] - pair[1]) for pair in pairs])
@@ -166,14 +156,10 @@ def turn(case: Case, width: int) -> BreakEven:
     return solve(difference, *PROMISES, most=512)
 
 
-def _of_all(case: Case, width: int, limit: float) -> list[float]:
-    return [_yielded(case, width, tensor).rate(limit) for tensor in TENSORS]
-
-
 @cache
-def _yielded(case: Case, width: int, tensor: int) -> Yield:
+def _yielded(case: Case, width: int, tensor: int, mode: str, of_rank: int) -> Yield:
     made = _wide(case, width, tensor)
-    return _yield(made, moved(made, SPARE))
+    return _yield(made, moved(made, mode, of_rank))
 
 
 def _sure(case: Case, width: int) -> tuple[float, float]:
@@ -189,23 +175,24 @@ def _sure(case: Case, width: int) -> tuple[float, float]:
 
 def answer() -> None:
     """The numbers of the first paragraph."""
-    number("ex-limit", LIMIT, fmt_quantity, unit="s")
+    whole = partial(numbers, fmt=fmt_fixed, digits=0)
+    number("ex-limit", LIMIT, fmt_time)
     for key, case, width in (("b2", CASES[0], 64), ("h20", CASES[1], 32)):
         low, high = _sure(case, width)
-        _whole({f"ex-{key}-low": low, f"ex-{key}-high": high})
+        whole({f"ex-{key}-low": low, f"ex-{key}-high": high})
     for key, case in zip(("b2", "h20", "h200"), CASES, strict=True):
-        _whole({f"ex-{key}-narrow": narrow(case).rate(LIMIT)})
+        whole({f"ex-{key}-narrow": narrow(case).rate(LIMIT)})
         for width in WIDTHS[1:]:
-            _whole({f"ex-{key}-{width}": wide(case, width, SPARE).rate(LIMIT),
-                    f"ex-{key}-{width}-random": wide(case, width, RANDOM).rate(LIMIT)})
+            whole({f"ex-{key}-{width}": wide(case, width, SPARE).rate(LIMIT),
+                   f"ex-{key}-{width}-random": wide(case, width, RANDOM).rate(LIMIT)})
         placed, spare, halves = (wide(case, 64, mode).rate(LIMIT)
                                  for mode in (PLACED, SPARE, HALVES))
         numbers({f"ex-{key}-spares": spare / placed - 1, f"ex-{key}-halves": halves / spare - 1},
                 fmt_percent, digits=0)
-    _whole({"ex-h200-8": wide(CASES[2], 8, PLACED).rate(LIMIT),
-            "ex-b2-turn": MILLI * turn(CASES[0], 32).turns[-1].at,
-            "ex-pool-narrow": _within(plan(*CASES[1])),
-            "ex-pool-wide": max(_within(_wide(CASES[1], 32, tensor)) for tensor in (*TENSORS, 8))})
+    whole({"ex-h200-8": wide(CASES[2], 8, PLACED).rate(LIMIT),
+           "ex-b2-turn": MILLI * turn(CASES[0], 32).turns[-1].at,
+           "ex-pool-narrow": _within(plan(*CASES[1])),
+           "ex-pool-wide": max(_within(_wide(CASES[1], 32, tensor)) for tensor in (*TENSORS, 8))})
 
 
 def _within(made: Plan) -> float:
@@ -364,7 +351,3 @@ def fetched() -> None:
                say("tpot-all-on-cards"), fmt_time)])
     numbers({"ex-kept": kept, "ex-needed-one": needed(1).turns[0].at}, fmt_percent, digits=0)
     number("ex-most", max(REQUESTS))
-
-
-def _whole(values: Mapping[str, float]) -> None:
-    numbers(values, fmt_fixed, digits=0)

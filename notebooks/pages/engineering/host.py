@@ -20,21 +20,14 @@ from calc.sensitivity.breakeven import solve
 from calc.uncertainty.amount import Amount
 from catalogue import Scenario
 from catalogue.messages import LANGUAGES, Pair, messages
-from notebooks.pages.deciding.cost_documents import Compared, hybrid
+from notebooks.pages.deciding.cost_documents import hybrid
 from notebooks.pages.deciding.goals import device_label
 from notebooks.pages.deployments.supplements.hybrid import Comparison, bearable, documented
 from notebooks.pages.engineering import layouts
 from notebooks.show import figures
 from notebooks.show.columns import Column
 from notebooks.show.display import interval, number, numbers, table
-from notebooks.show.numbers import (
-    fmt_bytes,
-    fmt_fixed,
-    fmt_int,
-    fmt_percent,
-    fmt_quantity,
-    fmt_sig,
-)
+from notebooks.show.numbers import fmt_bytes, fmt_fixed, fmt_int, fmt_percent, fmt_sig, fmt_time
 
 common = messages("common")
 say = messages("pages/engineering/host")
@@ -69,12 +62,6 @@ def compared() -> Comparison:
 
 
 @cache
-def priced() -> Compared:
-    """What an empty server costs, in cards."""
-    return hybrid()
-
-
-@cache
 def predicted(which: str, users: tuple[float, ...]) -> dict[str, Amount]:
     """Quantities of a system at numbers of users, with intervals.
 
@@ -101,7 +88,7 @@ def pace(inputs: dict[str, float], **moves: object) -> np.ndarray:
 
 def answer() -> None:
     """The numbers of the first paragraph."""
-    found, prices = compared(), priced()
+    found, prices = compared(), hybrid()
     pair, eight = predicted("pair", USERS), predicted("eight", USERS)
     rows = found.systems[found.pair.id].rows
     wait = {(prompt, count): first for prompt, count, first in zip(
@@ -117,7 +104,7 @@ def answer() -> None:
         number(key, bearable(prices.cards, found.of_pair[users], float(
             eight[RATE].value[USERS.index(users)]), 1), fmt_sig, digits=2)
     interval("ho-host", prices.host.points, fmt_sig, digits=2)
-    number("ho-limit", layouts.LIMIT, fmt_quantity, unit="s")
+    number("ho-limit", layouts.LIMIT, fmt_time)
     numbers({"ho-one": found.of_pair[1], "ho-one-eight": found.single, "ho-servers": (
         prices.cards[1] + prices.host.value) / (prices.cards[0] + prices.host.value)},
         fmt_fixed, digits=1)
@@ -128,7 +115,7 @@ def answer() -> None:
 def picture(lang: str) -> Figure:
     """Time per token, and tokens for the price of a card, against users."""
     at = LANGUAGES.index(lang)
-    found, prices = compared(), priced()
+    found, prices = compared(), hybrid()
     drawing, (left, right) = figures.panels(3.5, 1, 2)
     for which, colour, cards, name in (
             ("pair", figures.PALETTE[1], prices.cards[0], common("two-cards-and-host")),
@@ -157,7 +144,7 @@ def picture(lang: str) -> Figure:
 
 def decision() -> None:
     """By users: how fast both are, and what an empty server may cost at most."""
-    found, prices = compared(), priced()
+    found, prices = compared(), hybrid()
     card = catalogue.load_device("ascend-910b4").price
     assert card
     assert card.cny
@@ -193,17 +180,13 @@ def most_within(made: Scenario, limit: float = layouts.LIMIT) -> int:
     return int(users[kept].max(initial=0))
 
 
-def users_heading(users: int) -> Pair:
-    """A column's heading."""
-    return say("users", users=users)
-
-
 def processors() -> None:
-    """What two sockets of each processor would make of the same two cards."""
+    """What two sockets of each processor would make of the same two cards, and which bandwidth a
+    promise takes."""
     def pace_of(users: int) -> Column:
         return Column(lambda host: compared().predicted(
             with_host(host), concurrency=np.array([float(users)]),
-            input_tokens=compared().short)[PACE].at(0).said("en"), users_heading(users))
+            input_tokens=compared().short)[PACE].at(0).said("en"), say("users", users=users))
 
     table(HOSTS, [
         Column(device_label, say("two-sockets-of")),
@@ -211,8 +194,13 @@ def processors() -> None:
                say("gb-s-of-socket"), fmt_fixed, digits=1),
         *map(pace_of, (1, 4, 16)),
         Column(lambda host: most_within(with_host(host)) or None,
-               say("users-within", limit=fmt_quantity(layouts.LIMIT, "s")), fmt_int)])
-    needed()
+               say("users-within", limit=fmt_time(layouts.LIMIT)), fmt_int)])
+    best = catalogue.load_device(BEST).memory_bandwidth.value
+    for users in (2, 8, 16):
+        at = bandwidth_for(users)
+        assert at
+        number(f"ho-needed-{users}", round(at / GIGA, -1))
+        number(f"ho-sockets-{users}", at / best, fmt_sig, digits=2)
 
 
 def bandwidth_for(users: float, limit: float = layouts.LIMIT) -> float | None:
@@ -228,16 +216,6 @@ def bandwidth_for(users: float, limit: float = layouts.LIMIT) -> float | None:
     found = solve(lambda at: np.log(pace(inputs, concurrency=users, **{BANDWIDTH: at}) / limit),
                   *REACH)
     return found.turns[0].at if found.turns else None
-
-
-def needed() -> None:
-    """Numbers of where the bandwidth that a promise takes stands."""
-    best = catalogue.load_device(BEST).memory_bandwidth.value
-    for users in (2, 8, 16):
-        at = bandwidth_for(users)
-        assert at
-        number(f"ho-needed-{users}", round(at / GIGA, -1))
-        number(f"ho-sockets-{users}", at / best, fmt_sig, digits=2)
 
 
 HELPS: dict[str, tuple[Pair, dict[str, float]]] = {
@@ -257,7 +235,8 @@ def helps() -> None:
              for name, (_, moves) in HELPS.items()}
 
     def at(place: int, count: int) -> Column:
-        return Column(lambda name: found[name][place], users_heading(count), fmt_fixed, digits=1)
+        return Column(lambda name: found[name][place], say("users", users=count), fmt_fixed,
+                      digits=1)
 
     table(HELPS, [Column(lambda name: HELPS[name][0], say("time-per-token-ms")),
                   *(at(place, count) for place, count in enumerate(USERS))])

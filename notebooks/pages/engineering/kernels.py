@@ -160,13 +160,16 @@ def _card(mechanisms: str) -> Pair:
     return tuple(name.removeprefix(f"{device.vendor} ") for name in pair(device.name))
 
 
+TABLE_OF = (Column(lambda row: OPERATORS[row.kind], common("operator")),
+            Column(lambda row: _card(row.fits.card), common("card")),
+            Column(lambda row: row.fits.engine, common("engine")))
+
+
 def every_fit() -> None:
     """Each table: engine, release, kernel, errors, where the law leans and where it misses."""
     table(sorted(rows(), key=lambda row: (list(OPERATORS).index(row.kind), row.fits.card,
                                           row.fits.engine, row.measured.dtype)), [
-        Column(lambda row: OPERATORS[row.kind], common("operator")),
-        Column(lambda row: _card(row.fits.card), common("card")),
-        Column(lambda row: row.fits.engine, common("engine")),
+        *TABLE_OF,
         Column(lambda row: row.release or None, say("from-release")),
         Column(lambda row: row.measured.dtype, common("format")),
         Column(lambda row: row.measured.kernel, say("kernel")),
@@ -306,9 +309,7 @@ def releases() -> None:
 
     table([row for kind in BY_RELEASE for row in rows()
            if row.kind == kind and row.measured.dtype == "fp8-block"], [
-        Column(lambda row: OPERATORS[row.kind], common("operator")),
-        Column(lambda row: _card(row.fits.card), common("card")),
-        Column(lambda row: row.fits.engine, common("engine")),
+        *TABLE_OF,
         Column(lambda row: row.release or say("first-tables"), say("from-release")),
         Column(lambda row: row.measured.kernel, say("kernel")),
         *(time(at, count) for at, count in enumerate(TOKENS))])

@@ -26,14 +26,7 @@ from notebooks.pages.engineering import layouts
 from notebooks.show import figures
 from notebooks.show.columns import Column
 from notebooks.show.display import interval, number, numbers, table
-from notebooks.show.numbers import (
-    fmt_bytes,
-    fmt_fixed,
-    fmt_int,
-    fmt_percent,
-    fmt_sig,
-    fmt_time,
-)
+from notebooks.show.numbers import fmt_bytes, fmt_fixed, fmt_int, fmt_percent, fmt_sig, fmt_time
 
 common = messages("common")
 say = messages("pages/engineering/loading")
@@ -61,15 +54,9 @@ SLOW, LOADED, BEST = "slow", "loaded", "best"
 
 
 @cache
-def pipeline_plan(device: str, precision: str, servers: int) -> Plan:
-    """A deployment, a pipeline stage per server."""
-    return layouts.plan(device, precision, servers, USERS)
-
-
-@cache
 def read(device: str, precision: str, servers: int) -> float:
     """What a server reads of storage until it can answer [B]."""
-    made = pipeline_plan(device, precision, servers)
+    made = layouts.plan(device, precision, servers, USERS)
     found = evaluate(made.inputs, made.scenario.model.attention)
     return float(found["loading_time"]) * float(made.inputs["storage_bandwidth"])
 
@@ -233,7 +220,7 @@ def offload() -> None:
     """Caches of conversations on drives: from which rate, how much, and what is written a day."""
     rows, drive = [], catalogue.load_link("nvme-gen4").device_bandwidth.value
     for device, precision, servers in PLANS:
-        made = pipeline_plan(device, precision, servers)
+        made = layouts.plan(device, precision, servers, USERS)
         people = Population(made.scenario, TURNS, THINK)
         requests = layouts.at(made, USERS, layouts.RATE) / float(made.inputs["output_tokens"])
         storage = people.kept(requests / TURNS, people.tiers(USERS, host=0.0, storage=1e12))[-1]
@@ -302,15 +289,9 @@ def network() -> None:
     number("lo-slower", SLOWER, fmt_percent, digits=0)
     narrow = catalogue.load_scenario("s1-phases-2").inputs()[NETWORK]
     number("lo-s1-port", narrow * BITS / GIGA, fmt_sig, digits=2)
-    pools()
-
-
-def pools() -> None:
-    """What the caches of finished requests take of the ports between two pools."""
-    made = layouts.plan("nvidia-h20", "fp8-block", 2, USERS)
-    kind = made.scenario.model.attention
-    tokens = float(made.inputs["input_tokens"])
-    size = float(evaluate(made.inputs, kind)["kv_bytes_per_token"]) * tokens
+    made = layouts.plan(*PLANS[1], USERS)  # whose pools' caches cross the ports
+    each = evaluate(made.inputs, made.scenario.model.attention)["kv_bytes_per_token"]
+    size = float(each) * float(made.inputs["input_tokens"])
     requests = layouts.at(made, USERS, layouts.RATE) / float(made.inputs["output_tokens"])
     number("lo-pd-rate", requests * size * BITS / GIGA, fmt_sig, digits=2)
 

@@ -17,7 +17,7 @@ import catalogue
 from calc.answer.estimate import Estimate
 from calc.auditing.audit import Audited
 from calc.auditing.costs import example_of
-from calc.capacity.availability import Fleet, failures_of, fleet_of, spares_for
+from calc.capacity.availability import Fleet, spares_for
 from calc.costing.answer import Cost, CostOptions, cost
 from calc.costing.owning import YEAR
 from calc.costing.rates import converted, prices_of
@@ -31,6 +31,7 @@ from catalogue.ledger.documents import Risk
 from catalogue.messages import LANGUAGES, Pair, join, messages
 from catalogue.reading.amounts import NONE
 from catalogue.reading.printed import Printed
+from notebooks.pages.deciding.capacity.failing import fleet as fleet_of
 from notebooks.pages.deciding.capacity.rated import PROMISE, RANKS
 from notebooks.pages.deciding.deciding import label
 from notebooks.pages.derivations.choices.documents import place
@@ -139,10 +140,7 @@ def dearer(**changed: Amount) -> float:
 
 def fleet(spares: int = 0) -> Fleet:
     """The four servers, which serve as one."""
-    made = stage("3")
-    loading = float(estimated("3").everything["loading_time"])
-    return fleet_of(1, made.devices, int(made.node.devices_per_node.value),
-                    failures_of(made.device.id), loading, spares)
+    return fleet_of(stage("3"), 1, stage("3").devices, spares)
 
 
 def failing(years: float = 1.0) -> float:

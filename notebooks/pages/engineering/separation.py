@@ -40,14 +40,7 @@ from notebooks.pages.engineering.layouts import (
 from notebooks.show import figures
 from notebooks.show.columns import Column
 from notebooks.show.display import number, numbers, table
-from notebooks.show.numbers import (
-    fmt_bytes,
-    fmt_fixed,
-    fmt_int,
-    fmt_percent,
-    fmt_quantity,
-    fmt_time,
-)
+from notebooks.show.numbers import fmt_bytes, fmt_fixed, fmt_int, fmt_percent, fmt_time
 
 common = messages("common")
 say = messages("pages/engineering/separation")
@@ -209,7 +202,7 @@ def answer() -> None:
     counts = [count for of in made.values() if (count := of.fewest(LIMIT))]
     numbers({"se-input": demand.input_tokens, "se-output": demand.output_tokens,
              "se-servers": SHOWN, "se-few-low": min(counts), "se-few-high": max(counts)})
-    numbers({"se-limit": LIMIT, "se-first": FIRST}, fmt_quantity, unit="s")
+    numbers({"se-limit": LIMIT, "se-first": FIRST}, fmt_time)
     number("se-worth", WORTH - 1, fmt_percent, digits=0)
     table(CASES, [
         Column(titled, say("card-weights")),
@@ -292,15 +285,11 @@ def of_chunks(size: int) -> float:
     return float(one.at(moves, RATE)[kept].max())
 
 
-def chunks() -> None:
-    """What smaller chunks do to one pool within the promise."""
+def transfer() -> None:
+    """What smaller chunks do to one pool within the promise; what moving the cache takes: bytes,
+    time, and how much slower the network may be."""
     numbers({"se-chunk-small": SMALL, "se-chunk-large": layouts.CHUNK})
     number("se-chunk-loss", 1 - of_chunks(SMALL) / of_chunks(layouts.CHUNK), fmt_percent, digits=0)
-
-
-def transfer() -> None:
-    """What moving the cache takes: bytes, time, and how much slower the network may be."""
-    chunks()
     rows = []
     for case in CASES:
         made = both(*case)
@@ -373,5 +362,3 @@ def served(split: tuple[int, int]) -> dict[str, tuple[float, float]]:
     seen = {"tpot": [one.tpot for one in middle], "ttft": [one.ttft for one in middle]}
     return {name: (float(np.mean(values)), float(np.quantile(values, TAIL)))
             for name, values in seen.items()}
-
-

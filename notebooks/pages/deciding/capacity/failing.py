@@ -45,13 +45,13 @@ def inputs(scenario: catalogue.Scenario) -> None:
         (say("start-of-engine-without-reading"), failures.start)])
 
 
-def fleet(scenario: catalogue.Scenario, groups: int, servers: int, spares: int = 0,
+def fleet(scenario: catalogue.Scenario, groups: int, cards: int, spares: int = 0,
           case: str = "central") -> Fleet:
-    """So many groups of servers of a deployment's kind."""
+    """So many groups, of so many cards each, of servers of a deployment's kind."""
     per_server = int(scenario.node.devices_per_node.value)
     loading = float(evaluate(scenario.inputs(), scenario.model.attention)["loading_time"])
-    return fleet_of(groups, servers * per_server, per_server, failures_of(scenario.device.id),
-                    loading, spares, case)
+    return fleet_of(groups, cards, per_server, failures_of(scenario.device.id), loading, spares,
+                    case)
 
 
 def widths() -> list[int]:
@@ -63,7 +63,8 @@ def wide_and_narrow(scenario: catalogue.Scenario) -> None:
     """The same servers in groups of all widths: what is there, and spares for a promise."""
     @cache
     def of(size: int, spares: int = 0, case: str = "central") -> Fleet:
-        return fleet(scenario, SERVERS // size, size, spares, case)
+        cards = size * int(scenario.node.devices_per_node.value)
+        return fleet(scenario, SERVERS // size, cards, spares, case)
 
     def spares(level: float) -> Column:
         return Column(lambda size: spares_for(level, of(size), max(1, SERVERS // size - 1)),

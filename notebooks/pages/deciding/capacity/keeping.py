@@ -192,8 +192,8 @@ def buying(page: DayPlan) -> None:
             row[1].least_regret)].max()), say("regret-of-first-card-hours")),
         *([Column(lambda row: _money(row[1], hour), say("in-day", currency=hour.currency))]
           if hour else [])])
-    show(*say("costs-are-in-card-hours", **{
-        name: fmt_sig(growth, 2) for name, growth in GROWTH.items()}))
+    low, central, high = (fmt_sig(growth, 2) for growth in GROWTH.values())
+    show(*say("costs-are-in-card-hours", low=low, central=central, high=high))
     if hour:
         prices = hour.per(f"{hour.currency}/h")
         show(*say("card-hour-costs-interval-is", prices=_interval(prices), currency=hour.currency,

@@ -7,11 +7,11 @@ from functools import cache
 from typing import Any
 
 import catalogue
-from calc.capacity.availability import Fleet, failures_of, fleet_of, spares_for
-from calc.closed_form.evaluate import evaluate
+from calc.capacity.availability import Fleet, failures_of, spares_for
 from catalogue.ledger.documents import Measure, Rank, Rated
 from catalogue.messages import Pair, messages
 from catalogue.reading.units import DAY, HOUR, YEAR
+from notebooks.pages.deciding.capacity import failing
 from notebooks.pages.derivations.choices.documents import place
 from notebooks.show.columns import Column
 from notebooks.show.display import number, numbers, table
@@ -45,10 +45,7 @@ def fleet(name: str, settings: tuple[str, ...] = (), spares: int = 0) -> Fleet:
     """The servers of a deployment as it is cut, as if it fitted."""
     made = catalogue.load_scenario(name, overrides=list(settings))
     replicas = _replicas(made)
-    loading = float(evaluate(made.inputs(), made.model.attention)["loading_time"])
-    return fleet_of(replicas, made.devices // replicas,
-                    int(made.node.devices_per_node.value), failures_of(made.device.id), loading,
-                    spares)
+    return failing.fleet(made, replicas, made.devices // replicas, spares)
 
 
 @cache

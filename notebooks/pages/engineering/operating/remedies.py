@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 import catalogue
@@ -256,9 +256,12 @@ def signs() -> None:
 
 def remedy_table() -> None:
     """Every remedy: what was tried, what came of it; those of S1 folded."""
+    def said(document: str) -> Column:
+        return Column(lambda row: place(document, _single(*row)), common("section-line"))
+
     for document, folded in (("s0", None), ("s1", say("remedies-of-s1-tried"))):
         table(remedies(document), [
-            Column(partial(_said, document), common("section-line")),
+            said(document),
             Column(lambda row: row[0].remedies[row[1]], say("remedy")),
             Column(lambda row: TRIALS[row[1]].what, say("tried")),
             Column(lambda row: outcome(row[1]), say("outcome")),
@@ -270,7 +273,3 @@ def remedy_table() -> None:
     usual, more = state("s0"), state("s0", "more-places")
     numbers({"mo-places": more.rate / usual.rate, "mo-places-tpot": more.tpot / usual.tpot},
             fmt_fixed)
-
-
-def _said(document: str, row: tuple[Symptom, str]) -> str:
-    return place(document, _single(*row))

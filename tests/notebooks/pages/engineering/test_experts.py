@@ -54,8 +54,8 @@ def test_a_spare_takes_the_memory_of_requests():
 def test_wide_and_narrow_yield_alike_about_the_promise_at_which_they_turn():
     case = page.CASES[0]
     (turn,) = page.turn(case, 32).turns
-    gains = [max(page._of_all(case, 32, turn.at * near)) / page.narrow(case).rate(turn.at * near)
-             for near in (0.97, 1.03)]
+    gains = [page.wide(case, 32, page.SPARE, limit=each).rate(each) / page.narrow(case).rate(each)
+             for each in (0.97 * turn.at, 1.03 * turn.at)]
     assert gains[0] < 1 < gains[1]
 
 
