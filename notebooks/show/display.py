@@ -90,7 +90,7 @@ def show(en: str, zh: str) -> None:
             display(Markdown(words.markdown(text)), metadata={"lang": lang})
 
 
-def table(rows: Iterable[Row], columns: Mapping[str, Text] | Iterable[Column],
+def table(rows: Iterable[Row], columns: Mapping[str, Any] | Iterable[Column],
           sortable: bool = False, wide: bool = False, turned: bool = False,
           folded: Text | None = None, first: int = 0) -> None:
     """A table in both languages.
@@ -143,7 +143,7 @@ def folded(en: str, zh: str) -> Iterator[None]:
            for lang, title in zip(LANGUAGES, (en, zh), strict=True)))
 
 
-def short_table(rows: Iterable[Row], columns: Mapping[str, Text] | Iterable[Column],
+def short_table(rows: Iterable[Row], columns: Mapping[str, Any] | Iterable[Column],
                 first: int = 4, rest: tuple[str, str] | None = None, wide: bool = False) -> None:
     """A table whose first rows are seen and whose other rows are folded.
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import catalogue
 from calc.auditing.costs import Plan, combined_factors, example_of, plan, weightiest
@@ -131,7 +132,7 @@ def hybrid() -> Compared:
 
 def hybrid_table(made: Compared) -> None:
     """Tokens per second for the price of a card: as printed, with hosts, at the most requests."""
-    rows = []
+    rows: list[tuple[Any, ...]] = []
     for title, rates in ((say("one-request"), made.alone),
                          (say("at-its-maximum-concurrency"), made.most)):
         for host, named in ((0.0, say("cards-only")), (made.host.value, say("with-host"))):

@@ -167,7 +167,8 @@ def against_utilisation(page: Priced, lang: str) -> Figure:
     index = LANGUAGES.index(lang)
     drawing, axes = figures.axes(height=3.9)
     used, marked = np.linspace(0.03, 1, 200), list[float]()
-    api, noted = MILLION * page.api_per_output, {"textcoords": "offset points", "fontsize": 9}
+    api = MILLION * page.api_per_output
+    noted: dict[str, Any] = {"textcoords": "offset points", "fontsize": 9}
     for place, ownership in enumerate(OWNERSHIPS):
         hour = card_hour(page.scenario.device.id, ownership)
         if hour is None:

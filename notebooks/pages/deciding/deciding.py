@@ -202,7 +202,7 @@ def buying(page: Deciding) -> None:
 
     def running(row: tuple[float, Information]) -> float | None:
         own = worth(row[1], own=True)
-        return own and own.value
+        return own.value if own else None
 
     show(*say("for-output-tokens-per-second", demand=fmt_sig(demand),
               cards=REPLICAS * plan.cards))

@@ -283,7 +283,7 @@ def _front(lines: Sequence[Line], limit: float | None, notes: Mapping[float, str
     for axis, floor, ceiling in ((axes.xaxis, low[0], high[0]), (axes.yaxis, low[1], high[1])):
         figures.log_ticks(axis, floor, ceiling)
     axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=12))
-    above = {"fontsize": 8.5, "transform": axes.get_xaxis_transform()}
+    above: dict[str, Any] = {"fontsize": 8.5, "transform": axes.get_xaxis_transform()}
     for pace, note in notes.items():
         axes.axvline(MILLI * pace, color=figures.INK, lw=0.8, ls=":")
         axes.text(MILLI * pace, 1.01, note, ha="center", va="bottom", **above)

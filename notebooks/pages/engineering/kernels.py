@@ -157,7 +157,8 @@ def _before(rows_of: Callable[[Any], list[Row]]) -> list[Column]:
 
 def _card(mechanisms: str) -> Pair:
     device = catalogue.load_device(CARDS[mechanisms])
-    return tuple(name.removeprefix(f"{device.vendor} ") for name in pair(device.name))
+    en, zh = (name.removeprefix(f"{device.vendor} ") for name in pair(device.name))
+    return en, zh
 
 
 TABLE_OF = (Column(lambda row: OPERATORS[row.kind], common("operator")),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from itertools import product
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -15,7 +16,6 @@ from calc.capacity.tiers import Population, needed
 from calc.closed_form.evaluate import evaluate
 from calc.sensitivity.breakeven import solve
 from calc.sensitivity.plans import Plan
-from calc.uncertainty.amount import Amount
 from catalogue.entries.hardware import Node
 from catalogue.messages import LANGUAGES, Pair, messages, pair
 from catalogue.planning.failures import Failures
@@ -121,17 +121,17 @@ def picture(lang: str) -> Figure:
     """Minutes until a server answers again, against the rate of its storage."""
     at = LANGUAGES.index(lang)
     drawing, axes = figures.axes(height=3.7)
-    start, noted = failures().start, {"textcoords": "offset points", "fontsize": 8}
+    start = failures().start
+    noted: dict[str, Any] = {"textcoords": "offset points", "fontsize": 8}
     for colour, plan, weights in zip(figures.PALETTE[:2], PLANS[:2], (
             say("eight-bits-on-one-server"), say("eight-bits-on-two-or")), strict=True):
         size = read(*plan)
-        line = {"color": colour, "label": f"{fmt_bytes(size, digits=0)}: {weights[at]}"}
-        minutes = Amount(*((size / RATES + each) / MINUTE
-                           for each in (start.value, start.low, start.high)))
+        value, low, high = ((size / RATES + each) / MINUTE
+                            for each in (start.value, start.low, start.high))
+        axes.plot(RATES / GIGA, value, color=colour,
+                  label=f"{fmt_bytes(size, digits=0)}: {weights[at]}")
         if plan == MAIN:
-            figures.band(axes, RATES / GIGA, minutes, **line)
-        else:
-            axes.plot(RATES / GIGA, minutes.value, **line)
+            axes.fill_between(RATES / GIGA, low, high, color=colour, alpha=0.15, lw=0)
     axes.axhline(start.value / MINUTE, color=figures.INK, lw=1, ls="--")
     axes.annotate(say("start-of-engine-alone")[at], (58, start.value / MINUTE), xytext=(0, -11),
                   ha="right", **noted)
@@ -144,8 +144,8 @@ def picture(lang: str) -> Figure:
              xlabel=say("storage-to-server-gb-s")[at],
              ylabel=say("minutes-until-it-answers")[at])
     axes.legend(fontsize=8, loc="lower left")
-    for axis, low, high in ((axes.xaxis, 1, 20), (axes.yaxis, 2, 40)):
-        figures.log_ticks(axis, low, high)
+    figures.log_ticks(axes.xaxis, 1, 20)
+    figures.log_ticks(axes.yaxis, 2, 40)
     return drawing
 
 
@@ -201,8 +201,7 @@ def turns() -> None:
 
 def files() -> None:
     """The files of every precision, and whether a host keeps them all in memory."""
-    def left(node: Node) -> Column:
-        memory = node.host_memory.value
+    def left(node: Node, memory: float) -> Column:
         return Column(
             lambda precision: max(0.0, memory - weight_file_bytes(precision)) or None,
             say("left-of-memory", memory=fmt_bytes(memory, "GiB", 0), node=pair(node.name)),
@@ -213,7 +212,8 @@ def files() -> None:
         Column(weight_file_bytes, common("weights"), fmt_bytes, digits=0),
         Column(lambda precision: KEPT * weight_file_bytes(precision),
                say("versions-on-disk", kept=KEPT), fmt_bytes, unit="TB", digits=1),
-        *(left(node) for node in map(catalogue.load_node, NODES) if node.host_memory)], wide=True)
+        *(left(node, node.host_memory.value) for node in map(catalogue.load_node, NODES)
+          if node.host_memory)], wide=True)
 
 
 def offload() -> None:

@@ -182,9 +182,8 @@ def decision() -> None:
 
 
 def _told(each: PrecisionPlan | None) -> Pair | None:
-    return each and say(
-        "plan-cards-pace", plan=each.plan.label, cards=each.plan.cards, pace=fmt_time(each.pace),
-        mark="" if each.kept else "*")
+    return say("plan-cards-pace", plan=each.plan.label, cards=each.plan.cards,
+               pace=fmt_time(each.pace), mark="" if each.kept else "*") if each else None
 
 
 def turns() -> None:

@@ -220,8 +220,8 @@ def _gain(value: float) -> str | Pair:
 
 
 def _pools(two: TwoPools | None) -> str | None:
-    return two and " + ".join(f"{count}×{pool.devices} ({pool.layout})" for count, pool in zip(
-        two.groups, (two.prefill, two.decode), strict=True))
+    return " + ".join(f"{count}×{pool.devices} ({pool.layout})" for count, pool in zip(
+        two.groups, (two.prefill, two.decode), strict=True)) if two else None
 
 
 def picture(lang: str) -> Figure:

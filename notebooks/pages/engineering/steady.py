@@ -130,7 +130,7 @@ def picture(lang: str) -> Figure:
                       label=SAID["measured"][at])
             axes.set(xscale="log", ylabel=label[at] if column == 0 else "")
             axes.set_ylim(bottom=0)
-            figures.ticks(axes.xaxis, found.users)
+            figures.ticks(axes.xaxis, found.users.tolist())
         panels[0][column].set_title(cards(found.scenario)[at], fontsize=9)
         panels[-1][column].set_xlabel(common("users-at-once")[at])
     panels[0][0].legend(fontsize=8)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -127,7 +128,7 @@ def picture(found: Day, lang: str) -> Figure:
 
 def percentiles(page: DayPlan) -> None:
     """Closed form beside the simulation, over how busy a replica is and how long prompts are."""
-    rows = []
+    rows: list[dict[str, Any]] = []
     for prompt, answer_ in LENGTHS:
         scenario = catalogue.load_scenario(page.scenario.id, overrides=[
             f"workload.input_tokens={prompt} token", f"workload.output_tokens={answer_} token",

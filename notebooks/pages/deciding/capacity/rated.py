@@ -105,7 +105,7 @@ def table_of_plans() -> None:
 def measures() -> None:
     """What S1 would do about failures, for its plan as it is cut and as it can run."""
     repair = failures_of("nvidia-h20").repair
-    changed = {"spare-card": {"spares": 1}, "fast-swap": {"repair": repair.low}}
+    changed: dict[str, dict[str, Any]] = {"spare-card": {"spares": 1}, "fast-swap": {"repair": repair.low}}
     what: dict[str, Pair] = {
         "spare-card": say("server-on-standby-spare-card"),
         "fast-swap": say("repaired-in-h-not-h", low=fmt_sig(repair.low / HOUR, 2),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import cache
+from typing import Any
 
 import catalogue
 from calc.capacity.availability import failures_of
@@ -128,8 +129,9 @@ def documented() -> None:
         BELOW: (say("hours-of-day-are-quieter", hours=hours),
                 f"{HOLD}, {fmt_percent(BUSY, 0)} of requests in flight"),
         SLOW: (say("predicted-fires-always-only-later", ttft=ttft), f"{HOLD}, mean of {WINDOW}")}
-    rows = [(place("s1", hold), hold.name, f"{fmt_fixed(hold.time.value / MINUTE, 0)} min",
-             *says[hold.claims[0]]) for hold in holds()]
+    rows: list[tuple[Any, ...]] = [
+        (place("s1", hold), hold.name, f"{fmt_fixed(hold.time.value / MINUTE, 0)} min",
+         *says[hold.claims[0]]) for hold in holds()]
     rows.append((None, "`ServerDown`", None, say("s1-has-no-alert-on"), DOWN))
     table(rows, [Column(0, common("section-line")), Column(1, common("alert")),
                  Column(2, say("its-for")), Column(3, say("what-waiting-does-there")),
