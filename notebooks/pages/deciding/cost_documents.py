@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 import catalogue
-from calc.auditing.costs import Plan, combined_factors, example_of, plan, weightiest
+from calc.auditing.costs import Plan, combined_factors, example_of, weightiest
 from calc.costing.rates import converted, prices_of
 from calc.uncertainty.amount import Amount
 from catalogue.messages import Pair, join, messages
@@ -22,16 +22,6 @@ from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig
 common = messages("common")
 say = messages("pages/deciding/cost-documents")
 
-__all__ = [
-    "assumptions_table",
-    "combined_factors",
-    "hybrid",
-    "hybrid_table",
-    "night",
-    "plan",
-    "plan_table",
-    "weightiest",
-]
 TITLES: dict[str, Pair] = {
     "hardware": say("hardware"), "yearly": say("annual-operating-cost"),
     "tco": say("three-years-not-discounted"), "rate": say("tokens-per-second"),

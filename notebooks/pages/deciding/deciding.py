@@ -66,11 +66,6 @@ class Deciding:
     plan: Plan
     tornados: dict[str, Tornado]
 
-    @property
-    def heading(self) -> Pair:
-        """Its title in both languages."""
-        return pair(self.plan.scenario.heading)
-
 
 def page_of(scenario: str) -> Deciding:
     """A deployment by its name or the path of its file; without prompts there is no TTFT.
@@ -92,7 +87,7 @@ def answer(page: Deciding) -> None:
         return next((_ends(bar, unit_of(row[0])) for bar in row[1].bars if bar.name == OWN), None)
 
     pace = page.tornados["tpot"]
-    show(*say("its-time-per-output-token", heading=page.heading,
+    show(*say("its-time-per-output-token", heading=pair(page.plan.scenario.heading),
               pace=quantity_text(pace.value, "s"),
               inputs=join(("; ", "；"), (label(bar.name, page.plan) for bar in _widest(pace))),
               own_error_widest=pace.bars[0].name == OWN, fits=bool(page.plan.fits({})[0])))

@@ -6,6 +6,7 @@ what differs between two columns is the precision alone.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
@@ -83,6 +84,13 @@ def kernels() -> None:
         formats_table(catalogue.load_device(device), folded=say("what-runs-on-by-which", name=name))
 
 
+def _holding(device: str, precision: str, users: int) -> Iterator[Plan]:
+    """The deployments that are tried whose memory holds so many users, the fewest servers first."""
+    if precision in multiplied(device):
+        yield from (made for servers in range(FEWEST, SERVERS + 1)
+                    if holds(made := plan(device, precision, servers, MAIN), users))
+
+
 @cache
 def fewest_servers(device: str, precision: str, users: int) -> PrecisionPlan | None:
     """The fewest servers that keep the limit, else the fastest of those that hold it; None if none.
@@ -91,10 +99,7 @@ def fewest_servers(device: str, precision: str, users: int) -> PrecisionPlan | N
         device, precision: entries of the catalogue.
         users: at once.
     """
-    if precision not in multiplied(device):
-        return None
-    tried = [PrecisionPlan(made, pace, pace <= LIMIT) for servers in range(FEWEST, SERVERS + 1)
-             if holds(made := plan(device, precision, servers, MAIN), users)
+    tried = [PrecisionPlan(made, pace, pace <= LIMIT) for made in _holding(device, precision, users)
              for pace in [at(made, users, PACE)]]
     return next((each for each in tried if each.kept),
                 min(tried, key=lambda each: each.pace, default=None))
@@ -102,10 +107,7 @@ def fewest_servers(device: str, precision: str, users: int) -> PrecisionPlan | N
 
 def fewest_servers_by_memory(device: str, precision: str, users: int = MAIN) -> Plan | None:
     """The fewest servers whose memory holds so many users; None if none of those tried."""
-    if precision not in multiplied(device):
-        return None
-    return next((made for servers in range(FEWEST, SERVERS + 1)
-                 if holds(made := plan(device, precision, servers, MAIN), users)), None)
+    return next(_holding(device, precision, users), None)
 
 
 def best(device: str, users: int, weights: tuple[str, ...]) -> PrecisionPlan | None:

@@ -15,7 +15,6 @@ import catalogue
 from calc.costing.answer import CostOptions, cost
 from calc.costing.rates import prices_of
 from calc.evidence.validation import measured_system
-from calc.sensitivity.plans import Plan
 from calc.uncertainty.amount import Amount
 from catalogue.messages import Pair, messages
 from catalogue.reading.units import HOUR
@@ -95,14 +94,6 @@ def full(case: Case) -> Full:
                 hour, owned.currency)
 
 
-@cache
-def of_page(name: str, users: int, prompt: int) -> Plan:
-    """A system of S3 with other requests; answers of the document's own length."""
-    scenario = catalogue.load_scenario(name, overrides=[
-        f"workload.concurrency={users} request", f"workload.input_tokens={prompt} token"])
-    return Plan(name, scenario, scenario.inputs(), tuple(scenario.knobs()))
-
-
 def uses() -> None:
     """The documents' advice on cards and plans by use, beside pace and cost."""
     advised({**_of_cards(), **_of_sizes(), **_of_hybrid()})
@@ -158,8 +149,10 @@ def _of_hybrid() -> dict[str, Pair]:
     alone, most = (_worth(made, rates) for rates in (made.alone, made.most))
     two, tokens = measured_system(HYBRID), int(goal().demand.input_tokens)
     waited = float(two.rows["ttft"][two.rows["input_tokens"] == LONG][0])
-    long, chat = (calc.estimate(of_page(EIGHT, users, prompt).scenario).quantities
-                  for users, prompt in ((1, LONG), (USERS, tokens)))
+    long, chat = (calc.estimate(catalogue.load_scenario(EIGHT, overrides=[
+        f"workload.concurrency={users} request",
+        f"workload.input_tokens={prompt} token"])).quantities  # answers as long as the document's
+        for users, prompt in ((1, LONG), (USERS, tokens)))
     return {
         "s3/hybrid-for-few": say("hybrid-for-few", alone=fmt_sig(alone, 2), most=fmt_sig(most, 2)),
         "s3/hybrid-for-long": say("hybrid-for-long", tokens=fmt_int(LONG), waited=fmt_time(waited),

@@ -11,6 +11,7 @@ from calc.capacity.availability import Fleet, failures_of, spares_for
 from catalogue.ledger.documents import Measure, Rank, Rated
 from catalogue.messages import Pair, messages
 from catalogue.reading.units import DAY, HOUR, YEAR
+from notebooks.pages.deciding import service
 from notebooks.pages.deciding.capacity import failing
 from notebooks.pages.derivations.choices.documents import place
 from notebooks.show.columns import Column
@@ -21,8 +22,7 @@ common = messages("common")
 say = messages("pages/deciding/capacity/rated")
 
 RANKS: dict[Rank, Pair] = {"low": say("low"), "medium": say("medium"), "high": say("high")}
-RUNS = ("s1-plan-c", ("precision=fp8-block", "parallelism.expert_parallel=32",
-                      "workload.max_num_batched_tokens=8192 token"))
+RUNS = service.RUNS["s1"][:2]
 PROMISE = 0.999  # that S1 promises and S0 calls normal
 
 
@@ -105,7 +105,8 @@ def table_of_plans() -> None:
 def measures() -> None:
     """What S1 would do about failures, for its plan as it is cut and as it can run."""
     repair = failures_of("nvidia-h20").repair
-    changed: dict[str, dict[str, Any]] = {"spare-card": {"spares": 1}, "fast-swap": {"repair": repair.low}}
+    changed: dict[str, dict[str, Any]] = {
+        "spare-card": {"spares": 1}, "fast-swap": {"repair": repair.low}}
     what: dict[str, Pair] = {
         "spare-card": say("server-on-standby-spare-card"),
         "fast-swap": say("repaired-in-h-not-h", low=fmt_sig(repair.low / HOUR, 2),

@@ -129,9 +129,16 @@ def inputs(shared: bool = False) -> Mapping[str, float]:
 
 
 @cache
-def forecast() -> Predicted:
-    """What is predicted of it."""
-    return predicted(deployment())
+def watched(title: str) -> Scenario:
+    """One of the deployments that are watched."""
+    name, overrides = WATCHED[title]
+    return catalogue.load_scenario(name, overrides=list(overrides))
+
+
+@cache
+def forecast(title: str = next(iter(WATCHED))) -> Predicted:
+    """What is predicted of one of them, the page's unless told."""
+    return predicted(watched(title))
 
 
 def signs(name: str, severity: Any = None, alone: bool = True) -> dict[str, Any]:
@@ -216,9 +223,9 @@ def promised(scenario: Scenario) -> dict[str, float]:
 
 def alerts() -> None:
     """Five alerts with their thresholds, for three deployments."""
-    def thresholds_of(title: str, plan: Scenario) -> Column:
-        of = predicted(plan)
-        limit = {"ttft": of.ttft.high, "tpot": of.tpot.high} | promised(plan)
+    def thresholds_of(title: str) -> Column:
+        of = forecast(title)
+        limit = {"ttft": of.ttft.high, "tpot": of.tpot.high} | promised(watched(title))
         texts = {"ttft": fmt_time(limit["ttft"]), "between": fmt_time(limit["tpot"]),
                  "generated": fmt_quantity(BUSY * of.throughput.low, "token/s"),
                  "occupied": fmt_percent(min(1.0, of.occupied.high if of.occupied else 1.0), 0),
@@ -232,9 +239,7 @@ def alerts() -> None:
            ("preempted", say("preemptions-per-second-above"), say("cache-is-full-work-is"))], [
         Column(1, common("alert")),
         Column(lambda row: f"`{METRICS['vllm'][row[0]][0]}`", say("metric-of-vllm")),
-        *(thresholds_of(title, catalogue.load_scenario(name, overrides=list(overrides)))
-          for title, (name, overrides) in WATCHED.items()),
-        Column(2, say("if-it-fires"))], wide=True)
+        *map(thresholds_of, WATCHED), Column(2, say("if-it-fires"))], wide=True)
 
 
 def threshold(sign: str, own: bool) -> float:

@@ -12,7 +12,7 @@ from calc.capacity.availability import failures_of
 from calc.closed_form.evaluate import evaluate
 from calc.launching.watching.alerts import BUSY, DOWN, HOLD, WINDOW
 from calc.launching.watching.monitoring import seconds
-from calc.launching.watching.predictions import Predicted, predicted
+from calc.launching.watching.predictions import Predicted
 from calc.uncertainty.amount import Amount
 from catalogue.ledger.documents import Hold, Probe
 from catalogue.messages import Pair, messages
@@ -21,6 +21,7 @@ from notebooks.pages.deciding.service import RUNS
 from notebooks.pages.derivations.choices.documents import place
 from notebooks.pages.engineering import claims
 from notebooks.pages.engineering.operating import monitoring
+from notebooks.pages.engineering.operating.monitoring import forecast
 from notebooks.show.columns import Column
 from notebooks.show.display import number, numbers, table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig, fmt_time
@@ -32,13 +33,6 @@ SIGMAS = 2  # standard deviations by which a mean has to stay off its threshold
 DAY = "azure-conversation"
 BELOW = "S1-388"  # the alert of S1 on throughput
 SLOW = "S1-389"  # and that on the time to first token
-
-
-@cache
-def forecast(title: str) -> Predicted:
-    """What is predicted of one of the deployments that are watched."""
-    name, overrides = monitoring.WATCHED[title]
-    return predicted(catalogue.load_scenario(name, overrides=list(overrides)))
 
 
 def scatter(of: Predicted, window: float) -> float:

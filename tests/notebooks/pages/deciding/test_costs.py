@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import pytest
 
+from calc.auditing import costs as auditing
 from calc.costing.rates import card_hour
 from notebooks.pages.deciding import cost_documents, costs
 
 
 @pytest.fixture(scope="module")
 def plan():
-    return cost_documents.plan()
+    return auditing.plan()
 
 
 def test_the_plan_is_recomputed_as_it_is_printed_but_for_the_return(plan):
@@ -31,7 +32,7 @@ def test_corrected_the_plan_costs_more_a_token_and_never_pays(plan):
 
 
 def test_the_throughput_outweighs_every_other_assumption(plan):
-    (first, weight), *others = cost_documents.weightiest(plan)
+    (first, weight), *others = auditing.weightiest(plan)
     assert first == "rate"
     product = 1.0
     for _, factor in others:
@@ -40,7 +41,7 @@ def test_the_throughput_outweighs_every_other_assumption(plan):
 
 
 def test_the_corrections_together_are_the_whole_correction(plan):
-    money, everything = cost_documents.combined_factors(dict(cost_documents.weightiest(plan)))
+    money, everything = auditing.combined_factors(dict(auditing.weightiest(plan)))
     amounts = plan.amounts()
     assert money == pytest.approx(amounts["tco"].central / plan.recomputed["tco"])
     # at the inputs' values; what is printed of the cost is the median of what they give together

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import catalogue
+from calc.auditing import costs as auditing
 from notebooks.derive.formulas.derivation import Derivation
 from notebooks.pages.deciding import cost_documents
 from notebooks.pages.derivations.choices import communication, documents, serving, throughput
@@ -31,7 +32,7 @@ def test_all_advice_stands_in_one_chapter_in_both_languages(shown):
     uses.uses()
     for chapter in (advice.precision, advice.experts, advice.separation):
         chapter()
-    cost_documents.night(cost_documents.plan())
+    cost_documents.night(auditing.plan())
     for module in DERIVED:
         module.advice(Derivation("none"))
     listed = [f"{document}/{name}" for document in catalogue.names("advice")
