@@ -256,7 +256,8 @@ def contradiction() -> None:
 def plan_c() -> None:
     """What would run in place of plan C of document S1, on its cards, four answers side by side."""
     asked = catalogue.load_scenario(PLAN_C)
-    nearest, others = calc.estimate(asked).changes[0], alternatives(asked)
+    nearest, others = calc.estimate(asked).nearest, alternatives(asked)
+    assert nearest is not None
     assert others.official_precision is not None
     assert others.official is not None
     answers: list[tuple[Pair, Any]] = [

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -238,16 +239,21 @@ def matrix() -> None:
         (certain, say("servers-at-dealers-prices")),
         (unknown, say("servers-fifth-dearer-three-months")),
         (unknown, say("two-years-of-use-instead"))]
-    table(zip(risks().items(), texts, strict=True), [
-        Column(lambda row: place("s1", row[0][1]), common("section-line")),
-        Column(lambda row: row[0][1].name, say("risk")),
-        Column(lambda row: join((" / ", " / "), (RANKS[row[0][1].likely], RANKS[row[0][1].grave])),
-               say("s1-likely-impact")),
-        Column(lambda row: _printed(row[0][0]).text, say("its-priority")),
-        Column(lambda row: row[1][0], say("likely-computed")),
-        Column(lambda row: row[1][1], say("if-it-comes")),
-        Column(lambda row: f"× {fmt_sig(found[row[0][0]], 3)}", common("cost-of-token")),
-        Column(lambda row: order.index(row[0][0]) + 1, say("order-by-cost"))], wide=True)
+    told = dict(zip(risks(), texts, strict=True))
+
+    def documented(of: Callable[[Risk], Any], heading: Pair) -> Column:
+        return Column(lambda name: of(risks()[name]), heading)
+
+    table(risks(), [
+        documented(lambda risk: place("s1", risk), common("section-line")),
+        documented(lambda risk: risk.name, say("risk")),
+        documented(lambda risk: join((" / ", " / "), (RANKS[risk.likely], RANKS[risk.grave])),
+                   say("s1-likely-impact")),
+        Column(lambda name: _printed(name).text, say("its-priority")),
+        Column(lambda name: told[name][0], say("likely-computed")),
+        Column(lambda name: told[name][1], say("if-it-comes")),
+        Column(lambda name: f"× {fmt_sig(found[name], 3)}", common("cost-of-token")),
+        Column(lambda name: order.index(name) + 1, say("order-by-cost"))], wide=True)
 
 
 def missing() -> None:

@@ -121,6 +121,14 @@ def test_a_source_that_a_file_words_is_a_link_where_it_has_an_address(words, tex
     assert display.cited(words) == text
 
 
+def test_numbers_of_one_format_are_glued_by_their_keys(monkeypatch):
+    glued = {}
+    monkeypatch.setattr(display, "_glued", {})
+    monkeypatch.setattr(display, "glue", lambda key, text, **_: glued.update({key: text}))
+    display.numbers({"share": 0.25, "rest": 0.75}, numbers.fmt_percent, digits=0)
+    assert glued == {"share": "25%", "rest": "75%"}
+
+
 def test_every_section_of_the_documents_has_a_number_or_a_name_in_both_languages():
     def sections(item):
         if isinstance(item, list):

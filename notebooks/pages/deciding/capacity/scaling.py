@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 import catalogue
 from calc.answer.estimate import estimate
+from calc.answer.nearest import Change
 from calc.capacity.growth import Best, best, sizes_of
 from calc.capacity.pool_layouts import Pairing, TwoPools
 from calc.capacity.replicas import Limits
@@ -217,18 +218,21 @@ def documented() -> None:
         scenario = catalogue.load_scenario(name)
         found = estimate(scenario)
         said = next(row for row in found.documented if row.quantity == "output_throughput")
-        rows.append((scenario.devices, said.printed, found.fits,
-                     found.changes[0] if found.changes else None))
+        rows.append({"cards": scenario.devices, "printed": said.printed, "fits": found.fits,
+                     "change": found.nearest})
+
+    def runs(of: Callable[[Change], Any], heading: Pair, *fmt: Callable[..., str]) -> Column:
+        return Column(lambda row: row["change"] and of(row["change"]), heading, *fmt)
+
     table(rows, [
-        Column(0, common("number-of-cards")),
-        Column(lambda row: round(row[1]), say("printed-token-s"), fmt_int),
-        Column(lambda row: row[1] / row[0], common("per-card"), fmt_sig),
-        Column(lambda row: common("yes-it-can") if row[2] else common("no-plain"),
+        Column("cards", common("number-of-cards")),
+        Column(lambda row: round(row["printed"]), say("printed-token-s"), fmt_int),
+        Column(lambda row: row["printed"] / row["cards"], common("per-card"), fmt_sig),
+        Column(lambda row: common("yes-it-can") if row["fits"] else common("no-plain"),
                say("fits-as-written")),
-        Column(lambda row: row[3] and ", ".join(map(_size, *zip(*row[3].settings.items(),
-                                                               strict=True))),
-               say("nearest-change-that-runs")),
-        Column(lambda row: row[3] and round(row[3].quantities["output_throughput"]),
-               say("token-s-of-that"), fmt_int),
-        Column(lambda row: row[3] and row[3].quantities["output_throughput"] / row[3].devices,
-               common("per-card"), fmt_sig)], wide=True)
+        runs(lambda change: ", ".join(_size(*setting) for setting in change.settings.items()),
+             say("nearest-change-that-runs")),
+        runs(lambda change: round(change.quantities["output_throughput"]), say("token-s-of-that"),
+             fmt_int),
+        runs(lambda change: change.quantities["output_throughput"] / change.devices,
+             common("per-card"), fmt_sig)], wide=True)
