@@ -30,6 +30,7 @@ from catalogue.kernels.releases import table
 from catalogue.library import KINDS, locate
 from catalogue.reading import yamlfile
 from catalogue.reading.shared import causes, glossary
+from catalogue.shipped import shortcomings
 
 SHARED = ("symbols.yml", "glossary.yml", "causes.yml")  # that stand in no folder of a kind
 _TELLING_KEYS = {
@@ -65,9 +66,9 @@ def run(args: argparse.Namespace) -> int:
         checked += 1
         try:
             action()
-        except ParamsError as error:
+        except* ParamsError as errors:
             failed += 1
-            problems[str(error)] = None
+            problems.update(dict.fromkeys(map(str, errors.exceptions)))
 
     for file in args.files:
         attempt(partial(_check_file, file, notes))
@@ -116,12 +117,13 @@ def _check_entry(kind: str, reference: str) -> None:
     whole: dict[str, Callable[[str], Any]] = {
         "scenarios": load_family, "profiles": load_profile, "fits": load_fits,
         "kernels": lambda name: table(locate("kernels", name))}
-    whole.get(kind, partial(load, kind))(reference)
+    loaded = whole.get(kind, partial(load, kind))(reference)
     path = locate(kind, reference)
-    head = f"# yaml-language-server: $schema=../schema/{kind}.json"
-    if path.resolve().parent == ROOT / kind and path.read_text("utf-8").partition("\n")[0] != head:
-        raise ParamsError(f"{yamlfile.display_path(path)}:1: an editor finds no schema, expected "
-                          f"'{head}' as the first line.")
+    if path.resolve().parent != ROOT / kind:
+        return
+    entries = [each.file for each in loaded.deployments] if kind == "scenarios" else [loaded]
+    if lacks := [*shortcomings(kind, path, entries)]:
+        raise ExceptionGroup(kind, [ParamsError(each) for each in lacks])
 
 
 def _stand_ins(file: str) -> list[str]:

@@ -9,10 +9,12 @@ from pathlib import Path
 
 from calc.answer.estimate import parameters
 from calc.commands.printing import OK, print_json
+from catalogue import ROOT
 from catalogue.models.huggingface import Imported, import_config
 from catalogue.reading.errors import ParamsError
 from catalogue.reading.files import write_whole
 from catalogue.reading.jsonfile import json_excerpt, shown_path
+from catalogue.shipped import first_line
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -83,6 +85,8 @@ def _write(target: Path, text: str, config: Path, force: bool) -> None:
                 raise ParamsError(f"{name}: the configuration itself, expected another file.")
             if not force:
                 raise ParamsError(f"{name}: the file exists, --force overwrites it.")
+        if target.resolve().parent == ROOT / "models":
+            text = f"{first_line('models')}\n{text}"
         write_whole(target, text.encode(), replace=force)
     except FileExistsError:
         raise ParamsError(f"{name}: the file exists, --force overwrites it.") from None

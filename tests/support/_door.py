@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import BaseModel
 
 from catalogue import ROOT, ParamsError, Value
+from catalogue.shipped import values_of
 
 DEVICE = """
 name: {en: Card, zh: 卡}
@@ -41,16 +41,5 @@ def spoilt(path: Path, entry: str, old: str, new: str) -> Path:
 
 def values(item: Any, path: str = "") -> Iterator[tuple[str, Value]]:
     """Every value of an entry, with what other sources print of it, and its path."""
-    if isinstance(item, Value):
-        yield path, item
-        for number, other in enumerate(item.others):
-            yield from values(other, f"{path}.others[{number}]")
-    elif isinstance(item, BaseModel):
-        for name in type(item).model_fields:
-            yield from values(getattr(item, name), f"{path}.{name}".lstrip("."))
-    elif isinstance(item, dict):
-        for name, value in item.items():
-            yield from values(value, f"{path}.{name}")
-    elif isinstance(item, (list, tuple)):
-        for number, value in enumerate(item):
-            yield from values(value, f"{path}[{number}]")
+    for keys, value in values_of(item):
+        yield ".".join(map(str, (*filter(None, [path]), *keys))), value
