@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import ast
+import contextlib
+import io
+import linecache
 import os
 import re
 import sys
 from pathlib import Path
-from typing import Any
+from traceback import walk_tb
 
 import jupytext
-import nbclient
 
 from notebooks.derive.formulas.derivation import LOCK
+from notebooks.derive.formulas.errors import sides
 from notebooks.derive.formulas.exported import FORMULAS, load_formulas, save_formulas
 
 NOTEBOOKS = Path(__file__).resolve().parents[1]
 _DERIVES = re.compile(r"""\bDerivation\(["'](\w+)["']\)""")
+_SHOWING = ("notebooks.pages", "notebooks.show")
+_BINDING = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.FunctionDef, ast.Import, ast.ImportFrom)
 
 
 def derivations(folder: Path = NOTEBOOKS) -> list[Path]:
@@ -25,29 +31,101 @@ def derivations(folder: Path = NOTEBOOKS) -> list[Path]:
 
 
 def execute(path: Path) -> None:
-    """Run a text notebook.
+    """Run what a text notebook derives and checks; what it only shows is left to the book.
 
-    Raises nbclient.exceptions.CellExecutionError if a cell fails, with a note of where.
+    Raises what fails, with a note of where.
     """
-    notebook = jupytext.read(path)
-    client = nbclient.NotebookClient(notebook, timeout=600, kernel_name="python3",
-                                     resources={"metadata": {"path": str(path.parent)}})
+    source = _code(path)
+    linecache.cache[str(path)] = len(source), None, source.splitlines(keepends=True), str(path)
+    module = ast.parse(source)
+    module.body = needed(module.body)
     try:
-        client.execute()
-    except nbclient.exceptions.CellExecutionError as error:
-        error.add_note(_place(path, notebook.cells))
+        with contextlib.redirect_stdout(io.StringIO()):
+            exec(compile(module, str(path), "exec"), {"__name__": "__main__"})
+    except Exception as error:
+        frames = [(frame, line) for frame, line in walk_tb(error.__traceback__)
+                  if frame.f_code.co_filename == str(path)]
+        if isinstance(error, AssertionError) and frames:
+            error.args = (": ".join(filter(None, (str(error), sides(*frames[-1])))),)
+        error.add_note(path.name + (f", line {frames[0][1]}" if frames else ""))
         raise
 
 
-def _place(path: Path, cells: list[Any]) -> str:
-    """File, cell and line of what failed: ``latency.md, cell 14, line 318``."""
-    number, cell, output = next(
-        (number, cell, output) for number, cell in enumerate(cells, 1)
-        for output in cell.get("outputs", ()) if output.output_type == "error")
-    trace = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(output.traceback))
-    inside = re.search(r"^Cell In\[\d+\], line (\d+)", trace, re.MULTILINE)
-    before = path.read_text(encoding="utf-8").partition(cell.source)[0].count("\n")
-    return f"{path.name}, cell {number}, line {before + (int(inside[1]) if inside else 1)}"
+def _code(path: Path) -> str:
+    """The cells of code, each in the lines where it stands."""
+    text, lines, place = path.read_text(encoding="utf-8"), [""], 0
+    for cell in jupytext.read(path).cells:
+        if cell.cell_type == "code":
+            place = text.index(cell.source, place)
+            lines += [""] * (text.count("\n", 0, place) + 1 - len(lines))
+            lines[-1:] = cell.source.split("\n")
+            lines.append("")
+    return "\n".join(lines)
+
+
+def needed(body: list[ast.stmt]) -> list[ast.stmt]:
+    """Of statements those that derive or check, and what these stand on.
+
+    >>> [ast.unparse(one) for one in needed(ast.parse('''
+    ... from notebooks.show import display
+    ... derivation = Derivation("law")
+    ... law = 2
+    ... display.number("law", law)
+    ... derived = derivation.export("law", law)''').body)]
+    ["derivation = Derivation('law')", 'law = 2', "derived = derivation.export('law', law)"]
+    """
+    showing, deriving = set[str](), {"Derivation"}
+    rest = []
+    for one in body:
+        if isinstance(one, ast.ImportFrom) and (one.module or "").startswith(_SHOWING):
+            showing |= _bound(one)
+        if isinstance(one, _BINDING) and _named(one) & deriving:
+            deriving |= _bound(one)
+        if not _shows(one, showing):
+            rest.append(one)
+    kept: list[ast.stmt] = []
+    asked: set[str] = set()
+    while kept != (kept := [one for one in rest if not isinstance(one, _BINDING)
+                            or _bound(one) & asked or _called(one) & deriving]):
+        asked = set().union(*map(_named, kept))
+    return kept
+
+
+def _shows(one: ast.stmt, showing: set[str]) -> bool:
+    """Whether all of a statement calls what shows, or is an expression to be seen."""
+    if isinstance(one, (ast.For, ast.With)):
+        return all(_shows(part, showing) for part in one.body)
+    if not isinstance(one, ast.Expr):
+        return False
+    return not isinstance(one.value, ast.Call) or _root(one.value) in showing
+
+
+def _root(part: ast.expr) -> str:
+    """The name with which a chain of calls, attributes and items begins."""
+    while isinstance(part, (ast.Call, ast.Attribute, ast.Subscript)):
+        part = part.func if isinstance(part, ast.Call) else part.value
+    return part.id if isinstance(part, ast.Name) else ""
+
+
+def _called(one: ast.stmt) -> set[str]:
+    """Names of what an assignment calls."""
+    return set() if isinstance(one, ast.FunctionDef) else {
+        _root(part) for part in ast.walk(one) if isinstance(part, ast.Call)}
+
+
+def _named(one: ast.stmt) -> set[str]:
+    return {part.id for part in ast.walk(one) if isinstance(part, ast.Name)}
+
+
+def _bound(one: ast.stmt) -> set[str]:
+    """Names that a statement binds, or of which it changes a part."""
+    if isinstance(one, ast.FunctionDef):
+        return {one.name}
+    if isinstance(one, (ast.Import, ast.ImportFrom)):
+        return {(name.asname or name.name).partition(".")[0] for name in one.names}
+    targets = one.targets if isinstance(one, ast.Assign) else [one.target]  # type: ignore[attr-defined]
+    return {part.id for target in targets for part in ast.walk(target)
+            if isinstance(part, ast.Name)}
 
 
 def main() -> int:
@@ -58,8 +136,8 @@ def main() -> int:
         print(f"deriving {path.stem}", flush=True)
         try:
             execute(path)
-        except nbclient.exceptions.CellExecutionError as error:
-            print(f"{error.__notes__[0]}: {error.ename}: {error.evalue}", file=sys.stderr)
+        except Exception as error:
+            print(f"{error.__notes__[0]}: {type(error).__name__}: {error}", file=sys.stderr)
             return 1
     stems = {path.stem for path in paths}
     formulas = load_formulas()

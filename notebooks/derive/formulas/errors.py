@@ -1,7 +1,40 @@
-"""The one exception of a derivation: its message is one sentence that a reader can act on."""
+"""Errors of a derivation: sentences that a reader can act on."""
 
 from __future__ import annotations
+
+import ast
+import linecache
+from types import FrameType
+from typing import Any
+
+LONGEST = 200  # characters of one side of a comparison
 
 
 class DerivationError(Exception):
     """A formula that cannot stand: unknown symbol, wrong dimension, drift from the lock."""
+
+
+def sides(frame: FrameType, line: int) -> str:
+    """What the comparison of an assertion compares, evaluated again where it failed.
+
+    Of several joined by ``and`` it is the first that fails; without a comparison the assertion
+    itself. Empty for a line without an assertion.
+    """
+    tree = ast.parse("".join(linecache.getlines(frame.f_code.co_filename, frame.f_globals)))
+    tests = [node.test for node in ast.walk(tree) if isinstance(node, ast.Assert)
+             and node.lineno <= line <= (node.end_lineno or node.lineno)]
+
+    def value(part: ast.expr) -> Any:
+        return eval(compile(ast.Expression(part), "<side>", "eval"),
+                    frame.f_globals, frame.f_locals)
+
+    if not tests:
+        return ""
+    test = tests[-1]
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
+        test = next((part for part in test.values if not value(part)), test)
+    if not isinstance(test, ast.Compare):
+        return f"not so: {ast.unparse(test)}"
+    return "; ".join(f"{ast.unparse(part)} is {str(value(part))[:LONGEST]}"
+                     for part in (test.left, *test.comparators)
+                     if not isinstance(part, ast.Constant)) + f"; not so: {ast.unparse(test)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import math
 from dataclasses import replace
 
@@ -304,23 +305,51 @@ def test_the_derivations_are_those_of_the_book():
 
 
 def test_a_derivation_that_is_run_by_itself_meets_the_lock(monkeypatch):
-    """The shortest; the build of the book runs all of them."""
+    """The shortest; the build of the book runs all of them, whole."""
     monkeypatch.delenv("FORMULAS_LOCK", raising=False)
     before = lock.FORMULAS.read_bytes()
-    lock.execute(lock.NOTEBOOKS / "architecture.md")
+    lock.execute(lock.NOTEBOOKS / "cost.md")
     assert lock.FORMULAS.read_bytes() == before
+
+
+def test_what_is_only_shown_is_left_out_of_a_derivation():
+    kept = "\n".join(ast.unparse(one) for one in lock.needed(ast.parse("""
+from notebooks.show import display
+from notebooks.pages.derivations import serving as page
+derivation = Derivation("law")
+derive = partial(display.derive, derivation)
+def both(name):
+    return derive(name, counted + rate)
+rate = 2
+slow = page.simulated()
+counted = 0
+for one in range(3):
+    counted += one
+found = page.grown(slow)
+page.picture(found)
+for each in found:
+    page.row(each)
+unused = both("law")
+assert rate == 2
+counted""").body))
+    assert "page" not in kept
+    assert "found" not in kept
+    assert "unused = both('law')" in kept
+    assert "counted += one" in kept
+    assert "assert rate == 2" in kept
+    assert kept.count("\n") == 10
 
 
 def test_a_derivation_that_fails_says_where(tmp_path, monkeypatch, capsys):
     path = tmp_path / "law.md"
     path.write_text((lock.NOTEBOOKS / "architecture.md").read_text("utf-8").split("\n+++")[0].split(
         "\n---\n")[0] + "\n---\n\n# A law\n\n```{code-cell} ipython3\n"
-        "from notebooks.show.notebook import friendly\n\nfriendly()\nx = 2\n"
+        "x = 2\n"
         "assert x == 3, 'x is three'  # Derivation('law')\n```\n", encoding="utf-8")
     line = path.read_text("utf-8").splitlines().index(
         "assert x == 3, 'x is three'  # Derivation('law')") + 1
     monkeypatch.setattr(lock, "derivations", lambda: [path])
     monkeypatch.setenv(lock.LOCK, "write")
     assert lock.main() == 1
-    assert capsys.readouterr().err == (f"law.md, cell 2, line {line}: AssertionError: "
+    assert capsys.readouterr().err == (f"law.md, line {line}: AssertionError: "
                                        "x is three: x is 2; not so: x == 3\n")
