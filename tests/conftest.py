@@ -18,7 +18,6 @@ from pathlib import Path
 
 import pytest
 from _short import RECORD, longest_first, short, within
-from hypothesis import settings
 
 from tools.site.browser import INSTALL, find_chromium
 
@@ -26,9 +25,8 @@ ROOT = Path(__file__).resolve().parents[1]
 BUILDING = "test_book_build.py"  # the tests that look at the book as a whole
 # modules, entries and tests are there to the end: looking through them for garbage is in vain
 gc.set_threshold(100_000, 20, 20)
-# machines are noisy, and what one run finds the next must find again; EXPLORE draws other cases
-settings.register_profile("default", deadline=None, derandomize="EXPLORE" not in os.environ)
-settings.load_profile("default")
+# whatever the environment says, what pytest makes of tests (and of Hypothesis) is kept
+sys.dont_write_bytecode = False
 SECONDS: dict[str, float] = {}  # test -> of processors, that it took in this run
 SPENT = [0.0]  # seconds of processors that were spent when a part of a test was last reported
 
@@ -39,6 +37,14 @@ def _no_shell_is_left() -> Iterator[None]:
     yield
     if shells := sys.modules.get("IPython.core.interactiveshell"):
         shells.InteractiveShell.clear_instance()
+
+
+def pytest_configure() -> None:
+    """Machines are noisy, and what one run finds the next must find again; EXPLORE draws others."""
+    from hypothesis import settings
+
+    settings.register_profile("default", deadline=None, derandomize="EXPLORE" not in os.environ)
+    settings.load_profile("default")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
