@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import _short as run
 import pytest
 
-CASES = [f"test_law[{number}]" for number in range(98)]
+CASES = [f"tests/test_laws.py::test_law[{number}]" for number in range(98)]
 
 
 def test_of_a_series_a_tenth_stands_for_all_the_same_each_time() -> None:
@@ -15,6 +15,15 @@ def test_of_a_series_a_tenth_stands_for_all_the_same_each_time() -> None:
     assert len(kept) == 10
     assert kept == run.drawn(reversed(CASES))
     assert kept != run.drawn(CASES, "other")
+
+
+def test_tests_of_a_file_have_the_same_cases() -> None:
+    def chosen(name: str) -> set[str]:
+        return {case.partition("[")[2] for case in run.drawn(
+            case.replace("test_laws.py::test_law", name) for case in CASES)}
+
+    assert chosen("test_laws.py::test_law") == chosen("test_laws.py::TestOther::test_rule")
+    assert chosen("test_laws.py::test_law") != chosen("test_more.py::test_law")
 
 
 def test_a_few_cases_all_run_unless_one_stands_for_them() -> None:

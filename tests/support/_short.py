@@ -1,7 +1,8 @@
 """What a short run leaves out, in which order files run, and how long each test took.
 
 ``--short`` runs a tenth of every series: of a test with more than ``SERIES`` cases those that the
-hash of their names picks, the same in every run, others under ``EXPLORE``. Of a
+hash of file and case picks, the same in every run, others under ``EXPLORE``; the tests of a file
+have the same cases, so that what they share is computed once. Of a
 test that is marked ``one`` a single case stands for all. What needs minutes by nature is marked
 ``slow``, or looks at the whole book (the fixture ``site``): a full run has it. ``whole`` keeps a
 series as it is.
@@ -31,7 +32,11 @@ def seed() -> str:
 
 def drawn(cases: Iterable[str], beginning: str = "", one: bool = False) -> set[str]:
     """Of the cases of a test those that a short run keeps: all of a few, a tenth of a series."""
-    by_hash = sorted(cases, key=lambda case: hashlib.sha256((beginning + case).encode()).digest())
+    def place(case: str) -> bytes:
+        file, (_, _, parameters) = case.partition("::")[0], case.partition("[")
+        return hashlib.sha256(f"{beginning}{file}[{parameters}".encode()).digest()
+
+    by_hash = sorted(cases, key=place)
     if len(by_hash) > SERIES:
         by_hash = by_hash[:-(-len(by_hash) // SHARE)]
     return set(by_hash[:1] if one else by_hash)

@@ -1,10 +1,14 @@
 """``deploy`` and ``calibrate RESULTS``: from a scenario to files, and from results back."""
 
+import contextlib
+import io
 import json
+import shutil
 
 import pytest
 
 import catalogue
+from calc.commands.main import main
 
 SMALL = "h200-r1-vllm-tp8"
 SLICED = "h200-v32-sglang-dp8"
@@ -143,11 +147,19 @@ def bench(folder, factor=1.0, runs=None, spelt="json"):
     return folder / "bench/results"
 
 
+@pytest.fixture(scope="module")
+def as_written(tmp_path_factory):
+    """A deployment's directory, which nobody changes."""
+    folder = tmp_path_factory.mktemp("written") / "out"
+    with contextlib.redirect_stdout(io.StringIO()):
+        assert main(("deploy", SMALL, "-o", str(folder))) == 0
+    return folder
+
+
 @pytest.fixture
-def written(cli, tmp_path):
-    """A deployment's directory."""
-    assert cli("deploy", SMALL, "-o", str(tmp_path / "out"))[0] == 0
-    return tmp_path / "out"
+def written(as_written, tmp_path):
+    """A copy of it."""
+    return shutil.copytree(as_written, tmp_path / "out")
 
 
 @pytest.mark.parametrize("spelt", ["json", "jsonl"])
@@ -206,7 +218,6 @@ def test_what_the_reader_wrote_since_is_kept(cli, written):
     assert mine.read_text("utf-8").endswith("# mine\n")
 
 
-@pytest.mark.one
 @pytest.mark.parametrize(("file", "text", "says"), [
     ("bench/results/one.json", "{", "is not JSON"),
     ("bench/results/one.json", "[]", "expected a JSON object"),

@@ -217,20 +217,6 @@ def test_what_is_stored_comes_out_again(made):
                                               rel=1e-2, abs=2e-3)
 
 
-def test_rows_inside_are_those_of_the_validation():
-    """The count of a class is that of the intervals which are printed."""
-    inside = {}
-    for result in validation.uncalibrated_results(measured()):
-        errors = result.predictions
-        held = (errors.low <= errors.measured) & (errors.measured <= errors.high)
-        for of, one in zip(result.of, held, strict=True):
-            for name in classes.ladder(of):
-                inside[name, result.metric] = inside.get((name, result.metric), 0) + int(one)
-    assert inside == {(name, metric): own.inside
-                      for name, of in classes.discrepancy().classes.items()
-                      for metric, own in of.items()}
-
-
 LEAST_ROWS, LEAST_SYSTEMS, CHANCE = 10, 3, 0.05
 
 

@@ -15,7 +15,7 @@ import pytest
 import catalogue
 from calc.closed_form.evaluate import evaluate
 from calc.commands.evidence import calibrate
-from calc.evidence import protocols, validation
+from calc.evidence import classes, pooling, protocols, validation
 from calc.evidence.baselines import ablation, rooflines
 from calc.evidence.fitting import fit
 from catalogue.deployments.knobs import NORMAL_90
@@ -173,6 +173,26 @@ def test_a_stored_fit_comes_out_again(name):
         for key, value in chosen.fitted.values.items():
             assert again.values[key] == pytest.approx(value, rel=1e-3, abs=1e-12)
         assert again.extent == chosen.fitted.extent
+
+
+# --- classes of errors --------------------------------------------------------------------------
+
+
+def test_rows_inside_a_class_are_those_that_are_printed(results):
+    """The count of a class is that of the intervals of the systems that are estimated from."""
+    counted = {case.id for case in pooling.non_blind_systems(validation.measured_systems())}
+    inside = {}
+    for result in results:
+        if result.protocol != validation.UNCALIBRATED or result.system not in counted:
+            continue
+        errors = result.predictions
+        held = (errors.low <= errors.measured) & (errors.measured <= errors.high)
+        for of, one in zip(result.of, held, strict=True):
+            for name in classes.ladder(of):
+                inside[name, result.metric] = inside.get((name, result.metric), 0) + int(one)
+    assert inside == {(name, metric): own.inside
+                      for name, of in classes.discrepancy().classes.items()
+                      for metric, own in of.items()}
 
 
 # --- baselines ----------------------------------------------------------------------------------

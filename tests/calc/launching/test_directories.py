@@ -45,6 +45,7 @@ def test_every_script_passes_shellcheck(written):
     assert checked.returncode == 0, checked.stdout
 
 
+@pytest.mark.one
 @needs("promtool")
 def test_promtool_takes_the_rules_and_the_configuration(written):
     _, folder = written
@@ -87,6 +88,7 @@ def test_a_threshold_that_is_off_fails_its_test(tmp_path):
     assert "TimePerOutputTokenAbovePrediction" in checked.stdout + checked.stderr
 
 
+@pytest.mark.one
 def test_every_flag_stands_in_the_release(written):
     """Read back from the script's text, not from what made it."""
     found, folder = written
@@ -109,6 +111,7 @@ def _value(words, flag):
         "0" if after[0].startswith("$") else after[0])
 
 
+@pytest.mark.one
 def test_every_metric_stands_in_the_release(written):
     found, folder = written
     rules = (folder / "monitoring" / "alerts.yml").read_text("utf-8")
@@ -123,6 +126,7 @@ def test_every_metric_stands_in_the_release(written):
             assert pool.release.exports(name) or pool.release.exports(stem), name
 
 
+@pytest.mark.one
 def test_the_bench_takes_its_flags(written):
     found, folder = written
     release = found.pools[0].release
@@ -135,6 +139,7 @@ def test_the_bench_takes_its_flags(written):
     assert [name for name in names for version in versions if not tool.exists(name, version)] == []
 
 
+@pytest.mark.one
 def test_a_plan_predicts_each_of_its_runs(written):
     found, folder = written
     plan = json.loads((folder / "bench" / "plan.json").read_text("utf-8"))
