@@ -10,7 +10,8 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Self, get_args
+from types import MappingProxyType
+from typing import Any, Self, get_args
 
 import numpy as np
 
@@ -30,8 +31,22 @@ from catalogue.reading.values import Value
 METRICS: tuple[str, ...] = get_args(Metric)
 Asked = tuple[str, np.ndarray, Mapping[str, np.ndarray | float]]  # metric, rows, overrides
 VARIED = ("concurrency", "input_tokens", "output_tokens")
+SERVED = ("requests", *VARIED)
 # what a metric of a wave is where the next request comes with every answer
 OF_STEADY = {"ttft": "steady_ttft", "tpot": "steady_tpot", "output_throughput": "steady_throughput"}
+
+
+@functools.lru_cache(maxsize=8)
+def _clock(inputs: tuple[tuple[str, float], ...], attention: str) -> Clock:
+    """That of a deployment: its runs compute no step twice."""
+    return Clock(dict(inputs), attention)
+
+
+@functools.lru_cache(maxsize=4096)
+def _served(inputs: tuple[tuple[str, float], ...], attention: str,
+            row: tuple[tuple[str, float], ...], **how: Any) -> Mapping[str, float]:
+    """What :func:`serve_all` makes of a run: of two deployments that compute alike, once."""
+    return MappingProxyType(serve_all(_clock(inputs, attention), dict(row), **how))
 
 
 @dataclass(frozen=True)
@@ -133,32 +148,21 @@ class System:
         lengths = {name: self.rows[name] for name in VARIED}
         return lengths | {"context_tokens": lengths["input_tokens"] + lengths["output_tokens"]}
 
-    def run(self, row: int) -> dict[str, float]:
+    def run(self, row: int) -> Mapping[str, float]:
         """What the scheduler makes of a row: the metrics, as a benchmark client takes them.
 
         Args:
             row: index.
         """
-        if row not in self._runs:
-            column = {name: float(values[row]) for name, values in self.rows.items()}
-            self._runs[row] = serve_all(
-                self._clock, column, blocks=float(self._memory["kv_blocks"][row]),
-                unequal=row in self.unequal, policy=self.scenario.file.scheduling,
-                queued=row not in self.limited,
-                coordination=self.scenario.file.prefill_coordination)
-        return self._runs[row]
+        return _served(tuple(self.inputs.items()), self.scenario.model.attention,
+                       tuple((name, float(self.rows[name][row])) for name in SERVED),
+                       blocks=float(self._memory["kv_blocks"][row]), unequal=row in self.unequal,
+                       policy=self.scenario.file.scheduling, queued=row not in self.limited,
+                       coordination=self.scenario.file.prefill_coordination)
 
     @functools.cached_property
     def fits(self) -> dict[tuple[str, tuple[str, ...], bytes], Calibration]:
         """Calibrations by metric, mechanisms and fitted rows, as they are made."""
-        return {}
-
-    @functools.cached_property
-    def _clock(self) -> Clock:
-        return Clock(self.inputs, self.scenario.model.attention)
-
-    @functools.cached_property
-    def _runs(self) -> dict[int, dict[str, float]]:
         return {}
 
     def measured(self, metric: str) -> np.ndarray:
