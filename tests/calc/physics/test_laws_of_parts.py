@@ -1,4 +1,4 @@
-"""Laws of the pieces: experts, an operator, the scheduler's clock, units.
+"""Laws of the pieces: experts, an operator, the scheduler's clock.
 
 What holds for whole deployments is in ``test_laws.py``.
 """
@@ -17,9 +17,6 @@ from calc.serving.requests import Step
 from calc.serving.scheduling import Limits, Request, schedule
 from calc.serving.step_times import Clock
 from catalogue.deployments.knobs import DENSE
-from notebooks.derive.formulas import dimensions
-from notebooks.derive.formulas.exported import load_formulas
-from notebooks.derive.formulas.trees import from_tree
 
 ROUNDING = 1e-9  # relative
 SEEDS = st.integers(0, 2**32 - 1)
@@ -248,10 +245,3 @@ class TestScheduler:
             scenario.inputs(), scenario.model.attention, 4096, 256)
         assert outcome.ttft + overhead == pytest.approx(float(found["ttft"]), rel=ROUNDING)
         assert outcome.tpot == pytest.approx(float(found["tpot"]), rel=2e-3)
-
-
-@pytest.mark.parametrize("key", sorted(load_formulas()))
-def test_units_of_a_formula_agree(key):
-    formula = load_formulas()[key]
-    dimensions.check(formula.name, from_tree(formula.tree))
-    assert formula.unit == catalogue.symbols()[formula.name].unit

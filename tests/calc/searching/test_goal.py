@@ -80,7 +80,8 @@ def test_more_tokens_than_the_tpot_allows_are_searched_where_cards_are_faster(cl
     """A limit of TPOT is an upper one: 80 users may well take more than 80 tokens per limit."""
     code, out, err = cli("search", "r1-80-users-910b", "--devices", "ascend-910b1", "--cards", "16",
                          "--set", "limits.throughput=2000 token/s", "--set", "space.pools=one",
-                         "--set", "precisions=w4a8-int8")
+                         "--set", "precisions=w4a8-int8", "--set", "space.chunks=8192",
+                         "--set", "space.spares=none")
     assert (code, err) == (0, "")
     assert "keeps its limits in" in out
 

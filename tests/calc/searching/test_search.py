@@ -137,16 +137,16 @@ def test_what_is_searched_is_what_a_scenario_of_it_gives(device, sliced):
         for cells in space.cells(base):
             first = space.first(base, cells)
             tried = CandidateCells(first.inputs(), first.model.attention, goal.demand)
-            for row in draw.sample(range(len(cells["data"])), min(3, len(cells["data"]))):
-                one = {name: cells[name][[row]] for name in AXES}
-                choice = choice_at(base, one, 0, goal.demand.users)
-                own = scenario(goal, choice)
+            rows = draw.sample(range(len(cells["data"])), min(3, len(cells["data"])))
+            some = {name: cells[name][rows] for name in AXES}
+            at = some | {"concurrency": np.full(len(rows), goal.demand.users)}
+            seen, fits = tried.served(at), tried.fits(at)
+            for place in range(len(rows)):
+                own = scenario(goal, choice_at(base, some, place, goal.demand.users))
                 quantities = evaluate(own.inputs(), own.model.attention)
-                at = one | {"concurrency": np.array([goal.demand.users])}
-                seen = tried.served(at)
                 for name, symbol in STEADY.items():
-                    assert seen[name][0] == pytest.approx(float(quantities[symbol]), rel=1e-9)
-                assert tried.fits(at)[0] == pytest.approx(
+                    assert seen[name][place] == pytest.approx(float(quantities[symbol]), rel=1e-9)
+                assert fits[place] == pytest.approx(
                     float(quantities["headroom_per_device"]), rel=1e-9)
 
 

@@ -26,9 +26,8 @@ from calc.sweeping.running import swept
 
 PROJECT = Path(__file__).resolve().parents[3]
 SCENARIO = "h200-r1-vllm-tp8"
-CARDS = ("device+cluster.node+engine",
-         "nvidia-h200-sxm+hgx-h200+vllm@0.11.0, nvidia-h20+hgx-h20+vllm@0.11.0,"
-         "ascend-910b2+atlas-800i-a2+vllm@0.11.0")
+CARDS = ("device+cluster.node+engine", "nvidia-h200-sxm+hgx-h200+vllm@0.11.0, "
+         "nvidia-h20+hgx-h20+vllm@0.11.0, ascend-910b2+atlas-800i-a2+vllm@0.11.0")
 
 
 def axes(**named):
@@ -83,6 +82,7 @@ GRIDS = {
 
 
 class TestRows:
+    @pytest.mark.one
     @pytest.mark.parametrize("name", GRIDS)
     def test_each_is_what_the_deployment_gives_by_itself(self, name):
         sweep = GRIDS[name]

@@ -15,6 +15,7 @@ import calc
 import catalogue
 from notebooks.derive import lock
 from notebooks.derive.crosscheck import TOLERANCE, crosscheck, hold_within_bounds
+from notebooks.derive.formulas import dimensions
 from notebooks.derive.formulas.errors import DerivationError
 from notebooks.derive.formulas.exported import evaluate_all, load_formulas, order, select, stagewise
 from notebooks.derive.formulas.samples import random_inputs
@@ -125,10 +126,16 @@ def test_every_layer_is_on_one_stage(layers, stages, dense):
     assert start == layers
 
 
-def test_stored_formulas_are_canonical_and_have_an_order():
-    for formula in FORMULAS.values():
-        assert to_tree(from_tree(formula.tree)) == formula.tree
-        assert formula.unit == catalogue.symbols()[formula.name].unit
+@pytest.mark.parametrize("key", sorted(FORMULAS))
+def test_a_stored_formula_is_canonical_and_of_its_unit(key):
+    formula = FORMULAS[key]
+    expr = from_tree(formula.tree)
+    assert to_tree(expr) == formula.tree
+    assert formula.unit == catalogue.symbols()[formula.name].unit
+    dimensions.check(formula.name, expr)
+
+
+def test_stored_formulas_have_an_order():
     for attention in ("mla", "gqa"):
         chosen = select(FORMULAS, attention)
         assert sorted(order(chosen)) == sorted(chosen)
