@@ -15,10 +15,11 @@ from __future__ import annotations
 
 import functools
 import operator
+import re
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
+from typing import TYPE_CHECKING, NamedTuple, SupportsIndex
 
 from catalogue.reading.errors import ParamsError
 from catalogue.reading.files import read_small
@@ -26,14 +27,14 @@ from catalogue.reading.record import ROOT, record
 from catalogue.reading.yamlfile import display_path
 
 if TYPE_CHECKING:
-    from fluent.runtime import FluentBundle  # imported where a file is read: it takes a while
+    from fluent.syntax import ast  # imported where a file is read: it takes a while
 
 Pair = tuple[str, str]  # English, Chinese
 Value = str | SupportsIndex | Pair
 
 FOLDER = ROOT.parent / "messages"
 LANGUAGES = ("en", "zh")
-LONGEST = 1 << 20  # signs of a value; the texts are our own
+_HEAD = re.compile(r"^([a-zA-Z][\w-]*) *=", re.MULTILINE)
 
 
 class Messages:
@@ -56,13 +57,14 @@ class Messages:
         """
         record(self._path, kept=True)
         file = _read(self._path)
-        if key not in file.lines:
+        message = file.message(key)
+        if message is None:
             raise ParamsError(f"{display_path(self._path)}: there is no message '{key}', which "
                               f"{_caller()} asks for.")
         try:
-            en, zh = (_said(bundle, key, at, values) for at, bundle in enumerate(file.bundles))
+            en, zh = (_said(pattern, at, values) for at, pattern in enumerate(message.patterns))
         except ValueError as error:
-            raise ParamsError(f"{display_path(self._path)}:{file.lines[key]}: '{key}' {error}, as "
+            raise ParamsError(f"{display_path(self._path)}:{message.line}: '{key}' {error}, as "
                               f"{_caller()} asks for it.") from None
         return en, zh
 
@@ -108,61 +110,133 @@ def join(between: Pair, pairs: Iterable[Pair]) -> Pair:
     return between[0].join(en for en, _ in listed), between[1].join(zh for _, zh in listed)
 
 
-class _File(NamedTuple):
-    """A bundle for each language, as plurals are formed, and the line of every message."""
+class _Message(NamedTuple):
+    """What is said in each language, and the line of the message."""
 
-    bundles: tuple[FluentBundle, FluentBundle]
-    lines: dict[str, int]
+    line: int
+    patterns: tuple[ast.Pattern, ast.Pattern]
+
+
+class _File:
+    """A file whose messages are parsed one by one, as they are asked for."""
+
+    def __init__(self, name: str, text: str) -> None:
+        self.name, self.text = name, text
+        heads = list(_HEAD.finditer(text))
+        self._starts = {head[1]: head.start() for head in heads}
+        self._parsed: dict[str, _Message] = {}
+        if len(self._starts) < len(heads):
+            self._check()
+
+    def message(self, key: str) -> _Message | None:
+        """The message of a key; None if there is none. Raises ParamsError for what is wrong."""
+        if key in self._parsed or key not in self._starts:
+            return self._parsed.get(key)
+        from fluent.syntax import FluentParser, ast
+
+        start = self._starts[key]
+        entry = FluentParser(with_spans=False).parse_entry(self.text[start:])
+        if not isinstance(entry, ast.Message) or _languages(entry) != LANGUAGES:
+            self._check()
+            return None
+        en, zh = (each.value for each in entry.attributes)
+        self._parsed[key] = _Message(self.text.count("\n", 0, start) + 1, (en, zh))
+        return self._parsed[key]
+
+    def _check(self) -> None:
+        """Raise ParamsError for the first that is wrong in the file."""
+        from fluent.syntax import FluentParser, ast
+
+        name, text = self.name, self.text
+        lines: dict[str, int] = {}
+        for entry in FluentParser().parse(text).body:
+            line = text.count("\n", 0, entry.span.start if entry.span else 0) + 1
+            if isinstance(entry, ast.Junk):
+                problem = entry.annotations[0]
+                read = text[:problem.span.start if problem.span else 0].rstrip()
+                line = read.count("\n") + 1
+                raise ParamsError(f"{name}:{line}: "
+                                  f"{(problem.message or 'no message').rstrip('.')}.")
+            if not isinstance(entry, ast.Message):
+                continue
+            if entry.comment and entry.comment.span:
+                line += text.count("\n", entry.comment.span.start, entry.comment.span.end) + 1
+            if entry.id.name in lines:
+                raise ParamsError(f"{name}:{line}: '{entry.id.name}' stands twice, first in line "
+                                  f"{lines[entry.id.name]}.")
+            if _languages(entry) != LANGUAGES:
+                raise ParamsError(f"{name}:{line}: '{entry.id.name}' has not just the attributes "
+                                  ".en and .zh, in this order.")
+            lines[entry.id.name] = line
+
+
+def _languages(message: ast.Message) -> tuple[str, ...]:
+    return tuple(each.id.name for each in message.attributes)
 
 
 @functools.cache
 def _read(path: Path) -> _File:
-    from fluent.runtime import FluentBundle, resolver
-    from fluent.syntax import FluentParser, ast
-
-    resolver.MAX_PART_LENGTH = LONGEST
     name = display_path(path)
-    text = read_small(path, name, "a file of messages").decode()
-    resource = FluentParser().parse(text)
-    lines: dict[str, int] = {}
-    for entry in resource.body:
-        line = text.count("\n", 0, entry.span.start if entry.span else 0) + 1
-        if isinstance(entry, ast.Junk):
-            problem = entry.annotations[0]
-            read = text[:problem.span.start if problem.span else 0].rstrip()
-            line = read.count("\n") + 1
-            raise ParamsError(f"{name}:{line}: {(problem.message or 'no message').rstrip('.')}.")
-        if not isinstance(entry, ast.Message):
-            continue
-        if entry.comment and entry.comment.span:
-            line += text.count("\n", entry.comment.span.start, entry.comment.span.end) + 1
-        if entry.id.name in lines:
-            raise ParamsError(f"{name}:{line}: '{entry.id.name}' stands twice, first in line "
-                              f"{lines[entry.id.name]}.")
-        if tuple(each.id.name for each in entry.attributes) != LANGUAGES:
-            raise ParamsError(f"{name}:{line}: '{entry.id.name}' has not just the attributes .en "
-                              "and .zh, in this order.")
-        lines[entry.id.name] = line
-    bundles = tuple(FluentBundle([language], use_isolating=False) for language in LANGUAGES)
-    for bundle in bundles:
-        bundle.add_resource(resource)
-    return _File((bundles[0], bundles[1]), lines)
+    return _File(name, read_small(path, name, "a file of messages").decode())
 
 
-def _said(bundle: FluentBundle, key: str, at: int, values: Mapping[str, Value]) -> str:
+def _said(pattern: ast.Pattern, at: int, values: Mapping[str, Value]) -> str:
     """A message in one language. Raises ValueError for what is wrong with its values."""
-    pattern = bundle.get_message(key).attributes[LANGUAGES[at]]
-    text, errors = bundle.format_pattern(
-        pattern, {name: _taken(name, value, at) for name, value in values.items()})
-    if errors:
-        raise ValueError(f"is wrong in .{LANGUAGES[at]} ({str(errors[0]).rstrip('.')})")
-    return str(text)
+    try:
+        return _resolved(pattern, at, {name: _taken(name, value, at)
+                                       for name, value in values.items()})
+    except KeyError as error:
+        raise ValueError(f"is wrong in .{LANGUAGES[at]} (Unknown external: {error.args[0]})"
+                         ) from None
 
 
-def _taken(name: str, value: Value, at: int) -> Any:
-    """A value as Fluent takes it for one language. Raises ValueError for no text and no number."""
-    from fluent.runtime.types import FluentInt
+def _resolved(pattern: ast.Pattern, at: int, values: Mapping[str, str | int]) -> str:
+    """A pattern with its values. Raises KeyError for one that is missing."""
+    from fluent.syntax import ast
 
+    said = []
+    for element in pattern.elements:
+        if isinstance(element, ast.TextElement):
+            said.append(element.value)
+        elif isinstance(element.expression, ast.SelectExpression):
+            said.append(_resolved(_variant(element.expression, at, values), at, values))
+        else:
+            said.append(str(_value(element.expression, values)))
+    return "".join(said)
+
+
+def _variant(choice: ast.SelectExpression, at: int, values: Mapping[str, str | int]
+             ) -> ast.Pattern:
+    """What is said for the value that a choice selects by: itself, or the plural of a number."""
+    from fluent.syntax import ast
+
+    value = _value(choice.selector, values)
+    named = {value}
+    if isinstance(value, int):  # Chinese has one form
+        named.add("one" if LANGUAGES[at] == "en" and abs(value) == 1 else "other")
+    for variant in choice.variants:
+        key = variant.key
+        if (key.name if isinstance(key, ast.Identifier) else int(key.value)) in named:
+            return variant.value
+    return next(variant.value for variant in choice.variants if variant.default)
+
+
+def _value(expression: ast.InlineExpression | ast.Placeable, values: Mapping[str, str | int]
+           ) -> str | int:
+    """A value, or a text in quotes. Raises KeyError for a value that is missing, ValueError for
+    what else Fluent knows: functions, terms and other messages."""
+    from fluent.syntax import ast
+
+    if isinstance(expression, ast.VariableReference):
+        return values[expression.id.name]
+    if isinstance(expression, ast.StringLiteral):
+        return str(expression.parse()["value"])
+    raise ValueError(f"takes a {type(expression).__name__}, expected values and texts")
+
+
+def _taken(name: str, value: Value, at: int) -> str | int:
+    """A value as a message takes it for one language. Raises ValueError for no text and no number.
+    """
     if isinstance(value, str):
         return value
     if isinstance(value, bool):
@@ -170,7 +244,7 @@ def _taken(name: str, value: Value, at: int) -> Any:
     if isinstance(value, tuple) and len(value) == len(LANGUAGES) and isinstance(value[at], str):
         return value[at]
     try:
-        return FluentInt(operator.index(value), useGrouping=False)  # type: ignore[arg-type]
+        return operator.index(value)  # type: ignore[arg-type]
     except TypeError:
         raise ValueError(f"is given {value!r} for ${name}, expected a text, a whole number or a "
                          "pair of texts") from None

@@ -24,7 +24,7 @@ from catalogue import ParamsError
 from catalogue.messages import LANGUAGES
 
 SCRIPT = "will-it-fit"  # what the package installs
-COLLECTED = 10_000  # objects made since it was last looked for circles of them
+COLLECTED = 200_000  # objects made since it was last looked for circles of them
 EXTRAS = {"analysis": ("distributed", "pyarrow", "SALib", "scipy"),
           "book": ("jupytext", "matplotlib", "myst_nb", "nbformat", "papermill", "sphinx", "sympy")}
 """Extra of the package -> libraries that it brings; single commands need them."""

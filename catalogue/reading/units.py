@@ -1,6 +1,6 @@
 """Units at the door: text such as ``1.6 TB/s`` becomes an SI number, once, here.
 
-The registry holds only what the parameter files may use. Bytes, operations, tokens, requests,
+The table holds only what the parameter files may use. Bytes, operations, tokens, requests,
 blocks and currencies are dimensions of their own, so ``400 GB`` where a rate belongs is refused.
 ``GB`` is 10^9 bytes and ``GiB`` is 2^30; ``Gbit`` (or ``Gb``) is 10^9 bits.
 """
@@ -12,54 +12,35 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING, TypeVar
-
-if TYPE_CHECKING:
-    import pint
+from typing import TypeVar
 
 MINUTE, HOUR, DAY, YEAR = 60, 3600, 86400, 31536000  # s
 
-_DEFINITIONS = f"""
-k- = 1e3
-M- = 1e6
-G- = 1e9
-T- = 1e12
-P- = 1e15
-Ki- = 1024
-Mi- = 1048576
-Gi- = 1073741824
-Ti- = 1099511627776
-Pi- = 1125899906842624
-byte = [information] = B
-bit = byte / 8 = b
-FLOP = [operation]
-second = [time] = s
-millisecond = second / 1000 = ms
-microsecond = second / 1000000 = us
-nanosecond = second / 1000000000 = ns
-minute = {MINUTE} * second = min
-hour = {HOUR} * second = h
-year = {YEAR} * second
-joule = [energy] = J
-watt = joule / second = W
-watt_hour = {HOUR} * joule = Wh
-hertz = 1 / second = Hz
-FLOPS = FLOP / second = OPS
-token = [token]
-request = [request]
-block = [block]
-USD = [currency_usd]
-CNY = [currency_cny]
-"""
+_PREFIXES = {"k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15,
+             "Ki": 1 << 10, "Mi": 1 << 20, "Gi": 1 << 30, "Ti": 1 << 40, "Pi": 1 << 50}
+_INFORMATION, _OPERATION, _TIME, _ENERGY = (
+    {name: 1} for name in ("information", "operation", "time", "energy"))
+_PER_TIME = {"time": -1}
+_DEFINED: tuple[tuple[str, int | Fraction, dict[str, int]], ...] = (
+    ("byte B", 1, _INFORMATION), ("bit b", Fraction(1, 8), _INFORMATION),
+    ("FLOP", 1, _OPERATION), ("FLOPS OPS", 1, _OPERATION | _PER_TIME),
+    ("second s", 1, _TIME), ("millisecond ms", Fraction(1, 10**3), _TIME),
+    ("microsecond us", Fraction(1, 10**6), _TIME), ("nanosecond ns", Fraction(1, 10**9), _TIME),
+    ("minute min", MINUTE, _TIME), ("hour h", HOUR, _TIME), ("year", YEAR, _TIME),
+    ("hertz Hz", 1, _PER_TIME),
+    ("joule J", 1, _ENERGY), ("watt W", 1, _ENERGY | _PER_TIME), ("Wh", HOUR, _ENERGY),
+    ("token", 1, {"token": 1}), ("request", 1, {"request": 1}), ("block", 1, {"block": 1}),
+    ("USD", 1, {"currency_usd": 1}), ("CNY", 1, {"currency_cny": 1}),
+)
+"""Names of a unit, its factor to SI, its dimensions."""
+_UNITS = {name: (factor, of) for names, factor, of in _DEFINED for name in names.split()}
 
 _NUMBER = r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1,3})?"
 _UNIT = r"[A-Za-z]+(?:/[A-Za-z]+)*"
 _QUANTITY = re.compile(rf"\s*({_NUMBER})\s*(?:({_UNIT})|1/({_UNIT}))?\s*")
-_DEFINED = [re.findall(r"(?:^|= )([A-Za-z]+)(-?)", line) for line in _DEFINITIONS.split("\n")]
-_PREFIXES = "|".join(name for line in _DEFINED for name, dash in line if dash)
-_NAMES = "|".join(name for line in _DEFINED for name, dash in line if not dash)
-_KNOWN = re.compile(rf"(?:{_PREFIXES})?(?:{_NAMES})s?")  # nothing else gets to pint
-_BITS = re.compile(rf"({_PREFIXES}|)(?:b|bit)s?")
+_PREFIX = "|".join(_PREFIXES)
+_KNOWN = re.compile(rf"({_PREFIX}|)({'|'.join(_UNITS)})(s?)")
+_BITS = re.compile(rf"({_PREFIX}|)(?:b|bit)s?")
 _THOUSANDS = re.compile(r"(?<=[0-9]),(?=[0-9]{3}(?![0-9]))")
 _COMMA = re.compile(r"(?<=[0-9]),(?=[0-9])")
 _PERCENT = re.compile(rf"({_NUMBER})\s*%")
@@ -77,47 +58,32 @@ SI = {
 
 
 @functools.cache
-def registry() -> pint.UnitRegistry:
-    """The project's own unit registry (pint), without pint's default definitions."""
-    import pint  # takes longer than all else that the catalogue imports
-
-    ureg: pint.UnitRegistry = pint.UnitRegistry(None, non_int_type=Fraction)
-    for line in _DEFINITIONS.strip().splitlines():
-        ureg.define(line)
-    return ureg
-
-
-@functools.cache
 def _factor(unit: str) -> tuple[Fraction, tuple[tuple[str, int], ...]]:
     """Factor to SI and dimensions of a unit, e.g. ``TB/s`` -> (10^12, information/time)."""
     if unit == DIMENSIONLESS:
         return Fraction(1), ()
-    ureg = registry()
     product = Fraction(1)
     found: dict[str, int] = {}
     for position, part in enumerate(unit.split("/")):
         if position == 0 and part == DIMENSIONLESS:
             continue
-        if not _KNOWN.fullmatch(part):
+        known = _KNOWN.fullmatch(part)
+        if known is None or (known[3] and len(known[2]) == 1):  # a letter has no plural
             raise ValueError(f"unknown unit '{unit[:60]}'")
         sign = 1 if position == 0 else -1
-        quantity = ureg.Quantity(Fraction(1), part).to_base_units()
-        product *= Fraction(quantity.magnitude) ** sign
-        for bracketed, power in quantity.dimensionality.items():
-            name = bracketed.strip("[]")
-            found[name] = found.get(name, 0) + sign * int(str(power))
+        factor, of = _UNITS[known[2]]
+        product *= Fraction(_PREFIXES.get(known[1], 1) * factor) ** sign
+        for name, power in of.items():
+            found[name] = found.get(name, 0) + sign * power
     return product, tuple(sorted((n, p) for n, p in found.items() if p))
 
 
 def dimensions(unit: str) -> dict[str, int]:
     """Dimensions of a unit as ``{name: power}``, e.g. ``B/s`` -> information 1, time -1.
 
-    Raises ValueError when the unit is not one of the registry's.
+    Raises ValueError for a unit that is not known.
     """
-    try:
-        return dict(_factor(unit)[1])
-    except AttributeError as error:  # as which pint raises an undefined unit
-        raise ValueError(f"unknown unit '{unit}'") from error
+    return dict(_factor(unit)[1])
 
 
 def uncounted(of: Mapping[str, Power]) -> dict[str, Power]:
@@ -152,14 +118,14 @@ def parse(text: str | int | float, unit: str) -> float | int:
     except ValueError as error:
         raise ValueError(f"{error}, expected a finite number{_in(unit)}{_near(text)}") from None
     number = Fraction(digits)
-    powers = dimensions(written)
+    (of_written, powers), (of_unit, expected_powers) = _factor(written), _factor(unit)
     plain_count = written == DIMENSIONLESS and unit in COUNTING
-    if powers != dimensions(unit) and not plain_count:
+    if powers != expected_powers and not plain_count:
         expected = "a plain number" if unit == DIMENSIONLESS else f"a quantity in {unit}"
         raise ValueError(f"'{text}' has the wrong unit, expected {expected}")
     if unit == "B" and (bits := _BITS.fullmatch(written)):
         raise ValueError(f"'{text}' is in bits, did you mean {bits[1]}B?")
-    exact = number * _factor(written)[0] / _factor(unit)[0]
+    exact = number * of_written / of_unit
     try:
         value = float(exact)
     except OverflowError:
@@ -198,7 +164,6 @@ def unit_of(text: str | int | float) -> str:
 
 def factor(unit: str) -> float:
     """What one of a unit is in SI: ``GiB`` -> 2^30, ``ms`` -> 0.001."""
-    dimensions(unit)
     return float(_factor(unit)[0])
 
 

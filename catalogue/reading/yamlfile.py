@@ -30,6 +30,9 @@ _WORDS: dict[str, bool | None] = {"": None, "~": None, **{
     written: means for word, means in _MEANT.items()
     for written in (word, word.capitalize(), word.upper())}}
 MAX_DIGITS = 30
+_DIGITS = "0123456789"
+_STARTS = (yaml.MappingStartEvent, yaml.SequenceStartEvent)
+_ENDS = (yaml.MappingEndEvent, yaml.SequenceEndEvent)
 _UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")  # Unicode: control, format, surrogate, separators
 
 KeyPath = tuple[str | int, ...]
@@ -179,7 +182,8 @@ def parse(path: Path, raw: bytes) -> YamlFile:
     name = display_path(path)
     try:
         text = raw.decode("utf-8")
-        events = [*_of_data(yaml.parse(text, Loader=_Loader), name)]
+        reader = _Reader(name, text)
+        return YamlFile(path, reader.document(), reader.lines)
     except UnicodeDecodeError:
         raise ParamsError(f"{name}: not UTF-8 text, expected a YAML file.") from None
     except yaml.reader.ReaderError as error:
@@ -192,87 +196,131 @@ def parse(path: Path, raw: bytes) -> YamlFile:
         if any("\t" in each for each in text.split("\n")[line - 1:line]):
             problem = "a tab, expected spaces"
         raise ParamsError(f"{name}:{line}: not valid YAML, {problem}.") from None
-    first = next(iter(events), None)
-    if not isinstance(first, yaml.MappingStartEvent):
-        raise ParamsError(f"{name}:1: expected a YAML mapping (key: value).")
-    reader = _Reader(name, iter(events))
-    return YamlFile(path, reader.convert(next(reader.events), ()), reader.lines)
-
-
-def _of_data(events: Iterator[yaml.Event], name: str) -> Iterator[yaml.Event]:
-    """The events of one document of plain data; aliases, tags and deep nesting are refused before
-    anything is built."""
-    depth = documents = 0
-    for event in events:
-        if isinstance(event, yaml.NodeEvent):
-            if event.anchor:  # of an alias, or where one is defined
-                raise ParamsError(f"{name}:{_line(event)}: anchors and aliases are not accepted, "
-                                  "write the value out.")
-            if tag := getattr(event, "tag", None):
-                raise ParamsError(f"{name}:{_line(event)}: the tag '{tag}' is not accepted.")
-            depth += isinstance(event, yaml.CollectionStartEvent)
-            if depth > MAX_DEPTH:
-                raise ParamsError(f"{name}:{_line(event)}: nested deeper than {MAX_DEPTH} levels.")
-            yield event
-        elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
-            yield event
-        elif isinstance(event, yaml.DocumentStartEvent):
-            documents += 1
-            if documents > 1:
-                raise ParamsError(f"{name}:{_line(event)}: not valid YAML, but found another "
-                                  "document.")
-
-
-def _line(event: yaml.Event) -> int:
-    return event.start_mark.line + 1 if event.start_mark else 1
 
 
 class _Reader:
-    """Turns the events of a document into plain Python, noting the line of every key."""
+    """Turns a document of plain data into plain Python, noting the line of every key.
 
-    def __init__(self, name: str, events: Iterator[yaml.Event]) -> None:
+    Aliases, tags, deep nesting and what is no YAML are refused wherever they stand, before anything
+    that the document says.
+    """
+
+    def __init__(self, name: str, text: str) -> None:
         self.name = name
-        self.events = events
         self.lines: dict[KeyPath, int] = {}
+        self._event: Callable[[], Any] = _Loader(text).get_event
+        self._depth = self._documents = 0
 
-    def convert(self, event: yaml.Event, keys: KeyPath) -> Any:
-        """What begins with an event, the first of it that was taken."""
-        line = _line(event)
-        self.lines.setdefault(keys, line)
-        if isinstance(event, yaml.MappingStartEvent):
-            return self._mapping(keys)
-        if isinstance(event, yaml.SequenceStartEvent):
-            return [self.convert(item, (*keys, i)) for i, item in enumerate(self._items())]
-        assert isinstance(event, yaml.ScalarEvent)  # nothing else begins a node of plain data
+    def document(self) -> dict[str, Any]:
+        """All that it holds. Raises ParamsError, and what PyYAML raises."""
+        event = self._next()
         try:
-            text = _visible(event.value)
-            return scalar(text) if event.implicit[0] else text  # not what stands in quotes
-        except ValueError as error:
-            raise ParamsError(f"{self.name}:{line}: {error}.") from None
+            if event.__class__ is not yaml.MappingStartEvent:
+                raise _Unfit("expected a YAML mapping (key: value)")
+            self.lines[()] = _line(event)
+            data = self._mapping(())
+        except _Unfit as unfit:
+            if event is not None:
+                self._end()
+            raise ParamsError(f"{self.name}:{unfit.line}: {unfit}.") from None
+        self._end()
+        return data
 
-    def _items(self) -> Iterator[yaml.Event]:
-        """First events of what stands in a list, or of keys; whoever asks takes the others."""
-        for event in self.events:
-            if isinstance(event, yaml.CollectionEndEvent):
-                return
-            yield event
+    def _end(self) -> None:
+        while self._next() is not None:
+            pass
+
+    def _next(self) -> Any:
+        """The next event that begins a node or ends a collection; None behind the last."""
+        while True:
+            event = self._event()
+            kind = event.__class__
+            if kind is yaml.ScalarEvent:
+                if event.anchor or event.tag:
+                    self._refuse(event)
+                return event
+            if kind in _ENDS:
+                self._depth -= 1
+                return event
+            if kind in _STARTS:
+                self._depth += 1
+                if event.anchor or event.tag or self._depth > MAX_DEPTH:
+                    self._refuse(event)
+                return event
+            if kind is yaml.AliasEvent:
+                self._refuse(event)
+            if kind is yaml.StreamEndEvent:
+                return None
+            if kind is yaml.DocumentStartEvent:
+                self._documents += 1
+                if self._documents > 1:
+                    raise ParamsError(f"{self.name}:{_line(event)}: not valid YAML, but found "
+                                      "another document.")
+
+    def _refuse(self, event: yaml.NodeEvent) -> None:
+        at = f"{self.name}:{_line(event)}:"
+        if event.anchor:  # of an alias, or where one is defined
+            raise ParamsError(f"{at} anchors and aliases are not accepted, write the value out.")
+        if tag := getattr(event, "tag", None):
+            raise ParamsError(f"{at} the tag '{tag}' is not accepted.")
+        raise ParamsError(f"{at} nested deeper than {MAX_DEPTH} levels.")
+
+    def _value(self, event: Any, keys: KeyPath) -> Any:
+        """What begins with an event, the first of it that was taken."""
+        if event.__class__ is yaml.ScalarEvent:
+            text = _shown(event)
+            if not event.implicit[0]:  # what stands in quotes
+                return text
+            try:
+                return scalar(text)
+            except ValueError as error:
+                raise _Unfit(str(error), _line(event)) from None
+        return (self._mapping if event.__class__ is yaml.MappingStartEvent else self._list)(keys)
+
+    def _list(self, keys: KeyPath) -> list[Any]:
+        result: list[Any] = []
+        while (event := self._next()).__class__ not in _ENDS:
+            inside = (*keys, len(result))
+            self.lines[inside] = _line(event)
+            result.append(self._value(event, inside))
+        return result
 
     def _mapping(self, keys: KeyPath) -> dict[str, Any]:
         result: dict[str, Any] = {}
-        for event in self._items():
-            line = _line(event)
-            if not isinstance(event, yaml.ScalarEvent):
-                raise ParamsError(f"{self.name}:{line}: a key must be plain text.")
-            try:
-                key = _visible(event.value)
-            except ValueError as error:
-                raise ParamsError(f"{self.name}:{line}: {error}.") from None
+        while (event := self._next()).__class__ not in _ENDS:
+            if event.__class__ is not yaml.ScalarEvent:
+                raise _Unfit("a key must be plain text", _line(event))
+            key = _shown(event)
             if key in result:
-                raise ParamsError(f"{self.name}:{line}: the key '{key[:60]}' is given twice.")
-            self.lines[(*keys, key)] = line
-            result[key] = self.convert(next(self.events), (*keys, key))
+                raise _Unfit(f"the key '{key[:60]}' is given twice", _line(event))
+            inside = (*keys, key)
+            self.lines[inside] = _line(event)
+            result[key] = self._value(self._next(), inside)
         return result
+
+
+class _Unfit(Exception):
+    """What a document says and may not, as a clause, and in which line."""
+
+    def __init__(self, clause: str, line: int = 1) -> None:
+        super().__init__(clause)
+        self.line = line
+
+
+def _line(event: Any) -> int:
+    line: int = event.start_mark.line
+    return line + 1
+
+
+def _shown(event: yaml.ScalarEvent) -> str:
+    """The text of a scalar. Raises _Unfit where a reader does not see all of it."""
+    text: str = event.value
+    if text.isprintable():  # nearly all are, and this is fast
+        return text
+    try:
+        return _visible(text)
+    except ValueError as error:
+        raise _Unfit(str(error), _line(event)) from None
 
 
 def _visible(text: str) -> str:
@@ -280,8 +328,6 @@ def _visible(text: str) -> str:
 
     Raises ValueError naming the first character that is neither seen nor a space or line end.
     """
-    if text.isprintable():  # nearly all are, and this is fast
-        return text
     for char in text:
         if unicodedata.category(char) in _UNSEEN and char not in "\n\t":
             raise ValueError(f"a control character ({ascii(char)[1:-1]}), expected plain text")
@@ -302,7 +348,7 @@ def scalar(text: str) -> Any:
     """
     if text in _WORDS:
         return _WORDS[text]
-    if _INTEGER.fullmatch(text):
+    if text[-1] in _DIGITS and _INTEGER.fullmatch(text):
         if len(text) > MAX_DIGITS:
             raise ValueError(f"a number of {len(text)} digits")
         return int(text)
