@@ -31,42 +31,52 @@ from catalogue.reading.yamlfile import KeyPath, YamlFile
 
 say = messages("catalogue/deployments/profiles")
 
+USUAL_WAY: Way = "gathered"
 PLAIN = ("memory_utilization", "scheduler_recv_interval")  # numbers without a unit
 
 
 @dataclass(frozen=True)
-class Running:
-    """An engine in one release, on a card and with a model: what it does there.
+class Starts:
+    """An engine in one release, on a card and with a model: which layouts it starts.
 
     Attributes:
         profile: the engine.
         release: its version.
-        mechanisms: by how ranks come by tokens, values by name, with their provenance.
-        workload: likewise by name.
-        scheduling: how a step is filled; None where nothing is said.
-        coordination: of prefill, where ranks share experts; None where nothing is said.
+        starts: which layouts, by ``catalogue.entries.profiles.Starting``; nothing where nothing is
+            known.
         staged_drafts: whether a model drafts in pipeline stages; not, where nothing is said.
-        graphs: whether decode runs as a captured graph; None where nothing is said.
-        starts: which layouts it starts, by ``catalogue.entries.profiles.Starting``; nothing where
-            nothing is known.
-        asked: the release for which this one stands, where it is not known; None where it is.
     """
 
     profile: Profile
     release: str
-    mechanisms: Mapping[Way, dict[str, Value]]
-    workload: dict[str, Value]
-    scheduling: Scheduling | None
-    coordination: Coordination | None
-    staged_drafts: bool
-    graphs: bool | None
     starts: Mapping[str, bool]
-    asked: str | None = None
+    staged_drafts: bool
 
     @property
     def name(self) -> str:
         """Engine and release, as a deployment names them."""
         return f"{self.profile.id}{AT}{self.release}"
+
+
+@dataclass(frozen=True)
+class Running(Starts):
+    """The same engine, and what it does there.
+
+    Attributes:
+        mechanisms: by how ranks come by tokens, values by name, with their provenance.
+        workload: likewise by name.
+        scheduling: how a step is filled; None where nothing is said.
+        coordination: of prefill, where ranks share experts; None where nothing is said.
+        graphs: whether decode runs as a captured graph; None where nothing is said.
+        asked: the release for which this one stands, where it is not known; None where it is.
+    """
+
+    mechanisms: Mapping[Way, dict[str, Value]]
+    workload: dict[str, Value]
+    scheduling: Scheduling | None
+    coordination: Coordination | None
+    graphs: bool | None
+    asked: str | None = None
 
 
 def load_profile(name: str, beside: Path | None = None, card: str | None = None) -> Profile:
@@ -80,11 +90,15 @@ def load_profile(name: str, beside: Path | None = None, card: str | None = None)
     Raises ParamsError for an engine that is not known, for what no mechanism can be, and for a flag
     that no release has.
     """
+    path = _path(name, beside)
+    return yamlfile.remembered(f"sound profile {card}", path.absolute(), lambda: _sound(path, card))
+
+
+def _path(name: str, beside: Path | None) -> Path:
     if not is_path(name) and name not in library.names("profiles"):
         raise ParamsError(f"there is no engine '{name[:60]}', expected one of "
                           f"{', '.join(library.names('profiles'))}.")
-    path = library.locate("profiles", name, beside)
-    return yamlfile.remembered(f"sound profile {card}", path.absolute(), lambda: _sound(path, card))
+    return library.locate("profiles", name, beside)
 
 
 def _sound(path: Path, card: str | None) -> Profile:
@@ -146,42 +160,71 @@ def running(reference: str, device: Device, model: Model, drafts: bool,
     known.
     """
     name, at, written = (part.strip() for part in reference.partition(AT))
-    card = device.mechanisms or USUAL[device.type]
+    card = _card(device)
     profile = load_profile(name, beside, card)
+    release = _release(profile, device, written if at else None)
+    experts = None if precision is None else (
+        precision.weights.routed_expert,
+        on_card(device, precision.multiply.dtypes["routed_expert"]))
+    of_ways = {way: [statement for statement in profile.statements if statement.holds(
+        release, card, _attention(model), drafts, experts, way)] for way in WAYS}
+    mechanisms = {way: {name: value for statement in holding
+                        for name, value in statement.mechanisms.items()}
+                  for way, holding in of_ways.items()}
+    workload: dict[str, Value] = {}
+    scheduling, coordination, graphs = None, None, None
+    for statement in of_ways[USUAL_WAY]:  # which differ in mechanisms alone
+        workload |= _workload(profile, statement, release)
+        scheduling = statement.scheduling or scheduling
+        coordination = statement.prefill_coordination or coordination
+        graphs = statement.graphs.value if statement.graphs else graphs
+    known = not at or release == written or release.startswith((f"{written}.", f"{written}rc"))
+    return Running(profile, release, *_started(of_ways[USUAL_WAY]), mechanisms, workload,
+                   scheduling, coordination, graphs, None if known else written)
+
+
+def starting(reference: str, device: Device, model: Model, drafts: bool) -> Starts:
+    """Which layouts an engine starts on a card; what its kernels reach there is not read.
+
+    Raises ParamsError as :func:`running`.
+    """
+    name, at, written = (part.strip() for part in reference.partition(AT))
+    profile: Profile = library.load("profiles", _path(name, None))
+    release = _release(profile, device, written if at else None)
+    holding = [statement for statement in profile.statements if statement.holds(
+        release, _card(device), _attention(model), drafts, way=USUAL_WAY)]
+    return Starts(profile, release, *_started(holding))
+
+
+def _card(device: Device) -> str:
+    """The mechanisms of a card, by which statements name it."""
+    return device.mechanisms or USUAL[device.type]
+
+
+def _attention(model: Model) -> tuple[str, ...]:
+    """Kinds of attention of a model, as statements name them."""
+    return (model.attention, *(["sparse"] if model.index_topk else []))
+
+
+def _release(profile: Profile, device: Device, written: str | None) -> str:
+    """The release of an engine that stands for the one that is written, on its card."""
     if device.software not in profile.stacks:
         others = ", ".join(fitting(device))
         raise LayoutError(f"{profile.id} does not run on '{device.id}', "
                           + (f"expected one of {others}." if others else
                              "nor is any other engine of the catalogue known to."))
-    release = release_of(profile, written if at else None, nearest=True)
-    experts = None if precision is None else (
-        precision.weights.routed_expert,
-        on_card(device, precision.multiply.dtypes["routed_expert"]))
-    attention = (model.attention, *(["sparse"] if model.index_topk else []))
-    of_ways = {way: [statement for statement in profile.statements if statement.holds(
-        release, card, attention, drafts, experts, way)] for way in WAYS}
-    mechanisms = {way: {name: value for statement in holding
-                        for name, value in statement.mechanisms.items()}
-                  for way, holding in of_ways.items()}
-    workload: dict[str, Value] = {}
+    return release_of(profile, written, nearest=True)
+
+
+def _started(holding: list[Statement]) -> tuple[dict[str, bool], bool]:
+    """What statements say of layouts, by name, and of drafts in pipeline stages."""
     starts: dict[str, bool] = {}
-    scheduling, coordination, staged, graphs = None, None, False, None
-    for statement in of_ways["gathered"]:  # which differ in mechanisms alone
-        workload |= _workload(profile, statement, release)
-        scheduling = statement.scheduling or scheduling
-        coordination = statement.prefill_coordination or coordination
+    staged = False
+    for statement in holding:
+        stated = dict(statement.starts) if statement.starts else {}
+        starts |= {name: value for name, value in stated.items() if isinstance(value, bool)}
         staged = statement.staged_drafts.value if statement.staged_drafts else staged
-        graphs = statement.graphs.value if statement.graphs else graphs
-        starts |= _starts(statement)
-    known = not at or release == written or release.startswith((f"{written}.", f"{written}rc"))
-    return Running(profile, release, mechanisms, workload, scheduling, coordination, staged,
-                   graphs, starts, None if known else written)
-
-
-def _starts(statement: Statement) -> dict[str, bool]:
-    """What a statement says of layouts, by name."""
-    stated = dict(statement.starts) if statement.starts else {}
-    return {name: value for name, value in stated.items() if isinstance(value, bool)}
+    return starts, staged
 
 
 def drafts_in_stages(device: Device, model: Model, engine: str | None) -> bool:
@@ -195,7 +238,7 @@ def drafts_in_stages(device: Device, model: Model, engine: str | None) -> bool:
     # those without a catalogue of flags first: one that does not saves reading the others'
     meant = [engine] if engine is not None else sorted(
         fitting(device), key=lambda name: library.load("profiles", name).flags is not None)
-    return all(running(name, device, model, drafts=True).staged_drafts for name in meant)
+    return all(starting(name, device, model, drafts=True).staged_drafts for name in meant)
 
 
 def _workload(profile: Profile, statement: Statement, release: str) -> dict[str, Value]:

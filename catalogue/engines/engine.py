@@ -10,6 +10,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from catalogue.engines.history import KINDS, STATE, Entry, Kind, Release, State
@@ -190,11 +191,26 @@ def engine_names() -> list[str]:
 
 def load_engine(name: str) -> Engine:
     """The catalogue of an engine. Raises ParamsError with the names there are."""
+    _known_path(name)
+    return _load(name)
+
+
+def _known_path(name: str) -> Path:
     known = engine_names()
     if name not in known:
         raise ParamsError(f"there is no engine '{_printed(name)}' in params/engines/, "
                           f"expected one of {', '.join(known)}.")
-    return _load(name)
+    return ROOT / "engines" / f"{name}.yml"
+
+
+def load_releases(name: str) -> tuple[Release, ...]:
+    """The pinned releases of an engine; of its file nothing is read behind them.
+
+    Raises ParamsError with the names there are.
+    """
+    path = _known_path(name)
+    return yamlfile.remembered("releases", path, lambda: _releases(
+        yamlfile.beginning(path, "releases")))
 
 
 def _load(name: str) -> Engine:
@@ -220,13 +236,8 @@ def load_tool(name: str) -> Engine:
 def engine_of(file: YamlFile) -> Engine:
     """The catalogue in a file. Raises ParamsError, one sentence with file and line."""
     _only(file, (), file.data, ("title", "releases", *KINDS), ("title", "releases"))
-    releases = []
-    for version, entry in _mapping(file, ("releases",)).items():
-        _only(file, ("releases", version), entry, ("date", "sha256", "url"), None)
-        releases.append(Release(version, **{key: str(item) for key, item in entry.items()}))
+    releases = _releases(file)
     versions = [release.version for release in releases]
-    if not versions:
-        raise ParamsError(f"{file.where(('releases',))}: no release is given.")
     entries: dict[Kind, dict[str, Entry]] = {}
     index: dict[str, list[Entry]] = {}
     for kind in KINDS:
@@ -244,8 +255,20 @@ def engine_of(file: YamlFile) -> Engine:
                 index.setdefault(name, []).append(entry)
     for found in index.values():  # a name that moved from one entry to another: the newest first
         found.sort(key=lambda entry: max(map(versions.index, entry.states)), reverse=True)
-    return Engine(file.path.stem, str(file.data["title"]), tuple(releases), entries,
+    return Engine(file.path.stem, str(file.data["title"]), releases, entries,
                   {name: tuple(found) for name, found in index.items()})
+
+
+def _releases(file: YamlFile) -> tuple[Release, ...]:
+    if "releases" not in file.data:
+        raise ParamsError(f"{file.where()}: the key 'releases' is missing.")
+    releases = []
+    for version, entry in _mapping(file, ("releases",)).items():
+        _only(file, ("releases", version), entry, ("date", "sha256", "url"), None)
+        releases.append(Release(version, **{key: str(item) for key, item in entry.items()}))
+    if not releases:
+        raise ParamsError(f"{file.where(('releases',))}: no release is given.")
+    return tuple(releases)
 
 
 def _entry(file: YamlFile, kind: Kind, name: str, raw: Any, versions: list[str]) -> Entry:

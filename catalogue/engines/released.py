@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from catalogue import library
-from catalogue.engines.engine import load_engine
+from catalogue.engines.engine import load_releases
 from catalogue.entries.hardware import Device
 from catalogue.entries.profiles import Profile, in_order
 from catalogue.reading.errors import ParamsError
@@ -35,7 +35,7 @@ def releases(profile: Profile) -> list[str]:
     """Every release of which a profile speaks, the oldest first."""
     known = set(profile.releases)
     if profile.flags is not None:
-        known |= set(load_engine(profile.flags).versions)
+        known |= {release.version for release in load_releases(profile.flags)}
     first = in_order(profile.since) if profile.since else ()
     return sorted((version for version in known if in_order(version) >= first), key=in_order)
 

@@ -331,6 +331,10 @@ class KernelFit(Statement):
     measured: list[Measured]
 
 
+_OF_PROFILES = {"scheduling", "prefill_coordination", "staged_drafts", "graphs", "starts",
+                "workload", "flags"}
+
+
 class Fits(CatalogueEntry):
     """What the kernels of an engine reach on a class of cards.
 
@@ -348,8 +352,12 @@ class Fits(CatalogueEntry):
 
     @model_validator(mode="after")
     def _of_its_card(self) -> Fits:
-        """A deployment reads no file of another card."""
+        """A deployment reads no file of another card, and none for what its engine does besides."""
         if any(statement.cards != [self.card] for statement in self.statements):
             raise ValueError(f"'statements' hold of other cards, expected cards: [{self.card}] in "
                              "each")
+        for statement in self.statements:
+            if other := sorted(statement.model_fields_set & _OF_PROFILES):
+                raise ValueError(f"'{other[0]}' is said in the profile of '{self.engine}', expected"
+                                 " mechanisms alone")
         return self

@@ -98,6 +98,14 @@ def under(path: Path, key: str) -> list[Any]:
     return list(held(parse(path, _raw(path, key)).data))
 
 
+def beginning(path: Path, last: str) -> YamlFile:
+    """A file up to what stands under one of its keys; nothing behind that is parsed.
+
+    Raises ParamsError as :func:`read`, for what is wrong up to there.
+    """
+    return parse(path, _raw(path), last)
+
+
 def _raw(path: Path, key: str = "") -> bytes:
     """A file as it is now; that it was read is recorded, or what stands under a key."""
     stamp = _stamp(path)  # before it is read: what changes from here on has another
@@ -177,12 +185,15 @@ def remembered(what: str, path: Path, make: Callable[[], Made]) -> Made:
 
 
 @functools.lru_cache(maxsize=512)
-def parse(path: Path, raw: bytes) -> YamlFile:
-    """A file's contents, parsed once; nobody changes what was read. Raises as :func:`read` does."""
+def parse(path: Path, raw: bytes, last: str | None = None) -> YamlFile:
+    """A file's contents, or those up to a key, parsed once; nobody changes what was read.
+
+    Raises as :func:`read` does.
+    """
     name = display_path(path)
     try:
         text = raw.decode("utf-8")
-        reader = _Reader(name, text)
+        reader = _Reader(name, text, last)
         return YamlFile(path, reader.document(), reader.lines)
     except UnicodeDecodeError:
         raise ParamsError(f"{name}: not UTF-8 text, expected a YAML file.") from None
@@ -205,8 +216,9 @@ class _Reader:
     that the document says.
     """
 
-    def __init__(self, name: str, text: str) -> None:
+    def __init__(self, name: str, text: str, last: str | None) -> None:
         self.name = name
+        self.last = last
         self.lines: dict[KeyPath, int] = {}
         self._event: Callable[[], Any] = _Loader(text).get_event
         self._depth = self._documents = 0
@@ -218,12 +230,13 @@ class _Reader:
             if event.__class__ is not yaml.MappingStartEvent:
                 raise _Unfit("expected a YAML mapping (key: value)")
             self.lines[()] = _line(event)
-            data = self._mapping(())
+            data = self._mapping((), self.last)
         except _Unfit as unfit:
             if event is not None:
                 self._end()
             raise ParamsError(f"{self.name}:{unfit.line}: {unfit}.") from None
-        self._end()
+        if self.last not in data:
+            self._end()
         return data
 
     def _end(self) -> None:
@@ -285,7 +298,7 @@ class _Reader:
             result.append(self._value(event, inside))
         return result
 
-    def _mapping(self, keys: KeyPath) -> dict[str, Any]:
+    def _mapping(self, keys: KeyPath, last: str | None = None) -> dict[str, Any]:
         result: dict[str, Any] = {}
         while (event := self._next()).__class__ not in _ENDS:
             if event.__class__ is not yaml.ScalarEvent:
@@ -296,6 +309,8 @@ class _Reader:
             inside = (*keys, key)
             self.lines[inside] = _line(event)
             result[key] = self._value(self._next(), inside)
+            if key == last:
+                break
         return result
 
 

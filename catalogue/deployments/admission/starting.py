@@ -7,7 +7,7 @@ from typing import Any
 
 from catalogue.deployments.admission.subject import Cut, Problem, Subject, told
 from catalogue.deployments.layout import SHARED_CACHE, SHARED_RANKS, SLICES
-from catalogue.deployments.profiles import Running
+from catalogue.deployments.profiles import Starts
 from catalogue.engines.released import fitting
 from catalogue.messages import messages
 
@@ -86,7 +86,7 @@ def draft_problem(subject: Subject, cut: Cut) -> Problem | None:
         engine=(", ".join(engines), "、".join(engines))), drafts=cut.drafts, stages=cut.pipeline)
 
 
-def layout_problem(engine: Running, subject: Subject, cut: Cut) -> Problem | None:
+def layout_problem(engine: Starts, subject: Subject, cut: Cut) -> Problem | None:
     """Why an engine in its release starts no such layout; None if it does.
 
     Args:

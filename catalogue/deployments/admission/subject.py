@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from catalogue.deployments.layout import expert_slices
-from catalogue.deployments.profiles import Running, drafts_in_stages, running
+from catalogue.deployments.profiles import Starts, drafts_in_stages, starting
 from catalogue.engines.released import fitting
 from catalogue.entries.deployments import Offload, Precision
 from catalogue.entries.hardware import Device, Node
@@ -90,10 +90,10 @@ class Subject:
     staged_groups: bool = True
 
     @cached_property
-    def engines(self) -> tuple[Running, ...]:
+    def engines(self) -> tuple[Starts, ...]:
         """Engines that are meant, of which it is known what they start."""
         names = [self.engine] if self.engine else fitting(self.device)
-        every = (running(name, self.device, self.model, drafts=False) for name in names)
+        every = (starting(name, self.device, self.model, drafts=False) for name in names)
         return tuple(engine for engine in every if engine.starts)
 
     @cached_property
