@@ -1,1 +1,6 @@
 """The command line, one file per command, and what it prints; no formula."""
+
+import os
+
+# pydantic looks through the metadata of every package for plug-ins; none is meant here
+os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")

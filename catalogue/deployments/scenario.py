@@ -164,6 +164,10 @@ class Scenario(Resolved):
 
     def inputs(self) -> dict[str, int | float]:
         """Every input symbol of the formulas with its SI number."""
+        return dict(self._inputs)
+
+    @functools.cached_property
+    def _inputs(self) -> dict[str, int | float]:
         numbers = (model_inputs(self.model) | precision_inputs(self.precision)
                    | device_inputs(self.device) | physics_inputs(self, self.mechanism_knobs)
                    | self.stated())

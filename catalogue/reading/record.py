@@ -16,6 +16,11 @@ _noted: set[tuple[Path, str]] = set()
 _kept: set[Path] = set()
 
 
+def wanted() -> str | None:
+    """The file in which it is noted what is read, if anybody asks for that."""
+    return os.environ.get("PARAMS_RECORD")
+
+
 def record(path: Path, *, listing: bool = False, key: str = "", kept: bool = False) -> bool:
     """Note that ``path`` was read (or, with ``listing``, that a folder was listed).
 
@@ -25,11 +30,11 @@ def record(path: Path, *, listing: bool = False, key: str = "", kept: bool = Fal
 
     Returns whether that was news.
     """
+    if not (target := wanted()):
+        _kept.update([path] * kept)
+        return False
     mark = "/" if listing else f"#{key}" if key else ""
     if (path, mark) in _noted:
-        return False
-    if not (target := os.environ.get("PARAMS_RECORD")):
-        _kept.update([path] * kept)
         return False
     news = {(path, mark), *((each, "") for each in _kept)} - _noted
     _noted.update(news)

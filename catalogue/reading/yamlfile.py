@@ -17,7 +17,7 @@ import yaml
 from catalogue.reading import words
 from catalogue.reading.errors import ParamsError
 from catalogue.reading.files import read_small
-from catalogue.reading.record import ROOT, record
+from catalogue.reading.record import ROOT, record, wanted
 
 MAX_DEPTH = 40
 AT_REST = 2_000_000_000  # ns: no file system's clock ticks as slowly
@@ -148,6 +148,7 @@ def unchanged(files: dict[Path, Seen]) -> bool:
 
     A file whose stamp is the same is not read again; one that rests meanwhile gets one.
     """
+    noted = _following or wanted()
     for path, (raw, stamp) in files.items():
         now = _stamp(path)
         if now is None or now != stamp:
@@ -157,7 +158,7 @@ def unchanged(files: dict[Path, Seen]) -> bool:
             except ParamsError:  # it is gone
                 return False
             files[path] = raw, now
-        else:
+        elif noted:
             _note(path, (raw, stamp))
     return True
 
