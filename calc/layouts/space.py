@@ -15,7 +15,7 @@ import numpy as np
 from calc.costing.affordable import cards_within
 from calc.costing.rates import stated
 from calc.layouts.change import changed
-from calc.layouts.choice import UTILIZATION, Choice, scenario
+from calc.layouts.choice import UTILIZATION, Choice, of_pool, scenario
 from calc.layouts.enumerate import AXES as LAYOUT
 from calc.layouts.enumerate import Sizes, at, card_counts, enumerate_layouts, placement
 from calc.layouts.feasible import KINDS as WHY
@@ -80,7 +80,7 @@ class Space:
     dropped: Counter[str] = field(default_factory=Counter)
     _layouts: dict[tuple[str, int], tuple[Cells, int]] = field(default_factory=dict)
     _judge: Judge = field(default_factory=Judge)
-    _files: dict[Base, Scenario] = field(default_factory=dict)
+    _files: dict[tuple[Base, tuple[str, ...]], Scenario] = field(default_factory=dict)
     _inputs: dict[tuple[Base, str | None], tuple[Scenario, dict[str, Any]]] = field(
         default_factory=dict)
 
@@ -311,10 +311,11 @@ class Space:
         choice = replace(choice_at(base, cells, 0, 1), pool=pool)
         if self.resolve:
             return self.resolve(choice)
-        if base.engine or pool:  # what an engine does may depend on more than the layout
+        if base.engine:  # what it does may depend on more than the layout
             return scenario(self.goal, choice)
-        if base not in self._files:
-            self._files[base] = scenario(self.goal, choice)
+        kind = base, tuple(of_pool(choice, self.goal.demand.input_tokens))
+        if kind not in self._files:
+            self._files[kind] = scenario(self.goal, choice)
         moved = {path: value for path, value in choice.settings().items()
                  if path.startswith(MOVED)}
         whole = {"cluster.devices": choice.devices, "parallelism.redundant_experts": choice.spares,
@@ -322,7 +323,7 @@ class Space:
                  "parallelism.decode_context_parallel": choice.context,
                  "parallelism.balancing": "periodic" if choice.spares else "none",
                  "workload.draft_tokens": choice.drafts}
-        return changed(self._files[base], moved | whole)
+        return changed(self._files[kind], moved | whole)
 
 
 def choice_at(base: Base, cells: Cells, row: int, concurrency: int) -> Choice:

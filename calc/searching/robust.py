@@ -18,7 +18,7 @@ from typing import Any, Literal
 import numpy as np
 
 from calc.answer.estimate import predicted, steadily
-from calc.evidence.classes import own_errors
+from calc.evidence.classes import errors_of_class
 from calc.layouts.choice import Choice, Row, scenario
 from calc.searching.candidates import BURST, STEADY, as_asked
 from calc.searching.drawing.draws import OWN, draws_of
@@ -181,12 +181,13 @@ def sample_rows(found: SearchResult, rows: Sequence[Row]) -> list[SampledRow]:
     draws = found.draws
     for row in rows:
         if row.choices not in draws:
-            draws[row.choices] = draws_of(found, row)
+            draws[row.choices] = (*draws_of(found, row), _scatter(found, row))
     result = []
     for row in rows:
+        *drawn, scatter = draws[row.choices]
         far, near = ({name: made for name, made in each.items() if name in row.quantities}
-                     for each in draws[row.choices])
-        result.append(SampledRow(found.wishes.goal, row, far, near, _scatter(found, row)))
+                     for each in drawn)
+        result.append(SampledRow(found.wishes.goal, row, far, near, scatter))
     return result
 
 
@@ -208,7 +209,7 @@ def _estimated(goal: Goal, row: Row) -> dict[str, Amount]:
 
 def _scatter(found: SearchResult, row: Row) -> dict[str, float]:
     """Deviations of the logarithm of one deployment about its class, by name [1]."""
-    own = own_errors(scenario(found.wishes.goal, row.choice))
+    own = errors_of_class(scenario(found.wishes.goal, row.choice))
     sizes = {name: own[of].within if of in own else 0.0 for name, of in OWN.items()}
     rate = sizes["throughput"]
     return sizes | dict.fromkeys(("throughput_per_card", "cost", "energy"), rate)

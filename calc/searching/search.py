@@ -102,7 +102,7 @@ class SearchResult:
     funnel: Funnel
     space: Space = field(repr=False)
     pairs: Pairs | None = None
-    draws: dict[tuple[Choice, ...], tuple[dict[str, np.ndarray], ...]] = field(
+    draws: dict[tuple[Choice, ...], tuple[dict[str, Any], ...]] = field(
         default_factory=dict, repr=False)
 
     def rows(self, front: Front | Best, most: int | None = None) -> list[Row]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from calc.costing.power import powers_of, shares_of
-from calc.evidence.classes import class_of, own_errors
+from calc.evidence.classes import Own, class_of, own_errors
 from calc.layouts.choice import Row, scenario
 from calc.many.sweeps import decode_sweep
 from calc.searching.candidates import BURST, POWER_NAMES, STEADY, as_asked, site_draws
@@ -50,7 +50,9 @@ def draws_of(found: SearchResult, row: Row) -> tuple[dict[str, np.ndarray], dict
         quantities = as_served(least(quantities, quantities["throughput"] > 0), goal.demand)
     if row.prefill is None:
         prefills = deployed
-    far, near = ({**quantities, **_own_errors(deployed, prefills, quantities, beyond)}
+    of, own = class_of(deployed), own_errors(deployed)
+    first_own = own if prefills is deployed else own_errors(prefills)
+    far, near = ({**quantities, **_own_errors(of, own, first_own, quantities, beyond)}
                  for beyond in (True, False))
     return _priced(wishes, row, far), _priced(wishes, row, near)
 
@@ -107,13 +109,12 @@ def _pool(found: SearchResult, deployed: Scenario, pool: str | None
     return quantities, deployed
 
 
-def _own_errors(deployed: Scenario, prefills: Scenario, quantities: Mapping[str, np.ndarray],
-                far: bool) -> dict[str, np.ndarray]:
+def _own_errors(of: str, own: Mapping[str, Own], first: Mapping[str, Own],
+                quantities: Mapping[str, np.ndarray], far: bool) -> dict[str, np.ndarray]:
     """Draws with the formulas' own error: that which a class shares, and, where ``far`` is to be
     drawn, that of the distance from what was measured of it. A first token is as far from that as
-    what prefills it."""
-    own, of, found = own_errors(deployed), class_of(deployed), {}
-    first = own if prefills is deployed else own_errors(prefills)
+    what prefills it, whose own error is ``first``."""
+    found = {}
     for name, metric in OWN.items():
         error = (first if name == "ttft" else own).get(metric)
         sides = ((error.of_class, ""), (error.beyond, " beyond"))[:1 + far] if error else ()
