@@ -224,6 +224,15 @@ class TestValues:
         assert sentence(load_fits, str(other)).endswith(
             "engine: 'sglang' reads no file of this name, expected 'sglang-nvidia-hopper'.")
 
+    def test_fits_say_nothing_that_stands_in_a_profile(self, tmp_path):
+        """Which layouts an engine starts is read from its profile alone."""
+        fits = (catalogue.ROOT / "fits" / "vllm-nvidia-h200.yml").read_text("utf-8")
+        other = tmp_path / "vllm-nvidia-h200.yml"
+        other.write_text(fits.replace("\n  - ", "\n  - graphs: {value: true, source: x y, "
+                                      "kind: vendor}\n    ", 1), "utf-8")
+        assert sentence(load_fits, str(other)).endswith(
+            "'graphs' is said in the profile of 'vllm', expected mechanisms alone.")
+
     def test_nothing_rests_on_an_end_to_end_result(self):
         """No measured system of the book is a source of what an engine does."""
         systems = {value.source for name in catalogue.names("measurements")

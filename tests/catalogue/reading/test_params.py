@@ -335,3 +335,19 @@ def test_nothing_is_cached_across_files(tmp_path):
         for name in catalogue.names("devices"):
             catalogue.load_device(name)
         assert scans.count(catalogue.ROOT / "devices") == 1
+
+
+def test_the_beginning_of_a_file_is_read_as_the_whole_up_to_its_last_key(tmp_path):
+    path = tmp_path / "file.yml"
+    path.write_text("a: 1\nb: {c: 2}\nd: *no\n", encoding="utf-8")
+    assert yamlfile.beginning(path, "b").data == {"a": 1, "b": {"c": 2}}
+    assert yamlfile.beginning(path, "b").where(("b", "c")).endswith("file.yml:2")
+    for last in ("d", "none"):
+        assert "anchors and aliases are not accepted" in sentence(yamlfile.beginning, path, last)
+
+
+@pytest.mark.parametrize("rest", ["b: *c\n", "---\nb: 1\n", "b: [\n"])
+def test_what_is_no_plain_yaml_is_told_before_what_a_file_says(rest, tmp_path):
+    path = tmp_path / "file.yml"
+    path.write_text(f"a: 1\na: 2\n{rest}", encoding="utf-8")
+    assert "given twice" not in sentence(yamlfile.read, path)
