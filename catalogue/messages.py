@@ -19,7 +19,7 @@ import re
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from catalogue.reading.errors import ParamsError
 from catalogue.reading.files import read_small
@@ -27,13 +27,15 @@ from catalogue.reading.record import ROOT, record
 from catalogue.reading.yamlfile import display_path
 
 if TYPE_CHECKING:
-    from fluent.syntax import ast  # imported where a file is read: it takes a while
+    from fluent.runtime import FluentBundle  # imported where a file is read: it takes a while
+    from fluent.syntax import ast
 
 Pair = tuple[str, str]  # English, Chinese
 Value = str | SupportsIndex | Pair
 
 FOLDER = ROOT.parent / "messages"
 LANGUAGES = ("en", "zh")
+LONGEST = 1 << 20  # signs of a value; the texts are our own
 _HEAD = re.compile(r"^([a-zA-Z][\w-]*) *=", re.MULTILINE)
 
 
@@ -57,16 +59,14 @@ class Messages:
         """
         record(self._path, kept=True)
         file = _read(self._path)
-        message = file.message(key)
-        if message is None:
-            raise ParamsError(f"{display_path(self._path)}: there is no message '{key}', which "
-                              f"{_caller()} asks for.")
         try:
-            en, zh = (_said(pattern, at, values) for at, pattern in enumerate(message.patterns))
+            return file.said(key, values)
+        except KeyError:
+            raise ParamsError(f"{display_path(self._path)}: there is no message '{key}', which "
+                              f"{_caller()} asks for.") from None
         except ValueError as error:
-            raise ParamsError(f"{display_path(self._path)}:{message.line}: '{key}' {error}, as "
+            raise ParamsError(f"{display_path(self._path)}:{file.line(key)}: '{key}' {error}, as "
                               f"{_caller()} asks for it.") from None
-        return en, zh
 
 
 def messages(name: str) -> Messages:
@@ -110,38 +110,44 @@ def join(between: Pair, pairs: Iterable[Pair]) -> Pair:
     return between[0].join(en for en, _ in listed), between[1].join(zh for _, zh in listed)
 
 
-class _Message(NamedTuple):
-    """What is said in each language, and the line of the message."""
-
-    line: int
-    patterns: tuple[ast.Pattern, ast.Pattern]
-
-
 class _File:
     """A file whose messages are parsed one by one, as they are asked for."""
 
     def __init__(self, name: str, text: str) -> None:
+        from fluent.runtime import FluentBundle, resolver
+
+        resolver.MAX_PART_LENGTH = LONGEST
         self.name, self.text = name, text
+        self._bundles = [FluentBundle([language], use_isolating=False) for language in LANGUAGES]
         heads = list(_HEAD.finditer(text))
         self._starts = {head[1]: head.start() for head in heads}
-        self._parsed: dict[str, _Message] = {}
         if len(self._starts) < len(heads):
             self._check()
 
-    def message(self, key: str) -> _Message | None:
-        """The message of a key; None if there is none. Raises ParamsError for what is wrong."""
-        if key in self._parsed or key not in self._starts:
-            return self._parsed.get(key)
+    def line(self, key: str) -> int:
+        """Of the file, where a message begins."""
+        return self.text.count("\n", 0, self._starts[key]) + 1
+
+    def said(self, key: str, values: Mapping[str, Value]) -> Pair:
+        """A message in both languages.
+
+        Raises KeyError if there is none, ValueError for what is wrong with its values, ParamsError
+        for what is wrong in the file.
+        """
+        if not self._bundles[0].has_message(key):
+            self._take(key)
+        en, zh = (_said(bundle, key, at, values) for at, bundle in enumerate(self._bundles))
+        return en, zh
+
+    def _take(self, key: str) -> None:
+        """Parse a message."""
         from fluent.syntax import FluentParser, ast
 
-        start = self._starts[key]
-        entry = FluentParser(with_spans=False).parse_entry(self.text[start:])
+        entry = FluentParser(with_spans=False).parse_entry(self.text[self._starts[key]:])
         if not isinstance(entry, ast.Message) or _languages(entry) != LANGUAGES:
             self._check()
-            return None
-        en, zh = (each.value for each in entry.attributes)
-        self._parsed[key] = _Message(self.text.count("\n", 0, start) + 1, (en, zh))
-        return self._parsed[key]
+        for bundle in self._bundles:
+            bundle.add_resource(ast.Resource([entry]))
 
     def _check(self) -> None:
         """Raise ParamsError for the first that is wrong in the file."""
@@ -180,63 +186,20 @@ def _read(path: Path) -> _File:
     return _File(name, read_small(path, name, "a file of messages").decode())
 
 
-def _said(pattern: ast.Pattern, at: int, values: Mapping[str, Value]) -> str:
+def _said(bundle: FluentBundle, key: str, at: int, values: Mapping[str, Value]) -> str:
     """A message in one language. Raises ValueError for what is wrong with its values."""
-    try:
-        return _resolved(pattern, at, {name: _taken(name, value, at)
-                                       for name, value in values.items()})
-    except KeyError as error:
-        raise ValueError(f"is wrong in .{LANGUAGES[at]} (Unknown external: {error.args[0]})"
-                         ) from None
+    pattern = bundle.get_message(key).attributes[LANGUAGES[at]]
+    text, errors = bundle.format_pattern(
+        pattern, {name: _taken(name, value, at) for name, value in values.items()})
+    if errors:
+        raise ValueError(f"is wrong in .{LANGUAGES[at]} ({str(errors[0]).rstrip('.')})")
+    return str(text)
 
 
-def _resolved(pattern: ast.Pattern, at: int, values: Mapping[str, str | int]) -> str:
-    """A pattern with its values. Raises KeyError for one that is missing."""
-    from fluent.syntax import ast
+def _taken(name: str, value: Value, at: int) -> Any:
+    """A value as Fluent takes it for one language. Raises ValueError for no text and no number."""
+    from fluent.runtime.types import FluentInt
 
-    said = []
-    for element in pattern.elements:
-        if isinstance(element, ast.TextElement):
-            said.append(element.value)
-        elif isinstance(element.expression, ast.SelectExpression):
-            said.append(_resolved(_variant(element.expression, at, values), at, values))
-        else:
-            said.append(str(_value(element.expression, values)))
-    return "".join(said)
-
-
-def _variant(choice: ast.SelectExpression, at: int, values: Mapping[str, str | int]
-             ) -> ast.Pattern:
-    """What is said for the value that a choice selects by: itself, or the plural of a number."""
-    from fluent.syntax import ast
-
-    value = _value(choice.selector, values)
-    named = {value}
-    if isinstance(value, int):  # Chinese has one form
-        named.add("one" if LANGUAGES[at] == "en" and abs(value) == 1 else "other")
-    for variant in choice.variants:
-        key = variant.key
-        if (key.name if isinstance(key, ast.Identifier) else int(key.value)) in named:
-            return variant.value
-    return next(variant.value for variant in choice.variants if variant.default)
-
-
-def _value(expression: ast.InlineExpression | ast.Placeable, values: Mapping[str, str | int]
-           ) -> str | int:
-    """A value, or a text in quotes. Raises KeyError for a value that is missing, ValueError for
-    what else Fluent knows: functions, terms and other messages."""
-    from fluent.syntax import ast
-
-    if isinstance(expression, ast.VariableReference):
-        return values[expression.id.name]
-    if isinstance(expression, ast.StringLiteral):
-        return str(expression.parse()["value"])
-    raise ValueError(f"takes a {type(expression).__name__}, expected values and texts")
-
-
-def _taken(name: str, value: Value, at: int) -> str | int:
-    """A value as a message takes it for one language. Raises ValueError for no text and no number.
-    """
     if isinstance(value, str):
         return value
     if isinstance(value, bool):
@@ -244,7 +207,7 @@ def _taken(name: str, value: Value, at: int) -> str | int:
     if isinstance(value, tuple) and len(value) == len(LANGUAGES) and isinstance(value[at], str):
         return value[at]
     try:
-        return operator.index(value)  # type: ignore[arg-type]
+        return FluentInt(operator.index(value), useGrouping=False)  # type: ignore[arg-type]
     except TypeError:
         raise ValueError(f"is given {value!r} for ${name}, expected a text, a whole number or a "
                          "pair of texts") from None
