@@ -9,10 +9,13 @@ from typing import Any
 from pydantic import BaseModel
 
 from catalogue.entries.models import Model
+from catalogue.messages import Pair, messages
 from catalogue.reading import yamlfile
 from catalogue.reading.shared import sources
 from catalogue.reading.values import Value
 from catalogue.reading.yamlfile import KeyPath
+
+say = messages("catalogue/shipped")
 
 UNSURE = ("hbm_efficiency", "runtime_reserve", "memory_utilization", "max_num_batched_tokens")
 
@@ -22,7 +25,7 @@ def first_line(kind: str) -> str:
     return f"# yaml-language-server: $schema=../schema/{kind}.json"
 
 
-def shortcomings(kind: str, path: Path, entries: Sequence[Any]) -> Iterator[str]:
+def shortcomings(kind: str, path: Path, entries: Sequence[Any]) -> Iterator[Pair]:
     """What a file lacks to stand in the catalogue, a sentence each with its line.
 
     Args:
@@ -30,53 +33,43 @@ def shortcomings(kind: str, path: Path, entries: Sequence[Any]) -> Iterator[str]
         path: its file.
         entries: what was read of it, several of a family.
     """
-    head = first_line(kind)
-    if path.read_text("utf-8").partition("\n")[0] != head:
-        yield (f"{yamlfile.display_path(path)}:1: an editor finds no schema, expected "
-               f"'{head}' as the first line.")
-    text = yamlfile.read(path)
-    unlisted: set[str] = set()  # each said once
+    text, unlisted = yamlfile.read(path), set[str]()
+    if path.read_text("utf-8").partition("\n")[0] != first_line(kind):
+        yield say("no-schema", where=text.where(), head=first_line(kind))
     for entry in entries:
         for keys, value in values_of(entry):
+            where = text.where(keys)
             if value.source not in sources():
                 if value.source not in unlisted:
-                    yield (f"{text.where(keys)}: '{value.source}' are words, expected a key of "
-                           "params/sources/, where its address stands.")
+                    yield say("unlisted", where=where, source=value.source)
                 unlisted.add(value.source)
             elif lacks := _of_value(kind, keys, value):
-                yield f"{text.where(keys)}: {'.'.join(map(str, keys))}: {lacks}"
+                yield say(lacks, where=where, keys=".".join(map(str, keys)), kind=value.kind)
         if isinstance(entry, Model) and entry.num_hidden_layers.kind != "documented":
-            yield from (f"{text.where()}: {each}" for each in _of_model(entry))
+            totals = entry.published
+            if entry.weights is None:
+                yield say("no-weights", where=text.where())
+            if totals is None or (totals.total_parameters or totals.stored_parameters) is None:
+                yield say("no-totals", where=text.where())
 
 
-def _of_model(model: Model) -> Iterator[str]:
-    """What a model lacks that somebody published."""
-    if model.weights is None:
-        yield "weights is missing, expected the format in which it is published."
-    totals = model.published
-    if totals is None or (totals.total_parameters or totals.stored_parameters) is None:
-        yield ("nothing that its counts are held against, expected published.total_parameters or "
-               "published.stored_parameters.")
-
-
-def _of_value(kind: str, keys: KeyPath, value: Value) -> str:
-    """What a value lacks; nothing, as a rule."""
+def _of_value(kind: str, keys: KeyPath, value: Value) -> str | None:
+    """What a value lacks, as its message is called."""
     if (value.date is None and "date" not in sources()[value.source] and value.kind != "documented"
             and (value.kind in ("vendor", "measured") or "price" in map(str, keys))):
-        return f"a {value.kind} value has no date, expected one here or at its source."
-    sure = value.low == value.high
-    if value.kind == "documented" and kind in ("devices", "links", "nodes") \
-            and value.section is None and value.note is None:
-        return "of a document the section is missing."
-    if value.kind == "assumed" and sure and (keys[-1] in UNSURE or (
-            kind in ("devices", "links") and value.note is None)):
-        return "an assumed value has no range."
-    return ""
+        return "no-date"
+    bare = value.section is None and value.note is None
+    if value.kind == "documented" and kind in ("devices", "links", "nodes") and bare:
+        return "no-section"
+    if value.kind == "assumed" and value.low == value.high and (
+            keys[-1] in UNSURE or (kind in ("devices", "links") and value.note is None)):
+        return "no-range"
+    return None
 
 
 def values_of(item: Any, keys: KeyPath = ()) -> Iterator[tuple[KeyPath, Value]]:
     """Every value of an entry, with what other sources print of it, and the keys to it."""
-    parts: Iterable[tuple[tuple[str | int, ...], Any]] = ()
+    parts: Iterable[tuple[KeyPath, Any]] = ()
     if isinstance(item, Value):
         yield keys, item
         parts = ((("others", number), other) for number, other in enumerate(item.others))

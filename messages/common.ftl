@@ -787,3 +787,71 @@ releases-from-to =
 that-it-was-measured =
     .en = , measured
     .zh = （实测）
+
+# number: the default
+help-seed =
+    .en = of the random numbers (0 by default)
+    .zh = 随机数种子（缺省 0）
+
+# number: what is expected
+states-hit-share =
+    .en = '{ $scenario }' states a prefix_hit_share of { $stated }, which is an outcome where { $turns ->
+        [yes] turns are given
+       *[no] prefixes or turns are simulated
+    }, expected mechanisms.prefix_hit_share of 0 or none.
+    .zh = '{ $scenario }' 写明 prefix_hit_share 为 { $stated }，而{ $turns ->
+        [yes] 给出轮数
+       *[no] 仿真前缀或轮数
+    }时它是结果，mechanisms.prefix_hit_share 应为 0 或不写。
+
+problem =
+    .en = { $option }: { $why }.
+    .zh = { $option }：{ $why }。
+
+cannot-be-written =
+    .en = { $name }: cannot be written ({ $why }).
+    .zh = { $name }：无法写入（{ $why }）。
+
+help-json =
+    .en = print JSON in SI units
+    .zh = 输出 JSON，单位为 SI
+
+stored-in =
+    .en = stored in { $path }
+    .zh = 已存入 { $path }
+
+release =
+    .en = release
+    .zh = 版本
+
+fetch =
+    .en = fetch
+    .zh = 取回
+
+replicas =
+    .en = replicas
+    .zh = 副本数
+
+held =
+    .en = held
+    .zh = 有效期
+
+hours =
+    .en = hours
+    .zh = 时段
+
+alone =
+    .en = alone
+    .zh = 单独
+
+from-low-to-high =
+    .en = { $low } to { $high }
+    .zh = { $low } 至 { $high }
+
+so-many-users =
+    .en = { $users } users
+    .zh = { $users } 个用户
+
+mean =
+    .en = mean
+    .zh = 均值

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from calc.commands.printing import BAD_INPUT, OK, print_json
+from calc.commands.printing import BAD_INPUT, OK, listing, print_json, spoken
 from catalogue import ROOT, ParamsError, load, load_family, names, sources, symbols
 from catalogue.deployments.physics_inputs import SCALARS, USUAL
 from catalogue.deployments.profiles import load_fits, load_profile
@@ -28,9 +28,12 @@ from catalogue.engines.thresholds import documents as watched
 from catalogue.engines.thresholds import thresholds, thresholds_of
 from catalogue.kernels.releases import table
 from catalogue.library import KINDS, locate
+from catalogue.messages import messages
 from catalogue.reading import yamlfile
 from catalogue.reading.shared import causes, glossary
 from catalogue.shipped import shortcomings
+
+say = messages("calc/commands/check")
 
 SHARED = ("symbols.yml", "glossary.yml", "causes.yml")  # that stand in no folder of a kind
 _TELLING_KEYS = {
@@ -51,8 +54,7 @@ _TELLING_KEYS = {
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """What ``check`` takes, besides ``--json``."""
-    command.add_argument("files", nargs="*", metavar="FILE",
-                         help="params/KIND/NAME.yml or your own")
+    command.add_argument("files", nargs="*", metavar="FILE", help=spoken(say("help-files")))
 
 
 def run(args: argparse.Namespace) -> int:
@@ -81,7 +83,7 @@ def run(args: argparse.Namespace) -> int:
             print(problem, file=sys.stderr)
         for note in notes:
             print(note)
-        print(f"{checked} {'file' if checked == 1 else 'files'} checked, {failed} with a problem.")
+        print(spoken(say("checked", count=checked, one=checked == 1, failed=failed)))
     return BAD_INPUT if problems else OK
 
 
@@ -123,7 +125,7 @@ def _check_entry(kind: str, reference: str) -> None:
         return
     entries = [each.file for each in loaded.deployments] if kind == "scenarios" else [loaded]
     if lacks := [*shortcomings(kind, path, entries)]:
-        raise ExceptionGroup(kind, [ParamsError(each) for each in lacks])
+        raise ExceptionGroup(kind, [ParamsError(spoken(each)) for each in lacks])
 
 
 def _stand_ins(file: str) -> list[str]:
@@ -133,9 +135,8 @@ def _stand_ins(file: str) -> list[str]:
     if name is None or device.type == "host":
         return []
     raw, priors = yamlfile.read(Path(file)), load("mechanisms", name)
-    return [f"{raw.where(('matrix_peak', dtype))}: matrix_peak.{dtype}: '{name}' has no efficiency "
-            f"of {dtype}, that of {near} stands in with a wider range; mechanisms of your own "
-            f"(like: {name}) can give it." for dtype, near in lacking(device, priors)]
+    return [spoken(say("stands-in", where=raw.where(("matrix_peak", dtype)), dtype=dtype, name=name,
+                       near=near)) for dtype, near in lacking(device, priors)]
 
 
 def kind_of(file: str) -> str:
@@ -164,4 +165,4 @@ def kind_of(file: str) -> str:
     for kind, keys in _TELLING_KEYS.items():
         if any(key in entry.data for key in keys):
             return kind
-    raise ParamsError(f"{entry.where()}: not recognised as any of {', '.join(KINDS)}.")
+    raise ParamsError(spoken(say("not-recognised", where=entry.where(), kinds=listing(KINDS))))

@@ -11,9 +11,21 @@ import calc
 from calc.answer.compare_engines import COMPARED, Difference, differences
 from calc.answer.estimate import Estimate
 from calc.commands.lengths import lengths_of, listed
-from calc.commands.printing import OK, console, print_json
+from calc.commands.printing import (
+    OK,
+    amount,
+    console,
+    input_name,
+    named,
+    print_json,
+    spoken,
+    translated,
+)
 from catalogue import ParamsError, Scenario, load_scenario, symbols
-from catalogue.reading.amounts import human
+from catalogue.messages import messages
+
+common = messages("common")
+say = messages("calc/commands/compared")
 
 SHOWN = ("ttft", "tpot", "e2e", "output_throughput", "max_concurrency", "headroom_per_device")
 FEWEST = 2
@@ -28,8 +40,7 @@ def run(args: argparse.Namespace) -> int:
     """
     named = [name.strip() for name in args.engines.split(",")]
     if len(named) < FEWEST or not all(named):
-        raise ParamsError(f"--engines {args.engines[:60]}: expected two engines or more, such as "
-                          "vllm@0.11,sglang@0.5.6.")
+        raise ParamsError(spoken(say("two-engines", text=args.engines[:60])))
     lengths, settings = lengths_of(args)
     scenarios = [listed(load_scenario(args.scenario, overrides=[
         *args.settings, *settings, f"engine={name}"]), lengths) for name in named]
@@ -51,13 +62,14 @@ def _plain(item: Difference) -> dict[str, object]:
 
 
 def _beside(scenarios: list[Scenario], results: list[Estimate]) -> Table:
-    known = symbols()
-    table = Table("quantity", *(_folded(scenario.engine or "") for scenario in scenarios),
-                  title=scenarios[0].heading["en"])
-    table.add_row("fits", *("yes" if result.fits else "no" for result in results))
+    table = Table(spoken(common("quantity")), *(
+        _folded(scenario.engine or "") for scenario in scenarios),
+        title=translated(scenarios[0].heading))
+    table.add_row(spoken(say("fits")), *(
+        spoken(common("yes-plain") if result.fits else common("no-plain")) for result in results))
     for name in SHOWN:
         if all(name in result.told for result in results):
-            table.add_row(known[name].en, *(_with_spread(result, name) for result in results))
+            table.add_row(named(name), *(_with_spread(result, name) for result in results))
     return table
 
 
@@ -68,25 +80,27 @@ def _folded(heading: str) -> Column:
 
 def _with_spread(result: Estimate, name: str) -> str:
     quantity = result.quantities[name]
-    low, value, high = (human(number, quantity.unit)
+    low, value, high = (amount(number, quantity.unit)
                         for number in (quantity.low, quantity.value, quantity.high))
-    return f"{value} ({low} – {high})"
+    return spoken(say("spread", value=value, low=low, high=high))
 
 
 def _print(screen: Console, item: Difference) -> None:
     """One value at a time in place of the first engine's, and all of them together."""
     known = symbols()
-    table = Table(Column("mechanism", min_width=LONGEST_WORD),
+    table = Table(Column(spoken(common("mechanism")), min_width=LONGEST_WORD),
                   *(_folded(name) for name in (item.first, item.other)),
-                  *(_folded(known[name].en) for name in COMPARED),
-                  title=f"{item.first} to {item.other}: one value at a time")
+                  *(_folded(named(name)) for name in COMPARED),
+                  title=spoken(say("one-at-a-time", first=item.first, other=item.other)))
     for one in item.replaced:
         unit = known[one.symbol].unit if one.symbol in known else "1"
-        first, other = ((WAYS[int(value)] for value in (one.first, one.other))
+        first, other = ((spoken(say("way", name=WAYS[int(value)]))
+                         for value in (one.first, one.other))
                         if one.symbol == "mixed_steps"
-                        else (human(value, unit) for value in (one.first, one.other)))
-        table.add_row(one.name.replace("_", " ").replace(".", " "), first, other,
+                        else (amount(value, unit) for value in (one.first, one.other)))
+        plain = one.name.replace("_", " ").replace(".", " ")
+        table.add_row(input_name(one.name, plain), first, other,
                       *(f"{one.effects[name] - 1:+.1%}" for name in COMPARED))
-    table.add_row("all together", "", "",
+    table.add_row(spoken(say("all-together")), "", "",
                   *(f"{item.together[name] - 1:+.1%}" for name in COMPARED))
     screen.print(table)

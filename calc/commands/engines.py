@@ -7,17 +7,19 @@ from typing import Any
 
 from rich.table import Table
 
-from calc.commands.printing import OK, console, print_entries
+from calc.commands.printing import OK, console, listing, print_entries, spoken
 from catalogue.engines.engine import KINDS, Engine, Entry, engine_names, load_engine, plain
+from catalogue.messages import messages
+
+common = messages("common")
+say = messages("calc/commands/engines")
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """What ``engines`` takes, besides ``--json``."""
-    command.add_argument("name", nargs="?", help="vllm, vllm-ascend or sglang; without it, all")
-    command.add_argument("flags", nargs="*", metavar="flag",
-                         help="an argument (without its dashes), environment variable or metric: "
-                              "its history")
-    command.add_argument("--release", help="only what this pinned release has")
+    command.add_argument("name", nargs="?", help=spoken(say("help-name")))
+    command.add_argument("flags", nargs="*", metavar="flag", help=spoken(say("help-flag")))
+    command.add_argument("--release", help=spoken(say("help-release")))
 
 
 def run(args: argparse.Namespace) -> int:
@@ -62,28 +64,33 @@ def _history(engine: Engine, entry: Entry, release: str | None) -> dict[str, Any
 
 
 def _engines_table(data: dict[str, Any]) -> Table:
-    table = Table("engine", "releases", *KINDS)
+    table = Table(*map(spoken, (common("engine"), common("releases"), *(
+        say("kind", name=kind) for kind in KINDS))))
     for name, entry in data.items():
         versions = list(entry["releases"])
-        table.add_row(name, f"{len(versions)}, {versions[0]} to {versions[-1]}",
+        table.add_row(name, spoken(say("range", count=len(versions), first=versions[0],
+                                       last=versions[-1])),
                       *(str(entry["entries"][kind]) for kind in KINDS))
     return table
 
 
 def _names_table(data: dict[str, Any]) -> Table:
-    table = Table("name", "kind", "since", "until")
+    table = Table(*map(spoken, (common("name"), common("kind"), say("since"),
+                                say("until"))))
     for name, entry in data.items():
-        table.add_row(name, entry["kind"], entry["since"], entry["until"] or "")
+        table.add_row(name, spoken(say("kind", name=entry["kind"])), entry["since"],
+                      entry["until"] or "")
     return table
 
 
 def _history_table(data: dict[str, Any]) -> Table:
-    table = Table("name", "release", "what it is there")
+    table = Table(*map(spoken, (common("name"), common("release"), say("what-there"))))
     for name, entry in data.items():
         for number, (version, state) in enumerate(entry["states"].items()):
-            text = ", ".join(f"{key} {value}" for key, value in state.items())
+            text = listing(spoken(say("state", key=key, value=str(value)))
+                           for key, value in state.items())
             table.add_row(name if number == 0 else "", version, text)
         last = entry["until"]
         table.add_row("", last or entry["releases"][-1],
-                      "the last pinned release that has it" if last else "still there")
+                      spoken(say("last-release") if last else say("still-there")))
     return table

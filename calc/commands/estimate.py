@@ -10,17 +10,20 @@ from rich.table import Table
 
 import calc
 from calc.answer.estimate import CAPACITY, Comparison, Estimate
-from calc.answer.simulated import USUAL_LENGTHS, Lengths
 from calc.answer.steady_state import STEADY, Lasting
 from calc.answer.two_pools import Pools, combine_pools
 from calc.closed_form.benches import bench_count
 from calc.closed_form.validity import doubt_words
 from calc.commands import compared
-from calc.commands.lengths import add_lengths, lengths_of, listed
+from calc.commands.arguments import add_scenario, add_settings
+from calc.commands.lengths import add_lengths, length_words, lengths_of, listed
 from calc.commands.printing import (
     OK,
+    amount,
     console,
     deployed_line,
+    interval,
+    named,
     plain,
     print_json,
     spoken,
@@ -32,9 +35,7 @@ from calc.physics.arrays import Inputs
 from calc.searching.same_cards import Alternatives, alternatives
 from catalogue import ParamsError, Scenario, Value, load_pools, load_scenario, symbols
 from catalogue.engines.released import fitting
-from catalogue.messages import LANGUAGES, Pair, join, messages
-from catalogue.reading.amounts import human, span
-from catalogue.reading.amounts import plain as shortest
+from catalogue.messages import Pair, join, messages
 
 common = messages("common")
 say = messages("calc/commands/estimate")
@@ -44,19 +45,14 @@ RAREST = 1e-3  # share of the steps that is told; the tail is known to a seventh
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """What ``estimate`` takes, besides ``--json``."""
-    command.add_argument("scenario", help="identifier or path of a scenario file")
-    command.add_argument("--set", action="append", default=[], metavar="PATH=VALUE",
-                         dest="settings", help="override, e.g. parallelism.tensor_parallel=16, "
-                                               "device=nvidia-h20 or "
-                                               "mechanisms.prefix_hit_share=0.3")
+    add_scenario(command)
+    add_settings(command, say("help-set"))
     add_lengths(command)
     command.add_argument("--engines", metavar="ENGINE@RELEASE,...",
-                         help="the same under two engines and more, side by side: what differs, "
-                              "and which mechanism makes it; e.g. vllm@0.11,sglang@0.5.6")
+                         help=spoken(say("help-engines")))
     command.add_argument("--documented", action="store_true",
-                         help="take of the device what the scenario's document states of it")
-    command.add_argument("--calibration", metavar="NAME",
-                         help="take what was fitted: an entry of params/calibrations/")
+                         help=spoken(say("help-documented")))
+    command.add_argument("--calibration", metavar="NAME", help=spoken(say("help-calibration")))
 
 
 def run(args: argparse.Namespace) -> int:
@@ -66,8 +62,7 @@ def run(args: argparse.Namespace) -> int:
     """
     if args.engines is not None:
         if args.documented or args.calibration is not None:
-            raise ParamsError("--engines: compares predictions, expected neither --documented nor "
-                              "--calibration beside it.")
+            raise ParamsError(spoken(say("neither")))
         return compared.run(args)
     lengths, of_lengths = lengths_of(args)
     settings = [*args.settings, *of_lengths]
@@ -112,7 +107,7 @@ def searched_lines(found: Alternatives, scenario: Scenario) -> list[str]:
             if which != "official" or found.official_precision is not None:
                 lines.append(spoken(say("none-fits", best=best)))
             continue
-        rate, pace = (human(advice.quantities[key], unit) for key, unit in (
+        rate, pace = (amount(advice.quantities[key], unit) for key, unit in (
             ("output_throughput", "token/s"), ("tpot", "s")))
         settings = set_line(advice.settings)
         lines.append(spoken(say("best-is", best=best, precision=advice.precision, rate=rate,
@@ -134,7 +129,7 @@ def print_estimate(scenario: Scenario, result: Estimate) -> None:
     verdict = "fits" if result.fits else "short" if not spare else "other"
     screen.print(spoken(say(
         "verdict", title=translated(scenario.heading), verdict=verdict, left=spare,
-        spare=human(abs(result.spare), "B"),
+        spare=amount(abs(result.spare), "B"),
         tokens=f"{scenario.inputs()['context_tokens']:,.0f}")), soft_wrap=True)
     if result.fits_in is not None:
         screen.print(spoken(say("fits-in", share=f"{result.fits_in:.0%}")), highlight=False,
@@ -148,9 +143,9 @@ def print_estimate(scenario: Scenario, result: Estimate) -> None:
     table = Table(*map(spoken, (common("quantity"), common("value-2"), common("interval"),
                                 common("kind"))))
     for name, quantity in result.told.items():
-        table.add_row(spoken(say("quantity-of-burst", quantity=_name(name), burst=bool(
+        table.add_row(spoken(say("quantity-of-burst", quantity=named(name), burst=bool(
             result.lasting and name in STEADY.values()))), quantity.text,
-            "" if quantity.exact else spoken(_reach(quantity.low, quantity.high, quantity.unit)),
+            "" if quantity.exact else interval(quantity.low, quantity.high, quantity.unit),
             spoken(say("kind-of-value", kind=quantity.kind)))
     screen.print(table)
     if result.lasting is not None:
@@ -161,17 +156,6 @@ def print_estimate(scenario: Scenario, result: Estimate) -> None:
     _print_parts(screen, result)
     if result.documented:
         _print_documented(screen, result.documented)
-
-
-def _reach(low: float, high: float, unit: str) -> Pair:
-    en, zh = (span(low, high, unit, language) for language in LANGUAGES)
-    return en, zh
-
-
-def _name(symbol: str) -> Pair:
-    """A quantity; what is no symbol as it is."""
-    known = symbols().get(symbol)
-    return (known.en, known.zh) if known else (symbol, symbol)
 
 
 def engine_line(scenario: Scenario) -> str:
@@ -188,19 +172,19 @@ def engine_line(scenario: Scenario) -> str:
 def pools(pair: Pools) -> list[str]:
     """Which of two pools binds, the best ratio of their cards, and a closed loop over both."""
     tokens = pair.answer
-    rates = join((", ", "，"), [say("pool-rate", pool=name, rate=human(rate, "request/s"))
+    rates = join((", ", "，"), [say("pool-rate", pool=name, rate=amount(rate, "request/s"))
                                for name, rate in pair.rates.items()])
     loop = pair.loop
     return [spoken(line) for line in (
         say("two-pools", prefill=pair.prefill_devices, decode=pair.decode_devices,
             prompt=f"{pair.prompt:,.0f}", answer=f"{tokens:,.0f}"),
         say("pool-binds", rates=(rates[0][0].upper() + rates[0][1:], rates[1]), pool=pair.binds,
-            rate=human(pair.rate * tokens, "token/s")),
-        say("in-balance", best=human(pair.best_prefill_devices), devices=pair.devices,
-            rate=human(pair.best_rate * tokens, "token/s"), first=pair.whole[0],
-            second=pair.whole[1], whole=human(pair.whole_rate * tokens, "token/s")),
-        say("closed-loop", users=f"{loop.users:,.0f}", rate=human(loop.rate * tokens, "token/s"),
-            first=human(loop.ttft, "s"), each=human(loop.tpot, "s"),
+            rate=amount(pair.rate * tokens, "token/s")),
+        say("in-balance", best=amount(pair.best_prefill_devices), devices=pair.devices,
+            rate=amount(pair.best_rate * tokens, "token/s"), first=pair.whole[0],
+            second=pair.whole[1], whole=amount(pair.whole_rate * tokens, "token/s")),
+        say("closed-loop", users=f"{loop.users:,.0f}", rate=amount(loop.rate * tokens, "token/s"),
+            first=amount(loop.ttft, "s"), each=amount(loop.tpot, "s"),
             decoding=f"{loop.decoding:,.0f}"))]
 
 
@@ -214,9 +198,9 @@ def arrivals(scenario: Scenario, steady: Lasting) -> list[str]:
         return [spoken(line) for line in (*lines, say("no-steady-state", rate=rate, count=count))]
     thinks = workload.think_time.value if workload.think_time else 0
     lines.append(say(
-        "steady-state", flying=human(steady.in_flight),
+        "steady-state", flying=amount(steady.in_flight),
         asked=say("independent-arrivals", rate=rate) if steady.arrivals == "poisson" else say(
-            "users-ask-again", users=count, thinks=bool(thinks), after=human(thinks, "s"))))
+            "users-ask-again", users=count, thinks=bool(thinks), after=amount(thinks, "s"))))
     if steady.arrivals != "poisson":
         inputs = Inputs(scenario.inputs())
         lines.append(say("benchmark", sent=f"{bench_count(inputs):,.0f}", users=count,
@@ -236,15 +220,7 @@ def _doubted(result: Estimate) -> list[str]:
         return [spoken(say("doubted", why=why))]
     lengths = result.seen.lengths
     return [spoken(say("simulated", why=why, requests=f"{result.seen.summary.requests:,}",
-                       listed=lengths is None, lengths=_lengths(lengths) if lengths else ""))]
-
-
-def _lengths(lengths: Lengths) -> Pair:
-    if lengths.distribution == "constant":
-        return say("all-equal")
-    return say("lengths-vary", distribution=lengths.distribution, stated=lengths.stated,
-               prompts=shortest(lengths.prompts), answers=shortest(lengths.answers),
-               usual=USUAL_LENGTHS)
+                       listed=lengths is None, lengths=length_words(lengths) if lengths else ""))]
 
 
 def _cache(result: Estimate) -> list[str]:
@@ -270,14 +246,14 @@ def _explained(result: Estimate) -> list[str]:
         lines.append(spoken(say("no-change")))
     applied = result.applied
     if applied is not None:
-        lines.append(spoken(say("calibrated", metric=_name(applied.metric),
+        lines.append(spoken(say("calibrated", metric=named(applied.metric),
                                 scenario=applied.scenario, name=applied.name)))
         for item in applied.outside:
             unit = symbols()[item.quantity].unit
             low, high = item.fitted_range
-            fitted = human(high, unit) if low == high else _reach(low, high, unit)
-            lines.append(spoken(say("outside", quantity=_name(item.quantity),
-                                    value=human(item.value, unit), fitted=fitted)))
+            fitted = amount(high, unit) if low == high else interval(low, high, unit)
+            lines.append(spoken(say("outside", quantity=named(item.quantity),
+                                    value=amount(item.value, unit), fitted=fitted)))
     return lines
 
 
@@ -288,8 +264,8 @@ def _measured(result: Estimate) -> list[str]:
         own = quantity.own_error
         if own is not None:
             of.setdefault(own.of, []).append(say(
-                "rows-inside", quantity=_name(name), stands=own.metric != name,
-                metric=_name(own.metric), inside=own.inside, rows=own.rows))
+                "rows-inside", quantity=named(name), stands=own.metric != name,
+                metric=named(own.metric), inside=own.inside, rows=own.rows))
     return [spoken(say("own-error", of=class_label(name), counts=join((", ", "，"), counts)))
             for name, counts in of.items()]
 
@@ -308,7 +284,7 @@ def _print_parts(screen: Console, result: Estimate) -> None:
         total = sum(parts.values())
         binds = result.bottleneck[phase]
         table = Table(title=spoken(say(
-            "parts-of", whole=whole, total=human(total, "s"), bound=binds != CAPACITY,
+            "parts-of", whole=whole, total=amount(total, "s"), bound=binds != CAPACITY,
             resource=binds, plain=binds.replace("_", " ").replace("l2", "L2"))))
         table.add_column(spoken(common("part")))
         for column in (common("time"), common("share")):
@@ -316,7 +292,7 @@ def _print_parts(screen: Console, result: Estimate) -> None:
         for name, part in sorted(parts.items(), key=lambda item: -abs(item[1])):
             if part:
                 table.add_row(spoken(say("part-of-step", part=name, plain=name.replace("_", " "))),
-                              human(part, "s"), f"{part / total:.1%}")
+                              amount(part, "s"), f"{part / total:.1%}")
         screen.print(table)
 
 
@@ -325,6 +301,6 @@ def _print_documented(screen: Console, rows: tuple[Comparison, ...]) -> None:
                                 say("its-formula-gives"), say("derived-here"))),
                   title=spoken(say("what-the-document-says")))
     for row in rows:
-        table.add_row(spoken(_name(row.quantity)), row.section or "", human(row.printed, row.unit),
-                      human(row.recomputed, row.unit), human(row.derived, row.unit))
+        table.add_row(named(row.quantity), row.section or "", amount(row.printed, row.unit),
+                      amount(row.recomputed, row.unit), amount(row.derived, row.unit))
     screen.print(table)

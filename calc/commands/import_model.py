@@ -8,23 +8,25 @@ import sys
 from pathlib import Path
 
 from calc.answer.estimate import parameters
-from calc.commands.printing import OK, print_json
+from calc.commands.printing import OK, listing, print_json, spoken
 from catalogue import ROOT
+from catalogue.messages import messages
 from catalogue.models.huggingface import Imported, import_config
 from catalogue.reading.errors import ParamsError
 from catalogue.reading.files import write_whole
 from catalogue.reading.jsonfile import json_excerpt, shown_path
 from catalogue.shipped import first_line
 
+common = messages("common")
+say = messages("calc/commands/import-model")
+
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """What ``import-model`` takes, besides ``--json``."""
-    command.add_argument("config", help="the config.json of a Hugging Face model")
-    command.add_argument("-o", "--output", metavar="FILE",
-                         help="write the model file there (NAME.yml) instead of printing it")
-    command.add_argument("--name", help="the model's name; by default what the configuration, "
-                                        "its folder or its file says")
-    command.add_argument("--force", action="store_true", help="overwrite FILE where it exists")
+    command.add_argument("config", help=spoken(say("help-config")))
+    command.add_argument("-o", "--output", metavar="FILE", help=spoken(say("help-output")))
+    command.add_argument("--name", help=spoken(say("help-name")))
+    command.add_argument("--force", action="store_true", help=spoken(say("help-force")))
 
 
 def run(args: argparse.Namespace) -> int:
@@ -50,25 +52,24 @@ def run(args: argparse.Namespace) -> int:
     for line in _report(result, counted):
         print(line, file=sys.stderr)
     if args.output is not None:
-        print(f"written: {shown_path(Path(args.output))}", file=sys.stderr)
+        print(spoken(say("written", path=shown_path(Path(args.output)))), file=sys.stderr)
     return OK
 
 
 def _report(result: Imported, counted: dict[str, int]) -> list[str]:
     """What became of every field, and the parameters counted from the shapes [1]."""
-    implied = [f"{field} ({why})" for field, why in result.comments.items()]
-    fields = {
-        "used": list(result.used), "not stated as such": implied,
-        "known to change no count": result.ignored, "unknown, not used": result.unknown,
-    }
-    lines = [f"model_type {result.model_type}: {counted['total']:,} parameters, "
-             f"{counted['active']:,} active, {counted['routed']:,} in routed experts."]
-    for title, names in fields.items():
+    implied = [spoken(say("because", field=field, why=why))
+               for field, why in result.comments.items()]
+    fields = {"used": list(result.used), "implied": implied, "ignored": result.ignored,
+              "unknown": result.unknown}
+    total, active, routed = (f"{counted[name]:,}" for name in ("total", "active", "routed"))
+    lines = [say("parameters", type=str(result.model_type), total=total, active=active,
+                 routed=routed)]
+    for what, names in fields.items():
         if names:
-            lines.append(f"{title}: "
-                         + ", ".join(name if name.isprintable() else json_excerpt(name)
-                                     for name in names))
-    return lines
+            lines.append(say("fields", what=what, names=listing(
+                name if name.isprintable() else json_excerpt(name) for name in names)))
+    return list(map(spoken, lines))
 
 
 def _write(target: Path, text: str, config: Path, force: bool) -> None:
@@ -78,19 +79,20 @@ def _write(target: Path, text: str, config: Path, force: bool) -> None:
     """
     name = shown_path(target)
     if target.suffix not in (".yml", ".yaml") or not target.name.isprintable():
-        raise ParamsError(f"{name}: not the name of a model file, expected one that ends in .yml.")
+        raise ParamsError(spoken(say("no-name", name=name)))
     try:
         if os.path.lexists(target):
             if target.exists() and target.samefile(config):
-                raise ParamsError(f"{name}: the configuration itself, expected another file.")
+                raise ParamsError(spoken(say("configuration-itself", name=name)))
             if not force:
-                raise ParamsError(f"{name}: the file exists, --force overwrites it.")
+                raise ParamsError(spoken(say("exists", name=name)))
         if target.resolve().parent == ROOT / "models":
             text = f"{first_line('models')}\n{text}"
         write_whole(target, text.encode(), replace=force)
     except FileExistsError:
-        raise ParamsError(f"{name}: the file exists, --force overwrites it.") from None
+        raise ParamsError(spoken(say("exists", name=name))) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise ParamsError(f"{name}: cannot be written ({reason.lower()}).") from None
+        raise ParamsError(spoken(common("cannot-be-written", name=name,
+                                        why=reason.lower()))) from None
 

@@ -10,20 +10,31 @@ from pathlib import Path
 from statistics import fmean, pstdev
 from typing import get_args
 
+from calc.answer.simulated import USUAL_LENGTHS, Lengths
+from calc.commands.printing import spoken
 from calc.serving.arrivals import Distribution
 from catalogue import ParamsError, Scenario
+from catalogue.messages import Pair, messages
+from catalogue.reading.amounts import plain
 from catalogue.reading.files import read_small
+
+say = messages("calc/commands/lengths")
 
 
 def add_lengths(command: argparse.ArgumentParser) -> None:
     """What says how long requests are; :func:`lengths_of` reads it."""
     command.add_argument("--lengths", metavar="DISTRIBUTION|FILE",
-                         help="of prompts and answers: constant, exponential or lognormal about "
-                              "the scenario's, or a CSV file of input and output tokens by line; "
-                              "by default as the scenario has it; where it has nothing, formulas "
-                              "take equal ones, a simulation lognormal ones that vary as those of "
-                              "public traffic do")
-    command.add_argument("--variation", help="of lognormal lengths: standard deviation over mean")
+                         help=spoken(say("help-lengths")))
+    command.add_argument("--variation", help=spoken(say("help-variation")))
+
+
+def length_words(lengths: Lengths) -> Pair:
+    """How lengths vary, in words."""
+    if lengths.distribution == "constant":
+        return say("all-equal")
+    return say("lengths-vary", distribution=lengths.distribution, stated=lengths.stated,
+               prompts=plain(lengths.prompts), answers=plain(lengths.answers),
+               usual=USUAL_LENGTHS)
 
 
 def lengths_of(args: argparse.Namespace) -> tuple[list[tuple[int, int]], list[str]]:
@@ -37,8 +48,7 @@ def lengths_of(args: argparse.Namespace) -> tuple[list[tuple[int, int]], list[st
         return [], named + settings
     near = get_close_matches(args.lengths, get_args(Distribution), n=1)
     if near and not Path(args.lengths).exists():
-        raise ParamsError(f"--lengths {args.lengths}: there is no such distribution and no such "
-                          f"file, the nearest is {near[0]}.")
+        raise ParamsError(spoken(say("no-such", text=args.lengths, near=near[0])))
     lengths = read_lengths(Path(args.lengths))
     means = (sum(column) / len(lengths) for column in zip(*lengths, strict=True))
     prompt, answer = (max(1, round(mean)) for mean in means)
@@ -69,10 +79,9 @@ def read_lengths(path: Path) -> list[tuple[int, int]]:
             continue
         if len(cells) != 2 or not all(cell.isascii() and cell.isdecimal() and len(cell) < 10
                                       and int(cell) for cell in cells):
-            raise ParamsError(f"{path}:{number}: '{line.strip()[:60]}' is no request, expected "
-                              "input and output tokens, whole numbers of at least 1.")
+            raise ParamsError(spoken(say("no-request", path=str(path), line=number,
+                                         text=line.strip()[:60])))
         lengths.append((int(cells[0]), int(cells[1])))
     if not lengths:
-        raise ParamsError(f"{path}: there are no requests, expected input and output tokens on "
-                          "each line.")
+        raise ParamsError(spoken(say("no-requests", path=str(path))))
     return lengths

@@ -9,8 +9,22 @@ from pydantic import BaseModel
 from rich.table import Table
 
 from calc.answer.estimate import parameters, parameters_by_class
-from calc.commands.printing import OK, console, plain, print_entries, print_json
+from calc.commands.printing import (
+    OK,
+    console,
+    listing,
+    plain,
+    print_entries,
+    print_json,
+    spoken,
+    translated,
+)
 from catalogue import Value, deployment_names, load, load_scenario, names, sources
+from catalogue.messages import messages
+from catalogue.reading.amounts import NONE
+
+common = messages("common")
+say = messages("calc/commands/listing")
 
 KINDS = ("models", "devices", "links", "nodes", "scenarios")
 _LISTED = {
@@ -22,7 +36,7 @@ _LISTED = {
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """What a listing takes, besides ``--json``."""
-    command.add_argument("name", nargs="?", help="identifier or path of a YAML file")
+    command.add_argument("name", nargs="?", help=spoken(say("help-name")))
 
 
 def run(args: argparse.Namespace) -> int:
@@ -74,13 +88,15 @@ def details(kind: str, entry: Any) -> dict[str, Any]:
 def print_list(kind: str, entries: list[Any]) -> None:
     """One row per entry."""
     rows = [summary(kind, entry) for entry in entries]
-    table = Table(title=kind)
-    table.add_column("identifier", no_wrap=True)
+    table = Table(title=spoken(say("kind", name=kind)))
+    table.add_column(spoken(say("identifier")), no_wrap=True)
     for name in rows[0] if rows else ():
-        table.add_column(name.replace("_", " "), overflow="fold")
+        table.add_column(spoken(say("column", name=name, plain=name.replace("_", " "))),
+                         overflow="fold")
     for entry, row in zip(entries, rows, strict=True):
-        table.add_row(entry.id, *(_cell(getattr(entry, name, None), item)
-                                  for name, item in row.items()))
+        table.add_row(entry.id, *(
+            translated(getattr(entry, name)) if name in ("name", "title")
+            else _cell(getattr(entry, name, None), item) for name, item in row.items()))
     console().print(table)
 
 
@@ -89,25 +105,28 @@ def _cell(stored: Any, item: Any) -> str:
     if isinstance(stored, Value):
         return stored.written
     if isinstance(item, dict):
-        return "\n".join(f"{key} {value:,}" for key, value in item.items())
-    return "–" if item is None else str(item)
+        return "\n".join(spoken(say("count", name=key, count=f"{value:,}"))
+                         for key, value in item.items())
+    return NONE if item is None else spoken(say("word", name=str(item)))
 
 
 def print_entry(kind: str, entry: Any) -> None:
     """Each value of an entry with its kind and source; then the sources, to be opened."""
     screen = console()
-    table = Table(title=(entry.title if kind == "scenarios" else entry.name)["en"])
-    table.add_column("key", overflow="fold")
-    table.add_column("value", overflow="fold")
-    table.add_column("kind", no_wrap=True)
-    table.add_column("source", overflow="fold")
+    table = Table(title=translated(entry.title if kind == "scenarios" else entry.name))
+    for column in (say("key"), common("value-2")):
+        table.add_column(spoken(column), overflow="fold")
+    table.add_column(spoken(common("kind")), no_wrap=True)
+    table.add_column(spoken(common("source")), overflow="fold")
     cited: dict[str, None] = {}
     for name, value in _flatten("", entry):
         if not isinstance(value, Value):
             table.add_row(name, str(value), "", "")
             continue
-        for label, item in ((name, value), *(("  also printed", it) for it in value.others)):
-            table.add_row(label, item.shown, item.kind, _citation(item))
+        also = spoken(say("also-printed"))
+        for label, item in ((name, value), *((also, it) for it in value.others)):
+            table.add_row(label, item.shown, spoken(say("value-kind", name=item.kind)),
+                          _citation(item))
             cited.setdefault(item.source)
     screen.print(table)
     for key in cited:
@@ -116,12 +135,13 @@ def print_entry(kind: str, entry: Any) -> None:
                      highlight=False, soft_wrap=True)
     if kind == "models":
         total = parameters(entry)
-        counts = Table(title="parameters, counted from the shapes")
-        counts.add_column("class")
-        counts.add_column("parameters", justify="right")
-        counts.add_column("share", justify="right")
+        counts = Table(title=spoken(say("counted")))
+        counts.add_column(spoken(common("class")))
+        for column in (common("parameters"), common("share")):
+            counts.add_column(spoken(column), justify="right")
         for name, count in (parameters_by_class(entry) | total).items():
-            counts.add_row(name.replace("_", " "), f"{count:,}", f"{count / total['total']:.2%}")
+            counts.add_row(spoken(say("class", name=name, plain=name.replace("_", " "))),
+                           f"{count:,}", f"{count / total['total']:.2%}")
         screen.print(counts)
 
 
@@ -139,5 +159,5 @@ def _flatten(prefix: str, item: Any) -> list[tuple[str, Any]]:
 
 def _citation(value: Value) -> str:
     """Key, section and date of a value's source."""
-    parts = [value.source, value.section and f"section {value.section}", value.date]
-    return ", ".join(part for part in parts if part)
+    section = value.section and spoken(say("in-section", section=value.section))
+    return listing(part for part in (value.source, section, value.date) if part)

@@ -19,55 +19,41 @@ from typing import Any
 from threadpoolctl import threadpool_limits
 
 import calc
-from calc.commands.printing import BAD_INPUT, INTERRUPTED, OK, begin, print_error, speak
+from calc.commands.arguments import Parser, language
+from calc.commands.printing import BAD_INPUT, INTERRUPTED, OK, begin, print_error, speak, spoken
 from catalogue import ParamsError
-from catalogue.messages import LANGUAGES
+from catalogue.messages import LANGUAGES, Pair, messages
+
+common = messages("common")
+say = messages("calc/commands/main")
 
 SCRIPT = "will-it-fit"  # what the package installs
+NOTHING: Pair = ("", "")
 COLLECTED = 200_000  # objects made since it was last looked for circles of them
 EXTRAS = {"analysis": ("distributed", "pyarrow", "SALib", "scipy"),
           "book": ("jupytext", "matplotlib", "myst_nb", "nbformat", "papermill", "sphinx", "sympy")}
 """Extra of the package -> libraries that it brings; single commands need them."""
 LISTED = ("models", "devices", "links", "nodes", "scenarios")
-COMMANDS: dict[str, tuple[str, str]] = {
-    "check": ("check", "check every file of the catalogue, or those given"),
-    **{kind: ("listing", f"list the {kind}, or show one") for kind in LISTED},
-    "estimate": ("estimate", "whether a deployment fits, its latency, throughput and what binds "
-                             "them; what would fit"),
-    "cost": ("deciding.cost", "what a deployment's tokens, energy and years cost, and when it "
-                              "pays"),
-    "simulate": ("simulate", "arrivals at a deployment, step by step: percentiles, goodput"),
-    "sweep": ("deciding.sweep", "any number of deployments, on this machine or a cluster: their "
-                                "front, the best, or all of them as Parquet"),
-    "validate": ("evidence.validate", "errors of every prediction of a measured row"),
-    "calibrate": ("evidence.calibrate", "fit a calibration to its measured rows"),
-    "discrepancy": ("evidence.discrepancy",
-                    "the formulas' own error by class of systems, for intervals"),
-    "kernels": ("evidence.kernels", "tables of measured operators: what is in them, what is wrong"),
-    "capacity": ("deciding.capacity", "replicas for a day of users, failures, tiers, more cards"),
-    "import-model": ("import_model",
-                     "write a model file from the config.json of a Hugging Face model"),
-    "search": ("deciding.search", "every deployment that meets a goal, the best of them, and what "
-                                  "was left out"),
-    "decide": ("deciding.decide", "what a decision hangs on: elasticities, tornado, break-even, "
-                                  "worth of measuring"),
-    "audit": ("evidence.audit",
-              "every claim of the documents with a computed verdict, and what is right"),
-    "deploy": ("deciding.deploy",
-               "the files that start and watch a deployment, in a directory of their own"),
-    "report": ("report", "a deployment's page of the book, as one HTML file"),
-    "engines": ("engines", "which arguments, variables and metrics an engine has in which release"),
-}
-"""Name -> module of this room that does it, loaded when it is asked for; and its purpose."""
+COMMANDS = {
+    "check": "check", **dict.fromkeys(LISTED, "listing"), "estimate": "estimate",
+    "cost": "deciding.cost", "simulate": "simulate", "sweep": "deciding.sweep",
+    "validate": "evidence.validate", "calibrate": "evidence.calibrate",
+    "discrepancy": "evidence.discrepancy", "kernels": "evidence.kernels",
+    "capacity": "deciding.capacity", "import-model": "import_model", "search": "deciding.search",
+    "decide": "deciding.decide", "audit": "evidence.audit", "deploy": "deciding.deploy",
+    "report": "report", "engines": "engines"}
+"""Name -> module of this room that does it, loaded when it is asked for."""
 
 
-class _Parser(argparse.ArgumentParser):
-    """Argument errors in one sentence, exit code 2."""
-
-    def error(self, message: str) -> Any:
-        """Print one sentence and exit with code 2."""
-        print_error(f"{self.prog}: {message}.")
-        self.exit(BAD_INPUT)
+def _purposes() -> dict[str, Pair]:
+    """What each command is for."""
+    return {"check": say("check"), **{kind: say("listing", kind=kind) for kind in LISTED},
+            "estimate": say("estimate"), "cost": say("cost"), "simulate": say("simulate"),
+            "sweep": say("sweep"), "validate": say("validate"), "calibrate": say("calibrate"),
+            "discrepancy": say("discrepancy"), "kernels": say("kernels"),
+            "capacity": say("capacity"), "import-model": say("import-model"),
+            "search": say("search"), "decide": say("decide"), "audit": say("audit"),
+            "deploy": say("deploy"), "report": say("report"), "engines": say("engines")}
 
 
 def _name() -> str:
@@ -77,34 +63,32 @@ def _name() -> str:
 
 
 def _parser(asked: Sequence[str]) -> argparse.ArgumentParser:
-    """The arguments of the command that is asked for; of the others their names."""
-    parser = _Parser(prog=_name(), description=__doc__)
+    """The arguments of the command that is asked for; of the others their names, and what they are
+    for where that is asked."""
+    helped = not {"-h", "--help"}.isdisjoint(asked)
+    parser = Parser(prog=_name(), description=spoken(say("description")) if helped else None)
     if "--version" in asked:
         parser.add_argument("--version", action="version", version=f"{SCRIPT} {calc.__version__}")
     else:
-        parser.add_argument("--version", action="store_true", help="print the version")
-    parser.add_argument("--lang", choices=LANGUAGES, dest="spoken", default=_language(),
-                        help="language of what is printed for people; that of the environment")
-    commands = parser.add_subparsers(dest="command", required=True, parser_class=_Parser)
-    for name, (_, purpose) in COMMANDS.items():
-        command = commands.add_parser(name, help=purpose)
-        if name in asked:
-            _module(name).add_arguments(command)
-        command.add_argument("--json", action="store_true", help="print JSON in SI units")
+        parser.add_argument("--version", action="store_true", help=spoken(say("version")))
+    parser.add_argument("--lang", choices=LANGUAGES, dest="spoken", default=language(asked),
+                        help=spoken(say("lang")))
+    commands = parser.add_subparsers(dest="command", required=True, parser_class=Parser)
+    purposes = _purposes() if helped else {}
+    for name in COMMANDS:
+        command = commands.add_parser(name, help=spoken(purposes.get(name, NOTHING)))
+        if name not in asked:
+            continue
+        _module(name).add_arguments(command)
+        command.add_argument("--json", action="store_true", help=spoken(common("help-json")))
         if name != "report":  # whose option of this name is the page's
             command.add_argument("--lang", choices=LANGUAGES, dest="spoken",
-                                 default=argparse.SUPPRESS, help="language of the answer")
+                                 default=argparse.SUPPRESS, help=spoken(say("lang-of-answer")))
     return parser
 
 
-def _language() -> str:
-    """The language of the environment, of those that are spoken."""
-    said = next(filter(None, map(os.environ.get, ("LC_ALL", "LC_MESSAGES", "LANG"))), "")
-    return "zh" if said.startswith("zh") else "en"
-
-
 def _module(name: str) -> Any:
-    return import_module(f"{__package__}.{COMMANDS[name][0]}")
+    return import_module(f"{__package__}.{COMMANDS[name]}")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -141,8 +125,10 @@ def _run(argv: Sequence[str] | None) -> int:
             stream.reconfigure(errors="replace")  # a terminal without UTF-8 gets question marks
     asked = sys.argv[1:] if argv is None else argv
     begin(asked)
+    for_programs = "--json" in asked  # which read one language
+    speak(LANGUAGES[0] if for_programs else language(asked))
     args = _parser(asked).parse_args(asked)
-    speak(args.spoken)
+    speak(LANGUAGES[0] if for_programs else args.spoken)
     try:
         code = _module(args.command).run(args)
         print(end="", flush=True)
@@ -154,13 +140,13 @@ def _run(argv: Sequence[str] | None) -> int:
         print_error(_lacks(args.command, error))
         return BAD_INPUT
     except KeyboardInterrupt:
-        print("interrupted.", file=sys.stderr)
+        print(spoken(say("interrupted")), file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
         sys.stderr.close()
         return OK
     except OSError as error:  # a full disk under the output
-        print(f"the output cannot be written ({str(error.strerror).lower()}).", file=sys.stderr)
+        print(spoken(say("no-output", why=str(error.strerror).lower())), file=sys.stderr)
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is still buffered goes nowhere
         return BAD_INPUT
 
@@ -171,8 +157,7 @@ def _lacks(command: str, error: ModuleNotFoundError) -> str:
     for extra, libraries in EXTRAS.items():
         if library in libraries:
             wheel = f"will_it_fit-{calc.__version__}-py3-none-any.whl[{extra}]"
-            return (f"{command}: the library {library} is not installed, expected the package with "
-                    f"its extra: pip install '{wheel}'.")
+            return spoken(say("lacks", command=command, library=library, wheel=wheel))
     raise error
 
 

@@ -5,22 +5,26 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
+from rich.cells import cell_len
 from rich.console import Console
 
 import calc
-from catalogue import ParamsError, Scenario, Value, sources
+from calc.uncertainty.amount import Amount
+from catalogue import ParamsError, Scenario, Value, sources, symbols
 from catalogue.deployments.admission.notation import written
 from catalogue.deployments.admission.rules import cut_of
 from catalogue.messages import LANGUAGES, messages
 from catalogue.reading import yamlfile
+from catalogue.reading.amounts import human, span
 from catalogue.reading.files import write_whole
 
+common = messages("common")
 say = messages("calc/commands/printing")
 
 OK, BAD_INPUT, INTERRUPTED = 0, 2, 130  # the last as a shell tells of SIGINT
@@ -47,6 +51,72 @@ def spoken(pair: Sequence[str]) -> str:
     'value'
     """
     return pair[LANGUAGES.index(_language.get())]
+
+
+def speaks_chinese() -> bool:
+    """Whether the answer is in Chinese."""
+    return _language.get() == LANGUAGES[1]
+
+
+def amount(value: float | None, unit: str = "1") -> str:
+    """A number with its unit, in the language of the answer; SI.
+
+    >>> amount(1.583e6, "USD")
+    '1.58 million USD'
+    """
+    return human(value, unit, _language.get())
+
+
+def interval(low: float, high: float, unit: str = "1") -> str:
+    """Both ends of an interval, in the language of the answer; SI."""
+    return span(low, high, unit, _language.get())
+
+
+def text_of(quantity: Amount) -> str:
+    """A value without its interval, in the language of the answer."""
+    return quantity.text_in(_language.get())
+
+
+def reach_of(quantity: Amount) -> str:
+    """The interval of a value, in the language of the answer; empty of what is exact."""
+    return quantity.reach_in(_language.get())
+
+
+def said(quantity: Amount) -> str:
+    """A value and its interval, in the language of the answer."""
+    return quantity.said(_language.get())
+
+
+def named(symbol: str) -> str:
+    """A quantity in the language of the answer; what is no symbol as it is.
+
+    >>> named("tpot"), named("nothing")
+    ('time per output token', 'nothing')
+    """
+    known = symbols().get(symbol)
+    return spoken((known.en, known.zh)) if known else symbol
+
+
+def input_name(name: str, plain: str) -> str:
+    """An input, a mechanism or the formulas' own error, in the language of the answer.
+
+    Args:
+        name: of it; of a mechanism with the dtype behind a stop.
+        plain: its name in English.
+    """
+    if name in symbols():
+        return named(name) if speaks_chinese() else plain
+    base, _, of = name.partition(" of " if " of " in name else ".")
+    return spoken(say("input", name=base, plain=plain, of=of or "none"))
+
+
+def listing(names: Iterable[str]) -> str:
+    """Names one after the other.
+
+    >>> listing(["tpot", "ttft"])
+    'tpot, ttft'
+    """
+    return spoken((", ", "、")).join(names)
 
 
 def translated(texts: Mapping[str, str]) -> str:
@@ -95,13 +165,20 @@ def console() -> Console:
     return Console(markup=False, emoji=False, width=None if told else PIPED)
 
 
-def count_phrase(count: float, name: str) -> str:
-    """A number of things in words.
+def print_columns(rows: Sequence[Sequence[str]], texts: int) -> None:
+    """A line per row, as wide as it is, however narrow the terminal.
 
-    >>> count_phrase(1, "group"), count_phrase(2, "group")
-    ('1 group', '2 groups')
+    Args:
+        rows: of cells, the heading first.
+        texts: how many columns from the left are words, the others numbers.
     """
-    return f"{count:,} {name}{'s' * (count != 1)}"
+    widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = []
+        for place, (cell, width) in enumerate(zip(row, widths, strict=True)):
+            room = " " * (width - cell_len(cell))
+            cells.append(cell + room if place < texts else room + cell)
+        print("  ".join(cells))
 
 
 def store(path: Path, text: str) -> None:
@@ -112,8 +189,13 @@ def store(path: Path, text: str) -> None:
     try:
         write_whole(path, text.encode())
     except OSError as error:
-        raise ParamsError(f"{yamlfile.display_path(path)}: cannot be written "
-                          f"({(error.strerror or 'refused').lower()}).") from None
+        raise ParamsError(cannot_be_written(yamlfile.display_path(path), error)) from None
+
+
+def cannot_be_written(name: object, error: OSError) -> str:
+    """The sentence for a file or folder that cannot be written."""
+    return spoken(common("cannot-be-written", name=str(name),
+                         why=(error.strerror or "refused").lower()))
 
 
 def plain(value: Any) -> Any:

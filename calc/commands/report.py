@@ -9,23 +9,26 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import catalogue
-from calc.commands.printing import BAD_INPUT, print_json
+from calc.commands.arguments import add_scenario
+from calc.commands.printing import BAD_INPUT, print_json, spoken
 from catalogue import ParamsError
+from catalogue.messages import messages
+
+say = messages("calc/commands/report")
 
 PROGRAM = Path("book", "_ext", "report.py")
 NEEDED = ("sphinx", "myst_nb", "papermill", "jupytext", "matplotlib", "sympy")
-OPTIONS = {"device": "another device for the same deployment: an identifier or a path",
-           "lang": "en or zh; en by default",
-           "out": "the HTML file to write; report.html by default",
-           "book": "address or folder of a built book, for links into it"}
+OPTIONS = ("device", "lang", "out", "book")
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """What ``report`` takes, besides ``--json``."""
-    command.add_argument("scenario", help="identifier or path of a scenario file")
-    for name, meaning in OPTIONS.items():
+    add_scenario(command)
+    for name, meaning in zip(OPTIONS, (say("help-device"), say("help-lang"), say("help-out"),
+                                       say("help-book")), strict=True):
         short = ["-o"] if name == "out" else []
-        command.add_argument(*short, f"--{name}", default="", metavar="VALUE", help=meaning)
+        command.add_argument(*short, f"--{name}", default="", metavar="VALUE",
+                             help=spoken(meaning))
 
 
 def run(args: argparse.Namespace) -> int:
@@ -44,8 +47,9 @@ def run(args: argparse.Namespace) -> int:
     if done.returncode == BAD_INPUT:
         raise ParamsError(done.stderr.strip())
     if done.returncode:
-        raise ParamsError(f"{args.scenario}: the page could not be made: "
-                          f"{done.stderr.strip().splitlines()[-1] if done.stderr else 'no reason'}")
+        said = done.stderr.strip().splitlines()
+        raise ParamsError(spoken(say("not-made", scenario=args.scenario,
+                                     why=said[-1] if said else say("no-reason"))))
     written = done.stdout.strip()
     print_json({"files": [written]}) if args.json else print(written)
     return done.returncode

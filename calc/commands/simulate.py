@@ -12,16 +12,28 @@ from rich.table import Table
 
 from calc.answer.simulated import Lengths, System, saturation, system_of
 from calc.answer.users import SHARES, UserLoad, cycle, seen_by_users, workload_of
-from calc.commands.lengths import add_lengths, lengths_of, listed
-from calc.commands.printing import OK, console, deployed_line, print_json
+from calc.commands.arguments import add_scenario, add_settings
+from calc.commands.lengths import add_lengths, length_words, lengths_of, listed
+from calc.commands.printing import (
+    OK,
+    amount,
+    console,
+    deployed_line,
+    print_json,
+    spoken,
+    translated,
+)
 from calc.serving.arrivals import Prefixes, in_prefix_cache, poisson
 from calc.serving.metrics import Latency, Objective, Summary, summarise
 from calc.serving.replay import MOST_SEQUENCES
 from calc.serving.requests import Run
 from calc.serving.simulation import Coordination, simulate
 from catalogue import ParamsError, Scenario, load_scenario
-from catalogue.reading.amounts import human
+from catalogue.messages import messages
 from catalogue.reading.units import parse
+
+common = messages("common")
+say = messages("calc/commands/simulate")
 
 REQUESTS, TURNS = 1000, 8  # at least, unless told otherwise: in all, and of each user
 MOST_REQUESTS = 100_000
@@ -33,41 +45,32 @@ SETTLED = 3  # times as long as a request has to be what is counted
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """What ``simulate`` takes, besides ``--json``."""
-    command.add_argument("scenario", help="identifier or path of a scenario file")
+    add_scenario(command)
     asked = command.add_mutually_exclusive_group(required=True)
-    asked.add_argument("--rate", help="mean rate of independent arrivals, e.g. 2 (per second)")
-    asked.add_argument("--users", help="users who each wait for an answer and ask again")
+    asked.add_argument("--rate", help=spoken(say("help-rate")))
+    asked.add_argument("--users", help=spoken(say("help-users")))
     length = command.add_mutually_exclusive_group()
-    length.add_argument("--duration", help="time in which requests arrive, e.g. '10 min'")
-    length.add_argument("--requests", help=f"how many requests ({REQUESTS:,} by default, and "
-                                           f"{TURNS} of each user at least)")
-    command.add_argument("--think-time", default="0 s",
-                         help="of a user between an answer and the next question, e.g. '5 s'")
+    length.add_argument("--duration", help=spoken(say("help-duration")))
+    length.add_argument("--requests", help=spoken(say("help-requests", requests=f"{REQUESTS:,}",
+                                                      turns=TURNS)))
+    command.add_argument("--think-time", default="0 s", help=spoken(say("help-think-time")))
     command.add_argument("--begin", choices=("spread", "together"),
-                         help="of users: at any moment of one cycle, from a question to the next "
-                              "(by default), or all at once, as in a burst")
-    command.add_argument("--ramp", help="time over which the users begin, in place of one cycle")
+                         help=spoken(say("help-begin")))
+    command.add_argument("--ramp", help=spoken(say("help-ramp")))
     add_lengths(command)
-    command.add_argument("--prefix-tokens", help="tokens of a prefix that prompts begin with and "
-                                                 "that the prefix cache may hold, e.g. 1024")
-    command.add_argument("--prefix-groups", help="prefixes, each as likely as any other (1 by "
-                                                 "default)")
-    command.add_argument("--turns", help="of a conversation with one user: each prompt holds all "
-                                         "earlier prompts and answers (only with --users)")
-    command.add_argument("--ttft", help="objective of goodput: time to first token, e.g. '2 s'")
-    command.add_argument("--tpot", help="objective of goodput: time per output token, e.g. '50 ms'")
+    for name, meaning in (
+            ("prefix-tokens", say("help-prefix-tokens")),
+            ("prefix-groups", say("help-prefix-groups")), ("turns", say("help-turns")),
+            ("ttft", say("help-ttft")), ("tpot", say("help-tpot"))):
+        command.add_argument(f"--{name}", help=spoken(meaning))
     command.add_argument("--policy", choices=("mixed", "prefill-first"),
-                         help="chunks of prompts beside decode (vLLM) or before it (SGLang); by "
-                              "default as the scenario has it")
+                         help=spoken(say("help-policy")))
     command.add_argument("--prefill-coordination", choices=get_args(Coordination),
-                         help="of ranks that share experts: each prefills at once, waits for "
-                              "the others, or for a place at each; by default as the "
-                              "scenario has it")
-    command.add_argument("--max-num-seqs", help="requests in work at once in one replica "
-                                                f"({MOST_SEQUENCES:,} by default)")
-    command.add_argument("--seed", default="0", help="of the random numbers (0 by default)")
-    command.add_argument("--set", action="append", default=[], metavar="PATH=VALUE",
-                         dest="settings", help="override, as for estimate")
+                         help=spoken(say("help-coordination")))
+    command.add_argument("--max-num-seqs",
+                         help=spoken(say("help-max-num-seqs", count=f"{MOST_SEQUENCES:,}")))
+    command.add_argument("--seed", default="0", help=spoken(common("help-seed")))
+    add_settings(command)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -139,40 +142,38 @@ def _prefixes(scenario: Scenario, system: System, given: Mapping[str, Any]) -> P
     prefixes = Prefixes(groups or 1, tokens or 0, turns or 1, system.longest)
     longest = prefixes.conversation_tokens(prompt, answer)
     if stated:
-        problem = (f"'{scenario.id}' states a prefix_hit_share of {stated:g}, which is an outcome "
-                   "where prefixes or turns are simulated, expected mechanisms.prefix_hit_share "
-                   "of 0 or none")
+        problem = common("states-hit-share", scenario=scenario.id, stated=f"{stated:g}",
+                         turns=False)
     elif groups is not None and not tokens:
-        problem = f"--prefix-groups {groups}: expected --prefix-tokens as well"
+        problem = say("needs-prefix-tokens", groups=groups)
     elif prefixes.tokens > prompt:
-        problem = (f"--prefix-tokens {tokens}: a prompt has {prompt:,} tokens, expected no more "
-                   "than that")
+        problem = say("prompt-is-shorter", tokens=tokens, prompt=f"{prompt:,}")
     elif prefixes.turns > 1 and given["users"] is None:
-        problem = f"--turns {turns}: a turn follows the answer before it, expected --users"
+        problem = say("needs-users", turns=turns)
     elif prefixes.turns > 1 and longest > system.longest:
-        problem = (f"--turns {turns}: the last one would have {longest:,.0f} tokens, expected at "
-                   f"most {system.longest:,.0f} of prompt and answer")
+        problem = say("last-turn", turns=turns, tokens=f"{longest:,.0f}",
+                      most=f"{system.longest:,.0f}")
     else:
         return prefixes
-    raise ParamsError(problem + ".")
+    raise ParamsError(spoken(problem))
 
 
 def _arguments(args: argparse.Namespace) -> dict[str, Any]:
     """Arguments as SI numbers; None where one is not given, infinity for no objective."""
     def quantity(name: str, unit: str, least: float = 0.0, whole: bool = False) -> Any:
         text = getattr(args, name)
+        option = f"--{name.replace('_', '-')} {text}"
         if text is None:
             return None
         try:
             number = parse(text, unit) if not _plain(text) or unit == "s" else float(text)
         except ValueError as error:
-            raise ParamsError(f"--{name.replace('_', '-')} {text}: {error}.") from None
+            raise ParamsError(spoken(common("problem", option=option, why=str(error)))) from None
         if (not math.isfinite(number) or not least <= number <= LARGEST
                 or (whole and number != int(number))):
-            expected = "a whole number of" if whole else "a number of"
-            most = "" if number < least else f" and at most {LARGEST:g}"
-            raise ParamsError(f"--{name.replace('_', '-')} {text}: expected {expected} at least "
-                              f"{least:g}{most}.")
+            raise ParamsError(spoken(say(
+                "out-of-range", option=option, whole=whole, least=f"{least:g}",
+                above=not number < least, most=f"{LARGEST:g}")))
         return int(number) if whole else float(number)
 
     arguments = {"rate": quantity("rate", "request/s", 1e-9),
@@ -192,10 +193,9 @@ def _arguments(args: argparse.Namespace) -> dict[str, Any]:
     if arguments["requests"] is None and arguments["duration"] is None:
         arguments["requests"] = max(REQUESTS, TURNS * (arguments["users"] or 0))
     if arguments["users"] is None and (args.begin or args.ramp):
-        raise ParamsError(f"--{'begin' if args.begin else 'ramp'}: requests of a rate come "
-                          "independently, expected --users.")
+        raise ParamsError(spoken(say("of-a-rate", option="begin" if args.begin else "ramp")))
     if args.begin and args.ramp:
-        raise ParamsError("--begin and --ramp both say when users begin, expected one of them.")
+        raise ParamsError(spoken(say("both-say")))
     return arguments
 
 
@@ -225,8 +225,7 @@ def _run(system: System, asked: UserLoad, given: Mapping[str, Any],
                         system.shapes, given["seed"])
         arrived = sum(request.arrival <= given["duration"] for request in drawn)
         if not arrived:
-            raise ParamsError("no request arrives in this time, expected a longer duration or a "
-                              "higher rate.")
+            raise ParamsError(spoken(say("nothing-arrives")))
         return serve(arrived)
     count = 10 * given["users"]
     while True:  # a run of more requests begins as one of fewer does
@@ -240,8 +239,8 @@ def _run(system: System, asked: UserLoad, given: Mapping[str, Any],
 def _check_size(count: float, output_tokens: int) -> None:
     most = min(MOST_REQUESTS, MOST_TOKENS // max(1, output_tokens))
     if count > most:
-        raise ParamsError(f"{count:,.0f} requests of {output_tokens:,} output tokens are too many "
-                          f"to simulate, expected at most {most:,}.")
+        raise ParamsError(spoken(say("too-many", count=f"{count:,.0f}",
+                                     tokens=f"{output_tokens:,}", most=f"{most:,}")))
 
 
 def _answer(scenario: Scenario, system: System, given: Mapping[str, Any], summary: Summary,
@@ -274,9 +273,9 @@ def _answer(scenario: Scenario, system: System, given: Mapping[str, Any], summar
 def _lengths(answer: Mapping[str, Any]) -> str:
     """How long requests are, in a sentence."""
     of = answer["workload"]["lengths"]
-    if of["distribution"] == "listed":
-        return "Lengths of requests: those of the file."
-    return f"Lengths of requests: {Lengths(**of)}."
+    listed = of["distribution"] == "listed"
+    return spoken(say("lengths", listed=listed,
+                      lengths="" if listed else length_words(Lengths(**of))))
 
 
 def _begin(workload: Mapping[str, Any]) -> str:
@@ -284,60 +283,66 @@ def _begin(workload: Mapping[str, Any]) -> str:
     if "users" not in workload:
         return ""
     ramp = workload["ramp"]
-    return (f" Users begin at any moment of the first {human(ramp, 's')}." if ramp
-            else " Users begin all at once.")
+    return spoken(say("begin", ramp=bool(ramp), time=amount(ramp, "s")))
 
 
 def _print(scenario: Scenario, answer: Mapping[str, Any], summary: Summary) -> None:
     screen = console()
     workload = answer["workload"]
-    asked = (human(workload['rate'], 'request/s') if "rate" in workload
-             else f"{workload['users']} users")
-    screen.print(f"{scenario.heading['en']}: {asked}, {summary.requests} requests counted over "
-                 f"{human(summary.window, 's')}, seed {workload['seed']}.")
+    asked = (amount(workload["rate"], "request/s") if "rate" in workload
+             else common("so-many-users", users=workload["users"]))
+    screen.print(spoken(say(
+        "heading", title=translated(scenario.heading), asked=asked, requests=summary.requests,
+        window=amount(summary.window, "s"), seed=workload["seed"])))
     screen.print(deployed_line(scenario), highlight=False, soft_wrap=True)
     screen.print(f"{_lengths(answer)}{_begin(workload)}", highlight=False, soft_wrap=True)
     for reason in answer["reasons"]:
-        screen.print(reason["text"]["en"], highlight=False, soft_wrap=True)
-    table = Table("time", "mean", "95% of the mean", "p50", "p90", "p99")
+        screen.print(translated(reason["text"]), highlight=False, soft_wrap=True)
+    table = Table(*map(spoken, (common("time"), common("mean"), say("of-the-mean"))),
+                  "p50", "p90", "p99")
     for name in ("wait", "ttft", "tpot", "e2e"):
         times: Latency = getattr(summary, name)
         if math.isfinite(times.mean):
             # of equal values only rounding is left
             unequal = times.half_width > NOTHING * times.mean
-            half = f"± {human(times.half_width, 's')}" if unequal else ""
-            table.add_row(name, human(times.mean, "s"), half,
-                          *(human(each, "s") for each in (times.p50, times.p90, times.p99)))
+            half = f"± {amount(times.half_width, 's')}" if unequal else ""
+            table.add_row(spoken(say("time", name=name)), amount(times.mean, "s"), half,
+                          *(amount(each, "s") for each in (times.p50, times.p90, times.p99)))
     screen.print(table)
-    lines = [f"throughput: {human(summary.request_throughput, 'request/s')}, "
-             f"{human(summary.output_throughput, 'token/s')} of answers",
-             f"in the system: {human(summary.concurrency)} requests on average"]
+    for line in [*_numbers(answer, summary), *_doubts(answer, summary)]:
+        screen.print(line, highlight=False, soft_wrap=True)
+
+
+def _numbers(answer: Mapping[str, Any], summary: Summary) -> list[str]:
+    """Throughput, goodput, utilisation, saturation: a line each."""
+    lines = [say("throughput", requests=amount(summary.request_throughput, "request/s"),
+                 tokens=amount(summary.output_throughput, "token/s")),
+             say("in-the-system", count=amount(summary.concurrency))]
     if answer["good"] is not None:
-        lines.append(f"goodput: {human(summary.goodput, 'request/s')}, {summary.good:.1%} of the "
-                     "requests meet the objective")
-    lines += [f"utilisation of the replicas that {pool}: {share:.1%}"
+        lines.append(say("goodput", rate=amount(summary.goodput, "request/s"),
+                         share=f"{summary.good:.1%}"))
+    lines += [say("utilisation", pool=pool, share=f"{share:.1%}")
               for pool, share in summary.utilisation.items()]
     if answer["prefixes_simulated"]:
-        lines.append(f"prefix cache: {summary.hit_share:.1%} of the prompt tokens found, of "
-                     f"{summary.input_tokens:,.0f} per prompt on average; {summary.evicted:,} "
-                     "blocks evicted")
-    of_what = ", with this share found" if answer["prefixes_simulated"] else ""
-    lines.append(f"saturation: {human(answer['saturation_rate'], 'request/s')} "
-                 f"({answer['saturation_from']}{of_what})")
+        lines.append(say("prefix-cache", share=f"{summary.hit_share:.1%}",
+                         tokens=f"{summary.input_tokens:,.0f}", evicted=f"{summary.evicted:,}"))
+    lines.append(say("saturation", rate=amount(answer["saturation_rate"], "request/s"),
+                     source=answer["saturation_from"], found=answer["prefixes_simulated"]))
+    return list(map(spoken, lines))
+
+
+def _doubts(answer: Mapping[str, Any], summary: Summary) -> list[str]:
+    """What the numbers should not be taken for; sentences."""
+    lines = []
     if not answer["bounded"]:
-        lines.append("The queue grows without end at this rate; the times depend on how long it "
-                     "is simulated.")
+        lines.append(say("unbounded"))
     if not summary.steady:
-        lines.append("The run is too short for a steady state: all of it is counted, its beginning "
-                     "and its end included.")
+        lines.append(say("too-short"))
     elif not answer["settled"]:
-        lines.append(f"What is counted lasts {human(summary.window, 's')}, a request "
-                     f"{human(summary.e2e.mean, 's')}: throughput, goodput and utilisation "
-                     "hang on where it begins, expected a longer run.")
+        lines.append(say("unsettled", window=amount(summary.window, "s"),
+                         request=amount(summary.e2e.mean, "s")))
     if answer["together"] > 1 and answer["saturation_from"] == "closed form":
-        lines.append(f"{answer['together']} ranks step together and seldom prefill at the same "
-                     "time, as the closed form has it: the saturation is an upper bound.")
+        lines.append(say("together", ranks=answer["together"]))
     if summary.preemptions:
-        lines.append(f"preemptions: {summary.preemptions}")
-    for line in lines:
-        screen.print(line, highlight=False, soft_wrap=True)
+        lines.append(say("preemptions", count=summary.preemptions))
+    return list(map(spoken, lines))

@@ -63,7 +63,7 @@ def cards_within(device: str, node: str, *, rent: Amount | None = None,
     if rent is not None:
         hour = card_hour(device, ownership, known, price)
         if hour is None:
-            raise ParamsError(unpriced(device, ownership))
+            raise ParamsError(unpriced(device, ownership)[0])
         each["rent"] = _affordable(rent.value, converted(hour, rent.currency, known.exchange).value)
     if capital is not None:
         each["capital"] = of_server * _servers_for(capital, card, server, known)

@@ -10,8 +10,11 @@ from calc.uncertainty.amount import Amount
 from catalogue import ParamsError, load, load_device, load_prices, names, units
 from catalogue.entries.hardware import Device
 from catalogue.library import COMMAND_LINE, Override, locate
+from catalogue.messages import Pair, messages
 from catalogue.planning.prices import OWNERSHIPS, Prices
 from catalogue.reading.values import Value
+
+say = messages("calc/costing/rates")
 
 COMMON = "common"  # prices of what has none of its own
 SPREAD = ".."  # between the ends of a price that a reader sets: 1.5..2.5 USD/h
@@ -147,7 +150,6 @@ def converted(amount: Amount, currency: str, exchange: Value | None) -> Amount:
                    unit=amount.unit.replace(amount.currency, currency, 1))
 
 
-def unpriced(device: str, ownership: str) -> str:
+def unpriced(device: str, ownership: str) -> Pair:
     """The sentence for a card whose hour nobody prices."""
-    return (f"no price of an hour of '{device}' ({ownership}) was found: state one with --price, "
-            f"such as --price '1.5{SPREAD}2.5 USD/h', or in a file of prices (--prices).")
+    return say("unpriced", device=device, ownership=ownership, example=f"1.5{SPREAD}2.5 USD/h")

@@ -70,15 +70,23 @@ class Measured:
     @property
     def remarks(self) -> list[str]:
         """Where the client did not do what was asked; sentences."""
-        found = []
-        if self.counted["requests"] < self.asked["requests"]:
-            found.append(f"{self.name}: {self.counted['requests']:,.0f} of "
-                         f"{self.asked['requests']:,.0f} requests were answered.")
-        for name, what in (("input_tokens", "prompts"), ("output_tokens", "answers")):
-            if abs(self.counted[name] / self.asked[name] - 1) > DIFFERS:
-                found.append(f"{self.name}: {what} of {human(self.counted[name])} tokens on "
-                             f"average, {self.asked[name]:,.0f} were asked for and predicted.")
-        return found
+        what = {"input_tokens": "prompts", "output_tokens": "answers"}
+        found = [f"{self.name}: {self.counted['requests']:,.0f} of "
+                 f"{self.asked['requests']:,.0f} requests were answered."] * self.unanswered
+        return found + [f"{self.name}: {what[name]} of {human(self.counted[name])} tokens on "
+                        f"average, {self.asked[name]:,.0f} were asked for and predicted."
+                        for name in self.other_lengths]
+
+    @property
+    def unanswered(self) -> bool:
+        """Whether some requests got no answer."""
+        return bool(self.counted["requests"] < self.asked["requests"])
+
+    @property
+    def other_lengths(self) -> list[str]:
+        """Lengths that were not as asked for."""
+        return [name for name in ("input_tokens", "output_tokens")
+                if abs(self.counted[name] / self.asked[name] - 1) > DIFFERS]
 
 
 @dataclass(frozen=True)

@@ -383,13 +383,13 @@ def scenario(goal: Goal, choice: Choice) -> Scenario:
     return made_scenario(contents(goal, choice), Path(f"{goal.id}.yml"))
 
 
-def unrun(goal: Goal, row: Row) -> list[str]:
-    """Why no engine runs a deployment, pool by pool; nothing where one does.
+def unrun(goal: Goal, row: Row) -> list[Mapping[str, str]]:
+    """Why no engine runs a deployment, pool by pool and by language; nothing where one does.
 
     Args:
         goal: whose model and demand it serves.
         row: the deployment.
     """
     made = [scenario(goal, choice) for choice in row.choices]
-    return [problem.text["en"] for each in made for problem in problems(
+    return [problem.text for each in made for problem in problems(
         subject_of(each), cut_of(each), (KERNEL, ENGINE))]

@@ -391,7 +391,7 @@ class Answer:
         loop = {} if each.row.prefill is None else {"pools": self.loop(each.row).as_json()}
         return self.beside(each.row) | loop | {
             "binds": self.binds(each.row), "keeps": self.keeps(each),
-            "unstarted": unrun(self.found.wishes.goal, each.row),
+            "unstarted": [why["en"] for why in unrun(self.found.wishes.goal, each.row)],
             "near": self.near(each.row).as_json(), "simulated": (
                 seen := self.simulated(each.row)) and seen.as_json()}
 

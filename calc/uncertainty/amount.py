@@ -113,23 +113,26 @@ class Amount:
     @property
     def text(self) -> str:
         """The value for people; of money in English."""
-        return self._text("en")
+        return self.text_in("en")
 
-    def _text(self, lang: str) -> str:
+    def text_in(self, lang: str) -> str:
+        """The value for people, in a language."""
         digits = amounts.KNOWN if self.kind == EXACT else None
         return amounts.human(self.value, self.unit, lang, digits)
 
     @property
     def reach(self) -> str:
         """The interval for people, empty of what is exact; of money in English."""
-        return "" if self.exact else amounts.span(self.low, self.high, self.unit)
+        return self.reach_in("en")
+
+    def reach_in(self, lang: str) -> str:
+        """The interval for people in a language, empty of what is exact."""
+        return "" if self.exact else amounts.span(self.low, self.high, self.unit, lang)
 
     def said(self, lang: str) -> str:
         """Value and interval for people, in a language."""
-        text = self._text(lang)
-        left, right = (" (", ")") if lang == "en" else ("（", "）")
-        return text if self.exact else (
-            f"{text}{left}{amounts.span(self.low, self.high, self.unit, lang)}{right}")
+        text, left, right = self.text_in(lang), *((" (", ")") if lang == "en" else ("（", "）"))
+        return text if self.exact else f"{text}{left}{self.reach_in(lang)}{right}"
 
     def __str__(self) -> str:
         return self.text if self.exact else f"{self.text} (80%: {self.reach})"

@@ -19,8 +19,11 @@ from catalogue.entries.hardware import Architecture, Device
 from catalogue.entries.kernels import CLASSES, Cache, Cell, Kernels, Product
 from catalogue.entries.models import Model
 from catalogue.entries.profiles import in_order
+from catalogue.messages import LANGUAGES, Pair, messages
 from catalogue.reading import yamlfile
 from catalogue.reading.errors import ParamsError
+
+say = messages("catalogue/kernels/releases")
 
 EXPERTS = ("shared_expert", "routed_expert", "router")  # what a model without experts lacks
 FULL = ("fp32",)  # engines leave these products to the vector unit, which every card has
@@ -61,14 +64,20 @@ class Kernel:
 
     @property
     def releases(self) -> str:
-        """The engine with the releases that run it, as a sentence has it."""
-        name = str(tables()[self.engine].name["en"])
+        """The engine with the releases that run it, as an English sentence has it."""
+        return self.release_words[0]
+
+    @property
+    def release_words(self) -> Pair:
+        """The engine with the releases that run it."""
+        en, zh = (str(tables()[self.engine].name[language]) for language in LANGUAGES)
         if self.since is None or self.until is None:
-            return name
+            return en, zh
         newest = releases(library.load("profiles", str(tables()[self.engine].engine)))[-1]
         if self.until == newest:
-            return f"{name} {self.since} and later"
-        return f"{name} {self.since}" + (f" to {self.until}" if self.until != self.since else "")
+            return say("and-later", engine=(en, zh), since=self.since)
+        return say("from-to", engine=(en, zh), since=self.since, several=self.until != self.since,
+                   until=self.until)
 
     def holds(self, release: str) -> bool:
         """Whether a release is one of those."""
@@ -77,11 +86,17 @@ class Kernel:
 
     @property
     def told(self) -> str:
+        """As an English answer says it."""
+        return self.words[0]
+
+    @property
+    def words(self) -> Pair:
         """As an answer says it: engine, releases, kernel of the experts, notes on it."""
-        how = ", weights widened to 16 bits" if self.weight_only else ""
         known = self.experts.note
-        note = f"; {known['en'].rstrip('.')} [{self.experts.source}]" if known else ""
-        return f"runs on {self.releases}, {self.experts.kernel}{how}{note}"
+        en, zh = (known[language].rstrip(".。") if known else "" for language in LANGUAGES)
+        return say("runs-on", releases=self.release_words, kernel=self.experts.kernel,
+                   widened=self.weight_only, noted=bool(known), note=(en, zh),
+                   source=self.experts.source)
 
 
 def tables() -> dict[str, Kernels]:

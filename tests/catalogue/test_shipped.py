@@ -35,7 +35,7 @@ def lacking(tmp_path, kind, text):
     path = tmp_path / "mine.yml"
     path.write_text(text, encoding="utf-8")
     return [each.partition("mine.yml")[2]
-            for each in shortcomings(kind, path, [catalogue.load(kind, str(path))])]
+            for each, _ in shortcomings(kind, path, [catalogue.load(kind, str(path))])]
 
 
 @pytest.mark.parametrize(("source", "kind", "more", "said"), [

@@ -12,7 +12,16 @@ import numpy as np
 import yaml
 from rich.table import Table
 
-from calc.commands.printing import OK, console, print_json
+from calc.commands.printing import (
+    OK,
+    amount,
+    console,
+    input_name,
+    listing,
+    named,
+    print_json,
+    spoken,
+)
 from calc.evidence import benched
 from calc.evidence.benched import COLUMNS, METRICS, Measured, Results
 from calc.evidence.validation import measured_system
@@ -21,9 +30,12 @@ from catalogue import ParamsError, load_scenario, symbols
 from catalogue.deployments import family
 from catalogue.entries.calibrations import Fitted
 from catalogue.library import over
+from catalogue.messages import Pair, messages
 from catalogue.reading import yamlfile
-from catalogue.reading.amounts import human
 from catalogue.reading.values import is_path
+
+common = messages("common")
+say = messages("calc/commands/deciding/benched")
 
 Fit = Callable[[Path], tuple[Fitted, str]]
 FOLDER = "calibration"
@@ -64,8 +76,6 @@ def run(name: str, store: bool, json: bool, fit: Fit) -> int:
         screen.print(line, highlight=False, soft_wrap=True)
     return OK
 
-AGREES = {True: "yes", False: "no", None: ""}
-
 
 def _data(results: Results, fitted: Fitted | None) -> dict[str, Any]:
     rows = [{"run": run.name, "metric": metric, "measured": value,
@@ -81,52 +91,65 @@ def _data(results: Results, fitted: Fitted | None) -> dict[str, Any]:
 
 
 def _table(results: Results) -> Table:
-    table = Table(title=f"{results.scenario}, {results.engine}")
-    for column in ("run", "quantity", "predicted", "80% interval", "measured", "inside",
-                   "as the others"):
-        table.add_column(column, overflow="fold")
-    known = symbols()
+    table = Table(title=spoken((", ", "，")).join([results.scenario, results.engine]))
+    for column in (say("run"), common("quantity"), common("predicted"), common("interval"),
+                   common("measured"), say("inside"), say("as-the-others")):
+        table.add_column(spoken(column), overflow="fold")
     for each in results.runs:
         for number, (metric, value) in enumerate(each.values.items()):
             unit = METRICS[metric]
             middle, low, high = each.predicted[metric]
             where = "yes" if each.inside(metric) else "below" if value < low else "above"
-            table.add_row("" if number else each.name, known[metric].en, human(middle, unit),
-                          f"{human(low, unit)} – {human(high, unit)}", human(value, unit), where,
-                          AGREES[results.agrees(each, metric)])
+            agrees = results.agrees(each, metric)
+            table.add_row(
+                "" if number else each.name, named(metric), amount(middle, unit),
+                f"{amount(low, unit)} – {amount(high, unit)}", amount(value, unit),
+                spoken(say("where", where=where)), "" if agrees is None else spoken(
+                    common("yes-plain") if agrees else common("no-plain")))
     return table
 
 
 def _lines(results: Results, folder: Path | None, fitted: Fitted | None) -> list[str]:
     inside, of = results.inside
-    lines = [f"{inside} of {of} measured values lie inside of their 80% intervals."]
+    lines = [say("inside-of", inside=inside, of=of)]
     alike, asked = results.agreeing
     if asked:
-        lines.append(f"{alike} of {asked} are as far from what is predicted as the other runs are, "
-                     "within what rows of one system scatter (80%).")
-    lines += [line for run in results.runs for line in run.remarks]
+        lines.append(say("alike", alike=alike, asked=asked))
+    for run in results.runs:
+        lines += _remarks(run)
     if results.missing:
-        lines.append(f"Not measured: {', '.join(results.missing)}.")
+        lines.append(say("not-measured", names=listing(results.missing)))
     if folder is None:
-        return [*lines, "--write stores what was measured, and a calibration to it."]
-    lines.append(f"Stored in {folder}: measured.yml, scenario.yml"
-                 + (", calibration.yml." if fitted else "."))
+        return list(map(spoken, [*lines, say("writes")]))
+    lines.append(say("stored", folder=str(folder), fitted=bool(fitted)))
     if fitted is None:
-        return [*lines, "Nothing is fitted: two pools, or too few runs without a prefix."]
+        return list(map(spoken, [*lines, say("nothing-fitted")]))
     known = symbols()
-    values = ", ".join(f"{name} {human(value, known[name].unit if name in known else '1')}"
-                       for name, value in fitted.values.items())
-    return [*lines, f"Fitted to {fitted.rows} rows: {values}.",
+    values = listing(
+        spoken(say("value", name=input_name(name, name), value=amount(
+            value, known[name].unit if name in known else "1")))
+        for name, value in fitted.values.items())
+    return [*map(spoken, [*lines, say("fitted", rows=fitted.rows, values=values)]),
             f"python -m calc estimate {folder / 'scenario.yml'} --calibration "
             f"{folder / 'calibration.yml'}"]
+
+
+def _remarks(run: Measured) -> list[Pair]:
+    """Where the client did not do what was asked; sentences."""
+    lines = []
+    if run.unanswered:
+        lines.append(say("not-answered", run=run.name, counted=f"{run.counted['requests']:,.0f}",
+                         asked=f"{run.asked['requests']:,.0f}"))
+    return lines + [say("other-length", run=run.name, prompts=name == "input_tokens",
+                        counted=amount(run.counted[name]), asked=f"{run.asked[name]:,.0f}")
+                    for name in run.other_lengths]
 
 
 def _files(results: Results, fit: Fit) -> tuple[dict[str, str], Fitted | None]:
     """Measurements, the scenario that names them, and a calibration where one can be fitted."""
     rows = benched.fittable(results.runs)
     if not rows:
-        raise ParamsError(f"{results.plan}: only runs with a prefix or arrivals of their own were "
-                          "measured, expected 'one', 'half' or 'planned' as well.")
+        raise ParamsError(spoken(say("nothing-fittable", plan=str(results.plan))))
     files = {"measured.yml": _yaml(_measurements(results, rows), "measurements"),
              "scenario.yml": _yaml(_scenario(results), "scenarios")}
     path, key = family.find(results.scenario)
@@ -197,8 +220,7 @@ def _scenario(results: Results) -> dict[str, Any]:
         dotted, _, text = (part.strip() for part in setting.partition("="))
         root, _, rest = dotted.partition(".")
         if root in _ENTRIES and rest:
-            raise ParamsError(f"--set {dotted}: changes an entry; copy the entry to a file of your "
-                              "own and deploy that, so that a calibration can name it.")
+            raise ParamsError(spoken(say("changes-an-entry", path=dotted)))
         data = over(data, {root: {rest: yamlfile.scalar(text)}} if rest else {root: text})
     for name in ("model", "device", "precision"):
         if is_path(str(data[name])):

@@ -9,11 +9,19 @@ from typing import Any
 
 from rich.table import Table
 
-from calc.commands.deciding.answered import steps
-from calc.commands.printing import OK, console, count_phrase, print_json
+from calc.closed_form.validity import doubt_words
+from calc.commands.arguments import add_scenario, add_settings
+from calc.commands.deciding.answered import sentences, steps
+from calc.commands.printing import OK, amount, console, print_json, spoken, translated
 from catalogue import ParamsError, Scenario, load, load_scenario
-from catalogue.reading.amounts import human, plain
+from catalogue.deployments.admission.notation import written
+from catalogue.deployments.admission.subject import Cut
+from catalogue.messages import messages
+from catalogue.reading.amounts import NONE, plain
 from catalogue.reading.units import DAY, HOUR, MINUTE, parse
+
+common = messages("common")
+say = messages("calc/commands/deciding/capacity")
 
 USUAL_SHARE = "99"  # percentile, unless told otherwise
 GROWTH = (0.7, 1.0, 1.5)  # of the load, low, as expected and high, unless told otherwise
@@ -25,44 +33,31 @@ DOUBTED = " ~"  # beside what the closed form may be off for
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """What ``capacity`` takes, besides ``--json``."""
-    command.add_argument("scenario", help="identifier or path of a scenario file")
-    command.add_argument("--load", help="how a day is spread over its hours: identifier or path of "
-                                        "a file of loads, e.g. azure-conversation")
+    add_scenario(command)
+    command.add_argument("--load", help=spoken(say("help-load")))
     asked = command.add_mutually_exclusive_group()
-    asked.add_argument("--requests", help="of a day, e.g. 200000")
-    asked.add_argument("--users", help="of a day, who each ask --questions")
-    command.add_argument("--questions", help="of a user and day, e.g. 20")
-    command.add_argument("--think-time", help="of a user between an answer and the next question")
-    command.add_argument("--ttft", help="limit of the time to first token, e.g. '2 s'")
-    command.add_argument("--tpot", help="limit of the time per output token, e.g. '50 ms'")
+    asked.add_argument("--requests", help=spoken(say("help-requests")))
+    asked.add_argument("--users", help=spoken(say("help-users")))
+    for name, meaning in (
+            ("questions", say("help-questions")), ("think-time", say("help-think-time")),
+            ("ttft", say("help-ttft")), ("tpot", say("help-tpot"))):
+        command.add_argument(f"--{name}", help=spoken(meaning))
     command.add_argument("--percentile", default=USUAL_SHARE,
-                         help="of the requests for which limits hold, or 'mean' "
-                              f"({USUAL_SHARE} by default)")
-    command.add_argument("--no-check", action="store_true",
-                         help="leave out the simulation of the busiest hour")
-    command.add_argument("--spares", default="0", help="servers that stand by (none by default)")
-    command.add_argument("--promise", help="share of the time for which all replicas are promised, "
-                                           "e.g. 0.99: how many servers stand by")
-    command.add_argument("--turns", help="of a conversation: what caches keep between them")
-    command.add_argument("--host-memory", help="of a server for caches, e.g. '512 GiB' (all that "
-                                               "its entry states by default)")
-    command.add_argument("--storage", default="0 B",
-                         help="of a server's drives for caches, e.g. '4 TB'")
-    command.add_argument("--regret", action="store_true",
-                         help="layouts compared where inputs are slow or fast and the load grows "
-                              "less or more")
+                         help=spoken(say("help-percentile", share=USUAL_SHARE)))
+    command.add_argument("--no-check", action="store_true", help=spoken(say("help-no-check")))
+    command.add_argument("--spares", default="0", help=spoken(say("help-spares")))
+    for name, meaning in (("promise", say("help-promise")), ("turns", say("help-turns")),
+                          ("host-memory", say("help-host-memory"))):
+        command.add_argument(f"--{name}", help=spoken(meaning))
+    command.add_argument("--storage", default="0 B", help=spoken(say("help-storage")))
+    command.add_argument("--regret", action="store_true", help=spoken(say("help-regret")))
     command.add_argument("--growth", default=",".join(map(str, GROWTH)),
-                         help="low, expected and high load, over the one that is given")
-    command.add_argument("--late", help="price of a card's hour found later over one bought now: "
-                                        "how many replicas to buy")
-    command.add_argument("--price", help="of a card's hour, in place of the catalogue's, for the "
-                                         "regret in money: '2 USD/h' or '1.5..2.5 USD/h'")
-    command.add_argument("--cards", action="store_true",
-                         help="the best layout of 8 to 384 cards, and two pools; limits hold "
-                              "for means")
-    command.add_argument("--seed", default="0", help="of the random numbers (0 by default)")
-    command.add_argument("--set", action="append", default=[], metavar="PATH=VALUE",
-                         dest="settings", help="override, as for estimate")
+                         help=spoken(say("help-growth")))
+    command.add_argument("--late", help=spoken(say("help-late")))
+    command.add_argument("--price", help=spoken(say("help-price")))
+    command.add_argument("--cards", action="store_true", help=spoken(say("help-cards")))
+    command.add_argument("--seed", default="0", help=spoken(common("help-seed")))
+    add_settings(command)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -87,8 +82,7 @@ def run(args: argparse.Namespace) -> int:
         answer["cards"] = _cards(scenario, given)
         parts.append(_print_cards)
     if not parts:
-        raise ParamsError("nothing is asked for, expected --load with --requests or --users, or "
-                          "--cards.")
+        raise ParamsError(spoken(say("nothing-asked")))
     if args.json:
         print_json(answer)
         return OK
@@ -120,20 +114,21 @@ def _given(args: argparse.Namespace) -> dict[str, Any]:
         "share": None if args.percentile == "mean" else _percentile(args.percentile),
         "growth": _growth(args.growth)}
     if (numbers["users"] is None) != (numbers["questions"] is None):
-        raise ParamsError("--users: expected --users and --questions together, or --requests.")
+        raise ParamsError(spoken(say("users-and-questions")))
     if numbers["users"] is not None:
         numbers["requests"] = numbers["users"] * numbers["questions"]
     if (numbers["requests"] is None) != (args.load is None):
-        raise ParamsError("--load: expected --load and how many requests a day has, by --requests "
-                          "or by --users and --questions.")
+        raise ParamsError(spoken(say("load-and-requests")))
     for name, needs in (("turns", "think_time"), ("turns", "requests"), ("promise", "requests"),
                         ("late", "requests")):
         if numbers[name] is not None and numbers[needs] is None:
-            raise ParamsError(f"--{name}: expected --{needs.replace('_', '-')} as well.")
+            raise ParamsError(spoken(say("expected-as-well", name=name,
+                                         needed=f"--{needs.replace('_', '-')}")))
     if args.price is not None and not args.regret:
-        raise ParamsError("--price: expected --regret as well.")
+        raise ParamsError(spoken(say("expected-as-well", name="price", needed="--regret")))
     if args.regret and numbers["requests"] is None:
-        raise ParamsError("--regret: expected --load and --requests as well.")
+        raise ParamsError(spoken(say("expected-as-well", name="regret",
+                                     needed=say("load-needed"))))
     return numbers
 
 
@@ -147,12 +142,12 @@ def _number(args: argparse.Namespace, name: str, unit: str, least: float, *, abo
     try:
         number = parse(text, unit)
     except ValueError as error:
-        raise ParamsError(f"{option}: {error}.") from None
+        raise ParamsError(spoken(common("problem", option=option, why=str(error)))) from None
     if number < least or number > most or (above and number == least) or (
             whole and number != int(number)):
-        raise ParamsError(f"{option}: expected {'a whole number' if whole else 'a number'} "
-                          f"{'above' if above else 'of at least'} {least:g}"
-                          f"{f' and at most {most:g}' if most < LARGEST else ''}.")
+        raise ParamsError(spoken(say(
+            "out-of-range", option=option, whole=whole, above=above, least=f"{least:g}",
+            most=f"{most:g}" if most < LARGEST else "none")))
     return int(number) if whole else float(number)
 
 
@@ -162,8 +157,7 @@ def _percentile(text: str) -> float:
     except ValueError:
         share = math.nan
     if not 0.5 <= share <= 0.999:
-        raise ParamsError(f"--percentile {text[:40]}: expected 'mean', or a number of at least 50 "
-                          "and at most 99.9.")
+        raise ParamsError(spoken(say("no-percentile", text=text[:40])))
     return share
 
 
@@ -175,8 +169,7 @@ def _growth(text: str) -> dict[str, float]:
         numbers = []
     if len(numbers) != len(GROWTH) or not all(
             0 < each < LARGEST for each in numbers) or numbers != sorted(numbers):
-        raise ParamsError(f"--growth {text[:40]}: expected three rising numbers above 0 for a low, "
-                          "an expected and a high load, e.g. 0.7,1,1.5.")
+        raise ParamsError(spoken(say("no-growth", text=text[:40])))
     return dict(zip(("low", "central", "high"), numbers, strict=True))
 
 
@@ -220,9 +213,8 @@ def _tiers(scenario: Scenario, given: dict[str, Any], answer: dict[str, Any]) ->
     from calc.capacity.tiers import Population
 
     if stated := float(scenario.inputs()["prefix_hit_share"]):
-        raise ParamsError(f"'{scenario.id}' states a prefix_hit_share of {stated:g}, which is an "
-                          "outcome where turns are given, expected mechanisms.prefix_hit_share of "
-                          "0 or none.")
+        raise ParamsError(spoken(common("states-hit-share", scenario=scenario.id,
+                                        stated=f"{stated:g}", turns=True)))
     population = Population(scenario, given["turns"], given["think_time"])
     rate = max(hour["rate"] for hour in answer["day"]["hours"])
     found = with_tiers(scenario, population, rate, _limits(given),
@@ -239,7 +231,7 @@ def _regret(scenario: Scenario, args: argparse.Namespace, given: dict[str, Any])
     curve, limits = load("loads", args.load), _limits(given)
     found = layouts(scenario, limits, float(curve.variation.value))
     if not any(layout.most["central"] for layout in found):
-        raise ParamsError(f"'{scenario.id}': no layout meets the limits, expected higher ones.")
+        raise ParamsError(spoken(say("no-layout", scenario=scenario.id)))
     made = decision_table(found, curve, given["requests"], given["growth"], given["late"])
     return made.as_json() | {"money": hour and {
         "currency": hour.currency, "hour": hour.per(f"{hour.currency}/h"), "source": hour.source,
@@ -256,8 +248,7 @@ def _cards(scenario: Scenario, given: dict[str, Any]) -> dict[str, Any]:
     found = {size: best(scenario, size, limits, tables=tables) for size in sizes}
     pools = Pairing(scenario, sizes).best(limits)
     if not any(found.values()) and not pools:
-        raise ParamsError(f"'{scenario.id}': no layout of 8 to {sizes[-1]} cards meets the limits, "
-                          "expected higher ones.")
+        raise ParamsError(spoken(say("no-layout-of", scenario=scenario.id, most=sizes[-1])))
     return {"best": [each and each.as_json() for each in found.values()], "sizes": list(sizes),
             "two_pools": [pools[size].as_json() if size in pools else None for size in sizes]}
 
@@ -269,120 +260,126 @@ def span(seconds: float | None) -> str:
     ('264 days', '6.75 min', '–')
     """
     if seconds is None:
-        return "–"
-    for name, length in (("days", DAY), ("h", HOUR), ("min", MINUTE)):
+        return NONE
+    for unit, length in (("days", DAY), ("h", HOUR), ("min", MINUTE)):
         if seconds >= 2 * length:
-            return f"{plain(seconds / length)} {name}"
-    return human(seconds, "s")
+            return spoken(say("in-unit", number=plain(seconds / length), unit=unit))
+    return amount(seconds, "s")
 
 
 def _print_day(screen: Any, answer: dict[str, Any], given: dict[str, Any]) -> None:
-    day = answer["day"]
-    of = "mean" if given["share"] is None else f"p{PERCENT * given['share']:g}"
-    column = "" if given["share"] is None else "_at"
-    screen.print(f"{answer['scenario']}, {answer['load']}: {day['requests']:,.0f} requests a day, "
-                 f"one replica of {day['devices_per_replica']} cards takes "
-                 f"{human(day['rate_within_limits'], 'request/s')} within limits ({of}), "
-                 f"{plain(day['saturation_rate'])} at most.", highlight=False, soft_wrap=True)
-    table = Table("hour", "request/s", "replicas", "busy", f"TTFT {of}", f"TPOT {of}")
+    day, share = answer["day"], given["share"]
+    of = spoken(common("mean")) if share is None else f"p{PERCENT * share:g}"
+    column = "" if share is None else "_at"
+    screen.print(spoken(say(
+        "day", scenario=answer["scenario"], load=answer["load"], requests=f"{day['requests']:,.0f}",
+        cards=day["devices_per_replica"], rate=amount(day["rate_within_limits"], "request/s"),
+        of=of, most=plain(day["saturation_rate"]))), highlight=False, soft_wrap=True)
+    table = Table(spoken(say("hour")), "request/s", spoken(common("replicas")), spoken(say("busy")),
+                  f"TTFT {of}", f"TPOT {of}")
     for number, hour in enumerate(day["hours"]):
         times = (hour[f"{name}{column}"] for name in ("ttft", "tpot"))
         table.add_row(f"{number}", plain(hour['rate']), f"{hour['replicas']}",
-                      f"{hour['busy']:.0%}", *("–" if each is None else human(each, "s")
+                      f"{hour['busy']:.0%}", *(NONE if each is None else amount(each, "s")
                                                for each in times))
     screen.print(table)
-    if not day["closed_form_holds"]:
-        screen.print("The closed form does not hold at these rates: they are simulated, and the "
-                     "percentiles move along with the means.", highlight=False, soft_wrap=True)
-    lines = [f"replicas: {day['replicas']} ({day['devices']} cards), busy {day['utilisation']:.0%} "
-             "of what they take, over the day",
-             f"scaled by the hour, started {human(day['start'], 's')} ahead: "
-             f"{day['saved_by_scaling']:.0%} of the cards' time is saved"]
-    lines += [f"busiest hour simulated with {run['replicas']} replicas: TTFT "
-              f"{human(run['ttft'], 's')}, TPOT {human(run['tpot'], 's')} ({of}), "
-              f"{'within' if run['met'] else 'not within'} limits" for run in day["checked"]]
+    lines = [] if day["closed_form_holds"] else [say("not-closed")]
+    lines += [say("needed", replicas=day["replicas"], cards=day["devices"],
+                  share=f"{day['utilisation']:.0%}"),
+              say("scaled", ahead=amount(day["start"], "s"),
+                  share=f"{day['saved_by_scaling']:.0%}")]
+    lines += [say("busiest", replicas=run["replicas"], first=amount(run["ttft"], "s"),
+                  pace=amount(run["tpot"], "s"), of=of, met=bool(run["met"]))
+              for run in day["checked"]]
     if day["checked"] and not day["checked"][-1]["met"]:
-        lines.append("The simulation met the limits with none of these: the first number is too "
-                     "hopeful.")
+        lines.append(say("too-hopeful"))
     if day["online"] is not None:
-        lines.append(f"in conversation in the busiest hour: {day['online']:,.0f} users")
+        lines.append(say("online", users=f"{day['online']:,.0f}"))
     for line in lines:
-        screen.print(line, highlight=False, soft_wrap=True)
+        screen.print(spoken(line), highlight=False, soft_wrap=True)
 
 
 def _print_failures(screen: Any, answer: dict[str, Any], given: dict[str, Any]) -> None:
     fleet = answer["failures"]
-    lines = [f"servers: {count_phrase(fleet['groups'], 'group')} of {fleet['servers']}, "
-             f"{fleet['spares']} stand by; one fails every {span(fleet['between_failures'])}, is "
-             f"mended in {span(fleet['repair'])}, a group restarts in {span(fleet['restart'])} "
-             f"({fleet['source']})",
-             f"throughput that is there: {fleet['share']:.2%} ({fleet['share_low']:.2%} to "
-             f"{fleet['share_high']:.2%})"]
+    lines = [say("servers", groups=f"{fleet['groups']:,}", one=fleet["groups"] == 1,
+                 size=fleet["servers"], spares=fleet["spares"],
+                 between=span(fleet["between_failures"]), repair=span(fleet["repair"]),
+                 restart=span(fleet["restart"]), source=fleet["source"]),
+             say("throughput-there", share=f"{fleet['share']:.2%}",
+                 low=f"{fleet['share_low']:.2%}", high=f"{fleet['share_high']:.2%}")]
     if fleet["promise"] is not None:
-        counts = {case: "no number" if each is None else f"{each}"
+        counts = {case: say("no-number") if each is None else f"{each}"
                   for case, each in fleet["spares_for_promise"].items()}
-        lines.append(f"servers that stand by for all groups in {fleet['promise']:.4%} of the time: "
-                     f"{counts['central']} ({counts['high']} to {counts['low']})")
+        lines.append(say("promised", promise=f"{fleet['promise']:.4%}", central=counts["central"],
+                         high=counts["high"], low=counts["low"]))
     for line in lines:
-        screen.print(line, highlight=False, soft_wrap=True)
+        screen.print(spoken(line), highlight=False, soft_wrap=True)
 
 
 def _print_tiers(screen: Any, answer: dict[str, Any], given: dict[str, Any]) -> None:
-    table = Table("caches kept in", "tokens", "for", "found there", "hits, all", "fetch",
-                  "recompute", "pays from", "replicas")
+    table = Table(*map(spoken, (
+        say("caches-kept-in"), common("tokens"), say("kept-for"), say("found-there"),
+        say("hits-all"), common("fetch"), say("recompute"), say("pays-from"), common("replicas"))))
     for tier in answer["tiers"]:
-        table.add_row(tier["tier"], f"{tier['tokens']:,.0f}", span(tier["time"]),
-                      f"{tier['found']:.1%}", f"{tier['hit_share']:.1%}", human(tier["fetch"], "s"),
-                      human(tier["recompute"], "s"), f"{human(tier['break_even'] or 0.0, 'B')}/s",
-                      f"{tier['replicas'] or '–'}")
+        table.add_row(spoken(say("tier", name=tier["tier"])), f"{tier['tokens']:,.0f}",
+                      span(tier["time"]), f"{tier['found']:.1%}", f"{tier['hit_share']:.1%}",
+                      amount(tier["fetch"], "s"), amount(tier["recompute"], "s"),
+                      f"{amount(tier['break_even'] or 0.0, 'B')}/s", f"{tier['replicas'] or NONE}")
     screen.print(table)
 
 
 def _print_regret(screen: Any, answer: dict[str, Any], given: dict[str, Any]) -> None:
     found = answer["regret"]
-    table = Table("candidate", *found["cases"], "largest regret")
+    cases = [dict(zip(("load", "speed"), case.split(", "), strict=True)) for case in found["cases"]]
+    table = Table(spoken(say("candidate")), *(
+        spoken(say("regret-case", plain=plain, load=case["load"], speed=case["speed"]))
+        for plain, case in zip(found["cases"], cases, strict=True)), spoken(say("largest-regret")))
     shown = {found["least_regret"], found["least_cost"], found["central"]}
     for name, costs, regrets in zip(found["candidates"], found["costs"], found["regrets"],
                                     strict=True):
         if name in shown or given["late"] is None:
-            table.add_row(name, *("–" if each is None else f"{each:,.0f}" for each in costs),
-                          "–" if None in regrets else f"{max(regrets):,.0f}")
-    screen.print("card-hours of a day, by load and speed:", highlight=False)
+            table.add_row(name, *(NONE if each is None else f"{each:,.0f}" for each in costs),
+                          NONE if None in regrets else f"{max(regrets):,.0f}")
+    screen.print(spoken(say("card-hours")), highlight=False)
     screen.print(table)
-    screen.print(f"least regret: {found['least_regret']}; least mean cost: {found['least_cost']}; "
-                 f"best as expected: {found['central']}", highlight=False, soft_wrap=True)
+    screen.print(spoken(say("least-regret", regret=found["least_regret"], cost=found["least_cost"],
+                            central=found["central"])), highlight=False, soft_wrap=True)
     money = found["money"]
-    lines = ["no price of this card's hour is known, see --price"] if money is None else [
-        f"a card's hour at {_amount(money['hour'], '.3g')} {money['currency']} "
-        f"({money['source']}); largest regret of a day, with both ends of the price:",
-        *(f"  {name}: {_amount(largest, ',.0f')} {money['currency']}"
+    lines = [say("no-price")] if money is None else [
+        say("in-money", price=_ends(money["hour"], ".3g"), currency=money["currency"],
+            source=money["source"]),
+        *(say("candidate-money", name=name, amount=_ends(largest, ",.0f"),
+              currency=money["currency"])
           for name, largest in zip(found["candidates"], money["largest"], strict=True)
           if name in shown and largest)]
     for line in lines:
-        screen.print(line, highlight=False, soft_wrap=True)
+        screen.print(spoken(line), highlight=False, soft_wrap=True)
 
 
-def _amount(ends: Sequence[float], style: str) -> str:
+def _ends(ends: Sequence[float], style: str) -> str:
     value, low, high = (format(each, style) for each in ends)
-    return f"{value} ({low}–{high})" if low != high else value
+    return value if low == high else spoken(say("ends", value=value, low=low, high=high))
 
 
 def _print_cards(screen: Any, answer: dict[str, Any], given: dict[str, Any]) -> None:
-    table = Table("cards", "best layout", "token/s per card", "TTFT", "TPOT", "limit", "bound by",
-                  "two pools, token/s per card")
+    table = Table(*map(spoken, (
+        common("cards"), say("best-layout"), common("token-s-per-card"), ("TTFT", "TTFT"),
+        ("TPOT", "TPOT"), common("limit"), common("bound-by"), say("two-pools"))))
     found = answer["cards"]
     for size, one, two in zip(found["sizes"], found["best"], found["two_pools"], strict=True):
-        cells = ["–"] * 6 if one is None else [
-            one["layout"] + _way(one) + DOUBTED * bool(one["doubts"]),
-            plain(one["per_device"]), human(one["ttft"], "s"), human(one["tpot"], "s"),
-            one["binds"], one["resource"]]
-        table.add_row(f"{size}", *cells, "–" if two is None else
-                      f"{plain(two['per_device'])} ({_pools(two)})")
+        cells = [NONE] * 6 if one is None else [
+            translated(written(Cut(*one["cut"]))) + _way(one) + DOUBTED * bool(one["doubts"]),
+            plain(one["per_device"]), amount(one["ttft"], "s"), amount(one["tpot"], "s"),
+            spoken(say("binds", name=one["binds"])),
+            spoken(say("resource", name=one["resource"], plain=one["resource"]))]
+        table.add_row(f"{size}", *cells, NONE if two is None else spoken(say(
+            "two-pools-of", rate=plain(two["per_device"]), pools=_pools(two))))
     screen.print(table)
-    why = dict.fromkeys(text for one in found["best"] if one for text in one["doubts"].values())
+    why = dict.fromkeys(name for one in found["best"] if one for name in one["doubts"])
     if why:
-        screen.print(f"{DOUBTED.strip()} in closed form, which a simulation need not confirm "
-                     f"there: {'; '.join(why)}.", highlight=False, soft_wrap=True)
+        told = sentences(list(dict.fromkeys(spoken(doubt_words()[name]) for name in why)))
+        screen.print(spoken(say("doubted", mark=DOUBTED.strip(), why=told)), highlight=False,
+                     soft_wrap=True)
 
 
 def _pools(two: dict[str, Any]) -> str:
@@ -395,4 +392,4 @@ def _pools(two: dict[str, Any]) -> str:
 
 def _way(found: dict[str, Any]) -> str:
     """How a step runs, where it drafts or is cut in two: ``, 1 draft, two half-batches``."""
-    return steps(found["way"]["draft_tokens"], found["way"]["micro_batches"])
+    return spoken(steps(found["way"]["draft_tokens"], found["way"]["micro_batches"]))

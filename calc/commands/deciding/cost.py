@@ -9,65 +9,59 @@ from typing import Any
 
 from rich.table import Table
 
-from calc.commands.printing import OK, console, print_json
+from calc.commands.arguments import add_scenario, add_settings
+from calc.commands.printing import (
+    OK,
+    amount,
+    console,
+    listing,
+    print_json,
+    reach_of,
+    said,
+    spoken,
+    text_of,
+    translated,
+)
 from calc.uncertainty.amount import Amount
 from catalogue import ParamsError, load, load_prices, load_scenario
+from catalogue.messages import Pair, messages
 from catalogue.planning.prices import OWNERSHIPS, Prices, Sold
-from catalogue.reading.amounts import NONE, human, plain
+from catalogue.reading.amounts import NONE, plain
 from catalogue.reading.units import HOUR
+
+common = messages("common")
+say = messages("calc/commands/deciding/cost")
 
 OF_PRICES = "prices."  # what a setting of the prices begins with
 SERVICE, LOAD = "deepseek-api", "azure-conversation"
-AS_IT_IS = ""  # in the unit that it has
-ROWS: tuple[tuple[str, str, str], ...] = (
-    ("per_million_input", "a million input tokens", AS_IT_IS),
-    ("per_million_output", "a million output tokens", AS_IT_IS),
-    ("per_million_output_whole", "the same, all charged to answers", AS_IT_IS),
-    ("per_hour", "all cards, an hour", AS_IT_IS),
-    ("per_user_month", "a user, a month", AS_IT_IS),
-    ("energy_per_token", "energy per output token, cards", AS_IT_IS),
-    ("site_energy_per_token", "energy per output token, site", AS_IT_IS),
-    ("cards_power", "power of the cards, busy", AS_IT_IS),
-    ("site_power", "power of the site, busy", AS_IT_IS),
-    ("crossover", "utilisation from which it is cheaper than the API", "%"),
-    ("capital", "capital", AS_IT_IS),
-    ("yearly", "a year besides", AS_IT_IS),
-    ("tco", "total cost of ownership, discounted", AS_IT_IS),
-    ("tco_undiscounted", "the same, not discounted", AS_IT_IS),
-    ("card_hour_of_parts", "a card's hour, from these parts", AS_IT_IS),
-    ("revenue", "revenue of a year at the API's price", AS_IT_IS),
-    ("npv", "net present value", AS_IT_IS),
-    ("roi", "return on the capital, all years", "%"),
-    ("payback", "paid back after", "years"),
-)
+AMOUNTS = (
+    "per_million_input", "per_million_output", "per_million_output_whole", "per_hour",
+    "per_user_month", "energy_per_token", "site_energy_per_token", "cards_power", "site_power",
+    "crossover", "capital", "yearly", "tco", "tco_undiscounted", "card_hour_of_parts", "revenue",
+    "npv", "roi", "payback")
+"""In the order in which they are told."""
+IN_PERCENT, IN_YEARS = ("crossover", "roi"), ("payback",)
 PERCENT = 100
 OF_SERVICE = ":"  # between a service and one of its price lists
+USER_REQUESTS = "20"  # of a day, unless told
 LEAST, MOST = 1e-3, 1e12  # of a number that is typed
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """What ``cost`` takes, besides ``--json``."""
-    command.add_argument("scenario", help="identifier or path of a scenario file")
-    command.add_argument("--set", action="append", default=[], metavar="PATH=VALUE",
-                         dest="settings", help="override, of the deployment as for estimate, or of "
-                                               "the prices: prices.years='3 year', prices.pue=1.2")
-    command.add_argument("--prices", metavar="FILE", help="prices of your own, or another entry's")
-    command.add_argument("--price", metavar="AMOUNT", help="of a card's hour, everything included: "
-                                                           "'2 USD/h', or with ends '1.5..3 USD/h'")
-    command.add_argument("--ownership", choices=OWNERSHIPS,
-                         help="by which an hour is priced; the first with a price, if absent")
-    command.add_argument("--utilisation", metavar="SHARE",
-                         help="of the throughput that is used; by default what the load leaves of "
-                              "a deployment that its busiest hour fills")
-    command.add_argument("--load", default=LOAD, metavar="NAME", help=f"a day's load ({LOAD})")
-    command.add_argument("--day-requests", metavar="N",
-                         help="requests of a day: how many deployments its hours need, and what "
-                              "they cost by way of having them")
-    command.add_argument("--user-requests", default="20", metavar="N",
-                         help="requests of a user in a day (20)")
+    add_scenario(command)
+    add_settings(command, say("help-set"))
+    command.add_argument("--prices", metavar="FILE", help=spoken(say("help-prices")))
+    command.add_argument("--price", metavar="AMOUNT", help=spoken(say("help-price")))
+    command.add_argument("--ownership", choices=OWNERSHIPS, help=spoken(say("help-ownership")))
+    command.add_argument("--utilisation", metavar="SHARE", help=spoken(say("help-utilisation")))
+    command.add_argument("--load", default=LOAD, metavar="NAME",
+                         help=spoken(say("help-load", load=LOAD)))
+    command.add_argument("--day-requests", metavar="N", help=spoken(say("help-day-requests")))
+    command.add_argument("--user-requests", default=USER_REQUESTS, metavar="N",
+                         help=spoken(say("help-user-requests", count=USER_REQUESTS)))
     command.add_argument("--api", default=SERVICE, metavar="NAME",
-                         help=f"prices of a service ({SERVICE}); NAME{OF_SERVICE}LIST "
-                              "for one of its price lists")
+                         help=spoken(say("help-api", service=SERVICE, colon=OF_SERVICE)))
 
 
 def run(args: argparse.Namespace) -> int:
@@ -82,8 +76,7 @@ def run(args: argparse.Namespace) -> int:
     of_prices, of_deployment = _apart(args.settings)
     scenario = load_scenario(args.scenario, overrides=of_deployment)
     if scenario.file.workload.output_tokens is None:
-        raise ParamsError(f"'{scenario.id}' says how long its requests are at most, not how long "
-                          "they are, expected workload.input_tokens and workload.output_tokens.")
+        raise ParamsError(spoken(say("no-lengths", scenario=scenario.id)))
     prices = prices_of(scenario.device, args.prices, of_prices)
     day = load("loads", args.load)
     used = _number(args.utilisation, "--utilisation", 1.0) if args.utilisation else 1 / day.peak
@@ -116,14 +109,13 @@ def _service(text: str) -> tuple[Prices, Sold]:
     name, _, chosen = text.partition(OF_SERVICE)
     service = load_prices(name)
     if service.sold is None:
-        raise ParamsError(f"--api {name}: it sells no tokens, expected prices with 'sold'.")
+        raise ParamsError(spoken(say("sells-no-tokens", name=name)))
     lists = service.holding if not chosen else service.sold
     if chosen and chosen not in lists:
-        raise ParamsError(f"--api {text[:80]}: there is no such price list, expected one of "
-                          f"{', '.join(lists)}.")
+        raise ParamsError(spoken(say("no-such-list", name=text[:80], lists=listing(lists))))
     if not lists:
-        raise ParamsError(f"--api {name}: no price list holds today, name one: "
-                          f"{name}{OF_SERVICE}{next(reversed(service.sold))}.")
+        raise ParamsError(spoken(say("none-today", name=name, example=(
+            f"{name}{OF_SERVICE}{next(reversed(service.sold))}"))))
     return service, lists[chosen or next(iter(lists))]
 
 
@@ -138,21 +130,25 @@ def _print_lists(service: Prices, lists: dict[str, Any]) -> None:
     """From which utilisation on the deployment is cheaper, against each price list."""
     if not lists:
         return
-    table = Table(title=f"Cheaper than {service.name['en']} from this utilisation on")
-    for column in ("price list", "model", "held", "hours", "from", "80% interval"):
-        table.add_column(column)
+    table = Table(title=spoken(say("cheaper-than", service=translated(service.name))))
+    for column in (say("price-list"), common("model"), common("held"), common("hours"), say("from"),
+                   common("interval")):
+        table.add_column(spoken(column))
     for name, share in lists.items():
-        told = _of_list(service, name)
-        held = f"{told['since'] or ''} to {told['until'] or 'today'}"
-        ends = [_share(end) for end in share.points]
-        table.add_row(name, told["model"] or "", held, told["hours"], ends[0],
-                      ends[1] if ends[1] == ends[2] else f"{ends[1]} to {ends[2]}")
+        sold = (service.sold or {})[name]
+        held = say("held-between", since=str(sold.since or ""), today=not sold.until,
+                   until=str(sold.until or ""))
+        median, low, high = map(_share, share.points)
+        hours = say("of-hours", name=sold.hours, plain=sold.hours)
+        table.add_row(name, translated(sold.model) if sold.model else "", spoken(held),
+                      spoken(hours), median, low if low == high else spoken(
+                          common("from-low-to-high", low=low, high=high)))
     console().print(table)
 
 
 def _share(value: float) -> str:
     """A utilisation; one above 1 is never reached."""
-    return "never" if value > 1 else f"{100 * value:.0f}%"
+    return spoken(say("never")) if value > 1 else f"{100 * value:.0f}%"
 
 
 def _apart(settings: Iterable[str]) -> tuple[dict[str, str], list[str]]:
@@ -163,7 +159,7 @@ def _apart(settings: Iterable[str]) -> tuple[dict[str, str], list[str]]:
         if not key.startswith(OF_PRICES):
             others.append(setting)
         elif not stroke or not value.strip():
-            raise ParamsError(f"--set {setting[:60]}: expected PATH=VALUE.")
+            raise ParamsError(spoken(say("expected-setting", setting=setting[:60])))
         else:
             of_prices[key.removeprefix(OF_PRICES)] = value
     return of_prices, others
@@ -176,7 +172,8 @@ def _number(text: str, option: str, most: float) -> float:
     except ValueError:
         number = math.nan
     if not LEAST <= number <= most:
-        raise ParamsError(f"{option}: '{text[:40]}' is not a number from {LEAST:g} to {most:g}.")
+        raise ParamsError(spoken(say("no-number", option=option, text=text[:40],
+                                     least=f"{LEAST:g}", most=f"{most:g}")))
     return number
 
 
@@ -227,46 +224,55 @@ def _print(scenario: Any, answer: Any, found: Any, asked: Any, fleet: Any) -> No
     from calc.costing.rates import unpriced
 
     screen = console()
-    if not answer.fits:
-        screen.print("It does not fit: the times are those of the same cut on cards with enough "
-                     "memory.", soft_wrap=True)
-    screen.print(f"{scenario.heading['en']}: {scenario.device.name['en']}, "
-                 f"{100 * asked.utilisation:.0f}% of the throughput used.", soft_wrap=True)
+    lines = [] if answer.fits else [say("does-not-fit")]
+    lines.append(say("utilised", title=translated(scenario.heading),
+                     device=translated(scenario.device.name),
+                     share=f"{100 * asked.utilisation:.0f}%"))
     if found.hour is None:
-        screen.print(unpriced(scenario.device.id, asked.ownership), soft_wrap=True)
+        lines.append(unpriced(scenario.device.id, asked.ownership))
     else:
-        hour = found.hour.scaled(HOUR, found.currency)
-        screen.print(f"A card's hour ({asked.ownership}): {hour.said('en')}, "
-                     f"{_origin(found.hour)}.", soft_wrap=True)
+        lines.append(say("card-hour", ownership=asked.ownership,
+                         price=said(found.hour.scaled(HOUR, found.currency)),
+                         origin=_origin(found.hour)))
     if found.server is not None:
-        screen.print(f"A server: {found.server.text}, "
-                     f"{_origin(found.server)}.", soft_wrap=True)
+        lines.append(say("server", price=text_of(found.server), origin=_origin(found.server)))
+    for line in lines:
+        screen.print(spoken(line), soft_wrap=True)
     table = Table()
-    for column in ("what", "median", "80% interval"):
-        table.add_column(column)
-    for name, title, unit in ROWS:
+    for column in (common("what"), common("median"), common("interval")):
+        table.add_column(spoken(column))
+    for name in AMOUNTS:
         if name in found.amounts:
-            table.add_row(title, *_shown(found.amounts[name], unit))
+            table.add_row(spoken(say("amount", name=name)), *_shown(found.amounts[name], name))
     screen.print(table)
-    if fleet is not None:
-        most, mean = fleet["deployments"]["most"], fleet["deployments"]["mean"]
-        screen.print(f"Deployments that the day needs: {most} at most, {plain(mean)} on average; "
-                     f"{100 * fleet['utilisation']:.0f}% used where all are kept.", soft_wrap=True)
-        for name, amount in sorted(fleet["per_hour"].items(), key=lambda item: item[1]):
-            screen.print(f"  {name}: {human(amount, fleet['currency'])} an hour", soft_wrap=True)
+    for line in _of_day(fleet) if fleet is not None else ():
+        screen.print(line, soft_wrap=True)
 
 
-def _origin(amount: Any) -> str:
+def _of_day(fleet: dict[str, Any]) -> list[str]:
+    """How many deployments a day needs, and what an hour of them costs; sentences."""
+    most, mean = fleet["deployments"]["most"], fleet["deployments"]["mean"]
+    return [spoken(say("deployments-needed", most=most, mean=plain(mean),
+                       share=f"{100 * fleet['utilisation']:.0f}%")), *(
+        spoken(say("way-an-hour", plain=name, way=name.replace(" ", "-"),
+                   price=amount(price, fleet["currency"])))
+        for name, price in sorted(fleet["per_hour"].items(), key=lambda item: item[1]))]
+
+
+def _origin(price: Any) -> Pair:
     """Where a price comes from."""
-    return f"{amount.source}, {amount.kind}" + (f", {amount.date}" if amount.date else "")
+    return say("origin", source=price.source, kind=price.kind, dated=bool(price.date),
+               date=str(price.date or ""))
 
 
-def _shown(amount: Amount, unit: str) -> tuple[str, str]:
+def _shown(found: Amount, name: str) -> tuple[str, str]:
     """Value and interval as text, in per cent or years where that is asked."""
-    if not math.isfinite(amount.value):
-        return "never" if amount.value > 0 else NONE, ""
-    if unit == AS_IT_IS:
-        return amount.text, amount.reach
-    shown = amount.scaled(PERCENT) if unit == "%" else amount
-    gap = "" if unit == "%" else " "
-    return f"{shown.text}{gap}{unit}", f"{shown.reach}{gap}{unit}"
+    if not math.isfinite(found.value):
+        return spoken(say("never")) if found.value > 0 else NONE, ""
+    if name in IN_PERCENT:
+        shown = found.scaled(PERCENT)
+        return f"{text_of(shown)}%", f"{reach_of(shown)}%"
+    if name in IN_YEARS:
+        return tuple(spoken(say("in-years", number=number))  # type: ignore[return-value]
+                     for number in (text_of(found), reach_of(found)))
+    return text_of(found), reach_of(found)

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
-from calc.commands.printing import OK, console, print_json
+from calc.commands.arguments import add_scenario, add_settings
+from calc.commands.printing import OK, amount, console, input_name, listing, print_json, spoken
+from calc.commands.printing import interval as span
 from calc.sensitivity.breakeven import FIRST, SECOND, TIE, BreakEven, breakeven
 from calc.sensitivity.elasticities import Elasticity, answers_of
 from calc.sensitivity.information import DRAWS, RATE, Information, between, to_buy
@@ -30,55 +32,43 @@ from calc.sensitivity.probability import Doubt, doubt
 from calc.sensitivity.sensitivity import MOST, Sensitivity, sensitivity
 from calc.sensitivity.tornado import OWN, Tornado, tornado
 from catalogue import ParamsError, load_prices, symbols
+from catalogue.messages import Pair, messages
 from catalogue.reading import units
-from catalogue.reading.amounts import human, plain, span
+from catalogue.reading.amounts import plain
+
+common = messages("common")
+say = messages("calc/commands/deciding/decide")
 
 TOLD = 12  # rows of a table
 FEW = 3  # inputs of a sentence
 USED = "utilisation"  # a path of its own: share of the throughput that is used
+CARDS = "cards"  # what losses are counted in where no money is named
 CURRENCIES = ("USD", "CNY")
 WAYS = ("elasticities", "tornado", "sensitivity", "information", "breakeven")
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """What ``decide`` takes, besides ``--json``."""
-    command.add_argument("scenario", help="identifier or path of a scenario file")
-    command.add_argument("--set", action="append", default=[], metavar="PATH=VALUE",
-                         dest="settings", help="override as of estimate")
+    add_scenario(command)
+    add_settings(command, say("help-set"))
     command.add_argument("--quantity", default=None, metavar="NAME",
-                         help="what is decided by: tpot (unless told), ttft, output_throughput, "
-                              "card_hours, throughput_per_card, headroom_per_device, ...")
-    command.add_argument("--elasticities", action="store_true",
-                         help="change in per cent for a per cent of each input")
-    command.add_argument("--tornado", action="store_true",
-                         help="each input at either end of its range, alone")
-    command.add_argument("--sensitivity", action="store_true",
-                         help="Sobol indices: share of the variance that each input explains")
-    command.add_argument("--samples", metavar="N",
-                         help="of the design of --sensitivity, or draws of --information")
-    command.add_argument("--breakeven", metavar="PATH",
-                         help="at which values of PATH the deployment and --against are equal; "
-                              "utilisation, from which it is cheaper than a service")
-    command.add_argument("--against", metavar="KEY=VALUE,...",
-                         help="the same with changes, another deployment, or 'pools': prefill and "
-                              "decode on cards of their own; beside utilisation a service's "
-                              "prices, e.g. deepseek-api")
-    command.add_argument("--between", metavar="LOW,HIGH", help="range of PATH that is searched")
+                         help=spoken(say("help-quantity")))
+    for way, meaning in (("elasticities", say("help-elasticities")),
+                         ("tornado", say("help-tornado")),
+                         ("sensitivity", say("help-sensitivity"))):
+        command.add_argument(f"--{way}", action="store_true", help=spoken(meaning))
+    command.add_argument("--samples", metavar="N", help=spoken(say("help-samples")))
+    command.add_argument("--breakeven", metavar="PATH", help=spoken(say("help-breakeven")))
+    command.add_argument("--against", metavar="KEY=VALUE,...", help=spoken(say("help-against")))
+    command.add_argument("--between", metavar="LOW,HIGH", help=spoken(say("help-between")))
     command.add_argument("--margin", default="0", metavar="SHARE",
-                         help="by how much --against has to be better, e.g. 0.1")
-    command.add_argument("--limit", metavar="NAME=VALUE",
-                         help="deployments serve as many requests as this lets them, e.g. "
-                              "'tpot=50 ms'")
+                         help=spoken(say("help-margin")))
+    command.add_argument("--limit", metavar="NAME=VALUE", help=spoken(say("help-limit")))
     command.add_argument("--information", action="store_true",
-                         help="which input is worth measuring before one chooses (--against) or "
-                              "buys (--demand)")
-    command.add_argument("--demand", metavar="RATE",
-                         help="output tokens per second to buy for, e.g. '50000 token/s', or, "
-                              "with --limit tpot=..., users at once: '512 request'")
-    command.add_argument("--late", metavar="FACTOR",
-                         help="price of a card that turns out to be missing, over today's")
-    command.add_argument("--price", metavar="MONEY",
-                         help="of a card (--demand), or of a card-hour, e.g. '2.5 USD'")
+                         help=spoken(say("help-information")))
+    command.add_argument("--demand", metavar="RATE", help=spoken(say("help-demand")))
+    command.add_argument("--late", metavar="FACTOR", help=spoken(say("help-late")))
+    command.add_argument("--price", metavar="MONEY", help=spoken(say("help-price")))
 
 
 def run(args: argparse.Namespace) -> int:
@@ -88,8 +78,8 @@ def run(args: argparse.Namespace) -> int:
     """
     if (args.against is None) != (args.breakeven is None) and not (
             args.information and args.breakeven is None):
-        raise ParamsError("--breakeven: expected --against beside it." if args.breakeven else
-                          "--against: expected --breakeven PATH or --information beside it.")
+        raise ParamsError(spoken(say("expected-against") if args.breakeven
+                                 else say("expected-breakeven")))
     name = args.quantity or (CARD_HOURS if args.information else "tpot")
     plan = plan_of(args.scenario, args.settings, "")
     check_quantity(plan, name)
@@ -109,9 +99,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _heading(plan: Plan, name: str) -> str:
     value = float(plan.at({}, name)[0])
-    short = "" if plan.fits({})[0] else (" It does not fit its memory; all of this is of the same "
-                                         "cut on cards with enough of it.")
-    return f"{plan.label}: {quantity_label(name)[0]} {human(value, unit_of(name))}.{short}"
+    return spoken(say("heading", label=plan.label, quantity=quantity_label(name),
+                      value=amount(value, unit_of(name)), fits=bool(plan.fits({})[0])))
 
 
 # --- one deployment -------------------------------------------------------------------------------
@@ -123,36 +112,35 @@ def _elasticities(args: argparse.Namespace, plan: Plan, name: str) -> tuple[Any,
 
 
 def _told_elasticities(found: Sequence[Elasticity], name: str) -> list[Any]:
-    per = f"per 1% ({unit_of(name)})" if signed(name) else "% per 1%"
-    table = Table("input", "value", per, title="Elasticities")
+    table = Table(*map(spoken, (common("input"), common("value-2"), say(
+        "per-cent", signed=signed(name), unit=unit_of(name)))),
+        title=spoken(say("elasticities")))
     for one in found[:TOLD]:
-        size = human(one.elasticity / 100, unit_of(name)) if signed(name) else (
+        size = amount(one.elasticity / 100, unit_of(name)) if signed(name) else (
             f"{one.elasticity:+.3f}")
-        table.add_row(_said(one.name), human(one.value, symbols()[one.symbols[0]].unit),
-                      f"{size}{' (arc)' if one.arc else ''}")
-    return [table, "Slopes of the piece that holds: ceilings stand still, of a maximum the larger "
-                   "side counts. An arc is the mean between half of a count and twice."]
+        table.add_row(_said(one.name), amount(one.value, symbols()[one.symbols[0]].unit),
+                      spoken(say("arc", size=size, arc=one.arc)))
+    return [table, spoken(say("slopes"))]
 
 
 def _tornado(args: argparse.Namespace, plan: Plan, name: str) -> tuple[Any, list[Any]]:
     found = tornado(plan, name)
-    table = Table("input", "range", quantity_label(name)[0], "swing", title="Each input alone")
+    table = Table(*map(spoken, (common("input"), common("range"), quantity_label(name),
+                                say("swing"))), title=spoken(say("each-alone")))
     unit = unit_of(name)
     for bar in found.bars[:TOLD]:
-        ends = human(bar.at_low, unit), human(bar.at_high, unit)
+        ends = amount(bar.at_low, unit), amount(bar.at_high, unit)
         table.add_row(_said(bar.name), span(bar.low, bar.high, bar.unit), " – ".join(ends),
-                      human(bar.swing, unit))
+                      amount(bar.swing, unit))
     return found.as_json(), [_deciding(found), table]
 
 
 def _deciding(found: Tornado) -> str:
     inputs = [_said(bar.name) for bar in found.bars if bar.name != OWN][:FEW]
     if not inputs:
-        return "No range of an input moves it."
-    own = any(bar.name == OWN for bar in found.bars[:1])
-    return (f"What decides: {', '.join(inputs)}" + (
-        "; more than each of them does what no input moves, the formulas' own error, which only "
-        "running the deployment tells." if own else "."))
+        return spoken(say("nothing-moves"))
+    return spoken(say("decides", inputs=listing(inputs),
+                      own=any(bar.name == OWN for bar in found.bars[:1])))
 
 
 def _sensitivity(args: argparse.Namespace, plan: Plan, name: str) -> tuple[Any, list[Any]]:
@@ -161,13 +149,14 @@ def _sensitivity(args: argparse.Namespace, plan: Plan, name: str) -> tuple[Any, 
 
 
 def _told_indices(found: Sensitivity) -> list[Any]:
-    table = Table("input", "alone", "in company", title="Share of the variance (Sobol)")
+    table = Table(*map(spoken, (common("input"), common("alone"), say("in-company"))),
+                  title=spoken(say("share-of-variance")))
     for index in found.indices[:TOLD]:
         table.add_row(_said(index.name), f"{index.first:.3f} ± {index.first_error:.3f}",
                       f"{index.total:.3f} ± {index.total_error:.3f}")
-    spread = (f"; standard deviation {found.deviation:.1%}" if found.in_log else "")
-    return [table, f"{found.evaluations:,} evaluations of a design of {found.samples:,}{spread}; "
-                   "95% confidence."]
+    return [table, spoken(say(
+        "evaluations", count=f"{found.evaluations:,}", samples=f"{found.samples:,}",
+        log=found.in_log, deviation=f"{found.deviation:.1%}"))]
 
 
 # --- two deployments, or how many -----------------------------------------------------------------
@@ -200,55 +189,53 @@ def _against_service(args: argparse.Namespace, plan: Plan) -> tuple[Any, list[An
     hour = (card_hour(device, way_of(device)) if args.price is None else
             stated(args.price if "/" in args.price else f"{args.price}/h"))
     if hour is None:
-        raise ParamsError(unpriced(device.id, "own"))
+        raise ParamsError(spoken(unpriced(device.id, "own")))
     found, unsure = utilisation(plan, hour, service)
-    names = plan.label, service.name["en"]
+    names, seller = (plan.label, service.name["en"]), (service.name["en"], service.name["zh"])
     low, high = (f"{end:.0%}" for end in (found.low, found.high))
-    told = (f"{names[1]} throughout" if found.always == SECOND else
-            f"{plan.label} from {found.turns[0].at:.1%} on" if found.turns else
-            f"{plan.label} throughout")
-    ends = ("" if unsure.low is None or unsure.high is None else
-            f" (80% interval {unsure.low:.0%} to {unsure.high:.0%})")
+    told = say("throughout", who=seller) if found.always == SECOND else (
+        say("from-on", who=plan.label, at=f"{found.turns[0].at:.1%}") if found.turns else
+        say("throughout", who=plan.label))
+    ends = () if unsure.low is None or unsure.high is None else (unsure.low, unsure.high)
+    price = hour.per(f"{hour.currency}/h")
     data = found.as_json() | {"path": USED, "unit": "1", "first": names[0], "second": names[1],
-                              "card_hour": hour.per(f"{hour.currency}/h"),
-                              "doubt": unsure.as_json()}
+                              "card_hour": price, "doubt": unsure.as_json()}
+    start, end = (f"{end:.0%}" for end in ends or (0.0, 0.0))
     return data, [
-        f"Utilisation from {low} to {high}, a card-hour at "
-        f"{human(hour.per(f'{hour.currency}/h')[0], hour.currency)}, against {names[1]}: "
-        f"{told}{ends}.",
-        f"In {unsure.second:.0%} of the cases the service is cheaper even at full use."]
+        spoken(say("used", low=low, high=high, price=amount(price[0], hour.currency),
+                   service=seller, told=told, ends=bool(ends), least=start, most=end)),
+        spoken(say("service-cheaper", share=f"{unsure.second:.0%}"))]
 
 
 def _told_breakeven(found: BreakEven, plan: Plan, other: Plan, path: Path) -> Iterable[str]:
-    who = {FIRST: plan.label, SECOND: other.label, TIE: "both alike"}
-    ends = f"{human(found.low, path.unit)} to {human(found.high, path.unit)}"
-    if found.always:
-        yield f"{path.name} from {ends}: {who.get(found.always, 'neither')} throughout."
-    else:
-        yield f"{path.name} from {ends}: {who.get(found.start, 'neither')} is better at first,"
-        for turn in found.turns[:TOLD]:
-            how = "" if turn.kind == "crossing" else " (a step)"
-            moved = np.array([turn.at])
-            short = [each.label for each in (plan, other) if not each.fits(
-                path.moves(each, moved))[0]]
-            room = f", where memory is too small for {' and '.join(short)}" if short else ""
-            yield (f"  from {human(turn.at, path.unit)} on "
-                   f"{who.get(turn.after, 'neither')}{how}{room}.")
-        if len(found.turns) > TOLD:
-            yield f"  ... {len(found.turns) - TOLD} further changes."
-    yield (f"Now {human(float(plan.inputs[path.symbols[0]]), path.unit)}; "
-           f"{found.tried:,} points tried.")
+    who: dict[str, str | Pair] = {FIRST: plan.label, SECOND: other.label, TIE: say("both-alike")}
+    low, high = amount(found.low, path.unit), amount(found.high, path.unit)
+    yield spoken(say("path-throughout", path=path.name, low=low, high=high,
+                     who=who.get(found.always, say("neither"))) if found.always else
+                 say("path-at-first", path=path.name, low=low, high=high,
+                     who=who.get(found.start, say("neither"))))
+    for turn in () if found.always else found.turns[:TOLD]:
+        moved = np.array([turn.at])
+        short = [each.label for each in (plan, other) if not each.fits(
+            path.moves(each, moved))[0]]
+        yield spoken(say(
+            "turn", at=amount(turn.at, path.unit), who=who.get(turn.after, say("neither")),
+            crossing=turn.kind == "crossing", room=bool(short),
+            short=spoken((" and ", "、")).join(short)))
+    if not found.always and len(found.turns) > TOLD:
+        yield spoken(say("more-turns", count=len(found.turns) - TOLD))
+    yield spoken(say("now", value=amount(float(plan.inputs[path.symbols[0]]), path.unit),
+                     tried=f"{found.tried:,}"))
     for each in (plan, other):
         if not each.fits({})[0]:
-            yield f"{each.label} does not fit its memory as it is."
+            yield spoken(say("does-not-fit", label=each.label))
 
 
 def _told_doubt(found: Doubt, plan: Plan, other: Plan, path: Path) -> str:
-    where = ("" if found.low is None or found.high is None else
-             f"it turns from {human(found.low, path.unit)} to {human(found.high, path.unit)} (80% "
-             "interval), ")
-    return (f"With all other inputs within their ranges {where}{plan.label} is better throughout "
-            f"in {found.first:.0%} of the cases and {other.label} in {found.second:.0%}.")
+    low, high = (amount(end, path.unit) for end in (found.low, found.high))
+    return spoken(say("doubt", turns=found.low is not None and found.high is not None, low=low,
+                      high=high, first=plan.label, share=f"{found.first:.0%}", second=other.label,
+                      other=f"{found.second:.0%}"))
 
 
 def _information(args: argparse.Namespace, plan: Plan, name: str) -> tuple[Any, list[Any]]:
@@ -256,47 +243,44 @@ def _information(args: argparse.Namespace, plan: Plan, name: str) -> tuple[Any, 
     price, currency = _money(args.price)
     if args.demand is not None:
         if args.late is None or args.against is not None or name != CARD_HOURS:
-            raise ParamsError("--demand: expected --late FACTOR beside it, and neither --against "
-                              "nor --quantity.")
+            raise ParamsError(spoken(say("demand-needs")))
         limit = _limit(args.limit, plan)
         if limit and limit.name != "tpot":
-            raise ParamsError(f"--limit {limit.name}: what is bought is sized by the time per "
-                              "token, expected tpot.")
+            raise ParamsError(spoken(say("limit-of-purchase", name=limit.name)))
         demand, of = _demand(args.demand, limit)
         found = to_buy(plan, demand, _number("--late", args.late), price,
                        (draws or [DRAWS])[0], limit, of)
-        unit = currency or "cards"
+        unit, said = currency or CARDS, currency or spoken(say("cards"))
     elif args.against is not None:
         other = against(plan, args.scenario, args.settings, args.against)
         check_quantity(other, name)
         if currency and name != CARD_HOURS:
-            raise ParamsError(f"--price: has no place beside {name}, expected card_hours.")
+            raise ParamsError(spoken(say("price-no-place", quantity=name)))
         found = between(plan, other, name, price, *draws)
-        unit = (f"{currency or 'card-hours'} per million tokens" if name == CARD_HOURS
-                else unit_of(name))
+        of = say("per-million", hours=not currency, currency=currency)
+        unit, said = (of[0], spoken(of)) if name == CARD_HOURS else (unit_of(name),) * 2
     else:
-        raise ParamsError("--information: expected a choice, --against, or a purchase, --demand.")
-    return found.as_json() | {"unit_of_losses": unit}, _told_information(found, unit)
+        raise ParamsError(spoken(say("information-needs")))
+    return found.as_json() | {"unit_of_losses": unit}, _told_information(found, said)
 
 
 def _told_information(found: Information, unit: str) -> list[Any]:
     lines: list[Any] = [
-        f"Now one would take {found.options[found.taken]}: expected "
-        f"{human(found.losses[found.taken], unit)}. In {found.wrong:.0%} of the cases another "
-        "choice turns out better.",
-        f"Knowing everything first would save {human(found.perfect, unit)}."]
+        spoken(say("would-take", option=found.options[found.taken],
+                   loss=amount(found.losses[found.taken], unit), share=f"{found.wrong:.0%}")),
+        spoken(say("perfect", saved=amount(found.perfect, unit)))]
     if any(found.needed):
-        few, half, most = ("none" if each is None else human(round(each)) for each in found.needed)
-        lines.append(f"Cards needed: {half}, in 80% of the cases {few} to {most}.")
-    table = Table("measured first", f"saves ({unit})", "changes the choice",
-                  title="What knowing it is worth")
+        few, half, most = (spoken(common("none")) if each is None else amount(round(each))
+                           for each in found.needed)
+        lines.append(spoken(say("cards-needed", half=half, few=few, most=most)))
+    table = Table(*map(spoken, (say("measured-first"), say("saves", unit=unit),
+                                say("changes-choice"))), title=spoken(say("worth")))
     for worth in [one for one in found.worths if one.value > one.scatter][:TOLD]:
         table.add_row(_said(worth.name), plain(worth.value), f"{worth.changes:.0%}")
     if found.unmet:
-        lines.append(f"In {found.unmet:.1%} of the cases no number of requests keeps the limit, so "
-                     "that no purchase helps; they are left out.")
-    return [*lines, table, f"{found.draws:,} draws; below {plain(found.worths[0].scatter)} nothing "
-                           "is told apart from nothing."]
+        lines.append(spoken(say("unmet", share=f"{found.unmet:.1%}")))
+    return [*lines, table, spoken(say("draws", count=f"{found.draws:,}",
+                                      scatter=plain(found.worths[0].scatter)))]
 
 
 # --- words and numbers ----------------------------------------------------------------------------
@@ -305,7 +289,7 @@ def _told_information(found: Information, unit: str) -> list[Any]:
 def _said(name: str) -> str:
     """A name for people; what no input moves is a measurement of the deployment."""
     plain = name.replace(OWN, "the formulas' own error")
-    return plain if "=" in plain else plain.replace("_", " ")
+    return input_name(name, plain if "=" in plain else plain.replace("_", " "))
 
 
 def _samples(text: str | None) -> list[int]:
@@ -317,13 +301,13 @@ def _number(option: str, text: str) -> float:
     try:
         return float(units.parse(text, units.DIMENSIONLESS))
     except ValueError as error:
-        raise ParamsError(f"{option}: {error}.") from None
+        raise ParamsError(spoken(common("problem", option=option, why=str(error)))) from None
 
 
 def _share(text: str) -> float:
     share = _number("--margin", text)
     if not 0 <= share < 1:
-        raise ParamsError(f"--margin {text}: expected a share from 0 to below 1.")
+        raise ParamsError(spoken(say("no-share", text=text)))
     return share
 
 
@@ -332,12 +316,13 @@ def _limit(text: str | None, plan: Plan) -> Limit | None:
         return None
     name, equals, written = (part.strip() for part in text.partition("="))
     if not equals:
-        raise ParamsError(f"--limit {text[:60]}: expected NAME=VALUE such as 'tpot=50 ms'.")
+        raise ParamsError(spoken(say("no-limit", text=text[:60])))
     check_quantity(plan, name)
     try:
         return Limit(name, float(units.parse(written, unit_of(name))))
     except ValueError as error:
-        raise ParamsError(f"--limit {name}: {error}.") from None
+        raise ParamsError(spoken(common("problem", option=f"--limit {name}",
+                                     why=str(error)))) from None
 
 
 def _demand(text: str, limit: Limit | None) -> tuple[float, str]:
@@ -348,12 +333,11 @@ def _demand(text: str, limit: Limit | None) -> tuple[float, str]:
         users = units.unit_of(text) == "request"
         demand = float(units.parse(text, "request" if users else "token/s"))
     except ValueError as error:
-        raise ParamsError(f"--demand: {error}.") from None
+        raise ParamsError(spoken(common("problem", option="--demand", why=str(error)))) from None
     if demand <= 0:
-        raise ParamsError(f"--demand {text}: expected more than none.")
+        raise ParamsError(spoken(say("no-demand", text=text)))
     if users and limit is None:
-        raise ParamsError(f"--demand {text}: how many of them a deployment can have is said by a "
-                          "limit, expected --limit tpot=VALUE beside it.")
+        raise ParamsError(spoken(say("users-need-limit", text=text)))
     return demand, REQUESTS if users else RATE
 
 
@@ -364,10 +348,10 @@ def _money(text: str | None) -> tuple[float, str]:
     try:
         number, unit = units.split(text)
     except ValueError as error:
-        raise ParamsError(f"--price: {error}.") from None
+        raise ParamsError(spoken(common("problem", option="--price", why=str(error)))) from None
     if unit not in CURRENCIES or float(number) <= 0:
-        raise ParamsError(f"--price {text[:60]}: expected an amount such as '2.5 USD', in "
-                          f"{' or '.join(CURRENCIES)}.")
+        raise ParamsError(spoken(say("no-money", text=text[:60], first=CURRENCIES[0],
+                                     second=CURRENCIES[1])))
     return float(number), unit
 
 

@@ -6,31 +6,40 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from calc.commands.printing import OK, console, print_json
+from calc.commands.arguments import add_scenario, add_settings
+from calc.commands.printing import (
+    OK,
+    amount,
+    console,
+    named,
+    print_json,
+    reach_of,
+    spoken,
+    text_of,
+)
 from calc.launching.deployment import Deployment, deployment
 from calc.launching.directory import write
 from calc.launching.watching.monitoring import Watched
+from calc.uncertainty.amount import Amount
 from catalogue import ParamsError
+from catalogue.messages import messages
 from catalogue.reading.amounts import plain
+
+say = messages("calc/commands/deciding/deploy")
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """What ``deploy`` takes, besides ``--json``."""
-    command.add_argument("scenario", help="identifier or path of a scenario file")
+    add_scenario(command)
     command.add_argument("-o", "--output", required=True, metavar="DIR",
-                         help="directory to write: new, empty, or ours and unchanged")
-    command.add_argument("--engine", metavar="ENGINE@RELEASE",
-                         help="vllm, vllm-ascend or sglang with its release, in place of the "
-                              "scenario's")
-    command.add_argument("--set", action="append", default=[], metavar="PATH=VALUE",
-                         dest="settings", help="override, as for estimate")
-    command.add_argument("--hosts", metavar="NAME,...",
-                         help="names of the nodes, those that prefill first; made up without")
+                         help=spoken(say("help-output")))
+    command.add_argument("--engine", metavar="ENGINE@RELEASE", help=spoken(say("help-engine")))
+    add_settings(command)
+    command.add_argument("--hosts", metavar="NAME,...", help=spoken(say("help-hosts")))
     command.add_argument("--flag", action="append", default=[], metavar="--NAME=VALUE",
-                         dest="flags", help="a further argument of the engine, e.g. "
-                                            "--flag=--trust-remote-code")
+                         dest="flags", help=spoken(say("help-flag")))
     command.add_argument("--env", action="append", default=[], metavar="NAME=VALUE",
-                         dest="variables", help="a further environment variable of the engine")
+                         dest="variables", help=spoken(say("help-env")))
 
 
 def run(args: argparse.Namespace) -> int:
@@ -40,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
     """
     if args.engine is not None and any(text.strip().startswith("engine=")
                                        for text in args.settings):
-        raise ParamsError("--engine and --set engine name it twice, expected one of them.")
+        raise ParamsError(spoken(say("named-twice")))
     hosts = [name.strip() for name in args.hosts.split(",")] if args.hosts else []
     made = deployment(args.scenario, args.settings, engine=args.engine, hosts=hosts,
                       flags=args.flags, variables=args.variables)
@@ -70,31 +79,38 @@ def _data(made: Deployment, directory: Path, paths: list[Path]) -> dict[str, Any
 
 def _watching(each: Watched) -> list[str]:
     """What alerts follow, what is promised and not kept, and which requests are refused."""
-    promised = sum(bool(alert.windows) for alert in each.alerts)
-    lines = [f"    {len(each.alerts)} alerts, " + (
-        f"{promised} on the limits of the service, the others on the prediction" if promised
-        else "all on the prediction: no limits are stated (--set limits.ttft.p90=TIME)")]
-    lines += [f"    not kept by the prediction: {text}"
-              for text in dict.fromkeys(each.unkept.values())]
+    promised, count = sum(bool(alert.windows) for alert in each.alerts), len(each.alerts)
     most = each.pool.longest
-    return [*lines, f"    requests of at most {most.tokens:,} tokens"
-            + (f"; {plain(most.refused, 2)} of them are longer and refused"
-               if most.refused else "")]
+    lines = [say("on-the-limits", count=count, promised=promised) if promised
+             else say("on-the-prediction", count=count)]
+    lines += [say("not-kept", sentence=broken.sentence, quantity=named(broken.quantity),
+                  limit=amount(broken.alert.threshold, "s"), value=amount(broken.value, "s"),
+                  at="mean" if broken.share is None else f"{broken.share:.0%}")
+              for broken in each.broken]
+    lines.append(say("longest", tokens=f"{most.tokens:,}", refused=bool(most.refused),
+                     share=plain(most.refused, 2)))
+    return list(dict.fromkeys(map(spoken, lines)))
 
 
 def _lines(made: Deployment, directory: Path, count: int) -> list[str]:
     """What was written, what is predicted, what to do next."""
     nodes = sum(pool.layout.nodes for pool in made.pools)
-    lines = [f"{directory}: {count} files for {nodes} node{'s' * (nodes > 1)}, "
-             f"{made.pools[0].release}."]
+    lines = [spoken(say("files", directory=str(directory), count=count, nodes=nodes,
+                        one=nodes == 1, release=str(made.pools[0].release)))]
     for each in made.watched:
-        of = each.predicted
-        first = [] if each.pool.role == "decode" else [f"TTFT {of.ttft}"]
-        later = ([f"{of.requests}"] if each.pool.role == "prefill"
-                 else [f"TPOT {of.tpot}", f"{of.throughput}"])
-        lines.append(f"{each.pool.name}: {'; '.join([*first, *later])}.")
+        of, role = each.predicted, each.pool.role
+        told = [(f"TTFT {_with_interval(of.ttft)}", role != "decode"),
+                (_with_interval(of.requests), role == "prefill"),
+                (f"TPOT {_with_interval(of.tpot)}", role != "prefill"),
+                (_with_interval(of.throughput), role != "prefill")]
+        lines.append(spoken(say("pool", name=each.pool.name, told=spoken(("; ", "；")).join(
+            text for text, asked in told if asked))))
         lines += _watching(each)
-    lines += [f"Set MODEL in {directory / 'cluster.env'}, then run nodes/*.sh on their nodes.",
-              f"To measure: {directory / 'bench' / 'run.sh'}; then python -m calc calibrate "
-              f"{directory / 'bench' / 'results'}"]
-    return lines
+    bench = directory / "bench"
+    return [*lines, spoken(say("set-model", file=str(directory / "cluster.env"))),
+            spoken(say("to-measure", bench=str(bench / "run.sh"), results=str(bench / "results")))]
+
+
+def _with_interval(of: Amount) -> str:
+    return text_of(of) if of.exact else spoken(say(
+        "with-interval", value=text_of(of), reach=reach_of(of)))

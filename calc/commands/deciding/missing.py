@@ -8,16 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from calc.commands.deciding.answered import HEADS, amount, row_label
+from calc.commands.deciding.answered import amount, head, row_label
+from calc.commands.printing import amount as human
+from calc.commands.printing import spoken
 from catalogue import load_device
 from catalogue.deployments.admission.rules import too_long
+from catalogue.messages import Pair, messages
 from catalogue.planning.goals import OBJECTIVES
-from catalogue.reading.amounts import human
 
 if TYPE_CHECKING:
     from calc.layouts.choice import Row
     from calc.searching.pool_pairs import Pairs
     from calc.searching.result import Answer
+
+common = messages("common")
+say = messages("calc/commands/deciding/missing")
 
 SHORT_OF = "memory_capacity"
 OF_QUANTITIES = ("ttft", "tpot", "e2e", "throughput", "cost", "power")  # limits of what comes out
@@ -63,41 +68,44 @@ def sentence(answer: Answer, row: Row) -> str:
     """By how much a deployment misses, and of which limit."""
     wishes, at = answer.found.wishes, answer.binds(row)
     if at == SHORT_OF:
-        return f"{row_label(row)}: {human(row.quantities['short'], 'B')} per device short"
-    unit = f" {wishes.goal.currency}" if at == "cost" else ""
-    return (f"{row_label(row)}: {HEADS[at]} {amount(at, row.quantities[at])}{unit}, the limit is "
-            f"{amount(at, wishes.limits[at])}{unit}, off by a factor of {human(1 + row.over[at])}")
+        return spoken(say("short", label=row_label(row),
+                          short=human(row.quantities["short"], "B")))
+    money = wishes.goal.currency if at == "cost" else None
+    return spoken(say(
+        "over-a-limit", label=row_label(row), quantity=head(at),
+        value=amount(at, row.quantities[at]), priced=money is not None, currency=money or "",
+        limit=amount(at, wishes.limits[at]), factor=human(1 + row.over[at])))
 
 
 def why_none(answer: Answer) -> str:
     """Why nothing that the goal allows can be laid out, in one sentence."""
+    return spoken(_why_none(answer))
+
+
+def _why_none(answer: Answer) -> Pair:
     goal, space = answer.found.wishes.goal, answer.found.space
     demand = goal.demand
     longest = demand.context_tokens or demand.input_tokens + demand.output_tokens
     most: Any = space.model.max_position_embeddings
     if most is not None and too_long(longest, most.value):
-        return (f"requests of {longest:,} tokens are longer than the {most.value:,} positions of "
-                f"'{space.model.id}', expected shorter ones")
+        return say("too-long", longest=f"{longest:,}", most=f"{most.value:,}",
+                   model=space.model.id)
     found = _without_limits(answer) if "one" not in goal.space.pools else None
     if found is not None and any(found.tried[:2]):
         if not all(found.tried[:2]):
-            pool = "prefill" if not found.tried[0] else "decode"
-            return f"no {pool} pool holds the model and its requests, expected more cards"
+            return say("no-pool-holds", pool="decode" if found.tried[0] else "prefill")
         cards = [min((int(column["devices"].min()) for each in found.pools
                       if (column := getattr(each, pool))), default=0)
                  for pool in ("prefill", "decode")]
         most_cards = max(each.most for each in found.pools)
         if sum(cards) > most_cards:
-            return (f"the smallest prefill pool takes {cards[0]} cards and the smallest decode "
-                    f"pool {cards[1]}, more than the {most_cards} of the goal")
-        asked = (f"{demand.users:,} users" if demand.users is not None else
-                 f"{demand.arrival_rate:g} request/s" if demand.arrival_rate else "a request")
-        return (f"no pair of pools on {most_cards} cards holds {asked}, expected more cards, less "
-                "demand or space.pools=one")
+            return say("smallest-pools", prefill=cards[0], decode=cards[1], most=most_cards)
+        return say("no-pair-holds", cards=most_cards, asked=(
+            common("so-many-users", users=f"{demand.users:,}") if demand.users is not None else
+            (f"{demand.arrival_rate:g} request/s",) * 2 if demand.arrival_rate
+            else say("a-request")))
     unknown = [str(each) for each in dict.fromkeys(offer.device for offer in space.offers)
                if load_device(each).architecture is None]
     if unknown and not goal.space.any_engine:
-        return (f"no release is known to run on '{unknown[0]}', whose file states no "
-                "'architecture', expected one there, or --any-engine")
-    return ("no layout of the cards that are allowed holds the model, divides it and is loaded in "
-            "one of the precisions, expected more of 'cards', 'space' or 'precisions'")
+        return say("no-release-known", device=unknown[0])
+    return say("no-layout")

@@ -9,23 +9,35 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
+from calc.commands.arguments import add_settings
 from calc.commands.deciding.answered import (
-    HEADS,
+    TOLD,
     amount,
     brief,
+    head,
     interval,
     near,
     qualities,
     row_label,
     runs,
+    sentences,
     starts,
     stood_in,
 )
 from calc.commands.deciding.missing import nearest, sentence, why_none
-from calc.commands.printing import OK, console, count_phrase, print_json
+from calc.commands.printing import (
+    OK,
+    cannot_be_written,
+    console,
+    listing,
+    print_json,
+    spoken,
+    translated,
+)
+from calc.commands.printing import amount as human
 from calc.layouts.change import set_line
 from catalogue import ParamsError
-from catalogue.reading.amounts import human
+from catalogue.messages import Pair, messages
 from catalogue.reading.files import write_whole
 
 if TYPE_CHECKING:
@@ -33,6 +45,8 @@ if TYPE_CHECKING:
     from calc.searching.result import Answer
     from calc.searching.robust import SampledRow
     from calc.searching.same_cards import Relaxed
+
+say = messages("calc/commands/deciding/search")
 
 UNMET = 3  # exit code of a goal that nothing meets
 FLAGS = {"users": "demand.users", "input": "demand.input_tokens", "output": "demand.output_tokens",
@@ -44,20 +58,17 @@ MOST_WORKERS = 8  # processes of one search, by default
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """What ``search`` takes, besides ``--json``."""
-    command.add_argument("goal", help="identifier or path of a goal file")
-    command.add_argument("--set", action="append", default=[], metavar="KEY=VALUE",
-                         dest="settings", help="override, e.g. limits.tpot=50ms, cards.most=64, "
-                                               "precisions=fp8-block,w8a8-int8")
+    command.add_argument("goal", help=spoken(say("help-goal")))
+    add_settings(command, say("help-set"), metavar="KEY=VALUE")
     for flag, key in FLAGS.items():
-        command.add_argument(f"--{flag}", metavar="VALUE", help=f"the same as --set {key}=VALUE")
-    command.add_argument("--any-engine", action="store_true", help="also what no engine runs")
-    command.add_argument("--relax", action="store_true",
-                         help="search once more: what is best with each limit 1%% and 10%% wider")
-    command.add_argument("-o", "--out", metavar="DIR",
-                         help="write the scenario file of every deployment that is told")
+        command.add_argument(f"--{flag}", metavar="VALUE",
+                             help=spoken(say("help-same-as-set", key=key)))
+    command.add_argument("--any-engine", action="store_true", help=spoken(say("help-any-engine")))
+    command.add_argument("--relax", action="store_true", help=spoken(say("help-relax")))
+    command.add_argument("-o", "--out", metavar="DIR", help=spoken(say("help-out")))
     command.add_argument("--workers", type=int, metavar="N",
                          default=min(MOST_WORKERS, os.cpu_count() or 1),
-                         help="processes that share the work; the answer is the same")
+                         help=spoken(say("help-workers")))
 
 
 def run(args: argparse.Namespace) -> int:
@@ -72,12 +83,11 @@ def run(args: argparse.Namespace) -> int:
     flags = [f"{key}={getattr(args, flag)}" for flag, key in FLAGS.items()
              if getattr(args, flag) is not None] + ["space.any_engine=true"] * args.any_engine
     if args.workers < 1:
-        raise ParamsError(f"--workers {args.workers}: expected at least 1.")
+        raise ParamsError(spoken(say("workers", count=args.workers)))
     goal = load_goal(args.goal, [*args.settings, *flags])
     if args.relax and (goal.limits.sure is not None or goal.space.pools != ["one"] or any(
             [*stated] != ["mean"] for stated in goal.limits.times.values())):
-        raise ParamsError("--relax: widens limits of means at central values in one pool, expected "
-                          "no percentile, no limits.sure and no second pool.")
+        raise ParamsError(spoken(say("relax")))
     answer = search(goal, workers=args.workers)
     wider = relaxed(goal, args.workers) if args.relax else []
     near = inside(answer)
@@ -121,13 +131,11 @@ def _written(answer: Answer, near: Row | None, folder: Path) -> list[Path]:
         for name, whole in texts.items():
             path, contents = folder / name, whole.encode()
             if path.exists() and path.read_bytes() != contents:
-                raise ParamsError(f"{path}: there is another file of this name, expected a new "
-                                  "folder.")
+                raise ParamsError(spoken(say("another-file", path=str(path))))
             write_whole(path, contents)
             files.append(path)
     except OSError as error:
-        raise ParamsError(f"{folder}: cannot be written ({(error.strerror or 'refused').lower()})."
-                          ) from None
+        raise ParamsError(cannot_be_written(folder, error)) from None
     return files
 
 
@@ -142,7 +150,7 @@ def _told(answer: Answer) -> list[Row]:
 
 def _print(answer: Answer, near: Row | None, files: list[Path], wider: list[Relaxed]) -> None:
     screen, goal = console(), answer.found.wishes.goal
-    screen.print(f"{goal.title['en']}", soft_wrap=True)
+    screen.print(translated(goal.title), soft_wrap=True)
     if answer.sure and not answer.met and answer.sure.surest:
         _print_unsure(screen, answer, answer.sure.surest)
     elif answer.met:
@@ -154,38 +162,35 @@ def _print(answer: Answer, near: Row | None, files: list[Path], wider: list[Rela
         _print_refused(screen, answer)
     else:
         _print_miss(screen, answer)
+    for line in _after(answer, files, wider):
+        screen.print(line, highlight=False, soft_wrap=True)
+
+
+def _after(answer: Answer, files: list[Path], wider: list[Relaxed]) -> list[str]:
+    """What was left out, tried and written; sentences."""
+    found, lines = answer.found, []
     if answer.left_out:
-        screen.print(f"Left out by the goal: {', '.join(answer.left_out)}.", highlight=False,
-                     soft_wrap=True)
-    if answer.found.pairs:
-        first, then, compared = answer.found.pairs.tried
-        screen.print(f"Two pools: {first:,} that prefill and {then:,} that decode fit, of which "
-                     f"{compared:,} pairs were compared.", highlight=False, soft_wrap=True)
-    for each in wider:
-        screen.print(_relaxed(answer, each), highlight=False, soft_wrap=True)
-    funnel = answer.found.funnel
-    if funnel.deployments:
-        screen.print(_funnel(answer), highlight=False, soft_wrap=True)
-    if funnel.counts["drafts"]:
-        screen.print(_undrafted(answer), highlight=False, soft_wrap=True)
-    if answer.found.wishes.unpriced and funnel.deployments:
-        screen.print("No price: " + ", ".join(answer.found.wishes.unpriced) + "; state one in the "
-                     "goal: devices: [{device: NAME, price: 1.5..2.5 USD/h}].", highlight=False,
-                     soft_wrap=True)
-    for path in files:
-        screen.print(f"wrote {path}", highlight=False, soft_wrap=True)
-    if answer.met and not files:
-        screen.print("-o DIR writes the files.", highlight=False)
+        names = [spoken(say("pools", name=name)) for name in answer.left_out]
+        lines.append(spoken(say("left-out", names=listing(names))))
+    if found.pairs:
+        first, then, compared = (f"{count:,}" for count in found.pairs.tried)
+        lines.append(spoken(say("two-pools", prefill=first, decode=then, compared=compared)))
+    lines += [_relaxed(answer, each) for each in wider]
+    if found.funnel.deployments:
+        lines.append(_funnel(answer))
+    if found.funnel.counts["drafts"]:
+        lines.append(_undrafted(answer))
+    if found.wishes.unpriced and found.funnel.deployments:
+        lines.append(spoken(say("no-price", devices=listing(found.wishes.unpriced))))
+    lines += [spoken(say("wrote", path=str(path))) for path in files]
+    return lines + [spoken(say("writes-files"))] * bool(answer.met and not files)
 
 
 def _undrafted(answer: Answer) -> str:
     """Which layouts are tried without drafts, and why."""
-    count, model = answer.found.funnel.counts["drafts"], answer.found.space.model
-    if not model.drafts:
-        return (f"Without drafts ({count:,} layouts): no layer that drafts is published with "
-                f"'{model.id}'; --any-engine tries them.")
-    return (f"Pipeline stages without drafts ({count:,} layouts): engines draft none there; "
-            "--set space.staged_drafts=true tries them.")
+    count, model = f"{answer.found.funnel.counts['drafts']:,}", answer.found.space.model
+    return spoken(say("staged-drafts", count=count) if model.drafts
+                  else say("without-drafts", count=count, model=model.id))
 
 
 def _file(answer: Answer, number: int, files: list[Path]) -> str:
@@ -197,14 +202,13 @@ def _print_front(screen: Console, answer: Answer, files: list[Path]) -> None:
     """What is told, the first that can stand for most: what it is, comes to, and rests on."""
     wishes = answer.found.wishes
     asked = (*wishes.chosen, *wishes.limits, "tpot", "ttft", "throughput")
-    names = [name for name in HEADS if name in asked]
+    names = [name for name in TOLD if name in asked]
     for number, group in enumerate(answer.front, 1):
         each = group[0]
-        seen = ", ".join(interval(each, name) for name in names
-                         if name in each.row.quantities)
+        seen = listing(interval(each, name) for name in names if name in each.row.quantities)
         of = [row_label(each.row), *qualities(answer, each.row)]
-        screen.print(f"{number:>3}. {'; '.join(of)}", highlight=False, soft_wrap=True)
-        for line in ("; ".join([seen, *_beside(answer, group)]), runs(answer, each.row),
+        screen.print(f"{number:>3}. {sentences(of)}", highlight=False, soft_wrap=True)
+        for line in (sentences([seen, *_beside(answer, group)]), runs(answer, each.row),
                      starts(answer, each.row, _file(answer, number, files)),
                      near(answer, each.row)):
             screen.print(f"     {line}", highlight=False, soft_wrap=True)
@@ -213,61 +217,60 @@ def _print_front(screen: Console, answer: Answer, files: list[Path]) -> None:
     _print_sure(screen, answer)
     for row in answer.refused:
         start = answer.start(row)
-        screen.print(f"Left out, no release starts it: {row_label(row)}: "
-                     f"{start.why if start else ''}.",
+        screen.print(spoken(say("refused", label=row_label(row), why=start.why if start else "")),
                      highlight=False, soft_wrap=True)
     if answer.missed:
-        screen.print(f"{len(answer.missed)} before one of these are left out: simulated, they do "
-                     "not keep the limits.", highlight=False, soft_wrap=True)
-    screen.print(f"{count_phrase(len(answer.front), 'group')} of "
-                 f"{count_phrase(answer.front_size, 'deployment')} on the front.", highlight=False)
+        screen.print(spoken(say("missed", count=len(answer.missed))), highlight=False,
+                     soft_wrap=True)
+    screen.print(spoken(say(
+        "on-the-front", groups=f"{len(answer.front):,}", one_group=len(answer.front) == 1,
+        size=f"{answer.front_size:,}", one=answer.front_size == 1)), highlight=False)
     first = answer.front[0][0].row
     if first.prefill is None:
-        screen.print(f"The first one: {set_line(first.choice.settings())}", highlight=False,
-                     soft_wrap=True)
+        screen.print(spoken(say("first-one", settings=set_line(first.choice.settings()))),
+                     highlight=False, soft_wrap=True)
 
 
 def _beside(answer: Answer, group: list[SampledRow]) -> list[str]:
     """What is said of a deployment besides its quantities."""
     each, told = group[0], answer.simulated(group[0].row)
     tight, share = answer.binds(each.row), answer.keeps(each)
-    found = [f"{HEADS[tight]} near its limit"] if tight else []
+    found = [say("near-its-limit", quantity=head(tight))] if tight else []
     if each.row.prefill is not None:
-        found.append(f"{each.row.binds} binds; closed loop of "
-                     f"{answer.loop(each.row).loop.users:,.0f} users")
+        found.append(say("pool-binds", pool=each.row.binds,
+                         users=f"{answer.loop(each.row).loop.users:,.0f}"))
     if share is not None:
-        found.append(f"keeps its limits in {share:.0%} of draws")
+        found.append(say("keeps", share=f"{share:.0%}"))
     if told is not None:
-        found.append("simulated, formulas alone: " + ", ".join(
-            f"{HEADS[name]} {at} {human(value, 's')}" for name, seen in told.seen.items()
-            for at, value in seen.items()))
+        found.append(say("simulated", seen=listing(
+            spoken(say("at-percentile", quantity=head(name), at=at, value=human(value, "s")))
+            for name, seen in told.seen.items() for at, value in seen.items())))
     batches = sorted({one.row.choice.concurrency for one in group
                       if one.row.layout == each.row.layout})
     if len(batches) > 1:
-        found.append(f"the same with {batches[0]:,} to {batches[-1]:,} in flight")
+        found.append(say("same-with", low=f"{batches[0]:,}", high=f"{batches[-1]:,}"))
     other = sum(one.row.layout != each.row.layout for one in group)
-    return found + [f"{other} more that cannot be told apart"] * bool(other)
+    found += [say("not-told-apart", count=other)] * bool(other)
+    return list(map(spoken, found))
 
 
 def _print_refused(screen: Console, answer: Answer) -> None:
     """That no release starts what meets the goal, and why not the first."""
     first = answer.refused[0]
     start = answer.start(first)
-    screen.print(f"Nothing that meets the goal is started by a release of an engine. The first: "
-                 f"{row_label(first)}: {start.why if start else ''}. --any-engine tells it all the "
-                 "same.", highlight=False, soft_wrap=True)
+    screen.print(spoken(say("nothing-starts", label=row_label(first),
+                            why=start.why if start else "")), highlight=False, soft_wrap=True)
 
 
 def _print_missed(screen: Console, answer: Answer) -> None:
     """That nothing keeps its limits in a simulation, and how near the first came."""
     first = answer.missed[0]
-    seen = ", ".join(f"{HEADS[name]} {at} {human(value, 's')}, the limit is "
-                     f"{human(answer.found.wishes.goal.limits.times[name][at], 's')}"
-                     for name, stated in first.seen.items() for at, value in stated.items())
-    screen.print(f"Nothing keeps its limits in a simulation; {len(answer.missed)} were simulated "
-                 "that do in the mean of the closed form. The first: "
-                 f"{row_label(first.row)}: {seen}.",
-                 highlight=False, soft_wrap=True)
+    limits = answer.found.wishes.goal.limits.times
+    seen = listing(spoken(say("seen-over", quantity=head(name), at=at, value=human(value, "s"),
+                              limit=human(limits[name][at], "s")))
+                   for name, stated in first.seen.items() for at, value in stated.items())
+    screen.print(spoken(say("nothing-keeps", count=len(answer.missed), label=row_label(first.row),
+                            seen=seen)), highlight=False, soft_wrap=True)
 
 
 def _print_sure(screen: Console, answer: Answer) -> None:
@@ -276,45 +279,42 @@ def _print_sure(screen: Console, answer: Answer) -> None:
 
     if not answer.found.wishes.limits:
         return
+    first, share, line = answer.first_sure, f"{SURE:.0%}", None
     if answer.sure:
-        screen.print(f"{answer.sure.tried} deployments drawn of the fronts of all offers in "
-                     f"objectives and limits; above those that keep the limits in at least "
-                     f"{answer.sure.share:.0%} of draws, below by central values.",
-                     highlight=False, soft_wrap=True)
-        return
-    first = answer.first_sure
-    if first is None:
-        screen.print(f"None of these keeps its limits in {SURE:.0%} of draws from the ranges of "
-                     f"all inputs; --sure {SURE:g} looks further.", highlight=False,
-                     soft_wrap=True)
+        line = say("drawn", tried=answer.sure.tried, share=f"{answer.sure.share:.0%}")
+    elif first is None:
+        line = say("none-sure", share=share, sure=f"{SURE:g}")
     elif first.row.choices != answer.front[0][0].row.choices:
-        screen.print(f"First in {SURE:.0%} of draws: {row_label(first.row)} "
-                     f"({answer.keeps(first) or 0:.0%}); --sure {SURE:g} looks further.",
-                     highlight=False, soft_wrap=True)
+        line = say("first-sure", share=share, label=row_label(first.row),
+                   keeps=f"{answer.keeps(first) or 0:.0%}", sure=f"{SURE:g}")
+    if line:
+        screen.print(spoken(line), highlight=False, soft_wrap=True)
 
 
 def _relaxed(answer: Answer, wider: Relaxed) -> str:
     """What one limit that is wider changes of the first objective, in one sentence."""
     name = next(iter(answer.found.wishes.chosen))
-    said = (f"{HEADS[wider.limit]} limit {wider.factor - 1:.0%} wider "
-            f"({amount(wider.limit, wider.to)})")
+    said = say("wider", quantity=head(wider.limit), factor=f"{wider.factor - 1:.0%}",
+               value=amount(wider.limit, wider.to))
     if wider.row is None:
-        return f"{said}: still nothing."
+        return spoken(say("still-nothing", wider=said))
     objective = {name: answer.found.wishes.chosen[name]}
     value, = wider.row.worth(objective)
     best = answer.central.worth(objective)[0] if answer.central else None
-    change = ("" if best is None else ", as before" if value == best
-              else f", {abs(value) / abs(best) - 1:+.1%}")
-    return (f"{said}: {HEADS.get(name, name)} {amount(name, abs(value))}{change}, with "
-            f"{row_label(wider.row)}.")
+    change = "none" if best is None else "same" if value == best else "other"
+    by = f"{abs(value) / abs(best) - 1:+.1%}" if best is not None else ""
+    return spoken(say("with-wider", wider=said, quantity=head(name),
+                      value=amount(name, abs(value)), change=change, by=by,
+                      label=row_label(wider.row)))
 
 
 def _print_unsure(screen: Console, answer: Answer, nearest: SampledRow) -> None:
     """That nothing is so sure, and what is surest."""
     assert answer.sure
-    screen.print(f"Nothing keeps its limits in {answer.sure.share:.0%} of draws. The surest of "
-                 f"{answer.sure.tried} drawn: {row_label(nearest.row)}: "
-                 f"{answer.keeps(nearest) or 0:.0%}.", highlight=False, soft_wrap=True)
+    screen.print(spoken(say(
+        "nothing-so-sure", share=f"{answer.sure.share:.0%}", tried=answer.sure.tried,
+        label=row_label(nearest.row), keeps=f"{answer.keeps(nearest) or 0:.0%}")),
+        highlight=False, soft_wrap=True)
     screen.print(f"    {set_line(nearest.row.choice.settings())}", highlight=False, soft_wrap=True)
 
 
@@ -323,44 +323,53 @@ def _print_others(screen: Console, answer: Answer, near: Row | None, files: list
     least change, other precisions."""
     lines: list[str] = []
     if _outside(answer):
-        lines.append("Inside of what was measured: " + (
-            "nothing that meets the goal." if near is None else
-            f"{brief(answer, near)}; nearest {answer.near(near).nearest}"))
+        lines.append(spoken(say("inside", told=say("inside-nothing") if near is None else say(
+            "inside-best", brief=brief(answer, near), nearest=answer.near(near).nearest or ""))))
         if near is not None:
             file = files[-1] if files else f"{answer.found.wishes.goal.id}-{INSIDE}.yml"
             lines.append(f"    {starts(answer, near, str(file))}")
-    if answer.official_precision is None:
-        lines.append("Published weights: none is known of this model that these cards multiply.")
-    elif answer.official is None:
-        lines.append(f"Published weights ({answer.official_precision}): none of these deployments "
-                     "meets the goal in them.")
-    else:
-        lines.append(f"Published weights: {brief(answer, answer.official)}")
+    lines.append(spoken(_published(answer)))
     if answer.runner_up is not None:
-        lines.append(f"Another layout: {brief(answer, answer.runner_up)}")
+        lines.append(spoken(say("another-layout", brief=brief(answer, answer.runner_up))))
     if answer.least_change is not None:
         row, changed = answer.least_change
-        lines += [f"Least change: {brief(answer, row)}", f"    {set_line(changed)}"]
-    wishes, last = answer.found.wishes, ""
-    if wishes.unpriced and "cost" in wishes.objectives:
-        others = [HEADS.get(name, name) for name in wishes.objectives if name != "cost"]
-        last = f", those without a price last, by {' then '.join(others) or 'nothing'}"
-    for title, rows in (("By precision", answer.precisions), ("By device" + last, answer.devices)):
+        lines += [spoken(say("least-change", brief=brief(answer, row))),
+                  f"    {set_line(changed)}"]
+    for title, rows in ((say("by-precision"), answer.precisions),
+                        (_by_device(answer), answer.devices)):
         if len(rows) > 1:
-            lines += [f"{title}:", *(f"    {brief(answer, row)}" for row in rows)]
+            lines += [spoken(title), *(f"    {brief(answer, row)}" for row in rows)]
     for line in lines:
         screen.print(line, highlight=False, soft_wrap=True)
+
+
+def _published(answer: Answer) -> Pair:
+    """The best in the published weights, or why there is none."""
+    if answer.official_precision is None:
+        return say("published-unknown")
+    if answer.official is None:
+        return say("published-none", precision=answer.official_precision)
+    return say("published", brief=brief(answer, answer.official))
+
+
+def _by_device(answer: Answer) -> Pair:
+    """The heading of the best on each card; by what those without a price are ordered."""
+    wishes = answer.found.wishes
+    others = [head(name) for name in wishes.objectives if name != "cost"]
+    return say("by-device", unpriced=bool(wishes.unpriced and "cost" in wishes.objectives),
+               names=spoken((" then ", "、")).join(others) or say("nothing"))
 
 
 def _print_miss(screen: Console, answer: Answer) -> None:
     """How near it came, or why nothing did."""
     rows = nearest(answer)
     if not rows:
-        screen.print(f"Nothing that the goal allows can be laid out: {why_none(answer)}.",
-                     highlight=False, soft_wrap=True)
+        screen.print(spoken(say("cannot-be-laid-out", why=why_none(answer))), highlight=False,
+                     soft_wrap=True)
         return
-    for said, row in zip(("Nothing meets the goal. Nearest", "Next"), rows, strict=False):
-        screen.print(f"{said}: {sentence(answer, row)}.", highlight=False, soft_wrap=True)
+    for number, row in enumerate(rows):
+        screen.print(spoken(say("nearest-miss", first=number == 0,
+                                sentence=sentence(answer, row))), highlight=False, soft_wrap=True)
         if row.prefill is None:
             screen.print(f"    {set_line(row.choice.settings())}", highlight=False, soft_wrap=True)
 
@@ -371,11 +380,9 @@ def _funnel(answer: Answer) -> str:
     from calc.searching.left_out import COUNTED, bound_words
 
     funnel: Any = answer.found.funnel
-    parts = [f"{funnel.counts[name]:,} {bound_words()[name][0]}" for name in COUNTED
-             if funnel.counts[name]]
+    parts = [spoken(say("became", count=f"{funnel.counts[name]:,}", words=bound_words()[name]))
+             for name in COUNTED if funnel.counts[name]]
     goal = answer.found.wishes.goal
     listed = goal.space.batches or (goal.demand.users is not None and not goal.demand.think_time)
-    grid = "" if listed else f" Of requests in flight {PER_DOUBLING} numbers to a doubling."
-    return (f"Of {funnel.deployments:,} deployments, all of them tried: {', '.join(parts)}.{grid} "
-            "Not among them: experts on the host, cards of several kinds in one pool, spare "
-            "experts other than space.spares lists.")
+    return spoken(say("funnel", tried=f"{funnel.deployments:,}", parts=listing(parts),
+                      grid="" if listed else say("grid", numbers=PER_DOUBLING)))

@@ -12,47 +12,53 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from calc.commands.printing import INTERRUPTED, OK, console, print_json
+from calc.commands.arguments import add_settings
+from calc.commands.printing import (
+    INTERRUPTED,
+    OK,
+    amount,
+    console,
+    listing,
+    named,
+    print_json,
+    speaks_chinese,
+    spoken,
+)
 from calc.sweeping.axes import axis
-from calc.sweeping.chunks import ROW
+from calc.sweeping.chunks import BEYOND, ENDLESS, ROW, TOO_LARGE, TOO_LONG, TOO_MANY
 from calc.sweeping.definition import CHUNK, Sweep, is_sweep, read
 from calc.sweeping.plan import PER_DEVICE
 from calc.sweeping.running import Progress as Told
 from calc.sweeping.running import Result, swept
 from catalogue import ParamsError, symbols
-from catalogue.reading.amounts import human
+from catalogue.messages import messages
+
+say = messages("calc/commands/deciding/sweep")
 
 MOST_SHOWN = 40
+REASONS = {TOO_LARGE: "large", TOO_MANY: "many", TOO_LONG: "long", BEYOND: "beyond",
+           ENDLESS: "endless"}
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """What ``sweep`` takes, besides ``--json``."""
-    command.add_argument("scenario", help="identifier or path of a scenario, or the path of a "
-                                          "sweep's file, over which flags hold")
+    command.add_argument("scenario", help=spoken(say("help-scenario")))
     command.add_argument("--axis", action="append", default=[], metavar="PATH=VALUES", dest="axes",
-                         help="what varies: a path that --set takes, or an input symbol; values "
-                              "with commas, ranges as 1..64, 1..4096:x2, 0..1:+0.1, 1..9:/5; "
-                              "device+cluster.node=A+B,C+D move together")
-    command.add_argument("--set", action="append", default=[], metavar="PATH=VALUE",
-                         dest="settings", help="override that holds throughout")
-    command.add_argument("--min", action="append", default=[], metavar="NAME",
-                         help="a quantity to have small; of several the front is kept")
-    command.add_argument("--max", action="append", default=[], metavar="NAME",
-                         help="a quantity to have large")
-    command.add_argument("--best", type=int, metavar="COUNT",
-                         help="keep the best by one objective instead of a front")
-    command.add_argument("--all", action="store_true", help="keep every deployment that fits")
+                         help=spoken(say("help-axis")))
+    add_settings(command, say("help-set"))
+    for name, meaning in (("min", say("help-min")), ("max", say("help-max"))):
+        command.add_argument(f"--{name}", action="append", default=[], metavar="NAME",
+                             help=spoken(meaning))
+    command.add_argument("--best", type=int, metavar="COUNT", help=spoken(say("help-best")))
+    command.add_argument("--all", action="store_true", help=spoken(say("help-all")))
     command.add_argument("--quantity", action="append", default=[], metavar="NAME",
-                         dest="quantities", help="a quantity that is told besides")
-    command.add_argument("-o", "--out", type=Path, metavar="FOLDER",
-                         help="keep finished chunks as Parquet parts there, and go on from those "
-                              "that it has")
+                         dest="quantities", help=spoken(say("help-quantity")))
+    command.add_argument("-o", "--out", type=Path, metavar="FOLDER", help=spoken(say("help-out")))
     command.add_argument("--chunk", type=int, metavar="COUNT",
-                         help=f"deployments that are computed at once (default {CHUNK:,})")
-    command.add_argument("--workers", type=int, metavar="COUNT",
-                         help="processes on this machine (default: its cores)")
+                         help=spoken(say("help-chunk", count=f"{CHUNK:,}")))
+    command.add_argument("--workers", type=int, metavar="COUNT", help=spoken(say("help-workers")))
     command.add_argument("--scheduler", metavar="tcp://HOST:PORT",
-                         help="compute on the workers of a Dask scheduler")
+                         help=spoken(say("help-scheduler")))
 
 
 def run(args: argparse.Namespace) -> int:
@@ -62,16 +68,14 @@ def run(args: argparse.Namespace) -> int:
     """
     sweep = _asked(args)
     if sweep.every and args.out is None:
-        raise ParamsError("--all keeps every deployment in files, expected -o FOLDER beside it.")
+        raise ParamsError(spoken(say("all-needs-files")))
     if args.workers is not None and args.workers < 1:
-        raise ParamsError(f"--workers {args.workers}: expected 1 or more.")
+        raise ParamsError(spoken(say("workers", count=args.workers)))
     try:
         with _progress() as told:
             result = swept(sweep, args.out, args.workers, args.scheduler, told)
     except KeyboardInterrupt:
-        kept = ("finished parts are kept, the same command goes on from there" if args.out
-                else "nothing was kept, -o FOLDER keeps what is finished")
-        print(f"interrupted: {kept}.", file=sys.stderr)
+        print(spoken(say("interrupted", kept=bool(args.out))), file=sys.stderr)
         return INTERRUPTED
     if args.json:
         print_json(result.as_json())
@@ -86,10 +90,10 @@ def _asked(args: argparse.Namespace) -> Sweep:
     for text in args.axes:
         name, equals, values = text.partition("=")
         if not equals or not name.strip():
-            raise ParamsError(f"--axis {text[:60]}: expected PATH=VALUES.")
+            raise ParamsError(spoken(say("expected-values", text=text[:60])))
         axes.append(axis(name.strip(), values, f"--axis {name.strip()[:60]}"))
     if twice := sorted(set(args.min) & set(args.max)):
-        raise ParamsError(f"--min {twice[0]}: --max asks for the opposite.")
+        raise ParamsError(spoken(say("opposite", name=twice[0])))
     flags = {"axes": tuple(axes), "settings": tuple(args.settings),
              "objectives": dict.fromkeys(args.min, -1) | dict.fromkeys(args.max, +1),
              "best": args.best, "every": args.all, "quantities": tuple(args.quantities),
@@ -109,7 +113,7 @@ def _progress() -> Iterator[Told]:
     with Progress(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
                   TimeRemainingColumn(), console=screen, transient=True,
                   disable=not screen.is_terminal) as bar:
-        task = bar.add_task("chunks", total=None)
+        task = bar.add_task(spoken(say("chunks")), total=None)
         yield lambda done, of: bar.update(task, completed=done, total=of)
 
 
@@ -117,33 +121,44 @@ def _print(result: Result) -> None:
     """How many there were, what was left out, and a table of what is kept."""
     screen, plan, counted = console(), result.plan, result.counted
     out = sum(count for count, _ in counted.left.values())
-    screen.print(f"{counted.rows:,} deployments, {counted.rows - out:,} can be laid out and fit.",
+    screen.print(spoken(say("counted", count=f"{counted.rows:,}", fit=f"{counted.rows - out:,}")),
                  soft_wrap=True)
     for reason, (count, first) in sorted(counted.left.items(), key=lambda item: -item[1][0]):
         settings = " ".join(f"{path}={text}" for path, text in plan.settings(first).items())
-        screen.print(f"  left out {count:,}: {reason} (first: {settings})", soft_wrap=True)
+        screen.print(spoken(say(
+            "left-out", count=f"{count:,}", settings=settings, reason=say(
+                "reason", reason=REASONS.get(reason, "other"), plain=reason))), soft_wrap=True)
     if result.folder:
-        screen.print(f"{plan.chunks:,} parts of sweep {plan.key} in {result.folder}",
-                     soft_wrap=True)
+        screen.print(spoken(say("parts", count=f"{plan.chunks:,}", key=plan.key,
+                                folder=str(result.folder))), soft_wrap=True)
     if plan.every:
         return
     paths = [path for along in plan.axes if len(along.values) > 1 for path in along.paths]
     kept = len(result.rows.get(ROW, ()))
-    wanted = ", ".join(f"{name} ({'large' if sign > 0 else 'small'})"
-                       for name, sign in plan.objectives.items())
-    table = Table(title=f"the best {kept:,} by {wanted}" if plan.best else
-                  f"the front: {kept:,} that no other beats in {wanted}")
+    wanted = listing(spoken(say("wanted", name=_in_text(name), large=sign > 0))
+                     for name, sign in plan.objectives.items())
+    table = Table(title=spoken(say("best", count=f"{kept:,}", wanted=wanted) if plan.best else
+                               say("front", count=f"{kept:,}", wanted=wanted)))
     for path in paths:
-        table.add_column(path.rpartition(".")[2].replace("_", " "), overflow="fold")
+        last = path.rpartition(".")[2]
+        table.add_column(named(last) if speaks_chinese() else last.replace("_", " "),
+                         overflow="fold")
     for name in plan.names:
-        table.add_column(name.replace("_", " "), justify="right", overflow="fold")
+        table.add_column(_in_text(name) if speaks_chinese() else name.replace("_", " "),
+                         justify="right", overflow="fold")
     for i in range(min(kept, MOST_SHOWN)):
         at = result.settings(i)
         table.add_row(*(at[path] for path in paths),
-                      *(human(float(result.rows[name][i]), _unit(name)) for name in plan.names))
+                      *(amount(float(result.rows[name][i]), _unit(name)) for name in plan.names))
     screen.print(table)
     if kept > MOST_SHOWN:
-        screen.print(f"{kept - MOST_SHOWN:,} more: --json tells all of them.")
+        screen.print(spoken(say("more", count=f"{kept - MOST_SHOWN:,}")))
+
+
+def _in_text(name: str) -> str:
+    """A quantity as it is asked for; in Chinese by its name, of a card where it is divided."""
+    return spoken(say("quantity", name=name, label=named(PER_DEVICE.get(name, name)),
+                      each=name in PER_DEVICE))
 
 
 def _unit(name: str) -> str:

@@ -6,11 +6,15 @@ import argparse
 import csv
 import difflib
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from calc.commands.printing import BAD_INPUT, OK, print_json
+from calc.commands.printing import BAD_INPUT, OK, listing, print_json, spoken
 from catalogue import ParamsError
+from catalogue.messages import Pair, messages
+from catalogue.reading.shared import causes
+
+say = messages("calc/commands/evidence/audit")
 
 DOCUMENTS = ("s0", "s1", "s2", "s3")
 COLUMNS = ("id", "section", "line", "verdict", "also", "cause", "documented", "recomputed",
@@ -19,11 +23,11 @@ COLUMNS = ("id", "section", "line", "verdict", "also", "cause", "documented", "r
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """What ``audit`` takes, besides ``--json``."""
-    command.add_argument("--document", choices=DOCUMENTS, help="claims of this document only")
-    command.add_argument("--verdict", help="with this verdict only, or with this beside it")
-    command.add_argument("--cause", help="explained by this cause only")
-    command.add_argument("--claim", help="this claim only, such as S1-046")
-    command.add_argument("--csv", action="store_true", help="one row a claim, SI units")
+    command.add_argument("--document", choices=DOCUMENTS, help=spoken(say("help-document")))
+    for name, meaning in (("verdict", say("help-verdict")), ("cause", say("help-cause")),
+                          ("claim", say("help-claim"))):
+        command.add_argument(f"--{name}", help=spoken(meaning))
+    command.add_argument("--csv", action="store_true", help=spoken(say("help-csv")))
 
 
 def run(args: argparse.Namespace) -> int:
@@ -62,22 +66,41 @@ def _known(whole: Any, args: argparse.Namespace, verdicts: Iterable[str]) -> Non
             ("verdict", args.verdict, list(verdicts)), ("cause", args.cause, list(whole.causes()))):
         if asked is not None and asked not in known:
             near = difflib.get_close_matches(asked[:40], known, n=3, cutoff=0.3) or known[:8]
-            raise ParamsError(f"--{name} {asked[:40]}: there is none, the nearest are "
-                              f"{', '.join(near)}.")
+            raise ParamsError(spoken(say("none-such", option=f"--{name} {asked[:40]}",
+                                         names=listing(near))))
 
 
 def _told(whole: Any, rows: list[Any], asked: bool) -> None:
     for document, count in whole.counts().items():
-        listed = ", ".join(f"{number} {verdict}" for verdict, number in count.most_common())
-        print(f"{document.upper()}: {count.total()} claims: {listed}")
-    if causes := whole.causes():
-        print("Causes: " + ", ".join(f"{name} {count}" for name, count in causes.most_common()))
+        listed = listing(spoken(say("counted", count=number, name=name, words=_verdict(name)))
+                         for name, number in count.most_common())
+        print(spoken(say("claims", document=document.upper(), count=count.total(),
+                         listed=listed)))
+    if found := whole.causes():
+        print(spoken(say("causes", listed=listing(
+            spoken(say("cause", name=name, count=count, title=_title(name)))
+            for name, count in found.most_common()))))
     for row in rows if asked else ():
         said = row.as_json()
-        also = f" ({', '.join(said['also'])})" if said["also"] else ""
         documented = said["documented"].get("written") or said["documented"]["value"]
-        print(f"{row.id} [{said['section']}] {said['what']['en']}: {documented}: "
-              f"{said['verdict']}{also}. {said['why']['en']}")
+        print(spoken(say(
+            "claim", id=row.id, section=said["section"], what=_pair(said["what"]),
+            documented=str(documented),
+            verdict=_verdict(said["verdict"]), also=bool(said["also"]),
+            others=listing(spoken(_verdict(each)) for each in said["also"]),
+            why=_pair(said["why"]))))
+
+
+def _pair(texts: Mapping[str, str]) -> Pair:
+    return texts["en"], texts["zh"]
+
+
+def _title(cause: str) -> Pair:
+    return _pair(causes()[cause]["title"])
+
+
+def _verdict(name: str) -> Pair:
+    return say("verdict", name=name, plain=name)
 
 
 def _csv(rows: Iterable[dict[str, Any]]) -> None:

@@ -12,24 +12,37 @@ import numpy as np
 from rich.table import Table
 
 from calc.commands.deciding import benched
-from calc.commands.printing import OK, console, print_json, store
+from calc.commands.printing import (
+    OK,
+    amount,
+    console,
+    input_name,
+    listing,
+    named,
+    print_json,
+    speaks_chinese,
+    spoken,
+    store,
+    translated,
+)
 from calc.evidence.systems import VARIED
 from catalogue import ParamsError, library, symbols
 from catalogue.deployments.knobs import NORMAL_90
 from catalogue.entries.calibrations import CalibrationFile, Fitted
+from catalogue.messages import messages
 from catalogue.reading import yamlfile
-from catalogue.reading.amounts import fixed, human, plain
+from catalogue.reading.amounts import fixed, plain
+
+common = messages("common")
+say = messages("calc/commands/evidence/calibrate")
 
 FITTED = re.compile(r"^fitted:.*\n?(?:^[ \t].*\n?|^\n)*", re.MULTILINE)  # a block of a file
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """What ``calibrate`` takes, besides ``--json``."""
-    command.add_argument("name", help="an entry of params/calibrations/, or a path; or results of "
-                                      "a bench that deploy planned, a folder or a file")
-    command.add_argument("--write", action="store_true",
-                         help="store what was fitted in the calibration's file; of a bench, "
-                              "measurements and a calibration of your own")
+    command.add_argument("name", help=spoken(say("help-name")))
+    command.add_argument("--write", action="store_true", help=spoken(say("help-write")))
 
 
 def run(args: argparse.Namespace) -> int:
@@ -50,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
     else:
         _print_fit(chosen, fitted, ranges)
         if args.write:
-            print(f"stored in {yamlfile.display_path(path)}")
+            print(spoken(common("stored-in", path=yamlfile.display_path(path))))
     return OK
 
 
@@ -142,21 +155,26 @@ def _number(number: float) -> str:
 def _print_fit(chosen: CalibrationFile, fitted: Fitted, ranges: dict[str, list[float]]) -> None:
     known = symbols()
     screen = console()
-    table = Table(title=f"{chosen.name['en']}: {chosen.metric}, {fitted.rows} rows")
-    for column in ("mechanism", "value", "80% range", "coordinate", "covariance"):
-        table.add_column(column, overflow="fold")
+    metric = named(chosen.metric) if speaks_chinese() else chosen.metric
+    table = Table(title=spoken(say("title", name=translated(chosen.name), metric=metric,
+                                   rows=fitted.rows)))
+    for column in (common("mechanism"), common("value-2"), say("range"), say("coordinate"),
+                   say("covariance")):
+        table.add_column(spoken(column), overflow="fold")
     for name, z, row in zip(fitted.values, fitted.coordinates, fitted.covariance, strict=True):
         unit = known[name].unit if name in known else "1"
         low, high = ranges[name]
-        table.add_row(name, human(fitted.values[name], unit),
-                      f"{human(low, unit)} – {human(high, unit)}", fixed(z, 3),
+        table.add_row(input_name(name, name), amount(fitted.values[name], unit),
+                      f"{amount(low, unit)} – {amount(high, unit)}", fixed(z, 3),
                       "  ".join(plain(cell) for cell in row))
     screen.print(table)
-    screen.print(f"residuals: {fitted.noise:.2%} (standard deviation of the logarithm)")
-    beyond = [name for name, z in zip(fitted.values, fitted.coordinates, strict=True)
+    screen.print(spoken(say("residuals", noise=f"{fitted.noise:.2%}")))
+    beyond = [input_name(name, name)
+              for name, z in zip(fitted.values, fitted.coordinates, strict=True)
               if abs(z) > NORMAL_90]
     if beyond:
-        screen.print(f"outside its prior's range: {', '.join(beyond)}")
-    extent = "; ".join(f"{name.replace('_', ' ')} {low:g} to {high:g}"
-                       for name, (low, high) in fitted.extent.items())
-    screen.print(f"fitted to: {extent}")
+        screen.print(spoken(say("beyond", names=listing(beyond))))
+    extent = spoken(("; ", "；")).join(
+        spoken(say("extent", name=input_name(name, name.replace("_", " ")), low=f"{low:g}",
+                   high=f"{high:g}")) for name, (low, high) in fitted.extent.items())
+    screen.print(spoken(say("fitted-to", extent=extent)))

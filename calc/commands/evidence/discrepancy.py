@@ -10,14 +10,28 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
-from calc.commands.printing import OK, print_json, store
+from calc.commands.printing import (
+    OK,
+    input_name,
+    listing,
+    named,
+    print_columns,
+    print_json,
+    speaks_chinese,
+    spoken,
+    store,
+)
 from calc.evidence.classes import UNCALIBRATED, class_label, discrepancy, load_words
 from calc.uncertainty.interval import Sides
 from calc.uncertainty.leaning import of_deployment
 from catalogue import ParamsError, deployment_names, library, load_scenario
 from catalogue.entries.calibrations import Covered, Growth, LeftOut, OwnError
+from catalogue.messages import messages
 from catalogue.reading import yamlfile
 from catalogue.reading.amounts import plain
+
+common = messages("common")
+say = messages("calc/commands/evidence/discrepancy")
 
 HEADER = ("class", "quantity", "systems", "rows", "below", "above", "within", "inside",
           "high/low")  # deviations of logarithms; rows inside of what the other systems give
@@ -27,11 +41,9 @@ MADE = re.compile(r"^classes:.*\Z", re.MULTILINE | re.DOTALL)  # what is written
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """What ``discrepancy`` takes, besides ``--json``."""
-    command.add_argument("--write", action="store_true",
-                         help="store it in params/discrepancies, for the intervals of all answers")
+    command.add_argument("--write", action="store_true", help=spoken(say("help-write")))
     command.add_argument("--leaning", nargs="*", metavar="SCENARIO",
-                         help="where answers lie in what ranges give, and what leans; of all "
-                              "deployments unless some are named")
+                         help=spoken(say("help-leaning")))
 
 
 def run(args: argparse.Namespace) -> int:
@@ -46,7 +58,8 @@ def run(args: argparse.Namespace) -> int:
     try:
         made = error_growth.estimate(validation.measured_systems(), discrepancy().borrowed)
     except ValueError as error:
-        raise ParamsError(f"discrepancy: {error}.") from None
+        raise ParamsError(spoken(common("problem", option="discrepancy",
+                                        why=str(error)))) from None
     if args.write:
         path = library.locate("discrepancies", UNCALIBRATED)
         store(path, with_estimates(path.read_text(encoding="utf-8"), made))
@@ -58,14 +71,14 @@ def run(args: argparse.Namespace) -> int:
                        for part in ("left_out", "measured")}})
         return OK
     _print_classes(made.classes, made.width)
-    for load, (name, _) in load_words().items():
+    for load, words in load_words().items():
         for metric, each in made.growth.get(load, {}).items():
-            print(f"{metric}, {name}: the error grows by {each.down:.2f} below and "
-                  f"{each.up:.2f} above with a doubling beyond what was measured; {each.pairs} "
-                  f"pairs of rows of {each.systems} systems, {each.inside:.0%} of them in what the "
-                  "other systems give.")
+            print(spoken(say(
+                "growth", metric=_metric(metric), load=words, down=f"{each.down:.2f}",
+                up=f"{each.up:.2f}", pairs=each.pairs, systems=each.systems,
+                inside=f"{each.inside:.0%}")))
     if args.write:
-        print(f"stored in {yamlfile.display_path(path)}")
+        print(spoken(common("stored-in", path=yamlfile.display_path(path))))
     return OK
 
 
@@ -77,11 +90,12 @@ def _print_leaning(names: Iterable[str], *, as_json: bool) -> int:
         return OK
     for name, quantities in found.items():
         for quantity, answer in quantities.items():
-            told = ", ".join(f"{knob['name']} {plain(knob['value'])} in [{plain(knob['low'])}, "
-                             f"{plain(knob['high'])}] at {knob['position']:.0%}: "
-                             f"{knob['shift']:+.1%}"
-                             for knob in answer["knobs"])
-            print(f"{name}  {quantity}  {answer['percentile']:.0%}  {told}")
+            told = listing(spoken(say(
+                "knob", name=input_name(knob["name"], knob["name"]), value=plain(knob["value"]),
+                low=plain(knob["low"]), high=plain(knob["high"]),
+                position=f"{knob['position']:.0%}", shift=f"{knob['shift']:+.1%}"))
+                for knob in answer["knobs"])
+            print(f"{name}  {_metric(quantity)}  {answer['percentile']:.0%}  {told}")
     return OK
 
 
@@ -159,14 +173,17 @@ def _flow(numbers: Mapping[Any, float | str | Sides]) -> str:
 def _print_classes(classes: Mapping[str, Mapping[str, OwnError]],
                    width: Mapping[tuple[str, str], float]) -> None:
     """A line per class and quantity, as wide as it is, however narrow the terminal."""
-    rows: list[tuple[str, ...]] = [HEADER]
+    rows = [tuple(spoken(say("column", name=name.replace("/", "-"), plain=name))
+                  for name in HEADER)]
     for name, of in classes.items():
         for metric, own in of.items():
-            rows.append((class_label(name)[0], metric, f"{own.systems}", f"{own.rows}",
-                         f"{own.down:.2f}", f"{own.up:.2f}", f"{own.within:.2f}",
+            rows.append((spoken(class_label(name)), _metric(metric), f"{own.systems}",
+                         f"{own.rows}", f"{own.down:.2f}", f"{own.up:.2f}", f"{own.within:.2f}",
                          f"{own.inside} ({own.inside / own.rows:.0%})",
                          f"{width[name, metric]:.2f}"))
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        print("  ".join(cell.ljust(size) if i < TEXTS else cell.rjust(size)
-                        for i, (cell, size) in enumerate(zip(row, widths, strict=True))).rstrip())
+    print_columns(rows, TEXTS)
+
+
+def _metric(name: str) -> str:
+    """A quantity, in English by its symbol."""
+    return named(name) if speaks_chinese() else name

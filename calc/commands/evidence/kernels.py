@@ -10,16 +10,21 @@ from pathlib import Path
 
 from rich.table import Table
 
-from calc.commands.printing import OK, console, count_phrase, print_json
+from calc.commands.printing import OK, console, print_json, spoken
 from calc.kernels.engines import fitted
 from calc.kernels.missing import miss_summary
 from calc.kernels.writing import Table as FittedTable
 from calc.kernels.writing import text
 from catalogue import library, names
+from catalogue.messages import Pair, messages
+from catalogue.reading.amounts import plain
 from catalogue.reading.errors import ParamsError
 from catalogue.reading.files import write_whole
 from catalogue.tables import Finding, Shelf, shelf, sound
-from catalogue.tables.lint import KINDS
+from catalogue.tables.lint import JUMP, KINDS, SPIKE, SPREAD
+
+common = messages("common")
+say = messages("calc/commands/evidence/kernels")
 
 SHOWN = 8  # findings of a kind that are told, those of most rows
 
@@ -27,27 +32,24 @@ SHOWN = 8  # findings of a kind that are told, those of most rows
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """What ``kernels`` takes, besides ``--json``."""
     actions = command.add_subparsers(dest="action", required=True)
-    for name, (purpose, _) in ACTIONS.items():
-        action = actions.add_parser(name, help=purpose)
-        action.add_argument("--tables", metavar="FOLDER", help="a file or folder of tables, or the "
-                            "systems/data of a package; without it the package that is installed")
-        action.add_argument("--operator", help="only this one")
-        action.add_argument("--card", help="only this one, such as nvidia-h200-sxm")
-        action.add_argument("--engine", help="only this one, such as vllm@0.24.0")
+    for name in ACTIONS:
+        action = actions.add_parser(name, help=spoken(say("action", name=name)))
+        action.add_argument("--tables", metavar="FOLDER", help=spoken(say("help-tables")))
+        action.add_argument("--operator", help=spoken(say("help-operator")))
+        for option, example in (("card", "nvidia-h200-sxm"), ("engine", "vllm@0.24.0")):
+            action.add_argument(f"--{option}", help=spoken(say("help-card", example=example)))
         action.add_argument("--json", action="store_true", default=argparse.SUPPRESS,
-                            help="print JSON in SI units")
+                            help=spoken(common("help-json")))
         if name == "fit":
             _fit_arguments(action)
 
 
 def _fit_arguments(action: argparse.ArgumentParser) -> None:
     """What fitting takes besides."""
-    action.add_argument("-o", "--output", metavar="FILE", help="write what was fitted as a file of "
-                        "params/fits/: of one card and one engine")
-    action.add_argument("--source", help="key of params/sources/ that the tables are cited by")
-    action.add_argument("--date", help="of the tables, such as 2026-10")
-    action.add_argument("--of", metavar="WORDS", help="what the tables are of, such as a package "
-                        "with its version; their place, unless given")
+    action.add_argument("-o", "--output", metavar="FILE", help=spoken(say("help-output")))
+    action.add_argument("--source", help=spoken(say("help-source")))
+    action.add_argument("--date", help=spoken(say("help-date")))
+    action.add_argument("--of", metavar="WORDS", help=spoken(say("help-of")))
 
 
 def run(args: argparse.Namespace) -> int:
@@ -55,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
 
     Raises ParamsError for tables that cannot be read, and ModuleNotFoundError without PyArrow.
     """
-    return ACTIONS[args.action][1](args, shelf(args.tables))
+    return ACTIONS[args.action](args, shelf(args.tables))
 
 
 def _list(args: argparse.Namespace, tables: Shelf) -> int:
@@ -69,18 +71,20 @@ def _list(args: argparse.Namespace, tables: Shelf) -> int:
             {"operator": operator, "card": card, "in_catalogue": card in known, "engine": engine,
              "rows": count} for (operator, card, engine), count in rows.items()]})
         return OK
-    shown = Table("operator", "card", "engine", title=str(tables.root))
-    shown.add_column("rows", justify="right")
+    shown = Table(*_headings("operator", "card", "engine"), title=str(tables.root))
+    shown.add_column(spoken(common("rows")), justify="right")
     before: tuple[str, ...] = ()
     for (operator, card, engine), count in rows.items():
         new = (operator, card) != before[:2]
         shown.add_row(operator if operator not in before else "",
-                      (card if card in known else f"{card} (not in the catalogue)") if new else "",
+                      (card if card in known else spoken(say("not-in-catalogue", card=card)))
+                      if new else "",
                       engine, f"{count:,}")
         before = (operator, card, engine)
     console().print(shown)
-    print(f"{count_phrase(sum(rows.values()), 'row')} of "
-          f"{count_phrase(len({operator for operator, _, _ in rows}), 'operator')}.")
+    count, operators = sum(rows.values()), len({operator for operator, _, _ in rows})
+    print(spoken(say("rows-of", rows=f"{count:,}", one=count == 1, operators=f"{operators:,}",
+                     single=operators == 1)))
     return OK
 
 
@@ -101,7 +105,8 @@ def _check(args: argparse.Namespace, tables: Shelf) -> int:
                                  for each in findings]})
         return OK
     _print_findings(findings)
-    print(f"{count_phrase(checked, 'row')} checked, {checked - kept:,} left out of fits.")
+    print(spoken(say("checked", rows=f"{checked:,}", one=checked == 1,
+                     left=f"{checked - kept:,}")))
     return OK
 
 
@@ -111,15 +116,18 @@ def _print_findings(findings: list[Finding]) -> None:
         mine = [each for each in findings if each.kind == kind]
         if not mine:
             continue
-        left = "left out" if mine[0].left_out else "kept"
-        print(f"{kind}: {count_phrase(sum(each.rows for each in mine), 'row')}, {left}: "
-              f"{mine[0].says}.")
-        shown = Table("operator", "card", "engine", "rows", "of", "for instance", box=None)
+        count = sum(each.rows for each in mine)
+        print(spoken(say("finding", kind=kind, rows=f"{count:,}", one=count == 1,
+                         left=mine[0].left_out, says=mine[0].says, spread=f"{SPREAD}",
+                         spike=plain(SPIKE), jump=plain(JUMP))))
+        shown = Table(*_headings("operator", "card", "engine"), *map(spoken, (
+            common("rows"), say("of"), say("for-instance"))), box=None)
         for each in sorted(mine, key=lambda finding: -finding.rows)[:SHOWN]:
             shown.add_row(each.operator, each.card, each.engine, f"{each.rows:,}", f"{each.of:,}",
                           each.examples[0])
         if len(mine) > SHOWN:
-            shown.add_row(f"and {len(mine) - SHOWN} more", "", "", "", "", "--json tells them all")
+            shown.add_row(spoken(say("and-more", count=len(mine) - SHOWN)), "", "", "", "",
+                          spoken(say("json-tells")))
         console().print(shown)
 
 
@@ -129,17 +137,17 @@ def _fit(args: argparse.Namespace, tables: Shelf) -> int:
     Raises ParamsError for what is asked for and not there, and for an output without a source.
     """
     if args.card is None or args.engine is None:
-        raise ParamsError("a fit is of one card and one engine, expected --card and --engine")
+        raise ParamsError(spoken(say("one-card-one-engine")))
     if args.output and not (args.source and args.date):
-        raise ParamsError("a file of fits cites its tables, expected --source and --date")
+        raise ParamsError(spoken(say("cites")))
     if args.card not in names("devices"):
         tables.parts(card=args.card)
-        raise ParamsError(f"'{args.card}' has no file in params/devices/, whose peaks a law needs")
+        raise ParamsError(spoken(say("no-device", card=args.card)))
     tables.parts(card=args.card)
     engine = args.engine.partition("@")[0]
     found = list(fitted(tables, args.card, engine))
     if not found:
-        raise ParamsError(f"no table of {engine} on {args.card} has a law")
+        raise ParamsError(spoken(say("no-law", engine=engine, card=args.card)))
     if args.json:
         print_json({"tables": str(tables.root), "fits": [_as_json(table) for table in found]})
     else:
@@ -159,7 +167,7 @@ def _write(args: argparse.Namespace, of: str, engine: str, found: list[FittedTab
     path = Path(args.output)
     write_whole(path, written.encode(), replace=True)
     library.load("fits", path.absolute())
-    print(f"{path} written.")
+    print(spoken(say("file-written", path=str(path))))
 
 
 def _as_json(table: FittedTable) -> dict[str, object]:
@@ -176,8 +184,8 @@ def _as_json(table: FittedTable) -> dict[str, object]:
 
 
 def _print_fits(found: list[FittedTable]) -> None:
-    shown = Table("release", "operator", "dtype", "kernel")
-    for title in ("judged", "before", "median", "90%", "lean"):
+    shown = Table(*_headings("release", "operator", "dtype", "kernel"))
+    for title in _headings("judged", "before", "median", "ninety", "lean"):
         shown.add_column(title, justify="right")
     for table in found:
         errors = table.fit.errors
@@ -194,7 +202,7 @@ def _print_missed(found: list[FittedTable]) -> None:
     """Why laws miss tables: switches to other kernels, and what is left beside them."""
     if not found:
         return
-    shown = Table("release", "operator", "dtype", "kernel", "misses because", box=None)
+    shown = Table(*_headings("release", "operator", "dtype", "kernel", "misses"), box=None)
     for table in found:
         assert table.fit.missed is not None
         shown.add_row(table.release, f"{table.operator} {table.cut or ''}".strip(), table.dtype,
@@ -202,10 +210,15 @@ def _print_missed(found: list[FittedTable]) -> None:
     console().print(shown)
 
 
-ACTIONS: dict[str, tuple[str, Callable[[argparse.Namespace, Shelf], int]]] = {
-    "list": ("operators, cards and engines of tables, with their rows", _list),
-    "fit": ("laws of one engine's kernels on one card, fitted to one half and judged on the other",
-            _fit),
-    "check": ("what is wrong with tables, and what a fit leaves out of them", _check),
-}
-"""What is done with tables, by name: its purpose, and who does it."""
+def _headings(*names: str) -> list[str]:
+    """Headings of columns by name."""
+    shared: dict[str, Pair] = {
+        "operator": common("operator"), "card": common("card"), "engine": common("engine"),
+        "kernel": common("kernel"), "median": common("median")}
+    return [spoken(shared[name] if name in shared else say("title", name=name))
+            for name in names]
+
+
+ACTIONS: dict[str, Callable[[argparse.Namespace, Shelf], int]] = {
+    "list": _list, "fit": _fit, "check": _check}
+"""What is done with tables, by name, and who does it."""

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import argparse
 
-from calc.commands.printing import OK, print_json
+from calc.commands.printing import OK, listing, print_columns, print_json, said, spoken
 from calc.evidence.systems import METRICS, VARIED
 from catalogue import ParamsError, load_scenario
+from catalogue.messages import messages
+
+say = messages("calc/commands/evidence/validate")
 
 HEADER = ("system", "metric", "protocol", "rows", "mean", "median", "worst", "coverage", "width",
           "blind")
@@ -15,12 +18,9 @@ TEXTS = 3  # of these columns are words, the others numbers
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """What ``validate`` takes, besides ``--json``."""
-    command.add_argument("--system", metavar="NAME",
-                         help="only this measured scenario, by name; or a deployment's file of "
-                              "yours whose 'measured' names your rows")
-    command.add_argument("--metric", choices=METRICS, help="only this quantity")
-    command.add_argument("--energy", action="store_true",
-                         help="energy per token of the cards instead, where power was measured")
+    command.add_argument("--system", metavar="NAME", help=spoken(say("help-system")))
+    command.add_argument("--metric", choices=METRICS, help=spoken(say("help-metric")))
+    command.add_argument("--energy", action="store_true", help=spoken(say("help-energy")))
 
 
 def run(args: argparse.Namespace) -> int:
@@ -40,18 +40,16 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json(validation.as_json(chosen))
         return OK
-    rows = [HEADER]
+    rows = [tuple(spoken(say("column", name=name)) for name in HEADER)]
     for result in chosen:
         numbers = result.predictions.summary()
-        worst = f"{numbers['worst']:.1%} (row {result.predictions.worst_row + 1})"
+        worst = spoken(say("worst", error=f"{numbers['worst']:.1%}",
+                           row=int(result.predictions.worst_row) + 1))
         rows.append((result.system, result.metric, result.protocol, f"{numbers['rows']}",
                      f"{numbers['mean']:.1%}", f"{numbers['median']:.1%}", worst,
                      f"{numbers['coverage']:.0%}", f"{numbers['width']:.2f}",
                      f"{result.blind.summary()['median']:.1%}" if result.blind else ""))
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:  # one line each, however narrow the terminal
-        print("  ".join(cell.ljust(width) if i < TEXTS else cell.rjust(width)
-                        for i, (cell, width) in enumerate(zip(row, widths, strict=True))))
+    print_columns(rows, TEXTS)
     return OK
 
 
@@ -61,16 +59,13 @@ def _check(name: str, known: list[str]) -> None:
         return
     scenario = load_scenario(name)
     if scenario.measured is None:
-        raise ParamsError(
-            f"--system {name}: nothing was measured of it, expected 'measured: my-rows.yml' in its "
-            f"file (params/templates/measurements.yml), or one of {', '.join(known)}.")
-    columns = scenario.measured.columns
+        raise ParamsError(spoken(say("nothing-measured", name=name, known=listing(known))))
+    columns, file = scenario.measured.columns, str(scenario.file.measured)
     if lost := [column for column in VARIED if column not in columns]:
-        raise ParamsError(f"{scenario.file.measured}: a row needs the column '{lost[0]}' beside "
-                          f"what was measured, found {', '.join(columns)}.")
+        raise ParamsError(spoken(say("lacks-column", file=file, column=lost[0],
+                                     found=listing(columns))))
     if not any(metric in columns for metric in METRICS):
-        raise ParamsError(f"{scenario.file.measured}: nothing in it is predicted, expected a "
-                          f"column among {', '.join(METRICS)}.")
+        raise ParamsError(spoken(say("nothing-predicted", file=file, names=listing(METRICS))))
 
 
 def _energy(args: argparse.Namespace) -> int:
@@ -81,8 +76,7 @@ def _energy(args: argparse.Namespace) -> int:
     from calc.evidence import energy
 
     if args.system is not None or args.metric is not None:
-        raise ParamsError("--energy: holds every table of power against its prediction, expected "
-                          "neither --system nor --metric beside it.")
+        raise ParamsError(spoken(say("neither")))
     found = [energy.power_comparison(table) for table in energy.tables()]
     summary = energy.summary(found)
     if args.json:
@@ -95,14 +89,14 @@ def _energy(args: argparse.Namespace) -> int:
                            for name, made in held.predicted.items()}} for held in found]})
         return OK
     for held in found:
-        print(f"{held.table}: requests, J/token measured, predicted (80% interval), error")
+        print(spoken(say("table", table=held.table)))
         made, errors = held.predicted["energy_per_token"], held.errors("energy_per_token")
         for row, requests in enumerate(held.concurrency):
             print(f"{requests:7.0f}  {held.measured['energy_per_token'][row]:6.2f}  "
-                  f"{made.at(row).said('en')}  "
-                  f"{errors[row]:+.0%}")
+                  f"{said(made.at(row))}  {errors[row]:+.0%}")
     for name, numbers in summary.items():
-        print(f"{name}: {numbers['rows']:.0f} rows, median error {numbers['median']:.1%}, mean "
-              f"{numbers['mean']:.1%}, worst {numbers['worst']:.0%}, "
-              f"{numbers['coverage']:.0%} inside the interval")
+        print(spoken(say(
+            "summary", name=name, rows=f"{numbers['rows']:.0f}", median=f"{numbers['median']:.1%}",
+            mean=f"{numbers['mean']:.1%}", worst=f"{numbers['worst']:.0%}",
+            coverage=f"{numbers['coverage']:.0%}")))
     return OK

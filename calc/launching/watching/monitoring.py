@@ -34,6 +34,30 @@ EVERY_NODE = "0.4.10"  # release from which every node of an SGLang server expor
 
 
 @dataclass(frozen=True)
+class Broken:
+    """A promise that is not kept by the prediction.
+
+    Attributes:
+        alert: on it.
+        quantity: ``ttft``, ``tpot`` or ``e2e``.
+        value: that is predicted [s].
+        share: of the requests, simulated, for which it is; None of the mean.
+    """
+
+    alert: Alert
+    quantity: str
+    value: float
+    share: float | None
+
+    @property
+    def sentence(self) -> str:
+        """It, as the files say it."""
+        told = ("on average" if self.share is None
+                else f"of {self.share:.0%} of the requests, simulated")
+        return f"{self.alert.summary} Predicted: {human(self.value, 's')} {told}."
+
+
+@dataclass(frozen=True)
 class Watched:
     """A pool, what is predicted of it, and the alerts that follow.
 
@@ -50,17 +74,22 @@ class Watched:
     @property
     def unkept(self) -> dict[str, str]:
         """Alerts on promises that the prediction itself breaks, each with a sentence."""
-        found = {}
+        return {each.alert.name: each.sentence for each in self.broken}
+
+    @property
+    def broken(self) -> list[Broken]:
+        """Promises that the prediction itself breaks."""
+        found = []
         for alert in self.alerts:
             quantity = next((key for key, name in NAMES.items() if name in alert.name), None)
             if not alert.windows or quantity is None:
                 continue
-            value, told = float(getattr(self.predicted, quantity).value), "on average"
+            value, share = float(getattr(self.predicted, quantity).value), None
             if isinstance(alert.signal, Quantile) and quantity in self.seen:
-                value = float(np.quantile(self.seen[quantity], alert.signal.share))
-                told = f"of {alert.signal.share:.0%} of the requests, simulated"
+                share = alert.signal.share
+                value = float(np.quantile(self.seen[quantity], share))
             if value > alert.threshold:
-                found[alert.name] = f"{alert.summary} Predicted: {human(value, 's')} {told}."
+                found.append(Broken(alert, quantity, value, share))
         return found
 
 

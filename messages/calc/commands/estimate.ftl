@@ -1,5 +1,27 @@
 ### ``estimate``: whether a deployment fits, its latency, throughput and what binds them.
 
+# number: an example
+help-set =
+    .en = override, e.g. parallelism.tensor_parallel=16, device=nvidia-h20 or mechanisms.prefix_hit_share=0.3
+    .zh = 覆盖取值，例如 parallelism.tensor_parallel=16、device=nvidia-h20 或 mechanisms.prefix_hit_share=0.3
+
+# number: an example
+help-engines =
+    .en = the same under two engines and more, side by side: what differs, and which mechanism makes it; e.g. vllm@0.11,sglang@0.5.6
+    .zh = 同一部署在两种或更多引擎下并列比较：差在哪里、由哪个机制造成；例如 vllm@0.11,sglang@0.5.6
+
+help-documented =
+    .en = take of the device what the scenario's document states of it
+    .zh = 设备参数取场景所属文档中所写的
+
+help-calibration =
+    .en = take what was fitted: an entry of params/calibrations/
+    .zh = 采用已拟合的结果：params/calibrations/ 中的一项
+
+neither =
+    .en = --engines: compares predictions, expected neither --documented nor --calibration beside it.
+    .zh = --engines：比较的是预测，不能与 --documented 或 --calibration 同用。
+
 verdict =
     .en = { $title }: { $verdict ->
         [fits] fits
@@ -187,20 +209,6 @@ simulated =
         [yes] 如所列
        *[no] ：{ $lengths }
     }。
-
-all-equal =
-    .en = all equal
-    .zh = 全部相同
-
-lengths-vary =
-    .en = { $distribution }, standard deviation over mean { $prompts } of prompts and { $answers } of answers, { $stated ->
-        [yes] as stated
-       *[no] as in { $usual }; nothing is stated
-    }
-    .zh = { $distribution }，标准差与均值之比：提示 { $prompts }、回答 { $answers }，{ $stated ->
-        [yes] 如所述
-       *[no] 未给出，取自 { $usual }
-    }
 
 often =
     .en = { $rare ->

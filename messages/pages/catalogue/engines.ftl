@@ -76,10 +76,6 @@ summary-metric =
     .en = summary
     .zh = 摘要
 
-release =
-    .en = release
-    .zh = 版本
-
 uploaded =
     .en = uploaded
     .zh = 发布日期

@@ -52,14 +52,6 @@ today =
     .en = today
     .zh = 现行
 
-held =
-    .en = held
-    .zh = 有效期
-
-hours =
-    .en = hours
-    .zh = 时段
-
 usd-per-million-prompt-found =
     .en = USD per million: prompt / found in its cache / answer
     .zh = 每百万 token（美元）：提示 / 缓存命中 / 回答

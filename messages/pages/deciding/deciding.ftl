@@ -32,10 +32,6 @@ elasticities-were-computed-both-ways =
     .en = { $compared } elasticities were computed both ways and agree, to a billionth of the largest.
     .zh = 共 { $compared } 个弹性用两种方法各算一遍，相差不超过最大者的十亿分之一。
 
-alone =
-    .en = alone
-    .zh = 单独
-
 in-company-samples =
     .en = in company, { $samples } samples
     .zh = 连同其他，{ $samples } 个样本

@@ -88,7 +88,3 @@ or =
 parts-in-labels =
     .en = replica, card, device, layer
     .zh = 副本, 单卡, 每卡, 层
-
-from-to =
-    .en = { $low } to { $high }
-    .zh = { $low } 至 { $high }

@@ -3,7 +3,3 @@
 card-and-precision =
     .en = { $card }, `{ $precision }`
     .zh = { $card }，`{ $precision }`
-
-users =
-    .en = { $users } users
-    .zh = { $users } 个用户

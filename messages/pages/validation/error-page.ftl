@@ -109,10 +109,6 @@ protocol =
     .en = protocol
     .zh = 协议
 
-mean =
-    .en = mean
-    .zh = 均值
-
 our-worst-row =
     .en = our worst row
     .zh = 本书最差的一行

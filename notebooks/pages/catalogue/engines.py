@@ -139,7 +139,7 @@ def release_table(engines: Iterable[Engine]) -> None:
             "date": release.date, "sha": f"`{release.sha256[:12]}`",
             **{kind: str(standing(engine, kind, release.version) or "–") for kind in KINDS}}
            for engine in engines for release in engine.releases],
-          {"engine": common("engine"), "version": say("release"),
+          {"engine": common("engine"), "version": common("release"),
            "date": say("uploaded"), **KINDS, "sha": ("SHA-256", "SHA-256")},
           folded=say("pinned-releases"))
 
@@ -172,7 +172,7 @@ def command_table(blocks: Iterable[Block], engine: Engine) -> None:
     table([{"release": version, "date": engine.release(version).date,
             **{block.section: ", ".join(f"`{name}`" for name in refused(block, engine, version))
                or "–" for block in blocks}} for version in engine.versions],
-          {"release": say("release"), "date": say("uploaded"),
+          {"release": common("release"), "date": say("uploaded"),
            **{block.section: say("refused-in", section=block.section)
               for block in blocks}}, wide=True, folded=REST, first=OPEN)
 

@@ -136,7 +136,7 @@ def price_lists(page: Priced) -> None:
                           for text in reached(found[name].value)),
             "reach": low if low == high else (f"{low[0]} to {high[0]}", f"{low[1]}–{high[1]}"),
             "source": cited(sold.output.source)})
-    table(rows, {"model": common("model"), "held": say("held"), "hours": say("hours"),
+    table(rows, {"model": common("model"), "held": common("held"), "hours": common("hours"),
                  "prices": say("usd-per-million-prompt-found"),
                  "from": say("owning-is-cheaper-from"),
                  "reach": common("interval"), "source": common("source")}, wide=True)

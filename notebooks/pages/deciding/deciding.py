@@ -146,7 +146,7 @@ def sobol_by_design_size(page: Deciding) -> list[Sensitivity]:
 
     table(last.indices[:ROWS], [
         Column(lambda one: label(one.name, page.plan), common("input")),
-        Column(lambda one: _with_error(one.first, one.first_error), say("alone")),
+        Column(lambda one: _with_error(one.first, one.first_error), common("alone")),
         *map(total, found)], wide=True)
     alone = " ± ".join(fmt_percent(share, 0) for share in (
         sum(one.first for one in last.indices),

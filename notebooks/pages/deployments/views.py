@@ -266,7 +266,7 @@ def _interval(deployed: Deployed, ours: Amount, low: float, high: float,
     unit = "" if units.split(written)[1] in units.COUNTING else ends[0].partition(" ")[2]
     ends[0] = ends[0].removesuffix(unit).strip()
     if low < 0:
-        return say("from-to", low=ends[0], high=ends[1])
+        return common("from-low-to-high", low=ends[0], high=ends[1])
     return "–".join(ends)
 
 

@@ -15,6 +15,7 @@ from catalogue.planning.goals import Goal
 from notebooks.pages.deciding.goals import device_label
 from notebooks.show.numbers import fmt_int
 
+common = messages("common")
 say = messages("pages/engineering/layouts")
 
 Case = tuple[str, str, int]  # card, precision, servers
@@ -70,7 +71,7 @@ def titled(case: Case) -> Pair:
 
 def counted(users: int) -> Pair:
     """So many users, more than one."""
-    return say("users", users=fmt_int(users))
+    return common("so-many-users", users=fmt_int(users))
 
 
 def most_users(made: Plan, limit: float = LIMIT) -> int:

@@ -148,7 +148,7 @@ def first_token(results: Sequence[Result], plain: Sequence[Result], system: str,
 
     table([row(left_out, protocol) for left_out in (False, True)
            for protocol in ("halves", "single-request")],
-          {"rows": say("which-rows"), "protocol": say("protocol"), "mean_ours": say("mean"),
+          {"rows": say("which-rows"), "protocol": say("protocol"), "mean_ours": common("mean"),
            "mean_plain": common("roofline"), "median_ours": common("median"),
            "median_plain": common("roofline"), "worst_ours": common("worst"),
            "worst_plain": common("roofline"), "which": say("our-worst-row")},

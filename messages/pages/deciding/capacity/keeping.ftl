@@ -28,10 +28,6 @@ hits-all-tiers-so-far =
     .en = hits, all tiers so far
     .zh = 累计命中率
 
-fetch =
-    .en = fetch
-    .zh = 取回
-
 compute-again =
     .en = compute again
     .zh = 重算
@@ -39,10 +35,6 @@ compute-again =
 pays-from =
     .en = pays from
     .zh = 划算的最低带宽
-
-replicas =
-    .en = replicas
-    .zh = 副本数
 
 link =
     .en = { $name }: { $link } GB/s, { $pays ->

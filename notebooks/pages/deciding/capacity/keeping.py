@@ -58,10 +58,10 @@ def tiers(page: DayPlan, found: Day, turns: int) -> list[Cached]:
         Column(lambda row: row[0].time / MINUTE, say("kept-for-min"), fmt_sig),
         Column(lambda row: row[0].found, say("returns-found-there"), fmt_percent),
         Column(lambda row: row[0].hit_share, say("hits-all-tiers-so-far"), fmt_percent),
-        Column(lambda row: row[0].fetch, say("fetch"), fmt_time),
+        Column(lambda row: row[0].fetch, common("fetch"), fmt_time),
         Column(lambda row: row[0].recompute, say("compute-again"), fmt_time),
         Column(lambda row: f"{fmt_sig(row[0].break_even / GB)} GB/s", say("pays-from")),
-        Column(lambda row: row[1].replicas or None, say("replicas"), str)], wide=True)
+        Column(lambda row: row[1].replicas or None, common("replicas"), str)], wide=True)
     conversations = rate / found.bought / turns
     number("keep-bytes", needed(people.talk, conversations, MOST_FOUND, people.per_token),
            fmt_bytes, digits=0)
@@ -93,7 +93,7 @@ def which(page: DayPlan, found: Day, turns: int, cached: list[Cached]) -> None:
             if 0 < replicas < found.bought
             and (hits := hits_for(page, rate / replicas)) is not None]
     table(rows, [
-        Column(0, say("replicas"), fmt_int), Column(1, say("from-hits-of"), fmt_percent, digits=0),
+        Column(0, common("replicas"), fmt_int), Column(1, say("from-hits-of"), fmt_percent, digits=0),
         Column(lambda row: next((NAMES[one.kept[-1].tier] for one in cached
                                  if one.replicas and one.replicas <= row[0]), say("none-here")),
                say("reached-with-caches-up-to"))])

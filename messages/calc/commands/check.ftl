@@ -1,0 +1,21 @@
+### ``check``: every file of the catalogue, or those given, and what is wrong with each.
+
+help-files =
+    .en = params/KIND/NAME.yml or your own
+    .zh = params/KIND/NAME.yml，或你自己的文件
+
+checked =
+    .en = { $count } { $one ->
+        [yes] file
+       *[no] files
+    } checked, { $failed } with a problem.
+    .zh = 已检查 { $count } 个文件，{ $failed } 个有问题。
+
+# number: the line
+stands-in =
+    .en = { $where }: matrix_peak.{ $dtype }: '{ $name }' has no efficiency of { $dtype }, that of { $near } stands in with a wider range; mechanisms of your own (like: { $name }) can give it.
+    .zh = { $where }：matrix_peak.{ $dtype }：'{ $name }' 没有 { $dtype } 的效率，以 { $near } 的代替并放宽范围；可在自己的 mechanisms（like: { $name }）中给出。
+
+not-recognised =
+    .en = { $where }: not recognised as any of { $kinds }.
+    .zh = { $where }：无法识别，应为以下之一：{ $kinds }。

@@ -1,0 +1,154 @@
+### An answer of ``search`` in words: a deployment, its quantities, what runs and starts it.
+
+head =
+    .en = { $name ->
+        [throughput_per_card] per card
+        [throughput] throughput
+        [ttft] TTFT
+        [tpot] TPOT
+        [e2e] latency
+        [cost] cost per million
+        [power] power
+        [energy] energy
+        [longest_context] longest context
+       *[other] { $name }
+    }
+    .zh = { $name ->
+        [throughput_per_card] 每卡吞吐
+        [throughput] 吞吐
+        [ttft] TTFT
+        [tpot] TPOT
+        [e2e] 端到端延迟
+        [cost] 每百万 token 成本
+        [power] 功率
+        [energy] 能耗
+        [longest_context] 最长上下文
+       *[other] { $name }
+    }
+
+axis =
+    .en = { $name ->
+        [requests] requests a card
+        [tensor] TP
+        [pipeline] PP
+        [expert] EP
+        [drafts] drafts
+        [precision] format
+        [device] card
+       *[pools] pools
+    }
+    .zh = { $name ->
+        [requests] 每卡请求数
+        [tensor] TP
+        [pipeline] PP
+        [expert] EP
+        [drafts] 草稿 token
+        [precision] 格式
+        [device] 卡
+       *[pools] 池
+    }
+
+two-pools =
+    .en = { $devices } cards in two pools: prefill { $prefill }; decode { $decode }, { $requests } in flight
+    .zh = { $devices } 张卡分两个池：预填充 { $prefill }；解码 { $decode }，并发 { $requests }
+
+one-pool =
+    .en = { $pool }, { $requests } in flight
+    .zh = { $pool }，并发 { $requests }
+
+brief-pool =
+    .en = { $devices } × { $device }{ $named ->
+        [yes] { " " }under { $engine }
+       *[no] { "" }
+    }, { $precision }, { $layout }, chunks of { $chunk }{ $steps }
+    .zh = { $devices } × { $device }{ $named ->
+        [yes] ，{ $engine }
+       *[no] { "" }
+    }，{ $precision }，{ $layout }，分块 { $chunk }{ $steps }
+
+steps =
+    .en = { $drafting ->
+        [yes] , { $drafts } { $one ->
+            [yes] draft
+           *[no] drafts
+        }
+       *[no] { "" }
+    }{ $halves ->
+        [yes] , two half-batches
+       *[no] { "" }
+    }
+    .zh = { $drafting ->
+        [yes] ，草稿 { $drafts }
+       *[no] { "" }
+    }{ $halves ->
+        [yes] ，两个半批交替
+       *[no] { "" }
+    }
+
+of-a-choice =
+    .en = { $devices } × { $device }, { $precision }, { $layout }{ $steps }
+    .zh = { $devices } × { $device }，{ $precision }，{ $layout }{ $steps }
+
+brief =
+    .en = { $pools }: TPOT { $pace }, TTFT { $first }, { $rate } per card{ $priced ->
+        [yes] , { $cost } per million
+       *[no] { "" }
+    }; { $told }
+    .zh = { $pools }：TPOT { $pace }，TTFT { $first }，每卡 { $rate }{ $priced ->
+        [yes] ，每百万 token { $cost }
+       *[no] { "" }
+    }；{ $told }
+
+none-starts =
+    .en = no release starts it: { $why }
+    .zh = 没有版本能启动它：{ $why }
+
+start-with =
+    .en = start with: python -m calc deploy { $file } --engine { $engine } -o DIR
+    .zh = 启动：python -m calc deploy { $file } --engine { $engine } -o DIR
+
+starts-under =
+    .en = starts under { $engine }
+    .zh = 可用 { $engine } 启动
+
+of-format =
+    .en = { $name }: { $told }
+    .zh = { $name }：{ $told }
+
+none-runs =
+    .en = NO ENGINE RUNS IT: { $why }
+    .zh = 没有引擎能运行它：{ $why }
+
+format-runs =
+    .en = { $alone ->
+        [yes] its format
+       *[no] { $name }
+    } { $told }
+    .zh = { $alone ->
+        [yes] 其格式
+       *[no] { $name }{ " " }
+    }{ $told }
+
+nothing-near =
+    .en = Nothing was measured of its kind.
+    .zh = 同类系统没有实测。
+
+outside-of =
+    .en = { $axis } ({ $value }; measured { $ends })
+    .zh = { $axis }（{ $value }；实测 { $ends }）
+
+near =
+    .en = Measured nearest: { $nearest }; { $beyond ->
+        [yes] outside of what was measured: { $outside }
+       *[no] on every axis inside of what was measured
+    }{ $also ->
+        [yes] ; inside: { $inside }
+       *[no] { "" }
+    }.
+    .zh = 最近的实测：{ $nearest }；{ $beyond ->
+        [yes] 超出实测范围：{ $outside }
+       *[no] 各轴均在实测范围内
+    }{ $also ->
+        [yes] ；在范围内：{ $inside }
+       *[no] { "" }
+    }。

@@ -1,0 +1,55 @@
+### Why a goal has no answer, and what comes nearest: of one pool, and of two.
+
+short =
+    .en = { $label }: { $short } per device short
+    .zh = { $label }：每卡缺 { $short }
+
+over-a-limit =
+    .en = { $label }: { $quantity } { $value }{ $priced ->
+        [yes] { " " }{ $currency }
+       *[no] { "" }
+    }, the limit is { $limit }{ $priced ->
+        [yes] { " " }{ $currency }
+       *[no] { "" }
+    }, off by a factor of { $factor }
+    .zh = { $label }：{ $quantity } { $value }{ $priced ->
+        [yes] { " " }{ $currency }
+       *[no] { "" }
+    }，上限为 { $limit }{ $priced ->
+        [yes] { " " }{ $currency }
+       *[no] { "" }
+    }，相差 { $factor } 倍
+
+too-long =
+    .en = requests of { $longest } tokens are longer than the { $most } positions of '{ $model }', expected shorter ones
+    .zh = 请求长 { $longest } token，超过 '{ $model }' 的 { $most } 个位置，应缩短请求
+
+no-pool-holds =
+    .en = no { $pool ->
+        [prefill] prefill
+       *[decode] decode
+    } pool holds the model and its requests, expected more cards
+    .zh = 没有{ $pool ->
+        [prefill] 预填充
+       *[decode] 解码
+    }池放得下模型及其请求，应增加卡数
+
+smallest-pools =
+    .en = the smallest prefill pool takes { $prefill } cards and the smallest decode pool { $decode }, more than the { $most } of the goal
+    .zh = 最小的预填充池需 { $prefill } 张卡，最小的解码池需 { $decode } 张，超过目标的 { $most } 张
+
+a-request =
+    .en = a request
+    .zh = 一个请求
+
+no-pair-holds =
+    .en = no pair of pools on { $cards } cards holds { $asked }, expected more cards, less demand or space.pools=one
+    .zh = { $cards } 张卡上没有一对池能容纳 { $asked }，应增加卡数、降低需求或设 space.pools=one
+
+no-release-known =
+    .en = no release is known to run on '{ $device }', whose file states no 'architecture', expected one there, or --any-engine
+    .zh = 尚无已知版本能在 '{ $device }' 上运行（其文件未写 'architecture'），应补上该项，或用 --any-engine
+
+no-layout =
+    .en = no layout of the cards that are allowed holds the model, divides it and is loaded in one of the precisions, expected more of 'cards', 'space' or 'precisions'
+    .zh = 所允许的卡上没有一种切分既放得下模型、又能整除、又能以某种精度加载，应放宽 'cards'、'space' 或 'precisions'

@@ -1,0 +1,279 @@
+### ``search``: from a goal to every deployment that meets it, the best, and why not others.
+
+help-goal =
+    .en = identifier or path of a goal file
+    .zh = 目标文件的标识或路径
+
+# number: an example
+help-set =
+    .en = override, e.g. limits.tpot=50ms, cards.most=64, precisions=fp8-block,w8a8-int8
+    .zh = 覆盖取值，例如 limits.tpot=50ms、cards.most=64、precisions=fp8-block,w8a8-int8
+
+help-same-as-set =
+    .en = the same as --set { $key }=VALUE
+    .zh = 等同于 --set { $key }=VALUE
+
+help-any-engine =
+    .en = also what no engine runs
+    .zh = 也包括没有引擎能运行的
+
+# number: the two factors, as written for argparse
+help-relax =
+    .en = search once more: what is best with each limit 1%% and 10%% wider
+    .zh = 再搜索一次：各项限制放宽 1%% 与 10%% 时的最优
+
+help-out =
+    .en = write the scenario file of every deployment that is told
+    .zh = 把所列每个部署的场景文件写入该目录
+
+help-workers =
+    .en = processes that share the work; the answer is the same
+    .zh = 分担计算的进程数；答案不变
+
+# number: the least
+workers =
+    .en = --workers { $count }: expected at least 1.
+    .zh = --workers { $count }：至少应为 1。
+
+relax =
+    .en = --relax: widens limits of means at central values in one pool, expected no percentile, no limits.sure and no second pool.
+    .zh = --relax：只放宽单池、中心取值下的均值限制，不应有分位数、limits.sure 或第二个池。
+
+another-file =
+    .en = { $path }: there is another file of this name, expected a new folder.
+    .zh = { $path }：已有同名的其他文件，应换一个新目录。
+
+left-out =
+    .en = Left out by the goal: { $names }.
+    .zh = 被目标排除：{ $names }。
+
+pools =
+    .en = { $name ->
+        [one] one pool
+        [two] two pools
+       *[other] { $name }
+    }
+    .zh = { $name ->
+        [one] 单池
+        [two] 两个池
+       *[other] { $name }
+    }
+
+two-pools =
+    .en = Two pools: { $prefill } that prefill and { $decode } that decode fit, of which { $compared } pairs were compared.
+    .zh = 两个池：放得下的预填充池 { $prefill } 种、解码池 { $decode } 种，比较了其中 { $compared } 对。
+
+# number: an example
+no-price =
+    .en = No price: { $devices }; state one in the goal: devices: [{ "{" }device: NAME, price: 1.5..2.5 USD/h{ "}" }].
+    .zh = 没有价格：{ $devices }；可在目标中给出：devices: [{ "{" }device: NAME, price: 1.5..2.5 USD/h{ "}" }]。
+
+wrote =
+    .en = wrote { $path }
+    .zh = 已写入 { $path }
+
+writes-files =
+    .en = -o DIR writes the files.
+    .zh = 用 -o DIR 写出文件。
+
+without-drafts =
+    .en = Without drafts ({ $count } layouts): no layer that drafts is published with '{ $model }'; --any-engine tries them.
+    .zh = 不做推测解码（{ $count } 种切分）：'{ $model }' 没有公开起草层；--any-engine 可一并尝试。
+
+staged-drafts =
+    .en = Pipeline stages without drafts ({ $count } layouts): engines draft none there; --set space.staged_drafts=true tries them.
+    .zh = 流水线切分下不做推测解码（{ $count } 种切分）：引擎在此不起草；--set space.staged_drafts=true 可一并尝试。
+
+refused =
+    .en = Left out, no release starts it: { $label }: { $why }.
+    .zh = 已排除，没有版本能启动：{ $label }：{ $why }。
+
+missed =
+    .en = { $count } before one of these are left out: simulated, they do not keep the limits.
+    .zh = 排在其前的 { $count } 个已排除：仿真表明守不住限制。
+
+on-the-front =
+    .en = { $groups } { $one_group ->
+        [yes] group
+       *[no] groups
+    } of { $size } { $one ->
+        [yes] deployment
+       *[no] deployments
+    } on the front.
+    .zh = 前沿上 { $size } 个部署中的 { $groups } 组。
+
+first-one =
+    .en = The first one: { $settings }
+    .zh = 第一个：{ $settings }
+
+near-its-limit =
+    .en = { $quantity } near its limit
+    .zh = { $quantity }接近上限
+
+pool-binds =
+    .en = { $pool ->
+        [prefill] prefill
+        [decode] decode
+       *[transfer] transfer
+    } binds; closed loop of { $users } users
+    .zh = 瓶颈是{ $pool ->
+        [prefill] 预填充
+        [decode] 解码
+       *[transfer] 传输
+    }；{ $users } 个用户的闭环
+
+keeps =
+    .en = keeps its limits in { $share } of draws
+    .zh = { $share } 的样本守住限制
+
+simulated =
+    .en = simulated, formulas alone: { $seen }
+    .zh = 以公式单独仿真：{ $seen }
+
+at-percentile =
+    .en = { $quantity } { $at ->
+        [mean] mean
+       *[other] { $at }
+    } { $value }
+    .zh = { $quantity } { $at ->
+        [mean] 均值
+       *[other] { $at }
+    } { $value }
+
+same-with =
+    .en = the same with { $low } to { $high } in flight
+    .zh = 并发 { $low } 至 { $high } 时相同
+
+not-told-apart =
+    .en = { $count } more that cannot be told apart
+    .zh = 另有 { $count } 个无法与之区分
+
+nothing-starts =
+    .en = Nothing that meets the goal is started by a release of an engine. The first: { $label }: { $why }. --any-engine tells it all the same.
+    .zh = 满足目标的部署没有一个能由引擎的某个版本启动。第一个：{ $label }：{ $why }。--any-engine 仍会列出。
+
+nothing-keeps =
+    .en = Nothing keeps its limits in a simulation; { $count } were simulated that do in the mean of the closed form. The first: { $label }: { $seen }.
+    .zh = 仿真中没有一个守住限制；按闭式均值守住限制的 { $count } 个已仿真。第一个：{ $label }：{ $seen }。
+
+seen-over =
+    .en = { $quantity } { $at ->
+        [mean] mean
+       *[other] { $at }
+    } { $value }, the limit is { $limit }
+    .zh = { $quantity } { $at ->
+        [mean] 均值
+       *[other] { $at }
+    } { $value }，上限为 { $limit }
+
+drawn =
+    .en = { $tried } deployments drawn of the fronts of all offers in objectives and limits; above those that keep the limits in at least { $share } of draws, below by central values.
+    .zh = 从各供选卡型在目标与限制上的前沿中抽样 { $tried } 个部署；以上各项至少在 { $share } 的样本中守住限制，以下按中心取值。
+
+none-sure =
+    .en = None of these keeps its limits in { $share } of draws from the ranges of all inputs; --sure { $sure } looks further.
+    .zh = 在全部输入的取值范围内抽样，其中没有一个在 { $share } 的样本中守住限制；--sure { $sure } 可继续查找。
+
+first-sure =
+    .en = First in { $share } of draws: { $label } ({ $keeps }); --sure { $sure } looks further.
+    .zh = 在 { $share } 的样本中守住限制的第一个：{ $label }（{ $keeps }）；--sure { $sure } 可继续查找。
+
+wider =
+    .en = { $quantity } limit { $factor } wider ({ $value })
+    .zh = { $quantity }上限放宽 { $factor }（{ $value }）
+
+still-nothing =
+    .en = { $wider }: still nothing.
+    .zh = { $wider }：仍没有结果。
+
+with-wider =
+    .en = { $wider }: { $quantity } { $value }{ $change ->
+        [none] { "" }
+        [same] , as before
+       *[other] , { $by }
+    }, with { $label }.
+    .zh = { $wider }：{ $quantity } { $value }{ $change ->
+        [none] { "" }
+        [same] ，不变
+       *[other] ，{ $by }
+    }，部署为 { $label }。
+
+nothing-so-sure =
+    .en = Nothing keeps its limits in { $share } of draws. The surest of { $tried } drawn: { $label }: { $keeps }.
+    .zh = 没有一个在 { $share } 的样本中守住限制。抽样的 { $tried } 个中最有把握的：{ $label }：{ $keeps }。
+
+inside =
+    .en = Inside of what was measured: { $told }
+    .zh = 实测范围之内：{ $told }
+
+inside-nothing =
+    .en = nothing that meets the goal.
+    .zh = 没有满足目标的。
+
+inside-best =
+    .en = { $brief }; nearest { $nearest }
+    .zh = { $brief }；最近的实测 { $nearest }
+
+published-unknown =
+    .en = Published weights: none is known of this model that these cards multiply.
+    .zh = 官方权重：没有已知的官方精度能在这些卡上运算。
+
+published-none =
+    .en = Published weights ({ $precision }): none of these deployments meets the goal in them.
+    .zh = 官方权重（{ $precision }）：没有部署能以其满足目标。
+
+published =
+    .en = Published weights: { $brief }
+    .zh = 官方权重：{ $brief }
+
+another-layout =
+    .en = Another layout: { $brief }
+    .zh = 另一种切分：{ $brief }
+
+least-change =
+    .en = Least change: { $brief }
+    .zh = 改动最少：{ $brief }
+
+by-precision =
+    .en = By precision:
+    .zh = 按精度：
+
+by-device =
+    .en = By device{ $unpriced ->
+        [yes] , those without a price last, by { $names }
+       *[no] { "" }
+    }:
+    .zh = 按卡型{ $unpriced ->
+        [yes] （没有价格的排在最后，按{ $names }排序）
+       *[no] { "" }
+    }：
+
+nothing =
+    .en = nothing
+    .zh = 无
+
+cannot-be-laid-out =
+    .en = Nothing that the goal allows can be laid out: { $why }.
+    .zh = 目标所允许的范围内没有可行的切分：{ $why }。
+
+nearest-miss =
+    .en = { $first ->
+        [yes] Nothing meets the goal. Nearest
+       *[no] Next
+    }: { $sentence }.
+    .zh = { $first ->
+        [yes] 没有部署满足目标。最接近的
+       *[no] 其次
+    }：{ $sentence }。
+
+became =
+    .en = { $count } { $words }
+    .zh = { $count } 个{ $words }
+
+grid =
+    .en = { " " }Of requests in flight { $numbers } numbers to a doubling.
+    .zh = 并发数每翻一倍取 { $numbers } 个值。
+
+funnel =
+    .en = Of { $tried } deployments, all of them tried: { $parts }.{ $grid } Not among them: experts on the host, cards of several kinds in one pool, spare experts other than space.spares lists.
+    .zh = 共 { $tried } 个部署，全部试过：{ $parts }。{ $grid }未包括：专家放在主机侧、一个池中混用多种卡、space.spares 所列以外的冗余专家。

@@ -1,0 +1,146 @@
+### ``kernels``: tables of measured operators, what is in them and what is wrong with them.
+
+action =
+    .en = { $name ->
+        [list] operators, cards and engines of tables, with their rows
+        [fit] laws of one engine's kernels on one card, fitted to one half and judged on the other
+       *[check] what is wrong with tables, and what a fit leaves out of them
+    }
+    .zh = { $name ->
+        [list] 表中的算子、卡与引擎及其行数
+        [fit] 一种引擎在一种卡上的算子规律，用一半拟合、用另一半检验
+       *[check] 表中的问题，以及拟合排除了什么
+    }
+
+help-tables =
+    .en = a file or folder of tables, or the systems/data of a package; without it the package that is installed
+    .zh = 表的文件或目录，或某个软件包的 systems/data；不给则用已安装的软件包
+
+help-operator =
+    .en = only this one
+    .zh = 只看此项
+
+help-card =
+    .en = only this one, such as { $example }
+    .zh = 只看此项，例如 { $example }
+
+help-output =
+    .en = write what was fitted as a file of params/fits/: of one card and one engine
+    .zh = 把拟合结果写成 params/fits/ 的文件：一种卡与一种引擎
+
+help-source =
+    .en = key of params/sources/ that the tables are cited by
+    .zh = 引用这些表的 params/sources/ 键
+
+# number: an example
+help-date =
+    .en = of the tables, such as 2026-10
+    .zh = 表的日期，例如 2026-10
+
+help-of =
+    .en = what the tables are of, such as a package with its version; their place, unless given
+    .zh = 表的来历，例如软件包及其版本；不给则为其位置
+
+not-in-catalogue =
+    .en = { $card } (not in the catalogue)
+    .zh = { $card }（不在目录中）
+
+rows-of =
+    .en = { $rows } { $one ->
+        [yes] row
+       *[no] rows
+    } of { $operators } { $single ->
+        [yes] operator
+       *[no] operators
+    }.
+    .zh = { $operators } 种算子，共 { $rows } 行。
+
+checked =
+    .en = { $rows } { $one ->
+        [yes] row
+       *[no] rows
+    } checked, { $left } left out of fits.
+    .zh = 已检查 { $rows } 行，拟合排除 { $left } 行。
+
+# only in .en: $says
+# only in .zh: $spread
+# only in .zh: $spike
+# only in .zh: $jump
+# number: the bounds of the lint
+finding =
+    .en = { $kind }: { $rows } { $one ->
+        [yes] row
+       *[no] rows
+    }, { $left ->
+        [yes] left out
+       *[no] kept
+    }: { $says }.
+    .zh = { $kind }：{ $rows } 行，{ $left ->
+        [yes] 已排除
+       *[no] 保留
+    }：{ $kind ->
+        [no-time] 没有大于 0 的实测时间
+        [unknown-word] 格式或词语不在 schema 中，或数值低于下限
+        [below-roofline] 比该卡按峰值相乘或读取还快
+        [copy] 同一行重复，时间相同
+        [double] 同一形状再次测得另一时间（相差超过 { $spread } 倍时列出）；保留偏低的中位数
+        [spike] 孤立点，超过两侧邻点的 { $spike } 倍：噪声，或自动调优选择不当
+       *[jump] 超过规模所能解释的 { $jump } 倍：换用了另一算子
+    }。
+
+of =
+    .en = of
+    .zh = 总行数
+
+for-instance =
+    .en = for instance
+    .zh = 例如
+
+and-more =
+    .en = and { $count } more
+    .zh = 另有 { $count } 项
+
+json-tells =
+    .en = --json tells them all
+    .zh = --json 列出全部
+
+one-card-one-engine =
+    .en = a fit is of one card and one engine, expected --card and --engine
+    .zh = 一次拟合只针对一种卡与一种引擎，应给出 --card 与 --engine
+
+cites =
+    .en = a file of fits cites its tables, expected --source and --date
+    .zh = 拟合文件须注明表的出处，应给出 --source 与 --date
+
+no-device =
+    .en = '{ $card }' has no file in params/devices/, whose peaks a law needs
+    .zh = '{ $card }' 在 params/devices/ 中没有文件，而规律需要其峰值
+
+no-law =
+    .en = no table of { $engine } on { $card } has a law
+    .zh = { $card } 上没有 { $engine } 的表可用规律拟合
+
+file-written =
+    .en = { $path } written.
+    .zh = 已写入 { $path }。
+
+# number: the ninetieth percentile
+title =
+    .en = { $name ->
+        [release] release
+        [dtype] dtype
+        [judged] judged
+        [before] before
+        [ninety] 90%
+        [lean] lean
+       *[misses] misses because
+    }
+    .zh = { $name ->
+        [release] 版本
+        [dtype] 数据类型
+        [judged] 检验行数
+        [before] 此前
+        [ninety] 90%
+        [lean] 偏向
+       *[misses] 偏离原因
+    }

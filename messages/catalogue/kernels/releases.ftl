@@ -1,0 +1,32 @@
+### What releases of engines run of a precision on a card: the tables of ``params/kernels/``.
+
+and-later =
+    .en = { $engine } { $since } and later
+    .zh = { $engine } { $since } 及以后版本
+
+from-to =
+    .en = { $engine } { $since }{ $several ->
+        [yes] { " " }to { $until }
+       *[no] { "" }
+    }
+    .zh = { $engine } { $since }{ $several ->
+        [yes] { " " }至 { $until }
+       *[no] { "" }
+    }
+
+# number: bits of the format that weights are widened to
+runs-on =
+    .en = runs on { $releases }, { $kernel }{ $widened ->
+        [yes] , weights widened to 16 bits
+       *[no] { "" }
+    }{ $noted ->
+        [yes] ; { $note } [{ $source }]
+       *[no] { "" }
+    }
+    .zh = 运行于 { $releases }，算子 { $kernel }{ $widened ->
+        [yes] ，权重展开为 16 位
+       *[no] { "" }
+    }{ $noted ->
+        [yes] ；{ $note } [{ $source }]
+       *[no] { "" }
+    }
