@@ -97,6 +97,11 @@ def named(symbol: str) -> str:
     return spoken((known.en, known.zh)) if known else symbol
 
 
+def metric_of(symbol: str) -> str:
+    """A quantity: in English by its symbol, in Chinese by its name."""
+    return named(symbol) if speaks_chinese() else symbol
+
+
 def input_name(name: str, plain: str) -> str:
     """An input, a mechanism or the formulas' own error, in the language of the answer.
 

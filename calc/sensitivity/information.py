@@ -32,6 +32,7 @@ from calc.sensitivity.sampling import (
 from calc.sensitivity.tornado import OWN
 from catalogue import ParamsError
 
+CARDS = "cards"  # what a purchase is counted in
 DRAWS, BINS, SHUFFLES = 1 << 14, 32, 4
 AT_ONCE = 1 << 10  # draws that are tried at every number of requests together
 RATE = "output_throughput"
@@ -185,7 +186,7 @@ def to_buy(plan: Plan, demand: float, late: float, price: float = 1.0, draws: in
                           f"of '{plan.scenario.id}', expected a demand that a few would meet.")
     sizes = np.arange(needed.min(), needed.max() + 1)
     losses = price * plan.cards * (sizes + late * np.maximum(0, needed[:, None] - sizes))
-    options = [f"{int(size) * plan.cards} cards" for size in sizes]
+    options = [f"{int(size) * plan.cards} {CARDS}" for size in sizes]
     ends = np.quantile(np.where(met, np.ceil(demand / np.where(met, yields, 1)), np.inf),
                        ENDS, method="higher")
     return replace(information(losses, scores, found.names, options),

@@ -24,7 +24,7 @@ say = messages("calc/sensitivity/plans")
 
 MILLION = 1e6  # tokens that a price is of
 LESS, MORE = "less", "more"
-POOLS = "pools"
+POOLS, TWO_POOLS = "pools", "two pools"  # as it is asked for, and its label
 CARD_HOURS, PER_CARD = "card_hours", "throughput_per_card"
 DERIVED = {CARD_HOURS: ("h", LESS), PER_CARD: ("token/s", MORE)}
 """Name -> unit, whether less or more is better."""
@@ -180,7 +180,7 @@ def against(plan: Plan, reference: str, settings: Sequence[str], other: str) -> 
         if plan.inputs["separate_pools"] or plan.scenario.file.workload.output_tokens is None:
             raise ParamsError("--against pools: expected a deployment that states its prompts and "
                               "serves them on one pool.")
-        return replace(plan, label="two pools", pooled=True)
+        return replace(plan, label=TWO_POOLS, pooled=True)
     name, _, changes = other.partition(",")
     if "=" not in name:
         return plan_of(name, changes.split(",") if changes else (), label=other)

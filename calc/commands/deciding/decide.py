@@ -14,11 +14,12 @@ from calc.commands.printing import OK, amount, console, input_name, listing, pri
 from calc.commands.printing import interval as span
 from calc.sensitivity.breakeven import FIRST, SECOND, TIE, BreakEven, breakeven
 from calc.sensitivity.elasticities import Elasticity, answers_of
-from calc.sensitivity.information import DRAWS, RATE, Information, between, to_buy
+from calc.sensitivity.information import CARDS, DRAWS, RATE, Information, between, to_buy
 from calc.sensitivity.paths import Path, path_of
 from calc.sensitivity.plans import (
     CARD_HOURS,
     REQUESTS,
+    TWO_POOLS,
     Limit,
     Plan,
     against,
@@ -42,7 +43,6 @@ say = messages("calc/commands/deciding/decide")
 TOLD = 12  # rows of a table
 FEW = 3  # inputs of a sentence
 USED = "utilisation"  # a path of its own: share of the throughput that is used
-CARDS = "cards"  # what losses are counted in where no money is named
 CURRENCIES = ("USD", "CNY")
 WAYS = ("elasticities", "tornado", "sensitivity", "information", "breakeven")
 
@@ -99,7 +99,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _heading(plan: Plan, name: str) -> str:
     value = float(plan.at({}, name)[0])
-    return spoken(say("heading", label=plan.label, quantity=quantity_label(name),
+    return spoken(say("heading", label=_called(plan.label), quantity=quantity_label(name),
                       value=amount(value, unit_of(name)), fits=bool(plan.fits({})[0])))
 
 
@@ -208,7 +208,8 @@ def _against_service(args: argparse.Namespace, plan: Plan) -> tuple[Any, list[An
 
 
 def _told_breakeven(found: BreakEven, plan: Plan, other: Plan, path: Path) -> Iterable[str]:
-    who: dict[str, str | Pair] = {FIRST: plan.label, SECOND: other.label, TIE: say("both-alike")}
+    who: dict[str, Pair] = {FIRST: _called(plan.label), SECOND: _called(other.label),
+                                  TIE: say("both-alike")}
     low, high = amount(found.low, path.unit), amount(found.high, path.unit)
     yield spoken(say("path-throughout", path=path.name, low=low, high=high,
                      who=who.get(found.always, say("neither"))) if found.always else
@@ -216,7 +217,7 @@ def _told_breakeven(found: BreakEven, plan: Plan, other: Plan, path: Path) -> It
                      who=who.get(found.start, say("neither"))))
     for turn in () if found.always else found.turns[:TOLD]:
         moved = np.array([turn.at])
-        short = [each.label for each in (plan, other) if not each.fits(
+        short = [spoken(_called(each.label)) for each in (plan, other) if not each.fits(
             path.moves(each, moved))[0]]
         yield spoken(say(
             "turn", at=amount(turn.at, path.unit), who=who.get(turn.after, say("neither")),
@@ -228,13 +229,14 @@ def _told_breakeven(found: BreakEven, plan: Plan, other: Plan, path: Path) -> It
                      tried=f"{found.tried:,}"))
     for each in (plan, other):
         if not each.fits({})[0]:
-            yield spoken(say("does-not-fit", label=each.label))
+            yield spoken(say("does-not-fit", label=_called(each.label)))
 
 
 def _told_doubt(found: Doubt, plan: Plan, other: Plan, path: Path) -> str:
     low, high = (amount(end, path.unit) for end in (found.low, found.high))
     return spoken(say("doubt", turns=found.low is not None and found.high is not None, low=low,
-                      high=high, first=plan.label, share=f"{found.first:.0%}", second=other.label,
+                      high=high, first=_called(plan.label), share=f"{found.first:.0%}",
+                      second=_called(other.label),
                       other=f"{found.second:.0%}"))
 
 
@@ -266,7 +268,7 @@ def _information(args: argparse.Namespace, plan: Plan, name: str) -> tuple[Any, 
 
 def _told_information(found: Information, unit: str) -> list[Any]:
     lines: list[Any] = [
-        spoken(say("would-take", option=found.options[found.taken],
+        spoken(say("would-take", option=_called(found.options[found.taken]),
                    loss=amount(found.losses[found.taken], unit), share=f"{found.wrong:.0%}")),
         spoken(say("perfect", saved=amount(found.perfect, unit)))]
     if any(found.needed):
@@ -284,6 +286,14 @@ def _told_information(found: Information, unit: str) -> list[Any]:
 
 
 # --- words and numbers ----------------------------------------------------------------------------
+
+
+def _called(label: str) -> Pair:
+    """A deployment or a choice by its label."""
+    count, _, what = label.partition(" ")
+    if what == CARDS:
+        return common("cards-2", cards=count)
+    return say("two-pools") if label == TWO_POOLS else (label, label)
 
 
 def _said(name: str) -> str:

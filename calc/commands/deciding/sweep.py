@@ -18,6 +18,7 @@ from calc.commands.printing import (
     OK,
     amount,
     console,
+    input_name,
     listing,
     named,
     print_json,
@@ -141,7 +142,7 @@ def _print(result: Result) -> None:
                                say("front", count=f"{kept:,}", wanted=wanted)))
     for path in paths:
         last = path.rpartition(".")[2]
-        table.add_column(named(last) if speaks_chinese() else last.replace("_", " "),
+        table.add_column(input_name(last, last.replace("_", " ")),
                          overflow="fold")
     for name in plan.names:
         table.add_column(_in_text(name) if speaks_chinese() else name.replace("_", " "),

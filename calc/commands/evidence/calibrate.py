@@ -18,9 +18,8 @@ from calc.commands.printing import (
     console,
     input_name,
     listing,
-    named,
+    metric_of,
     print_json,
-    speaks_chinese,
     spoken,
     store,
     translated,
@@ -155,9 +154,9 @@ def _number(number: float) -> str:
 def _print_fit(chosen: CalibrationFile, fitted: Fitted, ranges: dict[str, list[float]]) -> None:
     known = symbols()
     screen = console()
-    metric = named(chosen.metric) if speaks_chinese() else chosen.metric
-    table = Table(title=spoken(say("title", name=translated(chosen.name), metric=metric,
-                                   rows=fitted.rows)))
+    table = Table(title=spoken(say(
+        "title", name=translated(chosen.name), metric=metric_of(chosen.metric),
+        rows=fitted.rows)))
     for column in (common("mechanism"), common("value-2"), say("range"), say("coordinate"),
                    say("covariance")):
         table.add_column(spoken(column), overflow="fold")

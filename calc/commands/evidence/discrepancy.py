@@ -14,10 +14,9 @@ from calc.commands.printing import (
     OK,
     input_name,
     listing,
-    named,
+    metric_of,
     print_columns,
     print_json,
-    speaks_chinese,
     spoken,
     store,
 )
@@ -74,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
     for load, words in load_words().items():
         for metric, each in made.growth.get(load, {}).items():
             print(spoken(say(
-                "growth", metric=_metric(metric), load=words, down=f"{each.down:.2f}",
+                "growth", metric=metric_of(metric), load=words, down=f"{each.down:.2f}",
                 up=f"{each.up:.2f}", pairs=each.pairs, systems=each.systems,
                 inside=f"{each.inside:.0%}")))
     if args.write:
@@ -95,7 +94,7 @@ def _print_leaning(names: Iterable[str], *, as_json: bool) -> int:
                 low=plain(knob["low"]), high=plain(knob["high"]),
                 position=f"{knob['position']:.0%}", shift=f"{knob['shift']:+.1%}"))
                 for knob in answer["knobs"])
-            print(f"{name}  {_metric(quantity)}  {answer['percentile']:.0%}  {told}")
+            print(f"{name}  {metric_of(quantity)}  {answer['percentile']:.0%}  {told}")
     return OK
 
 
@@ -177,13 +176,8 @@ def _print_classes(classes: Mapping[str, Mapping[str, OwnError]],
                   for name in HEADER)]
     for name, of in classes.items():
         for metric, own in of.items():
-            rows.append((spoken(class_label(name)), _metric(metric), f"{own.systems}",
+            rows.append((spoken(class_label(name)), metric_of(metric), f"{own.systems}",
                          f"{own.rows}", f"{own.down:.2f}", f"{own.up:.2f}", f"{own.within:.2f}",
                          f"{own.inside} ({own.inside / own.rows:.0%})",
                          f"{width[name, metric]:.2f}"))
     print_columns(rows, TEXTS)
-
-
-def _metric(name: str) -> str:
-    """A quantity, in English by its symbol."""
-    return named(name) if speaks_chinese() else name

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import argparse
 
-from calc.commands.printing import OK, listing, print_columns, print_json, said, spoken
+from calc.commands.printing import (
+    OK,
+    listing,
+    metric_of,
+    print_columns,
+    print_json,
+    said,
+    spoken,
+)
 from calc.evidence.systems import METRICS, VARIED
 from catalogue import ParamsError, load_scenario
 from catalogue.messages import messages
@@ -45,7 +53,8 @@ def run(args: argparse.Namespace) -> int:
         numbers = result.predictions.summary()
         worst = spoken(say("worst", error=f"{numbers['worst']:.1%}",
                            row=int(result.predictions.worst_row) + 1))
-        rows.append((result.system, result.metric, result.protocol, f"{numbers['rows']}",
+        rows.append((result.system, metric_of(result.metric),
+                     spoken(say("protocol", name=result.protocol)), f"{numbers['rows']}",
                      f"{numbers['mean']:.1%}", f"{numbers['median']:.1%}", worst,
                      f"{numbers['coverage']:.0%}", f"{numbers['width']:.2f}",
                      f"{result.blind.summary()['median']:.1%}" if result.blind else ""))

@@ -123,7 +123,7 @@ def test_check_waits_for_nothing_and_follows_no_loop(cli, tmp_path):
 
 
 def test_check_tells_a_shared_problem_once_and_all_others(tmp_path):
-    for folder in ("params", "catalogue", "calc"):
+    for folder in ("params", "messages", "catalogue", "calc"):
         shutil.copytree(PROJECT / folder, tmp_path / folder)
     for name in ("sources/amd.yml", "devices/nvidia-h20.yml", "links/nvlink-5.yml",
                  "engines/vllm.yml", "engines/documents/s0.yml", "glossary.yml"):

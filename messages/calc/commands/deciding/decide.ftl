@@ -319,3 +319,7 @@ users-need-limit =
 no-money =
     .en = --price { $text }: expected an amount such as '2.5 USD', in { $first } or { $second }.
     .zh = --price { $text }：应为金额，例如 '2.5 USD'，币种为 { $first } 或 { $second }。
+
+two-pools =
+    .en = two pools
+    .zh = 两个池

@@ -56,3 +56,16 @@ table =
 summary =
     .en = { $name }: { $rows } rows, median error { $median }, mean { $mean }, worst { $worst }, { $coverage } inside the interval
     .zh = { $name }：{ $rows } 行，误差中位数 { $median }，平均 { $mean }，最差 { $worst }，{ $coverage } 落在区间内
+
+protocol =
+    .en = { $name }
+    .zh = { $name ->
+        [uncalibrated] 未校准
+        [leave-one-out] 逐行留一
+        [leave-one-length-out] 逐长度留一
+        [single-request] 仅用单请求
+        [low-concurrency] 仅用低并发
+        [short-inputs] 仅用短输入
+        [halves] 随机对半
+       *[other] { $name }
+    }
