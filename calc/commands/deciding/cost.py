@@ -245,8 +245,8 @@ def _print(scenario: Any, answer: Any, found: Any, asked: Any, fleet: Any) -> No
         if name in found.amounts:
             table.add_row(spoken(say("amount", name=name)), *_shown(found.amounts[name], name))
     screen.print(table)
-    for line in _of_day(fleet) if fleet is not None else ():
-        screen.print(line, soft_wrap=True)
+    for told in _of_day(fleet) if fleet is not None else ():
+        screen.print(told, soft_wrap=True)
 
 
 def _of_day(fleet: dict[str, Any]) -> list[str]:

@@ -259,8 +259,8 @@ def _information(args: argparse.Namespace, plan: Plan, name: str) -> tuple[Any, 
         if currency and name != CARD_HOURS:
             raise ParamsError(spoken(say("price-no-place", quantity=name)))
         found = between(plan, other, name, price, *draws)
-        of = say("per-million", hours=not currency, currency=currency)
-        unit, said = (of[0], spoken(of)) if name == CARD_HOURS else (unit_of(name),) * 2
+        per = say("per-million", hours=not currency, currency=currency)
+        unit, said = (per[0], spoken(per)) if name == CARD_HOURS else (unit_of(name),) * 2
     else:
         raise ParamsError(spoken(say("information-needs")))
     return found.as_json() | {"unit_of_losses": unit}, _told_information(found, said)
