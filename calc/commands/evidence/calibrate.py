@@ -89,7 +89,8 @@ def fit(chosen: CalibrationFile) -> tuple[Fitted, dict[str, list[float]]]:
         rows = validation.calibrated_rows(system, chosen)
         calibration = protocols.calibrate(system, chosen.metric, chosen.mechanisms, rows)
     except ValueError as error:
-        raise ParamsError(f"calibration '{chosen.id}': {error}.") from None
+        raise ParamsError(spoken(common("problem", option=f"calibration '{chosen.id}'",
+                                        why=str(error)))) from None
     deviation = NORMAL_90 * np.sqrt(np.diag(calibration.covariance))
     ranges = {knob.name: [_six(knob.at(float(z + sign * d))) for sign in (-1, 1)]
               for knob, z, d in zip(calibration.knobs, calibration.z, deviation, strict=True)}

@@ -46,9 +46,9 @@ ASKED = {  # what is asked -> names in the answer, besides those of entries
     "engines vllm max-num-seqs": {"None", "int"},
 }
 IN_HELP = {
-    "CSV", "Dask", "Face", "HTML", "Hugging", "JSON", "LIST", "Parquet", "SI", "Sobol", "USD", "YAML",
-    "config", "constant", "deepseek-api", "deploy", "en", "estimate", "exponential", "html", "json",
-    "mean", "measured", "min", "pools", "report", "utilisation", "yml", "zh",
+    "CSV", "Dask", "Face", "HTML", "Hugging", "JSON", "LIST", "Parquet", "SI", "Sobol", "USD",
+    "YAML", "config", "constant", "deepseek-api", "deploy", "en", "estimate", "exponential", "html",
+    "json", "mean", "measured", "min", "pools", "report", "utilisation", "yml", "zh",
 }  # names, formats and what is typed
 WRONG = (f"simulate {ONE}", f"simulate {ONE} --rate 2 --policy none", "search", "decide --nothing",
          f"capacity {ONE}", f"decide {ONE} --against pools", f"cost {ONE} --utilisation none",
