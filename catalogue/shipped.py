@@ -43,8 +43,8 @@ def shortcomings(kind: str, path: Path, entries: Sequence[Any]) -> Iterator[Pair
                 if value.source not in unlisted:
                     yield say("unlisted", where=where, source=value.source)
                 unlisted.add(value.source)
-            elif lacks := _of_value(kind, keys, value):
-                yield say(lacks, where=where, keys=".".join(map(str, keys)), kind=value.kind)
+            elif lacks := _of_value(kind, keys, value, where):
+                yield lacks
         if isinstance(entry, Model) and entry.num_hidden_layers.kind != "documented":
             totals = entry.published
             if entry.weights is None:
@@ -53,17 +53,18 @@ def shortcomings(kind: str, path: Path, entries: Sequence[Any]) -> Iterator[Pair
                 yield say("no-totals", where=text.where())
 
 
-def _of_value(kind: str, keys: KeyPath, value: Value) -> str | None:
-    """What a value lacks, as its message is called."""
+def _of_value(kind: str, keys: KeyPath, value: Value, where: str) -> Pair | None:
+    """What a value lacks; nothing, as a rule."""
+    named = ".".join(map(str, keys))
     if (value.date is None and "date" not in sources()[value.source] and value.kind != "documented"
             and (value.kind in ("vendor", "measured") or "price" in map(str, keys))):
-        return "no-date"
+        return say("no-date", where=where, keys=named, kind=value.kind)
     bare = value.section is None and value.note is None
     if value.kind == "documented" and kind in ("devices", "links", "nodes") and bare:
-        return "no-section"
+        return say("no-section", where=where, keys=named)
     if value.kind == "assumed" and value.low == value.high and (
             keys[-1] in UNSURE or (kind in ("devices", "links") and value.note is None)):
-        return "no-range"
+        return say("no-range", where=where, keys=named)
     return None
 
 

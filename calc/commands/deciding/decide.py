@@ -259,8 +259,10 @@ def _information(args: argparse.Namespace, plan: Plan, name: str) -> tuple[Any, 
         if currency and name != CARD_HOURS:
             raise ParamsError(spoken(say("price-no-place", quantity=name)))
         found = between(plan, other, name, price, *draws)
-        per = say("per-million", hours=not currency, currency=currency)
-        unit, said = (per[0], spoken(per)) if name == CARD_HOURS else (unit_of(name),) * 2
+        unit = said = unit_of(name)
+        if name == CARD_HOURS:
+            per = say("per-million", hours=not currency, currency=currency)
+            unit, said = per[0], spoken(per)
     else:
         raise ParamsError(spoken(say("information-needs")))
     return found.as_json() | {"unit_of_losses": unit}, _told_information(found, said)

@@ -93,7 +93,8 @@ def which(page: DayPlan, found: Day, turns: int, cached: list[Cached]) -> None:
             if 0 < replicas < found.bought
             and (hits := hits_for(page, rate / replicas)) is not None]
     table(rows, [
-        Column(0, common("replicas"), fmt_int), Column(1, say("from-hits-of"), fmt_percent, digits=0),
+        Column(0, common("replicas"), fmt_int),
+        Column(1, say("from-hits-of"), fmt_percent, digits=0),
         Column(lambda row: next((NAMES[one.kept[-1].tier] for one in cached
                                  if one.replicas and one.replicas <= row[0]), say("none-here")),
                say("reached-with-caches-up-to"))])
