@@ -67,6 +67,21 @@ def cells(rows: Iterable[Row], columns: Mapping[str, Text] | Iterable[Column],
             {str(at): column.heading for at, column in enumerate(declared)})
 
 
+def crossed(heading: Text, of: Mapping[Any, Mapping[Any, Any]], columns: Mapping[Any, Text],
+            cell: Callable[[Any], Any]) -> tuple[list[dict[str, Any]], dict[str, Text]]:
+    """Rows and headings of a table with a row per name and a column per key.
+
+    Args:
+        heading: of the names.
+        of: what stands in a row by key, by the row's name; a key that a row lacks is left empty.
+        columns: key -> heading, in their order.
+        cell: writes what stands there.
+    """
+    return ([{"": name} | {str(key): cell(value) for key, value in values.items()}
+             for name, values in of.items()],
+            {"": heading} | {str(key): title for key, title in columns.items()})
+
+
 def pipe_table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, Text], lang: int) -> str:
     """A table in Markdown, in one language; columns of numbers stand to the right."""
     right = {key for key in columns

@@ -152,6 +152,11 @@ class Drawing:
             self.label(at, y + 4 + SMALL, f"{tick:g}", "middle", small=True, muted=True)
         self.label(x + length, y + 6 + 2.2 * SMALL, unit, "end", small=True, muted=True)
 
+    def swatch(self, x: float, y: float, colour: int, text: Text) -> None:
+        """A part of a legend: a square in a colour, and what it stands for, with its base."""
+        self.bar(x, y - 9, 10, 10, colour)
+        self.label(x + 15, y, text, small=True)
+
     def link(self, address: str) -> Linked:
         """What is drawn within it leads there: ``with drawing.link("page.html"): ...``."""
         self._svg.set("role", "group")  # what is in an image cannot be reached

@@ -24,6 +24,11 @@ def fmt_fixed(value: float, digits: int = 2) -> str:
     return fixed(value, digits)
 
 
+def fmt_in(value: float, unit: str, digits: int = 2) -> str:
+    """A number (SI) in a unit that its heading names, with so many decimals: ``30.4`` of ms."""
+    return fixed(value / units.factor(unit), digits)
+
+
 def fmt_sig(value: float, digits: int | None = None) -> str:
     """A number with so many significant digits, three or four unless told, without an exponent."""
     return plain(value, digits)

@@ -43,22 +43,6 @@ case-chunks-of =
     .en = case, chunks of $S$
     .zh = 情形，每块用时 $S$
 
-mean-time-after-first-token =
-    .en = mean time after the first token
-    .zh = 首 token 之后的平均用时
-
-longest-gap-between-two-tokens =
-    .en = longest gap between two tokens
-    .zh = 相邻两个 token 的最长间隔
-
-prefill-first =
-    .en = prefill first
-    .zh = 预填充优先
-
-mixed =
-    .en = mixed
-    .zh = 混合
-
 time-of-chunk-and-prefill =
     .en = Time of a chunk and prefill rate (token/s) for a prompt of { $prompt } tokens, one at a time.
     .zh = 单条 { $prompt } token 提示的每块时间与预填充速率（token/s）。
@@ -66,10 +50,6 @@ time-of-chunk-and-prefill =
 prefill-of-one-prompt =
     .en = $\tau_p$ of one prompt on
     .zh = 单条提示的 $\tau_p$
-
-when-draft-pays =
-    .en = One draft pays if its acceptance exceeds the share by which it prolongs the step, $\rho^{ "{" }*{ "}" } = (\tau^d_1 + \tau_q)/\tau^d_0 - 1$, where a step takes $\tau^d_0$ without the draft and $\tau^d_1$ with it:
-    .zh = 接受率超过一步因草稿而变长的比例 $\rho^{ "{" }*{ "}" } = (\tau^d_1 + \tau_q)/\tau^d_0 - 1$，一个草稿 token 才划算；$\tau^d_0$、$\tau^d_1$ 为不带与带草稿的一步：
 
 break-even-acceptance-on =
     .en = break-even acceptance on

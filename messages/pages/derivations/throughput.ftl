@@ -8,14 +8,6 @@ links =
     .en = links
     .zh = 链路
 
-bandwidth-ceiling =
-    .en = bandwidth ceiling, $B \to \infty$
-    .zh = 带宽上限，$B \to \infty$
-
-compute-takes-over-at =
-    .en = compute takes over at
-    .zh = 算力成为瓶颈的批次
-
 bandwidth-ceiling-token-s =
     .en = bandwidth ceiling (token/s)
     .zh = 带宽上限（token/s）
@@ -51,10 +43,6 @@ token-s-of-replica =
 chunks =
     .en = chunks $m_1$
     .zh = 分块数 $m_1$
-
-two-stages-beat-one-if =
-    .en = Two stages beat one if $w + h < K/2 + A_R - A_{ "{" }R/2{ "}" }$. Without collectives the best depth is $\sqrt{ "{" }K/w{ "}" }$.
-    .zh = 两级优于一级的条件是 $w + h < K/2 + A_R - A_{ "{" }R/2{ "}" }$。不计集合通信时，最佳级数为 $\sqrt{ "{" }K/w{ "}" }$。
 
 # number: the cards of every layout
 sixteen-cards =

@@ -21,7 +21,7 @@ from notebooks.pages.deployments.alternatives import in_words
 from notebooks.pages.deployments.answers import Deployed
 from notebooks.pages.deployments.card import command
 from notebooks.pages.derivations.diagrams import goals
-from notebooks.show.display import figure, in_dropdown, number, show, table
+from notebooks.show.display import figure, in_dropdown, number, numbers, show, table
 from notebooks.show.numbers import fmt_bytes, fmt_percent, fmt_quantity, fmt_sig
 
 common = messages("common")
@@ -41,8 +41,8 @@ def plans_of(document: str) -> Iterator[tuple[Family, Scenario]]:
             yield from ((family, plan) for plan in family.deployments)
 
 
-def numbers() -> None:
-    """Glue what the findings say."""
+def sentences() -> None:
+    """Glue the numbers of what the findings say."""
     _s0()
     _s1()
     _s3()
@@ -51,16 +51,13 @@ def numbers() -> None:
 def _s0() -> None:
     plans = {plan.id: plan for _, plan in plans_of("s0")}
     found = [deployment(name) for name in plans]
-    number("a-s0-plans", len(found))
-    number("a-s0-run", sum(each.fits for each in found))
+    numbers({"a-s0-plans": len(found), "a-s0-run": sum(each.fits for each in found)})
     short = [-float(each.quantities["headroom_per_device"]) for each in found
              if each.quantities["headroom_per_device"] < 0]
-    number("a-s0-short-least", min(short), fmt_bytes, digits=0)
-    number("a-s0-short-most", max(short), fmt_bytes, digits=0)
+    numbers({"a-s0-short-least": min(short), "a-s0-short-most": max(short)}, fmt_bytes, digits=0)
     rows = search(catalogue.load("goals", LEAST))
     best = rows.row(rows.front.rows, 0)
-    number("a-s0-users", best.choice.concurrency)
-    number("a-s0-cards", best.choice.devices)
+    numbers({"a-s0-users": best.choice.concurrency, "a-s0-cards": best.choice.devices})
     weights = catalogue.load_precision(best.choice.precision).name["en"]
     number("a-s0-precision", weights.partition(",")[0], str)  # W4A8, the same in both languages
     number("a-s0-layout", best.choice.layouts["en"], str)  # of one server: the same in both
@@ -112,17 +109,14 @@ def _drawn(aim: float, limit: catalogue.Value) -> None:
     runs = [(say("users-on-cards-of-document", users=count),
              _steady(count, "steady_throughput").value) for count in USERS]
     figure("a-s1-goal", partial(goals.draw, [
-        (say("goal-of-s1-for-users", users=users), aim),
-        (law, users / limit.value), *runs]))
+        (say("goal-of-s1-for-users", users=users), aim), (law, users / limit.value), *runs]))
 
 
 def _s3() -> None:
     made = hybrid()
-    number("a-s3-alone", made.alone[0], fmt_quantity, unit="token/s")
-    number("a-s3-most", made.most[0], fmt_quantity, unit="token/s")
-    number("a-s3-eight", made.most[1], fmt_quantity, unit="token/s")
-    number("a-s3-even", made.break_even, fmt_sig, digits=2)
-    number("a-s3-host", made.host.value, fmt_sig, digits=2)
+    numbers({"a-s3-alone": made.alone[0], "a-s3-most": made.most[0],
+             "a-s3-eight": made.most[1]}, fmt_quantity, unit="token/s")
+    numbers({"a-s3-even": made.break_even, "a-s3-host": made.host.value}, fmt_sig, digits=2)
     two_each, eight_each = (most / cards
                             for most, cards in zip(made.most, made.cards, strict=True))
     number("a-s3-share", two_each / eight_each, fmt_percent, digits=0)
@@ -141,8 +135,7 @@ def instead(document: str) -> None:
             if name in answer.quantities}
         rows.append({
             "plan": tuple(f"[{_named(family, plan, lang)}](#{plan.id})" for lang in ("en", "zh")),
-            "runs": say("yes") if answer.fits else say("no"),
-            "printed": _printed(plan),
+            "runs": say("yes") if answer.fits else say("no"), "printed": _printed(plan),
             "instead": say("as-written") if answer.fits else
             (change.text["en"], change.text["zh"]) if change else say("nothing-found"),
             "gives": _gives(told), "best": _best(plan, best),

@@ -31,8 +31,7 @@ def answer() -> None:
     number("a-claims", total)
     for key, kind in (("a-holds", HOLDS), ("a-wrong", WRONG), ("a-open", OPEN)):
         number(key, count[kind] / total, fmt_percent, digits=0)
-    show(*say("all-documents", total=fmt_int(total),
-              right=fmt_percent(count[HOLDS] / total, 0),
+    show(*say("all-documents", total=fmt_int(total), right=fmt_percent(count[HOLDS] / total, 0),
               wrong=fmt_percent(count[WRONG] / total, 0),
               undecided=fmt_percent(count[OPEN] / total, 0)))
     by: dict[str, list[Audited]] = defaultdict(list)

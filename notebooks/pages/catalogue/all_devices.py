@@ -14,7 +14,7 @@ from catalogue.messages import Pair, messages
 from catalogue.reading.values import Value
 from notebooks.pages.catalogue.tables import hardware
 from notebooks.show import figures
-from notebooks.show.display import LANGUAGES, figure, number, table, written
+from notebooks.show.display import LANGUAGES, figure, number, numbers, table, written
 from notebooks.show.numbers import fmt_fixed, fmt_sig
 
 common = messages("common")
@@ -34,8 +34,7 @@ def load_devices() -> tuple[list[Device], list[Device]]:
     devices = [catalogue.load_device(name) for name in catalogue.names("devices")]
     cards = [device for device in devices if device.type != "host"]
     hosts = [device for device in devices if device.type == "host"]
-    number("device-count", len(cards))
-    number("host-count", len(hosts))
+    numbers({"device-count": len(cards), "host-count": len(hosts)})
     return cards, hosts
 
 
@@ -130,8 +129,7 @@ def map_of_cards(cards: Sequence[Device]) -> None:
         for vendor in vendors:
             ax.plot([], [], "o", color=colours[vendor], label=vendor[at])
         ax.set(xscale="log", yscale="log", xlim=BANDWIDTHS, ylim=PEAKS,
-               xlabel=say("memory-bandwidth-tb-s")[at],
-               ylabel=say("bf16-dense-tflops")[at])
+               xlabel=say("memory-bandwidth-tb-s")[at], ylabel=say("bf16-dense-tflops")[at])
         _ridges(ax)
         ax.set_xticks([0.5, 1, 2, 4, 8], ["0.5", "1", "2", "4", "8"])
         ax.set_yticks([100, 200, 500, 1000, 2000], ["100", "200", "500", "1,000", "2,000"])

@@ -15,14 +15,7 @@ from catalogue.reading.values import Value
 from notebooks.derive.formulas.errors import DerivationError
 from notebooks.pages.catalogue.tables.models import derived, parameters_in_files
 from notebooks.show.display import citation, show, sourced, table
-from notebooks.show.numbers import (
-    fmt_bytes,
-    fmt_count,
-    fmt_fixed,
-    fmt_int,
-    fmt_percent,
-    fmt_sig,
-)
+from notebooks.show.numbers import fmt_bytes, fmt_count, fmt_fixed, fmt_int, fmt_percent, fmt_sig
 
 common = messages("common")
 say = messages("pages/catalogue/model")

@@ -80,8 +80,7 @@ def runs_table() -> None:
         for name in each.entries:
             row |= _known(revealed(name))
         rows.append(row)
-    table(rows, {"what": say("document-has"), "where": say("where"),
-                 **FAMILIES,
+    table(rows, {"what": say("document-has"), "where": say("where"), **FAMILIES,
                  "read": say("releases-read"), "ran": say("measured-with-deepseek-model-on"),
                  "state": common("verdict"), "note": say("why")}, wide=True)
 
@@ -94,8 +93,7 @@ def _known(name: str) -> dict[str, str | Pair]:
     cards = sorted(set(_cards(name)))
     return {**{family: common("yes") if family in profile.stacks else common("not-supported")
                for family in FAMILIES},
-            "read": f"{versions[0]} – {versions[-1]}",
-            "ran": ", ".join(cards) or NOTHING}
+            "read": f"{versions[0]} – {versions[-1]}", "ran": ", ".join(cards) or NOTHING}
 
 
 def _cards(engine: str) -> Iterator[str]:

@@ -20,19 +20,15 @@ TOLD = ("ttft", "tpot", "output_throughput")
 
 def rows(deployed: Deployed) -> list[dict[str, Any]]:
     """One row per change that makes it run, nearest first, with what it gives."""
-    found = []
-    for change in deployed.answer.changes:
-        words = tuple(in_words(deployed, change.settings, lang) for lang in range(2))
-        found.append({"change": words, "cards": fmt_int(change.devices),
-                      **_gives(deployed, change.settings)})
-    return found
+    return [{"change": tuple(in_words(deployed, change.settings, lang) for lang in range(2)),
+             "cards": fmt_int(change.devices), **_gives(deployed, change.settings)}
+            for change in deployed.answer.changes]
 
 
 def searched(deployed: Deployed) -> list[dict[str, Any]]:
     """What a search over the same cards found best: in its precision, in any, in the published."""
     found = deployed.alternatives
-    kinds = ((say("its-own-precision"), found.own),
-             (say("any-precision"), found.best),
+    kinds = ((say("its-own-precision"), found.own), (say("any-precision"), found.best),
              (common("published-weights"), found.official))
     return [{"kind": kind,
              "change": tuple(in_words(deployed, advice.settings, lang) or say("as-it-is")[lang]
@@ -44,14 +40,9 @@ def searched(deployed: Deployed) -> list[dict[str, Any]]:
 def _gives(deployed: Deployed, settings: dict[str, str | int]) -> dict[str, Any]:
     """What a deployment gives with other settings."""
     other = deployed.changed(settings)
-    row: dict[str, Any] = {
-        "spare": fmt_bytes(other.headroom),
-        "room": fmt_quantity(other.room, "request")}
-    for name in TOLD:
-        if name in other.answers:
-            answer = other.answers[name]
-            row[name] = f"{answer.text} ({answer.reach})"
-    return row
+    return {"spare": fmt_bytes(other.headroom), "room": fmt_quantity(other.room, "request")} | {
+        name: f"{answer.text} ({answer.reach})" for name in TOLD
+        if (answer := other.answers.get(name))}
 
 
 def columns(deployed: Deployed, first: str = "change") -> dict[str, Pair]:

@@ -7,7 +7,7 @@ is also replayed step by step. Nothing here is fitted.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,14 +70,11 @@ class Deployed:
 
     def changed(self, settings: Mapping[str, str | int]) -> Deployed:
         """It with other settings; the same are computed once, itself is with none."""
-        key = frozenset(settings.items())
-        if key not in self._changed:
-            self._changed[key] = Deployed(changed(self.scenario, settings)) if settings else self
-        return self._changed[key]
+        return self._with(tuple(settings.items())) if settings else self
 
     @functools.cached_property
-    def _changed(self) -> dict[frozenset[tuple[str, str | int]], Deployed]:
-        return {}
+    def _with(self) -> Callable[[tuple[tuple[str, str | int], ...]], Deployed]:
+        return functools.cache(lambda of: Deployed(changed(self.scenario, dict(of))))
 
     @functools.cached_property
     def answer(self) -> calc.Estimate:
@@ -128,11 +125,11 @@ class Deployed:
 
     def quantity(self, name: str) -> Amount:
         """Any quantity of ``calc.evaluate``, by closed form; computed once."""
-        if name in self.answers:
-            return self.answers[name]
-        if name not in self._answers:
-            self._answers[name] = self._quantity(name)
-        return self._answers[name]
+        return self.answers[name] if name in self.answers else self._others(name)
+
+    @functools.cached_property
+    def _others(self) -> Callable[[str], Amount]:
+        return functools.cache(self._quantity)
 
     def _quantity(self, name: str) -> Amount:
         if name == "request_throughput":  # as sure as the tokens that it is counted by
@@ -142,10 +139,6 @@ class Deployed:
             return rate.scaled(1 / each, "request/s")
         estimated = self.answer.quantities.get(name)
         return self.of(self.inputs, [name])[name] if estimated is None else estimated
-
-    @functools.cached_property
-    def _answers(self) -> dict[str, Amount]:
-        return {}
 
     @functools.cached_property
     def best(self) -> dict[str, Amount]:
@@ -198,8 +191,7 @@ class Deployed:
         if "tpot" in self.questions:
             at = self.questions["tpot"]
             values = self.quantities if at is self.inputs else calc.evaluate(at, self.attention)
-            taken.append(Step("decode", at, values, token_parts(at, values),
-                              bound_by(at, values)))
+            taken.append(Step("decode", at, values, token_parts(at, values), bound_by(at, values)))
         if "ttft" in self.questions:
             taken.append(Step("prefill", self.inputs, self.quantities,
                               parts(self.inputs, self.quantities, "prefill"),

@@ -48,22 +48,16 @@ def command(deployed: Deployed, settings: Mapping[str, str | int]) -> str:
 
 def glance(deployed: Deployed) -> None:
     """What a user gets and what it costs, each with its interval and how such intervals did."""
-    rows = []
-    for name in PACE:
-        if name in deployed.best:
-            rows.append(_row(deployed, deployed.best[name]))
+    rows = [_row(deployed, deployed.best[name]) for name in PACE if name in deployed.best]
     if (amount := price(deployed)) is not None:
         rows.append(amount)
     if rows:
-        short = deployed.headroom < 0
-        table(rows, {"what": "", "value": say("hypothetical-with-enough-memory")
-                     if short else common("estimate"),
-                     "reach": common("interval"),
-                     "held": HELD})
+        value = (say("hypothetical-with-enough-memory") if deployed.headroom < 0
+                 else common("estimate"))
+        table(rows, {"what": "", "value": value, "reach": common("interval"), "held": HELD})
     if own := _own(deployed):
-        kind = class_label(own.of)
-        narrow = _narrow(deployed)
-        show(*say("class-what-was-measured-and", where=_to(WHERE), kind=kind, narrow=narrow))
+        show(*say("class-what-was-measured-and", where=f"#{WHERE}", kind=class_label(own.of),
+                  narrow=_narrow(deployed)))
 
 
 def _narrow(deployed: Deployed) -> Pair:
@@ -83,10 +77,6 @@ def move(deployed: Deployed) -> None:
     address = html.escape(f"{CALCULATORS}#{found.state}")
     show(*say("move-it-in-calculators", address=address, lacks=bool(found.without),
               without=join((" ", ""), found.without)))
-
-
-def _to(label: str) -> str:
-    return f"#{label}"
 
 
 def _row(deployed: Deployed, answer: Amount) -> dict[str, Any]:
@@ -111,8 +101,7 @@ def price(deployed: Deployed) -> dict[str, Any] | None:
     way = way_of(scenario.device, prices)
     steady = found.quantities.get("steady_throughput", found.quantities["output_throughput"])
     used = 1 / catalogue.load("loads", DAY).peak
-    amounts = cost(scenario, found.everything, steady,
-                   prices, CostOptions(way, utilisation=used))
+    amounts = cost(scenario, found.everything, steady, prices, CostOptions(way, utilisation=used))
     per_million = amounts.amounts.get("per_million_output")
     if per_million is None:
         return None

@@ -24,7 +24,6 @@ common_words = messages("common")
 say = messages("pages/deployments/families")
 
 
-
 def cut(scenario: Scenario) -> Pair:
     """How a deployment is cut: ``4 servers of TP8``."""
     text = written(cut_of(scenario))
@@ -98,14 +97,11 @@ def columns(family: Sequence[Deployed]) -> dict[str, Pair]:
     claimed = any(of(deployed, quantity(family)) for deployed in family)
     document = {"printed": common_words("documented"), "ratio": say("documented-derived")}
     many = len({deployed.inputs["concurrency"] for deployed in family}) > 1
-    return {"what": common_words("deployment"), "cards": common_words(
-        "number-of-cards"), "cut": common_words("cut"),
-            "precision": common_words("precision"),
+    return {"what": common_words("deployment"), "cards": common_words("number-of-cards"),
+            "cut": common_words("cut"), "precision": common_words("precision"),
             **({"asked": common_words("requests-at-once")} if many else {}),
-            "fits": common_words("verdict-headroom"),
-            "room": common_words("requests-that-fit"),
-            "ours": say("derived", name=name),
-            **(document if claimed else {})}
+            "fits": common_words("verdict-headroom"), "room": common_words("requests-that-fit"),
+            "ours": say("derived", name=name), **(document if claimed else {})}
 
 
 def of(deployed: Deployed, name: str) -> list[catalogue.entries.deployments.Claim]:

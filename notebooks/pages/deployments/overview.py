@@ -6,9 +6,8 @@ here beside the numbers, so that the page cannot say what has ceased to hold.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -19,9 +18,11 @@ from catalogue.deployments.loading import Family
 from catalogue.entries.deployments import Claim
 from catalogue.messages import Pair, messages
 from catalogue.reading.amounts import human
+from notebooks.pages.catalogue.tables.formats import entry_label
 from notebooks.pages.deployments import families, findings, summary
 from notebooks.pages.deployments.answers import Deployed
-from notebooks.show.display import figure, number, table
+from notebooks.show.columns import Column
+from notebooks.show.display import figure, number, numbers, table
 from notebooks.show.numbers import fmt_bytes, fmt_fixed, fmt_percent, fmt_quantity, fmt_sig
 
 common = messages("common")
@@ -31,10 +32,8 @@ SHOWN = 6  # rows of a table that are not folded
 PER_SECOND = "token/s"
 BITS = 8  # of a byte; links are printed in Gb/s
 GIGA = 1e9
-DOCUMENTS: dict[str, Pair] = {
-    "s0": say("s0-plans-for-r1"),
-    "s1": say("s1-plans-for-v3"),
-    "s2": say("s2-measured"), "s3": say("s3-measured")}
+DOCUMENTS: dict[str, Pair] = {"s0": say("s0-plans-for-r1"), "s1": say("s1-plans-for-v3"),
+                              "s2": say("s2-measured"), "s3": say("s3-measured")}
 PICTURES = {"s0": ("s0",), "s1": ("s1",), "measured": ("s2", "s3")}
 SIXTEEN_BITS = ("bf16", "fp16")
 AGREES = 1e-3  # relative; a document's own formula gives what it prints
@@ -94,48 +93,43 @@ def glance(overview: Overview) -> None:
                        if not speed.goal] for name in ("s0", "s1")}
     for name, printed in promises.items():
         factors = [speed.factor for speed in printed if speed.name == summary.RATE]
-        number(f"{name}-least-rate", summary.times(min(factors)), str)
-        number(f"{name}-largest-rate", summary.times(max(factors)), str)
+        numbers({f"{name}-least-rate": min(factors), f"{name}-largest-rate": max(factors)},
+                summary.times)
     times = [speed.factor for speed in promises["s0"] if speed.name != summary.RATE]
     assert min(times) > 10
     assert min(speed.factor for speed in promises["s1"]) > 1
     number("s0-least-time", summary.times(min(times)), str)
     kept = [speed for item in overview.of("s2", "s3") for speed in summary.speeds(item)]
-    number("number-of-documented", len(overview.deployed))
-    number("number-of-others", len(overview.others))
-    number("number-planned", len(planned))
-    number("number-fitting", sum(item.headroom >= 0 for item in planned))
-    number("measured-inside", sum(not speed.outside for speed in kept))
-    number("measured-all", len(kept))
+    numbers({"number-of-documented": len(overview.deployed),
+             "number-of-others": len(overview.others), "number-planned": len(planned),
+             "number-fitting": sum(item.headroom >= 0 for item in planned),
+             "measured-inside": sum(not speed.outside for speed in kept),
+             "measured-all": len(kept)})
 
 
 def finder(overview: Overview) -> None:
     """Every deployment in one table, to be sorted and filtered by card, model or document."""
-    table([_found(item) for item in (*overview.deployed.values(), *overview.others)],
-          {"title": common("deployment"), "card": common(
-              "card"), "cards": common("number-of-cards"),
-           "model": common("model"), "stored": common("stored-as"), "cut": common("cut"),
-           "users": common("number-of-requests"), "spare": common("memory-to-spare"),
-           "tpot": ("TPOT", "TPOT")}, sortable=True, wide=True,
-          folded=say("all-deployments-they-can-be"))
+    table((*overview.deployed.values(), *overview.others), [
+        Column(_linked, common("deployment")),
+        Column(lambda item: entry_label(item.scenario.device), common("card")),
+        Column(lambda item: item.scenario.devices, common("number-of-cards")),
+        Column(lambda item: entry_label(item.scenario.model), common("model")),
+        Column(lambda item: entry_label(item.scenario.precision), common("stored-as")),
+        Column(lambda item: families.cut(item.scenario), common("cut")),
+        Column(lambda item: item.inputs["concurrency"], common("number-of-requests"), fmt_sig),
+        Column("headroom", common("memory-to-spare"), fmt_bytes),
+        Column(lambda item: item.answers["tpot"].text
+               if item.headroom >= 0 and "tpot" in item.answers else None, "TPOT")],
+          sortable=True, wide=True, folded=say("all-deployments-they-can-be"))
 
 
-def _found(item: Deployed) -> dict[str, Any]:
+def _linked(item: Deployed) -> Pair:
+    """Document and title of a deployment, with a link to its page."""
     scenario = item.scenario
-    title = summary.label(scenario) if scenario.file.document else _both(scenario.title)
-    source = (scenario.file.document or "").upper()
-    return {"title": tuple(f"{source}{' ' * bool(source)}[{text}](#{scenario.id})"
-                           for text in title),
-            "card": _both(scenario.device.name), "cards": scenario.devices,
-            "model": _both(scenario.model.name),
-            "stored": _both(scenario.precision.name), "cut": families.cut(scenario),
-            "users": fmt_sig(item.inputs["concurrency"]), "spare": fmt_bytes(item.headroom),
-            "tpot": item.answers["tpot"].text
-            if item.headroom >= 0 and "tpot" in item.answers else "–"}
-
-
-def _both(text: Mapping[str, str]) -> Pair:
-    return text["en"], text["zh"]
+    of, title = scenario.file.document, scenario.title
+    source = f"{of.upper()} " if of else ""
+    en, zh = summary.label(scenario) if of else (title["en"], title["zh"])
+    return f"{source}[{en}](#{scenario.id})", f"{source}[{zh}](#{scenario.id})"
 
 
 def what_fits(overview: Overview) -> None:
@@ -158,18 +152,15 @@ def what_fits(overview: Overview) -> None:
     assert as_stages.devices > enough.scenario.devices  # engines start four stages at most
     assert str(eight_bits.settings["precision"]).startswith("w8")
     assert str(four_bits.settings["precision"]).startswith("w4")
-    number("s0-sixteen", len(cards))
-    number("s0-sixteen-short", len(short))
-    number("s0-least-short", fmt_bytes(-max(item.headroom for item in short), digits=0), str)
-    number("s0-most-short", fmt_bytes(-min(item.headroom for item in short), digits=0), str)
-    number("s0-stages", overview.deployed["s0-cards-910b2"].inputs["pipeline_parallel"])
-    number("s0-more", more.devices)
-    number("s0-more-cut", findings.layout(two, more), str)
-    number("s0-own", two.scenario.devices)
-    number("s0-planned", enough.scenario.devices)
-    number("s0-enough", as_stages.devices)
-    number("s0-enough-cut", findings.layout(enough, as_stages), str)
-    number("s0-own-cut", findings.layout(two, eight_bits), str)
+    numbers({"s0-sixteen": len(cards), "s0-sixteen-short": len(short),
+             "s0-stages": overview.deployed["s0-cards-910b2"].inputs["pipeline_parallel"],
+             "s0-more": more.devices, "s0-own": two.scenario.devices,
+             "s0-planned": enough.scenario.devices, "s0-enough": as_stages.devices})
+    numbers({"s0-least-short": fmt_bytes(-max(item.headroom for item in short), digits=0),
+             "s0-most-short": fmt_bytes(-min(item.headroom for item in short), digits=0),
+             "s0-more-cut": findings.layout(two, more),
+             "s0-enough-cut": findings.layout(enough, as_stages),
+             "s0-own-cut": findings.layout(two, eight_bits)}, str)
 
 
 def plan_c(overview: Overview) -> None:
@@ -187,18 +178,14 @@ def plan_c(overview: Overview) -> None:
     assert few[summary.RATE].high < all_slots[summary.RATE].high < most_slots < goal
     assert cache > plan.quantities["usable_memory"]
     assert arithmetic < goal < claimed(plan, summary.RATE)[-1].value.value
-    number("c-users", users)
-    number("c-slots", slots)
-    number("c-rate", bare(few[summary.RATE]), str)
-    number("c-rate-slots", bare(all_slots[summary.RATE]), str)
-    number("c-most", _rate(most), str)
-    number("c-most-slots", _rate(most_slots), str)
-    number("c-goal", goal)
-    number("c-asked", int(float(f"{needed:.2g}")))
-    number("c-cache", fmt_bytes(cache, digits=0), str)
-    number("c-weights", fmt_bytes(plan.quantities["weights_per_device"], digits=0), str)
-    number("c-usable", fmt_bytes(plan.quantities["usable_memory"], digits=0), str)
-    number("c-arithmetic", _rate(arithmetic), str)
+    numbers({"c-users": users, "c-slots": slots, "c-goal": goal,
+             "c-asked": int(float(f"{needed:.2g}"))})
+    numbers({"c-rate": bare(few[summary.RATE]), "c-rate-slots": bare(all_slots[summary.RATE]),
+             "c-most": _rate(most), "c-most-slots": _rate(most_slots),
+             "c-cache": fmt_bytes(cache, digits=0),
+             "c-weights": fmt_bytes(plan.quantities["weights_per_device"], digits=0),
+             "c-usable": fmt_bytes(plan.quantities["usable_memory"], digits=0),
+             "c-arithmetic": _rate(arithmetic)}, str)
 
 
 LIKE = 0.05  # two plans differ by less: no estimate of this book tells them apart
@@ -229,15 +216,15 @@ def four_plans(overview: Overview) -> None:
     assert max(plans, key=lambda name: plans[name].headroom) == "d"
     number("plan-d-short", fmt_bytes(-plans["d"].headroom, digits=1), str)
     for name in "cd":
-        number(f"plan-{name}-reach", rates[name].reach.removesuffix(f" {PER_SECOND}"), str)
-        number(f"plan-{name}-first", waits[name].text, str)
+        numbers({f"plan-{name}-reach": rates[name].reach.removesuffix(f" {PER_SECOND}"),
+                 f"plan-{name}-first": waits[name].text}, str)
     node, wide_node = plans["d"].scenario.node, wide.scenario.node
     assert node.ports_per_node is not None
-    number("plan-ports", node.ports_per_node.value)
-    number("plan-port", _port_gigabits(node.network_link))
-    number("plan-port-wide", _port_gigabits(wide_node.network_link))
-    number("plan-d-wide", bare(wide.answers[summary.RATE]), str)
-    number("plan-d-first-wide", wide.answers[summary.FIRST].text, str)
+    numbers({"plan-ports": node.ports_per_node.value,
+             "plan-port": _port_gigabits(node.network_link),
+             "plan-port-wide": _port_gigabits(wide_node.network_link)})
+    numbers({"plan-d-wide": bare(wide.answers[summary.RATE]),
+             "plan-d-first-wide": wide.answers[summary.FIRST].text}, str)
 
 
 def _port_gigabits(link: str | None) -> float:
@@ -252,11 +239,10 @@ def overlap_and_tiers(overview: Overview) -> None:
     """S1: what overlapping two half-batches costs, and experts on three levels of memory."""
     whole, halves = (overview.deployed[f"s1-overlap-{name}"] for name in ("none", "mla-80"))
     assert halves.answers[summary.PACE].value > whole.answers[summary.PACE].value
-    number("overlap-communication",
-           fmt_quantity(float(whole.steps[0].parts["all_reduce"]), "s"), str)
-    number("overlap-none", whole.answers[summary.PACE].text, str)
+    numbers({"overlap-communication": fmt_quantity(float(whole.steps[0].parts["all_reduce"]), "s"),
+             "overlap-none": whole.answers[summary.PACE].text,
+             "overlap-halves": halves.answers[summary.PACE].text}, str)
     number("overlap-share", halves.inputs["overlap_efficiency"], fmt_percent, digits=0)
-    number("overlap-halves", halves.answers[summary.PACE].text, str)
     number("overlap-printed", claimed(halves, summary.RATE)[-1].value.value)
     tiers = overview.deployed["s1-expert-tiers-uniform"]
     target = claimed(tiers, summary.PACE, "at_most")[0].value.value
@@ -277,10 +263,9 @@ def measured_in_s2(overview: Overview) -> None:
     rows = awq.seen.measured(summary.PACE)
     floor = calc.evaluate(awq.seen.at(rows), awq.attention)["tpot_floor"]
     ratio = awq.seen.rows[summary.PACE][rows] / floor
-    number("s2-least-ratio", ratio.min(), fmt_sig, digits=2)
-    number("s2-largest-ratio", ratio.max(), fmt_sig, digits=2)
-    number("s2-error", float(np.median(np.abs(awq.predictions[summary.PACE].errors))),
-           fmt_percent, digits=0)
+    numbers({"s2-least-ratio": ratio.min(), "s2-largest-ratio": ratio.max()}, fmt_sig, digits=2)
+    number("s2-error", float(np.median(np.abs(awq.predictions[summary.PACE].errors))), fmt_percent,
+           digits=0)
     number("s2-other", 1 / apart.factor, fmt_fixed, digits=1)
 
 
@@ -292,11 +277,8 @@ def recurring(overview: Overview) -> dict[float, list[findings.Printed]]:
     pace, total = claimed(first, summary.PACE)[0].value, claimed(first, summary.RATE)[-1].value
     requests = first.inputs["concurrency"]
     assert requests / pace.value > 10 * total.value
-    number("again", len(rates))
-    number("first-requests", requests)
-    number("first-pace", pace.written, str)
-    number("first-would", _rate(requests / pace.value), str)
-    number("first-total", total.value)
+    numbers({"again": len(rates), "first-requests": requests, "first-total": total.value})
+    numbers({"first-pace": pace.written, "first-would": _rate(requests / pace.value)}, str)
     return rates
 
 
@@ -311,8 +293,7 @@ def recurring_table(rates: dict[float, list[findings.Printed]]) -> None:
     """The rates that recur, each with what it is printed for."""
     table(findings.recurring_rows(rates), {
         "rate": say("token-s-printed"), "what": common("deployment"),
-        "cards": common("number-of-cards"),
-        "ours": say("derived-if-memory-sufficed")})
+        "cards": common("number-of-cards"), "ours": say("derived-if-memory-sufficed")})
 
 
 def deployments_table(deployments: Sequence[Deployed], measured: bool = False) -> None:
@@ -327,9 +308,7 @@ def paces_inside(overview: Overview) -> None:
              if (pace := summary.speed(item, summary.PACE)) and pace.measured}
     missed = {name: pace for name, pace in paces.items() if pace.outside}
     slower = [name for name, pace in missed.items() if pace.factor < 1]
-    number("tpot-measured", len(paces))
-    number("tpot-inside", len(paces) - len(missed))
-    number("tpot-missed", len(missed))
-    number("tpot-missed-slower", len(slower))
-    number("tpot-missed-h200", sum(name.startswith("h200-") for name in slower))
-    number("tpot-missed-v32", sum(name.startswith("h200-v32-") for name in slower))
+    numbers({"tpot-measured": len(paces), "tpot-inside": len(paces) - len(missed),
+             "tpot-missed": len(missed), "tpot-missed-slower": len(slower),
+             "tpot-missed-h200": sum(name.startswith("h200-") for name in slower),
+             "tpot-missed-v32": sum(name.startswith("h200-v32-") for name in slower)})

@@ -11,14 +11,16 @@ from typing import Any
 import calc
 import catalogue
 from calc.uncertainty.interval import interval
-from catalogue.messages import messages
+from catalogue.messages import Pair, messages
 from catalogue.reading.amounts import human
 from catalogue.reading.values import Value
 from notebooks.pages.catalogue.tables import hardware, mechanisms
+from notebooks.pages.catalogue.tables.formats import entry_label
 from notebooks.pages.deployments import views
 from notebooks.pages.deployments.answers import Deployed
-from notebooks.show.display import cited, number, show, table, written
-from notebooks.show.numbers import fmt_bytes, fmt_int, fmt_quantity, fmt_sig
+from notebooks.show.columns import Column
+from notebooks.show.display import cited, number, numbers, show, table, written
+from notebooks.show.numbers import fmt_bytes, fmt_int, fmt_quantity, fmt_sig, fmt_time
 
 common = messages("common")
 say = messages("pages/deployments/own-hardware")
@@ -42,8 +44,7 @@ def the_card() -> None:
     own = dict(hardware.values_of(card))
     relative = dict(hardware.values_of(catalogue.load_device(card.like)))
     stated = [label for label, value in own.items() if relative.get(label) != value]
-    number("own-stated", len(stated))
-    number("own-inherited", len(own) - len(stated))
+    numbers({"own-stated": len(stated), "own-inherited": len(own) - len(stated)})
 
 
 def _file(path: Path) -> None:
@@ -60,8 +61,8 @@ def misreadings(deployed: Deployed) -> None:
     symbols, inputs, attention = catalogue.symbols(), deployed.inputs, deployed.attention
     first = (symbols["ttft"].en, symbols["ttft"].zh)
 
-    def row(trap: tuple[str, str], right: Value, wrong: Value, what: tuple[str, str],
-            result: str, shown: Callable[[Any], str], **misread: Any) -> dict[str, Any]:
+    def row(trap: Pair, right: Value, wrong: Value, what: Pair, result: str,
+            shown: Callable[[Any], str], **misread: Any) -> dict[str, Any]:
         """One trap: a value read rightly and wrongly, and what follows from each."""
         wrongly = calc.evaluate(inputs | misread, attention)
         return {"trap": trap, "right": written(right), "wrong": written(wrong), "what": what,
@@ -79,26 +80,18 @@ def misreadings(deployed: Deployed) -> None:
     die, package = (catalogue.load_device(f"ascend-910c-{part}") for part in ("die", "package"))
     sizes = die.memory_capacity.value, package.memory_capacity.value
     table([
-        row(say("gib-printed-as-gb"), card.memory_capacity, printed,
-            say("requests-that-fit"), "max_concurrency",
-            lambda count: fmt_int(int(count)), memory_capacity=printed.value),
-        row(say("sparse-peak-for-dense-fp8"), dense, sparse,
-            first, "ttft", _seconds,
+        row(say("gib-printed-as-gb"), card.memory_capacity, printed, say("requests-that-fit"),
+            "max_concurrency", lambda count: fmt_int(int(count)), memory_capacity=printed.value),
+        row(say("sparse-peak-for-dense-fp8"), dense, sparse, first, "ttft", fmt_time,
             **{name: inputs[name] * sparse.value / dense.value for name in peaks}),
-        row(say("both-directions-of-link-for"), link, link.others[1],
-            first, "ttft", _seconds, **{name: 2 * inputs[name] for name in (
-                "pair_bandwidth", "device_link_bandwidth")}),
-        {"trap": say("package-for-die", package=(package.name["en"], package.name["zh"])),
+        row(say("both-directions-of-link-for"), link, link.others[1], first, "ttft", fmt_time,
+            **{name: 2 * inputs[name] for name in ("pair_bandwidth", "device_link_bandwidth")}),
+        {"trap": say("package-for-die", package=entry_label(package)),
          "right": fmt_bytes(sizes[0], "GiB", 0), "wrong": fmt_bytes(sizes[1], "GiB", 0),
          "what": say("memory-of-what-software-sees"),
          "ours": fmt_bytes(sizes[0]), "theirs": fmt_bytes(sizes[1])},
     ], {"trap": say("misreading"), "right": say("meant"), "wrong": say("read-as"),
-        "what": say("what-follows"), "ours": say("rightly"),
-        "theirs": say("misread")}, wide=True)
-
-
-def _seconds(time: Any) -> str:
-    return human(float(time), "s")
+        "what": say("what-follows"), "ours": say("rightly"), "theirs": say("misread")}, wide=True)
 
 
 def mistakes() -> None:
@@ -120,31 +113,28 @@ def the_plan() -> None:
     _file(PLAN)
     show(*say("python-m-calc-estimate-my"))
     symbols = catalogue.symbols()
-    variants = [Deployed(scenario) for scenario in catalogue.load_family(PLAN).deployments]
-    table([{"what": (symbols[name].en, symbols[name].zh)}
-           | {f"v{at}": variant.quantity(name).text for at, variant in enumerate(variants)}
-           | {f"r{at}": variant.quantity(name).reach for at, variant in enumerate(variants)}
-           for name in QUANTITIES],
-          {"what": common("quantity")} | {
-              key: text for at, variant in enumerate(variants) for key, text in (
-                  (f"v{at}", (variant.scenario.title["en"], variant.scenario.title["zh"])),
-                  (f"r{at}", common("interval")))}, wide=True)
+
+    def columns(of: Deployed) -> list[Column]:
+        title = of.scenario.title
+        return [Column(lambda name: of.quantity(name).text, (title["en"], title["zh"])),
+                Column(lambda name: of.quantity(name).reach, common("interval"))]
+
+    table(QUANTITIES, [
+        Column(lambda name: (symbols[name].en, symbols[name].zh), common("quantity")),
+        *(column for plan in catalogue.load_family(PLAN).deployments
+          for column in columns(Deployed(plan)))], wide=True)
 
 
 def what_a_page_lacks(deployed: Deployed) -> None:
     """What the example's page lacks, and which key of a file brings it."""
     absent = views.three(deployed).absent
     show(*("\n".join(f"- {text[at]}" for text in absent) for at in (0, 1)))
-    table([
-        {"key": "`documented`",
-         "absent": say("document-numbers-beside-ours")},
-        {"key": "`measured`", "absent": say("predicted-against-measured")},
-        {"key": "`output_tokens`",
-         "absent": say("time-to-first-token-decode")},
-        {"key": "`microbenchmarks`",
-         "absent": say("on-card-own-page-what")},
-        {"key": "`mechanisms`", "absent": say("nothing-those-of-card-class")},
-    ], {"key": say("key-left-out"), "absent": say("what-is-then-absent")})
+    table([{"key": "`documented`", "absent": say("document-numbers-beside-ours")},
+           {"key": "`measured`", "absent": say("predicted-against-measured")},
+           {"key": "`output_tokens`", "absent": say("time-to-first-token-decode")},
+           {"key": "`microbenchmarks`", "absent": say("on-card-own-page-what")},
+           {"key": "`mechanisms`", "absent": say("nothing-those-of-card-class")}],
+          {"key": say("key-left-out"), "absent": say("what-is-then-absent")})
 
 
 def what_to_measure(deployed: Deployed) -> None:
@@ -155,15 +145,14 @@ def what_to_measure(deployed: Deployed) -> None:
     alone = {knob.name: interval(inputs, [knob], attention, ["tpot"])["tpot"]
              for knob in deployed.knobs if knob.name in labels}
     ranked = sorted(alone, key=lambda name: alone[name].high / alone[name].low, reverse=True)
-    table([{"what": labels[name][0], "value": written(labels[name][1]),
-            "tpot": alone[name].reach} for name in ranked[:MECHANISMS]],
-          {"what": common("mechanism"), "value": common("value-range"),
-           "tpot": say("time-per-output-token-from")}, wide=True)
+    table(ranked[:MECHANISMS], [
+        Column(lambda name: labels[name][0], common("mechanism")),
+        Column(lambda name: labels[name][1], common("value-range"), written),
+        Column(lambda name: alone[name].reach, say("time-per-output-token-from"))], wide=True)
     rest = interval(inputs, [knob for knob in deployed.knobs if knob.name not in ranked[:KNOWN]],
                     attention, ["tpot"], deployed.own_deviations)["tpot"]
     number("own-known", KNOWN)
-    number("own-before", deployed.answers["tpot"].reach, str)
-    number("own-after", rest.reach, str)
+    numbers({"own-before": deployed.answers["tpot"].reach, "own-after": rest.reach}, str)
 
 
 def against_a_measurement() -> None:
@@ -177,8 +166,7 @@ def against_a_measurement() -> None:
             "late": human(late, "s"), "answer": fmt_sig(rate * late / answer, 2),
             "both": fmt_sig(rate * late / both, 2)} for count, rate, late in levels],
           {"count": say("requests-as-printed"), "rate": common("throughput"),
-           "late": say("latency-percentile"),
-           "both": say("in-flight-if-prompts-count"),
+           "late": say("latency-percentile"), "both": say("in-flight-if-prompts-count"),
            "answer": say("in-flight-if-answers-alone")}, wide=True)
     requests, rate, late = levels[1]
     twin = Deployed(catalogue.load_scenario(PLAN, overrides=[
@@ -186,11 +174,9 @@ def against_a_measurement() -> None:
     mean = requests * both / rate
     error = twin.answers["e2e"].value / mean - 1
     number("own-asked", int(requests))
-    number("own-mean", human(mean, "s"), str)
-    number("own-alone", human(requests * answer / rate, "s"), str)
-    number("own-late", human(late, "s"), str)
-    number("own-e2e", twin.answers["e2e"].text, str)
-    number("own-e2e-reach", twin.answers["e2e"].reach, str)
-    number("own-error", f"{error:+.0%}".replace("-", "−"), str)
-    number("own-most", fmt_sig(max(rate * late / both for _, rate, late in levels[1:]), 2), str)
+    numbers({"own-mean": human(mean, "s"), "own-alone": human(requests * answer / rate, "s"),
+             "own-late": human(late, "s"), "own-e2e": twin.answers["e2e"].text,
+             "own-e2e-reach": twin.answers["e2e"].reach,
+             "own-error": f"{error:+.0%}".replace("-", "−"),
+             "own-most": fmt_sig(max(rate * late / both for _, rate, late in levels[1:]), 2)}, str)
     show(*say("measured-by-others", source=cited(run.source)))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
+from statistics import mean
 from types import SimpleNamespace
 from typing import Any, TypeAlias
 
@@ -23,8 +24,9 @@ from catalogue.messages import messages
 from catalogue.tables import Table, shelf
 from notebooks.pages.deployments.answers import Deployed
 from notebooks.show import figures
-from notebooks.show.display import draw, number, table
-from notebooks.show.numbers import fmt_int, fmt_percent, fmt_quantity
+from notebooks.show.columns import crossed
+from notebooks.show.display import draw, number, numbers, table
+from notebooks.show.numbers import fmt_int, fmt_percent, fmt_time
 
 common = messages("common")
 say = messages("pages/deployments/own-processor")
@@ -35,8 +37,7 @@ TABLES = {"pytorch": ("example-processor-table.csv", ()),
           "vllm": ("example-processor-vllm-table.csv", (ENGINE,))}
 SEEN = Path(__file__).parents[1] / "deciding" / "engine.json"  # written by make engine
 LOADS, STEPS = "users-", "step-"  # keys of its rows
-PHASES = {"decode-1": say("decode-in-flight"),
-          "decode-16": say("decode-in-flight-2"),
+PHASES = {"decode-1": say("decode-in-flight"), "decode-16": say("decode-in-flight-2"),
           "prefill-1": say("prefill-of-one-prompt")}
 BETWEEN, COUNT, CORE = "between", "operators", "core"
 ALIKE = 100  # skew of routing that sends all tokens to about the same experts
@@ -71,10 +72,8 @@ def stages() -> list[tuple[tuple[str, str], dict[str, str]]]:
     layers = Deployed(catalogue.load_scenario(PLAN)).inputs["num_hidden_layers"]
     step = engine_numbers()["step-decode-1"]
     return [
-        (say("engine-own-kernels-on-one"),
-         dict([ENGINE.split("=")])),
-        (say("random-weights-send-all-tokens"),
-         {"mechanisms.routing_skew": str(ALIKE)}),
+        (say("engine-own-kernels-on-one"), dict([ENGINE.split("=")])),
+        (say("random-weights-send-all-tokens"), {"mechanisms.routing_skew": str(ALIKE)}),
         (say("as-many-operators-as-profile"),
          {"mechanisms.operators_per_layer": str(step[COUNT] / layers)}),
         (say("time-between-operators-and-steps"),
@@ -101,13 +100,12 @@ def by_cause() -> None:
     blind = [{metric: of[f"{metric}_predicted"] for metric in KEPT} for of in loads()]
     steps = [(say("as-predicted"), blind)] + [
         (words, explained(at + 1)) for at, (words, _) in enumerate(stages())]
-    rows = [{"what": words} | {metric: fmt_percent(_mean(made, metric), digits=0)
-                               for metric in KEPT} for words, made in steps]
-    table(rows, {"what": say("with-one-after-other"),
-                 "tpot": say("tpot-mean-error"),
-                 "ttft": say("ttft-mean-error")})
-    for metric in KEPT:
-        number(f"processor-{metric}-left", _mean(explained(), metric), fmt_percent, digits=0)
+    table(*crossed(say("with-one-after-other"), {
+        words: {metric: _mean(made, metric) for metric in KEPT} for words, made in steps},
+        {"tpot": say("tpot-mean-error"), "ttft": say("ttft-mean-error")},
+        partial(fmt_percent, digits=0)))
+    numbers({f"processor-{metric}-left": _mean(explained(), metric) for metric in KEPT},
+            fmt_percent, digits=0)
 
 
 def _mean(made: list[dict[str, float]], metric: str) -> float:
@@ -133,32 +131,24 @@ def met_by(tokens: int) -> int:
 
 def measured_table() -> None:
     """Predicted and measured, by requests in flight, and predicted with the causes in place."""
-    rows, after = [], explained()
-    for of, then in zip(loads(), after, strict=True):
-        row: dict[str, Any] = {"users": fmt_int(int(of["users"]))}
-        for metric in KEPT:
-            low, high = (fmt_quantity(of[f"{metric}_{end}"], "s") for end in ("low", "high"))
-            row |= {f"{metric}_predicted": f"{fmt_quantity(of[f'{metric}_predicted'], 's')} "
-                                           f"({low} – {high})",
-                    metric: fmt_quantity(of[metric], "s"),
-                    f"{metric}_error": _signed(of[f"{metric}_predicted"] / of[metric] - 1),
-                    f"{metric}_after": _signed(then[metric] / of[metric] - 1)}
-        rows.append(row)
     for metric in reversed(KEPT):
-        name = metric.upper()
-        table(rows, {"users": common("in-flight"),
-                     f"{metric}_predicted": say("predicted", name=name),
-                     metric: common("measured"), f"{metric}_error": common("error"),
-                     f"{metric}_after": say("error-with-causes")})
-        errors = [abs(of[f"{metric}_predicted"] / of[metric] - 1) for of in loads()]
-        inside = sum(of[f"{metric}_low"] <= of[metric] <= of[f"{metric}_high"] for of in loads())
-        number(f"processor-{metric}-mean", sum(errors) / len(errors), fmt_percent, digits=0)
-        number(f"processor-{metric}-worst", max(errors), fmt_percent, digits=0)
-        number(f"processor-{metric}-inside", inside)
-    number("processor-loads", len(loads()))
-    number("processor-met", met_by(EXAMPLE))
-    number("processor-example", EXAMPLE)
-    number("processor-operators", round(engine_numbers()["step-decode-1"][COUNT]))
+        loaded = [(int(of["users"]), of[metric], then[metric], *(of[f"{metric}_{key}"] for key in (
+            "predicted", "low", "high"))) for of, then in zip(loads(), explained(), strict=True)]
+        table([{"users": fmt_int(users), "seen": fmt_time(seen),
+                "here": f"{fmt_time(here)} ({fmt_time(low)} – {fmt_time(high)})",
+                "error": _signed(here / seen - 1), "after": _signed(then / seen - 1)}
+               for users, seen, then, here, low, high in loaded],
+              {"users": common("in-flight"), "here": say("predicted", name=metric.upper()),
+               "seen": common("measured"), "error": common("error"),
+               "after": say("error-with-causes")})
+        errors = [abs(here / seen - 1) for _, seen, _, here, _, _ in loaded]
+        numbers({f"processor-{metric}-mean": mean(errors),
+                 f"processor-{metric}-worst": max(errors)}, fmt_percent, digits=0)
+        number(f"processor-{metric}-inside",
+               sum(low <= seen <= high for _, seen, _, _, low, high in loaded))
+    numbers({"processor-loads": len(loads()), "processor-met": met_by(EXAMPLE),
+             "processor-example": EXAMPLE,
+             "processor-operators": round(engine_numbers()["step-decode-1"][COUNT])})
 
 
 def _signed(error: float) -> str:
@@ -184,12 +174,9 @@ def _picture(lang: str) -> Figure:
               label=common("measured")[choice])
     axis.plot(users, [1e3 * of["tpot"] for of in explained()], "--", color=figures.PALETTE[7],
               label=say("with-causes-in-place")[choice])
-    axis.set_xscale("log", base=2)
-    axis.set_yscale("log")
-    axis.set_xticks(users, [fmt_int(int(each)) for each in users])
+    figures.doubling(axis, users)
+    axis.set(yscale="log", xlabel=say("requests-in-flight")[choice], ylabel=say("tpot-ms")[choice])
     figures.log_ticks(axis.yaxis, min(milliseconds["tpot_low"]), max(milliseconds["tpot_high"]))
-    axis.set_xlabel(say("requests-in-flight")[choice])
-    axis.set_ylabel(say("tpot-ms")[choice])
     axis.legend(loc="upper left")
     return figure
 
@@ -211,10 +198,9 @@ def by_kernel() -> None:
                 terms = (*terms, CORE)
             predicted = sum(float(made[name].quantities[f"{phase}_{term}_time"])
                             for term in terms) or float(made[name].inputs["host_gap_per_step"])
-            row |= {f"p{name}": fmt_quantity(predicted, "s"),
-                    f"m{name}": fmt_quantity(of[kind], "s")}
-            number(f"processor-{kind}-{name}", fmt_quantity(of[kind], "s"), str)
-            number(f"processor-{kind}-{name}-predicted", fmt_quantity(predicted, "s"), str)
+            row |= {f"p{name}": fmt_time(predicted), f"m{name}": fmt_time(of[kind])}
+            numbers({f"processor-{kind}-{name}": of[kind],
+                     f"processor-{kind}-{name}-predicted": predicted}, fmt_time)
         rows.append(row)
     columns = {"what": say("part-of-step")}
     for name in steps:
@@ -273,8 +259,7 @@ def _prefill(q: Any, of: Table) -> Any:
 LAWS: dict[str, Callable[[Any, Table], Any]] = {
     "gemm": _gemm, "experts": _experts, "mla_decode": _decode, "mla_prefill": _prefill}
 NAMES = {"gemm": say("matmuls"), "experts": common("routed-experts"),
-         "mla_decode": say("attention-core-decode"),
-         "mla_prefill": say("attention-core-prefill")}
+         "mla_decode": say("attention-core-decode"), "mla_prefill": say("attention-core-prefill")}
 
 
 def law_table() -> None:
@@ -291,9 +276,8 @@ def law_table() -> None:
                 row[kernels] = " / ".join(fmt_percent(each, digits=0) for each in ends)
                 row[f"{kernels}_shapes"] = fmt_int(len(time))
         rows.append(row)
-    table(rows, {"what": common("operator")} | {
-        key: text for kernels, (en, zh) in {"pytorch": say("pytorch-two-cores"),
-                                            "vllm": say("vllm-one-core")}.items()
-        for key, text in ((f"{kernels}_shapes", say("shapes", text=(en, zh))),
-                          (kernels, say("error-median-in")))})
+    columns = {"what": common("operator")}
+    for kernels, text in (("pytorch", say("pytorch-two-cores")), ("vllm", say("vllm-one-core"))):
+        columns |= {f"{kernels}_shapes": say("shapes", text=text), kernels: say("error-median-in")}
+    table(rows, columns)
     number("processor-shapes", sum(len(time) for time, _ in made["pytorch"].values()))

@@ -44,12 +44,9 @@ NAMES: dict[str, Pair] = {RATE: common("output-throughput"), PACE: ("TPOT", "TPO
 SMALL, NARROW = 9.0, 5.8  # of letters [pt], and a figure for narrow screens [in]
 FITS, SHORT = figures.PALETTE[2], figures.PALETTE[3]
 WORDS: dict[str, Pair] = {
-    "short": say("does-not-fit"),
-    "dtype": say("not-in-this-precision"),
-    "fits": say("fits"), "holds": say("fits-speed-holds"),
-    "slow": say("fits-too-slow"),
-    "fast": say("fits-faster"),
-    "predicted": say("fits-in-interval"),
+    "short": say("does-not-fit"), "dtype": say("not-in-this-precision"),
+    "fits": say("fits"), "holds": say("fits-speed-holds"), "slow": say("fits-too-slow"),
+    "fast": say("fits-faster"), "predicted": say("fits-in-interval"),
     "missed": say("fits-outside")}
 
 
@@ -220,10 +217,8 @@ def columns(measured: bool = False) -> dict[str, Pair]:
     """Headings of the table, of what documents print or of what was measured."""
     heading = common("measured") if measured else say("printed")
     return {"page": common("deployment"), "cards": say("cards-cut-precision"),
-            "fits": common("verdict-headroom"),
-            "rate_given": say("token-s", heading=heading),
-            "rate": say("derived"),
-            "pace_given": say("tpot-in-ms", heading=heading),
+            "fits": common("verdict-headroom"), "rate_given": say("token-s", heading=heading),
+            "rate": say("derived"), "pace_given": say("tpot-in-ms", heading=heading),
             "pace": say("derived"), "bound": common("bound-by")}
 
 
@@ -269,8 +264,7 @@ def picture(documents: Mapping[Pair, Sequence[Deployed]]) -> Callable[[str], Fig
         fast.set_xscale("log")
         figures.log_ticks(fast.xaxis, *fast.get_xlim())
         memory.set_xlabel(say("memory-needed-usable")[at], fontsize=9.5)
-        fast.set_xlabel(say("speed-printed-or-measured-derived")[at],
-                        fontsize=9.5)
+        fast.set_xlabel(say("speed-printed-or-measured-derived")[at], fontsize=9.5)
         figure.legend(handles=_key(at, lines), loc="outside upper center", ncols=2, fontsize=SMALL)
         return figure
 

@@ -93,9 +93,8 @@ def _fits(deployed: Deployed) -> Pair:
         if lacks:
             return say("it-fits-but-this-card")
         share = deployed.answer.fits_in
-        often = "" if share is None else fmt_percent(share)
-        unsure = share is not None
-        return say("it-fits-with-to-spare", spare=spare, often=often, unsure=unsure)
+        return say("it-fits-with-to-spare", spare=spare, unsure=share is not None,
+                   often="" if share is None else fmt_percent(share))
     usable = float(deployed.quantity("usable_memory").value)
     alone = float(found["weights_per_device"]) > usable
     needed = (float(found["weights_per_device"]) if alone else
@@ -194,6 +193,5 @@ def _least(deployed: Deployed) -> list[Pair]:
     if "tpot" not in deployed.answers:
         return []
     text = fmt_quantity(deployed.answer.quantities["tpot_floor"].value, "s")
-    if deployed.inputs["offloaded_share"]:
-        return [say("what-cards-read-takes-at", text=text)]
-    return [say("reading-weights-and-cache-alone", text=text)]
+    return [say("what-cards-read-takes-at", text=text) if deployed.inputs["offloaded_share"]
+            else say("reading-weights-and-cache-alone", text=text)]

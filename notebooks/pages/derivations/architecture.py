@@ -17,9 +17,11 @@ from catalogue.reading.values import Value
 from notebooks.derive.formulas.derivation import Derivation
 from notebooks.derive.formulas.symbols import latex, sym
 from notebooks.derive.steps.tensors import Tensor
+from notebooks.pages.catalogue.tables.formats import entry_label
 from notebooks.pages.catalogue.tables.models import parameters_in_files
 from notebooks.show import figures
-from notebooks.show.display import figure, number, short_table, show, source, table
+from notebooks.show.columns import Column
+from notebooks.show.display import figure, number, numbers, short_table, show, source, table
 from notebooks.show.numbers import fmt_count, fmt_fixed, fmt_int, fmt_percent
 
 common = messages("common")
@@ -27,10 +29,11 @@ say = messages("pages/derivations/architecture")
 
 OF_DOCUMENTS = ("s0-", "s1-", "s2-", "s3-")
 ROUNDED = 5e-6  # relative difference below which three decimals of a percentage show nothing
-CUT: Pair = say("tensor-parallelism")
 CUTS: dict[str, Pair] = {
     "heads": say("by-heads"), "kv": say("by-key-value-heads"),
     "whole": say("on-every-rank"), "norm": say("on-every-rank")}
+TENSOR_SHAPE = Column("latex", say("shape"))
+TENSOR_CUT = Column(lambda tensor: CUTS[tensor.cut], say("tensor-parallelism"))
 CASES: dict[str, Pair] = {
     "all chosen": say("experts-unused-where-all-are-chosen"),
     "none": say("experts-unused-without-moe-layers"),
@@ -49,7 +52,7 @@ class Count:
     @property
     def name(self) -> Pair:
         """The model's name."""
-        return self.model.name["en"], self.model.name["zh"]
+        return entry_label(self.model)
 
     @property
     def published(self) -> PublishedTotals:
@@ -110,29 +113,23 @@ def every_model(derivation: Derivation) -> dict[str, Count]:
 
 def matrices(mla: Sequence[Tensor], gqa: Sequence[Tensor]) -> None:
     """The matrices of both kinds of attention, with shape and cut."""
-    short_table([{"attention": name, **_described(tensor)}
-                 for name, tensors in (("MLA", mla), ("GQA", gqa)) for tensor in tensors],
-          {"attention": common("attention"), "tensor": say("matrix"),
-           "shape": say("shape"), "cut": CUT}, first=len(mla), rest=("GQA", "GQA"))
+    short_table((*mla, *gqa), [
+        Column(lambda tensor: "MLA" if tensor in mla else "GQA", common("attention")),
+        Column("name", say("matrix")), TENSOR_SHAPE, TENSOR_CUT],
+                first=len(mla), rest=("GQA", "GQA"))
 
 
 def vectors(tensors: Iterable[Tensor]) -> None:
     """The vectors of grouped-query attention, with size and cut."""
-    table(map(_described, tensors),
-          {"tensor": say("vector"), "shape": common("size"), "cut": CUT})
+    table(tensors, [Column("name", say("vector")), Column("latex", common("size")), TENSOR_CUT])
 
 
 def index_tensors(tensors: Iterable[Tensor]) -> None:
     """The tensors of an indexer, with shape and cut, and how many positions it keeps."""
-    table(map(_described, tensors),
-          {"tensor": say("tensor"), "shape": say("shape"), "cut": CUT})
+    table(tensors, [Column("name", say("tensor")), TENSOR_SHAPE, TENSOR_CUT])
     kept = catalogue.load_model("deepseek-v3.2").index_topk
     assert kept
     number("index-topk", kept.value)
-
-
-def _described(tensor: Tensor) -> dict[str, str | Pair]:
-    return {"tensor": tensor.name, "shape": tensor.latex, "cut": CUTS[tensor.cut]}
 
 
 def special_cases(results: Mapping[str, sympy.Expr | int]) -> None:
@@ -164,17 +161,15 @@ def count_table(tensors: Sequence[TensorCount], model: Count) -> None:
           {"tensor": common("tensors"), "shape": say("shape"), "layers": say("layers"),
            "parameters": common("parameters"), "share": common("share")})
     values = model.values
-    number("v3-total", model.total)
-    number("v3-active", values["active_parameters"], fmt_count)
-    number("v3-active-embedding", values["active_parameters_with_embedding"], fmt_count)
+    numbers({"v3-total": model.total, "v3-experts-used": model.inputs["num_experts_per_tok"],
+             "v3-experts": model.inputs["n_routed_experts"]})
+    numbers({"v3-active": values["active_parameters"],
+             "v3-active-embedding": values["active_parameters_with_embedding"],
+             "v3-mtp": values["mtp_layer_parameters"]}, fmt_count)
     number("v3-routed", values["routed_parameters"], fmt_count, digits=1)
-    number("v3-routed-share", values["routed_parameters"] / model.total, fmt_percent)
-    number("v3-used-share", values["active_parameters"] / model.total, fmt_percent)
-    number("v3-experts-used", model.inputs["num_experts_per_tok"])
-    number("v3-experts", model.inputs["n_routed_experts"])
-    number("v3-mtp", values["mtp_layer_parameters"], fmt_count)
-    origin = source(model.model.hidden_size)
-    show(*say("origin-of-shapes", origin=origin))
+    numbers({"v3-routed-share": values["routed_parameters"] / model.total,
+             "v3-used-share": values["active_parameters"] / model.total}, fmt_percent)
+    show(*say("origin-of-shapes", origin=source(model.model.hidden_size)))
 
 
 def _classes(model: Count) -> list[tuple[Pair, Number, Number]]:
@@ -188,8 +183,7 @@ def _classes(model: Count) -> list[tuple[Pair, Number, Number]]:
         (common("dense-mlp"), *2 * (dense * values["dense_mlp_parameters"],)),
         (common("output-head"), *2 * (values["head_parameters"],)),
         (common("embedding"), values["embedding_parameters"], 0),
-        (common("router"), *2 * (moe * values["router_parameters"],)),
-    ]
+        (common("router"), *2 * (moe * values["router_parameters"],))]
 
 
 def where_parameters_sit(model: Count) -> None:
@@ -214,9 +208,8 @@ def where_parameters_sit(model: Count) -> None:
                           va="center", fontsize=9)
         axes.set_yticks(range(len(classes)), [name[index] for name, _, _ in classes])
         axes.invert_yaxis()
-        axes.set_xscale("log")
-        axes.set_xlim(5e7, 4e12)
-        axes.set_xlabel(say("parameters-in-thousand-millions")[index])
+        axes.set(xscale="log", xlim=(5e7, 4e12),
+                 xlabel=say("parameters-in-thousand-millions")[index])
         axes.plot([], [], "o", **ring, label=say("stored")[index])
         axes.plot([], [], "o", **dot, label=common("used-by-one-token")[index])
         axes.legend(loc="lower right")
@@ -262,8 +255,8 @@ def differences_explained(models: Mapping[str, Count]) -> None:
     """What files hold besides parameters, and what an indexer adds."""
     v3, v32, k2, glm = (models[name] for name in (
         "deepseek-v3", "deepseek-v3.2", "kimi-k2", "glm-4.5"))
-    number("v3-scales", published_files(v3) - v3.in_files, fmt_int)
-    number("k2-frequencies", published_total(k2) - k2.total, fmt_int)
+    numbers({"v3-scales": published_files(v3) - v3.in_files,
+             "k2-frequencies": published_total(k2) - k2.total})
     number("glm-printed", published_total(glm), fmt_count, digits=0)
     number("v32-more", v32.total - v3.total, fmt_count)
 
@@ -291,8 +284,7 @@ def active_parameters(models: Mapping[str, Count]) -> None:
            if model.model.is_moe and not name.startswith(OF_DOCUMENTS)],
           {"model": common("model"), "active": say("active-in-thousand-millions"),
            "with": say("with-embedding"), "printed": common("published"),
-           "share": say("active-of-total")},
-          folded=say("active-parameters-counted-and-published"))
+           "share": say("active-of-total")}, folded=say("active-parameters-counted-and-published"))
 
 
 def of_the_document(stated: Count) -> None:
@@ -301,10 +293,8 @@ def of_the_document(stated: Count) -> None:
     number("s0-total", stated.total, fmt_count)
     number("s0-stated", published_total(stated), fmt_count, digits=0)
     number("s0-ratio", stated.total / published_total(stated), fmt_fixed, digits=1)
-    number("s0-layers", shapes["num_hidden_layers"])
-    number("s0-experts", shapes["n_routed_experts"])
-    number("s0-width", shapes["moe_intermediate_size"])
-    number("s0-hidden", shapes["hidden_size"])
+    numbers({"s0-layers": shapes["num_hidden_layers"], "s0-experts": shapes["n_routed_experts"],
+             "s0-width": shapes["moe_intermediate_size"], "s0-hidden": shapes["hidden_size"]})
 
 
 def exercises(derivation: Derivation, model: Count) -> None:
@@ -322,6 +312,5 @@ def exercises(derivation: Derivation, model: Count) -> None:
     plain = derivation.values(inputs | square, "gqa")
     layer = plain["attention_divided_parameters"] + plain["attention_kv_parameters"]
     layers = inputs["num_hidden_layers"]
-    number("exercise-mha", layer)
-    number("exercise-mla", model.attention // layers)
+    numbers({"exercise-mha": layer, "exercise-mla": model.attention // layers})
     number("exercise-mha-ratio", layer * layers / model.attention, fmt_fixed, digits=2)

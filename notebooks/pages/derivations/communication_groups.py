@@ -16,8 +16,10 @@ from catalogue.entries.formulas import neutral
 from catalogue.entries.hardware import Collective
 from catalogue.messages import Pair, messages
 from catalogue.reading.values import Value
+from notebooks.pages.catalogue.tables.formats import entry_label
 from notebooks.show import figures
-from notebooks.show.display import number, show, table
+from notebooks.show.columns import Column, crossed
+from notebooks.show.display import number, numbers, show, table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig
 
 common = messages("common")
@@ -45,13 +47,16 @@ GB, KB = 1e9, 1e3
 
 def card_name(name: str) -> Pair:
     """The name of a card."""
-    names = catalogue.load_device(name).name
-    return names["en"], names["zh"]
+    return entry_label(catalogue.load_device(name))
+
+
+def _in_gb(rate: float) -> str:
+    return fmt_sig(rate / GB)
 
 
 def rate_text(rate: float) -> str:
     """A rate [B/s] in GB/s."""
-    return f"{fmt_sig(rate / GB)} GB/s"
+    return f"{_in_gb(rate)} GB/s"
 
 
 def microseconds(time: float, digits: int = 1) -> str:
@@ -75,8 +80,7 @@ def link_inputs(server: str) -> Inputs:
     inside, network = map(catalogue.load_link, (node.device_link, node.network_link))
     cards = node.devices_per_node.value
     ports = (node.ports_per_node or node.devices_per_node).value
-    return {"devices_per_node": cards,
-            "full_mesh": int(inside.topology == "full-mesh"),
+    return {"devices_per_node": cards, "full_mesh": int(inside.topology == "full-mesh"),
             "switch_adds": int(inside.switch_adds), **{name: neutral()[name] for name in PIPELINED},
             "device_link_bandwidth": inside.device_bandwidth.value,
             "pair_bandwidth": (inside.pair_bandwidth or inside.device_bandwidth).value,
@@ -127,31 +131,24 @@ def value(expr: sympy.Expr, inputs: Mapping[str, Any], ranks: int, in_node: int 
 
 def links(even: sympy.Expr) -> None:
     """Links and latencies of the cards; the payload of equal parts is that of an expression."""
-    def row(name: str) -> dict[str, Any]:
-        card = card_inputs(name)
-        return {"card": card_name(name),
-                "how": common("full-mesh") if card["full_mesh"] else common("switch"),
-                "pair": fmt_sig(card["pair_bandwidth"] / GB),
-                "card_rate": fmt_sig(card["device_link_bandwidth"] / GB),
-                "share": fmt_percent(card["collective_efficiency"], 0),
-                "network": fmt_sig(card["network_bandwidth"] / GB),
-                "alpha": microseconds(card["collective_alpha"]),
-                "network_alpha": microseconds(card["network_alpha"]),
-                "half": fmt_sig(value(even, card, NODE) / KB, 2)}
-
-    table(map(row, CARDS),
-          {"card": common("card"), "how": say("in-node"), "pair": say("to-one-card-gb-s"),
-           "card_rate": say("to-all-gb-s"), "share": say("share-reached"),
-           "network": say("network-port-gb-s"), "alpha": say("latency-of-message"),
-           "network_alpha": say("across-nodes"),
-           "half": say("latency-times-bandwidth-kb")}, wide=True)
+    table([{"card": card_name(name), **card_inputs(name)} for name in CARDS], [
+        Column("card", common("card")),
+        Column(lambda card: common("full-mesh") if card["full_mesh"] else common("switch"),
+               say("in-node")),
+        Column("pair_bandwidth", say("to-one-card-gb-s"), _in_gb),
+        Column("device_link_bandwidth", say("to-all-gb-s"), _in_gb),
+        Column("collective_efficiency", say("share-reached"), fmt_percent, digits=0),
+        Column("network_bandwidth", say("network-port-gb-s"), _in_gb),
+        Column("collective_alpha", say("latency-of-message"), microseconds),
+        Column("network_alpha", say("across-nodes"), microseconds),
+        Column(lambda card: value(even, card, NODE) / KB, say("latency-times-bandwidth-kb"),
+               fmt_sig, digits=2)], wide=True)
     hccs = catalogue.load_link("hccs-910b")
     assert hccs.links_per_device
     assert hccs.pair_bandwidth
-    number("open-quoted", quoted_rate(), rate_text)
+    numbers({"open-quoted": quoted_rate(), "links-pair": hccs.pair_bandwidth.value,
+             "links-all": hccs.device_bandwidth.value}, rate_text)
     number("links-quoted", hccs.links_per_device.value)
-    number("links-pair", hccs.pair_bandwidth.value, rate_text)
-    number("links-all", hccs.device_bandwidth.value, rate_text)
 
 
 def quoted_rate() -> float:
@@ -177,22 +174,22 @@ def rate_of(run: Collective) -> float:
 
 def rates(inside: sympy.Expr) -> None:
     """The rate inside a node by the size of a group, beside its links and what was measured."""
-    rows = []
-    for name in LIBRARIES:
-        card = card_inputs(name)
-        for ranks in (2, 4, 8):
-            measured = _measured_bus(name, ranks)
-            all_links = value(inside, card | {"collective_efficiency": 1}, ranks)
-            rows.append({"card": card_name(name), "n": ranks, "links": fmt_sig(all_links / GB),
-                         "rate": fmt_sig(value(inside, card, ranks) / GB),
-                         "measured": fmt_sig(measured / GB),
-                         "share": fmt_percent(measured / all_links, 0)})
-            if name == A2:
-                number(f"bus-share-{ranks}", measured / all_links, fmt_percent, digits=0)
-            number(f"{name}-{ranks}", all_links, rate_text)
-    table(rows, {"card": common("card"), "n": "$n$", "links": say("links-of-group-gb-s"),
-                 "rate": "$R_i$ (GB/s)", "measured": say("measured-all-reduce-gb-s"),
-                 "share": say("of-links")})
+    def all_links(name: str, ranks: int) -> float:
+        return value(inside, card_inputs(name) | {"collective_efficiency": 1}, ranks)
+
+    def share(name: str, ranks: int) -> float:
+        return _measured_bus(name, ranks) / all_links(name, ranks)
+
+    groups = [(name, ranks) for name in LIBRARIES for ranks in (2, 4, 8)]
+    table(groups, [
+        Column(lambda of: card_name(of[0]), common("card")), Column(1, "$n$"),
+        Column(lambda of: all_links(*of), say("links-of-group-gb-s"), _in_gb),
+        Column(lambda of: value(inside, card_inputs(of[0]), of[1]), "$R_i$ (GB/s)", _in_gb),
+        Column(lambda of: _measured_bus(*of), say("measured-all-reduce-gb-s"), _in_gb),
+        Column(lambda of: share(*of), say("of-links"), fmt_percent, digits=0)])
+    numbers({f"bus-share-{ranks}": share(A2, ranks) for name, ranks in groups if name == A2},
+            fmt_percent, digits=0)
+    numbers({f"{name}-{ranks}": all_links(name, ranks) for name, ranks in groups}, rate_text)
 
 
 def _ring(ranks: int) -> list[list[Message]]:
@@ -269,15 +266,13 @@ def algorithms(counts: Mapping[str, Sequence[sympy.Expr]], levels: sympy.Expr) -
     """
     readable = {levels: sympy.Symbol(r"{\log_2 n}")}
 
-    def row(name: Pair, exprs: Sequence[sympy.Expr]) -> dict[str, Any]:
-        return {"name": name} | {
-            key: f"${sympy.latex(expr.subs(readable))}$"
-            + (f" ({value(expr, {}, NODE):g})" if expr.free_symbols else "")
-            for key, expr in zip(("steps", "port", "pair"), exprs, strict=True)}
+    def cell(expr: sympy.Expr) -> str:
+        eight = f" ({value(expr, {}, NODE):g})" if expr.free_symbols else ""
+        return f"${sympy.latex(expr.subs(readable))}$" + eight
 
-    table([row(NAMES[key], exprs) for key, exprs in counts.items()],
-          {"name": say("algorithm"), "steps": say("steps"), "port": say("sent-per-rank"),
-           "pair": say("between-two-ranks")})
+    table(*crossed(say("algorithm"), {NAMES[key]: dict(enumerate(exprs))
+                                      for key, exprs in counts.items()},
+                   {0: say("steps"), 1: say("sent-per-rank"), 2: say("between-two-ranks")}, cell))
     show(*say("in-brackets-for-eight-ranks"))
 
 
@@ -299,9 +294,8 @@ def crossings(one_shot: Time, two_shot: Time, crossing: Time) -> None:
            "tokens": say("crossing-in-tokens"),
            **{str(tokens): say("tokens-us", tokens=tokens_text(tokens)) for tokens in TOKENS}})
     show(*say("time-of-one-all-reduce"))
-    for key, name in (("910b", A2), ("b200", B200)):
-        number(f"cross-{key}", crossing(card_inputs(name), NODE) / token_bytes(), fmt_fixed,
-               digits=0)
+    numbers({f"cross-{key}": crossing(card_inputs(name), NODE) / token_bytes()
+             for key, name in (("910b", A2), ("b200", B200))}, fmt_fixed, digits=0)
 
 
 def draw_algorithms(times: Mapping[str, Time], bound: Time, lang: str) -> Figure:
@@ -319,44 +313,37 @@ def draw_algorithms(times: Mapping[str, Time], bound: Time, lang: str) -> Figure
         axes.annotate(f"{tokens:,} token" + ("s" if lang == "en" and tokens > 1 else ""),
                       (size, 1.3), xytext=(-3 if left else 3, 0), fontsize=9,
                       textcoords="offset points", ha="right" if left else "left")
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    axes.set_ylim(1, None)
-    axes.set_xlabel(say("payload-b")[lang == "zh"])
-    axes.set_ylabel(say("one-all-reduce-us")[lang == "zh"])
+    axes.set(xscale="log", yscale="log", ylim=(1, None), xlabel=say("payload-b")[lang == "zh"],
+             ylabel=say("one-all-reduce-us")[lang == "zh"])
     axes.legend(loc="upper left")
     return figure
 
 
 def levels(by_levels: Time, flat: Time) -> None:
     """An all-reduce over several nodes, by levels and as one ring, beside that of one node."""
-    def row(name: str, ranks: int, tokens: int) -> dict[str, Any]:
-        card, payload = card_inputs(name), tokens * token_bytes()
-        return {"card": card_name(name), "n": ranks, "tokens": tokens,
-                "levels": fmt_sig(by_levels(card, ranks, Q=payload) * 1e6),
-                "flat": fmt_sig(flat(card, ranks, Q=payload) * 1e6),
-                "eight": fmt_sig(by_levels(card, NODE, Q=payload) * 1e6)}
+    def column(time: Time, heading: Pair, among: int | None = None) -> Column:
+        return Column(lambda of: fmt_sig(1e6 * time(
+            card_inputs(of[0]), among or of[1], Q=of[2] * token_bytes())), heading)
 
-    table([row(name, ranks, tokens) for name in CARDS for ranks in (16, 32)
-           for tokens in (FEW, CHUNK)],
-          {"card": common("card"), "n": "$n$", "tokens": common("tokens"),
-           "levels": say("by-levels-us"), "flat": say("one-ring-over-ports-us"),
-           "eight": say("cards-of-one-node-us", cards=NODE)})
+    table([(name, ranks, tokens) for name in CARDS for ranks in (16, 32)
+           for tokens in (FEW, CHUNK)], [
+        Column(lambda of: card_name(of[0]), common("card")), Column(1, "$n$"),
+        Column(2, common("tokens")), column(by_levels, say("by-levels-us")),
+        column(flat, say("one-ring-over-ports-us")),
+        column(by_levels, say("cards-of-one-node-us", cards=NODE), NODE)])
     two_nodes, one_node = (by_levels(card_inputs(A2), ranks, Q=FEW * token_bytes())
                            for ranks in (16, NODE))
-    number("levels-16", two_nodes, microseconds)
-    number("levels-8", one_node, microseconds)
+    numbers({"levels-16": two_nodes, "levels-8": one_node}, microseconds)
     number("levels-ratio", two_nodes / one_node, fmt_fixed, digits=1)
 
 
 def exercises(one_shot: Time, two_shot: Time) -> None:
     """Numbers of the exercises: two cards and eight, switches."""
     payload, sold = FEW * token_bytes(), sold_rate(H100)
-    number("exercise-same", one_shot(card_inputs(A2), 2, Q=payload), microseconds)
-    number("exercise-two-shot", two_shot(card_inputs(A2), NODE, Q=payload), microseconds)
-    number("exercise-switched", switched_rate(), rate_text)
-    number("exercise-sold", sold, rate_text)
-    number("exercise-most", sold * 2 * (NODE - 1) / NODE, rate_text)
+    numbers({"exercise-same": one_shot(card_inputs(A2), 2, Q=payload),
+             "exercise-two-shot": two_shot(card_inputs(A2), NODE, Q=payload)}, microseconds)
+    numbers({"exercise-switched": switched_rate(), "exercise-sold": sold,
+             "exercise-most": sold * 2 * (NODE - 1) / NODE}, rate_text)
 
 
 def switched_rate() -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from matplotlib.figure import Figure
@@ -16,8 +17,17 @@ from notebooks.derive.formulas.exported import evaluate_all
 from notebooks.pages.derivations import communication_groups as groups
 from notebooks.pages.derivations.communication_groups import A2, CARDS, CHUNK, FEW, Inputs
 from notebooks.show import figures
-from notebooks.show.display import number, show, source, table
-from notebooks.show.numbers import fmt_bytes, fmt_fixed, fmt_int, fmt_percent, fmt_sig, fmt_time
+from notebooks.show.columns import Column, crossed
+from notebooks.show.display import number, numbers, show, source, table
+from notebooks.show.numbers import (
+    fmt_bytes,
+    fmt_fixed,
+    fmt_in,
+    fmt_int,
+    fmt_percent,
+    fmt_sig,
+    fmt_time,
+)
 
 common = messages("common")
 say = messages("pages/derivations/communication-steps")
@@ -112,30 +122,24 @@ def whole_and_latency(times: Seconds, phase: str, tokens: int) -> tuple[float, f
 
 def sums(times: Seconds, count: int) -> None:
     """All-reduces of a step by tensor-parallel size and tokens; so many are in a step."""
-    def row(name: str) -> dict[str, Any]:
-        return {"card": groups.card_name(name)} | {f"{tensor}-{tokens}": fmt_fixed(
-            times(name, "prefill" if tokens == CHUNK else "decode", tokens,
-                  tensor=tensor)["all_reduce_time"] * 1e3, 1)
-            for tensor in TENSOR for tokens in groups.TOKENS}
-
-    table(map(row, CARDS), {"card": common("card"), **{
-        f"{tensor}-{tokens}": say("tp-of-tokens-ms", tensor=tensor, tokens=fmt_int(tokens))
-        for tensor in TENSOR for tokens in groups.TOKENS}}, wide=True)
+    headings = {(tensor, tokens): say("tp-of-tokens-ms", tensor=tensor, tokens=fmt_int(tokens))
+                for tensor in TENSOR for tokens in groups.TOKENS}
+    table(*crossed(common("card"), {groups.card_name(name): {
+        (tensor, tokens): times(name, "prefill" if tokens == CHUNK else "decode", tokens,
+                                tensor=tensor)["all_reduce_time"]
+        for tensor, tokens in headings} for name in CARDS}, headings,
+                   partial(fmt_in, unit="ms", digits=1)), wide=True)
     show(*say("time-of-all-all-reduces"))
     opening, latency = whole_and_latency(times, "decode", FEW)
     payload = FEW * groups.token_bytes()
-    number("open-count", count)
-    number("open-exchanges", 2 * moe_layers())
-    number("open-tokens", FEW)
-    number("open-time", opening, fmt_time)
-    number("open-latency", latency, fmt_time)
-    number("open-empty", times(A2, "decode", FEW, pair_bandwidth=NO_BYTES)["all_reduce_time"],
-           fmt_time)
-    number("open-naive", count * payload / groups.quoted_rate(), fmt_time)
-    number("tensor-share", latency / opening, fmt_percent, digits=0)
-    chunk, latency = whole_and_latency(times, "prefill", CHUNK)
+    numbers({"open-count": count, "open-exchanges": 2 * moe_layers(), "open-tokens": FEW})
+    numbers({"open-time": opening, "open-latency": latency,
+             "open-empty": times(A2, "decode", FEW, pair_bandwidth=NO_BYTES)["all_reduce_time"],
+             "open-naive": count * payload / groups.quoted_rate()}, fmt_time)
+    chunk, of_chunk = whole_and_latency(times, "prefill", CHUNK)
     number("tensor-chunk", chunk, fmt_time)
-    number("tensor-chunk-share", latency / chunk, fmt_percent, digits=0)
+    numbers({"tensor-share": latency / opening, "tensor-chunk-share": of_chunk / chunk},
+            fmt_percent, digits=0)
 
 
 def draw_sums(times: Seconds, lang: str) -> Figure:
@@ -160,18 +164,19 @@ def expected_nodes(independent: Nodes, different: Nodes, formula: Nodes, grouped
     """On how many nodes a token is wanted, by how its experts are chosen."""
     model = catalogue.load_model(groups.MODEL)
     chosen = model.num_experts_per_tok.value
-    laws = {"alone": independent, "different": different, "formula": formula, "grouped": grouped}
-    table([{"nodes": nodes, **{key: fmt_fixed(law(nodes), 2) for key, law in laws.items()},
-            "copies": fmt_fixed(chosen * (nodes - 1) / nodes, 2),
-            "once": fmt_fixed(formula(nodes) * (nodes - 1) / nodes, 2)} for nodes in NODES],
-          {"nodes": "$n_a$", "alone": say("without-groups"), "different": say("different-experts"),
-           "formula": say("from-four-groups"), "grouped": say("from-four-groups-different-experts"),
-           "copies": say("over-network-low-latency"), "once": say("over-network-normal")})
+    table(NODES, [
+        Column(int, "$n_a$"), Column(independent, say("without-groups"), fmt_fixed),
+        Column(different, say("different-experts"), fmt_fixed),
+        Column(formula, say("from-four-groups"), fmt_fixed),
+        Column(grouped, say("from-four-groups-different-experts"), fmt_fixed),
+        Column(lambda nodes: chosen * (nodes - 1) / nodes, say("over-network-low-latency"),
+               fmt_fixed),
+        Column(lambda nodes: formula(nodes) * (nodes - 1) / nodes, say("over-network-normal"),
+               fmt_fixed)])
     show(*say("groups-as-in-configuration", origin=source(model.n_group)))
-    for key, nodes in (("two", 2), ("eight", 8), ("many", 32)):
-        number(f"nodes-{key}", chosen / formula(nodes), fmt_fixed, digits=1)
-    for key in ("alone", "formula"):
-        number(f"nodes-{key}", laws[key](8), fmt_fixed, digits=2)
+    numbers({f"nodes-{key}": chosen / formula(nodes)
+             for key, nodes in (("two", 2), ("eight", 8), ("many", 32))}, fmt_fixed, digits=1)
+    numbers({"nodes-alone": independent(8), "nodes-formula": formula(8)}, fmt_fixed)
 
 
 def line(times: Seconds, name: str, ranks: int, mode: str) -> Line:
@@ -196,8 +201,7 @@ def modes(lines: Lines) -> None:
                 "card": groups.card_name(name), "e": ranks, "a1": groups.microseconds(low, 0),
                 "a2": groups.microseconds(normal, 0), "s1": fmt_fixed(per_low * 1e6, 2),
                 "s2": fmt_fixed(per_normal * 1e6, 2), "at": fmt_int(at) if faster else "–"})
-    number("crossing-least", min(crossings))
-    number("crossing-most", max(crossings))
+    numbers({"crossing-least": min(crossings), "crossing-most": max(crossings)})
     table(rows, {"card": common("card"), "e": "$e$", "a1": say("latency-low"),
                  "a2": say("latency-normal"), "s1": say("per-token-low-us"),
                  "s2": say("per-token-normal-us"), "at": say("normal-faster-from-tokens")})
@@ -213,8 +217,7 @@ def draw_modes(lines: Lines, lang: str) -> Figure:
             latency, each = lines(name, ranks, mode)
             label = say("card-and-ranks", card=groups.card_name(name), ranks=ranks)[lang == "zh"]
             axes.plot(tokens, [(latency + each * count) * 1e6 for count in tokens], ls=dash,
-                      color=figures.PALETTE[place],
-                      label=label if dash == "-" else None)
+                      color=figures.PALETTE[place], label=label if dash == "-" else None)
     figures.doubling(axes, TICKS)
     axes.set(yscale="log", xlabel=say("tokens-of-rank")[lang == "zh"],
              ylabel=say("dispatch-and-combine-one-layer")[lang == "zh"])
@@ -225,25 +228,24 @@ def draw_modes(lines: Lines, lang: str) -> Figure:
 
 def pipelines(times: Seconds) -> None:
     """Sums over sixteen cards beside two pipeline stages of eight, with their hand-over."""
-    rows = []
-    for name in CARDS:
-        row: dict[str, Any] = {"card": groups.card_name(name)}
-        for phase, tokens in (("decode", FEW), ("prefill", CHUNK)):
-            wide = times(name, phase, tokens, tensor=16)["all_reduce_time"]
-            deep = times(name, phase, tokens, tensor=8, stages=2)
-            parts = {"wide": wide, "sum": deep["all_reduce_time"], "deep": deep["pipeline_time"]}
-            row |= {f"{phase}-{key}": fmt_sig(time * 1e3) for key, time in parts.items()}
-            if name == A2 and phase == "decode":
-                number("pipeline-wide", wide, fmt_time)
-                number("pipeline-deep", parts["deep"] + parts["sum"], fmt_time)
-                number("pipeline-own", parts["deep"], groups.microseconds)
-        rows.append(row)
-    headings = {"wide": ("TP16 all-reduces", "TP16 all-reduce"),
-                "sum": ("TP8×PP2 all-reduces", "TP8×PP2 all-reduce"), "deep": say("hand-over")}
-    table(rows, {"card": common("card"), **{
-        f"{phase}-{key}": say("part-of-tokens-ms", tokens=fmt_int(tokens), part=part)
-        for phase, tokens in (("decode", FEW), ("prefill", CHUNK))
-        for key, part in headings.items()}}, wide=True)
+    names = {"wide": ("TP16 all-reduces", "TP16 all-reduce"),
+             "sum": ("TP8×PP2 all-reduces", "TP8×PP2 all-reduce"), "deep": say("hand-over")}
+    phases = {"decode": FEW, "prefill": CHUNK}
+
+    def parts(name: str, phase: str) -> dict[str, float]:
+        wide = times(name, phase, phases[phase], tensor=16)["all_reduce_time"]
+        deep = times(name, phase, phases[phase], tensor=8, stages=2)
+        return {"wide": wide, "sum": deep["all_reduce_time"], "deep": deep["pipeline_time"]}
+
+    table(*crossed(common("card"), {groups.card_name(name): {
+        (phase, key): time for phase in phases for key, time in parts(name, phase).items()}
+        for name in CARDS}, {
+            (phase, key): say("part-of-tokens-ms", tokens=fmt_int(tokens), part=part)
+            for phase, tokens in phases.items() for key, part in names.items()},
+                   lambda time: fmt_sig(time * 1e3)), wide=True)
+    own = parts(A2, "decode")
+    numbers({"pipeline-wide": own["wide"], "pipeline-deep": own["deep"] + own["sum"]}, fmt_time)
+    number("pipeline-own", own["deep"], groups.microseconds)
 
 
 def transfers(derivation: Derivation) -> None:
@@ -259,11 +261,12 @@ def transfers(derivation: Derivation) -> None:
                           kv_layer_bytes_per_token_per_device=layer_bytes)
         return float(evaluate_all(formula, inputs)["kv_port_time"])
 
-    table([{"card": groups.card_name(name), "1": fmt_sig(transfer(name, 1) * 1e3),
-            "stages": fmt_sig(transfer(name, 1, stages=2) * 1e3),
-            "heads": fmt_sig(transfer(name, 8, expanded / 8) * 1e3)} for name in CARDS],
-          {"card": common("card"), "1": say("one-stage-ms"), "stages": say("two-stages-ms"),
-           "heads": say("eight-ports-if-all-heads")})
+    table(CARDS, [
+        Column(groups.card_name, common("card")),
+        Column(lambda name: fmt_sig(transfer(name, 1) * 1e3), say("one-stage-ms")),
+        Column(lambda name: fmt_sig(transfer(name, 1, stages=2) * 1e3), say("two-stages-ms")),
+        Column(lambda name: fmt_sig(transfer(name, 8, expanded / 8) * 1e3),
+               say("eight-ports-if-all-heads"))])
     number("transfer-prompt", PROMPT)
     number("transfer-bytes", PROMPT * v3["num_hidden_layers"] * latent, fmt_bytes, unit="MB",
            digits=0)

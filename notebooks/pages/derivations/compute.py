@@ -6,10 +6,10 @@ Expressions are handed in; quantities of a step come from the formulas derived s
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import sympy
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import catalogue
@@ -25,7 +25,8 @@ from notebooks.derive.steps.operators import CLASSES, VECTOR, Operator
 from notebooks.derive.steps.phases import PHASES, Composition
 from notebooks.derive.steps.routing import drawn_excess
 from notebooks.show import figures
-from notebooks.show.display import LANGUAGES, figure, number, show, source, sourced, table
+from notebooks.show.columns import crossed
+from notebooks.show.display import LANGUAGES, figure, number, numbers, show, source, sourced, table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig
 
 common = messages("common")
@@ -39,12 +40,9 @@ USUAL = {**neutral(), "multiply_add_flops": 2, "even_routing": 1, "core_tile_row
          "sparse_tile_rows": 16}
 PARTS: dict[str, Pair] = {
     "tokens": ("tokens", "token"), "rows": say("rows-of-logits"),
-    "attended": say("positions-attended-to"),
-    "in_window": say("attended-to-in-window"),
-    "indexed": say("scored-by-indexer"),
-    "read": say("cached-positions-read"),
-    "read_in_window": say("read-in-window"),
-    "read_keys": say("index-keys-read"),
+    "attended": say("positions-attended-to"), "in_window": say("attended-to-in-window"),
+    "indexed": say("scored-by-indexer"), "read": say("cached-positions-read"),
+    "read_in_window": say("read-in-window"), "read_keys": say("index-keys-read"),
     "expanded": say("expanded-again")}
 CACHED = (0, 32, 256, 131072)  # tokens
 TOKENS = (1, 8, 32, 128, 512)  # that share the experts
@@ -53,37 +51,29 @@ EXPERTS, CHOSEN = 256, 8  # of a layer, as simulated
 FEW_EXPERTS = 144, 320  # ranks, each with one or two
 REQUESTS = [2**n for n in range(15)]  # of a replica
 OPERATORS: dict[str, Pair] = {
-    "embedding": common("embedding"),
-    "embedding_all_reduce": say("all-reduce-of-embedding"),
+    "embedding": common("embedding"), "embedding_all_reduce": say("all-reduce-of-embedding"),
     "input_norm": say("norm-before-attention"),
-    "q_a": say("query-down"), "q_a_norm": say("norm-of-query-latent"),
-    "q_b": say("query-up"), "kv_a": say("key-value-down"),
-    "kv_norm": say("norm-of-latent"),
-    "expand_kv": say("key-value-up-expanded"),
-    "absorb_k": say("key-up-absorbed"),
+    "q_a": say("query-down"), "q_a_norm": say("norm-of-query-latent"), "q_b": say("query-up"),
+    "kv_a": say("key-value-down"), "kv_norm": say("norm-of-latent"),
+    "expand_kv": say("key-value-up-expanded"), "absorb_k": say("key-up-absorbed"),
     "core": say("scores-and-values"),
     "absorb_v": say("value-up-absorbed"), "o": say("output-projection"),
     "attention_all_reduce": say("all-reduce-after-attention"),
     "post_norm": say("norm-before-network"),
-    "gate_up": say("dense-gate-and-up"),
-    "gate": say("dense-gate"), "down": say("dense-down"),
+    "gate_up": say("dense-gate-and-up"), "gate": say("dense-gate"), "down": say("dense-down"),
     "router": common("router"), "permute": say("rows-gathered-and-returned"),
     "routed_gate_up": say("routed-experts-gate-and-up"),
-    "routed_gate": say("routed-experts-gate"),
-    "routed_down": say("routed-experts-down"),
+    "routed_gate": say("routed-experts-gate"), "routed_down": say("routed-experts-down"),
     "shared_gate_up": say("shared-expert-gate-and-up"),
-    "shared_gate": say("shared-expert-gate"),
-    "shared_down": say("shared-expert-down"),
+    "shared_gate": say("shared-expert-gate"), "shared_down": say("shared-expert-down"),
     "mlp_all_reduce": say("all-reduce-after-network"),
     "final_norm": say("final-norm"), "head": common("output-head"),
     "logits_all_gather": say("all-gather-of-logits")}
 MOVED = ("weight_bytes", "activation_bytes", "kv_bytes")
 OPERATOR_COLUMNS: dict[str, str | Pair] = {
     "name": common("operator"), "count": say("times-per-step"), "flops": "GFLOP",
-    "weight_bytes": say("weights-gb"),
-    "activation_bytes": say("activations-gb"),
-    "kv_bytes": say("cache-gb"), "intensity": "FLOP/B",
-    "payload": say("payload-of-each-mb")}
+    "weight_bytes": say("weights-gb"), "activation_bytes": say("activations-gb"),
+    "kv_bytes": say("cache-gb"), "intensity": "FLOP/B", "payload": say("payload-of-each-mb")}
 CURVES: dict[tuple[str, int], Pair] = {  # by class and tensor-parallel size
     ("dense_mlp", 8): common("dense-networks"),
     ("attention", 8): common("attention-projections"),
@@ -156,23 +146,14 @@ def rows_of_tiles(tiles: Mapping[str, float], heads: int) -> None:
     hopper, ascend = tiles["nvidia-hopper"], tiles["ascend-910b"]
     assert hopper == tiles["nvidia-blackwell"]
     assert hopper % heads == 0
-    number("tile-hopper", hopper)
-    number("tile-ascend", ascend)
-    number("tile-padding", hopper // heads)
-    number("tile-drafts", hopper // heads - 1)
+    numbers({"tile-hopper": hopper, "tile-ascend": ascend, "tile-padding": hopper // heads,
+             "tile-drafts": hopper // heads - 1})
 
 
 def positions_of_prompts(half: sympy.Expr, surplus: sympy.Expr, expanded: sympy.Expr) -> None:
     """Positions attended to by a prompt, those that chunks add, and those expanded again."""
-    cases([(say("positions-without-prefix"), half),
-           (say("positions-that-chunks-add"), surplus),
+    cases([(say("positions-without-prefix"), half), (say("positions-that-chunks-add"), surplus),
            (say("positions-expanded-again"), expanded)])
-
-
-def _ticks(ax: Axes, powers: Sequence[int]) -> None:
-    """A horizontal axis of powers of two."""
-    ax.set_xscale("log", base=2)
-    ax.set_xticks(powers, [f"{n:,}" for n in powers])
 
 
 def absorb_or_expand(ratio: Callable[[float, float], float], limit: float) -> None:
@@ -193,12 +174,10 @@ def absorb_or_expand(ratio: Callable[[float, float], float], limit: float) -> No
         ax.axvline(limit, color=figures.INK, lw=1, ls=DOTTED)
         ax.annotate(f"$T^*$ = {limit:.0f}", (limit, 0.02), xytext=(5, 0),
                     textcoords="offset points")
-        ax.set_yscale("log")
-        _ticks(ax, [1, 4, 16, 64, 256, 1024, 4096])
-        levels = [0.01, 0.1, 1]
-        ax.set_yticks(levels, [f"{n:g}" for n in levels])
-        ax.set_xlabel(say("tokens-of-request-in-step")[at])
-        ax.set_ylabel(say("absorbed-expanded")[at])
+        ax.set(yscale="log", xlabel=say("tokens-of-request-in-step")[at],
+               ylabel=say("absorbed-expanded")[at])
+        figures.doubling(ax, [1, 4, 16, 64, 256, 1024, 4096])
+        ax.set_yticks([0.01, 0.1, 1], ["0.01", "0.1", "1"])
         ax.legend(loc="lower right")
         return fig
 
@@ -215,15 +194,14 @@ def distinct_by_skew(distinct: Distinct, experts: int, chosen: int, skews: Seque
         skews: of the routing [1].
         counted: the skew that was counted.
     """
-    table([{"tokens": tokens} | {str(psi): fmt_fixed(distinct(tokens, psi), 1) for psi in skews}
-           for tokens in TOKENS],
-          {"tokens": "$B_e$"} | {str(psi): f"$\\psi = {psi:g}$" for psi in skews})
+    table(*crossed("$B_e$", {tokens: {psi: distinct(tokens, psi) for psi in skews}
+                             for tokens in TOKENS},
+                   {psi: f"$\\psi = {psi:g}$" for psi in skews}, partial(fmt_fixed, digits=1)))
     show(*say("distinct-experts-of-in-layer", experts=experts, chosen=chosen))
-    number("experts-uniform", distinct(32, 0), fmt_fixed, digits=0)
+    numbers({"experts-uniform": distinct(32, 0), "experts-counted": distinct(32, counted.value)},
+            fmt_fixed, digits=0)
     number("skew-counted", counted.value, fmt_fixed, digits=2)
-    number("experts-counted", distinct(32, counted.value), fmt_fixed, digits=0)
-    sourced([(say("skew-of-routing"), counted)],
-            folded=say("where-skew-comes-from"))
+    sourced([(say("skew-of-routing"), counted)], folded=say("where-skew-comes-from"))
 
 
 def skewed_experts(distinct: Distinct, experts: int, chosen: int, skews: Sequence[float]) -> None:
@@ -235,13 +213,12 @@ def skewed_experts(distinct: Distinct, experts: int, chosen: int, skews: Sequenc
         at = LANGUAGES.index(lang)
         fig, ax = figures.axes(height=3.6)
         for (psi, curve), colour in zip(curves.items(), figures.PALETTE, strict=False):
-            ax.plot(batches, curve, color=colour,
-                    label=say("curve-of-skew", skew=f"{psi:g}")[at])
+            ax.plot(batches, curve, color=colour, label=say("curve-of-skew", skew=f"{psi:g}")[at])
         ax.plot(batches, [min(chosen * n, experts) for n in batches], color=figures.INK, lw=1,
                 ls=DASHED, label=common("upper-bound")[at])
-        _ticks(ax, [1, 4, 16, 64, 256, 1024])
-        ax.set_xlabel(common("tokens-that-share-experts")[at])
-        ax.set_ylabel(common("distinct-experts-per-layer")[at])
+        figures.doubling(ax, [1, 4, 16, 64, 256, 1024])
+        ax.set(xlabel=common("tokens-that-share-experts")[at],
+               ylabel=common("distinct-experts-per-layer")[at])
         ax.legend(loc="lower right")
         return fig
 
@@ -257,20 +234,18 @@ def fullest_ranks(imbalance: Callable[..., float], skew: Value) -> None:
     """
     rows, left = [], {}
     for ranks, spares in ((2, 0), (8, 0), (32, 0), (32, 32), (72, 32), (144, 32), (320, 64)):
-        tokens = TOKENS_OF_A_RANK * ranks
-        placed = (1,) if spares else (0, 1)  # without placement by load a spare copies no one
-        law, drawn = ({by_load: each(ranks, tokens, skew.value, spares, by_load)
-                       for by_load in placed} for each in (imbalance, drawn_excess))
-        left[ranks] = law[1]
-        rows.append({"ranks": ranks, "spares": spares,
-                     "numbered": fmt_percent(law[0], 0) if 0 in law else "",
-                     "drawn": fmt_percent(drawn[0], 0) if 0 in drawn else "",
-                     "placed": fmt_percent(law[1], 0), "placed_drawn": fmt_percent(drawn[1], 0)})
-    table(rows, {"ranks": common("ranks"), "spares": say("spares"),
-                 "numbered": say("index-order"), "drawn": say("simulated"),
-                 "placed": common("by-load"), "placed_drawn": say("simulated")})
-    for ranks in FEW_EXPERTS:
-        number(f"fullest-{ranks}", left[ranks], fmt_percent, digits=0)
+        row: dict[str, Any] = {"ranks": ranks, "spares": spares}
+        for by_load in (1,) if spares else (0, 1):  # a spare copies only by load
+            for name, each in (("law", imbalance), ("drawn", drawn_excess)):
+                row[f"{name}-{by_load}"] = each(ranks, TOKENS_OF_A_RANK * ranks, skew.value, spares,
+                                                by_load)
+        left[f"fullest-{ranks}"] = row["law-1"]
+        rows.append(row | {key: fmt_percent(row[key], 0) for key in row if "-" in key})
+    table(rows, {"ranks": common("ranks"), "spares": say("spares"), "law-0": say("index-order"),
+                 "drawn-0": say("simulated"), "law-1": common("by-load"),
+                 "drawn-1": say("simulated")})
+    numbers({f"fullest-{ranks}": left[f"fullest-{ranks}"] for ranks in FEW_EXPERTS},
+            fmt_percent, digits=0)
     show(*say("excess-of-fullest-rank", experts=EXPERTS, chosen=CHOSEN, tokens=TOKENS_OF_A_RANK,
               skew=f"{skew.value:g}", origin=source(skew)))
 
@@ -355,12 +330,10 @@ def intensity_of_classes(step: Steps, cards: Sequence[tuple[Device, str]],
             ax.annotate(f"{card.name[lang]}  {point:.0f}", (1, point), va=side, fontsize=9,
                         xycoords=ax.get_yaxis_transform(), xytext=(6, 0),
                         textcoords="offset points")
-        ax.set_yscale("log")
-        _ticks(ax, [1, 4, 16, 64, 256, 1024, 4096, 16384])
-        levels = [1, 10, 100, 1000]
-        ax.set_yticks(levels, [f"{n:,}" for n in levels])
-        ax.set_xlabel(say("requests-of-replica-one-token")[at])
-        ax.set_ylabel(say("flop-per-byte")[at])
+        ax.set(yscale="log", xlabel=say("requests-of-replica-one-token")[at],
+               ylabel=say("flop-per-byte")[at])
+        figures.doubling(ax, [1, 4, 16, 64, 256, 1024, 4096, 16384])
+        ax.set_yticks([1, 10, 100, 1000], ["1", "10", "100", "1,000"])
         ax.legend(loc="lower right", fontsize=8.5)
         return fig
 

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
 import catalogue
 from catalogue.entries.hardware import Device
 from catalogue.messages import Pair, messages
 from catalogue.reading.values import Value
+from notebooks.pages.catalogue.tables.formats import entry_label
 from notebooks.pages.catalogue.tables.hardware import benchmarks
 from notebooks.pages.derivations.compute import Steps
-from notebooks.show.display import number, show, sourced, table
+from notebooks.show.columns import Column, crossed
+from notebooks.show.display import numbers, show, sourced, table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent
 
 common = messages("common")
@@ -52,10 +54,6 @@ def bytes_of_a_weight(dtype: str) -> float:
     return float(catalogue.load_format(NARROW[dtype]).bytes_per_element)
 
 
-def _name(card: Device) -> Pair:
-    return card.name["en"], card.name["zh"]
-
-
 def _peak(card: Device, dtype: str) -> float:
     """Dense peak of the matrix unit [FLOP/s]."""
     return float(getattr(card.matrix_peak, dtype).value)
@@ -68,20 +66,21 @@ def _bandwidth(card: Device) -> float:
 
 def rows_at_the_ridge(cards: Mapping[str, Device], ridge: Ridge) -> list[list[float]]:
     """The ridge points of what each card multiplies; returns the rows that reach them, by card."""
-    rows, at = [], []
-    for card in cards.values():
-        dtypes = [dtype for dtype in NARROW
-                  if card.matrix_peak and getattr(card.matrix_peak, dtype, None)]
-        needed = [bytes_of_a_weight(dtype) * ridge(card, dtype) / MULTIPLY_ADD for dtype in dtypes]
-        rows += [{"card": _name(card), "dtype": dtype.upper(),
-                  "ridge": fmt_fixed(ridge(card, dtype), 0), "rows": fmt_fixed(number_of_rows, 0)}
-                 for dtype, number_of_rows in zip(dtypes, needed, strict=True)]
-        at.append(needed)
-    table(rows, {"card": CARD, "dtype": say("weights-and-arithmetic"),
-                 "ridge": "$R$ (FLOP/B)", "rows": say("rows-at-ridge")})
-    for name in ("nvidia-h20", "nvidia-h800", "ascend-910b2"):
-        number(f"ridge-{name.partition('-')[2]}", ridge(cards[name], "bf16"), fmt_fixed, digits=0)
-    return at
+    by_card = [[(card, dtype) for dtype in NARROW
+                if card.matrix_peak and getattr(card.matrix_peak, dtype, None)]
+               for card in cards.values()]
+
+    def needed(of: tuple[Device, str]) -> float:
+        return bytes_of_a_weight(of[1]) * ridge(*of) / MULTIPLY_ADD
+
+    table([of for multiplied in by_card for of in multiplied], [
+        Column(lambda of: entry_label(of[0]), CARD),
+        Column(lambda of: of[1].upper(), say("weights-and-arithmetic")),
+        Column(lambda of: ridge(*of), "$R$ (FLOP/B)", fmt_fixed, digits=0),
+        Column(needed, say("rows-at-ridge"), fmt_fixed, digits=0)])
+    numbers({f"ridge-{name.partition('-')[2]}": ridge(cards[name], "bf16")
+             for name in ("nvidia-h20", "nvidia-h800", "ascend-910b2")}, fmt_fixed, digits=0)
+    return [list(map(needed, multiplied)) for multiplied in by_card]
 
 
 def vector_units(cards: Mapping[str, Device]) -> list[float]:
@@ -92,7 +91,7 @@ def vector_units(cards: Mapping[str, Device]) -> list[float]:
             continue
         dtype, peak = next((name, value) for name, value in card.vector_peak if value)
         points.append(peak.value / _bandwidth(card))
-        rows.append({"card": _name(card), "dtype": dtype.upper(),
+        rows.append({"card": entry_label(card), "dtype": dtype.upper(),
                      "peak": fmt_fixed(peak.value / TERA, 1), "ridge": fmt_fixed(points[-1], 1)})
     table(rows, {"card": CARD, "dtype": say("vector-unit-dtype"), "peak": say("peak-tflops"),
                  "ridge": say("ridge-point-flop-b")})
@@ -127,18 +126,15 @@ def when_decode_is_bound(cards: Mapping[str, Device], ridge: Ridge,
     for card in cards.values():
         point = ridge(card, "bf16")
         needed = bytes_of_a_weight("bf16") * point / MULTIPLY_ADD
-        rows.append({"card": _name(card), "ridge": fmt_fixed(point, 0),
+        rows.append({"card": entry_label(card), "ridge": fmt_fixed(point, 0),
                      "dense": fmt_fixed(needed, 0),
                      "moe": fmt_fixed(tokens_at(needed, per_expert), 0),
                      "whole": fmt_fixed(whole / point, 2), "cut": fmt_fixed(cut / point, 2),
                      "heads": fmt_fixed(HEADS * point / whole, 0)})
-    table(rows, {
-        "card": CARD, "ridge": say("ridge-point-bf16"),
-        "dense": say("dense-tokens"),
-        "moe": say("moe-tokens-that-share-experts"),
-        "whole": say("core-of-heads", heads=HEADS),
-        "cut": say("core-of-heads", heads=HEADS // 8),
-        "heads": say("heads-at-ridge")})
+    table(rows, {"card": CARD, "ridge": say("ridge-point-bf16"), "dense": say("dense-tokens"),
+                 "moe": say("moe-tokens-that-share-experts"),
+                 "whole": say("core-of-heads", heads=HEADS),
+                 "cut": say("core-of-heads", heads=HEADS // 8), "heads": say("heads-at-ridge")})
     show(*say("how-decode-is-bound"))
 
 
@@ -148,10 +144,9 @@ def bounds_by_class(step: Steps, cards: Mapping[str, Device], ridge: Ridge
 
     The lower bound takes the larger of arithmetic and reading, class by class, the upper both.
     """
-    over: dict[str, dict[str, str | Pair]] = {kind: {"kind": name}
-                                              for kind, name in CLASS_NAMES.items()}
-    lower: dict[str, str | Pair] = {"kind": say("sum-of-larger-ms")}
-    upper: dict[str, str | Pair] = {"kind": say("sum-of-both-ms")}
+    over: dict[str, dict[str, str]] = {kind: {} for kind in CLASS_NAMES}
+    lower: dict[str, str] = {}
+    upper: dict[str, str] = {}
     bounds = []
     for name, precision in PRECISIONS.items():
         tile = catalogue.load("mechanisms", MECHANISMS[name]).core_tile_rows
@@ -168,9 +163,11 @@ def bounds_by_class(step: Steps, cards: Mapping[str, Device], ridge: Ridge
             lower[f"{phase} {name}"] = fmt_fixed(MILLISECONDS * low, 1)
             upper[f"{phase} {name}"] = fmt_fixed(MILLISECONDS * high, 1)
             bounds.append((low, high))
-    headings = {f"{phase} {name}": say("card-in-phase", card=_name(cards[name]), phase=title)
+    headings = {f"{phase} {name}": say("card-in-phase", card=entry_label(cards[name]), phase=title)
                 for phase, title in PHASES.items() for name in PRECISIONS}
-    table([*over.values(), lower, upper], {"kind": common("class")} | headings, wide=True)
+    named = {CLASS_NAMES[kind]: of_kind for kind, of_kind in over.items()} | {
+        say("sum-of-larger-ms"): lower, say("sum-of-both-ms"): upper}
+    table(*crossed(common("class"), named, headings, str), wide=True)
     show(*say("how-classes-are-bound", requests=fmt_int(values["concurrency"]),
               context=fmt_int(values["input_tokens"] + 1),
               prompt=fmt_int(values["prefill_tokens"])))
@@ -202,20 +199,19 @@ def gains_of_narrow_weights(cards: Mapping[str, Device], gain: Callable[[Device]
         reached = cards[name].hbm_efficiency
         return gains[name].counted / ratio * (reached.value if reached else 1)
 
-    table([{"card": _name(cards[name]), "gain": fmt_fixed(of_card.counted, 2),
-            "least": fmt_fixed(of_card.least, 2), "most": fmt_fixed(of_card.most, 2),
-            "hoped": fmt_fixed(ratio, 2), "share": fmt_percent(share(name), 0)}
-           for name, of_card in gains.items()],
-          {"card": CARD, "hoped": say("ratio-of-bytes"), "least": say("gain-with-all-traffic"),
-           "gain": say("gain-with-traffic", traffic=traffic.written),
-           "most": say("gain-without-size"), "share": say("weights-stream-at-of-nominal")})
-    sourced([(say("l2-traffic-per-weight"), traffic)],
-            folded=say("where-traffic-comes-from"))
-    number("widened-hoped", ratio, fmt_fixed, digits=1)
-    number("widened-worst", min(one.counted for one in gains.values()), fmt_fixed, digits=1)
-    number("widened-best", max(one.least for one in gains.values()), fmt_fixed, digits=1)
-    number("widened-gain", gains["ascend-910b1"].counted, fmt_fixed, digits=2)
-    number("widened-kept", gains["ascend-910b1"].least, fmt_fixed, digits=2)
+    table(gains, [
+        Column(lambda name: entry_label(cards[name]), CARD),
+        Column(lambda name: fmt_fixed(ratio), say("ratio-of-bytes")),
+        Column(lambda name: gains[name].least, say("gain-with-all-traffic"), fmt_fixed),
+        Column(lambda name: gains[name].counted,
+               say("gain-with-traffic", traffic=traffic.written), fmt_fixed),
+        Column(lambda name: gains[name].most, say("gain-without-size"), fmt_fixed),
+        Column(share, say("weights-stream-at-of-nominal"), fmt_percent, digits=0)])
+    sourced([(say("l2-traffic-per-weight"), traffic)], folded=say("where-traffic-comes-from"))
+    numbers({"widened-hoped": ratio, "widened-worst": min(one.counted for one in gains.values()),
+             "widened-best": max(one.least for one in gains.values())}, fmt_fixed, digits=1)
+    numbers({"widened-gain": gains["ascend-910b1"].counted,
+             "widened-kept": gains["ascend-910b1"].least}, fmt_fixed, digits=2)
 
 
 @dataclass(frozen=True)
@@ -229,24 +225,19 @@ class Reached:
     roofline: float  # at their geometric mean [FLOP/s]
 
     @property
+    def peak(self) -> float:
+        """Of the card [FLOP/s]."""
+        return _peak(self.card, self.dtype)
+
+    @property
     def of_peak(self) -> float:
         """Share of the peak [1]."""
-        return self.rate.value / _peak(self.card, self.dtype)
+        return self.rate.value / self.peak
 
     @property
     def of_roofline(self) -> float:
         """Share of what the roofline allows [1]."""
         return self.rate.value / self.roofline
-
-    def row(self) -> dict[str, Any]:
-        """The table's row."""
-        (low, high), peak = self.rows, _peak(self.card, self.dtype)
-        ends = (fmt_percent((end or 0.0) / peak, 0) for end in (self.rate.low, self.rate.high))
-        return {"card": _name(self.card), "dtype": self.dtype.upper(),
-                "rows": f"{low:,}" if low == high else f"{low:,}–{high:,}",
-                "bound": fmt_percent(self.roofline / peak, 0),
-                "reached": fmt_percent(self.of_peak, 0), "range": "–".join(ends),
-                "of": fmt_percent(self.of_roofline, 0)}
 
 
 def _matmuls(card: Device, dtype: str) -> Iterator[Reached]:
@@ -264,21 +255,25 @@ def reached_of_the_peak(cards: Mapping[str, Device]) -> dict[tuple[str, str], di
     """Matmuls as measured, beside peak and roofline; returns them by card and dtype, and rows."""
     reached = {(name, dtype): {entry.rows[0]: entry for entry in _matmuls(cards[name], dtype)}
                for name, dtype in MEASURED}
-    table([entry.row() for by_rows in reached.values() for entry in by_rows.values()], {
-        "card": CARD, "dtype": common("type"), "rows": common("rows"),
-        "bound": say("roofline-of-peak"),
-        "reached": say("measured-of-peak"), "range": common("range"),
-        "of": say("measured-of-roofline")})
+    share = partial(fmt_percent, digits=0)
+    table([entry for by_rows in reached.values() for entry in by_rows.values()], [
+        Column(lambda of: entry_label(of.card), CARD),
+        Column(lambda of: of.dtype.upper(), common("type")),
+        Column(lambda of: "–".join(map(fmt_int, dict.fromkeys(of.rows))), common("rows")),
+        Column(lambda of: of.roofline / of.peak, say("roofline-of-peak"), share),
+        Column("of_peak", say("measured-of-peak"), share),
+        Column(lambda of: "–".join(share((end or 0.0) / of.peak)
+                                   for end in (of.rate.low, of.rate.high)), common("range")),
+        Column("of_roofline", say("measured-of-roofline"), share)])
     show(*say("medians-over-shapes"))
-    sourced(_taken(cards), wide=True,
-            folded=say("what-book-takes-from-such"))
+    sourced(_taken(cards), wide=True, folded=say("what-book-takes-from-such"))
     return reached
 
 
 def _taken(cards: Mapping[str, Device]) -> list[tuple[Pair, Value]]:
     """The mechanisms that rest on such measurements."""
     priors = {name: catalogue.load("mechanisms", prior) for name, prior in MECHANISMS.items()}
-    shares = [(say("share-of-peak-with-many", card=_name(cards[name]), dtype=dtype.upper()),
+    shares = [(say("share-of-peak-with-many", card=entry_label(cards[name]), dtype=dtype.upper()),
                getattr(priors[name].gemm_efficiency, dtype)) for name, dtype in MEASURED]
-    return shares + [(say("rows-multiplied-at-least", card=_name(cards[name])),
+    return shares + [(say("rows-multiplied-at-least", card=entry_label(cards[name])),
                       prior.gemm_tile_rows) for name, prior in priors.items()]

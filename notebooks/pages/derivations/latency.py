@@ -19,7 +19,8 @@ from catalogue.messages import Pair, messages
 from notebooks.derive.formulas.symbols import latex, symbol
 from notebooks.derive.steps.phases import composition, of
 from notebooks.show import figures
-from notebooks.show.display import LANGUAGES, figure, number, show, table
+from notebooks.show.columns import Column
+from notebooks.show.display import LANGUAGES, figure, interval, number, numbers, show, table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig
 
 common = messages("common")
@@ -55,10 +56,8 @@ class Measured:
 
 STREAMING = {"routed_expert": "expert_streaming_efficiency"}  # other classes: as any matrix
 MEASURED = {
-    "910b-bf16": Measured("ascend-910b", "bf16", say("ascend-bf16"),
-                          "moe-block"),
-    "910b-int8": Measured("ascend-910b", "int8", say("ascend-int8"),
-                          "moe-block"),
+    "910b-bf16": Measured("ascend-910b", "bf16", say("ascend-bf16"), "moe-block"),
+    "910b-int8": Measured("ascend-910b", "int8", say("ascend-int8"), "moe-block"),
     "h800-fp8": Measured("nvidia-h800", "fp8", say("h800-fp8"), "grouped-gemm"),
     "h20-fp8": Measured("nvidia-h20", "fp8", say("h20-fp8"), "grouped-gemm",
                         "qwen3-235b-a22b")}
@@ -129,16 +128,14 @@ def _classes(measured: Measured, law: Law) -> Iterable[RowClass]:
 
 def law_beside_measured(classes: Classes) -> None:
     """Errors of both ends of the law, class by class, and the share hidden that fits."""
-    table([{"card": MEASURED[key].label,
-            "rows": "–".join(map(fmt_int, dict.fromkeys(c.rows))),
-            "rate": fmt_sig(c.rate / TERA, 3), "overlapped": signed(c.overlapped),
-            "serial": signed(c.serial), "hidden": "–" if c.last else fmt_fixed(c.hidden, 2)}
-           for key, series in classes.items() for c in series],
-          {"card": CARD, "rows": common("rows"),
-           "rate": say("measured-tflops-int8-tops"),
-           "overlapped": say("error-in-time-of"),
-           "serial": say("error-in-time-of-2"),
-           "hidden": say("that-fits")})
+    table([{"card": MEASURED[key].label, **vars(c)} for key, series in classes.items()
+           for c in series], [
+        Column("card", CARD),
+        Column(lambda c: "–".join(map(fmt_int, dict.fromkeys(c["rows"]))), common("rows")),
+        Column(lambda c: c["rate"] / TERA, say("measured-tflops-int8-tops"), fmt_sig, digits=3),
+        Column("overlapped", say("error-in-time-of"), signed),
+        Column("serial", say("error-in-time-of-2"), signed),
+        Column(lambda c: None if c["last"] else c["hidden"], say("that-fits"), fmt_fixed)])
 
 
 def numbers_of_measured(classes: Classes) -> None:
@@ -152,8 +149,7 @@ def numbers_of_measured(classes: Classes) -> None:
                   if not c.last and 1 / 4 < c.m / c.ridge < 4)
     number("measured-hidden-h800-fp8", near[len(near) // 2], fmt_fixed, digits=1)
     fitted = catalogue.load("mechanisms", "nvidia-h20").load_overlap
-    for ending, value in (("", fitted.value), ("-low", fitted.low), ("-high", fitted.high)):
-        number(f"measured-fitted-h20{ending}", value, fmt_sig, digits=1)
+    interval("measured-fitted-h20", (fitted.value, fitted.low, fitted.high), fmt_sig, digits=1)
     v3 = catalogue.model_inputs(catalogue.load_model("deepseek-v3"))
     ranks = 8  # of a tensor-parallel group, which share the heads
     shapes = [(v3["hidden_size"], v3["num_attention_heads"] * v3["v_head_dim"] / ranks),
@@ -177,11 +173,11 @@ def overlap_of_loading(classes: Classes) -> None:
                                                  strict=False):
             ax.plot([c.m / c.ridge for c in series], [c.rate / c.top for c in series], marker,
                     ms=5.5, color=colour, label=MEASURED[key].label[at])
-        ax.set(xscale="log", yscale="log", ylim=(0.03, 1.3))
+        ax.set(xscale="log", yscale="log", ylim=(0.03, 1.3),
+               xlabel=say("rows-over-rows-of-ridge")[at],
+               ylabel=say("rate-over-rate-with-many")[at])
         ax.set_xticks([1 / 16, 1 / 4, 1, 4, 16, 64], ["1/16", "1/4", "1", "4", "16", "64"])
         ax.set_yticks([0.05, 0.1, 0.2, 0.5, 1], ["5%", "10%", "20%", "50%", "100%"])
-        ax.set_xlabel(say("rows-over-rows-of-ridge")[at])
-        ax.set_ylabel(say("rate-over-rate-with-many")[at])
         ax.legend(loc="lower right", fontsize=8.5)
         return fig
 
@@ -199,9 +195,8 @@ def letters_of_classes(classes: Iterable[str], rows: Callable[[str, str], sympy.
     table([{"class": NAMES[cls],
             **{key: book_letters(expr) for key, expr in letters(cls).items()}} for cls in classes],
           {"class": common("class"), "time": common("time"), "flops": say("operations"),
-           "rows": common("rows"), "peak": say("peak"),
-           "share": say("share-of-it"), "bytes": say("bytes"),
-           "stream": say("share-of-bandwidth")})
+           "rows": common("rows"), "peak": say("peak"), "share": say("share-of-it"),
+           "bytes": say("bytes"), "stream": say("share-of-bandwidth")})
     last_tokens = book_letters(composition("prefill").rows)
     show(*say("other-classes-have-same-equation", last_tokens=last_tokens))
 
@@ -211,19 +206,23 @@ def experts_with_few_rows(law: Law) -> list[float]:
 
     Returns the errors of the law, card by card [1].
     """
-    rows, errors = zip(*(_few_rows(entry, law) for entry in MEASURED.values()), strict=True)
-    table([row | {"error": signed(error)} for row, error in zip(rows, errors, strict=True)],
-          {"card": CARD, "rows": common("rows-per-expert"), "tile": ("$m_e$", "$m_e$"),
-           "compute": say("arithmetic-of-tile-ps"),
-           "memory": say("weights-and-rows-ps"),
-           "vector": say("vector-unit-ps"),
-           "law": say("by-law-ps"),
-           "measured": say("measured-ps"), "error": common("error")})
+    def picoseconds(time: float) -> str:
+        return fmt_fixed(PICOSECONDS * time)
+
+    rows = [_few_rows(entry, law) for entry in MEASURED.values()]
+    table(rows, [Column("card", CARD), Column("rows", common("rows-per-expert")),
+                 Column("tile", "$m_e$", fmt_fixed, digits=0),
+                 Column("compute", say("arithmetic-of-tile-ps"), picoseconds),
+                 Column("memory", say("weights-and-rows-ps"), picoseconds),
+                 Column("vector", say("vector-unit-ps"), picoseconds),
+                 Column("law", say("by-law-ps"), picoseconds),
+                 Column("measured", say("measured-ps"), picoseconds),
+                 Column("error", common("error"), signed)])
     show(*say("times-per-weight"))
-    return list(errors)
+    return [row["error"] for row in rows]
 
 
-def _few_rows(measured: Measured, law: Law) -> tuple[dict[str, Any], float]:
+def _few_rows(measured: Measured, law: Law) -> dict[str, Any]:
     benchmark = catalogue.load("microbenchmarks", measured.benchmark)
     card = catalogue.load_device(benchmark.device)
     prior = catalogue.load("mechanisms", card.mechanisms)
@@ -241,13 +240,11 @@ def _few_rows(measured: Measured, law: Law) -> tuple[dict[str, Any], float]:
     memory = (STORED[dtype] + moved) / (bandwidth * prior.expert_streaming_efficiency.value)
     gathered = moved if measured.kernel_of_few_rows == "moe-block" else 0.0  # a matmul gathers none
     vector = gathered / (bandwidth * card.hbm_efficiency.value)
-    times = {"compute": compute, "memory": memory, "vector": vector,
-             "measured": STORED[dtype] / rate.rate.value,
-             "law": vector + float(law(compute, memory, prior.expert_load_overlap.value))}
-    row = {"card": measured.label, "rows": f"{rate.rows[0]}–{rate.rows[1]}",
-           "tile": fmt_fixed(tile, 0), **{
-               key: fmt_fixed(PICOSECONDS * time, 2) for key, time in times.items()}}
-    return row, times["law"] / times["measured"] - 1
+    predicted = vector + float(law(compute, memory, prior.expert_load_overlap.value))
+    taken = STORED[dtype] / rate.rate.value
+    return {"card": measured.label, "rows": f"{rate.rows[0]}–{rate.rows[1]}", "tile": tile,
+            "compute": compute, "memory": memory, "vector": vector, "law": predicted,
+            "measured": taken, "error": predicted / taken - 1}
 
 
 def gain_of_narrow_weights(gain: sympy.Expr, fused: sympy.Expr, most: sympy.Expr,
@@ -261,10 +258,8 @@ def gain_of_narrow_weights(gain: sympy.Expr, fused: sympy.Expr, most: sympy.Expr
         even: traffic per weight from which nothing is gained [B].
     """
     cases((case, page_letters(expr, r=r"\eta_m B_m")) for case, expr in (
-        (say("speed-up-over-bit-weights"), gain),
-        (say("with-fused-kernel"), fused),
-        (say("with-weights-of-no-size"), most),
-        (say("no-faster-at-all-at"), even)))
+        (say("speed-up-over-bit-weights"), gain), (say("with-fused-kernel"), fused),
+        (say("with-weights-of-no-size"), most), (say("no-faster-at-all-at"), even)))
 
 
 def times_of_a_narrow_weight(size: float, wide: float, bandwidth: float, widen: float) -> None:
@@ -275,24 +270,19 @@ def times_of_a_narrow_weight(size: float, wide: float, bandwidth: float, widen: 
         bandwidth: at which weights are read [B/s].
         widen: time to widen it [s].
     """
-    table([{"what": what, "value": value} for what, value in (
-        (say("bytes-of-weight-scale-included"), fmt_fixed(size, 3)),
-        (say("times-smaller-than-bits"), fmt_fixed(wide / size, 2)),
-        (say("time-to-read-one-ps"),
-         fmt_fixed(size / bandwidth * PICOSECONDS, 2)),
-        (say("time-to-widen-it-ps"), fmt_fixed(widen * PICOSECONDS, 2)),
-        (say("time-to-read-bit-one"),
-         fmt_fixed(wide / bandwidth * PICOSECONDS, 2)))],
-          {"what": say("ascend-routed-experts-in-w4a16"),
-           "value": common("value")})
+    table([(say("bytes-of-weight-scale-included"), fmt_fixed(size, 3)),
+           (say("times-smaller-than-bits"), fmt_fixed(wide / size)),
+           (say("time-to-read-one-ps"), fmt_fixed(size / bandwidth * PICOSECONDS)),
+           (say("time-to-widen-it-ps"), fmt_fixed(widen * PICOSECONDS)),
+           (say("time-to-read-bit-one"), fmt_fixed(wide / bandwidth * PICOSECONDS))],
+          [Column(0, say("ascend-routed-experts-in-w4a16")), Column(1, common("value"))])
 
 
 def numbers_of_narrow_weights(fewer: float, faster: sympy.Expr, most: sympy.Expr,
                               share: float) -> None:
     """Fewer bytes by, faster by, faster at most by, and share of the bandwidth [1]."""
-    number("widened-fewer", fewer, fmt_fixed, digits=1)
+    numbers({"widened-fewer": fewer, "widened-most": float(most)}, fmt_fixed, digits=1)
     number("widened-faster", float(faster), fmt_fixed, digits=2)
-    number("widened-most", float(most), fmt_fixed, digits=1)
     number("widened-share", share, fmt_percent, digits=0)
 
 
@@ -316,27 +306,23 @@ def excess_of_the_slowest(choices: int, bounds: Sequence[Callable[[int, int], fl
             "low": fmt_percent(low, 0), "high": fmt_percent(high, 0),
             "large": fmt_percent(math.sqrt(2 * math.log(size) / (choices * tokens)), 0)}
            for (size, tokens), (low, high) in between.items()],
-          {"ranks": common("ranks"), "tokens": say("tokens-per-rank"),
-           "mean": say("mean-load"), "low": say("excess-at-least"),
-           "high": say("at-most"), "large": say("for-large-loads")})
-    for name, bound in zip(("low", "high"), between[32, 64], strict=True):
-        number(f"slowest-{name}", bound, fmt_percent, digits=0)
+          {"ranks": common("ranks"), "tokens": say("tokens-per-rank"), "mean": say("mean-load"),
+           "low": say("excess-at-least"), "high": say("at-most"), "large": say("for-large-loads")})
+    low, high = between[32, 64]
+    numbers({"slowest-low": low, "slowest-high": high}, fmt_percent, digits=0)
 
 
 def ends_of_loading(none_away: sympy.Expr, all_away: sympy.Expr, missing: sympy.Expr) -> None:
     """Times of loading with all experts on the cards and with none; those that are missing."""
     cases((case, book_letters(expr)) for case, expr in (
-        (say("all-experts-on-cards"), none_away),
-        (say("none-on-cards-memory-and"), all_away),
+        (say("all-experts-on-cards"), none_away), (say("none-on-cards-memory-and"), all_away),
         (say("every-expert-chosen-at-any"), missing)))
 
 
 def most_popular_kept(share: sympy.Expr, one_token: sympy.Expr, many: sympy.Expr) -> None:
     """Share of a step's distinct experts that is on the cards, for few tokens and for many."""
-    cases([(say("found-on-cards-of-distinct"),
-            book_letters(share)),
-           (say("few-tokens"),
-            book_letters(one_token).replace(r"\log", r"\ln")),
+    cases([(say("found-on-cards-of-distinct"), book_letters(share)),
+           (say("few-tokens"), book_letters(one_token).replace(r"\log", r"\ln")),
            (say("many-tokens"), book_letters(many))],
           heading=say("most-popular-are-kept"))
 
@@ -344,10 +330,8 @@ def most_popular_kept(share: sympy.Expr, one_token: sympy.Expr, many: sympy.Expr
 def ends_of_a_step(hidden: sympy.Expr, host_hidden: sympy.Expr, serial: sympy.Expr,
                    fast_host: sympy.Expr, slow_host: sympy.Expr) -> None:
     """Times of the device with everything and with nothing hidden, and how far the host decides."""
-    cases([(say("all-of-shorter-hidden"),
-            f"$\\tau_D = {latex(hidden)}$"),
-           (say("host-part-as-well"),
-            f"$\\tau_D = {latex(host_hidden)}$"),
+    cases([(say("all-of-shorter-hidden"), f"$\\tau_D = {latex(hidden)}$"),
+           (say("host-part-as-well"), f"$\\tau_D = {latex(host_hidden)}$"),
            (say("one-after-other-2"), f"$\\tau_D = {latex(serial)}$"),
            (say("host-much-faster-than-card"), book_letters(fast_host)),
            (say("host-much-slower"), book_letters(slow_host))])
@@ -357,18 +341,14 @@ def when_halves_pay(short_link: sympy.Expr, short_compute: sympy.Expr, smallest:
                     largest: sympy.Expr) -> None:
     """Batches from which two halves are faster, and their time over that of one batch."""
     cases((case, page_letters(expr)) for case, expr in (
-        (say("pays-if-communication-is-shorter"),
-         short_link),
-        (say("pays-if-computation-is-shorter"),
-         short_compute),
-        (say("time-of-two-halves-over"), smallest),
-        (say("same-best-case"), largest)))
+        (say("pays-if-communication-is-shorter"), short_link),
+        (say("pays-if-computation-is-shorter"), short_compute),
+        (say("time-of-two-halves-over"), smallest), (say("same-best-case"), largest)))
 
 
 def best_sizes(best: Mapping[str, sympy.Expr | None]) -> None:
     """The tensor-parallel size at which a step is shortest, by the law of the all-reduce."""
-    table([{"law": LAWS_OF_ALL_REDUCE[key], "best":
-            say("none-more-cards-are-always") if size is None
-            else f"${sympy.latex(sympy.sqrt(sympy.simplify(size ** 2)))}$"}
-           for key, size in best.items()],
-          {"law": ("all-reduce", "all-reduce"), "best": say("best")})
+    table(best.items(), [
+        Column(lambda law: LAWS_OF_ALL_REDUCE[law[0]], "all-reduce"),
+        Column(lambda law: say("none-more-cards-are-always") if law[1] is None else
+               f"${sympy.latex(sympy.sqrt(sympy.simplify(law[1] ** 2)))}$", say("best"))])

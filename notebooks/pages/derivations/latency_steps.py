@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from matplotlib.figure import Figure
@@ -17,15 +18,17 @@ from catalogue.messages import Pair, messages
 from notebooks.derive.formulas.derivation import Derivation
 from notebooks.pages.derivations.latency import MULTIPLY_ADD, signed
 from notebooks.show import figures
-from notebooks.show.display import LANGUAGES, figure, number, show, table
-from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig, fmt_time
+from notebooks.show.columns import Column, crossed
+from notebooks.show.display import LANGUAGES, figure, number, numbers, show, table
+from notebooks.show.numbers import fmt_fixed, fmt_in, fmt_percent, fmt_sig, fmt_time
 
 common = messages("common")
 say = messages("pages/derivations/latency-steps")
 
 Values = Mapping[str, Any]  # inputs and quantities of a deployment by name (SI)
 Servers = Mapping[Pair, Values]
-MILLISECONDS, MICROSECONDS = 1e3, 1e6  # of a second
+MILLISECONDS = 1e3  # of a second
+milliseconds = partial(fmt_in, unit="ms", digits=1)
 FEW_AND_MANY = (1, 32)  # requests
 OF_MANY: Pair = say("same-for-requests", requests=FEW_AND_MANY[1])
 SIZES = (1, 2, 4, 8, 16)
@@ -33,24 +36,12 @@ REQUESTS_OF_HALVES = (2, 8, 32, 64, 128, 256, 512)  # per card
 REQUESTS_WITH_DRAFTS = (1, 4, 16, 64)
 REQUESTS_APART = (1, 8, 32)
 WIDE_ENOUGH = 2.5  # of a bar, for its number [ms]
-WAYS = {
-    "compute": say("computation-ms"), "link": say("communication-ms"),
-    "whole": say("one-batch-ms"), "single": say("overlap-within-ms"),
-    "streams": say("two-streams-ms"), "split": say("two-halves-ms")}
-PARTS_OF_THE_HOST = {
-    "read": say("reading-ms"), "flops": say("arithmetic-ms"),
-    "moved": say("hidden-states-ms"), "sync": say("hand-over-ms")}
-PLACES = {
-    "expert_read_time": say("its-own-memory"),
-    "expert_link_time": say("host-memory-over-links"),
-    "expert_host_time": say("host-memory-at-read-rate"),
-    "expert_storage_time": say("drive")}
-KEPT = {
-    "random": say("kept-at-random"),
-    "popular": say("most-popular-kept"),
-    "in-memory": say("same-none-only-on-drive"),
-    "best": say("perfect-choice-on-cards-rest"),
-    "home": say("all-experts-on-cards")}
+PLACES = {"expert_read_time": say("its-own-memory"),
+          "expert_link_time": say("host-memory-over-links"),
+          "expert_host_time": say("host-memory-at-read-rate"), "expert_storage_time": say("drive")}
+KEPT = {"random": say("kept-at-random"), "popular": say("most-popular-kept"),
+        "in-memory": say("same-none-only-on-drive"), "best": say("perfect-choice-on-cards-rest"),
+        "home": say("all-experts-on-cards")}
 SIXTEEN_BIT: Pair = say("ascend-bf16")
 WAITING = say("host-waiting-and-gap")
 BARS: dict[Pair, tuple[str, ...]] = {
@@ -58,11 +49,9 @@ BARS: dict[Pair, tuple[str, ...]] = {
     common("dequantisation"): ("dequantisation",),
     common("attention-projections-dense-mlp"): ("attention", "dense_mlp"),
     common("attention-core"): ("core", "index"),
-    common("router-output-head-norms-gates"):
-        ("router", "head", "vector"),
+    common("router-output-head-norms-gates"): ("router", "head", "vector"),
     say("kernel-boundaries"): ("boundary",),
-    common("communication"): ("all_reduce", "exchange", "pipeline",
-                                 "context_exchange"),
+    common("communication"): ("all_reduce", "exchange", "pipeline", "context_exchange"),
     WAITING: ()}
 
 
@@ -95,9 +84,11 @@ def experts_on_the_host(step: Steps, hybrid: Values) -> list[dict[str, Any]]:
 
     rows = [*(row(common("decode"), tokens) for tokens in (1, 4, 16)),
             *(row(common("prefill"), tokens) for tokens in (512, 8192))]
-    table([row | {part: fmt_fixed(MILLISECONDS * row[part], 1) for part in PARTS_OF_THE_HOST}
-           for row in rows],
-          {"label": say("step"), "tokens": common("tokens")} | PARTS_OF_THE_HOST)
+    table(rows, [Column("label", say("step")), Column("tokens", common("tokens")),
+                 Column("read", say("reading-ms"), milliseconds),
+                 Column("flops", say("arithmetic-ms"), milliseconds),
+                 Column("moved", say("hidden-states-ms"), milliseconds),
+                 Column("sync", say("hand-over-ms"), milliseconds)])
     return rows
 
 
@@ -116,30 +107,28 @@ def servers(base: Values) -> dict[Pair, Values]:
 
 def with_and_without_graph(step: Steps, deployments: Servers) -> None:
     """A decode step in a captured graph, and operator by operator."""
-    def row(label: Pair, deployment: Values, requests: int) -> dict[str, Any]:
-        graph, eager = (step(deployment, concurrency=requests, captured=flag) for flag in (1, 0))
-        times = {"device": graph["decode_device_time"], "host": eager["decode_host_time"],
-                 "graph": graph["decode_step_time"], "eager": eager["decode_step_time"]}
-        return {"card": label, "requests": requests,
-                "each": fmt_fixed(MICROSECONDS * eager["host_time_per_operator"], 0),
-                **{key: fmt_fixed(MILLISECONDS * time, 1) for key, time in times.items()}}
-
-    table([row(label, deployment, requests) for label, deployment in deployments.items()
-           for requests in FEW_AND_MANY],
-          {"card": say("server"), "requests": common("number-of-requests"),
-           "each": ("$h_o$ (µs)", "$h_o$（µs）"), "device": say("time-of-card-ms"),
-           "host": say("time-of-host-ms"), "graph": say("step-in-graph-ms"),
-           "eager": say("step-without-graph-ms")})
+    rows = [(label, *(step(deployment, concurrency=requests, captured=flag) for flag in (1, 0)))
+            for label, deployment in deployments.items() for requests in FEW_AND_MANY]
+    table(rows, [
+        Column(0, say("server")),
+        Column(lambda row: row[1]["concurrency"], common("number-of-requests")),
+        Column(lambda row: row[2]["host_time_per_operator"], ("$h_o$ (µs)", "$h_o$（µs）"), fmt_in,
+               unit="us", digits=0),
+        Column(lambda row: row[1]["decode_device_time"], say("time-of-card-ms"), milliseconds),
+        Column(lambda row: row[2]["decode_host_time"], say("time-of-host-ms"), milliseconds),
+        Column(lambda row: row[1]["decode_step_time"], say("step-in-graph-ms"), milliseconds),
+        Column(lambda row: row[2]["decode_step_time"], say("step-without-graph-ms"),
+               milliseconds)])
     show(*say("why-h800-is-here"))
 
 
 def one_expert(level: Values, claims: Values) -> None:
     """Times of one expert from each place, beside those that document S1 claims."""
-    table([{"place": label, "ours": fmt_fixed(MICROSECONDS * level[name], 1),
-            "theirs": fmt_fixed(MICROSECONDS * claims[name].value, 0) if name in claims else "–"}
-           for name, label in PLACES.items()],
-          {"place": say("one-expert-from"), "ours": say("to-last-byte-us"),
-           "theirs": say("access-by-document-us")})
+    table(PLACES, [
+        Column(PLACES.get, say("one-expert-from")),
+        Column(level.get, say("to-last-byte-us"), fmt_in, unit="us", digits=1),
+        Column(lambda name: claims[name].value if name in claims else None,
+               say("access-by-document-us"), fmt_in, unit="us", digits=0)])
 
 
 def experts_on_three_levels(step: Steps, levels: Values, hot: float, warm: float
@@ -158,14 +147,13 @@ def experts_on_three_levels(step: Steps, levels: Values, hot: float, warm: float
         "best": {"device_hit_share": 1} | nothing_on_drives,
         "home": {"fetched_share": 0, "device_hit_share": 1}}
     steps = {key: step(levels, **changed) for key, changed in changes.items()}
-    table([{"case": KEPT[key], "absent": fmt_fixed(values["decode_missing_experts"], 1),
-            "deepest": fmt_fixed(values["decode_storage_experts"], 1),
-            "step": fmt_time(values["decode_step_time"]),
-            "rate": fmt_sig(levels["concurrency"] / values["decode_step_time"], 3)}
-           for key, values in steps.items()],
-          {"case": say("one-step-of-replica-on"), "absent": say("loaded-per-layer"),
-           "deepest": say("from-drives"), "step": common("decode-step"),
-           "rate": say("tokens-s-of-all-replicas")})
+    table([{"case": KEPT[key], **values} for key, values in steps.items()], [
+        Column("case", say("one-step-of-replica-on")),
+        Column("decode_missing_experts", say("loaded-per-layer"), fmt_fixed, digits=1),
+        Column("decode_storage_experts", say("from-drives"), fmt_fixed, digits=1),
+        Column("decode_step_time", common("decode-step"), fmt_time),
+        Column(lambda row: levels["concurrency"] / row["decode_step_time"],
+               say("tokens-s-of-all-replicas"), fmt_sig, digits=3)])
     return steps
 
 
@@ -176,16 +164,14 @@ def numbers_of_fetching(level: Values, steps: Mapping[str, Values], target: floa
     ``top`` of all experts are on the cards, ``hot`` of those chosen if they are the popular [1].
     """
     chosen, experts = level["decode_distinct_experts"], level["n_routed_experts"]
-    number("fetch-requests", level["decode_batch"], fmt_int)
-    number("fetch-chosen", chosen, fmt_fixed, digits=0)
-    number("fetch-kept", top * experts, fmt_fixed, digits=0)
+    number("fetch-requests", level["decode_batch"])
+    numbers({"fetch-chosen": chosen, "fetch-kept": top * experts}, fmt_fixed, digits=0)
     for name in ("popular", "in-memory", "best", "home"):
         number(f"fetch-{name}", steps[name]["decode_step_time"], fmt_time)
-    number("fetch-target", target, fmt_time)
-    number("fetch-once", level["moe_layers"] * level["expert_storage_time"], fmt_time)
-    number("fetch-chunk", level["prefill_fetch_time"], fmt_time)
-    number("fetch-random-share", float(top), fmt_percent, digits=0)
-    number("fetch-popular-share", hot, fmt_percent, digits=0)
+    numbers({"fetch-target": target,
+             "fetch-once": level["moe_layers"] * level["expert_storage_time"],
+             "fetch-chunk": level["prefill_fetch_time"]}, fmt_time)
+    numbers({"fetch-random-share": float(top), "fetch-popular-share": hot}, fmt_percent, digits=0)
 
 
 @dataclass(frozen=True)
@@ -213,10 +199,14 @@ def halves(step: Steps, spread: Values, requests: int) -> Halves:
 def two_halves(step: Steps, spread: Values) -> list[Halves]:
     """Steps in one batch and in two halves, over the requests per card; returns them."""
     tried = [halves(step, spread, requests) for requests in REQUESTS_OF_HALVES]
-    table([{"requests": row.requests, "ratio": signed(row.split / row.whole - 1),
-            **{key: fmt_fixed(MILLISECONDS * getattr(row, key), 1) for key in WAYS}}
-           for row in tried],
-          {"requests": common("requests-per-card"), **WAYS, "ratio": say("change")})
+    table(tried, [Column("requests", common("requests-per-card")),
+                  Column("compute", say("computation-ms"), milliseconds),
+                  Column("link", say("communication-ms"), milliseconds),
+                  Column("whole", say("one-batch-ms"), milliseconds),
+                  Column("single", say("overlap-within-ms"), milliseconds),
+                  Column("streams", say("two-streams-ms"), milliseconds),
+                  Column("split", say("two-halves-ms"), milliseconds),
+                  Column(lambda row: row.split / row.whole - 1, say("change"), signed)])
     overlap = f"$\\eta_o$ = {fmt_fixed(spread['overlap_efficiency'], 2)}"
     show(*say("how-halves-are-placed", cards=int(spread["data_parallel"]),
               experts=int(spread["expert_parallel"]), overlap=overlap))
@@ -238,7 +228,7 @@ def of_size(step: Steps, deployment: Values, cards: int, requests: int) -> Value
 def over_sizes(step: Steps, deployments: Servers) -> None:
     """Step times over the tensor-parallel sizes; those that do not fit in brackets."""
     def cell(values: Values) -> str:
-        text = fmt_fixed(MILLISECONDS * values["decode_step_time"], 1)
+        text = milliseconds(values["decode_step_time"])
         return text if values["headroom_per_device"] >= 0 else f"({text})"
 
     for requests, folded in zip(FEW_AND_MANY, (None, OF_MANY), strict=True):
@@ -246,8 +236,7 @@ def over_sizes(step: Steps, deployments: Servers) -> None:
                | {str(cards): cell(of_size(step, deployment, cards, requests)) for cards in SIZES}
                for label, deployment in deployments.items()],
               {"card": common("card"), "requests": common("number-of-requests")}
-              | {str(cards): say("ranks-ms", cards=cards) for cards in SIZES},
-              folded=folded)
+              | {str(cards): say("ranks-ms", cards=cards) for cards in SIZES}, folded=folded)
     show(*say("how-sizes-are-shown"))
 
 
@@ -260,11 +249,11 @@ def acceptance_needed(step: Steps, deployments: Servers) -> list[list[float]]:
 
     needed = [[drafted(deployment, requests) for requests in REQUESTS_WITH_DRAFTS]
               for deployment in deployments.values()]
-    table([{"card": label} | {str(requests): fmt_percent(share, 0) for requests, share
-                              in zip(REQUESTS_WITH_DRAFTS, shares, strict=True)}
-           for label, shares in zip(deployments, needed, strict=True)],
-          {"card": say("acceptance-to-break-even")}
-          | {str(requests): _requests(requests) for requests in REQUESTS_WITH_DRAFTS})
+    table(*crossed(say("acceptance-to-break-even"),
+                   {label: dict(zip(REQUESTS_WITH_DRAFTS, shares, strict=True))
+                    for label, shares in zip(deployments, needed, strict=True)},
+                   {requests: say("requests", count=requests) for requests in REQUESTS_WITH_DRAFTS},
+                   partial(fmt_percent, digits=0)))
     for place, share in enumerate(needed[0][:2]):
         number(f"draft-needed-{place}", share, fmt_percent, digits=0)
     return needed
@@ -323,7 +312,7 @@ def picture_of_steps(steps: Mapping[int, Apart], measured: Mapping[int, float]) 
         ax.vlines([measured[requests] for requests in steps], [place - 0.4 for place in places],
                   [place + 0.4 for place in places], color=figures.INK, lw=2.5,
                   label=say("measured-per-output-token")[at])
-        ax.set_yticks(list(places), [_requests(n)[at] for n in steps])
+        ax.set_yticks(list(places), [say("requests", count=n)[at] for n in steps])
         ax.invert_yaxis()
         ax.grid(axis="y", visible=False)
         ax.set_xlabel(say("time-of-decode-step-ms")[at])
@@ -331,10 +320,6 @@ def picture_of_steps(steps: Mapping[int, Apart], measured: Mapping[int, float]) 
         return fig
 
     figure("step-apart", picture)
-
-
-def _requests(count: int) -> Pair:
-    return say("requests", count=count)
 
 
 def what_if(step: Steps, base: Values, steps: Mapping[int, Apart]) -> dict[int, str]:
@@ -348,14 +333,11 @@ def what_if(step: Steps, base: Values, steps: Mapping[int, Apart]) -> dict[int, 
         say("memory-twice-as-fast"): {"memory_bandwidth": 2 * base["memory_bandwidth"]}}
     times = {label: {requests: step(base, concurrency=requests, **changed)["decode_step_time"]
                      for requests in steps} for label, changed in changes.items()}
-    rows: list[dict[str, Any]] = [
-        {"what": common("as-it-is")}
-        | {str(n): fmt_fixed(MILLISECONDS * apart.time, 1) for n, apart in steps.items()}]
-    rows += [{"what": label}
-             | {str(n): f"{fmt_fixed(MILLISECONDS * time, 1)} ({signed(time / steps[n].time - 1)})"
-                for n, time in by_requests.items()} for label, by_requests in times.items()]
-    table(rows, {"what": say("what-if")}
-          | {str(n): say("requests-ms", requests=_requests(n)) for n in steps})
+    cells = {common("as-it-is"): {n: milliseconds(apart.time) for n, apart in steps.items()}} | {
+        label: {n: f"{milliseconds(time)} ({signed(time / steps[n].time - 1)})"
+                for n, time in by_requests.items()} for label, by_requests in times.items()}
+    table(*crossed(say("what-if"), cells,
+                   {n: say("requests-ms", requests=say("requests", count=n)) for n in steps}, str))
     return {n: next(iter(changes[min(times, key=lambda label: times[label][n])])) for n in steps}
 
 
@@ -371,6 +353,6 @@ def numbers_of_steps(step: Steps, base: Values, steps: Mapping[int, Apart],
         number(f"apart-memory-{n}", 1 - faster["decode_step_time"] / steps[n].time, fmt_percent,
                digits=0)
     for n, apart in steps.items():
-        number(f"apart-step-{n}", apart.time, fmt_time)
-        number(f"apart-measured-{n}", measured[n] / MILLISECONDS, fmt_time)
+        numbers({f"apart-step-{n}": apart.time, f"apart-measured-{n}": measured[n] / MILLISECONDS},
+                fmt_time)
         number(f"apart-floor-{n}", apart.values["tpot_floor"] / apart.time, fmt_percent, digits=0)

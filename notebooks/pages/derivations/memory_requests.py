@@ -10,30 +10,23 @@ from typing import Any
 from matplotlib.figure import Figure
 
 import catalogue
-from catalogue.messages import Pair, messages
+from catalogue.messages import Pair, join, messages
 from catalogue.reading.values import Value
 from notebooks.derive.formulas.derivation import Derivation
 from notebooks.pages.catalogue.tables.formats import entry_label
-from notebooks.pages.derivations.memory_weights import (
-    ATTENTION,
-    BF16,
-    FP8,
-    GB,
-    MODEL,
-    W8A8,
-    Experts,
-    Values,
-    deployed,
-)
+from notebooks.pages.derivations import memory_weights as weights
+from notebooks.pages.derivations.memory_weights import ATTENTION, BF16, FP8, MODEL, W8A8, deployed
 from notebooks.show import figures
-from notebooks.show.display import folded, number, short_table, show, source, table
-from notebooks.show.numbers import fmt_bytes, fmt_fixed, fmt_int, fmt_percent, fmt_time
+from notebooks.show.columns import Column, crossed
+from notebooks.show.display import folded, number, numbers, short_table, show, source, table
+from notebooks.show.drawing import Text
+from notebooks.show.numbers import fmt_bytes, fmt_fixed, fmt_in, fmt_int, fmt_percent, fmt_time
 
 common = messages("common")
 say = messages("pages/derivations/memory-requests")
 
+Values = weights.Values
 Waste = Callable[[int, int], float]  # mean share of empty places, of mean context and block [1]
-MB = 1e6
 RANKS = 8  # among which a cache is divided
 SPARSE, WINDOWED = "deepseek-v3.2", "gpt-oss-120b"
 CARD, FLOOR_CARD = "ascend-910b2", "nvidia-h20"
@@ -96,36 +89,27 @@ def caches(derivation: Derivation) -> list[Cache]:
 
     return [
         cache(say("deepseek-v3-mla-bf16"), v3, "mla"),
-        cache(say("deepseek-v3-mla-fp8-latent"), v3, "mla",
-              kv_cache_element_bytes=latent),
-        cache(say("deepseek-v3-if-all-heads"),
-              v3, "gqa", head_dim=mean_head),
-        cache(say("deepseek-v32-mla-bf16"), sparse, "mla",
-              **index_in_fp8()),
+        cache(say("deepseek-v3-mla-fp8-latent"), v3, "mla", kv_cache_element_bytes=latent),
+        cache(say("deepseek-v3-if-all-heads"), v3, "gqa", head_dim=mean_head),
+        cache(say("deepseek-v32-mla-bf16"), sparse, "mla", **index_in_fp8()),
         cache(say("gpt-oss-gqa-bf16-every"), windowed, "gqa"),
         cache(say("llama-gqa-bf16"), llama, "gqa"),
-        cache(say("model-of-document-s0-bf16"), stated,
-              stated.attention)]
+        cache(say("model-of-document-s0-bf16"), stated, stated.attention)]
 
 
 def cached(rows: Sequence[Cache]) -> None:
     """The caches, and the numbers of the section."""
     first = [row for at, row in enumerate(rows) if at in (0, 1, 2, 5)]
-    short_table([{"cache": row.label, "layer": row.layer, "token": row.token, "rank": row.rank}
-                 for row in (*first, *(row for row in rows if row not in first))],
-                {"cache": common("cache"), "layer": say("b-per-token-layer"),
-                 "token": say("b-per-token"),
-                 "rank": say("on-each-of-ranks", ranks=RANKS)},
+    short_table((*first, *(row for row in rows if row not in first)), [
+        Column("label", common("cache")), Column("layer", say("b-per-token-layer")),
+        Column("token", say("b-per-token")), Column("rank", say("on-each-of-ranks", ranks=RANKS))],
                 rest=say("other-models"))
     latent, compact, expanded, indexed, _, _, imagined = rows
-    number("kv-index-layer", indexed.layer - latent.layer)
+    numbers({"kv-index-layer": indexed.layer - latent.layer, "kv-token": latent.token,
+             "kv-layer": latent.layer, "kv-fp8-layer": compact.layer, "kv-stated": imagined.token})
     number("kv-index-share", indexed.layer / latent.layer - 1, fmt_percent, digits=0)
-    number("kv-token", latent.token)
-    number("kv-layer", latent.layer)
-    number("kv-fp8-layer", compact.layer)
-    number("kv-expanded-ratio", expanded.token / latent.token, fmt_fixed, digits=0)
-    number("kv-stated", imagined.token)
-    number("kv-stated-ratio", imagined.token / latent.token, fmt_fixed, digits=0)
+    numbers({"kv-expanded-ratio": expanded.token / latent.token,
+             "kv-stated-ratio": imagined.token / latent.token}, fmt_fixed, digits=0)
     number("kv-expanded-rank-ratio", expanded.rank / latent.rank, fmt_fixed, digits=1)
 
 
@@ -140,14 +124,17 @@ def layout_budgets(derivation: Derivation) -> None:
         inputs = deployed(precision, **given | layout)
         results[title] = derivation.quantities(inputs, ATTENTION)
     symbols = catalogue.symbols()
-    short_table([{"quantity": (known.en, known.zh), "letter": f"${known.latex}$"}
-                 | {title: (fmt_int if name in COUNTED else fmt_bytes)(values[name])
-                    for title, values in results.items()}
-                 for name, known in ((name, symbols[name]) for name in BUDGET)],
-                {"quantity": common("quantity"), "letter": common("letter")}
-                | {title: (title, title) for title in results}, first=5)
-    verdicts = [_verdict(title, values) for title, values in results.items()]
-    show(*("\n".join(f"- {verdict[index]}" for verdict in verdicts) for index in (0, 1)))
+
+    def held(title: str) -> Column:
+        return Column(lambda name: (fmt_int if name in COUNTED else fmt_bytes)(
+            results[title][name]), title)
+
+    short_table(BUDGET, [
+        Column(lambda name: (symbols[name].en, symbols[name].zh), common("quantity")),
+        Column(lambda name: f"${symbols[name].latex}$", common("letter")),
+        *map(held, results)], first=5)
+    bullets = (_verdict(title, values) for title, values in results.items())
+    show(*join(("\n", "\n"), ((f"- {en}", f"- {zh}") for en, zh in bullets)))
 
 
 def _verdict(title: str, values: Values) -> Pair:
@@ -177,8 +164,8 @@ def blocks(expected: Waste, cache: Cache) -> None:
     assert on_ascend is not None  # the deployment states its block
     assert on_ascend.value == large
     show(*say("mean-share-of-empty-slots", block=large, origin=source(on_ascend)))
-    number("blocks-small", expected(context, small), fmt_percent)
-    number("blocks-large", expected(context, large), fmt_percent)
+    numbers({"blocks-small": expected(context, small), "blocks-large": expected(context, large)},
+            fmt_percent)
     number("blocks-context", context)
 
 
@@ -193,11 +180,8 @@ def draw_blocks(expected: Waste, lang: str) -> Figure:
                              for length in contexts], color=colour, lw=0.8, label=name)
         axes.plot(contexts, [100 * expected(length, block) for length in contexts], color=colour,
                   lw=2.2)
-    axes.set_ylim(0, 60)
-    axes.set_xlim(first, last)
-    axes.set_xticks(range(128, last + 1, 128))
-    axes.set_xlabel(say("context-tokens")[lang == "zh"])
-    axes.set_ylabel(say("empty-slots")[lang == "zh"])
+    axes.set(xlim=(first, last), ylim=(0, 60), xticks=range(128, last + 1, 128),
+             xlabel=say("context-tokens")[lang == "zh"], ylabel=say("empty-slots")[lang == "zh"])
     axes.legend(loc="upper right")
     return figure
 
@@ -223,26 +207,26 @@ def hosts(derivation: Derivation) -> None:
     on_hosts = {HYBRID: values[HYBRID]["host_expert_weights"],
                 KT: values[KT]["host_expert_weights"] * offload.hosts.value}
 
-    def _column(name: str) -> dict[Pair, float]:
-        of = values[name]
-        return {say("usable-memory-of-card"): of["usable_memory"],
-                common("weights-of-card"): of["weights_per_device"],
-                say("runtime-and-activations"):
-                    of["runtime_reserve"] + of["activations_per_device"],
-                say("left-for-cache-of-card"): of["free_for_kv_per_device"],
-                common("host-memory"): host_memory(name),
-                say("experts-on-host"): on_hosts[name]}
-
-    columns = {name: _column(name) for name in values}
-    table([{"what": label} | {name: fmt_bytes(column[label], digits=1)
-                              for name, column in columns.items()} for label in columns[HYBRID]],
-          {"what": common("quantity")} | {name: _cards_and_host(name) for name in columns})
-    hybrid = values[HYBRID]
-    number("host-experts", hybrid["host_expert_weights"], fmt_bytes, digits=1)
-    number("host-memory", host_memory(HYBRID), fmt_bytes, digits=0)
-    _printed_of_hosts(hybrid)
-    together = on_host(derivation, HYBRID, offloaded_share=0)["weights_per_device"]
-    number("host-none", together, fmt_bytes, digits=0)
+    held: dict[Pair, Callable[[str], float]] = {
+        say("usable-memory-of-card"): lambda name: values[name]["usable_memory"],
+        common("weights-of-card"): lambda name: values[name]["weights_per_device"],
+        say("runtime-and-activations"): lambda name: (
+            values[name]["runtime_reserve"] + values[name]["activations_per_device"]),
+        say("left-for-cache-of-card"): lambda name: values[name]["free_for_kv_per_device"],
+        common("host-memory"): host_memory, say("experts-on-host"): on_hosts.__getitem__}
+    table(*crossed(common("quantity"), {label: {name: of(name) for name in values}
+                                        for label, of in held.items()},
+                   {name: _cards_and_host(name) for name in values}, partial(fmt_bytes, digits=1)))
+    hybrid, experts = values[HYBRID], values[HYBRID]["n_routed_experts"]
+    numbers({"host-memory": host_memory(HYBRID), "host-s3": S3_HOST, "host-s3-cards": S3_CARDS,
+             "host-part-bytes": hybrid["host_expert_weights"] * S3_EXPERTS / experts,
+             "host-none": on_host(derivation, HYBRID, offloaded_share=0)["weights_per_device"]},
+            fmt_bytes, digits=0)
+    numbers({"host-part": S3_EXPERTS, "host-part-of": experts, "host-tokens": S3_TOKENS})
+    number("host-card", hybrid["weights_per_device"], fmt_bytes)
+    numbers({"host-experts": hybrid["host_expert_weights"],
+             "host-cards": 2 * hybrid["weights_per_device"],
+             "host-tokens-bytes": S3_TOKENS * hybrid["kv_bytes_per_token"]}, fmt_bytes, digits=1)
 
 
 def _cards_and_host(name: str) -> Pair:
@@ -250,21 +234,6 @@ def _cards_and_host(name: str) -> Pair:
     server = catalogue.load_scenario(name)
     (en, zh), (host_en, host_zh) = entry_label(server.device), entry_label(server.host)
     return f"{server.devices} × {en}, {host_en}", f"{server.devices} × {zh}，{host_zh}"
-
-
-def _printed_of_hosts(hybrid: Values) -> None:
-    """What S3 prints of its deployment, beside what comes out here."""
-    experts = hybrid["n_routed_experts"]
-    number("host-s3", S3_HOST, fmt_bytes, digits=0)
-    number("host-s3-cards", S3_CARDS, fmt_bytes, digits=0)
-    number("host-part", S3_EXPERTS)
-    number("host-part-of", experts)
-    number("host-part-bytes", hybrid["host_expert_weights"] * S3_EXPERTS / experts, fmt_bytes,
-           digits=0)
-    number("host-card", hybrid["weights_per_device"], fmt_bytes)
-    number("host-cards", 2 * hybrid["weights_per_device"], fmt_bytes, digits=1)
-    number("host-tokens", S3_TOKENS)
-    number("host-tokens-bytes", S3_TOKENS * hybrid["kv_bytes_per_token"], fmt_bytes, digits=1)
 
 
 def read_of_cache(derivation: Derivation, model: Any, context: int, **changed: float) -> float:
@@ -279,31 +248,24 @@ def reads(derivation: Derivation) -> None:
     v3, sparse, windowed = map(catalogue.load_model, (MODEL, SPARSE, WINDOWED))
     read = partial(read_of_cache, derivation)
     no_window = {"full_attention_layers": windowed.num_hidden_layers.value}
-    curves: dict[Pair, list[float]] = {
-        ("DeepSeek-V3", "DeepSeek-V3"): [read(v3, n) for n in READ_CONTEXTS],
-        say("deepseek-v32-index-key-in-fp8"):
-            [read(sparse, n) for n in READ_CONTEXTS],
-        say("gpt-oss-if-no-layer"):
-            [read(windowed, n, **no_window) for n in READ_CONTEXTS],
-        ("gpt-oss-120b", "gpt-oss-120b"): [read(windowed, n) for n in READ_CONTEXTS]}
-    table([{"model": label} | {str(n): fmt_int(round(size / MB))
-                               for n, size in zip(READ_CONTEXTS, sizes, strict=True)}
-           for label, sizes in curves.items()],
-          {"model": common("model")}
-          | {str(n): say("tokens-mb", tokens=fmt_int(n))
-             for n in READ_CONTEXTS})
+    curves: dict[Text, dict[int, float]] = {
+        label: {n: read(model, n, **changed) for n in READ_CONTEXTS}
+        for label, model, changed in (
+            ("DeepSeek-V3", v3, {}), (say("deepseek-v32-index-key-in-fp8"), sparse, {}),
+            (say("gpt-oss-if-no-layer"), windowed, no_window), ("gpt-oss-120b", windowed, {}))}
+    table(*crossed(common("model"), curves,
+                   {n: say("tokens-mb", tokens=fmt_int(n)) for n in READ_CONTEXTS},
+                   partial(fmt_in, unit="MB", digits=0)))
     show(*say("read-for-one-request-in"))
-    full, chosen, whole, window = curves.values()
+    full, chosen, whole, window = (list(curve.values()) for curve in curves.values())
     limit = sparse.index_topk.value
     assert limit == READ_CONTEXTS[0]
-    number("reads-topk", limit)
-    number("reads-short", chosen[0] / full[0] - 1, fmt_percent, digits=0)
-    number("reads-growth", read(sparse, limit + 1) - read(sparse, limit))
-    number("reads-dense-growth", read(v3, limit + 1) - read(v3, limit))
-    number("reads-long", READ_CONTEXTS[-1])
+    numbers({"reads-topk": limit, "reads-growth": read(sparse, limit + 1) - read(sparse, limit),
+             "reads-dense-growth": read(v3, limit + 1) - read(v3, limit),
+             "reads-long": READ_CONTEXTS[-1], "reads-window": windowed.sliding_window.value})
+    numbers({"reads-short": chosen[0] / full[0] - 1,
+             "reads-window-share": window[-1] / whole[-1]}, fmt_percent, digits=0)
     number("reads-ratio", full[-1] / chosen[-1], fmt_fixed, digits=1)
-    number("reads-window", windowed.sliding_window.value)
-    number("reads-window-share", window[-1] / whole[-1], fmt_percent, digits=0)
 
 
 @dataclass(frozen=True)
@@ -332,7 +294,7 @@ def _reached() -> dict[str, Value]:
             "kv": mechanisms.mla_efficiency}
 
 
-def floor(derivation: Derivation, experts: Experts, requests: int) -> Floor:
+def floor(derivation: Derivation, experts: weights.Experts, requests: int) -> Floor:
     """The floor for DeepSeek-V3 in FP8 on eight H20: even routing, no drafts, 2,048 tokens."""
     reached = _reached()
     inputs = deployed(
@@ -352,34 +314,34 @@ def floor(derivation: Derivation, experts: Experts, requests: int) -> Floor:
 
 def floors(rows: Mapping[int, Floor]) -> None:
     """The floor by requests, between its bounds, and where the rates come from."""
-    table([{"batch": row.requests, "experts": fmt_fixed(row.experts, 1),
-            **{part: fmt_fixed(size / GB) for part, size in row.read.items()},
-            **{name: fmt_fixed(getattr(row, name) * 1e3, 1) for name in ("low", "time", "high")},
-            "rate": fmt_fixed(row.requests / row.time, 0)} for row in rows.values()],
-          {"batch": "$B$", "experts": "$E$", "dense": "$Q_w$ (GB)", "expert": "$Q_e$ (GB)",
-           "kv": "$Q_{\\mathrm{kv}}$ (GB)", "low": say("chosen-experts-ms"),
-           "time": "$\\tau_{\\min}$ (ms)", "high": say("all-experts-ms"),
-           "rate": say("token-s-of-replica")})
-    device = catalogue.load_device(FLOOR_CARD)
-    bandwidth, shares = device.memory_bandwidth, _reached()
+    milliseconds: dict[str, Any] = {"fmt": fmt_in, "unit": "ms", "digits": 1}
+    table(rows.values(), [
+        Column("requests", "$B$"), Column("experts", "$E$", fmt_fixed, digits=1),
+        Column(lambda row: row.read["dense"], "$Q_w$ (GB)", fmt_in, unit="GB"),
+        Column(lambda row: row.read["expert"], "$Q_e$ (GB)", fmt_in, unit="GB"),
+        Column(lambda row: row.read["kv"], "$Q_{\\mathrm{kv}}$ (GB)", fmt_in, unit="GB"),
+        Column("low", say("chosen-experts-ms"), **milliseconds),
+        Column("time", "$\\tau_{\\min}$ (ms)", **milliseconds),
+        Column("high", say("all-experts-ms"), **milliseconds),
+        Column(lambda row: row.requests / row.time, say("token-s-of-replica"), fmt_fixed,
+               digits=0)])
+    device, shares = catalogue.load_device(FLOOR_CARD), _reached()
+    bandwidth = device.memory_bandwidth
     dense, expert, kv = (fmt_percent(shares[part].value, 0) for part in PARTS)
     from_dense, from_expert, from_kv = (source(shares[part]) for part in PARTS)
     with folded(*say("where-rates-come-from")):
-        show(*say("where-each-rate-comes-from", ranks=FLOOR_RANKS,
-                  bandwidth=bandwidth.written, from_bandwidth=source(bandwidth), dense=dense,
-                  from_dense=from_dense, expert=expert, from_expert=from_expert, kv=kv,
-                  from_kv=from_kv, device=(device.name["en"], device.name["zh"])))
-    number("floor-one", rows[1].time, fmt_time)
-    number("floor-64", rows[64].time, fmt_time)
+        show(*say("where-each-rate-comes-from", ranks=FLOOR_RANKS, bandwidth=bandwidth.written,
+                  from_bandwidth=source(bandwidth), dense=dense, from_dense=from_dense,
+                  expert=expert, from_expert=from_expert, kv=kv, from_kv=from_kv,
+                  device=entry_label(device)))
+    numbers({"floor-one": rows[1].time, "floor-64": rows[64].time}, fmt_time)
     number("floor-64-ratio", rows[64].time / rows[1].time, fmt_fixed, digits=1)
 
 
 def exercises(latent: Cache, expanded: Cache, half: int) -> None:
     """Numbers of the exercises on the cache, and at how many tokens half of the experts."""
     number("exercise-length", LONG)
-    number("exercise-latent", LONG * latent.token, fmt_bytes)
-    number("exercise-expanded", LONG * expanded.token, fmt_bytes)
-    number("exercise-expanded-rank", LONG * expanded.rank, fmt_bytes)
+    numbers({"exercise-latent": LONG * latent.token, "exercise-expanded": LONG * expanded.token,
+             "exercise-expanded-rank": LONG * expanded.rank}, fmt_bytes)
     shapes = catalogue.model_inputs(catalogue.load_model(MODEL))
-    for key, value in (("", half), ("-slots", half * shapes["num_experts_per_tok"])):
-        number(f"exercise-half{key}", value)
+    numbers({"exercise-half": half, "exercise-half-slots": half * shapes["num_experts_per_tok"]})

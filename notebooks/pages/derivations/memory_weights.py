@@ -13,14 +13,14 @@ import catalogue
 from catalogue.deployments.layout import DEGREES
 from catalogue.entries.formulas import neutral
 from catalogue.messages import Pair, messages
-from catalogue.reading.units import MINUTE
 from notebooks.derive.formulas.derivation import Derivation
 from notebooks.derive.formulas.symbols import latex, latex_of_numbers
 from notebooks.pages.catalogue.tables.formats import entry_label, supported
 from notebooks.show import figures
 from notebooks.show.arithmetic import in_latex
-from notebooks.show.display import number, short_table, show, source, table
-from notebooks.show.numbers import fmt_bytes, fmt_count, fmt_fixed, fmt_percent, fmt_sig
+from notebooks.show.columns import Column
+from notebooks.show.display import number, numbers, short_table, show, source, table
+from notebooks.show.numbers import fmt_bytes, fmt_count, fmt_fixed, fmt_in, fmt_percent, fmt_sig
 
 common = messages("common")
 say = messages("pages/derivations/memory-weights")
@@ -48,8 +48,7 @@ PLANS: tuple[tuple[Pair, str, str, dict[str, int]], ...] = (
     (say("h20-fp8"), FP8, "hgx-h20", {"tensor_parallel": 8}),
     (say("ascend-w8a8-per-node"), W8A8, "atlas-800t-a2",
      {"tensor_parallel": 4, "data_parallel": 4, "expert_parallel": 16}),
-    (say("ascend-w4a16"), "w4a16-awq", "atlas-800t-a2",
-     {"tensor_parallel": 8}))
+    (say("ascend-w4a16"), "w4a16-awq", "atlas-800t-a2", {"tensor_parallel": 8}))
 
 
 class Loader(NamedTuple):
@@ -97,20 +96,17 @@ def budget(derivation: Derivation) -> None:
     """What a rank holds beside the parameters divided by the number of ranks, in BF16."""
     whole = bf16_bytes() * rank(derivation, 1)["total_parameters"]
 
-    def row(ranks: int) -> dict[str, Any]:
-        values = rank(derivation, ranks)
-        weights, plain = values["weights_per_device"], whole / ranks
-        return {"t": ranks, "plain": fmt_bytes(plain), "weights": fmt_bytes(weights),
-                "replicated": fmt_bytes(values["replicated_weights_per_device"]),
-                "off": fmt_percent(weights / plain - 1)}
-
-    table(map(row, LISTED),
-          {"t": "$t$", "plain": say("divided-by"), "weights": say("rank-holds"),
-           "replicated": say("replicated"), "off": say("excess")})
+    table([rank(derivation, ranks) for ranks in LISTED], [
+        Column("tensor_parallel", "$t$"),
+        Column(lambda of: whole / of["tensor_parallel"], say("divided-by"), fmt_bytes),
+        Column("weights_per_device", say("rank-holds"), fmt_bytes),
+        Column("replicated_weights_per_device", say("replicated"), fmt_bytes),
+        Column(lambda of: of["weights_per_device"] / (whole / of["tensor_parallel"]) - 1,
+               say("excess"), fmt_percent)])
     eight = rank(derivation, 8)
-    number("naive", printed_parameters() * bf16_bytes() / 8, fmt_bytes)
-    number("rank-weights", eight["weights_per_device"], fmt_bytes)
-    number("rank-replicated", eight["replicated_weights_per_device"], fmt_bytes)
+    numbers({"naive": printed_parameters() * bf16_bytes() / 8,
+             "rank-weights": eight["weights_per_device"],
+             "rank-replicated": eight["replicated_weights_per_device"]}, fmt_bytes)
     show(*say("how-ranks-are-cut"))
 
 
@@ -125,13 +121,12 @@ def draw_ranks(derivation: Derivation, lang: str) -> Figure:
         axes.axhline(capacity, color=figures.INK, lw=1, ls=(0, (4, 3)))
         axes.annotate(f"{card.name[lang]}  {capacity:.0f} GB", (1, capacity), xytext=(6, 0),
                       xycoords=axes.get_yaxis_transform(), textcoords="offset points", va=side)
-    axes.set_xscale("log", base=2)
+    figures.doubling(axes, RANKS)
     axes.set_yscale("log", base=2)
-    axes.set_xticks(RANKS, [str(ranks) for ranks in RANKS])
     ticks = [8, 16, 32, 64, 128, 256, 512, 1024]
     axes.set_yticks(ticks, [f"{size:,}" for size in ticks])
-    axes.set_xlabel(say("tensor-parallel-size")[lang == "zh"])
-    axes.set_ylabel(say("weights-on-rank-gb")[lang == "zh"])
+    axes.set(xlabel=say("tensor-parallel-size")[lang == "zh"],
+             ylabel=say("weights-on-rank-gb")[lang == "zh"])
     axes.legend(loc="upper right")
     return figure
 
@@ -144,21 +139,19 @@ def precisions(of_rank: Mapping[str, float]) -> None:
     """
     stored = [catalogue.load_precision(name)
               for name in (*SEEN, *(name for name in of_rank if name not in SEEN))]
-    short_table([{"precision": entry_label(precision), "expert": fmt_sig(
-                      catalogue.precision_inputs(precision)["routed_expert_weight_bytes"], 5),
-                  "gb": fmt_fixed(of_rank[precision.id] / GB),
-                  "gib": fmt_fixed(of_rank[precision.id] / GIB),
-                  "share": fmt_percent(of_rank[precision.id] / of_rank[BF16])}
-                 for precision in stored],
-                {"precision": common("precision"), "expert": say("bytes-per-expert-weight"),
-                 "gb": say("one-of-eight-ranks-gb"), "gib": "GiB", "share": say("of-bf16")},
+    short_table(stored, [
+        Column(entry_label, common("precision")),
+        Column(lambda of: catalogue.precision_inputs(of)["routed_expert_weight_bytes"],
+               say("bytes-per-expert-weight"), fmt_sig, digits=5),
+        Column(lambda of: of_rank[of.id], say("one-of-eight-ranks-gb"), fmt_in, unit="GB"),
+        Column(lambda of: of_rank[of.id], "GiB", fmt_in, unit="GiB"),
+        Column(lambda of: of_rank[of.id] / of_rank[BF16], say("of-bf16"), fmt_percent)],
                 first=len(SEEN), rest=say("other-four-bit-formats"))
     supported(stored)
     awq, w8a8 = of_rank["w4a16-awq"], of_rank[W8A8]
-    number("precision-awq-rank", awq, fmt_bytes)
+    numbers({"precision-awq-rank": awq, "precision-w8a8-rank": w8a8,
+             "precision-w4a8-rank": of_rank["w4a8-int8"]}, fmt_bytes)
     number("precision-awq-share", awq / of_rank[BF16], fmt_percent)
-    number("precision-w8a8-rank", w8a8, fmt_bytes)
-    number("precision-w4a8-rank", of_rank["w4a8-int8"], fmt_bytes)
 
 
 @dataclass(frozen=True)
@@ -205,8 +198,7 @@ def logged(derivation: Derivation, absorbed: int) -> list[Loaded]:
         fullest = max((derivation.quantities(inputs, ATTENTION, stage)
                        for stage in range(inputs["pipeline_parallel"])),
                       key=lambda values: values["stage_weights"])
-        share = (fullest["stage_layers"] / inputs["num_hidden_layers"]
-                 / inputs["tensor_parallel"])
+        share = (fullest["stage_layers"] / inputs["num_hidden_layers"] / inputs["tensor_parallel"])
         counted = fullest["stage_weights"]
         copied = counted + copied_bytes() * absorbed * share
         ranks.append(Loaded(layout, printed, counted / GIB, copied / GIB,
@@ -216,15 +208,17 @@ def logged(derivation: Derivation, absorbed: int) -> list[Loaded]:
 
 def copies(ranks: Sequence[Loaded], absorbed: int) -> None:
     """Logged ranks beside what is counted; what copies of so many absorbed parameters take."""
-    table([{"layout": " × ".join(f"{name[0].upper()}P{size}" for name, size in of.layout.items()),
-            "logged": fmt_fixed(of.logged),
-            "counted": fmt_fixed(of.counted), "off": fmt_percent(of.off),
-            "copied": fmt_fixed(of.copied), "copied_off": fmt_percent(of.copied_off),
-            "where": f"[{of.issue}]({ISSUES}/{of.issue}) ({of.date})"} for of in ranks],
-          {"layout": say("layout-of-sixteen-cards"), "logged": say("logged-gib"),
-           "counted": say("counted-gib"), "off": common("off-by"),
-           "copied": say("with-copies-gib"), "copied_off": common("off-by"),
-           "where": ("issue of vllm-ascend", "vllm-ascend issue")})
+    table(ranks, [
+        Column(lambda of: " × ".join(f"{name[0].upper()}P{size}"
+                                     for name, size in of.layout.items()),
+               say("layout-of-sixteen-cards")),
+        Column("logged", say("logged-gib"), fmt_fixed),
+        Column("counted", say("counted-gib"), fmt_fixed),
+        Column("off", common("off-by"), fmt_percent),
+        Column("copied", say("with-copies-gib"), fmt_fixed),
+        Column("copied_off", common("off-by"), fmt_percent),
+        Column(lambda of: f"[{of.issue}]({ISSUES}/{of.issue}) ({of.date})",
+               ("issue of vllm-ascend", "vllm-ascend issue"))])
     number("copies-parameters", absorbed, fmt_count)
     number("copies-all", copied_bytes() * absorbed, fmt_bytes)
     number("copies-worst", max(abs(of.off) for of in ranks), fmt_percent)
@@ -249,10 +243,9 @@ def distinct(experts: Experts, law: sympy.Expr, first: sympy.Expr, many: sympy.E
            {"case": "$E(B_e + 1) - E(B_e)$",
             "value": "$N \\left(1 - \\tfrac{k}{N}\\right)^{B_e} \\tfrac{k}{N} \\ge 0$"}], CASE,
           folded=say("limits"))
-    number("experts-one", experts(1), fmt_fixed, digits=0)
-    for tokens in MARKED:
-        number(f"experts-{tokens}", experts(tokens), fmt_fixed, digits=0)
-    number("experts-all", catalogue.model_inputs(catalogue.load_model(MODEL))["n_routed_experts"])
+    numbers({"experts-one": experts(1)} | {f"experts-{n}": experts(n) for n in MARKED},
+            fmt_fixed, digits=0)
+    number("experts-all", sizes["n_routed_experts"])
 
 
 def draw_distinct(experts: Experts, lang: str) -> Figure:
@@ -270,11 +263,9 @@ def draw_distinct(experts: Experts, lang: str) -> Figure:
                       textcoords="offset points", color=figures.PALETTE[1])
     axes.annotate(common("upper-bound")[lang == "zh"], (16, chosen * 16), xytext=(-8, 0),
                   textcoords="offset points", ha="right")
-    axes.set_xscale("log", base=2)
-    ticks = [2**n for n in range(10)]
-    axes.set_xticks(ticks, [str(tick) for tick in ticks])
-    axes.set_xlabel(common("tokens-that-share-experts")[lang == "zh"])
-    axes.set_ylabel(common("distinct-experts-per-layer")[lang == "zh"])
+    figures.doubling(axes, [2**n for n in range(10)])
+    axes.set(xlabel=common("tokens-that-share-experts")[lang == "zh"],
+             ylabel=common("distinct-experts-per-layer")[lang == "zh"])
     return figure
 
 
@@ -323,12 +314,12 @@ def _read(derivation: Derivation, precision: str, node: str, layout: Mapping[str
 def plans(read: Mapping[Pair, Read]) -> None:
     """What nodes read, and from one drive how long."""
     drive = catalogue.load_link(DRIVE).device_bandwidth
-    table([{"plan": label, "time": fmt_fixed(plan.time / MINUTE, 1)}
-           | {name: fmt_fixed(getattr(plan, name) / GB, 1) for name in ("least", "formula", "most")}
-           for label, plan in read.items()],
-          {"plan": "DeepSeek-V3", "least": say("at-least-gb"),
-           "formula": say("formula-gb"), "most": say("at-most-gb"),
-           "time": say("from-one-drive-min")})
+    table([{"plan": label, **vars(plan)} for label, plan in read.items()], [
+        Column("plan", "DeepSeek-V3"),
+        Column("least", say("at-least-gb"), fmt_in, unit="GB", digits=1),
+        Column("formula", say("formula-gb"), fmt_in, unit="GB", digits=1),
+        Column("most", say("at-most-gb"), fmt_in, unit="GB", digits=1),
+        Column("time", say("from-one-drive-min"), fmt_in, unit="min", digits=1)])
     show(*say("one-drive", rate=drive.written, origin=source(drive)))
 
 
@@ -340,18 +331,16 @@ def checkpoint() -> float:
 def loaders() -> None:
     """What loaders were measured at, and the numbers of the section."""
     size = checkpoint()
-    table([{"loader": loader.name, "disk": fmt_fixed(loader.storage, 1),
-            "rate": fmt_fixed(size / loader.storage / GB, 1),
-            "memory": fmt_fixed(loader.memory, 1),
-            "memory_rate": fmt_fixed(size / loader.memory / GB, 1)} for loader in LOADERS],
-          {"loader": say("loader"), "disk": say("from-storage-s"),
-           "rate": "GB/s", "memory": say("from-memory-s"), "memory_rate": "GB/s"})
+    table(LOADERS, [
+        Column("name", say("loader")),
+        Column("storage", say("from-storage-s"), fmt_fixed, digits=1),
+        Column(lambda loader: size / loader.storage, "GB/s", fmt_in, unit="GB/s", digits=1),
+        Column("memory", say("from-memory-s"), fmt_fixed, digits=1),
+        Column(lambda loader: size / loader.memory, "GB/s", fmt_in, unit="GB/s", digits=1)])
     show(*say("how-loaders-were-measured", storage=f"{STORAGE / GB:.0f}",
               size=fmt_bytes(size, digits=1), source=LOADERS_SOURCE))
     default, best = LOADERS[0], LOADERS[-1]
-    number("loading-bound", size / STORAGE, fmt_fixed, digits=1)
-    number("loading-default", default.storage, fmt_fixed, digits=0)
-    number("loading-rate", size / default.storage / GB, fmt_fixed, digits=1)
-    number("loading-storage", STORAGE / GB, fmt_fixed, digits=0)
-    number("loading-cached", default.memory, fmt_fixed, digits=1)
-    number("loading-best", best.storage, fmt_fixed, digits=1)
+    numbers({"loading-bound": size / STORAGE, "loading-rate": size / default.storage / GB,
+             "loading-cached": default.memory, "loading-best": best.storage}, fmt_fixed, digits=1)
+    numbers({"loading-default": default.storage,
+             "loading-storage": STORAGE / GB}, fmt_fixed, digits=0)

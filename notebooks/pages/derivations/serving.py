@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
 
 import sympy
 from matplotlib.figure import Figure
@@ -17,7 +18,8 @@ from notebooks.derive.formulas.derivation import Derivation
 from notebooks.pages.derivations import throughput
 from notebooks.pages.derivations.throughput import Inputs, Values, quantities
 from notebooks.show import figures
-from notebooks.show.display import figure, number, show, table
+from notebooks.show.columns import Column, crossed
+from notebooks.show.display import figure, number, numbers, show, table
 from notebooks.show.numbers import fmt_fixed, fmt_percent, fmt_time
 
 common = messages("common")
@@ -42,16 +44,14 @@ RATES = (0.25, 0.5, 0.75, 1.0, 1.25)
 SAID = 1.0  # that sentences speak of
 
 
-@dataclass(frozen=True)
-class Chunk:
+class Chunk(NamedTuple):
     """Time of a mean chunk [s], and rate of prefill [token/s]."""
 
     time: float
     rate: float
 
 
-@dataclass(frozen=True)
-class Drafted:
+class Drafted(NamedTuple):
     """Break-even acceptance of one draft, and speed-up by one and by three, of a batch [1]."""
 
     batch: int
@@ -67,11 +67,8 @@ def lengths(prompt: int, answer: int) -> Inputs:
 
 def systems() -> dict[Pair, Inputs]:
     """Inputs of the deployments by name, each with prompts of 8,192 tokens."""
-    replicas = {
-        say("h20-fp8"): throughput.h20(),
-        say("h800-fp8"): throughput.h800("TP16"),
-        say("ascend-w8a8"): throughput.ascend("TP16"),
-    }
+    replicas = {say("h20-fp8"): throughput.h20(), say("h800-fp8"): throughput.h800("TP16"),
+                say("ascend-w8a8"): throughput.ascend("TP16")}
     return {label: replica.inputs | lengths(PROMPT, ANSWER) for label, replica in replicas.items()}
 
 
@@ -86,33 +83,21 @@ def last_chunks(exact: Callable[[int, int], sympy.Rational],
     off, chunks, prompts = max((1 - short(m, r) / exact(m, r), m, r)
                                for m in counts for r in counts)
     number("burst-worst", float(off), fmt_percent, digits=0)
-    table([{"m": m, "r": r, "exact": fmt_fixed(float(exact(m, r))),
-            "short": fmt_fixed(float(short(m, r))),
-            "off": fmt_percent(float(short(m, r) / exact(m, r) - 1))}
-           for m, r in (*BURSTS, (chunks, prompts))],
-          {"m": say("chunks"), "r": say("prompts"),
-           "exact": say("exact-mean"), "short": common("formula"), "off": common("off-by")},
-          folded=say("exact-mean-and-formula-beside"))
+    table((*BURSTS, (chunks, prompts)), [
+        Column(0, say("chunks")), Column(1, say("prompts")),
+        Column(lambda burst: float(exact(*burst)), say("exact-mean"), fmt_fixed),
+        Column(lambda burst: float(short(*burst)), common("formula"), fmt_fixed),
+        Column(lambda burst: float(short(*burst) / exact(*burst) - 1), common("off-by"),
+               fmt_percent)], folded=say("exact-mean-and-formula-beside"))
 
 
 def cases_of_a_burst() -> None:
     """What the TTFT of a burst is for prompts that fill a chunk, share one, or are alone."""
-    table([{"case": say("each-prompt-fills-chunk"),
-            "value": "$\\frac{c_D + 1}{2} \\, S$"},
+    table([{"case": say("each-prompt-fills-chunk"), "value": "$\\frac{c_D + 1}{2} \\, S$"},
            {"case": say("all-others-share-one-chunk"),
             "value": "$\\left(2 - \\frac{1}{c_D}\\right) S$"},
-           {"case": ("$c_D = 1$", "$c_D = 1$"), "value": "$S$"}],
+           {"case": "$c_D = 1$", "value": "$S$"}],
           {"case": say("case-chunks-of"), "value": "$\\tau_1$"})
-
-
-def policies() -> None:
-    """Mean time after the first token and longest gap, prefill first and mixed."""
-    table([{"what": say("mean-time-after-first-token"),
-            "first": "$(n-1) \\, d + \\frac{c_D-1}{2} \\, S$",
-            "mixed": "$(n-1) \\, d + \\frac{c_D-1}{2} \\, (S + \\delta - d)$"},
-           {"what": say("longest-gap-between-two-tokens"),
-            "first": "$(c_D - 1) \\, S + d$", "mixed": "$S + \\delta$"}],
-          {"what": "", "first": say("prefill-first"), "mixed": say("mixed")})
 
 
 def chunk_sizes(derivation: Derivation, systems: Mapping[Pair, Inputs]
@@ -124,11 +109,8 @@ def chunk_sizes(derivation: Derivation, systems: Mapping[Pair, Inputs]
 
     by_size = {label: {size: chunk(inputs, size) for size in SIZES}
                for label, inputs in systems.items()}
-    table([{"system": label} | {str(size): f"{fmt_time(of.time)}, {of.rate:,.0f}"
-                                for size, of in chunks.items()}
-           for label, chunks in by_size.items()],
-          {"system": common("deepseek-v3-on")}
-          | {str(size): f"$T = {size:,}$" for size in SIZES}, wide=True)
+    table(*crossed(common("deepseek-v3-on"), by_size, {size: f"$T = {size:,}$" for size in SIZES},
+                   lambda of: f"{fmt_time(of.time)}, {of.rate:,.0f}"), wide=True)
     show(*say("time-of-chunk-and-prefill", prompt=f"{PROMPT:,}"))
     smallest, *_, largest = next(iter(by_size.values())).values()
     number("mixed-small", SIZES[0])
@@ -143,20 +125,12 @@ def prefix_hits(derivation: Derivation, systems: Mapping[Pair, Inputs]
         label: {share: quantities(derivation, inputs, concurrency=1,
                                   prefix_hit_share=share)["prefill_time"] for share in SHARES}
         for label, inputs in systems.items()}
-    table([{"system": label} | {str(share): fmt_time(time) for share, time in times.items()}
-           for label, times in by_share.items()],
-          {"system": say("prefill-of-one-prompt")}
-          | {str(share): f"$\\chi = {share}$" for share in SHARES})
+    table(*crossed(say("prefill-of-one-prompt"), by_share,
+                   {share: f"$\\chi = {share}$" for share in SHARES}, fmt_time))
     first = next(iter(by_share.values()))
-    number("prefix-share", SHARE, fmt_percent, digits=0)
-    number("prefix-left", first[SHARE] / first[0], fmt_percent, digits=0)
-    number("prefix-new", 1 - SHARE, fmt_percent, digits=0)
+    numbers({"prefix-share": SHARE, "prefix-left": first[SHARE] / first[0],
+             "prefix-new": 1 - SHARE}, fmt_percent, digits=0)
     return by_share
-
-
-def when_a_draft_pays() -> None:
-    """The acceptance from which one draft pays, in a sentence."""
-    show(*say("when-draft-pays"))
 
 
 def drafts(derivation: Derivation, systems: Mapping[Pair, Inputs]) -> dict[Pair, list[Drafted]]:
@@ -188,16 +162,14 @@ def break_even(of_systems: Mapping[Pair, list[Drafted]], acceptance: float) -> N
         of_systems: what ``drafts`` gives.
         acceptance: that is assumed for the gains [1].
     """
-    table([{"system": label} | {str(row.batch): fmt_percent(row.even, 0) for row in rows}
-           for label, rows in of_systems.items()],
-          {"system": say("break-even-acceptance-on")}
-          | {str(batch): f"$B = {batch}$" for batch in BATCHES})
+    table(*crossed(say("break-even-acceptance-on"), {label: {row.batch: row.even for row in rows}
+                                                     for label, rows in of_systems.items()},
+                   {batch: f"$B = {batch}$" for batch in BATCHES}, partial(fmt_percent, digits=0)))
     show(*say("empty-where-batch-does-not-fit"))
     first = next(iter(of_systems.values()))
     dearest = max(first, key=lambda row: row.even)
-    number("draft-acceptance", acceptance, fmt_percent, digits=0)
-    number("draft-alone", first[0].even, fmt_percent, digits=0)
-    number("draft-dear", dearest.even, fmt_percent, digits=0)
+    numbers({"draft-acceptance": acceptance, "draft-alone": first[0].even,
+             "draft-dear": dearest.even}, fmt_percent, digits=0)
     number("draft-dear-batch", dearest.batch)
 
 
@@ -260,9 +232,7 @@ def balance(of_systems: Mapping[Pair, Mapping[Shape, Values]]) -> None:
 def _by_shape(of_systems: Mapping[Pair, Mapping[Shape, Values]], heading: Pair,
               cell: Callable[[Values], str], folded: Pair | None = None) -> None:
     """A table with a row per system and a column per shape of requests."""
-    table([{"system": label} | {f"{n}/{m}": cell(values) for (n, m), values in shapes.items()}
-           for label, shapes in of_systems.items()],
-          {"system": heading} | {f"{n}/{m}": f"{n:,} / {m:,}" for n, m in SHAPES},
+    table(*crossed(heading, of_systems, {(n, m): f"{n:,} / {m:,}" for n, m in SHAPES}, cell),
           folded=folded)
 
 
@@ -286,10 +256,10 @@ def waits(constant: sympy.Expr, exponential: sympy.Expr) -> None:
         constant, exponential: that ratio, for service times of either kind, in the share of time
             that the server works.
     """
-    table([{"case": case} | {str(share): fmt_fixed(_at(ratio, share)) for share in LEVELS}
-           for case, ratio in ((say("constant"), constant),
-                               (say("exponential"), exponential))],
-          {"case": "$W / \\tau_w$"} | {str(u): f"$\\rho_u = {u}$" for u in LEVELS})
+    table(*crossed("$W / \\tau_w$", {case: {share: _at(ratio, share) for share in LEVELS}
+                                    for case, ratio in ((say("constant"), constant),
+                                                        (say("exponential"), exponential))},
+                   {share: f"$\\rho_u = {share}$" for share in LEVELS}, fmt_fixed))
 
 
 def _at(ratio: sympy.Expr, share: float) -> float:
@@ -305,12 +275,10 @@ def queue_numbers(constant: sympy.Expr, equal: sympy.Rational, service: float) -
         equal: share of time at which a request waits as long as it is served [1].
         service: time to serve a request [s].
     """
-    number("queue-busy", BUSY, fmt_percent, digits=0)
+    numbers({"queue-busy": BUSY, "queue-equal": float(equal)}, fmt_percent, digits=0)
     number("queue-wait", _at(constant, BUSY), fmt_fixed, digits=1)
-    number("queue-equal", float(equal), fmt_percent, digits=0)
     number("queue-service", service, fmt_time)
-    number("queue-rate", float(equal) / service, fmt_fixed)
-    number("queue-most", 1 / service, fmt_fixed)
+    numbers({"queue-rate": float(equal) / service, "queue-most": 1 / service}, fmt_fixed)
 
 
 def ranks(derivation: Derivation, alone: sympy.Expr, pace: sympy.Expr) -> None:
@@ -326,30 +294,24 @@ def ranks(derivation: Derivation, alone: sympy.Expr, pace: sympy.Expr) -> None:
         throughput.PLAN, *throughput.FP8, "cluster.node=hgx-h200", "cluster.nodes=1",
         *(f"parallelism.{name}_parallel={size}" for name, size in cut.items()),
         device="nvidia-h200-sxm")
-    values = quantities(derivation, replica.inputs | lengths(*SHARED),
-                        concurrency=RANKS * ON_EACH)
+    values = quantities(derivation, replica.inputs | lengths(*SHARED), concurrency=RANKS * ON_EACH)
     chunk, step = values["prefill_step_time"], values["decode_step_time"]
     share = values["prefill_routed_expert_time"] / chunk
     single = _of(alone, at_once=chunk, phi=share, g=RANKS)
-    rows = {say("independent"): (chunk, RANKS),
-            say("in-step"): (single, 1)}
     paces = {label: {rate: _of(pace, **{"tau": step, "tau_Delta": stop - step,
-                                           "lambda": rate / among})
-                     for rate in RATES} for label, (stop, among) in rows.items()}
-    table([{"case": label} | {str(rate): fmt_time(time) for rate, time in times.items()}
-           for label, times in paces.items()],
-          {"case": say("tpot-ranks")}
-          | {str(rate): f"$\\lambda = {rate}$/s" for rate in RATES})
+                                        "lambda": rate / among}) for rate in RATES}
+             for label, stop, among in ((say("independent"), chunk, RANKS),
+                                        (say("in-step"), single, 1))}
+    table(*crossed(say("tpot-ranks"), paces, {rate: f"$\\lambda = {rate}$/s" for rate in RATES},
+                   fmt_time))
     show(*say("how-ranks-are-placed", ranks=RANKS, prompt=f"{SHARED[0]:,}", requests=ON_EACH))
     number("ranks-count", RANKS)
-    number("ranks-together", chunk, fmt_time)
-    number("ranks-alone", single, fmt_time)
+    numbers({"ranks-together": chunk, "ranks-alone": single}, fmt_time)
     number("ranks-experts", share, fmt_percent, digits=0)
     number("ranks-turns", RANKS * single / chunk, fmt_fixed, digits=1)
     number("ranks-rate", SAID, fmt_fixed, digits=0)
     apart, joint = (times[SAID] for times in paces.values())
-    number("ranks-apart", apart, fmt_time)
-    number("ranks-joint", joint, fmt_time)
+    numbers({"ranks-apart": apart, "ranks-joint": joint}, fmt_time)
 
 
 def _of(expression: sympy.Expr, **values: float) -> float:
@@ -368,14 +330,10 @@ def exercises(exact: Callable[[int, int], sympy.Rational],
     prompts, length, budget, step, acceptance = 16, 3000, 8192, 1.25, 0.6
     others = prompts - 1
     chunks = math.ceil(others * length / budget)
-    number("exercise-prompts", prompts)
-    number("exercise-length", length)
-    number("exercise-filled", chunks)
+    numbers({"exercise-prompts": prompts, "exercise-length": length, "exercise-filled": chunks})
     for key, mean in (("exercise-mean", exact), ("exercise-short", short)):
         number(key, 1 + others / prompts * float(mean(chunks, others)), fmt_fixed, digits=1)
     number("exercise-rule", (prompts + 1) / 2, fmt_fixed, digits=1)
-    number("exercise-step", step, fmt_fixed)
-    number("exercise-even", step - 1, fmt_percent, digits=0)
-    number("exercise-acceptance", acceptance, fmt_percent, digits=0)
-    number("exercise-gain", (1 + acceptance) / step, fmt_fixed)
-    number("exercise-quarter", float(quarter), fmt_percent, digits=0)
+    numbers({"exercise-step": step, "exercise-gain": (1 + acceptance) / step}, fmt_fixed)
+    numbers({"exercise-even": step - 1, "exercise-acceptance": acceptance,
+             "exercise-quarter": float(quarter)}, fmt_percent, digits=0)

@@ -6,9 +6,9 @@ Times are in seconds, rates in tokens per second. Quantities are asked of the de
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
+from typing import NamedTuple
 
 import sympy
 from matplotlib.figure import Figure
@@ -20,9 +20,11 @@ from catalogue.entries.trees import Number
 from catalogue.messages import Pair, messages
 from notebooks.derive.formulas.derivation import Derivation
 from notebooks.derive.formulas.symbols import sym
+from notebooks.pages.catalogue.tables.formats import entry_label
 from notebooks.show import figures
-from notebooks.show.display import figure, number, show, table
-from notebooks.show.numbers import fmt_bytes, fmt_fixed, fmt_percent, fmt_time
+from notebooks.show.columns import Column, crossed
+from notebooks.show.display import figure, number, numbers, show, table
+from notebooks.show.numbers import fmt_bytes, fmt_fixed, fmt_int, fmt_percent, fmt_time
 
 common = messages("common")
 say = messages("pages/derivations/throughput")
@@ -43,24 +45,16 @@ WAVE = 48  # requests that fit every layout
 LINES: dict[str, Pair] = {"memory": common("bandwidth"), "compute": say("compute"),
                           "links": say("links")}
 REPLICAS = (1, 2, 4, 8, 12, 16)
-CASE: dict[str, Pair] = {"case": common("case"), "value": common("comes-out-as")}
 
 
-@dataclass(frozen=True)
-class Replica:
+class Replica(NamedTuple):
     """Inputs of a deployment of one replica, and its device."""
 
     inputs: Inputs
     card: Device
 
-    @property
-    def name(self) -> Pair:
-        """The name of its device."""
-        return self.card.name["en"], self.card.name["zh"]
 
-
-@dataclass(frozen=True)
-class Point:
+class Point(NamedTuple):
     """Rates of a batch that each resource allows, and the estimate [token/s].
 
     Attributes:
@@ -80,8 +74,7 @@ class Point:
     step: float
 
 
-@dataclass(frozen=True)
-class Served:
+class Served(NamedTuple):
     """Quantities of a deployment with one request, with as many as a limit allows, and full."""
 
     name: Pair
@@ -94,17 +87,6 @@ class Served:
 def quantities(derivation: Derivation, inputs: Values, **changed: float) -> Values:
     """Inputs, some of them changed, and every quantity derived from them (SI), as it is read."""
     return derivation.quantities({**inputs, **changed}, "mla")
-
-
-def cases_of_reading() -> None:
-    """What a batch that is bound by reading gains from more requests."""
-    table([{"case": say("bandwidth-ceiling"),
-            "value": "$B_m / q$"},
-           {"case": say("compute-takes-over-at"),
-            "value": "$B = \\dfrac{Q_0}{B_m f / \\Pi - q}$"},
-           {"case": "$X(2B) / X(B)$", "value": "$1 + \\dfrac{Q_0}{Q_0 + 2 q B}$"},
-           {"case": "$\\mathrm{d} \\ln X / \\mathrm{d} \\ln B$",
-            "value": "$\\dfrac{Q_0}{Q_0 + q B}$"}], CASE)
 
 
 def deployment(scenario: str, *overrides: str, device: str | None = None) -> Replica:
@@ -172,18 +154,18 @@ def ceiling_table(points: Sequence[Point], replica: Replica, most: int) -> None:
         replica: that they are of.
         most: requests that fit.
     """
-    rows = []
-    for before, point in zip([None, *points], points, strict=False):
-        ratio = {name: fmt_fixed(getattr(point, name) / getattr(before, name)) if before else ""
-                 for name in ("memory", "estimate")}
-        rows.append({"batch": point.batch, "experts": fmt_fixed(point.experts, 1),
-                     "memory": round(point.memory), "ideal gain": ratio["memory"],
-                     "step": fmt_time(point.step), "estimate": round(point.estimate),
-                     "gain": ratio["estimate"]})
-    table(rows, {"batch": "$B$", "experts": "$E$", "memory": say("bandwidth-ceiling-token-s"),
-                 "ideal gain": say("gain"), "step": say("step-estimate"),
-                 "estimate": say("estimate-token-s"), "gain": say("gain")})
-    show(*say("how-ceilings-are-read", name=replica.name,
+    half = {2 * point.batch: point for point in points}
+
+    def gain(name: str) -> Column:
+        return Column(lambda point: fmt_fixed(
+            getattr(point, name) / getattr(half[point.batch], name))
+            if point.batch in half else "", say("gain"))
+
+    table(points, [Column("batch", "$B$"), Column("experts", "$E$", fmt_fixed, digits=1),
+                   Column("memory", say("bandwidth-ceiling-token-s"), round), gain("memory"),
+                   Column("step", say("step-estimate"), fmt_time),
+                   Column("estimate", say("estimate-token-s"), round), gain("estimate")])
+    show(*say("how-ceilings-are-read", name=entry_label(replica.card),
               size=int(replica.inputs["tensor_parallel"]), compute=f"{points[0].compute:,.0f}",
               links=f"{points[0].links:,.0f}", most=f"{most:,}"))
 
@@ -206,19 +188,15 @@ def crossing(points: Sequence[Point]) -> int:
 def ceiling_numbers(points: Sequence[Point], most: int) -> None:
     """Worst and best doubling, and where compute would take over, beside the requests that fit."""
     ratios, worst, best = gains(points)
-    number("ceiling-prompt", PROMPT)
-    number("ceiling-output", ANSWER)
-    number("gain-worst-from", points[worst].batch)
-    number("gain-worst-to", points[worst + 1].batch)
-    number("gain-worst", ratios[worst], fmt_fixed)
-    number("gain-worst-estimate", points[worst + 1].estimate / points[worst].estimate, fmt_fixed)
+    numbers({"ceiling-prompt": PROMPT, "ceiling-output": ANSWER,
+             "gain-worst-from": points[worst].batch, "gain-worst-to": points[worst + 1].batch,
+             "gain-best-from": points[best].batch, "gain-best-to": points[best + 1].batch,
+             "ceiling-before": crossing(points) // 2, "ceiling-crossing": crossing(points),
+             "ceiling-room": most})
+    numbers({"gain-worst": ratios[worst],
+             "gain-worst-estimate": points[worst + 1].estimate / points[worst].estimate,
+             "gain-best": ratios[best]}, fmt_fixed)
     number("gain-worst-share", points[worst + 1].expert_share, fmt_percent, digits=0)
-    number("gain-best-from", points[best].batch)
-    number("gain-best-to", points[best + 1].batch)
-    number("gain-best", ratios[best], fmt_fixed)
-    number("ceiling-before", crossing(points) // 2)
-    number("ceiling-crossing", crossing(points))
-    number("ceiling-room", most)
     fits = max((point for point in points if point.batch <= most), key=lambda point: point.batch)
     number("ceiling-estimate-batch", fits.batch)
     number("ceiling-estimate-share", fits.estimate / fits.memory, fmt_percent, digits=0)
@@ -242,11 +220,9 @@ def ceiling_picture(points: Sequence[Point], most: int) -> None:
         axes.axvline(most, color=figures.INK, lw=1, ls=(0, (1, 3)))
         axes.annotate(say("memory-is-full")[lang == "zh"], (most, points[0].estimate),
                       xytext=(4, 0), textcoords="offset points")
-        axes.set_xscale("log", base=2)
-        axes.set_yscale("log")
-        axes.set_xticks(batches, [f"{n:,}" for n in batches])
-        axes.set_xlabel(common("requests-in-batch")[lang == "zh"])
-        axes.set_ylabel(say("token-s-of-replica")[lang == "zh"])
+        figures.doubling(axes, batches)
+        axes.set(yscale="log", xlabel=common("requests-in-batch")[lang == "zh"],
+                 ylabel=say("token-s-of-replica")[lang == "zh"])
         return drawing
 
     figure("throughput-ceilings", draw)
@@ -254,38 +230,33 @@ def ceiling_picture(points: Sequence[Point], most: int) -> None:
 
 def bubbles(bubble: sympy.Expr) -> None:
     """The share of a pipeline that idles, by chunks and stages."""
-    stages = (2, 4, 8)
-    table([{"m": m} | {str(p): fmt_percent(_bubble(bubble, p, m), 0) for p in stages}
-           for m in (1, 2, 4, 8, 16, 32)],
-          {"m": say("chunks")} | {str(p): f"$p = {p}$" for p in stages})
+    stages = {p: f"$p = {p}$" for p in (2, 4, 8)}
+    table(*crossed(say("chunks"), {m: {p: _bubble(bubble, p, m) for p in stages}
+                                   for m in (1, 2, 4, 8, 16, 32)}, stages,
+                   partial(fmt_percent, digits=0)))
 
 
 def _bubble(bubble: sympy.Expr, stages: int, chunks: int) -> float:
     return float(bubble.subs({sym.pipeline_parallel: stages, sym.prompt_chunks: chunks}))
 
 
-def when_stages_pay() -> None:
-    """When two stages are faster than one, in a sentence."""
-    show(*say("two-stages-beat-one-if"))
-
-
 def layouts(derivation: Derivation) -> dict[Pair, dict[str, Values]]:
     """Quantities of a wave on sixteen cards, by card and layout."""
-    return {on(STAGES).name: {name: quantities(derivation, on(name).inputs, concurrency=WAVE)
-                              for name in LAYOUTS} for on in (h800, ascend)}
+    return {entry_label(on(STAGES).card): {
+        name: quantities(derivation, on(name).inputs, concurrency=WAVE) for name in LAYOUTS}
+        for on in (h800, ascend)}
 
 
 def layout_table(laid_out: Mapping[Pair, Mapping[str, Values]]) -> None:
     """What a layout holds and how fast it is, a row per card and layout."""
-    table([{"card": card, "layout": name, "most": int(values["max_concurrency"]),
-            "links": fmt_time(values["decode_communication_time"]),
-            "step": fmt_time(values["decode_step_time"]), "ttft": fmt_time(values["ttft"]),
-            "rate": round(values["output_throughput"])}
-           for card, by_layout in laid_out.items() for name, values in by_layout.items()],
-          {"card": say("sixteen-cards"), "layout": say("layout"),
-           "most": common("requests-that-fit"),
-           "links": say("communication-step"), "step": common("decode-step"),
-           "ttft": say("first-token-of-burst"), "rate": "$X$ (token/s)"})
+    table([{"card": card, "layout": name, **values}
+           for card, by_layout in laid_out.items() for name, values in by_layout.items()], [
+        Column("card", say("sixteen-cards")), Column("layout", say("layout")),
+        Column("max_concurrency", common("requests-that-fit"), fmt_int),
+        Column("decode_communication_time", say("communication-step"), fmt_time),
+        Column("decode_step_time", common("decode-step"), fmt_time),
+        Column("ttft", say("first-token-of-burst"), fmt_time),
+        Column("output_throughput", "$X$ (token/s)", round)])
     show(*say("how-layouts-are-compared", wave=WAVE, prompt=f"{PROMPT:,}", answer=ANSWER))
 
 
@@ -322,23 +293,21 @@ def goodput(derivation: Derivation, limit: float) -> list[Served]:
         return Served(name, most, alone, of(concurrency=most),
                       full=of(concurrency=int(alone["max_concurrency"])))
 
-    return [served(say("h20-fp8"), h20()),
-            served(say("h800-fp8"), h800(STAGES)),
-            served(say("ascend-w8a8"),
-                   ascend(STAGES))]
+    return [served(say("h20-fp8"), h20()), served(say("h800-fp8"), h800(STAGES)),
+            served(say("ascend-w8a8"), ascend(STAGES))]
 
 
 def goodput_table(rows: Sequence[Served], first_limit: float) -> None:
     """What deployments deliver within the limit on TPOT, and full; with that on TTFT [s]."""
-    table([{"cards": row.name, "alone": fmt_time(row.alone["ttft"]), "most": row.most,
-            "rate": round(row.best["output_throughput"]), "ttft": fmt_time(row.best["ttft"]),
-            "room": int(row.alone["max_concurrency"]),
-            "full": round(row.full["output_throughput"]), "slow": fmt_time(row.full["tpot"])}
-           for row in rows],
-          {"cards": common("deployment"), "alone": say("first-token-of-one-request"),
-           "most": say("most-within-limit"), "rate": say("output-there"),
-           "ttft": say("first-token-there"), "room": say("most-in-memory"),
-           "full": say("output-in-full-memory"), "slow": "$\\tau$"}, wide=True)
+    table(rows, [
+        Column("name", common("deployment")),
+        Column(lambda row: row.alone["ttft"], say("first-token-of-one-request"), fmt_time),
+        Column("most", say("most-within-limit")),
+        Column(lambda row: row.best["output_throughput"], say("output-there"), round),
+        Column(lambda row: row.best["ttft"], say("first-token-there"), fmt_time),
+        Column(lambda row: row.alone["max_concurrency"], say("most-in-memory"), fmt_int),
+        Column(lambda row: row.full["output_throughput"], say("output-in-full-memory"), round),
+        Column(lambda row: row.full["tpot"], "$\\tau$", fmt_time)], wide=True)
     number("goodput-first", first_limit, fmt_time)
     number("goodput-share", _ratio(rows[0].best, rows[0].full), fmt_percent, digits=0)
 
@@ -347,15 +316,14 @@ def replicas(derivation: Derivation, users: int) -> dict[int, Values]:
     """Quantities of so many users over replicas of eight H20, by the number of replicas."""
     spread = {count: quantities(derivation, h20().inputs, concurrency=users, data_parallel=count)
               for count in REPLICAS}
-    table([{"D": count, "each": int(values["requests_per_rank"]),
-            "used": fmt_percent(users / (count * values["requests_per_rank"]), 0),
-            "ttft": fmt_time(values["ttft"]), "tpot": fmt_time(values["tpot"]),
-            "rate": round(values["output_throughput"]),
-            "share": fmt_percent(_ratio(values, spread[1]) / count, 0)}
-           for count, values in spread.items()],
-          {"D": "$D$", "each": say("requests-on-fullest"),
-           "used": say("used"), "ttft": "$\\tau_1$", "tpot": "$\\tau$",
-           "rate": "$X$ (token/s)", "share": say("share-of-ideal")})
+    table([{"D": count, **values} for count, values in spread.items()], [
+        Column("D", "$D$"), Column("requests_per_rank", say("requests-on-fullest"), fmt_int),
+        Column(lambda row: users / (row["D"] * row["requests_per_rank"]), say("used"),
+               fmt_percent, digits=0),
+        Column("ttft", "$\\tau_1$", fmt_time), Column("tpot", "$\\tau$", fmt_time),
+        Column("output_throughput", "$X$ (token/s)", round),
+        Column(lambda row: _ratio(row, spread[1]) / row["D"], say("share-of-ideal"),
+               fmt_percent, digits=0)])
     show(*say("requests-over-replicas-of-eight", users=users))
     number("replicas-four", _ratio(spread[4], spread[1]), fmt_fixed, digits=1)
     return spread
@@ -365,12 +333,9 @@ def exercise_of_a_pipeline(bubble: sympy.Expr, need: sympy.Expr) -> None:
     """The numbers of the second exercise: what idles, and the chunks that it takes for a tenth."""
     chunk, stages, prompt = 8192, 4, 16384
     chunks = int(need.subs(sym.pipeline_parallel, stages))
-    number("exercise-prompt", prompt)
-    number("exercise-chunk", chunk)
-    number("exercise-stages", stages)
+    numbers({"exercise-prompt": prompt, "exercise-chunk": chunk, "exercise-stages": stages,
+             "exercise-chunks": chunks, "exercise-tokens": chunks * chunk})
     number("exercise-bubble", _bubble(bubble, stages, prompt // chunk), fmt_percent, digits=0)
-    number("exercise-chunks", chunks)
-    number("exercise-tokens", chunks * chunk)
 
 
 def exercise_of_a_batch(derivation: Derivation) -> None:

@@ -61,8 +61,7 @@ def scatter(axes: Axes, found: Errors, rows: Mapping[str, np.ndarray], lang: int
                   ha="left" if below and measured[last] < np.sqrt(ends[0] * ends[1]) else "right",
                   arrowprops={"arrowstyle": "-", "color": figures.INK, "lw": 0.6})
     axes.set(xscale="log", yscale="log", xlim=ends, ylim=ends, title=title,
-             xlabel=say("measured-s")[lang],
-             ylabel=say("predicted-s")[lang])
+             xlabel=say("measured-s")[lang], ylabel=say("predicted-s")[lang])
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         axis.set_major_formatter(lambda value, _: f"{value:.10g}")
@@ -94,15 +93,13 @@ def taken_apart(steps: Sequence[tuple[Pair, Mapping[str, float], float]],
         axes.text(measured * 1e3, at - 0.17, f" {measured * 1e3:.1f}", va="center", fontsize=8)
         axes.text(left, at + 0.17, f" {left:.1f}", va="center", fontsize=8)
     axes.set(yticks=[-place for place in range(len(steps))],
-             yticklabels=[label[lang] for label, _, _ in steps],
-             xlabel=say("ms-per-token")[lang])
+             yticklabels=[label[lang] for label, _, _ in steps], xlabel=say("ms-per-token")[lang])
     axes.grid(visible=False, axis="y")
     axes.legend(loc="upper right", fontsize=8.5)
     return drawing
 
 
-def residuals(ablated: Mapping[str, Errors], rows: Mapping[str, np.ndarray],
-              lang: int) -> Figure:
+def residuals(ablated: Mapping[str, Errors], rows: Mapping[str, np.ndarray], lang: int) -> Figure:
     """Mean signed error by concurrency, with all terms and, in a panel each, without one."""
     def errors(found: Errors) -> tuple[np.ndarray, list[float]]:
         column = rows["concurrency"][found.row]
@@ -156,12 +153,10 @@ def all_systems(results: Sequence[Result], rooflines: Sequence[Result], lang: in
         axes.set(xscale="log", xlim=(0.015, 4), ylim=(0.7 - len(names), 0.7),
                  yticks=[-place for place in range(len(names))],
                  yticklabels=[titled(name, lang) for name in names] if axes is cells[0] else [],
-                 title=METRICS[metric][lang],
-                 xlabel=say("predicted-over-measured")[lang])
+                 title=METRICS[metric][lang], xlabel=say("predicted-over-measured")[lang])
         axes.tick_params(axis="y", labelsize=8)
         axes.set_xticks([0.03, 0.1, 0.3, 1, 3], ["0.03", "0.1", "0.3", "1", "3"])
-    words = (say("median-extent-of-rows"), ("DeepSeek-V3.2", "DeepSeek-V3.2"),
-             common("roofline"))
+    words = (say("median-extent-of-rows"), ("DeepSeek-V3.2", "DeepSeek-V3.2"), common("roofline"))
     styles: tuple[dict[str, Any], ...] = (
         {"marker": "o", "color": figures.PALETTE[0]}, {"marker": "o", "color": figures.PALETTE[1]},
         {"marker": "|", "ls": "", "ms": 8, "mew": 1.8, "color": figures.PALETTE[3]})

@@ -104,8 +104,7 @@ def fitted_by_band(bands: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
            for label, band in bands.items()],
           {"band": common("input-tokens"), "rows": common("rows")}
           | {name: heading for name, (heading, _) in headings.items()}
-          | {"inside": say("all-inside")}, wide=True,
-          folded=say("fitted-to-each-band"))
+          | {"inside": say("all-inside")}, wide=True, folded=say("fitted-to-each-band"))
 
 
 def without_a_term(ablated: Mapping[str, Any], rows: Rows) -> None:

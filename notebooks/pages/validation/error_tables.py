@@ -22,14 +22,12 @@ UNCALIBRATED = "uncalibrated"
 BLIND = "wide-"  # deployments that were first predicted blind, by the start of their identifiers
 APART = "-v32-"  # deployments of DeepSeek-V3.2, by a part of their identifiers
 PROTOCOLS: dict[str, Pair] = {
-    UNCALIBRATED: say("nothing-is-fitted"),
-    "halves": say("random-halves"),
+    UNCALIBRATED: say("nothing-is-fitted"), "halves": say("random-halves"),
     "low-concurrency": say("fitted-at-few-requests"),
     "short-inputs": say("fitted-at-short-inputs"),
     "single-request": say("random-halves-single-requests"),
     "leave-one-out": say("each-row-from-all-others"),
-    "leave-one-length-out": say("each-length-from-all-others"),
-}
+    "leave-one-length-out": say("each-length-from-all-others")}
 METRICS: dict[str, Pair] = {
     "tpot": ("TPOT", "TPOT"), "ttft": ("TTFT", "TTFT"), "e2e": common("end-to-end-latency"),
     "output_throughput": common("output-throughput"),
@@ -204,8 +202,7 @@ def _all_widths(results: Sequence[Result]) -> float:
         for result in uncalibrated(results, apart=None)])))
 
 
-def _averaged(metric: str, of: Callable[[Errors], float],
-              ) -> Callable[[Sequence[Result]], float]:
+def _averaged(metric: str, of: Callable[[Errors], float],) -> Callable[[Sequence[Result]], float]:
     """Mean of a statistic over the protocols of a metric's calibrations, all weighted alike."""
     def take(results: Sequence[Result]) -> float:
         return float(np.mean([of(result.predictions) for result in calibrated(results, metric)]))

@@ -59,8 +59,7 @@ def _row(name: str, dtype: str, half_lost: sympy.Expr, reached: sympy.Expr, widt
     found["law"] = _by_law(values, dtype, whole / CUT, math.sqrt(rows[0] * rows[1]), law) / peak
     found["measured"] = rate.rate.value / peak
     return {"card": f"{card.name['en']}, {dtype.upper()}",
-            "half": fmt_fixed(float(half_lost.subs(at)), 0),
-            "rows": "–".join(map(str, rows)),
+            "half": fmt_fixed(float(half_lost.subs(at)), 0), "rows": "–".join(map(str, rows)),
             **{key: fmt_percent(share, 0) for key, share in found.items()}}
 
 

@@ -153,8 +153,7 @@ def by_requests(results: Results, floor: np.ndarray) -> Callable[[str], Figure]:
             axes.plot(requests[at], of.predicted[at] * 1e3, "-", color=colour)
             axes.plot(requests[at], floor[at] * 1e3, ":", color=colour)
         ticks = sorted({int(n) for n in requests})
-        axes.set(xscale="log", ylim=(0, None),
-                 xlabel=common("requests-at-once")[lang == "zh"],
+        axes.set(xscale="log", ylim=(0, None), xlabel=common("requests-at-once")[lang == "zh"],
                  ylabel=common("time-per-output-token-ms")[lang == "zh"])
         axes.set_xticks(ticks, [f"{n:,}" for n in ticks])
         axes.legend(title=say("legend-of-lengths")[lang == "zh"])

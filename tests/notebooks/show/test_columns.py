@@ -5,7 +5,7 @@ from typing import NamedTuple
 import pytest
 
 import catalogue
-from notebooks.show.columns import Column, cells, pipe_table
+from notebooks.show.columns import Column, cells, crossed, pipe_table
 from notebooks.show.numbers import fmt_fixed, fmt_percent
 
 
@@ -59,3 +59,10 @@ def test_a_column_without_a_heading_is_a_quantity():
 
 def test_columns_by_key_are_taken_as_they_are():
     assert cells(iter([{"a": 1}]), {"a": "A"}) == ([{"a": 1}], {"a": "A"})
+
+
+def test_a_crossed_table_has_a_row_per_name_and_leaves_empty_what_a_row_lacks():
+    rows, headings = crossed("card", {"A": {1: 0.25, 2: 0.5}, ("B", "乙"): {2: 1.0}},
+                             {1: "one", 2: ("two", "二")}, fmt_percent)
+    assert headings == {"": "card", "1": "one", "2": ("two", "二")}
+    assert rows == [{"": "A", "1": "25.0%", "2": "50.0%"}, {"": ("B", "乙"), "2": "100.0%"}]

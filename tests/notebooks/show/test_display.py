@@ -32,6 +32,8 @@ from notebooks.show.fonts.subset import TARGET, characters
     (numbers.fmt_sig(6.02e23), "6.02×10²³"),
     (numbers.fmt_count(36.626e9), "36.63×10⁹"),
     (numbers.fmt_count(8.8838e12), "8.88×10¹²"),
+    (numbers.fmt_in(0.0304, "ms", 1), "30.4"),
+    (numbers.fmt_in(64 * 2**30, "GiB"), "64.00"),
     (numbers.fmt_percent(0.97449), "97.4%"),
     (numbers.fmt_time(0.0228), "22.8 ms"),
     (numbers.fmt_time(2), "2 s"),

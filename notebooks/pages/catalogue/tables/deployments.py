@@ -189,12 +189,10 @@ def settings(deployment: Scenario) -> list[tuple[Pair, Value]]:
              (say("drafted-tokens-per-step"), file.workload.draft_tokens)]
     if offload and offload.fetched:
         values += [(say("share-of-experts-loaded-when-chosen"), offload.routed_experts),
-                  (say("share-of-experts-on-storage"),
-                   offload.on_storage),
+                  (say("share-of-experts-on-storage"), offload.on_storage),
                   (say("hosts-that-hold-experts"), offload.hosts)]
     elif offload:
-        values += [(say("share-of-experts-on-the-host"),
-                   offload.routed_experts),
+        values += [(say("share-of-experts-on-the-host"), offload.routed_experts),
                   (say("hosts-that-compute-experts"), offload.hosts)]
     stated = deployment.mechanisms
     values += [((known[name].en, known[name].zh), stated[name])
@@ -225,8 +223,7 @@ def hardware(deployment: Scenario) -> list[tuple[Pair, Value]]:
         host = deployment.host
         found += [(say("memory-bandwidth-of-socket",
                        host=(host.name["en"], host.name["zh"])), host.memory_bandwidth),
-                  (say("between-host-and-device"),
-                   device.host_bandwidth)]
+                  (say("between-host-and-device"), device.host_bandwidth)]
         peaks = host.matrix_peak or host.vector_peak
         if deployment.file.offload.fetched:
             return [(label, value) for label, value in found if value is not None]

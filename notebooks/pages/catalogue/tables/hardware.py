@@ -237,8 +237,7 @@ def roofline(device: Device, measured: Microbenchmarks | None) -> Callable[[str]
                       label=say("matmuls-median-and-range")[zh])
         low = min([left * bandwidth * lowest, *(rate.rate.low for rate in rates)]) / TERA
         axes.set(xscale="log", yscale="log", xlim=(left, right), ylim=(low / 1.5, top / TERA * 1.6),
-                 xlabel=say("arithmetic-intensity-flop-b")[zh],
-                 ylabel=say("tflops-int8-tops")[zh])
+                 xlabel=say("arithmetic-intensity-flop-b")[zh], ylabel=say("tflops-int8-tops")[zh])
         for axis, ends in ((axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim())):
             figures.log_ticks(axis, *ends)
         _name_levels(axes, levels)

@@ -21,8 +21,7 @@ def answer(page: Page) -> None:
     title = page.deployment.title
     if page.family.pools:
         show(*families.pools(page.family, *map(Deployed, page.family.pools)))
-    _say(page.deployed,
-         (f"*{title['en'][:1].upper()}{title['en'][1:]}.* ", f"**{title['zh']}**。")
+    _say(page.deployed, (f"*{title['en'][:1].upper()}{title['en'][1:]}.* ", f"**{title['zh']}**。")
          if page.several else ("", ""))
     if page.deployed.headroom < 0:  # what runs stands before the times of cards that nobody has
         card.instead(page.deployed)
@@ -66,15 +65,13 @@ def documented_and_derived(page: Page) -> None:
     wrong = views.differing(page.deployed)
     if wrong.rows:
         show(*say("where-document-formula-is-not"))
-        table(wrong.rows, {"what": say("what-goes-wrong"),
-                           "theirs": say("document-formula"),
+        table(wrong.rows, {"what": say("what-goes-wrong"), "theirs": say("document-formula"),
                            "ours": say("right-one")}, wide=True,
               folded=say("formulas-one-beside-other"))
     if wrong.letters:
         table([{"letter": f"${latex}$", "name": names}
                for latex, names in sorted(wrong.letters.items())],
-              {"letter": common("letter"), "name": common("name")},
-              folded=say("letters"))
+              {"letter": common("letter"), "name": common("name")}, folded=say("letters"))
 
 
 def _three_views(deployed: Deployed, brief: bool = False) -> None:

@@ -39,8 +39,7 @@ def times_and_rates(page: Page) -> None:
     if "ttft" in answers and page.quantities["requests_per_rank"] > 1:
         answers = {"prefill_time": page.deployed.quantity("prefill_time")} | answers
     replay = page.deployed.replayed
-    columns = {"what": common("quantity"), "value": say("estimate"),
-               "reach": common("interval")}
+    columns = {"what": common("quantity"), "value": say("estimate"), "reach": common("interval")}
     rows = [{"what": quantity_label(name), "value": answer.text, "reach": answer.reach,
              **({"replay": replay[name].text, "again": replay[name].reach}
                 if name in replay else {}),
@@ -48,8 +47,7 @@ def times_and_rates(page: Page) -> None:
             for name, answer in answers.items()]
     rows += _steady(page) if "ttft" in answers and "tpot" in answers else []
     if replay:
-        columns |= {"value": say("one-wave-of-equal-requests"),
-                    "replay": say("run-replayed"),
+        columns |= {"value": say("one-wave-of-equal-requests"), "replay": say("run-replayed"),
                     "again": common("interval")}
     table(rows, columns)
     _doubted(page)
@@ -144,18 +142,15 @@ def memory(page: Page) -> None:
     divided = float(found["weights_per_device"]) - replicated - redundant
     added = [(*label, float(found[name])) for name, label in ADDED.items()]
     parts = [
-        (*say("weights-divided"), divided),
-        (*say("weights-replicated"), replicated),
+        (*say("weights-divided"), divided), (*say("weights-replicated"), replicated),
         *(part for part in added if part[-1] > 0),
         (*common("activations"), float(found["activations_per_device"])),
         (*common("runtime-reserve"), float(page.inputs["runtime_reserve"])),
-        (*say("kv-cache-asked-for"), float(found["kv_per_device"])),
-    ]
+        (*say("kv-cache-asked-for"), float(found["kv_per_device"]))]
     draw(lambda lang: _memory_bar(parts, float(found["usable_memory"]), capacity, lang))
     table([{"part": (english, chinese), "size": fmt_bytes(size),
             "share": fmt_percent(size / capacity)} for english, chinese, size in parts],
-          {"part": common("part"), "size": common("size"),
-           "share": say("of-device-memory")})
+          {"part": common("part"), "size": common("size"), "share": say("of-device-memory")})
     if not page.inputs["activations_in_share"]:
         show(*say("engine-share-covers-weights-and"))
 
@@ -166,8 +161,7 @@ def _memory_bar(parts: list[tuple[str, str, float]], usable: float, capacity: fl
     sizes = {(english, chinese): size for english, chinese, size in parts}
     marks = [(say("usable", usable=fmt_bytes(usable)), usable),
              (say("capacity", capacity=fmt_bytes(capacity)), capacity)]
-    bar = Stack(say("needed-on-one-card"), fmt_bytes(sum(sizes.values())), sizes,
-                marks=marks)
+    bar = Stack(say("needed-on-one-card"), fmt_bytes(sum(sizes.values())), sizes, marks=marks)
     return stacks.draw("memory-parts", lang, say("memory-of-one-card"), [bar],
                        tuple(sizes), fmt_bytes)
 

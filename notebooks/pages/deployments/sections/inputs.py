@@ -30,8 +30,7 @@ def inputs_and_sources(page: Page) -> None:
               precision=(precision.name["en"], precision.name["zh"]),
               deployment=_engine(deployment)))
     sourced([(_with_letter(name), value) for name, value in values.items() if name not in shapes]
-            + deployments.settings(deployment),
-            folded=say("card-load-and-settings"))
+            + deployments.settings(deployment), folded=say("card-load-and-settings"))
     show(*say("other-inputs-of-physics-peaks"))
     sourced(deployments.hardware(deployment), folded=say("peaks-and-links"))
     sourced(mechanisms.of_deployment(deployment), folded=say("mechanisms"), wide=True)

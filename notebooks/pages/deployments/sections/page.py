@@ -69,5 +69,4 @@ def page_of(scenario: str, device: str = "") -> Page:
            or family.deployments[0].device.id == catalogue.load_scenario(scenario).device.id)
     members = tuple(Deployed(deployment, own) for deployment in family.deployments)
     asked = catalogue.load_scenario(scenario, device=device or None).id
-    return Page(family, members,
-                next(member for member in members if member.scenario.id == asked))
+    return Page(family, members, next(member for member in members if member.scenario.id == asked))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from matplotlib.figure import Figure
@@ -14,8 +14,10 @@ from calc.evidence import proportions
 from catalogue.entries.accuracies import Accuracy, Score
 from catalogue.messages import LANGUAGES, messages
 from catalogue.reading.values import Value
+from notebooks.pages.catalogue.tables.formats import entry_label
 from notebooks.show import figures
-from notebooks.show.display import figure, number, show, source, table
+from notebooks.show.columns import Column
+from notebooks.show.display import figure, number, numbers, show, source, table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig
 
 common = messages("common")
@@ -37,6 +39,12 @@ class Pair:
     problems: int
     first: int
     second: int
+
+    @property
+    def label(self) -> tuple[str, str]:
+        """Name of the benchmark, and how many problems it has."""
+        count = fmt_int(self.problems)
+        return f"{self.name['en']} ({count})", f"{self.name['zh']}（{count}）"
 
     @functools.cached_property
     def fisher(self) -> float:
@@ -116,7 +124,7 @@ def scores(comparison: Comparison) -> None:
             return f"{score.solved.written} = {fmt_int(count)}/{fmt_int(pair.problems)}"
         return score.solved.written
 
-    table([{"name": (pair.name["en"], pair.name["zh"]), "problems": fmt_int(pair.problems)}
+    table([{"name": entry_label(pair), "problems": fmt_int(pair.problems)}
            | {system: cell(system, key) for system in printed.systems}
            for key, pair in pairs.items()],
           {"name": say("benchmark"), "problems": common("problems")} | {
@@ -151,24 +159,16 @@ def official_scores(comparison: Comparison) -> None:
     code = comparison.score(OFFICIAL, "livecodebench")
     assert not proportions.counts(code.solved.value, comparison.pairs["livecodebench"].problems, 1)
     below = int(mean / PERCENT * problems * answers)
-    number("s2-official-aime", official.solved.written, str)
-    number("s2-answers", answers)
-    number("s2-thirty", problems)
-    number("s2-all-answers", problems * answers)
-    number("s2-answers-below", PERCENT * below / (problems * answers), fmt_fixed)
-    number("s2-answers-above", PERCENT * (below + 1) / (problems * answers), fmt_fixed)
-    number("s2-official-code", code.solved.written, str)
-    number("s2-card-code", code.solved.others[0].written, str)
-    number("s2-base-gsm", comparison.score(BASE, "gsm8k").solved.others[0].written, str)
+    numbers({"s2-official-aime": official.solved.written, "s2-official-code": code.solved.written,
+             "s2-card-code": code.solved.others[0].written,
+             "s2-base-gsm": comparison.score(BASE, "gsm8k").solved.others[0].written}, str)
+    numbers({"s2-answers": answers, "s2-thirty": problems, "s2-all-answers": problems * answers})
+    numbers({"s2-answers-below": PERCENT * below / (problems * answers),
+             "s2-answers-above": PERCENT * (below + 1) / (problems * answers)}, fmt_fixed)
 
 
 def intervals(comparison: Comparison) -> None:
-    """The picture of all scores with their intervals."""
-    figure("s2-910b1-awq-intervals", _drawn(comparison))
-
-
-def _drawn(comparison: Comparison) -> Callable[[str], Figure]:
-    """Scores with 95% intervals; the official ones as the document prints them."""
+    """All scores with 95% intervals; the official ones as the document prints them."""
     possible, printed = comparison.possible, comparison.scores
 
     def draw(lang: str) -> Figure:
@@ -177,8 +177,7 @@ def _drawn(comparison: Comparison) -> Callable[[str], Figure]:
         words = say("official-as-printed")[at_lang], say("problems-solved")[at_lang]
         labels = []
         for place, pair in enumerate(reversed(possible)):
-            labels.append(f"{pair.name[lang]} ({fmt_int(pair.problems)})" if lang == "en"
-                          else f"{pair.name[lang]}（{fmt_int(pair.problems)}）")
+            labels.append(pair.label[at_lang])
             for offset, colour, system, solved in (
                     (OFFSET, figures.PALETTE[0], OURS, pair.first),
                     (-OFFSET, figures.PALETTE[1], OTHER, pair.second)):
@@ -197,34 +196,29 @@ def _drawn(comparison: Comparison) -> Callable[[str], Figure]:
         axes.legend(loc="lower left", fontsize=8.5)
         return drawing
 
-    return draw
+    figure("s2-910b1-awq-intervals", draw)
 
 
 def tests(comparison: Comparison) -> None:
     """A table of exact tests, one row per set of problems that a name may mean."""
-
-    def row(pair: Pair) -> dict[str, str | tuple[str, str]]:
-        ends = list(dict.fromkeys(fmt_sig(end, 2) for end in pair.paired))
+    def by(pair: Pair) -> str:
         low, high = (PERCENT * end for end in proportions.difference(
             pair.first, pair.second, pair.problems))
         points = PERCENT * (pair.first - pair.second) / pair.problems
-        return {"name": (f"{pair.name['en']} ({fmt_int(pair.problems)})",
-                         f"{pair.name['zh']}（{fmt_int(pair.problems)}）"),
-                "by": f"{fmt_fixed(points)} ({fmt_fixed(low, 1)} … {fmt_fixed(high, 1)})",
-                "count": fmt_int(pair.first - pair.second),
-                "least": "–" if pair.least is None else fmt_int(pair.least - pair.second),
-                "fisher": fmt_sig(pair.fisher, 2), "holm": fmt_sig(comparison.holm(pair), 2),
-                "barnard": fmt_sig(proportions.barnard(pair.first, pair.second, pair.problems), 2),
-                "paired": " … ".join(ends)}
+        return f"{fmt_fixed(points)} ({fmt_fixed(low, 1)} … {fmt_fixed(high, 1)})"
 
-    table(map(row, comparison.possible), {
-        "name": say("benchmark-problems"),
-        "by": say("difference-points"),
-        "count": say("problems-apart"),
-        "least": say("needed-for-significance"),
-        "fisher": say("p-fisher"), "holm": say("after-holm"),
-        "barnard": say("p-barnard"), "paired": say("p-mcnemar")},
-        wide=True)
+    table(comparison.possible, [
+        Column(lambda pair: pair.label, say("benchmark-problems")),
+        Column(by, say("difference-points")),
+        Column(lambda pair: fmt_int(pair.first - pair.second), say("problems-apart")),
+        Column(lambda pair: None if pair.least is None else fmt_int(pair.least - pair.second),
+               say("needed-for-significance")),
+        Column("fisher", say("p-fisher"), fmt_sig, digits=2),
+        Column(comparison.holm, say("after-holm"), fmt_sig, digits=2),
+        Column(lambda pair: proportions.barnard(pair.first, pair.second, pair.problems),
+               say("p-barnard"), fmt_sig, digits=2),
+        Column(lambda pair: " … ".join(dict.fromkeys(fmt_sig(end, 2) for end in pair.paired)),
+               say("p-mcnemar"))], wide=True)
 
 
 def differences(comparison: Comparison) -> None:
@@ -244,21 +238,16 @@ def differences(comparison: Comparison) -> None:
     assert half.fisher < level < comparison.holm(half)
     assert code.least is not None
     assert human.least is not None
-    number("s2-code-apart", code.first - code.second)
-    number("s2-code-needed", code.least - code.second)
+    numbers({"s2-code-apart": code.first - code.second, "s2-code-needed": code.least - code.second,
+             "s2-human-apart": human.first - human.second,
+             "s2-human-needed": human.least - human.second, "s2-school": school.problems,
+             "s2-half": half.problems, "s2-benchmarks": len(pairs),
+             "s2-not-shown": sum(comparison.holm(pair) > level for pair in pairs.values())})
     number("s2-code-paired", code.paired[0], fmt_sig, digits=3)
-    number("s2-human-apart", human.first - human.second)
-    number("s2-human-needed", human.least - human.second)
-    number("s2-human-p", human.fisher, fmt_sig, digits=2)
+    numbers({"s2-human-p": human.fisher, "s2-human-high": human.paired[1],
+             "s2-school-p": comparison.holm(school), "s2-half-p": half.fisher,
+             "s2-half-holm": comparison.holm(half)}, fmt_sig, digits=2)
     number("s2-human-low", human.paired[0], fmt_sig, digits=1)
-    number("s2-human-high", human.paired[1], fmt_sig, digits=2)
-    number("s2-school", school.problems)
-    number("s2-school-p", comparison.holm(school), fmt_sig, digits=2)
-    number("s2-half", half.problems)
-    number("s2-half-p", half.fisher, fmt_sig, digits=2)
-    number("s2-half-holm", comparison.holm(half), fmt_sig, digits=2)
-    number("s2-benchmarks", len(pairs))
-    number("s2-not-shown", sum(comparison.holm(pair) > level for pair in pairs.values()))
     number("s2-level", level, fmt_percent, digits=0)
     assert all(pair.first > pair.second for pair in pairs.values())
     number("s2-signs", float(stats.binomtest(len(pairs), len(pairs)).pvalue), fmt_sig)
@@ -279,10 +268,9 @@ def losses(comparison: Comparison, keys: Sequence[str] = ("aime24", "livecodeben
     assert all(ends[key][0] < level < ends[key][1] for key, level in official.items())
     z = float(stats.norm.ppf(1 - proportions.LEVEL))
     mean = official["aime24"]
-    number("s2-margin", PERCENT * MARGIN, fmt_fixed, digits=0)
+    numbers({"s2-margin": PERCENT * MARGIN, "s2-aime-loss": PERCENT * lost["aime24"],
+             "s2-code-loss": PERCENT * lost["livecodebench"]}, fmt_fixed, digits=0)
     number("s2-aime-low", ends["aime24"][0], fmt_percent)
-    number("s2-aime-loss", PERCENT * lost["aime24"], fmt_fixed, digits=0)
-    number("s2-code-loss", PERCENT * lost["livecodebench"], fmt_fixed, digits=0)
     number("s2-code-below", PERCENT * official["livecodebench"]
            - comparison.score(OURS, "livecodebench").solved.value, fmt_fixed, digits=1)
     number("s2-wanted", round((z / MARGIN) ** 2 * mean * (1 - mean), -2))

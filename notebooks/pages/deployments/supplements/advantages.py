@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 import catalogue
-from catalogue.entries.measurements import Measurements
 from catalogue.messages import Pair, messages
-from notebooks.show.display import number, table
+from notebooks.show.columns import Column
+from notebooks.show.display import number, numbers, table
 from notebooks.show.numbers import fmt_fixed, fmt_int
 
 common = messages("common")
@@ -31,8 +31,7 @@ PRINTED: dict[tuple[int, int], tuple[float, float, int | str | None, int, int, i
 }
 RATES, PACES = (100, 160), (50, 60)  # per cent, "in all scenarios"
 METRICS: dict[str, Pair] = {
-    "ttft": ("TTFT", "TTFT"), "tpot": ("TPOT", "TPOT"),
-    "rate": say("rate-of-one-request"),
+    "ttft": ("TTFT", "TTFT"), "tpot": ("TPOT", "TPOT"), "rate": say("rate-of-one-request"),
     "output_throughput": say("throughput")}
 TIMES = ("ttft", "tpot")
 
@@ -59,17 +58,12 @@ class Advantage:
         return self.printed == EQUAL or round(self.computed) == self.printed
 
 
-def _cells(measured: Measurements) -> dict[tuple[int, int], dict[str, float]]:
-    """Rows of a table of measurements by prompt and number of requests."""
-    columns = {name: measured.column(name) for name in measured.columns}
-    return {(round(columns["input_tokens"][row]), round(columns["concurrency"][row])):
-            {name: column[row] for name, column in columns.items()}
-            for row in range(len(measured.rows))}
-
-
 def measured(system: str) -> dict[tuple[int, int], dict[str, float]]:
     """What was measured of a system, by prompt and number of requests."""
-    return _cells(catalogue.load_measurements(system))
+    of = catalogue.load_measurements(system)
+    rows = zip(*map(of.column, of.columns), strict=True)
+    named = [dict(zip(of.columns, row, strict=True)) for row in rows]
+    return {(round(row["input_tokens"]), round(row["concurrency"])): row for row in named}
 
 
 def advantages() -> list[Advantage]:
@@ -94,21 +88,16 @@ def _of(pairs: Sequence[Advantage], metric: str) -> list[float]:
 
 def by_metric(pairs: Sequence[Advantage]) -> None:
     """How many of the pairs are as printed, and the spread of the advantages."""
+    def over(of: Callable[[Sequence[float]], Any], heading: Pair) -> Column:
+        return Column(lambda metric: float(of(_of(pairs, metric))), heading, fmt_fixed, digits=1)
 
-    def row(metric: str) -> dict[str, Any]:
-        chosen = [pair for pair in pairs if pair.metric == metric]
-        values = [pair.computed for pair in chosen]
-        return {"metric": METRICS[metric], "pairs": len(chosen),
-                "kept": sum(pair.follows for pair in chosen),
-                "least": fmt_fixed(min(values), 1), "most": fmt_fixed(max(values), 1),
-                "mean": fmt_fixed(float(np.mean(values)), 1),
-                "median": fmt_fixed(float(np.median(values)), 1)}
-
-    table([row(metric) for metric in METRICS if _of(pairs, metric)], {
-        "metric": say("advantage-in"), "pairs": say("pairs"),
-        "kept": say("as-printed"), "least": say("least"),
-        "most": say("largest"), "mean": say("mean"),
-        "median": say("median")})
+    table([metric for metric in METRICS if _of(pairs, metric)], [
+        Column(METRICS.get, say("advantage-in")),
+        Column(lambda metric: len(_of(pairs, metric)), say("pairs")),
+        Column(lambda metric: sum(pair.follows for pair in pairs if pair.metric == metric),
+               say("as-printed")),
+        over(min, say("least")), over(max, say("largest")), over(np.mean, say("mean")),
+        over(np.median, say("median"))])
 
 
 def _spread(values: Sequence[float]) -> tuple[int, int]:
@@ -146,19 +135,14 @@ def summaries(pairs: Sequence[Advantage]) -> list[Summary]:
     said = [
         Summary(say("rate-range"), "6.2, 7.1", "94–160%", _ends(rates),
                 _spread(rates) == (94, 160)),
-        Summary(say("rate-mean"), "6.2", "110%", f"{rate:.0f}%",
-                round(rate, -1) == 110),
-        Summary(say("tpot-range"), "6.2, 7.1", "48–62%", _ends(paces),
-                _spread(paces) == (48, 62)),
-        Summary(say("tpot-mean"), "6.2", "55%", f"{pace:.0f}%",
-                5 * round(pace / 5) == 55),
-        Summary(say("ttft-range"), "6.2", "9–29%", _ends(waits),
-                _spread(waits) == (9, 29)),
+        Summary(say("rate-mean"), "6.2", "110%", f"{rate:.0f}%", round(rate, -1) == 110),
+        Summary(say("tpot-range"), "6.2, 7.1", "48–62%", _ends(paces), _spread(paces) == (48, 62)),
+        Summary(say("tpot-mean"), "6.2", "55%", f"{pace:.0f}%", 5 * round(pace / 5) == 55),
+        Summary(say("ttft-range"), "6.2", "9–29%", _ends(waits), _spread(waits) == (9, 29)),
         Summary(say("rate-all-scenarios"), whole, "100–160%", _ends(rates),
                 not _outside(rates, RATES)),
         Summary(say("tpot-all-scenarios"), whole, "50–60%", _ends(paces),
-                not _outside(paces, PACES)),
-    ]
+                not _outside(paces, PACES))]
     assert [summary.label[0] for summary in said if not summary.follows] == [
         "rate, mean", "TTFT, range", "rate, all scenarios", "TPOT, all scenarios"]
     return said
@@ -166,13 +150,10 @@ def summaries(pairs: Sequence[Advantage]) -> list[Summary]:
 
 def summary_table(said: Sequence[Summary]) -> None:
     """The summaries, and whether each follows."""
-    table([{"what": summary.label, "section": summary.section, "printed": summary.printed,
-            "text": summary.text,
-            "follows": say("follows") if summary.follows
-            else say("does-not-follow")} for summary in said],
-          {"what": say("summary"), "section": common("section"),
-           "printed": common("printed"), "text": say("from-pairs"),
-           "follows": ("", "")})
+    table(said, [
+        Column("label", say("summary")), Column("section", common("section")),
+        Column("printed", common("printed")), Column("text", say("from-pairs")),
+        Column(lambda of: say("follows") if of.follows else say("does-not-follow"), "")])
 
 
 def sentences(pairs: Sequence[Advantage], said: Sequence[Summary]) -> None:
@@ -185,20 +166,17 @@ def sentences(pairs: Sequence[Advantage], said: Sequence[Summary]) -> None:
     assert all(pair.computed < 0 for pair in equal)
     assert last not in short
     rates, paces = _of(pairs, "rate"), _of(pairs, "tpot")
-    number("s2-pairs", len(pairs))
-    number("s2-followed", sum(pair.follows for pair in pairs if pair not in equal))
-    number("s2-equal", len(equal))
+    numbers({"s2-pairs": len(pairs),
+             "s2-followed": sum(pair.follows for pair in pairs if pair not in equal),
+             "s2-equal": len(equal), "s2-claims": len(said),
+             "s2-claims-kept": sum(summary.follows for summary in said),
+             "s2-rate-outside": _outside(rates, RATES), "s2-pace-outside": _outside(paces, PACES),
+             "s2-of": len(rates), "s2-wait-last": round(last.computed),
+             "s2-wait-length": last.at[0]})
     number("s2-equal-most", -min(pair.computed for pair in equal), fmt_fixed, digits=1)
-    number("s2-claims", len(said))
-    number("s2-claims-kept", sum(summary.follows for summary in said))
-    number("s2-mean", float(np.mean(rates)), fmt_fixed, digits=0)
-    number("s2-median", float(np.median(rates)), fmt_fixed, digits=0)
-    number("s2-rate-outside", _outside(rates, RATES))
-    number("s2-pace-outside", _outside(paces, PACES))
-    number("s2-of", len(rates))
+    numbers({"s2-mean": float(np.mean(rates)),
+             "s2-median": float(np.median(rates))}, fmt_fixed, digits=0)
     number("s2-wait-short", _ends([pair.computed for pair in short]), str)
-    number("s2-wait-last", round(last.computed))
-    number("s2-wait-length", last.at[0])
     *compared, most = sorted({count for _, count in PRINTED})
     number("s2-compared_en", f"{', '.join(map(fmt_int, compared))} and {fmt_int(most)}", str)
     number("s2-compared_zh", "、".join(map(fmt_int, (*compared, most))), str)

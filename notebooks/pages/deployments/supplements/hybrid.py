@@ -21,7 +21,9 @@ from catalogue.messages import Pair, messages
 from catalogue.reading.amounts import human
 from notebooks.pages.catalogue.tables.deployments import origin
 from notebooks.show import figures
-from notebooks.show.display import LANGUAGES, figure, number, show, table
+from notebooks.show.columns import Column, crossed
+from notebooks.show.display import LANGUAGES, figure, number, numbers, show, table
+from notebooks.show.drawing import Text
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig
 
 common = messages("common")
@@ -144,8 +146,7 @@ def per_card(comparison: Comparison) -> None:
                 (comparison.eight, figures.PALETTE[0], common("eight-cards-spelled"))):
             curve = curves[deployment.id]
             ax.fill_between(GRID, curve.low, curve.high, color=colour, alpha=0.18, lw=0)
-            ax.plot(GRID, curve.value, color=colour,
-                    label=say("predicted-curve", curve=label)[at])
+            ax.plot(GRID, curve.value, color=colour, label=say("predicted-curve", curve=label)[at])
         _measured(ax, comparison, at)
         ax.set(xscale="log", yscale="log", xlabel=common("requests-at-once")[at],
                ylabel=common("token-s-per-card")[at])
@@ -162,8 +163,7 @@ def _measured(ax: Axes, comparison: Comparison, at: int) -> None:
     """What was measured of the three, and the largest throughput printed."""
     pair, eight, other = comparison.pair, comparison.eight, comparison.other
     ax.plot(list(comparison.of_pair), [rate / pair.devices for rate in comparison.of_pair.values()],
-            "o", color=figures.PALETTE[1],
-            label=say("two-cards-and-host-measured-2")[at])
+            "o", color=figures.PALETTE[1], label=say("two-cards-and-host-measured-2")[at])
     ax.plot([1], [comparison.single / eight.devices], "s", color=figures.PALETTE[0],
             label=say("eight-cards-measured-2")[at])
     ax.plot(list(comparison.of_other),
@@ -171,8 +171,7 @@ def _measured(ax: Axes, comparison: Comparison, at: int) -> None:
             color=figures.PALETTE[2], label=say("eight-cards-of-s2-measured-2")[at])
     most = comparison.printed_most / eight.devices
     ax.axhline(most, color=figures.PALETTE[0], ls=":", lw=1.2)
-    ax.text(1, most, say("largest-throughput-printed-for-eight")[at],
-            va="bottom", fontsize=8.5)
+    ax.text(1, most, say("largest-throughput-printed-for-eight")[at], va="bottom", fontsize=8.5)
 
 
 def rates(comparison: Comparison) -> None:
@@ -182,16 +181,19 @@ def rates(comparison: Comparison) -> None:
     def rate(of: Mapping[int, float], requests: int, cards: int) -> str:
         return bare(human(of[requests] / cards, "token/s")) if requests in of else NOTHING
 
-    table([{"requests": requests,
-            "pair": rate(comparison.of_pair, requests, pair.devices),
-            "pair_here": bare(comparison.at_counts[pair.id][requests].said("en")),
-            "eight": rate({1: comparison.single}, requests, eight.devices),
-            "eight_here": bare(comparison.at_counts[eight.id][requests].said("en")),
-            "other": rate(comparison.of_other, requests, other.devices)}
-           for requests in comparison.counts],
-          {"requests": say("requests-token-s-per-card"),
-           "pair": PAIR_MEASURED, "pair_here": PREDICTED, "eight": EIGHT_MEASURED,
-           "eight_here": PREDICTED, "other": OTHER_MEASURED}, wide=True)
+    def predicted(deployment: Scenario) -> Column:
+        return Column(lambda requests: bare(
+            comparison.at_counts[deployment.id][requests].said("en")), PREDICTED)
+
+    table(comparison.counts, [
+        Column(int, say("requests-token-s-per-card")),
+        Column(lambda requests: rate(comparison.of_pair, requests, pair.devices), PAIR_MEASURED),
+        predicted(pair),
+        Column(lambda requests: rate({1: comparison.single}, requests, eight.devices),
+               EIGHT_MEASURED),
+        predicted(eight),
+        Column(lambda requests: rate(comparison.of_other, requests, other.devices),
+               OTHER_MEASURED)], wide=True)
 
 
 def where_it_ends(comparison: Comparison) -> None:
@@ -214,23 +216,20 @@ def where_it_ends(comparison: Comparison) -> None:
     needed = comparison.per_card(eight, FINE).over(
         lambda end: int(FINE[np.argmax(np.asarray(end) * eight.devices >= most)]))
     slow, fast = comparison.printed_rates
-    number("s3-printed-hybrid", slow / pair.devices, fmt_fixed, digits=1)
-    number("s3-printed-eight", fast / eight.devices, fmt_fixed, digits=1)
-    number("s3-input", comparison.short)
-    number("s3-output", comparison.answer)
-    number("s3-second", human(ours[min(passed)], "token/s"), str)
-    number("s3-second-eight", predicted[min(passed)].said("en"), str)
-    number("s3-same", same)
-    number("s3-same-pair", human(ours[1], "token/s"), str)
-    number("s3-same-eight", comparison.per_card(
-        eight, [same]).at(0).said("en"), str)
-    number("s3-same-other", human(theirs[same], "token/s"), str)
-    number("s3-most", f"{fmt_fixed(most, 1)} token/s", str)
-    number("s3-most-cards", human(most / eight.devices, "token/s"), str)
-    number("s3-largest", human(max(ours.values()), "token/s"), str)
+    numbers({"s3-printed-hybrid": slow / pair.devices,
+             "s3-printed-eight": fast / eight.devices}, fmt_fixed, digits=1)
+    numbers({"s3-input": comparison.short, "s3-output": comparison.answer, "s3-same": same,
+             "s3-needed": needed.value})
+    numbers({"s3-second": human(ours[min(passed)], "token/s"),
+             "s3-second-eight": predicted[min(passed)].said("en"),
+             "s3-same-pair": human(ours[1], "token/s"),
+             "s3-same-eight": comparison.per_card(eight, [same]).at(0).said("en"),
+             "s3-same-other": human(theirs[same], "token/s"),
+             "s3-most": f"{fmt_fixed(most, 1)} token/s",
+             "s3-most-cards": human(most / eight.devices, "token/s"),
+             "s3-largest": human(max(ours.values()), "token/s"),
+             "s3-needed-range": f"{needed.high}–{needed.low}"}, str)
     number("s3-most-ratio", most / eight.devices / max(ours.values()), fmt_sig, digits=2)
-    number("s3-needed", needed.value)
-    number("s3-needed-range", f"{needed.high}–{needed.low}", str)
 
 
 def bearable(cards: Sequence[int], slower: float, faster: float, share: float) -> float:
@@ -265,14 +264,13 @@ def dearest_servers(comparison: Comparison) -> None:
 
     of_eight = {requests: band.scaled(eight.devices)
                 for requests, band in comparison.at_counts[eight.id].items()}
-    printed = {f"q{share}": _price(bearable(cards, *comparison.printed_rates, share))
-               for share in SHARES}
-    table([{"requests": say("as-printed")} | printed,
-           *({"requests": (fmt_int(requests),) * 2}
-             | {f"q{share}": limits(rate, of_eight[requests], share) for share in SHARES}
-             for requests, rate in comparison.of_pair.items())],
-          {"requests": common("number-of-requests")} | {
-              f"q{share}": say("at", share=fmt_sig(share, 2)) for share in SHARES})
+    rows: dict[Text, dict[float, str]] = {say("as-printed"): {
+        share: _price(bearable(cards, *comparison.printed_rates, share)) for share in SHARES}}
+    rows |= {fmt_int(requests): {share: limits(rate, of_eight[requests], share)
+                                 for share in SHARES}
+             for requests, rate in comparison.of_pair.items()}
+    table(*crossed(common("number-of-requests"), rows,
+                   {share: say("at", share=fmt_sig(share, 2)) for share in SHARES}, str))
 
 
 def prices(comparison: Comparison) -> None:
@@ -294,12 +292,9 @@ def prices(comparison: Comparison) -> None:
     show(*say("for-orientation-server-with-eight", node=fmt_int(node.value), date=node.date,
               card=fmt_int(card.value), date_of_card=card.date, server=fmt_sig(server, 2),
               of_node=of_node, of_card=of_card))
-    number("s3-limit", limit, fmt_sig, digits=2)
-    number("s3-limit-half", limit_half, fmt_sig, digits=2)
+    numbers({"s3-limit": limit, "s3-limit-half": limit_half, "s3-known": server,
+             "s3-dearer": (smaller / slow) / (larger / fast)}, fmt_sig, digits=2)
     number("s3-half", min(SHARES), fmt_sig, digits=1)
-    number("s3-known", server, fmt_sig, digits=2)
-    number("s3-cut", 1 - pair.devices / eight.devices, fmt_percent, digits=0)
-    number("s3-cut-server", 1 - smaller / larger, fmt_percent, digits=0)
-    number("s3-dearer", (smaller / slow) / (larger / fast), fmt_sig, digits=2)
-    number("s3-last", lasting[1.0])
-    number("s3-last-half", lasting[min(SHARES)])
+    numbers({"s3-cut": 1 - pair.devices / eight.devices,
+             "s3-cut-server": 1 - smaller / larger}, fmt_percent, digits=0)
+    numbers({"s3-last": lasting[1.0], "s3-last-half": lasting[min(SHARES)]})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -13,7 +12,7 @@ from calc.evidence.classes import deviations
 from calc.evidence.protocols import Predictions, uncalibrated
 from calc.evidence.systems import System
 from calc.uncertainty.amount import Amount
-from catalogue.messages import Pair, messages
+from catalogue.messages import messages
 from catalogue.reading.amounts import human, rounded, span
 from notebooks.pages.deployments.supplements.hybrid import (
     EIGHT_MEASURED,
@@ -24,7 +23,7 @@ from notebooks.pages.deployments.supplements.hybrid import (
     Comparison,
     documented,
 )
-from notebooks.show.display import number, table
+from notebooks.show.display import numbers, table
 from notebooks.show.numbers import fmt_bytes, fmt_fixed, fmt_percent
 
 common = messages("common")
@@ -105,33 +104,21 @@ def numbers_of_waits(waits: Waits) -> None:
         comparison.systems[comparison.other.id], "output_throughput").items()}
     lost = min(tokens for tokens in ours if theirs.get(tokens, 0) > ours[tokens])
     longest = waits.lengths[-1]
-    number("s3-limit-wait", human(LIMIT, "s"), str)
-    number("s3-shortest-wait", human(float(waits.pair.measured.min()), "s"), str)
-    number("s3-wait-short", human(float(waits.measured[SHORTER]), "s"), str)
-    number("s3-wait-long", human(float(waits.measured[LONGER]), "s"), str)
-    number("s3-eight-short", waits.eight[SHORTER].said("en"), str)
-    number("s3-eight-long", waits.eight[LONGER].said("en"), str)
-    number("s3-1024", SHORTER)
-    number("s3-8192", LONGER)
-    number("s3-ready", int(rounded(waits.longest_in_time(), 2)))
-    number("s3-first-seen", human(comparison.first_token, "s"), str)
-    number("s3-first-here", waits.eight[short].said("en"), str)
-    number("s3-document", longest)
-    number("s3-document-wait", human(float(waits.measured[longest]), "s"), str)
-    number("s3-document-eight", waits.eight[longest].said("en"), str)
-    number("s3-lost", lost)
-    number("s3-lost-pair", human(ours[lost], "token/s"), str)
-    number("s3-lost-other", human(theirs[lost], "token/s"), str)
-
-
-@dataclass(frozen=True)
-class Printed:
-    """A number of the document beside what its other numbers, or a count, come to."""
-
-    label: Pair
-    section: str
-    text: str
-    own: str
+    numbers({"s3-limit-wait": human(LIMIT, "s"),
+             "s3-shortest-wait": human(float(waits.pair.measured.min()), "s"),
+             "s3-wait-short": human(float(waits.measured[SHORTER]), "s"),
+             "s3-wait-long": human(float(waits.measured[LONGER]), "s"),
+             "s3-eight-short": waits.eight[SHORTER].said("en"),
+             "s3-eight-long": waits.eight[LONGER].said("en"),
+             "s3-first-seen": human(comparison.first_token, "s"),
+             "s3-first-here": waits.eight[short].said("en"),
+             "s3-document-wait": human(float(waits.measured[longest]), "s"),
+             "s3-document-eight": waits.eight[longest].said("en"),
+             "s3-lost-pair": human(ours[lost], "token/s"),
+             "s3-lost-other": human(theirs[lost], "token/s")}, str)
+    numbers({"s3-1024": SHORTER, "s3-8192": LONGER,
+             "s3-ready": int(rounded(waits.longest_in_time(), 2)), "s3-document": longest,
+             "s3-lost": lost})
 
 
 class Request:
@@ -162,39 +149,27 @@ def printed_numbers(request: Request) -> None:
     pace = comparison.systems[eight.id].rows["tpot"][0]
     top = max(comparison.of_pair.values())
     checks = [
-        Printed(say("fewer-cards"), "1.2", "75%",
-                fmt_percent(1 - pair.devices / eight.devices, 0)),
-        Printed(say("per-card-two-cards"), "5.2", "8.6 token/s",
-                human(ours, "token/s")),
-        Printed(say("per-card-eight-cards"), "5.2", "6.5 token/s",
-                human(theirs, "token/s")),
-        Printed(say("advantage-per-card"), "5.2", "33%",
-                fmt_percent(ours / theirs - 1, 0)),
-        Printed(say("time-to-first-token-ratio"), "5.1", "8.7",
-                fmt_fixed(measured["ttft"] / comparison.first_token, 1)),
-        Printed(say("time-per-output-token-ratio"), "5.1", "3.1",
-                fmt_fixed(measured["tpot_printed"] / pace, 1)),
-        Printed(say("rate-of-one-request-ratio"), "5.1", "33%",
-                fmt_percent(slow / fast, 0)),
-        Printed(say("largest-throughput-ratio"), "5.1", "4.4%",
-                fmt_percent(top / comparison.printed_most)),
-        Printed(say("time-per-output-token-of"), "4.2", "60 ms",
-                human(measured["tpot"], "s")),
-        Printed(say("rate-of-one-request-from"), "4.2",
-                "17.27 token/s", human(request.rate, "token/s")),
-        Printed(say("time-per-output-token-of-one"), "4.6", "50–60 ms",
-                span(request.paces.min(), request.paces.max(), "s")),
-        Printed(say("weights-in-bits"), "2.2", "~1.3 TB",
-                fmt_bytes(request.in_16_bits, "TB", 2)),
-        Printed(say("weights-in-host-memory"), "2.2", "~200 GB",
-                fmt_bytes(request.on_host, digits=0)),
-        Printed(say("weights-on-both-cards"), "2.2", "~100 GB",
-                fmt_bytes(request.on_cards, digits=0))]
-    table([{"what": check.label, "section": check.section, "printed": check.text,
-            "own": check.own} for check in checks],
-          {"what": common("quantity"), "section": common("section"),
-           "printed": common("printed"),
-           "own": say("from-its-other-numbers-or")})
+        (say("fewer-cards"), "1.2", "75%", fmt_percent(1 - pair.devices / eight.devices, 0)),
+        (say("per-card-two-cards"), "5.2", "8.6 token/s", human(ours, "token/s")),
+        (say("per-card-eight-cards"), "5.2", "6.5 token/s", human(theirs, "token/s")),
+        (say("advantage-per-card"), "5.2", "33%", fmt_percent(ours / theirs - 1, 0)),
+        (say("time-to-first-token-ratio"), "5.1", "8.7",
+         fmt_fixed(measured["ttft"] / comparison.first_token, 1)),
+        (say("time-per-output-token-ratio"), "5.1", "3.1",
+         fmt_fixed(measured["tpot_printed"] / pace, 1)),
+        (say("rate-of-one-request-ratio"), "5.1", "33%", fmt_percent(slow / fast, 0)),
+        (say("largest-throughput-ratio"), "5.1", "4.4%",
+         fmt_percent(top / comparison.printed_most)),
+        (say("time-per-output-token-of"), "4.2", "60 ms", human(measured["tpot"], "s")),
+        (say("rate-of-one-request-from"), "4.2", "17.27 token/s", human(request.rate, "token/s")),
+        (say("time-per-output-token-of-one"), "4.6", "50–60 ms",
+         span(request.paces.min(), request.paces.max(), "s")),
+        (say("weights-in-bits"), "2.2", "~1.3 TB", fmt_bytes(request.in_16_bits, "TB", 2)),
+        (say("weights-in-host-memory"), "2.2", "~200 GB", fmt_bytes(request.on_host, digits=0)),
+        (say("weights-on-both-cards"), "2.2", "~100 GB", fmt_bytes(request.on_cards, digits=0))]
+    headings = {"what": common("quantity"), "section": common("section"),
+                "printed": common("printed"), "own": say("from-its-other-numbers-or")}
+    table((dict(zip(headings, check, strict=True)) for check in checks), headings)
 
 
 def what_does_not_follow(request: Request) -> None:
@@ -206,13 +181,11 @@ def what_does_not_follow(request: Request) -> None:
     wrong = next(document.recomputed(claim) for claim in document.claims
                  if claim.quantity == "host_expert_weights")
     assert wrong is not None
-    number("s3-rate", f"{fmt_fixed(slow)} token/s", str)
-    number("s3-through", f"{fmt_fixed(throughput)} token/s", str)
-    number("s3-own-rate", human(request.rate, "token/s"), str)
-    number("s3-own-card", human(request.rate / pair.devices, "token/s"), str)
-    number("s3-experts", document.inputs["experts"].value)
-    number("s3-wrong", fmt_bytes(wrong, digits=0), str)
-    number("s3-routed", pair.inputs()["n_routed_experts"])
-    number("s3-on-host", fmt_bytes(request.on_host, digits=0), str)
-    number("s3-on-cards", fmt_bytes(request.on_cards, digits=0), str)
-    number("s3-usable", fmt_bytes(request.usable, digits=0), str)
+    numbers({"s3-rate": f"{fmt_fixed(slow)} token/s",
+             "s3-through": f"{fmt_fixed(throughput)} token/s",
+             "s3-own-rate": human(request.rate, "token/s"),
+             "s3-own-card": human(request.rate / pair.devices, "token/s")}, str)
+    numbers({"s3-experts": document.inputs["experts"].value,
+             "s3-routed": pair.inputs()["n_routed_experts"]})
+    numbers({"s3-wrong": wrong, "s3-on-host": request.on_host, "s3-on-cards": request.on_cards,
+             "s3-usable": request.usable}, fmt_bytes, digits=0)

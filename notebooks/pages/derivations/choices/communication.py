@@ -7,6 +7,7 @@ from collections.abc import Callable
 import catalogue
 from catalogue.messages import Pair, join, messages
 from notebooks.derive.formulas.derivation import Derivation
+from notebooks.pages.catalogue.tables.formats import entry_label
 from notebooks.pages.derivations import communication_groups as groups
 from notebooks.pages.derivations.choices import documents
 from notebooks.pages.derivations.choices.layouts import (
@@ -17,7 +18,7 @@ from notebooks.pages.derivations.choices.layouts import (
     Layout,
 )
 from notebooks.pages.derivations.throughput import Inputs, Values, quantities
-from notebooks.show.display import number, show, table
+from notebooks.show.display import number, numbers, show, table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_time
 
 common = messages("common")
@@ -72,9 +73,8 @@ def steps(derivation: Derivation) -> None:
 def _under() -> None:
     """What stands under the table."""
     def stored(layout: Layout) -> Pair:
-        name = catalogue.load_precision(layout.precision).name
         return say("cards-in-precision", cards=layout.cards, card=groups.card_name(layout.card),
-                   precision=(name["en"], name["zh"]))
+                   precision=entry_label(catalogue.load_precision(layout.precision)))
 
     show(*say("how-steps-are-shown", stored=join(("; ", "；"), (
         stored(Layout(card, servers, 1)) for card in CARDS.values() for servers in (1, 2)))))
@@ -129,17 +129,14 @@ def small_groups(two_shot: Time, crossing: Time, cross_network: Time) -> None:
         cross_network: payload from which a ring beats a tree between servers [B].
     """
     token = groups.token_bytes()
-    for ranks in (FEW, CARDS_OF_A_SERVER):
-        number(f"reach-chunk-910b-{ranks}", two_shot(
-            groups.card_inputs(A2), ranks, Q=groups.CHUNK * token), fmt_time)
+    numbers({f"reach-chunk-910b-{ranks}": two_shot(groups.card_inputs(A2), ranks,
+                                                   Q=groups.CHUNK * token)
+             for ranks in (FEW, CARDS_OF_A_SERVER)}, fmt_time)
     for key, card in {"910b": A2, "h20": groups.H20, "h200": H200}.items():
-        inputs = groups.card_inputs(card)
-        number(f"reach-two-shot-{key}", crossing(inputs, CARDS_OF_A_SERVER) / token, fmt_fixed,
-               digits=0)
-        number(f"reach-ring-{key}", cross_network(
-            inputs, MANY_SERVERS * CARDS_OF_A_SERVER) / token, fmt_fixed, digits=0)
-    number("reach-servers", MANY_SERVERS)
-    number("reach-chunk", groups.CHUNK)
+        inputs, far = groups.card_inputs(card), MANY_SERVERS * CARDS_OF_A_SERVER
+        numbers({f"reach-two-shot-{key}": crossing(inputs, CARDS_OF_A_SERVER) / token,
+                 f"reach-ring-{key}": cross_network(inputs, far) / token}, fmt_fixed, digits=0)
+    numbers({"reach-servers": MANY_SERVERS, "reach-chunk": groups.CHUNK})
 
 
 def advice(derivation: Derivation) -> None:
@@ -156,13 +153,12 @@ def advice(derivation: Derivation) -> None:
         told.append(tuple(float(found[name]) for name in ALL_REDUCES))
     steps_, chunks = ([f"TP{ranks} {fmt_time(pair[place])}"
                        for ranks, pair in zip(RANKS, told, strict=True)] for place in (0, 1))
-    for ranks, (_, prompt) in zip(RANKS, told, strict=True):
-        number(f"reach-prompt-{ranks}", prompt, fmt_time)
+    numbers({f"reach-prompt-{ranks}": prompt
+             for ranks, (_, prompt) in zip(RANKS, told, strict=True)}, fmt_time)
     number("reach-group", IN_GROUP)
     number("reach-beyond", told[-1][0] / told[-2][0], fmt_fixed, digits=1)
-    both = (
-        say("all-reduces-in-step", requests=IN_GROUP,
-            times=("; ".join(steps_), "；".join(steps_))),
-        say("all-reduces-in-prompt", prompt=fmt_int(PROMPT),
-            times=("; ".join(chunks), "；".join(chunks))))
-    documents.advised({"s0/tensor-at-most-eight": both[0], "s0/tensor-inverse": both[1]})
+    documents.advised({
+        "s0/tensor-at-most-eight": say("all-reduces-in-step", requests=IN_GROUP,
+                                       times=("; ".join(steps_), "；".join(steps_))),
+        "s0/tensor-inverse": say("all-reduces-in-prompt", prompt=fmt_int(PROMPT),
+                                 times=("; ".join(chunks), "；".join(chunks)))})

@@ -10,15 +10,8 @@ from notebooks.derive.formulas.derivation import Derivation
 from notebooks.pages.derivations.choices.layouts import A2, H20, Layout
 from notebooks.pages.derivations.memory_requests import Cache, Waste
 from notebooks.pages.derivations.throughput import Inputs, quantities
-from notebooks.show.display import number, table
-from notebooks.show.numbers import (
-    fmt_bytes,
-    fmt_fixed,
-    fmt_int,
-    fmt_percent,
-    fmt_sig,
-    fmt_time,
-)
+from notebooks.show.display import number, numbers, table
+from notebooks.show.numbers import fmt_bytes, fmt_fixed, fmt_int, fmt_percent, fmt_sig, fmt_time
 
 common = messages("common")
 say = messages("pages/derivations/choices/memory")
@@ -62,11 +55,10 @@ def blocks(expected: Waste, cache: Cache) -> None:
                  "waste": say("left-empty"), "bytes": say("empty-per-request"),
                  "entries": say("entries-at-tokens", tokens=fmt_int(LONGEST)),
                  "even": say("entry-size-that-would-equal")})
-    number("choice-mean", mean)
-    number("choice-longest", LONGEST)
-    for key, block in (("small", SMALL), ("large", LARGE)):
-        number(f"choice-block-{key}", block)
-        number(f"choice-waste-{key}", expected(mean, block), fmt_percent)
+    numbers({"choice-mean": mean, "choice-longest": LONGEST, "choice-block-small": SMALL,
+             "choice-block-large": LARGE})
+    numbers({"choice-waste-small": expected(mean, SMALL),
+             "choice-waste-large": expected(mean, LARGE)}, fmt_percent)
 
 
 def shares(derivation: Derivation, within: Within) -> None:
@@ -95,15 +87,12 @@ def shares(derivation: Derivation, within: Within) -> None:
         long = layout.inputs(PROMPT, ANSWER, LONGEST) | {"prompt_variation": 1,
                                                          "answer_variation": 1}
         reserved, paged = within(long)
-        number(f"choice-reserved-{key}", reserved * long["data_parallel"])
-        number(f"choice-paged-{key}", paged * long["data_parallel"])
+        numbers({f"choice-reserved-{key}": reserved * long["data_parallel"],
+                 f"choice-paged-{key}": paged * long["data_parallel"]})
     table(rows, {"layout": say("sixteen-cards"), "cache": common("cache"), **{
         str(share): f"$u = {fmt_fixed(share, 2)}$" for share in SHARES}})
-    number("choice-least", SHARES[0], fmt_fixed, digits=2)
-    number("choice-most", SHARES[-1], fmt_fixed, digits=2)
-    number("choice-context", CONTEXT)
-    number("choice-prompt", PROMPT)
-    number("choice-answer", ANSWER)
+    numbers({"choice-least": SHARES[0], "choice-most": SHARES[-1]}, fmt_fixed, digits=2)
+    numbers({"choice-context": CONTEXT, "choice-prompt": PROMPT, "choice-answer": ANSWER})
 
 
 def _said(key: str, layout: Layout, inputs: Inputs, most: dict[tuple[str, float], float]) -> None:

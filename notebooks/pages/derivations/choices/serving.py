@@ -10,14 +10,8 @@ from notebooks.derive.formulas.derivation import Derivation
 from notebooks.pages.derivations.choices import documents
 from notebooks.pages.derivations.choices.layouts import A2, H20_LARGE, H200, Layout
 from notebooks.pages.derivations.throughput import Inputs, quantities
-from notebooks.show.display import number, table
-from notebooks.show.numbers import (
-    fmt_bytes,
-    fmt_fixed,
-    fmt_int,
-    fmt_percent,
-    fmt_time,
-)
+from notebooks.show.display import number, numbers, table
+from notebooks.show.numbers import fmt_bytes, fmt_fixed, fmt_int, fmt_percent, fmt_time
 
 common = messages("common")
 say = messages("pages/derivations/choices/serving")
@@ -112,22 +106,18 @@ def chunks(derivation: Derivation) -> None:
         assert half
         sought = system.kept(system.longest(GAP, whole.requests))
         assert sought
-        number(f"choice-cards-{key}", layout.cards)
-        number(f"choice-most-{key}", whole.requests)
-        number(f"choice-loss-{key}", 1 - half.rate / whole.rate, fmt_percent, digits=0)
-        number(f"choice-chunk-{key}", sought.chunk)
-        number(f"choice-costs-{key}", 1 - sought.rate / whole.rate, fmt_percent, digits=0)
+        numbers({f"choice-cards-{key}": layout.cards, f"choice-most-{key}": whole.requests,
+                 f"choice-chunk-{key}": sought.chunk})
+        numbers({f"choice-loss-{key}": 1 - half.rate / whole.rate,
+                 f"choice-costs-{key}": 1 - sought.rate / whole.rate}, fmt_percent, digits=0)
         number(f"choice-first-{key}", sought.first / whole.first, fmt_fixed, digits=1)
     table(rows, {"system": common("deepseek-v3-on"), "chunk": "$T$",
                  "requests": say("requests-at-once"),
                  "rate": ("token/s", "token/s"), "share": say("of-best"),
                  "first": ("TTFT", "TTFT"), "gap": say("longest-gap")})
-    number("choice-prompt", PROMPT)
-    number("choice-answer", ANSWER)
-    number("choice-limit", LIMIT, fmt_time)
-    number("choice-longest", GAP, fmt_time)
-    number("choice-half", CHUNKS[1])
-    number("choice-least", CHUNKS[0])
+    numbers({"choice-prompt": PROMPT, "choice-answer": ANSWER, "choice-half": CHUNKS[1],
+             "choice-least": CHUNKS[0]})
+    numbers({"choice-limit": LIMIT, "choice-longest": GAP}, fmt_time)
 
 
 def advice(derivation: Derivation) -> None:

@@ -61,8 +61,7 @@ def _cache(drawing: Drawing, of: Mapping[str, float], x: float, scale: float) ->
     drawing.label(x, 98, say("cached", latent=latent, rotary=rotary), bold=True)
     drawing.bar(x, 105, latent * scale, 11, CACHED)
     drawing.bar(x + latent * scale + 2, 105, rotary * scale, 11, ROTARY)
-    drawing.label(x + (latent + rotary) * scale + 9, 115, say("latent-rotary"),
-                  small=True)
+    drawing.label(x + (latent + rotary) * scale + 9, 115, say("latent-rotary"), small=True)
     layer, whole = (fmt_int(of[name]) for name in ("kv_layer_bytes_per_token",
                                                    "kv_bytes_per_token"))
     drawing.label(x, 131, say("b-per-layer", layer=layer), small=True)

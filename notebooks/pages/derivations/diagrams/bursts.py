@@ -54,8 +54,7 @@ def draw(of: Mapping[str, float], plan: Text, lang: str) -> Drawing:
     end = all_read + STEPS * step
     soonest, latest, mean = map(fmt_time, (tokens[0], tokens[-1], sum(tokens) / len(tokens)))
     drawing = Drawing(
-        "burst-in-time", lang,
-        say("burst-of-prompts", prompts=len(tokens)),
+        "burst-in-time", lang, say("burst-of-prompts", prompts=len(tokens)),
         say("course-of-burst", chunks=chunks, soonest=soonest, latest=latest, mean=mean),
         height=TOP + ROW * len(tokens) + 66)
     scale = (WIDTH - LEFT - 8) / end
@@ -75,7 +74,11 @@ def draw(of: Mapping[str, float], plan: Text, lang: str) -> Drawing:
         _request(drawing, number, TOP + ROW * number, (LEFT, LEFT + scale * time, at[2], at[3]))
     bottom = TOP + ROW * len(tokens) + 2
     drawing.axis(LEFT, bottom, WIDTH - LEFT - 8, end, _ticks(end), say("seconds"))
-    _legend(drawing, bottom + 56)
+    drawing.circle(13, bottom + 52, 4.5)
+    drawing.label(22, bottom + 56, say("first-token"), small=True)
+    for x, colour, text in ((100, WAITS, say("waits-for-it")), (196, STALLS, say("stalls")),
+                            (262, DECODES, say("decodes"))):
+        drawing.swatch(x, bottom + 56, colour, text)
     return drawing
 
 
@@ -87,17 +90,6 @@ def _request(drawing: Drawing, number: int, y: float, at: tuple[float, ...]) -> 
     drawing.bar(token, y + 2, done - token, 8, STALLS)
     drawing.bar(done, y + 2, end - done, 8, DECODES)
     drawing.circle(token, y + 6, 4.5)
-
-
-def _legend(drawing: Drawing, y: float) -> None:
-    drawing.circle(13, y - 4, 4.5)
-    drawing.label(22, y, say("first-token"), small=True)
-    x = 100.0
-    for colour, text, step in ((WAITS, say("waits-for-it"), 96),
-                               (STALLS, say("stalls"), 66), (DECODES, say("decodes"), 0)):
-        drawing.bar(x, y - 9, 10, 10, colour)
-        drawing.label(x + 15, y, text, small=True)
-        x += step
 
 
 def _ticks(end: float) -> list[float]:

@@ -51,8 +51,7 @@ def draw(formulas: Mapping[str, Formula], lang: str) -> Drawing:
     bottom = TOP + STEP * len(NAMES)
     drawing = Drawing(
         "chapter-map", lang, say("what-feeds-what"),
-        say("how-chapters-depend", chapters=len(NAMES),
-            uses=listed), height=bottom + 112)
+        say("how-chapters-depend", chapters=len(NAMES), uses=listed), height=bottom + 112)
     drawing.label(LEFT + WIDE + 8, 13, say("used-further-on"), small=True, colour=ONWARD)
     drawing.label(4, 13, say("used-further-up"), small=True, colour=BACK)
     rows = {name: TOP + STEP * number for number, name in enumerate(NAMES)}

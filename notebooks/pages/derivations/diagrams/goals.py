@@ -24,8 +24,7 @@ def draw(rates: Sequence[tuple[Text, float]], lang: str) -> Drawing:
     listed = join(("; ", "；"), (say("bar", name=name, rate=fmt_quantity(rate, "token/s"))
                                 for name, rate in rates))
     drawing = Drawing(
-        "goal-to-scale", lang, say("goal-and-what-there-is"),
-        say("bars", listed=listed),
+        "goal-to-scale", lang, say("goal-and-what-there-is"), say("bars", listed=listed),
         height=len(rates) * ROW)
     for place, (name, rate) in enumerate(rates):
         base = place * ROW + 16

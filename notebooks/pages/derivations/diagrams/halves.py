@@ -80,7 +80,12 @@ def draw(whole: Values, split: Values, streams: Values, plan: Text, lang: str) -
     end = max(times)
     ticks = [10.0 * n for n in range(int(MS * end // 10) + 1)][:: 1 + int(MS * end // 90)]
     drawing.axis(LEFT, 250, scale * end, MS * end, ticks, ("ms", "ms"))
-    _legend(drawing, 302)
+    for x, y, colour, text in (
+            (LEFT, 302, CARD, say("attention-and-rest-on-card")),
+            (250, 302, EXPERTS, say("experts-on-card")),
+            (LEFT, 302 + 1.6 * SMALL, LINK, say("links-dispatch-and-combine")),
+            (250, 302 + 1.6 * SMALL, GAP, say("between-steps"))):
+        drawing.swatch(x, y, colour, text)
     return drawing
 
 
@@ -107,13 +112,3 @@ def _in_turn(drawing: Drawing, y: float, of: Values, gap: float, scale: float) -
           scale)
     sent = of["decode_communication_time"]
     _lane(drawing, y + BAR + 3, start, [*[(LINK, sent / 2)] * 2, (GAP, gap)], scale)
-
-
-def _legend(drawing: Drawing, y: float) -> None:
-    for colour, text, x, row in (
-            (CARD, say("attention-and-rest-on-card"), LEFT, 0),
-            (EXPERTS, say("experts-on-card"), 250.0, 0),
-            (LINK, say("links-dispatch-and-combine"), LEFT, 1),
-            (GAP, say("between-steps"), 250.0, 1)):
-        drawing.bar(x, y - 9 + row * 1.6 * SMALL, 10, 10, colour)
-        drawing.label(x + 15, y + row * 1.6 * SMALL, text, small=True)

@@ -28,15 +28,13 @@ def draw(of: Mapping[str, float], plan: Text, lang: str) -> Drawing:
     shares = (1 - away, away * (1 - of["stored_share"]), away * of["stored_share"])
     ways = (of["memory_bandwidth"], of["host_link_bandwidth"], of["storage_bandwidth"])
     times = (of["expert_read_time"], of["expert_link_time"], of["expert_storage_time"])
-    names: tuple[Text, ...] = (say("memory-of-cards"),
-                               say("memory-of-host"), say("storage"))
+    names: tuple[Text, ...] = (say("memory-of-cards"), say("memory-of-host"), say("storage"))
     listed = join(("; ", "；"), (
         say("level", name=name, rate=_rate(way), share=fmt_percent(share, 0), time=_time(time))
         for name, way, share, time in zip(names, ways, shares, times, strict=True)))
     drawing = Drawing(
         "levels-of-experts", lang, say("experts-on-three-levels"),
-        say("what-levels-are", listed=listed),
-        height=3 * (BOX + GAP) + 96)
+        say("what-levels-are", listed=listed), height=3 * (BOX + GAP) + 96)
     drawing.label(LEFT, 14, plan, small=True, bold=True)
     drawing.box(LEFT, 26, LONG, 30, [say("matrix-unit-of-card")])
     y, middle = 26 + 30.0, LEFT + 60

@@ -54,8 +54,7 @@ def draw(of: dict[Pair, Curve], served: Sequence[Served], limit: float, lang: st
             axes.plot([MS * row.best["tpot"]], [row.best["output_throughput"]], "D", ms=7,
                       color=colour)
     axes.plot([], [], "o", ms=4, color=figures.INK, label=common("number-of-requests")[zh])
-    axes.plot([], [], "D", ms=7, color=figures.INK,
-              label=say("most-within-limit")[zh])
+    axes.plot([], [], "D", ms=7, color=figures.INK, label=say("most-within-limit")[zh])
     axes.set(xlim=(0, 1.05 * longest), ylim=(0, None))
     axes.set_xlabel(common("time-per-output-token-ms")[zh])
     axes.set_ylabel(say("output-token-s")[zh])

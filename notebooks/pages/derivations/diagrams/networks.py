@@ -36,8 +36,7 @@ def draw(mesh: Mapping[str, float], switched: Mapping[str, float], names: tuple[
             mesh_card=_rate(mesh["device_link_bandwidth"]),
             switched_card=_rate(switched["device_link_bandwidth"]),
             mesh_port=_rate(mesh["network_bandwidth"]),
-            switched_port=_rate(switched["network_bandwidth"]), mesh=names[0],
-            switched=names[1]),
+            switched_port=_rate(switched["network_bandwidth"]), mesh=names[0], switched=names[1]),
         height=424)
     _mesh(drawing, mesh, names[0], widest)
     _switch(drawing, switched, names[1], widest)
@@ -83,8 +82,7 @@ def _switch(drawing: Drawing, of: Mapping[str, float], name: Text, widest: float
     _cards(drawing, places)
     whole = _rate(of["device_link_bandwidth"])
     drawing.label(212, 244, say("rate-of-card", rate=whole), small=True)
-    drawing.label(212, 244 + 1.3 * SMALL, say("to-one-as-to-all"),
-                  small=True)
+    drawing.label(212, 244 + 1.3 * SMALL, say("to-one-as-to-all"), small=True)
 
 
 def _servers(drawing: Drawing, mesh: Mapping[str, float], switched: Mapping[str, float],

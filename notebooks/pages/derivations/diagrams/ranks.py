@@ -62,10 +62,8 @@ def parts(of: Mapping[str, float]) -> list[Part]:
              + moe * of["router_weight_bytes"] * of["router_parameters"], whole, WHOLE)]
     if abs(sum(part.size for part in weights) / of["weights_per_device"] - 1) > 1e-9:
         raise ValueError("the weights of this rank have parts that the diagram does not know")
-    return [*weights,
-            Part(say("latent-cache"), of["kv_per_device"], whole, WHOLE),
-            Part(common("activations"), of["activations_per_device"], say("of-step"),
-                 OTHER),
+    return [*weights, Part(say("latent-cache"), of["kv_per_device"], whole, WHOLE),
+            Part(common("activations"), of["activations_per_device"], say("of-step"), OTHER),
             Part(say("runtime"), of["runtime_reserve"], say("reserved"), OTHER)]
 
 
@@ -94,8 +92,7 @@ def draw(of: Mapping[str, float], card: Text, plan: Text, lang: str) -> Drawing:
     listed = join(("; ", "；"), (say("size-of-part", part=part.name, size=_gb(part.size))
                                 for part in held))
     drawing = Drawing(
-        "rank-to-scale", lang,
-        say("one-rank-of-to-scale", plan=plan),
+        "rank-to-scale", lang, say("one-rank-of-to-scale", plan=plan),
         say("what-is-taken", used=_gb(used), capacity=_gb(capacity),
             copied=_gb(copied), listed=listed), height=TOP + LONG + 40)
     drawing.label(10, 16, plan, bold=True)
@@ -116,7 +113,10 @@ def draw(of: Mapping[str, float], card: Text, plan: Text, lang: str) -> Drawing:
         drawing.label(132, label, f"{drawing.word(part.name)}", small=True)
         drawing.label(132, label + 1.25 * SMALL, part.held, small=True, muted=True)
         drawing.label(WIDTH - 8, label, _gb(part.size), "end", small=True, bold=True)
-    _legend(drawing, bottom + 22)
+    for x, colour, text in ((10, CUT, say("divided-among-ranks")),
+                            (158, WHOLE, say("replicated-on-every-rank")),
+                            (336, OTHER, say("other"))):
+        drawing.swatch(x, bottom + 22, colour, text)
     return drawing
 
 
@@ -130,16 +130,6 @@ def _apart(places: Sequence[float]) -> list[float]:
     for number, label in reversed(list(enumerate(labels))):
         lowest = labels[number] = min(label, lowest - APART)
     return labels[::-1]
-
-
-def _legend(drawing: Drawing, y: float) -> None:
-    x = 10.0
-    for colour, text, step in ((CUT, say("divided-among-ranks"), 148),
-                               (WHOLE, say("replicated-on-every-rank"), 178),
-                               (OTHER, say("other"), 0)):
-        drawing.bar(x, y - 9, 10, 10, colour)
-        drawing.label(x + 15, y, text, small=True)
-        x += step
 
 
 def _gb(size: float) -> str:

@@ -54,8 +54,7 @@ def draw(loads: Sequence[float], tokens: float, chosen: float, lang: str) -> Dra
                                                waits=waits), "end", small=True, muted=True)
     for x in places:
         drawing.bar(x - 0.4 * pitch, BASE + 48, 0.8 * pitch, 8)
-    drawing.label(LEFT, BASE + 76, say("back-where-they-came-from"),
-                  small=True)
+    drawing.label(LEFT, BASE + 76, say("back-where-they-came-from"), small=True)
     return drawing
 
 

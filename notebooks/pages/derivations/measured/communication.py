@@ -14,7 +14,8 @@ from notebooks.pages.derivations import communication_groups as groups
 from notebooks.pages.derivations import communication_steps as steps
 from notebooks.pages.derivations.communication_groups import A2, Inputs, Time
 from notebooks.pages.derivations.communication_steps import MODES, SCALED, WAYS, dispatched
-from notebooks.show.display import number, table
+from notebooks.show.columns import Column
+from notebooks.show.display import number, numbers, table
 from notebooks.show.numbers import fmt_fixed, fmt_percent
 
 common = messages("common")
@@ -129,16 +130,16 @@ def signed(error: float) -> str:
 
 def compared(runs: Sequence[Run]) -> None:
     """Every run, and the errors of each kind."""
-    table([{"card": groups.card_name(run.card), "what": run.what,
-            "how": WAYS.get(run.library, run.library), "n": run.ranks, "nodes": run.nodes,
-            "size": run.size, "measured": run.shown(run.time),
-            "model": run.shown(run.modelled), "error": signed(run.error),
-            "fitted": "✓" if run.fitted else ""} for run in runs],
-          {"card": common("card"), "what": common("operation"),
-           "how": say("library-or-mode"), "n": common("ranks"),
-           "nodes": say("nodes"), "size": common("payload"),
-           "measured": common("measured"), "model": say("here"),
-           "error": common("off-by"), "fitted": say("fitted")},
+    table(runs, [
+        Column(lambda run: groups.card_name(run.card), common("card")),
+        Column("what", common("operation")),
+        Column(lambda run: WAYS.get(run.library, run.library), say("library-or-mode")),
+        Column("ranks", common("ranks")), Column("nodes", say("nodes")),
+        Column("size", common("payload")),
+        Column(lambda run: run.shown(run.time), common("measured")),
+        Column(lambda run: run.shown(run.modelled), say("here")),
+        Column("error", common("off-by"), signed),
+        Column(lambda run: "✓" if run.fitted else "", say("fitted"))],
           wide=True, folded=say("all-comparisons", runs=len(runs)))
     errors = {kind: (label, [run.error for run in runs if run.kind == kind])
               for kind, label in KINDS.items()}
@@ -168,10 +169,8 @@ def measured_numbers(runs: Sequence[Run]) -> None:
     low_latency = [run.ranks for run in runs if run.kind == "low-latency"]
     both, *parts = sorted((run.time for run in runs if (run.card, run.kind) == (
         A2, "low-latency")), reverse=True)
-    number("measured-both", both, groups.microseconds, digits=0)
-    number("measured-parts", sum(parts), groups.microseconds, digits=0)
-    number("measured-calls-low", 1 / (1 + max(calls)), fmt_fixed, digits=1)
-    number("measured-calls-high", 1 / (1 + min(calls)), fmt_fixed, digits=1)
+    numbers({"measured-both": both, "measured-parts": sum(parts)}, groups.microseconds, digits=0)
+    numbers({"measured-calls-low": 1 / (1 + max(calls)),
+             "measured-calls-high": 1 / (1 + min(calls))}, fmt_fixed, digits=1)
     number("measured-large", max(large), signed)
-    number("measured-low-least", min(low_latency))
-    number("measured-low-most", max(low_latency))
+    numbers({"measured-low-least": min(low_latency), "measured-low-most": max(low_latency)})

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
+from statistics import mean
 
 import sympy
 from matplotlib.axes import Axes
@@ -19,9 +20,11 @@ import catalogue
 from catalogue.messages import Pair, messages
 from notebooks.derive.formulas.derivation import Derivation
 from notebooks.derive.formulas.symbols import latex
+from notebooks.pages.catalogue.tables.formats import entry_label
 from notebooks.show import figures
-from notebooks.show.display import figure, number, table
-from notebooks.show.numbers import fmt_fixed, fmt_percent, fmt_time
+from notebooks.show.columns import Column, crossed
+from notebooks.show.display import figure, number, numbers, table
+from notebooks.show.numbers import fmt_fixed, fmt_in, fmt_percent, fmt_time
 
 common = messages("common")
 say = messages("pages/derivations/measured/serving")
@@ -37,10 +40,6 @@ CROWDED = 4  # requests from which the means of the stall are taken
 PARTS: dict[str, Pair] = {
     "cache": say("reading-cache"),
     "stall": say("stall-by-prefill-of-others")}
-MORE: dict[str, str | Pair] = {
-    "tokens": say("prompt"), "c": "$c_D$", "tpot": say("tpot-measured-ms"),
-    "more": say("more-than-with-short-prompts"), "cache": say("cache"),
-    "stall": say("stall"), "sum": common("sum")}
 
 
 @dataclass(frozen=True)
@@ -115,10 +114,9 @@ def plan_targets() -> PlanTargets:
 
 def what_is_asked(asked: PlanTargets) -> None:
     """The numbers of the page's first paragraph."""
-    number("asked-users", asked.users)
+    numbers({"asked-users": asked.users, "asked-rate": asked.rate,
+             "asked-most": round(asked.users / asked.tpot)})
     number("asked-tpot", asked.tpot, fmt_time)
-    number("asked-rate", asked.rate)
-    number("asked-most", round(asked.users / asked.tpot))
 
 
 def cases_of_the_rate(single: sympy.Expr, long_run: sympy.Expr) -> None:
@@ -146,9 +144,8 @@ def plans(asked: PlanTargets) -> None:
     table(rows, {"plan": say("plan"), "c": "$c$", "tau": "$\\tau$", "claim": say("claimed-token-s"),
                  "most": say("at-most-token-s"), "needed": say("users-needed")})
     _, expected, tabulated = rows
-    number("plan-needed", expected["needed"], str)
+    numbers({"plan-needed": expected["needed"], "plan-two": tabulated["needed"]}, str)
     number("plan-pace", asked.users / asked.expected, fmt_time)
-    number("plan-two", tabulated["needed"], str)
     number("plan-two-stated", tabulated["c"])
 
 
@@ -167,15 +164,15 @@ def _audit(name: str) -> Audit | None:
     ratios = [ratio for ratio in ratios if not math.isnan(ratio)]  # of an empty cell
     if not ratios:
         return None
-    return Audit((data.name["en"], data.name["zh"]), len(ratios), min(ratios), max(ratios))
+    return Audit(entry_label(data), len(ratios), min(ratios), max(ratios))
 
 
 def audit_table(audited: Mapping[str, Audit]) -> None:
     """The least and the most in flight over what is stated, a row per measured system."""
-    table([{"system": row.name, "rows": row.rows, "low": fmt_fixed(row.low),
-            "high": fmt_fixed(row.high)} for row in audited.values()],
-          {"system": say("measured-system"), "rows": common("rows"), "low": say("smallest-ratio"),
-           "high": say("largest-ratio")}, wide=True)
+    table(audited.values(), [
+        Column("name", say("measured-system")), Column("rows", common("rows")),
+        Column("low", say("smallest-ratio"), fmt_fixed),
+        Column("high", say("largest-ratio"), fmt_fixed)], wide=True)
     number("audit-rows", audited[GRID].rows)
 
 
@@ -184,9 +181,7 @@ def queued(audited: Mapping[str, Audit]) -> tuple[float, float, float]:
     limit, sent = (catalogue.load_measurements(QUEUED).column(name)[0]
                    for name in ("concurrency", "requests"))
     inside = audited[QUEUED].high * limit
-    number("audit-limit", round(limit))
-    number("audit-sent", round(sent))
-    number("audit-inside", round(inside))
+    numbers({"audit-limit": round(limit), "audit-sent": round(sent), "audit-inside": round(inside)})
     return limit, inside, sent
 
 
@@ -248,13 +243,10 @@ def first_tokens(grid: Grid) -> None:
     """The numbers of the page's first paragraph."""
     factor = {tokens: grid.rows[tokens, TOGETHER].ttft / grid.rows[tokens, 1].ttft
               for tokens in (LONG, SHORT)}
-    number("intro-prompt", LONG)
-    number("intro-short", SHORT)
-    number("intro-burst", TOGETHER)
-    number("intro-alone", grid.rows[LONG, 1].ttft, fmt_time)
-    number("intro-together", grid.rows[LONG, TOGETHER].ttft, fmt_time)
-    number("intro-ratio", factor[LONG], fmt_fixed, digits=1)
-    number("intro-short-ratio", factor[SHORT], fmt_fixed, digits=1)
+    numbers({"intro-prompt": LONG, "intro-short": SHORT, "intro-burst": TOGETHER})
+    numbers({"intro-alone": grid.rows[LONG, 1].ttft,
+             "intro-together": grid.rows[LONG, TOGETHER].ttft}, fmt_time)
+    numbers({"intro-ratio": factor[LONG], "intro-short-ratio": factor[SHORT]}, fmt_fixed, digits=1)
 
 
 def errors_of_bursts(grid: Grid) -> list[Off]:
@@ -267,12 +259,10 @@ def errors_of_bursts(grid: Grid) -> list[Off]:
 def burst_numbers(grid: Grid, errors: Sequence[Off]) -> None:
     """Means and extremes of the errors, and the chunk that was assumed."""
     packed, rule = [abs(row.packed) for row in errors], [abs(row.rule) for row in errors]
-    number("burst-rows", len(errors))
-    number("burst-packed", sum(packed) / len(packed), fmt_percent, digits=0)
-    number("burst-rule", sum(rule) / len(rule), fmt_percent, digits=0)
-    number("burst-rule-worst", max(rule), fmt_percent, digits=0)
-    number("burst-packed-worst", max(packed), fmt_percent, digits=0)
-    number("burst-budget", grid.budget)
+    numbers({"burst-rows": len(errors), "burst-budget": grid.budget})
+    numbers({"burst-packed": mean(packed), "burst-rule": mean(rule),
+             "burst-packed-worst": max(packed), "burst-rule-worst": max(rule)},
+            fmt_percent, digits=0)
 
 
 def burst_picture(grid: Grid) -> None:
@@ -283,10 +273,9 @@ def burst_picture(grid: Grid) -> None:
             _lines_of_a_length(axes, grid, tokens, colour)
         figures.doubling(axes, [1, 2, 4, 8, 16, 32])
         axes.set_yscale("log", base=2)
-        axes.set_xlim(0.9, 48)
         axes.set_yticks([0.25, 0.5, 1, 2, 4, 8], ["0.25", "0.5", "1", "2", "4", "8"])
-        axes.set_xlabel(say("requests-that-arrive-together")[lang == "zh"])
-        axes.set_ylabel(say("mean-ttft-s")[lang == "zh"])
+        axes.set(xlim=(0.9, 48), xlabel=say("requests-that-arrive-together")[lang == "zh"],
+                 ylabel=say("mean-ttft-s")[lang == "zh"])
         figures.legend(axes, {
             say("measured-by-prompt-length")[lang == "zh"]: {"marker": "o", "ms": 5, "ls": ""},
             say("chunks-packed")[lang == "zh"]: {},
@@ -327,20 +316,22 @@ def longer_prompts(grid: Grid, derivation: Derivation) -> list[Longer]:
 
 def longer_table(rows: Sequence[Longer]) -> None:
     """What longer prompts add, in milliseconds, and what the two causes add up to."""
-    table([{"tokens": row.tokens, "c": row.requests,
-            **{name: fmt_fixed(1e3 * getattr(row, name), 1)
-               for name in ("tpot", "more", "cache", "stall")},
-            "sum": fmt_fixed(1e3 * (row.cache + row.stall), 1)} for row in rows], MORE,
+    milliseconds = partial(fmt_in, unit="ms", digits=1)
+    table(rows, [Column("tokens", say("prompt")), Column("requests", "$c_D$"),
+                 Column("tpot", say("tpot-measured-ms"), milliseconds),
+                 Column("more", say("more-than-with-short-prompts"), milliseconds),
+                 Column("cache", say("cache"), milliseconds),
+                 Column("stall", say("stall"), milliseconds),
+                 Column(lambda row: row.cache + row.stall, common("sum"), milliseconds)],
           folded=say("row-by-row"))
 
 
 def unexplained(rows: Sequence[Longer]) -> tuple[float, float]:
     """Mean of the difference that the cache alone, and cache and stall together, leave [s]."""
     crowded = [row for row in rows if row.requests >= CROWDED]
-    cache = sum(abs(row.more - row.cache) for row in crowded) / len(crowded)
-    both = sum(abs(row.more - row.cache - row.stall) for row in crowded) / len(crowded)
-    number("stall-without", 1e3 * cache, fmt_fixed, digits=1)
-    number("stall-with", 1e3 * both, fmt_fixed, digits=1)
+    cache = mean(abs(row.more - row.cache) for row in crowded)
+    both = mean(abs(row.more - row.cache - row.stall) for row in crowded)
+    numbers({"stall-without": 1e3 * cache, "stall-with": 1e3 * both}, fmt_fixed, digits=1)
     number("stall-from", min(row.requests for row in crowded))
     return cache, both
 
@@ -363,8 +354,7 @@ def longer_picture(grid: Grid, rows: Sequence[Longer]) -> None:
         axes.plot(at, [row.tpot * 1e3 for row in rows], "D", ms=6, color=figures.PALETTE[3],
                   label=say("prompts-of-measured", tokens=f"{LONG:,}")[place])
         axes.set_xticks(list(at), [str(row.requests) for row in rows])
-        axes.set_xlabel(common("number-of-requests")[place])
-        axes.set_ylabel(say("tpot-ms")[place])
+        axes.set(xlabel=common("number-of-requests")[place], ylabel=say("tpot-ms")[place])
         axes.legend(loc="upper left")
         return drawing
 
@@ -374,25 +364,21 @@ def longer_picture(grid: Grid, rows: Sequence[Longer]) -> None:
 def exercise_of_a_claim() -> None:
     """The numbers of the exercise on a claim that contradicts itself."""
     users, interval, claim = 32, 0.020, 3000
-    number("exercise-users", users)
+    numbers({"exercise-users": users, "exercise-claim": claim,
+             "exercise-most": round(users / interval)})
     number("exercise-pace", interval, fmt_time)
-    number("exercise-claim", claim)
-    number("exercise-most", round(users / interval))
     number("exercise-ratio", claim * interval / users, fmt_fixed, digits=1)
 
 
 def beside_a_burst(found: Mapping[Pair, Mapping[str, float]], shape: tuple[int, int]) -> None:
     """TTFT and TPOT of a burst and of a steady state, by system; the first one's in sentences."""
-    names = ("ttft", "steady_ttft", "tpot", "steady_tpot")
-    headings = (say("ttft-burst"), say("ttft-steady"),
-                say("tpot-burst"), say("tpot-steady"))
-    table([{"system": label} | {name: fmt_time(values[name]) for name in names}
-           for label, values in found.items()],
-          {"system": common("deepseek-v3-on"),
-           **dict(zip(names, headings, strict=True))})
-    first = next(iter(found.values()))
-    for key, count in zip(("requests", "prompt", "answer"), (first["concurrency"], *shape),
-                          strict=True):
-        number(f"steady-{key}", int(count))
-    for key, name in zip(("burst-ttft", "ttft", "burst-tpot", "tpot"), names, strict=True):
-        number(f"steady-{key}", first[name], fmt_time)
+    headings = {"ttft": say("ttft-burst"), "steady_ttft": say("ttft-steady"),
+                "tpot": say("tpot-burst"), "steady_tpot": say("tpot-steady")}
+    table(*crossed(common("deepseek-v3-on"), {label: {name: values[name] for name in headings}
+                                              for label, values in found.items()},
+                   headings, fmt_time))
+    first, (prompt, answer) = next(iter(found.values())), shape
+    numbers({"steady-requests": int(first["concurrency"]), "steady-prompt": prompt,
+             "steady-answer": answer})
+    numbers({"steady-burst-ttft": first["ttft"], "steady-ttft": first["steady_ttft"],
+             "steady-burst-tpot": first["tpot"], "steady-tpot": first["steady_tpot"]}, fmt_time)

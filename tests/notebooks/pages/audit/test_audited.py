@@ -67,7 +67,7 @@ def test_the_answer_counts_what_the_rows_say(said):
 def test_what_the_front_page_says_of_the_plans(said):
     """That none of S0 runs, and that the goal of S1 lies below the floor, stand there in words."""
     _, glued = said
-    findings.numbers()
+    findings.sentences()
     assert glued["a-s0-run"] == "0"
     assert float(glued["a-s1-over"]) > 1
     assert float(glued["a-s3-host"]) > float(glued["a-s3-even"])

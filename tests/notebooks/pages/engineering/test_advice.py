@@ -24,7 +24,8 @@ def shown(monkeypatch):
         monkeypatch.setattr(module, "number", lambda *args, **options: None)
     monkeypatch.setattr(documents, "advised", lambda follows: found.extend(follows.items()))
     for module in (serving, communication):
-        monkeypatch.setattr(module, "number", lambda *args, **options: None)
+        for name in ("number", "numbers"):
+            monkeypatch.setattr(module, name, lambda *args, **options: None)
     return found
 
 
