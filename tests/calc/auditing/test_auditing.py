@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 
 import pytest
@@ -268,13 +269,19 @@ def test_every_cause_explains_a_claim():
     assert set(causes()) == {row.case.listed.claim.cause for row in audit().rows} - {None}
 
 
+def written():
+    """Claims by their numbers, as the files of the ledger have them."""
+    return {number for path in (catalogue.ROOT / "claims").glob("*.yml")
+            for number in re.findall(r"- *\{? *id: (S[0-3]-\d+)", path.read_text("utf-8"))}
+
+
 def test_nothing_of_the_ledger_is_left_unjudged():
     begin = time.process_time()
     whole = audit()
     assert whole.problems == ()
     counts = whole.counts()
-    assert {document: count.total() for document, count in counts.items()} == {
-        "s0": 721, "s1": 403, "s2": 96, "s3": 95}
+    assert sum(count.total() for count in counts.values()) == len({row.id for row in whole.rows})
+    assert {row.id for row in whole.rows} >= written()
     undecided = sum(count[ASSUMPTION] + count[UNVERIFIABLE] for count in counts.values())
     assert undecided <= len(whole.rows) / 4
     assert time.process_time() - begin < 100  # not a measure of speed: a search that runs away
