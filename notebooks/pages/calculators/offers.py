@@ -200,7 +200,7 @@ def usual(card: str, model: str, precision: str | None = None, engine: str = NO_
             "share": UTILIZATION}
 
 
-@functools.lru_cache(maxsize=256)
+@functools.lru_cache(maxsize=2048)
 def _single(card: str, model: str, engine: str, drafted: int, ways: tuple[tuple[str, str], ...]
             ) -> Scenario:
     """One card of a deployment, which any layout is a change of."""

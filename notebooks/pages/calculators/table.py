@@ -37,9 +37,11 @@ from notebooks.pages.calculators.views import ATTENTIONS, RANGED, input_symbols
 
 NOTHING = -1
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_"
-RESOLVED = 0.15  # share of the kinds that are resolved at first, at random: no pattern of the axes
-# the same shares for what else may be set: most of it moves a few inputs, whatever the kind
-GLIMPSED, RESOLVED_AGAIN = 0.005, 0.02
+# shares of the kinds that are resolved at first, at random: no pattern of the axes; the next where
+# others, GLIMPSED of all, are told wrong
+RESOLVED = 0.04, 0.15
+# the same for what else may be set: most of it moves a few inputs, whatever the kind
+GLIMPSED, RESOLVED_BESIDE = 0.005, (0.005, 0.02, 0.15)
 MORE = 4.0  # times as many, where those were too few
 OWN = "own"  # the formulas' own error, by quantity and side; of a phase alone its own
 # set by the page: numbers of a layout and of a workload
@@ -194,19 +196,7 @@ def switched(axes: Axes) -> dict[str, list[Column]]:
                 after = changed(kind)
                 return {column: after.get(column) for column in moved}
 
-            found[f"{name}={way}"] = _tried(axes, of) if moved else []
-    return found
-
-
-def _tried(axes: Axes, of: Row) -> list[Column]:
-    """The columns of a way, of as few kinds as will do: they have to tell the numbers of others."""
-    others = [axes.kinds[number] for number in _some(axes, GLIMPSED, seed=1)]
-    places = axes.places[_some(axes, GLIMPSED, seed=1)]
-    for share in (GLIMPSED, RESOLVED_AGAIN, RESOLVED):
-        found = columns(axes, share, of)
-        if all(column.at_places(places, axes.sizes) == [of(kind).get(column.name)
-                                                        for kind in others] for column in found):
-            break
+            found[f"{name}={way}"] = columns(axes, RESOLVED_BESIDE, of) if moved else []
     return found
 
 
@@ -214,19 +204,39 @@ def _differing(before: Mapping[str, Cell], after: Mapping[str, Cell]) -> set[str
     return {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
 
 
-def columns(axes: Axes, share: float = RESOLVED, of: Row = row) -> list[Column]:
+def columns(axes: Axes, shares: Sequence[float] = RESOLVED, of: Row = row) -> list[Column]:
     """The table of what is offered, each column over the axes that move it.
 
-    Not every kind is resolved: some of them show what moves a column, and where a place of it
-    is left without a number, so are those that have one. Places without a number that outnumber
-    the kinds are of a column that too few kinds let hang on too many axes: more are resolved then.
+    As few kinds are resolved as will do: the table has to tell the numbers of others.
 
     Args:
         axes: with every kind on them.
-        share: of the kinds that are resolved at first [1].
+        shares: of the kinds that are resolved at first [1], one after another until one will do.
         of: the numbers of a kind by column.
     """
-    rows = {number: of(axes.kinds[number]) for number in _some(axes, share)}
+    others = _some(axes, GLIMPSED, seed=1)
+    told = [of(axes.kinds[number]) for number in others]
+    rows: dict[int, dict[str, Cell]] = {}
+    for share in shares:
+        rows |= {number: of(axes.kinds[number]) for number in _some(axes, share)
+                 if number not in rows}
+        found = _filled(axes, share, rows, of)
+        if all(column.at_places(axes.places[others], axes.sizes)
+               == [each.get(column.name) for each in told] for column in found):
+            break
+    return found
+
+
+def _filled(axes: Axes, share: float, rows: dict[int, dict[str, Cell]], of: Row) -> list[Column]:
+    """The columns by rows of some kinds, and of those that have a place without a number.
+
+    Places without a number that outnumber the kinds are of a column that too few kinds let hang on
+    too many axes: more are resolved then.
+
+    Args:
+        axes, share, of: as of :func:`columns`.
+        rows: by the numbers of kinds; those that are resolved besides are added.
+    """
     while True:
         numbers = sorted(rows)
         names, places = sorted(set[str]().union(*rows.values())), axes.places[numbers]
