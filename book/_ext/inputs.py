@@ -28,6 +28,7 @@ CODE_FILES = ("notebooks/derive/formulas/formulas.json", "requirements.txt",
 NOTEBOOKS = "notebooks"  # folder of the code of which a page counts what it imports
 CELL = re.compile(r"^```\{code-cell\}.*\n(?::.*\n)*((?:.*\n)*?)```$", re.MULTILINE)
 HEAD = re.compile(r"\A---\n.*?^---\n", re.MULTILINE | re.DOTALL)  # it names the kernel
+BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")  # of statements, what holds others
 LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)  # every scalar a text
 
 
@@ -74,13 +75,21 @@ def imported(code: str, package: str = "") -> Iterator[str]:
         tree = ast.parse(code)
     except SyntaxError:
         return
-    for node in ast.walk(tree):
+    for node in _statements(tree.body):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and (package or not node.level):
             name = importlib.util.resolve_name("." * node.level + (node.module or ""), package)
             yield name
             yield from (f"{name}.{alias.name}" for alias in node.names)
+
+
+def _statements(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """Statements, with those inside of them; expressions, which hold none, are not looked into."""
+    for node in body:
+        yield node
+        for part in BLOCKS:
+            yield from _statements(getattr(node, part, ()))
 
 
 def under(data: Any, key: str) -> Iterator[Any]:
@@ -114,12 +123,18 @@ class Inputs:
                      for path in files_below(root / folder)}
         self._files = {name: digest(raw) for name, raw in self._raw.items()}
         self._parsed: dict[str, Any] = {}  # of those of which a page took a part
+        self._states: dict[str, str] = {}  # of what pages took
         self._sources = {path: path.read_text(encoding="utf-8")
                          for path in files_below(inside, "*.md")}
 
     def _state(self, entry: str) -> str:
         """Describe a recorded file by its hash, a recorded folder ('links/') by its names, a key of
         a file ('one.yml#device') by all that stands under it."""
+        if entry not in self._states:
+            self._states[entry] = self._described(entry)
+        return self._states[entry]
+
+    def _described(self, entry: str) -> str:
         name, _, key = entry.partition("#")
         if key:
             with contextlib.suppress(KeyError, yaml.YAMLError):

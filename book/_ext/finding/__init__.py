@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import pickle
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 from sphinx.application import Sphinx
@@ -18,6 +17,14 @@ from . import cards, documents, pages, terms
 INDEX, CARDS, FORMULAS = "search-index.js", "cards-data.js", "formulas-data.js"
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the former is ten times as fast
 KNOWN = "pages.pickle"  # what was read of pages, kept beside the doctrees from build to build
+_written: set[str] = set()
+
+
+class Read(NamedTuple):
+    """What a page says, and its numbered formulas as cards show them."""
+
+    page: pages.Page
+    formulas: dict[str, list[Any]]
 
 
 def shared(app: Sphinx, name: str) -> dict[str, Any]:
@@ -38,21 +45,28 @@ def _no_other_index(app: Sphinx) -> None:
     app.builder.search = False  # type: ignore[attr-defined]
 
 
-def _read_pages(app: Sphinx) -> dict[str, pages.Page]:
+def _note_written(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any],
+                  doctree: Any) -> None:
+    """Remember a page that is written anew: only of these may something else be said now."""
+    _written.add(pagename)
+
+
+def _read_pages(app: Sphinx) -> dict[str, Read]:
     """What the pages of the book say, read anew where they were written anew."""
     kept = Path(app.doctreedir) / KNOWN
     try:
-        known = pickle.loads(kept.read_bytes())
+        known: dict[str, Read] = pickle.loads(kept.read_bytes())
     except (OSError, pickle.UnpicklingError, AttributeError, EOFError, ImportError):
         known = {}
     found = {}
     for name in sorted(app.env.found_docs):
-        page = (Path(app.outdir) / f"{name}.html").read_bytes()
-        digest = hashlib.sha256(page).digest()
-        before = known.get(name)
-        found[name] = before if before and before[0] == digest else (digest, pages.read(page))
+        if name in known and name not in _written:
+            found[name] = known[name]
+        else:
+            page = pages.read((Path(app.outdir) / f"{name}.html").read_bytes())
+            found[name] = Read(page, cards.of_formulas(page))
     kept.write_bytes(pickle.dumps(found))
-    return {name: page for name, (_, page) in found.items()}
+    return found
 
 
 def _put_script(path: Path, name: str, data: Any) -> None:
@@ -74,13 +88,15 @@ def _write(app: Sphinx, exception: Exception | None) -> None:
     lang, out = languages.tag_of(app.config.language), Path(app.outdir) / "_static"
     glossary, symbols = shared(app, "glossary.yml"), shared(app, "symbols.yml")
     read = _read_pages(app)
-    found = [*documents.of_terms(glossary, lang), *documents.of_pages(read, symbols),
+    said = {name: each.page for name, each in read.items()}
+    found = [*documents.of_terms(glossary, lang), *documents.of_pages(said, symbols),
              *documents.of_letters(symbols, lang)]
     _put_script(out / INDEX, "bookIndex", documents.script(found, glossary))
     _put_script(out / CARDS, "bookCards", {
         "terms": cards.of_terms(glossary, lang), "letters": cards.of_letters(symbols, lang),
         "sources": cards.of_sources(shared(app, "sources/*.yml"))})
-    _put_script(out / FORMULAS, "bookFormulas", cards.of_formulas(read))
+    _put_script(out / FORMULAS, "bookFormulas", {
+        anchor: shown for each in read.values() for anchor, shown in each.formulas.items()})
 
 
 def setup(app: Sphinx) -> None:
@@ -88,5 +104,6 @@ def setup(app: Sphinx) -> None:
     app.connect("config-inited", _own_search)
     app.connect("builder-inited", _no_other_index)
     app.connect("builder-inited", _find_terms)
+    app.connect("html-page-context", _note_written)
     app.connect("build-finished", _write, priority=800)
     app.add_post_transform(terms.MarkTerms)

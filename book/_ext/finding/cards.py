@@ -42,15 +42,14 @@ def _tree(element: ElementTree.Element) -> list[Any]:
             *(_tree(child) for child in element if child.tag != f"{SPACE}annotation")]
 
 
-def of_formulas(pages: Mapping[str, Page]) -> dict[str, list[Any]]:
-    """Anchor -> number, title of the page and MathML of every numbered formula."""
+def of_formulas(page: Page) -> dict[str, list[Any]]:
+    """Anchor -> number, title of the page and MathML of every numbered formula of a page."""
     found: dict[str, list[Any]] = {}
-    for page in pages.values():
-        for anchor, (number, tex) in page.formulas.items():
-            try:
-                mathml = ElementTree.fromstring(typeset(tex, True, MATHML))
-            except (FormulaError, ElementTree.ParseError):
-                continue  # the link leads to it all the same
-            if (inner := mathml.find(f"{SPACE}math")) is not None:
-                found[anchor] = [number, page.title, _tree(inner)]
+    for anchor, (number, tex) in page.formulas.items():
+        try:
+            mathml = ElementTree.fromstring(typeset(tex, True, MATHML))
+        except (FormulaError, ElementTree.ParseError):
+            continue  # the link leads to it all the same
+        if (inner := mathml.find(f"{SPACE}math")) is not None:
+            found[anchor] = [number, page.title, _tree(inner)]
     return found

@@ -30,6 +30,8 @@ PACKAGED_FILES = ("pyproject.toml", "requirements-engine.in", "requirements-anal
 PACK = "from setuptools.build_meta import build_wheel; build_wheel('wheels')"
 ADDRESS = "REPOSITORY_URL"  # in the environment, where the clone does not know it
 ENGINE = "engine"
+MARK = ".edition"  # beside the site: the line that its pages have, since when
+AT_REST = 1_000_000_000  # ns: no file system's clock ticks as slowly
 DOWNLOADS = "downloads"  # what `make pdf` and `make zip` leave in the site
 WORDS = {
     "en": {"edition": "Version {version}", "commit": "commit {commit}", "data": "data as of {date}",
@@ -111,8 +113,17 @@ def footer(shown: Edition, tag: str, to_root: str, site: Path) -> str:
 
 
 def stamp(site: Path, shown: Edition) -> None:
-    """Write the edition into every page of the built site; move scripts out of new ones."""
+    """Write the edition into every page of the built site; move scripts out of new ones.
+
+    Pages that rest since they got the same line are not read again.
+    """
+    mark = site.parent / MARK
+    says = repr([footer(shown, tag, "", site) for tag in WORDS])
+    same = mark.is_file() and mark.read_text(encoding="utf-8") == says
+    since = mark.stat().st_mtime_ns - AT_REST if same else 0
     for path in site.rglob("*.html"):
+        if path.stat().st_mtime_ns < since:
+            continue
         inside = path.relative_to(site)
         tag = "zh" if inside.parts[0] == "zh" else "en"
         to_root = "../" * (len(inside.parts) - 1)
@@ -121,6 +132,7 @@ def stamp(site: Path, shown: Edition) -> None:
         finished = strict.outward(PLACE.sub(line.replace("\\", r"\\"), text), site, to_root)
         if finished != text:
             pipeline.put(path, finished.encode(), path.parent)
+    mark.write_text(says, encoding="utf-8")
 
 
 def package(root: Path, site: Path) -> Path:
