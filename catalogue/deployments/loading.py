@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from catalogue import library, naming
 from catalogue.deployments import family, layout
@@ -22,6 +22,7 @@ from catalogue.entries.hardware import Device
 from catalogue.library import Override
 from catalogue.reading import units, yamlfile
 from catalogue.reading.errors import LayoutError, ParamsError
+from catalogue.reading.record import only
 from catalogue.reading.shared import sources
 from catalogue.reading.values import Text
 from catalogue.reading.yamlfile import YamlFile
@@ -33,6 +34,8 @@ ROOTS = ("model", "device", "engine", "cluster", "precision", "parallelism", "wo
          "mechanisms")
 NAMES = ("model", "device", "engine", "precision")  # roots that are a name
 Made = TypeVar("Made")
+LISTED = ("title", "model", "device", "precision", "cluster", "variants")
+"""Keys of a file of which ``Listed`` is made."""
 _ENTRIES = {"model": "models", "device": "devices", "precision": "precisions"}
 
 
@@ -56,6 +59,17 @@ class Family:
     deployments: tuple[Scenario, ...]
     pools: tuple[Scenario, Scenario] | None = None
     documented: Documented | None = None
+
+
+class Listed(NamedTuple):
+    """What lists say of a deployment: its file, titles and names as pages show them, its devices
+    [1]."""
+
+    file: str
+    title: Text
+    model: Text
+    precision: Text
+    devices: int
 
 
 def load_family(reference: str | Path, device: str | Path | None = None) -> Family:
@@ -111,6 +125,15 @@ def devices_named(file: str) -> set[str]:
     counts as read."""
     return {naming.locate("devices", str(name), naming.file_of("scenarios", file)).stem
             for name in stated(file, "device")}
+
+
+def listed(file: str, device: str) -> Listed | None:
+    """What a list says of the first deployment of a file of ``params/scenarios/`` that is on a
+    device; None where none is. Nothing else of the file counts as read."""
+    with only(naming.file_of("scenarios", file), LISTED):
+        found = load_family(file)
+    one = next((each for each in found.deployments if each.device.id == device), None)
+    return one and Listed(found.id, found.title, one.model.name, one.precision.name, one.devices)
 
 
 def stated(reference: str, key: str) -> list[Any]:

@@ -8,12 +8,26 @@ what stands under one key was taken, that key follows behind ``#``.
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2] / "params"
 _noted: set[tuple[Path, str]] = set()
 _kept: set[Path] = set()
+_parts: dict[Path, tuple[str, ...]] = {}  # of files of which only these keys are taken for now
+
+
+@contextlib.contextmanager
+def only(path: Path, keys: tuple[str, ...]) -> Iterator[None]:
+    """Meanwhile of a file, though it is read, only what stands under these keys counts: whoever
+    reads it hands on nothing that comes of others."""
+    _parts[path] = keys
+    try:
+        yield
+    finally:
+        del _parts[path]
 
 
 def wanted() -> str | None:
@@ -33,6 +47,8 @@ def record(path: Path, *, listing: bool = False, key: str = "", kept: bool = Fal
     if not (target := wanted()):
         _kept.update([path] * kept)
         return False
+    if path in _parts and not (listing or key):
+        return sum(record(path, key=each) for each in _parts[path]) > 0
     mark = "/" if listing else f"#{key}" if key else ""
     if (path, mark) in _noted:
         return False

@@ -54,17 +54,12 @@ def at_a_glance(card: Device) -> None:
 
 def deployments(card: Device) -> None:
     """What runs on the card in this book, each with a link to its page; nothing if nothing does."""
-    rows = []
     named = (name for name in catalogue.names("scenarios")
              if card.id in catalogue.devices_named(name))  # of the others nothing is read
-    for family in map(catalogue.load_family, named):
-        one = next((item for item in family.deployments if item.device.id == card.id), None)
-        if one is not None:
-            rows.append({"title": tuple(f"[{family.title[lang]}](#{family.id})"
-                                        for lang in ("en", "zh")),
-                         "model": (one.model.name["en"], one.model.name["zh"]),
-                         "cards": one.devices,
-                         "stored": (one.precision.name["en"], one.precision.name["zh"])})
+    rows = [{"title": tuple(f"[{one.title[lang]}](#{one.file})" for lang in ("en", "zh")),
+             "model": (one.model["en"], one.model["zh"]), "cards": one.devices,
+             "stored": (one.precision["en"], one.precision["zh"])}
+            for one in (catalogue.listed(name, card.id) for name in named) if one]
     if not rows:
         show(*say("no-deployment-names-this-card"))
         return

@@ -97,14 +97,16 @@ def _known(name: str) -> dict[str, str | Pair]:
 
 
 def _cards(engine: str) -> Iterator[str]:
-    """Cards on which a deployment under an engine was measured, with latent attention."""
+    """Cards on which a deployment under an engine was measured, with latent attention; of what else
+    its file says nothing is read."""
     for name in catalogue.names("scenarios"):
         if not catalogue.stated(name, "measured"):
             continue
-        made = catalogue.load_scenario(name)
-        if (made.file.measured and (made.engine or "").partition("@")[0] == engine
-                and made.model.attention == "mla"):
-            yield made.device.name["en"]
+        engines = {str(each).partition("@")[0] for each in catalogue.stated(name, "engine")}
+        models = map(catalogue.load_model, map(str, catalogue.stated(name, "model")))
+        if engine in engines and any(model.attention == "mla" for model in models):
+            for card in catalogue.devices_named(name):
+                yield catalogue.load_device(card).name["en"]
 
 
 def place(each: Stated) -> Pair:
