@@ -102,6 +102,18 @@ def audit(claims: tuple[list[Listed], list[str]] | None = None,
     return Audit(tuple(_contradicted(found)), tuple(unjudged))
 
 
+def of_document(document: str) -> list[Audited]:
+    """The claims of a document as :func:`audit` judges them; of those of others only what may
+    contradict one is looked at."""
+    claims = listed()
+    cases = Cases(claims[0])
+    about = {each.claim.id: cases.about(each) for each in claims[0]}
+    own = {each.claim.id for each in claims[0] if each.document == document}
+    subjects = {about[name] for name in own} - {None}
+    judged = own | {name for name, subject in about.items() if subject in subjects}
+    return [row for row in audit(claims, judged).rows if row.id in own]
+
+
 def _contradicted(rows: Iterable[Audited]) -> list[Audited]:
     """With the claims of the same thing that say otherwise."""
     rows = list(rows)

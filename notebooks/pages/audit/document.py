@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 import catalogue
-from calc.auditing.audit import Audited
+from calc.auditing.audit import Audited, of_document
 from calc.auditing.reasons import why as why_of
 from catalogue.ledger.documents import Document
 from catalogue.messages import Pair, join, messages
@@ -23,7 +23,6 @@ from notebooks.pages.audit.words import (
     called,
     decides,
     group,
-    of_document,
     printed,
     right,
 )

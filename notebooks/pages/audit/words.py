@@ -50,11 +50,6 @@ def everything() -> Audit:
     return audit()
 
 
-def of_document(document: str) -> list[Audited]:
-    """The claims of a document."""
-    return [row for row in everything().rows if row.case.listed.document == document]
-
-
 def group(row: Audited) -> str:
     """Whether a claim holds, does not, or cannot be decided."""
     return row.judgement.standing
