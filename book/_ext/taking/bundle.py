@@ -12,7 +12,7 @@ import io
 import re
 import shutil
 import tokenize
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from setuptools.command.build_py import build_py
@@ -24,8 +24,10 @@ TEXTS = ("book/*.md", "book/_ext/**/*", "book/_templates/*", "notebooks/*.md",
          "notebooks/supplements/*.md", "notebooks/derive/formulas/formulas.json")
 """What a report is made with."""
 SPOKEN = re.compile(r"python -m calc\b(?!\.)")
+PROMPT = ">>> "
 EXAMPLE = re.compile(r"(?m)^(\s*>>> )((?:from|import) .+)$")
 CELL = re.compile(r"(?ms)^(```\{code-cell\}[^\n]*\n(?:---\n.*?^---\n|(?::[^\n]*\n)*))(.*?)^```$")
+BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")  # of statements, what holds others
 TEXT_TOKENS = {number for name, number in vars(tokenize).items()
                if name in ("STRING", "FSTRING_MIDDLE")}
 
@@ -54,7 +56,7 @@ from will_it_fit import calc'
 
 def _imports(source: str, lines: list[str]) -> Iterator[Edit]:
     """Statements that import a room, as they are to read."""
-    for node in ast.walk(ast.parse(source)):
+    for node in _statements(ast.parse(source).body):
         if isinstance(node, ast.ImportFrom) and not node.level and _ours(str(node.module)):
             at = (node.lineno, _column(lines, node.lineno, node.col_offset))
             found = re.compile(r"from\s+").match(lines[at[0] - 1], at[1])
@@ -65,6 +67,14 @@ def _imports(source: str, lines: list[str]) -> Iterator[Edit]:
             yield ((node.lineno, _column(lines, node.lineno, node.col_offset)),
                    (end, _column(lines, end, node.end_col_offset or 0)),
                    "; ".join(part for each in node.names for part in _import(each)))
+
+
+def _statements(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """Statements, with those inside of them; expressions, which hold none, are not looked into."""
+    for node in body:
+        yield node
+        for part in BLOCKS:
+            yield from _statements(getattr(node, part, ()))
 
 
 def _import(each: ast.alias) -> Iterator[str]:
@@ -90,6 +100,8 @@ def _column(lines: list[str], number: int, offset: int) -> int:
 
 def _texts(source: str) -> Iterator[Edit]:
     """Texts that name the command, and examples in docstrings."""
+    if PROMPT not in source and not SPOKEN.search(source):
+        return  # taking it apart is what takes long
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type in TEXT_TOKENS:
             told = SPOKEN.sub(COMMAND, token.string)
