@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,6 +12,7 @@ from calc.auditing.claim_files import Listed, listed
 from calc.auditing.judging import CONTRADICTS, FAILS, VERDICTS, Judgement, judge
 from calc.auditing.reasons import why
 from catalogue import ParamsError
+from catalogue.ledger.rows import Claim
 
 
 @dataclass(frozen=True)
@@ -106,12 +107,21 @@ def of_document(document: str) -> list[Audited]:
     """The claims of a document as :func:`audit` judges them; of those of others only what may
     contradict one is looked at."""
     claims = listed()
-    cases = Cases(claims[0])
-    about = {each.claim.id: cases.about(each) for each in claims[0]}
+    by_id = {each.claim.id: each.claim for each in claims[0]}
+    about = {name: _about(claim, by_id) for name, claim in by_id.items()}
     own = {each.claim.id for each in claims[0] if each.document == document}
     subjects = {about[name] for name in own} - {None}
     judged = own | {name for name, subject in about.items() if subject in subjects}
     return [row for row in audit(claims, judged).rows if row.id in own]
+
+
+def _about(claim: Claim, by_id: Mapping[str, Claim]) -> str | None:
+    """What a claim is about, without any of it being computed: the same for all that have one
+    topic, and for others that are of one deployment."""
+    if claim.topic is None and claim.like in by_id and claim.like < claim.id:
+        return _about(by_id[claim.like], by_id)
+    where = claim.truth or claim.claim or ""
+    return claim.topic or where.partition(":")[0] or None
 
 
 def _contradicted(rows: Iterable[Audited]) -> list[Audited]:

@@ -137,15 +137,6 @@ class Cases:
                        cause=claim.cause or case.cause, named=claim.topic or case.named,
                        alert=claim.alert or case.alert)
 
-    def about(self, listed: Listed) -> str | None:
-        """What a claim is about, without any of it being computed: the same for all that speak of
-        the same thing, and for others that are of one deployment."""
-        claim = listed.claim
-        if claim.topic is None and claim.like in self._by_id and claim.like < claim.id:
-            return self.about(self._by_id[claim.like])
-        where = claim.truth or claim.claim or ""
-        return claim.topic or where.partition(":")[0] or None
-
     def _printed_of(self, name: str) -> Printed:
         """What a claim prints. Raises ParamsError where there is no such claim or number."""
         if name not in self._by_id:
