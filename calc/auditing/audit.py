@@ -118,8 +118,9 @@ def of_document(document: str) -> list[Audited]:
 def _about(claim: Claim, by_id: Mapping[str, Claim]) -> str | None:
     """What a claim is about, without any of it being computed: the same for all that have one
     topic, and for others that are of one deployment."""
-    if claim.topic is None and claim.like in by_id and claim.like < claim.id:
-        return _about(by_id[claim.like], by_id)
+    like = by_id.get(claim.like or "")
+    if claim.topic is None and like is not None and like.id < claim.id:
+        return _about(like, by_id)
     where = claim.truth or claim.claim or ""
     return claim.topic or where.partition(":")[0] or None
 

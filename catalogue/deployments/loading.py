@@ -133,7 +133,8 @@ def listed(file: str, device: str) -> Listed | None:
     with only(naming.file_of("scenarios", file), LISTED):
         found = load_family(file)
     one = next((each for each in found.deployments if each.device.id == device), None)
-    return one and Listed(found.id, found.title, one.model.name, one.precision.name, one.devices)
+    return None if one is None else Listed(found.id, found.title, one.model.name,
+                                           one.precision.name, one.devices)
 
 
 def stated(reference: str, key: str) -> list[Any]:
