@@ -55,7 +55,7 @@ class Reason:
 
 
 def has_room(headroom: Any, margin: float = 0.0) -> Any:
-    """Whether the memory holds it, every request at its longest; an array for arrays.
+    """Whether it fits: the memory holds it, every request at its longest; an array for arrays.
 
     Args:
         headroom: quantities of ``calc.evaluate`` by name, or what the fullest device has to spare
