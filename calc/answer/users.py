@@ -86,9 +86,11 @@ class LoadResult:
 
     def as_json(self) -> dict[str, Any]:
         """What was simulated; its means are told elsewhere. Plain data."""
+        widths = {"ttft_half_width": self.ttft.half_width, "tpot_half_width": self.tpot.half_width}
         return {"requests": self.summary.requests, "seed": self.seed, "precise": self.precise,
                 "share": self.share, "lengths": str(self.lengths) if self.lengths else None,
-                "ttft_half_width": self.ttft.half_width, "tpot_half_width": self.tpot.half_width}
+                **{name: width if math.isfinite(width) else None
+                   for name, width in widths.items()}}
 
     @property
     def ttft(self) -> Latency:

@@ -19,6 +19,7 @@ from calc.sensitivity.plans import Plan
 from catalogue.entries.hardware import Node
 from catalogue.messages import LANGUAGES, Pair, messages, pair
 from catalogue.planning.failures import Failures
+from catalogue.reading.units import DAY, HOUR, MINUTE, YEAR
 from notebooks.pages.deciding.capacity.failing import SERVERS
 from notebooks.pages.deciding.goals import device_label
 from notebooks.pages.derivations.memory_weights import LOADERS, STORAGE, checkpoint
@@ -49,7 +50,7 @@ CUTS: dict[str, dict[str, int]] = {
     "TP8 × DP2, EP16": {"tensor": 8, "pipeline": 1, "expert": 16}}
 PORTS = (25e9 / 8, 200e9 / 8, 400e9 / 8)  # bytes per second of a card's port
 SLOW_PORT = 10e9 / 8  # and of a network that is not made for it
-GIGA, BITS, MINUTE, HOUR, DAY, YEAR = 1e9, 8.0, 60.0, 3600.0, 86400.0, 8766 * 3600.0
+GIGA, BITS = 1e9, 8.0
 SLOW, LOADED, BEST = "slow", "loaded", "best"
 
 

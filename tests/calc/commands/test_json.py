@@ -22,6 +22,7 @@ ASKED = [
     ["scenarios", "s2-910b1-awq"], ["engines"], ["engines", "vllm", "max-model-len"],
     ["check"], ["check", "no-such-file.yml"], ["estimate", "h200-r1-vllm-tp8"],
     ["estimate", "s0-scenario-1"], ["estimate", "wide-lmsys"],
+    ["estimate", "wide-lmsys-prefill-perfect"],  # whose answers have one token: no time per token
     ["estimate", "s2-910b1-awq", "--documented"],
     ["estimate", "h200-r1-vllm-tp8", "--engines", "vllm@0.11,sglang@0.5.6"],
     ["cost", "h200-r1-vllm-tp8"], ["cost", "s2-910b1-awq", "--price", "5..9 CNY/h"],
