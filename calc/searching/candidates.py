@@ -89,7 +89,7 @@ class CandidateCells:
             found[symbol] = column[0] if same and name != "concurrency" else column
         return found | {"memory_utilization": found["memory_utilization"] / PERCENT}
 
-    def fits(self, cells: Cells, longest: np.ndarray | None = None) -> np.ndarray:
+    def spare(self, cells: Cells, longest: np.ndarray | None = None) -> np.ndarray:
         """What each has to spare of its memory, every request at its longest [B], shape (n,).
 
         Args:
@@ -116,7 +116,7 @@ class CandidateCells:
         while len(left := np.flatnonzero(low < high)):
             some = {name: column[left] for name, column in cells.items()}
             middle = high[left] if not low.any() else -(-(low[left] + high[left]) // 2)
-            fit = self.fits(some | {"concurrency": middle * ranks[left]}) >= 0
+            fit = has_room(self.spare(some | {"concurrency": middle * ranks[left]}))
             low[left] = np.where(fit, middle, low[left])
             high[left] = np.where(fit, high[left], middle - 1)
         return low * ranks
@@ -133,7 +133,7 @@ class CandidateCells:
         high = np.full(len(low), most)
         while (low < high).any():
             middle = -(-(low + high) // 2)
-            fit = has_room(self.fits(cells, middle))
+            fit = has_room(self.spare(cells, middle))
             low, high = np.where(fit, middle, low), np.where(fit, high, middle - 1)
         return low.astype(float)
 

@@ -13,7 +13,7 @@ from calc.closed_form.evaluate import evaluate
 from calc.costing.rates import card_hour, converted, prices_of
 from calc.costing.tokens import MILLION
 from calc.layouts.choice import Choice, Row, scenario
-from calc.layouts.feasible import MEMORY
+from calc.layouts.feasible import MEMORY, has_room
 from calc.layouts.space import Space, choice_at
 from calc.physics.breakdown import bottleneck
 from calc.searching.candidates import at, candidate_cells
@@ -65,7 +65,7 @@ def least_pace(space: Space, users: int, enough: float = 0.0) -> Least | None:
         cells = at(cells, np.flatnonzero((cells["chunk"] == cells["chunk"].min()) & (
             cells["utilization"] == cells["utilization"].max())))
         cells["concurrency"] = np.full(len(cells["data"]), users)
-        cells = at(cells, np.flatnonzero(tried.fits(cells) >= 0))
+        cells = at(cells, np.flatnonzero(has_room(tried.spare(cells))))
         if not len(cells["data"]):
             continue
         paces = tried.pace(cells)

@@ -20,6 +20,7 @@ import numpy as np
 from calc.answer.two_pools import balanced
 from calc.closed_form.planning import transfer_time
 from calc.layouts.choice import Row
+from calc.layouts.feasible import has_room
 from calc.layouts.space import AXES, Base, Cells, Space, choice_at
 from calc.many.fronts import Front
 from calc.physics.arrays import Inputs, Number
@@ -199,7 +200,7 @@ def _pool(pool: str, tried: CandidateCells, asked: Wishes, cells: Cells, deploye
     else:
         parts = _decoding(tried, asked, cells)
     for part in parts:
-        fit = tried.fits(part) >= 0
+        fit = has_room(tried.spare(part))
         part = {name: column[fit] for name, column in part.items()}
         if len(part["data"]):
             yield _columns(pool, tried, asked, part, deployed)

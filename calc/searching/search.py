@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from calc.layouts.choice import Choice, Row
+from calc.layouts.feasible import has_room
 from calc.layouts.space import AXES, Base, Cells, Space, choice_at
 from calc.many.fronts import Best, Front
 from calc.many.processes import mapped, quietly
@@ -126,7 +127,7 @@ class SearchResult:
         same = np.all([cells[name] == getattr(choice, name) for name in AXES], axis=0)
         cells = at(cells, np.flatnonzero(same)[:1])
         cells["concurrency"] = np.full(len(cells["data"]), choice.concurrency)
-        if not len(cells["data"]) or tried.fits(cells)[0] < 0:
+        if not len(cells["data"]) or not has_room(tried.spare(cells)[0]):
             return None
         kept = BaseResult.new(self.wishes.objectives)
         _Work(self.wishes, self.bases[number], number, tried, first, SLAB, Funnel(), kept
@@ -260,8 +261,7 @@ class _Work:
 
     def _fit(self, part: Cells) -> None:
         """Those of the demand's own number of requests that the memory holds."""
-        spare = self.tried.fits(part)
-        short = spare < 0
+        short = ~has_room(spare := self.tried.spare(part))
         self.funnel.counts["memory"] += int(short.sum())
         self._short(at(part, np.flatnonzero(short)), -spare[short])
         self._bounded(at(part, np.flatnonzero(~short)))
@@ -280,7 +280,7 @@ class _Work:
         some = at(cells, np.flatnonzero(none))
         some["concurrency"] = some["data"]
         if none.any():
-            self._short(some, -self.tried.fits(some))
+            self._short(some, -self.tried.spare(some))
         cells = cells | self.tried.prefilling(cells)
         yield from filled(cells, most, self.asked.goal.space.batches, self.slab)
 

@@ -70,7 +70,7 @@ def test_the_least_pace_is_that_of_every_deployment_that_fits():
             first = space.first(base, cells)
             tried = CandidateCells(first.inputs(), first.model.attention, goal.demand)
             cells = cells | {"concurrency": np.full(len(cells["data"]), 64)}
-            fit = tried.fits(cells) >= 0
+            fit = tried.spare(cells) >= 0
             if fit.any():
                 paces.append(tried.pace(cells)[fit].min())
     assert least_pace(space, 64).pace == pytest.approx(min(paces), rel=1e-12)

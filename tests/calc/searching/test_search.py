@@ -74,7 +74,7 @@ def brute(goal):
             every["concurrency"] = np.tile(listed, len(cells["data"])) * (
                 1 if alone else every["data"])
             seen = tried.served(every, (reached,))
-            keep = tried.fits(every) >= 0
+            keep = tried.spare(every) >= 0
             if wanted is not None:
                 enough = (keep & (seen[reached] >= wanted)).reshape(-1, len(listed))
                 keep = (enough & (np.cumsum(enough, axis=1) == 1)).reshape(-1)
@@ -140,13 +140,13 @@ def test_what_is_searched_is_what_a_scenario_of_it_gives(device, sliced):
             rows = draw.sample(range(len(cells["data"])), min(3, len(cells["data"])))
             some = {name: cells[name][rows] for name in AXES}
             at = some | {"concurrency": np.full(len(rows), goal.demand.users)}
-            seen, fits = tried.served(at), tried.fits(at)
+            seen, spare = tried.served(at), tried.spare(at)
             for place in range(len(rows)):
                 own = scenario(goal, choice_at(base, some, place, goal.demand.users))
                 quantities = evaluate(own.inputs(), own.model.attention)
                 for name, symbol in STEADY.items():
                     assert seen[name][place] == pytest.approx(float(quantities[symbol]), rel=1e-9)
-                assert fits[place] == pytest.approx(
+                assert spare[place] == pytest.approx(
                     float(quantities["headroom_per_device"]), rel=1e-9)
 
 
@@ -188,8 +188,8 @@ def test_the_most_that_a_cell_holds_fits_and_one_more_of_each_rank_does_not():
             some = np.flatnonzero(most > 0)
             at = {name: column[some] for name, column in cells.items()}
             if len(some):
-                assert (tried.fits(at | {"concurrency": most[some]}) >= 0).all()
-            assert (tried.fits(cells | {"concurrency": most + cells["data"]}) < 0).all()
+                assert (tried.spare(at | {"concurrency": most[some]}) >= 0).all()
+            assert (tried.spare(cells | {"concurrency": most + cells["data"]}) < 0).all()
 
 
 def test_more_cards_to_choose_from_are_never_worse():
