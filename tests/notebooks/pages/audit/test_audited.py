@@ -8,6 +8,7 @@ import pytest
 
 import calc
 import catalogue
+from calc.auditing.audit import of_document
 from notebooks.pages.audit import document, findings, overview, words
 from notebooks.pages.audit.words import (
     GROUPS,
@@ -17,7 +18,6 @@ from notebooks.pages.audit.words import (
     decides,
     everything,
     group,
-    of_document,
     page_of,
 )
 from notebooks.pages.deployments.answers import Deployed
