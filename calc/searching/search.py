@@ -41,6 +41,7 @@ from calc.searching.pool_pairs import Pairs, pairs
 from catalogue import Scenario
 from catalogue.planning.goals import Goal
 from catalogue.reading.values import LARGEST_COUNT
+from catalogue.reading.yamlfile import at_rest
 
 SEEN = (*TIMES, "throughput")
 DERIVED = ("throughput_per_card", "cost", "power", "energy", "longest_context")
@@ -147,6 +148,7 @@ class SearchResult:
                             if np.isfinite(value)}, over)
 
 
+@at_rest()
 def search(goal: Goal, *, workers: int = 1, slab: int = SLAB, space: Space | None = None,
            margins: bool = False, paired: bool = True, before: SearchResult | None = None
            ) -> SearchResult:
@@ -169,8 +171,7 @@ def search(goal: Goal, *, workers: int = 1, slab: int = SLAB, space: Space | Non
 
     Raises ParamsError for a goal that contradicts itself, or whose offers cannot be deployed.
     """
-    space = space or Space(goal)
-    asked = wishes(space, goal, margins)
+    asked = wishes(space := space or Space(goal), goal, margins)
     bases = space.bases() if "one" in goal.space.pools else []
     kept = [BaseResult.new(asked.objectives) for _ in bases]
     found = SearchResult(asked, bases, kept, Front(asked.objectives, ties=False), Funnel(), space)
@@ -182,9 +183,8 @@ def search(goal: Goal, *, workers: int = 1, slab: int = SLAB, space: Space | Non
     found.funnel.counts += space.dropped
     if paired and "two" in goal.space.pools and "longest_context" not in asked.objectives:
         found.pairs = pairs(space, asked, before.pairs if before else None)
-    on_front = len(next(iter(found.front.rows.values()), ()))
-    found.funnel.counts["front"] = on_front
-    found.funnel.counts["beaten"] -= on_front
+    found.funnel.counts["front"] = len(next(iter(found.front.rows.values()), ()))
+    found.funnel.counts["beaten"] -= found.funnel.counts["front"]
     return found
 
 

@@ -40,6 +40,8 @@ Stamp = tuple[int, int, int, int]  # what the file system tells of a version of 
 Seen = tuple[bytes, Stamp | None]  # what stood in a file, and of which version that is
 Made = TypeVar("Made")
 _following: list[dict[Path, Seen]] = []
+_at_rest: list[None] = []
+_resting: dict[Path, Stamp] = {}  # of files that are taken to stay as they are
 _made: dict[tuple[str, Path, bool], tuple[dict[Path, Seen], Any]] = {}
 
 
@@ -123,13 +125,30 @@ def _note(path: Path, seen: Seen, key: str = "") -> None:
 def _stamp(path: Path) -> Stamp | None:
     """What tells a version of a file from any other; None while it may change within the same tick
     of the file system's clock."""
+    if path in _resting:
+        return _resting[path]
     try:
         found = path.stat()
     except (OSError, ValueError):  # told when it is read
         return None
     if time.time_ns() - max(found.st_mtime_ns, found.st_ctime_ns) < AT_REST:
         return None
-    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+    stamp = found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+    if _at_rest:
+        _resting[path] = stamp
+    return stamp
+
+
+@contextlib.contextmanager
+def at_rest() -> Iterator[None]:
+    """Files are taken to stay as they are meanwhile, so that one look at each is enough."""
+    _at_rest.append(None)
+    try:
+        yield
+    finally:
+        _at_rest.pop()
+        if not _at_rest:
+            _resting.clear()
 
 
 @contextlib.contextmanager

@@ -279,6 +279,18 @@ def test_a_change_of_what_an_entry_is_like_is_seen(tmp_path):
         catalogue.load_device(path)
 
 
+def test_files_that_are_taken_to_rest_are_looked_at_once(tmp_path, monkeypatch):
+    monkeypatch.setattr(yamlfile, "AT_REST", 0)
+    path = tmp_path / "card.yml"
+    path.write_text(DEVICE, encoding="utf-8")
+    with yamlfile.at_rest():
+        before = catalogue.load_device(path)
+        with yamlfile.at_rest():
+            path.write_text(DEVICE.replace("1.6 TB/s", "3.2 TB/s"), encoding="utf-8")
+        assert catalogue.load_device(path) is before
+    assert catalogue.load_device(path).memory_bandwidth.value == 3.2e12
+
+
 def test_a_file_at_rest_is_read_once_and_its_next_version_is_seen(tmp_path, monkeypatch):
     """Of the same length, and with the time of change that it had: the file system tells."""
     reads = []
