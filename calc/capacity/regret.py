@@ -88,11 +88,9 @@ def choose(candidates: Sequence[str], cases: Sequence[str], costs: np.ndarray,
         raise ValueError(f"{len(candidates)} candidates in {len(cases)} cases and costs of shape "
                          f"{costs.shape}, expected one cost for each.")
     regrets = regret(costs)
-    share = np.full(len(cases), 1 / len(cases))
-    mean = costs @ (share / share.sum())
     return DecisionTable(tuple(candidates), tuple(cases), costs, regrets,
                          candidates[int(regrets.max(axis=1).argmin())],
-                         candidates[int(mean.argmin())],
+                         candidates[int(costs.mean(axis=1).argmin())],
                          candidates[int(costs[:, central or 0].argmin())])
 
 
