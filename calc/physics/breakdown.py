@@ -200,7 +200,7 @@ def hidden_time(q: Any, b: Busy) -> Number:
 
 
 def busy_in(q: Any, step: Any) -> Busy:
-    """What is busy in a step whose times are known.
+    """What is busy in a step whose times are known [s].
 
     Args:
         q: input symbols as attributes.
@@ -212,11 +212,13 @@ def busy_in(q: Any, step: Any) -> Busy:
 
 
 def cores_in(q: Any, step: Any) -> Busy:
-    """What attention cores, choosing positions for them, and their exchange keep busy in a step.
+    """What attention cores, the choice of positions and their exchange keep busy in a step [s].
 
     Args:
         q: input symbols as attributes.
-        step: a ``calc.physics.step.Step``, or its times of these.
+        step: a ``calc.physics.step.Step``, or its times of these, which are of a micro-batch [s].
+
+    Source: notebooks/latency.md, section The attention core.
     """
     return Busy(own=step.core_time + step.index_time,
                 links=step.context_exchange_time) * q.micro_batches
