@@ -14,7 +14,8 @@ import numpy as np
 from calc.closed_form.dealing import normal_tail
 from calc.closed_form.overlaps import product_log
 from calc.closed_form.waves import Prompts
-from calc.physics.arrays import Number, either, select
+from calc.physics.arrays import Number, ceil_div, either, select
+from calc.physics.breakdown import added_time, cores_in
 from calc.physics.experts import normal_quantile, ranks_in_step
 from calc.physics.step import Step
 
@@ -66,6 +67,7 @@ class Pieces:
         room: of a rank's step for prompts [token].
         core, index: of a prompt's chunk, what grows with its context: the attention core, and the
             choice of positions [s].
+        riding: cores of the requests that decode along, less what of them is hidden [s].
     """
 
     mixed: Number
@@ -81,6 +83,7 @@ class Pieces:
     room: Number
     core: Number
     index: Number
+    riding: Number
 
     @property
     def chunk(self) -> Number:
@@ -137,29 +140,32 @@ def pieces(q: Any, p: Prompts, c: Number, u: Number, decode: Step, prefill: Step
     """See ``Pieces``; u others on a rank, c requests of the fullest.
 
     What a token adds is known from the largest chunk and the decode step, a chunk of few tokens;
-    where that has hardly fewer, from half of the chunk.
+    where that has hardly fewer, from half of the chunk. Requests that decode along bring their
+    cores, of which there are as many as of the decode step on their stage.
     """
     ranks, mixed = ranks_in_step(q), (q.mixed_steps > 0) & (q.separate_pools == 0)
-    shared = ranks > 1
-    experts = select(shared, prefill.routed_expert_time - experts_of_one(
-        q, ranks, np.minimum(1, u / c), decode, prefill), 0)
-    fullest = 1 + prefill.rank_imbalance
-    sent = prefill.exchange_time / fullest
+    shared, halves, batch = ranks > 1, q.micro_batches, ceil_div(c, q.pipeline_parallel)
+    experts = select(shared, halves * (prefill.routed_expert_time - experts_of_one(
+        q, ranks, np.minimum(1, u / batch), decode, prefill)), 0)
+    fullest, exchange = 1 + prefill.rank_imbalance, halves * prefill.exchange_time
+    sent = exchange / fullest
     alone = np.maximum(prefill.device_time / ranks, prefill.device_time - experts - select(
-        shared, prefill.exchange_time - sent, 0))
+        shared, exchange - sent, 0))
     of_one = burst.device_time - select(
-        shared, burst.routed_expert_time * (1 - 1 / ranks)
-        + burst.exchange_time * (1 - 1 / fullest), 0)
-    few = decode.device_time - decode.core_time - decode.index_time - decode.context_exchange_time
-    tokens = p.burst_tokens - c / q.pipeline_parallel * (1 + q.draft_tokens)
+        shared, halves * (burst.routed_expert_time * (1 - 1 / ranks)
+                          + burst.exchange_time * (1 - 1 / fullest)), 0)
+    cores = cores_in(q, decode)
+    few = decode.device_time + added_time(q, decode, cores * -1)
+    tokens = p.burst_tokens - batch * (1 + q.draft_tokens)
     token = np.maximum(0, np.minimum(
         (of_one - few) / np.maximum(p.burst_tokens / 2, tokens), alone / p.prefill_tokens))
     budget = q.max_num_batched_tokens
     room = select(mixed, np.maximum(budget - 1 - u, ROOM * budget), budget)
     return Pieces(mixed, ranks, q.data_parallel * q.pipeline_parallel / ranks, alone, token,
-                  experts, prefill.exchange_time, sent, prefill.host_time,
+                  experts, exchange, sent, prefill.host_time,
                   prefill.step_time - np.maximum(prefill.device_time, prefill.host_time), room,
-                  prefill.core_time, prefill.index_time)
+                  halves * prefill.core_time, halves * prefill.index_time,
+                  select(mixed, added_time(q, prefill, cores * (u / batch)), 0))
 
 
 def deepest(q: Any, p: Prompts, s: Pieces, span: Number, number: Number) -> Number:

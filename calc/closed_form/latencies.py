@@ -24,6 +24,7 @@ from calc.closed_form.waves import (
     token_pace,
 )
 from calc.physics.arrays import Number, ceil_div
+from calc.physics.breakdown import BUSY
 from calc.physics.decode_floor import Decode, biased, context_deviation, mean_attended, mean_context
 from calc.physics.memory import Cache, Weights, cache
 from calc.physics.positions import multiplied_positions
@@ -38,10 +39,12 @@ DECODE_NAMES = frozenset({FAST, PACE, "draft_time", "tokens_per_step", "decode_t
     f"decode_{name}" for name in STEP_NAMES)})
 # of a step by itself what a wave and a steady state are made of
 _OF_CHUNK = ("step_time", "routed_expert_time", "rank_imbalance", "exchange_time", "device_time")
-WANTED = {"decode": ("step_time", "draft_pass_time", "routed_expert_time", "core_time",
-                     "index_time", "context_exchange_time", "distinct_experts", "device_time"),
-          "prefill": (*_OF_CHUNK, "host_time", "distinct_experts", "core_time", "index_time"),
-          "burst": _OF_CHUNK}
+_HIDING = ("hidden_time", *(f"{name}_time" for name in BUSY))
+_OF_ANY = ("distinct_experts", "host_time", "core_time", "index_time")
+WANTED = {phase: tuple(dict.fromkeys(names)) for phase, names in {
+    "decode": ("step_time", "draft_pass_time", "context_exchange_time", "device_time",
+               *_OF_ANY, *_HIDING),
+    "prefill": (*_OF_CHUNK, *_OF_ANY, *_HIDING), "burst": _OF_CHUNK}.items()}
 _OF_STEADY = frozenset(entry.name for entry in fields(Steady))
 BENCH_NAMES = frozenset(entry.name for entry in fields(Benched))
 STEADY_NAMES = _OF_STEADY | BENCH_NAMES

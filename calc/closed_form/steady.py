@@ -33,6 +33,7 @@ from calc.closed_form.overlaps import Among, decoding_among, overlapping
 from calc.closed_form.planning import pool_replicas
 from calc.closed_form.waves import Prompts, first_held, prefill_time, token_pace
 from calc.physics.arrays import Number, ceil_div, either, select
+from calc.physics.breakdown import Busy, added_time
 from calc.physics.experts import ranks_in_step
 from calc.physics.step import Step
 
@@ -52,6 +53,7 @@ class Steady:
     prompt_growth: Number
     shared_chunk: Number
     prompt_span: Number
+    riding_cores: Number
     riding_time: Number
     mean_chunks: Number
     queue_filled: Number
@@ -235,7 +237,8 @@ def _lighter(q: Any, c: Number, u: Number, decode: Step, accepted: Number) -> Nu
     """What a token takes less with only u others decoding on each rank [s].
 
     A decode step is known with the fullest batch on every rank. The core takes its part by
-    request; experts as many as are hit, whose number grows less than the tokens do.
+    request; experts, the host's as well, as many as are hit, whose number grows less than the
+    tokens do. Nothing falls away of what is hidden, or of what the host's launches take longer.
 
     Source: notebooks/serving.md, section A steady state.
     """
@@ -243,9 +246,13 @@ def _lighter(q: Any, c: Number, u: Number, decode: Step, accepted: Number) -> Nu
     hit = np.clip(decode.distinct_experts / np.maximum(1, q.n_routed_experts), LEAST, 1 - LEAST)
     growing = -(1 - hit) * np.log1p(-hit) / hit
     cores = (decode.core_time + decode.index_time) * (1 - np.minimum(1, (1 + u) / batch))
-    experts = decode.routed_expert_time * (1 - np.minimum(
-        1, (1 + ranks * u) / (ranks * batch)) ** growing)
-    return (cores + experts) / accepted
+    missed = 1 - np.minimum(1, (1 + ranks * u) / (ranks * batch)) ** growing
+    experts, on_host = (missed * time for time in (
+        decode.routed_expert_time, decode.offload_time + decode.fetch_time))
+    fewer = Busy(cores + experts, 0, on_host, experts, experts) * -q.micro_batches
+    lighter = np.minimum(-added_time(q, decode, fewer),
+                         np.maximum(0, decode.device_time - decode.host_time))
+    return lighter / accepted
 
 
 def steady_pace(q: Any, requests_per_rank: Number, decode: Step) -> Number:
@@ -327,8 +334,7 @@ def steady(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill:
     u = beside / ranks_in_step(q)  # on the same rank
     s = pieces(q, p, c, u, decode, prefill, burst)
     span = p.new_tokens / s.room
-    core = decode.core_time + decode.index_time + decode.context_exchange_time
-    riding = select(s.mixed, u * (core / c + s.token), 0)
+    riding = s.riding + select(s.mixed, u * s.token, 0)
     first_step = pace + p.prompt_chunks * s.chunk
     r = rates_of(q, p, s, u, span, _at_random(q, first_step), _thought(q, first_step))
     k = chunks_of(q, p, s, r, c, span, decode, burst, riding, pace)
@@ -354,7 +360,7 @@ def steady(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill:
     return Steady(
         shorter, beside, others, q.think_time + q.request_overhead, s.alone / prefill.step_time,
         p.prompt_chunks * s.chunk / q.pipeline_parallel, s.token * p.new_tokens,
-        np.maximum(0, 1 - span), span, np.maximum(0, riding - s.waiting), r.chunks,
+        np.maximum(0, 1 - span), span, s.riding, np.maximum(0, riding - s.waiting), r.chunks,
         r.filled, r.queued, r.random, r.between, r.unheld, r.prompts, r.rank, r.hold, r.held,
         r.group, k.together, k.fullest, k.deeper, k.busy, k.own, k.least, k.prefill,
         t.interruption, t.left, t.received, t.back, t.random, *t.overlaps, t.decode_back,

@@ -130,17 +130,20 @@ class Busy:
         dispatch: of ``exchange``, on the way there.
     """
 
-    own: Number
-    links: Number
-    on_host: Number
-    experts: Number
-    routed: Number
-    shared: Number
-    exchange: Number
-    dispatch: Number
+    own: Number = 0.0
+    links: Number = 0.0
+    on_host: Number = 0.0
+    experts: Number = 0.0
+    routed: Number = 0.0
+    shared: Number = 0.0
+    exchange: Number = 0.0
+    dispatch: Number = 0.0
 
     def __add__(self, other: Busy) -> Busy:
         return Busy(*map(add, vars(self).values(), vars(other).values()))
+
+    def __mul__(self, times: Number) -> Busy:
+        return Busy(*(part * times for part in vars(self).values()))
 
     def __sub__(self, other: Busy) -> Busy:
         return Busy(*map(sub, vars(self).values(), vars(other).values()))
@@ -194,3 +197,42 @@ def hidden_time(q: Any, b: Busy) -> Number:
                     + np.minimum(waiting / EXPERT_MATRICES, b.exchange - b.dispatch), 0)
     between = q.overlap_efficiency * select(q.micro_batches > 1, halves, single)
     return between + q.host_overlap * np.minimum(b.on_host, b.own + b.links - between)
+
+
+def busy_in(q: Any, step: Any) -> Busy:
+    """What is busy in a step whose times are known [s].
+
+    Args:
+        q: input symbols as attributes.
+        step: a ``calc.physics.step.Step``, or those of its times that ``BUSY`` names.
+
+    Source: notebooks/latency.md, section One step.
+    """
+    return busy(q.micro_batches, {name: getattr(step, f"{name}_time") for name in BUSY})
+
+
+def cores_in(q: Any, step: Any) -> Busy:
+    """What attention cores, the choice of positions and their exchange keep busy in a step [s].
+
+    Args:
+        q: input symbols as attributes.
+        step: a ``calc.physics.step.Step``, or its times of these, which are of a micro-batch [s].
+
+    Source: notebooks/latency.md, section The attention core.
+    """
+    return Busy(own=step.core_time + step.index_time,
+                links=step.context_exchange_time) * q.micro_batches
+
+
+def added_time(q: Any, step: Any, more: Busy) -> Number:
+    """What a step takes longer on the card that has more to do: less what of it is hidden [s].
+
+    Args:
+        q: input symbols as attributes.
+        step: as for :func:`busy_in`, and its ``hidden_time``.
+        more: what is busy besides; negative for what falls away.
+
+    Source: notebooks/latency.md, section One step.
+    """
+    hidden = hidden_time(q, busy_in(q, step) + more) - step.hidden_time
+    return more.own + more.links + more.on_host - hidden

@@ -10,7 +10,7 @@ import numpy as np
 
 from calc.physics import experts
 from calc.physics.arrays import Inputs, Number
-from calc.physics.breakdown import BUSY, Busy, busy, drafted, hidden_time
+from calc.physics.breakdown import Busy, busy_in, cores_in, drafted, hidden_time
 from calc.physics.decode_floor import mean_attended, mean_context
 from calc.physics.memory import cache, candidate_stages, weights
 from calc.physics.positions import (
@@ -29,7 +29,7 @@ ROUNDING = 16  # contexts are rounded up to blocks of this many tokens, so that 
 COUNTS, CONTEXTS = 32, 8  # whose times are computed at once: it takes little longer than one
 OF_ALL_RANKS = ("decoding", "group_tokens", "busiest_tokens")  # of a step's parts
 NOTHING = Composition(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, decoding=False)
-IDLE = Busy(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+IDLE = Busy()
 
 
 def ranks_in_step(inputs: Mapping[str, Number]) -> int:
@@ -199,9 +199,8 @@ class Clock:
 
     def _part(self, composition: Composition) -> _Part:
         timed = self._timed(composition)
-        times = {name: getattr(timed, f"{name}_time") for name in BUSY}
         return _Part(
-            busy(self._q.micro_batches, times), timed.host_time, composition.tokens,
+            busy_in(self._q, timed), timed.host_time, composition.tokens,
             timed.draft_pass_time - np.maximum(timed.device_time, timed.host_time)
             / self._q.num_hidden_layers)
 
@@ -259,10 +258,9 @@ class Clock:
             return IDLE
         block, (row, column) = self._place(step)
         if block not in self._cores:
-            timed, halves = self._timed(self._block(*block)), self._q.micro_batches
+            cores = cores_in(self._q, self._timed(self._block(*block)))
             self._cores[block] = np.stack([
-                np.broadcast_to(halves * time, (COUNTS, CONTEXTS)) for time in (
-                    timed.core_time + timed.index_time, timed.context_exchange_time)],
+                np.broadcast_to(time, (COUNTS, CONTEXTS)) for time in (cores.own, cores.links)],
                 axis=-1).tolist()
         own, links = self._cores[block][row][column]
         return replace(IDLE, own=own, links=links)

@@ -42,7 +42,7 @@ ASIDE = 1e-7  # relative, to either side of a kink
 _DIFFERENCES = dict.fromkeys(
     ("stage_free_for_kv", "free_for_kv_per_device", "headroom_per_device"), "usable_memory") | {
     "steady_stall": "steady_tpot", "prompt_interruption": "busy_step",
-    "riding_time": "prefill_step_time",
+    **dict.fromkeys(("prompt_growth", "riding_cores", "riding_time"), "prefill_step_time"),
     "lighter_step": "steady_tpot", "random_wait": "busy_step",
     "queue_steps": "prompt_chunks", "random_queue": "prompt_chunks",
     "overlap_about": "mean_chunks", "overlap_nearer": "mean_chunks",

@@ -42,7 +42,7 @@ COUNTED_ANEW = {
     "prompt_chunks": "the prompt is that of one request",
     "e2e": "the output tokens are those of one request",
     **dict.fromkeys(
-        ("prompts_per_chunk", "shared_chunk", "prompt_interruption", "riding_time",
+        ("prompts_per_chunk", "shared_chunk", "prompt_interruption", "riding_cores", "riding_time",
          "prompt_span", "return_wait", "random_wait", "steady_stall", "pool_wait",
          "steady_queue", "steady_e2e", "steady_ttft", "steady_request_throughput",
          "steady_throughput", "prompt_growth", "step_left", "others_rate",

@@ -1,4 +1,5 @@
 """Steps with prompts and answers: what their requests do side by side, and what a host delays.
+And steps of fewer answers, which are as much shorter as the card has less to do.
 
 Beside a timeline of such a step, in which nothing is added up (``reference.timeline``).
 """
@@ -11,10 +12,11 @@ from _fleet import ATTENTIONS, fleet, namespace, one, run, sampled
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from calc.closed_form.steady import _lighter
 from calc.physics.memory import cache
 from calc.physics.timing.matmuls import slowest_clock
 from calc.serving.requests import Step
-from calc.serving.step_times import Clock
+from calc.serving.step_times import IDLE, Clock, ranks_in_step
 from catalogue.deployments.knobs import DENSE
 from reference.layers import layers
 from reference.operators import operator_table
@@ -26,10 +28,23 @@ UNDIVIDED = {
     "shared_expert_ranks": 0, "single_batch_overlap": 0, "overlap_efficiency": 0,
     "host_overlap": 0, "draft_tokens": 0, "host_time_per_operator": 0}
 HIDING = {"single_batch_overlap": 1, "overlap_efficiency": 1}
+AT_HOME = {"offloaded_share": 0, "fetched_share": 0}
+IN_TURNS = AT_HOME | {"micro_batches": 2, "overlap_efficiency": 1, "unequal_streams": 0}
+MIXED = {"mixed_steps": 1, "separate_pools": 0, "input_tokens": 2000, "prefix_hit_share": 0,
+         "kv_imbalance": 1}  # of prompts and answers, every rank's as long
+SLOW_HOST = {"offloaded_share": 1, "host_overlap": 1, "host_peak": 1e3}
+ALIKE = 0.01  # relative, of contexts that are rounded
+LONG = 1 << 24  # tokens of a context, by far the most of a step
+FIXED = 0.05  # relative, of what a step takes besides
+ABOUT = 0.25  # relative, of how many experts are hit where some ranks have the most of them
+AT_ONCE = {"host_peak": 1e40, "host_memory_bandwidth": 1e40, "host_link_bandwidth": 1e40,
+           "host_sync": 0}
+CORES = ("core_time", "index_time", "context_exchange_time")
 LAUNCHES = [1e-6, 1e-5, 1e-4, 1e-2]  # of an operator [s]
 
 both = pytest.mark.parametrize("attention", ATTENTIONS)
 launched = pytest.mark.parametrize("launch", LAUNCHES)
+divided = pytest.mark.parametrize("halves", [1, 2, 3])
 
 
 def drawn(attention, ways) -> Iterator[tuple[dict[str, float], Step]]:
@@ -43,8 +58,8 @@ def drawn(attention, ways) -> Iterator[tuple[dict[str, float], Step]]:
         yield inputs | ways, Step(prompts, answers)
 
 
-def in_time(attention, inputs, step, way):
-    """A step with prompts and answers as pieces in time [s], and those pieces.
+def in_time(attention, inputs, step, way, cores=True):
+    """A step with prompts and answers as pieces in time [s], and those pieces of a micro-batch.
 
     All its tokens pass the operators of prompts; the cores of those who decode are their own.
     """
@@ -52,10 +67,34 @@ def in_time(attention, inputs, step, way):
     chunks = clock._chunks(step)
     found = vars(clock._timed(chunks)) | {"slowest_clock": slowest_clock(q)}
     riding = clock._timed(clock._answers(*clock._rounded(step)))
-    for name in ("core_time", "index_time", "context_exchange_time"):
+    for name in CORES if cores else ():
         found[name] = found[name] + getattr(riding, name)
-    made = layers(q, operator_table(attention, q, cache(attention, q), chunks), chunks, found)
+    made = layers(q, operator_table(attention, q, cache(attention, q), chunks),
+                  chunks.part(q.micro_batches), found)
     return length(made, way), made
+
+
+def riding_along(attention, ways):
+    """Single deployments, those who decode along by the closed form, and a step of so many."""
+    for inputs, _ in drawn(attention, UNDIVIDED | MIXED | ways):
+        if inputs["num_hidden_layers"] < 2 * inputs["pipeline_parallel"]:
+            continue  # a stage would have no layer
+        found = run(inputs, attention)
+        if riding := float(found["replica_others"]) / ranks_in_step(inputs):
+            context = round(found["fullest_cache"] * found["decode_context_tokens"])
+            prompt = round(found["prefill_tokens"]), round(found["prefill_cached"])
+            yield inputs, found, riding / found["decode_batch"], Step(
+                (prompt,), (context,) * int(found["decode_batch"]))
+
+
+def cores_in_time(attention, inputs, step, way):
+    """What the cores of those who decode add to a step in time, and on the clock [s]."""
+    taken, less = (in_time(attention, inputs, step, way, cores)[0] for cores in (True, False))
+    clock = Clock(inputs, attention)
+    chunks = clock._part(clock._chunks(step))
+    told, alone = (clock._joined(chunks, besides, decoding=False)
+                   for besides in (clock._riding(step), IDLE))
+    return taken - less, told - alone
 
 
 def ends(made):
@@ -70,10 +109,27 @@ def ends(made):
 
 @both
 class TestInTime:
-    def test_without_launches_the_card_does_one_thing_after_another(self, attention):
-        for inputs, step in drawn(attention, UNDIVIDED):
+    @divided
+    def test_without_launches_the_card_does_one_thing_after_another(self, attention, halves):
+        for inputs, step in drawn(attention, UNDIVIDED | {"micro_batches": halves}):
             taken, _ = in_time(attention, inputs, step, Way())
-            assert Clock(inputs, attention)(step) == pytest.approx(taken, rel=ROUNDING)
+            assert Clock(inputs, attention)(step) == pytest.approx(halves * taken, rel=ROUNDING)
+
+    def test_halves_in_turns_hide_at_most_the_shorter(self, attention):
+        for inputs, step in drawn(attention, UNDIVIDED | IN_TURNS):
+            told = Clock(inputs, attention)(step)
+            taken, serial = (in_time(attention, inputs, step, way)[0]
+                             for way in (Way(halves=2), Way()))
+            assert told <= taken * (1 + ROUNDING)
+            assert taken <= 2 * serial * (1 + ROUNDING)
+
+    def test_a_host_awaited_a_layer_later_is_hidden_but_at_the_ends(self, attention):
+        for inputs, step in drawn(attention, UNDIVIDED | {"host_overlap": 1}):
+            told = Clock(inputs, attention)(step)
+            taken, made = in_time(attention, inputs, step, Way(deferred=True))
+            assert told <= taken * (1 + ROUNDING)
+            if made.dense_layers == 0:
+                assert taken <= (told + ends(made)) * (1 + ROUNDING)
 
     def test_experts_run_beside_their_exchange_as_in_any_step(self, attention):
         for inputs, step in drawn(attention, UNDIVIDED | HIDING):
@@ -98,6 +154,92 @@ def test_no_less_than_either_part_and_no_more_than_both(attention, launch):
         prompts, answers = clock(Step(step.prefill, ())), clock(Step((), step.decode))
         assert max(prompts, answers) <= clock(step) * (1 + ROUNDING)
         assert clock(step) <= (prompts + answers) * (1 + ROUNDING)
+
+
+@both
+class TestCoresOfThoseWhoDecodeAlong:
+    """In closed form, on the clock and in time: of every micro-batch, of those on a stage."""
+
+    @divided
+    @pytest.mark.parametrize("stages", [1, 2, 4])
+    def test_where_nothing_is_hidden_they_are_added(self, attention, halves, stages):
+        ways = {"micro_batches": halves, "pipeline_parallel": stages}
+        for inputs, found, share, step in riding_along(attention, ways):
+            taken, told = cores_in_time(attention, inputs, step, Way())
+            assert told == pytest.approx(halves * taken, rel=ALIKE)
+            assert found["riding_cores"] == pytest.approx(share * told, rel=ALIKE)
+
+    def test_beside_experts_on_a_slow_host_they_take_no_time(self, attention):
+        """Until the first of its layers is done, it has nothing to do."""
+        for inputs, found, _, step in riding_along(attention, SLOW_HOST):
+            _, made = in_time(attention, inputs, step, Way())
+            if not made.moe_layers:
+                continue
+            before = (made.dense_layers + 1) / (made.dense_layers + made.moe_layers)
+            cores, _ = cores_in_time(attention, inputs, step, Way())
+            taken, told = cores_in_time(attention, inputs, step, Way(deferred=True))
+            size = ROUNDING * found["prefill_step_time"]
+            assert taken == pytest.approx(before * cores, rel=ALIKE, abs=size)
+            assert told == pytest.approx(0, abs=size)
+            assert found["riding_cores"] == pytest.approx(0, abs=size)
+
+    def test_beside_a_fast_host_they_are_added(self, attention):
+        for inputs, found, share, step in riding_along(attention, {
+                "offloaded_share": 1, "host_overlap": 1} | AT_ONCE):
+            taken, told = cores_in_time(attention, inputs, step, Way(deferred=True))
+            assert told == pytest.approx(taken, rel=ALIKE)
+            assert found["riding_cores"] == pytest.approx(share * told, rel=ALIKE)
+
+    def test_halves_hide_no_more_than_what_is_sent_and_computed(self, attention):
+        """More cores never hide less, and some hide beside what the other half sends."""
+        hidden = 0
+        for inputs, found, share, step in riding_along(attention, IN_TURNS):
+            told = cores_in_time(attention, inputs, step, Way())[1]
+            cores = Clock(inputs, attention)._riding(step)
+            assert -ROUNDING * found["prefill_step_time"] <= found["riding_cores"]
+            assert found["riding_cores"] <= share * (cores.own + cores.links) * (1 + ALIKE)
+            hidden += told < (cores.own + cores.links) * (1 - ALIKE)
+        assert hidden
+
+
+def of_fewer(attention, ways, share=0.25):
+    """What a step of a share of the answers takes less, by the closed form and the clock; all [s].
+
+    Without drafts, of one stage, with as many on every rank that shares its experts.
+    """
+    for inputs, step in drawn(attention, UNDIVIDED | ways):
+        clock, ranks = Clock(inputs, attention), ranks_in_step(inputs)
+        context, batch = LONG, 4 * len(step.decode)
+        few = round(share * batch)
+        decode = clock._timed(clock._answers(batch, context))
+        lighter = _lighter(clock._q, batch * inputs["pipeline_parallel"],
+                           few - (1 if ranks == 1 else 1 / ranks), decode, 1)
+        all_of_them, some = (clock(Step((), (context,) * each)) for each in (batch, few))
+        yield lighter, all_of_them - some, all_of_them
+
+
+@both
+class TestStepsOfFewer:
+
+    @divided
+    def test_where_cores_take_all_the_time_they_go_with_the_requests(self, attention, halves):
+        ways = AT_HOME | {"micro_batches": halves, "index_topk": 0, "sliding_window": 0,
+                          "single_token_path": 0}
+        ratios = [lighter / told for lighter, told, _ in of_fewer(attention, ways)]
+        assert np.median(ratios) == pytest.approx(1, rel=ALIKE)
+
+    def test_where_launches_decide_they_are_as_long(self, attention):
+        slow = {"host_time_per_operator": 1e6, "captured": 0}
+        for lighter, told, step in of_fewer(attention, UNDIVIDED | slow):
+            assert told == pytest.approx(0, abs=ROUNDING * step)
+            assert lighter == 0
+
+    def test_fewer_experts_on_a_slow_host_are_hit(self, attention):
+        slow = {"offloaded_share": 1, "host_overlap": 0, "host_memory_bandwidth": 1e6}
+        ratios = [lighter / told for lighter, told, step in of_fewer(attention, slow)
+                  if told > FIXED * step]
+        assert len(ratios) > 10
+        assert np.median(ratios) == pytest.approx(1, rel=ABOUT)
 
 
 @both
