@@ -1,4 +1,4 @@
-"""The build in a fresh copy: from nothing, again, and after one scenario has changed; the tests."""
+"""The build in a fresh copy: from nothing, again, and after small changes; the tests."""
 
 from __future__ import annotations
 
@@ -18,6 +18,9 @@ PROJECT = Path(__file__).resolve().parents[1]
 CORES = f"{os.cpu_count()} cores"
 BETWEEN = 1  # s, between looks at the memory, each of which holds the processes up
 CHANGED = "s1-plan-b"  # a scenario like most: its own page and lists of scenarios show it
+CHAPTER, PAGE = "notebooks/loading.md", "notebooks/pages/engineering/loading.py"
+SENTENCE = {  # of the chapter, as it is and changed
+    "Nothing faster": "Nothing quicker", "几乎不需要带宽": "几乎不要带宽"}
 
 
 def _copy(target: Path) -> None:
@@ -99,6 +102,9 @@ def measure() -> dict[str, tuple]:
         _copy(folder)
         cold, peak, _ = _build(folder)
         again, _, _ = _build(folder)
+        for old, new in SENTENCE.items():
+            _changed(folder, CHAPTER, old, new)
+        sentence, _, _ = _build(folder)
         _changed(folder, f"params/scenarios/{CHANGED}.yml", "80 request", "81 request")
         changed, _, output = _build(folder)  # before pages are run anew, which the book would show
         rerun = re.findall(r"notebooks: \[\d+/\d+\] (\S+) ", output)
@@ -109,7 +115,7 @@ def measure() -> dict[str, tuple]:
         warm = _timed(folder, *report)
     return {
         "build_cold": (cold, "s", CORES), "build_unchanged": (again, "s", CORES),
-        "build_one_scenario": (changed, "s", CORES),
+        "build_one_scenario": (changed, "s", CORES), "build_one_sentence": (sentence, "s", CORES),
         "pages_run_after_one_scenario": (len(rerun), "1", f"of {CHANGED}"),
         "build_peak_memory": (peak / 2**30, "GiB"), "pages_of_deployments": (pages, "s", CORES),
         "page_of_one_deployment": (single, "s"), "report": (warm, "s"),
@@ -127,7 +133,7 @@ def _made(folder: Path, target: str) -> float:
 
 
 def measure_tests() -> dict[str, tuple]:
-    """The whole suite on a fresh copy, its book built on the way, then a line's change checked."""
+    """Short and whole suite on a fresh copy, then changes of a line checked."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / "copy"
         _copy(folder)
@@ -135,7 +141,10 @@ def measure_tests() -> dict[str, tuple]:
         author = ("-c", "user.name=benchmark", "-c", "user.email=benchmark@localhost")
         for command in (("init", "-q", "-b", "main"), ("add", "-A"), ("commit", "-qm", "copy")):
             subprocess.run(["git", *author, *command], cwd=folder, check=True)
-        whole = _made(folder, "test")
-        _changed(folder, "calc/physics/step.py", "\n\n\ndef ", "\n\n\nUNUSED = 0\n\n\ndef ")
-        return {"test": (whole, "s", CORES),
-                "check_one_line_of_physics": (_made(folder, "check"), "s", CORES)}
+        found = {"test": (_made(folder, "test"), "s", CORES),
+                 "test_all": (_made(folder, "test-all"), "s", CORES)}
+        for where, module in (("physics", "calc/physics/step.py"), ("a_page", PAGE)):
+            _changed(folder, module, "\n\n\ndef ", "\n\n\nUNUSED = 0\n\n\ndef ")
+            found[f"check_one_line_of_{where}"] = _made(folder, "check"), "s", CORES
+            subprocess.run(["git", "checkout", "-q", module], cwd=folder, check=True)
+        return found

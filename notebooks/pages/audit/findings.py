@@ -10,6 +10,7 @@ import calc
 import catalogue
 from calc.auditing.costs import PLAN, RUNS
 from calc.auditing.truths import deployment
+from calc.layouts.feasible import has_room
 from calc.searching.same_cards import Advice, alternatives
 from calc.searching.search import search
 from calc.uncertainty.amount import Amount
@@ -53,7 +54,7 @@ def _s0() -> None:
     found = [deployment(name) for name in plans]
     numbers({"a-s0-plans": len(found), "a-s0-run": sum(each.fits for each in found)})
     short = [-float(each.quantities["headroom_per_device"]) for each in found
-             if each.quantities["headroom_per_device"] < 0]
+             if not has_room(each.quantities)]
     numbers({"a-s0-short-least": min(short), "a-s0-short-most": max(short)}, fmt_bytes, digits=0)
     rows = search(catalogue.load("goals", LEAST))
     best = rows.row(rows.front.rows, 0)

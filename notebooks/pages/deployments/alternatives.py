@@ -96,7 +96,7 @@ def full(deployed: Deployed) -> Pair:
     Empty where it does not fit, where nothing is promised, or where it is full already.
     """
     most, gap = deployed.room, result(deployed)
-    if (deployed.headroom < 0 or gap is None or gap.claim.value.kind == "measured" or gap.ratio <= 1
+    if (not deployed.has_room or gap is None or gap.claim.value.kind == "measured" or gap.ratio <= 1
             or most <= deployed.inputs["concurrency"] or "tpot" not in deployed.answers):
         return "", ""
     other = deployed.changed({"workload.concurrency": most})

@@ -20,6 +20,7 @@ from calc.evidence.protocols import Predictions, uncalibrated
 from calc.evidence.systems import METRICS, System, system
 from calc.evidence.validation import own_parts
 from calc.layouts.change import changed
+from calc.layouts.feasible import has_room
 from calc.physics.breakdown import bound_by, parts, token_parts
 from calc.searching.same_cards import Alternatives, alternatives
 from calc.uncertainty.amount import Amount
@@ -202,6 +203,11 @@ class Deployed:
     def headroom(self) -> float:
         """Memory to spare on the fullest device [B], as it is told; negative if there is none."""
         return spare_of(self._memory["headroom_per_device"])
+
+    @property
+    def has_room(self) -> bool:
+        """Whether it fits, as it is told."""
+        return bool(has_room(self.headroom))
 
     @property
     def room(self) -> int:

@@ -52,7 +52,7 @@ def glance(deployed: Deployed) -> None:
     if (amount := price(deployed)) is not None:
         rows.append(amount)
     if rows:
-        value = (say("hypothetical-with-enough-memory") if deployed.headroom < 0
+        value = (say("hypothetical-with-enough-memory") if not deployed.has_room
                  else common("estimate"))
         table(rows, {"what": "", "value": value, "reach": common("interval"), "held": HELD})
     if own := _own(deployed):
@@ -95,7 +95,7 @@ def _own(deployed: Deployed) -> Own | None:
 def price(deployed: Deployed) -> dict[str, Any] | None:
     """A million output tokens in money, where somebody prices the card; on a usual day."""
     scenario, found = deployed.scenario, deployed.answer
-    if "output_throughput" not in deployed.answers or deployed.headroom < 0:
+    if "output_throughput" not in deployed.answers or not deployed.has_room:
         return None
     prices = prices_of(scenario.device)
     way = way_of(scenario.device, prices)
@@ -139,7 +139,7 @@ def plans(deployed: Deployed) -> list[dict[str, Any]]:
 
 def _plan(deployed: Deployed, kind: Pair, settings: Mapping[str, str | int]) -> dict[str, Any]:
     other = deployed.changed(settings)
-    runs = other.headroom >= 0 and (bool(settings) or deployed.answer.fits)
+    runs = other.has_room and (bool(settings) or deployed.answer.fits)
     row: dict[str, Any] = {
         "kind": kind, "settings": settings,
         "change": tuple(in_words(deployed, settings, lang) or "–" for lang in range(2)),

@@ -69,7 +69,7 @@ def rows(family: Sequence[Deployed], title: Callable[[Deployed], Pair]) -> list[
     name = quantity(family)
     lines = []
     for deployed in family:
-        fits = deployed.headroom >= 0
+        fits = deployed.has_room
         size = fmt_bytes(deployed.headroom, digits=1)
         row: dict[str, Any] = {
             "what": title(deployed), "cards": fmt_int(deployed.scenario.devices),
@@ -126,7 +126,7 @@ def pools(family: Family, prefill: Deployed, decode: Deployed) -> Pair:
     each = [say("rate-end", rate=fmt_sig(rate.value), end=end)
             for rate, end in zip(rates, ends, strict=True)]
     slower = rates[0].value < rates[1].value
-    short = any(member.headroom < 0 for member in (prefill, decode))
+    short = any(not member.has_room for member in (prefill, decode))
     claims = [claim for claim in (family.documented.claims if family.documented else ())
               if claim.quantity == together.name]
     en, zh = say("prefill-pool-finishes-requests-per", together=together.text, reach=together.reach,

@@ -102,7 +102,7 @@ def glance(overview: Overview) -> None:
     kept = [speed for item in overview.of("s2", "s3") for speed in summary.speeds(item)]
     numbers({"number-of-documented": len(overview.deployed),
              "number-of-others": len(overview.others), "number-planned": len(planned),
-             "number-fitting": sum(item.headroom >= 0 for item in planned),
+             "number-fitting": sum(item.has_room for item in planned),
              "measured-inside": sum(not speed.outside for speed in kept),
              "measured-all": len(kept)})
 
@@ -119,7 +119,7 @@ def finder(overview: Overview) -> None:
         Column(lambda item: item.inputs["concurrency"], common("number-of-requests"), fmt_sig),
         Column("headroom", common("memory-to-spare"), fmt_bytes),
         Column(lambda item: item.answers["tpot"].text
-               if item.headroom >= 0 and "tpot" in item.answers else None, "TPOT")],
+               if item.has_room and "tpot" in item.answers else None, "TPOT")],
           sortable=True, wide=True, folded=say("all-deployments-they-can-be"))
 
 
@@ -136,12 +136,12 @@ def what_fits(overview: Overview) -> None:
     """S0: what of its plans fits, and the least that does."""
     plans = [item for item in overview.of("s0", "s1")
              if item.scenario.precision.id in SIXTEEN_BITS]
-    assert {item.scenario.id for item in plans if item.headroom >= 0} == {
+    assert {item.scenario.id for item in plans if item.has_room} == {
         "s0-cards-910b2", "s0-cards-a100", "s0-cards-h100",
         *catalogue.variants("s1-expert-tiers")} - {"s1-expert-tiers-on-cards"}
     cards = [item for item in overview.of("s0")
              if item.scenario.device.id == "ascend-910b2" and item in plans]
-    short = [item for item in cards if item.headroom < 0]
+    short = [item for item in cards if not item.has_room]
     assert [item.scenario.id for item in cards if item not in short] == ["s0-cards-910b2"]
     assert all(item in short for item in cards if "-scenario-" in item.scenario.id)
     two, server, enough = (overview.deployed[name] for name in (

@@ -89,7 +89,7 @@ def _fits(deployed: Deployed) -> Pair:
     found, spare = deployed.quantities, fmt_bytes(abs(deployed.headroom))
     why = {reason.kind for reason in deployed.answer.reasons}
     lacks = "dtype" in why
-    if deployed.headroom >= 0:
+    if deployed.has_room:
         if lacks:
             return say("it-fits-but-this-card")
         share = deployed.answer.fits_in
@@ -112,7 +112,7 @@ def _gives(deployed: Deployed) -> Pair:
         return "", ""
     gap = result(deployed)
     ours = deployed.best[gap.claim.quantity if gap else name]
-    given = [say("estimated-at", short=deployed.headroom < 0, kind=KINDS[ours.name],
+    given = [say("estimated-at", short=not deployed.has_room, kind=KINDS[ours.name],
                  value=ours.text, reach=ours.reach)]
     if gap:
         given.append(_measured(gap) if gap.claim.value.kind == "measured" else _printed(gap))
@@ -150,7 +150,7 @@ def verdict_text(deployed: Deployed) -> Pair:
     length, many = fmt_int(inputs["context_tokens"]), fmt_int(inputs["concurrency"])
     single = inputs["concurrency"] == 1
     first = (say("there-is-room-for-requests", room=room, length=length, many=many, single=single)
-             if deployed.headroom >= 0 else say("times-are-hypothetical"))
+             if deployed.has_room else say("times-are-hypothetical"))
     speed = _speed(deployed)
     if scenario.file.workload.output_tokens is None:
         prompt = fmt_int(inputs["input_tokens"])

@@ -21,6 +21,7 @@ from calc.searching.search import search
 
 SMALL = ("space.chunks=2048,8192", "space.drafts=0,1", "space.spares=none,per-rank")
 DEVICES = ("nvidia-h20", "nvidia-h200-sxm", "ascend-910b2", "nvidia-b200", "ascend-910c-die")
+DRAWN = 10  # kinds of each base, one deployment of each: 200 in all
 SOME = ("tensor_parallel", "pipeline_parallel", "data_parallel", "expert_parallel")
 
 
@@ -134,20 +135,19 @@ def test_what_is_searched_is_what_a_scenario_of_it_gives(device, sliced):
                                           *sliced])
     space, draw = Space(goal), random.Random(device)
     for base in itertools.islice(space.bases(), 2):
-        for cells in space.cells(base):
+        kinds = list(space.cells(base))
+        for cells in draw.sample(kinds, min(DRAWN, len(kinds))):
             first = space.first(base, cells)
             tried = CandidateCells(first.inputs(), first.model.attention, goal.demand)
-            rows = draw.sample(range(len(cells["data"])), min(3, len(cells["data"])))
+            rows = [draw.randrange(len(cells["data"]))]
             some = {name: cells[name][rows] for name in AXES}
             at = some | {"concurrency": np.full(len(rows), goal.demand.users)}
             seen, spare = tried.served(at), tried.spare(at)
-            for place in range(len(rows)):
-                own = scenario(goal, choice_at(base, some, place, goal.demand.users))
-                quantities = evaluate(own.inputs(), own.model.attention)
-                for name, symbol in STEADY.items():
-                    assert seen[name][place] == pytest.approx(float(quantities[symbol]), rel=1e-9)
-                assert spare[place] == pytest.approx(
-                    float(quantities["headroom_per_device"]), rel=1e-9)
+            own = scenario(goal, choice_at(base, some, 0, goal.demand.users))
+            quantities = evaluate(own.inputs(), own.model.attention)
+            for name, symbol in STEADY.items():
+                assert seen[name][0] == pytest.approx(float(quantities[symbol]), rel=1e-9)
+            assert spare[0] == pytest.approx(float(quantities["headroom_per_device"]), rel=1e-9)
 
 
 def test_cards_without_a_price_come_last_in_the_order_of_what_else_is_asked():

@@ -23,7 +23,7 @@ def answer(page: Page) -> None:
         show(*families.pools(page.family, *map(Deployed, page.family.pools)))
     _say(page.deployed, (f"*{title['en'][:1].upper()}{title['en'][1:]}.* ", f"**{title['zh']}**。")
          if page.several else ("", ""))
-    if page.deployed.headroom < 0:  # what runs stands before the times of cards that nobody has
+    if not page.deployed.has_room:  # what runs stands before the times of cards that nobody has
         card.instead(page.deployed)
         card.glance(page.deployed)
     else:
