@@ -1,7 +1,10 @@
 """Entry point of ``python -m calc``."""
 
+import gc
 import sys
 
-from calc.commands.main import main
+if __name__ == "__main__":
+    gc.disable()  # modules hold no circle that is worth looking for; a command turns it on
+    from calc.commands.main import main
 
-sys.exit(main())
+    sys.exit(main())
