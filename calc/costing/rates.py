@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from calc.uncertainty.amount import Amount
-from catalogue import ParamsError, load, load_device, load_prices, names, units
+from catalogue import ParamsError, load, load_device, names, units
 from catalogue.entries.hardware import Device
 from catalogue.library import COMMAND_LINE, Override, locate
 from catalogue.messages import Pair, messages
 from catalogue.planning.prices import OWNERSHIPS, Prices
 from catalogue.reading.values import Value
+from catalogue.reading.yamlfile import beginning
 
 say = messages("calc/costing/rates")
 
@@ -55,9 +56,9 @@ def stated(text: str, unit: str = "USD/s") -> Amount:
 
 @functools.cache
 def _of_devices() -> Mapping[str, str]:
-    """Device -> the file of its prices, of those in the catalogue."""
-    return {priced.device: name for name in names("prices")
-            if (priced := load_prices(name)).device is not None}
+    """Device -> the file of its prices, of those in the catalogue, none of which is loaded."""
+    files = {name: beginning(locate("prices", name), "device").data for name in names("prices")}
+    return {file["device"]: name for name, file in files.items() if file.get("device") is not None}
 
 
 def prices_of(device: Device | str, reference: str | None = None,
