@@ -18,7 +18,6 @@ from calc.answer.steady_state import (
     lasting,
     simulated,
 )
-from calc.answer.users import LoadResult
 from calc.closed_form.evaluate import evaluate
 from calc.closed_form.validity import doubt_words
 from calc.evidence.classes import Own, own_errors
@@ -36,6 +35,7 @@ from catalogue.entries.models import Model
 from catalogue.reading.units import COUNTING
 
 if TYPE_CHECKING:
+    from calc.answer.users import LoadResult
     from calc.evidence.calibrated import Applied
 
 CAPACITY = MEMORY

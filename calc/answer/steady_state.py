@@ -6,13 +6,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from calc.answer.simulated import system_of
-from calc.answer.users import CYCLES, MEANS, LoadResult, asked_of, cost, cycle, users_see
-from calc.answer.users import FEWEST as FEWEST_REQUESTS
 from calc.closed_form.evaluate import evaluate
 from calc.closed_form.planning import pool_replicas
 from calc.closed_form.validity import doubts
@@ -20,6 +17,9 @@ from calc.physics.arrays import Inputs
 from calc.physics.experts import ranks_in_step
 from calc.uncertainty.amount import Amount
 from catalogue import Scenario
+
+if TYPE_CHECKING:
+    from calc.answer.users import LoadResult
 
 THROUGHPUT = "steady_throughput"
 STEADY = {"steady_ttft": "ttft", "steady_tpot": "tpot", "steady_e2e": "e2e",
@@ -164,6 +164,11 @@ def simulated(scenario: Scenario, steady: Lasting, given: Mapping[str, Any] | No
 
 @lru_cache(maxsize=KEPT)
 def _simulated(run: _Run) -> LoadResult | None:
+    # most deployments are not simulated
+    from calc.answer.simulated import system_of
+    from calc.answer.users import CYCLES, MEANS, asked_of, cost, cycle, users_see
+    from calc.answer.users import FEWEST as FEWEST_REQUESTS
+
     system, asked = system_of(run.scenario, found=run.given), asked_of(run.scenario)
     asked = replace(asked, together=False, requests=None)  # of a burst: who ask again
     ramp = cycle(run.scenario, asked)

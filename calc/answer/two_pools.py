@@ -10,7 +10,8 @@ import numpy as np
 
 from calc.closed_form.evaluate import evaluate
 from calc.closed_form.steady import pool_queue
-from calc.serving.step_times import ranks_in_step
+from calc.physics.arrays import Inputs
+from calc.physics.experts import ranks_in_step
 from catalogue import Scenario
 
 ROUNDING = 1e-9  # relative: what is asked for is served
@@ -183,7 +184,7 @@ def combine_pools(prefill: Scenario, decode: Scenario, *, users: float | None = 
 
 def _groups(inputs: Mapping[str, Any]) -> int:
     """Groups of ranks that step together; a pool grows by whole ones [1]."""
-    return int(inputs["data_parallel"]) // ranks_in_step(inputs)
+    return int(inputs["data_parallel"]) // int(ranks_in_step(Inputs(inputs)))
 
 
 def whole_groups(devices: int, sizes: list[int], rates: list[float]

@@ -14,7 +14,6 @@ from calc.answer.steady_state import STEADY, Lasting
 from calc.answer.two_pools import Pools, combine_pools
 from calc.closed_form.benches import bench_count
 from calc.closed_form.validity import doubt_words
-from calc.commands import compared
 from calc.commands.arguments import add_scenario, add_settings
 from calc.commands.lengths import add_lengths, length_words, lengths_of, listed
 from calc.commands.printing import (
@@ -63,6 +62,8 @@ def run(args: argparse.Namespace) -> int:
     if args.engines is not None:
         if args.documented or args.calibration is not None:
             raise ParamsError(spoken(say("neither")))
+        from calc.commands import compared  # engines side by side are asked for seldom
+
         return compared.run(args)
     lengths, of_lengths = lengths_of(args)
     settings = [*args.settings, *of_lengths]

@@ -8,15 +8,16 @@ from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 from statistics import fmean, pstdev
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
-from calc.answer.simulated import USUAL_LENGTHS, Lengths
 from calc.commands.printing import spoken
-from calc.serving.arrivals import Distribution
 from catalogue import ParamsError, Scenario
 from catalogue.messages import Pair, messages
 from catalogue.reading.amounts import plain
 from catalogue.reading.files import read_small
+
+if TYPE_CHECKING:
+    from calc.answer.simulated import Lengths
 
 say = messages("calc/commands/lengths")
 
@@ -30,6 +31,8 @@ def add_lengths(command: argparse.ArgumentParser) -> None:
 
 def length_words(lengths: Lengths) -> Pair:
     """How lengths vary, in words."""
+    from calc.answer.simulated import USUAL_LENGTHS  # known where something was simulated
+
     if lengths.distribution == "constant":
         return say("all-equal")
     return say("lengths-vary", distribution=lengths.distribution, stated=lengths.stated,
@@ -43,9 +46,12 @@ def lengths_of(args: argparse.Namespace) -> tuple[list[tuple[int, int]], list[st
     Raises ParamsError, one sentence with file and line, for a file that lists no requests.
     """
     settings = [f"workload.length_variation={args.variation}"] if args.variation else []
-    if args.lengths is None or args.lengths in get_args(Distribution):
-        named = [f"workload.length_distribution={args.lengths}"] if args.lengths else []
-        return [], named + settings
+    if args.lengths is None:
+        return [], settings
+    from calc.serving.arrivals import Distribution  # most are asked for no lengths
+
+    if args.lengths in get_args(Distribution):
+        return [], [f"workload.length_distribution={args.lengths}", *settings]
     near = get_close_matches(args.lengths, get_args(Distribution), n=1)
     if near and not Path(args.lengths).exists():
         raise ParamsError(spoken(say("no-such", text=args.lengths, near=near[0])))

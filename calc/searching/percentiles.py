@@ -9,8 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from calc.answer.simulated import system_of
-from calc.answer.users import UserLoad, users_see
 from calc.layouts.choice import Row, scenario
 from catalogue.planning.goals import MEAN, Goal, percentile
 
@@ -50,6 +48,10 @@ def simulated(goal: Goal, row: Row) -> Simulated | None:
     limits, demand = goal.limits.times, goal.demand
     if not limits:
         return None
+    # a goal without limits of times simulates nothing
+    from calc.answer.simulated import system_of
+    from calc.answer.users import UserLoad, users_see
+
     users, together = demand.users or row.choice.concurrency, demand.arrivals == "burst"
     asked = (UserLoad(rate=demand.arrival_rate) if demand.arrival_rate is not None else
              UserLoad(users, together=True, requests=users) if together else
