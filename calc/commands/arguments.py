@@ -53,7 +53,7 @@ class Parser(argparse.ArgumentParser):
 
 def language(asked: Sequence[str]) -> str:
     """The language that is asked for, else that of the environment, of those that are spoken."""
-    for option, value in zip(asked, [*asked[1:], ""], strict=True):
+    for option, value in zip(asked, [*asked[1:], ""], strict=False):
         name, _, beside = option.partition("=")
         if name == "--lang" and (beside or value) in LANGUAGES:
             return beside or value

@@ -301,7 +301,8 @@ def _called(label: str) -> Pair:
 def _said(name: str) -> str:
     """A name for people; what no input moves is a measurement of the deployment."""
     plain = name.replace(OWN, "the formulas' own error")
-    return input_name(name, plain if "=" in plain else plain.replace("_", " "))
+    return input_name(name, plain if "=" in plain else
+                      plain.replace("_", " ").replace(".", " of "))
 
 
 def _samples(text: str | None) -> list[int]:

@@ -206,7 +206,8 @@ def test_check_names_each_problem(cli, tmp_path):
 
 
 @pytest.mark.parametrize("args", [
-    ["estimate", "no-such-scenario"], ["estimate", "/nowhere.yml"], ["estimate"], ["frobnicate"],
+    [], ["estimate", "no-such-scenario"], ["estimate", "/nowhere.yml"], ["estimate"],
+    ["frobnicate"],
     ["estimate", SCENARIO, "--set", "device.memory_bandwidth=400 GB"], ["devices", "no-such"],
     ["estimate", "params/devices/nvidia-h20.yml"], ["check", "/nowhere.yml"],
     ["import-model", "/nowhere.json"], ["engines", "no-such"], ["engines", "vllm", "max-modl-len"],
