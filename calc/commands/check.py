@@ -14,6 +14,7 @@ from catalogue import ROOT, ParamsError, load, load_family, names, sources, symb
 from catalogue.deployments.physics_inputs import SCALARS, USUAL
 from catalogue.deployments.profiles import load_fits, load_profile
 from catalogue.deployments.stand_ins import lacking
+from catalogue.engines.assertions import asserting, assertions, unread
 from catalogue.engines.engine import (
     documents,
     engine_names,
@@ -94,6 +95,7 @@ def _whole_catalogue() -> list[Callable[[], Any]]:
         *(partial(load_engine, name) for name in engine_names()),
         *(partial(load_tool, name) for name in tool_names()),
         *(partial(successors, name) for name in engine_names()),
+        *(partial(_check_assertions, name) for name in asserting()),
         *(partial(launch_blocks, name) for name in documents()),
         *(partial(thresholds, name) for name in watched()),
         *(partial(_check_entry, kind, name) for kind in KINDS for name in names(kind))]
@@ -107,12 +109,20 @@ def _check_file(file: str, notes: list[str]) -> None:
         "engines": lambda: engine_of(yamlfile.read(Path(file))),
         "tools": lambda: engine_of(yamlfile.read(Path(file))),
         "successors": lambda: successors_of(yamlfile.read(Path(file))),
+        "assertions": lambda: _check_assertions(Path(file).stem),
         "thresholds": lambda: thresholds_of(yamlfile.read(Path(file))),
         "documents": lambda: launch_blocks(Path(file).stem)}
     kind = kind_of(file)
     checks.get(kind, partial(_check_entry, kind, file))()
     if kind == "devices":
         notes += _stand_ins(file)
+
+
+def _check_assertions(engine: str) -> None:
+    assertions(engine)
+    if missing := unread(engine):
+        raise ParamsError(spoken(say("checks-unread", where=f"params/engines/checks/{engine}.yml",
+                                     releases=listing(missing), engine=engine)))
 
 
 def _check_entry(kind: str, reference: str) -> None:
@@ -142,9 +152,8 @@ def _stand_ins(file: str) -> list[str]:
 def kind_of(file: str) -> str:
     """The kind of a parameter file: by its folder in ``params/``, else by a telling key.
 
-    Besides the kinds of entries: ``engines``, ``tools`` and ``successors``, ``documents`` (their
-    launch blocks), ``sources``,
-    and the names of the shared files, ``SHARED``.
+    Besides the kinds of entries: ``engines``, ``tools`` and ``successors``, ``assertions``,
+    ``documents`` (their launch blocks), ``sources``, and the names of the shared files, ``SHARED``.
     """
     path = Path(file)
     folder, inside = path.parent, ""
@@ -155,9 +164,9 @@ def kind_of(file: str) -> str:
         pass  # elsewhere, a loop of links, a current folder that is gone
     if inside == "." and path.name in SHARED:
         return path.name
-    if path.suffix == ".yml" and inside in ("engines", "engines/documents", "engines/tools",
-                                            "engines/successors", "engines/thresholds",
-                                            "sources"):
+    if path.suffix == ".yml" and inside in ("engines", "engines/assertions", "engines/documents",
+                                            "engines/tools", "engines/successors",
+                                            "engines/thresholds", "sources"):
         return folder.name
     if folder.name in KINDS:
         return folder.name

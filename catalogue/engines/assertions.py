@@ -175,6 +175,12 @@ def assertion_coverage(engine: str) -> AssertionCoverage:
         raise ParamsError(f"{file.where()}: is not as the extraction writes it.") from None
 
 
+def unread(engine: str) -> tuple[str, ...]:
+    """Pinned releases of an engine of whose checks ``assertion_coverage`` tells nothing."""
+    read = assertion_coverage(engine).read
+    return tuple(release for release in load_engine(engine).versions if release not in read)
+
+
 def assertions_of(file: YamlFile, of: AssertionCoverage) -> tuple[Assertion, ...]:
     """The assertions in a file. Raises ParamsError, one sentence with file and line.
 

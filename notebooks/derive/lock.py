@@ -15,7 +15,7 @@ from traceback import walk_tb
 import jupytext
 
 from notebooks.derive.formulas.derivation import LOCK
-from notebooks.derive.formulas.errors import sides
+from notebooks.derive.formulas.errors import explain
 from notebooks.derive.formulas.exported import FORMULAS, load_formulas, save_formulas
 
 NOTEBOOKS = Path(__file__).resolve().parents[1]
@@ -35,7 +35,7 @@ def execute(path: Path) -> None:
 
     Raises what fails, with a note of where.
     """
-    source = _code(path)
+    source = code(path)
     linecache.cache[str(path)] = len(source), None, source.splitlines(keepends=True), str(path)
     module = ast.parse(source)
     module.body = needed(module.body)
@@ -46,12 +46,12 @@ def execute(path: Path) -> None:
         frames = [(frame, line) for frame, line in walk_tb(error.__traceback__)
                   if frame.f_code.co_filename == str(path)]
         if isinstance(error, AssertionError) and frames:
-            error.args = (": ".join(filter(None, (str(error), sides(*frames[-1])))),)
+            explain(error, *frames[-1])
         error.add_note(path.name + (f", line {frames[0][1]}" if frames else ""))
         raise
 
 
-def _code(path: Path) -> str:
+def code(path: Path) -> str:
     """The cells of code, each in the lines where it stands."""
     text, lines, place = path.read_text(encoding="utf-8"), [""], 0
     for cell in jupytext.read(path).cells:

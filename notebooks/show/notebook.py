@@ -9,13 +9,13 @@ from typing import Any
 from IPython import get_ipython
 
 from catalogue import ParamsError
-from notebooks.derive.formulas.errors import DerivationError, sides
+from notebooks.derive.formulas.errors import DerivationError, explain
 
 
 def friendly() -> None:
     """From now on a ParamsError or DerivationError prints its sentence alone; the cell fails.
 
-    A failed assertion says what stood on either side. Does nothing outside a notebook.
+    A failed assertion says its law and what stood on either side. Does nothing outside a notebook.
     """
     shell = get_ipython()
     if shell is not None:
@@ -59,9 +59,8 @@ def speak_only(lang: object) -> None:
 
 def _explained(shell: Any, kind: type[BaseException], error: BaseException,
                traceback: TracebackType | None, tb_offset: int | None = None) -> list[str]:
-    if issubclass(kind, AssertionError):
-        frame, line = list(walk_tb(traceback))[-1]
-        error.args = (": ".join(filter(None, (str(error), sides(frame, line)))),)
+    if isinstance(error, AssertionError):
+        explain(error, *list(walk_tb(traceback))[-1])
         shell.showtraceback((kind, error, traceback), tb_offset=tb_offset)
         return []
     sentence = [f"{kind.__name__}: {error}"]

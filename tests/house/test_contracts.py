@@ -78,6 +78,21 @@ def test_a_formula_says_what_it_takes_in_which_unit_and_from_where(node):
             assert re.search(rf"^(#+|:+{{dropdown}}) {re.escape(title)}", page, re.MULTILINE), title
 
 
+def sentence(told: ast.expr | None) -> str:
+    """What an assertion says, with a mark for each value that it is given."""
+    parts = told.values if isinstance(told, ast.JoinedStr) else [told]
+    return "".join(str(part.value) if isinstance(part, ast.Constant) else "…" if part else ""
+                   for part in parts)
+
+
+def test_every_assertion_of_a_cell_says_its_law_in_a_sentence():
+    from notebooks.derive.lock import NOTEBOOKS, code
+    mute = [f"{path.name}:{node.lineno}" for path in sorted(NOTEBOOKS.rglob("*.md"))
+            for node in ast.walk(ast.parse(code(path))) if isinstance(node, ast.Assert)
+            and not re.fullmatch(r"[A-Z].*[^.]\.", sentence(node.msg))]
+    assert not mute
+
+
 def test_the_templates_are_in_step_with_their_notebooks():
     from notebooks.derive import sync
     for stem in sync.TITLES:

@@ -19,3 +19,7 @@ stands-in =
 not-recognised =
     .en = { $where }: not recognised as any of { $kinds }.
     .zh = { $where }：无法识别，应为以下之一：{ $kinds }。
+
+checks-unread =
+    .en = { $where }: the checks of { $releases } are not read; run python -m tools.engines.assertions --only { $engine }.
+    .zh = { $where }：尚未读取 { $releases } 的检查，请运行 python -m tools.engines.assertions --only { $engine }。

@@ -123,7 +123,3 @@ while-it-is =
 decode-step-of-this-server =
     .en = a decode step of this server
     .zh = 这台服务器的一个解码步
-
-dense-matmuls-that-wait-for =
-    .en = Dense matmuls that wait for their weights count as streaming weights.
-    .zh = 等待读取权重的稠密矩阵乘计入读权重。

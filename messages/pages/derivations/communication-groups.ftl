@@ -72,17 +72,9 @@ between-two-ranks =
     .en = between two ranks ($Q$)
     .zh = 一对 rank 之间（$Q$）
 
-in-brackets-for-eight-ranks =
-    .en = In brackets for $n = 8$. In a step of the tree at most half of the ranks send.
-    .zh = 括号内为 $n = 8$ 时的值。树的每一步至多一半 rank 在发送。
-
 crossing-in-tokens =
     .en = tokens
     .zh = 折合 token
-
-time-of-one-all-reduce =
-    .en = Time of one all-reduce over eight cards, hidden size of DeepSeek-V3 in BF16; in brackets the rounds of the faster method.
-    .zh = 八卡一次 all-reduce 的时间，隐藏维度取 DeepSeek-V3，BF16；括号内为较快方法的轮数。
 
 bound =
     .en = bound

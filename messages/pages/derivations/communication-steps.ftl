@@ -4,11 +4,6 @@ tp-of-tokens-ms =
     .en = TP{ $tensor }, { $tokens } (ms)
     .zh = TP{ $tensor }，{ $tokens }（ms）
 
-# number: sixteen, as in English
-time-of-all-all-reduces =
-    .en = Time of all all-reduces and the all-gather of a step of DeepSeek-V3 in BF16, by tensor-parallel size and tokens. The last column of each is a chunk of a prompt; sixteen cards are two nodes.
-    .zh = DeepSeek-V3（BF16）一步的全部 all-reduce 与 all-gather，按张量并行度和 token 数列出，最大一档为提示的一个分块；16 卡跨两个节点。
-
 tokens-of-step =
     .en = tokens of the step
     .zh = 一步的 token 数

@@ -40,11 +40,6 @@ heads-at-ridge =
     .en = heads at the ridge
     .zh = 脊点处的头数
 
-# number: 1 is where arithmetic takes as long as reading
-how-decode-is-bound =
-    .en = DeepSeek-V3 in BF16, uniform routing, nominal rates. Token counts are where arithmetic takes as long as reading; above $I/R = 1$ the core is compute-bound. Only heads that are needed are counted, not whole tiles.
-    .zh = DeepSeek-V3，BF16，路由均匀，标称速率。token 数指计算与读取用时相等处；$I/R$ 大于 1 时核心受限于算力；只计所需的头，不计凑满的整块。
-
 sum-of-larger-ms =
     .en = sum of the larger (ms)
     .zh = 取较大者之和（ms）

@@ -132,10 +132,6 @@ step-without-graph-ms =
     .en = step without a graph (ms)
     .zh = 单算子模式整步（ms）
 
-why-h800-is-here =
-    .en = A decode step of DeepSeek-V3 on one server under TP8. Eight H800 cannot hold its weights in FP8; they are here, and below, to compare the cards.
-    .zh = DeepSeek-V3 的一个解码步，单台服务器，TP8。八张 H800 放不下 FP8 权重，本页所列只用于比较各卡。
-
 one-expert-from =
     .en = one expert of DeepSeek-V3 in 16 bits, from
     .zh = 一个 16 比特的 DeepSeek-V3 专家，来自
@@ -175,11 +171,6 @@ how-halves-are-placed =
 ranks-ms =
     .en = $t$ = { $cards } (ms)
     .zh = $t$ = { $cards }（ms）
-
-# number: sixteen, as in English
-how-sizes-are-shown =
-    .en = Decode step of DeepSeek-V3, in brackets where the model or the requests do not fit. Sixteen cards are two servers over the network.
-    .zh = DeepSeek-V3 的一个解码步；括号内表示装不下模型或请求。16 张卡为两台服务器，经网络相连。
 
 acceptance-to-break-even =
     .en = acceptance to break even

@@ -104,10 +104,6 @@ measured-ps =
     .en = measured (ps)
     .zh = 实测（ps）
 
-times-per-weight =
-    .en = Times per weight.
-    .zh = 时间均为每个权重的时间。
-
 speed-up-over-bit-weights =
     .en = speed-up over 16-bit weights
     .zh = 与 16 比特权重相比的加速

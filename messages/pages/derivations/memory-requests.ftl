@@ -109,10 +109,6 @@ tokens-mb =
     .en = { $tokens } tokens (MB)
     .zh = { $tokens } token（MB）
 
-read-for-one-request-in =
-    .en = Read for one request in one step, all layers on one rank; cache in BF16.
-    .zh = 一步中为一个请求读取的缓存，全部层在一个 rank 上；缓存为 BF16。
-
 chosen-experts-ms =
     .en = $k$ experts (ms)
     .zh = $k$ 个专家 (ms)

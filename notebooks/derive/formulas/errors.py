@@ -14,11 +14,15 @@ class DerivationError(Exception):
     """A formula that cannot stand: unknown symbol, wrong dimension, drift from the lock."""
 
 
-def sides(frame: FrameType, line: int) -> str:
-    """What the comparison of an assertion compares, evaluated again where it failed.
+def explain(error: AssertionError, frame: FrameType, line: int) -> None:
+    """Let a failed assertion say its sentence, and then what stood on either side."""
+    error.args = (" ".join(filter(None, (str(error), _sides(frame, line)))),)
 
-    Of several joined by ``and`` it is the first that fails; without a comparison the assertion
-    itself. Empty for a line without an assertion.
+
+def _sides(frame: FrameType, line: int) -> str:
+    """What an assertion compares, or hands to what decides, evaluated again where it failed.
+
+    Of several joined by ``and`` it is the first that fails. Empty for a line without an assertion.
     """
     tree = ast.parse("".join(linecache.getlines(frame.f_code.co_filename, frame.f_globals)))
     tests = [node.test for node in ast.walk(tree) if isinstance(node, ast.Assert)
@@ -33,8 +37,8 @@ def sides(frame: FrameType, line: int) -> str:
     test = tests[-1]
     if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
         test = next((part for part in test.values if not value(part)), test)
-    if not isinstance(test, ast.Compare):
-        return f"not so: {ast.unparse(test)}"
-    return "; ".join(f"{ast.unparse(part)} is {str(value(part))[:LONGEST]}"
-                     for part in (test.left, *test.comparators)
-                     if not isinstance(part, ast.Constant)) + f"; not so: {ast.unparse(test)}"
+    parts = ([test.left, *test.comparators] if isinstance(test, ast.Compare)
+             else test.args if isinstance(test, ast.Call) else [])
+    return "; ".join([f"{ast.unparse(part)} is {str(value(part))[:LONGEST]}" for part in parts
+                      if not isinstance(part, (ast.Constant, ast.GeneratorExp, ast.Starred))]
+                     + [f"not so: {ast.unparse(test)}"])

@@ -32,7 +32,7 @@ from catalogue.planning.prices import OWNERSHIPS
 from catalogue.reading.units import HOUR
 from notebooks.show import figures
 from notebooks.show.columns import Column
-from notebooks.show.display import cited, interval, number, numbers, show, table
+from notebooks.show.display import cited, interval, number, numbers, table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig
 
 common = messages("common")
@@ -305,7 +305,6 @@ def step_table(page: Priced) -> None:
     table(rows, [Column(lambda row: KINDS[row[0]], say("decode-step-of-this-server")),
                  Column(lambda row: 1e3 * row[1], "ms", fmt_fixed),
                  Column(lambda row: row[1] / step, common("share"), fmt_percent, digits=0)])
-    show(*say("dense-matmuls-that-wait-for"))
 
 
 def _per_million(price: catalogue.Value) -> float:

@@ -19,7 +19,7 @@ from catalogue.reading.values import Value
 from notebooks.pages.catalogue.tables.formats import entry_label
 from notebooks.show import figures
 from notebooks.show.columns import Column, crossed
-from notebooks.show.display import number, numbers, show, table
+from notebooks.show.display import number, numbers, table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig
 
 common = messages("common")
@@ -273,7 +273,6 @@ def algorithms(counts: Mapping[str, Sequence[sympy.Expr]], levels: sympy.Expr) -
     table(*crossed(say("algorithm"), {NAMES[key]: dict(enumerate(exprs))
                                       for key, exprs in counts.items()},
                    {0: say("steps"), 1: say("sent-per-rank"), 2: say("between-two-ranks")}, cell))
-    show(*say("in-brackets-for-eight-ranks"))
 
 
 def crossings(one_shot: Time, two_shot: Time, crossing: Time) -> None:
@@ -293,7 +292,6 @@ def crossings(one_shot: Time, two_shot: Time, crossing: Time) -> None:
           {"card": common("card"), "cross": "$Q_{1 \\to 2}$ (kB)",
            "tokens": say("crossing-in-tokens"),
            **{str(tokens): say("tokens-us", tokens=tokens_text(tokens)) for tokens in TOKENS}})
-    show(*say("time-of-one-all-reduce"))
     numbers({f"cross-{key}": crossing(card_inputs(name), NODE) / token_bytes()
              for key, name in (("910b", A2), ("b200", B200))}, fmt_fixed, digits=0)
 

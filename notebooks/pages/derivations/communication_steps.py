@@ -129,7 +129,6 @@ def sums(times: Seconds, count: int) -> None:
                                 tensor=tensor)["all_reduce_time"]
         for tensor, tokens in headings} for name in CARDS}, headings,
                    partial(fmt_in, unit="ms", digits=1)), wide=True)
-    show(*say("time-of-all-all-reduces"))
     opening, latency = whole_and_latency(times, "decode", FEW)
     payload = FEW * groups.token_bytes()
     numbers({"open-count": count, "open-exchanges": 2 * moe_layers(), "open-tokens": FEW})

@@ -135,7 +135,6 @@ def when_decode_is_bound(cards: Mapping[str, Device], ridge: Ridge,
                  "moe": say("moe-tokens-that-share-experts"),
                  "whole": say("core-of-heads", heads=HEADS),
                  "cut": say("core-of-heads", heads=HEADS // 8), "heads": say("heads-at-ridge")})
-    show(*say("how-decode-is-bound"))
 
 
 def bounds_by_class(step: Steps, cards: Mapping[str, Device], ridge: Ridge

@@ -218,7 +218,6 @@ def experts_with_few_rows(law: Law) -> list[float]:
                  Column("law", say("by-law-ps"), picoseconds),
                  Column("measured", say("measured-ps"), picoseconds),
                  Column("error", common("error"), signed)])
-    show(*say("times-per-weight"))
     return [row["error"] for row in rows]
 
 

@@ -119,7 +119,6 @@ def with_and_without_graph(step: Steps, deployments: Servers) -> None:
         Column(lambda row: row[1]["decode_step_time"], say("step-in-graph-ms"), milliseconds),
         Column(lambda row: row[2]["decode_step_time"], say("step-without-graph-ms"),
                milliseconds)])
-    show(*say("why-h800-is-here"))
 
 
 def one_expert(level: Values, claims: Values) -> None:
@@ -237,7 +236,6 @@ def over_sizes(step: Steps, deployments: Servers) -> None:
                for label, deployment in deployments.items()],
               {"card": common("card"), "requests": common("number-of-requests")}
               | {str(cards): say("ranks-ms", cards=cards) for cards in SIZES}, folded=folded)
-    show(*say("how-sizes-are-shown"))
 
 
 def acceptance_needed(step: Steps, deployments: Servers) -> list[list[float]]:

@@ -256,7 +256,6 @@ def reads(derivation: Derivation) -> None:
     table(*crossed(common("model"), curves,
                    {n: say("tokens-mb", tokens=fmt_int(n)) for n in READ_CONTEXTS},
                    partial(fmt_in, unit="MB", digits=0)))
-    show(*say("read-for-one-request-in"))
     full, chosen, whole, window = (list(curve.values()) for curve in curves.values())
     limit = sparse.index_topk.value
     assert limit == READ_CONTEXTS[0]

@@ -5,12 +5,14 @@ import os
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import calc
 import catalogue
+from catalogue.engines import assertions
 from catalogue.reading import amounts
 
 PROJECT = Path(__file__).resolve().parents[3]
@@ -99,9 +101,19 @@ def test_check_knows_a_file_by_its_folder_or_its_keys(cli, tmp_path):
 
 @pytest.mark.parametrize("path", sorted(
     path.relative_to(PROJECT).as_posix() for path in catalogue.ROOT.rglob("*.yml")
-    if path.parent.name in ("engines", "documents", "sources", "templates", "params")))
+    if path.parent.name in ("assertions", "engines", "documents", "sources", "templates",
+                            "params")))
 def test_check_knows_every_file_that_ships(cli, path):
     assert cli("check", path)[::2] == (0, "")
+
+
+def test_check_names_a_release_whose_checks_are_not_read(cli, monkeypatch):
+    of = assertions.assertion_coverage("vllm")
+    read = {release: count for release, count in of.read.items() if release != "0.33.0"}
+    monkeypatch.setattr(assertions, "assertion_coverage", lambda _: replace(of, read=read))
+    code, _, err = cli("check", "params/engines/assertions/vllm.yml")
+    assert code == 2
+    assert err.startswith("params/engines/checks/vllm.yml: the checks of 0.33.0 are not read; ")
 
 
 def test_check_says_where_an_editor_finds_no_schema(cli, tmp_path, monkeypatch):

@@ -352,11 +352,11 @@ def test_a_derivation_that_fails_says_where(tmp_path, monkeypatch, capsys):
     path.write_text((lock.NOTEBOOKS / "architecture.md").read_text("utf-8").split("\n+++")[0].split(
         "\n---\n")[0] + "\n---\n\n# A law\n\n```{code-cell} ipython3\n"
         "x = 2\n"
-        "assert x == 3, 'x is three'  # Derivation('law')\n```\n", encoding="utf-8")
+        "assert x == 3, 'It is three.'  # Derivation('law')\n```\n", encoding="utf-8")
     line = path.read_text("utf-8").splitlines().index(
-        "assert x == 3, 'x is three'  # Derivation('law')") + 1
+        "assert x == 3, 'It is three.'  # Derivation('law')") + 1
     monkeypatch.setattr(lock, "derivations", lambda: [path])
     monkeypatch.setenv(lock.LOCK, "write")
     assert lock.main() == 1
     assert capsys.readouterr().err == (f"law.md, line {line}: AssertionError: "
-                                       "x is three: x is 2; not so: x == 3\n")
+                                       "It is three. x is 2; not so: x == 3\n")

@@ -227,9 +227,11 @@ def test_an_error_in_a_notebook_is_one_sentence_and_a_failed_cell(fails):
 
 def test_a_failed_assertion_says_its_law_and_both_sides():
     fails = {
-        "assert x + 1 == y, 'a law'": "a law: x + 1 is 3; y is 4; not so: x + 1 == y",
+        "assert x + 1 == y, 'A law.'": "A law. x + 1 is 3; y is 4; not so: x + 1 == y",
         "assert x == 2 and y < x": "y is 4; x is 2; not so: y < x",
         "assert all(n > 2 for n in (x, y))": "not so: all((n > 2 for n in (x, y)))",
+        "assert isinstance(y - x, str), 'A law.'": (
+            "A law. y - x is 2; str is <class 'str'>; not so: isinstance(y - x, str)"),
     }
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in (
         "from notebooks.show.notebook import friendly; friendly(); x, y = 2, 4", *fails)])
