@@ -13,7 +13,7 @@ PROJECT = Path(__file__).resolve().parents[1]
 REQUIREMENTS = PROJECT / "requirements.txt"
 TESTS = "tests/"
 SHOWING = ("notebooks/show/", "notebooks/pages/", "book/")  # Python that shows pages
-CHINESE = re.compile("[\u4e00-\u9fff]")
+CHINESE = re.compile(r"[\u4e00-\u9fff]")
 
 
 def measure() -> dict[str, tuple]:
