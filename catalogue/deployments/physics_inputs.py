@@ -73,17 +73,18 @@ def knobs(scenario: Resolved) -> list[Knob]:
 
     Raises ParamsError, via the catalogue, if a named entry does not exist.
     """
-    stated, found = scenario.file.mechanisms, _priors(scenario)
+    stated, known, found = scenario.file.mechanisms, scenario.mechanisms, _priors(scenario)
     given = {name: value for name, value in scenario.given.items() if name != NETWORK_ALPHA}
     named = {knob.name for knob in found}
     found += [Knob(name, value, (name,)) for name in (*STATED, *IF_KNOWN) if name not in named
               and (name not in OF_LATENT or scenario.model.attention == "mla")
-              and (value := scenario.mechanisms.get(name) or stated.get(_else(name)))]
+              and (value := known.get(name) or stated.get(_else(name)))]
     own = (stated.get(k.name) or stated.get(_else(k.name)) or given.get(k.name) for k in found)
     moved = {knob.name for knob in found}
     follow = {name: tuple(key for key, of in FOLLOWING.items() if of == name and key not in moved)
               for name in FOLLOWING.values()}
     return [Knob(knob.name, value or knob.value, knob.symbols + follow.get(knob.name, ()))
+            if value or follow.get(knob.name) else knob
             for knob, value in zip(found, own, strict=True)]
 
 

@@ -95,7 +95,7 @@ def load_profile(name: str, beside: Path | None = None, card: str | None = None)
 
 
 def _path(name: str, beside: Path | None) -> Path:
-    if not is_path(name) and name not in library.names("profiles"):
+    if not is_path(name) and not library.stands("profiles", name):
         raise ParamsError(f"there is no engine '{name[:60]}', expected one of "
                           f"{', '.join(library.names('profiles'))}.")
     return library.locate("profiles", name, beside)
@@ -166,8 +166,21 @@ def running(reference: str, device: Device, model: Model, drafts: bool,
     experts = None if precision is None else (
         precision.weights.routed_expert,
         on_card(device, precision.multiply.dtypes["routed_expert"]))
+    of = release, card, _attention(model), drafts, experts
+    return yamlfile.remembered(
+        f"running {of} {written if at else None}", _path(name, beside).absolute(),
+        lambda: _running(load_profile(name, beside, card), *of, written if at else None))
+
+
+def _running(profile: Profile, release: str, card: str, attention: tuple[str, ...], drafts: bool,
+             experts: tuple[str, str] | None, written: str | None) -> Running:
+    """What an engine does by its statements that hold; arguments as of ``Statement.holds``.
+
+    Args:
+        written: the release that is asked for; None for the newest.
+    """
     of_ways = {way: [statement for statement in profile.statements if statement.holds(
-        release, card, _attention(model), drafts, experts, way)] for way in WAYS}
+        release, card, attention, drafts, experts, way)] for way in WAYS}
     mechanisms = {way: {name: value for statement in holding
                         for name, value in statement.mechanisms.items()}
                   for way, holding in of_ways.items()}
@@ -178,7 +191,8 @@ def running(reference: str, device: Device, model: Model, drafts: bool,
         scheduling = statement.scheduling or scheduling
         coordination = statement.prefill_coordination or coordination
         graphs = statement.graphs.value if statement.graphs else graphs
-    known = not at or release == written or release.startswith((f"{written}.", f"{written}rc"))
+    known = written is None or release == written or release.startswith(
+        (f"{written}.", f"{written}rc"))
     return Running(profile, release, *_started(of_ways[USUAL_WAY]), mechanisms, workload,
                    scheduling, coordination, graphs, None if known else written)
 

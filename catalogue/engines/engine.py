@@ -14,9 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from catalogue.engines.history import KINDS, STATE, Entry, Kind, Release, State
+from catalogue.naming import file_of, stands
 from catalogue.reading import yamlfile
 from catalogue.reading.errors import ParamsError
 from catalogue.reading.record import ROOT, record
+from catalogue.reading.values import is_path
 from catalogue.reading.yamlfile import YamlFile
 
 ONE = {"arguments": "argument", "variables": "environment variable",
@@ -196,11 +198,10 @@ def load_engine(name: str) -> Engine:
 
 
 def _known_path(name: str) -> Path:
-    known = engine_names()
-    if name not in known:
+    if is_path(name) or not stands("engines", name):
         raise ParamsError(f"there is no engine '{_printed(name)}' in params/engines/, "
-                          f"expected one of {', '.join(known)}.")
-    return ROOT / "engines" / f"{name}.yml"
+                          f"expected one of {', '.join(engine_names())}.")
+    return file_of("engines", name)
 
 
 def load_releases(name: str) -> tuple[Release, ...]:

@@ -30,6 +30,11 @@ def only(path: Path, keys: tuple[str, ...]) -> Iterator[None]:
         del _parts[path]
 
 
+def taken_whole() -> bool:
+    """Whether whatever is read counts, of every file."""
+    return not _parts
+
+
 def wanted() -> str | None:
     """The file in which it is noted what is read, if anybody asks for that."""
     return os.environ.get("PARAMS_RECORD")

@@ -95,6 +95,7 @@ def uncounted(of: Mapping[str, Power]) -> dict[str, Power]:
     return {name: power for name, power in of.items() if name not in COUNTING}
 
 
+@functools.lru_cache(maxsize=4096, typed=True)  # true is no 1
 def parse(text: str | int | float, unit: str) -> float | int:
     """The SI number of a quantity written as text, checked against the expected ``unit``.
 

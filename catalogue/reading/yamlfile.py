@@ -17,7 +17,7 @@ import yaml
 from catalogue.reading import words
 from catalogue.reading.errors import ParamsError
 from catalogue.reading.files import read_small
-from catalogue.reading.record import ROOT, record, wanted
+from catalogue.reading.record import ROOT, record, taken_whole, wanted
 
 MAX_DEPTH = 40
 AT_REST = 2_000_000_000  # ns: no file system's clock ticks as slowly
@@ -43,6 +43,7 @@ _following: list[dict[Path, Seen]] = []
 _at_rest: list[None] = []
 _resting: dict[Path, Stamp] = {}  # of files that are taken to stay as they are
 _made: dict[tuple[str, Path, bool], tuple[dict[Path, Seen], Any]] = {}
+_at_hand: dict[tuple[str, Path, bool], Any] = {}  # of files at rest, found unchanged and recorded
 
 
 @dataclass(frozen=True)
@@ -149,6 +150,7 @@ def at_rest() -> Iterator[None]:
         _at_rest.pop()
         if not _at_rest:
             _resting.clear()
+            _at_hand.clear()
 
 
 @contextlib.contextmanager
@@ -184,8 +186,15 @@ def unchanged(files: dict[Path, Seen]) -> bool:
 
 def recalled(what: str, path: Path) -> Any:
     """What was made of a file, if neither it nor a file that it names has changed; else None."""
-    files, made = _made.get((what, path, words.pages_are_made()), ({}, None))
-    return made if made is not None and unchanged(files) else None
+    key = what, path, words.pages_are_made()
+    if key in _at_hand and not _following:
+        return _at_hand[key]
+    files, made = _made.get(key, ({}, None))
+    if made is None or not unchanged(files):
+        return None
+    if _at_rest and taken_whole():
+        _at_hand[key] = made
+    return made
 
 
 def remembered(what: str, path: Path, make: Callable[[], Made]) -> Made:

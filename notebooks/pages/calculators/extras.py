@@ -10,8 +10,6 @@ import functools
 from dataclasses import dataclass
 from typing import Any
 
-import yaml
-
 from catalogue import symbols
 from catalogue.deployments.layout import mechanism_units, rule_of
 from catalogue.deployments.physics_inputs import (
@@ -25,6 +23,7 @@ from catalogue.entries.deployments import Parallelism
 from catalogue.entries.formulas import switches
 from catalogue.messages import Pair, by_language, messages
 from catalogue.reading.values import Unit
+from catalogue.reading.yamlfile import scalar
 
 common = messages("common")
 say = messages("pages/calculators/extras")
@@ -126,7 +125,7 @@ def otherwise() -> dict[str, str]:
 def written(name: str, value: Triple | str) -> Any:
     """What a scenario file says of one, as plain data."""
     if isinstance(value, str):
-        return yaml.safe_load(value)
+        return scalar(value)
     rule = extras()[name].rule
     assert rule is not None
     middle, low, high = (_quantity(number, rule) for number in value)

@@ -33,6 +33,7 @@ from catalogue.messages import by_language, messages
 from catalogue.planning.prices import OWNERSHIPS
 from catalogue.reading import words
 from catalogue.reading.values import LARGEST, SMALLEST
+from catalogue.reading.yamlfile import at_rest
 from notebooks.derive.formulas.javascript import HELPERS, function, needed
 from notebooks.pages.calculators import views
 from notebooks.pages.calculators.extras import MOST, extras, otherwise
@@ -159,6 +160,7 @@ def _measured() -> dict[str, Any]:
                         for kind in kinds}}
 
 
+@at_rest()
 def data() -> dict[str, Any]:
     """Everything that the calculators know, as plain data."""
     axes = Axes.of_offers()
