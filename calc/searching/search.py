@@ -34,7 +34,7 @@ from calc.searching.candidates import (
     least_of_each,
     slabs,
 )
-from calc.searching.goal import SHORT, TIMES, UNBOUNDED, Wishes, wishes
+from calc.searching.goal import SHORT, TIMES, Wishes, wishes
 from calc.searching.left_out import Funnel
 from calc.searching.pool_pairs import Pairs, pairs
 from catalogue import Scenario
@@ -104,8 +104,7 @@ class SearchResult:
     funnel: Funnel
     space: Space = field(repr=False)
     pairs: Pairs | None = None
-    draws: dict[tuple[Choice, ...], tuple[dict[str, Any], ...]] = field(
-        default_factory=dict, repr=False)
+    draws: dict[tuple[Choice, ...], Any] = field(default_factory=dict, repr=False)
 
     def rows(self, front: Front | Best, most: int | None = None) -> list[Row]:
         """Rows of a front or of the best, the best first, all or so many."""
@@ -290,7 +289,7 @@ class _Work:
         limit = self.asked.limits.get("tpot")
         if not len(part["data"]):
             return
-        if limit is None and not self._can_beat:
+        if limit is None and not self.asked.bounded:
             self._served(part)
             return
         part |= self.tried.decoding(part)
@@ -299,7 +298,7 @@ class _Work:
             self.funnel.counts["pace"] += int((~fast).sum())
             self._near_by_pace(at(part, np.flatnonzero(~fast)))
             part = at(part, np.flatnonzero(fast))
-        if not self._can_beat:
+        if not self.asked.bounded:
             self._served(part)
             return
         count = len(part["data"])
@@ -307,11 +306,6 @@ class _Work:
         for rows in (first, ~first):
             some = at(part, np.flatnonzero(rows))
             self._served(at(some, np.flatnonzero(self._may_be_kept(some))))
-
-    @property
-    def _can_beat(self) -> bool:
-        """Whether a bound of every objective is known from a decode step alone."""
-        return not {*UNBOUNDED} & self.asked.objectives.keys()
 
     def _near_by_pace(self, part: Cells) -> None:
         """The nearest of those that decode too slowly: a miss by at least so much."""
@@ -322,16 +316,9 @@ class _Work:
     def _may_be_kept(self, part: Cells) -> np.ndarray:
         """Those that, whatever their prompts take, none of the same base beats, and that are
         within the limits or no farther over them than the nearest that was found, shape (n,).
-
-        Source: notebooks/search.md, section Bounds.
         """
-        demand, pace = self.asked.goal.demand, part[PACE]
-        least = max(1, demand.output_tokens - 1) * pace
-        bounds = self.asked.with_derived(
-            {"devices": part["devices"], "tpot": pace, "e2e": least,
-             "throughput": part["concurrency"] * demand.output_tokens / least,
-             **dict.fromkeys(("ttft", "power"), np.zeros_like(pace))}, self.base.device)
-        near, keep = self.kept.miss.rows.get(MISS), np.ones(len(pace), bool)
+        bounds = self.asked.at_best(part, part[PACE], self.base.device)
+        near, keep = self.kept.miss.rows.get(MISS), np.ones(len(part[PACE]), bool)
         if near is not None:
             for excess in self.asked.excess(bounds).values():
                 keep &= excess <= near[0]
