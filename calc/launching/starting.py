@@ -16,8 +16,10 @@ from catalogue.engines.engine import load_engine
 from catalogue.engines.released import AT, CANDIDATE
 from catalogue.kernels import kernels_of, tables
 from catalogue.planning.goals import Goal
+from catalogue.reading.yamlfile import at_rest
 
 
+@at_rest()
 def start(goal: Goal, row: Row) -> Start:
     """The newest release that starts a deployment, as ``deploy`` writes it for a file of it.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any
 
@@ -157,9 +156,9 @@ class CandidateCells:
         :meth:`served` takes from cells that have it."""
         return self._of_alike(cells | {"concurrency": cells["data"]}, ("waves",), PREFILLED)
 
-    def _packed(self, cells: Cells) -> Cells:
-        """Chunks of a burst, of cells that have their steps: by the tokens of a chunk, of which
-        most numbers of requests leave as many."""
+    def packing(self, cells: Cells) -> Cells:
+        """Chunks of a burst, of cells that have their steps, which :meth:`served` takes likewise:
+        by the tokens of a chunk, of which most numbers of requests leave as many."""
         if "waves" in cells:
             requests = -(-cells["concurrency"] // cells["data"])
             some, which = distinct([cells["chunk"], requests])
@@ -182,10 +181,10 @@ class CandidateCells:
         return decode_sweep(self.columns(cells), self.attention, names, threads=self.threads,
                             known=known)
 
-    def quantities(self, cells: Cells, names: Sequence[str], rounded: bool = True) -> Cells:
-        """Quantities of steps and waves by their own names, shape (n,) each."""
-        found = decode_sweep(self.columns(cells), self.attention, names, threads=self.threads)
-        return {name: _rounded(found[name]) if rounded else found[name] for name in names}
+    def quantities(self, cells: Cells, names: Sequence[str]) -> Cells:
+        """Quantities of waves by their own names, shape (n,) each."""
+        return {name: _rounded(column)
+                for name, column in self._of_steps(cells, names).items()}
 
     def power(self, cells: Cells, deployed: Scenario, throughput: np.ndarray) -> np.ndarray:
         """What the site draws for each while it brings so many tokens [W], shape (n,).
@@ -197,8 +196,8 @@ class CandidateCells:
 
         Raises ParamsError for a card of which nobody says what it or its server draws.
         """
-        found = self.quantities(cells, POWER_NAMES, rounded=False)
         inputs = self.columns(cells)
+        found = decode_sweep(inputs, self.attention, POWER_NAMES, threads=self.threads)
         return _rounded(site_draws(inputs, found, deployed, throughput, {
             name: share.value for name, share in
             shares_of(powers_of(deployed.device.id)).items()}))
@@ -207,7 +206,7 @@ class CandidateCells:
         """What users see, and quantities by their own names, shape (n,) each."""
         wanted = BURST if self.demand.arrivals == "burst" else STEADY
         for steps, compute in ((DECODED, self.decoding), (PREFILLED, self.prefilling),
-                               (sweeps.PACKED, self._packed)):
+                               (sweeps.PACKED, self.packing)):
             if steps[0] not in cells:
                 cells = cells | compute(cells)
         found = self._of_steps(cells, [*wanted.values(), *names])
@@ -365,13 +364,6 @@ def candidate_cells(space: Space, base: Base, demand: Demand, pool: str | None =
     steps = distinct(decoding)[1]
     return (CandidateCells(inputs, first.model.attention, demand, threads), first, cells | {
         "steps": steps, "waves": distinct([steps, cells["chunk"]])[1]})
-
-
-def of_each_kind(cells: Cells) -> list[slice]:
-    """Rows of each kind of which there are cells, which stand one after the other."""
-    kinds = cells["kind"]
-    starts = np.flatnonzero(np.diff(kinds, prepend=-1))
-    return [slice(*ends) for ends in pairwise([*starts, len(kinds)])]
 
 
 def least_of_each(kinds: np.ndarray, values: np.ndarray) -> np.ndarray:

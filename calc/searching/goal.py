@@ -160,6 +160,29 @@ class Wishes:
                 found["cost"] = np.full(len(cards), np.inf)
         return found
 
+    @property
+    def bounded(self) -> bool:
+        """Whether a bound of every objective is known from a decode step alone."""
+        return not {*UNBOUNDED} & self.objectives.keys()
+
+    def at_best(self, columns: Mapping[str, np.ndarray], pace: np.ndarray, device: str
+                ) -> dict[str, np.ndarray]:
+        """What deployments could be at best, whatever their prompts take, shape (n,) each.
+
+        Args:
+            columns: ``devices`` and ``concurrency``, shape (n,).
+            pace: time per token without the prompts of others [s], shape (n,).
+            device: whose cards they are.
+
+        Source: notebooks/search.md, section Bounds.
+        """
+        tokens = self.goal.demand.output_tokens
+        least = max(1, tokens - 1) * pace
+        return self.with_derived({
+            "devices": columns["devices"], "tpot": pace, "e2e": least,
+            "throughput": columns["concurrency"] * tokens / least,
+            **dict.fromkeys(("ttft", "power"), np.zeros_like(pace))}, device)
+
     def of_pair(self, columns: Mapping[str, np.ndarray], prefill: str, decode: str
                 ) -> dict[str, np.ndarray]:
         """:meth:`with_derived` of two pools, each on cards of its own device.

@@ -195,15 +195,15 @@ def _pool(pool: str, tried: CandidateCells, asked: Wishes, cells: Cells, deploye
     cells = {name: column[plain] for name, column in cells.items()}
     if not len(cells["data"]):
         return
-    if pool == "prefill":
-        parts: Iterator[Cells] = iter([cells | {"concurrency": PROMPTS * cells["data"]}])
-    else:
-        parts = _decoding(tried, asked, cells)
-    for part in parts:
-        fit = has_room(tried.spare(part))
-        part = {name: column[fit] for name, column in part.items()}
+    for part in (_prefilling if pool == "prefill" else _decoding)(tried, asked, cells):
         if len(part["data"]):
             yield _columns(pool, tried, asked, part, deployed)
+
+
+def _prefilling(tried: CandidateCells, _: Wishes, cells: Cells) -> Iterator[Cells]:
+    """Prefill pools that hold their requests."""
+    cells = cells | {"concurrency": PROMPTS * cells["data"]}
+    yield at(cells, np.flatnonzero(has_room(tried.spare(cells))))
 
 
 def _decoding(tried: CandidateCells, asked: Wishes, cells: Cells) -> Iterator[Cells]:
@@ -212,16 +212,15 @@ def _decoding(tried: CandidateCells, asked: Wishes, cells: Cells) -> Iterator[Ce
     most = tried.holds(cells)
     if users is not None:
         most = np.minimum(most, np.ceil(users / cells["data"]).astype(int) * cells["data"])
-    for part in filled(cells, most, asked.goal.space.batches):
-        part.pop("row")
-        yield part
+    yield from filled(cells | tried.prefilling(cells), most, asked.goal.space.batches)
 
 
 def _columns(pool: str, tried: CandidateCells, asked: Wishes, part: Cells,
              deployed: Scenario) -> Cells:
     """Settings, rates and times of pools, shape (n,) each, and what they draw when busy [W]."""
     inputs, demand = tried.columns(part), asked.goal.demand
-    found = rated(pool, inputs, tried.quantities(part, RATED), tried.attention, demand)
+    seen = tried.quantities(part | tried.packing(part), RATED)
+    found = rated(pool, inputs, seen, tried.attention, demand)
     if asked.powered:  # at their own rate, which is at least that of the pair
         tokens = 1 if pool == "prefill" else demand.output_tokens
         found["power"] = tried.power(part, deployed, np.asarray(found["rate"]) * tokens)

@@ -19,14 +19,16 @@ import numpy as np
 
 from calc.answer.estimate import predicted, steadily
 from calc.evidence.classes import errors_of_class
-from calc.layouts.choice import Choice, Row, scenario
+from calc.layouts.choice import Choice, Row
 from calc.searching.candidates import BURST, STEADY, as_asked
 from calc.searching.drawing.draws import OWN, draws_of
 from calc.searching.percentiles import Simulated
 from calc.searching.search import SearchResult
 from calc.uncertainty.amount import Amount
+from catalogue import Scenario
 from catalogue.planning.goals import OBJECTIVES, UNITS, Goal
 from catalogue.reading.units import DIMENSIONLESS
+from catalogue.reading.yamlfile import at_rest
 
 SURE = 0.9  # how often one must be better, to be called so
 HOLDS = 0.8  # share of draws in which a deployment is at least what it can stand for
@@ -54,6 +56,7 @@ class SampledRow:
         near: the same draws without what distance from what was measured adds.
         scatter: name -> deviation of the logarithm of one deployment about what all of its class
             share, and which is drawn with the rest [1].
+        deployed: it as a scenario, of two pools the one that decodes.
     """
 
     goal: Goal
@@ -61,6 +64,7 @@ class SampledRow:
     quantities: dict[str, np.ndarray]
     near: dict[str, np.ndarray] = field(default_factory=dict)
     scatter: Mapping[str, float] = field(default_factory=dict)
+    deployed: Scenario | None = field(default=None, repr=False, compare=False)
 
     def stands_for(self, name: str, sign: int) -> float:
         """What holds in ``HOLDS`` of the draws, the larger the better; the worst if unknown.
@@ -89,7 +93,9 @@ class SampledRow:
             unit = self.goal.currency if name == "cost" else UNITS.get(name, DIMENSIONLESS)
             found[name] = Amount(middle, low, high, unit, central=self.row.quantities[name],
                                  name=name)
-        return found | (_estimated(self.goal, self.row) if self.row.prefill is None else {})
+        if self.row.prefill is None and self.deployed is not None:
+            found |= _estimated(self.goal, self.row, self.deployed)
+        return found
 
 
 @dataclass(frozen=True)
@@ -168,6 +174,7 @@ def surely(found: SearchResult, share: float) -> Sure:
     return Sure(share, front, surest, tried, left)
 
 
+@at_rest()
 def sample_rows(found: SearchResult, rows: Sequence[Row]) -> list[SampledRow]:
     """Deployments under the same draws.
 
@@ -178,24 +185,27 @@ def sample_rows(found: SearchResult, rows: Sequence[Row]) -> list[SampledRow]:
         found: the search that they come from.
         rows: of it.
     """
-    draws = found.draws
+    sampled = []
     for row in rows:
-        if row.choices not in draws:
-            draws[row.choices] = (*draws_of(found, row), _scatter(found, row))
-    result = []
-    for row in rows:
-        *drawn, scatter = draws[row.choices]
-        far, near = ({name: made for name, made in each.items() if name in row.quantities}
-                     for each in drawn)
-        result.append(SampledRow(found.wishes.goal, row, far, near, scatter))
-    return result
+        each = found.draws.get(row.choices)
+        if each is None or each.row != row:
+            each = found.draws[row.choices] = _sampled(found, row)
+        sampled.append(each)
+    return sampled
 
 
-def _estimated(goal: Goal, row: Row) -> dict[str, Amount]:
+def _sampled(found: SearchResult, row: Row) -> SampledRow:
+    *drawn, deployed = draws_of(found, row)
+    far, near = ({name: made for name, made in each.items() if name in row.quantities}
+                 for each in drawn)
+    return SampledRow(found.wishes.goal, row, far, near, _scatter(deployed), deployed)
+
+
+def _estimated(goal: Goal, row: Row, deployed: Scenario) -> dict[str, Amount]:
     """Times and rates of a deployment as an estimate tells them."""
     demand, names = goal.demand, BURST if goal.demand.arrivals == "burst" else STEADY
     told = predicted if names is BURST or demand.arrival_rate or demand.think_time else steadily
-    seen = told(scenario(goal, row.choice), names.values())
+    seen = told(deployed, names.values())
     found = {name: replace(seen[symbol], name=name) for name, symbol in names.items()}
     if demand.arrival_rate is not None or demand.think_time:
         whole = found["e2e"]
@@ -207,9 +217,9 @@ def _estimated(goal: Goal, row: Row) -> dict[str, Amount]:
     return found | {"throughput_per_card": replace(per_card, name="throughput_per_card")}
 
 
-def _scatter(found: SearchResult, row: Row) -> dict[str, float]:
+def _scatter(deployed: Scenario) -> dict[str, float]:
     """Deviations of the logarithm of one deployment about its class, by name [1]."""
-    own = errors_of_class(scenario(found.wishes.goal, row.choice))
+    own = errors_of_class(deployed)
     sizes = {name: own[of].within if of in own else 0.0 for name, of in OWN.items()}
     rate = sizes["throughput"]
     return sizes | dict.fromkeys(("throughput_per_card", "cost", "energy"), rate)

@@ -28,6 +28,7 @@ from calc.searching.search import search
 from catalogue import Scenario
 from catalogue.planning.goals import OBJECTIVES, CardRange, Demand, Goal, Offer
 from catalogue.planning.goals import Space as Axes
+from catalogue.reading.yamlfile import at_rest
 
 CHANGED = ("precision", "parallelism.", "workload.max_num_batched_tokens")
 PLAIN: dict[str, str | int] = {"parallelism.shared_expert_ranks": 0,
@@ -237,6 +238,7 @@ def relaxed(goal: Goal, workers: int = 1) -> list[Relaxed]:
             for name in own for factor in RELAXED]
 
 
+@at_rest()
 def inside(answer: Answer) -> Row | None:
     """The best that lies inside of what was measured, on every axis; None of none.
 
@@ -259,10 +261,11 @@ def inside(answer: Answer) -> Row | None:
         if base.device not in covered.get("device", ()) or (
                 base.precision not in covered["precision"] or ONE_POOL not in covered["pools"]):
             continue
+        fewest, most = covered["requests"]
         for asked in _within(goal, base, covered):
             again = search(asked, paired=False)
-            rows += again.rows(again.front)
-    rows = [row for row in rows if not answer.near(row).outside]
+            rows += [row for row in again.rows(again.front)
+                     if fewest <= row.choice.concurrency / row.devices <= most]
     if not found.wishes.limits:
         rows = _smallest(rows, found.wishes.objectives)
     for _ in range(MOST_SIMULATED):

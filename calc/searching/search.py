@@ -32,10 +32,9 @@ from calc.searching.candidates import (
     candidate_cells,
     filled,
     least_of_each,
-    of_each_kind,
     slabs,
 )
-from calc.searching.goal import SHORT, TIMES, UNBOUNDED, Wishes, wishes
+from calc.searching.goal import SHORT, TIMES, Wishes, wishes
 from calc.searching.left_out import Funnel
 from calc.searching.pool_pairs import Pairs, pairs
 from catalogue import Scenario
@@ -47,6 +46,7 @@ SEEN = (*TIMES, "throughput")
 DERIVED = ("throughput_per_card", "cost", "power", "energy", "longest_context")
 KEPT = (*AXES, "concurrency")
 MANY = 4  # bases of each process, fewer are divided
+GROUP = 1 << 12  # deployments that are computed whole first, to hold the others against
 WORTH_IT = 100_000  # cells, of which several processes are started
 MISS = "miss"
 
@@ -104,8 +104,7 @@ class SearchResult:
     funnel: Funnel
     space: Space = field(repr=False)
     pairs: Pairs | None = None
-    draws: dict[tuple[Choice, ...], tuple[dict[str, Any], ...]] = field(
-        default_factory=dict, repr=False)
+    draws: dict[tuple[Choice, ...], Any] = field(default_factory=dict, repr=False)
 
     def rows(self, front: Front | Best, most: int | None = None) -> list[Row]:
         """Rows of a front or of the best, the best first, all or so many."""
@@ -290,7 +289,7 @@ class _Work:
         limit = self.asked.limits.get("tpot")
         if not len(part["data"]):
             return
-        if limit is None and not self._can_beat:
+        if limit is None and not self.asked.bounded:
             self._served(part)
             return
         part |= self.tried.decoding(part)
@@ -299,18 +298,14 @@ class _Work:
             self.funnel.counts["pace"] += int((~fast).sum())
             self._near_by_pace(at(part, np.flatnonzero(~fast)))
             part = at(part, np.flatnonzero(fast))
-        for rows in of_each_kind(part):
-            some = at(part, rows)
-            if self._can_beat and self.kept.front.rows:
-                beaten = self._beaten(some)
-                self.funnel.counts["objective"] += int(beaten.sum())
-                some = at(some, np.flatnonzero(~beaten))
-            self._served(some)
-
-    @property
-    def _can_beat(self) -> bool:
-        """Whether a bound of every objective is known from a decode step alone."""
-        return not {*UNBOUNDED} & self.asked.objectives.keys()
+        if not self.asked.bounded:
+            self._served(part)
+            return
+        count = len(part["data"])
+        first = np.arange(count) % (1 + count // GROUP) == 0  # of every kind
+        for rows in (first, ~first):
+            some = at(part, np.flatnonzero(rows))
+            self._served(at(some, np.flatnonzero(self._may_be_kept(some))))
 
     def _near_by_pace(self, part: Cells) -> None:
         """The nearest of those that decode too slowly: a miss by at least so much."""
@@ -318,17 +313,21 @@ class _Work:
         if len(some["data"]):
             self._missed(self._derived(some, self.tried.served(some)))
 
-    def _beaten(self, part: Cells) -> np.ndarray:
-        """Those that one of the same base beats whatever their prompts take, shape (n,).
-
-        Source: notebooks/search.md, section Bounds.
+    def _may_be_kept(self, part: Cells) -> np.ndarray:
+        """Those that, whatever their prompts take, none of the same base beats, and that are
+        within the limits or no farther over them than the nearest that was found, shape (n,).
         """
-        demand, pace = self.asked.goal.demand, part[PACE]
-        least = max(1, demand.output_tokens - 1) * pace
-        bounds = self.asked.with_derived(
-            {**part, "tpot": pace, "e2e": least, "ttft": np.zeros_like(pace),
-             "throughput": part["concurrency"] * demand.output_tokens / least}, self.base.device)
-        return self.kept.front.beats(bounds)
+        bounds = self.asked.at_best(part, part[PACE], self.base.device)
+        near, keep = self.kept.miss.rows.get(MISS), np.ones(len(part[PACE]), bool)
+        if near is not None:
+            for excess in self.asked.excess(bounds).values():
+                keep &= excess <= near[0]
+            self.funnel.counts["pace"] += int((~keep).sum())
+        if self.kept.front.rows:
+            beaten = keep & self.kept.front.beats(bounds)
+            self.funnel.counts["objective"] += int(beaten.sum())
+            keep &= ~beaten
+        return keep
 
     def _reaching(self, part: Cells) -> None:
         """Of each cell the fewest requests in flight at which it serves what is asked."""

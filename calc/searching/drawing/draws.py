@@ -26,9 +26,11 @@ SEED = 20_260_101
 OWN = {"ttft": "ttft", "tpot": "tpot", "e2e": "e2e", "throughput": "output_throughput"}
 
 
-def draws_of(found: SearchResult, row: Row) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+def draws_of(found: SearchResult, row: Row
+             ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray], Scenario]:
     """Draws of all quantities of a deployment by name, shape (DRAWS,) each, SI units; with what
-    distance from what was measured adds, and without."""
+    distance from what was measured adds, and without; and the deployment, of two pools the one
+    that decodes."""
     goal, wishes = found.wishes.goal, found.wishes
     pools = [_pool(found, scenario(goal, choice), choice.pool) for choice in row.choices]
     if row.prefill is None:
@@ -54,7 +56,7 @@ def draws_of(found: SearchResult, row: Row) -> tuple[dict[str, np.ndarray], dict
     first_own = own if prefills is deployed else own_errors(prefills)
     far, near = ({**quantities, **_own_errors(of, own, first_own, quantities, beyond)}
                  for beyond in (True, False))
-    return _priced(wishes, row, far), _priced(wishes, row, near)
+    return _priced(wishes, row, far), _priced(wishes, row, near), deployed
 
 
 def _priced(wishes: Wishes, row: Row, quantities: Mapping[str, np.ndarray]

@@ -13,8 +13,8 @@ do-not-fit-memory =
     .zh = 显存放不下
 
 decode-steps-alone-slower-than =
-    .en = decode steps alone slower than the limit
-    .zh = 仅解码步就已超过时延上限
+    .en = decode steps alone already over a limit
+    .zh = 仅解码步就已超过某项上限
 
 no-better-than-one-found =
     .en = no better than one found, even without their prompts
