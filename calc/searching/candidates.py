@@ -291,7 +291,8 @@ def batches(most: int, listed: list[int] | None) -> np.ndarray:
     if listed is not None:
         return np.unique(np.array(listed))
     octaves = np.arange(0, PER_DOUBLING * np.log2(max(1, most)) + 1)
-    tried = np.unique(np.round(2 ** (octaves / PER_DOUBLING))).astype(int)
+    tried = np.round(2 ** (octaves / PER_DOUBLING)).astype(int)
+    tried = tried[np.diff(tried, prepend=0) > 0]
     return tried[tried <= most]
 
 
@@ -319,24 +320,30 @@ def filled(cells: Cells, most: np.ndarray, listed: list[int] | None, slab: int =
                        "row": rows}
 
 
-def best_layouts(parts: list[dict[str, np.ndarray]], name: str, sign: int
-                  ) -> dict[str, np.ndarray]:
-    """Of each layout the best in an objective, the best few of them."""
+def best_layouts(parts: list[dict[str, np.ndarray]], objectives: Mapping[str, int]
+                 ) -> dict[str, np.ndarray]:
+    """Of each layout the best by one objective after another, the best few of them."""
     filled_in = [part for part in parts if part]
     joined = {key: np.concatenate([part[key] for part in filled_in]) for key in filled_in[0]}
-    order = np.argsort(-sign * joined[name], kind="stable")
+    order = np.lexsort([-sign * joined[name] for name, sign in reversed([*objectives.items()])])
     _, firsts = np.unique(np.stack([joined[axis][order] for axis in ("devices", *DEGREES)]),
                           axis=1, return_index=True)
     return at(joined, order[np.sort(firsts)[:NEAR]])
 
 
-def best_of_runs(columns: Cells, name: str, sign: int) -> np.ndarray:
-    """Places of the first best in an objective of each run of rows of one layout."""
-    moved = np.zeros(len(columns["base"]), bool)
-    moved[0] = True
+def best_of_runs(columns: Cells, objectives: Mapping[str, int]) -> np.ndarray:
+    """Places of the best by one objective after another of each run of rows of one layout."""
+    moved = np.zeros(len(columns["devices"]), bool)
+    moved[:1] = True
     for axis in DEGREES:
         moved[1:] |= columns[axis][1:] != columns[axis][:-1]
-    return least_of_each(np.cumsum(moved), -sign * columns[name])
+    starts, runs = np.flatnonzero(moved), np.cumsum(moved)
+    best = np.ones(len(moved), bool)
+    for name, sign in objectives.items():
+        worth = np.where(best, sign * columns[name], -np.inf)
+        best &= worth == np.maximum.reduceat(worth, starts)[runs - 1]
+    places = np.flatnonzero(best)
+    return places[np.diff(runs[places], prepend=0) > 0]
 
 
 def candidate_cells(space: Space, base: Base, demand: Demand, pool: str | None = None,

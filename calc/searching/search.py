@@ -57,7 +57,7 @@ class BaseResult:
 
     Attributes:
         front: within all limits.
-        layouts: the best in the first objective, of several layouts.
+        layouts: the best of each of several layouts, the best of them first.
         miss: within the memory, and least over a limit.
         short: least short of memory [B].
     """
@@ -74,12 +74,11 @@ class BaseResult:
 
     def merge(self, other: BaseResult) -> None:
         """Take in what is kept of other cells of the same base."""
-        name, sign = next(iter(self.front.objectives.items()))
         self.front.merge(other.front)
         self.miss.merge(other.miss)
         self.short.merge(other.short)
         if other.layouts:
-            self.layouts = best_layouts([self.layouts, other.layouts], name, sign)
+            self.layouts = best_layouts([self.layouts, other.layouts], self.front.objectives)
 
 
 @dataclass
@@ -303,6 +302,8 @@ class _Work:
             return
         count = len(part["data"])
         first = np.arange(count) % (1 + count // GROUP) == 0  # of every kind
+        at_best = part | self.asked.at_best(part, part[PACE], self.base.device)
+        first[best_of_runs(at_best, self.asked.objectives)] = True  # of every layout, too
         for rows in (first, ~first):
             some = at(part, np.flatnonzero(rows))
             self._served(at(some, np.flatnonzero(self._may_be_kept(some))))
@@ -386,10 +387,10 @@ class _Work:
                 f"over {name}": excess[name][least] for name in excess})
 
     def _layouts(self, good: Cells) -> None:
-        """The best of each layout in the first objective, the best few of them."""
-        name, sign = next(iter(self.asked.objectives.items()))
-        first = best_of_runs(good, name, sign)
-        self.kept.layouts = best_layouts([self.kept.layouts, at(good, first)], name, sign)
+        """The best of each layout, the best few of them."""
+        objectives = self.asked.objectives
+        first = best_of_runs(good, objectives)
+        self.kept.layouts = best_layouts([self.kept.layouts, at(good, first)], objectives)
 
     def _named(self, columns: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Columns that are kept, with the number of their base."""
