@@ -197,7 +197,9 @@ def _pool(scenario: Scenario, inputs: Mapping[str, float], longest: int, max_num
         policy=policy or scenario.file.scheduling,
         recv_interval=int(inputs["scheduler_recv_interval"]),
         steps_ahead=int(inputs["steps_ahead"]))
-    clock = Clock(inputs, scenario.model.attention, drafting=True)
+    shapes = lengths_of(scenario).shapes(inputs, _longest(inputs, blocks * size))
+    clock = Clock(inputs, scenario.model.attention, drafting=True,
+                  expected=((prompt - sum(cached), sum(cached)) for prompt, _, *cached in shapes))
     gap = float(inputs["host_gap_per_step"])
     per_step = float(quantities["tokens_per_step"])
 
