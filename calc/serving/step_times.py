@@ -119,13 +119,42 @@ class Clock:
             step: what it computes.
         """
         if not step.prefill:
-            return self._decode(step) if step.decode else 0.0
+            return self._decode(*self._rounded(step)) if step.decode else 0.0
         return float(self._joined(self._prompt(step), self._riding(step), decoding=False))
 
-    def alike(self, step: Step) -> int:
-        """Steps after one of answers alone, each a token further, that take as long as it [1]."""
-        count, rounded = self._rounded(step)
-        return int(rounded) - -(-_total(step.decode) // count)
+    def coming(self, steps: Sequence[Step], count: int) -> Sequence[float]:
+        """Times of so many steps after one of answers alone, each a token further [s].
+
+        Args:
+            steps: that one: of one replica, or what each rank computes that steps together.
+            count: of the steps [1].
+        """
+        if len(steps) == 1:
+            each, block = self._rounded(*steps)
+            times = [self._decode(each, block)] * (
+                block * ROUNDING - -(-_total(steps[0].decode) // each))
+            while len(times) < count:
+                block += 1
+                times += [self._decode(each, block)] * ROUNDING
+            return times[:count]
+        return self._coming_of_ranks(steps, count)
+
+    def _coming_of_ranks(self, steps: Sequence[Step], count: int) -> Sequence[float]:
+        """:meth:`coming` where ranks step together."""
+        going = [step.decode for step in steps if step.decode]
+        each = np.array([[len(contexts)] for contexts in going])
+        total = np.array([[_total(contexts)] for contexts in going])
+        blocks = -(-(total + each * np.arange(1, count + 1)) // (each * ROUNDING))
+        first, last = blocks[:, 0].tolist(), blocks[:, -1].tolist()
+        rows: list[Sequence[float]] = []
+        for contexts, begin, end, row in zip(going, first, last, blocks, strict=True):
+            row += len(rows) - begin
+            rows += [self._answer(len(contexts), block) for block in range(begin, end + 1)]
+        own = _part_of(np.moveaxis(np.array(rows)[blocks], -1, 0))
+        tokens = own.tokens[:, 0]
+        shared = self._shared(float(tokens.sum()), float(tokens.max()), decoding=True)
+        taken: list[float] = self._joined(own, shared, decoding=True).max(axis=0).tolist()
+        return taken
 
     def together(self, steps: Sequence[Step]) -> float:
         """Time of a step that ranks with shared experts take together, without the gap [s].
@@ -161,7 +190,11 @@ class Clock:
         if step.prefill:
             part = self._prompt(step, in_group=True)
             return _numbers(replace(part, busy=part.busy + self._riding(step)))
-        block, (row, column) = self._place(step)
+        return self._answer(*self._rounded(step))
+
+    def _answer(self, count: int, contexts: int) -> Sequence[float]:
+        """Numbers of what a rank of a group does for its answers, by :meth:`_rounded`."""
+        block, (row, column) = _place(count, contexts)
         if block not in self._answering:
             alone = replace(self._block(*block), group_tokens=0.0, busiest_tokens=0.0)
             self._answering[block] = np.stack(np.broadcast_arrays(*_numbers(
@@ -248,10 +281,10 @@ class Clock:
             core_missing=np.maximum(q.prefill_tile_rows - new, 0).sum(axis=-1))
 
     @staticmethod
-    def _rounded(step: Step) -> tuple[int, float]:
-        """Requests that decode, and their mean context, rounded up [token]."""
+    def _rounded(step: Step) -> tuple[int, int]:
+        """Requests that decode, and their mean context, rounded up to ``ROUNDING`` tokens [1]."""
         count = len(step.decode)
-        return count, float(-(-_total(step.decode) // (count * ROUNDING)) * ROUNDING)
+        return count, -(-_total(step.decode) // (count * ROUNDING))
 
     def _answers(self, batch: Number, rounded: Number) -> Composition:
         """A token each of so many requests of such a context, and their drafts."""
@@ -265,9 +298,9 @@ class Clock:
             tokens * rounded if q.index_topk else 0.0,
             batch * sees[0], batch * sees[1], batch * rounded, 0.0, 1.0, decoding=True)
 
-    def _decode(self, step: Step) -> float:
+    def _decode(self, count: int, contexts: int) -> float:
         """Time of a step of answers alone; with it that of the steps which may come next."""
-        block, (row, column) = self._place(step)
+        block, (row, column) = _place(count, contexts)
         if block not in self._known:
             timed = self._timed(self._block(*block))
             self._known[block] = np.broadcast_to(
@@ -279,7 +312,7 @@ class Clock:
         """What the requests that decode beside prompts keep busy: their cores, by their own."""
         if not step.decode:
             return IDLE
-        block, (row, column) = self._place(step)
+        block, (row, column) = _place(*self._rounded(step))
         if block not in self._cores:
             timed, halves = self._timed(self._block(*block)), self._q.micro_batches
             self._cores[block] = np.stack([
@@ -288,13 +321,6 @@ class Clock:
                 axis=-1).tolist()
         own, links = self._cores[block][row][column]
         return replace(IDLE, own=own, links=links)
-
-    def _place(self, step: Step) -> tuple[tuple[int, int], tuple[int, int]]:
-        """The block in which the requests that decode lie, by number and context; where in it."""
-        count, rounded = self._rounded(step)
-        counts, row = divmod(count - 1, COUNTS)
-        contexts, column = divmod(int(rounded) // ROUNDING - 1, CONTEXTS)
-        return (counts, contexts), (row, column)
 
     def _block(self, counts: int, contexts: int) -> Composition:
         """Answers of so many requests and of such contexts, shape (``COUNTS``, ``CONTEXTS``)."""
@@ -305,6 +331,13 @@ class Clock:
     def _timed(self, composition: Composition) -> Timed:
         return step(self._attention, self._q, self._counted, self._weights, self._cache,
                     composition)
+
+
+def _place(count: int, contexts: int) -> tuple[tuple[int, int], tuple[int, int]]:
+    """The block in which the requests that decode lie, by number and context; where in it."""
+    counts, row = divmod(count - 1, COUNTS)
+    contexts, column = divmod(contexts - 1, CONTEXTS)
+    return (counts, contexts), (row, column)
 
 
 def _total(contexts: Sequence[int]) -> int:
