@@ -197,7 +197,9 @@ def _pool(scenario: Scenario, inputs: Mapping[str, float], longest: int, max_num
         policy=policy or scenario.file.scheduling,
         recv_interval=int(inputs["scheduler_recv_interval"]),
         steps_ahead=int(inputs["steps_ahead"]))
-    clock = Clock(inputs, scenario.model.attention, drafting=True)
+    shapes = lengths_of(scenario).shapes(inputs, _longest(inputs, blocks * size))
+    clock = Clock(inputs, scenario.model.attention, drafting=True,
+                  expected=((prompt - sum(cached), sum(cached)) for prompt, _, *cached in shapes))
     gap = float(inputs["host_gap_per_step"])
     per_step = float(quantities["tokens_per_step"])
 
@@ -213,12 +215,16 @@ def _pool(scenario: Scenario, inputs: Mapping[str, float], longest: int, max_num
             return clock.together(steps) + gap
         return (clock.together(steps) + gap) / per_step
 
+    def coming(steps: Sequence[Step], count: int) -> Sequence[float]:
+        """The same of so many steps after one of answers alone [s]."""
+        return [(taken + gap) / per_step for taken in clock.coming(steps, count)]
+
     delay = scenario.file.prefill_delay_steps
     return Pool(limits, step_time, ranks=ranks_in_step(inputs), group_time=group_time,
                 replicas=int(inputs["data_parallel"] * inputs["pipeline_parallel"]),
                 coordination=coordination or scenario.file.prefill_coordination,
                 delay_steps=DELAY_STEPS if delay is None else int(delay.value),
-                alike=clock.alike), quantities
+                coming=coming), quantities
 
 
 def _longest(inputs: Mapping[str, float], room: int) -> float:

@@ -279,7 +279,7 @@ def with_tiers(scenario: Scenario, population: Population, rate: float, limits: 
         each, hits = rate / replicas, 0.0
         for _ in range(TURNS):  # requests in flight and what they find depend on each other
             now = Replica(scenario, {"prefix_hit_share": hits})
-            flying = now.seen(min(each, 0.99 * now.saturation), None).in_flight
+            flying = now.in_flight(min(each, 0.99 * now.saturation))
             tiers = population.tiers(flying, host, storage)[:depth]
             kept = tuple(population.kept(each / population.talk.turns, tiers))
             hits = next((tier.hit_share for tier in reversed(kept) if tier.pays), 0.0)

@@ -93,5 +93,5 @@ def first_tokens(rate: float, prompts: np.ndarray, steps: Steps) -> tuple[np.nda
     after = rate * np.where(taken == 1, rest[..., None], full) * (jump @ amounts)
     stay = rest[..., None] + (taken - 1) * full + time(ahead - (taken - 1) * room + after)
     likely = shares[:, None, None] * np.maximum(0, with_own[..., :STATES]) / MOMENTS
-    order = np.argsort(stay, axis=None)
+    order = np.argsort(stay, axis=None, kind="stable")  # runs that ascend already are merged
     return (steps.outside + stay.ravel()[order], likely.ravel()[order] / likely.sum())

@@ -251,20 +251,27 @@ class Replica:
             share: the percentile [1]; None for none.
             variation: of the rate from minute to minute, standard deviation over mean [1].
         """
-        met, shares = rates_met(rate, variation)
-        means = {name: float(np.interp(met, self.curve["steady_request_throughput"],
-                                       self.curve[f"steady_{name}"]) @ shares)
-                 for name in ("ttft", "tpot", "e2e")}
         if rate >= self.saturation:
             return ReplicaMetrics(rate, math.inf, math.inf, math.inf, math.inf, math.inf,
                                   rate / self.saturation)
-        means["ttft"] = float(shares @ np.interp(met / self.saturation, RATES, self.first[0]))
+        met, shares = rates_met(rate, variation)
+        ttft = float(shares @ np.interp(met / self.saturation, RATES, self.first[0]))
+        tpot = float(self._at(met, "steady_tpot") @ shares)
         first = later = math.inf
         if share is not None and shares[met >= self.saturation].sum() <= 1 - share:
-            first = percentile(self._first_above(met, shares), share, 2 * means["ttft"])
-            later = percentile(self._later_above(met, shares), share, 2 * means["tpot"])
-        return ReplicaMetrics(rate, rate * means["e2e"], means["ttft"], means["tpot"], first, later,
+            first = percentile(self._first_above(met, shares), share, 2 * ttft)
+            later = percentile(self._later_above(met, shares), share, 2 * tpot)
+        return ReplicaMetrics(rate, self.in_flight(rate, variation), ttft, tpot, first, later,
                               rate / self.saturation)
+
+    def in_flight(self, rate: float, variation: float = 0.0) -> float:
+        """Requests on average at a mean rate, in closed form [request].
+
+        Args:
+            rate, variation: as for :meth:`seen`.
+        """
+        met, shares = rates_met(rate, variation)
+        return rate * float(self._at(met, "steady_e2e") @ shares)
 
     def most(self, limits: Limits, variation: float = 0.0) -> float:
         """Largest rate of arrivals within limits; 0 if one request alone is not [request/s].

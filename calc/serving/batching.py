@@ -158,10 +158,11 @@ class Engine:
 
     def repeat(self, steps: int) -> None:
         """Take so many of the steps that take every request in work a token further."""
-        self.still -= steps
-        self.passed += steps
         self.decoded += steps
-        self.contexts = self.contexts.next(steps)
+        if self.running:
+            self.still -= steps
+            self.passed += steps
+            self.contexts = self.contexts.next(steps)
 
     def complete(self, now: float) -> list[Job]:
         """Book the planned step, which ends at ``now`` [s]; returns the requests it finishes."""
@@ -208,8 +209,10 @@ class Engine:
         if self.preempted or (self.waiting and limits.policy != "mixed"):
             return 0
         steps = min([job.request.output_tokens - job.generated for job in self.running])
-        if self.shared or (not self._suffices() and self.free < sum(
-                limits.blocks(job.computed + steps) - job.blocks for job in self.running)):
+        if self.shared or (not self._suffices()
+                           and self.free < len(self.running) * limits.blocks(steps)
+                           and self.free < sum(limits.blocks(job.computed + steps) - job.blocks
+                                               for job in self.running)):
             steps = min(steps, *(job.room - job.known + 1 for job in self.running))
         return max(0, steps)
 

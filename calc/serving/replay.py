@@ -83,5 +83,5 @@ def _served(requests: Sequence[Request], limits: Limits, clock: Clock,
     if ranks == 1:
         return schedule(requests, limits, clock, gap).outcomes
     pool = Pool(limits, clock, gap, ranks, ranks=ranks, group_time=clock.together,
-                coordination=coordination)
+                coordination=coordination, coming=clock.coming)
     return simulate(requests, pool).outcomes

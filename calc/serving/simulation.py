@@ -45,6 +45,7 @@ from catalogue.deployments.resolved import DELAY_STEPS
 Routing = Literal["round-robin", "least-loaded"]
 Coordination = Literal["eager", "delay", "balance"]
 IDLE = Step((), ())
+AT_ONCE = 16  # steps that are taken at once, at most
 AFTER_ALL = EventPriority(2)  # SimPy's own are 0 and 1
 Events = Generator[simpy.Event, Any, None]
 
@@ -56,8 +57,9 @@ class Pool:
     Attributes:
         limits: of each engine, and its policy.
         step_time: time of a step [s].
-        alike: of a step that brings every request a token further, how many of those after it take
-            as long [1]; as far as it says, they are taken at once.
+        coming: of a step, a rank's part each, that brings every request a token further, the times
+            of so many of those after it [s], which are then taken at once; None to take all steps
+            one by one.
         gap: of the host before every step [s].
         replicas: engines.
         routing: ``round-robin``, or ``least-loaded``: to the replica with the fewest requests, of
@@ -86,7 +88,7 @@ class Pool:
     group_time: GroupTime | None = None
     coordination: Coordination = "eager"
     delay_steps: int = DELAY_STEPS
-    alike: Callable[[Step], int] = lambda step: 0
+    coming: Callable[[Sequence[Step], int], Sequence[float]] | None = None
 
     def __post_init__(self) -> None:
         if self.replicas < 1:
@@ -129,7 +131,7 @@ class _Group:
         self.steps: list[float] = []  # begin and end of each, one after the other [s]
         self.delayed = 0  # steps in a row for which prompts were held back
         self.planned = (0.0, 0.0)  # begin and end of the step on its way [s]
-        self.taken, self.left = 0.0, 0  # its time [s], and such steps after it if nobody asks
+        self.later: Sequence[float] = ()  # times of the steps after it if nobody asks [s]
         self.busy = False  # whether a step is on its way, or the next one already decided on
         self.wake = env.event()
         env.process(self._serve())
@@ -142,7 +144,6 @@ class _Group:
 
     def _serve(self) -> Events:
         env, engines = self.env, self.engines
-        take = self._alone if len(engines) == 1 else self._together
         while True:
             if not any(engine.load for engine in engines):
                 self.busy = False
@@ -151,9 +152,10 @@ class _Group:
             if env.peek() <= env.now:
                 yield _AfterAll(env)
             finished, others = list[Job](), env.peek()  # nobody else does anything meanwhile
-            self.planned, self.busy = take(env.now, others), True
+            self.busy = True
+            self._plan(env.now, others)
             while self.planned[1] < others and not (finished := self._complete()):
-                self.planned = take(self.planned[1], others)
+                self._plan(self.planned[1], others)
             yield from self._pass()
             for job in finished or self._complete():
                 self.done(job)
@@ -164,47 +166,54 @@ class _Group:
         return [job for engine in self.engines for job in engine.complete(self.planned[1])]
 
     def _pass(self) -> Events:
-        """Wait for the end of the planned step, or of all that are like it, until someone asks."""
+        """Wait for the end of the planned step, or of those after it, until someone asks."""
         env, last = self.env, self.planned[1]
-        for _ in range(self.left):
-            last += self.taken
-        if self.left and last <= 2 * env.now:  # so that the difference does not round
+        for taken in self.later:
+            last += taken
+        if self.later and last <= 2 * env.now:  # so that the difference does not round
             self.wake = env.event()
             yield env.timeout(last - env.now) | self.wake
         self._catch_up()
         yield from _until(env, self.planned[1])
 
     def _catch_up(self) -> None:
-        """Take the steps like the planned one that are over, and plan no further ones."""
+        """Take the steps after the planned one that are over, and plan no further ones."""
+        self._take(self.env.now)
+        self.later = ()
+
+    def _take(self, until: float) -> None:
+        """Take the steps after the planned one as far as those before them end before a time."""
         (start, end), steps = self.planned, 0
-        while steps < self.left and end < self.env.now:
+        while end < until and steps < len(self.later):
             self.steps += start, end
-            start, end, steps = end, end + self.taken, steps + 1
-        if steps:
-            self.engines[0].repeat(steps)
-        self.planned, self.left = (start, end), 0
+            start, end, steps = end, end + self.later[steps], steps + 1
+        for engine in self.engines if steps else ():
+            engine.repeat(steps)
+        self.planned, self.later = (start, end), self.later[steps:]
 
-    def _alone(self, start: float, others: float) -> tuple[float, float]:
-        """Plan the next step of the only engine; returns its begin and end [s].
-
-        Steps like it that are over before ``others`` do anything are taken at once.
+    def _plan(self, start: float, others: float) -> None:
+        """Plan the next step; those after it that bring every request a token further, and are over
+        before ``others`` do anything, are taken at once.
         """
+        steps = self._alone(start) if len(self.engines) == 1 else self._together(start)
+        going = [engine for engine in self.engines if engine.load]
+        most = min(engine.still for engine in going)
+        if (most and self.pool.coming and not self.delayed  # and nobody but those who go on
+                and not any(engine.planned or engine.arrived for engine in going)):
+            gap = self.pool.gap
+            self.later = [gap + taken for taken in self.pool.coming(steps, min(most, AT_ONCE))]
+            self._take(others)
+
+    def _alone(self, start: float) -> Sequence[Step]:
+        """Plan the next step of the only engine; returns it."""
         (engine,), pool = self.engines, self.pool
         engine.receive(engine.idle)
         step = engine.plan(start)
-        taken = self.taken = duration(step, pool.step_time, pool.gap)
-        end, repeats = start + taken, 0
-        if engine.still and not (engine.planned or engine.arrived):  # nobody but those who go on
-            most = min(engine.still, pool.alike(step))
-            while end < others and repeats < most:
-                self.steps += start, end
-                start, end, repeats = end, end + taken, repeats + 1
-            engine.repeat(repeats)
-            self.left = most - repeats
-        return start, end
+        self.planned = start, start + duration(step, pool.step_time, pool.gap)
+        return (step,)
 
-    def _together(self, start: float, others: float) -> tuple[float, float]:
-        """Plan the next step of all ranks; returns its begin and end [s]."""
+    def _together(self, start: float) -> Sequence[Step]:
+        """Plan the next step of all ranks; returns the part of each."""
         idle, before = all(engine.idle for engine in self.engines), self.engines[0].decoded
         for engine in self.engines:
             engine.receive(idle)
@@ -212,7 +221,9 @@ class _Group:
         steps = [engine.plan(start, prefill) if engine.load else IDLE for engine in self.engines]
         for engine in self.engines:  # all of them look for requests between the same steps
             engine.decoded = 0 if any(step.prefill for step in steps) else before + 1
-        return start, start + group_duration(steps, pool.group_time or self._slowest, pool.gap)
+        self.planned = start, start + group_duration(
+            steps, pool.group_time or self._slowest, pool.gap)
+        return steps
 
     def _slowest(self, steps: Sequence[Step]) -> float:
         return max(self.pool.step_time(step) for step in steps if step != IDLE)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
 import numpy as np
 
 from calc.physics import experts
-from calc.physics.arrays import Inputs, Number
+from calc.physics.arrays import Inputs, Number, select
 from calc.physics.breakdown import Busy, busy_in, cores_in, drafted, hidden_time
 from calc.physics.decode_floor import mean_attended, mean_context
 from calc.physics.memory import cache, candidate_stages, weights
@@ -27,7 +27,7 @@ from calc.serving.requests import Contexts, Step
 
 ROUNDING = 16  # contexts are rounded up to blocks of this many tokens, so that steps repeat
 COUNTS, CONTEXTS = 32, 8  # whose times are computed at once: it takes little longer than one
-OF_ALL_RANKS = ("decoding", "group_tokens", "busiest_tokens")  # of a step's parts
+BESIDE = 8  # numbers of requests beside a prompt for which all expected ones are computed at once
 NOTHING = Composition(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, decoding=False)
 IDLE = Busy()
 
@@ -66,10 +66,14 @@ def _numbers(part: _Part) -> tuple[Number, ...]:
     return (*vars(part.busy).values(), part.launch, part.tokens, part.beside_layer)
 
 
+def _part_of(numbers: Sequence[float] | np.ndarray) -> _Part:
+    """A part from its numbers, as :func:`_numbers` gives them."""
+    return _Part(Busy(*numbers[:-3]), *numbers[-3:])
+
+
 def _beside(parts: Sequence[Sequence[float]]) -> _Part:
     """Parts of several ranks, the numbers of each, as one of arrays of shape (ranks,)."""
-    each = np.array(parts).T
-    return _Part(Busy(*each[:-3]), *each[-3:])
+    return _part_of(np.array(parts).T)
 
 
 class Clock:
@@ -83,10 +87,12 @@ class Clock:
         inputs: every input symbol, scalars in SI units.
         attention: ``mla`` or ``gqa``.
         drafting: whether a step of answers drafts the next ones, where they are drafted.
+        expected: prompts that many steps will have, whole and alone: new tokens of each, and those
+            cached before it [token]. Their times are computed together.
     """
 
-    def __init__(self, inputs: Mapping[str, float], attention: str, drafting: bool = False
-                 ) -> None:
+    def __init__(self, inputs: Mapping[str, float], attention: str, drafting: bool = False,
+                 expected: Iterable[tuple[int, int]] = ()) -> None:
         self.inputs = inputs
         self._drafts = inputs["draft_tokens"] if drafting else 0.0
         self._q = Inputs({name: np.float64(value) for name, value in inputs.items()})
@@ -96,9 +102,10 @@ class Clock:
         self._weights = weights(attention, self._q, self._counted, stages)
         self._cache = cache(attention, self._q)
         self._known: dict[tuple[int, int], list[list[float]]] = {}
+        self._rows = {prompt: row for row, prompt in enumerate(dict.fromkeys(expected))}
+        self._expected: dict[tuple[int, bool], np.ndarray] = {}
         self._prompts: dict[tuple[object, ...], _Part] = {}
         self._cores: dict[tuple[int, int], list[list[list[float]]]] = {}
-        self._prefilling: dict[tuple[object, ...], Sequence[float]] = {}
         self._answering: dict[tuple[int, int], list[list[list[float]]]] = {}
         self._groups: dict[tuple[float, float, bool], Busy] = {}
         self._idle: dict[bool, Busy] = {}
@@ -112,16 +119,42 @@ class Clock:
             step: what it computes.
         """
         if not step.prefill:
-            return self._decode(step) if step.decode else 0.0
-        key = (*step.prefill, len(step.decode))
-        if key not in self._prompts:
-            self._prompts[key] = self._part(self._chunks(step))
-        return float(self._joined(self._prompts[key], self._riding(step), decoding=False))
+            return self._decode(*self._rounded(step)) if step.decode else 0.0
+        return float(self._joined(self._prompt(step), self._riding(step), decoding=False))
 
-    def alike(self, step: Step) -> int:
-        """Steps after one of answers alone, each a token further, that take as long as it [1]."""
-        count, rounded = self._rounded(step)
-        return int(rounded) - -(-_total(step.decode) // count)
+    def coming(self, steps: Sequence[Step], count: int) -> Sequence[float]:
+        """Times of so many steps after one of answers alone, each a token further [s].
+
+        Args:
+            steps: that one: of one replica, or what each rank computes that steps together.
+            count: of the steps [1].
+        """
+        if len(steps) == 1:
+            each, block = self._rounded(*steps)
+            times = [self._decode(each, block)] * (
+                block * ROUNDING - -(-_total(steps[0].decode) // each))
+            while len(times) < count:
+                block += 1
+                times += [self._decode(each, block)] * ROUNDING
+            return times[:count]
+        return self._coming_of_ranks(steps, count)
+
+    def _coming_of_ranks(self, steps: Sequence[Step], count: int) -> Sequence[float]:
+        """:meth:`coming` where ranks step together."""
+        going = [step.decode for step in steps if step.decode]
+        each = np.array([[len(contexts)] for contexts in going])
+        total = np.array([[_total(contexts)] for contexts in going])
+        blocks = -(-(total + each * np.arange(1, count + 1)) // (each * ROUNDING))
+        first, last = blocks[:, 0].tolist(), blocks[:, -1].tolist()
+        rows: list[Sequence[float]] = []
+        for contexts, begin, end, row in zip(going, first, last, blocks, strict=True):
+            row += len(rows) - begin
+            rows += [self._answer(len(contexts), block) for block in range(begin, end + 1)]
+        own = _part_of(np.moveaxis(np.array(rows)[blocks], -1, 0))
+        tokens = own.tokens[:, 0]
+        shared = self._shared(float(tokens.sum()), float(tokens.max()), decoding=True)
+        taken: list[float] = self._joined(own, shared, decoding=True).max(axis=0).tolist()
+        return taken
 
     def together(self, steps: Sequence[Step]) -> float:
         """Time of a step that ranks with shared experts take together, without the gap [s].
@@ -135,7 +168,6 @@ class Clock:
 
         Source: notebooks/serving.md, section Ranks that wait for one another.
         """
-        self._know([step for step in steps if step.prefill])
         own = _beside([self._own(step) for step in steps if step.prefill or step.decode])
         decoding = not any(step.prefill for step in steps)
         shared = self._shared(float(own.tokens.sum()), float(own.tokens.max()), decoding)
@@ -156,32 +188,51 @@ class Clock:
     def _own(self, step: Step) -> Sequence[float]:
         """Numbers of what a rank does whatever the others do, its experts without a token."""
         if step.prefill:
-            return self._prefilling[self._key(step)]
-        block, (row, column) = self._place(step)
+            part = self._prompt(step, in_group=True)
+            return _numbers(replace(part, busy=part.busy + self._riding(step)))
+        return self._answer(*self._rounded(step))
+
+    def _answer(self, count: int, contexts: int) -> Sequence[float]:
+        """Numbers of what a rank of a group does for its answers, by :meth:`_rounded`."""
+        block, (row, column) = _place(count, contexts)
         if block not in self._answering:
             alone = replace(self._block(*block), group_tokens=0.0, busiest_tokens=0.0)
             self._answering[block] = np.stack(np.broadcast_arrays(*_numbers(
                 self._part(alone))), axis=-1).tolist()
         return self._answering[block][row][column]
 
-    def _key(self, step: Step) -> tuple[object, ...]:
-        """What the time of a step with prompts hangs on."""
-        return (step.prefill, *(self._rounded(step) if step.decode else ()))
+    def _prompt(self, step: Step, in_group: bool = False) -> _Part:
+        """What a step's prompts add to a rank's time, with the tokens of those that decode.
 
-    def _know(self, steps: Sequence[Step]) -> None:
-        """Find the own parts of several ranks' prompts at once, which takes little longer."""
-        new = {key: step for step in steps if (key := self._key(step)) not in self._prefilling}
-        if not new:
-            return
-        chunks = [self._chunks(step) for step in new.values()]
-        together = Composition(decoding=False, group_tokens=0.0, busiest_tokens=0.0, **{
-            part.name: np.array([getattr(each, part.name) for each in chunks])
-            for part in fields(Composition) if part.name not in OF_ALL_RANKS})
-        riding = np.array([[*vars(self._riding(step)).values()] for step in new.values()]).T
-        part = self._part(together)
-        found = np.stack(np.broadcast_arrays(*_numbers(
-            replace(part, busy=part.busy + Busy(*riding)))), axis=-1)
-        self._prefilling |= dict(zip(new, found.tolist(), strict=True))
+        Args:
+            step: with prompts.
+            in_group: whether the experts are left to what all ranks of a group have.
+        """
+        key = (*step.prefill, len(step.decode), in_group)
+        if key not in self._prompts:
+            row = self._rows.get(step.prefill[0]) if len(step.prefill) == 1 else None
+            if row is None:
+                new, cached = np.array(step.prefill, float).T
+                self._prompts[key] = self._prefill(new, cached, float(len(step.decode)), in_group)
+            else:
+                block, column = divmod(len(step.decode), BESIDE)
+                self._prompts[key] = _part_of(self._block_of_prompts(block, in_group)[row, column])
+        return self._prompts[key]
+
+    def _block_of_prompts(self, block: int, in_group: bool) -> np.ndarray:
+        """Numbers of every expected prompt beside so many requests, shape (prompts, beside, n)."""
+        if (block, in_group) not in self._expected:
+            new, cached = np.array(list(self._rows), float).T[:, :, np.newaxis, np.newaxis]
+            part = self._prefill(new, cached, np.arange(BESIDE) + float(block * BESIDE), in_group)
+            self._expected[block, in_group] = np.stack(np.broadcast_arrays(
+                *_numbers(part), np.empty((len(self._rows), BESIDE)))[:-1], axis=-1)
+        return self._expected[block, in_group]
+
+    def _prefill(self, new: Number, cached: Number, riding: Number, in_group: bool) -> _Part:
+        """A step of chunks, as :meth:`_chunks` has them, alone or in a group."""
+        chunks = self._chunks(new, cached, riding)
+        return self._part(replace(chunks, group_tokens=0.0, busiest_tokens=0.0)
+                          if in_group else chunks)
 
     def _shared(self, tokens: float, busiest: float, decoding: bool) -> Busy:
         """What experts and exchange add to a rank's own part, for the tokens of all ranks."""
@@ -204,31 +255,35 @@ class Clock:
             timed.draft_pass_time - np.maximum(timed.device_time, timed.host_time)
             / self._q.num_hidden_layers)
 
-    def _chunks(self, step: Step) -> Composition:
-        """Chunks of prompts, and the tokens of requests that decode beside them."""
-        q, riding = self._q, len(step.decode)
-        new, cached = (np.array(column, dtype=float) for column in zip(*step.prefill, strict=True))
+    def _chunks(self, new: Number, cached: Number, riding: Number) -> Composition:
+        """Chunks of prompts, and the tokens of requests that decode beside them.
+
+        Args:
+            new, cached: tokens of each chunk and before it, shape (..., chunks) [token].
+            riding: requests that decode, shape (...) [request].
+        """
+        q = self._q
         # the tokens of a chunk see what is cached as those of an answer see their prompt
         seen = mean_context(cached, new)
         picked, in_window = (mean_attended(bound, cached, new)
                              for bound in (q.index_topk, q.sliding_window))
+        tokens, before = new.sum(axis=-1), cached.sum(axis=-1)
         # one kernel for the step
-        absorbed = float(few_cached(q, cached.sum()) or prefill_absorbed(q, (cached + new).max()))
-        multiplied = multiplied_positions(
-            q, picked, prefill_positions(q, cached, new, new, seen), absorbed)
-        tokens, before = float(new.sum()) + riding, float(cached.sum())
-        missing = float(np.maximum(q.prefill_tile_rows - new, 0).sum())
+        absorbed = select(few_cached(q, before), 1.0,
+                          prefill_absorbed(q, (cached + new).max(axis=-1)))
+        multiplied = multiplied_positions(q, picked, prefill_positions(q, cached, new, new, seen),
+                                          np.asarray(absorbed)[..., np.newaxis])
         return Composition(
-            tokens, float(len(new) + riding), float((new * multiplied).sum()),
-            float((new * in_window).sum()), absorbed * float((new * seen).sum()), before, before,
+            tokens + riding, float(new.shape[-1]) + riding, (new * multiplied).sum(axis=-1),
+            (new * in_window).sum(axis=-1), absorbed * (new * seen).sum(axis=-1), before, before,
             absorbed * before, (1 - absorbed) * before, absorbed, decoding=False,
-            core_missing=missing)
+            core_missing=np.maximum(q.prefill_tile_rows - new, 0).sum(axis=-1))
 
     @staticmethod
-    def _rounded(step: Step) -> tuple[int, float]:
-        """Requests that decode, and their mean context, rounded up [token]."""
+    def _rounded(step: Step) -> tuple[int, int]:
+        """Requests that decode, and their mean context, rounded up to ``ROUNDING`` tokens [1]."""
         count = len(step.decode)
-        return count, float(-(-_total(step.decode) // (count * ROUNDING)) * ROUNDING)
+        return count, -(-_total(step.decode) // (count * ROUNDING))
 
     def _answers(self, batch: Number, rounded: Number) -> Composition:
         """A token each of so many requests of such a context, and their drafts."""
@@ -242,9 +297,9 @@ class Clock:
             tokens * rounded if q.index_topk else 0.0,
             batch * sees[0], batch * sees[1], batch * rounded, 0.0, 1.0, decoding=True)
 
-    def _decode(self, step: Step) -> float:
+    def _decode(self, count: int, contexts: int) -> float:
         """Time of a step of answers alone; with it that of the steps which may come next."""
-        block, (row, column) = self._place(step)
+        block, (row, column) = _place(count, contexts)
         if block not in self._known:
             timed = self._timed(self._block(*block))
             self._known[block] = np.broadcast_to(
@@ -256,7 +311,7 @@ class Clock:
         """What the requests that decode beside prompts keep busy: their cores, by their own."""
         if not step.decode:
             return IDLE
-        block, (row, column) = self._place(step)
+        block, (row, column) = _place(*self._rounded(step))
         if block not in self._cores:
             cores = cores_in(self._q, self._timed(self._block(*block)))
             self._cores[block] = np.stack([
@@ -264,13 +319,6 @@ class Clock:
                 axis=-1).tolist()
         own, links = self._cores[block][row][column]
         return replace(IDLE, own=own, links=links)
-
-    def _place(self, step: Step) -> tuple[tuple[int, int], tuple[int, int]]:
-        """The block in which the requests that decode lie, by number and context; where in it."""
-        count, rounded = self._rounded(step)
-        counts, row = divmod(count - 1, COUNTS)
-        contexts, column = divmod(int(rounded) // ROUNDING - 1, CONTEXTS)
-        return (counts, contexts), (row, column)
 
     def _block(self, counts: int, contexts: int) -> Composition:
         """Answers of so many requests and of such contexts, shape (``COUNTS``, ``CONTEXTS``)."""
@@ -281,6 +329,13 @@ class Clock:
     def _timed(self, composition: Composition) -> Timed:
         return step(self._attention, self._q, self._counted, self._weights, self._cache,
                     composition)
+
+
+def _place(count: int, contexts: int) -> tuple[tuple[int, int], tuple[int, int]]:
+    """The block in which the requests that decode lie, by number and context; where in it."""
+    counts, row = divmod(count - 1, COUNTS)
+    contexts, column = divmod(contexts - 1, CONTEXTS)
+    return (counts, contexts), (row, column)
 
 
 def _total(contexts: Sequence[int]) -> int:

@@ -64,7 +64,7 @@ def in_time(attention, inputs, step, way, cores=True):
     All its tokens pass the operators of prompts; the cores of those who decode are their own.
     """
     clock, q = Clock(inputs, attention), namespace(inputs)
-    chunks = clock._chunks(step)
+    chunks = clock._chunks(*np.array(step.prefill, float).T, float(len(step.decode)))
     found = vars(clock._timed(chunks)) | {"slowest_clock": slowest_clock(q)}
     riding = clock._timed(clock._answers(*clock._rounded(step)))
     for name in CORES if cores else ():

@@ -15,7 +15,7 @@ from calc.serving.batching import Engine
 from calc.serving.requests import Contexts, Limits, Request, Step
 from calc.serving.scheduling import schedule
 from calc.serving.simulation import Pool, simulate
-from calc.serving.step_times import ROUNDING, Clock
+from calc.serving.step_times import Clock
 
 requests_of_long_answers = st.lists(
     st.builds(lambda arrival, prompt, output: Request(arrival / 4, prompt, output),
@@ -58,16 +58,24 @@ def test_a_simulation_is_that_of_single_steps(requests, engine, replicas, routin
         assert bits(simulate(requests, pool)) == bits(run)
 
 
-@given(requests_of_long_answers, engines_of_any_kind, st.sampled_from([1, 3]),
-       st.sampled_from([0.0, 0.02]))
-def test_steps_that_take_as_long_may_be_taken_at_once(requests, engine, replicas, gap):
+@given(requests_of_long_answers, engines_of_any_kind,
+       st.sampled_from([(1, 1), (3, 1), (4, 2)]), st.sampled_from([0.0, 0.02]),
+       st.sampled_from(["eager", "delay", "balance"]))
+def test_steps_whose_times_are_known_may_be_taken_at_once(requests, engine, replicas, gap,
+                                                          coordination):
     """Where the time goes by the longest context, in blocks of eight tokens."""
     def step_time(step):
         new = sum(new for new, cached in step.prefill)
         return 0.05 + 0.01 * new + 0.003 * -(-max(step.decode, default=0) // 8)
 
-    pool = Pool(fitting(engine), step_time, gap, replicas)
-    at_once = replace(pool, alike=lambda step: -max(step.decode) % 8)
+    def coming(steps, count):
+        further = [[Step((), Contexts(tuple(step.decode)).next(later)) for step in steps]
+                   for later in range(1, count + 1)]
+        return [max(map(step_time, each)) for each in further]
+
+    pool = Pool(fitting(engine), step_time, gap, replicas[0], ranks=replicas[1],
+                coordination=coordination, delay_steps=3)
+    at_once = replace(pool, coming=coming)
     assert bits(simulate(requests, at_once)) == bits(simulate(requests, pool))
 
 
@@ -82,16 +90,15 @@ def test_users_in_a_loop_see_the_same(engine, users, seed, thinking, prefixes):
         assert bits(simulate(loop, pool)) == bits(run)
 
 
-@given(st.lists(st.integers(1, 9000), min_size=1, max_size=9))
-def test_a_clock_says_how_many_steps_take_as_long(contexts):
+@given(st.lists(st.lists(st.integers(1, 9000), min_size=1, max_size=9), min_size=1, max_size=3),
+       st.integers(1, 40))
+def test_a_clock_says_what_the_coming_steps_take(contexts, count):
     scenario = catalogue.load_scenario("h200-r1-vllm-tp8")
-    clock, first = Clock(scenario.inputs(), scenario.model.attention), Contexts(tuple(contexts))
-    alike = clock.alike(Step((), first))
-    assert 0 <= alike < ROUNDING
-    assert {clock(Step((), first.next(steps))) for steps in range(alike + 1)} == {
-        clock(Step((), first))}
-    assert alike == clock.alike(Step((), tuple(contexts)))
-    assert clock.alike(Step((), first.next(alike + 1))) == ROUNDING - 1
+    clock = Clock(scenario.inputs(), scenario.model.attention)
+    time = clock.together if len(contexts) > 1 else lambda steps: clock(*steps)
+    assert clock.coming([Step((), tuple(each)) for each in contexts], count) == [
+        time([Step((), Contexts(tuple(each)).next(later)) for each in contexts])
+        for later in range(1, count + 1)]
 
 
 def test_one_replica_on_a_clock_that_jumps_does_what_a_plain_loop_does():
