@@ -137,9 +137,9 @@ def _begin(app: Sphinx, config: Config) -> None:
         shutil.rmtree(app.doctreedir, ignore_errors=True)
         shutil.rmtree(second_doctrees(app), ignore_errors=True)
     marker.touch()
+    _second.append(SecondPass())
     try:
-        pipeline.build(Path(app.srcdir).parent, LOGGER.info,
-                       beside=lambda: _second.append(SecondPass()))
+        pipeline.build(Path(app.srcdir).parent, LOGGER.info)
     except pipeline.NotebookError as error:
         raise SystemExit(f"The book was not built.\n{error}") from None
 
@@ -181,8 +181,6 @@ def _begin_reading(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> N
         _marker(app).unlink(missing_ok=True)
         LOGGER.info("The book is up to date.")
         raise SystemExit(0)
-    if not _second:
-        _second.append(SecondPass())
     _second[0].begin(app, fresh=not env.all_docs)
 
 
