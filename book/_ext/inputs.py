@@ -21,6 +21,8 @@ from typing import Any
 
 import yaml
 
+from .taking.statements import statements
+
 SUPPLEMENTS = "supplements"  # as execute.py: cells of single pages of a template
 CODE_FOLDERS = ("calc", "catalogue", "notebooks/derive", "notebooks/show", "notebooks/pages")
 CODE_FILES = ("notebooks/derive/formulas/formulas.json", "requirements.txt",
@@ -28,7 +30,6 @@ CODE_FILES = ("notebooks/derive/formulas/formulas.json", "requirements.txt",
 NOTEBOOKS = "notebooks"  # folder of the code of which a page counts what it imports
 CELL = re.compile(r"^```\{code-cell\}.*\n(?::.*\n)*((?:.*\n)*?)```$", re.MULTILINE)
 HEAD = re.compile(r"\A---\n.*?^---\n", re.MULTILINE | re.DOTALL)  # it names the kernel
-BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")  # of statements, what holds others
 LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)  # every scalar a text
 
 
@@ -75,21 +76,13 @@ def imported(code: str, package: str = "") -> Iterator[str]:
         tree = ast.parse(code)
     except SyntaxError:
         return
-    for node in _statements(tree.body):
+    for node in statements(tree.body):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and (package or not node.level):
             name = importlib.util.resolve_name("." * node.level + (node.module or ""), package)
             yield name
             yield from (f"{name}.{alias.name}" for alias in node.names)
-
-
-def _statements(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """Statements, with those inside of them; expressions, which hold none, are not looked into."""
-    for node in body:
-        yield node
-        for part in BLOCKS:
-            yield from _statements(getattr(node, part, ()))
 
 
 def under(data: Any, key: str) -> Iterator[Any]:

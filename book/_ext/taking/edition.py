@@ -20,7 +20,7 @@ from pathlib import Path
 from sphinx.application import Sphinx
 
 from .. import languages, pipeline
-from . import strict
+from . import bundle, strict
 
 PLACE = re.compile(r"<!--edition-->.*?<!--/edition-->", re.DOTALL)
 PACKAGED = ("will_it_fit", "params", "messages", "catalogue", "calc", "notebooks", "book/_ext",
@@ -145,7 +145,7 @@ def package(root: Path, site: Path) -> Path:
     sources += sorted((root / "book").glob("*.md"))
     sources += [path for name in PACKAGED for path in pipeline.files_below(root / name)]
     made_from = pipeline.digest(*(part for path in sources for part in
-                                  (path.relative_to(root).as_posix(), path.read_bytes())))
+                                  (path.relative_to(root).as_posix(), bundle.needed(path, root))))
     folder, mark = site / ENGINE, site.parent / ".engine"
     if mark.is_file() and mark.read_text() == made_from and (ready := sorted(folder.glob("*.whl"))):
         return ready[0]
