@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from docutils import nodes
+from jinja2 import FileSystemBytecodeCache
 from myst_nb.ext.glue.crossref import PendingGlueReference
 from sphinx.application import Sphinx
 from sphinx.config import Config
@@ -147,13 +148,17 @@ def _begin(app: Sphinx, config: Config) -> None:
 
 
 def _prepare(app: Sphinx) -> None:
-    """Give each language its own folder for figures; keep what pages now show of each other; have
-    the engine of a project that is a package packed beside.
+    """Give each language its own folder for figures; keep what pages now show of each other, and
+    templates as they are compiled; have the engine of a project that is a package packed beside.
     """
     figures = Path(app.doctreedir).with_name(f"figures-{app.config.language}")
     notebooks: Any = app.env  # myst-nb keeps its settings there
     notebooks.mystnb_config = notebooks.mystnb_config.copy(output_folder=str(figures))
     _before.append(shown_elsewhere(app.env))
+    compiled = Path(app.doctreedir).with_name("templates")
+    compiled.mkdir(exist_ok=True)
+    templates: Any = app.builder.templates
+    templates.environment.bytecode_cache = FileSystemBytecodeCache(str(compiled))
     root = Path(app.srcdir).parent
     if _is_site(app) and (root / "pyproject.toml").is_file():
         _packing.append(ThreadPoolExecutor().submit(edition.package, root, Path(app.outdir)))
