@@ -14,7 +14,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from . import downloads, finding, languages, outlines, passes, pipeline
 from .setting import formulas, quotes, sidebar, trees
-from .taking import edition, portable
+from .taking import portable
 
 PARTS = ("_ext", "_templates", "assets", "locales")
 ONWARDS = "rest-of-section"  # class of a dropdown that goes on beyond its own cell
@@ -100,6 +100,5 @@ def setup(app: Sphinx) -> dict[str, Any]:
     outlines.setup(app)
     finding.setup(app)
     portable.setup(app)
-    edition.setup(app)
     return {"version": "1", "env_version": _version(Path(app.srcdir)),
             "parallel_read_safe": True, "parallel_write_safe": True}

@@ -25,8 +25,6 @@ import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import lifeline
-
 if TYPE_CHECKING:
     from nbformat import NotebookNode
     from papermill.exceptions import PapermillExecutionError
@@ -214,9 +212,19 @@ def retold(notebook: NotebookNode, executed: Path) -> NotebookNode:
     return done
 
 
+def _write(notebook: NotebookNode, output: Path) -> None:
+    """Write an executed notebook, the same bytes every time."""
+    import nbformat
+
+    output.write_text(nbformat.writes(notebook, indent=1, ensure_ascii=False) + "\n",
+                      encoding="utf-8")
+
+
 def run(source: Path, output: Path, entry: str | None, executed: Path | None = None) -> str | None:
     """Execute `source` into `output`, or retell it; return None, or the reason why it stopped."""
-    import nbformat
+    if executed and entry is None:  # with no need of the catalogue
+        _write(retold(prepare(source, None)[0], executed), output)
+        return None
     from papermill.exceptions import PapermillExecutionError
 
     import catalogue
@@ -229,7 +237,7 @@ def run(source: Path, output: Path, entry: str | None, executed: Path | None = N
         return f"stopped before its first cell:\n    {error}"
     except PapermillExecutionError as error:
         return failure(error, texts, error.source)
-    output.write_text(nbformat.writes(done, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    _write(done, output)
     return None
 
 
@@ -247,5 +255,7 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
+    import lifeline
+
     lifeline.hold()
     sys.exit(main(sys.argv[1:]))

@@ -21,6 +21,8 @@ from typing import Any
 
 import yaml
 
+from .taking.statements import statements
+
 SUPPLEMENTS = "supplements"  # as execute.py: cells of single pages of a template
 CODE_FOLDERS = ("calc", "catalogue", "notebooks/derive", "notebooks/show", "notebooks/pages")
 CODE_FILES = ("notebooks/derive/formulas/formulas.json", "requirements.txt",
@@ -28,7 +30,6 @@ CODE_FILES = ("notebooks/derive/formulas/formulas.json", "requirements.txt",
 NOTEBOOKS = "notebooks"  # folder of the code of which a page counts what it imports
 CELL = re.compile(r"^```\{code-cell\}.*\n(?::.*\n)*((?:.*\n)*?)```$", re.MULTILINE)
 HEAD = re.compile(r"\A---\n.*?^---\n", re.MULTILINE | re.DOTALL)  # it names the kernel
-BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")  # of statements, what holds others
 LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)  # every scalar a text
 
 
@@ -75,21 +76,13 @@ def imported(code: str, package: str = "") -> Iterator[str]:
         tree = ast.parse(code)
     except SyntaxError:
         return
-    for node in _statements(tree.body):
+    for node in statements(tree.body):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and (package or not node.level):
             name = importlib.util.resolve_name("." * node.level + (node.module or ""), package)
             yield name
             yield from (f"{name}.{alias.name}" for alias in node.names)
-
-
-def _statements(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """Statements, with those inside of them; expressions, which hold none, are not looked into."""
-    for node in body:
-        yield node
-        for part in BLOCKS:
-            yield from _statements(getattr(node, part, ()))
 
 
 def under(data: Any, key: str) -> Iterator[Any]:
@@ -110,14 +103,16 @@ class Inputs:
         code += [root / name for name in CODE_FILES if (root / name).is_file()]
         code += [Path(__file__).with_name(name) for name in ("execute.py", "workshop.py")]
         inside = root / NOTEBOOKS
-        own = [path for path in code if path.suffix == ".py" and path.is_relative_to(inside)]
+        own = {path: path.read_text(encoding="utf-8") for path in code
+               if path.suffix == ".py" and path.is_relative_to(inside)}
         self._code = digest(*(part for path in code if path not in own
                               for part in (path.name, path.read_bytes())))
-        self._modules = {".".join(path.relative_to(root).with_suffix("").parts).removesuffix(
-            ".__init__"): path for path in own}
-        self._imported: dict[Path, list[str]] = {}  # by module, of those that were asked
+        names = {path: path.relative_to(root).with_suffix("").parts for path in own}
+        self._packages = {".".join(parts[:-1]) for parts in names.values()}
+        self._modules = {".".join(parts).removesuffix(".__init__"): own[path]
+                         for path, parts in names.items()}
+        self._imported: dict[str, list[str]] = {}  # by module, of those that were asked
         self._hashes: dict[str, str] = {}  # of what code reaches
-        self._texts = {path: path.read_text(encoding="utf-8") for path in own}
         self._raw = {path.relative_to(base).as_posix(): path.read_bytes()
                      for folder, base in (("params", root / "params"), ("messages", root))
                      for path in files_below(root / folder)}
@@ -154,24 +149,27 @@ class Inputs:
         """Hash the modules of `notebooks/` that some code imports, and what these import."""
         if code not in self._hashes:
             found: set[str] = set()
-            waiting = [*imported(code)]
+            waiting = self._own(imported(code))
             while waiting:
-                parts = waiting.pop().split(".")
-                for name in map(".".join, (parts[:length] for length in range(1, len(parts) + 1))):
-                    if name in self._modules and name not in found:
-                        found.add(name)
-                        waiting += self._imports(name)
+                if (name := waiting.pop()) not in found:
+                    found.add(name)
+                    waiting += self._imports(name)
             self._hashes[code] = digest(*(part for name in sorted(found) for part in
-                                          (name, self._texts[self._modules[name]])))
+                                          (name, self._modules[name])))
         return self._hashes[code]
 
     def _imports(self, module: str) -> list[str]:
-        """What a module of `notebooks/` imports."""
-        path = self._modules[module]
-        if path not in self._imported:
-            package = module if path.name == "__init__.py" else module.rpartition(".")[0]
-            self._imported[path] = [*imported(self._texts[path], package)]
-        return self._imported[path]
+        """What a module of `notebooks/` imports of it."""
+        if module not in self._imported:
+            package = module if module in self._packages else module.rpartition(".")[0]
+            self._imported[module] = self._own(imported(self._modules[module], package))
+        return self._imported[module]
+
+    def _own(self, names: Iterable[str]) -> list[str]:
+        """The modules of `notebooks/` among some modules and the packages that these are in."""
+        inside = {name for name in names if name.partition(".")[0] == NOTEBOOKS}
+        return [own for name in inside for end in range(1, name.count(".") + 2)
+                if (own := ".".join(name.split(".")[:end])) in self._modules]
 
     def _parts(self, page: Page) -> list[str]:
         """The notebook of a page, and the cells of its own if it has any."""

@@ -18,10 +18,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import IO, Any
 
 from docutils import nodes
+from jinja2 import FileSystemBytecodeCache
 from myst_nb.ext.glue.crossref import PendingGlueReference
 from sphinx.application import Sphinx
 from sphinx.config import Config
@@ -101,6 +103,7 @@ class SecondPass:
 
 _locks: list[IO[str]] = []
 _second: list[SecondPass] = []
+_packing: list[Future[Path]] = []
 _changed: list[str] = []
 _before: list[str] = []
 
@@ -137,19 +140,41 @@ def _begin(app: Sphinx, config: Config) -> None:
         shutil.rmtree(app.doctreedir, ignore_errors=True)
         shutil.rmtree(second_doctrees(app), ignore_errors=True)
     marker.touch()
+    _second.append(SecondPass())
     try:
-        pipeline.build(Path(app.srcdir).parent, LOGGER.info,
-                       beside=lambda: _second.append(SecondPass()))
+        pipeline.build(Path(app.srcdir).parent, LOGGER.info)
     except pipeline.NotebookError as error:
         raise SystemExit(f"The book was not built.\n{error}") from None
 
 
 def _prepare(app: Sphinx) -> None:
-    """Give each language its own folder for figures; keep what pages now show of each other."""
+    """Give each language its own folder for figures; keep what pages now show of each other, and
+    templates as they are compiled; have the engine of a project that is a package packed beside.
+    """
     figures = Path(app.doctreedir).with_name(f"figures-{app.config.language}")
     notebooks: Any = app.env  # myst-nb keeps its settings there
     notebooks.mystnb_config = notebooks.mystnb_config.copy(output_folder=str(figures))
     _before.append(shown_elsewhere(app.env))
+    compiled = Path(app.doctreedir).with_name("templates")
+    compiled.mkdir(exist_ok=True)
+    templates: Any = app.builder.templates
+    templates.environment.bytecode_cache = FileSystemBytecodeCache(str(compiled))
+    root = Path(app.srcdir).parent
+    if _is_site(app) and (root / "pyproject.toml").is_file():
+        _packing.append(ThreadPoolExecutor().submit(edition.package, root, Path(app.outdir)))
+
+
+def _is_site(app: Sphinx) -> bool:
+    """Tell whether this is the pass that leads, and what it makes is the site."""
+    return app.config.language == FIRST and app.builder.name == "html"
+
+
+def _stamp(app: Sphinx) -> None:
+    """Wait for the engine and put the edition onto the pages of both languages."""
+    for packing in _packing:
+        packing.result()
+    edition.stamp(Path(app.outdir), edition.edition(Path(app.srcdir).parent),
+                  _marker(app).stat().st_mtime_ns)
 
 
 def shown_elsewhere(env: BuildEnvironment) -> str:
@@ -174,15 +199,13 @@ def _is_whole(app: Sphinx) -> bool:
 def _begin_reading(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
     """Start the Chinese pass of an HTML build, or end the build where nothing has changed."""
     _changed.extend(docnames)
-    if app.config.language != FIRST or app.builder.name != "html":
+    if not _is_site(app):
         return
     if not docnames and _is_whole(app):
-        edition.finish(Path(app.outdir), Path(app.srcdir).parent)
-        _marker(app).unlink(missing_ok=True)
+        _stamp(app)
+        _marker(app).unlink()
         LOGGER.info("The book is up to date.")
         raise SystemExit(0)
-    if not _second:
-        _second.append(SecondPass())
     _second[0].begin(app, fresh=not env.all_docs)
 
 
@@ -223,6 +246,8 @@ def _finish(app: Sphinx, exception: Exception | None) -> None:
         LOGGER.warning("%s", f"[{SECOND}] {message}")
     if app.builder.name == "html":
         remove_orphans(Path(app.outdir), set(app.env.found_docs))
+    if _is_site(app):
+        _stamp(app)
     if app.config.language == FIRST and not app._warncount:
         _marker(app).unlink(missing_ok=True)
     gc.freeze()  # or the process, before it ends, looks through all pages once more

@@ -25,11 +25,13 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 
-from .inputs import Inputs, Page, digest, files_below
+from . import execute
+from .inputs import Inputs, Page, code_of, digest, files_below, imported
 
 TEMPLATES = {"scenario": "scenarios", "device": "devices", "model": "models",
              "document": "documents"}
-LONGEST = ("search", "calculators", "day")  # pages that begin first
+LONGEST = ("search", "day", "calculators", "validation", "matrix", "serving", "decide",
+           "scenarios")  # pages that begin first
 RUN, TELL = "run", "tell"  # what a page needs: its cells run, or new words around them
 WAITING = 2  # pages beyond the cores: each waits for its kernel a part of its time
 INTERRUPTED = -1  # in place of the exit code of a page that never came to its end
@@ -96,7 +98,10 @@ def put(target: Path, data: bytes, work: Path) -> None:
 
 
 class Runner:
-    """Has pages run side by side by a process that forks for each, and stores what comes out."""
+    """Has pages run side by side by a process that forks for each, and stores what comes out.
+
+    New words for a page that is no entry's are put around its outputs here.
+    """
 
     def __init__(self, root: Path, inputs: Inputs, work: Path, needs: dict[Page, str]) -> None:
         """Prepare pages of the project at `root` by their needs; `work` is for unfinished files."""
@@ -106,23 +111,31 @@ class Runner:
         self._waiting: dict[int, queue.SimpleQueue[int]] = {}
         self._numbers = itertools.count()
         self._lock = threading.Lock()
-        imports = [str(root), os.environ.get("PYTHONPATH", "")]
+        forked = [page for page, need in needs.items() if not _is_told_here(page, need)]
+        self._process = self._start(forked) if forked else None
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._listener.start()
+
+    def _start(self, pages: list[Page]) -> subprocess.Popen[bytes]:
+        """Start the process that forks for so many pages."""
+        imports = [str(self._folders.root), os.environ.get("PYTHONPATH", "")]
         environment = os.environ | {  # its own packages, whichever copy is installed
             "PYTHONHASHSEED": "0", "PYTHONPATH": os.pathsep.join(filter(None, imports)),
             "PYDEVD_DISABLE_FILE_VALIDATION": "1",
             "OPENBLAS_NUM_THREADS": "1",  # pages run side by side, their sums are small
             "BOOK_PAGE": "1",  # links to other pages of the book hold
         }
-        self._process = subprocess.Popen(
-            [sys.executable, str(Path(__file__).with_name("workshop.py")), str(len(needs)),
-             *dict.fromkeys(str(page.source) for page, need in needs.items() if need == RUN)],
-            env=environment,
+        code = dict.fromkeys(code_of(page.source.read_text(encoding="utf-8")) for page in pages)
+        modules = dict.fromkeys(name for each in code for name in imported(each))
+        return subprocess.Popen(
+            [sys.executable, str(Path(__file__).with_name("workshop.py")), str(len(pages)),
+             *modules], env=environment,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        self._listener = threading.Thread(target=self._listen, daemon=True)
-        self._listener.start()
 
     def _listen(self) -> None:
         """Hand every answer to the page that waits for it; at the end none is left waiting."""
+        if self._process is None:
+            return
         assert self._process.stdout is not None
         for line in self._process.stdout:
             answer = json.loads(line)
@@ -135,6 +148,7 @@ class Runner:
     def _execute(self, job: dict[str, object]) -> int:
         """Give a job to the process and wait for the exit code."""
         answer: queue.SimpleQueue[int] = queue.SimpleQueue()
+        assert self._process is not None
         assert self._process.stdin is not None
         with self._lock:
             number = next(self._numbers)
@@ -154,11 +168,13 @@ class Runner:
         start = time.monotonic()
         stem = page.name.replace("/", "--")
         output, record = self._work / f"{stem}.ipynb", self._work / f"{stem}.record"
-        code = self._execute({
-            "source": str(page.source), "output": str(output), "entry": page.entry,
-            "executed": str(self._folders.output(page)) if need == TELL else None,
-            "environment": {"PARAMS_RECORD": str(record),
-                            "IPYTHONDIR": str(self._work / f"{stem}.ipython")}})
+        executed = str(self._folders.output(page)) if need == TELL else ""
+        arguments = [str(page.source), str(output), page.entry or "", executed]
+        if _is_told_here(page, need):
+            code = execute.main(arguments)
+        else:
+            code = self._execute({"arguments": arguments, "environment": {
+                "PARAMS_RECORD": str(record), "IPYTHONDIR": str(self._work / f"{stem}.ipython")}})
         if code:
             name = page.source.relative_to(self._folders.root).as_posix()
             of = f" for {page.entry}" if page.entry else ""
@@ -179,6 +195,8 @@ class Runner:
 
     def stop(self) -> None:
         """End the process, and with it the pages that still run."""
+        if self._process is None:
+            return
         if self._process.stdin is not None:
             with contextlib.suppress(OSError):
                 self._process.stdin.close()
@@ -186,6 +204,10 @@ class Runner:
         self._listener.join()
         if self._process.stdout is not None:
             self._process.stdout.close()
+
+
+def _is_told_here(page: Page, need: str) -> bool:
+    return need == TELL and page.entry is None
 
 
 def remove_orphans(folders: Folders, wanted: list[Page]) -> None:
@@ -196,19 +218,18 @@ def remove_orphans(folders: Folders, wanted: list[Page]) -> None:
             path.unlink()
 
 
-def _by_length(page: Page) -> tuple[bool, bool]:
+def _by_length(page: Page) -> tuple[int, bool]:
     """The longest first; a derivation takes longer than an entry."""
-    return page.name not in LONGEST, page.entry is not None
+    place = LONGEST.index(page.name) if page.name in LONGEST else len(LONGEST)
+    return place, page.entry is not None
 
 
-def build(root: Path, report: Callable[[str], None] = print, jobs: int | None = None,
-          beside: Callable[[], None] = lambda: None) -> list[str]:
+def build(root: Path, report: Callable[[str], None] = print, jobs: int | None = None) -> list[str]:
     """Bring the executed notebooks of the project at `root` up to date.
 
     Runs at most `jobs` notebooks at once (default: `WAITING` more than cores), reports a line for
-    each, and returns the names of the pages that ran; if there are any, `beside` is called when the
-    first has been started. Raises NotebookError when notebooks stopped; what
-    finished beside them is kept.
+    each, and returns the names of the pages that ran. Raises NotebookError when notebooks stopped;
+    what finished beside them is kept.
     """
     folders = Folders(root)
     folders.chapters.mkdir(parents=True, exist_ok=True)
@@ -228,7 +249,6 @@ def build(root: Path, report: Callable[[str], None] = print, jobs: int | None = 
     pool = ThreadPoolExecutor(jobs or (os.cpu_count() or 1) + WAITING)
     try:
         running = {pool.submit(runner.run, page, need): page for page, need in stale.items()}
-        beside()
         for count, future in enumerate(as_completed(running), start=1):
             name = running[future].name
             try:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import posixpath
-import re
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -18,9 +17,9 @@ from docutils import nodes
 from setting import formulas
 from sphinx import addnodes
 from sphinx.application import Sphinx
+from taking.bundle import CHAPTER
 
 ROOT = Path(__file__).resolve().parents[2]
-CHAPTER = re.compile(r"^\(([\w-]+)\)=\n#+ (.+)$", re.MULTILINE)
 
 
 def chapters(root: Path, lang: str) -> dict[str, tuple[str, str]]:

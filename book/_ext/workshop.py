@@ -2,10 +2,9 @@
 
 Importing SymPy, Matplotlib, Papermill and the like takes longer than most pages take to run. The
 build starts this file once; it imports them once, reads jobs from standard input, one JSON object
-per line (here two), and answers each with a line on standard output when the page is done:
+per line, and answers each with a line on standard output when the page is done:
 
-    {"id": 1, "source": "...", "output": "...", "entry": null, "executed": null,
-     "environment": {...}}
+    {"id": 1, "arguments": [...], "environment": {...}}
     {"id": 1, "code": 0}
 
 A page runs in a fork of this process, and its kernel in a fork of that. Both end with the build:
@@ -35,7 +34,6 @@ BY_ALL = ("papermill", "jupytext", "nbformat", "ipykernel.kernelapp", "ipykernel
           "ipykernel.debugger", "IPython.core.completer", "IPython.core.completerlib",
           "IPython.core.debugger", "IPython.extensions.storemagic", "sqlite3",
           "tornado.platform.asyncio")
-TO_TELL = ("jupytext", "nbformat", "catalogue")  # where no cell runs
 LATE = {"matplotlib": "matplotlib.backends.backend_svg",  # imported when a figure is drawn
         "sympy": "sympy.physics.units"}  # when an expression is simplified
 SEVERAL = 2  # pages from which on it pays to import what their notebooks import
@@ -106,10 +104,9 @@ def fork_kernel(cmd: list[str], env: dict[str, str] | None = None, cwd: str | No
 
 def start(job: dict[str, Any]) -> int:
     """Begin to run a page; return the number of its process."""
-    arguments = [job["source"], job["output"], job["entry"] or "", job["executed"] or ""]
     if not FORKS:
         process = subprocess.Popen(
-            [sys.executable, str(EXECUTE), *arguments], env=os.environ | job["environment"],
+            [sys.executable, str(EXECUTE), *job["arguments"]], env=os.environ | job["environment"],
             stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         _kept.append(process)  # it ends when its standard input is closed
         return process.pid
@@ -128,27 +125,22 @@ def start(job: dict[str, Any]) -> int:
 
         sys.path.remove(str(EXECUTE.parent))  # a page does not see the modules of the book
         setattr(local_provisioner, "launch_kernel", fork_kernel)  # noqa: B010
-        code = execute.main(arguments)
+        code = execute.main(job["arguments"])
     os._exit(code)
 
 
-def prepare(pages: int, sources: Iterable[str]) -> None:
+def prepare(pages: int, modules: Iterable[str]) -> None:
     """Import what so many pages need and, for many, load the entries of the catalogue.
 
-    `sources` are the notebooks of which cells run. A page still reads each file that it needs,
-    which notes it; it finds the bytes made an entry.
+    `modules` are those that their cells import. A page still reads each file that it needs, which
+    notes it; it finds the bytes made an entry.
     """
-    running = list(sources)
-    for name in BY_ALL if running else TO_TELL:
+    for name in BY_ALL:
         importlib.import_module(name)
     sys.modules["nbformat"].v4.new_raw_cell()  # compiles the schema of notebooks
-    if running:
-        sys.modules["jupyter_client"].provisioning.KernelProvisionerFactory.instance()  # plugins
+    sys.modules["jupyter_client"].provisioning.KernelProvisionerFactory.instance()  # plugins
     if pages >= SEVERAL:
-        from inputs import code_of, imported
-
-        code = [code_of(Path(source).read_text(encoding="utf-8")) for source in running]
-        for name in dict.fromkeys(name for each in code for name in imported(each)):
+        for name in modules:
             with contextlib.suppress(Exception):  # the page says what is wrong with it
                 importlib.import_module(name)
         for package, late in LATE.items():
@@ -180,14 +172,14 @@ def firsts() -> Iterator[Callable[[], object]]:
         yield lambda: figures.svg(figures.axes()[0])  # finds the fonts
 
 
-def serve(pages: int, sources: Iterable[str]) -> None:
+def serve(pages: int, modules: Iterable[str]) -> None:
     """Take jobs and answer them until standard input closes; then end what still runs.
 
-    `pages` is how many jobs to expect, `sources` are the notebooks of which cells run.
+    `pages` is how many jobs to expect, `modules` are those that their cells import.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the build's own end closes standard input
     if FORKS:
-        prepare(pages, sources)
+        prepare(pages, modules)
     running: dict[int, int] = {}
     unread = b""
     while True:

@@ -168,12 +168,12 @@ def test_a_page_is_a_fork_or_where_that_is_not_safe_a_process_of_its_own(
     project: Path, forks: bool,
 ) -> None:
     source = str(project / "notebooks" / "derivation.md")
-    code = f"import workshop; workshop.FORKS = {forks}; workshop.serve(2, [{source!r}])"
+    code = f"import workshop; workshop.FORKS = {forks}; workshop.serve(2, ['json'])"
     path = os.pathsep.join(map(str, (_project.ROOT / "book" / "_ext", project,
                                      project / "notebooks")))
     jobs: list[dict[str, Any]] = [
-        {"id": number, "source": source, "entry": None, "executed": None,
-         "output": str(project / f"{number}.ipynb"), "environment": {}} for number in (1, 2)]
+        {"id": number, "arguments": [source, str(project / f"{number}.ipynb")], "environment": {}}
+        for number in (1, 2)]
     with subprocess.Popen([sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": path},
                           stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdin is not None

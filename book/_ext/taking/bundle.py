@@ -1,6 +1,6 @@
 """The engine as one package: what the checkout keeps side by side lies below ``will_it_fit``.
 
-setuptools builds a wheel with :class:`BuildPy`; notebooks that a reader takes along are rewritten
+``wheel.py`` rewrites the files of a wheel so, and notebooks that a reader takes along are rewritten
 the same way. Imports are found by parsing and nothing else of the code is touched, except that
 texts name the command as it is installed.
 """
@@ -10,24 +10,21 @@ from __future__ import annotations
 import ast
 import io
 import re
-import shutil
 import tokenize
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
-from setuptools.command.build_py import build_py
+from .statements import statements
 
 PACKAGE, COMMAND = "will_it_fit", "will-it-fit"
 ROOMS = ("calc", "catalogue", "notebooks")
-DATA = ("params", "messages")
-TEXTS = ("book/*.md", "book/_ext/**/*", "book/_templates/*", "notebooks/*.md",
-         "notebooks/supplements/*.md", "notebooks/derive/formulas/formulas.json")
-"""What a report is made with."""
+TEMPLATE = "notebooks/scenario.md"  # of the page that a report is
+CHAPTERS = ("book/*.md", "notebooks/*.md")
+CHAPTER = re.compile(r"^\(([\w-]+)\)=\n#+ (.+)$", re.MULTILINE)  # a label and its heading
 SPOKEN = re.compile(r"python -m calc\b(?!\.)")
 PROMPT = ">>> "
 EXAMPLE = re.compile(r"(?m)^(\s*>>> )((?:from|import) .+)$")
 CELL = re.compile(r"(?ms)^(```\{code-cell\}[^\n]*\n(?:---\n.*?^---\n|(?::[^\n]*\n)*))(.*?)^```$")
-BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")  # of statements, what holds others
 TEXT_TOKENS = {number for name, number in vars(tokenize).items()
                if name in ("STRING", "FSTRING_MIDDLE")}
 
@@ -56,7 +53,7 @@ from will_it_fit import calc'
 
 def _imports(source: str, lines: list[str]) -> Iterator[Edit]:
     """Statements that import a room, as they are to read."""
-    for node in _statements(ast.parse(source).body):
+    for node in statements(ast.parse(source).body):
         if isinstance(node, ast.ImportFrom) and not node.level and _ours(str(node.module)):
             at = (node.lineno, _column(lines, node.lineno, node.col_offset))
             found = re.compile(r"from\s+").match(lines[at[0] - 1], at[1])
@@ -67,14 +64,6 @@ def _imports(source: str, lines: list[str]) -> Iterator[Edit]:
             yield ((node.lineno, _column(lines, node.lineno, node.col_offset)),
                    (end, _column(lines, end, node.end_col_offset or 0)),
                    "; ".join(part for each in node.names for part in _import(each)))
-
-
-def _statements(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """Statements, with those inside of them; expressions, which hold none, are not looked into."""
-    for node in body:
-        yield node
-        for part in BLOCKS:
-            yield from _statements(getattr(node, part, ()))
 
 
 def _import(each: ast.alias) -> Iterator[str]:
@@ -131,42 +120,12 @@ def cells(text: str) -> str:
     return CELL.sub(lambda found: f"{found[1]}{bundled(found[2])}```", text)
 
 
-def gather(built: Path, root: Path) -> None:
-    """Move rooms below the package where they were built, and add what reports are made with.
-
-    Args:
-        built: folder that holds the packages of the checkout, as copies.
-        root: of the project.
+def needed(path: Path, root: Path) -> bytes:
+    """What the engine has of a file of the project at `root`: all of it, but of a chapter only the
+    sections that references of a report lead to.
     """
-    package = built / PACKAGE
-    for name in (*ROOMS, *DATA):
-        shutil.rmtree(package / name, ignore_errors=True)
-        (built / name).rename(package / name)
-    for pattern in TEXTS:
-        for path in root.glob(pattern):
-            if path.is_file() and path.suffix != ".pyc":
-                copy = package / path.relative_to(root)
-                copy.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(path, copy)
-    _rewrite(package, "*.py", bundled)
-    _rewrite(package / "notebooks", "*.md", lambda text: SPOKEN.sub(COMMAND, cells(text)))
-    _rewrite(package / "book", "*.md", lambda text: SPOKEN.sub(COMMAND, text))
-    _rewrite(package / "params" / "templates", "*.yml", lambda text: SPOKEN.sub(COMMAND, text))
-    _rewrite(package / "messages", "*.ftl", lambda text: SPOKEN.sub(COMMAND, text))
-
-
-def _rewrite(folder: Path, pattern: str, change: Callable[[str], str]) -> None:
-    for path in folder.rglob(pattern):
-        text = path.read_text(encoding="utf-8")
-        if (changed := change(text)) != text:
-            path.write_text(changed, encoding="utf-8")
-
-
-class BuildPy(build_py):
-    """Builds the packages of a wheel; an editable install keeps the checkout's own."""
-
-    def run(self) -> None:
-        """Copy them as setuptools does, then gather them below one."""
-        super().run()
-        if not self.editable_mode:
-            gather(Path(self.build_lib), Path.cwd())
+    inside = path.relative_to(root)
+    if inside == Path(TEMPLATE) or not any(inside.match(each) for each in CHAPTERS):
+        return path.read_bytes()
+    found = CHAPTER.finditer(path.read_text(encoding="utf-8"))
+    return "".join(f"{section[0]}\n\n" for section in found).encode()

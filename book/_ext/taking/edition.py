@@ -17,12 +17,10 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from sphinx.application import Sphinx
+from .. import pipeline
+from . import bundle, strict
 
-from .. import languages, pipeline
-from . import strict
-
-PLACE = re.compile(r"<!--edition-->.*?<!--/edition-->", re.DOTALL)
+BEGIN, END = "<!--edition-->", "<!--/edition-->"
 PACKAGED = ("will_it_fit", "params", "messages", "catalogue", "calc", "notebooks", "book/_ext",
             "book/_templates")  # folders that the engine is made from
 PACKAGED_FILES = ("pyproject.toml", "requirements-engine.in", "requirements-analysis.in",
@@ -30,8 +28,7 @@ PACKAGED_FILES = ("pyproject.toml", "requirements-engine.in", "requirements-anal
 PACK = "from setuptools.build_meta import build_wheel; build_wheel('wheels')"
 ADDRESS = "REPOSITORY_URL"  # in the environment, where the clone does not know it
 ENGINE = "engine"
-MARK = ".edition"  # beside the site: the line that its pages have, since when
-AT_REST = 1_000_000_000  # ns: no file system's clock ticks as slowly
+MARK = ".edition"  # beside the site: the line that its pages have
 DOWNLOADS = "downloads"  # what `make pdf` and `make zip` leave in the site
 WORDS = {
     "en": {"edition": "Version {version}", "commit": "commit {commit}", "data": "data as of {date}",
@@ -112,24 +109,33 @@ def footer(shown: Edition, tag: str, to_root: str, site: Path) -> str:
     return SEPARATORS[tag].join(line)
 
 
-def stamp(site: Path, shown: Edition) -> None:
+def stamp(site: Path, shown: Edition, since: int = 0) -> None:
     """Write the edition into every page of the built site; move scripts out of new ones.
 
-    Pages that rest since they got the same line are not read again.
+    New are pages that were written `since` then, in ns, by the clock of the file system. The others
+    are not read where they have this line already.
     """
     mark = site.parent / MARK
     says = repr([footer(shown, tag, "", site) for tag in WORDS])
     same = mark.is_file() and mark.read_text(encoding="utf-8") == says
-    since = mark.stat().st_mtime_ns - AT_REST if same else 0
-    for path in site.rglob("*.html"):
-        if path.stat().st_mtime_ns < since:
+    if not same:
+        mark.unlink(missing_ok=True)  # until every page has the line
+    pages = [Path(folder) / name for folder, _, names in os.walk(site) for name in names
+             if name.endswith(".html")]
+    for path in pages:
+        new = path.stat().st_mtime_ns >= since
+        if same and not new:
             continue
         inside = path.relative_to(site)
         tag = "zh" if inside.parts[0] == "zh" else "en"
         to_root = "../" * (len(inside.parts) - 1)
         text = path.read_text(encoding="utf-8")
-        line = f"<!--edition-->{footer(shown, tag, to_root, site)}<!--/edition-->"
-        finished = strict.outward(PLACE.sub(line.replace("\\", r"\\"), text), site, to_root)
+        before, begin, rest = text.partition(BEGIN)
+        _, end, after = rest.partition(END)
+        line = footer(shown, tag, to_root, site) if end else ""
+        finished = f"{before}{begin}{line}{end}{after}"
+        if new:
+            finished = strict.outward(finished, site, to_root)
         if finished != text:
             pipeline.put(path, finished.encode(), path.parent)
     mark.write_text(says, encoding="utf-8")
@@ -145,7 +151,7 @@ def package(root: Path, site: Path) -> Path:
     sources += sorted((root / "book").glob("*.md"))
     sources += [path for name in PACKAGED for path in pipeline.files_below(root / name)]
     made_from = pipeline.digest(*(part for path in sources for part in
-                                  (path.relative_to(root).as_posix(), path.read_bytes())))
+                                  (path.relative_to(root).as_posix(), bundle.needed(path, root))))
     folder, mark = site / ENGINE, site.parent / ".engine"
     if mark.is_file() and mark.read_text() == made_from and (ready := sorted(folder.glob("*.whl"))):
         return ready[0]
@@ -171,15 +177,3 @@ def finish(site: Path, root: Path) -> None:
     if (root / "pyproject.toml").is_file():
         package(root, site)
     stamp(site, edition(root))
-
-
-def _finish(app: Sphinx, exception: Exception | None) -> None:
-    """Finish the site of both languages, which the first pass waits for."""
-    first = languages.tag_of(app.config.language) == languages.TAGS[0]
-    if exception is None and app.builder.name == "html" and first:
-        finish(Path(app.outdir), Path(app.srcdir).parent)
-
-
-def setup(app: Sphinx) -> None:
-    """Connect the handler, behind that of the second language."""
-    app.connect("build-finished", _finish, priority=950)

@@ -99,6 +99,15 @@ def test_a_command_without_its_libraries_names_the_extra(installed: dict[str, st
                            "\n")
 
 
+def test_of_chapters_it_has_what_a_report_refers_to_and_the_template_whole() -> None:
+    chapters = [path for pattern in bundle.CHAPTERS for path in ROOT.glob(pattern)]
+    assert len(chapters) > 40
+    for path in chapters:
+        text, held = path.read_text(encoding="utf-8"), bundle.needed(path, ROOT).decode()
+        assert bundle.CHAPTER.findall(held) == bundle.CHAPTER.findall(text)
+        assert (held == text) is (path == ROOT / bundle.TEMPLATE)
+
+
 @pytest.mark.parametrize("path", sorted((ROOT / "notebooks").glob("*.md")), ids=lambda p: p.stem)
 def test_cells_of_a_notebook_import_the_package_and_keep_their_lines(path: Path) -> None:
     text = path.read_text(encoding="utf-8")

@@ -48,6 +48,22 @@ def test_an_edition_takes_the_place_of_another_and_nothing_else_changes(small: P
     assert "1.2.3" not in once
 
 
+def test_pages_that_have_their_line_are_looked_through_when_they_are_written_anew(small: Path
+                                                                                ) -> None:
+    edition.stamp(small, SHOWN)
+    rests, new = small / "index.html", small / "zh/chapters/memory.html"
+    for path in (rests, new):
+        path.write_text(PAGE)
+    os.utime(rests, ns=(1, 1))
+    edition.stamp(small, SHOWN, since=2)
+    assert rests.read_text() == PAGE
+    assert "abc1234" in new.read_text()
+    assert "let a" not in new.read_text()
+    edition.stamp(small, edition.Edition("2.0.0"), since=2)
+    assert "2.0.0" in rests.read_text()
+    assert "2.0.0" in new.read_text()
+
+
 @pytest.mark.parametrize("remote", ["javascript:alert(1)", "/a/path", "https://x.org/a b",
                                     'https://x.org/"onmouseover="x', "", "file:///etc/passwd"])
 def test_only_an_address_of_the_web_becomes_a_link(remote: str) -> None:

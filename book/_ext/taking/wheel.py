@@ -1,0 +1,66 @@
+"""The wheel of the engine: setuptools builds it with :class:`BuildPy`, and loads this file alone.
+
+What the checkout keeps side by side is gathered below one package, with what reports are made with.
+"""
+
+from __future__ import annotations
+
+import importlib
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from setuptools.command.build_py import build_py
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # not by `_ext`, which needs Sphinx
+bundle = importlib.import_module("taking.bundle")
+
+DATA = ("params", "messages")
+TEXTS = ("book/_ext/**/*", "book/_templates/*", "notebooks/supplements/*.md",
+         "notebooks/derive/formulas/formulas.json", *bundle.CHAPTERS)
+
+
+def gather(built: Path, root: Path) -> None:
+    """Move rooms below the package where they were built, and add what reports are made with.
+
+    Args:
+        built: folder that holds the packages of the checkout, as copies.
+        root: of the project.
+    """
+    package = built / bundle.PACKAGE
+    for name in (*bundle.ROOMS, *DATA):
+        shutil.rmtree(package / name, ignore_errors=True)
+        (built / name).rename(package / name)
+    for pattern in TEXTS:
+        for path in root.glob(pattern):
+            if path.is_file() and path.suffix != ".pyc":
+                copy = package / path.relative_to(root)
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                copy.write_bytes(bundle.needed(path, root))
+
+    def spoken(text: str) -> str:
+        return str(bundle.SPOKEN.sub(bundle.COMMAND, text))
+
+    _rewrite(package, "*.py", bundle.bundled)
+    _rewrite(package / "notebooks", "*.md", lambda text: spoken(bundle.cells(text)))
+    _rewrite(package / "book", "*.md", spoken)
+    _rewrite(package / "params" / "templates", "*.yml", spoken)
+    _rewrite(package / "messages", "*.ftl", spoken)
+
+
+def _rewrite(folder: Path, pattern: str, change: Callable[[str], str]) -> None:
+    for path in folder.rglob(pattern):
+        text = path.read_text(encoding="utf-8")
+        if (changed := change(text)) != text:
+            path.write_text(changed, encoding="utf-8")
+
+
+class BuildPy(build_py):
+    """Builds the packages of a wheel; an editable install keeps the checkout's own."""
+
+    def run(self) -> None:
+        """Copy them as setuptools does, then gather them below one."""
+        super().run()
+        if not self.editable_mode:
+            gather(Path(self.build_lib), Path.cwd())
