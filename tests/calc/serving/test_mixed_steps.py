@@ -17,6 +17,7 @@ from calc.physics.memory import cache
 from calc.physics.timing.matmuls import slowest_clock
 from calc.serving.requests import Step
 from calc.serving.step_times import IDLE, Clock, ranks_in_step
+from calc.serving.step_times import ROUNDING as BLOCK
 from catalogue.deployments.knobs import DENSE
 from reference.layers import layers
 from reference.operators import operator_table
@@ -58,15 +59,20 @@ def drawn(attention, ways) -> Iterator[tuple[dict[str, float], Step]]:
         yield inputs | ways, Step(prompts, answers)
 
 
+def chunks_of(clock, step):
+    return clock._chunks(*np.array(step.prefill, float).T, float(len(step.decode)))
+
+
 def in_time(attention, inputs, step, way, cores=True):
     """A step with prompts and answers as pieces in time [s], and those pieces of a micro-batch.
 
     All its tokens pass the operators of prompts; the cores of those who decode are their own.
     """
     clock, q = Clock(inputs, attention), namespace(inputs)
-    chunks = clock._chunks(*np.array(step.prefill, float).T, float(len(step.decode)))
+    chunks = chunks_of(clock, step)
     found = vars(clock._timed(chunks)) | {"slowest_clock": slowest_clock(q)}
-    riding = clock._timed(clock._answers(*clock._rounded(step)))
+    count, blocks = clock._rounded(step)
+    riding = clock._timed(clock._answers(count, blocks * BLOCK))
     for name in CORES if cores else ():
         found[name] = found[name] + getattr(riding, name)
     made = layers(q, operator_table(attention, q, cache(attention, q), chunks),
@@ -91,7 +97,7 @@ def cores_in_time(attention, inputs, step, way):
     """What the cores of those who decode add to a step in time, and on the clock [s]."""
     taken, less = (in_time(attention, inputs, step, way, cores)[0] for cores in (True, False))
     clock = Clock(inputs, attention)
-    chunks = clock._part(clock._chunks(step))
+    chunks = clock._part(chunks_of(clock, step))
     told, alone = (clock._joined(chunks, besides, decoding=False)
                    for besides in (clock._riding(step), IDLE))
     return taken - less, told - alone
