@@ -192,7 +192,7 @@ class _Group:
         self.planned, self.later = (start, end), self.later[steps:]
 
     def _plan(self, start: float, others: float) -> None:
-        """Plan the next step, and take those of answers alone that are over before ``others`` act."""
+        """Plan the next step; those of answers that are over before ``others`` act are taken."""
         steps = self._alone(start) if len(self.engines) == 1 else self._together(start)
         going = [engine for engine in self.engines if engine.load]
         most = min(engine.still for engine in going)
