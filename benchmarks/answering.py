@@ -56,7 +56,7 @@ def judged(answer: Answer) -> dict[str, Any]:
     Raises ParamsError where ``deploy`` refuses what the answer says starts.
     """
     group = answer.front[0]
-    row, goal = group[0].row, answer.found.wishes.goal
+    row, goal = group[0].row, answer.result.wishes.goal
     start, seen = answer.start(row), answer.simulated(row)
     files = 0
     if start is not None and start.engine is not None:

@@ -136,7 +136,7 @@ class Estimate:
         return spare_of(self.quantities[HEADROOM])
 
     @property
-    def told(self) -> dict[str, Amount]:
+    def reported(self) -> dict[str, Amount]:
         """The quantities that answer the deployment."""
         return {name: each for name, each in self.quantities.items() if name not in self.unasked}
 
@@ -181,7 +181,7 @@ class Estimate:
         return answer | {
             "bottleneck": self.bottleneck,
             "quantities": {name: quantity.as_json()
-                           for name, quantity in self.told.items()},
+                           for name, quantity in self.reported.items()},
             "parts": {whole: parts for whole, parts in self.parts.items()
                       if whole not in self.unasked},
             "documented": [vars(comparison) for comparison in self.documented],

@@ -157,7 +157,7 @@ def day(replica: Replica, load: Load, requests: float, limits: Limits, *,
     needed = fewest(dict(enumerate(rates)), most)
     replicas = max(needed.values())
     hours = tuple(Hour(rate, needed[number], rate / (replicas * most),
-                       replica.told(rate / replicas, limits.share, vary))
+                       replica.metrics(rate / replicas, limits.share, vary))
                   for number, rate in enumerate(rates))
     busiest = hours[load.busiest]
     talking = None if think is None else online(
@@ -252,11 +252,11 @@ class Cached:
 
     Attributes:
         replicas: fewest [1]; None where limits hold with no number up to those without a cache.
-        kept: of every tier up to this one, at so many replicas.
+        tiers: of every tier up to this one, at so many replicas.
     """
 
     replicas: int | None
-    kept: tuple[TierValue, ...]
+    tiers: tuple[TierValue, ...]
 
 
 def with_tiers(scenario: Scenario, population: Population, rate: float, limits: Limits,
@@ -281,7 +281,7 @@ def with_tiers(scenario: Scenario, population: Population, rate: float, limits: 
             now = Replica(scenario, {"prefix_hit_share": hits})
             flying = now.in_flight(min(each, 0.99 * now.saturation))
             tiers = population.tiers(flying, host, storage)[:depth]
-            kept = tuple(population.kept(each / population.talk.turns, tiers))
+            kept = tuple(population.tier_values(each / population.talk.turns, tiers))
             hits = next((tier.hit_share for tier in reversed(kept) if tier.pays), 0.0)
         now = Replica(scenario, {"prefix_hit_share": hits})
         return now.most(limits, variation) >= each, kept

@@ -209,7 +209,7 @@ class Replica:
         """Whether the closed form of a rate that it takes does not hold."""
         return 0 < rate < self.saturation and bool(self._at(np.array(rate), "doubted"))
 
-    def told(self, rate: float, share: float | None = 0.99,
+    def metrics(self, rate: float, share: float | None = 0.99,
              variation: float = 0.0) -> ReplicaMetrics:
         """What users see at a mean rate; simulated, where the closed form does not hold.
 
@@ -306,7 +306,7 @@ class Replica:
             if not self.in_doubt(rate) or high < NEARLY * low:
                 break
             closed = self.seen(rate, limits.share, variation)
-            told = self.told(rate, limits.share, variation)
+            told = self.metrics(rate, limits.share, variation)
             low, high = (rate, high) if told.meets(limits) else (low, rate)
             if low == self.most(limits, variation):
                 break

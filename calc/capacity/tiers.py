@@ -65,7 +65,7 @@ class Talk:
         before = np.append(self.prefix, self.said[:-1])
         return self._whole(np.minimum(before, self.prompts - 1))
 
-    def kept(self, conversations: float, time: float) -> float:
+    def kept_tokens(self, conversations: float, time: float) -> float:
         """Tokens that nobody works on and that are kept, if each stays for a time [token].
 
         C = λ (Σ_{k<T} s_k Z (1 - exp(-τ/Z)) + s_T τ): all turns but the last come back.
@@ -84,11 +84,11 @@ class Talk:
         low, high = 0.0, self.think
         if tokens <= 0 or conversations <= 0:
             return 0.0 if tokens <= 0 else math.inf
-        while self.kept(conversations, high) < tokens:
+        while self.kept_tokens(conversations, high) < tokens:
             low, high = high, 2 * high
         for _ in range(HALVINGS):
             middle = (low + high) / 2
-            low, high = (middle, high) if self.kept(conversations, middle) < tokens else (
+            low, high = (middle, high) if self.kept_tokens(conversations, middle) < tokens else (
                 low, middle)
         return high
 
@@ -305,7 +305,7 @@ class Population:
                 found.append(Tier(name, size * servers / self.per_token, float(read.value)))
         return found
 
-    def kept(self, conversations: float, tiers: Sequence[Tier]) -> list[TierValue]:
+    def tier_values(self, conversations: float, tiers: Sequence[Tier]) -> list[TierValue]:
         """Every tier, each of which keeps what the one before it has no room for.
 
         Args:
@@ -346,4 +346,4 @@ def needed(talk: Talk, conversations: float, share: float, per_token: float) -> 
         share: of the turns that come back, what is to be found [1].
         per_token: bytes of a token's cache [B/token].
     """
-    return talk.kept(conversations, -talk.think * math.log1p(-share)) * per_token
+    return talk.kept_tokens(conversations, -talk.think * math.log1p(-share)) * per_token

@@ -68,7 +68,7 @@ def _beside(scenarios: list[Scenario], results: list[Estimate]) -> Table:
     table.add_row(spoken(say("fits")), *(
         spoken(common("yes-plain") if result.fits else common("no-plain")) for result in results))
     for name in SHOWN:
-        if all(name in result.told for result in results):
+        if all(name in result.reported for result in results):
             table.add_row(named(name), *(_with_spread(result, name) for result in results))
     return table
 

@@ -143,7 +143,7 @@ def print_estimate(scenario: Scenario, result: Estimate) -> None:
         screen.print(line, highlight=False, soft_wrap=True)
     table = Table(*map(spoken, (common("quantity"), common("value-2"), common("interval"),
                                 common("kind"))))
-    for name, quantity in result.told.items():
+    for name, quantity in result.reported.items():
         table.add_row(spoken(say("quantity-of-burst", quantity=named(name), burst=bool(
             result.lasting and name in STEADY.values()))), quantity.text,
             "" if quantity.exact else interval(quantity.low, quantity.high, quantity.unit),
@@ -261,7 +261,7 @@ def _explained(result: Estimate) -> list[str]:
 def _measured(result: Estimate) -> list[str]:
     """Of which class the intervals are, and what was measured of it; a sentence per class."""
     of: dict[str, list[Pair]] = {}
-    for name, quantity in result.told.items():
+    for name, quantity in result.reported.items():
         own = quantity.own_error
         if own is not None:
             of.setdefault(own.of, []).append(say(

@@ -74,7 +74,7 @@ def search(goal: Goal | str | Path, settings: Iterable[str] = (), workers: int =
     """What meets a goal and is started by a release: as ``calc.searching.load_goal.search``.
 
     >>> answer = search("r1-64-users-8xh20", ["devices=nvidia-h20", "precisions=fp8-block"])
-    >>> answer.start(answer.best).told
+    >>> answer.start(answer.best).text
     'start with: deploy --engine sglang@0.5.23'
     """
     return load_goal.search(goal, settings, workers, start)

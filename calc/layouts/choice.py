@@ -204,7 +204,7 @@ class Start:
     why: str = ""
 
     @property
-    def told(self) -> str:
+    def text(self) -> str:
         """As an answer says it."""
         return (f"start with: deploy --engine {self.engine}" if self.engine
                 else f"NO RELEASE STARTS IT: {self.why}")

@@ -57,13 +57,13 @@ class Answer:
     True
 
     Attributes:
-        found: the search.
-        told: most deployments of the front that are told.
+        result: of the search.
+        most: deployments of the front that are told.
         starts: which release starts a deployment, asked before it is told; None to ask none.
     """
 
-    found: SearchResult
-    told: int = field(default=MOST_TOLD)
+    result: SearchResult
+    most: int = field(default=MOST_TOLD)
     starts: Starts | None = field(default=None, repr=False)
     _refused: list[Row] = field(default_factory=list, repr=False)
     _started: dict[tuple[Choice, ...], Start] = field(default_factory=dict, repr=False)
@@ -77,7 +77,7 @@ class Answer:
     @cached_property
     def candidates(self) -> list[Row]:
         """Deployments of the front, of one pool and of two, the best at central values first."""
-        found = self.found
+        found = self.result
         if self.sure:
             return [each.row for each in self.sure.front]
         return self._sorted(found.rows(found.front) + (found.pairs.rows() if found.pairs else []))
@@ -90,7 +90,7 @@ class Answer:
 
     def _ranking(self) -> list[list[SampledRow]]:
         """The same without the kinds that were found which no release starts."""
-        found, refused = self.found, {row.kind for row in self._refused}
+        found, refused = self.result, {row.kind for row in self._refused}
         rows = [row for row in self.candidates if row.kind not in refused]
         groups = self._ranked(rows)
         if self.sure or set(found.wishes.limits) <= set(found.wishes.objectives) or (
@@ -105,12 +105,12 @@ class Answer:
     @cached_property
     def _farther(self) -> list[Row]:
         """Deployments that are farther from a limit, the best at central values first."""
-        found = search(self.found.wishes.goal, space=self.found.space, margins=True,
-                       before=self.found)
+        found = search(self.result.wishes.goal, space=self.result.space, margins=True,
+                       before=self.result)
         return self._sorted(found.rows(found.front) + (found.pairs.rows() if found.pairs else []))
 
     def _ranked(self, rows: Sequence[Row]) -> list[list[SampledRow]]:
-        return ranked(self.found, sample_rows(self.found, rows[:2 * MOST_RANKED]), MOST_SIMULATED)
+        return ranked(self.result, sample_rows(self.result, rows[:2 * MOST_RANKED]), MOST_SIMULATED)
 
     def _stands(self, each: SampledRow, share: float = HOLDS) -> bool:
         """Whether a deployment keeps its limits in a share of draws, and simulated."""
@@ -138,22 +138,22 @@ class Answer:
             told = self.simulated(leader.row)
             if told is None or told.keeps:
                 groups.append([leader, *group[leader is group[0]:]])
-            if len(groups) >= self.told and (not self.found.wishes.limits or any(
+            if len(groups) >= self.most and (not self.result.wishes.limits or any(
                     self._stands(each) for each, *_ in groups)):
                 break
-        return firmest(groups, self.keeps)[:self.told], None
+        return firmest(groups, self.keeps)[:self.most], None
 
     def start(self, row: Row) -> Start | None:
         """Which release starts a deployment; None where that is not asked."""
         if self.starts is None:
             return None
         if row.choices not in self._started:
-            self._started[row.choices] = self.starts(self.found.wishes.goal, row)
+            self._started[row.choices] = self.starts(self.result.wishes.goal, row)
         return self._started[row.choices]
 
     def offers(self, row: Row) -> bool:
         """Whether a deployment may be told as one that starts."""
-        told = None if self.found.wishes.goal.space.any_engine else self.start(row)
+        told = None if self.result.wishes.goal.space.any_engine else self.start(row)
         return told is None or told.engine is not None
 
     def _offered(self, rows: Sequence[Row]) -> Row | None:
@@ -167,10 +167,10 @@ class Answer:
             return each
         for plainer in (replace(choice, spares=0, micro_batches=1), replace(choice, spares=0),
                         replace(choice, micro_batches=1)):
-            if plainer == choice or (row := self.found.again(plainer)) is None:
+            if plainer == choice or (row := self.result.again(plainer)) is None:
                 continue
-            other, = sample_rows(self.found, [row])
-            if not apart(each, other, self.found.wishes.chosen) and (
+            other, = sample_rows(self.result, [row])
+            if not apart(each, other, self.result.wishes.chosen) and (
                     (self.keeps(other) or 1.0) >= min(HOLDS, self.keeps(each) or 1.0)):
                 return other
         return each
@@ -189,7 +189,7 @@ class Answer:
     def simulated(self, row: Row) -> Simulated | None:
         """What users see of a deployment in a simulation; None where no time is limited."""
         if row.choices not in self._simulated:
-            self._simulated[row.choices] = simulated(self.found.wishes.goal, row)
+            self._simulated[row.choices] = simulated(self.result.wishes.goal, row)
         return self._simulated[row.choices]
 
     @property
@@ -200,30 +200,30 @@ class Answer:
     @cached_property
     def sure(self) -> Sure | None:
         """Deployments that keep the limits in the share that is asked; None where none is."""
-        share = self.found.wishes.goal.limits.sure
-        return None if share is None else surely(self.found, share)
+        share = self.result.wishes.goal.limits.sure
+        return None if share is None else surely(self.result, share)
 
     def stand_ins(self, row: Row) -> tuple[str, str] | None:
         """What is taken of other cards for a deployment; of two pools for the one that decodes."""
-        return stand_ins(scenario(self.found.wishes.goal, row.choice))
+        return stand_ins(scenario(self.result.wishes.goal, row.choice))
 
     def near(self, row: Row) -> Nearness:
         """What was measured near a deployment; of two pools near both."""
-        return reduce(both, (near(scenario(self.found.wishes.goal, of)) for of in row.choices))
+        return reduce(both, (near(scenario(self.result.wishes.goal, of)) for of in row.choices))
 
     @cached_property
     def left_out(self) -> list[str]:
         """What the goal leaves out: precisions that engines run on its cards, arrangements."""
-        tried = {base.precision for base in self.found.space.bases()}  # in one pool or two
-        return left_out(self.found.wishes.goal, tried, self.found.pairs is not None)
+        tried = {base.precision for base in self.result.space.bases()}  # in one pool or two
+        return left_out(self.result.wishes.goal, tried, self.result.pairs is not None)
 
     def amounts(self, row: Row) -> dict[str, Amount]:
         """What is told of a deployment, by name: medians with their 80% intervals."""
-        return sample_rows(self.found, [row])[0].amounts
+        return sample_rows(self.result, [row])[0].amounts
 
     def keeps(self, each: SampledRow) -> float | None:
         """In which share of draws a deployment keeps all limits, simulated if it was [1]."""
-        return keeps(self.found, each, self._simulated.get(each.row.choices))
+        return keeps(self.result, each, self._simulated.get(each.row.choices))
 
     @cached_property
     def first_sure(self) -> SampledRow | None:
@@ -236,7 +236,7 @@ class Answer:
 
     def loop(self, row: Row) -> Pools:
         """What a closed loop of users sees of two pools."""
-        pools = (scenario(self.found.wishes.goal, choice) for choice in row.choices)
+        pools = (scenario(self.result.wishes.goal, choice) for choice in row.choices)
         return combine_pools(*pools, users=row.quantities["users"])
 
     @property
@@ -259,34 +259,34 @@ class Answer:
 
     def _in(self, precision: str | None, most: int) -> list[Row]:
         """Rows of the fronts of all offers and of pairs in one precision, so many of each."""
-        rows = [row for base, kept in zip(self.found.bases, self.found.kept, strict=True)
+        rows = [row for base, kept in zip(self.result.bases, self.result.of_bases, strict=True)
                 if base.precision == precision and kept.front.rows
-                for row in self.found.rows(kept.front, most)]
-        return rows + (self.found.pairs.rows(precision)[:most] if self.found.pairs else [])
+                for row in self.result.rows(kept.front, most)]
+        return rows + (self.result.pairs.rows(precision)[:most] if self.result.pairs else [])
 
     @property
     def precisions(self) -> list[Row]:
         """The best of each precision, the best first."""
         return self._sorted([row for name in dict.fromkeys(
-            base.precision for base in self.found.bases) if (row := self.of_precision(name))])
+            base.precision for base in self.result.bases) if (row := self.of_precision(name))])
 
     @property
     def devices(self) -> list[Row]:
         """The best of each device, the best first; without a cost, where it counts, the last."""
         tops: dict[str, list[Row]] = {}
-        for base, kept in zip(self.found.bases, self.found.kept, strict=True):
+        for base, kept in zip(self.result.bases, self.result.of_bases, strict=True):
             if kept.front.rows:
-                tops.setdefault(base.device, []).extend(self.found.rows(kept.front, OF_EACH))
+                tops.setdefault(base.device, []).extend(self.result.rows(kept.front, OF_EACH))
         return self._sorted([row for rows in tops.values() if (row := self.best_of(rows))])
 
     @property
     def official_precision(self) -> str | None:
         """The precision of the weights that the model is published in; None if none is known."""
-        return published_precision(self.found.space.model)
+        return published_precision(self.result.space.model)
 
     def quality(self, row: Row) -> list[Quality]:
         """What each format of a deployment costs in quality."""
-        return [quality(self.found.space.model, name)
+        return [quality(self.result.space.model, name)
                 for name in dict.fromkeys(choice.precision for choice in row.choices)]
 
     @property
@@ -299,8 +299,8 @@ class Answer:
         """The best of another layout than the best."""
         if (best := self.best) is None:
             return None
-        others = [row for kept in self.found.kept if kept.layouts
-                  for row in (self.found.row(kept.layouts, number)
+        others = [row for kept in self.result.of_bases if kept.layouts
+                  for row in (self.result.row(kept.layouts, number)
                               for number in range(len(kept.layouts["base"])))
                   if _cut(row) != _cut(best) or row.choice.device != best.choice.device]
         return self._first(others)
@@ -308,13 +308,13 @@ class Answer:
     @cached_property
     def least_change(self) -> tuple[Row, dict[str, str | int]] | None:
         """Of what meets the goal the nearest to what the reader has, and what changes."""
-        if (name := self.found.wishes.goal.have) is None:
+        if (name := self.result.wishes.goal.have) is None:
             return None
         have = load_scenario(name)
-        rows = [row for kept in self.found.kept if kept.front.rows
-                for row in self.found.rows(kept.front)]
-        rows += [self.found.row(kept.layouts, number) for kept in self.found.kept if kept.layouts
-                 for number in range(len(kept.layouts["base"]))]
+        rows = [row for kept in self.result.of_bases if kept.front.rows
+                for row in self.result.rows(kept.front)]
+        rows += [self.result.row(kept.layouts, number) for kept in self.result.of_bases
+                 for number in range(len(kept.layouts.get("base", ())))]
         nearest = self._offered(sorted(rows, key=lambda row: distance(have, row)))
         return (nearest, changes(have, nearest.choice)) if nearest else None
 
@@ -322,37 +322,37 @@ class Answer:
     def nearest_miss(self) -> Row | None:
         """Where nothing meets the goal: what is least over a limit, else least short of memory."""
         for name in (MISS, SHORT):
-            if every := [rows for kept in self.found.kept if (rows := getattr(kept, name).rows)]:
-                return self.found.row(min(every, key=lambda rows: float(rows[name][0])), 0)
+            if every := [rows for own in self.result.of_bases if (rows := getattr(own, name).rows)]:
+                return self.result.row(min(every, key=lambda rows: float(rows[name][0])), 0)
         return None
 
     def binds(self, row: Row) -> str:
         """The limit that a deployment is near to, or that its near miss breaks most, if any."""
-        return self.found.wishes.binds(row)
+        return self.result.wishes.binds(row)
 
     def best_of(self, rows: Sequence[Row]) -> Row | None:
         """The first of some deployments by what they can stand for."""
         some = first = self._sorted(rows)[:OF_EACH]
         while some:
-            best = ranked(self.found, sample_rows(self.found, some), 1)[0][0].row
+            best = ranked(self.result, sample_rows(self.result, some), 1)[0][0].row
             if self.offers(best):
                 return best
             some = [row for row in some if row.kind != best.kind]
         return next(iter(first), None)
 
     def _sorted(self, rows: Sequence[Row]) -> list[Row]:
-        return sorted(rows, key=lambda row: row.worth(self.found.wishes.objectives), reverse=True)
+        return sorted(rows, key=lambda row: row.worth(self.result.wishes.objectives), reverse=True)
 
     def _first(self, rows: Sequence[Row]) -> Row | None:
         return self._offered(self._sorted(rows))
 
     def as_json(self) -> dict[str, Any]:
         """Plain data, SI units."""
-        wishes = self.found.wishes
+        wishes = self.result.wishes
         answer: dict[str, Any] = {
             "goal": wishes.goal.id, "met": self.met, "objectives": list(wishes.objectives),
             "limits": wishes.limits, "unpriced": list(wishes.unpriced),
-            "funnel": self.found.funnel.as_json()}
+            "funnel": self.result.funnel.as_json()}
         if self.sure:
             answer["sure"] = self.sure.as_json() | (
                 {} if self.sure.surest is None else {"surest": self._told(self.sure.surest)})
@@ -374,7 +374,7 @@ class Answer:
             "official_precision": self.official_precision,
             "by_precision": [self.beside(row) for row in self.precisions],
             "by_device": [self.beside(row) for row in self.devices],
-            **({"pairs_tried": list(self.found.pairs.tried)} if self.found.pairs else {}),
+            **({"pairs_tried": list(self.result.pairs.tried)} if self.result.pairs else {}),
             **({"least_change": change[0].as_json() | {"changed": change[1]}} if change else {})}
 
     def beside(self, row: Row) -> dict[str, Any]:
@@ -382,8 +382,8 @@ class Answer:
         start, taken = self.start(row), self.stand_ins(row)
         return row.as_json() | ({"stand_ins": taken[0]} if taken else {}) | {
             "amounts": {name: told.as_json() for name, told in self.amounts(row).items()},
-            "quality": [known.told[0] for known in self.quality(row)],
-            "runs": [kernel and kernel.told for kernel in row.kernels(self.found.space.model)],
+            "quality": [known.words[0] for known in self.quality(row)],
+            "runs": [kernel and kernel.text for kernel in row.kernels(self.result.space.model)],
             **({"start": start.as_json()} if start else {})}
 
     def _told(self, each: SampledRow) -> dict[str, Any]:
@@ -391,7 +391,7 @@ class Answer:
         loop = {} if each.row.prefill is None else {"pools": self.loop(each.row).as_json()}
         return self.beside(each.row) | loop | {
             "binds": self.binds(each.row), "keeps": self.keeps(each),
-            "unstarted": [why["en"] for why in unrun(self.found.wishes.goal, each.row)],
+            "unstarted": [why["en"] for why in unrun(self.result.wishes.goal, each.row)],
             "near": self.near(each.row).as_json(), "simulated": (
                 seen := self.simulated(each.row)) and seen.as_json()}
 

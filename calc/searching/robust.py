@@ -153,7 +153,7 @@ def surely(found: SearchResult, share: float) -> Sure:
         share: of the draws, at least [1].
     """
     wanted = found.wishes.chosen
-    rows = sorted((row for kept in found.kept for row in found.rows(kept.front)), reverse=True,
+    rows = sorted((row for kept in found.of_bases for row in found.rows(kept.front)), reverse=True,
                   key=lambda row: row.worth(found.wishes.objectives))
     front: list[SampledRow] = []
     surest, most, tried, left = None, -1.0, 0, 0

@@ -103,7 +103,7 @@ def alternatives(scenario: Scenario) -> Alternatives:
         best, own = (asked if found is None or _rate(found) < _rate(asked) else found
                      for found in (best, own))
     return Alternatives(best, own, official, answer.official_precision,
-                        answer.found.funnel.deployments)
+                        answer.result.funnel.deployments)
 
 
 def _as_it_is(scenario: Scenario) -> Advice | None:
@@ -248,11 +248,11 @@ def inside(answer: Answer) -> Row | None:
     Args:
         answer: to a goal.
     """
-    goal, found = answer.found.wishes.goal, answer.found
+    goal, found = answer.result.wishes.goal, answer.result
     if answer.best is None or not answer.near(answer.best).outside:
         return answer.best
     rows: list[Row] = []
-    for base, kept in zip(found.bases, found.kept, strict=True):
+    for base, kept in zip(found.bases, found.of_bases, strict=True):
         if not len(kept.front.rows.get("base", ())) or (
                 COST in found.wishes.objectives and base.device in found.wishes.unpriced):
             continue

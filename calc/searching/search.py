@@ -88,7 +88,7 @@ class SearchResult:
     Attributes:
         wishes: what was asked.
         bases: offers in each precision.
-        kept: of each of them.
+        of_bases: of each of them.
         front: of all of them; its rows name the base by number.
         funnel: what became of the rest.
         pairs: of two pools, where the goal allows them.
@@ -98,7 +98,7 @@ class SearchResult:
 
     wishes: Wishes
     bases: list[Base]
-    kept: list[BaseResult]
+    of_bases: list[BaseResult]
     front: Front
     funnel: Funnel
     space: Space = field(repr=False)

@@ -41,7 +41,7 @@ class Engine:
         self.decoded = 0  # steps in a row without a prompt
         self.running: list[Job] = []
         self.free: float = math.inf if limits.kv_blocks is None else limits.kv_blocks
-        self.kept = PrefixCache()  # its idle blocks are free, until they are taken
+        self.prefix_cache = PrefixCache()  # its idle blocks are free, until they are taken
         self.shared = False  # whether any request had blocks to share
         self.most = 0  # blocks that those running have at the end
         self.planned: list[tuple[Job, int]] = []
@@ -325,10 +325,10 @@ class Engine:
         job = self.waiting[0]
         if job.spans:
             size = self.limits.block_size
-            found, job.spared = self.kept.find(job.spans, (job.known - 1) // size)
+            found, job.spared = self.prefix_cache.find(job.spans, (job.known - 1) // size)
             job.computed = found * size
             if not job.preemptions:
-                job.found = job.computed
+                job.hit_tokens = job.computed
         return job
 
     def _admit(self) -> None:
@@ -348,19 +348,19 @@ class Engine:
             job.room = job.blocks * self.limits.block_size
             if job.spans:
                 full = tokens // self.limits.block_size
-                self.free += self.kept.hold(job.spans, job.held, full)
+                self.free += self.prefix_cache.hold(job.spans, job.held, full)
                 job.held, job.spared = full, 0
                 job.room -= 1  # the token that fills a block is not passed over
-            lacking = self.kept.idle - self.free
+            lacking = self.prefix_cache.idle - self.free
             if lacking > 0:
-                self.kept.evict(int(lacking))
+                self.prefix_cache.evict(int(lacking))
                 job.evicted += int(lacking)
         return True
 
     def _release(self, job: Job) -> None:
         self.free += job.blocks
         if job.spans:
-            self.free -= self.kept.drop(job.spans, job.held)
+            self.free -= self.prefix_cache.drop(job.spans, job.held)
         self.most -= self.limits.blocks(job.request.most_cached)
         job.blocks = job.room = job.held = 0
 

@@ -281,5 +281,5 @@ def summarise(run: Record, objective: Objective | None = None, batches: int = BA
                      for pool, replicas in run.steps.items()},
         preemptions=sum(outcome.preemptions for outcome in counted),
         input_tokens=prompts / len(counted),
-        hit_share=sum(outcome.found for outcome in counted) / prompts,
+        hit_share=sum(outcome.hit_tokens for outcome in counted) / prompts,
         evicted=sum(outcome.evicted for outcome in counted))

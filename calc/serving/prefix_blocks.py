@@ -48,7 +48,7 @@ class PrefixCache:
         return len(self._idle)
 
     @property
-    def held(self) -> int:
+    def in_use(self) -> int:
         """Blocks that somebody in work has, each counted once [block]."""
         return sum(text.held for text in self._texts.values())
 

@@ -196,7 +196,7 @@ class Outcome:
         input_tokens: of the prompt.
         output_tokens: generated.
         preemptions: how often its cache was dropped and had to be computed again.
-        found: tokens of the prompt that were in the prefix cache when work on it began.
+        hit_tokens: of the prompt that were in the prefix cache when work on it began.
         evicted: blocks that were evicted from the prefix cache to make room for it [block].
     """
 
@@ -208,7 +208,7 @@ class Outcome:
     input_tokens: int
     output_tokens: int
     preemptions: int
-    found: int = 0
+    hit_tokens: int = 0
     evicted: int = 0
 
     @property
@@ -258,8 +258,8 @@ class Job:
     ``spared`` are those that it found and others have.
     """
 
-    __slots__ = ("base", "blocks", "computed", "evicted", "finished", "first_token", "found",
-                 "generated", "held", "known", "number", "preemptions", "request", "room", "spans",
+    __slots__ = ("base", "blocks", "computed", "evicted", "finished", "first_token", "generated",
+                 "held", "hit_tokens", "known", "number", "preemptions", "request", "room", "spans",
                  "spared", "started")
 
     def __init__(self, number: int, request: Request, prefilled: bool = False) -> None:
@@ -270,7 +270,7 @@ class Job:
         self.computed = request.input_tokens if prefilled else request.cached_tokens
         self.base = 0 if prefilled else request.cached_tokens  # what outlasts a preemption
         self.blocks = self.room = self.held = self.spared = self.preemptions = self.evicted = 0
-        self.found = request.cached_tokens
+        self.hit_tokens = request.cached_tokens
         self.spans: tuple[Span, ...] = ()
         self.started = self.first_token = self.finished = math.nan
 
@@ -283,5 +283,5 @@ class Job:
         """When it was served."""
         request = self.request
         return Outcome(self.number, request.arrival, self.started, self.first_token, self.finished,
-                       request.input_tokens, request.output_tokens, self.preemptions, self.found,
-                       self.evicted)
+                       request.input_tokens, request.output_tokens, self.preemptions,
+                       self.hit_tokens, self.evicted)

@@ -330,7 +330,7 @@ class _System:
                 yield self.env.timeout(taken)
         job = Job(prefilled.number, replace(request, texts=()), prefilled=True)
         job.started, job.first_token = prefilled.started, self.env.now
-        job.found, job.evicted = prefilled.found, prefilled.evicted
+        job.hit_tokens, job.evicted = prefilled.hit_tokens, prefilled.evicted
         if request.output_tokens == 1:
             job.finished = self.env.now
             self._served(job)

@@ -62,7 +62,7 @@ class Quality:
         return self.lossless or (self.worst is not None and -self.worst <= points)
 
     @property
-    def told(self) -> tuple[str, str]:
+    def words(self) -> tuple[str, str]:
         """In English and Chinese, what a line about an answer ends with."""
         if self.is_published:
             return say("published-weights")
@@ -119,7 +119,7 @@ def quality(model: Model, precision: str) -> Quality:
     >>> r1 = catalogue.load_model("deepseek-v3")
     >>> quality(r1, "nvfp4").worst, quality(r1, "w4a8-int8").worst
     (0.007, None)
-    >>> quality(r1, "w4a8-int8").told[0].partition(";")[0]
+    >>> quality(r1, "w4a8-int8").words[0].partition(";")[0]
     'quality: HumanEval -6.1 points against w4a16-awq'
     """
     published = published_precision(model)

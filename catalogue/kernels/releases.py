@@ -85,7 +85,7 @@ class Kernel:
                 and in_order(self.since) <= in_order(release) <= in_order(self.until))
 
     @property
-    def told(self) -> str:
+    def text(self) -> str:
         """As an English answer says it."""
         return self.words[0]
 

@@ -224,7 +224,7 @@ def _decisions(draw: random.Random) -> tuple[dict[str, float], dict[str, float]]
                                             i["request_slope"], 1.0)[0],
         "first_prompt": tiers.first_prompt(i["mean_prompt"], i["turn_answer"], turns,
                                            i["shared_prefix"]),
-        "kept_tokens": talk.kept(i["conversation_rate"], i["kept_time"]),
+        "kept_tokens": talk.kept_tokens(i["conversation_rate"], i["kept_time"]),
         "returned_share": found, "conversation_hits": talk.hit_share(found),
         "shortest_fetch": tiers.shortest_fetch(i["fetch_latency"], i["fetch_per_token"],
                                                i["recompute_linear"], i["recompute_quadratic"]),

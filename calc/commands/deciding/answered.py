@@ -81,7 +81,7 @@ def steps(drafts: int, micro_batches: int) -> Pair:
 
 def qualities(answer: Answer, row: Row) -> list[str]:
     """What the format of a deployment costs in quality; of two pools in two formats each."""
-    told = [spoken(known.told) for known in answer.quality(row)]
+    told = [spoken(known.words) for known in answer.quality(row)]
     names = list(dict.fromkeys(choice.precision for choice in row.choices))
     return told if len(names) == 1 else [
         spoken(say("of-format", name=name, told=each))
@@ -104,9 +104,9 @@ def runs(answer: Answer, row: Row) -> str:
     """Which engine runs a deployment, or why none does."""
     from calc.layouts.choice import unrun
 
-    why = unrun(answer.found.wishes.goal, row)
+    why = unrun(answer.result.wishes.goal, row)
     kernels = {choice.precision: kernel for choice, kernel in zip(
-        row.choices, row.kernels(answer.found.space.model), strict=True) if kernel}
+        row.choices, row.kernels(answer.result.space.model), strict=True) if kernel}
     told = [spoken(say("format-runs", alone=len(kernels) == 1, name=name, told=kernel.words))
             for name, kernel in kernels.items()]
     return sentences(list(dict.fromkeys(

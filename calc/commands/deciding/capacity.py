@@ -220,7 +220,7 @@ def _tiers(scenario: Scenario, given: dict[str, Any], answer: dict[str, Any]) ->
     found = with_tiers(scenario, population, rate, _limits(given),
                        float(load("loads", answer["load"]).variation.value),
                        answer["day"]["replicas"], given["host_memory"], given["storage"])
-    return [{**each.kept[-1].as_json(), "replicas": each.replicas} for each in found]
+    return [{**each.tiers[-1].as_json(), "replicas": each.replicas} for each in found]
 
 
 def _regret(scenario: Scenario, args: argparse.Namespace, given: dict[str, Any]) -> dict[str, Any]:

@@ -36,7 +36,7 @@ def nearest(answer: Answer) -> list[Row]:
 
 def _nearest_pair(answer: Answer) -> Row | None:
     """Of the pairs of pools, as if there were no limits, the one that is least over them."""
-    wishes, found = answer.found.wishes, _without_limits(answer)
+    wishes, found = answer.result.wishes, _without_limits(answer)
     if found is None:
         return None
     rows = []
@@ -53,20 +53,20 @@ def _without_limits(answer: Answer) -> Pairs | None:
     """
     from calc.searching.pool_pairs import pairs
 
-    wishes = answer.found.wishes
-    if answer.found.pairs is None:
+    wishes = answer.result.wishes
+    if answer.result.pairs is None:
         return None
     power = wishes.goal.limits.power and math.inf  # what has no limit is not computed
     free = wishes.goal.limits.model_copy(update=dict.fromkeys(OF_QUANTITIES) | {"power": power})
     limited = {name: OBJECTIVES[name] for name in wishes.limits}
-    return pairs(answer.found.space, replace(
+    return pairs(answer.result.space, replace(
         wishes, goal=wishes.goal.model_copy(update={"limits": free}),
         objectives=limited | wishes.objectives))
 
 
 def sentence(answer: Answer, row: Row) -> str:
     """By how much a deployment misses, and of which limit."""
-    wishes, at = answer.found.wishes, answer.binds(row)
+    wishes, at = answer.result.wishes, answer.binds(row)
     if at == SHORT_OF:
         return spoken(say("short", label=row_label(row),
                           short=human(row.quantities["short"], "B")))
@@ -83,7 +83,7 @@ def why_none(answer: Answer) -> str:
 
 
 def _why_none(answer: Answer) -> Pair:
-    goal, space = answer.found.wishes.goal, answer.found.space
+    goal, space = answer.result.wishes.goal, answer.result.space
     demand = goal.demand
     longest = demand.context_tokens or demand.input_tokens + demand.output_tokens
     most: Any = space.model.max_position_embeddings

@@ -120,7 +120,7 @@ def _written(answer: Answer, near: Row | None, folder: Path) -> list[Path]:
     """
     from calc.layouts.choice import family, text
 
-    goal = answer.found.wishes.goal
+    goal = answer.result.wishes.goal
     texts = {f"{goal.id}-{number}.yml": text(goal, row.choice) if row.prefill is None
              else family(goal, row.prefill, row.choice)
              for number, row in [*enumerate(_told(answer), 1),
@@ -149,7 +149,7 @@ def _told(answer: Answer) -> list[Row]:
 
 
 def _print(answer: Answer, near: Row | None, files: list[Path], wider: list[Relaxed]) -> None:
-    screen, goal = console(), answer.found.wishes.goal
+    screen, goal = console(), answer.result.wishes.goal
     screen.print(translated(goal.title), soft_wrap=True)
     if answer.sure and not answer.met and answer.sure.surest:
         _print_unsure(screen, answer, answer.sure.surest)
@@ -168,7 +168,7 @@ def _print(answer: Answer, near: Row | None, files: list[Path], wider: list[Rela
 
 def _after(answer: Answer, files: list[Path], wider: list[Relaxed]) -> list[str]:
     """What was left out, tried and written; sentences."""
-    found, lines = answer.found, []
+    found, lines = answer.result, []
     if answer.left_out:
         names = [spoken(say("pools", name=name)) for name in answer.left_out]
         lines.append(spoken(say("left-out", names=listing(names))))
@@ -188,19 +188,19 @@ def _after(answer: Answer, files: list[Path], wider: list[Relaxed]) -> list[str]
 
 def _undrafted(answer: Answer) -> str:
     """Which layouts are tried without drafts, and why."""
-    count, model = f"{answer.found.funnel.counts['drafts']:,}", answer.found.space.model
+    count, model = f"{answer.result.funnel.counts['drafts']:,}", answer.result.space.model
     return spoken(say("staged-drafts", count=count) if model.drafts
                   else say("without-drafts", count=count, model=model.id))
 
 
 def _file(answer: Answer, number: int, files: list[Path]) -> str:
     """Where the file of a deployment that is told is, or would be."""
-    return str(files[number - 1]) if files else f"{answer.found.wishes.goal.id}-{number}.yml"
+    return str(files[number - 1]) if files else f"{answer.result.wishes.goal.id}-{number}.yml"
 
 
 def _print_front(screen: Console, answer: Answer, files: list[Path]) -> None:
     """What is told, the first that can stand for most: what it is, comes to, and rests on."""
-    wishes = answer.found.wishes
+    wishes = answer.result.wishes
     asked = (*wishes.chosen, *wishes.limits, "tpot", "ttft", "throughput")
     names = [name for name in TOLD if name in asked]
     for number, group in enumerate(answer.front, 1):
@@ -265,7 +265,7 @@ def _print_refused(screen: Console, answer: Answer) -> None:
 def _print_missed(screen: Console, answer: Answer) -> None:
     """That nothing keeps its limits in a simulation, and how near the first came."""
     first = answer.missed[0]
-    limits = answer.found.wishes.goal.limits.times
+    limits = answer.result.wishes.goal.limits.times
     seen = listing(spoken(say("seen-over", quantity=head(name), at=at, value=human(value, "s"),
                               limit=human(limits[name][at], "s")))
                    for name, stated in first.seen.items() for at, value in stated.items())
@@ -277,7 +277,7 @@ def _print_sure(screen: Console, answer: Answer) -> None:
     """Which deployment is sure, or how that was found."""
     from calc.searching.robust import SURE
 
-    if not answer.found.wishes.limits:
+    if not answer.result.wishes.limits:
         return
     first, share, line = answer.first_sure, f"{SURE:.0%}", None
     if answer.sure:
@@ -293,12 +293,12 @@ def _print_sure(screen: Console, answer: Answer) -> None:
 
 def _relaxed(answer: Answer, wider: Relaxed) -> str:
     """What one limit that is wider changes of the first objective, in one sentence."""
-    name = next(iter(answer.found.wishes.chosen))
+    name = next(iter(answer.result.wishes.chosen))
     said = say("wider", quantity=head(wider.limit), factor=f"{wider.factor - 1:.0%}",
                value=amount(wider.limit, wider.to))
     if wider.row is None:
         return spoken(say("still-nothing", wider=said))
-    objective = {name: answer.found.wishes.chosen[name]}
+    objective = {name: answer.result.wishes.chosen[name]}
     value, = wider.row.worth(objective)
     best = answer.central.worth(objective)[0] if answer.central else None
     change = "none" if best is None else "same" if value == best else "other"
@@ -326,7 +326,7 @@ def _print_others(screen: Console, answer: Answer, near: Row | None, files: list
         lines.append(spoken(say("inside", told=say("inside-nothing") if near is None else say(
             "inside-best", brief=brief(answer, near), nearest=answer.near(near).nearest or ""))))
         if near is not None:
-            file = files[-1] if files else f"{answer.found.wishes.goal.id}-{INSIDE}.yml"
+            file = files[-1] if files else f"{answer.result.wishes.goal.id}-{INSIDE}.yml"
             lines.append(f"    {starts(answer, near, str(file))}")
     lines.append(spoken(_published(answer)))
     if answer.runner_up is not None:
@@ -354,7 +354,7 @@ def _published(answer: Answer) -> Pair:
 
 def _by_device(answer: Answer) -> Pair:
     """The heading of the best on each card; by what those without a price are ordered."""
-    wishes = answer.found.wishes
+    wishes = answer.result.wishes
     others = [head(name) for name in wishes.objectives if name != "cost"]
     return say("by-device", unpriced=bool(wishes.unpriced and "cost" in wishes.objectives),
                names=spoken((" then ", "、")).join(others) or say("nothing"))
@@ -379,10 +379,10 @@ def _funnel(answer: Answer) -> str:
     from calc.searching.candidates import PER_DOUBLING
     from calc.searching.left_out import COUNTED, bound_words
 
-    funnel: Any = answer.found.funnel
+    funnel: Any = answer.result.funnel
     parts = [spoken(say("became", count=f"{funnel.counts[name]:,}", words=bound_words()[name]))
              for name in COUNTED if funnel.counts[name]]
-    goal = answer.found.wishes.goal
+    goal = answer.result.wishes.goal
     listed = goal.space.batches or (goal.demand.users is not None and not goal.demand.think_time)
     return spoken(say("funnel", tried=f"{funnel.deployments:,}", parts=listing(parts),
                       grid="" if listed else say("grid", numbers=PER_DOUBLING)))

@@ -68,7 +68,7 @@ def explained(operator: str, columns: Mapping[str, Column | float], ratio: Colum
     if not chosen.any():
         chosen = np.arange(len(ratio)) % 2 == 0
     judge = Judge(-np.log(ratio), chosen, judging)
-    if operator not in AXES or np.count_nonzero(judging) < LEAST_ROWS or judge.kept:
+    if operator not in AXES or np.count_nonzero(judging) < LEAST_ROWS or judge.keeps_bars:
         return None
     shapes = {name: column for name, column in columns.items()
               if isinstance(column, np.ndarray) and column.ndim}
@@ -76,13 +76,13 @@ def explained(operator: str, columns: Mapping[str, Column | float], ratio: Colum
     lines = {name: neighbours(shapes, axes, name) for name in axes}
     along = columns_of(operator, shapes)
     switches: list[Change] = []
-    while len(switches) < SEVERAL and not judge.kept:
+    while len(switches) < SEVERAL and not judge.keeps_bars:
         found = switch(judge, along, lines)
         if found is None:
             break
         switches.append(found[0])
         judge = found[1]
-    if judge.kept:
+    if judge.keeps_bars:
         return Missed(tuple(switches))
     trend = _trend(judge, along)
     if trend:

@@ -59,7 +59,7 @@ class Judge(NamedTuple):
         return float(np.median(size)), float(np.quantile(size, HIGH))
 
     @property
-    def kept(self) -> bool:
+    def keeps_bars(self) -> bool:
         """Whether both errors keep their bars."""
         return within_bars(*self.errors)
 

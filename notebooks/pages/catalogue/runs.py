@@ -80,7 +80,7 @@ def qualities_table(model: str, precisions: Sequence[str]) -> None:
     for name in precisions:
         found = quality(of, name)
         en, zh = (text.removeprefix(word) for text, word in zip(
-            found.told, say("beginning-of-what-is-told"), strict=True))
+            found.words, say("beginning-of-what-is-told"), strict=True))
         source = next(iter((*found.rows, *found.relatives)), None)
         rows.append({"precision": f"`{name}`", "told": (en, zh),
                      "source": cited(source.source) if source and not found.lossless else "–"})

@@ -67,7 +67,7 @@ PLAN_C = "s1-plan-c"
 
 def funnel(page: Page) -> None:
     """What became of every deployment, goal by goal."""
-    counts = [answer.found.funnel for answer in page.answers]
+    counts = [answer.result.funnel for answer in page.answers]
 
     def of_goal(place: int, each: Funnel) -> Column:
         return Column(lambda row: row[1](each), say("goal-of-several", place=place)
@@ -103,9 +103,9 @@ def stages(page: Page) -> None:
 
 def _sampled(answer: Answer) -> list[Row]:
     """Deployments of an answer, evenly: of its fronts, of other layouts, of what misses."""
-    rows = [row for kept in answer.found.kept
+    rows = [row for kept in answer.result.of_bases
             for part in (kept.front.rows, kept.layouts, kept.miss.rows) if part
-            for row in (answer.found.row(part, place) for place in range(len(part["base"])))]
+            for row in (answer.result.row(part, place) for place in range(len(part["base"])))]
     step = max(1, len(rows) // CHECKED)
     return rows[::step]
 
@@ -208,7 +208,7 @@ def _overlapping(answers: Sequence[Answer]) -> Iterator[tuple[SampledRow, Sample
     """Neighbours on a front on the same cards, laid out otherwise, whose intervals overlap and of
     which the second is faster in enough draws."""
     for answer in answers:
-        firsts = [group[0] for group in answer.front] if answer.found.front.rows else []
+        firsts = [group[0] for group in answer.front] if answer.result.front.rows else []
         for one, other in pairwise(firsts):
             (_, left), (right, _) = sorted((one.amounts["tpot"].ends, other.amounts["tpot"].ends))
             first, second = one.row.choice, other.row.choice
@@ -228,7 +228,7 @@ def misses() -> None:
         rows.append((title, answer, answer.nearest_miss))
     table(rows, [
         Column(0, say("goal")),
-        Column(lambda row: row[1].found.funnel.deployments, say("tried"), fmt_int),
+        Column(lambda row: row[1].result.funnel.deployments, say("tried"), fmt_int),
         Column(lambda row: cards(row[2].choice), say("nearest")),
         Column(lambda row: plan(row[2].choice), common("weights-and-layout")),
         Column(lambda row: miss(*row[1:]), say("what-it-misses-by"))], wide=True)

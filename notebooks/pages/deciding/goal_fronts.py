@@ -61,7 +61,7 @@ def picture(page: Page) -> None:
     if not lines:
         show(*say("no-front-to-draw"))
         return
-    limit = page.main.found.wishes.limits.get("tpot")
+    limit = page.main.result.wishes.limits.get("tpot")
     notes = {} if limit else {pace: fmt_sig(row.quantities["cost"], 2)
                               for pace, row in cheapest(page.main)}
     figure("which-front", partial(_front, lines, limit, notes, currency_of(page)))
@@ -76,7 +76,7 @@ def lines_of(answer: Answer) -> list[Line]:
     for row in answer.devices:
         front = _front_of(answer, row.choice.device)
         some = _spread_out(front, _place, MARKS)
-        alike = ranked(answer.found, some, len(some))
+        alike = ranked(answer.result, some, len(some))
         marks = [Mark(
             *_place(group[0]),
             binding(answer, group[0].row), len(group), group[0].amounts["tpot"].ends,
@@ -100,8 +100,8 @@ def _searched(row: Row) -> Place:
 
 def _front_of(answer: Answer, device: str) -> list[SampledRow]:
     """What none beats of one device, in throughput per card and time per token, ascending."""
-    found = answer.found
-    rows = _rising([row for base, kept in zip(found.bases, found.kept, strict=True)
+    found = answer.result
+    rows = _rising([row for base, kept in zip(found.bases, found.of_bases, strict=True)
                     if base.device == device and kept.front.rows
                     for row in found.rows(kept.front)], _searched)
     return _rising(sample_rows(found, _spread_out(rows, _searched, DRAWN)), _place)
@@ -129,9 +129,9 @@ def _spread_out(items: Sequence[T], place: Callable[[T], Place], most: int) -> l
 
 def cheapest(answer: Answer) -> list[tuple[float, Row]]:
     """The cheapest under each limit on the time per token, of ``PACES`` that anything keeps."""
-    if "cost" not in answer.found.wishes.objectives or "tpot" not in answer.found.wishes.objectives:
+    if not {"cost", "tpot"} <= answer.result.wishes.objectives.keys():
         return []
-    rows = [row for row in answer.found.rows(answer.found.front) if "cost" in row.quantities]
+    rows = [row for row in answer.result.rows(answer.result.front) if "cost" in row.quantities]
     found = []
     for pace in PACES:
         within = [row for row in rows if row.quantities["tpot"] <= pace]
@@ -147,7 +147,7 @@ def prices(page: Page) -> None:
     found = cheapest(answer)
     if not found:
         return
-    rows = sample_rows(answer.found, [row for _, row in found])
+    rows = sample_rows(answer.result, [row for _, row in found])
     table(zip((pace for pace, _ in found), rows, strict=True), [
         Column(lambda row: fmt_time(row[0]).replace(".0 ", " "), say("tpot-at-most")),
         Column(lambda row: join(("<br>", "<br>"), (cards(row[1].row.choice),
@@ -162,7 +162,7 @@ def break_even(page: Page) -> None:
     """Of each device its most throughput per card, its price, and the price at which it would be as
     cheap as the cheapest."""
     answer = page.main
-    hours, currency = answer.found.wishes.hours, currency_of(page)
+    hours, currency = answer.result.wishes.hours, currency_of(page)
     costs = [row.quantities["cost"] for row in answer.devices if "cost" in row.quantities]
     if not costs:
         return
@@ -191,7 +191,7 @@ def break_even(page: Page) -> None:
 def front_table(page: Page) -> None:
     """The front of the page's goal in groups, with how sure it is which of two is better."""
     answer = page.main
-    if not answer.found.front.rows or not answer.front:
+    if not answer.result.front.rows or not answer.front:
         show(*say("no-front"))
         return
     first, size = sum(map(len, answer.front)), answer.front_size
@@ -212,7 +212,7 @@ def front_table(page: Page) -> None:
         interval("throughput_per_card", common("per-card-interval")),
         *([interval("cost", say("cost"))] if costed else []),
         *([Column(lambda group: answer.keeps(group[0]), common("limits-kept"), fmt_percent,
-                  digits=0)] if answer.found.wishes.limits else []),
+                  digits=0)] if answer.result.wishes.limits else []),
         Column(lambda group: len(group) - 1 or None, say("others-like-it"))], wide=True,
         folded=say("front-of-this-goal-in", which=which))
 

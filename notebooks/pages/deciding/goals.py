@@ -88,7 +88,7 @@ def page_of(goal: str) -> Page:
 
 def goal_of(answer: Answer) -> Goal:
     """What an answer answers."""
-    return answer.found.wishes.goal
+    return answer.result.wishes.goal
 
 
 def plan(choice: Choice) -> Pair:
@@ -128,7 +128,7 @@ def limited(answer: Answer, row: Row) -> Pair:
 def official(answer: Answer) -> SampledRow | None:
     """The best in the published weights, under the same draws; None where there is none."""
     row = answer.official
-    return sample_rows(answer.found, [row])[0] if row else None
+    return sample_rows(answer.result, [row])[0] if row else None
 
 
 def cell(each: SampledRow, name: str) -> str:
@@ -163,13 +163,13 @@ def summary(page: Page) -> None:
     sure = page.main.sure
     number("which-kept", _kept(page), str)
     number("which-sure", sure.share if sure else SURE, fmt_percent, digits=0)
-    number("which-tried", sum(answer.found.funnel.deployments for answer in page.answers))
+    number("which-tried", sum(answer.result.funnel.deployments for answer in page.answers))
 
 
 def headed(answer: Answer, first: str = "") -> Pair:
     """The title of a goal with its limits, its lengths, and what is best."""
-    goal, limits = goal_of(answer), answer.found.wishes.limits
-    best = BEST[next(iter(answer.found.wishes.chosen))]
+    goal, limits = goal_of(answer), answer.result.wishes.limits
+    best = BEST[next(iter(answer.result.wishes.chosen))]
     signs = [say("limit", name=LIMITS[name], sign="≤" if OBJECTIVES[name] < 0 else "≥",
                  limit=human(limit, UNITS[name]) if name in UNITS else fmt_sig(limit))
              for name, limit in limits.items()]
@@ -181,7 +181,7 @@ def headed(answer: Answer, first: str = "") -> Pair:
 
 def _kept(page: Page) -> str:
     """In which share of draws the best of each goal keep all limits: ``59% to 85%``."""
-    shares = [share for answer in page.answers if answer.found.front.rows and answer.front
+    shares = [share for answer in page.answers if answer.result.front.rows and answer.front
               if (share := answer.keeps(answer.front[0][0])) is not None]
     ends = sorted({fmt_percent(end(shares), 0) for end in (min, max)} if shares else {"–"})
     return "–".join(ends)
@@ -190,12 +190,12 @@ def _kept(page: Page) -> str:
 def certainty(page: Page) -> None:
     """What being sure takes: of a goal with limits the best deployment by the share of draws in
     which it keeps them."""
-    answer = next((each for each in (page.main, *page.answers) if each.found.wishes.limits
-                   and each.found.front.rows), None)
+    answer = next((each for each in (page.main, *page.answers) if each.result.wishes.limits
+                   and each.result.front.rows), None)
     if answer is None:
         show(*say("no-goal-here-has-limits"))
         return
-    goal, found = goal_of(answer), answer.found
+    goal, found = goal_of(answer), answer.result
     if answer.sure is None:
         limits = goal.limits.model_copy(update={"sure": SURE})
         found = search(goal.model_copy(update={"limits": limits}), space=found.space,
@@ -216,7 +216,7 @@ def certainty(page: Page) -> None:
         best(lambda each: cell(each, "ttft"), common("ttft")),
         best(lambda each: fmt_percent(keeps(found, each) or 0.0, 0), common("limits-kept"))],
         wide=True)
-    most = sum(len(kept.front.rows.get("base", ())) for kept in found.kept)
+    most = sum(len(kept.front.rows.get("base", ())) for kept in found.of_bases)
     show(*say("of-candidates-at-most-were", candidates=fmt_int(most),
               drawn=fmt_int(max(sure.tried for sure in tried))))
 
@@ -234,7 +234,7 @@ def currency_of(page: Page) -> str:
 
 def _lines(answer: Answer) -> list[dict[str, Any]]:
     """Rows of one goal; of one that nothing meets, its nearest miss."""
-    if not answer.found.front.rows and not answer.met:
+    if not answer.result.front.rows and not answer.met:
         return [_missed(answer)]
     if answer.sure and not answer.sure.front:
         assert answer.sure.surest  # of a front
@@ -249,7 +249,7 @@ def _lines(answer: Answer) -> list[dict[str, Any]]:
     if near is None:
         lines.append({"which": INSIDE, "plan": say("nothing-that-meets-goal")})
     elif near.choices != best.row.choices:
-        lines.append(_line(answer, sample_rows(answer.found, [near])[0], INSIDE))
+        lines.append(_line(answer, sample_rows(answer.result, [near])[0], INSIDE))
     if published is None:
         lines.append({"which": common("published-weights"), "plan": _unpublished(answer)})
     elif published.row.choices == best.row.choices:
@@ -264,7 +264,7 @@ def _unpublished(answer: Answer) -> Pair:
     weights, asked = answer.official_precision, goal_of(answer).precisions
     if weights is None:
         return say("none-are-known-of-this")
-    if weights in {base.precision for base in answer.found.bases}:
+    if weights in {base.precision for base in answer.result.bases}:
         return say("nothing-meets-goal", weights=weights)
     if asked and weights not in asked:
         return say("not-asked-for", weights=weights)
@@ -315,7 +315,7 @@ def starts(answer: Answer, row: Row) -> Pair:
 
 def _kernels(answer: Answer, row: Row, engine: str, release: str) -> list[str]:
     """Kernels of the experts' format in a release, one of each pool where they differ."""
-    model = catalogue.load_model(answer.found.wishes.goal.model)
+    model = catalogue.load_model(answer.result.wishes.goal.model)
     found = [kernel_of(catalogue.load_precision(choice.precision),
                        catalogue.load_device(choice.device), engine, release, model)
              for choice in row.choices]
@@ -324,7 +324,7 @@ def _kernels(answer: Answer, row: Row, engine: str, release: str) -> list[str]:
 
 def costs(answer: Answer, row: Row) -> Pair:
     """What the formats of a deployment cost in quality."""
-    return join(("; ", "；"), (known.told for known in answer.quality(row)))
+    return join(("; ", "；"), (known.words for known in answer.quality(row)))
 
 
 def _line(answer: Answer, each: SampledRow, which: Pair) -> dict[str, Any]:
@@ -356,7 +356,7 @@ def miss(answer: Answer, row: Row) -> Pair:
     at = answer.binds(row)
     if at == MEMORY:
         return say("short-of-memory", short=fmt_quantity(row.quantities["short"], "B"))
-    value, limit, unit = row.quantities[at], answer.found.wishes.limits[at], UNITS.get(at, "")
+    value, limit, unit = row.quantities[at], answer.result.wishes.limits[at], UNITS.get(at, "")
     seen, wanted = (human(amount, unit) for amount in (value, limit))
     name, times = LIMITS[at], fmt_sig(1 + row.over[at])
     return say("times-asked-for", name=name, seen=seen, times=times, wanted=wanted,

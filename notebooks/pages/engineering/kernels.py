@@ -85,7 +85,7 @@ class Row:
         return bool(self.measured.parameters)
 
     @property
-    def kept(self) -> bool:
+    def keeps_bars(self) -> bool:
         """Whether the law is as near as it is to be."""
         judged = self.measured.judged
         return within_bars(judged.median, judged.most)
@@ -119,7 +119,7 @@ def answer() -> None:
              "kn-block-counted": catalogue.load("mechanisms", SHOWN_CARD).operators
              .latent_attention.value})
     numbers({"kn-median": np.median([row.measured.judged.median for row in every]),
-             "kn-kept": sum(row.kept for row in every) / len(every),
+             "kn-kept": sum(row.keeps_bars for row in every) / len(every),
              "kn-exchange-median": max(each.median for each in sent),
              "kn-exchange-most": max(each.most for each in sent),
              "kn-bar-median": MEDIAN, "kn-bar-most": MOST,
@@ -139,7 +139,7 @@ def answer() -> None:
         Column(lambda row: _card(row[0][0].fits.card), common("card")),
         middle("median", say("error-median")), middle("most", say("nine-of-ten-within")),
         *_before(lambda row: row[1]), Column(lambda row: len(row[1]), say("tables-fitted")),
-        Column(lambda row: sum(each.kept for each in row[1]), say("tables-within-both-bars")),
+        Column(lambda row: sum(each.keeps_bars for each in row[1]), say("tables-within-both-bars")),
         Column(lambda row: len(row[0]) - len(row[1]) or None, say("only-judged"), fmt_int),
         Column(lambda row: sum(each.measured.judged.rows for each in row[1]),
                say("rows-that-judge"))])
@@ -178,13 +178,14 @@ def every_fit() -> None:
         Column(lambda row: row.measured.judged.most, say("nine-of-ten"), fmt_percent),
         Column(lambda row: _leaning(row, 0, FEW), say("lean-few-tokens"), fmt_percent, digits=0),
         Column(lambda row: _leaning(row, MANY, None), say("lean-many"), fmt_percent, digits=0),
-        Column(lambda row: None if row.kept else _farthest(row), say("misses-most-at")),
-        Column(lambda row: None if row.kept else why(row.measured.missed), say("because-of"))])
+        Column(lambda row: None if row.keeps_bars else _farthest(row), say("misses-most-at")),
+        Column(lambda row: None if row.keeps_bars else why(row.measured.missed),
+               say("because-of"))])
 
 
 def misses() -> None:
     """Why laws miss: how many tables by cause, and the switches that source names."""
-    missing = [row for row in rows() if not row.kept]
+    missing = [row for row in rows() if not row.keeps_bars]
     causes = [row.measured.missed for row in missing if row.measured.missed]
     how = [each.rest.how for each in causes if each.rest]
     numbers({"kn-missing": len(missing), "kn-switched": sum(bool(each.switches) for each in causes),

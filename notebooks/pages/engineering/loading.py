@@ -224,7 +224,8 @@ def offload() -> None:
         made = layouts.plan(device, precision, servers, USERS)
         people = Population(made.scenario, TURNS, THINK)
         requests = layouts.at(made, USERS, layouts.RATE) / float(made.inputs["output_tokens"])
-        storage = people.kept(requests / TURNS, people.tiers(USERS, host=0.0, storage=1e12))[-1]
+        tiers = people.tiers(USERS, host=0.0, storage=1e12)
+        storage = people.tier_values(requests / TURNS, tiers)[-1]
         held = needed(people.talk, requests / TURNS, FOUND, people.per_token)
         fresh = requests / TURNS * float(people.talk.said[-1]) * people.per_token
         rows.append({"card": device_label(device), "precision": f"`{precision}`",

@@ -61,12 +61,12 @@ class PrecisionPlan:
     Attributes:
         plan: the deployment.
         pace: time per token [s].
-        kept: whether that is within the limit.
+        within_limit: whether that is within the limit.
     """
 
     plan: Plan
     pace: float
-    kept: bool
+    within_limit: bool
 
 
 @cache
@@ -101,7 +101,7 @@ def fewest_servers(device: str, precision: str, users: int) -> PrecisionPlan | N
     """
     tried = [PrecisionPlan(made, pace, pace <= LIMIT) for made in _holding(device, precision, users)
              for pace in [at(made, users, PACE)]]
-    return next((each for each in tried if each.kept),
+    return next((each for each in tried if each.within_limit),
                 min(tried, key=lambda each: each.pace, default=None))
 
 
@@ -119,7 +119,7 @@ def best(device: str, users: int, weights: tuple[str, ...]) -> PrecisionPlan | N
         weights: precisions, those first that are to be taken where two are as good.
     """
     tried = [each for precision in weights if (each := fewest_servers(device, precision, users))]
-    kept = [each for each in tried if each.kept]
+    kept = [each for each in tried if each.within_limit]
     fewest = [each for each in kept if each.plan.cards == min(one.plan.cards for one in kept)]
     least = min((each.pace for each in fewest or tried), default=0.0)
     return next((each for each in fewest or tried if each.pace <= least * (1 + EQUAL)), None)
@@ -185,7 +185,7 @@ def decision() -> None:
 
 def _told(each: PrecisionPlan | None) -> Pair | None:
     return say("plan-cards-pace", plan=each.plan.label, cards=each.plan.cards,
-               pace=fmt_time(each.pace), mark="" if each.kept else "*") if each else None
+               pace=fmt_time(each.pace), mark="" if each.within_limit else "*") if each else None
 
 
 def turns() -> None:

@@ -52,8 +52,8 @@ class TestEstimate:
         assert sum(found.parts["tpot"].values()) == pytest.approx(
             found.quantities["tpot"].central, rel=1e-12)
         for first, last in (("ttft", "e2e"), ("steady_ttft", "steady_e2e")):
-            if found.told.keys() >= {first, last}:
-                assert found.told[first].value <= found.told[last].value
+            if found.reported.keys() >= {first, last}:
+                assert found.reported[first].value <= found.reported[last].value
 
     @pytest.mark.parametrize(("name", "absent", "present"), [
         ("wide-rtp-prefill", "tpot", "input_throughput"),
@@ -61,7 +61,7 @@ class TestEstimate:
         ("s2-910b1-awq", "input_throughput", "e2e")])
     def test_a_pool_tells_what_it_has_an_answer_to(self, name, absent, present):
         """One that ends with the first token has no time per token, one that decodes no first."""
-        told = estimated(name).told
+        told = estimated(name).reported
         assert absent not in told
         assert present in told
 

@@ -225,9 +225,9 @@ class TestInDoubt:
         limits = Limits(tpot=200 * alone.tpot)
         closed, rate = replica.most(limits), replica.promised(limits)
         assert replica.in_doubt(closed)
-        assert not replica.told(closed, limits.share).meets(limits)
+        assert not replica.metrics(closed, limits.share).meets(limits)
         assert 0 < rate < closed
-        assert replica.told(rate, limits.share).meets(limits)
+        assert replica.metrics(rate, limits.share).meets(limits)
 
     def test_where_the_closed_form_holds_nothing_is_simulated(self, replica, monkeypatch):
         monkeypatch.setattr("calc.capacity.replicas.users_see", None)

@@ -47,7 +47,7 @@ def test_a_larger_cache_keeps_longer_and_finds_more(talk, rate, tokens):
     assert shares == sorted(shares)
     assert shares[0] >= 0
     assert shares[-1] < 1
-    assert talk.kept(rate, times[0]) == pytest.approx(tokens, rel=1e-6)
+    assert talk.kept_tokens(rate, times[0]) == pytest.approx(tokens, rel=1e-6)
 
 
 @given(talks, st.floats(0.001, 5))
@@ -83,7 +83,7 @@ def test_the_simulated_cache_finds_as_much(scenario, share):
 def test_tiers_add_up_and_say_from_which_bandwidth_they_pay(scenario):
     people = Population(scenario, 5, 300.0)
     slow = Tier("storage", 1e9, bandwidth=people.per_token / people.linear / 10)
-    found = people.kept(0.2, [Tier("device", 5e4), Tier("host", 1e6, 2e10), slow])
+    found = people.tier_values(0.2, [Tier("device", 5e4), Tier("host", 1e6, 2e10), slow])
     assert [one.tokens for one in found] == pytest.approx([5e4, 1.05e6, 1.00105e9])
     assert sum(one.found for one in found) <= 1
     shares = [one.hit_share for one in found]

@@ -52,7 +52,7 @@ def test_the_bench_at_that_rate_expects_it(answer, made):
 
 def test_capacity_tells_the_same_of_that_rate(answer):
     replica = Replica(catalogue.load_scenario(PLAN[0], overrides=PLAN[1]))
-    seen = replica.told(RATE, None)
+    seen = replica.metrics(RATE, None)
     assert seen.ttft == pytest.approx(answer.quantities["steady_ttft"].central)
     assert seen.tpot == pytest.approx(answer.quantities["steady_tpot"].central)
 

@@ -84,7 +84,7 @@ def test_what_deploy_says_is_the_reason(tmp_path):
     answer = search(LEAST, [*BALANCED])
     row = answer.refused[0]
     path = tmp_path / "refused.yml"
-    path.write_text(text(answer.found.wishes.goal, row.choice), encoding="utf-8")
+    path.write_text(text(answer.result.wishes.goal, row.choice), encoding="utf-8")
     with pytest.raises(ParamsError) as refused:
         deployment(str(path))
     said = str(refused.value).split(": ", 1)[1].rstrip(".")

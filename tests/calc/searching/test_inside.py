@@ -17,9 +17,9 @@ class TestInside:
         told = answer.simulated(found)
         assert told is None or told.keeps
         # nothing inside was passed over that the first search had found, and is surely better
-        known = [row for kept in answer.found.kept for row in answer.found.rows(kept.front)
+        known = [row for kept in answer.result.of_bases for row in answer.result.rows(kept.front)
                  if not answer.near(row).outside]
-        wanted = answer.found.wishes.chosen
+        wanted = answer.result.wishes.chosen
         assert known
         assert all(found.worth(wanted)[0] >= 0.8 * row.worth(wanted)[0] for row in known)
 

@@ -39,5 +39,5 @@ def test_percentiles_that_are_none_are_refused(raw):
 def test_of_several_percentiles_a_scenario_promises_the_highest(limits, watched):
     goal = load_goal(GOAL, [*SMALL, f"limits.ttft={limits}"])
     found = search(goal)
-    first = next(found.rows(kept.front)[0] for kept in found.kept if kept.front.rows)
+    first = next(found.rows(kept.front)[0] for kept in found.of_bases if kept.front.rows)
     assert watched in text(goal, first.choice)

@@ -18,8 +18,8 @@ def asked(*settings: str) -> Answer:
 
 def test_published_weights_alone():
     answer = asked("limits.quality=published")
-    assert {base.precision for base in answer.found.bases} == {"fp8-block"}
-    assert answer.found.funnel.counts["quality"]
+    assert {base.precision for base in answer.result.bases} == {"fp8-block"}
+    assert answer.result.funnel.counts["quality"]
     assert "w4afp8" in answer.left_out
     assert answer.best
     assert answer.quality(answer.best)[0].is_published
@@ -34,11 +34,11 @@ def test_formats_of_pairs_are_not_left_out_where_one_pool_is():
 
 
 def test_a_wider_bound_lets_no_less_in():
-    tried = [{base.precision for base in asked(f"limits.quality={points}").found.bases}
+    tried = [{base.precision for base in asked(f"limits.quality={points}").result.bases}
              for points in ("0", "1 point", "5 points")]
     assert tried[0] <= tried[1] <= tried[2]
     for bound, names in zip((0, 1, 5), tried, strict=True):
-        model = asked().found.space.model
+        model = asked().result.space.model
         assert all(quality(model, name).within(bound) for name in names)
 
 
@@ -51,9 +51,9 @@ def test_a_bound_that_is_none(bad):
 def test_only_what_no_engine_runs_is_marked():
     usual = asked("precisions=fp8-block")
     assert usual.best
-    assert not unrun(usual.found.wishes.goal, usual.best)
-    assert all(usual.best.kernels(usual.found.space.model))
+    assert not unrun(usual.result.wishes.goal, usual.best)
+    assert all(usual.best.kernels(usual.result.space.model))
     lifted = asked("precisions=w4a8-int8", "space.any_engine=true")
     assert lifted.best
-    assert unrun(lifted.found.wishes.goal, lifted.best)
-    assert not any(lifted.best.kernels(lifted.found.space.model))
+    assert unrun(lifted.result.wishes.goal, lifted.best)
+    assert not any(lifted.best.kernels(lifted.result.space.model))

@@ -42,9 +42,9 @@ def test_what_cannot_be_told_apart_stands_together(server):
     for group in server.ranking:
         for each in group[1:]:
             assert each.row.layout == group[0].row.layout or not apart(
-                group[0], each, server.found.wishes.chosen)
+                group[0], each, server.result.wishes.chosen)
     for one, other in itertools.combinations([group[0] for group in server.ranking], 2):
-        assert apart(one, other, server.found.wishes.chosen)
+        assert apart(one, other, server.result.wishes.chosen)
 
 
 def test_the_ranking_is_the_same_in_whatever_order_and_by_two_processes(server):
@@ -54,8 +54,8 @@ def test_the_ranking_is_the_same_in_whatever_order_and_by_two_processes(server):
     def names(groups):
         return [[each.row.choices for each in group[:1]] for group in groups]
 
-    turned = sample_rows(server.found, server.candidates[::-1])
-    assert names(ranked(server.found, turned, 12)) == names(server.ranking)
+    turned = sample_rows(server.result, server.candidates[::-1])
+    assert names(ranked(server.result, turned, 12)) == names(server.ranking)
     other = Answer(search(load_goal("r1-64-users-8xh20", ["space.pools=one"]), workers=2))
     assert names(other.ranking) == names(server.ranking)
 

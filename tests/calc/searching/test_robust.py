@@ -95,7 +95,7 @@ def test_the_surer_the_fewer_and_never_better():
 @pytest.mark.parametrize("share", [0.3, 0.8])
 def test_it_is_the_front_of_all_candidates_that_are_sure(sure, share):
     """Against every one of them drawn, in no order."""
-    rows = [row for kept in sure.kept for row in sure.rows(kept.front)]
+    rows = [row for kept in sure.of_bases for row in sure.rows(kept.front)]
     kept = [each.row for each in sample_rows(sure, rows) if keeps(sure, each) >= share]
     names = sure.wishes.chosen
     columns = dict(zip(names, np.array([row.worth(names) for row in kept]).T, strict=True))

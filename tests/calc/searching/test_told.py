@@ -57,7 +57,7 @@ def test_a_value_lies_in_the_middle_of_its_own_distribution(answer):
 
 
 def test_a_search_tells_what_an_estimate_of_its_file_tells(answer):
-    goal = answer.found.wishes.goal
+    goal = answer.result.wishes.goal
     for each in shown(answer):
         if each.row.prefill is not None or goal.demand.arrival_rate or goal.demand.think_time:
             continue

@@ -37,17 +37,17 @@ def asks(text, arrival=0.0, prompt=8, output=1):
 
 def hit_share(run):
     """Of the prompt tokens of a whole run, what the cache held."""
-    return (sum(outcome.found for outcome in run.outcomes)
+    return (sum(outcome.hit_tokens for outcome in run.outcomes)
             / sum(outcome.input_tokens for outcome in run.outcomes))
 
 
 def found(requests, engine, step_time=ONE_STEP):
-    return [outcome.found for outcome in schedule(requests, engine, step_time).outcomes]
+    return [outcome.hit_tokens for outcome in schedule(requests, engine, step_time).outcomes]
 
 
 def share(run):
     """Of all prompt tokens, exactly."""
-    return Fraction(sum(outcome.found for outcome in run.outcomes),
+    return Fraction(sum(outcome.hit_tokens for outcome in run.outcomes),
                     sum(outcome.input_tokens for outcome in run.outcomes))
 
 
@@ -56,7 +56,7 @@ class TestByHand:
 
     def test_what_one_request_left_the_next_one_finds(self):
         served = schedule([asks("a"), asks("a", 5.0, 12)], limits(block_size=4), ONE_STEP)
-        assert [outcome.found for outcome in served.outcomes] == [0, 8]
+        assert [outcome.hit_tokens for outcome in served.outcomes] == [0, 8]
         assert served.steps[1].step.prefill == ((4, 8),)
 
     @pytest.mark.parametrize("policy", POLICIES)
@@ -83,7 +83,7 @@ class TestByHand:
         order = [asks(text, 2.0 * at, prompt) for at, (text, prompt) in enumerate(
             [("a", 8), ("b", 8), ("a", 8), ("c", 4), ("b", 12), ("a", 8)])]
         outcomes = schedule(order, limits(block_size=4, kv_blocks=4), ONE_STEP).outcomes
-        assert [outcome.found for outcome in outcomes] == [0, 0, 4, 0, 4, 0]
+        assert [outcome.hit_tokens for outcome in outcomes] == [0, 0, 4, 0, 4, 0]
         assert [outcome.evicted for outcome in outcomes] == [0, 0, 0, 1, 2, 2]
 
     def test_what_others_have_is_not_evicted_and_takes_no_room(self):
@@ -104,7 +104,7 @@ class TestByHand:
         assert (first.preemptions, second.preemptions) == (0, 1)
         again = next(s.step for s in served.steps if s.start >= first.finished)
         assert again.prefill == ((3, 2),)
-        assert second.found == 0  # counted when it came to its turn first
+        assert second.hit_tokens == 0  # counted when it came to its turn first
 
     def test_a_stated_share_is_what_was_found(self):
         run = simulate(bursts(2, 1.0, 5, [(100, 3, 25)]), Pool(limits(), ONE_STEP))
@@ -124,7 +124,7 @@ class TestShares:
         assert len({request.texts[0][0] for request in requests}) == groups
         engine = limits(130, 40, policy, block_size=block)
         run = simulate(requests, Pool(engine, affine(0.01, 1e-3)))
-        assert sum(outcome.found for outcome in run.outcomes) == (
+        assert sum(outcome.hit_tokens for outcome in run.outcomes) == (
             len(requests) - groups) * (prefix // block * block)
         assert sum(outcome.evicted for outcome in run.outcomes) == 0
 
@@ -146,7 +146,7 @@ class TestShares:
         run = simulate(loop, Pool(limits(64, block_size=block), affine(0.01, 1e-3)))
         prompts = [50 + turn * (30 + 30) for turn in range(8)]  # 20 of the 50 are said once
         assert [outcome.input_tokens for outcome in run.outcomes] == prompts
-        assert [outcome.found for outcome in run.outcomes] == [
+        assert [outcome.hit_tokens for outcome in run.outcomes] == [
             0, *((prompt + 29) // block * block for prompt in prompts[:-1])]
 
     def test_a_prefix_of_less_than_a_block_is_never_found(self):
@@ -166,7 +166,7 @@ class TestShares:
         loop = ClosedLoop(1, 4, [(50, 30)], prefixes=Prefixes(turns=4))
         pool = Pool(limits(), affine(0.01, 1e-3))
         run = simulate(loop, pool, pool, Transfer(lambda tokens: 0.1))
-        assert [outcome.found for outcome in run.outcomes] == [0, 50, 130, 210]
+        assert [outcome.hit_tokens for outcome in run.outcomes] == [0, 50, 130, 210]
 
     def test_what_is_found_comes_sooner(self):
         requests = poisson(1.0, 300, [(400, 10)])
@@ -230,12 +230,12 @@ class TestLaws:
         def in_use():
             own = sum(job.blocks - sum(max(0, min(end, job.held) - begin)
                                        for _, begin, end in job.spans) for job in engine.running)
-            return own + engine.kept.held
+            return own + engine.prefix_cache.in_use
 
         clock = 0.0
         while engine.load:
             engine.plan(clock)
-            assert engine.free >= engine.kept.idle  # so that those in use are not evicted
+            assert engine.free >= engine.prefix_cache.idle  # so that those in use are not evicted
             assert engine.free + in_use() == everything
             assert all(job.blocks * engine_limits.block_size >= job.computed + new
                        for job, new in engine.planned)
@@ -243,21 +243,21 @@ class TestLaws:
             clock += 1
             engine.complete(clock)
         assert engine.free == everything
-        assert engine.kept.held == 0
+        assert engine.prefix_cache.in_use == 0
 
     @given(requests_of_any_kind, engines_of_any_kind, texts_of_any_kind)
     def test_every_token_is_computed_or_found(self, requests, engine, drawn):
         requests = with_texts(requests, drawn)
         served = schedule(requests, engine, affine(0.5, 0.01))
         for request, outcome in zip(requests, served.outcomes, strict=True):
-            assert outcome.found < request.input_tokens
-            assert outcome.found % engine.block_size == 0
+            assert outcome.hit_tokens < request.input_tokens
+            assert outcome.hit_tokens % engine.block_size == 0
         computed = sum(tokens(record.step) for record in served.steps)
-        assert computed >= sum(request.most_cached - outcome.found for request, outcome in zip(
+        left = sum(request.most_cached - outcome.hit_tokens for request, outcome in zip(
             requests, served.outcomes, strict=True))
+        assert computed >= left
         if not served.preemptions:
-            assert computed == sum(request.most_cached - outcome.found for request, outcome in zip(
-                requests, served.outcomes, strict=True))
+            assert computed == left
 
     @given(requests_of_any_kind, engines_of_any_kind, texts_of_any_kind, st.integers(1, 3))
     def test_a_group_of_ranks_serves_everybody(self, requests, engine, drawn, ranks):

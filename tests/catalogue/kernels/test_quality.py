@@ -30,7 +30,7 @@ def test_a_document_s_own_shapes_have_no_published_weights():
 @pytest.mark.parametrize("precision", PRECISIONS)
 def test_a_bound_is_kept_by_what_is_known_to_lose_no_more(name, precision):
     found = quality(catalogue.load_model(name), precision)
-    assert all(len(text) > 3 for text in found.told)
+    assert all(len(text) > 3 for text in found.words)
     if found.is_published:
         assert found.lossless
         assert found.within(0.0)
@@ -39,16 +39,16 @@ def test_a_bound_is_kept_by_what_is_known_to_lose_no_more(name, precision):
         if found.worst is not None and found.worst < 0:
             assert not found.within(-found.worst - 1e-6)
             assert found.within(-found.worst)
-            assert f"{found.worst:+.1f} points" in found.told[0]
+            assert f"{found.worst:+.1f} points" in found.words[0]
 
 
 def test_a_score_of_a_relative_is_told_as_one_and_never_beside_an_own():
     v32 = quality(catalogue.load_model("deepseek-v3.2"), "w8a8-int8")
     assert v32.relative
-    assert "of a relative (DeepSeek-R1)" in v32.told[0]
+    assert "of a relative (DeepSeek-R1)" in v32.words[0]
     own = quality(catalogue.load_model("deepseek-v3"), "w8a8-int8")
     assert not own.relative
-    assert "relative" not in own.told[0]
+    assert "relative" not in own.words[0]
 
 
 def test_scores_of_another_quantized_model_are_no_cost_against_the_published_weights():
@@ -57,11 +57,11 @@ def test_scores_of_another_quantized_model_are_no_cost_against_the_published_wei
     assert not found.within(10)
     gsm8k = next(row for row in found.rows if row.benchmark == "GSM8K")
     assert (gsm8k.solved.value, gsm8k.reference.value, gsm8k.against) == (94, 96.8, "w4a16-awq")
-    assert "none beside the published weights" in found.told[0]
+    assert "none beside the published weights" in found.words[0]
 
 
 def test_a_checkpoint_that_was_reported_to_fail_is_told():
-    assert "AIME 2024 10" in quality(catalogue.load_model("deepseek-v3.1"), "w4afp8").told[0]
+    assert "AIME 2024 10" in quality(catalogue.load_model("deepseek-v3.1"), "w4afp8").words[0]
 
 
 def test_the_rows_of_s2_are_those_of_its_table():

@@ -107,7 +107,7 @@ class TestReleases:
         kernel = kernel_of(catalogue.load_precision("w4afp8"),
                            catalogue.load_device("nvidia-h20"), "sglang")
         assert kernel is not None
-        assert kernel.told == (
+        assert kernel.text == (
             "runs on SGLang 0.5.3.post3 and later, CUTLASS W4A8 grouped GEMM; With expert "
             "parallelism alone since 0.4.10 (pull request 7762) [sglang-8118]")
 

@@ -52,7 +52,7 @@ def tiers(page: DayPlan, found: Day, turns: int) -> list[Cached]:
     rate = max(hour.rate for hour in found.hours)
     cached = with_tiers(page.scenario, people, rate, page.limits,
                         float(page.load.variation.value), found.bought, storage=STORAGE)
-    table([(one.kept[-1], one) for one in cached], [
+    table([(one.tiers[-1], one) for one in cached], [
         Column(lambda row: NAMES[row[0].tier], say("up-to")),
         Column(lambda row: round(row[0].tokens), say("tokens-per-replica"), fmt_int),
         Column(lambda row: row[0].time / MINUTE, say("kept-for-min"), fmt_sig),
@@ -83,7 +83,7 @@ def which(page: DayPlan, found: Day, turns: int, cached: list[Cached]) -> None:
              for each in population(page, turns).tiers(0.0, storage=STORAGE)}
     parts = [say("link", name=NAMES[one.tier], link=fmt_sig(links[one.tier] / GB),
                  pays=bool(one.pays), least=fmt_sig(one.break_even / GB))
-             for one in cached[-1].kept if np.isfinite(links[one.tier])]
+             for one in cached[-1].tiers if np.isfinite(links[one.tier])]
     if parts:
         show(*say("links", links=join(("; ", "；"), parts)))
     rate = max(hour.rate for hour in found.hours)
@@ -95,7 +95,7 @@ def which(page: DayPlan, found: Day, turns: int, cached: list[Cached]) -> None:
     table(rows, [
         Column(0, common("replicas"), fmt_int),
         Column(1, say("from-hits-of"), fmt_percent, digits=0),
-        Column(lambda row: next((NAMES[one.kept[-1].tier] for one in cached
+        Column(lambda row: next((NAMES[one.tiers[-1].tier] for one in cached
                                  if one.replicas and one.replicas <= row[0]), say("none-here")),
                say("reached-with-caches-up-to"))])
 

@@ -76,7 +76,7 @@ def _steady(page: Page) -> list[dict[str, Any]]:
     Args:
         page: of a deployment that prefills and decodes.
     """
-    found = page.deployed.answer.told
+    found = page.deployed.answer.reported
     return [{"what": quantity_label(name),
              "value": fmt_quantity(found[name].value, found[name].unit),
              "reach": f"{fmt_quantity(found[name].low, found[name].unit)} – "

@@ -68,7 +68,7 @@ class Chunks:
                              float(found["steady_ttft"]),
                              float(found["prefill_step_time"] + found["riding_time"]))
 
-    def kept(self, chunk: int) -> ChunkCapacity | None:
+    def capacity_with(self, chunk: int) -> ChunkCapacity | None:
         """A chunk with the most requests that keep the promise; None if not one does."""
         best, low, high = self.at(chunk, 1), 1, MOST
         while best and high - low > 1:
@@ -94,7 +94,7 @@ def chunks(derivation: Derivation) -> None:
     rows = []
     for key, layout in LAYOUTS.items():
         system = Chunks(derivation, layout)
-        found = {chunk: system.kept(chunk) for chunk in CHUNKS}
+        found = {chunk: system.capacity_with(chunk) for chunk in CHUNKS}
         best = max(kept.rate for kept in found.values() if kept)
         rows += [{"system": tuple(f"{layout.cards} × {name}" for name in layout.name),
                   "chunk": fmt_int(chunk), "requests": fmt_int(kept.requests),
@@ -104,7 +104,7 @@ def chunks(derivation: Derivation) -> None:
         whole, half = found[PROMPT], found[CHUNKS[1]]
         assert whole
         assert half
-        sought = system.kept(system.longest(GAP, whole.requests))
+        sought = system.capacity_with(system.longest(GAP, whole.requests))
         assert sought
         numbers({f"choice-cards-{key}": layout.cards, f"choice-most-{key}": whole.requests,
                  f"choice-chunk-{key}": sought.chunk})

@@ -55,7 +55,7 @@ def test_of_a_drawn_goal_the_first_answer_starts_and_keeps_its_limits(number):
     found = answering.judged(answer)
     assert answering.passes(found)
     for at, stated in (found["simulated"] or {"seen": {}})["seen"].items():
-        limits = answer.found.wishes.goal.limits.times[at]
+        limits = answer.result.wishes.goal.limits.times[at]
         assert all(stated[each] <= limit for each, limit in limits.items())
 
 

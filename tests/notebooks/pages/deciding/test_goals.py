@@ -72,7 +72,7 @@ class TestTheAnswer:
     def test_a_limit_is_kept_in_the_share_of_draws_that_lie_within_it(self, users):
         each = users.front[0][0]
         within = (each.quantities["tpot"] <= 0.05) & (each.quantities["ttft"] <= 2)
-        assert keeps(users.found, each) == within.mean()
+        assert keeps(users.result, each) == within.mean()
         assert users.keeps(each) < 1  # simulated, its limits are as many times the mean
 
     def test_a_goal_without_limits_has_no_such_share(self, money):
@@ -92,7 +92,7 @@ class TestTheAnswer:
         assert "published weights" in table[0]
         assert "官方权重" in table[1]
         assert re.search(r"\d ms \(\d[\d.]*–[\d.]+\)", table[0])
-        assert printed[1]["which-tried"] == f"{users.found.funnel.deployments:,}"
+        assert printed[1]["which-tried"] == f"{users.result.funnel.deployments:,}"
 
     @pytest.mark.one
     @pytest.mark.parametrize(("settings", "says"), [
@@ -153,7 +153,7 @@ class TestFronts:
         found = goal_fronts.cheapest(money)
         costs = [row.quantities["cost"] for _, row in found]
         assert costs == sorted(costs, reverse=True)
-        rows = money.found.rows(money.found.front)
+        rows = money.result.rows(money.result.front)
         for pace, row in found:
             assert row.quantities["tpot"] <= pace
             assert row.quantities["cost"] == min(
@@ -175,7 +175,7 @@ class TestFronts:
     def test_the_picture_has_the_limit_and_a_name_per_kind(self, users, money, lang):
         for answer in (users, money):
             lines = goal_fronts.lines_of(answer)
-            limit = answer.found.wishes.limits.get("tpot")
+            limit = answer.result.wishes.limits.get("tpot")
             drawing = goal_fronts._front(lines, limit, {0.1: "0.2"}, "USD", lang)
             axes, = drawing.axes
             assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
@@ -209,7 +209,7 @@ class TestBounds:
         total = int(rows.pop("**deployments**, of which:"))
         counts = [int(number) for name, number in rows.items()
                   if name != "all quantities computed" and not name.startswith("layouts")]
-        assert sum(counts) == total == users.found.funnel.deployments
+        assert sum(counts) == total == users.result.funnel.deployments
 
     def test_by_hand_comes_to_the_front_of_the_search(self, printed):
         bounds.by_hand()  # asserts that they are equal

@@ -32,7 +32,7 @@ def test_a_layout_has_all_cards_of_its_servers_and_prefill_among_decode(layout):
 @pytest.mark.parametrize("layout", [Layout(H200, 1, 8), Layout(A2, 2, 8)])
 def test_one_request_more_than_are_kept_breaks_the_promise(derivation, layout):
     system = serving.Chunks(derivation, layout)
-    kept = system.kept(1024)
+    kept = system.capacity_with(1024)
     assert kept == system.at(1024, kept.requests)
     assert system.at(1024, kept.requests + 1) is None
 

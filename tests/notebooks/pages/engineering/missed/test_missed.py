@@ -65,4 +65,4 @@ def test_a_switch_has_the_name_of_source_where_it_begins_or_ends_there(operator,
 
 
 def test_every_table_that_is_kept_says_nothing_of_a_cause():
-    assert all(row.measured.missed is None for row in kernels.rows() if row.kept)
+    assert all(row.measured.missed is None for row in kernels.rows() if row.keeps_bars)
