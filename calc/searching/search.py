@@ -302,11 +302,10 @@ class _Work:
             return
         count = len(part["data"])
         first = np.arange(count) % (1 + count // GROUP) == 0  # of every kind
-        at_best = part | self.asked.at_best(part, part[PACE], self.base.device)
-        first[best_of_runs(at_best, self.asked.objectives)] = True  # of every layout, too
-        for rows in (first, ~first):
-            some = at(part, np.flatnonzero(rows))
-            self._served(at(some, np.flatnonzero(self._may_be_kept(some))))
+        bounds = self.asked.at_best(part, part[PACE], self.base.device)
+        first[best_of_runs(part | bounds, self.asked.objectives)] = True  # of every layout, too
+        for rows in map(np.flatnonzero, (first, ~first)):
+            self._served(at(part, rows[self._may_be_kept(at(bounds, rows))]))
 
     def _near_by_pace(self, part: Cells) -> None:
         """The nearest of those that decode too slowly: a miss by at least so much."""
@@ -314,12 +313,11 @@ class _Work:
         if len(some["data"]):
             self._missed(self._derived(some, self.tried.served(some)))
 
-    def _may_be_kept(self, part: Cells) -> np.ndarray:
-        """Those that, whatever their prompts take, none of the same base beats, and that are
-        within the limits or no farther over them than the nearest that was found, shape (n,).
+    def _may_be_kept(self, bounds: Mapping[str, np.ndarray]) -> np.ndarray:
+        """Those that, at best, none of the same base beats, and that are within the limits or no
+        farther over them than the nearest that was found, shape (n,).
         """
-        bounds = self.asked.at_best(part, part[PACE], self.base.device)
-        near, keep = self.kept.miss.rows.get(MISS), np.ones(len(part[PACE]), bool)
+        near, keep = self.kept.miss.rows.get(MISS), np.ones(len(bounds["devices"]), bool)
         if near is not None:
             for excess in self.asked.excess(bounds).values():
                 keep &= excess <= near[0]
