@@ -14,7 +14,8 @@ from pathlib import Path
 
 import psutil
 
-PROJECT = Path(__file__).resolve().parents[1]
+from benchmarks.size import PROJECT, tracked
+
 CORES = f"{os.cpu_count()} cores"
 BETWEEN = 1  # s, between looks at the memory, each of which holds the processes up
 CHANGED = "s1-plan-b"  # a scenario like most: its own page and lists of scenarios show it
@@ -23,9 +24,7 @@ SENTENCE = "Nothing faster", "Nothing quicker"  # of the chapter, as it is and c
 
 
 def _copy(target: Path) -> None:
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=PROJECT, capture_output=True, text=True,
-                            check=True).stdout
-    for name in filter(None, listed.split("\0")):
+    for name in tracked():
         (target / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(PROJECT / name, target / name, follow_symlinks=False)
 

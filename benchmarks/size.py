@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from importlib import metadata
 from pathlib import Path
 
@@ -18,10 +18,10 @@ CHINESE = re.compile(r"[\u4e00-\u9fff]")
 
 def measure() -> dict[str, tuple]:
     """Installed distributions; lines of Python and strings with Chinese in it, tests apart."""
-    sources = {name: (PROJECT / name).read_text(encoding="utf-8") for name in _tracked("*.py")
+    sources = {name: (PROJECT / name).read_text(encoding="utf-8") for name in tracked("*.py")
                if not name.startswith(TESTS)}
     shown = [text for name, text in sources.items() if name.startswith(SHOWING)]
-    strings = sum(bool(CHINESE.search(text)) for text in _strings(sources.values()))
+    strings = chinese_strings(map(ast.parse, sources.values()))
     return {"installed_size": (_installed() / 1e6, "MB"),
             "lines": (_lines(sources.values()), "1", "of Python, tests apart"),
             "lines_that_show_pages": (_lines(shown), "1", "of Python"),
@@ -42,7 +42,8 @@ def _installed() -> int:
     return total
 
 
-def _tracked(pattern: str) -> list[str]:
+def tracked(pattern: str = ".") -> list[str]:
+    """Files that belong to the project, of a pattern of git's."""
     listed = subprocess.run(["git", "ls-files", "-z", pattern], cwd=PROJECT, capture_output=True,
                             text=True, check=True).stdout
     return list(filter(None, listed.split("\0")))
@@ -52,8 +53,16 @@ def _lines(texts: Iterable[str]) -> int:
     return sum(len(text.splitlines()) for text in texts)
 
 
-def _strings(texts: Iterable[str]) -> Iterator[str]:
-    """Strings of Python code, docstrings among them."""
-    for text in texts:
-        yield from (node.value for node in ast.walk(ast.parse(text))
-                    if isinstance(node, ast.Constant) and isinstance(node.value, str))
+def chinese_strings(trees: Iterable[ast.AST]) -> int:
+    """Strings with Chinese in Python outside of docstrings, f-strings counted once."""
+    count = 0
+    for tree in trees:
+        inside = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)
+                  for part in node.values}
+        inside |= {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        for node in ast.walk(tree):
+            parts = node.values if isinstance(node, ast.JoinedStr) else [node]
+            count += id(node) not in inside and any(
+                isinstance(part, ast.Constant) and CHINESE.search(str(part.value)) is not None
+                for part in parts)
+    return count

@@ -14,6 +14,7 @@ import pytest
 from fluent.syntax import FluentParser, FluentSerializer
 from fluent.syntax import ast as ftl
 
+from benchmarks.size import chinese_strings
 from catalogue.messages import LANGUAGES
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -21,7 +22,6 @@ FOLDER = PROJECT / "messages"
 FILES = sorted(path.relative_to(FOLDER).with_suffix("").as_posix()
                for path in FOLDER.rglob("*.ftl"))
 COMMON = "common"  # pairs that several modules say
-CHINESE = re.compile("[\u4e00-\u9fff]")
 IN_PYTHON = 37  # strings with Chinese in code, names among them: only ever fewer
 AT_REST = 100
 NUMBER = re.compile(r"(?<![\w.,$^_{}×/+–-])\d[\d.,]*(?:%|(?![\w^_×/+-]| bits?\b| 比特| 位))")
@@ -170,18 +170,7 @@ def test_a_module_says_the_words_of_its_own_file():
 
 @cache
 def chinese_in_python() -> int:
-    """Strings with Chinese outside of docstrings, f-strings counted once."""
-    count = 0
-    for _, tree in modules():
-        inside = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)
-                  for part in node.values}
-        inside |= {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-        for node in ast.walk(tree):
-            parts = node.values if isinstance(node, ast.JoinedStr) else [node]
-            count += id(node) not in inside and any(
-                isinstance(part, ast.Constant) and CHINESE.search(str(part.value)) is not None
-                for part in parts)
-    return count
+    return chinese_strings(tree for _, tree in modules())
 
 
 def test_words_leave_the_code():
