@@ -37,6 +37,7 @@ ASKED = [
     ["validate", "--system", "s2-910b1-awq"], ["calibrate", "s2-other-engine-tpot"],
     ["discrepancy", "--leaning", "s2-910b1-awq"],
     ["audit", "--document", "s1", "--verdict", "wrong-input"],
+    ["stale", "--as-of", "2026-11-25"],
     *(["kernels", action, "--tables", str(catalogue.ROOT / "templates" / "kernels.csv")]
       for action in ("list", "check"))]
 
