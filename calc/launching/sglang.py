@@ -32,6 +32,7 @@ def flags(scenario: Scenario, of: Layout, part: Part, release: Release, role: st
     return [*_device(scenario, release), *_cut(of, part, release),
             *_experts(scenario, of, release),
             *precision(scenario, release, _methods(scenario, release), _caches(scenario)),
+            *_rounded(scenario, release),
             *_limits(scenario, of, release, most), *_steps(scenario, release),
             *_pool(of, part, release, role),
             release.take("--enable-metrics", None, "without it there is nothing to watch"),
@@ -65,6 +66,20 @@ def _methods(scenario: Scenario, release: Release) -> dict[str, str]:
     if release.has("--quantization", SLIM):
         found |= {"int8-channel": SLIM, "int4-channel-ascend": SLIM}
     return found
+
+
+def _rounded(scenario: Scenario, release: Release) -> list[Setting]:
+    """On Hopper MXFP4 experts take activations in BF16 unless a kernel is told to round them.
+
+    Source: ``--flashinfer-mxfp4-moe-precision`` of SGLang's server.
+    """
+    of = scenario.precision
+    if (not scenario.model.is_moe or scenario.device.architecture != "sm_90"
+            or (of.weights.routed_expert, of.multiply.routed_expert) != ("mxfp4", "fp8")):
+        return []
+    why = "activations of the experts are rounded to FP8"
+    return [release.take("--moe-runner-backend", "flashinfer_mxfp4", why),
+            release.take("--flashinfer-mxfp4-moe-precision", "fp8", why)]
 
 
 def _caches(scenario: Scenario) -> dict[str, str | None]:

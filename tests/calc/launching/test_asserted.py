@@ -126,3 +126,11 @@ def pools_of_ascend(precision):
 def test_what_the_operator_adds_is_held_to_it_too():
     told = sentence(deployment, "h200-r1-vllm-tp8", flags=["--enable-eplb"])
     assert "--enable-eplb balances whole experts, which needs --enable-expert-parallel" in told
+
+
+@pytest.mark.parametrize(("precision", "told"), [("mxfp4-w4a8", True), ("mxfp4-w4a16", False)])
+def test_hopper_is_told_to_round_activations_of_mxfp4_experts(precision, told):
+    made = deployment("h200-r1-vllm-tp8", [f"precision={precision}"], engine="sglang@0.5.23")
+    script, = (text for name, text in made.files.items() if name.endswith(".sh")
+               and "launch_server" in text)
+    assert ("--flashinfer-mxfp4-moe-precision fp8" in script) == told

@@ -225,4 +225,4 @@ def test_a_node_without_an_address_is_not_scraped():
 def test_a_plug_in_between_two_releases_takes_what_both_take():
     by = release_of("vllm-ascend", "0.30.0rc2").by
     assert [f"{engine.name} {version}" for engine, version in by[1:]] == [
-        "vllm 0.29.0", "vllm 0.33.0"]
+        "vllm 0.29.0", "vllm 0.31.0"]

@@ -83,6 +83,21 @@ class TestWhatRuns:
         assert "w4afp8" in {entry.id for entry in offered(hopper)}
         assert "w4afp8" not in {entry.id for entry in offered(hopper, engine="vllm@0.11.0")}
 
+    def test_on_hopper_sglang_alone_rounds_activations_of_mxfp4_experts(self):
+        assert runs("mxfp4-w4a8", "nvidia-h20", "sglang")
+        assert not runs("mxfp4-w4a8", "nvidia-h20", "sglang@0.5.16")
+        assert not runs("mxfp4-w4a8", "nvidia-h20", "vllm")
+        assert not runs("mxfp4-w4a8", "nvidia-h20", "tensorrt-llm")
+
+    @pytest.mark.parametrize(("weights", "multiply", "since"), [
+        ("mxfp8", "fp8", "0.18.0"), ("mxfp4", "fp8", "0.23.0.post1"),
+        ("mxfp4", "fp4", "0.23.0.post1"), ("fp8-block128", "fp8", "0.30.0rc2")])
+    def test_the_950_series_runs_floats_of_eight_and_four_bits(self, weights, multiply, since):
+        found = [cell for cell in tables()["vllm-ascend"].products
+                 if "ascend-a5" in cell.cards and weights in cell.weights
+                 and multiply in cell.multiply]
+        assert [(cell.runs, cell.since) for cell in found] == [("native", since)]
+
 
 class TestReleases:
     def test_a_release_before_the_kernel_is_refused_and_says_who_runs_it(self):
