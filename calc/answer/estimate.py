@@ -151,7 +151,7 @@ class Estimate:
             return False
         apart = self.varied or self.lasting.arrivals in ("closed-loop", "poisson")
         return bool(apart and all(reason.kind == MEMORY for reason in self.reasons)
-                    and self.everything["kv_blocks"] >= self.everything["blocks_per_request"]
+                    and self.everything["kv_blocks"] >= self.everything["request_blocks"]
                     and self.lasting.cache["cache_occupied"] < 1)
 
     @property
@@ -217,13 +217,16 @@ def parameters_by_class(model: Model) -> dict[str, int]:
         "attention_divided": layers * counted.attention_divided_parameters,
         "attention_kv": layers * counted.attention_kv_parameters,
         "attention_replicated": layers * counted.attention_replicated_parameters,
+        "compressor": layers * counted.compressor_parameters,
+        "hyper": layers * counted.hyper_parameters + counted.hyper_head_parameters,
         "norm": layers * counted.norm_parameters + shapes["hidden_size"],
         "dense_mlp": dense * counted.dense_mlp_parameters,
         "router": counted.moe_layers * counted.router_parameters,
         "shared_expert": counted.moe_layers * counted.shared_expert_parameters,
         "routed_expert": counted.routed_parameters,
     }
-    return {name: int(count) for name, count in parts.items()}
+    # what differs from layer to layer is counted by its mean
+    return {name: round(count) for name, count in parts.items()}
 
 
 def spare_of(headroom: Amount) -> float:

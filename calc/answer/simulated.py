@@ -116,7 +116,7 @@ class System:
 
 def _held(limits: Limits, shape: Shape) -> int:
     """Requests of one shape that an engine's limits let in at once [request]."""
-    fit = (limits.kv_blocks or 0) // limits.blocks(shape[0] + shape[1])
+    fit = (limits.kv_blocks or 0) // limits.with_state(shape[0] + shape[1])
     return max(1, min(limits.max_num_seqs, fit))
 
 
@@ -151,7 +151,7 @@ def system_of(scenario: Scenario, max_num_seqs: int = MOST_SEQUENCES,
     shape = (int(inputs["input_tokens"]), int(inputs["output_tokens"]))
     pool, quantities = _pool(scenario, inputs, sum(shape), max_num_seqs, policy, coordination)
     limits, why = pool.limits, reasons(scenario, quantities)
-    stages, room = int(inputs["pipeline_parallel"]), (limits.kv_blocks or 0) * limits.block_size
+    stages, room = int(inputs["pipeline_parallel"]), limits.longest
     decode = transfer = None
     if inputs["separate_pools"]:
         decode, sending = pool, float(quantities["kv_transfer_time"])
@@ -159,7 +159,7 @@ def system_of(scenario: Scenario, max_num_seqs: int = MOST_SEQUENCES,
             asked = prefill.inputs() | {"separate_pools": 0, "output_tokens": 1}
             pool, prompts = _pool(prefill, asked, shape[0] + 1, max_num_seqs, policy, coordination)
             sending += max(0.0, float(prompts["kv_port_time"] - quantities["kv_port_time"]))
-            room = min(room, (pool.limits.kv_blocks or 0) * pool.limits.block_size)
+            room = min(room, pool.limits.longest)
         else:
             wanted = float(quantities["pool_ratio"]) * inputs["data_parallel"] / pool.ranks
             pool = replace(pool, replicas=max(1, math.ceil(wanted)) * pool.ranks * stages)
@@ -187,17 +187,18 @@ def _pool(scenario: Scenario, inputs: Mapping[str, float], longest: int, max_num
     stages = int(inputs["pipeline_parallel"])
     blocks = int(quantities["kv_blocks"]) // stages
     size = int(inputs["block_size"] * inputs["decode_context_parallel"])
-    if blocks * size < longest:
+    state = int(quantities["state_blocks_per_request"])
+    if (blocks - state) * size < longest:
         why = reasons(scenario, quantities)
         reason = why[0].text["en"] if why else "its cache does not hold one request."
         raise ParamsError(f"'{scenario.id}' cannot be simulated: {reason[0].lower()}{reason[1:]}")
     limits = Limits(
         max_num_batched_tokens=int(inputs["max_num_batched_tokens"]),
         max_num_seqs=max(1, max_num_seqs // stages), kv_blocks=blocks, block_size=size,
-        policy=policy or scenario.file.scheduling,
+        state_blocks_per_request=state, policy=policy or scenario.file.scheduling,
         recv_interval=int(inputs["scheduler_recv_interval"]),
         steps_ahead=int(inputs["steps_ahead"]))
-    shapes = lengths_of(scenario).shapes(inputs, _longest(inputs, blocks * size))
+    shapes = lengths_of(scenario).shapes(inputs, _longest(inputs, limits.longest))
     clock = Clock(inputs, scenario.model.attention, drafting=True,
                   expected=((prompt - sum(cached), sum(cached)) for prompt, _, *cached in shapes))
     gap = float(inputs["host_gap_per_step"])

@@ -263,8 +263,9 @@ class Population:
         self.talk = Talk(first, answer, turns, think, prefix, int(self.inputs["block_size"]))
         found = evaluate(self.inputs, self.attention)
         self.per_token = float(found["kv_bytes_per_token"])
-        self.blocks = float(found["kv_blocks"]) * self.inputs["block_size"] * self.inputs[
-            "decode_context_parallel"]
+        together = self.inputs["block_size"] * self.inputs["decode_context_parallel"]
+        self.blocks = float(found["kv_blocks"]) * together
+        self.state = float(found["state_blocks_per_request"]) * together  # of a request [token]
         self.linear, self.quadratic = self._recompute()
 
     def _recompute(self) -> tuple[float, float]:
@@ -290,7 +291,8 @@ class Population:
             host: memory of a server for caches [B]; what :func:`host_room` leaves unless given.
             storage: of a server's drives for caches [B].
         """
-        held = in_flight * (float(self.talk.prompts.mean()) + self.talk.answer / 2)
+        held = in_flight * (
+            float(self.talk.prompts.mean()) + self.talk.answer / 2 + self.state)
         node = self.scenario.node
         servers = self.inputs["tensor_parallel"] * self.inputs["pipeline_parallel"] / float(
             node.devices_per_node.value)

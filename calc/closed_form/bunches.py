@@ -17,6 +17,7 @@ from calc.closed_form.waves import Prompts
 from calc.physics.arrays import Number, ceil_div, either, select
 from calc.physics.breakdown import added_time, cores_in
 from calc.physics.experts import normal_quantile, ranks_in_step
+from calc.physics.positions import most_picked
 from calc.physics.step import Step
 
 LEAST = 8.0**-9  # of a rate or of a share, where it divides
@@ -189,7 +190,7 @@ def deepest(q: Any, p: Prompts, s: Pieces, span: Number, number: Number) -> Numb
     longest = np.minimum(largest_of(number, (square - 1) * (1 - 1 / np.maximum(1, span) ** 2)),
                          2 / (1 + hit) * largest_of(number, varies))
     chosen = select(q.index_topk > 0, np.minimum(
-        longest, np.maximum(1, q.index_topk / p.prefill_attended)), longest)
+        longest, np.maximum(1, most_picked(q) / p.prefill_attended)), longest)
     return s.core * (chosen - 1) + s.index * (longest - 1)
 
 

@@ -22,10 +22,11 @@ from calc.closed_form.waves import (
     serving,
 )
 from calc.physics.arrays import Inputs, Number, ceil_div
+from calc.physics.cache import cache
 from calc.physics.communication import token_fanout
 from calc.physics.decode_floor import decode_floor
 from calc.physics.fetching import distances
-from calc.physics.memory import activations, added, budget, cache, candidate_stages, weights
+from calc.physics.memory import activations, added, budget, candidate_stages, weights
 from calc.physics.shapes import count_parameters
 from calc.physics.step import step
 from calc.physics.timing.matmuls import slowest_clock

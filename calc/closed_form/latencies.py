@@ -7,8 +7,6 @@ from dataclasses import fields
 from types import SimpleNamespace
 from typing import Any, cast
 
-import numpy as np
-
 from calc.closed_form.benches import Benched, benched
 from calc.closed_form.evaluate import PHASES
 from calc.closed_form.planning import pool_ratio, transfer_time
@@ -25,9 +23,10 @@ from calc.closed_form.waves import (
 )
 from calc.physics.arrays import Number, ceil_div
 from calc.physics.breakdown import BUSY
+from calc.physics.cache import Cache, cache
 from calc.physics.decode_floor import Decode, biased, context_deviation, mean_attended, mean_context
-from calc.physics.memory import Cache, Weights, cache
-from calc.physics.positions import multiplied_positions
+from calc.physics.memory import Weights, layer_weights
+from calc.physics.positions import most_picked, multiplied_positions
 from calc.physics.shapes import count_parameters
 from calc.physics.step import Step, step
 from calc.physics.work import Composition
@@ -80,10 +79,7 @@ def latencies(attention: str, q: Any, names: Collection[str],
     n = count_parameters(attention, q)
     t = q.tensor_parallel
     stored = cast("Weights", SimpleNamespace(
-        attention_weights_per_layer=q.norm_weight_bytes * n.norm_parameters
-        + q.attention_weight_bytes * (
-            n.attention_divided_parameters / t + n.attention_replicated_parameters
-            + n.attention_kv_parameters / np.minimum(t, q.num_key_value_heads)),
+        attention_weights_per_layer=layer_weights(q, n),
         head_matrix_weights=q.head_weight_bytes * ceil_div(q.vocab_size, t) * q.hidden_size))
     cached = cache(attention, q)
     requests = ceil_div(q.concurrency, q.data_parallel)
@@ -131,7 +127,7 @@ def _served(q: Any, names: frozenset[str], cut: Prompts, requests: Number, cache
 def _decoding(q: Any, requests: Number) -> Composition:
     """What a decode step is made of, with so many requests on a data-parallel rank."""
     lengths = q.input_tokens, biased(q.output_tokens, q.answer_variation)
-    attended = mean_attended(q.index_topk, *lengths)
+    attended = mean_attended(most_picked(q), *lengths)
     return decode_step(q, cast("Decode", SimpleNamespace(
         decode_batch=ceil_div(requests, q.pipeline_parallel),
         decode_context_tokens=mean_context(*lengths), context_deviation=context_deviation(q),

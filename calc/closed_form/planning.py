@@ -9,9 +9,10 @@ import numpy as np
 
 from calc.closed_form.waves import Prompts, Serving, token_pace
 from calc.physics.arrays import Number, ceil_div, select
+from calc.physics.cache import Cache
 from calc.physics.decode_floor import Decode
 from calc.physics.experts import ranks_in_step
-from calc.physics.memory import Cache, Memory, Weights
+from calc.physics.memory import Memory, Weights
 from calc.physics.shapes import Parameters
 from calc.physics.step import Step
 
@@ -51,7 +52,8 @@ def transfer_time(q: Any, c: Cache) -> tuple[Number, Number]:
     Source: notebooks/communication.md, section A cache that moves from prefill to decode.
     """
     layers = ceil_div(q.num_hidden_layers, q.pipeline_parallel)
-    cache = q.input_tokens * c.kv_layer_bytes_per_token_per_device * layers
+    cache = layers * (q.input_tokens * c.kv_layer_bytes_per_token_per_device
+                      + c.state_bytes_per_request / q.num_hidden_layers)
     through_ports = q.network_alpha + cache / (q.network_bandwidth * q.network_efficiency)
     return through_ports, np.maximum(through_ports, q.prefill_pool_port_time)
 

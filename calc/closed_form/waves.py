@@ -17,6 +17,7 @@ from calc.physics.decode_floor import Decode, biased, mean_attended, mean_contex
 from calc.physics.experts import EXPECTED_MAXIMUM, normal_quantile
 from calc.physics.positions import (
     few_cached,
+    most_picked,
     multiplied_positions,
     prefill_absorbed,
     prefill_positions,
@@ -73,7 +74,7 @@ def prompts(q: Any, requests_per_rank: Number) -> Prompts:
     rest = np.maximum(1, requests_per_rank - 1)
     burst_chunks = ceil_div(rest * new, q.max_num_batched_tokens)
     seen = mean_context(prefix, fresh)
-    attended = mean_attended(q.index_topk, prefix, fresh)
+    attended = mean_attended(most_picked(q), prefix, fresh)
     absorbed = prefill_absorbed(q, cached + new)
     return Prompts(
         cached, new, prefix, fresh, chunks, tokens, seen, attended, select(unfused(q), 1, 0),
@@ -138,7 +139,8 @@ def decode_step(q: Any, d: Decode) -> Composition:
     seen = fullest * d.decode_context_tokens
     picked, multiplied, in_window = (
         mean * _of_fullest(q, fullest, limit, mean) for mean, limit in (
-            (d.decode_attended_tokens, q.index_topk), (d.decode_multiplied_tokens, q.index_topk),
+            (d.decode_attended_tokens, most_picked(q)),
+            (d.decode_multiplied_tokens, most_picked(q)),
             (d.decode_window_tokens, q.sliding_window)))
     return Composition(
         tokens=tokens, logit_rows=tokens, attended=tokens * multiplied,

@@ -21,8 +21,8 @@ import numpy as np
 from calc.kernels.cores import DECODE_CORE, SPLIT_KERNELS, decode_time
 from calc.kernels.law import Bounds, Column, Columns, Law
 from calc.kernels.matmuls import ACTIVATION_BYTES, DENSE, OF_CARD
+from calc.physics.cache import cache as cached
 from calc.physics.memory import Weights
-from calc.physics.memory import cache as cached
 from calc.physics.positions import multiplied_positions, selection_bytes
 from calc.physics.shapes import MLA, count_parameters, matmuls
 from calc.physics.timing.cores import core_time, index_time
@@ -39,8 +39,10 @@ AROUND = 2
 @cache
 def _layer(model: str) -> dict[str, Any]:
     """Inputs of one layer of a model, all of its heads on one rank."""
-    return {**model_inputs(library.load("models", model)), "num_hidden_layers": 1,
-            "full_attention_layers": 1, "tensor_parallel": 1, "first_k_dense_replace": 0,
+    numbers = model_inputs(library.load("models", model))
+    return {**numbers, "num_hidden_layers": 1, "full_attention_layers": 1,
+            "indexer_layers": min(1, numbers["indexer_layers"]), "tensor_parallel": 1,
+            "first_k_dense_replace": 0,
             "multiply_add_flops": 2, "activation_element_bytes": ACTIVATION_BYTES,
             "shared_expert_ranks": 0, "expert_parallel": 1, "data_parallel": 1,
             "decode_context_parallel": 1, "expert_tensor_parallel": 0, "offloaded_share": 0,
@@ -113,7 +115,7 @@ def sparse_block_time(columns: Columns, parameters: Mapping[str, float]) -> Colu
         "kv_cache_element_bytes": columns["element_bytes"],
         "kv_rope_element_bytes": ACTIVATION_BYTES, "kv_index_element_bytes": columns["index_bytes"],
         "mla_compute_efficiency": 1, "attention_efficiency": 1, "score_traffic": 0,
-        "whole_selection": 1}))
+        "sparse_core_fill": 0, "whole_selection": 1}))
     picked = np.minimum(context, q.index_topk)
     step = Composition(
         tokens=batch, logit_rows=0, attended=batch * multiplied_positions(q, picked, context, 1),

@@ -118,7 +118,8 @@ def deployed(named: Mapping[str, Scenario], about: tuple[str, tuple[str, ...]],
     answers = {name: calc.estimate(scenario) for name, scenario in named.items()}
     for name, scenario in named.items():
         runs(scenario, answers[name])
-    most = {name: longest(scenario, answers[name].quantities["kv_blocks"])
+    most = {name: longest(scenario, answers[name].quantities["kv_blocks"],
+                          answers[name].everything["state_blocks_per_request"])
             for name, scenario in named.items()}
     pools = _pools(named, releases, hosts, most, added)
     router_files(pools)  # refuses pools that nothing joins

@@ -24,7 +24,7 @@ class Longest:
     refused: float
 
 
-def longest(scenario: Scenario, blocks: Amount) -> Longest:
+def longest(scenario: Scenario, blocks: Amount, state: float = 0) -> Longest:
     """What a server is told of the longest request.
 
     A limit costs nothing by itself; an engine only refuses to start where its cache does not hold
@@ -39,13 +39,15 @@ def longest(scenario: Scenario, blocks: Amount) -> Longest:
     Args:
         scenario: the deployment, or the pool.
         blocks: of the cache of a replica, with the interval.
+        state: blocks that a request takes whatever its length [block].
 
     Raises ParamsError, one sentence, for a request that the cache of a replica does not hold.
     """
     numbers, workload = scenario.inputs(), scenario.file.workload
     mean = int(numbers["input_tokens"] + numbers["output_tokens"])
     together = int(numbers["block_size"] * numbers["decode_context_parallel"])
-    room, surely = int(blocks.value) * together, int(blocks.low) * together
+    room, surely = (max(0, int(number - state)) * together
+                    for number in (blocks.value, blocks.low))
     stated = workload.context_tokens
     asked = int(stated.value) if stated is not None and (
         workload.output_tokens is None or stated.value > mean) else None

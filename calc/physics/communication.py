@@ -24,7 +24,7 @@ from calc.physics.timing.collectives import (
 )
 
 if TYPE_CHECKING:
-    from calc.physics.memory import Cache
+    from calc.physics.cache import Cache
     from calc.physics.work import Composition
 
 LSE_WIDTH = 2  # activations of 16 bits as wide as the log-sum-exp of a head, in FP32
@@ -85,8 +85,7 @@ def context_exchange(attention: str, q: Any, c: Cache, batch: Composition) -> Nu
         return 0.0
     g, layers = group(q, ranks), q.num_hidden_layers
     if attention == MLA and not batch.decoding:
-        entry = c.kv_layer_bytes_per_token_per_device - c.kv_index_bytes_per_token
-        sent = all_gather(q, g, batch.read * entry / ranks)
+        sent = all_gather(q, g, batch.read * c.kv_entry_bytes / ranks)
     elif attention == MLA:
         latent = q.kv_lora_rank
         sent = outputs_joined(q, g, batch.tokens, latent + q.qk_rope_head_dim, latent)

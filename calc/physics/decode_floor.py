@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from calc.physics.arrays import Number, ceil_div, either, select
+from calc.physics.cache import Cache
 from calc.physics.experts import distinct_experts, expert_shards, ranks_in_step, streaming
-from calc.physics.memory import Cache, Weights, fullest_layer_weights
-from calc.physics.positions import multiplied_positions
+from calc.physics.memory import Weights, after_layers, fullest_layer_weights
+from calc.physics.positions import compressed_entries, most_picked, multiplied_positions
 from calc.physics.shapes import Parameters, up_projections
 from catalogue.entries.deployments import MOST_DRAFTS
 
@@ -133,14 +134,15 @@ def read_of_cache(q: Any, c: Cache) -> tuple[Number, Number, Number]:
     Source: notebooks/memory.md, section What a step reads of the cache.
     """
     lengths = q.input_tokens, biased(q.output_tokens, q.answer_variation)
-    attended = mean_attended(q.index_topk, *lengths)
-    in_window = mean_attended(q.sliding_window, *lengths)
+    attended = mean_attended(most_picked(q), *lengths)
+    in_window, seen = mean_attended(q.sliding_window, *lengths), mean_context(*lengths)
     windowed = q.num_hidden_layers - q.full_attention_layers
-    entry = c.kv_layer_bytes_per_token_per_device - c.kv_index_bytes_per_token
-    entries = q.full_attention_layers * attended + windowed * in_window
-    keys = q.full_attention_layers * mean_context(*lengths)
-    read = (entries * entry + keys * c.kv_index_bytes_per_token) / q.decode_context_parallel
-    return attended, in_window, read
+    entries = select(
+        np.greater(q.o_groups, 0), compressed_entries(q, in_window, attended, seen),
+        q.full_attention_layers * attended + windowed * in_window)
+    keys = q.indexer_layers * seen / q.compress_ratio
+    read = entries * c.kv_entry_bytes + keys * c.kv_index_bytes_per_token
+    return attended, in_window, read / q.decode_context_parallel
 
 
 def tokens_per_step(acceptance: Number, decay: Number, draft_tokens: Number,
@@ -195,12 +197,11 @@ def decode_floor(q: Any, n: Parameters, w: Weights, c: Cache,
     hit = distinct_experts(q.n_routed_experts, q.num_experts_per_tok, together, q.routing_skew)
     expert = q.routed_expert_weight_bytes * n.routed_expert_parameters / expert_shards(q)
     besides_routed = w.moe_layer_weights - fullest_layer_weights(q, n)
-    final_norm = q.norm_weight_bytes * q.hidden_size
     # absorbed up-projections are kept as wide as activations, here narrower than they are stored
     narrower = np.minimum(0, q.activation_element_bytes - q.attention_weight_bytes)
     dense_bytes = (q.first_k_dense_replace * w.dense_layer_weights + n.moe_layers * besides_routed
                    + q.num_hidden_layers * up_projections(q) / q.tensor_parallel * narrower
-                   + w.head_matrix_weights + final_norm)
+                   + w.head_matrix_weights + after_layers(q, n))
     expert_bytes = (1 - q.offloaded_share) * n.moe_layers * hit * expert
     answer = biased(q.output_tokens, q.answer_variation)
     context = mean_context(q.input_tokens, answer)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from calc.physics.arrays import Number, ceil_div, select
+from calc.physics.cache import Cache
 from calc.physics.experts import (
     expert_shards,
     expert_slices,
@@ -19,7 +20,7 @@ from calc.physics.experts import (
     routed_ranks,
     shared_apart,
 )
-from calc.physics.shapes import MLA, Parameters, up_projections
+from calc.physics.shapes import CSA, GQA, MLA, Parameters, up_projections
 
 # DeepEP's low-latency layout, csrc/legacy/config.hpp: even and odd calls have a buffer each to send
 # and to receive, whose messages carry the least and largest value [element] of so many channels
@@ -88,19 +89,14 @@ def weights(attention: str, q: Any, n: Parameters, stage: np.ndarray) -> Weights
     Source: notebooks/memory.md, sections The weights of a layer and Pipeline stages.
     """
     t, p = q.tensor_parallel, q.pipeline_parallel
-    kv_ranks = np.minimum(t, q.num_key_value_heads)
-    kv_share = n.attention_kv_parameters / kv_ranks
-    norm = q.norm_weight_bytes * n.norm_parameters
-    whole = q.attention_weight_bytes * n.attention_replicated_parameters
-    per_layer = (whole + norm + q.attention_weight_bytes
-                 * (n.attention_divided_parameters / t + kv_share))
+    per_layer = layer_weights(q, n)
     dense_layer = per_layer + q.dense_mlp_weight_bytes * n.dense_mlp_parameters / t
     router = q.router_weight_bytes * n.router_parameters
     shared = select(q.shared_expert_ranks > 0, 0, _shared_bytes(q, n) / t)
     moe_layer = per_layer + router + shared + fullest_layer_weights(q, n)
     rows = ceil_div(q.vocab_size, t)
     embedding = q.embedding_weight_bytes * rows * q.hidden_size
-    final_norm = q.norm_weight_bytes * q.hidden_size
+    final_norm = after_layers(q, n)
     matrix = q.head_weight_bytes * rows * q.hidden_size
     # a tied head is the embedding's matrix; on another stage than that, it is a copy
     stored = np.maximum(q.separate_head, np.minimum(1, p - 1))
@@ -112,9 +108,9 @@ def weights(attention: str, q: Any, n: Parameters, stage: np.ndarray) -> Weights
     is_last = stage == p - 1
     stored = ((stage == 0) * embedding + dense * dense_layer + (layers - dense) * moe_layer
             + is_last * head)
-    uncut = (attention != MLA) & np.greater(t, q.num_key_value_heads)
-    shared_kv = select(uncut, q.attention_weight_bytes * kv_share, 0)
-    copied = (layers * (whole + norm + shared_kv) + (layers - dense) * router
+    uncut = (attention == GQA) & np.greater(t, q.num_key_value_heads)
+    shared_kv = select(uncut, q.attention_weight_bytes * _kv_share(q, n), 0)
+    copied = (layers * (_undivided(q, n) + shared_kv) + (layers - dense) * router
               + is_last * final_norm)
     spare = (layers - dense) * _experts_bytes(q, n, q.redundant_experts)
     return Weights(
@@ -127,6 +123,45 @@ def weights(attention: str, q: Any, n: Parameters, stage: np.ndarray) -> Weights
         stage_redundant_weights=spare, redundant_weights_per_device=spare.max(axis=0),
         routed_ranks=routed_ranks(q), expert_slices=expert_slices(q),
     )
+
+
+def layer_weights(q: Any, n: Parameters) -> Number:
+    """Bytes of the attention of a layer on a rank, mean layer, norms included [B].
+
+    Args:
+        q: input symbols as attributes.
+        n: the model's parameters.
+
+    Source: notebooks/memory.md, section The weights of a layer.
+    """
+    return _undivided(q, n) + q.attention_weight_bytes * (
+        n.attention_divided_parameters / q.tensor_parallel + _kv_share(q, n))
+
+
+def _kv_share(q: Any, n: Parameters) -> Number:
+    """A rank's part of the projections of keys and values of a layer, cut by KV heads [1]."""
+    return n.attention_kv_parameters / np.minimum(q.tensor_parallel, q.num_key_value_heads)
+
+
+def _undivided(q: Any, n: Parameters) -> Number:
+    """What every rank holds whole of a layer's attention, norms and streams included [B]."""
+    return (q.attention_weight_bytes * n.attention_replicated_parameters
+            + q.norm_weight_bytes * n.norm_parameters
+            + q.compressor_weight_bytes * n.compressor_parameters
+            + q.hyper_weight_bytes * n.hyper_parameters)
+
+
+def after_layers(q: Any, n: Parameters) -> Number:
+    """Bytes of the norm and of what joins streams before the head, whole on every rank [B].
+
+    Args:
+        q: input symbols as attributes.
+        n: the model's parameters.
+
+    Source: notebooks/memory.md, section Pipeline stages.
+    """
+    return (q.norm_weight_bytes * q.hidden_size
+            + q.hyper_weight_bytes * n.hyper_head_parameters)
 
 
 def fullest_layer_weights(q: Any, n: Parameters) -> Number:
@@ -236,45 +271,6 @@ def exchange_buffers(q: Any, n: Parameters) -> Number:
 
 
 @dataclass(frozen=True)
-class Cache:
-    """Bytes of the KV cache per token [B].
-
-    Of one layer, of its index key alone, of the whole model, and of one layer on one device, where
-    the index key is whole.
-    """
-
-    kv_layer_bytes_per_token: Number
-    kv_index_bytes_per_token: Number
-    kv_bytes_per_token: Number
-    kv_layer_bytes_per_token_per_device: Number
-
-
-def cache(attention: str, q: Any) -> Cache:
-    """What one token leaves in the KV cache [B per token].
-
-    MLA caches one latent and one rotary key for all heads, and, where an indexer chooses what to
-    attend to, one key for that: nothing to cut, so each tensor-parallel rank has a copy.
-    Grouped-query attention caches keys and values of its KV heads, cut by heads. What layers with a
-    window need not keep is in the budget, see :func:`budget`.
-
-    Args:
-        attention: ``mla`` or ``gqa``.
-        q: input symbols as attributes.
-
-    Source: notebooks/memory.md, section KV cache.
-    """
-    index = q.index_head_dim * q.kv_index_element_bytes
-    if attention == MLA:
-        layer = (q.kv_lora_rank * q.kv_cache_element_bytes
-                 + q.qk_rope_head_dim * q.kv_rope_element_bytes + index)
-        on_device = layer
-    else:
-        layer = 2 * q.num_key_value_heads * q.head_dim * q.kv_cache_element_bytes
-        on_device = layer / np.minimum(q.tensor_parallel, q.num_key_value_heads)
-    return Cache(layer, index, q.num_hidden_layers * layer, on_device)
-
-
-@dataclass(frozen=True)
 class Activations:
     """Elements per token that live at once [1], and their bytes in the largest step [B]."""
 
@@ -297,23 +293,25 @@ def activations(attention: str, q: Any, moe_layers: Number, requests: Number) ->
 
     Source: notebooks/memory.md, section Activations.
     """
-    t, d = q.tensor_parallel, q.hidden_size
+    t, d, streams = q.tensor_parallel, q.hidden_size, q.hc_mult
     heads = q.num_attention_heads / t
-    if attention == MLA:
+    if attention == CSA:
+        core = (q.q_lora_rank + q.head_dim + heads * 2 * q.head_dim
+                + q.o_groups * q.o_lora_rank / t)
+    elif attention == MLA:
         query_key = q.qk_nope_head_dim + q.qk_rope_head_dim
-        core = (q.kv_lora_rank + q.qk_rope_head_dim
-                + heads * (2 * query_key + 2 * q.v_head_dim))
+        core = q.kv_lora_rank + q.qk_rope_head_dim + heads * (2 * query_key + 2 * q.v_head_dim)
     else:
         kv_heads = np.maximum(1, q.num_key_value_heads / t)
         core = 2 * q.head_dim * (heads + kv_heads)
-    attention_width = d + core
-    dense_width = 2 * d + 2 * q.intermediate_size / t
+    attention_width = streams * d + core
+    dense_width = (1 + streams) * d + 2 * q.intermediate_size / t
     replicas = ranks_in_step(q)  # a token of each of them makes the rows
     rows_per_token = np.maximum(
         (1 - q.offloaded_share) * q.num_experts_per_tok * replicas / routed_ranks(q),
         shared_apart(q, q.n_shared_experts * replicas))
     expert_width = 2 * q.moe_intermediate_size / expert_slices(q)
-    moe_width = select(moe_layers > 0, 2 * d + rows_per_token * (d + expert_width), 0)
+    moe_width = select(moe_layers > 0, (1 + streams) * d + rows_per_token * (d + expert_width), 0)
     widest = np.maximum(attention_width, moe_width)
     widest = select(q.first_k_dense_replace > 0, np.maximum(widest, dense_width), widest)
     in_layer = q.max_num_batched_tokens * q.activation_element_bytes * widest
@@ -328,6 +326,7 @@ class Memory:
 
     requests_per_rank: Number
     blocks_per_request: Number
+    request_blocks: Number
     window_blocks_per_request: Number
     working_memory: Number
     usable_memory: Number
@@ -386,14 +385,15 @@ def budget(q: Any, w: Weights, a: Added, c: Cache, stage: np.ndarray,
     block = q.block_size * full * c.kv_layer_bytes_per_token_per_device
     stage_blocks = np.maximum(0, np.floor(free / block))
     blocks = stage_blocks.min(axis=0)
-    workload = requests_per_rank * per_request * block
+    of_request = per_request + c.state_blocks_per_request
+    workload = requests_per_rank * of_request * block
     return Memory(
         requests_per_rank=requests_per_rank, blocks_per_request=per_request,
-        window_blocks_per_request=in_window, working_memory=working,
+        request_blocks=of_request, window_blocks_per_request=in_window, working_memory=working,
         usable_memory=usable, stage_free_for_kv=free, free_for_kv_per_device=free.min(axis=0),
         stage_cache_layers=cached, stage_window_layers=windowed,
         stage_block_bytes=block, stage_kv_blocks=stage_blocks, kv_blocks=blocks,
-        max_concurrency=q.data_parallel * (blocks // per_request),
+        max_concurrency=q.data_parallel * (blocks // of_request),
         stage_workload_kv=workload, kv_per_device=workload.max(axis=0),
         headroom_per_device=(free - workload).min(axis=0),
         memory_per_device=(kept + working + workload).max(axis=0),

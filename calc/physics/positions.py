@@ -9,10 +9,40 @@ import numpy as np
 from calc.physics.arrays import Number, either, select
 
 
+def most_picked(q: Any) -> Number:
+    """Tokens of a context that the entries picked for a query cover at most [token]; 0: no limit.
+
+    Args:
+        q: input symbols as attributes.
+
+    Source: notebooks/compute.md, section Compressed attention.
+    """
+    return q.index_topk * q.compress_ratio
+
+
+def compressed_entries(q: Any, in_window: Number, picked: Number, seen: Number) -> Number:
+    """Entries that compressed attention meets, in all layers [1].
+
+    Every layer has its window, raw; then entries that an indexer picks, or all that are heavily
+    compressed.
+
+    Args:
+        q: input symbols as attributes.
+        in_window: tokens of the window [token].
+        picked: tokens that the picked entries cover [token].
+        seen: tokens of the context [token].
+
+    Source: notebooks/compute.md, section Compressed attention.
+    """
+    return (q.num_hidden_layers * in_window + q.compressed_layers * picked / q.compress_ratio
+            + q.heavy_layers * seen / q.heavy_compress_ratio)
+
+
 def prefill_absorbed(q: Any, prompt: Number) -> Number:
     """Whether MLA prefills absorbed [1].
 
-    If an indexer picks positions, and the prompt is long; or without a fused kernel.
+    If an indexer picks positions, and the prompt is long; or without a fused kernel. Compressed
+    entries cannot be expanded.
 
     Args:
         q: input symbols as attributes.
@@ -21,7 +51,8 @@ def prefill_absorbed(q: Any, prompt: Number) -> Number:
     Source: notebooks/compute.md, sections Sparse attention and Scores that are written.
     """
     return either(np.greater(q.index_topk, 0),
-                  lambda: select(np.greater(prompt, q.dense_prefill_tokens), 1, 0),
+                  lambda: select(np.greater(prompt, q.dense_prefill_tokens)
+                                 | np.greater(q.o_groups, 0), 1, 0),
                   lambda: select(unfused(q), 1, 0))
 
 
@@ -80,8 +111,9 @@ def multiplied_positions(q: Any, picked: Number, seen: Number, absorbed: Number)
 
     Source: notebooks/compute.md, section Sparse attention.
     """
-    chosen = select(q.whole_selection > 0, q.index_topk, picked)
+    chosen = select(q.whole_selection > 0, most_picked(q), picked)
     return select((q.index_topk > 0) & (absorbed > 0), chosen, seen)
+
 
 def selection_bytes(q: Any, indexed: Number) -> Number:
     """What choosing among an indexer's scores moves, in all layers [B].
@@ -92,4 +124,37 @@ def selection_bytes(q: Any, indexed: Number) -> Number:
 
     Source: notebooks/compute.md, section What the vector unit does.
     """
-    return q.selection_traffic * q.full_attention_layers * indexed
+    return q.selection_traffic * q.indexer_layers * indexed / q.compress_ratio
+
+
+def positions_of_entries(q: Any, batch: Any) -> tuple[Number, Number]:
+    """Entries that a step multiplies, and cached ones that it reads, in all layers [1].
+
+    Of what is cached before a chunk a window reaches no further than its own width.
+
+    Args:
+        q: input symbols as attributes.
+        batch: composition of the micro-batch.
+
+    Source: notebooks/compute.md, section Compressed attention.
+    """
+    requests = np.maximum(1, batch.logit_rows)
+    raw = batch.read_in_window if batch.decoding else np.minimum(
+        batch.read_in_window, q.sliding_window * requests)
+    return (compressed_entries(q, batch.in_window, batch.attended, batch.indexed),
+            compressed_entries(q, raw, batch.read, batch.read_keys))
+
+
+def score_bytes(q: Any, batch: Any) -> Number:
+    """Bytes of the scores that a chunk writes and reads, for want of a fused kernel [B].
+
+    Args:
+        q: input symbols as attributes.
+        batch: composition of the micro-batch.
+
+    Source: notebooks/compute.md, section Scores that are written.
+    """
+    full, windowed = q.full_attention_layers, q.num_hidden_layers - q.full_attention_layers
+    positions = full * batch.attended + windowed * batch.in_window
+    heads = q.num_attention_heads / q.tensor_parallel
+    return either(unfused(q), lambda: q.score_traffic * heads * positions, lambda: 0)

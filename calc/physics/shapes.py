@@ -15,7 +15,9 @@ import numpy as np
 
 from calc.physics.arrays import Number, select
 
-MLA, GQA = "mla", "gqa"
+MLA, GQA, CSA = "mla", "gqa", "csa"
+# keys and gates of two overlapping windows, or of one
+OVERLAPPING, KEY_AND_GATE = 2, 2
 
 
 @dataclass(frozen=True)
@@ -27,18 +29,23 @@ class Attention:
         kv: key and value projections of grouped-query attention, cut by KV heads at most.
         replicated: matrices that every rank holds whole.
         norm: norms of the layer, those before attention and MLP included.
+        compressor: matrices that pool tokens of the cache, whole on every rank.
+
+    Where layers differ, it is the mean layer.
     """
 
     divided: Number
     kv: Number
     replicated: Number
     norm: Number
+    compressor: Number = 0
 
 
 def mla_attention(
     *, hidden_size: Number, num_attention_heads: Number, q_lora_rank: Number,
     kv_lora_rank: Number, qk_nope_head_dim: Number, qk_rope_head_dim: Number,
     v_head_dim: Number, index_n_heads: Number = 0, index_head_dim: Number = 0,
+    indexing: Number = 1,
 ) -> Attention:
     """Multi-head latent attention: low-rank queries and one latent for keys and values.
 
@@ -55,6 +62,7 @@ def mla_attention(
         qk_nope_head_dim, qk_rope_head_dim: key elements of a head, without and with position [1].
         v_head_dim: value elements of a head [1].
         index_n_heads, index_head_dim: heads of the indexer and elements of each [1]; 0: none.
+        indexing: share of the layers that have an indexer of their own [1].
 
     Source: notebooks/architecture.md, sections Attention and A sparse attention's indexer;
     DeepSeek-V2, arXiv 2405.04434; DeepSeek-V3.2-Exp, inference/model.py, class Indexer.
@@ -68,9 +76,61 @@ def mla_attention(
     return Attention(
         divided=query_input * query_width + kv_lora_rank * expanded + output,
         kv=0,
-        replicated=hidden_size * (q_lora_rank + kv_lora_rank + qk_rope_head_dim) + indexer,
-        norm=2 * hidden_size + q_lora_rank + kv_lora_rank + 2 * index_head_dim,
+        replicated=(hidden_size * (q_lora_rank + kv_lora_rank + qk_rope_head_dim)
+                    + indexing * indexer),
+        norm=2 * hidden_size + q_lora_rank + kv_lora_rank + indexing * 2 * index_head_dim,
     )
+
+
+def compressed_attention(q: Any) -> Attention:
+    """Attention to a window and to compressed entries of the cache, the mean layer.
+
+    One row is key and value of all heads. The output projection is of low rank, group by group of
+    heads. A compressor pools tokens by learned gates: two overlapping windows for entries that an
+    indexer picks from, one for those that are all read; the indexer's keys have one of their own.
+    Gates have a bias per place in the window.
+
+    Args:
+        q: anything with the model's input symbols as attributes, counts [1].
+
+    Source: notebooks/architecture.md, section Compressed attention; vllm-project/vllm,
+    vllm/models/deepseek_v4/attention.py and compressor.py.
+    """
+    d, row, layers = q.hidden_size, q.head_dim, q.num_hidden_layers
+    picked, heavy = q.compressed_layers / layers, q.heavy_layers / layers
+    indexing = q.indexer_layers / layers
+    joined = q.o_groups * q.o_lora_rank
+    overlapping = OVERLAPPING * (KEY_AND_GATE * d + q.compress_ratio)
+    return Attention(
+        divided=(q.num_attention_heads * (row * (q.q_lora_rank + q.o_lora_rank)
+                                          + q.attention_sinks) + joined * d),
+        kv=0,
+        replicated=d * (q.q_lora_rank + row) + indexing * q.index_n_heads * (
+            q.q_lora_rank * q.index_head_dim + d),
+        norm=(2 * d + q.q_lora_rank + row + (picked + heavy) * row + indexing * q.index_head_dim),
+        compressor=(overlapping * (picked * row + indexing * q.index_head_dim)
+                    + heavy * row * (KEY_AND_GATE * d + q.heavy_compress_ratio)),
+    )
+
+
+def hyper_connections(q: Any) -> tuple[Number, Number]:
+    """Parameters that mix residual streams: of a layer, and before the head [1]; 0 with one stream.
+
+    Before and after attention and MLP alike a matrix on all streams at once gives a weight for each
+    of them on the way in, one on the way out, and one for each pair of them, with a bias each and
+    three scales. Before the head the streams are joined by weights that are found the same way.
+
+    Args:
+        q: anything with the model's input symbols as attributes.
+
+    Source: notebooks/architecture.md, section Hyper-connections; vllm-project/vllm,
+    vllm/models/deepseek_v4/nvidia/model.py.
+    """
+    streams, wide = q.hc_mult, q.hc_mult * q.hidden_size
+    weights = (2 + streams) * streams
+    several = np.greater(streams, 1)
+    return (select(several, 2 * (weights * (wide + 1) + 3), 0),
+            select(several, streams * (wide + 1) + 1, 0))
 
 
 def gqa_attention(
@@ -125,6 +185,9 @@ class Parameters:
     attention_divided_parameters: Number
     attention_kv_parameters: Number
     attention_replicated_parameters: Number
+    compressor_parameters: Number
+    hyper_parameters: Number
+    hyper_head_parameters: Number
     norm_parameters: Number
     dense_mlp_parameters: Number
     router_parameters: Number
@@ -153,29 +216,14 @@ def count_parameters(attention: str, q: Any) -> Parameters:
     """Count a model's parameters [1].
 
     Args:
-        attention: ``mla`` or ``gqa``.
+        attention: ``mla``, ``gqa`` or ``csa``.
         q: anything with the model's input symbols as attributes (see ``params/symbols.yml``).
 
     Raises ValueError for another kind of attention.
 
     Source: notebooks/architecture.md, section Total, routed, active.
     """
-    if attention == MLA:
-        layer = mla_attention(
-            hidden_size=q.hidden_size, num_attention_heads=q.num_attention_heads,
-            q_lora_rank=q.q_lora_rank, kv_lora_rank=q.kv_lora_rank,
-            qk_nope_head_dim=q.qk_nope_head_dim, qk_rope_head_dim=q.qk_rope_head_dim,
-            v_head_dim=q.v_head_dim, index_n_heads=q.index_n_heads,
-            index_head_dim=q.index_head_dim)
-    elif attention == GQA:
-        layer = gqa_attention(
-            hidden_size=q.hidden_size, num_attention_heads=q.num_attention_heads,
-            num_key_value_heads=q.num_key_value_heads, head_dim=q.head_dim,
-            attention_bias=q.attention_bias, attention_output_bias=q.attention_output_bias,
-            qk_norm=q.qk_norm, attention_sinks=q.attention_sinks)
-    else:
-        raise ValueError(f"unknown attention '{attention}', expected mla or gqa")
-
+    layer = _attention_layer(attention, q)
     embedding = q.vocab_size * q.hidden_size
     head = q.separate_head * embedding
     dense = swiglu(q.hidden_size, q.intermediate_size)
@@ -185,16 +233,20 @@ def count_parameters(attention: str, q: Any) -> Parameters:
     expert = matrices + q.expert_bias * (2 * q.moe_intermediate_size + q.hidden_size)
     moe_layers = q.num_hidden_layers - q.first_k_dense_replace
     routed = moe_layers * q.n_routed_experts * expert
-    every_layer = layer.divided + layer.kv + layer.replicated + layer.norm
+    hyper, hyper_head = hyper_connections(q)
+    every_layer = (layer.divided + layer.kv + layer.replicated + layer.norm + layer.compressor
+                   + hyper)
     final_norm = q.hidden_size
     last_mlp = select(moe_layers > 0, router + shared + q.n_routed_experts * expert, dense)
-    total = (embedding + head + final_norm + q.num_hidden_layers * every_layer
+    total = (embedding + head + final_norm + hyper_head + q.num_hidden_layers * every_layer
              + q.first_k_dense_replace * dense + moe_layers * (router + shared) + routed)
     idle = moe_layers * (q.n_routed_experts - q.num_experts_per_tok) * expert
     return Parameters(
         embedding_parameters=embedding, head_parameters=head,
         attention_divided_parameters=layer.divided, attention_kv_parameters=layer.kv,
-        attention_replicated_parameters=layer.replicated, norm_parameters=layer.norm,
+        attention_replicated_parameters=layer.replicated,
+        compressor_parameters=layer.compressor, hyper_parameters=hyper,
+        hyper_head_parameters=hyper_head, norm_parameters=layer.norm,
         dense_mlp_parameters=dense, router_parameters=router, shared_expert_parameters=shared,
         routed_expert_parameters=expert, moe_layers=moe_layers,
         # a layer like the last, a matrix that joins its two inputs, and their norms and its own
@@ -204,6 +256,41 @@ def count_parameters(attention: str, q: Any) -> Parameters:
         active_parameters=total - idle - q.separate_head * embedding,
         active_parameters_with_embedding=total - idle,
     )
+
+
+def _attention_layer(attention: str, q: Any) -> Attention:
+    """The attention of a layer, by its kind."""
+    if attention == MLA:
+        return mla_attention(
+            hidden_size=q.hidden_size, num_attention_heads=q.num_attention_heads,
+            q_lora_rank=q.q_lora_rank, kv_lora_rank=q.kv_lora_rank,
+            qk_nope_head_dim=q.qk_nope_head_dim, qk_rope_head_dim=q.qk_rope_head_dim,
+            v_head_dim=q.v_head_dim, index_n_heads=q.index_n_heads,
+            index_head_dim=q.index_head_dim, indexing=q.indexer_layers / q.num_hidden_layers)
+    if attention == GQA:
+        return gqa_attention(
+            hidden_size=q.hidden_size, num_attention_heads=q.num_attention_heads,
+            num_key_value_heads=q.num_key_value_heads, head_dim=q.head_dim,
+            attention_bias=q.attention_bias, attention_output_bias=q.attention_output_bias,
+            qk_norm=q.qk_norm, attention_sinks=q.attention_sinks)
+    if attention == CSA:
+        return compressed_attention(q)
+    raise ValueError(f"unknown attention '{attention}', expected mla, gqa or csa")
+
+
+def residual_widths(q: Any) -> Number:
+    """Widths of the model that a token moves around attention, or an MLP [1].
+
+    A norm reads and writes hidden state and residual. Several streams are read twice before it,
+    for their weights and to be joined into one, which is normalised at once; after it they are read
+    and written, and what came out is read.
+
+    Args:
+        q: input symbols as attributes.
+
+    Source: notebooks/compute.md, section What the vector unit does.
+    """
+    return select(np.greater(q.hc_mult, 1), 4 * q.hc_mult + 2, 4)
 
 
 @dataclass(frozen=True)
@@ -255,19 +342,33 @@ def matmuls(attention: str, q: Any, moe_layers: Number, absorbed: Number) -> dic
 
     Source: notebooks/latency.md, section The fixed cost of a matmul.
     """
-    t, d, dense = q.tensor_parallel, q.hidden_size, q.first_k_dense_replace
-    layer = (_latent(q, absorbed) if attention == MLA
-             else Matmuls(2, d + q.num_attention_heads * q.head_dim / t))
-    indexing = select(q.index_n_heads > 0, 1, 0)
+    d = q.hidden_size
+    if attention == CSA:
+        own = _compressed(q)
+    elif attention == MLA:
+        layer = _latent(q, absorbed)
+        own = Matmuls(q.num_hidden_layers * layer.count + 2 * q.indexer_layers,
+                      q.num_hidden_layers * layer.depth + q.indexer_layers * (q.q_lora_rank + d))
+    else:
+        own = Matmuls(2 * q.num_hidden_layers, q.num_hidden_layers * (
+            d + q.num_attention_heads * q.head_dim / q.tensor_parallel))
+    t, dense = q.tensor_parallel, q.first_k_dense_replace
     shared = select(q.n_shared_experts > 0, moe_layers, 0)
     return {
-        "attention": Matmuls(
-            q.num_hidden_layers * (layer.count + 2 * indexing),
-            q.num_hidden_layers * (layer.depth + indexing * (q.q_lora_rank + d))),
-        "dense_mlp": Matmuls(2 * dense, dense * (d + q.intermediate_size / t)),
+        "attention": own, "dense_mlp": Matmuls(2 * dense, dense * (d + q.intermediate_size / t)),
         "shared_expert": Matmuls(
             2 * shared, shared * (d + q.n_shared_experts * q.moe_intermediate_size / t)),
         "router": Matmuls(moe_layers, moe_layers * d), "head": Matmuls(1, d)}
+
+
+def _compressed(q: Any) -> Matmuls:
+    """All layers: down, queries up, both halves of the output; compressors; three of an indexer."""
+    d, compressors = q.hidden_size, q.compressed_layers + q.heavy_layers
+    layer = (d + q.q_lora_rank + q.num_attention_heads * q.head_dim / q.o_groups
+             + q.o_groups * q.o_lora_rank / q.tensor_parallel)
+    return Matmuls(
+        4 * q.num_hidden_layers + compressors + 3 * q.indexer_layers,
+        q.num_hidden_layers * layer + compressors * d + q.indexer_layers * (q.q_lora_rank + 2 * d))
 
 
 def _latent(q: Any, absorbed: Number) -> Matmuls:

@@ -16,6 +16,7 @@ import numpy as np
 
 from calc.physics.arrays import Number, once, select
 from calc.physics.breakdown import busy, drafted, hidden_time
+from calc.physics.cache import Cache
 from calc.physics.communication import context_exchange, exchanging, there_and_back
 from calc.physics.experts import (
     expert_group,
@@ -26,7 +27,7 @@ from calc.physics.experts import (
     sliced,
 )
 from calc.physics.fetching import missing, offload_time
-from calc.physics.memory import Cache, Weights
+from calc.physics.memory import Weights
 from calc.physics.shapes import Parameters
 from calc.physics.timing.collectives import all_gather, all_reduce, group
 from calc.physics.timing.cores import core_time, index_time
@@ -214,7 +215,7 @@ def _communication_times(q: Any, n: Parameters, batch: Composition, columns: Num
         q, exchanging(q), mean / t, (d * sliced(q, q.dispatch_element_bytes, width), d * width),
         most, loads)
     passed_on = (q.pipeline_parallel - 1) * (
-        q.network_alpha + payload / t / (q.network_bandwidth * q.network_efficiency))
+        q.network_alpha + q.hc_mult * payload / t / (q.network_bandwidth * q.network_efficiency))
     return reduced, n.moe_layers * (there + back), n.moe_layers * there, passed_on
 
 
@@ -228,7 +229,8 @@ def _kernels(q: Any, n: Parameters) -> Number:
     """
     counted = (
         q.num_hidden_layers * (q.attention_operators
-                               + select(q.index_n_heads > 0, q.indexer_operators, 0))
+                               + select(np.greater(q.hc_mult, 1), q.hyper_operators, 0))
+        + q.indexer_layers * q.indexer_operators
         + q.first_k_dense_replace * q.dense_mlp_operators
         + n.moe_layers * on_fullest(
             q, select(q.n_shared_experts > 0, q.shared_expert_operators, 0),

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from calc.physics.arrays import Number, ceil_div, either, select
+from calc.physics.arrays import Number, ceil_div, select
+from calc.physics.cache import Cache
 from calc.physics.experts import (
     distinct_experts,
     expert_shards,
@@ -22,9 +23,9 @@ from calc.physics.experts import (
     routed_ranks,
     shared_apart,
 )
-from calc.physics.memory import Cache, Weights
-from calc.physics.positions import selection_bytes, unfused
-from calc.physics.shapes import MLA, Parameters, up_projections
+from calc.physics.memory import Weights, after_layers
+from calc.physics.positions import positions_of_entries, score_bytes, selection_bytes
+from calc.physics.shapes import CSA, GQA, MLA, Parameters, residual_widths, up_projections
 
 
 @dataclass(frozen=True)
@@ -155,7 +156,7 @@ def attention_work(attention: str, q: Any, n: Parameters, w: Weights, batch: Com
     """Projections of attention [FLOP], [B]: of MLA as stored, or absorbed.
 
     Args:
-        attention: ``mla`` or ``gqa``.
+        attention: ``mla``, ``gqa`` or ``csa``.
         q: input symbols as attributes.
         n: the model's parameters.
         w: weights by stage [B].
@@ -170,7 +171,8 @@ def attention_work(attention: str, q: Any, n: Parameters, w: Weights, batch: Com
     projections = (n.attention_divided_parameters / t + kv_share
                    + n.attention_replicated_parameters)
     expanded = batch.expanded if attention == MLA else 0
-    projected = q.multiply_add_flops * layers * projections * batch.tokens
+    projected = q.multiply_add_flops * layers * batch.tokens * (
+        projections + n.compressor_parameters)
     again = q.multiply_add_flops * layers * up * expanded
     stored = layers * w.attention_weights_per_layer
     # absorbed up-projections are kept as wide as activations
@@ -205,7 +207,7 @@ def core_work(attention: str, q: Any, c: Cache, batch: Composition) -> Core:
     """Scores and their product with the values: operations [FLOP] and bytes [B].
 
     Args:
-        attention: ``mla`` or ``gqa``.
+        attention: ``mla``, ``gqa`` or ``csa``.
         q: input symbols as attributes.
         c: cache per token [B/token].
         batch: composition of the micro-batch.
@@ -218,30 +220,19 @@ def core_work(attention: str, q: Any, c: Cache, batch: Composition) -> Core:
     shared = batch.sharing_ranks(q)
     heads = q.num_attention_heads / q.tensor_parallel * shared
     _, core_width = _widths(attention, q, heads, batch.absorbed)
-    rows = head_rows(q, batch) if attention == MLA else heads
+    rows = heads if attention == GQA else head_rows(q, batch)
+    if attention == CSA:
+        met, passed = positions_of_entries(q, batch)
+        of_token = layers * heads * core_width * width
+        return Core(q.multiply_add_flops * rows * core_width * met,
+                    c.kv_entry_bytes * passed + of_token * batch.tokens, rows, of_token)
     flops = q.multiply_add_flops * rows * core_width * (
         full * batch.attended + windowed * batch.in_window) / shared
-    entry = c.kv_layer_bytes_per_token_per_device - c.kv_index_bytes_per_token
-    cached = entry * (full * batch.read + windowed * batch.read_in_window) / shared
+    cached = c.kv_entry_bytes * (full * batch.read + windowed * batch.read_in_window) / shared
     expanded = batch.expanded if attention == MLA else 0
     written = 0 if batch.decoding else score_bytes(q, batch)
     of_token = layers * heads * core_width * width
     return Core(flops, cached + written + of_token * (batch.tokens + expanded), rows, of_token)
-
-
-def score_bytes(q: Any, batch: Composition) -> Number:
-    """Bytes of the scores that a chunk writes and reads, for want of a fused kernel [B].
-
-    Args:
-        q: input symbols as attributes.
-        batch: composition of the micro-batch.
-
-    Source: notebooks/compute.md, section Scores that are written.
-    """
-    full, windowed = q.full_attention_layers, q.num_hidden_layers - q.full_attention_layers
-    positions = full * batch.attended + windowed * batch.in_window
-    heads = q.num_attention_heads / q.tensor_parallel
-    return either(unfused(q), lambda: q.score_traffic * heads * positions, lambda: 0)
 
 
 def index_work(q: Any, c: Cache, batch: Composition) -> Work:
@@ -255,8 +246,9 @@ def index_work(q: Any, c: Cache, batch: Composition) -> Work:
     Source: notebooks/compute.md, section Sparse attention.
     """
     per_position = q.multiply_add_flops * q.index_n_heads * q.index_head_dim
-    return Work(q.full_attention_layers * per_position * batch.indexed,
-                q.full_attention_layers * c.kv_index_bytes_per_token * batch.read_keys)
+    keys = q.indexer_layers / q.compress_ratio
+    return Work(keys * per_position * batch.indexed,
+                keys * c.kv_index_bytes_per_token * batch.read_keys)
 
 
 def dense_mlp_work(q: Any, n: Parameters, batch: Composition) -> Work:
@@ -361,8 +353,9 @@ def head_work(q: Any, w: Weights, batch: Composition) -> tuple[Work, Number]:
 def vector_bytes(q: Any, n: Parameters, batch: Composition, routed: Routed) -> Number:
     """What the vector unit reads and writes [B].
 
-    Two norms with their residual; gates of the MLPs; rows of the experts, however often; scores of
-    an indexer among which it chooses. Of a rank with routed experts, where shared ones are not.
+    Two norms with their residual, or with several streams of it; gates of the MLPs; rows of the
+    experts, however often; scores of an indexer among which it chooses. Of a rank with routed
+    experts, where shared ones are not.
 
     Args:
         q: input symbols as attributes.
@@ -375,17 +368,22 @@ def vector_bytes(q: Any, n: Parameters, batch: Composition, routed: Routed) -> N
     t, d, tokens = q.tensor_parallel, q.hidden_size, batch.tokens
     inside = q.n_shared_experts * q.moe_intermediate_size / t
     shared_inside = select(q.shared_expert_ranks > 0, 0, inside)
-    elements = (((8 * q.num_hidden_layers + 2) * d + 3 * n.moe_layers * shared_inside) * tokens
+    around = (2 * q.num_hidden_layers * residual_widths(q) + 2) * d
+    elements = ((around + 3 * n.moe_layers * shared_inside) * tokens
                 + 3 * q.first_k_dense_replace * q.intermediate_size / t * tokens
                 + n.moe_layers * (1 - q.offloaded_share) * moved_rows(q, routed.rows, routed.tokens)
                 * (3 * routed.inside + 2 * d))
-    return (elements * q.activation_element_bytes + q.norm_weight_bytes * d
+    return (elements * q.activation_element_bytes + after_layers(q, n)
             + selection_bytes(q, batch.indexed))
 
 
 def _widths(attention: str, q: Any, heads: Number, absorbed: Number) -> tuple[Number, Number]:
     """Elements in and out of a layer's projections per token, and of its core per head [1]."""
     d = q.hidden_size
+    if attention == CSA:
+        joined = q.o_groups * q.o_lora_rank / q.tensor_parallel
+        return (2 * (d + q.q_lora_rank + joined) + q.head_dim + 2 * heads * q.head_dim,
+                2 * q.head_dim)
     if attention != MLA:
         kv_heads = np.maximum(1, q.num_key_value_heads * heads / q.num_attention_heads)
         return 2 * d + (2 * heads + 2 * kv_heads) * q.head_dim, 2 * q.head_dim

@@ -24,7 +24,7 @@ from calc.layouts.feasible import has_room
 from calc.layouts.space import AXES, Base, Cells, Space, choice_at
 from calc.many.fronts import Front
 from calc.physics.arrays import Inputs, Number
-from calc.physics.memory import cache
+from calc.physics.cache import cache
 from calc.searching.candidates import CandidateCells, at, candidate_cells, filled
 from calc.searching.goal import Wishes
 from catalogue import Scenario, load_precision

@@ -58,7 +58,7 @@ class Engine:
 
         Raises ValueError if it needs more blocks than the cache has.
         """
-        needed = self.limits.blocks(job.request.most_cached)
+        needed = self.limits.with_state(job.request.most_cached)
         if self.limits.kv_blocks is not None and needed > self.limits.kv_blocks:
             raise ValueError(f"a request of {job.request.input_tokens} + "
                              f"{job.request.output_tokens} tokens needs {needed} blocks, the cache "
@@ -117,7 +117,7 @@ class Engine:
         job = self._first()
         if limits.policy == "prefill-first":
             return not job.decodes and self._has_room_for(job)
-        return not job.decodes and limits.blocks(job.known) - job.spared <= self.free
+        return not job.decodes and limits.with_state(job.known) - job.spared <= self.free
 
     @property
     def decodes(self) -> bool:
@@ -247,7 +247,7 @@ class Engine:
                and len(running) < limits.max_num_seqs):
             job = self._first()
             new = min(job.known - job.computed, budget)
-            if limits.whole_prompt_fits and limits.blocks(job.known) - job.spared > self.free:
+            if limits.whole_prompt_fits and limits.with_state(job.known) - job.spared > self.free:
                 break
             if not self._allocate(job, job.computed + new):
                 break
@@ -310,7 +310,7 @@ class Engine:
 
     def _has_room_for(self, job: Job) -> bool:
         """Whether a request fits with all its output beside what is set aside for the others."""
-        set_aside = self.limits.blocks(job.request.most_cached)
+        set_aside = self.limits.with_state(job.request.most_cached)
         if self._suffices(set_aside):
             return True  # no share of the output to come is more than all of it
         set_aside -= job.spared
@@ -335,15 +335,17 @@ class Engine:
         """Take the first of the queue into work."""
         job = self.waiting.popleft()
         self.running.append(job)
-        self.most += self.limits.blocks(job.request.most_cached)
+        self.most += self.limits.with_state(job.request.most_cached)
 
     def _allocate(self, job: Job, tokens: int) -> bool:
         """Give a request blocks for that many tokens; False, and nothing, if too few are free."""
         if tokens > job.room:
             more = self.limits.blocks(tokens) - job.blocks
-            if more > self.free + job.spared:
+            # who has no block yet has no state either
+            state = 0 if job.blocks else self.limits.state_blocks_per_request
+            if more + state > self.free + job.spared:
                 return False
-            self.free -= more
+            self.free -= more + state
             job.blocks += more
             job.room = job.blocks * self.limits.block_size
             if job.spans:
@@ -358,10 +360,10 @@ class Engine:
         return True
 
     def _release(self, job: Job) -> None:
-        self.free += job.blocks
+        self.free += job.blocks + self.limits.state_blocks_per_request
         if job.spans:
             self.free -= self.prefix_cache.drop(job.spans, job.held)
-        self.most -= self.limits.blocks(job.request.most_cached)
+        self.most -= self.limits.with_state(job.request.most_cached)
         job.blocks = job.room = job.held = 0
 
     def _preempt(self, job: Job) -> None:

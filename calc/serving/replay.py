@@ -51,10 +51,11 @@ def serve_all(clock: Clock, row: Mapping[str, float], blocks: float, unequal: bo
         drawn = draw.exponential(mean, count) if unequal else np.full(count, mean)
         lengths.append(np.maximum(1, np.rint(drawn)).astype(int))
     size = int(inputs["block_size"] * inputs["decode_context_parallel"])
-    longest = int((lengths[0] + lengths[1]).max())
+    longest, state = int((lengths[0] + lengths[1]).max()), clock.state_blocks
     limits = Limits(
         max_num_batched_tokens=int(inputs["max_num_batched_tokens"]), max_num_seqs=at_once,
-        kv_blocks=max(int(blocks), int(ceil_div(longest, size))), block_size=size, policy=policy,
+        kv_blocks=max(int(blocks), int(ceil_div(longest, size)) + state), block_size=size,
+        state_blocks_per_request=state, policy=policy,
         recv_interval=int(inputs["scheduler_recv_interval"]),
         steps_ahead=int(inputs["steps_ahead"]))
     between = replicas / (ranks * inputs["front_end_rate"])

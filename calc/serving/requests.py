@@ -127,6 +127,8 @@ class Limits:
         max_num_seqs: requests in work at once (SGLang's max_running_requests) [request].
         kv_blocks: of the cache, None for as many as needed [block].
         block_size: tokens of a block [token/block].
+        state_blocks_per_request: that a request in work holds besides those of its tokens, from
+            its first to its last; no other request finds them [block].
         policy: ``mixed`` or ``prefill-first``.
         whole_prompt_fits: admit a request only if all its tokens so far find free blocks, not just
             its first chunk (vLLM's scheduler_reserve_full_isl, on by default since 0.20.2); under
@@ -153,6 +155,7 @@ class Limits:
     reserved_output: float = 1.0
     recv_interval: int = 1
     steps_ahead: int = 0
+    state_blocks_per_request: int = 0
 
     def __post_init__(self) -> None:
         for name in ("max_num_batched_tokens", "max_num_seqs", "kv_blocks", "block_size",
@@ -165,12 +168,30 @@ class Limits:
                              f"{', '.join(get_args(Policy))}.")
         if not 0 <= self.reserved_output <= 1:
             raise ValueError(f"reserved_output is {self.reserved_output}, expected 0 to 1.")
-        if self.steps_ahead < 0:
-            raise ValueError(f"steps_ahead is {self.steps_ahead}, expected 0 or more.")
+        for name in ("steps_ahead", "state_blocks_per_request"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name} is {getattr(self, name)}, expected 0 or more.")
 
     def blocks(self, tokens: int) -> int:
         """Blocks that hold that many tokens [block]."""
         return -(-tokens // self.block_size)
+
+    def with_state(self, tokens: int) -> int:
+        """Blocks of a request that has so many tokens, its state included [block].
+
+        >>> Limits(64, 1, block_size=16, state_blocks_per_request=3).with_state(33)
+        6
+        """
+        return self.blocks(tokens) + self.state_blocks_per_request
+
+    @property
+    def longest(self) -> int:
+        """Tokens that a cache holds of a single request; only where its blocks are known [token].
+
+        >>> Limits(64, 1, kv_blocks=10, block_size=16, state_blocks_per_request=3).longest
+        112
+        """
+        return max(0, (self.kv_blocks or 0) - self.state_blocks_per_request) * self.block_size
 
     def spans(self, texts: Sequence[tuple[Hashable, int]]) -> tuple[Span, ...]:
         """Whole blocks of each text of a request: which, from the first to before the second."""

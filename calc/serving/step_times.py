@@ -11,10 +11,12 @@ import numpy as np
 from calc.physics import experts
 from calc.physics.arrays import Inputs, Number, select
 from calc.physics.breakdown import Busy, busy_in, cores_in, drafted, hidden_time
+from calc.physics.cache import cache
 from calc.physics.decode_floor import mean_attended, mean_context
-from calc.physics.memory import cache, candidate_stages, weights
+from calc.physics.memory import candidate_stages, weights
 from calc.physics.positions import (
     few_cached,
+    most_picked,
     multiplied_positions,
     prefill_absorbed,
     prefill_positions,
@@ -109,6 +111,11 @@ class Clock:
         self._answering: dict[tuple[int, int], list[list[list[float]]]] = {}
         self._groups: dict[tuple[float, float, bool], Busy] = {}
         self._idle: dict[bool, Busy] = {}
+
+    @property
+    def state_blocks(self) -> int:
+        """Blocks of the cache that the state of a request takes [block]."""
+        return int(self._cache.state_blocks_per_request)
 
     def __call__(self, step: Step) -> float:
         """Time of a step from its beginning to its tokens, without the gap to the next [s].
@@ -266,7 +273,7 @@ class Clock:
         # the tokens of a chunk see what is cached as those of an answer see their prompt
         seen = mean_context(cached, new)
         picked, in_window = (mean_attended(bound, cached, new)
-                             for bound in (q.index_topk, q.sliding_window))
+                             for bound in (most_picked(q), q.sliding_window))
         tokens, before = new.sum(axis=-1), cached.sum(axis=-1)
         # one kernel for the step
         absorbed = select(few_cached(q, before), 1.0,
@@ -290,7 +297,7 @@ class Clock:
         q = self._q
         tokens = batch * (1 + q.draft_tokens)
         sees = [np.minimum(rounded, bound) if bound else rounded
-                for bound in (q.index_topk, q.sliding_window)]
+                for bound in (most_picked(q), q.sliding_window)]
         multiplied = multiplied_positions(q, sees[0], rounded, 1)
         return Composition(
             tokens, tokens, tokens * multiplied, tokens * sees[1],

@@ -24,10 +24,12 @@ from catalogue.deployments.resolved import Resolved
 from catalogue.deployments.stand_ins import widened_experts
 from catalogue.entries.formulas import neutral, switches
 from catalogue.entries.mechanisms import IfKnown, OfEvery
+from catalogue.entries.models import CSA
 from catalogue.reading.values import Value
 
 if TYPE_CHECKING:
     from catalogue.entries.deployments import Offload
+    from catalogue.entries.models import Model
 
 STORED = ("attention", "dense_mlp", "shared_expert", "routed_expert")
 SPARSE_SHARE, SPARSE_PREFILL = "sparse_attention_efficiency", "sparse_prefill_efficiency"
@@ -48,6 +50,8 @@ ALL_ALIKE = {"second_round_alpha": "collective_alpha", "gather_alpha": "collecti
 FOLLOWING = ALL_ALIKE | {SPARSE_PREFILL: SPARSE_SHARE}
 SCALARS, IF_KNOWN = tuple(OfEvery.model_fields), tuple(IfKnown.model_fields)
 OF_LATENT = ("latent_core_latency", "latent_core_fill")  # of MLA's decode core
+SPARSE_FILL = "sparse_core_fill"  # of compressed entries: elsewhere fitted with the rest
+HYPER, STATE = "hyper_operators", "state_blocks"
 SPARSE = ("sparse_tile_rows", "index_efficiency", "selection_traffic")  # of models with an indexer
 # where nothing is said of slices: what is said of whole experts; of experts: what of any matmul
 ELSE = {"sliced_gemm_efficiency": "grouped_gemm_efficiency",
@@ -77,7 +81,7 @@ def knobs(scenario: Resolved) -> list[Knob]:
     given = {name: value for name, value in scenario.given.items() if name != NETWORK_ALPHA}
     named = {knob.name for knob in found}
     found += [Knob(name, value, (name,)) for name in (*STATED, *IF_KNOWN) if name not in named
-              and (name not in OF_LATENT or scenario.model.attention == "mla")
+              and name not in _lacking(scenario.model)
               and (value := known.get(name) or stated.get(_else(name)))]
     own = (stated.get(k.name) or stated.get(_else(k.name)) or given.get(k.name) for k in found)
     moved = {knob.name for knob in found}
@@ -86,6 +90,14 @@ def knobs(scenario: Resolved) -> list[Knob]:
     return [Knob(knob.name, value or knob.value, knob.symbols + follow.get(knob.name, ()))
             if value or follow.get(knob.name) else knob
             for knob, value in zip(found, own, strict=True)]
+
+
+def _lacking(model: Model) -> tuple[str, ...]:
+    """Mechanisms of what the architecture does not have."""
+    latent = {"mla": (), CSA: OF_LATENT[1:]}  # rows of a token have a time of their own
+    return (latent.get(model.attention, OF_LATENT)
+            + (() if model.hc_mult else (HYPER,))
+            + (() if model.attention == CSA else (STATE, SPARSE_FILL)))
 
 
 @cache
@@ -105,7 +117,7 @@ def _priors(scenario: Resolved) -> list[Knob]:
                "placement_residual": scenario.file.parallelism.balancing != "periodic",
                "absorbed_copies": scenario.model.attention != "mla"}
     without |= dict.fromkeys((*SPARSE, SPARSE_PREFILL), not scenario.model.index_topk)
-    without |= dict.fromkeys(OF_LATENT, without["absorbed_copies"])
+    without |= dict.fromkeys(_lacking(scenario.model), True)
     narrow = widened_experts(priors, scenario.precision, multiplied(scenario))
     found += [Knob(key, narrow.get(key) or getattr(priors, key) or getattr(priors, ELSE[key]),
                    (key,))

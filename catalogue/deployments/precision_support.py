@@ -64,7 +64,7 @@ def widened(precision: Precision, dtypes: Mapping[str, str]) -> dict[str, bool]:
         dtypes: what is multiplied, by class; a card may lack what the precision asks for.
     """
     wide = ("bf16", "fp16", "tf32", "fp32")
-    weights = dict(precision.weights)
+    weights = {name: stored for name, stored in precision.weights if stored is not None}
     narrow = {stored: library.load("formats", stored).bits.value < 16
               for stored in dict.fromkeys(weights.values())}
     return {name: dtype in wide and narrow[weights[name]]

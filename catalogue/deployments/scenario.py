@@ -15,7 +15,7 @@ from catalogue.deployments.profiles import Running, running
 from catalogue.deployments.resolved import Resolved
 from catalogue.entries.deployments import Documented, Precision
 from catalogue.entries.hardware import Device
-from catalogue.entries.models import GROUPS, Model
+from catalogue.entries.models import CSA, GROUPS, Model
 from catalogue.reading.values import Text, Value
 
 MODEL_COUNTS = (
@@ -23,13 +23,17 @@ MODEL_COUNTS = (
     "num_key_value_heads", "head_dim", "q_lora_rank", "kv_lora_rank", "qk_nope_head_dim",
     "qk_rope_head_dim", "v_head_dim", "intermediate_size", "moe_intermediate_size",
     "n_routed_experts", "n_shared_experts", "num_experts_per_tok", "first_k_dense_replace",
-    "index_n_heads", "index_head_dim", "index_topk", "sliding_window", "full_attention_layers",
+    "index_n_heads", "index_head_dim", "index_topk", "indexer_layers", "sliding_window",
+    "full_attention_layers", "compressed_layers", "heavy_layers", "o_groups", "o_lora_rank",
 )
 _MODEL_SWITCHES = ("router_bias", "expert_bias", "attention_bias", "attention_output_bias",
                    "qk_norm", "attention_sinks")
+# 1 where a model does not have it
+_ONE = ("hc_mult", "compress_ratio", "heavy_compress_ratio")
 # no formula's, or set by the physics
 _NOT_INPUTS = ("requests", "draft_tokens", "text", "accepted_length", "acceptance", "balancing",
                "length_distribution", "length_variation", "arrivals", "arrival_rate")
+WIDEST = "fp32"  # of what checkpoints and engines keep undivided
 _DEVICE_INPUTS = ("memory_capacity", "system_reserve", "memory_bandwidth", "hbm_efficiency",
                   "runtime_reserve")
 FIRST = ("ttft", "e2e", "steady_ttft", "steady_e2e")  # of the pool that computes prompts
@@ -63,6 +67,11 @@ def model_inputs(model: Model) -> dict[str, int | float]:
         numbers["first_k_dense_replace"] = numbers["num_hidden_layers"]
     if model.sliding_window is None:
         numbers["full_attention_layers"] = numbers["num_hidden_layers"]
+    if model.attention == CSA:  # its window is beside the compressed entries of a layer
+        numbers["full_attention_layers"] = numbers["num_hidden_layers"]
+    if model.index_topk is not None and model.indexer_layers is None:
+        numbers["indexer_layers"] = numbers["num_hidden_layers"]
+    numbers |= {name: value.value if (value := getattr(model, name)) else 1 for name in _ONE}
     numbers |= {name: int(getattr(model, name)) for name in _MODEL_SWITCHES}
     # a router that knows no groups picks the one that there is
     numbers |= {name: value.value if (value := getattr(model, name)) else 1 for name in GROUPS}
@@ -72,13 +81,17 @@ def model_inputs(model: Model) -> dict[str, int | float]:
 
 def precision_inputs(precision: Precision) -> dict[str, int | float]:
     """Bytes per element of every class of tensors, scales and zero points included [B]."""
-    formats = {f"{name}_weight_bytes": stored for name, stored in dict(precision.weights).items()}
+    stored = dict(precision.weights)
+    stored["compressor"] = stored["compressor"] or precision.activation
+    stored["hyper"] = stored["hyper"] or WIDEST
+    formats = {f"{name}_weight_bytes": each for name, each in stored.items()}
     formats |= {f"{name}_element_bytes": getattr(precision, name)
                 for name in ("kv_cache", "kv_rope", "activation", "logit")}
     formats["kv_index_element_bytes"] = precision.kv_index or precision.kv_cache
-    sizes = {stored: library.load("formats", stored).bytes_per_element
-             for stored in dict.fromkeys(formats.values())}
-    return {name: sizes[stored] for name, stored in formats.items()}
+    formats["state_element_bytes"] = precision.state or WIDEST
+    sizes = {each: library.load("formats", each).bytes_per_element
+             for each in dict.fromkeys(formats.values())}
+    return {name: sizes[each] for name, each in formats.items()}
 
 
 def device_inputs(device: Device) -> dict[str, int | float]:

@@ -97,7 +97,8 @@ class Format(CatalogueEntry):
 
 
 class WeightFormats(Entry):
-    """The storage format of each class of tensors."""
+    """The storage format of each class of tensors; absent, compressors of the cache are as wide as
+    activations and hyper-connections FP32."""
 
     embedding: FormatName
     attention: FormatName
@@ -107,6 +108,8 @@ class WeightFormats(Entry):
     shared_expert: FormatName
     routed_expert: FormatName
     head: FormatName
+    compressor: FormatName | None = None
+    hyper: FormatName | None = None
 
 
 class Multiply(Sourced):
@@ -143,7 +146,8 @@ class Checkpoint(Entry):
 class Precision(Called):
     """Which format stores what (weights by class, cache, activations, logits), what is multiplied.
 
-    ``kv_index`` is the format of the keys that an indexer caches, ``kv_cache`` where it is absent.
+    ``kv_index`` is the format of the keys that an indexer caches, ``kv_cache`` where it is absent;
+    ``state`` that of a state which a request keeps whatever its length, FP32 where it is absent.
     A deployment varies one part by an override: ``precision.kv_cache=fp8-latent128`` (656 bytes of
     a latent with its rotary key), ``precision.kv_cache=int8-latent48``, ``precision.kv_cache=fp8``
     with ``precision.kv_rope=fp8`` (576 bytes), ``precision.multiply.core=fp8``."""
@@ -153,6 +157,7 @@ class Precision(Called):
     kv_cache: FormatName
     kv_rope: FormatName
     kv_index: FormatName | None = None
+    state: FormatName | None = None
     activation: FormatName
     logit: FormatName
     host_experts: Flag = False  # made for kernels of processors

@@ -12,7 +12,8 @@ from catalogue.entries.hardware import Architecture, Dtype
 from catalogue.entries.profiles import Version, in_order
 from catalogue.reading.values import Words
 
-CLASSES = tuple(name for name in WeightFormats.model_fields if name not in ("embedding", "norm"))
+CLASSES = tuple(name for name in WeightFormats.model_fields
+                if name not in ("embedding", "norm", "compressor", "hyper"))
 """Classes of tensors that are multiplied, as ``Multiply`` of a precision has them."""
 
 
@@ -30,7 +31,7 @@ class Cell(Sourced):
     cards: Annotated[list[Architecture], Field(min_length=1)]
     since: Version | None = None
     until: Version | None = None
-    attention: Literal["mla", "gqa", "sparse"] | None = None
+    attention: Literal["mla", "gqa", "csa", "sparse"] | None = None
     kernel: Words
 
     @model_validator(mode="after")

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Generic, TypeVar
 from pydantic import ConfigDict, model_validator
 
 from catalogue.entries.entry import CatalogueEntry, Entry, MechanismsName
-from catalogue.reading.values import Count, Share, Time, Tokens, Unit, Value
+from catalogue.reading.values import Blocks, Count, Share, Time, Tokens, Unit, Value
 
 Number = Annotated[Value, Unit("1")]
 NumberOrZero = Annotated[Value, Unit("1", exclusive=False)]
@@ -292,6 +292,10 @@ class IfKnown(Entry):
             reduce-scatter [s], for each further rank [s], and share of the links [1].
         gather_bulk_alpha, gather_bulk_efficiency: the same of large ones, in a pipeline.
         sparse_prefill_efficiency: of prompts, where it is another; absent, the same [1].
+        sparse_core_fill: of each row of heads in the core of sparse attention [s].
+        hyper_operators: kernels of the hyper-connections of a layer [1].
+        state_blocks: blocks that an engine keeps for the state of a request, where it does not
+            take as many as the state needs [block].
     """
 
     latent_core_latency: TimeOrZero | None = None
@@ -317,6 +321,9 @@ class IfKnown(Entry):
     gather_alpha: Time | None = None
     gather_efficiency: Share | None = None
     sparse_prefill_efficiency: Share | None = None
+    sparse_core_fill: TimeOrZero | None = None
+    hyper_operators: NumberOrZero | None = None
+    state_blocks: Blocks | None = None
 
 
 OPTIONAL = {  # what a file need not say: of whole experts, of dense matmuls, of any layer holds

@@ -32,9 +32,21 @@ from catalogue.reading.values import (
     Words,
 )
 
+CSA = "csa"  # attention to a window, and to entries of the cache that are compressed
 GROUPS = ("n_group", "topk_group")  # of experts: how many there are, how many a token picks
 MOST_GROUPS = 8  # that a token picks: the sum over them is written out
 Total = Annotated[Value, Unit("1", spread=False)]  # may exceed what a single count may be
+
+
+_NEEDED: dict[str, tuple[str, ...]] = {
+    "mla": ("kv_lora_rank", "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim"),
+    "gqa": ("head_dim",),
+    CSA: ("head_dim", "qk_rope_head_dim", "q_lora_rank", "o_groups", "o_lora_rank",
+          "index_n_heads", "index_head_dim", "index_topk", "indexer_layers", "compress_ratio",
+          "compressed_layers", "heavy_compress_ratio", "heavy_layers", "sliding_window"),
+}
+_COMPRESSED = ("compress_ratio", "compressed_layers", "heavy_compress_ratio", "heavy_layers",
+               "o_groups", "o_lora_rank")
 
 
 def _over(part: Value | None, whole: Value | None) -> bool:
@@ -94,6 +106,7 @@ class Model(Called):
     """A transformer by its shapes, under the names of Hugging Face configurations.
 
     Attributes:
+        missing: what of its architecture no formula has; every answer carries it.
         family: models of one architecture, whose scores in a format are those of relatives.
         weights: the format that it is published in; absent, none is known.
         fp16_overflow: stated of a model whose activations exceed FP16.
@@ -102,9 +115,10 @@ class Model(Called):
     """
 
     family: Words | None = None
+    missing: Text | None = None
     weights: PublishedWeights | None = None
     fp16_overflow: Overflow | None = None
-    attention: Literal["mla", "gqa"]
+    attention: Literal["mla", "gqa", "csa"]
     num_hidden_layers: Count
     hidden_size: Count
     vocab_size: Count
@@ -125,7 +139,7 @@ class Model(Called):
     n_group: Count | None = None
     topk_group: Count | None = None
     router_bias: Flag = False
-    router_scoring: Literal["sigmoid", "softmax"] | None = None
+    router_scoring: Literal["sigmoid", "softmax", "sqrtsoftplus"] | None = None
     expert_bias: Flag = False
     attention_bias: Flag = False
     attention_output_bias: Flag = False
@@ -134,6 +148,15 @@ class Model(Called):
     index_n_heads: Count | None = None
     index_head_dim: Count | None = None
     index_topk: Count | None = None
+    indexer_layers: Count | None = None
+    compress_ratio: Count | None = None
+    compressed_layers: CountOrZero | None = None
+    heavy_compress_ratio: Count | None = None
+    heavy_layers: CountOrZero | None = None
+    o_groups: Count | None = None
+    o_lora_rank: Count | None = None
+    hc_mult: Count | None = None
+    num_hash_layers: CountOrZero | None = None
     sliding_window: Count | None = None
     full_attention_layers: CountOrZero | None = None
     num_nextn_predict_layers: CountOrZero | None = None
@@ -144,9 +167,7 @@ class Model(Called):
 
     @model_validator(mode="after")
     def _complete(self) -> Model:
-        mla: tuple[str, ...] = (
-            "kv_lora_rank", "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim")
-        needed = mla if self.attention == "mla" else ("head_dim",)
+        needed = _NEEDED[self.attention]
         moe = ("moe_intermediate_size", "n_routed_experts", "n_shared_experts",
                "num_experts_per_tok", "first_k_dense_replace")
         if self.is_moe:
@@ -191,14 +212,24 @@ class Model(Called):
         given = [name for name in index if getattr(self, name) is not None]
         if given and (lacking := [name for name in index if name not in given]):
             raise ValueError(f"'{lacking[0]}' is missing, an indexer needs it")
-        if given and self.attention != "mla":
+        if given and self.attention == "gqa":
             raise ValueError(f"'{given[0]}' is given, but only mla attention has an indexer")
+        for name in _COMPRESSED:
+            if getattr(self, name) is not None and self.attention != CSA:
+                raise ValueError(f"'{name}' is given, but only csa attention has it")
+        if self.indexer_layers is not None and not given:
+            raise ValueError("'indexer_layers' is given without an indexer, expected "
+                             "'index_n_heads', 'index_head_dim' and 'index_topk' beside it")
+        for name in ("indexer_layers", "compressed_layers", "heavy_layers"):
+            if _over(getattr(self, name), self.num_hidden_layers):
+                raise ValueError(f"'{name}' exceeds 'num_hidden_layers'")
         if given and not (self.q_lora_rank and self.q_lora_rank.value):
             raise ValueError("'q_lora_rank' is missing, an indexer's queries come from that latent")
         for name in ("attention_bias", "attention_output_bias", "qk_norm", "attention_sinks"):
-            if getattr(self, name) and self.attention != "gqa":
+            if getattr(self, name) and self.attention != "gqa" and not (
+                    name == "attention_sinks" and self.attention == CSA):
                 raise ValueError(f"'{name}' is true, but it is counted with gqa attention only")
-        if given and self.sliding_window is not None:
+        if given and self.sliding_window is not None and self.attention != CSA:
             raise ValueError("'sliding_window' is given, but a model with an indexer has no "
                              "windowed layers")
         if self.full_attention_layers is not None and self.sliding_window is None:

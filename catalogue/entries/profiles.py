@@ -141,7 +141,7 @@ class Statement(Entry):
     since: Version | None = None
     until: Version | None = None
     cards: list[MechanismsName] = []
-    attention: Literal["mla", "gqa", "sparse"] | None = None
+    attention: Literal["mla", "gqa", "csa", "sparse"] | None = None
     drafts: Flag | None = None
     experts: list[FormatName] = []
     multiplied: Literal["bf16", "fp16", "fp8", "int8", "fp4"] | None = None

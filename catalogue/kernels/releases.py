@@ -17,7 +17,7 @@ from catalogue.engines.released import engine_meant, release_of, releases
 from catalogue.entries.deployments import Format, Precision
 from catalogue.entries.hardware import Architecture, Device
 from catalogue.entries.kernels import CLASSES, Cache, Cell, Kernels, Product
-from catalogue.entries.models import Model
+from catalogue.entries.models import CSA, Model
 from catalogue.entries.profiles import in_order
 from catalogue.messages import LANGUAGES, Pair, messages
 from catalogue.reading import yamlfile
@@ -178,6 +178,8 @@ def _speaks(cell: Cell, part: Part, attention: Kinds | None) -> bool:
     if attention is not None and cell.attention not in (None, *attention):
         return False
     if isinstance(cell, Cache):
+        if attention is not None and CSA in attention and cell.attention != CSA:
+            return False  # compressed entries need kernels of their own
         return (part.name == "cache" and part.stored in cell.formats
                 and part.multiplied in cell.multiply)
     return (isinstance(cell, Product) and part.name != "cache" and part.stored in cell.weights

@@ -27,15 +27,26 @@ ONE_RANK = {"tensor_parallel": 1, "pipeline_parallel": 1, "data_parallel": 1, "e
 ONE_TOKEN = ONE_RANK | {"concurrency": 1, "draft_tokens": 0, "micro_batches": 1,
                         "offloaded_share": 0, "fetched_share": 0, "routing_skew": 0,
                         "single_token_path": 0}
+COMPRESSED = {"compressed_layers", "heavy_layers", "heavy_compress_ratio", "o_groups",
+              "o_lora_rank", "compressor_weight_bytes", "state_element_bytes", "state_blocks",
+              "compress_ratio"}
 OF_THE_OTHER = {  # inputs that an attention does not have
     "mla": {"head_dim", "num_key_value_heads", "attention_bias", "attention_output_bias", "qk_norm",
-            "attention_sinks"},
+            "attention_sinks"} | COMPRESSED,
+    "csa": {"kv_lora_rank", "qk_nope_head_dim", "v_head_dim", "num_key_value_heads",
+            "attention_bias", "attention_output_bias", "qk_norm", "absorbed_copies",
+            "core_tile_rows", "dense_prefill_tokens", "absorbed_prefix_tokens", "score_traffic",
+            "full_attention_layers", "window_blocks_freed", "decode_context_parallel",
+            "context_all_to_all", "prefill_core_latency", "core_row_traffic", "prefill_tile_rows",
+            "attention_efficiency", "mla_compute_efficiency",
+            # which one of several ranks, on whose links a pipeline is faster, would feel
+            "switch_adds"},
     "gqa": {"q_lora_rank", "kv_lora_rank", "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim",
             "kv_rope_element_bytes", "index_n_heads", "indexer_operators", "kv_index_element_bytes",
             "absorbed_copies", "core_tile_rows", "sparse_tile_rows", "index_peak",
             "index_efficiency", "sparse_attention_efficiency", "sparse_prefill_efficiency",
             "selection_traffic", "whole_selection", "dense_prefill_tokens",
-            "absorbed_prefix_tokens"}}
+            "absorbed_prefix_tokens", "indexer_layers", "sparse_core_fill"} | COMPRESSED}
 CUT = ("attention", "dense_mlp", "shared_expert", "routed_expert", "head")
 
 
@@ -72,11 +83,13 @@ class TestDocuments:
                 close(t * part[f"decode_{name}_flops"], whole[f"decode_{name}_flops"])
 
     def test_total_parameters_where_active_ones_belong(self, attention):
-        """One token multiplies the active parameters but norms and biases, and reads k experts."""
+        """One token multiplies the active parameters but norms, biases and what mixes residual
+        streams, and reads k experts."""
         inputs = sampled(attention) | ONE_TOKEN
         found = run(inputs, attention)
         dense, moe = layers_of(inputs)
-        others = ((dense + moe) * found["norm_parameters"] + inputs["hidden_size"]
+        others = ((dense + moe) * (found["norm_parameters"] + found["hyper_parameters"])
+                  + found["hyper_head_parameters"] + inputs["hidden_size"]
                   + moe * inputs["n_routed_experts"] * inputs["router_bias"])
         matrices = [name for name in CLASSES if name not in ("core", "index")]
         close(flops(found, "decode", matrices) / inputs["multiply_add_flops"],

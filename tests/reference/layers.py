@@ -142,8 +142,9 @@ def _kernels(q: Any) -> dict[str, float]:
     fused = q.operators_per_layer / q.reference_operators
     shared = q.shared_expert_operators if q.n_shared_experts > 0 else 0.0
     routed = q.routed_expert_operators
-    return {"attention": fused * (q.attention_operators
-                                  + (q.indexer_operators if q.index_n_heads > 0 else 0.0)),
+    own = q.indexer_layers / q.num_hidden_layers  # of a mean layer
+    streams = q.hyper_operators if q.hc_mult > 1 else 0.0
+    return {"attention": fused * (q.attention_operators + own * q.indexer_operators + streams),
             "dense": fused * q.dense_mlp_operators,
             "experts": fused * (max(shared, routed) if q.shared_expert_ranks > 0
                                 else shared + routed)}
@@ -203,6 +204,8 @@ def _depth(q: Any, name: str) -> float:
     of_shared = q.n_shared_experts * q.moe_intermediate_size
     others: dict[str, Any] = {
         "q_b": q.q_lora_rank, "index_q": q.q_lora_rank, "expand_kv": q.kv_lora_rank,
-        "o": q.num_attention_heads * values / t, "down": q.intermediate_size / t,
+        "o": q.num_attention_heads * values / t,
+        "o_a": q.num_attention_heads * values / max(q.o_groups, 1),
+        "o_b": q.o_groups * q.o_lora_rank / t, "down": q.intermediate_size / t,
         "shared_down": of_shared / t}
     return float(others.get(name, d))

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from calc.physics.arrays import Number, ceil_div
+from calc.physics.cache import Cache
 from calc.physics.experts import (
     distinct_experts,
     expert_group,
@@ -25,9 +26,8 @@ from calc.physics.experts import (
     routed_ranks,
     sliced,
 )
-from calc.physics.memory import Cache
 from calc.physics.positions import unfused
-from calc.physics.shapes import MLA
+from calc.physics.shapes import CSA, MLA
 from calc.physics.work import Composition, head_rows
 
 MATRIX, VECTOR, LINK = "matrix", "vector", "link"
@@ -88,7 +88,7 @@ def operator_table(attention: str, q: Any, c: Cache, composition: Composition) -
     """The rows of a step; operators that a model or a cut does not have are left out.
 
     Args:
-        attention: ``mla`` or ``gqa``.
+        attention: ``mla``, ``gqa`` or ``csa``.
         q: input symbols as attributes.
         c: cache per token [B/token].
         composition: of the step.
@@ -107,8 +107,8 @@ def operator_table(attention: str, q: Any, c: Cache, composition: Composition) -
         slowest, shards, q.moe_intermediate_size / expert_slices(q),
         slowest * together * q.num_experts_per_tok / e, 1 - q.offloaded_share,
         composition.of_shared(q) / q.micro_batches)
-    attend = _mla(q, s, c, composition) if attention == MLA else _gqa(q, s, c, composition)
-    return [*_around(q, s), *attend, *_dense(q, s), *_moe(q, s)]
+    attend = {MLA: _mla, CSA: _csa}.get(attention, _gqa)(q, s, c, composition)
+    return [*_around(q, s), *_streams(q, s), *attend, *_dense(q, s), *_moe(q, s)]
 
 
 def _matmul(q: Any, name: str, group: str, layer: str, count: Number, rows: Number, into: Number,
@@ -138,8 +138,9 @@ def _around(q: Any, s: _Sizes) -> Iterator[Row]:
               activation_bytes=2 * d * s.width * s.tokens)
     yield from _reduce(q, s, "embedding_all_reduce", "outside", 1)
     for name in ("input_norm", "post_norm"):
-        # reads hidden state and residual, writes both
-        yield _norm(name, layers, d, q.norm_weight_bytes * d, s, moved=4 * d)
+        # reads hidden state and residual, writes both; of several streams it is in their rows
+        yield _norm(name, layers, d, q.norm_weight_bytes * d, s,
+                    moved=4 * d if q.hc_mult == 1 else 0)
     yield _norm("final_norm", 1, d, q.norm_weight_bytes * d, s, "outside")
     yield Row("head", "outside", 1, MATRIX, "head", q.multiply_add_flops * d * columns * s.rows,
               d * columns * q.head_weight_bytes,
@@ -150,6 +151,28 @@ def _around(q: Any, s: _Sizes) -> Iterator[Row]:
     yield from _reduce(q, s, "attention_all_reduce", "every", layers)
 
 
+def _streams(q: Any, s: _Sizes) -> Iterator[Row]:
+    """Several residual streams: what joins them before each half of a layer, and parts them after.
+
+    Weights are found from all streams, which are read again to be joined and normalised; after the
+    half they are read with what came out of it, and written.
+    """
+    h, d = q.hc_mult, q.hidden_size
+    if h == 1:
+        return
+    weights = (2 + h) * h  # a weight per stream in and out, and one per pair of streams
+    for half in ("attention", "mlp"):
+        yield Row(f"hyper_{half}_in", "every", q.num_hidden_layers, VECTOR, "vector",
+                  q.multiply_add_flops * h * d * weights * s.tokens,
+                  q.hyper_weight_bytes * (weights * (h * d + 1) + 3),
+                  (2 * h + 1) * d * s.width * s.tokens)
+        yield Row(f"hyper_{half}_out", "every", q.num_hidden_layers, VECTOR, "vector",
+                  activation_bytes=(2 * h + 1) * d * s.width * s.tokens)
+    yield Row("hyper_head", "outside", 1, VECTOR, "vector",
+              q.multiply_add_flops * h * d * h * s.tokens,
+              q.hyper_weight_bytes * (h * d * h + h + 1))
+
+
 def _mla(q: Any, s: _Sizes, c: Cache, composition: Composition) -> Iterator[Row]:
     """Multi-head latent attention, absorbed or expanded."""
     d, rank, rope = q.hidden_size, q.kv_lora_rank, q.qk_rope_head_dim
@@ -157,8 +180,9 @@ def _mla(q: Any, s: _Sizes, c: Cache, composition: Composition) -> Iterator[Row]
     element = q.attention_weight_bytes
 
     def project(name: str, into: Number, out: Number, rows: Number = s.tokens,
-                stored: Number = element, width: Number = s.width) -> Row:
-        return _matmul(q, name, "attention", "every", layers, rows, into, out, stored, width)
+                stored: Number = element, width: Number = s.width,
+                count: Number = layers) -> Row:
+        return _matmul(q, name, "attention", "every", count, rows, into, out, stored, width)
 
     if q.q_lora_rank > 0:
         yield project("q_a", d, q.q_lora_rank)
@@ -168,18 +192,15 @@ def _mla(q: Any, s: _Sizes, c: Cache, composition: Composition) -> Iterator[Row]
         yield project("q", d, s.heads * (nope + rope))
     yield project("kv_a", d, rank + rope)
     yield _norm("kv_norm", layers, rank, q.norm_weight_bytes * rank, s)
-    if q.index_n_heads > 0:
+    own = q.indexer_layers  # the other layers take over what these have picked
+    if own > 0:
         keys = q.index_n_heads * q.index_head_dim
-        yield project("index_q", q.q_lora_rank, keys, width=0)
-        yield project("index_k", d, q.index_head_dim, width=0)
-        yield _norm("index_norm", layers, q.index_head_dim,
+        yield project("index_q", q.q_lora_rank, keys, width=0, count=own)
+        yield project("index_k", d, q.index_head_dim, width=0, count=own)
+        yield _norm("index_norm", own, q.index_head_dim,
                     2 * q.norm_weight_bytes * q.index_head_dim, s)
-        yield project("index_weights", d, q.index_n_heads, width=0)
-        yield Row("index_scores", "every", q.full_attention_layers, MATRIX, "index",
-                  q.multiply_add_flops * keys * composition.indexed / q.micro_batches,
-                  kv_bytes=c.kv_index_bytes_per_token * composition.read_keys / q.micro_batches)
-        yield Row("index_choice", "every", q.full_attention_layers, VECTOR, "vector",
-                  activation_bytes=q.selection_traffic * composition.indexed / q.micro_batches)
+        yield project("index_weights", d, q.index_n_heads, width=0, count=own)
+        yield from _index(q, c, composition)
     if composition.absorbed:
         # one small matrix per head: latent <-> head, kept in the width of activations
         for name, size in (("absorb_k", nope), ("absorb_v", value)):
@@ -196,6 +217,76 @@ def _mla(q: Any, s: _Sizes, c: Cache, composition: Composition) -> Iterator[Row]
     per_head = 2 * rank + rope if composition.absorbed else nope + rope + value
     yield from _core(q, s, c, composition, per_head, head_rows(q, composition))
     yield project("o", s.heads * value, d)
+
+
+def _index(q: Any, c: Cache, composition: Composition) -> Iterator[Row]:
+    """Scores of an indexer, of one key per entry of the cache, and the choice among them."""
+    entries, read = (positions / q.compress_ratio / q.micro_batches
+                     for positions in (composition.indexed, composition.read_keys))
+    yield Row("index_scores", "every", q.indexer_layers, MATRIX, "index",
+              q.multiply_add_flops * q.index_n_heads * q.index_head_dim * entries,
+              kv_bytes=c.kv_index_bytes_per_token * read)
+    yield Row("index_choice", "every", q.indexer_layers, VECTOR, "vector",
+              activation_bytes=q.selection_traffic * entries)
+
+
+def _csa(q: Any, s: _Sizes, c: Cache, composition: Composition) -> Iterator[Row]:
+    """Attention to a window of raw rows and to entries of several tokens, picked or all."""
+    d, size, latent, layers = q.hidden_size, q.head_dim, q.q_lora_rank, q.num_hidden_layers
+    element, joined = q.attention_weight_bytes, q.o_groups * q.o_lora_rank / q.tensor_parallel
+
+    def project(name: str, into: Number, elements: Number, moved: Number = 0,
+                count: Number = layers, stored: Number = element) -> Row:
+        """A matrix of so many elements for every input."""
+        return Row(name, "every", count, MATRIX, "attention",
+                   q.multiply_add_flops * into * elements * s.tokens, into * elements * stored,
+                   moved * s.width * s.tokens)
+
+    def norm(name: str, width: Number, count: Number = layers) -> Row:
+        return _norm(name, count, width, q.norm_weight_bytes * width, s)
+
+    yield project("q_a", d, latent, d + latent)
+    yield norm("q_a_norm", latent)
+    # a sink is one number per head that joins the softmax
+    yield project("q_b", 1, s.heads * (latent * size + q.attention_sinks), latent + s.heads * size)
+    yield project("kv_a", d, size, size)  # of the input of q_a
+    yield norm("kv_norm", size)
+    for name, count, width, ratio, windows in (
+            ("compressor", q.compressed_layers, size, q.compress_ratio, 2),
+            ("heavy_compressor", q.heavy_layers, size, q.heavy_compress_ratio, 1),
+            ("index_compressor", q.indexer_layers, q.index_head_dim, q.compress_ratio, 2)):
+        if count > 0:  # keys and gates of every window, and biases of the gates by their place
+            yield project(name, 1, windows * width * (2 * d + ratio), 0, count,
+                          q.compressor_weight_bytes)
+            yield norm(f"{name}_norm", width, count)
+    if q.indexer_layers > 0:
+        yield project("index_q", latent, q.index_n_heads * q.index_head_dim, 0, q.indexer_layers)
+        yield project("index_weights", d, q.index_n_heads, 0, q.indexer_layers)
+        yield from _index(q, c, composition)
+    yield from _entries(q, s, c, composition)
+    yield project("o_a", s.heads * size, q.o_lora_rank, s.heads * size + joined)
+    yield project("o_b", joined, d, joined + d)
+
+
+def _entries(q: Any, s: _Sizes, c: Cache, composition: Composition) -> Iterator[Row]:
+    """The core of compressed attention: the window of every layer, and the entries behind it."""
+    rows, halves = head_rows(q, composition), q.micro_batches
+    # before a chunk there is one window of each of its prompts
+    most = np.inf if composition.decoding else q.sliding_window * np.maximum(1, s.rows)
+    window = np.minimum(composition.read_in_window / halves, most)
+    ratio, heavy = q.compress_ratio * halves, q.heavy_compress_ratio * halves
+    for name, count, met, read in (
+            ("core_window", q.num_hidden_layers, composition.in_window / halves, window),
+            ("core_picked", q.compressed_layers, composition.attended / ratio,
+             composition.read / ratio),
+            ("core_heavy", q.heavy_layers, composition.indexed / heavy,
+             composition.read_keys / heavy)):
+        if count > 0:
+            moved = s.heads * 2 * q.head_dim if name == "core_window" else 0
+            yield Row(name, "every", count, MATRIX, "core",
+                      q.multiply_add_flops * rows * 2 * q.head_dim * met,
+                      activation_bytes=moved * s.width * s.tokens,
+                      kv_bytes=c.kv_entry_bytes * read)
 
 
 def _gqa(q: Any, s: _Sizes, c: Cache, composition: Composition) -> Iterator[Row]:
@@ -221,7 +312,6 @@ def _gqa(q: Any, s: _Sizes, c: Cache, composition: Composition) -> Iterator[Row]
 def _core(q: Any, s: _Sizes, c: Cache, composition: Composition, per_head: Number,
           head_rows: Number) -> Iterator[Row]:
     """Scores and values, in layers without and with a window; rows of heads are whole tiles."""
-    entry = c.kv_layer_bytes_per_token_per_device - c.kv_index_bytes_per_token
     again = composition.expanded / q.micro_batches if q.kv_lora_rank > 0 else 0
     shared = composition.sharing_ranks(q)
     moved = s.heads * shared * per_head * s.width * (s.tokens + again)
@@ -236,7 +326,7 @@ def _core(q: Any, s: _Sizes, c: Cache, composition: Composition, per_head: Numbe
                       q.multiply_add_flops * head_rows * per_head * attended / shared
                       / q.micro_batches,
                       activation_bytes=moved + written * attended,
-                      kv_bytes=entry * read / shared / q.micro_batches)
+                      kv_bytes=c.kv_entry_bytes * read / shared / q.micro_batches)
 
 
 def _gated(q: Any, s: _Sizes, prefix: str, group: str, layer: str, count: Number, rows: Number,

@@ -11,15 +11,16 @@ import numpy as np
 from calc.closed_form.evaluate import PHASES, evaluate
 from calc.closed_form.waves import chunk, decode_step, prompts
 from calc.physics.arrays import ceil_div
+from calc.physics.cache import Cache, cache
 from calc.physics.decode_floor import decode_floor
-from calc.physics.memory import Cache, cache, candidate_stages, weights
+from calc.physics.memory import candidate_stages, weights
 from calc.physics.shapes import count_parameters
 from calc.physics.work import Composition
 from catalogue.entries.formulas import input_symbols
 from notebooks.derive.formulas.samples import random_inputs
 from reference.operators import Row, operator_table
 
-ATTENTIONS = ("mla", "gqa")
+ATTENTIONS = ("mla", "gqa", "csa")
 SIZE = 100
 ALPHAS = ("kernel_boundary", "host_time_per_operator", "host_gap_per_step", "host_gap_per_draft",
           "collective_alpha", "second_round_alpha", "pipelined_alpha", "network_alpha",

@@ -17,7 +17,8 @@ def core_time(q: Any, core: Core, batch: Composition, clock: Number) -> Number:
     Both, where kernels of their own multiply and pass over the scores: no fused kernel overlaps
     them. A layer's kernels take a time of their own; in decode every request fills and drains a
     pipeline, in prefill every tile of rows is brought in before it is multiplied and taken out
-    after, whole however few of its rows a prompt fills.
+    after, whole however few of its rows a prompt fills. Of sparse attention every row of a head
+    takes a time of its own.
 
     Args:
         q: input symbols as attributes.
@@ -34,6 +35,9 @@ def core_time(q: Any, core: Core, batch: Composition, clock: Number) -> Number:
     rate = _cache_rate(q, batch.decoding)
     moved = core.bytes / rate
     fused = np.maximum(core.flops / (q.core_peak * share * clock), moved)
+    # rows of a token that has positions of its own fill a pipeline by themselves
+    fused = fused + q.num_hidden_layers * q.sparse_core_fill * core.head_rows * select(
+        sparse, batch.tokens, 0)
     if batch.decoding:
         requests = batch.tokens / (1 + q.draft_tokens)
         return fused + q.num_hidden_layers * (

@@ -34,6 +34,8 @@ def _problems(subject: Subject, cut: Cut) -> Iterator[Problem]:
     tp, pp = cut.tensor, cut.pipeline
     yield from _undivided(subject, "tensor_parallel", tp, "num_attention_heads")
     yield from _undivided(subject, "tensor_parallel", tp, "intermediate_size")
+    if subject.numbers["o_groups"]:
+        yield from _undivided(subject, "tensor_parallel", tp, "o_groups")
     heads, layers = int(numbers["num_key_value_heads"]), int(numbers["num_hidden_layers"])
     if subject.model.attention == "gqa" and heads % tp and tp % heads:
         yield told(DIVISION, "tensor_parallel",

@@ -96,6 +96,8 @@ class =
         [attention_divided] 注意力（切分）
         [attention_kv] 注意力（KV）
         [attention_replicated] 注意力（复制）
+        [compressor] 缓存压缩器
+        [hyper] 超连接
         [norm] 归一化
         [dense_mlp] 稠密 MLP
         [router] 路由器

@@ -24,6 +24,14 @@ attention-on-every-rank =
     .en = attention, on every rank
     .zh = 注意力（每卡一份）
 
+compressors-of-the-cache =
+    .en = compressors of the cache
+    .zh = 缓存压缩器
+
+hyper-connections =
+    .en = hyper-connections
+    .zh = 超连接
+
 norms =
     .en = norms
     .zh = 归一化

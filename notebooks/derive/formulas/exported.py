@@ -19,7 +19,7 @@ from catalogue.reading.files import write_whole
 from notebooks.derive.formulas.errors import DerivationError
 
 FORMULAS = Path(__file__).with_name("formulas.json")
-VARIANTS = ("mla", "gqa")
+VARIANTS = ("mla", "gqa", "csa")
 REMEMBERED = 256  # values of a formula; a page needs fewer
 COST = "cost"
 DECIDING = (COST, "day", "scale")  # notebooks of decisions, not of a step of a deployment

@@ -9,6 +9,7 @@ from catalogue.entries.formulas import symbols
 from notebooks.derive.formulas.exported import computable, evaluate_all, load_formulas, select
 
 Number = int | float
+CSA = "csa"
 _POWERS = (1, 2, 4, 8, 16)
 _MEMORY = ("architecture", "memory")
 _DENSE = ("attention", "dense_mlp", "shared_expert", "router", "head")
@@ -120,11 +121,37 @@ def random_inputs(seed: int, attention: str) -> dict[str, Number]:
     apart = _apart(random.Random(f"apart {attention} {seed}"), inputs)
     apart |= _sliced(random.Random(f"sliced {attention} {seed}"), inputs | apart)
     inputs |= apart
-    if edge:
-        _fill_exactly(draw, inputs, attention)
+    if edge and attention != CSA:
+        _fill_exactly(draw, inputs | _of_layers(
+            random.Random(f"layers {attention} {seed}"), inputs, attention), attention)
     inputs |= _drawn(draw, _KERNELS) | _groups(draw) | apart
     inputs |= _drawn(random.Random(f"steps {attention} {seed}"), _STEPS)
-    return inputs
+    return inputs | _of_layers(random.Random(f"layers {attention} {seed}"), inputs, attention)
+
+
+def _of_layers(draw: random.Random, inputs: dict[str, Number], attention: str) -> dict[str, Number]:
+    """What some layers have: an indexer, compressed entries; and streams of the residual."""
+    layers, index = int(inputs["num_hidden_layers"]), bool(inputs["index_n_heads"])
+    found: dict[str, Number] = {
+        "indexer_layers": draw.choice((layers, draw.randint(1, layers))) if index else 0,
+        "compress_ratio": 1, "heavy_compress_ratio": 1, "compressed_layers": 0, "heavy_layers": 0,
+        "o_groups": 0, "o_lora_rank": 0, "hc_mult": draw.choice((1, 1, 2, 4))}
+    if attention != CSA:
+        return found
+    picked = draw.randint(1, layers)
+    t = int(inputs["tensor_parallel"])
+    return found | {
+        "indexer_layers": draw.randint(1, picked), "compressed_layers": picked,
+        "selection_traffic": draw.choice((0, 12)),
+        "heavy_layers": draw.randint(0, layers - picked), "full_attention_layers": layers,
+        "compress_ratio": draw.choice((2, 4)), "heavy_compress_ratio": draw.choice((8, 128)),
+        "o_groups": t * draw.randint(1, 2), "o_lora_rank": draw.choice((16, 64)),
+        "q_lora_rank": draw.choice((192, 1536)), "qk_rope_head_dim": 16,
+        "head_dim": draw.choice((64, 128)), "num_key_value_heads": 1,
+        "index_n_heads": draw.choice((4, 64)), "index_head_dim": draw.choice((32, 128)),
+        "index_topk": draw.choice((1, 64, 300)), "sliding_window": draw.choice((8, 128)),
+        "attention_sinks": draw.randint(0, 1), "decode_context_parallel": 1,
+        "window_blocks_freed": 0}
 
 
 def _drawn(draw: random.Random, names: Iterable[str]) -> dict[str, Number]:
@@ -195,7 +222,7 @@ def _model(draw: random.Random, attention: str) -> dict[str, Number]:
         "qk_nope_head_dim": 0, "qk_rope_head_dim": 0, "v_head_dim": 0}
     if attention == "gqa":
         inputs["head_dim"] = draw.choice((32, 64, 128))
-    else:
+    elif attention != CSA:
         inputs |= {"q_lora_rank": draw.choice((0, 192, 1536)), "kv_lora_rank": 128,
                    "qk_nope_head_dim": 32, "qk_rope_head_dim": 16,
                    "v_head_dim": draw.choice((32, 48))}
@@ -215,7 +242,7 @@ def _details(draw: random.Random, attention: str) -> dict[str, Number]:
                "selection_traffic": 0}
     if attention == "gqa":
         inputs |= {name: draw.randint(0, 1) for name in switches}
-    elif draw.random() < 0.5:
+    elif attention != CSA and draw.random() < 0.5:
         inputs |= {"q_lora_rank": draw.choice((192, 1536)), "index_n_heads": draw.choice((4, 64)),
                    "index_head_dim": draw.choice((32, 128)),
                    "selection_traffic": draw.choice((0, 12))}

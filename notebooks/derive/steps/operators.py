@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import sympy
 from sympy import Expr, Max, Min
@@ -18,70 +18,29 @@ from sympy import Expr, Max, Min
 from notebooks.derive.formulas.exported import load_formulas, select
 from notebooks.derive.formulas.symbols import sym
 from notebooks.derive.formulas.trees import from_tree
+from notebooks.derive.steps.compressed import compressed, scores
 from notebooks.derive.steps.phases import Composition, score_bytes
 from notebooks.derive.steps.routing import Routing, moved_rows, of_experts, sharing_ranks
+from notebooks.derive.steps.rows import (
+    GATE_FLOPS,
+    NORM_FLOPS,
+    VECTOR,
+    Operator,
+    inner_norm,
+    matmul,
+    mixing,
+    norm,
+    projection,
+    where,
+)
 
 CLASSES = ("attention", "core", "index", "dense_mlp", "shared_expert", "routed_expert", "router",
            "head")
-VECTOR, LINK, DRAFT = "vector", "link", "draft"
+LINK, DRAFT = "link", "draft"
 COUNTED = ("attention_divided_parameters", "attention_kv_parameters",
            "attention_replicated_parameters", "norm_parameters", "dense_mlp_parameters",
-           "router_parameters", "shared_expert_parameters", "routed_expert_parameters")
-# Operations per element: a norm with its residual; a gate with its SiLU.
-NORM_FLOPS, GATE_FLOPS = 5, 5
-
-
-@dataclass(frozen=True)
-class Operator:
-    """A row of the table.
-
-    Attributes:
-        name: of the operator.
-        layer: ``dense``, ``moe`` or ``every`` layer, or ``outside`` of the layers.
-        count: how often a step has it [1].
-        unit: what it keeps busy: ``matrix``, ``vector`` or ``link``.
-        cls: class that its operations, activations and cache are summed into.
-        flops: operations of one occurrence [FLOP].
-        weight_bytes, activation_bytes, kv_bytes: bytes that one occurrence moves [B].
-        collective: ``all-reduce``, ``all-gather``, ``dispatch``, ``combine`` or none.
-        payload: bytes of a rank that go into the collective, before any is copied [B].
-        weights_in: class that the weights are summed into: norms are stored with attention.
-    """
-
-    name: str
-    layer: str
-    count: Expr
-    unit: str
-    cls: str
-    flops: Expr = sympy.S.Zero
-    weight_bytes: Expr = sympy.S.Zero
-    activation_bytes: Expr = sympy.S.Zero
-    kv_bytes: Expr = sympy.S.Zero
-    collective: str | None = None
-    payload: Expr = sympy.S.Zero
-    weights_in: str = ""
-
-    @property
-    def bytes(self) -> Expr:
-        """All bytes that one occurrence moves [B]."""
-        return self.weight_bytes + self.activation_bytes + self.kv_bytes
-
-    @property
-    def home(self) -> str:
-        """Class that the weights are summed into."""
-        return self.weights_in or self.cls
-
-
-def where(condition: sympy.Basic, value: Expr) -> Expr:
-    """The value where a condition holds, else nothing."""
-    return sympy.Piecewise((value, condition), (0, True))
-
-
-def matmul(tokens: Expr, inputs: Expr, outputs: Expr) -> Expr:
-    """Operations of multiplying rows by a matrix [FLOP]: one multiply-add per weight and row."""
-    return sym.multiply_add_flops * tokens * inputs * outputs
-
-
+           "router_parameters", "shared_expert_parameters", "routed_expert_parameters",
+           "compressor_parameters", "hyper_parameters", "hyper_head_parameters")
 def table(attention: str, composition: Composition, routing: Routing,
           query_latent: bool = True) -> list[Operator]:
     """Every row of a step, in the order in which a token passes them.
@@ -93,7 +52,8 @@ def table(attention: str, composition: Composition, routing: Routing,
         query_latent: whether the queries of MLA go through a latent vector.
     """
     rows = {"mla": lambda: _mla(composition, query_latent),
-            "gqa": lambda: _gqa(composition)}[attention]()
+            "gqa": lambda: _gqa(composition),
+            "csa": lambda: compressed(composition)}[attention]()
     layers, dense, moe = sym.num_hidden_layers, sym.first_k_dense_replace, sym.moe_layers
     one, hidden = sympy.S.One, composition.tokens * sym.hidden_size * sym.activation_element_bytes
     reduce = {"unit": LINK, "cls": LINK, "collective": "all-reduce", "payload": hidden}
@@ -102,51 +62,15 @@ def table(attention: str, composition: Composition, routing: Routing,
     body = [
         Operator("embedding", "outside", one, "vector", VECTOR, activation_bytes=2 * hidden),
         Operator("embedding_all_reduce", "outside", one, **reduce),
-        _norm("input_norm", composition.tokens),
+        *mixing("attention", composition.tokens), norm("input_norm", composition.tokens),
         *rows,
         Operator("attention_all_reduce", "every", layers, **reduce),
-        _norm("post_norm", composition.tokens),
+        *mixing("mlp", composition.tokens), norm("post_norm", composition.tokens),
         *_dense(composition.tokens), *_experts(composition.tokens, routing),
         Operator("mlp_all_reduce", "every", after, **reduce),
-        *_head(composition.rows),
+        *_head(composition.tokens, composition.rows),
     ]
     return [*body, *_draft(body, composition)]
-
-
-def _norm(name: str, tokens: Expr) -> Operator:
-    """A norm that adds the residual first: hidden state and residual are read and written."""
-    d = sym.hidden_size
-    return Operator(
-        name, "every", sym.num_hidden_layers, "vector", VECTOR, flops=NORM_FLOPS * d * tokens,
-        weight_bytes=d * sym.norm_weight_bytes, weights_in="attention",
-        activation_bytes=4 * d * tokens * sym.activation_element_bytes)
-
-
-def _inner_norm(name: str, width: Expr, tokens: Expr) -> Operator:
-    """A norm inside of attention: fused with the projection before it, weights alone are read."""
-    return Operator(
-        name, "every", sym.num_hidden_layers, "vector", "attention",
-        flops=NORM_FLOPS * width * tokens, weight_bytes=width * sym.norm_weight_bytes)
-
-
-def _projection(name: str, tokens: Expr, inputs: Expr, outputs: Expr, *, width: Expr | None = None,
-                per_token: Expr | None = None, bias: Expr | int = 0) -> Operator:
-    """A matrix of attention: ``inputs`` by ``outputs`` on this rank.
-
-    Args:
-        name: of the row.
-        tokens: rows that are multiplied [token].
-        inputs, outputs: shape of the matrix [1].
-        width: bytes per weight, that of attention weights if left out [B].
-        per_token: elements read and written per token, both sides if left out [1].
-        bias: numbers beside the matrix that count as parameters [1].
-    """
-    moved = inputs + outputs if per_token is None else per_token
-    return Operator(
-        name, "every", sym.num_hidden_layers, "matrix", "attention",
-        flops=matmul(tokens, inputs, outputs) + sym.multiply_add_flops * tokens * bias,
-        weight_bytes=(inputs * outputs + bias) * (width or sym.attention_weight_bytes),
-        activation_bytes=moved * tokens * sym.activation_element_bytes)
 
 
 def _mla(composition: Composition, query_latent: bool) -> list[Operator]:
@@ -160,20 +84,20 @@ def _mla(composition: Composition, query_latent: bool) -> list[Operator]:
     nope, rope, value = sym.qk_nope_head_dim, sym.qk_rope_head_dim, sym.v_head_dim
     query = heads * (nope + rope)
     if query_latent:
-        first = [_projection("q_a", tokens, d, r_q), _inner_norm("q_a_norm", r_q, tokens),
-                 _projection("q_b", tokens, r_q, query)]
+        first = [projection("q_a", tokens, d, r_q), inner_norm("q_a_norm", r_q, tokens),
+                 projection("q_b", tokens, r_q, query)]
     else:
-        first = [_projection("q", tokens, d, query)]
-    first += [_projection("kv_a", tokens, d, r_kv + rope), _inner_norm("kv_norm", r_kv, tokens)]
-    last = [_projection("o", tokens, heads * value, d)]
+        first = [projection("q", tokens, d, query)]
+    first += [projection("kv_a", tokens, d, r_kv + rope), inner_norm("kv_norm", r_kv, tokens)]
+    last = [projection("o", tokens, heads * value, d)]
     share = sympy.sympify(composition.absorbed)
 
     def absorb(name: str, size: Expr) -> list[Operator]:
-        row = _projection(name, tokens, heads * size, r_kv, width=sym.activation_element_bytes,
+        row = projection(name, tokens, heads * size, r_kv, width=sym.activation_element_bytes,
                           per_token=heads * (size + r_kv))
         return _part(row, share)
 
-    expand = _projection("expand_kv", tokens, r_kv, heads * (nope + value))
+    expand = projection("expand_kv", tokens, r_kv, heads * (nope + value))
     again = matmul(composition.expanded, r_kv, heads * (nope + value))
     width = share * (2 * r_kv + rope) + (1 - share) * (nope + rope + value)
     rows = [*_part(expand, 1 - share), *absorb("absorb_k", nope), *_indexer(composition),
@@ -198,10 +122,10 @@ def _gqa(composition: Composition) -> list[Operator]:
     kv_heads = kv / Min(t, kv)
     outputs = heads * size + 2 * kv_heads * size
     written = heads * size + 2 * Max(1, kv / t) * size
-    qkv = _projection("qkv", tokens, d, outputs, per_token=d + written,
+    qkv = projection("qkv", tokens, d, outputs, per_token=d + written,
                       bias=outputs * sym.attention_bias + heads * sym.attention_sinks)
-    out = _projection("o", tokens, heads * size, d, bias=d * sym.attention_output_bias)
-    return [qkv, _inner_norm("qk_norm", 2 * size * sym.qk_norm, tokens),
+    out = projection("o", tokens, heads * size, d, bias=d * sym.attention_output_bias)
+    return [qkv, inner_norm("qk_norm", 2 * size * sym.qk_norm, tokens),
             *_core(replace(composition, expanded=sympy.S.Zero), heads, 2 * size), out]
 
 
@@ -212,7 +136,7 @@ def _core(composition: Composition, heads: Expr, width: Expr) -> list[Operator]:
     """
     layers, full = sym.num_hidden_layers, sym.full_attention_layers
     elements = heads * composition.sharing_ranks * width
-    entry = sym.kv_layer_bytes_per_token_per_device - sym.kv_index_bytes_per_token
+    entry = sym.kv_entry_bytes
     moved = elements * (composition.tokens + composition.expanded) * sym.activation_element_bytes
     written = heads * score_bytes(composition)  # of prefill, for want of a fused kernel
     flops = sym.multiply_add_flops * composition.head_rows * width
@@ -226,17 +150,15 @@ def _core(composition: Composition, heads: Expr, width: Expr) -> list[Operator]:
 def _indexer(composition: Composition) -> list[Operator]:
     """The indexer, whole on every rank: projections, and a score for each cached token."""
     d, tokens, none = sym.hidden_size, composition.tokens, sympy.S.Zero
-    heads, size = sym.index_n_heads, sym.index_head_dim
+    heads, size, layers = sym.index_n_heads, sym.index_head_dim, sym.indexer_layers
+    rows = [
+        projection("index_q", tokens, sym.q_lora_rank, heads * size, per_token=none),
+        projection("index_k", tokens, d, size, per_token=none),
+        inner_norm("index_norm", 2 * size, tokens),
+        projection("index_weights", tokens, d, heads, per_token=none)]
     return [
-        _projection("index_q", tokens, sym.q_lora_rank, heads * size, per_token=none),
-        _projection("index_k", tokens, d, size, per_token=none),
-        _inner_norm("index_norm", 2 * size, tokens),
-        _projection("index_weights", tokens, d, heads, per_token=none),
-        Operator("index_scores", "every", sym.full_attention_layers, "matrix", "index",
-                 flops=sym.multiply_add_flops * heads * size * composition.indexed,
-                 kv_bytes=sym.kv_index_bytes_per_token * composition.read_keys),
-        Operator("index_choice", "every", sym.full_attention_layers, "vector", VECTOR,
-                 activation_bytes=sym.selection_traffic * composition.indexed)]
+        *(replace(row, count=layers) for row in rows),
+        *scores(composition)]
 
 
 def _mlp(prefix: str, layer: str, count: Expr, cls: str, outer: Expr, inner: Expr, tokens: Expr,
@@ -316,14 +238,17 @@ def _shared(tokens: Expr) -> list[Operator]:
                         activation_bytes=beside * gate.activation_bytes), down]
 
 
-def _head(rows: Expr) -> list[Operator]:
-    """Final norm, output head, and the logits of all ranks."""
+def _head(tokens: Expr, rows: Expr) -> list[Operator]:
+    """Residual streams joined, final norm, output head, and the logits of all ranks."""
     d = sym.hidden_size
     columns = sympy.ceiling(sym.vocab_size / sym.tensor_parallel)
     logits = rows * columns * sym.logit_element_bytes
     return [
         Operator("final_norm", "outside", sympy.S.One, "vector", VECTOR,
                  flops=NORM_FLOPS * d * rows, weight_bytes=d * sym.norm_weight_bytes),
+        Operator("hyper_head", "outside", sympy.S.One, "vector", VECTOR,
+                 flops=where(sym.hc_mult > 1, matmul(tokens, sym.hc_mult * d, sym.hc_mult)),
+                 weight_bytes=sym.hyper_weight_bytes * sym.hyper_head_parameters),
         Operator("head", "outside", sympy.S.One, "matrix", "head", flops=matmul(rows, d, columns),
                  weight_bytes=sym.head_weight_bytes * d * columns,
                  activation_bytes=rows * d * sym.activation_element_bytes + logits),
@@ -384,6 +309,7 @@ def _in_shapes(attention: str) -> list[tuple[sympy.Symbol, Expr]]:
     """Parameters and cache sizes with their formulas, each before those that it is made of."""
     stored = select(load_formulas(), attention)
     weights = ("attention_weights_per_layer", "head_matrix_weights", "kv_index_bytes_per_token",
-               "kv_layer_bytes_per_token_per_device", "kv_layer_bytes_per_token", "moe_layers")
+               "kv_entry_bytes", "kv_layer_bytes_per_token_per_device",
+               "kv_layer_bytes_per_token", "moe_layers")
     return [(getattr(sym, name), from_tree(stored[name].tree)) for name in (*weights, *COUNTED)]
 

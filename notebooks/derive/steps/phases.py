@@ -87,8 +87,8 @@ def _decode() -> Composition:
     seen = sym.fullest_cache * sym.decode_context_tokens
     picked, multiplied, in_window = (
         mean * _of_fullest(limit, mean) for mean, limit in (
-            (sym.decode_attended_tokens, sym.index_topk),
-            (sym.decode_multiplied_tokens, sym.index_topk),
+            (sym.decode_attended_tokens, sym.index_topk * sym.compress_ratio),
+            (sym.decode_multiplied_tokens, sym.index_topk * sym.compress_ratio),
             (sym.decode_window_tokens, sym.sliding_window)))
     return Composition(
         tokens=sym.decode_tokens / parts, rows=sym.decode_tokens / parts,

@@ -33,6 +33,7 @@ CLASSES: dict[str, Pair] = {
     "attention_divided": say("attention-cut-by-heads"),
     "attention_kv": say("attention-keys-and-values"),
     "attention_replicated": say("attention-on-every-rank"),
+    "compressor": say("compressors-of-the-cache"), "hyper": say("hyper-connections"),
     "norm": say("norms"),
     "dense_mlp": common("dense-mlp"),
     "router": common("router"),

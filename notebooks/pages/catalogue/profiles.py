@@ -24,6 +24,7 @@ GRAPHS: Pair = say("decode-as-captured-graph")
 SWITCHED: dict[str, Pair] = {"True": say("by-default"), "False": say("not-by-default")}
 DRAFTS: dict[bool, Pair] = {True: say("with-drafts"), False: say("without-drafts")}
 ATTENTIONS: dict[str, Pair] = {"mla": ("MLA", "MLA"), "gqa": ("GQA", "GQA"),
+                               "csa": ("CSA", "CSA"),
                                "sparse": say("sparse-attention")}
 EXCHANGES: dict[str, Pair] = {
     "low_latency": say("low-latency-all-to-all"), "normal": say("normal-all-to-all")}

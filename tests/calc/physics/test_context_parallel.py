@@ -11,7 +11,8 @@ import catalogue
 from calc.closed_form.evaluate import PHASES
 from catalogue.deployments.layout import SHARED_CACHE
 
-both = pytest.mark.parametrize("attention", ATTENTIONS)
+# compressed entries are whole on every rank
+both = pytest.mark.parametrize("attention", [name for name in ATTENTIONS if name != "csa"])
 LONG = {"context_tokens": 2**17, "input_tokens": 2**17 - 1, "output_tokens": 1, "concurrency": 1}
 
 

@@ -143,7 +143,8 @@ class TestWholeAndParts:
                            routed + shared)  # of the rank that has more of them
         kernels = inputs["operators_per_layer"] / inputs["reference_operators"] * (
             inputs["num_hidden_layers"] * (inputs["attention_operators"] + inputs[
-                "indexer_operators"] * (inputs["index_n_heads"] > 0))
+                "hyper_operators"] * (inputs["hc_mult"] > 1))
+            + inputs["indexer_layers"] * inputs["indexer_operators"]
             + dense * inputs["dense_mlp_operators"]
             + (inputs["num_hidden_layers"] - dense) * experts)
         assert_close(found["boundary_time"], kernels * inputs["kernel_boundary"])
@@ -152,7 +153,8 @@ class TestWholeAndParts:
         graph = inputs["captured"] * (tokens <= inputs["largest_graph"]) * (phase == "decode")
         assert_close(found["host_time"], (1 - graph) * inputs["micro_batches"] * kernels
                      * inputs["host_time_per_operator"])
-        sent = tokens * inputs["hidden_size"] * inputs["activation_element_bytes"]
+        sent = tokens * inputs["hidden_size"] * inputs["hc_mult"] * inputs[
+            "activation_element_bytes"]
         hop = inputs["network_alpha"] + sent / inputs["tensor_parallel"] / (
             inputs["network_bandwidth"] * inputs["network_efficiency"])
         assert_close(found["pipeline_time"], (inputs["pipeline_parallel"] - 1) * hop)
@@ -254,14 +256,15 @@ class TestMonotonic:
     def test_a_step_of_more_requests_is_never_faster(self, attention, seed, batch):
         """And yields tokens no slower, save where a single token has a path of its own, or hits
         experts that the cards have in another proportion than more tokens can, or begins a group
-        that reads its experts anew.
+        that reads its experts anew, or whose experts take larger tiles.
 
         The throughput of a whole wave may fall a little: ranks and chunks are whole numbers.
         """
         inputs = fleet(attention, seed)
         smaller, larger = (self.of_batch(attention, inputs, b) for b in (batch, batch + 1))
         assert_never(at_most(smaller, larger), smaller, larger)
-        inputs |= {"single_token_path": 0.0, "host_group_tokens": 0.0, "largest_graph": 1e9}
+        inputs |= {"single_token_path": 0.0, "host_group_tokens": 0.0, "largest_graph": 1e9,
+                   "expert_tile_growth": 0.0, "sliced_tile_growth": 0.0}
         # a hit rate beyond what the cards keep of the chosen holds for few tokens only
         inputs["device_hit_share"] = 1 - inputs["fetched_share"]
         inputs["host_hit_share"] = 1 - inputs["stored_share"]

@@ -111,6 +111,7 @@ class TestLimits:
     def test_a_token_more_of_endless_many_costs_its_slope(self, attention):
         """Weights, latencies and boundaries are no part of it, nor padding."""
         inputs = sampled(attention) | {f"{name}_depth_latency": 0 for name in DENSE}
+        inputs |= {"fetched_share": 0}  # experts that are fetched are weights, too
         many, twice = (run(inputs, attention, concurrency=batch * inputs["data_parallel"])
                        for batch in (1e6, 2e6))
         growth = twice["decode_device_time"] / many["decode_device_time"]

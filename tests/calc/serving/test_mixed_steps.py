@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calc.closed_form.steady import _lighter
-from calc.physics.memory import cache
+from calc.physics.cache import cache
 from calc.physics.timing.matmuls import slowest_clock
 from calc.serving.requests import Step
 from calc.serving.step_times import IDLE, Clock, ranks_in_step

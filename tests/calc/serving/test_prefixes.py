@@ -1,4 +1,7 @@
-"""The prefix cache: what is found is what was kept, what is kept is what there is room for."""
+"""The prefix cache: what is found is what was kept, what is kept is what there is room for.
+
+And a state, which a request holds from admission to its end and no other finds.
+"""
 
 import math
 from dataclasses import replace
@@ -294,3 +297,64 @@ class TestMisuse:
             make()
         assert str(caught.value).endswith(".")
         assert "\n" not in str(caught.value)
+
+
+def _ends(requests, engine):
+    return [(each.started, each.first_token, each.finished, each.preemptions)
+            for each in schedule(requests, engine, affine(1.0, 0.01)).outcomes]
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+class TestStates:
+    def test_fewer_requests_are_at_work_at_once(self, policy):
+        """Of ten blocks a request of two takes five with its state."""
+        several = [Request(0.0, 15, 4) for _ in range(4)]
+        run = limits(kv_blocks=10, block_size=16, policy=policy)
+        waits = [sum(started > 1 for started, *_ in _ends(several, replace(
+            run, state_blocks_per_request=state))) for state in (0, 3)]
+        assert waits == [0, 2]
+
+    @given(st.data())
+    def test_one_at_a_time_they_are_as_many_blocks_fewer(self, policy, data):
+        requests = data.draw(requests_of_any_kind)
+        state = data.draw(st.integers(1, 9))
+        most = max(-(-each.most_cached // 4) for each in requests)
+        blocks = data.draw(st.integers(most, most + 5))
+        alone = limits(seqs=1, kv_blocks=blocks, block_size=4, policy=policy)
+        assert _ends(requests, replace(alone, kv_blocks=blocks + state,
+                                      state_blocks_per_request=state)) == _ends(requests, alone)
+
+    @given(st.data())
+    def test_all_blocks_are_free_in_the_end(self, policy, data):
+        """And never more are taken than there are, whoever is preempted meanwhile."""
+        requests = data.draw(requests_of_any_kind)
+        state = data.draw(st.integers(0, 5))
+        blocks = state + max(-(-each.most_cached // 4) for each in requests) + data.draw(
+            st.integers(0, 12))
+        engine = Engine(limits(kv_blocks=blocks, block_size=4, policy=policy,
+                               state_blocks_per_request=state))
+        for number, request in enumerate(requests):
+            engine.submit(Job(number, request))
+        now = 0.0
+        while not engine.idle:
+            engine.plan(now)
+            now += 1
+            engine.complete(now)
+            engine.receive(True)
+            held = sum(job.blocks + state for job in engine.running if job.blocks)
+            assert engine.free + held == blocks
+            assert engine.free >= 0
+        assert engine.free == blocks
+        assert engine.most == 0
+
+    def test_a_request_that_never_fits_is_refused(self, policy):
+        engine = Engine(limits(kv_blocks=4, block_size=16, policy=policy,
+                               state_blocks_per_request=3))
+        engine.submit(Job(0, Request(0.0, 15, 2)))
+        with pytest.raises(ValueError, match=r"needs 5 blocks, the cache has 4\."):
+            engine.submit(Job(1, Request(0.0, 16, 2)))
+
+
+def test_no_state_has_fewer_blocks_than_none():
+    with pytest.raises(ValueError, match="state_blocks_per_request is -1, expected 0 or more"):
+        limits( state_blocks_per_request=-1)

@@ -11,7 +11,7 @@ ERRORS = {
     "scenarios/s0-scenario-1": [
         ("parallelism:\n  tensor_parallel: {value: 8,",
          "parallelism:\n  tensor_parallel: {value: 4,", "8 devices, but"),
-        ("model: deepseek-v3", "model: deepseek-v4", "nearest names are deepseek-v3"),
+        ("model: deepseek-v3", "model: deepseek-v5", "nearest names are deepseek-v"),
         ("node: atlas-800i-a2", "node: atlas", "nearest names are atlas-"),
         ("precision: bf16", "precision: fp7", "nearest names are"),
         ("zh: S0 场景一", "de: S0 场景一", "both languages"),

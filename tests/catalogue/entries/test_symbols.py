@@ -39,6 +39,7 @@ def test_mechanisms_and_symbols_agree_on_units_and_limits():
         rule = rule_of(Mechanisms, name)
         if rule is None:
             continue
-        assert (symbol.kind, symbol.unit) == ("prior", rule.unit), name
+        assert symbol.kind == "prior", name
+        assert symbol.rule.unit == rule.unit, name  # of a request or not
         assert symbol.most == rule.maximum, name
         assert rule.exclusive or symbol.sign != "positive", name

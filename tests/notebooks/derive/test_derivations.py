@@ -17,7 +17,14 @@ from notebooks.derive import lock
 from notebooks.derive.crosscheck import TOLERANCE, crosscheck, hold_within_bounds
 from notebooks.derive.formulas import dimensions
 from notebooks.derive.formulas.errors import DerivationError
-from notebooks.derive.formulas.exported import evaluate_all, load_formulas, order, select, stagewise
+from notebooks.derive.formulas.exported import (
+    VARIANTS,
+    evaluate_all,
+    load_formulas,
+    order,
+    select,
+    stagewise,
+)
 from notebooks.derive.formulas.samples import random_inputs
 from notebooks.derive.formulas.symbols import sym
 from notebooks.derive.formulas.trees import from_tree, to_tree
@@ -136,7 +143,7 @@ def test_a_stored_formula_is_canonical_and_of_its_unit(key):
 
 
 def test_stored_formulas_have_an_order():
-    for attention in ("mla", "gqa"):
+    for attention in VARIANTS:
         chosen = select(FORMULAS, attention)
         assert sorted(order(chosen)) == sorted(chosen)
         assert stagewise(chosen) == {name for name in chosen if name.startswith("stage_")}
@@ -162,7 +169,7 @@ def test_the_two_codings_agree_on_every_model(name):
     assert crosscheck(inputs, model.attention).worst <= TOLERANCE
 
 
-@pytest.mark.parametrize("attention", ["mla", "gqa"])
+@pytest.mark.parametrize("attention", VARIANTS)
 def test_the_two_codings_agree_on_random_deployments(attention):
     for seed in SEEDS:
         try:
@@ -182,7 +189,7 @@ def test_a_step_on_which_both_agree_is_held_within_its_bounds(factor):
 
 
 def test_random_deployments_cover_what_is_general():
-    drawn = [random_inputs(seed, attention) for seed in SEEDS for attention in ("mla", "gqa")]
+    drawn = [random_inputs(seed, attention) for seed in SEEDS for attention in VARIANTS]
     assert {bool(i["n_routed_experts"]) for i in drawn} == {True, False}
     assert {i["separate_head"] for i in drawn} == {0, 1}
     for switch in ("router_bias", "expert_bias", "attention_bias", "attention_output_bias",

@@ -1,0 +1,102 @@
+"""Rows of the operator table for attention to a window and to compressed entries."""
+
+from __future__ import annotations
+
+import sympy
+from sympy import Expr, Max, Min
+
+from notebooks.derive.formulas.symbols import sym
+from notebooks.derive.steps.phases import Composition
+from notebooks.derive.steps.rows import (
+    NORM_FLOPS,
+    VECTOR,
+    Operator,
+    inner_norm,
+    matmul,
+    projection,
+)
+
+
+def compressed(composition: Composition) -> list[Operator]:
+    """Projections, compressors, indexer and core, in the order in which a token passes them."""
+    d, t, tokens = sym.hidden_size, sym.tensor_parallel, composition.tokens
+    heads, row, r_q = sym.num_attention_heads / t, sym.head_dim, sym.q_lora_rank
+    joined = sym.o_groups * sym.o_lora_rank / t
+    picking, heavy = sym.compressed_layers, sym.heavy_layers
+    sinks = sym.num_attention_heads / t * sym.attention_sinks
+    keys = sym.index_head_dim
+    return [
+        projection("q_a", tokens, d, r_q), inner_norm("q_a_norm", r_q, tokens),
+        projection("q_b", tokens, r_q, heads * row, bias=sinks),
+        projection("kv_a", tokens, d, row, per_token=row),  # of the input of q_a
+        inner_norm("kv_norm", row, tokens),
+        *_pooling("compressor", picking, tokens, 2, row, sym.compress_ratio),
+        *_pooling("heavy_compressor", heavy, tokens, 1, row, sym.heavy_compress_ratio),
+        *_pooling("index_compressor", sym.indexer_layers, tokens, 2, keys, sym.compress_ratio),
+        *_indexer(composition), *_core(composition, heads),
+        # of a group of heads each rank has whole ones: a head's row by the rank of its group
+        projection("o_a", tokens, heads * row, sym.o_lora_rank,
+                   per_token=heads * row + joined),
+        projection("o_b", tokens, joined, d)]
+
+
+def _pooling(name: str, layers: Expr, tokens: Expr, windows: int, width: Expr,
+             ratio: Expr) -> list[Operator]:
+    """Keys and gates of tokens, pooled into one row for so many: a matrix, biases, a norm."""
+    biases = ratio * windows * width
+    matrix = sym.hidden_size * 2 * windows * width
+    return [
+        Operator(name, "every", layers, "matrix", "attention",
+                 flops=sym.multiply_add_flops * tokens * (matrix + biases),
+                 weight_bytes=sym.compressor_weight_bytes * (matrix + biases)),
+        Operator(f"{name}_norm", "every", layers, "vector", "attention",
+                 flops=NORM_FLOPS * width * tokens, weight_bytes=width * sym.norm_weight_bytes)]
+
+
+def _indexer(composition: Composition) -> list[Operator]:
+    """Queries and head weights, a score for each entry, and the choice among them."""
+    layers, tokens = sym.indexer_layers, composition.tokens
+    heads, size = sym.index_n_heads, sym.index_head_dim
+
+    def whole(name: str, inputs: Expr, outputs: Expr) -> Operator:
+        return Operator(name, "every", layers, "matrix", "attention",
+                        flops=matmul(tokens, inputs, outputs),
+                        weight_bytes=inputs * outputs * sym.attention_weight_bytes)
+
+    return [
+        whole("index_q", sym.q_lora_rank, heads * size),
+        whole("index_weights", sym.hidden_size, heads),
+        *scores(composition)]
+
+
+def scores(composition: Composition) -> list[Operator]:
+    """A score of an indexer for each of its keys, of so many tokens each, and the choice."""
+    layers, per_key = sym.indexer_layers, 1 / sym.compress_ratio
+    each = sym.multiply_add_flops * sym.index_n_heads * sym.index_head_dim
+    return [
+        Operator("index_scores", "every", layers, "matrix", "index",
+                 flops=each * per_key * composition.indexed,
+                 kv_bytes=sym.kv_index_bytes_per_token * per_key * composition.read_keys),
+        Operator("index_choice", "every", layers, "vector", VECTOR,
+                 activation_bytes=sym.selection_traffic * per_key * composition.indexed)]
+
+
+def _core(composition: Composition, heads: Expr) -> list[Operator]:
+    """Scores and values: of the window in every layer, and of one kind of entries in some."""
+    width, tokens, entry = 2 * sym.head_dim, composition.tokens, sym.kv_entry_bytes
+    each = sym.multiply_add_flops * composition.head_rows * width
+    raw = composition.read_in_window if composition.decoding else Min(
+        composition.read_in_window, sym.sliding_window * Max(1, composition.rows))
+
+    def core(name: str, layers: Expr, met: Expr, read: Expr, moved: Expr | int = 0) -> Operator:
+        return Operator(name, "every", layers, "matrix", "core", flops=each * met,
+                        activation_bytes=sympy.sympify(moved), kv_bytes=entry * read)
+
+    picked, heavily = 1 / sym.compress_ratio, 1 / sym.heavy_compress_ratio
+    return [
+        core("core_window", sym.num_hidden_layers, composition.in_window, raw,
+             heads * width * tokens * sym.activation_element_bytes),
+        core("core_picked", sym.compressed_layers, picked * composition.attended,
+             picked * composition.read),
+        core("core_heavy", sym.heavy_layers, heavily * composition.indexed,
+             heavily * composition.read_keys)]

@@ -1,0 +1,123 @@
+"""Rows of the operator table: what one is, and those that every kind of attention has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import sympy
+from sympy import Expr
+
+from notebooks.derive.formulas.symbols import sym
+
+VECTOR = "vector"
+# Operations per element: a norm with its residual; a gate with its SiLU.
+NORM_FLOPS, GATE_FLOPS = 5, 5
+
+
+@dataclass(frozen=True)
+class Operator:
+    """A row of the table.
+
+    Attributes:
+        name: of the operator.
+        layer: ``dense``, ``moe`` or ``every`` layer, or ``outside`` of the layers.
+        count: how often a step has it [1].
+        unit: what it keeps busy: ``matrix``, ``vector`` or ``link``.
+        cls: class that its operations, activations and cache are summed into.
+        flops: operations of one occurrence [FLOP].
+        weight_bytes, activation_bytes, kv_bytes: bytes that one occurrence moves [B].
+        collective: ``all-reduce``, ``all-gather``, ``dispatch``, ``combine`` or none.
+        payload: bytes of a rank that go into the collective, before any is copied [B].
+        weights_in: class that the weights are summed into: norms are stored with attention.
+    """
+
+    name: str
+    layer: str
+    count: Expr
+    unit: str
+    cls: str
+    flops: Expr = sympy.S.Zero
+    weight_bytes: Expr = sympy.S.Zero
+    activation_bytes: Expr = sympy.S.Zero
+    kv_bytes: Expr = sympy.S.Zero
+    collective: str | None = None
+    payload: Expr = sympy.S.Zero
+    weights_in: str = ""
+
+    @property
+    def bytes(self) -> Expr:
+        """All bytes that one occurrence moves [B]."""
+        return self.weight_bytes + self.activation_bytes + self.kv_bytes
+
+    @property
+    def home(self) -> str:
+        """Class that the weights are summed into."""
+        return self.weights_in or self.cls
+
+
+def where(condition: sympy.Basic, value: Expr) -> Expr:
+    """The value where a condition holds, else nothing."""
+    return sympy.Piecewise((value, condition), (0, True))
+
+
+def matmul(tokens: Expr, inputs: Expr, outputs: Expr) -> Expr:
+    """Operations of multiplying rows by a matrix [FLOP]: one multiply-add per weight and row."""
+    return sym.multiply_add_flops * tokens * inputs * outputs
+
+
+def norm(name: str, tokens: Expr) -> Operator:
+    """A norm that adds the residual first: hidden state and residual are read and written.
+
+    One of several residual streams is normalised as it is joined, see ``mixing``.
+    """
+    d = sym.hidden_size
+    return Operator(
+        name, "every", sym.num_hidden_layers, "vector", VECTOR, flops=NORM_FLOPS * d * tokens,
+        weight_bytes=d * sym.norm_weight_bytes, weights_in="attention",
+        activation_bytes=sympy.Piecewise((0, sym.hc_mult > 1), (4, True)) * d * tokens
+        * sym.activation_element_bytes)
+
+
+def mixing(half: str, tokens: Expr) -> list[Operator]:
+    """Residual streams joined before half a layer, and mixed after it, where there are several.
+
+    Before, one kernel reads them for their weights and another joins them; after, what came out is
+    read, and they are read and written.
+    """
+    d, streams = sym.hidden_size, sym.hc_mult
+    several = streams > 1
+    moved = where(several, (2 * streams + 1) * d * tokens * sym.activation_element_bytes)
+    return [
+        Operator(f"hyper_{half}_in", "every", sym.num_hidden_layers, "vector", VECTOR,
+                 flops=where(several, matmul(tokens, streams * d, (2 + streams) * streams)),
+                 weight_bytes=sym.hyper_weight_bytes * sym.hyper_parameters / 2,
+                 weights_in="attention", activation_bytes=moved),
+        Operator(f"hyper_{half}_out", "every", sym.num_hidden_layers, "vector", VECTOR,
+                 activation_bytes=moved)]
+
+
+def inner_norm(name: str, width: Expr, tokens: Expr) -> Operator:
+    """A norm inside of attention: fused with the projection before it, weights alone are read."""
+    return Operator(
+        name, "every", sym.num_hidden_layers, "vector", "attention",
+        flops=NORM_FLOPS * width * tokens, weight_bytes=width * sym.norm_weight_bytes)
+
+
+def projection(name: str, tokens: Expr, inputs: Expr, outputs: Expr, *, width: Expr | None = None,
+                per_token: Expr | None = None, bias: Expr | int = 0) -> Operator:
+    """A matrix of attention: ``inputs`` by ``outputs`` on this rank.
+
+    Args:
+        name: of the row.
+        tokens: rows that are multiplied [token].
+        inputs, outputs: shape of the matrix [1].
+        width: bytes per weight, that of attention weights if left out [B].
+        per_token: elements read and written per token, both sides if left out [1].
+        bias: numbers beside the matrix that count as parameters [1].
+    """
+    moved = inputs + outputs if per_token is None else per_token
+    return Operator(
+        name, "every", sym.num_hidden_layers, "matrix", "attention",
+        flops=matmul(tokens, inputs, outputs) + sym.multiply_add_flops * tokens * bias,
+        weight_bytes=(inputs * outputs + bias) * (width or sym.attention_weight_bytes),
+        activation_bytes=moved * tokens * sym.activation_element_bytes)
