@@ -38,6 +38,8 @@ from notebooks.derive.steps.phases import PHASES
 
 TOLERANCE = 1e-9
 ASIDE = 1e-7  # relative, to either side of a kink
+# Whole parts of quotients: of very many blocks, the last may be lost to rounding.
+_QUOTIENTS, VERY_MANY = ("stage_kv_blocks", "kv_blocks"), 1e7
 # Differences of large numbers: what they are of the same size as.
 _DIFFERENCES = dict.fromkeys(
     ("stage_free_for_kv", "free_for_kv_per_device", "headroom_per_device"), "usable_memory") | {
@@ -78,7 +80,7 @@ def crosscheck(inputs: Mapping[str, Any], attention: str,
 
     Args:
         inputs: every input symbol, SI numbers.
-        attention: ``mla`` or ``gqa``.
+        attention: ``mla``, ``gqa`` or ``csa``.
         formulas: those of ``formulas.json`` unless given.
 
     Raises DerivationError naming the quantities that only one of the two has, or on which they
@@ -261,7 +263,10 @@ def _compare(formulas: Mapping[str, Formula], computed: Mapping[str, Any],
 def _row(name: str, stage: int | None, derived: Mapping[str, Any], value: Any) -> Row:
     left, right = float(derived[name]), float(value)
     size = max(abs(left), abs(right), derived[_DIFFERENCES[name]] if name in _DIFFERENCES else 0)
-    return Row(name, stage, left, right, float(abs(left - right) / size) if size else 0.0)
+    apart = abs(left - right)
+    if name in _QUOTIENTS and size > VERY_MANY:
+        apart = max(0.0, apart - 1)
+    return Row(name, stage, left, right, float(apart / size) if size else 0.0)
 
 
 def _told(row: Row) -> str:
