@@ -53,7 +53,7 @@ def transfer_time(q: Any, c: Cache) -> tuple[Number, Number]:
     """
     layers = ceil_div(q.num_hidden_layers, q.pipeline_parallel)
     cache = layers * (q.input_tokens * c.kv_layer_bytes_per_token_per_device
-                      + c.state_bytes_per_request / q.num_hidden_layers)
+                      + c.state_bytes_per_device / q.num_hidden_layers)
     through_ports = q.network_alpha + cache / (q.network_bandwidth * q.network_efficiency)
     return through_ports, np.maximum(through_ports, q.prefill_pool_port_time)
 

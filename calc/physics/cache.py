@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 
 from calc.physics.arrays import Number, ceil_div, select
-from calc.physics.shapes import CSA, KEY_AND_GATE, MLA, OVERLAPPING
+from calc.physics.layers.attention import CSA, MLA, attention_layers
+from calc.physics.layers.compressed import KEY_AND_GATE, OVERLAPPING
+from calc.physics.layers.linear import linear_state
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,7 @@ class Cache:
         kv_bytes_per_token: of the whole model.
         kv_layer_bytes_per_token_per_device: of a layer, on one device.
         state_bytes_per_request: of a request whatever its length, the whole model.
+        state_bytes_per_device: of it on one device, all layers [B/request].
         state_blocks_per_request: blocks that the state takes [block/request].
     """
 
@@ -34,6 +37,7 @@ class Cache:
     kv_bytes_per_token: Number
     kv_layer_bytes_per_token_per_device: Number
     state_bytes_per_request: Number
+    state_bytes_per_device: Number
     state_blocks_per_request: Number
 
 
@@ -53,24 +57,28 @@ def cache(attention: str, q: Any) -> Cache:
     Source: notebooks/memory.md, sections KV cache and Compressed entries, windows and states.
     """
     index, layers = q.index_head_dim * q.kv_index_element_bytes, q.num_hidden_layers
-    state = blocks = 0
+    attending, whole_state = attention_layers(q), 0
     if attention == MLA:
         entry = q.kv_lora_rank * q.kv_cache_element_bytes + (
             q.qk_rope_head_dim * q.kv_rope_element_bytes)
-        layer = on_device = entry + q.indexer_layers / layers * index
+        layer = on_device = (attending * entry
+                             + q.indexer_layers * index / q.compress_ratio) / layers
     elif attention == CSA:
         entry = ((q.head_dim - q.qk_rope_head_dim) * q.kv_cache_element_bytes
                  + q.qk_rope_head_dim * q.kv_rope_element_bytes)
         layer = on_device = (
             (q.compressed_layers * entry + q.indexer_layers * index) / q.compress_ratio
             + q.heavy_layers * entry / q.heavy_compress_ratio) / layers
-        state = _state(q, entry)
-        blocks = _blocks(q, state, layers * layer)
+        whole_state = _state(q, entry)
     else:
-        layer = 2 * q.num_key_value_heads * q.head_dim * q.kv_cache_element_bytes
-        entry = on_device = layer / np.minimum(q.tensor_parallel, q.num_key_value_heads)
-    whole = layers * layer
-    return Cache(entry, index, layer, whole, on_device, state, blocks)
+        of_heads = 2 * q.num_key_value_heads * q.head_dim * q.kv_cache_element_bytes
+        entry = of_heads / np.minimum(q.tensor_parallel, q.num_key_value_heads)
+        keys = q.indexer_layers * index / q.compress_ratio
+        layer, on_device = ((attending * each + keys) / layers for each in (of_heads, entry))
+    linear = linear_state(q)
+    state, held = whole_state + linear, whole_state + linear / q.tensor_parallel
+    return Cache(entry, index, layer, layers * layer, on_device, state, held,
+                 _blocks(q, held, layers * on_device))
 
 
 def _state(q: Any, entry: Number) -> Number:
@@ -88,7 +96,7 @@ def _state(q: Any, entry: Number) -> Number:
 def _blocks(q: Any, state: Number, per_token: Number) -> Number:
     """Blocks of the cache that a state takes, or what an engine sets aside for it [block].
 
-    With no window and no compressor there is no state, and none of its blocks.
+    With no window, no compressor and no linear attention there is no state.
     """
     needed = ceil_div(state, q.block_size * per_token)
     return select(np.greater(state, 0), select(q.state_blocks > 0, q.state_blocks, needed), 0)

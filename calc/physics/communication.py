@@ -13,7 +13,7 @@ import numpy as np
 
 from calc.physics.arrays import Number, either, once, select
 from calc.physics.experts import copies_sent, expert_group, expert_slices
-from calc.physics.shapes import MLA
+from calc.physics.layers.attention import MLA, attention_layers
 from calc.physics.timing.collectives import (
     SLOWEST_LINK,
     Group,
@@ -83,7 +83,7 @@ def context_exchange(attention: str, q: Any, c: Cache, batch: Composition) -> Nu
     ranks = q.decode_context_parallel
     if not np.any(np.greater(ranks, 1)):
         return 0.0
-    g, layers = group(q, ranks), q.num_hidden_layers
+    g, layers = group(q, ranks), attention_layers(q)
     if attention == MLA and not batch.decoding:
         sent = all_gather(q, g, batch.read * c.kv_entry_bytes / ranks)
     elif attention == MLA:

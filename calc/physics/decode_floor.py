@@ -15,6 +15,8 @@ import numpy as np
 from calc.physics.arrays import Number, ceil_div, either, select
 from calc.physics.cache import Cache
 from calc.physics.experts import distinct_experts, expert_shards, ranks_in_step, streaming
+from calc.physics.layers.attention import attention_layers
+from calc.physics.layers.linear import linear_state, state_passes
 from calc.physics.memory import Weights, after_layers, fullest_layer_weights
 from calc.physics.positions import compressed_entries, most_picked, multiplied_positions
 from calc.physics.shapes import Parameters, up_projections
@@ -136,12 +138,14 @@ def read_of_cache(q: Any, c: Cache) -> tuple[Number, Number, Number]:
     lengths = q.input_tokens, biased(q.output_tokens, q.answer_variation)
     attended = mean_attended(most_picked(q), *lengths)
     in_window, seen = mean_attended(q.sliding_window, *lengths), mean_context(*lengths)
-    windowed = q.num_hidden_layers - q.full_attention_layers
+    windowed = attention_layers(q) - q.full_attention_layers
+    full = q.sparse_layers * attended + (q.full_attention_layers - q.sparse_layers) * seen
     entries = select(
         np.greater(q.o_groups, 0), compressed_entries(q, in_window, attended, seen),
-        q.full_attention_layers * attended + windowed * in_window)
+        full + windowed * in_window)
     keys = q.indexer_layers * seen / q.compress_ratio
-    read = entries * c.kv_entry_bytes + keys * c.kv_index_bytes_per_token
+    read = (entries * c.kv_entry_bytes + keys * c.kv_index_bytes_per_token
+            + q.decode_context_parallel * state_passes(q) * linear_state(q) / q.tensor_parallel)
     return attended, in_window, read / q.decode_context_parallel
 
 
@@ -200,7 +204,7 @@ def decode_floor(q: Any, n: Parameters, w: Weights, c: Cache,
     # absorbed up-projections are kept as wide as activations, here narrower than they are stored
     narrower = np.minimum(0, q.activation_element_bytes - q.attention_weight_bytes)
     dense_bytes = (q.first_k_dense_replace * w.dense_layer_weights + n.moe_layers * besides_routed
-                   + q.num_hidden_layers * up_projections(q) / q.tensor_parallel * narrower
+                   + attention_layers(q) * up_projections(q) / q.tensor_parallel * narrower
                    + w.head_matrix_weights + after_layers(q, n))
     expert_bytes = (1 - q.offloaded_share) * n.moe_layers * hit * expert
     answer = biased(q.output_tokens, q.answer_variation)

@@ -103,7 +103,7 @@ def offload_time(q: Any, n: Parameters, batch: Composition, routed: Routed) -> N
                  * n.routed_expert_parameters * k * routed.tokens)
         # a token travels if any of its experts is on the host
         travels = 1 - (1 - q.offloaded_share) ** k
-        moved = (2 * travels * n.moe_layers * batch.tokens * q.hidden_size
+        moved = (2 * travels * n.moe_layers * batch.tokens * q.routed_expert_hidden_size
                  * q.activation_element_bytes)
         # a core multiplies what it has loaded: the two do not overlap
         return (flops / (q.host_peak * q.host_gemm_efficiency)

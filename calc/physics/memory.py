@@ -20,7 +20,8 @@ from calc.physics.experts import (
     routed_ranks,
     shared_apart,
 )
-from calc.physics.shapes import CSA, GQA, MLA, Parameters, up_projections
+from calc.physics.layers.attention import CSA, GQA, MLA, attention_layers
+from calc.physics.shapes import Parameters, up_projections
 
 # DeepEP's low-latency layout, csrc/legacy/config.hpp: even and odd calls have a buffer each to send
 # and to receive, whose messages carry the least and largest value [element] of so many channels
@@ -32,10 +33,9 @@ def candidate_stages(num_hidden_layers: Number, pipeline_parallel: Number,
                      ndim: int = 0) -> np.ndarray:
     """The pipeline stages that can be the fullest: (0, (L - 1) mod p, p - 1) [1].
 
-    Stage s of p holds ceil((L - s)/p) layers: stages up to (L - 1) mod p hold one more than the
-    rest where p does not divide L. Dense layers lead. Where they are heavier than MoE layers,
-    stage 0 has most of them, and the embedding; where they are lighter, the last of the stages
-    with most layers has fewest of them, and of the others the last, which also has the head.
+    Stage s of p holds ceil((L - s)/p) layers. Dense layers lead. Where they are heavier than MoE
+    layers, stage 0 has most of them, and the embedding; where they are lighter, the last of the
+    stages with most layers has fewest, and of the others the last, which also has the head.
 
     Args:
         num_hidden_layers: layers L [1].
@@ -240,7 +240,8 @@ def added(attention: str, q: Any, n: Parameters, w: Weights, stage: np.ndarray) 
     copies = np.zeros_like(w.stage_weights)
     if attention == MLA:
         copies = copies + (q.absorbed_copies * q.activation_element_bytes * up_projections(q)
-                           / q.tensor_parallel * cache_layers(q, w, stage))
+                           / q.tensor_parallel * cache_layers(q, w, stage)
+                           * attention_layers(q) / q.num_hidden_layers)
     return Added(mtp, copies, copies.max(axis=0), exchange_buffers(q, n))
 
 
@@ -259,7 +260,7 @@ def exchange_buffers(q: Any, n: Parameters) -> Number:
     Source: notebooks/memory.md, section What else engines keep in memory; DeepEP,
     csrc/legacy/config.hpp.
     """
-    row = q.hidden_size * q.activation_element_bytes
+    row = q.routed_expert_hidden_size * q.activation_element_bytes
     message = row * (1 + SCALES / SCALE_CHANNELS)
     experts = q.n_routed_experts + q.redundant_experts + q.shared_expert_ranks * q.n_shared_experts
     places = SYMMETRIC_BUFFERS * experts * message
@@ -311,7 +312,8 @@ def activations(attention: str, q: Any, moe_layers: Number, requests: Number) ->
         (1 - q.offloaded_share) * q.num_experts_per_tok * replicas / routed_ranks(q),
         shared_apart(q, q.n_shared_experts * replicas))
     expert_width = 2 * q.moe_intermediate_size / expert_slices(q)
-    moe_width = select(moe_layers > 0, (1 + streams) * d + rows_per_token * (d + expert_width), 0)
+    moe_width = select(moe_layers > 0, (1 + streams) * d + rows_per_token * (
+        q.routed_expert_hidden_size + expert_width), 0)
     widest = np.maximum(attention_width, moe_width)
     widest = select(q.first_k_dense_replace > 0, np.maximum(widest, dense_width), widest)
     in_layer = q.max_num_batched_tokens * q.activation_element_bytes * widest
@@ -348,9 +350,9 @@ def budget(q: Any, w: Weights, a: Added, c: Cache, stage: np.ndarray,
            activations_per_device: Number, requests_per_rank: Number) -> Memory:
     """Usable memory less reserve, weights and activations, filled with whole blocks of cache.
 
-    An engine's utilization is a share of the memory that the runtime reports, which is the
-    device's less what its own system keeps, or of what weights and a step leave of it. Activations,
-    the runtime's own and buffers outside of that share take from it what does not fit beside it.
+    An engine's utilization is a share of the memory that the runtime reports (the device's less
+    what its system keeps), or of what weights and a step leave of it. What works outside of that
+    share takes from it what does not fit beside it.
 
     Args:
         q: input symbols as attributes.
@@ -373,7 +375,7 @@ def budget(q: Any, w: Weights, a: Added, c: Cache, stage: np.ndarray,
                     q.memory_utilization * seen + (1 - q.activations_in_share) * beside)
     free = usable - working - kept
     cached = cache_layers(q, w, stage)
-    windowed = np.floor(w.stage_layers * (q.num_hidden_layers - q.full_attention_layers)
+    windowed = np.floor(w.stage_layers * (attention_layers(q) - q.full_attention_layers)
                         / q.num_hidden_layers)
     # a block of every rank that shares the cache of a request
     together = q.block_size * q.decode_context_parallel

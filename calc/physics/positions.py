@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from calc.physics.arrays import Number, either, select
+from calc.physics.layers.attention import attention_layers
 
 
 def most_picked(q: Any) -> Number:
@@ -145,6 +146,27 @@ def positions_of_entries(q: Any, batch: Any) -> tuple[Number, Number]:
             compressed_entries(q, raw, batch.read, batch.read_keys))
 
 
+def positions_of_layers(q: Any, batch: Any) -> tuple[Number, Number]:
+    """Positions that a step multiplies, and cached ones that it reads, in all layers [token].
+
+    Of the layers without a window some attend to what an indexer picks only.
+
+    Args:
+        q: input symbols as attributes.
+        batch: composition of the micro-batch.
+
+    Source: notebooks/compute.md, section The core: scores and values.
+    """
+    windowed = attention_layers(q) - q.full_attention_layers
+    others = q.full_attention_layers - q.sparse_layers
+    picking = (q.index_topk > 0) & (batch.absorbed > 0)
+    return tuple(  # type: ignore[return-value]
+        q.sparse_layers * picked + others * select(picking, seen, picked) + windowed * in_window
+        for picked, seen, in_window in (
+            (batch.attended, batch.indexed, batch.in_window),
+            (batch.read, batch.read_keys, batch.read_in_window)))
+
+
 def score_bytes(q: Any, batch: Any) -> Number:
     """Bytes of the scores that a chunk writes and reads, for want of a fused kernel [B].
 
@@ -154,7 +176,6 @@ def score_bytes(q: Any, batch: Any) -> Number:
 
     Source: notebooks/compute.md, section Scores that are written.
     """
-    full, windowed = q.full_attention_layers, q.num_hidden_layers - q.full_attention_layers
-    positions = full * batch.attended + windowed * batch.in_window
+    positions, _ = positions_of_layers(q, batch)
     heads = q.num_attention_heads / q.tensor_parallel
     return either(unfused(q), lambda: q.score_traffic * heads * positions, lambda: 0)

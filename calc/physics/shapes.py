@@ -14,155 +14,17 @@ from typing import Any
 import numpy as np
 
 from calc.physics.arrays import Number, select
-
-MLA, GQA, CSA = "mla", "gqa", "csa"
-# keys and gates of two overlapping windows, or of one
-OVERLAPPING, KEY_AND_GATE = 2, 2
-
-
-@dataclass(frozen=True)
-class Attention:
-    """Parameters of one attention layer, by how tensor parallelism treats them [1].
-
-    Attributes:
-        divided: matrices cut by heads.
-        kv: key and value projections of grouped-query attention, cut by KV heads at most.
-        replicated: matrices that every rank holds whole.
-        norm: norms of the layer, those before attention and MLP included.
-        compressor: matrices that pool tokens of the cache, whole on every rank.
-
-    Where layers differ, it is the mean layer.
-    """
-
-    divided: Number
-    kv: Number
-    replicated: Number
-    norm: Number
-    compressor: Number = 0
-
-
-def mla_attention(
-    *, hidden_size: Number, num_attention_heads: Number, q_lora_rank: Number,
-    kv_lora_rank: Number, qk_nope_head_dim: Number, qk_rope_head_dim: Number,
-    v_head_dim: Number, index_n_heads: Number = 0, index_head_dim: Number = 0,
-    indexing: Number = 1,
-) -> Attention:
-    """Multi-head latent attention: low-rank queries and one latent for keys and values.
-
-    The down-projections make one latent for all heads, so no rank can hold a part of them. An
-    indexer, which picks the tokens that are attended to, scores with heads of its own; engines keep
-    all of it on every rank, because every rank needs the same choice. Its keys pass a layer norm,
-    which has a weight and a bias.
-
-    Args:
-        hidden_size: width of the model [1].
-        num_attention_heads: query heads [1].
-        q_lora_rank: width of the query latent [1]; 0: queries come from the hidden state.
-        kv_lora_rank: width of the key and value latent [1].
-        qk_nope_head_dim, qk_rope_head_dim: key elements of a head, without and with position [1].
-        v_head_dim: value elements of a head [1].
-        index_n_heads, index_head_dim: heads of the indexer and elements of each [1]; 0: none.
-        indexing: share of the layers that have an indexer of their own [1].
-
-    Source: notebooks/architecture.md, sections Attention and A sparse attention's indexer;
-    DeepSeek-V2, arXiv 2405.04434; DeepSeek-V3.2-Exp, inference/model.py, class Indexer.
-    """
-    query_width = num_attention_heads * (qk_nope_head_dim + qk_rope_head_dim)
-    query_input = select(np.equal(q_lora_rank, 0), hidden_size, q_lora_rank)
-    expanded = num_attention_heads * (qk_nope_head_dim + v_head_dim)
-    output = num_attention_heads * v_head_dim * hidden_size
-    indexer = (q_lora_rank * index_n_heads * index_head_dim
-               + hidden_size * (index_head_dim + index_n_heads))
-    return Attention(
-        divided=query_input * query_width + kv_lora_rank * expanded + output,
-        kv=0,
-        replicated=(hidden_size * (q_lora_rank + kv_lora_rank + qk_rope_head_dim)
-                    + indexing * indexer),
-        norm=2 * hidden_size + q_lora_rank + kv_lora_rank + indexing * 2 * index_head_dim,
-    )
-
-
-def compressed_attention(q: Any) -> Attention:
-    """Attention to a window and to compressed entries of the cache, the mean layer.
-
-    One row is key and value of all heads. The output projection is of low rank, group by group of
-    heads. A compressor pools tokens by learned gates: two overlapping windows for entries that an
-    indexer picks from, one for those that are all read; the indexer's keys have one of their own.
-    Gates have a bias per place in the window.
-
-    Args:
-        q: anything with the model's input symbols as attributes, counts [1].
-
-    Source: notebooks/architecture.md, section Compressed attention; vllm-project/vllm,
-    vllm/models/deepseek_v4/attention.py and compressor.py.
-    """
-    d, row, layers = q.hidden_size, q.head_dim, q.num_hidden_layers
-    picked, heavy = q.compressed_layers / layers, q.heavy_layers / layers
-    indexing = q.indexer_layers / layers
-    joined = q.o_groups * q.o_lora_rank
-    overlapping = OVERLAPPING * (KEY_AND_GATE * d + q.compress_ratio)
-    return Attention(
-        divided=(q.num_attention_heads * (row * (q.q_lora_rank + q.o_lora_rank)
-                                          + q.attention_sinks) + joined * d),
-        kv=0,
-        replicated=d * (q.q_lora_rank + row) + indexing * q.index_n_heads * (
-            q.q_lora_rank * q.index_head_dim + d),
-        norm=(2 * d + q.q_lora_rank + row + (picked + heavy) * row + indexing * q.index_head_dim),
-        compressor=(overlapping * (picked * row + indexing * q.index_head_dim)
-                    + heavy * row * (KEY_AND_GATE * d + q.heavy_compress_ratio)),
-    )
-
-
-def hyper_connections(q: Any) -> tuple[Number, Number]:
-    """Parameters that mix residual streams: of a layer, and before the head [1]; 0 with one stream.
-
-    Before and after attention and MLP alike a matrix on all streams at once gives a weight for each
-    of them on the way in, one on the way out, and one for each pair of them, with a bias each and
-    three scales. Before the head the streams are joined by weights that are found the same way.
-
-    Args:
-        q: anything with the model's input symbols as attributes.
-
-    Source: notebooks/architecture.md, section Hyper-connections; vllm-project/vllm,
-    vllm/models/deepseek_v4/nvidia/model.py.
-    """
-    streams, wide = q.hc_mult, q.hc_mult * q.hidden_size
-    weights = (2 + streams) * streams
-    several = np.greater(streams, 1)
-    return (select(several, 2 * (weights * (wide + 1) + 3), 0),
-            select(several, streams * (wide + 1) + 1, 0))
-
-
-def gqa_attention(
-    *, hidden_size: Number, num_attention_heads: Number, num_key_value_heads: Number,
-    head_dim: Number, attention_bias: Number = 0, attention_output_bias: Number = 0,
-    qk_norm: Number = 0, attention_sinks: Number = 0,
-) -> Attention:
-    """Grouped-query attention; plain multi-head attention has as many KV heads as heads.
-
-    A bias is one number per output and goes with the projection's columns. The output projection's
-    rows are cut, so its outputs, and a bias on them, are whole on every rank. One norm serves all
-    query heads, one all key heads. A sink is one number per query head.
-
-    Args:
-        hidden_size: width of the model [1].
-        num_attention_heads, num_key_value_heads: query heads, and key and value heads [1].
-        head_dim: elements of a head [1].
-        attention_bias, attention_output_bias: 1 if queries, keys and values, or the output, have
-            biases [1].
-        qk_norm, attention_sinks: 1 if the layer has them [1].
-
-    Source: notebooks/architecture.md, sections Attention and Biases, norms and sinks of heads;
-    arXiv 2305.13245; transformers, models qwen2, qwen3_moe, glm4_moe and gpt_oss.
-    """
-    query_width, kv_width = num_attention_heads * head_dim, num_key_value_heads * head_dim
-    inputs = hidden_size + attention_bias  # a bias is a row of the matrix for a constant input
-    return Attention(
-        divided=(hidden_size + inputs) * query_width + attention_sinks * num_attention_heads,
-        kv=2 * inputs * kv_width,
-        replicated=attention_output_bias * hidden_size,
-        norm=2 * (hidden_size + qk_norm * head_dim),
-    )
+from calc.physics.layers.attention import (
+    CSA,
+    GQA,
+    MLA,
+    Attention,
+    attention_layers,
+    gqa_attention,
+    mla_attention,
+)
+from calc.physics.layers.compressed import compressed_attention, hyper_connections
+from calc.physics.layers.linear import linear_attention
 
 
 def swiglu(hidden_size: Number, intermediate_size: Number) -> Number:
@@ -201,6 +63,25 @@ class Parameters:
     active_parameters_with_embedding: Number
 
 
+def _mixed(layer: Attention, q: Any) -> Attention:
+    """The mean layer, where some have linear attention instead."""
+    share, other = q.linear_layers / q.num_hidden_layers, linear_attention(q)
+    return Attention(*((1 - share) * own + share * linear for own, linear in zip(
+        vars(layer).values(), vars(other).values(), strict=True)))
+
+
+def latent_projections(q: Any) -> Number:
+    """Parameters that take a token to the width of the routed experts and back, of a layer [1].
+
+    Args:
+        q: anything with the model's input symbols as attributes.
+
+    Source: notebooks/architecture.md, section Feed-forward networks.
+    """
+    narrower = np.not_equal(q.routed_expert_hidden_size, q.hidden_size)
+    return select(narrower, 2 * q.hidden_size * q.routed_expert_hidden_size, 0)
+
+
 def up_projections(q: Any) -> Number:
     """Elements of MLA's up-projections of a layer from the latent vector, of all heads [1].
 
@@ -223,14 +104,15 @@ def count_parameters(attention: str, q: Any) -> Parameters:
 
     Source: notebooks/architecture.md, section Total, routed, active.
     """
-    layer = _attention_layer(attention, q)
+    layer = _mixed(_attention_layer(attention, q), q)
     embedding = q.vocab_size * q.hidden_size
     head = q.separate_head * embedding
     dense = swiglu(q.hidden_size, q.intermediate_size)
-    router = q.n_routed_experts * (q.hidden_size + q.router_bias)
-    matrices = swiglu(q.hidden_size, q.moe_intermediate_size)
-    shared = q.n_shared_experts * matrices
-    expert = matrices + q.expert_bias * (2 * q.moe_intermediate_size + q.hidden_size)
+    inner = q.routed_expert_hidden_size
+    router = q.n_routed_experts * (q.hidden_size + q.router_bias) + latent_projections(q)
+    shared = q.n_shared_experts * swiglu(q.hidden_size, q.moe_intermediate_size)
+    expert = (swiglu(inner, q.moe_intermediate_size)
+              + q.expert_bias * (2 * q.moe_intermediate_size + inner))
     moe_layers = q.num_hidden_layers - q.first_k_dense_replace
     routed = moe_layers * q.n_routed_experts * expert
     hyper, hyper_head = hyper_connections(q)
@@ -266,31 +148,20 @@ def _attention_layer(attention: str, q: Any) -> Attention:
             q_lora_rank=q.q_lora_rank, kv_lora_rank=q.kv_lora_rank,
             qk_nope_head_dim=q.qk_nope_head_dim, qk_rope_head_dim=q.qk_rope_head_dim,
             v_head_dim=q.v_head_dim, index_n_heads=q.index_n_heads,
-            index_head_dim=q.index_head_dim, indexing=q.indexer_layers / q.num_hidden_layers)
+            index_head_dim=q.index_head_dim, indexing=q.indexer_layers / attention_layers(q),
+            attention_output_gate=q.attention_output_gate)
     if attention == GQA:
         return gqa_attention(
             hidden_size=q.hidden_size, num_attention_heads=q.num_attention_heads,
             num_key_value_heads=q.num_key_value_heads, head_dim=q.head_dim,
             attention_bias=q.attention_bias, attention_output_bias=q.attention_output_bias,
-            qk_norm=q.qk_norm, attention_sinks=q.attention_sinks)
+            qk_norm=q.qk_norm, attention_sinks=q.attention_sinks,
+            attention_output_gate=q.attention_output_gate,
+            indexer=q.indexer_layers / attention_layers(q) * (q.index_n_heads + 1)
+            * q.index_head_dim)
     if attention == CSA:
         return compressed_attention(q)
     raise ValueError(f"unknown attention '{attention}', expected mla, gqa or csa")
-
-
-def residual_widths(q: Any) -> Number:
-    """Widths of the model that a token moves around attention, or an MLP [1].
-
-    A norm reads and writes hidden state and residual. Several streams are read twice before it,
-    for their weights and to be joined into one, which is normalised at once; after it they are read
-    and written, and what came out is read.
-
-    Args:
-        q: input symbols as attributes.
-
-    Source: notebooks/compute.md, section What the vector unit does.
-    """
-    return select(np.greater(q.hc_mult, 1), 4 * q.hc_mult + 2, 4)
 
 
 @dataclass(frozen=True)
@@ -342,16 +213,18 @@ def matmuls(attention: str, q: Any, moe_layers: Number, absorbed: Number) -> dic
 
     Source: notebooks/latency.md, section The fixed cost of a matmul.
     """
-    d = q.hidden_size
+    d, layers = q.hidden_size, attention_layers(q)
     if attention == CSA:
         own = _compressed(q)
     elif attention == MLA:
         layer = _latent(q, absorbed)
-        own = Matmuls(q.num_hidden_layers * layer.count + 2 * q.indexer_layers,
-                      q.num_hidden_layers * layer.depth + q.indexer_layers * (q.q_lora_rank + d))
+        own = Matmuls(layers * layer.count + 2 * q.indexer_layers,
+                      layers * layer.depth + q.indexer_layers * (q.q_lora_rank + d))
     else:
-        own = Matmuls(2 * q.num_hidden_layers, q.num_hidden_layers * (
+        own = Matmuls(2 * layers, layers * (
             d + q.num_attention_heads * q.head_dim / q.tensor_parallel))
+    outputs = q.linear_num_value_heads * q.linear_value_head_dim / q.tensor_parallel
+    own = Matmuls(own.count + 2 * q.linear_layers, own.depth + q.linear_layers * (d + outputs))
     t, dense = q.tensor_parallel, q.first_k_dense_replace
     shared = select(q.n_shared_experts > 0, moe_layers, 0)
     return {

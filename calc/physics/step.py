@@ -202,7 +202,7 @@ def _communication_times(q: Any, n: Parameters, batch: Composition, columns: Num
     Source: notebooks/communication.md for one of each, notebooks/latency.md for how many.
     """
     t, d, width = q.tensor_parallel, q.hidden_size, q.activation_element_bytes
-    payload = batch.tokens * d * width
+    payload, inner = batch.tokens * d * width, q.routed_expert_hidden_size
     ranks = group(q, t)
     # shared experts stay cut where routed ones have ranks of their own
     cut = (expert_group(q) <= t) | np.greater(q.n_shared_experts, 0)
@@ -212,7 +212,8 @@ def _communication_times(q: Any, n: Parameters, batch: Composition, columns: Num
     mean = batch.together(q) / ranks_in_step(q)
     most = select(mean > 0, batch.exchanged() / np.where(mean > 0, mean, 1), 1)
     there, back = there_and_back(
-        q, exchanging(q), mean / t, (d * sliced(q, q.dispatch_element_bytes, width), d * width),
+        q, exchanging(q), mean / t, (inner * sliced(q, q.dispatch_element_bytes, width),
+                                     inner * width),
         most, loads)
     passed_on = (q.pipeline_parallel - 1) * (
         q.network_alpha + q.hc_mult * payload / t / (q.network_bandwidth * q.network_efficiency))

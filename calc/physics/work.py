@@ -23,9 +23,17 @@ from calc.physics.experts import (
     routed_ranks,
     shared_apart,
 )
+from calc.physics.layers.attention import CSA, GQA, MLA, attention_layers, widths
+from calc.physics.layers.compressed import residual_widths
+from calc.physics.layers.linear import linear_bytes, linear_flops, linear_widths
 from calc.physics.memory import Weights, after_layers
-from calc.physics.positions import positions_of_entries, score_bytes, selection_bytes
-from calc.physics.shapes import CSA, GQA, MLA, Parameters, residual_widths, up_projections
+from calc.physics.positions import (
+    positions_of_entries,
+    positions_of_layers,
+    score_bytes,
+    selection_bytes,
+)
+from calc.physics.shapes import Parameters, latent_projections, up_projections
 
 
 @dataclass(frozen=True)
@@ -173,12 +181,15 @@ def attention_work(attention: str, q: Any, n: Parameters, w: Weights, batch: Com
     expanded = batch.expanded if attention == MLA else 0
     projected = q.multiply_add_flops * layers * batch.tokens * (
         projections + n.compressor_parameters)
-    again = q.multiply_add_flops * layers * up * expanded
+    attending = attention_layers(q)
+    again = q.multiply_add_flops * attending * up * expanded
     stored = layers * w.attention_weights_per_layer
     # absorbed up-projections are kept as wide as activations
-    stored = stored + batch.absorbed * layers * up * (width - q.attention_weight_bytes)
-    per_token, _ = _widths(attention, q, heads, batch.absorbed)
-    return Attention(projected + again, stored + layers * per_token * width * batch.tokens,
+    stored = stored + batch.absorbed * attending * up * (width - q.attention_weight_bytes)
+    per_token, _ = widths(attention, q, heads, batch.absorbed)
+    per_token = attending * per_token + q.linear_layers * (
+        2 * q.hidden_size + linear_widths(q).projected / t)
+    return Attention(projected + again, stored + per_token * width * batch.tokens,
                      projections, again, up)
 
 
@@ -214,21 +225,20 @@ def core_work(attention: str, q: Any, c: Cache, batch: Composition) -> Core:
 
     Source: notebooks/compute.md, section The core: scores and values.
     """
-    layers, width = q.num_hidden_layers, q.activation_element_bytes
-    full, windowed = q.full_attention_layers, q.num_hidden_layers - q.full_attention_layers
+    layers, width = attention_layers(q), q.activation_element_bytes
     # ranks that share a cache: the heads of all of them at a part of the positions each
     shared = batch.sharing_ranks(q)
     heads = q.num_attention_heads / q.tensor_parallel * shared
-    _, core_width = _widths(attention, q, heads, batch.absorbed)
+    _, core_width = widths(attention, q, heads, batch.absorbed)
     rows = heads if attention == GQA else head_rows(q, batch)
     if attention == CSA:
         met, passed = positions_of_entries(q, batch)
         of_token = layers * heads * core_width * width
         return Core(q.multiply_add_flops * rows * core_width * met,
                     c.kv_entry_bytes * passed + of_token * batch.tokens, rows, of_token)
-    flops = q.multiply_add_flops * rows * core_width * (
-        full * batch.attended + windowed * batch.in_window) / shared
-    cached = c.kv_entry_bytes * (full * batch.read + windowed * batch.read_in_window) / shared
+    met, passed = positions_of_layers(q, batch)
+    flops = q.multiply_add_flops * rows * core_width * met / shared + linear_flops(q, batch)
+    cached = c.kv_entry_bytes * passed / shared + linear_bytes(q, batch)
     expanded = batch.expanded if attention == MLA else 0
     written = 0 if batch.decoding else score_bytes(q, batch)
     of_token = layers * heads * core_width * width
@@ -302,7 +312,7 @@ def routed_expert_work(q: Any, n: Parameters, batch: Composition) -> Routed:
 
     Source: notebooks/compute.md, section Routed experts.
     """
-    k, d, shards = q.num_experts_per_tok, q.hidden_size, expert_shards(q)
+    k, d, shards = q.num_experts_per_tok, q.routed_expert_hidden_size, expert_shards(q)
     on_device, together = 1 - q.offloaded_share, batch.together(q)
     hit = distinct_experts(q.n_routed_experts, k, together, q.routing_skew)
     slowest = fullest(q, routed_ranks(q), together)
@@ -328,10 +338,12 @@ def router_work(q: Any, n: Parameters, batch: Composition) -> Work:
     Source: notebooks/compute.md, section Dense networks, shared experts, router.
     """
     d, count, width = q.hidden_size, q.n_routed_experts, q.activation_element_bytes
+    latent = latent_projections(q)
+    moved = d + count + select(latent > 0, 2 * (d + q.routed_expert_hidden_size), 0)
     return Work(
-        q.multiply_add_flops * n.moe_layers * d * count * batch.tokens,
+        q.multiply_add_flops * n.moe_layers * (d * count + latent) * batch.tokens,
         n.moe_layers * (q.router_weight_bytes * n.router_parameters
-                        + (d + count) * width * batch.tokens))
+                        + moved * width * batch.tokens))
 
 
 def head_work(q: Any, w: Weights, batch: Composition) -> tuple[Work, Number]:
@@ -372,27 +384,6 @@ def vector_bytes(q: Any, n: Parameters, batch: Composition, routed: Routed) -> N
     elements = ((around + 3 * n.moe_layers * shared_inside) * tokens
                 + 3 * q.first_k_dense_replace * q.intermediate_size / t * tokens
                 + n.moe_layers * (1 - q.offloaded_share) * moved_rows(q, routed.rows, routed.tokens)
-                * (3 * routed.inside + 2 * d))
+                * (3 * routed.inside + 2 * q.routed_expert_hidden_size))
     return (elements * q.activation_element_bytes + after_layers(q, n)
             + selection_bytes(q, batch.indexed))
-
-
-def _widths(attention: str, q: Any, heads: Number, absorbed: Number) -> tuple[Number, Number]:
-    """Elements in and out of a layer's projections per token, and of its core per head [1]."""
-    d = q.hidden_size
-    if attention == CSA:
-        joined = q.o_groups * q.o_lora_rank / q.tensor_parallel
-        return (2 * (d + q.q_lora_rank + joined) + q.head_dim + 2 * heads * q.head_dim,
-                2 * q.head_dim)
-    if attention != MLA:
-        kv_heads = np.maximum(1, q.num_key_value_heads * heads / q.num_attention_heads)
-        return 2 * d + (2 * heads + 2 * kv_heads) * q.head_dim, 2 * q.head_dim
-    query_key = q.qk_nope_head_dim + q.qk_rope_head_dim
-    query = select(q.q_lora_rank > 0, d + 2 * q.q_lora_rank, d)
-    latent = d + q.kv_lora_rank + q.qk_rope_head_dim
-    around = query + latent + heads * (query_key + q.v_head_dim) + d
-    inside = heads * (q.qk_nope_head_dim + 2 * q.kv_lora_rank + q.v_head_dim)
-    expansion = q.kv_lora_rank + heads * (q.qk_nope_head_dim + q.v_head_dim)
-    is_absorbed = np.greater(absorbed, 0)
-    return (around + select(is_absorbed, inside, expansion),
-            select(is_absorbed, 2 * q.kv_lora_rank + q.qk_rope_head_dim, query_key + q.v_head_dim))

@@ -97,6 +97,7 @@ def _lacking(model: Model) -> tuple[str, ...]:
     latent = {"mla": (), CSA: OF_LATENT[1:]}  # rows of a token have a time of their own
     return (latent.get(model.attention, OF_LATENT)
             + (() if model.hc_mult else (HYPER,))
+            + (() if model.linear_layers else ("linear_chunk_tokens",))
             + (() if model.attention == CSA else (STATE, SPARSE_FILL)))
 
 

@@ -25,9 +25,12 @@ MODEL_COUNTS = (
     "n_routed_experts", "n_shared_experts", "num_experts_per_tok", "first_k_dense_replace",
     "index_n_heads", "index_head_dim", "index_topk", "indexer_layers", "sliding_window",
     "full_attention_layers", "compressed_layers", "heavy_layers", "o_groups", "o_lora_rank",
+    "sparse_layers", "linear_layers", "linear_num_key_heads", "linear_num_value_heads",
+    "linear_key_head_dim", "linear_value_head_dim", "linear_conv_kernel_dim", "linear_decay_rank",
+    "linear_gate_rank", "routed_expert_hidden_size",
 )
 _MODEL_SWITCHES = ("router_bias", "expert_bias", "attention_bias", "attention_output_bias",
-                   "qk_norm", "attention_sinks")
+                   "qk_norm", "attention_sinks", "attention_output_gate")
 # 1 where a model does not have it
 _ONE = ("hc_mult", "compress_ratio", "heavy_compress_ratio")
 # no formula's, or set by the physics
@@ -66,11 +69,16 @@ def model_inputs(model: Model) -> dict[str, int | float]:
     if not model.is_moe:
         numbers["first_k_dense_replace"] = numbers["num_hidden_layers"]
     if model.sliding_window is None:
-        numbers["full_attention_layers"] = numbers["num_hidden_layers"]
+        numbers["full_attention_layers"] = (
+            numbers["num_hidden_layers"] - numbers["linear_layers"])
     if model.attention == CSA:  # its window is beside the compressed entries of a layer
         numbers["full_attention_layers"] = numbers["num_hidden_layers"]
     if model.index_topk is not None and model.indexer_layers is None:
         numbers["indexer_layers"] = numbers["num_hidden_layers"]
+    if model.sparse_layers is None:
+        numbers["sparse_layers"] = numbers["full_attention_layers"]
+    if model.routed_expert_hidden_size is None:
+        numbers["routed_expert_hidden_size"] = numbers["hidden_size"]
     numbers |= {name: value.value if (value := getattr(model, name)) else 1 for name in _ONE}
     numbers |= {name: int(getattr(model, name)) for name in _MODEL_SWITCHES}
     # a router that knows no groups picks the one that there is

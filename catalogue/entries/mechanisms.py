@@ -293,6 +293,7 @@ class IfKnown(Entry):
         gather_bulk_alpha, gather_bulk_efficiency: the same of large ones, in a pipeline.
         sparse_prefill_efficiency: of prompts, where it is another; absent, the same [1].
         sparse_core_fill: of each row of heads in the core of sparse attention [s].
+        linear_chunk_tokens: of a chunk in the kernel of linear attention over prompts [token].
         hyper_operators: kernels of the hyper-connections of a layer [1].
         state_blocks: blocks that an engine keeps for the state of a request, where it does not
             take as many as the state needs [block].
@@ -322,6 +323,7 @@ class IfKnown(Entry):
     gather_efficiency: Share | None = None
     sparse_prefill_efficiency: Share | None = None
     sparse_core_fill: TimeOrZero | None = None
+    linear_chunk_tokens: Tokens | None = None
     hyper_operators: NumberOrZero | None = None
     state_blocks: Blocks | None = None
 

@@ -38,6 +38,8 @@ MOST_GROUPS = 8  # that a token picks: the sum over them is written out
 Total = Annotated[Value, Unit("1", spread=False)]  # may exceed what a single count may be
 
 
+LINEAR = ("linear_layers", "linear_num_key_heads", "linear_num_value_heads",
+          "linear_key_head_dim", "linear_value_head_dim", "linear_conv_kernel_dim")
 _NEEDED: dict[str, tuple[str, ...]] = {
     "mla": ("kv_lora_rank", "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim"),
     "gqa": ("head_dim",),
@@ -145,10 +147,21 @@ class Model(Called):
     attention_output_bias: Flag = False
     qk_norm: Flag = False
     attention_sinks: Flag = False
+    attention_output_gate: Flag = False
     index_n_heads: Count | None = None
     index_head_dim: Count | None = None
     index_topk: Count | None = None
     indexer_layers: Count | None = None
+    sparse_layers: Count | None = None
+    linear_layers: CountOrZero | None = None
+    linear_num_key_heads: Count | None = None
+    linear_num_value_heads: Count | None = None
+    linear_key_head_dim: Count | None = None
+    linear_value_head_dim: Count | None = None
+    linear_conv_kernel_dim: Count | None = None
+    linear_decay_rank: Count | None = None
+    linear_gate_rank: Count | None = None
+    routed_expert_hidden_size: Count | None = None
     compress_ratio: Count | None = None
     compressed_layers: CountOrZero | None = None
     heavy_compress_ratio: Count | None = None
@@ -212,18 +225,19 @@ class Model(Called):
         given = [name for name in index if getattr(self, name) is not None]
         if given and (lacking := [name for name in index if name not in given]):
             raise ValueError(f"'{lacking[0]}' is missing, an indexer needs it")
-        if given and self.attention == "gqa":
-            raise ValueError(f"'{given[0]}' is given, but only mla attention has an indexer")
         for name in _COMPRESSED:
             if getattr(self, name) is not None and self.attention != CSA:
                 raise ValueError(f"'{name}' is given, but only csa attention has it")
         if self.indexer_layers is not None and not given:
             raise ValueError("'indexer_layers' is given without an indexer, expected "
                              "'index_n_heads', 'index_head_dim' and 'index_topk' beside it")
-        for name in ("indexer_layers", "compressed_layers", "heavy_layers"):
+        self._linear()
+        for name in ("indexer_layers", "compressed_layers", "heavy_layers", "sparse_layers",
+                     "linear_layers"):
             if _over(getattr(self, name), self.num_hidden_layers):
                 raise ValueError(f"'{name}' exceeds 'num_hidden_layers'")
-        if given and not (self.q_lora_rank and self.q_lora_rank.value):
+        if given and self.attention != "gqa" and not (
+                self.q_lora_rank and self.q_lora_rank.value):
             raise ValueError("'q_lora_rank' is missing, an indexer's queries come from that latent")
         for name in ("attention_bias", "attention_output_bias", "qk_norm", "attention_sinks"):
             if getattr(self, name) and self.attention != "gqa" and not (
@@ -237,6 +251,16 @@ class Model(Called):
         if _over(self.full_attention_layers, self.num_hidden_layers):
             raise ValueError("'full_attention_layers' exceeds 'num_hidden_layers'")
         return self
+
+    def _linear(self) -> None:
+        """Linear attention says all of its shapes, and stands beside a cache."""
+        given = [name for name in LINEAR if getattr(self, name) is not None]
+        if given and (lacking := [name for name in LINEAR if name not in given]):
+            raise ValueError(f"'{lacking[0]}' is missing, linear attention needs it")
+        if given and self.attention == CSA:
+            raise ValueError("'linear_layers' is given, but csa attention is in every layer")
+        if given and self.linear_layers.value >= self.num_hidden_layers.value:  # type: ignore
+            raise ValueError("'linear_layers' leaves no layer with a cache, which is not modelled")
 
     @property
     def drafts(self) -> bool:

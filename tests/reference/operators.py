@@ -26,8 +26,8 @@ from calc.physics.experts import (
     routed_ranks,
     sliced,
 )
+from calc.physics.layers.attention import CSA, MLA
 from calc.physics.positions import unfused
-from calc.physics.shapes import CSA, MLA
 from calc.physics.work import Composition, head_rows
 
 MATRIX, VECTOR, LINK = "matrix", "vector", "link"

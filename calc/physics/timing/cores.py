@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from calc.physics.arrays import Number, either, select
+from calc.physics.layers.attention import attention_layers
 from calc.physics.positions import unfused
 from calc.physics.work import Composition, Core, Work
 
@@ -36,13 +37,13 @@ def core_time(q: Any, core: Core, batch: Composition, clock: Number) -> Number:
     moved = core.bytes / rate
     fused = np.maximum(core.flops / (q.core_peak * share * clock), moved)
     # rows of a token that has positions of its own fill a pipeline by themselves
-    fused = fused + q.num_hidden_layers * q.sparse_core_fill * core.head_rows * select(
+    fused = fused + attention_layers(q) * q.sparse_core_fill * core.head_rows * select(
         sparse, batch.tokens, 0)
     if batch.decoding:
         requests = batch.tokens / (1 + q.draft_tokens)
-        return fused + q.num_hidden_layers * (
+        return fused + attention_layers(q) * (
             q.latent_core_latency + requests * q.latent_core_fill)
-    beside = (q.num_hidden_layers * q.prefill_core_latency
+    beside = (attention_layers(q) * q.prefill_core_latency
               + q.core_row_traffic * (moved + core.row_bytes * batch.core_missing / rate))
     return either(unfused(q), lambda: core.flops / (
         q.core_peak * q.attention_gemm_efficiency * clock) + moved,
