@@ -111,7 +111,7 @@ class Attention(Work):
     Attributes:
         projections: elements of the matrices on this rank, a layer [1].
         expanded_flops: of the expansion of cached tokens, in ``flops`` too [FLOP].
-        up: elements of MLA's up-projections from the latent vector, a layer [1].
+        up: elements of MLA's up-projections from the latent vector, mean layer [1].
     """
 
     projections: Number
@@ -190,7 +190,7 @@ def attention_work(attention: str, q: Any, n: Parameters, w: Weights, batch: Com
     per_token = attending * per_token + q.linear_layers * (
         2 * q.hidden_size + linear_widths(q).projected / t)
     return Attention(projected + again, stored + per_token * width * batch.tokens,
-                     projections, again, up)
+                     projections, again, attending / layers * up)
 
 
 def head_rows(q: Any, batch: Composition) -> Number:

@@ -136,6 +136,13 @@ def _of_layers(draw: random.Random, inputs: dict[str, Number], attention: str) -
         "indexer_layers": draw.choice((layers, draw.randint(1, layers))) if index else 0,
         "compress_ratio": 1, "heavy_compress_ratio": 1, "compressed_layers": 0, "heavy_layers": 0,
         "o_groups": 0, "o_lora_rank": 0, "hc_mult": draw.choice((1, 1, 2, 4))}
+    own = random.Random(f"kinds of layers {attention} {draw.random()}")
+    narrow = own.choice((1, 1, 2)) if inputs["n_routed_experts"] else 1
+    found |= {"attention_output_gate": own.randint(0, 1) if attention != CSA else 0,
+              "routed_expert_hidden_size": int(inputs["hidden_size"]) // narrow}
+    found |= _linear(own, inputs | found, attention)
+    full = int(found.get("full_attention_layers", inputs["full_attention_layers"]))
+    found["sparse_layers"] = own.choice((full, own.randint(0, full))) if index else full
     if attention != CSA:
         return found
     picked = draw.randint(1, layers)
@@ -144,6 +151,7 @@ def _of_layers(draw: random.Random, inputs: dict[str, Number], attention: str) -
         "indexer_layers": draw.randint(1, picked), "compressed_layers": picked,
         "selection_traffic": draw.choice((0, 12)),
         "heavy_layers": draw.randint(0, layers - picked), "full_attention_layers": layers,
+        "sparse_layers": layers,
         "compress_ratio": draw.choice((2, 4)), "heavy_compress_ratio": draw.choice((8, 128)),
         "o_groups": t * draw.randint(1, 2), "o_lora_rank": draw.choice((16, 64)),
         "q_lora_rank": draw.choice((192, 1536)), "qk_rope_head_dim": 16,
@@ -152,6 +160,26 @@ def _of_layers(draw: random.Random, inputs: dict[str, Number], attention: str) -
         "index_topk": draw.choice((1, 64, 300)), "sliding_window": draw.choice((8, 128)),
         "attention_sinks": draw.randint(0, 1), "decode_context_parallel": 1,
         "window_blocks_freed": 0}
+
+
+def _linear(draw: random.Random, inputs: dict[str, Number], attention: str) -> dict[str, Number]:
+    """Linear attention in some of the layers, or in none; what is left attends to a cache."""
+    layers, t = int(inputs["num_hidden_layers"]), int(inputs["tensor_parallel"])
+    none = {"linear_layers": 0, "linear_num_key_heads": 0, "linear_num_value_heads": 0,
+            "linear_key_head_dim": 0, "linear_value_head_dim": 0, "linear_conv_kernel_dim": 0,
+            "linear_decay_rank": 0, "linear_gate_rank": 0}
+    if attention == CSA or layers < 2 or draw.random() < 0.6:
+        return none
+    linear = draw.randint(1, layers - 1)
+    indexed = int(inputs["indexer_layers"]) if "indexer_layers" in inputs else 0
+    return {"linear_layers": linear, "linear_num_key_heads": t * draw.randint(1, 2),
+            "linear_num_value_heads": t * draw.randint(1, 4),
+            "linear_key_head_dim": draw.choice((64, 128)),
+            "linear_value_head_dim": draw.choice((64, 128)),
+            "linear_conv_kernel_dim": draw.choice((2, 4)),
+            "linear_decay_rank": draw.choice((0, 64)), "linear_gate_rank": draw.choice((0, 64)),
+            "full_attention_layers": min(int(inputs["full_attention_layers"]), layers - linear),
+            **({"indexer_layers": min(indexed, layers - linear)} if indexed else {})}
 
 
 def _drawn(draw: random.Random, names: Iterable[str]) -> dict[str, Number]:

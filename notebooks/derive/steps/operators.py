@@ -19,6 +19,7 @@ from notebooks.derive.formulas.exported import load_formulas, select
 from notebooks.derive.formulas.symbols import sym
 from notebooks.derive.formulas.trees import from_tree
 from notebooks.derive.steps.compressed import compressed, scores
+from notebooks.derive.steps.linear import attending, linear
 from notebooks.derive.steps.phases import Composition, score_bytes
 from notebooks.derive.steps.routing import Routing, moved_rows, of_experts, sharing_ranks
 from notebooks.derive.steps.rows import (
@@ -51,8 +52,8 @@ def table(attention: str, composition: Composition, routing: Routing,
         routing: how its tokens meet the routed experts.
         query_latent: whether the queries of MLA go through a latent vector.
     """
-    rows = {"mla": lambda: _mla(composition, query_latent),
-            "gqa": lambda: _gqa(composition),
+    rows = {"mla": lambda: attending(_mla(composition, query_latent)) + linear(composition),
+            "gqa": lambda: attending(_gqa(composition)) + linear(composition),
             "csa": lambda: compressed(composition)}[attention]()
     layers, dense, moe = sym.num_hidden_layers, sym.first_k_dense_replace, sym.moe_layers
     one, hidden = sympy.S.One, composition.tokens * sym.hidden_size * sym.activation_element_bytes
@@ -89,7 +90,8 @@ def _mla(composition: Composition, query_latent: bool) -> list[Operator]:
     else:
         first = [projection("q", tokens, d, query)]
     first += [projection("kv_a", tokens, d, r_kv + rope), inner_norm("kv_norm", r_kv, tokens)]
-    last = [projection("o", tokens, heads * value, d)]
+    last = [projection("o", tokens, heads * value, d, bias=sym.attention_output_gate * d
+                       * heads * value)]
     share = sympy.sympify(composition.absorbed)
 
     def absorb(name: str, size: Expr) -> list[Operator]:
@@ -124,8 +126,14 @@ def _gqa(composition: Composition) -> list[Operator]:
     written = heads * size + 2 * Max(1, kv / t) * size
     qkv = projection("qkv", tokens, d, outputs, per_token=d + written,
                       bias=outputs * sym.attention_bias + heads * sym.attention_sinks)
-    out = projection("o", tokens, heads * size, d, bias=d * sym.attention_output_bias)
-    return [qkv, inner_norm("qk_norm", 2 * size * sym.qk_norm, tokens),
+    out = projection("o", tokens, heads * size, d, bias=d * (
+        sym.attention_output_bias + sym.attention_output_gate * heads * size))
+    index = [replace(row, count=sym.indexer_layers) for row in (
+        projection("index_q", tokens, d, sym.index_n_heads * sym.index_head_dim,
+                   per_token=sympy.S.Zero),
+        projection("index_k", tokens, d, sym.index_head_dim, per_token=sympy.S.Zero))]
+    return [qkv, inner_norm("qk_norm", 2 * size * sym.qk_norm, tokens), *index,
+            *scores(composition),
             *_core(replace(composition, expanded=sympy.S.Zero), heads, 2 * size), out]
 
 
@@ -134,13 +142,18 @@ def _core(composition: Composition, heads: Expr, width: Expr) -> list[Operator]:
 
     Queries go in and outputs come out; keys and values that were expanded again go in as well.
     """
-    layers, full = sym.num_hidden_layers, sym.full_attention_layers
+    layers = sym.num_hidden_layers - sym.linear_layers
+    full = sym.full_attention_layers
     elements = heads * composition.sharing_ranks * width
     entry = sym.kv_entry_bytes
     moved = elements * (composition.tokens + composition.expanded) * sym.activation_element_bytes
     written = heads * score_bytes(composition)  # of prefill, for want of a fused kernel
     flops = sym.multiply_add_flops * composition.head_rows * width
-    parts = ((full, "core", composition.attended, composition.read),
+    picking = sym.index_topk * (1 if composition.decoding else sym.prefill_absorbed) > 0
+    seen, passed = (sympy.Piecewise((whole, picking), (picked, True)) for whole, picked in (
+        (composition.indexed, composition.attended), (composition.read_keys, composition.read)))
+    parts = ((sym.sparse_layers, "core", composition.attended, composition.read),
+             (full - sym.sparse_layers, "core_seen", seen, passed),
              (layers - full, "core_window", composition.in_window, composition.read_in_window))
     return [Operator(name, "every", count, "matrix", "core", flops=flops * attended,
                      activation_bytes=moved + written * attended, kv_bytes=entry * read)
@@ -186,6 +199,12 @@ def _dense(tokens: Expr) -> list[Operator]:
 def _experts(tokens: Expr, routing: Routing) -> list[Operator]:
     """Router, routed experts with their exchange, shared experts."""
     d, moe, width = sym.hidden_size, sym.moe_layers, sym.activation_element_bytes
+    wide = sym.routed_expert_hidden_size
+
+    def differs(value: Expr) -> Expr:
+        """The value where routed experts work on another width than the model."""
+        return sympy.Piecewise((0, sympy.Eq(wide, d)), (value, True))
+
     t, slices = sym.tensor_parallel, sym.expert_slices
     count, inner = sym.n_routed_experts, sym.moe_intermediate_size
     on = 1 - sym.offloaded_share
@@ -194,7 +213,7 @@ def _experts(tokens: Expr, routing: Routing) -> list[Operator]:
 
     def exchange(name: str, element: Expr) -> Operator:
         return Operator(name, "moe", where(sharing_ranks() > t, moe), LINK, LINK,
-                        collective=name, payload=tokens / t * d * element)
+                        collective=name, payload=tokens / t * wide * element)
 
     def expert(name: str, size: Expr, moved: Expr) -> Operator:
         """A matrix of the experts: ``size`` weights of a whole expert."""
@@ -210,13 +229,17 @@ def _experts(tokens: Expr, routing: Routing) -> list[Operator]:
         Operator("router", "moe", moe, "matrix", "router", flops=matmul(tokens, d, count),
                  weight_bytes=sym.router_weight_bytes * (d * count + sym.router_bias * count),
                  activation_bytes=(d + count) * tokens * width),
+        *(Operator(name, "moe", moe, "matrix", "router", flops=differs(matmul(tokens, d, wide)),
+                   weight_bytes=sym.router_weight_bytes * differs(d * wide),
+                   activation_bytes=differs((d + wide) * tokens * width))
+          for name in ("latent_down", "latent_up")),
         exchange("dispatch", of_experts(sym.dispatch_element_bytes, width)),
         Operator("permute", "moe", moe, "vector", VECTOR,
-                 activation_bytes=2 * d * moved * width),
-        expert("routed_gate_up", 2 * inner * (d + biased), d + 2 * own),
+                 activation_bytes=2 * wide * moved * width),
+        expert("routed_gate_up", 2 * inner * (wide + biased), wide + 2 * own),
         Operator("routed_gate", "moe", moe, "vector", VECTOR, flops=GATE_FLOPS * rows * own,
                  activation_bytes=3 * own * moved * width),
-        expert("routed_down", (inner + biased) * d, own + d),
+        expert("routed_down", (inner + biased) * wide, own + wide),
         exchange("combine", width),
         *_shared(routing.shared_tokens),
     ]
