@@ -9,7 +9,6 @@ the attention projections, its operations and activations belong to the class ``
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -29,59 +28,19 @@ from calc.physics.experts import (
 from calc.physics.layers.attention import CSA, MLA
 from calc.physics.positions import unfused
 from calc.physics.work import Composition, head_rows
-
-MATRIX, VECTOR, LINK = "matrix", "vector", "link"
-# operations per element: a norm squares, sums, scales and weighs; a gate takes a sigmoid
-NORM_FLOPS, GATE_FLOPS = 4, 5
-
-
-@dataclass(frozen=True)
-class Row:
-    """One operator of one layer on one rank.
-
-    Attributes:
-        name: of the operator.
-        layer: ``every``, ``dense``, ``moe`` or ``outside`` (once per step), or ``draft``.
-        count: layers that have it [1].
-        unit: ``matrix``, ``vector`` or ``link``.
-        group: class of ``calc.physics.work`` that the row is summed into.
-        flops, weight_bytes, activation_bytes, kv_bytes: of one layer [FLOP], [B].
-        collective, payload: the collective and what one rank puts in [B].
-    """
-
-    name: str
-    layer: str
-    count: Number
-    unit: str
-    group: str
-    flops: Number = 0
-    weight_bytes: Number = 0
-    activation_bytes: Number = 0
-    kv_bytes: Number = 0
-    collective: str | None = None
-    payload: Number = 0
-
-    def total(self, column: str) -> Number:
-        """One of its amounts over all layers that have it."""
-        return self.count * getattr(self, column)
-
-
-@dataclass(frozen=True)
-class _Sizes:
-    """What the rows are made of: tokens and rows of a micro-batch, widths on a rank."""
-
-    tokens: Number
-    rows: Number
-    heads: Number
-    width: Number
-    together: Number
-    hit: Number
-    slowest: Number
-    shards: Number
-    inside: Number
-    expert_rows: Number
-    on_device: Number
-    shared: Number
+from reference.compressed import compressed, streams
+from reference.linear import linear_rows
+from reference.rows import (
+    GATE_FLOPS,
+    LINK,
+    MATRIX,
+    VECTOR,
+    Row,
+    Sizes,
+    index_rows,
+    matmul,
+    norm_row,
+)
 
 
 def operator_table(attention: str, q: Any, c: Cache, composition: Composition) -> list[Row]:
@@ -100,37 +59,25 @@ def operator_table(attention: str, q: Any, c: Cache, composition: Composition) -
     together = composition.together(q) / q.micro_batches
     shards = expert_shards(q)
     slowest = fullest(q, e, together)
-    s = _Sizes(
+    s = Sizes(
         tokens, composition.logit_rows / q.micro_batches, q.num_attention_heads / t,
         q.activation_element_bytes, together,
         distinct_experts(q.n_routed_experts, q.num_experts_per_tok, together, q.routing_skew),
         slowest, shards, q.moe_intermediate_size / expert_slices(q),
         slowest * together * q.num_experts_per_tok / e, 1 - q.offloaded_share,
         composition.of_shared(q) / q.micro_batches)
-    attend = {MLA: _mla, CSA: _csa}.get(attention, _gqa)(q, s, c, composition)
-    return [*_around(q, s), *_streams(q, s), *attend, *_dense(q, s), *_moe(q, s)]
+    attend = {MLA: _mla, CSA: compressed}.get(attention, _gqa)(q, s, c, composition)
+    other = linear_rows(q, s, composition) if q.linear_layers > 0 else ()
+    return [*_around(q, s), *streams(q, s), *attend, *other, *_dense(q, s), *_moe(q, s)]
 
 
-def _matmul(q: Any, name: str, group: str, layer: str, count: Number, rows: Number, into: Number,
-            out: Number, element: Number, width: Number) -> Row:
-    """A matrix ``into`` x ``out`` on a rank, applied to some rows."""
-    return Row(name, layer, count, MATRIX, group, q.multiply_add_flops * into * out * rows,
-               into * out * element, (into + out) * width * rows)
-
-
-def _norm(name: str, count: Number, elements: Number, weights: Number, s: _Sizes,
-          layer: str = "every", moved: Number = 0) -> Row:
-    return Row(name, layer, count, VECTOR, "vector", NORM_FLOPS * elements * s.tokens, weights,
-               moved * s.width * s.tokens)
-
-
-def _reduce(q: Any, s: _Sizes, name: str, layer: str, count: Number) -> Iterator[Row]:
+def _reduce(q: Any, s: Sizes, name: str, layer: str, count: Number) -> Iterator[Row]:
     if q.tensor_parallel > 1:
         yield Row(name, layer, count, LINK, "all_reduce", collective="all-reduce",
                   payload=s.tokens * q.hidden_size * s.width)
 
 
-def _around(q: Any, s: _Sizes) -> Iterator[Row]:
+def _around(q: Any, s: Sizes) -> Iterator[Row]:
     """Before, between and after the layers."""
     d, t, layers = q.hidden_size, q.tensor_parallel, q.num_hidden_layers
     columns = ceil_div(q.vocab_size, t)
@@ -139,9 +86,9 @@ def _around(q: Any, s: _Sizes) -> Iterator[Row]:
     yield from _reduce(q, s, "embedding_all_reduce", "outside", 1)
     for name in ("input_norm", "post_norm"):
         # reads hidden state and residual, writes both; of several streams it is in their rows
-        yield _norm(name, layers, d, q.norm_weight_bytes * d, s,
+        yield norm_row(name, layers, d, q.norm_weight_bytes * d, s,
                     moved=4 * d if q.hc_mult == 1 else 0)
-    yield _norm("final_norm", 1, d, q.norm_weight_bytes * d, s, "outside")
+    yield norm_row("final_norm", 1, d, q.norm_weight_bytes * d, s, "outside")
     yield Row("head", "outside", 1, MATRIX, "head", q.multiply_add_flops * d * columns * s.rows,
               d * columns * q.head_weight_bytes,
               (d * s.width + columns * q.logit_element_bytes) * s.rows)
@@ -151,56 +98,34 @@ def _around(q: Any, s: _Sizes) -> Iterator[Row]:
     yield from _reduce(q, s, "attention_all_reduce", "every", layers)
 
 
-def _streams(q: Any, s: _Sizes) -> Iterator[Row]:
-    """Several residual streams: what joins them before each half of a layer, and parts them after.
-
-    Weights are found from all streams, which are read again to be joined and normalised; after the
-    half they are read with what came out of it, and written.
-    """
-    h, d = q.hc_mult, q.hidden_size
-    if h == 1:
-        return
-    weights = (2 + h) * h  # a weight per stream in and out, and one per pair of streams
-    for half in ("attention", "mlp"):
-        yield Row(f"hyper_{half}_in", "every", q.num_hidden_layers, VECTOR, "vector",
-                  q.multiply_add_flops * h * d * weights * s.tokens,
-                  q.hyper_weight_bytes * (weights * (h * d + 1) + 3),
-                  (2 * h + 1) * d * s.width * s.tokens)
-        yield Row(f"hyper_{half}_out", "every", q.num_hidden_layers, VECTOR, "vector",
-                  activation_bytes=(2 * h + 1) * d * s.width * s.tokens)
-    yield Row("hyper_head", "outside", 1, VECTOR, "vector",
-              q.multiply_add_flops * h * d * h * s.tokens,
-              q.hyper_weight_bytes * (h * d * h + h + 1))
-
-
-def _mla(q: Any, s: _Sizes, c: Cache, composition: Composition) -> Iterator[Row]:
+def _mla(q: Any, s: Sizes, c: Cache, composition: Composition) -> Iterator[Row]:
     """Multi-head latent attention, absorbed or expanded."""
     d, rank, rope = q.hidden_size, q.kv_lora_rank, q.qk_rope_head_dim
-    nope, value, layers = q.qk_nope_head_dim, q.v_head_dim, q.num_hidden_layers
+    nope, value, layers = q.qk_nope_head_dim, q.v_head_dim, q.num_hidden_layers - q.linear_layers
     element = q.attention_weight_bytes
 
     def project(name: str, into: Number, out: Number, rows: Number = s.tokens,
                 stored: Number = element, width: Number = s.width,
                 count: Number = layers) -> Row:
-        return _matmul(q, name, "attention", "every", count, rows, into, out, stored, width)
+        return matmul(q, name, "attention", "every", count, rows, into, out, stored, width)
 
     if q.q_lora_rank > 0:
         yield project("q_a", d, q.q_lora_rank)
-        yield _norm("q_a_norm", layers, q.q_lora_rank, q.norm_weight_bytes * q.q_lora_rank, s)
+        yield norm_row("q_a_norm", layers, q.q_lora_rank, q.norm_weight_bytes * q.q_lora_rank, s)
         yield project("q_b", q.q_lora_rank, s.heads * (nope + rope))
     else:
         yield project("q", d, s.heads * (nope + rope))
     yield project("kv_a", d, rank + rope)
-    yield _norm("kv_norm", layers, rank, q.norm_weight_bytes * rank, s)
+    yield norm_row("kv_norm", layers, rank, q.norm_weight_bytes * rank, s)
     own = q.indexer_layers  # the other layers take over what these have picked
     if own > 0:
         keys = q.index_n_heads * q.index_head_dim
         yield project("index_q", q.q_lora_rank, keys, width=0, count=own)
         yield project("index_k", d, q.index_head_dim, width=0, count=own)
-        yield _norm("index_norm", own, q.index_head_dim,
+        yield norm_row("index_norm", own, q.index_head_dim,
                     2 * q.norm_weight_bytes * q.index_head_dim, s)
         yield project("index_weights", d, q.index_n_heads, width=0, count=own)
-        yield from _index(q, c, composition)
+        yield from index_rows(q, c, composition)
     if composition.absorbed:
         # one small matrix per head: latent <-> head, kept in the width of activations
         for name, size in (("absorb_k", nope), ("absorb_v", value)):
@@ -216,82 +141,20 @@ def _mla(q: Any, s: _Sizes, c: Cache, composition: Composition) -> Iterator[Row]
                   rank * out * element, (rank + out) * s.width * s.tokens)
     per_head = 2 * rank + rope if composition.absorbed else nope + rope + value
     yield from _core(q, s, c, composition, per_head, head_rows(q, composition))
-    yield project("o", s.heads * value, d)
+    yield _output(q, s, layers, s.heads * value * d * (1 + q.attention_output_gate),
+                  s.heads * value + d)
 
 
-def _index(q: Any, c: Cache, composition: Composition) -> Iterator[Row]:
-    """Scores of an indexer, of one key per entry of the cache, and the choice among them."""
-    entries, read = (positions / q.compress_ratio / q.micro_batches
-                     for positions in (composition.indexed, composition.read_keys))
-    yield Row("index_scores", "every", q.indexer_layers, MATRIX, "index",
-              q.multiply_add_flops * q.index_n_heads * q.index_head_dim * entries,
-              kv_bytes=c.kv_index_bytes_per_token * read)
-    yield Row("index_choice", "every", q.indexer_layers, VECTOR, "vector",
-              activation_bytes=q.selection_traffic * entries)
+def _output(q: Any, s: Sizes, layers: Number, elements: Number, moved: Number) -> Row:
+    """Output projection, and its gate where there is one."""
+    return Row("o", "every", layers, MATRIX, "attention",
+               q.multiply_add_flops * elements * s.tokens, elements * q.attention_weight_bytes,
+               moved * s.width * s.tokens)
 
 
-def _csa(q: Any, s: _Sizes, c: Cache, composition: Composition) -> Iterator[Row]:
-    """Attention to a window of raw rows and to entries of several tokens, picked or all."""
-    d, size, latent, layers = q.hidden_size, q.head_dim, q.q_lora_rank, q.num_hidden_layers
-    element, joined = q.attention_weight_bytes, q.o_groups * q.o_lora_rank / q.tensor_parallel
-
-    def project(name: str, into: Number, elements: Number, moved: Number = 0,
-                count: Number = layers, stored: Number = element) -> Row:
-        """A matrix of so many elements for every input."""
-        return Row(name, "every", count, MATRIX, "attention",
-                   q.multiply_add_flops * into * elements * s.tokens, into * elements * stored,
-                   moved * s.width * s.tokens)
-
-    def norm(name: str, width: Number, count: Number = layers) -> Row:
-        return _norm(name, count, width, q.norm_weight_bytes * width, s)
-
-    yield project("q_a", d, latent, d + latent)
-    yield norm("q_a_norm", latent)
-    # a sink is one number per head that joins the softmax
-    yield project("q_b", 1, s.heads * (latent * size + q.attention_sinks), latent + s.heads * size)
-    yield project("kv_a", d, size, size)  # of the input of q_a
-    yield norm("kv_norm", size)
-    for name, count, width, ratio, windows in (
-            ("compressor", q.compressed_layers, size, q.compress_ratio, 2),
-            ("heavy_compressor", q.heavy_layers, size, q.heavy_compress_ratio, 1),
-            ("index_compressor", q.indexer_layers, q.index_head_dim, q.compress_ratio, 2)):
-        if count > 0:  # keys and gates of every window, and biases of the gates by their place
-            yield project(name, 1, windows * width * (2 * d + ratio), 0, count,
-                          q.compressor_weight_bytes)
-            yield norm(f"{name}_norm", width, count)
-    if q.indexer_layers > 0:
-        yield project("index_q", latent, q.index_n_heads * q.index_head_dim, 0, q.indexer_layers)
-        yield project("index_weights", d, q.index_n_heads, 0, q.indexer_layers)
-        yield from _index(q, c, composition)
-    yield from _entries(q, s, c, composition)
-    yield project("o_a", s.heads * size, q.o_lora_rank, s.heads * size + joined)
-    yield project("o_b", joined, d, joined + d)
-
-
-def _entries(q: Any, s: _Sizes, c: Cache, composition: Composition) -> Iterator[Row]:
-    """The core of compressed attention: the window of every layer, and the entries behind it."""
-    rows, halves = head_rows(q, composition), q.micro_batches
-    # before a chunk there is one window of each of its prompts
-    most = np.inf if composition.decoding else q.sliding_window * np.maximum(1, s.rows)
-    window = np.minimum(composition.read_in_window / halves, most)
-    ratio, heavy = q.compress_ratio * halves, q.heavy_compress_ratio * halves
-    for name, count, met, read in (
-            ("core_window", q.num_hidden_layers, composition.in_window / halves, window),
-            ("core_picked", q.compressed_layers, composition.attended / ratio,
-             composition.read / ratio),
-            ("core_heavy", q.heavy_layers, composition.indexed / heavy,
-             composition.read_keys / heavy)):
-        if count > 0:
-            moved = s.heads * 2 * q.head_dim if name == "core_window" else 0
-            yield Row(name, "every", count, MATRIX, "core",
-                      q.multiply_add_flops * rows * 2 * q.head_dim * met,
-                      activation_bytes=moved * s.width * s.tokens,
-                      kv_bytes=c.kv_entry_bytes * read)
-
-
-def _gqa(q: Any, s: _Sizes, c: Cache, composition: Composition) -> Iterator[Row]:
+def _gqa(q: Any, s: Sizes, c: Cache, composition: Composition) -> Iterator[Row]:
     """Grouped-query attention."""
-    d, layers, size = q.hidden_size, q.num_hidden_layers, q.head_dim
+    d, layers, size = q.hidden_size, q.num_hidden_layers - q.linear_layers, q.head_dim
     kv_ranks = np.minimum(q.tensor_parallel, q.num_key_value_heads)
     inputs = d + q.attention_bias
     # a sink is one number per head that joins the softmax
@@ -302,24 +165,34 @@ def _gqa(q: Any, s: _Sizes, c: Cache, composition: Composition) -> Iterator[Row]
               qkv * q.attention_weight_bytes,
               (d + (s.heads + 2 * kept) * size) * s.width * s.tokens)
     if q.qk_norm > 0:
-        yield _norm("qk_norm", layers, 2 * size, 2 * q.norm_weight_bytes * size, s)
+        yield norm_row("qk_norm", layers, 2 * size, 2 * q.norm_weight_bytes * size, s)
+    if q.indexer_layers > 0:
+        for name, out in (("index_q", q.index_n_heads * q.index_head_dim),
+                          ("index_k", q.index_head_dim)):
+            yield matmul(q, name, "attention", "every", q.indexer_layers, s.tokens, d, out,
+                          q.attention_weight_bytes, 0)
+        yield from index_rows(q, c, composition)
     yield from _core(q, s, c, composition, 2 * size, s.heads * composition.sharing_ranks(q))
-    out = (s.heads * size + q.attention_output_bias) * d
-    yield Row("o", "every", layers, MATRIX, "attention", q.multiply_add_flops * out * s.tokens,
-              out * q.attention_weight_bytes, (s.heads * size + d) * s.width * s.tokens)
+    gated = (1 + q.attention_output_gate) * s.heads * size
+    yield _output(q, s, layers, (gated + q.attention_output_bias) * d, s.heads * size + d)
 
 
-def _core(q: Any, s: _Sizes, c: Cache, composition: Composition, per_head: Number,
+def _core(q: Any, s: Sizes, c: Cache, composition: Composition, per_head: Number,
           head_rows: Number) -> Iterator[Row]:
     """Scores and values, in layers without and with a window; rows of heads are whole tiles."""
     again = composition.expanded / q.micro_batches if q.kv_lora_rank > 0 else 0
     shared = composition.sharing_ranks(q)
     moved = s.heads * shared * per_head * s.width * (s.tokens + again)
-    windowed = q.num_hidden_layers - q.full_attention_layers
+    windowed = q.num_hidden_layers - q.linear_layers - q.full_attention_layers
+    # layers that attend to all they see, where others attend to what is picked
+    picking = q.index_topk > 0 and composition.absorbed
+    seen, passed = ((composition.indexed, composition.read_keys) if picking
+                    else (composition.attended, composition.read))
     written = (0 if composition.decoding or not unfused(q)
                else q.score_traffic * s.heads / q.micro_batches)
     for name, count, attended, read in (
-            ("core", q.full_attention_layers, composition.attended, composition.read),
+            ("core", q.sparse_layers, composition.attended, composition.read),
+            ("core_seen", q.full_attention_layers - q.sparse_layers, seen, passed),
             ("core_window", windowed, composition.in_window, composition.read_in_window)):
         if count > 0:
             yield Row(name, "every", count, MATRIX, "core",
@@ -329,7 +202,7 @@ def _core(q: Any, s: _Sizes, c: Cache, composition: Composition, per_head: Numbe
                       kv_bytes=c.kv_entry_bytes * read / shared / q.micro_batches)
 
 
-def _gated(q: Any, s: _Sizes, prefix: str, group: str, layer: str, count: Number, rows: Number,
+def _gated(q: Any, s: Sizes, prefix: str, group: str, layer: str, count: Number, rows: Number,
            inside: Number, element: Number) -> Iterator[Row]:
     """Gate and up projection, their product, down projection."""
     d = q.hidden_size
@@ -343,7 +216,7 @@ def _gated(q: Any, s: _Sizes, prefix: str, group: str, layer: str, count: Number
               (inside + d) * s.width * rows)
 
 
-def _dense(q: Any, s: _Sizes) -> Iterator[Row]:
+def _dense(q: Any, s: Sizes) -> Iterator[Row]:
     count = q.first_k_dense_replace
     if count > 0:
         yield from _gated(q, s, "", "dense_mlp", "dense", count, s.tokens,
@@ -351,7 +224,7 @@ def _dense(q: Any, s: _Sizes) -> Iterator[Row]:
         yield from _reduce(q, s, "mlp_all_reduce", "dense", count)
 
 
-def _shared(q: Any, s: _Sizes, count: Number) -> Iterator[Row]:
+def _shared(q: Any, s: Sizes, count: Number) -> Iterator[Row]:
     """Shared experts: one network, or on ranks of their own a network each.
 
     The gates of the latter are on other ranks than the rest of the table's vector operators.
@@ -365,15 +238,21 @@ def _shared(q: Any, s: _Sizes, count: Number) -> Iterator[Row]:
         yield from (row for row in rows if not apart or row.unit == MATRIX)
 
 
-def _moe(q: Any, s: _Sizes) -> Iterator[Row]:
+def _moe(q: Any, s: Sizes) -> Iterator[Row]:
     """Router, shared and routed experts, and how tokens get to them and back."""
     count = q.num_hidden_layers - q.first_k_dense_replace
     if count <= 0:
         return
-    d, n, k, nu = q.hidden_size, q.n_routed_experts, q.num_experts_per_tok, q.multiply_add_flops
+    n, k, nu = q.n_routed_experts, q.num_experts_per_tok, q.multiply_add_flops
+    model, d = q.hidden_size, q.routed_expert_hidden_size
     t, group = q.tensor_parallel, expert_group(q)
-    yield Row("router", "moe", count, MATRIX, "router", nu * d * n * s.tokens,
-              (d + q.router_bias) * n * q.router_weight_bytes, (d + n) * s.width * s.tokens)
+    yield Row("router", "moe", count, MATRIX, "router", nu * model * n * s.tokens,
+              (model + q.router_bias) * n * q.router_weight_bytes,
+              (model + n) * s.width * s.tokens)
+    if d != model:
+        for name in ("latent_down", "latent_up"):
+            yield matmul(q, name, "router", "moe", count, s.tokens, model, d,
+                          q.router_weight_bytes, s.width)
     yield from _shared(q, s, count)
     # an expert's biases are rows of its matrices for a constant input
     elements = 3 * d * q.moe_intermediate_size + q.expert_bias * (2 * q.moe_intermediate_size + d)

@@ -128,8 +128,7 @@ def test_rows_are_complete(attention, query_latent, decoding):
     rows = table(attention, local_composition(decoding), local_routing(), query_latent)
     names = [row.name for row in rows]
     assert len(names) == len(set(names))
-    classes = {*CLASSES, VECTOR, LINK} - ({"index"} if attention == "gqa" else set())
-    assert {row.cls for row in rows if row.name[:3] != "mtp"} == classes
+    assert {row.cls for row in rows if row.name[:3] != "mtp"} == {*CLASSES, VECTOR, LINK}
     for row in rows:
         assert row.layer in ("dense", "moe", "every", "outside")
         assert row.unit in ("matrix", "vector", "link")
