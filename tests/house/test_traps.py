@@ -10,7 +10,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from _fleet import ATTENTIONS, compositions, one, run, sampled, tables
+from _fleet import ATTENTIONS, compositions, one, run, tables
+from _fleet import alike as sampled
+from _fleet import sampled as mixed
 
 import calc
 import catalogue
@@ -32,21 +34,22 @@ COMPRESSED = {"compressed_layers", "heavy_layers", "heavy_compress_ratio", "o_gr
               "compress_ratio"}
 OF_THE_OTHER = {  # inputs that an attention does not have
     "mla": {"head_dim", "num_key_value_heads", "attention_bias", "attention_output_bias", "qk_norm",
-            "attention_sinks"} | COMPRESSED,
+            "attention_sinks"} | COMPRESSED - {"compress_ratio", "state_element_bytes"},
     "csa": {"kv_lora_rank", "qk_nope_head_dim", "v_head_dim", "num_key_value_heads",
             "attention_bias", "attention_output_bias", "qk_norm", "absorbed_copies",
             "core_tile_rows", "dense_prefill_tokens", "absorbed_prefix_tokens", "score_traffic",
             "full_attention_layers", "window_blocks_freed", "decode_context_parallel",
             "context_all_to_all", "prefill_core_latency", "core_row_traffic", "prefill_tile_rows",
             "attention_efficiency", "mla_compute_efficiency",
+            "linear_layers", "linear_num_key_heads", "linear_num_value_heads",
+            "linear_key_head_dim", "linear_value_head_dim", "linear_conv_kernel_dim",
+            "linear_decay_rank", "linear_gate_rank", "linear_chunk_tokens",
+            "attention_output_gate", "sparse_layers",
             # which one of several ranks, on whose links a pipeline is faster, would feel
             "switch_adds"},
     "gqa": {"q_lora_rank", "kv_lora_rank", "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim",
-            "kv_rope_element_bytes", "index_n_heads", "indexer_operators", "kv_index_element_bytes",
-            "absorbed_copies", "core_tile_rows", "sparse_tile_rows", "index_peak",
-            "index_efficiency", "sparse_attention_efficiency", "sparse_prefill_efficiency",
-            "selection_traffic", "whole_selection", "dense_prefill_tokens",
-            "absorbed_prefix_tokens", "indexer_layers", "sparse_core_fill"} | COMPRESSED}
+            "kv_rope_element_bytes", "absorbed_copies", "core_tile_rows", "sparse_tile_rows",
+            "absorbed_prefix_tokens"} | COMPRESSED - {"compress_ratio", "state_element_bytes"}}
 CUT = ("attention", "dense_mlp", "shared_expert", "routed_expert", "head")
 
 
@@ -301,13 +304,14 @@ class TestTools:
 
     def test_constants_frozen_to_one_model(self, attention):
         """Every input counts for something, so none of them stands in the code as a number."""
-        inputs = sampled(attention) | {"host_gap_per_step": 1e-3, "kernel_boundary": 1e-4}
+        inputs = mixed(attention) | {"host_gap_per_step": 1e-3, "kernel_boundary": 1e-4}
         base = run(inputs, attention)
         dead = []
         for name in sorted(input_symbols() - OF_THE_OTHER[attention]):
             other = {"num_experts_per_tok": inputs[name] / 2, "pipeline_parallel": 1,
                      "offloaded_share": inputs[name] / 2, "largest_graph": 0,
                      "first_token_held": 0, "absorbed_prefix_tokens": 1e9,
+                     "dense_prefill_tokens": 1e9,
                      "largest_expert_tile": 0, "largest_sliced_tile": 0,
                      "shared_expert_ranks": 0, "expert_tensor_parallel": 16,
                      "exchange_expert_time": 1e-7, "exchange_token_time": 1e-7}.get(
@@ -326,7 +330,9 @@ class TestTools:
                 ("intermediate_size", ("dense_mlp",)),
                 ("moe_intermediate_size", ("shared_expert", "routed_expert")),
                 ("n_shared_experts", ("shared_expert",)), ("multiply_add_flops", CLASSES)):
-            doubled = run(inputs, attention, **{name: 2 * inputs[name]})
+            outer = {"routed_expert_hidden_size": 2 * inputs["hidden_size"]} if (
+                name == "hidden_size") else {}
+            doubled = run(inputs, attention, **{name: 2 * inputs[name]} | outer)
             for phase in PHASES:
                 for kind in classes:
                     close(doubled[f"{phase}_{kind}_flops"], 2 * base[f"{phase}_{kind}_flops"])

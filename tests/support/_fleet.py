@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -35,16 +36,20 @@ Inputs = dict[str, Any]
 
 
 @functools.cache
-def sampled(attention: str) -> Inputs:
+def sampled(attention: str, alike: bool = False) -> Inputs:
     """The first deployments of ``derive.formulas.samples``; every input is an array of them."""
-    rows = [random_inputs(seed, attention) for seed in range(SIZE)]
+    rows = [random_inputs(seed, attention, alike) for seed in range(SIZE)]
     return {name: np.array([float(row[name]) for row in rows]) for name in rows[0]}
 
 
-def fleet(attention: str, seed: int) -> Inputs:
+alike = functools.partial(sampled, alike=True)
+"""Deployments of models whose layers all attend alike: what is counted by hand."""
+
+
+def fleet(attention: str, seed: int, of: Callable[[str], Inputs] = sampled) -> Inputs:
     """The same shapes and cuts with every rate, latency, share and length drawn anew."""
     rng = np.random.default_rng(seed)
-    inputs = dict(sampled(attention))
+    inputs = dict(of(attention))
 
     def between(low: float, high: float) -> np.ndarray:
         return np.exp(rng.uniform(np.log(low), np.log(high), SIZE))
@@ -85,6 +90,9 @@ def fleet(attention: str, seed: int) -> Inputs:
         **dict.fromkeys(("steps_ahead", "first_token_held", "bench_requests"), np.zeros(SIZE)),
         PREFILL: between(0.05, 1),
     }
+
+
+fleet_alike = functools.partial(fleet, of=alike)
 
 
 def one(inputs: Inputs, index: int) -> dict[str, float]:

@@ -82,13 +82,23 @@ _TOGETHER = {"block_size", *_PRECISION, *_DEPLOYMENT, *_KERNELS, *_STEPS, *_CONT
              *(name for names in _STREAMS.values() for name in names)}
 
 
-def random_inputs(seed: int, attention: str) -> dict[str, Number]:
+_NO_STATE = dict.fromkeys(
+    ("linear_layers", "linear_num_key_heads", "linear_num_value_heads", "linear_key_head_dim",
+     "linear_value_head_dim", "linear_conv_kernel_dim", "linear_decay_rank", "linear_gate_rank"), 0)
+
+
+def random_inputs(seed: int, attention: str, alike: bool = False) -> dict[str, Number]:
     """Every input symbol (SI) of a random valid deployment, the same for the same seed.
 
     Dense and MoE; experts over fewer and more ranks than tensor parallelism; more ranks than key
     and value heads; uneven pipelines; tied heads; biases, norms of queries and keys, sinks and
     indexers; picks and windows that are met before, on, during and after decode, or never; and,
     every other time, quotients that are whole, so that ceil and floor are met on their edges.
+
+    Args:
+        seed: of the deployment.
+        attention: ``mla``, ``gqa`` or ``csa``.
+        alike: whether all layers attend alike, and experts are as wide outside as the model.
     """
     draw = random.Random(f"{attention} {seed}")
     edge = bool(seed % 2)
@@ -123,13 +133,15 @@ def random_inputs(seed: int, attention: str) -> dict[str, Number]:
     inputs |= apart
     if edge and attention != CSA:
         _fill_exactly(draw, inputs | _of_layers(
-            random.Random(f"layers {attention} {seed}"), inputs, attention), attention)
+            random.Random(f"layers {attention} {seed}"), inputs, attention, alike), attention)
     inputs |= _drawn(draw, _KERNELS) | _groups(draw) | apart
     inputs |= _drawn(random.Random(f"steps {attention} {seed}"), _STEPS)
-    return inputs | _of_layers(random.Random(f"layers {attention} {seed}"), inputs, attention)
+    return inputs | _of_layers(
+        random.Random(f"layers {attention} {seed}"), inputs, attention, alike)
 
 
-def _of_layers(draw: random.Random, inputs: dict[str, Number], attention: str) -> dict[str, Number]:
+def _of_layers(draw: random.Random, inputs: dict[str, Number], attention: str,
+               alike: bool) -> dict[str, Number]:
     """What some layers have: an indexer, compressed entries; and streams of the residual."""
     layers, index = int(inputs["num_hidden_layers"]), bool(inputs["index_n_heads"])
     found: dict[str, Number] = {
@@ -140,9 +152,19 @@ def _of_layers(draw: random.Random, inputs: dict[str, Number], attention: str) -
     narrow = own.choice((1, 1, 2)) if inputs["n_routed_experts"] else 1
     found |= {"attention_output_gate": own.randint(0, 1) if attention != CSA else 0,
               "routed_expert_hidden_size": int(inputs["hidden_size"]) // narrow}
+    if attention == "gqa" and not alike and own.random() < 0.4:  # blocks are picked, by tokens
+        index = True
+        found |= {"index_n_heads": own.choice((2, 4)), "index_head_dim": own.choice((32, 128)),
+                  "index_topk": own.choice((64, 300, 4100)), "indexer_layers": layers,
+                  "selection_traffic": own.choice((0, 12)), "decode_context_parallel": 1}
     found |= _linear(own, inputs | found, attention)
     full = int(found.get("full_attention_layers", inputs["full_attention_layers"]))
     found["sparse_layers"] = own.choice((full, own.randint(0, full))) if index else full
+    if alike:
+        found |= _NO_STATE | {
+            "attention_output_gate": 0, "routed_expert_hidden_size": inputs["hidden_size"],
+            "sparse_layers": inputs["full_attention_layers"],
+            "full_attention_layers": inputs["full_attention_layers"]}
     if attention != CSA:
         return found
     picked = draw.randint(1, layers)
@@ -165,11 +187,8 @@ def _of_layers(draw: random.Random, inputs: dict[str, Number], attention: str) -
 def _linear(draw: random.Random, inputs: dict[str, Number], attention: str) -> dict[str, Number]:
     """Linear attention in some of the layers, or in none; what is left attends to a cache."""
     layers, t = int(inputs["num_hidden_layers"]), int(inputs["tensor_parallel"])
-    none = {"linear_layers": 0, "linear_num_key_heads": 0, "linear_num_value_heads": 0,
-            "linear_key_head_dim": 0, "linear_value_head_dim": 0, "linear_conv_kernel_dim": 0,
-            "linear_decay_rank": 0, "linear_gate_rank": 0}
     if attention == CSA or layers < 2 or draw.random() < 0.6:
-        return none
+        return dict(_NO_STATE)
     linear = draw.randint(1, layers - 1)
     indexed = int(inputs["indexer_layers"]) if "indexer_layers" in inputs else 0
     return {"linear_layers": linear, "linear_num_key_heads": t * draw.randint(1, 2),

@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from _fleet import fleet, run, where
+from _fleet import fleet_alike as fleet
+from _fleet import run, where
 
 import calc
 import catalogue

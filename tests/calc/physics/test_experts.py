@@ -5,7 +5,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from _fleet import ATTENTIONS, run, sampled, where
+from _fleet import ATTENTIONS, run, where
+from _fleet import alike as sampled
 
 import calc
 import catalogue
