@@ -97,7 +97,7 @@ class TestCatalogue:
         for dtype in type(peaks).model_fields if sparse else ():
             two = getattr(peaks, dtype), getattr(sparse, dtype)
             if all(two):
-                assert two[1].value >= 1.3 * two[0].value
+                assert two[1].value >= 1.25 * two[0].value  # NVFP4 of a B300: 18 and 14
         if peaks.bf16 and peaks.fp16:
             assert peaks.bf16.value == peaks.fp16.value
 
