@@ -35,7 +35,7 @@ MODELS = [
 NODES = [
     "atlas-800t-a2", "atlas-800i-a2", "atlas-900-a3", "hgx-h20", "hgx-h100", "hgx-h200",
     "hgx-a100", "hgx-b200", "hgx-b300", "gb200-nvl72", "mi300x-8gpu", "mi325x-8gpu", "mi350x-8gpu",
-    "mi355x-8gpu", "rtx-pro-6000-8gpu",
+    "mi355x-8gpu", "rtx-pro-6000-8gpu", "gaudi-3-8card", "tpu7x-4chip",
 ]
 ENTRIES = [(kind, name) for kind in KINDS for name in catalogue.names(kind)]
 TEMPLATES = [("devices", "device"), ("models", "model"), ("scenarios", "scenario"),
