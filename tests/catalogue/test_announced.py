@@ -53,8 +53,8 @@ class TestFile:
 
 class TestAnswers:
     @pytest.mark.parametrize("command", [
-        ["estimate", PLAN], ["simulate", PLAN, "--users", "4", "--requests", "20"], ["cost", PLAN, "--price", "2 USD/h"],
-        ["capacity", PLAN, "--cards"],
+        ["estimate", PLAN], ["simulate", PLAN, "--users", "4", "--requests", "20"],
+        ["cost", PLAN, "--price", "2 USD/h"], ["capacity", PLAN, "--cards"],
         ["estimate", PLAN, "--engines", "vllm@0.11.0,sglang@0.5.6"]])
     def test_every_answer_for_it_says_so_in_both_languages(self, card, cli, command):
         en, zh = announced([str(card)])
