@@ -21,7 +21,7 @@ from calc.searching.result import Answer
 from calc.searching.robust import SURE, SampledRow, keeps, sample_rows, surely
 from calc.searching.same_cards import inside
 from calc.searching.search import search
-from catalogue.announced import announced
+from catalogue.announced import announced, marked
 from catalogue.engines.released import AT
 from catalogue.kernels import kernel_of
 from catalogue.messages import Pair, join, messages, pair
@@ -104,8 +104,9 @@ def plan(choice: Choice) -> Pair:
 
 @cache
 def device_label(device: str) -> Pair:
-    """A device by its name in both languages."""
-    return pair(catalogue.load_device(device).name)
+    """A device by its name in both languages, marked where it is only announced."""
+    card = catalogue.load_device(device)
+    return marked(card, pair(card.name))
 
 
 def cards(choice: Choice) -> Pair:
