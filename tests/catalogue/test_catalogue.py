@@ -20,7 +20,8 @@ from catalogue.shipped import shortcomings
 
 DEVICES = [
     "ascend-910a", "ascend-910b1", "ascend-910b2", "ascend-910b2c", "ascend-910b3",
-    "ascend-910b4", "ascend-910b4-1", "ascend-910c-die", "ascend-910c-package", "nvidia-h20",
+    "ascend-910b4", "ascend-910b4-1", "ascend-910c-die", "ascend-910c-package", "ascend-950pr",
+    "ascend-950pr-pcie", "ascend-950dt", "nvidia-vr200", "amd-mi455x", "nvidia-h20",
     "nvidia-h20-141gb", "nvidia-h100-sxm", "nvidia-h800", "nvidia-h200-sxm",
     "nvidia-a100-sxm-80gb", "nvidia-a800-sxm-80gb", "nvidia-b200", "nvidia-gb200",
     "nvidia-gb300", "nvidia-b300", "nvidia-rtx-pro-6000-server", "nvidia-l20", "nvidia-l40s",
@@ -35,7 +36,8 @@ MODELS = [
 NODES = [
     "atlas-800t-a2", "atlas-800i-a2", "atlas-900-a3", "hgx-h20", "hgx-h100", "hgx-h200",
     "hgx-a100", "hgx-b200", "hgx-b300", "gb200-nvl72", "mi300x-8gpu", "mi325x-8gpu", "mi350x-8gpu",
-    "mi355x-8gpu", "rtx-pro-6000-8gpu", "gaudi-3-8card", "tpu7x-4chip",
+    "mi355x-8gpu", "rtx-pro-6000-8gpu", "gaudi-3-8card", "tpu7x-4chip", "atlas-850", "atlas-850e",
+    "atlas-950", "atlas-350-group", "vr200-nvl72", "helios",
 ]
 ENTRIES = [(kind, name) for kind in KINDS for name in catalogue.names(kind)]
 TEMPLATES = [("devices", "device"), ("models", "model"), ("scenarios", "scenario"),
