@@ -14,10 +14,12 @@ from calc.commands.lengths import lengths_of, listed
 from calc.commands.printing import (
     OK,
     amount,
+    announced_in,
     console,
     input_name,
     named,
     print_json,
+    resting_on,
     spoken,
     translated,
 )
@@ -48,10 +50,12 @@ def run(args: argparse.Namespace) -> int:
     found = differences(scenarios)
     if args.json:
         print_json({"engines": [result.as_json() for result in results],
-                    "differences": [_plain(item) for item in found]})
+                    "differences": [_plain(item) for item in found]} | announced_in(*scenarios))
         return OK
     screen = console()
     screen.print(_beside(scenarios, results))
+    for line in resting_on(*scenarios):
+        screen.print(line, highlight=False, soft_wrap=True)
     for item in found:
         _print(screen, item)
     return OK

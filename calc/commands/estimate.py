@@ -19,12 +19,14 @@ from calc.commands.lengths import add_lengths, length_words, lengths_of, listed
 from calc.commands.printing import (
     OK,
     amount,
+    announced_in,
     console,
     deployed_line,
     interval,
     named,
     plain,
     print_json,
+    resting_on,
     spoken,
     translated,
 )
@@ -83,10 +85,11 @@ def run(args: argparse.Namespace) -> int:
         borrowed = stand_ins(scenario)
         print_json(result.as_json() | {"searched": searched.as_json()}
                    | ({"stand_ins": borrowed[0]} if borrowed else {})
+                   | announced_in(scenario, *(both or ()))
                    | ({"pools": pair.as_json()} if pair else {})
                    | ({"taken_from_document": taken} if args.documented else {}))
         return OK
-    for line in pools(pair) if pair else ():
+    for line in (*pools(pair), *resting_on(*both)) if both and pair else ():
         print(line)
     print_estimate(scenario, result)
     for line in searched_lines(searched, scenario):
@@ -139,7 +142,8 @@ def print_estimate(scenario: Scenario, result: Estimate) -> None:
     screen.print(spoken((f"{deployed} {engine}", f"{deployed}{engine}")), highlight=False,
                  soft_wrap=True)
     borrowed = stand_ins(scenario)
-    for line in [*([spoken(borrowed)] if borrowed else []), *_explained(result)]:
+    for line in [*resting_on(scenario), *([spoken(borrowed)] if borrowed else []),
+                 *_explained(result)]:
         screen.print(line, highlight=False, soft_wrap=True)
     table = Table(*map(spoken, (common("quantity"), common("value-2"), common("interval"),
                                 common("kind"))))

@@ -17,6 +17,7 @@ from rich.console import Console
 import calc
 from calc.uncertainty.amount import Amount
 from catalogue import ParamsError, Scenario, Value, sources, symbols
+from catalogue.announced import announced
 from catalogue.deployments.admission.notation import written
 from catalogue.deployments.admission.rules import cut_of
 from catalogue.messages import LANGUAGES, messages
@@ -227,6 +228,19 @@ def plain(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [plain(item) for item in value]
     return value
+
+
+def resting_on(*scenarios: Scenario) -> list[str]:
+    """Which cards of an answer are only announced, in the language of the answer; no line where
+    none is."""
+    told = announced(scenario.device for scenario in scenarios)
+    return [spoken(told)] if told else []
+
+
+def announced_in(*scenarios: Scenario) -> dict[str, str]:
+    """The same as plain data, in English: ``announced``, where it is so."""
+    told = announced(scenario.device for scenario in scenarios)
+    return {"announced": told[0]} if told else {}
 
 
 def deployed_line(scenario: Scenario) -> str:

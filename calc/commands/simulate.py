@@ -17,9 +17,11 @@ from calc.commands.lengths import add_lengths, length_words, lengths_of, listed
 from calc.commands.printing import (
     OK,
     amount,
+    announced_in,
     console,
     deployed_line,
     print_json,
+    resting_on,
     spoken,
     translated,
 )
@@ -266,7 +268,7 @@ def _answer(scenario: Scenario, system: System, given: Mapping[str, Any], summar
     objective = any(math.isfinite(given[name]) for name in ("ttft", "tpot"))
     if not objective:
         numbers |= {"goodput": None, "good": None}
-    return {"scenario": scenario.id, "workload": workload, **numbers,
+    return {"scenario": scenario.id, **announced_in(scenario), "workload": workload, **numbers,
             "saturation_rate": most[0], "saturation_from": most[1]}
 
 
@@ -294,7 +296,8 @@ def _print(scenario: Scenario, answer: Mapping[str, Any], summary: Summary) -> N
     screen.print(spoken(say(
         "heading", title=translated(scenario.heading), asked=asked, requests=summary.requests,
         window=amount(summary.window, "s"), seed=workload["seed"])))
-    screen.print(deployed_line(scenario), highlight=False, soft_wrap=True)
+    for line in (deployed_line(scenario), *resting_on(scenario)):
+        screen.print(line, highlight=False, soft_wrap=True)
     screen.print(f"{_lengths(answer)}{_begin(workload)}", highlight=False, soft_wrap=True)
     for reason in answer["reasons"]:
         screen.print(translated(reason["text"]), highlight=False, soft_wrap=True)

@@ -12,6 +12,7 @@ import yaml
 
 from calc.layouts.change import set_line
 from catalogue import Scenario, load_device, load_node, load_precision, made_scenario
+from catalogue.announced import announced
 from catalogue.deployments.admission.notation import written
 from catalogue.deployments.admission.rules import KERNEL, cut_of, problems, subject_of
 from catalogue.deployments.admission.starting import ENGINE
@@ -188,7 +189,9 @@ class Row:
         else:
             own = {"prefill": self.prefill.as_json(), "decode": self.choice.as_json(),
                    "binds_pools": self.binds}
-        return own | {"quantities": self.quantities, **({"over": self.over} if self.over else {})}
+        told = announced(choice.device for choice in self.choices)
+        return own | ({"announced": told[0]} if told else {}) | {
+            "quantities": self.quantities, **({"over": self.over} if self.over else {})}
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from catalogue.entries.entry import (
     MechanismsName,
     MicrobenchmarksName,
     NodeName,
+    Sourced,
 )
 from catalogue.reading.plausible import (
     Cache,
@@ -96,10 +97,8 @@ class Device(Called):
 
     Attributes:
         like: device whose values hold for whatever this file leaves out.
-        type: ``gpu``, ``npu`` or ``tpu``, as its maker calls it, or a ``host`` processor; what runs
-            on it hangs on ``stack`` and ``architecture``, not on this.
-        stack: the software that engines reach it through, such as ``cuda``; absent, that of its
-            architecture or of its maker.
+        type: as its maker calls it, or ``host``; what runs on it, the next two say.
+        stack: what engines reach it through, such as ``cuda``; absent, that of the next or maker.
         architecture: instruction set that kernels are written for; absent, no release of an engine
             is known to run on it.
         dies: for a package that software sees as several devices: their number, and ``die`` the
@@ -115,6 +114,7 @@ class Device(Called):
         microbenchmarks: entry of what kernels reach, on this device or on a relative.
         mechanisms: entry of the priors of a prediction for this class of devices.
         node: server that it is taken to stand in where none is named.
+        announced: by whom and when, of a card that nobody has yet; answers that rest on it say so.
     """
 
     like: DeviceName | None = None
@@ -144,9 +144,12 @@ class Device(Called):
     microbenchmarks: MicrobenchmarksName | None = None
     mechanisms: MechanismsName | None = None
     node: NodeName | None = None
+    announced: Sourced | None = None
 
     @model_validator(mode="after")
     def _complete(self) -> Device:
+        if self.announced and self.announced.date is None:
+            raise Misplaced("'date' is missing, when was it announced?", "announced")
         if self.type != "host":
             for name in ("memory_capacity", "hbm_efficiency", "runtime_reserve", "matrix_peak"):
                 if getattr(self, name) is None:

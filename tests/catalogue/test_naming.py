@@ -47,7 +47,8 @@ def test_models(name, found):
 @pytest.mark.parametrize(("name", "found"), [
     ("H200", "nvidia-h200-sxm"), ("h200", "nvidia-h200-sxm"), ("NVIDIA H200", "nvidia-h200-sxm"),
     ("H20", "nvidia-h20"), ("GB300", "nvidia-gb300"), ("910B2", "ascend-910b2"),
-    ("MI300X", "amd-mi300x"), ("Ascend 910B4", "ascend-910b4"),
+    ("MI300X", "amd-mi300x"), ("B300", "nvidia-b300"),
+    ("RTX PRO 6000", "nvidia-rtx-pro-6000-server"), ("Ascend 910B4", "ascend-910b4"),
 ])
 def test_devices(name, found):
     assert catalogue.load_device(name).id == found
@@ -70,9 +71,9 @@ def test_no_part_of_a_name_means_the_mistaken_shapes_of_a_document():
 
 
 def test_what_is_not_there_is_told_with_the_nearest_and_how_to_add_it():
-    sentence = told("devices", "B300")
-    assert sentence.startswith("there is no device 'B300' in params/devices/, the nearest names "
-                               "are nvidia-gb300, nvidia-b200")
+    sentence = told("devices", "GB3000")
+    assert sentence.startswith("there is no device 'GB3000' in params/devices/, the nearest names "
+                               "are nvidia-gb300, nvidia-b300")
     assert sentence.endswith("a file of your own may begin as params/templates/device.yml or be "
                              "like nvidia-gb300.")
     assert "there is no model 'deepseek-ai/DeepSeek-V9'" in told("models",

@@ -84,7 +84,9 @@ class TestCatalogue:
             assert abs(binary - round(binary, 2)) > 1e-6 * binary, value.written
 
     def test_eight_bit_peak_labelled_sixteen_bit(self, name):
-        """H20: 148 and 296. No device does as much in 16 bits as in FP8, or densely as sparsely."""
+        """H20: 148 and 296. No device does as much densely as sparsely, and none but a Gaudi 3,
+        whose engines take FP8 at the rate of BF16, as much in 16 bits as in FP8.
+        """
         device = catalogue.load_device(name)
         peaks, sparse = device.matrix_peak, device.sparse_peak
         if peaks is None:
@@ -92,12 +94,12 @@ class TestCatalogue:
         for wide in ("bf16", "fp16"):
             for narrow in ("fp8", "fp4"):
                 two = getattr(peaks, wide), getattr(peaks, narrow)
-                if all(two):
+                if all(two) and name != "intel-gaudi-3":
                     assert two[1].value >= 1.9 * two[0].value
         for dtype in type(peaks).model_fields if sparse else ():
             two = getattr(peaks, dtype), getattr(sparse, dtype)
             if all(two):
-                assert two[1].value >= 1.3 * two[0].value
+                assert two[1].value >= 1.25 * two[0].value  # NVFP4 of a B300: 18 and 14
         if peaks.bf16 and peaks.fp16:
             assert peaks.bf16.value == peaks.fp16.value
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from calc.commands.printing import amount as human
 from calc.commands.printing import listing, said, spoken, text_of, translated
+from catalogue.announced import announced, marked
 from catalogue.messages import Pair, messages
 from catalogue.planning.goals import UNITS
 from catalogue.reading.units import DIMENSIONLESS
@@ -47,7 +48,7 @@ def interval(each: SampledRow, name: str) -> str:
 def brief(answer: Answer, row: Row) -> str:
     """A deployment beside the first: what it comes to, what its format costs, what starts it."""
     seen, pools = answer.amounts(row), " + ".join(
-        spoken(say("of-a-choice", devices=choice.devices, device=choice.device,
+        spoken(say("of-a-choice", devices=choice.devices, device=marked(choice.device),
                    precision=choice.precision, layout=translated(choice.layouts),
                    steps=steps(choice.drafts, choice.micro_batches))) for choice in row.choices)
     pace, first, rate, cost = (
@@ -89,7 +90,7 @@ def qualities(answer: Answer, row: Row) -> list[str]:
 
 
 def _brief_pool(choice: Choice) -> Pair:
-    return say("brief-pool", devices=choice.devices, device=choice.device,
+    return say("brief-pool", devices=choice.devices, device=marked(choice.device),
                named=bool(choice.engine), engine=choice.engine or "", precision=choice.precision,
                layout=translated(choice.layouts), chunk=f"{choice.chunk:,}",
                steps=steps(choice.drafts, choice.micro_batches))
@@ -130,6 +131,14 @@ def stood_in(answer: Answer) -> list[str]:
     """What is taken of other cards for those that are told, a sentence for each."""
     rows = (group[0].row for group in answer.front)
     return list(dict.fromkeys(spoken(told) for row in rows if (told := answer.stand_ins(row))))
+
+
+def only_announced(answer: Answer) -> list[str]:
+    """Which cards of an answer are only announced; where nothing meets the goal, of all tried."""
+    found = answer.result
+    told = announced(base.device for base, kept in zip(found.bases, found.of_bases, strict=True)
+                     if kept.front.rows or not answer.met)
+    return [spoken(told)] if told else []
 
 
 def _amount_of(value: Any) -> str:

@@ -14,6 +14,7 @@ from calc.commands.arguments import add_scenario, add_settings
 from calc.commands.deciding.answered import sentences, steps
 from calc.commands.printing import OK, amount, console, print_json, spoken, translated
 from catalogue import ParamsError, Scenario, load, load_scenario
+from catalogue.announced import announced
 from catalogue.deployments.admission.notation import written
 from catalogue.deployments.admission.subject import Cut
 from catalogue.messages import messages
@@ -67,7 +68,8 @@ def run(args: argparse.Namespace) -> int:
     """
     scenario = load_scenario(args.scenario, overrides=args.settings)
     given = _given(args)
-    answer: dict[str, Any] = {"scenario": scenario.id}
+    told = announced([scenario.device])
+    answer: dict[str, Any] = {"scenario": scenario.id} | ({"announced": told[0]} if told else {})
     parts: list[Callable[..., None]] = []
     if given["requests"] is not None:
         answer |= _day(scenario, args, given)
@@ -87,6 +89,8 @@ def run(args: argparse.Namespace) -> int:
         print_json(answer)
         return OK
     screen = console()
+    if told:
+        screen.print(spoken(told), highlight=False, soft_wrap=True)
     for part in parts:
         part(screen, answer, given)
     return OK

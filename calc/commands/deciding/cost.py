@@ -13,10 +13,12 @@ from calc.commands.arguments import add_scenario, add_settings
 from calc.commands.printing import (
     OK,
     amount,
+    announced_in,
     console,
     listing,
     print_json,
     reach_of,
+    resting_on,
     said,
     spoken,
     text_of,
@@ -206,7 +208,7 @@ def _finite(number: Any) -> float | None:
 
 def _plain(scenario: Any, answer: Any, found: Any, used: float, fleet: Any) -> dict[str, Any]:
     """The answer as data; an amount that is without end is null."""
-    return {
+    return announced_in(scenario) | {
         "scenario": scenario.id, "fits": answer.fits, "currency": found.currency,
         "utilisation": used,
         "hour": None if found.hour is None else found.hour.as_json(),
@@ -236,8 +238,8 @@ def _print(scenario: Any, answer: Any, found: Any, asked: Any, fleet: Any) -> No
                          origin=_origin(found.hour)))
     if found.server is not None:
         lines.append(say("server", price=text_of(found.server), origin=_origin(found.server)))
-    for line in lines:
-        screen.print(spoken(line), soft_wrap=True)
+    for line in (*map(spoken, lines), *resting_on(scenario)):
+        screen.print(line, soft_wrap=True)
     table = Table()
     for column in (common("what"), common("median"), common("interval")):
         table.add_column(spoken(column))

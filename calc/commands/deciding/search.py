@@ -17,6 +17,7 @@ from calc.commands.deciding.answered import (
     head,
     interval,
     near,
+    only_announced,
     qualities,
     row_label,
     runs,
@@ -151,6 +152,8 @@ def _told(answer: Answer) -> list[Row]:
 def _print(answer: Answer, near: Row | None, files: list[Path], wider: list[Relaxed]) -> None:
     screen, goal = console(), answer.result.wishes.goal
     screen.print(translated(goal.title), soft_wrap=True)
+    for line in only_announced(answer):
+        screen.print(line, highlight=False, soft_wrap=True)
     if answer.sure and not answer.met and answer.sure.surest:
         _print_unsure(screen, answer, answer.sure.surest)
     elif answer.met:

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 CARDS = {
-    "a100_sxm": "nvidia-a100-sxm-80gb", "b200_sxm": "nvidia-b200", "gb200": "nvidia-gb200",
-    "gb300": "nvidia-gb300", "h100_sxm": "nvidia-h100-sxm", "h200_sxm": "nvidia-h200-sxm",
-    "l40s": "nvidia-l40s",
+    "a100_sxm": "nvidia-a100-sxm-80gb", "b200_sxm": "nvidia-b200", "b300_sxm": "nvidia-b300",
+    "gb200": "nvidia-gb200", "gb300": "nvidia-gb300", "h100_sxm": "nvidia-h100-sxm",
+    "h200_sxm": "nvidia-h200-sxm", "l40s": "nvidia-l40s",
+    "rtx_pro_6000_server": "nvidia-rtx-pro-6000-server",
 }
 """Folder -> device of ``params/devices/``, by the ``device`` that the rows name (``NVIDIA B200``,
 ``NVIDIA A100-SXM4-80GB``); a card that has no entry keeps the folder's name."""

@@ -71,9 +71,13 @@ class Kind:
 
 @functools.cache
 def cards() -> list[str]:
-    """Cards that a server of the catalogue holds: in theirs, and in those that are like it."""
+    """Cards that a server of the catalogue holds: in theirs, and in those that are like it.
+
+    What no release is known to have a kernel for, as a card that is only announced, is not offered.
+    """
     devices = (load_device(name) for name in names("devices"))
-    held = [card for card in devices if card.type != "host" and card.node and not card.dies]
+    held = [card for card in devices if card.type != "host" and card.node and not card.dies
+            and precisions(card.id)]
     like: dict[str | None, list[str]] = {}
     for name in names("nodes"):
         like.setdefault(load_node(name).like, []).append(f"{AT}{name}")

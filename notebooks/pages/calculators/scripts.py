@@ -25,6 +25,7 @@ from catalogue import (
     model_inputs,
     sources,
 )
+from catalogue.announced import marked
 from catalogue.deployments.admission.rules import class_words
 from catalogue.deployments.fabric import scale_up_domain
 from catalogue.entries.calibrations import CONCURRENT
@@ -114,8 +115,10 @@ def _cards() -> dict[str, Any]:
                 title = sources().get(hour.source, {}).get("title", hour.source)
                 prices[way] = {"value": value, "low": low, "high": high,
                                "source": words.revealed(f"{title}, {hour.date}")}
+        name_of = _name(card)
+        told = by_language(marked(card, (name_of["en"], name_of["zh"])))
         called = {lang: f"{each} · {_name(node)[lang]}" if AT in name else each
-                  for lang, each in _name(card).items()}
+                  for lang, each in told.items()}
         found[name] = {
             "name": called, "device": card.id, "vendor": card.vendor.replace("/", "-"),
             "node": node.id, "perNode": per_node(name),

@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import catalogue
+from catalogue.announced import marked
 from catalogue.entries.hardware import Device
 from catalogue.messages import Pair, messages
 from catalogue.reading.values import Value
@@ -26,7 +27,7 @@ RATED = "nvidia-h800"  # whose rated and sustained peaks are known
 FAR = 0.9, 1.1  # a figure outside of this ratio is far from the one used
 CLOSE = 0.13  # cards whose numbers differ by less share one label
 RIDGES = (50, 100, 200, 400)  # FLOP/B
-BANDWIDTHS, PEAKS = (0.5, 12), (60, 4000)  # ends of the map [TB/s, TFLOPS]
+BANDWIDTHS, PEAKS = (0.5, 36), (60, 16_000)  # ends of the map [TB/s, TFLOPS]
 
 
 def load_devices() -> tuple[list[Device], list[Device]]:
@@ -41,7 +42,7 @@ def load_devices() -> tuple[list[Device], list[Device]]:
 def _link(device: Device) -> Pair:
     """The device's name as a link to its page."""
     english, chinese = (f"[{device.name[lang]}](devices/{device.id}.ipynb)" for lang in LANGUAGES)
-    return english, chinese
+    return marked(device, (english, chinese))
 
 
 def _scaled(value: Value | None, factor: float, digits: int = 0) -> str:
@@ -105,7 +106,7 @@ def _short(card: Device) -> str:
 def map_of_cards(cards: Sequence[Device]) -> None:
     """Bandwidth against BF16 peak, with lines of equal ridge point.
 
-    A package is left to its die.
+    A package is left to its die; cards that are only announced are hollow.
     """
     shown = [card for card in cards if _bf16(card) and not card.dies]
     vendors = sorted({hardware.vendor(card) for card in shown})
@@ -117,7 +118,8 @@ def map_of_cards(cards: Sequence[Device]) -> None:
         labels: dict[tuple[float, float], list[str]] = {}  # close cards share one
         for card in sorted(shown, key=lambda card: (_bf16(card), card.id)):
             place = card.memory_bandwidth.value / TERA, _bf16(card) / TERA
-            ax.plot(*place, "o", ms=6, color=colours[hardware.vendor(card)])
+            ax.plot(*place, "o", ms=6, color=colours[hardware.vendor(card)],
+                    fillstyle="none" if card.announced else "full")
             near = next((other for other in labels if all(
                 abs(a / b - 1) < CLOSE for a, b in zip(place, other, strict=True))), place)
             labels.setdefault(near, []).append(_short(card))
@@ -131,8 +133,9 @@ def map_of_cards(cards: Sequence[Device]) -> None:
         ax.set(xscale="log", yscale="log", xlim=BANDWIDTHS, ylim=PEAKS,
                xlabel=say("memory-bandwidth-tb-s")[at], ylabel=say("bf16-dense-tflops")[at])
         _ridges(ax)
-        ax.set_xticks([0.5, 1, 2, 4, 8], ["0.5", "1", "2", "4", "8"])
-        ax.set_yticks([100, 200, 500, 1000, 2000], ["100", "200", "500", "1,000", "2,000"])
+        ax.set_xticks([0.5, 1, 2, 4, 8, 16, 32], ["0.5", "1", "2", "4", "8", "16", "32"])
+        peaks = (100, 200, 500, 1000, 2000, 5000, 10_000)
+        ax.set_yticks(peaks, [f"{peak:,}" for peak in peaks])
         ax.legend(loc="lower right")
         return fig
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import catalogue
+from catalogue.announced import announced
 from catalogue.entries.hardware import Device
 from catalogue.messages import Pair, messages
 from catalogue.reading.amounts import human
@@ -44,6 +45,10 @@ def at_a_glance(card: Device) -> None:
         show(*say("host-in-a-sentence", speed=speed, maker=by))
     else:
         _accelerator(card, by)
+    if told := announced([card]):
+        show(*told)
+    if card.announced and card.announced.note:
+        show(card.announced.note["en"], card.announced.note["zh"])
     if card.note:
         show(card.note["en"], card.note["zh"])
     if card.dies and card.die:

@@ -21,6 +21,7 @@ from calc.searching.result import Answer
 from calc.searching.robust import SURE, SampledRow, keeps, sample_rows, surely
 from calc.searching.same_cards import inside
 from calc.searching.search import search
+from catalogue.announced import announced, marked
 from catalogue.engines.released import AT
 from catalogue.kernels import kernel_of
 from catalogue.messages import Pair, join, messages, pair
@@ -103,8 +104,9 @@ def plan(choice: Choice) -> Pair:
 
 @cache
 def device_label(device: str) -> Pair:
-    """A device by its name in both languages."""
-    return pair(catalogue.load_device(device).name)
+    """A device by its name in both languages, marked where it is only announced."""
+    card = catalogue.load_device(device)
+    return marked(card, pair(card.name))
 
 
 def cards(choice: Choice) -> Pair:
@@ -151,7 +153,8 @@ def summary(page: Page) -> None:
         table(lines, [
             Column("which", say("which")),
             Column(lambda line: _stacked(*map(line.get, (
-                "cards", "plan", "quality", "starts", "near", "stand_ins"))), common("deployment")),
+                "cards", "plan", "quality", "starts", "near", "stand_ins", "announced"))),
+                common("deployment")),
             Column(lambda line: _stacked(*(f"{name.upper()} {line[name]}" for name in (
                 "tpot", "ttft") if name in line)), say("time-per-token-first-token")),
             Column(lambda line: _stacked(line.get("throughput_per_card"), line.get("cost")),
@@ -334,6 +337,7 @@ def _line(answer: Answer, each: SampledRow, which: Pair) -> dict[str, Any]:
     return {"which": which, "cards": cards_of(row), "plan": plan_of(row),
             "near": nearest_measured(answer, row), "starts": starts(answer, row),
             "quality": costs(answer, row), "stand_ins": answer.stand_ins(row),
+            "announced": announced(choice.device for choice in row.choices),
             **{name: cell(each, name) for name in TOLD},
             "limited": pools or limited(answer, row),
             **({"cost": cell(each, "cost")} if "cost" in row.quantities else {}),

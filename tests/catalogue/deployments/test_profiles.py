@@ -247,10 +247,11 @@ class TestValues:
             assert not [key for key in statement.mechanisms
                         if key.endswith("gemm_efficiency")]
 
-    def test_every_type_of_card_has_an_engine(self):
+    def test_every_card_whose_architecture_is_known_has_an_engine(self):
+        """Those of a Gaudi or a TPU are plugins of their makers, none of the catalogue."""
         for device in map(catalogue.load_device, catalogue.names("devices")):
             if device.type != "host":
-                assert fitting(device)
+                assert bool(fitting(device)) == (device.software not in ("hpu", "xla")), device.id
 
 
 class TestGraphs:

@@ -1,0 +1,9 @@
+### Cards that are only announced, and what an answer that rests on one says of it.
+
+only-announced =
+    .en = '{ $device }' is only announced ({ $date }): its numbers are promises of its maker or assumptions, none of its speed was measured, and the card that is sold may differ.
+    .zh = '{ $device }' 目前只有厂商公布（{ $date }），尚未上市：各项数值为厂商承诺或假设，性能均无实测，上市产品可能与此不同。
+
+marked =
+    .en = { $device } (announced)
+    .zh = { $device }（未上市）
