@@ -125,7 +125,7 @@ class TestS3:
 
 
 class TestBursts:
-    """1,000 prompts at once on eight H200."""
+    """Many prompts at once on H200."""
 
     @pytest.mark.parametrize("name", BURSTS)
     def test_both_throughputs_are_of_one_run(self, name):
@@ -140,7 +140,10 @@ class TestBursts:
     def test_no_request_is_in_flight_more_than_the_throughput_allows(self, name):
         """Little's law: mean latency x rate is at most the requests there are."""
         for row in table(name):
-            latency = row["ttft"] + (row["output_tokens"] - 1) * min(row["tpot"], row["itl"])
+            if math.isnan(row.get("ttft", math.nan)):
+                continue
+            tpot = min(row["tpot"], row.get("itl", math.inf))
+            latency = row["ttft"] + (row["output_tokens"] - 1) * tpot
             at_once = latency * row["output_throughput"] / row["output_tokens"]
             assert at_once <= 1.02 * row["requests"]
 
