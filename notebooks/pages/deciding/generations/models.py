@@ -151,7 +151,8 @@ def request(model: str, context: int, precision: str = "") -> Request:
     """
     made = plan(model, H200, precision or published(model), WHOLE, context)
     alone = dict.fromkeys(("data_parallel", "expert_parallel", "concurrency"), 1.0) | {
-        "context_tokens": context, "input_tokens": context, "max_num_batched_tokens": context}
+        "context_tokens": context, "input_tokens": context - 1, "output_tokens": 1,
+        "max_num_batched_tokens": context}  # the prompt in one chunk, then its last token
     found = asked(made, alone)
 
     def operations(phase: str) -> float:
@@ -160,7 +161,7 @@ def request(model: str, context: int, precision: str = "") -> Request:
     decoded = operations(DECODE)
     return Request(model, context, float(found["kv_bytes_per_token"]),
                    float(found["state_bytes_per_request"]), float(found["decode_kv_bytes"]),
-                   {DECODE: decoded, PREFILL: operations(PREFILL) / context},
+                   {DECODE: decoded, PREFILL: operations(PREFILL) / (context - 1)},
                    float(found["decode_index_flops"]) / decoded)
 
 

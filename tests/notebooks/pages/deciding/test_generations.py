@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 import catalogue
@@ -14,7 +16,7 @@ from notebooks.show import display
 @pytest.mark.parametrize("model", page.MODELS)
 def test_a_longer_request_keeps_reads_and_multiplies_more(model):
     found = [page.request(model, context) for context in page.served_lengths(model)]
-    for short, long in zip(found, found[1:], strict=False):
+    for short, long in pairwise(found):
         assert short.cache < long.cache
         assert short.read < long.read <= long.cache, "a step reads no more than is kept"
         for phase in (page.DECODE, page.PREFILL):
