@@ -57,8 +57,8 @@ usd-per-million-input =
     .zh = 每百万输入 token 美元
 
 usd-per-million-output-b200 =
-    .en = USD per million output tokens, 8 B200
-    .zh = 每百万输出 token 美元，8×B200
+    .en = USD per million output tokens, { $cards } B200
+    .zh = 每百万输出 token 美元，{ $cards }×B200
 
 server-of =
     .en = One server of { $card }

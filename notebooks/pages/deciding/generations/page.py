@@ -37,6 +37,7 @@ from notebooks.pages.deciding.generations.models import (
     PREFILL,
     PRO,
     ROWS,
+    SERVER,
     USERS,
     V3,
     V32,
@@ -124,7 +125,8 @@ def picture(lang: str) -> Figure:
     """Cache of a request and cost of a million output tokens against context, a line a model."""
     place = LANGUAGES.index(lang)
     drawing, panels = figures.panels(4.3, columns=2, width=9.2)
-    labels = say("cache-of-request-gb"), say("usd-per-million-output-b200")
+    labels = say("cache-of-request-gb"), say(
+        "usd-per-million-output-b200", cards=SERVER)
     for panel, (axes, label) in enumerate(zip(panels, labels, strict=True)):
         for model, colour in zip(MODELS, figures.PALETTE, strict=False):
             lengths = [*served_lengths(model, DRAWN)]
