@@ -109,8 +109,8 @@ def servers_table() -> None:
             Column(lambda row: row.held[WHOLE] or None, say("fit-dp8"), fmt_int),
             Column(lambda row: KILO * row.pace if row.pace else None,
                    say("ms-with-users", users=USERS), fmt_fixed, digits=1),
-            Column(lambda row: row.rate or None, say("tokens-a-second"), fmt_fixed,
-                   digits=0), *(prices if card_hour(device) else [])],
+            Column(lambda row: row.rate or None, say("tokens-a-second"), fmt_sig,
+                   digits=3), *(prices if card_hour(device) else [])],
             wide=True, folded=None if device == DRAWN_ON else say(
                 "server-of", card=device_label(device)))
 
@@ -169,7 +169,8 @@ def answer() -> None:
     for key, model, context in (("v3", V3, LONG), ("pro", PRO, LONG), ("flash", FLASH, LONG),
                                 ("flash-longest", FLASH, LONGEST)):
         interval(f"gn-{key}-usd", _ranged(served(model, DRAWN_ON, context)), fmt_sig, digits=2)
-        number(f"gn-{key}-gb", request(model, context).cache / GIGA, fmt_sig, digits=2)
+        if model != PRO:
+            number(f"gn-{key}-gb", request(model, context).cache / GIGA, fmt_sig, digits=2)
 
 
 def changes() -> None:
