@@ -70,4 +70,4 @@ weights-of-card-gb =
 
 prefill-a-second =
     .en = thousand prompt tokens a second
-    .zh = 每秒提示 token（千）
+    .zh = 预填充，k token/s
