@@ -25,8 +25,9 @@ from catalogue.deployments.precision_support import nearest
 V3, V32, GLM, FLASH, PRO = MODELS = (
     "deepseek-v3", "deepseek-v3.2", "glm-5.2", "deepseek-v4-flash", "deepseek-v4-pro")
 OTHERS = ("kimi-k2", "glm-4.5", "qwen3-235b-a22b", "gpt-oss-120b")
-B200, H200, H20, B2 = "nvidia-b200", "nvidia-h200-sxm", "nvidia-h20", "ascend-910b2"
-CARDS = (B200, H200, H20, B2)
+B300, B200, H200, H20, B2 = (
+    "nvidia-b300", "nvidia-b200", "nvidia-h200-sxm", "nvidia-h20", "ascend-910b2")
+CARDS = (B200, B300, H200, H20, B2)
 SHORT, LONG, LONGEST = CONTEXTS = (2**12, 2**17, 2**20)  # token
 DRAWN = tuple(2**power for power in range(12, 21))
 DRAWN_ON = B200
