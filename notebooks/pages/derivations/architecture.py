@@ -132,6 +132,15 @@ def index_tensors(tensors: Iterable[Tensor]) -> None:
     number("index-topk", kept.value)
 
 
+def compressed() -> None:
+    """The layers of V4-Flash, and what each of its rows stands for."""
+    sizes = catalogue.model_inputs(catalogue.load_model("deepseek-v4-flash"))
+    numbers({f"csa-{name}": sizes[symbol] for name, symbol in (
+        ("layers", "num_hidden_layers"), ("picking", "compressed_layers"),
+        ("ratio", "compress_ratio"), ("picked", "index_topk"), ("heavy", "heavy_layers"),
+        ("heavy-ratio", "heavy_compress_ratio"), ("window", "sliding_window"))})
+
+
 def special_cases(results: Mapping[str, sympy.Expr | int]) -> None:
     """What the formulas come to in special cases, by their keys in ``CASES``."""
     table([{"case": CASES[case], "value": f"${latex(result)}$"}

@@ -44,6 +44,7 @@ PARTS: dict[str, Pair] = {
     "indexed": say("scored-by-indexer"), "read": say("cached-positions-read"),
     "read_in_window": say("read-in-window"), "read_keys": say("index-keys-read"),
     "expanded": say("expanded-again")}
+LENGTHS = (2**17, 2**20)  # of a context [token]
 CACHED = (0, 32, 256, 131072)  # tokens
 TOKENS = (1, 8, 32, 128, 512)  # that share the experts
 TOKENS_OF_A_RANK = 128
@@ -103,6 +104,23 @@ class Steps:
             "prefill_in_window": (prompt + 1) / 2, "expert_slices": tensor, **changed}
         inputs["dispatch_element_bytes"] = inputs["activation_element_bytes"]
         return self._derivation.quantities(inputs, self._model.attention)
+
+
+def of_long_contexts(derivation: Derivation) -> None:
+    """What a token of V4-Flash, as published, takes at two lengths of its context."""
+    model = catalogue.load_model("deepseek-v4-flash")
+    assert model.weights
+    step = Steps(derivation, model)
+    short, long = (step(model.weights.precision, 1, 1, length) for length in LENGTHS)
+
+    def operations(values: Values) -> float:
+        return float(sum(values[f"decode_{kind}_flops"] for kind in CLASSES))
+
+    numbers({"csa-short": f"{LENGTHS[0] // 2**10}k", "csa-long": f"{LENGTHS[1] // 2**20}M"}, str)
+    numbers({"csa-core-growth": long["decode_core_flops"] / short["decode_core_flops"],
+             "csa-index-growth": long["decode_index_flops"] / short["decode_index_flops"],
+             "csa-growth": operations(long) / operations(short)}, fmt_fixed, digits=1)
+    number("csa-index-share", long["decode_index_flops"] / operations(long), fmt_percent, digits=0)
 
 
 def amount(expr: Any, values: Values) -> float:

@@ -28,7 +28,7 @@ say = messages("pages/derivations/memory-requests")
 Values = weights.Values
 Waste = Callable[[int, int], float]  # mean share of empty places, of mean context and block [1]
 RANKS = 8  # among which a cache is divided
-SPARSE, WINDOWED = "deepseek-v3.2", "gpt-oss-120b"
+SPARSE, WINDOWED, COMPRESSED = "deepseek-v3.2", "gpt-oss-120b", "deepseek-v4-flash"
 CARD, FLOOR_CARD = "ascend-910b2", "nvidia-h20"
 WORKLOAD = {"concurrency": 64, "context_tokens": 4096, "input_tokens": 4095, "output_tokens": 1,
             "max_num_batched_tokens": 8192, "block_size": 16, "memory_utilization": 0.85}
@@ -111,6 +111,16 @@ def cached(rows: Sequence[Cache]) -> None:
     numbers({"kv-expanded-ratio": expanded.token / latent.token,
              "kv-stated-ratio": imagined.token / latent.token}, fmt_fixed, digits=0)
     number("kv-expanded-rank-ratio", expanded.rank / latent.rank, fmt_fixed, digits=1)
+
+
+def compressed(derivation: Derivation) -> None:
+    """Numbers of V4-Flash's cache as published: of a token, of a request, where both are even."""
+    model = catalogue.load_model(COMPRESSED)
+    assert model.weights
+    values = derivation.quantities(deployed(model.weights.precision, model), model.attention)
+    token, state = values["kv_bytes_per_token"], values["state_bytes_per_request"]
+    numbers({"csa-token": token, "csa-even": state / token}, fmt_fixed, digits=0)
+    number("csa-state", state / 2**20, fmt_fixed, digits=1)
 
 
 def layout_budgets(derivation: Derivation) -> None:

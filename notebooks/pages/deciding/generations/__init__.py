@@ -1,0 +1,1 @@
+"""Models of one family after another, held against each other; no derivation, no search."""

@@ -1,0 +1,244 @@
+"""What requests take of a model, and what one server of a card gives, model by model.
+
+The server decodes alone; all requests are as long. Its cards are cut by tensor parallelism (TP8),
+or each serves requests of its own and the experts are spread (DP8).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+import catalogue
+from calc.closed_form.evaluate import evaluate
+from calc.costing.rates import card_hour
+from calc.costing.tokens import token_costs
+from calc.layouts.choice import UTILIZATION, Choice, scenario
+from calc.searching.load_goal import load_goal
+from calc.sensitivity.plans import BATCHES, Plan
+from catalogue.deployments.precision_support import nearest
+
+V3, V32, GLM, FLASH, PRO = MODELS = (
+    "deepseek-v3", "deepseek-v3.2", "glm-5.2", "deepseek-v4-flash", "deepseek-v4-pro")
+OTHERS = ("kimi-k2", "glm-4.5", "qwen3-235b-a22b", "gpt-oss-120b")
+B300, B200, H200, H20, B2 = (
+    "nvidia-b300", "nvidia-b200", "nvidia-h200-sxm", "nvidia-h20", "ascend-910b2")
+CARDS = (B200, B300, H200, H20, B2)
+SHORT, LONG, LONGEST = CONTEXTS = (2**12, 2**17, 2**20)  # token
+DRAWN = tuple(2**power for power in range(12, 21))
+DRAWN_ON = B200
+WIDENED, EIGHT, EIGHT_BITS = "fp8-mxfp4-w4a16", "w8a8-int8", "fp8-block-e8m0"
+ROWS = "fp8-block-fp8-latent"  # V3.2 with the rows of its sparse kernels
+FORMATS = ("fp8-mxfp4", WIDENED, EIGHT_BITS, EIGHT, "w4a8-int8")
+# what runs where the published weights do not, or an engine widens them: the widest that fits
+INSTEAD = {"ascend": (EIGHT, "w4a8-int8"), "hopper": (WIDENED,)}
+KINDS = {H200: "hopper", H20: "hopper", B2: "ascend"}
+GOAL = "r1-matrix"
+ANSWER, CHUNK = 1024, 8192  # token
+LIMIT = 0.05  # s, of a token to each user
+USERS = 8  # one a card
+SERVER = 8  # cards
+WHOLE, CUT = 1, SERVER  # tensor parallelism of DP8 and of TP8
+DECODE, PREFILL = "decode", "prefill"
+OPERATORS = ("attention", "core", "index", "dense_mlp", "shared_expert", "routed_expert", "router",
+             "head")
+GIGA, KILO, MIBI = 1e9, 1e3, 2**20
+
+
+@cache
+def plan(model: str, device: str, precision: str, tensor: int, context: int,
+         users: int = USERS) -> Plan:
+    """One server that decodes; requests end at a length.
+
+    Args:
+        model, device, precision: entries of the catalogue.
+        tensor: parallel size; replicas take the other cards, experts all of them.
+        context: prompt and answer of every request [token].
+        users: requests at once.
+    """
+    goal = load_goal(GOAL, [f"model={model}", f"demand.input_tokens={context - ANSWER} token",
+                            f"demand.output_tokens={ANSWER} token"])
+    equal = goal.demand.model_copy(update={"length_distribution": None, "length_variation": None})
+    node = catalogue.load_device(device).node
+    assert node
+    choice = Choice(
+        device=device, node=node, engine=None, precision=precision, devices=SERVER, tensor=tensor,
+        pipeline=1, data=SERVER // tensor, expert=SERVER if tensor < SERVER else 1, slices=0,
+        spares=0, context=1, chunk=CHUNK, micro_batches=1, drafts=0, utilization=UTILIZATION,
+        concurrency=users, pool=DECODE)
+    made = scenario(goal.model_copy(update={"demand": equal}), choice)
+    return Plan(precision, made, made.inputs(), tuple(made.knobs()))
+
+
+def asked(made: Plan, moves: Mapping[str, float] | None = None) -> Mapping[str, Any]:
+    """All quantities of a deployment, some inputs moved."""
+    return evaluate({**made.inputs, **(moves or {})}, made.scenario.model.attention)
+
+
+@cache
+def published(model: str) -> str:
+    """The precision that a model's weights are published in."""
+    weights = catalogue.load_model(model).weights
+    assert weights is not None
+    return str(weights.precision)
+
+
+@cache
+def precision_on(model: str, device: str) -> str:
+    """What a card multiplies of a model, as an engine runs it: as published where it can.
+
+    On cards that cannot, the widest precision of which a server holds the weights and a request;
+    the narrowest where it holds none.
+
+    Args:
+        model, device: entries of the catalogue.
+    """
+    runs = {entry.id for entry in nearest(catalogue.load_device(device),
+                                          model=catalogue.load_model(model))}
+    own = published(model)
+    tried = [name for name in INSTEAD.get(KINDS.get(device, ""), ()) if name in runs]
+    if own in runs and WIDENED not in tried:
+        return own
+    fitting = [name for name in tried for cut in (WHOLE, CUT)
+               if fits(plan(model, device, name, cut, SHORT)) > 0]
+    return fitting[0] if fitting else tried[-1] if tried else own
+
+
+def fits(made: Plan) -> int:
+    """Requests that the memory of a server holds at their longest [1]; 0 if not one."""
+    return int(asked(made)["max_concurrency"])
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a request of a length takes of a model, whatever the cards.
+
+    Attributes:
+        model: of the catalogue.
+        context: its length [token].
+        per_token: cache of a token [B].
+        state: what is kept of it whatever its length [B].
+        read: of the cache in a decode step [B].
+        operations: of a token by phase, of a prompt's the mean [FLOP].
+        index_share: of the operations of a decoded token, the indexers' scores [1].
+    """
+
+    model: str
+    context: int
+    per_token: float
+    state: float
+    read: float
+    operations: Mapping[str, float]
+    index_share: float
+
+    @property
+    def cache(self) -> float:
+        """All that it keeps [B]."""
+        return self.per_token * self.context + self.state
+
+
+@cache
+def request(model: str, context: int, precision: str = "") -> Request:
+    """A request of a length, alone on a card that holds everything.
+
+    Args:
+        model: of the catalogue.
+        context: its length [token].
+        precision: as the weights are published, unless given.
+    """
+    made = plan(model, H200, precision or published(model), WHOLE, context)
+    alone = dict.fromkeys(("data_parallel", "expert_parallel", "concurrency"), 1.0) | {
+        "context_tokens": context, "input_tokens": context - 1, "output_tokens": 1,
+        "max_num_batched_tokens": context}  # the prompt in one chunk, then its last token
+    found = asked(made, alone)
+
+    def operations(phase: str) -> float:
+        return sum(float(found[f"{phase}_{name}_flops"]) for name in OPERATORS)
+
+    decoded = operations(DECODE)
+    return Request(model, context, float(found["kv_bytes_per_token"]),
+                   float(found["state_bytes_per_request"]), float(found["decode_kv_bytes"]),
+                   {DECODE: decoded, PREFILL: operations(PREFILL) / (context - 1)},
+                   float(found["decode_index_flops"]) / decoded)
+
+
+def served_lengths(model: str, contexts: tuple[int, ...] = CONTEXTS) -> Iterator[int]:
+    """Those lengths that a model's positions reach [token]."""
+    most = catalogue.load_model(model).max_position_embeddings
+    yield from (context for context in contexts if most is None or context <= most.value)
+
+
+@dataclass(frozen=True)
+class Served:
+    """What one server of a card gives at a length.
+
+    Attributes:
+        model, device, precision: of the catalogue.
+        context: of each request [token].
+        held: requests that fit, by tensor parallelism [1].
+        tensor: that gives most within the limit; None where nothing fits.
+        pace: time per token with ``USERS`` requests [s]; None where they do not fit.
+        users: requests at which most is given within the limit [1].
+        rate: output tokens there [token/s].
+        output, input: a token of an answer, of a prompt on cards of the same layout [USD]; None
+            where nobody prices the card.
+    """
+
+    model: str
+    device: str
+    precision: str
+    context: int
+    held: Mapping[int, int]
+    tensor: int | None = None
+    pace: float | None = None
+    users: int = 0
+    rate: float = 0.0
+    output: float | None = None
+    input: float | None = None
+
+
+@cache
+def served(model: str, device: str, context: int, precision: str = "") -> Served:
+    """The better of both layouts of a server, at as many requests as memory and limit allow.
+
+    Args:
+        model, device: of the catalogue.
+        context: of each request [token].
+        precision: that of ``precision_on``, unless given.
+    """
+    precision = precision or precision_on(model, device)
+    plans = {cut: plan(model, device, precision, cut, context) for cut in (WHOLE, CUT)}
+    found = Served(model, device, precision, context,
+                   {cut: fits(made) for cut, made in plans.items()})
+    paces = [pace for cut, made in plans.items() if found.held[cut] >= USERS
+             for pace in [float(asked(made)["tpot"])]]
+    rates = {cut: within_limit(made) for cut, made in plans.items()}
+    cut = max(rates, key=lambda cut: rates[cut][0])
+    rate, users = rates[cut]
+    if not users:
+        return Served(model, device, precision, context, found.held, pace=min(paces, default=None))
+    return Served(model, device, precision, context, found.held, cut, min(paces, default=None),
+                  users, rate, *_costs(plans[cut], device, users))
+
+
+def within_limit(made: Plan) -> tuple[float, int]:
+    """The most tokens [token/s] that memory and limit allow, and its requests [1]; or zeros."""
+    users = BATCHES * float(made.inputs["data_parallel"])
+    moves = {"concurrency": users}
+    kept = made.fits(moves) & (made.at(moves, "tpot") <= LIMIT)
+    given = np.where(kept, made.at(moves, "output_throughput"), 0)
+    best = int(given.argmax())
+    return (float(given[best]), int(users[best])) if kept.any() else (0.0, 0)
+
+
+def _costs(made: Plan, device: str, users: float) -> tuple[float | None, float | None]:
+    hour = card_hour(device)
+    if hour is None:
+        return None, None
+    inputs = {**made.inputs, "concurrency": users}
+    costs = token_costs(inputs, asked(made, {"concurrency": users}), hour.value)
+    return float(costs["per_output"]), float(costs["per_input"])
