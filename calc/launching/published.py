@@ -10,7 +10,8 @@ ROWS = "fp8-row56"  # latents in rows with their scales: what kernels of compres
 EXPERTS = ("mxfp4", "fp8-block128-e8m0")  # formats of which DeepSeek-V4's checkpoints say fp8
 _FUSED = ("sm_100", "sm_103")  # cards with one kernel for exchange and experts
 _VLLM = {"deepseek-v4": "deepseek_v4"}  # what reads a family's chat format
-_SGLANG = {"deepseek-v4": ("deepseek-v4", "deepseekv4")}  # parsers of reasoning and of calls
+_SGLANG = {"deepseek-v4": {"--reasoning-parser": "deepseek-v4",
+                           "--tool-call-parser": "deepseekv4"}}
 
 
 def compressed(scenario: Scenario) -> bool:
@@ -25,10 +26,8 @@ def spoken(scenario: Scenario, release: Release) -> list[Setting]:
     """
     family, why = scenario.model.family or "", "the chat format of the model's family"
     if release.name == "sglang":
-        reasoning, calls = _SGLANG.get(family, (None, None))
-        return [release.take(name, value, why)
-                for name, value in (("--reasoning-parser", reasoning), ("--tool-call-parser", calls))
-                if value]
+        return [release.take(flag, parser, why)
+                for flag, parser in _SGLANG.get(family, {}).items()]
     if (name := _VLLM.get(family)) is None:
         return []
     return [release.take("--tokenizer-mode", name, why),
