@@ -24,7 +24,9 @@ demand:
   prefix_hit_share: 0.9
 limits: {tpot: 150 ms, ttft: 1.5 s}
 objectives: [cards, tpot]
-space: {tensor: [8], pipeline: [1], expert: [8], drafts: [0], chunks: [8192], pools: [one], spares: [none]}
+space:
+  {tensor: [8], pipeline: [1], expert: [8], spares: [none], drafts: [0], chunks: [8192],
+   pools: [one]}
 """
 
 
