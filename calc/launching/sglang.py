@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 
+from calc.launching import published
 from calc.launching.layout import BOOTSTRAP_PORT, MASTER_PORT, Layout, Part
 from calc.launching.lengths import Longest
+from calc.launching.published import compressed, spoken
 from calc.launching.settings import TAKEN, Release, Setting, Variable
 from calc.launching.vllm import HEAD, ROWS, WHOLE_MEMORY, answering, precision
 from catalogue import ParamsError, Scenario
@@ -18,6 +20,7 @@ QUANTIZED = {"fp8-block128": "fp8", "fp8": "fp8", "int8-channel": "w8a8_int8",
 SLIM = "modelslim"  # whatever msModelSlim wrote for Ascend; before it W8A8 alone had a name
 MARLIN = "_marlin"  # of methods that take a checkpoint's weights to kernels of NVIDIA's cards
 BUFFER = 128  # tokens of a rank that DeepEP has room for unless told otherwise, in every release
+WIDE_EXPERTS = "SGLANG_DSV4_FP4_EXPERTS"  # 0: the experts of DeepSeek-V4 are re-encoded in FP8
 CACHED: dict[str, str | None] = {"bf16": None, "fp16": None, "fp8": "fp8_e4m3"}
 
 
@@ -34,17 +37,26 @@ def flags(scenario: Scenario, of: Layout, part: Part, release: Release, role: st
             *precision(scenario, release, _methods(scenario, release), _caches(scenario)),
             *_rounded(scenario, release),
             *_limits(scenario, of, release, most), *_steps(scenario, release),
-            *_pool(of, part, release, role),
+            *_pool(of, part, release, role), *spoken(scenario, release),
             release.take("--enable-metrics", None, "without it there is nothing to watch"),
             *answering(scenario, part, release)]
 
 
 def variables(scenario: Scenario, of: Layout, part: Part, release: Release, role: str
               ) -> list[Setting]:
-    """The environment of one node: room for a step where low-latency DeepEP has too little.
+    """The environment of one node: how experts are stored where the engine would take them for
+    others, and room for a step where low-latency DeepEP has too little.
 
     Arguments as of ``vllm.variables``.
     """
+    found, stored = [], scenario.precision.weights.routed_expert
+    if compressed(scenario) and stored != "mxfp4":
+        found.append(release.take(WIDE_EXPERTS, 0, f"experts in {stored}, not in MXFP4"))
+    return [*found, *_room(scenario, of, release)]
+
+
+def _room(scenario: Scenario, of: Layout, release: Release) -> list[Setting]:
+    """Room for a step in the buffers of DeepEP."""
     numbers = scenario.inputs()
     if not _sent(scenario, of) or numbers["exchange_normal"]:
         return []
@@ -61,6 +73,8 @@ def _methods(scenario: Scenario, release: Release) -> dict[str, str]:
     """``--quantization`` by format; on Ascend without kernels of NVIDIA's, by which a checkpoint's
     own method is not overridden there, and what msModelSlim wrote where the release knows it."""
     if scenario.device.type != "npu":
+        if compressed(scenario):  # whose checkpoints say fp8 whatever their experts
+            return QUANTIZED | dict.fromkeys(published.EXPERTS, "fp8")
         return QUANTIZED
     found = {name: method.removesuffix(MARLIN) for name, method in QUANTIZED.items()}
     if release.has("--quantization", SLIM):
@@ -71,12 +85,17 @@ def _methods(scenario: Scenario, release: Release) -> dict[str, str]:
 def _rounded(scenario: Scenario, release: Release) -> list[Setting]:
     """On Hopper MXFP4 experts take activations in BF16 unless a kernel is told to round them.
 
-    Source: ``--flashinfer-mxfp4-moe-precision`` of SGLang's server.
+    Source: ``--flashinfer-mxfp4-moe-precision`` of SGLang's server; its cookbook for DeepSeek-V4.
     """
     of = scenario.precision
     if (not scenario.model.is_moe or scenario.device.architecture != "sm_90"
-            or (of.weights.routed_expert, of.multiply.routed_expert) != ("mxfp4", "fp8")):
+            or of.weights.routed_expert != "mxfp4"):
         return []
+    if of.multiply.routed_expert != "fp8":
+        if not compressed(scenario):
+            return []
+        return [release.take("--moe-runner-backend", "flashinfer_mxfp4",
+                             "the experts' weights are widened, activations stay in BF16")]
     why = "activations of the experts are rounded to FP8"
     return [release.take("--moe-runner-backend", "flashinfer_mxfp4", why),
             release.take("--flashinfer-mxfp4-moe-precision", "fp8", why)]
@@ -84,6 +103,8 @@ def _rounded(scenario: Scenario, release: Release) -> list[Setting]:
 
 def _caches(scenario: Scenario) -> dict[str, str | None]:
     """``--kv-cache-dtype`` by format; with sparse attention FP8 is stored in rows with scales."""
+    if compressed(scenario):
+        return CACHED | {published.ROWS: CACHED["fp8"]}
     if scenario.model.index_topk is None:
         return CACHED
     return CACHED | {ROWS: CACHED["fp8"]}

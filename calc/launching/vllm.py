@@ -6,8 +6,10 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from calc.launching import published
 from calc.launching.layout import MASTER_PORT, RPC_PORT, SIDE_PORT, Layout, Part
 from calc.launching.lengths import Longest
+from calc.launching.published import compressed, fused, spoken
 from calc.launching.settings import ASCEND, Release, Setting, Variable
 from catalogue import ParamsError, Scenario
 
@@ -22,6 +24,8 @@ QUANTIZED = {"fp8-block128": "fp8", "fp8": "fp8", "int8-channel": "compressed-te
              "nvfp4": "modelopt_fp4", "nvfp4-output": "modelopt_fp4", "mxfp4": "mxfp4"}
 PLAIN = ("bf16", "fp16")
 ASCEND_METHOD = "ascend"
+BESIDE = "multistream_overlap_shared_expert"  # as the tutorial of DeepSeek-V4 starts
+BY_LOAD = "experts lie by their measured load"
 UNLOCKED, BALANCED = "DYNAMIC_EPLB", "VLLM_ASCEND_BALANCE_SCHEDULING"
 CACHED = {"bf16": None, "fp16": None, "fp8": "fp8"}
 ROWS = "fp8-latent128"  # latents in rows with their scales: what kernels of sparse attention read
@@ -45,10 +49,11 @@ def flags(scenario: Scenario, of: Layout, part: Part, release: Release, role: st
     Raises ParamsError, one sentence, for what the release cannot do.
     """
     found = [*_cut(of, release), *_joined(of, part, release), *_experts(scenario, of, release),
+             *_options(scenario, release),
              *precision(scenario, release, _methods(scenario, release),
                         _caches(scenario, release, role)),
              *_limits(scenario, release, most), *_steps(scenario, release),
-             *_pool(release, role)]
+             *_pool(release, role), *spoken(scenario, release)]
     return [*found, *answering(scenario, part, release)]
 
 
@@ -70,7 +75,8 @@ def variables(scenario: Scenario, of: Layout, part: Part, release: Release, role
         # of CANN, not of the plug-in, whose platform selects devices by it
         found.append(Setting("ASCEND_RT_VISIBLE_DEVICES", cards, why) if release.name == ASCEND
                      else release.take("CUDA_VISIBLE_DEVICES", cards, why))
-    backend, sent = _exchange(scenario), of.joined > 1 and of.experts > 1
+    backend = _exchange(scenario)
+    sent = of.joined > 1 and of.experts > 1 and not fused(scenario, of)
     if sent and release.name != ASCEND and not release.has("--all2all-backend", backend):
         found.append(release.take("VLLM_ALL2ALL_BACKEND", backend, _exchange_why(scenario)))
     if _two_batches(scenario) and release.name == ASCEND:
@@ -150,13 +156,17 @@ def _methods(scenario: Scenario, release: Release) -> Mapping[str, str]:
     """``--quantization`` by format; on Ascend whatever msModelSlim wrote."""
     if release.name == ASCEND:
         return dict.fromkeys(scenario.precision.weights.model_dump().values(), ASCEND_METHOD)
+    if compressed(scenario):  # its checkpoints say fp8, which vLLM takes for this
+        return {**QUANTIZED, **dict.fromkeys(published.EXPERTS, "deepseek_v4_fp8")}
     return QUANTIZED
 
 
 def _caches(scenario: Scenario, release: Release, role: str) -> dict[str, str | None]:
     """``--kv-cache-dtype`` by format, of those that the release stores for the model and pool."""
     found: dict[str, str | None] = dict(CACHED)
-    if scenario.model.index_topk is not None:
+    if compressed(scenario):
+        found[published.ROWS] = "fp8"
+    elif scenario.model.index_topk is not None:
         found[ROWS] = "fp8_ds_mla"
     if release.name == ASCEND and role == "decode":
         found |= dict.fromkeys(IN_CHECKPOINT)
@@ -170,10 +180,13 @@ def _experts(scenario: Scenario, of: Layout, release: Release) -> list[Setting]:
         found.append(release.take("--enable-expert-parallel", None,
                                   f"whole experts on {of.experts} ranks"))
     backend = _exchange(scenario)
-    if (of.joined > 1 and of.experts > 1 and release.name != ASCEND
+    if fused(scenario, of):
+        found.append(release.take("--moe-backend", "deep_gemm_mega_moe",
+                                  "one kernel sends tokens, multiplies and gathers"))
+    elif (of.joined > 1 and of.experts > 1 and release.name != ASCEND
             and release.has("--all2all-backend", backend)):
         found.append(release.take("--all2all-backend", backend, _exchange_why(scenario)))
-    if _dynamic(scenario):
+    if _dynamic(scenario) and release.name != ASCEND:
         found += _balanced(_copies(scenario), release)
     if _two_batches(scenario) and release.name != ASCEND:
         found.append(release.take("--enable-dbo", None, "two half-batches overlap"))
@@ -197,16 +210,7 @@ def _dynamic(scenario: Scenario) -> bool:
 
 def _balanced(copies: int, release: Release) -> list[Setting]:
     """Experts placed by measured load, with copies."""
-    why = "experts lie by their measured load"
-    if release.name == ASCEND:
-        nested = {"eplb_config": {"dynamic_eplb": True, "num_redundant_experts": copies}}
-        flat = {"dynamic_eplb": True, "init_redundancy_expert": copies}
-        options: dict[str, Any] = nested if release.has("eplb_config") and not release.has(
-            "dynamic_eplb", True) else flat
-        for key in options:
-            release.take(key, options[key], why)
-        return [release.take("--additional-config", options, why)]
-    found = [release.take("--enable-eplb", None, why)]
+    found = [release.take("--enable-eplb", None, BY_LOAD)]
     if copies:
         if release.has("--eplb-config", {}):
             found.append(release.take("--eplb-config", {"num_redundant_experts": copies},
@@ -215,6 +219,28 @@ def _balanced(copies: int, release: Release) -> list[Setting]:
             found.append(release.take("--num-redundant-experts", copies,
                                       "copies of experts per layer"))
     return found
+
+
+def _options(scenario: Scenario, release: Release) -> list[Setting]:
+    """What the plug-in for Ascend is told besides, all in one flag."""
+    if release.name != ASCEND:
+        return []
+    found: dict[str, Any] = {}
+    whys = []
+    if _dynamic(scenario):
+        copies = _copies(scenario)
+        nested = {"eplb_config": {"dynamic_eplb": True, "num_redundant_experts": copies}}
+        flat = {"dynamic_eplb": True, "init_redundancy_expert": copies}
+        found |= nested if release.has("eplb_config") and not release.has(
+            "dynamic_eplb", True) else flat
+        whys.append(BY_LOAD)
+    if compressed(scenario) and release.has(BESIDE, True):
+        found[BESIDE] = True
+        whys.append("the shared expert runs beside the routed ones")
+    why = "; ".join(whys)
+    for key in found:
+        release.take(key, found[key], why)
+    return [release.take("--additional-config", found, why)] if found else []
 
 
 def precision(scenario: Scenario, release: Release, methods: Mapping[str, str],
@@ -266,7 +292,7 @@ def _limits(scenario: Scenario, release: Release, most: Longest) -> list[Setting
 
 def _steps(scenario: Scenario, release: Release) -> list[Setting]:
     """How steps are filled and run: chunks, graphs, drafts, prefixes."""
-    file = scenario.file
+    file, csa = scenario.file, compressed(scenario)
     if file.scheduling != "mixed":
         raise ParamsError(f"{release}: decodes and chunks of prompts share a step, there is no "
                           "flag for scheduling: prefill-first.")
@@ -283,7 +309,11 @@ def _steps(scenario: Scenario, release: Release) -> list[Setting]:
                                   "tokens that are sent together"))
     if not file.graphs:
         found.append(release.take("--enforce-eager", None, "decode operator by operator"))
-    elif "largest_graph" in scenario.mechanisms and release.has("--max-cudagraph-capture-size", 1):
+    elif csa and release.name == ASCEND:
+        found.append(release.take("--compilation-config", {"cudagraph_mode": "FULL_DECODE_ONLY"},
+                                  "its steps of decode are captured, those of prompts are not"))
+    if (file.graphs and "largest_graph" in scenario.mechanisms
+            and release.has("--max-cudagraph-capture-size", 1)):
         found.append(release.take("--max-cudagraph-capture-size",
                                   int(scenario.mechanisms["largest_graph"].value),
                                   "largest step that is captured"))
@@ -293,11 +323,11 @@ def _steps(scenario: Scenario, release: Release) -> list[Setting]:
         if not layers or not layers.value:
             raise ParamsError(f"'{scenario.model.id}' has no layer that drafts, name a draft model "
                               "with --flag=--speculative-config=JSON and set draft_tokens to 0.")
-        found.append(release.take(
-            "--speculative-config",
-            {"method": "deepseek_mtp" if scenario.model.attention == "mla" else "mtp",
-             "num_speculative_tokens": int(drafts.value)},
-            "tokens drafted per step"))
+        config = {"method": "deepseek_mtp" if scenario.model.attention == "mla" else "mtp",
+                  "num_speculative_tokens": int(drafts.value)}
+        if csa and release.name == ASCEND:
+            config["enforce_eager"] = True  # of the drafts alone, as the tutorial starts
+        found.append(release.take("--speculative-config", config, "tokens drafted per step"))
     return found
 
 

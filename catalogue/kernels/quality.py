@@ -16,7 +16,8 @@ from catalogue.messages import messages
 
 say = messages("catalogue/kernels/quality")
 
-EXACT = {"fp8-block": ("bf16",), "mxfp4-w4a16": ("bf16",)}
+EXACT = {"fp8-block": ("bf16",), "mxfp4-w4a16": ("bf16",),
+         "fp8-mxfp4": ("fp8-mxfp4-w4a16", "fp8-block-e8m0")}
 """Formats that a published one is widened to without loss: a score against them is one against the
 published weights."""
 SAME = {"nvfp4-w4a16": "nvfp4", "mxfp4-w4a8": "mxfp4-w4a16"}

@@ -108,4 +108,6 @@ def _why_none(answer: Answer) -> Pair:
                if load_device(each).architecture is None]
     if unknown and not goal.space.any_engine:
         return say("no-release-known", device=unknown[0])
+    if behind := answer.result.funnel.counts["saturated"]:
+        return say("all-fall-behind", count=behind)
     return say("no-layout")

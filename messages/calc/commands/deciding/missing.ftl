@@ -53,3 +53,11 @@ no-release-known =
 no-layout =
     .en = no layout of the cards that are allowed holds the model, divides it and is loaded in one of the precisions, expected more of 'cards', 'space' or 'precisions'
     .zh = 所允许的卡上没有一种切分既放得下模型、又能整除、又能以某种精度加载，应放宽 'cards'、'space' 或 'precisions'
+
+# number: layouts
+all-fall-behind =
+    .en = { $count ->
+        [one] the one layout cannot keep up
+       *[other] all { $count } layouts that hold the model cannot keep up
+    } with what is asked, expected more of 'cards', or fewer requests in 'demand'
+    .zh = 放得下模型的 { $count } 种切分吞吐都跟不上请求，应放宽 'cards'，或减少 'demand' 中的请求
