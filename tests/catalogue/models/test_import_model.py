@@ -148,7 +148,8 @@ def test_every_field_is_accounted_for(command, written):
     assert (code, err) == (0, "")
     data = json.loads(out)
     assert set(data) == {"schema", "version", "asked", "model", "used", "ignored", "unknown",
-                         "implied", "parameters"}
+                         "beside", "implied", "parameters"}
+    assert data["beside"] == []
     fields = json.loads(path.read_text(encoding="utf-8"))
     assert sorted([*data["used"], *data["ignored"], *data["unknown"]]) == sorted(fields)
     assert data["unknown"] == ["future_field", "qk_norm_type"]
@@ -161,6 +162,43 @@ def test_every_field_is_accounted_for(command, written):
         "total": 671_026_419_200, "active": 36_625_618_432, "routed": 653_908_770_816}
     _, _, err = command(path)
     assert "unknown, not used: future_field, qk_norm_type" in err
+
+
+def wrapped(**outside) -> dict:
+    """A published configuration as the language model's part of a larger one."""
+    return {"model_type": "kimi_k25", "architectures": ["KimiK25ForConditionalGeneration"],
+            "text_config": stated("kimi-k2"), "vision_config": {"hidden_size": 1152}} | outside
+
+
+def test_the_part_of_the_language_model_is_read(scratch):
+    scratch.write_text(json.dumps(wrapped(quantization_config={"bits": 4}, rest=1)), "utf-8")
+    result = huggingface.import_config(scratch)
+    plain = huggingface.import_config(CONFIGS / "kimi-k2.json")
+    assert parameters(result.model) == parameters(plain.model)
+    assert result.used == plain.used
+    assert result.beside == ["model_type", "architectures", "vision_config", "quantization_config"]
+    assert result.unknown == ["rest"]
+
+
+def test_what_stands_around_alone_is_handed_down(scratch):
+    part = {key: value for key, value in stated("kimi-k2").items() if key != "tie_word_embeddings"}
+    scratch.write_text(json.dumps(wrapped(text_config=part, tie_word_embeddings=True)), "utf-8")
+    result = huggingface.import_config(scratch)
+    assert result.model.tie_word_embeddings is True
+    assert "tie_word_embeddings" in result.used
+
+
+@pytest.mark.parametrize(("outside", "field", "line"), [
+    ({"text_config": 7}, "text_config", 6), ({"hidden_size": 5120}, "text_config", 6),
+    ({"tie_word_embeddings": True}, "tie_word_embeddings", None),
+    ({"text_config": {"model_type": "kimi_k2", "hidden_act": "gelu"}}, "hidden_act", 8),
+    ({"text_config": {"model_type": "nobody_knows"}}, "model_type", 7),
+])
+def test_a_part_that_is_not_understood_is_refused_at_its_line(scratch, outside, field, line):
+    scratch.write_text(json.dumps(wrapped(**outside), indent=1), "utf-8")
+    sentence = refusal(scratch)
+    assert f": '{field}' is " in sentence
+    assert line is None or sentence.startswith(f"{scratch}:{line}: ")
 
 
 def test_the_name_and_the_date(written):
