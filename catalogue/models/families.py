@@ -37,6 +37,8 @@ class Family:
         head_dim: what the configuration class takes where ``head_dim`` is absent; None: the
             model's width divided by its heads.
         kv_heads: whether ``num_key_value_heads`` may be absent, meaning as many as heads.
+        named_head_dim: what ``head_dim`` may name besides with MLA, where no layer reads it.
+        shared_indexers: whether some layers may take over what another's indexer picked.
     """
 
     architecture: str
@@ -52,6 +54,8 @@ class Family:
     window: Window = "none"
     head_dim: int | None = None
     kv_heads: bool = False
+    named_head_dim: tuple[str, ...] = ()
+    shared_indexers: bool = False
 
 
 def _same(*names: str) -> dict[str, tuple[str, ...]]:
@@ -61,6 +65,7 @@ def _same(*names: str) -> dict[str, tuple[str, ...]]:
 _BASE = _same("num_hidden_layers", "hidden_size", "vocab_size", "num_attention_heads",
               "intermediate_size")
 _MLA = _same("kv_lora_rank", "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim")
+_INDEXER = _same("q_lora_rank", "index_n_heads", "index_head_dim", "index_topk")
 _TOP_K = _same("num_experts_per_tok")
 # transformers 5 writes num_local_experts for any of the three (attribute_map of the classes)
 _EXPERTS = {"n_routed_experts": ("n_routed_experts", "num_local_experts", "num_experts")}
@@ -100,7 +105,10 @@ FAMILIES: dict[str, Family] = {
     # indexer: wq_b from the query latent, wk, k_norm (LayerNorm, weight and bias), weights_proj
     "deepseek_v32": _deepseek_v3(
         "deepseek_v32/modeling_deepseek_v32.py", architecture="DeepseekV32ForCausalLM",
-        counts=_same("q_lora_rank", "index_n_heads", "index_head_dim", "index_topk")),
+        counts=_INDEXER),
+    "glm_moe_dsa": _deepseek_v3(
+        "glm_moe_dsa/modeling_glm_moe_dsa.py", architecture="GlmMoeDsaForCausalLM",
+        counts=_INDEXER, named_head_dim=("qk_nope_head_dim",), shared_indexers=True),
     "glm4_moe": Family(
         architecture="Glm4MoeForCausalLM", code="glm4_moe/modeling_glm4_moe.py", attention="gqa",
         counts=_BASE | _MOE, zero=_MOE_ZERO,
@@ -156,6 +164,7 @@ FAMILIES: dict[str, Family] = {
 # The widest that is plausible, with room; products of these stay exact in 64 bits.
 LARGEST = {
     "num_hidden_layers": 1_000, "first_k_dense_replace": 1_000, "full_attention_layers": 1_000,
+    "indexer_layers": 1_000,
     "num_nextn_predict_layers": 100, "hidden_size": 65_536, "intermediate_size": 1_048_576,
     "moe_intermediate_size": 65_536, "vocab_size": 10_000_000, "num_attention_heads": 4_096,
     "num_key_value_heads": 4_096, "head_dim": 4_096, "q_lora_rank": 65_536,
@@ -178,7 +187,8 @@ _OTHERS = """
 add_bias_linear add_cross_attention add_qkv_bias attention_chunk_size attn_type_list attn_types
 audio_config bias block_configs clip_qkv compress_ratios conv_kernel cross_attention_hidden_size
 dense_intermediate_size full_attention_interval global_attn_every_n_layers hc_mult
-hybrid_layer_pattern hybrid_override_pattern indexer_types interleave_moe_layer_step
+hybrid_layer_pattern hybrid_override_pattern index_skip_topk_offset index_topk_freq
+index_topk_pattern indexer_types interleave_moe_layer_step
 is_encoder_decoder layer_block_type linear_attn_config linear_conv_kernel_dim linear_key_head_dim
 linear_num_key_heads linear_num_value_heads linear_value_head_dim llm_config mamba_num_heads
 medusa_num_heads mlp_bias mlp_hidden_act moe_layer_interval moe_layers moe_num_experts
@@ -206,7 +216,8 @@ attention_dropout auto_map aux_loss_alpha bad_words_ids begin_suppress_tokens be
 bos_token_id chunk_size_feed_forward compression_config cross_attention decoder_start_token_id
 diversity_penalty do_sample dtype early_stopping embd_pdrop encoder_no_repeat_ngram_size
 eos_token_id ep_size exponential_decay_length_penalty finetuning_task forced_bos_token_id
-forced_eos_token_id gradient_checkpointing id2label initial_context_length initializer_range
+forced_eos_token_id gradient_checkpointing id2label index_share_for_mtp_iteration
+indexer_rope_interleave initial_context_length initializer_range
 is_decoder keys_to_ignore_at_inference label2id length_penalty max_length max_window_layers
 min_length moe_router_dtype no_repeat_ngram_size norm_topk_prob num_beam_groups num_beams
 num_return_sequences original_max_position_embeddings output_attentions output_hidden_states

@@ -17,6 +17,7 @@ from pydantic import ValidationError
 from catalogue.entries.models import Model
 from catalogue.models.families import ALWAYS, ARCHITECTURAL, FAMILIES, IRRELEVANT, Family
 from catalogue.models.fields import Fields
+from catalogue.models.layers import indexers
 from catalogue.models.unwrapping import unwrap
 from catalogue.reading import jsonfile
 from catalogue.reading.errors import ParamsError
@@ -151,8 +152,8 @@ class _Reader(Fields):
         if "model_type" not in self.file.data:
             self.missing("model_type", f"one of {', '.join(FAMILIES)}")
         if not isinstance(model_type, str) or model_type not in FAMILIES:
-            self.refuse("model_type", f"one of {', '.join(FAMILIES)}; a model of another type is "
-                                      "written by hand, as params/templates/model.yml shows")
+            self.refuse("model_type", f"one of {', '.join(FAMILIES)}; another type is written by "
+                                      "hand, as params/templates/model.yml shows")
         self.used["model_type"] = "family"
         expected = FAMILIES[model_type].architecture
         if self.get("architectures") is not None:
@@ -190,9 +191,11 @@ class _Reader(Fields):
         if family.prediction and any(self.get(name) is not None for name in names):
             self.found[names[0]] = self.stated(names[0], names, family)
         if family.attention == "mla":
-            self.latent_attention()
+            self.latent_attention(family)
         else:
             self.heads(family)
+        if family.shared_indexers:
+            indexers(self)
         self.experts()
         self.window(family)
 
@@ -205,7 +208,7 @@ class _Reader(Fields):
             if not limited and value != 1:
                 self.comments[name] = "topk_method greedy chooses among all experts"
 
-    def latent_attention(self) -> None:
+    def latent_attention(self, family: Family) -> None:
         """Heads of MLA: one latent for all, so there is nothing to group."""
         if "q_lora_rank" not in self.found:
             if "q_lora_rank" not in self.file.data:
@@ -224,7 +227,8 @@ class _Reader(Fields):
             self.refuse("num_key_value_heads", f"{heads}, as many as heads, with latent attention")
         rope = self.found["qk_rope_head_dim"]
         whole = rope + self.found["qk_nope_head_dim"]
-        for key, sizes in (("head_dim", (rope, whole)), ("qk_head_dim", (whole,))):
+        named = tuple(self.found[name] for name in family.named_head_dim)
+        for key, sizes in (("head_dim", (rope, *named, whole)), ("qk_head_dim", (whole,))):
             value = self.get(key)
             if value is None:
                 continue
@@ -317,13 +321,14 @@ class _Reader(Fields):
         types = self.get("layer_types")
         if types is None:
             return None
-        whole = "indexed_attention" if "index_topk" in family.counts else "full_attention"
-        known = (whole,) if family.window == "none" else (whole, "sliding_attention")
+        whole = (("indexed_attention", "deepseek_sparse_attention")
+                 if "index_topk" in family.counts else ("full_attention",))
+        known = whole if family.window == "none" else (*whole, "sliding_attention")
         if not isinstance(types, list) or len(types) != layers \
                 or not all(isinstance(item, str) and item in known for item in types):
             self.refuse("layer_types", f"a list of {layers}, each {' or '.join(known)}")
         self.used["layer_types"] = "full_attention_layers"
-        return ["full_attention" if item == whole else item for item in types]
+        return ["full_attention" if item in whole else item for item in types]
 
     def refuse_what_is_not_modelled(self, model_type: str) -> None:
         """Refuse fields of other architectures, unless they say nothing."""

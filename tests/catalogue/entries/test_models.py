@@ -37,6 +37,7 @@ COUNTED = {
     "deepseek-v3.2": Count(671_877_944_064, 37_477_143_296, 653_908_770_816),
     "deepseek-v4-flash": Count(284_332_241_239, 13_270_102_359, 277_025_390_592),
     "deepseek-v4-pro": Count(1_572_997_202_915, 48_852_403_171, 1_547_396_186_112),
+    "glm-5": Count(743_911_218_432, 40_833_146_112, 724_775_731_200),
     "glm-5.2": Count(743_377_019_904, 40_298_947_584, 724_775_731_200),
     "glm-4.5": Count(352_797_829_024, 32_856_319_904, 335_963_750_400),
     "gpt-oss-120b": Count(116_829_156_672, 5_132_849_472, 114_701_598_720),
@@ -53,11 +54,13 @@ COUNTED = {
 NOT_PARAMETERS = {"deepseek-v3": 41_540_496, "kimi-k2": 61 * 56}
 # Half of the last digit printed.
 ROUNDED = {"deepseek-v3": 5e8, "deepseek-v3.1": 5e8, "deepseek-v4-flash": 5e8,
-           "deepseek-v4-pro": 5e10, "glm-5.2": 5e8, "qwen3-8b": 5e6}
+           "deepseek-v4-pro": 5e10, "glm-5": 5e8, "glm-5.2": 5e8, "qwen3-8b": 5e6}
 # Of which printed active parameters leave out the output head as well.
 WITHOUT_HEAD = ("glm-5.2",)
-INDEXED = ("deepseek-v3.2", "deepseek-v4-flash", "deepseek-v4-pro", "glm-5.2")
+INDEXED = ("deepseek-v3.2", "deepseek-v4-flash", "deepseek-v4-pro", "glm-5", "glm-5.2")
 WINDOWED = ("deepseek-v4-flash", "deepseek-v4-pro", "gpt-oss-120b")
+# Whose files hold no copies of embedding and head beside the prediction layer.
+WITHOUT_COPIES = ("glm-5",)
 # A printed total that is neither the main model nor what the files hold.
 UNEXPLAINED = {"glm-4.5": 0.007}
 
@@ -70,10 +73,11 @@ def model(name, **changed):
 
 
 def in_files(name):
-    """Parameters that published files hold: a prediction layer brings copies of two matrices."""
+    """Parameters that published files hold: with a prediction layer mostly come two copies."""
     entry, counted = catalogue.load_model(name), model(name)
     layers = entry.num_nextn_predict_layers.value if entry.num_nextn_predict_layers else 0
-    copies = counted.embedding_parameters + counted.head_parameters
+    copies = (0 if name in WITHOUT_COPIES
+              else counted.embedding_parameters + counted.head_parameters)
     return counted.total_parameters + layers * (counted.mtp_layer_parameters + copies)
 
 

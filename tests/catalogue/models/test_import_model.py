@@ -31,10 +31,11 @@ PUBLISHED = {
     "llama-3.1-70b": 70_553_706_496, "llama-3.1-8b": 8_030_261_248,
     "mixtral-8x7b": 46_702_792_704, "qwen2.5-72b-instruct": 72_706_203_648,
     "qwen3-235b-a22b": 235_093_634_560, "qwen3-30b-a3b": 30_532_122_624,
-    "deepseek-v3": None, "deepseek-v3.2": None, "glm-4.5": None,
+    "deepseek-v3": None, "deepseek-v3.2": None, "glm-4.5": None, "glm-5": None, "glm-5.2": None,
 }
 # What the model's makers print, [1e9], to the digits that they print.
 PRINTED = {"deepseek-v3": (671, 0.5), "deepseek-v3.2": (671, 1), "glm-4.5": (355, 3),
+           "glm-5": (744, 0.5), "glm-5.2": (743, 0.5),
            "deepseek-v2-lite": (15.7, 0.05), "kimi-k2": (1000, 50), "gpt-oss-120b": (117, 0.5),
            "qwen3-235b-a22b": (235, 0.5), "qwen3-30b-a3b": (30.5, 0.05),
            "mixtral-8x7b": (46.7, 0.05), "qwen2.5-72b-instruct": (72.7, 0.05)}
@@ -228,6 +229,12 @@ def test_the_name_and_the_date(written):
     ("deepseek-v3", {"num_mtp_layers": 1}, "num_nextn_predict_layers", 1),
     ("deepseek-v3.2", {"mlp_layer_types": ["dense"] * 3 + ["sparse"] * 58,
                        "layer_types": ["indexed_attention"] * 61}, "first_k_dense_replace", 3),
+    ("glm-5", {}, "indexer_layers", None), ("glm-5", {"head_dim": 192}, "qk_nope_head_dim", 192),
+    ("glm-5", {"index_topk_freq": 4, "index_skip_topk_offset": 3}, "indexer_layers", 21),
+    ("glm-5", {"index_topk_freq": 4}, "indexer_layers", 21),
+    ("glm-5.2", {"index_topk_freq": None, "index_skip_topk_offset": None}, "indexer_layers", 21),
+    ("glm-5.2", {"indexer_types": None}, "indexer_layers", 21),
+    ("glm-5.2", {"layer_types": ["deepseek_sparse_attention"] * 78}, "indexer_layers", 21),
     ("gpt-oss-120b", {"layer_types": None}, "full_attention_layers", 18),
     ("gpt-oss-120b", {"layer_types": ["full_attention"] * 36}, "full_attention_layers", None),
     ("mixtral-8x7b", {"sliding_window": 4096}, "full_attention_layers", 0),
@@ -264,6 +271,13 @@ REFUSED = [
     ("deepseek-v3.2", {"q_lora_rank": None}, "q_lora_rank"),
     ("deepseek-v2-lite", {"topk_method": "noaux_tc"}, "topk_method"),
     ("glm-4.5", {"scoring_func": "softmax"}, "scoring_func"),
+    ("glm-5", {"head_dim": 128}, "head_dim"),
+    ("glm-5", {"indexer_types": ["full"]}, "indexer_types"),
+    ("glm-5", {"indexer_types": ["shared"] + ["full"] * 77}, "indexer_types"),
+    ("glm-5.2", {"indexer_types": ["full"] * 78}, "indexer_types"),
+    ("glm-5.2", {"index_topk_pattern": "FS"}, "index_topk_pattern"),
+    ("glm-5.2", {"index_topk_freq": 0}, "index_topk_freq"),
+    ("deepseek-v3.2", {"indexer_types": ["full"] * 61}, "indexer_types"),
     ("qwen3-30b-a3b", {"decoder_sparse_step": 2}, "decoder_sparse_step"),
     ("qwen3-30b-a3b", {"mlp_only_layers": [0]}, "mlp_only_layers"),
     ("qwen3-30b-a3b", {"num_experts": None}, "num_experts"),
@@ -327,7 +341,7 @@ def test_a_file_that_is_no_configuration(tmp_path, text, says):
     assert sentence.startswith(str(path))
     assert says in sentence
     assert sentence.isprintable()
-    assert len(sentence) < len(str(path)) + 250
+    assert len(sentence) < len(str(path)) + 300  # all families are named
 
 
 def test_what_is_no_file(tmp_path):
