@@ -24,7 +24,7 @@ class Family:
     Attributes:
         architecture: the one class of ``architectures`` that is understood.
         code: modelling code, below ``src/transformers/models/``.
-        attention: mla or gqa.
+        attention: mla, gqa or csa.
         counts: our field -> its names in the configuration; one of them must be stated.
         zero: our fields that may be 0, and whether null says 0 too.
         switches: field of the configuration -> (value where it is absent, our fields).
@@ -43,7 +43,7 @@ class Family:
 
     architecture: str
     code: str
-    attention: Literal["mla", "gqa"]
+    attention: Literal["mla", "gqa", "csa"]
     counts: Mapping[str, tuple[str, ...]]
     zero: Mapping[str, bool] = field(default_factory=dict)
     switches: Mapping[str, tuple[bool, tuple[str, ...]]] = field(default_factory=dict)
@@ -106,6 +106,21 @@ FAMILIES: dict[str, Family] = {
     "deepseek_v32": _deepseek_v3(
         "deepseek_v32/modeling_deepseek_v32.py", architecture="DeepseekV32ForCausalLM",
         counts=_INDEXER),
+    "deepseek_v4": Family(
+        architecture="DeepseekV4ForCausalLM", code="deepseek_v4/modeling_deepseek_v4.py",
+        attention="csa",
+        counts=_BASE | _INDEXER | _EXPERTS | _TOP_K | _same(
+            "moe_intermediate_size", "n_shared_experts", "qk_rope_head_dim", "o_groups",
+            "o_lora_rank", "sliding_window", "hc_mult", "num_hash_layers")
+        | {"intermediate_size": ("moe_intermediate_size",)},  # of the shared expert: none is dense
+        zero={"n_shared_experts": True, "num_hash_layers": False},
+        implied={"first_k_dense_replace": (0, "every layer has experts"),
+                 "attention_sinks": (True, "one sink per head"),
+                 "router_bias": (True, "the gate has e_score_correction_bias"),
+                 "router_scoring": ("sqrtsoftplus", "")},
+        exactly={"scoring_func": ("sqrtsoftplus",), "topk_method": ("noaux_tc", None),
+                 "expert_dtype": ("fp4", "fp8", None), "attention_bias": (False, None)},
+        prediction=True),
     "glm_moe_dsa": _deepseek_v3(
         "glm_moe_dsa/modeling_glm_moe_dsa.py", architecture="GlmMoeDsaForCausalLM",
         counts=_INDEXER, named_head_dim=("qk_nope_head_dim",), shared_indexers=True),
@@ -171,7 +186,8 @@ LARGEST = {
     "kv_lora_rank": 65_536, "qk_nope_head_dim": 4_096, "qk_rope_head_dim": 4_096,
     "v_head_dim": 4_096, "n_routed_experts": 8_192, "n_shared_experts": 64,
     "num_experts_per_tok": 8_192, "n_group": 8_192, "topk_group": 8_192, "index_n_heads": 4_096,
-    "index_head_dim": 4_096,
+    "index_head_dim": 4_096, "o_groups": 4_096, "o_lora_rank": 65_536, "hc_mult": 64,
+    "num_hash_layers": 1_000,
     "index_topk": 10_000_000, "sliding_window": 1_000_000_000,
     "max_position_embeddings": 1_000_000_000,
 }
@@ -185,18 +201,17 @@ ALWAYS: dict[str, tuple[Any, ...]] = {
 # Fields that shape a model in ways that a family above does not have: they must be empty there.
 _OTHERS = """
 add_bias_linear add_cross_attention add_qkv_bias attention_chunk_size attn_type_list attn_types
-audio_config bias block_configs clip_qkv compress_ratios conv_kernel cross_attention_hidden_size
-dense_intermediate_size full_attention_interval global_attn_every_n_layers hc_mult
-hybrid_layer_pattern hybrid_override_pattern index_skip_topk_offset index_topk_freq
-index_topk_pattern indexer_types interleave_moe_layer_step
+audio_config bias block_configs clip_qkv compress_rates compress_ratios conv_kernel
+cross_attention_hidden_size dense_intermediate_size full_attention_interval
+global_attn_every_n_layers hc_mult hybrid_layer_pattern hybrid_override_pattern
+index_skip_topk_offset index_topk_freq index_topk_pattern indexer_types interleave_moe_layer_step
 is_encoder_decoder layer_block_type linear_attn_config linear_conv_kernel_dim linear_key_head_dim
 linear_num_key_heads linear_num_value_heads linear_value_head_dim llm_config mamba_num_heads
-medusa_num_heads mlp_bias mlp_hidden_act moe_layer_interval moe_layers moe_num_experts
-n_hash_layers no_rope_layers_interval num_hash_layers num_kv_shared_layers num_medusa_heads
-num_shared_experts num_zero_experts o_groups o_lora_rank pruned_heads qk_layernorm qkv_bias
-shared_expert_intermediate_size shared_intermediate_size sliding_window_pattern ssm_cfg
-text_config thinker_config use_bias use_mla use_parallel_residual use_qkv_bias vision_config
-zero_expert_num
+medusa_num_heads mlp_bias mlp_hidden_act moe_layer_interval moe_layers moe_num_experts n_hash_layers
+no_rope_layers_interval num_hash_layers num_kv_shared_layers num_medusa_heads num_shared_experts
+num_zero_experts o_groups o_lora_rank pruned_heads qk_layernorm qkv_bias
+shared_expert_intermediate_size shared_intermediate_size sliding_window_pattern ssm_cfg text_config
+thinker_config use_bias use_mla use_parallel_residual use_qkv_bias vision_config zero_expert_num
 """
 
 _SPECIAL = (*GROUPS, "num_key_value_heads", "head_dim", "q_lora_rank", "sliding_window",
@@ -211,13 +226,13 @@ ARCHITECTURAL: frozenset[str] = frozenset(_OTHERS.split()).union(
 
 # Fields that change neither a shape nor a count: precision, positions, training, text handling.
 _IRRELEVANT = """
-_attn_implementation _attn_implementation_autoset _commit_hash _name_or_path alpha
-attention_dropout auto_map aux_loss_alpha bad_words_ids begin_suppress_tokens beta_fast beta_slow
-bos_token_id chunk_size_feed_forward compression_config cross_attention decoder_start_token_id
-diversity_penalty do_sample dtype early_stopping embd_pdrop encoder_no_repeat_ngram_size
-eos_token_id ep_size exponential_decay_length_penalty finetuning_task forced_bos_token_id
-forced_eos_token_id gradient_checkpointing id2label index_share_for_mtp_iteration
-indexer_rope_interleave initial_context_length initializer_range
+_attn_implementation _attn_implementation_autoset _commit_hash _name_or_path alpha attention_dropout
+auto_map aux_loss_alpha bad_words_ids begin_suppress_tokens beta_fast beta_slow bos_token_id
+chunk_size_feed_forward compress_rope_theta compression_config cross_attention
+decoder_start_token_id diversity_penalty do_sample dtype early_stopping embd_pdrop
+encoder_no_repeat_ngram_size eos_token_id ep_size exponential_decay_length_penalty finetuning_task
+forced_bos_token_id forced_eos_token_id gradient_checkpointing hc_eps hc_sinkhorn_iters id2label
+index_share_for_mtp_iteration indexer_rope_interleave initial_context_length initializer_range
 is_decoder keys_to_ignore_at_inference label2id length_penalty max_length max_window_layers
 min_length moe_router_dtype no_repeat_ngram_size norm_topk_prob num_beam_groups num_beams
 num_return_sequences original_max_position_embeddings output_attentions output_hidden_states
@@ -226,7 +241,7 @@ problem_type quantization_config remove_invalid_values repetition_penalty resid_
 return_dict_in_generate rms_norm_eps rope_interleave rope_parameters rope_scaling rope_theta
 rotary_dim routed_scaling_factor router_aux_loss_coef router_jitter_noise scale_fmt sep_token_id
 seq_aux suppress_tokens swiglu_alpha swiglu_limit task_specific_params temperature tf_legacy_loss
-tie_encoder_decoder tokenizer_class top_k top_p torch_dtype torchscript
-transformers_version typical_p unsloth_fixed unsloth_version use_bfloat16 use_cache use_mrope
+tie_encoder_decoder tokenizer_class top_k top_p torch_dtype torchscript transformers_version
+typical_p unsloth_fixed unsloth_version use_bfloat16 use_cache use_mrope
 """
 IRRELEVANT = frozenset(_IRRELEVANT.split())

@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from catalogue.entries.models import Model
 from catalogue.models.families import ALWAYS, ARCHITECTURAL, FAMILIES, IRRELEVANT, Family
 from catalogue.models.fields import Fields
-from catalogue.models.layers import indexers
+from catalogue.models.layers import compressed, indexers
 from catalogue.models.unwrapping import unwrap
 from catalogue.reading import jsonfile
 from catalogue.reading.errors import ParamsError
@@ -25,7 +25,8 @@ from catalogue.reading.jsonfile import JsonFile, json_excerpt
 from catalogue.reading.values import Provenance
 
 MAX_NAME = 80
-_BARE = re.compile(r"mla|gqa|sigmoid|softmax|vendor|derived|[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_BARE = re.compile(r"mla|gqa|csa|sigmoid|softmax|sqrtsoftplus|vendor|derived|"
+                   r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 CODE = "modelling code, transformers 5.23.0, "
 
 
@@ -194,6 +195,8 @@ class _Reader(Fields):
             self.latent_attention(family)
         else:
             self.heads(family)
+        if family.attention == "csa":
+            compressed(self)
         if family.shared_indexers:
             indexers(self)
         self.experts()

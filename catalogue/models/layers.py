@@ -1,4 +1,5 @@
-"""What a configuration says of its layers one by one, counted: which compute an index."""
+"""What a configuration says of its layers one by one, counted: who computes an index, and which
+attend to compressed entries."""
 
 from __future__ import annotations
 
@@ -6,6 +7,9 @@ from catalogue.models.fields import Fields
 
 # from src/transformers/models/glm_moe_dsa/configuration_glm_moe_dsa.py
 _OFFSET = 2  # index_skip_topk_offset where it is not stated
+
+# from src/transformers/models/deepseek_v4/configuration_deepseek_v4.py: kinds of layers by ratio
+WINDOW_ALONE, INDEXED, HEAVY = 0, 4, 128
 
 
 def indexers(fields: Fields) -> None:
@@ -54,3 +58,45 @@ def _rhythm(fields: Fields, layers: int) -> list[str] | None:
         offset = fields.count("index_skip_topk_offset", "indexer_layers", 0)
     return ["full" if max(layer - offset + 1, 0) % every == 0 else "shared"
             for layer in range(layers)]
+
+
+def compressed(fields: Fields) -> None:
+    """How many layers have an entry per few tokens and an indexer, and how many one per many.
+
+    ``compress_ratios`` goes on after the last layer with those of the layers that predict further
+    tokens; these are not counted.
+    """
+    layers, ratios = fields.found["num_hidden_layers"], fields.get("compress_ratios")
+    if "compress_ratios" not in fields.file.data:
+        fields.missing("compress_ratios", "a list with a ratio for each layer")
+    further = fields.found.get("num_nextn_predict_layers", 0)
+    known = (WINDOW_ALONE, INDEXED, HEAVY)
+    if not isinstance(ratios, list) or not layers <= len(ratios) <= layers + further \
+            or not all(type(ratio) is int and ratio in known for ratio in ratios):
+        fields.refuse("compress_ratios", f"a list of {layers}, or {layers + further} with the "
+                                         f"prediction layers, each {WINDOW_ALONE}, {INDEXED} or "
+                                         f"{HEAVY}")
+    fields.used["compress_ratios"] = "compress_ratio"
+    of_layers = ratios[:layers]
+    if INDEXED not in of_layers:
+        fields.refuse("compress_ratios", f"a layer with {INDEXED}, as there is an indexer")
+    for ours, ratio in (("indexer_layers", INDEXED), ("compressed_layers", INDEXED),
+                        ("heavy_layers", HEAVY)):
+        fields.found[ours] = fields.derived(of_layers.count(ratio),
+                                            "compress_ratios of the configuration")
+        fields.comments[ours] = f"the layers of ratio {ratio}"
+    fields.found |= {"compress_ratio": INDEXED, "heavy_compress_ratio": HEAVY}
+    _of_compressed_attention(fields, layers)
+
+
+def _of_compressed_attention(fields: Fields, layers: int) -> None:
+    """What else the formulas take for granted: one row for all heads, groups of whole heads."""
+    heads, found = fields.found["num_attention_heads"], fields.found
+    if found["num_key_value_heads"] != 1:
+        fields.refuse("num_key_value_heads", "1, a row for all heads")
+    if found["qk_rope_head_dim"] > found["head_dim"]:
+        fields.refuse("qk_rope_head_dim", f"at most the {found['head_dim']} of head_dim")
+    if heads % found["o_groups"]:
+        fields.refuse("o_groups", f"a divisor of the {heads} attention heads")
+    if found["num_hash_layers"] > layers:
+        fields.refuse("num_hash_layers", f"at most the {layers} layers")

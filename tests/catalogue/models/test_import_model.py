@@ -32,9 +32,11 @@ PUBLISHED = {
     "mixtral-8x7b": 46_702_792_704, "qwen2.5-72b-instruct": 72_706_203_648,
     "qwen3-235b-a22b": 235_093_634_560, "qwen3-30b-a3b": 30_532_122_624,
     "deepseek-v3": None, "deepseek-v3.2": None, "glm-4.5": None, "glm-5": None, "glm-5.2": None,
+    "deepseek-v4-flash": None, "deepseek-v4-pro": None,
 }
 # What the model's makers print, [1e9], to the digits that they print.
 PRINTED = {"deepseek-v3": (671, 0.5), "deepseek-v3.2": (671, 1), "glm-4.5": (355, 3),
+           "deepseek-v4-flash": (284, 0.5), "deepseek-v4-pro": (1600, 50),
            "glm-5": (744, 0.5), "glm-5.2": (743, 0.5),
            "deepseek-v2-lite": (15.7, 0.05), "kimi-k2": (1000, 50), "gpt-oss-120b": (117, 0.5),
            "qwen3-235b-a22b": (235, 0.5), "qwen3-30b-a3b": (30.5, 0.05),
@@ -229,6 +231,9 @@ def test_the_name_and_the_date(written):
     ("deepseek-v3", {"num_mtp_layers": 1}, "num_nextn_predict_layers", 1),
     ("deepseek-v3.2", {"mlp_layer_types": ["dense"] * 3 + ["sparse"] * 58,
                        "layer_types": ["indexed_attention"] * 61}, "first_k_dense_replace", 3),
+    ("deepseek-v4-flash", {"compress_ratios": [0, 4] + [128] * 41}, "compressed_layers", 1),
+    ("deepseek-v4-flash", {"compress_ratios": [4] * 44}, "heavy_layers", 0),
+    ("deepseek-v4-flash", {"expert_dtype": "fp8"}, "hc_mult", 4),
     ("glm-5", {}, "indexer_layers", None), ("glm-5", {"head_dim": 192}, "qk_nope_head_dim", 192),
     ("glm-5", {"index_topk_freq": 4, "index_skip_topk_offset": 3}, "indexer_layers", 21),
     ("glm-5", {"index_topk_freq": 4}, "indexer_layers", 21),
@@ -271,6 +276,13 @@ REFUSED = [
     ("deepseek-v3.2", {"q_lora_rank": None}, "q_lora_rank"),
     ("deepseek-v2-lite", {"topk_method": "noaux_tc"}, "topk_method"),
     ("glm-4.5", {"scoring_func": "softmax"}, "scoring_func"),
+    *(("deepseek-v4-flash", {key: bad}, key) for key, bad in [
+        ("compress_ratios", [4, 128]), ("compress_ratios", [4] * 45),
+        ("compress_ratios", [8] + [4] * 42), ("compress_ratios", [128] * 43),
+        ("compress_ratios", None), ("expert_dtype", "int4"), ("scoring_func", "sigmoid"),
+        ("num_key_value_heads", 2), ("qk_rope_head_dim", 513), ("o_groups", 7),
+        ("num_hash_layers", 44), ("hc_mult", 0), ("sliding_window", None),
+        ("kv_lora_rank", 512)]),
     ("glm-5", {"head_dim": 128}, "head_dim"),
     ("glm-5", {"indexer_types": ["full"]}, "indexer_types"),
     ("glm-5", {"indexer_types": ["shared"] + ["full"] * 77}, "indexer_types"),
@@ -309,9 +321,11 @@ def test_what_is_not_modelled_or_absurd_is_refused(written, name, changes, field
 
 @pytest.mark.parametrize("field", [
     "model_type", "num_hidden_layers", "hidden_act", "num_key_value_heads", "topk_method",
-    "scoring_func", "n_routed_experts", "q_lora_rank", "first_k_dense_replace", "n_shared_experts"])
+    "scoring_func", "n_routed_experts", "q_lora_rank", "first_k_dense_replace", "n_shared_experts",
+    "compress_ratios", "sliding_window"])
 def test_a_missing_field_is_named(written, field):
-    name = "mixtral-8x7b" if field == "num_key_value_heads" else "deepseek-v3"
+    name = {"num_key_value_heads": "mixtral-8x7b", "compress_ratios": "deepseek-v4-pro",
+            "sliding_window": "deepseek-v4-pro"}.get(field, "deepseek-v3")
     without = field if name != "mixtral-8x7b" or field != "n_routed_experts" else "num_experts"
     path = written(name, without=(without,))
     assert refusal(path).startswith(f"{path}: '{field}' is missing, expected ")
