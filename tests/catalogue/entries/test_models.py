@@ -42,6 +42,7 @@ COUNTED = {
     "glm-4.5": Count(352_797_829_024, 32_856_319_904, 335_963_750_400),
     "gpt-oss-120b": Count(116_829_156_672, 5_132_849_472, 114_701_598_720),
     "kimi-k2": Count(1_026_408_232_448, 31_687_095_808, 1_014_686_023_680),
+    "kimi-k2.5": Count(1_026_408_232_448, 31_687_095_808, 1_014_686_023_680),
     "llama-3.1-70b": Count(70_553_706_496, 69_503_033_344, 0),
     "llama-3.1-8b": Count(8_030_261_248, 7_504_924_672, 0),
     "mixtral-8x7b": Count(46_702_792_704, 12_748_853_248, 45_097_156_608),
@@ -54,7 +55,8 @@ COUNTED = {
 NOT_PARAMETERS = {"deepseek-v3": 41_540_496, "kimi-k2": 61 * 56}
 # Half of the last digit printed.
 ROUNDED = {"deepseek-v3": 5e8, "deepseek-v3.1": 5e8, "deepseek-v4-flash": 5e8,
-           "deepseek-v4-pro": 5e10, "glm-5": 5e8, "glm-5.2": 5e8, "qwen3-8b": 5e6}
+           "deepseek-v4-pro": 5e10, "glm-5": 5e8, "glm-5.2": 5e8, "kimi-k2.5": 5e10,
+           "qwen3-8b": 5e6}
 # Of which printed active parameters leave out the output head as well.
 WITHOUT_HEAD = ("glm-5.2",)
 INDEXED = ("deepseek-v3.2", "deepseek-v4-flash", "deepseek-v4-pro", "glm-5", "glm-5.2")

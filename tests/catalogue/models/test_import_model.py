@@ -32,13 +32,14 @@ PUBLISHED = {
     "mixtral-8x7b": 46_702_792_704, "qwen2.5-72b-instruct": 72_706_203_648,
     "qwen3-235b-a22b": 235_093_634_560, "qwen3-30b-a3b": 30_532_122_624,
     "deepseek-v3": None, "deepseek-v3.2": None, "glm-4.5": None, "glm-5": None, "glm-5.2": None,
-    "deepseek-v4-flash": None, "deepseek-v4-pro": None,
+    "deepseek-v4-flash": None, "deepseek-v4-pro": None, "kimi-k2.5": None,
 }
 # What the model's makers print, [1e9], to the digits that they print.
 PRINTED = {"deepseek-v3": (671, 0.5), "deepseek-v3.2": (671, 1), "glm-4.5": (355, 3),
            "deepseek-v4-flash": (284, 0.5), "deepseek-v4-pro": (1600, 50),
            "glm-5": (744, 0.5), "glm-5.2": (743, 0.5),
-           "deepseek-v2-lite": (15.7, 0.05), "kimi-k2": (1000, 50), "gpt-oss-120b": (117, 0.5),
+           "deepseek-v2-lite": (15.7, 0.05), "kimi-k2": (1000, 50), "kimi-k2.5": (1000, 50),
+           "gpt-oss-120b": (117, 0.5),
            "qwen3-235b-a22b": (235, 0.5), "qwen3-30b-a3b": (30.5, 0.05),
            "mixtral-8x7b": (46.7, 0.05), "qwen2.5-72b-instruct": (72.7, 0.05)}
 # Relatives: changed fields of a configuration here, and the count of Hugging Face.
