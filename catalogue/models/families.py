@@ -133,6 +133,21 @@ FAMILIES: dict[str, Family] = {
                  "router_scoring": ("sigmoid", "the gate applies sigmoid")},
         exactly={"scoring_func": ("sigmoid", None), "topk_method": ("noaux_tc", None)},
         groups=GROUPS, prediction=True),
+    # q_norm and k_norm over all heads; prediction layers are configured, none is published
+    "minimax_m2": Family(
+        architecture="MiniMaxM2ForCausalLM", code="minimax_m2/modeling_minimax_m2.py",
+        attention="gqa",
+        counts=_BASE | _EXPERTS | _TOP_K | {"moe_intermediate_size": ("intermediate_size",)},
+        implied=_NO_SHARED | {
+            "qk_norm": (True, "counted over head_dim, the model's norms go over all heads"),
+            "router_bias": (True, "the layer has e_score_correction_bias"),
+            "router_scoring": ("sigmoid", "the router applies sigmoid"),
+            "num_nextn_predict_layers": (0, "the published files hold none")},
+        exactly={"scoring_func": ("sigmoid", None), "use_qk_norm": (True, None),
+                 "qk_norm_type": ("per_layer", None), "use_routing_bias": (True, None),
+                 "shared_intermediate_size": (0, None), "use_mtp": (True, False, None),
+                 "num_mtp_modules": (3, 0, None), "mtp_transformer_layers": (1, None)},
+        head_dim=128),
     "qwen2": Family(
         architecture="Qwen2ForCausalLM", code="qwen2/modeling_qwen2.py", attention="gqa",
         counts=_BASE,

@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from catalogue.entries.models import Model
 from catalogue.models.families import ALWAYS, ARCHITECTURAL, FAMILIES, IRRELEVANT, Family
 from catalogue.models.fields import Fields
-from catalogue.models.layers import compressed, indexers
+from catalogue.models.layers import compressed, everywhere, indexers
 from catalogue.models.unwrapping import unwrap
 from catalogue.reading import jsonfile
 from catalogue.reading.errors import ParamsError
@@ -197,6 +197,7 @@ class _Reader(Fields):
             self.heads(family)
         if family.attention == "csa":
             compressed(self)
+        everywhere(self)
         if family.shared_indexers:
             indexers(self)
         self.experts()

@@ -34,6 +34,17 @@ def indexers(fields: Fields) -> None:
         fields.comments["indexer_layers"] = "the full ones counted"
 
 
+def everywhere(fields: Fields) -> None:
+    """A list of kinds of attention may say of each layer that it attends to everything, 1."""
+    layers = fields.found["num_hidden_layers"]
+    kinds = fields.get("attn_type_list")
+    if kinds is None:
+        return
+    if kinds != [1] * layers:
+        fields.refuse("attn_type_list", f"a list of {layers} times 1, full attention")
+    fields.used["attn_type_list"] = "checked"
+
+
 def _listed(fields: Fields, layers: int) -> list[str] | None:
     """``full`` or ``shared`` of each layer, where they are listed."""
     types = fields.get("indexer_types")

@@ -27,6 +27,8 @@ NAMES = sorted(path.stem for path in CONFIGS.glob("*.json"))
 # the main model.
 PUBLISHED = {
     "deepseek-v2-lite": 15_706_484_224, "gpt-oss-120b": 116_829_156_672,
+    # less what norms of queries and keys have beyond one head of each
+    "minimax-m2.5": 228_689_764_864 - 62 * (48 + 8 - 2) * 128,
     "kimi-k2": 1_026_408_235_864 - 61 * 56,  # less the rotary frequencies stored in each layer
     "llama-3.1-70b": 70_553_706_496, "llama-3.1-8b": 8_030_261_248,
     "mixtral-8x7b": 46_702_792_704, "qwen2.5-72b-instruct": 72_706_203_648,
@@ -40,7 +42,7 @@ PRINTED = {"deepseek-v3": (671, 0.5), "deepseek-v3.2": (671, 1), "glm-4.5": (355
            "glm-5": (744, 0.5), "glm-5.2": (743, 0.5),
            "deepseek-v2-lite": (15.7, 0.05), "kimi-k2": (1000, 50), "kimi-k2.5": (1000, 50),
            "gpt-oss-120b": (117, 0.5),
-           "qwen3-235b-a22b": (235, 0.5), "qwen3-30b-a3b": (30.5, 0.05),
+           "minimax-m2.5": (230, 5), "qwen3-235b-a22b": (235, 0.5), "qwen3-30b-a3b": (30.5, 0.05),
            "mixtral-8x7b": (46.7, 0.05), "qwen2.5-72b-instruct": (72.7, 0.05)}
 # Relatives: changed fields of a configuration here, and the count of Hugging Face.
 RELATIVES = {
@@ -147,7 +149,7 @@ def test_the_file_is_a_model_file(command, tmp_path, name):
 
 
 def test_every_field_is_accounted_for(command, written):
-    path = written(future_field=[1], _name_or_path="deepseek-ai/DeepSeek-V3", qk_norm_type="x")
+    path = written(future_field=[1], _name_or_path="deepseek-ai/DeepSeek-V3", other_field="x")
     code, out, err = command(path, "--json")
     assert (code, err) == (0, "")
     data = json.loads(out)
@@ -156,7 +158,7 @@ def test_every_field_is_accounted_for(command, written):
     assert data["beside"] == []
     fields = json.loads(path.read_text(encoding="utf-8"))
     assert sorted([*data["used"], *data["ignored"], *data["unknown"]]) == sorted(fields)
-    assert data["unknown"] == ["future_field", "qk_norm_type"]
+    assert data["unknown"] == ["future_field", "other_field"]
     assert data["used"]["n_routed_experts"] == "n_routed_experts"
     assert "rope_scaling" in data["ignored"]
     assert data["model"]["name"]["en"] == "DeepSeek-V3"
@@ -165,7 +167,7 @@ def test_every_field_is_accounted_for(command, written):
     assert data["parameters"] == {
         "total": 671_026_419_200, "active": 36_625_618_432, "routed": 653_908_770_816}
     _, _, err = command(path)
-    assert "unknown, not used: future_field, qk_norm_type" in err
+    assert "unknown, not used: future_field, other_field" in err
 
 
 def wrapped(**outside) -> dict:
@@ -235,6 +237,8 @@ def test_the_name_and_the_date(written):
     ("deepseek-v4-flash", {"compress_ratios": [0, 4] + [128] * 41}, "compressed_layers", 1),
     ("deepseek-v4-flash", {"compress_ratios": [4] * 44}, "heavy_layers", 0),
     ("deepseek-v4-flash", {"expert_dtype": "fp8"}, "hc_mult", 4),
+    ("minimax-m2.5", {}, "num_nextn_predict_layers", 0),
+    ("minimax-m2.5", {"attn_type_list": [1] * 62}, "qk_norm", True),
     ("glm-5", {}, "indexer_layers", None), ("glm-5", {"head_dim": 192}, "qk_nope_head_dim", 192),
     ("glm-5", {"index_topk_freq": 4, "index_skip_topk_offset": 3}, "indexer_layers", 21),
     ("glm-5", {"index_topk_freq": 4}, "indexer_layers", 21),
@@ -284,6 +288,11 @@ REFUSED = [
         ("num_key_value_heads", 2), ("qk_rope_head_dim", 513), ("o_groups", 7),
         ("num_hash_layers", 44), ("hc_mult", 0), ("sliding_window", None),
         ("kv_lora_rank", 512)]),
+    ("minimax-m2.5", {"attn_type_list": [1] * 61 + [0]}, "attn_type_list"),
+    ("minimax-m2.5", {"use_qk_norm": False}, "use_qk_norm"),
+    ("minimax-m2.5", {"qk_norm_type": "per_head"}, "qk_norm_type"),
+    ("minimax-m2.5", {"use_routing_bias": False}, "use_routing_bias"),
+    ("minimax-m2.5", {"shared_intermediate_size": 3072}, "shared_intermediate_size"),
     ("glm-5", {"head_dim": 128}, "head_dim"),
     ("glm-5", {"indexer_types": ["full"]}, "indexer_types"),
     ("glm-5", {"indexer_types": ["shared"] + ["full"] * 77}, "indexer_types"),
