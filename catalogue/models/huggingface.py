@@ -18,6 +18,7 @@ from catalogue.entries.models import Model
 from catalogue.models.families import ALWAYS, ARCHITECTURAL, FAMILIES, IRRELEVANT, Family
 from catalogue.models.fields import Fields
 from catalogue.models.layers import compressed, everywhere, indexers
+from catalogue.models.unmodelled import refuse_unmodelled
 from catalogue.models.unwrapping import unwrap
 from catalogue.reading import jsonfile
 from catalogue.reading.errors import ParamsError
@@ -87,6 +88,7 @@ def import_config(path: Path, name: str | None = None) -> Imported:
     """
     whole = unwrap(jsonfile.read(path))
     file = whole.file
+    refuse_unmodelled(file)
     reader = _Reader(file)
     model_type = reader.family()
     reader.read(FAMILIES[model_type])

@@ -11,7 +11,7 @@ from catalogue.reading.jsonfile import JsonFile, json_excerpt
 
 PART = "text_config"
 OTHER_PARTS = ("vision_config", "audio_config")
-_HANDED_DOWN = ("tie_word_embeddings", "_name_or_path")  # may stand outside alone
+_HANDED_DOWN = ("model_type", "tie_word_embeddings", "_name_or_path")  # may stand outside alone
 # what the whole is called, and how its text marks where pictures and sounds stand
 _MARKS = """
 architectures audio_end_token_id audio_start_token_id audio_token_id ignore_index image_end_token_id

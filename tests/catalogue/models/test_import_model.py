@@ -19,6 +19,7 @@ from calc.commands import import_model
 from catalogue import ParamsError, Value
 from catalogue.models import huggingface
 from catalogue.models.families import ARCHITECTURAL, FAMILIES, IRRELEVANT, LARGEST
+from catalogue.models.unmodelled import UNMODELLED
 
 CONFIGS = Path(__file__).parent / "configs"
 NAMES = sorted(path.stem for path in CONFIGS.glob("*.json"))
@@ -329,6 +330,31 @@ def test_what_is_not_modelled_or_absurd_is_refused(written, name, changes, field
     assert ", expected " in sentence
 
 
+@pytest.mark.parametrize(("model_type", "key", "new"), [
+    ("kimi_linear", "linear_attn_config", "Kimi delta attention"),
+    ("minimax_m3", "sparse_attention_config", "blocks of tokens"),
+    ("glm5_next_text", "index_kpool", "pooled index keys"),
+    ("qwen3_5_moe_text", "linear_num_value_heads", "gated delta nets"),
+    ("deepseek_v41_text", "kv_source_layer_ids", "n-grams")])
+def test_what_is_new_in_a_model_that_is_not_modelled_is_named(written, model_type, key, new):
+    sentence = refusal(written(model_type=model_type, **{key: [2, 8]}))
+    assert f": '{key}' is a list, which in {model_type} means " in sentence
+    assert new in sentence
+    for place in re.findall(r"[\w/]+(?:\.py|\.md|/(?=,))", sentence.partition("to add it")[2]):
+        assert (Path(catalogue.__file__).parents[1] / place).exists(), place
+    inside = {"model_type": model_type.removesuffix("_text"), "text_config": {key: [2, 8]}}
+    path = written()
+    path.write_text(json.dumps(inside, indent=1), encoding="utf-8")
+    assert f"config.json:4: '{key}' is a list, which in " in refusal(path)
+
+
+@pytest.mark.parametrize("key", [
+    "attn_output_gate", "engram_layer_ids", "routed_expert_hidden_size", "mtp_num_hidden_layers",
+    "sparse_attention_config"])
+def test_fields_of_other_architectures_are_refused_by_name(written, key):
+    assert f": '{key}' is 2, expected nothing" in refusal(written(**{key: 2}))
+
+
 @pytest.mark.parametrize("field", [
     "model_type", "num_hidden_layers", "hidden_act", "num_key_value_heads", "topk_method",
     "scoring_func", "n_routed_experts", "q_lora_rank", "first_k_dense_replace", "n_shared_experts",
@@ -411,6 +437,8 @@ def test_nothing_is_printed_for_a_refused_configuration(command, written, tmp_pa
 
 def test_the_tables_are_consistent():
     assert not ARCHITECTURAL & IRRELEVANT
+    assert not set(UNMODELLED) & set(FAMILIES)
+    assert {key for new in UNMODELLED.values() for key in new.keys} <= ARCHITECTURAL
     for family in FAMILIES.values():
         assert set(family.counts) <= set(LARGEST)
         assert re.fullmatch(r"(\w+)/modeling_\1\.py", family.code)
