@@ -43,7 +43,8 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json({
             "model": result.data, "used": result.used, "ignored": result.ignored,
-            "unknown": result.unknown, "implied": result.comments, "parameters": counted,
+            "unknown": result.unknown, "beside": result.beside, "implied": result.comments,
+            "parameters": counted,
         })
         return OK
     if args.output is None:
@@ -61,7 +62,7 @@ def _report(result: Imported, counted: dict[str, int]) -> list[str]:
     implied = [spoken(say("because", field=field, why=why))
                for field, why in result.comments.items()]
     fields = {"used": list(result.used), "implied": implied, "ignored": result.ignored,
-              "unknown": result.unknown}
+              "beside": result.beside, "unknown": result.unknown}
     total, active, routed = (f"{counted[name]:,}" for name in ("total", "active", "routed"))
     lines = [say("parameters", type=str(result.model_type), total=total, active=active,
                  routed=routed)]

@@ -15,7 +15,7 @@ from catalogue import ParamsError, Scenario
 QUANTIZED = {"fp8-block128": "fp8", "fp8": "fp8", "int8-channel": "w8a8_int8",
              "int4-group64": "awq_marlin", "int4-group128": "awq_marlin",
              "int4-group128-sym": "gptq_marlin", "int4-group64-sym": "gptq_marlin",
-             "int4-group128-cutlass": "w4afp8",
+             "int4-group128-cutlass": "w4afp8", "int4-group32-sym": "compressed-tensors",
              "nvfp4": "modelopt_fp4", "nvfp4-output": "modelopt_fp4", "mxfp4": "mxfp4"}
 SLIM = "modelslim"  # whatever msModelSlim wrote for Ascend; before it W8A8 alone had a name
 MARLIN = "_marlin"  # of methods that take a checkpoint's weights to kernels of NVIDIA's cards

@@ -21,6 +21,7 @@ QUANTIZED = {"fp8-block128": "fp8", "fp8": "fp8", "int8-channel": "compressed-te
              "int4-group64": "awq_marlin", "int4-group128": "awq_marlin",
              "int4-group128-sym": "gptq_marlin", "int4-group64-sym": "gptq_marlin",
              "int4-group128-cutlass": "compressed-tensors",
+             "int4-group32-sym": "compressed-tensors",
              "nvfp4": "modelopt_fp4", "nvfp4-output": "modelopt_fp4", "mxfp4": "mxfp4"}
 PLAIN = ("bf16", "fp16")
 ASCEND_METHOD = "ascend"

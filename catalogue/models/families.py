@@ -24,7 +24,7 @@ class Family:
     Attributes:
         architecture: the one class of ``architectures`` that is understood.
         code: modelling code, below ``src/transformers/models/``.
-        attention: mla or gqa.
+        attention: mla, gqa or csa.
         counts: our field -> its names in the configuration; one of them must be stated.
         zero: our fields that may be 0, and whether null says 0 too.
         switches: field of the configuration -> (value where it is absent, our fields).
@@ -37,11 +37,13 @@ class Family:
         head_dim: what the configuration class takes where ``head_dim`` is absent; None: the
             model's width divided by its heads.
         kv_heads: whether ``num_key_value_heads`` may be absent, meaning as many as heads.
+        named_head_dim: what ``head_dim`` may name besides with MLA, where no layer reads it.
+        shared_indexers: whether some layers may take over what another's indexer picked.
     """
 
     architecture: str
     code: str
-    attention: Literal["mla", "gqa"]
+    attention: Literal["mla", "gqa", "csa"]
     counts: Mapping[str, tuple[str, ...]]
     zero: Mapping[str, bool] = field(default_factory=dict)
     switches: Mapping[str, tuple[bool, tuple[str, ...]]] = field(default_factory=dict)
@@ -52,6 +54,8 @@ class Family:
     window: Window = "none"
     head_dim: int | None = None
     kv_heads: bool = False
+    named_head_dim: tuple[str, ...] = ()
+    shared_indexers: bool = False
 
 
 def _same(*names: str) -> dict[str, tuple[str, ...]]:
@@ -61,6 +65,7 @@ def _same(*names: str) -> dict[str, tuple[str, ...]]:
 _BASE = _same("num_hidden_layers", "hidden_size", "vocab_size", "num_attention_heads",
               "intermediate_size")
 _MLA = _same("kv_lora_rank", "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim")
+_INDEXER = _same("q_lora_rank", "index_n_heads", "index_head_dim", "index_topk")
 _TOP_K = _same("num_experts_per_tok")
 # transformers 5 writes num_local_experts for any of the three (attribute_map of the classes)
 _EXPERTS = {"n_routed_experts": ("n_routed_experts", "num_local_experts", "num_experts")}
@@ -100,7 +105,25 @@ FAMILIES: dict[str, Family] = {
     # indexer: wq_b from the query latent, wk, k_norm (LayerNorm, weight and bias), weights_proj
     "deepseek_v32": _deepseek_v3(
         "deepseek_v32/modeling_deepseek_v32.py", architecture="DeepseekV32ForCausalLM",
-        counts=_same("q_lora_rank", "index_n_heads", "index_head_dim", "index_topk")),
+        counts=_INDEXER),
+    "deepseek_v4": Family(
+        architecture="DeepseekV4ForCausalLM", code="deepseek_v4/modeling_deepseek_v4.py",
+        attention="csa",
+        counts=_BASE | _INDEXER | _EXPERTS | _TOP_K | _same(
+            "moe_intermediate_size", "n_shared_experts", "qk_rope_head_dim", "o_groups",
+            "o_lora_rank", "sliding_window", "hc_mult", "num_hash_layers")
+        | {"intermediate_size": ("moe_intermediate_size",)},  # of the shared expert: none is dense
+        zero={"n_shared_experts": True, "num_hash_layers": False},
+        implied={"first_k_dense_replace": (0, "every layer has experts"),
+                 "attention_sinks": (True, "one sink per head"),
+                 "router_bias": (True, "the gate has e_score_correction_bias"),
+                 "router_scoring": ("sqrtsoftplus", "")},
+        exactly={"scoring_func": ("sqrtsoftplus",), "topk_method": ("noaux_tc", None),
+                 "expert_dtype": ("fp4", "fp8", None), "attention_bias": (False, None)},
+        prediction=True),
+    "glm_moe_dsa": _deepseek_v3(
+        "glm_moe_dsa/modeling_glm_moe_dsa.py", architecture="GlmMoeDsaForCausalLM",
+        counts=_INDEXER, named_head_dim=("qk_nope_head_dim",), shared_indexers=True),
     "glm4_moe": Family(
         architecture="Glm4MoeForCausalLM", code="glm4_moe/modeling_glm4_moe.py", attention="gqa",
         counts=_BASE | _MOE, zero=_MOE_ZERO,
@@ -110,6 +133,21 @@ FAMILIES: dict[str, Family] = {
                  "router_scoring": ("sigmoid", "the gate applies sigmoid")},
         exactly={"scoring_func": ("sigmoid", None), "topk_method": ("noaux_tc", None)},
         groups=GROUPS, prediction=True),
+    # q_norm and k_norm over all heads; prediction layers are configured, none is published
+    "minimax_m2": Family(
+        architecture="MiniMaxM2ForCausalLM", code="minimax_m2/modeling_minimax_m2.py",
+        attention="gqa",
+        counts=_BASE | _EXPERTS | _TOP_K | {"moe_intermediate_size": ("intermediate_size",)},
+        implied=_NO_SHARED | {
+            "qk_norm": (True, "counted over head_dim, the model's norms go over all heads"),
+            "router_bias": (True, "the layer has e_score_correction_bias"),
+            "router_scoring": ("sigmoid", "the router applies sigmoid"),
+            "num_nextn_predict_layers": (0, "the published files hold none")},
+        exactly={"scoring_func": ("sigmoid", None), "use_qk_norm": (True, None),
+                 "qk_norm_type": ("per_layer", None), "use_routing_bias": (True, None),
+                 "shared_intermediate_size": (0, None), "use_mtp": (True, False, None),
+                 "num_mtp_modules": (3, 0, None), "mtp_transformer_layers": (1, None)},
+        head_dim=128),
     "qwen2": Family(
         architecture="Qwen2ForCausalLM", code="qwen2/modeling_qwen2.py", attention="gqa",
         counts=_BASE,
@@ -156,13 +194,15 @@ FAMILIES: dict[str, Family] = {
 # The widest that is plausible, with room; products of these stay exact in 64 bits.
 LARGEST = {
     "num_hidden_layers": 1_000, "first_k_dense_replace": 1_000, "full_attention_layers": 1_000,
+    "indexer_layers": 1_000,
     "num_nextn_predict_layers": 100, "hidden_size": 65_536, "intermediate_size": 1_048_576,
     "moe_intermediate_size": 65_536, "vocab_size": 10_000_000, "num_attention_heads": 4_096,
     "num_key_value_heads": 4_096, "head_dim": 4_096, "q_lora_rank": 65_536,
     "kv_lora_rank": 65_536, "qk_nope_head_dim": 4_096, "qk_rope_head_dim": 4_096,
     "v_head_dim": 4_096, "n_routed_experts": 8_192, "n_shared_experts": 64,
     "num_experts_per_tok": 8_192, "n_group": 8_192, "topk_group": 8_192, "index_n_heads": 4_096,
-    "index_head_dim": 4_096,
+    "index_head_dim": 4_096, "o_groups": 4_096, "o_lora_rank": 65_536, "hc_mult": 64,
+    "num_hash_layers": 1_000,
     "index_topk": 10_000_000, "sliding_window": 1_000_000_000,
     "max_position_embeddings": 1_000_000_000,
 }
@@ -175,18 +215,22 @@ ALWAYS: dict[str, tuple[Any, ...]] = {
 
 # Fields that shape a model in ways that a family above does not have: they must be empty there.
 _OTHERS = """
-add_bias_linear add_cross_attention add_qkv_bias attention_chunk_size attn_type_list attn_types
-audio_config bias block_configs clip_qkv compress_ratios conv_kernel cross_attention_hidden_size
-dense_intermediate_size full_attention_interval global_attn_every_n_layers hc_mult
-hybrid_layer_pattern hybrid_override_pattern indexer_types interleave_moe_layer_step
-is_encoder_decoder layer_block_type linear_attn_config linear_conv_kernel_dim linear_key_head_dim
-linear_num_key_heads linear_num_value_heads linear_value_head_dim llm_config mamba_num_heads
-medusa_num_heads mlp_bias mlp_hidden_act moe_layer_interval moe_layers moe_num_experts
-n_hash_layers no_rope_layers_interval num_hash_layers num_kv_shared_layers num_medusa_heads
-num_shared_experts num_zero_experts o_groups o_lora_rank pruned_heads qk_layernorm qkv_bias
-shared_expert_intermediate_size shared_intermediate_size sliding_window_pattern ssm_cfg
-text_config thinker_config use_bias use_mla use_parallel_residual use_qkv_bias vision_config
-zero_expert_num
+add_bias_linear add_cross_attention add_qkv_bias attention_chunk_size attention_output_gate
+attn_output_gate attn_res_block_size attn_type_list attn_types audio_config bias block_configs
+candidate_source_layer_id clip_qkv compress_rates compress_ratios conv_kernel
+cross_attention_hidden_size dense_intermediate_size dspark_n_routed_experts engram_layer_ids
+full_attention_interval global_attn_every_n_layers hc_mult hybrid_layer_pattern
+hybrid_override_pattern index_kpool index_skip_topk_offset index_source_layer_ids index_topk_freq
+index_topk_pattern indexer_types interleave_moe_layer_step is_encoder_decoder kv_source_layer_ids
+layer_block_type linear_attn_config linear_conv_kernel_dim linear_head_dim linear_key_head_dim
+linear_num_heads linear_num_key_heads linear_num_value_heads linear_value_head_dim llm_config
+mamba_num_heads medusa_num_heads mla_use_output_gate mlp_bias mlp_hidden_act moe_layer_interval
+moe_layers moe_num_experts mtp_num_hidden_layers n_hash_layers no_rope_layers_interval
+num_expert_group num_experts_per_token num_hash_layers num_kv_shared_layers num_medusa_heads
+num_shared_experts num_zero_experts o_groups o_lora_rank output_gate_type pruned_heads qk_layernorm
+qkv_bias routed_expert_hidden_size shared_expert_intermediate_size shared_intermediate_size
+sliding_window_pattern sparse_attention_config ssm_cfg text_config thinker_config use_bias use_mla
+use_parallel_residual use_qkv_bias vision_config zero_expert_num
 """
 
 _SPECIAL = (*GROUPS, "num_key_value_heads", "head_dim", "q_lora_rank", "sliding_window",
@@ -201,12 +245,13 @@ ARCHITECTURAL: frozenset[str] = frozenset(_OTHERS.split()).union(
 
 # Fields that change neither a shape nor a count: precision, positions, training, text handling.
 _IRRELEVANT = """
-_attn_implementation _attn_implementation_autoset _commit_hash _name_or_path alpha
-attention_dropout auto_map aux_loss_alpha bad_words_ids begin_suppress_tokens beta_fast beta_slow
-bos_token_id chunk_size_feed_forward compression_config cross_attention decoder_start_token_id
-diversity_penalty do_sample dtype early_stopping embd_pdrop encoder_no_repeat_ngram_size
-eos_token_id ep_size exponential_decay_length_penalty finetuning_task forced_bos_token_id
-forced_eos_token_id gradient_checkpointing id2label initial_context_length initializer_range
+_attn_implementation _attn_implementation_autoset _commit_hash _name_or_path alpha attention_dropout
+auto_map aux_loss_alpha bad_words_ids begin_suppress_tokens beta_fast beta_slow bos_token_id
+chunk_size_feed_forward compress_rope_theta compression_config cross_attention
+decoder_start_token_id diversity_penalty do_sample dtype early_stopping embd_pdrop
+encoder_no_repeat_ngram_size eos_token_id ep_size exponential_decay_length_penalty finetuning_task
+forced_bos_token_id forced_eos_token_id gradient_checkpointing hc_eps hc_sinkhorn_iters id2label
+index_share_for_mtp_iteration indexer_rope_interleave initial_context_length initializer_range
 is_decoder keys_to_ignore_at_inference label2id length_penalty max_length max_window_layers
 min_length moe_router_dtype no_repeat_ngram_size norm_topk_prob num_beam_groups num_beams
 num_return_sequences original_max_position_embeddings output_attentions output_hidden_states
@@ -215,7 +260,7 @@ problem_type quantization_config remove_invalid_values repetition_penalty resid_
 return_dict_in_generate rms_norm_eps rope_interleave rope_parameters rope_scaling rope_theta
 rotary_dim routed_scaling_factor router_aux_loss_coef router_jitter_noise scale_fmt sep_token_id
 seq_aux suppress_tokens swiglu_alpha swiglu_limit task_specific_params temperature tf_legacy_loss
-tie_encoder_decoder tokenizer_class top_k top_p torch_dtype torchscript
-transformers_version typical_p unsloth_fixed unsloth_version use_bfloat16 use_cache use_mrope
+tie_encoder_decoder tokenizer_class top_k top_p torch_dtype torchscript transformers_version
+typical_p unsloth_fixed unsloth_version use_bfloat16 use_cache use_mrope
 """
 IRRELEVANT = frozenset(_IRRELEVANT.split())

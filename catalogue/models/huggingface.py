@@ -8,23 +8,26 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from pydantic import ValidationError
 
 from catalogue.entries.models import Model
-from catalogue.models.families import ALWAYS, ARCHITECTURAL, FAMILIES, IRRELEVANT, LARGEST, Family
+from catalogue.models.families import ALWAYS, ARCHITECTURAL, FAMILIES, IRRELEVANT, Family
+from catalogue.models.fields import Fields
+from catalogue.models.layers import compressed, everywhere, indexers
+from catalogue.models.unmodelled import refuse_unmodelled
+from catalogue.models.unwrapping import unwrap
 from catalogue.reading import jsonfile
 from catalogue.reading.errors import ParamsError
 from catalogue.reading.jsonfile import JsonFile, json_excerpt
 from catalogue.reading.values import Provenance
 
 MAX_NAME = 80
-_BARE = re.compile(r"mla|gqa|sigmoid|softmax|vendor|derived|[0-9]{4}-[0-9]{2}-[0-9]{2}")
-# what the settings of a router decide; other settings are only checked
-_DECIDES = {"scoring_func": "router_scoring", "topk_method": "router_bias"}
+_BARE = re.compile(r"mla|gqa|csa|sigmoid|softmax|sqrtsoftplus|vendor|derived|"
+                   r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 CODE = "modelling code, transformers 5.23.0, "
 
 
@@ -39,6 +42,7 @@ class Imported:
         used: field of the configuration -> our field, or what it was checked for.
         ignored: fields that change neither a shape nor a count.
         unknown: fields of which nothing is known.
+        beside: fields that stand beside the part of the language model, such as one that sees.
         model: the validated model.
     """
 
@@ -48,6 +52,7 @@ class Imported:
     used: dict[str, str]
     ignored: list[str]
     unknown: list[str]
+    beside: list[str]
     model: Model
 
     @property
@@ -81,13 +86,16 @@ def import_config(path: Path, name: str | None = None) -> Imported:
 
     Raises ParamsError, one sentence with the file and, where there is one, the line.
     """
-    file = jsonfile.read(path)
+    whole = unwrap(jsonfile.read(path))
+    file = whole.file
+    refuse_unmodelled(file)
     reader = _Reader(file)
     model_type = reader.family()
     reader.read(FAMILIES[model_type])
     reader.refuse_what_is_not_modelled(model_type)
     title = _name(path, file, name)
-    if name is None and isinstance(file.data.get("_name_or_path"), str):
+    stated = file.data.get("_name_or_path")
+    if name is None and isinstance(stated, str) and stated:
         reader.used["_name_or_path"] = "name"
     head = {"name": {"en": title, "zh": title},
             "defaults": {"source": f"config.json of {title}", "kind": "vendor", "date": file.date}}
@@ -97,7 +105,9 @@ def import_config(path: Path, name: str | None = None) -> Imported:
     return Imported(
         model_type, data, reader.comments, reader.used,
         ignored=[key for key in rest if key in IRRELEVANT or key in ARCHITECTURAL],
-        unknown=[key for key in rest if key not in IRRELEVANT and key not in ARCHITECTURAL],
+        unknown=[key for key in rest if key not in IRRELEVANT and key not in ARCHITECTURAL]
+        + whole.unknown,
+        beside=whole.beside,
         model=_validated(data, file))
 
 
@@ -132,40 +142,21 @@ def _validated(data: dict[str, Any], file: JsonFile) -> Model:
         raise ParamsError(f"{where}: {message}.") from None
 
 
-@dataclass
-class _Reader:
+class _Reader(Fields):
     """Takes one configuration apart, field by field."""
-
-    file: JsonFile
-    found: dict[str, Any] = field(default_factory=dict)
-    used: dict[str, str] = field(default_factory=dict)
-    comments: dict[str, str] = field(default_factory=dict)
-
-    def refuse(self, key: str, expected: str) -> NoReturn:
-        """Say in one sentence what a field holds and what was expected."""
-        raise ParamsError(f"{self.file.where(key)}: {json_excerpt(key)} is "
-                          f"{json_excerpt(self.file.data[key])}, expected {expected}.")
-
-    def missing(self, key: str, expected: str) -> NoReturn:
-        """Say in one sentence that a field is not there."""
-        raise ParamsError(f"{self.file.name}: '{key}' is missing, expected {expected}.")
-
-    def get(self, key: str) -> Any:
-        """A field's value; None where it is absent."""
-        return self.file.data.get(key)
 
     def family(self) -> str:
         """The model type, known, and not contradicted by the architecture."""
-        for key in ("text_config", "vision_config", "audio_config", "thinker_config"):
+        for key in ("vision_config", "audio_config", "thinker_config"):
             if self.get(key):
-                self.refuse(key, "the configuration of a language model alone (its own part of a "
-                                 "larger one can be imported as a file by itself)")
+                self.refuse(key, "the configuration of a language model alone, or one with it as "
+                                 "'text_config'")
         model_type = self.get("model_type")
         if "model_type" not in self.file.data:
             self.missing("model_type", f"one of {', '.join(FAMILIES)}")
         if not isinstance(model_type, str) or model_type not in FAMILIES:
-            self.refuse("model_type", f"one of {', '.join(FAMILIES)}; a model of another type is "
-                                      "written by hand, as params/templates/model.yml shows")
+            self.refuse("model_type", f"one of {', '.join(FAMILIES)}; another type is written by "
+                                      "hand, as params/templates/model.yml shows")
         self.used["model_type"] = "family"
         expected = FAMILIES[model_type].architecture
         if self.get("architectures") is not None:
@@ -203,63 +194,16 @@ class _Reader:
         if family.prediction and any(self.get(name) is not None for name in names):
             self.found[names[0]] = self.stated(names[0], names, family)
         if family.attention == "mla":
-            self.latent_attention()
+            self.latent_attention(family)
         else:
             self.heads(family)
+        if family.attention == "csa":
+            compressed(self)
+        everywhere(self)
+        if family.shared_indexers:
+            indexers(self)
         self.experts()
         self.window(family)
-
-    @staticmethod
-    def derived(value: int, source: str) -> dict[str, Any]:
-        """A count that the configuration does not state as such."""
-        return {"value": value, "source": source, "kind": "derived"}
-
-    def exactly(self, key: str, accepted: tuple[Any, ...]) -> None:
-        """Hold a field to the values that the program models."""
-        value = self.get(key)
-        if any(type(value) is type(item) and value == item for item in accepted):
-            if key in self.file.data:
-                self.used[key] = _DECIDES.get(key, "checked")
-            return
-        expected = " or ".join(json.dumps(item) for item in accepted if item is not None)
-        if key not in self.file.data:
-            self.missing(key, expected)
-        self.refuse(key, f"{expected}, the only one that is modelled here"
-                    if len(accepted) == 1 else expected)
-
-    def count(self, key: str, ours: str, smallest: int = 1) -> int:
-        """A whole number within what is plausible for our field."""
-        value, largest = self.get(key), LARGEST[ours]
-        if key not in self.file.data:
-            self.missing(key, "a whole number")
-        if type(value) is not int or not smallest <= value <= largest:
-            self.refuse(key, f"a whole number from {smallest} to {largest:,}")
-        self.used[key] = ours
-        return value
-
-    def stated(self, ours: str, names: tuple[str, ...], family: Family) -> int:
-        """A count under any of its names, which must agree."""
-        present = [name for name in names if name in self.file.data] or [names[0]]
-        if family.zero.get(ours) and self.get(present[0]) is None and present[0] in self.file.data:
-            self.used[present[0]] = ours
-            self.comments[ours] = "null in the configuration"
-            return 0
-        smallest = 0 if ours in family.zero or ours == "num_nextn_predict_layers" else 1
-        value = self.count(present[0], ours, smallest)
-        for name in present[1:]:
-            if self.count(name, ours, smallest) != value:
-                self.refuse(name, f"{value} as in '{present[0]}'")
-        return value
-
-    def switch(self, key: str, default: bool, ours: str | None = None) -> bool:
-        """A truth value; absent or null is the default."""
-        value = self.get(key)
-        if value is None:
-            return default
-        if not isinstance(value, bool):
-            self.refuse(key, "true or false")
-        self.used[key] = ours or key
-        return value
 
     def groups(self, family: Family) -> None:
         """Groups that experts are chosen from; a greedy router knows none, whatever is stated."""
@@ -270,7 +214,7 @@ class _Reader:
             if not limited and value != 1:
                 self.comments[name] = "topk_method greedy chooses among all experts"
 
-    def latent_attention(self) -> None:
+    def latent_attention(self, family: Family) -> None:
         """Heads of MLA: one latent for all, so there is nothing to group."""
         if "q_lora_rank" not in self.found:
             if "q_lora_rank" not in self.file.data:
@@ -289,7 +233,8 @@ class _Reader:
             self.refuse("num_key_value_heads", f"{heads}, as many as heads, with latent attention")
         rope = self.found["qk_rope_head_dim"]
         whole = rope + self.found["qk_nope_head_dim"]
-        for key, sizes in (("head_dim", (rope, whole)), ("qk_head_dim", (whole,))):
+        named = tuple(self.found[name] for name in family.named_head_dim)
+        for key, sizes in (("head_dim", (rope, *named, whole)), ("qk_head_dim", (whole,))):
             value = self.get(key)
             if value is None:
                 continue
@@ -382,13 +327,14 @@ class _Reader:
         types = self.get("layer_types")
         if types is None:
             return None
-        whole = "indexed_attention" if "index_topk" in family.counts else "full_attention"
-        known = (whole,) if family.window == "none" else (whole, "sliding_attention")
+        whole = (("indexed_attention", "deepseek_sparse_attention")
+                 if "index_topk" in family.counts else ("full_attention",))
+        known = whole if family.window == "none" else (*whole, "sliding_attention")
         if not isinstance(types, list) or len(types) != layers \
                 or not all(isinstance(item, str) and item in known for item in types):
             self.refuse("layer_types", f"a list of {layers}, each {' or '.join(known)}")
         self.used["layer_types"] = "full_attention_layers"
-        return ["full_attention" if item == whole else item for item in types]
+        return ["full_attention" if item in whole else item for item in types]
 
     def refuse_what_is_not_modelled(self, model_type: str) -> None:
         """Refuse fields of other architectures, unless they say nothing."""

@@ -23,13 +23,21 @@ _KINDS = {dict: "an object", list: "a list", str: "a text", bool: "a truth value
 
 @dataclass(frozen=True)
 class JsonFile:
-    """A parsed file: its name for messages, its top object, the line of each key of that, and the
-    day on which it was last written, in ISO form."""
+    """A parsed file.
+
+    Attributes:
+        name: for messages.
+        data: its top object.
+        lines: the line of each key of that.
+        date: the day on which it was last written, in ISO form.
+        within: key of the top object -> the lines of the keys of the object that it holds.
+    """
 
     name: str
     data: dict[str, Any]
     lines: dict[str, int]
     date: str
+    within: dict[str, dict[str, int]]
 
     def where(self, key: str) -> str:
         """``file:line`` of a key, or the file where it has none."""
@@ -65,7 +73,7 @@ def read(path: Path) -> JsonFile:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise ParamsError(f"{name}: not UTF-8 text, expected a config.json.") from None
-    lines = _scan(text, name)
+    lines, within = _scan(text, name)
     try:
         data = json.loads(text)
     except json.JSONDecodeError as error:
@@ -73,7 +81,7 @@ def read(path: Path) -> JsonFile:
         raise ParamsError(f"{name}:{error.lineno}: not valid JSON, {problem}.") from None
     if not isinstance(data, dict):
         raise ParamsError(f"{name}:1: {_KINDS[type(data)]}, expected a JSON object, {{...}}.")
-    return JsonFile(name, data, lines, _day(path))
+    return JsonFile(name, data, lines, _day(path), within)
 
 
 def _day(path: Path) -> str:
@@ -84,12 +92,15 @@ def _day(path: Path) -> str:
         return datetime.now(UTC).date().isoformat()
 
 
-def _scan(text: str, name: str) -> dict[str, int]:
-    """Lines of the top object's keys; refuses, before anything is built, what is not data.
+def _scan(text: str, name: str) -> tuple[dict[str, int], dict[str, dict[str, int]]]:
+    """Lines of the top object's keys and of the keys of the objects that it holds; refuses, before
+    anything is built, what is not data.
 
     Raises ParamsError for deep nesting, a key given twice, NaN, infinities and endless numbers.
     """
     lines: dict[str, int] = {}
+    within: dict[str, dict[str, int]] = {}
+    top = ""  # the last key of the top object
     open_: list[set[str] | None] = []  # the keys of each open object, None for a list
     line, last = 1, ""
     for match in _TOKEN.finditer(text):
@@ -114,13 +125,15 @@ def _scan(text: str, name: str) -> dict[str, int]:
                             f"{name}:{line}: the key {json_excerpt(key)} is given twice.")
                     keys.add(key)
                     if len(open_) == 1:
-                        lines[key] = line
+                        lines[key], top = line, key
+                    elif len(open_) == 2:
+                        within.setdefault(top, {})[key] = line
             case '"':
                 line += token.count("\n")
             case _:
                 _refuse_word(token, f"{name}:{line}")
         last = token
-    return lines
+    return lines, within
 
 
 def _text(token: str) -> str | None:

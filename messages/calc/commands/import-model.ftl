@@ -29,12 +29,14 @@ fields =
         [used] used
         [implied] not stated as such
         [ignored] known to change no count
+        [beside] beside the language model, not counted
        *[unknown] unknown, not used
     }: { $names }
     .zh = { $what ->
         [used] 已使用
         [implied] 未直接写明
         [ignored] 已知不影响计数
+        [beside] 不属于语言模型，未计入
        *[unknown] 未知，未使用
     }：{ $names }
 

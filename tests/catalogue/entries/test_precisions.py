@@ -91,7 +91,8 @@ class TestFormats:
     @pytest.mark.parametrize(("name", "expected"), [
         ("bf16", 16), ("fp32", 32), ("int8", 8), ("fp8", 8),
         ("int4-group64", Fraction(20, 64) + 4), ("int4-group128", Fraction(20, 128) + 4),
-        ("int4-group64-sym", Fraction(17, 4)), ("int4-group128-sym", Fraction(33, 8)),
+        ("int4-group32-sym", Fraction(9, 2)), ("int4-group64-sym", Fraction(17, 4)),
+        ("int4-group128-sym", Fraction(33, 8)),
         ("nvfp4", Fraction(9, 2)), ("mxfp4", Fraction(17, 4)),
         ("q4-k", Fraction(144 * 8, 256)),  # sizeof(block_q4_K) = 144
         ("q6-k", Fraction(210 * 8, 256)),  # sizeof(block_q6_K) = 210
@@ -178,7 +179,13 @@ class TestPublishedSizes:
 
     def test_sizes_that_are_stated_are_those_that_are_tested(self):
         stated = {name for name in PRECISIONS if catalogue.load_precision(name).checkpoints}
-        assert stated == {"fp8-block", "mxfp4-w4a16", "q4-k-m"}
+        assert stated == {"fp8-block", "int4-w4a16", "mxfp4-w4a16", "q4-k-m"}
+
+    def test_int4_experts_of_kimi_k25(self):
+        """About 595 GB on disk, a vision tower of about 400 million parameters included."""
+        counted = size("int4-w4a16", "kimi-k2.5")
+        assert round(counted / GB, 1) == 594.2
+        assert 0 < published("int4-w4a16").value - counted < 1.5e-3 * counted
 
     def test_awq_of_deepseek_r1_fits_its_shards(self):
         """74 shards of at most 5 GB, and not 73."""
@@ -376,6 +383,7 @@ class TestSupport:
     @pytest.mark.parametrize(("name", "expected"), [
         ("bf16", set()), ("fp8-block", set()), ("w8a8-int8", set()), ("w4a8-int8", set()),
         ("nvfp4", set()), ("q4-k-m", set()), ("mxfp4-w4a16", {"routed_expert"}),
+        ("int4-w4a16", {"routed_expert"}),
         ("w4a16-awq", {"attention", "dense_mlp", "shared_expert", "routed_expert"}),
         ("q4-k-m-kt", {"attention", "dense_mlp", "shared_expert", "head"}),
     ])

@@ -19,6 +19,7 @@ from calc.commands import import_model
 from catalogue import ParamsError, Value
 from catalogue.models import huggingface
 from catalogue.models.families import ARCHITECTURAL, FAMILIES, IRRELEVANT, LARGEST
+from catalogue.models.unmodelled import UNMODELLED
 
 CONFIGS = Path(__file__).parent / "configs"
 NAMES = sorted(path.stem for path in CONFIGS.glob("*.json"))
@@ -27,16 +28,22 @@ NAMES = sorted(path.stem for path in CONFIGS.glob("*.json"))
 # the main model.
 PUBLISHED = {
     "deepseek-v2-lite": 15_706_484_224, "gpt-oss-120b": 116_829_156_672,
+    # less what norms of queries and keys have beyond one head of each
+    "minimax-m2.5": 228_689_764_864 - 62 * (48 + 8 - 2) * 128,
     "kimi-k2": 1_026_408_235_864 - 61 * 56,  # less the rotary frequencies stored in each layer
     "llama-3.1-70b": 70_553_706_496, "llama-3.1-8b": 8_030_261_248,
     "mixtral-8x7b": 46_702_792_704, "qwen2.5-72b-instruct": 72_706_203_648,
     "qwen3-235b-a22b": 235_093_634_560, "qwen3-30b-a3b": 30_532_122_624,
-    "deepseek-v3": None, "deepseek-v3.2": None, "glm-4.5": None,
+    "deepseek-v3": None, "deepseek-v3.2": None, "glm-4.5": None, "glm-5": None, "glm-5.2": None,
+    "deepseek-v4-flash": None, "deepseek-v4-pro": None, "kimi-k2.5": None,
 }
 # What the model's makers print, [1e9], to the digits that they print.
 PRINTED = {"deepseek-v3": (671, 0.5), "deepseek-v3.2": (671, 1), "glm-4.5": (355, 3),
-           "deepseek-v2-lite": (15.7, 0.05), "kimi-k2": (1000, 50), "gpt-oss-120b": (117, 0.5),
-           "qwen3-235b-a22b": (235, 0.5), "qwen3-30b-a3b": (30.5, 0.05),
+           "deepseek-v4-flash": (284, 0.5), "deepseek-v4-pro": (1600, 50),
+           "glm-5": (744, 0.5), "glm-5.2": (743, 0.5),
+           "deepseek-v2-lite": (15.7, 0.05), "kimi-k2": (1000, 50), "kimi-k2.5": (1000, 50),
+           "gpt-oss-120b": (117, 0.5),
+           "minimax-m2.5": (230, 5), "qwen3-235b-a22b": (235, 0.5), "qwen3-30b-a3b": (30.5, 0.05),
            "mixtral-8x7b": (46.7, 0.05), "qwen2.5-72b-instruct": (72.7, 0.05)}
 # Relatives: changed fields of a configuration here, and the count of Hugging Face.
 RELATIVES = {
@@ -59,17 +66,6 @@ RELATIVES = {
 
 def stated(name: str) -> dict:
     return json.loads((CONFIGS / f"{name}.json").read_text(encoding="utf-8"))
-
-
-@pytest.fixture
-def written(tmp_path):
-    """Write a configuration: fields of a published one, changed."""
-    def write(name="deepseek-v3", /, without=(), **changes) -> Path:
-        data = {key: value for key, value in stated(name).items() if key not in without} | changes
-        path = tmp_path / "config.json"
-        path.write_text(json.dumps(data, indent=1), encoding="utf-8")
-        return path
-    return write
 
 
 @pytest.fixture
@@ -143,15 +139,16 @@ def test_the_file_is_a_model_file(command, tmp_path, name):
 
 
 def test_every_field_is_accounted_for(command, written):
-    path = written(future_field=[1], _name_or_path="deepseek-ai/DeepSeek-V3", qk_norm_type="x")
+    path = written(future_field=[1], _name_or_path="deepseek-ai/DeepSeek-V3", other_field="x")
     code, out, err = command(path, "--json")
     assert (code, err) == (0, "")
     data = json.loads(out)
     assert set(data) == {"schema", "version", "asked", "model", "used", "ignored", "unknown",
-                         "implied", "parameters"}
+                         "beside", "implied", "parameters"}
+    assert data["beside"] == []
     fields = json.loads(path.read_text(encoding="utf-8"))
     assert sorted([*data["used"], *data["ignored"], *data["unknown"]]) == sorted(fields)
-    assert data["unknown"] == ["future_field", "qk_norm_type"]
+    assert data["unknown"] == ["future_field", "other_field"]
     assert data["used"]["n_routed_experts"] == "n_routed_experts"
     assert "rope_scaling" in data["ignored"]
     assert data["model"]["name"]["en"] == "DeepSeek-V3"
@@ -160,7 +157,7 @@ def test_every_field_is_accounted_for(command, written):
     assert data["parameters"] == {
         "total": 671_026_419_200, "active": 36_625_618_432, "routed": 653_908_770_816}
     _, _, err = command(path)
-    assert "unknown, not used: future_field, qk_norm_type" in err
+    assert "unknown, not used: future_field, other_field" in err
 
 
 def test_the_name_and_the_date(written):
@@ -190,6 +187,17 @@ def test_the_name_and_the_date(written):
     ("deepseek-v3", {"num_mtp_layers": 1}, "num_nextn_predict_layers", 1),
     ("deepseek-v3.2", {"mlp_layer_types": ["dense"] * 3 + ["sparse"] * 58,
                        "layer_types": ["indexed_attention"] * 61}, "first_k_dense_replace", 3),
+    ("deepseek-v4-flash", {"compress_ratios": [0, 4] + [128] * 41}, "compressed_layers", 1),
+    ("deepseek-v4-flash", {"compress_ratios": [4] * 44}, "heavy_layers", 0),
+    ("deepseek-v4-flash", {"expert_dtype": "fp8"}, "hc_mult", 4),
+    ("minimax-m2.5", {}, "num_nextn_predict_layers", 0),
+    ("minimax-m2.5", {"attn_type_list": [1] * 62}, "qk_norm", True),
+    ("glm-5", {}, "indexer_layers", None), ("glm-5", {"head_dim": 192}, "qk_nope_head_dim", 192),
+    ("glm-5", {"index_topk_freq": 4, "index_skip_topk_offset": 3}, "indexer_layers", 21),
+    ("glm-5", {"index_topk_freq": 4}, "indexer_layers", 21),
+    ("glm-5.2", {"index_topk_freq": None, "index_skip_topk_offset": None}, "indexer_layers", 21),
+    ("glm-5.2", {"indexer_types": None}, "indexer_layers", 21),
+    ("glm-5.2", {"layer_types": ["deepseek_sparse_attention"] * 78}, "indexer_layers", 21),
     ("gpt-oss-120b", {"layer_types": None}, "full_attention_layers", 18),
     ("gpt-oss-120b", {"layer_types": ["full_attention"] * 36}, "full_attention_layers", None),
     ("mixtral-8x7b", {"sliding_window": 4096}, "full_attention_layers", 0),
@@ -204,70 +212,6 @@ def test_the_name_and_the_date(written):
 def test_what_the_modelling_code_says(written, name, changes, field, value):
     found = getattr(huggingface.import_config(written(name, **changes)).model, field)
     assert (found.value if isinstance(found, Value) else found) == value
-
-
-REFUSED = [
-    *(("deepseek-v3", {"num_hidden_layers": bad}, "num_hidden_layers")
-      for bad in ("128", 128.5, True, None, 0, -1, 10**12, [61], 1e300)),
-    *(("deepseek-v3", {key: bad}, key) for key, bad in [
-        ("vocab_size", 10**9), ("n_routed_experts", 0), ("num_experts_per_tok", 257),
-        ("num_experts_per_tok", None), ("first_k_dense_replace", 62), ("moe_layer_freq", 2),
-        ("scoring_func", "softmax"), ("scoring_func", None), ("topk_method", "greedy"),
-        ("hidden_act", "gelu"), ("hidden_act", None), ("attention_bias", True),
-        ("num_key_value_heads", 1), ("head_dim", 128), ("qk_head_dim", 576), ("model_type", "x"),
-        ("model_type", ["deepseek_v3"]), ("architectures", ["LlamaForCausalLM"]),
-        ("architectures", "DeepseekV3ForCausalLM"), ("vision_config", {"depth": 2}),
-        ("text_config", {"model_type": "deepseek_v3"}), ("index_topk", 2048),
-        ("num_local_experts", 8), ("num_mtp_layers", 2), ("tie_word_embeddings", "no"),
-        ("use_sliding_window", True), ("layer_types", ["linear_attention"] * 61),
-        ("mlp_layer_types", ["sparse"] * 61), ("is_encoder_decoder", True),
-        ("use_qk_norm", True), ("v_head_dim", 0), ("num_nextn_predict_layers", -1),
-        ("pruned_heads", {"0": [1]}), ("max_position_embeddings", "128k")]),
-    ("deepseek-v3.2", {"q_lora_rank": None}, "q_lora_rank"),
-    ("deepseek-v2-lite", {"topk_method": "noaux_tc"}, "topk_method"),
-    ("glm-4.5", {"scoring_func": "softmax"}, "scoring_func"),
-    ("qwen3-30b-a3b", {"decoder_sparse_step": 2}, "decoder_sparse_step"),
-    ("qwen3-30b-a3b", {"mlp_only_layers": [0]}, "mlp_only_layers"),
-    ("qwen3-30b-a3b", {"num_experts": None}, "num_experts"),
-    ("qwen3-30b-a3b", {"shared_expert_intermediate_size": 512}, "shared_expert_intermediate_size"),
-    ("qwen3-30b-a3b", {"use_sliding_window": True}, "sliding_window"),
-    ("qwen3-30b-a3b", {"use_sliding_window": 1}, "use_sliding_window"),
-    ("qwen2.5-72b-instruct", {"attention_bias": False}, "attention_bias"),
-    ("qwen2.5-72b-instruct", {"layer_types": ["sliding_attention"] * 80}, "layer_types"),
-    ("llama-3.1-8b", {"num_attention_heads": 33, "num_key_value_heads": 3}, "num_attention_heads"),
-    ("llama-3.1-8b", {"num_key_value_heads": 5}, "num_key_value_heads"),
-    ("llama-3.1-8b", {"mlp_bias": True}, "mlp_bias"),
-    ("llama-3.1-8b", {"num_local_experts": 8}, "num_local_experts"),
-    ("llama-3.1-8b", {"sliding_window": 4096}, "sliding_window"),
-    ("gpt-oss-120b", {"experts_per_token": 8}, "experts_per_token"),
-    ("gpt-oss-120b", {"layer_types": ["full_attention"]}, "layer_types"),
-    ("gpt-oss-120b", {"layer_types": [["full_attention"]] * 36}, "layer_types"),
-]
-
-
-@pytest.mark.parametrize(("name", "changes", "field"), REFUSED)
-def test_what_is_not_modelled_or_absurd_is_refused(written, name, changes, field):
-    path = written(name, **changes)
-    sentence = refusal(path)
-    number = 1 + next(index for index, line in enumerate(path.read_text("utf-8").splitlines())
-                      if line.startswith(f' "{field}":'))
-    assert sentence.startswith(f"{path}:{number}: '{field}' is ")
-    assert ", expected " in sentence
-
-
-@pytest.mark.parametrize("field", [
-    "model_type", "num_hidden_layers", "hidden_act", "num_key_value_heads", "topk_method",
-    "scoring_func", "n_routed_experts", "q_lora_rank", "first_k_dense_replace", "n_shared_experts"])
-def test_a_missing_field_is_named(written, field):
-    name = "mixtral-8x7b" if field == "num_key_value_heads" else "deepseek-v3"
-    without = field if name != "mixtral-8x7b" or field != "n_routed_experts" else "num_experts"
-    path = written(name, without=(without,))
-    assert refusal(path).startswith(f"{path}: '{field}' is missing, expected ")
-
-
-def test_a_window_that_may_be_4096_by_default_is_not_guessed(written):
-    path = written("llama-3.1-8b", model_type="mistral", architectures=["MistralForCausalLM"])
-    assert "'sliding_window' is missing" in refusal(path)
 
 
 @pytest.mark.parametrize(("text", "says"), [
@@ -289,7 +233,7 @@ def test_a_file_that_is_no_configuration(tmp_path, text, says):
     assert sentence.startswith(str(path))
     assert says in sentence
     assert sentence.isprintable()
-    assert len(sentence) < len(str(path)) + 250
+    assert len(sentence) < len(str(path)) + 300  # all families are named
 
 
 def test_what_is_no_file(tmp_path):
@@ -335,6 +279,8 @@ def test_nothing_is_printed_for_a_refused_configuration(command, written, tmp_pa
 
 def test_the_tables_are_consistent():
     assert not ARCHITECTURAL & IRRELEVANT
+    assert not set(UNMODELLED) & set(FAMILIES)
+    assert {key for new in UNMODELLED.values() for key in new.keys} <= ARCHITECTURAL
     for family in FAMILIES.values():
         assert set(family.counts) <= set(LARGEST)
         assert re.fullmatch(r"(\w+)/modeling_\1\.py", family.code)
