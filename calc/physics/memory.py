@@ -185,9 +185,8 @@ def _shared_bytes(q: Any, n: Parameters) -> Number:
 
 def _experts_bytes(q: Any, n: Parameters, experts: Number) -> Number:
     """A device's part of so many experts of a layer, less what is elsewhere [B]."""
-    on_cards = (1 - q.offloaded_share) * (1 - q.fetched_share) * experts
-    return (q.routed_expert_weight_bytes * on_cards * n.routed_expert_parameters
-            / expert_shards(q))
+    held = q.routed_expert_weight_bytes * n.routed_expert_parameters / expert_shards(q)
+    return (1 - q.offloaded_share) * (1 - q.fetched_share) * experts * held
 
 
 @dataclass(frozen=True)
@@ -266,9 +265,8 @@ def exchange_buffers(q: Any, n: Parameters) -> Number:
     places = SYMMETRIC_BUFFERS * experts * message
     levels = 1 + np.greater(q.expert_parallel, q.devices_per_node)
     size = q.exchange_buffer_tokens * select(q.exchange_normal > 0, levels * row, places)
-    exchanged = ((n.moe_layers > 0) & np.greater(q.expert_parallel, q.tensor_parallel)
-                 & np.less_equal(expert_slices(q), 1))
-    return select(exchanged, size, 0)
+    whole = np.greater(q.expert_parallel, q.tensor_parallel) & np.less_equal(expert_slices(q), 1)
+    return select((n.moe_layers > 0) & whole, size, 0)
 
 
 @dataclass(frozen=True)

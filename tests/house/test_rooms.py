@@ -13,8 +13,8 @@ PACKAGES = ("catalogue", "calc", "notebooks", "book/_ext", "tools", "benchmarks"
             "tests/reference")
 ROOMS = sorted(init.parent for package in PACKAGES
                for init in (PROJECT / package).rglob("__init__.py"))
-MODULES = sorted(path for package in (*PACKAGES, "tests")
-                 for path in (PROJECT / package).rglob("*.py"))
+MODULES = sorted({path for package in (*PACKAGES, "tests")
+                  for path in (PROJECT / package).rglob("*.py")})
 MOST_MODULES = 12
 MOST_LINES = 400
 MOST_LINES_OF_A_FUNCTION = 60

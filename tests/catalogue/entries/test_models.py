@@ -169,7 +169,7 @@ class TestTerms:
     @given(st.integers(0, 200))
     @settings(max_examples=40)
     def test_biases_of_queries_keys_and_values_are_one_number_per_output(self, seed):
-        q = random_inputs(seed, "gqa") | {"attention_bias": 0}
+        q = random_inputs(seed, "gqa", alike=True) | {"attention_bias": 0}
         without, with_bias = (count_parameters("gqa", SimpleNamespace(**q | {"attention_bias": on}))
                               for on in (0, 1))
         per_head = q["head_dim"]
@@ -213,7 +213,9 @@ class TestTerms:
     def test_an_index_key_takes_132_bytes_per_token_and_layer(self):
         bytes_per_element = {
             "kv_cache_element_bytes": 2, "kv_rope_element_bytes": 2,
-            "kv_index_element_bytes": catalogue.load_format("fp8-index128").bytes_per_element}
+            "kv_index_element_bytes": catalogue.load_format("fp8-index128").bytes_per_element,
+            "state_element_bytes": 4, "activation_element_bytes": 2, "tensor_parallel": 1,
+            "block_size": 16, "state_blocks": 0}
         layer = [cache("mla", SimpleNamespace(
             **catalogue.model_inputs(catalogue.load_model(name)), **bytes_per_element)
         ).kv_layer_bytes_per_token for name in ("deepseek-v3", "deepseek-v3.2")]
@@ -350,9 +352,8 @@ REFUSED = [
     ("deepseek-v3", "router_scoring: sigmoid", "attention_bias: true",
      "'attention_bias' is true, but it is counted with gqa attention only"),
     ("deepseek-v3", "router_scoring: sigmoid", "qk_norm: true", "'qk_norm' is true"),
-    ("llama-3.1-8b", "num_hidden_layers: 32",
-     "num_hidden_layers: 32\nindex_n_heads: 4\nindex_head_dim: 128\nindex_topk: 64",
-     "only mla attention has an indexer"),
+    ("llama-3.1-8b", "num_hidden_layers: 32", "num_hidden_layers: 32\nlinear_layers: 8",
+     "linear attention needs it"),
     ("llama-3.1-8b", "router_bias: false", "expert_bias: true", "'expert_bias' is given"),
     ("llama-3.1-8b", "router_bias: false", "router_bias: true", "'router_bias' is given"),
     ("llama-3.1-8b", "router_bias: false", "router_scoring: cosine", "router_scoring"),
