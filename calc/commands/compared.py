@@ -14,7 +14,7 @@ from calc.commands.lengths import lengths_of, listed
 from calc.commands.printing import (
     OK,
     amount,
-    announced_in,
+    caveats_of,
     console,
     input_name,
     named,
@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
     found = differences(scenarios)
     if args.json:
         print_json({"engines": [result.as_json() for result in results],
-                    "differences": [_plain(item) for item in found]} | announced_in(*scenarios))
+                    "differences": [_plain(item) for item in found]} | caveats_of(*scenarios))
         return OK
     screen = console()
     screen.print(_beside(scenarios, results))

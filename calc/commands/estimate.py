@@ -19,7 +19,7 @@ from calc.commands.lengths import add_lengths, length_words, lengths_of, listed
 from calc.commands.printing import (
     OK,
     amount,
-    announced_in,
+    caveats_of,
     console,
     deployed_line,
     interval,
@@ -85,7 +85,7 @@ def run(args: argparse.Namespace) -> int:
         borrowed = stand_ins(scenario)
         print_json(result.as_json() | {"searched": searched.as_json()}
                    | ({"stand_ins": borrowed[0]} if borrowed else {})
-                   | announced_in(scenario, *(both or ()))
+                   | caveats_of(scenario, *(both or ()))
                    | ({"pools": pair.as_json()} if pair else {})
                    | ({"taken_from_document": taken} if args.documented else {}))
         return OK

@@ -17,7 +17,7 @@ from rich.console import Console
 import calc
 from calc.uncertainty.amount import Amount
 from catalogue import ParamsError, Scenario, Value, sources, symbols
-from catalogue.announced import announced
+from catalogue.caveats import announced, underived
 from catalogue.deployments.admission.notation import written
 from catalogue.deployments.admission.rules import cut_of
 from catalogue.messages import LANGUAGES, messages
@@ -231,16 +231,18 @@ def plain(value: Any) -> Any:
 
 
 def resting_on(*scenarios: Scenario) -> list[str]:
-    """Which cards of an answer are only announced, in the language of the answer; no line where
-    none is."""
-    told = announced(scenario.device for scenario in scenarios)
-    return [spoken(told)] if told else []
+    """Which cards of an answer are only announced, which models not derived in full, in the
+    language of the answer; no line where there is nothing to say."""
+    told = (announced(scenario.device for scenario in scenarios),
+            underived(scenario.model for scenario in scenarios))
+    return [spoken(each) for each in told if each]
 
 
-def announced_in(*scenarios: Scenario) -> dict[str, str]:
-    """The same as plain data, in English: ``announced``, where it is so."""
-    told = announced(scenario.device for scenario in scenarios)
-    return {"announced": told[0]} if told else {}
+def caveats_of(*scenarios: Scenario) -> dict[str, str]:
+    """The same as plain data, in English: ``announced`` and ``missing``, where it is so."""
+    told = {"announced": announced(scenario.device for scenario in scenarios),
+            "missing": underived(scenario.model for scenario in scenarios)}
+    return {key: each[0] for key, each in told.items() if each}
 
 
 def deployed_line(scenario: Scenario) -> str:

@@ -17,7 +17,7 @@ from calc.commands.lengths import add_lengths, length_words, lengths_of, listed
 from calc.commands.printing import (
     OK,
     amount,
-    announced_in,
+    caveats_of,
     console,
     deployed_line,
     print_json,
@@ -268,7 +268,7 @@ def _answer(scenario: Scenario, system: System, given: Mapping[str, Any], summar
     objective = any(math.isfinite(given[name]) for name in ("ttft", "tpot"))
     if not objective:
         numbers |= {"goodput": None, "good": None}
-    return {"scenario": scenario.id, **announced_in(scenario), "workload": workload, **numbers,
+    return {"scenario": scenario.id, **caveats_of(scenario), "workload": workload, **numbers,
             "saturation_rate": most[0], "saturation_from": most[1]}
 
 

@@ -12,7 +12,7 @@ import yaml
 
 from calc.layouts.change import set_line
 from catalogue import Scenario, load_device, load_node, load_precision, made_scenario
-from catalogue.announced import announced
+from catalogue.caveats import announced
 from catalogue.deployments.admission.notation import written
 from catalogue.deployments.admission.rules import KERNEL, cut_of, problems, subject_of
 from catalogue.deployments.admission.starting import ENGINE

@@ -160,7 +160,7 @@ def positions_of_layers(q: Any, batch: Any) -> tuple[Number, Number]:
     windowed = attention_layers(q) - q.full_attention_layers
     others = q.full_attention_layers - q.sparse_layers
     picking = (q.index_topk > 0) & (batch.absorbed > 0)
-    return tuple(  # type: ignore[return-value]
+    return tuple(
         q.sparse_layers * picked + others * select(picking, seen, picked) + windowed * in_window
         for picked, seen, in_window in (
             (batch.attended, batch.indexed, batch.in_window),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from calc.commands.printing import amount as human
 from calc.commands.printing import listing, said, spoken, text_of, translated
-from catalogue.announced import announced, marked
+from catalogue.caveats import announced, marked, underived
 from catalogue.messages import Pair, messages
 from catalogue.planning.goals import UNITS
 from catalogue.reading.units import DIMENSIONLESS
@@ -133,12 +133,14 @@ def stood_in(answer: Answer) -> list[str]:
     return list(dict.fromkeys(spoken(told) for row in rows if (told := answer.stand_ins(row))))
 
 
-def only_announced(answer: Answer) -> list[str]:
-    """Which cards of an answer are only announced; where nothing meets the goal, of all tried."""
+def caveats(answer: Answer) -> list[str]:
+    """Which cards of an answer are only announced, and what of its model no formula has; where
+    nothing meets the goal, of all cards that were tried."""
     found = answer.result
     told = announced(base.device for base, kept in zip(found.bases, found.of_bases, strict=True)
                      if kept.front.rows or not answer.met)
-    return [spoken(told)] if told else []
+    missing = underived([found.wishes.goal.model])
+    return [spoken(each) for each in (told, missing) if each]
 
 
 def _amount_of(value: Any) -> str:

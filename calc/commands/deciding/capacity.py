@@ -12,9 +12,17 @@ from rich.table import Table
 from calc.closed_form.validity import doubt_words
 from calc.commands.arguments import add_scenario, add_settings
 from calc.commands.deciding.answered import sentences, steps
-from calc.commands.printing import OK, amount, console, print_json, spoken, translated
+from calc.commands.printing import (
+    OK,
+    amount,
+    caveats_of,
+    console,
+    print_json,
+    resting_on,
+    spoken,
+    translated,
+)
 from catalogue import ParamsError, Scenario, load, load_scenario
-from catalogue.announced import announced
 from catalogue.deployments.admission.notation import written
 from catalogue.deployments.admission.subject import Cut
 from catalogue.messages import messages
@@ -68,8 +76,7 @@ def run(args: argparse.Namespace) -> int:
     """
     scenario = load_scenario(args.scenario, overrides=args.settings)
     given = _given(args)
-    told = announced([scenario.device])
-    answer: dict[str, Any] = {"scenario": scenario.id} | ({"announced": told[0]} if told else {})
+    answer: dict[str, Any] = {"scenario": scenario.id} | caveats_of(scenario)
     parts: list[Callable[..., None]] = []
     if given["requests"] is not None:
         answer |= _day(scenario, args, given)
@@ -89,8 +96,8 @@ def run(args: argparse.Namespace) -> int:
         print_json(answer)
         return OK
     screen = console()
-    if told:
-        screen.print(spoken(told), highlight=False, soft_wrap=True)
+    for line in resting_on(scenario):
+        screen.print(line, highlight=False, soft_wrap=True)
     for part in parts:
         part(screen, answer, given)
     return OK

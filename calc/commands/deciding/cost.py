@@ -13,7 +13,7 @@ from calc.commands.arguments import add_scenario, add_settings
 from calc.commands.printing import (
     OK,
     amount,
-    announced_in,
+    caveats_of,
     console,
     listing,
     print_json,
@@ -208,7 +208,7 @@ def _finite(number: Any) -> float | None:
 
 def _plain(scenario: Any, answer: Any, found: Any, used: float, fleet: Any) -> dict[str, Any]:
     """The answer as data; an amount that is without end is null."""
-    return announced_in(scenario) | {
+    return caveats_of(scenario) | {
         "scenario": scenario.id, "fits": answer.fits, "currency": found.currency,
         "utilisation": used,
         "hour": None if found.hour is None else found.hour.as_json(),

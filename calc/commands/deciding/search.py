@@ -14,10 +14,10 @@ from calc.commands.deciding.answered import (
     TOLD,
     amount,
     brief,
+    caveats,
     head,
     interval,
     near,
-    only_announced,
     qualities,
     row_label,
     runs,
@@ -152,7 +152,7 @@ def _told(answer: Answer) -> list[Row]:
 def _print(answer: Answer, near: Row | None, files: list[Path], wider: list[Relaxed]) -> None:
     screen, goal = console(), answer.result.wishes.goal
     screen.print(translated(goal.title), soft_wrap=True)
-    for line in only_announced(answer):
+    for line in caveats(answer):
         screen.print(line, highlight=False, soft_wrap=True)
     if answer.sure and not answer.met and answer.sure.surest:
         _print_unsure(screen, answer, answer.sure.surest)

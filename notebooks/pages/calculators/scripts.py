@@ -25,7 +25,7 @@ from catalogue import (
     model_inputs,
     sources,
 )
-from catalogue.announced import marked
+from catalogue.caveats import marked
 from catalogue.deployments.admission.rules import class_words
 from catalogue.deployments.fabric import scale_up_domain
 from catalogue.entries.calibrations import CONCURRENT

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import catalogue
-from catalogue.announced import announced
+from catalogue.caveats import announced
 from catalogue.entries.hardware import Device
 from catalogue.messages import Pair, messages
 from catalogue.reading.amounts import human

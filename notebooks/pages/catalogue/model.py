@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import catalogue
+from catalogue.caveats import underived
 from catalogue.entries.models import Model
 from catalogue.entries.trees import Number
 from catalogue.messages import Pair, join, messages
@@ -97,6 +98,8 @@ def at_a_glance(model: Model, counted: Counts) -> None:
     show(*join((" ", ""), (stored, left)))
     if model.note:
         show(model.note["en"], model.note["zh"])
+    if told := underived([model]):
+        show(*told)
 
 
 def parameters(model: Model, counted: Counts, classes: Counts) -> None:

@@ -21,7 +21,7 @@ from calc.searching.result import Answer
 from calc.searching.robust import SURE, SampledRow, keeps, sample_rows, surely
 from calc.searching.same_cards import inside
 from calc.searching.search import search
-from catalogue.announced import announced, marked
+from catalogue.caveats import announced, marked
 from catalogue.engines.released import AT
 from catalogue.kernels import kernel_of
 from catalogue.messages import Pair, join, messages, pair

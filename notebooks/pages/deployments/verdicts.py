@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from calc.answer.estimate import unit_count
 from calc.evidence.classes import stand_ins
-from catalogue.announced import announced
+from catalogue.caveats import announced, underived
 from catalogue.entries.deployments import Claim
 from catalogue.messages import Pair, join, messages
 from notebooks.pages.catalogue.tables.deployments import RESOURCES
@@ -157,7 +157,8 @@ def verdict_text(deployed: Deployed) -> Pair:
         prompt = fmt_int(inputs["input_tokens"])
         decoded = fmt_quantity(float(deployed.quantities["decode_context_tokens"]), "token")
         speed = say("prompt-and-answer-lengths-are", prompt=prompt, decoded=decoded, speed=speed)
-    taken = [told for told in (stand_ins(scenario), announced([scenario.device])) if told]
+    taken = [told for told in (stand_ins(scenario), announced([scenario.device]),
+                               underived([scenario.model])) if told]
     return join((" ", ""), [first, speed, *_least(deployed), *taken])
 
 

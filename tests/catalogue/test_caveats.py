@@ -1,4 +1,4 @@
-"""A card that is only announced: its file says by whom and when, and every answer says so."""
+"""A card that is only announced, a model that is not derived in full: every answer says so."""
 
 import json
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 
 import catalogue
 from catalogue import ROOT, ParamsError
-from catalogue.announced import announced, marked
+from catalogue.caveats import announced, marked, underived
 from notebooks.pages.deployments import verdicts
 from notebooks.pages.deployments.views import Deployed
 
@@ -49,6 +49,37 @@ class TestFile:
         assert announced(["nvidia-h200-sxm"]) is None
         assert marked("nvidia-h200-sxm") == ("nvidia-h200-sxm",) * 2
         assert "my-card" in announced(["nvidia-h200-sxm", str(card)])[0]
+
+
+class TestModel:
+    """What no formula has of a model is carried by the answers for it."""
+
+    @pytest.fixture
+    def model(self, tmp_path) -> Path:
+        path = Path(tmp_path) / "my-model.yml"
+        path.write_text((ROOT / "models" / "deepseek-v3.yml").read_text("utf-8")
+                        + "missing: {en: No tables., zh: 不含查找表。}\n", encoding="utf-8")
+        return path
+
+    def test_one_that_is_derived_in_full_says_nothing(self):
+        assert underived(["deepseek-v3"]) is None
+
+    @pytest.mark.parametrize("command", [
+        ["estimate", PLAN], ["simulate", PLAN, "--users", "4", "--requests", "20"],
+        ["capacity", PLAN, "--cards"]])
+    def test_every_answer_says_it_in_both_languages(self, model, cli, command):
+        asked = [*command, "--set", f"model={model}"]
+        for language, sentence in zip(("en", "zh"), underived([str(model)]), strict=True):
+            code, out, err = cli(*asked, "--lang", language)
+            assert code == 0, err
+            assert sentence.replace(" ", "") in out.replace("\n", "").replace(" ", "")
+        assert json.loads(cli(*asked, "--json")[1])["missing"] == underived([str(model)])[0]
+
+    def test_a_search_says_it(self, model, cli):
+        code, out, err = cli("search", "r1-64-users-8xh20", *(
+            word for key in (*SPACE[:1], f"model={model}") for word in ("--set", key)))
+        assert code == 0, err
+        assert underived([str(model)])[0] in said(out)
 
 
 class TestAnswers:

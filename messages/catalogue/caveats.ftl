@@ -1,4 +1,4 @@
-### Cards that are only announced, and what an answer that rests on one says of it.
+### What an answer says of what it rests on: cards that are only announced, models that are not derived in full.
 
 only-announced =
     .en = '{ $device }' is only announced ({ $date }): its numbers are promises of its maker or assumptions, none of its speed was measured, and the card that is sold may differ.
@@ -7,3 +7,7 @@ only-announced =
 marked =
     .en = { $device } (announced)
     .zh = { $device }（未上市）
+
+not-derived =
+    .en = Of { $name } not all is derived. { $missing }
+    .zh = { $name } 的架构尚未全部推导：{ $missing }

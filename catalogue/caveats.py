@@ -1,14 +1,16 @@
-"""Cards that are only announced, and what an answer that rests on one says of it."""
+"""What an answer says of what it rests on: a card that is only announced, a model that is not
+derived in full."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from catalogue.entries.hardware import Device
+from catalogue.entries.models import Model
 from catalogue.library import load
-from catalogue.messages import Pair, join, messages
+from catalogue.messages import Pair, join, messages, pair
 
-say = messages("catalogue/announced")
+say = messages("catalogue/caveats")
 
 
 def announced(cards: Iterable[Device | str]) -> Pair | None:
@@ -21,6 +23,19 @@ def announced(cards: Iterable[Device | str]) -> Pair | None:
     found = {card.id: card for card in map(_entry, cards) if card.announced}
     told = [say("only-announced", device=card.id, date=str(card.announced.date))
             for card in found.values() if card.announced]
+    return join((" ", ""), told) if told else None
+
+
+def underived(models: Iterable[Model | str]) -> Pair | None:
+    """What no formula has of the models of an answer: a sentence each; None where all is derived.
+
+    Args:
+        models: entries, or their names or files.
+    """
+    found: dict[str, Model] = {model.id: model for model in (
+        load("models", each) if isinstance(each, str) else each for each in models)}
+    told = [say("not-derived", name=pair(model.name), missing=pair(model.missing))
+            for model in found.values() if model.missing]
     return join((" ", ""), told) if told else None
 
 
