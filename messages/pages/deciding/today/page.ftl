@@ -18,7 +18,7 @@ does-not-run =
 
 r1-there =
     .en = R1 there today
-    .zh = 同样的卡，今天跑 R1
+    .zh = 同样的卡现在跑 R1
 
 holds-only =
     .en = fits { $held } only
@@ -30,19 +30,19 @@ holds-none =
 
 runs-best =
     .en = cheapest of today
-    .zh = 今天最省的模型
+    .zh = 现有模型中最省的
 
 ms-per-token =
-    .en = ms per token (80%)
-    .zh = 每 token 毫秒（80%）
+    .en = ms per token (interval)
+    .zh = 每 token 毫秒（区间）
 
 usd-per-million =
-    .en = USD per million output tokens (80%)
-    .zh = 每百万输出 token 美元（80%）
+    .en = USD per million output tokens (interval)
+    .zh = 每百万输出 token 美元（区间）
 
 times-r1 =
-    .en = tokens for the money, R1 = 1
-    .zh = 同样成本产出的 token，R1 = 1
+    .en = tokens for the money, times those of R1
+    .zh = 同样成本产出的 token，R1 的倍数
 
 most-users =
     .en = most users within { $limit }
@@ -60,10 +60,6 @@ published-as =
     .en = published as
     .zh = 官方权重精度
 
-requests-that-fit =
-    .en = requests that fit
-    .zh = 可容纳请求数
-
 users-within =
     .en = users within { $limit }
     .zh = { $limit } 内用户数
@@ -72,12 +68,11 @@ tokens-within =
     .en = token/s there
     .zh = 此时 token/s
 
-replicas =
-    .en = replicas
-    .zh = 副本
-
 plan-of =
-    .en = { $plan }: { $cards }, { $users } users of { $tokens } tokens
+    .en = { $plan }: { $cards }, { $users } { $users ->
+        [one] user
+       *[other] users
+    } of { $tokens } tokens
     .zh = { $plan }：{ $cards }，{ $users } 个用户，每个 { $tokens } token
 
 fits-count =

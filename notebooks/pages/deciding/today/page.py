@@ -107,8 +107,8 @@ def answer_table() -> None:
 
     def most(plan: str) -> Pair | None:
         found = _most(plan)
-        return say("users-of", model=named(found.model), users=found.users,
-                   reference=served(plan, PLANNED).users) if found.users else None
+        return say("users-of", model=named(found.model), users=fmt_int(found.users),
+                   reference=fmt_int(served(plan, PLANNED).users)) if found.users else None
 
     def times(plan: str) -> float | None:
         before, now = served(plan, PLANNED).pace, ranking(plan)[0].pace
@@ -172,14 +172,14 @@ def models_tables() -> None:
         Column(lambda row: named(row.model), common("model")),
         Column(lambda row: f"`{row.precision}`" if row.held else None, say("runs-as")),
         Column(_layout, common("layout")),
-        Column(lambda row: row.held or None, say("requests-that-fit"), fmt_int),
+        Column(lambda row: row.held or None, common("requests-that-fit"), fmt_int),
         Column(_pace, say("ms-per-token")), Column(_cost, say("usd-per-million")),
         Column(lambda row: row.users or None, say("users-within", limit=fmt_time(LIMIT)), fmt_int),
         Column(lambda row: row.rate or None, say("tokens-within"), fmt_sig, digits=3)]
     for plan in PLANS:
         users, tokens = demanded(plan)
         table([served(plan, model) for model in (PLANNED, *MODELS)], columns, folded=say(
-            "plan-of", plan=place(plan), cards=cards(plan), users=users, tokens=tokens))
+            "plan-of", plan=place(plan), cards=cards(plan), users=users, tokens=fmt_int(tokens)))
     if missing := underived(MODELS):
         show(*missing)
 
@@ -236,8 +236,10 @@ def answer() -> None:
         for role, of in (("now", ranking(plan)[0]), ("r1", served(plan, PLANNED))):
             numbers({f"td-{key}-{role}": named(of.model)[0],
                      f"td-{key}-{role}-format": of.precision}, str)
-            _interval(f"td-{key}-{role}-ms", of.ranged_pace, KILO)
-            _interval(f"td-{key}-{role}-usd", of.ranged_cost)
+            if plan == FULL:
+                _interval(f"td-{key}-{role}-usd", of.ranged_cost, 1.0)
+            else:
+                _interval(f"td-{key}-{role}-ms", of.ranged_pace, KILO)
 
 
 def _overlap(first: Served, second: Served) -> bool:
@@ -248,7 +250,7 @@ def _overlap(first: Served, second: Served) -> bool:
     return bool(behind.low <= ahead.high)
 
 
-def _interval(key: str, amount: Amount | None, factor: float = 1.0) -> None:
-    if amount is not None:
-        interval(key, (float(factor * end) for end in (amount.central, *amount.ends)), fmt_sig,
-                 digits=2)
+def _interval(key: str, amount: Amount | None, factor: float) -> None:
+    assert amount
+    interval(key, (float(factor * end) for end in (amount.central, *amount.ends)), fmt_sig,
+             digits=2)
