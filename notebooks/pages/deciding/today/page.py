@@ -18,9 +18,10 @@ from catalogue.deployments.admission.rules import cut_of
 from catalogue.kernels import kernels_of, quality
 from catalogue.messages import LANGUAGES, Pair, join, messages, pair
 from notebooks.pages.catalogue.tables.deployments import page_of
-from notebooks.pages.deciding.generations.models import LIMIT, published
+from notebooks.pages.deciding.generations.models import CHUNK, LIMIT, published
 from notebooks.pages.deciding.goals import device_label
 from notebooks.pages.deciding.today.plans import (
+    MEMORY,
     MODELS,
     PLANNED,
     PLANS,
@@ -35,12 +36,13 @@ from notebooks.pages.deciding.today.plans import (
 from notebooks.show import figures
 from notebooks.show.columns import Column
 from notebooks.show.display import interval, number, numbers, show, table
-from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_sig, fmt_time
+from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig, fmt_time
 
 common = messages("common")
 say = messages("pages/deciding/today/page")
 
 KILO = 1e3
+R1 = "R1", "R1"  # that the documents plan, of the shapes of V3
 ONE_SERVER, FULL, HOST = "s0-config-4.1-bf16", "s1-plan-c", "s3-hybrid-910b4"  # that are told
 CARDS = ("ascend-910b2", "nvidia-h20")  # whose kernels are told; the other 910B have those of one
 LONGEST_NAME = 9  # letters that a field is wide
@@ -48,8 +50,12 @@ SHADES = 0.05, 0.6  # of the colour map: what is written on them stays legible
 
 
 def named(model: str) -> Pair:
-    """A model by its name in both languages; R1, of the same shapes, stands for DeepSeek-V3."""
-    return ("DeepSeek-R1", "DeepSeek-R1") if model == PLANNED else pair(load_model(model).name)
+    """A model by its name, with a star where it is not derived in full; R1 for DeepSeek-V3."""
+    if model == PLANNED:
+        return R1
+    known = load_model(model)
+    star = "*" if known.missing else ""
+    return join(("", ""), (pair(known.name), (star, star)))
 
 
 def place(reference: str) -> str:
@@ -225,6 +231,8 @@ def answer() -> None:
     number("td-held", sum(bool(ranking(plan)) for plan in PLANS))
     number("td-within", sum((ranking(plan)[0].pace or LIMIT) < LIMIT for plan in PLANS))
     numbers({"td-limit": LIMIT}, fmt_time)
+    number("td-chunk", CHUNK)
+    number("td-memory", MEMORY, fmt_percent, digits=0)
     number("td-near", sum(_overlap(*ranking(plan)[:2]) for plan in PLANS))
     leaders = Counter(ranking(plan)[0].model for plan in PLANS).most_common()
     numbers({"td-first": named(leaders[0][0])[0]}, str)

@@ -31,6 +31,7 @@ from notebooks.pages.deciding.generations.models import (
     CHUNK,
     CUT,
     EIGHT,
+    LIMIT,
     WIDENED,
     asked,
     published,
@@ -135,6 +136,11 @@ class Replica:
     count: int
 
     @property
+    def pace(self) -> float:
+        """Time per token [s]."""
+        return float(self.found["tpot"])
+
+    @property
     def held(self) -> int:
         """Requests that all of them hold at their longest [1]."""
         return int(self.found["max_concurrency"]) * self.count
@@ -215,7 +221,8 @@ class Served:
 
     Attributes:
         reference, model: the plan, and of the catalogue.
-        precision: the widest that holds the plan's users; where none does, that holds most.
+        precision: the widest that holds the plan's users within the limit, else the fastest that
+            holds them; where none does, that holds most.
         held: requests that fit [1]; 0 where not one does.
         best: the layout in which the plan's users fit and a token takes least; None where they do
             not fit.
@@ -234,7 +241,7 @@ class Served:
     @property
     def pace(self) -> float | None:
         """Time per token of the plan's users [s]."""
-        return float(self.best.found["tpot"]) if self.best else None
+        return self.best.pace if self.best else None
 
     @property
     def ranged_pace(self) -> Amount | None:
@@ -285,14 +292,16 @@ def served(reference: str, model: str) -> Served:
     tried = {name: tuple(replicas(reference, model, name)) for name in names}
     held = {name: max((each.held for each in layouts), default=0)
             for name, layouts in tried.items()}
-    precision = next((name for name in names if held[name] >= users),
-                     max(names, key=held.__getitem__))
-    able = [each for each in tried[precision] if each.held >= users]
-    best = min(able, key=lambda each: float(each.found["tpot"]), default=None)
+    fastest = {name: min(able, key=lambda each: each.pace) for name, layouts in tried.items()
+               if (able := [each for each in layouts if each.held >= users])}
+    precision = next((name for name, each in fastest.items() if each.pace <= LIMIT), "") or (
+        min(fastest, key=lambda name: fastest[name].pace) if fastest
+        else max(names, key=held.__getitem__))
     most = max(((rate * each.count, limited * each.count)
                 for each in tried[precision] if each.held
                 for rate, limited in [within_limit(each.made)]), default=(0.0, 0))
-    return Served(reference, model, precision, held[precision], best, most[1], most[0])
+    return Served(reference, model, precision, held[precision], fastest.get(precision), most[1],
+                  most[0])
 
 
 @cache
