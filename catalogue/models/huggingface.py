@@ -15,8 +15,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from catalogue.entries.models import Model
-from catalogue.models.families import ALWAYS, ARCHITECTURAL, FAMILIES, IRRELEVANT, Family
+from catalogue.models.families import ALIASES, ALWAYS, ARCHITECTURAL, FAMILIES, IRRELEVANT, Family
 from catalogue.models.fields import Fields
+from catalogue.models.hybrid import HYBRID
 from catalogue.models.layers import compressed, everywhere, indexers
 from catalogue.models.unmodelled import refuse_unmodelled
 from catalogue.models.unwrapping import unwrap
@@ -29,6 +30,7 @@ MAX_NAME = 80
 _BARE = re.compile(r"mla|gqa|csa|sigmoid|softmax|sqrtsoftplus|vendor|derived|"
                    r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 CODE = "modelling code, transformers 5.23.0, "
+POSITIONS = ("max_position_embeddings", "model_max_length")  # of Kimi Linear the latter
 
 
 @dataclass
@@ -154,21 +156,26 @@ class _Reader(Fields):
         model_type = self.get("model_type")
         if "model_type" not in self.file.data:
             self.missing("model_type", f"one of {', '.join(FAMILIES)}")
+        if isinstance(model_type, str):
+            model_type = ALIASES.get(model_type, model_type)
         if not isinstance(model_type, str) or model_type not in FAMILIES:
             self.refuse("model_type", f"one of {', '.join(FAMILIES)}; another type is written by "
                                       "hand, as params/templates/model.yml shows")
         self.used["model_type"] = "family"
-        expected = FAMILIES[model_type].architecture
+        family = FAMILIES[model_type]
         if self.get("architectures") is not None:
-            if self.get("architectures") != [expected]:
-                self.refuse("architectures", f"[\"{expected}\"] with model_type {model_type}")
+            if self.get("architectures") not in (
+                    [name] for name in (family.architecture, *family.also_named)):
+                self.refuse("architectures",
+                            f"[\"{family.architecture}\"] with model_type {model_type}")
             self.used["architectures"] = "family"
         return model_type
 
     def read(self, family: Family) -> None:
         """Everything that the family states, implies and excludes."""
         for key, accepted in (ALWAYS | dict(family.exactly)).items():
-            self.exactly(key, accepted)
+            if key not in family.by_layer:
+                self.exactly(key, accepted)
         for ours, names in family.counts.items():
             self.found[ours] = self.stated(ours, names, family)
         for key, (default, fields) in family.switches.items():
@@ -185,14 +192,14 @@ class _Reader(Fields):
         self.found["tie_word_embeddings"] = self.switch("tie_word_embeddings", False)
         if self.get("tie_word_embeddings") is None:
             self.comments["tie_word_embeddings"] = "default of the configuration class"
-        if self.get("max_position_embeddings") is not None:
-            self.found["max_position_embeddings"] = self.stated(
-                "max_position_embeddings", ("max_position_embeddings",), family)
+        positions = [name for name in POSITIONS if self.get(name) is not None]
+        if positions:
+            self.found[POSITIONS[0]] = self.stated(POSITIONS[0], tuple(positions), family)
         if any(self.get(name) is not None for name in family.groups):
             self.groups(family)
-        names = ("num_nextn_predict_layers", "num_mtp_layers")
-        if family.prediction and any(self.get(name) is not None for name in names):
-            self.found[names[0]] = self.stated(names[0], names, family)
+        if any(self.get(name) is not None for name in family.prediction):
+            ours = "num_nextn_predict_layers"
+            self.found[ours] = self.stated(ours, family.prediction, family)
         if family.attention == "mla":
             self.latent_attention(family)
         else:
@@ -202,8 +209,11 @@ class _Reader(Fields):
         everywhere(self)
         if family.shared_indexers:
             indexers(self)
+        if family.hybrid:
+            HYBRID[family.hybrid](self)
         self.experts()
-        self.window(family)
+        if not family.hybrid:
+            self.window(family)
 
     def groups(self, family: Family) -> None:
         """Groups that experts are chosen from; a greedy router knows none, whatever is stated."""
@@ -233,7 +243,9 @@ class _Reader(Fields):
             self.refuse("num_key_value_heads", f"{heads}, as many as heads, with latent attention")
         rope = self.found["qk_rope_head_dim"]
         whole = rope + self.found["qk_nope_head_dim"]
-        named = tuple(self.found[name] for name in family.named_head_dim)
+        named = [self.found[name] for name in family.named_head_dim]
+        if family.hybrid:  # Kimi Linear states what nothing reads
+            named.append(self.found["hidden_size"] // heads)
         for key, sizes in (("head_dim", (rope, *named, whole)), ("qk_head_dim", (whole,))):
             value = self.get(key)
             if value is None:

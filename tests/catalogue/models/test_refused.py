@@ -11,7 +11,7 @@ import pytest
 import catalogue
 from calc import parameters
 from catalogue.models import huggingface
-from tests.catalogue.models.test_import_model import CONFIGS, refusal, stated
+from tests.catalogue.models.test_import_model import CONFIGS, KIMI, refusal, stated
 
 
 def wrapped(**outside) -> dict:
@@ -109,6 +109,28 @@ REFUSED = [
     ("gpt-oss-120b", {"experts_per_token": 8}, "experts_per_token"),
     ("gpt-oss-120b", {"layer_types": ["full_attention"]}, "layer_types"),
     ("gpt-oss-120b", {"layer_types": [["full_attention"]] * 36}, "layer_types"),
+    *(("qwen3.5-397b-a17b", {key: bad}, key) for key, bad in [
+        ("layer_types", ["linear_attention"] * 60), ("layer_types", ["full_attention"] * 60),
+        ("layer_types", [7] * 60), ("full_attention_interval", 0),
+        ("linear_num_key_heads", 24), ("linear_value_head_dim", None), ("attn_output_gate", False),
+        ("shared_expert_intermediate_size", 512), ("mtp_use_dedicated_embeddings", True),
+        ("output_gate_type", "sigmoid"), ("sliding_window", 4096), ("engram_layer_ids", [1]),
+        ("linear_attn_config", KIMI), ("index_topk", 2048), ("routed_expert_hidden_size", 2048)]),
+    ("qwen3.5-397b-a17b", {"full_attention_interval": 3}, "layer_types"),
+    *(("kimi-k3", {key: bad}, key) for key, bad in [
+        ("linear_attn_config", None), ("linear_attn_config", []), ("num_expert_group", 8),
+        ("moe_router_activation_func", "softmax"), ("hidden_act", "gelu"),
+        ("routed_expert_hidden_size", 0), ("attn_res_block_size", "12"), ("qk_head_dim", 96),
+        ("layer_types", ["linear_attention"] * 93), ("num_key_value_heads", 8),
+        ("index_topk", 2048), ("hc_mult", 4), ("dense_ffn_hidden", 1),
+        ("full_attention_interval", 4)]),
+    *(("minimax-m3", {key: bad}, key) for key, bad in [
+        ("sparse_attention_config", None), ("moe_layer_freq", 1), ("moe_layer_freq", [1] * 59),
+        ("moe_layer_freq", [1, 0] * 30), ("first_k_dense_replace", 4),
+        ("qk_norm_type", "per_layer"),
+        ("shared_intermediate_size", 6144), ("moe_intermediate_size", 1536),
+        ("attention_output_gate", True), ("layer_types", ["minimax_m3_sparse"] * 60),
+        ("num_mtp_modules", -1), ("linear_num_value_heads", 32), ("kv_lora_rank", 512)]),
 ]
 
 
@@ -117,16 +139,50 @@ def test_what_is_not_modelled_or_absurd_is_refused(written, name, changes, field
     path = written(name, **changes)
     sentence = refusal(path)
     number = 1 + next(index for index, line in enumerate(path.read_text("utf-8").splitlines())
-                      if line.startswith(f' "{field}":'))
+                      if line.lstrip().startswith(f'"{field}":'))
     assert sentence.startswith(f"{path}:{number}: '{field}' is ")
     assert ", expected " in sentence
 
 
+@pytest.mark.parametrize(("name", "key", "bad"), [
+    ("kimi-k3", "linear_attn_config.num_heads", 0),
+    ("kimi-k3", "linear_attn_config.head_dim", None),
+    ("kimi-k3", "linear_attn_config.kda_layers", [1, 2]),
+    ("kimi-k3", "linear_attn_config.kda_layers", list(range(93))),
+    ("kimi-k3", "linear_attn_config.use_full_rank_gate", 1),
+    ("kimi-k3", "linear_attn_config.num_key_heads", 32),
+    ("minimax-m3", "sparse_attention_config.use_sparse_attention", False),
+    ("minimax-m3", "sparse_attention_config.sparse_score_type", "mean"),
+    ("minimax-m3", "sparse_attention_config.sparse_attention_freq", [1] * 60),
+    ("minimax-m3", "sparse_attention_config.sparse_disable_index_value", [0] * 60),
+    ("minimax-m3", "sparse_attention_config.sparse_block_size", 0),
+    ("minimax-m3", "sparse_attention_config.sparse_pool", 4)])
+def test_what_a_group_of_fields_says_is_refused_by_name(written, name, key, bad):
+    group, _, field = key.partition(".")
+    part = stated(name).get("text_config", stated(name))
+    path = written(name, **{group: part[group] | {field: bad}})
+    sentence = refusal(path)
+    lines = path.read_text("utf-8").splitlines()
+    named = group if "text_config" in stated(name) else field  # lines of two levels are known
+    number = 1 + next(index for index, line in enumerate(lines) if f'"{named}":' in line)
+    assert sentence.startswith(f"{path}:{number}: '{key}' is ")
+    assert ", expected " in sentence
+
+
+@pytest.mark.parametrize(("name", "key"), [
+    ("kimi-k3", "linear_attn_config.kda_layers"), ("kimi-k3", "linear_attn_config.num_heads"),
+    ("minimax-m3", "sparse_attention_config.sparse_attention_freq"),
+    ("minimax-m3", "sparse_attention_config.sparse_index_dim")])
+def test_what_a_group_of_fields_lacks_is_named(written, name, key):
+    group, _, field = key.partition(".")
+    part = stated(name).get("text_config", stated(name))
+    path = written(name, **{group: {one: value for one, value in part[group].items()
+                                    if one != field}})
+    assert refusal(path).startswith(f"{path}: '{key}' is missing, expected ")
+
+
 @pytest.mark.parametrize(("model_type", "key", "new"), [
-    ("kimi_linear", "linear_attn_config", "Kimi delta attention"),
-    ("minimax_m3", "sparse_attention_config", "blocks of tokens"),
     ("glm5_next_text", "index_kpool", "pooled index keys"),
-    ("qwen3_5_moe_text", "linear_num_value_heads", "gated delta nets"),
     ("deepseek_v41_text", "kv_source_layer_ids", "n-grams")])
 def test_what_is_new_in_a_model_that_is_not_modelled_is_named(written, model_type, key, new):
     sentence = refusal(written(model_type=model_type, **{key: [2, 8]}))
