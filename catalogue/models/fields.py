@@ -34,7 +34,7 @@ class Fields:
 
     def refuse(self, key: str, expected: str) -> NoReturn:
         """Say in one sentence what a field holds and what was expected."""
-        raise ParamsError(f"{self.file.where(key)}: {ascii(key[:_LONGEST])} is "
+        raise ParamsError(f"{self.file.where(key)}: {key[:_LONGEST]!a} is "
                           f"{json_excerpt(self.file.data[key])}, expected {expected}.")
 
     def missing(self, key: str, expected: str) -> NoReturn:
