@@ -15,7 +15,7 @@ from catalogue.entries.models import GROUPS
 
 Window = Literal["none", "every layer", "every layer if stated", "switched", "upper layers",
                  "by layer"]
-Hybrid = Literal["delta net", "kimi delta", "blocks"]
+Hybrid = Literal["delta net", "kimi delta", "pooled delta", "blocks"]
 
 
 @dataclass(frozen=True)
@@ -197,6 +197,17 @@ FAMILIES: dict[str, Family] = {
                  "hidden_act": ("silu", "situ"), "attention_bias": (False, None),
                  "latent_moe_use_norm": (True, False, None)},
         prediction=_PREDICTION[:1], hybrid="kimi delta"),
+    "glm5_next_text": Family(
+        architecture="Glm5NextForCausalLM", code="glm5_next/modeling_glm5_next.py", attention="mla",
+        counts=_BASE | _MLA | _MOE | _INDEXER | _same("hc_mult"),
+        zero=_MOE_ZERO | {"qk_rope_head_dim": False},
+        implied={"router_bias": (True, "the gate has e_score_correction_bias"),
+                 "router_scoring": ("sigmoid", "")},
+        exactly={"scoring_func": ("sigmoid",), "topk_method": ("noaux_tc", None),
+                 "attention_bias": (False, None), "mhc": (True, None),
+                 "index_kpool_compress": (True, None),
+                 "index_kpool_always_select_tail": (True, None)},
+        groups=GROUPS, prediction=_PREDICTION, hybrid="pooled delta"),
     "minimax_m3": Family(
         architecture="MiniMaxM3SparseForCausalLM", also_named=("MiniMaxM3ForCausalLM",),
         code="minimax_m3_vl/modeling_minimax_m3_vl.py", attention="gqa",
@@ -256,6 +267,7 @@ FAMILIES: dict[str, Family] = {
 
 # What a model calls itself of which a family above is the language model's part.
 ALIASES = {"qwen3_5": "qwen3_5_text", "qwen3_5_moe": "qwen3_5_moe_text", "kimi_k3": "kimi_linear",
+           "glm5_next": "glm5_next_text",
            "minimax_m3_vl": "minimax_m3", "minimax_m3_vl_text": "minimax_m3"}
 
 # The widest that is plausible, with room; products of these stay exact in 64 bits.
@@ -269,7 +281,8 @@ LARGEST = {
     "v_head_dim": 4_096, "n_routed_experts": 8_192, "n_shared_experts": 64,
     "num_experts_per_tok": 8_192, "n_group": 8_192, "topk_group": 8_192, "index_n_heads": 4_096,
     "index_head_dim": 4_096, "o_groups": 4_096, "o_lora_rank": 65_536, "hc_mult": 64,
-    "num_hash_layers": 1_000, "linear_layers": 1_000, "sparse_layers": 1_000,
+    "num_hash_layers": 1_000, "compress_ratio": 4_096, "linear_layers": 1_000,
+    "sparse_layers": 1_000,
     "linear_num_key_heads": 4_096, "linear_num_value_heads": 4_096, "linear_key_head_dim": 4_096,
     "linear_value_head_dim": 4_096, "linear_conv_kernel_dim": 4_096,
     "routed_expert_hidden_size": 65_536,

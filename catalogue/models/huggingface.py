@@ -246,7 +246,8 @@ class _Reader(Fields):
         named = [self.found[name] for name in family.named_head_dim]
         if family.hybrid:  # Kimi Linear states what nothing reads
             named.append(self.found["hidden_size"] // heads)
-        for key, sizes in (("head_dim", (rope, *named, whole)), ("qk_head_dim", (whole,))):
+        of_head = tuple(dict.fromkeys((rope, *named, whole)))
+        for key, sizes in (("head_dim", of_head), ("qk_head_dim", (whole,))):
             value = self.get(key)
             if value is None:
                 continue

@@ -14,7 +14,7 @@ say = messages("catalogue/models/hybrid")
 # from src/transformers/models/qwen3_5_moe/configuration_qwen3_5_moe.py
 _INTERVAL = 4  # full_attention_interval where it is not stated
 LINEAR, FULL = "linear_attention", "full_attention"
-SPARSE = "minimax_m3_sparse"
+INDEXED, SPARSE = "deepseek_sparse_attention", "minimax_m3_sparse"
 
 
 def delta_net(fields: Fields) -> None:
@@ -46,32 +46,70 @@ def kimi_delta(fields: Fields) -> None:
     ``use_full_rank_gate`` the published configuration of Kimi K3, without which the gate is of low
     rank as in Kimi Linear.
     """
-    layers, found = fields.found["num_hidden_layers"], fields.found
-    own = fields.inside("linear_attn_config")
-    key = "linear_attn_config.kda_layers"
-    heads = own.count("linear_attn_config.num_heads", "linear_num_key_heads")
-    size = own.count("linear_attn_config.head_dim", "linear_key_head_dim")
+    kinds = _kimi_layers(fields, first=1)
+    types = _listed(fields, len(kinds), (FULL, LINEAR), "checked")
+    if types and types != [LINEAR if linear else FULL for linear in kinds]:
+        fields.refuse("layer_types", "the layers that kda_layers says")
+    _narrower_experts(fields)
+
+
+def pooled_delta(fields: Fields) -> None:
+    """Kimi delta attention, MLA with an indexer of pooled keys in the other layers: GLM-5.3-Flash.
+
+    Source: src/transformers/models/glm5_next/modeling_glm5_next.py; that ``index_topk`` counts
+    tokens, and picked pools are whole: sgl-project/sglang, dsa_indexer_kpool.py.
+    """
+    kinds, found = _kimi_layers(fields, first=0), fields.found
+    types = _listed(fields, len(kinds), (INDEXED, LINEAR), "checked")
+    if types and types != [LINEAR if linear else INDEXED for linear in kinds]:
+        fields.refuse("layer_types", "the layers that kda_layers says")
+    full = ["full"] * len(kinds)
+    if fields.get("indexer_types") is not None:
+        if fields.get("indexer_types") != full:
+            fields.refuse("indexer_types", f"a list of {len(kinds)}, each full")
+        fields.used["indexer_types"] = "checked"
+    pool = fields.count("index_kpool", "compress_ratio")
+    if found["index_topk"] % pool:
+        fields.refuse("index_topk", f"a multiple of the {pool} tokens of an index key")
+    found |= {"compress_ratio": pool,
+              "index_topk": fields.derived(found["index_topk"] // pool, "index_topk / index_kpool"),
+              "indexer_layers": fields.derived(kinds.count(False), "kda_layers")}
+    fields.comments |= {"compress_ratio": "tokens of an index key",
+                        "index_topk": "keys, not tokens", "indexer_layers": "the others counted"}
+    _missing(fields, say("pooled", count=pool - 1))
+
+
+def _kimi_layers(fields: Fields, first: int) -> list[bool]:
+    """Shapes of Kimi delta attention, and whether each layer has it.
+
+    Args:
+        fields: of the language model.
+        first: the number of the first layer in the lists.
+    """
+    layers, found, at = fields.found["num_hidden_layers"], fields.found, "linear_attn_config."
+    own, key = fields.inside("linear_attn_config"), f"{at}kda_layers"
+    heads = own.count(f"{at}num_heads", "linear_num_key_heads")
+    size = own.count(f"{at}head_dim", "linear_key_head_dim")
     found |= {"linear_num_key_heads": heads, "linear_num_value_heads": heads,
               "linear_key_head_dim": size, "linear_value_head_dim": size,
-              "linear_conv_kernel_dim": own.count("linear_attn_config.short_conv_kernel_size",
+              "linear_conv_kernel_dim": own.count(f"{at}short_conv_kernel_size",
                                                   "linear_conv_kernel_dim")}
-    full_rank = own.switch("linear_attn_config.use_full_rank_gate", False)
+    full_rank = own.switch(f"{at}use_full_rank_gate", False)
     for rank in ("linear_decay_rank", *(() if full_rank else ("linear_gate_rank",))):
         found[rank] = fields.derived(size, "linear_attn_config of the configuration")
         fields.comments[rank] = "the head dimension, as the modelling code has it"
-    lists = [own.get(name) for name in (key, "linear_attn_config.full_attn_layers")]
+    linear, others = (own.get(f"{at}{name}") for name in ("kda_layers", "full_attn_layers"))
     if key not in own.file.data:
-        own.missing(key, "a list of the layers, counted from 1")
+        own.missing(key, f"a list of the layers, counted from {first}")
     if not all(isinstance(each, list) and all(type(layer) is int for layer in each)
-               for each in lists) or sorted(lists[0] + lists[1]) != list(range(1, layers + 1)):
-        own.refuse(key, f"with full_attn_layers each of the {layers} layers once, counted from 1")
-    own.used |= dict.fromkeys((key, "linear_attn_config.full_attn_layers"), "linear_layers")
-    own.nothing_else(ignored=("linear_attn_config.gate_lower_bound",))
-    _states(fields, len(lists[0]), "kda_layers")
-    types = _listed(fields, layers, (FULL, LINEAR), "checked")
-    if types and [place for place, one in enumerate(types, 1) if one == LINEAR] != sorted(lists[0]):
-        fields.refuse("layer_types", "the layers that kda_layers says")
-    _narrower_experts(fields)
+               for each in (linear, others)) \
+            or sorted(linear + others) != list(range(first, first + layers)):
+        own.refuse(key, f"with full_attn_layers each of the {layers} layers once, counted from "
+                        f"{first}")
+    own.used |= dict.fromkeys((key, f"{at}full_attn_layers"), "linear_layers")
+    own.nothing_else(ignored=(f"{at}gate_lower_bound",))
+    _states(fields, len(linear), "kda_layers")
+    return [layer + first in linear for layer in range(layers)]
 
 
 def _narrower_experts(fields: Fields) -> None:
@@ -186,4 +224,5 @@ def _missing(fields: Fields, *sentences: Pair) -> None:
 
 
 HYBRID: dict[Hybrid, Callable[[Fields], None]] = {
-    "delta net": delta_net, "kimi delta": kimi_delta, "blocks": blocks}
+    "delta net": delta_net, "kimi delta": kimi_delta, "pooled delta": pooled_delta,
+    "blocks": blocks}

@@ -20,15 +20,11 @@ class New(NamedTuple):
     what: str
 
 
-_GLM = New(("linear_attn_config", "linear_num_heads", "index_kpool"),
-           "Kimi delta attention, a state per request instead of a KV cache in most layers, and "
-           "pooled index keys in the others")
 _V41 = New(("kv_source_layer_ids", "engram_layer_ids"),
            "layers that read the compressed cache of an earlier layer, and tables looked up by "
            "n-grams of the prompt")
 
 UNMODELLED: dict[str, New] = {
-    "glm5_next": _GLM, "glm5_next_text": _GLM,
     "deepseek_v41": _V41, "deepseek_v41_text": _V41,
 }
 

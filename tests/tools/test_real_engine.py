@@ -73,7 +73,8 @@ def test_what_is_written_is_for_the_release_nearest_to_the_engine():
 
 
 @pytest.mark.parametrize("name", sorted(set(catalogue.names("models"))
-                                        - {"s0-deepseek-r1", "deepseek-v2-lite", "gpt-oss-120b"}))
+                                        - {"s0-deepseek-r1", "deepseek-v2-lite", "gpt-oss-120b",
+                                           "deepseek-v4.1-flash"}))
 def test_a_configuration_says_what_the_catalogue_says_of_a_model(name, tmp_path):
     from catalogue.models.huggingface import import_config
 

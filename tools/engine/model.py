@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -142,21 +143,21 @@ def sidecar_files(precision: str) -> dict[str, Any]:
 
 
 def _type(model: Any) -> str:
-    if model.attention == "csa":
+    if model.attention == "csa" and model.compress_ratio.value == INDEXED:
         return "deepseek_v4"
     if model.attention == "mla":
         if model.linear_layers is not None:
-            return "kimi_linear"
+            return "kimi_linear" if model.index_n_heads is None else "glm5_next_text"
         if model.index_n_heads is not None:
             return "glm_moe_dsa" if model.family == "glm-5" else "deepseek_v32"
         return "deepseek_v3" if model.router_scoring == "sigmoid" else "deepseek_v2"
-    if model.linear_layers is not None:
+    if model.attention == "gqa" and model.linear_layers is not None:
         return "qwen3_5_moe_text" if model.is_moe else "qwen3_5_text"
     if model.sparse_layers is not None:
         return "minimax_m3"
     kind = TYPES.get((model.router_scoring if model.is_moe else None, model.qk_norm,
                       model.attention_bias))
-    if kind is None or model.attention_sinks:
+    if kind is None or model.attention_sinks or model.attention != "gqa":
         raise ValueError(f"'{model.id}': the architecture is not known here, expected one of "
                          f"{', '.join(dict.fromkeys(TYPES.values()))}.")
     return kind
@@ -186,14 +187,20 @@ def _delta_nets(stated: dict[str, Any]) -> dict[str, Any]:
     return {"layer_types": [FULL if full else LINEAR for full in _full(stated)]}
 
 
-def _kimi_delta(stated: dict[str, Any]) -> dict[str, Any]:
-    kinds = list(enumerate(_full(stated), 1))
+def _kimi_delta(stated: dict[str, Any], first: int = 1) -> dict[str, Any]:
+    kinds = list(enumerate(_full(stated), first))
     return {"linear_attn_config": {
         "full_attn_layers": [layer for layer, full in kinds if full],
         "kda_layers": [layer for layer, full in kinds if not full],
         "num_heads": stated["linear_num_value_heads"], "head_dim": stated["linear_key_head_dim"],
         "short_conv_kernel_size": stated["linear_conv_kernel_dim"],
         "use_full_rank_gate": not stated.get("linear_gate_rank")}}
+
+
+def _pooled_delta(stated: dict[str, Any]) -> dict[str, Any]:
+    pool = stated["compress_ratio"]
+    return _kimi_delta(stated, first=0) | {
+        "index_kpool": pool, "index_topk": pool * stated["index_topk"]}
 
 
 def _blocks(stated: dict[str, Any]) -> dict[str, Any]:
@@ -207,6 +214,8 @@ def _blocks(stated: dict[str, Any]) -> dict[str, Any]:
         "sparse_disable_index_value": sparse}}
 
 
-LAYERS = {"deepseek_v4": _compressed, "glm_moe_dsa": _indexers, "kimi_linear": _kimi_delta,
-          "minimax_m3": _blocks, "qwen3_5_text": _delta_nets, "qwen3_5_moe_text": _delta_nets}
+LAYERS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
+    "deepseek_v4": _compressed, "glm_moe_dsa": _indexers, "kimi_linear": _kimi_delta,
+    "glm5_next_text": _pooled_delta, "minimax_m3": _blocks,
+    "qwen3_5_text": _delta_nets, "qwen3_5_moe_text": _delta_nets}
 """What a configuration says of its layers one by one."""

@@ -36,9 +36,11 @@ COUNTED = {
     "deepseek-v3.1": Count(671_026_419_200, 36_625_618_432, 653_908_770_816),
     "deepseek-v3.2": Count(671_877_944_064, 37_477_143_296, 653_908_770_816),
     "deepseek-v4-flash": Count(284_332_241_239, 13_270_102_359, 277_025_390_592),
+    "deepseek-v4.1-flash": Count(551_596_964_085, 15_846_717_685, 543_581_798_400),
     "deepseek-v4-pro": Count(1_572_997_202_915, 48_852_403_171, 1_547_396_186_112),
     "glm-5": Count(743_911_218_432, 40_833_146_112, 724_775_731_200),
     "glm-5.2": Count(743_377_019_904, 40_298_947_584, 724_775_731_200),
+    "glm-5.3-flash": Count(313_321_104_707, 16_736_625_987, 304_405_807_104),
     "glm-4.5": Count(352_797_829_024, 32_856_319_904, 335_963_750_400),
     "gpt-oss-120b": Count(116_829_156_672, 5_132_849_472, 114_701_598_720),
     "kimi-k2": Count(1_026_408_232_448, 31_687_095_808, 1_014_686_023_680),
@@ -63,19 +65,20 @@ NOT_COUNTED = {"deepseek-v3": 41_540_496, "kimi-k2": 61 * 56,
                "minimax-m2.5": 62 * (48 + 8 - 2) * 128}
 # Half of the last digit printed.
 ROUNDED = {"deepseek-v3": 5e8, "deepseek-v3.1": 5e8, "deepseek-v4-flash": 5e8,
-           "deepseek-v4-pro": 5e10, "glm-5": 5e8, "glm-5.2": 5e8, "kimi-k2.5": 5e10,
-           "kimi-k3": 5e10, "minimax-m3": 1e9, "qwen3.5-397b-a17b": 1e9, "qwen3.6-35b-a3b": 5e8,
-           "qwen3.8-2.4t-a95b": 5e10, "qwen3-8b": 5e6}
+           "deepseek-v4-pro": 5e10, "deepseek-v4.1-flash": 5e8, "glm-5": 5e8, "glm-5.2": 5e8,
+           "kimi-k2.5": 5e10, "kimi-k3": 5e10, "minimax-m3": 1e9, "qwen3.5-397b-a17b": 1e9,
+           "qwen3.6-35b-a3b": 5e8, "qwen3.8-2.4t-a95b": 5e10, "qwen3-8b": 5e6}
+STORED_ROUNDED = {"glm-5.3-flash": 5e8}
 # Of which printed active parameters leave out the output head as well.
 WITHOUT_HEAD = ("glm-5.2", "minimax-m2.5")
-INDEXED = ("deepseek-v3.2", "deepseek-v4-flash", "deepseek-v4-pro", "glm-5", "glm-5.2",
-           "minimax-m3")
+INDEXED = ("deepseek-v3.2", "deepseek-v4-flash", "deepseek-v4-pro", "deepseek-v4.1-flash",
+           "glm-5", "glm-5.2", "glm-5.3-flash", "minimax-m3")
 # Of which printed active parameters are rounded up, by as much as a twentieth.
-ROUNDED_UP = ("minimax-m3", "qwen3.5-397b-a17b")
-STATEFUL = ("kimi-k3", "qwen3.5-397b-a17b", "qwen3.6-35b-a3b", "qwen3.8-2.4t-a95b")
-WINDOWED = ("deepseek-v4-flash", "deepseek-v4-pro", "gpt-oss-120b")
+ROUNDED_UP = ("glm-5.3-flash", "minimax-m3", "qwen3.5-397b-a17b")
+STATEFUL = ("glm-5.3-flash", "kimi-k3", "qwen3.5-397b-a17b", "qwen3.6-35b-a3b", "qwen3.8-2.4t-a95b")
+WINDOWED = ("deepseek-v4-flash", "deepseek-v4-pro", "deepseek-v4.1-flash", "gpt-oss-120b")
 # Whose files hold no copies of embedding and head beside the prediction layer.
-WITHOUT_COPIES = ("glm-5",)
+WITHOUT_COPIES = ("glm-5", "glm-5.3-flash")
 # A printed total that is neither the main model nor what the files hold.
 UNEXPLAINED = {"glm-4.5": 0.007}
 
@@ -136,7 +139,8 @@ class TestTheCatalogue:
     @pytest.mark.parametrize("name", printing("stored_parameters"))
     def test_what_the_files_hold_is_counted_to_the_digit(self, name):
         published = catalogue.load_model(name).published.stored_parameters
-        assert in_files(name) + NOT_COUNTED.get(name, 0) == published.value
+        off = in_files(name) + NOT_COUNTED.get(name, 0) - published.value
+        assert abs(off) <= STORED_ROUNDED.get(name, 0)
 
     @pytest.mark.parametrize("name", MODELS)
     def test_every_model_is_held_against_something_within_a_thousandth(self, name):

@@ -36,7 +36,7 @@ PUBLISHED = {
     "qwen3-235b-a22b": 235_093_634_560, "qwen3-30b-a3b": 30_532_122_624,
     "deepseek-v3": None, "deepseek-v3.2": None, "glm-4.5": None, "glm-5": None, "glm-5.2": None,
     "deepseek-v4-flash": None, "deepseek-v4-pro": None, "kimi-k2.5": None, "kimi-k3": None,
-    "minimax-m3": None, "qwen3.5-397b-a17b": None, "qwen3.6-35b-a3b": None,
+    "glm-5.3-flash": None, "minimax-m3": None, "qwen3.5-397b-a17b": None, "qwen3.6-35b-a3b": None,
     "qwen3.8-2.4t-a95b": None,
 }
 # What the model's makers print, [1e9], to the digits that they print.
@@ -237,6 +237,10 @@ def test_the_name_and_the_date(written):
      "linear_gate_rank", 128),
     ("kimi-k3", {"mla_use_output_gate": False}, "attention_output_gate", False),
     ("kimi-k3", {"attn_res_block_size": 0, "hidden_act": "silu"}, "missing", None),
+    ("glm-5.3-flash", {}, "linear_gate_rank", 128), ("glm-5.3-flash", {}, "compress_ratio", 4),
+    ("glm-5.3-flash", {"layer_types": None, "index_kpool": 2}, "index_topk", 1024),
+    ("glm-5.3-flash", {"qk_rope_head_dim": 64, "qk_head_dim": 320, "head_dim": 64},
+     "qk_rope_head_dim", 64),
     ("minimax-m3", {"num_nextn_predict_layers": None}, "num_nextn_predict_layers", 7),
     ("minimax-m3", {"first_k_dense_replace": None, "layer_types":
                     ["full_attention"] * 3 + ["minimax_m3_sparse"] * 57}, "sparse_layers", 57),

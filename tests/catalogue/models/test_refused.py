@@ -124,6 +124,12 @@ REFUSED = [
         ("layer_types", ["linear_attention"] * 93), ("num_key_value_heads", 8),
         ("index_topk", 2048), ("hc_mult", 4), ("dense_ffn_hidden", 1),
         ("full_attention_interval", 4)]),
+    *(("glm-5.3-flash", {key: bad}, key) for key, bad in [
+        ("index_kpool", 0), ("index_kpool", None), ("index_topk", 2046), ("mhc", False),
+        ("index_kpool_compress", False), ("indexer_types", ["full"] * 44 + ["shared"]),
+        ("index_kpool_always_select_tail", False), ("attention_output_gate", True),
+        ("layer_types", ["linear_attention"] * 45), ("hc_mult", 0), ("qk_rope_head_dim", -1),
+        ("routed_expert_hidden_size", 2048), ("index_topk_freq", 4)]),
     *(("minimax-m3", {key: bad}, key) for key, bad in [
         ("sparse_attention_config", None), ("moe_layer_freq", 1), ("moe_layer_freq", [1] * 59),
         ("moe_layer_freq", [1, 0] * 30), ("first_k_dense_replace", 4),
@@ -151,6 +157,9 @@ def test_what_is_not_modelled_or_absurd_is_refused(written, name, changes, field
     ("kimi-k3", "linear_attn_config.kda_layers", list(range(93))),
     ("kimi-k3", "linear_attn_config.use_full_rank_gate", 1),
     ("kimi-k3", "linear_attn_config.num_key_heads", 32),
+    ("glm-5.3-flash", "linear_attn_config.kda_layers", list(range(1, 35))),
+    ("glm-5.3-flash", "linear_attn_config.short_conv_kernel_size", "4"),
+    ("glm-5.3-flash", "linear_attn_config.num_value_heads", 64),
     ("minimax-m3", "sparse_attention_config.use_sparse_attention", False),
     ("minimax-m3", "sparse_attention_config.sparse_score_type", "mean"),
     ("minimax-m3", "sparse_attention_config.sparse_attention_freq", [1] * 60),
@@ -182,7 +191,6 @@ def test_what_a_group_of_fields_lacks_is_named(written, name, key):
 
 
 @pytest.mark.parametrize(("model_type", "key", "new"), [
-    ("glm5_next_text", "index_kpool", "pooled index keys"),
     ("deepseek_v41_text", "kv_source_layer_ids", "n-grams")])
 def test_what_is_new_in_a_model_that_is_not_modelled_is_named(written, model_type, key, new):
     sentence = refusal(written(model_type=model_type, **{key: [2, 8]}))
