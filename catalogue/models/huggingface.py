@@ -24,6 +24,7 @@ from catalogue.models.unwrapping import unwrap
 from catalogue.reading import jsonfile
 from catalogue.reading.errors import ParamsError
 from catalogue.reading.jsonfile import JsonFile, json_excerpt
+from catalogue.reading.shared import sources
 from catalogue.reading.values import Provenance
 
 MAX_NAME = 80
@@ -79,12 +80,14 @@ def _flow(value: Any) -> str:
     return value if _BARE.fullmatch(value) else json.dumps(value, ensure_ascii=False)
 
 
-def import_config(path: Path, name: str | None = None) -> Imported:
+def import_config(path: Path, name: str | None = None, source: str | None = None) -> Imported:
     """Read a configuration and say what it means.
 
     Args:
         path: a ``config.json``.
         name: the model's name; by default what the configuration, its folder or its file says.
+        source: where it was read, a key of ``params/sources/`` or words; by default its name, the
+            day of the file, and for counts that are not stated what they were counted from.
 
     Raises ParamsError, one sentence with the file and, where there is one, the line.
     """
@@ -102,6 +105,10 @@ def import_config(path: Path, name: str | None = None) -> Imported:
     head = {"name": {"en": title, "zh": title},
             "defaults": {"source": f"config.json of {title}", "kind": "vendor", "date": file.date}}
     fields = {"attention": FAMILIES[model_type].attention} | reader.found
+    if source is not None:
+        head["defaults"] = _stated(source)
+        fields = {key: {name: item for name, item in value.items() if name != "source"}
+                  if isinstance(value, dict) else value for key, value in fields.items()}
     data = head | {key: fields[key] for key in Model.model_fields if key in fields}
     rest = [key for key in file.data if key not in reader.used]
     return Imported(
@@ -111,6 +118,18 @@ def import_config(path: Path, name: str | None = None) -> Imported:
         + whole.unknown,
         beside=whole.beside,
         model=_validated(data, file))
+
+
+def _stated(source: str) -> dict[str, str]:
+    """The source that a reader names, with its date where it is listed."""
+    if not source.strip() or not source.isprintable() or len(source) > MAX_NAME:
+        raise ParamsError(f"--source: {json_excerpt(source)} is not a source, expected up to "
+                          f"{MAX_NAME} printable characters.")
+    if " " not in source and source not in sources():
+        raise ParamsError(f"--source: {json_excerpt(source)} is not in params/sources/, expected a "
+                          "key that is, or words that say where to look.")
+    date = sources().get(source, {}).get("date")
+    return {"source": source, "kind": "vendor"} | ({"date": str(date)} if date else {})
 
 
 def _name(path: Path, file: JsonFile, name: str | None) -> str:
@@ -132,7 +151,7 @@ def _name(path: Path, file: JsonFile, name: str | None) -> str:
 
 def _validated(data: dict[str, Any], file: JsonFile) -> Model:
     """The model, held to the rules of model files."""
-    provenance = Provenance(data["defaults"], frozenset(), lambda kind, name: None)
+    provenance = Provenance(data["defaults"], frozenset(sources()), lambda kind, name: None)
     fields = {key: value for key, value in data.items() if key != "defaults"}
     try:
         return Model.model_validate(fields | {"id": "imported"}, context=provenance)

@@ -189,6 +189,22 @@ def test_the_name_and_the_date(written):
         assert "--name" in refusal(path, name=bad)
 
 
+def test_a_listed_source_stands_for_all_that_is_counted(tmp_path):
+    path = CONFIGS / "qwen3.5-397b-a17b.json"
+    result = huggingface.import_config(path, source="hf-qwen3.5-397b")
+    assert result.data["defaults"] == {"source": "hf-qwen3.5-397b", "kind": "vendor",
+                                       "date": "2026-02"}
+    layers = result.model.linear_layers
+    assert (layers.value, layers.kind, layers.source) == (45, "derived", "hf-qwen3.5-397b")
+    own = tmp_path / "own.yml"
+    own.write_text(result.text, encoding="utf-8")
+    assert catalogue.load_model(own).linear_layers.source == "hf-qwen3.5-397b"
+    words = huggingface.import_config(path, source="its page, read today").data["defaults"]
+    assert words == {"source": "its page, read today", "kind": "vendor"}
+    for bad in ("", " ", "a\nb", "x" * 81, "hf-nobody-knows"):
+        assert "--source: " in refusal(path, source=bad)
+
+
 @pytest.mark.parametrize(("name", "changes", "field", "value"), [
     ("qwen2.5-72b-instruct", {}, "attention_bias", True),
     ("qwen3-30b-a3b", {"attention_bias": True}, "attention_output_bias", True),
