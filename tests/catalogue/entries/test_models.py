@@ -17,7 +17,7 @@ from calc.physics.shapes import count_parameters
 from notebooks.derive.formulas.exported import computable, evaluate_all, load_formulas, select
 from notebooks.derive.formulas.samples import random_inputs
 
-MODELS = [name for name in catalogue.names("models") if name[:3] not in ("s0-", "s1-", "s2-", "s3-")]
+MODELS = [name for name in catalogue.names("models") if name[:2] not in ("s0", "s1", "s2", "s3")]
 FORMULAS = load_formulas()
 
 
