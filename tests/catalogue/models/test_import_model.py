@@ -275,7 +275,7 @@ def test_what_the_modelling_code_says(written, name, changes, field, value):
     ('{"b": [{"a": 1, "\\u0061": 2}]}', "given twice"), ('{"a": "\n"}', "not valid JSON"),
     ("[" * 100_000, "nested deeper"), ('{"a":' * 100_000, "nested deeper"),
     ('"' + '\\"' * 400_000, "not valid JSON"), ("\x00", "not valid JSON"),
-    ('{"a": "\ud800"}', "not UTF-8"), (" " * (1 << 20) + "{}", "larger than"),
+    ('{"a": "\ud800"}', "not UTF-8"), (" " * (1 << 23) + "{}", "larger than"),
     ('{"model_type": "\\ud800\\n"}', "'model_type' is '"),
 ])
 def test_a_file_that_is_no_configuration(tmp_path, text, says):

@@ -31,6 +31,18 @@ def test_the_part_of_the_language_model_is_read(tmp_path):
     assert result.unknown == ["rest"]
 
 
+def test_a_part_that_does_not_say_its_type_has_that_of_the_whole(tmp_path):
+    """As MiniMax-M3 is published: the layers that are dense are listed, not counted."""
+    path = tmp_path / "config.json"
+    said_twice = ("model_type", "architectures", "first_k_dense_replace", "moe_intermediate_size")
+    part = {key: value for key, value in stated("minimax-m3").items() if key not in said_twice}
+    path.write_text(json.dumps(wrapped(model_type="minimax_m3_vl", text_config=part)), "utf-8")
+    plain = huggingface.import_config(CONFIGS / "minimax-m3.json")
+    result = huggingface.import_config(path)
+    assert parameters(result.model) == parameters(plain.model)
+    assert result.model_type == plain.model_type == "minimax_m3"
+
+
 def test_what_stands_around_alone_is_handed_down(tmp_path):
     path = tmp_path / "config.json"
     part = {key: value for key, value in stated("kimi-k2").items() if key != "tie_word_embeddings"}
