@@ -239,7 +239,7 @@ FAMILIES: dict[str, Family] = {
         switches={"attention_bias": (False, _BIAS_ALL)},
         implied=_NO_SHARED | {"qk_norm": (True, "q_norm and k_norm over head_dim"),
                               "router_scoring": ("softmax", "the router applies softmax")},
-        exactly=_SOFTMAX, window="switched"),
+        exactly=_SOFTMAX | {"use_qk_norm": (True, None)}, window="switched"),
     "llama": Family(
         architecture="LlamaForCausalLM", code="llama/modeling_llama.py", attention="gqa",
         counts=_BASE, switches={"attention_bias": (False, _BIAS_ALL)}, kv_heads=True),

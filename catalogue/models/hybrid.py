@@ -13,6 +13,8 @@ say = messages("catalogue/models/hybrid")
 
 # from src/transformers/models/qwen3_5_moe/configuration_qwen3_5_moe.py
 _INTERVAL = 4  # full_attention_interval where it is not stated
+_TWINS = (("linear_num_heads", "linear_num_key_heads"), ("linear_head_dim", "linear_key_head_dim"),
+          ("linear_conv_kernel_dim", "linear_conv_kernel_dim"))
 LINEAR, FULL = "linear_attention", "full_attention"
 INDEXED, SPARSE = "deepseek_sparse_attention", "minimax_m3_sparse"
 
@@ -94,6 +96,9 @@ def _kimi_layers(fields: Fields, first: int) -> list[bool]:
               "linear_key_head_dim": size, "linear_value_head_dim": size,
               "linear_conv_kernel_dim": own.count(f"{at}short_conv_kernel_size",
                                                   "linear_conv_kernel_dim")}
+    for twin, ours in _TWINS:  # written besides by transformers
+        if fields.get(twin) is not None and fields.count(twin, ours) != found[ours]:
+            fields.refuse(twin, f"{found[ours]} as in linear_attn_config")
     full_rank = own.switch(f"{at}use_full_rank_gate", False)
     for rank in ("linear_decay_rank", *(() if full_rank else ("linear_gate_rank",))):
         found[rank] = fields.derived(size, "linear_attn_config of the configuration")

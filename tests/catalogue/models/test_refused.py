@@ -108,6 +108,7 @@ REFUSED = [
     ("qwen3-30b-a3b", {"decoder_sparse_step": 2}, "decoder_sparse_step"),
     ("qwen3-30b-a3b", {"mlp_only_layers": [0]}, "mlp_only_layers"),
     ("qwen3-30b-a3b", {"num_experts": None}, "num_experts"),
+    ("qwen3-30b-a3b", {"use_qk_norm": False}, "use_qk_norm"),
     ("qwen3-30b-a3b", {"shared_expert_intermediate_size": 512}, "shared_expert_intermediate_size"),
     ("qwen3-30b-a3b", {"use_sliding_window": True}, "sliding_window"),
     ("qwen3-30b-a3b", {"use_sliding_window": 1}, "use_sliding_window"),
@@ -137,7 +138,8 @@ REFUSED = [
         ("index_topk", 2048), ("hc_mult", 4), ("dense_ffn_hidden", 1),
         ("full_attention_interval", 4)]),
     *(("glm-5.3-flash", {key: bad}, key) for key, bad in [
-        ("index_kpool", 0), ("index_kpool", None), ("index_topk", 2046), ("mhc", False),
+        ("index_kpool", 0), ("index_kpool", None), ("linear_num_heads", 32),
+        ("linear_conv_kernel_dim", 3), ("linear_head_dim", 0), ("index_topk", 2046), ("mhc", False),
         ("index_kpool_compress", False), ("indexer_types", ["full"] * 44 + ["shared"]),
         ("index_kpool_always_select_tail", False), ("attention_output_gate", True),
         ("layer_types", ["linear_attention"] * 45), ("hc_mult", 0), ("qk_rope_head_dim", -1),
