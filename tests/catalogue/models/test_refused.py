@@ -11,6 +11,7 @@ import pytest
 import catalogue
 from calc import parameters
 from catalogue.models import huggingface
+from catalogue.models.unmodelled import UNMODELLED
 from tests.catalogue.models.test_import_model import CONFIGS, KIMI, refusal, stated
 
 
@@ -210,6 +211,7 @@ def test_what_is_new_in_a_model_that_is_not_modelled_is_named(written, model_typ
     sentence = refusal(written(model_type=model_type, **{key: [2, 8]}))
     assert f": '{key}' is a list, which in {model_type} means " in sentence
     assert new in sentence
+    assert UNMODELLED[model_type].counted in catalogue.names("models")
     for place in re.findall(r"[\w/]+(?:\.py|\.md|/(?=,))", sentence.partition("to add it")[2]):
         assert (Path(catalogue.__file__).parents[1] / place).exists(), place
     inside = {"model_type": model_type.removesuffix("_text"), "text_config": {key: [2, 8]}}
