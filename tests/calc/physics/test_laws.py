@@ -28,9 +28,8 @@ SLOWER = (*ALPHAS, "exchange_network_alpha", "exchange_expert_time", "exchange_t
           "operators_per_layer", "dequantisation_traffic",
           "gemm_tile_rows", "expert_tile_rows", "expert_tile_growth", "sliced_tile_growth",
           "largest_expert_tile", "largest_sliced_tile",
-          "attention_operators", "routed_expert_operators",
-          "prefill_dequantisation_traffic", "selection_traffic", "placement_residual",
-          "kv_imbalance", "clock_spread",
+          "attention_operators", "routed_expert_operators", "prefill_dequantisation_traffic",
+          "selection_traffic", "placement_residual", "kv_imbalance", "clock_spread",
           "dispatch_element_bytes", "activation_element_bytes", "kv_cache_element_bytes",
           "routed_expert_weight_bytes", "attention_weight_bytes", "offloaded_weight_bytes",
           "head_weight_bytes", "multiply_add_flops")
