@@ -41,13 +41,13 @@ AROUND = 2
 def _layer(model: str) -> dict[str, Any]:
     """Inputs of one layer of a model, all of its heads on one rank."""
     numbers = model_inputs(library.load("models", model))
-    return {**numbers, "num_hidden_layers": 1, "full_attention_layers": 1,
+    return {**numbers, "num_hidden_layers": 1, "full_attention_layers": 1, "sparse_layers": 1,
             "indexer_layers": min(1, numbers["indexer_layers"]), "tensor_parallel": 1,
-            "first_k_dense_replace": 0,
-            "multiply_add_flops": 2, "activation_element_bytes": ACTIVATION_BYTES,
-            "shared_expert_ranks": 0, "expert_parallel": 1, "data_parallel": 1,
-            "decode_context_parallel": 1, "expert_tensor_parallel": 0, "offloaded_share": 0,
-            "draft_tokens": 0, "state_element_bytes": 0, "clock_factor": 1, "clock_spread": 0}
+            "first_k_dense_replace": 0, "multiply_add_flops": 2,
+            "activation_element_bytes": ACTIVATION_BYTES, "state_element_bytes": 0,
+            "block_size": 1, "state_blocks": 0, "shared_expert_ranks": 0, "expert_parallel": 1,
+            "data_parallel": 1, "decode_context_parallel": 1, "expert_tensor_parallel": 0,
+            "offloaded_share": 0, "draft_tokens": 0, "clock_factor": 1, "clock_spread": 0}
 
 
 def _projections(columns: Columns, model: str = BLOCK_MODEL) -> Column:
