@@ -74,7 +74,8 @@ def stored_parameters(model: Model) -> int:
     counted, layers = _counted(model), _prediction_layers(model)
     copies = _copies(model) * (counted.embedding_parameters + counted.head_parameters)
     besides = model.published and model.published.uncounted
-    return int(counted.total_parameters + layers * (counted.mtp_layer_parameters + copies)
+    # what differs from layer to layer is counted by its mean
+    return round(counted.total_parameters + layers * (counted.mtp_layer_parameters + copies)
                + (besides.value if besides else 0))
 
 

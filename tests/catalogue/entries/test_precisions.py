@@ -179,9 +179,8 @@ class TestPublishedSizes:
 
     def test_sizes_that_are_stated_are_those_that_are_tested(self):
         stated = {name for name in PRECISIONS if catalogue.load_precision(name).checkpoints}
-        held = {each.name for name in catalogue.names("models")
-                for _, each in files(catalogue.load_model(name))}
-        assert stated == held
+        assert stated == {each.name for name in catalogue.names("models")
+                          for _, each in files(catalogue.load_model(name))}
 
     def test_int4_experts_of_kimi_k25(self):
         """About 595 GB on disk, a vision tower of about 400 million parameters included."""
