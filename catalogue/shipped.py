@@ -51,6 +51,8 @@ def shortcomings(kind: str, path: Path, entries: Sequence[Any]) -> Iterator[Pair
                 yield say("no-weights", where=text.where())
             if totals is None or (totals.total_parameters or totals.stored_parameters) is None:
                 yield say("no-totals", where=text.where())
+            if totals is None or not totals.caches:
+                yield say("no-caches", where=text.where())
 
 
 def _of_value(kind: str, keys: KeyPath, value: Value, where: str) -> Pair | None:

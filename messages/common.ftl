@@ -855,3 +855,15 @@ so-many-users =
 mean =
     .en = mean
     .zh = 均值
+
+active =
+    .en = active
+    .zh = 激活量
+
+in-files =
+    .en = in the files
+    .zh = 权重文件
+
+difference =
+    .en = difference
+    .zh = 差异

@@ -22,11 +22,10 @@ from catalogue.entries.entry import (
 )
 from catalogue.entries.hardware import Dtype
 from catalogue.entries.mechanisms import Number, RequestRate, ShareOrZero, TimeOrZero
-from catalogue.entries.models import TextKind
+from catalogue.entries.models import Checkpoint, TextKind
 from catalogue.reading import units
 from catalogue.reading.values import (
     AnyQuantity,
-    Bytes,
     Count,
     CountOrZero,
     Flag,
@@ -134,13 +133,6 @@ class Multiply(Sourced):
         """Class of tensors -> dtype, in the order of the fields."""
         return {name: getattr(self, name) for name, field in type(self).model_fields.items()
                 if field.annotation is Dtype}
-
-
-class Checkpoint(Entry):
-    """A published checkpoint of a model in a precision, and the size of its weight files [B]."""
-
-    model: ModelName
-    size: Bytes
 
 
 class Precision(Called):

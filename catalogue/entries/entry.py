@@ -24,6 +24,7 @@ PrecisionName = Annotated[str, Ref("precisions")]
 MeasurementsName = Annotated[str, Ref("measurements")]
 MicrobenchmarksName = Annotated[str, Ref("microbenchmarks")]
 MechanismsName = Annotated[str, Ref("mechanisms")]
+ProfileName = Annotated[str, Ref("profiles")]
 ScenarioName = Annotated[str, Ref("scenarios")]
 
 

@@ -13,11 +13,15 @@ from catalogue.entries.entry import (
     AcceptanceName,
     Called,
     CatalogueEntry,
+    DeviceName,
     Entry,
+    ModelName,
     PrecisionName,
+    ProfileName,
     Sourced,
 )
 from catalogue.reading.values import (
+    Bytes,
     Count,
     CountOrZero,
     Date,
@@ -55,16 +59,54 @@ def _over(part: Value | None, whole: Value | None) -> bool:
     return part is not None and whole is not None and part.value > whole.value
 
 
+class Checkpoint(Entry):
+    """A published checkpoint of a model in a precision, and the size of its weight files [B].
+
+    Attributes:
+        repository: where it is published, as people call it.
+        drafts: whether its files hold the model's prediction layer.
+    """
+
+    model: ModelName
+    size: Bytes
+    repository: Words | None = None
+    drafts: Flag = True
+
+
+class PublishedCache(Entry):
+    """What an engine keeps of a model's cache, all layers, as printed or as its code allocates it.
+
+    Attributes:
+        engine: a profile, on a card of the catalogue and in a precision.
+        token: of a token [B].
+        request: of a request whatever its length [B].
+    """
+
+    engine: ProfileName
+    device: DeviceName
+    precision: PrecisionName
+    token: Bytes
+    request: Bytes | None = None
+
+
 class PublishedTotals(Entry):
     """Totals that the model's authors (or a document) print, to be held against the count.
 
     ``total_parameters`` is of the main model; ``stored_parameters`` of all that the published files
     hold, prediction layers (MTP) and, in a quantised checkpoint, scales included.
+
+    Attributes:
+        uncounted: numbers of those files that are no parameters: scales, rotary frequencies [1].
+        copies: whether they hold copies of embedding and head with a prediction layer.
+        caches: what engines keep of its cache.
     """
 
     total_parameters: Total | None = None
     active_parameters: Total | None = None
     stored_parameters: Total | None = None
+    uncounted: Count | None = None
+    copies: Flag = True
+    caches: list[PublishedCache] = []
 
 
 TextKind = Literal["chat", "code", "reasoning", "random"]

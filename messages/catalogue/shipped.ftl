@@ -25,3 +25,7 @@ no-weights =
 no-totals =
     .en = { $where }: nothing that its counts are held against, expected published.total_parameters or published.stored_parameters.
     .zh = { $where }：没有可供核对参数量的数，应给出 published.total_parameters 或 published.stored_parameters。
+
+no-caches =
+    .en = { $where }: nothing that its cache is held against, expected published.caches with what an engine keeps of a token.
+    .zh = { $where }：缓存缺少核对依据，应给出 published.caches，即某个引擎为每个 token 保留的字节数。

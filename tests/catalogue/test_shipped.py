@@ -62,7 +62,9 @@ def test_of_a_model_that_says_nothing_of_what_is_published(tmp_path):
     assert lacking(tmp_path, "models", MODEL) == [
         ":1: weights is missing, expected the format in which it is published.",
         ":1: nothing that its counts are held against, expected published.total_parameters or "
-        "published.stored_parameters."]
+        "published.stored_parameters.",
+        ":1: nothing that its cache is held against, expected published.caches with what an engine "
+        "keeps of a token."]
 
 
 def test_a_model_imported_into_the_catalogue_names_its_schema(tmp_path, monkeypatch, cli):

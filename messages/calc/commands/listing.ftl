@@ -51,8 +51,10 @@ word =
         [host] 主机
         [gpu] GPU
         [npu] NPU
+        [tpu] TPU
         [mla] MLA
         [gqa] GQA
+        [csa] CSA
        *[other] { $name }
     }
 

@@ -110,14 +110,6 @@ total =
     .en = total
     .zh = 总量
 
-in-files =
-    .en = in the files
-    .zh = 权重文件
-
-active =
-    .en = active
-    .zh = 激活量
-
 no-total-is-published =
     .en = No total is published for it.
     .zh = 未见公开的总量。
@@ -125,6 +117,10 @@ no-total-is-published =
 files-hold-prediction-layer =
     .en = The files hold the main model, its layer for multi-token prediction (MTP) and that layer's copies of embedding and head.
     .zh = 权重文件包含主模型、多 token 预测（MTP）层，以及该层另存的嵌入与输出头副本。
+
+files-hold-layer-without-copies =
+    .en = The files hold the main model and its layer for multi-token prediction (MTP), which takes embedding and head from the main model.
+    .zh = 权重文件包含主模型与多 token 预测（MTP）层；该层共用主模型的嵌入与输出头。
 
 counted-here =
     .en = counted here

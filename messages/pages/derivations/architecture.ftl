@@ -68,10 +68,6 @@ counted =
     .en = counted
     .zh = 计数
 
-difference =
-    .en = difference
-    .zh = 差异
-
 other-models =
     .en = The other models
     .zh = 其余模型

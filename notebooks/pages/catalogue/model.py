@@ -158,8 +158,8 @@ def cache(model: Model) -> None:
 def published(model: Model, counted: Counts) -> None:
     """What was counted beside every number that is published."""
     ours = {"total": (say("total"), counted["total"]),
-            "stored": (say("in-files"), parameters_in_files(model, derived(model))),
-            "active": (say("active"), counted["active"])}
+            "stored": (common("in-files"), parameters_in_files(model, derived(model))),
+            "active": (common("active"), counted["active"])}
     printed = [(*ours[name], value) for name in ours if model.published
                and (first := getattr(model.published, f"{name}_parameters"))
                for value in (first, *first.others)]
@@ -167,7 +167,9 @@ def published(model: Model, counted: Counts) -> None:
         show(*say("no-total-is-published"))
         return
     if model.num_nextn_predict_layers and model.num_nextn_predict_layers.value:
-        show(*say("files-hold-prediction-layer"))
+        copies = model.published is None or model.published.copies
+        show(*(say("files-hold-prediction-layer") if copies
+               else say("files-hold-layer-without-copies")))
     table([{"what": what, "ours": fmt_int(count), "theirs": fmt_int(value.value),
             "difference": _difference(count, value.value), "source": citation(value)}
            for what, count, value in printed],

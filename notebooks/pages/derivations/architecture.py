@@ -246,7 +246,7 @@ def totals(models: Mapping[str, Count]) -> None:
             rows += _total(with_layer, model.in_files, model.published.stored_parameters)
     rows.sort(key=lambda row: "deepseek-v3" not in str(row["model"]).lower())  # the book's example
     short_table(rows, {"model": common("model"), "counted": say("counted"),
-                       "printed": common("published"), "off": say("difference")},
+                       "printed": common("published"), "off": common("difference")},
                 first=6, rest=say("other-models"))
 
 

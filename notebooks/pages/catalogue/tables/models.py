@@ -34,12 +34,14 @@ def derived(model: Model, formats: Mapping[str, Number] | None = None) -> dict[s
 
 
 def parameters_in_files(model: Model, values: Mapping[str, Number]) -> Number:
-    """Parameters of the published files [1]: a prediction layer brings copies of two matrices.
+    """Parameters of the published files [1]: a prediction layer mostly brings copies of two
+    matrices.
 
     Args:
         model: a model of the catalogue.
         values: its derived quantities by name.
     """
     layers = model.num_nextn_predict_layers.value if model.num_nextn_predict_layers else 0
-    copies = values["embedding_parameters"] + values["head_parameters"]
+    copied = model.published is None or model.published.copies
+    copies = copied * (values["embedding_parameters"] + values["head_parameters"])
     return values["total_parameters"] + layers * (values["mtp_layer_parameters"] + copies)

@@ -1,0 +1,183 @@
+"""What a model's shapes come to beside what is published of it: counts, files, cache.
+
+Each pair has the bar within which both should agree; beyond it the published value says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import SimpleNamespace
+
+from calc.answer.estimate import parameters, parameters_by_class
+from calc.physics.cache import cache
+from calc.physics.shapes import Parameters, count_parameters
+from catalogue import library
+from catalogue.deployments.profiles import USUAL_WAY, running
+from catalogue.deployments.scenario import model_inputs, precision_inputs
+from catalogue.entries.models import Checkpoint, Model, PublishedCache
+from catalogue.reading import units
+from catalogue.reading.values import Value
+
+STATE_BLOCKS, BLOCK_SIZE = "state_blocks", "block_size"
+PARAMETERS, BYTES, TOKEN, REQUEST = "parameters", "bytes", "token", "request"
+BARS = {PARAMETERS: 1e-3, BYTES: 1e-2, TOKEN: 1e-3, REQUEST: 2e-2}
+"""How far what is counted may lie from what is published, of what is published [1]."""
+
+
+@dataclass(frozen=True)
+class Beside:
+    """One quantity of a model as it is counted here, beside what is published of it.
+
+    Attributes:
+        quantity: a key of ``BARS``.
+        name: of the count, as fields of ``PublishedTotals`` have it, or of precision or engine.
+        ours: what the shapes come to, in the unit of ``theirs``.
+        theirs: what is published; None where nothing is.
+    """
+
+    quantity: str
+    name: str
+    ours: float
+    theirs: Value | None
+
+    @property
+    def difference(self) -> float:
+        """Ours over theirs, less one [1]; 0 where nothing is published."""
+        return self.ours / self.theirs.value - 1 if self.theirs else 0.0
+
+    @property
+    def beyond(self) -> bool:
+        """Whether it lies beyond its bar."""
+        return abs(self.difference) > BARS[self.quantity]
+
+    @property
+    def rounded(self) -> bool:
+        """Whether what is published has too few digits to differ."""
+        return self.theirs is not None and abs(
+            self.ours - self.theirs.value) <= _half_of_the_last_digit(self.theirs)
+
+
+def _half_of_the_last_digit(value: Value) -> float:
+    """Of a quantity as it is written, in the unit of its value."""
+    number, unit = units.split(value.written)
+    mantissa, _, exponent = number.lower().partition("e")
+    digits = len(mantissa.partition(".")[2])
+    return float(0.5 * 10.0 ** (int(exponent or 0) - digits) * units.factor(unit))
+
+
+def stored_parameters(model: Model) -> int:
+    """Numbers that the published files hold [1]: prediction layers, and what is no parameter.
+
+    A prediction layer brings copies of embedding and head, unless the model says otherwise.
+    """
+    counted, layers = _counted(model), _prediction_layers(model)
+    copies = _copies(model) * (counted.embedding_parameters + counted.head_parameters)
+    besides = model.published and model.published.uncounted
+    # what differs from layer to layer is counted by its mean
+    return round(counted.total_parameters + layers * (counted.mtp_layer_parameters + copies)
+               + (besides.value if besides else 0))
+
+
+def stored_bytes(model: Model, checkpoint: Checkpoint, precision: str) -> float:
+    """Bytes of a checkpoint's tensors [B], with the prediction layers that it holds.
+
+    Args:
+        model: of the catalogue.
+        checkpoint: of the model.
+        precision: that it is published in.
+    """
+    width = {name.removesuffix("_weight_bytes"): size for name, size in precision_inputs(
+        library.load("precisions", precision)).items() if name.endswith("_weight_bytes")}
+    main = sum(count * width["attention" if name.startswith("attention") else name]
+               for name, count in parameters_by_class(model).items())
+    layers = _prediction_layers(model) if checkpoint.drafts else 0
+    return float(main + layers * _bytes_of_a_prediction_layer(model, width))
+
+
+def _bytes_of_a_prediction_layer(model: Model, width: dict[str, float]) -> float:
+    """Its classes as those of the model; the matrix that joins its inputs is as wide as norms."""
+    n, routed = _counted(model), model.n_routed_experts
+    classes = {
+        "attention": (n.attention_divided_parameters + n.attention_kv_parameters
+                      + n.attention_replicated_parameters),
+        "compressor": n.compressor_parameters, "hyper": n.hyper_parameters,
+        "router": n.router_parameters, "shared_expert": n.shared_expert_parameters,
+        "routed_expert": (routed.value if routed else 0) * n.routed_expert_parameters}
+    rest = n.mtp_layer_parameters - sum(classes.values())
+    copies = _copies(model) * (n.embedding_parameters * width["embedding"]
+                               + n.head_parameters * width["head"])
+    return float(sum(count * width[name] for name, count in classes.items())
+                 + rest * width["norm"] + copies)
+
+
+def allocated(model: Model, published: PublishedCache) -> tuple[float, float]:
+    """What an engine keeps of a token [B/token] and of a request whatever its length [B/request].
+
+    Of a model whose layers differ in what they attend to, those with a window keep that alone.
+    """
+    precision = library.load("precisions", published.precision)
+    engine = running(published.engine, library.load("devices", published.device), model, False,
+                     precision=precision)
+    blocks = engine.mechanisms[USUAL_WAY].get(STATE_BLOCKS)
+    shapes = model_inputs(model)
+    kept = cache(model.attention, SimpleNamespace(
+        **shapes | precision_inputs(precision), tensor_parallel=1, block_size=1, state_blocks=0))
+    token, state = float(kept.kv_bytes_per_token), float(kept.state_bytes_per_request)
+    if state and blocks:
+        return token, blocks.value * engine.workload[BLOCK_SIZE].value * token
+    if model.attention == "gqa" and shapes["sliding_window"]:
+        layer = float(kept.kv_layer_bytes_per_token)
+        full = shapes["full_attention_layers"]
+        return full * layer, (model.num_hidden_layers.value - full) * layer * (
+            shapes["sliding_window"])
+    return token, state
+
+
+def counts(model: Model) -> Iterator[Beside]:
+    """Parameters of a model beside those that are published."""
+    counted, published = parameters(model), model.published
+    for name, ours in (("total", counted["total"]), ("active", counted["active"]),
+                       ("stored", stored_parameters(model))):
+        theirs = getattr(published, f"{name}_parameters") if published else None
+        yield Beside(PARAMETERS, name, ours, theirs)
+
+
+def files(model: Model) -> Iterator[tuple[Checkpoint, Beside]]:
+    """Each checkpoint of a model whose size is published."""
+    for name in library.names("precisions"):
+        for checkpoint in library.load("precisions", name).checkpoints:
+            if checkpoint.model == model.id:
+                yield checkpoint, Beside(BYTES, name, stored_bytes(model, checkpoint, name),
+                                         checkpoint.size)
+
+
+def caches(model: Model) -> Iterator[tuple[PublishedCache, Beside, Beside | None]]:
+    """What engines keep of a token and, where anything, of a request beside the catalogue's."""
+    for published in model.published.caches if model.published else []:
+        token, request = allocated(model, published)
+        yield (published, Beside(TOKEN, published.engine, token, published.token),
+               Beside(REQUEST, published.engine, request, published.request)
+               if request or published.request else None)
+
+
+def all_of(model: Model) -> Iterator[Beside]:
+    """Everything of a model that is held against what is published."""
+    yield from (each for each in counts(model) if each.theirs)
+    yield from (each for _, each in files(model))
+    for _, token, request in caches(model):
+        yield token
+        if request and request.theirs:
+            yield request
+
+
+def _counted(model: Model) -> Parameters:
+    return count_parameters(model.attention, SimpleNamespace(**model_inputs(model)))
+
+
+def _prediction_layers(model: Model) -> int:
+    return int(model.num_nextn_predict_layers.value) if model.num_nextn_predict_layers else 0
+
+
+def _copies(model: Model) -> bool:
+    return model.published is None or model.published.copies
