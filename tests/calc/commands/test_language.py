@@ -15,7 +15,8 @@ ONE = DEPLOYMENTS[0]
 CONFIGURATION = Path(__file__).parents[2] / "catalogue/models/configs/deepseek-v2-lite.json"
 TABLE = catalogue.ROOT / "templates/kernels.csv"
 COMMAND_LINE = {"python", "calc", "deploy", "calibrate", "DIR", "MODEL", "NAME"}  # to be typed
-LISTS = {"models": {"CSA", "GQA", "MLA"}, "devices": {"NPU", "TPU", "MiB"}}  # beside the names of entries
+# beside the names of entries
+LISTS = {"models": {"CSA", "GQA", "MLA"}, "devices": {"NPU", "TPU", "MiB"}}
 ASKED = {  # what is asked -> names in the answer, besides those of entries
     f"estimate {ONE} --engines vllm@0.11,sglang@0.5.6": {"ns"},
     "search r1-64-users-8xh20 --set devices=nvidia-h20 --set precisions=fp8-block":
