@@ -11,7 +11,7 @@ from myst_nb import glue
 import catalogue
 from calc.launching.starting import search
 from calc.searching.robust import SampledRow
-from catalogue.messages import Pair, messages
+from catalogue.messages import Pair, join, messages
 from catalogue.reading.yamlfile import at_rest
 from notebooks.pages.deciding.goals import device_label
 from notebooks.pages.deciding.matrix import GOAL
@@ -110,7 +110,11 @@ def _cell(each: Served) -> Pair:
     value, low, high = (fmt_fixed(MILLI * point, 0) for point in told.points)
     cut = {"TP": choice.tensor, "PP": choice.pipeline, "DP": choice.data, "EP": choice.expert}
     plan = "×".join(f"{name}{size}" for name, size in cut.items() if size > 1) or "TP1"
-    en, zh = (f"<strong>{cards}, {value} ms</strong> ({low}–{high})<br>"
-              f"{SHORT[choice.precision]}, {plan}, {each.engine}"
-              for cards in common("cards-2", cards=fmt_int(choice.devices)))
-    return en, zh
+    pace = (f"{value} ms</strong> ({low}–{high})<br>{SHORT[choice.precision]}",) * 2
+    return join((", ", "，"), [
+        _strong(common("cards-2", cards=fmt_int(choice.devices))), pace, (plan,) * 2,
+        (each.engine,) * 2])
+
+
+def _strong(text: Pair) -> Pair:
+    return f"<strong>{text[0]}", f"<strong>{text[1]}"
