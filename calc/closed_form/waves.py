@@ -168,7 +168,7 @@ def token_pace(q: Any, decode: Step) -> tuple[Number, Number, Number]:
 
     Source: notebooks/serving.md, section Drafted tokens.
     """
-    draft = q.draft_tokens * decode.draft_pass_time
+    draft = ceil_div(q.draft_tokens, q.draft_block) * decode.draft_pass_time
     accepted = tokens_per_step(
         q.mtp_acceptance, q.acceptance_decay, q.draft_tokens, q.accepted_length)
     return draft, accepted, (decode.step_time + draft) / accepted

@@ -26,6 +26,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("config", help=spoken(say("help-config")))
     command.add_argument("-o", "--output", metavar="FILE", help=spoken(say("help-output")))
     command.add_argument("--name", help=spoken(say("help-name")))
+    command.add_argument("--source", metavar="KEY", help=spoken(say("help-source")))
     command.add_argument("--force", action="store_true", help=spoken(say("help-force")))
 
 
@@ -36,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
     nothing is written then.
     """
     config = Path(args.config)
-    result = import_config(config, args.name)
+    result = import_config(config, args.name, args.source)
     counted = parameters(result.model)
     if args.output is not None:
         _write(Path(args.output), result.text, config, args.force)

@@ -22,8 +22,10 @@ from catalogue.deployments.admission.notation import written
 from catalogue.deployments.admission.rules import cut_of
 from catalogue.messages import LANGUAGES, messages
 from catalogue.reading import yamlfile
-from catalogue.reading.amounts import human, span
+from catalogue.reading.amounts import NONE, human, span
+from catalogue.reading.amounts import plain as plain_number
 from catalogue.reading.files import write_whole
+from catalogue.reading.units import DAY, HOUR, MINUTE
 
 common = messages("common")
 say = messages("calc/commands/printing")
@@ -250,3 +252,17 @@ def deployed_line(scenario: Scenario) -> str:
     return spoken(say("deployed", cards=scenario.devices, device=translated(scenario.device.name),
                       model=translated(scenario.model.name), precision=scenario.precision.id,
                       layout=translated(written(cut_of(scenario)))))
+
+
+def lasting(seconds: float | None) -> str:
+    """A time as people tell it: seconds, minutes, hours or days.
+
+    >>> lasting(86400.0 * 264), lasting(404.8), lasting(None)
+    ('264 days', '6.75 min', '–')
+    """
+    if seconds is None:
+        return NONE
+    for unit, length in (("days", DAY), ("h", HOUR), ("min", MINUTE)):
+        if seconds >= 2 * length:
+            return spoken(say("in-unit", number=plain_number(seconds / length), unit=unit))
+    return amount(seconds, "s")

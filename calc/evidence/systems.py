@@ -58,7 +58,9 @@ class System:
         rows: measured columns in SI units, each of shape (rows,); NaN where nothing was measured.
         suspect: row (from 0) -> reason, in both languages.
         unequal: rows (from 0) whose requests have many lengths.
+        even: those among them whose lengths the client draws evenly.
         limited: rows (from 0) whose client holds requests back until there is a place.
+        medians: metrics that were printed as medians over requests.
         priors: of mechanisms, in place of the scenario's.
     """
 
@@ -67,6 +69,8 @@ class System:
     suspect: Mapping[int, dict[str, str]]
     unequal: frozenset[int] = frozenset()
     limited: frozenset[int] = frozenset()
+    even: frozenset[int] = frozenset()
+    medians: frozenset[str] = frozenset()
     priors: Mapping[str, Value] = field(default_factory=dict)
 
     @property
@@ -154,11 +158,13 @@ class System:
         Args:
             row: index.
         """
+        lengths = "even" if row in self.even else "unknown" if row in self.unequal else "equal"
         return _served(tuple(self.inputs.items()), self.scenario.model.attention,
                        tuple((name, float(self.rows[name][row])) for name in SERVED),
-                       blocks=float(self._memory["kv_blocks"][row]), unequal=row in self.unequal,
+                       blocks=float(self._memory["kv_blocks"][row]), lengths=lengths,
                        policy=self.scenario.file.scheduling, queued=row not in self.limited,
-                       coordination=self.scenario.file.prefill_coordination)
+                       coordination=self.scenario.file.prefill_coordination,
+                       medians=self.medians)
 
     @functools.cached_property
     def fits(self) -> dict[tuple[str, tuple[str, ...], bytes], Calibration]:
@@ -225,6 +231,6 @@ def system(scenario: Scenario) -> System:
         raise ValueError(f"nothing was measured of '{scenario.id}'")
     rows = {name: np.array(measured.column(name)) for name in measured.columns}
     suspect = {number - 1: reason for number, reason in measured.suspect_rows.items()}
-    unequal = frozenset(number - 1 for number in measured.unequal)
-    limited = frozenset(number - 1 for number in measured.limited_by_client)
-    return System(scenario, rows, suspect, unequal, limited)
+    unequal, limited, even = (frozenset(number - 1 for number in numbers) for numbers in (
+        measured.unequal, measured.limited_by_client, measured.even))
+    return System(scenario, rows, suspect, unequal, limited, even, frozenset(measured.medians))

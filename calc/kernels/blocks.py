@@ -47,7 +47,7 @@ def _layer(model: str) -> dict[str, Any]:
             "multiply_add_flops": 2, "activation_element_bytes": ACTIVATION_BYTES,
             "shared_expert_ranks": 0, "expert_parallel": 1, "data_parallel": 1,
             "decode_context_parallel": 1, "expert_tensor_parallel": 0, "offloaded_share": 0,
-            "draft_tokens": 0, "clock_factor": 1, "clock_spread": 0}
+            "draft_tokens": 0, "state_element_bytes": 0, "clock_factor": 1, "clock_spread": 0}
 
 
 def _projections(columns: Columns, model: str = BLOCK_MODEL) -> Column:

@@ -27,7 +27,8 @@ def _time(columns: Columns, parameters: Mapping[str, float], core: Core, **batch
     q = SimpleNamespace(
         **{"index_topk": 0, "sparse_attention_efficiency": 1, "sparse_prefill_efficiency": 1,
            "sparse_core_fill": 0, "draft_tokens": 0,
-           "num_hidden_layers": 1, "core_peak": columns["peak"], "score_traffic": 0,
+           "num_hidden_layers": 1, "linear_layers": 0, "core_peak": columns["peak"],
+           "score_traffic": 0,
            "attention_gemm_efficiency": 1, "memory_bandwidth": columns["bandwidth"],
            "hbm_efficiency": columns["hbm_efficiency"]} | dict(parameters))
     made: Any = SimpleNamespace(**batch)

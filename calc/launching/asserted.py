@@ -10,7 +10,7 @@ from catalogue import ParamsError, Scenario, library
 from catalogue.engines.assertions import problems
 from catalogue.engines.conditions import UNKNOWN
 
-A2 = "ascend-910b"  # mechanisms of the cards that vLLM Ascend calls A2
+A2, A5 = "ascend-910b", "ascend-950"  # mechanisms of the cards that vLLM Ascend calls A2, A5
 
 
 def about(scenario: Scenario) -> dict[str, dict[str, Any]]:
@@ -31,7 +31,7 @@ def about(scenario: Scenario) -> dict[str, dict[str, Any]]:
         "model": {**shapes, "attention": model.attention, "moe": model.is_moe,
                   "dense_layers": leading},
         "card": {"cuda": device.type == "gpu", "ascend": npu,
-                 "a2": npu and device.mechanisms == A2},
+                 "a2": npu and device.mechanisms == A2, "a5": npu and device.mechanisms == A5},
         "weights": {
             "dense_block": dense.block.outputs.value if dense.block else 0,
             "expert_block": expert.block.outputs.value if model.is_moe and expert.block else 0,

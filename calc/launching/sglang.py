@@ -236,7 +236,13 @@ def _steps(scenario: Scenario, release: Release) -> list[Setting]:
                                    "largest step that is captured"))
     drafts = file.workload.draft_tokens
     if drafts and drafts.value:
-        count = int(drafts.value)
+        count, block = int(drafts.value), file.workload.draft_block
+        if block and block.value > 1:
+            return [*found, release.take("--speculative-algorithm", "DSPARK", "blocks are drafted"),
+                    release.take("--speculative-dspark-block-size", int(block.value),
+                                 "drafts of a pass"),
+                    release.take("--speculative-num-draft-tokens", count + 1,
+                                 "tokens drafted per step, and the step's own")]
         found += [release.take("--speculative-algorithm", "EAGLE", "the model's own layer drafts"),
                   release.take("--speculative-num-steps", count, "tokens drafted per step"),
                   release.take("--speculative-eagle-topk", 1, "one draft at a time"),

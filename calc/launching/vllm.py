@@ -324,7 +324,9 @@ def _steps(scenario: Scenario, release: Release) -> list[Setting]:
         if not layers or not layers.value:
             raise ParamsError(f"'{scenario.model.id}' has no layer that drafts, name a draft model "
                               "with --flag=--speculative-config=JSON and set draft_tokens to 0.")
-        config = {"method": "deepseek_mtp" if scenario.model.attention == "mla" else "mtp",
+        block = file.workload.draft_block
+        config = {"method": "dspark" if block and block.value > 1 else
+                  "deepseek_mtp" if scenario.model.attention == "mla" else "mtp",
                   "num_speculative_tokens": int(drafts.value)}
         if csa and release.name == ASCEND:
             config["enforce_eager"] = True  # of the drafts alone, as the tutorial starts

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
 import numpy as np
 
@@ -13,30 +14,33 @@ from calc.serving.simulation import Coordination, Pool, simulate
 from calc.serving.step_times import Clock, ranks_in_step
 
 SEED = 0
+Lengths = Literal["equal", "even", "unknown"]
 MOST_SEQUENCES = 1024  # default of vLLM on cards of this size; others let in no fewer here
 
 
-def serve_all(clock: Clock, row: Mapping[str, float], blocks: float, unequal: bool,
-              policy: Policy = "mixed", queued: bool = True,
-              coordination: Coordination = "eager") -> dict[str, float]:
+def serve_all(clock: Clock, row: Mapping[str, float], blocks: float, lengths: Lengths,
+              policy: Policy = "mixed", queued: bool = True, coordination: Coordination = "eager",
+              medians: frozenset[str] = frozenset()) -> dict[str, float]:
     """Metrics of a run in which all requests are sent at once.
 
     The front end lets them in one after another. They are dealt to the data-parallel replicas in
     turn, and one replica is replayed, or one group of those that share experts. Where
     only the mean of many lengths is known, they are drawn from an exponential distribution: of all
-    distributions of a positive length with that mean the one that assumes least.
+    distributions of a positive length with that mean the one that assumes least. Where the client
+    is known to draw them evenly, from one token to twice the mean, so are they here.
 
     Args:
         clock: of the deployment's steps; runs that share it compute no step twice.
         row: ``requests``, ``concurrency``, ``input_tokens``, ``output_tokens``.
         blocks: KV blocks of a replica [block].
-        unequal: whether requests have many lengths.
+        lengths: equal ones, or many: drawn evenly, or as is not known.
         policy: whether a step may hold prompts and decodes, or prompts go first.
         queued: whether waiting for a place counts, which it does not where the client holds
             requests back.
         coordination: of prefill, where ranks share experts.
+        medians: of tpot, ttft and e2e those whose median is asked, not the mean.
 
-    Returns tpot, ttft and e2e, means over requests [s], and output_throughput over the run
+    Returns tpot, ttft and e2e over requests [s], and output_throughput over the run
     [token/s].
     """
     inputs = clock.inputs
@@ -44,14 +48,11 @@ def serve_all(clock: Clock, row: Mapping[str, float], blocks: float, unequal: bo
     ranks = ranks_in_step(inputs)
     count = max(1, round(row["requests"] / replicas)) * ranks
     at_once = min(MOST_SEQUENCES, max(1, int(row["concurrency"] / replicas)))
-    lengths = []
     draw = np.random.default_rng(SEED)
-    for name in ("input_tokens", "output_tokens"):
-        mean = max(1.0, row[name])
-        drawn = draw.exponential(mean, count) if unequal else np.full(count, mean)
-        lengths.append(np.maximum(1, np.rint(drawn)).astype(int))
+    drawn = [_drawn(draw, max(1.0, row[name]), count, lengths)
+             for name in ("input_tokens", "output_tokens")]
     size = int(inputs["block_size"] * inputs["decode_context_parallel"])
-    longest, state = int((lengths[0] + lengths[1]).max()), clock.state_blocks
+    longest, state = int((drawn[0] + drawn[1]).max()), clock.state_blocks
     limits = Limits(
         max_num_batched_tokens=int(inputs["max_num_batched_tokens"]), max_num_seqs=at_once,
         kv_blocks=max(int(blocks), int(ceil_div(longest, size)) + state), block_size=size,
@@ -60,7 +61,7 @@ def serve_all(clock: Clock, row: Mapping[str, float], blocks: float, unequal: bo
         steps_ahead=int(inputs["steps_ahead"]))
     between = replicas / (ranks * inputs["front_end_rate"])
     requests = [Request(number * between, int(prompt), int(answer))
-                for number, (prompt, answer) in enumerate(zip(*lengths, strict=True))]
+                for number, (prompt, answer) in enumerate(zip(*drawn, strict=True))]
     outcomes = _served(requests, limits, clock, coordination)
     later = [outcome.tpot for outcome in outcomes if outcome.output_tokens > 1]
     since = [0.0 if queued else outcome.started for outcome in outcomes]
@@ -70,11 +71,23 @@ def serve_all(clock: Clock, row: Mapping[str, float], blocks: float, unequal: bo
             for outcome, begun in zip(outcomes, since, strict=True)]
     overhead = inputs["request_overhead"]
     tokens = sum(outcome.output_tokens for outcome in outcomes)
+    mid = {name: np.median if name in medians else np.mean for name in ("tpot", "ttft", "e2e")}
     return {
-        "tpot": float(np.mean(later)) if later else float("nan"),
-        "ttft": overhead + float(np.mean(first)), "e2e": overhead + float(np.mean(last)),
+        "tpot": float(mid["tpot"](later)) if later else float("nan"),
+        "ttft": overhead + float(mid["ttft"](first)), "e2e": overhead + float(mid["e2e"](last)),
         "output_throughput": replicas / ranks * tokens / max(each.finished for each in outcomes),
     }
+
+
+def _drawn(draw: np.random.Generator, mean: float, count: int, lengths: Lengths) -> np.ndarray:
+    """Lengths of requests with that mean [token], shape (count,)."""
+    if lengths == "equal":
+        found = np.full(count, mean)
+    elif lengths == "even":
+        found = draw.uniform(1, 2 * mean, count)
+    else:
+        found = draw.exponential(mean, count)
+    return np.maximum(1, np.rint(found)).astype(int)
 
 
 def _served(requests: Sequence[Request], limits: Limits, clock: Clock,

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from calc.physics import experts
-from calc.physics.arrays import Inputs, Number, select
+from calc.physics.arrays import Inputs, Number, ceil_div, select
 from calc.physics.breakdown import Busy, busy_in, cores_in, drafted, hidden_time
 from calc.physics.cache import cache
 from calc.physics.decode_floor import mean_attended, mean_context
@@ -96,7 +96,8 @@ class Clock:
     def __init__(self, inputs: Mapping[str, float], attention: str, drafting: bool = False,
                  expected: Iterable[tuple[int, int]] = ()) -> None:
         self.inputs = inputs
-        self._drafts = inputs["draft_tokens"] if drafting else 0.0
+        self._passes = (ceil_div(inputs["draft_tokens"], inputs["draft_block"])
+                        if drafting else 0.0)
         self._q = Inputs({name: np.float64(value) for name, value in inputs.items()})
         self._attention = attention
         self._counted = count_parameters(attention, self._q)
@@ -189,7 +190,7 @@ class Clock:
         device = done.own + done.links + done.on_host - hidden_time(self._q, done)
         longer = np.maximum(device, own.launch)
         draft_pass = longer / self._q.num_hidden_layers + own.beside_layer
-        passes = self._drafts * draft_pass
+        passes = self._passes * draft_pass
         return longer + (passes if decoding else drafted(self._q.draft_tokens, draft_pass))
 
     def _own(self, step: Step) -> Sequence[float]:
@@ -311,7 +312,7 @@ class Clock:
             timed = self._timed(self._block(*block))
             self._known[block] = np.broadcast_to(
                 timed.step_time - self._q.host_gap_per_step
-                + self._drafts * timed.draft_pass_time, (COUNTS, CONTEXTS)).tolist()
+                + self._passes * timed.draft_pass_time, (COUNTS, CONTEXTS)).tolist()
         return self._known[block][row][column]
 
     def _riding(self, step: Step) -> Busy:

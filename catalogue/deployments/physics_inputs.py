@@ -219,8 +219,7 @@ def _operators(scenario: Resolved) -> dict[str, float]:
         part.value for part in (counted.latent_attention, counted.routed_experts,
                                 counted.shared_expert))
     return {
-        "attention_operators": (latent if scenario.model.attention == "mla"
-                                else counted.grouped_attention.value),
+        "attention_operators": counted.of_attention(scenario.model.attention),
         "indexer_operators": counted.indexer.value,
         "dense_mlp_operators": counted.dense_mlp.value, "routed_expert_operators": experts,
         "shared_expert_operators": shared, "reference_operators": latent + experts + shared}

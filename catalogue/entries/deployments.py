@@ -198,11 +198,11 @@ class Workload(Entry):
     """What is asked of a deployment, and how its engine is driven.
 
     ``requests`` are sent at once, of which ``concurrency`` are in flight (absent: all of them);
-    ``draft_tokens`` are proposed per request and step (absent: none). What comes of them hangs on
-    the kind of ``text`` (absent: any), or is stated: tokens of a step, its own included
-    (``accepted_length``), or how often the first draft counts, … (``acceptance``). Lengths are
-    distributed about their means as ``length_distribution`` says, with ``length_variation``;
-    absent, formulas take equal ones and a simulation those of public traffic.
+    ``draft_tokens`` are proposed per request and step (absent: none), ``draft_block`` of them in
+    one pass of the drafting layers (absent: one). What comes of them hangs on the kind of ``text``
+    (absent: any), or is stated: tokens of a step, its own included (``accepted_length``), or how
+    often the first draft counts, … (``acceptance``). Lengths are distributed about their means as
+    ``length_distribution`` says; absent, formulas take equal ones, a simulation public traffic's.
 
     ``arrivals``: all at once (``burst``), from ``concurrency`` users who each ask again
     ``think_time`` after an answer (``closed-loop``; absent: at once), or independently at an
@@ -216,6 +216,7 @@ class Workload(Entry):
     concurrency: Requests
     requests: Requests | None = None
     draft_tokens: Drafts | None = None
+    draft_block: Count | None = None
     text: TextKind | None = None
     accepted_length: AcceptedLength | None = None
     acceptance: list[ShareOrZero] | None = None

@@ -89,8 +89,10 @@ class Measurements(CatalogueEntry):
     source; one that is computed from others says how. ``peer_predictions`` and ``blind`` are not
     measurements.
     ``unequal`` are numbers of rows (from 1) whose requests have many lengths, of which only the
-    mean is stated; ``limited_by_client`` of those where the client holds requests back, so that
-    waiting for a place does not count.
+    mean is stated; ``even`` of those among them whose client draws each length evenly, from one
+    token to twice the mean; ``limited_by_client`` of those where the client holds requests back, so
+    that waiting for a place does not count. ``medians`` are columns that are medians over requests,
+    where others are means.
     """
 
     source: SourceKey
@@ -101,7 +103,9 @@ class Measurements(CatalogueEntry):
     definitions: dict[str, Text] = {}
     suspect: list[Suspect] = []
     unequal: list[Whole] = []
+    even: list[Whole] = []
     limited_by_client: list[Whole] = []
+    medians: list[Literal["tpot", "ttft", "e2e"]] = []
     peer_predictions: list[PeerPrediction] = []
     blind: Blind | None = None
 
@@ -138,9 +142,14 @@ class Measurements(CatalogueEntry):
                 named = {row[list(self.columns).index(name)] for row in chosen}
                 if missing := [value for value in values if value not in named]:
                     raise Misplaced(f"no row that it names has {name} {missing[0]:g}", *at, name)
-        for name in ("unequal", "limited_by_client"):
+        for name in ("unequal", "even", "limited_by_client"):
             if lost := [row for row in getattr(self, name) if row > len(self.rows)]:
                 raise Misplaced(f"there is no row {lost[0]}, the table has {len(self.rows)}", name)
+        if lost := [row for row in self.even if row not in self.unequal]:
+            raise Misplaced(f"row {lost[0]} is not among 'unequal', whose lengths vary", "even")
+        if absent := [name for name in self.medians if name not in self.columns]:
+            raise Misplaced(f"there is no column '{absent[0]}', expected one of "
+                            f"{', '.join(self.columns)}", "medians")
         for number, peer in enumerate(self.peer_predictions):
             there = ("peer_predictions", number)
             if peer.metric not in self.columns:

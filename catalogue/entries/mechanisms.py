@@ -114,7 +114,8 @@ class Operators(Group):
     together.
 
     Attributes:
-        latent_attention, grouped_attention: MLA, absorbed, and GQA.
+        latent_attention, grouped_attention, compressed_attention: MLA, absorbed; GQA; a window and
+            compressed entries.
         indexer: of sparse attention, in addition.
         dense_mlp: one MLP.
         routed_experts: router, choice, rows there and back, and the experts.
@@ -123,10 +124,16 @@ class Operators(Group):
 
     latent_attention: Number
     grouped_attention: Number
+    compressed_attention: Number
     indexer: Number
     dense_mlp: Number
     routed_experts: Number
     shared_expert: Number
+
+    def of_attention(self, attention: str) -> float:
+        """Those of a model's attention, by what its file calls it [1]."""
+        parts = {"mla": self.latent_attention, "csa": self.compressed_attention}
+        return parts.get(attention, self.grouped_attention).value
 
 
 class Grouped(CatalogueEntry):

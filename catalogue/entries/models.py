@@ -151,6 +151,8 @@ class Model(Called):
 
     Attributes:
         missing: what of its architecture no formula has; every answer carries it.
+        compress_ratio: tokens of a compressed entry that an indexer picks; beside mla and gqa those
+            of an index key, the cache holds all, and ``index_topk`` counts keys.
         family: models of one architecture, whose scores in a format are those of relatives.
         weights: the format that it is published in; absent, none is known.
         fp16_overflow: stated of a model whose activations exceed FP16.
@@ -172,7 +174,7 @@ class Model(Called):
     q_lora_rank: CountOrZero | None = None
     kv_lora_rank: Count | None = None
     qk_nope_head_dim: Count | None = None
-    qk_rope_head_dim: Count | None = None
+    qk_rope_head_dim: CountOrZero | None = None
     v_head_dim: Count | None = None
     intermediate_size: Count
     first_k_dense_replace: CountOrZero | None = None
@@ -268,7 +270,8 @@ class Model(Called):
         if given and (lacking := [name for name in index if name not in given]):
             raise ValueError(f"'{lacking[0]}' is missing, an indexer needs it")
         for name in _COMPRESSED:
-            if getattr(self, name) is not None and self.attention != CSA:
+            pooled = name == "compress_ratio" and given  # keys of an indexer alone
+            if getattr(self, name) is not None and self.attention != CSA and not pooled:
                 raise ValueError(f"'{name}' is given, but only csa attention has it")
         if self.indexer_layers is not None and not given:
             raise ValueError("'indexer_layers' is given without an indexer, expected "

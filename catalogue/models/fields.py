@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn
 
 from catalogue.models.families import LARGEST, Family
@@ -12,6 +12,8 @@ from catalogue.reading.jsonfile import JsonFile, json_excerpt
 
 # what the settings of a router decide; other settings are only checked
 _DECIDES = {"scoring_func": "router_scoring", "topk_method": "router_bias"}
+
+_LONGEST = 80  # signs of a field's name, that of its group before it
 
 
 @dataclass
@@ -32,7 +34,7 @@ class Fields:
 
     def refuse(self, key: str, expected: str) -> NoReturn:
         """Say in one sentence what a field holds and what was expected."""
-        raise ParamsError(f"{self.file.where(key)}: {json_excerpt(key)} is "
+        raise ParamsError(f"{self.file.where(key)}: {key[:_LONGEST]!a} is "
                           f"{json_excerpt(self.file.data[key])}, expected {expected}.")
 
     def missing(self, key: str, expected: str) -> NoReturn:
@@ -42,6 +44,29 @@ class Fields:
     def get(self, key: str) -> Any:
         """A field's value; None where it is absent."""
         return self.file.data.get(key)
+
+    def inside(self, key: str) -> Fields:
+        """The fields of the object that a field holds, named ``KEY.FIELD``.
+
+        Raises ParamsError where it holds none.
+        """
+        value = self.get(key)
+        if key not in self.file.data:
+            self.missing(key, "an object")
+        if not isinstance(value, dict) or not value:
+            self.refuse(key, "an object")
+        self.used[key] = "checked"
+        known = self.file.within.get(key, {})
+        lines = {f"{key}.{name}": line for name in value
+                 if (line := known.get(name, self.file.lines.get(key))) is not None}
+        data = {f"{key}.{name}": each for name, each in value.items()}
+        return Fields(replace(self.file, data=data, lines=lines))
+
+    def nothing_else(self, ignored: tuple[str, ...] = ()) -> None:
+        """Refuse fields that were not asked for, unless they change nothing."""
+        for key in self.file.data:
+            if key not in self.used and key not in ignored:
+                self.refuse(key, "nothing, as it is not modelled")
 
     @staticmethod
     def derived(value: int, source: str) -> dict[str, Any]:

@@ -15,20 +15,23 @@ from typing import Any
 from pydantic import ValidationError
 
 from catalogue.entries.models import Model
-from catalogue.models.families import ALWAYS, ARCHITECTURAL, FAMILIES, IRRELEVANT, Family
+from catalogue.models.families import ALIASES, ALWAYS, ARCHITECTURAL, FAMILIES, IRRELEVANT, Family
 from catalogue.models.fields import Fields
+from catalogue.models.hybrid import HYBRID
 from catalogue.models.layers import compressed, everywhere, indexers
 from catalogue.models.unmodelled import refuse_unmodelled
 from catalogue.models.unwrapping import unwrap
 from catalogue.reading import jsonfile
 from catalogue.reading.errors import ParamsError
 from catalogue.reading.jsonfile import JsonFile, json_excerpt
+from catalogue.reading.shared import sources
 from catalogue.reading.values import Provenance
 
 MAX_NAME = 80
 _BARE = re.compile(r"mla|gqa|csa|sigmoid|softmax|sqrtsoftplus|vendor|derived|"
                    r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 CODE = "modelling code, transformers 5.23.0, "
+POSITIONS = ("max_position_embeddings", "model_max_length")  # of Kimi Linear the latter
 
 
 @dataclass
@@ -77,12 +80,14 @@ def _flow(value: Any) -> str:
     return value if _BARE.fullmatch(value) else json.dumps(value, ensure_ascii=False)
 
 
-def import_config(path: Path, name: str | None = None) -> Imported:
+def import_config(path: Path, name: str | None = None, source: str | None = None) -> Imported:
     """Read a configuration and say what it means.
 
     Args:
         path: a ``config.json``.
         name: the model's name; by default what the configuration, its folder or its file says.
+        source: where it was read, a key of ``params/sources/`` or words; by default its name, the
+            day of the file, and for counts that are not stated what they were counted from.
 
     Raises ParamsError, one sentence with the file and, where there is one, the line.
     """
@@ -100,6 +105,10 @@ def import_config(path: Path, name: str | None = None) -> Imported:
     head = {"name": {"en": title, "zh": title},
             "defaults": {"source": f"config.json of {title}", "kind": "vendor", "date": file.date}}
     fields = {"attention": FAMILIES[model_type].attention} | reader.found
+    if source is not None:
+        head["defaults"] = _stated(source)
+        fields = {key: {name: item for name, item in value.items() if name != "source"}
+                  if isinstance(value, dict) else value for key, value in fields.items()}
     data = head | {key: fields[key] for key in Model.model_fields if key in fields}
     rest = [key for key in file.data if key not in reader.used]
     return Imported(
@@ -109,6 +118,18 @@ def import_config(path: Path, name: str | None = None) -> Imported:
         + whole.unknown,
         beside=whole.beside,
         model=_validated(data, file))
+
+
+def _stated(source: str) -> dict[str, str]:
+    """The source that a reader names, with its date where it is listed."""
+    if not source.strip() or not source.isprintable() or len(source) > MAX_NAME:
+        raise ParamsError(f"--source: {json_excerpt(source)} is not a source, expected up to "
+                          f"{MAX_NAME} printable characters.")
+    if " " not in source and source not in sources():
+        raise ParamsError(f"--source: {json_excerpt(source)} is not in params/sources/, expected a "
+                          "key that is, or words that say where to look.")
+    date = sources().get(source, {}).get("date")
+    return {"source": source, "kind": "vendor"} | ({"date": str(date)} if date else {})
 
 
 def _name(path: Path, file: JsonFile, name: str | None) -> str:
@@ -130,7 +151,7 @@ def _name(path: Path, file: JsonFile, name: str | None) -> str:
 
 def _validated(data: dict[str, Any], file: JsonFile) -> Model:
     """The model, held to the rules of model files."""
-    provenance = Provenance(data["defaults"], frozenset(), lambda kind, name: None)
+    provenance = Provenance(data["defaults"], frozenset(sources()), lambda kind, name: None)
     fields = {key: value for key, value in data.items() if key != "defaults"}
     try:
         return Model.model_validate(fields | {"id": "imported"}, context=provenance)
@@ -154,21 +175,26 @@ class _Reader(Fields):
         model_type = self.get("model_type")
         if "model_type" not in self.file.data:
             self.missing("model_type", f"one of {', '.join(FAMILIES)}")
+        if isinstance(model_type, str):
+            model_type = ALIASES.get(model_type, model_type)
         if not isinstance(model_type, str) or model_type not in FAMILIES:
             self.refuse("model_type", f"one of {', '.join(FAMILIES)}; another type is written by "
                                       "hand, as params/templates/model.yml shows")
         self.used["model_type"] = "family"
-        expected = FAMILIES[model_type].architecture
+        family = FAMILIES[model_type]
         if self.get("architectures") is not None:
-            if self.get("architectures") != [expected]:
-                self.refuse("architectures", f"[\"{expected}\"] with model_type {model_type}")
+            if self.get("architectures") not in (
+                    [name] for name in (family.architecture, *family.also_named)):
+                self.refuse("architectures",
+                            f"[\"{family.architecture}\"] with model_type {model_type}")
             self.used["architectures"] = "family"
         return model_type
 
     def read(self, family: Family) -> None:
         """Everything that the family states, implies and excludes."""
         for key, accepted in (ALWAYS | dict(family.exactly)).items():
-            self.exactly(key, accepted)
+            if key not in family.by_layer:
+                self.exactly(key, accepted)
         for ours, names in family.counts.items():
             self.found[ours] = self.stated(ours, names, family)
         for key, (default, fields) in family.switches.items():
@@ -185,14 +211,14 @@ class _Reader(Fields):
         self.found["tie_word_embeddings"] = self.switch("tie_word_embeddings", False)
         if self.get("tie_word_embeddings") is None:
             self.comments["tie_word_embeddings"] = "default of the configuration class"
-        if self.get("max_position_embeddings") is not None:
-            self.found["max_position_embeddings"] = self.stated(
-                "max_position_embeddings", ("max_position_embeddings",), family)
+        positions = [name for name in POSITIONS if self.get(name) is not None]
+        if positions:
+            self.found[POSITIONS[0]] = self.stated(POSITIONS[0], tuple(positions), family)
         if any(self.get(name) is not None for name in family.groups):
             self.groups(family)
-        names = ("num_nextn_predict_layers", "num_mtp_layers")
-        if family.prediction and any(self.get(name) is not None for name in names):
-            self.found[names[0]] = self.stated(names[0], names, family)
+        if any(self.get(name) is not None for name in family.prediction):
+            ours = "num_nextn_predict_layers"
+            self.found[ours] = self.stated(ours, family.prediction, family)
         if family.attention == "mla":
             self.latent_attention(family)
         else:
@@ -202,8 +228,11 @@ class _Reader(Fields):
         everywhere(self)
         if family.shared_indexers:
             indexers(self)
+        if family.hybrid:
+            HYBRID[family.hybrid](self)
         self.experts()
-        self.window(family)
+        if not family.hybrid:
+            self.window(family)
 
     def groups(self, family: Family) -> None:
         """Groups that experts are chosen from; a greedy router knows none, whatever is stated."""
@@ -233,8 +262,11 @@ class _Reader(Fields):
             self.refuse("num_key_value_heads", f"{heads}, as many as heads, with latent attention")
         rope = self.found["qk_rope_head_dim"]
         whole = rope + self.found["qk_nope_head_dim"]
-        named = tuple(self.found[name] for name in family.named_head_dim)
-        for key, sizes in (("head_dim", (rope, *named, whole)), ("qk_head_dim", (whole,))):
+        named = [self.found[name] for name in family.named_head_dim]
+        if family.hybrid:  # Kimi Linear states what nothing reads
+            named.append(self.found["hidden_size"] // heads)
+        of_head = tuple(dict.fromkeys((rope, *named, whole)))
+        for key, sizes in (("head_dim", of_head), ("qk_head_dim", (whole,))):
             value = self.get(key)
             if value is None:
                 continue

@@ -14,32 +14,19 @@ class New(NamedTuple):
     Attributes:
         keys: fields of the configuration that say so; the first one present is named.
         what: in words.
+        counted: the model of the catalogue that has the rest of it.
     """
 
     keys: tuple[str, ...]
     what: str
+    counted: str
 
 
-_KIMI = New(("linear_attn_config",),
-            "Kimi delta attention, a state per request instead of a KV cache in most layers, and "
-            "in Kimi K3 experts that work on a narrower vector")
-_GLM = New(("linear_attn_config", "linear_num_heads", "index_kpool"),
-           "Kimi delta attention, a state per request instead of a KV cache in most layers, and "
-           "pooled index keys in the others")
-_MINIMAX = New(("sparse_attention_config",),
-               "an indexer that picks blocks of tokens for grouped-query attention")
-_DELTA = New(("linear_num_value_heads",),
-             "gated delta nets, a state per request instead of a KV cache in three of four layers, "
-             "and attention with an output gate")
 _V41 = New(("kv_source_layer_ids", "engram_layer_ids"),
            "layers that read the compressed cache of an earlier layer, and tables looked up by "
-           "n-grams of the prompt")
+           "n-grams of the prompt", "deepseek-v4.1-flash")
 
 UNMODELLED: dict[str, New] = {
-    "kimi_k3": _KIMI, "kimi_linear": _KIMI,
-    "minimax_m3": _MINIMAX, "minimax_m3_vl": _MINIMAX,
-    "glm5_next": _GLM, "glm5_next_text": _GLM,
-    "qwen3_5_moe": _DELTA, "qwen3_5_moe_text": _DELTA, "qwen3_5": _DELTA, "qwen3_5_text": _DELTA,
     "deepseek_v41": _V41, "deepseek_v41_text": _V41,
 }
 
@@ -56,6 +43,7 @@ def refuse_unmodelled(file: JsonFile) -> None:
     key = next((key for key in new.keys if file.data.get(key)), "model_type")
     raise ParamsError(
         f"{file.where(key)}: '{key}' is {json_excerpt(file.data[key])}, which in {model_type} "
-        f"means {new.what}, expected a model without it; to add it takes a field in "
+        f"means {new.what}, expected a model without it ('{new.counted}' of the catalogue has the "
+        "rest); to add it takes a field in "
         "catalogue/entries/models.py, its formulas in notebooks/memory.md, notebooks/compute.md "
         "and calc/physics/, then the family in catalogue/models/families.py.")

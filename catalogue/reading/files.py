@@ -13,13 +13,14 @@ from catalogue.reading.errors import ParamsError
 MAX_BYTES = 1 << 20
 
 
-def read_small(path: Path, name: str, expected: str) -> bytes:
+def read_small(path: Path, name: str, expected: str, most: int = MAX_BYTES) -> bytes:
     """The bytes of a file that a reader gave.
 
     Args:
         path: the file.
         name: what messages call it.
         expected: what messages say it should be, such as ``a parameter file``.
+        most: that it may hold [B].
 
     Raises ParamsError for a file that is missing, not a regular one, refused or too large.
     """
@@ -27,14 +28,14 @@ def read_small(path: Path, name: str, expected: str) -> bytes:
         if path.exists() and not path.is_file() and not path.is_dir():
             raise ParamsError(f"{name}: not a regular file, expected {expected}.")
         with path.open("rb") as file:
-            raw = file.read(MAX_BYTES + 1)
+            raw = file.read(most + 1)
     except FileNotFoundError:
         raise ParamsError(f"{name}: there is no such file.") from None
     except (OSError, RuntimeError, ValueError) as error:
         reason = (getattr(error, "strerror", None) or "not the name of a file").lower()
         raise ParamsError(f"{name}: cannot be read ({reason}).") from None
-    if len(raw) > MAX_BYTES:
-        raise ParamsError(f"{name}: larger than {MAX_BYTES} bytes, expected {expected}.")
+    if len(raw) > most:
+        raise ParamsError(f"{name}: larger than {most} bytes, expected {expected}.")
     return raw
 
 

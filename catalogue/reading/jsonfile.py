@@ -17,6 +17,7 @@ from catalogue.reading.yamlfile import MAX_DEPTH, MAX_DIGITS, display_path
 # a string (possessive and closed by the end of the text, so that the scan is linear), a bracket,
 # what stands between values, or a bare word
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[][{}:\n]|[\w.+-]+', re.DOTALL)
+MAX_BYTES = 1 << 23  # NVFP4 checkpoints list every module that is left as it was: 3 MB
 _KINDS = {dict: "an object", list: "a list", str: "a text", bool: "a truth value",
           int: "a number", float: "a number", type(None): "null"}
 
@@ -68,7 +69,7 @@ def read(path: Path) -> JsonFile:
     name = shown_path(path)
     if path.is_dir():
         raise ParamsError(f"{name}: a folder, expected the file config.json of a model.")
-    raw = read_small(path, name, "a config.json")
+    raw = read_small(path, name, "a config.json", MAX_BYTES)
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError:

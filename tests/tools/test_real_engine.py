@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 import catalogue
+from calc import parameters
 from catalogue.engines.successors import catalogue_of
 from tools.engine import configured, inside, lines, model, plan
 from tools.engine.__main__ import RESULTS
@@ -72,16 +73,21 @@ def test_what_is_written_is_for_the_release_nearest_to_the_engine():
 
 
 @pytest.mark.parametrize("name", sorted(set(catalogue.names("models"))
-                                        - {"s0-deepseek-r1", "deepseek-v2-lite", "gpt-oss-120b"}))
+                                        - {"s0-deepseek-r1", "deepseek-v2-lite", "gpt-oss-120b",
+                                           "deepseek-v4.1-flash"}))
 def test_a_configuration_says_what_the_catalogue_says_of_a_model(name, tmp_path):
     from catalogue.models.huggingface import import_config
 
     folder = model.write(tmp_path / "one", model.published(name, "bf16"), tokenizer=False)
     found, known = import_config(folder / "config.json", "One").model, catalogue.load_model(name)
     for field in ("num_hidden_layers", "hidden_size", "num_attention_heads", "n_routed_experts",
-                  "num_experts_per_tok", "kv_lora_rank", "num_key_value_heads", "vocab_size"):
+                  "num_experts_per_tok", "kv_lora_rank", "num_key_value_heads", "vocab_size",
+                  "compressed_layers", "heavy_layers", "indexer_layers", "index_topk",
+                  "linear_layers", "linear_num_value_heads", "routed_expert_hidden_size",
+                  "sparse_layers", "attention_output_gate"):
         assert getattr(found, field) == getattr(known, field) or (
             getattr(found, field).value == getattr(known, field).value), field
+    assert parameters(found) == parameters(known)
 
 
 def test_a_model_of_another_architecture_is_refused_in_a_sentence(monkeypatch):

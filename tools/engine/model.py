@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from catalogue import load_model, load_precision
 from catalogue.library import load
 from catalogue.models.families import FAMILIES
+from catalogue.models.hybrid import FULL, LINEAR
+from catalogue.models.layers import HEAVY, INDEXED
 
 NAME = "four-layers"
 WORDS = 1024  # of its vocabulary; each is a token
 POSITIONS = 2048
+BLOCK = 128  # tokens that MiniMax-M3 picks together, and one more than what is picked is local
 # Latent, rotary and value widths are DeepSeek-V3's own, which kernels are written for; the rest is
 # as small as its structure allows: one dense layer, groups of experts, a shared one.
 CONFIG: dict[str, Any] = {
@@ -27,9 +31,12 @@ CONFIG: dict[str, Any] = {
     "rope_theta": 10000, "hidden_act": "silu", "attention_bias": False,
     "tie_word_embeddings": False, "torch_dtype": "bfloat16", "bos_token_id": 0, "eos_token_id": 1,
     "num_nextn_predict_layers": 0}
-TYPES = {"qwen3-8b": "qwen3", "qwen3-30b-a3b": "qwen3_moe", "qwen3-235b-a22b": "qwen3_moe",
-         "glm-4.5": "glm4_moe", "qwen2.5-72b": "qwen2",
-         "llama-3.1-70b": "llama", "llama-3.1-8b": "llama", "mixtral-8x7b": "mixtral"}
+TYPES: dict[tuple[str | None, bool, bool], str] = {
+    (None, False, False): "llama", (None, False, True): "qwen2", (None, True, False): "qwen3",
+    ("softmax", False, False): "mixtral", ("softmax", True, False): "qwen3_moe",
+    ("sigmoid", True, False): "minimax_m2", ("sigmoid", True, True): "glm4_moe",
+    ("sigmoid", False, True): "glm4_moe"}
+"""Router, norms of queries and keys, their biases -> type, of plain grouped-query attention."""
 FP8_BLOCK = {"quant_method": "fp8", "fmt": "e4m3", "activation_scheme": "dynamic",
              "weight_block_size": [128, 128]}
 QUANTIZATION = {
@@ -96,12 +103,18 @@ def published(model: str, precision: str) -> dict[str, Any]:
               if stated.get(ours) is not None for name in theirs}
     config |= {name: stated[name] for name in (
         "num_key_value_heads", "head_dim", "max_position_embeddings", "tie_word_embeddings",
-        "n_group", "topk_group", "num_nextn_predict_layers", "q_lora_rank")
+        "n_group", "topk_group", "q_lora_rank", "routed_expert_hidden_size")
         if stated.get(name) is not None}
+    config |= {name: stated["num_nextn_predict_layers"] for name in family.prediction[:1]
+               if stated.get("num_nextn_predict_layers") is not None}
+    config |= {name: stated[ours[0]] for name, (_, ours) in family.switches.items()}
+    config |= {"hidden_act": "silu"}
     config |= {name: values[0] for name, values in family.exactly.items() if values[0] is not None}
-    config |= {"architectures": [family.architecture], "model_type": kind, "hidden_act": "silu",
+    config |= {"architectures": [family.architecture], "model_type": kind,
                "torch_dtype": "bfloat16", "rms_norm_eps": 1e-6, "rope_theta": 10000,
                "routed_scaling_factor": 2.5, "norm_topk_prob": True}
+    if kind in LAYERS:
+        config |= LAYERS[kind](stated)
     weights = load_precision(precision).weights
     stored = weights.routed_expert if of.is_moe else weights.dense_mlp
     if stored in QUANTIZATION:
@@ -130,11 +143,79 @@ def sidecar_files(precision: str) -> dict[str, Any]:
 
 
 def _type(model: Any) -> str:
+    if model.attention == "csa" and model.compress_ratio.value == INDEXED:
+        return "deepseek_v4"
     if model.attention == "mla":
+        if model.linear_layers is not None:
+            return "kimi_linear" if model.index_n_heads is None else "glm5_next_text"
         if model.index_n_heads is not None:
-            return "deepseek_v32"
+            return "glm_moe_dsa" if model.family == "glm-5" else "deepseek_v32"
         return "deepseek_v3" if model.router_scoring == "sigmoid" else "deepseek_v2"
-    if model.id not in TYPES:
+    if model.attention == "gqa" and model.linear_layers is not None:
+        return "qwen3_5_moe_text" if model.is_moe else "qwen3_5_text"
+    if model.sparse_layers is not None:
+        return "minimax_m3"
+    kind = TYPES.get((model.router_scoring if model.is_moe else None, model.qk_norm,
+                      model.attention_bias))
+    if kind is None or model.attention_sinks or model.attention != "gqa":
         raise ValueError(f"'{model.id}': the architecture is not known here, expected one of "
-                         f"{', '.join(TYPES)}.")
-    return TYPES[model.id]
+                         f"{', '.join(dict.fromkeys(TYPES.values()))}.")
+    return kind
+
+
+def _compressed(stated: dict[str, Any]) -> dict[str, Any]:
+    """Ratios of the layers: the catalogue has how many, not which."""
+    layers, few, many = (stated[name] for name in (
+        "num_hidden_layers", "compressed_layers", "heavy_layers"))
+    return {"compress_ratios": [0] * (layers - few - many) + [INDEXED] * few + [HEAVY] * many}
+
+
+def _indexers(stated: dict[str, Any]) -> dict[str, Any]:
+    layers = stated["num_hidden_layers"]
+    own = stated.get("indexer_layers", layers)
+    return {"indexer_types": ["full"] * own + ["shared"] * (layers - own)}
+
+
+def _full(stated: dict[str, Any]) -> list[bool]:
+    """Whether each layer attends to everything, those that do spread evenly."""
+    layers, linear = stated["num_hidden_layers"], stated["linear_layers"]
+    full = layers - linear
+    return [(layer + 1) * full // layers > layer * full // layers for layer in range(layers)]
+
+
+def _delta_nets(stated: dict[str, Any]) -> dict[str, Any]:
+    return {"layer_types": [FULL if full else LINEAR for full in _full(stated)]}
+
+
+def _kimi_delta(stated: dict[str, Any], first: int = 1) -> dict[str, Any]:
+    kinds = list(enumerate(_full(stated), first))
+    return {"linear_attn_config": {
+        "full_attn_layers": [layer for layer, full in kinds if full],
+        "kda_layers": [layer for layer, full in kinds if not full],
+        "num_heads": stated["linear_num_value_heads"], "head_dim": stated["linear_key_head_dim"],
+        "short_conv_kernel_size": stated["linear_conv_kernel_dim"],
+        "use_full_rank_gate": not stated.get("linear_gate_rank")}}
+
+
+def _pooled_delta(stated: dict[str, Any]) -> dict[str, Any]:
+    pool = stated["compress_ratio"]
+    return _kimi_delta(stated, first=0) | {
+        "index_kpool": pool, "index_topk": pool * stated["index_topk"]}
+
+
+def _blocks(stated: dict[str, Any]) -> dict[str, Any]:
+    dense = stated["first_k_dense_replace"]
+    sparse = [0] * dense + [1] * (stated["num_hidden_layers"] - dense)
+    return {"moe_layer_freq": sparse, "sparse_attention_config": {
+        "use_sparse_attention": True, "sparse_score_type": "max", "sparse_block_size": BLOCK,
+        "sparse_topk_blocks": stated["index_topk"] // BLOCK - 1, "sparse_local_block": 1,
+        "sparse_init_block": 0, "sparse_index_dim": stated["index_head_dim"],
+        "sparse_num_index_heads": stated["index_n_heads"], "sparse_attention_freq": sparse,
+        "sparse_disable_index_value": sparse}}
+
+
+LAYERS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
+    "deepseek_v4": _compressed, "glm_moe_dsa": _indexers, "kimi_linear": _kimi_delta,
+    "glm5_next_text": _pooled_delta, "minimax_m3": _blocks,
+    "qwen3_5_text": _delta_nets, "qwen3_5_moe_text": _delta_nets}
+"""What a configuration says of its layers one by one."""

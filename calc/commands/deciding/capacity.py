@@ -17,6 +17,7 @@ from calc.commands.printing import (
     amount,
     caveats_of,
     console,
+    lasting,
     print_json,
     resting_on,
     spoken,
@@ -27,7 +28,7 @@ from catalogue.deployments.admission.notation import written
 from catalogue.deployments.admission.subject import Cut
 from catalogue.messages import messages
 from catalogue.reading.amounts import NONE, plain
-from catalogue.reading.units import DAY, HOUR, MINUTE, parse
+from catalogue.reading.units import parse
 
 common = messages("common")
 say = messages("calc/commands/deciding/capacity")
@@ -94,12 +95,12 @@ def run(args: argparse.Namespace) -> int:
         raise ParamsError(spoken(say("nothing-asked")))
     if args.json:
         print_json(answer)
-        return OK
-    screen = console()
-    for line in resting_on(scenario):
-        screen.print(line, highlight=False, soft_wrap=True)
-    for part in parts:
-        part(screen, answer, given)
+    else:
+        screen = console()
+        for line in resting_on(scenario):
+            screen.print(line, highlight=False, soft_wrap=True)
+        for part in parts:
+            part(screen, answer, given)
     return OK
 
 
@@ -135,11 +136,11 @@ def _given(args: argparse.Namespace) -> dict[str, Any]:
         if numbers[name] is not None and numbers[needs] is None:
             raise ParamsError(spoken(say("expected-as-well", name=name,
                                          needed=f"--{needs.replace('_', '-')}")))
-    if args.price is not None and not args.regret:
-        raise ParamsError(spoken(say("expected-as-well", name="price", needed="--regret")))
-    if args.regret and numbers["requests"] is None:
-        raise ParamsError(spoken(say("expected-as-well", name="regret",
-                                     needed=say("load-needed"))))
+    for wrong, name, needed in (
+            (args.price is not None and not args.regret, "price", "--regret"),
+            (args.regret and numbers["requests"] is None, "regret", say("load-needed"))):
+        if wrong:
+            raise ParamsError(spoken(say("expected-as-well", name=name, needed=needed)))
     return numbers
 
 
@@ -173,9 +174,8 @@ def _percentile(text: str) -> float:
 
 
 def _growth(text: str) -> dict[str, float]:
-    parts = text.split(",")
     try:
-        numbers = [float(part) for part in parts]
+        numbers = [float(part) for part in text.split(",")]
     except ValueError:
         numbers = []
     if len(numbers) != len(GROWTH) or not all(
@@ -256,26 +256,12 @@ def _cards(scenario: Scenario, given: dict[str, Any]) -> dict[str, Any]:
 
     limits, sizes = _limits(given), sizes_of(int(scenario.node.devices_per_node.value))
     tables = Tables(scenario)
-    found = {size: best(scenario, size, limits, tables=tables) for size in sizes}
+    found = [best(scenario, size, limits, tables=tables) for size in sizes]
     pools = Pairing(scenario, sizes).best(limits)
-    if not any(found.values()) and not pools:
+    if not any(found) and not pools:
         raise ParamsError(spoken(say("no-layout-of", scenario=scenario.id, most=sizes[-1])))
-    return {"best": [each and each.as_json() for each in found.values()], "sizes": list(sizes),
+    return {"best": [each and each.as_json() for each in found], "sizes": list(sizes),
             "two_pools": [pools[size].as_json() if size in pools else None for size in sizes]}
-
-
-def span(seconds: float | None) -> str:
-    """A time as people tell it: seconds, minutes, hours or days.
-
-    >>> span(86400.0 * 264), span(404.8), span(None)
-    ('264 days', '6.75 min', '–')
-    """
-    if seconds is None:
-        return NONE
-    for unit, length in (("days", DAY), ("h", HOUR), ("min", MINUTE)):
-        if seconds >= 2 * length:
-            return spoken(say("in-unit", number=plain(seconds / length), unit=unit))
-    return amount(seconds, "s")
 
 
 def _print_day(screen: Any, answer: dict[str, Any], given: dict[str, Any]) -> None:
@@ -314,8 +300,8 @@ def _print_failures(screen: Any, answer: dict[str, Any], given: dict[str, Any]) 
     fleet = answer["failures"]
     lines = [say("servers", groups=f"{fleet['groups']:,}", one=fleet["groups"] == 1,
                  size=fleet["servers"], spares=fleet["spares"],
-                 between=span(fleet["between_failures"]), repair=span(fleet["repair"]),
-                 restart=span(fleet["restart"]), source=fleet["source"]),
+                 between=lasting(fleet["between_failures"]), repair=lasting(fleet["repair"]),
+                 restart=lasting(fleet["restart"]), source=fleet["source"]),
              say("throughput-there", share=f"{fleet['share']:.2%}",
                  low=f"{fleet['share_low']:.2%}", high=f"{fleet['share_high']:.2%}")]
     if fleet["promise"] is not None:
@@ -333,7 +319,7 @@ def _print_tiers(screen: Any, answer: dict[str, Any], given: dict[str, Any]) -> 
         say("hits-all"), common("fetch"), say("recompute"), say("pays-from"), common("replicas"))))
     for tier in answer["tiers"]:
         table.add_row(spoken(say("tier", name=tier["tier"])), f"{tier['tokens']:,.0f}",
-                      span(tier["time"]), f"{tier['found']:.1%}", f"{tier['hit_share']:.1%}",
+                      lasting(tier["time"]), f"{tier['found']:.1%}", f"{tier['hit_share']:.1%}",
                       amount(tier["fetch"], "s"), amount(tier["recompute"], "s"),
                       f"{amount(tier['break_even'] or 0.0, 'B')}/s", f"{tier['replicas'] or NONE}")
     screen.print(table)

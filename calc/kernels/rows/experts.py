@@ -80,8 +80,11 @@ def experts(tables: Shelf, device: Device, priors: Mechanisms, engine: str, rele
             found = _fit_experts(law, some, card, dealing(engine), l2_resident_bytes(device),
                                  values_alone(law, device, priors, multiplied, stored))
             if found is not None:
-                yield FittedTable(release, "experts", cut, kernels_of(some), dtype, multiplied,
-                                  gathered, formats, found)
+                kernels = kernels_of(some)
+                # Triton's MXFP4 kernels are of gpt-oss, whose attention is grouped
+                attention = "gqa" if dtype == "mxfp4-w4a16" and "triton" in kernels else None
+                yield FittedTable(release, "experts", cut, kernels, dtype, multiplied,
+                                  gathered, formats, found, attention)
 
 
 def _many_experts(table: Table) -> Table:

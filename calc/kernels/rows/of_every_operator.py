@@ -17,7 +17,7 @@ FORMATS: dict[str, tuple[str, float, tuple[str, ...]]] = {
     "nvfp4": ("fp4", 1 / 2 + 1 / 16, ("nvfp4", "nvfp4-output")),
     "w4a16": ("bf16", 1 / 2 + 1 / 64, (
         "int4-group128", "int4-group128-sym", "int4-group128-cutlass", "int4-group64",
-        "int4-group64-sym")),
+        "int4-group64-sym", "int4-group32-sym", "mxfp4")),  # Marlin widens all of them alike
     "mxfp4-w4a16": ("bf16", 1 / 2 + 1 / 32, ("mxfp4",)),
     "mxfp4-w4a8": ("fp8", 1 / 2 + 1 / 32, ("mxfp4",)),
 }

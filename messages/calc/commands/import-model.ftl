@@ -12,6 +12,10 @@ help-name =
     .en = the model's name; by default what the configuration, its folder or its file says
     .zh = 模型名称；缺省取自配置、其目录或文件名
 
+help-source =
+    .en = where the configuration was read: a key of params/sources/, whose date is taken, or words; by default the model's name and the day of the file
+    .zh = 配置的出处：params/sources/ 中的键（日期随之取用）或一段文字；缺省为模型名称与文件日期
+
 help-force =
     .en = overwrite FILE where it exists
     .zh = FILE 已存在时覆盖

@@ -22,3 +22,15 @@ input =
         [none] { "" }
        *[other] （{ $of }）
     }
+
+in-unit =
+    .en = { $number } { $unit ->
+        [days] days
+        [h] h
+       *[min] min
+    }
+    .zh = { $number } { $unit ->
+        [days] 天
+        [h] 小时
+       *[min] 分钟
+    }

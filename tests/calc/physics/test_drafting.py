@@ -34,11 +34,14 @@ class TestTheLayerThatDrafts:
             layer = found[f"{phase}_device_time"] / inputs["num_hidden_layers"]
             assert not where(found[f"{phase}_draft_pass_time"] <= layer, layer)
 
-    def test_a_step_of_decode_passes_it_once_for_each_draft(self, attention, seed):
+    def test_a_step_of_decode_passes_it_once_for_each_block_of_drafts(self, attention, seed):
         inputs = fleet(attention, seed)
         found = run(inputs, attention)
-        np.testing.assert_allclose(found["draft_time"], inputs["draft_tokens"]
-                                   * found["decode_draft_pass_time"])
+        passes = np.ceil(inputs["draft_tokens"] / inputs["draft_block"])
+        np.testing.assert_allclose(found["draft_time"], passes * found["decode_draft_pass_time"])
+        one_by_one, at_once = (run(inputs | {"draft_block": block}, attention)["draft_time"]
+                               for block in (1, 8))
+        np.testing.assert_allclose(one_by_one, inputs["draft_tokens"] * at_once)
 
 
 def test_one_layer_more_of_sixty_one():

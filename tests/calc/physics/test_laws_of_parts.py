@@ -183,7 +183,8 @@ class TestHost:
             rows = found[f"{phase}_group_tokens"] * k
             tokens = found[f"{phase}_group_tokens"] * inputs["tensor_parallel"] / (
                 inputs["expert_parallel"] * found["expert_slices"])
-            hidden = tokens * inputs["hidden_size"] * inputs["activation_element_bytes"]
+            hidden = (tokens * inputs["routed_expert_hidden_size"]
+                      * inputs["activation_element_bytes"])
             expected = {
                 "host_peak": expert * rows * inputs["multiply_add_flops"]
                 / (inputs["host_peak"] * inputs["host_gemm_efficiency"]),

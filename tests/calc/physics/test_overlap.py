@@ -8,7 +8,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from _fleet import ATTENTIONS, compositions, fleet, namespace, one, run, sampled, tables, where
+from _fleet import ATTENTIONS, compositions, namespace, one, run, tables, where
+from _fleet import alike as sampled
+from _fleet import fleet_alike as fleet
 
 import catalogue
 from calc.closed_form.evaluate import PHASES, evaluate

@@ -8,7 +8,9 @@ from calc.answer.simulated import system_of
 from calc.closed_form.benches import FEWEST, LARGEST_RUN, WAVES
 from calc.closed_form.evaluate import evaluate
 from calc.serving.arrivals import ClosedLoop
+from calc.serving.replay import _drawn, serve_all
 from calc.serving.simulation import simulate
+from calc.serving.step_times import Clock
 
 SERVERS = ("h200-r1-sglang-tp8", "h200-r1-vllm-tp8")  # prompts first, and mixed steps
 PROMPT, ANSWER, USERS = 1000, 400, 16
@@ -60,3 +62,24 @@ def test_its_requests_are_stated_or_some_waves_or_one_long_one():
               for name, (users, answer) in asked.items()}
     assert counts == {"few": FEWEST, "usual": WAVES * 100, "long": 20}
     assert evaluate(inputs(SERVERS[0], bench_requests=640), "mla")["bench_count"] == 640
+
+
+@pytest.mark.parametrize(("lengths", "spread"), [
+    ("equal", 0.0), ("even", 1 / 3**0.5), ("unknown", 1.0)])
+def test_lengths_have_their_mean_and_the_spread_of_how_they_are_drawn(lengths, spread):
+    found = _drawn(np.random.default_rng(0), 1000.0, 20_000, lengths)
+    assert found.mean() == pytest.approx(1000, rel=0.02)
+    assert found.std() / found.mean() == pytest.approx(spread, abs=0.02)
+    assert found.min() >= 1
+    assert lengths != "even" or found.max() <= 2000
+
+
+def test_a_median_is_told_where_a_median_was_printed():
+    """Answers that are held up once raise the mean more than the median, if many are short."""
+    scenario = catalogue.load_scenario(SERVERS[0])
+    row = {"requests": 200.0, "concurrency": 32.0, "input_tokens": 1000.0, "output_tokens": 100.0}
+    clock = Clock(scenario.inputs(), scenario.model.attention)
+    mean, middle = (serve_all(clock, row, 1e6, "unknown", medians=frozenset(names))
+                    for names in ((), ("tpot",)))
+    assert middle["tpot"] < mean["tpot"]
+    assert {**middle, "tpot": 0.0} == {**mean, "tpot": 0.0}

@@ -8,7 +8,9 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from _fleet import ATTENTIONS, fleet, namespace, one, run, sampled
+from _fleet import ATTENTIONS, namespace, one, run
+from _fleet import alike as sampled
+from _fleet import fleet_alike as fleet
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

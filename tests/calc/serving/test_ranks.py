@@ -252,7 +252,7 @@ class TestFrontEnd:
 
         def ttft(**changes):
             clock = Clock(scenario.inputs() | changes, scenario.model.attention)
-            return serve_all(clock, row, 4000.0, unequal=False)["ttft"]
+            return serve_all(clock, row, 4000.0, lengths="equal")["ttft"]
 
         # a latency adds itself, once; a slow front end adds half of what the last one waits
         assert ttft(request_overhead=1.01) - ttft(request_overhead=0.01) == pytest.approx(1.0)

@@ -96,6 +96,15 @@ def test_vllm_ascend_balances_experts_only_when_it_is_unlocked(release, about, e
     assert says is None or any(says in each for each in found)
 
 
+@pytest.mark.parametrize(("attention", "a5", "stages", "refused"), [
+    ("csa", True, 4, True), ("csa", True, 1, False), ("csa", False, 4, False),
+    ("mla", True, 4, False)])
+def test_vllm_ascend_has_no_stages_of_v4_on_a5(attention, a5, stages, refused):
+    about = INT8 | {"model": {"attention": attention}, "card": {"a2": False, "a5": a5}}
+    found = problems("vllm-ascend", "0.26.0rc1", {"--pipeline-parallel-size": stages}, {}, about)
+    assert any("no pipeline stages" in each for each in found) == refused
+
+
 @pytest.mark.parametrize(("more", "environment", "says"), [
     ({}, {}, "--moe-dense-tp-size 1"),
     ({"--moe-dense-tp-size": 1}, {}, None),

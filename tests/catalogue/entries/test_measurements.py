@@ -319,3 +319,14 @@ class TestMarks:
         assert self.load(tmp_path, peer_predictions=[whole]).peer_predictions[0].row == 1
         with pytest.raises(ParamsError, match=sentence):
             self.load(tmp_path, peer_predictions=[whole | peer])
+
+    @pytest.mark.parametrize(("marked", "sentence"), [
+        ({"unequal": [9]}, "there is no row 9"),
+        ({"even": [2], "unequal": [1]}, "row 2 is not among 'unequal'"),
+        ({"medians": ["ttft"]}, "there is no column 'ttft'"),
+    ])
+    def test_how_a_client_draws_and_prints_is_of_rows_and_columns(self, tmp_path, marked, sentence):
+        kept = {"unequal": [1, 2], "even": [2], "medians": ["tpot"]}
+        assert self.load(tmp_path, **kept).even == [2]
+        with pytest.raises(ParamsError, match=sentence):
+            self.load(tmp_path, **marked)

@@ -12,9 +12,12 @@ from tests.catalogue.models.test_import_model import stated
 
 @pytest.fixture
 def written(tmp_path):
-    """Write a configuration: fields of a published one, changed."""
+    """Write a configuration: fields of a published one's language model, changed."""
     def write(name="deepseek-v3", /, without=(), **changes) -> Path:
-        data = {key: value for key, value in stated(name).items() if key not in without} | changes
+        whole = stated(name)
+        part = whole.get("text_config", whole)
+        data = {key: value for key, value in part.items() if key not in without} | changes
+        data = data if part is whole else whole | {"text_config": data}
         path = tmp_path / "config.json"
         path.write_text(json.dumps(data, indent=1), encoding="utf-8")
         return path

@@ -11,7 +11,8 @@ import pytest
 import catalogue
 from calc import parameters
 from catalogue.models import huggingface
-from tests.catalogue.models.test_import_model import CONFIGS, refusal, stated
+from catalogue.models.unmodelled import UNMODELLED
+from tests.catalogue.models.test_import_model import CONFIGS, KIMI, refusal, stated
 
 
 def wrapped(**outside) -> dict:
@@ -29,6 +30,18 @@ def test_the_part_of_the_language_model_is_read(tmp_path):
     assert result.used == plain.used
     assert result.beside == ["model_type", "architectures", "vision_config", "quantization_config"]
     assert result.unknown == ["rest"]
+
+
+def test_a_part_that_does_not_say_its_type_has_that_of_the_whole(tmp_path):
+    """As MiniMax-M3 is published: the layers that are dense are listed, not counted."""
+    path = tmp_path / "config.json"
+    said_twice = ("model_type", "architectures", "first_k_dense_replace", "moe_intermediate_size")
+    part = {key: value for key, value in stated("minimax-m3").items() if key not in said_twice}
+    path.write_text(json.dumps(wrapped(model_type="minimax_m3_vl", text_config=part)), "utf-8")
+    plain = huggingface.import_config(CONFIGS / "minimax-m3.json")
+    result = huggingface.import_config(path)
+    assert parameters(result.model) == parameters(plain.model)
+    assert result.model_type == plain.model_type == "minimax_m3"
 
 
 def test_what_stands_around_alone_is_handed_down(tmp_path):
@@ -96,6 +109,7 @@ REFUSED = [
     ("qwen3-30b-a3b", {"decoder_sparse_step": 2}, "decoder_sparse_step"),
     ("qwen3-30b-a3b", {"mlp_only_layers": [0]}, "mlp_only_layers"),
     ("qwen3-30b-a3b", {"num_experts": None}, "num_experts"),
+    ("qwen3-30b-a3b", {"use_qk_norm": False}, "use_qk_norm"),
     ("qwen3-30b-a3b", {"shared_expert_intermediate_size": 512}, "shared_expert_intermediate_size"),
     ("qwen3-30b-a3b", {"use_sliding_window": True}, "sliding_window"),
     ("qwen3-30b-a3b", {"use_sliding_window": 1}, "use_sliding_window"),
@@ -109,6 +123,35 @@ REFUSED = [
     ("gpt-oss-120b", {"experts_per_token": 8}, "experts_per_token"),
     ("gpt-oss-120b", {"layer_types": ["full_attention"]}, "layer_types"),
     ("gpt-oss-120b", {"layer_types": [["full_attention"]] * 36}, "layer_types"),
+    *(("qwen3.5-397b-a17b", {key: bad}, key) for key, bad in [
+        ("layer_types", ["linear_attention"] * 60), ("layer_types", ["full_attention"] * 60),
+        ("layer_types", [7] * 60), ("full_attention_interval", 0),
+        ("linear_num_key_heads", 24), ("linear_value_head_dim", None), ("attn_output_gate", False),
+        ("shared_expert_intermediate_size", 512), ("mtp_use_dedicated_embeddings", True),
+        ("output_gate_type", "sigmoid"), ("sliding_window", 4096), ("engram_layer_ids", [1]),
+        ("linear_attn_config", KIMI), ("index_topk", 2048), ("routed_expert_hidden_size", 2048)]),
+    ("qwen3.5-397b-a17b", {"full_attention_interval": 3}, "layer_types"),
+    *(("kimi-k3", {key: bad}, key) for key, bad in [
+        ("linear_attn_config", None), ("linear_attn_config", []), ("num_expert_group", 8),
+        ("moe_router_activation_func", "softmax"), ("hidden_act", "gelu"),
+        ("routed_expert_hidden_size", 0), ("attn_res_block_size", "12"), ("qk_head_dim", 96),
+        ("layer_types", ["linear_attention"] * 93), ("num_key_value_heads", 8),
+        ("index_topk", 2048), ("hc_mult", 4), ("dense_ffn_hidden", 1),
+        ("full_attention_interval", 4)]),
+    *(("glm-5.3-flash", {key: bad}, key) for key, bad in [
+        ("index_kpool", 0), ("index_kpool", None), ("linear_num_heads", 32),
+        ("linear_conv_kernel_dim", 3), ("linear_head_dim", 0), ("index_topk", 2046), ("mhc", False),
+        ("index_kpool_compress", False), ("indexer_types", ["full"] * 44 + ["shared"]),
+        ("index_kpool_always_select_tail", False), ("attention_output_gate", True),
+        ("layer_types", ["linear_attention"] * 45), ("hc_mult", 0), ("qk_rope_head_dim", -1),
+        ("routed_expert_hidden_size", 2048), ("index_topk_freq", 4)]),
+    *(("minimax-m3", {key: bad}, key) for key, bad in [
+        ("sparse_attention_config", None), ("moe_layer_freq", 1), ("moe_layer_freq", [1] * 59),
+        ("moe_layer_freq", [1, 0] * 30), ("first_k_dense_replace", 4),
+        ("qk_norm_type", "per_layer"),
+        ("shared_intermediate_size", 6144), ("moe_intermediate_size", 1536),
+        ("attention_output_gate", True), ("layer_types", ["minimax_m3_sparse"] * 60),
+        ("num_mtp_modules", -1), ("linear_num_value_heads", 32), ("kv_lora_rank", 512)]),
 ]
 
 
@@ -117,21 +160,58 @@ def test_what_is_not_modelled_or_absurd_is_refused(written, name, changes, field
     path = written(name, **changes)
     sentence = refusal(path)
     number = 1 + next(index for index, line in enumerate(path.read_text("utf-8").splitlines())
-                      if line.startswith(f' "{field}":'))
+                      if line.lstrip().startswith(f'"{field}":'))
     assert sentence.startswith(f"{path}:{number}: '{field}' is ")
     assert ", expected " in sentence
 
 
+@pytest.mark.parametrize(("name", "key", "bad"), [
+    ("kimi-k3", "linear_attn_config.num_heads", 0),
+    ("kimi-k3", "linear_attn_config.head_dim", None),
+    ("kimi-k3", "linear_attn_config.kda_layers", [1, 2]),
+    ("kimi-k3", "linear_attn_config.kda_layers", list(range(93))),
+    ("kimi-k3", "linear_attn_config.use_full_rank_gate", 1),
+    ("kimi-k3", "linear_attn_config.num_key_heads", 32),
+    ("glm-5.3-flash", "linear_attn_config.kda_layers", list(range(1, 35))),
+    ("glm-5.3-flash", "linear_attn_config.short_conv_kernel_size", "4"),
+    ("glm-5.3-flash", "linear_attn_config.num_value_heads", 64),
+    ("minimax-m3", "sparse_attention_config.use_sparse_attention", False),
+    ("minimax-m3", "sparse_attention_config.sparse_score_type", "mean"),
+    ("minimax-m3", "sparse_attention_config.sparse_attention_freq", [1] * 60),
+    ("minimax-m3", "sparse_attention_config.sparse_disable_index_value", [0] * 60),
+    ("minimax-m3", "sparse_attention_config.sparse_block_size", 0),
+    ("minimax-m3", "sparse_attention_config.sparse_pool", 4)])
+def test_what_a_group_of_fields_says_is_refused_by_name(written, name, key, bad):
+    group, _, field = key.partition(".")
+    part = stated(name).get("text_config", stated(name))
+    path = written(name, **{group: part[group] | {field: bad}})
+    sentence = refusal(path)
+    lines = path.read_text("utf-8").splitlines()
+    named = group if "text_config" in stated(name) else field  # lines of two levels are known
+    number = 1 + next(index for index, line in enumerate(lines) if f'"{named}":' in line)
+    assert sentence.startswith(f"{path}:{number}: '{key}' is ")
+    assert ", expected " in sentence
+
+
+@pytest.mark.parametrize(("name", "key"), [
+    ("kimi-k3", "linear_attn_config.kda_layers"), ("kimi-k3", "linear_attn_config.num_heads"),
+    ("minimax-m3", "sparse_attention_config.sparse_attention_freq"),
+    ("minimax-m3", "sparse_attention_config.sparse_index_dim")])
+def test_what_a_group_of_fields_lacks_is_named(written, name, key):
+    group, _, field = key.partition(".")
+    part = stated(name).get("text_config", stated(name))
+    path = written(name, **{group: {one: value for one, value in part[group].items()
+                                    if one != field}})
+    assert refusal(path).startswith(f"{path}: '{key}' is missing, expected ")
+
+
 @pytest.mark.parametrize(("model_type", "key", "new"), [
-    ("kimi_linear", "linear_attn_config", "Kimi delta attention"),
-    ("minimax_m3", "sparse_attention_config", "blocks of tokens"),
-    ("glm5_next_text", "index_kpool", "pooled index keys"),
-    ("qwen3_5_moe_text", "linear_num_value_heads", "gated delta nets"),
     ("deepseek_v41_text", "kv_source_layer_ids", "n-grams")])
 def test_what_is_new_in_a_model_that_is_not_modelled_is_named(written, model_type, key, new):
     sentence = refusal(written(model_type=model_type, **{key: [2, 8]}))
     assert f": '{key}' is a list, which in {model_type} means " in sentence
     assert new in sentence
+    assert UNMODELLED[model_type].counted in catalogue.names("models")
     for place in re.findall(r"[\w/]+(?:\.py|\.md|/(?=,))", sentence.partition("to add it")[2]):
         assert (Path(catalogue.__file__).parents[1] / place).exists(), place
     inside = {"model_type": model_type.removesuffix("_text"), "text_config": {key: [2, 8]}}

@@ -146,18 +146,6 @@ no-layout-of =
     .en = '{ $scenario }': no layout of 8 to { $most } cards meets the limits, expected higher ones.
     .zh = '{ $scenario }'：8 至 { $most } 张卡没有切分满足限制，应放宽限制。
 
-in-unit =
-    .en = { $number } { $unit ->
-        [days] days
-        [h] h
-       *[min] min
-    }
-    .zh = { $number } { $unit ->
-        [days] 天
-        [h] 小时
-       *[min] 分钟
-    }
-
 day =
     .en = { $scenario }, { $load }: { $requests } requests a day, one replica of { $cards } cards takes { $rate } within limits ({ $of }), { $most } at most.
     .zh = { $scenario }，{ $load }：一天 { $requests } 个请求，一个副本 { $cards } 张卡，守住限制（{ $of }）时可承接 { $rate }，最多 { $most }。

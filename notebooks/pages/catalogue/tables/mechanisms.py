@@ -37,6 +37,7 @@ PARTS: dict[str, Pair] = {
     "low_latency": say("low-latency"), "normal": common("normal"),
     "node": say("inside-node"), "network": say("between-nodes"),
     "latent_attention": ("MLA", "MLA"), "grouped_attention": ("GQA", "GQA"),
+    "compressed_attention": ("CSA", "CSA"),
     "indexer": say("indexer"), "dense_mlp": common("dense-mlp"),
     "routed_experts": common("routed-experts"), "shared_expert": common("shared-expert"),
     "alpha": common("latency"), "efficiency": say("share-of-link"),
@@ -45,7 +46,7 @@ PARTS: dict[str, Pair] = {
 }
 
 # models whose layers are made of different parts, and the families of cards
-MADE_OF = ("llama-3.1-70b", "qwen3-235b-a22b", "deepseek-v3", "deepseek-v3.2")
+MADE_OF = ("llama-3.1-70b", "qwen3-235b-a22b", "deepseek-v3", "deepseek-v3.2", "deepseek-v4-flash")
 FAMILIES = ("nvidia-hopper", "ascend-910b")
 
 
@@ -73,8 +74,8 @@ def _counted(priors: Mechanisms, attention: str) -> dict[str, float]:
     parts, layer = priors.operators, priors.operators_per_layer
     assert parts is not None
     assert layer is not None
-    of_attention = parts.latent_attention if attention == "mla" else parts.grouped_attention
-    return {"attention_operators": of_attention.value, "indexer_operators": parts.indexer.value,
+    return {"attention_operators": parts.of_attention(attention),
+            "indexer_operators": parts.indexer.value,
             "dense_mlp_operators": parts.dense_mlp.value,
             "routed_expert_operators": parts.routed_experts.value,
             "shared_expert_operators": parts.shared_expert.value,

@@ -1,0 +1,92 @@
+### The documents' cards with models of today, plan by plan.
+
+demand =
+    .en = users × tokens
+    .zh = 用户数 × token 数
+
+as-written =
+    .en = as written, ms per token
+    .zh = 照文档部署，每 token 毫秒
+
+as-written-short =
+    .en = as written
+    .zh = 照文档
+
+does-not-run =
+    .en = does not run
+    .zh = 无法运行
+
+r1-there =
+    .en = R1 there today
+    .zh = 同样的卡现在跑 R1
+
+holds-only =
+    .en = fits { $held } only
+    .zh = 只放得下 { $held }
+
+holds-none =
+    .en = does not fit
+    .zh = 放不下
+
+runs-best =
+    .en = cheapest of today
+    .zh = 现有模型中最省的
+
+ms-per-token =
+    .en = ms per token (interval)
+    .zh = 每 token 毫秒（区间）
+
+usd-per-million =
+    .en = USD per million output tokens (interval)
+    .zh = 每百万输出 token 美元（区间）
+
+times-r1 =
+    .en = tokens for the money, times those of R1
+    .zh = 同样成本产出的 token，R1 的倍数
+
+most-users =
+    .en = most users within { $limit }
+    .zh = { $limit } 内用户最多
+
+users-of =
+    .en = { $model }: { $users } (R1: { $reference })
+    .zh = { $model }：{ $users }（R1：{ $reference }）
+
+runs-as =
+    .en = runs as
+    .zh = 实际运行精度
+
+published-as =
+    .en = published as
+    .zh = 官方权重精度
+
+users-within =
+    .en = users within { $limit }
+    .zh = { $limit } 内用户数
+
+tokens-within =
+    .en = token/s there
+    .zh = 此时 token/s
+
+plan-of =
+    .en = { $plan }: { $cards }, { $users } { $users ->
+        [one] user
+       *[other] users
+    } of { $tokens } tokens
+    .zh = { $plan }：{ $cards }，{ $users } 个用户，每个 { $tokens } token
+
+fits-count =
+    .en = max { $held }
+    .zh = 限 { $held }
+
+formats-on =
+    .en = { $card }: formats and the releases with their kernels
+    .zh = { $card }：各精度，以及带有相应算子的引擎版本
+
+releases-with-kernels =
+    .en = releases with its kernels
+    .zh = 带有算子的版本
+
+known-change =
+    .en = worst score against the published weights, points
+    .zh = 与官方权重相比最差的评测分差，分

@@ -1,0 +1,315 @@
+"""What the cards of a document's plan give with another model, for the users that it states.
+
+The cards decode alone, as in the chapter from V3 to V4. They are dealt to equal replicas of a power
+of two of cards, each cut by tensor parallelism or with its own requests on every card and the
+experts spread; of the layouts that hold the users the fastest is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+import catalogue
+from calc.answer.estimate import Estimate, estimate
+from calc.costing.answer import CostOptions, cost
+from calc.costing.rates import card_hour, prices_of
+from calc.costing.tokens import MILLION, token_costs
+from calc.layouts.choice import BLOCKS
+from calc.layouts.feasible import reasons
+from calc.sensitivity.plans import Plan, plan_of
+from calc.uncertainty.amount import Amount
+from catalogue import Scenario
+from catalogue.deployments.precision_support import nearest
+from catalogue.kernels.releases import expert_bytes
+from catalogue.reading.units import HOUR
+from notebooks.pages.deciding.generations.models import (
+    CHUNK,
+    CUT,
+    EIGHT,
+    LIMIT,
+    WIDENED,
+    asked,
+    published,
+    within_limit,
+)
+
+PLANNED = "deepseek-v3"  # and R1, which has its shapes
+MODELS = ("deepseek-v4-flash", "minimax-m2.5", "qwen3.5-397b-a17b", "minimax-m3", "deepseek-v3.2",
+          "glm-5.2", "kimi-k2.5", "deepseek-v4-pro")
+# one deployment of each set of cards and demand of the documents, in their order
+PLANS = (
+    "s0-cards-910b2", "s0-config-4.1-bf16", "s0-recommended", "s0-config-4.2",
+    "s0-config-4.3-decode", "s0-scenario-2", "s0-scenario-3-decode", "s1-plan-a", "s1-plan-b",
+    "s1-plan-c", "s1-launch-single", "s1-phases-1", "s1-scale-24", "s1-scale-32", "s1-scale-48",
+    "s1-scale-64", "s2-910b1-awq", "s3-eight-cards", "s3-hybrid-910b4")
+# what runs where the published weights do not fit, or no engine runs them, the widest first
+INSTEAD = {"npu": (EIGHT, "w4a8-int8"), "gpu": ("fp8-block", "w4afp8")}
+NARROWER = 0.9  # bytes of experts; less is another width
+FP4 = "fp8-mxfp4"  # without a matrix unit for it, vLLM widens the experts: nothing is lost
+WIDEST = 16  # cards of tensor parallelism, over two servers
+MEMORY = 0.9  # that an engine may use, of every plan
+OWNED = "card_hour_of_parts"
+
+Key = tuple[str, tuple[str, ...]]
+
+
+@cache
+def document(reference: str) -> Scenario:
+    """A document's plan as it stands there."""
+    return catalogue.load_scenario(reference)
+
+
+def demanded(reference: str) -> tuple[int, int]:
+    """Requests at once [1], and how long each is at most [token]."""
+    inputs = document(reference).inputs()
+    return int(inputs["concurrency"]), int(inputs["context_tokens"])
+
+
+def hosted(reference: str) -> bool:
+    """Whether the host of a plan holds the experts."""
+    return document(reference).file.offload is not None
+
+
+@dataclass(frozen=True)
+class Written:
+    """What a document's own plan comes to, with its own model, precision and cut.
+
+    Attributes:
+        fits: whether it runs as it stands.
+        pace: time per token [s]; of one that does not run, None.
+    """
+
+    fits: bool
+    pace: float | None
+
+
+@cache
+def as_written(reference: str) -> Written:
+    """What a document's plan comes to as it stands there."""
+    made = document(reference)
+    found = asked(plan_of(reference))
+    runs = not reasons(made, found)
+    return Written(runs, float(found["tpot"]) if runs else None)
+
+
+@cache
+def formats(model: str, device: str) -> tuple[str, ...]:
+    """The precisions that are tried of a model on a card, the widest first.
+
+    The published one where a release runs it and it has at most eight bits, then narrower ones;
+    what runs instead where none does.
+
+    Args:
+        model, device: entries of the catalogue.
+    """
+    card = catalogue.load_device(device)
+    runs = {entry.id: expert_bytes(entry)
+            for entry in nearest(card, model=catalogue.load_model(model))}
+    own = published(model)
+    if own == FP4 and WIDENED in runs:
+        return (WIDENED,)
+    instead = [name for name in INSTEAD[card.type] if name in runs]
+    if runs.get(own, np.inf) > 1:  # no release runs it, or it takes more than a byte
+        return tuple(instead)
+    return own, *(name for name in instead if runs[name] < NARROWER * runs[own])
+
+
+@dataclass(frozen=True)
+class Replica:
+    """Some cards of a plan that serve a model by themselves.
+
+    Attributes:
+        key: the plan that it was made of, and what was set.
+        made: as a function of its inputs.
+        found: all quantities of it.
+        count: how many there are.
+    """
+
+    key: Key
+    made: Plan
+    found: Mapping[str, Any]
+    count: int
+
+    @property
+    def pace(self) -> float:
+        """Time per token [s]."""
+        return float(self.found["tpot"])
+
+    @property
+    def held(self) -> int:
+        """Requests that all of them hold at their longest [1]."""
+        return int(self.found["max_concurrency"]) * self.count
+
+
+@cache
+def _evaluated(key: Key) -> tuple[Plan, Mapping[str, Any]] | None:
+    """A deployment with all quantities; None of one that cannot be cut so."""
+    try:
+        made = plan_of(*key)
+    except catalogue.LayoutError:
+        return None
+    return made, asked(made)
+
+
+@cache
+def _estimated(key: Key) -> Estimate:
+    return estimate(plan_of(*key).scenario)
+
+
+def _dealt(reference: str, settings: tuple[str, ...], count: int) -> Iterator[Replica]:
+    key = reference, settings
+    if found := _evaluated(key):
+        yield Replica(key, *found, count)
+
+
+def replicas(reference: str, model: str, precision: str) -> Iterator[Replica]:
+    """Every way of dealing a plan's cards to replicas, of which a cut exists.
+
+    Args:
+        reference: the plan.
+        model, precision: of the catalogue.
+    """
+    plan = document(reference)
+    users, _ = demanded(reference)
+    settings = (f"model={model}", f"precision={precision}", f"workload.memory_utilization={MEMORY}",
+                f"workload.max_num_batched_tokens={CHUNK}", "mechanisms.separate_pools=1",
+                f"workload.block_size={BLOCKS[plan.device.type]}")
+    if hosted(reference):
+        yield from _dealt(reference, settings, 1)
+        return
+    per_node = int(plan.node.devices_per_node.value)
+    for cards in _powers(plan.devices):
+        count, held = plan.devices // cards, 0
+        for tensor in sorted({1, min(cards, CUT), min(cards, WIDEST)}):
+            data = cards // tensor
+            for made in _dealt(_alike(reference), (
+                    *settings, f"cluster.nodes={-(-cards // per_node)}",
+                    f"cluster.devices={cards}", f"parallelism.tensor_parallel={tensor}",
+                    f"parallelism.data_parallel={data}", "parallelism.pipeline_parallel=1",
+                    f"parallelism.expert_parallel={cards if data > 1 else 1}",
+                    f"workload.concurrency={max(data, -(-users // count))}"), count):
+                held += made.held
+                yield made
+        if cards <= CUT and not held:
+            return  # fewer hold no more
+
+
+def _powers(cards: int) -> list[int]:
+    """The powers of two that divide a number of cards, the largest first."""
+    return [2**power for power in range(cards.bit_length()) if cards % 2**power == 0][::-1]
+
+
+@cache
+def _alike(reference: str) -> str:
+    """The first plan with the same cards and lengths: replicas of theirs are computed once."""
+    def of(name: str) -> tuple[Any, ...]:
+        plan, inputs = document(name), document(name).inputs()
+        return (plan.device.id, plan.node.id, inputs["input_tokens"], inputs["output_tokens"],
+                inputs["context_tokens"], hosted(name), plan.file.graphs)
+
+    return next(name for name in PLANS if of(name) == of(reference))
+
+
+@dataclass(frozen=True)
+class Served:
+    """What the cards of a plan give with a model.
+
+    Attributes:
+        reference, model: the plan, and of the catalogue.
+        precision: the widest that holds the plan's users within the limit, else the fastest that
+            holds them; where none does, that holds most.
+        held: requests that fit [1]; 0 where not one does.
+        best: the layout in which the plan's users fit and a token takes least; None where they do
+            not fit.
+        users, rate: requests and output tokens of all cards where most are given within the limit
+            [1], [token/s].
+    """
+
+    reference: str
+    model: str
+    precision: str
+    held: int
+    best: Replica | None
+    users: int = 0
+    rate: float = 0.0
+
+    @property
+    def pace(self) -> float | None:
+        """Time per token of the plan's users [s]."""
+        return self.best.pace if self.best else None
+
+    @property
+    def ranged_pace(self) -> Amount | None:
+        """Time per token of the plan's users, with its interval [s]; None where they do not fit."""
+        return _estimated(self.best.key).quantities["tpot"] if self.best else None
+
+    @property
+    def ranged_cost(self) -> Amount | None:
+        """What a million output tokens of the plan's users cost [USD]; None where they do not fit,
+        or nobody prices the card."""
+        hour = hour_of(self.reference)
+        if hour is None or self.best is None:
+            return None
+        made, found = self.best.made.scenario, _estimated(self.best.key)
+        ranged = cost(made, found.everything, found.quantities["output_throughput"],
+                      prices_of(made.device), CostOptions(price=hour)).amounts["per_million_output"]
+        tokens = token_costs(made.inputs(), found.everything, hour.central)["per_output"]
+        return replace(ranged, central=MILLION * tokens)
+
+
+@cache
+def hour_of(reference: str) -> Amount | None:
+    """What a card of a plan costs by the time [USD/s]: as printed, else as its parts come to."""
+    plan = document(reference)
+    printed = card_hour(plan.device)
+    if printed is not None:
+        return printed
+    found = estimate(plan)
+    of_parts = cost(plan, found.everything, found.quantities["output_throughput"],
+                    prices_of(plan.device), CostOptions()).amounts.get(OWNED)
+    if of_parts is None:
+        return None
+    return replace(of_parts, unit=f"{of_parts.unit}/s", **{
+        name: getattr(of_parts, name) / HOUR for name in ("value", "low", "high", "central")})
+
+
+@cache
+def served(reference: str, model: str) -> Served:
+    """What the cards of a plan give with a model, in the layouts and formats that are tried.
+
+    Args:
+        reference: the plan.
+        model: of the catalogue.
+    """
+    users, _ = demanded(reference)
+    plan = document(reference)
+    names = (plan.precision.id,) if hosted(reference) else formats(model, plan.device.id)
+    tried = {name: tuple(replicas(reference, model, name)) for name in names}
+    held = {name: max((each.held for each in layouts), default=0)
+            for name, layouts in tried.items()}
+    fastest = {name: min(able, key=lambda each: each.pace) for name, layouts in tried.items()
+               if (able := [each for each in layouts if each.held >= users])}
+    precision = next((name for name, each in fastest.items() if each.pace <= LIMIT), "") or (
+        min(fastest, key=lambda name: fastest[name].pace) if fastest
+        else max(names, key=held.__getitem__))
+    most = max(((rate * each.count, limited * each.count)
+                for each in tried[precision] if each.held
+                for rate, limited in [within_limit(each.made)]), default=(0.0, 0))
+    return Served(reference, model, precision, held[precision], fastest.get(precision), most[1],
+                  most[0])
+
+
+@cache
+def ranking(reference: str) -> tuple[Served, ...]:
+    """The models of today that hold a plan's users, the least time per token first.
+
+    The cards are the same, so that this is also the order of what a token costs.
+    """
+    found = [served(reference, model) for model in MODELS]
+    return tuple(sorted((each for each in found if each.best),
+                        key=lambda each: each.pace or 0.0))

@@ -1,0 +1,101 @@
+"""The chapter on the documents' cards today: what it says of a plan is what the runtime says."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+import catalogue
+from calc.costing.tokens import MILLION
+from notebooks.pages.deciding.generations.models import LIMIT
+from notebooks.pages.deciding.today import page, plans
+from notebooks.show import display
+
+TOLD = (page.ONE_SERVER, page.FULL, page.HOST)
+RIVALS = ("deepseek-v4-flash", "minimax-m2.5")
+
+
+def test_every_plan_is_another_set_of_cards_or_another_demand():
+    seen = {(plans.document(plan).device.id, plans.document(plan).devices, *plans.demanded(plan))
+            for plan in plans.PLANS}
+    assert len(seen) == len(plans.PLANS)
+    assert {plans.document(plan).file.document for plan in plans.PLANS} == {"s0", "s1", "s2", "s3"}
+    assert {plans.document(plan).model.id for plan in plans.PLANS} == {plans.PLANNED}
+
+
+@pytest.mark.parametrize("plan", TOLD)
+def test_the_cheapest_is_the_fastest_and_holds_everybody(plan):
+    found, (users, _) = plans.ranking(plan), plans.demanded(plan)
+    for ahead, behind in pairwise(found):
+        assert ahead.pace <= behind.pace
+        if ahead.ranged_cost is not None:
+            assert ahead.ranged_cost.central <= behind.ranged_cost.central
+    for each in found:
+        best = each.best
+        assert best.count * best.made.inputs["concurrency"] >= users
+        assert best.made.fits({}).all()
+        assert each.held >= users
+        assert best.count * best.made.cards == plans.document(plan).devices
+
+
+@pytest.mark.parametrize("plan", TOLD)
+@pytest.mark.parametrize("model", RIVALS)
+def test_what_is_within_the_limit_fits(plan, model):
+    of = plans.served(plan, model)
+    assert of.users <= of.held
+    if of.users:
+        assert of.rate >= of.users / LIMIT * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("plan", TOLD[:2])
+def test_a_token_costs_its_share_of_the_cards_hour(plan):
+    best = plans.ranking(plan)[0].best
+    of = plans.ranking(plan)[0].ranged_cost
+    rate = best.count * float(best.found["output_throughput"])
+    assert of.central == pytest.approx(
+        MILLION * plans.document(plan).devices * plans.hour_of(plan).central / rate)
+
+
+def test_r1_on_the_cards_of_a_plan_that_runs_is_no_slower_than_as_written():
+    for plan in (page.HOST, "s3-eight-cards"):
+        own = plans.as_written(plan)
+        assert own.fits
+        assert plans.served(plan, plans.PLANNED).pace == pytest.approx(own.pace, rel=1e-3)
+
+
+@pytest.mark.parametrize("device", page.CARDS)
+@pytest.mark.parametrize("model", plans.MODELS)
+def test_formats_have_kernels_and_get_narrower(model, device):
+    from catalogue.kernels import kernels_of
+    from catalogue.kernels.releases import expert_bytes
+
+    card = catalogue.load_device(device)
+    tried = [catalogue.load_precision(name) for name in plans.formats(model, device)]
+    assert tried
+    for each in tried:
+        assert kernels_of(each, card, catalogue.load_model(model))
+        assert expert_bytes(each) <= 1.001
+    for wide, narrow in pairwise(tried):
+        assert expert_bytes(narrow) < expert_bytes(wide)
+
+
+def test_no_model_of_today_is_measured_on_the_cards_of_a_plan():
+    cards = {plans.document(plan).device.id for plan in plans.PLANS}
+    for name in catalogue.deployment_names():
+        made = catalogue.load_scenario(name)
+        if made.model.id in plans.MODELS and made.device.id in cards:
+            assert made.file.measured is None, f"{name} is measured: the chapter says none is"
+
+
+def test_the_page_glues_an_interval_around_each_number(monkeypatch):
+    glued = {}
+    monkeypatch.setattr(display, "_glued", glued)
+    monkeypatch.setattr(display, "glue", lambda key, text, display: None)
+    page.answer()
+    for key, amount in (("server", "ms"), ("full", "usd"), ("host", "ms")):
+        for role in ("now", "r1"):
+            low, value, high = (float(glued[f"td-{key}-{role}-{amount}{end}"].replace(",", ""))
+                                for end in ("-low", "", "-high"))
+            assert low <= value <= high
+    assert int(glued["td-written"]) < int(glued["td-plans"])
