@@ -307,7 +307,8 @@ def test_every_deployment_opens_as_it_is_or_says_what_is_left_out(page: Browser)
         same = not any(far(answer[name], float(known[name])) for name in OF_LINKS)
         assert same == (not found.without), scenario.id
         assert bool(found.without) == (scenario.file.offload is not None
-                                       or scenario.precision.id not in precisions(card_of(scenario))
+                                       or scenario.precision.id not in precisions(card_of(scenario),
+                                                                                   scenario.model.id)
                                        or starts_otherwise(scenario)), scenario.id
 
 

@@ -46,11 +46,13 @@
     change(part) {
       const state = { ...this.state, ...part }, card = data.cards[state.card], model = data.models[state.model];
       if (part.card) {  // what the card cannot do goes with the card before
-        if (!card.precisions.includes(state.precision)) state.precision = card.precisions.includes("w8a8-int8") ? "w8a8-int8" : card.precisions[0];
         if (!card.engines.includes(state.engine)) state.engine = card.engines[0];
         if (!card.prices[state.way]) state.way = Object.keys(card.prices)[0] ?? "yours";
-        state.block = card.block;
       }
+      const held = fit.precisions(data, state);
+      if (!held.includes(state.precision)) state.precision = [model.weights, "w8a8-int8", ...held, state.precision].find((name) => held.includes(name)) ?? state.precision;
+      const block = (of) => (data.models[of.model].attention === "csa" ? data.cards[of.card].blocks[of.engine] : data.cards[of.card].block);
+      if (part.card || block(state) !== block(this.state)) state.block = block(state);  // of its kernels
       if (part.card || part.engine) state.set = fit.kept(state.set, (name) => !data.extras[name].knob);  // measured of another
       if (part.model) {
         if (!model.drafts) state.drafts = 0;
@@ -129,7 +131,7 @@
   const panel = (root) => {
     const controls = [
       choice("card", () => named(data.cards)), choice("model", () => named(data.models)),
-      choice("precision", (state) => named(data.precisions, data.cards[state.card].precisions)),
+      choice("precision", (state) => named(data.precisions, fit.precisions(data, state))),
       choice("engine", (state) => named(data.engines, data.cards[state.card].engines)),
     ], degrees = ["tp", "pp", "dp", "ep"].map(listed);
     const sliders = ["users", "input", "output"].map((key) => number(key, ranged[key]));

@@ -56,7 +56,7 @@
     });
     const usual = Object.keys(data.cards).filter((name) => data.cards[name].device === name);
     const controls = [choice("card", () => named(data.cards, usual)), null, choice("model", () => named(data.models)),
-      choice("precision", (state) => named(data.precisions, data.cards[state.card].precisions))];
+      choice("precision", (state) => named(data.precisions, fit.precisions(data, state)))];
     const sliders = ["users", "input", "output"].map((key) => number(key, ranged[key]));
     const said = answer(), none = make("p", { class: "refusal", role: "alert" });
     const body = make("tbody"), plan = make("p", { class: "plan" }), code = make("code");

@@ -3,6 +3,9 @@
 "use strict";
 (() => {
   const fit = (globalThis.willItFit ??= {});
+
+  /* Precisions that a card multiplies of a model: caches of some models have formats of their own. */
+  fit.precisions = (data, { card, model }) => data.cards[card].own[data.models[model].formats] ?? data.cards[card].precisions;
   const MOST_BYTES = 10 * 2 ** 20, MOST_LINE = 1000;
   const NUMBER = /^\d{1,9}(\.\d{1,6})?$/, EXACT = /^\d{1,15}(\.\d{1,25})?(e[+-]?\d{1,2})?$/;
   const SET = "set.";
@@ -96,7 +99,7 @@
     const name = (entry) => entry.name[words.lang];
     const known = { card: name(card), model: name(model), precision: state.precision, tp: state.tp,
       pp: state.pp, dp: state.dp, ep: state.ep };
-    if (!card.precisions.includes(state.precision)) return say(words, "noPrecision", known);
+    if (!fit.precisions(data, state).includes(state.precision)) return say(words, "noPrecision", known);
     if (!card.engines.includes(state.engine)) {
       return say(words, "noEngine", { ...known, engine: name(data.engines[state.engine]) });
     }

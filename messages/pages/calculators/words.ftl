@@ -303,8 +303,8 @@ out-of-range =
     .zh = { $key } 的值“{ $text }”超出范围，应在 { $low } 到 { $high } 之间。
 
 no-precision =
-    .en = { $card } has no matrix unit for what { $precision } multiplies; choose another precision.
-    .zh = { $card } 的矩阵单元不支持 { $precision } 所需的数据类型，请换一种精度。
+    .en = Nothing multiplies { $precision } for this model on { $card }; choose another precision or card.
+    .zh = { $card } 上没有此模型可用的 { $precision } 算子，请换一种精度或换卡。
 
 no-engine =
     .en = { $engine } does not run on { $card }.

@@ -125,11 +125,13 @@ def state_of(scenario: Scenario) -> tuple[dict[str, Any], list[Pair]] | None:
         engine = NO_ENGINE  # its experts are on the host, which is not offered
     if card not in cards() or scenario.model.id not in MODELS or engine not in engines(card):
         return None
-    precision = scenario.precision.id
-    if precision not in multiplied(card):
+    precision, offered = scenario.precision.id, multiplied(card, scenario.model.id)
+    if not offered:
+        return None
+    if precision not in offered:
         asked = scenario.precision.name
         other = next(entry for entry in nearest(scenario.device, scenario.precision)
-                     if entry.id in multiplied(card))
+                     if entry.id in offered)
         precision = other.id
         without.append(say("they-do-not-take-its", asked=(asked["en"], asked["zh"]),
                            other=(other.name["en"], other.name["zh"])))

@@ -22,17 +22,22 @@ from catalogue import (
 from catalogue.deployments.admission.rules import precisions as loaded_precisions
 from catalogue.deployments.admission.subject import Subject
 from catalogue.deployments.fabric import scale_up_domain
+from catalogue.deployments.profiles import running
 from catalogue.engines.released import fitting
 from catalogue.entries.hardware import Device, Node
-from catalogue.entries.models import Model
+from catalogue.entries.models import CSA, Model
 from catalogue.kernels.releases import runs_experts
 from notebooks.pages.calculators.extras import CONTEXT_ONLY, ROOT, extras, written
 
 AT = "@"  # between a card and a server that is not its usual one
 NO_ENGINE = "none"  # a deployment that names none
-MODELS = ("deepseek-v3", "deepseek-v3.1", "deepseek-v3.2", "kimi-k2", "glm-4.5",
-          "qwen3-235b-a22b", "qwen3-30b-a3b", "qwen3-8b", "gpt-oss-120b", "qwen2.5-72b",
-          "llama-3.1-70b")
+# of which nothing is missing from the formulas: no page of a calculator tells what is
+MODELS = ("deepseek-v4-flash", "deepseek-v4-pro", "glm-5.2", "kimi-k2.5", "qwen3.5-397b-a17b",
+          "qwen3.6-35b-a3b", "qwen3.8-2.4t-a95b", "minimax-m2.5", "deepseek-v3", "deepseek-v3.1",
+          "deepseek-v3.2", "kimi-k2", "glm-4.5", "qwen3-235b-a22b", "qwen3-30b-a3b", "qwen3-8b",
+          "gpt-oss-120b", "qwen2.5-72b", "llama-3.1-70b")
+USUAL = "deepseek-v3"  # what is asked of a card whatever its model
+FORMATS_OF = {"csa": "deepseek-v4-flash", "sparse": "deepseek-v3.2"}  # of whose caches rows differ
 SIZES = (1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64, 72, 96, 128, 144, 256, 320)  # of each degree
 CHUNK, PERCENT = 8192, 100
 DRAFTS = (0, 1, 2, 3)
@@ -98,10 +103,20 @@ def card_of(scenario: Scenario) -> str:
     return device.id if node.id == device.node else f"{device.id}{AT}{node.id}"
 
 
+def formats_of(model: str) -> str:
+    """Whose precisions a model takes: those of compressed entries, of an indexer, or the usual."""
+    entry = load_model(model)
+    return "csa" if entry.attention == CSA else "sparse" if entry.index_topk else ""
+
+
+def precisions(card: str, model: str = USUAL) -> list[str]:
+    """Precisions that a card multiplies of a model, of those that are made for cards."""
+    return _precisions(card, FORMATS_OF.get(formats_of(model), USUAL))
+
+
 @functools.cache
-def precisions(card: str) -> list[str]:
-    """Precisions that a card multiplies, of those that are made for cards."""
-    return [entry.id for entry in loaded_precisions(subject(card, MODELS[0]))]
+def _precisions(card: str, model: str) -> list[str]:
+    return [entry.id for entry in loaded_precisions(subject(card, model))]
 
 
 def subject(card: str, model: str, precision: str = "bf16") -> Subject:
@@ -136,7 +151,22 @@ def drafts(model: Model) -> bool:
 def sort_of(model: str) -> tuple[Any, ...]:
     """What of a model the inputs of cards and engines depend on, besides its shapes."""
     entry = load_model(model)
-    return entry.attention, of_experts(entry), bool(entry.index_topk), drafts(entry)
+    return (entry.attention, of_experts(entry), bool(entry.index_topk), drafts(entry),
+            bool(entry.linear_layers))
+
+
+@functools.cache
+def block(card: str, model: str, engine: str) -> int:
+    """Tokens of a block of the cache [token], unless a reader says otherwise.
+
+    It is the card's; of compressed entries the engine's own, which its kernels take alone.
+    """
+    device, entry = card_and_node(card)[0], load_model(model)
+    if entry.attention == CSA and engine != NO_ENGINE:
+        own = running(engine, device, entry, False).workload.get("block_size")
+        if own is not None:
+            return int(own.value)
+    return BLOCKS[device.type]
 
 
 @functools.cache
@@ -197,10 +227,10 @@ def deployed(state: dict[str, Any]) -> Scenario:
 def usual(card: str, model: str, precision: str | None = None, engine: str = NO_ENGINE
           ) -> dict[str, Any]:
     """The state that a calculator begins with: one card, one request's worth of nothing special."""
-    kind = card_and_node(card)[0].type
-    return {"card": card, "model": model, "precision": precision or precisions(card)[0],
+    multiplied = precisions(card, model) or precisions(card)
+    return {"card": card, "model": model, "precision": precision or multiplied[0],
             "engine": engine, "tp": 1, "pp": 1, "dp": 1, "ep": 1, "users": MANY, "input": LONG,
-            "output": SHORT, "drafts": 0, "chunk": CHUNK, "block": BLOCKS[kind],
+            "output": SHORT, "drafts": 0, "chunk": CHUNK, "block": block(card, model, engine),
             "share": UTILIZATION}
 
 

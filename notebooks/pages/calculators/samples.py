@@ -21,7 +21,7 @@ from notebooks.pages.calculators.offers import MODELS, SIZES, cards, engines, of
 from notebooks.pages.calculators.offers import drafts as drafting
 from notebooks.pages.calculators.scripts import BLOCKS, CHUNKS, DRAFTS
 
-MOST_DEVICES, MOST_USERS, MOST_PROMPT = 1024, 32768, 131072
+MOST_DEVICES, MOST_USERS, MOST_PROMPT = 1024, 32768, 2**20
 
 
 def layout(draw: random.Random, model: str, precision: str) -> dict[str, int]:
@@ -71,8 +71,9 @@ def state(seed: int, edge: bool = False) -> dict[str, Any]:
     and a request is as short as can be.
     """
     draw = random.Random(f"{'edge' if edge else 'state'} {seed}")
-    card, model = draw.choice(cards()), draw.choice(MODELS)
-    precision = draw.choice(precisions(card))
+    model = draw.choice(MODELS)
+    card = draw.choice([card for card in cards() if precisions(card, model)])
+    precision = draw.choice(precisions(card, model))
     found: dict[str, Any] = layout(draw, model, precision)
     told = settings(draw, model, found)
     block, chunk = draw.choice(BLOCKS), draw.choice(CHUNKS)
@@ -82,7 +83,7 @@ def state(seed: int, edge: bool = False) -> dict[str, Any]:
                                (chunk + 1, block - 1 or 1), (block, block)))
         users = max(1, of_rank * found["dp"] + draw.choice((-1, 0, 1)))
     else:
-        lengths = round(2 ** draw.uniform(0, 17)), round(2 ** draw.uniform(0, 15))
+        lengths = round(2 ** draw.uniform(0, 20)), round(2 ** draw.uniform(0, 15))
         users = round(2 ** draw.uniform(0, 12))
     return found | {
         "card": card, "model": model, "precision": precision,

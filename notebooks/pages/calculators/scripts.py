@@ -44,14 +44,17 @@ from notebooks.pages.calculators.offers import (
     AT,
     AXES,
     DRAFTS,
+    FORMATS_OF,
     MODELS,
     NO_ENGINE,
     SIZES,
+    block,
     card_and_node,
     cards,
     deployed,
     drafts,
     engines,
+    formats_of,
     per_node,
     precisions,
     sort_of,
@@ -64,7 +67,10 @@ from notebooks.pages.catalogue.tables.deployments import HIDDEN, HIDES, PARTS
 say = messages("pages/calculators/scripts")
 
 YOURS = "yours"
-CHUNKS, BLOCKS = (1024, 2048, 4096, 8192, 16384, 32768, 65536), (1, 16, 32, 64, 128)
+# tokens of a step, those of deployments of the book among them, and of a block of the cache
+CHUNKS = (240, 1024, 2048, 4096, 8192, 10240, 16384, 32768, 65536)
+BLOCKS = (1, 16, 32, 64, 128, 256)
+COMPRESSED = MODELS[0]  # of whose entries an engine's kernels take blocks of one size
 FLAGSHIP = {"card": "nvidia-h200-sxm", "model": "deepseek-v3", "precision": "fp8-block",
             "engine": "vllm"}
 PARTS_OF_MEMORY = ("weights", "copies", "cache", "activations", "buffers", "runtime")
@@ -87,7 +93,7 @@ def fields() -> dict[str, dict[str, Any]]:
         "engine": {"of": "ids", "from": "engines"},
         **{key: {"of": SIZES} for key in ("tp", "pp", "dp", "ep")},
         "users": {"low": 1, "high": 32768, **whole},
-        "input": {"low": 1, "high": 131072, **whole},
+        "input": {"low": 1, "high": 2**20, **whole},
         "output": {"low": 1, "high": 65536, **whole},
         "drafts": {"of": DRAFTS}, "chunk": {"of": CHUNKS}, "block": {"of": BLOCKS},
         "share": {"low": 10, "high": 100}, "way": {"of": (*OWNERSHIPS, YOURS)},
@@ -122,8 +128,11 @@ def _cards() -> dict[str, Any]:
         found[name] = {
             "name": called, "device": card.id, "vendor": card.vendor.replace("/", "-"),
             "node": node.id, "perNode": per_node(name),
-            "domain": scale_up_domain(node), "block": usual(name, FLAGSHIP["model"])["block"],
-            "precisions": precisions(name), "engines": engines(name), "prices": prices,
+            "domain": scale_up_domain(node), "block": block(name, FLAGSHIP["model"], NO_ENGINE),
+            "blocks": {engine: block(name, COMPRESSED, engine) for engine in engines(name)},
+            "precisions": precisions(name),
+            "own": {of: precisions(name, model) for of, model in FORMATS_OF.items()},
+            "engines": engines(name), "prices": prices,
             "held": {engine: _held(name, engine) for engine in engines(name)}}
     return found
 
@@ -144,6 +153,7 @@ def _models(axes: Axes, stored: list[str]) -> dict[str, Any]:
         found[name] = {
             "name": _name(model), "attention": model.attention, "sort": sorts[sort_of(name)],
             "layers": shapes["num_hidden_layers"], "experts": bool(model.is_moe),
+            "formats": formats_of(name), "weights": model.weights and model.weights.precision,
             "class": SPARSE if model.index_topk else SERVERS,
             "routed": shapes["n_routed_experts"], "shared": shapes["n_shared_experts"],
             "drafts": drafts(model), "divided": cut[name],

@@ -25,6 +25,7 @@ from notebooks.pages.calculators.extras import WAYS, extras
 from notebooks.pages.calculators.offers import (
     AXES,
     MODELS,
+    USUAL,
     Kind,
     cards,
     engines,
@@ -64,9 +65,10 @@ class Axes:
     def of_offers(cls) -> Axes:
         """Of everything that is offered."""
         of_cards = cards()
-        stored = dict.fromkeys(name for card in of_cards for name in precisions(card))
-        running = dict.fromkeys(name for card in of_cards for name in engines(card))
         sorts = {sort_of(name): name for name in reversed(MODELS)}
+        stored = dict.fromkeys(name for card in of_cards for model in sorts.values()
+                               for name in precisions(card, model))
+        running = dict.fromkeys(name for card in of_cards for name in engines(card))
         return cls((tuple(of_cards), tuple(sorts.values()), tuple(stored), tuple(running),
                     (0, 1), (0, 1, 2), (0, 1), (0, 1), (0, 1)))
 
@@ -75,7 +77,7 @@ class Axes:
         """Every kind of deployment that is offered, of each sort of model one."""
         return tuple(Kind(card, model, precision, engine, *rest)
                      for card in self.values[0] for model in self.values[1]
-                     for precision in precisions(card) for engine in engines(card)
+                     for precision in precisions(card, model) for engine in engines(card)
                      for rest in kinds(card, model))
 
     @functools.cached_property
@@ -125,7 +127,7 @@ class Column:
 def _symbols() -> dict[str, tuple[str, ...]]:
     """Inputs that the table has, all but shapes of a model and what the page sets: each with the
     names of its columns, its value first."""
-    shapes = model_inputs(load_model(MODELS[0]))
+    shapes = model_inputs(load_model(USUAL))
     every = frozenset[str]().union(*map(input_symbols, ATTENTIONS))
     return {name: tuple(f"{what} {name}" for what in ("value", "low", "high", "knob"))
             for name in every - shapes.keys() - set(SET.values())}

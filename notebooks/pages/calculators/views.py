@@ -11,7 +11,7 @@ from catalogue.entries.trees import symbols_of
 from notebooks.derive.formulas.exported import COST, load_formulas, of_notebook, select
 from notebooks.show.sliders import OFFERED
 
-ATTENTIONS = ("mla", "gqa")
+ATTENTIONS = ("mla", "gqa", "csa")
 FITS = ("headroom_per_device", "memory_per_device", "usable_memory", "max_concurrency",
         "kv_blocks", "blocks_per_request", "kv_bytes_per_token")
 FAST = ("tpot", "ttft", "e2e", "output_throughput", "tpot_floor", "throughput_ceiling")
