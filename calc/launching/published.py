@@ -9,9 +9,16 @@ from catalogue import Scenario
 ROWS = "fp8-row56"  # latents in rows with their scales: what kernels of compressed attention read
 EXPERTS = ("mxfp4", "fp8-block128-e8m0")  # formats of which DeepSeek-V4's checkpoints say fp8
 _FUSED = ("sm_100", "sm_103")  # cards with one kernel for exchange and experts
-_VLLM = {"deepseek-v4": "deepseek_v4"}  # what reads a family's chat format
+_AUTO = "--enable-auto-tool-choice"  # of vLLM, beside a parser of calls
+# what reads a family's chat format: calls and reasoning of an answer
+_TOOLS = {"deepseek-v4": "deepseek_v4", "glm-5": "glm47", "minimax-m2": "minimax_m2",
+          "qwen3.5": "qwen3_coder", "kimi-k2": "kimi_k2"}
+_REASONING = {"deepseek-v4": "deepseek_v4", "glm-5": "glm45", "minimax-m2": "minimax_m2",
+              "qwen3.5": "qwen3", "kimi-k2": "kimi_k2"}
+_TOKENS = {"deepseek-v4": "deepseek_v4"}  # and makes tokens of a conversation
 _SGLANG = {"deepseek-v4": {"--reasoning-parser": "deepseek-v4",
                            "--tool-call-parser": "deepseekv4"}}
+ASCEND_ROWS, _KEYS = "int8-latent128", "int8-index128"  # of sparse attention, in INT8
 
 
 def compressed(scenario: Scenario) -> bool:
@@ -22,18 +29,44 @@ def compressed(scenario: Scenario) -> bool:
 def spoken(scenario: Scenario, release: Release) -> list[Setting]:
     """What makes tokens of a conversation, and calls and reasoning of an answer.
 
-    Source: recipes of vLLM, tutorials of vLLM Ascend and cookbook of SGLang for DeepSeek-V4.
+    Source: recipes of vLLM, tutorials of vLLM Ascend, cookbook of SGLang for DeepSeek-V4.
     """
-    family, why = scenario.model.family or "", "the chat format of the model's family"
+    family, why = _family(scenario), "the chat format of the model's family"
     if release.name == "sglang":
         return [release.take(flag, parser, why)
                 for flag, parser in _SGLANG.get(family, {}).items()]
-    if (name := _VLLM.get(family)) is None:
+    if family not in _TOOLS:
         return []
-    return [release.take("--tokenizer-mode", name, why),
-            release.take("--tool-call-parser", name, why),
-            release.take("--enable-auto-tool-choice", None, why),
-            release.take("--reasoning-parser", name, why)]
+    tokens = [release.take("--tokenizer-mode", _TOKENS[family], why)] if family in _TOKENS else []
+    return [*tokens, release.take("--tool-call-parser", _TOOLS[family], why),
+            release.take(_AUTO, None, why),
+            release.take("--reasoning-parser", _REASONING[family], why)]
+
+
+def _family(scenario: Scenario) -> str:
+    """Models that talk alike; Kimi's shapes are DeepSeek's, its chat is not."""
+    kimi = scenario.model.id.startswith("kimi-k2")
+    return "kimi-k2" if kimi else scenario.model.family or ""
+
+
+def beside(scenario: Scenario) -> bool:
+    """Whether tutorials of vLLM Ascend run the shared expert beside the routed ones.
+
+    They do so for DeepSeek-V4 and GLM-5, whose drafts they leave outside of graphs.
+    """
+    return compressed(scenario) or scenario.model.family == "glm-5"
+
+
+def in_int8(scenario: Scenario) -> dict[str, str]:
+    """Switches of vLLM Ascend that cache a sparse model in INT8, and why.
+
+    DeepSeek-V4 has them by itself.
+    """
+    if compressed(scenario) or scenario.model.index_topk is None:
+        return {}
+    its = scenario.precision
+    return ({"enable_sparse_sfa_c8": "latents in INT8"} if its.kv_cache == ASCEND_ROWS else {}) | (
+        {"enable_sparse_li_c8": "index keys in INT8"} if its.kv_index == _KEYS else {})
 
 
 def fused(scenario: Scenario, of: Layout) -> bool:

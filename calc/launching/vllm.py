@@ -171,6 +171,8 @@ def _caches(scenario: Scenario, release: Release, role: str) -> dict[str, str | 
         found[ROWS] = "fp8_ds_mla"
     if release.name == ASCEND and role == "decode":
         found |= dict.fromkeys(IN_CHECKPOINT)
+    if release.name == ASCEND and published.in_int8(scenario):
+        found[published.ASCEND_ROWS] = None
     return found
 
 
@@ -235,9 +237,11 @@ def _options(scenario: Scenario, release: Release) -> list[Setting]:
         found |= nested if release.has("eplb_config") and not release.has(
             "dynamic_eplb", True) else flat
         whys.append(BY_LOAD)
-    if compressed(scenario) and release.has(BESIDE, True):
+    if published.beside(scenario) and release.has(BESIDE, True):
         found[BESIDE] = True
         whys.append("the shared expert runs beside the routed ones")
+    found |= dict.fromkeys(small := published.in_int8(scenario), True)
+    whys += small.values()
     why = "; ".join(whys)
     for key in found:
         release.take(key, found[key], why)
@@ -293,7 +297,7 @@ def _limits(scenario: Scenario, release: Release, most: Longest) -> list[Setting
 
 def _steps(scenario: Scenario, release: Release) -> list[Setting]:
     """How steps are filled and run: chunks, graphs, drafts, prefixes."""
-    file, csa = scenario.file, compressed(scenario)
+    file, told = scenario.file, published.beside(scenario) and release.name == ASCEND
     if file.scheduling != "mixed":
         raise ParamsError(f"{release}: decodes and chunks of prompts share a step, there is no "
                           "flag for scheduling: prefill-first.")
@@ -310,7 +314,7 @@ def _steps(scenario: Scenario, release: Release) -> list[Setting]:
                                   "tokens that are sent together"))
     if not file.graphs:
         found.append(release.take("--enforce-eager", None, "decode operator by operator"))
-    elif csa and release.name == ASCEND:
+    elif told:
         found.append(release.take("--compilation-config", {"cudagraph_mode": "FULL_DECODE_ONLY"},
                                   "its steps of decode are captured, those of prompts are not"))
     if (file.graphs and "largest_graph" in scenario.mechanisms
@@ -328,7 +332,7 @@ def _steps(scenario: Scenario, release: Release) -> list[Setting]:
         config = {"method": "dspark" if block and block.value > 1 else
                   "deepseek_mtp" if scenario.model.attention == "mla" else "mtp",
                   "num_speculative_tokens": int(drafts.value)}
-        if csa and release.name == ASCEND:
+        if told:
             config["enforce_eager"] = True  # of the drafts alone, as the tutorial starts
         found.append(release.take("--speculative-config", config, "tokens drafted per step"))
     return found

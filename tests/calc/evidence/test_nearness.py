@@ -149,12 +149,16 @@ def test_about_four_fifths_of_left_out_pairs_lie_inside_of_what_is_stored():
             assert each.systems == len(each.without)
 
 
-def test_growth_is_that_of_the_load_and_a_phase_alone_has_that_of_a_server():
-    stored, scenario = classes.discrepancy().growth, loaded(8)
-    for load, known in (("concurrent", "concurrent"), ("queued", "queued"),
-                        ("alone", "concurrent")):
-        own = classes.own_errors(scenario, load=load)["tpot"]
-        assert own.growth == classes.grown_without(stored[known], "tpot", scenario.id)
+@pytest.mark.parametrize("measured", [True, False])
+def test_growth_is_that_of_the_load_or_else_that_of_a_server(measured):
+    stored = classes.discrepancy().growth
+    for load in ("concurrent", "queued", "alone"):
+        kept = {name: each for name, each in stored.items()
+                if name == "concurrent" or (measured and name in stored)}
+        own = classes.growth_under(kept, load)
+        assert own == kept.get(load, kept["concurrent"])
+        assert classes.own_errors(loaded(8), load=load)["tpot"].growth == classes.grown_without(
+            classes.growth_under(stored, load), "tpot", loaded(8).id)
 
 
 def test_the_ends_of_a_widened_interval():

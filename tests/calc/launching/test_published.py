@@ -1,4 +1,4 @@
-"""Launches of DeepSeek-V4 start as its published recipes do, in every engine that has it."""
+"""Launches of today's models start as their published recipes do, in every engine that has them."""
 
 from functools import cache
 
@@ -29,6 +29,43 @@ PUBLISHED = {
         "--max-num-batched-tokens": 10240, "--max-num-seqs": 64, "--data-parallel-size": 4,
         "--tensor-parallel-size": 4, "--enable-expert-parallel": None, "--block-size": 128,
         "--max-model-len": 1048576, **SPOKEN},
+    "v4-pro-8xb300": {  # recipe of vLLM, eight B300
+        "--kv-cache-dtype": "fp8", "--block-size": 256, "--data-parallel-size": 8,
+        "--enable-expert-parallel": None, "--moe-backend": "deep_gemm_mega_moe", **SPOKEN},
+    "v4-flash-8xb300": {  # the same, single_node_tep on Blackwell
+        "--kv-cache-dtype": "fp8", "--block-size": 256, "--tensor-parallel-size": 8,
+        "--enable-expert-parallel": None, "--moe-backend": "deep_gemm_mega_moe", **SPOKEN},
+    "v4-pro-16xh200": {  # the same, multi_node_dep on Hopper
+        "--kv-cache-dtype": "fp8", "--block-size": 256, "--data-parallel-size": 16,
+        "--enable-expert-parallel": None, "--gpu-memory-utilization": 0.95, "--max-num-seqs": 16,
+        "--max-model-len": 200000, **SPOKEN},
+    "glm-5.2-16x910c": {  # tutorial of vLLM Ascend, two servers of A3
+        "--data-parallel-size": 8, "--data-parallel-size-local": 4, "--tensor-parallel-size": 4,
+        "--enable-expert-parallel": None, "--max-num-seqs": 6, "--max-num-batched-tokens": 4096,
+        "--gpu-memory-utilization": 0.92, "--quantization": "ascend",
+        "--enable-chunked-prefill": None, "--enable-prefix-caching": None,
+        "--compilation-config": {"cudagraph_mode": "FULL_DECODE_ONLY"},
+        "--speculative-config": {"method": "deepseek_mtp", "num_speculative_tokens": 3,
+                                 "enforce_eager": True},
+        "--additional-config": {"multistream_overlap_shared_expert": True,
+                                "enable_sparse_sfa_c8": True, "enable_sparse_li_c8": True},
+        "--tool-call-parser": "glm47", "--reasoning-parser": "glm45",
+        "--enable-auto-tool-choice": None},
+    "kimi-k2.5-8xh200": {  # recipe of vLLM, single_node_tp
+        "--tensor-parallel-size": 8, "--enable-expert-parallel": "absent",
+        "--tool-call-parser": "kimi_k2", "--reasoning-parser": "kimi_k2",
+        "--enable-auto-tool-choice": None},
+    "minimax-m2.5-8xh20": {  # the same, single_node_tep on Hopper
+        "--tensor-parallel-size": 8, "--enable-expert-parallel": None, "--kv-cache-dtype": "fp8",
+        "--max-num-batched-tokens": 32768, "--tool-call-parser": "minimax_m2",
+        "--reasoning-parser": "minimax_m2", "--enable-auto-tool-choice": None},
+    "qwen3.5-397b-8xh200": {  # the same, for throughput of text
+        "--data-parallel-size": 8, "--enable-expert-parallel": None,
+        "--enable-prefix-caching": None, "--tool-call-parser": "qwen3_coder",
+        "--reasoning-parser": "qwen3"},
+    "v4-flash-8xrtx-pro-6000": {  # found by the search, with the recipe's formats
+        "--tensor-parallel-size": 2, "--kv-cache-dtype": "fp8", "--block-size": 256,
+        "--enable-expert-parallel": None, "--moe-backend": "absent", **SPOKEN},
 }
 B200 = ("device=nvidia-b200", "cluster.node=hgx-b200")
 

@@ -194,9 +194,12 @@ class TestFindings:
         assert pools.ours.value <= decode.value
 
 
-def test_a_card_of_a_maker_that_nobody_measured_says_what_is_taken_of_others():
+def test_a_card_of_a_maker_that_nobody_measured_says_what_is_taken_of_others(tmp_path):
     own = catalogue.load_scenario("h200-r1-vllm-tp8")
-    other = catalogue.load_scenario("h200-r1-vllm-tp8", device="amd-mi300x")
+    card = tmp_path / "my-card.yml"
+    card.write_text((catalogue.ROOT / "devices" / "nvidia-h200-sxm.yml").read_text("utf-8").replace(
+        "vendor: NVIDIA", "vendor: Nobody"), encoding="utf-8")
+    other = catalogue.load_scenario("h200-r1-vllm-tp8", device=str(card))
     taken = stand_ins(other)
     assert taken is not None
     assert stand_ins(own) is None
