@@ -243,7 +243,8 @@ def kinds(inputs: Mapping[str, Any]) -> dict[str, str]:
     """What kind of statement each quantity is, for a deployment.
 
     The cache is counted to the byte, but layers that look back over a window shorter than the
-    context keep less than each token leaves, by how an engine groups them.
+    context keep less than each token leaves, by how an engine groups them, and what it sets aside
+    for a state is known only within a range.
 
     Args:
         inputs: input symbols in SI units.
@@ -251,7 +252,7 @@ def kinds(inputs: Mapping[str, Any]) -> dict[str, str]:
     windowed = (inputs["full_attention_layers"] < inputs["num_hidden_layers"]
                 and inputs["sliding_window"] < inputs["context_tokens"])
     if not windowed or not inputs["window_blocks_freed"]:
-        return QUANTITIES
+        return QUANTITIES | ({"kv_per_device": ESTIMATE} if inputs["state_blocks"] else {})
     return QUANTITIES | {"kv_bytes_per_token": UPPER_BOUND, "kv_per_device": ESTIMATE}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,11 +11,11 @@ from calc.closed_form.evaluate import evaluate
 from calc.layouts.feasible import MEMORY, Reason, reasons
 from calc.serving.arrivals import Distribution, Shape, in_prefix_cache, shapes_of
 from calc.serving.replay import MOST_SEQUENCES
-from calc.serving.requests import Limits, Step
+from calc.serving.requests import Limits
 from calc.serving.saturation import WAVES, saturation_of_ranks, saturation_rate
 from calc.serving.scheduling import Transfer
 from calc.serving.simulation import Pool
-from calc.serving.step_times import Clock, ranks_in_step
+from calc.serving.step_times import Clock, Paced, ranks_in_step
 from catalogue import ParamsError, Scenario, load
 from catalogue.deployments.resolved import DELAY_STEPS
 from catalogue.reading.amounts import plain
@@ -201,31 +201,13 @@ def _pool(scenario: Scenario, inputs: Mapping[str, float], longest: int, max_num
     shapes = lengths_of(scenario).shapes(inputs, _longest(inputs, limits.longest))
     clock = Clock(inputs, scenario.model.attention, drafting=True,
                   expected=((prompt - sum(cached), sum(cached)) for prompt, _, *cached in shapes))
-    gap = float(inputs["host_gap_per_step"])
-    per_step = float(quantities["tokens_per_step"])
-
-    def step_time(step: Step) -> float:
-        """Time of a step and of the gap before it [s]."""
-        if step.prefill:
-            return clock(step) + gap
-        return (clock(step) + gap) / per_step
-
-    def group_time(steps: Sequence[Step]) -> float:
-        """The same of a step that ranks take together [s]."""
-        if any(step.prefill for step in steps):
-            return clock.together(steps) + gap
-        return (clock.together(steps) + gap) / per_step
-
-    def coming(steps: Sequence[Step], count: int) -> Sequence[float]:
-        """The same of so many steps after one of answers alone [s]."""
-        return [(taken + gap) / per_step for taken in clock.coming(steps, count)]
-
+    paced = Paced(clock, float(inputs["host_gap_per_step"]), float(quantities["tokens_per_step"]))
     delay = scenario.file.prefill_delay_steps
-    return Pool(limits, step_time, ranks=ranks_in_step(inputs), group_time=group_time,
+    return Pool(limits, paced, ranks=ranks_in_step(inputs), group_time=paced.together,
                 replicas=int(inputs["data_parallel"] * inputs["pipeline_parallel"]),
                 coordination=coordination or scenario.file.prefill_coordination,
                 delay_steps=DELAY_STEPS if delay is None else int(delay.value),
-                coming=coming), quantities
+                coming=paced.coming), quantities
 
 
 def _longest(inputs: Mapping[str, float], room: int) -> float:

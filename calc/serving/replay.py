@@ -8,10 +8,11 @@ from typing import Literal
 import numpy as np
 
 from calc.physics.arrays import ceil_div
+from calc.physics.decode_floor import tokens_per_step
 from calc.serving.requests import Limits, Outcome, Policy, Request
 from calc.serving.scheduling import schedule
 from calc.serving.simulation import Coordination, Pool, simulate
-from calc.serving.step_times import Clock, ranks_in_step
+from calc.serving.step_times import Clock, Paced, ranks_in_step
 
 SEED = 0
 Lengths = Literal["equal", "even", "unknown"]
@@ -93,9 +94,12 @@ def _drawn(draw: np.random.Generator, mean: float, count: int, lengths: Lengths)
 def _served(requests: Sequence[Request], limits: Limits, clock: Clock,
             coordination: Coordination) -> Sequence[Outcome]:
     """Requests through one replica, or in turn through the ranks that share experts."""
-    gap, ranks = clock.inputs["host_gap_per_step"], ranks_in_step(clock.inputs)
+    q, ranks = clock.inputs, ranks_in_step(clock.inputs)
+    yielded = tokens_per_step(q["mtp_acceptance"], q["acceptance_decay"], q["draft_tokens"],
+                              q["accepted_length"])
+    paced = Paced(clock, q["host_gap_per_step"], float(yielded))
     if ranks == 1:
-        return schedule(requests, limits, clock, gap).outcomes
-    pool = Pool(limits, clock, gap, ranks, ranks=ranks, group_time=clock.together,
-                coordination=coordination, coming=clock.coming)
+        return schedule(requests, limits, paced).outcomes
+    pool = Pool(limits, paced, replicas=ranks, ranks=ranks, group_time=paced.together,
+                coordination=coordination, coming=paced.coming)
     return simulate(requests, pool).outcomes

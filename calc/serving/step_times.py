@@ -349,3 +349,35 @@ def _place(count: int, contexts: int) -> tuple[tuple[int, int], tuple[int, int]]
 def _total(contexts: Sequence[int]) -> int:
     """Tokens that all requests of a step attend to [token]."""
     return contexts.total if isinstance(contexts, Contexts) else sum(contexts)
+
+
+@dataclass(frozen=True)
+class Paced:
+    """A clock by which every step of answers alone brings each request one token further.
+
+    Such a step yields several tokens where drafts are accepted, so a token takes its share of it.
+
+    Attributes:
+        clock: of whole steps, drafting included.
+        gap: of the host before every step [s].
+        tokens: that a step of answers yields for a request [1].
+
+    Source: notebooks/serving.md, section Drafted tokens.
+    """
+
+    clock: Clock
+    gap: float
+    tokens: float
+
+    def __call__(self, step: Step) -> float:
+        """Time of a step and of the gap before it [s]."""
+        return (self.clock(step) + self.gap) / (1.0 if step.prefill else self.tokens)
+
+    def together(self, steps: Sequence[Step]) -> float:
+        """The same of a step that ranks take together [s]."""
+        alone = not any(step.prefill for step in steps)
+        return (self.clock.together(steps) + self.gap) / (self.tokens if alone else 1.0)
+
+    def coming(self, steps: Sequence[Step], count: int) -> Sequence[float]:
+        """The same of so many steps after one of answers alone [s]."""
+        return [(taken + self.gap) / self.tokens for taken in self.clock.coming(steps, count)]
