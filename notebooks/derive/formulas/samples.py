@@ -179,7 +179,7 @@ def _of_layers(draw: random.Random, inputs: dict[str, Number], attention: str,
         "q_lora_rank": draw.choice((192, 1536)), "qk_rope_head_dim": 16,
         "head_dim": draw.choice((64, 128)), "num_key_value_heads": 1,
         "index_n_heads": draw.choice((4, 64)), "index_head_dim": draw.choice((32, 128)),
-        "index_topk": draw.choice((1, 64, 300)), "sliding_window": draw.choice((8, 128)),
+        "index_topk": draw.choice((1, 64, 300)), "sliding_window": draw.choice((9, 127)),
         "attention_sinks": draw.randint(0, 1), "decode_context_parallel": 1,
         "window_blocks_freed": 0}
 

@@ -35,8 +35,8 @@ from notebooks.show.numbers import fmt_int, fmt_percent, fmt_quantity, fmt_sig
 common = messages("common")
 say = messages("pages/deciding/goals")
 
-GOALS = ("r1-80-users-910b", "r1-80-users-h20", "tokens-50000", "r1-64-users-8xh20",
-         "million-tokens")
+GOALS = ("v4-flash-200-users-128k", "r1-80-users-910b", "r1-80-users-h20", "tokens-50000",
+         "r1-64-users-8xh20", "million-tokens")
 LIMITS: dict[str, Pair] = {
     "ttft": ("TTFT", "TTFT"), "tpot": ("TPOT", "TPOT"), "e2e": common("end-to-end-latency"),
     "throughput": common("throughput"), "cost": common("cost"), "power": say("power"),
