@@ -83,3 +83,15 @@ def test_a_median_is_told_where_a_median_was_printed():
                     for names in ((), ("tpot",)))
     assert middle["tpot"] < mean["tpot"]
     assert {**middle, "tpot": 0.0} == {**mean, "tpot": 0.0}
+
+
+def test_accepted_drafts_divide_the_time_of_a_token():
+    """Of steps of answers alone, which are most of them here; prompts take what they take."""
+    scenario = catalogue.load_scenario("h200-r1-sglang-mtp")
+    row = {"requests": 32.0, "concurrency": 32.0, "input_tokens": 100.0, "output_tokens": 400.0}
+
+    def tpot(accepted):
+        clock = Clock(scenario.inputs() | {"accepted_length": accepted}, "mla", drafting=True)
+        return serve_all(clock, row, 1e6, "equal")["tpot"]
+
+    assert 0.5 <= tpot(2.0) / tpot(1.0) < 0.52
