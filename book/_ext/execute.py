@@ -186,7 +186,8 @@ def execute(notebook: NotebookNode, parameters: dict[str, Any], folder: Path) ->
     done = papermill.execute_notebook(
         notebook, None, parameters, kernel_name="python3", language="python",
         progress_bar=False, cwd=str(folder),
-        extra_arguments=["--log-level=ERROR"],  # of the kernel: it warns of its own transport
+        # of the kernel: it warns of its own transport, and that it is told to go
+        extra_arguments=["--log-level=CRITICAL"],
         config=Config({"KernelManager": address()}),
         shutdown_kernel="immediate",  # a kernel asked politely sometimes takes 3 s to go
     )

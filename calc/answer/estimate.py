@@ -242,9 +242,8 @@ def spare_of(headroom: Amount) -> float:
 def kinds(inputs: Mapping[str, Any]) -> dict[str, str]:
     """What kind of statement each quantity is, for a deployment.
 
-    The cache is counted to the byte, but layers that look back over a window shorter than the
-    context keep less than each token leaves, by how an engine groups them, and what it sets aside
-    for a state is known only within a range.
+    The cache is counted to the byte, but layers with a window shorter than the context keep less
+    than each token leaves, and what an engine sets aside for a state is known within a range.
 
     Args:
         inputs: input symbols in SI units.
@@ -262,7 +261,7 @@ def estimate(scenario: Scenario, applied: Applied | None = None) -> Estimate:
     >>> import catalogue
     >>> answer = estimate(catalogue.load_scenario("s2-910b1-awq"))
     >>> answer.fits, answer.bottleneck["decode"], round(answer.quantities["tpot"].value, 4)
-    (True, 'l2_bandwidth', 0.0841)
+    (True, 'l2_bandwidth', 0.0856)
 
     A deployment that does not fit its memory, or that multiplies a dtype which its device lacks, is
     an answer (``fits`` is False, with reasons and the nearest changes that run), not an error. Its

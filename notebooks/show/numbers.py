@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import math
+
 from catalogue import units
 from catalogue.reading.amounts import NONE, fixed, human, plain, power_of_ten
 
@@ -12,11 +14,13 @@ BIG = (12, 9)  # powers of ten that counts are multiples of
 def fmt_int(value: float) -> str:
     """A whole number with thousands separators: ``671,026,419,200``.
 
-    Raises ValueError for a number that is not whole: it would be rounded unseen.
+    Raises ValueError for a number that is not whole, but for what floating point leaves of a mean
+    over layers: it would be rounded unseen.
     """
-    if value != int(value):
+    whole = round(value)
+    if not math.isclose(value, whole, rel_tol=1e-12):
         raise ValueError(f"{value} is not a whole number")
-    return fixed(int(value), 0)
+    return fixed(whole, 0)
 
 
 def fmt_fixed(value: float, digits: int = 2) -> str:

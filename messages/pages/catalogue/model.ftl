@@ -60,6 +60,10 @@ bias-of-attention-output =
     .en = a bias of the attention output
     .zh = 注意力输出投影的偏置
 
+gate-of-attention-output =
+    .en = gate of the attention's output
+    .zh = 注意力输出门控
+
 norms-of-queries-and-keys =
     .en = norms of queries and keys
     .zh = 查询与键的归一化

@@ -53,6 +53,7 @@ FLAGS: dict[str, Pair] = {
     "attention_bias": say("biases-of-queries-keys-values"),
     "attention_output_bias": say("bias-of-attention-output"),
     "qk_norm": say("norms-of-queries-and-keys"),
+    "attention_output_gate": say("gate-of-attention-output"),
     "attention_sinks": say("attention-sinks"),
     "tie_word_embeddings": say("one-matrix-for-embedding-and-head")}
 

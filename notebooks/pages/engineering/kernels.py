@@ -53,7 +53,7 @@ APART = (("gemm", None), ("experts", "slices"), ("experts", "whole"))  # operato
 BY_RELEASE = APART[:2]  # operators shown release by release
 CARDS = {"nvidia-h200": "nvidia-h200-sxm", "nvidia-hopper": "nvidia-h100-sxm",
          "nvidia-blackwell": "nvidia-b200", "nvidia-ampere": "nvidia-a100-sxm-80gb",
-         "nvidia-ada": "nvidia-l40s"}
+         "nvidia-ada": "nvidia-l40s", "nvidia-rtx-pro-6000": "nvidia-rtx-pro-6000-server"}
 # taken apart: DeepSeek-V3's output projection of a rank of eight, its experts cut by eight, and
 # whole on eight ranks, on the card that most tables are of
 SHOWN_CARD, SHOWN_ENGINE, RANKS = "nvidia-h200", "vllm", 8

@@ -79,6 +79,7 @@ def _counted(priors: Mechanisms, attention: str) -> dict[str, float]:
             "dense_mlp_operators": parts.dense_mlp.value,
             "routed_expert_operators": parts.routed_experts.value,
             "shared_expert_operators": parts.shared_expert.value,
+            "hyper_operators": priors.hyper_operators.value if priors.hyper_operators else 0,
             "reference_operators": (parts.latent_attention.value + parts.routed_experts.value
                                     + parts.shared_expert.value),
             "operators_per_layer": layer.value}

@@ -58,7 +58,9 @@ def pages(*answers):
 class TestTheAnswer:
     def test_the_goals_of_the_book_are_those_that_it_was_asked(self):
         asked = [load_goal(name) for name in goals.GOALS]
-        ascend, h20, fast, server, cheap = asked
+        flash, ascend, h20, fast, server, cheap = asked
+        assert (flash.model, flash.demand.users) == ("deepseek-v4-flash", 200)
+        assert (flash.demand.input_tokens, flash.demand.prefix_hit_share) == (131_072, 0.9)
         for goal, maker in ((ascend, "ascend-910b"), (h20, "nvidia-h20")):
             assert (goal.demand.users, goal.limits.tpot, goal.limits.ttft) == (80, 0.05, 2)
             assert all(offer.device.startswith(maker) for offer in goal.devices)
