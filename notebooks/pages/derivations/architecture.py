@@ -125,8 +125,12 @@ def vectors(tensors: Iterable[Tensor]) -> None:
 
 
 def index_tensors(tensors: Iterable[Tensor]) -> None:
-    """The tensors of an indexer, with shape and cut, and how many positions it keeps."""
+    """The tensors of an indexer, with shape and cut."""
     table(tensors, [Column("name", say("tensor")), TENSOR_SHAPE, TENSOR_CUT])
+
+
+def picked() -> None:
+    """How many positions the indexer of DeepSeek-V3.2 keeps."""
     kept = catalogue.load_model("deepseek-v3.2").index_topk
     assert kept
     number("index-topk", kept.value)
