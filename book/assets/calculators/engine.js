@@ -150,12 +150,13 @@
       for (const [field, symbol] of Object.entries(data.set)) set(symbol, numbers[field]);
       const knobs = [...groups].filter(([, { low, high }]) => low < high).map(([name, knob]) => ({ name, ...knob }));
       const ofClass = v[slots.get("output_tokens")] <= 1 ? found.alone : found.own;
-      const pools = v[slots.get("separate_pools")] ? 2 : 1;  // also where only the longest context is known
-      return { v, knobs, own: this.widened(state, ofClass, pools), ofClass };
+      const apart = v[slots.get("separate_pools")];  // also where only the longest context is known
+      const growth = data.measured.growth[apart || v[slots.get("output_tokens")] <= 1 ? "alone" : "concurrent"];
+      return { v, knobs, own: this.widened(state, ofClass, apart ? 2 : 1, growth), ofClass };
     }
 
     /* The formulas' own errors at the distance of a state from what was measured, in doublings. */
-    widened(state, own, pools) {
+    widened(state, own, pools, grown) {
       const { data } = this, card = data.cards[state.card];
       const known = data.measured.classes[`${data.models[state.model].class}/${card.vendor}`];
       const at = {
@@ -172,7 +173,7 @@
         + (named.includes(axis) ? Number(!covered.includes(at[axis])) : beyond([axis, covered])), 0);
       return Object.fromEntries(Object.entries(own).map(([name, size]) => {
         const [quantity, side] = name.split(" ");
-        const growth = data.measured.growth[quantity][side === "down" ? 0 : 1];
+        const growth = grown[quantity][side === "down" ? 0 : 1];
         return [name, Math.hypot(size, growth * Math.sqrt(distance))];
       }));
     }

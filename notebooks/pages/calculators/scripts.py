@@ -13,6 +13,7 @@ from calc.evidence.classes import (
     class_label,
     discrepancy,
     grown_without,
+    growth_under,
     ladder,
     own_errors,
 )
@@ -28,7 +29,7 @@ from catalogue import (
 from catalogue.caveats import marked
 from catalogue.deployments.admission.rules import class_words
 from catalogue.deployments.fabric import scale_up_domain
-from catalogue.entries.calibrations import CONCURRENT
+from catalogue.entries.calibrations import ALONE, CONCURRENT
 from catalogue.entries.trees import symbols_of
 from catalogue.messages import by_language, messages
 from catalogue.planning.prices import OWNERSHIPS
@@ -68,7 +69,7 @@ say = messages("pages/calculators/scripts")
 
 YOURS = "yours"
 # tokens of a step, those of deployments of the book among them, and of a block of the cache
-CHUNKS = (240, 1024, 2048, 4096, 8192, 10240, 16384, 32768, 65536)
+CHUNKS = (164, 240, 1024, 2048, 4096, 8192, 10240, 16384, 32768, 65536)
 BLOCKS = (1, 16, 32, 64, 128, 256)
 COMPRESSED = MODELS[0]  # of whose entries an engine's kernels take blocks of one size
 FLAGSHIP = {"card": "nvidia-h200-sxm", "model": "deepseek-v3", "precision": "fp8-block",
@@ -167,8 +168,8 @@ def _measured() -> dict[str, Any]:
     stored = discrepancy()
     kinds = dict.fromkeys(f"{kind}/{card_and_node(name)[0].vendor.replace('/', '-')}"
                           for kind in (SERVERS, SPARSE) for name in cards())
-    growth = stored.growth[CONCURRENT]
-    return {"growth": {name: grown_without(growth, name, "") for name in views.RANGED},
+    return {"growth": {load: {name: grown_without(growth_under(stored.growth, load), name, "")
+                              for name in views.RANGED} for load in (CONCURRENT, ALONE)},
             "classes": {kind: ranges(within(ladder(kind), stored.measured)[1].values())
                         for kind in kinds}}
 
