@@ -103,18 +103,31 @@ def main(argv: Sequence[str] | None = None) -> int:
     gc.enable()
     atexit.register(gc.freeze)  # nor does what ends with the process: that took another sixth
     alone = threading.current_thread() is threading.main_thread()
+    of_caller = set(threading.enumerate())
     before = signal.signal(signal.SIGTERM, _terminated) if alone else None
     try:
         with threadpool_limits(1, "blas"):  # its sums are small: threads would wait for each other
             return _run(argv)
     finally:
         speak(LANGUAGES[0])  # to whoever called
-        if left := multiprocessing.active_children():
-            threading.excepthook = _unless_ended
-        for process in left:  # one that is just being forked would pass over a SIGTERM
-            process.kill()
+        _end_processes(of_caller)
         if alone:  # whoever called ends as it did before
             signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
+
+
+def _end_processes(of_caller: set[threading.Thread]) -> None:
+    """End what is left of processes, and wait for the threads that watch them.
+
+    Such a thread closes the pipe that the end of this process would otherwise write to.
+    """
+    if not (left := multiprocessing.active_children()):
+        return
+    threading.excepthook = _unless_ended
+    for process in left:  # one that is just being forked would pass over a SIGTERM
+        process.kill()
+    for thread in set(threading.enumerate()) - of_caller:
+        if not thread.daemon:
+            thread.join()
 
 
 def _unless_ended(problem: threading.ExceptHookArgs) -> None:

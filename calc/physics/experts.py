@@ -22,7 +22,8 @@ def distinct_experts(n_routed_experts: Number, num_experts_per_tok: Number, toke
 
     E = N (1 - (1 + B ((1 - k/N)^-s - 1))^(-1/s)) for experts whose popularity is gamma-distributed
     with squared coefficient of variation s; its limit for s = 0 is N (1 - (1 - k/N)^B), uniform
-    routing. E(1) = k and E(infinity) = N for every s. Without experts it is 0.
+    routing. E(1) = k and E(infinity) = N for every s. Without experts it is 0. It is computed with
+    (1 - k/N)^-s taken out of the bracket, whose power would be beyond a double for a large s.
 
     >>> round(float(distinct_experts(256, 8, 32)), 1)
     163.3
@@ -39,7 +40,7 @@ def distinct_experts(n_routed_experts: Number, num_experts_per_tok: Number, toke
     skew = np.where(np.greater(routing_skew, 0), routing_skew, 1)
     never = select(missed > 0, missed, 1)
     left = either(np.greater(routing_skew, 0) & (missed > 0),
-                  lambda: (1 + tokens * (never ** -skew - 1)) ** (-1 / skew),
+                  lambda: never * (tokens + (1 - tokens) * never ** skew) ** (-1 / skew),
                   lambda: missed ** tokens)
     return n_routed_experts * (1 - left)
 

@@ -294,6 +294,14 @@ def starts_otherwise(scenario: Scenario) -> bool:
                for name in ("exchange_alpha", "exchange_network_alpha"))
 
 
+def states_more(scenario: Scenario) -> bool:
+    """Whether it states what no field has: drafts of a block at once, or a context beyond its own.
+    """
+    inputs = scenario.inputs()
+    return bool(inputs["draft_block"] > 1
+                or inputs["context_tokens"] > inputs["input_tokens"] + inputs["output_tokens"])
+
+
 def test_every_deployment_opens_as_it_is_or_says_what_is_left_out(page: Browser) -> None:
     scenarios = [load_scenario(name) for name in deployment_names()]
     links = [found for scenario in scenarios if (found := link(scenario))]
@@ -309,7 +317,8 @@ def test_every_deployment_opens_as_it_is_or_says_what_is_left_out(page: Browser)
         assert bool(found.without) == (scenario.file.offload is not None
                                        or scenario.precision.id not in precisions(card_of(scenario),
                                                                                    scenario.model.id)
-                                       or starts_otherwise(scenario)), scenario.id
+                                       or starts_otherwise(scenario) or states_more(scenario)
+                                       ), scenario.id
 
 
 SHOWN = re.compile(r"([\d,.]+) (ms|s|token/s) \(80%: ([\d,.]+)–([\d,.]+)(?: (ms|s))?\)")

@@ -76,7 +76,7 @@ class Kind:
 
 @functools.cache
 def cards() -> list[str]:
-    """Cards that a server of the catalogue holds: in theirs, and in those that are like it.
+    """Cards that a server of the catalogue holds: in theirs, in those like it or of its packages.
 
     What no release is known to have a kernel for, as a card that is only announced, is not offered.
     """
@@ -86,7 +86,15 @@ def cards() -> list[str]:
     like: dict[str | None, list[str]] = {}
     for name in names("nodes"):
         like.setdefault(load_node(name).like, []).append(f"{AT}{name}")
-    return [f"{card.id}{server}" for card in held for server in ("", *like.get(card.node, ()))]
+    return [f"{card.id}{server}" for card in held
+            for server in ("", *like.get(card.node, ()), *_of_package(str(card.node)))]
+
+
+def _of_package(server: str) -> list[str]:
+    """Other servers of the same packages of dies, which stand alone or in another supernode."""
+    link = load_node(server).package_link
+    return [f"{AT}{name}" for name in names("nodes")
+            if link and name != server and load_node(name).package_link == link]
 
 
 @functools.cache
