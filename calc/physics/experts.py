@@ -39,8 +39,10 @@ def distinct_experts(n_routed_experts: Number, num_experts_per_tok: Number, toke
     missed = 1 - num_experts_per_tok / np.maximum(n_routed_experts, 1)
     skew = np.where(np.greater(routing_skew, 0), routing_skew, 1)
     never = select(missed > 0, missed, 1)
+    # the function of NumPy: the operator rounds single numbers otherwise than those of an array
     left = either(np.greater(routing_skew, 0) & (missed > 0),
-                  lambda: never * (tokens + (1 - tokens) * never ** skew) ** (-1 / skew),
+                  lambda: never * np.power(tokens + (1 - tokens) * np.power(never, skew),
+                                           -1 / skew),
                   lambda: missed ** tokens)
     return n_routed_experts * (1 - left)
 

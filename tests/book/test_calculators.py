@@ -284,22 +284,14 @@ def test_what_cannot_be_laid_out_is_said_and_the_last_picture_kept(page: Browser
     assert page.evaluate("document.querySelector('.memory').innerHTML") == before
 
 
-def starts_otherwise(scenario: Scenario) -> bool:
-    """Whether its release begins an exchange otherwise than the newest: a state sets no such time.
-    """
-    if scenario.running is None:
-        return False
-    newest = load_scenario(scenario.id, overrides=[f"engine={scenario.running.profile.id}"])
-    return any(scenario.inputs()[name] != newest.inputs()[name]
-               for name in ("exchange_alpha", "exchange_network_alpha"))
-
-
-def states_more(scenario: Scenario) -> bool:
-    """Whether it states what no field has: drafts of a block at once, or a context beyond its own.
-    """
-    inputs = scenario.inputs()
-    return bool(inputs["draft_block"] > 1
-                or inputs["context_tokens"] > inputs["input_tokens"] + inputs["output_tokens"])
+def has_no_field(scenario: Scenario) -> bool:
+    """Whether it drafts blocks, has a context beyond its lengths, or an older way to exchange."""
+    inputs, engine = scenario.inputs(), scenario.running.profile.id if scenario.running else None
+    newest = load_scenario(scenario.id, overrides=[f"engine={engine}"] if engine else []).inputs()
+    return (inputs["draft_block"] > 1
+            or inputs["context_tokens"] > inputs["input_tokens"] + inputs["output_tokens"]
+            or any(inputs[f"exchange_{each}"] != newest[f"exchange_{each}"]
+                   for each in ("alpha", "network_alpha")))
 
 
 def test_every_deployment_opens_as_it_is_or_says_what_is_left_out(page: Browser) -> None:
@@ -317,8 +309,7 @@ def test_every_deployment_opens_as_it_is_or_says_what_is_left_out(page: Browser)
         assert bool(found.without) == (scenario.file.offload is not None
                                        or scenario.precision.id not in precisions(card_of(scenario),
                                                                                    scenario.model.id)
-                                       or starts_otherwise(scenario) or states_more(scenario)
-                                       ), scenario.id
+                                       or has_no_field(scenario)), scenario.id
 
 
 SHOWN = re.compile(r"([\d,.]+) (ms|s|token/s) \(80%: ([\d,.]+)–([\d,.]+)(?: (ms|s))?\)")
@@ -357,8 +348,8 @@ def test_a_deployment_is_the_same_in_the_page_its_file_and_the_notebook(
     for name, (value, unit, low, high, other) in zip(FAST, shown, strict=True):
         for side, text, of in (("value", value, unit), ("low", low, other or unit),
                                ("high", high, other or unit)):
-            assert not far(exact[name][side], said[name][side]), (name, side)
             number = float(text.replace(",", "")) * UNITS[of]
+            assert not far(exact[name][side], said[name][side]), (name, side)
             assert number == pytest.approx(said[name][side], rel=5e-3), (name, side)
         assert f"**{human(said[name]['value'], said[name]['unit'])}**" in printed
 

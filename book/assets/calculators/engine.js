@@ -102,7 +102,7 @@
     places(state) {
       const { data } = this, card = data.cards[state.card];
       const kind = {
-        card: state.card, model: data.models[state.model].sort, precision: state.precision,
+        card: state.card, cores: data.models[state.model].cores, model: data.models[state.model].sort, precision: state.precision,
         engine: state.engine, servers: Number(state.tp * state.pp * state.dp > card.perNode),
         exchange: Number(state.ep > card.perNode) + Number(state.ep > card.domain),
         sent: Number(state.ep > state.tp), replicas: Number(state.dp > 1), drafted: Number(state.drafts > 0),

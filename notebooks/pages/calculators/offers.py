@@ -26,7 +26,7 @@ from catalogue.deployments.profiles import running
 from catalogue.engines.released import fitting
 from catalogue.entries.hardware import Device, Node
 from catalogue.entries.models import CSA, Model
-from catalogue.kernels.releases import runs_experts
+from catalogue.kernels.releases import SPARSE, runs_experts
 from notebooks.pages.calculators.extras import CONTEXT_ONLY, ROOT, extras, written
 
 AT = "@"  # between a card and a server that is not its usual one
@@ -37,13 +37,13 @@ MODELS = ("deepseek-v4-flash", "deepseek-v4-pro", "glm-5.2", "kimi-k2.5", "qwen3
           "deepseek-v3.2", "kimi-k2", "glm-4.5", "qwen3-235b-a22b", "qwen3-30b-a3b", "qwen3-8b",
           "gpt-oss-120b", "qwen2.5-72b", "llama-3.1-70b")
 USUAL = "deepseek-v3"  # what is asked of a card whatever its model
-FORMATS_OF = {"csa": "deepseek-v4-flash", "sparse": "deepseek-v3.2"}  # of whose caches rows differ
+FORMATS_OF = {CSA: "deepseek-v4-flash", SPARSE: "deepseek-v3.2"}  # of whose caches rows differ
 SIZES = (1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64, 72, 96, 128, 144, 256, 320)  # of each degree
 CHUNK, PERCENT = 8192, 100
 DRAFTS = (0, 1, 2, 3, 5)
 ASSUMED = {"source": "the calculators of the book", "kind": "assumed"}
 FEW, MANY, LONG, SHORT = 1, 32, 2048, 512  # requests and tokens where nobody says
-AXES = ("card", "model", "precision", "engine", "servers", "exchange", "sent", "replicas",
+AXES = ("card", "cores", "model", "precision", "engine", "servers", "exchange", "sent", "replicas",
         "drafted")
 
 
@@ -72,6 +72,11 @@ class Kind:
     replicas: int = 0
     drafted: int = 0
     ways: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def cores(self) -> str:
+        """Of its model, an axis coarser than that: most of what was measured hangs on no more."""
+        return cores_of(self.model)
 
 
 @functools.cache
@@ -111,10 +116,17 @@ def card_of(scenario: Scenario) -> str:
     return device.id if node.id == device.node else f"{device.id}{AT}{node.id}"
 
 
+@functools.cache
+def cores_of(model: str) -> str:
+    """What the cores of a model's attention read: its kind, or tokens that an indexer chose."""
+    entry = load_model(model)
+    return SPARSE if entry.index_topk and entry.attention != CSA else str(entry.attention)
+
+
 def formats_of(model: str) -> str:
     """Whose precisions a model takes: those of compressed entries, of an indexer, or the usual."""
-    entry = load_model(model)
-    return "csa" if entry.attention == CSA else "sparse" if entry.index_topk else ""
+    cores = cores_of(model)
+    return cores if cores in FORMATS_OF else ""
 
 
 def precisions(card: str, model: str = USUAL) -> list[str]:

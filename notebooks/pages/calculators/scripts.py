@@ -52,6 +52,7 @@ from notebooks.pages.calculators.offers import (
     block,
     card_and_node,
     cards,
+    cores_of,
     deployed,
     drafts,
     engines,
@@ -146,7 +147,7 @@ def _held(card: str, engine: str) -> tuple[int, int, dict[str, str]]:
 
 
 def _models(axes: Axes, stored: list[str]) -> dict[str, Any]:
-    sorts = {sort_of(name): name for name in axes.values[1]}
+    sorts = {sort_of(name): name for name in axes.of("model")}
     cut, shown = every_model(), frozenset[str]().union(*map(views.input_symbols, views.ATTENTIONS))
     found = {}
     for name in MODELS:
@@ -154,7 +155,8 @@ def _models(axes: Axes, stored: list[str]) -> dict[str, Any]:
         found[name] = {
             "name": _name(model), "attention": model.attention, "sort": sorts[sort_of(name)],
             "layers": shapes["num_hidden_layers"], "experts": bool(model.is_moe),
-            "formats": formats_of(name), "weights": model.weights and model.weights.precision,
+            "formats": formats_of(name), "cores": cores_of(name),
+            "weights": model.weights and model.weights.precision,
             "class": SPARSE if model.index_topk else SERVERS,
             "routed": shapes["n_routed_experts"], "shared": shapes["n_shared_experts"],
             "drafts": drafts(model), "divided": cut[name],
@@ -178,7 +180,7 @@ def _measured() -> dict[str, Any]:
 def data() -> dict[str, Any]:
     """Everything that the calculators know, as plain data."""
     axes = Axes.of_offers()
-    stored, running = list(axes.values[2]), list(axes.values[3])
+    stored, running = list(axes.of("precision")), list(axes.of("engine"))
     return {
         "axisNames": AXES, "axes": axes.values, "set": SET, "sizes": SIZES,
         "columns": [column.as_json() for column in columns(axes)],

@@ -28,6 +28,7 @@ from notebooks.pages.calculators.offers import (
     USUAL,
     Kind,
     cards,
+    cores_of,
     engines,
     kinds,
     precisions,
@@ -69,14 +70,19 @@ class Axes:
         stored = dict.fromkeys(name for card in of_cards for model in sorts.values()
                                for name in precisions(card, model))
         running = dict.fromkeys(name for card in of_cards for name in engines(card))
-        return cls((tuple(of_cards), tuple(sorts.values()), tuple(stored), tuple(running),
+        return cls((tuple(of_cards), tuple(dict.fromkeys(map(cores_of, sorts.values()))),
+                    tuple(sorts.values()), tuple(stored), tuple(running),
                     (0, 1), (0, 1, 2), (0, 1), (0, 1), (0, 1)))
+
+    def of(self, axis: str) -> tuple[Any, ...]:
+        """The values of one axis by its name."""
+        return self.values[AXES.index(axis)]
 
     @functools.cached_property
     def kinds(self) -> tuple[Kind, ...]:
         """Every kind of deployment that is offered, of each sort of model one."""
         return tuple(Kind(card, model, precision, engine, *rest)
-                     for card in self.values[0] for model in self.values[1]
+                     for card in self.of("card") for model in self.of("model")
                      for precision in precisions(card, model) for engine in engines(card)
                      for rest in kinds(card, model))
 
