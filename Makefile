@@ -32,8 +32,9 @@ zip: book  ## the site as one file, into the site
 test: SHORT := --short  ## minutes: a tenth of every long series, nothing that needs the whole book
 test test-all: $(VENV)/.ready-test  ## test-all: everything
 	$(BIN)/ruff check .
-	$(BIN)/mypy
-	$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder $(SHORT) $(ARGS)
+	$(BIN)/mypy & types=$$!; \
+	$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder $(SHORT) $(ARGS); tests=$$?; \
+	wait $$types && exit $$tests
 
 check: $(VENV)/.ready-test  ## a contributor's loop: what imports what differs from main, nearest first
 	$(BIN)/ruff check .
