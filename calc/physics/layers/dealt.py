@@ -1,0 +1,40 @@
+"""Prompts dealt over tensor-parallel ranks: how many there are, what each holds for it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from calc.physics.arrays import Number, once, select
+
+
+@once
+def prompt_ranks(q: Any) -> Number:
+    """Tensor-parallel ranks over which the tokens of prompts are dealt, each with all heads [1].
+
+    One without context parallelism in prefill, which engines have for models with an indexer; the
+    state of linear attention passes from token to token.
+
+    Args:
+        q: input symbols as attributes.
+
+    Source: notebooks/communication.md, section Prompts dealt over the ranks.
+    """
+    dealt = (np.greater(q.prefill_context_parallel, 0) & np.greater(q.index_topk, 0)
+             & np.less_equal(q.linear_layers, 0))
+    return select(dealt, q.tensor_parallel, 1)
+
+
+def context_weights(q: Any, n: Any) -> Number:
+    """Bytes of a layer's attention that a rank holds beyond its share, to deal prompts [B].
+
+    Args:
+        q: input symbols as attributes.
+        n: the model's parameters.
+
+    Source: notebooks/communication.md, section Prompts dealt over the ranks.
+    """
+    t, divided, kv = q.tensor_parallel, n.attention_divided_parameters, n.attention_kv_parameters
+    missing = divided * (1 - 1 / t) + kv * (1 - 1 / np.minimum(t, q.num_key_value_heads))
+    return select(np.greater(prompt_ranks(q), 1), q.attention_weight_bytes * missing, 0)
