@@ -52,9 +52,10 @@ def table(attention: str, composition: Composition, routing: Routing,
         routing: how its tokens meet the routed experts.
         query_latent: whether the queries of MLA go through a latent vector.
     """
-    rows = {"mla": lambda: attending(_mla(composition, query_latent)) + linear(composition),
-            "gqa": lambda: attending(_gqa(composition)) + linear(composition),
-            "csa": lambda: compressed(composition)}[attention]()
+    own = composition.own()
+    rows = {"mla": lambda: attending(_mla(own, query_latent)) + linear(own),
+            "gqa": lambda: attending(_gqa(own)) + linear(own),
+            "csa": lambda: compressed(own)}[attention]()
     layers, dense, moe = sym.num_hidden_layers, sym.first_k_dense_replace, sym.moe_layers
     one, hidden = sympy.S.One, composition.tokens * sym.hidden_size * sym.activation_element_bytes
     reduce = {"unit": LINK, "cls": LINK, "collective": "all-reduce", "payload": hidden}
@@ -63,11 +64,11 @@ def table(attention: str, composition: Composition, routing: Routing,
     body = [
         Operator("embedding", "outside", one, "vector", VECTOR, activation_bytes=2 * hidden),
         Operator("embedding_all_reduce", "outside", one, **reduce),
-        *mixing("attention", composition.tokens), norm("input_norm", composition.tokens),
+        *mixing("attention", own.tokens), norm("input_norm", own.tokens),
         *rows,
-        Operator("attention_all_reduce", "every", layers, **reduce),
-        *mixing("mlp", composition.tokens), norm("post_norm", composition.tokens),
-        *_dense(composition.tokens), *_experts(composition.tokens, routing),
+        Operator("attention_all_reduce", "every", where(own.dealt <= 1, layers), **reduce),
+        *mixing("mlp", own.tokens), norm("post_norm", own.tokens),
+        *_dense(composition.tokens), *_experts(composition.tokens, own.tokens, routing),
         Operator("mlp_all_reduce", "every", after, **reduce),
         *_head(composition.tokens, composition.rows),
     ]
@@ -79,7 +80,7 @@ def _mla(composition: Composition, query_latent: bool) -> list[Operator]:
 
     Where it is open which of the two, the rows of both stand with their shares of the step.
     """
-    d, t, tokens = sym.hidden_size, sym.tensor_parallel, composition.tokens
+    d, t, tokens = sym.hidden_size, composition.cut, composition.tokens
     heads = sym.num_attention_heads / t
     r_q, r_kv = sym.q_lora_rank, sym.kv_lora_rank
     nope, rope, value = sym.qk_nope_head_dim, sym.qk_rope_head_dim, sym.v_head_dim
@@ -119,7 +120,7 @@ def _part(row: Operator, share: Expr) -> list[Operator]:
 
 def _gqa(composition: Composition) -> list[Operator]:
     """Grouped-query attention: nothing to expand; ranks beyond the key/value heads hold copies."""
-    d, t, size, tokens = sym.hidden_size, sym.tensor_parallel, sym.head_dim, composition.tokens
+    d, t, size, tokens = sym.hidden_size, composition.cut, sym.head_dim, composition.tokens
     heads, kv = sym.num_attention_heads / t, sym.num_key_value_heads
     kv_heads = kv / Min(t, kv)
     outputs = heads * size + 2 * kv_heads * size
@@ -196,8 +197,8 @@ def _dense(tokens: Expr) -> list[Operator]:
                 sym.intermediate_size / sym.tensor_parallel, tokens, sym.dense_mlp_weight_bytes)
 
 
-def _experts(tokens: Expr, routing: Routing) -> list[Operator]:
-    """Router, routed experts with their exchange, shared experts."""
+def _experts(tokens: Expr, chosen: Expr, routing: Routing) -> list[Operator]:
+    """Router (of so many tokens), routed experts with their exchange, shared experts."""
     d, moe, width = sym.hidden_size, sym.moe_layers, sym.activation_element_bytes
     wide = sym.routed_expert_hidden_size
 
@@ -226,12 +227,12 @@ def _experts(tokens: Expr, routing: Routing) -> list[Operator]:
 
     biased = sym.expert_bias
     return [
-        Operator("router", "moe", moe, "matrix", "router", flops=matmul(tokens, d, count),
+        Operator("router", "moe", moe, "matrix", "router", flops=matmul(chosen, d, count),
                  weight_bytes=sym.router_weight_bytes * (d * count + sym.router_bias * count),
-                 activation_bytes=(d + count) * tokens * width),
-        *(Operator(name, "moe", moe, "matrix", "router", flops=differs(matmul(tokens, d, wide)),
+                 activation_bytes=(d + count) * chosen * width),
+        *(Operator(name, "moe", moe, "matrix", "router", flops=differs(matmul(chosen, d, wide)),
                    weight_bytes=sym.router_weight_bytes * differs(d * wide),
-                   activation_bytes=differs((d + wide) * tokens * width))
+                   activation_bytes=differs((d + wide) * chosen * width))
           for name in ("latent_down", "latent_up")),
         exchange("dispatch", of_experts(sym.dispatch_element_bytes, width)),
         Operator("permute", "moe", moe, "vector", VECTOR,
@@ -331,7 +332,7 @@ def in_shapes(expr: Expr, attention: str, **fixed: Expr | int) -> Expr:
 def _in_shapes(attention: str) -> list[tuple[sympy.Symbol, Expr]]:
     """Parameters and cache sizes with their formulas, each before those that it is made of."""
     stored = select(load_formulas(), attention)
-    weights = ("attention_weights_per_layer", "head_matrix_weights", "kv_index_bytes_per_token",
+    weights = ("attention_weights_per_layer", "context_weights_per_layer", "head_matrix_weights", "kv_index_bytes_per_token",
                "kv_entry_bytes", "kv_layer_bytes_per_token_per_device",
                "kv_layer_bytes_per_token", "moe_layers")
     return [(getattr(sym, name), from_tree(stored[name].tree)) for name in (*weights, *COUNTED)]
