@@ -38,13 +38,15 @@ def streams(q: Any, s: Sizes) -> Iterator[Row]:
 def compressed(q: Any, s: Sizes, c: Cache, composition: Composition) -> Iterator[Row]:
     """Attention to a window of raw rows and to entries of several tokens, picked or all."""
     d, size, latent, layers = q.hidden_size, q.head_dim, q.q_lora_rank, q.num_hidden_layers
-    element, joined = q.attention_weight_bytes, q.o_groups * q.o_lora_rank / q.tensor_parallel
+    element, joined = q.attention_weight_bytes, (
+        q.o_groups * q.o_lora_rank * composition.dealt / q.tensor_parallel)
 
     def project(name: str, into: Number, elements: Number, moved: Number = 0,
-                count: Number = layers, stored: Number = element) -> Row:
-        """A matrix of so many elements for every input."""
+                count: Number = layers, stored: Number = element, times: Number = 1) -> Row:
+        """A matrix of so many elements for every input; of a rank's tokens, or so often as many."""
         return Row(name, "every", count, MATRIX, "attention",
-                   q.multiply_add_flops * into * elements * s.tokens, into * elements * stored,
+                   q.multiply_add_flops * into * elements * times * s.tokens,
+                   into * elements * stored,
                    moved * s.width * s.tokens)
 
     def norm(name: str, width: Number, count: Number = layers) -> Row:
@@ -62,7 +64,7 @@ def compressed(q: Any, s: Sizes, c: Cache, composition: Composition) -> Iterator
             ("index_compressor", q.indexer_layers, q.index_head_dim, q.compress_ratio, 2)):
         if count > 0:  # keys and gates of every window, and biases of the gates by their place
             yield project(name, 1, windows * width * (2 * d + ratio), 0, count,
-                          q.compressor_weight_bytes)
+                          q.compressor_weight_bytes, composition.dealt)
             yield norm(f"{name}_norm", width, count)
     if q.indexer_layers > 0:
         yield project("index_q", latent, q.index_n_heads * q.index_head_dim, 0, q.indexer_layers)

@@ -69,10 +69,22 @@ def table(attention: str, composition: Composition, routing: Routing,
         Operator("attention_all_reduce", "every", where(own.dealt <= 1, layers), **reduce),
         *mixing("mlp", own.tokens), norm("post_norm", own.tokens),
         *_dense(composition.tokens), *_experts(composition.tokens, own.tokens, routing),
-        Operator("mlp_all_reduce", "every", after, **reduce),
-        *_head(composition.tokens, composition.rows),
+        Operator("mlp_all_reduce", "every", where(own.dealt <= 1, after), **reduce),
+        *_dealt(own, after), *_head(composition.tokens, composition.rows),
     ]
     return [*body, *_draft(body, composition)]
+
+
+def _dealt(own: Composition, after: Expr) -> list[Operator]:
+    """What is sent instead where prompts are dealt: around MLPs that are cut, before the head."""
+    if own.decoding:
+        return []
+    several, part = own.dealt > 1, own.tokens * sym.hidden_size * sym.activation_element_bytes
+    return [Operator(name, layer, where(several, count), LINK, LINK, collective=kind, payload=part)
+            for name, layer, count, kind in (
+                ("mlp_all_gather", "every", after, "all-gather"),
+                ("mlp_reduce_scatter", "every", after, "reduce-scatter"),
+                ("hidden_all_gather", "outside", sympy.S.One, "all-gather"))]
 
 
 def _mla(composition: Composition, query_latent: bool) -> list[Operator]:
