@@ -14,6 +14,7 @@ import numpy as np
 from calc.physics.arrays import Number, either, once, select
 from calc.physics.experts import copies_sent, expert_group, expert_slices
 from calc.physics.layers.attention import CSA, MLA, attention_layers
+from calc.physics.layers.dealt import output_width
 from calc.physics.timing.collectives import (
     SLOWEST_LINK,
     Group,
@@ -99,8 +100,8 @@ def tensor_sums(q: Any, dealt: Number, payload: Number, after_mlp: Number) -> Nu
     """What tensor-parallel ranks send of the hidden states of a step, all layers [s].
 
     All-reduces of the embedding, after attention and after what is cut of the MLPs. Where tokens
-    are dealt, attention leaves no partial sums: tokens are gathered before an MLP, sums scattered
-    after it, and all are gathered once more before the head.
+    are dealt, attention leaves no partial sums, unless its output projection stays cut: tokens are
+    gathered before an MLP, sums scattered after it, and all are gathered once more before the head.
 
     Args:
         q: input symbols as attributes.
@@ -116,7 +117,7 @@ def tensor_sums(q: Any, dealt: Number, payload: Number, after_mlp: Number) -> Nu
     return either(
         np.greater(dealt, 1),
         lambda: summed + (1 + after_mlp) * all_gather(q, g, part)
-        + after_mlp * reduce_scatter(q, g, part),
+        + (after_mlp + q.context_output_cut * q.num_hidden_layers) * reduce_scatter(q, g, part),
         lambda: (1 + q.num_hidden_layers + after_mlp) * summed)
 
 
@@ -124,7 +125,8 @@ def entries_gathered(attention: str, q: Any, own: Composition) -> Number:
     """What ranks that deal a prompt gather of each other's tokens, all layers [s].
 
     Every rank attends to all of them: latents or keys and values, and keys of an indexer. What
-    pools tokens into entries takes the hidden states of all.
+    pools tokens into entries takes the hidden states of all. Outputs go to the ranks that have
+    their heads of an output projection that stays cut.
 
     Args:
         attention: ``mla``, ``gqa`` or ``csa``.
@@ -139,7 +141,10 @@ def entries_gathered(attention: str, q: Any, own: Composition) -> Number:
     others, width = ((q.compressed_layers + q.heavy_layers, q.hidden_size) if attention == CSA
                      else (q.indexer_layers, q.index_head_dim))
     sent = (attention_layers(q) * all_gather(q, g, rows * entry)
-            + others * all_gather(q, g, rows * width))
+            + others * all_gather(q, g, rows * width)
+            + q.context_output_cut * attention_layers(q) * pairwise(
+                q, g, rows * q.num_attention_heads / q.tensor_parallel
+                * output_width(attention, q)))
     return select(np.greater(own.dealt, 1), sent, 0)
 
 

@@ -112,8 +112,9 @@ def weights(attention: str, q: Any, n: Parameters, stage: np.ndarray) -> Weights
     stored = ((stage == 0) * embedding + dense * dense_layer + (layers - dense) * moe_layer
             + is_last * head)
     uncut = (attention == GQA) & np.greater(t, q.num_key_value_heads)
-    whole = select(beyond > 0, n.attention_divided_parameters + n.attention_kv_parameters,
-                   select(uncut, _kv_share(q, n), 0))
+    dealt = (n.attention_divided_parameters + n.attention_kv_parameters
+             - q.context_output_cut * n.output_projection_parameters)
+    whole = select(beyond > 0, dealt, select(uncut, _kv_share(q, n), 0))
     copied = (layers * (_undivided(q, n) + q.attention_weight_bytes * whole)
               + (layers - dense) * router + is_last * final_norm)
     spare = (layers - dense) * _experts_bytes(q, n, q.redundant_experts)

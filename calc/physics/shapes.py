@@ -24,6 +24,7 @@ from calc.physics.layers.attention import (
     mla_attention,
 )
 from calc.physics.layers.compressed import compressed_attention, hyper_connections
+from calc.physics.layers.dealt import output_projection
 from calc.physics.layers.linear import linear_attention
 
 
@@ -46,6 +47,7 @@ class Parameters:
     head_parameters: Number
     attention_divided_parameters: Number
     attention_kv_parameters: Number
+    output_projection_parameters: Number
     attention_replicated_parameters: Number
     compressor_parameters: Number
     hyper_parameters: Number
@@ -126,6 +128,7 @@ def count_parameters(attention: str, q: Any) -> Parameters:
     return Parameters(
         embedding_parameters=embedding, head_parameters=head,
         attention_divided_parameters=layer.divided, attention_kv_parameters=layer.kv,
+        output_projection_parameters=output_projection(attention, q),
         attention_replicated_parameters=layer.replicated,
         compressor_parameters=layer.compressor, hyper_parameters=hyper,
         hyper_head_parameters=hyper_head, norm_parameters=layer.norm,

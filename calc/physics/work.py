@@ -202,7 +202,8 @@ def attention_work(attention: str, q: Any, n: Parameters, w: Weights, batch: Com
     # absorbed up-projections are kept as wide as activations
     stored = stored + batch.absorbed * attending * up * (width - q.attention_weight_bytes)
     per_token, _ = widths(attention, q, heads, batch.absorbed)
-    per_token = attending * per_token + q.linear_layers * (
+    scattered = q.context_output_cut * (batch.dealt - 1) * q.hidden_size  # sums for other ranks
+    per_token = attending * (per_token + scattered) + q.linear_layers * (
         2 * q.hidden_size + linear_widths(q).projected / t)
     return Attention(projected + again, stored + per_token * width * batch.tokens,
                      projections, again, attending / layers * up)

@@ -71,8 +71,11 @@ def compressed(q: Any, s: Sizes, c: Cache, composition: Composition) -> Iterator
         yield project("index_weights", d, q.index_n_heads, 0, q.indexer_layers)
         yield from index_rows(q, c, composition)
     yield from _entries(q, s, c, composition)
-    yield project("o_a", s.heads * size, q.o_lora_rank, s.heads * size + joined)
-    yield project("o_b", joined, d, joined + d)
+    share = 1 / composition.dealt if q.context_output_cut else 1
+    sums = d * composition.dealt if q.context_output_cut else d
+    yield project("o_a", s.heads * size, q.o_lora_rank, s.heads * size + joined,
+                  stored=element * share)
+    yield project("o_b", joined, d, joined + sums, stored=element * share)
 
 
 def _entries(q: Any, s: Sizes, c: Cache, composition: Composition) -> Iterator[Row]:

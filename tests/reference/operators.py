@@ -113,6 +113,9 @@ def _around(q: Any, s: Sizes, own: Sizes) -> Iterator[Row]:
     if own.tokens == s.tokens:
         yield from _reduce(q, s, "attention_all_reduce", "every", layers)
     else:
+        if q.context_output_cut:  # partial sums of heads
+            yield Row("attention_reduce_scatter", "every", layers, LINK, "all_reduce",
+                      collective="reduce-scatter", payload=own.tokens * d * s.width)
         yield Row("hidden_all_gather", "outside", 1, LINK, "all_reduce", collective="all-gather",
                   payload=own.tokens * d * s.width)
 
@@ -160,15 +163,19 @@ def _mla(q: Any, s: Sizes, c: Cache, composition: Composition) -> Iterator[Row]:
                   rank * out * element, (rank + out) * s.width * s.tokens)
     per_head = 2 * rank + rope if composition.absorbed else nope + rope + value
     yield from _core(q, s, c, composition, per_head, head_rows(q, composition))
-    yield _output(q, s, layers, s.heads * value * d * (1 + q.attention_output_gate),
-                  s.heads * value + d)
+    yield _output(q, s, layers, s.heads * value * d, q.attention_output_gate, 0, composition)
 
 
-def _output(q: Any, s: Sizes, layers: Number, elements: Number, moved: Number) -> Row:
-    """Output projection, and its gate where there is one."""
+def _output(q: Any, s: Sizes, layers: Number, matrix: Number, gate: Number, bias: Number,
+            part: Composition) -> Row:
+    """Output projection, its gate and bias; one that stays cut has sums of every rank's tokens."""
+    d, elements = q.hidden_size, (1 + gate) * matrix + bias
+    cut = q.context_output_cut > 0
+    held = elements - (matrix - matrix / part.dealt) * cut
+    sums = d * part.dealt if cut else d
     return Row("o", "every", layers, MATRIX, "attention",
-               q.multiply_add_flops * elements * s.tokens, elements * q.attention_weight_bytes,
-               moved * s.width * s.tokens)
+               q.multiply_add_flops * elements * s.tokens, held * q.attention_weight_bytes,
+               (matrix / d + sums) * s.width * s.tokens)
 
 
 def _gqa(q: Any, s: Sizes, c: Cache, composition: Composition) -> Iterator[Row]:
@@ -193,8 +200,8 @@ def _gqa(q: Any, s: Sizes, c: Cache, composition: Composition) -> Iterator[Row]:
                           q.attention_weight_bytes, 0)
         yield from index_rows(q, c, composition)
     yield from _core(q, s, c, composition, 2 * size, s.heads * composition.sharing_ranks(q))
-    gated = (1 + q.attention_output_gate) * s.heads * size
-    yield _output(q, s, layers, (gated + q.attention_output_bias) * d, s.heads * size + d)
+    yield _output(q, s, layers, s.heads * size * d, q.attention_output_gate,
+                  q.attention_output_bias * d, composition)
 
 
 def _core(q: Any, s: Sizes, c: Cache, composition: Composition, per_head: Number,

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from calc.physics.arrays import Number, once, select
+from calc.physics.layers.attention import CSA, MLA, attention_layers
 
 
 @once
@@ -26,8 +27,40 @@ def prompt_ranks(q: Any) -> Number:
     return select(dealt, q.tensor_parallel, 1)
 
 
+def output_projection(attention: str, q: Any) -> Number:
+    """Parameters of a layer that take the outputs of all heads back to the width of the model [1].
+
+    The mean layer.
+
+    Args:
+        attention: ``mla``, ``gqa`` or ``csa``.
+        q: anything with the model's input symbols as attributes.
+
+    Source: notebooks/architecture.md, section Attention.
+    """
+    if attention == CSA:
+        return (q.num_attention_heads * q.head_dim * q.o_lora_rank
+                + q.o_groups * q.o_lora_rank * q.hidden_size)
+    whole = q.num_attention_heads * output_width(attention, q) * q.hidden_size
+    return whole * attention_layers(q) / q.num_hidden_layers
+
+
+def output_width(attention: str, q: Any) -> Number:
+    """Elements of a head's output [1].
+
+    Args:
+        attention: ``mla``, ``gqa`` or ``csa``.
+        q: anything with the model's input symbols as attributes.
+
+    Source: notebooks/architecture.md, section Attention.
+    """
+    return q.v_head_dim if attention == MLA else q.head_dim
+
+
 def context_weights(q: Any, n: Any) -> Number:
     """Bytes of a layer's attention that a rank holds beyond its share, to deal prompts [B].
+
+    All that is cut by heads, or all but the output projection.
 
     Args:
         q: input symbols as attributes.
@@ -36,5 +69,6 @@ def context_weights(q: Any, n: Any) -> Number:
     Source: notebooks/communication.md, section Prompts dealt over the ranks.
     """
     t, divided, kv = q.tensor_parallel, n.attention_divided_parameters, n.attention_kv_parameters
+    divided = divided - q.context_output_cut * n.output_projection_parameters
     missing = divided * (1 - 1 / t) + kv * (1 - 1 / np.minimum(t, q.num_key_value_heads))
     return select(np.greater(prompt_ranks(q), 1), q.attention_weight_bytes * missing, 0)

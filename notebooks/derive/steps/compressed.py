@@ -13,6 +13,7 @@ from notebooks.derive.steps.rows import (
     Operator,
     inner_norm,
     matmul,
+    output,
     projection,
 )
 
@@ -36,9 +37,10 @@ def compressed(composition: Composition) -> list[Operator]:
         *_pooling("index_compressor", sym.indexer_layers, pooled, 2, keys, sym.compress_ratio),
         *_indexer(composition), *_core(composition, heads),
         # of a group of heads each rank has whole ones: a head's row by the rank of its group
-        projection("o_a", tokens, heads * row, sym.o_lora_rank,
-                   per_token=heads * row + joined),
-        projection("o_b", tokens, joined, d)]
+        output(projection("o_a", tokens, heads * row, sym.o_lora_rank,
+                          per_token=heads * row + joined),
+               tokens, heads * row * sym.o_lora_rank, composition.dealt, 0),
+        output(projection("o_b", tokens, joined, d), tokens, joined * d, composition.dealt, d)]
 
 
 def _pooling(name: str, layers: Expr, tokens: Expr, windows: int, width: Expr,

@@ -48,7 +48,8 @@ def linear(composition: Composition) -> list[Operator]:
     return [
         project("linear_in", into, d * (low + gated), d + (mixed + values) / composition.cut),
         Operator("linear_core", "every", sym.linear_layers, "matrix", "core",
-                 flops=sym.multiply_add_flops * tokens * heads / composition.cut * (3 * key * value + pairs),
+                 flops=sym.multiply_add_flops * tokens * heads / composition.cut * (
+                     3 * key * value + pairs),
                  activation_bytes=(6 * keys + 7 * values) * tokens * width / composition.cut,
                  kv_bytes=requests * state / sym.tensor_parallel),
         replace(inner_norm("linear_norm", value, tokens), count=sym.linear_layers),

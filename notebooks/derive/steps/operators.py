@@ -31,6 +31,7 @@ from notebooks.derive.steps.rows import (
     matmul,
     mixing,
     norm,
+    output,
     projection,
     where,
 )
@@ -82,6 +83,8 @@ def _dealt(own: Composition, after: Expr) -> list[Operator]:
     several, part = own.dealt > 1, own.tokens * sym.hidden_size * sym.activation_element_bytes
     return [Operator(name, layer, where(several, count), LINK, LINK, collective=kind, payload=part)
             for name, layer, count, kind in (
+                ("attention_reduce_scatter", "every",
+                 sym.context_output_cut * sym.num_hidden_layers, "reduce-scatter"),
                 ("mlp_all_gather", "every", after, "all-gather"),
                 ("mlp_reduce_scatter", "every", after, "reduce-scatter"),
                 ("hidden_all_gather", "outside", sympy.S.One, "all-gather"))]
@@ -103,8 +106,8 @@ def _mla(composition: Composition, query_latent: bool) -> list[Operator]:
     else:
         first = [projection("q", tokens, d, query)]
     first += [projection("kv_a", tokens, d, r_kv + rope), inner_norm("kv_norm", r_kv, tokens)]
-    last = [projection("o", tokens, heads * value, d, bias=sym.attention_output_gate * d
-                       * heads * value)]
+    last = projection("o", tokens, heads * value, d, bias=sym.attention_output_gate * d
+                      * heads * value)
     share = sympy.sympify(composition.absorbed)
 
     def absorb(name: str, size: Expr) -> list[Operator]:
@@ -119,7 +122,7 @@ def _mla(composition: Composition, query_latent: bool) -> list[Operator]:
             *_core(composition, heads, width), *absorb("absorb_v", value)]
     rows = [replace(row, flops=row.flops + again) if row.name == "expand_kv" else row
             for row in rows]
-    return [*first, *rows, *last]
+    return [*first, *rows, output(last, tokens, heads * value * d, composition.dealt, d)]
 
 
 def _part(row: Operator, share: Expr) -> list[Operator]:
@@ -147,7 +150,8 @@ def _gqa(composition: Composition) -> list[Operator]:
         projection("index_k", tokens, d, sym.index_head_dim, per_token=sympy.S.Zero))]
     return [qkv, inner_norm("qk_norm", 2 * size * sym.qk_norm, tokens), *index,
             *scores(composition),
-            *_core(replace(composition, expanded=sympy.S.Zero), heads, 2 * size), out]
+            *_core(replace(composition, expanded=sympy.S.Zero), heads, 2 * size),
+            output(out, tokens, heads * size * d, composition.dealt, d)]
 
 
 def _core(composition: Composition, heads: Expr, width: Expr) -> list[Operator]:
@@ -344,7 +348,8 @@ def in_shapes(expr: Expr, attention: str, **fixed: Expr | int) -> Expr:
 def _in_shapes(attention: str) -> list[tuple[sympy.Symbol, Expr]]:
     """Parameters and cache sizes with their formulas, each before those that it is made of."""
     stored = select(load_formulas(), attention)
-    weights = ("attention_weights_per_layer", "context_weights_per_layer", "head_matrix_weights", "kv_index_bytes_per_token",
+    weights = ("attention_weights_per_layer", "context_weights_per_layer",
+               "output_projection_parameters", "head_matrix_weights", "kv_index_bytes_per_token",
                "kv_entry_bytes", "kv_layer_bytes_per_token_per_device",
                "kv_layer_bytes_per_token", "moe_layers")
     return [(getattr(sym, name), from_tree(stored[name].tree)) for name in (*weights, *COUNTED)]

@@ -390,7 +390,8 @@ class TestServing:
             assert_never(abs(again) > ROUNDING * whole["prefill_attention_flops"])
         else:
             heads = inputs["num_attention_heads"] / inputs["tensor_parallel"]
-            latent = inputs["kv_lora_rank"] * heads * whole["prompt_ranks"] * (1 - whole["prefill_absorbed"]) * (
+            latent = inputs["kv_lora_rank"] * heads * whole["prompt_ranks"] * (
+                1 - whole["prefill_absorbed"]) * (
                 inputs["qk_nope_head_dim"] + inputs["v_head_dim"])
             layers = inputs["num_hidden_layers"] - inputs["linear_layers"]
             expected = (inputs["multiply_add_flops"] * layers * latent / 2
