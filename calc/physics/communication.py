@@ -73,6 +73,7 @@ def context_exchange(attention: str, q: Any, c: Cache, batch: Composition) -> Nu
 
     In decode queries and outputs. A prompt needs what was cached before it: of MLA the latent
     vectors are gathered, to be expanded; grouped-query attention sends queries and outputs again.
+    A prompt that is dealt itself is gathered too.
 
     Args:
         attention: ``mla`` or ``gqa``.
@@ -80,11 +81,12 @@ def context_exchange(attention: str, q: Any, c: Cache, batch: Composition) -> Nu
         c: cache per token [B/token].
         batch: composition of the micro-batch.
 
-    Source: notebooks/communication.md, section A cache split over the ranks.
+    Source: notebooks/communication.md, sections A cache split over the ranks, and Prompts dealt
+    over the ranks.
     """
-    ranks = q.decode_context_parallel
+    ranks, gathered = q.decode_context_parallel, _entries_gathered(attention, q, batch.own(q))
     if not np.any(np.greater(ranks, 1)):
-        return 0.0
+        return gathered
     g, layers = group(q, ranks), attention_layers(q)
     if attention == MLA and not batch.decoding:
         sent = all_gather(q, g, batch.read * c.kv_entry_bytes / ranks)
@@ -93,7 +95,7 @@ def context_exchange(attention: str, q: Any, c: Cache, batch: Composition) -> Nu
         sent = outputs_joined(q, g, batch.tokens, latent + q.qk_rope_head_dim, latent)
     else:
         sent = outputs_joined(q, g, batch.tokens, q.head_dim, q.head_dim)
-    return select(np.greater(batch.read, 0), layers * sent, 0)
+    return gathered + select(np.greater(batch.read, 0), layers * sent, 0)
 
 
 def tensor_sums(q: Any, dealt: Number, payload: Number, after_mlp: Number) -> Number:
@@ -121,7 +123,7 @@ def tensor_sums(q: Any, dealt: Number, payload: Number, after_mlp: Number) -> Nu
         lambda: (1 + q.num_hidden_layers + after_mlp) * summed)
 
 
-def entries_gathered(attention: str, q: Any, own: Composition) -> Number:
+def _entries_gathered(attention: str, q: Any, own: Composition) -> Number:
     """What ranks that deal a prompt gather of each other's tokens, all layers [s].
 
     Every rank attends to all of them: latents or keys and values, and keys of an indexer. What

@@ -14,6 +14,7 @@ import numpy as np
 from calc.physics.arrays import Number, ceil_div, select
 from calc.physics.cache import Cache
 from calc.physics.experts import (
+    exchange_buffers,
     expert_shards,
     expert_slices,
     ranks_in_step,
@@ -23,11 +24,6 @@ from calc.physics.experts import (
 from calc.physics.layers.attention import CSA, GQA, MLA, attention_layers
 from calc.physics.layers.dealt import context_weights, prompt_ranks
 from calc.physics.shapes import Parameters, up_projections
-
-# DeepEP's low-latency layout, csrc/legacy/config.hpp: even and odd calls have a buffer each to send
-# and to receive, whose messages carry the least and largest value [element] of so many channels
-SYMMETRIC_BUFFERS = 4
-SCALES, SCALE_CHANNELS = 2, 2**7
 
 
 def candidate_stages(num_hidden_layers: Number, pipeline_parallel: Number,
@@ -173,6 +169,11 @@ def fullest_layer_weights(q: Any, n: Parameters) -> Number:
     """Bytes of a layer's experts that not every device has, on the one with most of them [B].
 
     Routed ones and copies, less those that are elsewhere; or shared ones on ranks of their own.
+
+    Args:
+        q: input symbols as attributes.
+        n: the model's parameters.
+
     Source: notebooks/memory.md, section The weights of a layer.
     """
     apart = select(q.shared_expert_ranks > 0, _shared_bytes(q, n), 0)
@@ -242,31 +243,6 @@ def added(attention: str, q: Any, n: Parameters, w: Weights, stage: np.ndarray) 
                            / (q.tensor_parallel / w.prompt_ranks) * cache_layers(q, w, stage)
                            * attention_layers(q) / q.num_hidden_layers)
     return Added(mtp, copies, copies.max(axis=0), exchange_buffers(q, n))
-
-
-def exchange_buffers(q: Any, n: Parameters) -> Number:
-    """Buffers of dispatch and combine on a device [B]; none where tokens are not exchanged.
-
-    Slices of experts are reached without them: their ranks gather all tokens.
-
-    Low-latency mode keeps a place for every token of a rank at every expert; normal mode has rows
-    of a fixed number on the links and, if the group leaves the node, as many on the network.
-
-    Args:
-        q: input symbols as attributes.
-        n: the model's parameters.
-
-    Source: notebooks/memory.md, section What else engines keep in memory; DeepEP,
-    csrc/legacy/config.hpp.
-    """
-    row = q.routed_expert_hidden_size * q.activation_element_bytes
-    message = row * (1 + SCALES / SCALE_CHANNELS)
-    experts = q.n_routed_experts + q.redundant_experts + q.shared_expert_ranks * q.n_shared_experts
-    places = SYMMETRIC_BUFFERS * experts * message
-    levels = 1 + np.greater(q.expert_parallel, q.devices_per_node)
-    size = q.exchange_buffer_tokens * select(q.exchange_normal > 0, levels * row, places)
-    whole = np.greater(q.expert_parallel, q.tensor_parallel) & np.less_equal(expert_slices(q), 1)
-    return select((n.moe_layers > 0) & whole, size, 0)
 
 
 @dataclass(frozen=True)

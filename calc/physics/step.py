@@ -19,7 +19,6 @@ from calc.physics.breakdown import busy, drafted, hidden_time
 from calc.physics.cache import Cache
 from calc.physics.communication import (
     context_exchange,
-    entries_gathered,
     exchanging,
     tensor_sums,
     there_and_back,
@@ -146,8 +145,7 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, compositio
     nodes_load = fullest(q, group(q, q.expert_parallel).across, routed.tokens)
     reduced, exchanged, dispatched, passed_on = _communication_times(
         q, n, batch, columns, (fullest_receiver(q, routed.slowest), nodes_load))
-    shared = context_exchange(attention, q, c, batch) + entries_gathered(attention, q, own)
-    fetched = missing(q, n, routed.read)
+    shared, fetched = context_exchange(attention, q, c, batch), missing(q, n, routed.read)
     boundary, offload = kernels * q.kernel_boundary, offload_time(q, n, batch, routed)
     vector_time = vector / (q.memory_bandwidth * q.hbm_efficiency)
     around = vector_time + widened + boundary + offload + fetched.fetch_time
@@ -170,10 +168,10 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, compositio
         rank_imbalance=routed.slowest - 1, node_imbalance=nodes_load - 1,
         dequantisation_time=widened, all_reduce_time=reduced, exchange_time=exchanged,
         dispatch_time=dispatched, pipeline_time=passed_on, context_exchange_time=shared,
-        boundary_time=boundary, offload_time=offload,
-        saved_time=saved, compute_time=compute, communication_time=communication,
-        hidden_time=hidden, device_time=device, host_time=host, draft_gather_time=gathered,
-        draft_pass_time=draft_pass, step_time=_step_time(q, composition, longer, draft_pass))
+        boundary_time=boundary, offload_time=offload, saved_time=saved, compute_time=compute,
+        communication_time=communication, hidden_time=hidden, device_time=device, host_time=host,
+        draft_gather_time=gathered, draft_pass_time=draft_pass,
+        step_time=_step_time(q, composition, longer, draft_pass))
 
 
 def _step_time(q: Any, composition: Composition, longer: Number, draft_pass: Number) -> Number:

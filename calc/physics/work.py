@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.physics.arrays import Number, ceil_div, select
+from calc.physics.arrays import Number, select
 from calc.physics.cache import Cache
 from calc.physics.experts import (
     distinct_experts,
@@ -29,6 +29,7 @@ from calc.physics.layers.dealt import prompt_ranks
 from calc.physics.layers.linear import linear_bytes, linear_flops, linear_widths
 from calc.physics.memory import Weights, after_layers
 from calc.physics.positions import (
+    head_rows,
     positions_of_entries,
     positions_of_layers,
     score_bytes,
@@ -209,27 +210,6 @@ def attention_work(attention: str, q: Any, n: Parameters, w: Weights, batch: Com
                      projections, again, attending / layers * up)
 
 
-def head_rows(q: Any, batch: Composition) -> Number:
-    """Rows of heads that the core of MLA multiplies for a token, tiles being whole [1].
-
-    In decode the rows of a request are its heads, those of all ranks that share its cache, times
-    its tokens; each token of sparse attention has positions and tiles of its own. Expanded, a
-    prompt's tokens fill them.
-
-    Args:
-        q: input symbols as attributes.
-        batch: composition of the micro-batch.
-
-    Source: notebooks/compute.md, section Whole tiles of heads.
-    """
-    heads, checked = q.num_attention_heads / (q.tensor_parallel / batch.dealt), 1 + q.draft_tokens
-    alone = ceil_div(heads, q.sparse_tile_rows) * q.sparse_tile_rows
-    gathered = heads * batch.sharing_ranks(q)
-    together = (ceil_div(gathered * checked, q.core_tile_rows) * q.core_tile_rows / checked
-                if batch.decoding else heads)
-    return select((q.index_topk > 0) & (batch.absorbed > 0), alone, together)
-
-
 def core_work(attention: str, q: Any, c: Cache, batch: Composition) -> Core:
     """Scores and their product with the values: operations [FLOP] and bytes [B].
 
@@ -299,6 +279,12 @@ def shared_expert_work(q: Any, n: Parameters, batch: Composition) -> Work:
     """The experts that every token passes, of a rank that has them [FLOP], [B].
 
     On ranks of their own each takes in its tokens by itself, elsewhere all together.
+
+    Args:
+        q: input symbols as attributes.
+        n: the model's parameters.
+        batch: composition of the micro-batch.
+
     Source: notebooks/compute.md, sections Dense networks, shared experts, router, and Shared
     experts on ranks of their own.
     """

@@ -27,8 +27,8 @@ from calc.physics.experts import (
     sliced,
 )
 from calc.physics.layers.attention import CSA, MLA
-from calc.physics.positions import unfused
-from calc.physics.work import Composition, head_rows
+from calc.physics.positions import head_rows, unfused
+from calc.physics.work import Composition
 from reference.compressed import compressed, streams
 from reference.linear import linear_rows
 from reference.rows import (
