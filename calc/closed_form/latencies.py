@@ -25,6 +25,7 @@ from calc.physics.arrays import Number, ceil_div
 from calc.physics.breakdown import BUSY
 from calc.physics.cache import Cache, cache
 from calc.physics.decode_floor import Decode, biased, context_deviation, mean_attended, mean_context
+from calc.physics.layers.dealt import context_weights
 from calc.physics.memory import Weights, layer_weights
 from calc.physics.positions import most_picked, multiplied_positions
 from calc.physics.shapes import count_parameters
@@ -80,6 +81,7 @@ def latencies(attention: str, q: Any, names: Collection[str],
     t = q.tensor_parallel
     stored = cast("Weights", SimpleNamespace(
         attention_weights_per_layer=layer_weights(q, n),
+        context_weights_per_layer=context_weights(q, n),
         head_matrix_weights=q.head_weight_bytes * ceil_div(q.vocab_size, t) * q.hidden_size))
     cached = cache(attention, q)
     requests = ceil_div(q.concurrency, q.data_parallel)

@@ -64,7 +64,8 @@ def _projections(columns: Columns, model: str = BLOCK_MODEL) -> Column:
     stored: Any = SimpleNamespace(attention_weights_per_layer=columns["weight_bytes"] * (
         n.attention_divided_parameters + n.attention_kv_parameters
         + n.attention_replicated_parameters))
-    batch: Any = SimpleNamespace(tokens=tokens, absorbed=1, expanded=0)
+    batch: Any = SimpleNamespace(tokens=tokens, absorbed=1, expanded=0, decoding=True,
+                                 dealt=1)
     weights: Weights = stored
     work = attention_work(MLA, q, n, weights, batch)
     several = matmuls(MLA, q, 0, 1)["attention"]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from calc.launching.layout import Layout
-from calc.launching.settings import Release, Setting
-from catalogue import Scenario
+from calc.launching.settings import ASCEND, Release, Setting
+from catalogue import ParamsError, Scenario
 
 ROWS = "fp8-row56"  # latents in rows with their scales: what kernels of compressed attention read
 EXPERTS = ("mxfp4", "fp8-block128-e8m0")  # formats of which DeepSeek-V4's checkpoints say fp8
@@ -18,6 +18,8 @@ _REASONING = {"deepseek-v4": "deepseek_v4", "glm-5": "glm45", "minimax-m2": "min
 _TOKENS = {"deepseek-v4": "deepseek_v4"}  # and makes tokens of a conversation
 _SGLANG = {"deepseek-v4": {"--reasoning-parser": "deepseek-v4",
                            "--tool-call-parser": "deepseekv4"}}
+FLASHCOMM = "VLLM_ASCEND_ENABLE_FLASHCOMM1"
+DEALT = "prompts are dealt over the tensor-parallel ranks"
 ASCEND_ROWS, _KEYS = "int8-latent128", "int8-index128"  # of sparse attention, in INT8
 
 
@@ -55,6 +57,32 @@ def beside(scenario: Scenario) -> bool:
     They do so for DeepSeek-V4 and GLM-5, whose drafts they leave outside of graphs.
     """
     return compressed(scenario) or scenario.model.family == "glm-5"
+
+
+def dealt(scenario: Scenario) -> bool:
+    """Whether several tensor-parallel ranks deal the tokens of prompts among them."""
+    numbers = scenario.inputs()
+    return bool(numbers["prefill_context_parallel"] and numbers["tensor_parallel"] > 1)
+
+
+def dealt_by(scenario: Scenario, release: Release) -> dict[str, str]:
+    """Switches of vLLM Ascend that deal prompts over ranks, and why.
+
+    Raises ParamsError, one sentence, for vLLM, which has none within a tensor-parallel group.
+    """
+    if not dealt(scenario):
+        return {}
+    if release.name != ASCEND:
+        raise ParamsError(f"{release}: no flag deals prompts over tensor-parallel ranks, expected "
+                          "prefill_context_parallel: 0, or vllm-ascend or sglang.")
+    return {"enable_dsa_cp": DEALT}
+
+
+def summed_in_parts(scenario: Scenario, release: Release) -> list[Setting]:
+    """FlashComm1 of vLLM Ascend, each rank the sums of its own tokens: dealt prompts ask for it."""
+    if release.name != ASCEND or not dealt(scenario) or not release.has(FLASHCOMM, 1):
+        return []
+    return [release.take(FLASHCOMM, 1, DEALT)]
 
 
 def in_int8(scenario: Scenario) -> dict[str, str]:

@@ -181,6 +181,18 @@ def _experts(scenario: Scenario, of: Layout, release: Release) -> list[Setting]:
     if context and context.value > 1:
         found.append(release.take("--dcp-size", context.value,
                                   "ranks that deal a request's cache"))
+    return found + (_dealt(of, release) if published.dealt(scenario) else [])
+
+
+def _dealt(of: Layout, release: Release) -> list[Setting]:
+    """Prompts dealt by tokens, in turn, over the tensor-parallel ranks of a replica."""
+    why = published.DEALT
+    found = [release.first([("--enable-prefill-cp", None),
+                            ("--enable-nsa-prefill-context-parallel", None)], why)]
+    for name, value in (("--attn-cp-size", of.tp), ("--cp-strategy", "interleave"),
+                        ("--nsa-prefill-cp-mode", "round-robin-split")):
+        if release.judge(name, value) in TAKEN:
+            found.append(release.take(name, value, why))
     return found
 
 

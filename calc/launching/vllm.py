@@ -86,6 +86,7 @@ def variables(scenario: Scenario, of: Layout, part: Part, release: Release, role
         found.append(release.take(UNLOCKED, "true", "the plug-in asks for it beside dynamic_eplb"))
     if _balances(scenario, release):
         found.append(release.take(BALANCED, 1, "no rank lets a request in while one is full"))
+    found += published.summed_in_parts(scenario, release)
     caches = role != "both" and release.name == ASCEND  # whose connector goes by it
     if of.span > 1 or caches:
         found.append(release.take("VLLM_HOST_IP", Variable(OWN), "address of this node"))
@@ -226,10 +227,11 @@ def _balanced(copies: int, release: Release) -> list[Setting]:
 
 def _options(scenario: Scenario, release: Release) -> list[Setting]:
     """What the plug-in for Ascend is told besides, all in one flag."""
+    prompts = published.dealt_by(scenario, release)
     if release.name != ASCEND:
         return []
-    found: dict[str, Any] = {}
-    whys = []
+    found: dict[str, Any] = dict.fromkeys(prompts, True)
+    whys = list(prompts.values())
     if _dynamic(scenario):
         copies = _copies(scenario)
         nested = {"eplb_config": {"dynamic_eplb": True, "num_redundant_experts": copies}}

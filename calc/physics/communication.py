@@ -13,11 +13,13 @@ import numpy as np
 
 from calc.physics.arrays import Number, either, once, select
 from calc.physics.experts import copies_sent, expert_group, expert_slices
-from calc.physics.layers.attention import MLA, attention_layers
+from calc.physics.layers.attention import CSA, MLA, attention_layers
+from calc.physics.layers.dealt import output_width
 from calc.physics.timing.collectives import (
     SLOWEST_LINK,
     Group,
     all_gather,
+    all_reduce,
     group,
     pairwise,
     reduce_scatter,
@@ -71,6 +73,7 @@ def context_exchange(attention: str, q: Any, c: Cache, batch: Composition) -> Nu
 
     In decode queries and outputs. A prompt needs what was cached before it: of MLA the latent
     vectors are gathered, to be expanded; grouped-query attention sends queries and outputs again.
+    A prompt that is dealt itself is gathered too.
 
     Args:
         attention: ``mla`` or ``gqa``.
@@ -78,11 +81,12 @@ def context_exchange(attention: str, q: Any, c: Cache, batch: Composition) -> Nu
         c: cache per token [B/token].
         batch: composition of the micro-batch.
 
-    Source: notebooks/communication.md, section A cache split over the ranks.
+    Source: notebooks/communication.md, sections A cache split over the ranks, and Prompts dealt
+    over the ranks.
     """
-    ranks = q.decode_context_parallel
+    ranks, gathered = q.decode_context_parallel, _entries_gathered(attention, q, batch.own(q))
     if not np.any(np.greater(ranks, 1)):
-        return 0.0
+        return gathered
     g, layers = group(q, ranks), attention_layers(q)
     if attention == MLA and not batch.decoding:
         sent = all_gather(q, g, batch.read * c.kv_entry_bytes / ranks)
@@ -91,7 +95,59 @@ def context_exchange(attention: str, q: Any, c: Cache, batch: Composition) -> Nu
         sent = outputs_joined(q, g, batch.tokens, latent + q.qk_rope_head_dim, latent)
     else:
         sent = outputs_joined(q, g, batch.tokens, q.head_dim, q.head_dim)
-    return select(np.greater(batch.read, 0), layers * sent, 0)
+    return gathered + select(np.greater(batch.read, 0), layers * sent, 0)
+
+
+def tensor_sums(q: Any, dealt: Number, payload: Number, after_mlp: Number) -> Number:
+    """What tensor-parallel ranks send of the hidden states of a step, all layers [s].
+
+    All-reduces of the embedding, after attention and after what is cut of the MLPs. Where tokens
+    are dealt, attention leaves no partial sums, unless its output projection stays cut: tokens are
+    gathered before an MLP, sums scattered after it, and all are gathered once more before the head.
+
+    Args:
+        q: input symbols as attributes.
+        dealt: ranks over which tokens are dealt [1].
+        payload: hidden states of the step [B].
+        after_mlp: layers whose MLP leaves partial sums [1].
+
+    Source: notebooks/communication.md, sections What tensor parallelism sends in a step, and
+    Prompts dealt over the ranks.
+    """
+    g = group(q, q.tensor_parallel)
+    summed, part = all_reduce(q, g, payload), payload / q.tensor_parallel
+    return either(
+        np.greater(dealt, 1),
+        lambda: summed + (1 + after_mlp) * all_gather(q, g, part)
+        + (after_mlp + q.context_output_cut * q.num_hidden_layers) * reduce_scatter(q, g, part),
+        lambda: (1 + q.num_hidden_layers + after_mlp) * summed)
+
+
+def _entries_gathered(attention: str, q: Any, own: Composition) -> Number:
+    """What ranks that deal a prompt gather of each other's tokens, all layers [s].
+
+    Every rank attends to all of them: latents or keys and values, and keys of an indexer. What
+    pools tokens into entries takes the hidden states of all. Outputs go to the ranks that have
+    their heads of an output projection that stays cut.
+
+    Args:
+        attention: ``mla``, ``gqa`` or ``csa``.
+        q: input symbols as attributes.
+        own: composition of the micro-batch, the rank's own part.
+
+    Source: notebooks/communication.md, section Prompts dealt over the ranks.
+    """
+    g, rows = group(q, q.tensor_parallel), own.tokens * q.activation_element_bytes
+    entry = {MLA: q.kv_lora_rank + q.qk_rope_head_dim, CSA: q.head_dim}.get(
+        attention, 2 * q.num_key_value_heads * q.head_dim)
+    others, width = ((q.compressed_layers + q.heavy_layers, q.hidden_size) if attention == CSA
+                     else (q.indexer_layers, q.index_head_dim))
+    sent = (attention_layers(q) * all_gather(q, g, rows * entry)
+            + others * all_gather(q, g, rows * width)
+            + q.context_output_cut * attention_layers(q) * pairwise(
+                q, g, rows * q.num_attention_heads / q.tensor_parallel
+                * output_width(attention, q)))
+    return select(np.greater(own.dealt, 1), sent, 0)
 
 
 def there_and_back(q: Any, g: Group, tokens: Number, widths: tuple[Number, Number],

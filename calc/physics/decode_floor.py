@@ -204,6 +204,7 @@ def decode_floor(q: Any, n: Parameters, w: Weights, c: Cache,
     # absorbed up-projections are kept as wide as activations, here narrower than they are stored
     narrower = np.minimum(0, q.activation_element_bytes - q.attention_weight_bytes)
     dense_bytes = (q.first_k_dense_replace * w.dense_layer_weights + n.moe_layers * besides_routed
+                   - q.num_hidden_layers * w.context_weights_per_layer
                    + attention_layers(q) * up_projections(q) / q.tensor_parallel * narrower
                    + w.head_matrix_weights + after_layers(q, n))
     expert_bytes = (1 - q.offloaded_share) * n.moe_layers * hit * expert

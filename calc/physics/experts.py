@@ -1,4 +1,4 @@
-"""How many experts of a layer the tokens of a step choose, and how unevenly ranks share them."""
+"""How many experts of a layer a step chooses, how unevenly ranks share them, and buffers."""
 
 from __future__ import annotations
 
@@ -14,6 +14,10 @@ LEAST = np.finfo(float).tiny  # of a variance, whose root has a slope then
 TUKEY_SCALE, TUKEY_POWER = 4.91, 0.14  # of the normal distribution's quantile
 # the largest of n is about what one of them exceeds with probability exp(-gamma)/n, Gumbel's mean
 EXPECTED_MAXIMUM = math.exp(-0.5772156649015329)
+# DeepEP's low-latency layout, csrc/legacy/config.hpp: even and odd calls have a buffer each to send
+# and to receive, whose messages carry the least and largest value [element] of so many channels
+SYMMETRIC_BUFFERS = 4
+SCALES, SCALE_CHANNELS = 2, 2**7
 
 
 def distinct_experts(n_routed_experts: Number, num_experts_per_tok: Number, tokens: Number,
@@ -356,3 +360,28 @@ def moved_rows(q: Any, rows: Number, together: Number) -> Number:
     """
     of_all = select(has_all(q), q.gathered_row_traffic * together * q.num_experts_per_tok, 0)
     return sliced(q, q.expert_row_traffic * rows + of_all, q.sliced_row_traffic * rows)
+
+
+def exchange_buffers(q: Any, n: Any) -> Number:
+    """Buffers of dispatch and combine on a device [B]; none where tokens are not exchanged.
+
+    Slices of experts are reached without them: their ranks gather all tokens.
+
+    Low-latency mode keeps a place for every token of a rank at every expert; normal mode has rows
+    of a fixed number on the links and, if the group leaves the node, as many on the network.
+
+    Args:
+        q: input symbols as attributes.
+        n: the model's parameters.
+
+    Source: notebooks/memory.md, section What else engines keep in memory; DeepEP,
+    csrc/legacy/config.hpp.
+    """
+    row = q.routed_expert_hidden_size * q.activation_element_bytes
+    message = row * (1 + SCALES / SCALE_CHANNELS)
+    experts = q.n_routed_experts + q.redundant_experts + q.shared_expert_ranks * q.n_shared_experts
+    places = SYMMETRIC_BUFFERS * experts * message
+    levels = 1 + np.greater(q.expert_parallel, q.devices_per_node)
+    size = q.exchange_buffer_tokens * select(q.exchange_normal > 0, levels * row, places)
+    whole = np.greater(q.expert_parallel, q.tensor_parallel) & np.less_equal(expert_slices(q), 1)
+    return select((n.moe_layers > 0) & whole, size, 0)

@@ -14,6 +14,7 @@ import numpy as np
 from calc.physics.arrays import Number, ceil_div, select
 from calc.physics.cache import Cache
 from calc.physics.experts import (
+    exchange_buffers,
     expert_shards,
     expert_slices,
     ranks_in_step,
@@ -21,12 +22,8 @@ from calc.physics.experts import (
     shared_apart,
 )
 from calc.physics.layers.attention import CSA, GQA, MLA, attention_layers
+from calc.physics.layers.dealt import context_weights, prompt_ranks
 from calc.physics.shapes import Parameters, up_projections
-
-# DeepEP's low-latency layout, csrc/legacy/config.hpp: even and odd calls have a buffer each to send
-# and to receive, whose messages carry the least and largest value [element] of so many channels
-SYMMETRIC_BUFFERS = 4
-SCALES, SCALE_CHANNELS = 2, 2**7
 
 
 def candidate_stages(num_hidden_layers: Number, pipeline_parallel: Number,
@@ -56,6 +53,7 @@ class Weights:
     """Weight bytes [B] on a device, how experts are spread [1]; ``stage_*`` by stage."""
 
     attention_weights_per_layer: Number
+    context_weights_per_layer: Number
     dense_layer_weights: Number
     moe_layer_weights: Number
     embedding_weights: Number
@@ -72,6 +70,7 @@ class Weights:
     redundant_weights_per_device: Number
     routed_ranks: Number
     expert_slices: Number
+    prompt_ranks: Number
 
 
 def weights(attention: str, q: Any, n: Parameters, stage: np.ndarray) -> Weights:
@@ -89,11 +88,11 @@ def weights(attention: str, q: Any, n: Parameters, stage: np.ndarray) -> Weights
     Source: notebooks/memory.md, sections The weights of a layer and Pipeline stages.
     """
     t, p = q.tensor_parallel, q.pipeline_parallel
-    per_layer = layer_weights(q, n)
-    dense_layer = per_layer + q.dense_mlp_weight_bytes * n.dense_mlp_parameters / t
+    per_layer, beyond = layer_weights(q, n), context_weights(q, n)
+    dense_layer = per_layer + beyond + q.dense_mlp_weight_bytes * n.dense_mlp_parameters / t
     router = q.router_weight_bytes * n.router_parameters
     shared = select(q.shared_expert_ranks > 0, 0, _shared_bytes(q, n) / t)
-    moe_layer = per_layer + router + shared + fullest_layer_weights(q, n)
+    moe_layer = per_layer + beyond + router + shared + fullest_layer_weights(q, n)
     rows = ceil_div(q.vocab_size, t)
     embedding = q.embedding_weight_bytes * rows * q.hidden_size
     final_norm = after_layers(q, n)
@@ -109,19 +108,21 @@ def weights(attention: str, q: Any, n: Parameters, stage: np.ndarray) -> Weights
     stored = ((stage == 0) * embedding + dense * dense_layer + (layers - dense) * moe_layer
             + is_last * head)
     uncut = (attention == GQA) & np.greater(t, q.num_key_value_heads)
-    shared_kv = select(uncut, q.attention_weight_bytes * _kv_share(q, n), 0)
-    copied = (layers * (_undivided(q, n) + shared_kv) + (layers - dense) * router
-              + is_last * final_norm)
+    dealt = (n.attention_divided_parameters + n.attention_kv_parameters
+             - q.context_output_cut * n.output_projection_parameters)
+    whole = select(beyond > 0, dealt, select(uncut, _kv_share(q, n), 0))
+    copied = (layers * (_undivided(q, n) + q.attention_weight_bytes * whole)
+              + (layers - dense) * router + is_last * final_norm)
     spare = (layers - dense) * _experts_bytes(q, n, q.redundant_experts)
     return Weights(
-        attention_weights_per_layer=per_layer, dense_layer_weights=dense_layer,
-        moe_layer_weights=moe_layer, embedding_weights=embedding,
-        head_matrix_weights=matrix, head_weights=head,
-        stage_layers=layers, stage_first_layer=first, stage_dense_layers=dense,
+        attention_weights_per_layer=per_layer, context_weights_per_layer=beyond,
+        dense_layer_weights=dense_layer, moe_layer_weights=moe_layer, embedding_weights=embedding,
+        head_matrix_weights=matrix, head_weights=head, stage_layers=layers,
+        stage_first_layer=first, stage_dense_layers=dense,
         stage_weights=stored, weights_per_device=stored.max(axis=0),
         stage_replicated_weights=copied, replicated_weights_per_device=copied.max(axis=0),
         stage_redundant_weights=spare, redundant_weights_per_device=spare.max(axis=0),
-        routed_ranks=routed_ranks(q), expert_slices=expert_slices(q),
+        routed_ranks=routed_ranks(q), expert_slices=expert_slices(q), prompt_ranks=prompt_ranks(q),
     )
 
 
@@ -239,34 +240,9 @@ def added(attention: str, q: Any, n: Parameters, w: Weights, stage: np.ndarray) 
     copies = np.zeros_like(w.stage_weights)
     if attention == MLA:
         copies = copies + (q.absorbed_copies * q.activation_element_bytes * up_projections(q)
-                           / q.tensor_parallel * cache_layers(q, w, stage)
+                           / (q.tensor_parallel / w.prompt_ranks) * cache_layers(q, w, stage)
                            * attention_layers(q) / q.num_hidden_layers)
     return Added(mtp, copies, copies.max(axis=0), exchange_buffers(q, n))
-
-
-def exchange_buffers(q: Any, n: Parameters) -> Number:
-    """Buffers of dispatch and combine on a device [B]; none where tokens are not exchanged.
-
-    Slices of experts are reached without them: their ranks gather all tokens.
-
-    Low-latency mode keeps a place for every token of a rank at every expert; normal mode has rows
-    of a fixed number on the links and, if the group leaves the node, as many on the network.
-
-    Args:
-        q: input symbols as attributes.
-        n: the model's parameters.
-
-    Source: notebooks/memory.md, section What else engines keep in memory; DeepEP,
-    csrc/legacy/config.hpp.
-    """
-    row = q.routed_expert_hidden_size * q.activation_element_bytes
-    message = row * (1 + SCALES / SCALE_CHANNELS)
-    experts = q.n_routed_experts + q.redundant_experts + q.shared_expert_ranks * q.n_shared_experts
-    places = SYMMETRIC_BUFFERS * experts * message
-    levels = 1 + np.greater(q.expert_parallel, q.devices_per_node)
-    size = q.exchange_buffer_tokens * select(q.exchange_normal > 0, levels * row, places)
-    whole = np.greater(q.expert_parallel, q.tensor_parallel) & np.less_equal(expert_slices(q), 1)
-    return select((n.moe_layers > 0) & whole, size, 0)
 
 
 @dataclass(frozen=True)
@@ -348,9 +324,9 @@ def budget(q: Any, w: Weights, a: Added, c: Cache, stage: np.ndarray,
            activations_per_device: Number, requests_per_rank: Number) -> Memory:
     """Usable memory less reserve, weights and activations, filled with whole blocks of cache.
 
-    An engine's utilization is a share of the memory that the runtime reports (the device's less
-    what its system keeps), or of what weights and a step leave of it. What works outside of that
-    share takes from it what does not fit beside it.
+    An engine's utilization is a share of what the runtime reports (the device's memory less what
+    its system keeps), or of what weights and a step leave. What works outside takes what does not
+    fit beside it.
 
     Args:
         q: input symbols as attributes.

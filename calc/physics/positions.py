@@ -1,4 +1,4 @@
-"""Positions that the attention core meets: those a token sees, those an indexer picks, or all."""
+"""Positions that the attention core meets, seen, picked or all, and the rows of heads that do."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.physics.arrays import Number, either, select
+from calc.physics.arrays import Number, ceil_div, either, select
 from calc.physics.layers.attention import attention_layers
 
 
@@ -179,3 +179,24 @@ def score_bytes(q: Any, batch: Any) -> Number:
     positions, _ = positions_of_layers(q, batch)
     heads = q.num_attention_heads / q.tensor_parallel
     return either(unfused(q), lambda: q.score_traffic * heads * positions, lambda: 0)
+
+
+def head_rows(q: Any, batch: Any) -> Number:
+    """Rows of heads that the core of MLA multiplies for a token, tiles being whole [1].
+
+    In decode the rows of a request are its heads, those of all ranks that share its cache, times
+    its tokens; each token of sparse attention has positions and tiles of its own. Expanded, a
+    prompt's tokens fill them.
+
+    Args:
+        q: input symbols as attributes.
+        batch: composition of the micro-batch.
+
+    Source: notebooks/compute.md, section Whole tiles of heads.
+    """
+    heads, checked = q.num_attention_heads / (q.tensor_parallel / batch.dealt), 1 + q.draft_tokens
+    alone = ceil_div(heads, q.sparse_tile_rows) * q.sparse_tile_rows
+    gathered = heads * batch.sharing_ranks(q)
+    together = (ceil_div(gathered * checked, q.core_tile_rows) * q.core_tile_rows / checked
+                if batch.decoding else heads)
+    return select((q.index_topk > 0) & (batch.absorbed > 0), alone, together)

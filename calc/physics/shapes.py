@@ -24,6 +24,7 @@ from calc.physics.layers.attention import (
     mla_attention,
 )
 from calc.physics.layers.compressed import compressed_attention, hyper_connections
+from calc.physics.layers.dealt import output_projection
 from calc.physics.layers.linear import linear_attention
 
 
@@ -46,6 +47,7 @@ class Parameters:
     head_parameters: Number
     attention_divided_parameters: Number
     attention_kv_parameters: Number
+    output_projection_parameters: Number
     attention_replicated_parameters: Number
     compressor_parameters: Number
     hyper_parameters: Number
@@ -126,6 +128,7 @@ def count_parameters(attention: str, q: Any) -> Parameters:
     return Parameters(
         embedding_parameters=embedding, head_parameters=head,
         attention_divided_parameters=layer.divided, attention_kv_parameters=layer.kv,
+        output_projection_parameters=output_projection(attention, q),
         attention_replicated_parameters=layer.replicated,
         compressor_parameters=layer.compressor, hyper_parameters=hyper,
         hyper_head_parameters=hyper_head, norm_parameters=layer.norm,
@@ -199,7 +202,8 @@ class Matmuls:
             self.count * getattr(q, f"{name}_matmul_latency") + self.depth * rows * moved)
 
 
-def matmuls(attention: str, q: Any, moe_layers: Number, absorbed: Number) -> dict[str, Matmuls]:
+def matmuls(attention: str, q: Any, moe_layers: Number, absorbed: Number, dealt: Number = 1
+            ) -> dict[str, Matmuls]:
     """Matmuls of every class but routed experts, whose shares were measured with all they take.
 
     Projections of the same input are one matmul. Absorbed ones, as wide as activations, take little
@@ -210,22 +214,23 @@ def matmuls(attention: str, q: Any, moe_layers: Number, absorbed: Number) -> dic
         q: input symbols as attributes.
         moe_layers: layers with experts [1].
         absorbed: 1 where MLA absorbs its up-projections, else 0.
+        dealt: ranks over which tokens are dealt, each with all heads [1].
 
     Source: notebooks/latency.md, section The fixed cost of a matmul.
     """
-    d, layers = q.hidden_size, attention_layers(q)
+    d, layers, t = q.hidden_size, attention_layers(q), q.tensor_parallel
     if attention == CSA:
-        own = _compressed(q)
+        own = _compressed(q, t / dealt)
     elif attention == MLA:
-        layer = _latent(q, absorbed)
+        layer = _latent(q, absorbed, t / dealt)
         own = Matmuls(layers * layer.count + 2 * q.indexer_layers,
                       layers * layer.depth + q.indexer_layers * (q.q_lora_rank + d))
     else:
         own = Matmuls(2 * layers, layers * (
-            d + q.num_attention_heads * q.head_dim / q.tensor_parallel))
-    outputs = q.linear_num_value_heads * q.linear_value_head_dim / q.tensor_parallel
+            d + q.num_attention_heads * q.head_dim / (t / dealt)))
+    outputs = q.linear_num_value_heads * q.linear_value_head_dim / t
     own = Matmuls(own.count + 2 * q.linear_layers, own.depth + q.linear_layers * (d + outputs))
-    t, dense = q.tensor_parallel, q.first_k_dense_replace
+    dense = q.first_k_dense_replace
     shared = select(q.n_shared_experts > 0, moe_layers, 0)
     return {
         "attention": own, "dense_mlp": Matmuls(2 * dense, dense * (d + q.intermediate_size / t)),
@@ -234,19 +239,19 @@ def matmuls(attention: str, q: Any, moe_layers: Number, absorbed: Number) -> dic
         "router": Matmuls(moe_layers, moe_layers * d), "head": Matmuls(1, d)}
 
 
-def _compressed(q: Any) -> Matmuls:
+def _compressed(q: Any, t: Number) -> Matmuls:
     """All layers: down, queries up, both halves of the output; compressors; three of an indexer."""
     d, compressors = q.hidden_size, q.compressed_layers + q.heavy_layers
     layer = (d + q.q_lora_rank + q.num_attention_heads * q.head_dim / q.o_groups
-             + q.o_groups * q.o_lora_rank / q.tensor_parallel)
+             + q.o_groups * q.o_lora_rank / t)
     return Matmuls(
         4 * q.num_hidden_layers + compressors + 3 * q.indexer_layers,
         q.num_hidden_layers * layer + compressors * d + q.indexer_layers * (q.q_lora_rank + 2 * d))
 
 
-def _latent(q: Any, absorbed: Number) -> Matmuls:
+def _latent(q: Any, absorbed: Number, t: Number) -> Matmuls:
     """A layer of latent attention: down, queries up, keys and values where expanded, and out."""
-    values, expanded = q.num_attention_heads * q.v_head_dim / q.tensor_parallel, 1 - absorbed
+    values, expanded = q.num_attention_heads * q.v_head_dim / t, 1 - absorbed
     return Matmuls(
         2 + select(q.q_lora_rank > 0, 1, 0) + expanded,
         q.hidden_size + q.q_lora_rank + expanded * q.kv_lora_rank + values)

@@ -17,7 +17,12 @@ import numpy as np
 from calc.physics.arrays import Number, once, select
 from calc.physics.breakdown import busy, drafted, hidden_time
 from calc.physics.cache import Cache
-from calc.physics.communication import context_exchange, exchanging, there_and_back
+from calc.physics.communication import (
+    context_exchange,
+    exchanging,
+    tensor_sums,
+    there_and_back,
+)
 from calc.physics.experts import (
     expert_group,
     fullest,
@@ -29,7 +34,7 @@ from calc.physics.experts import (
 from calc.physics.fetching import missing, offload_time
 from calc.physics.memory import Weights
 from calc.physics.shapes import Parameters
-from calc.physics.timing.collectives import all_gather, all_reduce, group
+from calc.physics.timing.collectives import all_gather, group
 from calc.physics.timing.cores import core_time, index_time
 from calc.physics.timing.matmuls import joining_time, matmul_times, slowest_clock
 from calc.physics.work import (
@@ -122,17 +127,18 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, compositio
     Source: notebooks/compute.md for operations and bytes, notebooks/latency.md for times.
     """
     halves, batch, clock = q.micro_batches, composition.part(q.micro_batches), slowest_clock(q)
-    projections = attention_work(attention, q, n, w, batch)
-    core, scores = core_work(attention, q, c, batch), index_work(q, c, batch)
+    own = batch.own(q)
+    projections = attention_work(attention, q, n, w, own)
+    core, scores = core_work(attention, q, c, own), index_work(q, c, own)
     routed = routed_expert_work(q, n, batch)
     head, columns = head_work(q, w, batch)
     classes: dict[str, Work] = {
         "attention": projections, "dense_mlp": dense_mlp_work(q, n, batch),
         "shared_expert": shared_expert_work(q, n, batch), "routed_expert": routed,
-        "router": router_work(q, n, batch), "head": head}
+        "router": router_work(q, n, own), "head": head}
     times = matmul_times(attention, q, n, classes, batch, routed)
     classes |= {"core": core, "index": scores}
-    times |= {"core": core_time(q, core, batch, clock),
+    times |= {"core": core_time(q, core, own, clock),
               "index": index_time(q, scores, batch.decoding, clock)}
     vector, kernels = vector_bytes(q, n, batch, routed), _kernels(q, n)
     widened = _dequantisation_time(q, n, projections, routed, batch)
@@ -152,7 +158,7 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, compositio
     device = compute + communication - hidden - saved
     host = halves * kernels * _launch_time(q, batch)
     longer, gathered = np.maximum(device, host), _draft_gather_time(q, batch, columns)
-    draft_pass = _draft_pass_time(q, longer, times["head"], gathered, batch.tokens, clock)
+    draft_pass = _draft_pass_time(q, longer, times["head"], gathered, own.tokens, clock)
     return Step(
         **{f"{name}_flops": work.flops for name, work in classes.items()},
         **{f"{name}_bytes": work.bytes for name, work in classes.items()},
@@ -162,10 +168,10 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, compositio
         rank_imbalance=routed.slowest - 1, node_imbalance=nodes_load - 1,
         dequantisation_time=widened, all_reduce_time=reduced, exchange_time=exchanged,
         dispatch_time=dispatched, pipeline_time=passed_on, context_exchange_time=shared,
-        boundary_time=boundary, offload_time=offload,
-        saved_time=saved, compute_time=compute, communication_time=communication,
-        hidden_time=hidden, device_time=device, host_time=host, draft_gather_time=gathered,
-        draft_pass_time=draft_pass, step_time=_step_time(q, composition, longer, draft_pass))
+        boundary_time=boundary, offload_time=offload, saved_time=saved, compute_time=compute,
+        communication_time=communication, hidden_time=hidden, device_time=device, host_time=host,
+        draft_gather_time=gathered, draft_pass_time=draft_pass,
+        step_time=_step_time(q, composition, longer, draft_pass))
 
 
 def _step_time(q: Any, composition: Composition, longer: Number, draft_pass: Number) -> Number:
@@ -207,7 +213,7 @@ def _communication_times(q: Any, n: Parameters, batch: Composition, columns: Num
     # shared experts stay cut where routed ones have ranks of their own
     cut = (expert_group(q) <= t) | np.greater(q.n_shared_experts, 0)
     after_mlp = q.first_k_dense_replace + select(cut, n.moe_layers, 0)
-    reduced = ((1 + q.num_hidden_layers + after_mlp) * all_reduce(q, ranks, payload)
+    reduced = (tensor_sums(q, batch.own(q).dealt, payload, after_mlp)
                + all_gather(q, ranks, batch.logit_rows * columns * width))
     mean = batch.together(q) / ranks_in_step(q)
     most = select(mean > 0, batch.exchanged() / np.where(mean > 0, mean, 1), 1)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.physics.arrays import Number, ceil_div, select
+from calc.physics.arrays import Number, select
 from calc.physics.cache import Cache
 from calc.physics.experts import (
     distinct_experts,
@@ -25,9 +25,11 @@ from calc.physics.experts import (
 )
 from calc.physics.layers.attention import CSA, GQA, MLA, attention_layers, widths
 from calc.physics.layers.compressed import residual_widths
+from calc.physics.layers.dealt import prompt_ranks
 from calc.physics.layers.linear import linear_bytes, linear_flops, linear_widths
 from calc.physics.memory import Weights, after_layers
 from calc.physics.positions import (
+    head_rows,
     positions_of_entries,
     positions_of_layers,
     score_bytes,
@@ -52,6 +54,7 @@ class Composition:
         core_missing: rows that only fill the tiles of prompts in the core of prefill [token].
         group_tokens: of all ranks that share the experts; None if each has as many [token].
         busiest_tokens: of the one of them that has the most; None likewise [token].
+        dealt: ranks over which its tokens are dealt, of which it is one's part [1].
     """
 
     tokens: Number
@@ -68,14 +71,25 @@ class Composition:
     core_missing: Number = 0
     group_tokens: Number | None = None
     busiest_tokens: Number | None = None
+    dealt: Number = 1
 
     def part(self, parts: Number) -> Composition:
         """One of so many equal parts of the step, a micro-batch."""
         if np.all(np.equal(parts, 1)):
             return self
         return replace(self, **{each.name: value / parts for each in fields(self)
-                                if each.name not in ("absorbed", "decoding")
+                                if each.name not in ("absorbed", "decoding", "dealt")
                                 and (value := getattr(self, each.name)) is not None})
+
+    def own(self, q: Any) -> Composition:
+        """A rank's heads of all tokens, or all heads of its part; MLA expands others' keys too."""
+        ranks = 1 if self.decoding else prompt_ranks(q)
+        if np.all(np.equal(ranks, 1)):
+            return self
+        parts = {name: getattr(self, name) / ranks
+                 for name in ("tokens", "attended", "in_window", "indexed", "core_missing")}
+        expanded = self.expanded + (1 - self.absorbed) * (self.tokens - parts["tokens"])
+        return replace(self, **parts, expanded=expanded, dealt=ranks)
 
     def together(self, q: Any) -> Number:
         """Tokens that meet the experts, of all ranks that share them [token]."""
@@ -168,11 +182,12 @@ def attention_work(attention: str, q: Any, n: Parameters, w: Weights, batch: Com
         q: input symbols as attributes.
         n: the model's parameters.
         w: weights by stage [B].
-        batch: composition of the micro-batch.
+        batch: composition of the micro-batch, the rank's own part.
 
     Source: notebooks/compute.md, section Projections of attention.
     """
-    t, layers, width = q.tensor_parallel, q.num_hidden_layers, q.activation_element_bytes
+    t, layers, width = (
+        q.tensor_parallel / batch.dealt, q.num_hidden_layers, q.activation_element_bytes)
     heads = q.num_attention_heads / t
     up = up_projections(q) / t if attention == MLA else 0
     kv_share = n.attention_kv_parameters / np.minimum(t, q.num_key_value_heads)
@@ -180,38 +195,19 @@ def attention_work(attention: str, q: Any, n: Parameters, w: Weights, batch: Com
                    + n.attention_replicated_parameters)
     expanded = batch.expanded if attention == MLA else 0
     projected = q.multiply_add_flops * layers * batch.tokens * (
-        projections + n.compressor_parameters)
+        projections + batch.dealt * n.compressor_parameters)  # pooled on every rank, of all
     attending = attention_layers(q)
     again = q.multiply_add_flops * attending * up * expanded
-    stored = layers * w.attention_weights_per_layer
+    beyond = 0 if batch.decoding else w.context_weights_per_layer
+    stored = layers * (w.attention_weights_per_layer + beyond)
     # absorbed up-projections are kept as wide as activations
     stored = stored + batch.absorbed * attending * up * (width - q.attention_weight_bytes)
     per_token, _ = widths(attention, q, heads, batch.absorbed)
-    per_token = attending * per_token + q.linear_layers * (
+    scattered = q.context_output_cut * (batch.dealt - 1) * q.hidden_size  # sums for other ranks
+    per_token = attending * (per_token + scattered) + q.linear_layers * (
         2 * q.hidden_size + linear_widths(q).projected / t)
     return Attention(projected + again, stored + per_token * width * batch.tokens,
                      projections, again, attending / layers * up)
-
-
-def head_rows(q: Any, batch: Composition) -> Number:
-    """Rows of heads that the core of MLA multiplies for a token, tiles being whole [1].
-
-    In decode the rows of a request are its heads, those of all ranks that share its cache, times
-    its tokens; each token of sparse attention has positions and tiles of its own. Expanded, a
-    prompt's tokens fill them.
-
-    Args:
-        q: input symbols as attributes.
-        batch: composition of the micro-batch.
-
-    Source: notebooks/compute.md, section Whole tiles of heads.
-    """
-    heads, checked = q.num_attention_heads / q.tensor_parallel, 1 + q.draft_tokens
-    alone = ceil_div(heads, q.sparse_tile_rows) * q.sparse_tile_rows
-    gathered = heads * batch.sharing_ranks(q)
-    together = (ceil_div(gathered * checked, q.core_tile_rows) * q.core_tile_rows / checked
-                if batch.decoding else heads)
-    return select((q.index_topk > 0) & (batch.absorbed > 0), alone, together)
 
 
 def core_work(attention: str, q: Any, c: Cache, batch: Composition) -> Core:
@@ -228,7 +224,7 @@ def core_work(attention: str, q: Any, c: Cache, batch: Composition) -> Core:
     layers, width = attention_layers(q), q.activation_element_bytes
     # ranks that share a cache: the heads of all of them at a part of the positions each
     shared = batch.sharing_ranks(q)
-    heads = q.num_attention_heads / q.tensor_parallel * shared
+    heads = q.num_attention_heads / (q.tensor_parallel / batch.dealt) * shared
     _, core_width = widths(attention, q, heads, batch.absorbed)
     rows = heads if attention == GQA else head_rows(q, batch)
     if attention == CSA:
@@ -365,9 +361,8 @@ def head_work(q: Any, w: Weights, batch: Composition) -> tuple[Work, Number]:
 def vector_bytes(q: Any, n: Parameters, batch: Composition, routed: Routed) -> Number:
     """What the vector unit reads and writes [B].
 
-    Two norms with their residual, or with several streams of it; gates of the MLPs; rows of the
-    experts, however often; scores of an indexer among which it chooses. Of a rank with routed
-    experts, where shared ones are not.
+    Two norms with their residual, or several streams; gates of the MLPs; rows of the experts,
+    however often; scores that an indexer chooses from. Of a rank with routed experts.
 
     Args:
         q: input symbols as attributes.
@@ -377,13 +372,13 @@ def vector_bytes(q: Any, n: Parameters, batch: Composition, routed: Routed) -> N
 
     Source: notebooks/compute.md, section What the vector unit does.
     """
-    t, d, tokens = q.tensor_parallel, q.hidden_size, batch.tokens
+    t, d, tokens, own = q.tensor_parallel, q.hidden_size, batch.tokens, batch.own(q)
     inside = q.n_shared_experts * q.moe_intermediate_size / t
     shared_inside = select(q.shared_expert_ranks > 0, 0, inside)
-    around = (2 * q.num_hidden_layers * residual_widths(q) + 2) * d
+    around = (2 * q.num_hidden_layers * residual_widths(q) / own.dealt + 2) * d
     elements = ((around + 3 * n.moe_layers * shared_inside) * tokens
                 + 3 * q.first_k_dense_replace * q.intermediate_size / t * tokens
                 + n.moe_layers * (1 - q.offloaded_share) * moved_rows(q, routed.rows, routed.tokens)
                 * (3 * routed.inside + 2 * q.routed_expert_hidden_size))
     return (elements * q.activation_element_bytes + after_layers(q, n)
-            + selection_bytes(q, batch.indexed))
+            + selection_bytes(q, own.indexed))

@@ -30,6 +30,7 @@ from catalogue.reading.yamlfile import YamlFile
 SHORT = {"tp": "parallelism.tensor_parallel", "pp": "parallelism.pipeline_parallel",
          "dp": "parallelism.data_parallel", "ep": "parallelism.expert_parallel"}
 """How engines abbreviate a degree -> its path."""
+DEALT_PROMPTS = "prefill_context_parallel"
 ROOTS = ("model", "device", "engine", "cluster", "precision", "parallelism", "workload", "limits",
          "mechanisms")
 NAMES = ("model", "device", "engine", "precision")  # roots that are a name
@@ -370,3 +371,8 @@ def _check_hardware(scenario: Scenario, where: Callable[..., str]) -> None:
         raise LayoutError(f"{where(missing[0])}: {missing[1]}.")
     for name, problem in layout.mechanism_problems(scenario.file.mechanisms):
         raise ParamsError(f"{where('mechanisms', name)}: {problem}.")
+    stated, its = scenario.file.mechanisms.get(DEALT_PROMPTS), scenario.model
+    if stated and stated.value and (its.index_topk is None or its.linear_layers):
+        raise LayoutError(
+            f"{where('mechanisms', DEALT_PROMPTS)}: '{its.id}' has no indexer or has linear "
+            "attention, prompts are dealt over ranks for sparse attention alone, expected 0.")

@@ -9,7 +9,8 @@ import numpy as np
 
 from calc.physics.arrays import Number
 from calc.physics.cache import Cache
-from calc.physics.work import Composition, head_rows
+from calc.physics.positions import head_rows
+from calc.physics.work import Composition
 from reference.rows import MATRIX, VECTOR, Row, Sizes, index_rows, norm_row
 
 
@@ -38,13 +39,15 @@ def streams(q: Any, s: Sizes) -> Iterator[Row]:
 def compressed(q: Any, s: Sizes, c: Cache, composition: Composition) -> Iterator[Row]:
     """Attention to a window of raw rows and to entries of several tokens, picked or all."""
     d, size, latent, layers = q.hidden_size, q.head_dim, q.q_lora_rank, q.num_hidden_layers
-    element, joined = q.attention_weight_bytes, q.o_groups * q.o_lora_rank / q.tensor_parallel
+    element, joined = q.attention_weight_bytes, (
+        q.o_groups * q.o_lora_rank * composition.dealt / q.tensor_parallel)
 
     def project(name: str, into: Number, elements: Number, moved: Number = 0,
-                count: Number = layers, stored: Number = element) -> Row:
-        """A matrix of so many elements for every input."""
+                count: Number = layers, stored: Number = element, times: Number = 1) -> Row:
+        """A matrix of so many elements for every input; of a rank's tokens, or so often as many."""
         return Row(name, "every", count, MATRIX, "attention",
-                   q.multiply_add_flops * into * elements * s.tokens, into * elements * stored,
+                   q.multiply_add_flops * into * elements * times * s.tokens,
+                   into * elements * stored,
                    moved * s.width * s.tokens)
 
     def norm(name: str, width: Number, count: Number = layers) -> Row:
@@ -62,15 +65,18 @@ def compressed(q: Any, s: Sizes, c: Cache, composition: Composition) -> Iterator
             ("index_compressor", q.indexer_layers, q.index_head_dim, q.compress_ratio, 2)):
         if count > 0:  # keys and gates of every window, and biases of the gates by their place
             yield project(name, 1, windows * width * (2 * d + ratio), 0, count,
-                          q.compressor_weight_bytes)
+                          q.compressor_weight_bytes, composition.dealt)
             yield norm(f"{name}_norm", width, count)
     if q.indexer_layers > 0:
         yield project("index_q", latent, q.index_n_heads * q.index_head_dim, 0, q.indexer_layers)
         yield project("index_weights", d, q.index_n_heads, 0, q.indexer_layers)
         yield from index_rows(q, c, composition)
     yield from _entries(q, s, c, composition)
-    yield project("o_a", s.heads * size, q.o_lora_rank, s.heads * size + joined)
-    yield project("o_b", joined, d, joined + d)
+    share = 1 / composition.dealt if q.context_output_cut else 1
+    sums = d * composition.dealt if q.context_output_cut else d
+    yield project("o_a", s.heads * size, q.o_lora_rank, s.heads * size + joined,
+                  stored=element * share)
+    yield project("o_b", joined, d, joined + sums, stored=element * share)
 
 
 def _entries(q: Any, s: Sizes, c: Cache, composition: Composition) -> Iterator[Row]:

@@ -12,9 +12,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from calc.physics.timing.collectives import all_gather, all_reduce, group
+from calc.physics.timing.collectives import all_gather, all_reduce, group, reduce_scatter
 from calc.physics.work import Composition
 from reference.operators import MATRIX, VECTOR, Row
+from reference.rows import rank_part
 
 CARD, LINKS, HOST = "card", "links", "host"
 TOGETHER = {"kv_a": "q_a", "q": "q_a", "index_weights": "index_k"}  # one matmul of the same input
@@ -94,9 +95,10 @@ def layers(q: Any, rows: Iterable[Row], batch: Composition, found: Mapping[str, 
     times = {place: _times(q, [row for row in rows if row.layer == place], count, batch, found)
              for place, count in (("every", every), ("dense", dense), ("moe", moe), ("outside", 1))}
     kernels, stages = _kernels(q), int(q.pipeline_parallel)
-    reduce = Piece(LINKS, float(all_reduce(q, group(q, q.tensor_parallel), next(
-        (row.payload for row in rows if row.collective == "all-reduce"), 0.0))))
-    sums = {row.name for row in rows if row.collective == "all-reduce"}
+    sent = {place: _sent(q, [row for row in rows if row.layer == place])
+            for place in ("every", "dense", "moe")}
+    before = _sent(q, [row for row in rows if row.name == "embedding_all_reduce"])
+    after = _sent(q, [row for row in rows if row.layer == "outside"]).time - before.time
 
     def piece(time: float, part: str) -> Piece:
         return Piece(CARD, time + kernels[part] * q.kernel_boundary, kernels[part])
@@ -109,27 +111,23 @@ def layers(q: Any, rows: Iterable[Row], batch: Composition, found: Mapping[str, 
         Piece(CARD, _longer(q, times["moe"]["shared_expert"], of_moe["routed_expert"])),
         Piece(LINKS, of_moe["dispatch"]), Piece(CARD, of_moe["routed_expert"]),
         Piece(LINKS, of_moe["exchange"] - of_moe["dispatch"]),
-        Piece(LINKS, _summed(rows, reduce)), Piece(HOST, of_moe["offload"] + of_moe["fetch"]))
+        sent["moe"], Piece(HOST, of_moe["offload"] + of_moe["fetch"]))
     return Layers(
-        [reduce] if sums else [],
+        [before],
         [piece(times["every"]["attention"] + times["every"]["vector"] + attending, "attention"),
-         Piece(LINKS, reduce.time + found["context_exchange_time"] / every)],
-        [piece(times["dense"]["dense_mlp"] + times["dense"]["vector"], "dense"), reduce],
+         Piece(LINKS, sent["every"].time + found["context_exchange_time"] / every)],
+        [piece(times["dense"]["dense_mlp"] + times["dense"]["vector"], "dense"), sent["dense"]],
         experts, [Piece(CARD, times["outside"]["head"] + times["outside"]["vector"]),
-                  Piece(LINKS, _gathered(q, rows))],
+                  Piece(LINKS, after)],
         Piece(LINKS, found["pipeline_time"] / max(stages - 1, 1)), dense, moe, stages)
 
 
-def _summed(rows: Sequence[Row], reduce: Piece) -> float:
-    """The all-reduce behind the experts of a layer, where there is one."""
-    return reduce.time if any(row.layer == "moe" and row.collective == "all-reduce"
-                              for row in rows) else 0.0
-
-
-def _gathered(q: Any, rows: Sequence[Row]) -> float:
-    """The logits of all ranks, gathered."""
-    return sum(float(all_gather(q, group(q, q.tensor_parallel), row.payload))
-               for row in rows if row.collective == "all-gather")
+def _sent(q: Any, rows: Sequence[Row]) -> Piece:
+    """What tensor ranks send in a layer of a kind, or outside of the layers: one after another."""
+    kinds = {"all-reduce": all_reduce, "all-gather": all_gather, "reduce-scatter": reduce_scatter}
+    ranks = group(q, q.tensor_parallel)
+    return Piece(LINKS, sum(float(kinds[row.collective](q, ranks, row.payload)) for row in rows
+                            if row.collective in kinds))
 
 
 def _longer(q: Any, shared: float, routed: float) -> float:
@@ -176,12 +174,14 @@ def _together(rows: Sequence[Row]) -> Iterator[list[Row]]:
 def _matmul(q: Any, rows: Sequence[Row], batch: Composition, found: Mapping[str, float]) -> float:
     """One matmul: filled, its rows quantised, then loaded and multiplied."""
     name, first = rows[0].group, rows[0].name
-    rows_of = {"head": batch.logit_rows, "shared_expert": batch.of_shared(q)}
+    part = rank_part(q, batch)
+    rows_of = {"head": batch.logit_rows, "shared_expert": batch.of_shared(q),
+               "attention": part.tokens, "router": part.tokens}
     tokens: Any = rows_of.get(name, batch.tokens)
     padding = max(1.0, q.gemm_tile_rows / max(tokens, 1.0))
     flops = 0.0
     for row in rows:
-        own = batch.tokens / (batch.tokens + batch.expanded) if row.name == "expand_kv" else 1.0
+        own = part.tokens / (part.tokens + part.expanded) if row.name == "expand_kv" else 1.0
         flops += row.flops * (own * padding + 1 - own)
     computed = flops / (getattr(q, f"{name}_peak") * getattr(q, f"{name}_gemm_efficiency")
                         * found["slowest_clock"])
@@ -189,7 +189,7 @@ def _matmul(q: Any, rows: Sequence[Row], batch: Composition, found: Mapping[str,
         q.memory_bandwidth * q.hbm_efficiency)
     once = along = 0.0
     if first not in WITHOUT:
-        depth = _depth(q, first)
+        depth = _depth(q, first, part.dealt)
         once = getattr(q, f"{name}_matmul_latency") + depth * tokens * getattr(
             q, f"{name}_activation_traffic") / q.memory_bandwidth
         along = depth * getattr(q, f"{name}_depth_latency")
@@ -197,15 +197,15 @@ def _matmul(q: Any, rows: Sequence[Row], batch: Composition, found: Mapping[str,
     return float(once + longer + (1 - q.load_overlap) * shorter)
 
 
-def _depth(q: Any, name: str) -> float:
-    """Inputs that an output of a matmul sums over."""
+def _depth(q: Any, name: str, dealt: float) -> float:
+    """Inputs that an output of a matmul sums over; heads are whole where tokens are dealt."""
     t, d = q.tensor_parallel, q.hidden_size
     values = q.v_head_dim if q.kv_lora_rank > 0 else q.head_dim
     of_shared = q.n_shared_experts * q.moe_intermediate_size
     others: dict[str, Any] = {
         "q_b": q.q_lora_rank, "index_q": q.q_lora_rank, "expand_kv": q.kv_lora_rank,
-        "o": q.num_attention_heads * values / t,
+        "o": q.num_attention_heads * values / t * dealt,
         "o_a": q.num_attention_heads * values / max(q.o_groups, 1),
-        "o_b": q.o_groups * q.o_lora_rank / t, "down": q.intermediate_size / t,
+        "o_b": q.o_groups * q.o_lora_rank / t * dealt, "down": q.intermediate_size / t,
         "shared_down": of_shared / t}
     return float(others.get(name, d))

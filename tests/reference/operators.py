@@ -9,6 +9,7 @@ the attention projections, its operations and activations belong to the class ``
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -26,8 +27,8 @@ from calc.physics.experts import (
     sliced,
 )
 from calc.physics.layers.attention import CSA, MLA
-from calc.physics.positions import unfused
-from calc.physics.work import Composition, head_rows
+from calc.physics.positions import head_rows, unfused
+from calc.physics.work import Composition
 from reference.compressed import compressed, streams
 from reference.linear import linear_rows
 from reference.rows import (
@@ -40,6 +41,7 @@ from reference.rows import (
     index_rows,
     matmul,
     norm_row,
+    rank_part,
 )
 
 
@@ -66,9 +68,12 @@ def operator_table(attention: str, q: Any, c: Cache, composition: Composition) -
         slowest, shards, q.moe_intermediate_size / expert_slices(q),
         slowest * together * q.num_experts_per_tok / e, 1 - q.offloaded_share,
         composition.of_shared(q) / q.micro_batches)
-    attend = {MLA: _mla, CSA: compressed}.get(attention, _gqa)(q, s, c, composition)
+    part = rank_part(q, composition)
+    own = replace(s, tokens=s.tokens / part.dealt, heads=s.heads * part.dealt)
+    attend = {MLA: _mla, CSA: compressed}.get(attention, _gqa)(q, own, c, part)
     other = linear_rows(q, s, composition) if q.linear_layers > 0 else ()
-    return [*_around(q, s), *streams(q, s), *attend, *other, *_dense(q, s), *_moe(q, s)]
+    return [*_around(q, s, own), *streams(q, own), *attend, *other, *_dense(q, s, own),
+            *_moe(q, s, own)]
 
 
 def _reduce(q: Any, s: Sizes, name: str, layer: str, count: Number) -> Iterator[Row]:
@@ -77,7 +82,17 @@ def _reduce(q: Any, s: Sizes, name: str, layer: str, count: Number) -> Iterator[
                   payload=s.tokens * q.hidden_size * s.width)
 
 
-def _around(q: Any, s: Sizes) -> Iterator[Row]:
+def _summed(q: Any, s: Sizes, own: Sizes, layer: str, count: Number) -> Iterator[Row]:
+    """Partial sums of an MLP: added up on every rank, or gathered for and scattered after."""
+    if own.tokens == s.tokens:
+        yield from _reduce(q, s, "mlp_all_reduce", layer, count)
+        return
+    for kind in ("all-gather", "reduce-scatter"):
+        yield Row(f"mlp_{kind.replace('-', '_')}", layer, count, LINK, "all_reduce",
+                  collective=kind, payload=own.tokens * q.hidden_size * s.width)
+
+
+def _around(q: Any, s: Sizes, own: Sizes) -> Iterator[Row]:
     """Before, between and after the layers."""
     d, t, layers = q.hidden_size, q.tensor_parallel, q.num_hidden_layers
     columns = ceil_div(q.vocab_size, t)
@@ -86,7 +101,7 @@ def _around(q: Any, s: Sizes) -> Iterator[Row]:
     yield from _reduce(q, s, "embedding_all_reduce", "outside", 1)
     for name in ("input_norm", "post_norm"):
         # reads hidden state and residual, writes both; of several streams it is in their rows
-        yield norm_row(name, layers, d, q.norm_weight_bytes * d, s,
+        yield norm_row(name, layers, d, q.norm_weight_bytes * d, own,
                     moved=4 * d if q.hc_mult == 1 else 0)
     yield norm_row("final_norm", 1, d, q.norm_weight_bytes * d, s, "outside")
     yield Row("head", "outside", 1, MATRIX, "head", q.multiply_add_flops * d * columns * s.rows,
@@ -95,7 +110,14 @@ def _around(q: Any, s: Sizes) -> Iterator[Row]:
     if t > 1:
         yield Row("logits_all_gather", "outside", 1, LINK, "all_reduce", collective="all-gather",
                   payload=s.rows * columns * s.width)
-    yield from _reduce(q, s, "attention_all_reduce", "every", layers)
+    if own.tokens == s.tokens:
+        yield from _reduce(q, s, "attention_all_reduce", "every", layers)
+    else:
+        if q.context_output_cut:  # partial sums of heads
+            yield Row("attention_reduce_scatter", "every", layers, LINK, "all_reduce",
+                      collective="reduce-scatter", payload=own.tokens * d * s.width)
+        yield Row("hidden_all_gather", "outside", 1, LINK, "all_reduce", collective="all-gather",
+                  payload=own.tokens * d * s.width)
 
 
 def _mla(q: Any, s: Sizes, c: Cache, composition: Composition) -> Iterator[Row]:
@@ -141,26 +163,31 @@ def _mla(q: Any, s: Sizes, c: Cache, composition: Composition) -> Iterator[Row]:
                   rank * out * element, (rank + out) * s.width * s.tokens)
     per_head = 2 * rank + rope if composition.absorbed else nope + rope + value
     yield from _core(q, s, c, composition, per_head, head_rows(q, composition))
-    yield _output(q, s, layers, s.heads * value * d * (1 + q.attention_output_gate),
-                  s.heads * value + d)
+    yield _output(q, s, layers, s.heads * value * d, q.attention_output_gate, 0, composition)
 
 
-def _output(q: Any, s: Sizes, layers: Number, elements: Number, moved: Number) -> Row:
-    """Output projection, and its gate where there is one."""
+def _output(q: Any, s: Sizes, layers: Number, matrix: Number, gate: Number, bias: Number,
+            part: Composition) -> Row:
+    """Output projection, its gate and bias; one that stays cut has sums of every rank's tokens."""
+    d, elements = q.hidden_size, (1 + gate) * matrix + bias
+    cut = q.context_output_cut > 0
+    held = elements - (matrix - matrix / part.dealt) * cut
+    sums = d * part.dealt if cut else d
     return Row("o", "every", layers, MATRIX, "attention",
-               q.multiply_add_flops * elements * s.tokens, elements * q.attention_weight_bytes,
-               moved * s.width * s.tokens)
+               q.multiply_add_flops * elements * s.tokens, held * q.attention_weight_bytes,
+               (matrix / d + sums) * s.width * s.tokens)
 
 
 def _gqa(q: Any, s: Sizes, c: Cache, composition: Composition) -> Iterator[Row]:
     """Grouped-query attention."""
     d, layers, size = q.hidden_size, q.num_hidden_layers - q.linear_layers, q.head_dim
-    kv_ranks = np.minimum(q.tensor_parallel, q.num_key_value_heads)
+    cut = q.tensor_parallel / composition.dealt
+    kv_ranks = np.minimum(cut, q.num_key_value_heads)
     inputs = d + q.attention_bias
     # a sink is one number per head that joins the softmax
     qkv = (inputs * (s.heads + 2 * q.num_key_value_heads / kv_ranks) * size
            + q.attention_sinks * s.heads)
-    kept = np.maximum(1, q.num_key_value_heads / q.tensor_parallel)
+    kept = np.maximum(1, q.num_key_value_heads / cut)
     yield Row("qkv", "every", layers, MATRIX, "attention", q.multiply_add_flops * qkv * s.tokens,
               qkv * q.attention_weight_bytes,
               (d + (s.heads + 2 * kept) * size) * s.width * s.tokens)
@@ -173,8 +200,8 @@ def _gqa(q: Any, s: Sizes, c: Cache, composition: Composition) -> Iterator[Row]:
                           q.attention_weight_bytes, 0)
         yield from index_rows(q, c, composition)
     yield from _core(q, s, c, composition, 2 * size, s.heads * composition.sharing_ranks(q))
-    gated = (1 + q.attention_output_gate) * s.heads * size
-    yield _output(q, s, layers, (gated + q.attention_output_bias) * d, s.heads * size + d)
+    yield _output(q, s, layers, s.heads * size * d, q.attention_output_gate,
+                  q.attention_output_bias * d, composition)
 
 
 def _core(q: Any, s: Sizes, c: Cache, composition: Composition, per_head: Number,
@@ -216,12 +243,12 @@ def _gated(q: Any, s: Sizes, prefix: str, group: str, layer: str, count: Number,
               (inside + d) * s.width * rows)
 
 
-def _dense(q: Any, s: Sizes) -> Iterator[Row]:
+def _dense(q: Any, s: Sizes, own: Sizes) -> Iterator[Row]:
     count = q.first_k_dense_replace
     if count > 0:
         yield from _gated(q, s, "", "dense_mlp", "dense", count, s.tokens,
                           q.intermediate_size / q.tensor_parallel, q.dense_mlp_weight_bytes)
-        yield from _reduce(q, s, "mlp_all_reduce", "dense", count)
+        yield from _summed(q, s, own, "dense", count)
 
 
 def _shared(q: Any, s: Sizes, count: Number) -> Iterator[Row]:
@@ -238,7 +265,7 @@ def _shared(q: Any, s: Sizes, count: Number) -> Iterator[Row]:
         yield from (row for row in rows if not apart or row.unit == MATRIX)
 
 
-def _moe(q: Any, s: Sizes) -> Iterator[Row]:
+def _moe(q: Any, s: Sizes, own: Sizes) -> Iterator[Row]:
     """Router, shared and routed experts, and how tokens get to them and back."""
     count = q.num_hidden_layers - q.first_k_dense_replace
     if count <= 0:
@@ -246,12 +273,12 @@ def _moe(q: Any, s: Sizes) -> Iterator[Row]:
     n, k, nu = q.n_routed_experts, q.num_experts_per_tok, q.multiply_add_flops
     model, d = q.hidden_size, q.routed_expert_hidden_size
     t, group = q.tensor_parallel, expert_group(q)
-    yield Row("router", "moe", count, MATRIX, "router", nu * model * n * s.tokens,
+    yield Row("router", "moe", count, MATRIX, "router", nu * model * n * own.tokens,
               (model + q.router_bias) * n * q.router_weight_bytes,
-              (model + n) * s.width * s.tokens)
+              (model + n) * s.width * own.tokens)
     if d != model:
         for name in ("latent_down", "latent_up"):
-            yield matmul(q, name, "router", "moe", count, s.tokens, model, d,
+            yield matmul(q, name, "router", "moe", count, own.tokens, model, d,
                           q.router_weight_bytes, s.width)
     yield from _shared(q, s, count)
     # an expert's biases are rows of its matrices for a constant input
@@ -275,4 +302,4 @@ def _moe(q: Any, s: Sizes) -> Iterator[Row]:
             yield Row(name, "moe", count, LINK, "exchange", collective=name,
                       payload=s.tokens / t * d * element)
     if group <= t or q.n_shared_experts > 0:
-        yield from _reduce(q, s, "mlp_all_reduce", "moe", count)
+        yield from _summed(q, s, own, "moe", count)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from calc.physics.arrays import Number
@@ -62,6 +62,24 @@ class Sizes:
     expert_rows: Number
     on_device: Number
     shared: Number
+
+
+def rank_part(q: Any, composition: Composition) -> Composition:
+    """What one rank attends for where the tokens of prompts are dealt over the tensor ranks.
+
+    Keys and values that are expanded are those of every token before a rank's own, whoever's.
+    """
+    asked = q.prefill_context_parallel and q.index_topk and not q.linear_layers
+    if composition.decoding or not asked:
+        return composition
+    share = 1 / q.tensor_parallel
+    expanded = composition.expanded
+    if not composition.absorbed:
+        expanded = expanded + composition.tokens - share * composition.tokens
+    return replace(
+        composition, tokens=share * composition.tokens, attended=share * composition.attended,
+        in_window=share * composition.in_window, indexed=share * composition.indexed,
+        expanded=expanded, dealt=q.tensor_parallel)
 
 
 def matmul(q: Any, name: str, group: str, layer: str, count: Number, rows: Number, into: Number,

@@ -10,7 +10,7 @@ from tools.engines.merge import merge, text
 from tools.engines.metrics import metrics
 from tools.engines.package import Package
 from tools.engines.source import Release
-from tools.engines.variables import options, platform_values, variables
+from tools.engines.variables import asked, options, platform_values, variables
 
 ARGS = "vllm/engine/arg_utils.py"
 
@@ -254,6 +254,17 @@ class AscendConfig:
         assert found == {"graph_config": {"type": "json", "default": {}},
                          "graph_config.size": {"type": "int", "default": 4},
                          "refresh": {"type": "bool", "default": False}}
+
+    def test_keys_that_another_module_looks_for(self):
+        found = asked(Package({"u.py": '''
+def dealt(vllm_config):
+    additional_config = vllm_config.additional_config
+    if additional_config is not None and "dealt" in additional_config:
+        return bool(additional_config["dealt"])
+    return "other" in additional_config
+'''}), "u.py")
+        assert found == {"dealt": {"type": "bool", "default": False},
+                         "other": {"type": None, "default": None}}
 
     def test_values_that_a_platform_takes(self):
         found = platform_values(Package({"p.py": "ONE = 'ascend'\nclass Platform:\n"

@@ -26,7 +26,7 @@ from tools.engines.merge import Found, count, merge, text
 from tools.engines.metrics import metrics
 from tools.engines.package import Package
 from tools.engines.source import ExtractError, Fetch, Source, fetch, find, load
-from tools.engines.variables import options, platform_values, variables
+from tools.engines.variables import asked, options, platform_values, variables
 
 TARGET = Path(__file__).resolve().parents[2] / "params" / "engines"
 
@@ -80,7 +80,8 @@ def _vllm_ascend(package: Package) -> Found:
     return {"arguments": platform_values(package, "vllm_ascend/platform.py", {
                 "--quantization": "supported_quantization"}),
             "variables": variables(package, "vllm_ascend/envs.py", ("VLLM_ASCEND_",)),
-            "options": options(package, "vllm_ascend/ascend_config.py", "AscendConfig"),
+            "options": asked(package, "vllm_ascend/utils.py")
+            | options(package, "vllm_ascend/ascend_config.py", "AscendConfig"),
             "metrics": metrics(package, "vllm:")}
 
 

@@ -232,6 +232,23 @@ def options(package: Package, path: str, root: str) -> dict[str, Kwargs]:
     return result
 
 
+def asked(package: Package, path: str, owner: str = "additional_config") -> dict[str, Kwargs]:
+    """Keys of a dictionary that a module looks for by itself, switches where it casts them."""
+    module = package.at(path)
+    result: dict[str, Kwargs] = {}
+    for node in ast.walk(module.tree) if module else ():
+        if (isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.In)
+                and isinstance(node.left, ast.Constant)
+                and ast.unparse(node.comparators[0]) == owner):
+            result.setdefault(str(node.left.value), {"type": None, "default": None})
+        if (isinstance(node, ast.Call) and ast.unparse(node.func) == "bool" and node.args
+                and isinstance(node.args[0], ast.Subscript)
+                and ast.unparse(node.args[0].value) == owner
+                and isinstance(node.args[0].slice, ast.Constant)):
+            result[str(node.args[0].slice.value)] = {"type": "bool", "default": False}
+    return result
+
+
 def _declared(owner: Class, prefix: str, result: dict[str, Kwargs]) -> None:
     for name, (module, item) in owner.fields().items():
         if name.startswith("_"):

@@ -134,7 +134,7 @@ def widths(attention: str, q: Any, heads: Number, absorbed: Number) -> tuple[Num
     """
     d = q.hidden_size
     if attention == CSA:
-        joined = q.o_groups * q.o_lora_rank / q.tensor_parallel
+        joined = q.o_groups * q.o_lora_rank * heads / q.num_attention_heads
         return (2 * (d + q.q_lora_rank + joined) + q.head_dim + 2 * heads * q.head_dim,
                 2 * q.head_dim)
     if attention != MLA:

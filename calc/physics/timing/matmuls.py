@@ -99,14 +99,16 @@ def matmul_times(attention: str, q: Any, n: Parameters, classes: dict[str, Work]
     Source: notebooks/latency.md, sections The time of one operator, The fixed cost of a matmul and
     The classes of a step.
     """
+    own = batch.own(q)
     rows = dict.fromkeys(classes, batch.tokens) | {
-        "head": batch.logit_rows, "shared_expert": batch.of_shared(q)}
-    own = whole_tiles(q.gemm_tile_rows, batch.tokens)
-    padded = {name: own if rows[name] is batch.tokens
+        "head": batch.logit_rows, "shared_expert": batch.of_shared(q),
+        "attention": own.tokens, "router": own.tokens}
+    usual = whole_tiles(q.gemm_tile_rows, batch.tokens)
+    padded = {name: usual if rows[name] is batch.tokens
               else whole_tiles(q.gemm_tile_rows, rows[name]) for name in classes} | {
         "routed_expert": tiles_of_experts(
             expert_tile(q, routed.slowest, routed.tokens), routed.rows_of_one(q))}
-    dense = matmuls(attention, q, n.moe_layers, batch.absorbed)
+    dense = matmuls(attention, q, n.moe_layers, batch.absorbed, own.dealt)
     times = {name: matmul_time(q, name, work, padded[name],
                                dense[name].waiting(q, name) if name in dense else 0)
              for name, work in classes.items()}

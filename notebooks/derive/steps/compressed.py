@@ -13,13 +13,15 @@ from notebooks.derive.steps.rows import (
     Operator,
     inner_norm,
     matmul,
+    output,
     projection,
 )
 
 
 def compressed(composition: Composition) -> list[Operator]:
     """Projections, compressors, indexer and core, in the order in which a token passes them."""
-    d, t, tokens = sym.hidden_size, sym.tensor_parallel, composition.tokens
+    d, t, tokens = sym.hidden_size, composition.cut, composition.tokens
+    pooled = tokens * composition.dealt  # on every rank, of all
     heads, row, r_q = sym.num_attention_heads / t, sym.head_dim, sym.q_lora_rank
     joined = sym.o_groups * sym.o_lora_rank / t
     picking, heavy = sym.compressed_layers, sym.heavy_layers
@@ -30,14 +32,15 @@ def compressed(composition: Composition) -> list[Operator]:
         projection("q_b", tokens, r_q, heads * row, bias=sinks),
         projection("kv_a", tokens, d, row, per_token=row),  # of the input of q_a
         inner_norm("kv_norm", row, tokens),
-        *_pooling("compressor", picking, tokens, 2, row, sym.compress_ratio),
-        *_pooling("heavy_compressor", heavy, tokens, 1, row, sym.heavy_compress_ratio),
-        *_pooling("index_compressor", sym.indexer_layers, tokens, 2, keys, sym.compress_ratio),
+        *_pooling("compressor", picking, pooled, 2, row, sym.compress_ratio),
+        *_pooling("heavy_compressor", heavy, pooled, 1, row, sym.heavy_compress_ratio),
+        *_pooling("index_compressor", sym.indexer_layers, pooled, 2, keys, sym.compress_ratio),
         *_indexer(composition), *_core(composition, heads),
         # of a group of heads each rank has whole ones: a head's row by the rank of its group
-        projection("o_a", tokens, heads * row, sym.o_lora_rank,
-                   per_token=heads * row + joined),
-        projection("o_b", tokens, joined, d)]
+        output(projection("o_a", tokens, heads * row, sym.o_lora_rank,
+                          per_token=heads * row + joined),
+               tokens, heads * row * sym.o_lora_rank, composition.dealt, 0),
+        output(projection("o_b", tokens, joined, d), tokens, joined * d, composition.dealt, d)]
 
 
 def _pooling(name: str, layers: Expr, tokens: Expr, windows: int, width: Expr,

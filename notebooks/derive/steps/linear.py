@@ -20,7 +20,7 @@ def attending(rows: list[Operator]) -> list[Operator]:
 
 def linear(composition: Composition) -> list[Operator]:
     """Projections, and the recurrence between them with convolution and gate."""
-    d, t, tokens = sym.hidden_size, sym.tensor_parallel, composition.tokens
+    d, tokens = sym.hidden_size, composition.tokens
     heads, key, value = (sym.linear_num_value_heads, sym.linear_key_head_dim,
                          sym.linear_value_head_dim)
     keys, values = sym.linear_num_key_heads * key, heads * value
@@ -28,7 +28,7 @@ def linear(composition: Composition) -> list[Operator]:
 
     def project(name: str, divided: Expr, whole: Expr | int, moved: Expr) -> Operator:
         """Matrices of so many elements, those that are cut and those that are not."""
-        held = divided / t + whole
+        held = divided / composition.cut + whole
         return Operator(
             name, "every", sym.linear_layers, "matrix", "attention",
             flops=sym.multiply_add_flops * tokens * held,
@@ -46,10 +46,11 @@ def linear(composition: Composition) -> list[Operator]:
              + width * mixed * Max(0, sym.linear_conv_kernel_dim - 1))
     into = mixed * (d + sym.linear_conv_kernel_dim) + d * heads + decay + gate
     return [
-        project("linear_in", into, d * (low + gated), d + (mixed + values) / t),
+        project("linear_in", into, d * (low + gated), d + (mixed + values) / composition.cut),
         Operator("linear_core", "every", sym.linear_layers, "matrix", "core",
-                 flops=sym.multiply_add_flops * tokens * heads / t * (3 * key * value + pairs),
-                 activation_bytes=(6 * keys + 7 * values) * tokens * width / t,
-                 kv_bytes=requests * state / t),
+                 flops=sym.multiply_add_flops * tokens * heads / composition.cut * (
+                     3 * key * value + pairs),
+                 activation_bytes=(6 * keys + 7 * values) * tokens * width / composition.cut,
+                 kv_bytes=requests * state / sym.tensor_parallel),
         replace(inner_norm("linear_norm", value, tokens), count=sym.linear_layers),
-        project("linear_out", values * d, 0, d + values / t)]
+        project("linear_out", values * d, 0, d + values / composition.cut)]

@@ -31,6 +31,7 @@ from notebooks.derive.steps.rows import (
     matmul,
     mixing,
     norm,
+    output,
     projection,
     where,
 )
@@ -52,9 +53,10 @@ def table(attention: str, composition: Composition, routing: Routing,
         routing: how its tokens meet the routed experts.
         query_latent: whether the queries of MLA go through a latent vector.
     """
-    rows = {"mla": lambda: attending(_mla(composition, query_latent)) + linear(composition),
-            "gqa": lambda: attending(_gqa(composition)) + linear(composition),
-            "csa": lambda: compressed(composition)}[attention]()
+    own = composition.own()
+    rows = {"mla": lambda: attending(_mla(own, query_latent)) + linear(own),
+            "gqa": lambda: attending(_gqa(own)) + linear(own),
+            "csa": lambda: compressed(own)}[attention]()
     layers, dense, moe = sym.num_hidden_layers, sym.first_k_dense_replace, sym.moe_layers
     one, hidden = sympy.S.One, composition.tokens * sym.hidden_size * sym.activation_element_bytes
     reduce = {"unit": LINK, "cls": LINK, "collective": "all-reduce", "payload": hidden}
@@ -63,15 +65,29 @@ def table(attention: str, composition: Composition, routing: Routing,
     body = [
         Operator("embedding", "outside", one, "vector", VECTOR, activation_bytes=2 * hidden),
         Operator("embedding_all_reduce", "outside", one, **reduce),
-        *mixing("attention", composition.tokens), norm("input_norm", composition.tokens),
+        *mixing("attention", own.tokens), norm("input_norm", own.tokens),
         *rows,
-        Operator("attention_all_reduce", "every", layers, **reduce),
-        *mixing("mlp", composition.tokens), norm("post_norm", composition.tokens),
-        *_dense(composition.tokens), *_experts(composition.tokens, routing),
-        Operator("mlp_all_reduce", "every", after, **reduce),
-        *_head(composition.tokens, composition.rows),
+        Operator("attention_all_reduce", "every", where(own.dealt <= 1, layers), **reduce),
+        *mixing("mlp", own.tokens), norm("post_norm", own.tokens),
+        *_dense(composition.tokens), *_experts(composition.tokens, own.tokens, routing),
+        Operator("mlp_all_reduce", "every", where(own.dealt <= 1, after), **reduce),
+        *_dealt(own, after), *_head(composition.tokens, composition.rows),
     ]
     return [*body, *_draft(body, composition)]
+
+
+def _dealt(own: Composition, after: Expr) -> list[Operator]:
+    """What is sent instead where prompts are dealt: around MLPs that are cut, before the head."""
+    if own.decoding:
+        return []
+    several, part = own.dealt > 1, own.tokens * sym.hidden_size * sym.activation_element_bytes
+    return [Operator(name, layer, where(several, count), LINK, LINK, collective=kind, payload=part)
+            for name, layer, count, kind in (
+                ("attention_reduce_scatter", "every",
+                 sym.context_output_cut * sym.num_hidden_layers, "reduce-scatter"),
+                ("mlp_all_gather", "every", after, "all-gather"),
+                ("mlp_reduce_scatter", "every", after, "reduce-scatter"),
+                ("hidden_all_gather", "outside", sympy.S.One, "all-gather"))]
 
 
 def _mla(composition: Composition, query_latent: bool) -> list[Operator]:
@@ -79,7 +95,7 @@ def _mla(composition: Composition, query_latent: bool) -> list[Operator]:
 
     Where it is open which of the two, the rows of both stand with their shares of the step.
     """
-    d, t, tokens = sym.hidden_size, sym.tensor_parallel, composition.tokens
+    d, t, tokens = sym.hidden_size, composition.cut, composition.tokens
     heads = sym.num_attention_heads / t
     r_q, r_kv = sym.q_lora_rank, sym.kv_lora_rank
     nope, rope, value = sym.qk_nope_head_dim, sym.qk_rope_head_dim, sym.v_head_dim
@@ -90,8 +106,8 @@ def _mla(composition: Composition, query_latent: bool) -> list[Operator]:
     else:
         first = [projection("q", tokens, d, query)]
     first += [projection("kv_a", tokens, d, r_kv + rope), inner_norm("kv_norm", r_kv, tokens)]
-    last = [projection("o", tokens, heads * value, d, bias=sym.attention_output_gate * d
-                       * heads * value)]
+    last = projection("o", tokens, heads * value, d, bias=sym.attention_output_gate * d
+                      * heads * value)
     share = sympy.sympify(composition.absorbed)
 
     def absorb(name: str, size: Expr) -> list[Operator]:
@@ -106,7 +122,7 @@ def _mla(composition: Composition, query_latent: bool) -> list[Operator]:
             *_core(composition, heads, width), *absorb("absorb_v", value)]
     rows = [replace(row, flops=row.flops + again) if row.name == "expand_kv" else row
             for row in rows]
-    return [*first, *rows, *last]
+    return [*first, *rows, output(last, tokens, heads * value * d, composition.dealt, d)]
 
 
 def _part(row: Operator, share: Expr) -> list[Operator]:
@@ -119,7 +135,7 @@ def _part(row: Operator, share: Expr) -> list[Operator]:
 
 def _gqa(composition: Composition) -> list[Operator]:
     """Grouped-query attention: nothing to expand; ranks beyond the key/value heads hold copies."""
-    d, t, size, tokens = sym.hidden_size, sym.tensor_parallel, sym.head_dim, composition.tokens
+    d, t, size, tokens = sym.hidden_size, composition.cut, sym.head_dim, composition.tokens
     heads, kv = sym.num_attention_heads / t, sym.num_key_value_heads
     kv_heads = kv / Min(t, kv)
     outputs = heads * size + 2 * kv_heads * size
@@ -134,7 +150,8 @@ def _gqa(composition: Composition) -> list[Operator]:
         projection("index_k", tokens, d, sym.index_head_dim, per_token=sympy.S.Zero))]
     return [qkv, inner_norm("qk_norm", 2 * size * sym.qk_norm, tokens), *index,
             *scores(composition),
-            *_core(replace(composition, expanded=sympy.S.Zero), heads, 2 * size), out]
+            *_core(replace(composition, expanded=sympy.S.Zero), heads, 2 * size),
+            output(out, tokens, heads * size * d, composition.dealt, d)]
 
 
 def _core(composition: Composition, heads: Expr, width: Expr) -> list[Operator]:
@@ -196,8 +213,8 @@ def _dense(tokens: Expr) -> list[Operator]:
                 sym.intermediate_size / sym.tensor_parallel, tokens, sym.dense_mlp_weight_bytes)
 
 
-def _experts(tokens: Expr, routing: Routing) -> list[Operator]:
-    """Router, routed experts with their exchange, shared experts."""
+def _experts(tokens: Expr, chosen: Expr, routing: Routing) -> list[Operator]:
+    """Router (of so many tokens), routed experts with their exchange, shared experts."""
     d, moe, width = sym.hidden_size, sym.moe_layers, sym.activation_element_bytes
     wide = sym.routed_expert_hidden_size
 
@@ -226,12 +243,12 @@ def _experts(tokens: Expr, routing: Routing) -> list[Operator]:
 
     biased = sym.expert_bias
     return [
-        Operator("router", "moe", moe, "matrix", "router", flops=matmul(tokens, d, count),
+        Operator("router", "moe", moe, "matrix", "router", flops=matmul(chosen, d, count),
                  weight_bytes=sym.router_weight_bytes * (d * count + sym.router_bias * count),
-                 activation_bytes=(d + count) * tokens * width),
-        *(Operator(name, "moe", moe, "matrix", "router", flops=differs(matmul(tokens, d, wide)),
+                 activation_bytes=(d + count) * chosen * width),
+        *(Operator(name, "moe", moe, "matrix", "router", flops=differs(matmul(chosen, d, wide)),
                    weight_bytes=sym.router_weight_bytes * differs(d * wide),
-                   activation_bytes=differs((d + wide) * tokens * width))
+                   activation_bytes=differs((d + wide) * chosen * width))
           for name in ("latent_down", "latent_up")),
         exchange("dispatch", of_experts(sym.dispatch_element_bytes, width)),
         Operator("permute", "moe", moe, "vector", VECTOR,
@@ -331,7 +348,8 @@ def in_shapes(expr: Expr, attention: str, **fixed: Expr | int) -> Expr:
 def _in_shapes(attention: str) -> list[tuple[sympy.Symbol, Expr]]:
     """Parameters and cache sizes with their formulas, each before those that it is made of."""
     stored = select(load_formulas(), attention)
-    weights = ("attention_weights_per_layer", "head_matrix_weights", "kv_index_bytes_per_token",
+    weights = ("attention_weights_per_layer", "context_weights_per_layer",
+               "output_projection_parameters", "head_matrix_weights", "kv_index_bytes_per_token",
                "kv_entry_bytes", "kv_layer_bytes_per_token_per_device",
                "kv_layer_bytes_per_token", "moe_layers")
     return [(getattr(sym, name), from_tree(stored[name].tree)) for name in (*weights, *COUNTED)]

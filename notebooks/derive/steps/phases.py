@@ -7,7 +7,7 @@ of the phase, and prints the formula of one of them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import sympy
 
@@ -34,6 +34,7 @@ class Composition:
         sharing_ranks: ranks whose heads all attend to this rank's part of the cache [1].
         core_missing: rows that only fill the tiles of prompts in the core of prefill [token].
         decoding: whether it is a decode step.
+        dealt: ranks over which the tokens are dealt, of which it is one's part [1].
     """
 
     tokens: sympy.Expr
@@ -50,6 +51,26 @@ class Composition:
     sharing_ranks: sympy.Expr
     core_missing: sympy.Expr
     decoding: bool
+    dealt: sympy.Expr = sympy.S.One
+
+    def own(self) -> Composition:
+        """What a rank attends for: its heads of all tokens, or all heads of its part of prompts.
+
+        Keys and values that MLA expands are then those of the other ranks' tokens too.
+        """
+        if self.decoding:
+            return self
+        ranks = sym.prompt_ranks
+        others = (1 - self.absorbed) * self.tokens * (1 - 1 / ranks)
+        return replace(
+            self, tokens=self.tokens / ranks, attended=self.attended / ranks,
+            in_window=self.in_window / ranks, indexed=self.indexed / ranks,
+            core_missing=self.core_missing / ranks, expanded=self.expanded + others, dealt=ranks)
+
+    @property
+    def cut(self) -> sympy.Expr:
+        """Ranks among which the heads that a rank attends with are divided [1]."""
+        return sym.tensor_parallel / self.dealt
 
 
 def of(phase: str, name: str) -> sympy.Symbol:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import sympy
 from sympy import Expr
@@ -101,6 +101,23 @@ def inner_norm(name: str, width: Expr, tokens: Expr) -> Operator:
     return Operator(
         name, "every", sym.num_hidden_layers, "vector", "attention",
         flops=NORM_FLOPS * width * tokens, weight_bytes=width * sym.norm_weight_bytes)
+
+
+def output(row: Operator, tokens: Expr, held: Expr, dealt: Expr, sums: Expr | int) -> Operator:
+    """A matrix behind the heads, which may stay cut where prompts are dealt over ranks.
+
+    Args:
+        row: of the matrix with all heads of a rank's own tokens.
+        tokens: of them [token].
+        held: elements of that matrix [1].
+        dealt: ranks over which the tokens are dealt [1].
+        sums: elements per token that are partial sums where it stays cut [1].
+    """
+    cut = sym.context_output_cut
+    return replace(
+        row, weight_bytes=row.weight_bytes - cut * (1 - 1 / dealt) * held
+        * sym.attention_weight_bytes, activation_bytes=row.activation_bytes
+        + cut * (dealt - 1) * sums * tokens * sym.activation_element_bytes)
 
 
 def projection(name: str, tokens: Expr, inputs: Expr, outputs: Expr, *, width: Expr | None = None,

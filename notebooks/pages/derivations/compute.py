@@ -101,7 +101,8 @@ class Steps:
             "cached_tokens": 0, "new_tokens": prompt, "prefill_tokens": prompt,
             "biased_cached_tokens": 0, "biased_new_tokens": prompt, "prefill_cached": 0,
             "prefill_context_tokens": (prompt + 1) / 2, "prefill_attended": (prompt + 1) / 2,
-            "prefill_in_window": (prompt + 1) / 2, "expert_slices": tensor, **changed}
+            "prefill_in_window": (prompt + 1) / 2, "expert_slices": tensor, "prompt_ranks": 1,
+            **changed}
         inputs["dispatch_element_bytes"] = inputs["activation_element_bytes"]
         return self._derivation.quantities(inputs, self._model.attention)
 

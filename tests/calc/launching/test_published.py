@@ -24,7 +24,8 @@ PUBLISHED = {
         "--block-size": 128, "--compilation-config": {"cudagraph_mode": "FULL_DECODE_ONLY"},
         "--speculative-config": {"method": "mtp", "num_speculative_tokens": 1,
                                  "enforce_eager": True},
-        "--additional-config": {"multistream_overlap_shared_expert": True}, **SPOKEN},
+        "--additional-config": {"enable_dsa_cp": True,
+                                "multistream_overlap_shared_expert": True}, **SPOKEN},
     "v4-flash-16x910c": {  # the same, A3
         "--max-num-batched-tokens": 10240, "--max-num-seqs": 64, "--data-parallel-size": 4,
         "--tensor-parallel-size": 4, "--enable-expert-parallel": None, "--block-size": 128,
@@ -47,7 +48,7 @@ PUBLISHED = {
         "--compilation-config": {"cudagraph_mode": "FULL_DECODE_ONLY"},
         "--speculative-config": {"method": "deepseek_mtp", "num_speculative_tokens": 3,
                                  "enforce_eager": True},
-        "--additional-config": {"multistream_overlap_shared_expert": True,
+        "--additional-config": {"enable_dsa_cp": True, "multistream_overlap_shared_expert": True,
                                 "enable_sparse_sfa_c8": True, "enable_sparse_li_c8": True},
         "--tool-call-parser": "glm47", "--reasoning-parser": "glm45",
         "--enable-auto-tool-choice": None},

@@ -389,9 +389,9 @@ class TestServing:
         if attention == "gqa":
             assert_never(abs(again) > ROUNDING * whole["prefill_attention_flops"])
         else:
-            heads = inputs["num_attention_heads"] / inputs["tensor_parallel"]
+            heads = inputs["num_attention_heads"] * whole["prompt_ranks"]
             latent = inputs["kv_lora_rank"] * heads * (1 - whole["prefill_absorbed"]) * (
-                inputs["qk_nope_head_dim"] + inputs["v_head_dim"])
+                inputs["qk_nope_head_dim"] + inputs["v_head_dim"]) / inputs["tensor_parallel"]
             layers = inputs["num_hidden_layers"] - inputs["linear_layers"]
             expected = (inputs["multiply_add_flops"] * layers * latent / 2
                         * whole["biased_new_tokens"] * (pieces - 1))

@@ -70,6 +70,7 @@ class TestRandom:
             inputs = one(sampled(attention), seed)
             q, found = namespace(inputs), calc.evaluate(inputs, attention)
             ranks = group(q, q.tensor_parallel)
+            gathered = {"all-gather": all_gather, "reduce-scatter": reduce_scatter}
             experts = group(q, q.expert_parallel * found["expert_slices"])
             steps = compositions(inputs, attention)
             for phase, table in tables(inputs, attention).items():
@@ -78,8 +79,8 @@ class TestRandom:
                 for row in (row for row in table if row.unit == LINK):
                     if row.collective == "all-reduce":
                         taken = all_reduce(q, ranks, row.payload)
-                    elif row.collective == "all-gather":
-                        taken = all_gather(q, ranks, row.payload)
+                    elif row.collective in gathered:
+                        taken = gathered[row.collective](q, ranks, row.payload)
                     elif q.exchange_gathered or found["expert_slices"] > 1:
                         taken = (all_gather if row.collective == "dispatch" else reduce_scatter)(
                             q, experts, row.payload)

@@ -32,6 +32,7 @@ SAID = "source: arithmetic, kind: assumed"
     ("mechanisms", f"mtp_acceptance: {{value: 50 token, {SAID}}}", "expected a plain number"),
     ("mechanisms", f"largest_graph: {{value: 0 token, {SAID}}}", "expected more than 0"),
     ("mechanisms", f"context_all_to_all: {{value: 2, {SAID}}}", "expected 0 or 1"),
+    ("mechanisms", f"prefill_context_parallel: {{value: 1, {SAID}}}", "has no indexer"),
     ("workload", "length_distribution: gaussian", "'constant', 'exponential' or 'lognormal'"),
     ("workload", "length_variation: 0.5", "given with a lognormal length_distribution"),
     ("workload", "arrivals: sometimes", "'burst', 'closed-loop' or 'poisson'"),

@@ -221,7 +221,7 @@ def sums(rows: list[Operator], known: dict, columns: tuple[str, ...]) -> dict[st
     alone = known["tensor_parallel"] == 1
     for row in rows:
         count = value(row.count, known)
-        reduced = row.collective in ("all-reduce", "all-gather")
+        reduced = row.collective in ("all-reduce", "all-gather", "reduce-scatter")
         if row.name.startswith("mtp_") or not count or (alone and reduced):
             continue
         flops = 0 if row.unit in ESTIMATED else row.flops

@@ -1,0 +1,74 @@
+"""Prompts dealt over tensor-parallel ranks: how many there are, what each holds for it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from calc.physics.arrays import Number, once, select
+from calc.physics.layers.attention import CSA, MLA, attention_layers
+
+
+@once
+def prompt_ranks(q: Any) -> Number:
+    """Tensor-parallel ranks over which the tokens of prompts are dealt, each with all heads [1].
+
+    One without context parallelism in prefill, which engines have for models with an indexer; the
+    state of linear attention passes from token to token.
+
+    Args:
+        q: input symbols as attributes.
+
+    Source: notebooks/communication.md, section Prompts dealt over the ranks.
+    """
+    dealt = (np.greater(q.prefill_context_parallel, 0) & np.greater(q.index_topk, 0)
+             & np.less_equal(q.linear_layers, 0))
+    return select(dealt, q.tensor_parallel, 1)
+
+
+def output_projection(attention: str, q: Any) -> Number:
+    """Parameters of a layer that take the outputs of all heads back to the width of the model [1].
+
+    The mean layer.
+
+    Args:
+        attention: ``mla``, ``gqa`` or ``csa``.
+        q: anything with the model's input symbols as attributes.
+
+    Source: notebooks/architecture.md, section Attention.
+    """
+    if attention == CSA:
+        return (q.num_attention_heads * q.head_dim * q.o_lora_rank
+                + q.o_groups * q.o_lora_rank * q.hidden_size)
+    whole = q.num_attention_heads * output_width(attention, q) * q.hidden_size
+    return whole * attention_layers(q) / q.num_hidden_layers
+
+
+def output_width(attention: str, q: Any) -> Number:
+    """Elements of a head's output [1].
+
+    Args:
+        attention: ``mla``, ``gqa`` or ``csa``.
+        q: anything with the model's input symbols as attributes.
+
+    Source: notebooks/architecture.md, section Attention.
+    """
+    return q.v_head_dim if attention == MLA else q.head_dim
+
+
+def context_weights(q: Any, n: Any) -> Number:
+    """Bytes of a layer's attention that a rank holds beyond its share, to deal prompts [B].
+
+    All that is cut by heads, or all but the output projection.
+
+    Args:
+        q: input symbols as attributes.
+        n: the model's parameters.
+
+    Source: notebooks/communication.md, section Prompts dealt over the ranks.
+    """
+    t, divided, kv = q.tensor_parallel, n.attention_divided_parameters, n.attention_kv_parameters
+    divided = divided - q.context_output_cut * n.output_projection_parameters
+    missing = divided * (1 - 1 / t) + kv * (1 - 1 / np.minimum(t, q.num_key_value_heads))
+    return select(np.greater(prompt_ranks(q), 1), q.attention_weight_bytes * missing, 0)
