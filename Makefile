@@ -73,10 +73,10 @@ clean:
 $(VENV)/.ready: requirements.txt pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
+	$(BIN)/python -m pip install --no-compile --quiet --disable-pip-version-check --require-hashes -r requirements.txt
+	$(BIN)/python -m pip install --no-compile --quiet --disable-pip-version-check --no-deps -e .
 	@touch $@
 
 $(VENV)/.ready-test: $(VENV)/.ready requirements-test.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-test.txt
+	$(BIN)/python -m pip install --no-compile --quiet --disable-pip-version-check --require-hashes -r requirements-test.txt
 	@touch $@

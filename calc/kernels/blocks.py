@@ -46,8 +46,9 @@ def _layer(model: str) -> dict[str, Any]:
             "first_k_dense_replace": 0, "multiply_add_flops": 2,
             "activation_element_bytes": ACTIVATION_BYTES, "state_element_bytes": 0,
             "block_size": 1, "state_blocks": 0, "shared_expert_ranks": 0, "expert_parallel": 1,
-            "data_parallel": 1, "decode_context_parallel": 1, "expert_tensor_parallel": 0,
-            "offloaded_share": 0, "draft_tokens": 0, "clock_factor": 1, "clock_spread": 0}
+            "data_parallel": 1, "decode_context_parallel": 1, "context_output_cut": 0,
+            "expert_tensor_parallel": 0, "offloaded_share": 0, "draft_tokens": 0,
+            "clock_factor": 1, "clock_spread": 0}
 
 
 def _projections(columns: Columns, model: str = BLOCK_MODEL) -> Column:
