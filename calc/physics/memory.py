@@ -22,7 +22,7 @@ from calc.physics.experts import (
     shared_apart,
 )
 from calc.physics.layers.attention import CSA, GQA, MLA, attention_layers
-from calc.physics.layers.dealt import context_weights, prompt_ranks
+from calc.physics.layers.dealt import context_weights, held_divided, prompt_ranks
 from calc.physics.shapes import Parameters, up_projections
 
 
@@ -108,8 +108,7 @@ def weights(attention: str, q: Any, n: Parameters, stage: np.ndarray) -> Weights
     stored = ((stage == 0) * embedding + dense * dense_layer + (layers - dense) * moe_layer
             + is_last * head)
     uncut = (attention == GQA) & np.greater(t, q.num_key_value_heads)
-    dealt = (n.attention_divided_parameters + n.attention_kv_parameters
-             - q.context_output_cut * n.output_projection_parameters)
+    dealt = held_divided(q, n) + n.attention_kv_parameters
     whole = select(beyond > 0, dealt, select(uncut, _kv_share(q, n), 0))
     copied = (layers * (_undivided(q, n) + q.attention_weight_bytes * whole)
               + (layers - dense) * router + is_last * final_norm)

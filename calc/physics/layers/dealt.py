@@ -57,10 +57,10 @@ def output_width(attention: str, q: Any) -> Number:
     return q.v_head_dim if attention == MLA else q.head_dim
 
 
-def context_weights(q: Any, n: Any) -> Number:
-    """Bytes of a layer's attention that a rank holds beyond its share, to deal prompts [B].
+def held_divided(q: Any, n: Any) -> Number:
+    """Parameters cut by heads that a rank holds whole to deal prompts, keys and values aside [1].
 
-    All that is cut by heads, or all but the output projection.
+    All, or all but the output projection.
 
     Args:
         q: input symbols as attributes.
@@ -68,7 +68,19 @@ def context_weights(q: Any, n: Any) -> Number:
 
     Source: notebooks/communication.md, section Prompts dealt over the ranks.
     """
-    t, divided, kv = q.tensor_parallel, n.attention_divided_parameters, n.attention_kv_parameters
-    divided = divided - q.context_output_cut * n.output_projection_parameters
-    missing = divided * (1 - 1 / t) + kv * (1 - 1 / np.minimum(t, q.num_key_value_heads))
+    return n.attention_divided_parameters - q.context_output_cut * n.output_projection_parameters
+
+
+def context_weights(q: Any, n: Any) -> Number:
+    """Bytes of a layer's attention that a rank holds beyond its share, to deal prompts [B].
+
+    Args:
+        q: input symbols as attributes.
+        n: the model's parameters.
+
+    Source: notebooks/communication.md, section Prompts dealt over the ranks.
+    """
+    t, kv = q.tensor_parallel, n.attention_kv_parameters
+    missing = (held_divided(q, n) * (1 - 1 / t)
+               + kv * (1 - 1 / np.minimum(t, q.num_key_value_heads)))
     return select(np.greater(prompt_ranks(q), 1), q.attention_weight_bytes * missing, 0)

@@ -88,18 +88,16 @@ def cards() -> list[str]:
     devices = (load_device(name) for name in names("devices"))
     held = [card for card in devices if card.type != "host" and card.node and not card.dies
             and precisions(card.id)]
-    like: dict[str | None, list[str]] = {}
-    for name in names("nodes"):
-        like.setdefault(load_node(name).like, []).append(f"{AT}{name}")
-    return [f"{card.id}{server}" for card in held
-            for server in ("", *like.get(card.node, ()), *_of_package(str(card.node)))]
+    return [f"{card.id}{server}" for card in held for server in ("", *_others(str(card.node)))]
 
 
-def _of_package(server: str) -> list[str]:
-    """Other servers of the same packages of dies, which stand alone or in another supernode."""
+@functools.cache
+def _others(server: str) -> list[str]:
+    """Servers that are like one, or hold the same packages of dies alone or in a supernode."""
     link = load_node(server).package_link
-    return [f"{AT}{name}" for name in names("nodes")
-            if link and name != server and load_node(name).package_link == link]
+    nodes = {name: load_node(name) for name in names("nodes") if name != server}
+    return [f"{AT}{name}" for name, node in nodes.items()
+            if node.like == server or (link and node.package_link == link)]
 
 
 @functools.cache
