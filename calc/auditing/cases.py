@@ -19,7 +19,7 @@ from catalogue.entries.deployments import Claim as ScenarioClaim
 from catalogue.entries.deployments import Documented
 from catalogue.entries.formulas import DocumentFormula, DocumentFormulas, Example, Letter
 from catalogue.ledger.dimensions import of_tree, of_unit, text
-from catalogue.ledger.rows import Alert, Claim, EngineSetting
+from catalogue.ledger.rows import Alert, Claim, Comparison, EngineSetting
 from catalogue.reading import units
 from catalogue.reading.printed import Printed, of_value
 
@@ -239,9 +239,12 @@ class Cases:
             truth = Truth(Amount.stated(value),
                           value.unit, f"{SOURCES}{value.source}", listed=True)
         right = claim.right if claim.right is not None else claim.formula
+        said, bound = claim.printed, claim.bound
+        if claim.comparison is not None:
+            right, said, bound = _compared(claim.comparison)
         if truth is None and right is not None and claim.missing is None:
             scenario = next((each.scenario for each in sourced.values() if each.scenario), None)
-            unit = claim.printed.unit if claim.printed else units.DIMENSIONLESS
+            unit = said.unit if said else units.DIMENSIONLESS
             truth = replace(_computed(right, own | free, unit, claim.id, scenario),
                             listed=_made_of(claim, BUILT))
             if claim.most is not None and claim.printed is not None:
@@ -255,14 +258,23 @@ class Cases:
                  else truth.three.value if truth and itself else None)
         tests = (claim.right is not None  # else it is ours whatever the document puts in
                  and trees.symbols_of(claim.right) & own.keys() - free.keys())
-        return Case(listed, claim.what or {}, claim.section or "", claim.printed,
+        return Case(listed, claim.what or {}, claim.section or "", said,
                     None if found is None else float(found), itself,
                     _tried(formula, own | free) if sourced else None,
                     _tried(claim.right, free | own) if tests else None, truth,
-                    _moved(given, ours), claim.bound, note=claim.note, missing=claim.missing,
+                    _moved(given, ours), bound, note=claim.note, missing=claim.missing,
                     assumed=claim.assumed, setting=claim.setting, alert=claim.alert,
                     letters=_letters(listed, {letter: value.unit for letter, value
                                               in claim.inputs.items()}))
+
+
+def _compared(comparison: Comparison) -> tuple[Any, Printed, str]:
+    """The number of a statement in words, its limit, and the side of it that holds."""
+    above = comparison.above is not None
+    limit = comparison.above if above else comparison.below
+    assert limit is not None
+    said = replace(of_value(limit), last=(0.0,))  # a limit is exact, not rounded
+    return comparison.of, said, "at_least" if above else "at_most"
 
 
 def _made_of(claim: Claim, kinds: tuple[str, ...]) -> bool:
@@ -380,7 +392,7 @@ def _computed(tree: Any, known: Mapping[str, Amount], unit: str, where: str,
 
 
 def _tried(tree: Any, known: Mapping[str, Amount]) -> float | None:
-    """The value of a formula; None without one, or where a letter has no value."""
+    """The value of a formula; None where there is none, or a letter has no value."""
     if tree is None or trees.symbols_of(tree) - known.keys():
         return None
     return float(trees.evaluate(tree, {name: three.value for name, three in known.items()}))

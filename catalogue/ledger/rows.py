@@ -76,6 +76,25 @@ class Alert(Entry):
     fires: Literal["above", "below", "outside"]
 
 
+class Comparison(Entry):
+    """What a statement in words comes to: a number, and the side of a limit that it has to be on.
+
+    Attributes:
+        of: the number, of ``inputs`` and ``sourced`` of its claim.
+        above, below: the limit; one of them.
+    """
+
+    of: Tree
+    above: AnyQuantity | None = None
+    below: AnyQuantity | None = None
+
+    @model_validator(mode="after")
+    def _one_limit(self) -> Comparison:
+        if (self.above is None) == (self.below is None):
+            raise ValueError("expected either above or below")
+        return self
+
+
 class Claim(Entry):
     """One claim of a document.
 
@@ -85,6 +104,7 @@ class Claim(Entry):
         what: what it says, in a few words.
         printed: the number; ``words`` where it is none.
         bound: it is a limit, met from one side.
+        approximate: the document says about; the number holds within ``ABOUT``.
         example, claim: where it stands already; ``formula`` beside a claim is the step as it is
             printed, where the deployment's file has it from the beginning.
         like: an earlier claim of the same thing, whose judgement is this one's.
@@ -95,6 +115,8 @@ class Claim(Entry):
             ``truth`` where one number of ours is it; ``known`` a number with its source, of
             what has no entry of its own.
         setting, alert: judged against the catalogue of an engine, or against a prediction.
+        comparison: what a statement in words is judged by.
+        rests_on: the assumption of ours that the verdict hangs on, and what would turn it.
         deployment: that it is of, where no reference names it.
         missing: the source that it would take to decide; ``assumed`` where the document puts it
             in as an assumption.
@@ -111,6 +133,7 @@ class Claim(Entry):
     printed: PrintedNumber | None = None
     words: Words | None = None
     bound: Literal["at_most", "at_least"] | None = None
+    approximate: Flag = False
     example: ExamplePlace | None = None
     claim: ClaimPlace | None = None
     like: ClaimId | None = None
@@ -124,6 +147,8 @@ class Claim(Entry):
     known: AnyQuantity | None = None
     setting: EngineSetting | None = None
     alert: Alert | None = None
+    comparison: Comparison | None = None
+    rests_on: Text | None = None
     deployment: Identifier | None = None
     missing: Text | None = None
     assumed: Flag = False
@@ -148,13 +173,15 @@ class Claim(Entry):
         watched = self.alert is not None and self.alert.of is None
         if watched and self.right is None:
             raise Misplaced("'of' is missing, what the alert watches (or right)", "alert")
-        against = [key for key in ("right", "truth", "known", "setting", "alert")
+        if self.comparison is not None and self.words is None:
+            raise Misplaced("'words' is missing, what the document says", "comparison")
+        against = [key for key in ("right", "truth", "known", "setting", "alert", "comparison")
                    if getattr(self, key) is not None and not (watched and key == "alert")]
         if len(against) > 1:
             raise Misplaced(f"'{against[1]}' is given beside {against[0]}", against[1])
         if not against and self.formula is None and self.missing is None:
             raise ValueError("nothing says what it is held against, expected one of formula, "
-                             "right, truth, known, setting, alert, missing")
+                             "right, truth, known, setting, alert, comparison, missing")
         return self
 
     @model_validator(mode="after")
@@ -162,8 +189,8 @@ class Claim(Entry):
         if self.formula is not None and (
                 lost := sorted(trees.symbols_of(self.formula) - self.inputs.keys())):
             raise Misplaced(f"'{lost[0]}' is not among the inputs", "formula")
-        for key in ("right", "most"):
-            tree = getattr(self, key)
+        compared = self.comparison.of if self.comparison else None
+        for key, tree in (("right", self.right), ("most", self.most), ("comparison", compared)):
             if tree is not None and (lost := sorted(trees.symbols_of(tree) - self.inputs.keys()
                                                     - self.sourced.keys())):
                 raise Misplaced(f"'{lost[0]}' is neither among inputs nor sourced", key)
