@@ -12,7 +12,7 @@ import catalogue
 from calc.answer.estimate import counted_of
 from calc.closed_form.evaluate import evaluate
 from calc.evidence.classes import own_errors
-from calc.layouts.feasible import reasons
+from calc.layouts.feasible import Reason, reasons
 from calc.uncertainty.amount import Amount
 from calc.uncertainty.interval import interval
 from catalogue import ParamsError, Scenario
@@ -38,6 +38,8 @@ class Truth:
         scenario: the deployment that it is of, if it is of one.
         listed: whether it is an entry of the catalogue, which a claim restates.
         given: whether it is an input of that deployment, which follows from nothing.
+        sources: of the entries that it comes from, keys of ``params/sources/``.
+        parts: the references of a formula's inputs.
     """
 
     three: Amount
@@ -46,6 +48,8 @@ class Truth:
     scenario: str | None = None
     listed: bool = False
     given: bool = False
+    sources: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
 
 
 class Truths:
@@ -103,9 +107,14 @@ class Deployment:
         return evaluate(self.inputs, self.attention)
 
     @functools.cached_property
+    def why_not(self) -> tuple[Reason, ...]:
+        """Why it does not run as it is written; nothing if it does."""
+        return reasons(self.scenario, self.quantities)
+
+    @property
     def fits(self) -> bool:
         """Whether it runs as it is written."""
-        return not reasons(self.scenario, self.quantities)
+        return not self.why_not
 
     @functools.cached_property
     def _bounds(self) -> dict[str, Amount]:
@@ -145,8 +154,8 @@ def _of_entry(kind: str, name: str, keys: list[str], reference: str) -> Truth:
         item = item.get(key) if isinstance(item, Mapping) else getattr(item, key, None)
     if not isinstance(item, Value):
         raise ParamsError(f"'{reference}' is no number of the catalogue")
-    return Truth(Amount.stated(item), item.unit, reference,
-                 listed=kind in LISTED)
+    return Truth(Amount.stated(item), item.unit, reference, listed=kind in LISTED,
+                 sources=(item.source,))
 
 
 def _of_rows(name: str, keys: list[str], reference: str) -> Truth:

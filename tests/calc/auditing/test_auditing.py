@@ -28,6 +28,8 @@ from calc.auditing.judging import (
     INFEASIBLE,
     INPUT,
     LATE,
+    MET,
+    NUMBER,
     PERHAPS,
     REPRODUCED,
     RIGHT,
@@ -57,6 +59,7 @@ EIGHTH = "formula: [divide, whole, parts], inputs: {whole: 8 GB, parts: 4}"
 LAYERED = "[multiply, layers, byte]"
 ROWS = ("sourced: {low: measurements/s2-910b1-awq/tpot/concurrency=1/min, "
         "high: measurements/s2-910b1-awq/tpot/concurrency=1/max}, right: low, most: high")
+SIDES = "inputs: {a: 2, b: 1}"
 POSITIVE = st.floats(1e-3, 1e6)
 
 
@@ -109,11 +112,27 @@ def verdict(judged, claim: str) -> tuple[str, tuple[str, ...]]:
     ("printed: 40 ms, truth: 's1-plan-c:ttft'", (INFEASIBLE, ())),
     ("printed: 85.6 ms, truth: 's2-910b1-awq:tpot'", (REPRODUCED, ())),
     ("printed: 78 ms, truth: 's2-910b1-awq:tpot'", (COMPATIBLE, ())),
-    ("printed: 22 ms, truth: 's2-910b1-awq:tpot'", (FORMULA, ())),
-    ("printed: 900 ms, bound: at_most, truth: 's2-910b1-awq:tpot'", (REPRODUCED, ())),
-    ("printed: 22 ms, bound: at_least, truth: 's2-910b1-awq:tpot'", (REPRODUCED, ())),
+    ("printed: 22 ms, truth: 's2-910b1-awq:tpot'", (NUMBER, ())),
+    ("printed: 900 ms, bound: at_most, truth: 's2-910b1-awq:tpot'", (MET, ())),
+    ("printed: 22 ms, bound: at_least, truth: 's2-910b1-awq:tpot'", (MET, ())),
+    # a rounding to a twentieth, where it is called about
+    ("printed: 55, approximate: true, right: [multiply, a, 1], inputs: {a: 53.8}",
+     (REPRODUCED, ())),
+    ("printed: 110, approximate: true, right: [multiply, a, 1], inputs: {a: 118}", (NUMBER, ())),
+    # a statement in words, by the number that decides it
+    (f"words: w, comparison: {{of: [divide, a, b], above: 1}}, {SIDES}", (MET, ())),
+    (f"words: w, comparison: {{of: [divide, a, b], below: 1}}, {SIDES}", (NUMBER, ())),
+    # what no formula of the document leads to has no wrong formula
+    (f"printed: 2 GB, {EIGHTH}, reconstructed: true, right: [multiply, whole, parts]",
+     (NUMBER, ())),
     ("printed: 32768, setting: {program: vLLM, engine: vllm, name: max_model_len, value: 32768}",
      (SETTING, ("accepted",))),
+    # the cards of plan C are short of memory
+    ("printed: 32768, setting: {program: vLLM, engine: vllm, name: max_model_len, value: 32768}, "
+     "deployment: s1-plan-c", (SETTING, ("accepted", INFEASIBLE))),
+    # releases that took it are older than the model
+    ("printed: 512, setting: {program: vLLM, engine: vllm, name: max_paddings, value: 512}",
+     (SETTING, ("unknown",))),
     ("printed: 40, setting: {program: vLLM, engine: vllm, name: expert_cache_size_gb, value: 40}",
      (SETTING, ("unknown",))),
     ("printed: 10 ms, alert: {of: 's2-910b1-awq:tpot', fires: above}", (THRESHOLD, (ALWAYS,))),
