@@ -94,6 +94,8 @@ def _ours(case: Case) -> Pair:
     assert case.truth is not None
     three = case.truth.three
     value, low, high = (_shown(case, each) for each in (three.value, three.low, three.high))
+    if case.truth.spans and low != high:
+        return common("from-low-to-high", low=low, high=high)
     return (value, value) if low == high else say("to", value=value, low=low, high=high)
 
 

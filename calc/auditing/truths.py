@@ -41,6 +41,7 @@ class Truth:
         given: whether it is an input of that deployment, which follows from nothing.
         sources: of the entries that it comes from, keys of ``params/sources/``.
         parts: the references of a formula's inputs.
+        spans: it is a range, whose ends are those of the interval.
     """
 
     three: Amount
@@ -51,6 +52,7 @@ class Truth:
     given: bool = False
     sources: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
+    spans: bool = False
 
 
 class Truths:
