@@ -12,7 +12,7 @@ from calc.answer.estimate import parameters, unit_count
 from calc.auditing.claim_files import Listed
 from calc.auditing.right import both_ends, compared, computed, made_of, moved, same_unit, tried
 from calc.auditing.settings import Ruling, ruling
-from calc.auditing.truths import SOURCES, Deployment, Truth, Truths, deployment
+from calc.auditing.truths import SOURCES, Deployment, Truth, Truths, deployment, nearest
 from calc.uncertainty.amount import Amount
 from catalogue import ParamsError
 from catalogue.entries import trees
@@ -154,7 +154,7 @@ class Cases:
     def _printed_of(self, name: str) -> Printed:
         """What a claim prints. Raises ParamsError where there is no such claim or number."""
         if name not in self._by_id:
-            raise ParamsError(f"there is no claim '{name[:20]}'")
+            raise ParamsError(f"there is no claim '{name[:20]}'" + nearest(name, self._by_id))
         printed = self.of(self._by_id[name]).printed
         if printed is None:
             raise ParamsError(f"'{name}' prints no number")
@@ -163,7 +163,7 @@ class Cases:
     def _ours_of(self, name: str) -> Truth:
         """Ours of a claim. Raises ParamsError where there is no such claim, or nothing decides."""
         if name not in self._by_id:
-            raise ParamsError(f"there is no claim '{name[:20]}'")
+            raise ParamsError(f"there is no claim '{name[:20]}'" + nearest(name, self._by_id))
         truth = self.of(self._by_id[name]).truth
         if truth is None:
             raise ParamsError(f"nothing decides '{name}'")
@@ -173,7 +173,9 @@ class Cases:
         """Of a claim that says again what an earlier one says, perhaps with another number."""
         claim = listed.claim
         if claim.like not in self._by_id or claim.like >= claim.id:
-            raise ParamsError(f"like: '{claim.like}' is no earlier claim")
+            earlier = [name for name in self._by_id if name < claim.id]
+            raise ParamsError(f"like: '{claim.like}' is no earlier claim"
+                              + nearest(str(claim.like), earlier))
         case = self.of(self._by_id[claim.like])
         again = claim.printed is None or (
             case.own is not None and claim.printed.holds(case.own))
@@ -324,7 +326,10 @@ def _example(place: str) -> tuple[Example, DocumentFormula, DocumentFormulas]:
     """An example of a formula: ``s1-f07.1``. Raises ParamsError where there is none."""
     name, _, number = place.partition(".")
     if name not in _formulas() or int(number) > len(_formulas()[name][0].examples):
-        raise ParamsError(f"there is no example '{place}' in params/formulas/")
+        known = (f"{each}.{count}" for each, (formula, _) in _formulas().items()
+                 for count in range(1, len(formula.examples) + 1))
+        raise ParamsError(f"there is no example '{place}' in params/formulas/"
+                          + nearest(place, known))
     formula, file = _formulas()[name]
     return formula.examples[int(number) - 1], formula, file
 

@@ -8,13 +8,14 @@ from functools import cache
 from calc.auditing import judging
 from calc.auditing.cases import OF_RUNNING, Case
 from calc.auditing.judging import FAILS, Judgement, meets
-from calc.auditing.settings import ELSEWHERE, Ruling
+from calc.auditing.settings import ELSEWHERE
 from calc.auditing.subjects import found, shortage
 from catalogue.messages import Pair, join, messages, pair
 from catalogue.reading.amounts import human
 from catalogue.reading.units import COUNTING
 from catalogue.reading.words import revealed
 
+common = messages("common")
 say = messages("calc/auditing/reasons")
 
 MOST = 3  # inputs that are named
@@ -50,7 +51,7 @@ def why(case: Case, judgement: Judgement) -> dict[str, str]:
     if judging.INFEASIBLE in judgement.also:
         parts += _stopped(case)
     if judgement.clashes:
-        parts.append(say("others-say-otherwise", claims=len(judgement.clashes), listed=join(
+        parts.append(say("others-say-otherwise", listed=join(
             (", ", "、"), ((name, name) for name in judgement.clashes[:MOST])),
             more=len(judgement.clashes) > MOST))
     stated = case.ruling.stated.note if case.ruling and case.ruling.stated else None
@@ -93,6 +94,8 @@ def _ours(case: Case) -> Pair:
     assert case.truth is not None
     three = case.truth.three
     value, low, high = (_shown(case, each) for each in (three.value, three.low, three.high))
+    if case.truth.spans and low != high:
+        return common("from-low-to-high", low=low, high=high)
     return (value, value) if low == high else say("to", value=value, low=low, high=high)
 
 
@@ -110,7 +113,7 @@ def _by_itself(case: Case) -> Pair:
     """What its own numbers give: one, or both ends of a range."""
     assert case.truth is not None
     low, high = (_shown(case, each) for each in (case.truth.three.low, case.truth.three.high))
-    return (low, low) if low == high else say("ends", low=low, high=high)
+    return (low, low) if low == high else common("from-low-to-high", low=low, high=high)
 
 
 def _arithmetic(case: Case, _: Judgement) -> Pair:
@@ -136,10 +139,23 @@ def _reproduced(case: Case, _: Judgement) -> Pair:
 
 
 def _met(case: Case, _: Judgement) -> Pair:
-    statement = case.listed.claim.comparison is not None
-    key = ("statement-at-least" if case.bound == "at_least" else "statement-at-most") if statement \
-        else "limit-at-least" if case.bound == "at_least" else "limit-at-most"
-    return _LIMITS[key](case)
+    source, ours, limit = _found(case), _ours(case), _printed(case)
+    least = case.bound == "at_least"
+    if case.listed.claim.comparison is None:
+        return (say("limit-at-least", found=source, ours=ours, printed=limit) if least else
+                say("limit-at-most", found=source, ours=ours, printed=limit))
+    return (say("statement-at-least", found=source, ours=ours, printed=limit) if least else
+            say("statement-at-most", found=source, ours=ours, printed=limit))
+
+
+def _not_met(case: Case) -> Pair:
+    source, ours, limit = _found(case), _ours(case), _printed(case)
+    least = case.bound == "at_least"
+    if case.listed.claim.comparison is None:
+        return (say("limit-not-least", found=source, ours=ours, printed=limit) if least else
+                say("limit-not-most", found=source, ours=ours, printed=limit))
+    return (say("statement-not-least", found=source, ours=ours, printed=limit) if least else
+            say("statement-not-most", found=source, ours=ours, printed=limit))
 
 
 def _compatible(case: Case, _: Judgement) -> Pair:
@@ -155,7 +171,7 @@ def _compatible(case: Case, _: Judgement) -> Pair:
 
 def _specification(case: Case, judgement: Judgement) -> Pair:
     if case.bound is not None:
-        return _number(case, judgement)
+        return _not_met(case)
     if judging.WRONG in judgement.also:
         return say("not-as-printed", found=_found(case), ours=_ours(case), printed=_printed(case))
     return say("as-printed", found=_found(case), ours=_ours(case))
@@ -173,12 +189,8 @@ def _formula(case: Case, _: Judgement) -> Pair:
 
 
 def _number(case: Case, _: Judgement) -> Pair:
-    if case.listed.claim.comparison is not None:
-        key = "statement-not-least" if case.bound == "at_least" else "statement-not-most"
-        return _LIMITS[key](case)
     if case.bound is not None:
-        key = "limit-not-least" if case.bound == "at_least" else "limit-not-most"
-        return _LIMITS[key](case)
+        return _not_met(case)
     return say("not-as-printed", found=_found(case), ours=_ours(case), printed=_printed(case))
 
 
@@ -205,22 +217,19 @@ def _setting(case: Case, judgement: Judgement) -> Pair:
     setting, ruling = case.setting, case.ruling
     assert setting is not None
     assert ruling is not None
-    values = {"program": setting.program, "name": revealed(setting.name)}
+    program, name = setting.program, revealed(setting.name)
     if ruling.state in _states():
-        told = _states()[ruling.state]
-        return say("of-program", what=told, **values)
-    return _released(ruling, **values)
-
-
-def _released(ruling: Ruling, **values: str) -> Pair:
-    """What releases of an engine make of a setting."""
-    spans = values | {"since": ruling.since, "until": ruling.until}
-    return {"accepted": lambda: say("releases-take-it", **spans),
-            "deprecated": lambda: say("releases-call-it-deprecated", **spans),
-            "unlisted": lambda: say("value-not-listed", **spans),
-            "choice": lambda: say("value-no-choice", **spans),
-            "type": lambda: say("value-no-type", **spans),
-            "unknown": lambda: say("no-release-has-it", **spans)}[ruling.state]()
+        return say("of-program", program=program, name=name, what=_states()[ruling.state])
+    since, until = ruling.since, ruling.until
+    return {
+        "accepted": say("releases-take-it", program=program, name=name, since=since, until=until),
+        "deprecated": say("releases-call-it-deprecated", program=program, name=name, since=since,
+                          until=until),
+        "unlisted": say("value-not-listed", program=program, name=name, since=since, until=until),
+        "choice": say("value-no-choice", program=program, name=name, since=since, until=until),
+        "type": say("value-no-type", program=program, name=name, since=since, until=until),
+        "unknown": say("no-release-has-it", program=program, name=name, since=since, until=until),
+    }[ruling.state]
 
 
 def _threshold(case: Case, judgement: Judgement) -> Pair:
@@ -267,20 +276,6 @@ def _said(value: float, unit: str) -> Pair:
     return human(value, unit, "en"), human(value, unit, "zh")
 
 
-def _limits(case: Case) -> dict[str, Pair]:
-    return {"found": _found(case), "ours": _ours(case), "printed": _printed(case)}
-
-
-_LIMITS: dict[str, Callable[[Case], Pair]] = {
-    "statement-at-least": lambda case: say("statement-at-least", **_limits(case)),
-    "statement-at-most": lambda case: say("statement-at-most", **_limits(case)),
-    "statement-not-least": lambda case: say("statement-not-least", **_limits(case)),
-    "statement-not-most": lambda case: say("statement-not-most", **_limits(case)),
-    "limit-at-least": lambda case: say("limit-at-least", **_limits(case)),
-    "limit-at-most": lambda case: say("limit-at-most", **_limits(case)),
-    "limit-not-least": lambda case: say("limit-not-least", **_limits(case)),
-    "limit-not-most": lambda case: say("limit-not-most", **_limits(case)),
-}
 _SAID: dict[str, Callable[[Case, Judgement], Pair]] = {
     judging.ARITHMETIC: _arithmetic, judging.REPRODUCED: _reproduced, judging.MET: _met,
     judging.COMPATIBLE: _compatible, judging.SPECIFICATION: _specification, judging.INPUT: _input,

@@ -42,7 +42,7 @@ def both_ends(least: Truth, most: Truth, printed: Printed) -> Truth:
     printed."""
     low, high = least.three.value, most.three.value
     beyond = printed.low - low > high - printed.high
-    return replace(least, three=Amount(low if beyond else high, low, high))
+    return replace(least, three=Amount(low if beyond else high, low, high), spans=True)
 
 
 def same_unit(claim: Claim, sourced: Mapping[str, Truth], truth: Truth | None) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
 import functools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -40,6 +41,7 @@ class Truth:
         given: whether it is an input of that deployment, which follows from nothing.
         sources: of the entries that it comes from, keys of ``params/sources/``.
         parts: the references of a formula's inputs.
+        spans: it is a range, whose ends are those of the interval.
     """
 
     three: Amount
@@ -50,6 +52,7 @@ class Truth:
     given: bool = False
     sources: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
+    spans: bool = False
 
 
 class Truths:
@@ -86,6 +89,12 @@ class Truths:
         finders = {"measurements": _of_rows, "accuracies": _of_scores, "goals": _of_goal,
                    "costs": _of_cost}
         return finders.get(kind, functools.partial(_of_entry, kind))(name, keys, reference)
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """The end of a sentence on a name that is not known: those like it, if there are any."""
+    near = difflib.get_close_matches(name[:60], known, n=3)
+    return f", the nearest names are {', '.join(near)}" if near else ""
 
 
 @functools.cache
@@ -132,7 +141,8 @@ class Deployment:
         if name in self.inputs:
             return Amount.exactly(float(self.inputs[name]))
         if name not in self.quantities:
-            raise ParamsError(f"'{self.scenario.id}' has no quantity '{name}'")
+            raise ParamsError(f"'{self.scenario.id}' has no quantity '{name}'"
+                              + nearest(name, self.quantities))
         return self._bounds[name]
 
 
@@ -142,7 +152,8 @@ def _of_deployment(reference: str) -> Truth:
     whole = deployment(name)
     symbol = catalogue.symbols().get(quantity)
     if symbol is None:
-        raise ParamsError(f"'{quantity}' is no name of params/symbols.yml")
+        raise ParamsError(f"'{quantity}' is no name of params/symbols.yml"
+                          + nearest(quantity, catalogue.symbols()))
     share = counted_of(whole.scenario, part or "deployment")
     return Truth(whole.three(quantity).scaled(1 / share), symbol.unit, reference,
                  whole.scenario.id, given=quantity in whole.inputs)
@@ -151,7 +162,10 @@ def _of_deployment(reference: str) -> Truth:
 def _of_entry(kind: str, name: str, keys: list[str], reference: str) -> Truth:
     item: Any = catalogue.load(kind, name)
     for key in keys:
-        item = item.get(key) if isinstance(item, Mapping) else getattr(item, key, None)
+        known = item if isinstance(item, Mapping) else getattr(type(item), "model_fields", {})
+        if key not in known:
+            raise ParamsError(f"'{reference}': there is no '{key}'" + nearest(key, known))
+        item = item[key] if isinstance(item, Mapping) else getattr(item, key)
     if not isinstance(item, Value):
         raise ParamsError(f"'{reference}' is no number of the catalogue")
     return Truth(Amount.stated(item), item.unit, reference, listed=kind in LISTED,
@@ -170,7 +184,7 @@ def _of_rows(name: str, keys: list[str], reference: str) -> Truth:
     over = [OVER_ROWS[key] for key in rest if key in OVER_ROWS]
     names = list(table.columns)
     if lost := [key for key in where if key not in names]:
-        raise ParamsError(f"'{name}' has no column '{lost[0]}'")
+        raise ParamsError(f"'{name}' has no column '{lost[0]}'" + nearest(lost[0], names))
     rows = [row for row in table.rows
             if all(row[names.index(key)] == float(value) for key, value in where.items())
             and row[names.index(column)] is not None]

@@ -124,10 +124,6 @@ to =
     .en = { $value } ({ $low } to { $high })
     .zh = { $value }（{ $low } 至 { $high }）
 
-ends =
-    .en = { $low } to { $high }
-    .zh = { $low } 至 { $high }
-
 right-is =
     .en = { $found }, the figure is { $ours }.
     .zh = { $found }应为 { $ours }。
@@ -157,16 +153,16 @@ not-as-printed =
     .zh = { $found }应为 { $ours }，而非 { $printed }。
 
 within-interval =
-    .en = { $found }, the figure is { $ours }; the printed { $printed } lies within this 80% interval.
-    .zh = { $found }为 { $ours }，文档的 { $printed } 落在这一 80% 区间内。
+    .en = { $found }, the figure is { $ours }; the printed { $printed } lies within this interval.
+    .zh = { $found }为 { $ours }，文档的 { $printed } 落在这一区间内。
 
 within-what-is-printed =
     .en = { $found }, the figure is { $ours }, inside the printed { $printed }.
     .zh = { $found }为 { $ours }，在文档所写的 { $printed } 之内。
 
 limit-within-interval =
-    .en = { $found }, the figure is { $ours }; the limit of { $printed } lies within this 80% interval and may be kept.
-    .zh = { $found }为 { $ours }，文档的限值 { $printed } 落在这一 80% 区间内，有可能满足。
+    .en = { $found }, the figure is { $ours }; the limit of { $printed } lies within this interval and may be kept.
+    .zh = { $found }为 { $ours }，文档的限值 { $printed } 落在这一区间内，有可能满足。
 
 limit-at-least =
     .en = { $found }, the figure is { $ours }, which meets the printed minimum of { $printed }.

@@ -283,6 +283,29 @@ def test_on_the_command_line(monkeypatch, capsys, tmp_path):
     assert capsys.readouterr().out.count("\n") == 1
 
 
+@pytest.mark.parametrize(("claim", "says"), [
+    ("printed: 2, truth: 's1-plan-c:tpott'", "the nearest names are tpot"),
+    ("printed: 2, truth: devices/nvidia-h20/memory_capacty", "nearest names are memory_capacity"),
+    ("printed: 2 ms, truth: devices/nvidia-h20/memory_capacity", "the truth is in B"),
+    ("printed: 2, truth: corrected/S1-0991", "nearest names are S1-099"),
+    ("words: w, comparison: {of: [divide, a, b], above: 1}, inputs: {a: 1 GB, b: 1}",
+     "comparison comes out in B"),
+])
+def test_check_refuses_what_cannot_be_judged(capsys, tmp_path, claim, says):
+    path = tmp_path / "claims" / "mine.yml"
+    path.parent.mkdir()
+    path.write_text(HEAD + f"  - {{id: S1-001, {WHAT}, {claim}}}\n", encoding="utf-8")
+    assert main(["check", str(path)]) == 2
+    [said] = capsys.readouterr().err.splitlines()
+    assert "mine.yml:5: S1-001" in said
+    assert says in said
+
+
+def test_what_the_ledger_holds_is_judged_where_it_is_checked(capsys):
+    assert main(["check", str(catalogue.ROOT / "claims" / "s3.yml")]) == 0
+    assert capsys.readouterr().err == ""
+
+
 def test_every_cause_explains_a_claim():
     from catalogue.reading.shared import causes
 
