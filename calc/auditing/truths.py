@@ -159,7 +159,7 @@ def _of_deployment(reference: str) -> Truth:
     replicas = catalogue.load_scenario(name.partition("@")[0])  # as the document counts them
     share = counted_of(replicas if part == "replica" else whole.scenario, part or "deployment")
     return Truth(whole.three(quantity).scaled(1 / share), symbol.unit, reference,
-                 whole.scenario.id, given=quantity in whole.inputs)
+                 name, given=quantity in whole.inputs)
 
 
 def _of_entry(kind: str, name: str, keys: list[str], reference: str) -> Truth:
