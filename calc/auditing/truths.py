@@ -97,7 +97,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 @functools.cache
 def deployment(name: str) -> Deployment:
-    """A deployment by its name, computed once; behind an @, how it is changed (``costs.changes``)."""
+    """A deployment by its name, computed once; behind an @ how it is changed, by ``costs``."""
     plain, changed, how = name.partition("@")
     if not changed:
         return Deployment(catalogue.load_scenario(name))
