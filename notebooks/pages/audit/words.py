@@ -97,7 +97,7 @@ def decides(row: Audited) -> str | None:
         return None
     where = case.truth.where
     if ":" in where:
-        return f"../scenarios/{page_of(where.partition(':')[0])}.html"
+        return f"../scenarios/{page_of(where.partition(':')[0].partition('@')[0])}.html"
     kind, _, rest = where.partition("/")
     if kind == "claims":
         return f"#{rest}"
