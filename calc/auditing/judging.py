@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from calc.auditing.alarms import ALWAYS, LATE, NEVER, PERHAPS, alarm
 from calc.auditing.cases import Case
 from calc.auditing.settings import ELSEWHERE, state_of
 from calc.uncertainty.amount import Amount
@@ -23,12 +24,9 @@ ASSUMPTION, UNVERIFIABLE = "assumption", "unverifiable"
 VERDICTS = (REPRODUCED, COMPATIBLE, SPECIFICATION, ARITHMETIC, INPUT, FORMULA, BOTH, CONTRADICTS,
             INFEASIBLE, SETTING, THRESHOLD, ASSUMPTION, UNVERIFIABLE)
 RIGHT, WRONG, BINARY = "right", "wrong", "binary-unit"
-ALWAYS, PERHAPS, SOUND, LATE, NEVER = ("always-fires", "may-fire", "sound", "too-late",
-                                       "never-fires")
 HOLDS, FAILS, OPEN = "holds", "wrong", "open"
 FAULTY = ("unknown", "type", "choice", ALWAYS, PERHAPS, LATE, NEVER)  # of settings and alerts
 CLOSE = 0.02  # relative difference below which two computed numbers are called the same
-FAR = 10.0  # times what is predicted, from where an alert comes too late to tell anything
 WRONGS = (ARITHMETIC, INPUT, FORMULA, BOTH, INFEASIBLE)
 IN_BINARY = {"kB": 1024 / 1e3, "MB": 1024**2 / 1e6, "GB": 1024**3 / 1e9, "TB": 1024**4 / 1e12}
 
@@ -62,7 +60,7 @@ def judge(case: Case) -> Judgement:
     if case.setting is not None:
         return Judgement(SETTING, (state_of(case.setting),))
     if case.alert is not None and case.printed is not None and case.truth is not None:
-        return Judgement(THRESHOLD, (fired(case.printed, case.truth.three, case.alert.fires),))
+        return Judgement(THRESHOLD, (alarm(case).state,))
     verdict, also = _first(case)
     if case.fits is False and verdict not in (INFEASIBLE, ASSUMPTION):
         also = (*also, INFEASIBLE)
@@ -127,28 +125,6 @@ def reaches(printed: Printed, ours: Amount, bound: str | None) -> bool:
     half = max(printed.last) / 2
     return meets(printed, ours, None) or bool(
         ours.low - half <= printed.value <= ours.high + half)
-
-
-def fired(printed: Printed, ours: Amount, fires: str) -> str:
-    """What becomes of an alert in normal operation, as predicted.
-
-    ``outside`` of a range that is called normal: sound where all of our interval is inside.
-    """
-    if fires == "outside":
-        inside = printed.low <= ours.value <= printed.high
-        if inside and printed.low <= ours.low and ours.high <= printed.high:
-            return SOUND
-        return PERHAPS if ours.low <= printed.high and printed.low <= ours.high else ALWAYS
-    above = fires == "above"
-    limit = printed.value
-    if (ours.low > limit) if above else (ours.high < limit):
-        return ALWAYS
-    if (ours.high > limit) if above else (ours.low < limit):
-        return PERHAPS
-    if above and not ours.high:
-        return NEVER
-    far = limit > FAR * ours.high if above else limit < ours.low / FAR
-    return LATE if far else SOUND
 
 
 def _in_binary(printed: Printed, ours: Amount) -> bool:

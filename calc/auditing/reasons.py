@@ -6,6 +6,8 @@ from collections.abc import Callable
 from functools import cache
 
 from calc.auditing import judging
+from calc.auditing.alarm_words import told
+from calc.auditing.alarms import alarm
 from calc.auditing.cases import OF_RUNNING, Case
 from calc.auditing.judging import FAILS, Judgement, meets
 from calc.auditing.settings import ELSEWHERE
@@ -31,18 +33,6 @@ def _states() -> dict[str, Pair]:
         "type": say("value-is-not-of-its"),
         "unknown": say("no-pinned-release-has-such"),
         ELSEWHERE: say("its-program-has-no-catalogue"),
-    }
-
-
-@cache
-def _fired() -> dict[str, Pair]:
-    """What an alert of such a threshold would do, by the name of it."""
-    return {
-        judging.ALWAYS: say("it-would-fire-all-time"),
-        judging.PERHAPS: say("it-may-fire-in-normal"),
-        judging.SOUND: say("it-would-tell-trouble-from"),
-        judging.NEVER: say("it-never-fires"),
-        judging.LATE: say("it-would-come-long-after"),
     }
 
 
@@ -153,9 +143,8 @@ def _setting(case: Case, judgement: Judgement) -> Pair:
     return f"{case.setting.program}: {en}.", f"{case.setting.program}：{zh}。"
 
 
-def _threshold(case: Case, judgement: Judgement) -> Pair:
-    fired = _fired()[judgement.also[0]]
-    return say("predicted-in-normal-operation", ours=_ours(case), fired=fired)
+def _threshold(case: Case, _: Judgement) -> Pair:
+    return told(case, alarm(case))
 
 
 def _missing(case: Case, _: Judgement) -> Pair:

@@ -12,6 +12,7 @@ import catalogue
 from calc.answer.estimate import counted_of
 from calc.closed_form.evaluate import evaluate
 from calc.evidence.classes import own_errors
+from calc.launching.watching.running import as_run
 from calc.layouts.feasible import reasons
 from calc.uncertainty.amount import Amount
 from calc.uncertainty.interval import interval
@@ -86,8 +87,9 @@ class Truths:
 
 @functools.cache
 def deployment(name: str) -> Deployment:
-    """A deployment by its name, computed once."""
-    return Deployment(catalogue.load_scenario(name))
+    """A deployment by its name, or as it runs (``NAME-as-run``), computed once."""
+    run = as_run(name)
+    return Deployment(catalogue.load_scenario(name) if run is None else run.load())
 
 
 class Deployment:
@@ -136,7 +138,7 @@ def _of_deployment(reference: str) -> Truth:
         raise ParamsError(f"'{quantity}' is no name of params/symbols.yml")
     share = counted_of(whole.scenario, part or "deployment")
     return Truth(whole.three(quantity).scaled(1 / share), symbol.unit, reference,
-                 whole.scenario.id, given=quantity in whole.inputs)
+                 name, given=quantity in whole.inputs)
 
 
 def _of_entry(kind: str, name: str, keys: list[str], reference: str) -> Truth:

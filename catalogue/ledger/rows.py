@@ -70,10 +70,24 @@ class Alert(Entry):
         of: what it watches, as predicted of a deployment; ``right`` of the claim where that is no
             single number.
         fires: above the limit, below it, or outside of the normal range.
+        metric: its name as the document spells it, else that of the engine that tells it; with
+            ``*`` for any letters. Where no pinned release exports it, the rule has nothing to read.
+        held: ``constant`` in every deployment and under every load; ``at_start``, taken or allotted
+            once when the engine starts; ``capped`` by a setting of the engine.
+        cap: that setting; of a capped metric.
     """
 
     of: Reference | None = None
     fires: Literal["above", "below", "outside"]
+    metric: Words | None = None
+    held: Literal["constant", "at_start", "capped"] | None = None
+    cap: Reference | None = None
+
+    @model_validator(mode="after")
+    def _capped_by_something(self) -> Alert:
+        if (self.held == "capped") != (self.cap is not None):
+            raise ValueError("expected cap just where held is capped")
+        return self
 
 
 class Comparison(Entry):

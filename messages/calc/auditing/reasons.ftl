@@ -28,26 +28,6 @@ its-program-has-no-catalogue =
     .en = its program has no catalogue here
     .zh = 该程序没有收入本书的目录
 
-it-would-fire-all-time =
-    .en = it would fire all the time
-    .zh = 会一直告警
-
-it-may-fire-in-normal =
-    .en = it may fire in normal operation
-    .zh = 正常运行也可能触发
-
-it-would-tell-trouble-from =
-    .en = it would tell trouble from normal operation
-    .zh = 能区分异常与正常
-
-it-never-fires =
-    .en = it never fires
-    .zh = 永远不会触发
-
-it-would-come-long-after =
-    .en = it would come long after users had noticed
-    .zh = 用户早已察觉才会触发
-
 it-is-meant-in-gib =
     .en = { $said } It is meant in GiB.
     .zh = { $said }实为 GiB。
@@ -140,10 +120,6 @@ deployment-does-not-run-as-written =
 deployment-does-not-run-as-written-on =
     .en = The deployment does not run as written; on cards with room for it, { $ours }.
     .zh = 所属部署照所写无法运行；若显存足够，应为 { $ours }。
-
-predicted-in-normal-operation =
-    .en = Predicted in normal operation: { $ours }; { $fired }.
-    .zh = 正常运行的预测值为 { $ours }，{ $fired }。
 
 nothing-decides-it =
     .en = Nothing decides it.

@@ -1,0 +1,101 @@
+"""What becomes of an alert, in a sentence."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from calc.auditing.alarms import (
+    ALWAYS,
+    CAPPED,
+    HELD,
+    LATE,
+    PERHAPS,
+    SOUND,
+    UNEXPORTED,
+    Alarm,
+    Point,
+)
+from calc.auditing.cases import Case
+from catalogue.messages import Pair, join, messages
+from catalogue.reading.amounts import plain
+from catalogue.reading.words import revealed
+
+say = messages("calc/auditing/alarms")
+
+
+@cache
+def _failures() -> dict[str, Pair]:
+    """What a failure is called, whatever its severity."""
+    return {"eager": say("eager"), "uneven": say("uneven"), "lost": say("lost")}
+
+
+def _with(point: Point) -> Pair:
+    """A failure with its severity."""
+    if point.failure in _failures():
+        return _failures()[point.failure]
+    by = plain(point.severity)
+    return {
+        "clock": lambda: say("clock", by=by), "memory": lambda: say("memory", by=by),
+        "links": lambda: say("links", by=by), "network": lambda: say("network", by=by),
+        "alpha": lambda: say("alpha", by=by), "host": lambda: say("host", by=by),
+        "prompts": lambda: say("prompts", by=by), "answers": lambda: say("answers", by=by),
+        "users": lambda: say("users", by=by), "cache": lambda: say("cache", by=by),
+    }[point.failure]()
+
+
+def told(case: Case, found: Alarm) -> Pair:
+    """What becomes of an alert, with what it follows from."""
+    alert, printed = case.alert, case.printed
+    assert alert is not None and printed is not None
+    if found.reason == UNEXPORTED:
+        names = "*" not in revealed(alert.metric or "*")
+        return say("unexported", engines=join(say("or"), [(each,) * 2 for each in found.engines]),
+                   named=say("named", metric=revealed(alert.metric or "")) if names else ("", ""))
+    limit = printed.text
+    rule = {"above": lambda: say("fires-above", limit=limit),
+            "below": lambda: say("fires-below", limit=limit),
+            "outside": lambda: say("fires-outside", limit=limit)}[alert.fires]()
+    healthy = _healthy(case, found)
+    if found.reason == HELD:
+        held = say("set-at-start") if alert.held == "at_start" else say("never-changes")
+        return say("held", rule=rule, healthy=healthy, held=held, end=_end(found))
+    if found.state in (ALWAYS, PERHAPS):
+        return say("in-health", rule=rule, healthy=healthy, end=_end(found))
+    if found.reason == CAPPED and found.cap is not None:
+        return say("capped", rule=rule, healthy=healthy, cap=plain(found.cap), end=_end(found))
+    if found.state in (SOUND, LATE):
+        point = found.fires[0]
+        return say("fires-in", rule=rule, healthy=healthy, value=printed.like(point.value),
+                   failure=_with(point), others=len(found.fires) - 1,
+                   end=_late(point) if found.state == LATE else _end(found))
+    if found.nearest is None:
+        return say("unmoved", rule=rule, healthy=healthy, end=_end(found))
+    return say("nearest", rule=rule, healthy=healthy, value=printed.like(found.nearest.value),
+               failure=_with(found.nearest), end=_end(found))
+
+
+def _healthy(case: Case, found: Alarm) -> Pair:
+    """What it watches while nothing fails, and of which servers."""
+    assert case.printed is not None
+    like, three = case.printed.like, found.healthy
+    ends = like(three.low) != like(three.high)
+    value = (say("with-interval", value=like(three.value), low=like(three.low),
+                 high=like(three.high)) if ends else (like(three.value),) * 2)
+    return (say("healthy", value=value) if found.written
+            else say("healthy-nearest", value=value))
+
+
+def _late(point: Point) -> Pair:
+    """By how much users wait longer before it fires."""
+    return say("too-late", slower=plain(point.slower, 2))
+
+
+def _end(found: Alarm) -> Pair:
+    """What follows."""
+    if found.state == ALWAYS:
+        return say("always")
+    if found.state == PERHAPS:
+        return say("perhaps")
+    return say("sound") if found.state == SOUND else say("never")
+
+
