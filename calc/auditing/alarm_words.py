@@ -20,7 +20,7 @@ from catalogue.messages import Pair, join, messages
 from catalogue.reading.amounts import plain
 from catalogue.reading.words import revealed
 
-say = messages("calc/auditing/alarms")
+say = messages("calc/auditing/alarm-words")
 
 
 @cache
@@ -46,7 +46,8 @@ def _with(point: Point) -> Pair:
 def told(case: Case, found: Alarm) -> Pair:
     """What becomes of an alert, with what it follows from."""
     alert, printed = case.alert, case.printed
-    assert alert is not None and printed is not None
+    assert alert is not None
+    assert printed is not None
     if found.reason == UNEXPORTED:
         names = "*" not in revealed(alert.metric or "*")
         return say("unexported", engines=join(say("or"), [(each,) * 2 for each in found.engines]),
@@ -55,10 +56,14 @@ def told(case: Case, found: Alarm) -> Pair:
     rule = {"above": lambda: say("fires-above", limit=limit),
             "below": lambda: say("fires-below", limit=limit),
             "outside": lambda: say("fires-outside", limit=limit)}[alert.fires]()
-    healthy = _healthy(case, found)
     if found.reason == HELD:
-        held = say("set-at-start") if alert.held == "at_start" else say("never-changes")
-        return say("held", rule=rule, healthy=healthy, held=held, end=_end(found))
+        value, end = _value(case, found), _end(found)
+        if alert.held != "at_start":
+            return say("never-changes", rule=rule, value=value, end=end)
+        where = ("", "") if found.written else say("on-nearest")
+        return say("set-at-start", rule=rule, value=value, where=where, end=end)
+    healthy = (say("healthy", value=_value(case, found)) if found.written
+               else say("healthy-nearest", value=_value(case, found)))
     if found.state in (ALWAYS, PERHAPS):
         return say("in-health", rule=rule, healthy=healthy, end=_end(found))
     if found.reason == CAPPED and found.cap is not None:
@@ -74,15 +79,11 @@ def told(case: Case, found: Alarm) -> Pair:
                failure=_with(found.nearest), end=_end(found))
 
 
-def _healthy(case: Case, found: Alarm) -> Pair:
-    """What it watches while nothing fails, and of which servers."""
+def _value(case: Case, found: Alarm) -> Pair:
+    """What it watches while nothing fails, with its interval."""
     assert case.printed is not None
-    like, three = case.printed.like, found.healthy
-    ends = like(three.low) != like(three.high)
-    value = (say("with-interval", value=like(three.value), low=like(three.low),
-                 high=like(three.high)) if ends else (like(three.value),) * 2)
-    return (say("healthy", value=value) if found.written
-            else say("healthy-nearest", value=value))
+    value, low, high = map(case.printed.like, found.healthy.points)
+    return (value, value) if low == high else say("with-interval", value=value, low=low, high=high)
 
 
 def _late(point: Point) -> Pair:

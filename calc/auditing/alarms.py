@@ -6,6 +6,7 @@ An alert that fires in health is no alert, and one that no failure makes fire is
 from __future__ import annotations
 
 import functools
+import math
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import NoReturn
@@ -34,6 +35,7 @@ FAR = max(failure.severity for failure in FAILURES.values())
 the worst that may well happen."""
 ENGINES = {"cann": ("vllm", "vllm-ascend")}  # by software of the card
 SAME = 1e-9  # relative, within which a metric has not moved
+SHARES = ("cache_occupied",)
 
 
 @dataclass(frozen=True)
@@ -59,10 +61,10 @@ class Alarm:
     Attributes:
         state: one of ``STATES``.
         healthy: what it watches, while nothing fails.
-        fires: of each failure that makes it fire, the least severity at which it does, that in
-            which users wait least first.
+        fires: of each failure that makes it fire, the least severity at which it does; the first
+            is in time, where one is, and the mildest.
         nearest: where no failure makes it fire, the one that comes nearest to it; None where
-            nothing moves what it watches.
+            none brings it nearer.
         failures: how many metrics it was run on, the healthy ones apart.
         reason: why it never fires: one of ``UNEXPORTED``, ``HELD``, ``CAPPED``, ``QUIET``.
         cap: what the engine runs at most; of a capped metric.
@@ -110,29 +112,37 @@ def run(printed: Printed, ours: Amount, alert: Alert, simulated: Simulated | Non
     state = in_health(printed, ours, alert.fires)
     if alert.held in ("constant", "at_start") or simulated is None or metric is None:
         return Alarm(state or NEVER, ours, reason=HELD)
-    points = _points(ours, simulated, metric)
+    points = _points(ours, simulated, metric, 1.0 if _is_share(alert) else math.inf)
     reached = [point for point in points if beyond(point.value, printed, alert.fires)]
     least: dict[str, Point] = {}
     for point in reached:
         least.setdefault(point.failure, point)
-    fires = tuple(sorted(least.values(), key=lambda each: (each.slower, each.failure)))
+    fires = tuple(sorted(least.values(), key=lambda each: (
+        each.slower > FAR, each.severity / FAILURES[each.failure].severity, each.slower)))
     if state is None:
         state = NEVER if not fires else SOUND if fires[0].slower <= FAR else LATE
-    moved = [each for each in points if abs(each.value - ours.value) > SAME * abs(ours.value)]
-    nearest = (min(moved, key=lambda each: _short(each.value, printed, alert.fires))
-               if moved and not fires else None)
+    short = _short(ours.value, printed, alert.fires)
+    nearest = min((each for each in points if not fires
+                   and _short(each.value, printed, alert.fires) < short - SAME),
+                  key=lambda each: _short(each.value, printed, alert.fires), default=None)
     cap = None if alert.cap is None else _cap(alert.cap)
     capped = cap is not None and alert.fires == "above" and printed.value >= cap
     return Alarm(state, ours, fires, nearest, len(points), CAPPED if capped else QUIET, cap)
 
 
-def _points(ours: Amount, simulated: Simulated, metric: np.ndarray) -> list[Point]:
-    """The metric in each failure, as many times what is ours as what was simulated."""
+def _points(ours: Amount, simulated: Simulated, metric: np.ndarray, most: float) -> list[Point]:
+    """The metric in each failure, as many times what is ours as what was simulated, at most so
+    much."""
     seen, healthy = simulated.of(AS_USERS_SEE), float(metric[0])
     scale = ours.value / healthy if healthy else 1.0
-    return [Point(name, by, float(value) * scale, float(slow / seen[0]))
+    return [Point(name, by, min(most, float(value) * scale), float(slow / seen[0]))
             for (name, by), value, slow in zip(simulated.points, metric, seen, strict=True)
             if name]
+
+
+def _is_share(alert: Alert) -> bool:
+    """Whether it watches a share of what there is, which may be full and no more."""
+    return alert.of is not None and alert.of.partition(":")[2] in SHARES
 
 
 def _short(value: float, printed: Printed, fires: str) -> float:
@@ -146,9 +156,12 @@ def alarm(case: Case) -> Alarm:
     """The alert of a claim, run. Raises ParamsError or ValueError, one clause, for what cannot be
     computed."""
     alert, printed, truth = case.alert, case.printed, case.truth
-    assert alert is not None and printed is not None and truth is not None
+    assert alert is not None
+    assert printed is not None
+    assert truth is not None
     origin = _origin(case.listed.claim)
-    name = next((where.partition(":")[0] for where in _references(origin) if ":" in where), None)
+    name = origin.deployment or next(
+        (where.partition(":")[0] for where in _references(origin) if ":" in where), None)
     written = name is None or deployment(name).scenario.id == name
     missing = _unexported(alert, name)
     if missing:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from calc.auditing.alarms import ALWAYS, LATE, NEVER, PERHAPS, alarm
+from calc.auditing.alarms import STATES, alarm
 from calc.auditing.cases import Case
 from calc.auditing.settings import ELSEWHERE, state_of
 from calc.uncertainty.amount import Amount
@@ -24,6 +24,7 @@ ASSUMPTION, UNVERIFIABLE = "assumption", "unverifiable"
 VERDICTS = (REPRODUCED, COMPATIBLE, SPECIFICATION, ARITHMETIC, INPUT, FORMULA, BOTH, CONTRADICTS,
             INFEASIBLE, SETTING, THRESHOLD, ASSUMPTION, UNVERIFIABLE)
 RIGHT, WRONG, BINARY = "right", "wrong", "binary-unit"
+ALWAYS, PERHAPS, SOUND, LATE, NEVER = STATES
 HOLDS, FAILS, OPEN = "holds", "wrong", "open"
 FAULTY = ("unknown", "type", "choice", ALWAYS, PERHAPS, LATE, NEVER)  # of settings and alerts
 CLOSE = 0.02  # relative difference below which two computed numbers are called the same

@@ -28,17 +28,17 @@ in-health =
     .en = { $rule }; { $healthy }: { $end }.
     .zh = { $rule }；{ $healthy }：{ $end }。
 
-held =
-    .en = { $rule }; { $healthy }, { $held }: { $end }.
-    .zh = { $rule }；{ $healthy }，{ $held }：{ $end }。
-
 set-at-start =
-    .en = set when the engine starts and the same under every load
-    .zh = 引擎启动时即定，与负载无关
+    .en = { $rule }, and { $where }the engine takes { $value } when it starts and holds it under every load: { $end }.
+    .zh = { $rule }；{ $where }引擎启动时即占用 { $value }，此后不随负载变化：{ $end }。
+
+on-nearest =
+    .en = { "on the nearest servers that run " }
+    .zh = 以最接近且能运行的部署计，
 
 never-changes =
-    .en = which nothing changes
-    .zh = 始终不变
+    .en = { $rule }, and what it watches is { $value } in every step: { $end }.
+    .zh = { $rule }；所监控的量每一步都是 { $value }：{ $end }。
 
 capped =
     .en = { $rule }; { $healthy }, and the engine runs no more than { $cap } at once (max_num_seqs), the others wait: { $end }.
@@ -50,7 +50,7 @@ fires-in =
         [one] { " " }(one other failure is seen as well)
        *[other] { " " }({ $others } other failures are seen as well)
     }: { $end }.
-    .zh = { $rule }；{ $healthy }，{ $failure }时为 { $value }{ $others ->
+    .zh = { $rule }；{ $healthy }，{ $failure }为 { $value }{ $others ->
         [0] { "" }
        *[other] （另有 { $others } 种故障也会触发）
     }：{ $end }。
@@ -60,8 +60,8 @@ nearest =
     .zh = { $rule }；{ $healthy }，最接近阈值的故障（{ $failure }）也只到 { $value }：{ $end }。
 
 unmoved =
-    .en = { $rule }; { $healthy }, and no failure moves it: { $end }.
-    .zh = { $rule }；{ $healthy }，任何故障都不使其变化：{ $end }。
+    .en = { $rule }; { $healthy }, and no failure brings it nearer: { $end }.
+    .zh = { $rule }；{ $healthy }，任何故障都不使其更接近阈值：{ $end }。
 
 unexported =
     .en = No pinned release of { $engines } exports this metric{ $named }: the rule has nothing to read and never fires.
@@ -97,52 +97,52 @@ never =
 
 clock =
     .en = with the clock of the cards at 1/{ $by }
-    .zh = 加速卡频率降到 1/{ $by }
+    .zh = 加速卡频率降到 1/{ $by } 时
 
 memory =
     .en = with the memory of the cards at 1/{ $by } of its speed
-    .zh = 显存带宽降到 1/{ $by }
+    .zh = 显存带宽降到 1/{ $by } 时
 
 links =
     .en = with the links between cards at 1/{ $by } of their speed
-    .zh = 卡间链路降到 1/{ $by }
+    .zh = 卡间链路降到 1/{ $by } 时
 
 network =
     .en = with the network between servers at 1/{ $by } of its speed
-    .zh = 机间网络降到 1/{ $by }
+    .zh = 机间网络降到 1/{ $by } 时
 
 alpha =
     .en = with collectives that start { $by } times as slowly
-    .zh = 集合通信启动慢到 { $by } 倍
+    .zh = 集合通信启动慢到 { $by } 倍时
 
 host =
     .en = with a host that takes { $by } times as long between steps
-    .zh = 主机步间耗时增到 { $by } 倍
+    .zh = 主机步间耗时增到 { $by } 倍时
 
 eager =
     .en = with graphs off
-    .zh = 未用捕获图
+    .zh = 未用捕获图时
 
 uneven =
     .en = with experts unevenly loaded
-    .zh = 专家负载不均
+    .zh = 专家负载不均时
 
 prompts =
     .en = with prompts { $by } times as long
-    .zh = 提示长到 { $by } 倍
+    .zh = 提示长到 { $by } 倍时
 
 answers =
     .en = with answers { $by } times as long
-    .zh = 回答长到 { $by } 倍
+    .zh = 回答长到 { $by } 倍时
 
 users =
     .en = with { $by } times as many requests
-    .zh = 请求增到 { $by } 倍
+    .zh = 请求增到 { $by } 倍时
 
 cache =
     .en = with 1/{ $by } of the cache's blocks
-    .zh = KV 块只剩 1/{ $by }
+    .zh = KV 块只剩 1/{ $by } 时
 
 lost =
     .en = with half of the replicas lost
-    .zh = 副本失去一半
+    .zh = 副本失去一半时
