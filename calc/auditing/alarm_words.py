@@ -43,8 +43,14 @@ def _with(point: Point) -> Pair:
     }[point.failure]()
 
 
-def told(case: Case, found: Alarm) -> Pair:
-    """What becomes of an alert, with what it follows from."""
+def sentence(case: Case, found: Alarm, ours: Pair) -> Pair:
+    """What becomes of an alert, with what it follows from.
+
+    Args:
+        case: of the alert.
+        found: what becomes of it.
+        ours: what it watches while nothing fails, with its interval.
+    """
     alert, printed = case.alert, case.printed
     assert alert is not None
     assert printed is not None
@@ -57,13 +63,13 @@ def told(case: Case, found: Alarm) -> Pair:
             "below": lambda: say("fires-below", limit=limit),
             "outside": lambda: say("fires-outside", limit=limit)}[alert.fires]()
     if found.reason == HELD:
-        value, end = _value(case, found), _end(found)
+        end = _end(found)
         if alert.held != "at_start":
-            return say("never-changes", rule=rule, value=value, end=end)
+            return say("never-changes", rule=rule, value=ours, end=end)
         where = ("", "") if found.written else say("on-nearest")
-        return say("set-at-start", rule=rule, value=value, where=where, end=end)
-    healthy = (say("healthy", value=_value(case, found)) if found.written
-               else say("healthy-nearest", value=_value(case, found)))
+        return say("set-at-start", rule=rule, value=ours, where=where, end=end)
+    healthy = (say("healthy", value=ours) if found.written
+               else say("healthy-nearest", value=ours))
     if found.state in (ALWAYS, PERHAPS):
         return say("in-health", rule=rule, healthy=healthy, end=_end(found))
     if found.reason == CAPPED and found.cap is not None:
@@ -77,13 +83,6 @@ def told(case: Case, found: Alarm) -> Pair:
         return say("unmoved", rule=rule, healthy=healthy, end=_end(found))
     return say("nearest", rule=rule, healthy=healthy, value=printed.like(found.nearest.value),
                failure=_with(found.nearest), end=_end(found))
-
-
-def _value(case: Case, found: Alarm) -> Pair:
-    """What it watches while nothing fails, with its interval."""
-    assert case.printed is not None
-    value, low, high = map(case.printed.like, found.healthy.points)
-    return (value, value) if low == high else say("with-interval", value=value, low=low, high=high)
 
 
 def _late(point: Point) -> Pair:

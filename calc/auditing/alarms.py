@@ -160,7 +160,7 @@ def alarm(case: Case) -> Alarm:
     assert printed is not None
     assert truth is not None
     origin = _origin(case.listed.claim)
-    name = origin.deployment or next(
+    name = case.listed.claim.deployment or origin.deployment or next(
         (where.partition(":")[0] for where in _references(origin) if ":" in where), None)
     written = name is None or deployment(name).scenario.id == name
     missing = _unexported(alert, name)

@@ -36,7 +36,7 @@ _WIDE = ("precision=fp8-block", "parallelism.expert_parallel=32",
 RUNS: dict[str, Run] = {run.scenario: run for run in (
     Run("s0-scenario-1", ("precision=w8a8-int8", "parallelism.tensor_parallel=4",
                           "parallelism.pipeline_parallel=4", "parallelism.data_parallel=1",
-                          "workload.block_size=128 token", *LENGTHS), "vllm-ascend@0.18.0"),
+                          *LENGTHS), "vllm-ascend@0.18.0"),
     Run("s1-plan-c", _WIDE, "vllm@0.13.0"), Run("s1-launch-production", _WIDE, "vllm@0.13.0"))}
 
 

@@ -12,10 +12,6 @@ fires-outside =
     .en = Fires outside { $limit }
     .zh = 超出 { $limit } 即触发
 
-with-interval =
-    .en = { $value } ({ $low } to { $high })
-    .zh = { $value }（{ $low } 至 { $high }）
-
 healthy =
     .en = healthy servers show { $value }
     .zh = 正常时为 { $value }
