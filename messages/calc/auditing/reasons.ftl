@@ -156,6 +156,13 @@ limit-not-most =
     .en = { $found }, the figure is { $ours }, above the printed limit of { $printed }.
     .zh = { $found }为 { $ours }，超过文档允许的上限 { $printed }。
 
+statement-at-least =
+    .en = { $found }, the number that decides is { $ours }, above { $printed }: the statement holds.
+    .zh = { $found }，起决定作用的数为 { $ours }，高于 { $printed }，说法成立。
+
+statement-at-most =
+    .en = { $found }, the number that decides is { $ours }, below { $printed }: the statement holds.
+    .zh = { $found }，起决定作用的数为 { $ours }，低于 { $printed }，说法成立。
 
 statement-not-least =
     .en = { $found }, the number that decides is { $ours }, not above { $printed }: the statement does not hold.
