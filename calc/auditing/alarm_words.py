@@ -9,6 +9,7 @@ from calc.auditing.alarms import (
     CAPPED,
     HELD,
     LATE,
+    LONELY,
     PERHAPS,
     SOUND,
     UNEXPORTED,
@@ -70,6 +71,9 @@ def sentence(case: Case, found: Alarm, ours: Pair) -> Pair:
         return say("set-at-start", rule=rule, value=ours, where=where, end=end)
     healthy = (say("healthy", value=ours) if found.written
                else say("healthy-nearest", value=ours))
+    if found.reason == LONELY and found.nearest is not None:
+        return say("in-quiet-hour", rule=rule, healthy=healthy, end=_end(found),
+                   value=printed.like(found.nearest.value))
     if found.state in (ALWAYS, PERHAPS):
         return say("in-health", rule=rule, healthy=healthy, end=_end(found))
     if found.reason == CAPPED and found.cap is not None:

@@ -1,6 +1,7 @@
 """What an alert does when it is run: on the metrics of its deployment, healthy and in each failure.
 
-An alert that fires in health is no alert, and one that no failure makes fire is none either.
+An alert that fires in health is no alert, and one that no failure makes fire is none either. Health
+is the load that is planned, within the interval of its prediction, and a quiet hour.
 """
 
 from __future__ import annotations
@@ -17,7 +18,14 @@ from calc.answer.estimate import counted_of
 from calc.auditing.cases import Case
 from calc.auditing.claim_files import listed
 from calc.auditing.truths import Truths, deployment
-from calc.launching.watching.failing import AS_USERS_SEE, FAILURES, Simulated, simulate
+from calc.launching.watching.failing import (
+    AS_USERS_SEE,
+    FAILURES,
+    HEALTHY,
+    LONE,
+    Simulated,
+    simulate,
+)
 from calc.uncertainty.amount import Amount
 from catalogue import ParamsError
 from catalogue.engines.engine import load_engine
@@ -29,7 +37,7 @@ from catalogue.reading.words import revealed
 ALWAYS, PERHAPS, SOUND, LATE, NEVER = ("always-fires", "may-fire", "sound", "too-late",
                                        "never-fires")
 STATES = (ALWAYS, PERHAPS, SOUND, LATE, NEVER)
-UNEXPORTED, HELD, CAPPED, QUIET = "unexported", "held", "capped", "quiet"
+UNEXPORTED, HELD, CAPPED, LONELY, RUN = "unexported", "held", "capped", "lonely", "run"
 FAR = max(failure.severity for failure in FAILURES.values())
 """Times as long that requests take, from where an alert comes too late to tell anything: as much as
 the worst that may well happen."""
@@ -66,7 +74,8 @@ class Alarm:
         nearest: where no failure makes it fire, the one that comes nearest to it; None where
             none brings it nearer.
         failures: how many metrics it was run on, the healthy ones apart.
-        reason: why it never fires: one of ``UNEXPORTED``, ``HELD``, ``CAPPED``, ``QUIET``.
+        reason: why it never fires: ``UNEXPORTED``, ``HELD``, ``CAPPED``; that it may fire in a
+            quiet hour, as ``nearest`` has it: ``LONELY``; else that it was run: ``RUN``.
         cap: what the engine runs at most; of a capped metric.
         engines: whose releases do not export it, by their titles.
         written: whether the deployment runs as it is written.
@@ -77,7 +86,7 @@ class Alarm:
     fires: tuple[Point, ...] = ()
     nearest: Point | None = None
     failures: int = 0
-    reason: str = QUIET
+    reason: str = RUN
     cap: float | None = None
     engines: tuple[str, ...] = ()
     written: bool = True
@@ -112,7 +121,11 @@ def run(printed: Printed, ours: Amount, alert: Alert, simulated: Simulated | Non
     state = in_health(printed, ours, alert.fires)
     if alert.held in ("constant", "at_start") or simulated is None or metric is None:
         return Alarm(state or NEVER, ours, reason=HELD)
-    points = _points(ours, simulated, metric, 1.0 if _is_share(alert) else math.inf)
+    seen = _points(ours, simulated, metric, 1.0 if _is_share(alert) else math.inf)
+    points = [point for point in seen if point.failure in FAILURES]
+    lone = next((point for point in seen if point.failure == LONE[0]), None)
+    if state is None and lone is not None and beyond(lone.value, printed, alert.fires):
+        return Alarm(PERHAPS, ours, (), lone, len(points), LONELY)
     reached = [point for point in points if beyond(point.value, printed, alert.fires)]
     least: dict[str, Point] = {}
     for point in reached:
@@ -127,7 +140,7 @@ def run(printed: Printed, ours: Amount, alert: Alert, simulated: Simulated | Non
                   key=lambda each: _short(each.value, printed, alert.fires), default=None)
     cap = None if alert.cap is None else _cap(alert.cap)
     capped = cap is not None and alert.fires == "above" and printed.value >= cap
-    return Alarm(state, ours, fires, nearest, len(points), CAPPED if capped else QUIET, cap)
+    return Alarm(state, ours, fires, nearest, len(points), CAPPED if capped else RUN, cap)
 
 
 def _points(ours: Amount, simulated: Simulated, metric: np.ndarray, most: float) -> list[Point]:
@@ -137,7 +150,7 @@ def _points(ours: Amount, simulated: Simulated, metric: np.ndarray, most: float)
     scale = ours.value / healthy if healthy else 1.0
     return [Point(name, by, min(most, float(value) * scale), float(slow / seen[0]))
             for (name, by), value, slow in zip(simulated.points, metric, seen, strict=True)
-            if name]
+            if name != HEALTHY[0]]
 
 
 def _is_share(alert: Alert) -> bool:

@@ -14,7 +14,7 @@ from calc.closed_form.evaluate import evaluate
 Inputs = Mapping[str, float]
 MOST = 64.0  # severity that is tried
 AS_USERS_SEE = "steady_e2e"
-HEALTHY = ("", 1.0)
+HEALTHY, LONE = ("", 1.0), ("lone", 1.0)  # as planned, and in a quiet hour
 WAITED = ("ttft", "steady_ttft", "e2e", "steady_e2e", "steady_queue")  # that a queue adds to
 
 
@@ -91,7 +91,8 @@ class Simulated:
     """Metrics of a deployment, healthy and in each failure.
 
     Attributes:
-        points: what fails and by how much, ``HEALTHY`` first.
+        points: what fails and by how much; before that ``HEALTHY``, and ``LONE``, a single request
+            in each replica with nothing amiss.
         values: quantity or input -> its value at each point, SI; ``waiting_requests`` are those
             that find no place.
     """
@@ -114,9 +115,11 @@ def simulate(of: Inputs, attention: str) -> Simulated:
         of: inputs of the deployment.
         attention: the kind of its model's.
     """
-    points = (HEALTHY, *((name, by) for name, failure in FAILURES.items() if failure.possible(of)
-                         for by in failure.severities))
-    changes = [FAILURES[name].worse(of, by) if name else {} for name, by in points]
+    points = (HEALTHY, LONE, *(
+        (name, by) for name, failure in FAILURES.items() if failure.possible(of)
+        for by in failure.severities))
+    healthy: list[dict[str, Any]] = [{}, {"concurrency": of["data_parallel"]}]
+    changes = healthy + [FAILURES[name].worse(of, by) for name, by in points[len(healthy):]]
     varied: dict[str, Any] = {**of}
     for name in {key for change in changes for key in change}:
         varied[name] = np.array([change.get(name, of.get(name, 1.0)) for change in changes])

@@ -18,6 +18,7 @@ from calc.auditing.alarms import (
     FAR,
     HELD,
     LATE,
+    LONELY,
     NEVER,
     PERHAPS,
     SOUND,
@@ -31,7 +32,7 @@ from calc.auditing.audit import Audited, audit
 from calc.auditing.claim_files import listed, listed_in
 from calc.auditing.judging import FAILS, THRESHOLD
 from calc.auditing.truths import deployment
-from calc.launching.watching.failing import FAILURES, HEALTHY, Simulated, simulate
+from calc.launching.watching.failing import FAILURES, HEALTHY, LONE, Simulated, simulate
 from calc.launching.watching.running import RUNS, as_run
 from calc.uncertainty.amount import Amount
 from catalogue.engines.engine import load_engine
@@ -83,6 +84,16 @@ def test_an_alert_below_a_limit():
     found = [state(limit, "below", metric=falls)
              for limit in ("90 ms", "60 ms", "40 ms", "10 ms", "1 ms")]
     assert found == [ALWAYS, PERHAPS, SOUND, LATE, NEVER]
+
+
+def test_an_alert_that_a_quiet_hour_sets_off_may_fire():
+    quiet = Simulated((HEALTHY, LONE, *POINTS[1:]), {"steady_e2e": np.array([1, 0.5, 2, 50, 1.5])})
+    falls = np.array([0.06, 0.01, 0.03, 0.002, 0.06])
+    found = run(read("20 ms"), OURS, Alert(fires="below"), quiet, falls)
+    assert (found.state, found.reason) == (PERHAPS, LONELY)
+    assert run(read("5 ms"), OURS, Alert(fires="below"), quiet, falls).state == LATE
+    assert run(read("100 ms"), OURS, Alert(fires="above"), quiet, METRIC[[0, 0, 1, 2, 3]]
+               ).state == SOUND
 
 
 @given(st.floats(1.0, 100.0))
