@@ -131,7 +131,7 @@ def _reproduced(case: Case, _: Judgement) -> Pair:
 def _met(case: Case, _: Judgement) -> Pair:
     source, ours, limit = _found(case), _ours(case), _printed(case)
     least = case.bound == "at_least"
-    if case.listed.claim.comparison is None:
+    if not case.compares:
         return (say("limit-at-least", found=source, ours=ours, printed=limit) if least else
                 say("limit-at-most", found=source, ours=ours, printed=limit))
     return (say("statement-at-least", found=source, ours=ours, printed=limit) if least else
@@ -141,7 +141,7 @@ def _met(case: Case, _: Judgement) -> Pair:
 def _not_met(case: Case) -> Pair:
     source, ours, limit = _found(case), _ours(case), _printed(case)
     least = case.bound == "at_least"
-    if case.listed.claim.comparison is None:
+    if not case.compares:
         return (say("limit-not-least", found=source, ours=ours, printed=limit) if least else
                 say("limit-not-most", found=source, ours=ours, printed=limit))
     return (say("statement-not-least", found=source, ours=ours, printed=limit) if least else
@@ -153,7 +153,9 @@ def _compatible(case: Case, _: Judgement) -> Pair:
     if case.bound:
         return say("limit-within-interval", found=_found(case), ours=_ours(case),
                    printed=_printed(case))
-    if case.truth.three.low == case.truth.three.high:
+    printed, three = case.printed, case.truth.three
+    assert printed is not None
+    if printed.low <= three.low and three.high <= printed.high:
         return say("within-what-is-printed", found=_found(case), ours=_ours(case),
                    printed=_printed(case))
     return say("within-interval", found=_found(case), ours=_ours(case), printed=_printed(case))

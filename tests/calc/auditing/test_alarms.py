@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import catalogue
+from calc.answer.estimate import estimate
 from calc.auditing.alarm_words import sentence
 from calc.auditing.alarms import (
     ALWAYS,
@@ -33,7 +34,7 @@ from calc.auditing.claim_files import listed, listed_in
 from calc.auditing.judging import FAILS, THRESHOLD
 from calc.auditing.truths import deployment
 from calc.launching.watching.failing import FAILURES, HEALTHY, LONE, Simulated, simulate
-from calc.launching.watching.running import RUNS, as_run
+from calc.launching.watching.running import RUNS
 from calc.uncertainty.amount import Amount
 from catalogue.engines.engine import load_engine
 from catalogue.ledger.rows import Alert
@@ -189,10 +190,8 @@ def test_each_alert_is_told_in_one_sentence():
 
 @pytest.mark.parametrize("name", list(RUNS))
 def test_what_runs_fits(name):
-    run_ = as_run(f"{name}-as-run")
-    assert run_ is not None
-    assert as_run(name) is None
-    assert deployment(f"{name}-as-run").fits
+    assert deployment(f"{name}@runs").fits
+    assert estimate(name, overrides=list(RUNS[name].overrides)).fits
 
 
 def test_no_failure_moves_nothing_and_each_moves_something():
@@ -208,10 +207,8 @@ def test_no_failure_moves_nothing_and_each_moves_something():
 
 
 def test_replicas_are_lost_only_where_they_share_no_experts():
-    run_ = as_run("s0-scenario-1-as-run")
-    assert run_ is not None
-    two = catalogue.load_scenario(run_.scenario, overrides=[
-        *run_.settings, "cluster.nodes=4", "parallelism.data_parallel=2"]).inputs()
+    two = catalogue.load_scenario("s0-scenario-1", overrides=[
+        *RUNS["s0-scenario-1"].settings, "cluster.nodes=4", "parallelism.data_parallel=2"]).inputs()
     assert FAILURES["lost"].possible(two)
     assert not FAILURES["lost"].possible({**two, "expert_parallel": 32})
     halved = simulate(two, "mla")
