@@ -191,7 +191,7 @@ def test_each_alert_is_told_in_one_sentence():
 @pytest.mark.parametrize("name", list(RUNS))
 def test_what_runs_fits(name):
     assert deployment(f"{name}@runs").fits
-    assert estimate(name, overrides=list(RUNS[name].overrides)).fits
+    assert estimate(catalogue.load_scenario(name, overrides=list(RUNS[name].overrides))).fits
 
 
 def test_no_failure_moves_nothing_and_each_moves_something():
