@@ -12,6 +12,7 @@ from calc.auditing.cases import OF_RUNNING, Case
 from calc.auditing.judging import FAILS, Judgement, meets
 from calc.auditing.settings import ELSEWHERE
 from calc.auditing.subjects import found, shortage
+from calc.auditing.truths import deployment
 from catalogue.messages import Pair, join, messages, pair
 from catalogue.reading.amounts import human
 from catalogue.reading.units import COUNTING
@@ -198,7 +199,8 @@ def _infeasible(case: Case, _: Judgement) -> Pair:
     truth = case.truth
     if truth is None or truth.given or not truth.three.value:
         return stops
-    if truth.unit in OF_RUNNING and truth.scenario is not None:
+    if (truth.unit in OF_RUNNING and truth.scenario is not None
+            and not deployment(truth.scenario).fits):
         return join((" ", ""), [stops, say("were-there-room", ours=_ours(case))])
     assert case.printed is not None
     right = meets(case.printed, truth.three, case.bound, case.approximate)

@@ -110,10 +110,9 @@ def read(raw: Any) -> Printed:
 
 def _written(mantissa: str, unit: str) -> str:
     """Digits as they stand; money in full, else a power of ten where there is an exponent."""
-    if "e" not in mantissa.lower():
-        return mantissa
-    value = float(mantissa)
-    return amounts.plain(value, MOST) if unit in amounts.MONEY else amounts.power_of_ten(value)
+    if unit in amounts.MONEY and float(mantissa).is_integer():
+        return f"{float(mantissa):,.0f}"
+    return amounts.power_of_ten(float(mantissa)) if "e" in mantissa.lower() else mantissa
 
 
 def _as_percent(share: str) -> str:
