@@ -13,6 +13,7 @@ from calc.answer.estimate import estimate
 from calc.costing.answer import Cost, CostOptions, cost
 from calc.costing.rates import converted, prices_of
 from calc.costing.tokens import MILLION
+from calc.launching.watching import running
 from calc.uncertainty.amount import Amount
 from calc.uncertainty.propagate import propagate_uncertainty
 from catalogue import ParamsError
@@ -109,6 +110,8 @@ def changes(name: str, how: str) -> tuple[str, ...]:
     """
     if how == "runs" and name.startswith(SAME_CARDS):
         return RUNS
+    if how == "runs" and name in running.RUNS:
+        return running.RUNS[name].overrides
     replicas = catalogue.load_scenario(name).inputs()["data_parallel"]
     users = f"workload.concurrency={int(replicas) * USERS} request"
     if how == "full":

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from functools import cache
 
 from calc.auditing import judging
+from calc.auditing.alarm_words import sentence
+from calc.auditing.alarms import alarm
 from calc.auditing.cases import OF_RUNNING, Case
 from calc.auditing.judging import FAILS, Judgement, meets
 from calc.auditing.settings import ELSEWHERE
@@ -30,18 +32,6 @@ def _states() -> dict[str, Pair]:
             "worse": say("setting-worse"), "misses": say("setting-misses"),
             "wrong": say("setting-wrong"), "open": say("setting-open"),
             ELSEWHERE: say("setting-elsewhere")}
-
-
-@cache
-def _fired() -> dict[str, Pair]:
-    """What an alert of such a threshold would do, by the name of it."""
-    return {
-        judging.ALWAYS: say("it-would-fire-all-time"),
-        judging.PERHAPS: say("it-may-fire-in-normal"),
-        judging.SOUND: say("it-would-tell-trouble-from"),
-        judging.NEVER: say("it-never-fires"),
-        judging.LATE: say("it-would-come-long-after"),
-    }
 
 
 def why(case: Case, judgement: Judgement) -> dict[str, str]:
@@ -236,9 +226,8 @@ def _setting(case: Case, judgement: Judgement) -> Pair:
     }[ruling.state]
 
 
-def _threshold(case: Case, judgement: Judgement) -> Pair:
-    fired = _fired()[judgement.also[0]]
-    return say("predicted-in-normal-operation", ours=_ours(case), fired=fired)
+def _threshold(case: Case, _: Judgement) -> Pair:
+    return sentence(case, alarm(case), _ours(case))
 
 
 def _assumption(case: Case, _: Judgement) -> Pair:
