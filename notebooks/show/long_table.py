@@ -1,4 +1,4 @@
-"""A table of a thousand rows that stays small: plain cells, an address for every row."""
+"""Plain HTML that stays small: a table of a thousand rows, each with its address; a strip."""
 
 from __future__ import annotations
 
@@ -44,6 +44,35 @@ def rows_table(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, Text],
             display(HTML('<div class="sortable full-width claims">'
                          f'<table aria-label="{_plain(name, index)}"><thead><tr>{head}</tr></thead>'
                          f"<tbody>\n{body}\n</tbody></table></div>"), metadata={"lang": lang})
+
+
+class Cell(NamedTuple):
+    """A cell of a strip: its name, and the counts of its parts: good, bad, undecided."""
+
+    name: Text
+    parts: Sequence[int]
+
+
+def strip(cells: Iterable[Cell], name: Text) -> None:
+    """A row of named cells in both languages, each coloured by its parts, with counts in words.
+
+    Args:
+        cells: in their order; none is empty.
+        name: of the strip, for who cannot see it.
+    """
+    cells = list(cells)
+    for index, lang in enumerate(LANGUAGES):
+        if lang in spoken():
+            body = "".join(_strip_cell(cell, index) for cell in cells)
+            display(HTML(f'<ul class="strip" aria-label="{_plain(name, index)}">{body}</ul>'),
+                    metadata={"lang": lang})
+
+
+def _strip_cell(cell: Cell, lang: int) -> str:
+    good, bad, undecided = cell.parts
+    count = good + bad + undecided
+    ends = f"--good:{good / count:.0%};--undecided:{(good + undecided) / count:.0%}"
+    return f'<li style="{ends}">{_plain(cell.name, lang)} <b>{good}/{count}</b></li>'
 
 
 def _plain_row(row: Mapping[str, Any], columns: Sequence[str], lang: int) -> str:

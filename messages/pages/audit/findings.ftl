@@ -52,3 +52,59 @@ best-of-search =
 command-of-each-that-search =
     .en = The command of each that a search found
     .zh = 搜索所得各方案的命令
+
+every-other-plan =
+    .en = Every other deployment
+    .zh = 其余部署
+
+recommended-does-not-run =
+    .en = { $plan } ({ $measured ->
+            [yes] measured
+           *[no] recommended
+        } in section { $section }) **does not run: { $why }**. { $instead }{ $gives }
+    .zh = { $plan }（{ $section } 节{ $measured ->
+            [yes] 实测
+           *[no] 推荐
+        }）**无法运行：{ $why }**。{ $instead }{ $gives }
+
+recommended-runs =
+    .en = { $plan } ({ $measured ->
+            [yes] measured
+           *[no] recommended
+        } in section { $section }) **runs as written**, with { $spare } a card to spare.
+    .zh = { $plan }（{ $section } 节{ $measured ->
+            [yes] 实测
+           *[no] 推荐
+        }）**照所写可以运行**，每卡余 { $spare }。
+
+each-card-is-short =
+    .en = each card is { $short } short
+    .zh = 每卡缺 { $short }
+
+nothing-found-sentence =
+    .en = No change was found that runs.
+    .zh = 未找到能运行的改动。
+
+gives-instead-of-printed =
+    .en = {" "}Then { $gives } in place of the printed { $printed }.
+    .zh = 此时吞吐为 { $gives }，文档所写为 { $printed }。
+
+of-all-deployments =
+    .en = Of all { $plans } deployments that it describes, { $runs ->
+            [0] none loads
+            [one] one loads
+           *[other] { $runs } load
+        } as written{ $named ->
+            [yes] : { $names }
+           *[no] {""}
+        }.{ $variants ->
+            [0] {""}
+           *[other] {" "}Of { $variants } variants that it only supposes, { $supposed } would load.
+        }
+    .zh = 文档描述的全部 { $plans } 个部署中，照所写能加载的有 { $runs } 个{ $named ->
+            [yes] ：{ $names }
+           *[no] {""}
+        }。{ $variants ->
+            [0] {""}
+           *[other] 另有 { $variants } 个仅作假设的变体，其中 { $supposed } 个能加载。
+        }

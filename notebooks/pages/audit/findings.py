@@ -9,14 +9,15 @@ from functools import partial
 import calc
 import catalogue
 from calc.auditing.costs import PLAN, RUNS
-from calc.auditing.truths import deployment
-from calc.layouts.feasible import has_room
+from calc.auditing.truths import Deployment, deployment
+from calc.layouts.feasible import HEADROOM, has_room, reasons
 from calc.searching.same_cards import Advice, alternatives
 from calc.searching.search import search
 from calc.uncertainty.amount import Amount
 from catalogue import Scenario
 from catalogue.deployments.loading import Family
-from catalogue.messages import Pair, messages
+from catalogue.ledger.documents import Document, Recommended
+from catalogue.messages import Pair, join, messages, pair
 from notebooks.pages.deciding.cost_documents import hybrid
 from notebooks.pages.deployments.alternatives import in_words
 from notebooks.pages.deployments.answers import Deployed
@@ -32,6 +33,8 @@ LEAST = "r1-910b2-least"  # goal: the fewest 910B2 that run
 ADDED = ("s0-cards",)  # cards that a document compares, on which this book puts a deployment
 USERS = (80, 320)  # of plan C: of the whole, and of each of its four replicas
 WANTED = "output_throughput"
+NAMED = 3  # deployments that run, named up to as many
+OPEN_ROWS = 8  # of a long table, not folded
 
 
 def plans_of(document: str) -> Iterator[tuple[Family, Scenario]]:
@@ -40,6 +43,70 @@ def plans_of(document: str) -> Iterator[tuple[Family, Scenario]]:
         if name not in ADDED and name.startswith(document):
             family = catalogue.load_family(name)
             yield from ((family, plan) for plan in family.deployments)
+
+
+def running(document: Document) -> None:
+    """Which deployments of a document run: what it recommends first, then how many of all."""
+    lines: list[Pair] = []
+    for each, family, plan in recommended(document):
+        found, change = deployment(plan.id), estimated(plan.id).nearest
+        title = (f"[**{_named(family, plan, 'en')}**](#{plan.id})",
+                 f"[**{_named(family, plan, 'zh')}**](#{plan.id})")
+        where = dict(plan=title, section=each.section, measured=each.measured)
+        if found.fits:
+            lines.append(say("recommended-runs", **where, spare=_spare(found)))
+        else:
+            lines.append(say(
+                "recommended-does-not-run", **where, why=_why(found),
+                instead=pair(change.text) if change else say("nothing-found-sentence"),
+                gives=_beside_printed(plan, change.quantities if change else {})))
+    if len(lines) > 1:
+        lines = [(f"- {en}", f"- {zh}") for en, zh in lines]
+    show(*join(("\n", "\n"), lines))
+    plans = list(plans_of(document.id))
+    supposed = {plan.id for family, plan in plans if family.id in document.supposed}
+    runs = {plan.id for _, plan in plans if deployment(plan.id).fits}
+    own = [(family, plan) for family, plan in plans if plan.id not in supposed]
+    names = [(f"[{plan.title['en']}](#{plan.id})", f"[{plan.title['zh']}](#{plan.id})")
+             for _, plan in own if plan.id in runs]
+    show(*say("of-all-deployments", plans=len(own), runs=len(names),
+              named=0 < len(names) <= NAMED < len(own), names=join(("; ", "；"), names),
+              variants=len(supposed), supposed=len(supposed & runs)))
+
+
+def recommended(document: Document) -> list[tuple[Recommended, Family, Scenario]]:
+    """What a document recommends or measured, in its order, every pool apart."""
+    plans = list(plans_of(document.id))
+    return [(each, family, plan) for each in document.recommended for family, plan in plans
+            if each.scenario in (family.id, plan.id)]
+
+
+@functools.cache
+def estimated(plan: str) -> calc.Estimate:
+    """A plan's answer, once for a page."""
+    return calc.estimate(deployment(plan).scenario)
+
+
+def _spare(found: Deployment) -> str:
+    return fmt_bytes(float(found.quantities[HEADROOM]), digits=0)
+
+
+def _why(found: Deployment) -> Pair:
+    """Why a deployment does not run: how much a card is short, else the engine's reason."""
+    if not has_room(found.quantities):
+        short = fmt_bytes(-float(found.quantities[HEADROOM]), digits=0)
+        return say("each-card-is-short", short=short)
+    en, zh = pair(reasons(found.scenario, found.quantities)[0].text)
+    return en.rstrip("."), zh.rstrip("。")
+
+
+def _beside_printed(plan: Scenario, told: Mapping[str, float]) -> Pair:
+    """What a change gives beside what the document prints, where it prints any."""
+    stated = _printed(plan)
+    if stated == "–" or WANTED not in told:
+        return "", ""
+    return say("gives-instead-of-printed", gives=fmt_quantity(told[WANTED], "token/s"),
+               printed=stated)
 
 
 def sentences() -> None:
@@ -53,7 +120,7 @@ def _s0() -> None:
     plans = {plan.id: plan for _, plan in plans_of("s0")}
     found = [deployment(name) for name in plans]
     numbers({"a-s0-plans": len(found), "a-s0-run": sum(each.fits for each in found)})
-    short = [-float(each.quantities["headroom_per_device"]) for each in found
+    short = [-float(each.quantities[HEADROOM]) for each in found
              if not has_room(each.quantities)]
     numbers({"a-s0-short-least": min(short), "a-s0-short-most": max(short)}, fmt_bytes, digits=0)
     rows = search(catalogue.load("goals", LEAST))
@@ -86,7 +153,7 @@ def _s1() -> None:
               if claim.quantity == WANTED]
     claimed = [claim.value.value for claim in claims if claim.bound is None][-1]
     number("a-s1-claimed", claimed, fmt_quantity, unit="token/s")
-    number("a-s1-short", -float(asked.quantities["headroom_per_device"]), fmt_bytes, digits=0)
+    number("a-s1-short", -float(asked.quantities[HEADROOM]), fmt_bytes, digits=0)
     for users in USERS:
         rate, pace = _steady(users, "steady_throughput"), _steady(users, "steady_tpot")
         number(f"a-s1-users-{users}", users)
@@ -126,10 +193,10 @@ def _s3() -> None:
 def instead(document: str) -> None:
     """Each plan of a document: whether it runs, the nearest change that does, the best there is."""
     rows, lines = [], []
-    for family, plan in plans_of(document):
+    for family, plan in _recommended_first(catalogue.load("documents", document)):
         if plan.documented is None:
             continue
-        answer = calc.estimate(plan)
+        answer = estimated(plan.id)
         change, best = answer.nearest, searched(plan)
         told = change.quantities if change else {
             name: answer.quantities[name].value for name in (WANTED, "tpot")
@@ -147,10 +214,19 @@ def instead(document: str) -> None:
         table(rows, {"plan": common("plan"), "runs": say("runs-as-written"),
                      "printed": say("throughput-printed"),
                      "instead": say("nearest-change-that-runs"), "gives": say("gives-tpot"),
-                     "best": say("best-of-search"), "best_gives": say("gives-tpot")}, wide=True)
+                     "best": say("best-of-search"), "best_gives": say("gives-tpot")}, wide=True,
+              folded=say("every-other-plan"), first=OPEN_ROWS)
     if lines:
         block = "```bash\n{}\n```".format("\n".join(lines))
         show(*in_dropdown([block, block], say("command-of-each-that-search")))
+
+
+def _recommended_first(document: Document) -> list[tuple[Family, Scenario]]:
+    """Every deployment: what the document recommends, what else it puts forward, what it only
+    supposes."""
+    first = {plan.id for _, _, plan in recommended(document)}
+    return sorted(plans_of(document.id), key=lambda each: (
+        each[0].id in document.supposed, each[1].id not in first))
 
 
 def searched(plan: Scenario) -> Advice | None:
