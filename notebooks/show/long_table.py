@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -13,6 +14,8 @@ from catalogue.reading import words
 from notebooks.show.display import LANGUAGES, Text, spoken
 
 say = messages("show/long-table")
+
+BARE = re.compile(r"[\w./#-]+")  # a value of an attribute that HTML takes without quotes
 
 
 class Ordered(NamedTuple):
@@ -53,18 +56,21 @@ class Cell(NamedTuple):
     parts: Sequence[int]
 
 
-def strip(cells: Iterable[Cell], name: Text) -> None:
+def strip(cells: Iterable[Cell], name: Text, legend: Text) -> None:
     """A row of named cells in both languages, each coloured by its parts, with counts in words.
 
     Args:
         cells: in their order; none is empty.
         name: of the strip, for who cannot see it.
+        legend: what the colours stand for, behind the last cell.
     """
     cells = list(cells)
     for index, lang in enumerate(LANGUAGES):
         if lang in spoken():
             body = "".join(_strip_cell(cell, index) for cell in cells)
-            display(HTML(f'<ul class="strip" aria-label="{_plain(name, index)}">{body}</ul>'),
+            body += f'<li class="legend">{_plain(legend, index)}</li>'
+            display(HTML(f'<div class="full-width"><ul class="strip" '
+                         f'aria-label="{_plain(name, index)}">{body}</ul></div>'),
                     metadata={"lang": lang})
 
 
@@ -76,22 +82,28 @@ def _strip_cell(cell: Cell, lang: int) -> str:
 
 
 def _plain_row(row: Mapping[str, Any], columns: Sequence[str], lang: int) -> str:
+    """A row without what HTML lets be left out: ends of cells, quotes around plain values."""
     name = _plain(row["id"], lang)
-    cells = [f'<td><a href="#{name}">{name}</a></td>']
+    cells = [f"<td><a href={_quoted(f'#{name}')}>{name}</a>"]
     for place, key in enumerate(columns[1:]):
         cell = row.get(key, "")
-        order = f' data-order="{cell[0]:.4g}"' if isinstance(cell, Ordered) else ""
-        more = (f"<p>{_plain(row['more'], lang)}{_link(row, lang)}</p>"
+        order = f" data-order={cell[0]:.4g}" if isinstance(cell, Ordered) else ""
+        more = (f"<p>{_plain(row['more'], lang)}{_link(row, lang)}"
                 if not place and row.get("more") else "")
-        cells.append(f"<td{order}>{_plain(cell, lang)}{more}</td>")
-    kind = f' class="{_plain(row["group"], lang)}"' if row.get("group") else ""
-    return f'<tr id="{name}"{kind}>{"".join(cells)}</tr>'
+        cells.append(f"<td{order}>{_plain(cell, lang)}{more}")
+    kind = f' class={_quoted(_plain(row["group"], lang))}' if row.get("group") else ""
+    return f"<tr id={_quoted(name)}{kind}>{''.join(cells)}"
 
 
 def _link(row: Mapping[str, Any], lang: int) -> str:
     """A link to what decides a row."""
     where = row.get("link")
-    return f' <a href="{_plain(where, lang)}">{say("source")[lang]}</a>' if where else ""
+    return f" <a href={_quoted(_plain(where, lang))}>{say('source')[lang]}</a>" if where else ""
+
+
+def _quoted(text: str) -> str:
+    """An escaped value of an attribute, in quotes where it needs them."""
+    return text if BARE.fullmatch(text) else f'"{text}"'
 
 
 def _plain(value: Any, lang: int) -> str:

@@ -1,4 +1,4 @@
-### Which errors matter: by what becomes of a reader who believes them, then by what hangs on them.
+### Which errors matter: by what becomes of who believes them, then by what hangs on them.
 
 does-not-run =
     .en = does not run

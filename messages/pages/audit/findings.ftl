@@ -61,17 +61,17 @@ recommended-does-not-run =
     .en = { $plan } ({ $measured ->
             [yes] measured
            *[no] recommended
-        } in section { $section }) **does not run: { $why }**. { $instead }{ $gives }
+        }, section { $section }) **does not run: { $why }**. { $instead }
     .zh = { $plan }（{ $section } 节{ $measured ->
             [yes] 实测
            *[no] 推荐
-        }）**无法运行：{ $why }**。{ $instead }{ $gives }
+        }）**无法运行：{ $why }**。{ $instead }
 
 recommended-runs =
     .en = { $plan } ({ $measured ->
             [yes] measured
            *[no] recommended
-        } in section { $section }) **runs as written**, with { $spare } a card to spare.
+        }, section { $section }) **runs as written**, with { $spare } a card to spare.
     .zh = { $plan }（{ $section } 节{ $measured ->
             [yes] 实测
            *[no] 推荐
@@ -85,26 +85,32 @@ nothing-found-sentence =
     .en = No change was found that runs.
     .zh = 未找到能运行的改动。
 
-gives-instead-of-printed =
-    .en = {" "}Then { $gives } in place of the printed { $printed }.
-    .zh = 此时吞吐为 { $gives }，文档所写为 { $printed }。
+it-runs-with-change =
+    .en = It runs with { $change }{ $given ->
+            [yes] : { $rate }, a token every { $pace }
+           *[no] {""}
+        }{ $compared ->
+            [yes] {" "}(printed: { $printed })
+           *[no] {""}
+        }.
+    .zh = 可运行的改动：{ $change }{ $given ->
+            [yes] ，吞吐 { $rate }，每 token { $pace }
+           *[no] {""}
+        }{ $compared ->
+            [yes] （文档：{ $printed }）
+           *[no] {""}
+        }。
 
 of-all-deployments =
-    .en = Of all { $plans } deployments that it describes, { $runs ->
+    .en = Of all { $plans } deployments that it describes, { $loads ->
             [0] none loads
             [one] one loads
-           *[other] { $runs } load
-        } as written{ $named ->
-            [yes] : { $names }
-           *[no] {""}
-        }.{ $variants ->
+           *[other] { $loads } load
+        } as written{ $variants ->
             [0] {""}
-           *[other] {" "}Of { $variants } variants that it only supposes, { $supposed } would load.
-        }
-    .zh = 文档描述的全部 { $plans } 个部署中，照所写能加载的有 { $runs } 个{ $named ->
-            [yes] ：{ $names }
-           *[no] {""}
-        }。{ $variants ->
+           *[other] ; of { $variants } variants that it only supposes, { $supposed } would
+        }.
+    .zh = 文档描述的全部 { $plans } 个部署中，照所写能加载的有 { $loads } 个{ $variants ->
             [0] {""}
-           *[other] 另有 { $variants } 个仅作假设的变体，其中 { $supposed } 个能加载。
-        }
+           *[other] ；另有 { $variants } 个仅作假设的变体，其中 { $supposed } 个能加载
+        }。

@@ -8,24 +8,28 @@ of-them-hold =
     .en = of them hold
     .zh = 成立比例
 
+colours =
+    .en = green holds, red does not, grey is open: { $right } of { $total } hold
+    .zh = 绿色成立，红色不成立，灰色无法判定：{ $total } 条中成立 { $right } 条
+
 strip-as-table =
-    .en = Green: holds; red: does not; grey: cannot be decided. { $right } of { $total } claims hold, { $undecided } are undecided. As a table
-    .zh = 绿色成立，红色不成立，灰色无法判定；全部 { $total } 条中成立 { $right } 条，无法判定 { $undecided } 条。表格形式
+    .en = Claims by section, as a table
+    .zh = 各章节的论断（表格）
 
 error =
-    .en = - **{ $title }** ({ $consequence }). { $what } { $claim }, { $of }: { $printed }{ $known ->
+    .en = **{ $consequence ->
+            [stops] Does not run
+            [decision] Wrong decision
+           *[number] Wrong number
+        }: { $title }.** { $what } { $claim }, { $of }: { $printed }{ $compared ->
             [yes] , right { $right }
            *[no] {""}
         }.
-    .zh = - **{ $title }**（{ $consequence }）。{ $what }{ $claim } { $of }：{ $printed }{ $known ->
+    .zh = **{ $consequence ->
+            [stops] 无法运行
+            [decision] 决策错误
+           *[number] 数值错误
+        }：{ $title }**。{ $what }{ $claim } { $of }：{ $printed }{ $compared ->
             [yes] ，正确值 { $right }
            *[no] {""}
         }。
-
-errors-that-matter =
-    .en = **What goes wrong**, the gravest first:
-
-        { $errors }
-    .zh = **错在哪里**，后果最重者在前：
-
-        { $errors }

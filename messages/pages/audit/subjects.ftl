@@ -21,7 +21,7 @@ counts-and-ratios =
     .zh = 数量与比例
 
 with-count =
-    .en = { $subject } ({ $held } of { $count })
+    .en = { $subject } ({ $held }/{ $count })
     .zh = { $subject }（{ $held }/{ $count }）
 
 most-of =

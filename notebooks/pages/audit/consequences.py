@@ -1,4 +1,4 @@
-"""Which errors matter: by what becomes of a reader who believes them, then by what hangs on them."""
+"""Which errors matter: by what becomes of who believes them, then by what hangs on them."""
 
 from __future__ import annotations
 
@@ -63,7 +63,8 @@ def bearing(row: Audited) -> tuple[int, float]:
         rank = PROMISED
     elif page in supposed or case.alert is not None or case.setting is not None:
         rank = SUPPOSED
-    elif of and case.printed is not None and case.printed.unit in OF_RUNNING:
+    elif of and case.truth is not None and ":" in case.truth.where and (
+            case.truth.unit in OF_RUNNING):
         rank = RECOMMENDED if page in recommended else PLANNED
     else:
         rank = LISTED if case.truth is not None and case.truth.listed else OTHER

@@ -8,6 +8,7 @@ from functools import partial
 
 import calc
 import catalogue
+from calc.answer.nearest import Change
 from calc.auditing.costs import PLAN, RUNS
 from calc.auditing.truths import Deployment, deployment
 from calc.layouts.feasible import HEADROOM, has_room, reasons
@@ -17,7 +18,7 @@ from calc.uncertainty.amount import Amount
 from catalogue import Scenario
 from catalogue.deployments.loading import Family
 from catalogue.ledger.documents import Document, Recommended
-from catalogue.messages import Pair, join, messages, pair
+from catalogue.messages import Pair, messages, pair
 from notebooks.pages.deciding.cost_documents import hybrid
 from notebooks.pages.deployments.alternatives import in_words
 from notebooks.pages.deployments.answers import Deployed
@@ -33,7 +34,6 @@ LEAST = "r1-910b2-least"  # goal: the fewest 910B2 that run
 ADDED = ("s0-cards",)  # cards that a document compares, on which this book puts a deployment
 USERS = (80, 320)  # of plan C: of the whole, and of each of its four replicas
 WANTED = "output_throughput"
-NAMED = 3  # deployments that run, named up to as many
 OPEN_ROWS = 8  # of a long table, not folded
 
 
@@ -45,33 +45,52 @@ def plans_of(document: str) -> Iterator[tuple[Family, Scenario]]:
             yield from ((family, plan) for plan in family.deployments)
 
 
-def running(document: Document) -> None:
-    """Which deployments of a document run: what it recommends first, then how many of all."""
-    lines: list[Pair] = []
-    for each, family, plan in recommended(document):
-        found, change = deployment(plan.id), estimated(plan.id).nearest
-        title = (f"[**{_named(family, plan, 'en')}**](#{plan.id})",
-                 f"[**{_named(family, plan, 'zh')}**](#{plan.id})")
-        where = dict(plan=title, section=each.section, measured=each.measured)
-        if found.fits:
-            lines.append(say("recommended-runs", **where, spare=_spare(found)))
-        else:
-            lines.append(say(
-                "recommended-does-not-run", **where, why=_why(found),
-                instead=pair(change.text) if change else say("nothing-found-sentence"),
-                gives=_beside_printed(plan, change.quantities if change else {})))
-    if len(lines) > 1:
-        lines = [(f"- {en}", f"- {zh}") for en, zh in lines]
-    show(*join(("\n", "\n"), lines))
+def running(document: Document) -> list[Pair]:
+    """A sentence on each deployment that a document recommends or measured: whether it runs."""
+    return [_running(*each) for each in recommended(document)]
+
+
+def _running(each: Recommended, family: Family, plan: Scenario) -> Pair:
+    """Whether a recommended deployment runs, by how much it is short, and what runs instead."""
+    found = deployment(plan.id)
+    titles = (f"[**{_in_short(family, plan, lang)}**](#{plan.id})" for lang in ("en", "zh"))
+    named = {"plan": (next(titles), next(titles)), "section": each.section,
+             "measured": each.measured}
+    if found.fits:
+        spare = fmt_bytes(float(found.quantities[HEADROOM]), digits=0)
+        return say("recommended-runs", spare=spare, **named)
+    answer = estimated(plan.id)
+    told = answer.nearest.quantities if answer.nearest else {}
+    given = {WANTED, "tpot"} <= told.keys() - answer.unasked
+    instead = say("nothing-found-sentence") if answer.nearest is None else say(
+        "it-runs-with-change", change=_changed(plan, answer.nearest), given=given,
+        rate=fmt_quantity(told[WANTED], "token/s"), pace=fmt_quantity(told["tpot"], "s"),
+        printed=_printed(plan), compared=_printed(plan) != "–")
+    return say("recommended-does-not-run", why=_why(found), instead=instead, **named)
+
+
+def _in_short(family: Family, plan: Scenario, lang: str) -> str:
+    """The title of a plan; of a pool with what its file's title begins with, ``S0 scenario 3``."""
+    if len(family.deployments) == 1:
+        return plan.title[lang]
+    colon, comma = (":", ", ") if lang == "en" else ("：", "，")
+    return f"{family.title[lang].partition(colon)[0]}{comma}{plan.title[lang]}"
+
+
+def _changed(plan: Scenario, change: Change) -> Pair:
+    """What a change changes, in words."""
+    deployed = Deployed(plan)
+    return in_words(deployed, change.settings, 0), in_words(deployed, change.settings, 1)
+
+
+def of_all(document: Document) -> Pair:
+    """How many deployments load, those that a document only supposes apart."""
     plans = list(plans_of(document.id))
-    supposed = {plan.id for family, plan in plans if family.id in document.supposed}
-    runs = {plan.id for _, plan in plans if deployment(plan.id).fits}
-    own = [(family, plan) for family, plan in plans if plan.id not in supposed]
-    names = [(f"[{plan.title['en']}](#{plan.id})", f"[{plan.title['zh']}](#{plan.id})")
-             for _, plan in own if plan.id in runs]
-    show(*say("of-all-deployments", plans=len(own), runs=len(names),
-              named=0 < len(names) <= NAMED < len(own), names=join(("; ", "；"), names),
-              variants=len(supposed), supposed=len(supposed & runs)))
+    loads = [family.id in document.supposed for family, plan in plans
+             if deployment(plan.id).fits]
+    supposed = sum(family.id in document.supposed for family, _ in plans)
+    return say("of-all-deployments", plans=len(plans) - supposed, loads=loads.count(False),
+               variants=supposed, supposed=loads.count(True))
 
 
 def recommended(document: Document) -> list[tuple[Recommended, Family, Scenario]]:
@@ -87,10 +106,6 @@ def estimated(plan: str) -> calc.Estimate:
     return calc.estimate(deployment(plan).scenario)
 
 
-def _spare(found: Deployment) -> str:
-    return fmt_bytes(float(found.quantities[HEADROOM]), digits=0)
-
-
 def _why(found: Deployment) -> Pair:
     """Why a deployment does not run: how much a card is short, else the engine's reason."""
     if not has_room(found.quantities):
@@ -98,15 +113,6 @@ def _why(found: Deployment) -> Pair:
         return say("each-card-is-short", short=short)
     en, zh = pair(reasons(found.scenario, found.quantities)[0].text)
     return en.rstrip("."), zh.rstrip("。")
-
-
-def _beside_printed(plan: Scenario, told: Mapping[str, float]) -> Pair:
-    """What a change gives beside what the document prints, where it prints any."""
-    stated = _printed(plan)
-    if stated == "–" or WANTED not in told:
-        return "", ""
-    return say("gives-instead-of-printed", gives=fmt_quantity(told[WANTED], "token/s"),
-               printed=stated)
 
 
 def sentences() -> None:

@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 from catalogue.messages import Pair, join, messages
 from catalogue.reading.shared import causes
 from notebooks.pages.audit import findings
-from notebooks.pages.audit.consequences import DECISION, NUMBER, STOPS, WORDS, weights
+from notebooks.pages.audit.consequences import DECISION, NUMBER, STOPS, weights
 from notebooks.pages.audit.document import Page
 from notebooks.pages.audit.subjects import usable
-from notebooks.pages.audit.words import (
-    GROUPS,
-    HOLDS,
-    OPEN,
-    addressed,
-    group,
-    printed,
-    right,
-)
+from notebooks.pages.audit.words import GROUPS, HOLDS, addressed, group, printed
 from notebooks.show.display import show, table
 from notebooks.show.long_table import Cell, strip
 from notebooks.show.numbers import fmt_int, fmt_percent
@@ -31,26 +24,36 @@ NAMED = {STOPS: 1, DECISION: 2, NUMBER: 1}  # causes of each consequence that ar
 
 def answer(page: Page) -> None:
     """What a reader has to know, in the order in which it matters."""
-    findings.running(page.document)
+    _listed(findings.running(page.document))
     parts(page)
     errors(page)
+    sections(page)
+
+
+def _listed(lines: Sequence[Pair]) -> None:
+    """Sentences as a list as wide as the page's tables, one alone as it is."""
+    points = lines if len(lines) == 1 else [(f"- {en}", f"- {zh}") for en, zh in lines]
+    en, zh = join(("\n",) * 2, points)
+    show(f":::{{div}} full-width\n\n{en}\n\n:::", f":::{{div}} full-width\n\n{zh}\n\n:::")
 
 
 def parts(page: Page) -> None:
-    """Which parts can be used: a sentence, a strip of all sections, their counts as a table."""
-    count = page.counts
-    show(*usable(page.rows))
-    sections = {name: Counter(map(group, rows)) for name, rows in page.sections().items()}
-    strip([Cell(page.titled(name), [of[kind] for kind in GROUPS])
-           for name, of in sections.items()], say("sections-by-what-holds"))
+    """Which parts can be used: a sentence, and a strip of all sections."""
+    _listed([join((" ", ""), [findings.of_all(page.document), usable(page.rows)])])
+    legend = say("colours", total=fmt_int(len(page.rows)), right=fmt_int(page.counts[HOLDS]))
+    strip([Cell(page.titled(name), [Counter(map(group, rows))[kind] for kind in GROUPS])
+           for name, rows in page.sections().items()], say("sections-by-what-holds"), legend)
+
+
+def sections(page: Page) -> None:
+    """The strip as a table."""
+    counts = {name: Counter(map(group, rows)) for name, rows in page.sections().items()}
     table([{"section": page.titled(name), "claims": sum(of.values()),
             **{kind: of[kind] for kind in GROUPS},
             "share": fmt_percent(of[HOLDS] / sum(of.values()), 0)}
-           for name, of in sections.items()],
+           for name, of in counts.items()],
           {"section": common("section"), "claims": common("claims"), **GROUPS,
-           "share": say("of-them-hold")}, sortable=True,
-          folded=say("strip-as-table", total=fmt_int(len(page.rows)), right=fmt_int(count[HOLDS]),
-                     undecided=fmt_int(count[OPEN])))
+           "share": say("of-them-hold")}, sortable=True, folded=say("strip-as-table"))
 
 
 def errors(page: Page) -> None:
@@ -63,10 +66,11 @@ def errors(page: Page) -> None:
         if told[what] > NAMED[what]:
             continue
         case, cause = found[0].case, named[name]
+        compared = case.printed is not None and case.truth is not None
         lines.append(say(
-            "error", consequence=WORDS[what], title=(cause["title"]["en"], cause["title"]["zh"]),
+            "error", consequence=what, title=(cause["title"]["en"], cause["title"]["zh"]),
             what=(cause["what"]["en"], cause["what"]["zh"]), claim=addressed([found[0].id]),
-            of=(case.what["en"], case.what["zh"]), printed=printed(found[0]),
-            right=right(found[0]), known=right(found[0])[0] != "–"))
+            of=(case.what["en"], case.what["zh"]), printed=printed(found[0]), compared=compared,
+            right=case.printed.like(case.truth.three.value) if compared else ""))
     if lines:
-        show(*say("errors-that-matter", errors=join(("\n", "\n"), lines)))
+        _listed(lines)

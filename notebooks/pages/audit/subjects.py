@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from calc.auditing.audit import Audited
 from catalogue.messages import Pair, join, messages
-from notebooks.pages.audit.words import HOLDS, group
+from notebooks.pages.audit.words import HOLDS, OPEN, group
 
 common = messages("common")
 say = messages("pages/audit/subjects")
@@ -24,7 +24,7 @@ OF_KIND = {**dict.fromkeys(("models", "formats", "precisions"), MODEL), "prices"
 OF_UNIT = {**dict.fromkeys(("token/s", "request/s"), THROUGHPUT), "s": LATENCY, "USD": COST,
            **dict.fromkeys(("B", "B/token"), MEMORY),
            **dict.fromkeys(("B/s", "FLOP/s", "FLOP/J", "J/s", "W"), CARDS)}
-LEAST = 4  # claims of a subject from which a share says something
+LEAST = 4  # claims that are decided, from which a share says something
 MOST, SOME = 2 / 3, 1 / 5  # shares from which most, or some, of a subject holds
 
 
@@ -44,18 +44,20 @@ def subject(row: Audited) -> str:
 def usable(rows: Sequence[Audited]) -> Pair:
     """The sentence: of which subjects most claims hold, some, hardly any, none."""
     every = Counter(map(subject, rows))
+    decided = Counter(subject(row) for row in rows if group(row) != OPEN)
     held = Counter(subject(row) for row in rows if group(row) == HOLDS)
     told: dict[str, list[Pair]] = {"most": [], "some": [], "few": [], "none": []}
     for name, count in every.items():
         share = held[name] / count
-        if count >= LEAST:
+        if decided[name] >= LEAST:
             level = ("most" if share >= MOST else "some" if share >= SOME else
                      "few" if share else "none")
             told[level].append(say("with-count", subject=SUBJECTS[name], held=held[name],
                                    count=count))
     of = {level: join((", ", "、"), found) for level, found in told.items()}
-    parts = [part for level, part in (
-        ("most", say("most-of", subjects=of["most"])), ("some", say("some-of", subjects=of["some"])),
-        ("few", say("few-of", subjects=of["few"])), ("none", say("none-of", subjects=of["none"])))
-        if told[level]]
-    return say("what-can-be-used", parts=join(("; ", "；"), parts))
+    parts = {"most": say("most-of", subjects=of["most"]),
+             "some": say("some-of", subjects=of["some"]),
+             "few": say("few-of", subjects=of["few"]),
+             "none": say("none-of", subjects=of["none"])}
+    parts = {level: part for level, part in parts.items() if told[level]}
+    return say("what-can-be-used", parts=join(("; ", "；"), parts.values()))
