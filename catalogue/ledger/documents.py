@@ -124,7 +124,7 @@ class Document(CatalogueEntry):
         recommended: its recommendations, in its order.
         supposed: files of deployments that it does not put forward but supposes, to see what an
             optimisation gives.
-        sections: what is in each section that a claim stands in, in the document's order.
+        contents: what is in each section that a claim stands in, in the document's order.
         risks, symptoms, rated, holds, probes, measures: what it says of operation, in its order.
     """
 
@@ -133,7 +133,7 @@ class Document(CatalogueEntry):
     ledger: Words
     recommended: list[Recommended] = []
     supposed: list[ScenarioName] = []
-    sections: dict[Words, Text] = {}
+    contents: dict[Words, Text] = {}
     risks: list[Risk] = []
     symptoms: list[Symptom] = []
     rated: list[Rated] = []

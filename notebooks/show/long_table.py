@@ -16,6 +16,7 @@ from notebooks.show.display import LANGUAGES, Text, spoken
 say = messages("show/long-table")
 
 BARE = re.compile(r"[\w./#-]+")  # a value of an attribute that HTML takes without quotes
+LEGEND = ((1.0, 1.0), (0.0, 0.0), (0.0, 1.0))  # ends of cells that are all good, bad, undecided
 
 
 class Ordered(NamedTuple):
@@ -56,19 +57,20 @@ class Cell(NamedTuple):
     parts: Sequence[int]
 
 
-def strip(cells: Iterable[Cell], name: Text, legend: Text) -> None:
+def strip(cells: Iterable[Cell], name: Text, legend: Sequence[Text]) -> None:
     """A row of named cells in both languages, each coloured by its parts, with counts in words.
 
     Args:
         cells: in their order; none is empty.
         name: of the strip, for who cannot see it.
-        legend: what the colours stand for, behind the last cell.
+        legend: what good, bad and undecided are called, behind the last cell.
     """
     cells = list(cells)
     for index, lang in enumerate(LANGUAGES):
         if lang in spoken():
             body = "".join(_strip_cell(cell, index) for cell in cells)
-            body += f'<li class="legend">{_plain(legend, index)}</li>'
+            body += "".join(f'<li class="legend" style="{_ends(*ends)}">{_plain(text, index)}</li>'
+                            for text, ends in zip(legend, LEGEND, strict=True))
             display(HTML(f'<div class="full-width"><ul class="strip" '
                          f'aria-label="{_plain(name, index)}">{body}</ul></div>'),
                     metadata={"lang": lang})
@@ -77,8 +79,13 @@ def strip(cells: Iterable[Cell], name: Text, legend: Text) -> None:
 def _strip_cell(cell: Cell, lang: int) -> str:
     good, bad, undecided = cell.parts
     count = good + bad + undecided
-    ends = f"--good:{good / count:.0%};--undecided:{(good + undecided) / count:.0%}"
+    ends = _ends(good / count, (good + undecided) / count)
     return f'<li style="{ends}">{_plain(cell.name, lang)} <b>{good}/{count}</b></li>'
+
+
+def _ends(good: float, undecided: float) -> str:
+    """Where the colours of a cell end, from its left [1]."""
+    return f"--good:{good:.0%};--undecided:{undecided:.0%}"
 
 
 def _plain_row(row: Mapping[str, Any], columns: Sequence[str], lang: int) -> str:

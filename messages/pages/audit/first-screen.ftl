@@ -5,12 +5,8 @@ sections-by-what-holds =
     .zh = 各章节成立的论断数
 
 of-them-hold =
-    .en = of them hold
-    .zh = 成立比例
-
-colours =
-    .en = green holds, red does not, grey is open: { $right } of { $total } hold
-    .zh = 绿色成立，红色不成立，灰色无法判定：{ $total } 条中成立 { $right } 条
+    .en = share that holds
+    .zh = 成立占比
 
 strip-as-table =
     .en = Claims by section, as a table
@@ -27,8 +23,8 @@ error =
         }.
     .zh = **{ $consequence ->
             [stops] 无法运行
-            [decision] 决策错误
-           *[number] 数值错误
+            [decision] 决策失误
+           *[number] 数值有误
         }：{ $title }**。{ $what }{ $claim } { $of }：{ $printed }{ $compared ->
             [yes] ，正确值 { $right }
            *[no] {""}

@@ -9,8 +9,8 @@ settings =
     .zh = 设置
 
 memory =
-    .en = memory
-    .zh = 显存
+    .en = memory of cards
+    .zh = 显存占用
 
 alarms =
     .en = alarms
@@ -41,5 +41,5 @@ none-of =
     .zh = { $subjects }**全不可用**
 
 what-can-be-used =
-    .en = **What can be used**: { $parts }.
-    .zh = **哪些可以采用**：{ $parts }。
+    .en = **What can be used** ({ $held } of { $total } claims hold): { $parts }.
+    .zh = **哪些可以采用**（{ $total } 条论断中成立 { $held } 条）：{ $parts }。

@@ -52,14 +52,14 @@ class Page:
     def sections(self) -> dict[str, list[Audited]]:
         """The claims of each section that has any, in the document's order; one that stands in
         two sections counts in the first."""
-        found: dict[str, list[Audited]] = {name: [] for name in self.document.sections}
+        found: dict[str, list[Audited]] = {name: [] for name in self.document.contents}
         for row in self.rows:
             found.setdefault(row.case.section.partition(", ")[0], []).append(row)
         return {name: rows for name, rows in found.items() if rows}
 
     def titled(self, section: str) -> Pair:
         """A section as a reader finds it: number, if it has one, and what is in it."""
-        title = self.document.sections.get(section)
+        title = self.document.contents.get(section)
         if title is None:
             return _section(section)
         number = f"{section} " if NUMBERED.fullmatch(section) else ""

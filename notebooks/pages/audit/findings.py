@@ -54,19 +54,25 @@ def _running(each: Recommended, family: Family, plan: Scenario) -> Pair:
     """Whether a recommended deployment runs, by how much it is short, and what runs instead."""
     found = deployment(plan.id)
     titles = (f"[**{_in_short(family, plan, lang)}**](#{plan.id})" for lang in ("en", "zh"))
-    named = {"plan": (next(titles), next(titles)), "section": each.section,
-             "measured": each.measured}
+    title = (next(titles), next(titles))
     if found.fits:
         spare = fmt_bytes(float(found.quantities[HEADROOM]), digits=0)
-        return say("recommended-runs", spare=spare, **named)
+        return say("recommended-runs", plan=title, section=each.section, measured=each.measured,
+                   spare=spare)
+    return say("recommended-does-not-run", plan=title, section=each.section,
+               measured=each.measured, why=_why(found), instead=_instead(plan))
+
+
+def _instead(plan: Scenario) -> Pair:
+    """The nearest change that runs and what it gives, beside what is printed."""
     answer = estimated(plan.id)
-    told = answer.nearest.quantities if answer.nearest else {}
-    given = {WANTED, "tpot"} <= told.keys() - answer.unasked
-    instead = say("nothing-found-sentence") if answer.nearest is None else say(
-        "it-runs-with-change", change=_changed(plan, answer.nearest), given=given,
-        rate=fmt_quantity(told[WANTED], "token/s"), pace=fmt_quantity(told["tpot"], "s"),
-        printed=_printed(plan), compared=_printed(plan) != "–")
-    return say("recommended-does-not-run", why=_why(found), instead=instead, **named)
+    if answer.nearest is None:
+        return say("nothing-found-sentence")
+    told, stated = answer.nearest.quantities, _printed(plan)
+    return say("it-runs-with-change", change=_changed(plan, answer.nearest), printed=stated,
+               given={WANTED, "tpot"} <= told.keys() - answer.unasked, compared=stated != "–",
+               rate=fmt_quantity(told.get(WANTED, 0.0), "token/s"),
+               pace=fmt_quantity(told.get("tpot", 0.0), "s"))
 
 
 def _in_short(family: Family, plan: Scenario, lang: str) -> str:

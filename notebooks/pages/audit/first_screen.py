@@ -14,7 +14,7 @@ from notebooks.pages.audit.subjects import usable
 from notebooks.pages.audit.words import GROUPS, HOLDS, addressed, group, printed
 from notebooks.show.display import show, table
 from notebooks.show.long_table import Cell, strip
-from notebooks.show.numbers import fmt_int, fmt_percent
+from notebooks.show.numbers import fmt_percent
 
 common = messages("common")
 say = messages("pages/audit/first-screen")
@@ -40,9 +40,9 @@ def _listed(lines: Sequence[Pair]) -> None:
 def parts(page: Page) -> None:
     """Which parts can be used: a sentence, and a strip of all sections."""
     _listed([join((" ", ""), [findings.of_all(page.document), usable(page.rows)])])
-    legend = say("colours", total=fmt_int(len(page.rows)), right=fmt_int(page.counts[HOLDS]))
     strip([Cell(page.titled(name), [Counter(map(group, rows))[kind] for kind in GROUPS])
-           for name, rows in page.sections().items()], say("sections-by-what-holds"), legend)
+           for name, rows in page.sections().items()], say("sections-by-what-holds"),
+          list(GROUPS.values()))
 
 
 def sections(page: Page) -> None:
@@ -66,11 +66,11 @@ def errors(page: Page) -> None:
         if told[what] > NAMED[what]:
             continue
         case, cause = found[0].case, named[name]
-        compared = case.printed is not None and case.truth is not None
+        ours = case.printed.like(case.truth.three.value) if case.printed and case.truth else ""
         lines.append(say(
             "error", consequence=what, title=(cause["title"]["en"], cause["title"]["zh"]),
             what=(cause["what"]["en"], cause["what"]["zh"]), claim=addressed([found[0].id]),
-            of=(case.what["en"], case.what["zh"]), printed=printed(found[0]), compared=compared,
-            right=case.printed.like(case.truth.three.value) if compared else ""))
+            of=(case.what["en"], case.what["zh"]), printed=printed(found[0]), right=ours,
+            compared=bool(ours)))
     if lines:
         _listed(lines)

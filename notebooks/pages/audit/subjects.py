@@ -60,4 +60,5 @@ def usable(rows: Sequence[Audited]) -> Pair:
              "few": say("few-of", subjects=of["few"]),
              "none": say("none-of", subjects=of["none"])}
     parts = {level: part for level, part in parts.items() if told[level]}
-    return say("what-can-be-used", parts=join(("; ", "；"), parts.values()))
+    return say("what-can-be-used", held=sum(held.values()), total=len(rows),
+               parts=join(("; ", "；"), parts.values()))

@@ -67,7 +67,7 @@ def test_the_strip_has_every_section_once_and_all_claims(shown, name):
     page = document.Page(name)
     first_screen.parts(page)
     named = {row.case.section.partition(", ")[0] for row in page.rows}
-    assert named == set(page.document.sections)  # a title for each, and none of no use
+    assert named == set(page.document.contents)  # a title for each, and none of no use
     for index, lang in enumerate(LANGUAGES):
         strip = next(text for text in in_language(shown, lang) if 'class="strip"' in text)
         cells = re.findall(r"<li style=[^>]*>(.*?) <b>(\d+)/(\d+)</b>", strip)
