@@ -10,24 +10,22 @@ from typing import Any
 import catalogue
 from calc.answer.estimate import parameters, unit_count
 from calc.auditing.claim_files import Listed
-from calc.auditing.truths import SOURCES, Deployment, Truth, Truths, deployment
+from calc.auditing.right import both_ends, compared, computed, made_of, moved, same_unit, tried
+from calc.auditing.settings import Ruling, ruling
+from calc.auditing.truths import SOURCES, Deployment, Truth, Truths, deployment, nearest
 from calc.uncertainty.amount import Amount
-from calc.uncertainty.propagate import propagate_uncertainty
 from catalogue import ParamsError
 from catalogue.entries import trees
 from catalogue.entries.deployments import Claim as ScenarioClaim
 from catalogue.entries.deployments import Documented
 from catalogue.entries.formulas import DocumentFormula, DocumentFormulas, Example, Letter
-from catalogue.ledger.dimensions import of_tree, of_unit, text
-from catalogue.ledger.rows import Alert, Claim, Comparison, EngineSetting
+from catalogue.ledger.rows import Alert, EngineSetting
 from catalogue.reading import units
 from catalogue.reading.printed import Printed, of_value
 
 Text = Mapping[str, str]
 OF_RUNNING = ("s", "token/s", "request/s", "request", "USD")  # what a deployment gives if it runs
-SAME = 1e-6  # relative difference below which an input is the same
 ITSELF = ("measurements/", "claims/")  # of what a document prints elsewhere
-PRICE = "/price/"  # of an entry, which is no fact of what is built
 BUILT = ("devices/", "links/", "nodes/", "models/", "formats/")  # of what is built as it is
 
 
@@ -46,11 +44,15 @@ class Case:
         truth: ours; None where nothing decides.
         moved: letter -> the document's input and the sourced one, where they differ.
         bound: the claim is a limit.
+        approximate: it says about.
         fits: whether the deployment that it is of can exist; None of what is of none.
         deployment: that it is of, where it says so.
         missing, assumed, cause, named: as the claim has them, or the one that it restates;
             ``named`` is its topic, where it says so.
         formula: of ``params/formulas/``, if it is one of them.
+        reconstructed: the document prints no formula, ``own`` is what leads to its number.
+        ruling: what becomes of a setting.
+        rests_on: assumption that the verdict hangs on.
         letters: unit and names of inputs, where they have any.
     """
 
@@ -65,6 +67,7 @@ class Case:
     truth: Truth | None = None
     moved: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     bound: str | None = None
+    approximate: bool = False
     fits: bool | None = None
     deployment: str | None = None
     missing: Text | None = None
@@ -72,10 +75,19 @@ class Case:
     cause: str | None = None
     named: str | None = None
     formula: DocumentFormula | None = None
+    reconstructed: bool = False
+    ruling: Ruling | None = None
+    rests_on: Text | None = None
     note: Text | None = None
     setting: EngineSetting | None = None
     alert: Alert | None = None
     letters: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def circular(self) -> bool:
+        """Whether what it is held against comes from the document itself."""
+        own = (self.listed.document,)
+        return self.truth is not None and self.truth.listed and self.truth.sources == own
 
     @property
     def topic(self) -> str | None:
@@ -135,12 +147,14 @@ class Cases:
         named = claim.deployment or case.deployment
         return replace(case, fits=_fits(named, case.truth), deployment=named,
                        cause=claim.cause or case.cause, named=claim.topic or case.named,
-                       alert=claim.alert or case.alert)
+                       approximate=claim.approximate or case.approximate,
+                       rests_on=claim.rests_on or case.rests_on,
+                       alert=claim.alert or case.alert, ruling=_ruled(case, listed, named))
 
     def _printed_of(self, name: str) -> Printed:
         """What a claim prints. Raises ParamsError where there is no such claim or number."""
         if name not in self._by_id:
-            raise ParamsError(f"there is no claim '{name[:20]}'")
+            raise ParamsError(f"there is no claim '{name[:20]}'" + nearest(name, self._by_id))
         printed = self.of(self._by_id[name]).printed
         if printed is None:
             raise ParamsError(f"'{name}' prints no number")
@@ -149,7 +163,7 @@ class Cases:
     def _ours_of(self, name: str) -> Truth:
         """Ours of a claim. Raises ParamsError where there is no such claim, or nothing decides."""
         if name not in self._by_id:
-            raise ParamsError(f"there is no claim '{name[:20]}'")
+            raise ParamsError(f"there is no claim '{name[:20]}'" + nearest(name, self._by_id))
         truth = self.of(self._by_id[name]).truth
         if truth is None:
             raise ParamsError(f"nothing decides '{name}'")
@@ -159,7 +173,9 @@ class Cases:
         """Of a claim that says again what an earlier one says, perhaps with another number."""
         claim = listed.claim
         if claim.like not in self._by_id or claim.like >= claim.id:
-            raise ParamsError(f"like: '{claim.like}' is no earlier claim")
+            earlier = [name for name in self._by_id if name < claim.id]
+            raise ParamsError(f"like: '{claim.like}' is no earlier claim"
+                              + nearest(str(claim.like), earlier))
         case = self.of(self._by_id[claim.like])
         again = claim.printed is None or (
             case.own is not None and claim.printed.holds(case.own))
@@ -185,19 +201,20 @@ class Cases:
             names = trees.symbols_of(right)
             free = {name: three for name in names if (three := lent(name)) is not None} | sourced
             own = {name: Amount.exactly(value) for name, value in given.items()}
-            truth = truth or _computed(right, own | free, example.printed.unit, formula.id,
+            truth = truth or computed(right, own | free, example.printed.unit, formula.id,
                                        example.scenario)
             if names & own.keys() - free.keys():  # else it is ours whatever the document puts in
-                righted = _tried(right, free | own)
+                righted = tried(right, free | own)
         ours = given | {name: three.value for name in given
                         if (three := sourced.get(name) or lent(name)) is not None}
         return Case(listed, claim.what or example.label or formula.quantity,
                     claim.section or example.section,
                     of_value(example.printed, example.percent), float(formula.recomputed(example)),
                     False,
-                    _tried(formula.documented, {n: Amount.exactly(v) for n, v in ours.items()}),
-                    righted, truth, _moved(given, ours), claim.bound, formula=formula,
-                    note=claim.note, letters={**catalogue.symbols(), **file.symbols})
+                    tried(formula.documented, {n: Amount.exactly(v) for n, v in ours.items()}),
+                    righted, truth, moved(given, ours), claim.bound, formula=formula,
+                    reconstructed=formula.reconstructed, note=claim.note,
+                    letters={**catalogue.symbols(), **file.symbols})
 
     def _of_scenario(self, listed: Listed, claim: ScenarioClaim, documented: Documented,
                      found: Deployment) -> Case:
@@ -219,9 +236,9 @@ class Cases:
         used = trees.symbols_of(tree) if tree is not None else set()
         return Case(listed, row.what or claim.label, row.section or claim.value.section or "",
                     of_value(claim.value), None if own is None else float(own), False,
-                    _tried(tree, {n: Amount.exactly(v) for n, v in ours.items()})
+                    tried(tree, {n: Amount.exactly(v) for n, v in ours.items()})
                     if used & row.sourced.keys() else None, None, truth,
-                    _moved({letter: given[letter] for letter in given if letter in used}, ours),
+                    moved({letter: given[letter] for letter in given if letter in used}, ours),
                     row.bound or claim.bound, note=row.note or claim.note,
                     letters=_letters(listed, given_units))
 
@@ -241,77 +258,42 @@ class Cases:
         right = claim.right if claim.right is not None else claim.formula
         said, bound = claim.printed, claim.bound
         if claim.comparison is not None:
-            right, said, bound = _compared(claim.comparison)
+            right, said, bound = compared(claim.comparison)
         if truth is None and right is not None and claim.missing is None:
             scenario = next((each.scenario for each in sourced.values() if each.scenario), None)
             unit = said.unit if said else units.DIMENSIONLESS
-            truth = replace(_computed(right, own | free, unit, claim.id, scenario),
-                            listed=_made_of(claim, BUILT))
+            keys = dict.fromkeys(key for each in sourced.values() for key in each.sources)
+            truth = replace(computed(right, own | free, unit, claim.id, scenario),
+                            listed=made_of(claim, BUILT), sources=tuple(keys),
+                            parts=tuple(claim.sourced.values()))
             if claim.most is not None and claim.printed is not None:
-                most = _computed(claim.most, own | free, unit, claim.id, scenario)
-                truth = _both_ends(truth, most, claim.printed)
-        _same_unit(claim, sourced, truth)
+                most = computed(claim.most, own | free, unit, claim.id, scenario)
+                truth = both_ends(truth, most, claim.printed)
+        same_unit(claim, sourced, truth)
         ours = given | {name: three.value for name, three in free.items() if name in given}
         formula = claim.formula
-        itself = truth is not None and _made_of(claim, ITSELF)
+        itself = truth is not None and made_of(claim, ITSELF)
         found = (trees.evaluate(formula, given) if formula is not None
                  else truth.three.value if truth and itself else None)
         tests = (claim.right is not None  # else it is ours whatever the document puts in
                  and trees.symbols_of(claim.right) & own.keys() - free.keys())
         return Case(listed, claim.what or {}, claim.section or "", said,
                     None if found is None else float(found), itself,
-                    _tried(formula, own | free) if sourced else None,
-                    _tried(claim.right, free | own) if tests else None, truth,
-                    _moved(given, ours), bound, note=claim.note, missing=claim.missing,
+                    tried(formula, own | free) if sourced else None,
+                    tried(claim.right, free | own) if tests else None, truth,
+                    moved(given, ours), bound, note=claim.note, missing=claim.missing,
                     assumed=claim.assumed, setting=claim.setting, alert=claim.alert,
+                    reconstructed=claim.reconstructed,
                     letters=_letters(listed, {letter: value.unit for letter, value
                                               in claim.inputs.items()}))
 
 
-def _compared(comparison: Comparison) -> tuple[Any, Printed, str]:
-    """The number of a statement in words, its limit, and the side of it that holds."""
-    above = comparison.above is not None
-    limit = comparison.above if above else comparison.below
-    assert limit is not None
-    said = replace(of_value(limit), last=(0.0,))  # a limit is exact, not rounded
-    return comparison.of, said, "at_least" if above else "at_most"
-
-
-def _made_of(claim: Claim, kinds: tuple[str, ...]) -> bool:
-    """Whether a claim without a formula, and no limit, is held against entries of these kinds
-    alone: an input of one is a unit and no number."""
-    against = [*claim.sourced.values(), *([claim.truth] if claim.truth else [])]
-    return bool(claim.formula is None and not claim.bound and against and all(
-        where.startswith(kinds) and PRICE not in where for where in against)
-        and all(value == 1 for value in claim.given().values()))
-
-
-def _both_ends(least: Truth, most: Truth, printed: Printed) -> Truth:
-    """Of a range: both its ends, and as its value that which is farther outside of what is
-    printed."""
-    low, high = least.three.value, most.three.value
-    beyond = printed.low - low > high - printed.high
-    return replace(least, three=Amount(low if beyond else high, low, high))
-
-
-def _same_unit(claim: Claim, sourced: Mapping[str, Truth], truth: Truth | None) -> None:
-    """Refuse what comes out in another unit than is printed. Raises ValueError, one clause."""
-    if claim.printed is None:
-        return
-    given = {name: value.unit for name, value in claim.inputs.items()}
-    printed = of_unit(claim.printed.unit)
-    free = {name: each.unit for name, each in sourced.items()}
-    for key, tree, known in (("formula", claim.formula, given),
-                             ("right", claim.right, given | free)):
-        if tree not in (None, 0) and (found := of_tree(tree, known)) != printed:
-            raise ValueError(f"{key} comes out in {text(found)}, what is printed is in "
-                             f"{text(printed)}")
-    for name in given.keys() & free.keys():
-        if of_unit(given[name]) != of_unit(free[name]):
-            raise ValueError(f"the input '{name}' is in {given[name]}, its source in {free[name]}")
-    if truth is not None and of_unit(truth.unit) != printed:
-        raise ValueError(f"the truth is in {text(of_unit(truth.unit))}, what is printed in "
-                         f"{text(printed)}")
+def _ruled(case: Case, listed: Listed, named: str | None) -> Ruling | None:
+    """What becomes of a setting in the deployment that it stands in."""
+    if case.setting is None:
+        return None
+    software = None if named is None else deployment(named).scenario.device.software
+    return ruling(case.setting, listed.claim.id, listed.document, case.section, software)
 
 
 def _fits(named: str | None, truth: Truth | None) -> bool | None:
@@ -344,7 +326,10 @@ def _example(place: str) -> tuple[Example, DocumentFormula, DocumentFormulas]:
     """An example of a formula: ``s1-f07.1``. Raises ParamsError where there is none."""
     name, _, number = place.partition(".")
     if name not in _formulas() or int(number) > len(_formulas()[name][0].examples):
-        raise ParamsError(f"there is no example '{place}' in params/formulas/")
+        known = (f"{each}.{count}" for each, (formula, _) in _formulas().items()
+                 for count in range(1, len(formula.examples) + 1))
+        raise ParamsError(f"there is no example '{place}' in params/formulas/"
+                          + nearest(place, known))
     formula, file = _formulas()[name]
     return formula.examples[int(number) - 1], formula, file
 
@@ -379,27 +364,3 @@ def _lender(example: Example, file: DocumentFormulas) -> Callable[[str], Amount 
                          else None)
 
 
-def _computed(tree: Any, known: Mapping[str, Amount], unit: str, where: str,
-              scenario: str | None) -> Truth:
-    """What the right formula gives, with its interval. Raises ValueError for a letter it lacks."""
-    names = trees.symbols_of(tree)
-    used = {name: three for name, three in known.items() if name in names}
-    if lost := sorted(names - used.keys()):
-        raise ValueError(f"'{lost[0]}' has no value")
-    three = propagate_uncertainty(lambda values: {"": float(trees.evaluate(tree, values))},
-                                  used)[""]
-    return Truth(three, unit, where, scenario)
-
-
-def _tried(tree: Any, known: Mapping[str, Amount]) -> float | None:
-    """The value of a formula; None where there is none, or a letter has no value."""
-    if tree is None or trees.symbols_of(tree) - known.keys():
-        return None
-    return float(trees.evaluate(tree, {name: three.value for name, three in known.items()}))
-
-
-def _moved(given: Mapping[str, Any], ours: Mapping[str, Any]
-           ) -> dict[str, tuple[float, float]]:
-    """Inputs that a source has otherwise."""
-    return {name: (float(value), float(ours[name])) for name, value in given.items()
-            if abs(float(ours[name]) - float(value)) > SAME * abs(float(value))}

@@ -10,7 +10,7 @@ from typing import Any
 from catalogue.ledger.rows import Claim, Claims
 from catalogue.library import load, locate, names, read
 from catalogue.reading.errors import ParamsError
-from catalogue.reading.yamlfile import YamlFile
+from catalogue.reading.yamlfile import YamlFile, display_path
 
 KEY = "claims"
 
@@ -36,6 +36,15 @@ def listed() -> tuple[list[Listed], list[str]]:
     """Every claim of ``params/claims/``, by document and number, and a sentence for each that
     cannot be used."""
     return listed_in([locate(KEY, name) for name in names(KEY)])
+
+
+def listed_beside(path: Path) -> tuple[list[Listed], list[str]]:
+    """The claims of a file, with those of ``params/claims/`` that it does not hold itself; a
+    sentence for each of the file that cannot be used."""
+    others = [other for name in names(KEY) if (other := locate(KEY, name)).name != path.name]
+    claims, problems = listed_in([path, *others])
+    own = f"{display_path(path)}:"
+    return claims, [problem for problem in problems if problem.startswith(own)]
 
 
 def listed_in(paths: list[Path]) -> tuple[list[Listed], list[str]]:

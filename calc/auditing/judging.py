@@ -10,26 +10,29 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from calc.auditing.cases import Case
-from calc.auditing.settings import ELSEWHERE, state_of
+from calc.auditing.settings import DEPENDS, ELSEWHERE, STOPS
+from calc.auditing.truths import Truth
 from calc.uncertainty.amount import Amount
 from catalogue.reading.printed import Printed
 
-REPRODUCED, COMPATIBLE, SPECIFICATION = "reproduced", "compatible", "specification"
-ARITHMETIC, INPUT, FORMULA, BOTH = ("arithmetic-error", "wrong-input", "wrong-formula",
-                                    "wrong-input-and-formula")
+REPRODUCED, MET, COMPATIBLE, SPECIFICATION = "reproduced", "met", "compatible", "specification"
+ARITHMETIC, INPUT, FORMULA, BOTH, NUMBER = ("arithmetic-error", "wrong-input", "wrong-formula",
+                                            "wrong-input-and-formula", "wrong-number")
 CONTRADICTS, INFEASIBLE, SETTING, THRESHOLD = ("contradicts", "infeasible", "setting",
                                                "threshold")
 ASSUMPTION, UNVERIFIABLE = "assumption", "unverifiable"
-VERDICTS = (REPRODUCED, COMPATIBLE, SPECIFICATION, ARITHMETIC, INPUT, FORMULA, BOTH, CONTRADICTS,
-            INFEASIBLE, SETTING, THRESHOLD, ASSUMPTION, UNVERIFIABLE)
+VERDICTS = (REPRODUCED, MET, COMPATIBLE, SPECIFICATION, ARITHMETIC, INPUT, FORMULA, BOTH, NUMBER,
+            CONTRADICTS, INFEASIBLE, SETTING, THRESHOLD, ASSUMPTION, UNVERIFIABLE)
 RIGHT, WRONG, BINARY = "right", "wrong", "binary-unit"
 ALWAYS, PERHAPS, SOUND, LATE, NEVER = ("always-fires", "may-fire", "sound", "too-late",
                                        "never-fires")
 HOLDS, FAILS, OPEN = "holds", "wrong", "open"
-FAULTY = ("unknown", "type", "choice", ALWAYS, PERHAPS, LATE, NEVER)  # of settings and alerts
+FAULTY = ("unknown", "type", "choice", "unread", "stops", "worse", "misses", ALWAYS, PERHAPS, LATE,
+          NEVER, INFEASIBLE)  # of settings and alerts, and of any claim
 CLOSE = 0.02  # relative difference below which two computed numbers are called the same
+ABOUT = 0.05  # relative: what "about" is read as, a rounding to a twentieth
 FAR = 10.0  # times what is predicted, from where an alert comes too late to tell anything
-WRONGS = (ARITHMETIC, INPUT, FORMULA, BOTH, INFEASIBLE)
+WRONGS = (ARITHMETIC, INPUT, FORMULA, BOTH, NUMBER, INFEASIBLE)
 IN_BINARY = {"kB": 1024 / 1e3, "MB": 1024**2 / 1e6, "GB": 1024**3 / 1e9, "TB": 1024**4 / 1e12}
 
 
@@ -51,7 +54,9 @@ class Judgement:
     @property
     def standing(self) -> str:
         """Whether the claim holds, does not, or cannot be decided."""
-        if self.verdict in (ASSUMPTION, UNVERIFIABLE) or ELSEWHERE in self.also:
+        if self.verdict in (ASSUMPTION, UNVERIFIABLE):
+            return OPEN
+        if {ELSEWHERE, DEPENDS} & set(self.also) and INFEASIBLE not in self.also:
             return OPEN
         faulty = self.verdict in WRONGS or {WRONG, *FAULTY} & set(self.also)
         return FAILS if faulty else HOLDS
@@ -59,8 +64,10 @@ class Judgement:
 
 def judge(case: Case) -> Judgement:
     """The verdict on a case, but for contradictions, which take all of them."""
-    if case.setting is not None:
-        return Judgement(SETTING, (state_of(case.setting),))
+    if case.ruling is not None:
+        refused = case.ruling.state in STOPS
+        stopped = case.fits is False or (case.ruling.beside and not refused)
+        return Judgement(SETTING, (case.ruling.state, *([INFEASIBLE] if stopped else [])))
     if case.alert is not None and case.printed is not None and case.truth is not None:
         return Judgement(THRESHOLD, (fired(case.printed, case.truth.three, case.alert.fires),))
     verdict, also = _first(case)
@@ -72,34 +79,43 @@ def judge(case: Case) -> Judgement:
 def _first(case: Case) -> tuple[str, tuple[str, ...]]:
     """The first of the verdicts that holds, in the order of the module's sentence."""
     printed, truth = case.printed, case.truth
-    if printed is not None and case.own is not None and not printed.holds(case.own):
+    about = case.approximate
+    if printed is not None and case.own is not None and not says(printed, case.own, about):
         return ARITHMETIC, ()
-    if truth is None or printed is None:
+    if truth is None or printed is None or case.circular:
         if case.missing is None and case.own is not None:
             return REPRODUCED, ()
         return (ASSUMPTION if case.assumed else UNVERIFIABLE), ()
     restated = truth.listed and case.own is None and case.formula is None
     cannot = case.fits is False and not restated
-    if meets(printed, truth.three, case.bound):
-        return (SPECIFICATION, (RIGHT,)) if restated else (
-            INFEASIBLE if cannot else REPRODUCED if _as_narrow(printed, truth.three)
-            or case.bound else COMPATIBLE, ())
+    against = (printed, truth.three, case.bound, about)
+    if meets(*against):
+        if case.bound:
+            return (INFEASIBLE if cannot else MET), ()
+        if restated:
+            return SPECIFICATION, (RIGHT,)
+        narrow = _as_narrow(printed, truth.three)
+        return (INFEASIBLE if cannot else REPRODUCED if narrow else COMPATIBLE), ()
     if restated and _in_binary(printed, truth.three):
         return SPECIFICATION, (RIGHT, BINARY)
-    if reaches(printed, truth.three, case.bound):
-        return (SPECIFICATION, (RIGHT,)) if restated else (
-            INFEASIBLE if cannot else COMPATIBLE, ())
-    if restated:
-        return SPECIFICATION, (WRONG,)
+    if reaches(*against):
+        return (INFEASIBLE if cannot else COMPATIBLE), ()
+    return (SPECIFICATION, (WRONG,)) if restated else (_explained(case, printed, truth), ())
+
+
+def _explained(case: Case, printed: Printed, truth: Truth) -> str:
+    """What is wrong with a number that is: its inputs, its formula, both; or that it has none."""
     if case.own is None:
-        return (INFEASIBLE if case.fits is False else FORMULA), ()
+        return INFEASIBLE if case.fits is False else NUMBER
     idle = case.resourced is not None and abs(case.resourced - case.own) <= min(
         CLOSE * abs(case.own), abs(truth.three.value - case.own) / 2)
     if not idle and _same(case.resourced, truth.three, printed):
-        return INPUT, ()
+        return INPUT
+    if case.reconstructed and not case.moved:
+        return NUMBER  # the document prints no formula that could be wrong
     if _same(case.righted, truth.three, printed) or (idle and case.righted is None):
-        return FORMULA, ()  # idle: no source changes what goes in by as much as matters
-    return BOTH, ()
+        return FORMULA  # idle: no source changes what goes in by as much as matters
+    return BOTH
 
 
 def _as_narrow(printed: Printed, ours: Amount) -> bool:
@@ -109,24 +125,31 @@ def _as_narrow(printed: Printed, ours: Amount) -> bool:
         and abs(ours.high - printed.high) <= max(printed.last[-1] / 2, CLOSE * abs(ours.high)))
 
 
-def meets(printed: Printed, ours: Amount, bound: str | None) -> bool:
+def says(printed: Printed, number: float, about: bool = False) -> bool:
+    """Whether what is printed is a number, within its digits, or about it where it says so."""
+    return printed.holds(number) or (
+        about and abs(number - printed.value) <= ABOUT * abs(printed.value))
+
+
+def meets(printed: Printed, ours: Amount, bound: str | None, about: bool = False) -> bool:
     """Whether our number is what is printed, within its digits, or on the right side of it."""
     if bound == "at_most":
         return bool(ours.value <= printed.high + printed.last[-1] / 2)
     if bound == "at_least":
         return bool(ours.value >= printed.low - printed.last[0] / 2)
-    return printed.holds(ours.value)
+    return says(printed, ours.value, about)
 
 
-def reaches(printed: Printed, ours: Amount, bound: str | None) -> bool:
-    """Whether what is printed lies inside of our interval, or a limit can be kept within it."""
+def reaches(printed: Printed, ours: Amount, bound: str | None, about: bool = False) -> bool:
+    """Whether what is printed lies inside of our interval, or a limit can be kept within it; half
+    of a last digit belongs to what is printed, not to our interval."""
+    if meets(printed, ours, bound, about):
+        return True
     if bound == "at_most":
-        return bool(ours.low <= printed.high + printed.last[-1] / 2)
+        return bool(ours.low <= printed.high)
     if bound == "at_least":
-        return bool(ours.high >= printed.low - printed.last[0] / 2)
-    half = max(printed.last) / 2
-    return meets(printed, ours, None) or bool(
-        ours.low - half <= printed.value <= ours.high + half)
+        return bool(ours.high >= printed.low)
+    return bool(ours.low <= printed.value <= ours.high)
 
 
 def fired(printed: Printed, ours: Amount, fires: str) -> str:

@@ -1,4 +1,4 @@
-"""Why a claim has its verdict, in a sentence or two of each language."""
+"""Why a claim has its verdict: what the document has, what is right, and from where."""
 
 from __future__ import annotations
 
@@ -9,29 +9,26 @@ from calc.auditing import judging
 from calc.auditing.cases import OF_RUNNING, Case
 from calc.auditing.judging import FAILS, Judgement, meets
 from calc.auditing.settings import ELSEWHERE
-from calc.auditing.truths import SOURCES
-from catalogue.messages import Pair, join, messages
+from calc.auditing.subjects import found, shortage
+from catalogue.messages import Pair, join, messages, pair
 from catalogue.reading.amounts import human
 from catalogue.reading.units import COUNTING
+from catalogue.reading.words import revealed
 
+common = messages("common")
 say = messages("calc/auditing/reasons")
 
-OWN_NUMBERS = ("measurements/", "accuracies/", "claims/")  # of the document itself
 MOST = 3  # inputs that are named
 
 
 @cache
 def _states() -> dict[str, Pair]:
-    """What a setting is, by the name of it."""
-    return {
-        "accepted": say("pinned-release-takes-it"),
-        "deprecated": say("releases-that-take-it-call"),
-        "unlisted": say("value-is-not-among-those"),
-        "choice": say("value-is-not-among-choices"),
-        "type": say("value-is-not-of-its"),
-        "unknown": say("no-pinned-release-has-such"),
-        ELSEWHERE: say("its-program-has-no-catalogue"),
-    }
+    """What becomes of a setting, by the name of it; of what a person found."""
+    return {"works": say("setting-works"), "usual": say("setting-usual"),
+            "unread": say("setting-unread"), "stops": say("setting-stops"),
+            "worse": say("setting-worse"), "misses": say("setting-misses"),
+            "wrong": say("setting-wrong"), "open": say("setting-open"),
+            ELSEWHERE: say("setting-elsewhere")}
 
 
 @cache
@@ -48,109 +45,191 @@ def _fired() -> dict[str, Pair]:
 
 def why(case: Case, judgement: Judgement) -> dict[str, str]:
     """What the verdict follows from, with the numbers of it."""
-    said = _SAID[judgement.verdict](case, judgement)
+    parts = [_SAID[judgement.verdict](case, judgement)]
     if judging.BINARY in judgement.also:
-        said = say("it-is-meant-in-gib", said=said)
+        parts.append(say("it-is-meant-in-gib"))
     if judging.INFEASIBLE in judgement.also:
-        said = say("deployment-that-it-is-of", said=said)
+        parts += _stopped(case)
     if judgement.clashes:
-        said = say("others-say-otherwise", said=said,
-                   listed=join((", ", "、"), ((name, name) for name in judgement.clashes[:MOST])),
-                   claims=len(judgement.clashes), more=len(judgement.clashes) > MOST)
+        parts.append(say("others-say-otherwise", listed=join(
+            (", ", "、"), ((name, name) for name in judgement.clashes[:MOST])),
+            more=len(judgement.clashes) > MOST))
+    stated = case.ruling.stated.note if case.ruling and case.ruling.stated else None
     step = case.formula.step if case.formula is not None and judgement.standing == FAILS else None
-    note = case.note or step or {"en": "", "zh": ""}
-    return {"en": f"{said[0]} {note['en']}".strip(), "zh": f"{said[1]}{note['zh']}"}
+    note = case.note or stated or step
+    if note is not None:
+        parts.append(pair(note))
+    if case.rests_on is not None:
+        parts.append(say("rests-on", assumption=pair(case.rests_on)))
+    return {"en": " ".join(en for en, _ in parts), "zh": "".join(zh for _, zh in parts)}
+
+
+def _stopped(case: Case) -> list[Pair]:
+    """Why what a claim speaks of does not run: its deployment, or the command it stands in."""
+    told = []
+    if case.fits is False:
+        told.append(say("deployment-does-not-run", why=_why_not(case)))
+    elif case.ruling is not None and case.ruling.beside:
+        names = [(name, name) for name in case.ruling.beside[:MOST]]
+        told.append(say("configuration-does-not-start", names=join((", ", "、"), names),
+                        more=len(case.ruling.beside) > MOST))
+    return told
+
+
+def _why_not(case: Case) -> Pair:
+    """Why the deployment that a claim is of does not run, in a clause."""
+    name = case.deployment or (case.truth.scenario if case.truth else None)
+    assert name is not None
+    return shortage(name)
+
+
+def _printed(case: Case) -> Pair:
+    """What the document has."""
+    assert case.printed is not None
+    return case.printed.text, case.printed.text
+
+
+def _ours(case: Case) -> Pair:
+    """The right number with its interval."""
+    assert case.truth is not None
+    three = case.truth.three
+    value, low, high = (_shown(case, each) for each in (three.value, three.low, three.high))
+    if case.truth.spans and low != high:
+        return common("from-low-to-high", low=low, high=high)
+    return (value, value) if low == high else say("to", value=value, low=low, high=high)
+
+
+def _found(case: Case) -> Pair:
+    assert case.truth is not None
+    return found(case.truth)
+
+
+def _right(case: Case) -> Pair:
+    """The right number and where it comes from, a sentence."""
+    return say("right-is", found=_found(case), ours=_ours(case))
 
 
 def _by_itself(case: Case) -> Pair:
     """What its own numbers give: one, or both ends of a range."""
     assert case.truth is not None
-    three = case.truth.three
-    low, high = _shown(case, three.low), _shown(case, three.high)
-    return (say("its-own-numbers-give", ours=low) if low == high else
-            say("its-own-numbers-give-to", low=low, high=high))
+    low, high = (_shown(case, each) for each in (case.truth.three.low, case.truth.three.high))
+    return (low, low) if low == high else common("from-low-to-high", low=low, high=high)
 
 
 def _arithmetic(case: Case, _: Judgement) -> Pair:
     assert case.own is not None
-    text = _shown(case, case.own)
     if case.itself:
-        return _by_itself(case)
-    return say("on-its-own-inputs-its", ours=text)
-
-
-def _ours(case: Case) -> Pair:
-    """Our number with its interval."""
-    assert case.truth is not None
-    three = case.truth.three
-    value = _shown(case, three.value)
-    if three.low == three.high:
-        return value, value
-    low, high = _shown(case, three.low), _shown(case, three.high)
-    if low == high:
-        return value, value
-    return say("to", value=value, low=low, high=high)
+        return say("its-own-numbers-give", ours=_by_itself(case), printed=_printed(case))
+    given = _shown(case, case.own)
+    wrong = say("its-own-formula-gives", ours=given, printed=_printed(case))
+    truth = case.truth
+    if truth is None or _shown(case, truth.three.value) == given:
+        return wrong
+    return join((" ", ""), [wrong, _right(case)])
 
 
 def _reproduced(case: Case, _: Judgement) -> Pair:
-    if case.itself:
-        return _by_itself(case)
     own = case.own is not None
+    if case.itself:
+        return say("its-own-numbers-agree", ours=_by_itself(case))
     if case.truth is None or (own and case.truth.where == case.listed.claim.id and not case.moved):
-        return say("its-formula-gives-it-on")
-    if case.truth.where.startswith(OWN_NUMBERS):
-        return say("its-own-numbers-give", ours=_ours(case))
-    return say("ours-is", ours=_ours(case))
+        assert case.own is not None
+        return say("its-own-formula-agrees", ours=_shown(case, case.own))
+    return say("as-printed", found=_found(case), ours=_ours(case))
+
+
+def _met(case: Case, _: Judgement) -> Pair:
+    source, ours, limit = _found(case), _ours(case), _printed(case)
+    least = case.bound == "at_least"
+    if case.listed.claim.comparison is None:
+        return (say("limit-at-least", found=source, ours=ours, printed=limit) if least else
+                say("limit-at-most", found=source, ours=ours, printed=limit))
+    return (say("statement-at-least", found=source, ours=ours, printed=limit) if least else
+            say("statement-at-most", found=source, ours=ours, printed=limit))
+
+
+def _not_met(case: Case) -> Pair:
+    source, ours, limit = _found(case), _ours(case), _printed(case)
+    least = case.bound == "at_least"
+    if case.listed.claim.comparison is None:
+        return (say("limit-not-least", found=source, ours=ours, printed=limit) if least else
+                say("limit-not-most", found=source, ours=ours, printed=limit))
+    return (say("statement-not-least", found=source, ours=ours, printed=limit) if least else
+            say("statement-not-most", found=source, ours=ours, printed=limit))
 
 
 def _compatible(case: Case, _: Judgement) -> Pair:
-    return say("inside-our-interval", ours=_ours(case))
+    assert case.truth is not None
+    if case.bound:
+        return say("limit-within-interval", found=_found(case), ours=_ours(case),
+                   printed=_printed(case))
+    if case.truth.three.low == case.truth.three.high:
+        return say("within-what-is-printed", found=_found(case), ours=_ours(case),
+                   printed=_printed(case))
+    return say("within-interval", found=_found(case), ours=_ours(case), printed=_printed(case))
 
 
 def _specification(case: Case, judgement: Judgement) -> Pair:
-    assert case.truth is not None
-    if case.truth.where.startswith(SOURCES):
-        return (say("its-source-has", ours=_ours(case)) if judging.WRONG in judgement.also
-                else say("so-has-its-source", ours=_ours(case)))
-    return (say("catalogue-has", ours=_ours(case)) if judging.WRONG in judgement.also
-            else say("so-has-catalogue", ours=_ours(case)))
+    if case.bound is not None:
+        return _not_met(case)
+    if judging.WRONG in judgement.also:
+        return say("not-as-printed", found=_found(case), ours=_ours(case), printed=_printed(case))
+    return say("as-printed", found=_found(case), ours=_ours(case))
 
 
 def _input(case: Case, _: Judgement) -> Pair:
-    named = _inputs(case)
-    return say("formula-holds-what-goes-in", named=named, ours=_ours(case))
+    return join((" ", ""), [say("formula-holds-inputs-do-not", inputs=_inputs(case)),
+                            _right(case)])
 
 
 def _formula(case: Case, _: Judgement) -> Pair:
-    if case.own is None and case.formula is None:
-        assert case.truth is not None
-        if case.truth.where.startswith(OWN_NUMBERS):
-            return say("its-own-numbers-give", ours=_ours(case))
-        return say("ours-is", ours=_ours(case))
-    return say("formula-does-not-hold-ours", ours=_ours(case))
+    assert case.own is not None
+    return join((" ", ""), [say("formula-does-not-hold", own=_shown(case, case.own)),
+                            _right(case)])
+
+
+def _number(case: Case, _: Judgement) -> Pair:
+    if case.bound is not None:
+        return _not_met(case)
+    return say("not-as-printed", found=_found(case), ours=_ours(case), printed=_printed(case))
 
 
 def _both(case: Case, _: Judgement) -> Pair:
-    named = _inputs(case)
+    assert case.own is not None
     if not case.moved:
-        return say("its-formula-does-not-lead", ours=_ours(case))
-    return say("neither-formula-holds-nor-what", named=named, ours=_ours(case))
+        return _formula(case, _)
+    return join((" ", ""), [say("neither-holds", inputs=_inputs(case)), _right(case)])
 
 
 def _infeasible(case: Case, _: Judgement) -> Pair:
+    stops = say("deployment-does-not-run", why=_why_not(case))
     truth = case.truth
-    if (truth is not None and case.printed is not None and truth.unit == "1"
-            and not meets(case.printed, truth.three, case.bound)):
-            return say("deployment-does-not-run-as", ours=_ours(case))
-    if (truth is None or truth.unit not in OF_RUNNING or truth.given or not truth.three.value):
-        return say("deployment-does-not-run-as-written")
-    return say("deployment-does-not-run-as-written-on", ours=_ours(case))
+    if truth is None or truth.given or not truth.three.value:
+        return stops
+    if truth.unit in OF_RUNNING and truth.scenario is not None:
+        return join((" ", ""), [stops, say("were-there-room", ours=_ours(case))])
+    assert case.printed is not None
+    right = meets(case.printed, truth.three, case.bound, case.approximate)
+    return stops if right else join((" ", ""), [stops, _right(case)])
 
 
 def _setting(case: Case, judgement: Judgement) -> Pair:
-    assert case.setting is not None
-    en, zh = _states()[judgement.also[0]]
-    return f"{case.setting.program}: {en}.", f"{case.setting.program}：{zh}。"
+    setting, ruling = case.setting, case.ruling
+    assert setting is not None
+    assert ruling is not None
+    program, name = setting.program, revealed(setting.name)
+    if ruling.state in _states():
+        return say("of-program", program=program, name=name, what=_states()[ruling.state])
+    since, until = ruling.since, ruling.until
+    return {
+        "accepted": say("releases-take-it", program=program, name=name, since=since, until=until),
+        "deprecated": say("releases-call-it-deprecated", program=program, name=name, since=since,
+                          until=until),
+        "unlisted": say("value-not-listed", program=program, name=name, since=since, until=until),
+        "choice": say("value-no-choice", program=program, name=name, since=since, until=until),
+        "type": say("value-no-type", program=program, name=name, since=since, until=until),
+        "unknown": say("no-release-has-it", program=program, name=name, since=since, until=until),
+    }[ruling.state]
 
 
 def _threshold(case: Case, judgement: Judgement) -> Pair:
@@ -158,25 +237,30 @@ def _threshold(case: Case, judgement: Judgement) -> Pair:
     return say("predicted-in-normal-operation", ours=_ours(case), fired=fired)
 
 
-def _missing(case: Case, _: Judgement) -> Pair:
-    missing = case.missing
-    if missing is None:
-        return say("nothing-decides-it")
-    return say("missing", missing=(missing["en"], missing["zh"]))
+def _assumption(case: Case, _: Judgement) -> Pair:
+    return say("it-is-assumed", missing=_missing(case))
+
+
+def _unverifiable(case: Case, _: Judgement) -> Pair:
+    if case.missing is None and case.circular:
+        return say("only-the-document-says-so")
+    return say("cannot-be-checked", missing=_missing(case))
+
+
+def _missing(case: Case) -> Pair:
+    return pair(case.missing) if case.missing is not None else say("a-source")
 
 
 def _inputs(case: Case) -> Pair:
     """Which inputs a source has otherwise."""
-    if not case.moved:
-        return "", ""
     named = []
     for name, (theirs, ours) in list(case.moved.items())[:MOST]:
         letter = case.letters.get(name)
         unit = letter.unit if letter and letter.unit not in COUNTING else "1"
         said = (letter.en, letter.zh) if letter else (name.replace("_", " "),) * 2
-        named.append(say("input-is-otherwise", input=said, ours=human(ours, unit),
-                         theirs=human(theirs, unit)))
-    return say("in-brackets", inputs=join((", ", "，"), named))
+        named.append(say("input-is-otherwise", input=said, ours=_said(ours, unit),
+                         theirs=_said(theirs, unit)))
+    return join((", ", "，"), named)
 
 
 def _shown(case: Case, value: float) -> str:
@@ -187,10 +271,15 @@ def _shown(case: Case, value: float) -> str:
     return printed.like(value)
 
 
+def _said(value: float, unit: str) -> Pair:
+    """A number in a readable unit."""
+    return human(value, unit, "en"), human(value, unit, "zh")
+
+
 _SAID: dict[str, Callable[[Case, Judgement], Pair]] = {
-    judging.ARITHMETIC: _arithmetic, judging.REPRODUCED: _reproduced,
+    judging.ARITHMETIC: _arithmetic, judging.REPRODUCED: _reproduced, judging.MET: _met,
     judging.COMPATIBLE: _compatible, judging.SPECIFICATION: _specification, judging.INPUT: _input,
-    judging.FORMULA: _formula, judging.BOTH: _both, judging.INFEASIBLE: _infeasible,
-    judging.SETTING: _setting, judging.THRESHOLD: _threshold, judging.ASSUMPTION: _missing,
-    judging.UNVERIFIABLE: _missing,
+    judging.FORMULA: _formula, judging.BOTH: _both, judging.NUMBER: _number,
+    judging.INFEASIBLE: _infeasible, judging.SETTING: _setting, judging.THRESHOLD: _threshold,
+    judging.ASSUMPTION: _assumption, judging.UNVERIFIABLE: _unverifiable,
 }

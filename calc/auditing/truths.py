@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
 import functools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,7 +13,7 @@ import catalogue
 from calc.answer.estimate import counted_of
 from calc.closed_form.evaluate import evaluate
 from calc.evidence.classes import own_errors
-from calc.layouts.feasible import reasons
+from calc.layouts.feasible import Reason, reasons
 from calc.uncertainty.amount import Amount
 from calc.uncertainty.interval import interval
 from catalogue import ParamsError, Scenario
@@ -38,6 +39,9 @@ class Truth:
         scenario: the deployment that it is of, if it is of one.
         listed: whether it is an entry of the catalogue, which a claim restates.
         given: whether it is an input of that deployment, which follows from nothing.
+        sources: of the entries that it comes from, keys of ``params/sources/``.
+        parts: the references of a formula's inputs.
+        spans: it is a range, whose ends are those of the interval.
     """
 
     three: Amount
@@ -46,6 +50,9 @@ class Truth:
     scenario: str | None = None
     listed: bool = False
     given: bool = False
+    sources: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
+    spans: bool = False
 
 
 class Truths:
@@ -84,6 +91,12 @@ class Truths:
         return finders.get(kind, functools.partial(_of_entry, kind))(name, keys, reference)
 
 
+def nearest(name: str, known: Iterable[str]) -> str:
+    """The end of a sentence on a name that is not known: those like it, if there are any."""
+    near = difflib.get_close_matches(name[:60], known, n=3)
+    return f", the nearest names are {', '.join(near)}" if near else ""
+
+
 @functools.cache
 def deployment(name: str) -> Deployment:
     """A deployment by its name, computed once."""
@@ -103,9 +116,14 @@ class Deployment:
         return evaluate(self.inputs, self.attention)
 
     @functools.cached_property
+    def why_not(self) -> tuple[Reason, ...]:
+        """Why it does not run as it is written; nothing if it does."""
+        return reasons(self.scenario, self.quantities)
+
+    @property
     def fits(self) -> bool:
         """Whether it runs as it is written."""
-        return not reasons(self.scenario, self.quantities)
+        return not self.why_not
 
     @functools.cached_property
     def _bounds(self) -> dict[str, Amount]:
@@ -123,7 +141,8 @@ class Deployment:
         if name in self.inputs:
             return Amount.exactly(float(self.inputs[name]))
         if name not in self.quantities:
-            raise ParamsError(f"'{self.scenario.id}' has no quantity '{name}'")
+            raise ParamsError(f"'{self.scenario.id}' has no quantity '{name}'"
+                              + nearest(name, self.quantities))
         return self._bounds[name]
 
 
@@ -133,7 +152,8 @@ def _of_deployment(reference: str) -> Truth:
     whole = deployment(name)
     symbol = catalogue.symbols().get(quantity)
     if symbol is None:
-        raise ParamsError(f"'{quantity}' is no name of params/symbols.yml")
+        raise ParamsError(f"'{quantity}' is no name of params/symbols.yml"
+                          + nearest(quantity, catalogue.symbols()))
     share = counted_of(whole.scenario, part or "deployment")
     return Truth(whole.three(quantity).scaled(1 / share), symbol.unit, reference,
                  whole.scenario.id, given=quantity in whole.inputs)
@@ -142,11 +162,14 @@ def _of_deployment(reference: str) -> Truth:
 def _of_entry(kind: str, name: str, keys: list[str], reference: str) -> Truth:
     item: Any = catalogue.load(kind, name)
     for key in keys:
-        item = item.get(key) if isinstance(item, Mapping) else getattr(item, key, None)
+        known = item if isinstance(item, Mapping) else getattr(type(item), "model_fields", {})
+        if key not in known:
+            raise ParamsError(f"'{reference}': there is no '{key}'" + nearest(key, known))
+        item = item[key] if isinstance(item, Mapping) else getattr(item, key)
     if not isinstance(item, Value):
         raise ParamsError(f"'{reference}' is no number of the catalogue")
-    return Truth(Amount.stated(item), item.unit, reference,
-                 listed=kind in LISTED)
+    return Truth(Amount.stated(item), item.unit, reference, listed=kind in LISTED,
+                 sources=(item.source,))
 
 
 def _of_rows(name: str, keys: list[str], reference: str) -> Truth:
@@ -161,7 +184,7 @@ def _of_rows(name: str, keys: list[str], reference: str) -> Truth:
     over = [OVER_ROWS[key] for key in rest if key in OVER_ROWS]
     names = list(table.columns)
     if lost := [key for key in where if key not in names]:
-        raise ParamsError(f"'{name}' has no column '{lost[0]}'")
+        raise ParamsError(f"'{name}' has no column '{lost[0]}'" + nearest(lost[0], names))
     rows = [row for row in table.rows
             if all(row[names.index(key)] == float(value) for key, value in where.items())
             and row[names.index(column)] is not None]

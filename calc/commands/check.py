@@ -98,7 +98,8 @@ def _whole_catalogue() -> list[Callable[[], Any]]:
         *(partial(_check_assertions, name) for name in asserting()),
         *(partial(launch_blocks, name) for name in documents()),
         *(partial(thresholds, name) for name in watched()),
-        *(partial(_check_entry, kind, name) for kind in KINDS for name in names(kind))]
+        *(partial(_check_entry, kind, name) for kind in KINDS for name in names(kind)),
+        _check_claims]
 
 
 def _check_file(file: str, notes: list[str]) -> None:
@@ -111,7 +112,8 @@ def _check_file(file: str, notes: list[str]) -> None:
         "successors": lambda: successors_of(yamlfile.read(Path(file))),
         "assertions": lambda: _check_assertions(Path(file).stem),
         "thresholds": lambda: thresholds_of(yamlfile.read(Path(file))),
-        "documents": lambda: launch_blocks(Path(file).stem)}
+        "documents": lambda: launch_blocks(Path(file).stem),
+        "claims": partial(_check_claims, file)}
     kind = kind_of(file)
     checks.get(kind, partial(_check_entry, kind, file))()
     if kind == "devices":
@@ -123,6 +125,19 @@ def _check_assertions(engine: str) -> None:
     if missing := unread(engine):
         raise ParamsError(spoken(say("checks-unread", where=f"params/engines/checks/{engine}.yml",
                                      releases=listing(missing), engine=engine)))
+
+
+def _check_claims(file: str | None = None) -> None:
+    """Whether every claim can be judged, of a file or of all."""
+    from calc.auditing.audit import audit  # builds deployments
+    from calc.auditing.claim_files import listed, listed_beside
+
+    path = None if file is None else locate("claims", file)
+    claims, problems = listed() if path is None else listed_beside(path)
+    own = None if path is None else {each.claim.id for each in claims
+                                     if each.place.startswith(f"{yamlfile.display_path(path)}:")}
+    if found := audit((claims, problems), own).problems:
+        raise ExceptionGroup("claims", [ParamsError(each) for each in found])
 
 
 def _check_entry(kind: str, reference: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated, Any
@@ -14,6 +15,8 @@ from catalogue.reading.values import Value
 PERCENT = "%"
 COUNTED = 2  # digits of a whole number that count, be they zeros
 MOST = 5  # digits that are shown of a computed number
+ROUNDED = 0.01  # of itself, the most by which an end of a range is taken to be rounded
+PER_CENT = 0.01  # the digit to which both ends of a share are printed, however they are written
 SLACK = 1e-6  # of half a digit, lost in the arithmetic of floating point
 
 
@@ -43,8 +46,7 @@ class Printed:
     def text(self) -> str:
         """As written: ``30–50 %``."""
         parts = [text.partition(" ") for text in self.written]
-        digits = [amounts.power_of_ten(float(part[0])) if "e" in part[0].lower() else part[0]
-                  for part in parts]
+        digits = [_written(part[0], part[2]) for part in parts]
         unit = "" if parts[-1][2] in units.COUNTING else parts[-1][2]
         return f"{'–'.join(digits)} {unit}".rstrip()
 
@@ -56,15 +58,21 @@ class Printed:
         mantissa, unit = units.split(text)
         whole, dot, decimals = mantissa.lower().partition("e")[0].strip("+-").partition(".")
         counted = len((whole + decimals if dot else whole.rstrip("0")).lstrip("0"))
-        if "e" in mantissa.lower():
-            return amounts.power_of_ten(number / units.factor(unit))
+        if "e" in mantissa.lower() and unit not in amounts.MONEY:
+            shown = amounts.power_of_ten(number / units.factor(unit))
+            return shown if unit == units.DIMENSIONLESS else f"{shown} {unit}"
         shown = amounts.plain(number / units.factor(unit),
                               max(amounts.DIGITS, min(counted, MOST)))
         return shown if unit in (units.DIMENSIONLESS, *units.COUNTING) else f"{shown} {unit}"
 
     def holds(self, number: float) -> bool:
-        """Whether a number (SI) rounds to what is printed, or lies in the printed range."""
+        """Whether a number (SI) rounds to what is printed, or lies in the printed range, whose
+        ends are rounded by no more than a hundredth of themselves: 0.8–0.9 is 80–90 %."""
         first, final = (digit / 2 * (1 + SLACK) for digit in (self.last[0], self.last[-1]))
+        if self.low != self.high:
+            share = PER_CENT if self.unit == units.DIMENSIONLESS and self.high <= 1 else math.inf
+            first = min(first, share / 2, ROUNDED * abs(self.low))
+            final = min(final, share / 2, ROUNDED * abs(self.high))
         return bool(self.low - first <= number <= self.high + final)
 
     def same(self, other: Printed) -> bool:
@@ -94,6 +102,14 @@ def read(raw: Any) -> Printed:
         raise ValueError(f"'{ends[0]}' is above '{ends[-1]}', expected the lower end first")
     return Printed(parts[0][0], parts[-1][0], parts[0][1], tuple(str(end) for end in ends),
                    tuple(last for _, _, last in parts))
+
+
+def _written(mantissa: str, unit: str) -> str:
+    """Digits as they stand; money in full, else a power of ten where there is an exponent."""
+    if "e" not in mantissa.lower():
+        return mantissa
+    value = float(mantissa)
+    return amounts.plain(value, MOST) if unit in amounts.MONEY else amounts.power_of_ten(value)
 
 
 def _as_percent(share: str) -> str:

@@ -1,32 +1,68 @@
 ### Why a claim has its verdict, in a sentence or two of each language.
 
-pinned-release-takes-it =
-    .en = a pinned release takes it
-    .zh = 有已锁定的版本接受它
+setting-works =
+    .en = it does what the document says
+    .zh = 作用与文档所说一致
 
-releases-that-take-it-call =
-    .en = the releases that take it call it deprecated
-    .zh = 接受它的版本已标为弃用
+setting-usual =
+    .en = this is how it is by default; nothing changes
+    .zh = 即默认行为，设不设没有区别
 
-value-is-not-among-those =
-    .en = the value is not among those that the sources list
-    .zh = 取值不在源码所列之中
+setting-unread =
+    .en = nothing reads it
+    .zh = 没有任何程序读取
 
-value-is-not-among-choices =
-    .en = the value is not among the choices
-    .zh = 取值不在可选项之中
+setting-stops =
+    .en = it stops the program
+    .zh = 会使程序无法启动
 
-value-is-not-of-its =
-    .en = the value is not of its type
-    .zh = 取值类型不符
+setting-worse =
+    .en = it makes matters worse than leaving it out
+    .zh = 不如不设
 
-no-pinned-release-has-such =
-    .en = no pinned release has such a setting
-    .zh = 已锁定的各版本均无此项
+setting-misses =
+    .en = it does not do what it is set for
+    .zh = 起不到预想的作用
 
-its-program-has-no-catalogue =
-    .en = its program has no catalogue here
-    .zh = 该程序没有收入本书的目录
+setting-wrong =
+    .en = it is not so
+    .zh = 并非如此
+
+setting-open =
+    .en = whether it helps depends on the installation
+    .zh = 是否有益取决于具体环境
+
+setting-elsewhere =
+    .en = what the program makes of it is not documented here, so it cannot be decided
+    .zh = 本书未收录该程序的设置，无法判断
+
+of-program =
+    .en = { $program }, { $name }: { $what }.
+    .zh = { $program } 的 { $name }：{ $what }。
+
+releases-take-it =
+    .en = { $program } takes { $name } with this value (releases { $since } to { $until }).
+    .zh = { $program } 接受 { $name } 的这一取值（版本 { $since } 至 { $until }）。
+
+releases-call-it-deprecated =
+    .en = { $program } takes { $name } and calls it deprecated (releases { $since } to { $until }).
+    .zh = { $program } 接受 { $name }，但已标为弃用（版本 { $since } 至 { $until }）。
+
+value-not-listed =
+    .en = { $program } knows { $name }, but not this value (releases { $since } to { $until }).
+    .zh = { $program } 有 { $name }，但源码未列出这一取值（版本 { $since } 至 { $until }）。
+
+value-no-choice =
+    .en = { $program } knows { $name }, but refuses this value (releases { $since } to { $until }).
+    .zh = { $program } 有 { $name }，但拒绝这一取值（版本 { $since } 至 { $until }）。
+
+value-no-type =
+    .en = { $program } knows { $name }, but the value is of the wrong type (releases { $since } to { $until }).
+    .zh = { $program } 有 { $name }，但取值类型不符（版本 { $since } 至 { $until }）。
+
+no-release-has-it =
+    .en = No release of { $program } that serves the model has { $name } ({ $since } to { $until }).
+    .zh = 支持该模型的 { $program } 各版本（{ $since } 至 { $until }）都没有 { $name }。
 
 it-would-fire-all-time =
     .en = it would fire all the time
@@ -48,115 +84,150 @@ it-would-come-long-after =
     .en = it would come long after users had noticed
     .zh = 用户早已察觉才会触发
 
+predicted-in-normal-operation =
+    .en = Predicted in normal operation: { $ours }; { $fired }.
+    .zh = 正常运行的预测值为 { $ours }，{ $fired }。
+
 it-is-meant-in-gib =
-    .en = { $said } It is meant in GiB.
-    .zh = { $said }实为 GiB。
+    .en = The document writes GB for GiB.
+    .zh = 文档所写 GB 实为 GiB。
 
-deployment-that-it-is-of =
-    .en = { $said } The deployment that it is of does not run as written.
-    .zh = { $said }所属部署照所写无法运行。
+deployment-does-not-run =
+    .en = The deployment does not run as written: { $why }.
+    .zh = 所属部署照所写无法运行：{ $why }。
 
-others-say-otherwise =
-    .en = { $said } { $listed }{ $more ->
+configuration-does-not-start =
+    .en = No release that serves the model starts the configuration it stands in, because of { $names }{ $more ->
         [yes] { " " }and others
        *[no] { "" }
-    } { $claims ->
-        [one] says
-       *[other] say
-    } otherwise.
-    .zh = { $said }{ $listed } { $more ->
+    }.
+    .zh = 支持该模型的各版本都无法以所在配置启动，原因是 { $names }{ $more ->
+        [yes] { " " }等
+       *[no] { "" }
+    }。
+
+others-say-otherwise =
+    .en = The document contradicts itself or another: see { $listed }{ $more ->
+        [yes] { " " }and others
+       *[no] { "" }
+    }.
+    .zh = 与 { $listed } { $more ->
         [yes] 等
        *[no] { "" }
-    }另有说法。
+    }相互矛盾。
 
-its-own-numbers-give =
-    .en = Its own numbers give { $ours }.
-    .zh = 按其自身数据为 { $ours }。
-
-its-own-numbers-give-to =
-    .en = Its own numbers give { $low } to { $high }.
-    .zh = 按其自身数据为 { $low } 至 { $high }。
-
-on-its-own-inputs-its =
-    .en = On its own inputs its formula gives { $ours }.
-    .zh = 按其自身输入，公式得 { $ours }。
+rests-on =
+    .en = This verdict rests on an assumption: { $assumption }
+    .zh = 判断依据一项假设：{ $assumption }
 
 to =
     .en = { $value } ({ $low } to { $high })
     .zh = { $value }（{ $low } 至 { $high }）
 
-its-formula-gives-it-on =
-    .en = Its formula gives it on its own inputs.
-    .zh = 按其公式与输入可得此数。
+right-is =
+    .en = { $found }, the figure is { $ours }.
+    .zh = { $found }应为 { $ours }。
 
-ours-is =
-    .en = Ours is { $ours }.
-    .zh = 本书得 { $ours }。
+its-own-numbers-give =
+    .en = The document's own figures give { $ours }, not { $printed }.
+    .zh = 按文档自己的数据为 { $ours }，而非 { $printed }。
 
-inside-our-interval =
-    .en = Inside our interval: { $ours }.
-    .zh = 在本书区间之内：{ $ours }。
+its-own-numbers-agree =
+    .en = The document's own figures give { $ours }, as printed.
+    .zh = 按文档自己的数据为 { $ours }，与所写一致。
 
-its-source-has =
-    .en = Its source has { $ours }.
-    .zh = 来源为 { $ours }。
+its-own-formula-gives =
+    .en = The document's own formula and inputs give { $ours }, not { $printed }.
+    .zh = 按文档自己的公式与输入应得 { $ours }，而非 { $printed }。
 
-so-has-its-source =
-    .en = So has its source: { $ours }.
-    .zh = 与来源一致：{ $ours }。
+its-own-formula-agrees =
+    .en = The document's own formula and inputs give { $ours }, as printed.
+    .zh = 按文档自己的公式与输入可得 { $ours }，与所写一致。
 
-catalogue-has =
-    .en = The catalogue has { $ours }.
-    .zh = 目录值为 { $ours }。
+as-printed =
+    .en = { $found }, the figure is { $ours }, as the document has it.
+    .zh = { $found }为 { $ours }，与文档一致。
 
-so-has-catalogue =
-    .en = So has the catalogue: { $ours }.
-    .zh = 与目录一致：{ $ours }。
+not-as-printed =
+    .en = { $found }, the figure is { $ours }, not { $printed }.
+    .zh = { $found }应为 { $ours }，而非 { $printed }。
 
-formula-holds-what-goes-in =
-    .en = The formula holds, what goes in does not{ $named }; ours is { $ours }.
-    .zh = 公式成立，输入有误{ $named }；本书得 { $ours }。
+within-interval =
+    .en = { $found }, the figure is { $ours }; the printed { $printed } lies within this interval.
+    .zh = { $found }为 { $ours }，文档的 { $printed } 落在这一区间内。
 
-formula-does-not-hold-ours =
-    .en = The formula does not hold; ours gives { $ours }.
-    .zh = 公式不成立；本书得 { $ours }。
+within-what-is-printed =
+    .en = { $found }, the figure is { $ours }, inside the printed { $printed }.
+    .zh = { $found }为 { $ours }，在文档所写的 { $printed } 之内。
 
-its-formula-does-not-lead =
-    .en = Its formula does not lead to ours, { $ours }.
-    .zh = 其算式得不到本书的 { $ours }。
+limit-within-interval =
+    .en = { $found }, the figure is { $ours }; the limit of { $printed } lies within this interval and may be kept.
+    .zh = { $found }为 { $ours }，文档的限值 { $printed } 落在这一区间内，有可能满足。
 
-neither-formula-holds-nor-what =
-    .en = Neither the formula holds nor what goes in{ $named }; ours is { $ours }.
-    .zh = 公式与输入均不成立{ $named }；本书得 { $ours }。
+limit-at-least =
+    .en = { $found }, the figure is { $ours }, which meets the printed minimum of { $printed }.
+    .zh = { $found }为 { $ours }，达到文档要求的下限 { $printed }。
 
-deployment-does-not-run-as =
-    .en = The deployment does not run as written; ours is { $ours }.
-    .zh = 所属部署照所写无法运行；本书得 { $ours }。
+limit-at-most =
+    .en = { $found }, the figure is { $ours }, which keeps to the printed limit of { $printed }.
+    .zh = { $found }为 { $ours }，未超过文档允许的上限 { $printed }。
 
-deployment-does-not-run-as-written =
-    .en = The deployment does not run as written.
-    .zh = 所属部署照所写无法运行。
+limit-not-least =
+    .en = { $found }, the figure is { $ours }, below the printed minimum of { $printed }.
+    .zh = { $found }为 { $ours }，达不到文档要求的下限 { $printed }。
 
-deployment-does-not-run-as-written-on =
-    .en = The deployment does not run as written; on cards with room for it, { $ours }.
-    .zh = 所属部署照所写无法运行；若显存足够，应为 { $ours }。
+limit-not-most =
+    .en = { $found }, the figure is { $ours }, above the printed limit of { $printed }.
+    .zh = { $found }为 { $ours }，超过文档允许的上限 { $printed }。
 
-predicted-in-normal-operation =
-    .en = Predicted in normal operation: { $ours }; { $fired }.
-    .zh = 正常运行的预测值为 { $ours }，{ $fired }。
+statement-at-least =
+    .en = { $found }, the number that decides is { $ours }, above { $printed }: the statement holds.
+    .zh = { $found }，起决定作用的数为 { $ours }，高于 { $printed }，说法成立。
 
-nothing-decides-it =
-    .en = Nothing decides it.
-    .zh = 没有可据以判断的来源。
+statement-at-most =
+    .en = { $found }, the number that decides is { $ours }, below { $printed }: the statement holds.
+    .zh = { $found }，起决定作用的数为 { $ours }，低于 { $printed }，说法成立。
 
-missing =
-    .en = Missing: { $missing }
-    .zh = 缺：{ $missing }
+statement-not-least =
+    .en = { $found }, the number that decides is { $ours }, not above { $printed }: the statement does not hold.
+    .zh = { $found }，起决定作用的数为 { $ours }，并不高于 { $printed }，说法不成立。
+
+statement-not-most =
+    .en = { $found }, the number that decides is { $ours }, not below { $printed }: the statement does not hold.
+    .zh = { $found }，起决定作用的数为 { $ours }，并不低于 { $printed }，说法不成立。
+
+formula-holds-inputs-do-not =
+    .en = The document's formula is right, its inputs are not: { $inputs }.
+    .zh = 文档的公式正确，输入有误：{ $inputs }。
+
+formula-does-not-hold =
+    .en = The document's formula, which gives { $own }, is wrong.
+    .zh = 文档的公式（得 { $own }）不成立。
+
+neither-holds =
+    .en = Both the document's formula and its inputs are wrong: { $inputs }.
+    .zh = 文档的公式与输入均有误：{ $inputs }。
+
+were-there-room =
+    .en = The same layout on cards with enough memory would give { $ours }.
+    .zh = 若显存足够，同样的切分应为 { $ours }。
+
+it-is-assumed =
+    .en = The document assumes it. To judge it would take: { $missing }
+    .zh = 文档的假设。判断它需要：{ $missing }
+
+cannot-be-checked =
+    .en = It cannot be checked without: { $missing }
+    .zh = 无法核实，缺：{ $missing }
+
+only-the-document-says-so =
+    .en = Only the document itself says so; nothing independent confirms or refutes it.
+    .zh = 只有文档自己这样说，没有独立来源可以印证或推翻。
+
+a-source =
+    .en = a source.
+    .zh = 来源。
 
 input-is-otherwise =
     .en = { $input } is { $ours }, not { $theirs }
     .zh = { $input }应为 { $ours }，不是 { $theirs }
-
-in-brackets =
-    .en = { " " }({ $inputs })
-    .zh = （{ $inputs }）

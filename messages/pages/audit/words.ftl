@@ -4,8 +4,12 @@ reproduced =
     .en = reproduced
     .zh = 可复现
 
+met =
+    .en = met
+    .zh = 满足
+
 within-our-interval =
-    .en = within our interval
+    .en = within the interval
     .zh = 在区间内
 
 specification =
@@ -101,8 +105,36 @@ no-such-setting =
     .zh = 无此设置
 
 no-catalogue =
-    .en = no catalogue
-    .zh = 不在目录
+    .en = program not held
+    .zh = 未收录该程序
+
+works =
+    .en = works
+    .zh = 有效
+
+as-by-default =
+    .en = as by default
+    .zh = 即默认
+
+read-by-nothing =
+    .en = read by nothing
+    .zh = 无程序读取
+
+stops-the-program =
+    .en = stops the program
+    .zh = 无法启动
+
+worse-than-without =
+    .en = worse than without
+    .zh = 不如不设
+
+misses-its-aim =
+    .en = misses its aim
+    .zh = 达不到目的
+
+depends =
+    .en = depends
+    .zh = 视环境而定
 
 holds =
     .en = holds

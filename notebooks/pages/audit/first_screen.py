@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from calc.auditing.cases import Case
 from catalogue.messages import Pair, join, messages
 from catalogue.reading.shared import causes
 from notebooks.pages.audit import findings
@@ -66,7 +67,7 @@ def errors(page: Page) -> None:
         if told[what] > NAMED[what]:
             continue
         case, cause = found[0].case, named[name]
-        ours = case.printed.like(case.truth.three.value) if case.printed and case.truth else ""
+        ours = _ours(case)
         lines.append(say(
             "error", consequence=what, title=(cause["title"]["en"], cause["title"]["zh"]),
             what=(cause["what"]["en"], cause["what"]["zh"]), claim=addressed([found[0].id]),
@@ -74,3 +75,11 @@ def errors(page: Page) -> None:
             compared=bool(ours)))
     if lines:
         _listed(lines)
+
+
+def _ours(case: Case) -> str:
+    """What is right, without its interval; of a range its ends; empty where there is nothing."""
+    if case.printed is None or case.truth is None:
+        return ""
+    like, three = case.printed.like, case.truth.three
+    return f"{like(three.low)} – {like(three.high)}" if case.truth.spans else like(three.value)

@@ -25,7 +25,7 @@ OF_UNIT = {**dict.fromkeys(("token/s", "request/s"), THROUGHPUT), "s": LATENCY, 
            **dict.fromkeys(("B", "B/token"), MEMORY),
            **dict.fromkeys(("B/s", "FLOP/s", "FLOP/J", "J/s", "W"), CARDS)}
 LEAST = 4  # claims that are decided, from which a share says something
-MOST, SOME = 2 / 3, 1 / 5  # shares from which most, or some, of a subject holds
+MOST, SOME = 2 / 3, 1 / 4  # shares from which most, or some, of a subject holds
 
 
 def subject(row: Audited) -> str:

@@ -19,13 +19,13 @@ common = messages("common")
 say = messages("pages/audit/words")
 
 VERDICTS: dict[str, Pair] = {
-    judging.REPRODUCED: say("reproduced"), judging.COMPATIBLE: say("within-our-interval"),
+    judging.REPRODUCED: say("reproduced"), judging.MET: say("met"),
+    judging.COMPATIBLE: say("within-our-interval"), judging.NUMBER: say("wrong-number"),
     judging.SPECIFICATION: say("specification"), judging.ARITHMETIC: say("arithmetic-error"),
     judging.INPUT: say("wrong-input"), judging.FORMULA: say("wrong-formula"),
     judging.BOTH: say("wrong-input-and-formula"), judging.INFEASIBLE: say("infeasible"),
     judging.SETTING: common("setting"), judging.THRESHOLD: say("threshold"),
     judging.ASSUMPTION: say("assumption"), judging.UNVERIFIABLE: say("unverifiable")}
-NUMBER = say("wrong-number")  # where the document has no formula
 ALSO: dict[str, Pair] = {
     judging.RIGHT: common("right"), judging.WRONG: common("wrong"),
     judging.BINARY: say("gb-for-gib"), judging.CONTRADICTS: say("contradicted"),
@@ -34,7 +34,10 @@ ALSO: dict[str, Pair] = {
     judging.SOUND: say("sound"), judging.NEVER: say("never-fires"), judging.LATE: say("too-late"),
     "accepted": say("accepted"), "deprecated": say("deprecated"),
     "unlisted": say("unlisted-value"), "choice": say("no-such-choice"),
-    "type": say("wrong-type"), "unknown": say("no-such-setting"), ELSEWHERE: say("no-catalogue")}
+    "type": say("wrong-type"), "unknown": say("no-such-setting"), ELSEWHERE: say("no-catalogue"),
+    "works": say("works"), "usual": say("as-by-default"), "unread": say("read-by-nothing"),
+    "stops": say("stops-the-program"), "worse": say("worse-than-without"),
+    "misses": say("misses-its-aim"), "open": say("depends")}
 GROUPS: dict[str, Pair] = {HOLDS: say("holds"), WRONG: say("does-not-hold"),
                            OPEN: say("cannot-be-decided")}
 PAGES = {"devices": "../devices/{}.html", "models": "../models/{}.html", "links": "../nodes.html",
@@ -57,8 +60,8 @@ def group(row: Audited) -> str:
 
 def printed(row: Audited) -> str:
     """What the document has, in its unit or its words."""
-    case = row.case
-    return case.printed.text if case.printed else (case.listed.claim.words or "–")
+    words, shown = row.case.listed.claim.words, row.case.printed
+    return words or (shown.text if shown else "–")
 
 
 def right(row: Audited) -> Pair:
@@ -79,8 +82,6 @@ def interval_text(three: Amount, printed: Printed) -> str:
 def called(row: Audited) -> Pair:
     """The verdict in words, with what else holds."""
     name, also = VERDICTS[row.judgement.verdict], row.judgement.also
-    if row.judgement.verdict == judging.FORMULA and row.case.own is None:
-        name = NUMBER
     return say("with-what-else", name=name, also=join(
         (", ", "、"), (ALSO[each] for each in also))) if also else name
 

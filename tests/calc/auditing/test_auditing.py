@@ -28,6 +28,8 @@ from calc.auditing.judging import (
     INFEASIBLE,
     INPUT,
     LATE,
+    MET,
+    NUMBER,
     PERHAPS,
     REPRODUCED,
     RIGHT,
@@ -57,6 +59,7 @@ EIGHTH = "formula: [divide, whole, parts], inputs: {whole: 8 GB, parts: 4}"
 LAYERED = "[multiply, layers, byte]"
 ROWS = ("sourced: {low: measurements/s2-910b1-awq/tpot/concurrency=1/min, "
         "high: measurements/s2-910b1-awq/tpot/concurrency=1/max}, right: low, most: high")
+SIDES = "inputs: {a: 2, b: 1}"
 POSITIVE = st.floats(1e-3, 1e6)
 
 
@@ -109,11 +112,27 @@ def verdict(judged, claim: str) -> tuple[str, tuple[str, ...]]:
     ("printed: 40 ms, truth: 's1-plan-c:ttft'", (INFEASIBLE, ())),
     ("printed: 85.6 ms, truth: 's2-910b1-awq:tpot'", (REPRODUCED, ())),
     ("printed: 78 ms, truth: 's2-910b1-awq:tpot'", (COMPATIBLE, ())),
-    ("printed: 22 ms, truth: 's2-910b1-awq:tpot'", (FORMULA, ())),
-    ("printed: 900 ms, bound: at_most, truth: 's2-910b1-awq:tpot'", (REPRODUCED, ())),
-    ("printed: 22 ms, bound: at_least, truth: 's2-910b1-awq:tpot'", (REPRODUCED, ())),
+    ("printed: 22 ms, truth: 's2-910b1-awq:tpot'", (NUMBER, ())),
+    ("printed: 900 ms, bound: at_most, truth: 's2-910b1-awq:tpot'", (MET, ())),
+    ("printed: 22 ms, bound: at_least, truth: 's2-910b1-awq:tpot'", (MET, ())),
+    # a rounding to a twentieth, where it is called about
+    ("printed: 55, approximate: true, right: [multiply, a, 1], inputs: {a: 53.8}",
+     (REPRODUCED, ())),
+    ("printed: 110, approximate: true, right: [multiply, a, 1], inputs: {a: 118}", (NUMBER, ())),
+    # a statement in words, by the number that decides it
+    (f"words: w, comparison: {{of: [divide, a, b], above: 1}}, {SIDES}", (MET, ())),
+    (f"words: w, comparison: {{of: [divide, a, b], below: 1}}, {SIDES}", (NUMBER, ())),
+    # what no formula of the document leads to has no wrong formula
+    (f"printed: 2 GB, {EIGHTH}, reconstructed: true, right: [multiply, whole, parts]",
+     (NUMBER, ())),
     ("printed: 32768, setting: {program: vLLM, engine: vllm, name: max_model_len, value: 32768}",
      (SETTING, ("accepted",))),
+    # the cards of plan C are short of memory
+    ("printed: 32768, setting: {program: vLLM, engine: vllm, name: max_model_len, value: 32768}, "
+     "deployment: s1-plan-c", (SETTING, ("accepted", INFEASIBLE))),
+    # releases that took it are older than the model
+    ("printed: 512, setting: {program: vLLM, engine: vllm, name: max_paddings, value: 512}",
+     (SETTING, ("unknown",))),
     ("printed: 40, setting: {program: vLLM, engine: vllm, name: expert_cache_size_gb, value: 40}",
      (SETTING, ("unknown",))),
     ("printed: 10 ms, alert: {of: 's2-910b1-awq:tpot', fires: above}", (THRESHOLD, (ALWAYS,))),
@@ -262,6 +281,29 @@ def test_on_the_command_line(monkeypatch, capsys, tmp_path):
     assert "mine.yml:6" in problem
     assert main(["audit", "--verdict", ARITHMETIC, "--csv"]) == 2
     assert capsys.readouterr().out.count("\n") == 1
+
+
+@pytest.mark.parametrize(("claim", "says"), [
+    ("printed: 2, truth: 's1-plan-c:tpott'", "the nearest names are tpot"),
+    ("printed: 2, truth: devices/nvidia-h20/memory_capacty", "nearest names are memory_capacity"),
+    ("printed: 2 ms, truth: devices/nvidia-h20/memory_capacity", "the truth is in B"),
+    ("printed: 2, truth: corrected/S1-0991", "nearest names are S1-099"),
+    ("words: w, comparison: {of: [divide, a, b], above: 1}, inputs: {a: 1 GB, b: 1}",
+     "comparison comes out in B"),
+])
+def test_check_refuses_what_cannot_be_judged(capsys, tmp_path, claim, says):
+    path = tmp_path / "claims" / "mine.yml"
+    path.parent.mkdir()
+    path.write_text(HEAD + f"  - {{id: S1-001, {WHAT}, {claim}}}\n", encoding="utf-8")
+    assert main(["check", str(path)]) == 2
+    [said] = capsys.readouterr().err.splitlines()
+    assert "mine.yml:5: S1-001" in said
+    assert says in said
+
+
+def test_what_the_ledger_holds_is_judged_where_it_is_checked(capsys):
+    assert main(["check", str(catalogue.ROOT / "claims" / "s3.yml")]) == 0
+    assert capsys.readouterr().err == ""
 
 
 def test_every_cause_explains_a_claim():

@@ -1,0 +1,79 @@
+"""Of what a computed number is, in words: a deployment with its users and format, or a source."""
+
+from __future__ import annotations
+
+import functools
+import re
+
+from calc.auditing.truths import SOURCES, Truth, deployment
+from calc.layouts.feasible import MEMORY
+from catalogue.deployments.admission.notation import written
+from catalogue.deployments.admission.rules import cut_of
+from catalogue.messages import LANGUAGES, Pair, messages
+from catalogue.reading.amounts import human
+from catalogue.reading.shared import sources
+
+say = messages("calc/auditing/subjects")
+
+DERIVED = ("arithmetic",)  # a source that is a derivation of this book's
+LONGEST = 60  # signs of a source's title
+_NAME = re.compile(r"[(（,，]")  # behind which a format's name only explains
+
+
+def found(truth: Truth) -> Pair:
+    """Where a number comes from, as the beginning of a sentence that tells it."""
+    if truth.scenario is not None:
+        return say("computed-for", plan=planned(truth.scenario))
+    titled = source_of(truth)
+    if titled is not None:
+        return say("source-has", source=(titled, titled))
+    kinds = {reference.partition("/")[0] for reference in truth.parts or (truth.where,)}
+    if kinds <= {"measurements", "accuracies"}:
+        return say("measured")
+    if plans := [name for reference in truth.parts if ":" in reference
+                 and (name := reference.partition(":")[0])]:
+        return say("computed-for", plan=planned(plans[0]))
+    if kinds & {"prices", "costs"} or truth.unit.startswith("USD"):
+        return say("at-prices")
+    return say("searched") if "goals" in kinds else say("computed")
+
+
+def source_of(truth: Truth) -> str | None:
+    """The title of the source that a number comes from; None of what is derived here, or of
+    several."""
+    keys = [truth.where.removeprefix(SOURCES)] if truth.where.startswith(SOURCES) else truth.sources
+    known = sources()
+    titles = [known[key]["title"] for key in keys if key in known and key not in DERIVED]
+    return None if len(titles) != 1 or len(keys) > 1 else _short(titles[0])
+
+
+def _short(title: str) -> str:
+    """A title without what explains it, and not too long."""
+    begun = title.partition(": ")[0]
+    while len(begun) > LONGEST and "," in begun:
+        begun = begun.rpartition(",")[0]
+    return begun if len(begun) <= LONGEST else f"{begun[:LONGEST - 1].rstrip()}…"
+
+
+@functools.cache
+def planned(name: str) -> Pair:
+    """A deployment in a few words: cards, layout, format, users."""
+    scenario = deployment(name).scenario
+    users = int(scenario.inputs()["concurrency"])
+    en, zh = (_NAME.split(scenario.precision.name[lang])[0].strip() for lang in LANGUAGES)
+    card = scenario.device.name
+    layout = written(cut_of(scenario))
+    return say("plan", cards=scenario.devices, card=(card["en"], card["zh"]),
+               layout=(layout["en"], layout["zh"]), users=users,
+               format=(en, zh))
+
+
+@functools.cache
+def shortage(name: str) -> Pair:
+    """Why a deployment does not run, in a clause."""
+    reason = deployment(name).why_not[0]
+    if reason.kind != MEMORY:
+        return reason.text["en"].rstrip("."), reason.text["zh"].rstrip("。")
+    needed, usable = (human(reason.numbers[key], "B") for key in ("memory_per_device",
+                                                                  "usable_memory"))
+    return say("short-of-memory", needed=needed, usable=usable)

@@ -1,0 +1,36 @@
+### Of what a computed number is: a deployment with its users and format, or a source.
+
+computed-for =
+    .en = Computed for { $plan }
+    .zh = 按 { $plan }计算
+
+computed =
+    .en = Recomputed from the model's shapes and the cards' data
+    .zh = 按模型结构与硬件数据重新计算
+
+measured =
+    .en = By the measured rows that the document prints
+    .zh = 按文档所列实测数据
+
+at-prices =
+    .en = At the prices collected in this book
+    .zh = 按本书收集的价格
+
+searched =
+    .en = By a search over all layouts
+    .zh = 遍历全部切分方式搜索
+
+source-has =
+    .en = By “{ $source }”
+    .zh = 据“{ $source }”
+
+plan =
+    .en = { $cards }×{ $card } ({ $layout }, { $format }, { $users } { $users ->
+        [one] user
+       *[other] users
+    })
+    .zh = { $cards }×{ $card }（{ $layout }，{ $format }，{ $users } 个用户）
+
+short-of-memory =
+    .en = a card needs { $needed } and may use { $usable }
+    .zh = 单卡需要 { $needed }，可用 { $usable }
