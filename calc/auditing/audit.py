@@ -49,7 +49,7 @@ class Audited:
             "line": claim.line, "what": dict(case.what), "verdict": self.judgement.verdict,
             "also": list(self.judgement.also), "contradicted_by": list(self.judgement.clashes),
             "cause": self.cause,
-            "documented": {"value": claim.words, "unit": None} if claim.words or not printed else
+            "documented": {"value": case.words, "unit": None} if case.words or not printed else
             {"value": printed.value, "low": printed.low, "high": printed.high,
              "unit": printed.unit, "written": printed.text},
             "recomputed": case.own,

@@ -10,6 +10,7 @@ from calc.auditing.cases import OF_RUNNING, Case
 from calc.auditing.judging import FAILS, Judgement, meets
 from calc.auditing.settings import ELSEWHERE
 from calc.auditing.subjects import found, shortage
+from calc.auditing.truths import deployment
 from catalogue.messages import Pair, join, messages, pair
 from catalogue.reading.amounts import human
 from catalogue.reading.units import COUNTING
@@ -141,7 +142,7 @@ def _reproduced(case: Case, _: Judgement) -> Pair:
 def _met(case: Case, _: Judgement) -> Pair:
     source, ours, limit = _found(case), _ours(case), _printed(case)
     least = case.bound == "at_least"
-    if case.listed.claim.comparison is None:
+    if not case.compares:
         return (say("limit-at-least", found=source, ours=ours, printed=limit) if least else
                 say("limit-at-most", found=source, ours=ours, printed=limit))
     return (say("statement-at-least", found=source, ours=ours, printed=limit) if least else
@@ -151,7 +152,7 @@ def _met(case: Case, _: Judgement) -> Pair:
 def _not_met(case: Case) -> Pair:
     source, ours, limit = _found(case), _ours(case), _printed(case)
     least = case.bound == "at_least"
-    if case.listed.claim.comparison is None:
+    if not case.compares:
         return (say("limit-not-least", found=source, ours=ours, printed=limit) if least else
                 say("limit-not-most", found=source, ours=ours, printed=limit))
     return (say("statement-not-least", found=source, ours=ours, printed=limit) if least else
@@ -163,7 +164,9 @@ def _compatible(case: Case, _: Judgement) -> Pair:
     if case.bound:
         return say("limit-within-interval", found=_found(case), ours=_ours(case),
                    printed=_printed(case))
-    if case.truth.three.low == case.truth.three.high:
+    printed, three = case.printed, case.truth.three
+    assert printed is not None
+    if printed.low <= three.low and three.high <= printed.high:
         return say("within-what-is-printed", found=_found(case), ours=_ours(case),
                    printed=_printed(case))
     return say("within-interval", found=_found(case), ours=_ours(case), printed=_printed(case))
@@ -206,7 +209,8 @@ def _infeasible(case: Case, _: Judgement) -> Pair:
     truth = case.truth
     if truth is None or truth.given or not truth.three.value:
         return stops
-    if truth.unit in OF_RUNNING and truth.scenario is not None:
+    if (truth.unit in OF_RUNNING and truth.scenario is not None
+            and not deployment(truth.scenario).fits):
         return join((" ", ""), [stops, say("were-there-room", ours=_ours(case))])
     assert case.printed is not None
     right = meets(case.printed, truth.three, case.bound, case.approximate)

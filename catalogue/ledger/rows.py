@@ -24,7 +24,7 @@ ClaimId = Annotated[str, Field(pattern=r"^S[0-3]-C?[0-9]{3}$")]
 KINDS = ("devices", "links", "nodes", "models", "formats", "precisions", "mechanisms", "prices",
          "measurements", "accuracies", "claims", "corrected", "goals", "costs")
 _REFERENCE = re.compile(
-    rf"(?:{'|'.join(KINDS)})/[A-Za-z0-9._-]+(?:/[\w.=,-]+)*|[a-z0-9][a-z0-9.-]*:[a-z_0-9]+"
+    rf"(?:{'|'.join(KINDS)})/[A-Za-z0-9._-]+(?:/[\w.=,-]+)*|[a-z0-9][a-z0-9.-]*(?:@[a-z]+)?:[a-z_0-9]+"
     r"(?:/(?:replica|device|layer))?")
 _EXAMPLE = re.compile(r"(s[0-3]-f[0-9]{2})\.([1-9][0-9]*)")
 _CLAIM = re.compile(r"([a-z0-9][a-z0-9.-]*):([a-z_0-9]+)(?:\.([1-9]))?")

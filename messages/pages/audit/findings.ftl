@@ -87,14 +87,14 @@ nothing-found-sentence =
 
 it-runs-with-change =
     .en = It runs with { $change }{ $given ->
-            [yes] : { $rate }, a token every { $pace }
+            [yes] : { $rate } for { $users } users, a token every { $pace }
            *[no] {""}
         }{ $compared ->
             [yes] {" "}(printed: { $printed })
            *[no] {""}
         }.
     .zh = 可运行的改动：{ $change }{ $given ->
-            [yes] ，吞吐 { $rate }，每 token { $pace }
+            [yes] ，{ $users } 个用户时吞吐 { $rate }，每 token { $pace }
            *[no] {""}
         }{ $compared ->
             [yes] （文档：{ $printed }）

@@ -18,7 +18,10 @@ error =
             [decision] Wrong decision
            *[number] Wrong number
         }: { $title }.** { $what } { $claim }, { $of }: { $printed }{ $compared ->
-            [yes] , right { $right }
+            [yes] , right { $right }{ $elsewhere ->
+                [yes] {" "}on { $plan }
+               *[no] {""}
+            }
            *[no] {""}
         }.
     .zh = **{ $consequence ->
@@ -26,6 +29,9 @@ error =
             [decision] 决策失误
            *[number] 数值有误
         }：{ $title }**。{ $what }{ $claim } { $of }：{ $printed }{ $compared ->
-            [yes] ，正确值 { $right }
+            [yes] ，正确值 { $right }{ $elsewhere ->
+                [yes] ，按 { $plan }计
+               *[no] {""}
+            }
            *[no] {""}
         }。

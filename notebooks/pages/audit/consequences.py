@@ -57,15 +57,15 @@ def bearing(row: Audited) -> tuple[int, float]:
     sets or watches.
     """
     case, promised, recommended, supposed = row.case, *_of_document(row.case.listed.document)
-    of = case.deployment or (case.truth.scenario if case.truth else None)
-    page = page_of(of) if of else ""
+    of = {page_of(name.partition("@")[0]) for name in (
+        case.deployment, case.truth.scenario if case.truth else None) if name}
     if row.id in promised:
         rank = PROMISED
-    elif page in supposed or case.alert is not None or case.setting is not None:
+    elif of & supposed or case.alert is not None or case.setting is not None:
         rank = SUPPOSED
     elif of and case.truth is not None and ":" in case.truth.where and (
             case.truth.unit in OF_RUNNING):
-        rank = RECOMMENDED if page in recommended else PLANNED
+        rank = RECOMMENDED if of & recommended else PLANNED
     else:
         rank = LISTED if case.truth is not None and case.truth.listed else OTHER
     return rank, -(off_by(row) or 1.0)

@@ -69,7 +69,9 @@ def _instead(plan: Scenario) -> Pair:
     if answer.nearest is None:
         return say("nothing-found-sentence")
     told, stated = answer.nearest.quantities, _printed(plan)
+    users = answer.nearest.settings.get("workload.concurrency", plan.inputs()["concurrency"])
     return say("it-runs-with-change", change=_changed(plan, answer.nearest), printed=stated,
+               users=int(users),
                given={WANTED, "tpot"} <= told.keys() - answer.unasked, compared=stated != "–",
                rate=fmt_quantity(told.get(WANTED, 0.0), "token/s"),
                pace=fmt_quantity(told.get("tpot", 0.0), "s"))

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from calc.auditing.cases import Case
+from calc.auditing.subjects import planned
 from catalogue.messages import Pair, join, messages
 from catalogue.reading.shared import causes
 from notebooks.pages.audit import findings
@@ -20,6 +21,7 @@ from notebooks.show.numbers import fmt_percent
 common = messages("common")
 say = messages("pages/audit/first-screen")
 
+CHANGED = "@"  # in the name of a deployment that is not as the document has it
 NAMED = {STOPS: 1, DECISION: 2, NUMBER: 1}  # causes of each consequence that are told
 
 
@@ -67,12 +69,14 @@ def errors(page: Page) -> None:
         if told[what] > NAMED[what]:
             continue
         case, cause = found[0].case, named[name]
-        ours = _ours(case)
+        ours, of = _ours(case), case.truth.scenario if case.truth else None
+        elsewhere = of is not None and CHANGED in of
         lines.append(say(
             "error", consequence=what, title=(cause["title"]["en"], cause["title"]["zh"]),
             what=(cause["what"]["en"], cause["what"]["zh"]), claim=addressed([found[0].id]),
             of=(case.what["en"], case.what["zh"]), printed=printed(found[0]), right=ours,
-            compared=bool(ours)))
+            compared=bool(ours), elsewhere=elsewhere,
+            plan=planned(of) if of and elsewhere else ""))
     if lines:
         _listed(lines)
 
