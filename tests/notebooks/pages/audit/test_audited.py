@@ -9,7 +9,7 @@ import pytest
 import calc
 import catalogue
 from calc.auditing.audit import of_document
-from notebooks.pages.audit import document, findings, overview, words
+from notebooks.pages.audit import consequences, document, findings, overview, words
 from notebooks.pages.audit.words import (
     GROUPS,
     HOLDS,
@@ -48,7 +48,7 @@ def test_every_claim_of_a_document_stands_on_its_page_in_both_languages(said, na
     for lang, text in shown:
         assert lang in ("en", "zh")
         for row in of_document(name):
-            assert f'<tr id="{row.id}"' in text
+            assert f"<tr id={row.id} " in text
     assert {lang for lang, _ in shown} == {"en", "zh"}
     assert sum(page.counts.values()) == len(page.rows)
 
@@ -74,10 +74,10 @@ def test_what_the_front_page_says_of_the_plans(said):
 
 
 def test_causes_come_by_what_they_carry():
-    weights = document.weights(everything().rows)
+    weights = consequences.weights(everything().rows)
     assert sum(len(found) for _, found in weights) == len(
         [row for row in everything().rows if row.cause is not None])
-    alone = document.weights(of_document("s1"))
+    alone = consequences.weights(of_document("s1"))
     assert {name for name, _ in alone} <= {name for name, _ in weights}
 
 
