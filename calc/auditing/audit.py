@@ -9,13 +9,8 @@ from typing import Any
 
 from calc.auditing.cases import Case, Cases
 from calc.auditing.claim_files import Listed, listed
-from calc.auditing.contradictions import (
-    Contradiction,
-    against,
-    beside,
-    contradictions,
-    entries,
-)
+from calc.auditing.contradicting.contradictions import Contradiction, against, contradictions
+from calc.auditing.contradicting.quantity_files import beside, entries
 from calc.auditing.judging import CONTRADICTS, FAILS, VERDICTS, Judgement, judge
 from calc.auditing.reasons import why
 from catalogue import ParamsError
@@ -56,7 +51,7 @@ class Audited:
             "line": claim.line, "what": dict(case.what), "verdict": self.judgement.verdict,
             "also": list(self.judgement.also), "contradicted_by": list(self.judgement.clashes),
             "cause": self.cause,
-            "documented": {"value": claim.words, "unit": None} if claim.words or not printed else
+            "documented": {"value": case.words, "unit": None} if case.words or not printed else
             {"value": printed.value, "low": printed.low, "high": printed.high,
              "unit": printed.unit, "written": printed.text},
             "recomputed": case.own,
@@ -117,13 +112,15 @@ def audit(claims: tuple[list[Listed], list[str]] | None = None,
     return Audit(tuple(_with_clashes(found, pairs)), tuple(unjudged), tuple(pairs))
 
 
-def of_document(document: str) -> list[Audited]:
-    """The claims of a document as :func:`audit` judges them; of those of others only what may
-    contradict one is looked at."""
+def of_document(document: str) -> Audit:
+    """The claims of a document as :func:`audit` judges them, and what contradicts them; of the
+    claims of others only what may do so is looked at."""
     claims, files = listed(), entries([])
     own = {each.claim.id for each in claims[0] if each.document == document}
     whole = audit(claims, beside(own, files), files)
-    return [row for row in whole.rows if row.id in own]
+    return replace(whole, rows=tuple(row for row in whole.rows if row.id in own),
+                   contradictions=tuple(each for each in whole.contradictions
+                                        if own.intersection(each.claims)))
 
 
 def _with_clashes(rows: Iterable[Audited], found: Iterable[Contradiction]) -> list[Audited]:

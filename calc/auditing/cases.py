@@ -51,6 +51,8 @@ class Case:
             ``named`` is its topic, where it says so.
         formula: of ``params/formulas/``, if it is one of them.
         reconstructed: the document prints no formula, ``own`` is what leads to its number.
+        words: what is printed where it is no number.
+        compares: they are judged by a number, ``printed`` is its limit.
         ruling: what becomes of a setting.
         rests_on: assumption that the verdict hangs on.
         letters: unit and names of inputs, where they have any.
@@ -76,6 +78,8 @@ class Case:
     named: str | None = None
     formula: DocumentFormula | None = None
     reconstructed: bool = False
+    compares: bool = False
+    words: str | None = None
     ruling: Ruling | None = None
     rests_on: Text | None = None
     note: Text | None = None
@@ -183,6 +187,7 @@ class Cases:
             case, listed=listed, what=claim.what or case.what,
             section=claim.section or case.section, bound=claim.bound or case.bound,
             printed=claim.printed or case.printed, own=case.own if again else None,
+            words=claim.words or (case.words if claim.printed is None else None),
             itself=case.itself and again,
             resourced=case.resourced if again else None,
             righted=case.righted if again else None, note=claim.note or case.note)
@@ -283,7 +288,8 @@ class Cases:
                     tried(claim.right, free | own) if tests else None, truth,
                     moved(given, ours), bound, note=claim.note, missing=claim.missing,
                     assumed=claim.assumed, setting=claim.setting, alert=claim.alert,
-                    reconstructed=claim.reconstructed,
+                    reconstructed=claim.reconstructed, compares=claim.comparison is not None,
+                    words=claim.words,
                     letters=_letters(listed, {letter: value.unit for letter, value
                                               in claim.inputs.items()}))
 

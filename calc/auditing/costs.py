@@ -1,4 +1,4 @@
-"""What the plan of a document costs as it can run, over the document's own years and price."""
+"""How the plans of a document can run, and what one costs then, over the document's own years."""
 
 from __future__ import annotations
 
@@ -13,19 +13,28 @@ from calc.answer.estimate import estimate
 from calc.costing.answer import Cost, CostOptions, cost
 from calc.costing.rates import converted, prices_of
 from calc.costing.tokens import MILLION
+from calc.launching.watching import running
 from calc.uncertainty.amount import Amount
 from calc.uncertainty.propagate import propagate_uncertainty
+from catalogue import ParamsError
 from catalogue.entries.formulas import DocumentFormula
 from catalogue.reading.units import YEAR
 
 PLAN, DAY = "s1-plan-c", "azure-conversation"
 # The plan as it can run: FP8, in the cut of these cards that a search finds best for it, chunks
 # that fit, its context of 2,048 tokens halved between prompt and answer, 80 users for each of its
-# four replicas (the larger of its two readings).
+# four replicas (the larger of its two readings, and that of its launch scripts).
+STEADY = ("workload.max_num_batched_tokens=8192 token", "workload.input_tokens=1024 token",
+          "workload.output_tokens=1024 token", "workload.arrivals=closed-loop")
 RUNS = ("precision=fp8-block", "parallelism.pipeline_parallel=4", "parallelism.data_parallel=1",
-        "parallelism.expert_parallel=1", "workload.max_num_batched_tokens=8192 token",
-        "workload.concurrency=320 request", "workload.input_tokens=1024 token",
-        "workload.output_tokens=1024 token", "workload.arrivals=closed-loop")
+        "parallelism.expert_parallel=1", "workload.concurrency=320 request", *STEADY)
+# Its other plans likewise, by format and stages of eight cards. Twelve cards are no whole servers,
+# so plan A has all cards of the two that it takes; the 910B2 multiplies no FP8.
+OTHERS = {"s1-plan-a": ("fp8-block", 2, "cluster.devices=16"), "s1-plan-b": ("fp8-block", 3),
+          "s1-plan-d": ("fp8-block", 4), "s1-scale-48": ("fp8-block", 6),
+          "s1-scale-64": ("fp8-block", 8), "s1-h20-vs-910b2-910b2": ("fp16", 4)}
+SAME_CARDS = (PLAN, "s1-overlap-none", "s1-overlap-mla", "s1-h20-vs-910b2-h20")  # as plan C
+USERS = 80  # of a replica, in every plan
 DIVIDING = ("rate", "used")  # of the assumptions, those by which money is divided
 TOKEN = 1e-3  # thousand tokens, by which the document prices
 EXAMPLES = (("hardware", "s1-f50"), ("yearly", "s1-f54"), ("tco", "s1-f55"),
@@ -89,6 +98,32 @@ def plan() -> Plan:
                 int(scenario.inputs()["concurrency"]))
 
 
+def changes(name: str, how: str) -> tuple[str, ...]:
+    """What is changed in a plan.
+
+    Args:
+        name: of its deployment.
+        how: ``runs``, so that it runs, or ``full``, nothing but 80 users in each replica.
+
+    Raises:
+        ParamsError: there is no such change of it.
+    """
+    if how == "runs" and name.startswith(SAME_CARDS):
+        return RUNS
+    if how == "runs" and name in running.RUNS:
+        return running.RUNS[name].overrides
+    replicas = catalogue.load_scenario(name).inputs()["data_parallel"]
+    users = f"workload.concurrency={int(replicas) * USERS} request"
+    if how == "full":
+        return (users,)
+    if how != "runs" or name not in OTHERS:
+        raise ParamsError(f"'{name}' has no variant '{how}'")
+    precision, stages, *others = OTHERS[name]
+    return (f"precision={precision}", "parallelism.tensor_parallel=8",
+            f"parallelism.pipeline_parallel={stages}", "parallelism.data_parallel=1",
+            "parallelism.expert_parallel=1", users, *STEADY, *map(str, others))
+
+
 def example_of(formula: DocumentFormula, index: int = 0
                ) -> tuple[float, float, dict[str, Any]]:
     """Printed, recomputed, and what the document puts in.
@@ -106,12 +141,12 @@ def _corrected(scenario: Any, answer: Any, reached: Amount, inputs: Mapping[str,
     """The plan with sourced inputs, over the document's three years, at its own price."""
     prices = prices_of(scenario.device.id)
     server = converted(Amount.stated(scenario.node.price.cny), "USD", prices.exchange)
-    changes = {
+    stated = {
         "server": server,
         "years": Amount.exactly(inputs["years"]), "residual": Amount.exactly(0.0),
         "sold_request": Amount.exactly(scenario.inputs()["output_tokens"]
                                 * inputs["thousand_price"] * TOKEN)}
-    asked = CostOptions(utilisation=1 / catalogue.load("loads", DAY).peak, changes=changes)
+    asked = CostOptions(utilisation=1 / catalogue.load("loads", DAY).peak, changes=stated)
     return cost(scenario, answer.everything, reached, prices, asked)
 
 

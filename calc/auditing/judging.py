@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from calc.auditing.alarms import STATES, alarm
 from calc.auditing.cases import Case
 from calc.auditing.settings import DEPENDS, ELSEWHERE, STOPS
 from calc.auditing.truths import Truth
@@ -24,14 +25,12 @@ ASSUMPTION, UNVERIFIABLE = "assumption", "unverifiable"
 VERDICTS = (REPRODUCED, MET, COMPATIBLE, SPECIFICATION, ARITHMETIC, INPUT, FORMULA, BOTH, NUMBER,
             CONTRADICTS, INFEASIBLE, SETTING, THRESHOLD, ASSUMPTION, UNVERIFIABLE)
 RIGHT, WRONG, BINARY = "right", "wrong", "binary-unit"
-ALWAYS, PERHAPS, SOUND, LATE, NEVER = ("always-fires", "may-fire", "sound", "too-late",
-                                       "never-fires")
+ALWAYS, PERHAPS, SOUND, LATE, NEVER = STATES
 HOLDS, FAILS, OPEN = "holds", "wrong", "open"
 FAULTY = ("unknown", "type", "choice", "unread", "stops", "worse", "misses", ALWAYS, PERHAPS, LATE,
           NEVER, INFEASIBLE)  # of settings and alerts, and of any claim
 CLOSE = 0.02  # relative difference below which two computed numbers are called the same
 ABOUT = 0.05  # relative: what "about" is read as, a rounding to a twentieth
-FAR = 10.0  # times what is predicted, from where an alert comes too late to tell anything
 WRONGS = (ARITHMETIC, INPUT, FORMULA, BOTH, NUMBER, INFEASIBLE)
 IN_BINARY = {"kB": 1024 / 1e3, "MB": 1024**2 / 1e6, "GB": 1024**3 / 1e9, "TB": 1024**4 / 1e12}
 
@@ -69,7 +68,7 @@ def judge(case: Case) -> Judgement:
         stopped = case.fits is False or (case.ruling.beside and not refused)
         return Judgement(SETTING, (case.ruling.state, *([INFEASIBLE] if stopped else [])))
     if case.alert is not None and case.printed is not None and case.truth is not None:
-        return Judgement(THRESHOLD, (fired(case.printed, case.truth.three, case.alert.fires),))
+        return Judgement(THRESHOLD, (alarm(case).state,))
     verdict, also = _first(case)
     if case.fits is False and verdict not in (INFEASIBLE, ASSUMPTION):
         also = (*also, INFEASIBLE)
@@ -150,28 +149,6 @@ def reaches(printed: Printed, ours: Amount, bound: str | None, about: bool = Fal
     if bound == "at_least":
         return bool(ours.high >= printed.low)
     return bool(ours.low <= printed.value <= ours.high)
-
-
-def fired(printed: Printed, ours: Amount, fires: str) -> str:
-    """What becomes of an alert in normal operation, as predicted.
-
-    ``outside`` of a range that is called normal: sound where all of our interval is inside.
-    """
-    if fires == "outside":
-        inside = printed.low <= ours.value <= printed.high
-        if inside and printed.low <= ours.low and ours.high <= printed.high:
-            return SOUND
-        return PERHAPS if ours.low <= printed.high and printed.low <= ours.high else ALWAYS
-    above = fires == "above"
-    limit = printed.value
-    if (ours.low > limit) if above else (ours.high < limit):
-        return ALWAYS
-    if (ours.high > limit) if above else (ours.low < limit):
-        return PERHAPS
-    if above and not ours.high:
-        return NEVER
-    far = limit > FAR * ours.high if above else limit < ours.low / FAR
-    return LATE if far else SOUND
 
 
 def _in_binary(printed: Printed, ours: Amount) -> bool:

@@ -6,10 +6,13 @@ from collections.abc import Callable
 from functools import cache
 
 from calc.auditing import judging
+from calc.auditing.alarm_words import sentence
+from calc.auditing.alarms import alarm
 from calc.auditing.cases import OF_RUNNING, Case
 from calc.auditing.judging import FAILS, Judgement, meets
 from calc.auditing.settings import ELSEWHERE
 from calc.auditing.subjects import found, shortage
+from calc.auditing.truths import deployment
 from catalogue.messages import Pair, join, messages, pair
 from catalogue.reading.amounts import human
 from catalogue.reading.units import COUNTING
@@ -29,18 +32,6 @@ def _states() -> dict[str, Pair]:
             "worse": say("setting-worse"), "misses": say("setting-misses"),
             "wrong": say("setting-wrong"), "open": say("setting-open"),
             ELSEWHERE: say("setting-elsewhere")}
-
-
-@cache
-def _fired() -> dict[str, Pair]:
-    """What an alert of such a threshold would do, by the name of it."""
-    return {
-        judging.ALWAYS: say("it-would-fire-all-time"),
-        judging.PERHAPS: say("it-may-fire-in-normal"),
-        judging.SOUND: say("it-would-tell-trouble-from"),
-        judging.NEVER: say("it-never-fires"),
-        judging.LATE: say("it-would-come-long-after"),
-    }
 
 
 def why(case: Case, judgement: Judgement) -> dict[str, str]:
@@ -141,7 +132,7 @@ def _reproduced(case: Case, _: Judgement) -> Pair:
 def _met(case: Case, _: Judgement) -> Pair:
     source, ours, limit = _found(case), _ours(case), _printed(case)
     least = case.bound == "at_least"
-    if case.listed.claim.comparison is None:
+    if not case.compares:
         return (say("limit-at-least", found=source, ours=ours, printed=limit) if least else
                 say("limit-at-most", found=source, ours=ours, printed=limit))
     return (say("statement-at-least", found=source, ours=ours, printed=limit) if least else
@@ -151,7 +142,7 @@ def _met(case: Case, _: Judgement) -> Pair:
 def _not_met(case: Case) -> Pair:
     source, ours, limit = _found(case), _ours(case), _printed(case)
     least = case.bound == "at_least"
-    if case.listed.claim.comparison is None:
+    if not case.compares:
         return (say("limit-not-least", found=source, ours=ours, printed=limit) if least else
                 say("limit-not-most", found=source, ours=ours, printed=limit))
     return (say("statement-not-least", found=source, ours=ours, printed=limit) if least else
@@ -163,7 +154,9 @@ def _compatible(case: Case, _: Judgement) -> Pair:
     if case.bound:
         return say("limit-within-interval", found=_found(case), ours=_ours(case),
                    printed=_printed(case))
-    if case.truth.three.low == case.truth.three.high:
+    printed, three = case.printed, case.truth.three
+    assert printed is not None
+    if printed.low <= three.low and three.high <= printed.high:
         return say("within-what-is-printed", found=_found(case), ours=_ours(case),
                    printed=_printed(case))
     return say("within-interval", found=_found(case), ours=_ours(case), printed=_printed(case))
@@ -206,7 +199,8 @@ def _infeasible(case: Case, _: Judgement) -> Pair:
     truth = case.truth
     if truth is None or truth.given or not truth.three.value:
         return stops
-    if truth.unit in OF_RUNNING and truth.scenario is not None:
+    if (truth.unit in OF_RUNNING and truth.scenario is not None
+            and not deployment(truth.scenario).fits):
         return join((" ", ""), [stops, say("were-there-room", ours=_ours(case))])
     assert case.printed is not None
     right = meets(case.printed, truth.three, case.bound, case.approximate)
@@ -232,9 +226,8 @@ def _setting(case: Case, judgement: Judgement) -> Pair:
     }[ruling.state]
 
 
-def _threshold(case: Case, judgement: Judgement) -> Pair:
-    fired = _fired()[judgement.also[0]]
-    return say("predicted-in-normal-operation", ours=_ours(case), fired=fired)
+def _threshold(case: Case, _: Judgement) -> Pair:
+    return sentence(case, alarm(case), _ours(case))
 
 
 def _assumption(case: Case, _: Judgement) -> Pair:

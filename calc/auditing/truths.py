@@ -10,12 +10,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import catalogue
-from calc.answer.estimate import counted_of
+from calc.answer.estimate import counted_of, predicted
 from calc.closed_form.evaluate import evaluate
-from calc.evidence.classes import own_errors
 from calc.layouts.feasible import Reason, reasons
 from calc.uncertainty.amount import Amount
-from calc.uncertainty.interval import interval
 from catalogue import ParamsError, Scenario
 from catalogue.reading import units
 from catalogue.reading.printed import Printed
@@ -99,8 +97,13 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 @functools.cache
 def deployment(name: str) -> Deployment:
-    """A deployment by its name, computed once."""
-    return Deployment(catalogue.load_scenario(name))
+    """A deployment by its name, computed once; behind an @ how it is changed, by ``costs``."""
+    plain, changed, how = name.partition("@")
+    if not changed:
+        return Deployment(catalogue.load_scenario(name))
+    from calc.auditing.costs import changes  # only where a claim asks for it
+
+    return Deployment(catalogue.load_scenario(plain, overrides=list(changes(plain, how))))
 
 
 class Deployment:
@@ -129,8 +132,7 @@ class Deployment:
     def _bounds(self) -> dict[str, Amount]:
         names = [name for name, value in self.quantities.items() if not hasattr(value, "shape")
                  or value.shape == ()]
-        own = {name: error.parts for name, error in own_errors(self.scenario).items()}
-        return interval(self.inputs, self.scenario.knobs(), self.attention, names, own)
+        return predicted(self.scenario, names)
 
     def knows(self, name: str) -> bool:
         """Whether it has an input or a quantity of that name."""
@@ -154,9 +156,10 @@ def _of_deployment(reference: str) -> Truth:
     if symbol is None:
         raise ParamsError(f"'{quantity}' is no name of params/symbols.yml"
                           + nearest(quantity, catalogue.symbols()))
-    share = counted_of(whole.scenario, part or "deployment")
+    replicas = catalogue.load_scenario(name.partition("@")[0])  # as the document counts them
+    share = counted_of(replicas if part == "replica" else whole.scenario, part or "deployment")
     return Truth(whole.three(quantity).scaled(1 / share), symbol.unit, reference,
-                 whole.scenario.id, given=quantity in whole.inputs)
+                 name, given=quantity in whole.inputs)
 
 
 def _of_entry(kind: str, name: str, keys: list[str], reference: str) -> Truth:

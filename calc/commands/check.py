@@ -154,7 +154,7 @@ def _check_entry(kind: str, reference: str) -> None:
 
 
 def _load_quantities(name: str) -> Any:
-    from calc.auditing.contradictions import load as load_quantities  # judges nothing
+    from calc.auditing.contradicting.quantity_files import load as load_quantities  # judges nothing
 
     return load_quantities(name)
 

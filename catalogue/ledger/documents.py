@@ -10,7 +10,7 @@ from typing import Literal
 
 from catalogue.entries.entry import CatalogueEntry, Entry, ScenarioName
 from catalogue.ledger.rows import ClaimId
-from catalogue.reading.values import Identifier, Text, Time, Whole, Words
+from catalogue.reading.values import Flag, Identifier, Text, Time, Whole, Words
 
 Rank = Literal["low", "medium", "high"]
 
@@ -55,6 +55,18 @@ class Symptom(DocumentReference):
     symptom: Text
     cause: Text | None = None
     remedies: dict[Identifier, Text]
+
+
+class Recommended(DocumentReference):
+    """A deployment that the document recommends, or measures; ``claims`` are what it promises.
+
+    Attributes:
+        scenario: the deployment, or the file of its pools.
+        measured: the document reports what it measured of it.
+    """
+
+    scenario: ScenarioName
+    measured: Flag = False
 
 
 class Rated(DocumentReference):
@@ -109,12 +121,19 @@ class Document(CatalogueEntry):
         written: its own title, as it stands there.
         subject: what it is about and for whom, in a sentence.
         ledger: what its claims begin with, ``S0``.
+        recommended: its recommendations, in its order.
+        supposed: files of deployments that it does not put forward but supposes, to see what an
+            optimisation gives.
+        contents: what is in each section that a claim stands in, in the document's order.
         risks, symptoms, rated, holds, probes, measures: what it says of operation, in its order.
     """
 
     written: Words
     subject: Text
     ledger: Words
+    recommended: list[Recommended] = []
+    supposed: list[ScenarioName] = []
+    contents: dict[Words, Text] = {}
     risks: list[Risk] = []
     symptoms: list[Symptom] = []
     rated: list[Rated] = []

@@ -24,8 +24,9 @@ ClaimId = Annotated[str, Field(pattern=r"^S[0-3]-C?[0-9]{3}$")]
 KINDS = ("devices", "links", "nodes", "models", "formats", "precisions", "mechanisms", "prices",
          "measurements", "accuracies", "claims", "corrected", "goals", "costs")
 _REFERENCE = re.compile(
-    rf"(?:{'|'.join(KINDS)})/[A-Za-z0-9._-]+(?:/[\w.=,-]+)*|[a-z0-9][a-z0-9.-]*:[a-z_0-9]+"
+    rf"(?:{'|'.join(KINDS)})/[A-Za-z0-9._-]+(?:/[\w.=,-]+)*|[a-z0-9][a-z0-9.-]*(?:@[a-z]+)?:[a-z_0-9]+"
     r"(?:/(?:replica|device|layer))?")
+_DEPLOYMENT = re.compile(r"[a-z0-9][a-z0-9.-]*(?:@[a-z]+)?")
 _EXAMPLE = re.compile(r"(s[0-3]-f[0-9]{2})\.([1-9][0-9]*)")
 _CLAIM = re.compile(r"([a-z0-9][a-z0-9.-]*):([a-z_0-9]+)(?:\.([1-9]))?")
 
@@ -42,6 +43,8 @@ def _matching(pattern: re.Pattern[str], expected: str) -> BeforeValidator:
 Reference = Annotated[str, _matching(
     _REFERENCE, "KIND/NAME/KEY of an entry, or SCENARIO:quantity, optionally with /replica, "
                 f"/device or /layer; KIND is one of {', '.join(KINDS)}")]
+DeploymentPlace = Annotated[str, _matching(
+    _DEPLOYMENT, "a deployment such as s1-plan-c, or SCENARIO@runs as it can run")]
 ExamplePlace = Annotated[str, _matching(_EXAMPLE, "FORMULA.NUMBER such as s1-f07.1")]
 ClaimPlace = Annotated[str, _matching(
     _CLAIM, "SCENARIO:quantity or SCENARIO:quantity.NUMBER such as s1-plan-c:tpot.2")]
@@ -69,11 +72,27 @@ class Alert(Entry):
     Attributes:
         of: what it watches, as predicted of a deployment; ``right`` of the claim where that is no
             single number.
+        on: the deployment that is watched, where no reference names it.
         fires: above the limit, below it, or outside of the normal range.
+        metric: its name as the document spells it, else that of the engine that tells it; with
+            ``*`` for any letters. Where no pinned release exports it, the rule has nothing to read.
+        held: ``constant`` in every deployment and under every load; ``at_start``, taken or allotted
+            once when the engine starts; ``capped`` by a setting of the engine.
+        cap: that setting; of a capped metric.
     """
 
     of: Reference | None = None
+    on: DeploymentPlace | None = None
     fires: Literal["above", "below", "outside"]
+    metric: Words | None = None
+    held: Literal["constant", "at_start", "capped"] | None = None
+    cap: Reference | None = None
+
+    @model_validator(mode="after")
+    def _capped_by_something(self) -> Alert:
+        if (self.held == "capped") != (self.cap is not None):
+            raise ValueError("expected cap just where held is capped")
+        return self
 
 
 class Comparison(Entry):

@@ -15,6 +15,7 @@ from catalogue.reading.values import Value
 PERCENT = "%"
 COUNTED = 2  # digits of a whole number that count, be they zeros
 MOST = 5  # digits that are shown of a computed number
+UNGROUPED = 10_000  # from where on the thousands of a count stand apart; years lie below
 ROUNDED = 0.01  # of itself, the most by which an end of a range is taken to be rounded
 PER_CENT = 0.01  # the digit to which both ends of a share are printed, however they are written
 SLACK = 1e-6  # of half a digit, lost in the arithmetic of floating point
@@ -61,8 +62,11 @@ class Printed:
         if "e" in mantissa.lower() and unit not in amounts.MONEY:
             shown = amounts.power_of_ten(number / units.factor(unit))
             return shown if unit == units.DIMENSIONLESS else f"{shown} {unit}"
-        shown = amounts.plain(number / units.factor(unit),
-                              max(amounts.DIGITS, min(counted, MOST)))
+        amount = number / units.factor(unit)
+        if counted > amounts.DIGITS and float(amount).is_integer() and abs(amount) < amounts.WHOLE:
+            shown = f"{amount:.0f}" if abs(amount) < UNGROUPED else f"{amount:,.0f}"  # a count
+        else:
+            shown = amounts.plain(amount, max(amounts.DIGITS, min(counted, MOST)))
         return shown if unit in (units.DIMENSIONLESS, *units.COUNTING) else f"{shown} {unit}"
 
     def holds(self, number: float) -> bool:
@@ -106,10 +110,9 @@ def read(raw: Any) -> Printed:
 
 def _written(mantissa: str, unit: str) -> str:
     """Digits as they stand; money in full, else a power of ten where there is an exponent."""
-    if "e" not in mantissa.lower():
-        return mantissa
-    value = float(mantissa)
-    return amounts.plain(value, MOST) if unit in amounts.MONEY else amounts.power_of_ten(value)
+    if unit in amounts.MONEY and float(mantissa).is_integer():
+        return f"{float(mantissa):,.0f}"
+    return amounts.power_of_ten(float(mantissa)) if "e" in mantissa.lower() else mantissa
 
 
 def _as_percent(share: str) -> str:

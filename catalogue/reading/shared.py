@@ -10,6 +10,7 @@ from catalogue.reading import yamlfile
 from catalogue.reading.errors import ParamsError
 from catalogue.reading.record import ROOT, record
 
+CONSEQUENCES = ("stops", "decision", "number")  # of a cause, the gravest first
 _FOLDER = ROOT / "sources"
 
 
@@ -48,9 +49,23 @@ def glossary() -> dict[str, dict[str, Any]]:
 
 
 def causes() -> dict[str, dict[str, Any]]:
-    """What went wrong in the documents, by the name of the cause, from ``params/causes.yml``."""
+    """What went wrong in the documents, by the name of the cause, from ``params/causes.yml``.
+
+    Each has a title, what it is, and its ``consequence``, one of ``CONSEQUENCES``.
+    """
     record(ROOT / "causes.yml")
-    return _entries(ROOT / "causes.yml", ("title", "what"))
+    return _causes(ROOT / "causes.yml")
+
+
+@functools.cache
+def _causes(path: Path) -> dict[str, dict[str, Any]]:
+    found = _entries(path, ("title", "what", "consequence"))
+    for key, entry in found.items():
+        if entry["consequence"] not in CONSEQUENCES:
+            where = yamlfile.read(path).where((key, "consequence"))
+            raise ParamsError(f"{where}: '{str(entry['consequence'])[:20]}' is no consequence, "
+                              f"expected one of {', '.join(CONSEQUENCES)}.")
+    return found
 
 
 @functools.cache

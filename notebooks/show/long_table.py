@@ -1,8 +1,9 @@
-"""A table of a thousand rows that stays small: plain cells, an address for every row."""
+"""Plain HTML that stays small: a table of a thousand rows, each with its address; a strip."""
 
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -13,6 +14,9 @@ from catalogue.reading import words
 from notebooks.show.display import LANGUAGES, Text, spoken
 
 say = messages("show/long-table")
+
+BARE = re.compile(r"[\w./#-]+")  # a value of an attribute that HTML takes without quotes
+LEGEND = ((1.0, 1.0), (0.0, 0.0), (0.0, 1.0))  # ends of cells that are all good, bad, undecided
 
 
 class Ordered(NamedTuple):
@@ -53,29 +57,73 @@ def rows_table(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, Text],
                          f"<tbody>\n{body}\n</tbody></table></div>"), metadata={"lang": lang})
 
 
+class Cell(NamedTuple):
+    """A cell of a strip: its name, and the counts of its parts: good, bad, undecided."""
+
+    name: Text
+    parts: Sequence[int]
+
+
+def strip(cells: Iterable[Cell], name: Text, legend: Sequence[Text]) -> None:
+    """A row of named cells in both languages, each coloured by its parts, with counts in words.
+
+    Args:
+        cells: in their order; none is empty.
+        name: of the strip, for who cannot see it.
+        legend: what good, bad and undecided are called, behind the last cell.
+    """
+    cells = list(cells)
+    for index, lang in enumerate(LANGUAGES):
+        if lang in spoken():
+            body = "".join(_strip_cell(cell, index) for cell in cells)
+            body += "".join(f'<li class="legend" style="{_ends(*ends)}">{_plain(text, index)}</li>'
+                            for text, ends in zip(legend, LEGEND, strict=True))
+            display(HTML(f'<div class="full-width"><ul class="strip" '
+                         f'aria-label="{_plain(name, index)}">{body}</ul></div>'),
+                    metadata={"lang": lang})
+
+
+def _strip_cell(cell: Cell, lang: int) -> str:
+    good, bad, undecided = cell.parts
+    count = good + bad + undecided
+    ends = _ends(good / count, (good + undecided) / count)
+    return f'<li style="{ends}">{_plain(cell.name, lang)} <b>{good}/{count}</b></li>'
+
+
+def _ends(good: float, undecided: float) -> str:
+    """Where the colours of a cell end, from its left [1]."""
+    return f"--good:{good:.0%};--undecided:{undecided:.0%}"
+
+
 def _plain_row(row: Mapping[str, Any], columns: Sequence[str], lang: int) -> str:
+    """A row without what HTML lets be left out: ends of cells, quotes around plain values."""
     name = _plain(row["id"], lang)
     label = _plain(row.get("label", row["id"]), lang)
-    cells = [f'<td><a href="#{name}">{label}</a></td>']
+    cells = [f"<td><a href={_quoted(f'#{name}')}>{label}</a>"]
     for place, key in enumerate(columns[1:]):
         cell = row.get(key, "")
-        order = f' data-order="{cell[0]:.4g}"' if isinstance(cell, Ordered) else ""
-        more = (f"<p>{_plain(row['more'], lang)}{_link(row, lang)}</p>"
+        order = f" data-order={cell[0]:.4g}" if isinstance(cell, Ordered) else ""
+        more = (f"<p>{_plain(row['more'], lang)}{_link(row, lang)}"
                 if not place and row.get("more") else "")
-        cells.append(f"<td{order}>{_plain(cell, lang)}{more}</td>")
-    kind = f' class="{_plain(row["group"], lang)}"' if row.get("group") else ""
-    return f'<tr id="{name}"{kind}>{"".join(cells)}</tr>'
+        cells.append(f"<td{order}>{_plain(cell, lang)}{more}")
+    kind = f' class={_quoted(_plain(row["group"], lang))}' if row.get("group") else ""
+    return f"<tr id={_quoted(name)}{kind}>{''.join(cells)}"
 
 
 def _part(text: Text, address: str | None, lang: int) -> str:
     shown = _plain(text, lang)
-    return shown if address is None else f'<a href="{_plain(address, lang)}">{shown}</a>'
+    return shown if address is None else f"<a href={_quoted(_plain(address, lang))}>{shown}</a>"
 
 
 def _link(row: Mapping[str, Any], lang: int) -> str:
     """A link to what decides a row."""
     where = row.get("link")
-    return f' <a href="{_plain(where, lang)}">{say("source")[lang]}</a>' if where else ""
+    return f" <a href={_quoted(_plain(where, lang))}>{say('source')[lang]}</a>" if where else ""
+
+
+def _quoted(text: str) -> str:
+    """An escaped value of an attribute, in quotes where it needs them."""
+    return text if BARE.fullmatch(text) else f'"{text}"'
 
 
 def _plain(value: Any, lang: int) -> str:

@@ -111,7 +111,7 @@ def _excluding(found: list[Any]) -> None:
     for each in found:
         print(spoken(say(
             "contradiction", id=each.id, kind=each.kind,
-            name=tuple(text.rstrip(".。") for text in _pair(each.name)),
+            name=(each.name["en"].rstrip("."), each.name["zh"].rstrip("。")),
             said=listing(f"{claim} {value}" for claim, value
                          in zip(each.claims, each.values, strict=True)),
             some=bool(each.right), right=listing(each.right))))

@@ -64,30 +64,6 @@ no-release-has-it =
     .en = No release of { $program } that serves the model has { $name } ({ $since } to { $until }).
     .zh = 支持该模型的 { $program } 各版本（{ $since } 至 { $until }）都没有 { $name }。
 
-it-would-fire-all-time =
-    .en = it would fire all the time
-    .zh = 会一直告警
-
-it-may-fire-in-normal =
-    .en = it may fire in normal operation
-    .zh = 正常运行也可能触发
-
-it-would-tell-trouble-from =
-    .en = it would tell trouble from normal operation
-    .zh = 能区分异常与正常
-
-it-never-fires =
-    .en = it never fires
-    .zh = 永远不会触发
-
-it-would-come-long-after =
-    .en = it would come long after users had noticed
-    .zh = 用户早已察觉才会触发
-
-predicted-in-normal-operation =
-    .en = Predicted in normal operation: { $ours }; { $fired }.
-    .zh = 正常运行的预测值为 { $ours }，{ $fired }。
-
 it-is-meant-in-gib =
     .en = The document writes GB for GiB.
     .zh = 文档所写 GB 实为 GiB。

@@ -1,24 +1,12 @@
 ### The page of one document: what of it can be used, what is wrong and why, every claim.
 
-of-its-claims =
-    .en = { $subject } Of its **{ $total }** claims, **{ $right }** hold, **{ $wrong }** do not, and { $undecided } cannot be decided.
-    .zh = { $subject }全部 **{ $total }** 条论断中，成立 **{ $right }** 条，不成立 **{ $wrong }** 条，无法判定 { $undecided } 条。
-
-what-goes-wrong-most =
-    .en = What goes wrong most: { $worst }
-    .zh = 影响最大的错误：{ $worst }
-
-of-them-hold =
-    .en = of them hold
-    .zh = 成立比例
-
-every-section-it-can-be =
-    .en = Every section; it can be sorted
-    .zh = 按章节列出，可排序
-
 what-goes-wrong =
     .en = what goes wrong
     .zh = 错在哪里
+
+consequence =
+    .en = it leads to
+    .zh = 后果
 
 largest-error =
     .en = largest error

@@ -52,3 +52,65 @@ best-of-search =
 command-of-each-that-search =
     .en = The command of each that a search found
     .zh = 搜索所得各方案的命令
+
+every-other-plan =
+    .en = Every other deployment
+    .zh = 其余部署
+
+recommended-does-not-run =
+    .en = { $plan } ({ $measured ->
+            [yes] measured
+           *[no] recommended
+        }, section { $section }) **does not run: { $why }**. { $instead }
+    .zh = { $plan }（{ $section } 节{ $measured ->
+            [yes] 实测
+           *[no] 推荐
+        }）**无法运行：{ $why }**。{ $instead }
+
+recommended-runs =
+    .en = { $plan } ({ $measured ->
+            [yes] measured
+           *[no] recommended
+        }, section { $section }) **runs as written**, with { $spare } a card to spare.
+    .zh = { $plan }（{ $section } 节{ $measured ->
+            [yes] 实测
+           *[no] 推荐
+        }）**照所写可以运行**，每卡余 { $spare }。
+
+each-card-is-short =
+    .en = each card is { $short } short
+    .zh = 每卡缺 { $short }
+
+nothing-found-sentence =
+    .en = No change was found that runs.
+    .zh = 未找到能运行的改动。
+
+it-runs-with-change =
+    .en = It runs with { $change }{ $given ->
+            [yes] : { $rate } for { $users } users, a token every { $pace }
+           *[no] {""}
+        }{ $compared ->
+            [yes] {" "}(printed: { $printed })
+           *[no] {""}
+        }.
+    .zh = 可运行的改动：{ $change }{ $given ->
+            [yes] ，{ $users } 个用户时吞吐 { $rate }，每 token { $pace }
+           *[no] {""}
+        }{ $compared ->
+            [yes] （文档：{ $printed }）
+           *[no] {""}
+        }。
+
+of-all-deployments =
+    .en = Of all { $plans } deployments that it describes, { $loads ->
+            [0] none loads
+            [one] one loads
+           *[other] { $loads } load
+        } as written{ $variants ->
+            [0] {""}
+           *[other] ; of { $variants } variants that it only supposes, { $supposed } would
+        }.
+    .zh = 文档描述的全部 { $plans } 个部署中，照所写能加载的有 { $loads } 个{ $variants ->
+            [0] {""}
+           *[other] ；另有 { $variants } 个仅作假设的变体，其中 { $supposed } 个能加载
+        }。

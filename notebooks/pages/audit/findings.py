@@ -8,15 +8,17 @@ from functools import partial
 
 import calc
 import catalogue
+from calc.answer.nearest import Change
 from calc.auditing.costs import PLAN, RUNS
-from calc.auditing.truths import deployment
-from calc.layouts.feasible import has_room
+from calc.auditing.truths import Deployment, deployment
+from calc.layouts.feasible import HEADROOM, has_room, reasons
 from calc.searching.same_cards import Advice, alternatives
 from calc.searching.search import search
 from calc.uncertainty.amount import Amount
 from catalogue import Scenario
 from catalogue.deployments.loading import Family
-from catalogue.messages import Pair, messages
+from catalogue.ledger.documents import Document, Recommended
+from catalogue.messages import Pair, messages, pair
 from notebooks.pages.deciding.cost_documents import hybrid
 from notebooks.pages.deployments.alternatives import in_words
 from notebooks.pages.deployments.answers import Deployed
@@ -32,6 +34,7 @@ LEAST = "r1-910b2-least"  # goal: the fewest 910B2 that run
 ADDED = ("s0-cards",)  # cards that a document compares, on which this book puts a deployment
 USERS = (80, 320)  # of plan C: of the whole, and of each of its four replicas
 WANTED = "output_throughput"
+OPEN_ROWS = 8  # of a long table, not folded
 
 
 def plans_of(document: str) -> Iterator[tuple[Family, Scenario]]:
@@ -40,6 +43,84 @@ def plans_of(document: str) -> Iterator[tuple[Family, Scenario]]:
         if name not in ADDED and name.startswith(document):
             family = catalogue.load_family(name)
             yield from ((family, plan) for plan in family.deployments)
+
+
+def running(document: Document) -> list[Pair]:
+    """A sentence on each deployment that a document recommends or measured: whether it runs."""
+    return [_running(*each) for each in recommended(document)]
+
+
+def _running(each: Recommended, family: Family, plan: Scenario) -> Pair:
+    """Whether a recommended deployment runs, by how much it is short, and what runs instead."""
+    found = deployment(plan.id)
+    titles = (f"[**{_in_short(family, plan, lang)}**](#{plan.id})" for lang in ("en", "zh"))
+    title = (next(titles), next(titles))
+    if found.fits:
+        spare = fmt_bytes(float(found.quantities[HEADROOM]), digits=0)
+        return say("recommended-runs", plan=title, section=each.section, measured=each.measured,
+                   spare=spare)
+    return say("recommended-does-not-run", plan=title, section=each.section,
+               measured=each.measured, why=_why(found), instead=_instead(plan))
+
+
+def _instead(plan: Scenario) -> Pair:
+    """The nearest change that runs and what it gives, beside what is printed."""
+    answer = estimated(plan.id)
+    if answer.nearest is None:
+        return say("nothing-found-sentence")
+    told, stated = answer.nearest.quantities, _printed(plan)
+    users = answer.nearest.settings.get("workload.concurrency", plan.inputs()["concurrency"])
+    return say("it-runs-with-change", change=_changed(plan, answer.nearest), printed=stated,
+               users=int(users),
+               given={WANTED, "tpot"} <= told.keys() - answer.unasked, compared=stated != "–",
+               rate=fmt_quantity(told.get(WANTED, 0.0), "token/s"),
+               pace=fmt_quantity(told.get("tpot", 0.0), "s"))
+
+
+def _in_short(family: Family, plan: Scenario, lang: str) -> str:
+    """The title of a plan; of a pool with what its file's title begins with, ``S0 scenario 3``."""
+    if len(family.deployments) == 1:
+        return plan.title[lang]
+    colon, comma = (":", ", ") if lang == "en" else ("：", "，")
+    return f"{family.title[lang].partition(colon)[0]}{comma}{plan.title[lang]}"
+
+
+def _changed(plan: Scenario, change: Change) -> Pair:
+    """What a change changes, in words."""
+    deployed = Deployed(plan)
+    return in_words(deployed, change.settings, 0), in_words(deployed, change.settings, 1)
+
+
+def of_all(document: Document) -> Pair:
+    """How many deployments load, those that a document only supposes apart."""
+    plans = list(plans_of(document.id))
+    loads = [family.id in document.supposed for family, plan in plans
+             if deployment(plan.id).fits]
+    supposed = sum(family.id in document.supposed for family, _ in plans)
+    return say("of-all-deployments", plans=len(plans) - supposed, loads=loads.count(False),
+               variants=supposed, supposed=loads.count(True))
+
+
+def recommended(document: Document) -> list[tuple[Recommended, Family, Scenario]]:
+    """What a document recommends or measured, in its order, every pool apart."""
+    plans = list(plans_of(document.id))
+    return [(each, family, plan) for each in document.recommended for family, plan in plans
+            if each.scenario in (family.id, plan.id)]
+
+
+@functools.cache
+def estimated(plan: str) -> calc.Estimate:
+    """A plan's answer, once for a page."""
+    return calc.estimate(deployment(plan).scenario)
+
+
+def _why(found: Deployment) -> Pair:
+    """Why a deployment does not run: how much a card is short, else the engine's reason."""
+    if not has_room(found.quantities):
+        short = fmt_bytes(-float(found.quantities[HEADROOM]), digits=0)
+        return say("each-card-is-short", short=short)
+    en, zh = pair(reasons(found.scenario, found.quantities)[0].text)
+    return en.rstrip("."), zh.rstrip("。")
 
 
 def sentences() -> None:
@@ -53,7 +134,7 @@ def _s0() -> None:
     plans = {plan.id: plan for _, plan in plans_of("s0")}
     found = [deployment(name) for name in plans]
     numbers({"a-s0-plans": len(found), "a-s0-run": sum(each.fits for each in found)})
-    short = [-float(each.quantities["headroom_per_device"]) for each in found
+    short = [-float(each.quantities[HEADROOM]) for each in found
              if not has_room(each.quantities)]
     numbers({"a-s0-short-least": min(short), "a-s0-short-most": max(short)}, fmt_bytes, digits=0)
     rows = search(catalogue.load("goals", LEAST))
@@ -86,7 +167,7 @@ def _s1() -> None:
               if claim.quantity == WANTED]
     claimed = [claim.value.value for claim in claims if claim.bound is None][-1]
     number("a-s1-claimed", claimed, fmt_quantity, unit="token/s")
-    number("a-s1-short", -float(asked.quantities["headroom_per_device"]), fmt_bytes, digits=0)
+    number("a-s1-short", -float(asked.quantities[HEADROOM]), fmt_bytes, digits=0)
     for users in USERS:
         rate, pace = _steady(users, "steady_throughput"), _steady(users, "steady_tpot")
         number(f"a-s1-users-{users}", users)
@@ -126,10 +207,10 @@ def _s3() -> None:
 def instead(document: str) -> None:
     """Each plan of a document: whether it runs, the nearest change that does, the best there is."""
     rows, lines = [], []
-    for family, plan in plans_of(document):
+    for family, plan in _recommended_first(catalogue.load("documents", document)):
         if plan.documented is None:
             continue
-        answer = calc.estimate(plan)
+        answer = estimated(plan.id)
         change, best = answer.nearest, searched(plan)
         told = change.quantities if change else {
             name: answer.quantities[name].value for name in (WANTED, "tpot")
@@ -147,10 +228,19 @@ def instead(document: str) -> None:
         table(rows, {"plan": common("plan"), "runs": say("runs-as-written"),
                      "printed": say("throughput-printed"),
                      "instead": say("nearest-change-that-runs"), "gives": say("gives-tpot"),
-                     "best": say("best-of-search"), "best_gives": say("gives-tpot")}, wide=True)
+                     "best": say("best-of-search"), "best_gives": say("gives-tpot")}, wide=True,
+              folded=say("every-other-plan"), first=OPEN_ROWS)
     if lines:
         block = "```bash\n{}\n```".format("\n".join(lines))
         show(*in_dropdown([block, block], say("command-of-each-that-search")))
+
+
+def _recommended_first(document: Document) -> list[tuple[Family, Scenario]]:
+    """Every deployment: what the document recommends, what else it puts forward, what it only
+    supposes."""
+    first = {plan.id for _, _, plan in recommended(document)}
+    return sorted(plans_of(document.id), key=lambda each: (
+        each[0].id in document.supposed, each[1].id not in first))
 
 
 def searched(plan: Scenario) -> Advice | None:

@@ -60,7 +60,7 @@ def group(row: Audited) -> str:
 
 def printed(row: Audited) -> str:
     """What the document has, in its unit or its words."""
-    words, shown = row.case.listed.claim.words, row.case.printed
+    words, shown = row.case.words, row.case.printed
     return words or (shown.text if shown else "–")
 
 
@@ -97,7 +97,7 @@ def decides(row: Audited) -> str | None:
         return None
     where = case.truth.where
     if ":" in where:
-        return f"../scenarios/{page_of(where.partition(':')[0])}.html"
+        return f"../scenarios/{page_of(where.partition(':')[0].partition('@')[0])}.html"
     kind, _, rest = where.partition("/")
     if kind == "claims":
         return f"#{rest}"

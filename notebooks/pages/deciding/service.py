@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 
 from calc.launching.bench import Bench
 from calc.launching.deployment import Deployment, deployment
+from calc.launching.watching import running
 from calc.launching.watching.alerts import BUSY
 from calc.launching.watching.monitoring import Watched
 from calc.launching.watching.predictions import Predicted
@@ -29,14 +30,10 @@ from notebooks.show.numbers import fmt_int, fmt_percent, fmt_quantity, fmt_time
 common = messages("common")
 say = messages("pages/deciding/service")
 
-LENGTHS = ("workload.input_tokens=1536 token", "workload.output_tokens=512 token")
 # what of the documents' plans runs, in the release that a reader would take
 RUNS: dict[str, tuple[str, tuple[str, ...], str]] = {
-    "s0": ("s0-scenario-1", ("precision=w8a8-int8", "parallelism.tensor_parallel=4",
-                             "parallelism.pipeline_parallel=4", "parallelism.data_parallel=1",
-                             *LENGTHS), "vllm-ascend@0.18.0"),
-    "s1": ("s1-plan-c", ("precision=fp8-block", "parallelism.expert_parallel=32",
-                         "workload.max_num_batched_tokens=8192 token", *LENGTHS), "vllm@0.13.0")}
+    document: (name, running.RUNS[name].settings, running.RUNS[name].engine)
+    for document, name in (("s0", "s0-scenario-1"), ("s1", "s1-plan-c"))}
 OPEN, REST = 6, common("other-rows")  # of a table of many rows
 HELD = {"s0": "vllm", "s1": "vllm"}
 WHAT: dict[str, Pair] = {

@@ -14,18 +14,16 @@ from hypothesis import strategies as st
 import catalogue
 from calc.auditing.audit import audit
 from calc.auditing.claim_files import listed, listed_in
-from calc.auditing.contradictions import (
+from calc.auditing.contradicting.contradictions import (
     NUMBERS,
     SETTING,
     VALUES,
     against,
     contradictions,
-    entries,
     excluded,
-    groups,
-    load,
     reach,
 )
+from calc.auditing.contradicting.quantity_files import entries, groups, load
 from calc.auditing.judging import HOLDS
 from calc.commands.main import main
 from catalogue import ParamsError
@@ -186,9 +184,18 @@ def test_the_claims_of_a_quantity_are_of_one_unit(whole):
     rows = {row.id: row.case for row in whole.rows}
     for file in entries():
         for name, quantity in file.quantities.items():
-            printed = [rows[claim.partition("/")[0]].printed for claim in quantity.claims]
-            assert None not in printed, name
+            cases = [rows[claim.partition("/")[0]] for claim in quantity.claims]
+            assert all(reach(case) is not None for case in cases), name
+            printed = [case.printed for case in cases]
             assert len({each.unit for each in printed}) == 1, name
+
+
+def test_the_claims_of_a_law_print_numbers(whole):
+    rows = {row.id: row.case for row in whole.rows}
+    for file in entries():
+        for name, law in file.laws.items():
+            for claim in {claim for each in law.of for claim in each.values()}:
+                assert reach(rows[claim.partition("/")[0]]) is not None, (name, claim)
 
 
 def test_the_order_of_files_and_claims_does_not_matter(whole):

@@ -198,6 +198,6 @@ metrics-by-release-of-vllm =
     .en = Metrics by release of vLLM and SGLang
     .zh = 各版本 vLLM 与 SGLang 的指标
 
-in-normal-operation =
-    .en = in normal operation
-    .zh = 正常运行时
+run-healthy-and-failing =
+    .en = run on healthy and on failing servers
+    .zh = 在正常与故障的服务器上试跑

@@ -7,7 +7,7 @@ is a steady state with as many requests in flight.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
@@ -16,10 +16,12 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import catalogue
-from calc.auditing import judging
+from calc.auditing.alarms import ALWAYS, LATE, NEVER, PERHAPS, SOUND
 from calc.auditing.claim_files import listed
+from calc.auditing.judging import THRESHOLD
 from calc.closed_form.evaluate import evaluate
 from calc.launching.watching.alerts import BUSY, METRICS
+from calc.launching.watching.failing import FAILURES, MOST, Inputs
 from calc.launching.watching.objectives import stated
 from calc.launching.watching.predictions import Predicted, predicted
 from calc.sensitivity.breakeven import solve
@@ -51,64 +53,36 @@ ONCE = ("cache", "eager", "uneven")  # causes that do not grow, or that no laten
 PIECES = 32  # of a range of severities
 LIVELY = 1.02  # relative, from which a change is called one
 OWN = 0.10  # beyond a bench of one's own, where an alert may fire
-MOST = 64.0  # severity that is tried
 MILLI = 1e3
-
-Inputs = Mapping[str, float]
-
 
 @dataclass(frozen=True)
 class Cause:
-    """What may go wrong.
+    """A failure that the picture shows.
 
     Attributes:
         name: in words, without its severity.
-        severity: that the picture shows.
-        worse: inputs and a severity -> what differs from the inputs.
         shown: the severity in words.
         shared: whether of the deployment with whole experts on each card.
     """
 
     name: Pair
-    severity: float
-    worse: Callable[[Inputs, Any], dict[str, Any]]
     shown: Pair
     shared: bool = False
 
 
-def _slower(*names: str) -> Callable[[Inputs, Any], dict[str, Any]]:
-    return lambda of, by: {name: of[name] / by for name in names}
-
-
-def _more(*names: str) -> Callable[[Inputs, Any], dict[str, Any]]:
-    return lambda of, by: {name: of[name] * by for name in names}
-
-
-def _longer(name: str) -> Callable[[Inputs, Any], dict[str, Any]]:
-    return lambda of, by: {name: of[name] * by, "context_tokens": (
-        of["input_tokens"] + of["output_tokens"] + of[name] * (by - 1))}
-
-
 HALF, QUARTER = say("at-half"), say("at-quarter")
 CAUSES: dict[str, Cause] = {
-    "clock": Cause(say("matrix-units-slow-clock-power"), 2,
-                   _slower("clock_factor"), HALF),
-    "memory": Cause(say("memory-of-cards-slow"), 2, _slower("memory_bandwidth"), HALF),
-    "links": Cause(say("links-between-cards-slow"), 4,
-                   _slower("device_link_bandwidth"), QUARTER),
-    "alpha": Cause(say("collectives-start-slowly"), 4,
-                   _more("collective_alpha"), say("times", times=4)),
-    "host": Cause(say("host-slow-between-steps"), 4,
-                  _more("host_gap_per_step"), say("times", times=4)),
-    "eager": Cause(say("graphs-off-host-starts-each"), 2,
-                   lambda of, by: {"captured": 0.0, "host_time_per_operator":
-                                   of["host_time_per_operator"] * by}, say("times", times=2)),
-    "uneven": Cause(say("experts-unevenly-loaded-ep8"), 1,
-                    lambda of, by: {"even_routing": 0.0}, say("as-they-fall"), True),
-    "prompts": Cause(say("longer-prompts"), 2, _longer("input_tokens"), say("twice")),
-    "answers": Cause(say("longer-answers"), 2, _longer("output_tokens"), say("twice")),
-    "users": Cause(say("more-requests-at-once"), 2, _more("concurrency"), say("twice")),
-    "cache": Cause(say("fewer-blocks-for-cache"), 2, lambda of, by: {}, HALF),
+    "clock": Cause(say("matrix-units-slow-clock-power"), HALF),
+    "memory": Cause(say("memory-of-cards-slow"), HALF),
+    "links": Cause(say("links-between-cards-slow"), QUARTER),
+    "alpha": Cause(say("collectives-start-slowly"), say("times", times=4)),
+    "host": Cause(say("host-slow-between-steps"), say("times", times=4)),
+    "eager": Cause(say("graphs-off-host-starts-each"), say("times", times=2)),
+    "uneven": Cause(say("experts-unevenly-loaded-ep8"), say("as-they-fall"), True),
+    "prompts": Cause(say("longer-prompts"), say("twice")),
+    "answers": Cause(say("longer-answers"), say("twice")),
+    "users": Cause(say("more-requests-at-once"), say("twice")),
+    "cache": Cause(say("fewer-blocks-for-cache"), HALF),
 }
 SIGNS: dict[str, Pair] = {
     "ttft": ("TTFT", "TTFT"), "tpot": ("TPOT", "TPOT"),
@@ -149,9 +123,9 @@ def signs(name: str, severity: Any = None, alone: bool = True) -> dict[str, Any]
         severity: of it, the picture's unless given.
         alone: whether a lone request is of interest, too.
     """
-    cause = CAUSES[name]
-    of, by = inputs(cause.shared), cause.severity if severity is None else severity
-    return metrics(of, cause.worse(of, by), by if name == "cache" else 1.0, alone)
+    failure, of = FAILURES[name], inputs(CAUSES[name].shared)
+    by = failure.severity if severity is None else severity
+    return metrics(of, failure.worse(of, by), by if name == "cache" else 1.0, alone)
 
 
 def metrics(of: Inputs, changed: Mapping[str, Any], fewer: Any = 1.0,
@@ -346,11 +320,11 @@ def thresholds() -> tuple[str, ...]:
 def documents() -> None:
     """The documents' thresholds by what they would do."""
     rows = [row for row in claims.select_claims(" ".join(thresholds()))
-            if row.judgement.verdict == judging.THRESHOLD]
-    order = (judging.ALWAYS, judging.PERHAPS, judging.LATE, judging.NEVER, judging.SOUND)
+            if row.judgement.verdict == THRESHOLD]
+    order = (ALWAYS, PERHAPS, LATE, NEVER, SOUND)
     counts = Counter((row.case.listed.document, also) for row in rows
                      for also in row.judgement.also if also in order)
-    table(order, [Column(ALSO.get, say("in-normal-operation")),
+    table(order, [Column(ALSO.get, say("run-healthy-and-failing")),
                   Column(lambda also: counts["s0", also], "S0"),
                   Column(lambda also: counts["s1", also], "S1")])
     numbers({"mo-judged": len(rows), **{f"mo-{also}": counts["s0", also] + counts["s1", also]

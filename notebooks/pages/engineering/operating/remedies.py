@@ -13,9 +13,10 @@ from typing import Any
 
 import catalogue
 from calc.closed_form.evaluate import evaluate
+from calc.launching.watching.running import LENGTHS
 from catalogue.ledger.documents import DocumentReference, Symptom
 from catalogue.messages import Pair, join, messages, pair
-from notebooks.pages.deciding.service import LENGTHS, RUNS
+from notebooks.pages.deciding.service import RUNS
 from notebooks.pages.derivations.choices.documents import place
 from notebooks.pages.engineering import claims
 from notebooks.pages.engineering.operating.monitoring import LIVELY

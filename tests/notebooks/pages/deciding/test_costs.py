@@ -6,7 +6,9 @@ from __future__ import annotations
 import pytest
 
 from calc.auditing import costs as auditing
+from calc.auditing.truths import deployment
 from calc.costing.rates import card_hour
+from catalogue import ParamsError
 from notebooks.pages.deciding import cost_documents, costs
 
 
@@ -29,6 +31,25 @@ def test_corrected_the_plan_costs_more_a_token_and_never_pays(plan):
     assert amounts["roi"].high < 0
     for name, amount in amounts.items():
         assert amount.low <= amount.value <= amount.high, name
+
+
+@pytest.mark.parametrize("name", [auditing.PLAN, *auditing.OTHERS])
+def test_every_plan_that_is_changed_so_that_it_runs_runs(name):
+    changed = deployment(f"{name}@runs")
+    assert changed.fits
+    replicas = deployment(name).inputs["data_parallel"]
+    assert changed.inputs["concurrency"] == auditing.USERS * replicas
+
+
+def test_the_plan_has_one_throughput_whoever_asks(plan):
+    found = deployment(f"{auditing.PLAN}@runs").three("steady_throughput")
+    assert (found.low, found.value, found.high) == (plan.rate.low, plan.rate.value, plan.rate.high)
+
+
+@pytest.mark.parametrize("name", ["s1-plan-c@walks", "s0-scenario-1@runs"])
+def test_a_change_that_there_is_not_is_refused(name):
+    with pytest.raises(ParamsError, match="has no variant"):
+        deployment(name)
 
 
 def test_the_throughput_outweighs_every_other_assumption(plan):

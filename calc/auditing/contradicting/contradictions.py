@@ -6,30 +6,42 @@ from __future__ import annotations
 import itertools
 import math
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
-import catalogue
-from calc.auditing.judging import ABOUT, HOLDS
-from calc.auditing.truths import nearest
+from calc.auditing.cases import Case
+from calc.auditing.contradicting.quantity_files import KIND
+from calc.auditing.judging import ABOUT, HOLDS, Judgement
 from catalogue import ParamsError
 from catalogue.entries import trees
 from catalogue.ledger.quantities import NamedQuantity, NumericLaw, Quantities
-from catalogue.library import locate, read
 from catalogue.reading import words
 
-if TYPE_CHECKING:
-    from calc.auditing.audit import Audited
-    from calc.auditing.cases import Case
-
-KIND = "quantities"
 VALUES, NUMBERS, SETTING = "values", "numbers", "setting"
 UNBOUNDED = 1e9  # times its limit, how far a bound reaches on the side that it leaves open
 SLACK = 1e-9  # relative, lost in the arithmetic of floating point
 
 Text = Mapping[str, str]
-Rows = Mapping[str, "Audited"]
+
+
+class Judged(Protocol):
+    """A claim with its case and its verdict."""
+
+    @property
+    def id(self) -> str:
+        """Its number."""
+
+    @property
+    def case(self) -> Case:
+        """What is printed."""
+
+    @property
+    def judgement(self) -> Judgement:
+        """Whether it holds."""
+
+
+Rows = Mapping[str, Judged]
 
 
 @dataclass(frozen=True)
@@ -64,54 +76,7 @@ class Contradiction:
                 "right": list(self.right)}
 
 
-def entries(problems: list[str] | None = None) -> list[Quantities]:
-    """Every file of ``params/quantities/``; what cannot be read is a sentence among the problems,
-    or is raised."""
-    found = []
-    for name in catalogue.names(KIND):
-        try:
-            found.append(catalogue.load(KIND, name))
-        except ParamsError as error:
-            if problems is None:
-                raise
-            problems.append(str(error))
-    return found
-
-
-def groups(files: Iterable[Quantities]) -> Iterator[tuple[tuple[Any, ...], list[str]]]:
-    """Where claims are named together, as the keys of the place in their file, and the claims."""
-    for file in files:
-        for name, quantity in file.quantities.items():
-            yield ("quantities", name, "claims"), [_claim(each) for each in quantity.claims]
-        for name, law in file.laws.items():
-            for number, given in enumerate(law.of):
-                yield ("laws", name, "of", number), [_claim(each) for each in given.values()]
-        for name, launch in file.launches.items():
-            yield ("launches", name, "claims"), list(launch.claims)
-
-
-def load(reference: str) -> Quantities:
-    """A file whose claims are all known. Raises ParamsError, with file and line, for one that is
-    not."""
-    from calc.auditing.claim_files import listed
-
-    entry: Quantities = catalogue.load(KIND, reference)
-    known = {each.claim.id for each in listed()[0]}
-    for keys, claims in groups([entry]):
-        if lost := [claim for claim in claims if claim not in known]:
-            where = read(locate(KIND, reference)).where(keys)
-            raise ParamsError(f"{where}: there is no claim '{lost[0]}'"
-                              + nearest(lost[0], known) + ".")
-    return entry
-
-
-def beside(own: Collection[str], files: Iterable[Quantities]) -> set[str]:
-    """Some claims of a document, by their numbers, and those of others that may contradict one."""
-    named = (set(claims) for _, claims in groups(files))
-    return set(own).union(*(claims for claims in named if claims & set(own)))
-
-
-def contradictions(rows: Iterable[Audited], files: Iterable[Quantities]) -> list[Contradiction]:
+def contradictions(rows: Iterable[Judged], files: Iterable[Quantities]) -> list[Contradiction]:
     """Every set of claims that exclude each other, once, by their numbers.
 
     Raises ParamsError for a law that cannot be computed on its numbers.
@@ -142,7 +107,7 @@ def reach(case: Case, end: str = "") -> tuple[float, float] | None:
     """From where to where a printed number may lie (SI): its digits, the two ends of a range or
     one of them, a limit's open side, a twentieth where the document says about. None of words."""
     printed = case.printed
-    if printed is None:
+    if printed is None or case.listed.claim.words is not None:
         return None
     low, high = printed.low, printed.high
     first, last = printed.last[0] / 2, printed.last[-1] / 2
@@ -156,10 +121,6 @@ def reach(case: Case, end: str = "") -> tuple[float, float] | None:
         return low, high
     return 0.0 if case.bound == "at_most" else low, (
         math.inf if case.bound == "at_least" else high)
-
-
-def _claim(name: str) -> str:
-    return name.partition("/")[0]
 
 
 def _known(rows: Rows, name: str) -> tuple[str, tuple[float, float]] | None:
@@ -176,7 +137,7 @@ def _made(rows: Rows, claims: Iterable[str], kind: str, name: Text, subject: str
         tuple(each for each in ordered if rows[each].judgement.standing == HOLDS))
 
 
-def _said(row: Audited) -> str:
+def _said(row: Judged) -> str:
     said, printed = row.case.listed.claim.words, row.case.printed
     return said or (printed.text if printed is not None else "")
 
@@ -247,14 +208,14 @@ def _of_launches(rows: Rows, file: Quantities) -> Iterator[Contradiction]:
 
 
 def _of_settings(rows: Rows) -> Iterator[Contradiction]:
-    """Settings that stand in one deployment, whichever section has them."""
+    """Settings that one section has of one deployment; a remedy in another changes one rightly."""
     together: dict[Any, list[str]] = defaultdict(list)
     for claim, row in rows.items():
         case = row.case
         if case.setting is not None and case.deployment is not None:
-            together[case.listed.document, case.deployment, case.setting.program,
+            together[case.deployment, case.listed.document, case.section, case.setting.program,
                      spelled(case.setting.name)].append(claim)
-    for (_, deployment, *_), claims in together.items():
+    for (deployment, *_), claims in together.items():
         yield from _set_twice(rows, claims, deployment)
 
 

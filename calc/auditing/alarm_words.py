@@ -1,0 +1,105 @@
+"""What becomes of an alert, in a sentence."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from calc.auditing.alarms import (
+    ALWAYS,
+    CAPPED,
+    HELD,
+    LATE,
+    LONELY,
+    PERHAPS,
+    SOUND,
+    UNEXPORTED,
+    Alarm,
+    Point,
+)
+from calc.auditing.cases import Case
+from catalogue.messages import Pair, join, messages
+from catalogue.reading.amounts import plain
+from catalogue.reading.words import revealed
+
+say = messages("calc/auditing/alarm-words")
+
+
+@cache
+def _failures() -> dict[str, Pair]:
+    """What a failure is called, whatever its severity."""
+    return {"eager": say("eager"), "uneven": say("uneven"), "lost": say("lost")}
+
+
+def _with(point: Point) -> Pair:
+    """A failure with its severity."""
+    if point.failure in _failures():
+        return _failures()[point.failure]
+    by = plain(point.severity)
+    return {
+        "clock": lambda: say("clock", by=by), "memory": lambda: say("memory", by=by),
+        "links": lambda: say("links", by=by), "network": lambda: say("network", by=by),
+        "alpha": lambda: say("alpha", by=by), "host": lambda: say("host", by=by),
+        "prompts": lambda: say("prompts", by=by), "answers": lambda: say("answers", by=by),
+        "users": lambda: say("users", by=by), "cache": lambda: say("cache", by=by),
+    }[point.failure]()
+
+
+def sentence(case: Case, found: Alarm, ours: Pair) -> Pair:
+    """What becomes of an alert, with what it follows from.
+
+    Args:
+        case: of the alert.
+        found: what becomes of it.
+        ours: what it watches while nothing fails, with its interval.
+    """
+    alert, printed = case.alert, case.printed
+    assert alert is not None
+    assert printed is not None
+    if found.reason == UNEXPORTED:
+        names = "*" not in revealed(alert.metric or "*")
+        return say("unexported", engines=join(say("or"), [(each,) * 2 for each in found.engines]),
+                   named=say("named", metric=revealed(alert.metric or "")) if names else ("", ""))
+    limit = printed.text
+    rule = {"above": lambda: say("fires-above", limit=limit),
+            "below": lambda: say("fires-below", limit=limit),
+            "outside": lambda: say("fires-outside", limit=limit)}[alert.fires]()
+    if found.reason == HELD:
+        end = _end(found)
+        if alert.held != "at_start":
+            return say("never-changes", rule=rule, value=ours, end=end)
+        where = ("", "") if found.written else say("on-nearest")
+        return say("set-at-start", rule=rule, value=ours, where=where, end=end)
+    healthy = (say("healthy", value=ours) if found.written
+               else say("healthy-nearest", value=ours))
+    if found.reason == LONELY and found.nearest is not None:
+        return say("in-quiet-hour", rule=rule, healthy=healthy, end=_end(found),
+                   value=printed.like(found.nearest.value))
+    if found.state in (ALWAYS, PERHAPS):
+        return say("in-health", rule=rule, healthy=healthy, end=_end(found))
+    if found.reason == CAPPED and found.cap is not None:
+        return say("capped", rule=rule, healthy=healthy, cap=plain(found.cap), end=_end(found))
+    if found.state in (SOUND, LATE):
+        point = found.fires[0]
+        return say("fires-in", rule=rule, healthy=healthy, value=printed.like(point.value),
+                   failure=_with(point), others=len(found.fires) - 1,
+                   end=_late(point) if found.state == LATE else _end(found))
+    if found.nearest is None:
+        return say("unmoved", rule=rule, healthy=healthy, end=_end(found))
+    return say("nearest", rule=rule, healthy=healthy, value=printed.like(found.nearest.value),
+               failure=_with(found.nearest), end=_end(found))
+
+
+def _late(point: Point) -> Pair:
+    """By how much users wait longer before it fires."""
+    return say("too-late", slower=plain(point.slower, 2))
+
+
+def _end(found: Alarm) -> Pair:
+    """What follows."""
+    if found.state == ALWAYS:
+        return say("always")
+    if found.state == PERHAPS:
+        return say("perhaps")
+    return say("sound") if found.state == SOUND else say("never")
+
+

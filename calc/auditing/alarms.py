@@ -1,0 +1,269 @@
+"""What an alert does when it is run: on the metrics of its deployment, healthy and in each failure.
+
+An alert that fires in health is no alert, and one that no failure makes fire is none either. Health
+is the load that is planned, within the interval of its prediction, and a quiet hour.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from typing import NoReturn
+
+import numpy as np
+
+from calc.answer.estimate import counted_of
+from calc.auditing.cases import Case
+from calc.auditing.claim_files import listed
+from calc.auditing.truths import Truths, deployment
+from calc.launching.watching.failing import (
+    AS_USERS_SEE,
+    FAILURES,
+    HEALTHY,
+    LONE,
+    Simulated,
+    simulate,
+)
+from calc.uncertainty.amount import Amount
+from catalogue import ParamsError
+from catalogue.engines.engine import load_engine
+from catalogue.entries import trees
+from catalogue.ledger.rows import Alert, Claim
+from catalogue.reading.printed import Printed
+from catalogue.reading.words import revealed
+
+ALWAYS, PERHAPS, SOUND, LATE, NEVER = ("always-fires", "may-fire", "sound", "too-late",
+                                       "never-fires")
+STATES = (ALWAYS, PERHAPS, SOUND, LATE, NEVER)
+UNEXPORTED, HELD, CAPPED, LONELY, RUN = "unexported", "held", "capped", "lonely", "run"
+FAR = max(failure.severity for failure in FAILURES.values())
+"""Times as long that requests take, from where an alert comes too late to tell anything: as much as
+the worst that may well happen."""
+ENGINES = {"cann": ("vllm", "vllm-ascend")}  # by software of the card
+SAME = 1e-9  # relative, within which a metric has not moved
+SHARES = ("cache_occupied",)
+
+
+@dataclass(frozen=True)
+class Point:
+    """A metric in a failure.
+
+    Attributes:
+        failure, severity: of ``calc.launching.watching.failing.FAILURES``, and by how much.
+        value: of the metric, SI.
+        slower: times as long that requests take then [1].
+    """
+
+    failure: str
+    severity: float
+    value: float
+    slower: float
+
+
+@dataclass(frozen=True)
+class Alarm:
+    """What becomes of an alert.
+
+    Attributes:
+        state: one of ``STATES``.
+        healthy: what it watches, while nothing fails.
+        fires: of each failure that makes it fire, the least severity at which it does; the first
+            is in time, where one is, and the mildest.
+        nearest: where no failure makes it fire, the one that comes nearest to it; None where
+            none brings it nearer.
+        failures: how many metrics it was run on, the healthy ones apart.
+        reason: why it never fires: ``UNEXPORTED``, ``HELD``, ``CAPPED``; that it may fire in a
+            quiet hour, as ``nearest`` has it: ``LONELY``; else that it was run: ``RUN``.
+        cap: what the engine runs at most; of a capped metric.
+        engines: whose releases do not export it, by their titles.
+        written: whether the deployment runs as it is written.
+    """
+
+    state: str
+    healthy: Amount
+    fires: tuple[Point, ...] = ()
+    nearest: Point | None = None
+    failures: int = 0
+    reason: str = RUN
+    cap: float | None = None
+    engines: tuple[str, ...] = ()
+    written: bool = True
+
+
+def beyond(value: float, printed: Printed, fires: str) -> bool:
+    """Whether a value is on the side of the limit, or outside of the range, where it fires."""
+    if fires == "outside":
+        return not printed.low <= value <= printed.high
+    return value > printed.value if fires == "above" else value < printed.value
+
+
+def in_health(printed: Printed, ours: Amount, fires: str) -> str | None:
+    """``ALWAYS`` or ``PERHAPS`` where it fires while nothing fails; None where it does not."""
+    ends = [beyond(end, printed, fires) for end in (ours.low, ours.high)]
+    same_side = fires != "outside" or (ours.high < printed.low or ours.low > printed.high)
+    if all(ends) and same_side:
+        return ALWAYS
+    return PERHAPS if any(ends) else None
+
+
+def run(printed: Printed, ours: Amount, alert: Alert, simulated: Simulated | None,
+        metric: np.ndarray | None) -> Alarm:
+    """What an alert does on what it watches.
+
+    Args:
+        printed: its limit, or the range that is called normal.
+        ours: what it watches while nothing fails, with its interval.
+        alert: the rule.
+        simulated: what it is run on, and ``metric`` at each of its points; None of a constant.
+    """
+    state = in_health(printed, ours, alert.fires)
+    if alert.held in ("constant", "at_start") or simulated is None or metric is None:
+        return Alarm(state or NEVER, ours, reason=HELD)
+    seen = _points(ours, simulated, metric, 1.0 if _is_share(alert) else math.inf)
+    points = [point for point in seen if point.failure in FAILURES]
+    lone = next((point for point in seen if point.failure == LONE[0]), None)
+    if state is None and lone is not None and beyond(lone.value, printed, alert.fires):
+        return Alarm(PERHAPS, ours, (), lone, len(points), LONELY)
+    reached = [point for point in points if beyond(point.value, printed, alert.fires)]
+    least: dict[str, Point] = {}
+    for point in reached:
+        least.setdefault(point.failure, point)
+    fires = tuple(sorted(least.values(), key=lambda each: (
+        each.slower > FAR, each.severity / FAILURES[each.failure].severity, each.slower)))
+    if state is None:
+        state = NEVER if not fires else SOUND if fires[0].slower <= FAR else LATE
+    short = _short(ours.value, printed, alert.fires)
+    nearest = min((each for each in points if not fires
+                   and _short(each.value, printed, alert.fires) < short - SAME),
+                  key=lambda each: _short(each.value, printed, alert.fires), default=None)
+    cap = None if alert.cap is None else _cap(alert.cap)
+    capped = cap is not None and alert.fires == "above" and printed.value >= cap
+    return Alarm(state, ours, fires, nearest, len(points), CAPPED if capped else RUN, cap)
+
+
+def _points(ours: Amount, simulated: Simulated, metric: np.ndarray, most: float) -> list[Point]:
+    """The metric in each failure, as many times what is ours as what was simulated, at most so
+    much."""
+    seen, healthy = simulated.of(AS_USERS_SEE), float(metric[0])
+    scale = ours.value / healthy if healthy else 1.0
+    return [Point(name, by, min(most, float(value) * scale), float(slow / seen[0]))
+            for (name, by), value, slow in zip(simulated.points, metric, seen, strict=True)
+            if name != HEALTHY[0]]
+
+
+def _is_share(alert: Alert) -> bool:
+    """Whether it watches a share of what there is, which may be full and no more."""
+    return alert.of is not None and alert.of.partition(":")[2] in SHARES
+
+
+def _short(value: float, printed: Printed, fires: str) -> float:
+    """By how much a value stays short of where the alert fires, as a share of the limit."""
+    ends = ([value - printed.low, printed.high - value] if fires == "outside" else
+            [printed.value - value if fires == "above" else value - printed.value])
+    return min(ends) / max(abs(printed.value), SAME)
+
+
+def alarm(case: Case) -> Alarm:
+    """The alert of a claim, run. Raises ParamsError or ValueError, one clause, for what cannot be
+    computed."""
+    alert, printed, truth = case.alert, case.printed, case.truth
+    assert alert is not None
+    assert printed is not None
+    assert truth is not None
+    origin = _origin(case.listed.claim)
+    on = origin.alert.on if origin.alert is not None else None
+    name = on or next(
+        (where.partition(":")[0] for where in _references(origin) if ":" in where), None)
+    written = name is None or deployment(name).scenario.id == name
+    missing = _unexported(alert, name)
+    if missing:
+        return Alarm(NEVER, truth.three, reason=UNEXPORTED, engines=missing, written=written)
+    simulated = None if name is None else _simulated(name)
+    metric = (None if simulated is None or name is None
+              else _metric(origin, name, simulated))
+    return replace(run(printed, truth.three, alert, simulated, metric), written=written)
+
+
+@functools.cache
+def _simulated(name: str) -> Simulated:
+    whole = deployment(name)
+    return simulate(whole.inputs, whole.attention)
+
+
+def _origin(claim: Claim) -> Claim:
+    """The claim that says what is watched: of one that restates another, that other."""
+    before = _listed().get(claim.like or "")
+    return claim if before is None else _origin(before)
+
+
+@functools.cache
+def _listed() -> dict[str, Claim]:
+    return {each.claim.id: each.claim for each in listed()[0]}
+
+
+def _references(claim: Claim) -> list[str]:
+    alert = claim.alert
+    if alert is not None and alert.of is not None:
+        return [alert.of]
+    return [*([claim.truth] if claim.truth else []), *claim.sourced.values()]
+
+
+def _metric(claim: Claim, name: str, simulated: Simulated) -> np.ndarray | None:
+    """What a claim watches, at each point; None where nothing that may fail goes into it."""
+    tree = claim.right if claim.right is not None else claim.formula
+    first = _references(claim)[0]
+    if tree is None or (claim.alert is not None and claim.alert.of is not None):
+        return _read(first, name, simulated)
+    free = {letter: _read(where, name, simulated) for letter, where in claim.sourced.items()}
+    fixed = {letter: value.value for letter, value in claim.inputs.items() if letter not in free}
+    if not trees.symbols_of(tree) & free.keys():
+        return None
+    return np.array([float(trees.evaluate(tree, {**fixed, **{
+        letter: float(values[at]) for letter, values in free.items()}}))
+        for at in range(len(simulated.points))])
+
+
+def _read(where: str, name: str, simulated: Simulated) -> np.ndarray:
+    """A reference at each point: of this deployment as it moves, of an entry with the value that
+    the deployment has of it, else as it is."""
+    kind, _, key = where.rpartition(":") if ":" in where else where.rpartition("/")
+    quantity = key.partition("/")[0]
+    if quantity in simulated.values and (kind == name or kind.startswith("mechanisms/")):
+        return simulated.of(quantity) / _share(where, name)
+    return np.full(len(simulated.points), _fixed(where))
+
+
+def _share(where: str, name: str) -> float:
+    """Of how many parts a reference has one."""
+    part = where.partition(":")[2].partition("/")[2]
+    return float(counted_of(deployment(name).scenario, part or "deployment"))
+
+
+def _cap(where: str) -> float:
+    """What a setting of the document's is. Raises ParamsError where no claim has such a number."""
+    claim = _listed().get(where.partition("/")[2])
+    if claim is None or claim.printed is None:
+        raise ParamsError(f"cap: '{where[:40]}' is no number of a claim")
+    return float(claim.printed.value)
+
+
+def _fixed(where: str) -> float:
+    """What a reference has that nothing moves."""
+    def unknown(_: str) -> NoReturn:
+        raise ParamsError(f"an alert cannot watch '{where}'")
+
+    return Truths(unknown, unknown).of(where).three.value
+
+
+def _unexported(alert: Alert, name: str | None) -> tuple[str, ...]:
+    """Titles of the engines that were asked for a metric and have it in no pinned release."""
+    if alert.metric is None:
+        return ()
+    wanted = revealed(alert.metric)
+    stack = None if name is None else deployment(name).scenario.device.software
+    asked = [load_engine(each) for each in ENGINES.get(stack or "", ("vllm",))]
+    known = {metric for engine in asked for metric in engine.entries["metrics"]}
+    return () if any(fnmatchcase(metric, wanted) for metric in known) else tuple(
+        engine.title for engine in asked)

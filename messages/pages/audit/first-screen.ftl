@@ -1,0 +1,37 @@
+### The first screen of a document: what runs, which parts can be used, the errors that matter.
+
+sections-by-what-holds =
+    .en = Claims by section: of each, how many hold
+    .zh = 各章节成立的论断数
+
+of-them-hold =
+    .en = share that holds
+    .zh = 成立占比
+
+strip-as-table =
+    .en = Claims by section, as a table
+    .zh = 各章节的论断（表格）
+
+error =
+    .en = **{ $consequence ->
+            [stops] Does not run
+            [decision] Wrong decision
+           *[number] Wrong number
+        }: { $title }.** { $what } { $claim }, { $of }: { $printed }{ $compared ->
+            [yes] , right { $right }{ $elsewhere ->
+                [yes] {" "}on { $plan }
+               *[no] {""}
+            }
+           *[no] {""}
+        }.
+    .zh = **{ $consequence ->
+            [stops] 无法运行
+            [decision] 决策失误
+           *[number] 数值有误
+        }：{ $title }**。{ $what }{ $claim } { $of }：{ $printed }{ $compared ->
+            [yes] ，正确值 { $right }{ $elsewhere ->
+                [yes] ，按 { $plan }计
+               *[no] {""}
+            }
+           *[no] {""}
+        }。
