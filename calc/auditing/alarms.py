@@ -173,7 +173,7 @@ def alarm(case: Case) -> Alarm:
     assert printed is not None
     assert truth is not None
     origin = _origin(case.listed.claim)
-    on = origin.alert.on if origin.alert is not None else None
+    on = origin.alert.watched if origin.alert is not None else None
     name = on or next(
         (where.partition(":")[0] for where in _references(origin) if ":" in where), None)
     written = name is None or deployment(name).scenario.id == name

@@ -206,8 +206,10 @@ class Cases:
             names = trees.symbols_of(right)
             free = {name: three for name in names if (three := lent(name)) is not None} | sourced
             own = {name: Amount.exactly(value) for name, value in given.items()}
-            truth = truth or computed(right, own | free, example.printed.unit, formula.id,
-                                       example.scenario)
+            truth = truth or replace(
+                computed(right, own | free, example.printed.unit, formula.id, example.scenario),
+                parts=(*example.catalogue.values(), *claim.sourced.values(),
+                       *([f"models/{example.model}"] if example.model else [])))
             if names & own.keys() - free.keys():  # else it is ours whatever the document puts in
                 righted = tried(right, free | own)
         ours = given | {name: three.value for name in given
@@ -277,7 +279,7 @@ class Cases:
         same_unit(claim, sourced, truth)
         ours = given | {name: three.value for name, three in free.items() if name in given}
         formula = claim.formula
-        itself = truth is not None and made_of(claim, ITSELF)
+        itself = truth is not None and claim.comparison is None and made_of(claim, ITSELF)
         found = (trees.evaluate(formula, given) if formula is not None
                  else truth.three.value if truth and itself else None)
         tests = (claim.right is not None  # else it is ours whatever the document puts in

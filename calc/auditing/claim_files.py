@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,6 +38,16 @@ def listed() -> tuple[list[Listed], list[str]]:
     """Every claim of ``params/claims/``, by document and number, and a sentence for each that
     cannot be used."""
     return listed_in([locate(KEY, name) for name in names(KEY)])
+
+
+@functools.cache
+def quantities_named() -> frozenset[str]:
+    """The quantities of deployments that claims of ``params/claims/`` are held against."""
+    references = (where for each in listed()[0] for where in (
+        each.claim.truth, each.claim.claim, each.claim.alert.of if each.claim.alert else None,
+        *each.claim.sourced.values()))
+    return frozenset(re.split("[./]", where.partition(":")[2])[0] for where in references
+                     if where is not None and ":" in where)
 
 
 def listed_beside(path: Path) -> tuple[list[Listed], list[str]]:

@@ -125,8 +125,14 @@ def _reproduced(case: Case, _: Judgement) -> Pair:
         return say("its-own-numbers-agree", ours=_by_itself(case))
     if case.truth is None or (own and case.truth.where == case.listed.claim.id and not case.moved):
         assert case.own is not None
-        return say("its-own-formula-agrees", ours=_shown(case, case.own))
+        return _own_agrees(case, case.own)
     return say("as-printed", found=_found(case), ours=_ours(case))
+
+
+def _own_agrees(case: Case, own: float) -> Pair:
+    if case.printed is not None and not case.printed.holds(own):
+        return say("its-own-formula-about", ours=_shown(case, own), printed=_printed(case))
+    return say("its-own-formula-agrees", ours=_shown(case, own))
 
 
 def _met(case: Case, _: Judgement) -> Pair:

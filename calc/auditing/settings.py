@@ -4,7 +4,6 @@ the other settings of its command."""
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -83,43 +82,37 @@ def _serving(engine: str, versions: tuple[str, ...]) -> list[str]:
     return [version for version in versions if version in known]
 
 
-@functools.cache
 def _stopped(document: str, section: str, engine: str, name: str, software: str | None
              ) -> tuple[str, ...]:
     """Other settings of a document's command because of which no release starts it."""
-    found: list[str] = []
-    for block in _blocks(document):
-        if (block.section != section or block.program != load_engine(engine).title
-                or not _within(name, block.settings)):
-            continue
-        _, versions = _asked(engine, "", software)
-        refused = [set(_refused(block, engine, version, software)) for version in versions]
-        if all(refused):
-            found += [other for other in block.settings if not _alike(name, other)
-                      and any(other in each for each in refused)
-                      and (all(other in each for each in refused)
-                           or not set.intersection(*refused))]
-    return tuple(dict.fromkeys(found))
+    stops = [other for place, block in enumerate(_blocks(document))
+             if block.section == section and block.program == load_engine(engine).title
+             and any(_alike(name, other) for other in block.settings)
+             for other in _stops(document, place, engine, software)]
+    return tuple(other for other in dict.fromkeys(stops) if not _alike(name, other))
 
 
-def _refused(block: Block, engine: str, version: str, software: str | None) -> list[str]:
-    """The settings of a block that stop a release."""
-    found = []
+@functools.cache
+def _stops(document: str, place: int, engine: str, software: str | None) -> tuple[str, ...]:
+    """The settings of a block because of which no release starts it: those that every release
+    refuses, or, where there are none, all that one refuses; nothing where one starts it."""
+    block, (_, versions) = _blocks(document)[place], _asked(engine, "", software)
+    refused: list[set[str]] = [set() for _ in versions]
     for name, value in block.settings.items():
-        asked, versions = _asked(engine, name, software)
-        held = version if version in versions else versions[-1]
-        if asked.judge(name, value, held) in STOPS:
-            found.append(name)
-    return found
+        asked, serving = _asked(engine, name, software)
+        for version, names in zip(versions, refused, strict=True):
+            held = version if version in serving else serving[-1]
+            if asked.judge(name, value, held) in STOPS:
+                names.add(name)
+    if not all(refused):
+        return ()
+    always = set.intersection(*refused) or set.union(*refused)
+    return tuple(name for name in block.settings if name in always)
 
 
 @functools.cache
 def _blocks(document: str) -> tuple[Block, ...]:
     return tuple(launch_blocks(document)) if document in with_blocks() else ()
-
-
-def _within(name: str, settings: Collection[str]) -> bool:
-    return any(_alike(name, other) for other in settings)
 
 
 def _alike(one: str, other: str) -> bool:

@@ -27,6 +27,8 @@ def found(truth: Truth) -> Pair:
     titled = source_of(truth)
     if titled is not None:
         return say("source-has", source=(titled, titled))
+    if not truth.parts and not {"/", ":"} & set(truth.where):
+        return say("on-own-inputs")
     kinds = {reference.partition("/")[0] for reference in truth.parts or (truth.where,)}
     if kinds <= {"measurements", "accuracies"}:
         return say("measured")
@@ -39,8 +41,9 @@ def found(truth: Truth) -> Pair:
 
 
 def source_of(truth: Truth) -> str | None:
-    """The title of the source that a number comes from; None of what is derived here, or of
-    several."""
+    """The title of the source that restates a number; None of what is computed, or of several."""
+    if not truth.listed and "/" not in truth.where:
+        return None
     keys = [truth.where.removeprefix(SOURCES)] if truth.where.startswith(SOURCES) else truth.sources
     known = sources()
     titles = [known[key]["title"] for key in keys if key in known and key not in DERIVED]

@@ -11,6 +11,7 @@ from typing import Any
 
 import catalogue
 from calc.answer.estimate import counted_of, predicted
+from calc.auditing.claim_files import quantities_named
 from calc.closed_form.evaluate import evaluate
 from calc.layouts.feasible import Reason, reasons
 from calc.uncertainty.amount import Amount
@@ -129,10 +130,18 @@ class Deployment:
         return not self.why_not
 
     @functools.cached_property
-    def _bounds(self) -> dict[str, Amount]:
-        names = [name for name, value in self.quantities.items() if not hasattr(value, "shape")
-                 or value.shape == ()]
-        return predicted(self.scenario, names)
+    def _named(self) -> dict[str, Amount]:
+        """Those that claims name: an interval takes time for each, and most are never asked for."""
+        return predicted(self.scenario, quantities_named() & self._scalars)
+
+    @functools.cached_property
+    def _others(self) -> dict[str, Amount]:
+        return predicted(self.scenario, self._scalars - quantities_named())
+
+    @property
+    def _scalars(self) -> frozenset[str]:
+        return frozenset(name for name, value in self.quantities.items()
+                         if not hasattr(value, "shape") or value.shape == ())
 
     def knows(self, name: str) -> bool:
         """Whether it has an input or a quantity of that name."""
@@ -145,7 +154,7 @@ class Deployment:
         if name not in self.quantities:
             raise ParamsError(f"'{self.scenario.id}' has no quantity '{name}'"
                               + nearest(name, self.quantities))
-        return self._bounds[name]
+        return (self._named if name in quantities_named() else self._others)[name]
 
 
 def _of_deployment(reference: str) -> Truth:

@@ -83,9 +83,7 @@ def interval(inputs: Mapping[str, Any], knobs: Sequence[Knob], attention: str,
     columns = zip(*(np.split(column, np.cumsum(widths)[:-1]) for column in held_quantiles(
         np.concatenate(found, axis=1), np.repeat([(each[:alone] > 0).all() for each in found],
                                                    widths),
-        np.concatenate([[np.broadcast_to(side, width_) for side in sides]
-                        for sides, width_ in zip(own_sides, widths, strict=True)], axis=1))),
-        strict=True)
+        _sides(own_sides, widths))), strict=True)
     scalar, known = all(np.ndim(value) == 0 for value in inputs.values()), symbols()
     result = {}
     for name, points_, column in zip(names, found, columns, strict=True):
@@ -115,7 +113,17 @@ def share_not_negative(inputs: Mapping[str, Any], knobs: Sequence[Knob], attenti
 def _points(quantity: Any, count: int) -> np.ndarray:
     """A quantity at all points, shape (count, rows)."""
     points = np.atleast_1d(np.asarray(quantity, float))
-    return np.broadcast_to(points, (count, points.shape[-1]))
+    shape = (count, points.shape[-1])
+    return points if points.shape == shape else np.broadcast_to(points, shape)
+
+
+def _sides(own: Sequence[Parts], widths: Sequence[int]) -> np.ndarray:
+    """Sides of the formulas' own errors, and those that distance adds, shape (4, rows)."""
+    if all(width == 1 for width in widths) and not any(
+            np.ndim(side) for sides in own for side in sides):
+        return np.array(own, float).T
+    return np.concatenate([[np.broadcast_to(side, width) for side in sides]
+                           for sides, width in zip(own, widths, strict=True)], axis=1)
 
 
 def held_quantiles(points: np.ndarray, in_log: np.ndarray, own: np.ndarray) -> list[np.ndarray]:

@@ -72,7 +72,7 @@ class Alert(Entry):
     Attributes:
         of: what it watches, as predicted of a deployment; ``right`` of the claim where that is no
             single number.
-        on: the deployment that is watched, where no reference names it.
+        watched: the deployment that is watched, where no reference names it.
         fires: above the limit, below it, or outside of the normal range.
         metric: its name as the document spells it, else that of the engine that tells it; with
             ``*`` for any letters. Where no pinned release exports it, the rule has nothing to read.
@@ -82,7 +82,7 @@ class Alert(Entry):
     """
 
     of: Reference | None = None
-    on: DeploymentPlace | None = None
+    watched: DeploymentPlace | None = None
     fires: Literal["above", "below", "outside"]
     metric: Words | None = None
     held: Literal["constant", "at_start", "capped"] | None = None

@@ -120,6 +120,10 @@ its-own-formula-agrees =
     .en = The document's own formula and inputs give { $ours }, as printed.
     .zh = 按文档自己的公式与输入可得 { $ours }，与所写一致。
 
+its-own-formula-about =
+    .en = The document's own formula and inputs give { $ours }, about the { $printed } that it prints as an approximation.
+    .zh = 按文档自己的公式与输入可得 { $ours }，与其约数 { $printed } 相近。
+
 as-printed =
     .en = { $found }, the figure is { $ours }, as the document has it.
     .zh = { $found }为 { $ours }，与文档一致。

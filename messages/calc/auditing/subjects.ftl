@@ -8,6 +8,10 @@ computed =
     .en = Recomputed from the model's shapes and the cards' data
     .zh = 按模型结构与硬件数据重新计算
 
+on-own-inputs =
+    .en = By correct arithmetic on the document's own inputs
+    .zh = 按文档自己的输入、以正确的算法计算
+
 measured =
     .en = By the measured rows that the document prints
     .zh = 按文档所列实测数据

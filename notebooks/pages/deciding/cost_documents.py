@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any
 
 import catalogue
+from calc.auditing.audit import audit
 from calc.auditing.costs import Plan, combined_factors, example_of, weightiest
 from calc.costing.rates import converted, prices_of
 from calc.uncertainty.amount import Amount
@@ -22,6 +23,7 @@ from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig
 common = messages("common")
 say = messages("pages/deciding/cost-documents")
 
+RATE_ALONE = "S3-C011"  # tokens per second of one request on the two cards
 TITLES: dict[str, Pair] = {
     "hardware": say("hardware"), "yearly": say("annual-operating-cost"),
     "tco": say("three-years-not-discounted"), "rate": say("tokens-per-second"),
@@ -103,12 +105,16 @@ class Compared:
 def hybrid() -> Compared:
     """S3's two systems, and the price of a host at which neither is better for one request.
 
-    With a host of h cards beside n cards, rates X: X_1 / (n_1 + h) = X_2 / (n_2 + h).
+    With a host of h cards beside n cards, rates X: X_1 / (n_1 + h) = X_2 / (n_2 + h). Of one
+    request on the two cards the rate is that of its latency; the printed one follows from no
+    column of its row.
     """
     formulas = {each.id: each for each in catalogue.load("formulas", "s3").formulas}
     rates = [example_of(formulas["s3-f02"], index)[2] for index in range(2)]
     cards = int(rates[0]["cards"]), int(rates[1]["cards"])
-    alone = rates[0]["rate"], rates[1]["rate"]
+    [row] = audit(only={RATE_ALONE}).rows
+    assert row.case.truth is not None
+    alone = float(row.case.truth.three.value), rates[1]["rate"]
     peaks = [example_of(formulas["s3-f03"], index)[2]["rate"] for index in range(2)]
     prices = prices_of("ascend-910b4")
     empty = prices.owning.chassis if prices.owning else None
