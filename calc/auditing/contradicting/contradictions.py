@@ -105,9 +105,10 @@ def against(found: Iterable[Contradiction]) -> dict[str, tuple[str, ...]]:
 
 def reach(case: Case, end: str = "") -> tuple[float, float] | None:
     """From where to where a printed number may lie (SI): its digits, the two ends of a range or
-    one of them, a limit's open side, a twentieth where the document says about. None of words."""
+    one of them, a limit's open side, a twentieth where the document says about. Of words it is the
+    side of the limit that they come to; None where they come to no number."""
     printed = case.printed
-    if printed is None or case.listed.claim.words is not None:
+    if printed is None:
         return None
     low, high = printed.low, printed.high
     first, last = printed.last[0] / 2, printed.last[-1] / 2
@@ -145,9 +146,15 @@ def _said(row: Judged) -> str:
 def _of_values(rows: Rows, file: Quantities) -> Iterator[Contradiction]:
     for subject, quantity in file.quantities.items():
         for one, other in itertools.combinations(_stated(rows, quantity), 2):
-            units = {rows[claim].case.printed.unit for claim, _ in (one, other)}  # type: ignore[union-attr]
-            if len(units) == 1 and not _meet(one[1], other[1]):
+            if _alike(rows[one[0]].case, rows[other[0]].case) and not _meet(one[1], other[1]):
                 yield _made(rows, (one[0], other[0]), VALUES, quantity.name, subject)
+
+
+def _alike(one: Case, other: Case) -> bool:
+    """Whether both print numbers of one unit, or both say in words which side of one it is."""
+    return (one.printed is not None and other.printed is not None
+            and one.printed.unit == other.printed.unit
+            and (one.listed.claim.words is None) == (other.listed.claim.words is None))
 
 
 def _stated(rows: Rows, quantity: NamedQuantity) -> list[tuple[str, tuple[float, float]]]:
@@ -164,8 +171,9 @@ def _of_laws(rows: Rows, file: Quantities) -> Iterator[Contradiction]:
         for given in law.of:
             known = {letter: _known(rows, name) for letter, name in given.items()}
             stated = {letter: each for letter, each in known.items() if each is not None}
-            if len(stated) < len(given):
-                continue  # not judged here
+            if len(stated) < len(given) or any(
+                    rows[claim].case.listed.claim.words for claim, _ in stated.values()):
+                continue  # not judged here, or no number
             try:
                 broken = excluded(law, {letter: ends for letter, (_, ends) in stated.items()})
             except ValueError as error:

@@ -94,6 +94,17 @@ def test_two_values_of_one_quantity(found, first, second, exclude):
     assert clashes == ([("S1-002",), ("S1-001",)] if exclude else [(), ()])
 
 
+def test_words_on_either_side_of_a_limit(found):
+    def said(side):
+        return f"words: w, comparison: {{of: a, {side}}}, inputs: {{a: 3}}"
+
+    _, quantities = two("", "")
+    for first, second, exclude in (("above: 2", "below: 1", True), ("above: 2", "below: 4", False),
+                                   ("above: 2", "above: 1", False)):
+        judged = found({"S1-001": said(first), "S1-002": said(second)}, quantities)
+        assert len(judged.contradictions) == exclude
+
+
 def test_one_end_of_a_range_is_held_against_another(found):
     claims, quantities = two("printed: [100 %, 160 %]", "printed: [94 %, 160 %]")
     assert not found(claims, quantities).contradictions
@@ -195,7 +206,9 @@ def test_the_claims_of_a_law_print_numbers(whole):
     for file in entries():
         for name, law in file.laws.items():
             for claim in {claim for each in law.of for claim in each.values()}:
-                assert reach(rows[claim.partition("/")[0]]) is not None, (name, claim)
+                case = rows[claim.partition("/")[0]]
+                assert case.printed is not None, (name, claim)
+                assert case.listed.claim.words is None, (name, claim)
 
 
 def test_the_order_of_files_and_claims_does_not_matter(whole):

@@ -50,6 +50,9 @@ def test_every_claim_of_a_document_stands_on_its_page_in_both_languages(said, na
         assert lang in ("en", "zh")
         for row in of_document(name).rows:
             assert f"<tr id={row.id} " in text
+        for claim, first in page.excluded.items():
+            clashes = next((row.judgement.clashes for row in page.rows if row.id == claim), ())
+            assert not clashes or f'<a href="../audit.html#{first}">' in text
     assert {lang for lang, _ in shown} == {"en", "zh"}
     assert sum(page.counts.values()) == len(page.rows)
 
