@@ -23,7 +23,7 @@ from catalogue.entries import (
     profiles,
 )
 from catalogue.entries.entry import Entry
-from catalogue.ledger import advice, documents, rows, settings
+from catalogue.ledger import advice, documents, quantities, rows, settings
 from catalogue.naming import file_of
 from catalogue.naming import locate as locate
 from catalogue.naming import names as names
@@ -60,6 +60,7 @@ KINDS: dict[str, type[Entry]] = {
     "formulas": formulas.DocumentFormulas,
     "calculators": formulas.Calculator,
     "claims": rows.Claims,
+    "quantities": quantities.Quantities,
     "advice": advice.AdviceOf,
     "documents": documents.Document,
     "calibrations": calibrations.CalibrationFile,

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
 from calc.auditing.cases import Case, Cases
 from calc.auditing.claim_files import Listed, listed
+from calc.auditing.contradicting.contradictions import Contradiction, against, contradictions
+from calc.auditing.contradicting.quantity_files import beside, entries
 from calc.auditing.judging import CONTRADICTS, FAILS, VERDICTS, Judgement, judge
 from calc.auditing.reasons import why
 from catalogue import ParamsError
-from catalogue.ledger.rows import Claim
+from catalogue.ledger.quantities import Quantities
 
 
 @dataclass(frozen=True)
@@ -61,10 +63,12 @@ class Audited:
 
 @dataclass(frozen=True)
 class Audit:
-    """All claims, by document and number, and what could not be judged."""
+    """All claims, by document and number, what could not be judged, and which claims exclude each
+    other."""
 
     rows: tuple[Audited, ...]
     problems: tuple[str, ...]
+    contradictions: tuple[Contradiction, ...] = ()
 
     def counts(self) -> dict[str, Counter[str]]:
         """Verdicts by document."""
@@ -80,7 +84,8 @@ class Audit:
 
 
 def audit(claims: tuple[list[Listed], list[str]] | None = None,
-          only: Collection[str] | None = None) -> Audit:
+          only: Collection[str] | None = None,
+          files: Collection[Quantities] | None = None) -> Audit:
     """Judge every claim; one that cannot be judged is a sentence among the problems.
 
     Args:
@@ -88,6 +93,8 @@ def audit(claims: tuple[list[Listed], list[str]] | None = None,
             left out.
         only: claims that are judged, by their numbers; what contradicts one is then looked for
             among these alone.
+        files: what claims are held together for contradictions; left out, those of
+            ``params/quantities/``, and none beside claims that are given.
     """
     every, problems = claims or listed()
     cases = Cases(every)
@@ -100,51 +107,25 @@ def audit(claims: tuple[list[Listed], list[str]] | None = None,
             found.append(Audited(case, judge(case)))
         except (ParamsError, ValueError, OverflowError) as error:
             unjudged.append(f"{each.place}: {each.claim.id}: {str(error).rstrip('.')}.")
-    return Audit(tuple(_contradicted(found)), tuple(unjudged))
+    stated = files if files is not None else entries(unjudged) if claims is None else []
+    pairs = contradictions(found, stated)
+    return Audit(tuple(_with_clashes(found, pairs)), tuple(unjudged), tuple(pairs))
 
 
-def of_document(document: str) -> list[Audited]:
-    """The claims of a document as :func:`audit` judges them; of those of others only what may
-    contradict one is looked at."""
-    claims = listed()
-    by_id = {each.claim.id: each.claim for each in claims[0]}
-    about = {name: _about(claim, by_id) for name, claim in by_id.items()}
+def of_document(document: str) -> Audit:
+    """The claims of a document as :func:`audit` judges them, and what contradicts them; of the
+    claims of others only what may do so is looked at."""
+    claims, files = listed(), entries([])
     own = {each.claim.id for each in claims[0] if each.document == document}
-    subjects = {about[name] for name in own} - {None}
-    judged = own | {name for name, subject in about.items() if subject in subjects}
-    return [row for row in audit(claims, judged).rows if row.id in own]
+    whole = audit(claims, beside(own, files), files)
+    return replace(whole, rows=tuple(row for row in whole.rows if row.id in own),
+                   contradictions=tuple(each for each in whole.contradictions
+                                        if own.intersection(each.claims)))
 
 
-def _about(claim: Claim, by_id: Mapping[str, Claim]) -> str | None:
-    """What a claim is about, without any of it being computed: the same for all that have one
-    topic, and for others that are of one deployment."""
-    like = by_id.get(claim.like or "")
-    if claim.topic is None and like is not None and like.id < claim.id:
-        return _about(like, by_id)
-    where = claim.truth or claim.claim or ""
-    return claim.topic or where.partition(":")[0] or None
-
-
-def _contradicted(rows: Iterable[Audited]) -> list[Audited]:
-    """With the claims of the same thing that say otherwise."""
-    rows = list(rows)
-    topics: dict[str, list[Audited]] = defaultdict(list)
-    for row in rows:
-        if row.case.topic is not None and row.case.printed is not None and not row.case.bound:
-            topics[row.case.topic].append(row)
-    clashes: dict[str, tuple[str, ...]] = {}
-    for together in topics.values():
-        for row in together:
-            others = tuple(other.id for other in together
-                           if not _agree(row.case, other.case))
-            if others:
-                clashes[row.id] = others
+def _with_clashes(rows: Iterable[Audited], found: Iterable[Contradiction]) -> list[Audited]:
+    """With the claims that each cannot stand beside."""
+    clashes = against(found)
     return [row if row.id not in clashes else replace(row, judgement=replace(
         row.judgement, also=(*row.judgement.also, CONTRADICTS), clashes=clashes[row.id]))
         for row in rows]
-
-
-def _agree(one: Case, other: Case) -> bool:
-    if one.printed is None or other.printed is None or one.printed.unit != other.printed.unit:
-        return True
-    return one.printed.same(other.printed)

@@ -143,7 +143,7 @@ def _check_claims(file: str | None = None) -> None:
 def _check_entry(kind: str, reference: str) -> None:
     whole: dict[str, Callable[[str], Any]] = {
         "scenarios": load_family, "profiles": load_profile, "fits": load_fits,
-        "kernels": lambda name: table(locate("kernels", name))}
+        "kernels": lambda name: table(locate("kernels", name)), "quantities": _load_quantities}
     loaded = whole.get(kind, partial(load, kind))(reference)
     path = locate(kind, reference)
     if path.resolve().parent != ROOT / kind:
@@ -151,6 +151,12 @@ def _check_entry(kind: str, reference: str) -> None:
     entries = [each.file for each in loaded.deployments] if kind == "scenarios" else [loaded]
     if lacks := [*shortcomings(kind, path, entries)]:
         raise ExceptionGroup(kind, [ParamsError(spoken(each)) for each in lacks])
+
+
+def _load_quantities(name: str) -> Any:
+    from calc.auditing.contradicting.quantity_files import load as load_quantities  # judges nothing
+
+    return load_quantities(name)
 
 
 def _stand_ins(file: str) -> list[str]:

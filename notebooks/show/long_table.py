@@ -26,6 +26,12 @@ class Ordered(NamedTuple):
     text: str
 
 
+class Linked(NamedTuple):
+    """A cell of parts, each a text with the address that it leads to, or with none."""
+
+    parts: tuple[tuple[Text, str | None], ...]
+
+
 def rows_table(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, Text],
                name: Text, chosen: str = "") -> None:
     """A long table in both languages, sortable and filterable, each row with its own address.
@@ -34,7 +40,8 @@ def rows_table(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, Text],
 
     Args:
         rows: one mapping per row, ``id`` among them; ``more`` is said in small letters below the
-            second column, ``link`` is the address of what decides a row, ``group`` a class of it.
+            second column, ``link`` is the address of what decides a row, ``group`` a class of it;
+            ``label`` is shown in place of an ``id`` that is too long.
         columns: key -> heading, in the order of the columns, ``id`` the first.
         name: of the table, for who cannot see it.
         chosen: column by whose words, before a colon, a reader may choose rows.
@@ -91,7 +98,8 @@ def _ends(good: float, undecided: float) -> str:
 def _plain_row(row: Mapping[str, Any], columns: Sequence[str], lang: int) -> str:
     """A row without what HTML lets be left out: ends of cells, quotes around plain values."""
     name = _plain(row["id"], lang)
-    cells = [f"<td><a href={_quoted(f'#{name}')}>{name}</a>"]
+    label = _plain(row.get("label", row["id"]), lang)
+    cells = [f"<td><a href={_quoted(f'#{name}')}>{label}</a>"]
     for place, key in enumerate(columns[1:]):
         cell = row.get(key, "")
         order = f" data-order={cell[0]:.4g}" if isinstance(cell, Ordered) else ""
@@ -100,6 +108,11 @@ def _plain_row(row: Mapping[str, Any], columns: Sequence[str], lang: int) -> str
         cells.append(f"<td{order}>{_plain(cell, lang)}{more}")
     kind = f' class={_quoted(_plain(row["group"], lang))}' if row.get("group") else ""
     return f"<tr id={_quoted(name)}{kind}>{''.join(cells)}"
+
+
+def _part(text: Text, address: str | None, lang: int) -> str:
+    shown = _plain(text, lang)
+    return shown if address is None else f"<a href={_quoted(_plain(address, lang))}>{shown}</a>"
 
 
 def _link(row: Mapping[str, Any], lang: int) -> str:
@@ -114,6 +127,8 @@ def _quoted(text: str) -> str:
 
 
 def _plain(value: Any, lang: int) -> str:
+    if isinstance(value, Linked):
+        return "".join(_part(text, address, lang) for text, address in value.parts)
     text = (value.text if isinstance(value, Ordered)
             else value[lang] if isinstance(value, tuple) else value)
     return html.escape(words.revealed(str(text)))

@@ -6,6 +6,7 @@ import argparse
 import csv
 import difflib
 import sys
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -27,6 +28,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     for name, meaning in (("verdict", say("help-verdict")), ("cause", say("help-cause")),
                           ("claim", say("help-claim"))):
         command.add_argument(f"--{name}", help=spoken(meaning))
+    command.add_argument("--contradictions", action="store_true",
+                         help=spoken(say("help-contradictions")))
     command.add_argument("--csv", action="store_true", help=spoken(say("help-csv")))
 
 
@@ -53,7 +56,10 @@ def run(args: argparse.Namespace) -> int:
         print_json({"counts": {document: dict(count) for document, count
                                in whole.counts().items()},
                     "causes": dict(whole.causes().most_common()),
+                    "contradictions": [each.as_json() for each in _among(whole, rows)],
                     "claims": [row.as_json() for row in rows]})
+    elif args.contradictions:
+        _excluding(_among(whole, rows))
     else:
         _told(whole, rows, any((args.document, args.verdict, args.cause, args.claim)))
     return BAD_INPUT if whole.problems else OK
@@ -89,6 +95,26 @@ def _told(whole: Any, rows: list[Any], asked: bool) -> None:
             verdict=_verdict(said["verdict"]), also=bool(said["also"]),
             others=listing(spoken(_verdict(each)) for each in said["also"]),
             why=_pair(said["why"]))))
+
+
+def _among(whole: Any, rows: Iterable[Any]) -> list[Any]:
+    """The contradictions that one of some claims stands in."""
+    asked = {row.id for row in rows}
+    return [each for each in whole.contradictions if asked.intersection(each.claims)]
+
+
+def _excluding(found: list[Any]) -> None:
+    """What is said beside what else, and which of it holds."""
+    counts = Counter(each.kind for each in found)
+    print(spoken(say("contradictions", count=len(found), listed=listing(
+        spoken(say("of-kind", kind=kind, count=count)) for kind, count in counts.items()))))
+    for each in found:
+        print(spoken(say(
+            "contradiction", id=each.id, kind=each.kind,
+            name=(each.name["en"].rstrip("."), each.name["zh"].rstrip("。")),
+            said=listing(f"{claim} {value}" for claim, value
+                         in zip(each.claims, each.values, strict=True)),
+            some=bool(each.right), right=listing(each.right))))
 
 
 def _pair(texts: Mapping[str, str]) -> Pair:

@@ -24,13 +24,36 @@ of-what =
     .en = of what
     .zh = 内容
 
-what-is-printed-bold-holds =
-    .en = what is printed; bold: holds
-    .zh = 文档所写；粗体成立
+what-is-printed =
+    .en = what is printed
+    .zh = 文档所写
 
-every-other-contradiction =
-    .en = Every other contradiction
-    .zh = 其余矛盾之处
+contradictions =
+    .en = Contradictions of the documents
+    .zh = 文档中的矛盾
+
+they-contradict-each-other =
+    .en = The documents contradict themselves or each other **{ $count }** times: { $values } times one quantity of one thing is given two values that exclude each other, { $numbers } times numbers stand side by side that cannot all be so, { $settings ->
+        [one] once a setting of one deployment is
+       *[other] { $settings } times a setting of one deployment is
+    } set twice. A program finds them from what is printed: a range that holds the other value, a limit that it keeps, and a difference within the printed digits are none.
+    .zh = 各文档自相矛盾或彼此矛盾共 **{ $count }** 处：同一对象的同一量取值互不相容 { $values } 处，几个数不可能同时成立 { $numbers } 处，同一部署的同一设置项取值不同 { $settings } 处。均由程序按所印的数找出：范围包含对方、满足对方的限值、或差异在所印位数之内的，都不算。
+
+number =
+    .en = no.
+    .zh = 序号
+
+one-quantity =
+    .en = one quantity, two values
+    .zh = 同一量，两个值
+
+numbers-excluded =
+    .en = numbers that exclude each other
+    .zh = 数值关系不成立
+
+set-twice =
+    .en = a setting set twice
+    .zh = 同一设置项，两个值
 
 were-it-to-load =
     .en = { $value }, were it to load

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from collections.abc import Mapping
 
 import catalogue
 from calc.auditing.audit import Audited, of_document
@@ -26,12 +27,13 @@ from notebooks.pages.audit.words import (
 )
 from notebooks.show import display
 from notebooks.show.display import draw, table
-from notebooks.show.long_table import Ordered, rows_table
+from notebooks.show.long_table import Linked, Ordered, rows_table
 from notebooks.show.numbers import fmt_sig
 
 common = messages("common")
 say = messages("pages/audit/document")
 
+CONTRADICTED = "../audit.html"  # the page that has every contradiction, from a document's
 MOST = 3  # claims that are named of many
 NUMBERED = re.compile(r"[A-Z\d][.\d]*")  # a section that a document numbers
 NEAR, HUGE = 2.0, 1000.0  # times, up to which an error is told more, and less finely
@@ -46,7 +48,10 @@ class Page:
 
     def __init__(self, document: str) -> None:
         self.document: Document = catalogue.load("documents", document)
-        self.rows = of_document(document)
+        own = of_document(document)
+        self.rows = own.rows
+        self.excluded = {claim: each.id for each in own.contradictions[::-1]
+                         for claim in each.claims}
         self.counts = Counter(map(group, self.rows))
 
     def sections(self) -> dict[str, list[Audited]]:
@@ -105,18 +110,20 @@ def verdicts(page: Page) -> None:
 
 def claims_table(page: Page) -> None:
     """Every claim: sortable, filterable, each with an address of its own."""
-    rows_table([_row(row) for row in page.rows], {
+    rows_table([_row(row, page.excluded) for row in page.rows], {
         "id": common("claim"), "what": say("what-and-why"),
         "printed": common("documented"), "right": common("right-value"),
         "off": say("off-by"), "verdict": common("verdict"), "section": common("section")},
         say("claims-of-document"), chosen="verdict")
 
 
-def _row(row: Audited) -> dict[str, object]:
-    case = row.case
+def _row(row: Audited, excluded: Mapping[str, str]) -> dict[str, object]:
+    """A claim; the verdict of one that is contradicted leads to the first of what does."""
+    case, verdict = row.case, called(row)
     return {"id": row.id, "section": _section(case.section),
             "what": (case.what["en"], case.what["zh"]), "printed": printed(row),
-            "off": _off(row), "verdict": called(row), "right": right(row), "more": _said(row),
+            "off": _off(row), "verdict": Linked(((verdict, f"{CONTRADICTED}#{excluded[row.id]}"),))
+            if row.judgement.clashes else verdict, "right": right(row), "more": _said(row),
             "link": decides(row), "group": group(row)}
 
 

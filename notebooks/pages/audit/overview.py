@@ -3,23 +3,41 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from typing import Any
 
 import catalogue
 from calc.auditing.audit import Audited
-from calc.auditing.judging import CONTRADICTS
-from catalogue.messages import Pair, messages
+from calc.auditing.contradicting.contradictions import (
+    NUMBERS,
+    SETTING,
+    VALUES,
+    Contradiction,
+)
+from catalogue.messages import Pair, join, messages
 from catalogue.reading.printed import PERCENT
 from catalogue.reading.shared import causes
 from notebooks.pages.audit import pictures
 from notebooks.pages.audit.document import weights
-from notebooks.pages.audit.words import GROUPS, HOLDS, OPEN, WRONG, everything, group, interval_text
-from notebooks.show.display import draw, number, show, table
+from notebooks.pages.audit.words import (
+    GROUPS,
+    HOLDS,
+    OPEN,
+    WRONG,
+    everything,
+    group,
+    interval_text,
+    right,
+)
+from notebooks.show.display import Text, draw, number, show, table
+from notebooks.show.documents import ADDRESS
+from notebooks.show.long_table import Linked, rows_table
 from notebooks.show.numbers import fmt_int, fmt_percent
 
 common = messages("common")
 say = messages("pages/audit/overview")
 
-NAMED = 2  # claims that print a value, of all that do
+KINDS: dict[str, Pair] = {VALUES: say("one-quantity"), NUMBERS: say("numbers-excluded"),
+                          SETTING: say("set-twice")}
 SHOWN = 8  # rows of a long table that are not folded
 
 
@@ -65,41 +83,46 @@ def causes_of_all() -> None:
 
 
 def contradictions() -> None:
-    """What is said of one thing, side by side."""
-    topics: dict[str, list[Audited]] = defaultdict(list)
-    for row in everything().rows:
-        if CONTRADICTS in row.judgement.also and row.case.topic is not None:
-            topics[row.case.topic].append(row)
-    rows = []
-    for together in sorted(topics.values(), key=len, reverse=True):
-        first = together[0].case
-        rows.append({"what": (first.what["en"], first.what["zh"]), "said": _printed(together),
-                     "right": _right(together)})
-    if rows:
-        table(rows, {"what": say("of-what"), "said": say("what-is-printed-bold-holds"),
-                     "right": common("right-value")}, sortable=True, wide=True,
-              folded=say("every-other-contradiction"), first=SHOWN)
+    """Every contradiction with an address, its claims linked, and what is right."""
+    found = everything().contradictions
+    count = Counter(each.kind for each in found)
+    show(*say("they-contradict-each-other", count=fmt_int(len(found)),
+              values=fmt_int(count[VALUES]), numbers=fmt_int(count[NUMBERS]),
+              settings=count[SETTING]))
+    rows = {row.id: row for row in everything().rows}
+    rows_table([_contradiction(number, each, rows) for number, each in enumerate(found, 1)],
+               {"id": say("number"), "what": say("of-what"), "said": say("what-is-printed"),
+                "right": common("right-value"), "kind": common("kind")},
+               say("contradictions"), chosen="kind")
 
 
-def _printed(together: list[Audited]) -> str:
-    """What each of them prints, with where; bold what holds."""
-    said: dict[str, list[Audited]] = defaultdict(list)
-    for row in together:
-        if row.case.printed is not None:
-            said[row.case.printed.text].append(row)
-    parts = []
-    for text, rows in said.items():
-        sign = "**" if any(group(row) == HOLDS for row in rows) else ""
-        ids = ", ".join(row.id for row in rows[:NAMED]) + " …" * (len(rows) > NAMED)
-        parts.append(f"{sign}{text}{sign} ({ids})")
-    return "; ".join(parts)
+def _contradiction(number: int, each: Contradiction, by_id: dict[str, Audited]) -> dict[str, Any]:
+    rows = [by_id[claim] for claim in each.claims]
+    said: list[tuple[Text, str | None]] = []
+    for row, value in zip(rows, each.values, strict=True):
+        address = f"{ADDRESS.format(row.case.listed.document)}#{row.id}"
+        said += [("; " if said else "", None), (row.id, address), (f" {value}", None)]
+    return {"id": each.id, "label": str(number), "what": (each.name["en"], each.name["zh"]),
+            "said": Linked(tuple(said)), "kind": KINDS[each.kind],
+            "right": _right(rows) if each.kind == VALUES else _righted(rows)}
 
 
-def _right(together: list[Audited]) -> Pair:
-    """The right value, as a percentage if a claim is one, else written like one that holds."""
-    case = min(together, key=lambda row: (row.case.printed is None or not
-                                          row.case.printed.text.endswith(PERCENT),
-                                          group(row) != HOLDS)).case
+def _righted(rows: list[Audited]) -> Pair:
+    """Of numbers that a law excludes, the right one of each that does not hold."""
+    parts = [(row.id, right(row)) for row in rows if right(row)[0] != "–"]
+    if not parts:
+        return "–", "–"
+    return join(("; ", "；"), ((f"{name} {en}", f"{name} {zh}") for name, (en, zh) in parts))
+
+
+def _right(rows: list[Audited]) -> Pair:
+    """The right value, as a percentage if a claim is one, else written like one that holds; each
+    its own where they are held against several."""
+    if len({row.case.truth.three.value for row in rows if row.case.truth}) > 1:
+        return _righted(rows)
+    case = min(rows, key=lambda row: (row.case.printed is None or not
+                                      row.case.printed.text.endswith(PERCENT),
+                                      group(row) != HOLDS)).case
     if case.printed is None or case.truth is None:
         return "–", "–"
     value = interval_text(case.truth.three, case.printed)

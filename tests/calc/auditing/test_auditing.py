@@ -23,7 +23,6 @@ from calc.auditing.judging import (
     BINARY,
     BOTH,
     COMPATIBLE,
-    CONTRADICTS,
     FORMULA,
     INFEASIBLE,
     INPUT,
@@ -158,18 +157,6 @@ def test_an_input_that_changes_changes_the_verdict(judged):
     found = [verdict(judged, f"printed: 2 GB, formula: [divide, whole, parts], "
                              f"inputs: {{whole: 8 GB, parts: {parts}}}")[0] for parts in (4, 8)]
     assert found == [REPRODUCED, ARITHMETIC]
-
-
-def test_what_is_said_of_one_thing_is_held_against_each_other(judged):
-    peak = "truth: devices/nvidia-h20/matrix_peak/fp16"
-    rows = judged(f"id: S1-001, {WHAT}, printed: 148 TFLOPS, {peak}",
-                  f"id: S1-002, {WHAT}, printed: 296 TFLOPS, {peak}",
-                  f"id: S1-003, {WHAT}, printed: 148 TFLOPS, {peak}",
-                  f"id: S1-004, {WHAT}, printed: 3.35 TB/s, "
-                  "truth: devices/nvidia-h100-sxm/memory_bandwidth").rows
-    clashes = [row.judgement.clashes for row in rows]
-    assert clashes == [("S1-002",), ("S1-001", "S1-003"), ("S1-002",), ()]
-    assert [CONTRADICTS in row.judgement.also for row in rows] == [True, True, True, False]
 
 
 def test_an_input_that_another_claim_prints_is_replaced_by_ours(judged):

@@ -17,6 +17,10 @@ help-claim =
     .en = this claim only, such as S1-046
     .zh = 只看此论断，例如 S1-046
 
+help-contradictions =
+    .en = claims that exclude each other, instead of counts
+    .zh = 改为列出相互矛盾的论断
+
 help-csv =
     .en = one row a claim, SI units
     .zh = 每条论断一行，SI 单位
@@ -86,4 +90,38 @@ verdict =
         [unknown] 无此设置
         [ELSEW] 不在目录
        *[other] { $plain }
+    }
+
+contradictions =
+    .en = { $count } contradictions: { $listed }
+    .zh = 矛盾 { $count } 处：{ $listed }
+
+of-kind =
+    .en = { $kind ->
+        [values] { $count } of one quantity with two values
+        [numbers] { $count } of numbers that cannot hold together
+       *[other] { $count } of a setting set twice
+    }
+    .zh = { $kind ->
+        [values] 同一量取值不同 { $count }
+        [numbers] 数值关系不成立 { $count }
+       *[other] 同一设置项取值不同 { $count }
+    }
+
+contradiction =
+    .en = { $id } { $kind ->
+        [values] one quantity
+        [numbers] law
+       *[other] setting
+    }: { $name }: { $said }{ $some ->
+        [yes] ; holds: { $right }
+       *[no] { "" }
+    }
+    .zh = { $id } { $kind ->
+        [values] 同一量
+        [numbers] 应有关系
+       *[other] 设置项
+    }：{ $name }：{ $said }{ $some ->
+        [yes] ；成立：{ $right }
+       *[no] { "" }
     }

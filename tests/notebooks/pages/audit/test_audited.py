@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 
 import pytest
@@ -47,8 +48,11 @@ def test_every_claim_of_a_document_stands_on_its_page_in_both_languages(said, na
     document.claims_table(page)
     for lang, text in shown:
         assert lang in ("en", "zh")
-        for row in of_document(name):
+        for row in of_document(name).rows:
             assert f"<tr id={row.id} " in text
+        for claim, first in page.excluded.items():
+            clashes = next((row.judgement.clashes for row in page.rows if row.id == claim), ())
+            assert not clashes or f'<a href="../audit.html#{first}">' in text
     assert {lang for lang, _ in shown} == {"en", "zh"}
     assert sum(page.counts.values()) == len(page.rows)
 
@@ -77,7 +81,7 @@ def test_causes_come_by_what_they_carry():
     weights = consequences.weights(everything().rows)
     assert sum(len(found) for _, found in weights) == len(
         [row for row in everything().rows if row.cause is not None])
-    alone = consequences.weights(of_document("s1"))
+    alone = consequences.weights(of_document("s1").rows)
     assert {name for name, _ in alone} <= {name for name, _ in weights}
 
 
@@ -122,10 +126,18 @@ def test_what_is_recommended_of_a_search_is_what_its_command_computes():
     assert findings.searched(plans["s1-overlap-tp4-75"]) is None  # states no throughput to aim at
 
 
-def test_a_contradiction_marks_the_value_that_holds_and_is_right_in_its_unit(said):
+def test_every_contradiction_has_an_address_and_links_its_claims(said):
     shown, _ = said
     overview.contradictions()
-    english = "\n".join(text for lang, text in shown if lang == "en")
-    ports = next(line for line in english.splitlines() if line.startswith("| InfiniBand HDR"))
-    assert "**200 Gb/s**" in ports
-    assert ports.rstrip("| ").endswith("200 Gb/s")
+    found = everything().contradictions
+    for lang in ("en", "zh"):
+        text = "\n".join(part for spoken, part in shown if spoken == lang)
+        rows = re.findall(r'<tr id="?(S[^">]+)"?>', text)
+        assert rows == [each.id for each in found]
+        for each in found:
+            for claim in each.claims:
+                assert f"href=documents/{claim[:2].lower()}.html#{claim}>" in text
+    english = "\n".join(part for spoken, part in shown if spoken == "en")
+    assert f"**{len(found)}** times" in english
+    ports = next(line for line in english.splitlines() if '"#S0-094~S0-276"' in line)
+    assert "<td>200 Gb/s<td>" in ports

@@ -1,0 +1,1 @@
+"""What claims exclude each other, found from what they print; no verdict on a single one."""

@@ -1,0 +1,246 @@
+"""Claims that exclude each other: one quantity with two values, numbers that cannot hold together,
+a setting set twice. All follow from what is printed, within its digits."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from calc.auditing.cases import Case
+from calc.auditing.contradicting.quantity_files import KIND
+from calc.auditing.judging import ABOUT, HOLDS, Judgement
+from catalogue import ParamsError
+from catalogue.entries import trees
+from catalogue.ledger.quantities import NamedQuantity, NumericLaw, Quantities
+from catalogue.reading import words
+
+VALUES, NUMBERS, SETTING = "values", "numbers", "setting"
+UNBOUNDED = 1e9  # times its limit, how far a bound reaches on the side that it leaves open
+SLACK = 1e-9  # relative, lost in the arithmetic of floating point
+
+Text = Mapping[str, str]
+
+
+class Judged(Protocol):
+    """A claim with its case and its verdict."""
+
+    @property
+    def id(self) -> str:
+        """Its number."""
+
+    @property
+    def case(self) -> Case:
+        """What is printed."""
+
+    @property
+    def judgement(self) -> Judgement:
+        """Whether it holds."""
+
+
+Rows = Mapping[str, Judged]
+
+
+@dataclass(frozen=True)
+class Contradiction:
+    """Claims that cannot all be so.
+
+    Attributes:
+        claims: their numbers, by document and number.
+        kind: ``values`` of one quantity, ``numbers`` that a law excludes, a ``setting`` set twice.
+        name: the quantity, the law or the setting.
+        subject: its name in ``params/quantities/``, or the setting's.
+        values: what each prints.
+        right: those of them that hold.
+    """
+
+    claims: tuple[str, ...]
+    kind: str
+    name: Text
+    subject: str
+    values: tuple[str, ...]
+    right: tuple[str, ...]
+
+    @property
+    def id(self) -> str:
+        """``S0-008~S0-372``: one for each set of claims."""
+        return "~".join(self.claims)
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"id": self.id, "claims": list(self.claims), "kind": self.kind,
+                "subject": self.subject, "name": dict(self.name), "printed": list(self.values),
+                "right": list(self.right)}
+
+
+def contradictions(rows: Iterable[Judged], files: Iterable[Quantities]) -> list[Contradiction]:
+    """Every set of claims that exclude each other, once, by their numbers.
+
+    Raises ParamsError for a law that cannot be computed on its numbers.
+    """
+    by_id = {row.id: row for row in rows}
+    found: dict[str, Contradiction] = {}
+    for file in files:
+        for each in itertools.chain(_of_values(by_id, file), _of_laws(by_id, file),
+                                    _of_launches(by_id, file)):
+            found.setdefault(each.id, each)
+    for each in _of_settings(by_id):
+        found.setdefault(each.id, each)
+    return sorted(found.values(), key=lambda each: each.claims)
+
+
+def against(found: Iterable[Contradiction]) -> dict[str, tuple[str, ...]]:
+    """Claim -> the others that it cannot stand beside. Of numbers that a law excludes, those that
+    hold are not at fault, unless all do."""
+    others: dict[str, dict[str, None]] = defaultdict(dict)
+    for each in found:
+        faulty = [name for name in each.claims if name not in each.right] or each.claims
+        for name in faulty if each.kind == NUMBERS else each.claims:
+            others[name].update((other, None) for other in each.claims if other != name)
+    return {name: tuple(sorted(each)) for name, each in others.items()}
+
+
+def reach(case: Case, end: str = "") -> tuple[float, float] | None:
+    """From where to where a printed number may lie (SI): its digits, the two ends of a range or
+    one of them, a limit's open side, a twentieth where the document says about. Of words it is the
+    side of the limit that they come to; None where they come to no number."""
+    printed = case.printed
+    if printed is None:
+        return None
+    low, high = printed.low, printed.high
+    first, last = printed.last[0] / 2, printed.last[-1] / 2
+    if end:
+        low, high = (low, low) if end == "low" else (high, high)
+        first, last = (first, first) if end == "low" else (last, last)
+    if case.approximate:
+        first, last = max(first, ABOUT * abs(low)), max(last, ABOUT * abs(high))
+    low, high = low - first, high + last
+    if end:
+        return low, high
+    return 0.0 if case.bound == "at_most" else low, (
+        math.inf if case.bound == "at_least" else high)
+
+
+def _known(rows: Rows, name: str) -> tuple[str, tuple[float, float]] | None:
+    """A claim and its reach, where it is among the rows and prints a number."""
+    claim, _, end = name.partition("/")
+    found = reach(rows[claim].case, end) if claim in rows else None
+    return None if found is None else (claim, found)
+
+
+def _made(rows: Rows, claims: Iterable[str], kind: str, name: Text, subject: str) -> Contradiction:
+    ordered = sorted(dict.fromkeys(claims))
+    return Contradiction(
+        tuple(ordered), kind, name, subject, tuple(_said(rows[each]) for each in ordered),
+        tuple(each for each in ordered if rows[each].judgement.standing == HOLDS))
+
+
+def _said(row: Judged) -> str:
+    said, printed = row.case.listed.claim.words, row.case.printed
+    return said or (printed.text if printed is not None else "")
+
+
+def _of_values(rows: Rows, file: Quantities) -> Iterator[Contradiction]:
+    for subject, quantity in file.quantities.items():
+        for one, other in itertools.combinations(_stated(rows, quantity), 2):
+            if _alike(rows[one[0]].case, rows[other[0]].case) and not _meet(one[1], other[1]):
+                yield _made(rows, (one[0], other[0]), VALUES, quantity.name, subject)
+
+
+def _alike(one: Case, other: Case) -> bool:
+    """Whether both print numbers of one unit, or both say in words which side of one it is."""
+    return (one.printed is not None and other.printed is not None
+            and one.printed.unit == other.printed.unit
+            and (one.listed.claim.words is None) == (other.listed.claim.words is None))
+
+
+def _stated(rows: Rows, quantity: NamedQuantity) -> list[tuple[str, tuple[float, float]]]:
+    return [known for each in quantity.claims if (known := _known(rows, each)) is not None]
+
+
+def _meet(one: tuple[float, float], other: tuple[float, float]) -> bool:
+    return all(low <= high or math.isclose(low, high, rel_tol=SLACK)
+               for low, high in ((one[0], other[1]), (other[0], one[1])))
+
+
+def _of_laws(rows: Rows, file: Quantities) -> Iterator[Contradiction]:
+    for subject, law in file.laws.items():
+        for given in law.of:
+            known = {letter: _known(rows, name) for letter, name in given.items()}
+            stated = {letter: each for letter, each in known.items() if each is not None}
+            if len(stated) < len(given) or any(
+                    rows[claim].case.listed.claim.words for claim, _ in stated.values()):
+                continue  # not judged here, or no number
+            try:
+                broken = excluded(law, {letter: ends for letter, (_, ends) in stated.items()})
+            except ValueError as error:
+                raise ParamsError(f"params/{KIND}/{file.id}.yml: {subject}: {error}") from None
+            if broken:
+                yield _made(rows, (claim for claim, _ in stated.values()), NUMBERS, law.words,
+                            subject)
+
+
+def excluded(law: NumericLaw, reaches: Mapping[str, tuple[float, float]]) -> bool:
+    """Whether a law holds nowhere within its letters' reaches; each side is taken to rise or to
+    fall with every letter, so that the corners decide.
+
+    Raises ValueError for what has no value.
+    """
+    letters, apart = list(reaches), []
+    for corner in itertools.product(*map(_finite, reaches.values())):
+        values = dict(zip(letters, corner, strict=True))
+        left, right = (float(trees.evaluate(tree, values)) for tree in (law.left, law.right))
+        slack = SLACK * max(abs(left), abs(right))
+        apart.append(0.0 if abs(left - right) <= slack else left - right)
+    above, below = min(apart) > 0, max(apart) < 0
+    return above or (below and law.holds == "equal")
+
+
+def _finite(ends: tuple[float, float]) -> tuple[float, float]:
+    """A reach whose open side is so far off that it decides nothing."""
+    low, high = ends
+    return low or high / UNBOUNDED, high if math.isfinite(high) else low * UNBOUNDED
+
+
+def _of_launches(rows: Rows, file: Quantities) -> Iterator[Contradiction]:
+    for name, launch in file.launches.items():
+        together: dict[str, list[str]] = defaultdict(list)
+        for claim in launch.claims:
+            if claim in rows and (setting := rows[claim].case.setting) is not None:
+                together[spelled(setting.name)].append(claim)
+        for claims in together.values():
+            yield from _set_twice(rows, claims, name)
+
+
+def _of_settings(rows: Rows) -> Iterator[Contradiction]:
+    """Settings that one section has of one deployment; a remedy in another changes one rightly."""
+    together: dict[Any, list[str]] = defaultdict(list)
+    for claim, row in rows.items():
+        case = row.case
+        if case.setting is not None and case.deployment is not None:
+            together[case.deployment, case.listed.document, case.section, case.setting.program,
+                     spelled(case.setting.name)].append(claim)
+    for (deployment, *_), claims in together.items():
+        yield from _set_twice(rows, claims, deployment)
+
+
+def _set_twice(rows: Rows, claims: Sequence[str], subject: str) -> Iterator[Contradiction]:
+    for one, other in itertools.combinations(claims, 2):
+        first, second = (rows[each].case for each in (one, other))
+        if first.setting is None or second.setting is None:
+            continue
+        ends = reach(first), reach(second)
+        differ = (first.setting.value != second.setting.value if None in ends
+                  else not _meet(*ends))  # type: ignore[arg-type]
+        if differ:
+            name = first.setting.name
+            yield _made(rows, (one, other), SETTING, {"en": f"`{name}`", "zh": f"`{name}`"},
+                        subject)
+
+
+def spelled(name: str) -> str:
+    """A setting's name as code has it: ``--enforce-eager`` is ``enforce_eager``."""
+    return words.revealed(name).strip().lstrip("-").replace("-", "_").lower()
