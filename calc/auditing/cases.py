@@ -47,8 +47,7 @@ class Case:
         approximate: it says about.
         fits: whether the deployment that it is of can exist; None of what is of none.
         deployment: that it is of, where it says so.
-        missing, assumed, cause, named: as the claim has them, or the one that it restates;
-            ``named`` is its topic, where it says so.
+        missing, assumed, cause: as the claim has them, or the one that it restates.
         formula: of ``params/formulas/``, if it is one of them.
         reconstructed: the document prints no formula, ``own`` is what leads to its number.
         words: what is printed where it is no number.
@@ -75,7 +74,6 @@ class Case:
     missing: Text | None = None
     assumed: bool = False
     cause: str | None = None
-    named: str | None = None
     formula: DocumentFormula | None = None
     reconstructed: bool = False
     compares: bool = False
@@ -92,14 +90,6 @@ class Case:
         """Whether what it is held against comes from the document itself."""
         own = (self.listed.document,)
         return self.truth is not None and self.truth.listed and self.truth.sources == own
-
-    @property
-    def topic(self) -> str | None:
-        """What it speaks of, the same for all claims that do."""
-        if self.named is not None or self.truth is None or self.alert is not None:
-            return self.named
-        where = self.truth.where
-        return where if {"/", ":"} & set(where) and not where.startswith(SOURCES) else None
 
 
 @functools.cache
@@ -150,7 +140,7 @@ class Cases:
             case = self._of_row(listed)
         named = claim.deployment or case.deployment
         return replace(case, fits=_fits(named, case.truth), deployment=named,
-                       cause=claim.cause or case.cause, named=claim.topic or case.named,
+                       cause=claim.cause or case.cause,
                        approximate=claim.approximate or case.approximate,
                        rests_on=claim.rests_on or case.rests_on,
                        alert=claim.alert or case.alert, ruling=_ruled(case, listed, named))

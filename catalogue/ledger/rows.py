@@ -139,7 +139,6 @@ class Claim(Entry):
         deployment: that it is of, where no reference names it.
         missing: the source that it would take to decide; ``assumed`` where the document puts it
             in as an assumption.
-        topic: claims of one topic speak of the same thing; without it those of one ``truth``.
         cause: key of ``params/causes.yml`` that explains what is wrong with it, if it is.
         note: what a reader should know besides, in a clause or two.
         transcribed: what was wrong in the list that the claims were first collected in.
@@ -171,7 +170,6 @@ class Claim(Entry):
     deployment: Identifier | None = None
     missing: Text | None = None
     assumed: Flag = False
-    topic: Identifier | None = None
     cause: Identifier | None = None
     note: Text | None = None
     transcribed: Text | None = None
