@@ -8,6 +8,7 @@ from calc.auditing.alarms import (
     ALWAYS,
     CAPPED,
     HELD,
+    IDLE,
     LATE,
     LONELY,
     PERHAPS,
@@ -74,6 +75,8 @@ def sentence(case: Case, found: Alarm, ours: Pair) -> Pair:
     if found.reason == LONELY and found.nearest is not None:
         return say("in-quiet-hour", rule=rule, healthy=healthy, end=_end(found),
                    value=printed.like(found.nearest.value))
+    if found.reason == IDLE:
+        return say("while-idle", rule=rule, healthy=healthy, end=_end(found))
     if found.state in (ALWAYS, PERHAPS):
         return say("in-health", rule=rule, healthy=healthy, end=_end(found))
     if found.reason == CAPPED and found.cap is not None:

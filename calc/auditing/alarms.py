@@ -37,7 +37,8 @@ from catalogue.reading.words import revealed
 ALWAYS, PERHAPS, SOUND, LATE, NEVER = ("always-fires", "may-fire", "sound", "too-late",
                                        "never-fires")
 STATES = (ALWAYS, PERHAPS, SOUND, LATE, NEVER)
-UNEXPORTED, HELD, CAPPED, LONELY, RUN = "unexported", "held", "capped", "lonely", "run"
+UNEXPORTED, HELD, CAPPED, LONELY, IDLE, RUN = ("unexported", "held", "capped", "lonely", "idle",
+                                               "run")
 FAR = max(failure.severity for failure in FAILURES.values())
 """Times as long that requests take, from where an alert comes too late to tell anything: as much as
 the worst that may well happen."""
@@ -75,7 +76,8 @@ class Alarm:
             none brings it nearer.
         failures: how many metrics it was run on, the healthy ones apart.
         reason: why it never fires: ``UNEXPORTED``, ``HELD``, ``CAPPED``; that it may fire in a
-            quiet hour, as ``nearest`` has it: ``LONELY``; else that it was run: ``RUN``.
+            quiet hour, as ``nearest`` has it: ``LONELY``, or without any request: ``IDLE``; else
+            that it was run: ``RUN``.
         cap: what the engine runs at most; of a capped metric.
         engines: whose releases do not export it, by their titles.
         written: whether the deployment runs as it is written.
@@ -109,7 +111,7 @@ def in_health(printed: Printed, ours: Amount, fires: str) -> str | None:
 
 
 def run(printed: Printed, ours: Amount, alert: Alert, simulated: Simulated | None,
-        metric: np.ndarray | None) -> Alarm:
+        metric: np.ndarray | None, idle: bool = False) -> Alarm:
     """What an alert does on what it watches.
 
     Args:
@@ -117,6 +119,7 @@ def run(printed: Printed, ours: Amount, alert: Alert, simulated: Simulated | Non
         ours: what it watches while nothing fails, with its interval.
         alert: the rule.
         simulated: what it is run on, and ``metric`` at each of its points; None of a constant.
+        idle: whether it is nothing while no request is in flight.
     """
     state = in_health(printed, ours, alert.fires)
     if alert.held in ("constant", "at_start") or simulated is None or metric is None:
@@ -126,6 +129,8 @@ def run(printed: Printed, ours: Amount, alert: Alert, simulated: Simulated | Non
     lone = next((point for point in seen if point.failure == LONE[0]), None)
     if state is None and lone is not None and beyond(lone.value, printed, alert.fires):
         return Alarm(PERHAPS, ours, (), lone, len(points), LONELY)
+    if state is None and idle and beyond(0.0, printed, alert.fires):
+        return Alarm(PERHAPS, ours, (), None, len(points), IDLE)
     reached = [point for point in points if beyond(point.value, printed, alert.fires)]
     least: dict[str, Point] = {}
     for point in reached:
@@ -183,7 +188,8 @@ def alarm(case: Case) -> Alarm:
     simulated = None if name is None else _simulated(name)
     metric = (None if simulated is None or name is None
               else _metric(origin, name, simulated))
-    return replace(run(printed, truth.three, alert, simulated, metric), written=written)
+    idle = origin.alert is not None and origin.alert.idle
+    return replace(run(printed, truth.three, alert, simulated, metric, idle), written=written)
 
 
 @functools.cache

@@ -290,8 +290,10 @@ def _ruled(case: Case, listed: Listed, named: str | None) -> Ruling | None:
     """What becomes of a setting in the deployment that it stands in."""
     if case.setting is None:
         return None
-    software = None if named is None else deployment(named).scenario.device.software
-    return ruling(case.setting, listed.claim.id, listed.document, case.section, software)
+    plan = None if named is None else deployment(named).scenario
+    software = None if plan is None else plan.device.software
+    ran = plan is not None and plan.file.measured is not None
+    return ruling(case.setting, listed.claim.id, listed.document, case.section, software, ran)
 
 
 def _fits(named: str | None, truth: Truth | None) -> bool | None:

@@ -10,7 +10,7 @@ from calc.auditing.alarm_words import sentence
 from calc.auditing.alarms import alarm
 from calc.auditing.cases import OF_RUNNING, Case
 from calc.auditing.judging import FAILS, Judgement, meets
-from calc.auditing.settings import ELSEWHERE
+from calc.auditing.settings import ELSEWHERE, RAN
 from calc.auditing.subjects import found, shortage
 from calc.auditing.truths import deployment
 from catalogue.messages import Pair, join, messages, pair
@@ -31,7 +31,7 @@ def _states() -> dict[str, Pair]:
             "unread": say("setting-unread"), "stops": say("setting-stops"),
             "worse": say("setting-worse"), "misses": say("setting-misses"),
             "wrong": say("setting-wrong"), "open": say("setting-open"),
-            ELSEWHERE: say("setting-elsewhere")}
+            RAN: say("setting-ran"), ELSEWHERE: say("setting-elsewhere")}
 
 
 def why(case: Case, judgement: Judgement) -> dict[str, str]:

@@ -16,7 +16,7 @@ from catalogue.ledger.settings import Stated
 from catalogue.reading.words import revealed
 
 ORDER = ("accepted", "deprecated", "unlisted", "choice", "type", "unknown")  # the best first
-ELSEWHERE, DEPENDS = "no-catalogue", "open"
+ELSEWHERE, DEPENDS, RAN = "no-catalogue", "open", "ran"
 STOPS = ("choice", "type", "unknown")  # what stops a command
 PLUGIN, HOST = "vllm-ascend", "vllm"  # the one changes some settings of the other
 ASCEND = "cann"
@@ -42,7 +42,7 @@ class Ruling:
 
 
 def ruling(setting: EngineSetting, claim: str, document: str, section: str,
-           software: str | None = None) -> Ruling:
+           software: str | None = None, ran: bool = False) -> Ruling:
     """What becomes of a setting.
 
     Args:
@@ -50,10 +50,11 @@ def ruling(setting: EngineSetting, claim: str, document: str, section: str,
         claim: its number.
         document, section: where it stands.
         software: of the card that it is for; None where that is not said.
+        ran: whether the document prints what was measured with it.
     """
     stated = _stated().get(claim)
     if setting.engine is None:
-        return Ruling(stated.state if stated else ELSEWHERE, stated=stated)
+        return Ruling(stated.state if stated else RAN if ran else ELSEWHERE, stated=stated)
     name, value = revealed(setting.name), setting.value
     given = True if value is None else revealed(value) if isinstance(value, str) else value
     engine, versions = _asked(setting.engine, name, software)

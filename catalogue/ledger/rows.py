@@ -79,6 +79,7 @@ class Alert(Entry):
         held: ``constant`` in every deployment and under every load; ``at_start``, taken or allotted
             once when the engine starts; ``capped`` by a setting of the engine.
         cap: that setting; of a capped metric.
+        idle: it falls to nothing while no request is in flight.
     """
 
     of: Reference | None = None
@@ -87,6 +88,7 @@ class Alert(Entry):
     metric: Words | None = None
     held: Literal["constant", "at_start", "capped"] | None = None
     cap: Reference | None = None
+    idle: Flag = False
 
     @model_validator(mode="after")
     def _capped_by_something(self) -> Alert:

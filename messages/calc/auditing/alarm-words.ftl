@@ -28,6 +28,10 @@ in-quiet-hour =
     .en = { $rule }; { $healthy }, and { $value } in a quiet hour, with a single request: { $end }.
     .zh = { $rule }；{ $healthy }，空闲时段只有一个请求时为 { $value }：{ $end }。
 
+while-idle =
+    .en = { $rule }; { $healthy }, and nothing while no request is in flight: { $end }.
+    .zh = { $rule }；{ $healthy }，没有请求时则为零：{ $end }。
+
 set-at-start =
     .en = { $rule }, and { $where }the engine takes { $value } when it starts and holds it under every load: { $end }.
     .zh = { $rule }；{ $where }引擎启动时即占用 { $value }，此后不随负载变化：{ $end }。

@@ -32,6 +32,10 @@ setting-open =
     .en = whether it helps depends on the installation
     .zh = 是否有益取决于具体环境
 
+setting-ran =
+    .en = the system whose measurements the document prints ran with it
+    .zh = 文档所列实测数据即在此设置下得到
+
 setting-elsewhere =
     .en = what the program makes of it is not documented here, so it cannot be decided
     .zh = 本书未收录该程序的设置，无法判断

@@ -132,6 +132,10 @@ misses-its-aim =
     .en = misses its aim
     .zh = 达不到目的
 
+measured-with-it =
+    .en = measured with it
+    .zh = 实测所用
+
 depends =
     .en = depends
     .zh = 视环境而定

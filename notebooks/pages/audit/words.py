@@ -9,7 +9,7 @@ from calc.auditing import judging
 from calc.auditing.audit import Audit, Audited, audit
 from calc.auditing.judging import FAILS as WRONG
 from calc.auditing.judging import HOLDS, OPEN
-from calc.auditing.settings import ELSEWHERE
+from calc.auditing.settings import ELSEWHERE, RAN
 from calc.uncertainty.amount import Amount
 from catalogue.messages import Pair, join, messages
 from catalogue.reading.printed import Printed
@@ -37,7 +37,7 @@ ALSO: dict[str, Pair] = {
     "type": say("wrong-type"), "unknown": say("no-such-setting"), ELSEWHERE: say("no-catalogue"),
     "works": say("works"), "usual": say("as-by-default"), "unread": say("read-by-nothing"),
     "stops": say("stops-the-program"), "worse": say("worse-than-without"),
-    "misses": say("misses-its-aim"), "open": say("depends")}
+    "misses": say("misses-its-aim"), "open": say("depends"), RAN: say("measured-with-it")}
 GROUPS: dict[str, Pair] = {HOLDS: say("holds"), WRONG: say("does-not-hold"),
                            OPEN: say("cannot-be-decided")}
 PAGES = {"devices": "../devices/{}.html", "models": "../models/{}.html", "links": "../nodes.html",
