@@ -11,11 +11,11 @@ from calc.auditing.contradicting.quantity_files import entries
 
 CLOSE = 1e-6  # relative
 QUANTITIES = [(file.id, name) for file in entries() for name in file.quantities]
-HELD_APART = {  # two versions of a card, two contexts, with encoding or without
+HELD_APART = {  # two contexts, with encoding or without
     ("s0", "pcie-5"), ("s0", "growth-of-communication"),
-    ("between", "910b4-memory"), ("between", "longest-context"), ("between", "decode-operations"),
+    ("between", "longest-context"), ("between", "decode-operations"),
     ("s0", "effective-compute"), ("s0", "prefill-share-of-peak"), ("s0", "computing-efficiency"),
-    ("s1", "headroom"), ("s1", "weights-of-card-outside-experts")}
+    ("s1", "weights-of-card-outside-experts")}
 
 
 @pytest.fixture(scope="module")
