@@ -14,13 +14,16 @@ from calc.auditing.settings import ELSEWHERE, RAN
 from calc.auditing.subjects import found, shortage
 from calc.auditing.truths import deployment
 from catalogue.messages import Pair, join, messages, pair
-from catalogue.reading.amounts import human
-from catalogue.reading.units import COUNTING
+from catalogue.reading.amounts import human, plain
+from catalogue.reading.units import COUNTING, factor
 from catalogue.reading.words import revealed
 
 common = messages("common")
 say = messages("calc/auditing/reasons")
 
+GIB = factor("GiB")
+POSITIVE = (judging.REPRODUCED, judging.MET, judging.COMPATIBLE, judging.SPECIFICATION,
+            judging.SETTING)  # verdicts that say nothing against a claim by themselves
 MOST = 3  # inputs that are named
 
 
@@ -37,12 +40,10 @@ def _states() -> dict[str, Pair]:
 def why(case: Case, judgement: Judgement) -> dict[str, str]:
     """What the verdict follows from, with the numbers of it."""
     parts = [_SAID[judgement.verdict](case, judgement)]
-    if judging.BINARY in judgement.also:
-        parts.append(say("it-is-meant-in-gib"))
     if judging.INFEASIBLE in judgement.also:
-        parts += _stopped(case)
+        parts += _stopped(case, judgement.verdict in POSITIVE)
     if judgement.clashes:
-        parts.append(say("others-say-otherwise", listed=join(
+        parts.append(say("others-say-otherwise", count=len(judgement.clashes), listed=join(
             (", ", "、"), ((name, name) for name in judgement.clashes[:MOST])),
             more=len(judgement.clashes) > MOST))
     stated = case.ruling.stated.note if case.ruling and case.ruling.stated else None
@@ -55,11 +56,11 @@ def why(case: Case, judgement: Judgement) -> dict[str, str]:
     return {"en": " ".join(en for en, _ in parts), "zh": "".join(zh for _, zh in parts)}
 
 
-def _stopped(case: Case) -> list[Pair]:
+def _stopped(case: Case, but: bool) -> list[Pair]:
     """Why what a claim speaks of does not run: its deployment, or the command it stands in."""
     told = []
     if case.fits is False:
-        told.append(say("deployment-does-not-run", why=_why_not(case)))
+        told.append(say("deployment-does-not-run", why=_why_not(case), but=but))
     elif case.ruling is not None and case.ruling.beside:
         names = [(name, name) for name in case.ruling.beside[:MOST]]
         told.append(say("configuration-does-not-start", names=join((", ", "、"), names),
@@ -173,6 +174,10 @@ def _specification(case: Case, judgement: Judgement) -> Pair:
         return _not_met(case)
     if judging.WRONG in judgement.also:
         return say("not-as-printed", found=_found(case), ours=_ours(case), printed=_printed(case))
+    if judging.BINARY in judgement.also:
+        assert case.truth is not None
+        return say("in-gib", found=_found(case), ours=_ours(case),
+                   gib=plain(case.truth.three.value / GIB))
     return say("as-printed", found=_found(case), ours=_ours(case))
 
 
@@ -201,7 +206,7 @@ def _both(case: Case, _: Judgement) -> Pair:
 
 
 def _infeasible(case: Case, _: Judgement) -> Pair:
-    stops = say("deployment-does-not-run", why=_why_not(case))
+    stops = say("deployment-does-not-run", why=_why_not(case), but=False)
     truth = case.truth
     if truth is None or truth.given or not truth.three.value:
         return stops

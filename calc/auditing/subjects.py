@@ -16,6 +16,8 @@ from catalogue.reading.shared import sources
 say = messages("calc/auditing/subjects")
 
 DERIVED = ("arithmetic",)  # a source that is a derivation of this book's
+OF_MODELS = {"models", "formats", "precisions"}
+OF_CARDS = {"devices", "links", "nodes", "mechanisms"}
 LONGEST = 60  # signs of a source's title
 _NAME = re.compile(r"[(（,，]")  # behind which a format's name only explains
 
@@ -23,7 +25,7 @@ _NAME = re.compile(r"[(（,，]")  # behind which a format's name only explains
 def found(truth: Truth) -> Pair:
     """Where a number comes from, as the beginning of a sentence that tells it."""
     if truth.scenario is not None:
-        return say("computed-for", plan=planned(truth.scenario))
+        return _for(truth.scenario)
     titled = source_of(truth)
     if titled is not None:
         return say("source-has", source=(titled, titled))
@@ -34,10 +36,21 @@ def found(truth: Truth) -> Pair:
         return say("measured")
     if plans := [name for reference in truth.parts if ":" in reference
                  and (name := reference.partition(":")[0])]:
-        return say("computed-for", plan=planned(plans[0]))
+        return _for(plans[0])
     if kinds & {"prices", "costs"} or truth.unit.startswith("USD"):
         return say("at-prices")
-    return say("searched") if "goals" in kinds else say("computed")
+    if "goals" in kinds:
+        return say("searched")
+    if kinds <= OF_MODELS:
+        return say("from-shapes")
+    return say("from-hardware") if kinds <= OF_CARDS else say("recomputed")
+
+
+def _for(name: str) -> Pair:
+    """That a number is computed for a deployment, be it that its memory does not suffice."""
+    if deployment(name).fits:
+        return say("computed-for", plan=planned(name))
+    return say("computed-as-if", plan=planned(name))
 
 
 def source_of(truth: Truth) -> str | None:

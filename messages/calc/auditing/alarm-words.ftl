@@ -68,8 +68,8 @@ unmoved =
     .zh = { $rule }；{ $healthy }，任何故障都不使其更接近阈值：{ $end }。
 
 unexported =
-    .en = No pinned release of { $engines } exports this metric{ $named }: the rule has nothing to read and never fires.
-    .zh = 已锁定的 { $engines } 各版本均不导出该指标{ $named }：规则无数据可读，永不触发。
+    .en = No release of { $engines } exports this metric{ $named }: the rule has nothing to read and never fires.
+    .zh = { $engines } 各版本均不导出该指标{ $named }：规则无数据可读，永不触发。
 
 named =
     .en = { " " }({ $metric })

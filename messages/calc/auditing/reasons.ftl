@@ -37,11 +37,11 @@ setting-ran =
     .zh = 文档所列实测数据即在此设置下得到
 
 setting-elsewhere =
-    .en = what the program makes of it is not documented here, so it cannot be decided
-    .zh = 本书未收录该程序的设置，无法判断
+    .en = this book does not hold what the program makes of it, so it cannot be decided
+    .zh = 本书没有收录该程序对这一设置的处理，无法判断
 
 of-program =
-    .en = { $program }, { $name }: { $what }.
+    .en = { $name } of { $program }: { $what }.
     .zh = { $program } 的 { $name }：{ $what }。
 
 releases-take-it =
@@ -65,40 +65,45 @@ value-no-type =
     .zh = { $program } 有 { $name }，但取值类型不符（版本 { $since } 至 { $until }）。
 
 no-release-has-it =
-    .en = No release of { $program } that serves the model has { $name } ({ $since } to { $until }).
-    .zh = 支持该模型的 { $program } 各版本（{ $since } 至 { $until }）都没有 { $name }。
-
-it-is-meant-in-gib =
-    .en = The document writes GB for GiB.
-    .zh = 文档所写 GB 实为 GiB。
+    .en = No release of { $program } that serves the model has { $name } (releases { $since } to { $until } were read).
+    .zh = 支持该模型的 { $program } 各版本（已查 { $since } 至 { $until }）都没有 { $name }。
 
 deployment-does-not-run =
-    .en = The deployment does not run as written: { $why }.
-    .zh = 所属部署照所写无法运行：{ $why }。
+    .en = { $but ->
+        [yes] But the deployment
+       *[no] The deployment
+    } does not run as the document has it: { $why }.
+    .zh = { $but ->
+        [yes] 但该部署
+       *[no] 该部署
+    }按文档的配置无法运行：{ $why }。
 
 configuration-does-not-start =
-    .en = No release that serves the model starts the configuration it stands in, because of { $names }{ $more ->
+    .en = But no release that serves the model starts with the document's other settings beside it, because of { $names }{ $more ->
         [yes] { " " }and others
        *[no] { "" }
     }.
-    .zh = 支持该模型的各版本都无法以所在配置启动，原因是 { $names }{ $more ->
+    .zh = 但支持该模型的各版本都无法以文档的整组设置启动，原因是其中的 { $names }{ $more ->
         [yes] { " " }等
        *[no] { "" }
     }。
 
 others-say-otherwise =
-    .en = The document contradicts itself or another: see { $listed }{ $more ->
+    .en = Contradicted by { $count ->
+        [one] claim
+       *[other] claims
+    } { $listed }{ $more ->
         [yes] { " " }and others
        *[no] { "" }
     }.
-    .zh = 与 { $listed } { $more ->
+    .zh = 与论断 { $listed } { $more ->
         [yes] 等
        *[no] { "" }
     }相互矛盾。
 
 rests-on =
-    .en = This verdict rests on an assumption: { $assumption }
-    .zh = 判断依据一项假设：{ $assumption }
+    .en = Assumed here: { $assumption }
+    .zh = 前提：{ $assumption }
 
 to =
     .en = { $value } ({ $low } to { $high })
@@ -165,20 +170,20 @@ limit-not-most =
     .zh = { $found }为 { $ours }，超过文档允许的上限 { $printed }。
 
 statement-at-least =
-    .en = { $found }, the number that decides is { $ours }, above { $printed }: the statement holds.
-    .zh = { $found }，起决定作用的数为 { $ours }，高于 { $printed }，说法成立。
+    .en = { $found }, the number that decides the statement is { $ours }, above { $printed }: the statement holds.
+    .zh = { $found }，据以判断的数值为 { $ours }，高于 { $printed }，说法成立。
 
 statement-at-most =
-    .en = { $found }, the number that decides is { $ours }, below { $printed }: the statement holds.
-    .zh = { $found }，起决定作用的数为 { $ours }，低于 { $printed }，说法成立。
+    .en = { $found }, the number that decides the statement is { $ours }, below { $printed }: the statement holds.
+    .zh = { $found }，据以判断的数值为 { $ours }，低于 { $printed }，说法成立。
 
 statement-not-least =
-    .en = { $found }, the number that decides is { $ours }, not above { $printed }: the statement does not hold.
-    .zh = { $found }，起决定作用的数为 { $ours }，并不高于 { $printed }，说法不成立。
+    .en = { $found }, the number that decides the statement is { $ours }, not above { $printed }: the statement does not hold.
+    .zh = { $found }，据以判断的数值为 { $ours }，并不高于 { $printed }，说法不成立。
 
 statement-not-most =
-    .en = { $found }, the number that decides is { $ours }, not below { $printed }: the statement does not hold.
-    .zh = { $found }，起决定作用的数为 { $ours }，并不低于 { $printed }，说法不成立。
+    .en = { $found }, the number that decides the statement is { $ours }, not below { $printed }: the statement does not hold.
+    .zh = { $found }，据以判断的数值为 { $ours }，并不低于 { $printed }，说法不成立。
 
 formula-holds-inputs-do-not =
     .en = The document's formula is right, its inputs are not: { $inputs }.
@@ -193,16 +198,16 @@ neither-holds =
     .zh = 文档的公式与输入均有误：{ $inputs }。
 
 were-there-room =
-    .en = The same layout on cards with enough memory would give { $ours }.
-    .zh = 若显存足够，同样的切分应为 { $ours }。
+    .en = If its cards had enough memory, the figure would be { $ours }.
+    .zh = 假如显存足够，该值应为 { $ours }。
 
 it-is-assumed =
-    .en = The document assumes it. To judge it would take: { $missing }
-    .zh = 文档的假设。判断它需要：{ $missing }
+    .en = This is an assumption of the document. It could be judged with: { $missing }
+    .zh = 这是文档自己的假设；若要判断，需要：{ $missing }
 
 cannot-be-checked =
-    .en = It cannot be checked without: { $missing }
-    .zh = 无法核实，缺：{ $missing }
+    .en = This cannot be checked. What is missing: { $missing }
+    .zh = 无法核实，缺少：{ $missing }
 
 only-the-document-says-so =
     .en = Only the document itself says so; nothing independent confirms or refutes it.
@@ -215,3 +220,7 @@ a-source =
 input-is-otherwise =
     .en = { $input } is { $ours }, not { $theirs }
     .zh = { $input }应为 { $ours }，不是 { $theirs }
+
+in-gib =
+    .en = { $found }, the figure is { $gib } GiB, which is { $ours }: the document writes GB for GiB.
+    .zh = { $found }为 { $gib } GiB，即 { $ours }；文档把 GiB 写成了 GB。

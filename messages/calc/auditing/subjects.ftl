@@ -4,9 +4,21 @@ computed-for =
     .en = Computed for { $plan }
     .zh = 按 { $plan }计算
 
-computed =
-    .en = Recomputed from the model's shapes and the cards' data
-    .zh = 按模型结构与硬件数据重新计算
+computed-as-if =
+    .en = Computed for { $plan }, as if the memory sufficed
+    .zh = 按 { $plan }、假定显存足够计算
+
+from-shapes =
+    .en = From the model's published shapes
+    .zh = 按模型公开的结构参数计算
+
+from-hardware =
+    .en = From the data of the hardware
+    .zh = 按硬件参数计算
+
+recomputed =
+    .en = Recomputed with sourced inputs
+    .zh = 以有出处的输入重新计算
 
 on-own-inputs =
     .en = By correct arithmetic on the document's own inputs
@@ -32,8 +44,8 @@ plan =
     .en = { $cards }×{ $card } ({ $layout }, { $format }, { $users } { $users ->
         [one] user
        *[other] users
-    })
-    .zh = { $cards }×{ $card }（{ $layout }，{ $format }，{ $users } 个用户）
+    } in all)
+    .zh = { $cards }×{ $card }（{ $layout }，{ $format }，共 { $users } 个用户）
 
 short-of-memory =
     .en = a card needs { $needed } and may use { $usable }
