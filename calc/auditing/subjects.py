@@ -19,7 +19,7 @@ DERIVED = ("arithmetic",)  # a source that is a derivation of this book's
 OF_MODELS = {"models", "formats", "precisions"}
 OF_CARDS = {"devices", "links", "nodes", "mechanisms"}
 LONGEST = 60  # signs of a source's title
-_NAME = re.compile(r"[(（,，]")  # behind which a format's name only explains
+_NAME = re.compile(r"[(（,，]| throughout")  # behind which a format's name only explains
 
 
 def found(truth: Truth) -> Pair:

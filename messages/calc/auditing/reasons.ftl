@@ -72,11 +72,11 @@ deployment-does-not-run =
     .en = { $but ->
         [yes] But the deployment
        *[no] The deployment
-    } does not run as the document has it: { $why }.
+    } does not run: { $why }.
     .zh = { $but ->
         [yes] 但该部署
        *[no] 该部署
-    }按文档的配置无法运行：{ $why }。
+    }无法运行：{ $why }。
 
 configuration-does-not-start =
     .en = But no release that serves the model starts with the document's other settings beside it, because of { $names }{ $more ->
@@ -134,7 +134,7 @@ its-own-formula-about =
     .zh = 按文档自己的公式与输入可得 { $ours }，与其约数 { $printed } 相近。
 
 as-printed =
-    .en = { $found }, the figure is { $ours }, as the document has it.
+    .en = { $found }, the figure is { $ours }, as printed.
     .zh = { $found }为 { $ours }，与文档一致。
 
 not-as-printed =

@@ -44,8 +44,8 @@ plan =
     .en = { $cards }×{ $card } ({ $layout }, { $format }, { $users } { $users ->
         [one] user
        *[other] users
-    } in all)
-    .zh = { $cards }×{ $card }（{ $layout }，{ $format }，共 { $users } 个用户）
+    })
+    .zh = { $cards }×{ $card }（{ $layout }，{ $format }，{ $users } 个用户）
 
 short-of-memory =
     .en = a card needs { $needed } and may use { $usable }
