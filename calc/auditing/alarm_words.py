@@ -18,6 +18,7 @@ from calc.auditing.alarms import (
     Point,
 )
 from calc.auditing.cases import Case
+from calc.auditing.subjects import planned
 from catalogue.messages import Pair, join, messages
 from catalogue.reading.amounts import plain
 from catalogue.reading.words import revealed
@@ -68,10 +69,10 @@ def sentence(case: Case, found: Alarm, ours: Pair) -> Pair:
         end = _end(found)
         if alert.held != "at_start":
             return say("never-changes", rule=rule, value=ours, end=end)
-        where = ("", "") if found.written else say("on-nearest")
+        where = ("", "") if found.watched is None else say("on-plan", plan=planned(found.watched))
         return say("set-at-start", rule=rule, value=ours, where=where, end=end)
-    healthy = (say("healthy", value=ours) if found.written
-               else say("healthy-nearest", value=ours))
+    healthy = (say("healthy", value=ours) if found.watched is None
+               else say("healthy-plan", plan=planned(found.watched), value=ours))
     if found.reason == LONELY and found.nearest is not None:
         return say("in-quiet-hour", rule=rule, healthy=healthy, end=_end(found),
                    value=printed.like(found.nearest.value))

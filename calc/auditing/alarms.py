@@ -80,7 +80,7 @@ class Alarm:
             that it was run: ``RUN``.
         cap: what the engine runs at most; of a capped metric.
         engines: whose releases do not export it, by their titles.
-        written: whether the deployment runs as it is written.
+        watched: the deployment that it is run on; None of what is of none.
     """
 
     state: str
@@ -91,7 +91,7 @@ class Alarm:
     reason: str = RUN
     cap: float | None = None
     engines: tuple[str, ...] = ()
-    written: bool = True
+    watched: str | None = None
 
 
 def beyond(value: float, printed: Printed, fires: str) -> bool:
@@ -181,15 +181,14 @@ def alarm(case: Case) -> Alarm:
     on = origin.alert.watched if origin.alert is not None else None
     name = on or next(
         (where.partition(":")[0] for where in _references(origin) if ":" in where), None)
-    written = name is None or deployment(name).scenario.id == name
     missing = _unexported(alert, name)
     if missing:
-        return Alarm(NEVER, truth.three, reason=UNEXPORTED, engines=missing, written=written)
+        return Alarm(NEVER, truth.three, reason=UNEXPORTED, engines=missing, watched=name)
     simulated = None if name is None else _simulated(name)
     metric = (None if simulated is None or name is None
               else _metric(origin, name, simulated))
     idle = origin.alert is not None and origin.alert.idle
-    return replace(run(printed, truth.three, alert, simulated, metric, idle), written=written)
+    return replace(run(printed, truth.three, alert, simulated, metric, idle), watched=name)
 
 
 @functools.cache

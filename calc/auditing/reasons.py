@@ -127,7 +127,20 @@ def _reproduced(case: Case, _: Judgement) -> Pair:
     if case.truth is None or (own and case.truth.where == case.listed.claim.id and not case.moved):
         assert case.own is not None
         return _own_agrees(case, case.own)
-    return say("as-printed", found=_found(case), ours=_ours(case))
+    return _as_printed(case)
+
+
+def _as_printed(case: Case) -> Pair:
+    """That the right number is what is printed: the same, what it rounds to, or in its range."""
+    printed, truth = case.printed, case.truth
+    assert printed is not None
+    assert truth is not None
+    source, ours = _found(case), _ours(case)
+    if printed.low != printed.high:
+        return say("within-what-is-printed", found=source, ours=ours, printed=_printed(case))
+    if printed.like(truth.three.value) == printed.like(printed.value):
+        return say("as-printed", found=source, ours=ours)
+    return say("rounds-to", found=source, ours=ours, printed=_printed(case))
 
 
 def _own_agrees(case: Case, own: float) -> Pair:
@@ -178,10 +191,15 @@ def _specification(case: Case, judgement: Judgement) -> Pair:
         assert case.truth is not None
         return say("in-gib", found=_found(case), ours=_ours(case),
                    gib=plain(case.truth.three.value / GIB))
-    return say("as-printed", found=_found(case), ours=_ours(case))
+    return _as_printed(case)
 
 
 def _input(case: Case, _: Judgement) -> Pair:
+    assert case.truth is not None
+    found, ours = case.resourced, case.truth.three.value
+    if found is not None and abs(found - ours) > judging.CLOSE * abs(ours):
+        return join((" ", ""), [say("formula-comes-close", inputs=_inputs(case),
+                                    found=_shown(case, found)), _right(case)])
     return join((" ", ""), [say("formula-holds-inputs-do-not", inputs=_inputs(case)),
                             _right(case)])
 

@@ -13,12 +13,12 @@ fires-outside =
     .zh = 超出 { $limit } 即触发
 
 healthy =
-    .en = healthy servers show { $value }
+    .en = when healthy it is { $value }
     .zh = 正常时为 { $value }
 
-healthy-nearest =
-    .en = the nearest servers that run show { $value } when healthy
-    .zh = 以最接近且能运行的部署计，正常时为 { $value }
+healthy-plan =
+    .en = computed for { $plan }, it is { $value } when healthy
+    .zh = 按 { $plan }计算，正常时为 { $value }
 
 in-health =
     .en = { $rule }; { $healthy }: { $end }.
@@ -36,9 +36,9 @@ set-at-start =
     .en = { $rule }, and { $where }the engine takes { $value } when it starts and holds it under every load: { $end }.
     .zh = { $rule }；{ $where }引擎启动时即占用 { $value }，此后不随负载变化：{ $end }。
 
-on-nearest =
-    .en = { "on the nearest servers that run " }
-    .zh = 以最接近且能运行的部署计，
+on-plan =
+    .en = on { $plan }{ " " }
+    .zh = 在 { $plan }上，
 
 never-changes =
     .en = { $rule }, and what it watches is { $value } in every step: { $end }.
@@ -60,8 +60,8 @@ fires-in =
     }：{ $end }。
 
 nearest =
-    .en = { $rule }; { $healthy }, and { $value } even { $failure }, which comes nearest: { $end }.
-    .zh = { $rule }；{ $healthy }，最接近阈值的故障（{ $failure }）也只到 { $value }：{ $end }。
+    .en = { $rule }; { $healthy }, and { $value } in the nearest of the simulated failures, { $failure }: { $end }.
+    .zh = { $rule }；{ $healthy }，模拟的各种故障中最接近阈值的（{ $failure }）也只到 { $value }：{ $end }。
 
 unmoved =
     .en = { $rule }; { $healthy }, and no failure brings it nearer: { $end }.

@@ -224,3 +224,11 @@ input-is-otherwise =
 in-gib =
     .en = { $found }, the figure is { $gib } GiB, which is { $ours }: the document writes GB for GiB.
     .zh = { $found }为 { $gib } GiB，即 { $ours }；文档把 GiB 写成了 GB。
+
+rounds-to =
+    .en = { $found }, the figure is { $ours }, which rounds to the printed { $printed }.
+    .zh = { $found }为 { $ours }，取整后即文档的 { $printed }。
+
+formula-comes-close =
+    .en = The document's inputs are wrong: { $inputs }. With the right ones its formula gives { $found }, close to what a full calculation does.
+    .zh = 文档的输入有误：{ $inputs }。代入正确的输入，其公式得 { $found }，与完整计算接近。
