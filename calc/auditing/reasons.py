@@ -8,7 +8,7 @@ from functools import cache
 from calc.auditing import judging
 from calc.auditing.alarm_words import sentence
 from calc.auditing.alarms import alarm
-from calc.auditing.cases import OF_RUNNING, Case
+from calc.auditing.cases import OF_RUNNING, Case, Text
 from calc.auditing.judging import FAILS, Judgement, meets
 from calc.auditing.settings import ELSEWHERE, RAN
 from calc.auditing.subjects import found, shortage
@@ -48,12 +48,20 @@ def why(case: Case, judgement: Judgement) -> dict[str, str]:
             more=len(judgement.clashes) > MOST))
     stated = case.ruling.stated.note if case.ruling and case.ruling.stated else None
     step = case.formula.step if case.formula is not None and judgement.standing == FAILS else None
-    note = case.note or stated or step
-    if note is not None:
-        parts.append(pair(note))
-    if case.rests_on is not None:
-        parts.append(say("rests-on", assumption=pair(case.rests_on)))
+    parts += _noted(case, case.note or stated or step)
     return {"en": " ".join(en for en, _ in parts), "zh": "".join(zh for _, zh in parts)}
+
+
+def _noted(case: Case, note: Text | None) -> list[Pair]:
+    """What a reader should know besides; of a claim that says again what another does, where."""
+    claim, told = case.listed.claim, []
+    again = claim.like is not None
+    if note is not None and not (again and claim.note is None):
+        told.append(pair(note))
+    if case.rests_on is not None and not (again and claim.rests_on is None):
+        told.append(say("rests-on", assumption=pair(case.rests_on)))
+    left = (note is not None) + (case.rests_on is not None) - len(told)
+    return [*told, say("as-of", claim=str(claim.like))] if left else told
 
 
 def _stopped(case: Case, but: bool) -> list[Pair]:

@@ -19,6 +19,7 @@ DERIVED = ("arithmetic",)  # a source that is a derivation of this book's
 OF_MODELS = {"models", "formats", "precisions"}
 OF_CARDS = {"devices", "links", "nodes", "mechanisms"}
 LONGEST = 60  # signs of a source's title
+_MAKER = re.compile(r"^\S+ (?=\S*\d)")  # before the name of a card, which tells it by itself
 _NAME = re.compile(r"[(（,，]| throughout")  # behind which a format's name only explains
 
 
@@ -77,7 +78,7 @@ def planned(name: str) -> Pair:
     scenario = deployment(name).scenario
     users = int(scenario.inputs()["concurrency"])
     en, zh = (_NAME.split(scenario.precision.name[lang])[0].strip() for lang in LANGUAGES)
-    card = scenario.device.name
+    card = {lang: _MAKER.sub("", scenario.device.name[lang]) for lang in LANGUAGES}
     layout = written(cut_of(scenario))
     return say("plan", cards=scenario.devices, card=(card["en"], card["zh"]),
                layout=(layout["en"], layout["zh"]), users=users,

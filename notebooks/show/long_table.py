@@ -51,7 +51,8 @@ def rows_table(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, Text],
         if lang in spoken():
             head = "".join(f"<th{' data-verdict' * (key == chosen)}>{_plain(title, index)}</th>"
                            for key, title in columns.items())
-            body = "\n".join(_plain_row(row, list(columns), index) for row in rows)
+            body = "\n".join(_plain_row(row, list(columns), index, not place)
+                             for place, row in enumerate(rows))
             display(HTML('<div class="sortable full-width claims">'
                          f'<table aria-label="{_plain(name, index)}"><thead><tr>{head}</tr></thead>'
                          f"<tbody>\n{body}\n</tbody></table></div>"), metadata={"lang": lang})
@@ -95,14 +96,16 @@ def _ends(good: float, undecided: float) -> str:
     return f"--good:{good:.0%};--undecided:{undecided:.0%}"
 
 
-def _plain_row(row: Mapping[str, Any], columns: Sequence[str], lang: int) -> str:
-    """A row without what HTML lets be left out: ends of cells, quotes around plain values."""
+def _plain_row(row: Mapping[str, Any], columns: Sequence[str], lang: int, first: bool) -> str:
+    """A row without what HTML lets be left out: ends of cells, quotes around plain values, the
+    number of a cell that shows none, but in the first row, by which a table knows how it sorts."""
     name = _plain(row["id"], lang)
     label = _plain(row.get("label", row["id"]), lang)
     cells = [f"<td><a href={_quoted(f'#{name}')}>{label}</a>"]
     for place, key in enumerate(columns[1:]):
         cell = row.get(key, "")
-        order = f" data-order={cell[0]:.4g}" if isinstance(cell, Ordered) else ""
+        order = f" data-order={cell[0]:.4g}" if (
+            isinstance(cell, Ordered) and (first or cell.text)) else ""
         more = (f"<p>{_plain(row['more'], lang)}{_link(row, lang)}"
                 if not place and row.get("more") else "")
         cells.append(f"<td{order}>{_plain(cell, lang)}{more}")
@@ -131,4 +134,5 @@ def _plain(value: Any, lang: int) -> str:
         return "".join(_part(text, address, lang) for text, address in value.parts)
     text = (value.text if isinstance(value, Ordered)
             else value[lang] if isinstance(value, tuple) else value)
-    return html.escape(words.revealed(str(text)))
+    escaped = html.escape(words.revealed(str(text)))
+    return escaped.replace("&#x27;", "'")  # attributes here stand in double quotes

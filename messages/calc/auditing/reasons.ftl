@@ -232,3 +232,7 @@ rounds-to =
 formula-comes-close =
     .en = The document's inputs are wrong: { $inputs }. With the right ones its formula gives { $found }, close to what a full calculation does.
     .zh = 文档的输入有误：{ $inputs }。代入正确的输入，其公式得 { $found }，与完整计算接近。
+
+as-of =
+    .en = More at { $claim }, of the same quantity.
+    .zh = 另见同一数量的 { $claim }。

@@ -5,7 +5,7 @@ computed-for =
     .zh = 按 { $plan }计算
 
 computed-as-if =
-    .en = Computed for { $plan }, as if the memory sufficed
+    .en = Computed for { $plan }, as if memory sufficed
     .zh = 按 { $plan }、假定显存足够计算
 
 from-shapes =

@@ -4,14 +4,6 @@ sections-by-what-holds =
     .en = Claims by section: of each, how many hold
     .zh = 各章节成立的论断数
 
-of-them-hold =
-    .en = share that holds
-    .zh = 成立占比
-
-strip-as-table =
-    .en = Claims by section, as a table
-    .zh = 各章节的论断（表格）
-
 error =
     .en = **{ $consequence ->
             [stops] Does not run

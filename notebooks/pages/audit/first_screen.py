@@ -13,10 +13,9 @@ from notebooks.pages.audit import findings
 from notebooks.pages.audit.consequences import DECISION, NUMBER, STOPS, weights
 from notebooks.pages.audit.document import Page
 from notebooks.pages.audit.subjects import usable
-from notebooks.pages.audit.words import GROUPS, HOLDS, addressed, group, printed
-from notebooks.show.display import show, table
+from notebooks.pages.audit.words import GROUPS, addressed, group, printed
+from notebooks.show.display import show
 from notebooks.show.long_table import Cell, strip
-from notebooks.show.numbers import fmt_percent
 
 common = messages("common")
 say = messages("pages/audit/first-screen")
@@ -30,7 +29,6 @@ def answer(page: Page) -> None:
     _listed(findings.running(page.document))
     parts(page)
     errors(page)
-    sections(page)
 
 
 def _listed(lines: Sequence[Pair]) -> None:
@@ -41,22 +39,11 @@ def _listed(lines: Sequence[Pair]) -> None:
 
 
 def parts(page: Page) -> None:
-    """Which parts can be used: a sentence, and a strip of all sections."""
+    """Which parts can be used: a sentence, and a strip of all sections, a list in words."""
     _listed([join((" ", ""), [findings.of_all(page.document), usable(page.rows)])])
     strip([Cell(page.titled(name), [Counter(map(group, rows))[kind] for kind in GROUPS])
            for name, rows in page.sections().items()], say("sections-by-what-holds"),
           list(GROUPS.values()))
-
-
-def sections(page: Page) -> None:
-    """The strip as a table."""
-    counts = {name: Counter(map(group, rows)) for name, rows in page.sections().items()}
-    table([{"section": page.titled(name), "claims": sum(of.values()),
-            **{kind: of[kind] for kind in GROUPS},
-            "share": fmt_percent(of[HOLDS] / sum(of.values()), 0)}
-           for name, of in counts.items()],
-          {"section": common("section"), "claims": common("claims"), **GROUPS,
-           "share": say("of-them-hold")}, sortable=True, folded=say("strip-as-table"))
 
 
 def errors(page: Page) -> None:

@@ -46,7 +46,7 @@ def test_the_plan_has_one_throughput_whoever_asks(plan):
     assert (found.low, found.value, found.high) == (plan.rate.low, plan.rate.value, plan.rate.high)
 
 
-@pytest.mark.parametrize("name", ["s1-plan-c@walks", "s0-scenario-1@runs"])
+@pytest.mark.parametrize("name", ["s1-plan-c@walks", "s0-scenario-2@runs"])
 def test_a_change_that_there_is_not_is_refused(name):
     with pytest.raises(ParamsError, match="has no variant"):
         deployment(name)
