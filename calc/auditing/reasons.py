@@ -24,6 +24,7 @@ say = messages("calc/auditing/reasons")
 GIB = factor("GiB")
 POSITIVE = (judging.REPRODUCED, judging.MET, judging.COMPATIBLE, judging.SPECIFICATION,
             judging.SETTING)  # verdicts that say nothing against a claim by themselves
+SHORT = 100  # signs of a note that is told again beside each claim of the same quantity
 MOST = 3  # inputs that are named
 
 
@@ -56,7 +57,7 @@ def _noted(case: Case, note: Text | None) -> list[Pair]:
     """What a reader should know besides; of a claim that says again what another does, where."""
     claim, told = case.listed.claim, []
     again = claim.like is not None
-    if note is not None and not (again and claim.note is None):
+    if note is not None and not (again and claim.note is None and len(note["en"]) > SHORT):
         told.append(pair(note))
     if case.rests_on is not None and not (again and claim.rests_on is None):
         told.append(say("rests-on", assumption=pair(case.rests_on)))
@@ -186,6 +187,9 @@ def _compatible(case: Case, _: Judgement) -> Pair:
     assert printed is not None
     if printed.low <= three.low and three.high <= printed.high:
         return say("within-what-is-printed", found=_found(case), ours=_ours(case),
+                   printed=_printed(case))
+    if printed.low < three.low or three.high < printed.high:
+        return say("overlaps-interval", found=_found(case), ours=_ours(case),
                    printed=_printed(case))
     return say("within-interval", found=_found(case), ours=_ours(case), printed=_printed(case))
 

@@ -33,8 +33,8 @@ setting-open =
     .zh = 是否有益取决于具体环境
 
 setting-ran =
-    .en = the system whose measurements the document prints ran with it
-    .zh = 文档所列实测数据即在此设置下得到
+    .en = it works, for the measurements that the document prints were made with it
+    .zh = 可用，文档所列实测数据即在此设置下得到
 
 setting-elsewhere =
     .en = this book does not hold what the program makes of it, so it cannot be decided
@@ -144,6 +144,10 @@ not-as-printed =
 within-interval =
     .en = { $found }, the figure is { $ours }; the printed { $printed } lies within this interval.
     .zh = { $found }为 { $ours }，文档的 { $printed } 落在这一区间内。
+
+overlaps-interval =
+    .en = { $found }, the figure is { $ours }; the printed { $printed } overlaps this interval, its middle inside.
+    .zh = { $found }为 { $ours }；文档的 { $printed } 与这一区间重叠，中值在区间内。
 
 within-what-is-printed =
     .en = { $found }, the figure is { $ours }, inside the printed { $printed }.
