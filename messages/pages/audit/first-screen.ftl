@@ -9,21 +9,23 @@ error =
             [stops] Does not run
             [decision] Wrong decision
            *[number] Wrong number
-        }: { $title }.** { $what } { $claim }, { $of }: { $printed }{ $compared ->
-            [yes] , right { $right }{ $elsewhere ->
+        }: { $title }.** { $what } { $claim }, { $of }: { $compared ->
+            [limit] it holds for { $limit } only, and the figure is { $right }
+            [yes] { $printed }, right { $right }{ $elsewhere ->
                 [yes] {" "}on { $plan }
                *[no] {""}
             }
-           *[no] {""}
+           *[no] { $printed }
         }.
     .zh = **{ $consequence ->
             [stops] 无法运行
             [decision] 决策失误
            *[number] 数值有误
-        }：{ $title }**。{ $what }{ $claim } { $of }：{ $printed }{ $compared ->
-            [yes] ，正确值 { $right }{ $elsewhere ->
+        }：{ $title }**。{ $what }{ $claim } { $of }：{ $compared ->
+            [limit] 须 { $limit } 才成立，实为 { $right }
+            [yes] { $printed }，正确值 { $right }{ $elsewhere ->
                 [yes] ，按 { $plan }计
                *[no] {""}
             }
-           *[no] {""}
+           *[no] { $printed }
         }。

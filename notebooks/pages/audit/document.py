@@ -135,7 +135,7 @@ def _said(row: Audited) -> Pair:
 
 def _off(row: Audited) -> Ordered | str:
     """By what factor a claim that does not hold is too high or too low."""
-    if group(row) != WRONG or not row.off or row.off <= 0:
+    if group(row) != WRONG or not row.off or row.off <= 0 or row.case.compares:
         return Ordered(0.0, "")
     factor = off_by(row) or 1.0
     return Ordered(factor, f"{'×' if row.off > 1 else '÷'} {_factor(factor)}")

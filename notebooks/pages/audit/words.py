@@ -67,7 +67,7 @@ def printed(row: Audited) -> str:
 def right(row: Audited) -> Pair:
     """The right value of what does not hold, with its interval, in the document's unit."""
     case, truth = row.case, row.case.truth
-    if truth is None or group(row) != WRONG or case.printed is None:
+    if truth is None or group(row) != WRONG or case.printed is None or case.compares:
         return "–", "–"
     return (interval_text(truth.three, case.printed),) * 2
 
