@@ -14,7 +14,7 @@ QUANTITIES = [(file.id, name) for file in entries() for name in file.quantities]
 HELD_APART = {  # two contexts, with encoding or without
     ("s0", "pcie-5"), ("s0", "growth-of-communication"),
     ("between", "longest-context"), ("between", "decode-operations"),
-    ("s0", "effective-compute"), ("s0", "prefill-share-of-peak"), ("s0", "computing-efficiency"),
+    ("s0", "computing-efficiency"),
     ("s1", "weights-of-card-outside-experts")}
 
 
