@@ -265,7 +265,8 @@ def test_the_claims_of_a_document_are_chosen_sorted_and_addressed(
     assert {text.replace("：", ":").partition(":")[0] for text in verdicts} == {word}
     for turned in (False, True):
         browser.evaluate("document.querySelector('.claims table').tHead.rows[0].cells[4].click()")
-        off = browser.evaluate(f"{rows}.map(row => parseFloat(row.cells[4].dataset.order))")
+        off = browser.evaluate(  # a cell that shows no number has none to sort by: it is the least
+            f"{rows}.map(row => parseFloat(row.cells[4].dataset.order ?? 0))")
         assert off == sorted(off, reverse=turned)
     source = browser.evaluate("document.querySelector('.claims td p a').href")
     browser.open(source)
