@@ -70,12 +70,12 @@ no-release-has-it =
 
 deployment-does-not-run =
     .en = { $but ->
-        [yes] But the deployment
-       *[no] The deployment
+        [yes] But the document's deployment
+       *[no] The document's deployment
     } does not run: { $why }.
     .zh = { $but ->
-        [yes] 但该部署
-       *[no] 该部署
+        [yes] 但文档的部署
+       *[no] 文档的部署
     }无法运行：{ $why }。
 
 configuration-does-not-start =
