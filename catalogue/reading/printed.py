@@ -63,8 +63,8 @@ class Printed:
             shown = amounts.power_of_ten(number / units.factor(unit))
             return shown if unit == units.DIMENSIONLESS else f"{shown} {unit}"
         amount = number / units.factor(unit)
-        whole = float(amount).is_integer() and abs(amount) < amounts.LARGEST
-        if counted > amounts.DIGITS and whole:
+        exact = float(amount).is_integer() and abs(amount) < amounts.LARGEST
+        if counted > amounts.DIGITS and exact:
             shown = f"{amount:.0f}" if abs(amount) < UNGROUPED else f"{amount:,.0f}"  # a count
         else:
             shown = amounts.plain(amount, max(amounts.DIGITS, min(counted, MOST)))
