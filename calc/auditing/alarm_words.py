@@ -18,7 +18,7 @@ from calc.auditing.alarms import (
     Point,
 )
 from calc.auditing.cases import Case
-from calc.auditing.subjects import planned
+from calc.auditing.origins import planned
 from catalogue.messages import Pair, join, messages
 from catalogue.reading.amounts import plain
 from catalogue.reading.words import revealed

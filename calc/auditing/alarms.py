@@ -17,8 +17,9 @@ import numpy as np
 from calc.answer.estimate import counted_of
 from calc.auditing.cases import Case
 from calc.auditing.claim_files import listed
+from calc.auditing.settings import ASCEND, HOST, PLUGIN
 from calc.auditing.truths import Truths, deployment
-from calc.launching.watching.failing import (
+from calc.launching.watching.faults import (
     AS_USERS_SEE,
     FAILURES,
     HEALTHY,
@@ -42,7 +43,6 @@ UNEXPORTED, HELD, CAPPED, LONELY, IDLE, RUN = ("unexported", "held", "capped", "
 FAR = max(failure.severity for failure in FAILURES.values())
 """Times as long that requests take, from where an alert comes too late to tell anything: as much as
 the worst that may well happen."""
-ENGINES = {"cann": ("vllm", "vllm-ascend")}  # by software of the card
 SAME = 1e-9  # relative, within which a metric has not moved
 SHARES = ("cache_occupied",)
 
@@ -52,7 +52,7 @@ class Point:
     """A metric in a failure.
 
     Attributes:
-        failure, severity: of ``calc.launching.watching.failing.FAILURES``, and by how much.
+        failure, severity: of ``calc.launching.watching.faults.FAILURES``, and by how much.
         value: of the metric, SI.
         slower: times as long that requests take then [1].
     """
@@ -268,7 +268,7 @@ def _unexported(alert: Alert, name: str | None) -> tuple[str, ...]:
         return ()
     wanted = revealed(alert.metric)
     stack = None if name is None else deployment(name).scenario.device.software
-    asked = [load_engine(each) for each in ENGINES.get(stack or "", ("vllm",))]
+    asked = [load_engine(each) for each in ((HOST, PLUGIN) if stack == ASCEND else (HOST,))]
     known = {metric for engine in asked for metric in engine.entries["metrics"]}
     return () if any(fnmatchcase(metric, wanted) for metric in known) else tuple(
         engine.title for engine in asked)

@@ -86,6 +86,11 @@ class Case:
     letters: Mapping[str, Any] = field(default_factory=dict)
 
     @property
+    def said(self) -> str:
+        """What the document has, in its unit or its words; empty where it has neither."""
+        return self.words or (self.printed.text if self.printed is not None else "")
+
+    @property
     def circular(self) -> bool:
         """Whether what it is held against comes from the document itself."""
         own = (self.listed.document,)

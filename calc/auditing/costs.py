@@ -13,7 +13,7 @@ from calc.answer.estimate import estimate
 from calc.costing.answer import Cost, CostOptions, cost
 from calc.costing.rates import converted, prices_of
 from calc.costing.tokens import MILLION
-from calc.launching.watching import running
+from calc.launching.watching import as_run
 from calc.uncertainty.amount import Amount
 from calc.uncertainty.propagate import propagate_uncertainty
 from catalogue import ParamsError
@@ -110,8 +110,8 @@ def changes(name: str, how: str) -> tuple[str, ...]:
     """
     if how == "runs" and name.startswith(SAME_CARDS):
         return RUNS
-    if how == "runs" and name in running.RUNS:
-        return running.RUNS[name].overrides
+    if how == "runs" and name in as_run.RUNS:
+        return as_run.RUNS[name].overrides
     replicas = catalogue.load_scenario(name).inputs()["data_parallel"]
     users = f"workload.concurrency={int(replicas) * USERS} request"
     if how == "full":

@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 
 from calc.auditing.alarms import STATES, alarm
 from calc.auditing.cases import Case
-from calc.auditing.settings import DEPENDS, ELSEWHERE, STOPS
+from calc.auditing.settings import DEPENDS, ELSEWHERE
 from calc.auditing.truths import Truth
 from calc.uncertainty.amount import Amount
+from catalogue.engines.engine import STOPS
 from catalogue.reading.printed import Printed
 
 REPRODUCED, MET, COMPATIBLE, SPECIFICATION = "reproduced", "met", "compatible", "specification"
@@ -27,8 +28,8 @@ VERDICTS = (REPRODUCED, MET, COMPATIBLE, SPECIFICATION, ARITHMETIC, INPUT, FORMU
 RIGHT, WRONG, BINARY = "right", "wrong", "binary-unit"
 ALWAYS, PERHAPS, SOUND, LATE, NEVER = STATES
 HOLDS, FAILS, OPEN = "holds", "wrong", "open"
-FAULTY = ("unknown", "type", "choice", "unread", "stops", "worse", "misses", ALWAYS, PERHAPS, LATE,
-          NEVER, INFEASIBLE)  # of settings and alerts, and of any claim
+FAULTY = (*STOPS, "unread", "stops", "worse", "misses", ALWAYS, PERHAPS, LATE, NEVER,
+          INFEASIBLE)  # of settings and alerts, and of any claim
 CLOSE = 0.02  # relative difference below which two computed numbers are called the same
 ABOUT = 0.05  # relative: what "about" is read as, a rounding to a twentieth
 WRONGS = (ARITHMETIC, INPUT, FORMULA, BOTH, NUMBER, INFEASIBLE)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 
 from calc.auditing import judging
 from calc.auditing.alarm_words import sentence
 from calc.auditing.alarms import alarm
 from calc.auditing.cases import OF_RUNNING, Case, Text
 from calc.auditing.judging import FAILS, Judgement, meets
-from calc.auditing.settings import ELSEWHERE, RAN
-from calc.auditing.subjects import found, shortage
+from calc.auditing.origins import found, shortage
+from calc.auditing.settings import ORDER
 from calc.auditing.truths import deployment
 from catalogue.messages import Pair, join, messages, pair
 from catalogue.reading.amounts import human, plain
@@ -26,16 +25,6 @@ POSITIVE = (judging.REPRODUCED, judging.MET, judging.COMPATIBLE, judging.SPECIFI
             judging.SETTING)  # verdicts that say nothing against a claim by themselves
 SHORT = 100  # signs of a note that is told again beside each claim of the same quantity
 MOST = 3  # inputs that are named
-
-
-@cache
-def _states() -> dict[str, Pair]:
-    """What becomes of a setting, by the name of it; of what a person found."""
-    return {"works": say("setting-works"), "usual": say("setting-usual"),
-            "unread": say("setting-unread"), "stops": say("setting-stops"),
-            "worse": say("setting-worse"), "misses": say("setting-misses"),
-            "wrong": say("setting-wrong"), "open": say("setting-open"),
-            RAN: say("setting-ran"), ELSEWHERE: say("setting-elsewhere")}
 
 
 def why(case: Case, judgement: Judgement) -> dict[str, str]:
@@ -159,23 +148,16 @@ def _own_agrees(case: Case, own: float) -> Pair:
 
 
 def _met(case: Case, _: Judgement) -> Pair:
-    source, ours, limit = _found(case), _ours(case), _printed(case)
-    least = case.bound == "at_least"
-    if not case.compares:
-        return (say("limit-at-least", found=source, ours=ours, printed=limit) if least else
-                say("limit-at-most", found=source, ours=ours, printed=limit))
-    return (say("statement-at-least", found=source, ours=ours, printed=limit) if least else
-            say("statement-at-most", found=source, ours=ours, printed=limit))
+    return _held_to_limit(case, met=True)
 
 
-def _not_met(case: Case) -> Pair:
+def _held_to_limit(case: Case, met: bool) -> Pair:
+    """On which side of a limit the right number is, of what is printed or of a statement."""
     source, ours, limit = _found(case), _ours(case), _printed(case)
     least = case.bound == "at_least"
-    if not case.compares:
-        return (say("limit-not-least", found=source, ours=ours, printed=limit) if least else
-                say("limit-not-most", found=source, ours=ours, printed=limit))
-    return (say("statement-not-least", found=source, ours=ours, printed=limit) if least else
-            say("statement-not-most", found=source, ours=ours, printed=limit))
+    if case.compares:
+        return say("statement", least=least, met=met, found=source, ours=ours, printed=limit)
+    return say("limit", least=least, met=met, found=source, ours=ours, printed=limit)
 
 
 def _compatible(case: Case, _: Judgement) -> Pair:
@@ -196,7 +178,7 @@ def _compatible(case: Case, _: Judgement) -> Pair:
 
 def _specification(case: Case, judgement: Judgement) -> Pair:
     if case.bound is not None:
-        return _not_met(case)
+        return _held_to_limit(case, met=False)
     if judging.WRONG in judgement.also:
         return say("not-as-printed", found=_found(case), ours=_ours(case), printed=_printed(case))
     if judging.BINARY in judgement.also:
@@ -224,7 +206,7 @@ def _formula(case: Case, _: Judgement) -> Pair:
 
 def _number(case: Case, _: Judgement) -> Pair:
     if case.bound is not None:
-        return _not_met(case)
+        return _held_to_limit(case, met=False)
     return say("not-as-printed", found=_found(case), ours=_ours(case), printed=_printed(case))
 
 
@@ -253,18 +235,10 @@ def _setting(case: Case, judgement: Judgement) -> Pair:
     assert setting is not None
     assert ruling is not None
     program, name = setting.program, revealed(setting.name)
-    if ruling.state in _states():
-        return say("of-program", program=program, name=name, what=_states()[ruling.state])
-    since, until = ruling.since, ruling.until
-    return {
-        "accepted": say("releases-take-it", program=program, name=name, since=since, until=until),
-        "deprecated": say("releases-call-it-deprecated", program=program, name=name, since=since,
-                          until=until),
-        "unlisted": say("value-not-listed", program=program, name=name, since=since, until=until),
-        "choice": say("value-no-choice", program=program, name=name, since=since, until=until),
-        "type": say("value-no-type", program=program, name=name, since=since, until=until),
-        "unknown": say("no-release-has-it", program=program, name=name, since=since, until=until),
-    }[ruling.state]
+    if ruling.state not in ORDER:
+        return say("of-program", program=program, name=name, state=ruling.state)
+    return say("of-releases", state=ruling.state, program=program, name=name, since=ruling.since,
+               until=ruling.until)
 
 
 def _threshold(case: Case, _: Judgement) -> Pair:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import catalogue
-from catalogue.engines.engine import Block, Engine, launch_blocks, load_engine
+from catalogue.engines.engine import STOPS, Block, Engine, bare, launch_blocks, load_engine
 from catalogue.engines.engine import documents as with_blocks
 from catalogue.engines.released import releases
 from catalogue.ledger.rows import EngineSetting
@@ -17,9 +17,8 @@ from catalogue.reading.words import revealed
 
 ORDER = ("accepted", "deprecated", "unlisted", "choice", "type", "unknown")  # the best first
 ELSEWHERE, DEPENDS, RAN = "no-catalogue", "open", "ran"
-STOPS = ("choice", "type", "unknown")  # what stops a command
 PLUGIN, HOST = "vllm-ascend", "vllm"  # the one changes some settings of the other
-ASCEND = "cann"
+ASCEND = "cann"  # software of a card, on which both run
 
 
 @dataclass(frozen=True)
@@ -88,9 +87,9 @@ def _stopped(document: str, section: str, engine: str, name: str, software: str 
     """Other settings of a document's command because of which no release starts it."""
     stops = [other for place, block in enumerate(_blocks(document))
              if block.section == section and block.program == load_engine(engine).title
-             and any(_alike(name, other) for other in block.settings)
+             and bare(name) in map(bare, block.settings)
              for other in _stops(document, place, engine, software)]
-    return tuple(other for other in dict.fromkeys(stops) if not _alike(name, other))
+    return tuple(other for other in dict.fromkeys(stops) if bare(other) != bare(name))
 
 
 @functools.cache
@@ -114,11 +113,6 @@ def _stops(document: str, place: int, engine: str, software: str | None) -> tupl
 @functools.cache
 def _blocks(document: str) -> tuple[Block, ...]:
     return tuple(launch_blocks(document)) if document in with_blocks() else ()
-
-
-def _alike(one: str, other: str) -> bool:
-    """Whether two spellings are of one argument."""
-    return one.lstrip("-").replace("-", "_") == other.lstrip("-").replace("-", "_")
 
 
 @functools.cache

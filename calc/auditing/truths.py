@@ -22,6 +22,7 @@ from catalogue.reading.units import YEAR
 from catalogue.reading.values import Value
 
 LISTED = ("devices", "links", "nodes", "models", "formats", "precisions", "mechanisms", "prices")
+CHANGED = "@"  # behind the name of a deployment, before how it is changed
 SOURCES = "sources/"  # before the key of a source, of what has no entry of its own
 OVER_ROWS: dict[str, Callable[[list[float]], float]] = {
     "min": min, "max": max, "mean": lambda values: math.fsum(values) / len(values)}
@@ -99,7 +100,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
 @functools.cache
 def deployment(name: str) -> Deployment:
     """A deployment by its name, computed once; behind an @ how it is changed, by ``costs``."""
-    plain, changed, how = name.partition("@")
+    plain, changed, how = name.partition(CHANGED)
     if not changed:
         return Deployment(catalogue.load_scenario(name))
     from calc.auditing.costs import changes  # only where a claim asks for it
@@ -165,7 +166,7 @@ def _of_deployment(reference: str) -> Truth:
     if symbol is None:
         raise ParamsError(f"'{quantity}' is no name of params/symbols.yml"
                           + nearest(quantity, catalogue.symbols()))
-    replicas = catalogue.load_scenario(name.partition("@")[0])  # as the document counts them
+    replicas = catalogue.load_scenario(name.partition(CHANGED)[0])  # as the document counts them
     share = counted_of(replicas if part == "replica" else whole.scenario, part or "deployment")
     return Truth(whole.three(quantity).scaled(1 / share), symbol.unit, reference,
                  name, given=quantity in whole.inputs)

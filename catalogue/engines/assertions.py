@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from catalogue.engines.conditions import UNKNOWN, Condition
-from catalogue.engines.engine import Engine, engine_names, load_engine
+from catalogue.engines.engine import Engine, bare, engine_names, load_engine
 from catalogue.messages import LANGUAGES
 from catalogue.reading import yamlfile
 from catalogue.reading.errors import ParamsError
@@ -91,20 +91,16 @@ def _known(catalogue: Engine, version: str, flags: Mapping[str, Any],
     for entry in catalogue.entries.get("arguments", {}).values():
         state, names = entry.at(version), entry.names(version) or (entry.name,)
         default = None if state is None else UNKNOWN if state.dynamic else _plain(state.default)
-        found |= dict.fromkeys(map(_bare, names), default)
+        found |= dict.fromkeys(map(bare, names), default)
     for name, value in flags.items():
         known = catalogue.find(name)
         names = known.names(version) if known else ()
-        found |= dict.fromkeys(map(_bare, (name, *names)),
+        found |= dict.fromkeys(map(bare, (name, *names)),
                                True if value is None else _plain(value))
     defaults = {name: state.default for name, entry in catalogue.entries.get(
         "variables", {}).items() if (state := entry.at(version)) is not None and not state.dynamic}
     return found | dict(about) | {"env": {
         name: _plain(value) for name, value in (defaults | dict(environment)).items()}}
-
-
-def _bare(name: str) -> str:
-    return name.lstrip("-").replace("-", "_")
 
 
 def _plain(value: Any) -> Any:

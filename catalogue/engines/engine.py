@@ -27,6 +27,7 @@ FORMS = ("flags", "keys", "keywords", "variables", "metrics")
 _ENDINGS = ("_total", "_bucket", "_sum", "_count", "_info")
 _ENTRY = ("since", "until", "gaps", "changes")
 LONGEST = 200
+STOPS = ("unknown", "choice", "type")  # what stops a command, of what ``Engine.judge`` returns
 _NOTHING = (None, "None", "none", "null")
 
 
@@ -139,6 +140,11 @@ class Engine:
             yield from names
             yield from (f"{name}{end}" for name in names for end in ("_total", "_info"))
         yield f"--{text.replace('_', '-')}"
+
+
+def bare(name: str) -> str:
+    """A setting's name in one spelling of flags, keys and keywords: ``enforce_eager``."""
+    return name.lstrip("-").replace("-", "_")
 
 
 def _printed(text: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass
 
-from catalogue.engines.engine import ONE, Engine, load_engine, load_tool, tool_names
+from catalogue.engines.engine import ONE, Engine, bare, load_engine, load_tool, tool_names
 from catalogue.messages import LANGUAGES
 from catalogue.reading import yamlfile
 from catalogue.reading.errors import ParamsError
@@ -80,8 +80,8 @@ def instead(engine: Engine, name: str) -> tuple[str, ...] | None:
 
 
 def _bare(name: str) -> str:
-    """A name in one spelling of flags, keys and keywords."""
-    return name.strip().partition("=")[0].lstrip("-").replace("-", "_")
+    """A name in one spelling, without a value behind it."""
+    return bare(name.strip().partition("=")[0])
 
 
 def _from(engine: Engine, name: str, release: str) -> str:

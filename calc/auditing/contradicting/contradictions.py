@@ -14,6 +14,7 @@ from calc.auditing.cases import Case
 from calc.auditing.contradicting.quantity_files import KIND
 from calc.auditing.judging import ABOUT, HOLDS, Judgement
 from catalogue import ParamsError
+from catalogue.engines.engine import bare
 from catalogue.entries import trees
 from catalogue.ledger.quantities import NamedQuantity, NumericLaw, Quantities
 from catalogue.reading import words
@@ -134,13 +135,8 @@ def _known(rows: Rows, name: str) -> tuple[str, tuple[float, float]] | None:
 def _made(rows: Rows, claims: Iterable[str], kind: str, name: Text, subject: str) -> Contradiction:
     ordered = sorted(dict.fromkeys(claims))
     return Contradiction(
-        tuple(ordered), kind, name, subject, tuple(_said(rows[each]) for each in ordered),
+        tuple(ordered), kind, name, subject, tuple(rows[each].case.said for each in ordered),
         tuple(each for each in ordered if rows[each].judgement.standing == HOLDS))
-
-
-def _said(row: Judged) -> str:
-    said, printed = row.case.listed.claim.words, row.case.printed
-    return said or (printed.text if printed is not None else "")
 
 
 def _of_values(rows: Rows, file: Quantities) -> Iterator[Contradiction]:
@@ -243,4 +239,4 @@ def _set_twice(rows: Rows, claims: Sequence[str], subject: str) -> Iterator[Cont
 
 def spelled(name: str) -> str:
     """A setting's name as code has it: ``--enforce-eager`` is ``enforce_eager``."""
-    return words.revealed(name).strip().lstrip("-").replace("-", "_").lower()
+    return bare(words.revealed(name).strip()).lower()

@@ -1,72 +1,48 @@
 ### Why a claim has its verdict, in a sentence or two of each language.
 
-setting-works =
-    .en = it does what the document says
-    .zh = 作用与文档所说一致
-
-setting-usual =
-    .en = this is how it is by default; nothing changes
-    .zh = 即默认行为，设不设没有区别
-
-setting-unread =
-    .en = nothing reads it
-    .zh = 没有任何程序读取
-
-setting-stops =
-    .en = it stops the program
-    .zh = 会使程序无法启动
-
-setting-worse =
-    .en = it makes matters worse than leaving it out
-    .zh = 不如不设
-
-setting-misses =
-    .en = it does not do what it is set for
-    .zh = 起不到预想的作用
-
-setting-wrong =
-    .en = it is not so
-    .zh = 并非如此
-
-setting-open =
-    .en = whether it helps depends on the installation
-    .zh = 是否有益取决于具体环境
-
-setting-ran =
-    .en = it works, for the measurements that the document prints were made with it
-    .zh = 可用，文档所列实测数据即在此设置下得到
-
-setting-elsewhere =
-    .en = this book does not hold what the program makes of it, so it cannot be decided
-    .zh = 本书没有收录该程序对这一设置的处理，无法判断
-
 of-program =
-    .en = { $name } of { $program }: { $what }.
-    .zh = { $program } 的 { $name }：{ $what }。
+    .en = { $name } of { $program }: { $state ->
+        [works] it does what the document says
+        [usual] this is how it is by default; nothing changes
+        [unread] nothing reads it
+        [stops] it stops the program
+        [worse] it makes matters worse than leaving it out
+        [misses] it does not do what it is set for
+        [wrong] it is not so
+        [open] whether it helps depends on the installation
+        [ran] it works, for the measurements that the document prints were made with it
+       *[no-catalogue] this book does not hold what the program makes of it, so it cannot be decided
+    }.
+    .zh = { $program } 的 { $name }：{ $state ->
+        [works] 作用与文档所说一致
+        [usual] 即默认行为，设不设没有区别
+        [unread] 没有任何程序读取
+        [stops] 会使程序无法启动
+        [worse] 不如不设
+        [misses] 起不到预想的作用
+        [wrong] 并非如此
+        [open] 是否有益取决于具体环境
+        [ran] 可用，文档所列实测数据即在此设置下得到
+       *[no-catalogue] 本书没有收录该程序对这一设置的处理，无法判断
+    }。
 
-releases-take-it =
-    .en = { $program } takes { $name } with this value (releases { $since } to { $until }).
-    .zh = { $program } 接受 { $name } 的这一取值（版本 { $since } 至 { $until }）。
-
-releases-call-it-deprecated =
-    .en = { $program } takes { $name } and calls it deprecated (releases { $since } to { $until }).
-    .zh = { $program } 接受 { $name }，但已标为弃用（版本 { $since } 至 { $until }）。
-
-value-not-listed =
-    .en = { $program } knows { $name }, but not this value (releases { $since } to { $until }).
-    .zh = { $program } 有 { $name }，但源码未列出这一取值（版本 { $since } 至 { $until }）。
-
-value-no-choice =
-    .en = { $program } knows { $name }, but refuses this value (releases { $since } to { $until }).
-    .zh = { $program } 有 { $name }，但拒绝这一取值（版本 { $since } 至 { $until }）。
-
-value-no-type =
-    .en = { $program } knows { $name }, but the value is of the wrong type (releases { $since } to { $until }).
-    .zh = { $program } 有 { $name }，但取值类型不符（版本 { $since } 至 { $until }）。
-
-no-release-has-it =
-    .en = No release of { $program } that serves the model has { $name } (releases { $since } to { $until } were read).
-    .zh = 支持该模型的 { $program } 各版本（已查 { $since } 至 { $until }）都没有 { $name }。
+of-releases =
+    .en = { $state ->
+        [accepted] { $program } takes { $name } with this value (releases { $since } to { $until }).
+        [deprecated] { $program } takes { $name } and calls it deprecated (releases { $since } to { $until }).
+        [unlisted] { $program } knows { $name }, but not this value (releases { $since } to { $until }).
+        [choice] { $program } knows { $name }, but refuses this value (releases { $since } to { $until }).
+        [type] { $program } knows { $name }, but the value is of the wrong type (releases { $since } to { $until }).
+       *[unknown] No release of { $program } that serves the model has { $name } (releases { $since } to { $until } were read).
+    }
+    .zh = { $state ->
+        [accepted] { $program } 接受 { $name } 的这一取值（版本 { $since } 至 { $until }）。
+        [deprecated] { $program } 接受 { $name }，但已标为弃用（版本 { $since } 至 { $until }）。
+        [unlisted] { $program } 有 { $name }，但源码未列出这一取值（版本 { $since } 至 { $until }）。
+        [choice] { $program } 有 { $name }，但拒绝这一取值（版本 { $since } 至 { $until }）。
+        [type] { $program } 有 { $name }，但取值类型不符（版本 { $since } 至 { $until }）。
+       *[unknown] 支持该模型的 { $program } 各版本（已查 { $since } 至 { $until }）都没有 { $name }。
+    }
 
 deployment-does-not-run =
     .en = { $but ->
@@ -157,37 +133,49 @@ limit-within-interval =
     .en = { $found }, the figure is { $ours }; the limit of { $printed } lies within this interval and may be kept.
     .zh = { $found }为 { $ours }，文档的限值 { $printed } 落在这一区间内，有可能满足。
 
-limit-at-least =
-    .en = { $found }, the figure is { $ours }, which meets the printed minimum of { $printed }.
-    .zh = { $found }为 { $ours }，达到文档要求的下限 { $printed }。
+limit =
+    .en = { $least ->
+        [yes] { $met ->
+            [yes] { $found }, the figure is { $ours }, which meets the printed minimum of { $printed }.
+           *[no] { $found }, the figure is { $ours }, below the printed minimum of { $printed }.
+        }
+       *[no] { $met ->
+            [yes] { $found }, the figure is { $ours }, which keeps to the printed limit of { $printed }.
+           *[no] { $found }, the figure is { $ours }, above the printed limit of { $printed }.
+        }
+    }
+    .zh = { $least ->
+        [yes] { $met ->
+            [yes] { $found }为 { $ours }，达到文档要求的下限 { $printed }。
+           *[no] { $found }为 { $ours }，达不到文档要求的下限 { $printed }。
+        }
+       *[no] { $met ->
+            [yes] { $found }为 { $ours }，未超过文档允许的上限 { $printed }。
+           *[no] { $found }为 { $ours }，超过文档允许的上限 { $printed }。
+        }
+    }
 
-limit-at-most =
-    .en = { $found }, the figure is { $ours }, which keeps to the printed limit of { $printed }.
-    .zh = { $found }为 { $ours }，未超过文档允许的上限 { $printed }。
-
-limit-not-least =
-    .en = { $found }, the figure is { $ours }, below the printed minimum of { $printed }.
-    .zh = { $found }为 { $ours }，达不到文档要求的下限 { $printed }。
-
-limit-not-most =
-    .en = { $found }, the figure is { $ours }, above the printed limit of { $printed }.
-    .zh = { $found }为 { $ours }，超过文档允许的上限 { $printed }。
-
-statement-at-least =
-    .en = { $found }, the number that decides the statement is { $ours }, above { $printed }: the statement holds.
-    .zh = { $found }，据以判断的数值为 { $ours }，高于 { $printed }，说法成立。
-
-statement-at-most =
-    .en = { $found }, the number that decides the statement is { $ours }, below { $printed }: the statement holds.
-    .zh = { $found }，据以判断的数值为 { $ours }，低于 { $printed }，说法成立。
-
-statement-not-least =
-    .en = { $found }, the number that decides the statement is { $ours }, not above { $printed }: the statement does not hold.
-    .zh = { $found }，据以判断的数值为 { $ours }，并不高于 { $printed }，说法不成立。
-
-statement-not-most =
-    .en = { $found }, the number that decides the statement is { $ours }, not below { $printed }: the statement does not hold.
-    .zh = { $found }，据以判断的数值为 { $ours }，并不低于 { $printed }，说法不成立。
+statement =
+    .en = { $least ->
+        [yes] { $met ->
+            [yes] { $found }, the number that decides the statement is { $ours }, above { $printed }: the statement holds.
+           *[no] { $found }, the number that decides the statement is { $ours }, not above { $printed }: the statement does not hold.
+        }
+       *[no] { $met ->
+            [yes] { $found }, the number that decides the statement is { $ours }, below { $printed }: the statement holds.
+           *[no] { $found }, the number that decides the statement is { $ours }, not below { $printed }: the statement does not hold.
+        }
+    }
+    .zh = { $least ->
+        [yes] { $met ->
+            [yes] { $found }，据以判断的数值为 { $ours }，高于 { $printed }，说法成立。
+           *[no] { $found }，据以判断的数值为 { $ours }，并不高于 { $printed }，说法不成立。
+        }
+       *[no] { $met ->
+            [yes] { $found }，据以判断的数值为 { $ours }，低于 { $printed }，说法成立。
+           *[no] { $found }，据以判断的数值为 { $ours }，并不低于 { $printed }，说法不成立。
+        }
+    }
 
 formula-holds-inputs-do-not =
     .en = The document's formula is right, its inputs are not: { $inputs }.

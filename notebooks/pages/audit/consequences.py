@@ -8,6 +8,8 @@ from collections.abc import Sequence
 
 import catalogue
 from calc.auditing.audit import Audited
+from calc.auditing.cases import OF_RUNNING
+from calc.auditing.truths import CHANGED
 from catalogue.messages import Pair, messages
 from catalogue.reading.shared import CONSEQUENCES, causes
 from notebooks.pages.catalogue.tables.deployments import page_of
@@ -19,7 +21,6 @@ WORDS: dict[str, Pair] = {STOPS: say("does-not-run"), DECISION: say("wrong-decis
                           NUMBER: say("wrong-number")}
 RESIDUE = "number-without-derivation"  # of claims that have nothing else in common
 MEMORY = "B"  # unit of what decides whether a model loads
-OF_RUNNING = ("token/s", "request/s", "request", "s", "USD")  # units of what a plan is chosen by
 PROMISED, RECOMMENDED, PLANNED, OTHER, LISTED, SUPPOSED = range(6)
 
 
@@ -57,7 +58,7 @@ def bearing(row: Audited) -> tuple[int, float]:
     sets or watches.
     """
     case, promised, recommended, supposed = row.case, *_of_document(row.case.listed.document)
-    of = {page_of(name.partition("@")[0]) for name in (
+    of = {page_of(name.partition(CHANGED)[0]) for name in (
         case.deployment, case.truth.scenario if case.truth else None) if name}
     if row.id in promised:
         rank = PROMISED

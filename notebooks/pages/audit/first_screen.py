@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from calc.auditing.cases import Case
-from calc.auditing.subjects import planned
+from calc.auditing.origins import planned
+from calc.auditing.truths import CHANGED
 from catalogue.messages import Pair, join, messages
 from catalogue.reading.shared import causes
 from notebooks.pages.audit import findings
@@ -20,7 +21,6 @@ from notebooks.show.long_table import Cell, strip
 common = messages("common")
 say = messages("pages/audit/first-screen")
 
-CHANGED = "@"  # in the name of a deployment that is not as the document has it
 NAMED = {STOPS: 1, DECISION: 2, NUMBER: 1}  # causes of each consequence that are told
 
 

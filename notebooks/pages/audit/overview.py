@@ -109,7 +109,7 @@ def _contradiction(number: int, each: Contradiction, by_id: dict[str, Audited]) 
 
 def _righted(rows: list[Audited]) -> Pair:
     """Of numbers that a law excludes, the right one of each that does not hold."""
-    parts = [(row.id, right(row)) for row in rows if right(row)[0] != "–"]
+    parts = [(row.id, said) for row in rows if (said := right(row))[0] != "–"]
     if not parts:
         return "–", "–"
     return join(("; ", "；"), ((f"{name} {en}", f"{name} {zh}") for name, (en, zh) in parts))

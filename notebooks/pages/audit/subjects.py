@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from calc.auditing.audit import Audited
+from calc.auditing.origins import OF_CARDS, OF_MODELS
 from catalogue.messages import Pair, join, messages
 from notebooks.pages.audit.words import HOLDS, OPEN, group
 
@@ -19,8 +20,7 @@ SUBJECTS: dict[str, Pair] = {
     MODEL: common("model"), CARDS: say("cards-links-hosts"), SETTINGS: say("settings"),
     THROUGHPUT: common("throughput"), LATENCY: common("latency"), MEMORY: say("memory"),
     COST: common("cost"), ALARMS: say("alarms"), RATIOS: say("counts-and-ratios")}
-OF_KIND = {**dict.fromkeys(("models", "formats", "precisions"), MODEL), "prices": COST,
-           **dict.fromkeys(("devices", "links", "nodes", "mechanisms"), CARDS)}
+OF_KIND = {**dict.fromkeys(OF_MODELS, MODEL), **dict.fromkeys(OF_CARDS, CARDS), "prices": COST}
 OF_UNIT = {**dict.fromkeys(("token/s", "request/s"), THROUGHPUT), "s": LATENCY, "USD": COST,
            **dict.fromkeys(("B", "B/token"), MEMORY),
            **dict.fromkeys(("B/s", "FLOP/s", "FLOP/J", "J/s", "W"), CARDS)}

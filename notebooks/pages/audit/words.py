@@ -60,8 +60,7 @@ def group(row: Audited) -> str:
 
 def printed(row: Audited) -> str:
     """What the document has, in its unit or its words."""
-    words, shown = row.case.words, row.case.printed
-    return words or (shown.text if shown else "–")
+    return row.case.said or "–"
 
 
 def right(row: Audited) -> Pair:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from catalogue.engines.engine import Block, Engine, launch_blocks, load_engine
+from catalogue.engines.engine import STOPS, Block, Engine, bare, launch_blocks, load_engine
 from catalogue.engines.history import Entry, State
 from catalogue.messages import Pair, join, messages
 from notebooks.show.display import table
@@ -16,7 +16,7 @@ say = messages("pages/catalogue/engines")
 
 MARKS = {"accepted": "●", "deprecated": "◐", "choice": "✗", "type": "✗", "unlisted": "✗",
          "unknown": "·"}  # from the best verdict to the worst
-TAKEN, STOPS = ("accepted", "deprecated"), ("unknown", "choice", "type")
+TAKEN = ("accepted", "deprecated")
 REFUSED = ("choice", "type", "unlisted")
 LONGEST = 12  # values that are listed one by one
 KINDS: dict[str, Pair] = {
@@ -86,7 +86,7 @@ def settings(document: str, judged: bool = True) -> dict[str, Setting]:
             continue
         engine = load_engine(block.engine) if block.engine else None
         for name, value in block.settings.items():
-            setting = named.setdefault(name.lstrip("-").replace("-", "_"), Setting(name, engine))
+            setting = named.setdefault(bare(name), Setting(name, engine))
             setting.values += [value] if value not in setting.values else []
             setting.sections += [block.section] if block.section not in setting.sections else []
     return named

@@ -12,13 +12,13 @@ from matplotlib.figure import Figure
 
 from calc.launching.bench import Bench
 from calc.launching.deployment import Deployment, deployment
-from calc.launching.watching import running
+from calc.launching.watching import as_run
 from calc.launching.watching.alerts import BUSY
 from calc.launching.watching.monitoring import Watched
 from calc.launching.watching.predictions import Predicted
 from calc.uncertainty.amount import Amount
 from catalogue.engines.assertions import asserting, assertion_coverage, assertions
-from catalogue.engines.engine import Engine, launch_blocks
+from catalogue.engines.engine import Engine, bare, launch_blocks
 from catalogue.engines.successors import instead, successors
 from catalogue.engines.thresholds import Threshold, thresholds
 from catalogue.messages import Pair, messages, pair
@@ -32,7 +32,7 @@ say = messages("pages/deciding/service")
 
 # what of the documents' plans runs, in the release that a reader would take
 RUNS: dict[str, tuple[str, tuple[str, ...], str]] = {
-    document: (name, running.RUNS[name].settings, running.RUNS[name].engine)
+    document: (name, as_run.RUNS[name].settings, as_run.RUNS[name].engine)
     for document, name in (("s0", "s0-scenario-1"), ("s1", "s1-plan-c"))}
 OPEN, REST = 6, common("other-rows")  # of a table of many rows
 HELD = {"s0": "vllm", "s1": "vllm"}
@@ -198,17 +198,17 @@ def _named(document: str) -> dict[str, list[str]]:
         if block.engine != HELD[document] or block.form == "metrics":
             continue
         for name in block.settings:
-            _, sections = found.setdefault(_bare(name), (name, []))
+            _, sections = found.setdefault(bare(name), (name, []))
             sections += [block.section] if block.section not in sections else []
     return dict(found.values())
 
 
 def _note(engine: Engine, name: str) -> Pair:
     """Why, as the table of successors has it."""
-    known = {_bare(each): successor for each, successor in successors(engine.name).items()}
+    known = {bare(each): successor for each, successor in successors(engine.name).items()}
     entry = engine.find(name)
     for spelt in (name, entry.name if entry else name):
-        if successor := known.get(_bare(spelt)):
+        if successor := known.get(bare(spelt)):
             return coded(successor.note["en"]), coded(successor.note["zh"])
     return "", ""
 
@@ -302,7 +302,3 @@ WORDS: dict[str, Pair] = {
     "planned": say("concurrency-and-lengths-as-planned"), "rate": say("independent-arrivals"),
     "shorter": say("half-of-either-length"), "spread": say("lengths-that-vary"),
     "prefix": say("prompts-that-begin-alike")}
-
-
-def _bare(name: str) -> str:
-    return name.lstrip("-").replace("-", "_")

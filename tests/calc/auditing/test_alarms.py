@@ -33,8 +33,8 @@ from calc.auditing.audit import Audited, audit
 from calc.auditing.claim_files import listed, listed_in
 from calc.auditing.judging import FAILS, THRESHOLD
 from calc.auditing.truths import deployment
-from calc.launching.watching.failing import FAILURES, HEALTHY, LONE, Simulated, simulate
-from calc.launching.watching.running import RUNS
+from calc.launching.watching.as_run import RUNS
+from calc.launching.watching.faults import FAILURES, HEALTHY, LONE, Simulated, simulate
 from calc.uncertainty.amount import Amount
 from catalogue.engines.engine import load_engine
 from catalogue.ledger.rows import Alert

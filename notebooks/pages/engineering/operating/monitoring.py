@@ -21,7 +21,7 @@ from calc.auditing.claim_files import listed
 from calc.auditing.judging import THRESHOLD
 from calc.closed_form.evaluate import evaluate
 from calc.launching.watching.alerts import BUSY, METRICS
-from calc.launching.watching.failing import FAILURES, MOST, Inputs
+from calc.launching.watching.faults import FAILURES, MOST, Inputs
 from calc.launching.watching.objectives import stated
 from calc.launching.watching.predictions import Predicted, predicted
 from calc.sensitivity.breakeven import solve

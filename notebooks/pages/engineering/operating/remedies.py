@@ -13,7 +13,7 @@ from typing import Any
 
 import catalogue
 from calc.closed_form.evaluate import evaluate
-from calc.launching.watching.running import LENGTHS
+from calc.launching.watching.as_run import LENGTHS
 from catalogue.ledger.documents import DocumentReference, Symptom
 from catalogue.messages import Pair, join, messages, pair
 from notebooks.pages.deciding.service import RUNS

@@ -17,7 +17,7 @@ from calc.searching.load_goal import load_goal
 from catalogue import LayoutError, Scenario
 from catalogue.deployments.precision_support import missing_dtypes
 from catalogue.deployments.profiles import running
-from catalogue.engines.engine import Engine, launch_blocks, load_engine
+from catalogue.engines.engine import Engine, bare, launch_blocks, load_engine
 from catalogue.engines.successors import successors
 from catalogue.messages import Pair, messages
 from notebooks.show.columns import Column
@@ -100,10 +100,6 @@ class Worth:
     words: Pair = (NOTHING, NOTHING)
 
 
-def _bare(name: str) -> str:
-    return name.lstrip("-").replace("-", "_")
-
-
 @cache
 def bases() -> dict[str, Base]:
     """S1 and S0: their commands on the nearest deployments that hold the weights."""
@@ -127,7 +123,7 @@ def bases() -> dict[str, Base]:
 
 def _command(document: str, section: str) -> dict[str, Any]:
     """The settings of an engine in a section of a document."""
-    return {_bare(name): value for block in launch_blocks(document)
+    return {bare(name): value for block in launch_blocks(document)
             if block.section == section and block.engine for name, value in block.settings.items()}
 
 
@@ -281,10 +277,10 @@ def worths(key: str) -> Iterator[Worth]:
     for block in launch_blocks(key):
         if block.section in base.sections and block.engine == base.flags:
             for name, value in block.settings.items():
-                _, _, sections = found.setdefault((_bare(name), str(value)), (name, value, []))
+                _, _, sections = found.setdefault((bare(name), str(value)), (name, value, []))
                 sections += [block.section] if block.section not in sections else []
-    for (bare, _), (name, value, sections) in found.items():
-        yield _worth(key, engine, bare, Worth(name, value, tuple(sections)))
+    for (spelled, _), (name, value, sections) in found.items():
+        yield _worth(key, engine, spelled, Worth(name, value, tuple(sections)))
 
 
 def _worth(key: str, engine: Engine, bare: str, worth: Worth) -> Worth:
@@ -312,8 +308,8 @@ def lacking(engine: Engine, name: str) -> Pair | None:
     entry = engine.find(name)
     if entry is not None and entry.until is None:
         return None
-    known = {_bare(each): successor for each, successor in successors(engine.name).items()}
-    after = known.get(_bare(name))
+    known = {bare(each): successor for each, successor in successors(engine.name).items()}
+    after = known.get(bare(name))
     note = (f" {after.note['en']}", after.note["zh"]) if after else ("", "")
     if entry and entry.until:
         return say("gone-after", release=entry.until, note=note)

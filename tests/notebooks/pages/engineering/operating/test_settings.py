@@ -9,6 +9,7 @@ import pytest
 import catalogue
 from calc.auditing.audit import audit
 from catalogue import ParamsError
+from catalogue.engines import engine
 from notebooks.pages.catalogue import stated
 from notebooks.pages.engineering.operating import around
 from notebooks.pages.engineering.operating import settings as page
@@ -17,7 +18,7 @@ from notebooks.show import display
 
 @cache
 def found(key):
-    return {(page._bare(each.name), str(each.value)): each for each in page.worths(key)}
+    return {(engine.bare(each.name), str(each.value)): each for each in page.worths(key)}
 
 
 @pytest.mark.parametrize(("key", "change"), [

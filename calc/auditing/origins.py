@@ -13,7 +13,7 @@ from catalogue.messages import LANGUAGES, Pair, messages
 from catalogue.reading.amounts import human
 from catalogue.reading.shared import sources
 
-say = messages("calc/auditing/subjects")
+say = messages("calc/auditing/origins")
 
 DERIVED = ("arithmetic",)  # a source that is a derivation of this book's
 OF_MODELS = {"models", "formats", "precisions"}
