@@ -28,7 +28,7 @@ from catalogue.naming import file_of
 from catalogue.naming import locate as locate
 from catalogue.naming import names as names
 from catalogue.naming import stands as stands
-from catalogue.planning import failures, goals, loads, powers, prices
+from catalogue.planning import failures, goals, loads, powers, prices, questions
 from catalogue.reading import yamlfile
 from catalogue.reading.errors import ParamsError
 from catalogue.reading.shared import sources
@@ -68,6 +68,7 @@ KINDS: dict[str, type[Entry]] = {
     "accuracies": accuracies.Accuracy,
     "settings": settings.Settings,
     "goals": goals.Goal,
+    "questions": questions.Question,
     "loads": loads.Load,
     "failures": failures.Failures,
     "prices": prices.Prices,
