@@ -11,8 +11,8 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import catalogue
-from calc.answer.estimate import Estimate, estimate
-from calc.costing.answer import Cost, CostOptions, cost, crossovers, price_of_request
+from calc.answer.estimate import Estimate
+from calc.costing.answer import Cost, CostOptions, crossovers, price_of_request
 from calc.costing.power import (
     BUSY,
     around,
@@ -28,8 +28,10 @@ from calc.evidence import energy
 from calc.uncertainty.amount import Amount
 from catalogue import Scenario
 from catalogue.messages import LANGUAGES, Pair, messages, pair
-from catalogue.planning.prices import OWNERSHIPS
+from catalogue.planning.prices import OWNERSHIPS, Prices
 from catalogue.reading.units import HOUR
+from notebooks.pages.deciding.front.r1 import OWNED, WHOLE
+from notebooks.pages.deciding.front.standard import R1, question, served_by
 from notebooks.show import figures
 from notebooks.show.columns import Column
 from notebooks.show.display import cited, interval, number, numbers, table
@@ -38,12 +40,8 @@ from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig
 common = messages("common")
 say = messages("pages/deciding/costs")
 
-FLAGSHIP = "h200-r1-vllm-tp8"
-SERVED = ("workload.concurrency=128 request", "workload.input_tokens=2048 token",
-          "workload.output_tokens=512 token", "workload.arrivals=closed-loop")
 KILO = 1e3
 APART = 0.06  # utilisations that are nearer bear one label
-SERVICE, DAY = "deepseek-api", "azure-conversation"
 NAMES: dict[str, Pair] = {"own": say("own"), "rent-always": say("rent-for-years"),
                           "rent-by-hour": say("rent-by-hour")}
 PRICED = ("nvidia-h100-sxm", "nvidia-h200-sxm", "nvidia-b200", "nvidia-gb200", "nvidia-gb300",
@@ -78,21 +76,16 @@ class Priced:
                                 self.cost.currency) / float(inputs["output_tokens"])
 
 
-def flagship(ownership: str = "own") -> Priced:
-    """DeepSeek-R1 in FP8 on eight H200, priced, at what a day's load leaves of its throughput."""
-    scenario = catalogue.load_scenario(FLAGSHIP, overrides=list(SERVED))
-    answer = estimate(scenario)
-    asked = CostOptions(ownership, utilisation=1 / catalogue.load("loads", DAY).peak,
-                        sold=next(iter(catalogue.load_prices(SERVICE).holding.values())))
-    reached = answer.quantities["steady_throughput"]
-    priced = cost(scenario, answer.everything, reached, prices_of(scenario.device.id), asked)
-    return Priced(scenario, answer, priced, asked)
+def flagship() -> Priced:
+    """DeepSeek-R1 on eight H200, as the book's standard question has it, priced."""
+    return Priced(*served_by(R1, OWNED).priced())
 
 
 def headline(page: Priced) -> None:
     """The numbers of the page's first sentences."""
     for key, name, scale in (
-            ("c-out", "per_million_output", 1), ("c-in", "per_million_input", 1),
+            ("c-out", WHOLE, 1), ("c-alone", "per_million_output", 1),
+            ("c-in", "per_million_input", 1),
             ("c-cross", "crossover", 100), ("c-joule", "energy_per_token", 1),
             ("c-site", "site_energy_per_token", 1)):
         interval(key, (scale * float(end) for end in page.cost.amounts[name].points), fmt_sig,
@@ -105,16 +98,25 @@ def headline(page: Priced) -> None:
     numbers({"c-api-in": _per_million(sold.input), "c-api-out": _per_million(sold.output)},
             fmt_fixed)
     numbers({"c-api-date": sold.since, "c-api-model": sold.model["en"]}, str)
-    numbers({"c-users": inputs["concurrency"], "c-prompt": inputs["input_tokens"],
+    standard = served_by(R1, OWNED)
+    number("c-layout", standard.sizes, str)
+    numbers({"c-drafts": standard.choice.drafts, "c-users": inputs["concurrency"], "c-prompt": inputs["input_tokens"],
              "c-answer": inputs["output_tokens"]})
 
 
 HOURS: dict[str, Pair] = {"all": say("all"), "off-peak": say("off-peak"), "peak": say("peak")}
 
 
+def _service() -> Prices:
+    """The service that owning is held against."""
+    asked = question()
+    assert asked.api is not None
+    return catalogue.load_prices(asked.api)
+
+
 def price_lists(page: Priced) -> None:
     """Every price list of the service, which of them hold, and from where on owning is cheaper."""
-    service = catalogue.load_prices(SERVICE)
+    service = _service()
     found = crossovers(page.scenario, page.cost, page.asked, service,
                        prices_of(page.scenario.device.id))
 
@@ -128,7 +130,7 @@ def price_lists(page: Priced) -> None:
         prices = [price or sold.input for price in (sold.input, sold.cached_input, sold.output)]
         rows.append({
             "model": sold.model or service.name,
-            "held": common("releases-from-to", since=sold.since,
+            "held": common("releases-from-to", since=str(sold.since),
                            until=sold.until or say("today")),
             "hours": HOURS[sold.hours],
             "prices": " / ".join(fmt_sig(_per_million(price)) for price in prices),

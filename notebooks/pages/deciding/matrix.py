@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import matplotlib as mpl
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 
 import catalogue
+from calc.launching.starting import start
 from calc.layouts.space import Space
 from calc.searching.load_goal import load_goal
-from calc.searching.robust import SampledRow, sample_rows
+from calc.searching.result import Answer
+from calc.searching.robust import SampledRow
 from calc.searching.search import search
 from catalogue.messages import LANGUAGES, Pair, join, messages
 from catalogue.planning.goals import CardRange, Goal
@@ -44,8 +46,10 @@ class Cell:
     Attributes:
         device, precision: entries of the catalogue.
         users: at once.
-        best: on the fewest whole servers the fastest; None where no number of cards holds it.
+        best: on the fewest whole servers that a release of an engine starts it on, the fastest;
+            None where no number of cards holds it.
         currency: of its cost.
+        engine: the release that starts it; empty where nothing does.
     """
 
     device: str
@@ -53,6 +57,7 @@ class Cell:
     users: int
     best: SampledRow | None
     currency: str
+    engine: str = ""
 
     @property
     def servers(self) -> int:
@@ -80,15 +85,27 @@ def cells(users: Sequence[int] = USERS, settings: Sequence[str] = ()) -> list[Ce
                                sorted(users))]
 
 
+def cells_of(device: str, precisions: Iterable[str], users: Sequence[int] = USERS,
+             settings: Sequence[str] = ()) -> list[Cell]:
+    """One device in some precisions, of those that it has kernels for; as ``cells``."""
+    size = _per_node(device)
+    return [cell for precision in precisions for cell in _asked(
+        size, [*settings, f"devices={device}", f"precisions={precision}"], sorted(users))]
+
+
+def _per_node(device: str) -> int:
+    """Cards of a server of a device [1]."""
+    entry = catalogue.load_device(device)
+    assert entry.node
+    return int(catalogue.load_node(entry.node).devices_per_node.value)
+
+
 def _sized(goal: Goal) -> Iterator[tuple[int, str]]:
     """Devices with the cards of their servers, which are taken whole; those of one size together.
     """
     sizes: dict[int, list[str]] = {}
     for offer in Space(goal).offers:
-        device = catalogue.load_device(offer.device)
-        assert device.node
-        per_node = int(catalogue.load_node(device.node).devices_per_node.value)
-        sizes.setdefault(per_node, []).append(device.id)
+        sizes.setdefault(_per_node(offer.device), []).append(offer.device)
     yield from ((size, device) for size, devices in sizes.items() for device in devices)
 
 
@@ -101,7 +118,7 @@ def _asked(size: int, settings: Sequence[str], users: Sequence[int]) -> Iterator
     assert goal.cards.most
     if not (bases := Space(goal).bases()):
         return
-    best: dict[int, SampledRow] = {}
+    best: dict[int, Started] = {}
     fewest, most = size, size
     while fewest <= goal.cards.most and len(best) < len(users):
         tried = CardRange.model_construct(fewest=fewest, most=min(most, goal.cards.most))
@@ -110,15 +127,34 @@ def _asked(size: int, settings: Sequence[str], users: Sequence[int]) -> Iterator
             if count not in best and (found := _fastest(space, count)):
                 best[count] = found
         fewest, most = most + 1, 2 * most
-    yield from (Cell(bases[0].device, bases[0].precision, count, best.get(count), goal.currency)
-                for count in users)
+    yield from (Cell(bases[0].device, bases[0].precision, count, *(
+        (found.best, goal.currency, found.engine) if (found := best.get(count))
+        else (None, goal.currency))) for count in users)
 
 
-def _fastest(space: Space, users: int) -> SampledRow | None:
-    """On the fewest cards the fastest for so many users; None where nothing holds them."""
+class Started(NamedTuple):
+    """A deployment and the release that starts it."""
+
+    best: SampledRow
+    engine: str
+
+
+def _fastest(space: Space, users: int) -> Started | None:
+    """On the fewest cards the fastest for so many users that a release starts, if any does."""
     demand = space.goal.demand.model_copy(update={"users": users})
     found = search(space.goal.model_copy(update={"demand": demand}), space=space)
-    return next(iter(sample_rows(found, found.rows(found.front, 1))), None)
+    if not found.rows(found.front, 1):
+        return None
+    answer = Answer(found, 1, start)
+    if answer.front:
+        best = answer.front[0][0]
+        told = answer.start(best.row)
+        return Started(best, (told and told.engine) or "")
+    if space.goal.space.decode_context:
+        return None
+    # what is best shards its cache as no engine does on these cards: the same without
+    whole = space.goal.space.model_copy(update={"decode_context": [1]})
+    return _fastest(Space(space.goal.model_copy(update={"space": whole})), users)
 
 
 def answer(matrix: Sequence[Cell]) -> None:

@@ -1,7 +1,7 @@
-### The front page's answer without a script: how many of usual cards serve an ordinary load.
+### DeepSeek-R1 on each card: the standard question.
 
-weights-cut =
-    .en = weights, cut
+weights-layout =
+    .en = weights, layout
     .zh = 权重、切分
 
 per-token-tpot =
@@ -13,5 +13,5 @@ first-token-ttft =
     .zh = 首 token（TTFT）
 
 million-output-tokens =
-    .en = a million output tokens
-    .zh = 每百万输出 token
+    .en = a million output tokens, prompts included
+    .zh = 每百万输出 token（含输入）

@@ -1,0 +1,1 @@
+"""The standard question answered: model by card, table and picture; no other search."""

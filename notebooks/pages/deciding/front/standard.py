@@ -1,0 +1,130 @@
+"""The standard question, answered once for every page: which servers, how fast, what cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import catalogue
+from calc.answer.estimate import Estimate, estimate
+from calc.costing.answer import Cost, CostOptions, cost
+from calc.costing.rates import prices_of
+from calc.layouts.choice import Choice, scenario
+from calc.searching.load_goal import load_goal
+from catalogue import Scenario
+from catalogue.messages import Pair, join, messages
+from catalogue.planning.questions import Question
+from catalogue.reading.yamlfile import at_rest
+from notebooks.pages.deciding.matrix import GOAL, Cell, cells_of
+from notebooks.show.numbers import fmt_int
+
+common = messages("common")
+say = messages("pages/deciding/front/standard")
+
+QUESTION, R1 = "serve", "deepseek-v3"
+CARDS = ("nvidia-b300", "nvidia-b200", "nvidia-h200-sxm", "nvidia-h20-141gb", "nvidia-h20",
+         "ascend-910c-die", "ascend-910b2", "ascend-910b4")
+# as published, else dequantised without loss, else eight bits: what a card has a kernel for
+FORMATS = (("fp8-mxfp4", "fp8-mxfp4-w4a16"), ("fp8-block", "fp8-block-fp8-latent"))
+EIGHT_BITS = {True: "w8a8-int8-index8", False: "w8a8-int8"}  # of models with an indexer, without
+SHORT = {"fp8-mxfp4": "MXFP4", "fp8-mxfp4-w4a16": "MXFP4", "fp8-block": "FP8",
+         "fp8-block-fp8-latent": "FP8", "w8a8-int8-index8": "INT8", "w8a8-int8": "INT8"}
+
+
+def question() -> Question:
+    """The standard question."""
+    found: Question = catalogue.load("questions", QUESTION)
+    return found
+
+
+@dataclass(frozen=True)
+class Served:
+    """A model on a card: on the fewest whole servers that a release starts it on, the fastest.
+
+    Attributes:
+        model: of the catalogue.
+        cell: what is chosen, with the release that starts it and what it comes to.
+    """
+
+    model: str
+    cell: Cell
+
+    @property
+    def device(self) -> str:
+        """Its card, of the catalogue."""
+        return self.cell.device
+
+    @property
+    def choice(self) -> Choice:
+        """What is chosen."""
+        assert self.cell.best is not None
+        return self.cell.best.row.choice
+
+    @property
+    def sizes(self) -> str:
+        """Parallel sizes of more than one: ``TP8×EP8``."""
+        choice = self.choice
+        sizes = {"TP": choice.tensor, "PP": choice.pipeline, "DP": choice.data,
+                 "EP": choice.expert}
+        return "×".join(f"{name}{size}" for name, size in sizes.items() if size > 1) or "TP1"
+
+    @property
+    def layout(self) -> Pair:
+        """The layout, with the tokens that it drafts: ``TP8×EP8, 1 MTP token``."""
+        drafts = self.choice.drafts
+        return join((", ", "，"), [(self.sizes,) * 2,
+                                  *([say("drafts", count=drafts)] if drafts else [])])
+
+    @property
+    def scenario(self) -> Scenario:
+        """The deployment, as the search has it: under no engine's own profile."""
+        goal = load_goal(GOAL, [f"model={self.model}", f"demand.users={question().users}"])
+        return scenario(goal, self.choice)
+
+    def priced(self) -> tuple[Scenario, Estimate, Cost, CostOptions]:
+        """What it costs as the question has it: owned, used as a day leaves it."""
+        asked, deployed = question(), self.scenario
+        answer = estimate(deployed)
+        used = 1 / catalogue.load("loads", asked.day).peak
+        service = catalogue.load_prices(asked.api) if asked.api else None
+        options = CostOptions(asked.ownership, utilisation=used,
+                              sold=next(iter(service.holding.values())) if service else None)
+        found = cost(deployed, answer.everything, answer.quantities["steady_throughput"],
+                     prices_of(deployed.device.id), options)
+        return deployed, answer, found, options
+
+
+@at_rest()
+def served() -> list[Served]:
+    """Each model of the question on each card of the front page that holds it."""
+    return [found for model in question().models for device in CARDS
+            if (found := serve(model, device))]
+
+
+def served_by(model: str, device: str) -> Served:
+    """One of them. Raises StopIteration for a card that does not hold the model."""
+    return next(each for each in served() if (each.model, each.device) == (model, device))
+
+
+def serve(model: str, device: str) -> Served | None:
+    """The question asked of one model on one card: of the fewest servers the first format."""
+    found = [cell for cell in cells_of(device, _formats(model), (question().users,),
+                                       [f"model={model}"]) if cell.best]
+    best = min(found, key=lambda cell: cell.servers, default=None)
+    return Served(model, best) if best else None
+
+
+def _formats(model: str) -> Iterable[str]:
+    """Formats that are asked of a model, its own first."""
+    entry = catalogue.load_model(model)
+    assert entry.weights
+    own = [name for formats in FORMATS if entry.weights.precision in formats for name in formats]
+    return [*own, EIGHT_BITS[bool(entry.index_topk)]]
+
+
+def conditions() -> Pair:
+    """What is asked, for a caption: users, lengths, drafts, steady state."""
+    asked = question()
+    return say("conditions", users=fmt_int(asked.users),
+               input=fmt_int(asked.demand.input_tokens), output=fmt_int(asked.demand.output_tokens),
+               drafts=max(asked.draft_tokens))
