@@ -100,7 +100,8 @@ def headline(page: Priced) -> None:
     numbers({"c-api-date": sold.since, "c-api-model": sold.model["en"]}, str)
     standard = served_by(R1, OWNED)
     number("c-layout", standard.sizes, str)
-    numbers({"c-drafts": standard.choice.drafts, "c-users": inputs["concurrency"], "c-prompt": inputs["input_tokens"],
+    numbers({"c-drafts": standard.choice.drafts, "c-users": inputs["concurrency"],
+             "c-prompt": inputs["input_tokens"],
              "c-answer": inputs["output_tokens"]})
 
 

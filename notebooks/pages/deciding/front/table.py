@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Sequence
 
 from IPython.display import HTML
 from myst_nb import glue
@@ -10,11 +11,11 @@ from myst_nb import glue
 import catalogue
 from calc.searching.load_goal import load_goal
 from catalogue.messages import Pair, join, messages, pair
-from notebooks.pages.deciding.front.standard import CARDS, SHORT, Served, question, served
+from notebooks.pages.deciding.front.standard import CARDS, R1, SHORT, Served, question, served
 from notebooks.pages.deciding.goals import device_label
 from notebooks.pages.deciding.matrix import GOAL
-from notebooks.show.display import LANGUAGES, table
-from notebooks.show.numbers import fmt_fixed, fmt_int
+from notebooks.show.display import LANGUAGES, number, table
+from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_time
 
 common = messages("common")
 say = messages("pages/deciding/front/table")
@@ -39,6 +40,16 @@ def answer() -> None:
                                         f"<tbody>{lines}</tbody></table>"), display=False)
     table([row | {"card": device_label(card)} for card, row in zip(CARDS, rows, strict=True)],
           {"card": common("card"), **{model: name_of(model) for model in models}}, wide=True)
+    _ends([each for each in found.values() if each.model == R1])
+
+
+def _ends(answers: Sequence[Served]) -> None:
+    """Numbers of the fastest and the slowest card of one model."""
+    ranked = sorted(answers, key=lambda each: each.cell.pace)
+    for key, each in (("fastest", ranked[0]), ("slowest", ranked[-1])):
+        number(f"standard-{key}", each.cell.pace, fmt_time)
+        number(f"standard-{key}-cards", each.choice.devices)
+        number(f"standard-{key}-card", device_label(each.device)[0].split(maxsplit=1)[1], str)
 
 
 def name_of(model: str) -> Pair:

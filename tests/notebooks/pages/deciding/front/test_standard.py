@@ -1,4 +1,4 @@
-"""The front page's first table: today's models on usual cards, started by a release."""
+"""The standard question: every page that answers it takes the answer from one place."""
 
 from __future__ import annotations
 
@@ -6,39 +6,104 @@ import pytest
 
 import catalogue
 from calc.answer.estimate import estimate
-from calc.layouts.choice import scenario
 from calc.searching.load_goal import load_goal
+from calc.searching.search import search
 from catalogue.kernels.releases import kernels_of
-from notebooks.pages.deciding import front_models as page
+from notebooks.pages.calculators import scripts
+from notebooks.pages.deciding import costs, matrix
+from notebooks.pages.deciding.front import picture, r1, standard, table
+from notebooks.show import display
 
-TOLD = page.served()
-ids = [f"{each.model} on {each.device}" for each in TOLD]
+ANSWERS = standard.served()
+ids = [f"{each.model} on {each.device}" for each in ANSWERS]
+GOALS = ("r1-matrix", "r1-64-users-8xh20")  # that ask the standard question
 
 
-@pytest.mark.parametrize("told", TOLD, ids=ids)
-def test_every_field_is_started_by_a_release_and_fits_as_the_runtime_says(told):
-    assert told.best is not None
-    assert told.engine.count("@") == 1
-    choice = told.best.row.choice
-    goal = load_goal(page.GOAL, [f"model={told.model}", f"devices={told.device}"])
-    found = estimate(scenario(goal, choice))
+@pytest.mark.parametrize("told", ANSWERS, ids=ids)
+def test_an_answer_is_started_by_a_release_and_fits_as_the_runtime_says(told):
+    assert told.cell.engine.count("@") == 1
+    found = estimate(told.scenario)
     assert found.fits
-    low, high = told.best.amounts["tpot"].ends
-    assert low < found.quantities["tpot"].value < high
+    low, high = told.cell.best.amounts["tpot"].ends
+    assert low < found.quantities["steady_tpot"].value < high
 
 
-@pytest.mark.parametrize("told", TOLD, ids=ids)
+@pytest.mark.parametrize("told", ANSWERS, ids=ids)
 def test_weights_are_as_published_where_the_card_has_a_kernel_for_them(told):
     model, device = catalogue.load_model(told.model), catalogue.load_device(told.device)
     own = catalogue.load_precision(model.weights.precision)
     runs = bool(kernels_of(own, device, model))
-    assert (told.best.row.choice.precision != page.FORMATS[-1][0]) is runs
+    assert (told.choice.precision not in standard.EIGHT_BITS.values()) is runs
 
 
-def test_a_server_fewer_holds_none_that_starts():
-    told = next(each for each in TOLD if (each.model, each.device) == ("glm-5.2", "nvidia-h20"))
-    assert told.best.row.choice.devices == 16
-    for precision in ("fp8-block", "fp8-block-fp8-latent"):
-        assert not page.search(page.GOAL, [
+@pytest.mark.parametrize("name", GOALS)
+def test_goals_that_ask_it_ask_it_as_it_stands(name):
+    goal, asked = load_goal(name), standard.question()
+    assert goal.demand == asked.demand
+    assert goal.model in asked.models
+
+
+def test_its_layouts_draft_no_more_than_it_says():
+    asked = standard.question()
+    assert {each.choice.drafts for each in ANSWERS} <= set(asked.draft_tokens)
+    assert load_goal(matrix.GOAL).space.drafts == asked.draft_tokens
+
+
+def test_fewer_servers_hold_none_that_a_release_starts():
+    told = standard.served_by("glm-5.2", "nvidia-h20")
+    assert told.choice.devices == 16
+    for precision in standard.FORMATS[1]:
+        found = search(load_goal(matrix.GOAL, [
             f"model={told.model}", f"devices={told.device}", f"precisions={precision}",
-            "cards.fewest=8", "cards.most=8"]).met
+            "cards.fewest=8", "cards.most=8"]))
+        assert not found.rows(found.front, 1)
+
+
+@pytest.mark.parametrize("card", standard.CARDS)
+def test_the_matrix_and_the_front_page_give_one_answer(card):
+    told = standard.served_by(standard.R1, card)
+    cell, = matrix.cells_of(card, [told.choice.precision], [standard.question().users])
+    assert cell.best.row.choice == told.choice
+    assert cell.pace == told.cell.pace
+    assert cell.engine == told.cell.engine
+
+
+def test_the_chapter_on_cost_prices_the_front_page_s_deployment():
+    page = costs.flagship()
+    told = standard.served_by(standard.R1, r1.OWNED)
+    _, _, found, asked = told.priced()
+    assert page.cost.amounts[r1.WHOLE] == found.amounts[r1.WHOLE]
+    assert page.asked.utilisation == asked.utilisation < 1
+    assert page.scenario.inputs()["concurrency"] == standard.question().users
+    assert page.rate.value == pytest.approx(
+        told.cell.best.amounts["throughput"].value, rel=5e-3)
+
+
+def test_the_table_tells_layout_drafts_and_release_of_each(monkeypatch):
+    shown = []
+    monkeypatch.setattr(table, "table", lambda rows, columns, **_: shown.extend(rows))
+    glued = {}
+    monkeypatch.setattr(table, "glue", lambda key, what, display: glued.update({key: what.data}))
+    monkeypatch.setattr(display, "glue", lambda key, what, display: None)
+    table.answer()
+    assert len(shown) == len(standard.CARDS)
+    for lang, tag in enumerate(display.LANGUAGES):
+        for each in ANSWERS:
+            assert each.cell.engine in glued[f"today-table_{tag}"]
+            assert each.layout[lang] in glued[f"today-table_{tag}"]
+
+
+@pytest.mark.parametrize("lang", display.LANGUAGES)
+def test_the_picture_has_a_point_and_an_interval_for_each(lang):
+    drawn = picture.drawn(lang)
+    text = drawn.svg()
+    assert text.count("<circle ") == len(ANSWERS)
+    assert text.count("stroke-width=\"1.2\"") >= len(ANSWERS)
+    assert len(drawn.numbers.splitlines()) == len(ANSWERS) + 1
+
+
+def test_the_calculators_begin_with_it():
+    start, asked = scripts.start(), standard.question()
+    assert start["users"] == asked.users
+    assert start["input"] == asked.demand.input_tokens
+    assert start["output"] == asked.demand.output_tokens
