@@ -222,3 +222,7 @@ times-asked-for =
         [yes] 只有要求的 { $wanted } 的 1/{ $times }
        *[no] 是要求的 { $wanted } 的 { $times } 倍
     }
+
+memory-share =
+    .en = { $share } of the memory
+    .zh = 显存上限 { $share }

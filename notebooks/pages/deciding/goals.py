@@ -13,7 +13,7 @@ from typing import Any
 import catalogue
 from calc.closed_form.latencies import DECODE_NAMES
 from calc.launching import starting
-from calc.layouts.choice import Choice, Row, scenario
+from calc.layouts.choice import UTILIZATION, Choice, Row, scenario
 from calc.layouts.feasible import MEMORY
 from calc.many.sweeps import latency
 from calc.physics.breakdown import bottleneck
@@ -99,6 +99,8 @@ def plan(choice: Choice) -> Pair:
         parts.append(say("number-of-drafts", drafts=choice.drafts))
     if choice.micro_batches > 1:
         parts.append(say("two-half-batches"))
+    if choice.utilization != UTILIZATION:
+        parts.append(say("memory-share", share=f"{choice.utilization}%"))
     return join((", ", "，"), parts)
 
 
