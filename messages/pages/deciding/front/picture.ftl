@@ -4,6 +4,7 @@ title =
     .en = Time per token by card and model
     .zh = 各卡、各模型的每 token 时间
 
+# number: an interval by its share is its name
 about =
     .en = Medians and 80% intervals on the fewest whole servers: { $listed }.
     .zh = 最少整机上的中位数与 80% 区间：{ $listed }。
