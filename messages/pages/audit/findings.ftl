@@ -85,6 +85,10 @@ nothing-found-sentence =
     .en = No change was found that runs.
     .zh = 未找到能运行的改动。
 
+best-of-its-cards =
+    .en = The fastest layout of the same cards in FP8, { $layout }, gives { $users } users { $rate }.
+    .zh = 同样的卡改用 FP8、{ $layout }（最快的切分），{ $users } 个用户合计 { $rate }。
+
 it-runs-with-change =
     .en = It runs with { $change }{ $given ->
             [yes] : { $rate } for { $users } users, a token every { $pace }

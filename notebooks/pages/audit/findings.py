@@ -16,9 +16,11 @@ from calc.searching.same_cards import Advice, alternatives
 from calc.searching.search import search
 from calc.uncertainty.amount import Amount
 from catalogue import Scenario
+from catalogue.deployments.admission.notation import written
+from catalogue.deployments.admission.rules import cut_of
 from catalogue.deployments.loading import Family
 from catalogue.ledger.documents import Document, Recommended
-from catalogue.messages import Pair, messages, pair
+from catalogue.messages import Pair, join, messages, pair
 from notebooks.pages.deciding.cost_documents import hybrid
 from notebooks.pages.deployments.alternatives import in_words
 from notebooks.pages.deployments.answers import Deployed
@@ -70,11 +72,20 @@ def _instead(plan: Scenario) -> Pair:
         return say("nothing-found-sentence")
     told, stated = answer.nearest.quantities, _printed(plan)
     users = answer.nearest.settings.get("workload.concurrency", plan.inputs()["concurrency"])
-    return say("it-runs-with-change", change=_changed(plan, answer.nearest), printed=stated,
-               users=int(users),
-               given={WANTED, "tpot"} <= told.keys() - answer.unasked, compared=stated != "–",
-               rate=fmt_quantity(told.get(WANTED, 0.0), "token/s"),
-               pace=fmt_quantity(told.get("tpot", 0.0), "s"))
+    nearest = say("it-runs-with-change", change=_changed(plan, answer.nearest), printed=stated,
+                  users=int(users),
+                  given={WANTED, "tpot"} <= told.keys() - answer.unasked, compared=stated != "–",
+                  rate=fmt_quantity(told.get(WANTED, 0.0), "token/s"),
+                  pace=fmt_quantity(told.get("tpot", 0.0), "s"))
+    return join((" ", ""), [nearest, _fastest()]) if plan.id == PLAN else nearest
+
+
+def _fastest() -> Pair:
+    """What plan C's cards give its users in the layout that every page takes for it."""
+    users = USERS[0]
+    layout = written(cut_of(catalogue.load_scenario(PLAN, overrides=list(RUNS))))
+    return say("best-of-its-cards", layout=pair(layout), users=users,
+               rate=fmt_quantity(_steady(users, "steady_throughput").value, "token/s"))
 
 
 def _in_short(family: Family, plan: Scenario, lang: str) -> str:
