@@ -1,0 +1,117 @@
+### The strip at the top of every derivation: one request, chapter by chapter.
+
+thread =
+    .en = One request through the book
+    .zh = 贯穿全书的一个请求
+
+title =
+    .en = One request: R1 on eight H200, { $input } tokens in, { $output } out
+    .zh = 一个请求：八张 H200 上的 R1，输入 { $input }、输出 { $output } token
+
+in-calculators =
+    .en = The same request in the calculators
+    .zh = 在计算器中打开这个请求
+
+parameters-held =
+    .en = parameters in the model
+    .zh = 模型的参数
+
+parameters-used =
+    .en = of them that each token is multiplied with
+    .zh = 每个 token 要乘的参数
+
+share-used =
+    .en = of the model does the work for a token; all of it takes up memory
+    .zh = 的参数参与一个 token 的计算，全部参数都占显存
+
+weights =
+    .en = weights on each of the eight cards
+    .zh = 八张卡中每张的权重
+
+cache-of-prompt =
+    .en = KV cache of the prompt, on every card
+    .zh = 输入留下的 KV 缓存，每张卡一整份
+
+cache-at-end =
+    .en = KV cache at the last token
+    .zh = 最后一个 token 时的 KV 缓存
+
+read-per-token =
+    .en = read by each card for one output token
+    .zh = 每张卡为一个输出 token 读取的量
+
+flops-of-prompt =
+    .en = for the prompt, all cards together
+    .zh = 输入的计算量，全部卡合计
+
+flops-of-token =
+    .en = for one output token
+    .zh = 一个输出 token 的计算量
+
+intensity =
+    .en = operations per byte read while decoding
+    .zh = 解码时每读一字节的运算次数
+
+ridge =
+    .en = that the card would need to be limited by arithmetic
+    .zh = 要受限于算力，每字节需要的运算次数
+
+collectives =
+    .en = collectives per step
+    .zh = 每步的集合通信次数
+
+message =
+    .en = that a card brings to each, for one token
+    .zh = 每次每张卡的消息大小（一个 token）
+
+sent-time =
+    .en = of a step spent in them, { $share } of it
+    .zh = 每步通信时间，占 { $share }
+
+prompt-step =
+    .en = for the step that takes the whole prompt
+    .zh = 一步算完全部输入
+
+token-step =
+    .en = for the step of one output token
+    .zh = 输出一个 token 的一步
+
+floor =
+    .en = at least, to read weights and cache once: { $share } of the step
+    .zh = 下界，即权重与缓存各读一遍，占一步的 { $share }
+
+alone =
+    .en = while it runs alone
+    .zh = 单独运行时的速度
+
+places =
+    .en = such requests have room in the cache at once
+    .zh = 个这样的请求可同时放入缓存
+
+ceiling =
+    .en = at most for one request: what reading alone allows
+    .zh = 单请求的上限，由读取决定
+
+ttft =
+    .en = to the first token (TTFT)
+    .zh = 首 token 延迟（TTFT）
+
+tpot =
+    .en = per further token (TPOT)
+    .zh = 之后每 token（TPOT）
+
+e2e =
+    .en = to the last token
+    .zh = 到最后一个 token
+
+joules =
+    .en = drawn by the eight cards meanwhile
+    .zh = 其间八张卡的耗电
+
+cents =
+    .en = { $cents } US cents
+    .zh = { $cents } 美分
+
+money =
+    .en = for eight owned cards that serve nobody else meanwhile
+    .zh = 八张自有卡其间不服务别人的成本

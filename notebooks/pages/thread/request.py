@@ -1,0 +1,142 @@
+"""The request that every derivation takes up: its bytes, operations, times, energy and money."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import catalogue
+from calc.answer.estimate import Estimate, estimate
+from calc.costing.answer import CostOptions, cost
+from calc.costing.rates import prices_of
+from calc.physics.breakdown import CLASSES, parts
+from catalogue import Scenario
+from catalogue.planning.questions import Question
+
+QUESTION = "one-request"
+CENTS = 100
+OF_A_LAYER = 2  # collectives: behind attention, and behind the MLP or the experts
+OF_EMBEDDING = 1  # collective, of its rows that are split over the ranks
+PHASES = {"prefill": "prompt", "decode": "answer"}
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What a part of the request takes; parts sum to the whole.
+
+    Attributes:
+        bytes: that one card reads and writes [B].
+        flops: of all cards [FLOP].
+        collectives: that a card takes part in [1].
+        time: from its beginning to its end [s].
+        joules: of all cards [J].
+        cents: of all cards, at the price of the question [cent].
+    """
+
+    bytes: float
+    flops: float
+    collectives: float
+    time: float
+    joules: float
+    cents: float
+
+    def __add__(self, other: Taken) -> Taken:
+        """Both together."""
+        return Taken(*(getattr(self, name) + getattr(other, name) for name in NAMES))
+
+
+NAMES = tuple(Taken.__dataclass_fields__)
+
+
+@functools.cache
+def asked() -> Question:
+    """The question of one request."""
+    found: Question = catalogue.load("questions", QUESTION)
+    return found
+
+
+@functools.cache
+def scenario() -> Scenario:
+    """The deployment, with this request alone on it."""
+    question = asked()
+    assert question.scenario
+    return catalogue.load_scenario(question.scenario, overrides=[
+        *question.settings, f"workload.requests={question.users} request",
+        f"workload.draft_tokens={max(question.draft_tokens)}"])
+
+
+@functools.cache
+def told() -> Estimate:
+    """Medians with their intervals."""
+    return estimate(scenario())
+
+
+def values() -> Mapping[str, Any]:
+    """Every input and quantity, at central values."""
+    return {**scenario().inputs(), **told().everything}
+
+
+def steps() -> dict[str, float]:
+    """Steps of either phase: prompts that fit one chunk, and a step per further token [1]."""
+    found = values()
+    return {"prompt": float(found["prompt_chunks"]), "answer": float(found["output_tokens"]) - 1}
+
+
+@functools.cache
+def bill() -> dict[str, Taken]:
+    """What prompt and answer take, by their names."""
+    found, times = values(), {"prompt": float(told().everything["ttft"])}
+    times["answer"] = float(found["e2e"]) - times["prompt"]
+    energy, money = _paid()
+    return {name: Taken(
+        steps()[name] * moved(phase), steps()[name] * operations(phase),
+        steps()[name] * collectives(), times[name], energy * times[name],
+        CENTS * money * times[name]) for phase, name in PHASES.items()}
+
+
+def whole() -> Taken:
+    """The whole request."""
+    first, *others = bill().values()
+    return functools.reduce(Taken.__add__, others, first)
+
+
+def moved(phase: str) -> float:
+    """What one card reads and writes in a step [B]."""
+    return sum(float(values()[f"{phase}_{name}_bytes"]) for name in CLASSES)
+
+
+def operations(phase: str) -> float:
+    """What all cards multiply in a step [FLOP]."""
+    found = values()
+    return scenario().devices * sum(float(found[f"{phase}_{name}_flops"]) for name in CLASSES)
+
+
+def collectives() -> float:
+    """Collectives of a step [1]."""
+    return OF_A_LAYER * float(values()["num_hidden_layers"]) + OF_EMBEDDING
+
+
+def message() -> float:
+    """What each rank brings to an all-reduce of a decode step [B]."""
+    found = values()
+    return float(found["hidden_size"] * found["activation_element_bytes"])
+
+
+def step_parts() -> dict[str, float]:
+    """What a decode step is made of, by name of ``calc.physics.breakdown`` [s]."""
+    found = parts(scenario().inputs(), told().everything)
+    return {name: float(part) for name, part in found.items() if part}
+
+
+@functools.cache
+def _paid() -> tuple[float, float]:
+    """Power of all cards [W] and what they cost [USD/s] while the request runs alone."""
+    answer, deployed = told(), scenario()
+    rate = answer.quantities["steady_throughput"]
+    found = cost(deployed, answer.everything, rate, prices_of(deployed.device.id),
+                 CostOptions(asked().ownership))
+    power = found.amounts["cards_power"].central
+    assert found.hour
+    return float(power), deployed.devices * float(found.hour.central)

@@ -1,0 +1,60 @@
+"""One request through all derivations: the same in each; the parts of its bill sum to it."""
+
+from __future__ import annotations
+
+import pytest
+
+from calc.physics.breakdown import token_parts
+from notebooks.pages.thread import bill, request, strip
+from notebooks.show.display import LANGUAGES
+
+
+def test_the_request_is_that_of_the_standard_question():
+    inputs, asked = request.scenario().inputs(), request.asked()
+    assert inputs["concurrency"] == asked.users == 1
+    assert inputs["input_tokens"] == asked.demand.input_tokens
+    assert inputs["output_tokens"] == asked.demand.output_tokens
+    assert inputs["draft_tokens"] == 0
+    assert inputs["prompt_variation"] == inputs["answer_variation"] == 0
+
+
+def test_prompt_and_answer_sum_to_the_request():
+    whole, found = request.whole(), request.values()
+    for name in request.NAMES:
+        assert getattr(whole, name) == pytest.approx(
+            sum(getattr(of, name) for of in request.bill().values()))
+    assert whole.time == pytest.approx(float(found["e2e"]))
+    answer = request.bill()["answer"]
+    assert answer.time == pytest.approx(request.steps()["answer"] * float(found["tpot"]))
+
+
+def test_the_parts_of_a_step_sum_to_it():
+    parts, found = request.step_parts(), request.values()
+    assert sum(parts.values()) == pytest.approx(float(found["decode_step_time"]))
+    of_token = token_parts(request.scenario().inputs(), request.told().everything)
+    assert parts == pytest.approx({name: part for name, part in of_token.items() if part})
+
+
+def test_reading_takes_no_less_than_the_floor():
+    """Each step moves at least what the floor of a token's time reads."""
+    found = request.values()
+    least = sum(float(found[f"decode_{name}_bytes"]) for name in ("dense", "expert", "kv"))
+    assert least <= request.moved("decode") <= 1.1 * least
+
+
+@pytest.mark.parametrize("chapter", strip.CHAPTERS)
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_a_strip_names_the_request_and_marks_its_chapter(chapter, lang):
+    place = LANGUAGES.index(lang)
+    text = strip._html(chapter, place)
+    assert "2,048" in text
+    assert "512" in text
+    assert text.count('aria-current="step"') == 1
+    assert text.count("<li>") == len(strip.CHAPTERS)
+    assert 2 < len(strip.lines(chapter)) <= 5
+    assert "calculators.html#card=nvidia-h200-sxm" in text
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_the_picture_of_the_bill_is_drawn(lang):
+    assert "<svg" in bill.to_scale(lang).svg()
