@@ -16,9 +16,9 @@ from notebooks.show.numbers import fmt_bytes, fmt_int, fmt_percent, fmt_time
 say = messages("pages/ways/learn")
 
 ASKED = "one-request"
-MINUTES = {  # to read what is open of a lesson, by words and figures
-    "architecture": 12, "memory": 17, "compute": 15, "communication": 16, "latency": 17,
-    "throughput": 9, "serving": 16, "matrix": 4, "cost": 10, "risk": 4}
+MINUTES = {  # to read what is open of a lesson, at 120 words a minute
+    "architecture": 11, "memory": 16, "compute": 16, "communication": 15, "latency": 17,
+    "throughput": 12, "serving": 20, "matrix": 4, "cost": 8, "risk": 4}
 PREFILL, DECODE, CACHE = 0, 2, 3  # colours
 STEPS = 7  # of decode that are drawn
 LEFT, TOP, BOX, TALL = 8.0, 84.0, 82.0, 54.0  # of the step of prefill
