@@ -40,8 +40,9 @@ def listed(contents: nodes.Element, folder: str) -> nodes.Element:
         if posixpath.normpath(posixpath.join(folder, reference["refuri"])).count("/") >= DEEP:
             entry.parent.remove(entry)
         else:
+            keyword = KEYWORD.split(reference.astext(), maxsplit=1)[0]
             reference.children = []
-            reference += nodes.Text(KEYWORD.split(reference.astext(), maxsplit=1)[0])
+            reference += nodes.Text(keyword)
     for below in list(contents.findall(nodes.bullet_list)):
         if not below.children:
             below.parent.remove(below)
