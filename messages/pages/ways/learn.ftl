@@ -33,8 +33,8 @@ cache-grows =
     .zh = KV 缓存：保留已读的内容，每步增加一个 token
 
 each-step-reads =
-    .en = Every step reads weights and cache once, for one request or for a batch.
-    .zh = 每一步都要读一遍权重与缓存；多个请求组成批次，权重只读一遍。
+    .en = A step reads the weights once for a whole batch.
+    .zh = 每一步为整个批次读一遍权重，再读各请求的缓存。
 
 ttft =
     .en = TTFT { $first }

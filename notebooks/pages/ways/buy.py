@@ -128,7 +128,7 @@ def shown(found: Sequence[Bought]) -> None:
         rows.setdefault(each.device, {"card": device_label(each.device)})[
             str(each.users)] = _cell(each)
     table(rows.values(), {"card": common("card"), **{
-        str(users): say("users", users=users) for users in USERS}}, wide=True)
+        str(users): common("so-many-users", users=users) for users in USERS}}, wide=True)
 
 
 def _cell(each: Bought) -> Pair:

@@ -58,7 +58,9 @@ def drawn(lang: str) -> Drawing:
     told = {"first": fmt_time(of["ttft"].value), "token": fmt_time(of["tpot"].value),
             "whole": fmt_time(of["e2e"].value), "input": fmt_int(asks.input_tokens or 0),
             "output": fmt_int(asks.output_tokens or 0)}
-    drawing = Drawing("one-request", lang, say("title"), say("about", **told), height=312)
+    drawing = Drawing("one-request", lang, say("title"), say(
+        "about", first=told["first"], token=told["token"], whole=told["whole"],
+        input=told["input"], output=told["output"]), height=316)
     drawing.label(LEFT, 16, say("prompt", input=told["input"]), small=True)
     for place in range(12):
         drawing.bar(LEFT + 5 * place, 24, 4, 14, PREFILL)
@@ -99,7 +101,7 @@ def _cache(drawing: Drawing, y: float) -> None:
 
 def _time(drawing: Drawing, told: dict[str, str], share: float) -> None:
     """The time to the first and the last token, to scale."""
-    y, wide = 262.0, WIDTH - 2 * LEFT
+    y, wide = 266.0, WIDTH - 2 * LEFT
     drawing.bar(LEFT, y, wide * share, 14, PREFILL)
     drawing.bar(LEFT + wide * share + 1, y, wide * (1 - share) - 1, 14, DECODE)
     drawing.label(LEFT, y - 6, say("ttft", first=told["first"]), small=True)
