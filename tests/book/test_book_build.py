@@ -340,7 +340,7 @@ def test_every_measured_row_is_on_its_page(site: Path) -> None:
 
 def test_the_words_around_a_chinese_page_are_those_of_the_catalogue(site: Path) -> None:
     page = (site / "zh/chapters/memory.html").read_text(encoding="utf-8")
-    for word in ("推导", "运行", "核对", "显示代码", "隐藏代码", "搜索", "目录", "下一页"):
+    for word in ("推导", "运维", "核对", "显示代码", "隐藏代码", "搜索", "目录", "下一页"):
         assert word in page, word
     for word in ("Derivations", "Show the code", "Contents", "Next"):
         assert f">{word}<" not in page, word

@@ -60,9 +60,9 @@ deciding =
     .en = Deciding
     .zh = 决策
 
-running =
-    .en = Running
-    .zh = 运行
+operating =
+    .en = Operating
+    .zh = 运维
 
 evidence =
     .en = Evidence
@@ -73,8 +73,8 @@ what-feeds-what =
     .zh = 各章之间的依赖
 
 how-chapters-depend =
-    .en = { $chapters } chapters of derivations. A chapter uses quantities that others derive; most often { $uses }. What is decided, run and checked rests on all of them.
-    .zh = 推导共 { $chapters } 章，每章都用到别章推出的量，最多的是 { $uses }。决策、运行与核对都以全部推导为基础。
+    .en = { $chapters } chapters of derivations. A chapter uses quantities that others derive; most often { $uses }. Deciding, operating and evidence rest on all of them.
+    .zh = 推导共 { $chapters } 章，每章都用到别章推出的量，最多的是 { $uses }。决策、运维与核对都以全部推导为基础。
 
 used-further-on =
     .en = used further on
