@@ -20,6 +20,7 @@ MINUTES = {  # to read what is open of a lesson, at 120 words a minute
     "architecture": 11, "memory": 16, "compute": 16, "communication": 15, "latency": 17,
     "throughput": 12, "serving": 20, "matrix": 4, "cost": 8, "risk": 4}
 PREFILL, DECODE, CACHE = 0, 2, 3  # colours
+LONG = 2**17  # tokens of a long context
 STEPS = 7  # of decode that are drawn
 LEFT, TOP, BOX, TALL = 8.0, 84.0, 82.0, 54.0  # of the step of prefill
 ONE, GAP, SKIP = 30.0, 6.0, 44.0  # width of a step of decode, between two, before the last
@@ -45,6 +46,7 @@ def answer() -> None:
              "le-whole": of["e2e"].value, "le-floor": of["tpot_floor"].value}, fmt_time)
     held = asks.input_tokens + asks.output_tokens
     number("le-cache", of["kv_bytes_per_token"].value * held, fmt_bytes, unit="MB", digits=0)
+    number("le-long", of["kv_bytes_per_token"].value * LONG, fmt_bytes)
     number("le-share", of["ttft"].value / of["e2e"].value, fmt_percent, digits=0)
     numbers({f"le-minutes-{name}": minutes for name, minutes in MINUTES.items()})
     number("le-minutes", sum(MINUTES.values()))

@@ -30,7 +30,7 @@ def answer() -> None:
     of_cards()
     of_steps()
     numbers({"nu-gib": KIBI**3 / GIGA}, fmt_fixed, digits=3)
-    numbers({"nu-rate": RATE})
+    numbers({"nu-rate": RATE, "nu-context": LONG})
     numbers({"nu-million": MILLION / RATE / HOUR}, fmt_fixed, digits=2)
 
 
