@@ -340,7 +340,29 @@ def test_every_measured_row_is_on_its_page(site: Path) -> None:
 
 def test_the_words_around_a_chinese_page_are_those_of_the_catalogue(site: Path) -> None:
     page = (site / "zh/chapters/memory.html").read_text(encoding="utf-8")
-    for word in ("推导", "部署", "关于", "显示代码", "隐藏代码", "搜索", "目录", "下一页"):
+    for word in ("推导", "运维", "核对", "显示代码", "隐藏代码", "搜索", "目录", "下一页"):
         assert word in page, word
     for word in ("Derivations", "Show the code", "Contents", "Next"):
         assert f">{word}<" not in page, word
+
+
+@pytest.mark.parametrize("folder", LANGUAGE_OF)
+def test_the_sidebar_is_short_and_names_no_page_of_a_template(site: Path, folder: str) -> None:
+    contents = tree(site / folder / "chapters/memory.html").cssselect("nav.bd-docs-nav")[0]
+    first = contents.cssselect("li.toctree-l1 > a")
+    assert 7 < len(first) <= 25
+    assert 0 < len(contents.cssselect("li li > a")) <= 40
+    for link in contents.cssselect("li > a"):
+        assert "/" not in link.get("href").removeprefix("../"), link.get("href")
+        assert not set(link.text_content()) & set(":："), link.text_content()
+
+
+@pytest.mark.parametrize(("name", "overview"), [
+    ("scenarios/s1-plan-c", "scenarios"), ("devices/ascend-910b2", "devices"),
+    ("models/deepseek-v3", "models"), ("documents/s1", "audit"), ("memory", "memory")])
+def test_the_sidebar_shows_where_a_page_stands(site: Path, name: str, overview: str) -> None:
+    page = tree(site / f"chapters/{name}.html")
+    marked = page.cssselect("nav.bd-docs-nav a.current")
+    assert [link.get("href") for link in marked] == [
+        "#" if name == overview else f"../{overview}.html"]
+    assert all(entry.get("open") for entry in marked[0].iterancestors("details"))

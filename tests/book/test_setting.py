@@ -95,3 +95,23 @@ def themed(current: str) -> str:
 @pytest.mark.parametrize("address", ["a.html", "d.html", "d/x.html", "d/y.html", "none.html"])
 def test_contents_are_marked_as_the_theme_marks_them(address: str) -> None:
     assert sidebar.opened(themed("none.html"), address) == themed(address)
+
+
+def test_a_page_that_is_not_listed_marks_the_nearest_that_is_and_leaves_it_a_link() -> None:
+    found = sidebar.opened(themed("none.html"), "d/x/one.html", ["d/x.html", "d.html"])
+    assert found == themed("d/x.html").replace('href="#"', 'href="d/x.html"')
+    assert sidebar.opened(themed("none.html"), "far.html", ["gone.html"]) == themed("none.html")
+
+
+def test_chapters_are_listed_by_their_keyword_and_pages_of_a_template_are_not() -> None:
+    def entry(address: str, title: str, *below: nodes.Node) -> nodes.list_item:
+        link = nodes.reference("", "", nodes.Text(title), refuri=address)
+        return nodes.list_item("", nodes.paragraph("", "", link), *below)
+
+    pages = nodes.bullet_list("", entry("../devices/a.html", "A: B"), entry("x/b.html", "B"))
+    some = nodes.bullet_list("", entry("c.html", "C"), entry("../links.html", "链路：宽"))
+    contents = nodes.container("", nodes.bullet_list(
+        "", entry("../devices.html", "Devices: all", pages), entry("../../own.html", "Own", some)))
+    found = sidebar.listed(contents, "chapters/devices")
+    assert [link.astext() for link in found.findall(nodes.reference)] == ["Devices", "Own", "链路"]
+    assert len(list(found.findall(nodes.bullet_list))) == 2

@@ -13,8 +13,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import yaml
 from bs4 import BeautifulSoup, Tag
@@ -31,12 +32,20 @@ PATIENCE = 900  # seconds
 
 
 def chapters(toc: dict[str, object]) -> Iterator[tuple[str, list[str]]]:
-    """Name and files of each part, without the pages that a chapter lists below itself."""
+    """Name and files of each part, chapters below others after them, without pages of a template.
+    """
     yield "", [str(toc["root"])]
     parts = toc["parts"]
     assert isinstance(parts, list)
     for part in parts:
-        yield part["caption"], [chapter["file"] for chapter in part["chapters"]]
+        yield part["caption"], list(_files(part["chapters"]))
+
+
+def _files(chapters: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    for chapter in chapters:
+        if "file" in chapter:
+            yield chapter["file"]
+            yield from _files(chapter.get("sections", ()))
 
 
 def _parsed(path: Path) -> BeautifulSoup:

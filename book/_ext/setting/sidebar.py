@@ -1,13 +1,16 @@
 """The contents in the sidebar: made once for the pages of a folder, marked for each page.
 
 The theme makes them anew for every page, though pages of a folder differ only in what is open. Here
-it makes them for a page that stands in the folder and not in the contents.
+it makes them for a page that stands in the folder and not in the contents. They name a chapter by
+its keyword, what stands before the colon of its heading. Pages of a template, one per entry of the
+catalogue, are found in their overview, which is marked in their place.
 """
 
 from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from docutils import nodes
@@ -16,24 +19,57 @@ from sphinx.builders.html import StandaloneHTMLBuilder
 from sphinx.environment.adapters.toctree import TocTree
 
 NOBODY = "-"  # the name of no page
+DEEP = 2  # folders above a page of a template
+KEYWORD = re.compile("[:：]")  # ends the keyword of a heading
 AROUND = re.compile(r'<(?P<name>ul|li)(?: class="(?P<classes>[^"]*)")?>|</(?:ul|li)>')
-LINK, OPEN_LINK = '<a class="reference internal" href="{}">', (
-    '<a class="current reference internal" href="#">')
+LINK, OPEN_LINK, LINK_ABOVE = '<a class="reference internal" href="{}">', (
+    '<a class="current reference internal" href="#">'), (
+    '<a class="current reference internal" href="{}">')
 BELOW, OPEN_BELOW = "<details>", '<details open="open">'
 
 
-def opened(contents: str, address: str) -> str:
-    """The contents with the page at this address marked as the open one, and all it stands in."""
-    before, link, after = contents.partition(LINK.format(address))
-    if not link:
-        return contents
+def listed(contents: nodes.Element, folder: str) -> nodes.Element:
+    """The contents without pages of a template, every other under its keyword.
+
+    Args:
+        contents: lists of references, as Sphinx resolves them for a page; they are changed.
+        folder: of that page, which the addresses are relative to.
+    """
+    for entry in list(contents.findall(nodes.list_item)):
+        reference = next(entry.findall(nodes.reference))
+        if posixpath.normpath(posixpath.join(folder, reference["refuri"])).count("/") >= DEEP:
+            entry.parent.remove(entry)
+        else:
+            keyword = KEYWORD.split(reference.astext(), maxsplit=1)[0]
+            reference.children = []
+            reference += nodes.Text(keyword)
+    for below in list(contents.findall(nodes.bullet_list)):
+        if not below.children:
+            below.parent.remove(below)
+    return contents
+
+
+def opened(contents: str, address: str, above: Sequence[str] = ()) -> str:
+    """The contents with the page at this address marked as the open one, and all it stands in.
+
+    A page that is not listed has the first of those above it marked that is.
+    """
+    for link, marked in ((address, OPEN_LINK), *((each, LINK_ABOVE.format(each))
+                                                 for each in above)):
+        before, found, after = contents.partition(LINK.format(link))
+        if found:
+            return _around(before, marked + after)
+    return contents
+
+
+def _around(before: str, rest: str) -> str:
+    """What is written before a link and from it on, with all that the link stands in marked."""
     within: list[re.Match[str]] = []
     for tag in AROUND.finditer(before):
         if tag["name"]:
             within.append(tag)
         else:
             within.pop()
-    rest = OPEN_LINK + after
     for tag in reversed(within):
         rest = before[tag.end():] + rest
         before = before[:tag.start()]
@@ -60,12 +96,13 @@ def setup(app: Sphinx) -> None:
             if folder not in made:
                 assert isinstance(builder, StandaloneHTMLBuilder)
                 own = context["toctree"]
-                context["toctree"] = lambda **chosen: builder.render_partial(
+                context["toctree"] = lambda **chosen: builder.render_partial(listed(
                     TocTree(app.env).get_toctree_for(
-                        posixpath.join(folder, NOBODY), builder, **chosen))["fragment"]
+                        posixpath.join(folder, NOBODY), builder, **chosen), folder))["fragment"]
                 made[folder] = str(context["generate_toctree_html"](**options))
                 context["toctree"] = own
-            return opened(made[folder], address)
+            above = [each["link"] for each in reversed(context.get("parents", ()))]
+            return opened(made[folder], address, above)
 
         context["contents"] = contents
 

@@ -30,6 +30,7 @@ say = messages("pages/deployments/overview")
 
 SHOWN = 6  # rows of a table that are not folded
 PER_SECOND = "token/s"
+YES = "●"
 BITS = 8  # of a byte; links are printed in Gb/s
 GIGA = 1e9
 DOCUMENTS: dict[str, Pair] = {"s0": say("s0-plans-for-r1"), "s1": say("s1-plans-for-v3"),
@@ -108,10 +109,13 @@ def glance(overview: Overview) -> None:
 
 
 def finder(overview: Overview) -> None:
-    """Every deployment in one table, to be sorted and filtered by card, model or document."""
-    table((*overview.deployed.values(), *overview.others), [
-        Column(_linked, common("deployment")),
+    """Every deployment by its card, measured ones first, to be sorted and filtered."""
+    by_card = sorted((*overview.deployed.values(), *overview.others), key=lambda item: (
+        entry_label(item.scenario.device)[0], item.scenario.measured is None))
+    table(by_card, [
         Column(lambda item: entry_label(item.scenario.device), common("card")),
+        Column(_linked, common("deployment")),
+        Column(lambda item: YES if item.scenario.measured else None, common("measured")),
         Column(lambda item: item.scenario.devices, common("number-of-cards")),
         Column(lambda item: entry_label(item.scenario.model), common("model")),
         Column(lambda item: entry_label(item.scenario.precision), common("stored-as")),

@@ -56,25 +56,25 @@ what-user-waits-for =
     .en = what a user waits for
     .zh = 用户等什么
 
-deployments =
-    .en = Deployments
-    .zh = 各部署
-
 deciding =
     .en = Deciding
     .zh = 决策
 
-how-far-off =
-    .en = How far off
-    .zh = 误差
+operating =
+    .en = Operating
+    .zh = 运维
+
+evidence =
+    .en = Evidence
+    .zh = 核对
 
 what-feeds-what =
     .en = What feeds what
     .zh = 各章之间的依赖
 
 how-chapters-depend =
-    .en = { $chapters } chapters of derivations. A chapter uses quantities that others derive; most often { $uses }. Deployments, decisions and errors rest on all of them.
-    .zh = 推导共 { $chapters } 章，每章都用到别章推出的量，最多的是 { $uses }。各部署、决策与误差以全部推导为基础。
+    .en = { $chapters } chapters of derivations. A chapter uses quantities that others derive; most often { $uses }. Deciding, operating and evidence rest on all of them.
+    .zh = 推导共 { $chapters } 章，每章都用到别章推出的量，最多的是 { $uses }。决策、运维与核对都以全部推导为基础。
 
 used-further-on =
     .en = used further on

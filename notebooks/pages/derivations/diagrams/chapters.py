@@ -21,8 +21,7 @@ NAMES: dict[str, tuple[Text, Text]] = {  # in the order of reading, with what ea
     "throughput": (say("throughput"), say("tokens-per-second")),
     "serving": (say("serving"), say("what-user-waits-for"))}
 AFTER: dict[str, Text] = {  # what rests on all of them
-    "scenarios": say("deployments"), "search": say("deciding"),
-    "validation": say("how-far-off")}
+    "search": say("deciding"), "service": say("operating"), "validation": say("evidence")}
 LEFT, WIDE, TALL, STEP, TOP = 92.0, 196.0, 40.0, 54.0, 26.0
 BEND = 15.0  # of a curve, per chapter that it passes
 ONWARD, BACK = 0, 1  # colours

@@ -1,0 +1,66 @@
+"""Run: the commands that start the standard question's deployments of R1, and what they promise."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from calc.launching.deployment import Deployment, deployed
+from calc.layouts.choice import contents
+from calc.searching.load_goal import load_goal
+from catalogue import made_scenario
+from catalogue.engines.engine import load_engine
+from catalogue.engines.released import AT, CANDIDATE
+from notebooks.pages.deciding.front.standard import R1, Served, question, serve
+from notebooks.pages.deciding.matrix import GOAL
+from notebooks.pages.deciding.service import text_of
+from notebooks.show.display import number, numbers
+from notebooks.show.numbers import fmt_time
+
+PLANS = {"910b": ("ascend-910b2", "vllm-ascend"), "h200": ("nvidia-h200-sxm", "vllm")}
+SCRIPT, COMMAND = "nodes/serve-0.sh", "server_0=("  # of the first server, and where it begins
+
+
+def released(engine: str) -> str:
+    """The newest release of an engine whose flags are known, candidates left out."""
+    return f"{engine}{AT}" + [version for version in load_engine(engine).versions
+                              if CANDIDATE not in version][-1]
+
+
+@cache
+def plan(key: str) -> tuple[Served, Deployment]:
+    """The standard question's deployment on a card of ``PLANS``, and what starts it."""
+    device, engine = PLANS[key]
+    found = serve(R1, device)
+    assert found is not None
+    goal = load_goal(GOAL, [f"demand.users={question().users}"])
+    made = made_scenario(contents(goal, found.choice) | {"engine": released(engine)},
+                         Path(f"{GOAL}.yml"))
+    return found, deployed({"serve": made}, (GOAL, ()))
+
+
+def answer() -> None:
+    """Glue what each plan is and gives."""
+    asked = question()
+    numbers({"ru-users": asked.users, "ru-input": asked.demand.input_tokens,
+             "ru-output": asked.demand.output_tokens})
+    for key, (_, engine) in PLANS.items():
+        found, made = plan(key)
+        assert found.cell.best is not None
+        told = found.cell.best.amounts
+        numbers({f"ru-{key}-cards": found.choice.devices,
+                 f"ru-{key}-servers": found.choice.nodes})
+        number(f"ru-{key}-sizes", found.sizes, str)
+        number(f"ru-{key}-release", released(engine), str)
+        for name in ("tpot", "ttft"):
+            value, low, high = told[name].points
+            numbers({f"ru-{key}-{name}": value, f"ru-{key}-{name}-low": low,
+                     f"ru-{key}-{name}-high": high}, fmt_time)
+        number(f"ru-{key}-files", len(made.files) + 1)
+
+
+def command(key: str) -> None:
+    """Show how a plan's first server starts, every flag with its reason."""
+    _, made = plan(key)
+    lines = made.files[SCRIPT].split("\n")
+    text_of(made, SCRIPT, lines.index(COMMAND))
