@@ -1,0 +1,96 @@
+/* What a query asks besides its words: which symptoms it describes, which cards it names, and what
+   of it says nothing. Names and symptoms come with the index, from params/symptoms.yml. */
+"use strict";
+
+const bookAsking = (() => {
+  const CARD = "{card}"; // in a symptom any card, in its answers the pages of those named
+  const COUNTED = /(\d)\s*[x*×]\s*(?=[a-z]*\d)/gi; // "8xH20": a number of cards, then a card
+  const [SYMPTOMS, NEARLY] = [3, 0.6]; // how many answer, if they explain as much of the query
+  const WORDS = 3; // a query of so many asks for no word alone; two signs of Han are as good as one
+  const LATIN = /^[\p{sc=Latin}\p{sc=Greek}\p{N}]/u;
+
+  /* What finds a word in a text: a Latin one whole, or what it begins with if it is long. */
+  const finders = new Map();
+  const finder = (word) => {
+    if (!finders.has(word)) {
+      const sought = word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+      const begin = /^\d/.test(word) ? "(?<![\\d.])" : "(?<![a-z])"; // "50ms" has "ms"
+      const end = word.length > 3 && !/\d$/.test(word) ? "" : "s?(?![a-z0-9])";
+      finders.set(word, RegExp(LATIN.test(word) ? begin + sought + end : sought));
+    }
+    return finders.get(word);
+  };
+  const stands = (word, text) => finder(word).test(text);
+
+  const make = ({ same, ignored, symptoms, cards, compared }, flat) => {
+    const longestFirst = (words) => words.toSorted((a, b) => b.length - a.length);
+    const called = cards.flatMap(([names, place]) => names.map((name) => [flat(name), place]));
+    const lists = new Map();
+    for (const [name, place] of called) lists.set(name, [...lists.get(name) ?? [], place]);
+    const longest = longestFirst([...lists.keys()]);
+    const nothing = longestFirst(Object.values(ignored).flat());
+
+    /* The cards that a text names, each as the places of its pages: "910B" stands for all of them. */
+    const cardsIn = (text) => {
+      let rest = ` ${text} `;
+      const found = [];
+      for (const name of longest) {
+        const at = rest.indexOf(` ${name} `);
+        if (at < 0) continue;
+        found.push([at, lists.get(name)]);
+        rest = rest.replaceAll(` ${name} `, ` ${"_".repeat(name.length)} `);
+      }
+      for (const { 0: word, index } of rest.matchAll(/(?<= )[a-z]*\d{3,}[a-z]?(?= )/g)) {
+        const next = /\d$/.test(word) ? /[a-z]/ : /\d/; // "910" and "910B", but not "91"
+        const family = longest.filter((name) => (
+          name.startsWith(word) && next.test(name[word.length])));
+        if (family.length) found.push([index, family.flatMap((name) => lists.get(name))]);
+      }
+      return found.sort(([a], [b]) => a - b).map(([, places]) => [...new Set(places)]);
+    };
+
+    const whole = (word) => (
+      RegExp(finder(word).source + (LATIN.test(word) ? "(?![a-z0-9])" : ""), "gi"));
+    const [every, names, questions] = [nothing, ignored.names, ignored.questions]
+      .map((words) => words.map(whole));
+    const any = (found, text) => found.some((one) => text.search(one) >= 0);
+
+    /* How much of the query a symptom explains: the most signs that one of its variants needs. */
+    const explains = (variants, text, named) => Math.max(...variants.map((pieces) => {
+      let signs = 0;
+      for (const piece of pieces) {
+        const words = piece === CARD ? named : (same[piece] ?? [piece]);
+        const found = words.filter((word) => piece === CARD || stands(word, text));
+        if (!found.length) return 0;
+        signs += piece === CARD ? 3 : Math.max(...found.map((word) => (
+          LATIN.test(word) ? word.length : 3 * word.length)));
+      }
+      return signs;
+    }));
+
+    const of = (query) => {
+      const text = query.normalize("NFKC").replace(COUNTED, "$1 × ");
+      const lower = text.toLowerCase();
+      const rest = every.reduce((left, word) => left.replace(word, " "), text);
+      const [meaning, question] = [any(names, text), any(questions, text)];
+      const named = cardsIn(flat(text));
+      const apart = named.length > 1 ? [...compared, ...named.map(([place]) => place)] : [];
+      const scores = symptoms.map(([variants, answers]) => [explains(variants, lower, named), answers])
+        .filter(([score]) => score).sort(([a], [b]) => b - a);
+      const answers = scores.slice(0, SYMPTOMS).filter(([score]) => score >= NEARLY * scores[0][0])
+        .flatMap(([, places]) => places.flatMap((place) => (place === CARD ? named.map(([one]) => one)
+          : [place])));
+      const latin = text.match(/[\p{sc=Latin}\p{N}][^\s\p{sc=Han}]*/gu) ?? [];
+      const han = text.match(/\p{sc=Han}/gu) ?? [];
+      return {
+        text, rest: rest.trim() ? rest : text, named: named.flat(), several: named.length > 1,
+        answers: [...new Set([...apart, ...answers])],
+        meaning, // of a name
+        long: question || latin.length + han.length / 2 >= WORDS,
+      };
+    };
+    return { of, cardsIn };
+  };
+
+  return { make };
+})();
