@@ -50,8 +50,9 @@ def card_names(title: str) -> list[str]:
         return [" ".join(title[:found.end()].split()[-2:])]
     rest = re.match(r" (?:D|\d+ GB)\b", title[found.end():])
     more = rest[0].strip() if rest else ""
-    whole = [f"{number} {more}", f"{number}{more}" if more == "D" else f"{number} {more}"]
-    return list(dict.fromkeys([*(whole if more else []), number]))
+    close = more.replace(" ", "")
+    return list(dict.fromkeys([f"{number} {more}", f"{number} {close}", f"{number}{close}", number]
+                              if more else [number]))
 
 
 def of_index(found: Sequence[Document], said: Mapping[str, Any],

@@ -22,9 +22,13 @@ const bookAsking = (() => {
   };
   const stands = (word, text) => finder(word).test(text);
 
-  const make = ({ same, ignored, symptoms, cards, compared }, flat) => {
+  /* A text as words, each sign of Han beside Latin a word apart: "910B" is a card, not bytes. */
+  const spaced = (text) => ` ${(text.toLowerCase()
+    .match(/\p{sc=Han}+|[\p{sc=Latin}\p{N}]+/gu) ?? []).join(" ")} `;
+
+  const make = ({ same, ignored, symptoms, cards, compared }) => {
     const longestFirst = (words) => words.toSorted((a, b) => b.length - a.length);
-    const called = cards.flatMap(([names, place]) => names.map((name) => [flat(name), place]));
+    const called = cards.flatMap(([names, place]) => names.map((name) => [spaced(name), place]));
     const lists = new Map();
     for (const [name, place] of called) lists.set(name, [...lists.get(name) ?? [], place]);
     const longest = longestFirst([...lists.keys()]);
@@ -32,21 +36,22 @@ const bookAsking = (() => {
 
     /* The cards that a text names, each as the places of its pages: "910B" stands for all of them. */
     const cardsIn = (text) => {
-      let rest = ` ${text} `;
+      let rest = spaced(text);
       const found = [];
       for (const name of longest) {
-        const at = rest.indexOf(` ${name} `);
+        const at = rest.indexOf(name);
         if (at < 0) continue;
         found.push([at, lists.get(name)]);
-        rest = rest.replaceAll(` ${name} `, ` ${"_".repeat(name.length)} `);
+        rest = rest.replaceAll(name, ` ${"_".repeat(name.length - 2)} `);
       }
       for (const { 0: word, index } of rest.matchAll(/(?<= )[a-z]*\d{3,}[a-z]?(?= )/g)) {
         const next = /\d$/.test(word) ? /[a-z]/ : /\d/; // "910" and "910B", but not "91"
         const family = longest.filter((name) => (
-          name.startsWith(word) && next.test(name[word.length])));
+          name.startsWith(` ${word}`) && next.test(name[word.length + 1])));
         if (family.length) found.push([index, family.flatMap((name) => lists.get(name))]);
       }
-      return found.sort(([a], [b]) => a - b).map(([, places]) => [...new Set(places)]);
+      return found.sort(([a], [b]) => a - b)
+        .map(([, places]) => [...new Set(places)].sort((a, b) => a - b));
     };
 
     const whole = (word) => (
@@ -73,13 +78,15 @@ const bookAsking = (() => {
       const lower = text.toLowerCase();
       const rest = every.reduce((left, word) => left.replace(word, " "), text);
       const [meaning, question] = [any(names, text), any(questions, text)];
-      const named = cardsIn(flat(text));
-      const apart = named.length > 1 ? [...compared, ...named.map(([place]) => place)] : [];
+      const named = cardsIn(text);
       const scores = symptoms.map(([variants, answers]) => [explains(variants, lower, named), answers])
         .filter(([score]) => score).sort(([a], [b]) => b - a);
       const answers = scores.slice(0, SYMPTOMS).filter(([score]) => score >= NEARLY * scores[0][0])
-        .flatMap(([, places]) => places.flatMap((place) => (place === CARD ? named.map(([one]) => one)
-          : [place])));
+        .flatMap(([, places]) => places.flatMap((place) => (
+          place === CARD ? named.map(([one]) => one) : [place])));
+      // Of several cards: where all stand side by side, what else is asked, and then each.
+      const apart = named.length > 1
+        ? [...compared, ...answers.slice(0, 1), ...named.map(([place]) => place)] : [];
       const latin = text.match(/[\p{sc=Latin}\p{N}][^\s\p{sc=Han}]*/gu) ?? [];
       const han = text.match(/\p{sc=Han}/gu) ?? [];
       return {

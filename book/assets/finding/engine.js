@@ -95,7 +95,9 @@ const bookEngine = (() => {
       return query.trim() ? [{ text: query, names: [] }] : [];
     };
 
-    const asking = bookAsking.make(asked, flat);
+    const asking = bookAsking.make(asked);
+    const plans = entries.filter(({ kind }) => kind === "deployment").flatMap(({ id, names }) => (
+      names.split(" \n ").filter((name) => /^[^×]+ [^×]+$/.test(name)).map((name) => [flat(name), id])));
     const branches = (text) => parts(text).flatMap(({ text: own, names }) => {
       if (!names.length) return branch(own);
       const others = names.filter((name) => name.toLowerCase() !== own.toLowerCase());
@@ -121,7 +123,7 @@ const bookEngine = (() => {
     /* A page on other cards than those asked about; beside two cards, also one on a third. */
     const elsewhere = (entry, { named, several }) => {
       if (!named.length) return false;
-      entry.cards ??= asking.cardsIn(`${entry.flatTitle} ${entry.flatHeading}`).flat();
+      entry.cards ??= asking.cardsIn(`${entry.title} ${entry.heading}`).flat();
       const own = entry.cards.filter((place) => named.includes(place)).length;
       return several ? own < entry.cards.length : entry.cards.length > 0 && !own;
     };
@@ -163,9 +165,12 @@ const bookEngine = (() => {
           terms: new Set(terms) };
       });
       hits.sort((a, b) => a.behind - b.behind || b.whole - a.whole || b.score - a.score);
-      const answers = ask.answers.map((id) => hits.find((hit) => hit.id === id)
+      const told = plans.filter(([name]) => ` ${phrases[0]} `.includes(` ${name} `))
+        .slice(0, ENOUGH).map(([, id]) => id);
+      const first = [...new Set([...told, ...ask.answers])];
+      const answers = first.map((id) => hits.find((hit) => hit.id === id)
         ?? { ...entries[id], terms: new Set(words(ask.rest)) });
-      const every = [...answers, ...hits.filter(({ id }) => !ask.answers.includes(id))];
+      const every = [...answers, ...hits.filter(({ id }) => !first.includes(id))];
       return { complete: complete || answers.length, hits: every,
         near: every.length ? [] : near(query) };
     };
