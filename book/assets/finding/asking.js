@@ -5,7 +5,8 @@
 const bookAsking = (() => {
   const CARD = "{card}"; // in a symptom any card, in its answers the pages of those named
   const COUNTED = /(\d)\s*[x*×]\s*(?=[a-z]*\d)/gi; // "8xH20": a number of cards, then a card
-  const [SYMPTOMS, NEARLY] = [3, 0.6]; // how many answer, if they explain as much of the query
+  const [SYMPTOMS, NEARLY] = [3, 0.6]; // how many answer, if they explain nearly as much of the query
+  const ENOUGH = 0.6; // share of what a query tells that a symptom has to explain without a variant
   const WORDS = 3; // a query of so many asks for no word alone; two signs of Han are as good as one
   const LATIN = /^[\p{sc=Latin}\p{sc=Greek}\p{N}]/u;
 
@@ -60,40 +61,54 @@ const bookAsking = (() => {
       .map((words) => words.map(whole));
     const any = (found, text) => found.some((one) => text.search(one) >= 0);
 
-    /* How much of the query a symptom explains: the most signs that one of its variants needs. */
-    const explains = (variants, text, named) => Math.max(...variants.map((pieces) => {
-      let signs = 0;
-      for (const piece of pieces) {
-        const words = piece === CARD ? named : (same[piece] ?? [piece]);
-        const found = words.filter((word) => piece === CARD || stands(word, text));
-        if (!found.length) return 0;
-        signs += piece === CARD ? 3 : Math.max(...found.map((word) => (
-          LATIN.test(word) ? word.length : 3 * word.length)));
-      }
-      return signs;
-    }));
+    /* Every piece of a variant, with how many symptoms have it. */
+    const common = new Map();
+    for (const [variants] of symptoms) {
+      for (const piece of new Set(variants.flat())) common.set(piece, (common.get(piece) ?? 0) + 1);
+    }
+    const rarity = (piece) => Math.log(symptoms.length / common.get(piece));
+
+    const standsIn = (piece, text, named) => (piece === CARD ? named.length > 0
+      : (typeof piece === "number" ? same[piece] : [piece]).some((word) => stands(word, text)));
+
+    /* The symptoms that a text describes, by how rare the pieces are that both have: those of which
+       it has a whole variant; if of none, those that most of its pieces belong to. */
+    const described = (text, named, long) => {
+      const found = new Set([...common.keys()].filter((piece) => standsIn(piece, text, named)));
+      const weight = (pieces) => pieces.reduce((sum, piece) => sum + rarity(piece), 0);
+      const most = (score) => {
+        const scores = symptoms.map(([variants, answers]) => [score(variants), answers])
+          .filter(([own]) => own).sort(([a], [b]) => b - a);
+        return scores.filter(([own]) => own >= NEARLY * scores[0][0]).slice(0, SYMPTOMS)
+          .map(([, answers]) => answers);
+      };
+      const whole = most((variants) => Math.max(0, ...variants
+        .filter((pieces) => pieces.every((piece) => found.has(piece))).map(weight)));
+      const all = weight([...found]);
+      return whole.length || !long ? whole : most((variants) => {
+        const own = [...new Set(variants.flat())].filter((piece) => found.has(piece));
+        return own.length > 1 && weight(own) >= ENOUGH * all ? weight(own) : 0;
+      });
+    };
 
     const of = (query) => {
       const text = query.normalize("NFKC").replace(COUNTED, "$1 × ");
-      const lower = text.toLowerCase();
       const rest = every.reduce((left, word) => left.replace(word, " "), text);
       const [meaning, question] = [any(names, text), any(questions, text)];
+      const latin = text.match(/[\p{sc=Latin}\p{N}][^\s\p{sc=Han}]*/gu) ?? [];
+      const han = text.match(/\p{sc=Han}/gu) ?? [];
+      const long = question || latin.length + han.length / 2 >= WORDS;
       const named = cardsIn(text);
-      const scores = symptoms.map(([variants, answers]) => [explains(variants, lower, named), answers])
-        .filter(([score]) => score).sort(([a], [b]) => b - a);
-      const answers = scores.slice(0, SYMPTOMS).filter(([score]) => score >= NEARLY * scores[0][0])
-        .flatMap(([, places]) => places.flatMap((place) => (
-          place === CARD ? named.map(([one]) => one) : [place])));
+      const answers = described(text.toLowerCase(), named, long).flat().flatMap((place) => (
+        place === CARD ? named.map(([one]) => one) : [place]));
       // Of several cards: where all stand side by side, what else is asked, and then each.
       const apart = named.length > 1
         ? [...compared, ...answers.slice(0, 1), ...named.map(([place]) => place)] : [];
-      const latin = text.match(/[\p{sc=Latin}\p{N}][^\s\p{sc=Han}]*/gu) ?? [];
-      const han = text.match(/\p{sc=Han}/gu) ?? [];
       return {
         text, rest: rest.trim() ? rest : text, named: named.flat(), several: named.length > 1,
         answers: [...new Set([...apart, ...answers])],
         meaning, // of a name
-        long: question || latin.length + han.length / 2 >= WORDS,
+        long,
       };
     };
     return { of, cardsIn };
