@@ -26,8 +26,12 @@ def pieces(variant: str, same: Sequence[Sequence[str]], ignored: Container[str]
            ) -> list[str | int]:
     """What has to stand in a query, in any order: words, and places of synonyms in their list.
 
+    A list of which a variant has two words asks for two in the query.
+
     >>> pieces("CUDA runs out of memory", [["OOM", "out of memory"]], ["runs"])
     [0, 'cuda']
+    >>> pieces("FP8 or INT8", [["FP8", "INT8"]], ["or"])
+    [0, 0]
     """
     text, found = variant.lower(), list[int]()
     known = sorted(((word.lower(), place) for place, words in enumerate(same) for word in words),
@@ -36,8 +40,8 @@ def pieces(variant: str, same: Sequence[Sequence[str]], ignored: Container[str]
         begin, end = (EDGE if LATIN.match(sign) else "" for sign in (word[0], word[-1]))
         text, times = re.subn(rf"{begin and '(?<!' + EDGE + ')'}{re.escape(word)}"
                               rf"{end and '(?!' + EDGE + ')'}", " ", text)
-        found += [place] * bool(times)
-    return [*dict.fromkeys(found), *(word for word in text.split() if word not in ignored)]
+        found += [place] * times
+    return [*found, *(word for word in text.split() if word not in ignored)]
 
 
 def card_names(title: str) -> list[str]:

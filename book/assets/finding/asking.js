@@ -6,7 +6,7 @@ const bookAsking = (() => {
   const CARD = "{card}"; // in a symptom any card, in its answers the pages of those named
   const COUNTED = /(\d)\s*[x*×]\s*(?=[a-z]*\d)/gi; // "8xH20": a number of cards, then a card
   const [SYMPTOMS, NEARLY] = [3, 0.6]; // how many answer, if they explain nearly as much of the query
-  const ENOUGH = 0.6; // share of what a query tells that a symptom has to explain without a variant
+  const ENOUGH = 0.6; // share of a variant that a query has at least, where it has none whole
   const WORDS = 3; // a query of so many asks for no word alone; two signs of Han are as good as one
   const LATIN = /^[\p{sc=Latin}\p{sc=Greek}\p{N}]/u;
 
@@ -14,9 +14,10 @@ const bookAsking = (() => {
   const finders = new Map();
   const finder = (word) => {
     if (!finders.has(word)) {
-      const sought = word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+      const sought = word.replace(/(?<=[a-z]{3})(?<!s)s$/, "")
+        .replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replace(/[-_ ]/g, "[-_ ]?");
       const begin = /^\d/.test(word) ? "(?<![\\d.])" : "(?<![a-z])"; // "50ms" has "ms"
-      const end = word.length > 3 && !/\d$/.test(word) ? "" : "s?(?![a-z0-9])";
+      const end = /\d$/.test(word) ? "(?![a-z]|\\.?\\d)" : word.length > 3 ? "" : "s?(?![a-z])";
       finders.set(word, RegExp(LATIN.test(word) ? begin + sought + end : sought));
     }
     return finders.get(word);
@@ -68,13 +69,15 @@ const bookAsking = (() => {
     }
     const rarity = (piece) => Math.log(symptoms.length / common.get(piece));
 
-    const standsIn = (piece, text, named) => (piece === CARD ? named.length > 0
-      : (typeof piece === "number" ? same[piece] : [piece]).some((word) => stands(word, text)));
+    const standing = (piece, text, named) => (piece === CARD ? named
+      : (typeof piece === "number" ? same[piece] : [piece]).filter((word) => stands(word, text))).length;
 
     /* The symptoms that a text describes, by how rare the pieces are that both have: those of which
-       it has a whole variant; if of none, those that most of its pieces belong to. */
+       it has a whole variant; if of none, those of which it has most of one. */
     const described = (text, named, long) => {
-      const found = new Set([...common.keys()].filter((piece) => standsIn(piece, text, named)));
+      const found = new Map([...common.keys()].map((piece) => [piece, standing(piece, text, named)])
+        .filter(([, times]) => times));
+      const has = (piece, at, all) => found.get(piece) > all.slice(0, at).filter((one) => one === piece).length;
       const weight = (pieces) => pieces.reduce((sum, piece) => sum + rarity(piece), 0);
       const most = (score) => {
         const scores = symptoms.map(([variants, answers]) => [score(variants), answers])
@@ -82,13 +85,13 @@ const bookAsking = (() => {
         return scores.filter(([own]) => own >= NEARLY * scores[0][0]).slice(0, SYMPTOMS)
           .map(([, answers]) => answers);
       };
-      const whole = most((variants) => Math.max(0, ...variants
-        .filter((pieces) => pieces.every((piece) => found.has(piece))).map(weight)));
-      const all = weight([...found]);
-      return whole.length || !long ? whole : most((variants) => {
-        const own = [...new Set(variants.flat())].filter((piece) => found.has(piece));
-        return own.length > 1 && weight(own) >= ENOUGH * all ? weight(own) : 0;
-      });
+      const best = (enough) => most((variants) => Math.max(0, ...variants.map((pieces) => {
+        const own = pieces.filter(has);
+        const share = weight(own) / weight(pieces);
+        return share >= enough && (share === 1 || own.length > 1) ? share * weight(own) : 0;
+      })));
+      const whole = best(1);
+      return whole.length || !long ? whole : best(ENOUGH);
     };
 
     const of = (query) => {

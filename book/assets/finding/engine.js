@@ -167,7 +167,8 @@ const bookEngine = (() => {
       hits.sort((a, b) => a.behind - b.behind || b.whole - a.whole || b.score - a.score);
       const told = plans.filter(([name]) => ` ${phrases[0]} `.includes(` ${name} `))
         .slice(0, ENOUGH).map(([, id]) => id);
-      const name = entries.some(({ called }) => called.includes(phrases[0]));
+      const name = entries.some(({ called }) => called.includes(phrases[0])
+        || (ask.meaning && called.includes(flat(ask.rest))));
       const first = name ? [] : [...new Set([...told, ...ask.answers])];
       const answers = first.map((id) => hits.find((hit) => hit.id === id)
         ?? { ...entries[id], terms: new Set(words(ask.rest)) });
