@@ -5,7 +5,7 @@
 const bookAsking = (() => {
   const CARD = "{card}"; // in a symptom any card, in its answers the pages of those named
   const COUNTED = /(\d)\s*[x*×]\s*(?=[a-z]*\d)/gi; // "8xH20": a number of cards, then a card
-  const [SYMPTOMS, NEARLY] = [3, 0.6]; // how many answer, if they explain nearly as much of the query
+  const [SYMPTOMS, NEARLY] = [3, 0.6]; // how many answer, if they explain nearly as much
   const ENOUGH = 0.6; // share of a variant that a query has at least, where it has none whole
   const WORDS = 3; // a query of so many asks for no word alone; two signs of Han are as good as one
   const LATIN = /^[\p{sc=Latin}\p{sc=Greek}\p{N}]/u;
@@ -22,14 +22,13 @@ const bookAsking = (() => {
     }
     return finders.get(word);
   };
-  const stands = (word, text) => finder(word).test(text);
 
   /* A text as words, each sign of Han beside Latin a word apart: "910B" is a card, not bytes. */
   const spaced = (text) => ` ${(text.toLowerCase()
     .match(/\p{sc=Han}+|[\p{sc=Latin}\p{N}]+/gu) ?? []).join(" ")} `;
 
   const make = ({ same, ignored, symptoms, cards, compared }) => {
-    const longestFirst = (words) => words.toSorted((a, b) => b.length - a.length);
+    const longestFirst = (words) => [...words].sort((a, b) => b.length - a.length);
     const called = cards.flatMap(([names, place]) => names.map((name) => [spaced(name), place]));
     const lists = new Map();
     for (const [name, place] of called) lists.set(name, [...lists.get(name) ?? [], place]);
@@ -57,7 +56,7 @@ const bookAsking = (() => {
     };
 
     const whole = (word) => (
-      RegExp(finder(word).source + (LATIN.test(word) ? "(?![a-z0-9])" : ""), "gi"));
+      RegExp(finder(word).source + (LATIN.test(word) ? "s?(?![a-z0-9])" : ""), "gi"));
     const [every, names, questions] = [nothing, ignored.names, ignored.questions]
       .map((words) => words.map(whole));
     const any = (found, text) => found.some((one) => text.search(one) >= 0);
@@ -69,15 +68,19 @@ const bookAsking = (() => {
     }
     const rarity = (piece) => Math.log(symptoms.length / common.get(piece));
 
-    const standing = (piece, text, named) => (piece === CARD ? named
-      : (typeof piece === "number" ? same[piece] : [piece]).filter((word) => stands(word, text))).length;
+    const standing = (piece, text, named) => {
+      if (piece === CARD) return named.length;
+      const words = typeof piece === "number" ? same[piece] : [piece];
+      return words.filter((word) => finder(word).test(text)).length;
+    };
 
     /* The symptoms that a text describes, by how rare the pieces are that both have: those of which
        it has a whole variant; if of none, those of which it has most of one. */
     const described = (text, named, long) => {
       const found = new Map([...common.keys()].map((piece) => [piece, standing(piece, text, named)])
         .filter(([, times]) => times));
-      const has = (piece, at, all) => found.get(piece) > all.slice(0, at).filter((one) => one === piece).length;
+      const has = (piece, at, all) => (
+        found.get(piece) > all.slice(0, at).filter((one) => one === piece).length);
       const weight = (pieces) => pieces.reduce((sum, piece) => sum + rarity(piece), 0);
       const most = (score) => {
         const scores = symptoms.map(([variants, answers]) => [score(variants), answers])
