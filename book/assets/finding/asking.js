@@ -6,7 +6,10 @@ const bookAsking = (() => {
   const CARD = "{card}"; // in a symptom any card, in its answers the pages of those named
   const COUNTED = /(\d)\s*[x*×]\s*(?=[a-z]*\d)/gi; // "8xH20": a number of cards, then a card
   const [SYMPTOMS, NEARLY] = [3, 0.6]; // how many answer, if they explain nearly as much
-  const ENOUGH = 0.6; // share of a variant that a query has at least, where it has none whole
+  // Of a variant a query has all, else most and two pieces, else some, which is a guess.
+  const STEPS = [[1, 1], [0.6, 2], [0.3, 1]];
+  const [FAINT, RARE] = [0.1, 6]; // weight of what says nothing; symptoms that a card counts for
+  const TELLING = 2.5; // how rare what both have is, at least, where it is not all
   const WORDS = 3; // a query of so many asks for no word alone; two signs of Han are as good as one
   const LATIN = /^[\p{sc=Latin}\p{sc=Greek}\p{N}]/u;
 
@@ -66,7 +69,8 @@ const bookAsking = (() => {
     for (const [variants] of symptoms) {
       for (const piece of new Set(variants.flat())) common.set(piece, (common.get(piece) ?? 0) + 1);
     }
-    const rarity = (piece) => Math.log(symptoms.length / common.get(piece));
+    const rarity = (piece) => (piece.length === 1 || nothing.includes(piece) ? FAINT
+      : Math.log(symptoms.length / (piece === CARD ? RARE : common.get(piece))));
 
     const standing = (piece, text, named) => {
       if (piece === CARD) return named.length;
@@ -74,8 +78,7 @@ const bookAsking = (() => {
       return words.filter((word) => finder(word).test(text)).length;
     };
 
-    /* The symptoms that a text describes, by how rare the pieces are that both have: those of which
-       it has a whole variant; if of none, those of which it has most of one. */
+    /* What answers the symptoms that a text describes, by how rare the pieces are that both have. */
     const described = (text, named, long) => {
       const found = new Map([...common.keys()].map((piece) => [piece, standing(piece, text, named)])
         .filter(([, times]) => times));
@@ -88,13 +91,16 @@ const bookAsking = (() => {
         return scores.filter(([own]) => own >= NEARLY * scores[0][0]).slice(0, SYMPTOMS)
           .map(([, answers]) => answers);
       };
-      const best = (enough) => most((variants) => Math.max(0, ...variants.map((pieces) => {
-        const own = pieces.filter(has);
-        const share = weight(own) / weight(pieces);
-        return share >= enough && (share === 1 || own.length > 1) ? share * weight(own) : 0;
-      })));
-      const whole = best(1);
-      return whole.length || !long ? whole : best(ENOUGH);
+      for (const [step, [enough, least]] of (long ? STEPS : STEPS.slice(0, 1)).entries()) {
+        const answers = most((variants) => Math.max(0, ...variants.map((pieces) => {
+          const own = pieces.filter(has);
+          const share = weight(own) / weight(pieces);
+          const told = share >= enough && own.length >= least && (!step || weight(own) > TELLING);
+          return told ? share * weight(own) : 0;
+        })));
+        if (answers.length) return { answers, guessed: step + 1 === STEPS.length };
+      }
+      return { answers: [], guessed: false };
     };
 
     const of = (query) => {
@@ -105,7 +111,8 @@ const bookAsking = (() => {
       const han = text.match(/\p{sc=Han}/gu) ?? [];
       const long = question || latin.length + han.length / 2 >= WORDS;
       const named = cardsIn(text);
-      const answers = described(text.toLowerCase(), named, long).flat().flatMap((place) => (
+      const symptom = described(text.toLowerCase(), named, long && named.length < 2);
+      const answers = symptom.answers.flat().flatMap((place) => (
         place === CARD ? named.map(([one]) => one) : [place]));
       // Of several cards: where all stand side by side, what else is asked, and then each.
       const apart = named.length > 1
@@ -113,6 +120,7 @@ const bookAsking = (() => {
       return {
         text, rest: rest.trim() ? rest : text, named: named.flat(), several: named.length > 1,
         answers: [...new Set([...apart, ...answers])],
+        guessed: symptom.guessed,
         meaning, // of a name
         long,
       };

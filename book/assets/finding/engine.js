@@ -169,11 +169,12 @@ const bookEngine = (() => {
         .slice(0, ENOUGH).map(([, id]) => id);
       const name = entries.some(({ called }) => called.includes(phrases[0])
         || (ask.meaning && called.includes(flat(ask.rest))));
-      const first = name ? [] : [...new Set([...told, ...ask.answers])];
+      const guess = ask.guessed && complete > 0;
+      const first = name ? [] : [...new Set([...told, ...(guess ? [] : ask.answers)])];
       const answers = first.map((id) => hits.find((hit) => hit.id === id)
         ?? { ...entries[id], terms: new Set(words(ask.rest)) });
       const every = [...answers, ...hits.filter(({ id }) => !first.includes(id))];
-      return { complete: complete || answers.length, hits: every,
+      return { complete: complete || (ask.guessed ? 0 : answers.length), hits: every,
         near: every.length ? [] : near(query) };
     };
     return { find };
