@@ -37,6 +37,7 @@ def labels() -> set[str]:
     """The pages and sections that there are, by the sources of the book."""
     sources = [*(ROOT / "notebooks").glob("*.md"), *(ROOT / "book").glob("*.md")]
     found = {label for path in sources for label in LABEL.findall(path.read_text(encoding="utf-8"))}
+    found |= {path.stem for path in sources}  # a page is also called by its file
     return found | {path.stem for folder in ("scenarios", "devices", "models", "documents")
                     for path in (ROOT / "params" / folder).glob("*.yml")}
 

@@ -97,7 +97,8 @@ const bookEngine = (() => {
 
     const asking = bookAsking.make(asked);
     const plans = entries.filter(({ kind }) => kind === "deployment").flatMap(({ id, names }) => (
-      names.split(" \n ").filter((name) => /^[^×]+ [^×]+$/.test(name)).map((name) => [flat(name), id])));
+      names.split(" \n ").filter((name) => /^[^×]+ [^×]+$/.test(name))
+        .map((name) => [flat(name), id])));
     const branches = (text) => parts(text).flatMap(({ text: own, names }) => {
       if (!names.length) return branch(own);
       const others = names.filter((name) => name.toLowerCase() !== own.toLowerCase());
@@ -169,12 +170,13 @@ const bookEngine = (() => {
         .slice(0, ENOUGH).map(([, id]) => id);
       const name = entries.some(({ called }) => called.includes(phrases[0])
         || (ask.meaning && called.includes(flat(ask.rest))));
-      const guess = ask.guessed && complete > 0;
-      const first = name ? [] : [...new Set([...told, ...(guess ? [] : ask.answers)])];
+      const usable = ask.guessed && complete ? []
+        : ask.answers.filter((id) => !elsewhere(entries[id], ask));
+      const first = name ? [] : [...new Set([...told, ...usable])];
       const answers = first.map((id) => hits.find((hit) => hit.id === id)
         ?? { ...entries[id], terms: new Set(words(ask.rest)) });
       const every = [...answers, ...hits.filter(({ id }) => !first.includes(id))];
-      return { complete: complete || (ask.guessed ? 0 : answers.length), hits: every,
+      return { complete: complete || (ask.guessed ? 0 : first.length), hits: every,
         near: every.length ? [] : near(query) };
     };
     return { find };
