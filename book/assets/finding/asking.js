@@ -118,7 +118,7 @@ const bookAsking = (() => {
       const apart = named.length > 1
         ? [...compared, ...answers.slice(0, 1), ...named.map(([place]) => place)] : [];
       return {
-        text, rest: rest.trim() ? rest : text, named: named.flat(), several: named.length > 1,
+        rest: rest.trim() ? rest : text, named: named.flat(), several: named.length > 1,
         answers: [...new Set([...apart, ...answers])],
         guessed: symptom.guessed,
         meaning, // of a name

@@ -42,12 +42,13 @@ const bookEngine = (() => {
   const words = (text) => runs(text).flatMap(([run]) => readings(run).flat());
   const flat = (text) => runs(text).map(([run]) => readings(run).at(-1).join(" ")).join(" ");
 
+  const whole = new Set(); // words that begin no other: "H20" is not "H200"
   const leaf = (word, boost) => {
     const latin = /^[\p{sc=Latin}\p{sc=Greek}]/u.test(word);
     return {
       queries: [word],
       boost: Object.fromEntries(FIELDS.map((field) => [field, BOOST[field] * boost])),
-      prefix: (latin && word.length > 2) || (HAN.test(word) && word.length === 1),
+      prefix: (latin && word.length > 2 && !whole.has(word)) || (HAN.test(word) && word.length === 1),
       fuzzy: latin && word.length > 6 && /^[a-z]+$/.test(word) ? 1 : false,
     };
   };
@@ -96,6 +97,7 @@ const bookEngine = (() => {
     };
 
     const asking = bookAsking.make(asked);
+    asked.cards.flatMap(([names]) => names.flatMap(words)).forEach((word) => whole.add(word));
     const plans = entries.filter(({ kind }) => kind === "deployment").flatMap(({ id, names }) => (
       names.split(" \n ").filter((name) => /^[^×]+ [^×]+$/.test(name))
         .map((name) => [flat(name), id])));
