@@ -33,9 +33,9 @@ const bookAsking = (() => {
   const make = ({ same, ignored, symptoms, cards, compared }) => {
     const longestFirst = (words) => [...words].sort((a, b) => b.length - a.length);
     const called = cards.flatMap(([names, place]) => names.map((name) => [spaced(name), place]));
-    const lists = new Map();
-    for (const [name, place] of called) lists.set(name, [...lists.get(name) ?? [], place]);
-    const longest = longestFirst([...lists.keys()]);
+    const pages = new Map();
+    for (const [name, place] of called) pages.set(name, [...pages.get(name) ?? [], place]);
+    const longest = longestFirst([...pages.keys()]);
     const nothing = longestFirst(Object.values(ignored).flat());
 
     /* The cards that a text names, each as the places of its pages: "910B" stands for all of them. */
@@ -45,14 +45,14 @@ const bookAsking = (() => {
       for (const name of longest) {
         const at = rest.indexOf(name);
         if (at < 0) continue;
-        found.push([at, lists.get(name)]);
+        found.push([at, pages.get(name)]);
         rest = rest.replaceAll(name, ` ${"_".repeat(name.length - 2)} `);
       }
       for (const { 0: word, index } of rest.matchAll(/(?<= )[a-z]*\d{3,}[a-z]?(?= )/g)) {
         const next = /\d$/.test(word) ? /[a-z]/ : /\d/; // "910" and "910B", but not "91"
         const family = longest.filter((name) => (
           name.startsWith(` ${word}`) && next.test(name[word.length + 1])));
-        if (family.length) found.push([index, family.flatMap((name) => lists.get(name))]);
+        if (family.length) found.push([index, family.flatMap((name) => pages.get(name))]);
       }
       return found.sort(([a], [b]) => a - b)
         .map(([, places]) => [...new Set(places)].sort((a, b) => a - b));
@@ -72,16 +72,28 @@ const bookAsking = (() => {
     const rarity = (piece) => (piece.length === 1 || nothing.includes(piece) ? FAINT
       : Math.log(symptoms.length / (piece === CARD ? RARE : common.get(piece))));
 
-    const standing = (piece, text, named) => {
-      if (piece === CARD) return named.length;
-      const words = typeof piece === "number" ? same[piece] : [piece];
-      return words.filter((word) => finder(word).test(text)).length;
+    /* The pieces that stand in a text, with how many words of theirs; of two synonyms that share
+       signs the longer counts: "speculative decoding" is no decoding. */
+    const synonyms = longestFirst(same.flat());
+    const lists = new Map(same.flatMap((words, place) => words.map((word) => [word, place])));
+    const standing = (text, named) => {
+      const found = new Map([[CARD, named.length]]);
+      let left = text;
+      for (const word of synonyms.filter((each) => finder(each).test(text))) {
+        const rest = left.replace(finder(word), (signs) => "\0".repeat(signs.length));
+        const place = lists.get(word);
+        if (rest !== left) found.set(place, (found.get(place) ?? 0) + 1);
+        left = rest;
+      }
+      for (const piece of common.keys()) {
+        if (typeof piece === "string" && piece !== CARD && finder(piece).test(text)) found.set(piece, 1);
+      }
+      return found;
     };
 
     /* What answers the symptoms that a text describes, by how rare the pieces are that both have. */
     const described = (text, named, long) => {
-      const found = new Map([...common.keys()].map((piece) => [piece, standing(piece, text, named)])
-        .filter(([, times]) => times));
+      const found = standing(text, named);
       const has = (piece, at, all) => (
         found.get(piece) > all.slice(0, at).filter((one) => one === piece).length);
       const weight = (pieces) => pieces.reduce((sum, piece) => sum + rarity(piece), 0);
