@@ -14,7 +14,7 @@ from .documents import Document, label_of
 
 FILE = "symptoms.yml"
 COMPARED = "matrix-r1"  # where any two cards stand side by side
-IGNORED = ("names", "questions", "filler")  # kinds of words that tell nothing
+IGNORED = ("names", "questions", "filler", "common")  # kinds of words that tell nothing
 HOST = "host"  # type of a device that is no card
 NUMBERED = re.compile(r"[A-Za-z]*\d[A-Za-z0-9-]*")
 SHORT = 3  # a shorter number is no name by itself: "Gaudi 3"

@@ -36,7 +36,8 @@ const bookAsking = (() => {
     const pages = new Map();
     for (const [name, place] of called) pages.set(name, [...pages.get(name) ?? [], place]);
     const longest = longestFirst([...pages.keys()]);
-    const nothing = longestFirst(Object.values(ignored).flat());
+    const faint = new Set(Object.values(ignored).flat());
+    const nothing = longestFirst([...faint].filter((word) => !ignored.common.includes(word)));
 
     /* The cards that a text names, each as the places of its pages: "910B" stands for all of them. */
     const cardsIn = (text) => {
@@ -69,12 +70,13 @@ const bookAsking = (() => {
     for (const [variants] of symptoms) {
       for (const piece of new Set(variants.flat())) common.set(piece, (common.get(piece) ?? 0) + 1);
     }
-    const rarity = (piece) => (piece.length === 1 || nothing.includes(piece) ? FAINT
+    const rarity = (piece) => (piece.length === 1 || faint.has(piece) ? FAINT
       : Math.log(symptoms.length / (piece === CARD ? RARE : common.get(piece))));
 
     /* The pieces that stand in a text, with how many words of theirs; of two synonyms that share
        signs the longer counts: "speculative decoding" is no decoding. */
-    const synonyms = longestFirst(same.flat());
+    const flags = [...common.keys()].filter((piece) => /[-_]/.test(piece));
+    const synonyms = longestFirst([...same.flat(), ...flags]);
     const lists = new Map(same.flatMap((words, place) => words.map((word) => [word, place])));
     const standing = (text, named) => {
       const found = new Map([[CARD, named.length]]);
@@ -82,7 +84,7 @@ const bookAsking = (() => {
       for (const word of synonyms.filter((each) => finder(each).test(text))) {
         const rest = left.replace(finder(word), (signs) => "\0".repeat(signs.length));
         const place = lists.get(word);
-        if (rest !== left) found.set(place, (found.get(place) ?? 0) + 1);
+        if (rest !== left && place >= 0) found.set(place, (found.get(place) ?? 0) + 1);
         left = rest;
       }
       for (const piece of common.keys()) {
