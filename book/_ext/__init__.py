@@ -24,7 +24,8 @@ def _version(book: Path) -> str:
     """Hash everything that shapes a page besides its source: what changes makes all pages new."""
     files = [path for part in PARTS for path in pipeline.files_below(book / part)
              if path.suffix != ".mo"]
-    files += book.parent.glob("params/glossary.yml")  # its terms are marked on all pages
+    for name in ("glossary", "symptoms"):  # marked on all pages, and indexed with them
+        files += book.parent.glob(f"params/{name}.yml")
     return pipeline.digest(*(part for path in files for part in (path.name, path.read_bytes())))
 
 

@@ -31,12 +31,12 @@ from catalogue.kernels.releases import table
 from catalogue.library import KINDS, locate
 from catalogue.messages import messages
 from catalogue.reading import yamlfile
-from catalogue.reading.shared import causes, glossary
+from catalogue.reading.shared import causes, glossary, symptoms
 from catalogue.shipped import shortcomings
 
 say = messages("calc/commands/check")
 
-SHARED = ("symbols.yml", "glossary.yml", "causes.yml")  # that stand in no folder of a kind
+SHARED = ("symbols.yml", "glossary.yml", "symptoms.yml", "causes.yml")  # in no folder of a kind
 _TELLING_KEYS = {
     "calibrations": ("protocols",), "discrepancies": ("extrapolation",), "formulas": ("formulas",),
     "mechanisms": (*SCALARS, "gemm_efficiency", "grouped_gemm_efficiency", "all_to_all",
@@ -91,7 +91,7 @@ def run(args: argparse.Namespace) -> int:
 def _whole_catalogue() -> list[Callable[[], Any]]:
     """A check of every file in ``params/``."""
     return [
-        sources, symbols, glossary, causes,
+        sources, symbols, glossary, symptoms, causes,
         *(partial(load_engine, name) for name in engine_names()),
         *(partial(load_tool, name) for name in tool_names()),
         *(partial(successors, name) for name in engine_names()),
@@ -105,7 +105,8 @@ def _whole_catalogue() -> list[Callable[[], Any]]:
 def _check_file(file: str, notes: list[str]) -> None:
     """Validate one file as the kind that its folder names, else as the kind its keys suggest."""
     checks: dict[str, Callable[[], Any]] = {
-        "symbols.yml": symbols, "glossary.yml": glossary, "causes.yml": causes,
+        "symbols.yml": symbols, "glossary.yml": glossary, "symptoms.yml": symptoms,
+        "causes.yml": causes,
         "sources": lambda: (yamlfile.read(Path(file)), sources()),
         "engines": lambda: engine_of(yamlfile.read(Path(file))),
         "tools": lambda: engine_of(yamlfile.read(Path(file))),

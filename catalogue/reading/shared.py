@@ -1,4 +1,4 @@
-"""What every file refers to: the sources that are cited, the terms of the book, causes."""
+"""What every file refers to: sources that are cited, terms and symptoms of the book, causes."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from catalogue.reading.record import ROOT, record
 
 CONSEQUENCES = ("stops", "decision", "number")  # of a cause, the gravest first
 _FOLDER = ROOT / "sources"
+_SYMPTOM = ("en", "zh", "at")  # its variants in either language, and what answers it
 
 
 def sources() -> dict[str, dict[str, str]]:
@@ -46,6 +47,37 @@ def glossary() -> dict[str, dict[str, Any]]:
     """Every term of the book by identifier, from ``params/glossary.yml``."""
     record(ROOT / "glossary.yml")
     return _entries(ROOT / "glossary.yml", ("en", "zh"))
+
+
+def symptoms() -> dict[str, dict[str, Any]]:
+    """What readers type who look for help, from ``params/symptoms.yml``.
+
+    ``ignored``: kind -> words that tell nothing; ``same``: name -> words that mean the same;
+    ``symptoms``: name -> variants in either language, and the labels of what answers them.
+    """
+    record(ROOT / "symptoms.yml")
+    return _symptoms(ROOT / "symptoms.yml")
+
+
+@functools.cache
+def _symptoms(path: Path) -> dict[str, dict[str, Any]]:
+    file = yamlfile.read(path)
+    if set(file.data) != {"ignored", "same", "symptoms"}:
+        raise ParamsError(f"{file.where()}: expected ignored, same and symptoms.")
+    for key, entry in file.data["symptoms"].items():
+        if not isinstance(entry, dict) or set(entry) != set(_SYMPTOM):
+            raise ParamsError(f"{file.where(('symptoms', key))}: '{key}' has not just "
+                              f"{', '.join(_SYMPTOM)}.")
+    lists: list[tuple[tuple[str, ...], Any]] = [
+        ((kind, key), words) for kind in ("ignored", "same")
+        for key, words in file.data[kind].items()]
+    lists += [(("symptoms", key, part), entry[part])
+              for key, entry in file.data["symptoms"].items() for part in _SYMPTOM]
+    for where, words in lists:
+        if not isinstance(words, list) or not words or any(
+                not isinstance(word, str) or not word.strip() for word in words):
+            raise ParamsError(f"{file.where(where)}: '{where[-1]}' is no list of words.")
+    return file.data
 
 
 def causes() -> dict[str, dict[str, Any]]:

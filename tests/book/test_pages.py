@@ -141,10 +141,17 @@ def test_search_finds_terms_numbers_plans_and_phrases(
     assert browser.errors == []
 
 
-def test_search_does_not_find_what_is_not_there(browser: Browser, address: str) -> None:
+def test_search_says_what_is_not_there_and_offers_the_nearest(
+    browser: Browser, address: str,
+) -> None:
     browser.open(f"{address}/zh/search.html")
-    assert searching.results(browser, "鲸落蝉鸣") == []
-    assert browser.evaluate(f"{searching.BOX}.firstChild.textContent") == "没有找到。"
+    starts = ["chapters/calculators", "chapters/monitoring"]
+    assert searching.results(browser, "鲸落蝉鸣") == starts
+    assert browser.evaluate(f"{searching.BOX}.firstChild.textContent").startswith("没有找到。")
+    browser.open(f"{address}/search.html")
+    found = searching.results(browser, "trhoughptu")
+    assert "chapters/reference#term-throughput" in found
+    assert found[-2:] == starts
 
 
 def test_the_index_is_loaded_by_who_searches_and_nobody_else(

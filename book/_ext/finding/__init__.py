@@ -12,7 +12,7 @@ from sphinx.application import Sphinx
 from sphinx.config import Config
 
 from .. import languages
-from . import cards, documents, pages, terms
+from . import cards, documents, pages, symptoms, terms
 
 INDEX, CARDS, FORMULAS = "search-index.js", "cards-data.js", "formulas-data.js"
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the former is ten times as fast
@@ -91,7 +91,10 @@ def _write(app: Sphinx, exception: Exception | None) -> None:
     said = {name: each.page for name, each in read.items()}
     found = [*documents.of_terms(glossary, lang), *documents.of_pages(said, symbols),
              *documents.of_letters(symbols, lang)]
-    _put_script(out / INDEX, "bookIndex", documents.script(found, glossary))
+    devices = {path.stem: shared(app, f"devices/{path.name}") for path in
+               (Path(app.srcdir).parent / "params" / "devices").glob("*.yml")}
+    _put_script(out / INDEX, "bookIndex", documents.script(found, glossary)
+                | symptoms.of_index(found, shared(app, symptoms.FILE), devices))
     _put_script(out / CARDS, "bookCards", {
         "terms": cards.of_terms(glossary, lang), "letters": cards.of_letters(symbols, lang),
         "sources": cards.of_sources(shared(app, "sources/*.yml"))})

@@ -50,6 +50,12 @@ def term_anchor(key: str) -> str:
     return f"term-{key}"
 
 
+def label_of(document: Document) -> str:
+    """The label of a page or section, which is the same in both languages."""
+    page, _, anchor = document.address.partition(".html#")
+    return anchor or page.removesuffix(".html").rpartition("/")[2]
+
+
 def _rows(section: Section) -> str:
     short = len(section.rows) <= MOST_ROWS
     return "\n".join(row if short else row.partition(" · ")[0] for row in section.rows)
@@ -127,9 +133,7 @@ def explained(documents: Iterable[Document], glossary: Mapping[str, Mapping[str,
     for term in glossary.values():
         names.setdefault(term.get("at", ""), []).extend(sought(term))
     for document in documents:
-        page, _, anchor = document.address.partition(".html#")
-        label = anchor or page.removesuffix(".html").rpartition("/")[2]
-        more = names.get(label, []) if document.kind == "chapter" else []
+        more = names.get(label_of(document), []) if document.kind == "chapter" else []
         yield document._replace(names=[*document.names, *more])
 
 

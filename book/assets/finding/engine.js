@@ -14,6 +14,9 @@ const bookEngine = (() => {
   const PHRASE = { title: 1.5, heading: 2, text: 1.4 }; // where the query stands as it is
   const ENOUGH = 3; // results that have all words; with fewer, those that have some follow
   const PART = 0.2; // weight of a word by itself among them
+  const ALONE = new Set(["term", "letter"]); // what answers a word, not a question
+  const [NEAREST, ALIKE] = [3, 0.3]; // so many names, so alike, are offered where nothing is found
+  const STARTS = ["chapters/calculators.html", "chapters/monitoring.html"]; // and pages
   const MOST = 200; // documents that are looked at for the query as a phrase
 
   const stem = (word) =>
@@ -39,12 +42,13 @@ const bookEngine = (() => {
   const words = (text) => runs(text).flatMap(([run]) => readings(run).flat());
   const flat = (text) => runs(text).map(([run]) => readings(run).at(-1).join(" ")).join(" ");
 
+  const whole = new Set(); // words that begin no other: "H20" is not "H200"
   const leaf = (word, boost) => {
     const latin = /^[\p{sc=Latin}\p{sc=Greek}]/u.test(word);
     return {
       queries: [word],
       boost: Object.fromEntries(FIELDS.map((field) => [field, BOOST[field] * boost])),
-      prefix: (latin && word.length > 2) || (HAN.test(word) && word.length === 1),
+      prefix: (latin && word.length > 2 && !whole.has(word)) || (HAN.test(word) && word.length === 1),
       fuzzy: latin && word.length > 6 && /^[a-z]+$/.test(word) ? 1 : false,
     };
   };
@@ -55,7 +59,14 @@ const bookEngine = (() => {
     return found.length > 1 ? any(found) : found[0];
   });
 
-  const make = async ({ documents, aliases }) => {
+  /* How alike two words are: the share of pairs of signs that they have in common. */
+  const pairs = (text) => new Set([...text].slice(1).map((sign, i) => [...text][i] + sign));
+  const alike = (one, other) => {
+    const [a, b] = [pairs(one), pairs(other)];
+    return 2 * [...a].filter((pair) => b.has(pair)).length / (a.size + b.size || 1);
+  };
+
+  const make = async ({ documents, aliases, ...asked }) => {
     const index = new MiniSearch({
       fields: FIELDS, tokenize: words, processTerm: (word) => word,
       extractField: (document, field) => document[field],
@@ -85,35 +96,90 @@ const bookEngine = (() => {
       return query.trim() ? [{ text: query, names: [] }] : [];
     };
 
+    const asking = bookAsking.make(asked);
+    asked.cards.flatMap(([names]) => names.flatMap(words)).forEach((word) => whole.add(word));
+    const plans = entries.filter(({ kind }) => kind === "deployment").flatMap(({ id, names }) => (
+      names.split(" \n ").filter((name) => /^[^×]+ [^×]+$/.test(name))
+        .map((name) => [flat(name), id])));
+    const branches = (text) => parts(text).flatMap(({ text: own, names }) => {
+      if (!names.length) return branch(own);
+      const others = names.filter((name) => name.toLowerCase() !== own.toLowerCase());
+      return [any([all(branch(own)), ...others.map((name) => all(branch(name, 0.6)))])];
+    });
+
+    /* What has some of the words: the more of them, and the rarer, the further in front. */
+    const some = (text, tree, options) => {
+      const found = index.search(any([...tree, ...words(text).map((word) => leaf(word, PART))]),
+        options);
+      const units = parts(text).flatMap(({ text: own, names }) => (names.length
+        ? [new Set([own, ...names].flatMap(words))] : words(own).map((word) => new Set([word]))));
+      const has = found.map(({ queryTerms }) => (
+        units.map((unit) => queryTerms.some((word) => unit.has(word)))));
+      const rarity = units.map((_, i) => (
+        Math.log(1 + entries.length / (1 + has.filter((own) => own[i]).length))));
+      const total = rarity.reduce((sum, each) => sum + each, 0);
+      return found.map((hit, at) => ({ ...hit, score: hit.score
+        * (rarity.reduce((sum, each, i) => sum + (has[at][i] && each), 0) / total) ** 2 }))
+        .sort((a, b) => b.score - a.score);
+    };
+
+    /* A page on other cards than those asked about; beside two cards, also one on a third. */
+    const elsewhere = (entry, { named, several }) => {
+      if (!named.length) return false;
+      entry.cards ??= asking.cardsIn(`${entry.title} ${entry.heading}`).flat();
+      const own = entry.cards.filter((place) => named.includes(place)).length;
+      return several ? own < entry.cards.length : entry.cards.length > 0 && !own;
+    };
+
+    /* Where nothing is found: the names that are most like the query, and pages to start from. */
+    const near = (query) => {
+      const sought = flat(query);
+      const likeness = (entry) => Math.max(0, ...entry.called.map((name) => alike(name, sought)));
+      const names = entries.map((entry) => [likeness(entry), entry]).filter(([like]) => like > ALIKE)
+        .sort(([a], [b]) => b - a).slice(0, NEAREST).map(([, entry]) => entry);
+      return [...names, ...STARTS.map((start) => entries.find(({ address }) => address === start))]
+        .filter(Boolean).map((entry) => ({ ...entry, terms: new Set() }));
+    };
+
     const find = (query) => {
-      const asked = parts(query);
-      const tree = asked.flatMap(({ text, names }) => {
-        const own = branch(text);
-        if (!names.length) return own;
-        const others = names.filter((name) => name.toLowerCase() !== text.toLowerCase());
-        return [any([all(own), ...others.map((name) => all(branch(name, 0.6)))])];
-      });
-      if (!tree.length) return { complete: 0, hits: [] };
+      const ask = asking.of(query);
+      const tree = branches(ask.rest);
       const options = { boostDocument: (id) => entries[id].weight };
-      const found = index.search(all(tree), options);
+      const found = tree.length ? index.search(all(tree), options) : [];
       const complete = found.length;
-      if (complete < ENOUGH) { // then also what has some of the words
-        const some = any([...tree, ...words(query).map((word) => leaf(word, PART))]);
+      if (complete < ENOUGH && tree.length) { // then also what has some of the words
         const seen = new Set(found.map(({ id }) => id));
-        found.push(...index.search(some, options).filter(({ id }) => !seen.has(id)));
+        found.push(...some(ask.rest, tree, options).filter(({ id }) => !seen.has(id)));
       }
-      const phrases = [flat(query),
-        ...(asked.length === 1 ? asked[0].names.map(flat) : [])].filter(Boolean);
+      const one = parts(ask.rest);
+      const own = ask.meaning || !ask.long ? [flat(ask.rest)] : [];
+      const phrases = [...new Set([flat(query), ...own,
+        ...(own.length && one.length === 1 ? one[0].names.map(flat) : [])])].filter(Boolean);
       const hits = found.slice(0, MOST).map(({ id, score, terms }, place) => {
         const entry = entries[id];
-        let factor = phrases.some((phrase) => entry.called.includes(phrase)) ? CALLED : 1;
+        const called = phrases.some((phrase) => entry.called.includes(phrase));
+        let factor = called ? CALLED : 1;
         for (const [field, text] of [["title", entry.flatTitle], ["heading", entry.flatHeading],
           ["text", flat(entry.text)]]) {
           if (phrases.some((phrase) => ` ${text} `.includes(` ${phrase} `))) factor *= PHRASE[field];
         }
-        return { ...entry, whole: place < complete, score: score * factor, terms: new Set(terms) };
+        const behind = elsewhere(entry, ask) ? 2 : ask.long && ALONE.has(entry.kind) && !called;
+        return { ...entry, whole: place < complete, behind: Number(behind), score: score * factor,
+          terms: new Set(terms) };
       });
-      return { complete, hits: hits.sort((a, b) => b.whole - a.whole || b.score - a.score) };
+      hits.sort((a, b) => a.behind - b.behind || b.whole - a.whole || b.score - a.score);
+      const told = plans.filter(([name]) => ` ${phrases[0]} `.includes(` ${name} `))
+        .slice(0, ENOUGH).map(([, id]) => id);
+      const name = entries.some(({ called }) => called.includes(phrases[0])
+        || (ask.meaning && called.includes(flat(ask.rest))));
+      const usable = ask.guessed && complete ? []
+        : ask.answers.filter((id) => !elsewhere(entries[id], ask));
+      const first = name ? [] : [...new Set([...told, ...usable])];
+      const answers = first.map((id) => hits.find((hit) => hit.id === id)
+        ?? { ...entries[id], terms: new Set(words(ask.rest)) });
+      const every = [...answers, ...hits.filter(({ id }) => !first.includes(id))];
+      return { complete: complete || (ask.guessed ? 0 : first.length), hits: every,
+        near: every.length ? [] : near(query) };
     };
     return { find };
   };

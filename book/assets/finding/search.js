@@ -4,7 +4,8 @@
 
 (() => {
   const here = document.currentScript.src;
-  const SCRIPTS = ["../vendor/minisearch/minisearch.js", "engine.js", "../search-index.js"];
+  const SCRIPTS = ["../vendor/minisearch/minisearch.js", "asking.js", "engine.js",
+    "../search-index.js"];
   const root = new URL("../../", here);
   const [SHOWN, SHOWN_ON_PAGE] = [8, 60];
   const [AROUND, AROUND_HAN] = [190, 90]; // characters of an excerpt
@@ -12,14 +13,16 @@
   const WORDS = {
     en: {
       loading: "Loading the index …", failed: "The index could not be loaded.",
-      nothing: "Nothing found.", some: "No section has all of it. These have some:",
+      near: "Nothing found. The nearest names, and two pages to start from:",
+      some: "No section has all of it. These have some:",
       count: (n) => (n === 1 ? "1 result" : `${n} results`), all: (n) => `All ${n} results`,
       kinds: { term: "term", letter: "symbol", deployment: "deployment", device: "device",
         model: "model", document: "document", claim: "claim" },
     },
     zh: {
       loading: "正在载入索引……", failed: "索引未能载入。",
-      nothing: "没有找到。", some: "没有哪一节包含全部内容，以下包含其中一部分：",
+      near: "没有找到。名称相近的条目，以及两个可以开始的页面：",
+      some: "没有哪一节包含全部内容，以下包含其中一部分：",
       count: (n) => `${n} 条结果`, all: (n) => `全部 ${n} 条结果`,
       kinds: { term: "术语", letter: "符号", deployment: "部署", device: "设备", model: "模型",
         document: "文档", claim: "论断" },
@@ -98,11 +101,11 @@
     const box = element("div", "search-results", status, list);
     form.after(box);
 
-    const show = (query, { complete, hits }) => {
+    const show = (query, { complete, hits, near }) => {
       const most = dialog ? SHOWN : SHOWN_ON_PAGE;
-      status.textContent = !hits.length ? language.nothing
+      status.textContent = !hits.length ? language.near
         : complete ? language.count(hits.length) : language.some;
-      list.replaceChildren(...hits.slice(0, most).map(result));
+      list.replaceChildren(...(hits.length ? hits.slice(0, most) : near).map(result));
       if (dialog && hits.length > most) {
         const more = element("a", "search-more", language.all(hits.length));
         more.href = new URL(`search.html?q=${encodeURIComponent(query)}`, root);

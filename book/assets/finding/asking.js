@@ -1,0 +1,146 @@
+/* What a query asks besides its words: which symptoms it describes, which cards it names, and what
+   of it says nothing. Names and symptoms come with the index, from params/symptoms.yml. */
+"use strict";
+
+const bookAsking = (() => {
+  const CARD = "{card}"; // in a symptom any card, in its answers the pages of those named
+  const COUNTED = /(\d)\s*[x*×]\s*(?=[a-z]*\d)/gi; // "8xH20": a number of cards, then a card
+  const [SYMPTOMS, NEARLY] = [3, 0.6]; // how many answer, if they explain nearly as much
+  // Of a variant a query has all, else most and two pieces, else some, which is a guess.
+  const STEPS = [[1, 1], [0.6, 2], [0.3, 1]];
+  const [FAINT, RARE] = [0.1, 6]; // weight of what says nothing; symptoms that a card counts for
+  const TELLING = 2.5; // how rare what both have is, at least, where it is not all
+  const WORDS = 3; // a query of so many asks for no word alone; two signs of Han are as good as one
+  const LATIN = /^[\p{sc=Latin}\p{sc=Greek}\p{N}]/u;
+
+  /* What finds a word in a text: a Latin one whole, or what it begins with if it is long. */
+  const finders = new Map();
+  const finder = (word) => {
+    if (!finders.has(word)) {
+      const sought = word.replace(/(?<=[a-z]{3})(?<!s)s$/, "")
+        .replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replace(/[-_ ]/g, "[-_ ]?");
+      const begin = /^\d/.test(word) ? "(?<![\\d.])" : "(?<![a-z])"; // "50ms" has "ms"
+      const end = /\d$/.test(word) ? "(?![a-z]|\\.?\\d)" : word.length > 3 ? "" : "s?(?![a-z])";
+      finders.set(word, RegExp(LATIN.test(word) ? begin + sought + end : sought));
+    }
+    return finders.get(word);
+  };
+
+  /* A text as words, each sign of Han beside Latin a word apart: "910B" is a card, not bytes. */
+  const spaced = (text) => ` ${(text.toLowerCase()
+    .match(/\p{sc=Han}+|[\p{sc=Latin}\p{N}]+/gu) ?? []).join(" ")} `;
+
+  const make = ({ same, ignored, symptoms, cards, compared }) => {
+    const longestFirst = (words) => [...words].sort((a, b) => b.length - a.length);
+    const called = cards.flatMap(([names, place]) => names.map((name) => [spaced(name), place]));
+    const pages = new Map();
+    for (const [name, place] of called) pages.set(name, [...pages.get(name) ?? [], place]);
+    const longest = longestFirst([...pages.keys()]);
+    const faint = new Set(Object.values(ignored).flat());
+    const nothing = longestFirst([...faint].filter((word) => !ignored.common.includes(word)));
+
+    /* The cards that a text names, each as the places of its pages: "910B" stands for all of them. */
+    const cardsIn = (text) => {
+      let rest = spaced(text);
+      const found = [];
+      for (const name of longest) {
+        const at = rest.indexOf(name);
+        if (at < 0) continue;
+        found.push([at, pages.get(name)]);
+        rest = rest.replaceAll(name, ` ${"_".repeat(name.length - 2)} `);
+      }
+      for (const { 0: word, index } of rest.matchAll(/(?<= )[a-z]*\d{3,}[a-z]?(?= )/g)) {
+        const next = /\d$/.test(word) ? /[a-z]/ : /\d/; // "910" and "910B", but not "91"
+        const family = longest.filter((name) => (
+          name.startsWith(` ${word}`) && next.test(name[word.length + 1])));
+        if (family.length) found.push([index, family.flatMap((name) => pages.get(name))]);
+      }
+      return found.sort(([a], [b]) => a - b)
+        .map(([, places]) => [...new Set(places)].sort((a, b) => a - b));
+    };
+
+    const whole = (word) => (
+      RegExp(finder(word).source + (LATIN.test(word) ? "s?(?![a-z0-9])" : ""), "gi"));
+    const [every, names, questions] = [nothing, ignored.names, ignored.questions]
+      .map((words) => words.map(whole));
+    const any = (found, text) => found.some((one) => text.search(one) >= 0);
+
+    /* Every piece of a variant, with how many symptoms have it. */
+    const common = new Map();
+    for (const [variants] of symptoms) {
+      for (const piece of new Set(variants.flat())) common.set(piece, (common.get(piece) ?? 0) + 1);
+    }
+    const rarity = (piece) => (piece.length === 1 || faint.has(piece) ? FAINT
+      : Math.log(symptoms.length / (piece === CARD ? RARE : common.get(piece))));
+
+    /* The pieces that stand in a text, with how many words of theirs; of two synonyms that share
+       signs the longer counts: "speculative decoding" is no decoding. */
+    const flags = [...common.keys()].filter((piece) => /[-_]/.test(piece));
+    const synonyms = longestFirst([...same.flat(), ...flags]);
+    const lists = new Map(same.flatMap((words, place) => words.map((word) => [word, place])));
+    const standing = (text, named) => {
+      const found = new Map([[CARD, named.length]]);
+      let left = text;
+      for (const word of synonyms.filter((each) => finder(each).test(text))) {
+        const rest = left.replace(finder(word), (signs) => "\0".repeat(signs.length));
+        const place = lists.get(word);
+        if (rest !== left && place >= 0) found.set(place, (found.get(place) ?? 0) + 1);
+        left = rest;
+      }
+      for (const piece of common.keys()) {
+        if (typeof piece === "string" && piece !== CARD && finder(piece).test(text)) found.set(piece, 1);
+      }
+      return found;
+    };
+
+    /* What answers the symptoms that a text describes, by how rare the pieces are that both have. */
+    const described = (text, named, long) => {
+      const found = standing(text, named);
+      const has = (piece, at, all) => (
+        found.get(piece) > all.slice(0, at).filter((one) => one === piece).length);
+      const weight = (pieces) => pieces.reduce((sum, piece) => sum + rarity(piece), 0);
+      const most = (score) => {
+        const scores = symptoms.map(([variants, answers]) => [score(variants), answers])
+          .filter(([own]) => own).sort(([a], [b]) => b - a);
+        return scores.filter(([own]) => own >= NEARLY * scores[0][0]).slice(0, SYMPTOMS)
+          .map(([, answers]) => answers);
+      };
+      for (const [step, [enough, least]] of (long ? STEPS : STEPS.slice(0, 1)).entries()) {
+        const answers = most((variants) => Math.max(0, ...variants.map((pieces) => {
+          const own = pieces.filter(has);
+          const share = weight(own) / weight(pieces);
+          const told = share >= enough && own.length >= least && (!step || weight(own) > TELLING);
+          return told ? share * weight(own) : 0;
+        })));
+        if (answers.length) return { answers, guessed: step + 1 === STEPS.length };
+      }
+      return { answers: [], guessed: false };
+    };
+
+    const of = (query) => {
+      const text = query.normalize("NFKC").replace(COUNTED, "$1 × ");
+      const rest = every.reduce((left, word) => left.replace(word, " "), text);
+      const [meaning, question] = [any(names, text), any(questions, text)];
+      const latin = text.match(/[\p{sc=Latin}\p{N}][^\s\p{sc=Han}]*/gu) ?? [];
+      const han = text.match(/\p{sc=Han}/gu) ?? [];
+      const long = question || latin.length + han.length / 2 >= WORDS;
+      const named = cardsIn(text);
+      const symptom = described(text.toLowerCase(), named, long && named.length < 2);
+      const answers = symptom.answers.flat().flatMap((place) => (
+        place === CARD ? named.map(([one]) => one) : [place]));
+      // Of several cards: where all stand side by side, what else is asked, and then each.
+      const apart = named.length > 1
+        ? [...compared, ...answers.slice(0, 1), ...named.map(([place]) => place)] : [];
+      return {
+        rest: rest.trim() ? rest : text, named: named.flat(), several: named.length > 1,
+        answers: [...new Set([...apart, ...answers])],
+        guessed: symptom.guessed,
+        meaning, // of a name
+        long,
+      };
+    };
+    return { of, cardsIn };
+  };
+
+  return { make };
+})();
