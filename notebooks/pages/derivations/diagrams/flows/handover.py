@@ -10,7 +10,7 @@ from notebooks.show.numbers import fmt_int, fmt_time
 
 say = messages("pages/derivations/diagrams/flows/handover")
 
-LEFT, TOP, LANE, TALL = 8.0, 78.0, 58.0, 20.0  # the lanes' left end, first base, pitch, height
+LEFT, TOP, LANE, TALL = 8.0, 62.0, 58.0, 20.0  # the lanes' left end, first base, pitch, height
 AFTER = 6  # decode steps that hold the request before the picture ends
 PREFILL, SENT, DECODES = 0, 1, 2  # colours
 
@@ -31,7 +31,7 @@ def draw(of: Mapping[str, float], plan: Text, lang: str) -> Drawing:
     drawing = Drawing(
         "prompt-through-pools", lang, say("prompt-through-pools"),
         say("course-of-prompt", prefill=times[0], sent=times[1], step=times[2],
-            joins=fmt_time(joins)), height=TOP + 3 * LANE + 18)
+            joins=fmt_time(joins)), height=TOP + 3 * LANE + 46)
     scale = (WIDTH - 2 * LEFT) / end
 
     def bar(lane: int, start: float, stop: float, colour: int, hollow: bool = False) -> None:
