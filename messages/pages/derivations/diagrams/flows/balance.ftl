@@ -9,7 +9,7 @@ what-balancing-gains =
     .zh = { $ranks } 个 rank 的负载，从高到低。专家按编号放置时，负载最高的 rank 为平均的 { $before } 倍；按实测负载放置并加 { $spares } 个冗余专家后为 { $after } 倍。
 
 index-order =
-    .en = experts in index order: the most loaded rank has { $times } times the mean
+    .en = index order: most loaded rank { $times } times the mean
     .zh = 按编号放置：负载最高的 rank 为平均的 { $times } 倍
 
 placed-by-load =
