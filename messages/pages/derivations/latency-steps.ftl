@@ -25,7 +25,7 @@ two-streams-ms =
     .zh = 两路（ms）
 
 two-halves-ms =
-    .en = two halves (ms)
+    .en = two micro-batches (ms)
     .zh = 双 micro-batch（ms）
 
 reading-ms =

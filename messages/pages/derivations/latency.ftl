@@ -225,8 +225,8 @@ pays-if-computation-is-shorter =
     .zh = 计算较短时，值得拆分的最小 $B$
 
 time-of-two-halves-over =
-    .en = time of two halves over one batch, $B \to 0$, communication the shorter
-    .zh = micro-batch 与整批用时之比，$B \to 0$，通信较短
+    .en = time of two micro-batches over one batch, $B \to 0$, communication the shorter
+    .zh = 双 micro-batch 与整批用时之比，$B \to 0$，通信较短
 
 same-best-case =
     .en = the same, $B \to \infty$, best case ($c_1 = x_1$)

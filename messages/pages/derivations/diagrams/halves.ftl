@@ -1,4 +1,4 @@
-### One step laid out in time: one batch, two half-batches in turn, and two streams.
+### One step laid out in time: one batch, two micro-batches in turn, and two streams.
 
 requests-per-card =
     .en = { $ranks } × { $card }, { $requests } requests per card
@@ -16,7 +16,7 @@ one-batch =
     .en = one batch
     .zh = 整批
 
-two-half-batches-in-turn =
+two-micro-batches-in-turn =
     .en = two micro-batches, in turn
     .zh = 双 micro-batch，轮流
 
