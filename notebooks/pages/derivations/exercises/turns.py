@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import catalogue
@@ -16,11 +17,12 @@ DEEP = {"input_tokens": 8192, "output_tokens": 512}
 USUAL = {"input_tokens": 2048, "output_tokens": 512}
 BURST = {"concurrency": 8, "input_tokens": 4096, "output_tokens": 512}
 FEW, MANY = 1, 64  # users that are compared
+MOST = 512  # users among whom a crossing is looked for
 SHARED = 32  # users of a step with speculative tokens
 
 
-def asked(derivation: Derivation, scenario: str, attention: str = "mla",
-          **workload: int) -> dict[str, Any]:
+def asked(derivation: Derivation, scenario: str, workload: Mapping[str, int],
+          attention: str = "mla") -> dict[str, Any]:
     """Inputs and quantities of a deployment with a workload, as ``--set workload.KEY=VALUE``."""
     changes = tuple(f"workload.{key}={value}" for key, value in workload.items())
     inputs = catalogue.load_scenario(scenario, overrides=changes).inputs()
@@ -44,17 +46,17 @@ def cache(derivation: Derivation) -> None:
     """The KV cache of one long request on one card, of R1 and of V4-Pro."""
     number("turn-long", LONG["input_tokens"] + LONG["output_tokens"])
     for name, scenario, attention in (("r1", R1, "mla"), ("v4", V4, "csa")):
-        held = asked(derivation, scenario, attention, **LONG)["kv_per_device"]
+        held = asked(derivation, scenario, LONG, attention)["kv_per_device"]
         number(f"turn-cache-{name}", held, fmt_bytes)
 
 
 def crossing(derivation: Derivation) -> None:
     """From how many users the attention core takes longer than the routed experts."""
     def experts_first(users: int) -> bool:
-        values = asked(derivation, R1, concurrency=users, **DEEP)
+        values = asked(derivation, R1, DEEP | {"concurrency": users})
         return bool(values["decode_core_time"] < values["decode_routed_expert_time"])
 
-    low, high = 1, 1024
+    low, high = 1, MOST
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if experts_first(middle) else (low, middle)
@@ -64,7 +66,7 @@ def crossing(derivation: Derivation) -> None:
 def sent(derivation: Derivation) -> None:
     """What share of the time per output token all-reduces take, for one user and for many."""
     for users in (FEW, MANY):
-        values = asked(derivation, R1, concurrency=users, **USUAL)
+        values = asked(derivation, R1, USUAL | {"concurrency": users})
         number(f"turn-sent-{users}", values["decode_communication_time"] / values["tpot"],
                fmt_percent, digits=1)
     number("turn-many", MANY)
@@ -72,7 +74,8 @@ def sent(derivation: Derivation) -> None:
 
 def speculation(derivation: Derivation) -> None:
     """How much sooner the next token comes with one speculative token."""
-    plain, drafted = (asked(derivation, R1, concurrency=SHARED, draft_tokens=count, **USUAL)
+    plain, drafted = (asked(
+        derivation, R1, USUAL | {"concurrency": SHARED, "draft_tokens": count})
                       for count in (0, 1))
     number("turn-faster", plain["steady_tpot"] / drafted["steady_tpot"], fmt_fixed)
     number("turn-step", drafted["decode_step_time"] / plain["decode_step_time"], fmt_fixed)
@@ -81,7 +84,7 @@ def speculation(derivation: Derivation) -> None:
 
 def law_of_users(derivation: Derivation) -> None:
     """By how much users over the time per token exceed the throughput of a burst."""
-    values = asked(derivation, R1, concurrency=MANY, **USUAL)
+    values = asked(derivation, R1, USUAL | {"concurrency": MANY})
     most = MANY / values["tpot"]
     number("turn-above", most / values["output_throughput"] - 1, fmt_percent, digits=0)
     numbers({"turn-many": MANY, "turn-answer": USUAL["output_tokens"]})
@@ -89,7 +92,7 @@ def law_of_users(derivation: Derivation) -> None:
 
 def last_of_a_burst(derivation: Derivation) -> None:
     """When the last of a burst has its first token, over the mean of all."""
-    values = asked(derivation, R1, **BURST)
+    values = asked(derivation, R1, BURST)
     tokens = ends(values)
     number("turn-last", tokens[-1] / values["ttft"], fmt_fixed)
     numbers({"turn-burst": BURST["concurrency"], "turn-burst-prompt": BURST["input_tokens"]})
