@@ -51,7 +51,7 @@ sum-of-both-ms =
 # number: 1 is where arithmetic takes as long as reading
 how-classes-are-bound =
     .en = DeepSeek-V3, one of eight tensor-parallel ranks; { $requests } requests at { $context } tokens of context, and a prompt of { $prompt } tokens, uniform routing; W8A8 on the 910B2, FP8 on H20 and H800. Above 1 a class is compute-bound.
-    .zh = DeepSeek-V3，八个张量并行 rank 之一；{ $requests } 个请求、上下文 { $context } token，以及一条 { $prompt } token 的提示，路由均匀；910B2 用 W8A8，H20 与 H800 用 FP8。大于 1 表示受限于算力。
+    .zh = DeepSeek-V3，八个张量并行 rank 之一；{ $requests } 个请求、上下文 { $context } token，以及一条 { $prompt } token 的 prompt，路由均匀；910B2 用 W8A8，H20 与 H800 用 FP8。大于 1 表示受限于算力。
 
 ratio-of-bytes =
     .en = ratio of bytes

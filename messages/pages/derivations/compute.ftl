@@ -166,11 +166,11 @@ core-of-heads =
 
 per-micro-batch =
     .en = per micro-batch
-    .zh = 每个微批
+    .zh = 每个 micro-batch
 
 chunk-of-one-prompt =
     .en = chunk of one prompt
-    .zh = 单条提示的分块
+    .zh = 单条 prompt 的分块
 
 chunk-of-burst =
     .en = chunk of a burst
@@ -178,7 +178,7 @@ chunk-of-burst =
 
 step-split-into-micro-batches =
     .en = A step split into $\mu$ micro-batches does everything $\mu$ times, on $1/\mu$ of the tokens each. A chunk has $T_1$ tokens, or $T_b$ where several prompts share it.
-    .zh = 分成 $\mu$ 个微批的步，把每件事做 $\mu$ 遍，每遍只含 $1/\mu$。一个分块有 $T_1$ 个 token，由多条提示共用时为 $T_b$ 个。
+    .zh = 分成 $\mu$ 个 micro-batch 的步，把每件事做 $\mu$ 遍，每遍只含 $1/\mu$。一个分块有 $T_1$ 个 token，由多条 prompt 共用时为 $T_b$ 个。
 
 positions-without-prefix =
     .en = positions, no prefix, over $n^2$, $n \to \infty$
@@ -234,7 +234,7 @@ simulated =
 
 excess-of-fullest-rank =
     .en = By how much the fullest rank exceeds the mean load. { $experts } experts, { $chosen } per token, { $tokens } tokens per rank, $\psi$ = { $skew }: { $origin }.
-    .zh = 最满的 rank 超出平均负载的比例。{ $experts } 个专家，每 token 选 { $chosen } 个，每 rank { $tokens } 个 token，$\psi$ = { $skew }：{ $origin }。
+    .zh = 负载最高的 rank 超出平均负载的比例。{ $experts } 个专家，每 token 选 { $chosen } 个，每 rank { $tokens } 个 token，$\psi$ = { $skew }：{ $origin }。
 
 matmuls-all-bytes =
     .en = **matmuls; all bytes**
@@ -246,7 +246,7 @@ operators-of-decode-step =
 
 operators-of-chunk =
     .en = A chunk of prefill: one prompt of { $prompt } tokens
-    .zh = 一个预填充分块：一条 { $prompt } token 的提示
+    .zh = 一个预填充分块：一条 { $prompt } token 的 prompt
 
 requests-of-replica-one-token =
     .en = requests of a replica, one token each

@@ -25,8 +25,8 @@ two-streams-ms =
     .zh = 两路（ms）
 
 two-halves-ms =
-    .en = two halves (ms)
-    .zh = 双半批（ms）
+    .en = two micro-batches (ms)
+    .zh = 双 micro-batch（ms）
 
 reading-ms =
     .en = reading (ms)
@@ -192,7 +192,7 @@ requests =
     .zh = { $count } 个请求
 
 weights-widened-in-registers =
-    .en = weights widened in registers, $\zeta = 0$
+    .en = weights dequantised in registers, $\zeta = 0$
     .zh = 在寄存器内反量化，$\zeta = 0$
 
 all-of-shorter-hidden =

@@ -82,7 +82,7 @@ share-of-bandwidth =
 
 other-classes-have-same-equation =
     .en = The other classes have the same equation with these letters, here for a decode step. In prefill the head has only { $last_tokens } rows, the last tokens of the prompts in a chunk.
-    .zh = 其余各类的公式相同，符号如表（解码步）。预填充时输出头只有 { $last_tokens } 行，即分块中各条提示的末 token。
+    .zh = 其余各类的公式相同，符号如表（解码步）。预填充时输出头只有 { $last_tokens } 行，即分块中各条 prompt 的末 token。
 
 arithmetic-of-tile-ps =
     .en = arithmetic of a tile (ps)
@@ -133,7 +133,7 @@ time-to-read-one-ps =
     .zh = 读一个权重（ps）
 
 time-to-widen-it-ps =
-    .en = time to widen it (ps)
+    .en = time to dequantise it (ps)
     .zh = 反量化一个权重（ps）
 
 time-to-read-bit-one =
@@ -225,8 +225,8 @@ pays-if-computation-is-shorter =
     .zh = 计算较短时，值得拆分的最小 $B$
 
 time-of-two-halves-over =
-    .en = time of two halves over one batch, $B \to 0$, communication the shorter
-    .zh = 半批与整批用时之比，$B \to 0$，通信较短
+    .en = time of two micro-batches over one batch, $B \to 0$, communication the shorter
+    .zh = 双 micro-batch 与整批用时之比，$B \to 0$，通信较短
 
 same-best-case =
     .en = the same, $B \to \infty$, best case ($c_1 = x_1$)

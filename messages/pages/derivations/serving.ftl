@@ -21,7 +21,7 @@ chunks =
 
 prompts =
     .en = prompts $r$
-    .zh = 提示数 $r$
+    .zh = prompt 数 $r$
 
 exact-mean =
     .en = exact mean
@@ -33,11 +33,11 @@ exact-mean-and-formula-beside =
 
 each-prompt-fills-chunk =
     .en = each prompt fills a chunk
-    .zh = 每条提示恰好一块
+    .zh = 每条 prompt 恰好一块
 
 all-others-share-one-chunk =
     .en = all others share one chunk
-    .zh = 其余提示同在一块
+    .zh = 其余 prompt 同在一块
 
 case-chunks-of =
     .en = case, chunks of $S$
@@ -45,11 +45,11 @@ case-chunks-of =
 
 time-of-chunk-and-prefill =
     .en = Time of a chunk and prefill rate (token/s) for a prompt of { $prompt } tokens, one at a time.
-    .zh = 单条 { $prompt } token 提示的每块时间与预填充速率（token/s）。
+    .zh = 单条 { $prompt } token 的 prompt 的每块时间与预填充速率（token/s）。
 
 prefill-of-one-prompt =
     .en = $\tau_p$ of one prompt on
-    .zh = 单条提示的 $\tau_p$
+    .zh = 单条 prompt 的 $\tau_p$
 
 break-even-acceptance-on =
     .en = break-even acceptance on
@@ -121,11 +121,11 @@ tpot-ranks =
 
 how-ranks-are-placed =
     .en = DeepSeek-V3 in FP8 on { $ranks } H200, DP{ $ranks } EP{ $ranks }, prompts of { $prompt } tokens, { $requests } requests per rank.
-    .zh = { $ranks } 张 H200 上的 FP8 版 DeepSeek-V3，DP{ $ranks } EP{ $ranks }，提示 { $prompt } token，每个 rank { $requests } 个请求。
+    .zh = { $ranks } 张 H200 上的 FP8 版 DeepSeek-V3，DP{ $ranks } EP{ $ranks }，输入 { $prompt } token，每个 rank { $requests } 个请求。
 
 one-draft =
     .en = one draft
-    .zh = 一个草稿
+    .zh = 投机一个 token
 
 three-drafts =
     .en = three

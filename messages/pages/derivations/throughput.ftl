@@ -106,7 +106,7 @@ output-in-full-memory =
 
 requests-on-fullest =
     .en = requests on the fullest
-    .zh = 最满副本的请求数
+    .zh = 负载最高的副本的请求数
 
 used =
     .en = used

@@ -311,11 +311,8 @@ def of_the_document(stated: Count) -> None:
 
 
 def exercises(derivation: Derivation, model: Count) -> None:
-    """The numbers of the exercises: a shared embedding, a scaled total, plain attention."""
+    """The numbers of the exercises: a scaled total, plain attention."""
     inputs, values = model.inputs, model.values
-    tied = derivation.values(inputs | {"separate_head": 0}, "mla")
-    number("exercise-tied", model.total - tied["total_parameters"])
-    number("exercise-tied-active", tied["active_parameters"], fmt_count)
     scaled = model.total * inputs["num_experts_per_tok"] / inputs["n_routed_experts"]
     number("exercise-scaled", scaled, fmt_count)
     number("exercise-always", values["active_parameters"] - model.used, fmt_count)

@@ -347,10 +347,8 @@ def floors(rows: Mapping[int, Floor]) -> None:
     number("floor-64-ratio", rows[64].time / rows[1].time, fmt_fixed, digits=1)
 
 
-def exercises(latent: Cache, expanded: Cache, half: int) -> None:
-    """Numbers of the exercises on the cache, and at how many tokens half of the experts."""
+def exercises(latent: Cache, expanded: Cache) -> None:
+    """Numbers of the exercise on the cache."""
     number("exercise-length", LONG)
     numbers({"exercise-latent": LONG * latent.token, "exercise-expanded": LONG * expanded.token,
              "exercise-expanded-rank": LONG * expanded.rank}, fmt_bytes)
-    shapes = catalogue.model_inputs(catalogue.load_model(MODEL))
-    numbers({"exercise-half": half, "exercise-half-slots": half * shapes["num_experts_per_tok"]})

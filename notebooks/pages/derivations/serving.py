@@ -320,12 +320,11 @@ def _of(expression: sympy.Expr, **values: float) -> float:
 
 
 def exercises(exact: Callable[[int, int], sympy.Rational],
-              short: Callable[[int, int], sympy.Rational], quarter: sympy.Rational) -> None:
+              short: Callable[[int, int], sympy.Rational]) -> None:
     """The numbers of the exercises.
 
     Args:
         exact, short: as for ``last_chunks``.
-        quarter: share of time at which the mean wait is a quarter of the service time [1].
     """
     prompts, length, budget, step, acceptance = 16, 3000, 8192, 1.25, 0.6
     others = prompts - 1
@@ -335,5 +334,4 @@ def exercises(exact: Callable[[int, int], sympy.Rational],
         number(key, 1 + others / prompts * float(mean(chunks, others)), fmt_fixed, digits=1)
     number("exercise-rule", (prompts + 1) / 2, fmt_fixed, digits=1)
     numbers({"exercise-step": step, "exercise-gain": (1 + acceptance) / step}, fmt_fixed)
-    numbers({"exercise-even": step - 1, "exercise-acceptance": acceptance,
-             "exercise-quarter": float(quarter)}, fmt_percent, digits=0)
+    numbers({"exercise-even": step - 1, "exercise-acceptance": acceptance}, fmt_percent, digits=0)

@@ -24,7 +24,7 @@ from notebooks.pages.catalogue.tables.formats import entry_label
 from notebooks.show import figures
 from notebooks.show.columns import Column, crossed
 from notebooks.show.display import figure, number, numbers, show, table
-from notebooks.show.numbers import fmt_bytes, fmt_fixed, fmt_int, fmt_percent, fmt_time
+from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_time
 
 common = messages("common")
 say = messages("pages/derivations/throughput")
@@ -336,13 +336,3 @@ def exercise_of_a_pipeline(bubble: sympy.Expr, need: sympy.Expr) -> None:
     numbers({"exercise-prompt": prompt, "exercise-chunk": chunk, "exercise-stages": stages,
              "exercise-chunks": chunks, "exercise-tokens": chunks * chunk})
     number("exercise-bubble", _bubble(bubble, stages, prompt // chunk), fmt_percent, digits=0)
-
-
-def exercise_of_a_batch(derivation: Derivation) -> None:
-    """The numbers of the third exercise: weights of a card, and the cache of a request."""
-    alone = quantities(derivation, h20().inputs, concurrency=1)
-    weights = alone["weights_per_device"]
-    cache = alone["kv_bytes_per_token"] * alone["decode_context_tokens"]
-    number("exercise-weights", weights, fmt_bytes)
-    number("exercise-cache", cache, fmt_bytes, unit="MB", digits=1)
-    number("exercise-half", round(weights / (2 * cache)))

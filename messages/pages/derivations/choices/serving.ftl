@@ -14,11 +14,11 @@ longest-gap =
 
 prompt-in-chunks =
     .en = A prompt of { $prompt } tokens alone, in one chunk and in chunks of { $chunks }: { $waits }. Small chunks shorten the gaps of others, not this wait.
-    .zh = 单独一条 { $prompt } token 的提示，一块与每块 { $chunks } token：{ $waits }。分块缩短的是别人的停顿，不是这段等待。
+    .zh = 单独一条 { $prompt } token 的 prompt，一块与每块 { $chunks } token：{ $waits }。分块缩短的是别人的停顿，不是这段等待。
 
 half-of-prompt-found =
     .en = Half of each prompt found, { $users } users: first token and throughput on { $gains }. Requests without a common prefix gain nothing.
-    .zh = 每条提示命中一半、{ $users } 个用户，首 token 延迟与吞吐：{ $gains }。没有公共前缀的请求没有收益。
+    .zh = 每条 prompt 命中一半、{ $users } 个用户，首 token 延迟与吞吐：{ $gains }。没有公共前缀的请求没有收益。
 
 activations-of-chunks =
     .en = { $prompt } tokens take { $peak } of activations in its chunks, { $whole } whole, where { $spare } are spare; the first token comes after { $wait_in_small } in chunks of { $chunk }, { $wait_in_own } in its own, { $wait_whole } whole. A large chunk is right, but because each chunk reads the host's experts again, not because of memory.
@@ -26,7 +26,7 @@ activations-of-chunks =
 
 share-of-prefill =
     .en = Share of prefill in one request on 910B2, prompt / answer: { $shares }. The length of the answer matters as much.
-    .zh = 910B2 上单个请求中预填充所占时间，提示 / 回答：{ $shares }。回答的长度与提示同样重要。
+    .zh = 910B2 上单个请求中预填充所占时间，输入 / 输出：{ $shares }。输出长度与输入长度同样重要。
 
 waits-of-layout =
     .en = { $layout } { $first } → { $last }

@@ -1,24 +1,24 @@
-### One step laid out in time: one batch, two half-batches in turn, and two streams.
+### One step laid out in time: one batch, two micro-batches in turn, and two streams.
 
 requests-per-card =
     .en = { $ranks } × { $card }, { $requests } requests per card
     .zh = { $ranks } × { $card }，每卡 { $requests } 个请求
 
 step-in-three-ways =
-    .en = A step in one batch, two half-batches and two streams
-    .zh = 整批、双半批与两路：同一步的三种排法
+    .en = A step in one batch, two micro-batches and two streams
+    .zh = 整批、双 micro-batch 与两路：同一步的三种排法
 
 how-steps-are-laid-out =
-    .en = One batch computes and communicates in turn, { $whole }. Two half-batches compute { $again } ms longer, because each reads the weights, communicate { $resent } ms longer, because each pays the latencies, and hide { $hidden } ms: { $split }. In two streams each half goes through all its parts: { $streams }.
-    .zh = 整批时计算与通信先后进行，{ $whole }。双半批各读一遍权重、各付一遍延迟，计算多 { $again } ms，通信多 { $resent } ms，掩盖 { $hidden } ms：{ $split }。两路各走完自己的全部步骤：{ $streams }。
+    .en = One batch computes and communicates in turn, { $whole }. Two micro-batches compute { $again } ms longer, because each reads the weights, communicate { $resent } ms longer, because each pays the latencies, and hide { $hidden } ms: { $split }. In two streams each half goes through all its parts: { $streams }.
+    .zh = 整批时计算与通信先后进行，{ $whole }。双 micro-batch 各读一遍权重、各付一遍延迟，计算多 { $again } ms，通信多 { $resent } ms，掩盖 { $hidden } ms：{ $split }。两路各走完自己的全部步骤：{ $streams }。
 
 one-batch =
     .en = one batch
     .zh = 整批
 
-two-half-batches-in-turn =
-    .en = two half-batches, in turn
-    .zh = 双半批，轮流
+two-micro-batches-in-turn =
+    .en = two micro-batches, in turn
+    .zh = 双 micro-batch，轮流
 
 what-halves-cost =
     .en = +{ $again } ms computation, +{ $resent } ms communication, { $saved } hidden
@@ -26,7 +26,7 @@ what-halves-cost =
 
 two-streams-half-each =
     .en = two streams, a half each
-    .zh = 两路，各半批
+    .zh = 两路，各一个 micro-batch
 
 attention-and-rest-on-card =
     .en = attention and the rest, on the card

@@ -10,7 +10,7 @@ stall-by-prefill-of-others =
 
 prompt =
     .en = prompt
-    .zh = 提示
+    .zh = prompt
 
 tpot-measured-ms =
     .en = TPOT, measured (ms)
@@ -18,7 +18,7 @@ tpot-measured-ms =
 
 more-than-with-short-prompts =
     .en = more than with short prompts
-    .zh = 比短提示多
+    .zh = 比短 prompt 多
 
 cache =
     .en = cache
@@ -30,7 +30,7 @@ stall =
 
 one-replica-of-full-chunks =
     .en = the same, one replica, each prompt a chunk that takes $S$, $h_r$ outside it
-    .zh = 同上，单副本，每条提示恰好占满用时 $S$ 的一块，块外用时 $h_r$
+    .zh = 同上，单副本，每条 prompt 恰好占满用时 $S$ 的一块，块外用时 $h_r$
 
 s1-target =
     .en = S1, target
@@ -87,7 +87,7 @@ row-by-row =
 
 prompts-of-measured =
     .en = prompts of { $tokens }, measured
-    .zh = { $tokens } token 提示，实测
+    .zh = { $tokens } token 的 prompt，实测
 
 tpot-ms =
     .en = TPOT (ms)
@@ -111,7 +111,7 @@ tpot-steady =
 
 measured-by-prompt-length =
     .en = measured, by prompt length
-    .zh = 实测，按提示长度
+    .zh = 实测，按输入长度
 
 chunks-packed =
     .en = chunks packed

@@ -1,4 +1,4 @@
-"""One step laid out in time: one batch, two half-batches in turn, and two streams."""
+"""One step laid out in time: one batch, two micro-batches in turn, and two streams."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def draw(whole: Values, split: Values, streams: Values, plan: Text, lang: str) -
     drawing.label(LEFT, 14, plan, small=True, bold=True)
     _title(drawing, 42, say("one-batch"), printed[0])
     _lane(drawing, 48, 0.0, [*parts(whole), (GAP, gap[0])], scale)
-    _title(drawing, 96, say("two-half-batches-in-turn"), printed[1])
+    _title(drawing, 96, say("two-micro-batches-in-turn"), printed[1])
     _in_turn(drawing, 102, split, gap[1], scale)
     saved = fmt_percent(split["decode_hidden_time"] / split["decode_communication_time"], 0)
     drawing.label(LEFT, 160, say("what-halves-cost", again=again,
