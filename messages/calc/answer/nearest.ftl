@@ -14,7 +14,7 @@ workload =
     .zh = { $key ->
         [max_num_batched_tokens] 预填充分块 { $count } token
         [concurrency] 同时 { $count } 个请求
-        [draft_tokens] 草稿 { $count } token
+        [draft_tokens] MTP 投机 { $count } token
        *[context_tokens] 上下文 { $count } token
     }
 

@@ -133,11 +133,11 @@ uneven =
 
 prompts =
     .en = with prompts { $by } times as long
-    .zh = 提示长到 { $by } 倍时
+    .zh = 输入长到 { $by } 倍时
 
 answers =
     .en = with answers { $by } times as long
-    .zh = 回答长到 { $by } 倍时
+    .zh = 输出长到 { $by } 倍时
 
 users =
     .en = with { $by } times as many requests

@@ -2,15 +2,15 @@
 
 ranks-that-share-experts-spend =
     .en = ranks that share experts spend most of the time on each other's prompts, which come in nearly every step or at random
-    .zh = 共享专家的各 rank 大部分时间用于彼此的提示，而提示几乎每步都有，或随机到来
+    .zh = 共享专家的各 rank 大部分时间用于彼此的 prompt，而 prompt 几乎每步都有，或随机到来
 
 prompts-come-at-random-to =
     .en = prompts come at random to ranks that are more than the requests in flight, and hold each other up
-    .zh = 提示随机到来，在途请求不多于 rank 数，且提示互相拖住
+    .zh = prompt 随机到来，在途请求不多于 rank 数，且 prompt 互相拖住
 
 ranks-hold-back-prompts-of =
     .en = ranks hold back prompts of several chunks, or many that come at random
-    .zh = 各 rank 压住分成多块的提示，或大量随机到来的提示
+    .zh = 各 rank 压住分成多块的 prompt，或大量随机到来的 prompt
 
 ranks-let-in-requests-together =
     .en = ranks let in requests together (balance), which it does not hold
@@ -18,7 +18,7 @@ ranks-let-in-requests-together =
 
 requests-are-dealt-to-replicas =
     .en = requests are dealt to replicas in turn and mostly wait for prompts: which of them meet decides
-    .zh = 请求轮流分给各副本，且大部分时间在等提示，结果取决于哪些提示相遇
+    .zh = 请求轮流分给各副本，且大部分时间在等 prompt，结果取决于哪些 prompt 相遇
 
 front-end-is-near-its =
     .en = the front end is near its rate

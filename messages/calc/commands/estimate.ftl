@@ -116,7 +116,7 @@ best-is =
 
 two-pools =
     .en = Two pools, { $prefill } cards that prefill and { $decode } that decode, requests of { $prompt } and { $answer } tokens.
-    .zh = 两个池：{ $prefill } 张卡做预填充，{ $decode } 张卡做解码，请求的提示 { $prompt } token、回答 { $answer } token。
+    .zh = 两个池：{ $prefill } 张卡做预填充，{ $decode } 张卡做解码，每请求输入 { $prompt } token、输出 { $answer } token。
 
 pool-rate =
     .en = { $pool ->
@@ -314,7 +314,7 @@ part-of-step =
         [single_token_path] 单 token 路径
         [host] 主机
         [host_gap] 步间空隙
-        [draft] 起草
+        [draft] 投机
         [stall] 被预填充阻塞
        *[other] { $plain }
     }

@@ -2,7 +2,7 @@
 
 help-lengths =
     .en = of prompts and answers: constant, exponential or lognormal about the scenario's, or a CSV file of input and output tokens by line; by default as the scenario has it; where it has nothing, formulas take equal ones, a simulation lognormal ones that vary as those of public traffic do
-    .zh = 提示与回答的长度：以场景所写为均值的 constant、exponential 或 lognormal 分布，或每行写输入与输出 token 数的 CSV 文件；缺省按场景；场景未写时，公式取等长，仿真取 lognormal，离散程度同公开流量
+    .zh = 输入与输出的长度：以场景所写为均值的 constant、exponential 或 lognormal 分布，或每行写输入与输出 token 数的 CSV 文件；缺省按场景；场景未写时，公式取等长，仿真取 lognormal，离散程度同公开流量
 
 help-variation =
     .en = of lognormal lengths: standard deviation over mean
@@ -30,7 +30,7 @@ lengths-vary =
         [yes] as stated
        *[no] as in { $usual }; nothing is stated
     }
-    .zh = { $distribution }，标准差与均值之比：提示 { $prompts }、回答 { $answers }，{ $stated ->
+    .zh = { $distribution }，标准差与均值之比：输入 { $prompts }、输出 { $answers }，{ $stated ->
         [yes] 如所述
        *[no] 未给出，取自 { $usual }
     }

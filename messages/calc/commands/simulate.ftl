@@ -34,7 +34,7 @@ help-ramp =
 # number: an example
 help-prefix-tokens =
     .en = tokens of a prefix that prompts begin with and that the prefix cache may hold, e.g. 1024
-    .zh = 提示开头共有前缀的 token 数，前缀缓存可保存，例如 1024
+    .zh = prompt 开头共有前缀的 token 数，前缀缓存可保存，例如 1024
 
 # number: the default
 help-prefix-groups =
@@ -43,7 +43,7 @@ help-prefix-groups =
 
 help-turns =
     .en = of a conversation with one user: each prompt holds all earlier prompts and answers (only with --users)
-    .zh = 与一个用户的对话轮数：每轮提示含此前全部提示与回答（仅与 --users 同用）
+    .zh = 与一个用户的对话轮数：每轮 prompt 含此前全部输入与输出（仅与 --users 同用）
 
 # number: an example
 help-ttft =
@@ -57,7 +57,7 @@ help-tpot =
 
 help-policy =
     .en = chunks of prompts beside decode (vLLM) or before it (SGLang); by default as the scenario has it
-    .zh = 提示分块与解码同步进行（vLLM）或先于解码（SGLang）；缺省按场景
+    .zh = prefill 分块与解码同步进行（vLLM）或先于解码（SGLang）；缺省按场景
 
 help-coordination =
     .en = of ranks that share experts: each prefills at once, waits for the others, or for a place at each; by default as the scenario has it
@@ -73,7 +73,7 @@ needs-prefix-tokens =
 
 prompt-is-shorter =
     .en = --prefix-tokens { $tokens }: a prompt has { $prompt } tokens, expected no more than that.
-    .zh = --prefix-tokens { $tokens }：一条提示有 { $prompt } token，不应超过它。
+    .zh = --prefix-tokens { $tokens }：一条 prompt 有 { $prompt } token，不应超过它。
 
 needs-users =
     .en = --turns { $turns }: a turn follows the answer before it, expected --users.
@@ -81,7 +81,7 @@ needs-users =
 
 last-turn =
     .en = --turns { $turns }: the last one would have { $tokens } tokens, expected at most { $most } of prompt and answer.
-    .zh = --turns { $turns }：最后一轮将有 { $tokens } token，提示与回答合计不应超过 { $most }。
+    .zh = --turns { $turns }：最后一轮将有 { $tokens } token，输入与输出合计不应超过 { $most }。
 
 out-of-range =
     .en = { $option }: expected { $whole ->
@@ -177,7 +177,7 @@ utilisation =
 
 prefix-cache =
     .en = prefix cache: { $share } of the prompt tokens found, of { $tokens } per prompt on average; { $evicted } blocks evicted
-    .zh = 前缀缓存：命中 { $share } 的提示 token，平均每条提示 { $tokens } token；淘汰 { $evicted } 块
+    .zh = 前缀缓存：命中 { $share } 的输入 token，平均每条 prompt { $tokens } token；淘汰 { $evicted } 块
 
 saturation =
     .en = saturation: { $rate } ({ $source }{ $found ->

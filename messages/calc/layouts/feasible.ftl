@@ -8,7 +8,7 @@ fullest-device-is-short-weights =
         [yes] , buffers { $buffers }
        *[no] { "" }
     } and activations { $active } come to { $whole } with the runtime's own, of the { $usable } that the engine may use.
-    .zh = 最满的一张卡还差 { $short }：权重 { $weights }、KV 缓存 { $cache }（每个请求都按最长计）{ $copied ->
+    .zh = 显存占用最大的卡还差 { $short }：权重 { $weights }、KV 缓存 { $cache }（每个请求都按最长计）{ $copied ->
         [yes] 、副本与预测层 { $copies }
        *[no] { "" }
     }{ $buffered ->

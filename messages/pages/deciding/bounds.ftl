@@ -13,7 +13,7 @@ pace-beyond-reach =
 # number: of the goal and of what is changed in it
 prompts-too-long =
     .en = prompts of 65,536 tokens, TTFT ≤ 1 s, on at most 64 H20 in FP8
-    .zh = 提示 65,536 token，TTFT ≤ 1 s，至多 64 张 H20，FP8
+    .zh = 输入 65,536 token，TTFT ≤ 1 s，至多 64 张 H20，FP8
 
 goal-of-several =
     .en = goal { $place }

@@ -54,7 +54,7 @@ today =
 
 usd-per-million-prompt-found =
     .en = USD per million: prompt / found in its cache / answer
-    .zh = 每百万 token（美元）：提示 / 缓存命中 / 回答
+    .zh = 每百万 token（美元）：输入 / 缓存命中 / 输出
 
 owning-is-cheaper-from =
     .en = owning is cheaper from
@@ -90,7 +90,7 @@ chat =
 
 long-answers =
     .en = long answers
-    .zh = 长回答
+    .zh = 长输出
 
 task =
     .en = task

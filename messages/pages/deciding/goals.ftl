@@ -53,8 +53,8 @@ pipeline-stages =
     .zh = 流水线级数
 
 drafts =
-    .en = drafts
-    .zh = 草稿数
+    .en = MTP tokens
+    .zh = MTP 投机 token 数
 
 pools =
     .en = pools
@@ -78,14 +78,14 @@ transfer-of-cache =
 
 number-of-drafts =
     .en = { $drafts ->
-        [one] { $drafts } draft
-       *[other] { $drafts } drafts
+        [one] { $drafts } MTP token
+       *[other] { $drafts } MTP tokens
     }
-    .zh = { $drafts } 个草稿
+    .zh = MTP 投机 { $drafts } 个 token
 
 two-half-batches =
-    .en = two half-batches
-    .zh = 两个半批
+    .en = two micro-batches (TBO/DBO)
+    .zh = 双 micro-batch
 
 limit =
     .en = { $name } { $sign } { $limit }
@@ -135,11 +135,11 @@ of-candidates-at-most-were =
 
 all-kept-in-of-draws =
     .en = all kept in { $kept } of draws
-    .zh = { $kept } 的抽样中全部守住
+    .zh = { $kept } 的抽样中全部满足
 
 nothing-is-so-sure-surest =
     .en = **nothing is so sure**; the surest
-    .zh = **没有这么有把握的**；最有把握的
+    .zh = **没有这么稳妥的**；把握最大的
 
 best =
     .en = best
@@ -147,7 +147,7 @@ best =
 
 best-that-is-sure =
     .en = best that is sure
-    .zh = 有把握的最优
+    .zh = 稳妥方案
 
 nothing-that-meets-goal =
     .en = nothing that meets the goal
@@ -175,7 +175,7 @@ these-cards-do-not-multiply =
 
 nothing-keeps-it-simulated-first =
     .en = **nothing keeps it simulated**; first
-    .zh = **模拟中无一守住**；第一个
+    .zh = **模拟中无一满足约束**；第一个
 
 simulated =
     .en = simulated: { $seen }

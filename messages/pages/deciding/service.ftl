@@ -187,4 +187,4 @@ lengths-that-vary =
 
 prompts-that-begin-alike =
     .en = prompts that begin alike
-    .zh = 提示有公共前缀
+    .zh = prompt 有公共前缀

@@ -1,12 +1,12 @@
 ### Where one plan stops being the better one, for documented deployments; choices between two.
 
 one-draft =
-    .en = one draft
-    .zh = 带一个草稿
+    .en = one MTP token
+    .zh = MTP 投机一个 token
 
 none =
     .en = none
-    .zh = 不带草稿
+    .zh = 不投机
 
 one-pool =
     .en = one pool
@@ -70,11 +70,11 @@ requests-for-ep96 =
 # number: of the deployment that is asked about
 prompt-for-two-pools =
     .en = prompt from which two pools pay, TPOT of 50 ms at most
-    .zh = 提示多长时两个资源池划算（TPOT 不超过 50 ms）
+    .zh = 输入多长时两个资源池划算（TPOT 不超过 50 ms）
 
 acceptance-for-draft =
-    .en = acceptance at which a draft pays
-    .zh = 接受率多高时草稿划算
+    .en = acceptance at which an MTP token pays
+    .zh = 接受率多高时投机划算
 
 # number: of the deployment that is asked about
 acceptance-for-draft-ep72 =
@@ -112,8 +112,8 @@ r1-for-one-request-at =
 
 # number: of the deployment that is asked about
 draft-on-h100 =
-    .en = 72 H100, one draft or none
-    .zh = 72×H100，一个草稿或不带
+    .en = 72 H100, one MTP token or none
+    .zh = 72×H100，MTP 投机一个 token 或不投机
 
 question =
     .en = question

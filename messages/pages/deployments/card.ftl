@@ -52,7 +52,7 @@ most-tokens-per-second =
 
 as-written =
     .en = as written
-    .zh = 照所写
+    .zh = 按原文配置
 
 plans-are-compared-by-closed =
     .en = Plans are compared by closed form, without the replay of the measured run:

@@ -54,7 +54,7 @@ written =
 
 answer =
     .en = answer
-    .zh = 回答
+    .zh = 输出
 
 python-m-calc-estimate-my =
     .en = `python -m calc estimate my-plan.yml` answers for the first, `my-plan.yml#dp8` names another; `--json` is for programs. Of the example:
@@ -103,7 +103,7 @@ latency-percentile =
 
 in-flight-if-prompts-count =
     .en = in flight, if prompts count
-    .zh = 在途请求数，若计入提示
+    .zh = 在途请求数，若计入 prefill
 
 in-flight-if-answers-alone =
     .en = in flight, if answers alone count

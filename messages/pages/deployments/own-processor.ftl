@@ -12,7 +12,7 @@ decode-in-flight-2 =
 
 prefill-of-one-prompt =
     .en = prefill of one prompt
-    .zh = 一个提示的预填充
+    .zh = 一个 prompt 的预填充
 
 other-matmuls =
     .en = other matmuls

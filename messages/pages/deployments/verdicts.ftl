@@ -2,7 +2,7 @@
 
 prompt-throughput =
     .en = prompt throughput
-    .zh = 提示吞吐
+    .zh = 输入吞吐
 
 it-fits-but-this-card =
     .en = **It fits, but this card cannot run it in the precision asked for**
@@ -13,7 +13,7 @@ it-fits-with-to-spare =
         [yes] { " " }(over the ranges of all inputs in { $often } of the draws)
        *[no] { "" }
     }
-    .zh = **装得下**，最满的一张卡还余 { $spare }{ $unsure ->
+    .zh = **装得下**，显存占用最大的卡还余 { $spare }{ $unsure ->
         [yes] （各输入在区间内取值时，{ $often } 的抽样装得下）
        *[no] { "" }
     }
@@ -29,7 +29,7 @@ it-does-not-fit-times =
     }, { $factor } times the { $usable } that an engine may use{ $also }
     .zh = **装不下**：{ $alone ->
         [yes] 单卡仅权重
-       *[no] 最满的一张卡
+       *[no] 显存占用最大的卡
     }就要占 { $needed }，是引擎可用的 { $usable } 的 { $factor } 倍{ $also }
 
 is-bound-by =
@@ -75,7 +75,7 @@ there-is-room-for-requests =
 
 prompt-and-answer-lengths-are =
     .en = { $speed } Prompt and answer lengths are not stated: the first token follows a prompt of { $prompt } tokens; decode is counted alone, at { $decoded } tokens of context and without stalls from other requests' prefill.
-    .zh = { $speed }提示与输出的长度未给出：首 token 按 { $prompt } token 的提示计；此后只计解码，上下文恒取 { $decoded } token，不含其他请求预填充造成的停顿。
+    .zh = { $speed }输入与输出的长度未给出：首 token 按 { $prompt } token 的输入计；此后只计解码，上下文恒取 { $decoded } token，不含其他请求预填充造成的停顿。
 
 of-requests-sent-at-once =
     .en = Of { $sent } requests sent at once, of which { $requests } may run together, each
@@ -139,7 +139,7 @@ together =
     }.
     .zh = ；合计{ $output ->
         [yes] { "" }
-       *[no] 处理提示
+       *[no] 处理输入
     } { $value }。
 
 that-is =

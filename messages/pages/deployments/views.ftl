@@ -67,11 +67,11 @@ no-document-describes-this-deployment =
 
 end-to-end-latency-cannot =
     .en = End-to-end latency cannot be derived: prompt and answer lengths are not stated.
-    .zh = 端到端延迟无法推导：提示与输出的长度未给出。
+    .zh = 端到端延迟无法推导：输入与输出的长度未给出。
 
 decode-pool-has-no-first =
     .en = A decode pool has no first token: prompts are prefilled elsewhere.
-    .zh = 解码池没有首 token 延迟：提示在别处预填充。
+    .zh = 解码池没有首 token 延迟：prompt 在别处预填充。
 
 there-is-no-decode-run =
     .en = There is no decode: the run ends with the first token.

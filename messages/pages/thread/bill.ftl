@@ -1,11 +1,11 @@
 ### The whole bill of one request.
 
 prompt =
-    .en = prompt
+    .en = input
     .zh = 输入
 
 answer =
-    .en = answer
+    .en = output
     .zh = 输出
 
 what =

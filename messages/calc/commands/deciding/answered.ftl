@@ -42,7 +42,7 @@ axis =
         [tensor] TP
         [pipeline] PP
         [expert] EP
-        [drafts] 草稿 token
+        [drafts] 投机 token
         [precision] 格式
         [device] 卡
        *[pools] 池
@@ -69,19 +69,19 @@ brief-pool =
 steps =
     .en = { $drafting ->
         [yes] , { $drafts } { $one ->
-            [yes] draft
-           *[no] drafts
+            [yes] MTP token
+           *[no] MTP tokens
         }
        *[no] { "" }
     }{ $halves ->
-        [yes] , two half-batches
+        [yes] , two micro-batches
        *[no] { "" }
     }
     .zh = { $drafting ->
-        [yes] ，草稿 { $drafts }
+        [yes] ，MTP 投机 { $drafts }
        *[no] { "" }
     }{ $halves ->
-        [yes] ，两个半批交替
+        [yes] ，双 micro-batch 交替
        *[no] { "" }
     }
 

@@ -44,8 +44,8 @@ other-length =
        *[no] answers
     } of { $counted } tokens on average, { $asked } were asked for and predicted.
     .zh = { $run }：{ $prompts ->
-        [yes] 提示
-       *[no] 回答
+        [yes] 输入
+       *[no] 输出
     }平均 { $counted } token，而要求与预测的是 { $asked }。
 
 not-measured =

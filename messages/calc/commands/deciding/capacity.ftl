@@ -148,7 +148,7 @@ no-layout-of =
 
 day =
     .en = { $scenario }, { $load }: { $requests } requests a day, one replica of { $cards } cards takes { $rate } within limits ({ $of }), { $most } at most.
-    .zh = { $scenario }，{ $load }：一天 { $requests } 个请求，一个副本 { $cards } 张卡，守住限制（{ $of }）时可承接 { $rate }，最多 { $most }。
+    .zh = { $scenario }，{ $load }：一天 { $requests } 个请求，一个副本 { $cards } 张卡，满足约束（{ $of }）时可承接 { $rate }，最多 { $most }。
 
 hour =
     .en = hour
@@ -176,13 +176,13 @@ busiest =
        *[no] not within
     } limits
     .zh = 最忙一小时以 { $replicas } 个副本仿真：TTFT { $first }，TPOT { $pace }（{ $of }），{ $met ->
-        [yes] 守住
-       *[no] 未守住
+        [yes] 满足
+       *[no] 未满足
     }限制
 
 too-hopeful =
     .en = The simulation met the limits with none of these: the first number is too hopeful.
-    .zh = 仿真中以上副本数都未守住限制：第一个数偏乐观。
+    .zh = 仿真中以上副本数都未满足约束：第一个数偏乐观。
 
 online =
     .en = in conversation in the busiest hour: { $users } users

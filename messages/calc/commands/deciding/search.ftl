@@ -78,11 +78,11 @@ writes-files =
 
 without-drafts =
     .en = Without drafts ({ $count } layouts): no layer that drafts is published with '{ $model }'; --any-engine tries them.
-    .zh = 不做推测解码（{ $count } 种切分）：'{ $model }' 没有公开起草层；--any-engine 可一并尝试。
+    .zh = 不做投机解码（{ $count } 种切分）：'{ $model }' 没有公开 MTP 层；--any-engine 可一并尝试。
 
 staged-drafts =
     .en = Pipeline stages without drafts ({ $count } layouts): engines draft none there; --set space.staged_drafts=true tries them.
-    .zh = 流水线切分下不做推测解码（{ $count } 种切分）：引擎在此不起草；--set space.staged_drafts=true 可一并尝试。
+    .zh = 流水线切分下不做投机解码（{ $count } 种切分）：引擎在此不投机；--set space.staged_drafts=true 可一并尝试。
 
 refused =
     .en = Left out, no release starts it: { $label }: { $why }.
@@ -124,7 +124,7 @@ pool-binds =
 
 keeps =
     .en = keeps its limits in { $share } of draws
-    .zh = { $share } 的样本守住限制
+    .zh = { $share } 的样本满足约束
 
 simulated =
     .en = simulated, formulas alone: { $seen }
@@ -154,7 +154,7 @@ nothing-starts =
 
 nothing-keeps =
     .en = Nothing keeps its limits in a simulation; { $count } were simulated that do in the mean of the closed form. The first: { $label }: { $seen }.
-    .zh = 仿真中没有一个守住限制；按闭式均值守住限制的 { $count } 个已仿真。第一个：{ $label }：{ $seen }。
+    .zh = 仿真中没有一个满足约束；按闭式均值满足约束的 { $count } 个已仿真。第一个：{ $label }：{ $seen }。
 
 seen-over =
     .en = { $quantity } { $at ->
@@ -168,15 +168,15 @@ seen-over =
 
 drawn =
     .en = { $tried } deployments drawn of the fronts of all offers in objectives and limits; above those that keep the limits in at least { $share } of draws, below by central values.
-    .zh = 从各供选卡型在目标与限制上的前沿中抽样 { $tried } 个部署；以上各项至少在 { $share } 的样本中守住限制，以下按中心取值。
+    .zh = 从各供选卡型在目标与限制上的前沿中抽样 { $tried } 个部署；以上各项至少在 { $share } 的样本中满足约束，以下按中心取值。
 
 none-sure =
     .en = None of these keeps its limits in { $share } of draws from the ranges of all inputs; --sure { $sure } looks further.
-    .zh = 在全部输入的取值范围内抽样，其中没有一个在 { $share } 的样本中守住限制；--sure { $sure } 可继续查找。
+    .zh = 在全部输入的取值范围内抽样，其中没有一个在 { $share } 的样本中满足约束；--sure { $sure } 可继续查找。
 
 first-sure =
     .en = First in { $share } of draws: { $label } ({ $keeps }); --sure { $sure } looks further.
-    .zh = 在 { $share } 的样本中守住限制的第一个：{ $label }（{ $keeps }）；--sure { $sure } 可继续查找。
+    .zh = 在 { $share } 的样本中满足约束的第一个：{ $label }（{ $keeps }）；--sure { $sure } 可继续查找。
 
 wider =
     .en = { $quantity } limit { $factor } wider ({ $value })
@@ -200,7 +200,7 @@ with-wider =
 
 nothing-so-sure =
     .en = Nothing keeps its limits in { $share } of draws. The surest of { $tried } drawn: { $label }: { $keeps }.
-    .zh = 没有一个在 { $share } 的样本中守住限制。抽样的 { $tried } 个中最有把握的：{ $label }：{ $keeps }。
+    .zh = 没有一个在 { $share } 的样本中满足约束。抽样的 { $tried } 个中把握最大的：{ $label }：{ $keeps }。
 
 inside =
     .en = Inside of what was measured: { $told }

@@ -46,7 +46,7 @@ layouts-with-pipeline-stages-of =
 
 layouts-tried-without-drafts-in =
     .en = layouts tried without drafts: in pipeline stages, where engines draft none, or of models without a published layer that drafts
-    .zh = 只在不起草时尝试的切分（引擎不跨流水线级起草，或模型没有发布起草层）
+    .zh = 只在不投机时尝试的切分（引擎不跨流水线级投机，或模型没有发布 MTP 层）
 
 # number: bits of a format
 has-no-matrix-unit-for =

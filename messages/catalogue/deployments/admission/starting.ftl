@@ -7,11 +7,11 @@ server-of-cards-replicas-of =
 # number: what is expected
 drafted-tokens-no-layer-that =
     .en = { $drafts } drafted tokens: no layer that drafts is published with '{ $model }', expected 0
-    .zh = 起草 { $drafts } 个 token：'{ $model }' 没有发布起草层，应为 0
+    .zh = 投机 { $drafts } 个 token：'{ $model }' 没有发布 MTP 层，应为 0
 
 drafted-tokens-in-pipeline-stages =
     .en = { $drafts } drafted tokens in { $pipeline } pipeline stages: { $engine } draft none there
-    .zh = { $pipeline } 级流水线中起草 { $drafts } 个 token：{ $engine } 不支持
+    .zh = { $pipeline } 级流水线中投机 { $drafts } 个 token：{ $engine } 不支持
 
 # number: what is expected
 no-flag-cuts-experts-on =

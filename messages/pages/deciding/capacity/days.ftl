@@ -6,7 +6,7 @@ replicas-for-users =
 
 prompt =
     .en = prompt
-    .zh = 提示长度
+    .zh = 输入长度
 
 of-saturation =
     .en = of saturation

@@ -120,4 +120,4 @@ tokens-kept-per-replica =
 
 prompt-tokens-found =
     .en = prompt tokens found (%)
-    .zh = 提示 token 命中（%）
+    .zh = 输入 token 命中（%）

@@ -75,17 +75,17 @@ in-closed-form-which-simulation =
 drafts-and-halves =
     .en = { $drafts ->
         [0] { "" }
-        [one] , { $drafts } draft
-       *[other] , { $drafts } drafts
+        [one] , { $drafts } MTP token
+       *[other] , { $drafts } MTP tokens
     }{ $halves ->
-        [yes] , two half-batches
+        [yes] , two micro-batches
        *[no] { "" }
     }
     .zh = { $drafts ->
         [0] { "" }
-       *[other] ，{ $drafts } 个草稿
+       *[other] ，MTP 投机 { $drafts } 个 token
     }{ $halves ->
-        [yes] ，两个半批
+        [yes] ，双 micro-batch
        *[no] { "" }
     }
 

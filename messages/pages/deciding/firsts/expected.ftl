@@ -64,17 +64,17 @@ longest-context-expected =
     .zh = 4 bit 权重；若引擎支持则把缓存分到各 rank
 
 drafts =
-    .en = are drafts worth it
-    .zh = 起草是否值得
+    .en = are MTP tokens worth it
+    .zh = 投机是否值得
 
 # number: as it was answered
 drafts-before =
-    .en = worth it from 0.28 of drafts accepted on
+    .en = worth it from 0.28 of them accepted on
     .zh = 接受率 0.28 以上即值得
 
 drafts-expected =
-    .en = keep one draft; how much it wins depends on the text
-    .zh = 保留一个草稿；收益取决于文本种类
+    .en = keep one MTP token; how much it wins depends on the text
+    .zh = 保留 MTP 投机一个 token；收益取决于文本种类
 
 pools =
     .en = one pool or two on 4×8 H800
@@ -130,7 +130,7 @@ computed-now =
 
 nothing-was-found-that-starts =
     .en = nothing was found that starts and keeps its limits when simulated
-    .zh = 没有找到既能启动、又在模拟中守住限制的部署
+    .zh = 没有找到既能启动、又在模拟中满足约束的部署
 
 starts-under =
     .en = starts under `{ $engine }`
@@ -153,14 +153,14 @@ simulated =
        *[no] not kept
     }
     .zh = 模拟 { $seen }：{ $kept ->
-        [yes] 守住
-       *[no] 未守住
+        [yes] 满足
+       *[no] 未满足
     }
 
 all-limits-in-draws =
     .en = all limits in { $share } of draws
-    .zh = { $share } 的抽样守住全部限制
+    .zh = { $share } 的抽样满足全部约束
 
 one-draft-gains-times =
-    .en = one draft gains, `{ $deployment }`: { $gains } times
-    .zh = 一个草稿的收益（`{ $deployment }`）：{ $gains } 倍
+    .en = one MTP token gains, `{ $deployment }`: { $gains } times
+    .zh = MTP 投机一个 token 的收益（`{ $deployment }`）：{ $gains } 倍

@@ -80,7 +80,7 @@ prefill-chunk-of-tokens =
         [yes] 条
        *[no] 块
     } { $size } token{ $whole ->
-        [yes] { " " }提示
+        [yes] { " " }prompt
        *[no] { "" }
     }
 
@@ -194,7 +194,7 @@ requests-of-step-hit =
         [yes] { "" }
        *[no] { " " }on average
     }{ $halves ->
-        [yes] { " " }in each half-batch
+        [yes] { " " }in each micro-batch
        *[no] { "" }
     }; { $single ->
         [yes] it
@@ -204,7 +204,7 @@ requests-of-step-hit =
         [yes] 单个请求每步
        *[no] 一步中的 { $requests } 个请求平均
     }{ $halves ->
-        [yes] 在每个半批中
+        [yes] 在每个 micro-batch中
        *[no] { "" }
     }命中每层 { $total } 个专家中的 { $hit } 个；{ $single ->
         [yes] { "" }
@@ -220,9 +220,9 @@ popular-experts-are-chosen =
        *[no] { "" }
     } would hit { $even }.
     .zh = 其中热门专家更常被选中{ $drafts ->
-        [yes] ，并计入待校验的草稿
+        [yes] ，并计入待校验的投机 token
        *[no] { "" }
     }；若{ $drafts ->
-        [yes] 不用草稿且
+        [yes] 不投机且
        *[no] { "" }
     }各专家机会均等，则为 { $even } 个。

@@ -2,7 +2,7 @@
 
 prompt-tokens =
     .en = prompt tokens
-    .zh = 提示 token 速率
+    .zh = 输入 token 速率
 
 this-deployment-has-not-been =
     .en = This deployment has not been measured.

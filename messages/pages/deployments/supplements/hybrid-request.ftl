@@ -2,7 +2,7 @@
 
 prompt =
     .en = prompt
-    .zh = 提示 token 数
+    .zh = 输入 token 数
 
 fewer-cards =
     .en = fewer cards
