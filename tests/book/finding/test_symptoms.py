@@ -17,7 +17,7 @@ from _ext.finding import symptoms
 from _ext.finding.documents import Document
 from catalogue.reading import shared
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 SCRIPT = ROOT / "book" / "assets" / "finding" / "asking.js"
 LABEL = re.compile(r"^\(([a-z0-9-]+)\)=\s*\n#", re.MULTILINE)
 LANGUAGES = ("en", "zh")
@@ -67,7 +67,7 @@ def test_no_variant_is_empty_or_a_common_word_alone() -> None:
     """A list of synonyms alone describes a symptom only where it is one."""
     alone = {name for name, pieces in variants() if len(pieces) < 2 and isinstance(pieces[0], int)}
     assert alone == {"out-of-memory", "preempted", "hang", "queueing", "exchange-slow",
-                     "network-slow", "cards-needed", "spares", "ranks-wait"}
+                     "network-slow", "cards-needed", "spares", "ranks-wait", "conversation"}
 
 
 def test_no_word_means_two_things() -> None:
@@ -103,9 +103,9 @@ def asking() -> MiniRacer:
 
 def asked(asking: MiniRacer, query: str) -> dict[str, Any]:
     """Ask; answers and cards as labels."""
-    return json.loads(asking.eval(
+    return json.loads(str(asking.eval(
         f"(found => JSON.stringify({{...found, answers: found.answers.map(at => labels[at]),"
-        f"named: found.named.map(at => labels[at])}}))(asking.of({json.dumps(query)}))"))
+        f"named: found.named.map(at => labels[at])}}))(asking.of({json.dumps(query)}))")))
 
 
 @pytest.mark.parametrize(("query", "first"), [
