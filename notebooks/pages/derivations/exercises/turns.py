@@ -9,7 +9,7 @@ import catalogue
 from notebooks.derive.formulas.derivation import Derivation
 from notebooks.pages.derivations.diagrams.bursts import ends
 from notebooks.show.display import number, numbers
-from notebooks.show.numbers import fmt_bytes, fmt_fixed, fmt_percent
+from notebooks.show.numbers import fmt_bytes, fmt_count, fmt_fixed, fmt_percent
 
 R1, V4, V4_MODEL = "h200-r1-vllm-tp8", "v4-pro-8xb300", "deepseek-v4-pro"
 LONG = {"concurrency": 1, "input_tokens": 130560, "output_tokens": 512}
@@ -38,8 +38,7 @@ def experts() -> None:
     number("turn-expert", one)
     numbers({"turn-count": per_layer["all"], "turn-of-token": per_layer["chosen"],
              "turn-layers": layers})
-    numbers({f"turn-{name}": one * layers * count / 1e9 for name, count in per_layer.items()},
-            fmt_fixed, digits=1)
+    numbers({f"turn-{name}": one * layers * count for name, count in per_layer.items()}, fmt_count)
 
 
 def cache(derivation: Derivation) -> None:
