@@ -867,3 +867,7 @@ in-files =
 difference =
     .en = difference
     .zh = 差异
+
+output =
+    .en = output
+    .zh = 输出

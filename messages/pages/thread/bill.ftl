@@ -1,13 +1,5 @@
 ### The whole bill of one request.
 
-prompt =
-    .en = input
-    .zh = 输入
-
-answer =
-    .en = output
-    .zh = 输出
-
 what =
     .en = what one request takes
     .zh = 一个请求用掉

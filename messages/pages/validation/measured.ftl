@@ -1,9 +1,5 @@
 ### Measured rows beside their predictions: tables and figures of one deployment's page.
 
-output =
-    .en = output
-    .zh = 输出
-
 sent =
     .en = sent
     .zh = 发出

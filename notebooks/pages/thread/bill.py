@@ -17,7 +17,7 @@ common = messages("common")
 say = messages("pages/thread/bill")
 
 MILLI = 1e3
-PROMPT, ANSWER = say("prompt"), say("answer")
+PROMPT, ANSWER = common("input"), common("output")
 Format = Callable[[float], str]
 ROWS: tuple[tuple[str, Pair, Format], ...] = (
     ("bytes", say("bytes"), fmt_bytes),

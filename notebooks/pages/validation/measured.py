@@ -28,7 +28,7 @@ Columns = dict[str, str | Pair]
 # latency follows from the first two
 SHOWN = ("tpot", "ttft", "output_throughput", "prefill_throughput")
 GIVEN: Columns = {"row": common("row"), "input_tokens": common("input"),
-                  "output_tokens": say("output"), "requests": say("sent"),
+                  "output_tokens": common("output"), "requests": say("sent"),
                   "concurrency": say("at-once")}
 LEAST_FOR_LINE = 3
 UNITS = {"tpot": ("ms", 1e3), "ttft": ("s", 1.0)}  # of the panels, and how many are one second
