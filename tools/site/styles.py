@@ -25,10 +25,12 @@ SHEETS = {
 }
 NAMED = re.compile(r"[.#]((?:\\.|[\w-])+)")
 PARTLY = re.compile(r":(?:not|is|where|has)\((?:[^()]|\([^()]*\))*\)")
+ATTRIBUTED = re.compile(r"\[[^\]]*\]")
 ATTRIBUTE = re.compile(r'\b(?:class|id)="([^"]*)"|\b(?:class|id)=([\w-]+)')
 WORD = re.compile(r"[A-Za-z_][\w-]*")
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
-SETTING = re.compile(r"(?<=[{;])(--[\w-]+):[^;{}]*(?:;|(?=\}))")
+SETTING = re.compile(r"(?<=[{;])(--[\w-]+):")
+VALUE = """(?:"[^"]*"|'[^']*'|[^;{}"'])*"""
 VARIABLE = re.compile(r"var\((--[\w-]+)")
 WITHOUT_SELECTOR = ("@font-face", "@keyframes", "@-webkit-keyframes", "@page")
 IN_STATE = frozenset({"active", "collapsed", "collapsing", "disabled", "fade", "hide", "show",
@@ -68,7 +70,7 @@ def blocks(sheet: str) -> Iterator[tuple[str, str]]:
 
 def needed(selector: str) -> set[str]:
     """The classes and ids that an element and what is around it need for a selector to match."""
-    return set(NAMED.findall(re.sub(r"\[[^\]]*\]", "", PARTLY.sub("", selector))))
+    return set(NAMED.findall(ATTRIBUTED.sub("", PARTLY.sub("", selector))))
 
 
 def _split(selectors: str) -> list[str]:
@@ -92,13 +94,20 @@ def trimmed(sheet: str, known: set[str]) -> str:
     return "\n".join(kept)
 
 
+def styled(sheet: str) -> set[str]:
+    """Every class and id that a sheet has rules for."""
+    found: set[str] = set()
+    for head, body in blocks(sheet):
+        found |= styled(body) if head.startswith(("@media", "@supports")) else needed(head)
+    return found
+
+
 def without_unused(sheet: str, elsewhere: str) -> str:
     """A sheet without variables that neither it nor what is around it asks for."""
     while True:
         asked = set(VARIABLE.findall(sheet)) | set(re.findall(r"--[\w-]+", elsewhere))
-        idle = {name for name in SETTING.findall(sheet) if name not in asked}
-        lean = re.sub("|".join(rf"(?<=[{{;]){name}:[^;{{}}]*(?:;|(?=\}}))" for name in sorted(idle)),
-                      "", sheet) if idle else sheet
+        idle = "|".join(sorted(set(SETTING.findall(sheet)) - asked))
+        lean = re.sub(rf"(?<=[{{;])(?:{idle}):{VALUE}(?:;|(?=}}))", "", sheet) if idle else sheet
         if lean == sheet:
             return sheet
         sheet = lean
@@ -110,7 +119,7 @@ def missing(site: Path) -> set[str]:
     lost: set[str] = set()
     for name, folder in SHEETS.items():
         full, lean = ((place / name).read_text(encoding="utf-8") for place in (folder, ASSETS))
-        lost |= (needed(trimmed(full, known)) - needed(lean)) & known  # colours look like ids
+        lost |= styled(trimmed(full, known)) - styled(lean)
     return lost
 
 

@@ -9,7 +9,7 @@ import pytest
 from tools.site import styles
 
 SHEET = """/* a note with { a brace */
-.kept,.gone{color:var(--used)}:root{--used:red;--unused:var(--gone);--gone:1}
+.kept,.gone{color:var(--used)}:root{--used:red;--unused:url("a;b");--gone:1}
 @media (max-width:10px){.gone:hover{top:0}.kept:not(.gone) a{top:.5rem}}
 @font-face{font-family:"F";src:url(f.woff2)}.gone{}"""
 
