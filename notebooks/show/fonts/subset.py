@@ -8,6 +8,8 @@ the fonts; it asks that a changed font has another name.
 
 from __future__ import annotations
 
+import base64
+import io
 import re
 import shutil
 import subprocess
@@ -31,6 +33,13 @@ FAMILIES = {CHINESE: "Workbench Sans SC", LATIN: "Workbench Sans"}
 TARGET, FIGURES = HERE / "workbench-sans-sc.ttf", HERE / "workbench-sans.ttf"
 PAGES = ROOT / "book" / "assets" / "vendor" / "plex"
 REGULAR, BOLD = 400, 700
+FACE = """/* IBM Plex Sans in a sheet: no page is drawn without it, so nothing moves later. */
+@font-face {{
+  font-family: "{family}";
+  src: url("data:font/woff2;base64,{data}") format("woff2");
+  font-weight: {least} {most};
+}}
+"""
 _CODE = re.compile(r"^```\{code-cell\}.*?^```", re.MULTILINE | re.DOTALL)
 _NAMED = re.compile(r"^( *)((?:name|title):.*(?:\n\1  .*)*)", re.MULTILINE)
 _ACCENTED = "äöüßéèàçñåÅ…‘’·•©®§÷½"
@@ -56,7 +65,8 @@ def spoken() -> set[str]:
     """What previews of pages can print besides: titles and prose of the pages, and messages."""
     places = (("notebooks", "*.md"), ("book", "*.md"), ("messages/pages", "*.ftl"),
               ("book/locales", "*.po"))
-    texts = [path.read_text("utf-8") for folder, pattern in places for path in sorted((ROOT / folder).rglob(pattern)) if "chapters" not in path.parts]
+    texts = [path.read_text("utf-8") for folder, pattern in places
+             for path in sorted((ROOT / folder).rglob(pattern)) if "chapters" not in path.parts]
     return {letter for letter in "".join(texts) if letter.isprintable()}
 
 
@@ -77,8 +87,8 @@ def _subset(package: Path, name: str, letters: set[str], features: list[str]) ->
     return font
 
 
-def _save(font: TTFont, target: Path, flavor: str | None = None) -> None:
-    font.flavor = flavor
+def _save(font: TTFont, target: Path) -> None:
+    font.flavor = None
     font.save(target)
     print(f"{target.name}: {len(font.getBestCmap())} characters, {target.stat().st_size} bytes")
 
@@ -90,8 +100,13 @@ def build(chinese: Path, latin: Path) -> None:
     letters = {chr(code) for code in range(32, 127)} | set(_SIGNS + _ACCENTED)
     both = _subset(latin, LATIN, letters, ["kern"])
     PAGES.mkdir(parents=True, exist_ok=True)
-    _save(instancer.instantiateVariableFont(both, {"wght": (REGULAR, BOLD)}),
-          PAGES / "workbench-sans.woff2", "woff2")
+    held = io.BytesIO()
+    both = instancer.instantiateVariableFont(both, {"wght": (REGULAR, BOLD)})
+    both.flavor = "woff2"
+    both.save(held)
+    (PAGES / "face.css").write_text(FACE.format(
+        family=FAMILIES[LATIN], least=REGULAR, most=BOLD,
+        data=base64.b64encode(held.getvalue()).decode()), "utf-8")
     one = _subset(latin, LATIN, letters, [])
     _save(instancer.instantiateVariableFont(one, {"wght": REGULAR}), FIGURES)
     for folder in (HERE / "OFL-latin.txt", PAGES / "LICENSE"):
