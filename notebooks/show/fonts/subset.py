@@ -33,12 +33,9 @@ FAMILIES = {CHINESE: "Workbench Sans SC", LATIN: "Workbench Sans"}
 TARGET, FIGURES = HERE / "workbench-sans-sc.ttf", HERE / "workbench-sans.ttf"
 PAGES = ROOT / "book" / "assets" / "vendor" / "plex"
 REGULAR, BOLD = 400, 700
-FACE = """/* IBM Plex Sans in a sheet: no page is drawn without it, so nothing moves later. */
-@font-face {{
-  font-family: "{family}";
-  src: url("data:font/woff2;base64,{data}") format("woff2");
-  font-weight: {least} {most};
-}}
+FACE = """/* IBM Plex Sans, there before a page is drawn, so that nothing moves when it comes. */
+document.fonts.add(new FontFace("{family}", Uint8Array.from(
+  atob("{data}"), (sign) => sign.charCodeAt(0)), {{ weight: "{least} {most}" }}));
 """
 _CODE = re.compile(r"^```\{code-cell\}.*?^```", re.MULTILINE | re.DOTALL)
 _NAMED = re.compile(r"^( *)((?:name|title):.*(?:\n\1  .*)*)", re.MULTILINE)
@@ -104,7 +101,7 @@ def build(chinese: Path, latin: Path) -> None:
     both = instancer.instantiateVariableFont(both, {"wght": (REGULAR, BOLD)})
     both.flavor = "woff2"
     both.save(held)
-    (PAGES / "face.css").write_text(FACE.format(
+    (PAGES / "face.js").write_text(FACE.format(
         family=FAMILIES[LATIN], least=REGULAR, most=BOLD,
         data=base64.b64encode(held.getvalue()).decode()), "utf-8")
     one = _subset(latin, LATIN, letters, [])
