@@ -18,7 +18,7 @@ from notebooks.show.drawing import (
     in_language,
     width_of,
 )
-from notebooks.show.figures import SPARE, tints
+from notebooks.show.figures import CACHE, SPARE, tints
 
 say = messages("show/stacks")
 
@@ -46,8 +46,9 @@ class Stack:
 
 
 def merged(stacks: Sequence[Stack], kinds: Mapping[Any, int]) -> list[Stack]:
-    """The bars with what is small in all of them put together, at their ends."""
-    small = {name for name in kinds if all(
+    """The bars with what is small in all of them put together, at their ends; but for caches,
+    which grow with users and lengths."""
+    small = {name for name, kind in kinds.items() if kind != CACHE and all(
         stack.parts.get(name, 0.0) < SMALL * sum(stack.parts.values()) for stack in stacks)}
     def parts(stack: Stack) -> dict[Any, float]:
         kept = {name: size for name, size in stack.parts.items() if name not in small}
