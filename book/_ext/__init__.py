@@ -14,6 +14,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from . import downloads, finding, languages, outlines, passes, pipeline
 from .setting import formulas, quotes, sidebar, trees
+from .sharing import addresses
 from .taking import portable
 
 PARTS = ("_ext", "_templates", "assets", "locales")
@@ -101,5 +102,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     outlines.setup(app)
     finding.setup(app)
     portable.setup(app)
+    addresses.setup(app)
     return {"version": "1", "env_version": _version(Path(app.srcdir)),
             "parallel_read_safe": True, "parallel_write_safe": True}

@@ -120,11 +120,16 @@ class NamedPictures(SphinxTransform):
                 image["alt"] = title.astext()
 
 
-def described(doctree: nodes.document | None) -> str:
-    """The first words of a page in plain text, for a preview of it; empty where it has none."""
+def first_words(doctree: nodes.document | None) -> str:
+    """The first paragraph of a page in plain text; empty where it has none."""
     paragraphs = doctree.findall(nodes.paragraph) if doctree else ()
-    text = next((found for node in paragraphs if not any(node.findall(nodes.math))
+    return next((found for node in paragraphs if not any(node.findall(nodes.math))
                  and len(found := " ".join(node.astext().split())) > SHORT), "")
+
+
+def described(doctree: nodes.document | None) -> str:
+    """The first words of a page, as many as a preview of it shows."""
+    text = first_words(doctree)
     return text if len(text) <= PREVIEW else f"{text[:PREVIEW]}…"
 
 

@@ -53,13 +53,15 @@ class Drawing:
         return words.revealed(in_language(text, self.lang))
 
     def bar(self, x: float, y: float, width: float, height: float, colour: int | None = None,
-            hollow: bool = False, dashed: bool = False) -> None:
+            hollow: bool = False, dashed: bool = False, tint: float = 1.0) -> None:
         """A rectangle in a colour of the palette, without one in that of the text.
 
-        A hollow one is an outline on a light tint.
+        A hollow one is an outline on a light tint; `tint` is how opaque another one is.
         """
         ink = "currentColor" if colour is None else COLOURS[colour % len(COLOURS)]
         options = {"fill": ink}
+        if tint < 1:
+            options["fill-opacity"] = f"{tint:g}"
         if hollow:
             options |= {"fill-opacity": "0.12", "stroke": ink, "stroke-width": "1.2"}
         if dashed:

@@ -33,18 +33,24 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 from catalogue.reading import words
 
 MISSING = "\u25a1"
-FONT = Path(__file__).resolve().parent / "fonts" / "workbench-sans-sc.ttf"
-FAMILY = "Workbench Sans SC"
+FONTS = Path(__file__).resolve().parent / "fonts"
+FONT = FONTS / "workbench-sans-sc.ttf"
+FAMILIES = {"Workbench Sans": FONTS / "workbench-sans.ttf", "Workbench Sans SC": FONT}
 INK = "#565c65"
 PALETTE = ("#3f86c6", "#d9772b", "#3f9b5f", "#c9566b", "#8e6fc1", "#2c9a9a", "#b08d2e", "#8a9099")
-COLOURS = (*PALETTE, "#a5784f", "#5b6b3a", INK)  # for more kinds than a plot has lines
+# Places in the palette, where parts of a step, of a memory or of a time are drawn; the page's sheet
+# has the same (`--part-…` in book/assets/book.css).
+READ, COMPUTE, CACHE, WRONG, LINKS, CHUNKS, DRAFTS, HOST = range(8)
+COLOURS = (*PALETTE, "#a5784f", "#5b6b3a", INK, "#c4cad1")  # more kinds than a plot has lines
+SPARE = len(COLOURS) - 1
+TINTS = (1.0, 0.7, 0.5, 0.35)  # opacity of the first, second … part of one kind
 WIDTH = 7.2
 POINTS_PER_INCH = 72
 DECADE = 10.0
 NARROW = 30.0  # ratio of a logarithmic axis' ends up to which 2 and 5 bear numbers too
 
 _STYLE: dict[Any, Any] = {
-    "font.family": [FAMILY, "DejaVu Sans"], "font.size": 10,
+    "font.family": [*FAMILIES, "DejaVu Sans"], "font.size": 10,
     "svg.fonttype": "path", "svg.hashsalt": "workbench",
     "axes.prop_cycle": cycler(color=PALETTE),
     "axes.edgecolor": INK, "axes.labelcolor": INK, "axes.titlecolor": INK,
@@ -65,8 +71,8 @@ class _Refuse(logging.Handler):
 
 
 def style() -> None:
-    """Apply the style to matplotlib, with the font of this folder; calling it again is harmless."""
-    _add_font()
+    """Apply the style to matplotlib, with this folder's fonts; calling it again is harmless."""
+    _add_fonts()
     mpl.rcParams.update(_STYLE)
     warnings.filterwarnings("error", message=r"Glyph .* missing from")
     for name in ("matplotlib.mathtext", "matplotlib.font_manager"):
@@ -76,9 +82,20 @@ def style() -> None:
 
 
 @functools.cache
-def _add_font() -> None:
-    """Make the font known, once: Matplotlib forgets every font it has looked up when one comes."""
-    font_manager.fontManager.addfont(str(FONT))
+def _add_fonts() -> None:
+    """Make the fonts known, once: Matplotlib forgets every one it has looked up when one comes."""
+    for path in FAMILIES.values():
+        font_manager.fontManager.addfont(str(path))
+
+
+def tints(kinds: Sequence[int]) -> list[float]:
+    """How opaque each part is: colour says its kind, and of one kind each is lighter than before.
+
+    >>> tints([READ, LINKS, READ])
+    [1.0, 1.0, 0.7]
+    """
+    return [TINTS[min(list(kinds[:place]).count(kind), len(TINTS) - 1)]
+            for place, kind in enumerate(kinds)]
 
 
 def axes(height: float = 3.6, width: float = WIDTH) -> tuple[Figure, Axes]:
@@ -188,9 +205,9 @@ def _known(letter: str) -> str:
 
 @functools.cache
 def _letters() -> frozenset[int]:
-    """The letters of the two fonts that figures are drawn with."""
-    fallback = font_manager.findfont("DejaVu Sans")
-    return frozenset().union(*(get_font(str(path)).get_charmap() for path in (FONT, fallback)))
+    """The letters of the fonts that figures are drawn with."""
+    paths = (*FAMILIES.values(), font_manager.findfont("DejaVu Sans"))
+    return frozenset().union(*(get_font(str(path)).get_charmap() for path in paths))
 
 
 def _clear(figure: Figure) -> None:

@@ -39,7 +39,7 @@ def rows_table(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, Text],
     Of plain cells, so that a thousand rows stay small; every cell is text, and escaped here.
 
     Args:
-        rows: one mapping per row, ``id`` among them; ``more`` is said in small letters below the
+        rows: one mapping per row, ``id`` among them; ``more`` opens in small letters below the
             second column, ``link`` is the address of what decides a row, ``group`` a class of it;
             ``label`` is shown in place of an ``id`` that is too long.
         columns: key -> heading, in the order of the columns, ``id`` the first.
@@ -106,9 +106,11 @@ def _plain_row(row: Mapping[str, Any], columns: Sequence[str], lang: int, first:
         cell = row.get(key, "")
         order = f" data-order={cell[0]:.4g}" if (
             isinstance(cell, Ordered) and (first or cell.text)) else ""
-        more = (f"<p>{_plain(row['more'], lang)}{_link(row, lang)}"
-                if not place and row.get("more") else "")
-        cells.append(f"<td{order}>{_plain(cell, lang)}{more}")
+        said = _plain(cell, lang)
+        if not place and row.get("more"):
+            said = (f"<details><summary>{said}</summary>"
+                    f"<p>{_plain(row['more'], lang)}{_link(row, lang)}</details>")
+        cells.append(f"<td{order}>{said}")
     kind = f' class={_quoted(_plain(row["group"], lang))}' if row.get("group") else ""
     return f"<tr id={_quoted(name)}{kind}>{''.join(cells)}"
 

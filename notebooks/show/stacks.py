@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from catalogue.messages import messages
 from notebooks.show import behind
 from notebooks.show.drawing import (
     LEADING,
@@ -17,8 +18,11 @@ from notebooks.show.drawing import (
     in_language,
     width_of,
 )
+from notebooks.show.figures import CACHE, SPARE, tints
 
-SEEN = 0.003  # share of a bar from which a part is in the legend
+say = messages("show/stacks")
+
+SMALL, SEEN = 0.03, 0.003  # share of a bar from which a part, and all small ones, are named
 MARGIN, BAR, STRIP = 8.0, 20.0, 5.0
 LINE = LEADING * SIZE
 COLUMN = 84.0  # of numbers
@@ -41,7 +45,20 @@ class Stack:
     heading: Text = ""
 
 
-def draw(key: str, lang: str, title: Text, stacks: Sequence[Stack], kinds: Sequence[Any],
+def merged(stacks: Sequence[Stack], kinds: Mapping[Any, int]) -> list[Stack]:
+    """The bars with what is small in all of them put together, at their ends; but for caches,
+    which grow with users and lengths."""
+    small = {name for name, kind in kinds.items() if kind != CACHE and all(
+        stack.parts.get(name, 0.0) < SMALL * sum(stack.parts.values()) for stack in stacks)}
+    def parts(stack: Stack) -> dict[Any, float]:
+        kept = {name: size for name, size in stack.parts.items() if name not in small}
+        rest = sum(size for name, size in stack.parts.items() if name in small)
+        return kept | ({say("smaller-parts"): rest} if rest else {})
+
+    return [replace(stack, parts=parts(stack)) for stack in stacks]
+
+
+def draw(key: str, lang: str, title: Text, stacks: Sequence[Stack], kinds: Mapping[Any, int],
          said: Callable[[float], str]) -> Drawing:
     """Bars one below the other, each as long as the drawing.
 
@@ -50,12 +67,15 @@ def draw(key: str, lang: str, title: Text, stacks: Sequence[Stack], kinds: Seque
         lang: ``en`` or ``zh``.
         title: what it shows, in a few words.
         stacks: the bars; a part has the same colour in all.
-        kinds: names of all parts, in the order of the legend and of colours.
+        kinds: all parts in the order of the legend, and what each is: a place in the palette.
         said: a part's size as the legend has it.
     """
-    colours = {name: place for place, name in enumerate(kinds)}
-    seen = [name for name in kinds if any(
-        stack.parts.get(name, 0.0) > SEEN * sum(stack.parts.values()) for stack in stacks)]
+    bars = merged(stacks, kinds)
+    colours = {name: (kind, tint) for (name, kind), tint in
+               zip(kinds.items(), tints(tuple(kinds.values())), strict=True)}
+    colours[say("smaller-parts")] = SPARE, 1.0
+    seen = [name for name in colours if any(
+        bar.parts.get(name, 0.0) > SEEN * sum(bar.parts.values()) for bar in bars)]
     wide = WIDTH - 2 * MARGIN - 1.5 * SWATCH - COLUMN * len(stacks)
     labels = {name: broken(in_language(name, lang), wide, SIZE) for name in seen}
     height = sum(map(_height, stacks)) + LINE * (
@@ -66,17 +86,18 @@ def draw(key: str, lang: str, title: Text, stacks: Sequence[Stack], kinds: Seque
         (in_language(stack.name, lang), in_language(name, lang), size)
         for stack in stacks for name, size in stack.parts.items()))
     top = 0.0
-    for stack in stacks:
-        _bar(drawing, top, stack, colours, said)
-        top += _height(stack)
+    for bar in bars:
+        _bar(drawing, top, bar, colours, said)
+        top += _height(bar)
     if any(stack.heading for stack in stacks):
         for place, stack in enumerate(reversed(stacks)):
             drawing.label(WIDTH - MARGIN - place * COLUMN, top + SIZE, stack.heading, "end",
                           small=True, muted=True)
         top += LINE
     for name, lines in labels.items():
-        drawing.bar(MARGIN, top + SIZE - SWATCH + 1, SWATCH, SWATCH, colours[name])
-        for place, stack in enumerate(reversed(stacks)):
+        colour, tint = colours[name]
+        drawing.bar(MARGIN, top + SIZE - SWATCH + 1, SWATCH, SWATCH, colour, tint=tint)
+        for place, stack in enumerate(reversed(bars)):
             size = stack.parts.get(name, 0.0)
             drawing.label(WIDTH - MARGIN - place * COLUMN, top + SIZE, said(size) if size else "–",
                           "end")
@@ -91,7 +112,7 @@ def _height(stack: Stack) -> float:
     return 1.4 * LINE + BAR + (stack.hidden > 0) * (STRIP + LINE) + len(stack.marks) * LINE + 6
 
 
-def _bar(drawing: Drawing, top: float, stack: Stack, colours: Mapping[Any, int],
+def _bar(drawing: Drawing, top: float, stack: Stack, colours: Mapping[Any, tuple[int, float]],
          said: Callable[[float], str]) -> None:
     drawing.label(MARGIN, top + SIZE, stack.name)
     drawing.label(WIDTH - MARGIN, top + SIZE, stack.whole, "end", bold=True)
@@ -100,7 +121,8 @@ def _bar(drawing: Drawing, top: float, stack: Stack, colours: Mapping[Any, int],
     scale = (WIDTH - 2 * MARGIN) / max(whole, *(at for _, at in stack.marks), 0.0)
     x = MARGIN
     for name, size in stack.parts.items():
-        drawing.bar(x, top, size * scale, BAR, colours[name])
+        colour, tint = colours[name]
+        drawing.bar(x, top, size * scale, BAR, colour, tint=tint)
         x += size * scale
     below = top + BAR
     if stack.hidden > 0:

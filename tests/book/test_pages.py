@@ -275,7 +275,7 @@ def test_the_claims_of_a_document_are_chosen_sorted_and_addressed(
         off = browser.evaluate(  # a cell that shows no number has none to sort by: it is the least
             f"{rows}.map(row => parseFloat(row.cells[4].dataset.order ?? 0))")
         assert off == sorted(off, reverse=turned)
-    source = browser.evaluate("document.querySelector('.claims td p a').href")
+    source = browser.evaluate("document.querySelector('.claims details a').href")
     browser.open(source)
     assert browser.errors == []
 

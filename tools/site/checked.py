@@ -60,12 +60,13 @@ IMPACTS = {SERIOUS: ("serious", "critical"), MODERATE: ("moderate",)}
 FOUND = {lang: Bar(f"searches with a right page in the first three, {lang}", 139, least=True)
          for lang in searching.FOLDERS}
 UNANSWERED = Bar("a reader's questions not answered within two clicks", 0)
-MEDIAN_WEIGHT = Bar("page with all it loads, gzip, median", 300, "kB")
+MEDIAN_WEIGHT = Bar("page with all it loads, gzip, median", 200, "kB")
 WORST_WEIGHT = Bar("page with all it loads, gzip, heaviest", 500, "kB")
 LENGTH = Bar("longest chapter at 1440 px before unfolding", 14, "screens")
 FIGURES = Bar("figures per 1,000 words of derivation", 1, least=True)
-SHIFT = Bar("layout shift, worst", 0.05)
-SIDEWAYS = Bar("pages that scroll sideways at 360 px", 0)
+SHIFT = Bar("layout shift, worst", 0.02)
+SIDEWAYS = Bar("pages that scroll sideways at 360, 768 or 1440 px", 0)
+TALL = Bar("longest page on a phone", 15000, "px")
 MEDIAN_DRAG = Bar("slider to picture, median", 16, "ms")
 WORST_DRAG = Bar("slider to picture, worst", 50, "ms")
 DIFFERENT = Bar("calculators' tests that fail against the runtime", 0)
@@ -128,6 +129,8 @@ def opened_rows(seen: Sequence[Visit], chapters: set[str]) -> Iterator[Row]:
     yield Row(LENGTH, max(lengths)[0] if lengths else None, _worst(lengths, "screens"))
     yield Row(SHIFT, max((one.shift for one in seen), default=None),
               _worst((one.shift, one.name) for one in seen))
+    yield Row(TALL, max((one.tall for one in seen), default=None),
+              _worst(((one.tall, one.name) for one in seen), "px"))
     yield _counted(SIDEWAYS, _worst(((one.overflow, one.name) for one in seen), "px",
                                     most=len(seen)))
 

@@ -85,7 +85,8 @@ def target(name: str, link: str) -> tuple[str, str] | None:
     parts = urlsplit(link)
     if parts.scheme or parts.netloc:
         return None
-    path = posixpath.normpath(posixpath.join(posixpath.dirname(name), unquote(parts.path)))
+    inside = "" if parts.path.startswith("/") else posixpath.dirname(name)  # from the site's folder
+    path = posixpath.normpath(posixpath.join(inside, unquote(parts.path).lstrip("/")))
     anchor = "" if STATE in parts.fragment else unquote(parts.fragment)
     return (path if parts.path else name), anchor
 

@@ -13,7 +13,7 @@ from urllib.parse import unquote, urlsplit
 
 from tools.site.browser import Browser
 
-WIDE, SCREEN, NARROW = 1440, 900, 360  # CSS pixels
+WIDE, MIDDLE, NARROW, SCREEN = 1440, 768, 360, 900  # CSS pixels
 PATIENCE = 120.0  # seconds
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
 THEMES = ("light", "dark")
@@ -69,7 +69,8 @@ class Visit:
     bytes: int = 0
     height: int = 0  # [CSS pixels] in the wide window
     shift: float = 0.0
-    overflow: int = 0  # [CSS pixels] beyond the narrow screen
+    overflow: int = 0  # [CSS pixels] beyond the screen, at the worst of three widths
+    tall: int = 0  # [CSS pixels] on a phone
     axe: list[tuple[str, str, str, int, str]] = field(default_factory=list)
 
 
@@ -84,7 +85,7 @@ def _files(urls: list[str]) -> set[Path]:
 
 
 def visit(browser: Browser, site: Path, name: str, axe: str) -> Visit:
-    """Open a page and look at it: in a wide window in both themes, then on a narrow screen."""
+    """Open a page and look at it: in a wide window in both themes, in others, and on a phone."""
     seen = Visit(name)
     root = site.resolve().as_uri()
     browser.resize(WIDE, SCREEN)
@@ -101,13 +102,23 @@ def visit(browser: Browser, site: Path, name: str, axe: str) -> Visit:
         for theme in THEMES:
             browser.evaluate(PAINT % theme)
             seen.axe += [(theme, *found) for found in browser.evaluate(JUDGE)]
-        browser.resize(NARROW, SCREEN, phone=True)
+        over = [_beyond(browser, WIDE)]
+        browser.resize(MIDDLE, SCREEN)
         browser.evaluate(PAINT % THEMES[0])
-        width = browser.evaluate("document.documentElement.scrollWidth")
-        seen.overflow = max(0, width - NARROW)
+        over.append(_beyond(browser, MIDDLE))
+        browser.resize(NARROW, SCREEN, phone=True)
+        browser.open(f"{root}/{name}")  # what folds on a phone does so before the page is drawn
+        browser.evaluate(CALM)
+        seen.overflow = max(0, *over, _beyond(browser, NARROW))
+        seen.tall = browser.evaluate("document.documentElement.scrollHeight")
     except (OSError, RuntimeError) as wrong:
         seen.errors.append(str(wrong))
     return seen
+
+
+def _beyond(browser: Browser, width: int) -> int:
+    """How far the page reaches beyond a screen of this width [CSS pixels]."""
+    return browser.evaluate("document.documentElement.scrollWidth") - width
 
 
 def visits(chromium: str, site: Path, names: list[str], jobs: int) -> Iterator[Visit]:

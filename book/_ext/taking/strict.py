@@ -2,11 +2,13 @@
 
 The theme and the extensions write short scripts and handlers into pages. They are moved into files
 of their own, named by what they hold; handlers become attributes that ``book.js`` acts on. Sphinx's
-translations, which evaluate a text, are left out. What a script only stores as data stays.
+translations, which evaluate a text, are left out. What a script only stores as data stays. An
+address names what is in its file, for a server lets it be kept for good.
 """
 
 from __future__ import annotations
 
+import functools
 import re
 from pathlib import Path
 
@@ -19,6 +21,7 @@ HANDLER = re.compile(r'\sonclick="(?:window\.)?(\w+)\(\)"')
 DATA = re.compile(r'type="(?:application|text)/(?:\w+\+)?(?:json|x-tex|plain)"')
 UNUSED = re.compile(r"DOCUMENTATION_OPTIONS\.pagename = '[^']*';")  # of the theme's version switch
 FOLDER = "_static/inline"
+DIGEST = re.compile(r'(?<=_static/)([^"?]+)\?digest=\w+')  # the theme's own
 
 
 def outward(text: str, site: Path, to_root: str) -> str:
@@ -35,4 +38,14 @@ def outward(text: str, site: Path, to_root: str) -> str:
         pipeline.put(target, f"{body}\n".encode(), target.parent)
         return f'<script{match["attributes"]} src="{to_root}{name}"></script>'
 
-    return HANDLER.sub(r' data-action="\1"', SCRIPT.sub(moved, EVALUATED.sub("", text)))
+    def named(match: re.Match[str]) -> str:
+        path = site / "_static" / match[1]
+        return f"{match[1]}?v={_digest(path, path.stat().st_mtime)}" if path.is_file() else match[0]
+
+    inside = SCRIPT.sub(moved, EVALUATED.sub("", text))
+    return HANDLER.sub(r' data-action="\1"', DIGEST.sub(named, inside))
+
+
+@functools.cache
+def _digest(path: Path, changed: float) -> str:
+    return pipeline.digest(path.read_bytes())[:12]

@@ -16,7 +16,7 @@
       label.append(...head.cloneNode(true).childNodes);
       cell.prepend(label);
     } else {
-      cell.dataset.label = head.textContent.trim(); // no text of the cell, by which rows are filtered
+      cell.dataset.label = head.innerText.replace(/\s+/g, " ").trim(); // no text of the cell, by which rows are filtered
     }
   };
   const toCards = (table) => {

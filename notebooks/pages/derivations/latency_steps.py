@@ -53,6 +53,8 @@ BARS: dict[Pair, tuple[str, ...]] = {
     say("kernel-boundaries"): ("boundary",),
     common("communication"): ("all_reduce", "exchange", "pipeline", "context_exchange"),
     WAITING: ()}
+KINDS = (figures.READ, figures.COMPUTE, figures.READ, figures.CACHE, figures.COMPUTE,
+         figures.HOST, figures.LINKS, figures.HOST)  # what each part is, by which it is coloured
 
 
 class Steps:
@@ -299,9 +301,10 @@ def picture_of_steps(steps: Mapping[int, Apart], measured: Mapping[int, float]) 
         at = LANGUAGES.index(lang)
         fig, ax = figures.axes(height=3.9)
         left, places = [0.0] * len(steps), range(len(steps))
-        for label, colour in zip(BARS, figures.PALETTE, strict=True):
+        for label, kind, tint in zip(BARS, KINDS, figures.tints(KINDS), strict=True):
             widths = [MILLISECONDS * apart.parts[label] for apart in steps.values()]
-            ax.barh(places, widths, left=left, height=0.55, color=colour, label=label[at])
+            ax.barh(places, widths, left=left, height=0.55, label=label[at],
+                    color=figures.PALETTE[kind], alpha=tint)
             for place, (start, width) in enumerate(zip(left, widths, strict=True)):
                 if width > WIDE_ENOUGH:
                     ax.text(start + width / 2, place, f"{width:.0f}", ha="center", va="center",

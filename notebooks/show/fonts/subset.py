@@ -1,12 +1,15 @@
-"""Rebuild the font of the figures from the characters that they can need: ``make font``.
+"""Rebuild the fonts of pages and figures from the characters that they can need: ``make font``.
 
-Takes Noto Sans SC from the npm package ``@fontsource/noto-sans-sc``, or from an unpacked copy of
-it named on the command line. Needs fonttools, which comes with matplotlib, and brotli. The SIL
-Open Font License stands beside the font; it asks that a changed font has another name.
+Latin letters and figures are of IBM Plex Sans, for pages in two weights; Chinese in figures is of
+Noto Sans SC. Both come from npm, or from a folder of unpacked packages named on the command line.
+Needs fonttools, which comes with matplotlib, and brotli. The SIL Open Font License stands beside
+the fonts; it asks that a changed font has another name.
 """
 
 from __future__ import annotations
 
+import base64
+import io
 import re
 import shutil
 import subprocess
@@ -17,16 +20,26 @@ from pathlib import Path
 
 from fontTools import subset
 from fontTools.ttLib import TTFont
+from fontTools.varLib import instancer
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 DRAWN = (("notebooks", "*.py"), ("messages/pages", "*.ftl"), ("messages/show", "*.ftl"))
 NOT_DRAWN = "calculators"  # the browser has fonts of its own
-PACKAGE = "@fontsource/noto-sans-sc@5.3.0"
-FAMILY = "Workbench Sans SC"
-TARGET = HERE / "workbench-sans-sc.ttf"
+CHINESE, LATIN = "@fontsource/noto-sans-sc@5.3.0", "@fontsource-variable/ibm-plex-sans@5.3.0"
+FILES = {CHINESE: "noto-sans-sc-chinese-simplified-400-normal.woff2",
+         LATIN: "ibm-plex-sans-latin-wght-normal.woff2"}
+FAMILIES = {CHINESE: "Workbench Sans SC", LATIN: "Workbench Sans"}
+TARGET, FIGURES = HERE / "workbench-sans-sc.ttf", HERE / "workbench-sans.ttf"
+PAGES = ROOT / "book" / "assets" / "vendor" / "plex"
+REGULAR, BOLD = 400, 700
+FACE = """/* IBM Plex Sans, there before a page is drawn, so that nothing moves when it comes. */
+document.fonts.add(new FontFace("{family}", Uint8Array.from(
+  atob("{data}"), (sign) => sign.charCodeAt(0)), {{ weight: "{least} {most}" }}));
+"""
 _CODE = re.compile(r"^```\{code-cell\}.*?^```", re.MULTILINE | re.DOTALL)
 _NAMED = re.compile(r"^( *)((?:name|title):.*(?:\n\1  .*)*)", re.MULTILINE)
+_ACCENTED = "äöüßéèàçñåÅ…‘’·•©®§÷½"
 _SIGNS = "×·–—−±≤≥≈→°µ％，。、：；（）《》“”⁰¹²³⁴⁵⁶⁷⁸⁹⁻"
 
 
@@ -45,34 +58,73 @@ def characters() -> set[str]:
     return {letter for letter in letters if letter.isprintable()}
 
 
-def build(package: Path) -> None:
-    """Write the subset and its licence from an unpacked package."""
-    font = TTFont(package / "files" / "noto-sans-sc-chinese-simplified-400-normal.woff2")
-    options = subset.Options(layout_features=[], notdef_outline=True, name_IDs=[0, 1, 2, 13, 14])
+def spoken() -> set[str]:
+    """What previews of pages can print besides: titles and prose of the pages, and messages."""
+    places = (("notebooks", "*.md"), ("book", "*.md"), ("messages/pages", "*.ftl"),
+              ("book/locales", "*.po"))
+    texts = [path.read_text("utf-8") for folder, pattern in places
+             for path in sorted((ROOT / folder).rglob(pattern)) if "chapters" not in path.parts]
+    return {letter for letter in "".join(texts) if letter.isprintable()}
+
+
+def _subset(package: Path, name: str, letters: set[str], features: list[str]) -> TTFont:
+    """A package's font with these characters only, under the name of the changed one."""
+    font = TTFont(package / "files" / FILES[name])
+    options = subset.Options(layout_features=features, hinting=False, notdef_outline=True,
+                             name_IDs=[0, 1, 2, 13, 14])
     subsetter = subset.Subsetter(options)
-    subsetter.populate(unicodes=map(ord, characters()))
+    subsetter.populate(unicodes=map(ord, letters))
     subsetter.subset(font)
-    font.flavor = None
-    for name_id, text in ((1, FAMILY), (2, "Regular"), (4, FAMILY),
-                          (6, FAMILY.replace(" ", "") + "-Regular")):
+    family = FAMILIES[name]
+    for name_id, text in ((1, family), (2, "Regular"), (4, family),
+                          (6, family.replace(" ", "") + "-Regular")):
         font["name"].setName(text, name_id, 3, 1, 0x409)
     font["head"].modified = font["head"].created
     font.recalcTimestamp = False
-    font.save(TARGET)
-    shutil.copyfile(package / "LICENSE", HERE / "OFL.txt")
-    print(f"{len(font.getBestCmap())} characters, {TARGET.stat().st_size} bytes")
+    return font
+
+
+def _save(font: TTFont, target: Path) -> None:
+    font.flavor = None
+    font.save(target)
+    print(f"{target.name}: {len(font.getBestCmap())} characters, {target.stat().st_size} bytes")
+
+
+def build(chinese: Path, latin: Path) -> None:
+    """Write the subsets and their licences from unpacked packages."""
+    _save(_subset(chinese, CHINESE, characters() | spoken(), []), TARGET)
+    shutil.copyfile(chinese / "LICENSE", HERE / "OFL.txt")
+    letters = {chr(code) for code in range(32, 127)} | set(_SIGNS + _ACCENTED)
+    both = _subset(latin, LATIN, letters, ["kern"])
+    PAGES.mkdir(parents=True, exist_ok=True)
+    held = io.BytesIO()
+    both = instancer.instantiateVariableFont(both, {"wght": (REGULAR, BOLD)})
+    both.flavor = "woff2"
+    both.save(held)
+    (PAGES / "face.js").write_text(FACE.format(
+        family=FAMILIES[LATIN], least=REGULAR, most=BOLD,
+        data=base64.b64encode(held.getvalue()).decode()), "utf-8")
+    one = _subset(latin, LATIN, letters, [])
+    _save(instancer.instantiateVariableFont(one, {"wght": REGULAR}), FIGURES)
+    for folder in (HERE / "OFL-latin.txt", PAGES / "LICENSE"):
+        shutil.copyfile(latin / "LICENSE", folder)
+
+
+def _unpacked(name: str, folder: Path) -> Path:
+    """A package of npm in a folder."""
+    subprocess.run(["npm", "pack", "--silent", name], cwd=folder, check=True)
+    with tarfile.open(next(folder.glob("*.tgz"))) as archive:
+        archive.extractall(folder, filter="data")
+    return folder / "package"
 
 
 def main() -> None:
-    """Build from the package named on the command line, or from npm."""
+    """Build from two unpacked packages named on the command line, or from npm."""
     if len(sys.argv) > 1:
-        build(Path(sys.argv[1]))
+        build(*map(Path, sys.argv[1:]))
         return
-    with tempfile.TemporaryDirectory() as folder:
-        subprocess.run(["npm", "pack", "--silent", PACKAGE], cwd=folder, check=True)
-        with tarfile.open(next(Path(folder).glob("*.tgz"))) as archive:
-            archive.extractall(folder, filter="data")
-        build(Path(folder) / "package")
+    with tempfile.TemporaryDirectory() as first, tempfile.TemporaryDirectory() as second:
+        build(_unpacked(CHINESE, Path(first)), _unpacked(LATIN, Path(second)))
 
 
 if __name__ == "__main__":

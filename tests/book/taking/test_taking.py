@@ -84,6 +84,18 @@ def test_scripts_leave_the_page_and_data_stays(small: Path) -> None:
     assert 'data-action="print"' in moved
 
 
+def test_an_address_that_is_kept_for_good_names_what_is_in_the_file(small: Path) -> None:
+    sheet = small / "_static/styles/theme.css"
+    sheet.parent.mkdir(parents=True)
+    found = []
+    for number, text in enumerate(("a{}", "b{}")):
+        sheet.write_text(text)
+        os.utime(sheet, (number, number))
+        found.append(strict.outward('href="../_static/styles/theme.css?digest=1a"', small, ""))
+    assert found[0] != found[1]
+    assert "theme.css?v=" in found[0]
+
+
 def test_the_site_as_one_file_has_every_page_and_not_itself(small: Path) -> None:
     target = packed.pack(small, small)
     held = zipfile.ZipFile(target).namelist()

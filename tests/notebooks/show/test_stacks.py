@@ -9,12 +9,13 @@ from xml.etree import ElementTree
 import pytest
 
 from notebooks.show.drawing import COLOURS, SIZE, WIDTH, Drawing, width_of
+from notebooks.show.figures import READ, SPARE, TINTS
 from notebooks.show.stacks import MARGIN, Stack, draw
 
 SVG = "{http://www.w3.org/2000/svg}"
 PARTS = {("weights", "权重"): 60.0, ("cache", "缓存"): 30.0, ("crumbs", "零头"): 0.1}
 OTHER = {("weights", "权重"): 8.0, ("reserve <b>", "预留 <b>"): 2.0}
-KINDS = tuple({**PARTS, **OTHER})
+KINDS = dict.fromkeys({**PARTS, **OTHER}, READ)
 LIMITS = ((("usable", "可用"), 80.0), (("capacity", "容量"), 100.0))
 
 
@@ -33,7 +34,10 @@ def test_every_part_is_as_long_as_its_share_of_the_limit_or_of_the_bar() -> None
     bars = [rect for rect in elements("rect") if rect.get("height") == "20"]
     assert [float(bar.get("width", 0)) for bar in bars] == pytest.approx(
         [0.6 * wide, 0.3 * wide, 0.001 * wide, 0.8 * wide, 0.2 * wide], abs=0.01)
-    assert bars[0].get("fill") == bars[3].get("fill") == COLOURS[0]
+    assert bars[0].get("fill") == bars[3].get("fill") == COLOURS[READ]
+    assert bars[1].get("fill") == COLOURS[READ]  # of the same kind, and so lighter
+    assert bars[1].get("fill-opacity") == f"{TINTS[1]:g}"
+    assert bars[2].get("fill") == COLOURS[SPARE]  # what is small
     limits = [float(line.get("x1", 0)) for line in elements("line")]
     assert limits == pytest.approx([MARGIN + 0.8 * wide, MARGIN + wide], abs=0.01)
 

@@ -15,6 +15,7 @@ from catalogue.reading import amounts
 from catalogue.reading.values import Value
 from notebooks.show.display import DOCUMENTS
 from notebooks.show.drawing import Drawing
+from notebooks.show.figures import CACHE, COMPUTE, DRAFTS, HOST, LINKS, READ, WRONG
 from notebooks.show.numbers import fmt_quantity
 from notebooks.show.stacks import Stack, draw
 
@@ -22,7 +23,7 @@ common = messages("common")
 say = messages("pages/catalogue/tables/deployments")
 
 Inputs = dict[str, int | float]
-# parts of ``calc.physics.breakdown`` by what a reader calls them, in the order and colour of a bar
+# parts of ``calc.physics.breakdown`` by what a reader calls them, in the order of a bar
 PARTS: dict[Pair, tuple[str, ...]] = {
     say("experts-reading-arithmetic"): ("routed_expert", "shared_expert"),
     common("dequantisation"): ("dequantisation",),
@@ -36,6 +37,8 @@ PARTS: dict[Pair, tuple[str, ...]] = {
     say("drafting"): ("draft",),
     say("stalls-by-other-prompts"): ("stall",),
 }
+KINDS = dict(zip(PARTS, (READ, COMPUTE, READ, CACHE, COMPUTE, LINKS, HOST, LINKS, HOST, DRAFTS,
+                         WRONG), strict=True))  # what each part is, by which it is coloured
 HIDDEN = ("overlap", "single_token_path")  # what overlap and the path for one token take away
 HIDES: Pair = say("hidden-or-saved")
 WHOLE: Pair = say("what-user-waits-for")
@@ -126,7 +129,7 @@ def bars(rows: Sequence[tuple[Pair, Pair, Mapping[str, float]]]) -> Callable[[st
                     heading=say("in-ms", short=short))
               for name, short, parts in rows]
     title = say("what-step-is-made-of")
-    return lambda lang: draw("step-parts", lang, title, stacks, tuple(PARTS),
+    return lambda lang: draw("step-parts", lang, title, stacks, KINDS,
                              lambda part: f"{MS * part:,.{int(MS * part < 100)}f}")
 
 

@@ -16,6 +16,8 @@ from notebooks.pages.deployments.sections.page import Page
 from notebooks.show import stacks
 from notebooks.show.display import draw, show, table
 from notebooks.show.drawing import Drawing
+from notebooks.show.figures import CACHE, COMPUTE, HOST, LINKS
+from notebooks.show.figures import READ as WEIGHTS
 from notebooks.show.numbers import fmt_bytes, fmt_int, fmt_percent, fmt_quantity, fmt_sig
 from notebooks.show.stacks import Stack
 
@@ -30,7 +32,7 @@ READ = [("decode_dense", say("weights-of-every-step")),
 ADDED = {"redundant_weights_per_device": say("redundant-experts"),
          "mtp_weights": say("prediction-layer-mtp"),
          "absorbed_copies_per_device": say("absorbed-copies"),
-         "exchange_buffers": say("all-to-all-buffers")}
+         "exchange_buffers": (BUFFERS := say("all-to-all-buffers"))}
 
 
 def times_and_rates(page: Page) -> None:
@@ -161,9 +163,12 @@ def _memory_bar(parts: list[tuple[str, str, float]], usable: float, capacity: fl
     sizes = {(english, chinese): size for english, chinese, size in parts}
     marks = [(say("usable", usable=fmt_bytes(usable)), usable),
              (say("capacity", capacity=fmt_bytes(capacity)), capacity)]
+    last = {common("activations"): COMPUTE, common("runtime-reserve"): HOST,
+            say("kv-cache-asked-for"): CACHE}
+    kinds = {name: last.get(name, LINKS if name == BUFFERS else WEIGHTS) for name in sizes}
     bar = Stack(say("needed-on-one-card"), fmt_bytes(sum(sizes.values())), sizes, marks=marks)
     return stacks.draw("memory-parts", lang, say("memory-of-one-card"), [bar],
-                       tuple(sizes), fmt_bytes)
+                       kinds, fmt_bytes)
 
 
 def floor_under_decode(page: Page) -> None:

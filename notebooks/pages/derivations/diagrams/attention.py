@@ -6,12 +6,13 @@ from collections.abc import Mapping
 
 from catalogue.messages import messages
 from notebooks.show.drawing import WIDTH, Drawing
+from notebooks.show.figures import CACHE, CHUNKS, COMPUTE
 from notebooks.show.numbers import fmt_fixed, fmt_int
 
 say = messages("pages/derivations/diagrams/attention")
 
 EDGE = 10.0
-QUERY, CACHED, ROTARY = 0, 1, 2  # colours
+QUERY, CACHED, ROTARY = COMPUTE, CACHE, CHUNKS  # colours
 
 
 def draw(of: Mapping[str, float], lang: str) -> Drawing:

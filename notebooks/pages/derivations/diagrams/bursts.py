@@ -8,6 +8,7 @@ import catalogue
 from catalogue.messages import messages
 from notebooks.derive.formulas.derivation import Derivation
 from notebooks.show.drawing import SMALL, WIDTH, Drawing, Text
+from notebooks.show.figures import COMPUTE, HOST, READ, WRONG
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_time
 
 say = messages("pages/derivations/diagrams/bursts")
@@ -16,7 +17,7 @@ PLAN = "s2-910b1-awq"  # which the chapter holds against its measurements
 REQUESTS, PROMPT, ANSWER = 8, 4096, 512
 LEFT, ROW, TOP = 34.0, 19.0, 92.0
 STEPS = 24  # of decode that the picture goes on for, after the prefill
-WAITS, PREFILL, DECODES, STALLS = 7, 0, 2, 1  # colours
+WAITS, PREFILL, DECODES, STALLS = HOST, COMPUTE, READ, WRONG  # colours
 
 
 def planned(derivation: Derivation, lang: str) -> Drawing:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from catalogue.messages import messages
 from notebooks.show.drawing import SMALL, WIDTH, Drawing, Text
+from notebooks.show.figures import CACHE, HOST, LINKS, READ
 from notebooks.show.numbers import fmt_fixed, fmt_percent
 
 say = messages("pages/derivations/diagrams/halves")
@@ -13,7 +14,7 @@ say = messages("pages/derivations/diagrams/halves")
 Values = Mapping[str, float]
 Steps = Callable[..., Values]  # of a deployment and what changes of it
 LEFT, BAR = 8.0, 17.0
-CARD, EXPERTS, LINK, GAP = 0, 2, 1, 7  # colours
+CARD, EXPERTS, LINK, GAP = CACHE, READ, LINKS, HOST  # colours
 AT_EXPERTS = ("router", "shared_expert", "routed_expert")
 MS = 1e3
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from catalogue.messages import join, messages
 from notebooks.show.drawing import SMALL, WIDTH, Drawing, Text
+from notebooks.show.figures import HOST, LINKS, READ
 from notebooks.show.numbers import fmt_bytes, fmt_fixed, fmt_percent, fmt_sig
 
 say = messages("pages/derivations/diagrams/levels")
@@ -13,7 +14,7 @@ say = messages("pages/derivations/diagrams/levels")
 TB, GB = 1e12, 1e9
 LEFT, WIDE = 8.0, 84.0  # the widest way
 BOX, GAP, LONG = 58.0, 44.0, 240.0
-NEAR, HOST, FAR = 2, 0, 1  # colours
+NEAR, BESIDE, FAR = READ, HOST, LINKS  # colours
 
 
 def draw(of: Mapping[str, float], plan: Text, lang: str) -> Drawing:
@@ -38,7 +39,7 @@ def draw(of: Mapping[str, float], plan: Text, lang: str) -> Drawing:
     drawing.label(LEFT, 14, plan, small=True, bold=True)
     drawing.box(LEFT, 26, LONG, 30, [say("matrix-unit-of-card")])
     y, middle = 26 + 30.0, LEFT + 60
-    for name, way, share, time, colour in zip(names, ways, shares, times, (NEAR, HOST, FAR),
+    for name, way, share, time, colour in zip(names, ways, shares, times, (NEAR, BESIDE, FAR),
                                               strict=True):
         drawing.bar(middle - WIDE * way / ways[0] / 2, y + 1, WIDE * way / ways[0], GAP - 2, colour)
         rate = _rate(way) if name == names[-1] else say("rate-of-card", rate=_rate(way))

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from catalogue.messages import messages
 from notebooks.show.drawing import SMALL, WIDTH, Drawing, Text
+from notebooks.show.figures import CACHE, LINKS, READ
 from notebooks.show.numbers import fmt_fixed, fmt_sig
 
 common = messages("common")
@@ -15,7 +16,7 @@ say = messages("pages/derivations/diagrams/networks")
 GB = 1e9
 THICK = 14.0  # of the widest link
 RADIUS, CARD = 74.0, 9.0
-MESH, SWITCH, PORT = 0, 2, 1  # colours
+MESH, SWITCH, PORT = CACHE, READ, LINKS  # colours
 MOST = 8  # cards of a server that have room in the drawing
 
 

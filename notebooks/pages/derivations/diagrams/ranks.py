@@ -9,6 +9,7 @@ import catalogue
 from catalogue.messages import join, messages
 from notebooks.derive.formulas.derivation import Derivation
 from notebooks.show.drawing import SMALL, WIDTH, Drawing, Text
+from notebooks.show.figures import CHUNKS, HOST, READ
 from notebooks.show.numbers import fmt_fixed
 
 common = messages("common")
@@ -19,7 +20,7 @@ GB = 1e9
 TOP, LONG = 44.0, 300.0  # the bar's place and length
 SEAM = 0.6  # between two parts
 APART = 2 * 1.3 * SMALL  # of two lines of labels
-CUT, WHOLE, OTHER = 0, 1, 7  # colours
+CUT, WHOLE, OTHER = READ, CHUNKS, HOST  # colours
 
 
 @dataclass(frozen=True)

@@ -345,13 +345,14 @@ def longer_picture(grid: Grid, rows: Sequence[Longer]) -> None:
         place = ("en", "zh").index(lang)
         drawing, axes = figures.axes(height=3.6)
         base = [grid.rows[SHORT, row.requests].tpot * 1e3 for row in rows]
-        axes.bar(at, base, width=0.5, color=figures.PALETTE[7],
+        axes.bar(at, base, width=0.5, color=figures.PALETTE[figures.READ],
                  label=say("prompts-of-measured", tokens=SHORT)[place])
-        for (name, label), colour in zip(PARTS.items(), figures.PALETTE, strict=False):
+        for (name, label), kind in zip(PARTS.items(), (figures.CACHE, figures.WRONG), strict=True):
             more = [getattr(row, name) * 1e3 for row in rows]
-            axes.bar(at, more, width=0.5, bottom=base, color=colour, label=label[place])
+            axes.bar(at, more, width=0.5, bottom=base, color=figures.PALETTE[kind],
+                     label=label[place])
             base = [below + part for below, part in zip(base, more, strict=True)]
-        axes.plot(at, [row.tpot * 1e3 for row in rows], "D", ms=6, color=figures.PALETTE[3],
+        axes.plot(at, [row.tpot * 1e3 for row in rows], "D", ms=6, color=figures.INK,
                   label=say("prompts-of-measured", tokens=f"{LONG:,}")[place])
         axes.set_xticks(list(at), [str(row.requests) for row in rows])
         axes.set(xlabel=common("number-of-requests")[place], ylabel=say("tpot-ms")[place])

@@ -1,0 +1,89 @@
+"""The feed of changes (Atom, RFC 4287): an entry per line of the changelog, dated by git."""
+
+from __future__ import annotations
+
+import functools
+import re
+import subprocess
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+NAME, SOURCE = "feed.xml", "CHANGELOG.md"
+MOST = 40  # entries, the newest
+TITLE = 90  # signs
+BLAMED = re.compile(r"^[0-9a-f]{40} \d+ (\d+)")
+
+
+@functools.cache
+def dates(root: Path) -> Mapping[int, int]:
+    """When each line of the changelog was last written [s], from 1; empty without git."""
+    try:
+        done = subprocess.run(["git", "-C", str(root), "blame", "--line-porcelain", "--", SOURCE],
+                              capture_output=True, text=True, encoding="utf-8", check=False)
+    except OSError:
+        return {}
+    found: dict[int, int] = {}
+    line = 0
+    for said in done.stdout.splitlines():
+        if head := BLAMED.match(said):
+            line = int(head[1])
+        elif said.startswith("committer-time "):
+            found[line] = int(said.split()[1])
+    return found
+
+
+def entries(text: str, written: Mapping[int, int]) -> Iterator[tuple[int, str]]:
+    """Each change with the time of its newest line [s]: a list item and what is indented below."""
+    lines = text.splitlines()
+    begun: list[int] = []
+    for place, line in enumerate([*lines, ""], 1):
+        if begun and not line.startswith("  "):
+            words = " ".join(lines[each - 1].removeprefix("- ").strip() for each in begun)
+            yield max(written.get(each, 0) for each in begun), words.replace("`", "")
+            begun = []
+        if line.startswith("- ") or begun:
+            begun.append(place)
+
+
+def titled(words: str) -> str:
+    """A change in few words: up to its first colon or end, or as many whole words as fit.
+
+    >>> titled("Search by section: with excerpts. More.")
+    'Search by section'
+    """
+    short = re.split(r"[:;]\s|\.\s", words, maxsplit=1)[0].rstrip(".")
+    return short if len(short) <= TITLE else f"{short[:TITLE].rsplit(' ', 1)[0]}…"
+
+
+def atom(text: str, written: Mapping[int, int], address: str, title: str) -> str:
+    """The feed of a changelog.
+
+    Args:
+        text: of the changelog.
+        written: line -> time [s].
+        address: of the site, with a slash at its end; empty where it is not known.
+        title: of the book.
+    """
+    newest: Sequence[tuple[int, str]] = sorted(entries(text, written), reverse=True)[:MOST]
+    links = (f'<link href="{escape(address)}"/><link rel="self" href="{escape(address)}{NAME}"/>'
+             if address else "")
+    body = [f"<entry><id>{_named(words)}</id><title>{escape(titled(words))}</title>"
+            f"<updated>{_said(time)}</updated><content>{escape(words)}</content></entry>"
+            for time, words in newest]
+    return "\n".join([
+        '<?xml version="1.0" encoding="utf-8"?>',
+        '<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="en">',
+        f"<id>{_named(address or title)}</id><title>{escape(title)}</title>{links}",
+        f"<author><name>{escape(title)}</name></author>",
+        f"<updated>{_said(newest[0][0] if newest else 0)}</updated>", *body, "</feed>", ""])
+
+
+def _named(text: str) -> str:
+    return uuid.uuid5(uuid.NAMESPACE_URL, text).urn
+
+
+def _said(time: int) -> str:
+    return datetime.fromtimestamp(time, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

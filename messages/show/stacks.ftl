@@ -1,0 +1,3 @@
+smaller-parts =
+    .en = smaller parts, together
+    .zh = 其余较小部分合计

@@ -1,0 +1,74 @@
+"""The fonts of formulas with the signs that formulas have: ``python -m tools.site.letters``.
+
+Takes from the built book which signs its formulas show, and writes KaTeX's fonts with these, and
+with all letters and figures, from npm; 40 kB of a page. Run it again when a test says that a
+formula has another sign.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tarfile
+import tempfile
+from pathlib import Path
+
+from fontTools import subset
+from fontTools.ttLib import TTFont
+from lxml import html
+
+from tools.site import pages
+from tools.site.printed import ROOT, SITE
+
+FONTS = ROOT / "book" / "assets" / "vendor" / "katex" / "fonts"
+PACKAGE = "katex@0.19.1"  # as in book/_ext/setting/vendor
+ALWAYS = set(map(chr, (*range(32, 127), *range(0x391, 0x3D7))))  # in what letters are set in
+LETTERS = ("KaTeX_Main", "KaTeX_Math")
+WIDE = "\u2e80"
+FORMULAS = ".//*[contains(concat(' ', @class, ' '), ' katex-html ')]"
+
+
+def signs(site: Path) -> set[str]:
+    """Every sign that a formula of a built site shows."""
+    found: set[str] = set()
+    for name in pages.names(site):
+        tree = html.document_fromstring((site / name).read_bytes(),
+                                        html.HTMLParser(encoding="utf-8"))
+        for formula in tree.xpath(FORMULAS):
+            found.update(formula.text_content())
+    return found
+
+
+def missing(site: Path) -> set[str]:
+    """Signs of formulas that no font of this book has; Chinese and what has no ink need none."""
+    known = {chr(code) for path in FONTS.glob("*.woff2") for code in TTFont(path).getBestCmap()}
+    return {sign for sign in signs(site) - known if sign.isprintable() and sign < WIDE}
+
+
+def write(full: Path, kept: set[str]) -> None:
+    """Write each font of the book from that of an unpacked package's folder of fonts."""
+    for target in sorted(FONTS.glob("*.woff2")):
+        options = subset.Options(flavor="woff2", layout_features=[], notdef_outline=True,
+                                 hinting=False)
+        font = subset.load_font(str(full / target.name), options)
+        maker = subset.Subsetter(options)
+        maker.populate(text="".join(kept | (ALWAYS if target.name.startswith(LETTERS) else {" "})))
+        maker.subset(font)
+        subset.save_font(font, str(target), options)
+
+
+def main() -> None:
+    """Write the fonts from npm."""
+    site = Path(sys.argv[1]) if len(sys.argv) > 1 else SITE
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run(["npm", "pack", "--silent", PACKAGE], cwd=folder, check=True)
+        with tarfile.open(next(Path(folder).glob("*.tgz"))) as archive:
+            archive.extractall(folder, filter="data")
+        before = sum(path.stat().st_size for path in FONTS.glob("*.woff2"))
+        write(Path(folder) / "package" / "dist" / "fonts", signs(site))
+        after = sum(path.stat().st_size for path in FONTS.glob("*.woff2"))
+        print(f"{before} to {after} bytes")
+
+
+if __name__ == "__main__":
+    main()
