@@ -21,8 +21,8 @@ random =
     .zh = 随机
 
 spares =
-    .en = redundant experts
-    .zh = 冗余专家
+    .en = with redundant experts
+    .zh = 加冗余专家
 
 spares-half-batches =
     .en = redundant, TBO
