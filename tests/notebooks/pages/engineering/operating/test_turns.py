@@ -1,4 +1,4 @@
-"""The last exercise of each engineering chapter: the command on the page is the one that is answered."""
+"""The last exercise of each engineering chapter: the page prints the command that is answered."""
 
 from pathlib import Path
 
