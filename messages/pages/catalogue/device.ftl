@@ -89,7 +89,7 @@ no-measurement-of-its-kernels =
 
 rows-and-shares-of-kernels =
     .en = Rows are those of the activations: tokens per expert of a grouped matmul or MoE block, requests of MLA in decode, tokens of a prompt in prefill. The share is that of the dense peak of the row's dtype, or for rates in bytes that of the bandwidth.
-    .zh = “行数”指激活矩阵的行数：分组矩阵乘与 MoE 块为每专家 token 数，MLA 解码为请求数，MLA 预填充为提示的 token 数。“占比”以该行数据类型的稠密峰值为分母；以字节计的速率以相应带宽为分母。
+    .zh = “行数”指激活矩阵的行数：分组矩阵乘与 MoE 块为每专家 token 数，MLA 解码为请求数，MLA 预填充为输入的 token 数。“占比”以该行数据类型的稠密峰值为分母；以字节计的速率以相应带宽为分母。
 
 fixed-costs =
     .en = Costs that do not depend on the size of the work:

@@ -13,7 +13,7 @@ latent-fp8-rotary-16-bits =
     .zh = 潜向量 FP8 带缩放因子，旋转键 16 比特
 
 attention-cut-by-heads =
-    .en = attention, cut by heads
+    .en = attention, sharded by heads
     .zh = 注意力（按头切分）
 
 attention-keys-and-values =

@@ -5,16 +5,16 @@ how-step-is-filled =
     .zh = 每步如何装填
 
 prompts-and-decodes-together =
-    .en = prompts and decodes together
-    .zh = 提示与解码同处一步
+    .en = prefill and decode in one step
+    .zh = prefill 与解码同处一步
 
 prompts-first =
     .en = prompts first
     .zh = 先做预填充
 
 drafts-in-pipeline-stages =
-    .en = drafts in pipeline stages
-    .zh = 跨流水线级起草
+    .en = speculation across pipeline stages
+    .zh = 跨流水线级投机解码
 
 decode-as-captured-graph =
     .en = decode as a captured graph
@@ -29,12 +29,12 @@ not-by-default =
     .zh = 默认关闭
 
 with-drafts =
-    .en = with drafts
-    .zh = 起草时
+    .en = with speculation
+    .zh = 开投机解码
 
 without-drafts =
-    .en = without drafts
-    .zh = 不起草时
+    .en = without speculation
+    .zh = 不开投机解码
 
 sparse-attention =
     .en = sparse attention

@@ -5,7 +5,7 @@ native =
     .zh = 原生
 
 weights-widened =
-    .en = weights widened
+    .en = weights dequantised
     .zh = 权重展开
 
 no-engine-runs-on-this-card =

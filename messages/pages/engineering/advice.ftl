@@ -18,19 +18,19 @@ wide-activations =
 
 int4-by-channel =
     .en = { $share } of the parameters are INT4, so they decide the accuracy, but no score is printed. To show a difference of one point at { $right } takes { $problems } problems: at its largest throughput and its own length of answers, { $days } days.
-    .zh = { $share } 的参数是 INT4，精度由它决定，而文档没有给出任何分数。在 { $right } 处分辨一个百分点要 { $problems } 题；按其测试的回答长度与最大吞吐，要跑 { $days } 天。
+    .zh = { $share } 的参数是 INT4，精度由它决定，而文档没有给出任何分数。在 { $right } 处分辨一个百分点要 { $problems } 题；按其测试的输出长度与最大吞吐，要跑 { $days } 天。
 
 times-of =
     .en = { $users }: { $cut }, { $whole }
     .zh = { $users }：{ $cut }，{ $whole }
 
 tensor-is-balanced =
-    .en = Time per token with TP{ $cards }, and with EP{ $cards } under the same attention, by requests: { $times }. The fullest rank of EP{ $cards } is { $least } to { $most } over the mean. Communication is about equal, { $sent_cut } and { $sent_whole } per step.
-    .zh = TP{ $cards } 与注意力切分相同的 EP{ $cards }，每 token，按请求数：{ $times }。EP{ $cards } 最满的 rank 超出平均 { $least } 至 { $most }。通信相近，每步 { $sent_cut } 与 { $sent_whole }。
+    .en = Time per token with TP{ $cards }, and with EP{ $cards } under the same attention, by requests: { $times }. The most loaded rank of EP{ $cards } is { $least } to { $most } over the mean. Communication is about equal, { $sent_cut } and { $sent_whole } per step.
+    .zh = TP{ $cards } 与注意力切分相同的 EP{ $cards }，每 token，按请求数：{ $times }。EP{ $cards } 负载最高的 rank 超出平均 { $least } 至 { $most }。通信相近，每步 { $sent_cut } 与 { $sent_whole }。
 
 no-long-tail =
-    .en = The tail comes from prompts, not from ranks: a prompt of { $tokens } tokens stalls all decoding requests for { $gap }, where a step takes { $step }. The document prints only means.
-    .zh = 长尾来自提示，而不是 rank：一条 { $tokens } token 的提示让所有解码中的请求停顿 { $gap }，而一步只要 { $step }。文档只给出平均值。
+    .en = The tail comes from prefill, not from ranks: a prompt of { $tokens } tokens stalls all decoding requests for { $gap }, where a step takes { $step }. The document prints only means.
+    .zh = 长尾来自 prefill，而不是 rank：一条 { $tokens } token 的 prompt 让所有解码中的请求停顿 { $gap }，而一步只要 { $step }。文档只给出平均值。
 
 deferred-experts =
     .en = Time per token of one request: { $none } if nothing is hidden, { $every } if everything is; of { $many } requests { $none_many } and { $every_many }. A deferred result enters a later layer, which changes what the model computes; no score is printed with or without it.
@@ -38,12 +38,12 @@ deferred-experts =
 
 cache-through-store =
     .en = The cache of { $tokens } tokens is { $size }, written to the store and read back. Below { $even }/s per request, computing the prompt again ({ $time }) is faster; from card to card it takes { $port }. For the { $printed } prompts/s that are printed, one store carries { $for_printed }/s; for the { $rate } of one server, { $for_rate }/s.
-    .zh = { $tokens } token 的缓存有 { $size }，存、取各一次。每请求低于 { $even }/s 时，重算提示（{ $time }）更快；卡到卡直传只要 { $port }。按文档的每秒 { $printed } 条，一个存储要承担 { $for_printed }/s；按一台服务器实际的 { $rate } 条，{ $for_rate }/s。
+    .zh = { $tokens } token 的缓存有 { $size }，存、取各一次。每请求低于 { $even }/s 时，重算 prefill（{ $time }）更快；卡到卡直传只要 { $port }。按文档的每秒 { $printed } 条，一个存储要承担 { $for_printed }/s；按一台服务器实际的 { $rate } 条，{ $for_rate }/s。
 
 chunks-of-prefill-pool =
     .en = Prompts per second of one server, prompts of { $tokens }, by tokens per chunk: { $rates }. Nobody decodes there, so memory is the only reason for small chunks.
-    .zh = 提示 { $tokens } token 时一台服务器每秒的条数，按每块 token 数：{ $rates }。预填充池里没有人在解码，除显存外没有理由用小块。
+    .zh = 输入 { $tokens } token 时一台服务器每秒的条数，按每块 token 数：{ $rates }。预填充池里没有人在解码，除显存外没有理由用小块。
 
 prefix-of-decode-pool =
     .en = The decode pool computes no prompts, so a hit saves only the transfer. In the prefill pool, hits on half of each prompt give { $times } times the prompts. A decode step has as many tokens as requests, { $users }, so the limit is never reached.
-    .zh = 解码池不计算提示，命中只省传输。放在预填充池，每条命中一半，每秒条数为 { $times } 倍。解码每步的 token 数就是请求数，{ $users } 个，永远到不了这个上限。
+    .zh = 解码池不做 prefill，命中只省传输。放在预填充池，每条命中一半，每秒条数为 { $times } 倍。解码每步的 token 数就是请求数，{ $users } 个，永远到不了这个上限。

@@ -1,4 +1,4 @@
-### Expert parallelism: how wide, how many spares, half-batches or not, experts off the cards or not.
+### Expert parallelism: how wide, how many redundant experts, two micro-batches or not, experts off the cards or not.
 
 placed-at-random =
     .en = placed at random
@@ -9,28 +9,28 @@ placed-by-load =
     .zh = 按负载放置
 
 and-one-spare-rank =
-    .en = and one spare a rank
-    .zh = 另加每 rank 一个冗余
+    .en = and one redundant expert per rank
+    .zh = 另加每 rank 一个冗余专家
 
 and-half-batches =
-    .en = and half-batches
-    .zh = 再加半批重叠
+    .en = and two micro-batches (TBO/DBO)
+    .zh = 再加双 micro-batch（TBO/DBO）
 
 random =
     .en = random
     .zh = 随机
 
 spares =
-    .en = spares
-    .zh = 冗余
+    .en = with redundant experts
+    .zh = 加冗余专家
 
 spares-half-batches =
-    .en = spares, half-batches
-    .zh = 冗余加半批
+    .en = redundant, TBO
+    .zh = 冗余专家，TBO
 
 tp8-experts-split =
-    .en = TP8, experts split
-    .zh = TP8，专家切片
+    .en = TP8, experts sharded
+    .zh = TP8，专家 TP 切分
 
 cards-that-share-experts =
     .en = cards that share the experts
@@ -57,12 +57,12 @@ experts-of-rank =
     .zh = 每 rank 专家数
 
 of-these-hit-by-step =
-    .en = of these hit by a step
+    .en = of these selected in a step
     .zh = 一步选中其中
 
 fullest-over-mean =
-    .en = fullest over mean, { $mode }
-    .zh = 最满超出平均，{ $mode }
+    .en = most loaded rank over mean, { $mode }
+    .zh = 负载最高的 rank 超出平均，{ $mode }
 
 token-s-of-card-ep =
     .en = token/s of a card, EP{ $width }
@@ -70,10 +70,10 @@ token-s-of-card-ep =
 
 spares-of-rank =
     .en = by load, { $count } { $count ->
-        [one] spare
-       *[other] spares
-    } a rank
-    .zh = 按负载，每 rank { $count } 个冗余
+        [one] redundant expert
+       *[other] redundant experts
+    } per rank
+    .zh = 按负载，每 rank { $count } 个冗余专家
 
 memory-of-one =
     .en = memory of one
@@ -108,15 +108,15 @@ hit-rate-needed =
     .zh = 所需命中率
 
 most-popular-kept =
-    .en = most popular kept
-    .zh = 留最热门者可得
+    .en = hit rate, most popular
+    .zh = 常驻最热门专家的命中率
 
 tpot-kept-at-random =
-    .en = TPOT, kept at random
-    .zh = TPOT，随机留存
+    .en = TPOT, random experts on cards
+    .zh = TPOT，随机常驻
 
 tpot-best-there-is =
-    .en = TPOT, best there is
+    .en = TPOT, best hit rate
     .zh = TPOT，命中上限
 
 tpot-all-on-cards =

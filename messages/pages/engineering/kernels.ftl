@@ -5,8 +5,8 @@ dense-matmul =
     .zh = 稠密矩阵乘
 
 experts-slices =
-    .en = experts, slices
-    .zh = 专家（切片）
+    .en = experts, TP-sharded
+    .zh = 专家（TP 切分）
 
 experts-whole =
     .en = experts, whole

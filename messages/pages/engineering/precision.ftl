@@ -45,8 +45,8 @@ links =
     .zh = 通信
 
 all-else-kernel-gaps-host =
-    .en = all else: kernel gaps, host, draft, others' prompts
-    .zh = 其余：算子间隔、主机、草稿与他人提示
+    .en = all else: kernel gaps, host, MTP, others' prefill
+    .zh = 其余：算子间隔、主机、MTP 与其他请求的 prefill
 
 time-per-token =
     .en = time per token

@@ -17,8 +17,8 @@ servers-from-which-it-pays =
     .zh = 至少几台服务器
 
 one-pool-cannot-keep-target =
-    .en = one pool cannot keep the target
-    .zh = 单池守不住目标
+    .en = one pool cannot meet the target
+    .zh = 单池达不到目标
 
 target-time-per-token-ms =
     .en = target time per token (ms)
@@ -41,19 +41,19 @@ target =
     .zh = 目标 { $limit } ms
 
 prompt-answer =
-    .en = prompt / answer
-    .zh = 提示 / 回答
+    .en = input / output
+    .zh = 输入 / 输出
 
 cache-of-prompt =
-    .en = cache of a prompt
-    .zh = 单条提示的缓存
+    .en = KV cache of a prompt
+    .zh = 单条 prompt 的 KV 缓存
 
 prefill-of-prompt =
     .en = prefill of a prompt
-    .zh = 单条提示的预填充
+    .zh = 单条 prompt 的预填充
 
 through-ports =
-    .en = through the ports
+    .en = transfer through the ports
     .zh = 经网口传输
 
 ports-may-be-slower-times =

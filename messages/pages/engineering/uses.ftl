@@ -6,15 +6,15 @@ h20-online =
 
 ascend-batch =
     .en = Filled, owned and always in use, a million tokens cost { $h20 } on H20 ({ $h20_users } users), { $b2 } on 910B2 ({ $b2_users }) and { $b2_four } there in `{ $four_bit }` ({ $four_users } on one server).
-    .zh = 装满、自有、全时使用，每百万 token：H20 { $h20 }（{ $h20_users } 个用户），910B2 { $b2 }（{ $b2_users } 个），910B2 用 `{ $four_bit }` { $b2_four }（一台 { $four_users } 个）。
+    .zh = 满载、自有、全时使用，每百万 token：H20 { $h20 }（{ $h20_users } 个用户），910B2 { $b2 }（{ $b2_users } 个），910B2 用 `{ $four_bit }` { $b2_four }（一台 { $four_users } 个）。
 
 h20-premium =
     .en = An hour of a server costs { $h20 } { $currency } with H20 and { $b2 } with 910B2. Filled, an H20 yields { $times } times as much.
-    .zh = 一台服务器每小时：H20 { $h20 } { $currency }，910B2 { $b2 }。装满时每张 H20 的产出是 910B2 的 { $times } 倍。
+    .zh = 一台服务器每小时：H20 { $h20 } { $currency }，910B2 { $b2 }。满载时每张 H20 的产出是 910B2 的 { $times } 倍。
 
 against-a100 =
     .en = In `{ $precision }`, { $users } users on sixteen cards: { $pace } of the A100's speed; filled, { $rate } of its throughput.
-    .zh = 同为 `{ $precision }`、十六张卡、{ $users } 个用户：速度为其 { $pace }；装满时吞吐为其 { $rate }。
+    .zh = 同为 `{ $precision }`、十六张卡、{ $users } 个用户：速度为其 { $pace }；满载时吞吐为其 { $rate }。
 
 plan-of-size =
     .en = `{ $precision }`, one replica per server: { $users } users, { $rate } token/s, { $pace } per token.
@@ -34,4 +34,4 @@ hybrid-for-long =
 
 eight-for-many =
     .en = Eight cards, { $users } users, prompts of { $tokens }: first token after { $first }.
-    .zh = 八卡、{ $users } 个用户、提示 { $tokens } token：首 token 延迟 { $first }。
+    .zh = 八卡、{ $users } 个用户、输入 { $tokens } token：首 token 延迟 { $first }。

@@ -28,22 +28,22 @@ whole =
     .en = whole
     .zh = 合计
 
-request =
-    .en = the request
-    .zh = 整个请求
+prompt-step =
+    .en = the step of the prompt
+    .zh = 处理输入的一步
 
 one-step =
-    .en = one decode step
-    .zh = 一个解码步
+    .en = each step of the answer
+    .zh = 输出的每一步
 
-in-ms-request =
-    .en = request, ms
-    .zh = 请求，ms
+in-ms-prompt =
+    .en = input, ms
+    .zh = 输入，ms
 
 in-ms-step =
-    .en = step, ms
-    .zh = 一步，ms
+    .en = output, ms
+    .zh = 输出，ms
 
 time-to-scale =
-    .en = The time of one request and of one of its decode steps
-    .zh = 一个请求的时间，以及其中一个解码步的时间
+    .en = What the steps of one request are made of
+    .zh = 一个请求的计算步由什么构成

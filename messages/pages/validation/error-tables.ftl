@@ -60,7 +60,7 @@ gap-between-steps =
 
 misses-prompts-that-come-together =
     .en = prompts that come together take longer than one alone; no term of a step does that ([below](#validation-ttft))
-    .zh = 同来的提示比单独一条耗时更长，单步中没有哪一项会造成这种现象（[见下文](#validation-ttft)）
+    .zh = 同时到达的 prompt 比单独一条耗时更长，单步中没有哪一项会造成这种现象（[见下文](#validation-ttft)）
 
 misses-as-for-mean =
     .en = as for the mean

@@ -5,8 +5,8 @@ whole-expert =
     .zh = 整个专家
 
 slice-of-eighth =
-    .en = slice of an eighth
-    .zh = 八分之一的切片
+    .en = TP8 shard
+    .zh = TP8 切分
 
 by-law =
     .en = by the law

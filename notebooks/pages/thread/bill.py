@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from catalogue.messages import Pair, messages
-from notebooks.pages.catalogue.tables.deployments import PARTS, grouped
+from notebooks.pages.catalogue.tables.deployments import KINDS, grouped
 from notebooks.pages.thread import request
 from notebooks.show.columns import Column
 from notebooks.show.display import figure, numbers, table
@@ -44,11 +44,11 @@ def bill() -> None:
 
 
 def to_scale(lang: str) -> Drawing:
-    """The time of the request, and of one of its decode steps by part."""
-    times = {PROMPT: request.bill()["prompt"].time, ANSWER: request.bill()["answer"].time}
-    step = grouped(request.step_parts())
-    stacks = [
-        Stack(say("request"), fmt_time(request.whole().time), times, heading=say("in-ms-request")),
-        Stack(say("one-step"), fmt_time(sum(step.values())), step, heading=say("in-ms-step"))]
-    return draw("bill", lang, say("time-to-scale"), stacks, (PROMPT, ANSWER, *PARTS),
+    """What its two kinds of steps are made of: the one of the prompt, each of the answer."""
+    stacks = []
+    for phase, name, heading in (("prefill", say("prompt-step"), say("in-ms-prompt")),
+                                 ("decode", say("one-step"), say("in-ms-step"))):
+        step = grouped(request.step_parts(phase))
+        stacks.append(Stack(name, fmt_time(sum(step.values())), step, heading=heading))
+    return draw("bill", lang, say("time-to-scale"), stacks, KINDS,
                 lambda part: f"{MILLI * part:,.1f}")

@@ -124,9 +124,9 @@ def message() -> float:
     return float(found["hidden_size"] * found["activation_element_bytes"])
 
 
-def step_parts() -> dict[str, float]:
-    """What a decode step is made of, by name of ``calc.physics.breakdown`` [s]."""
-    found = parts(scenario().inputs(), told().everything)
+def step_parts(phase: str = "decode") -> dict[str, float]:
+    """What a step of a phase is made of, by name of ``calc.physics.breakdown`` [s]."""
+    found = parts(scenario().inputs(), told().everything, phase)
     return {name: float(part) for name, part in found.items() if part}
 
 

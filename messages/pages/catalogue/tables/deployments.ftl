@@ -18,7 +18,7 @@ kernel-boundaries-host-gap =
 
 drafting =
     .en = drafting
-    .zh = 生成草稿
+    .zh = 投机解码
 
 stalls-by-other-prompts =
     .en = stalls by other prompts
@@ -70,7 +70,7 @@ requests-sent-at-once =
 
 drafted-tokens-per-step =
     .en = drafted tokens per step
-    .zh = 每步草稿 token 数
+    .zh = MTP 投机 token 数
 
 share-of-experts-loaded-when-chosen =
     .en = share of the routed experts that is not on the cards, loaded when chosen

@@ -21,5 +21,5 @@ which-cards-multiply-each-precision =
     .zh = 各卡能直接相乘哪些精度
 
 what-the-marks-mean =
-    .en = ✓: the card's matrix unit supports the precision. Via 16 bits: an engine with a kernel for it widens the weights first; this saves memory but does not speed up the multiplication.
+    .en = ✓: the card's matrix unit supports the precision. Via 16 bits: an engine with a kernel for it dequantises the weights first; this saves memory, not compute.
     .zh = ✓：该卡的矩阵单元可以直接相乘。还原为 16 比特：引擎若有相应的算子，先把权重还原再相乘，只省显存，不加快计算。

@@ -154,7 +154,7 @@ whole-moe-block =
 
 # number: the slices of what was measured
 moe-block-sliced =
-    .en = MoE block, experts cut by eight
+    .en = MoE block, experts sharded by TP8
     .zh = MoE 块，专家切 8 份
 
 between-two-kernels =

@@ -9,15 +9,15 @@ peak-share-of-grouped-matmuls =
     .zh = 每专家行数足够多时分组矩阵乘的峰值利用率
 
 peak-share-of-sliced-matmuls =
-    .en = share of the peak of grouped matmuls on slices of the experts
-    .zh = 专家切片分组矩阵乘的峰值利用率
+    .en = share of the peak of grouped matmuls of TP-sharded experts
+    .zh = 专家 TP 切分的分组矩阵乘的峰值利用率
 
 matmul-time-per-inner-element =
     .en = additional fixed time of a matmul per element of its inner dimension
     .zh = 矩阵乘的附加固定时间，按内维每个元素计
 
 time-of-narrow-experts =
-    .en = fixed time of a layer's experts that are widened while read
+    .en = fixed time of a layer's experts dequantised while read
     .zh = 边读边还原的专家每层的固定时间
 
 counted-operators =

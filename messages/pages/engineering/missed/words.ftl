@@ -25,8 +25,8 @@ expert-width =
     .zh = 专家宽度
 
 slice-width =
-    .en = slice width
-    .zh = 切片宽度
+    .en = shard width
+    .zh = TP 切分宽度
 
 experts =
     .en = experts
@@ -37,8 +37,8 @@ experts-per-token =
     .zh = 每 token 专家数
 
 slices =
-    .en = slices
-    .zh = 切片数
+    .en = shards
+    .zh = TP 切分数
 
 ranks-of-experts =
     .en = ranks of experts

@@ -1,4 +1,4 @@
-### Around the flags: the first paragraph, drafts never switched on, links, clocks, scripts.
+### Around the flags: the first paragraph, MTP never enabled, links, clocks, scripts.
 
 # number: cards of the document's plan
 s1-h20 =
@@ -15,7 +15,7 @@ ms-per-token-without =
     .zh = 不起草，每 token ms
 
 ms-per-token-with-draft =
-    .en = ms per token with a draft
+    .en = ms per token with one MTP token
     .zh = 起草一个，每 token ms
 
 more-token-s =

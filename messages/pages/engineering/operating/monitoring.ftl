@@ -46,7 +46,7 @@ as-they-fall =
 
 longer-prompts =
     .en = longer prompts
-    .zh = 提示变长
+    .zh = 输入变长
 
 twice =
     .en = twice
@@ -54,7 +54,7 @@ twice =
 
 longer-answers =
     .en = longer answers
-    .zh = 回答变长
+    .zh = 输出变长
 
 more-requests-at-once =
     .en = more requests at once
@@ -95,7 +95,7 @@ ttft-mean-above =
 
 prompts-compute-links-or-queue =
     .en = prompts, compute, links, or a queue
-    .zh = 提示、算力、链路或排队
+    .zh = prefill、算力、链路或排队
 
 # number: the window of `deploy`
 tpot-mean-above =
@@ -175,8 +175,8 @@ prefix-hits =
     .zh = 前缀命中
 
 drafts-accepted =
-    .en = drafts accepted
-    .zh = 草稿接受
+    .en = MTP tokens accepted
+    .zh = MTP 接受率
 
 time-in-queue =
     .en = time in the queue

@@ -26,7 +26,7 @@ tp8-pp2-not-tp4-pp4 =
 
 prompts-of-half-length =
     .en = prompts of half the length
-    .zh = 提示减半
+    .zh = 输入减半
 
 # number: one, which English spells
 as-printed-one-request-per =
@@ -75,10 +75,10 @@ requests-have-tokens-as-before =
 
 on-by-default-prompts-share =
     .en = on by default; prompts share nothing
-    .zh = 默认已启用；提示无公共前缀
+    .zh = 默认已启用；prompt 无公共前缀
 
 experts-cut-along-tp-not =
-    .en = experts cut along TP, not spread over { $cards } cards
+    .en = experts sharded by TP, not EP over { $cards } cards
     .zh = 专家沿 TP 切分，不铺到 { $cards } 张卡
 
 one-server-four-bit-weights =

@@ -6,7 +6,7 @@ sets-what-is-served-and =
 
 on-by-default-gain-depends =
     .en = On by default. The gain depends on how much prompts repeat; see the text.
-    .zh = 不写也是开启的。收益取决于提示的重复程度，文中没有给出；见正文。
+    .zh = 不写也是开启的。收益取决于前缀命中率，文中没有给出；见正文。
 
 on-by-default =
     .en = On by default.
