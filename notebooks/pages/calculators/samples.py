@@ -6,6 +6,8 @@ import random
 from typing import Any
 
 from catalogue import load_model
+from catalogue.deployments.admission.cuts import context_problem
+from catalogue.deployments.admission.subject import Cut
 from catalogue.deployments.resolved import GATHERED, NORMAL
 from notebooks.pages.calculators.extras import (
     APART,
@@ -17,7 +19,15 @@ from notebooks.pages.calculators.extras import (
     extras,
 )
 from notebooks.pages.calculators.layouts import dealt, divided, loaded
-from notebooks.pages.calculators.offers import MODELS, SIZES, cards, engines, of_experts, precisions
+from notebooks.pages.calculators.offers import (
+    MODELS,
+    SIZES,
+    cards,
+    engines,
+    of_experts,
+    precisions,
+    subject,
+)
 from notebooks.pages.calculators.offers import drafts as drafting
 from notebooks.pages.calculators.scripts import BLOCKS, CHUNKS, DRAFTS
 
@@ -35,6 +45,13 @@ def layout(draw: random.Random, model: str, precision: str) -> dict[str, int]:
                               if size <= layers and size * SIZES[tp] * SIZES[dp] <= MOST_DEVICES]
                              or [1])
             return {"tp": SIZES[tp], "pp": pp, "dp": SIZES[dp], "ep": SIZES[ep]}
+
+
+def shared_cache(model: str, tensor: int) -> list[int]:
+    """Over how many ranks the cache of a request may be sharded."""
+    asked = subject(cards()[0], model)
+    return [size for size in SIZES
+            if context_problem(asked, Cut(tensor=tensor, context=size)) is None]
 
 
 def _number(draw: random.Random, extra: Extra) -> Triple:
@@ -90,6 +107,8 @@ def state(seed: int, edge: bool = False) -> dict[str, Any]:
         "engine": draw.choice(engines(card)), "users": min(users, MOST_USERS),
         "input": min(lengths[0], MOST_PROMPT),
         "output": 1 if CONTEXT_ONLY in told else lengths[1],
+        "dcp": draw.choice(shared_cache(model, found["tp"])),
+        "vary": draw.choice((0, 0, 0.5, 0.9)), "pace": 50,
         "drafts": draw.choice(DRAFTS) if drafting(load_model(model)) else 0,
         "chunk": chunk, "block": block, "share": draw.choice((50, 85, 90, 92, 95, 100)),
         "way": "yours", "price": draw.choice((0.5, 2, 7.25)), "use": draw.choice((1, 30, 100)),
