@@ -120,8 +120,8 @@
       return say(words, "noEngine", { ...known, engine: name(data.engines[state.engine]) });
     }
     if (state.drafts && !model.drafts) return say(words, "noDrafts", known);
-    const copies = Math.max(1, Math.floor(state.tp / model.heads));  // of the cache of a request
-    if (state.dcp > 1 && (model.indexed || copies % state.dcp)) return say(words, "sharedCache", { ...known, dcp: state.dcp, copies: model.indexed ? 1 : copies });
+    const held = model.indexed ? 1 : Math.max(1, Math.floor(state.tp / model.heads));  // copies of a request's cache
+    if (held % state.dcp) return say(words, "sharedCache", { ...known, dcp: state.dcp, copies: held });
     if (state.pp > model.layers) return say(words, "stages", { ...known, layers: model.layers });
     const { copies, apart } = spread(state), { exchange_normal: normal, exchange_gathered: gathered } = state.set;
     if (copies && !model.experts) return say(words, "noExperts", known);
