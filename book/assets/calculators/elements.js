@@ -191,6 +191,9 @@
     };
   };
 
+  // what a part of memory, or of a step, is, by which it is coloured: in the order of table.js
+  const HELD = ["read", "drafts", "cache", "compute", "links", "host"];
+  const TAKEN = ["read", "compute", "read-too", "cache", "compute-too", "links", "host", "links-too", "host-too", "drafts", "stalls"];
   const BAR = 56, CHART = 300, ROOF = 380;  // heights of the pictures [CSS pixels]
   const picture = (key, height) => fit.picture(words[key], height, () => store.tell());
   const caption = (key) => make("p", { class: "caption" }, words[key]);
@@ -214,7 +217,7 @@
       const ends = spare.value >= 0 ? "" : most < 1 ? words.noRequest : say(words, "cacheEnds", values);
       const stage = state.pp > 1 ? ` (${say(words, "partly", { stage: held.stage + 1, stages: state.pp })})` : "";
       said.textContent = `${say(words, spare.value >= 0 ? "fits" : "fitsNot", values)} ${ends}`.trim();
-      const parts = held.parts.map(({ key, size }, colour) => ({ size, colour, label: words[key] + (colour ? "" : stage) }));
+      const parts = held.parts.map(({ key, size }, place) => ({ size, colour: HELD[place], label: words[key] + (place ? "" : stage) }));
       const taken = parts.reduce((whole, { size }) => whole + size, 0), usable = get("usable_memory");
       const rest = spare.value >= 0 ? [{ size: spare.value, colour: "spare", label: words.spare }] : [{ size: -spare.value, colour: "over", label: words.over }];
       bar(drawn, { parts: [...parts, ...(spare.value >= 0 ? rest : [])], whole: Math.max(taken, usable, get("memory_capacity")), marks: [{ at: usable }] });
@@ -248,7 +251,7 @@
       const lacking = fit.spareOf(ranges.headroom_per_device) < 0, apart = state.set.separate_pools;
       said.textContent = lacking ? words.noTimes : state.set.context_only ? say(words, "fast", values)
         : `${say(words, apart ? "fastApart" : "fast", values)} ${say(words, apart ? "burstApart" : "burst", values)}`;
-      const parts = step.slice(0, -1).map((size, colour) => ({ size, colour, label: data.step[colour][language] }));
+      const parts = step.slice(0, -1).map((size, place) => ({ size, colour: TAKEN[place], label: data.step[place][language] }));
       bar(whole, { parts, whole: parts.reduce((total, { size }) => total + size, 0) });
       fill(list, parts.filter(({ size }) => size > 0), time);
       hidden.textContent = step.at(-1) < 0 ? say(words, "hides", { hidden: time(-step.at(-1)) }) : "";
@@ -276,9 +279,10 @@
     return (result, now) => {
       for (const control of [way, price, use, users]) control.fill(now);
       price.node.hidden = now.way !== "yours";
-      const { cost: money, state, ranges } = result;
-      if (!money) {
-        said.textContent = words.noPrice;
+      const { cost: money, state, ranges } = result, lacking = fit.spareOf(ranges.headroom_per_device) < 0;
+      drawn.toggleAttribute("hidden", !money || lacking);
+      if (!money || lacking) {
+        said.textContent = lacking ? words.noTimes : words.noPrice;
         source.textContent = "";
         return;
       }

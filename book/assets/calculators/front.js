@@ -7,8 +7,10 @@
 
   const command = (state, count) => [`python -m calc search r1-matrix --set model=${state.model}`,
     `--set devices=${state.card.split("@")[0]} --set cards.fewest=${count} --set cards.most=${count}`,
-    `--set precisions=${state.precision} --set space.drafts=${state.drafts} --set demand.users=${state.users}`,
-    `--set demand.input_tokens=${state.input} --set demand.output_tokens=${state.output}`].join(" \\\n    ");
+    `--set precisions=${state.precision}${state.engine === "none" ? "" : ` --set engines=${state.engine}`}`,
+    `--set space.drafts=${state.drafts} --set space.memory_utilization=${state.share / 100} --set space.chunks=${state.chunk}`,
+    `--set demand.users=${state.users} --set demand.input_tokens=${state.input} --set demand.output_tokens=${state.output}`,
+    `--set demand.length_${state.vary ? `variation=${state.vary}` : "distribution=constant"}`].join(" \\\n    ");
 
   fit.front = (kit) => (root) => {
     const { store, choice, weights, number, named, ranged, words, language, data, make, say } = kit;

@@ -113,7 +113,7 @@ loaded =
     .zh = 已载入 { $name }。
 
 fits-short =
-    .en = It fits: { $spare } to spare on the card with least room.
+    .en = It fits: { $spare } to spare on the fullest card.
     .zh = 装得下：显存占用最大的卡还余 { $spare }。
 
 fits-not-short =
@@ -133,7 +133,7 @@ rate-row =
     .zh = 全部卡合计，token/s
 
 million-row =
-    .en = a million output tokens, prompts included, USD
+    .en = a million output tokens, input included, USD
     .zh = 每百万输出 token（含输入），美元
 
 held =
@@ -444,9 +444,17 @@ at-once =
     .en = all at once: { $value }
     .zh = 同时到达：{ $value }
 
+unmeasured-stages =
+    .en = No measured run has pipeline stages: these times are derived only.
+    .zh = 没有带流水线级的实测，这些时间只有推导。
+
 paid =
-    .en = Cards { $way }, { $use }% of the throughput used; the prompts are in the price.
-    .zh = 卡价按{ $way }计，吞吐利用率 { $use }%，价格已含输入。
+    .en = Cards { $way }, { $price } USD/h each, { $use }% of the throughput used; the input tokens are in the price of the output tokens.
+    .zh = { $way }卡价 { $price } 美元/卡时，吞吐利用率 { $use }%；输入 token 的成本已摊入输出 token。
+
+yours-way =
+    .en = priced by you
+    .zh = 自定
 
 own-way =
     .en = owned
@@ -461,20 +469,22 @@ rent-by-hour-way =
     .zh = 按小时租
 
 no-price-short =
-    .en = No hourly price of this card is known: enter yours under “What does it cost?”
-    .zh = 这种卡没有已知的小时价，可在“要花多少钱？”一节填写自己的价格。
+    .en = No source states an hourly price of this card: enter yours on the page of the calculators, under “What does it cost?”
+    .zh = 没有来源给出这种卡的小时价：可在“计算器”页“要花多少钱？”一节填写自己的价格。
 
 no-times =
-    .en = It does not fit, so there is no time to state.
-    .zh = 装不下，没有时间可言。
+    .en = It does not fit, so neither times nor costs are stated.
+    .zh = 装不下，不给出时间和成本。
 
+# number: the intervals of all answers
 burst =
-    .en = If all requests arrive at once: { $tpot }, the first after { $ttft }, { $rate } token/s.
-    .zh = 若请求全部同时到达：每输出 token { $tpot }，首 token { $ttft }，合计 { $rate } token/s。
+    .en = If all requests have mean lengths and arrive at once: a token every { $tpot } (80%: { $tpotRange }), the first after { $ttft } (80%: { $ttftRange }), { $rate } token/s (80%: { $rateRange }).
+    .zh = 若请求均为平均长度且同时到达：每输出 token { $tpot }（80% 区间 { $tpotRange }），首 token { $ttft }（80% 区间 { $ttftRange }），合计 { $rate } token/s（80% 区间 { $rateRange }）。
 
+# number: the intervals of all answers
 burst-apart =
-    .en = If all requests arrive at once: { $tpot }, { $rate } token/s.
-    .zh = 若请求全部同时到达：每输出 token { $tpot }，合计 { $rate } token/s。
+    .en = If all requests have mean lengths and arrive at once: a token every { $tpot } (80%: { $tpotRange }), { $rate } token/s (80%: { $rateRange }).
+    .zh = 若请求均为平均长度且同时到达：每输出 token { $tpot }（80% 区间 { $tpotRange }），合计 { $rate } token/s（80% 区间 { $rateRange }）。
 
 other-lengths =
     .en = Lengths vary in another way ('{ $kind }') than the calculators have: expected lognormal with a length_variation, or constant.

@@ -34,10 +34,10 @@ AT = "@"  # between a card and a server that is not its usual one
 LOGNORMAL = "lognormal"  # how lengths vary, where they do
 NO_ENGINE = "none"  # a deployment that names none
 # of which nothing is missing from the formulas: no page of a calculator tells what is
-MODELS = ("deepseek-v4-flash", "deepseek-v4-pro", "glm-5.2", "kimi-k2.5", "qwen3.5-397b-a17b",
-          "qwen3.6-35b-a3b", "qwen3.8-2.4t-a95b", "minimax-m2.5", "deepseek-v3", "deepseek-v3.1",
-          "deepseek-v3.2", "kimi-k2", "glm-4.5", "qwen3-235b-a22b", "qwen3-30b-a3b", "qwen3-8b",
-          "gpt-oss-120b", "qwen2.5-72b", "llama-3.1-70b")
+MODELS = ("deepseek-v4-flash", "deepseek-v4-pro", "glm-5.2", "glm-5.1", "kimi-k2.6", "kimi-k2.5",
+          "qwen3.5-397b-a17b", "qwen3.6-35b-a3b", "qwen3.8-2.4t-a95b", "minimax-m2.5",
+          "deepseek-v3", "deepseek-v3.1", "deepseek-v3.2", "kimi-k2", "glm-4.5", "qwen3-235b-a22b",
+          "qwen3-30b-a3b", "qwen3-8b", "gpt-oss-120b", "qwen2.5-72b", "llama-3.1-70b")
 USUAL = "deepseek-v3"  # what is asked of a card whatever its model
 FORMATS_OF = {CSA: "deepseek-v4-flash", SPARSE: "deepseek-v3.2"}  # of whose caches rows differ
 SIZES = (1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64, 72, 96, 128, 144, 256, 320)  # of each degree

@@ -50,7 +50,8 @@ OWN = "own"  # the formulas' own error, by quantity and side; of a phase alone i
 SET = {"tp": "tensor_parallel", "pp": "pipeline_parallel", "dp": "data_parallel",
        "ep": "expert_parallel", "dcp": "decode_context_parallel",
        "users": "concurrency", "input": "input_tokens", "output": "output_tokens",
-       "drafts": "draft_tokens", "chunk": "max_num_batched_tokens", "block": "block_size", "share": "memory_utilization", "longest": "context_tokens",
+       "drafts": "draft_tokens", "chunk": "max_num_batched_tokens", "block": "block_size",
+       "share": "memory_utilization", "longest": "context_tokens",
        "vary": "prompt_variation", "varyToo": "answer_variation"}
 Cell = float | str | None  # a knob by its name
 _SOME = Value(1, "1", "1", "any", "assumed", 1, 1)  # no number of it is taken
