@@ -8,6 +8,7 @@ from typing import Any
 from catalogue import load_model
 from catalogue.deployments.admission.cuts import context_problem
 from catalogue.deployments.admission.subject import Cut
+from catalogue.deployments.loading import DEALT_PROMPTS
 from catalogue.deployments.resolved import GATHERED, NORMAL
 from notebooks.pages.calculators.extras import (
     APART,
@@ -68,7 +69,10 @@ def _number(draw: random.Random, extra: Extra) -> Triple:
 
 def settings(draw: random.Random, model: str, cut: dict[str, int]) -> dict[str, Triple | str]:
     """What else a state sets, at random: nothing, little or as much as it may."""
-    known = {name: extra for name, extra in extras().items() if name not in (COPIES, APART)}
+    entry = load_model(model)
+    apart = {COPIES, APART, *(() if entry.index_topk and not entry.linear_layers
+                              else (DEALT_PROMPTS,))}
+    known = {name: extra for name, extra in extras().items() if name not in apart}
     chosen = draw.sample(sorted(known), draw.choice((0, 1, 4, MOST - 1)))
     found: dict[str, Triple | str] = {
         name: draw.choice(known[name].ways) if known[name].ways else _number(draw, known[name])
@@ -76,7 +80,7 @@ def settings(draw: random.Random, model: str, cut: dict[str, int]) -> dict[str, 
     if GATHERED in found:  # nothing is sent then, in any mode
         found.pop(NORMAL, None)
     copies = draw.choice((cut["ep"], 2 * cut["ep"]))
-    if of_experts(load_model(model)) and draw.random() < 0.5:
+    if of_experts(entry) and draw.random() < 0.5:
         found[COPIES] = (copies, copies, copies)
     return found
 
