@@ -118,9 +118,9 @@
 
   const listed = (key) => choice(key, () => data.fields[key].of.map((value) => ({ value, text: String(value) })));
   const named = (entries, only) => (only ?? Object.keys(entries)).map((value) => ({ value, text: entries[value].name[language] }));
-  /* Precisions by their names without what is told in brackets, where they can be told apart without it. */
+  /* Precisions by their names without what is told in brackets or after a comma, where they can be told apart without it. */
   const brief = (options) => {
-    const short = (text) => text.split(/\s*[（(]/)[0], said = options.map(({ text }) => short(text));
+    const short = (text) => text.split(/\s*[（(,，]/)[0], said = options.map(({ text }) => short(text));
     return options.map(({ value, text }, place) => ({ value, text: said.indexOf(said[place]) === said.lastIndexOf(said[place]) ? said[place] : text }));
   };
   const weights = () => choice("precision", (state) => brief(named(data.precisions, fit.precisions(data, state))));
@@ -256,7 +256,7 @@
       fill(list, parts.filter(({ size }) => size > 0), time);
       hidden.textContent = step.at(-1) < 0 ? say(words, "hides", { hidden: time(-step.at(-1)) }) : "";
       const most = Math.floor(ranges.max_concurrency.value), { users: tried, axis } = counts(state, most);
-      for (const each of [whole, list, hidden]) each.hidden = lacking;
+      for (const each of [whole, list, hidden]) each.toggleAttribute("hidden", lacking);
       const points = result.curve(tried, [names.tpot, "tpot_floor"]), pace = ranges[names.tpot];
       const milli = (value) => value * 1e3;
       const every = points.flatMap(({ [names.tpot]: tpot, tpot_floor: floor }) => [tpot, floor]).filter((value) => value > 0).map(milli);

@@ -36,7 +36,8 @@
         }
       }
     }
-    return found;
+    // chosen by what the inputs' values give, told as everywhere: by the median
+    return found && { ...found, pace: engine.compute({ ...state, ...found.cut }).ranges[fit.pace(state).tpot].value };
   };
 
   const keeps = (found, pace) => Boolean(found) && found.spare >= 0 && found.pace * MILLI <= pace;

@@ -32,11 +32,12 @@
       asked.replaceChildren(...lines);
       const put = (place, ...content) => lines[place].replaceWith(lines[place] = line(...content));
       const best = fit.best(tools, state, count);
-      const [spare, pace] = ((get) => [get("headroom_per_device"), get(fit.pace(state).tpot)])(engine.glance(state));
-      if (best && best.spare >= 0 && (spare < 0 || best.pace < pace * (1 - 1e-9))) {
+      const { ranges } = engine.compute(state), spare = ranges.headroom_per_device.central, pace = ranges[fit.pace(state).tpot].value;
+      if (spare < 0) put(0, "");
+      else if (best?.spare >= 0 && best.pace < pace * (1 - 1e-9)) {
         put(0, say(words, "fastest", { count, layout: fit.layout(best.cut) + drafted(best),
           pace: fit.human(best.pace, "s", language) }), best.cut);
-      } else put(0, best && best.spare >= 0 ? words.isFastest : "");
+      } else put(0, words.isFastest);
       const cancel = [];
       cancel.push(fit.slowly(fit.mostUsers(tools, state, count), (most) => {
         const place = { pace: state.pace, count, users: most?.users, layout: most && fit.layout(most.found.cut) + drafted(most.found) };

@@ -112,7 +112,7 @@ def state(seed: int, edge: bool = False) -> dict[str, Any]:
         "input": min(lengths[0], MOST_PROMPT),
         "output": 1 if CONTEXT_ONLY in told else lengths[1],
         "dcp": draw.choice(shared_cache(model, found["tp"])),
-        "vary": draw.choice((0, 0, 0.5, 0.9)), "pace": 50,
+        "vary": 0 if CONTEXT_ONLY in told else draw.choice((0, 0, 0.5, 0.9)), "pace": 50,
         "drafts": draw.choice(DRAFTS) if drafting(load_model(model)) else 0,
         "chunk": chunk, "block": block, "share": draw.choice((50, 85, 90, 92, 95, 100)),
         "way": "yours", "price": draw.choice((0.5, 2, 7.25)), "use": draw.choice((1, 30, 100)),
