@@ -70,7 +70,7 @@ const chooseVerdict = (table, sorted, all) => {
 /* Calculators and sliders beside formulas: their scripts are fetched, in this order, only by pages that
    have one. The formulas and their table are made when the book is built; sliders need no table. */
 const calculators = (name) => new URL(`calculators/${name}`, document.currentScript.src);
-const SCRIPTS = ["numbers.js", "formulas.js", "table.js", "engine.js", "state.js", "picture.js", "also.js", "elements.js"].map(calculators);
+const SCRIPTS = ["numbers.js", "formulas.js", "table.js", "engine.js", "state.js", "picture.js", "also.js", "solving.js", "summary.js", "elements.js"].map(calculators);
 const FRONT = [...SCRIPTS.slice(0, -1), calculators("front.js"), SCRIPTS.at(-1)];
 const SLIDERS = ["numbers.js", "formulas.js", "sliders.js"].map(calculators);
 const fetchScripts = (addresses) => addresses.forEach((src) => {

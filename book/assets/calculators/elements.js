@@ -25,14 +25,9 @@
     /* Take the state of the address, if it has one. */
     read() {
       if (!location.hash.includes("=")) return false;
-      try {
-        this.state = fit.fromLink(data, words, location.hash);
-        this.refused = "";
-      } catch (error) {
-        if (!(error instanceof fit.Refusal)) throw error;
-        this.state = { ...data.usual };
-        this.refused = error.message;
-      }
+      const refused = [];
+      this.state = fit.fromLink(data, words, location.hash, refused);
+      this.refused = refused.join(" ");
       return true;
     }
 
@@ -46,11 +41,11 @@
     change(part) {
       const state = { ...this.state, ...part }, card = data.cards[state.card], model = data.models[state.model];
       if (part.card) {  // what the card cannot do goes with the card before
-        if (!card.engines.includes(state.engine)) state.engine = card.engines[0];
+        if (!card.engines.includes(state.engine)) state.engine = data.usual.engine;
         if (!card.prices[state.way]) state.way = Object.keys(card.prices)[0] ?? "yours";
       }
       const held = fit.precisions(data, state);
-      if (!held.includes(state.precision)) state.precision = [model.weights, "w8a8-int8", ...held, state.precision].find((name) => held.includes(name)) ?? state.precision;
+      if (part.card || !held.includes(state.precision)) state.precision = [model.weights, "w8a8-int8", ...held, state.precision].find((name) => held.includes(name)) ?? state.precision;
       const block = (of) => (data.models[of.model].attention === "csa" ? data.cards[of.card].blocks[of.engine] : data.cards[of.card].block);
       if (part.card || block(state) !== block(this.state)) state.block = block(state);  // of its kernels
       if (part.card || part.engine) state.set = fit.kept(state.set, (name) => !data.extras[name].knob);  // measured of another
@@ -105,37 +100,45 @@
     const toValue = (place) => (log ? Math.round(low * (high / low) ** (place / LOG_STEPS)) : place);
     const toPlace = (value) => (log ? LOG_STEPS * Math.log(value / low) / Math.log(high / low) : value);
     slider.addEventListener("input", () => store.change({ [key]: toValue(Number(slider.value)) }));
+    const wrong = make("small", { class: "refusal", role: "alert" });
     exact.addEventListener("change", () => {
       const value = Number(exact.value), whole = field.step !== 1 || Number.isInteger(value);
-      if (exact.value !== "" && whole && value >= field.low && value <= field.high) store.change({ [key]: value });
-      else {
-        store.refused = say(words, "outOfRange", { key: words[key], text: exact.value, low: field.low, high: field.high });
-        store.tell();
-      }
+      const fine = exact.value !== "" && whole && value >= field.low && value <= field.high;
+      wrong.textContent = fine ? "" : say(words, "outOfRange", { key: words[key], text: exact.value, low: field.low, high: field.high });
+      if (fine) store.change({ [key]: value });
+      else exact.value = store.state[key];
     });
     const fill = (state) => {
       if (document.activeElement !== slider) slider.value = toPlace(state[key]);
       slider.setAttribute("aria-valuetext", digits(state[key], 9));
-      exact.value = state[key];
+      if (exact.value !== String(state[key])) [exact.value, wrong.textContent] = [state[key], ""];
     };
-    return { node: make("div", { class: "field" }, labelled(key, exact), slider), fill };
+    return { node: make("div", { class: "field" }, labelled(key, exact), slider, wrong), fill };
   };
 
   const listed = (key) => choice(key, () => data.fields[key].of.map((value) => ({ value, text: String(value) })));
   const named = (entries, only) => (only ?? Object.keys(entries)).map((value) => ({ value, text: entries[value].name[language] }));
+  /* Precisions by their names without what is told in brackets or after a comma, where they can be told apart without it. */
+  const brief = (options) => {
+    const short = (text) => text.split(/\s*[（(,，]/)[0], said = options.map(({ text }) => short(text));
+    return options.map(({ value, text }, place) => ({ value, text: said.indexOf(said[place]) === said.lastIndexOf(said[place]) ? said[place] : text }));
+  };
+  const weights = () => choice("precision", (state) => brief(named(data.precisions, fit.precisions(data, state))));
   const ranged = {
     users: { low: 1, high: 32768, log: true }, input: { low: 16, high: 131072, log: true },
-    output: { low: 1, high: 16384, log: true }, share: { low: 50, high: 100 }, use: { low: 1, high: 100 },
+    output: { low: 1, high: 16384, log: true }, vary: { low: 0, high: 2 }, share: { low: 50, high: 100 }, use: { low: 1, high: 100 },
   };
+
+  const kit = () => ({ store: () => store, choice, listed, weights, number, named, ranged, words, language, data, make, say, answer, range, MILLION });
 
   const panel = (root) => {
     const controls = [
       choice("card", () => named(data.cards)), choice("model", () => named(data.models)),
-      choice("precision", (state) => named(data.precisions, fit.precisions(data, state))),
-      choice("engine", (state) => named(data.engines, data.cards[state.card].engines)),
+      weights(), choice("engine", (state) => named(data.engines, data.cards[state.card].engines)),
     ], degrees = ["tp", "pp", "dp", "ep"].map(listed);
-    const sliders = ["users", "input", "output"].map((key) => number(key, ranged[key]));
-    const others = [number("share", ranged.share), ...["drafts", "chunk", "block"].map(listed)];
+    const sliders = [...["users", "input", "output"].map((key) => number(key, ranged[key])), listed("drafts")];
+    const others = [...["vary", "share"].map((key) => number(key, ranged[key])), ...["dcp", "chunk", "block"].map(listed)];
+    const summary = fit.summary(kit());
     const more = fit.also(() => store, words), cluster = make("p", { class: "cluster" }), refusal = make("p", { class: "refusal", role: "alert" });
     const done = make("span", { class: "done", "aria-live": "polite" });
     const button = (key, press) => {
@@ -158,7 +161,7 @@
       file.value = "";
     });
     root.append(
-      make("div", { class: "fields" }, ...controls.map(({ node }) => node)),
+      summary.node, make("div", { class: "fields" }, ...controls.map(({ node }) => node)),
       make("div", { class: "fields degrees" }, ...degrees.map(({ node }) => node)), cluster,
       make("div", { class: "fields" }, ...sliders.map(({ node }) => node)),
       make("details", {}, make("summary", {}, words.more), make("div", { class: "fields" }, ...others.map(({ node }) => node))),
@@ -183,10 +186,14 @@
       for (const { fill } of [...controls, ...degrees, ...sliders, ...others, more]) fill(state);
       const card = data.cards[state.card], count = state.tp * state.pp * state.dp;
       cluster.textContent = say(words, "cards", { count, nodes: Math.ceil(count / card.perNode), node: card.node });
-      refusal.textContent = [refused, problem, (problem || refused) && words.kept].filter(Boolean).join(" ");
+      refusal.textContent = [refused, problem, problem && words.kept].filter(Boolean).join(" ");
+      summary.show(result, state, !problem);
     };
   };
 
+  // what a part of memory, or of a step, is, by which it is coloured: in the order of table.js
+  const HELD = ["read", "drafts", "cache", "compute", "links", "host"];
+  const TAKEN = ["read", "compute", "read-too", "cache", "compute-too", "links", "host", "links-too", "host-too", "drafts", "stalls"];
   const BAR = 56, CHART = 300, ROOF = 380;  // heights of the pictures [CSS pixels]
   const picture = (key, height) => fit.picture(words[key], height, () => store.tell());
   const caption = (key) => make("p", { class: "caption" }, words[key]);
@@ -210,7 +217,7 @@
       const ends = spare.value >= 0 ? "" : most < 1 ? words.noRequest : say(words, "cacheEnds", values);
       const stage = state.pp > 1 ? ` (${say(words, "partly", { stage: held.stage + 1, stages: state.pp })})` : "";
       said.textContent = `${say(words, spare.value >= 0 ? "fits" : "fitsNot", values)} ${ends}`.trim();
-      const parts = held.parts.map(({ key, size }, colour) => ({ size, colour, label: words[key] + (colour ? "" : stage) }));
+      const parts = held.parts.map(({ key, size }, place) => ({ size, colour: HELD[place], label: words[key] + (place ? "" : stage) }));
       const taken = parts.reduce((whole, { size }) => whole + size, 0), usable = get("usable_memory");
       const rest = spare.value >= 0 ? [{ size: spare.value, colour: "spare", label: words.spare }] : [{ size: -spare.value, colour: "over", label: words.over }];
       bar(drawn, { parts: [...parts, ...(spare.value >= 0 ? rest : [])], whole: Math.max(taken, usable, get("memory_capacity")), marks: [{ at: usable }] });
@@ -234,24 +241,30 @@
       const { ranges, step, state } = result;
       users.fill(now);
       const values = {};
-      for (const [key, name, unit] of [["tpot", "tpot", "s"], ["ttft", "ttft", "s"], ["rate", "output_throughput", "1"]]) {
-        values[key] = fit.human(ranges[name].value, unit, language);
-        values[`${key}Range`] = range(unit, ranges[name]);
+      const names = fit.pace(state), bursts = { tpot: "tpot", ttft: "ttft", rate: "output_throughput" };
+      for (const [key, unit] of [["tpot", "s"], ["ttft", "s"], ["rate", "1"]]) {
+        for (const [which, of] of [[key, names], [`${key}Burst`, bursts]]) {
+          values[which] = fit.human(ranges[of[key]].value, unit, language);
+          values[`${which}Range`] = range(unit, ranges[of[key]]);
+        }
       }
-      said.textContent = say(words, state.set.separate_pools ? "fastApart" : "fast", values) + (fit.spareOf(ranges.headroom_per_device) < 0 ? ` ${words.whatIf}` : "");
-      const parts = step.slice(0, -1).map((size, colour) => ({ size, colour, label: data.step[colour][language] }));
+      const lacking = fit.spareOf(ranges.headroom_per_device) < 0, apart = state.set.separate_pools;
+      said.textContent = lacking ? words.noTimes : state.set.context_only ? say(words, "fast", values)
+        : `${say(words, apart ? "fastApart" : "fast", values)} ${say(words, apart ? "burstApart" : "burst", values)}`;
+      const parts = step.slice(0, -1).map((size, place) => ({ size, colour: TAKEN[place], label: data.step[place][language] }));
       bar(whole, { parts, whole: parts.reduce((total, { size }) => total + size, 0) });
       fill(list, parts.filter(({ size }) => size > 0), time);
       hidden.textContent = step.at(-1) < 0 ? say(words, "hides", { hidden: time(-step.at(-1)) }) : "";
       const most = Math.floor(ranges.max_concurrency.value), { users: tried, axis } = counts(state, most);
-      const points = result.curve(tried, ["tpot", "tpot_floor"]);
+      for (const each of [whole, list, hidden]) each.toggleAttribute("hidden", lacking);
+      const points = result.curve(tried, [names.tpot, "tpot_floor"]), pace = ranges[names.tpot];
       const milli = (value) => value * 1e3;
-      const every = points.flatMap(({ tpot, tpot_floor: floor }) => [tpot, floor]).filter((value) => value > 0).map(milli);
+      const every = points.flatMap(({ [names.tpot]: tpot, tpot_floor: floor }) => [tpot, floor]).filter((value) => value > 0).map(milli);
       chart(drawn, {
-        x: axis, y: { low: Math.min(...every) / 1.2, high: Math.max(...every, milli(ranges.tpot.high)) * 1.2, log: true, title: `${words.tpot}, ms` },
+        x: axis, y: { low: Math.min(...every) / 1.2, high: Math.max(...every, milli(pace.high)) * 1.2, log: true, title: `${words.tpot}, ms` },
         lines: [{ points: points.map((point) => [point.users, milli(point.tpot_floor)]), kind: "floor" },
-          { points: points.map((point) => [point.users, milli(point.tpot)]), kind: "value" }],
-        dots: [{ x: state.users, y: milli(ranges.tpot.value), low: milli(ranges.tpot.low), high: milli(ranges.tpot.high) }],
+          { points: points.map((point) => [point.users, milli(point[names.tpot])]), kind: "value" }],
+        dots: lacking ? [] : [{ x: state.users, y: milli(pace.value), low: milli(pace.low), high: milli(pace.high) }],
         limits: [{ at: most }],
       });
     };
@@ -266,9 +279,10 @@
     return (result, now) => {
       for (const control of [way, price, use, users]) control.fill(now);
       price.node.hidden = now.way !== "yours";
-      const { cost: money, state, ranges } = result;
-      if (!money) {
-        said.textContent = words.noPrice;
+      const { cost: money, state, ranges } = result, lacking = fit.spareOf(ranges.headroom_per_device) < 0;
+      drawn.toggleAttribute("hidden", !money || lacking);
+      if (!money || lacking) {
+        said.textContent = lacking ? words.noTimes : words.noPrice;
         source.textContent = "";
         return;
       }
@@ -282,7 +296,9 @@
       source.textContent = state.way === "yours" ? say(words, "yourPrice", { value: digits(state.price) })
         : say(words, "priceSource", { value: digits(known.value), range: range("1", known), source: known.source });
       const most = Math.floor(ranges.max_concurrency.value), { users: tried, axis } = counts(state, most);
-      const points = result.curve(tried, ["cost_output_token"]).map((point) => [point.users, point.cost_output_token * 1e6]);
+      const { rate } = fit.pace(state);  // by which the runtime prices, too
+      const points = result.curve(tried, ["cost_output_token", "output_throughput", rate])
+        .map((point) => [point.users, (point.cost_output_token * 1e6 * point.output_throughput) / point[rate]]);
       const every = points.map(([, value]) => value);
       chart(drawn, {
         x: axis, y: { low: Math.min(...every) / 1.3, high: Math.max(...every) * 1.3, log: true, title: words.perOutput },
@@ -333,9 +349,7 @@
   };
 
   const VIEWS = { panel, memory, speed, cost, roofline };
-  if (fit.front) {
-    VIEWS.front = fit.front({ store: () => store, choice, number, named, ranged, words, language, data, make, say, answer, range, MILLION });
-  }
+  if (fit.front) VIEWS.front = fit.front(kit());
 
   /* Only what is in sight is drawn at once; the rest when it comes into sight, or is printed. */
   const sight = new IntersectionObserver((entries) => {

@@ -146,7 +146,8 @@
       for (const [name, told] of Object.entries(state.set)) {
         if (typeof told !== "string" && !data.extras[name].knob) set(name, told[0]);
       }
-      const numbers = { ...state, ...fit.lengths(state), longest: state.input + state.output, share: state.share / 100 };
+      const vary = state.set.context_only ? 0 : state.vary;
+      const numbers = { ...state, ...fit.lengths(state), longest: state.input + state.output, share: state.share / 100, vary, varyToo: vary };
       for (const [field, symbol] of Object.entries(data.set)) set(symbol, numbers[field]);
       const knobs = [...groups].filter(([, { low, high }]) => low < high).map(([name, knob]) => ({ name, ...knob }));
       const ofClass = v[slots.get("output_tokens")] <= 1 ? found.alone : found.own;
@@ -212,7 +213,8 @@
       const drawn = this.drawn(attention, v, knobs, places);
       return Object.fromEntries(ranged.map((name, number) => {
         const value = v[places[number]];
-        const [sides, near] = [own, ofClass].map((of) => (`${name} down` in of ? [of[`${name} down`], of[`${name} up`]] : null));
+        const known = this.data.steady[name] ?? name;  // a steady state has the errors of a burst
+        const [sides, near] = [own, ofClass].map((of) => (`${known} down` in of ? [of[`${known} down`], of[`${known} up`]] : null));
         const joint = drawn.map(({ found, score }) => [found[number], score]);
         return [name, spread(value, points[number], sides, constants, near, joint)];
       }));
@@ -299,7 +301,7 @@
       return {
         state, get, ranges, memory: this.memory(attention, resolved.v),
         step: this.data.step.map((part) => sum(part.of.map((name) => get(`step_${name}`)))),
-        cost: price && this.cost(attention, resolved.v, ranges.output_throughput, price),
+        cost: price && this.cost(attention, resolved.v, ranges[fit.pace(state).rate], price),
         curve: (users, names) => this.against(attention, resolved.v, users, names),
       };
     }
@@ -314,7 +316,7 @@
     /* What a card costs [money/s]: as the catalogue has it for a way of having one, or the reader's. */
     price(state) {
       const hour = 3600;
-      if (state.way === "yours") return { value: state.price / hour, low: state.price / hour, high: state.price / hour };
+      if (state.way === "yours") return state.price && { value: state.price / hour, low: state.price / hour, high: state.price / hour };
       const known = this.data.cards[state.card].prices[state.way];
       return known ? { value: known.value / hour, low: known.low / hour, high: known.high / hour } : null;
     }

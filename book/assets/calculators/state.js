@@ -62,21 +62,33 @@
 
   const ends = (told) => (typeof told === "string" ? [told] : told[1] < told[2] ? told : told.slice(0, 1)).map(String);
 
-  const fromLink = (data, words, hash) => {
+  /* One pair of a link taken into a state. */
+  const taken = (data, words, state, seen, pair) => {
+    const [key, text, ...more] = pair.split("="), bad = () => new Refusal(say(words, "badLink", { text: short(pair) }));
+    if (text === undefined || more.length || seen.has(key)) throw bad();
+    seen.add(key);
+    let plain;
+    try {
+      plain = decodeURIComponent(text);
+    } catch {
+      throw bad();
+    }
+    if (key.startsWith(SET)) return withSet(data, words, state, key.slice(SET.length), plain.split("~"));
+    return { ...state, [key]: value(data, words, key, plain) };
+  };
+
+  /* The state of a link. What of it is wrong is told in sentences, and the rest taken, where there is a
+     list for them; else it is thrown. */
+  const fromLink = (data, words, hash, refused = null) => {
     let state = { ...data.usual, set: {} };
     const seen = new Set();
     for (const pair of hash.replace(/^#/, "").split("&")) {
-      const [key, text, ...more] = pair.split("=");
-      if (text === undefined || more.length || seen.has(key)) throw new Refusal(say(words, "badLink", { text: short(pair) }));
-      seen.add(key);
-      let plain;
       try {
-        plain = decodeURIComponent(text);
-      } catch {
-        throw new Refusal(say(words, "badLink", { text: short(pair) }));
+        state = taken(data, words, state, seen, pair);
+      } catch (error) {
+        if (!refused || !(error instanceof Refusal)) throw error;
+        refused.push(error.message);
       }
-      if (key.startsWith(SET)) state = withSet(data, words, state, key.slice(SET.length), plain.split("~"));
-      else state[key] = value(data, words, key, plain);
     }
     return state;
   };
@@ -89,6 +101,10 @@
   /* Of how long a prompt and an answer a request is counted; where only the longest context is known, a
      token from its end. */
   const lengths = ({ input, output, set }) => (set.context_only ? { input: input + output - 1, output: 1 } : { input, output });
+
+  /* The names of what users see: of a steady state, and where only a context is known of the burst. */
+  const pace = ({ set }) => (set.context_only ? { tpot: "tpot", ttft: "ttft", rate: "output_throughput" }
+    : { tpot: "steady_tpot", ttft: "steady_ttft", rate: "steady_throughput" });
 
   /* Experts that are copied, and ranks that are apart from them, as a state sets it. */
   const spread = ({ set }) => ({ copies: set.redundant_experts?.[0] ?? 0, apart: set.shared_expert_ranks?.[0] ?? 0 });
@@ -104,6 +120,8 @@
       return say(words, "noEngine", { ...known, engine: name(data.engines[state.engine]) });
     }
     if (state.drafts && !model.drafts) return say(words, "noDrafts", known);
+    const held = model.indexed ? 1 : Math.max(1, Math.floor(state.tp / model.heads));  // copies of a request's cache
+    if (held % state.dcp) return say(words, "sharedCache", { ...known, dcp: state.dcp, copies: held });
     if (state.pp > model.layers) return say(words, "stages", { ...known, layers: model.layers });
     const { copies, apart } = spread(state), { exchange_normal: normal, exchange_gathered: gathered } = state.set;
     if (copies && !model.experts) return say(words, "noExperts", known);
@@ -144,10 +162,12 @@
       `precision: ${state.precision}`,
       "parallelism:", `  tensor_parallel: ${state.tp}`, `  pipeline_parallel: ${state.pp}`,
       `  data_parallel: ${state.dp}`, `  expert_parallel: ${state.ep}`,
+      ...(state.dcp > 1 ? [`  decode_context_parallel: ${state.dcp}`] : []),
       ...told(data, state, "parallelism").map((line) => `  ${line}`),
       "workload:", `  concurrency: ${state.users} request`,
       ...(state.set.context_only ? [`  context_tokens: ${state.input + state.output} token`]
-        : [`  input_tokens: ${state.input} token`, `  output_tokens: ${state.output} token`]),
+        : [`  input_tokens: ${state.input} token`, `  output_tokens: ${state.output} token`,
+          ...(state.vary ? [`  length_distribution: ${VARYING}`, `  length_variation: ${state.vary}`] : [])]),
       ...(state.drafts ? [`  draft_tokens: ${state.drafts}`] : []),
       `  max_num_batched_tokens: ${state.chunk} token`, `  block_size: ${state.block} token`,
       `  memory_utilization: ${state.share / 100}`,
@@ -155,12 +175,13 @@
     ].join("\n");
   };
 
+  const VARYING = "lognormal";  // how lengths vary, where they do
   const ROOTS = { model: "model", device: "card", engine: "engine", precision: "precision" };
   const INSIDE = {
-    parallelism: { tensor_parallel: "tp", pipeline_parallel: "pp", data_parallel: "dp", expert_parallel: "ep" },
+    parallelism: { tensor_parallel: "tp", pipeline_parallel: "pp", data_parallel: "dp", expert_parallel: "ep", decode_context_parallel: "dcp" },
     workload: { concurrency: "users", input_tokens: "input", output_tokens: "output",
       draft_tokens: "drafts", max_num_batched_tokens: "chunk", block_size: "block",
-      memory_utilization: "share" },
+      memory_utilization: "share", length_variation: "vary", length_distribution: null },
     cluster: { node: null, nodes: null, devices: null },
     mechanisms: {},
   };
@@ -177,7 +198,7 @@
   const fromYaml = (data, words, text) => {
     if (text.length > MOST_BYTES) throw new Refusal(say(words, "tooLarge"));
     const cluster = {}, seen = new Set();
-    let state = { ...data.usual, engine: "none", drafts: 0, ep: 1, pp: 1, dp: 1, set: {} }, section = null;
+    let state = { ...data.usual, engine: "none", drafts: 0, vary: 0, ep: 1, dcp: 1, pp: 1, dp: 1, set: {} }, section = null, varies = "constant";
     text.split(/\r?\n/).forEach((line, index) => {
       const at = (key, values = {}) => new Refusal(say(words, key, { ...values, line: index + 1 }));
       if (line.length > MOST_LINE) throw at("badLine", { text: short(line) });
@@ -202,7 +223,8 @@
           state = { ...withSet(data, words, state, "context_only", ["true"]), output: 1,
             input: value(data, words, "input", String(Number(plain) - 1)) };
         } else if (extra) state = withSet(data, words, state, key, extra.of ? [plain] : quantities(written, extra.unit));
-        else if (field === null) cluster[key] = plain;
+        else if (field === null && section === "cluster") cluster[key] = plain;
+        else if (field === null) varies = plain;
         else if (field === "share") state.share = value(data, words, field, String(Math.round(Number(plain) * 1e6) / 1e4));
         else state[field] = value(data, words, field, plain);
       } catch (error) {
@@ -219,6 +241,7 @@
     if (state.set.context_only && (seen.has("workload.input_tokens") || seen.has("workload.output_tokens"))) {
       throw new Refusal(say(words, "bothLengths"));
     }
+    if (varies !== (state.vary ? VARYING : "constant")) throw new Refusal(say(words, "otherLengths", { kind: short(varies) }));
     state.card = Object.keys(data.cards).find((name) => data.cards[name].device === state.card && data.cards[name].node === cluster.node) ?? state.card;
     const card = data.cards[state.card], devices = state.tp * state.pp * state.dp;
     const nodes = Math.ceil(devices / card.perNode);
@@ -226,9 +249,9 @@
     if (cluster.node !== card.node || Number(cluster.nodes) !== nodes || stated !== devices) {
       throw new Refusal(say(words, "otherCluster", { node: card.node, nodes, devices }));
     }
-    const { way, price, use, ...deployment } = state;
+    const { way, price, use, pace: wanted, ...deployment } = state;
     return deployment;
   };
 
-  Object.assign(fit, { Refusal, say, fromLink, toLink, lengths, problem, toYaml, fromYaml, MOST_BYTES });
+  Object.assign(fit, { Refusal, say, fromLink, toLink, lengths, pace, problem, toYaml, fromYaml, MOST_BYTES });
 })();

@@ -20,21 +20,29 @@ ep =
     .en = expert parallelism (EP)
     .zh = 专家并行（EP）
 
+dcp =
+    .en = ranks that share a request's cache (DCP)
+    .zh = 分摊一个请求缓存的 rank 数（DCP）
+
+shared-cache =
+    .en = DCP { $dcp } needs as many copies of the cache of { $model } to shard; under TP { $tp } there are { $copies }.
+    .zh = DCP { $dcp } 要求 { $model } 的缓存有同样多的副本可分摊，TP { $tp } 下只有 { $copies } 份。
+
 input =
-    .en = prompt tokens of a request
+    .en = input tokens of a request
     .zh = 每请求输入 token
 
 output =
-    .en = answer tokens of a request
+    .en = output tokens of a request
     .zh = 每请求输出 token
 
 drafts =
-    .en = draft tokens of a step (MTP)
-    .zh = 每步草稿 token（MTP）
+    .en = MTP tokens drafted per step
+    .zh = 每步 MTP 投机 token
 
 chunk =
-    .en = prompt tokens of a step (chunk)
-    .zh = 每步预填充 token（分块）
+    .en = prefill tokens of a step (chunk)
+    .zh = 每步 prefill token（分块）
 
 block =
     .en = tokens of a cache block
@@ -106,11 +114,11 @@ loaded =
 
 fits-short =
     .en = It fits: { $spare } to spare on the fullest card.
-    .zh = 装得下：最满的卡还余 { $spare }。
+    .zh = 装得下：显存占用最大的卡还余 { $spare }。
 
 fits-not-short =
     .en = It does not fit: the fullest card is { $spare } short of the { $usable } that an engine may use.
-    .zh = 装不下：引擎可用 { $usable }，最满的卡还差 { $spare }。
+    .zh = 装不下：引擎可用 { $usable }，显存占用最大的卡还差 { $spare }。
 
 tpot-row =
     .en = time per output token (TPOT)
@@ -125,23 +133,23 @@ rate-row =
     .zh = 全部卡合计，token/s
 
 million-row =
-    .en = a million output tokens, USD
-    .zh = 每百万输出 token，美元
+    .en = a million output tokens, input included, USD
+    .zh = 每百万输出 token（含输入），美元
 
 held =
     .en = Of { $rows } measured runs of this class ({ $kind }), { $inside } lay inside their interval.
     .zh = 同类实测（{ $kind }）共 { $rows } 组，{ $inside } 组落在各自区间内。
 
 plan =
-    .en = Plan: { $cut } on { $count } cards, the fastest cut that fits.
-    .zh = 方案：{ $count } 卡，{ $cut }，能装下的切分中最快的一种。
+    .en = Layout: { $cut } on { $count } cards, the fastest of those that fit.
+    .zh = 切分：{ $count } 张卡，{ $cut }，装得下的切分中最快的一种。
 
 no-cut =
-    .en = No cut of { $count } cards divides { $model }.
+    .en = No layout of { $count } cards divides { $model }.
     .zh = { $count } 张卡没有能整除 { $model } 的切分。
 
 command =
-    .en = The command that searches all cuts
+    .en = The command that searches all layouts
     .zh = 搜索全部切分的命令
 
 take-apart =
@@ -155,12 +163,12 @@ proof =
 # number: the intervals of all answers
 fits =
     .en = It fits: { $spare } of { $usable } to spare on the fullest card (80%: { $range }). The cache has room for { $most } such requests at once (80%: { $mostRange }).
-    .zh = 装得下：最满的卡在可用的 { $usable } 中余 { $spare }（80% 区间 { $range }）。KV 缓存最多容纳 { $most } 个这样的并发请求（80% 区间 { $mostRange }）。
+    .zh = 装得下：显存占用最大的卡在可用的 { $usable } 中余 { $spare }（80% 区间 { $range }）。KV 缓存最多容纳 { $most } 个这样的并发请求（80% 区间 { $mostRange }）。
 
 # number: the intervals of all answers
 fits-not =
     .en = It does not fit: the fullest card is { $short } short of the { $usable } that the engine may use (80% interval of what is left: { $range }).
-    .zh = 装不下：引擎可用 { $usable }，最满的卡还差 { $short }（余量的 80% 区间 { $range }）。
+    .zh = 装不下：引擎可用 { $usable }，显存占用最大的卡还差 { $short }（余量的 80% 区间 { $range }）。
 
 cache-ends =
     .en = The weights fit, but the cache is exhausted at { $most } of the { $users } requests.
@@ -172,7 +180,7 @@ no-request =
 
 memory-caption =
     .en = Memory of the fullest card. The line marks what the engine may use.
-    .zh = 最满的卡的显存构成。竖线是引擎可用的上限。
+    .zh = 显存占用最大的卡的显存构成。竖线是引擎可用的上限。
 
 copies =
     .en = copies for absorption, drafting layer
@@ -200,21 +208,17 @@ partly =
 
 # number: the intervals of all answers
 fast =
-    .en = A token every { $tpot } (80%: { $tpotRange }), the first after { $ttft } (80%: { $ttftRange }); all cards together { $rate } token/s (80%: { $rateRange }).
-    .zh = 每输出 token { $tpot }（80% 区间 { $tpotRange }），首 token { $ttft }（80% 区间 { $ttftRange }）；全部卡合计 { $rate } token/s（80% 区间 { $rateRange }）。
+    .en = In a steady state a token every { $tpot } (80%: { $tpotRange }), the first after { $ttft } (80%: { $ttftRange }); all cards together { $rate } token/s (80%: { $rateRange }).
+    .zh = 稳态下每输出 token { $tpot }（80% 区间 { $tpotRange }），首 token { $ttft }（80% 区间 { $ttftRange }）；全部卡合计 { $rate } token/s（80% 区间 { $rateRange }）。
 
 # number: the intervals of all answers
 fast-apart =
-    .en = A token every { $tpot } (80%: { $tpotRange }); all cards of this pool together { $rate } token/s (80%: { $rateRange }). Prompts have a pool of their own.
-    .zh = 每输出 token { $tpot }（80% 区间 { $tpotRange }）；本池全部卡合计 { $rate } token/s（80% 区间 { $rateRange }）。预填充在另一个池中。
-
-what-if =
-    .en = The cards lack the memory for it: these are the times of cards that have enough.
-    .zh = 显存不足：以下是显存足够时的时间。
+    .en = In a steady state a token every { $tpot } (80%: { $tpotRange }); all cards of this pool together { $rate } token/s (80%: { $rateRange }). Prompts have a pool of their own.
+    .zh = 稳态下每输出 token { $tpot }（80% 区间 { $tpotRange }）；本池全部卡合计 { $rate } token/s（80% 区间 { $rateRange }）。预填充在另一个池中。
 
 step-caption =
-    .en = The time per output token, taken apart.
-    .zh = 每输出 token 时间的构成。
+    .en = The time per output token of a burst, by part.
+    .zh = 突发时每输出 token 时间的构成。
 
 hides =
     .en = of this hidden by overlap: { $hidden }
@@ -222,8 +226,8 @@ hides =
 
 # number: the intervals of all answers
 curve-caption =
-    .en = Time per output token against requests at once, and its lower bound. The dot is the deployment above with its 80% interval; beyond the vertical line the cache is exhausted.
-    .zh = 每输出 token 时间随并发的变化及其下界。圆点为上方的部署及其 80% 区间；竖线右侧 KV 缓存已用尽。
+    .en = Time per output token against requests at once in a steady state, and its lower bound. The dot is the deployment above with its 80% interval; beyond the vertical line the cache is exhausted.
+    .zh = 稳态下每输出 token 时间随并发的变化及其下界。圆点为上方的部署及其 80% 区间；竖线右侧 KV 缓存已用尽。
 
 floor =
     .en = lower bound
@@ -235,7 +239,7 @@ costs =
     .zh = 每百万输出 token { $output } 美元（80% 区间 { $outputRange }），每百万输入 token { $input } 美元（80% 区间 { $inputRange }）；每请求 { $request } 美元。
 
 no-price =
-    .en = Nobody states this price of the card. Choose another, or enter yours.
+    .en = No source states this price of the card. Choose another way of having it, or enter your price.
     .zh = 没有这种方式的卡价来源。请另选一种，或填写自己的价格。
 
 price-source =
@@ -287,8 +291,8 @@ take-all-back =
     .zh = 全部取消
 
 bad-link =
-    .en = The link cannot be read at '{ $text }'; the usual state is shown.
-    .zh = 链接在“{ $text }”处无法识别，显示默认状态。
+    .en = The link cannot be read at '{ $text }'; the rest of it is taken.
+    .zh = 链接在“{ $text }”处无法识别，其余部分照常采用。
 
 unknown-key =
     .en = '{ $key }' is nothing that a calculator has.
@@ -303,7 +307,7 @@ out-of-range =
     .zh = { $key } 的值“{ $text }”超出范围，应在 { $low } 到 { $high } 之间。
 
 no-precision =
-    .en = Nothing multiplies { $precision } for this model on { $card }; choose another precision or card.
+    .en = No engine has a kernel for { $precision } of this model on { $card }; choose another precision or card.
     .zh = { $card } 上没有此模型可用的 { $precision } 算子，请换一种精度或换卡。
 
 no-engine =
@@ -311,11 +315,11 @@ no-engine =
     .zh = { $engine } 不支持 { $card }。
 
 no-drafts =
-    .en = { $model } has no layer to draft with.
-    .zh = { $model } 没有可生成草稿的预测层。
+    .en = { $model } has no MTP layer to draft tokens with.
+    .zh = { $model } 没有 MTP 层，不能投机。
 
 stages =
-    .en = { $model } has { $layers } layers and cannot be cut into { $pp } stages.
+    .en = { $model } has { $layers } layers and cannot be split into { $pp } stages.
     .zh = { $model } 共 { $layers } 层，不能切成 { $pp } 级流水线。
 
 experts =
@@ -379,3 +383,109 @@ other-cluster =
 not-read =
     .en = The file could not be read.
     .zh = 文件无法读取。
+
+vary =
+    .en = spread of lengths (deviation over mean)
+    .zh = 长度离散度（标准差/均值）
+
+pace =
+    .en = wanted time per token, ms
+    .zh = 期望的每 token 时间，ms
+
+drafted =
+    .en = {" "}+ MTP { $drafts }
+    .zh = {" "}+ MTP { $drafts }
+
+take-it =
+    .en = Take it
+    .zh = 采用
+
+is-fastest =
+    .en = No layout of these cards is faster for these users.
+    .zh = 对这些用户，这些卡没有更快的切分。
+
+fastest =
+    .en = The fastest layout of these { $count } cards: { $layout }, { $pace }.
+    .zh = 这 { $count } 张卡最快的切分：{ $layout }，每 token { $pace }。
+
+most-users =
+    .en = Within { $pace } ms these { $count } cards serve up to { $users } users ({ $layout }).
+    .zh = 每 token 不超过 { $pace } ms 时，这 { $count } 张卡最多服务 { $users } 个用户（{ $layout }）。
+
+no-users =
+    .en = These { $count } cards serve nobody within { $pace } ms.
+    .zh = 这 { $count } 张卡做不到每 token { $pace } ms。
+
+fewest-cards =
+    .en = For { $users } users within { $pace } ms it takes { $count } cards ({ $layout }).
+    .zh = { $users } 个用户、每 token 不超过 { $pace } ms，要 { $count } 张卡（{ $layout }）。
+
+no-cards =
+    .en = Even { $most } of these cards do not serve { $users } users within { $pace } ms.
+    .zh = { $most } 张这种卡也做不到 { $users } 个用户每 token { $pace } ms。
+
+would-layout =
+    .en = In another layout these { $count } cards hold it: { $layout }, { $pace } a token.
+    .zh = 这 { $count } 张卡换一种切分就装得下：{ $layout }，每 token { $pace }。
+
+would-users =
+    .en = For { $users } users it fits: { $layout }, { $pace } a token.
+    .zh = 减到 { $users } 个用户就装得下：{ $layout }，每 token { $pace }。
+
+would-weights =
+    .en = In { $precision } it fits: { $layout }, { $pace } a token.
+    .zh = 改用 { $precision } 就装得下：{ $layout }，每 token { $pace }。
+
+would-cards =
+    .en = On { $count } cards it fits: { $layout }, { $pace } a token.
+    .zh = { $count } 张卡装得下：{ $layout }，每 token { $pace }。
+
+at-once =
+    .en = all at once: { $value }
+    .zh = 同时到达：{ $value }
+
+unmeasured-stages =
+    .en = No measured run has pipeline stages: these times are derived only.
+    .zh = 没有带流水线级的实测，这些时间只有推导。
+
+paid =
+    .en = Cards { $way }, { $price } USD/h each, { $use }% of the throughput used; the input tokens are in the price of the output tokens.
+    .zh = { $way }卡价 { $price } 美元/卡时，吞吐利用率 { $use }%；输入 token 的成本已摊入输出 token。
+
+yours-way =
+    .en = priced by you
+    .zh = 自定
+
+own-way =
+    .en = owned
+    .zh = 自有
+
+rent-always-way =
+    .en = rented for years
+    .zh = 长租
+
+rent-by-hour-way =
+    .en = rented by the hour
+    .zh = 按小时租
+
+no-price-short =
+    .en = No source states an hourly price of this card: enter yours on the page of the calculators, under “What does it cost?”
+    .zh = 没有来源给出这种卡的小时价：可在“计算器”页“要花多少钱？”一节填写自己的价格。
+
+no-times =
+    .en = It does not fit, so neither times nor costs are stated.
+    .zh = 装不下，不给出时间和成本。
+
+# number: the intervals of all answers
+burst =
+    .en = If all requests have mean lengths and arrive at once: a token every { $tpot } (80%: { $tpotRange }), the first after { $ttft } (80%: { $ttftRange }), { $rate } token/s (80%: { $rateRange }).
+    .zh = 若请求均为平均长度且同时到达：每输出 token { $tpot }（80% 区间 { $tpotRange }），首 token { $ttft }（80% 区间 { $ttftRange }），合计 { $rate } token/s（80% 区间 { $rateRange }）。
+
+# number: the intervals of all answers
+burst-apart =
+    .en = If all requests have mean lengths and arrive at once: a token every { $tpot } (80%: { $tpotRange }), { $rate } token/s (80%: { $rateRange }).
+    .zh = 若请求均为平均长度且同时到达：每输出 token { $tpot }（80% 区间 { $tpotRange }），合计 { $rate } token/s（80% 区间 { $rateRange }）。
+
+other-lengths =
+    .en = Lengths vary in another way ('{ $kind }') than the calculators have: expected lognormal with a length_variation, or constant.
+    .zh = 长度的变化方式“{ $kind }”与计算器不符，应为带 length_variation 的 lognormal，或 constant。

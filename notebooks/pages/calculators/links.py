@@ -40,8 +40,8 @@ from notebooks.pages.calculators.table import SET
 
 say = messages("pages/calculators/links")
 
-LISTED = {"tp": SIZES, "pp": SIZES, "dp": SIZES, "ep": SIZES, "drafts": DRAFTS, "chunk": CHUNKS,
-          "block": BLOCKS}
+LISTED = {"tp": SIZES, "pp": SIZES, "dp": SIZES, "ep": SIZES, "dcp": SIZES, "drafts": DRAFTS,
+          "chunk": CHUNKS, "block": BLOCKS}
 SENT = "bench_requests"  # of a run from its first request to its last, which they do not show
 ON_HOST: Pair = say("they-do-not-know-experts")
 OTHERS: Pair = say("they-do-not-hold-all")
@@ -164,8 +164,14 @@ def _numbers(scenario: Scenario) -> dict[str, Any]:
     share = round(float(workload.memory_utilization.value) * PERCENT, 4)
     return {key: int(value.value) for key, value in numbers.items()} | {
         "input": int(inputs["input_tokens"]), "output": int(inputs["output_tokens"]),
-        "drafts": int(inputs["draft_tokens"]),
-        "share": int(share) if share.is_integer() else share}
+        "dcp": int(inputs["decode_context_parallel"]),
+        "drafts": int(inputs["draft_tokens"]), "vary": _plainly(inputs["prompt_variation"]),
+        "share": _plainly(share)}
+
+
+def _plainly(number: float) -> float:
+    """A number as a field has it: whole where it is."""
+    return int(number) if float(number).is_integer() else float(number)
 
 
 def _ways(scenario: Scenario) -> dict[str, Triple | str]:

@@ -22,6 +22,7 @@ from catalogue import (
 from catalogue.deployments.admission.rules import precisions as loaded_precisions
 from catalogue.deployments.admission.subject import Subject
 from catalogue.deployments.fabric import scale_up_domain
+from catalogue.deployments.layout import SHARED_CACHE
 from catalogue.deployments.profiles import running
 from catalogue.engines.released import fitting
 from catalogue.entries.hardware import Device, Node
@@ -30,12 +31,13 @@ from catalogue.kernels.releases import SPARSE, runs_experts
 from notebooks.pages.calculators.extras import CONTEXT_ONLY, ROOT, extras, written
 
 AT = "@"  # between a card and a server that is not its usual one
+LOGNORMAL = "lognormal"  # how lengths vary, where they do
 NO_ENGINE = "none"  # a deployment that names none
 # of which nothing is missing from the formulas: no page of a calculator tells what is
-MODELS = ("deepseek-v4-flash", "deepseek-v4-pro", "glm-5.2", "kimi-k2.5", "qwen3.5-397b-a17b",
-          "qwen3.6-35b-a3b", "qwen3.8-2.4t-a95b", "minimax-m2.5", "deepseek-v3", "deepseek-v3.1",
-          "deepseek-v3.2", "kimi-k2", "glm-4.5", "qwen3-235b-a22b", "qwen3-30b-a3b", "qwen3-8b",
-          "gpt-oss-120b", "qwen2.5-72b", "llama-3.1-70b")
+MODELS = ("deepseek-v4-flash", "deepseek-v4-pro", "glm-5.2", "glm-5.1", "kimi-k2.6", "kimi-k2.5",
+          "qwen3.5-397b-a17b", "qwen3.6-35b-a3b", "qwen3.8-2.4t-a95b", "minimax-m2.5",
+          "deepseek-v3", "deepseek-v3.1", "deepseek-v3.2", "kimi-k2", "glm-4.5", "qwen3-235b-a22b",
+          "qwen3-30b-a3b", "qwen3-8b", "gpt-oss-120b", "qwen2.5-72b", "llama-3.1-70b")
 USUAL = "deepseek-v3"  # what is asked of a card whatever its model
 FORMATS_OF = {CSA: "deepseek-v4-flash", SPARSE: "deepseek-v3.2"}  # of whose caches rows differ
 SIZES = (1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64, 72, 96, 128, 144, 256, 320)  # of each degree
@@ -213,16 +215,20 @@ def contents(state: dict[str, Any]) -> dict[str, Any]:
     if devices != nodes * size:
         cluster["devices"] = devices
     told = state.get("set", {})
-    lengths = ({"context_tokens": state["input"] + state["output"]} if CONTEXT_ONLY in told else
-               {"input_tokens": state["input"], "output_tokens": state["output"]})
+    lengths: dict[str, Any] = (
+        {"context_tokens": state["input"] + state["output"]} if CONTEXT_ONLY in told else
+        {"input_tokens": state["input"], "output_tokens": state["output"]})
     title = f"{devices} × {card.id}, {state['model']}, {state['precision']}"
     engine = {} if state["engine"] == NO_ENGINE else {"engine": state["engine"]}
     draft = {"draft_tokens": state["drafts"]} if state["drafts"] else {}
+    if state["vary"] and CONTEXT_ONLY not in told:
+        lengths |= {"length_distribution": LOGNORMAL, "length_variation": state["vary"]}
     found: dict[str, Any] = {
         "title": {"en": title, "zh": title}, "defaults": ASSUMED, "model": state["model"],
         "device": card.id, **engine, "cluster": cluster, "precision": state["precision"],
         "parallelism": {"tensor_parallel": state["tp"], "pipeline_parallel": state["pp"],
-                        "data_parallel": state["dp"], "expert_parallel": state["ep"]},
+                        "data_parallel": state["dp"], "expert_parallel": state["ep"],
+                        **({SHARED_CACHE: state["dcp"]} if state["dcp"] > 1 else {})},
         "workload": {"concurrency": state["users"], **lengths, **draft,
                      "max_num_batched_tokens": state["chunk"], "block_size": state["block"],
                      "memory_utilization": state["share"] / PERCENT}}
@@ -247,9 +253,9 @@ def usual(card: str, model: str, precision: str | None = None, engine: str = NO_
     """The state that a calculator begins with: one card, one request's worth of nothing special."""
     multiplied = precisions(card, model) or precisions(card)
     return {"card": card, "model": model, "precision": precision or multiplied[0],
-            "engine": engine, "tp": 1, "pp": 1, "dp": 1, "ep": 1, "users": MANY, "input": LONG,
-            "output": SHORT, "drafts": 0, "chunk": CHUNK, "block": block(card, model, engine),
-            "share": UTILIZATION}
+            "engine": engine, "tp": 1, "pp": 1, "dp": 1, "ep": 1, "dcp": 1, "users": MANY,
+            "input": LONG, "output": SHORT, "vary": 0, "drafts": 0, "chunk": CHUNK,
+            "block": block(card, model, engine), "share": UTILIZATION}
 
 
 @functools.lru_cache(maxsize=2048)

@@ -13,7 +13,8 @@ from myst_nb import glue
 from calc.answer.estimate import Estimate, estimate
 from calc.costing.rates import card_hour
 from calc.costing.tokens import MILLION, token_costs
-from catalogue import Scenario
+from catalogue import Scenario, load_model, names
+from catalogue.entries.models import Model
 from catalogue.messages import Pair, messages
 from catalogue.reading import words
 from catalogue.reading.units import HOUR
@@ -36,6 +37,7 @@ BESIDE = (
     {"card": "ascend-910b2", "precision": "w8a8-int8", "engine": "vllm-ascend", "tp": 16, "ep": 16},
     {"card": "ascend-910b4", "precision": "w8a8-int8", "engine": "vllm-ascend", "tp": 32, "ep": 32},
 )
+COMMA = WORDS["comma"]
 WITHOUT: Pair = say("calculator-of-this-page-needs")
 Row = Sequence[str | Pair]
 
@@ -148,11 +150,20 @@ def _plain(cell: str | Pair, place: int) -> str:
     return html.escape(words.revealed(text))
 
 
+def left_out() -> list[Model]:
+    """Models of whose formulas a part is missing: nothing in the calculators would tell."""
+    return [model for model in map(load_model, names("models")) if model.missing]
+
+
 def carry() -> None:
     """Have the build write the two generated scripts beside those of the site, and count them."""
     formulas, table = scripts.formulas(), scripts.table()
     found: dict[str, Any] = {"formulas.js": formulas, "table.js": table}
     display(HTML("<template></template>"), metadata={"script": found})
+    for place, lang in enumerate(LANGUAGES):
+        left = (str(model.name[lang]) for model in left_out())
+        glue(f"calculators-without_{lang}", HTML(html.escape(COMMA[place].join(left))),
+             display=False)
     number("calculators-kinds", len(Axes.of_offers().kinds))
     number("calculators-cards", len({card_and_node(card)[0].id for card in cards()}))
     number("calculators-models", len(MODELS))

@@ -6,6 +6,9 @@ import random
 from typing import Any
 
 from catalogue import load_model
+from catalogue.deployments.admission.cuts import context_problem
+from catalogue.deployments.admission.subject import Cut
+from catalogue.deployments.loading import DEALT_PROMPTS
 from catalogue.deployments.resolved import GATHERED, NORMAL
 from notebooks.pages.calculators.extras import (
     APART,
@@ -17,7 +20,15 @@ from notebooks.pages.calculators.extras import (
     extras,
 )
 from notebooks.pages.calculators.layouts import dealt, divided, loaded
-from notebooks.pages.calculators.offers import MODELS, SIZES, cards, engines, of_experts, precisions
+from notebooks.pages.calculators.offers import (
+    MODELS,
+    SIZES,
+    cards,
+    engines,
+    of_experts,
+    precisions,
+    subject,
+)
 from notebooks.pages.calculators.offers import drafts as drafting
 from notebooks.pages.calculators.scripts import BLOCKS, CHUNKS, DRAFTS
 
@@ -37,6 +48,13 @@ def layout(draw: random.Random, model: str, precision: str) -> dict[str, int]:
             return {"tp": SIZES[tp], "pp": pp, "dp": SIZES[dp], "ep": SIZES[ep]}
 
 
+def shared_cache(model: str, tensor: int) -> list[int]:
+    """Over how many ranks the cache of a request may be sharded."""
+    asked = subject(cards()[0], model)
+    return [size for size in SIZES
+            if context_problem(asked, Cut(tensor=tensor, context=size)) is None]
+
+
 def _number(draw: random.Random, extra: Extra) -> Triple:
     """A value of an extra, most with a range."""
     rule = extra.rule
@@ -51,7 +69,10 @@ def _number(draw: random.Random, extra: Extra) -> Triple:
 
 def settings(draw: random.Random, model: str, cut: dict[str, int]) -> dict[str, Triple | str]:
     """What else a state sets, at random: nothing, little or as much as it may."""
-    known = {name: extra for name, extra in extras().items() if name not in (COPIES, APART)}
+    entry = load_model(model)
+    apart = {COPIES, APART, *(() if entry.index_topk and not entry.linear_layers
+                              else (DEALT_PROMPTS,))}
+    known = {name: extra for name, extra in extras().items() if name not in apart}
     chosen = draw.sample(sorted(known), draw.choice((0, 1, 4, MOST - 1)))
     found: dict[str, Triple | str] = {
         name: draw.choice(known[name].ways) if known[name].ways else _number(draw, known[name])
@@ -59,7 +80,7 @@ def settings(draw: random.Random, model: str, cut: dict[str, int]) -> dict[str, 
     if GATHERED in found:  # nothing is sent then, in any mode
         found.pop(NORMAL, None)
     copies = draw.choice((cut["ep"], 2 * cut["ep"]))
-    if of_experts(load_model(model)) and draw.random() < 0.5:
+    if of_experts(entry) and draw.random() < 0.5:
         found[COPIES] = (copies, copies, copies)
     return found
 
@@ -90,6 +111,8 @@ def state(seed: int, edge: bool = False) -> dict[str, Any]:
         "engine": draw.choice(engines(card)), "users": min(users, MOST_USERS),
         "input": min(lengths[0], MOST_PROMPT),
         "output": 1 if CONTEXT_ONLY in told else lengths[1],
+        "dcp": draw.choice(shared_cache(model, found["tp"])),
+        "vary": 0 if CONTEXT_ONLY in told else draw.choice((0, 0, 0.5, 0.9)), "pace": 50,
         "drafts": draw.choice(DRAFTS) if drafting(load_model(model)) else 0,
         "chunk": chunk, "block": block, "share": draw.choice((50, 85, 90, 92, 95, 100)),
         "way": "yours", "price": draw.choice((0.5, 2, 7.25)), "use": draw.choice((1, 30, 100)),

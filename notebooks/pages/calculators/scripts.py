@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+from dataclasses import replace
 from typing import Any
 
 from calc.costing.rates import card_hour
@@ -27,12 +28,15 @@ from catalogue import (
     sources,
 )
 from catalogue.caveats import marked
-from catalogue.deployments.admission.rules import class_words
+from catalogue.deployments.admission.rules import class_words, problems
+from catalogue.deployments.admission.subject import Cut
 from catalogue.deployments.fabric import scale_up_domain
+from catalogue.deployments.profiles import drafts_in_stages
 from catalogue.entries.calibrations import ALONE, CONCURRENT
 from catalogue.entries.trees import symbols_of
 from catalogue.messages import by_language, messages
 from catalogue.planning.prices import OWNERSHIPS
+from catalogue.planning.questions import Question
 from catalogue.reading import words
 from catalogue.reading.values import LARGEST, SMALLEST
 from catalogue.reading.yamlfile import at_rest
@@ -60,6 +64,7 @@ from notebooks.pages.calculators.offers import (
     per_node,
     precisions,
     sort_of,
+    subject,
     usual,
 )
 from notebooks.pages.calculators.table import SET, Axes, columns, switched
@@ -73,17 +78,31 @@ YOURS = "yours"
 CHUNKS = (164, 240, 1024, 2048, 4096, 8192, 10240, 16384, 32768, 65536)
 BLOCKS = (1, 16, 32, 64, 128, 256)
 COMPRESSED = MODELS[0]  # of whose entries an engine's kernels take blocks of one size
-FLAGSHIP = {"card": "nvidia-h200-sxm", "model": "deepseek-v3", "precision": "fp8-block",
-            "engine": "vllm"}
+# of the standard question one answer: R1 as published on one server, in the fastest layout there
+FLAGSHIP = {"card": "nvidia-h200-sxm", "model": "deepseek-v3", "precision": "fp8-block"}
+LAYOUT = {"tp": 8, "ep": 8, "drafts": 1}
+PERCENT, TENTHS = 100, 1
+SHARING = 2  # ranks that share a cache, for what an engine does of it
 PARTS_OF_MEMORY = ("weights", "copies", "cache", "activations", "buffers", "runtime")
 HOUR = "USD/h"
+PACE = 50  # wanted time per token [ms], until a reader says another
 BEGIN = "globalThis.willItFit ??= {};\n"
 
 
+def question() -> Question:
+    """The standard question, which the calculators begin with."""
+    found: Question = load("questions", "serve")
+    return found
+
+
 def start() -> dict[str, Any]:
-    """The state that the calculators begin with: R1 as published on one server."""
-    size = per_node(FLAGSHIP["card"])
-    return usual(**FLAGSHIP) | {"tp": size, "ep": size, "way": "own", "price": 2, "use": 50}
+    """The state that the calculators begin with: the standard question of R1 on one server."""
+    asked = question()
+    used = round(PERCENT / load("loads", asked.day).peak, TENTHS)
+    return usual(**FLAGSHIP) | LAYOUT | {
+        "users": asked.users, "input": asked.demand.input_tokens,
+        "output": asked.demand.output_tokens, "vary": asked.demand.length_variation or 0,
+        "pace": PACE, "way": asked.ownership, "price": 0, "use": used}
 
 
 def fields() -> dict[str, dict[str, Any]]:
@@ -93,13 +112,14 @@ def fields() -> dict[str, dict[str, Any]]:
         "card": {"of": "ids", "from": "cards"}, "model": {"of": "ids", "from": "models"},
         "precision": {"of": "ids", "from": "precisions"},
         "engine": {"of": "ids", "from": "engines"},
-        **{key: {"of": SIZES} for key in ("tp", "pp", "dp", "ep")},
+        **{key: {"of": SIZES} for key in ("tp", "pp", "dp", "ep", "dcp")},
         "users": {"low": 1, "high": 32768, **whole},
         "input": {"low": 1, "high": 2**20, **whole},
         "output": {"low": 1, "high": 65536, **whole},
+        "vary": {"low": 0, "high": 3}, "pace": {"low": 1, "high": 10000},
         "drafts": {"of": DRAFTS}, "chunk": {"of": CHUNKS}, "block": {"of": BLOCKS},
         "share": {"low": 10, "high": 100}, "way": {"of": (*OWNERSHIPS, YOURS)},
-        "price": {"low": 0.01, "high": 1000}, "use": {"low": 1, "high": 100}}
+        "price": {"low": 0, "high": 1000}, "use": {"low": 1, "high": 100}}
 
 
 def operators() -> list[dict[str, str]]:
@@ -112,7 +132,7 @@ def _name(entry: Any) -> dict[str, str]:
 
 
 def _cards() -> dict[str, Any]:
-    found = {}
+    found, drafting = {}, load_model(FLAGSHIP["model"])
     for name in cards():
         card, node = card_and_node(name)
         prices = {}
@@ -135,8 +155,18 @@ def _cards() -> dict[str, Any]:
             "precisions": precisions(name),
             "own": {of: precisions(name, model) for of, model in FORMATS_OF.items()},
             "engines": engines(name), "prices": prices,
+            "dealt": [engine for engine in engines(name) if _deals(name, engine)],
+            "staged": [engine for engine in engines(name) if drafts_in_stages(
+                card, drafting, None if engine == NO_ENGINE else engine)],
             "held": {engine: _held(name, engine) for engine in engines(name)}}
     return found
+
+
+def _deals(card: str, engine: str) -> bool:
+    """Whether an engine shards the cache of a request over tensor-parallel ranks of a card."""
+    asked = replace(subject(card, FLAGSHIP["model"]),
+                    engine=None if engine == NO_ENGINE else engine)
+    return not any(problems(asked, Cut(tensor=SHARING, context=SHARING), ("engine",)))
 
 
 def _held(card: str, engine: str) -> tuple[int, int, dict[str, str]]:
@@ -158,6 +188,8 @@ def _models(axes: Axes, stored: list[str]) -> dict[str, Any]:
             "formats": formats_of(name), "cores": cores_of(name),
             "weights": model.weights and model.weights.precision,
             "class": SPARSE if model.index_topk else SERVERS,
+            "heads": 1 if model.attention == "mla" else shapes["num_key_value_heads"],
+            "indexed": bool(model.index_topk),
             "routed": shapes["n_routed_experts"], "shared": shapes["n_shared_experts"],
             "drafts": drafts(model), "divided": cut[name],
             "loaded": {each: loaded(name, each) for each in stored},
@@ -171,7 +203,7 @@ def _measured() -> dict[str, Any]:
     kinds = dict.fromkeys(f"{kind}/{card_and_node(name)[0].vendor.replace('/', '-')}"
                           for kind in (SERVERS, SPARSE) for name in cards())
     return {"growth": {load: {name: grown_without(growth_under(stored.growth, load), name, "")
-                              for name in views.RANGED} for load in (CONCURRENT, ALONE)},
+                              for name in views.MEASURED} for load in (CONCURRENT, ALONE)},
             "classes": {kind: ranges(within(ladder(kind), stored.measured)[1].values())
                         for kind in kinds}}
 
@@ -194,7 +226,8 @@ def data() -> dict[str, Any]:
                       "evenly": interval.EVENLY.tolist(),
                       "power": interval.POWER, "spreading": interval.SPREADING,
                       "held": interval.HELD, "smallest": interval.SMALLEST},
-        "measured": _measured(), "ranged": views.RANGED,
+        "measured": _measured(), "ranged": views.RANGED, "steady": views.STEADY,
+        "drafting": question().draft_tokens,
         "money": views.MONEY, "floor": views.FLOOR,
 
         "cards": _cards(), "models": _models(axes, stored),

@@ -35,7 +35,7 @@ from notebooks.pages.calculators.offers import (
     scenario_of,
     sort_of,
 )
-from notebooks.pages.calculators.views import ATTENTIONS, RANGED, input_symbols
+from notebooks.pages.calculators.views import ATTENTIONS, MEASURED, input_symbols
 
 NOTHING = -1
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_"
@@ -48,9 +48,11 @@ MORE = 4.0  # times as many, where those were too few
 OWN = "own"  # the formulas' own error, by quantity and side; of a phase alone its own
 # set by the page: numbers of a layout and of a workload
 SET = {"tp": "tensor_parallel", "pp": "pipeline_parallel", "dp": "data_parallel",
-       "ep": "expert_parallel", "users": "concurrency", "input": "input_tokens",
-       "output": "output_tokens", "drafts": "draft_tokens", "chunk": "max_num_batched_tokens",
-       "block": "block_size", "share": "memory_utilization", "longest": "context_tokens"}
+       "ep": "expert_parallel", "dcp": "decode_context_parallel",
+       "users": "concurrency", "input": "input_tokens", "output": "output_tokens",
+       "drafts": "draft_tokens", "chunk": "max_num_batched_tokens", "block": "block_size",
+       "share": "memory_utilization", "longest": "context_tokens",
+       "vary": "prompt_variation", "varyToo": "answer_variation"}
 Cell = float | str | None  # a knob by its name
 _SOME = Value(1, "1", "1", "any", "assumed", 1, 1)  # no number of it is taken
 
@@ -157,7 +159,7 @@ def row(kind: Kind) -> dict[str, Cell]:
     for what, errors in ((OWN, errors_of_class(scenario, load_under(inputs))),
                          (ALONE, errors_of_class(scenario, ALONE))):
         for name, own in errors.items():
-            if name in RANGED:  # the page adds what the distance from what was measured does
+            if name in MEASURED:  # the page adds what the distance from what was measured does
                 found |= {f"{what} {name} {side}": size
                           for side, size in zip(("down", "up"), own.of_class, strict=True)}
     return found

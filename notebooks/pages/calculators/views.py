@@ -6,6 +6,7 @@ import functools
 from collections.abc import Mapping
 from typing import Any
 
+from calc.answer.steady_state import STEADY
 from calc.physics.breakdown import CLASSES, DEVICE
 from catalogue.entries.trees import symbols_of
 from notebooks.derive.formulas.exported import COST, load_formulas, of_notebook, select
@@ -16,7 +17,8 @@ FITS = ("headroom_per_device", "memory_per_device", "usable_memory", "max_concur
         "kv_blocks", "blocks_per_request", "kv_bytes_per_token")
 FAST = ("tpot", "ttft", "e2e", "output_throughput", "tpot_floor", "throughput_ceiling")
 FLOOR = "tpot_floor"
-RANGED = (*FITS[:1], "max_concurrency", *FAST[:4])  # shown with an interval
+MEASURED = (*FITS[:1], "max_concurrency", *FAST[:4])  # with an error of the formulas' own
+RANGED = (*MEASURED, *STEADY)  # shown with an interval; those of a steady state have a burst's
 MEMORY = ("weights", "copies", "cache", "activations", "buffers", "runtime")
 STEP = (*DEVICE, "overlap", "single_token_path", "host", "host_gap", "draft", "stall")
 PHASES = ("decode", "prefill")
@@ -102,7 +104,7 @@ def trees(attention: str) -> Mapping[str, Any]:
 
 def calculator_quantities() -> list[str]:
     """The quantities that the calculators show, and those with sliders of their own."""
-    return [*FITS, *FAST, *memory_parts(), *step_parts(), *rooflines(), *costs(), *OFFERED]
+    return [*FITS, *FAST, *STEADY, *memory_parts(), *step_parts(), *rooflines(), *costs(), *OFFERED]
 
 
 @functools.cache

@@ -64,8 +64,8 @@ class Served:
     def sizes(self) -> str:
         """Parallel sizes of more than one: ``TP8×EP8``."""
         choice = self.choice
-        sizes = {"TP": choice.tensor, "PP": choice.pipeline, "DP": choice.data,
-                 "EP": choice.expert}
+        sizes = {"TP": choice.tensor, "DCP": choice.context, "PP": choice.pipeline,
+                 "DP": choice.data, "EP": choice.expert}
         return "×".join(f"{name}{size}" for name, size in sizes.items() if size > 1) or "TP1"
 
     @property

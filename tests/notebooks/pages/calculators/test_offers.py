@@ -63,4 +63,4 @@ def test_a_model_that_is_chosen_brings_its_weights_and_its_block(site: Path) -> 
                 choice.value = '{model}'; choice.dispatchEvent(new Event('change')); }})()""")
             assert wanted == [page.evaluate(f"document.querySelector('select[name={key}]').value")
                               for key in ("precision", "block")]
-            assert page.evaluate("document.querySelector('.refusal').textContent") == ""
+            assert page.evaluate("document.querySelector('p.refusal').textContent") == ""
