@@ -5,7 +5,7 @@ best here is best of all that the runtime can lay out. Users come independently 
 limits hold for the means of a steady state in closed form, whose doubts are told. Where prompts are
 prefilled beside decode, ranks that step together in a pipeline are left out: there the closed form
 is too fast near saturation (by a third, held against the simulation). A step may draft a token, and
-overlap two half-batches; redundant experts are not tried.
+overlap two micro-batches; redundant experts are not tried.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Best:
         resource: that binds the largest part of its decode step.
         wide: whether its experts lie on more cards than one server has.
         tried: layouts and numbers of requests that were evaluated [1].
-        way: drafted tokens of a step, and the half-batches that it is run in [1].
+        way: drafted tokens of a step, and the micro-batches that it is run in [1].
         doubts: why a simulation may give others, by name of
             ``calc.closed_form.validity.doubt_words``;
             of so many requests it takes too long to be made here.
@@ -99,7 +99,7 @@ def best(scenario: Scenario, devices: int, limits: Limits, narrow: bool = False,
         devices: cards [1].
         limits: of the means; ``limits.share`` is not looked at.
         narrow: whether the experts of a replica stay in one server.
-        own: whether steps are the deployment's own: neither drafts nor half-batches are tried.
+        own: whether steps are the deployment's own: neither drafts nor micro-batches are tried.
         tables: of the deployment, where several answers share them.
     """
     cuts = layouts(scenario, devices, narrow, mixed=True)

@@ -19,7 +19,7 @@ from catalogue.deployments.layout import DEGREES
 
 REQUESTS = 48  # numbers of requests that are tried of each layout
 Cut = tuple[int, int, int, int]  # tensor, pipeline, data and expert parallel size
-Way = tuple[int, int]  # drafted tokens of a step, and the half-batches that it is run in
+Way = tuple[int, int]  # drafted tokens of a step, and the micro-batches that it is run in
 Choice = tuple[Cut, Way]
 
 
@@ -66,7 +66,7 @@ def is_wide(scenario: Scenario, cut: Cut) -> bool:
 
 def ways(scenario: Scenario, cuts: Sequence[Cut]) -> list[Choice]:
     """How steps of cuts are tried: with the deployment's own drafts, none, and one where the model
-    has a layer that drafts; in half-batches where ranks exchange tokens that they may hide.
+    has a layer that drafts; in micro-batches where ranks exchange tokens that they may hide.
     """
     layers = scenario.model.num_nextn_predict_layers
     drafts = sorted({own_way(scenario)[0], *((0, 1) if layers and layers.value else ())})
@@ -75,7 +75,7 @@ def ways(scenario: Scenario, cuts: Sequence[Cut]) -> list[Choice]:
 
 
 def own_way(scenario: Scenario) -> Way:
-    """How the steps of a deployment are its own: drafted tokens and half-batches."""
+    """How the steps of a deployment are its own: drafted tokens and micro-batches."""
     inputs = scenario.inputs()
     return int(inputs["draft_tokens"]), int(inputs["micro_batches"])
 

@@ -173,7 +173,7 @@ def _experts(scenario: Scenario, of: Layout, release: Release) -> list[Setting]:
         found.append(release.take("--ep-num-redundant-experts", copies,
                                   "copies of experts per layer"))
     if numbers["micro_batches"] > 1:
-        found.append(release.take("--enable-two-batch-overlap", None, "two half-batches overlap"))
+        found.append(release.take("--enable-two-batch-overlap", None, "two micro-batches overlap"))
     if numbers["single_batch_overlap"]:
         found.append(release.take("--enable-single-batch-overlap", None,
                                   "exchange and experts overlap"))

@@ -81,7 +81,7 @@ def variables(scenario: Scenario, of: Layout, part: Part, release: Release, role
     if sent and release.name != ASCEND and not release.has("--all2all-backend", backend):
         found.append(release.take("VLLM_ALL2ALL_BACKEND", backend, _exchange_why(scenario)))
     if _two_batches(scenario) and release.name == ASCEND:
-        found.append(release.take("VLLM_ASCEND_ENABLE_DBO", 1, "two half-batches overlap"))
+        found.append(release.take("VLLM_ASCEND_ENABLE_DBO", 1, "two micro-batches overlap"))
     if release.name == ASCEND and _dynamic(scenario) and release.has(UNLOCKED, "true"):
         found.append(release.take(UNLOCKED, "true", "the plug-in asks for it beside dynamic_eplb"))
     if _balances(scenario, release):
@@ -193,7 +193,7 @@ def _experts(scenario: Scenario, of: Layout, release: Release) -> list[Setting]:
     if _dynamic(scenario) and release.name != ASCEND:
         found += _balanced(_copies(scenario), release)
     if _two_batches(scenario) and release.name != ASCEND:
-        found.append(release.take("--enable-dbo", None, "two half-batches overlap"))
+        found.append(release.take("--enable-dbo", None, "two micro-batches overlap"))
     context = spread.decode_context_parallel
     if context and context.value > 1:
         found.append(release.take("--decode-context-parallel-size", context.value,

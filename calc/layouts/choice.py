@@ -45,7 +45,7 @@ class Choice:
         spares: redundant experts.
         context: ranks over which the cache of a request is dealt.
         chunk: prompt tokens of a step.
-        micro_batches, drafts: half-batches, and drafted tokens of a step.
+        micro_batches, drafts: micro-batches, and drafted tokens of a step.
         utilization: share of the memory that the engine may use, in percent.
         concurrency: requests in flight, over all replicas.
         pool: ``prefill`` or ``decode`` of two, None of one that does both.

@@ -170,7 +170,7 @@ class Space:
 
     def cells(self, base: Base) -> list[Cells]:
         """Every deployment of a base but for its requests, by kind: layouts that divide model and
-        cards into slices that engines load, each with every chunk, half-batch and draft."""
+        cards into slices that engines load, each with every chunk, micro-batch and draft."""
         layouts = self.layouts(base)
         cells = self._every(at(layouts, self._kinds(base) < 0), base)
         if not len(cells["data"]):
@@ -221,7 +221,7 @@ class Space:
         cells = {name: column[places[0]] for name, column in layouts.items()}
         cells |= {name: np.array(values)[place] for name, place, values in zip(
             AXES[len(LAYOUT):], places[1:], axes, strict=True)}
-        # half-batches hide an exchange, where there is one
+        # micro-batches hide an exchange, where there is one
         exchanged = leaves_replica(cells["tensor"], cells["expert"], cells["slices"]) & bool(
             self.shapes["n_routed_experts"])
         keep = (cells["micro_batches"] == 1) | exchanged

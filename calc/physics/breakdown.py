@@ -174,7 +174,7 @@ def busy(halves: Number, times: Mapping[str, Number]) -> Busy:
 def hidden_time(q: Any, b: Busy) -> Number:
     """What runs beside something longer [s]: the card's links and its host.
 
-    Two half-batches take turns, one communicates while the other computes; or each has a stream of
+    Two micro-batches take turns, one communicates while the other computes; or each has a stream of
     its own, attention beside experts with their exchange, so that what is hidden is also no longer
     than the shorter stream. Within a single batch shared experts run beside the dispatch, and the
     last of an expert's three matrices beside the combine. Experts whose results are awaited a layer
@@ -184,7 +184,7 @@ def hidden_time(q: Any, b: Busy) -> Number:
         q: input symbols as attributes.
         b: what is busy.
 
-    Source: notebooks/latency.md, sections Two half-batches and One step.
+    Source: notebooks/latency.md, sections Two micro-batches and One step.
     """
     turns, at_experts = np.minimum(b.own, b.links), b.experts + b.exchange
     streams = np.minimum(turns, np.minimum(at_experts, b.own + b.links - at_experts))

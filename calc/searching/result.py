@@ -161,7 +161,7 @@ class Answer:
         return next((row for row in rows[:OF_EACH] if self.offers(row)), next(iter(rows), None))
 
     def _plain(self, each: SampledRow) -> SampledRow:
-        """A deployment without redundant experts and half-batches that win nothing to be told."""
+        """A deployment without redundant experts and micro-batches that win nothing to be told."""
         choice = each.row.choice
         if each.row.prefill is not None:
             return each

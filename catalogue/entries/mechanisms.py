@@ -226,7 +226,7 @@ class OfEvery(Entry):
         routing_skew: squared coefficient of variation of the popularity of experts [1].
         kv_imbalance: max over mean of the tokens of data-parallel ranks [1].
         overlap_efficiency: share of the shorter of computation and communication that two
-            half-batches hide [1].
+            micro-batches hide [1].
         collective_alpha: of one exchange inside a node; an all-reduce in one shot takes one [s].
         collective_efficiency: share of the links, one way, that such exchanges reach [1].
         network_alpha: of one message between nodes within a collective [s].

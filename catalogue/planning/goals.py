@@ -307,7 +307,7 @@ class Space(Entry):
         chunks: prompt tokens of a step [token].
         batches: requests in flight of a data-parallel rank, where nobody says how many users;
             absent, a grid of 8 per doubling up to what the memory holds.
-        micro_batches: 2 is two half-batches, one computing while the other exchanges.
+        micro_batches: 2 is two micro-batches, one computing while the other exchanges.
         drafts: tokens that a model's own prediction layer drafts.
         staged_groups: whether ranks that share experts may be cut into pipeline stages: near
             saturation the closed form of their steady state is too fast.

@@ -5,7 +5,7 @@ there and the host has launched it. How long the step takes is when its last pie
 beside what follows from who waits for whom:
 
 - A micro-batch waits for itself: attention, its sums, experts, their exchange, layer by layer.
-- Two half-batches have machines in common, and whichever can go on first does; or each has its
+- Two micro-batches have machines in common, and whichever can go on first does; or each has its
   stream, one at attention while the other is at experts.
 - Within one batch shared experts wait for no token of others, and tokens travel back while the
   last matrix is multiplied.

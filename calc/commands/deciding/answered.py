@@ -75,7 +75,7 @@ def starts(answer: Answer, row: Row, file: str = "") -> str:
 
 
 def steps(drafts: int, micro_batches: int) -> Pair:
-    """How a step runs, where it drafts or is cut in two: ``, 1 draft, two half-batches``."""
+    """How a step runs, where it drafts or is cut in two: ``, 1 draft, two micro-batches``."""
     return say("steps", drafting=drafts > 0, drafts=drafts, one=drafts == 1,
                halves=micro_batches > 1)
 

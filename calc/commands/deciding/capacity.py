@@ -388,5 +388,5 @@ def _pools(two: dict[str, Any]) -> str:
 
 
 def _way(found: dict[str, Any]) -> str:
-    """How a step runs, where it drafts or is cut in two: ``, 1 draft, two half-batches``."""
+    """How a step runs, where it drafts or is cut in two: ``, 1 draft, two micro-batches``."""
     return spoken(steps(found["way"]["draft_tokens"], found["way"]["micro_batches"]))

@@ -83,7 +83,7 @@ number-of-drafts =
     }
     .zh = MTP 投机 { $drafts } 个 token
 
-two-half-batches =
+two-micro-batches =
     .en = two micro-batches (TBO/DBO)
     .zh = 双 micro-batch
 

@@ -12,7 +12,7 @@ and-one-spare-rank =
     .en = and one redundant expert per rank
     .zh = 另加每 rank 一个冗余专家
 
-and-half-batches =
+and-micro-batches =
     .en = and two micro-batches (TBO/DBO)
     .zh = 再加双 micro-batch（TBO/DBO）
 
@@ -24,7 +24,7 @@ spares =
     .en = with redundant experts
     .zh = 加冗余专家
 
-spares-half-batches =
+spares-micro-batches =
     .en = redundant, TBO
     .zh = 冗余专家，TBO
 

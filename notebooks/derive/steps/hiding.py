@@ -40,20 +40,20 @@ def together(phase: str, names: Iterable[str]) -> sympy.Expr:
 
 
 def hidden(phase: str, more: More = NOTHING) -> sympy.Expr:
-    """What runs beside something else: one half-batch beside the other, host beside card [s].
+    """What runs beside something else: one micro-batch beside the other, host beside card [s].
 
     Args:
         phase: of ``PHASES``.
         more: what the step has to do besides.
 
-    Source: notebooks/latency.md, sections Two half-batches and One step.
+    Source: notebooks/latency.md, sections Two micro-batches and One step.
     """
     there = together(phase, ("offload", "fetch"))
     link, on_host = of(phase, "communication_time") + more.link, there + more.on_host
     own = of(phase, "compute_time") - there - of(phase, "saved_time") + more.own
     at_experts = together(phase, ("router", "shared_expert", "routed_expert")) + more.experts
     exchange, dispatch = (together(phase, (name,)) for name in ("exchange", "dispatch"))
-    # each half-batch has its turn at the card, or one is at attention while the other is at experts
+    # micro-batches take turns at the card, or one is at attention, the other at experts
     streams = Min(own, link, at_experts + exchange, own + link - at_experts - exchange)
     halves = sympy.Piecewise((streams, sym.unequal_streams > 0), (Min(own, link), True))
     shared, apart = together(phase, ("shared_expert",)), sym.shared_expert_ranks > 0

@@ -98,7 +98,7 @@ def plan(choice: Choice) -> Pair:
     if choice.drafts:
         parts.append(say("number-of-drafts", drafts=choice.drafts))
     if choice.micro_batches > 1:
-        parts.append(say("two-half-batches"))
+        parts.append(say("two-micro-batches"))
     if choice.utilization != UTILIZATION:
         parts.append(say("memory-share", share=f"{choice.utilization}%"))
     return join((", ", "，"), parts)

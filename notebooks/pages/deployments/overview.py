@@ -240,7 +240,7 @@ def _port_gigabits(link: str | None) -> float:
 
 
 def overlap_and_tiers(overview: Overview) -> None:
-    """S1: what overlapping two half-batches costs, and experts on three levels of memory."""
+    """S1: what overlapping two micro-batches costs, and experts on three levels of memory."""
     whole, halves = (overview.deployed[f"s1-overlap-{name}"] for name in ("none", "mla-80"))
     assert halves.answers[summary.PACE].value > whole.answers[summary.PACE].value
     numbers({"overlap-communication": fmt_quantity(float(whole.steps[0].parts["all_reduce"]), "s"),

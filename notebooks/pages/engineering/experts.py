@@ -1,4 +1,4 @@
-"""Expert parallelism: how wide, how many spares, half-batches or not, experts off the cards or not.
+"""Expert parallelism: how wide, how many spares, micro-batches, experts off the cards or not.
 
 What decodes has cards of its own, for in one pool a prompt on any rank holds up all.
 """
@@ -40,9 +40,9 @@ EVERY = np.arange(1.0, 257)  # of a narrow replica, whose ranks are few
 RANDOM, PLACED, SPARE, HALVES = "random", "placed", "spare", "halves"
 MODES: dict[str, Pair] = {
     RANDOM: say("placed-at-random"), PLACED: say("placed-by-load"),
-    SPARE: say("and-one-spare-rank"), HALVES: say("and-half-batches")}
+    SPARE: say("and-one-spare-rank"), HALVES: say("and-micro-batches")}
 SHORT: dict[str, Pair] = {RANDOM: say("random"), PLACED: common("by-load"),
-                          SPARE: say("spares"), HALVES: say("spares-half-batches")}
+                          SPARE: say("spares"), HALVES: say("spares-micro-batches")}
 SEEN = 64  # width of the table of spares
 OF_CARD = 16  # requests of a card in that of the slowest rank
 SPARES = (0, 1, 2)  # of a rank
@@ -111,7 +111,7 @@ def _wide(case: Case, width: int, tensor: int, users: int = 1, pool: str | None 
 
 
 def moved(made: Plan, mode: str, of_rank: int = 1) -> dict[str, float]:
-    """The inputs of a mode: how experts are placed, copies of them, half-batches.
+    """The inputs of a mode: how experts are placed, copies of them, micro-batches.
 
     Args:
         made: a plan with spares, placed by load.

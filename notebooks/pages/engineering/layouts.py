@@ -47,7 +47,7 @@ def plan(device: str, precision: str, servers: int, users: int = 1, *, tensor: i
         users: at once.
         tensor, pipeline: parallel sizes; over the cards of a server, and a stage per server.
         expert, spares: expert-parallel size, redundant experts.
-        drafts, halves: draft tokens, half-batches of a step.
+        drafts, halves: draft tokens, micro-batches of a step.
         prompt, answer: of a request, the goal's own unless given [token].
         pool: ``decode`` for cards that do nothing else.
     """

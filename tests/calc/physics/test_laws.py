@@ -88,7 +88,7 @@ class TestWholeAndParts:
 
         Parts: the device's own work, the work of the host's cores for it or the loading of experts,
         communication, and the host's launches. The path for one token replaces work, so what it
-        saves is given back before the comparison; what half-batches and deferred experts hide is
+        saves is given back before the comparison; what micro-batches and deferred experts hide is
         not.
         """
         inputs = fleet(attention, seed)

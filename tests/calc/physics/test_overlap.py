@@ -1,4 +1,4 @@
-"""What runs side by side: half-batches in turns, in a stream each, experts within one batch.
+"""What runs side by side: micro-batches in turns, in a stream each, experts within one batch.
 
 And a whole step against a timeline of it, in which nothing is added up (``reference.timeline``).
 """
@@ -42,7 +42,7 @@ def step(inputs, attention, phase, ways):
 
 
 def experts(found):
-    """What the stream of the experts computes in two half-batches [s]."""
+    """What the stream of the experts computes in two micro-batches [s]."""
     return 2 * sum(found[f"{name}_time"] for name in ("router", "shared_expert", "routed_expert"))
 
 

@@ -259,7 +259,7 @@ def test_reading_takes_no_less_than_its_bounds():
 
 
 def on_the_host(**changed):
-    """A decode step with half of the experts on the host, in two half-batches."""
+    """A decode step with half of the experts on the host, in two micro-batches."""
     return rank(**{"tensor_parallel": 8, "expert_parallel": 8, "concurrency": 64,
                    "micro_batches": 2, "overlap_efficiency": 1, "offloaded_share": 0.5,
                    "offloaded_weight_bytes": 0.5, "host_overlap": 1, "host_peak": 2e13,

@@ -190,7 +190,7 @@ def _pools(two: TwoPools) -> Pair:
 
 
 def _way(way: tuple[int, int]) -> Pair:
-    """How a step runs, where it drafts or is cut in two: ``, 1 draft, two half-batches``."""
+    """How a step runs, where it drafts or is cut in two: ``, 1 draft, two micro-batches``."""
     drafts, batches = way
     return say("drafts-and-halves", drafts=drafts, halves=batches > 1)
 
