@@ -98,9 +98,11 @@ def differences(state: dict[str, Any], found: dict[str, Any]) -> Iterator[str]:
     known = calc.evaluate(inputs, attention)
     usable, values = float(known["usable_memory"]), found["values"]
     of_memory = ("headroom_per_device", "free_for_kv_per_device", "stage_free_for_kv")
+    # differences, as exact as what they are of; prompts in work at once next to one of them
+    scales = dict.fromkeys(of_memory, usable) | {"overlap_about": 1.0}
     for name, number in {**inputs, **known}.items():
         if name in values and np.ndim(number) == 0 and far(
-                values[name], float(number), usable if name in of_memory else None):
+                values[name], float(number), scales.get(name)):
             yield name
     own = {name: error.parts for name, error in own_errors(scenario).items()}
     own |= {name: own[burst] for name, burst in STEADY.items() if burst in own}
