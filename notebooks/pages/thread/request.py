@@ -9,8 +9,8 @@ from typing import Any
 
 import catalogue
 from calc.answer.estimate import Estimate, estimate
-from calc.costing.answer import CostOptions, cost
-from calc.costing.rates import prices_of
+from calc.costing.power import busy_times, full_power, powers_of, shares_of, step_energy
+from calc.costing.rates import card_hour, prices_of
 from calc.physics.breakdown import CLASSES, parts
 from catalogue import Scenario
 from catalogue.planning.questions import Question
@@ -89,10 +89,10 @@ def bill() -> dict[str, Taken]:
     """What prompt and answer take, by their names."""
     found, times = values(), {"prompt": float(told().everything["ttft"])}
     times["answer"] = float(found["e2e"]) - times["prompt"]
-    energy, money = _paid()
+    money = _price()
     return {name: Taken(
         steps()[name] * moved(phase), steps()[name] * operations(phase),
-        steps()[name] * collectives(), times[name], energy * times[name],
+        steps()[name] * collectives(), times[name], _energy(phase, times[name]),
         CENTS * money * times[name]) for phase, name in PHASES.items()}
 
 
@@ -130,13 +130,19 @@ def step_parts(phase: str = "decode") -> dict[str, float]:
     return {name: float(part) for name, part in found.items() if part}
 
 
-@functools.cache
-def _paid() -> tuple[float, float]:
-    """Power of all cards [W] and what they cost [USD/s] while the request runs alone."""
-    answer, deployed = told(), scenario()
-    rate = answer.quantities["steady_throughput"]
-    found = cost(deployed, answer.everything, rate, prices_of(deployed.device.id),
-                 CostOptions(asked().ownership))
-    power = found.amounts["cards_power"].central
-    assert found.hour
-    return float(power), deployed.devices * float(found.hour.central)
+def _energy(phase: str, time: float) -> float:
+    """What all cards draw in the steps of a phase, awake for so long [J]."""
+    full, deployed = full_power(scenario().device), scenario()
+    assert full is not None
+    shares = {name: value.value for name, value in shares_of(powers_of(deployed.device.id)).items()}
+    busy = busy_times(deployed.inputs(), told().everything, phase)
+    beyond = float(step_energy(shares, full.value, busy))
+    return deployed.devices * (float(shares["awake"]) * float(full.value) * time
+                               + steps()[PHASES[phase]] * beyond)
+
+
+def _price() -> float:
+    """What all cards cost [USD/s]."""
+    hour = card_hour(scenario().device, asked().ownership, prices_of(scenario().device.id))
+    assert hour
+    return scenario().devices * float(hour.central)

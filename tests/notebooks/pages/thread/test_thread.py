@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from calc.costing.power import cards_power, full_power, powers_of, shares_of
 from calc.physics.breakdown import token_parts
 from notebooks.pages.thread import bill, request, strip
 from notebooks.show.display import LANGUAGES
@@ -58,3 +59,14 @@ def test_a_strip_names_the_request_and_marks_its_chapter(chapter, lang):
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_the_picture_of_the_bill_is_drawn(lang):
     assert "<svg" in bill.to_scale(lang).svg()
+
+
+def test_the_energy_is_that_of_the_cards_at_this_rate():
+    """Apart from the token of the prompt, which needs no step of its own."""
+    deployed, found = request.scenario(), request.values()
+    full = full_power(deployed.device)
+    assert full is not None
+    shares = {name: value.value for name, value in shares_of(powers_of(deployed.device.id)).items()}
+    rate = float(found["output_tokens"]) / request.whole().time
+    power = cards_power(deployed.inputs(), request.told().everything, rate, shares, full.value)
+    assert request.whole().joules == pytest.approx(power * request.whole().time, rel=0.005)
