@@ -84,6 +84,10 @@ alone =
     .en = while it runs alone
     .zh = 单独运行时的速度
 
+together =
+    .en = for { $users } users of the book's standard load on the same server
+    .zh = 同一台服务器按标准负载服务 { $users } 个用户时的合计
+
 places =
     .en = such requests have room in the cache at once
     .zh = 个这样的请求可同时放入缓存

@@ -29,7 +29,7 @@ ROWS: tuple[tuple[str, Pair, Format], ...] = (
 
 
 def bill() -> None:
-    """A row per chapter: what prompt and answer take, and both."""
+    """A row per chapter's unit: what prompt and answer take, and both."""
     told, whole = request.bill(), request.whole()
 
     def cell(of: request.Taken) -> Callable[[tuple[str, Pair, Format]], str]:

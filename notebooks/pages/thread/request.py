@@ -9,13 +9,14 @@ from typing import Any
 
 import catalogue
 from calc.answer.estimate import Estimate, estimate
+from calc.closed_form.evaluate import evaluate
 from calc.costing.power import busy_times, full_power, powers_of, shares_of, step_energy
 from calc.costing.rates import card_hour, prices_of
 from calc.physics.breakdown import CLASSES, parts
 from catalogue import Scenario
 from catalogue.planning.questions import Question
 
-QUESTION = "one-request"
+QUESTION, STANDARD = "one-request", "serve"
 CENTS = 100
 OF_A_LAYER = 2  # collectives: behind attention, and behind the MLP or the experts
 OF_EMBEDDING = 1  # collective, of its rows that are split over the ranks
@@ -71,6 +72,16 @@ def scenario() -> Scenario:
 def told() -> Estimate:
     """Medians with their intervals."""
     return estimate(scenario())
+
+
+@functools.cache
+def shared() -> tuple[int, float]:
+    """Users of the standard question on the same server, and what they get together [token/s]."""
+    question, load = asked(), catalogue.load("questions", STANDARD)
+    assert question.scenario
+    found = evaluate(catalogue.load_scenario(
+        question.scenario, overrides=load.settings).inputs(), scenario().model.attention)
+    return load.users, float(found["steady_throughput"])
 
 
 def values() -> Mapping[str, Any]:

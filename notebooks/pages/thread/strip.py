@@ -107,9 +107,10 @@ def _latency() -> list[Line]:
 
 
 def _throughput() -> list[Line]:
-    found = request.values()
+    found, (users, together) = request.values(), request.shared()
     alone = float(found["steady_throughput"])
     return [(fmt_quantity(alone, "token/s"), say("alone")),
+            (fmt_quantity(together, "token/s"), say("together", users=users)),
             (fmt_int(found["max_concurrency"]), say("places")),
             (fmt_quantity(float(found["throughput_ceiling"]), "token/s"), say("ceiling"))]
 
