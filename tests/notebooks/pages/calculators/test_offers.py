@@ -59,6 +59,8 @@ def test_a_model_that_is_chosen_brings_its_weights_and_its_block(site: Path) -> 
     with Browser(CHROMIUM, timeout=120) as page:
         page.open(f"{site.as_uri()}/{PAGE}")
         page.wait_for("document.querySelector('.memory .answer')?.textContent.length > 0")
+        page.evaluate("""(() => { const choice = document.querySelector('select[name=engine]');
+            choice.value = 'vllm'; choice.dispatchEvent(new Event('change')); })()""")
         for model, *wanted in (("deepseek-v4-flash", "fp8-mxfp4", "256"),
                                ("qwen3.5-397b-a17b", "bf16", "64")):
             page.evaluate(f"""(() => {{ const choice = document.querySelector('select[name=model]');
