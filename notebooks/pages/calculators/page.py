@@ -34,10 +34,11 @@ MEMORY, SPEED, COST, ROOFLINE, PANEL = "memory", "speed", "cost", "roofline", "p
 BESIDE = (
     {"card": "nvidia-h20-141gb", "precision": "fp8-block", "tp": 8, "ep": 8},
     {"card": "nvidia-b200", "precision": "nvfp4", "tp": 8, "ep": 8},
-    {"card": "ascend-910b2", "precision": "w8a8-int8", "engine": "vllm-ascend", "tp": 16, "ep": 16},
-    {"card": "ascend-910b4", "precision": "w8a8-int8", "engine": "vllm-ascend", "tp": 32, "ep": 32},
+    {"card": "ascend-910b2", "precision": "w8a8-int8", "engine": "vllm-ascend", "tp": 8, "dp": 2,
+     "ep": 16, "block": 128},
+    {"card": "ascend-910b4", "precision": "w8a8-int8", "engine": "vllm-ascend", "tp": 8, "dp": 4,
+     "ep": 32, "block": 128},
 )
-COMMA = WORDS["comma"]
 WITHOUT: Pair = say("calculator-of-this-page-needs")
 Row = Sequence[str | Pair]
 
@@ -72,10 +73,10 @@ def _memory() -> tuple[Row, list[Row]]:
 def _speed() -> tuple[Row, list[Row]]:
     """What users wait for, with intervals."""
     head = WORDS["card"], WORDS["tpot"], common("time-to-first-token"), "token/s"
-    return head, [[_named(scenario), _range(answer, "tpot", fmt_time),
-                   _range(answer, "ttft", fmt_time),
-                   _range(answer, "output_throughput", fmt_sig)]
-                  for scenario, answer in table_estimates()]
+    return head, [[_named(scenario), _range(answer, "steady_tpot", fmt_time),
+                   _range(answer, "steady_ttft", fmt_time),
+                   _range(answer, "steady_throughput", fmt_sig)]
+                  for scenario, answer in table_estimates() if answer.fits]
 
 
 def _cost() -> tuple[Row, list[Row]]:
@@ -86,8 +87,9 @@ def _cost() -> tuple[Row, list[Row]]:
     rows: list[Row] = []
     for scenario, answer in table_estimates():
         hour = card_hour(scenario.device)
-        if hour is not None:
-            found = token_costs(scenario.inputs(), answer.everything, hour.value, used)
+        if hour is not None and answer.fits:
+            found = token_costs(scenario.inputs(), answer.everything, hour.value, used,
+                                answer.quantities["steady_throughput"].value)
             rows.append([_named(scenario), fmt_sig(hour.value * HOUR),
                          *(fmt_sig(MILLION * float(found[key]))
                            for key in ("per_output", "per_input"))])
@@ -160,10 +162,7 @@ def carry() -> None:
     formulas, table = scripts.formulas(), scripts.table()
     found: dict[str, Any] = {"formulas.js": formulas, "table.js": table}
     display(HTML("<template></template>"), metadata={"script": found})
-    for place, lang in enumerate(LANGUAGES):
-        left = (str(model.name[lang]) for model in left_out())
-        glue(f"calculators-without_{lang}", HTML(html.escape(COMMA[place].join(left))),
-             display=False)
+    number("calculators-without", " / ".join(str(model.name["en"]) for model in left_out()), str)
     number("calculators-kinds", len(Axes.of_offers().kinds))
     number("calculators-cards", len({card_and_node(card)[0].id for card in cards()}))
     number("calculators-models", len(MODELS))

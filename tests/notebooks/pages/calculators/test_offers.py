@@ -8,14 +8,14 @@ import pytest
 
 import calc
 import catalogue
-from notebooks.pages.calculators import offers, views
+from notebooks.pages.calculators import offers, page, views
 from notebooks.pages.calculators.samples import state
 from tools.site.browser import INSTALL, Browser, find_chromium
 
 CHROMIUM = find_chromium()
 PAGE = "chapters/calculators.html"
-TODAY = ("deepseek-v4-flash", "deepseek-v4-pro", "glm-5.2", "kimi-k2.5", "qwen3.5-397b-a17b",
-         "minimax-m2.5")
+TODAY = ("deepseek-v4-flash", "deepseek-v4-pro", "glm-5.2", "glm-5.1", "kimi-k2.6",
+         "qwen3.5-397b-a17b", "minimax-m2.5")
 CARDS = ("nvidia-b300", "nvidia-h200-sxm", "nvidia-h20", "ascend-910b2", "ascend-910c-die")
 
 
@@ -31,6 +31,8 @@ def test_todays_models_are_offered_on_cards_that_a_release_has_a_kernel_for(mode
 
 def test_what_is_missing_from_a_model_would_not_be_told():
     assert not any(catalogue.load_model(name).missing for name in offers.MODELS)
+    assert [model.id for model in page.left_out()] == [
+        "deepseek-v4.1-flash", "glm-5.3-flash", "kimi-k3", "minimax-m3"]
 
 
 @pytest.mark.parametrize(("card", "engine", "block"), [
@@ -57,6 +59,8 @@ def test_a_model_that_is_chosen_brings_its_weights_and_its_block(site: Path) -> 
     with Browser(CHROMIUM, timeout=120) as page:
         page.open(f"{site.as_uri()}/{PAGE}")
         page.wait_for("document.querySelector('.memory .answer')?.textContent.length > 0")
+        page.evaluate("""(() => { const choice = document.querySelector('select[name=engine]');
+            choice.value = 'vllm'; choice.dispatchEvent(new Event('change')); })()""")
         for model, *wanted in (("deepseek-v4-flash", "fp8-mxfp4", "256"),
                                ("qwen3.5-397b-a17b", "bf16", "64")):
             page.evaluate(f"""(() => {{ const choice = document.querySelector('select[name=model]');
