@@ -5,7 +5,7 @@ published-weights =
     .zh = 官方发布的权重
 
 published-weights-widened-without-loss =
-    .en = published weights, widened without loss
+    .en = published weights, dequantised without loss
     .zh = 官方发布的权重，无损展开
 
 of-relative =

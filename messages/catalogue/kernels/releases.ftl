@@ -17,7 +17,7 @@ from-to =
 # number: bits of the format that weights are widened to
 runs-on =
     .en = runs on { $releases }, { $kernel }{ $widened ->
-        [yes] , weights widened to 16 bits
+        [yes] , weights dequantised to 16 bits
        *[no] { "" }
     }{ $noted ->
         [yes] ; { $note } [{ $source }]

@@ -10,7 +10,7 @@ share-of-peak-of-whole =
 
 share-of-peak-of-slices =
     .en = share of the peak of slices of experts
-    .zh = 专家切片的峰值利用率
+    .zh = 专家 TP 切分的峰值利用率
 
 time-of-matmul-per-input =
     .en = time of a matmul per input summed over
