@@ -36,6 +36,8 @@ MISSING = "\u25a1"
 FONTS = Path(__file__).resolve().parent / "fonts"
 FONT = FONTS / "workbench-sans-sc.ttf"
 FAMILIES = {"Workbench Sans": FONTS / "workbench-sans.ttf", "Workbench Sans SC": FONT}
+MIXED = ["Workbench Sans SC", "DejaVu Sans"]  # of a text with mathematics in Chinese
+LATIN_END = "\u2fff"  # letters behind it are Chinese, or their marks
 INK = "#565c65"
 PALETTE = ("#3f86c6", "#d9772b", "#3f9b5f", "#c9566b", "#8e6fc1", "#2c9a9a", "#b08d2e", "#8a9099")
 # Places in the palette, where parts of a step, of a memory or of a time are drawn; the page's sheet
@@ -175,10 +177,19 @@ def _reveal(figure: Figure) -> None:
     """Draw what a file has of signs as text: no mathematics, and no letter that no font has."""
     for text in _texts(figure):
         text.set_text(_drawn(text.get_text()))
+        if _mixed(text.get_text()):
+            text.set_fontfamily(MIXED)
     for axes_ in figure.axes:
         for axis in (axes_.xaxis, axes_.yaxis):
+            if any(_mixed(label.get_text()) for label in axis.get_ticklabels()):
+                axis.set_tick_params(labelfontfamily=MIXED)
             if isinstance(labels := axis.get_major_formatter(), FuncFormatter):  # set_ticks, too
                 axis.set_major_formatter(partial(_tick, labels))
+
+
+def _mixed(text: str) -> bool:
+    """Whether mathematics stands in Chinese, of which Matplotlib takes the first font alone."""
+    return "$" in text and any(letter > LATIN_END for letter in text)
 
 
 def _texts(artist: Artist) -> Iterator[Text]:
