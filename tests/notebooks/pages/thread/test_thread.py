@@ -6,7 +6,7 @@ import pytest
 
 from calc.costing.power import cards_power, full_power, powers_of, shares_of
 from calc.physics.breakdown import token_parts
-from notebooks.pages.thread import bill, request, strip
+from notebooks.pages.thread import bill, request, strip, timeline
 from notebooks.show.display import LANGUAGES
 
 
@@ -70,3 +70,20 @@ def test_the_energy_is_that_of_the_cards_at_this_rate():
     rate = float(found["output_tokens"]) / request.whole().time
     power = cards_power(deployed.inputs(), request.told().everything, rate, shares, full.value)
     assert request.whole().joules == pytest.approx(power * request.whole().time, rel=0.005)
+
+
+def test_the_layers_of_a_step_and_what_it_has_once_sum_to_it():
+    told, found = timeline.step(), request.values()
+    assert told.whole == pytest.approx(float(found["decode_step_time"]))
+    assert sum(told.layers) == found["num_hidden_layers"]
+    names = {name for of in (told.dense, told.experts) for name, _ in of} | told.once.keys()
+    assert names - {"embedding"} == request.step_parts().keys()
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_the_timeline_has_a_bar_for_each_layer_and_each_part_of_two(lang):
+    told, drawn = timeline.step(), timeline.drawn(lang)
+    bars = sum(told.layers) + 1 + len(told.dense) + len(told.experts)
+    in_legend = len(dict(told.dense) | dict(told.experts))
+    assert drawn.svg().count("<rect ") == bars + in_legend
+    assert len(drawn.numbers.splitlines()) == 1 + len(told.dense + told.experts) + len(told.once)
