@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from notebooks.pages.derivations.diagrams.flows import balance, handover
+from notebooks.pages.derivations.diagrams.flows import absorbing, balance, handover
 from notebooks.show.drawing import WIDTH, Drawing, width_of
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -60,3 +60,22 @@ def test_words_stay_in_the_frame(draw, lang):
         start = {"end": x - length, "middle": x - length / 2}.get(text.get("text-anchor", ""), x)
         assert start >= -1
         assert start + length <= WIDTH + 1
+
+
+SIZES = {"num_attention_heads": 4, "qk_nope_head_dim": 8, "qk_rope_head_dim": 2, "v_head_dim": 8,
+         "kv_lora_rank": 16}
+
+
+def test_absorbing_reads_the_latent_and_expanding_all_heads():
+    told = absorbing.orders(SIZES)
+    assert (told["absorbed"].read, told["expanded"].read) == (18, 72)
+    assert told["absorbed"].score - told["expanded"].score == 4 * (2 * 16 - 8 - 8)
+    assert (told["absorbed"].expand, told["expanded"].expand) == (0, 4 * 16 * 16)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_both_orders_are_drawn_with_their_shapes(lang):
+    drawn = absorbing.draw(SIZES, lang)
+    assert len(parts(drawn, "rect")) == 8
+    text = "".join(drawn.svg())
+    assert "16 + 2" in text
