@@ -21,6 +21,7 @@
       for (const pp of data.sizes) {
         const dp = count / (tp * pp);
         if (!data.sizes.includes(dp)) continue;
+        if (pp > Math.max(data.stages, state.pp)) continue;
         // as a search: near saturation the closed form of stages that share experts is too fast
         if (pp > 1 && dp > 1 && data.models[state.model].experts) continue;
         for (const ep of data.sizes) {

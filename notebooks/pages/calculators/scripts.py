@@ -19,6 +19,7 @@ from calc.evidence.classes import (
     own_errors,
 )
 from calc.evidence.nearness import ranges, within
+from calc.layouts.enumerate import MOST_STAGES
 from calc.uncertainty import interval
 from catalogue import (
     load,
@@ -227,7 +228,7 @@ def data() -> dict[str, Any]:
                       "power": interval.POWER, "spreading": interval.SPREADING,
                       "held": interval.HELD, "smallest": interval.SMALLEST},
         "measured": _measured(), "ranged": views.RANGED, "steady": views.STEADY,
-        "drafting": question().draft_tokens,
+        "drafting": question().draft_tokens, "stages": MOST_STAGES,
         "money": views.MONEY, "floor": views.FLOOR,
 
         "cards": _cards(), "models": _models(axes, stored),

@@ -16,7 +16,7 @@ import calc
 from catalogue.reading.amounts import human, span
 from notebooks.pages.calculators.offers import deployed
 from notebooks.pages.calculators.scripts import fields, question, start
-from notebooks.pages.deciding.front.standard import R1, served_by
+from notebooks.pages.deciding.front.standard import R1, served, served_by
 from tools.site.browser import INSTALL, Browser, find_chromium
 
 CHROMIUM = find_chromium()
@@ -222,3 +222,24 @@ def test_a_keystroke_is_answered_at_once(browser: Browser, site: Path) -> None:
       return times.sort((a, b) => a - b)[10];
     })()""")
     assert taken <= KEYSTROKE * TOO_SLOW
+
+
+FASTEST = """JSON.stringify(CASES.map(([card, model, precision, count]) => {
+  const {data, formulas, Engine, best} = willItFit, {block, blocks} = data.cards[card];
+  globalThis.tested ??= new Engine(data, formulas);
+  const state = {...data.usual, card, model, precision, set: {},
+    block: data.models[model].attention === 'csa' ? blocks[data.usual.engine] : block};
+  return best({data, engine: tested, words: data.words.en}, state, count);
+}))"""
+
+
+def test_the_fastest_layout_is_that_of_the_table(browser: Browser, site: Path) -> None:
+    """No redundant experts are tried in the browser: what has some may be slower there."""
+    asked = [each for each in served() if not each.choice.spares]
+    cases = json.dumps([[each.device, each.model, each.choice.precision, each.choice.devices]
+                        for each in asked])
+    found = json.loads(opened(browser, site).evaluate(FASTEST.replace("CASES", cases)))
+    assert len(asked) > 25
+    for each, best in zip(asked, found, strict=True):
+        assert best["spare"] >= 0, each
+        assert best["pace"] == pytest.approx(each.cell.pace, rel=5e-3), (each.model, each.device)
