@@ -291,7 +291,7 @@ worth =
 
 unmet =
     .en = In { $share } of the cases no number of requests keeps the limit, so that no purchase helps; they are left out.
-    .zh = { $share } 的情形下任何请求数都守不住限制，采购也无济于事；这些情形已排除。
+    .zh = { $share } 的情形下任何请求数都不满足约束，采购也无济于事；这些情形已排除。
 
 draws =
     .en = { $count } draws; below { $scatter } nothing is told apart from nothing.

@@ -90,7 +90,7 @@ refused =
 
 missed =
     .en = { $count } before one of these are left out: simulated, they do not keep the limits.
-    .zh = 排在其前的 { $count } 个已排除：仿真表明守不住限制。
+    .zh = 排在其前的 { $count } 个已排除：仿真表明不满足约束。
 
 on-the-front =
     .en = { $groups } { $one_group ->
