@@ -11,6 +11,7 @@ from calc.answer.estimate import estimate
 from calc.costing.answer import CostOptions, cost
 from calc.costing.rates import prices_of
 from calc.evidence.classes import own_errors
+from calc.launching.starting import start
 from calc.layouts.choice import scenario
 from calc.searching.load_goal import load_goal
 from calc.searching.robust import SampledRow, surely
@@ -22,7 +23,7 @@ from catalogue.planning.goals import Goal
 from catalogue.reading.yamlfile import at_rest
 from notebooks.pages.catalogue.tables.deployments import HELD, coverage_label
 from notebooks.pages.deciding.front.r1 import WHOLE
-from notebooks.pages.deciding.front.standard import R1, question
+from notebooks.pages.deciding.front.standard import R1, layout, question
 from notebooks.pages.deciding.goals import device_label
 from notebooks.pages.deciding.matrix import GOAL
 from notebooks.show.columns import Column
@@ -104,8 +105,10 @@ def _goal(device: str, users: int, limit: float) -> Goal:
 
 
 def _bought(device: str, users: int, limit: float) -> Bought:
-    found = search(_goal(device, users, limit))
-    return Bought(device, users, limit, next(iter(surely(found, SURE).front), None))
+    goal = _goal(device, users, limit)
+    front = surely(search(goal), SURE).front
+    return Bought(device, users, limit, next(
+        (each for each in front if start(goal, each.row).engine), None))
 
 
 def answer() -> None:
@@ -137,11 +140,9 @@ def _cell(each: Bought) -> Pair:
         return say("more-than", cards=MOST)
     choice, (value, low, high) = each.best.row.choice, (
         fmt_fixed(MILLI * point, 0) for point in each.tpot.points)
-    sizes = {"TP": choice.tensor, "PP": choice.pipeline, "DP": choice.data, "EP": choice.expert}
-    cut = "×".join(f"{name}{size}" for name, size in sizes.items() if size > 1)
     cards = common("cards-2", cards=fmt_int(choice.devices))
     lines = [(f"**{cards[0]}**", f"**{cards[1]}**"), (f"{value} ms ({low}–{high})",) * 2,
-             (cut,) * 2]
+             layout(choice)]
     if million := each.million():
         shown, *ends = (fmt_sig(point, 2) for point in million.points)
         lines.append((f"{shown} USD ({'–'.join(ends)})",) * 2)

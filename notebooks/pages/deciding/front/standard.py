@@ -37,6 +37,19 @@ def question() -> Question:
     return found
 
 
+def sizes(choice: Choice) -> str:
+    """Parallel sizes of more than one: ``TP8×EP8``."""
+    degrees = {"TP": choice.tensor, "DCP": choice.context, "PP": choice.pipeline,
+               "DP": choice.data, "EP": choice.expert}
+    return "×".join(f"{name}{size}" for name, size in degrees.items() if size > 1) or "TP1"
+
+
+def layout(choice: Choice) -> Pair:
+    """A layout with the tokens that it drafts: ``TP8×EP8, 1 MTP token``."""
+    drafts = [say("drafts", count=choice.drafts)] if choice.drafts else []
+    return join((", ", "，"), [(sizes(choice),) * 2, *drafts])
+
+
 @dataclass(frozen=True)
 class Served:
     """A model on a card: on the fewest whole servers that a release starts it on, the fastest.
@@ -62,18 +75,13 @@ class Served:
 
     @property
     def sizes(self) -> str:
-        """Parallel sizes of more than one: ``TP8×EP8``."""
-        choice = self.choice
-        sizes = {"TP": choice.tensor, "DCP": choice.context, "PP": choice.pipeline,
-                 "DP": choice.data, "EP": choice.expert}
-        return "×".join(f"{name}{size}" for name, size in sizes.items() if size > 1) or "TP1"
+        """Parallel sizes of more than one."""
+        return sizes(self.choice)
 
     @property
     def layout(self) -> Pair:
-        """The layout, with the tokens that it drafts: ``TP8×EP8, 1 MTP token``."""
-        drafts = self.choice.drafts
-        return join((", ", "，"), [(self.sizes,) * 2,
-                                  *([say("drafts", count=drafts)] if drafts else [])])
+        """Its layout in short."""
+        return layout(self.choice)
 
     @property
     def scenario(self) -> Scenario:
