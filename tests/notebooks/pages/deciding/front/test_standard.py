@@ -111,5 +111,6 @@ def test_the_calculators_begin_with_it():
 
 @pytest.mark.parametrize("card", standard.CARDS)
 def test_v4_flash_is_the_fastest_on_every_card_as_the_front_page_says(card):
-    fastest = min((each for each in ANSWERS if each.device == card), key=lambda each: each.cell.pace)
+    fastest = min((each for each in ANSWERS if each.device == card),
+                  key=lambda each: each.cell.pace)
     assert fastest.model == "deepseek-v4-flash"
