@@ -123,7 +123,7 @@ def _whole(drawing: Drawing, top: float, told: Step,
 def _legend(drawing: Drawing, top: float, told: Step,
             names: Mapping[str, tuple[Pair, int]]) -> None:
     """Each part of a layer, what a step has once, and how long it takes; two columns."""
-    listed = dict(told.dense) | dict(told.experts) | told.once
+    listed = dict(told.dense) | dict(told.experts) | dict(told.once)
     for place, (name, time) in enumerate(listed.items()):
         words, colour = names[name]
         en, zh = words
