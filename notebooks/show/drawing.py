@@ -154,9 +154,9 @@ class Drawing:
             self.label(at, y + 4 + SMALL, f"{tick:g}", "middle", small=True, muted=True)
         self.label(x + length, y + 6 + 2.2 * SMALL, unit, "end", small=True, muted=True)
 
-    def swatch(self, x: float, y: float, colour: int, text: Text) -> None:
+    def swatch(self, x: float, y: float, colour: int, text: Text, tint: float = 1.0) -> None:
         """A part of a legend: a square in a colour, and what it stands for, with its base."""
-        self.bar(x, y - 9, 10, 10, colour)
+        self.bar(x, y - 9, 10, 10, colour, tint=tint)
         self.label(x + 15, y, text, small=True)
 
     def link(self, address: str) -> Linked:

@@ -17,6 +17,7 @@ say = messages("pages/thread/timeline")
 
 MICRO = 1e6  # microseconds in a second
 BAR, LANE = 20.0, 24.0  # of a bar, and from lane to lane
+SHADES = {"routed_expert": 0.7, "shared_expert": 0.5, "dense_mlp": 0.35, "head": 0.2}  # opacity
 # parts of a layer in the order in which they run: words, colour; what is sent has a lane of its own
 ATTENTION = (("attention", common("attention-projections"), READ),
              ("core", common("attention-core"), CACHE), ("all_reduce", say("all-reduce"), LINKS))
@@ -35,7 +36,7 @@ class Step:
     Attributes:
         dense, experts: parts of a layer of either kind, in their order, by name.
         layers: how many of each kind there are [1].
-        once: what a step has once, by name.
+        once: what a step has once, by name, in the order in which it runs.
     """
 
     dense: tuple[tuple[str, float], ...]
@@ -63,7 +64,7 @@ def step() -> Step:
         return tuple((name, each[name]) for name, _, _ in kinds)
 
     return Step(of((*ATTENTION, *DENSE)), of((*ATTENTION, *EXPERTS)), (every - moe, moe),
-                {"embedding": sent, **{name: parts[name] for name in parts.keys() - each.keys()}})
+                {"embedding": sent, **{name: parts[name] for name, _, _ in ONCE[1:]}})
 
 
 def drawn(lang: str) -> Drawing:
@@ -71,7 +72,7 @@ def drawn(lang: str) -> Drawing:
     told = step()
     names = {name: (words, colour) for name, words, colour in (*ATTENTION, *EXPERTS, *DENSE, *ONCE)}
     drawing = Drawing("step-timeline", lang, say("title"), say(
-        "about", step=fmt_time(told.whole), layers=fmt_int(sum(told.layers))), height=318)
+        "about", step=fmt_time(told.whole), layers=fmt_int(sum(told.layers))), height=352)
     longest = max(sum(time for _, time in of) for of in (told.dense, told.experts))
     for top, of, head in ((20.0, told.experts, say("expert-layer")),
                           (104.0, told.dense, say("dense-layer"))):
@@ -80,7 +81,7 @@ def drawn(lang: str) -> Drawing:
         drawing.label(0, top + 14, common("card"), small=True, muted=True)
         drawing.label(0, top + 14 + LANE, say("links"), small=True, muted=True)
         _lanes(drawing, top, of, names, longest)
-    _whole(drawing, 190.0, told)
+    _whole(drawing, 190.0, told, names)
     _legend(drawing, 246.0, told, names)
     listed = {"experts": told.experts, "dense": told.dense, "once": tuple(told.once.items())}
     drawing.numbers = written(["layer", "part", "us"], [
@@ -97,31 +98,35 @@ def _lanes(drawing: Drawing, top: float, of: tuple[tuple[str, float], ...],
     at = LEFT
     for name, time in of:
         wide, colour = (WIDTH - LEFT) * time / longest, names[name][1]
-        drawing.bar(at, top + (LANE if colour == LINKS else 0), max(wide - 0.6, 0.6), BAR, colour)
+        drawing.bar(at, top + (LANE if colour == LINKS else 0), max(wide - 0.6, 0.6), BAR, colour,
+                    tint=SHADES.get(name, 1.0))
         at += wide
 
 
-def _whole(drawing: Drawing, top: float, told: Step) -> None:
-    """The step as its layers, each a stroke wide, and what it has once."""
+def _whole(drawing: Drawing, top: float, told: Step,
+           names: Mapping[str, tuple[Pair, int]]) -> None:
+    """The step as its layers, each a stroke wide, with what it has once before and after them."""
     drawing.label(0, top - 6, say("whole-step"), small=True, bold=True)
     drawing.label(WIDTH, top - 6, fmt_time(told.whole), "end", small=True)
+    first, *last = [(time, names[name][1], SHADES.get(name, 1.0))
+                    for name, time in told.once.items()]
+    layers = [(sum(time for _, time in of), colour, 1.0) for count, of, colour in zip(
+        told.layers, (told.dense, told.experts), (COMPUTE, READ), strict=True)
+        for _ in range(count)]
     at = 0.0
-    for count, of, colour in zip(told.layers, (told.dense, told.experts), (COMPUTE, READ),
-                                 strict=True):
-        for _ in range(count):
-            wide = WIDTH * sum(time for _, time in of) / told.whole
-            drawing.bar(at, top, max(wide - 0.8, 0.4), BAR, colour)
-            at += wide
-    drawing.bar(at, top, WIDTH - at, BAR, HOST)
+    for time, colour, tint in (first, *layers, *last):
+        wide = WIDTH * time / told.whole
+        drawing.bar(at, top, wide - min(0.8, wide / 2), BAR, colour, tint=tint)
+        at += wide
 
 
 def _legend(drawing: Drawing, top: float, told: Step,
             names: Mapping[str, tuple[Pair, int]]) -> None:
-    """Each part of a layer with experts and how long it takes; two columns."""
-    listed = dict(told.dense) | dict(told.experts)
+    """Each part of a layer, what a step has once, and how long it takes; two columns."""
+    listed = dict(told.dense) | dict(told.experts) | dict(told.once)
     for place, (name, time) in enumerate(listed.items()):
         words, colour = names[name]
         en, zh = words
         text = f"{fmt_fixed(MICRO * time, 0)} µs"
         drawing.swatch(place % 2 * WIDTH / 2, top + place // 2 * (SMALL + 6), colour,
-                       (f"{en}, {text}", f"{zh}，{text}"))
+                       (f"{en}, {text}", f"{zh}，{text}"), SHADES.get(name, 1.0))

@@ -78,12 +78,13 @@ def test_the_layers_of_a_step_and_what_it_has_once_sum_to_it():
     assert sum(told.layers) == found["num_hidden_layers"]
     names = {name for of in (told.dense, told.experts) for name, _ in of} | told.once.keys()
     assert names - {"embedding"} == request.step_parts().keys()
+    assert list(told.once) == [name for name, _, _ in timeline.ONCE]
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_the_timeline_has_a_bar_for_each_layer_and_each_part_of_two(lang):
     told, drawn = timeline.step(), timeline.drawn(lang)
-    bars = sum(told.layers) + 1 + len(told.dense) + len(told.experts)
-    in_legend = len(dict(told.dense) | dict(told.experts))
+    bars = sum(told.layers) + len(told.once) + len(told.dense) + len(told.experts)
+    in_legend = len(dict(told.dense) | dict(told.experts) | told.once)
     assert drawn.svg().count("<rect ") == bars + in_legend
     assert len(drawn.numbers.splitlines()) == 1 + len(told.dense + told.experts) + len(told.once)

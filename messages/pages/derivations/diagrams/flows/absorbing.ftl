@@ -5,8 +5,8 @@ title =
     .zh = 潜向量注意力：展开与吸收
 
 about =
-    .en = Two chains of products in one layer: expanded, { $expanded } elements are read per cached position, absorbed { $absorbed }.
-    .zh = 一层中的两种乘法顺序：展开时每个缓存位置读 { $expanded } 个元素，吸收时读 { $absorbed } 个。
+    .en = Two chains of products in one layer: expanded, { $expanded } elements are read per cached token, absorbed { $absorbed }.
+    .zh = 一层中的两种乘法顺序：展开时每个缓存 token 读 { $expanded } 个元素，吸收时读 { $absorbed } 个。
 
 expanded =
     .en = Expanded (prefill)
@@ -45,13 +45,13 @@ out-times-up =
     .zh = × 值升维矩阵
 
 takes =
-    .en = Per cached position: { $read } elements read, { $score } multiply-adds for a query.
-    .zh = 每个缓存位置：读 { $read } 个元素，每个查询 { $score } 次乘加。
+    .en = Per cached token: { $read } read in { $format }, { $score } FLOP for a query.
+    .zh = 每个缓存 token：以 { $format } 读 { $read }，每个查询 { $score } FLOP。
 
 expands =
-    .en = Before any score: { $expand } multiply-adds per cached position, once for all queries.
-    .zh = 打分之前：每个缓存位置 { $expand } 次乘加，所有查询共用一次。
+    .en = Before any score: { $expand } FLOP per cached token, once for all queries.
+    .zh = 打分之前：每个缓存 token { $expand } FLOP，所有查询共用一次。
 
 expands-nothing =
-    .en = Nothing is computed per cached position before a score.
-    .zh = 打分之前，缓存位置上无需任何计算。
+    .en = Nothing is computed per cached token before a score.
+    .zh = 打分之前，缓存的 token 无需任何计算。

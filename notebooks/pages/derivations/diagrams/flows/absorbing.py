@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from catalogue.messages import Pair, messages
 from notebooks.show.drawing import WIDTH, Drawing
 from notebooks.show.figures import CACHE, COMPUTE, READ
-from notebooks.show.numbers import fmt_int
+from notebooks.show.numbers import fmt_bytes, fmt_int
 
 say = messages("pages/derivations/diagrams/flows/absorbing")
 
+FLOP = 2  # of a multiply-add
 TALL, GAP, BLOCK = 88.0, 16.0, 186.0  # of a box, between boxes, and of one order
 
 
@@ -21,8 +22,8 @@ class Orders:
 
     Attributes:
         read: per cached position [element].
-        score: multiply-adds of a query at a cached position, all heads [1].
-        expand: multiply-adds per cached position before any score, all heads [1].
+        score: operations of a query at a cached position, all heads [FLOP].
+        expand: operations per cached position before any score, all heads [FLOP].
     """
 
     read: int
@@ -35,16 +36,17 @@ def orders(of: Mapping[str, float]) -> dict[str, Orders]:
     heads, key, rotary, value, latent = (int(of[name]) for name in (
         "num_attention_heads", "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim",
         "kv_lora_rank"))
-    return {"expanded": Orders(heads * (key + rotary + value), heads * (key + rotary + value),
-                               heads * latent * (key + value)),
-            "absorbed": Orders(latent + rotary, heads * (2 * latent + rotary), 0)}
+    entry = heads * (key + rotary + value)
+    return {"expanded": Orders(entry, FLOP * entry, FLOP * heads * latent * (key + value)),
+            "absorbed": Orders(latent + rotary, FLOP * heads * (2 * latent + rotary), 0)}
 
 
-def draw(of: Mapping[str, float], lang: str) -> Drawing:
+def draw(of: Mapping[str, float], kept: tuple[str, float], lang: str) -> Drawing:
     """Both chains with their shapes, one above the other, and what each takes below it.
 
     Args:
         of: sizes of a model with MLA.
+        kept: format of the cache and of expanded keys and values: name, size of an element [B].
         lang: language of the labels.
     """
     heads, key, rotary, value, latent = (fmt_int(of[name]) for name in (
@@ -56,11 +58,11 @@ def draw(of: Mapping[str, float], lang: str) -> Drawing:
             (say("latent"), cached, CACHE),
             (say("times-up"), f"{heads} × ({key} + {value}) × {latent}", READ),
             (say("keys-values"), f"{heads} × ({key} + {rotary} + {value})", CACHE),
-            (say("scores"), f"{heads} × ({key} + {rotary})", COMPUTE)),
+            (say("scores"), f"{heads} × ({key} + {rotary} + {value})", COMPUTE)),
         "absorbed": (
             (say("query-times-up"), f"{heads} × {key} × {latent}", READ),
             (say("latent"), cached, CACHE),
-            (say("scores-on-latent"), f"{heads} × ({latent} + {rotary})", COMPUTE),
+            (say("scores-on-latent"), f"{heads} × ({latent} + {rotary} + {latent})", COMPUTE),
             (say("out-times-up"), f"{heads} × {latent} × {value}", READ))}
     told = orders(of)
     drawing = Drawing("absorbing", lang, say("title"), say(
@@ -80,7 +82,8 @@ def draw(of: Mapping[str, float], lang: str) -> Drawing:
                 drawing.arrow(left - GAP + 2, top + 24 + TALL / 2, left - 2, top + 24 + TALL / 2)
         took = told[name]
         base = drawing.note(0, top + TALL + 40, WIDTH, say(
-            "takes", read=fmt_int(took.read), score=fmt_int(took.score)), muted=False)
+            "takes", read=fmt_bytes(took.read * kept[1], "B"), format=kept[0],
+            score=fmt_int(took.score)), muted=False)
         drawing.note(0, base, WIDTH, say("expands", expand=fmt_int(took.expand))
                      if took.expand else say("expands-nothing"))
     return drawing

@@ -69,13 +69,16 @@ SIZES = {"num_attention_heads": 4, "qk_nope_head_dim": 8, "qk_rope_head_dim": 2,
 def test_absorbing_reads_the_latent_and_expanding_all_heads():
     told = absorbing.orders(SIZES)
     assert (told["absorbed"].read, told["expanded"].read) == (18, 72)
-    assert told["absorbed"].score - told["expanded"].score == 4 * (2 * 16 - 8 - 8)
-    assert (told["absorbed"].expand, told["expanded"].expand) == (0, 4 * 16 * 16)
+    assert told["absorbed"].score - told["expanded"].score == 2 * 4 * (2 * 16 - 8 - 8)
+    assert (told["absorbed"].expand, told["expanded"].expand) == (0, 2 * 4 * 16 * 16)
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_both_orders_are_drawn_with_their_shapes(lang):
-    drawn = absorbing.draw(SIZES, lang)
+    drawn = absorbing.draw(SIZES, ("BF16", 2), lang)
     assert len(parts(drawn, "rect")) == 8
     text = "".join(drawn.svg())
     assert "16 + 2" in text
+    for order in absorbing.orders(SIZES).values():
+        assert f"{2 * order.read} B" in text
+        assert f"{order.score} FLOP" in text
