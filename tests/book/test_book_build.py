@@ -24,6 +24,7 @@ from notebooks.show.display import written
 from notebooks.show.numbers import fmt_bytes, fmt_time
 
 LANGUAGE_OF = {"": "en", "zh": "zh-CN"}
+LOST = "404.html"  # one page in both languages, which stands at any address
 CALCULATORS, STATE = "calculators.html", "="  # a fragment of it is a state, no anchor
 LOADED = {"script": "src", "img": "src", "source": "src", "iframe": "src", "link": "href"}
 
@@ -49,7 +50,7 @@ def names(site: Path, folder: str) -> set[str]:
     """Return the pages of one language, relative to its folder."""
     root = site / folder
     paths = {path.relative_to(root).as_posix() for path in root.rglob("*.html")
-             if "_static" not in path.parts}
+             if "_static" not in path.parts and path.name != LOST}
     return {name for name in paths if not name.startswith("zh/")}
 
 

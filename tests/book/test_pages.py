@@ -56,7 +56,7 @@ def pages(site: Path, address: str) -> list[str]:
     so on the disk they are opened in one language each, by turns; on the server one of a template.
     """
     every = sorted(path.relative_to(site).as_posix() for path in site.rglob("*.html")
-                   if "_static" not in path.parts)
+                   if "_static" not in path.parts and path.name != "404.html")
     deep = [name for name in every if name.count("/") - name.startswith("zh/") >= DEEP]
     if address.startswith("file:"):
         english = [name for name in deep if not name.startswith("zh/")]

@@ -15,8 +15,9 @@ WRITTEN = re.compile(r"`[^`]*`|(?<!\w)--?[a-z]\S*|\S*[=_@/\d]\S*")
 WORD = re.compile(r"[A-Za-z]+(?:-[A-Za-z]+)*")
 UNITS = {"B", "GB", "GiB", "KB", "MB", "TB", "TiB", "block", "h", "kW", "ms", "request", "s", "tok",
          "µs", "x"}
-TERMS = {"API", "CPU", "GPU", "KV", "L", "MLP", "TPOT", "TTFT", "all-reduce", "bit", "lognormal",
-         "rank", "token"}  # as Chinese engineers say them
+TERMS = {"API", "CPU", "CV", "EP", "GEMM", "GPU", "KV", "L", "M", "MLP", "MTP", "TP", "TPOT",
+         "TTFT", "all-reduce", "bit", "lognormal", "micro-batch", "prefill", "prompt", "rank",
+         "tile", "token"}  # as Chinese engineers say them
 
 
 def finite(text: str):

@@ -118,7 +118,7 @@
 
   const listed = (key) => choice(key, () => data.fields[key].of.map((value) => ({ value, text: String(value) })));
   const named = (entries, only) => (only ?? Object.keys(entries)).map((value) => ({ value, text: entries[value].name[language] }));
-  /* Precisions by their names without what is told in brackets or after a comma, where they can be told apart without it. */
+  /* Precisions by their names without what stands in parentheses or after a comma, where they can be told apart without it. */
   const brief = (options) => {
     const short = (text) => text.split(/\s*[（(,，]/)[0], said = options.map(({ text }) => short(text));
     return options.map(({ value, text }, place) => ({ value, text: said.indexOf(said[place]) === said.lastIndexOf(said[place]) ? said[place] : text }));

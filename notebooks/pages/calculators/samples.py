@@ -6,7 +6,7 @@ import random
 from typing import Any
 
 from catalogue import load_model
-from catalogue.deployments.admission.cuts import context_problem
+from catalogue.deployments.admission.rules import problems
 from catalogue.deployments.admission.subject import Cut
 from catalogue.deployments.loading import DEALT_PROMPTS
 from catalogue.deployments.resolved import GATHERED, NORMAL
@@ -52,7 +52,7 @@ def shared_cache(model: str, tensor: int) -> list[int]:
     """Over how many ranks the cache of a request may be sharded."""
     asked = subject(cards()[0], model)
     return [size for size in SIZES
-            if context_problem(asked, Cut(tensor=tensor, context=size)) is None]
+            if not any(problems(asked, Cut(tensor=tensor, context=size), ("dealt",)))]
 
 
 def _number(draw: random.Random, extra: Extra) -> Triple:

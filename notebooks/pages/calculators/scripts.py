@@ -30,9 +30,8 @@ from catalogue import (
 )
 from catalogue.caveats import marked
 from catalogue.deployments.admission.rules import class_words, problems
-from catalogue.deployments.admission.subject import Cut
+from catalogue.deployments.admission.subject import Cut, Subject
 from catalogue.deployments.fabric import scale_up_domain
-from catalogue.deployments.profiles import drafts_in_stages
 from catalogue.entries.calibrations import ALONE, CONCURRENT
 from catalogue.entries.trees import symbols_of
 from catalogue.messages import by_language, messages
@@ -133,7 +132,7 @@ def _name(entry: Any) -> dict[str, str]:
 
 
 def _cards() -> dict[str, Any]:
-    found, drafting = {}, load_model(FLAGSHIP["model"])
+    found = {}
     for name in cards():
         card, node = card_and_node(name)
         prices = {}
@@ -157,17 +156,21 @@ def _cards() -> dict[str, Any]:
             "own": {of: precisions(name, model) for of, model in FORMATS_OF.items()},
             "engines": engines(name), "prices": prices,
             "dealt": [engine for engine in engines(name) if _deals(name, engine)],
-            "staged": [engine for engine in engines(name) if drafts_in_stages(
-                card, drafting, None if engine == NO_ENGINE else engine)],
+            "staged": [engine for engine in engines(name) if _under(name, engine).stages_draft],
             "held": {engine: _held(name, engine) for engine in engines(name)}}
     return found
 
 
 def _deals(card: str, engine: str) -> bool:
     """Whether an engine shards the cache of a request over tensor-parallel ranks of a card."""
-    asked = replace(subject(card, FLAGSHIP["model"]),
-                    engine=None if engine == NO_ENGINE else engine)
-    return not any(problems(asked, Cut(tensor=SHARING, context=SHARING), ("engine",)))
+    cut = Cut(tensor=SHARING, context=SHARING)
+    return not any(problems(_under(card, engine), cut, ("engine",)))
+
+
+def _under(card: str, engine: str) -> Subject:
+    """The first model of the calculators on a card under an engine, if one is named."""
+    return replace(subject(card, FLAGSHIP["model"]),
+                   engine=None if engine == NO_ENGINE else engine)
 
 
 def _held(card: str, engine: str) -> tuple[int, int, dict[str, str]]:
