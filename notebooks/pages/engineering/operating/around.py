@@ -10,7 +10,6 @@ from typing import Any
 
 import calc
 import catalogue
-from catalogue import Scenario
 from catalogue.deployments.profiles import drafts_in_stages, running
 from catalogue.engines.engine import load_engine
 from catalogue.messages import Pair, join, messages
@@ -72,18 +71,9 @@ def answer() -> None:
             "faster": sum(pace < -SMALL for pace in moved)}.items()})
         numbers({f"se-{key}-pace": found[PACE], f"se-{key}-first": found[FIRST]}, fmt_time)
         number(f"se-{key}-room", found[ROOM], fmt_quantity, unit="B")
-        number(f"se-{key}-bears", _bears(scenario), fmt_percent, digits=0)
     number("se-s1-reads", len(stated("communication")))
     numbers({f"se-{key}": state_count("communication", state) for key, state in (
         ("unused", "unread"), ("stops", "stops"), ("usual", "usual"))})
-
-
-def _bears(scenario: Scenario) -> float:
-    """Share of the memory that an engine may use if its runtime takes the most it may [1]."""
-    inputs, reserve = scenario.inputs(), scenario.device.runtime_reserve
-    assert reserve
-    visible = inputs["memory_capacity"] - inputs["system_reserve"]
-    return float(1 - (reserve.high - reserve.value) / visible)
 
 
 def _claim(name: str) -> float:

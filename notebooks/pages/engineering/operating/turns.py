@@ -11,7 +11,7 @@ import calc
 import catalogue
 from calc.uncertainty.amount import Amount
 from notebooks.show.display import number
-from notebooks.show.numbers import fmt_int, fmt_quantity, fmt_time
+from notebooks.show.numbers import fmt_int, fmt_quantity, fmt_sig, fmt_time
 
 H200, ASCEND = "h200-r1-vllm-tp8", "r1-8x910b2-together"
 USERS = ("workload.concurrency=32",)
@@ -31,6 +31,7 @@ class Turn:
         said: quantities that the answer names.
         before: settings that it is held beside; none where only the command is asked.
         bounds: whether the answer names both ends of the intervals too.
+        own: input of the deployment as it is that the question names [1].
     """
 
     scenario: str
@@ -38,6 +39,7 @@ class Turn:
     said: tuple[str, ...]
     before: tuple[str, ...] | None = None
     bounds: bool = False
+    own: str | None = None
 
     @property
     def command(self) -> str:
@@ -55,14 +57,15 @@ TURNS = {
                  ("workload.concurrency=1",)),
     "loading": Turn(H200, (*TWO_H20, "parallelism.pipeline_parallel=2"), (TPOT,),
                     (*TWO_H20, "parallelism.tensor_parallel=16")),
-    "settings": Turn(ASCEND, ("workload.memory_utilization=0.95",), (TPOT, PLACES), ()),
+    "settings": Turn(ASCEND, ("workload.memory_utilization=0.95",), (TPOT, PLACES), (),
+                     own="memory_utilization"),
     "monitoring": Turn(H200, (*USERS, "workload.input_tokens=4096"), (TTFT, TPOT), USERS),
     "risk": Turn(ASCEND, (), ("steady_throughput",), bounds=True),
 }
 
 
 def turn(chapter: str) -> None:
-    """The numbers of a chapter's last exercise: ``turn-before-…``, ``turn-after-…``.
+    """The numbers of a chapter's last exercise: ``turn-before-…``, ``turn-after-…``, ``turn-own``.
 
     Raises KeyError for a chapter without one.
     """
@@ -70,6 +73,9 @@ def turn(chapter: str) -> None:
     _said("after", asked, asked.after)
     if asked.before is not None:
         _said("before", asked, asked.before)
+    if asked.own is not None:
+        number("turn-own", catalogue.load_scenario(asked.scenario).inputs()[asked.own], fmt_sig,
+               digits=2)
 
 
 def _said(when: str, asked: Turn, settings: tuple[str, ...]) -> None:
