@@ -11,7 +11,7 @@ import functools
 import io
 import logging
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -45,6 +45,9 @@ PALETTE = ("#3f86c6", "#d9772b", "#3f9b5f", "#c9566b", "#8e6fc1", "#2c9a9a", "#b
 READ, COMPUTE, CACHE, WRONG, LINKS, CHUNKS, DRAFTS, HOST = range(8)
 COLOURS = (*PALETTE, "#a5784f", "#5b6b3a", INK, "#c4cad1")  # more kinds than a plot has lines
 SPARE = len(COLOURS) - 1
+# Place of a family of cards in them, by what is in its name; the first that is in it counts.
+CARDS = {"h200": 4, "h20": 0, "h800": 5, "h100": 11, "b200": 2, "b300": 9, "910b": 1, "910c": 8,
+         "950": 6, "mi3": 3, "a100": 10, "l20": 7}
 TINTS = (1.0, 0.7, 0.5, 0.35)  # opacity of the first, second … part of one kind
 WIDTH = 7.2
 POINTS_PER_INCH = 72
@@ -98,6 +101,22 @@ def tints(kinds: Sequence[int]) -> list[float]:
     """
     return [TINTS[min(list(kinds[:place]).count(kind), len(TINTS) - 1)]
             for place, kind in enumerate(kinds)]
+
+
+def card_colours(names: Iterable[str]) -> dict[str, str]:
+    """The colour of each card, the same on every figure, by its identifier or its name.
+
+    A card of no family, or of one whose colour is taken, has the first colour that is free.
+
+    >>> card_colours(["H200", "nvidia-h20"]) == {"H200": PALETTE[4], "nvidia-h20": PALETTE[0]}
+    True
+    """
+    found: dict[str, str] = {}
+    for name in names:
+        own = next((COLOURS[at] for word, at in CARDS.items() if word in name.lower()), None)
+        found[name] = next((each for each in (own, *COLOURS)
+                            if each and each not in found.values()), INK)
+    return found
 
 
 def axes(height: float = 3.6, width: float = WIDTH) -> tuple[Figure, Axes]:

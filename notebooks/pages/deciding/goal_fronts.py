@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -270,8 +269,9 @@ def _front(lines: Sequence[Line], limit: float | None, notes: Mapping[float, str
     drawing, axes = figures.axes(height=5.2)
     place = LANGUAGES.index(lang)
     firsts = {line.kind: line for line in reversed(lines)}  # the best of each kind
-    colours = dict(zip(dict.fromkeys(line.kind for line in lines),
-                       itertools.cycle(figures.COLOURS), strict=False))
+    of_device = figures.card_colours(
+        first.device for first in sorted(firsts.values(), key=lines.index))
+    colours = {kind: of_device[first.device] for kind, first in firsts.items()}
     for number, line in enumerate(lines):
         _line(axes, line, colours[line.kind], firsts[line.kind] is line, number == 0)
     reached = np.array([point for line in lines for point in line.every]) * (MILLI, 1)

@@ -146,10 +146,10 @@ def draw_sums(times: Seconds, lang: str) -> Figure:
     figure, axes = figures.axes(height=3.8)
     tokens = [2**x for x in range(14)]
     dashes: list[Any] = ["-", (0, (4, 2))]
-    for place, name in enumerate(CARDS):
+    for name, colour in figures.card_colours(CARDS).items():
         for tensor, dash in zip(TENSOR, dashes, strict=True):
             axes.plot(tokens, [times(name, tokens=count, tensor=tensor)["all_reduce_time"] * 1e3
-                               for count in tokens], ls=dash, color=figures.PALETTE[place],
+                               for count in tokens], ls=dash, color=colour,
                       label=groups.card_name(name)[lang == "zh"] if dash == "-" else None)
     figures.doubling(axes, TICKS)
     axes.set(yscale="log", xlabel=say("tokens-of-step")[lang == "zh"],
@@ -211,12 +211,14 @@ def draw_modes(lines: Lines, lang: str) -> Figure:
     """Dispatch and combine of one layer over the tokens of a rank, in both modes."""
     figure, axes = figures.axes(height=3.8)
     tokens = [2 ** (x / 2) for x in range(25)]
-    for place, (name, ranks) in enumerate(DRAWN):
+    # of one card only its fewest ranks have the card's colour
+    colours = figures.card_colours(f"{name} {ranks}" for name, ranks in DRAWN)
+    for (name, ranks), colour in zip(DRAWN, colours.values(), strict=True):
         for mode, dash in DASHES.items():
             latency, each = lines(name, ranks, mode)
             label = say("card-and-ranks", card=groups.card_name(name), ranks=ranks)[lang == "zh"]
             axes.plot(tokens, [(latency + each * count) * 1e6 for count in tokens], ls=dash,
-                      color=figures.PALETTE[place], label=label if dash == "-" else None)
+                      color=colour, label=label if dash == "-" else None)
     figures.doubling(axes, TICKS)
     axes.set(yscale="log", xlabel=say("tokens-of-rank")[lang == "zh"],
              ylabel=say("dispatch-and-combine-one-layer")[lang == "zh"])

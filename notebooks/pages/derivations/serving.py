@@ -177,7 +177,9 @@ def speed_up(of_systems: Mapping[Pair, list[Drafted]]) -> None:
     """Speed-up of decode by one draft and by three, over the batch."""
     def draw(lang: str) -> Figure:
         drawing, axes = figures.axes(height=3.6)
-        for (label, rows), colour in zip(of_systems.items(), figures.PALETTE, strict=False):
+        colours = figures.card_colours(label[0] for label in of_systems)
+        for label, rows in of_systems.items():
+            colour = colours[label[0]]
             batches = [row.batch for row in rows]
             axes.plot(batches, [row.by_one for row in rows], ls="-", marker="o", ms=4,
                       color=colour, label=label[lang == "zh"])

@@ -321,6 +321,7 @@ def picture(lang: str) -> Figure:
     """Errors by tokens, of every table of experts and dense matmuls in FP8 and FP4."""
     at = LANGUAGES.index(lang)
     drawing, panels = figures.panels(3.2, 1, len(APART), sharey=True)
+    colours = figures.card_colours(CARDS.values())
     for axes, kind in zip(panels, APART, strict=True):
         for place, card in enumerate(CARDS):
             points = [(least, errors.leaning) for row in rows()
@@ -328,7 +329,7 @@ def picture(lang: str) -> Figure:
                       for least, errors in row.measured.regions.items()]
             for index, (least, lean) in enumerate(points):
                 axes.plot(least * (1 + place / 12), PERCENT * lean, "o", ms=3, alpha=0.7,
-                          color=figures.PALETTE[place], label=None if index else _card(card)[at])
+                          color=colours[CARDS[card]], label=None if index else _card(card)[at])
         axes.axhline(0, color=figures.INK, lw=0.8)
         axes.set(xscale="log", xlabel=say("tokens-from")[at])
         axes.set_title(OPERATORS[kind][at], fontsize=9)

@@ -122,7 +122,9 @@ def picture(found: Sequence[Growth], lang: str) -> Figure:
     at = LANGUAGES.index(lang)
     drawing, axes = figures.axes(height=4.2)
     top, sizes = 0.0, set[int]()
-    for colour, page in zip(figures.PALETTE, found, strict=False):
+    colours = figures.card_colours(page.name["en"] for page in found)
+    for page in found:
+        colour = colours[page.name["en"]]
         one, narrow, two = ({size: each.per_device for size, each in pools.items() if each}
                             for pools in (page.one, page.narrow, page.two))
         for points, style, width in ((one, "-", 2.0), (narrow, ":", 1.6), (two, "--", 2.4)):

@@ -40,7 +40,8 @@ def draw(of: dict[Pair, Curve], served: Sequence[Served], limit: float, lang: st
     axes.axvline(MS * limit, color=figures.PALETTE[3], lw=1.2)
     axes.annotate(say("limit", limit=f"{MS * limit:.0f}")[zh], (MS * limit, 0),
                   xytext=(4, 5), textcoords="offset points", color=figures.PALETTE[3], fontsize=9)
-    for row, colour in zip(served, figures.PALETTE, strict=False):
+    for row, colour in zip(served, figures.card_colours(row.name[0] for row in served).values(),
+                           strict=True):
         points = of[row.name]
         axes.plot([MS * tpot for _, tpot, _ in points], [rate for *_, rate in points], "-",
                   color=colour, label=row.name[zh])
