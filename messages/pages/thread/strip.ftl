@@ -85,8 +85,8 @@ alone =
     .zh = 单独运行时的速度
 
 together =
-    .en = for { $users } users of the book's standard load on the same server
-    .zh = 同一台服务器按标准负载服务 { $users } 个用户时的合计
+    .en = for { $users } users of the book's standard load with the same settings: { $engine }, no MTP
+    .zh = 设置不变（{ $engine }，不投机），按标准负载服务 { $users } 个用户时的合计
 
 places =
     .en = such requests have room in the cache at once
@@ -95,6 +95,10 @@ places =
 ceiling =
     .en = at most for one request: what reading alone allows
     .zh = 单请求的上限，由读取决定
+
+median =
+    .en = per token to expect: the median, since more inputs can make a step slower than faster
+    .zh = 每 token 的预期值：取中位数，因为使一步变慢的不确定性多于变快的
 
 ttft =
     .en = to the first token (TTFT)

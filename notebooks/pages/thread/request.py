@@ -9,10 +9,10 @@ from typing import Any
 
 import catalogue
 from calc.answer.estimate import Estimate, estimate
-from calc.closed_form.evaluate import evaluate
 from calc.costing.power import busy_times, full_power, powers_of, shares_of, step_energy
 from calc.costing.rates import card_hour, prices_of
 from calc.physics.breakdown import CLASSES, parts
+from calc.uncertainty.amount import Amount
 from catalogue import Scenario
 from catalogue.planning.questions import Question
 
@@ -68,6 +68,13 @@ def scenario() -> Scenario:
         f"workload.draft_tokens={max(question.draft_tokens)}"])
 
 
+def engine() -> str:
+    """The engine that runs it, with its release."""
+    found = scenario().engine
+    assert found
+    return found
+
+
 @functools.cache
 def told() -> Estimate:
     """Medians with their intervals."""
@@ -75,13 +82,12 @@ def told() -> Estimate:
 
 
 @functools.cache
-def shared() -> tuple[int, float]:
+def shared() -> tuple[int, Amount]:
     """Users of the standard question on the same server, and what they get together [token/s]."""
     question, load = asked(), catalogue.load("questions", STANDARD)
     assert question.scenario
-    found = evaluate(catalogue.load_scenario(
-        question.scenario, overrides=load.settings).inputs(), scenario().model.attention)
-    return load.users, float(found["steady_throughput"])
+    found = estimate(catalogue.load_scenario(question.scenario, overrides=load.settings))
+    return load.users, found.quantities["steady_throughput"]
 
 
 def values() -> Mapping[str, Any]:
@@ -97,9 +103,9 @@ def steps() -> dict[str, float]:
 
 @functools.cache
 def bill() -> dict[str, Taken]:
-    """What prompt and answer take, by their names."""
-    found, times = values(), {"prompt": float(told().everything["ttft"])}
-    times["answer"] = float(found["e2e"]) - times["prompt"]
+    """What prompt and answer take, by their names; times are medians, as every page tells them."""
+    found = told().quantities
+    times = {"prompt": found["ttft"].value, "answer": found["e2e"].value - found["ttft"].value}
     money = _price()
     return {name: Taken(
         steps()[name] * moved(phase), steps()[name] * operations(phase),

@@ -103,14 +103,14 @@ def _latency() -> list[Line]:
     step, floor = float(found["decode_step_time"]), float(found["tpot_floor"])
     return [(fmt_time(float(found["prefill_step_time"])), say("prompt-step")),
             (fmt_time(step), say("token-step")),
-            (fmt_time(floor), say("floor", share=fmt_percent(floor / step, 0)))]
+            (fmt_time(floor), say("floor", share=fmt_percent(floor / step, 0))),
+            (request.told().quantities["tpot"].text, say("median"))]
 
 
 def _throughput() -> list[Line]:
     found, (users, together) = request.values(), request.shared()
-    alone = float(found["steady_throughput"])
-    return [(fmt_quantity(alone, "token/s"), say("alone")),
-            (fmt_quantity(together, "token/s"), say("together", users=users)),
+    return [(request.told().quantities["steady_throughput"].text, say("alone")),
+            (together.text, say("together", users=users, engine=request.engine())),
             (fmt_int(found["max_concurrency"]), say("places")),
             (fmt_quantity(float(found["throughput_ceiling"]), "token/s"), say("ceiling"))]
 

@@ -20,13 +20,13 @@ def test_the_request_is_that_of_the_standard_question():
 
 
 def test_prompt_and_answer_sum_to_the_request():
-    whole, found = request.whole(), request.values()
+    whole, found = request.whole(), request.told().quantities
     for name in request.NAMES:
         assert getattr(whole, name) == pytest.approx(
             sum(getattr(of, name) for of in request.bill().values()))
-    assert whole.time == pytest.approx(float(found["e2e"]))
+    assert whole.time == pytest.approx(found["e2e"].value)
     answer = request.bill()["answer"]
-    assert answer.time == pytest.approx(request.steps()["answer"] * float(found["tpot"]))
+    assert answer.time == pytest.approx(request.steps()["answer"] * found["tpot"].value, rel=0.01)
 
 
 def test_the_parts_of_a_step_sum_to_it():
