@@ -45,8 +45,8 @@ flops-of-prompt =
     .zh = 输入的计算量，全部卡合计
 
 flops-of-token =
-    .en = for one output token
-    .zh = 一个输出 token 的计算量
+    .en = for one output token as the cards multiply it, rows that only fill a tile included
+    .zh = 一个输出 token 的实际计算量，含只为填满整块的行
 
 intensity =
     .en = operations per byte read while decoding

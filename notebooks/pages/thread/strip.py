@@ -76,8 +76,8 @@ def _memory() -> list[Line]:
     token = float(found["kv_bytes_per_token"])
     whole = asked.input_tokens + asked.output_tokens
     return [(fmt_bytes(float(found["weights_per_device"])), say("weights")),
-            (fmt_bytes(token * asked.input_tokens), say("cache-of-prompt")),
-            (fmt_bytes(token * whole), say("cache-at-end")),
+            (fmt_quantity(token * asked.input_tokens, "B"), say("cache-of-prompt")),
+            (fmt_quantity(token * whole, "B"), say("cache-at-end")),
             (fmt_bytes(request.moved("decode")), say("read-per-token"))]
 
 
@@ -94,7 +94,7 @@ def _communication() -> list[Line]:
     parts = request.step_parts()
     sent, whole = parts["all_reduce"], sum(parts.values())
     return [(fmt_int(request.collectives()), say("collectives")),
-            (fmt_bytes(request.message()), say("message")),
+            (fmt_quantity(request.message(), "B"), say("message")),
             (fmt_time(sent), say("sent-time", share=fmt_percent(sent / whole, 1)))]
 
 

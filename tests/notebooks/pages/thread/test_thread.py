@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from calc.costing.power import cards_power, full_power, powers_of, shares_of
@@ -54,6 +56,12 @@ def test_a_strip_names_the_request_and_marks_its_chapter(chapter, lang):
     assert text.count("<li>") == len(strip.CHAPTERS)
     assert 2 < len(strip.lines(chapter)) <= 5
     assert "calculators.html#card=nvidia-h200-sxm" in text
+
+
+@pytest.mark.parametrize("chapter", strip.CHAPTERS)
+def test_no_amount_of_a_strip_rounds_to_nothing(chapter):
+    told = [amount if isinstance(amount, str) else amount[0] for amount, _ in strip.lines(chapter)]
+    assert all(re.search(r"[1-9]", amount) for amount in told), told
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
