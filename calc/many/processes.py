@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import multiprocessing.connection
+import os
 import signal
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor
 from typing import Any, TypeVar
@@ -21,7 +24,16 @@ def quietly(begin: Callable[..., None], *given: Any) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     begin(*given)
+
+
+def _end_with_parent() -> None:
+    """End where the one that waits has ended: killed, it told nobody."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    multiprocessing.connection.wait([parent.sentinel])
+    os._exit(1)
 
 
 def mapped(pool: Executor, function: Callable[[Any], Done], tasks: Iterable[Any]

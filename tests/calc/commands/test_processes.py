@@ -74,3 +74,21 @@ def test_a_signal_ends_a_search_and_its_processes(searching, number, code, said)
     for process in begun:
         with pytest.raises(ProcessLookupError):
             os.kill(process, 0)
+
+
+def test_processes_of_a_search_that_is_killed_end_by_themselves(searching):
+    running, begun = searching
+    running.kill()
+    running.communicate(timeout=120)
+    for process in begun:
+        while alive(process):  # the suite's own limit ends the wait
+            time.sleep(0.02)
+
+
+def alive(process: int) -> bool:
+    """Whether a process runs, and is not merely waiting to be told that it has ended."""
+    try:
+        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"
