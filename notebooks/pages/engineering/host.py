@@ -33,7 +33,6 @@ common = messages("common")
 say = messages("pages/engineering/host")
 
 USERS = (1, 2, 4, 8, 16)
-EVEN = 2  # most users with whom some price of an empty server makes the two cards worth it
 GRID = np.unique(np.geomspace(1, 32, 26).round())
 PACE, RATE, FIRST = "tpot", "output_throughput", "ttft"
 HOSTS = ("kunpeng-920-7263z", "kunpeng-920-6426", "intel-xeon-6454s", "intel-xeon-8480plus",
@@ -152,7 +151,6 @@ def decision() -> None:
         even = bearable(prices.cards, *rates, 1)
         # as the text has it
         assert users == 1 or even < prices.host.low
-        assert users <= EVEN or even <= 0
         rows.append({
             "users": users, "pair": pair[PACE].at(place).said("en"),
             "eight": eight[PACE].at(place).said("en"), "even": even if even > 0 else None,
