@@ -78,14 +78,6 @@ servers-at-once-if-rate =
     .en = { $servers } servers at once, if the rate is the store's: min
     .zh = { $servers } 台同时读，若为存储总速率：分钟
 
-servers-that-serve-as-one =
-    .en = servers that serve as one
-    .zh = 共同服务的台数
-
-standing-by-of =
-    .en = standing by, of { $servers }
-    .zh = { $servers } 台另配备机
-
 versions-on-disk =
     .en = { $kept } versions on disk
     .zh = 磁盘上存 { $kept } 个版本

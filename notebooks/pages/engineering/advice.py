@@ -137,9 +137,6 @@ def experts() -> None:
     least, most = (fmt_percent(grouped(users, cards)["decode_rank_imbalance"], 0)
                    for users in (FEW[0], FEW[-1]))
     sent_cut, sent_whole = map(fmt_time, pair_of("decode_communication_time", USERS))
-    cut, whole = pair_of(PACE, USERS)
-    number("ad-requests", USERS)
-    number("ad-balanced", whole / cut - 1, fmt_percent, digits=0)
     advised({
         "s2/tensor-is-balanced": say(
             "tensor-is-balanced", cards=cards, times=join(("; ", "；"), map(balanced, FEW)),

@@ -185,12 +185,9 @@ def answer() -> None:
         for width in WIDTHS[1:]:
             whole({f"ex-{key}-{width}": wide(case, width, SPARE).rate(LIMIT),
                    f"ex-{key}-{width}-random": wide(case, width, RANDOM).rate(LIMIT)})
-        placed, spare, halves = (wide(case, 64, mode).rate(LIMIT)
-                                 for mode in (PLACED, SPARE, HALVES))
-        numbers({f"ex-{key}-spares": spare / placed - 1, f"ex-{key}-halves": halves / spare - 1},
-                fmt_percent, digits=0)
+        spare, halves = (wide(case, 64, mode).rate(LIMIT) for mode in (SPARE, HALVES))
+        number(f"ex-{key}-halves", halves / spare - 1, fmt_percent, digits=0)
     whole({"ex-h200-8": wide(CASES[2], 8, PLACED).rate(LIMIT),
-           "ex-b2-turn": MILLI * turn(CASES[0], 32).turns[-1].at,
            "ex-pool-narrow": _within(plan(*CASES[1])),
            "ex-pool-wide": max(_within(_wide(CASES[1], 32, tensor)) for tensor in (*TENSORS, 8))})
 
@@ -284,7 +281,6 @@ def spares() -> None:
         Column(titled, say("token-s-of-card-ep", width=SEEN)), yielded(MODES[RANDOM], RANDOM),
         *(yielded(say("spares-of-rank", count=count), SPARE, count) for count in SPARES),
         Column(memory, say("memory-of-one"), fmt_bytes, digits=1)])
-    number("ex-seen", SEEN)
 
 
 def measured() -> None:
@@ -349,5 +345,4 @@ def fetched() -> None:
         Column(lambda count: pace(tiers(count), HIT, 1.0), say("tpot-best-there-is"), fmt_time),
         Column(lambda count: pace(on_cards, "concurrency", tiers(count).inputs["concurrency"]),
                say("tpot-all-on-cards"), fmt_time)])
-    numbers({"ex-kept": kept, "ex-needed-one": needed(1).turns[0].at}, fmt_percent, digits=0)
-    number("ex-most", max(REQUESTS))
+    number("ex-kept", kept, fmt_percent, digits=0)

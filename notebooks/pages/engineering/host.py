@@ -22,7 +22,7 @@ from catalogue import Scenario
 from catalogue.messages import LANGUAGES, Pair, messages
 from notebooks.pages.deciding.cost_documents import hybrid
 from notebooks.pages.deciding.goals import device_label
-from notebooks.pages.deployments.supplements.hybrid import Comparison, bearable, documented
+from notebooks.pages.deployments.supplements.hybrid import Comparison, bearable
 from notebooks.pages.engineering import layouts
 from notebooks.show import figures
 from notebooks.show.columns import Column
@@ -33,13 +33,11 @@ common = messages("common")
 say = messages("pages/engineering/host")
 
 USERS = (1, 2, 4, 8, 16)
-EVEN = 2  # most users with whom some price of an empty server makes the two cards worth it
 GRID = np.unique(np.geomspace(1, 32, 26).round())
 PACE, RATE, FIRST = "tpot", "output_throughput", "ttft"
 HOSTS = ("kunpeng-920-7263z", "kunpeng-920-6426", "intel-xeon-6454s", "intel-xeon-8480plus",
          "amd-epyc-9654", "intel-xeon-6980p")
 BEST = "intel-xeon-6980p"  # the widest memory of the catalogue's processors
-ACROSS = "intel-xeon-6454s"  # whose file has what a socket reads of its own and of the other
 BANDWIDTH = "host_memory_bandwidth"
 ENDLESS = 1e30  # of whatever takes no time
 REACH = 1e11, 1e14  # B/s that are tried
@@ -95,14 +93,11 @@ def answer() -> None:
         rows["input_tokens"], rows["concurrency"], rows["ttft"], strict=True)}
     memory = found.pair.node.host_memory
     assert memory
-    numbers({"ho-short": found.short, "ho-answer": found.answer,
-             "ho-chosen": found.pair.inputs()["num_experts_per_tok"],
-             "ho-layers": documented(found.pair).inputs["moe_layers"].value})
+    numbers({"ho-short": found.short, "ho-answer": found.answer})
     numbers({"ho-pace-one": pair[PACE].at(0).said("en"), "ho-pace-two": pair[PACE].at(1).said("en"),
              "ho-pace-eight": eight[PACE].at(USERS.index(8)).said("en")}, str)
-    for key, users in (("ho-even", 1), ("ho-even-two", EVEN)):
-        number(key, bearable(prices.cards, found.of_pair[users], float(
-            eight[RATE].value[USERS.index(users)]), 1), fmt_sig, digits=2)
+    number("ho-even", bearable(prices.cards, found.of_pair[1], float(
+        eight[RATE].value[USERS.index(1)]), 1), fmt_sig, digits=2)
     interval("ho-host", prices.host.points, fmt_sig, digits=2)
     number("ho-limit", layouts.LIMIT, fmt_time)
     numbers({"ho-one": found.of_pair[1], "ho-one-eight": found.single, "ho-servers": (
@@ -156,7 +151,6 @@ def decision() -> None:
         even = bearable(prices.cards, *rates, 1)
         # as the text has it
         assert users == 1 or even < prices.host.low
-        assert users <= EVEN or even <= 0
         rows.append({
             "users": users, "pair": pair[PACE].at(place).said("en"),
             "eight": eight[PACE].at(place).said("en"), "even": even if even > 0 else None,
@@ -268,8 +262,6 @@ def measured() -> None:
                         digits=0),
                  Column("here", common("predicted-interval"))],
           folded=say("measured-hybrid-systems"))
-    near, far = catalogue.load_device(ACROSS).memory_bandwidth.others
-    numbers({"ho-near": near.value / GIGA, "ho-far": far.value / GIGA})
 
 
 def memories() -> None:
@@ -280,7 +272,6 @@ def memories() -> None:
         assert made.file.offload
         held = float(calc.evaluate(made.inputs(), made.model.attention)["host_expert_weights"])
         rows.append((f"`{made.file.offload.format}`", held, 2 * held, str(copies)))
-        number(f"ho-{name}", held, fmt_bytes, digits=0)
     table(rows, [Column(0, say("routed-experts-in")), Column(1, say("once"), fmt_bytes, digits=0),
                  Column(2, say("copy-in-each-of-two"), fmt_bytes, digits=0),
                  Column(3, say("copies-of-measured-system"))])
@@ -316,5 +307,3 @@ def launching() -> None:
         *map(fast_enough, PLACED_USERS),
         Column(lambda case: MICRO * inputs(case, 1)[LAUNCH], say("taken-of-these-hosts-us"),
                fmt_fixed, digits=0)])
-    front = catalogue.load("mechanisms", "nvidia-hopper").front_end_rate
-    interval("ho-front", (front.value, front.low, front.high))

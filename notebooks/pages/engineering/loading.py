@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -39,7 +38,6 @@ MAIN = PLANS[0]
 SIZES = ("bf16", "fp8-block", "w8a8-int8", "w4a8-int8", "w4a16-awq")
 NODES = ("hgx-h200", "hgx-h20", "atlas-800i-a2", "atlas-800t-a2")
 KEPT = 2  # versions of the files on a drive: the one that serves and the next, or the last
-GROUPS = (1, 6, 48)  # servers that serve as one
 RATES = np.geomspace(0.5e9, 60e9, 120)
 TURNS, THINK, FOUND = 4, 300.0, 0.95  # of conversations
 NETWORK, ENDLESS = "network_bandwidth", 1e18
@@ -105,15 +103,15 @@ def answer() -> None:
     size, found, start = read(*MAIN), stores(), failures().start
     number("lo-size", size, fmt_bytes, digits=0)
     interval("lo-start", (each / MINUTE for each in (start.value, start.low, start.high)))
-    for name in (SLOW, LOADED, "drive", "two", "cached"):
+    for name in (SLOW, "drive", "cached"):
         number(f"lo-{name}", size / found[name][1] / MINUTE, fmt_fixed, digits=1)
-        number(f"lo-{name}-rate", found[name][1] / GIGA, fmt_sig, digits=2)
+    number("lo-loaded-rate", found[LOADED][1] / GIGA, fmt_sig, digits=2)
     interval("lo-even", (size / each / GIGA for each in (start.value, start.high, start.low)),
              fmt_sig, digits=2)
     number("lo-storage", STORAGE / GIGA)
     number("lo-drive-ratio", found["drive"][1] / (size / start.value), fmt_fixed, digits=1)
     number("lo-disk", (KEPT * weight_file_bytes("fp8-block")), fmt_bytes, unit="TB", digits=1)
-    numbers({f"lo-lost-{name}": _lost(size / found[name][1]) for name in (SLOW, "drive", BEST)}
+    numbers({f"lo-lost-{name}": _lost(size / found[name][1]) for name in (SLOW, "drive")}
             | {"lo-mended": failures().repair.value / failures().between_failures.value
                * YEAR / HOUR}, fmt_sig, digits=2)
 
@@ -171,20 +169,6 @@ def decision() -> None:
                say("servers-at-once-if-rate", servers=SERVERS), fmt_fixed, digits=0)], wide=True)
 
 
-def availability() -> None:
-    """What storage changes of the throughput that is there, by servers that serve as one."""
-    def share(name: str) -> Column:
-        title, rate, _ = stores()[name]
-        return Column(
-            lambda row: fleet(SERVERS // row[0], row[0], read(*MAIN) / rate, row[1]).share,
-            title, fmt_percent, digits=2)
-
-    table(product(GROUPS, (0, 2)), [
-        Column(0, say("servers-that-serve-as-one")),
-        Column(1, say("standing-by-of", servers=SERVERS)),
-        *map(share, (SLOW, "drive", BEST))])
-
-
 def even_store(rate: float) -> float:
     """Servers that read a shared store at once as fast as each its own drive [1].
 
@@ -219,7 +203,7 @@ def files() -> None:
 
 def offload() -> None:
     """Caches of conversations on drives: from which rate, how much, and what is written a day."""
-    rows, drive = [], catalogue.load_link("nvme-gen4").device_bandwidth.value
+    rows = []
     for device, precision, servers in PLANS:
         made = layouts.plan(device, precision, servers, USERS)
         people = Population(made.scenario, TURNS, THINK)
@@ -238,10 +222,6 @@ def offload() -> None:
         Column(lambda row: row["rate"] / GIGA, say("reading-pays-from-gb-s"), fmt_sig, digits=2),
         Column("held", say("kept-for-returns", found=fmt_percent(FOUND, 0)), fmt_bytes, digits=0),
         Column("written", say("written-day"), fmt_bytes, unit="TB", digits=1)])
-    main = rows[PLANS.index(MAIN)]
-    number("lo-kv-drive", drive / main["rate"], fmt_sig, digits=2)
-    number("lo-kv-held", main["held"], fmt_bytes, digits=0)
-    number("lo-kv-written", main["written"], fmt_bytes, unit="TB", digits=1)
     numbers({"lo-kv-users": USERS, "lo-kv-turns": TURNS, "lo-kv-think": THINK / MINUTE})
 
 
@@ -274,8 +254,7 @@ def network() -> None:
             made = layouts.plan(device, precision, servers, USERS, **cut)
             rates = {quantity: rate(quantity, made) for quantity in ("tpot", "ttft")}
             rows.append((device, name, made, rates))
-            key = f"lo-{device}-{''.join(filter(str.isalnum, name)).lower()}"
-            numbers({key: rates["tpot"], f"{key}-first": rates["ttft"]}, str)
+            number(f"lo-{device}-{''.join(filter(str.isalnum, name)).lower()}", rates["tpot"], str)
 
     def time(name: str, port: float) -> Column:
         return Column(lambda row: calc.evaluate(
@@ -289,8 +268,6 @@ def network() -> None:
     table(rows, [Column(lambda row: device_label(row[0]), common("card")),
                  Column(1, common("layout")), *columns("tpot"), *columns("ttft")], wide=True)
     number("lo-slower", SLOWER, fmt_percent, digits=0)
-    narrow = catalogue.load_scenario("s1-phases-2").inputs()[NETWORK]
-    number("lo-s1-port", narrow * BITS / GIGA, fmt_sig, digits=2)
     made = layouts.plan(*PLANS[1], USERS)  # whose pools' caches cross the ports
     each = evaluate(made.inputs, made.scenario.model.attention)["kv_bytes_per_token"]
     size = float(each) * float(made.inputs["input_tokens"])

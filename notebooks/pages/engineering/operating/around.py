@@ -19,7 +19,6 @@ from notebooks.pages.engineering.operating.settings import (
     FIRST,
     GIGA,
     MILLI,
-    MOVED,
     PACE,
     RATE,
     ROOM,
@@ -52,25 +51,25 @@ LATENCIES = (ALPHA, "second_round_alpha", "gather_alpha", "gather_step_alpha", "
 LINKS = ("device_link_bandwidth", "pair_bandwidth", "network_bandwidth")
 NAMES: dict[str, Pair] = {"s1": say("s1-h20"), "s0": say("s0-ascend")}
 PRINTED = "S1-353"  # the claim on the highest clock
-LONGEST = "S1-027"  # the claim on the model's context
 SINGLE = "s1-launch-single"  # eight cards, as the script for profiling has them
 
 
 def answer() -> None:
     """The numbers of the text above the tables."""
-    for key, base in bases().items():
-        scenario, found, rows = scenario_with(key), answered(key), list(worths(key))
-        inputs, engine = scenario.inputs(), load_engine(base.flags)
-        moved = [each.pace for each in rows if each.pace is not None]
+    for key in bases():
+        scenario, found = scenario_with(key), answered(key)
+        inputs = scenario.inputs()
         numbers({f"se-{key}-{name}": value for name, value in {
             "cards": scenario.devices, "users": inputs["concurrency"],
-            "prompt": inputs["input_tokens"], "answer": inputs["output_tokens"],
-            "all": len(rows),
-            "lost": sum(lacking(engine, each.name) is not None for each in rows),
-            "changing": sum(abs(pace) > SMALL for pace in moved),
-            "faster": sum(pace < -SMALL for pace in moved)}.items()})
+            "prompt": inputs["input_tokens"], "answer": inputs["output_tokens"]}.items()})
         numbers({f"se-{key}-pace": found[PACE], f"se-{key}-first": found[FIRST]}, fmt_time)
         number(f"se-{key}-room", found[ROOM], fmt_quantity, unit="B")
+    rows, engine = list(worths("s1")), load_engine(bases()["s1"].flags)
+    moved = [each.pace for each in rows if each.pace is not None]
+    numbers({"se-s1-all": len(rows),
+             "se-s1-lost": sum(lacking(engine, each.name) is not None for each in rows),
+             "se-s1-changing": sum(abs(pace) > SMALL for pace in moved),
+             "se-s1-faster": sum(pace < -SMALL for pace in moved)})
     number("se-s1-reads", len(stated("communication")))
     numbers({f"se-{key}": state_count("communication", state) for key, state in (
         ("unused", "unread"), ("stops", "stops"), ("usual", "usual"))})
@@ -103,11 +102,10 @@ def drafts_table() -> None:
         Column(lambda row: row[3][ROOM] - row[2][ROOM], say("gb-of-card"), signed, scale=1 / GIGA,
                digits=2),
         Column(lambda row: _fits(row[0], row[3][ROOM]), say("runs"))])
-    for key, counts in USERS.items():
-        most = f"workload.concurrency={counts[-1]} request"
-        off, on = (answered(key, Case((most, f"workload.draft_tokens={count}")))
-                   for count in (0, DRAFTED))
-        number(f"se-{key}-drafts", on[RATE] / off[RATE] - 1, fmt_percent, digits=0)
+    most = f"workload.concurrency={USERS['s1'][-1]} request"
+    off, on = (answered("s1", Case((most, f"workload.draft_tokens={count}")))
+               for count in (0, DRAFTED))
+    number("se-s1-drafts", on[RATE] / off[RATE] - 1, fmt_percent, digits=0)
 
 
 def _fits(key: str, room: float) -> Pair:
@@ -149,8 +147,6 @@ def communication_table() -> None:
     for key in USERS:
         found = at_most(key)
         number(f"se-{key}-most", found["as"][PACE] - found["free"][PACE], fmt_time)
-    own, library = answered("s1"), answered("s1", MOVED["disable_custom_all_reduce"]("s1", True))
-    number("se-library", library[PACE] - own[PACE], fmt_time)
 
 
 def clocks() -> None:
@@ -170,7 +166,7 @@ def clocks() -> None:
 
 
 def scripts() -> None:
-    """The numbers of the scripts: what a server leaves free, and how long a request has room."""
+    """The numbers of the scripts: what one loads, and what a server leaves free."""
     single = catalogue.load_scenario(SINGLE, overrides=[
         "workload.concurrency=1 request",
         f"workload.max_num_batched_tokens={default('s1', 'max_num_batched_tokens')} token"])
@@ -178,5 +174,3 @@ def scripts() -> None:
     found = calc.evaluate(inputs, single.model.attention)
     numbers({"se-left": cards * inputs["memory_capacity"] * (1 - inputs["memory_utilization"]),
              "se-weights": cards * float(found["weights_per_device"])}, fmt_quantity, unit="B")
-    numbers({"se-profiled": found["kv_blocks"] * inputs["block_size"],
-             "se-longest": _claim(LONGEST)})

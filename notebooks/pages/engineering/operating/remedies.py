@@ -21,7 +21,7 @@ from notebooks.pages.derivations.choices.documents import place
 from notebooks.pages.engineering import claims
 from notebooks.pages.engineering.operating.monitoring import LIVELY
 from notebooks.show.columns import Column
-from notebooks.show.display import number, numbers, table
+from notebooks.show.display import number, table
 from notebooks.show.numbers import fmt_bytes, fmt_fixed, fmt_int, fmt_percent, fmt_time
 
 common = messages("common")
@@ -267,10 +267,5 @@ def remedy_table() -> None:
             Column(lambda row: TRIALS[row[1]].what, say("tried")),
             Column(lambda row: outcome(row[1]), say("outcome")),
             Column(lambda row: VERDICTS[verdict(row[1])], say("so-it"))], wide=True, folded=folded)
-        found = [verdict(name) for _, name in remedies(document)]
-        numbers({f"mo-{document}-remedies": len(found), f"mo-{document}-help": found.count(HELPS)})
     before, after = state("s1-one", "four-bits"), state("s1-one", "host-memory")
     number("mo-offload", after.tpot / before.tpot, fmt_fixed, digits=0)
-    usual, more = state("s0"), state("s0", "more-places")
-    numbers({"mo-places": more.rate / usual.rate, "mo-places-tpot": more.tpot / usual.tpot},
-            fmt_fixed)

@@ -192,9 +192,6 @@ def probed() -> None:
         Column(answers, say("answers-after")), Column(verdict, say("if-one-failure-restarts")),
         Column(lambda row: allowed(row[1], starting(row[0]).high),
                say("failures-to-allow-at-start"), fmt_int)], wide=True)
-    of, limit = forecast(_of_document("s0")), _limit("S0-490")
-    numbers({"mo-cut": limit, "mo-cut-answer": int(of.answer)})
-    number("mo-cut-tokens", (limit - of.ttft.value) / of.tpot.value, fmt_sig, digits=2)
 
 
 def _of_document(document: str) -> str:

@@ -26,17 +26,6 @@ def test_where_reading_takes_as_long_as_the_start_the_restart_is_twice_that() ->
     assert made.restart == pytest.approx(2 * start)
 
 
-def test_faster_storage_never_loses_throughput_and_matters_more_to_wide_groups() -> None:
-    rates = sorted(rate for _, rate, _ in loading.stores().values())
-    gains = []
-    for servers in loading.GROUPS:
-        shares = [loading.fleet(48 // servers, servers, loading.read(*loading.MAIN) / rate, 2).share
-                  for rate in rates]
-        assert shares == sorted(shares)
-        gains.append(shares[-1] - shares[0])
-    assert gains == sorted(gains)
-
-
 def test_a_network_of_that_rate_slows_by_just_that_share() -> None:
     made = layouts.plan("nvidia-h20", "fp8-block", 2, 32, tensor=16, pipeline=1)
     rate = loading.network_for(made, "ttft")
