@@ -28,10 +28,6 @@ of-inputs-have-range-here =
     .en = Of { $inputs } inputs { $ranged } have a range here, and { $moving } of them move the time per output token.
     .zh = { $inputs } 项输入中，此处有 { $ranged } 项带范围，其中 { $moving } 项会改变每输出 token 时间。
 
-elasticities-were-computed-both-ways =
-    .en = { $compared } elasticities were computed both ways and agree, to a billionth of the largest.
-    .zh = 共 { $compared } 个弹性用两种方法各算一遍，相差不超过最大者的十亿分之一。
-
 in-company-samples =
     .en = in company, { $samples } samples
     .zh = 连同其他，{ $samples } 个样本

@@ -10,7 +10,7 @@ from functools import partial
 from matplotlib.figure import Figure
 
 import catalogue
-from calc.sensitivity.elasticities import Elasticity, answers_of, continuous
+from calc.sensitivity.elasticities import Elasticity, answers_of
 from calc.sensitivity.information import Information, Worth, to_buy
 from calc.sensitivity.plans import (
     CARD_HOURS,
@@ -26,7 +26,6 @@ from catalogue import ParamsError
 from catalogue.entries.formulas import input_symbols
 from catalogue.messages import LANGUAGES, Pair, join, messages, pair
 from catalogue.reading.amounts import human
-from notebooks.derive.crosscheck import crosscheck_slopes
 from notebooks.pages.catalogue.tables.mechanisms import labelled
 from notebooks.show import figures
 from notebooks.show.columns import Column
@@ -116,10 +115,9 @@ def _range(bar: Bar, plan: Plan) -> Pair:
 
 
 def slopes(page: Deciding) -> None:
-    """Elasticities of the quantities, computed in both codings, the strongest inputs first."""
+    """Elasticities of the quantities, the strongest inputs first."""
     plan = page.plan
     names = [name for name in SLOPED if _asked(plan, name)]
-    crosscheck_slopes(plan.inputs, plan.scenario.model.attention, names)
     found = {name: {one.name: one for one in answers_of(plan, name)} for name in names}
     scale = dict.fromkeys(names, 1.0) | {names[-1]: abs(float(plan.at({}, names[-1])[0]))}
     strongest = sorted({key for of in found.values() for key in of}, key=lambda key: -max(
@@ -130,8 +128,6 @@ def slopes(page: Deciding) -> None:
 
     table(strongest, [Column(lambda key: label(key, plan), common("input")), *map(slope, names)],
           wide=True)
-    show(*say("elasticities-were-computed-both-ways",
-              compared=len(continuous(plan.inputs)) * len(names)))
 
 
 def sobol_by_design_size(page: Deciding) -> list[Sensitivity]:

@@ -24,7 +24,7 @@ from catalogue.reading.yamlfile import at_rest
 from notebooks.pages.deciding.goals import cards, device_label, plan
 from notebooks.show import figures
 from notebooks.show.columns import Column
-from notebooks.show.display import download, figure, numbers, show, table
+from notebooks.show.display import download, figure, number, numbers, show, table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_sig, fmt_time
 
 common = messages("common")
@@ -163,8 +163,7 @@ def answer(matrix: Sequence[Cell]) -> None:
     asked = [cell for cell in matrix if cell.users == DRAWN]
     single = [cell for cell in asked if cell.servers == 1]
     numbers({"matrix-input": goal.demand.input_tokens, "matrix-output": goal.demand.output_tokens,
-             "matrix-most": goal.cards.most, "matrix-users": DRAWN, "matrix-pairs": len(asked),
-             "matrix-single": len(single)})
+             "matrix-most": goal.cards.most, "matrix-users": DRAWN})
     _four_bits({cell.precision: cell for cell in asked if cell.device == WIDENING})
     fastest = min(single, key=lambda cell: cell.pace)
     assert fastest.best
@@ -175,15 +174,13 @@ def answer(matrix: Sequence[Cell]) -> None:
 
 
 def _four_bits(by_weights: Mapping[str, Cell]) -> None:
-    """What formats of four bits take beside one of eight, in cards and time."""
-    eight, awq, w4a8 = (by_weights[name] for name in ("w8a8-int8", "w4a16-awq", "w4a8-int8"))
+    """What AWQ takes beside INT8, in cards and time."""
+    eight, awq = (by_weights[name] for name in ("w8a8-int8", "w4a16-awq"))
     assert eight.best
     assert awq.best
-    assert w4a8.servers == awq.servers
     numbers({"matrix-int8-cards": eight.best.row.choice.devices,
              "matrix-awq-cards": awq.best.row.choice.devices})
-    numbers({"matrix-awq-slower": awq.pace / eight.pace,
-             "matrix-w4a8-slower": w4a8.pace / eight.pace}, fmt_sig, digits=2)
+    number("matrix-awq-slower", awq.pace / eight.pace, fmt_sig, digits=2)
 
 
 def picture(matrix: Sequence[Cell]) -> None:

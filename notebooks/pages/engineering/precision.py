@@ -132,16 +132,15 @@ def answer() -> None:
     assert stated
     numbers({"pr-input": demand.input_tokens, "pr-output": demand.output_tokens, "pr-users": MAIN,
              "pr-measured-users": stated.inputs["concurrency"].value})
-    number("pr-equal", EQUAL, fmt_percent, digits=0)
     numbers({"pr-limit": LIMIT, "pr-measured": stated.inputs["token_time"].value}, fmt_time)
     for key, device, precision in (
             ("h20-fp8", "nvidia-h20", FP8), ("h200-fp8", "nvidia-h200-sxm", FP8),
-            ("h20-awq", "nvidia-h20", AWQ), ("b2-int8", "ascend-910b2", INT8),
-            ("b2-w4a8", "ascend-910b2", W4A8), ("b2-awq", "ascend-910b2", AWQ)):
+            ("b2-int8", "ascend-910b2", INT8), ("b2-w4a8", "ascend-910b2", W4A8),
+            ("b2-awq", "ascend-910b2", AWQ)):
         made = fewest_servers_by_memory(device, precision)
         assert made
         quantity = calc.estimate(made.scenario).quantities[PACE]
-        numbers({f"pr-{key}-cards": made.cards, f"pr-{key}-most": most_users(made)})
+        number(f"pr-{key}-cards", made.cards)
         number(f"pr-{key}-pace", quantity.value, fmt_time)
         numbers({f"pr-{key}-low": MILLI * quantity.low, f"pr-{key}-high": MILLI * quantity.high},
                 fmt_fixed, digits=0)

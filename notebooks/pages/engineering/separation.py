@@ -12,9 +12,8 @@ from functools import cache, partial
 import numpy as np
 from matplotlib.figure import Figure
 
-import calc
 import catalogue
-from calc.answer.simulated import lengths_of, system_of
+from calc.answer.simulated import system_of
 from calc.answer.two_pools import whole_groups
 from calc.capacity.growth import Best, best
 from calc.capacity.pool_layouts import Pairing, TwoPools
@@ -55,7 +54,7 @@ MIXES = ((2048, 1024), (8192, 1024), (512, 2048), (2048, 512))  # prompts and an
 SERVERS_TRIED = (1, 2, 3, 4, 6, 8)
 TOLD = (2, 4, 8)  # servers that are told
 SHOWN = 4  # servers of the first answer
-EXAMPLE, SPLIT = "s0-scenario-3", (3, 5)
+SPLIT = (3, 5)  # servers of S0's example: those that prefill, those that decode
 STATED = (2048, 512)  # its prompts and answers
 SERVERS = sum(SPLIT)
 BUSY = 0.8  # of what one pool takes, in the simulated example
@@ -63,7 +62,6 @@ REQUESTS, SEED = 600, 1
 EDGE = 60  # requests at either end that are not counted
 TAIL = 0.99
 MILLI = 1e3
-SMALL = 512  # tokens of a smaller chunk
 QUEUED = 32  # prompts of a replica that prefills: enough for full chunks
 SPLITS = ((0, 8), (1, 7), (2, 6), SPLIT)  # of the example's servers: those that prefill, the rest
 
@@ -277,19 +275,8 @@ def splits() -> None:
             fmt_percent, digits=0)
 
 
-def of_chunks(size: int) -> float:
-    """What one pool of H20 yields within the promise with chunks of so many tokens [token/s]."""
-    one = both(*CASES[2]).one
-    moves = {"concurrency": np.arange(1.0, MOST + 1), "max_num_batched_tokens": float(size)}
-    kept = one.fits(moves) & (one.at(moves, PACE) <= LIMIT)
-    return float(one.at(moves, RATE)[kept].max())
-
-
 def transfer() -> None:
-    """What smaller chunks do to one pool within the promise; what moving the cache takes: bytes,
-    time, and how much slower the network may be."""
-    numbers({"se-chunk-small": SMALL, "se-chunk-large": layouts.CHUNK})
-    number("se-chunk-loss", 1 - of_chunks(SMALL) / of_chunks(layouts.CHUNK), fmt_percent, digits=0)
+    """What moving the cache takes: bytes, time, and how much slower the network may be."""
     rows = []
     for case in CASES:
         made = both(*case)
@@ -308,18 +295,11 @@ def transfer() -> None:
 
 
 def example() -> None:
-    """The documents' example: what it lacks, and simulated in weights that fit."""
-    written = [catalogue.load_scenario(f"{EXAMPLE}-{pool}") for pool in ("prefill", "decode")]
-    short = [-float(calc.estimate(each).everything["headroom_per_device"]) for each in written]
-    number("se-s0-short", max(short), fmt_bytes, digits=0)
+    """The documents' example, simulated in weights that fit."""
     split, gain = both(*CASES[1], *STATED).whole(SERVERS, LIMIT)
     number("se-s0-balance", "+".join(map(str, split)), str)
-    number("se-s0-arriving", arriving(), fmt_fixed, digits=1)
     number("se-s0-busy", BUSY, fmt_percent, digits=0)
-    number("se-s0-requests", REQUESTS)
-    lengths = lengths_of(plan(*CASES[1], prompt=STATED[0], answer=STATED[1]).scenario)
-    numbers({"se-s0-against": gain, "se-prompts-vary": lengths.prompts,
-             "se-answers-vary": lengths.answers}, fmt_fixed)
+    number("se-s0-against", gain, fmt_fixed)
     share = fmt_percent(TAIL, 0)
 
     def seen(name: str, at: int, heading: Pair) -> Column:

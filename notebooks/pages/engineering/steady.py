@@ -57,9 +57,8 @@ class Curve:
     measured: dict[str, np.ndarray]
 
     def off(self, of: str, name: str) -> float:
-        """The most that the closed form is off, of a steady state or a burst, relative [1]."""
-        said = self.burst if of == "burst" else self.closed
-        ratio = said[name] / (self.measured if of == "burst" else getattr(self, of))[name]
+        """The most that the closed form of a steady state is off, relative [1]."""
+        ratio = self.closed[name] / getattr(self, of)[name]
         return float(np.exp(np.abs(np.log(ratio)).max()) - 1)
 
 
@@ -98,10 +97,9 @@ def answer() -> None:
         found, key = curve(name), f"st-{name.partition('-')[0]}"
         for each in TIMES:
             number(f"{key}-{each}", found.off("simulated", each), fmt_percent)
-            numbers({f"{key}-{each}-{of}": found.off(of, each) for of in ("measured", "burst")},
-                    fmt_percent, digits=0)
-        times = found.measured["ttft"] / found.closed["ttft"]
-        numbers({f"{key}-first": times[0], f"{key}-last": times[-1]}, fmt_fixed, digits=1)
+        number(f"{key}-tpot-measured", found.off("measured", "tpot"), fmt_percent, digits=0)
+        number(f"{key}-last", found.measured["ttft"][-1] / found.closed["ttft"][-1], fmt_fixed,
+               digits=1)
         number(f"{key}-prompt", SYSTEMS[name])
         rows += [(found, at) for at in range(len(found.users))]
     number("st-variation", VARIATION, fmt_fixed, digits=1)
@@ -148,12 +146,9 @@ def limits() -> None:
              if (scenario := catalogue.load_scenario(name)).file.workload.output_tokens is not None}
     numbers({f"st-near-{name}": most for name, most in NEAR.items()}, fmt_percent, digits=0)
     recorded = json.loads(RECORDED.read_text(encoding="utf-8"))
-    number("st-random", int("".join(filter(str.isdigit, recorded["steady_holds"]["note"]))))
-    numbers({f"st-{name.replace('_', '-')}": recorded[f"steady_{name}"]["value"] for name in (
-        "holds", *(f"{each}_within{of}" for each in NEAR for of in ("", "_of_all")))},
-        fmt_percent, digits=0)
-    numbers({"st-beyond": sum(int(recorded[f"steady_{name}_beyond"]["value"]) for name in NEAR),
-             "st-asked": len(asked), "st-doubted": sum(map(bool, asked.values()))})
+    numbers({f"st-{name}-within": recorded[f"steady_{name}_within"]["value"] for name in NEAR},
+            fmt_percent, digits=0)
+    numbers({"st-asked": len(asked), "st-doubted": sum(map(bool, asked.values()))})
     table(doubt_words(), [
         Column(doubt_words().get, common("why")),
         Column(lambda doubt: ", ".join(f"`{name}`" for name, doubts in asked.items()

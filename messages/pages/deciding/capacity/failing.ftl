@@ -1,4 +1,4 @@
-### What the chapter on growth shows of servers that fail: wide against narrow, spares, checks.
+### What the chapter on growth shows of servers that fail: wide against narrow, and spares.
 
 worse-ends =
     .en = worse ends
@@ -47,14 +47,6 @@ spares-for-all-but-one =
 every-width =
     .en = Every width
     .zh = 各种宽度
-
-groups-servers-spares =
-    .en = groups × servers + spares
-    .zh = 组数 × 台数 + 备机
-
-drawn =
-    .en = drawn
-    .zh = 仿真
 
 servers-that-serve-as-one =
     .en = servers that serve as one

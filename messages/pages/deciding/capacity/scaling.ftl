@@ -89,22 +89,6 @@ drafts-and-halves =
        *[no] { "" }
     }
 
-printed-token-s =
-    .en = printed token/s
-    .zh = 文档 token/s
-
-fits-as-written =
-    .en = fits as written
-    .zh = 照写能否放下
-
-nearest-change-that-runs =
-    .en = nearest change that runs
-    .zh = 最近的可行改动
-
-token-s-of-that =
-    .en = token/s of that
-    .zh = 改后 token/s
-
 one-pool =
     .en = one pool
     .zh = 单池

@@ -1,37 +1,31 @@
-"""What the chapter on growth shows of servers that fail: wide against narrow, spares, checks."""
+"""What the chapter on growth shows of servers that fail: wide against narrow, and spares."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, partial
 
-import numpy as np
 from matplotlib.figure import Figure
 
 import catalogue
 from calc.capacity.availability import (
     Fleet,
-    at_least,
-    available,
     failures_of,
     fleet_of,
-    simulated_share,
     spares_for,
 )
 from calc.closed_form.evaluate import evaluate
 from catalogue.messages import LANGUAGES, messages
-from catalogue.reading.units import DAY, MINUTE
+from catalogue.reading.units import DAY
 from notebooks.show import figures
 from notebooks.show.columns import Column
 from notebooks.show.display import draw, number, numbers, sourced, table
-from notebooks.show.numbers import fmt_fixed, fmt_percent, fmt_sig
+from notebooks.show.numbers import fmt_percent, fmt_sig
 
 common = messages("common")
 say = messages("pages/deciding/capacity/failing")
 
 SERVERS = 48  # of 384 cards
-LIFETIMES = 400.0  # of a server, in the simulation
-CHECKED = ((2, 4, 1), (8, 1, 1), (1, 8, 2))  # groups, servers of each, spares
 CASES = (("low", say("worse-ends")), ("central", say("as-expected")), ("high", say("better-ends")))
 LEVELS = (0.99, 0.999)
 
@@ -88,33 +82,7 @@ def wide_and_narrow(scenario: catalogue.Scenario) -> None:
             fmt_percent)
     number("fail-narrow", 1 - of(1).share, fmt_percent, digits=2)
     number("fail-servers", SERVERS)
-    numbers({"fail-days": wide.between_failures / SERVERS / DAY,
-             "fail-restart": wide.restart / MINUTE}, fmt_sig, digits=2)
-
-
-def checked() -> None:
-    """Closed form against failures drawn one by one, where a server fails often."""
-    rows = [(one, simulated_share(one, LIFETIMES * 10, 1))
-            for one in (Fleet(*sizes, 100.0, 5.0, 1.0) for sizes in CHECKED)]
-    table(rows, [
-        Column(lambda row: f"{row[0].groups} × {row[0].servers} + {row[0].spares}",
-               say("groups-servers-spares")),
-        Column(lambda row: row[0].share, common("closed-form"), fmt_percent, digits=2),
-        Column(1, say("drawn"), fmt_percent, digits=2)])
-    number("fail-worst", 100 * max(abs(one.share - drawn) for one, drawn in rows), fmt_fixed)
-
-
-def agree(exact: list[tuple[int, int, float, float]]) -> None:
-    """The runtime's k of n beside sums of exact numbers.
-
-    Args:
-        exact: k, n, probability of one, probability of at least k.
-
-    Raises AssertionError where they differ by more than 1e-9.
-    """
-    for needed, servers, up, probability in exact:
-        assert np.isclose(at_least(needed, servers, up), probability, rtol=1e-9, atol=0)
-    assert available(99.0, 1.0) == 99 / 100
+    number("fail-days", wide.between_failures / SERVERS / DAY, fmt_sig, digits=2)
 
 
 def _drawn(of: Callable[..., Fleet], lang: str) -> Figure:

@@ -89,16 +89,12 @@ def table_of_plans() -> None:
         of(lambda fleet: fleet.share, common("throughput-available"), fmt_percent, digits=2),
         of(lambda fleet: spares_for(PROMISE, fleet),
            say("spares-for-all-of-it", promise=fmt_percent(PROMISE)), str)], wide=True)
-    narrow, few, wide = fleet("s1-plan-c"), fleet("s1-plan-b"), fleet(*RUNS)
-    pipeline = fleet("s0-config-4.2")
+    wide, pipeline = fleet(*RUNS), fleet("s0-config-4.2")
     number("scale-dark-wide", dark(wide) / DAY, fmt_fixed, digits=1)
     numbers({"scale-pipeline": 1 - pipeline.share,
              "scale-one": 1 - Fleet(**{**vars(pipeline), "servers": 1}).share}, fmt_percent,
             digits=2)
-    numbers({"scale-c-all": narrow.promised(narrow.groups),
-             "scale-b-all": few.promised(few.groups), "scale-promise": PROMISE}, fmt_percent)
-    numbers({f"scale-{plan}-lost": lost(f"s1-plan-{plan}") for plan in "ab"}, fmt_percent,
-            digits=0)
+    number("scale-promise", PROMISE, fmt_percent)
     number("scale-spares", spares_for(PROMISE, wide), str)
 
 

@@ -9,8 +9,6 @@ from typing import Any
 from matplotlib.figure import Figure
 
 import catalogue
-from calc.answer.estimate import estimate
-from calc.answer.nearest import Change
 from calc.capacity.growth import Best, best, sizes_of
 from calc.capacity.pool_layouts import Pairing, TwoPools
 from calc.capacity.replicas import Limits
@@ -20,7 +18,7 @@ from catalogue.messages import LANGUAGES, Pair, join, messages, pair
 from notebooks.show import figures
 from notebooks.show.columns import Column
 from notebooks.show.display import number, numbers, show, table
-from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig, fmt_time
+from notebooks.show.numbers import fmt_fixed, fmt_percent, fmt_sig, fmt_time
 
 common = messages("common")
 say = messages("pages/deciding/capacity/scaling")
@@ -29,12 +27,9 @@ BINDS = {"ttft": ("TTFT", "TTFT"), "tpot": ("TPOT", "TPOT"),
          "memory_capacity": say("memory"), "max_num_seqs": say("requests-of-engine")}
 RESOURCES = {"memory_bandwidth": common("memory-bandwidth"), "compute": say("compute"),
              "interconnect": say("links"), "host": say("host"), "launch": say("launches")}
-SIZES = {"tensor_parallel": "TP", "pipeline_parallel": "PP", "data_parallel": "DP",
-         "expert_parallel": "EP"}
 EVERY = 3  # numbers of cards of which one is not folded
 DOUBTED = " ~"  # beside what the closed form may be off for
 WORTH = 0.05  # more per card than what stays in one server, for a width to pay
-S1 = ("s1-scale-24", "s1-scale-32", "s1-scale-48", "s1-scale-64")
 
 
 @dataclass(frozen=True)
@@ -205,36 +200,3 @@ def growth_numbers(found: Sequence[Growth]) -> None:
         gain for size in page.two if (gain := page.gain(size)) is not None])]
     if most:
         numbers({"scale-gain-low": min(most), "scale-gain-high": max(most)}, fmt_fixed, digits=1)
-
-
-def _size(path: str, value: str | int) -> str:
-    """A changed setting: ``PP3``; of one that is no parallel size, its path."""
-    name = path.rpartition(".")[2]
-    return f"{SIZES[name]}{value}" if name in SIZES else f"`{path}={value}`"
-
-
-def documented() -> None:
-    """The scaling table of document S1: as printed, and what follows from its own inputs."""
-    rows = []
-    for name in S1:
-        scenario = catalogue.load_scenario(name)
-        found = estimate(scenario)
-        said = next(row for row in found.documented if row.quantity == "output_throughput")
-        rows.append({"cards": scenario.devices, "printed": said.printed, "fits": found.fits,
-                     "change": found.nearest})
-
-    def runs(of: Callable[[Change], Any], heading: Pair, *fmt: Callable[..., str]) -> Column:
-        return Column(lambda row: row["change"] and of(row["change"]), heading, *fmt)
-
-    table(rows, [
-        Column("cards", common("number-of-cards")),
-        Column(lambda row: round(row["printed"]), say("printed-token-s"), fmt_int),
-        Column(lambda row: row["printed"] / row["cards"], common("per-card"), fmt_sig),
-        Column(lambda row: common("yes-it-can") if row["fits"] else common("no-plain"),
-               say("fits-as-written")),
-        runs(lambda change: ", ".join(_size(*setting) for setting in change.settings.items()),
-             say("nearest-change-that-runs")),
-        runs(lambda change: round(change.quantities["output_throughput"]), say("token-s-of-that"),
-             fmt_int),
-        runs(lambda change: change.quantities["output_throughput"] / change.devices,
-             common("per-card"), fmt_sig)], wide=True)

@@ -32,7 +32,6 @@ SHORT, LONG, LONGEST = CONTEXTS = (2**12, 2**17, 2**20)  # token
 DRAWN = tuple(2**power for power in range(12, 21))
 DRAWN_ON = B200
 WIDENED, EIGHT, EIGHT_BITS = "fp8-mxfp4-w4a16", "w8a8-int8", "fp8-block-e8m0"
-ROWS = "fp8-block-fp8-latent"  # V3.2 with the rows of its sparse kernels
 FORMATS = ("fp8-mxfp4", WIDENED, EIGHT_BITS, EIGHT, "w4a8-int8")
 # what runs where the published weights do not, or an engine widens them: the widest that fits
 INSTEAD = {"ascend": (EIGHT, "w4a8-int8"), "hopper": (WIDENED,)}
@@ -124,7 +123,6 @@ class Request:
         state: what is kept of it whatever its length [B].
         read: of the cache in a decode step [B].
         operations: of a token by phase, of a prompt's the mean [FLOP].
-        index_share: of the operations of a decoded token, the indexers' scores [1].
     """
 
     model: str
@@ -133,7 +131,6 @@ class Request:
     state: float
     read: float
     operations: Mapping[str, float]
-    index_share: float
 
     @property
     def cache(self) -> float:
@@ -142,15 +139,14 @@ class Request:
 
 
 @cache
-def request(model: str, context: int, precision: str = "") -> Request:
+def request(model: str, context: int) -> Request:
     """A request of a length, alone on a card that holds everything.
 
     Args:
         model: of the catalogue.
         context: its length [token].
-        precision: as the weights are published, unless given.
     """
-    made = plan(model, H200, precision or published(model), WHOLE, context)
+    made = plan(model, H200, published(model), WHOLE, context)
     alone = dict.fromkeys(("data_parallel", "expert_parallel", "concurrency"), 1.0) | {
         "context_tokens": context, "input_tokens": context - 1, "output_tokens": 1,
         "max_num_batched_tokens": context}  # the prompt in one chunk, then its last token
@@ -159,11 +155,9 @@ def request(model: str, context: int, precision: str = "") -> Request:
     def operations(phase: str) -> float:
         return sum(float(found[f"{phase}_{name}_flops"]) for name in OPERATORS)
 
-    decoded = operations(DECODE)
     return Request(model, context, float(found["kv_bytes_per_token"]),
                    float(found["state_bytes_per_request"]), float(found["decode_kv_bytes"]),
-                   {DECODE: decoded, PREFILL: operations(PREFILL) / (context - 1)},
-                   float(found["decode_index_flops"]) / decoded)
+                   {DECODE: operations(DECODE), PREFILL: operations(PREFILL) / (context - 1)})
 
 
 def served_lengths(model: str, contexts: tuple[int, ...] = CONTEXTS) -> Iterator[int]:

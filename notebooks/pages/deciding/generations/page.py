@@ -14,19 +14,15 @@ from catalogue.deployments.precision_support import nearest
 from catalogue.messages import LANGUAGES, Pair, messages, pair
 from catalogue.reading.units import HOUR
 from notebooks.pages.deciding.generations.models import (
-    B2,
     CARDS,
     CUT,
     DECODE,
     DRAWN,
     DRAWN_ON,
-    EIGHT,
-    EIGHT_BITS,
     FLASH,
     FORMATS,
     GIGA,
     GLM,
-    H200,
     KILO,
     LIMIT,
     LONG,
@@ -36,19 +32,15 @@ from notebooks.pages.deciding.generations.models import (
     OTHERS,
     PREFILL,
     PRO,
-    ROWS,
     SERVER,
     USERS,
     V3,
     V32,
     WHOLE,
-    WIDENED,
     Served,
     asked,
-    fits,
     plan,
     precision_on,
-    published,
     request,
     served,
     served_lengths,
@@ -58,7 +50,7 @@ from notebooks.pages.deciding.goals import device_label
 from notebooks.show import figures
 from notebooks.show.columns import Column
 from notebooks.show.display import interval, number, numbers, table
-from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig, fmt_time
+from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_sig, fmt_time
 
 common = messages("common")
 say = messages("pages/deciding/generations/page")
@@ -174,49 +166,14 @@ def answer() -> None:
 
 
 def changes() -> None:
-    """What each step from V3 to V4 changes, one number or two each, an input moved alone."""
-    _cache()
-    _layouts()
-    glm = plan(GLM, DRAWN_ON, precision_on(GLM, DRAWN_ON), WHOLE, LONGEST)
-    every = {"indexer_layers": float(glm.inputs["num_hidden_layers"])}
-    for key, moves in (("shared", {}), ("every", every)):
-        found = asked(glm, moves)
-        number(f"gn-{key}-read", float(found["decode_kv_bytes"]) / GIGA, fmt_fixed, digits=1)
-        number(f"gn-{key}-prefill", float(found["prefill_throughput"]), fmt_sig, digits=3)
-    number("gn-glm-token", request(GLM, LONGEST).per_token / KILO, fmt_fixed, digits=1)
-    number("gn-indexers", glm.inputs["indexer_layers"])
-    number("gn-glm-layers", glm.inputs["num_hidden_layers"])
-    pro = plan(PRO, DRAWN_ON, precision_on(PRO, DRAWN_ON), WHOLE, LONG)
-    streams, one = asked(pro), asked(pro, {"hc_mult": 1.0})
-    number("gn-streams", pro.inputs["hc_mult"])
-    number("gn-streams-time", float(streams["tpot"] / one["tpot"]) - 1, fmt_percent)
-    number("gn-streams-gb", float(streams["weights_per_device"] - one["weights_per_device"]) / GIGA,
-           fmt_fixed)
-
-
-def _cache() -> None:
-    before, flash, pro = (request(model, LONG) for model in (V32, FLASH, PRO))
-    rows = request(V32, LONG, ROWS)
-    for key, of in (("v32", before), ("v32-rows", rows), ("flash", flash)):
-        number(f"gn-{key}-token", of.per_token / KILO, fmt_fixed, digits=1)
-    for key, of in (("flash", flash), ("pro", pro)):
-        number(f"gn-{key}-state", of.state / MIBI, fmt_fixed, digits=1)
+    """What compressed entries and one row for all heads change, a number or two each."""
+    for key, model in (("flash", FLASH), ("pro", PRO)):
+        of = request(model, LONG)
         number(f"gn-{key}-even", of.state / of.per_token, fmt_sig, digits=2)
-    number("gn-read-growth", request(FLASH, LONGEST).read / flash.read, fmt_fixed, digits=1)
-    number("gn-operations-growth", request(FLASH, LONGEST).operations[DECODE]
-           / flash.operations[DECODE], fmt_fixed, digits=1)
-    number("gn-index-share", request(FLASH, LONGEST).index_share, fmt_percent, digits=0)
-
-
-def _layouts() -> None:
     for key, cut in (("tp", CUT), ("dp", WHOLE)):
-        for name, model in (("v3", V3), ("flash", FLASH)):
-            made = plan(model, DRAWN_ON, precision_on(model, DRAWN_ON), cut, LONG)
-            number(f"gn-{key}-{name}-held", fits(made))
-            number(f"gn-{key}-{name}-rate", within_limit(made)[0], fmt_sig, digits=2)
-    paces = [float(asked(plan(FLASH, DRAWN_ON, published(FLASH), cut, LONG))["tpot"])
-             for cut in (CUT, WHOLE)]
-    numbers(dict(zip(("gn-tp-pace", "gn-dp-pace"), paces, strict=True)), fmt_time)
+        made = plan(FLASH, DRAWN_ON, precision_on(FLASH, DRAWN_ON), cut, LONG)
+        number(f"gn-{key}-flash-rate", within_limit(made)[0], fmt_sig, digits=2)
+        numbers({f"gn-{key}-pace": float(asked(made)["tpot"])}, fmt_time)
 
 
 def formats_table() -> None:
@@ -236,13 +193,3 @@ def formats_table() -> None:
                digits=1),
         Column(lambda row: row[2]["prefill_throughput"] / KILO, say("prefill-a-second"),
                fmt_fixed, digits=0)])
-    for key, device, precision in (("hopper", H200, WIDENED), ("rounded", H200, published(FLASH)),
-                                   ("eight", H200, EIGHT_BITS)):
-        found = asked(plan(FLASH, device, precision, WHOLE, LONG))
-        number(f"gn-{key}-pace", float(found["tpot"]), fmt_time)
-        number(f"gn-{key}-prefill", float(found["prefill_throughput"]) / KILO, fmt_fixed,
-               digits=0)
-    for key, precision in (("fp4", published(FLASH)), ("int8", EIGHT)):
-        found = asked(plan(FLASH, B2, precision, WHOLE, LONG))
-        number(f"gn-{key}-weights", float(found["weights_per_device"]) / GIGA, fmt_fixed, digits=1)
-        number(f"gn-{key}-token", float(found["kv_bytes_per_token"]) / KILO, fmt_fixed, digits=1)

@@ -18,7 +18,7 @@ from catalogue.deployments.admission.rules import cut_of
 from catalogue.kernels import kernels_of, quality
 from catalogue.messages import LANGUAGES, Pair, join, messages, pair
 from notebooks.pages.catalogue.tables.deployments import page_of
-from notebooks.pages.deciding.generations.models import CHUNK, LIMIT, published
+from notebooks.pages.deciding.generations.models import LIMIT, published
 from notebooks.pages.deciding.goals import device_label
 from notebooks.pages.deciding.today.plans import (
     MEMORY,
@@ -231,7 +231,6 @@ def answer() -> None:
     number("td-held", sum(bool(ranking(plan)) for plan in PLANS))
     number("td-within", sum((ranking(plan)[0].pace or LIMIT) < LIMIT for plan in PLANS))
     numbers({"td-limit": LIMIT}, fmt_time)
-    number("td-chunk", CHUNK)
     number("td-memory", MEMORY, fmt_percent, digits=0)
     number("td-near", sum(_overlap(*ranking(plan)[:2]) for plan in PLANS))
     leaders = Counter(ranking(plan)[0].model for plan in PLANS).most_common()

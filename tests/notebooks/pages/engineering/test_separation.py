@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import calc
+import catalogue
 from calc.capacity.growth import best
 from calc.capacity.pool_layouts import Pairing
 from calc.capacity.replicas import Limits
@@ -84,3 +86,10 @@ def test_a_replica_alone_is_that_of_the_layouts():
     users = len(made.rates[0])
     assert layouts.holds(made.one, users)
     assert not layouts.holds(made.one, users + 1)
+
+
+def test_the_example_does_not_fit_as_the_document_has_it():
+    """In BF16, as the exercise says."""
+    for pool in ("prefill", "decode"):
+        written = catalogue.load_scenario(f"s0-scenario-3-{pool}")
+        assert float(calc.estimate(written).everything["headroom_per_device"]) < 0
