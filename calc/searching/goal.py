@@ -78,18 +78,6 @@ def least_pace(space: Space, users: int, enough: float = 0.0) -> Least | None:
     return least
 
 
-class TooFast(ParamsError):
-    """A throughput for which so few users would need tokens faster than any card gives them.
-
-    Attributes:
-        least: the deployment that gives a token soonest.
-    """
-
-    def __init__(self, sentence: str, least: Least) -> None:
-        super().__init__(sentence)
-        self.least = least
-
-
 @dataclass(frozen=True)
 class Wishes:
     """Objectives and limits of a goal.
@@ -318,11 +306,11 @@ def _too_fast(space: Space, goal: Goal, users: int, wanted: float) -> None:
         return
     choice, deployed = least.choice, least.deployed
     binds = bottleneck(deployed.inputs(), evaluate(deployed.inputs(), deployed.model.attention))
-    raise TooFast(
+    raise ParamsError(
         f"{goal.id}: for {users:,} users to reach {human(wanted, 'token/s')} together, each needs "
         f"a token every {human(users / wanted, 's')}; the least that any of these cards gives them "
         "is one every "
         f"{human(least.pace, 's')} ({choice.devices} × {choice.device}, {choice.precision}, "
         f"{choice.layout}, {choice.drafts} drafts, {binds.replace('_', ' ')} binds), and "
         f"{human(limit, 's')} would be {human(users / limit, 'token/s')}; expected at most "
-        f"{human(users * answer / (least.pace * steps), 'token/s')}.", least)
+        f"{human(users * answer / (least.pace * steps), 'token/s')}.")

@@ -17,7 +17,6 @@ from calc.layouts.choice import UTILIZATION, Choice, Row, scenario
 from calc.layouts.feasible import has_room
 from calc.many.fronts import front
 from calc.searching.drawing.in_flight import DRAWS
-from calc.searching.goal import TooFast, stated_limits
 from calc.searching.left_out import COUNTED, Funnel, bound_words
 from calc.searching.load_goal import load_goal
 from calc.searching.result import Answer
@@ -32,14 +31,7 @@ from notebooks.pages.deciding.goals import Page, cards, cell, goal_of, miss, pla
 from notebooks.show.columns import Column
 from notebooks.show.display import number, numbers, show, table
 from notebooks.show.drawing import Text
-from notebooks.show.numbers import (
-    fmt_bytes,
-    fmt_fixed,
-    fmt_int,
-    fmt_percent,
-    fmt_quantity,
-    fmt_time,
-)
+from notebooks.show.numbers import fmt_bytes, fmt_int, fmt_percent, fmt_time
 
 common = messages("common")
 say = messages("pages/deciding/bounds")
@@ -61,7 +53,6 @@ MISSES = (
                          "demand.input_tokens=65536", "demand.users=8", "limits.tpot=null"),
      say("prompts-too-long")),
 )
-CLAIMED = ("r1-80-users-910b", ("limits.throughput=50000 token/s", "space.pools=one"))
 PLAN_C = "s1-plan-c"
 
 
@@ -234,25 +225,6 @@ def misses() -> None:
         Column(lambda row: miss(*row[1:]), say("what-it-misses-by"))], wide=True)
 
 
-def contradiction() -> None:
-    """A goal whose numbers do not go together: the sentence, and its arithmetic in glue."""
-    name, settings = CLAIMED
-    goal = load_goal(name, settings)
-    users, pace, rate = goal.demand.users, stated_limits(goal)["tpot"], goal.limits.throughput
-    assert users
-    assert pace
-    assert rate
-    try:
-        search(goal)
-    except TooFast as error:
-        sentence, least = str(error), error.least
-    numbers({"which-pace": pace, "which-needed": users / rate, "which-least": least.pace},
-            fmt_time)
-    numbers({"which-rate": users / pace, "which-asked": rate}, fmt_quantity, unit="token/s")
-    number("which-users", users)
-    show(*[f"> {sentence}"] * 2)
-
-
 def plan_c() -> None:
     """What would run in place of plan C of document S1, on its cards, four answers side by side."""
     asked = catalogue.load_scenario(PLAN_C)
@@ -277,6 +249,3 @@ def plan_c() -> None:
         of("tpot", "TPOT", fmt_time),
         of("output_throughput", common("throughput"), human, unit="token/s")], wide=True)
     number("which-c-tried", others.tried)
-    number("which-c-spare", others.official.quantities["headroom_per_device"], fmt_bytes, digits=1)
-    gain = others.official.quantities["output_throughput"] / nearest.quantities["output_throughput"]
-    number("which-c-gain", gain, fmt_fixed, digits=1)

@@ -72,14 +72,11 @@ ASSUMPTIONS: dict[str, Pair] = {
 def assumptions_table(made: Plan) -> None:
     """By what factor each correction alone moves the cost of a token, and all of them do."""
     found = weightiest(made)
-    money, everything = combined_factors(dict(found))
+    _, everything = combined_factors(dict(found))
     table([(ASSUMPTIONS[name], factor) for name, factor in found]
           + [(say("all-of-them"), everything)],
           [Column(0, say("only-this-corrected")),
            Column(lambda row: f"× {fmt_sig(row[1], 3)}", common("cost-of-token"))])
-    number("s1-weight", found[0][1], fmt_sig, digits=3)
-    number("s1-money", money, fmt_sig, digits=2)
-    number("s1-together", everything, fmt_sig, digits=3)
 
 
 def night(made: Plan) -> None:
@@ -140,5 +137,3 @@ def hybrid_table(made: Compared) -> None:
                  Column(lambda row: row[1] / row[2], common("ratio"), fmt_sig, digits=2)])
     number("s3-even", made.break_even, fmt_sig, digits=2)
     interval("s3-host", made.host.points, fmt_sig, digits=2)
-    for ending, (_, pair_, eight) in zip(("", "-with-host"), rows[2:], strict=True):
-        number(f"s3-most{ending}", eight / pair_, fmt_sig, digits=2)

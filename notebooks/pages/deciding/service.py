@@ -17,7 +17,6 @@ from calc.launching.watching.alerts import BUSY
 from calc.launching.watching.monitoring import Watched
 from calc.launching.watching.predictions import Predicted
 from calc.uncertainty.amount import Amount
-from catalogue.engines.assertions import asserting, assertion_coverage, assertions
 from catalogue.engines.engine import Engine, bare, launch_blocks
 from catalogue.engines.successors import instead, successors
 from catalogue.engines.thresholds import Threshold, thresholds
@@ -55,14 +54,10 @@ def of_document(document: str) -> Deployment:
 
 def figures_of(made: Deployment) -> None:
     """The numbers of the answer."""
-    tpot, read = made.watched[-1].predicted.tpot, [
-        assertion_coverage(name).read for name in asserting()]
+    tpot = made.watched[-1].predicted.tpot
     numbers({"service_files": len(made.files) + 1,
              "service_nodes": sum(pool.layout.nodes for pool in made.pools),
-             "service_alerts": sum(len(each.alerts) for each in made.watched),
-             "service_asserted": sum(len(assertions(name)) for name in asserting()),
-             "service_releases": sum(map(len, read)),
-             "service_checks": sum(sum(each.values()) for each in read)})
+             "service_alerts": sum(len(each.alerts) for each in made.watched)})
     number("service_engine", made.pools[0].release, str)
     numbers({"service_tpot_low": tpot.low, "service_tpot_high": tpot.high}, fmt_time)
     number("service_busy", BUSY, fmt_percent, digits=0)
@@ -272,14 +267,10 @@ def in_an_engine() -> None:
     """What came of a small deployment, and of all command lines, in a real engine."""
     kept = json.loads(ENGINE.read_text(encoding="utf-8"))
     rows = {row["key"]: row for part in ("serve", "lines") for row in kept[part]}
-    numbers({f"service_tried_{name}": kept[name] for name in (
-        "engine", "written_for", "override", "sglang_release", "sglang_router")}, str)
-    for part in ("sglang", "sglang-answers"):
-        of = {row["key"]: row["numbers"] for row in kept[part] if row.get("numbers")}
-        for key in ("parsed", "configured"):
-            numbers({f"service_tried_{part.replace('-', '_')}_{name}": of[key][name]
-                     for name in set(of[key]) & {"lines", "deployments", "whole"}})
-    number("service_tried_faster", kept["faster"])
+    numbers({f"service_tried_{name}": kept[name] for name in ("engine", "sglang_release")}, str)
+    of = {row["key"]: row["numbers"] for row in kept["sglang"] if row.get("numbers")}
+    numbers({"service_tried_sglang_lines": of["parsed"]["lines"],
+             "service_tried_sglang_whole": of["configured"]["whole"]})
     numbers({f"service_tried_{key}_{name}": rows[key]["numbers"][name]
              for key, names in TRIED.items() for name in names})
     table(SITUATIONS, [
@@ -291,9 +282,7 @@ def in_an_engine() -> None:
 
 
 ENGINE = Path(__file__).with_name("engine.json")  # written by make engine
-TRIED = {"start": ("seconds",), "metrics": ("exported", "named"), "bench": ("runs", "requests"),
-         "calibrate": ("runs",), "parsed": ("lines", "deployments", "parsed"),
-         "configured": ("whole", "partly")}
+TRIED = {"metrics": ("exported", "named"), "bench": ("runs",), "parsed": ("lines", "parsed")}
 SITUATIONS: dict[str, Pair] = {
     "healthy": say("half-of-planned-requests"), "full": say("four-times-planned-requests-full"),
     "stopped": say("stopped")}

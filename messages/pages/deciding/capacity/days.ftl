@@ -40,29 +40,13 @@ saved-by-scaling =
     .en = saved by scaling
     .zh = 弹性伸缩可省
 
-variation-of-minute-rate =
-    .en = variation of a minute's rate
-    .zh = 分钟速率的变异系数
-
-request-s-within-limits =
-    .en = request/s within limits
-    .zh = 限值内请求/秒
-
-ttft-p99-simulated-at-it =
-    .en = TTFT p99, simulated at it
-    .zh = 该速率下仿真的 TTFT p99
-
-tpot-p99-simulated-at-it =
-    .en = TPOT p99, simulated at it
-    .zh = 该速率下仿真的 TPOT p99
-
 arrivals =
     .en = arrivals
     .zh = 到达
 
 what-replicas-of-hour-take =
-    .en = what the replicas of the hour take
-    .zh = 该小时所需副本的能力
+    .en = what the hour's replicas can take within the limits
+    .zh = 该小时的副本在限值内的能力
 
 replicas-all-day =
     .en = { $bought } replicas all day

@@ -1,4 +1,4 @@
-### Eight questions: what an earlier edition answered, what is expected by hand, and what is now.
+### Eight questions: what is expected by hand, and what is computed.
 
 random-tokens =
     .en = random tokens
@@ -17,11 +17,6 @@ h200-users =
     .en = 500 users on H200 at the least cost
     .zh = H200 上以最低成本服务 500 个用户
 
-# number: as it was answered
-h200-users-before =
-    .en = 24 cards in W4A8-INT8, which no engine loads there
-    .zh = 24 张卡，W4A8-INT8，没有引擎能在这种卡上加载
-
 # number: as it is expected
 h200-users-expected =
     .en = about 40 cards in FP8, one or two pools, or W4AFP8 with its score
@@ -31,11 +26,6 @@ h200-users-expected =
 million-requests =
     .en = a million requests a day on 910C
     .zh = 910C 上每天 100 万个请求
-
-# number: as it was answered
-million-requests-before =
-    .en = 2,096 or 128 dies; 48 in two pools, not tried unless asked
-    .zh = 2096 或 128 个 die；两个池只需 48 个，但不指定就不尝试
 
 million-requests-expected =
     .en = W8A8 in two pools, spare servers besides
@@ -55,10 +45,6 @@ longest-context =
     .en = longest context for 8 users on 8×910B4
     .zh = 8×910B4 上 8 个用户的最长上下文
 
-longest-context-before =
-    .en = no objective asked it
-    .zh = 没有对应的目标项
-
 longest-context-expected =
     .en = four-bit weights; the cache dealt over ranks where an engine does
     .zh = 4 bit 权重；若引擎支持则把缓存分到各 rank
@@ -67,11 +53,6 @@ drafts =
     .en = are MTP tokens worth it
     .zh = 投机是否值得
 
-# number: as it was answered
-drafts-before =
-    .en = worth it from 0.28 of them accepted on
-    .zh = 接受率 0.28 以上即值得
-
 drafts-expected =
     .en = keep one MTP token; how much it wins depends on the text
     .zh = 保留 MTP 投机一个 token；收益取决于文本种类
@@ -79,10 +60,6 @@ drafts-expected =
 pools =
     .en = one pool or two on 4×8 H800
     .zh = 4×8 张 H800：一个池还是两个池
-
-pools-before =
-    .en = no pair found
-    .zh = 没有找到任何组合
 
 # number: as it is expected
 pools-expected =
@@ -103,11 +80,6 @@ packages =
     .en = V3.2 on 16 packages of 910C
     .zh = 16 颗 910C 上的 V3.2
 
-# number: as it was answered
-packages-before =
-    .en = 32 dies, an interval 6.6 times wide
-    .zh = 32 个 die，区间上下相差 6.6 倍
-
 packages-expected =
     .en = dies and packages named, an interval that decides
     .zh = 分别写明 die 与封装数，区间足以决策
@@ -116,17 +88,13 @@ asked =
     .en = asked
     .zh = 问题
 
-earlier-edition =
-    .en = an earlier edition
-    .zh = 早先的版本
-
 expected-by-hand =
     .en = expected by hand
     .zh = 手工预期
 
 computed-now =
-    .en = computed now
-    .zh = 现在的计算
+    .en = computed
+    .zh = 计算结果
 
 nothing-was-found-that-starts =
     .en = nothing was found that starts and keeps its limits when simulated

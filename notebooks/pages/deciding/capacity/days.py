@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 import catalogue
 from calc.answer.simulated import system_of
 from calc.capacity.availability import failures_of
-from calc.capacity.day import Day, check, day, simulated
+from calc.capacity.day import Day, check, day
 from calc.capacity.replicas import Limits, Replica
 from calc.closed_form.evaluate import evaluate
 from calc.serving.arrivals import poisson
@@ -96,9 +96,6 @@ def answer(page: DayPlan, found: Day) -> None:
               busiest_ttft=fmt_time(run.ttft), busiest_tpot=fmt_time(run.tpot),
               utilisation=fmt_percent(found.utilisation, 0), saved=fmt_percent(found.saved, 0),
               heading=pair(page.scenario.heading), load=pair(page.load.name)))
-    numbers({"day-most": found.most, "day-prompts-vary": page.replica.lengths.prompts,
-             "day-answers-vary": page.replica.lengths.answers,
-             "day-saturation": found.saturation}, fmt_sig)
     number("day-online", round(found.online or 0))
     number("day-peak", page.load.peak, fmt_fixed)
     number("day-start", page.start / 60, fmt_sig, digits=2)
@@ -171,18 +168,6 @@ def loads(page: DayPlan) -> None:
         Column(lambda row: row[1].utilisation, say("busy"), fmt_percent, digits=0),
         Column(lambda row: row[1].saved, say("saved-by-scaling"), fmt_percent, digits=0)])
     draw(partial(_over_mean, every))
-
-
-def minutes(page: DayPlan, found: Day) -> None:
-    """What a rate that varies from minute to minute takes from a replica."""
-    rows, system = [], system_of(page.scenario)
-    for variation in (0.0, 0.1, 0.22, 0.5, 1.0):
-        most = page.replica.most(page.limits, variation)
-        rows.append((variation, most, simulated(system, most, 1, page.limits, variation)))
-    table(rows, [Column(0, say("variation-of-minute-rate"), fmt_sig, digits=2),
-                 Column(1, say("request-s-within-limits"), fmt_sig),
-                 Column(lambda row: row[2].ttft, say("ttft-p99-simulated-at-it"), fmt_time),
-                 Column(lambda row: row[2].tpot, say("tpot-p99-simulated-at-it"), fmt_time)])
 
 
 def _over_mean(days: Sequence[Load], lang: str) -> Figure:

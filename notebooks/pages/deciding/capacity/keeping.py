@@ -144,7 +144,6 @@ def simulated() -> None:
         differences.append(abs(closed - run.hit_share))
     draw(partial(curve, talk, rate, points))
     number("keep-worst", 100 * max(differences), fmt_fixed, digits=1)
-    number("keep-users", USERS)
 
 
 def curve(talk: Talk, rate: float, points: list[tuple[float, float]], lang: str) -> Figure:

@@ -1,6 +1,6 @@
-"""Eight questions: what an earlier edition answered, what is expected by hand, and what is now.
+"""Eight questions: what is expected by hand, and what is computed.
 
-The last is computed: by ``python -m benchmarks answers``, which searches every goal of the
+The latter is computed by ``python -m benchmarks answers``, which searches every goal of the
 catalogue, writes the first answer with ``deploy`` and simulates it, and by ``make engine``.
 """
 
@@ -24,23 +24,18 @@ from notebooks.show.numbers import fmt_percent, fmt_quantity, fmt_sig
 common = messages("common")
 say = messages("pages/deciding/firsts/expected")
 
-HERE = Path(__file__).parents[1]
-KEPT, ENGINE = HERE / "answers.json", HERE / "engine.json"
-ENGINES = {"vllm": "answers", "sglang": "sglang-answers", "ascend": "ascend-answers"}
+KEPT = Path(__file__).parents[1] / "answers.json"
 DRAFTING = "h200-r1-sglang-mtp"  # the deployment of which drafts are asked
 TEXTS: dict[str, Pair] = {"random": say("random-tokens"), "chat": say("chat"), "code": say("code")}
-QUESTIONS: dict[str, tuple[Pair, Pair, Pair]] = {  # goal -> question, before, expected by hand
-    "r1-500-users-h200": (say("h200-users"), say("h200-users-before"), say("h200-users-expected")),
-    "r1-million-requests-910c": (
-        say("million-requests"), say("million-requests-before"), say("million-requests-expected")),
-    "r1-16xh20-throughput": (
-        say("h20-throughput"), ("W4A8-INT8", "W4A8-INT8"), say("h20-throughput-expected")),
-    "r1-longest-context-8x910b4": (
-        say("longest-context"), say("longest-context-before"), say("longest-context-expected")),
-    "drafts": (say("drafts"), say("drafts-before"), say("drafts-expected")),
-    "v3-4x8-h800-pools": (say("pools"), say("pools-before"), say("pools-expected")),
-    "agents-128k-h200": (say("agents"), ("TP2×PP20", "TP2×PP20"), say("agents-expected")),
-    "v32-16x910c": (say("packages"), say("packages-before"), say("packages-expected"))}
+QUESTIONS: dict[str, tuple[Pair, Pair]] = {  # goal -> question, expected by hand
+    "r1-500-users-h200": (say("h200-users"), say("h200-users-expected")),
+    "r1-million-requests-910c": (say("million-requests"), say("million-requests-expected")),
+    "r1-16xh20-throughput": (say("h20-throughput"), say("h20-throughput-expected")),
+    "r1-longest-context-8x910b4": (say("longest-context"), say("longest-context-expected")),
+    "drafts": (say("drafts"), say("drafts-expected")),
+    "v3-4x8-h800-pools": (say("pools"), say("pools-expected")),
+    "agents-128k-h200": (say("agents"), say("agents-expected")),
+    "v32-16x910c": (say("packages"), say("packages-expected"))}
 
 
 @cache
@@ -65,8 +60,7 @@ def eight() -> None:
     """The table of the eight, and how many of all first answers start and keep their limits."""
     table(QUESTIONS, [
         Column(lambda name: QUESTIONS[name][0], say("asked")),
-        Column(lambda name: QUESTIONS[name][1], say("earlier-edition")),
-        Column(lambda name: QUESTIONS[name][2], say("expected-by-hand")),
+        Column(lambda name: QUESTIONS[name][1], say("expected-by-hand")),
         Column(lambda name: _drafts() if name == "drafts" else _now(name), say("computed-now"))],
         wide=True)
     met = [each for each in stored_answers().values() if each]
@@ -74,10 +68,6 @@ def eight() -> None:
              "firsts-started": sum(bool(each["files"]) for each in met),
              "firsts-kept": sum(each["simulated"] is None or each["simulated"]["keeps"]
                                 for each in met)})
-    told = json.loads(ENGINE.read_text(encoding="utf-8"))
-    for name, part in ENGINES.items():
-        parsed = next(row["numbers"] for row in told[part] if row["key"] == "parsed")
-        numbers({f"firsts-{name}-{key}": parsed[key] for key in ("lines", "parsed")})
 
 
 def _now(name: str) -> Pair:

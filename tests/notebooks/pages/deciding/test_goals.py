@@ -12,7 +12,6 @@ from calc.searching.load_goal import load_goal
 from calc.searching.result import Answer
 from calc.searching.robust import keeps
 from calc.searching.search import search
-from catalogue import ParamsError
 from notebooks.pages.deciding import bounds, goal_fronts, goals
 from notebooks.show import display
 
@@ -220,21 +219,11 @@ class TestBounds:
         assert 0 < numbers["front"] < numbers["left"]
 
     @pytest.mark.slow
-    def test_goals_that_nothing_meets_and_one_that_contradicts_itself(self, printed):
+    def test_goals_that_nothing_meets(self, printed):
         bounds.misses()
-        bounds.contradiction()
-        table, sentence = printed[0]
+        [table] = printed[0]
         assert "of memory short on a card" in table[0]
         assert "TTFT" in table[0]
-        assert "1,600 token/s" in sentence[0]
-        assert printed[1]["which-rate"] == "1,600 token/s"
-        assert printed[1]["which-needed"] == "1.6 ms"
-        least = re.search(r"one every ([\d.]+) ms", sentence[0])
-        assert float(printed[1]["which-least"].removesuffix(" ms")) == pytest.approx(
-            float(least[1]), abs=0.05)
-        name, settings = bounds.CLAIMED
-        with pytest.raises(ParamsError):
-            search(load_goal(name, settings))
 
     def test_in_place_of_plan_c_the_published_weights_run_with_room_to_spare(self, printed):
         bounds.plan_c()
@@ -243,7 +232,8 @@ class TestBounds:
                 if row.startswith(("| best", "| nearest"))] == [
             "nearest change", "best in its precision", "best in any precision",
             "best in the published weights"]
-        assert float(printed[1]["which-c-spare"].removesuffix(" GB")) > 10
+        published = next(row for row in table.splitlines() if row.startswith("| best in the pub"))
+        assert float(published.split("|")[3].removesuffix(" GB ")) > 10
 
 
 def test_the_plan_of_a_row_names_what_its_file_says(users):
