@@ -85,8 +85,7 @@ def rates_met(rate: float, variation: float) -> tuple[np.ndarray, np.ndarray]:
     """Rates that requests meet where the rate of a minute varies [request/s], and their shares [1].
 
     The rate of a minute is log-normal about its mean; of the requests more come in busy minutes, so
-    that the rate that they meet is log-normal too, with σ² added to the mean of its logarithm: the
-    density, times the rate, is again one of a log-normal variable with the same σ.
+    that the rate that they meet is log-normal too, with σ² added to the mean of its logarithm.
 
     >>> rates_met(2.0, 0.0)[0].tolist()
     [2.0]
@@ -94,6 +93,8 @@ def rates_met(rate: float, variation: float) -> tuple[np.ndarray, np.ndarray]:
     Args:
         rate: of the hour [request/s].
         variation: standard deviation of a minute's rate over the mean [1].
+
+    Source: notebooks/day.md, section The slowest in a hundred.
     """
     if not variation:
         return np.array([rate]), np.ones(1)
