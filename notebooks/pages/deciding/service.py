@@ -282,7 +282,8 @@ def in_an_engine() -> None:
 
 
 ENGINE = Path(__file__).with_name("engine.json")  # written by make engine
-TRIED = {"metrics": ("exported", "named"), "bench": ("runs",), "parsed": ("lines", "parsed")}
+TRIED = {"metrics": ("exported", "named"), "bench": ("runs",), "parsed": ("lines", "parsed"),
+         "configured": ("whole", "partly")}
 SITUATIONS: dict[str, Pair] = {
     "healthy": say("half-of-planned-requests"), "full": say("four-times-planned-requests-full"),
     "stopped": say("stopped")}
