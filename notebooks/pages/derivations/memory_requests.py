@@ -37,8 +37,8 @@ PLACED: dict[str, tuple[str, dict[str, int]]] = {
     "TP16, W8A8": (W8A8, {"tensor_parallel": 16}),
     "TP4×DP4, EP16, W8A8": (W8A8, {"tensor_parallel": 4, "data_parallel": 4,
                                    "expert_parallel": 16})}
-BUDGET = ("usable_memory", "weights_per_device", "kv_per_device", "headroom_per_device",
-          "max_concurrency", "runtime_reserve", "absorbed_copies_per_device",
+BUDGET = ("usable_memory", "weights_per_device", "absorbed_copies_per_device", "working_memory",
+          "kv_per_device", "headroom_per_device", "max_concurrency", "runtime_reserve",
           "activations_per_device", "exchange_buffers", "free_for_kv_per_device", "concurrency")
 COUNTED = ("max_concurrency", "concurrency")
 HYBRID, KT = "s3-hybrid-910b4", "kt-4090d-v02"
@@ -142,7 +142,8 @@ def layout_budgets(derivation: Derivation) -> None:
     short_table(BUDGET, [
         Column(lambda name: (symbols[name].en, symbols[name].zh), common("quantity")),
         Column(lambda name: f"${symbols[name].latex}$", common("letter")),
-        *map(held, results)], first=5)
+        *map(held, results)], first=7)
+    number("budget-share", WORKLOAD["memory_utilization"], fmt_fixed, digits=2)
     bullets = (_verdict(title, values) for title, values in results.items())
     show(*join(("\n", "\n"), ((f"- {en}", f"- {zh}") for en, zh in bullets)))
 
