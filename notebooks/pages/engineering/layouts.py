@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -10,6 +11,9 @@ import catalogue
 from calc.layouts.choice import UTILIZATION, Choice, scenario
 from calc.searching.load_goal import load_goal
 from calc.sensitivity.plans import Plan
+from catalogue import Scenario
+from catalogue.deployments.admission.rules import cut_of, problems, subject_of
+from catalogue.engines.released import fitting
 from catalogue.messages import Pair, messages
 from catalogue.planning.goals import Goal
 from notebooks.pages.deciding.goals import device_label
@@ -47,7 +51,8 @@ def plan(device: str, precision: str, servers: int, users: int = 1, *, tensor: i
         users: at once.
         tensor, pipeline: parallel sizes; over the cards of a server, and a stage per server.
         expert, spares: expert-parallel size, redundant experts.
-        drafts, halves: draft tokens, micro-batches of a step.
+        drafts: tokens drafted a step, none where no engine drafts in these stages.
+        halves: micro-batches of a step.
         prompt, answer: of a request, the goal's own unless given [token].
         pool: ``decode`` for cards that do nothing else.
     """
@@ -61,7 +66,16 @@ def plan(device: str, precision: str, servers: int, users: int = 1, *, tensor: i
         spares=spares, context=1, chunk=CHUNK, micro_batches=halves, drafts=drafts,
         utilization=UTILIZATION, concurrency=users, pool=pool)
     made = scenario(goal(prompt, answer), choice)
+    if drafts and not _some_engine_drafts(made):
+        made = scenario(goal(prompt, answer), replace(choice, drafts=0))
     return Plan(precision, made, made.inputs(), tuple(made.knobs()))
+
+
+def _some_engine_drafts(made: Scenario) -> bool:
+    """Whether an engine for the card drafts where the deployment has it do so: in its stages."""
+    subject, cut = subject_of(made), cut_of(made)
+    return any(not list(problems(replace(subject, engine=name), cut, ("drafts",)))
+               for name in fitting(made.device))
 
 
 def titled(case: Case) -> Pair:

@@ -9,7 +9,7 @@ from calc.auditing import costs as auditing
 from notebooks.derive.formulas.derivation import Derivation
 from notebooks.pages.deciding import cost_documents
 from notebooks.pages.derivations.choices import communication, documents, serving, throughput
-from notebooks.pages.engineering import advice, uses
+from notebooks.pages.engineering import advice, layouts, uses
 from notebooks.show import display
 
 DERIVED = (serving, communication, throughput)
@@ -89,3 +89,9 @@ def test_whole_experts_are_slower_on_the_server_that_cuts_them_well():
         cut, whole = (advice.grouped(users, expert) for expert in (1, 8))
         assert whole["steady_tpot"] > cut["steady_tpot"]
         assert whole["decode_rank_imbalance"] > cut["decode_rank_imbalance"] == 0
+
+
+@pytest.mark.parametrize(("case", "drafts"), [(uses.H20, 1), (uses.B2, 0), (uses.B2_FOUR, 1)])
+def test_a_plan_drafts_where_an_engine_does(case, drafts):
+    """No release for Ascend drafts in pipeline stages, vLLM for NVIDIA does since 0.31.0."""
+    assert layouts.plan(*case).inputs["draft_tokens"] == drafts
