@@ -18,7 +18,7 @@ say = messages("pages/ways/learn")
 ASKED = "one-request"
 MINUTES = {  # to read what is open of a lesson, at 120 words a minute
     "architecture": 11, "memory": 16, "compute": 16, "communication": 15, "latency": 17,
-    "throughput": 12, "serving": 20, "matrix": 4, "cost": 8, "risk": 4}
+    "throughput": 12, "serving": 20, "matrix": 3, "cost": 6, "risk": 3}
 PREFILL, DECODE, CACHE = 0, 2, 3  # colours
 LONG = 2**17  # tokens of a long context
 STEPS = 7  # of decode that are drawn
