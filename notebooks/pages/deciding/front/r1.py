@@ -64,5 +64,6 @@ def _time(each: Served, name: str) -> str:
     assert each.cell.best is not None
     told: Amount = each.cell.best.amounts[name]
     factor, unit = (1e3, "ms") if told.value < 1 else (1, "s")
-    shown, *span = (fmt_sig(point * factor, DIGITS[name]) for point in told.points)
+    shown, *span = (fmt_sig(point * factor, max(DIGITS[name], len(str(int(point * factor)))))
+                    for point in told.points)
     return f"**{shown} {unit}** ({'–'.join(span)} {unit})"

@@ -16,15 +16,19 @@ say = messages("pages/derivations/choices/documents")
 OPEN = 3  # pieces of advice that are not folded
 
 
-def place(document: str, said: DocumentReference) -> str:
+def place(document: str, said: DocumentReference) -> Pair:
     """Where a document says something: section and line, with links to the claims on it.
 
     Args:
         document: ``s0``.
         said: of ``params/documents/``.
     """
-    return "<br>".join((f"{document.upper()} {said.section}, {said.line}",
-                        *map(link, said.claims)))
+    title = catalogue.load("documents", document).contents.get(said.section)
+    named = title is not None and not said.section[0].isdigit()
+    sections = (title["en"], title["zh"]) if title and named else (said.section, said.section)
+    english, chinese = ("<br>".join((f"{document.upper()} {section}, {said.line}",
+                                     *map(link, said.claims))) for section in sections)
+    return english, chinese
 
 
 def claims(names: str) -> None:
