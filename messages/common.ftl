@@ -290,7 +290,7 @@ limit =
 
 limits-kept =
     .en = limits kept
-    .zh = 守住限制
+    .zh = 达标比例
 
 longest-context =
     .en = longest context

@@ -73,5 +73,5 @@ place =
     .zh = { $document } { $section } 节，第 { $line } 行{ $claim }
 
 held-against =
-    .en = Held against: { $sources }.
+    .en = Checked against: { $sources }.
     .zh = 对照：{ $sources }。

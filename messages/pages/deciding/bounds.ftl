@@ -48,8 +48,8 @@ no-deployment-of-this-goal =
     .zh = 本目标没有任何部署被计算，此处无可检验。
 
 at-deployments-of-this-search =
-    .en = At { $rows } deployments of this search, computed whole: decode steps alone are { $low } to { $high } of the time per token, the throughput is { $least } to { $most } of its bound, and free memory falls with every doubling of the requests.
-    .zh = 在本次搜索的 { $rows } 个部署上完整计算：仅解码步占每 token 时间的 { $low }–{ $high }，吞吐为其上界的 { $least }–{ $most }，并且每个部署的并发每翻一倍，显存余量都随之下降。
+    .en = In { $rows } deployments of this search that were computed in full, decode steps alone are { $low } to { $high } of the time per token, the throughput is { $least } to { $most } of its bound, and free memory falls with every doubling of the requests.
+    .zh = 从本次搜索中取 { $rows } 个部署完整计算：仅解码步占每 token 时间的 { $low }–{ $high }，吞吐为其上界的 { $least }–{ $most }，并且每个部署的并发每翻一倍，显存余量都随之下降。
 
 here-no-two-neighbours-on =
     .en = Here no two neighbours on a front are on the same cards, overlap and are told apart.

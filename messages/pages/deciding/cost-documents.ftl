@@ -49,8 +49,8 @@ corrected =
     .zh = 修正
 
 all-of-them =
-    .en = all of them
-    .zh = 全部修正
+    .en = all of them, at central values (the table above has medians)
+    .zh = 全部修正（按中心值；上表为中位数）
 
 throughput-what-these-users-reach =
     .en = throughput: what these users reach, instead of the printed one

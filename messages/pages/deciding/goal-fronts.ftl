@@ -31,7 +31,7 @@ cost-of-tokens =
 
 price-at-which-it-would =
     .en = price at which it would match the cheapest, { $currency }/h
-    .zh = 打平最低成本的价格，{ $currency }/h
+    .zh = 成本与最低者持平时的卡价，{ $currency }/h
 
 every-other-card =
     .en = Every other card

@@ -130,7 +130,7 @@ asked-of-draws =
     .zh = 要求的抽样比例
 
 of-candidates-at-most-were =
-    .en = Of { $candidates } candidates at most { $drawn } were drawn for a row.
+    .en = Of { $candidates } candidates, at most { $drawn } were tested by draws for any one row.
     .zh = 共 { $candidates } 个候选，每行至多抽样了其中 { $drawn } 个。
 
 all-kept-in-of-draws =
@@ -170,7 +170,7 @@ not-asked-for =
     .zh = `{ $weights }`：不在目标的精度之列
 
 these-cards-do-not-multiply =
-    .en = `{ $weights }`: these cards do not multiply it
+    .en = `{ $weights }`: these cards have no arithmetic for it
     .zh = `{ $weights }`：这些卡不支持
 
 nothing-keeps-it-simulated-first =

@@ -25,8 +25,8 @@ times-of =
     .zh = { $users }：{ $cut }，{ $whole }
 
 tensor-is-balanced =
-    .en = Time per token with TP{ $cards }, and with EP{ $cards } under the same attention, by requests: { $times }. The most loaded rank of EP{ $cards } is { $least } to { $most } over the mean. Communication is about equal, { $sent_cut } and { $sent_whole } per step.
-    .zh = TP{ $cards } 与注意力切分相同的 EP{ $cards }，每 token，按请求数：{ $times }。EP{ $cards } 负载最高的 rank 超出平均 { $least } 至 { $most }。通信相近，每步 { $sent_cut } 与 { $sent_whole }。
+    .en = Time per token with TP{ $cards }, and with EP{ $cards } under the same attention, by requests: { $times }. With more requests the most loaded rank of EP{ $cards } goes from { $least } over the mean to { $most }. Communication takes { $sent_cut } and { $sent_whole } per step.
+    .zh = TP{ $cards } 与注意力切分相同的 EP{ $cards }，每 token，按请求数：{ $times }。请求增多，EP{ $cards } 负载最高的 rank 超出平均的幅度由 { $least } 变到 { $most }。通信每步 { $sent_cut } 与 { $sent_whole }。
 
 no-long-tail =
     .en = The tail comes from prefill, not from ranks: a prompt of { $tokens } tokens stalls all decoding requests for { $gap }, where a step takes { $step }. The document prints only means.

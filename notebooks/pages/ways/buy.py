@@ -115,7 +115,7 @@ def answer() -> None:
     """What to buy: a row per card, a column per number of users, and what such runs did."""
     asked = question()
     numbers({"bu-input": asked.demand.input_tokens, "bu-output": asked.demand.output_tokens,
-             "bu-most": MOST, "bu-users": ASKED})
+             "bu-most": MOST, "bu-users": ASKED, "bu-few": asked.demand.users})
     numbers({"bu-limit": LIMIT, "bu-wider": WIDER}, fmt_time)
     numbers({"bu-sure": SURE, "bu-used": 1 / catalogue.load("loads", asked.day).peak},
             fmt_percent, digits=0)

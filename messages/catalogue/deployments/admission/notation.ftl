@@ -2,4 +2,4 @@
 
 servers-of =
     .en = { $count } servers of { $server }
-    .zh = { $count } 台服务器，各 { $server }
+    .zh = { $count } 个实例，各 { $server }

@@ -46,7 +46,7 @@ longest-context =
     .zh = 8×910B4 上 8 个用户的最长上下文
 
 longest-context-expected =
-    .en = four-bit weights; the cache dealt over ranks where an engine does
+    .en = four-bit weights; the cache divided among ranks where an engine can do so
     .zh = 4 bit 权重；若引擎支持则把缓存分到各 rank
 
 drafts =

@@ -45,7 +45,7 @@ others-wait =
     .zh = 其余请求排队。
 
 without-it-every-card-would =
-    .en = Without it, every card would be a replica of its own.
+    .en = Without it, every card would be a data-parallel rank of its own.
     .zh = 卡数不变；不写则每卡一个副本。
 
 room-for-activations-of-step =
