@@ -9,7 +9,7 @@ users-with-narrower =
     .zh = { $card } `{ $precision }` { $wide } → { $narrow }
 
 quantised-cache =
-    .en = All heads share one latent vector, so there are no heads to scale by. Per token: { $plain }, { $int8 } (on 910B in a decode pool only), { $fp8 }. Only { $able } multiply it in FP8. Users within { $limit }: { $users }.
+    .en = All heads share one latent vector, so there are no heads to scale by. Per token: { $plain }, { $int8 } (on 910B in a decode pool only), { $fp8 }. Of these cards, only { $able } multiply it in FP8. Users within { $limit }: { $users }.
     .zh = 所有头共用一个潜向量，没有可按头缩放的缓存。每 token { $plain }，{ $int8 }（910B 上只能用于解码池），{ $fp8 }。只有 { $able } 能以 FP8 相乘。{ $limit }以内的用户数：{ $users }。
 
 wide-activations =

@@ -20,9 +20,9 @@ only-upper-limit-requests-are =
     .en = Only an upper limit: requests are shorter. Without it, one request of the model's full length has to fit.
     .zh = 只是上限，请求没有这么长。不写时，必须放得下一个模型最长的请求。
 
-not-modelled-host-time-for =
-    .en = Not modelled: host time for a line of log now and then.
-    .zh = 未建模：主机偶尔写一行日志的时间。
+metrics-have-no-data =
+    .en = Leave it out: the metrics that alerts rest on would have no data. Not modelled: the time for a line of log.
+    .zh = 不要写：写了之后，告警所依据的指标没有数据。未建模：写一行日志的时间。
 
 start-up-only-see-loading =
     .en = Start-up only, see [](#loading).
@@ -82,7 +82,7 @@ bits-either-way =
 
 # number: what the engine sets
 of-no-weight-for-step =
-    .en = Of no weight for a step. vLLM Ascend sets 128 where prefixes are cached.
+    .en = No effect on the time of a step. vLLM Ascend sets 128 where prefixes are cached.
     .zh = 不影响单步。启用前缀缓存时，vLLM Ascend 无论如何都设为 128。
 
 checkpoint-decides-with-or-without =

@@ -232,7 +232,7 @@ TOLD: dict[str, Pair] = {
     "max_model_len": say("only-upper-limit-requests-are"),
     "trust_remote_code": ADDRESS, "revision": ADDRESS, "model": ADDRESS,
     "served_model_name": ADDRESS, "host": ADDRESS, "port": ADDRESS,
-    "disable_log_stats": say("not-modelled-host-time-for"),
+    "disable_log_stats": say("metrics-have-no-data"),
     "max_parallel_loading_workers": say("start-up-only-see-loading"),
     "distributed_executor_backend": say("not-modelled-how-processes-are"),
     "VLLM_USE_MODELSCOPE": ADDRESS,
