@@ -53,7 +53,8 @@ def symptoms() -> dict[str, dict[str, Any]]:
     """What readers type who look for help, from ``params/symptoms.yml``.
 
     ``ignored``: kind -> words that tell nothing; ``same``: name -> words that mean the same;
-    ``symptoms``: name -> variants in either language, and the labels of what answers them.
+    ``faults``: names of those that say what went wrong; ``symptoms``: name -> variants in either
+    language, and the labels of what answers them.
     """
     record(ROOT / "symptoms.yml")
     return _symptoms(ROOT / "symptoms.yml")
@@ -62,8 +63,11 @@ def symptoms() -> dict[str, dict[str, Any]]:
 @functools.cache
 def _symptoms(path: Path) -> dict[str, dict[str, Any]]:
     file = yamlfile.read(path)
-    if set(file.data) != {"ignored", "same", "symptoms"}:
-        raise ParamsError(f"{file.where()}: expected ignored, same and symptoms.")
+    if set(file.data) != {"ignored", "same", "faults", "symptoms"}:
+        raise ParamsError(f"{file.where()}: expected ignored, same, faults and symptoms.")
+    for name in file.data["faults"]:
+        if name not in file.data["same"]:
+            raise ParamsError(f"{file.where(('faults',))}: '{name}' is no list of 'same'.")
     for key, entry in file.data["symptoms"].items():
         if not isinstance(entry, dict) or set(entry) != set(_SYMPTOM):
             raise ParamsError(f"{file.where(('symptoms', key))}: '{key}' has not just "

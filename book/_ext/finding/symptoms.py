@@ -91,6 +91,8 @@ def of_index(found: Sequence[Document], said: Mapping[str, Any],
     cards = [[card_names(document.title), place] for place, document in enumerate(found)
              if document.kind == "device"
              and devices.get(label_of(document), {}).get("type") != HOST]
-    return {"same": same, "ignored": ignored,
+    faults = [place for place, name in enumerate(said.get("same", {}))
+              if name in said.get("faults", ())]
+    return {"same": same, "ignored": ignored, "faults": faults,
             "symptoms": symptoms, "cards": [each for each in cards if each[0]],
             "compared": [places[COMPARED]] if COMPARED in places else []}

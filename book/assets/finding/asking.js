@@ -10,6 +10,7 @@ const bookAsking = (() => {
   const STEPS = [[1, 1], [0.6, 2], [0.3, 1]];
   const [FAINT, RARE] = [0.1, 6]; // weight of what says nothing; symptoms that a card counts for
   const TELLING = 2.5; // how rare what both have is, at least, where it is not all
+  const ELSE = 0.5; // of its score what has no part in a fault that the query names
   const WORDS = 3; // a query of so many asks for no word alone; two signs of Han are as good as one
   const LATIN = /^[\p{sc=Latin}\p{sc=Greek}\p{N}]/u;
 
@@ -30,7 +31,7 @@ const bookAsking = (() => {
   const spaced = (text) => ` ${(text.toLowerCase()
     .match(/\p{sc=Han}+|[\p{sc=Latin}\p{N}]+/gu) ?? []).join(" ")} `;
 
-  const make = ({ same, ignored, symptoms, cards, compared }) => {
+  const make = ({ same, ignored, symptoms, cards, compared, faults }) => {
     const longestFirst = (words) => [...words].sort((a, b) => b.length - a.length);
     const called = cards.flatMap(([names, place]) => names.map((name) => [spaced(name), place]));
     const pages = new Map();
@@ -99,6 +100,9 @@ const bookAsking = (() => {
       const has = (piece, at, all) => (
         found.get(piece) > all.slice(0, at).filter((one) => one === piece).length);
       const weight = (pieces) => pieces.reduce((sum, piece) => sum + rarity(piece), 0);
+      const faulty = faults.filter((piece) => found.has(piece));
+      const beside = (pieces) => (
+        faulty.length && !pieces.some((piece) => faulty.includes(piece)) ? ELSE : 1);
       const most = (score) => {
         const scores = symptoms.map(([variants, answers]) => [score(variants), answers])
           .filter(([own]) => own).sort(([a], [b]) => b - a);
@@ -110,7 +114,7 @@ const bookAsking = (() => {
           const own = pieces.filter(has);
           const share = weight(own) / weight(pieces);
           const told = share >= enough && own.length >= least && (!step || weight(own) > TELLING);
-          return told ? share * weight(own) : 0;
+          return told ? beside(pieces) * share * weight(own) : 0;
         })));
         if (answers.length) return { answers, guessed: step + 1 === STEPS.length };
       }

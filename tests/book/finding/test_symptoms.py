@@ -119,6 +119,16 @@ def test_a_symptom_leads_to_its_section(asking: MiniRacer, query: str, first: st
     assert asked(asking, query)["answers"][0] == first
 
 
+@pytest.mark.parametrize(("query", "first"), [
+    ("910B 跑 R1 W8A8 启动报 HCCL timeout", "settings-communication"),
+    ("sglang deepseek v3 cuda graph capture OOM", "monitoring-remedies"),
+    ("双机 h20 r1 起来后一发请求就 hang", "run-hang"),
+    ("decode throughput drops when one expert rank is slow", "experts")])
+def test_a_fault_that_is_named_counts_more_than_where_it_happens(asking: MiniRacer, query: str,
+                                                                 first: str) -> None:
+    assert asked(asking, query)["answers"][0] == first
+
+
 @pytest.mark.parametrize(("query", "cards"), [
     ("910C vs H20", ["ascend-910c-die", "nvidia-h20"]), ("H20 141GB 对比 4090D", [
         "nvidia-h20-141gb", "nvidia-rtx-4090d"]),
