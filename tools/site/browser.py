@@ -45,7 +45,7 @@ class Browser:
     request and uncaught exception, since the last `open`.
     """
 
-    def __init__(self, chromium: str, timeout: float = 30.0, *, hasty: bool = True) -> None:
+    def __init__(self, chromium: str, timeout: float = 90.0, *, hasty: bool = True) -> None:
         """Start the browser; `timeout` [s] bounds every wait; a `hasty` one optimises no script."""
         self.timeout = timeout
         self.requests: list[str] = []
