@@ -42,7 +42,7 @@ H20: Case = ("nvidia-h20", "fp8-block", 2)
 B2: Case = ("ascend-910b2", "w8a8-int8", 2)
 B2_FOUR: Case = ("ascend-910b2", "w4a8-int8", 1)
 A100: Case = ("nvidia-a100-sxm-80gb", "w8a8-int8", 2)
-USERS, PER_NODE = 64, 8
+USERS = 64
 LIVE = 0.01  # s, that S1 asks of the time of a token where use is live
 SIZES = {"two-servers": 2, "five-servers": 5, "eight-servers": 8}  # plans of S0
 HYBRID, EIGHT = "s3-hybrid-910b4", "s3-eight-cards"
@@ -73,8 +73,8 @@ class Full:
 @cache
 def paced(case: Case, users: int) -> Amount:
     """Time per token of so many users in the fastest layout that a release starts [s]."""
-    device, precision, servers = case
-    best = cell_on(device, precision, users, servers * PER_NODE).best
+    device, precision, _ = case
+    best = cell_on(device, precision, users, plan(*case).cards).best
     assert best
     return best.amounts["tpot"]
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import catalogue
 from catalogue.ledger.advice import Advice, Place
 from catalogue.ledger.documents import DocumentReference
-from catalogue.messages import Pair, join, messages
+from catalogue.messages import LANGUAGES, Pair, join, messages
 from notebooks.show.display import SECTIONS, show, table
 from notebooks.show.documents import link
 
@@ -23,11 +23,11 @@ def place(document: str, said: DocumentReference) -> Pair:
         document: ``s0``.
         said: of ``params/documents/``.
     """
-    title = catalogue.load("documents", document).contents.get(said.section)
-    named = title is not None and not said.section[0].isdigit()
-    sections = (title["en"], title["zh"]) if title and named else (said.section, said.section)
-    english, chinese = ("<br>".join((f"{document.upper()} {section}, {said.line}",
-                                     *map(link, said.claims))) for section in sections)
+    numbered, contents = said.section[0].isdigit(), catalogue.load("documents", document).contents
+    titles = {} if numbered else contents.get(said.section, {})
+    english, chinese = ("<br>".join((
+        f"{document.upper()} {titles.get(lang, said.section)}, {said.line}",
+        *map(link, said.claims))) for lang in LANGUAGES)
     return english, chinese
 
 
