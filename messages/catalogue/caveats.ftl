@@ -9,5 +9,5 @@ marked =
     .zh = { $device }（未上市）
 
 not-derived =
-    .en = Of { $name } not all is derived. { $missing }
+    .en = { $name } is not derived in full. { $missing }
     .zh = { $name } 的架构尚未全部推导：{ $missing }

@@ -9,7 +9,7 @@ situ =
     .zh = SiTU 激活未计入。
 
 blocks =
-    .en = An index scores blocks by the largest of their tokens; here every token is scored, and picked one by one.
+    .en = Its index scores a block by the highest score of its tokens; here every token is scored and picked singly.
     .zh = 索引器按块内最大得分挑选整块；这里按逐个 token 打分和挑选计算。
 
 pooled =

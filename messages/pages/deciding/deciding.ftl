@@ -5,12 +5,12 @@ formulas-own-error =
     .zh = 公式自身的误差
 
 its-time-per-output-token =
-    .en = **{ $heading }.** Its time per output token, { $pace }, depends mostly on three inputs: { $inputs }. { $own_error_widest ->
-        [yes] The formulas' own error, which no input changes, reaches farther than any of them.
+    .en = **{ $heading }.** Its time per output token is { $pace }. Three inputs move it most: { $inputs }. { $own_error_widest ->
+        [yes] The formulas' own error, which no input changes, moves it farther than any of them.
        *[no] { "" }
     }{ $fits ->
         [yes] { "" }
-       *[no] { " " }It does not fit; everything here is of the same cut on cards with enough memory.
+       *[no] { " " }It does not fit; everything here assumes the same layout on cards with enough memory.
     }
     .zh = **{ $heading }**：每输出 token 时间为 { $pace }，主要取决于三项输入：{ $inputs }。{ $own_error_widest ->
         [yes] 影响更大的是任何输入都改变不了的一项：公式自身的误差。
@@ -24,24 +24,20 @@ three-inputs-that-move-it =
     .en = three inputs that move it most, each alone
     .zh = 单独变动时影响最大的三项输入
 
-of-inputs-have-range-here =
-    .en = Of { $inputs } inputs { $ranged } have a range here, and { $moving } of them move the time per output token.
-    .zh = { $inputs } 项输入中，此处有 { $ranged } 项带范围，其中 { $moving } 项会改变每输出 token 时间。
-
 in-company-samples =
     .en = in company, { $samples } samples
     .zh = 连同其他，{ $samples } 个样本
 
 variance-explained =
-    .en = From { $evaluations } evaluations: the standard deviation is { $spread }, and the inputs explain { $alone } of the variance one at a time. { $company }
+    .en = Over { $evaluations } evaluations, the standard deviation of TPOT is { $spread }; one at a time, the inputs and the own error explain { $alone } of the variance. { $company }
     .zh = 共计算 { $evaluations } 次：标准差为 { $spread }，各输入逐一解释方差的 { $alone }。{ $company }
 
 none-of-them-matters-only =
-    .en = None of them matters only together with another.
+    .en = None matters only together with another.
     .zh = 没有哪项输入要与其他一起才起作用。
 
 together-with-others-more-than =
-    .en = Together with others, more than alone, matters { $name } ({ $alone } alone, { $total } in company).
+    .en = Together with others, { $name } matters more than alone ({ $alone } alone, { $total } in company).
     .zh = 与其他一起比单独更要紧的是{ $name }（单独 { $alone }，连同其他 { $total }）。
 
 own-error =
@@ -61,11 +57,11 @@ reaches-farthest =
     .zh = 跨度最大
 
 in-of-these-formulas-own =
-    .en = In { $widest } of these { $rows }, the formulas' own error reaches farthest.
+    .en = In { $widest } of these { $rows } deployments the formulas' own error reaches farthest.
     .zh = { $rows } 个部署中有 { $widest } 个，跨度最大的是公式自身的误差。
 
 for-output-tokens-per-second =
-    .en = For { $demand } output tokens per second, which takes { $cards } cards at the central values:
+    .en = At the central values, { $demand } output tokens per second take { $cards } of these cards:
     .zh = 要达到每秒 { $demand } 个输出 token，按中间值需要 { $cards } 张卡：
 
 missing-card-costs =
@@ -73,11 +69,11 @@ missing-card-costs =
     .zh = 缺卡补购价
 
 knowing-all-saves-cards =
-    .en = knowing all saves (cards)
+    .en = knowing everything saves (cards)
     .zh = 全部已知可省（卡）
 
 of-inputs-most-cards =
-    .en = of the inputs, most (cards)
+    .en = the best single input saves (cards)
     .zh = 单项输入最多（卡）
 
 bandwidth-of-links-in-server =

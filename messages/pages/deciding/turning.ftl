@@ -26,11 +26,11 @@ link-rate-for-tp16-in-w8a8 =
     .zh = 同上，W8A8 加 EP16，32 个请求
 
 network-latency-for-tp16 =
-    .en = network latency up to which it does there
+    .en = network latency up to which TP16 wins in that case
     .zh = 该情形下网络延迟多低时 TP16 胜出
 
 hit-rate-for-fetched-experts =
-    .en = hit rate at which fetched experts are as fast as all on cards, one request
+    .en = hit rate at which fetching experts is as fast as keeping all on cards, one request
     .zh = 命中率多高时从主机取专家与全部在卡上一样快（单请求）
 
 fetched =
@@ -127,10 +127,6 @@ other-questions =
     .en = The other questions
     .zh = 其余问题
 
-of-questions-are-answered-never =
-    .en = { $never } of { $rows } questions are answered *never*.
-    .zh = { $rows } 个问题中，有 { $never } 个的答案是“没有”。
-
 owning =
     .en = owning
     .zh = 自有
@@ -176,15 +172,15 @@ card-hours =
     .zh = 卡时
 
 knowing-all-saves =
-    .en = knowing all saves
+    .en = knowing everything saves
     .zh = 全部已知可省
 
 running-one-first =
-    .en = running one first
+    .en = running one plan first saves
     .zh = 先实测其一
 
 measuring-input =
-    .en = measuring an input
+    .en = measuring one input saves
     .zh = 先测某项输入
 
 neither =

@@ -23,7 +23,6 @@ from calc.sensitivity.plans import (
 from calc.sensitivity.sensitivity import Index, Sensitivity, sensitivities
 from calc.sensitivity.tornado import OWN, Bar, Tornado, tornado
 from catalogue import ParamsError
-from catalogue.entries.formulas import input_symbols
 from catalogue.messages import LANGUAGES, Pair, join, messages, pair
 from catalogue.reading.amounts import human
 from notebooks.pages.catalogue.tables.mechanisms import labelled
@@ -99,8 +98,6 @@ def answer(page: Deciding) -> None:
 def picture(page: Deciding) -> None:
     """The tornado of the time per output token."""
     found = page.tornados["tpot"]
-    show(*say("of-inputs-have-range-here", inputs=len(input_symbols()),
-              ranged=len(page.plan.knobs), moving=sum(bar.name != OWN for bar in found.bars)))
     draw(partial(_drawn, found, page.plan))
 
 

@@ -17,7 +17,7 @@ does-not-run =
     .zh = 无法运行
 
 r1-there =
-    .en = R1 there today
+    .en = R1 there today, ms per token (interval)
     .zh = 同样的卡现在跑 R1
 
 holds-only =
@@ -29,7 +29,7 @@ holds-none =
     .zh = 放不下
 
 runs-best =
-    .en = cheapest of today
+    .en = cheapest model of today
     .zh = 现有模型中最省的
 
 ms-per-token =
@@ -41,7 +41,7 @@ usd-per-million =
     .zh = 每百万输出 token 美元（区间）
 
 times-r1 =
-    .en = tokens for the money, times those of R1
+    .en = tokens for the money, as a multiple of R1's
     .zh = 同样成本产出的 token，R1 的倍数
 
 most-users =
