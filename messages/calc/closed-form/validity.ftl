@@ -2,7 +2,7 @@
 
 ranks-that-share-experts-spend =
     .en = ranks that share experts spend most of the time on each other's prompts, which come in nearly every step or at random
-    .zh = 共享专家的各 rank 大部分时间用于彼此的 prompt，而 prompt 几乎每步都有，或随机到来
+    .zh = 同一 EP 组的各 rank 大部分时间在等彼此的 prompt，而 prompt 几乎每步都有，或随机到来
 
 prompts-come-at-random-to =
     .en = prompts come at random to ranks that are more than the requests in flight, and hold each other up
@@ -10,7 +10,7 @@ prompts-come-at-random-to =
 
 ranks-hold-back-prompts-of =
     .en = ranks hold back prompts of several chunks, or many that come at random
-    .zh = 各 rank 压住分成多块的 prompt，或大量随机到来的 prompt
+    .zh = 各 rank 推迟处理分成多块的 prompt，或大量随机到来的 prompt
 
 ranks-let-in-requests-together =
     .en = ranks let in requests together (balance), which it does not hold

@@ -10,7 +10,7 @@ users-with-narrower =
 
 quantised-cache =
     .en = All heads share one latent vector, so there are no heads to scale by. Per token: { $plain }, { $int8 } (on 910B in a decode pool only), { $fp8 }. Of these cards, only { $able } multiply it in FP8. Users within { $limit }: { $users }.
-    .zh = 所有头共用一个潜向量，没有可按头缩放的缓存。每 token { $plain }，{ $int8 }（910B 上只能用于解码池），{ $fp8 }。只有 { $able } 能以 FP8 相乘。{ $limit }以内的用户数：{ $users }。
+    .zh = 所有头共用一个潜向量，没有可按头缩放的缓存。每 token { $plain }，{ $int8 }（910B 上只能用于解码池），{ $fp8 }。只有 { $able } 能以 FP8 计算。{ $limit } 以内的用户数：{ $users }。
 
 wide-activations =
     .en = The published model also has eight-bit activations (`{ $published }`), and its scores include them. The two models also differ in the tool and in the weights. Gaps wide enough for their number of problems: { $shown } of { $count }. All sets are mathematics or code. Time per token on eight 910B1, { $users } users: { $awq_pace } in `{ $awq }`, { $w4a8_pace } in `{ $w4a8 }`.
@@ -26,7 +26,7 @@ times-of =
 
 tensor-is-balanced =
     .en = Time per token with TP{ $cards }, and with EP{ $cards } under the same attention, by requests: { $times }. With more requests the most loaded rank of EP{ $cards } goes from { $least } over the mean to { $most }. Communication takes { $sent_cut } and { $sent_whole } per step.
-    .zh = TP{ $cards } 与注意力切分相同的 EP{ $cards }，每 token，按请求数：{ $times }。请求增多，EP{ $cards } 负载最高的 rank 超出平均的幅度由 { $least } 变到 { $most }。通信每步 { $sent_cut } 与 { $sent_whole }。
+    .zh = 每 token 时间按请求数，先 TP{ $cards }，后注意力切分相同的 EP{ $cards }：{ $times }。请求增多，EP{ $cards } 负载最高的 rank 超出平均的幅度由 { $least } 变到 { $most }。每步通信分别为 { $sent_cut } 与 { $sent_whole }。
 
 no-long-tail =
     .en = The tail comes from prefill, not from ranks: a prompt of { $tokens } tokens stalls all decoding requests for { $gap }, where a step takes { $step }. The document prints only means.
@@ -42,7 +42,7 @@ cache-through-store =
 
 chunks-of-prefill-pool =
     .en = Prompts per second of one server, prompts of { $tokens }, by tokens per chunk: { $rates }. Nobody decodes there, so memory is the only reason for small chunks.
-    .zh = 输入 { $tokens } token 时一台服务器每秒的条数，按每块 token 数：{ $rates }。预填充池里没有人在解码，除显存外没有理由用小块。
+    .zh = 输入 { $tokens } token 时一台服务器每秒的条数，按每块 token 数：{ $rates }。预填充池里没有解码请求，除显存外没有理由用小块。
 
 prefix-of-decode-pool =
     .en = The decode pool computes no prompts, so a hit saves only the transfer. In the prefill pool, hits on half of each prompt give { $times } times the prompts. A decode step has as many tokens as requests, { $users }, so the limit is never reached.

@@ -58,7 +58,7 @@ experts-of-rank =
 
 of-these-hit-by-step =
     .en = of these selected in a step
-    .zh = 一步选中其中
+    .zh = 每步选中其中
 
 fullest-over-mean =
     .en = most loaded rank over mean, { $mode }
@@ -77,7 +77,7 @@ spares-of-rank =
 
 memory-of-one =
     .en = memory of one
-    .zh = 一个所占显存
+    .zh = 每 rank 一个所占显存
 
 device-and-width =
     .en = { $device }, EP{ $width }

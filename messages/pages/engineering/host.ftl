@@ -2,7 +2,7 @@
 
 token-s-for-price-of =
     .en = token/s for the price of a card
-    .zh = 每一张卡价钱的 token/s
+    .zh = 每张卡的价钱换得的 token/s
 
 # number: the cards of the systems that are compared
 two-cards-and-host-time =
@@ -17,11 +17,11 @@ eight-cards-time-per-token =
 # number: the cards of the systems that are compared
 token-s-per-card-price =
     .en = token/s per card's price: 2 cards
-    .zh = 每卡价 token/s：两卡
+    .zh = 每张卡的价钱换得的 token/s：两卡加主机
 
 empty-server-below-in-cards =
     .en = empty server below, in cards
-    .zh = 空机价须低于（张卡）
+    .zh = 空机价须低于（几张卡）
 
 same-cny =
     .en = the same, CNY
@@ -36,7 +36,7 @@ users =
 
 two-sockets-of =
     .en = two sockets of
-    .zh = 双路
+    .zh = 双路处理器
 
 gb-s-of-socket =
     .en = GB/s of a socket
@@ -44,7 +44,7 @@ gb-s-of-socket =
 
 users-within =
     .en = users within { $limit }
-    .zh = { $limit } 以内的用户
+    .zh = { $limit } 以内的最多用户数
 
 host-memory-takes-no-time =
     .en = host memory takes no time

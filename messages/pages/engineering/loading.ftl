@@ -64,7 +64,7 @@ h200-one-server-min =
 # number: servers of the deployments that are compared
 h20-each-of-two-min =
     .en = H20, each of 2: min
-    .zh = H20 两台之一：分钟
+    .zh = 两台 H20，每台：分钟
 
 h200-back-in-service-after =
     .en = H200, back in service after: min
@@ -76,7 +76,7 @@ hours-year-in-restarts =
 
 servers-at-once-if-rate =
     .en = { $servers } servers at once, if the rate is the store's: min
-    .zh = { $servers } 台同时读，若为存储总速率：分钟
+    .zh = 若为 { $servers } 台共用的总速率：分钟
 
 versions-on-disk =
     .en = { $kept } versions on disk
@@ -96,7 +96,7 @@ reading-pays-from-gb-s =
 
 kept-for-returns =
     .en = kept for { $found } of returns
-    .zh = { $found } 返回命中所需
+    .zh = { $found } 返回请求命中所需容量
 
 written-day =
     .en = written a day
@@ -104,8 +104,8 @@ written-day =
 
 gb-s-per-card =
     .en = { $called }: Gb/s per card
-    .zh = { $called } 所需 Gb/s 每卡
+    .zh = { $called } 所需，每卡 Gb/s
 
 time-at-port =
     .en = { $called } at { $port }
-    .zh = { $port } 时 { $called }
+    .zh = { $port } Gb/s 时 { $called }

@@ -73,7 +73,7 @@ s1-likely-impact =
 
 its-priority =
     .en = its priority
-    .zh = 其优先级
+    .zh = S1 的优先级
 
 likely-computed =
     .en = likely, computed
@@ -101,7 +101,7 @@ input-known-saves-at-most =
 
 requests-at-their-longest-that =
     .en = requests at their longest that fit
-    .zh = 最长请求可容纳数
+    .zh = 可容纳的最长请求数
 
 ttft-mean-between =
     .en = TTFT, mean, between

@@ -14,7 +14,7 @@ prefill-decode-groups-cards =
 
 servers-from-which-it-pays =
     .en = servers from which it pays
-    .zh = 至少几台服务器
+    .zh = 最少几台划算
 
 one-pool-cannot-keep-target =
     .en = one pool cannot meet the target
@@ -74,11 +74,11 @@ ttft-mean =
 
 tpot-tail =
     .en = TPOT, { $share }
-    .zh = TPOT { $share }
+    .zh = TPOT { $share } 分位
 
 ttft-tail =
     .en = TTFT, { $share }
-    .zh = TTFT { $share }
+    .zh = TTFT { $share } 分位
 
 all-do-both =
     .en = all do both

@@ -284,7 +284,7 @@ def information() -> None:
         _, best = _known(late)
         if best.value <= best.scatter:
             return common("none")
-        return join((": ", ": "), (label(best.name, planned(320)), (fmt_sig(best.value, 2),) * 2))
+        return join((": ", "："), (label(best.name, planned(320)), (fmt_sig(best.value, 2),) * 2))
 
     table(LATER, [
         Column("× {:g}".format, say("missing-card-costs-later")),

@@ -12,11 +12,11 @@ s0-ascend =
 
 ms-per-token-without =
     .en = ms per token without
-    .zh = 不起草，每 token ms
+    .zh = 不投机，每 token ms
 
 ms-per-token-with-draft =
     .en = ms per token with one MTP token
-    .zh = 起草一个，每 token ms
+    .zh = 投机一个，每 token ms
 
 more-token-s =
     .en = more token/s
@@ -24,11 +24,11 @@ more-token-s =
 
 gb-of-card =
     .en = Δ GB of a card
-    .zh = Δ 单卡 GB
+    .zh = Δ 单卡余量 GB
 
 runs =
     .en = runs
-    .zh = 能运行
+    .zh = 能否运行
 
 short =
     .en = { $short } short
@@ -36,7 +36,7 @@ short =
 
 not-across-stages-in =
     .en = not across stages in { $release }
-    .zh = { $release } 不跨流水线级起草
+    .zh = { $release } 不跨流水线级投机
 
 does-not-run =
     .en = no: { $against }
@@ -60,4 +60,4 @@ ms-per-token-if-links =
 
 ms-less-to-first-token =
     .en = ms less to the first token
-    .zh = 首 token 少 ms
+    .zh = 通信不耗时，首 token 缩短 ms

@@ -30,7 +30,7 @@ times =
 
 host-slow-between-steps =
     .en = host slow between steps
-    .zh = 主机步间变慢
+    .zh = 主机在两步之间变慢
 
 graphs-off-host-starts-each =
     .en = graphs off, host starts each operator
@@ -42,7 +42,7 @@ experts-unevenly-loaded-ep8 =
 
 as-they-fall =
     .en = as they fall
-    .zh = 随机落放
+    .zh = 随机分配
 
 longer-prompts =
     .en = longer prompts
@@ -74,7 +74,7 @@ kv-share =
 
 before-token =
     .en = before 1st token
-    .zh = 等首 token 数
+    .zh = 等首 token 的请求数
 
 cause =
     .en = { $cause }, { $severity }
@@ -86,7 +86,7 @@ metric-of-vllm =
 
 if-it-fires =
     .en = if it fires
-    .zh = 触发说明
+    .zh = 触发时的可能原因
 
 # number: the window of `deploy`
 ttft-mean-above =
@@ -120,7 +120,7 @@ kv-share-above =
 
 longer-texts-than-planned =
     .en = longer texts than planned
-    .zh = 文本比计划的长
+    .zh = 请求比计划的长
 
 preemptions-per-second-above =
     .en = preemptions per second above
@@ -132,15 +132,15 @@ cache-is-full-work-is =
 
 worse-by-factor-of =
     .en = worse by a factor of
-    .zh = 恶化倍数
+    .zh = 原因（表中为恶化倍数）
 
 fires-by-limits-of-service =
     .en = fires, by the limits of the service
-    .zh = 按服务限值触发于
+    .zh = 按承诺的限值触发于
 
 fires-thresholds-beyond-bench =
     .en = fires, thresholds { $by } beyond a bench
-    .zh = 按实测基线外 { $by } 的阈值触发于
+    .zh = 按压测结果外 { $by } 的阈值触发于
 
 time-between-tokens =
     .en = time between tokens

@@ -95,7 +95,7 @@ preemptions-kv-share-before-start =
 
 ttft-more-than-tpot-card =
     .en = TTFT more than TPOT; card's clock as usual
-    .zh = TTFT 升得比 TPOT 多，卡时钟正常
+    .zh = TTFT 升得比 TPOT 多，卡的频率正常
 
 requests-waiting-while-few-run =
     .en = requests waiting while few run
@@ -151,7 +151,7 @@ symptom-cause =
 
 sign-with-nothing-wrong =
     .en = the sign with nothing wrong
-    .zh = 正常时该迹象
+    .zh = 正常时的读数
 
 what-tells-it =
     .en = what tells it

@@ -2,15 +2,15 @@
 
 sets-what-is-served-and =
     .en = Sets what is served and where; no effect on speed.
-    .zh = 只说明服务什么、在哪里，不影响速度。
+    .zh = 只指定服务的内容与位置，不影响速度。
 
 on-by-default-gain-depends =
     .en = On by default. The gain depends on how much prompts repeat; see the text.
-    .zh = 不写也是开启的。收益取决于前缀命中率，文中没有给出；见正文。
+    .zh = 默认开启。收益取决于前缀命中率，文档没有给出；见正文。
 
 on-by-default =
     .en = On by default.
-    .zh = 不写也是开启的。
+    .zh = 默认开启。
 
 bits-of-activations-either-way =
     .en = 16 bits of activations either way.
@@ -18,11 +18,11 @@ bits-of-activations-either-way =
 
 only-upper-limit-requests-are =
     .en = Only an upper limit: requests are shorter. Without it, one request of the model's full length has to fit.
-    .zh = 只是上限，请求没有这么长。不写时，必须放得下一个模型最长的请求。
+    .zh = 只是上限，请求没有这么长。不写时，缓存必须放得下一个达到模型最大长度的请求。
 
 metrics-have-no-data =
     .en = Leave it out: the metrics that alerts rest on would have no data. Not modelled: the time for a line of log.
-    .zh = 不要写：写了之后，告警所依据的指标没有数据。未建模：写一行日志的时间。
+    .zh = 不要写，否则告警所依据的指标没有数据。写一行日志的时间未建模。
 
 start-up-only-see-loading =
     .en = Start-up only, see [](#loading).
@@ -30,7 +30,7 @@ start-up-only-see-loading =
 
 not-modelled-how-processes-are =
     .en = Not modelled: how processes are started and synchronised.
-    .zh = 未建模：进程如何启动、如何得知每一步。
+    .zh = 进程的启动与同步未建模。
 
 start-up-only =
     .en = Start-up only.
@@ -50,7 +50,7 @@ without-it-every-card-would =
 
 room-for-activations-of-step =
     .en = Room for activations of a step.
-    .zh = 单步激活占用的空间。
+    .zh = 改变单步激活占用的显存。
 
 every-step-fetches-experts-over =
     .en = Every step fetches experts over PCIe.
@@ -70,7 +70,7 @@ room-for-kv-cache-not =
 
 these-requests-do-not-reach =
     .en = These requests do not reach it.
-    .zh = 到达的请求没有这么多。
+    .zh = 在途请求达不到这个上限。
 
 cards-take-longer-to-run =
     .en = The cards take longer to run a step than the host to launch it.
@@ -83,11 +83,11 @@ bits-either-way =
 # number: what the engine sets
 of-no-weight-for-step =
     .en = No effect on the time of a step. vLLM Ascend sets 128 where prefixes are cached.
-    .zh = 不影响单步。启用前缀缓存时，vLLM Ascend 无论如何都设为 128。
+    .zh = 不影响单步时间。启用前缀缓存时，vLLM Ascend 无论如何都设为 128。
 
 checkpoint-decides-with-or-without =
     .en = The checkpoint decides, with or without it.
-    .zh = 都以权重自带配置为准。
+    .zh = 写不写都以权重自带的配置为准。
 
 no-effect-here =
     .en = No effect here.
@@ -119,7 +119,7 @@ card-is-short =
 
 instead-of =
     .en = instead of
-    .zh = 替代的取值
+    .zh = 替代取值
 
 ms-per-token =
     .en = Δ ms per token

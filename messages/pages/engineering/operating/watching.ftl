@@ -19,7 +19,7 @@ window-needed-threshold-from-interval =
 
 window-needed-beyond-bench =
     .en = window needed, { $by } beyond a bench
-    .zh = 所需窗口：实测基线外 { $by }
+    .zh = 所需窗口：压测结果外 { $by }
 
 is-taken-at-start-and =
     .en = { $share } is taken at the start and stays: nothing to wait for
@@ -44,6 +44,14 @@ its-for =
 what-waiting-does-there =
     .en = what waiting does there
     .zh = 等待的作用
+
+waits-while-busy =
+    .en = { $hold }, { $busy } of requests in flight
+    .zh = { $hold }，且在途请求不少于预测的 { $busy }
+
+waits-on-mean =
+    .en = { $hold }, mean of { $window }
+    .zh = { $hold }，取 { $window } 均值
 
 written-by-deploy =
     .en = written by `deploy`

@@ -118,11 +118,12 @@ def documented() -> None:
     ttft = fmt_time(forecast(_of_document("s1")).ttft.value)
     share = fmt_percent(catalogue.load_scenario("s1-launch-production").inputs()[
         "memory_utilization"], 0)
-    says: dict[str, tuple[Pair, str | None]] = {
+    says: dict[str, tuple[Pair, Pair | None]] = {
         "S1-387": (say("is-taken-at-start-and", share=share), None),
         BELOW: (say("hours-of-day-are-quieter", hours=hours),
-                f"{HOLD}, {fmt_percent(BUSY, 0)} of requests in flight"),
-        SLOW: (say("predicted-fires-always-only-later", ttft=ttft), f"{HOLD}, mean of {WINDOW}")}
+                say("waits-while-busy", hold=HOLD, busy=fmt_percent(BUSY, 0))),
+        SLOW: (say("predicted-fires-always-only-later", ttft=ttft),
+               say("waits-on-mean", hold=HOLD, window=WINDOW))}
     rows: list[tuple[Any, ...]] = [
         (place("s1", hold), hold.name, f"{fmt_fixed(hold.time.value / MINUTE, 0)} min",
          *says[hold.claims[0]]) for hold in holds()]
