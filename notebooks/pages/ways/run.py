@@ -48,8 +48,7 @@ def answer() -> None:
         found, made = plan(key)
         assert found.cell.best is not None
         told = found.cell.best.amounts
-        numbers({f"ru-{key}-cards": found.choice.devices,
-                 f"ru-{key}-servers": found.choice.nodes})
+        number(f"ru-{key}-servers", found.choice.nodes)
         number(f"ru-{key}-sizes", found.sizes, str)
         number(f"ru-{key}-release", released(engine), str)
         for name in ("tpot", "ttft"):
