@@ -13,7 +13,7 @@ its-time-per-output-token =
        *[no] { " " }It does not fit; everything here is of the same cut on cards with enough memory.
     }
     .zh = **{ $heading }**：每输出 token 时间为 { $pace }，主要取决于三项输入：{ $inputs }。{ $own_error_widest ->
-        [yes] 影响更大的是任何输入都改变不了的一项：公式自身的误差。
+        [yes] 公式自身的误差不随输入改变，影响比它们都大。
        *[no] { "" }
     }{ $fits ->
         [yes] { "" }
@@ -26,7 +26,7 @@ three-inputs-that-move-it =
 
 of-inputs-have-range-here =
     .en = Of { $inputs } inputs { $ranged } have a range here, and { $moving } of them move the time per output token.
-    .zh = { $inputs } 项输入中，此处有 { $ranged } 项带范围，其中 { $moving } 项会改变每输出 token 时间。
+    .zh = { $inputs } 项输入中，{ $ranged } 项在此带有范围，其中 { $moving } 项会改变每输出 token 时间。
 
 in-company-samples =
     .en = in company, { $samples } samples
@@ -38,7 +38,7 @@ variance-explained =
 
 none-of-them-matters-only =
     .en = None of them matters only together with another.
-    .zh = 没有哪项输入要与其他一起才起作用。
+    .zh = 这里没有哪项输入要与其他输入一起变动才起作用。
 
 together-with-others-more-than =
     .en = Together with others, more than alone, matters { $name } ({ $alone } alone, { $total } in company).
@@ -60,10 +60,6 @@ reaches-farthest =
     .en = reaches farthest
     .zh = 跨度最大
 
-in-of-these-formulas-own =
-    .en = In { $widest } of these { $rows }, the formulas' own error reaches farthest.
-    .zh = { $rows } 个部署中有 { $widest } 个，跨度最大的是公式自身的误差。
-
 for-output-tokens-per-second =
     .en = For { $demand } output tokens per second, which takes { $cards } cards at the central values:
     .zh = 要达到每秒 { $demand } 个输出 token，按中间值需要 { $cards } 张卡：
@@ -74,11 +70,11 @@ missing-card-costs =
 
 knowing-all-saves-cards =
     .en = knowing all saves (cards)
-    .zh = 全部已知可省（卡）
+    .zh = 若全部已知，可省（卡）
 
 of-inputs-most-cards =
     .en = of the inputs, most (cards)
-    .zh = 单项输入最多（卡）
+    .zh = 先测单项输入最多可省（卡）
 
 bandwidth-of-links-in-server =
     .en = bandwidth of the links in a server

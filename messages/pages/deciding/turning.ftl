@@ -127,10 +127,6 @@ other-questions =
     .en = The other questions
     .zh = 其余问题
 
-of-questions-are-answered-never =
-    .en = { $never } of { $rows } questions are answered *never*.
-    .zh = { $rows } 个问题中，有 { $never } 个的答案是“没有”。
-
 owning =
     .en = owning
     .zh = 自有
@@ -151,12 +147,12 @@ below-from-there =
         [yes] { "" }
        *[no] ; memory is too small there
     }
-    .zh = **{ $value }**：低于此值选“{ $before }”，由此起选“{ $after }”{ $more ->
+    .zh = **{ $value }**：低于此值选“{ $before }”，达到后选“{ $after }”{ $more ->
         [0] { "" }
        *[other] ；此后还有 { $more } 次反转
     }{ $room ->
         [yes] { "" }
-       *[no] ；该处显存不够
+       *[no] ；但此时显存不够
     }
 
 throughout-in =
@@ -169,7 +165,7 @@ choice =
 
 taken-now =
     .en = taken now
-    .zh = 当下所选
+    .zh = 目前所选
 
 card-hours =
     .en = card-hours
@@ -177,15 +173,15 @@ card-hours =
 
 knowing-all-saves =
     .en = knowing all saves
-    .zh = 全部已知可省
+    .zh = 若全部已知，可省
 
 running-one-first =
     .en = running one first
-    .zh = 先实测其一
+    .zh = 若先实测其中一个，可省
 
 measuring-input =
     .en = measuring an input
-    .zh = 先测某项输入
+    .zh = 若先测某项输入，可省
 
 neither =
     .en = neither

@@ -21,7 +21,7 @@ from catalogue.messages import Pair, join, messages
 from catalogue.reading.amounts import NONE, human
 from notebooks.pages.deciding.deciding import label, with_note
 from notebooks.show.columns import Column
-from notebooks.show.display import show, table
+from notebooks.show.display import table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig
 
 common = messages("common")
@@ -134,22 +134,18 @@ def solved(case: Case) -> tuple[BreakEven, Plan, Plan, Path]:
 def turns(cases: Sequence[Case] = CASES) -> None:
     """Every case: where the better plan changes, and where the deployment stands now."""
     rows: list[tuple[Any, ...]] = []
-    never = 0
     for case in cases:
         found, first, second, path = solved(case)
-        never += found.always is not None
         sure = None if case.limit else doubt(first, second, path, case.quantity, case.margin)
         rows.append((case, _now(first, path), _answer(case, found, first, second, path),
                      _doubted(sure, case, path)))
     for question, reference in PRICED:
         rows.append(_of_price(question, reference))
-        never += rows[-1][2][0].startswith("never")
     table(rows, [
         Column(lambda row: row[0].question, say("question")),
         Column(lambda row: catalogue.load_scenario(row[0].reference).heading, common("deployment")),
         Column(1, say("now")), Column(2, common("answer")), Column(3, common("interval"))],
         wide=True, folded=say("other-questions"), first=OPEN)
-    show(*say("of-questions-are-answered-never", never=never, rows=len(rows)))
 
 
 def _of_price(question: Pair, reference: str) -> tuple[Case, str, Pair, Pair]:
