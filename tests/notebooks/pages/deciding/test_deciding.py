@@ -20,8 +20,8 @@ DIGITS = re.compile(r"\d[\d,.]*\d|\d")
 def said(monkeypatch):
     """What a call shows: pairs of texts, and the cells of tables' rows."""
     texts, rows = [], []
+    monkeypatch.setattr(deciding, "show", lambda en, zh: texts.append((en, zh)))
     for module in (deciding, turning):
-        monkeypatch.setattr(module, "show", lambda en, zh: texts.append((en, zh)))
         monkeypatch.setattr(module, "table", lambda found, columns, **_: rows.extend(
             list(row.values()) for row in cells(found, columns)[0]))
     monkeypatch.setattr(deciding, "draw", lambda picture: [picture(lang) for lang in
