@@ -13,7 +13,7 @@ its-time-per-output-token =
        *[no] { " " }It does not fit; everything here assumes the same layout on cards with enough memory.
     }
     .zh = **{ $heading }**：每输出 token 时间为 { $pace }，主要取决于三项输入：{ $inputs }。{ $own_error_widest ->
-        [yes] 影响更大的是任何输入都改变不了的一项：公式自身的误差。
+        [yes] 公式自身的误差不随输入改变，影响比它们都大。
        *[no] { "" }
     }{ $fits ->
         [yes] { "" }
@@ -34,7 +34,7 @@ variance-explained =
 
 none-of-them-matters-only =
     .en = None matters only together with another.
-    .zh = 没有哪项输入要与其他一起才起作用。
+    .zh = 这里没有哪项输入要与其他输入一起变动才起作用。
 
 together-with-others-more-than =
     .en = Together with others, { $name } matters more than alone ({ $alone } alone, { $total } in company).
@@ -56,10 +56,6 @@ reaches-farthest =
     .en = reaches farthest
     .zh = 跨度最大
 
-in-of-these-formulas-own =
-    .en = In { $widest } of these { $rows } deployments the formulas' own error reaches farthest.
-    .zh = { $rows } 个部署中有 { $widest } 个，跨度最大的是公式自身的误差。
-
 for-output-tokens-per-second =
     .en = At the central values, { $demand } output tokens per second take { $cards } of these cards:
     .zh = 要达到每秒 { $demand } 个输出 token，按中间值需要 { $cards } 张卡：
@@ -70,11 +66,11 @@ missing-card-costs =
 
 knowing-all-saves-cards =
     .en = knowing everything saves (cards)
-    .zh = 全部已知可省（卡）
+    .zh = 若全部已知，可省（卡）
 
 of-inputs-most-cards =
     .en = the best single input saves (cards)
-    .zh = 单项输入最多（卡）
+    .zh = 先测单项输入最多可省（卡）
 
 bandwidth-of-links-in-server =
     .en = bandwidth of the links in a server

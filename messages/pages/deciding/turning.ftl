@@ -147,12 +147,12 @@ below-from-there =
         [yes] { "" }
        *[no] ; memory is too small there
     }
-    .zh = **{ $value }**：低于此值选“{ $before }”，由此起选“{ $after }”{ $more ->
+    .zh = **{ $value }**：低于此值选“{ $before }”，达到后选“{ $after }”{ $more ->
         [0] { "" }
        *[other] ；此后还有 { $more } 次反转
     }{ $room ->
         [yes] { "" }
-       *[no] ；该处显存不够
+       *[no] ；但此时显存不够
     }
 
 throughout-in =
@@ -165,7 +165,7 @@ choice =
 
 taken-now =
     .en = taken now
-    .zh = 当下所选
+    .zh = 目前所选
 
 card-hours =
     .en = card-hours
@@ -173,15 +173,15 @@ card-hours =
 
 knowing-all-saves =
     .en = knowing everything saves
-    .zh = 全部已知可省
+    .zh = 若全部已知，可省
 
 running-one-first =
     .en = running one plan first saves
-    .zh = 先实测其一
+    .zh = 若先实测其中一个，可省
 
 measuring-input =
     .en = measuring one input saves
-    .zh = 先测某项输入
+    .zh = 若先测某项输入，可省
 
 neither =
     .en = neither

@@ -171,8 +171,6 @@ def several() -> None:
                say("three-inputs-that-move-it-most")),
         Column(lambda row: say("own-error") if row[1].bars[0].name == OWN else say("some-input"),
                say("reaches-farthest"))], wide=True)
-    show(*say("in-of-these-formulas-own", rows=len(rows),
-              widest=sum(found.bars[0].name == OWN for _, found in rows)))
 
 
 def buying(page: Deciding) -> None:

@@ -18,7 +18,7 @@ does-not-run =
 
 r1-there =
     .en = R1 there today, ms per token (interval)
-    .zh = 同样的卡现在跑 R1
+    .zh = 同样的卡今天跑 R1，每 token 毫秒
 
 holds-only =
     .en = fits { $held } only
@@ -30,7 +30,7 @@ holds-none =
 
 runs-best =
     .en = cheapest model of today
-    .zh = 现有模型中最省的
+    .zh = 今天的模型中最省的
 
 ms-per-token =
     .en = ms per token (interval)
@@ -42,11 +42,11 @@ usd-per-million =
 
 times-r1 =
     .en = tokens for the money, as a multiple of R1's
-    .zh = 同样成本产出的 token，R1 的倍数
+    .zh = 同样成本产出的 token 是 R1 的几倍
 
 most-users =
     .en = most users within { $limit }
-    .zh = { $limit } 内用户最多
+    .zh = { $limit } 内用户最多的模型与用户数
 
 users-of =
     .en = { $model }: { $users } (R1: { $reference })
@@ -89,4 +89,4 @@ releases-with-kernels =
 
 known-change =
     .en = worst score against the published weights, points
-    .zh = 与官方权重相比最差的评测分差，分
+    .zh = 与官方权重相比，各评测中最差的分差（分）
