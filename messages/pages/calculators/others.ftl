@@ -2,7 +2,7 @@
 
 handbook =
     .en = Sixteen bits and a fifth on top, as in its own example; the published weights have eight bits and come to { $weights }. The fifth knows neither requests nor lengths: the rest is { $rest } here and grows with both.
-    .zh = 按其示例用 16 bit 再加两成；官方权重是 8 bit，共 { $weights }。两成既不看请求数也不看长度：此处其余部分是 { $rest }，并随二者增长。
+    .zh = 按其示例取 16 bit 再加两成，而官方权重是 8 bit，共 { $weights }。两成与请求数、长度都无关；此处其余部分是 { $rest }，并随二者增长。
 
 estimator-of-vram =
     .en = The cache has keys and values of every head, { $mha } a token; MLA leaves { $mla }. Activations are kept of all layers and tokens, although a step has one layer at a time. It divides by 1024³: what it prints are GiB.
@@ -14,11 +14,11 @@ estimator-of-resources =
 
 calculator-of-size =
     .en = Weights alone: cache, activations, copies and the engine's own take { $rest } more. It divides by the memory of a card and rounds up, { $count } cards of { $card }; experts and heads cannot be cut into { $count }.
-    .zh = 只有权重：KV 缓存、激活、副本和引擎自身另占 { $rest }。它用单卡显存去除再取整，得 { $card } 卡 { $count } 张；而专家和注意力头都不能切成 { $count } 份。
+    .zh = 只有权重：KV 缓存、激活、副本和引擎自身另占 { $rest }。它用总量除以单卡显存再向上取整，得 { $count } 张 { $card } 卡；而专家和注意力头都不能切成 { $count } 份。
 
 napkin =
     .en = Nothing but bytes of active parameters at the full bandwidth: a lower bound. Launches, communication and the host take { $fixed } of a step whatever is read. And it holds for one request: { $users } of them read { $experts } of { $all } experts a layer, not { $picked }.
-    .zh = 只算以满带宽读取激活参数的时间，这是下界。算子启动、通信和主机无论读多少都要 { $fixed }。而且只适用于单个请求：{ $users } 个请求一步会读每层 { $all } 个专家中的 { $experts } 个，而不是 { $picked } 个。
+    .zh = 只算以满带宽读取激活参数的时间，这是下界。算子下发、通信和主机无论读多少都要 { $fixed }。而且只适用于单个请求：{ $users } 个请求的一步会读每层 { $all } 个专家中的 { $experts } 个，而不是 { $picked } 个。
 
 calculator-and-formula =
     .en = calculator and formula

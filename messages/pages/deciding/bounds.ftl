@@ -41,7 +41,7 @@ what-became-of-every-deployment =
 
 none-of-measured-systems-in =
     .en = None of the { $systems } measured systems in this book uses pipeline stages, so rows with `PP` rest on formulas alone. The longest pipeline here has { $longest }; list the lengths you trust under `space.pipeline`.
-    .zh = 本书 { $systems } 个实测系统都没有用流水线，因此带 `PP` 的行只有公式依据。此处最长的流水线为 { $longest } 级；可用 `space.pipeline` 只列出信得过的级数。
+    .zh = 本书 { $systems } 个实测系统都没有用流水线，因此带 `PP` 的行只有公式依据。此处的流水线最长为 { $longest } 级；可在 `space.pipeline` 中只列信得过的级数。
 
 no-deployment-of-this-goal =
     .en = No deployment of this goal was computed, so nothing is checked here.
@@ -49,7 +49,7 @@ no-deployment-of-this-goal =
 
 at-deployments-of-this-search =
     .en = In { $rows } deployments of this search that were computed in full, decode steps alone are { $low } to { $high } of the time per token, the throughput is { $least } to { $most } of its bound, and free memory falls with every doubling of the requests.
-    .zh = 从本次搜索中取 { $rows } 个部署完整计算：仅解码步占每 token 时间的 { $low }–{ $high }，吞吐为其上界的 { $least }–{ $most }，并且每个部署的并发每翻一倍，显存余量都随之下降。
+    .zh = 本次搜索中有 { $rows } 个部署作了完整计算以供核对：解码步占每 token 时间的 { $low }–{ $high }，吞吐为其上界的 { $least }–{ $most }；并发每翻一倍，显存余量都下降。
 
 here-no-two-neighbours-on =
     .en = Here no two neighbours on a front are on the same cards, overlap and are told apart.
@@ -57,11 +57,11 @@ here-no-two-neighbours-on =
 
 deployment =
     .en = { $cards } ({ $plan })
-    .zh = { $cards } （{ $plan }）
+    .zh = { $cards }（{ $plan }）
 
 of-two-neighbours-on-front =
     .en = Of two neighbours on a front, { $slow } takes { $slow_pace } per token and { $fast } takes { $fast_pace }. The intervals overlap, but the latter is faster in { $share } of { $draws } draws.
-    .zh = 前沿上相邻的两个部署：{ $slow }每 token { $slow_pace }，{ $fast }为 { $fast_pace }。两个区间有重叠，但 { $draws } 次抽样中有 { $share } 是后者更快。
+    .zh = 前沿上有两个相邻的部署：{ $slow }每 token { $slow_pace }，{ $fast }每 token { $fast_pace }。两个区间虽有重叠，{ $draws } 次抽样中仍有 { $share } 是后者更快。
 
 goal =
     .en = goal

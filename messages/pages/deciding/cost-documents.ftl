@@ -86,7 +86,7 @@ only-this-corrected =
 
 idle-cards-save-only-their =
     .en = Idle cards save only their electricity, { $share } of the cost of owning them; the cheaper ones beside them are paid for the whole day, too.
-    .zh = 电费占自有成本的 { $share }，闲置的卡最多只省下这一项；另备的便宜卡也要全天付钱。
+    .zh = 闲置的卡最多只省下电费，即自有成本的 { $share }；另备的便宜卡也要全天付钱。
 
 one-request =
     .en = one request
@@ -106,7 +106,7 @@ with-host =
 
 token-s-for-price-of =
     .en = token/s for the price of a card
-    .zh = 每一张卡的价钱换得的 token/s
+    .zh = 每花一张卡的钱所得的 token/s
 
 # number: the cards of the systems that are compared
 two-cards-and-host-memory =

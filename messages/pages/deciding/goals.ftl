@@ -101,7 +101,7 @@ headed =
 
 which =
     .en = which
-    .zh = 取哪个
+    .zh = 方案
 
 # number: the intervals of all answers
 time-per-token-first-token =

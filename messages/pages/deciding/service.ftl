@@ -105,7 +105,7 @@ predicted-of-document =
 
 if-all-is-as-predicted =
     .en = if all is as predicted
-    .zh = 一切如预测时
+    .zh = 一切如预测时（假设指标存在）
 
 perhaps-inside-interval =
     .en = perhaps: inside the interval

@@ -42,7 +42,7 @@ with-one-on-standby =
 
 spares-for-all-but-one =
     .en = spares for all but one group, { $level }
-    .zh = 至多缺一组、达 { $level } 的备机
+    .zh = 至多缺一组（只有一组则不缺）、达 { $level } 所需备机
 
 every-width =
     .en = Every width

@@ -22,7 +22,7 @@ kept-for-min =
 
 returns-found-there =
     .en = returns found there
-    .zh = 在此命中的返回
+    .zh = 在此命中的返回（按本行副本数）
 
 hits-all-tiers-so-far =
     .en = hits, all tiers so far
@@ -108,7 +108,7 @@ in-day =
 
 costs-are-in-card-hours =
     .en = Costs are in card-hours per day. Cases: the load is { $low }, { $central } or { $high } times what is expected; the cards are slow, as expected or fast.
-    .zh = 成本以每天的卡时计。各种情形：负载为预期的 { $low }、{ $central } 或 { $high } 倍；卡速为慢、如预期或快。
+    .zh = 成本以卡时/天计。各种情形：负载为预期的 { $low }、{ $central } 或 { $high } 倍；卡速为慢、如预期或快。
 
 card-hour-costs-interval-is =
     .en = A card-hour costs { $prices } { $currency } ({ $source }); the interval is that of the price.

@@ -38,7 +38,7 @@ time-with-all-of-it =
 
 spares-for-all-of-it =
     .en = spares for all of it, { $promise }
-    .zh = 全部可用达 { $promise } 的备机
+    .zh = 全部可用达 { $promise } 所需备机
 
 server-on-standby-spare-card =
     .en = a server on standby: a spare card serves no other server
