@@ -112,6 +112,13 @@ def answer(found: Sequence[Growth]) -> None:
         show(*say("rates-of-card", card=pair(page.name), rates=join(("", ""), said)))
 
 
+def conditions(found: Sequence[Growth], ttft: float, tpot: float) -> None:
+    """The lengths and the limits [s] for which all rates hold."""
+    inputs = found[0].scenario.inputs()
+    numbers({"scale-prompt": inputs["input_tokens"], "scale-answer": inputs["output_tokens"]})
+    numbers({"scale-ttft": ttft, "scale-tpot": tpot}, fmt_time)
+
+
 def picture(found: Sequence[Growth], lang: str) -> Figure:
     """Output tokens per second and card against cards."""
     at = LANGUAGES.index(lang)
