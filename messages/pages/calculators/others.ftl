@@ -1,23 +1,23 @@
 ### What public calculators say of one deployment, from the formulas that they publish.
 
 handbook =
-    .en = Sixteen bits and a fifth on top, as in its own example; the published weights have eight bits and come to { $weights }. The fifth knows neither requests nor lengths: the rest is { $rest } here and grows with both.
+    .en = It counts sixteen bits and adds a fifth, as in its own example; the published weights have eight bits and come to { $weights }. The fifth depends on neither requests nor lengths: the rest is { $rest } here and grows with both.
     .zh = 按其示例取 16 bit 再加两成，而官方权重是 8 bit，共 { $weights }。两成与请求数、长度都无关；此处其余部分是 { $rest }，并随二者增长。
 
 estimator-of-vram =
-    .en = The cache has keys and values of every head, { $mha } a token; MLA leaves { $mla }. Activations are kept of all layers and tokens, although a step has one layer at a time. It divides by 1024³: what it prints are GiB.
+    .en = It caches keys and values of every head, { $mha } per token; MLA leaves { $mla }. It keeps the activations of all layers and tokens, although a step holds one layer at a time. It divides by 1024³, so it prints GiB.
     .zh = KV 缓存按每个头的键和值计，每 token { $mha }；MLA 只留 { $mla }。激活按所有层、所有 token 都保留计，而一步中同时只有一层。结果除以 1024³，单位其实是 GiB。
 
 estimator-of-resources =
-    .en = The cache has twice the hidden size a layer, { $wide } a token against { $mla }: right for no model with shared or latent keys. That every rank keeps a copy of the latent, { $copies } of it here, is left out.
+    .en = It caches twice the hidden size per layer, { $wide } per token against { $mla }, which is right for no model with shared or latent keys. It leaves out that every rank keeps a copy of the latent vectors, { $copies } here.
     .zh = KV 缓存按每层两倍隐藏维度计，每 token { $wide }，实际 { $mla }：对共享键值或潜向量的模型都不对。每个 rank 各存一份潜向量（此处 { $copies } 份）则没有计入。
 
 calculator-of-size =
-    .en = Weights alone: cache, activations, copies and the engine's own take { $rest } more. It divides by the memory of a card and rounds up, { $count } cards of { $card }; experts and heads cannot be cut into { $count }.
+    .en = It counts weights alone; cache, activations, copies and the engine itself take { $rest } more. It divides by the memory of a card and rounds up to { $count } cards of { $card }, but experts and heads cannot be divided by { $count }.
     .zh = 只有权重：KV 缓存、激活、副本和引擎自身另占 { $rest }。它用总量除以单卡显存再向上取整，得 { $count } 张 { $card } 卡；而专家和注意力头都不能切成 { $count } 份。
 
 napkin =
-    .en = Nothing but bytes of active parameters at the full bandwidth: a lower bound. Launches, communication and the host take { $fixed } of a step whatever is read. And it holds for one request: { $users } of them read { $experts } of { $all } experts a layer, not { $picked }.
+    .en = It counts only the reading of active parameters at full bandwidth, which is a lower bound. Launches, communication and the host take { $fixed } of a step whatever is read. It holds for one request only: { $users } requests read { $experts } of { $all } experts per layer, not { $picked }.
     .zh = 只算以满带宽读取激活参数的时间，这是下界。算子下发、通信和主机无论读多少都要 { $fixed }。而且只适用于单个请求：{ $users } 个请求的一步会读每层 { $all } 个专家中的 { $experts } 个，而不是 { $picked } 个。
 
 calculator-and-formula =

@@ -85,7 +85,7 @@ only-this-corrected =
     .zh = 只修正这一项
 
 idle-cards-save-only-their =
-    .en = Idle cards save only their electricity, { $share } of the cost of owning them; the cheaper ones beside them are paid for the whole day, too.
+    .en = Idle cards save only their electricity, { $share } of the cost of owning them; the cheaper cards beside them have to be paid for the whole day, too.
     .zh = 闲置的卡最多只省下电费，即自有成本的 { $share }；另备的便宜卡也要全天付钱。
 
 one-request =

@@ -57,7 +57,7 @@ usd-per-million-prompt-found =
     .zh = 每百万 token（美元）：输入 / 缓存命中 / 输出
 
 owning-is-cheaper-from =
-    .en = owning is cheaper from
+    .en = owning is cheaper from a utilisation of
     .zh = 利用率超过即自有更便宜
 
 not-found =

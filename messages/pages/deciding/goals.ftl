@@ -61,7 +61,7 @@ pools =
     .zh = 资源池
 
 best-inside-of-measured =
-    .en = best inside of what was measured
+    .en = best within the measured range
     .zh = 实测范围之内的最优
 
 prefill-pool =
@@ -170,7 +170,7 @@ not-asked-for =
     .zh = `{ $weights }`：不在目标的精度之列
 
 these-cards-do-not-multiply =
-    .en = `{ $weights }`: these cards have no arithmetic for it
+    .en = `{ $weights }`: these cards do not support it
     .zh = `{ $weights }`：这些卡不支持
 
 nothing-keeps-it-simulated-first =
@@ -186,11 +186,11 @@ nothing-was-measured-of-its =
     .zh = 没有同类的实测
 
 inside-of-what-was-measured =
-    .en = inside of what was measured ({ $nearest })
+    .en = within the measured range ({ $nearest })
     .zh = 在实测范围之内（{ $nearest }）
 
 outside-of-what-was-measured =
-    .en = outside of what was measured: { $outside }
+    .en = outside the measured range: { $outside }
     .zh = 超出实测范围：{ $outside }
 
 no-release-starts-it =

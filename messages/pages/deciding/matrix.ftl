@@ -1,7 +1,7 @@
 ### The matrix: which card holds a model in which precision for how many users, and how fast.
 
 with-published-fp8-weights-one =
-    .en = With the published FP8 weights, one server is enough on { $cards }. The fastest single server is { $choice } in { $plan }: a token every { $pace } for each of { $users } users.
+    .en = With the published FP8 weights, one server is enough with { $cards }. The fastest single server is { $choice } in { $plan }: a token every { $pace } for each of { $users } users.
     .zh = 使用官方 FP8 权重、一台服务器就够的卡有：{ $cards }。单台方案中最快的是 { $choice }（{ $plan }），{ $users } 个用户每人每 { $pace } 得到一个 token。
 
 does-not-fit =

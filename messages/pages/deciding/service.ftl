@@ -1,7 +1,7 @@
 ### From scenario to service: a deployment's files and thresholds, the documents' beside them.
 
 what-is-where-predicted-and =
-    .en = what is where, predicted and assumed
+    .en = contents, predictions and assumptions
     .zh = 目录说明、预测与前提
 
 what-operator-sets =
@@ -17,15 +17,19 @@ script-and-environment-per-node =
     .zh = 每台服务器一份脚本与环境
 
 before-several-servers =
-    .en = before several servers
+    .en = in front of several servers
     .zh = 多个服务实例之前的路由
+
+checksums-of-files =
+    .en = checksums of the other files
+    .zh = 其他文件的校验和
 
 scraping-alerts-unit-tests-of =
     .en = scraping, alerts, unit tests of each alert
     .zh = 抓取配置、告警及其单元测试
 
 measurements-with-what-is-predicted =
-    .en = measurements with what is predicted of each
+    .en = benchmarks with their predictions
     .zh = 压测计划与各项预测
 
 path =
@@ -71,7 +75,7 @@ alert-at =
 
 # number: the intervals of all answers
 over-prediction =
-    .en = over the prediction: point predicted, bar 80% interval, red where the alert fires
+    .en = relative to the prediction: dot predicted, bar 80% interval, red where the alert fires
     .zh = 与预测值之比：点为预测值，条为 80% 区间，线外触发
 
 nothing =
@@ -124,7 +128,7 @@ run =
     .zh = 测试
 
 exercises =
-    .en = exercises
+    .en = tests
     .zh = 检验什么
 
 # number: the intervals of all answers

@@ -5,11 +5,11 @@ h20-online =
     .zh = 十六张卡、{ $users } 个用户：H20（`{ $h20 }`）每 token { $h20_pace }，910B2（`{ $b2 }`）{ $b2_pace }。{ $limit } 以内：H20 { $h20_users } 个用户，910B2 { $b2_users } 个。
 
 ascend-batch =
-    .en = By hardware prices, with as many users as yield most, owned and always in use, a million tokens cost { $h20 } on H20 ({ $h20_users } users), { $b2 } on 910B2 ({ $b2_users }) and { $b2_four } there in `{ $four_bit }` ({ $four_users } on one server).
+    .en = At hardware prices, at the number of users that yields most, owned and always in use, a million tokens cost { $h20 } on H20 ({ $h20_users } users), { $b2 } on 910B2 ({ $b2_users }) and { $b2_four } there in `{ $four_bit }` ({ $four_users } on one server).
     .zh = 按硬件报价推算（自有、全时使用、用户数取产出最高时），每百万 token：H20 { $h20 }（{ $h20_users } 个用户），910B2 { $b2 }（{ $b2_users } 个），910B2 用 `{ $four_bit }` { $b2_four }（一台 { $four_users } 个）。
 
 h20-premium =
-    .en = By hardware prices, an hour of a server costs { $h20 } { $currency } with H20 and { $b2 } with 910B2. Filled, an H20 yields { $times } times as much.
+    .en = At hardware prices, an hour of a server costs { $h20 } { $currency } with H20 and { $b2 } with 910B2. Filled, an H20 yields { $times } times as much.
     .zh = 按硬件报价推算，一台服务器每小时：H20 { $h20 } { $currency }，910B2 { $b2 }。满载时每张 H20 的产出是 910B2 的 { $times } 倍。
 
 against-a100 =

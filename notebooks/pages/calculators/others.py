@@ -14,7 +14,7 @@ from catalogue.messages import Pair, messages
 from notebooks.derive.formulas.treelatex import tree_latex
 from notebooks.pages.calculators import scripts
 from notebooks.pages.calculators.offers import deployed
-from notebooks.show.display import cited, number, table
+from notebooks.show.display import cited, number, numbers, table
 from notebooks.show.numbers import fmt_bytes, fmt_fixed, fmt_int, fmt_sig, fmt_time
 
 common = messages("common")
@@ -75,12 +75,12 @@ def compared() -> None:
     """Every calculator beside this book: its formula, what it says, what ours says, and why."""
     known = symbols()
     letters = {name: entry.latex for name, entry in known.items()}
-    rows, memory = [], []
+    rows, memory = [], dict[str, float]()
     for name, step in _steps().items():
         other: Calculator = load("calculators", name)
         said, ours = float(trees.evaluate(other.formula, inputs_and_quantities())), _ours(other.of)
         fmt = functools.partial(fmt_bytes, digits=0) if other.of == MEMORY else fmt_time
-        memory += [said] if other.of == MEMORY else []
+        memory |= {name: said} if other.of == MEMORY else {}
         rows.append({"formula": f"{cited(other.source)}:<br>${tree_latex(other.formula, letters)}$",
                      "said": fmt(said), "ours": fmt(ours), "ratio": f"{fmt_sig(said / ours, 2)}×",
                      "step": step})
@@ -91,6 +91,6 @@ def compared() -> None:
     number("compared-users", inputs_and_quantities()["concurrency"])
     number("compared-input", inputs_and_quantities()["input_tokens"])
     number("compared-output", inputs_and_quantities()["output_tokens"])
-    number("compared-low", min(memory), fmt_bytes, digits=0)
-    number("compared-high", max(memory), fmt_bytes, digits=0)
-    number("compared-ours", _ours(MEMORY), fmt_bytes, digits=0)
+    numbers({"compared-low": min(memory.values()), "compared-high": max(memory.values()),
+             "compared-wide": memory["bentoml-handbook"], "compared-ours": _ours(MEMORY)},
+            fmt_bytes, digits=0)

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 
 from calc.launching.bench import Bench
 from calc.launching.deployment import Deployment, deployment
+from calc.launching.directory import MANIFEST
 from calc.launching.watching import as_run
 from calc.launching.watching.alerts import BUSY
 from calc.launching.watching.monitoring import Watched
@@ -38,6 +39,7 @@ HELD = {"s0": "vllm", "s1": "vllm"}
 WHAT: dict[str, Pair] = {
     "README.md": say("what-is-where-predicted-and"), "cluster.env": say("what-operator-sets"),
     "deployment.json": say("settings-with-reasons-predictions-thresholds"),
+    MANIFEST: say("checksums-of-files"),
     "nodes": say("script-and-environment-per-node"), "router": say("before-several-servers"),
     "monitoring": say("scraping-alerts-unit-tests-of"),
     "bench": say("measurements-with-what-is-predicted")}
@@ -66,7 +68,7 @@ def figures_of(made: Deployment) -> None:
 def listing(made: Deployment) -> None:
     """What stands in the directory, a row per folder."""
     groups: dict[str, list[str]] = {}
-    for name in sorted(made.files):
+    for name in sorted([*made.files, MANIFEST]):
         groups.setdefault(name.partition("/")[0], []).append(name)
     table(groups.items(), [
         Column(lambda row: f"`{row[1][0] if len(row[1]) == 1 else f'{row[0]}/'}`", say("path")),
@@ -282,8 +284,7 @@ def in_an_engine() -> None:
 
 
 ENGINE = Path(__file__).with_name("engine.json")  # written by make engine
-TRIED = {"metrics": ("exported", "named"), "bench": ("runs",), "parsed": ("lines", "parsed"),
-         "configured": ("whole", "partly")}
+TRIED = {"metrics": ("exported", "named"), "bench": ("runs",), "parsed": ("lines", "parsed")}
 SITUATIONS: dict[str, Pair] = {
     "healthy": say("half-of-planned-requests"), "full": say("four-times-planned-requests-full"),
     "stopped": say("stopped")}

@@ -57,7 +57,7 @@ def test_scores_of_another_quantized_model_are_no_cost_against_the_published_wei
     assert not found.within(10)
     gsm8k = next(row for row in found.rows if row.benchmark == "GSM8K")
     assert (gsm8k.solved.value, gsm8k.reference.value, gsm8k.against) == (94, 96.8, "w4a16-awq")
-    assert "no score is published beside the original weights" in found.words[0]
+    assert "no published score compares it with the original weights" in found.words[0]
 
 
 def test_a_checkpoint_that_was_reported_to_fail_is_told():

@@ -139,8 +139,8 @@ outside-of =
 
 near =
     .en = Measured nearest: { $nearest }; { $beyond ->
-        [yes] outside of what was measured: { $outside }
-       *[no] on every axis inside of what was measured
+        [yes] outside the measured range: { $outside }
+       *[no] within the measured range on every axis
     }{ $also ->
         [yes] ; inside: { $inside }
        *[no] { "" }

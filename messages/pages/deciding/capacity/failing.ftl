@@ -33,7 +33,7 @@ groups =
     .zh = 组数
 
 at-ends-of-inputs =
-    .en = at the ends of the inputs
+    .en = at either end of the inputs
     .zh = 输入取两端
 
 with-one-on-standby =
@@ -53,5 +53,5 @@ servers-that-serve-as-one =
     .zh = 共同服务的服务器台数
 
 throughput-that-is-there =
-    .en = throughput that is there (%)
+    .en = throughput available (%)
     .zh = 实有吞吐（%）

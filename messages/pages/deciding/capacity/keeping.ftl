@@ -99,7 +99,7 @@ best-as-expected =
     .zh = 按预期最优
 
 regret-of-first-card-hours =
-    .en = regret of the first (card-hours a day)
+    .en = regret of the first choice (card-hours a day)
     .zh = 前者的最大后悔（卡时/天）
 
 in-day =
@@ -111,7 +111,7 @@ costs-are-in-card-hours =
     .zh = 成本以卡时/天计。各种情形：负载为预期的 { $low }、{ $central } 或 { $high } 倍；卡速为慢、如预期或快。
 
 card-hour-costs-interval-is =
-    .en = A card-hour costs { $prices } { $currency } ({ $source }); the interval is that of the price.
+    .en = A card-hour costs { $prices } { $currency } ({ $source }); the interval is that of this price.
     .zh = 卡时价取 { $prices } { $currency }（{ $source }），区间即价格的区间。
 
 tokens-kept-per-replica =

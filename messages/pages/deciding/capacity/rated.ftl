@@ -25,19 +25,19 @@ groups-servers =
     .zh = 组数 × 台数
 
 failed-server-takes =
-    .en = a failed server takes
+    .en = lost with one server
     .zh = 坏一台损失
 
 without-answer-year =
-    .en = without an answer, a year
+    .en = fully down, per year
     .zh = 每年完全中断
 
 time-with-all-of-it =
-    .en = time with all of it
+    .en = time fully available
     .zh = 全部可用的时间
 
 spares-for-all-of-it =
-    .en = spares for all of it, { $promise }
+    .en = spares to be fully available { $promise } of the time
     .zh = 全部可用达 { $promise } 所需备机
 
 server-on-standby-spare-card =
@@ -61,11 +61,11 @@ measure =
     .zh = 措施
 
 taken-as =
-    .en = taken as
+    .en = modelled as
     .zh = 取为
 
 plan-c-as-printed-time =
-    .en = plan C as printed: time with all of it
+    .en = plan C as printed: time fully available
     .zh = 方案 C 原样：全部可用的时间
 
 as-it-can-run-ep32 =

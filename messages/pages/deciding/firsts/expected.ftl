@@ -28,7 +28,7 @@ million-requests =
     .zh = 910C 上每天 100 万个请求
 
 million-requests-expected =
-    .en = W8A8 in two pools, spare servers besides
+    .en = W8A8 in two pools, plus spare servers
     .zh = W8A8，两个池，另加备用服务器
 
 # number: of the question
@@ -63,7 +63,7 @@ pools =
 
 # number: as it is expected
 pools-expected =
-    .en = two pools, about 2.6 times one, with ratio and first token
+    .en = two pools, about 2.6 times the throughput of one, with their ratio and the first token
     .zh = 两个池，约为一个池的 2.6 倍，给出配比与首 token 时间
 
 # number: of the question
@@ -81,7 +81,7 @@ packages =
     .zh = 16 颗 910C 上的 V3.2
 
 packages-expected =
-    .en = dies and packages named, an interval that decides
+    .en = dies and packages told apart, an interval narrow enough to decide
     .zh = 分别写明 die 与封装数，区间足以决策
 
 asked =

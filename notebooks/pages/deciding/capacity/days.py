@@ -88,14 +88,15 @@ def answered(page: DayPlan) -> Day:
 
 def answer(page: DayPlan, found: Day) -> None:
     """The answer in a sentence, and the numbers of the page's prose."""
-    run = found.checked[-1]
+    run, inputs = found.checked[-1], page.scenario.inputs()
     show(*say("replicas-for-users", users=fmt_int(page.users),
               questions=fmt_int(page.questions), bought=found.bought,
               cards=found.bought * found.devices, share=fmt_percent(SHARE, 0),
               ttft=fmt_time(page.limits.ttft), tpot=fmt_time(page.limits.tpot),
               busiest_ttft=fmt_time(run.ttft), busiest_tpot=fmt_time(run.tpot),
               utilisation=fmt_percent(found.utilisation, 0), saved=fmt_percent(found.saved, 0),
-              heading=pair(page.scenario.heading), load=pair(page.load.name)))
+              heading=pair(page.scenario.heading), load=pair(page.load.name),
+              input=fmt_int(inputs["input_tokens"]), output=fmt_int(inputs["output_tokens"])))
     number("day-online", round(found.online or 0))
     number("day-peak", page.load.peak, fmt_fixed)
     number("day-start", page.start / 60, fmt_sig, digits=2)

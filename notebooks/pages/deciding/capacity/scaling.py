@@ -112,6 +112,13 @@ def answer(found: Sequence[Growth]) -> None:
         show(*say("rates-of-card", card=pair(page.name), rates=join(("", ""), said)))
 
 
+def conditions(found: Sequence[Growth], ttft: float, tpot: float) -> None:
+    """The lengths and the limits [s] for which all rates hold."""
+    inputs = found[0].scenario.inputs()
+    numbers({"scale-prompt": inputs["input_tokens"], "scale-answer": inputs["output_tokens"]})
+    numbers({"scale-ttft": ttft, "scale-tpot": tpot}, fmt_time)
+
+
 def picture(found: Sequence[Growth], lang: str) -> Figure:
     """Output tokens per second and card against cards."""
     at = LANGUAGES.index(lang)
@@ -192,11 +199,8 @@ def _way(way: tuple[int, int]) -> Pair:
     return say("drafts-and-halves", drafts=drafts, halves=batches > 1)
 
 
-def growth_numbers(found: Sequence[Growth], ttft: float, tpot: float) -> None:
-    """Numbers of the page's prose; with the limits of the means [s]."""
-    inputs = found[0].scenario.inputs()
-    numbers({"scale-input": inputs["input_tokens"], "scale-output": inputs["output_tokens"]})
-    numbers({"scale-ttft": ttft, "scale-tpot": tpot}, fmt_time)
+def growth_numbers(found: Sequence[Growth]) -> None:
+    """Numbers of the page's prose."""
     number("scale-tried", sum(one.tried for page in found for one in page.one.values() if one))
     number("scale-worth", WORTH, fmt_percent, digits=0)
     most = [max(gains) + 1 for page in found if (gains := [
