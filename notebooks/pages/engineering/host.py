@@ -27,7 +27,7 @@ from notebooks.pages.engineering import layouts
 from notebooks.show import figures
 from notebooks.show.columns import Column
 from notebooks.show.display import interval, number, numbers, table
-from notebooks.show.numbers import fmt_bytes, fmt_fixed, fmt_int, fmt_percent, fmt_sig, fmt_time
+from notebooks.show.numbers import fmt_bytes, fmt_fixed, fmt_int, fmt_sig, fmt_time
 
 common = messages("common")
 say = messages("pages/engineering/host")
@@ -234,8 +234,6 @@ def helps() -> None:
 
     table(HELPS, [Column(lambda name: HELPS[name][0], say("time-per-token-ms")),
                   *(at(place, count) for place, count in enumerate(USERS))])
-    number("ho-memory-share", 1 - found["memory"][2] / found["as"][2], fmt_percent, digits=0)
-    number("ho-link-share", 1 - found["link"][2] / found["as"][2], fmt_percent)
 
 
 def measured() -> None:
