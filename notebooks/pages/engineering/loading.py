@@ -109,7 +109,6 @@ def answer() -> None:
     interval("lo-even", (size / each / GIGA for each in (start.value, start.high, start.low)),
              fmt_sig, digits=2)
     number("lo-storage", STORAGE / GIGA)
-    number("lo-drive-ratio", found["drive"][1] / (size / start.value), fmt_fixed, digits=1)
     number("lo-disk", (KEPT * weight_file_bytes("fp8-block")), fmt_bytes, unit="TB", digits=1)
     numbers({f"lo-lost-{name}": _lost(size / found[name][1]) for name in (SLOW, "drive")}
             | {"lo-mended": failures().repair.value / failures().between_failures.value
