@@ -264,9 +264,6 @@ def detection() -> None:
         at = found[name, own]
         return at and f"×{fmt_sig(at[0], 2)} ({SIGNS[at[1]][0]})"
 
-    for (name, own), at in found.items():
-        if at is not None and name == "memory":
-            number(f"mo-caught-{name}-{'bench' if own else 'limit'}", at[0], fmt_sig, digits=2)
     by = fmt_percent(OWN, 0)
     number("mo-own", by, str)
     table((name for name in CAUSES if name not in ONCE), [

@@ -130,7 +130,6 @@ def documented() -> None:
     table(rows, [Column(0, common("section-line")), Column(1, common("alert")),
                  Column(2, say("its-for")), Column(3, say("what-waiting-does-there")),
                  Column(4, say("written-by-deploy"))], wide=True)
-    number("mo-quiet", hours)
 
 
 @cache
