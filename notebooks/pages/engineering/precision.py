@@ -268,8 +268,6 @@ def benchmarks() -> None:
         gap = 100 * proportions.detectable_gap(score.solved.value / 100, count)
         rows.append((benchmark.name, count, score.solved.written,
                      score.solved.value - other.solved.value, gap))
-        number(f"pr-tells-{key}", gap, fmt_fixed, digits=1)
-        number(f"pr-count-{key}", count)
     table(rows, [Column(0, say("benchmark-of-s2")), Column(1, common("problems")),
                  Column(2, say("score-of-w4a16")),
                  Column(3, say("over-w4a8-points"), fmt_fixed, digits=1),
