@@ -271,8 +271,6 @@ def splits() -> None:
 
     table(MIXES, [Column(lambda mix: " / ".join(map(fmt_int, mix)), say("prompt-answer")),
                   *map(of, CASES)])
-    numbers({"se-share-low": min(shares.values()), "se-share-high": max(shares.values())},
-            fmt_percent, digits=0)
 
 
 def transfer() -> None:

@@ -98,8 +98,6 @@ def answer() -> None:
         for each in TIMES:
             number(f"{key}-{each}", found.off("simulated", each), fmt_percent)
         number(f"{key}-tpot-measured", found.off("measured", "tpot"), fmt_percent, digits=0)
-        number(f"{key}-last", found.measured["ttft"][-1] / found.closed["ttft"][-1], fmt_fixed,
-               digits=1)
         number(f"{key}-prompt", SYSTEMS[name])
         rows += [(found, at) for at in range(len(found.users))]
     number("st-variation", VARIATION, fmt_fixed, digits=1)
@@ -148,7 +146,6 @@ def limits() -> None:
     recorded = json.loads(RECORDED.read_text(encoding="utf-8"))
     numbers({f"st-{name}-within": recorded[f"steady_{name}_within"]["value"] for name in NEAR},
             fmt_percent, digits=0)
-    numbers({"st-asked": len(asked), "st-doubted": sum(map(bool, asked.values()))})
     table(doubt_words(), [
         Column(doubt_words().get, common("why")),
         Column(lambda doubt: ", ".join(f"`{name}`" for name, doubts in asked.items()
