@@ -1,25 +1,25 @@
 ### Where the closed form of a steady state is not held by a simulation, and by which mechanism.
 
 ranks-that-share-experts-spend =
-    .en = ranks that share experts spend most of the time on each other's prompts, which come in nearly every step or at random
+    .en = ranks that share experts spend most of the time on each other's prompts, which come at random or in nearly every step
     .zh = 同一 EP 组的各 rank 大部分时间在等彼此的 prompt，而 prompt 几乎每步都有，或随机到来
 
 prompts-come-at-random-to =
-    .en = prompts come at random to ranks that are more than the requests in flight, and hold each other up
+    .en = prompts come at random to more ranks than there are requests in flight, and hold each other up
     .zh = prompt 随机到来，在途请求不多于 rank 数，且 prompt 互相拖住
 
 ranks-hold-back-prompts-of =
-    .en = ranks hold back prompts of several chunks, or many that come at random
+    .en = ranks hold back prompts of several chunks, or many prompts that come at random
     .zh = 各 rank 推迟处理分成多块的 prompt，或大量随机到来的 prompt
 
 ranks-let-in-requests-together =
-    .en = ranks let in requests together (balance), which it does not hold
+    .en = ranks admit requests together (balance), which the closed form leaves out
     .zh = 各 rank 同时放行请求（balance），闭式没有包括
 
 requests-are-dealt-to-replicas =
-    .en = requests are dealt to replicas in turn and mostly wait for prompts: which of them meet decides
+    .en = requests are dealt to replicas in turn and mostly wait for prompts, so all depends on which prompts meet
     .zh = 请求轮流分给各副本，且大部分时间在等 prompt，结果取决于哪些 prompt 相遇
 
 front-end-is-near-its =
-    .en = the front end is near its rate
+    .en = the front end is near its maximum rate
     .zh = 前端接近其速率上限

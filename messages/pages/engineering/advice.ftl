@@ -25,7 +25,7 @@ times-of =
     .zh = { $users }：{ $cut }，{ $whole }
 
 tensor-is-balanced =
-    .en = Time per token with TP{ $cards }, and with EP{ $cards } under the same attention, by requests: { $times }. With more requests the most loaded rank of EP{ $cards } goes from { $least } over the mean to { $most }. Communication takes { $sent_cut } and { $sent_whole } per step.
+    .en = Time per token with TP{ $cards }, and with EP{ $cards } under the same attention, by requests: { $times }. With more requests the most loaded rank of EP{ $cards } goes from { $least } over the mean to { $most }. Communication takes { $sent_cut } and { $sent_whole } per step, respectively.
     .zh = 每 token 时间按请求数，先 TP{ $cards }，后注意力切分相同的 EP{ $cards }：{ $times }。请求增多，EP{ $cards } 负载最高的 rank 超出平均的幅度由 { $least } 变到 { $most }。每步通信分别为 { $sent_cut } 与 { $sent_whole }。
 
 no-long-tail =
@@ -33,11 +33,11 @@ no-long-tail =
     .zh = 长尾来自 prefill，而不是 rank：一条 { $tokens } token 的 prompt 让所有解码中的请求停顿 { $gap }，而一步只要 { $step }。文档只给出平均值。
 
 deferred-experts =
-    .en = Time per token of one request: { $none } if nothing is hidden, { $every } if everything is; of { $many } requests { $none_many } and { $every_many }. A deferred result enters a later layer, which changes what the model computes; no score is printed with or without it.
+    .en = Time per token of one request: { $none } if none of the host's work is hidden, { $every } if all of it is; of { $many } requests { $none_many } and { $every_many }. A deferred result enters a later layer, which changes what the model computes; no score is printed with or without it.
     .zh = 单请求每 token：完全不掩盖 { $none }，全部掩盖 { $every }；{ $many } 个请求时为 { $none_many } 与 { $every_many }。延迟使用的结果要到后面的层才加入，模型算出的值因此改变；文档没有给出启用前后的分数。
 
 cache-through-store =
-    .en = The cache of { $tokens } tokens is { $size }, written to the store and read back. Below { $even }/s per request, computing the prompt again ({ $time }) is faster; from card to card it takes { $port }. For the { $printed } prompts/s that are printed, one store carries { $for_printed }/s; for the { $rate } of one server, { $for_rate }/s.
+    .en = The cache of { $tokens } tokens is { $size }, written to the store and read back. Below { $even }/s per request, computing the prompt again ({ $time } for one alone) is faster; from card to card it takes { $port }. At the { $printed } prompts/s that are printed, one store carries { $for_printed }/s; at the { $rate } of one server, { $for_rate }/s.
     .zh = { $tokens } token 的缓存有 { $size }，存、取各一次。每请求低于 { $even }/s 时，重算 prefill（{ $time }）更快；卡到卡直传只要 { $port }。按文档的每秒 { $printed } 条，一个存储要承担 { $for_printed }/s；按一台服务器实际的 { $rate } 条，{ $for_rate }/s。
 
 chunks-of-prefill-pool =

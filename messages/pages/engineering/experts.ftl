@@ -76,7 +76,7 @@ spares-of-rank =
     .zh = 按负载，每 rank { $count } 个冗余专家
 
 memory-of-one =
-    .en = memory of one
+    .en = memory of one redundant expert
     .zh = 每 rank 一个所占显存
 
 device-and-width =
@@ -104,11 +104,11 @@ requests-of-replica =
     .zh = 每副本请求数
 
 hit-rate-needed =
-    .en = hit rate needed
+    .en = hit rate needed for the target
     .zh = 所需命中率
 
 most-popular-kept =
-    .en = hit rate, most popular
+    .en = hit rate, most popular on cards
     .zh = 常驻最热门专家的命中率
 
 tpot-kept-at-random =
@@ -116,9 +116,9 @@ tpot-kept-at-random =
     .zh = TPOT，随机常驻
 
 tpot-best-there-is =
-    .en = TPOT, best hit rate
+    .en = TPOT, best possible hit rate
     .zh = TPOT，命中上限
 
 tpot-all-on-cards =
-    .en = TPOT, all on cards
+    .en = TPOT, all experts on cards
     .zh = TPOT，全在卡上

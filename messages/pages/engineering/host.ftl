@@ -20,7 +20,7 @@ token-s-per-card-price =
     .zh = 每张卡的价钱换得的 token/s：两卡加主机
 
 empty-server-below-in-cards =
-    .en = empty server below, in cards
+    .en = hybrid pays if the server without cards costs less than, in cards
     .zh = 空机价须低于（几张卡）
 
 same-cny =
@@ -103,7 +103,7 @@ copy-in-each-of-two =
     .zh = 双路各一份
 
 copies-of-measured-system =
-    .en = copies of the measured system
+    .en = copies in the measured system
     .zh = 实测系统的份数
 
 us-for-operator-users =
@@ -114,5 +114,5 @@ us-for-operator-users =
     .zh = { $users } 个用户，每算子 µs 上限
 
 taken-of-these-hosts-us =
-    .en = taken of these hosts, µs
+    .en = assumed of these hosts, µs
     .zh = 本书取值（µs）

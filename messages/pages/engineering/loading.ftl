@@ -95,7 +95,7 @@ reading-pays-from-gb-s =
     .zh = 读取合算的最低速率，GB/s
 
 kept-for-returns =
-    .en = kept for { $found } of returns
+    .en = cache kept for { $found } of returns
     .zh = { $found } 返回请求命中所需容量
 
 written-day =
@@ -103,7 +103,7 @@ written-day =
     .zh = 每天写入
 
 gb-s-per-card =
-    .en = { $called }: Gb/s per card
+    .en = { $called }: Gb/s needed per card
     .zh = { $called } 所需，每卡 Gb/s
 
 time-at-port =

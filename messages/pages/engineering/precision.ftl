@@ -73,7 +73,7 @@ same-problems-independent-failures =
     .zh = 题目相同，错题互不相关
 
 same-problems-one-only-loses =
-    .en = same problems, one only loses
+    .en = same problems, one fails only more of them
     .zh = 题目相同，一方只错得更多
 
 benchmark-of-s2 =
@@ -85,7 +85,7 @@ score-of-w4a16 =
     .zh = w4a16 分数，%
 
 over-w4a8-points =
-    .en = over w4a8, points
+    .en = its lead over w4a8, points
     .zh = 高出 w4a8，百分点
 
 smallest-gap-it-can-show =

@@ -28,7 +28,7 @@ output-token-s-of-h20 =
     .zh = { $cards } 张 H20 的输出 token/s
 
 probability-to-reach-it =
-    .en = probability to reach it (%)
+    .en = probability of reaching it (%)
     .zh = 达到的概率（%）
 
 certain =
@@ -56,7 +56,7 @@ servers-at-dealers-prices =
     .zh = 服务器按经销商报价
 
 servers-fifth-dearer-three-months =
-    .en = servers a fifth dearer; three months late is less
+    .en = servers a fifth dearer; three months' delay costs less
     .zh = 服务器涨价两成；晚到三个月影响更小
 
 two-years-of-use-instead =
@@ -68,19 +68,19 @@ risk =
     .zh = 风险
 
 s1-likely-impact =
-    .en = S1: likely / impact
+    .en = S1: likelihood / impact
     .zh = S1：概率 / 影响
 
 its-priority =
-    .en = its priority
+    .en = S1: priority
     .zh = S1 的优先级
 
 likely-computed =
-    .en = likely, computed
+    .en = likelihood, computed
     .zh = 概率（计算）
 
 if-it-comes =
-    .en = if it comes
+    .en = if it happens
     .zh = 若发生
 
 order-by-cost =
@@ -88,19 +88,19 @@ order-by-cost =
     .zh = 按影响排序
 
 missing-card-costs-later =
-    .en = a missing card costs later
+    .en = a card bought later costs
     .zh = 日后补购价
 
 chance-of-being-wrong =
-    .en = chance of being wrong
+    .en = chance that another number is better
     .zh = 事后看买错的概率
 
 input-known-saves-at-most =
-    .en = an input known saves, at most (cards)
+    .en = knowing one input saves, at most (cards)
     .zh = 单项输入已知至多可省（卡）
 
 requests-at-their-longest-that =
-    .en = requests at their longest that fit
+    .en = requests of the greatest length that fit
     .zh = 可容纳的最长请求数
 
 ttft-mean-between =

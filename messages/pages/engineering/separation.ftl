@@ -13,7 +13,7 @@ prefill-decode-groups-cards =
     .zh = 预填充 + 解码（组数 × 卡数）
 
 servers-from-which-it-pays =
-    .en = servers from which it pays
+    .en = fewest servers on which it pays
     .zh = 最少几台划算
 
 one-pool-cannot-keep-target =
@@ -49,7 +49,7 @@ cache-of-prompt =
     .zh = 单条 prompt 的 KV 缓存
 
 prefill-of-prompt =
-    .en = prefill of a prompt
+    .en = prefill per prompt, at full load
     .zh = 单条 prompt 的预填充
 
 through-ports =
@@ -57,7 +57,7 @@ through-ports =
     .zh = 经网口传输
 
 ports-may-be-slower-times =
-    .en = ports may be slower, times
+    .en = ports may be slower by a factor of
     .zh = 网口可慢多少倍
 
 prefill-decode =

@@ -69,7 +69,7 @@ def every_table() -> None:
 
 
 def qualities_table(model: str, precisions: Sequence[str]) -> None:
-    """What is published of a model in each precision, beside its published weights.
+    """What is published of a model in each precision, beside its published weights, if anything is.
 
     Args:
         model: of the catalogue.
@@ -79,6 +79,8 @@ def qualities_table(model: str, precisions: Sequence[str]) -> None:
     rows = []
     for name in precisions:
         found = quality(of, name)
+        if not (found.lossless or found.rows or found.relatives):
+            continue
         en, zh = (text.removeprefix(word) for text, word in zip(
             found.words, say("beginning-of-what-is-told"), strict=True))
         source = next(iter((*found.rows, *found.relatives)), None)

@@ -41,7 +41,7 @@ experts-unevenly-loaded-ep8 =
     .zh = 专家负载不均（EP8）
 
 as-they-fall =
-    .en = as they fall
+    .en = at random
     .zh = 随机分配
 
 longer-prompts =
@@ -73,7 +73,7 @@ kv-share =
     .zh = KV 占用
 
 before-token =
-    .en = before 1st token
+    .en = await 1st token
     .zh = 等首 token 的请求数
 
 cause =
@@ -103,7 +103,7 @@ tpot-mean-above =
     .zh = TPOT 5 分钟均值高于
 
 memory-links-host-or-more =
-    .en = memory, links, host, or more requests
+    .en = memory, links, the host, or more requests
     .zh = 显存、链路、主机或并发增多
 
 token-s-below-at-full =
@@ -131,15 +131,15 @@ cache-is-full-work-is =
     .zh = 缓存已满，计算重复进行
 
 worse-by-factor-of =
-    .en = worse by a factor of
+    .en = how much worse before an alert fires
     .zh = 原因（表中为恶化倍数）
 
 fires-by-limits-of-service =
-    .en = fires, by the limits of the service
+    .en = limits of the service
     .zh = 按承诺的限值触发于
 
 fires-thresholds-beyond-bench =
-    .en = fires, thresholds { $by } beyond a bench
+    .en = thresholds { $by } beyond a benchmark
     .zh = 按压测结果外 { $by } 的阈值触发于
 
 time-between-tokens =
@@ -199,5 +199,5 @@ metrics-by-release-of-vllm =
     .zh = 各版本 vLLM 与 SGLang 的指标
 
 run-healthy-and-failing =
-    .en = run on healthy and on failing servers
+    .en = tried on healthy and failing servers
     .zh = 在正常与故障的服务器上试跑

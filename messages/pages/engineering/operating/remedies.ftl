@@ -34,7 +34,7 @@ as-printed-one-request-per =
     .zh = 按原方案，每副本仅 1 个请求
 
 as-printed-half-as-many =
-    .en = as printed, half as many bytes of a token
+    .en = as printed, half the KV bytes per token
     .zh = 按原方案，每 token KV 字节减半
 
 tp2-pp8-not-tp4-pp4 =
@@ -46,7 +46,7 @@ sending-takes-no-time-at =
     .zh = 传输耗时取零
 
 as-many-requests-as-cache =
-    .en = as many requests as the cache surely holds
+    .en = as many requests as are sure to fit in the cache
     .zh = 并发增到缓存必能容纳的上限
 
 instead =
@@ -54,7 +54,7 @@ instead =
     .zh = { $old } 改为 { $new }
 
 every-expert-as-often-as =
-    .en = every expert as often as any other
+    .en = every expert selected equally often
     .zh = 各专家负载完全均匀
 
 no-block-is-left-half =
@@ -66,11 +66,11 @@ as-printed-alone =
     .zh = 按原文，单独使用
 
 with-weights-that-were-quantised =
-    .en = with weights that were quantised so
+    .en = with AWQ-quantised weights
     .zh = 另备 AWQ 量化权重
 
 requests-have-tokens-as-before =
-    .en = requests have { $tokens } tokens as before
+    .en = requests still have { $tokens } tokens
     .zh = 请求仍只有 { $tokens } token
 
 on-by-default-prompts-share =
@@ -86,31 +86,31 @@ one-server-four-bit-weights =
     .zh = 单机，4 比特权重，单请求
 
 ttft-more-than-tpot-kv =
-    .en = TTFT more than TPOT, KV share still
+    .en = TTFT rises more than TPOT, KV share does not
     .zh = TTFT 升得比 TPOT 多，KV 占用不变
 
 preemptions-kv-share-before-start =
-    .en = preemptions, KV share; before a start, the sum
+    .en = preemptions, KV share; before a start, the sum of memory
     .zh = 抢占、KV 占用；启动前看显存合计
 
 ttft-more-than-tpot-card =
-    .en = TTFT more than TPOT; card's clock as usual
+    .en = TTFT rises more than TPOT; the cards' clock is as usual
     .zh = TTFT 升得比 TPOT 多，卡的频率正常
 
 requests-waiting-while-few-run =
-    .en = requests waiting while few run
+    .en = requests wait while few run
     .zh = 运行数少而有请求等待
 
 preemptions-kv-share-near-one =
-    .en = preemptions, KV share near one
+    .en = preemptions, KV share near its maximum
     .zh = 抢占，KV 占用接近满
 
 tokens-by-rank-sglang-alone =
-    .en = tokens by rank (SGLang alone)
+    .en = tokens by rank (SGLang only)
     .zh = 各 rank 的 token 数（仅 SGLang）
 
 none-is-needed =
-    .en = none is needed
+    .en = no metric is needed
     .zh = 无需指标
 
 short-by-card-left-tpot =
@@ -126,7 +126,7 @@ at-most-more-requests =
     .zh = 至多多容纳 { $change } 的请求
 
 places =
-    .en = { $found }; places { $before } → { $after }
+    .en = { $found }; requests that fit { $before } → { $after }
     .zh = { $found }；可容纳请求 { $before } → { $after }
 
 busy-with-requests =
@@ -150,11 +150,11 @@ symptom-cause =
     .zh = 症状 → 原因
 
 sign-with-nothing-wrong =
-    .en = the sign with nothing wrong
+    .en = reading with nothing wrong
     .zh = 正常时的读数
 
 what-tells-it =
-    .en = what tells it
+    .en = what shows the cause
     .zh = 能说明它的指标
 
 remedies-of-s1-tried =
@@ -174,5 +174,5 @@ outcome =
     .zh = 结果
 
 so-it =
-    .en = so it
+    .en = conclusion
     .zh = 结论

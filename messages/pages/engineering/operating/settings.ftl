@@ -90,7 +90,7 @@ checkpoint-decides-with-or-without =
     .zh = 写不写都以权重自带的配置为准。
 
 no-effect-here =
-    .en = No effect here.
+    .en = No effect on this plan.
     .zh = 在此没有影响。
 
 does-not-run =
@@ -98,7 +98,7 @@ does-not-run =
     .zh = 跑不起来：{ $why }
 
 without-it-does-not-run =
-    .en = Without it does not run: { $why }
+    .en = Without it the plan does not run: { $why }
     .zh = 不写则跑不起来：{ $why }
 
 in-no-release =

@@ -9,7 +9,7 @@ requests-in =
     .zh = { $window } 内的请求数
 
 scatter-of-their-mean-ttft =
-    .en = scatter of their mean TTFT
+    .en = standard deviation of their mean TTFT
     .zh = 其 TTFT 均值的波动
 
 # number: the intervals of all answers
@@ -18,23 +18,23 @@ window-needed-threshold-from-interval =
     .zh = 所需窗口：80% 区间阈值
 
 window-needed-beyond-bench =
-    .en = window needed, { $by } beyond a bench
+    .en = window needed, threshold { $by } beyond a benchmark
     .zh = 所需窗口：压测结果外 { $by }
 
 is-taken-at-start-and =
-    .en = { $share } is taken at the start and stays: nothing to wait for
+    .en = nothing: { $share } is taken at the start and stays taken
     .zh = 启动时占 { $share }，此后不变，等多久都一样
 
 hours-of-day-are-quieter =
-    .en = { $hours } hours of a day are quieter: fires in each
+    .en = not enough: { $hours } hours of a day are quieter, and it fires in each
     .zh = 一天有 { $hours } 小时负载低于此值，每次都触发
 
 predicted-fires-always-only-later =
-    .en = predicted { $ttft }: fires always, only later
+    .en = delays it: { $ttft } is predicted, so it always fires
     .zh = 预测为 { $ttft }：总会触发，只是晚一点
 
 s1-has-no-alert-on =
-    .en = S1 has no alert on a server that is gone
+    .en = S1 has no alert for a server that is down
     .zh = S1 没有服务失联告警
 
 its-for =
@@ -42,7 +42,7 @@ its-for =
     .zh = 其 `for`
 
 what-waiting-does-there =
-    .en = what waiting does there
+    .en = what waiting changes
     .zh = 等待的作用
 
 waits-while-busy =
@@ -78,7 +78,7 @@ interval-timeout =
     .zh = 间隔 / 超时
 
 answers-after =
-    .en = answers after
+    .en = server answers after
     .zh = 多久后应答
 
 if-one-failure-restarts =
