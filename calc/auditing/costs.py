@@ -103,14 +103,15 @@ def changes(name: str, how: str) -> tuple[str, ...]:
 
     Args:
         name: of its deployment.
-        how: ``runs``, so that it runs, or ``full``, nothing but 80 users in each replica.
+        how: ``runs``, so that it runs; ``watched``, as the alerts of the book watch it; or
+            ``full``, nothing but 80 users in each replica.
 
     Raises:
         ParamsError: there is no such change of it.
     """
     if how == "runs" and name.startswith(SAME_CARDS):
         return RUNS
-    if how == "runs" and name in as_run.RUNS:
+    if how in ("runs", "watched") and name in as_run.RUNS:
         return as_run.RUNS[name].overrides
     replicas = catalogue.load_scenario(name).inputs()["data_parallel"]
     users = f"workload.concurrency={int(replicas) * USERS} request"

@@ -64,6 +64,10 @@ not-found =
     .en = not found
     .zh = 未找到
 
+of-hardware =
+    .en = { $hour }, from prices of hardware
+    .zh = { $hour }，按硬件报价折算
+
 one-quote =
     .en = { $quote } (one quote)
     .zh = { $quote }（仅一家报价）

@@ -32,6 +32,7 @@ from catalogue.planning.prices import OWNERSHIPS, Prices
 from catalogue.reading.units import HOUR
 from notebooks.pages.deciding.front.r1 import OWNED, WHOLE
 from notebooks.pages.deciding.front.standard import R1, question, served_by
+from notebooks.pages.deciding.today.plans import hour_of
 from notebooks.show import figures
 from notebooks.show.columns import Column
 from notebooks.show.display import cited, interval, number, numbers, table
@@ -47,6 +48,8 @@ NAMES: dict[str, Pair] = {"own": say("own"), "rent-always": say("rent-for-years"
 PRICED = ("nvidia-h100-sxm", "nvidia-h200-sxm", "nvidia-b200", "nvidia-gb200", "nvidia-gb300",
           "amd-mi300x", "nvidia-a100-sxm-80gb", "nvidia-h20", "ascend-910b2", "ascend-910b4",
           "ascend-910c-die")
+# cards whose hour nobody prints, in the deployments in which S1 compares their prices
+COMPARED = {"nvidia-h20": "s1-h20-vs-910b2-h20", "ascend-910b2": "s1-h20-vs-910b2-910b2"}
 KINDS: dict[str, Pair] = {
     "awake": say("between-kernels"), "memory": say("streaming-weights"),
     "matmul": say("dense-matmuls"), "experts": say("grouped-matmuls"),
@@ -147,7 +150,11 @@ def price_lists(page: Priced) -> None:
 
 def hours() -> None:
     """What an hour of each card costs, by way of having it; what nobody prints is said."""
-    def cell(amount: Amount | None) -> str | Pair:
+    def cell(amount: Amount | None, of_parts: Amount | None) -> str | Pair:
+        if of_parts is not None:
+            value, low, high = of_parts.per(f"{of_parts.currency}/h")
+            return say("of-hardware", hour=f"{value:.2f} ({low:.2f}–{high:.2f}) "
+                                           f"{of_parts.currency}")
         if amount is None:
             return say("not-found")
         value, low, high = amount.per(f"{amount.currency}/h")
@@ -158,8 +165,10 @@ def hours() -> None:
     rows: list[Mapping[str, Any]] = []
     for device in PRICED:
         found = {ownership: card_hour(device, ownership) for ownership in OWNERSHIPS}
+        parts = {"own": hour_of(COMPARED[device])} if device in COMPARED else {}
         rows.append({"card": catalogue.load_device(device).name,
-                     **{ownership: cell(amount) for ownership, amount in found.items()},
+                     **{ownership: cell(amount, parts.get(ownership))
+                        for ownership, amount in found.items()},
                      "from": "; ".join(dict.fromkeys(
                          cited(amount.source) for amount in found.values() if amount))})
     table(rows, {"card": common("card"), **NAMES, "from": say("sources")}, wide=True)
