@@ -156,8 +156,7 @@ def what_fits(overview: Overview) -> None:
     assert as_stages.devices > enough.scenario.devices  # engines start four stages at most
     assert str(eight_bits.settings["precision"]).startswith("w8")
     assert str(four_bits.settings["precision"]).startswith("w4")
-    numbers({"s0-sixteen": len(cards), "s0-sixteen-short": len(short),
-             "s0-stages": overview.deployed["s0-cards-910b2"].inputs["pipeline_parallel"],
+    numbers({"s0-stages": overview.deployed["s0-cards-910b2"].inputs["pipeline_parallel"],
              "s0-more": more.devices, "s0-own": two.scenario.devices,
              "s0-planned": enough.scenario.devices, "s0-enough": as_stages.devices})
     numbers({"s0-least-short": fmt_bytes(-max(item.headroom for item in short), digits=0),

@@ -279,7 +279,7 @@ def bought(late: float) -> Information:
 
 
 def information() -> None:
-    """How many cards to buy, what it is worth to run one server first, and to know an input."""
+    """How many cards to buy, what it is worth to run the plan first, and to know an input."""
     def most(late: float) -> Pair:
         _, best = _known(late)
         if best.value <= best.scatter:
@@ -319,7 +319,7 @@ def acceptance() -> None:
 
 
 def _known(late: float) -> tuple[Worth, Worth]:
-    """What it is worth to run one server first, and to know the input that is worth most."""
+    """What it is worth to run the plan first, and to know the input that is worth most."""
     worths = bought(late).worths
     return (next(worth for worth in worths if measured(worth.name)),
             next(worth for worth in worths if not measured(worth.name)))
