@@ -98,7 +98,7 @@ class TestTheAnswer:
     @pytest.mark.one
     @pytest.mark.parametrize(("settings", "says"), [
         (("devices=ascend-910b2", "precisions=fp8-block,w8a8-int8", "cards.most=32",
-          "limits.tpot=60ms"), "have no arithmetic for it"),
+          "limits.tpot=60ms"), "do not support it"),
         (("precisions=w8a8-int8",), "not asked for"),
         (("devices=nvidia-h20", "precisions=fp8-block,w4afp8", "cards.most=8"),
          "`fp8-block`: nothing meets the goal")])
