@@ -10,8 +10,8 @@ tpot-at-most =
 
 # number: the intervals of all answers
 cost-interval-of-tokens =
-    .en = { $currency } per 10⁶ tokens (80%)
-    .zh = { $currency } / 10⁶ token（80%）
+    .en = { $currency } per 10⁶ output tokens at full load (80%)
+    .zh = 满载时每 10⁶ 输出 token 成本，{ $currency }（80%）
 
 what-binds =
     .en = what binds
@@ -26,8 +26,8 @@ price-of-card-h =
     .zh = 每卡价格，{ $currency }/h
 
 cost-of-tokens =
-    .en = { $currency } per 10⁶ tokens
-    .zh = 每 10⁶ token 成本，{ $currency }
+    .en = { $currency } per 10⁶ output tokens at full load
+    .zh = 满载时每 10⁶ 输出 token 成本，{ $currency }
 
 price-at-which-it-would =
     .en = price at which it would match the cheapest, { $currency }/h

@@ -110,8 +110,8 @@ time-per-token-first-token =
 
 # number: the intervals of all answers
 per-card-and-cost =
-    .en = per card; { $currency } per 10⁶ tokens (80%)
-    .zh = 每卡吞吐；{ $currency } / 10⁶ token（80%）
+    .en = per card; { $currency } per 10⁶ output tokens at full load (80%)
+    .zh = 每卡吞吐；满载时每 10⁶ 输出 token 成本，{ $currency }（80%）
 
 nearest-limit-what-binds =
     .en = nearest limit; what binds

@@ -13,8 +13,8 @@ on-by-default =
     .zh = 默认开启。
 
 bits-of-activations-either-way =
-    .en = 16 bits of activations either way.
-    .zh = 激活本来就是 16 位。
+    .en = 16 bits of activations either way; take bfloat16, FP16 can overflow.
+    .zh = 激活都是 16 比特；应写 bfloat16，FP16 可能溢出。
 
 only-upper-limit-requests-are =
     .en = Only an upper limit: requests are shorter. Without it, one request of the model's full length has to fit.
