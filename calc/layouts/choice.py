@@ -77,7 +77,7 @@ class Choice:
 
     @property
     def layout(self) -> str:
-        """Its cut in words: ``2 servers of TP8/EP8``."""
+        """Its cut in words: ``2 replicas of TP8/EP8``."""
         return self.layouts["en"]
 
     @property

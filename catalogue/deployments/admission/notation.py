@@ -26,7 +26,7 @@ def written(cut: Cut) -> Text:
     """A layout in both languages.
 
     >>> written(Cut(8, 1, 2, 8, spares=8))
-    {'en': '2 servers of TP8/EP8+8', 'zh': '2 个实例，各 TP8/EP8+8'}
+    {'en': '2 replicas of TP8/EP8+8', 'zh': '2 个实例，各 TP8/EP8+8'}
     >>> written(Cut(8, 1, 2, 16))["en"]
     'TP8×DP2/EP16'
 

@@ -93,7 +93,7 @@ def goal_of(answer: Answer) -> Goal:
 
 
 def plan(choice: Choice) -> Pair:
-    """Weights, cut and what else is chosen: ```fp8-block`, 2 servers of TP8/EP8+8, 3 drafts``."""
+    """Weights, cut and what else is chosen: ```fp8-block`, 2 replicas of TP8/EP8+8, 3 drafts``."""
     parts = [(f"`{choice.precision}`",) * 2, pair(choice.layouts)]
     if choice.drafts:
         parts.append(say("number-of-drafts", drafts=choice.drafts))

@@ -25,7 +25,7 @@ say = messages("pages/deployments/families")
 
 
 def cut(scenario: Scenario) -> Pair:
-    """How a deployment is cut: ``4 servers of TP8``."""
+    """How a deployment is cut: ``4 replicas of TP8``."""
     text = written(cut_of(scenario))
     return text["en"], text["zh"]
 

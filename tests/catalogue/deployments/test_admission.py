@@ -95,9 +95,9 @@ def test_a_problem_is_told_in_both_languages_with_its_numbers(settings):
 
 
 @pytest.mark.parametrize(("laid", "text"), [
-    (Cut(8, 1, 2, 8, spares=8), "2 servers of TP8/EP8+8"), (Cut(8, 1, 2, 16), "TP8×DP2/EP16"),
+    (Cut(8, 1, 2, 8, spares=8), "2 replicas of TP8/EP8+8"), (Cut(8, 1, 2, 16), "TP8×DP2/EP16"),
     (Cut(1, 1, 16, 16), "TP1×DP16/EP16"), (Cut(8, 4), "TP8×PP4"),
-    (Cut(8, 1, 4), "4 servers of TP8"),
+    (Cut(8, 1, 4), "4 replicas of TP8"),
     (Cut(1, 1, 8, 1, slices=8), "TP1×DP8/ETP8"), (Cut(8, 1, 1, 8, context=4), "TP8/DCP4/EP8")])
 def test_a_layout_says_how_many_servers_it_is(laid, text):
     assert written(laid)["en"] == text
