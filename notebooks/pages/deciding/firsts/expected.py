@@ -82,7 +82,7 @@ def _now(name: str) -> Pair:
         en, zh = NAMES[key]
         if key in seen:
             (value, reach), (said, reach_said) = (
-                amounts.within(*(seen[key][end] for end in ("value", "low", "high")), unit, lang)
+                amounts.within(seen[key]["value"], seen[key]["low"], seen[key]["high"], unit, lang)
                 for lang in ("en", "zh"))
             told.append((f"{en} {value} ({reach})", f"{zh} {said}（{reach_said}）"))
         elif key in row.quantities:
