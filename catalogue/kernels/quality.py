@@ -12,7 +12,7 @@ from itertools import chain
 from catalogue import library
 from catalogue.entries.accuracies import FormatScore
 from catalogue.entries.models import Model
-from catalogue.messages import messages
+from catalogue.messages import join, messages
 
 say = messages("catalogue/kernels/quality")
 
@@ -84,7 +84,8 @@ class Quality:
             return say("quality", none=none)
         row = self.rows[0]
         if row.difference is None:
-            scores = ", ".join(f"{each.benchmark} {each.solved.value:g}" for each in self.rows)
+            told = [f"{each.benchmark} {each.solved.value:g}" for each in self.rows]
+            scores = join((", ", "、"), zip(told, told, strict=True))
             return say("quality-scores", scores=scores, none=none)
         return say("quality-points-against", benchmark=row.benchmark,
                    difference=f"{row.difference:+.1f}", against=str(row.against), none=none)

@@ -76,6 +76,17 @@ def span(low: float | int, high: float | int, unit: str = "1", lang: str = "en")
     return (" to " if lang == "en" and low < 0 else " ～ " if low < 0 else NONE).join(ends) + name
 
 
+def within(value: float | int, low: float | int, high: float | int, unit: str = "1",
+           lang: str = "en") -> tuple[str, str]:
+    """A number and its interval, both in the unit of the larger end.
+
+    >>> within(0.807, 0.367, 1.44, "s"), within(0.0479, 0.0299, 0.0723, "s")
+    (('0.807 s', '0.367–1.44 s'), ('47.9 ms', '29.9–72.3 ms'))
+    """
+    name, factor = _scale(max(low, high, key=abs), unit, lang)
+    return _of(value, factor, unit) + name, span(low, high, unit, lang)
+
+
 def rounded(value: float | int, digits: int | None = None) -> float:
     """A number with so many digits that count, halves away from zero; three or four unless told."""
     if not value or not math.isfinite(value):

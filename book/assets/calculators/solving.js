@@ -112,7 +112,9 @@
     return found;
   };
 
-  /* A layout in letters: TP8×EP8. */
-  fit.layout = ({ tp, pp, dp, ep, dcp }) => [["TP", tp], ["DCP", dcp], ["PP", pp], ["DP", dp], ["EP", ep]]
-    .filter(([, degree]) => degree > 1).map(([name, degree]) => `${name}${degree}`).join("×") || "TP1";
+  /* A layout in letters, behind strokes what takes no cards: TP8/EP8. */
+  fit.layout = ({ tp, pp, dp, ep, dcp }) => {
+    const named = (degrees) => degrees.filter(([, degree]) => degree > 1).map(([name, degree]) => `${name}${degree}`);
+    return [named([["TP", tp], ["PP", pp], ["DP", dp]]).join("×") || "TP1", ...named([["DCP", dcp], ["EP", ep]])].join("/");
+  };
 })();

@@ -2,7 +2,7 @@
 
 handbook =
     .en = It counts sixteen bits and adds a fifth, as in its own example; the published weights have eight bits and come to { $weights }. The fifth depends on neither requests nor lengths: the rest is { $rest } here and grows with both.
-    .zh = 按其示例取 16 bit 再加两成，而官方权重是 8 bit，共 { $weights }。两成与请求数、长度都无关；此处其余部分是 { $rest }，并随二者增长。
+    .zh = 按其示例取 16 比特再加两成，而官方权重是 8 比特，共 { $weights }。两成与请求数、长度都无关；此处其余部分是 { $rest }，并随二者增长。
 
 estimator-of-vram =
     .en = It caches keys and values of every head, { $mha } per token; MLA leaves { $mla }. It keeps the activations of all layers and tokens, although a step holds one layer at a time. It divides by 1024³, so it prints GiB.

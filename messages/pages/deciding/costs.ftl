@@ -57,8 +57,8 @@ usd-per-million-prompt-found =
     .zh = 每百万 token（美元）：输入 / 缓存命中 / 输出
 
 owning-is-cheaper-from =
-    .en = owning is cheaper from a utilisation of
-    .zh = 利用率超过即自有更便宜
+    .en = your own R1 is cheaper from a utilisation of
+    .zh = 自有 R1 更便宜所需的利用率
 
 not-found =
     .en = not found

@@ -114,8 +114,8 @@ per-card-and-cost =
     .zh = 每卡吞吐；满载时每 10⁶ 输出 token 成本，{ $currency }（80%）
 
 nearest-limit-what-binds =
-    .en = nearest limit; what binds
-    .zh = 最紧的限制；瓶颈
+    .en = what binds; limits kept
+    .zh = 瓶颈；达标比例
 
 no-goal-here-has-limits =
     .en = No goal here has limits of which to be sure.

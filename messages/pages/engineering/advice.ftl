@@ -1,12 +1,12 @@
 ### What the documents recommend on precision, experts and pools, beside what follows of it.
 
 size-in =
-    .en = { $size } in `{ $name }`
-    .zh = `{ $name }` { $size }
+    .en = { $size } in { $name }
+    .zh = { $name }：{ $size }
 
 users-with-narrower =
-    .en = { $card } `{ $precision }` { $wide } → { $narrow }
-    .zh = { $card } `{ $precision }` { $wide } → { $narrow }
+    .en = { $cards } × { $card }, `{ $precision }`: { $wide }, with a quantised cache { $narrow }
+    .zh = { $cards } × { $card }、`{ $precision }`，缓存不量化 { $wide }，量化 { $narrow }
 
 quantised-cache =
     .en = All heads share one latent vector, so there are no heads to scale by. Per token: { $plain }, { $int8 } (on 910B in a decode pool only), { $fp8 }. Of these cards, only { $able } multiply it in FP8. Users within { $limit }: { $users }.
@@ -14,19 +14,27 @@ quantised-cache =
 
 wide-activations =
     .en = The published model also has eight-bit activations (`{ $published }`), and its scores include them. The two models also differ in the tool and in the weights. Gaps wide enough for their number of problems: { $shown } of { $count }. All sets are mathematics or code. Time per token on eight 910B1, { $users } users: { $awq_pace } in `{ $awq }`, { $w4a8_pace } in `{ $w4a8 }`.
-    .zh = 官方模型的激活也是 8 比特（`{ $published }`），其分数即由此得出。两个模型的量化工具与权重也不同。{ $count } 项差距中，达到题数所能分辨的有 { $shown } 项；{ $count } 个评测集全是数学或代码。八张 910B1、{ $users } 个用户时每 token：`{ $awq }` { $awq_pace }，`{ $w4a8 }` { $w4a8_pace }。
+    .zh = 官方模型的激活也是 8 比特（`{ $published }`），其分数即由此得出。两个模型的量化工具与权重也不同。{ $count } 项差距中，大到这些题数能分辨的有 { $shown } 项；{ $count } 个评测集全是数学或代码。八张 910B1、{ $users } 个用户时每 token：`{ $awq }` { $awq_pace }，`{ $w4a8 }` { $w4a8_pace }。
 
 int4-by-channel =
     .en = { $share } of the parameters are INT4, so they decide the accuracy, but no score is printed. To show a difference of one point at { $right } takes { $problems } problems: at its largest throughput and its own length of answers, { $days } days.
-    .zh = { $share } 的参数是 INT4，精度由它决定，而文档没有给出任何分数。在 { $right } 处分辨一个百分点要 { $problems } 题；按其测试的输出长度与最大吞吐，要跑 { $days } 天。
+    .zh = { $share } 的参数是 INT4，精度由它决定，而文档没有给出任何分数。得分在 { $right } 左右时，分辨一个百分点要 { $problems } 题；按其测试的输出长度与最大吞吐，要跑 { $days } 天。
 
 times-of =
     .en = { $users }: { $cut }, { $whole }
-    .zh = { $users }：{ $cut }，{ $whole }
+    .zh = { $users } 个请求 { $cut } 与 { $whole }
 
 tensor-is-balanced =
-    .en = Time per token with TP{ $cards }, and with EP{ $cards } under the same attention, by requests: { $times }. With more requests the most loaded rank of EP{ $cards } goes from { $least } over the mean to { $most }. Communication takes { $sent_cut } and { $sent_whole } per step, respectively.
-    .zh = 每 token 时间按请求数，先 TP{ $cards }，后注意力切分相同的 EP{ $cards }：{ $times }。请求增多，EP{ $cards } 负载最高的 rank 超出平均的幅度由 { $least } 变到 { $most }。每步通信分别为 { $sent_cut } 与 { $sent_whole }。
+    .en = Time per token of { $cards } 910B1, AWQ, no drafts, with TP{ $cards }, and with EP{ $cards } under the same attention, by requests: { $times }. With more requests the most loaded rank of EP{ $cards } goes from { $least } over the mean to { $most }. { $sent }
+    .zh = { $cards } 张 910B1、AWQ、不投机时的每 token 时间（前为 TP{ $cards }，后为注意力切分相同的 EP{ $cards }）：{ $times }。请求增多，EP{ $cards } 负载最高的 rank 超出平均的幅度由 { $least } 变到 { $most }。{ $sent }
+
+sends-alike =
+    .en = Communication takes { $time } per step in both.
+    .zh = 两者每步通信都是 { $time }。
+
+sends-apart =
+    .en = Communication takes { $cut } and { $whole } per step, respectively.
+    .zh = 每步通信分别为 { $cut } 与 { $whole }。
 
 no-long-tail =
     .en = The tail comes from prefill, not from ranks: a prompt of { $tokens } tokens stalls all decoding requests for { $gap }, where a step takes { $step }. The document prints only means.

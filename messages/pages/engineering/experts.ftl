@@ -58,7 +58,7 @@ experts-of-rank =
 
 of-these-hit-by-step =
     .en = of these selected in a step
-    .zh = 每步选中其中
+    .zh = 其中每步被选中的个数
 
 fullest-over-mean =
     .en = most loaded rank over mean, { $mode }
@@ -97,7 +97,7 @@ where-it-was-measured-predicted =
 
 none-suffices =
     .en = none suffices
-    .zh = 均不够
+    .zh = 任何命中率都不够
 
 requests-of-replica =
     .en = requests of a replica
@@ -117,7 +117,7 @@ tpot-kept-at-random =
 
 tpot-best-there-is =
     .en = TPOT, best possible hit rate
-    .zh = TPOT，命中上限
+    .zh = TPOT，命中率最高时
 
 tpot-all-on-cards =
     .en = TPOT, all experts on cards

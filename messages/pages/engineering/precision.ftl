@@ -74,7 +74,7 @@ same-problems-independent-failures =
 
 same-problems-one-only-loses =
     .en = same problems, one fails only more of them
-    .zh = 题目相同，一方只错得更多
+    .zh = 题目相同，较差者的错题包含较好者的全部错题
 
 benchmark-of-s2 =
     .en = benchmark of S2

@@ -26,7 +26,7 @@ from catalogue.engines.released import AT
 from catalogue.kernels import kernel_of
 from catalogue.messages import Pair, join, messages, pair
 from catalogue.planning.goals import OBJECTIVES, UNITS, Goal
-from catalogue.reading.amounts import human
+from catalogue.reading.amounts import human, within
 from notebooks.pages.catalogue.tables.deployments import RESOURCES
 from notebooks.show.columns import Column
 from notebooks.show.display import number, show, table
@@ -142,8 +142,11 @@ def cell(each: SampledRow, name: str) -> str:
     told = each.amounts[name]
     if name == "cost":  # in the currency of the heading
         return f"{fmt_sig(told.value)} ({'–'.join(fmt_sig(end) for end in told.ends)})"
-    # the ends have one unit, which stands before them if it is the same
-    return f"{told.text} ({told.reach.removesuffix(' ' + told.text.rpartition(' ')[2])})"
+    if told.exact:
+        return told.text
+    # value and ends have one unit, which stands before the ends
+    text, ends = within(*told.points, told.unit)
+    return f"{text} ({ends.removesuffix(' ' + text.rpartition(' ')[2])})"
 
 
 def summary(page: Page) -> None:

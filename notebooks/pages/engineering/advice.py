@@ -16,7 +16,7 @@ from calc.evidence import proportions
 from calc.evidence.validation import measured_system
 from calc.sensitivity.plans import Plan, plan_of
 from catalogue.deployments.precision_support import peak_of
-from catalogue.messages import Pair, join, messages
+from catalogue.messages import Pair, join, messages, pair
 from catalogue.reading.units import HOUR
 from notebooks.pages.deciding.goals import device_label
 from notebooks.pages.derivations.choices.documents import advised
@@ -67,15 +67,16 @@ def _cache() -> Pair:
     sizes = {name: fmt_bytes(found_of(made, kv_cache_element_bytes=float(
         catalogue.load_format(name).bytes_per_element))["kv_bytes_per_token"], "kB", 1)
         for name in ("bf16", *dict.fromkeys(NARROW.values()))}
-    plain, *narrow_sizes = (say("size-in", size=size, name=name) for name, size in sizes.items())
+    plain, *narrow_sizes = (say("size-in", size=size, name=pair(catalogue.load_format(name).name))
+                            for name, size in sizes.items())
     able = [device_label(card) for card in CARDS if peak_of(catalogue.load_device(card), "fp8")]
     rooms = {case: cached(case) for case in ROOMS}
     for key, case in zip(("int8", "w4a8", "h20", "h200"), ROOMS, strict=True):
         wide, narrow = rooms[case]
         number(f"ad-cache-{key}", narrow / wide - 1, fmt_percent, digits=0)
-    users = [say("users-with-narrower", card=device_label(card), precision=precision_,
-                 wide=fmt_int(wide), narrow=fmt_int(narrow))
-             for (card, precision_, _), (wide, narrow) in rooms.items()]
+    users = [say("users-with-narrower", cards=int(plan(*case).cards), card=device_label(case[0]),
+                 precision=case[1], wide=fmt_int(wide), narrow=fmt_int(narrow))
+             for case, (wide, narrow) in rooms.items()]
     return say("quantised-cache", plain=plain, int8=narrow_sizes[0],
                fp8=narrow_sizes[1], able=join((" and ", "、"), able),
                limit=fmt_time(LIMIT), users=join(("; ", "；"), users))
@@ -127,20 +128,22 @@ def experts() -> None:
     """On TP8 that is balanced, on its tail, and on experts whose results are deferred."""
     cards = int(plan_of(MEASURED).cards)
 
-    def pair_of(name: str, users: int) -> list[Any]:
+    def times_of(name: str, users: int) -> list[Any]:
         return [grouped(users, expert)[name] for expert in (1, cards)]
 
     def balanced(users: int) -> Pair:
-        cut, whole = map(fmt_time, pair_of(PACE, users))
+        cut, whole = map(fmt_time, times_of(PACE, users))
         return say("times-of", users=users, cut=cut, whole=whole)
 
     least, most = (fmt_percent(grouped(users, cards)["decode_rank_imbalance"], 0)
                    for users in (FEW[0], FEW[-1]))
-    sent_cut, sent_whole = map(fmt_time, pair_of("decode_communication_time", USERS))
+    sent_cut, sent_whole = map(fmt_time, times_of("decode_communication_time", USERS))
+    sent = (say("sends-alike", time=sent_cut) if sent_cut == sent_whole else
+            say("sends-apart", cut=sent_cut, whole=sent_whole))
     advised({
         "s2/tensor-is-balanced": say(
             "tensor-is-balanced", cards=cards, times=join(("; ", "；"), map(balanced, FEW)),
-            least=least, most=most, sent_cut=sent_cut, sent_whole=sent_whole),
+            least=least, most=most, sent=sent),
         "s2/no-long-tail": say(
             "no-long-tail", tokens=fmt_int(STATED[0]), gap=fmt_time(_gap()),
             step=fmt_time(grouped(USERS, 1)["decode_step_time"])),

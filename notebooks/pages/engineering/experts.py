@@ -104,10 +104,11 @@ def narrow(case: Case) -> Yield:
 
 
 @cache
-def _wide(case: Case, width: int, tensor: int, users: int = 1, pool: str | None = None) -> Plan:
-    """Experts over so many cards, placed by load, with a spare for each rank."""
+def _wide(case: Case, width: int, tensor: int, users: int = 1, pool: str | None = None,
+          of_rank: int = 1) -> Plan:
+    """Experts over so many cards, placed by load, with so many spares for each rank."""
     return plan(case[0], case[1], width // PER_NODE, users, tensor=tensor, pipeline=1,
-                expert=width, spares=width, pool=pool)
+                expert=width, spares=of_rank * width, pool=pool)
 
 
 def moved(made: Plan, mode: str, of_rank: int = 1) -> dict[str, float]:
@@ -162,13 +163,13 @@ def _yielded(case: Case, width: int, tensor: int, mode: str, of_rank: int) -> Yi
     return _yield(made, moved(made, mode, of_rank))
 
 
-def _sure(case: Case, width: int) -> tuple[float, float]:
+def _sure(case: Case, width: int, mode: str = SPARE) -> tuple[float, float]:
     """The 80% interval of what a card yields within the promise [token/s]."""
-    found = wide(case, width, SPARE)
+    found = wide(case, width, mode)
     place = found.best(LIMIT)
     assert place is not None
     made = _wide(case, width, int(found.plan.inputs["tensor_parallel"]),
-                 int(found.requests[place]), "decode")
+                 int(found.requests[place]), "decode", int(mode == SPARE))
     quantity = calc.estimate(made.scenario).quantities["output_throughput"]
     return quantity.low / made.cards, quantity.high / made.cards
 
@@ -177,8 +178,9 @@ def answer() -> None:
     """The numbers of the first paragraph."""
     whole = partial(numbers, fmt=fmt_fixed, digits=0)
     number("ex-limit", LIMIT, fmt_time)
-    for key, case, width in (("b2", CASES[0], 64), ("h20", CASES[1], 32)):
-        low, high = _sure(case, width)
+    for key, case, width, mode in (("b2", CASES[0], 64, SPARE), ("h20", CASES[1], 32, SPARE),
+                                   ("h200", CASES[2], 8, PLACED)):
+        low, high = _sure(case, width, mode)
         whole({f"ex-{key}-low": low, f"ex-{key}-high": high})
     for key, case in zip(("b2", "h20", "h200"), CASES, strict=True):
         whole({f"ex-{key}-narrow": narrow(case).rate(LIMIT)})

@@ -42,12 +42,12 @@ h20-throughput-expected =
 
 # number: of the question
 longest-context =
-    .en = longest context for 8 users on 8×910B4
-    .zh = 8×910B4 上 8 个用户的最长上下文
+    .en = longest context for 8 users on 8×910B4-1
+    .zh = 8×910B4-1 上 8 个用户的最长上下文
 
 longest-context-expected =
     .en = four-bit weights; the cache divided among ranks where an engine can do so
-    .zh = 4 bit 权重；若引擎支持则把缓存分到各 rank
+    .zh = 4 比特权重；若引擎支持则把缓存分到各 rank
 
 drafts =
     .en = are MTP tokens worth it

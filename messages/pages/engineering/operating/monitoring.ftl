@@ -140,7 +140,7 @@ fires-by-limits-of-service =
 
 fires-thresholds-beyond-bench =
     .en = thresholds { $by } beyond a benchmark
-    .zh = 按压测结果外 { $by } 的阈值触发于
+    .zh = 阈值比压测结果差 { $by } 时触发于
 
 time-between-tokens =
     .en = time between tokens

@@ -12,13 +12,17 @@ does-nothing =
     .en = does nothing
     .zh = 无作用
 
+only-more-places =
+    .en = no faster; holds more requests
+    .zh = 不降延迟，只多容纳请求
+
 harms =
     .en = harms
     .zh = 有害
 
 no-longer-fits =
-    .en = no longer fits
-    .zh = 装不下
+    .en = these requests no longer fit
+    .zh = 装不下这些请求
 
 tp8-pp2-not-tp4-pp4 =
     .en = TP8 × PP2, not TP4 × PP4

@@ -41,8 +41,8 @@ false-is-default =
     .zh = false 即默认值。
 
 others-wait =
-    .en = The others wait.
-    .zh = 其余请求排队。
+    .en = The others wait; their wait is not in the TTFT.
+    .zh = 其余请求排队；首 token 时间未计排队。
 
 without-it-every-card-would =
     .en = Without it, every card would be a data-parallel rank of its own.

@@ -15,23 +15,23 @@ scatter-of-their-mean-ttft =
 # number: the intervals of all answers
 window-needed-threshold-from-interval =
     .en = window needed, threshold from the 80% interval
-    .zh = 所需窗口：80% 区间阈值
+    .zh = 所需窗口：阈值取 80% 区间上限
 
 window-needed-beyond-bench =
     .en = window needed, threshold { $by } beyond a benchmark
-    .zh = 所需窗口：压测结果外 { $by }
+    .zh = 所需窗口：阈值比压测结果差 { $by }
 
 is-taken-at-start-and =
     .en = nothing: { $share } is taken at the start and stays taken
     .zh = 启动时占 { $share }，此后不变，等多久都一样
 
 hours-of-day-are-quieter =
-    .en = not enough: { $hours } hours of a day are quieter, and it fires in each
-    .zh = 一天有 { $hours } 小时负载低于此值，每次都触发
+    .en = not enough: { $hours } hours of a day have less than { $limit } token/s, and it fires in each
+    .zh = 一天有 { $hours } 小时负载低于阈值 { $limit } token/s，每次都触发
 
 predicted-fires-always-only-later =
-    .en = delays it: { $ttft } is predicted, so it always fires
-    .zh = 预测为 { $ttft }：总会触发，只是晚一点
+    .en = delays it: { $ttft } is predicted, above its threshold of { $limit }, so it always fires
+    .zh = TTFT 预测为 { $ttft }，高于阈值 { $limit }：总会触发，只是晚一点
 
 s1-has-no-alert-on =
     .en = S1 has no alert for a server that is down

@@ -81,12 +81,12 @@ def _now(name: str) -> Pair:
                       ("throughput_per_card", "token/s")):
         en, zh = NAMES[key]
         if key in seen:
-            value = fmt_quantity(seen[key]["value"], unit)
-            reach = [amounts.span(seen[key]["low"], seen[key]["high"], unit, lang)
-                     for lang in ("en", "zh")]
-            told.append((f"{en} {value} ({reach[0]})", f"{zh} {value}（{reach[1]}）"))
+            (value, reach), (said, reach_said) = (
+                amounts.within(seen[key]["value"], seen[key]["low"], seen[key]["high"], unit, lang)
+                for lang in ("en", "zh"))
+            told.append((f"{en} {value} ({reach})", f"{zh} {said}（{reach_said}）"))
         elif key in row.quantities:
-            value = fmt_quantity(row.quantities[key], unit)
+            value = amounts.human(row.quantities[key], unit)
             told.append((f"{en} {value}", f"{zh} {value}"))
     engine = found["row"]["start"]["engine"]
     told.append(say("starts-under", engine=engine) if engine else say("no-release-starts-it"))
@@ -115,6 +115,6 @@ def _drafts() -> Pair:
     without = pace("workload.draft_tokens=0")
     gains = {text: without / pace("workload.draft_tokens=1", f"workload.text={text}")
              for text in TEXTS}
-    en, zh = (", ".join(f"{TEXTS[text][lang]} {fmt_sig(gain)}" for text, gain in gains.items())
-              for lang in range(2))
-    return say("one-draft-gains-times", deployment=DRAFTING, gains=(en, zh))
+    told = [(f"{TEXTS[text][0]} {fmt_sig(gain)}", f"{TEXTS[text][1]} {fmt_sig(gain)}")
+            for text, gain in gains.items()]
+    return say("one-draft-gains-times", deployment=DRAFTING, gains=join((", ", "、"), told))

@@ -38,14 +38,15 @@ def question() -> Question:
 
 
 def sizes(choice: Choice) -> str:
-    """Parallel sizes of more than one: ``TP8×EP8``."""
-    degrees = {"TP": choice.tensor, "DCP": choice.context, "PP": choice.pipeline,
-               "DP": choice.data, "EP": choice.expert}
-    return "×".join(f"{name}{size}" for name, size in degrees.items() if size > 1) or "TP1"
+    """Parallel sizes of more than one, behind strokes those that take no cards: ``TP8/EP8``."""
+    taken = {"TP": choice.tensor, "PP": choice.pipeline, "DP": choice.data}
+    shared = {"DCP": choice.context, "EP": choice.expert}
+    cards = "×".join(f"{name}{size}" for name, size in taken.items() if size > 1) or "TP1"
+    return cards + "".join(f"/{name}{size}" for name, size in shared.items() if size > 1)
 
 
 def layout(choice: Choice) -> Pair:
-    """A layout with the tokens that it drafts: ``TP8×EP8, 1 MTP token``."""
+    """A layout with the tokens that it drafts: ``TP8/EP8, 1 MTP token``."""
     drafts = [say("drafts", count=choice.drafts)] if choice.drafts else []
     return join((", ", "，"), [(sizes(choice),) * 2, *drafts])
 

@@ -21,7 +21,7 @@ from notebooks.pages.derivations.choices.documents import place
 from notebooks.pages.engineering import claims
 from notebooks.pages.engineering.operating.monitoring import LIVELY
 from notebooks.show.columns import Column
-from notebooks.show.display import number, table
+from notebooks.show.display import number, numbers, table
 from notebooks.show.numbers import fmt_bytes, fmt_fixed, fmt_int, fmt_percent, fmt_time
 
 common = messages("common")
@@ -188,6 +188,19 @@ def verdict(remedy: str) -> str:
     return HELPS if gain >= LIVELY else HARMS if gain * LIVELY <= 1 else NOTHING
 
 
+def _said(remedy: str) -> Pair:
+    """The verdict in words; of what only makes room, that it does."""
+    found, trial = verdict(remedy), TRIALS[remedy]
+    room = trial.sign == "tpot" and state(trial.of, remedy).places > state(trial.of).places
+    return say("only-more-places") if found == NOTHING and room else VERDICTS[found]
+
+
+def _planned(of: str) -> int:
+    """Requests in flight of a deployment."""
+    name, settings = PLANS[of]
+    return int(catalogue.load_scenario(name, overrides=list(settings)).inputs()["concurrency"])
+
+
 def outcome(remedy: str) -> Pair:
     """What changes, in numbers."""
     trial = TRIALS[remedy]
@@ -266,6 +279,7 @@ def remedy_table() -> None:
             Column(lambda row: row[0].remedies[row[1]], say("remedy")),
             Column(lambda row: TRIALS[row[1]].what, say("tried")),
             Column(lambda row: outcome(row[1]), say("outcome")),
-            Column(lambda row: VERDICTS[verdict(row[1])], say("so-it"))], wide=True, folded=folded)
+            Column(lambda row: _said(row[1]), say("so-it"))], wide=True, folded=folded)
     before, after = state("s1-one", "four-bits"), state("s1-one", "host-memory")
     number("mo-offload", after.tpot / before.tpot, fmt_fixed, digits=0)
+    numbers({f"mo-{key}-users": _planned(of) for key, of in (("s0", "s0"), ("one", "s1-one"))})

@@ -120,9 +120,10 @@ def documented() -> None:
         "memory_utilization"], 0)
     says: dict[str, tuple[Pair, Pair | None]] = {
         "S1-387": (say("is-taken-at-start-and", share=share), None),
-        BELOW: (say("hours-of-day-are-quieter", hours=hours),
+        BELOW: (say("hours-of-day-are-quieter", hours=hours, limit=fmt_int(_limit(BELOW))),
                 say("waits-while-busy", hold=HOLD, busy=fmt_percent(BUSY, 0))),
-        SLOW: (say("predicted-fires-always-only-later", ttft=ttft),
+        SLOW: (say("predicted-fires-always-only-later", ttft=ttft,
+                   limit=fmt_time(_limit(SLOW))),
                say("waits-on-mean", hold=HOLD, window=WINDOW))}
     rows: list[tuple[Any, ...]] = [
         (place("s1", hold), hold.name, f"{fmt_fixed(hold.time.value / MINUTE, 0)} min",
