@@ -48,7 +48,7 @@ no-deployment-of-this-goal =
     .zh = 本目标没有任何部署被计算，此处无可检验。
 
 at-deployments-of-this-search =
-    .en = In { $rows } deployments of this search that were computed in full, decode steps alone are { $low } to { $high } of the time per token, the throughput is { $least } to { $most } of its bound, and free memory falls with every doubling of the requests.
+    .en = In a sample of { $rows } deployments of this search, decode steps alone are { $low } to { $high } of the time per token, the throughput is { $least } to { $most } of its bound, and free memory falls with every doubling of the requests.
     .zh = 本次搜索中有 { $rows } 个部署作了完整计算以供核对：解码步占每 token 时间的 { $low }–{ $high }，吞吐为其上界的 { $least }–{ $most }；并发每翻一倍，显存余量都下降。
 
 here-no-two-neighbours-on =

@@ -13,7 +13,7 @@ quantised-cache =
     .zh = 所有头共用一个潜向量，没有可按头缩放的缓存。每 token { $plain }，{ $int8 }（910B 上只能用于解码池），{ $fp8 }。这几种卡中只有 { $able } 能以 FP8 计算。{ $limit } 以内的用户数：{ $users }。
 
 wide-activations =
-    .en = The published model also has eight-bit activations (`{ $published }`), and its scores include them. The two models also differ in the tool and in the weights. Gaps wide enough for their number of problems: { $shown } of { $count }. All sets are mathematics or code. Time per token on eight 910B1, { $users } users: { $awq_pace } in `{ $awq }`, { $w4a8_pace } in `{ $w4a8 }`.
+    .en = The published model also has eight-bit activations (`{ $published }`), and its scores include them. S2's two models also differ in the quantisation tool and in the weights that went into it. Gaps wide enough for their number of problems: { $shown } of { $count }. All sets are mathematics or code. Time per token on eight 910B1, { $users } users: { $awq_pace } in `{ $awq }`, { $w4a8_pace } in `{ $w4a8 }`.
     .zh = 官方模型的激活也是 8 比特（`{ $published }`），其分数即由此得出。两个模型的量化工具与权重也不同。{ $count } 项差距中，大到这些题数能分辨的有 { $shown } 项；{ $count } 个评测集全是数学或代码。八张 910B1、{ $users } 个用户时每 token：`{ $awq }` { $awq_pace }，`{ $w4a8 }` { $w4a8_pace }。
 
 int4-by-channel =

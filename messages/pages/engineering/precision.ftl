@@ -73,7 +73,7 @@ same-problems-independent-failures =
     .zh = 题目相同，错题互不相关
 
 same-problems-one-only-loses =
-    .en = same problems, one fails only more of them
+    .en = same problems, the worse model fails all that the better one fails, and more
     .zh = 题目相同，较差者的错题包含较好者的全部错题
 
 benchmark-of-s2 =

@@ -21,7 +21,7 @@ only-upper-limit-requests-are =
     .zh = 只是上限，请求没有这么长。不写时，缓存必须放得下一个达到模型最大长度的请求。
 
 metrics-have-no-data =
-    .en = Leave it out: the metrics that alerts rest on would have no data. Not modelled: the time for a line of log.
+    .en = Leave it out: with it, the metrics that alerts rest on have no data. Not modelled: the time for a line of log.
     .zh = 不要写，否则告警所依据的指标没有数据。写一行日志的时间未建模。
 
 start-up-only-see-loading =
@@ -69,7 +69,7 @@ room-for-kv-cache-not =
     .zh = 只影响缓存空间，不影响速度。
 
 these-requests-do-not-reach =
-    .en = These requests do not reach it.
+    .en = It holds for each data-parallel rank, and these requests do not reach it.
     .zh = 在途请求达不到这个上限。
 
 cards-take-longer-to-run =
