@@ -21,11 +21,14 @@ int4-by-channel =
     .zh = { $share } 的参数是 INT4，精度由它决定，而文档没有给出任何分数。得分在 { $right } 左右时，分辨一个百分点要 { $problems } 题；按其测试的输出长度与最大吞吐，要跑 { $days } 天。
 
 times-of =
-    .en = { $users }: { $cut }, { $whole }
+    .en = { $users ->
+        [one] { $users } request
+       *[other] { $users } requests
+    } { $cut } and { $whole }
     .zh = { $users } 个请求 { $cut } 与 { $whole }
 
 tensor-is-balanced =
-    .en = Time per token of { $cards } 910B1, AWQ, no drafts, with TP{ $cards }, and with EP{ $cards } under the same attention, by requests: { $times }. With more requests the most loaded rank of EP{ $cards } goes from { $least } over the mean to { $most }. { $sent }
+    .en = Time per token of { $cards } 910B1, AWQ, no drafts, at the lengths of S2's own measurement, with TP{ $cards }, and with EP{ $cards } under the same attention: { $times }. With more requests the most loaded rank of EP{ $cards } goes from { $least } over the mean to { $most }. { $sent }
     .zh = { $cards } 张 910B1、AWQ、不投机时的每 token 时间（前为 TP{ $cards }，后为注意力切分相同的 EP{ $cards }）：{ $times }。请求增多，EP{ $cards } 负载最高的 rank 超出平均的幅度由 { $least } 变到 { $most }。{ $sent }
 
 sends-alike =

@@ -9,7 +9,7 @@ placed-by-load =
     .zh = 按负载放置
 
 and-one-spare-rank =
-    .en = and one redundant expert per rank
+    .en = placed by load, one redundant expert per rank
     .zh = 另加每 rank 一个冗余专家
 
 and-micro-batches =
@@ -65,7 +65,7 @@ fullest-over-mean =
     .zh = 负载最高的 rank 超出平均，{ $mode }
 
 token-s-of-card-ep =
-    .en = token/s of a card, EP{ $width }
+    .en = token/s of a card, EP{ $width }, without two micro-batches
     .zh = 单卡 token/s，EP{ $width }
 
 spares-of-rank =

@@ -14,7 +14,7 @@ code =
 
 # number: of the question
 h200-users =
-    .en = 500 users on H200 at the least cost
+    .en = 500 users on H200 at the least cost: TPOT ≤ 50 ms, TTFT p90 ≤ 3 s; 4,096 tokens in, 1,024 out
     .zh = H200 上以最低成本服务 500 个用户
 
 # number: as it is expected
@@ -24,7 +24,7 @@ h200-users-expected =
 
 # number: of the question
 million-requests =
-    .en = a million requests a day on 910C
+    .en = a million requests a day on 910C, 20.8 a second in the busiest hour: TPOT ≤ 50 ms, TTFT p90 ≤ 3 s; 2,048 tokens in, 1,024 out
     .zh = 910C 上每天 100 万个请求
 
 million-requests-expected =
@@ -33,7 +33,7 @@ million-requests-expected =
 
 # number: of the question
 h20-throughput =
-    .en = most tokens from 2×8 H20 within 60 ms
+    .en = most tokens from 2×8 H20: TPOT ≤ 60 ms; 2,048 tokens in, 1,024 out
     .zh = 2×8 张 H20 在 60 ms 内的最高吞吐
 
 h20-throughput-expected =
@@ -42,7 +42,7 @@ h20-throughput-expected =
 
 # number: of the question
 longest-context =
-    .en = longest context for 8 users on 8×910B4-1
+    .en = longest context for 8 users on 8×910B4-1, the 910B4 of 64 GB: 8,192 tokens in, 1,024 out
     .zh = 8×910B4-1 上 8 个用户的最长上下文
 
 longest-context-expected =
@@ -57,8 +57,9 @@ drafts-expected =
     .en = keep one MTP token; how much it wins depends on the text
     .zh = 保留 MTP 投机一个 token；收益取决于文本种类
 
+# number: of the question
 pools =
-    .en = one pool or two on 4×8 H800
+    .en = one pool or two on 4×8 H800: TPOT ≤ 50 ms, TTFT p90 ≤ 3 s; 4,096 tokens in, 1,024 out
     .zh = 4×8 张 H800：一个池还是两个池
 
 # number: as it is expected
@@ -68,7 +69,7 @@ pools-expected =
 
 # number: of the question
 agents =
-    .en = 40 coding agents, 128k tokens, 90% cached, on H200
+    .en = 40 coding agents, 128k tokens, 90% cached, on H200: TPOT ≤ 50 ms, TTFT p90 ≤ 10 s; 1,024 tokens out
     .zh = H200 上 40 个编码智能体，128k token、九成命中
 
 agents-expected =
@@ -77,7 +78,7 @@ agents-expected =
 
 # number: of the question
 packages =
-    .en = V3.2 on 16 packages of 910C
+    .en = most tokens of V3.2 from 16 packages of 910C: TPOT ≤ 50 ms, TTFT p90 ≤ 3 s; 4,096 tokens in, 1,024 out
     .zh = 16 颗 910C 上的 V3.2
 
 packages-expected =
@@ -130,5 +131,5 @@ all-limits-in-draws =
     .zh = { $share } 的抽样满足全部约束
 
 one-draft-gains-times =
-    .en = one MTP token gains, `{ $deployment }`: { $gains } times
+    .en = in `{ $deployment }` one MTP token shortens the time per token by these factors: { $gains }
     .zh = MTP 投机一个 token 的收益（`{ $deployment }`）：{ $gains } 倍

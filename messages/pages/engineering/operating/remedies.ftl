@@ -134,7 +134,7 @@ places =
     .zh = { $found }；可容纳请求 { $before } → { $after }
 
 busy-with-requests =
-    .en = { $busy } busy; with { $few } requests { $then }
+    .en = kernels, those of communication included, run { $busy } of the time; with { $few } requests { $then }
     .zh = 忙碌 { $busy }；仅 { $few } 个请求时 { $then }
 
 whatever-load =
