@@ -15,7 +15,7 @@ code =
 # number: of the question
 h200-users =
     .en = 500 users on H200 at the least cost: TPOT ≤ 50 ms, TTFT p90 ≤ 3 s; 4,096 tokens in, 1,024 out
-    .zh = H200 上以最低成本服务 500 个用户
+    .zh = H200 上以最低成本服务 500 个用户：TPOT ≤ 50 ms，TTFT p90 ≤ 3 s；输入 4,096、输出 1,024 token
 
 # number: as it is expected
 h200-users-expected =
@@ -25,7 +25,7 @@ h200-users-expected =
 # number: of the question
 million-requests =
     .en = a million requests a day on 910C, 20.8 a second in the busiest hour: TPOT ≤ 50 ms, TTFT p90 ≤ 3 s; 2,048 tokens in, 1,024 out
-    .zh = 910C 上每天 100 万个请求
+    .zh = 910C 上每天 100 万个请求，最忙一小时每秒 20.8 个：TPOT ≤ 50 ms，TTFT p90 ≤ 3 s；输入 2,048、输出 1,024 token
 
 million-requests-expected =
     .en = W8A8 in two pools, plus spare servers
@@ -34,7 +34,7 @@ million-requests-expected =
 # number: of the question
 h20-throughput =
     .en = most tokens from 2×8 H20: TPOT ≤ 60 ms; 2,048 tokens in, 1,024 out
-    .zh = 2×8 张 H20 在 60 ms 内的最高吞吐
+    .zh = 2×8 张 H20 的最高吞吐：TPOT ≤ 60 ms；输入 2,048、输出 1,024 token
 
 h20-throughput-expected =
     .en = FP8 over TP16, or two servers of TP8 in W4AFP8
@@ -60,7 +60,7 @@ drafts-expected =
 # number: of the question
 pools =
     .en = one pool or two on 4×8 H800: TPOT ≤ 50 ms, TTFT p90 ≤ 3 s; 4,096 tokens in, 1,024 out
-    .zh = 4×8 张 H800：一个池还是两个池
+    .zh = 4×8 张 H800，一个池还是两个池：TPOT ≤ 50 ms，TTFT p90 ≤ 3 s；输入 4,096、输出 1,024 token
 
 # number: as it is expected
 pools-expected =
@@ -70,7 +70,7 @@ pools-expected =
 # number: of the question
 agents =
     .en = 40 coding agents, 128k tokens, 90% cached, on H200: TPOT ≤ 50 ms, TTFT p90 ≤ 10 s; 1,024 tokens out
-    .zh = H200 上 40 个编码智能体，128k token、九成命中
+    .zh = H200 上 40 个编码智能体，128k token、九成命中：TPOT ≤ 50 ms，TTFT p90 ≤ 10 s；输出 1,024 token
 
 agents-expected =
     .en = data-parallel attention over two servers, or two pools
@@ -79,7 +79,7 @@ agents-expected =
 # number: of the question
 packages =
     .en = most tokens of V3.2 from 16 packages of 910C: TPOT ≤ 50 ms, TTFT p90 ≤ 3 s; 4,096 tokens in, 1,024 out
-    .zh = 16 颗 910C 上的 V3.2
+    .zh = 16 颗 910C 上 V3.2 的最高吞吐：TPOT ≤ 50 ms，TTFT p90 ≤ 3 s；输入 4,096、输出 1,024 token
 
 packages-expected =
     .en = dies and packages told apart, an interval narrow enough to decide
