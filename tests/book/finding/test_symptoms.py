@@ -68,7 +68,8 @@ def test_no_variant_is_empty_or_a_common_word_alone() -> None:
     alone = {name for name, pieces in variants() if len(pieces) < 2 and isinstance(pieces[0], int)}
     assert alone == {"out-of-memory", "preempted", "hang", "queueing", "exchange-slow",
                      "network-slow", "cards-needed", "spares", "ranks-wait", "conversation",
-                     "gibberish", "repetition"}
+                     "gibberish", "repetition", "collective-timeout", "other-rank-lost",
+                     "communicator-memory", "ranks-disagree"}
 
 
 def test_no_word_means_two_things() -> None:
