@@ -150,11 +150,7 @@ def price_lists(page: Priced) -> None:
 
 def hours() -> None:
     """What an hour of each card costs, by way of having it; what nobody prints is said."""
-    def cell(amount: Amount | None, of_parts: Amount | None) -> str | Pair:
-        if of_parts is not None:
-            value, low, high = of_parts.per(f"{of_parts.currency}/h")
-            return say("of-hardware", hour=f"{value:.2f} ({low:.2f}–{high:.2f}) "
-                                           f"{of_parts.currency}")
+    def cell(amount: Amount | None) -> str | Pair:
         if amount is None:
             return say("not-found")
         value, low, high = amount.per(f"{amount.currency}/h")
@@ -165,10 +161,10 @@ def hours() -> None:
     rows: list[Mapping[str, Any]] = []
     for device in PRICED:
         found = {ownership: card_hour(device, ownership) for ownership in OWNERSHIPS}
-        parts = {"own": hour_of(COMPARED[device])} if device in COMPARED else {}
-        rows.append({"card": catalogue.load_device(device).name,
-                     **{ownership: cell(amount, parts.get(ownership))
-                        for ownership, amount in found.items()},
+        told = {ownership: cell(amount) for ownership, amount in found.items()}
+        if device in COMPARED:
+            told["own"] = say("of-hardware", hour=cell(hour_of(COMPARED[device])))
+        rows.append({"card": catalogue.load_device(device).name, **told,
                      "from": "; ".join(dict.fromkeys(
                          cited(amount.source) for amount in found.values() if amount))})
     table(rows, {"card": common("card"), **NAMES, "from": say("sources")}, wide=True)
