@@ -126,8 +126,9 @@ class Amount:
         return self.reach_in("en")
 
     def reach_in(self, lang: str) -> str:
-        """The interval for people in a language, empty of what is exact."""
-        return "" if self.exact else amounts.span(self.low, self.high, self.unit, lang)
+        """The interval for people in a language, in the unit of the value; empty where exact."""
+        return "" if self.exact else amounts.span(
+            self.low, self.high, self.unit, lang, of=self.value)
 
     def said(self, lang: str) -> str:
         """Value and interval for people, in a language."""

@@ -65,26 +65,16 @@ def human(value: float | int | None, unit: str = "1", lang: str = "en",
     return _of(value, factor, unit, digits) + name
 
 
-def span(low: float | int, high: float | int, unit: str = "1", lang: str = "en") -> str:
-    """An interval, both ends in the unit of the larger: ``27.9–55.3 ms``.
+def span(low: float | int, high: float | int, unit: str = "1", lang: str = "en", *,
+         of: float | int | None = None) -> str:
+    """An interval, both ends in the unit of the larger, or of the number whose interval it is.
 
-    >>> span(0.0279, 0.0553, "s"), span(-2e9, 3e9, "B")
-    ('27.9–55.3 ms', '−2 to 3 GB')
+    >>> span(0.0279, 0.0553, "s"), span(-2e9, 3e9, "B"), span(0.367, 1.44, "s", of=0.807)
+    ('27.9–55.3 ms', '−2 to 3 GB', '367–1,440 ms')
     """
-    name, factor = _scale(max(low, high, key=abs), unit, lang)
+    name, factor = _scale(of or max(low, high, key=abs), unit, lang)
     ends = [_of(end, factor, unit) for end in (low, high)]
     return (" to " if lang == "en" and low < 0 else " ～ " if low < 0 else NONE).join(ends) + name
-
-
-def within(value: float | int, low: float | int, high: float | int, unit: str = "1",
-           lang: str = "en") -> tuple[str, str]:
-    """A number and its interval, both in the unit of the larger end.
-
-    >>> within(0.807, 0.367, 1.44, "s"), within(0.0479, 0.0299, 0.0723, "s")
-    (('0.807 s', '0.367–1.44 s'), ('47.9 ms', '29.9–72.3 ms'))
-    """
-    name, factor = _scale(max(low, high, key=abs), unit, lang)
-    return _of(value, factor, unit) + name, span(low, high, unit, lang)
 
 
 def rounded(value: float | int, digits: int | None = None) -> float:

@@ -47,12 +47,12 @@ def test_a_number_is_the_same_text(script, lang):
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_an_interval_is_the_same_text(script, lang):
     values = [value for value in numbers() if abs(value) < 1e300]
-    cases = [(*sorted(pair), UNITS[place % len(UNITS)])
+    cases = [(*sorted(pair), UNITS[place % len(UNITS)], pair[0] if place % 3 else 0)
              for place, pair in enumerate(zip(values[::2], values[1::2], strict=False))]
-    found = asked(script, f"([low, high, unit]) => willItFit.span(low, high, unit, '{lang}')",
-                  cases)
-    for (low, high, unit), text in zip(cases, found, strict=True):
-        assert text == amounts.span(low, high, unit, lang), (low, high, unit)
+    found = asked(script, "([low, high, unit, of]) => "
+                  f"willItFit.span(low, high, unit, '{lang}', of)", cases)
+    for (low, high, unit, of), text in zip(cases, found, strict=True):
+        assert text == amounts.span(low, high, unit, lang, of=of), (low, high, unit, of)
 
 
 def test_digits_that_are_asked_for_are_the_same(script):

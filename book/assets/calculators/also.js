@@ -13,7 +13,7 @@
     if (of) return of[setting][words.lang];
     if (step && high === 1) return words[setting[0] ? "yes" : "no"];
     const [value, least, most] = setting, written = fit.human(value, unit || "1", words.lang);
-    return least < most ? `${written} (${fit.span(least, most, unit || "1", words.lang)})` : written;
+    return least < most ? `${written} (${fit.span(least, most, unit || "1", words.lang, value)})` : written;
   };
 
   /* The list of a page's one state. */

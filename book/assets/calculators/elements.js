@@ -7,7 +7,7 @@
   const words = data.words[language];
   const CURVE = 40, SETTLED = 250, LOG_STEPS = 1000;
   const MILLION = 1e6;  // tokens that a price is of
-  const range = (unit, { low, high }, factor = 1) => fit.span(low * factor, high * factor, unit, language);
+  const range = (unit, { low, high, value = 0 }, factor = 1) => fit.span(low * factor, high * factor, unit, language, value * factor);
   const million = (value) => digits(value * MILLION);
 
   /* The one state of the page; views are told of what was computed, or of why nothing was. */

@@ -100,9 +100,9 @@
     return written(value, factor, unit, digits) + name;
   };
 
-  /* An interval, both ends in the unit of the larger. */
-  const span = (low, high, unit = "1", language = "en") => {
-    const [name, factor] = scaled(Math.abs(high) > Math.abs(low) ? high : low, unit, language);
+  /* An interval, both ends in the unit of the larger, or of the number whose interval it is. */
+  const span = (low, high, unit = "1", language = "en", of = 0) => {
+    const [name, factor] = scaled(of || (Math.abs(high) > Math.abs(low) ? high : low), unit, language);
     const between = low >= 0 ? NONE : language === "en" ? " to " : " ～ ";
     return [low, high].map((end) => written(end, factor, unit)).join(between) + name;
   };

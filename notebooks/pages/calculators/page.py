@@ -13,6 +13,7 @@ from myst_nb import glue
 from calc.answer.estimate import Estimate, estimate
 from calc.costing.rates import card_hour
 from calc.costing.tokens import MILLION, token_costs
+from calc.uncertainty.amount import Amount
 from catalogue import Scenario, load_model, names
 from catalogue.entries.models import Model
 from catalogue.messages import Pair, messages
@@ -24,7 +25,7 @@ from notebooks.pages.calculators.table import Axes
 from notebooks.pages.calculators.views import ATTENTIONS, PHASES, trees
 from notebooks.pages.calculators.words import WORDS
 from notebooks.show.display import LANGUAGES, number, spoken
-from notebooks.show.numbers import fmt_bytes, fmt_int, fmt_sig, fmt_time
+from notebooks.show.numbers import fmt_bytes, fmt_int, fmt_sig
 
 common = messages("common")
 say = messages("pages/calculators/page")
@@ -55,9 +56,9 @@ def _named(scenario: Scenario) -> str:
     return f"{scenario.devices} × {scenario.device.name['en']}, {scenario.precision.id}"
 
 
-def _range(answer: Estimate, name: str, fmt: Callable[[float], str]) -> str:
-    found = answer.quantities[name]
-    return f"{fmt(found.value)} ({fmt(found.low)}–{fmt(found.high)})"
+def _rate(found: Amount) -> str:
+    value, low, high = map(fmt_sig, found.points)
+    return f"{value} ({low}–{high})"
 
 
 def _memory() -> tuple[Row, list[Row]]:
@@ -73,9 +74,9 @@ def _memory() -> tuple[Row, list[Row]]:
 def _speed() -> tuple[Row, list[Row]]:
     """What users wait for, with intervals."""
     head = WORDS["card"], WORDS["tpot"], common("time-to-first-token"), "token/s"
-    return head, [[_named(scenario), _range(answer, "steady_tpot", fmt_time),
-                   _range(answer, "steady_ttft", fmt_time),
-                   _range(answer, "steady_throughput", fmt_sig)]
+    return head, [[_named(scenario), answer.quantities["steady_tpot"].said("en"),
+                   answer.quantities["steady_ttft"].said("en"),
+                   _rate(answer.quantities["steady_throughput"])]
                   for scenario, answer in table_estimates() if answer.fits]
 
 

@@ -26,7 +26,7 @@ from catalogue.engines.released import AT
 from catalogue.kernels import kernel_of
 from catalogue.messages import Pair, join, messages, pair
 from catalogue.planning.goals import OBJECTIVES, UNITS, Goal
-from catalogue.reading.amounts import human, within
+from catalogue.reading.amounts import human
 from notebooks.pages.catalogue.tables.deployments import RESOURCES
 from notebooks.show.columns import Column
 from notebooks.show.display import number, show, table
@@ -145,8 +145,7 @@ def cell(each: SampledRow, name: str) -> str:
     if told.exact:
         return told.text
     # value and ends have one unit, which stands before the ends
-    text, ends = within(*told.points, told.unit)
-    return f"{text} ({ends.removesuffix(' ' + text.rpartition(' ')[2])})"
+    return f"{told.text} ({told.reach.removesuffix(' ' + told.text.rpartition(' ')[2])})"
 
 
 def summary(page: Page) -> None:

@@ -109,10 +109,7 @@ def alert_table(of: Iterable[Watched]) -> None:
 
 def _spread(of: Amount | None) -> str:
     """A quantity with its interval; empty where nothing is predicted."""
-    if of is None:
-        return ""
-    value, low, high = (fmt_quantity(each, of.unit) for each in of.points)
-    return value if of.low == of.high else f"{value} ({low} – {high})"
+    return of.said("en") if of else ""
 
 
 def picture(made: Deployment) -> None:

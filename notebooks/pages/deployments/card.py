@@ -13,7 +13,7 @@ from calc.costing.rates import prices_of, way_of
 from calc.evidence.classes import Own, class_label
 from calc.uncertainty.amount import Amount
 from catalogue.messages import Pair, join, messages
-from catalogue.reading.amounts import human, span
+from catalogue.reading.amounts import human
 from catalogue.reading.record import ROOT
 from notebooks.pages.calculators.links import link
 from notebooks.pages.catalogue.tables.deployments import HELD, coverage_label
@@ -109,8 +109,7 @@ def price(deployed: Deployed) -> dict[str, Any] | None:
     return {"what": say("million-output-tokens", had=had),
             "value": tuple(f"**{human(per_million.value, per_million.unit, lang)}**"
                            for lang in ("en", "zh")),
-            "reach": tuple(span(per_million.low, per_million.high, per_million.unit, lang)
-                           for lang in ("en", "zh")),
+            "reach": tuple(map(per_million.reach_in, ("en", "zh"))),
             "held": ("", "")}
 
 

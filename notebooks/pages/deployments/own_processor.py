@@ -20,6 +20,7 @@ from calc.physics.experts import distinct_experts
 from calc.physics.shapes import Matmuls
 from calc.physics.timing.matmuls import expert_latency, matmul_time, tiles_of_experts, whole_tiles
 from calc.physics.work import Work
+from calc.uncertainty.amount import Amount
 from catalogue.messages import messages
 from catalogue.tables import Table, shelf
 from notebooks.pages.deployments.answers import Deployed
@@ -135,7 +136,7 @@ def measured_table() -> None:
         loaded = [(int(of["users"]), of[metric], then[metric], *(of[f"{metric}_{key}"] for key in (
             "predicted", "low", "high"))) for of, then in zip(loads(), explained(), strict=True)]
         table([{"users": fmt_int(users), "seen": fmt_time(seen),
-                "here": f"{fmt_time(here)} ({fmt_time(low)} – {fmt_time(high)})",
+                "here": Amount(here, low, high, "s").said("en"),
                 "error": _signed(here / seen - 1), "after": _signed(then / seen - 1)}
                for users, seen, then, here, low, high in loaded],
               {"users": common("in-flight"), "here": say("predicted", name=metric.upper()),

@@ -14,6 +14,7 @@ from typing import Any
 import calc
 import catalogue
 from calc.layouts.choice import Choice, Row
+from calc.uncertainty.amount import Amount
 from catalogue.messages import Pair, join, messages
 from catalogue.reading import amounts
 from notebooks.pages.deciding.goals import cards_of, plan_of
@@ -81,10 +82,8 @@ def _now(name: str) -> Pair:
                       ("throughput_per_card", "token/s")):
         en, zh = NAMES[key]
         if key in seen:
-            (value, reach), (said, reach_said) = (
-                amounts.within(seen[key]["value"], seen[key]["low"], seen[key]["high"], unit, lang)
-                for lang in ("en", "zh"))
-            told.append((f"{en} {value} ({reach})", f"{zh} {said}（{reach_said}）"))
+            of = Amount(**seen[key], unit=unit)
+            told.append((f"{en} {of.said('en')}", f"{zh} {of.said('zh')}"))
         elif key in row.quantities:
             value = amounts.human(row.quantities[key], unit)
             told.append((f"{en} {value}", f"{zh} {value}"))

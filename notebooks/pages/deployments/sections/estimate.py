@@ -9,7 +9,6 @@ from calc.closed_form.validity import doubt_words
 from calc.evidence.classes import Own
 from calc.evidence.classes import class_label as named_class
 from catalogue.messages import join, messages
-from catalogue.reading.amounts import span
 from notebooks.pages.catalogue.tables import deployments
 from notebooks.pages.catalogue.tables.deployments import RESOURCES, quantity_label
 from notebooks.pages.deployments.sections.page import Page
@@ -185,7 +184,7 @@ def floor_under_decode(page: Page) -> None:
           {"part": common("part"), "bytes": say("read-per-device"),
            "time": common("time"), "share": common("share")})
     floor, pace = page.deployed.answer.quantities["tpot_floor"], page.answers["tpot"]
-    low, spread = fmt_quantity(floor.value, "s"), span(floor.low, floor.high, "s")
+    low, spread = floor.text, floor.reach
     share = fmt_percent(floor.value / pace.value, 0)
     show(*say("floor-is-per-token-interval", low=low, spread=spread, share=share))
     if inputs["draft_tokens"]:
