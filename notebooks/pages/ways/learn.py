@@ -7,6 +7,7 @@ from functools import cache
 import calc
 import catalogue
 from calc.answer.estimate import Estimate
+from catalogue import Scenario
 from catalogue.messages import messages
 from catalogue.planning.questions import Question
 from notebooks.show.display import figure, number, numbers
@@ -30,9 +31,12 @@ ONE, GAP, SKIP = 30.0, 6.0, 44.0  # width of a step of decode, between two, befo
 def asked() -> tuple[Question, Estimate]:
     """The standard question on one request, and its answer."""
     question: Question = catalogue.load("questions", ASKED)
+    return question, calc.estimate(_scenario(question))
+
+
+def _scenario(question: Question) -> Scenario:
     assert question.scenario is not None
-    return question, calc.estimate(catalogue.load_scenario(
-        question.scenario, overrides=question.settings))
+    return catalogue.load_scenario(question.scenario, overrides=question.settings)
 
 
 def answer() -> None:
@@ -47,6 +51,7 @@ def answer() -> None:
     held = asks.input_tokens + asks.output_tokens
     number("le-cache", of["kv_bytes_per_token"].value * held, fmt_bytes, unit="MB", digits=0)
     number("le-long", of["kv_bytes_per_token"].value * LONG, fmt_bytes)
+    number("le-engine", _scenario(question).engine, str)
     number("le-share", of["ttft"].value / of["e2e"].value, fmt_percent, digits=0)
     numbers({f"le-minutes-{name}": minutes for name, minutes in MINUTES.items()})
     number("le-minutes", sum(MINUTES.values()))
