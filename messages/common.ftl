@@ -462,6 +462,10 @@ ratio =
     .en = ratio
     .zh = 比值
 
+redundant-experts =
+    .en = redundant experts
+    .zh = 冗余专家
+
 releases =
     .en = releases
     .zh = 版本
@@ -503,7 +507,7 @@ right =
     .zh = 正确
 
 right-value =
-    .en = right
+    .en = correct value
     .zh = 正确值
 
 ring =
@@ -628,7 +632,7 @@ throughput =
 
 throughput-available =
     .en = throughput available
-    .zh = 实有吞吐
+    .zh = 可用吞吐占比
 
 time =
     .en = time

@@ -47,7 +47,7 @@ def bench_count(q: Any) -> Number:
     Args:
         q: input symbols as attributes.
 
-    Source: notebooks/serving.md, section A benchmark that begins together.
+    Source: notebooks/serving.md, section A benchmark that starts with a burst.
     """
     several = WAVES * q.concurrency
     planned = select(several * q.output_tokens <= LARGEST_RUN, several, q.concurrency)
@@ -71,7 +71,7 @@ def benched(q: Any, p: Prompts, served: Serving, lasting: Steady, decode: Step, 
         lasting: the steady state.
         decode, burst: the decode step, and a full chunk.
 
-    Source: notebooks/serving.md, section A benchmark that begins together.
+    Source: notebooks/serving.md, section A benchmark that starts with a burst.
     """
     apart, stages = q.separate_pools > 0, q.pipeline_parallel
     first, count = q.concurrency, bench_count(q)

@@ -128,7 +128,7 @@ def _device(scenario: Scenario, release: Release) -> list[Setting]:
 def _cut(of: Layout, part: Part, release: Release) -> list[Setting]:
     found = [release.take("--tp-size", of.tp * of.joined, "ranks of a server, per stage")]
     if of.pp > 1:
-        found.append(release.take("--pp-size", of.pp, "the scenario's cut"))
+        found.append(release.take("--pp-size", of.pp, "parallelism of the scenario"))
     if of.joined > 1:
         why = "replicas of attention that share experts"
         if release.has("--attn-dp-size", of.joined):
@@ -204,8 +204,8 @@ def _limits(scenario: Scenario, of: Layout, release: Release, most: Longest) -> 
         release.take("--context-length", most.tokens, most.why),
         release.take("--max-running-requests", each * of.joined,
                      f"{each} of each of {of.joined} replicas" if of.joined > 1
-                     else f"{workload.concurrency.value} requests over {scenario.replicas} "
-                          "replicas"),
+                     else f"{workload.concurrency.value} requests, "
+                          f"replicas: {scenario.replicas}"),
         release.take("--chunked-prefill-size",
                      int(workload.max_num_batched_tokens.value) * of.joined,
                      "prompt tokens of a step, of all replicas that share experts"
@@ -218,7 +218,7 @@ def _steps(scenario: Scenario, release: Release) -> list[Setting]:
     """How steps are filled and run: chunks, graphs, drafts."""
     file, found = scenario.file, []
     if file.scheduling == "mixed":
-        found.append(release.take("--enable-mixed-chunk", None, "a step may hold both"))
+        found.append(release.take("--enable-mixed-chunk", None, "a step may mix both phases"))
     if file.prefill_coordination == "balance":
         raise ParamsError(f"{release}: there is no flag for prefill_coordination: balance, "
                           "expected delay or eager.")

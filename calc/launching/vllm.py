@@ -118,8 +118,8 @@ def ray(of: Layout, release: Release) -> bool:
 
 
 def _cut(of: Layout, release: Release) -> list[Setting]:
-    found = [release.take("--tensor-parallel-size", of.tp, "the scenario's cut"),
-             release.take("--pipeline-parallel-size", of.pp, "the scenario's cut")]
+    found = [release.take("--tensor-parallel-size", of.tp, "parallelism of the scenario"),
+             release.take("--pipeline-parallel-size", of.pp, "parallelism of the scenario")]
     if ray(of, release):
         found.append(release.take("--distributed-executor-backend", "ray",
                                   "a replica spans nodes"))
@@ -140,12 +140,12 @@ def _joined(of: Layout, part: Part, release: Release) -> list[Setting]:
                   release.take("--nnodes", of.span, "nodes of this server"),
                   release.take("--node-rank", part.rank, "of this node"),
                   release.take("--master-addr", Variable(HEAD), "its first node"),
-                  release.take("--master-port", MASTER_PORT + part.server, "there")]
+                  release.take("--master-port", MASTER_PORT + part.server, "its port")]
     else:
         local = part.cards // (of.tp * of.pp)
         found += [release.take("--data-parallel-size-local", local, "replicas of a node"),
                   release.take("--data-parallel-address", Variable(HEAD), "its first node"),
-                  release.take("--data-parallel-rpc-port", RPC_PORT + part.server, "there")]
+                  release.take("--data-parallel-rpc-port", RPC_PORT + part.server, "its port")]
         if part.rank:
             found.append(release.take("--data-parallel-start-rank", part.rank * local,
                                       "first replica of this node"))
@@ -289,7 +289,7 @@ def _limits(scenario: Scenario, release: Release, most: Longest) -> list[Setting
     return [
         release.take("--max-model-len", most.tokens, most.why),
         release.take("--max-num-seqs", each,
-                     f"{workload.concurrency.value} requests over {scenario.replicas} replicas"),
+                     f"{workload.concurrency.value} requests, replicas: {scenario.replicas}"),
         release.take("--max-num-batched-tokens", workload.max_num_batched_tokens.value,
                      "tokens of a step"),
         release.take("--block-size", workload.block_size.value, "tokens of a block of the cache"),
@@ -306,8 +306,8 @@ def _steps(scenario: Scenario, release: Release) -> list[Setting]:
     if file.prefill_coordination != "eager" and not _balances(scenario, release):
         raise ParamsError(f"{release}: there is no flag for prefill_coordination: "
                           f"{file.prefill_coordination}, expected eager.")
-    found = [release.take("--enable-chunked-prefill", None, "a step may hold both"),
-             release.take("--enable-prefix-caching", None, "what is found in it shortens prefill")]
+    found = [release.take("--enable-chunked-prefill", None, "a step may mix both phases"),
+             release.take("--enable-prefix-caching", None, "cached prefixes shorten prefill")]
     if (looks := file.workload.scheduler_recv_interval) is not None and looks.value > 1:
         raise ParamsError(f"{release}: it looks for requests before every step, there is no flag "
                           f"for scheduler_recv_interval: {looks.value}.")

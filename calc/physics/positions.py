@@ -49,7 +49,7 @@ def prefill_absorbed(q: Any, prompt: Number) -> Number:
         q: input symbols as attributes.
         prompt: its tokens, cached ones included [token].
 
-    Source: notebooks/compute.md, sections Sparse attention and Scores that are written.
+    Source: notebooks/compute.md, sections Sparse attention and Scores written to memory.
     """
     return either(np.greater(q.index_topk, 0),
                   lambda: select(np.greater(prompt, q.dense_prefill_tokens)
@@ -66,7 +66,7 @@ def few_cached(q: Any, cached: Number) -> Any:
         q: input symbols as attributes.
         cached: of all prompts of the step, before it [token].
 
-    Source: notebooks/compute.md, section Few tokens cached.
+    Source: notebooks/compute.md, section Short cached prefixes.
     """
     return (np.greater(cached, 0) & np.less(cached, q.absorbed_prefix_tokens)
             & np.less_equal(q.index_topk, 0))
@@ -75,7 +75,7 @@ def few_cached(q: Any, cached: Number) -> Any:
 def unfused(q: Any) -> Any:
     """Whether dense prefill writes its scores to memory, for want of a fused kernel.
 
-    Source: notebooks/compute.md, section Scores that are written.
+    Source: notebooks/compute.md, section Scores written to memory.
     """
     return np.less_equal(q.index_topk, 0) & np.greater(q.score_traffic, 0)
 
@@ -93,7 +93,7 @@ def prefill_positions(q: Any, cached: Number, new: Number, chunk: Number, seen: 
         chunk: tokens of a chunk, T [token].
         seen: positions that a token sees, mean [token].
 
-    Source: notebooks/compute.md, section Scores that are written.
+    Source: notebooks/compute.md, section Scores written to memory.
     """
     return select(unfused(q), cached + (new + chunk) / 2, seen)
 
@@ -174,7 +174,7 @@ def score_bytes(q: Any, batch: Any) -> Number:
         q: input symbols as attributes.
         batch: composition of the micro-batch.
 
-    Source: notebooks/compute.md, section Scores that are written.
+    Source: notebooks/compute.md, section Scores written to memory.
     """
     positions, _ = positions_of_layers(q, batch)
     heads = q.num_attention_heads / q.tensor_parallel

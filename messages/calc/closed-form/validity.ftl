@@ -2,11 +2,11 @@
 
 ranks-that-share-experts-spend =
     .en = ranks that share experts spend most of the time on each other's prompts, which come at random or in nearly every step
-    .zh = 同一 EP 组的各 rank 大部分时间在等彼此的 prompt，而 prompt 几乎每步都有，或随机到来
+    .zh = 同一 EP 组的各 rank 大部分时间在等其他 rank 的 prompt，且几乎每步都有 prompt，或 prompt 随机到来
 
 prompts-come-at-random-to =
     .en = prompts come at random to more ranks than there are requests in flight, and hold each other up
-    .zh = prompt 随机到来，在途请求不多于 rank 数，且 prompt 互相拖住
+    .zh = prompt 随机到来，在途请求不多于 rank 数，且各 rank 的 prompt 互相等待
 
 ranks-hold-back-prompts-of =
     .en = ranks hold back prompts of several chunks, or many prompts that come at random
@@ -18,8 +18,8 @@ ranks-let-in-requests-together =
 
 requests-are-dealt-to-replicas =
     .en = requests are dealt to replicas in turn and mostly wait for prompts, so all depends on which prompts meet
-    .zh = 请求轮流分给各副本，且大部分时间在等 prompt，结果取决于哪些 prompt 相遇
+    .zh = 请求轮流分给各副本，且大部分时间在等 prompt，结果取决于哪些 prompt 同时到达
 
 front-end-is-near-its =
     .en = the front end is near its maximum rate
-    .zh = 前端接近其速率上限
+    .zh = API 前端接近速率上限

@@ -9,8 +9,8 @@ situ =
     .zh = SiTU 激活未计入。
 
 blocks =
-    .en = Its index scores a block by the highest score of its tokens; here every token is scored and picked singly.
-    .zh = 索引器按块内最大得分挑选整块；这里按逐个 token 打分和挑选计算。
+    .en = Its indexer scores a block by the highest score of its tokens; here every token is scored and selected by itself.
+    .zh = 该模型的索引器按块内最大得分挑选整块；这里按逐个 token 打分、逐个 token 挑选来计算。
 
 pooled =
     .en = { $count ->

@@ -13,7 +13,7 @@ cause =
     .zh = 原因
 
 in-which =
-    .en = of
+    .en = by document
     .zh = 分布
 
 every-other-cause =
@@ -33,10 +33,10 @@ contradictions =
     .zh = 文档中的矛盾
 
 they-contradict-each-other =
-    .en = The documents contradict themselves or each other **{ $count }** times: { $values } times one quantity of one thing is given two values that exclude each other, { $numbers } times numbers stand side by side that cannot all be so, { $settings ->
+    .en = The documents contradict themselves or each other **{ $count }** times: { $values } times one quantity of one thing is given two values that exclude each other, { $numbers } times numbers stand side by side that cannot all be true, and { $settings ->
         [one] once a setting of one deployment is
        *[other] { $settings } times a setting of one deployment is
-    } set twice. A program finds them from what is printed: a range that holds the other value, a limit that it keeps, and a difference within the printed digits are none.
+    } given two values. A program finds them from what is printed; a range that holds the other value, a limit that is kept, and a difference within the printed digits do not count.
     .zh = 各文档自相矛盾或彼此矛盾共 **{ $count }** 处：同一对象的同一量取值互不相容 { $values } 处，几个数不可能同时成立 { $numbers } 处，同一部署的同一设置项取值不同 { $settings } 处。均由程序按所印的数找出：范围包含对方、满足对方的限值、或差异在所印位数之内的，都不算。
 
 number =

@@ -2,11 +2,11 @@
 
 handbook =
     .en = It counts sixteen bits and adds a fifth, as in its own example; the published weights have eight bits and come to { $weights }. The fifth depends on neither requests nor lengths: the rest is { $rest } here and grows with both.
-    .zh = 按其示例取 16 比特再加两成，而官方权重是 8 比特，共 { $weights }。两成与请求数、长度都无关；此处其余部分是 { $rest }，并随二者增长。
+    .zh = 按其示例取 16 比特再加两成，而官方权重是 8 比特，共 { $weights }。两成与请求数、长度都无关；而此处权重以外的部分有 { $rest }，并随二者增长。
 
 estimator-of-vram =
     .en = It caches keys and values of every head, { $mha } per token; MLA leaves { $mla }. It keeps the activations of all layers and tokens, although a step holds one layer at a time. It divides by 1024³, so it prints GiB.
-    .zh = KV 缓存按每个头的键和值计，每 token { $mha }；MLA 只留 { $mla }。激活按所有层、所有 token 都保留计，而一步中同时只有一层。结果除以 1024³，单位其实是 GiB。
+    .zh = KV 缓存按每个头的键和值计，每 token { $mha }；MLA 只留 { $mla }。激活按所有层、所有 token 都保留计，而一步中同时只需保留一层的激活。结果除以 1024³，单位其实是 GiB。
 
 estimator-of-resources =
     .en = It caches twice the hidden size per layer, { $wide } per token against { $mla }, which is right for no model with shared or latent keys. It leaves out that every rank keeps a copy of the latent vectors, { $copies } here.
@@ -26,7 +26,7 @@ calculator-and-formula =
 
 it-says =
     .en = it says
-    .zh = 它给出
+    .zh = 该计算器的结果
 
 this-book =
     .en = this book

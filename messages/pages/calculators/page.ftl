@@ -1,7 +1,7 @@
 ### The elements of the page, each with a table for browsers that run no scripts.
 
 calculator-of-this-page-needs =
-    .en = The calculator of this page needs scripts. The table below answers for common cards without.
+    .en = The calculator on this page needs JavaScript. Without it, use the table below, which covers common cards.
     .zh = 本页的计算器需要运行脚本；不运行脚本时，常见的卡可查下表。
 
 usd-per-hour-of-card =

@@ -10,7 +10,7 @@ no-difference =
 
 not-read =
     .en = not read
-    .zh = 没有程序使用
+    .zh = 未生效
 
 does-not-start =
     .en = does not start

@@ -32,7 +32,7 @@ all-quantities-computed =
     .zh = 完整计算的个数
 
 what-became-of-them =
-    .en = what became of them
+    .en = fate of the candidates
     .zh = 去向
 
 what-became-of-every-deployment =

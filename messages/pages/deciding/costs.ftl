@@ -50,7 +50,7 @@ never =
 
 today =
     .en = today
-    .zh = 现行
+    .zh = 现在
 
 usd-per-million-prompt-found =
     .en = USD per million: prompt / found in its cache / answer

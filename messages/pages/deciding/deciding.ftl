@@ -29,8 +29,8 @@ in-company-samples =
     .zh = 连同其他，{ $samples } 个样本
 
 variance-explained =
-    .en = Over { $evaluations } evaluations, the standard deviation of TPOT is { $spread }; one at a time, the inputs and the own error explain { $alone } of the variance. { $company }
-    .zh = 共计算 { $evaluations } 次：标准差为 { $spread }，各输入逐一解释方差的 { $alone }。{ $company }
+    .en = Over { $evaluations } evaluations, the standard deviation of TPOT is { $spread }; one at a time, the inputs and the formulas' own error explain { $alone } of the variance. { $company }
+    .zh = 共计算 { $evaluations } 次：TPOT 的标准差为 { $spread }，各项单独解释的方差合计 { $alone }。{ $company }
 
 none-of-them-matters-only =
     .en = None matters only together with another.
@@ -53,7 +53,7 @@ three-inputs-that-move-it-most =
     .zh = 影响最大的三项输入
 
 reaches-farthest =
-    .en = reaches farthest
+    .en = moves TPOT farthest
     .zh = 跨度最大
 
 for-output-tokens-per-second =

@@ -14,7 +14,7 @@ cost-interval-of-tokens =
     .zh = 满载时每 10⁶ 输出 token 成本，{ $currency }（80%）
 
 what-binds =
-    .en = what binds
+    .en = bottleneck
     .zh = 瓶颈
 
 most-per-card =
@@ -75,5 +75,5 @@ cheapest-per-tokens =
     .zh = 最低成本，{ $currency } / 10⁶ token：
 
 what-binds-decode-step =
-    .en = what binds a decode step
+    .en = bottleneck of a decode step
     .zh = 解码步的瓶颈

@@ -45,7 +45,7 @@ longest-context =
     .zh = 上下文最长
 
 requests-card =
-    .en = requests a card
+    .en = number of requests per card
     .zh = 每卡请求数
 
 pipeline-stages =
@@ -110,11 +110,11 @@ time-per-token-first-token =
 
 # number: the intervals of all answers
 per-card-and-cost =
-    .en = per card; { $currency } per 10⁶ output tokens at full load (80%)
+    .en = throughput per card; { $currency } per 10⁶ output tokens at full load (80%)
     .zh = 每卡吞吐；满载时每 10⁶ 输出 token 成本，{ $currency }（80%）
 
 nearest-limit-what-binds =
-    .en = what binds; limits kept
+    .en = bottleneck; limits kept
     .zh = 瓶颈；达标比例
 
 no-goal-here-has-limits =
@@ -126,8 +126,8 @@ none =
     .zh = 没有
 
 asked-of-draws =
-    .en = asked, of draws
-    .zh = 要求的抽样比例
+    .en = draws required
+    .zh = 要求的达标比例
 
 of-candidates-at-most-were =
     .en = Of { $candidates } candidates, at most { $drawn } were tested by draws for any one row.
@@ -146,7 +146,7 @@ best =
     .zh = 最优
 
 best-that-is-sure =
-    .en = best that is sure
+    .en = robust best
     .zh = 稳妥方案
 
 nothing-that-meets-goal =

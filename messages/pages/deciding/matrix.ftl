@@ -9,7 +9,7 @@ does-not-fit =
     .zh = 装不下
 
 download-all-fields-csv =
-    .en = Download all fields (CSV)
+    .en = Download the whole table (CSV)
     .zh = 下载全部数据（CSV）
 
 device-precision =

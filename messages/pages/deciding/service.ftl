@@ -88,11 +88,11 @@ instead =
 
 without-counterpart =
     .en = Without a counterpart: { $names }.
-    .zh = 没有对应物：{ $names }。
+    .zh = 没有对应参数的：{ $names }。
 
 had-up-to =
     .en = Up to { $until }. { $note }
-    .zh = 止于 { $until }。{ $note }
+    .zh = { $until } 之后删除。{ $note }
 
 alert-on =
     .en = alert on
@@ -109,7 +109,7 @@ predicted-of-document =
 
 if-all-is-as-predicted =
     .en = if all is as predicted
-    .zh = 一切如预测时（假设指标存在）
+    .zh = 运行符合预测时（假设指标存在）
 
 perhaps-inside-interval =
     .en = perhaps: inside the interval
@@ -166,7 +166,7 @@ stopped =
     .zh = 已停止
 
 step-alone =
-    .en = a step alone
+    .en = steps of a single request
     .zh = 单独一步
 
 half-of-concurrency =
@@ -182,7 +182,7 @@ independent-arrivals =
     .zh = 独立到达
 
 half-of-either-length =
-    .en = half of either length
+    .en = input and output half as long
     .zh = 长度各减半
 
 lengths-that-vary =

@@ -64,7 +64,7 @@ dp8-with-ep8 =
     .zh = DP8 加 EP8
 
 requests-for-ep96 =
-    .en = requests a card up to which EP96 yields more of a card than EP32
+    .en = requests per card up to which EP96 yields more per card than EP32
     .zh = 每卡请求数在多少以内 EP96 的单卡吞吐高于 EP32
 
 # number: of the deployment that is asked about
@@ -86,7 +86,7 @@ context-for-w8a8-quarter =
     .zh = 上下文多长以内 W8A8 比 BF16 快四分之一
 
 context-for-w8a8-tenth =
-    .en = context up to which it is a tenth faster
+    .en = context up to which W8A8 is a tenth faster
     .zh = 上下文多长以内快十分之一
 
 utilisation-for-h200 =
@@ -145,7 +145,7 @@ below-from-there =
        *[other] ; { $more } more changes beyond
     }{ $room ->
         [yes] { "" }
-       *[no] ; memory is too small there
+       *[no] ; at that value the memory is too small
     }
     .zh = **{ $value }**：低于此值选“{ $before }”，达到后选“{ $after }”{ $more ->
         [0] { "" }
@@ -177,7 +177,7 @@ knowing-all-saves =
 
 running-one-first =
     .en = running one plan first saves
-    .zh = 若先实测其中一个，可省
+    .zh = 若先实测其中一个方案，可省
 
 measuring-input =
     .en = measuring one input saves

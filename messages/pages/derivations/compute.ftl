@@ -220,10 +220,6 @@ curve-of-skew =
     .en = skew $\psi$ = { $skew }
     .zh = 倾斜 $\psi$ = { $skew }
 
-spares =
-    .en = spares
-    .zh = 冗余专家
-
 index-order =
     .en = index order
     .zh = 按编号

@@ -112,7 +112,7 @@ independent =
     .zh = 互不等待
 
 in-step =
-    .en = in step
+    .en = in lockstep
     .zh = 同步前进
 
 tpot-ranks =

@@ -9,16 +9,16 @@ users-with-narrower =
     .zh = { $cards } × { $card }、`{ $precision }`，缓存不量化 { $wide }，量化 { $narrow }
 
 quantised-cache =
-    .en = All heads share one latent vector, so there are no heads to scale by. Per token: { $plain }, { $int8 } (on 910B in a decode pool only), { $fp8 }. Of these cards, only { $able } multiply it in FP8. Users within { $limit }: { $users }.
+    .en = All heads share one latent vector, so there are no heads to scale by. Per token: { $plain }, { $int8 } (on 910B in a decode pool only), { $fp8 }. Of these cards, only { $able } can compute attention on it in FP8. Users within { $limit }: { $users }.
     .zh = 所有头共用一个潜向量，没有可按头缩放的缓存。每 token { $plain }，{ $int8 }（910B 上只能用于解码池），{ $fp8 }。这几种卡中只有 { $able } 能以 FP8 计算。{ $limit } 以内的用户数：{ $users }。
 
 wide-activations =
     .en = The published model also has eight-bit activations (`{ $published }`), and its scores include them. S2's two models also differ in the quantisation tool and in the weights that went into it. Gaps wide enough for their number of problems: { $shown } of { $count }. All sets are mathematics or code. Time per token on eight 910B1, { $users } users: { $awq_pace } in `{ $awq }`, { $w4a8_pace } in `{ $w4a8 }`.
-    .zh = 官方模型的激活也是 8 比特（`{ $published }`），其分数即由此得出。两个模型的量化工具与权重也不同。{ $count } 项差距中，大到这些题数能分辨的有 { $shown } 项；{ $count } 个评测集全是数学或代码。八张 910B1、{ $users } 个用户时每 token：`{ $awq }` { $awq_pace }，`{ $w4a8 }` { $w4a8_pace }。
+    .zh = 官方模型的激活也是 8 比特（`{ $published }`），其分数即由此得出。两个模型的量化工具与权重也不同。{ $count } 项差距中，这些题数能分辨的只有 { $shown } 项；{ $count } 个评测集全是数学或代码。八张 910B1、{ $users } 个用户时每 token：`{ $awq }` { $awq_pace }，`{ $w4a8 }` { $w4a8_pace }。
 
 int4-by-channel =
-    .en = { $share } of the parameters are INT4, so they decide the accuracy, but no score is printed. To show a difference of one point at { $right } takes { $problems } problems: at its largest throughput and its own length of answers, { $days } days.
-    .zh = { $share } 的参数是 INT4，精度由它决定，而文档没有给出任何分数。得分在 { $right } 左右时，分辨一个百分点要 { $problems } 题；按其测试的输出长度与最大吞吐，要跑 { $days } 天。
+    .en = { $share } of the parameters are INT4, so they decide the accuracy, but no score is printed. To show a difference of one point at { $right } takes { $problems } problems: at S3's largest throughput and answer length, { $days } days.
+    .zh = { $share } 的参数是 INT4，精度由这部分决定，而文档没有给出任何分数。得分在 { $right } 左右时，分辨一个百分点要 { $problems } 题；按其测试的输出长度与最大吞吐，要跑 { $days } 天。
 
 times-of =
     .en = { $users ->
@@ -28,7 +28,7 @@ times-of =
     .zh = { $users } 个请求 { $cut } 与 { $whole }
 
 tensor-is-balanced =
-    .en = Time per token of { $cards } 910B1, AWQ, no drafts, at the lengths of S2's own measurement, with TP{ $cards }, and with EP{ $cards } under the same attention: { $times }. With more requests the most loaded rank of EP{ $cards } goes from { $least } over the mean to { $most }. { $sent }
+    .en = Time per token of { $cards } 910B1, AWQ, no MTP, at the lengths of S2's own measurement, with TP{ $cards }, and with EP{ $cards } and the same attention parallelism: { $times }. With more requests the most loaded rank of EP{ $cards } goes from { $least } over the mean to { $most }. { $sent }
     .zh = { $cards } 张 910B1、AWQ、不投机时的每 token 时间（前为 TP{ $cards }，后为注意力切分相同的 EP{ $cards }）：{ $times }。请求增多，EP{ $cards } 负载最高的 rank 超出平均的幅度由 { $least } 变到 { $most }。{ $sent }
 
 sends-alike =
@@ -41,11 +41,11 @@ sends-apart =
 
 no-long-tail =
     .en = The tail comes from prefill, not from ranks: a prompt of { $tokens } tokens stalls all decoding requests for { $gap }, where a step takes { $step }. The document prints only means.
-    .zh = 长尾来自 prefill，而不是 rank：一条 { $tokens } token 的 prompt 让所有解码中的请求停顿 { $gap }，而一步只要 { $step }。文档只给出平均值。
+    .zh = 长尾来自 prefill，而不是 rank 间负载不均：一条 { $tokens } token 的 prompt 让所有解码中的请求停顿 { $gap }，而一步只要 { $step }。文档只给出平均值。
 
 deferred-experts =
     .en = Time per token of one request: { $none } if none of the host's work is hidden, { $every } if all of it is; of { $many } requests { $none_many } and { $every_many }. A deferred result enters a later layer, which changes what the model computes; no score is printed with or without it.
-    .zh = 单请求每 token：完全不掩盖 { $none }，全部掩盖 { $every }；{ $many } 个请求时为 { $none_many } 与 { $every_many }。延迟使用的结果要到后面的层才加入，模型算出的值因此改变；文档没有给出启用前后的分数。
+    .zh = 单请求每 token：完全不掩盖 { $none }，全部掩盖 { $every }；{ $many } 个请求时为 { $none_many } 与 { $every_many }。主机侧专家的输出推迟到后面的层才并入，模型的计算结果因此改变；文档没有给出启用前后的精度分数。
 
 cache-through-store =
     .en = The cache of { $tokens } tokens is { $size }, written to the store and read back. Below { $even }/s per request, computing the prompt again ({ $time } for one alone) is faster; from card to card it takes { $port }. At the { $printed } prompts/s that are printed, one store carries { $for_printed }/s; at the { $rate } of one server, { $for_rate }/s.

@@ -97,7 +97,7 @@ where-it-was-measured-predicted =
 
 none-suffices =
     .en = none suffices
-    .zh = 任何命中率都不够
+    .zh = 可达到的最高命中率也不够
 
 requests-of-replica =
     .en = requests of a replica

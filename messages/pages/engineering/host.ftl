@@ -16,16 +16,16 @@ eight-cards-time-per-token =
 
 # number: the cards of the systems that are compared
 token-s-per-card-price =
-    .en = token/s per card's price: 2 cards
+    .en = token/s for the price of one card: 2 cards
     .zh = 每张卡的价钱换得的 token/s：两卡加主机
 
 empty-server-below-in-cards =
     .en = hybrid pays if the server without cards costs less than, in cards
-    .zh = 空机价须低于（几张卡）
+    .zh = 空机价须低于（折合卡数）
 
 same-cny =
     .en = the same, CNY
-    .zh = 同左，元
+    .zh = 空机价须低于（元）
 
 users =
     .en = { $users ->
@@ -39,7 +39,7 @@ two-sockets-of =
     .zh = 双路处理器
 
 gb-s-of-socket =
-    .en = GB/s of a socket
+    .en = GB/s per socket
     .zh = 每路 GB/s
 
 users-within =
@@ -63,12 +63,12 @@ no-hand-over-between-card =
     .zh = 卡与主机无交接开销
 
 all-of-it-overlaps-with =
-    .en = all of it overlaps with the cards
-    .zh = 与卡完全重叠
+    .en = all host work overlaps with the cards
+    .zh = 主机与卡完全重叠
 
 none-of-it-overlaps =
-    .en = none of it overlaps
-    .zh = 完全不重叠
+    .en = no host work overlaps
+    .zh = 主机与卡完全不重叠
 
 time-per-token-ms =
     .en = time per token, ms

@@ -76,7 +76,7 @@ hours-year-in-restarts =
 
 servers-at-once-if-rate =
     .en = { $servers } servers at once, if the rate is the store's: min
-    .zh = 若为 { $servers } 台共用的总速率：分钟
+    .zh = { $servers } 台共用该速率时：分钟
 
 versions-on-disk =
     .en = { $kept } versions on disk
@@ -96,7 +96,7 @@ reading-pays-from-gb-s =
 
 kept-for-returns =
     .en = cache kept for { $found } of returns
-    .zh = { $found } 返回请求命中所需容量
+    .zh = 后续轮请求 { $found } 命中所需容量
 
 written-day =
     .en = written a day

@@ -97,11 +97,11 @@ chance-of-being-wrong =
 
 input-known-saves-at-most =
     .en = knowing one input saves, at most (cards)
-    .zh = 单项输入已知至多可省（卡）
+    .zh = 若准确得知某项输入，至多可省（卡）
 
 requests-at-their-longest-that =
     .en = requests of the greatest length that fit
-    .zh = 可容纳的最长请求数
+    .zh = 可容纳的请求数（均按最长计）
 
 ttft-mean-between =
     .en = TTFT, mean, between

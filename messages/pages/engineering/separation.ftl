@@ -50,7 +50,7 @@ cache-of-prompt =
 
 prefill-of-prompt =
     .en = prefill per prompt, at full load
-    .zh = 单条 prompt 的预填充
+    .zh = 单条 prompt 的预填充时间
 
 through-ports =
     .en = transfer through the ports
@@ -81,5 +81,5 @@ ttft-tail =
     .zh = TTFT { $share } 分位
 
 all-do-both =
-    .en = all do both
-    .zh = 全部兼做
+    .en = one pool
+    .zh = 单池（全部兼做）

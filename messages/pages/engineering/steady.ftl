@@ -22,4 +22,4 @@ time-said =
 
 shipped-deployments =
     .en = shipped deployments
-    .zh = 自带的部署
+    .zh = 本书中属此情形的部署

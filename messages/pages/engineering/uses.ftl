@@ -5,15 +5,15 @@ h20-online =
     .zh = 十六张卡、{ $users } 个用户：H20（`{ $h20 }`）每 token { $h20_pace }，910B2（`{ $b2 }`）{ $b2_pace }。{ $limit } 以内：H20 { $h20_users } 个用户，910B2 { $b2_users } 个。
 
 ascend-batch =
-    .en = At hardware prices, at the number of users that yields most, owned and always in use, a million tokens cost { $h20 } on H20 ({ $h20_users } users), { $b2 } on 910B2 ({ $b2_users }) and { $b2_four } there in `{ $four_bit }` ({ $four_users } on one server).
+    .en = At purchase prices, at the number of users that yields most, owned and always in use, a million tokens cost { $h20 } on H20 ({ $h20_users } users), { $b2 } on 910B2 ({ $b2_users }) and { $b2_four } there in `{ $four_bit }` ({ $four_users } on one server).
     .zh = 按硬件报价推算（自有、全时使用、用户数取产出最高时），每百万 token：H20 { $h20 }（{ $h20_users } 个用户），910B2 { $b2 }（{ $b2_users } 个），910B2 用 `{ $four_bit }` { $b2_four }（一台 { $four_users } 个）。
 
 h20-premium =
-    .en = At hardware prices, an hour of a server costs { $h20 } { $currency } with H20 and { $b2 } with 910B2. Filled, an H20 yields { $times } times as much.
+    .en = At purchase prices, an hour of a server costs { $h20 } { $currency } with H20 and { $b2 } with 910B2. At full load, an H20 yields { $times } times as many tokens.
     .zh = 按硬件报价推算，一台服务器每小时：H20 { $h20 } { $currency }，910B2 { $b2 }。满载时每张 H20 的产出是 910B2 的 { $times } 倍。
 
 against-a100 =
-    .en = In `{ $precision }`, { $users } users on sixteen cards: { $pace } of the A100's speed; filled, { $rate } of its throughput.
+    .en = In `{ $precision }`, { $users } users on sixteen cards: { $pace } of the A100's speed; at full load, { $rate } of its throughput.
     .zh = 同为 `{ $precision }`、十六张卡、{ $users } 个用户：速度为其 { $pace }；满载时吞吐为其 { $rate }。
 
 plan-of-size =
@@ -25,7 +25,7 @@ plan-of-size-split =
     .zh = { $whole }拆成 { $both } 时产出为其 { $gain } 倍（[](#separation)）。
 
 hybrid-for-few =
-    .en = For the same money, hosts included, it yields { $alone } times the tokens of eight cards for one request, { $most } times with as many as each takes ([](#cost-s3)). Only the total price is lower.
+    .en = For the same money, hosts included, it yields { $alone } times the tokens of eight cards for one request, { $most } times with as many requests as each can take ([](#cost-s3)). Only the total price is lower.
     .zh = 计入主机，同样的钱：单请求产出为八卡的 { $alone } 倍，最大吞吐为 { $most } 倍（[](#cost-s3)）。少的只是总投入。
 
 hybrid-for-long =

@@ -17,7 +17,7 @@ parameters-held =
     .zh = 模型的参数
 
 parameters-used =
-    .en = of them that each token is multiplied with
+    .en = of them used in computing a token
     .zh = 每个 token 要乘的参数
 
 share-used =
@@ -45,7 +45,7 @@ flops-of-prompt =
     .zh = 输入的计算量，全部卡合计
 
 flops-of-token =
-    .en = for one output token as the cards multiply it, rows that only fill a tile included
+    .en = computed for one output token, padding rows of tiles included
     .zh = 一个输出 token 的实际计算量，含只为填满整块的行
 
 intensity =
@@ -61,7 +61,7 @@ collectives =
     .zh = 每步的集合通信次数
 
 message =
-    .en = that a card brings to each, for one token
+    .en = that a card contributes to each, for one token
     .zh = 每次每张卡的消息大小（一个 token）
 
 sent-time =
@@ -69,7 +69,7 @@ sent-time =
     .zh = 每步通信时间，占 { $share }
 
 prompt-step =
-    .en = for the step that takes the whole prompt
+    .en = for the step that processes the whole prompt
     .zh = 一步算完全部输入
 
 token-step =
@@ -97,8 +97,8 @@ ceiling =
     .zh = 单请求的上限，由读取决定
 
 median =
-    .en = per token to expect: the median, since more inputs can make a step slower than faster
-    .zh = 每 token 的预期值：取中位数，因为使一步变慢的不确定性多于变快的
+    .en = per token to expect: the median, since more uncertain inputs slow a step than speed it up
+    .zh = 每 token 时间的预测中位数：能使一步变慢的不确定因素多于能使它变快的
 
 ttft =
     .en = to the first token (TTFT)
@@ -122,4 +122,4 @@ cents =
 
 money =
     .en = for eight owned cards that serve nobody else meanwhile
-    .zh = 八张自有卡其间不服务别人的成本
+    .zh = 独占八张自有卡的成本

@@ -39,7 +39,7 @@ now =
     .zh = 现在
 
 with-sign-blind =
-    .en = with sign, blind
+    .en = signed error, blind
     .zh = 带符号，当时
 
 in-interval-blind =

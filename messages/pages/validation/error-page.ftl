@@ -123,11 +123,11 @@ ttft-s =
 
 core-over-peak-at-least =
     .en = core over peak, at least
-    .zh = 核心 ÷ 峰值，至少
+    .zh = 注意力核心速率 ÷ 峰值，至少
 
 with-fitted-constant =
     .en = with the fitted constant
-    .zh = 代入拟合出的常数
+    .zh = 扣除拟合出的常数后的比值
 
 ttft-of-one-request-s =
     .en = TTFT of one request (s)
@@ -156,7 +156,7 @@ number-by-number =
 # number: the intervals of all answers
 rows-inside-their-interval =
     .en = rows inside their 80% interval
-    .zh = 落入 80% 区间的行
+    .zh = 类别（格中：落入 80% 区间的行数 / 总行数）
 
 systems =
     .en = systems

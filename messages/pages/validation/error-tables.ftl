@@ -208,5 +208,5 @@ row =
     .zh = { $length } token、{ $requests } 并发
 
 with-sign =
-    .en = with sign
+    .en = signed error
     .zh = 带符号

@@ -178,7 +178,7 @@ def answer(matrix: Sequence[Cell]) -> None:
     choice = fastest.best.row.choice
     published = [device_label(cell.device) for cell in single if cell.precision == PUBLISHED]
     show(*say("with-published-fp8-weights-one", pace=fmt_time(fastest.pace), users=DRAWN,
-              choice=cards(choice), plan=plan(choice), cards=join((", ", "、"), published)))
+              choice=cards(choice), plan=plan(choice), cards=join(("; ", "、"), published)))
 
 
 def _four_bits(by_weights: Mapping[str, Cell]) -> None:

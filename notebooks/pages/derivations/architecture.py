@@ -258,9 +258,10 @@ def _total(name: Pair, counted: Number, printed: Value | None) -> list[dict[str,
     """A row, if a number was published."""
     if printed is None:
         return []
-    rounded = "e" in printed.written
+    digits, rounded, _ = printed.written.partition("e")
     return [{"model": name, "counted": fmt_int(counted),
-             "printed": fmt_count(printed.value, digits=0) if rounded else fmt_int(printed.value),
+             "printed": fmt_count(printed.value, len(digits.partition(".")[2])) if rounded
+             else fmt_int(printed.value),
              "off": difference(counted, printed.value)}]
 
 

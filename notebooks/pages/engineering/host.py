@@ -98,6 +98,7 @@ def answer() -> None:
              "ho-pace-eight": eight[PACE].at(USERS.index(8)).said("en")}, str)
     number("ho-even", bearable(prices.cards, found.of_pair[1], float(
         eight[RATE].value[USERS.index(1)]), 1), fmt_sig, digits=2)
+    number("ho-even-printed", prices.break_even, fmt_sig, digits=2)
     interval("ho-host", prices.host.points, fmt_sig, digits=2)
     number("ho-limit", layouts.LIMIT, fmt_time)
     numbers({"ho-one": found.of_pair[1], "ho-one-eight": found.single, "ho-servers": (

@@ -28,7 +28,7 @@ head =
 
 axis =
     .en = { $name ->
-        [requests] requests a card
+        [requests] requests per card
         [tensor] TP
         [pipeline] PP
         [expert] EP

@@ -197,7 +197,7 @@ servers =
 
 throughput-there =
     .en = throughput that is there: { $share } ({ $low } to { $high })
-    .zh = 实有吞吐：{ $share }（{ $low } 至 { $high }）
+    .zh = 可用吞吐占比：{ $share }（{ $low } 至 { $high }）
 
 promised =
     .en = servers that stand by for all groups in { $promise } of the time: { $central } ({ $high } to { $low })

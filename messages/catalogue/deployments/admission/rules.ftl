@@ -5,7 +5,7 @@ scores-of-indexer =
     .zh = 索引器打分
 
 precisions-that-device-does-not =
-    .en = precisions that a device does not multiply
+    .en = precisions that a device cannot multiply
     .zh = 设备不支持的精度
 
 precisions-made-for-experts-on =
@@ -13,7 +13,7 @@ precisions-made-for-experts-on =
     .zh = 为 CPU 上的专家而制的精度
 
 precisions-that-no-release-of =
-    .en = precisions that no release of an engine has kernels of on a card
+    .en = precisions for which no engine release has kernels on the card
     .zh = 没有引擎版本在该卡上有算子的精度
 
 requests-longer-than-model-takes =
@@ -25,7 +25,7 @@ layouts-that-divide-neither-model =
     .zh = 无法整除模型或卡数的切分
 
 layouts-that-deal-cache-over =
-    .en = layouts that deal a cache over ranks that hold no copy of it
+    .en = layouts that divide a cache among ranks that hold no copy of it
     .zh = 把缓存分到没有副本的 rank 上的切分
 
 layouts-that-cut-block-of =
@@ -41,11 +41,11 @@ layouts-that-no-engine-starts =
     .zh = 没有引擎能启动的切分
 
 layouts-with-pipeline-stages-of =
-    .en = layouts with pipeline stages of ranks that share experts, for whose steady state the closed form does not hold
+    .en = layouts whose pipeline stages have ranks that share experts: the closed form of the steady state does not hold
     .zh = 流水线切分又跨卡共享专家的切分（闭式稳态对其不成立）
 
 layouts-tried-without-drafts-in =
-    .en = layouts tried without drafts: in pipeline stages, where engines draft none, or of models without a published layer that drafts
+    .en = layouts tried without drafts: with pipeline stages, across which engines do not draft, or for models published without a draft layer
     .zh = 只在不投机时尝试的切分（引擎不跨流水线级投机，或模型没有发布 MTP 层）
 
 # number: bits of a format

@@ -25,7 +25,7 @@ start-of-engine-without-reading =
     .zh = 引擎启动，不含读权重
 
 servers-of-group =
-    .en = servers of a group
+    .en = servers per group
     .zh = 每组台数
 
 groups =
@@ -33,16 +33,16 @@ groups =
     .zh = 组数
 
 at-ends-of-inputs =
-    .en = at either end of the inputs
-    .zh = 输入取两端
+    .en = with inputs at either end of their ranges
+    .zh = 各输入取范围两端
 
 with-one-on-standby =
     .en = with one on standby
     .zh = 加一台备机
 
 spares-for-all-but-one =
-    .en = spares for all but one group, { $level }
-    .zh = 至多缺一组（只有一组则不缺）、达 { $level } 所需备机
+    .en = spares to keep all groups but one up { $level } of the time
+    .zh = { $level } 的时间至多缺一组所需的备机（只有一组时须不缺）
 
 every-width =
     .en = Every width
@@ -54,4 +54,4 @@ servers-that-serve-as-one =
 
 throughput-that-is-there =
     .en = throughput available (%)
-    .zh = 实有吞吐（%）
+    .zh = 可用吞吐占比（%）

@@ -10,7 +10,7 @@ drives =
 
 up-to =
     .en = up to
-    .zh = 保留到
+    .zh = 缓存保留到
 
 tokens-per-replica =
     .en = tokens per replica
@@ -21,12 +21,12 @@ kept-for-min =
     .zh = 保留时间（min）
 
 returns-found-there =
-    .en = returns found there
-    .zh = 在此命中的返回（按本行副本数）
+    .en = returning turns found there
+    .zh = 后续轮次在本级命中的占比（按本行副本数）
 
 hits-all-tiers-so-far =
-    .en = hits, all tiers so far
-    .zh = 累计命中率
+    .en = hit rate, all tiers up to it
+    .zh = 输入 token 命中率（累计至本级）
 
 compute-again =
     .en = compute again
@@ -55,7 +55,7 @@ none-here =
     .zh = 此处没有
 
 from-hits-of =
-    .en = from hits of
+    .en = from a hit rate of
     .zh = 所需命中率
 
 reached-with-caches-up-to =
@@ -84,11 +84,11 @@ largest-regret =
 
 price-later-over-now =
     .en = price later over now
-    .zh = 事后单价与预购单价之比
+    .zh = 日后补购与现在购买的单价之比
 
 least-regret =
     .en = least regret
-    .zh = 最小后悔
+    .zh = 最大后悔值最小
 
 least-mean-cost =
     .en = least mean cost
@@ -96,11 +96,11 @@ least-mean-cost =
 
 best-as-expected =
     .en = best as expected
-    .zh = 按预期最优
+    .zh = 如预期时最优
 
 regret-of-first-card-hours =
     .en = regret of the first choice (card-hours a day)
-    .zh = 前者的最大后悔（卡时/天）
+    .zh = 第一种选择的最大后悔值（卡时/天）
 
 in-day =
     .en = in { $currency } a day

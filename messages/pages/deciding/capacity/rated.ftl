@@ -38,11 +38,11 @@ time-with-all-of-it =
 
 spares-for-all-of-it =
     .en = spares to be fully available { $promise } of the time
-    .zh = 全部可用达 { $promise } 所需备机
+    .zh = 全部可用的时间达 { $promise } 所需备机
 
 server-on-standby-spare-card =
     .en = a server on standby: a spare card serves no other server
-    .zh = 一台整机备机：备卡顶不了别的服务器
+    .zh = 一台整机备机：单张备卡替代不了其他服务器上的卡
 
 repaired-in-h-not-h =
     .en = repaired in { $low } h, not { $usual } h
@@ -62,7 +62,7 @@ measure =
 
 taken-as =
     .en = modelled as
-    .zh = 取为
+    .zh = 计算时取
 
 plan-c-as-printed-time =
     .en = plan C as printed: time fully available

@@ -54,11 +54,11 @@ in-flight =
 
 step-bound-by =
     .en = step bound by
-    .zh = 步的瓶颈
+    .zh = 单步的瓶颈
 
 two-pools-prefill-decode =
     .en = two pools: prefill + decode
-    .zh = 两池：预填充 + 解码
+    .zh = 两池：预填充 + 解码（组数 × 卡数）
 
 gain =
     .en = gain

@@ -5,11 +5,11 @@ context =
     .zh = 上下文 token 数
 
 cache-of-token-kb =
-    .en = cache of a token, kB
+    .en = cache per token, kB
     .zh = 每 token 缓存，kB
 
 state-mib =
-    .en = state of a request, MiB
+    .en = state per request, MiB
     .zh = 每请求状态，MiB
 
 cache-of-request-gb =
@@ -17,15 +17,15 @@ cache-of-request-gb =
     .zh = 每个请求的缓存，GB
 
 read-a-step-gb =
-    .en = read of it in a decode step, GB
+    .en = cache read per decode step, GB
     .zh = 每解码步读取，GB
 
 gflop-decode =
-    .en = GFLOP of a token, decode
+    .en = GFLOP per token, decode
     .zh = 解码每 token GFLOP
 
 gflop-prefill =
-    .en = GFLOP of a token, prefill
+    .en = GFLOP per token, prefill
     .zh = 预填充每 token GFLOP
 
 other-models =

@@ -20,10 +20,6 @@ kv-cache =
     .en = KV cache
     .zh = KV 缓存
 
-redundant-experts =
-    .en = redundant experts
-    .zh = 冗余专家
-
 prediction-layer-mtp =
     .en = prediction layer (MTP)
     .zh = 预测层（MTP）

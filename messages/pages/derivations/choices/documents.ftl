@@ -1,7 +1,7 @@
 ### Where the documents' claims and advice on a subject stand, beside what follows of it.
 
 documents-on-this =
-    .en = The documents on this, with verdicts: { $links }.
+    .en = The documents' claims about this, with verdicts: { $links }.
     .zh = 文档的相关论断及结论：{ $links }。
 
 recommended =

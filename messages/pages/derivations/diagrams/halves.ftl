@@ -10,7 +10,7 @@ step-in-three-ways =
 
 how-steps-are-laid-out =
     .en = One batch computes and communicates in turn, { $whole }. Two micro-batches compute { $again } ms longer, because each reads the weights, communicate { $resent } ms longer, because each pays the latencies, and hide { $hidden } ms: { $split }. In two streams each half goes through all its parts: { $streams }.
-    .zh = 整批时计算与通信先后进行，{ $whole }。双 micro-batch 各读一遍权重、各付一遍延迟，计算多 { $again } ms，通信多 { $resent } ms，掩盖 { $hidden } ms：{ $split }。两路各走完自己的全部步骤：{ $streams }。
+    .zh = 整批时计算与通信先后进行，{ $whole }。双 micro-batch 各读一遍权重、各承担一次通信延迟，计算多 { $again } ms，通信多 { $resent } ms，掩盖 { $hidden } ms：{ $split }。两路各走完自己的全部步骤：{ $streams }。
 
 one-batch =
     .en = one batch

@@ -54,4 +54,4 @@ median-error =
 
 worst-by-ratio =
     .en = worst, by ratio
-    .zh = 按比值最差
+    .zh = 最大偏差（按比值）

@@ -23,7 +23,7 @@ more-token-s =
     .zh = 吞吐增加
 
 gb-of-card =
-    .en = Δ GB of a card
+    .en = Δ GB free per card
     .zh = Δ 单卡余量 GB
 
 runs =
@@ -59,5 +59,5 @@ ms-per-token-if-links =
     .zh = 通信不耗时，每 token ms
 
 ms-less-to-first-token =
-    .en = ms less to the first token
+    .en = ms of TTFT saved by that
     .zh = 通信不耗时，首 token 缩短 ms

@@ -200,4 +200,4 @@ metrics-by-release-of-vllm =
 
 run-healthy-and-failing =
     .en = tried on healthy and failing servers
-    .zh = 在正常与故障的服务器上试跑
+    .zh = 在正常与故障的服务器上试算

@@ -159,7 +159,7 @@ sign-with-nothing-wrong =
 
 what-tells-it =
     .en = what shows the cause
-    .zh = 能说明它的指标
+    .zh = 能指明原因的指标
 
 remedies-of-s1-tried =
     .en = Remedies of S1, tried

@@ -130,7 +130,7 @@ ms-to-first-token =
     .zh = Δ 首 token ms
 
 gb-left-of-card =
-    .en = Δ GB left of a card
+    .en = Δ GB left per card
     .zh = Δ 单卡余量 GB
 
 effect =

@@ -10,7 +10,7 @@ requests-in =
 
 scatter-of-their-mean-ttft =
     .en = standard deviation of their mean TTFT
-    .zh = 其 TTFT 均值的波动
+    .zh = 这些请求 TTFT 均值的标准差
 
 # number: the intervals of all answers
 window-needed-threshold-from-interval =
@@ -26,11 +26,11 @@ is-taken-at-start-and =
     .zh = 启动时占 { $share }，此后不变，等多久都一样
 
 hours-of-day-are-quieter =
-    .en = not enough: { $hours } hours of a day have less than { $limit } token/s, and it fires in each
+    .en = not enough: { $hours } hours of a day have less than { $limit } token/s, and on a metric that exists it would fire in each
     .zh = 一天有 { $hours } 小时负载低于阈值 { $limit } token/s，每次都触发
 
 predicted-fires-always-only-later =
-    .en = delays it: { $ttft } is predicted, above its threshold of { $limit }, so it always fires
+    .en = delays it: { $ttft } is predicted, above its threshold of { $limit }, so on a metric that exists it would always fire
     .zh = TTFT 预测为 { $ttft }，高于阈值 { $limit }：总会触发，只是晚一点
 
 s1-has-no-alert-on =
@@ -39,7 +39,7 @@ s1-has-no-alert-on =
 
 its-for =
     .en = its `for`
-    .zh = 其 `for`
+    .zh = 告警的 `for`
 
 what-waiting-does-there =
     .en = what waiting changes
@@ -55,7 +55,7 @@ waits-on-mean =
 
 written-by-deploy =
     .en = written by `deploy`
-    .zh = `deploy` 所写
+    .zh = `deploy` 生成的 `for`
 
 kills-it-while-it-loads =
     .en = kills it while it loads

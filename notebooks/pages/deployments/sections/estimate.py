@@ -28,7 +28,7 @@ SHORT = {"decode": common("decode"), "prefill": common("prefill")}
 READ = [("decode_dense", say("weights-of-every-step")),
         ("decode_expert", say("experts-that-are-hit")),
         ("decode_kv", say("kv-cache"))]
-ADDED = {"redundant_weights_per_device": say("redundant-experts"),
+ADDED = {"redundant_weights_per_device": common("redundant-experts"),
          "mtp_weights": say("prediction-layer-mtp"),
          "absorbed_copies_per_device": say("absorbed-copies"),
          "exchange_buffers": (BUFFERS := say("all-to-all-buffers"))}
