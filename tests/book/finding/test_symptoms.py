@@ -69,7 +69,7 @@ def test_no_variant_is_empty_or_a_common_word_alone() -> None:
     assert alone == {"out-of-memory", "preempted", "hang", "queueing", "exchange-slow",
                      "network-slow", "cards-needed", "spares", "ranks-wait", "conversation",
                      "gibberish", "repetition", "collective-timeout", "other-rank-lost",
-                     "communicator-memory", "ranks-disagree"}
+                     "communicator-memory", "ranks-disagree", "throttled", "lossy-network"}
 
 
 def test_no_word_means_two_things() -> None:
@@ -111,8 +111,8 @@ def asked(asking: MiniRacer, query: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("query", "first"), [
-    ("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2 GiB", "monitoring-remedies"),
-    ("npu out of memory 怎么办", "monitoring-remedies"), ("启动 OOM", "memory-left"),
+    ("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2 GiB", "run-memory"),
+    ("npu out of memory 怎么办", "run-memory"), ("启动 OOM", "run-memory"),
     ("gpu_memory_utilization", "memory-choice"), ("专家负载不均衡", "experts"),
     ("吞吐上不去", "monitoring-tell"), ("R1 on 8xH20", "matrix-r1"), ("五万 token", "s1-plan-c"),
     ("AWQ 和 W8A8 选哪个", "precision-decision"),
@@ -122,8 +122,8 @@ def test_a_symptom_leads_to_its_section(asking: MiniRacer, query: str, first: st
 
 
 @pytest.mark.parametrize(("query", "first"), [
-    ("910B 跑 R1 W8A8 启动报 HCCL timeout", "settings-communication"),
-    ("sglang deepseek v3 cuda graph capture OOM", "monitoring-remedies"),
+    ("910B 跑 R1 W8A8 启动报 HCCL timeout", "run-hang"),
+    ("sglang deepseek v3 cuda graph capture OOM", "run-memory"),
     ("双机 h20 r1 起来后一发请求就 hang", "run-hang"),
     ("decode throughput drops when one expert rank is slow", "experts")])
 def test_a_fault_that_is_named_counts_more_than_where_it_happens(asking: MiniRacer, query: str,
