@@ -260,9 +260,9 @@ def fullest_ranks(imbalance: Callable[..., float], skew: Value) -> None:
                                                 by_load)
         left[f"fullest-{ranks}"] = row["law-1"]
         rows.append(row | {key: fmt_percent(row[key], 0) for key in row if "-" in key})
-    table(rows, {"ranks": common("ranks"), "spares": common("redundant-experts"), "law-0": say("index-order"),
-                 "drawn-0": say("simulated"), "law-1": common("by-load"),
-                 "drawn-1": say("simulated")})
+    table(rows, {"ranks": common("ranks"), "spares": common("redundant-experts"),
+                 "law-0": say("index-order"), "drawn-0": say("simulated"),
+                 "law-1": common("by-load"), "drawn-1": say("simulated")})
     numbers({f"fullest-{ranks}": left[f"fullest-{ranks}"] for ranks in FEW_EXPERTS},
             fmt_percent, digits=0)
     show(*say("excess-of-fullest-rank", experts=EXPERTS, chosen=CHOSEN, tokens=TOKENS_OF_A_RANK,

@@ -82,7 +82,7 @@ def _now(name: str) -> Pair:
                       ("throughput_per_card", "token/s")):
         en, zh = NAMES[key]
         if key in seen:
-            of = Amount(**seen[key], unit=unit)
+            of = Amount(**seen[key])
             told.append((f"{en} {of.said('en')}", f"{zh} {of.said('zh')}"))
         elif key in row.quantities:
             value = amounts.human(row.quantities[key], unit)
