@@ -49,7 +49,7 @@ no-deployment-of-this-goal =
 
 at-deployments-of-this-search =
     .en = In a sample of { $rows } deployments of this search, decode steps alone are { $low } to { $high } of the time per token, the throughput is { $least } to { $most } of its bound, and free memory falls with every doubling of the requests.
-    .zh = 本次搜索中有 { $rows } 个部署作了完整计算以供核对：解码步占每 token 时间的 { $low }–{ $high }，吞吐为其上界的 { $least }–{ $most }；并发每翻一倍，显存余量都下降。
+    .zh = 从本次搜索中抽取 { $rows } 个部署，逐一作完整计算来核对上述界限：解码步占每 token 时间的 { $low }–{ $high }，吞吐为其上界的 { $least }–{ $most }；并发每翻一倍，显存余量都下降。
 
 here-no-two-neighbours-on =
     .en = Here no two neighbours on a front are on the same cards, overlap and are told apart.

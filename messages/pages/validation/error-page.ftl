@@ -107,7 +107,7 @@ which-rows =
 
 protocol =
     .en = protocol
-    .zh = 协议
+    .zh = 验证方式
 
 our-worst-row =
     .en = our worst row
@@ -180,7 +180,7 @@ fits-inside-their-ranges =
 
 calibrated-by-protocol =
     .en = Calibrated, by protocol
-    .zh = 已标定，逐个协议
+    .zh = 已标定，按验证方式
 
 which-fit =
     .en = { $system }; { $metric }{ $left_out ->

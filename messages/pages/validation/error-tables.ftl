@@ -60,7 +60,7 @@ gap-between-steps =
 
 misses-prompts-that-come-together =
     .en = prompts that come together take longer than one alone; no term of a step does that ([below](#validation-ttft))
-    .zh = 同时到达的 prompt 比单独一条耗时更长，单步中没有哪一项会造成这种现象（[见下文](#validation-ttft)）
+    .zh = 同时到达的 prompt 比单独一条耗时更长，单步中没有哪一项会造成这种现象（[见“首 token”](#validation-ttft)）
 
 misses-as-for-mean =
     .en = as for the mean
@@ -136,7 +136,7 @@ hybrid-tpot-mean =
 
 hybrid-tpot-without-outlier-mean =
     .en = 2×910B4 with experts on the host, without the outlier, mean
-    .zh = 2×910B4 + 主机专家，去掉离群行，均值
+    .zh = 2×910B4 + 主机专家，剔除离群的一行，均值
 
 all-systems-median-of-medians =
     .en = all systems, TPOT and throughput, nothing fitted: median of medians
@@ -174,7 +174,7 @@ calibrated-ttft-width =
 
 system-and-protocol =
     .en = system and protocol
-    .zh = 系统与协议
+    .zh = 系统与验证方式
 
 bar =
     .en = bar

@@ -161,8 +161,7 @@ def answer() -> None:
     for key, model, context in (("v3", V3, LONG), ("pro", PRO, LONG), ("flash", FLASH, LONG),
                                 ("flash-longest", FLASH, LONGEST)):
         interval(f"gn-{key}-usd", _ranged(served(model, DRAWN_ON, context)), fmt_sig, digits=2)
-        if model != PRO:
-            number(f"gn-{key}-gb", request(model, context).cache / GIGA, fmt_sig, digits=2)
+        number(f"gn-{key}-gb", request(model, context).cache / GIGA, fmt_sig, digits=2)
 
 
 def changes() -> None:
