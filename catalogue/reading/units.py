@@ -108,9 +108,9 @@ def parse(text: str | int | float, unit: str) -> float | int:
 
     A plain number is accepted where tokens, requests or blocks are counted.
 
-    Raises ValueError (one clause, no file) for a unit of another dimension, an unknown unit,
-    what is no number, one that is not finite, and an amount of bytes that is given in bits: ``256 Gib`` is
-    nearly always meant to be GiB. Rates of links are given in bits, and taken.
+    Raises ValueError (one clause, no file) for a unit of another dimension, an unknown unit, what
+    is no number, one that is not finite, and an amount of bytes that is given in bits: ``256 Gib``
+    is nearly always meant to be GiB. Rates of links are given in bits, and taken.
     """
     if isinstance(text, bool):
         raise ValueError(f"expected a number{_in(unit)}, found {str(text).lower()}")

@@ -1,8 +1,8 @@
 """Open every door with hostile files and arguments, and count how commands end.
 
-``make fuzz CASES=5000`` runs so many cases a door and writes the counts to ``doors.json`` beside
-this file; what ends in a traceback is printed once by the line that it ends in, with the command
-and the number by which ``--door NAME --only NUMBER`` runs it again.
+``make fuzz CASES=5000`` runs so many cases a door and keeps the counts of each, as it is done, in
+``doors.json`` beside this file. What ends as it may not is printed once by the place that it ends
+in, with the command and the number by which ``--door NAME --first NUMBER --cases 1`` runs it again.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from collections import Counter
 from pathlib import Path
 
 from catalogue.reading.files import write_whole
-from tools.fuzzing.cases import GOOD, Ending, case
+from tools.fuzzing.cases import GOOD, HOW, Ending, case
 from tools.fuzzing.doors import DOORS
 
+FEWEST = 100  # cases that are worth keeping the counts of
 COUNTS = Path(__file__).with_name("doors.json")
 
 
@@ -26,20 +27,26 @@ def main() -> int:
     """Run the cases; 1 where one of them ended as none may."""
     parser = argparse.ArgumentParser(prog="python -m tools.fuzzing", description=__doc__)
     parser.add_argument("--cases", type=int, default=1000, help="of each door (1,000 by default)")
-    parser.add_argument("--door", choices=DOORS, help="this one alone; no counts are written")
+    parser.add_argument("--door", choices=DOORS, help="this one alone")
     parser.add_argument("--first", type=int, default=0, help="number of the first case")
     args = parser.parse_args()
-    counts: dict[str, Counter[str]] = {}
+    failed = False
     with tempfile.TemporaryDirectory() as scratch:
         for door in [args.door] if args.door else DOORS:
-            counts[door] = _counted(door, range(args.first, args.first + args.cases), Path(scratch))
-            print(f"{door}: {dict(counts[door])}", flush=True)
-    if not args.door:
-        record = {"date": datetime.datetime.now(tz=datetime.UTC).date().isoformat(),
-                  "doors": {door: {"cases": found.total(), **found}
-                            for door, found in counts.items()}}
-        write_whole(COUNTS, (json.dumps(record, indent=1) + "\n").encode())
-    return int(any(found[how] for found in counts.values() for how in found if how not in GOOD))
+            found = _counted(door, range(args.first, args.first + args.cases), Path(scratch))
+            print(f"{door}: {dict(found)}", flush=True)
+            failed |= any(how not in GOOD for how in found)
+            if args.cases >= FEWEST:
+                _keep(door, found)
+    return int(failed)
+
+
+def _keep(door: str, found: Counter[str]) -> None:
+    """Write the counts of a door over those that were kept of it."""
+    kept = json.loads(COUNTS.read_text(encoding="utf-8")) if COUNTS.is_file() else {}
+    kept[door] = {"date": datetime.datetime.now(tz=datetime.UTC).date().isoformat(),
+                  "cases": found.total(), **{how: found[how] for how in HOW}}
+    write_whole(COUNTS, (json.dumps(kept, indent=1) + "\n").encode())
 
 
 def _counted(door: str, numbers: range, scratch: Path) -> Counter[str]:

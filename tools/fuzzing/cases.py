@@ -20,11 +20,13 @@ from calc.commands.printing import BAD_INPUT, OK
 from tools.fuzzing.doors import DOORS
 
 PROJECT = Path(__file__).resolve().parents[2]
-PATIENCE = 30  # s: no answer about one small file takes so long, on however busy a machine
+PATIENCE = 30  # s of the processor: no answer about one small file takes so long
 LONGEST = 900  # signs of a sentence
 ANSWERED, REFUSED, TRACEBACK, ENDLESS, UNCLEAR = (
     "answered", "refused", "traceback", "endless", "unclear")
+HOW = (ANSWERED, REFUSED, TRACEBACK, ENDLESS, UNCLEAR)
 GOOD = (ANSWERED, REFUSED)
+STOPPED = 128 + signal.SIGTERM
 MANY = ("check", "audit")  # commands that tell problem by problem
 
 
@@ -73,6 +75,8 @@ def ended(command: Sequence[str]) -> Ending:
                 code: Any = main(command)
         except SystemExit as left:
             code = left.code
+            if code == STOPPED:  # whoever stops the run means all of it
+                raise
         except _Endless as stopped:
             return Ending(ENDLESS, _place(stopped), tuple(command))
         except BaseException as error:
@@ -113,13 +117,13 @@ def _patience() -> Iterator[None]:
     def stop(*_: Any) -> None:
         raise _Endless
 
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(PATIENCE)
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, PATIENCE)
     try:
         yield
     finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 def _place(error: BaseException) -> str:
