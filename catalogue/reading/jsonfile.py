@@ -91,6 +91,8 @@ def read(path: Path) -> JsonFile:
     except json.JSONDecodeError as error:
         problem = error.msg[:1].lower() + error.msg[1:]
         raise ParamsError(f"{name}:{error.lineno}: not valid JSON, {problem}.") from None
+    except ValueError:  # digits that stand where the scan sees no number
+        raise ParamsError(f"{name}: not valid JSON, a number of thousands of digits.") from None
     if not isinstance(data, dict):
         raise ParamsError(f"{name}:1: {_KINDS[type(data)]}, expected a JSON object, {{...}}.")
     return JsonFile(name, data, lines, _day(path), within)

@@ -164,3 +164,9 @@ def test_a_number_that_is_a_list_is_refused_with_its_place(cli, tmp_path):
     assert code == 2
     assert "mine.yml:" in err
     assert err.count("\n") == 1
+
+
+def test_digits_without_end_in_a_configuration(cli, tmp_path):
+    """Wherever they stand; this is a case that was found."""
+    (tmp_path / "config.json").write_text('{"hidden_size": 7e' + "9" * 5000 + "}", "utf-8")
+    assert ended_well(cli("import-model", str(tmp_path / "config.json"), "--json"))
