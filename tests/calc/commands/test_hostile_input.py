@@ -167,6 +167,6 @@ def test_a_number_that_is_a_list_is_refused_with_its_place(cli, tmp_path):
 
 
 def test_digits_without_end_in_a_configuration(cli, tmp_path):
-    """Wherever they stand; this is a case that was found."""
-    (tmp_path / "config.json").write_text('{"hidden_size": 7e' + "9" * 5000 + "}", "utf-8")
+    """Where a letter behind them hides from the scan that they are a number."""
+    (tmp_path / "config.json").write_text('{"hidden_size": ' + "9" * 5000 + "x}", "utf-8")
     assert ended_well(cli("import-model", str(tmp_path / "config.json"), "--json"))
