@@ -4,10 +4,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PORT ?= 8000
+CASES ?= 1000
 UV_COMPILE := $(BIN)/uv pip compile --universal --python-version 3.11 --no-header --no-annotate -q \
   --generate-hashes
 
-.PHONY: book report serve pdf zip test test-all check check-site bench engine lock sync font pin clean
+.PHONY: book report serve pdf zip test test-all fuzz check check-site bench engine lock sync font pin clean
 
 book: $(VENV)/.ready
 	$(BIN)/jupyter-book build book/
@@ -41,6 +42,9 @@ check: $(VENV)/.ready-test  ## a contributor's loop: what imports what differs f
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m tools.changed $(ARGS)
+
+fuzz: $(VENV)/.ready-test  ## CASES=5000 hostile files and arguments of every door; ARGS="--door results"
+	OMP_NUM_THREADS=1 $(BIN)/python -m tools.fuzzing --cases $(CASES) $(ARGS)
 
 check-site: book $(VENV)/.ready-test  ## the built site held against its bars (needs Chromium); ARGS="--calculators --build"
 	$(BIN)/python -m tools.site.checked $(ARGS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -31,11 +31,13 @@ from catalogue.kernels.releases import table
 from catalogue.library import KINDS, locate
 from catalogue.messages import messages
 from catalogue.reading import yamlfile
+from catalogue.reading.errors import sentence
 from catalogue.reading.shared import causes, glossary, symptoms
 from catalogue.shipped import shortcomings
 
 say = messages("calc/commands/check")
 
+FEW = 10  # problems that people read before they mend one
 SHARED = ("symbols.yml", "glossary.yml", "symptoms.yml", "causes.yml")  # in no folder of a kind
 _TELLING_KEYS = {
     "calibrations": ("protocols",), "discrepancies": ("extrapolation",), "formulas": ("formulas",),
@@ -80,12 +82,18 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json({"checked": checked, "problems": list(problems), "notes": notes})
     else:
-        for problem in problems:
+        for problem in told(list(problems)):
             print(problem, file=sys.stderr)
         for note in notes:
             print(note)
         print(spoken(say("checked", count=checked, one=checked == 1, failed=failed)))
     return BAD_INPUT if problems else OK
+
+
+def told(problems: Sequence[str]) -> list[str]:
+    """The first problems, and how many there are besides: one that is mended may end the rest."""
+    first, left = list(map(sentence, problems[:FEW])), len(problems) - FEW
+    return [*first, spoken(say("more", count=left))] if left > 0 else first
 
 
 def _whole_catalogue() -> list[Callable[[], Any]]:

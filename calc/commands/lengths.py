@@ -14,7 +14,7 @@ from calc.commands.printing import spoken
 from catalogue import ParamsError, Scenario
 from catalogue.messages import Pair, messages
 from catalogue.reading.amounts import plain
-from catalogue.reading.files import read_small
+from catalogue.reading.files import is_file, read_small
 
 if TYPE_CHECKING:
     from calc.answer.simulated import Lengths
@@ -53,7 +53,7 @@ def lengths_of(args: argparse.Namespace) -> tuple[list[tuple[int, int]], list[st
     if args.lengths in get_args(Distribution):
         return [], [f"workload.length_distribution={args.lengths}", *settings]
     near = get_close_matches(args.lengths, get_args(Distribution), n=1)
-    if near and not Path(args.lengths).exists():
+    if near and not is_file(Path(args.lengths)):
         raise ParamsError(spoken(say("no-such", text=args.lengths, near=near[0])))
     lengths = read_lengths(Path(args.lengths))
     means = (sum(column) / len(lengths) for column in zip(*lengths, strict=True))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from catalogue.messages import LANGUAGES, messages
 from catalogue.reading import yamlfile
 from catalogue.reading.amounts import NONE, human, span
 from catalogue.reading.amounts import plain as plain_number
+from catalogue.reading.errors import sentence
 from catalogue.reading.files import write_whole
 from catalogue.reading.units import DAY, HOUR, MINUTE
 
@@ -150,11 +152,13 @@ def print_entries(data: Mapping[str, Any]) -> None:
     print_json({"entries": data})
 
 
-def print_error(sentence: str) -> None:
-    """Say on stderr why there is no answer; to whoever asked for JSON in JSON, too."""
-    print(sentence, file=sys.stderr)
+def print_error(text: str) -> None:
+    """Say on stderr why there is no answer, in one sentence whatever of the input it repeats; to
+    whoever asked for JSON in JSON, too."""
+    said = sentence(text)
+    print(said, file=sys.stderr)
     if "--json" in _arguments.get():
-        _print_answer("error", {"error": sentence})
+        _print_answer("error", {"error": said})
 
 
 def _print_answer(name: str, data: Mapping[str, Any]) -> None:
@@ -171,6 +175,14 @@ def console() -> Console:
     """
     told = sys.stdout.isatty() or "COLUMNS" in os.environ
     return Console(markup=False, emoji=False, width=None if told else PIPED)
+
+
+@contextlib.contextmanager
+def working(at: str) -> Iterator[None]:
+    """Says on a terminal what takes its time meanwhile; nothing elsewhere."""
+    screen = Console(stderr=True, markup=False)
+    with screen.status(at) if screen.is_terminal else contextlib.nullcontext():
+        yield
 
 
 def print_columns(rows: Sequence[Sequence[str]], texts: int) -> None:

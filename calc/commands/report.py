@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
     if done.returncode:
         said = done.stderr.strip().splitlines()
         raise ParamsError(spoken(say("not-made", scenario=args.scenario,
-                                     why=said[-1] if said else say("no-reason"))))
+                                     why=said[-1].rstrip(".") if said else say("no-reason"))))
     written = done.stdout.strip()
     print_json({"files": [written]}) if args.json else print(written)
     return done.returncode

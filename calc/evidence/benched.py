@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import math
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +14,7 @@ import numpy as np
 from calc.evidence.systems import System
 from catalogue import ParamsError
 from catalogue.deployments.knobs import NORMAL_90
+from catalogue.reading import jsonfile
 from catalogue.reading.amounts import human
 from catalogue.reading.files import read_small
 
@@ -27,6 +26,7 @@ COLUMNS = {"concurrency": "request", "input_tokens": "token", "output_tokens": "
 # as vLLM's and SGLang's clients write them, with what makes SI of them
 _WRITTEN = {"ttft": ("mean_ttft_ms", 1e-3), "tpot": ("mean_tpot_ms", 1e-3),
             "output_throughput": ("output_throughput", 1.0)}
+MOST = 1e12  # tokens, requests or milliseconds: no bench counts as many
 DIFFERS = 0.01  # of a mean length: told beside the row
 FEWEST_ALIKE = 3  # runs that tell what all of them share
 MOST_FITTED = 2  # mechanisms that a handful of runs can tell apart
@@ -41,7 +41,7 @@ class Measured:
         name: of the run.
         asked: of the client: concurrency, lengths, requests.
         counted: mean lengths and answered requests, as the client counted them.
-        values: by metric, SI; absent where the client has none.
+        values: by metric, SI, above 0; absent where the client has none.
         predicted: by metric, value, low and high, SI.
         spread, shared, rate: of the plan.
         scatter: by metric, deviations of a run's logarithm about what all runs share [1].
@@ -174,13 +174,15 @@ def _planned(plan: Path, made: Any) -> list[dict[str, Any]]:
         runs: list[dict[str, Any]] = made["runs"]
         for run in runs:
             texts.append(run["name"])
-            numbers = [*run["asked"].values(), run["spread"], run["shared"],
-                       *run.get("scatter", {}).values()]
-            numbers += [each[key] for each in run["predicted"].values()
-                        for key in ("value", "low", "high")]
+            some = [*run["asked"].values(), *(each[key] for each in run["predicted"].values()
+                                              for key in ("value", "low", "high"))]
+            rate = run.get("rate")
+            numbers = [*some, run["spread"], run["shared"], *run.get("scatter", {}).values(),
+                       *([] if rate is None else [rate])]
             if set(run["predicted"]) - set(METRICS) or "/" in run["name"]:
                 raise ValueError
-            if not all(map(_positive, numbers)) or set(run["asked"]) != set(COLUMNS) - set(METRICS):
+            if (set(run["asked"]) != set(COLUMNS) - set(METRICS)
+                    or not (all(map(_countable, numbers)) and all(some))):
                 raise ValueError
         if not runs or not all(isinstance(text, str) for text in texts):
             raise ValueError
@@ -189,10 +191,10 @@ def _planned(plan: Path, made: Any) -> list[dict[str, Any]]:
     return runs
 
 
-def _positive(number: Any) -> bool:
-    """Whether it is a number from 0 to what a float holds: JSON's integers have no end."""
+def _countable(number: Any) -> bool:
+    """Whether it is a number from 0 to ``MOST``: JSON's integers have no end."""
     return (isinstance(number, (int, float)) and not isinstance(number, bool)
-            and 0 <= number <= sys.float_info.max)
+            and 0 <= number <= MOST)
 
 
 def _json(path: Path, raw: bytes) -> Any:
@@ -200,8 +202,8 @@ def _json(path: Path, raw: bytes) -> Any:
     text = raw.decode("utf-8", "replace")
     for part in (text, (text.strip().splitlines() or [""])[-1]):
         try:
-            return json.loads(part)
-        except (ValueError, RecursionError):  # no JSON, or brackets without end
+            return jsonfile.anything(part)
+        except ValueError:
             continue
     raise ParamsError(f"{path}: is not JSON, expected what the engine's bench wrote.")
 
@@ -212,18 +214,22 @@ def _measured(file: Path, run: Mapping[str, Any]) -> Measured:
         raise ParamsError(f"{file}: is no result of a bench, expected a JSON object.")
 
     def number(key: str) -> float:
-        if not _positive(data.get(key)):
-            raise ParamsError(f"{file}: '{key}' is missing or no number, expected what vllm bench "
-                              "serve or sglang.bench_serving writes.")
+        if not _countable(data.get(key)):
+            raise ParamsError(f"{file}: '{key}' is missing or no number from 0 to {MOST:g}, "
+                              "expected what vllm bench serve or sglang.bench_serving writes.")
         return float(data[key])
 
     answered = number("completed")
     if not answered:
         raise ParamsError(f"{file}: no request was answered.")
+    if answered < 1:
+        raise ParamsError(f"{file}: 'completed' is {answered:g}, expected a number of requests.")
     counted = {"requests": answered, "input_tokens": number("total_input_tokens") / answered,
                "output_tokens": number("total_output_tokens") / answered}
-    values = {metric: factor * number(key) for metric, (key, factor) in _WRITTEN.items()
-              if metric in run["predicted"]}
+    if not all(counted.values()):
+        raise ParamsError(f"{file}: no token was read or none was written.")
+    values = {metric: value for metric, (key, factor) in _WRITTEN.items()
+              if metric in run["predicted"] and (value := factor * number(key))}
     return Measured(run["name"], run["asked"], counted, values,
                     {name: (each["value"], each["low"], each["high"])
                      for name, each in run["predicted"].items()},

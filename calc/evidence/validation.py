@@ -171,7 +171,7 @@ def calibrations(systems: Collection[str] | None = None, metrics: Collection[str
 def calibrated_rows(case: System, chosen: CalibrationFile) -> np.ndarray:
     """Indices of the rows that a calibration is about."""
     left_out = {number - 1 for number in chosen.without}
-    return np.array([row for row in case.measured(chosen.metric) if row not in left_out])
+    return np.array([row for row in case.measured(chosen.metric) if row not in left_out], int)
 
 
 def results(system: str | None = None, metric: str | None = None) -> list[Result]:

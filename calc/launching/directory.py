@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from catalogue import ParamsError
+from catalogue.reading import jsonfile
 from catalogue.reading.files import read_small
 
 MANIFEST = "manifest.json"
@@ -87,7 +88,7 @@ def _before(directory: Path) -> dict[str, str]:
         raise ParamsError(f"{directory}: is not empty and not ours, it has no {MANIFEST}; expected "
                           "a new or empty directory.")
     try:
-        data = json.loads(read_small(path, str(path), "a manifest"))
+        data = jsonfile.anything(read_small(path, str(path), "a manifest"))
         if not isinstance(data, dict) or not all(
                 isinstance(name, str) and isinstance(value, str) and _inside(name)
                 for name, value in data.items()):
@@ -105,9 +106,13 @@ def _inside(name: str) -> bool:
 
 
 def _check(directory: Path, before: Mapping[str, str], mine: set[str]) -> None:
-    """Refuse to replace what is not as it was written."""
+    """Refuse to replace what is not as it was written, and to write where a link leads."""
     for name in sorted(mine | before.keys()):
         path = directory / name
+        for folder in Path(name).parents:
+            if folder.parts and (directory / folder).is_symlink():
+                raise ParamsError(f"{directory / folder}: is a link, expected a folder of its own; "
+                                  "nothing is written where it leads.")
         if not os.path.lexists(path):
             continue
         if path.is_symlink() or not path.is_file() or hashlib.sha256(

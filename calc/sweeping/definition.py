@@ -10,6 +10,7 @@ from typing import Any
 from calc.sweeping.axes import Axis, axis
 from catalogue import ParamsError
 from catalogue.reading import yamlfile
+from catalogue.reading.files import is_file
 from catalogue.reading.values import is_path
 
 CHUNK = 1 << 17  # deployments of a chunk
@@ -64,7 +65,7 @@ class Sweep:
 
 def is_sweep(reference: str) -> bool:
     """Whether a reference is that of a sweep's file, not of a scenario."""
-    return is_path(reference) and Path(reference).is_file() and "axes" in yamlfile.read(
+    return is_path(reference) and is_file(Path(reference)) and "axes" in yamlfile.read(
         Path(reference)).data
 
 
@@ -85,7 +86,7 @@ def read(path: Path, **flags: Any) -> Sweep:
     scenario = data.get("scenario")
     if not isinstance(scenario, str):
         raise refuse("scenario", "the name or the path of a scenario")
-    if is_path(scenario) and (path.parent / scenario).is_file():
+    if is_path(scenario) and is_file(path.parent / scenario):
         scenario = str(path.parent / scenario)
     lists: dict[str, list[str]] = {}
     for key in ("minimise", "maximise", "quantities"):

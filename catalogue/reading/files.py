@@ -13,6 +13,20 @@ from catalogue.reading.errors import ParamsError
 MAX_BYTES = 1 << 20
 
 
+def is_file(path: Path) -> bool:
+    """Whether there is a file; whatever the system refuses to look for is none."""
+    with contextlib.suppress(OSError):  # a name that is too long
+        return path.is_file()
+    return False
+
+
+def is_folder(path: Path) -> bool:
+    """Whether there is a folder, as :func:`is_file`."""
+    with contextlib.suppress(OSError):
+        return path.is_dir()
+    return False
+
+
 def read_small(path: Path, name: str, expected: str, most: int = MAX_BYTES) -> bytes:
     """The bytes of a file that a reader gave.
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from catalogue.reading.errors import ParamsError
-from catalogue.reading.files import read_small
+from catalogue.reading.files import is_folder, read_small
 from catalogue.reading.yamlfile import MAX_DEPTH, MAX_DIGITS, display_path
 
 # a string (possessive and closed by the end of the text, so that the scan is linear), a bracket,
@@ -45,6 +45,17 @@ class JsonFile:
         return f"{self.name}:{self.lines[key]}" if key in self.lines else self.name
 
 
+def anything(text: str | bytes) -> Any:
+    """What any JSON says.
+
+    Raises ValueError for what is none, and for brackets that no parser follows.
+    """
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("nested too deep") from None
+
+
 def json_excerpt(value: Any) -> str:
     """Any JSON value as it may stand in a sentence: short, and in printable characters."""
     if isinstance(value, str):
@@ -67,7 +78,7 @@ def read(path: Path) -> JsonFile:
     not an object, is nested too deep, or holds a key twice or a number that is not finite.
     """
     name = shown_path(path)
-    if path.is_dir():
+    if is_folder(path):
         raise ParamsError(f"{name}: a folder, expected the file config.json of a model.")
     raw = read_small(path, name, "a config.json", MAX_BYTES)
     try:
@@ -80,6 +91,8 @@ def read(path: Path) -> JsonFile:
     except json.JSONDecodeError as error:
         problem = error.msg[:1].lower() + error.msg[1:]
         raise ParamsError(f"{name}:{error.lineno}: not valid JSON, {problem}.") from None
+    except ValueError:  # digits that stand where the scan sees no number
+        raise ParamsError(f"{name}: not valid JSON, a number of thousands of digits.") from None
     if not isinstance(data, dict):
         raise ParamsError(f"{name}:1: {_KINDS[type(data)]}, expected a JSON object, {{...}}.")
     return JsonFile(name, data, lines, _day(path), within)

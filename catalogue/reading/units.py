@@ -43,6 +43,7 @@ _KNOWN = re.compile(rf"({_PREFIX}|)({'|'.join(_UNITS)})(s?)")
 _BITS = re.compile(rf"({_PREFIX}|)(?:b|bit)s?")
 _THOUSANDS = re.compile(r"(?<=[0-9]),(?=[0-9]{3}(?![0-9]))")
 _COMMA = re.compile(r"(?<=[0-9]),(?=[0-9])")
+_FOUND = {list: "a list", dict: "keys and values"}
 _PERCENT = re.compile(rf"({_NUMBER})\s*%")
 LONGEST = 100  # characters of a quantity
 
@@ -95,7 +96,6 @@ def uncounted(of: Mapping[str, Power]) -> dict[str, Power]:
     return {name: power for name, power in of.items() if name not in COUNTING}
 
 
-@functools.lru_cache(maxsize=4096, typed=True)  # true is no 1
 def parse(text: str | int | float, unit: str) -> float | int:
     """The SI number of a quantity written as text, checked against the expected ``unit``.
 
@@ -108,12 +108,19 @@ def parse(text: str | int | float, unit: str) -> float | int:
 
     A plain number is accepted where tokens, requests or blocks are counted.
 
-    Raises ValueError (one clause, no file) for a unit of another dimension, an unknown unit,
-    a number that is not finite, and an amount of bytes that is given in bits: ``256 Gib`` is
-    nearly always meant to be GiB. Rates of links are given in bits, and taken.
+    Raises ValueError (one clause, no file) for a unit of another dimension, an unknown unit, what
+    is no number, one that is not finite, and an amount of bytes that is given in bits: ``256 Gib``
+    is nearly always meant to be GiB. Rates of links are given in bits, and taken.
     """
     if isinstance(text, bool):
         raise ValueError(f"expected a number{_in(unit)}, found {str(text).lower()}")
+    if not isinstance(text, (str, int, float)):
+        raise ValueError(f"expected a number{_in(unit)}, found {_FOUND.get(type(text), 'nothing')}")
+    return _parsed(text, unit)
+
+
+@functools.lru_cache(maxsize=4096, typed=True)  # what is written is repeated
+def _parsed(text: str | int | float, unit: str) -> float | int:
     try:
         digits, written = split(text)
     except ValueError as error:

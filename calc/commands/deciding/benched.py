@@ -32,6 +32,7 @@ from catalogue.entries.calibrations import Fitted
 from catalogue.library import over
 from catalogue.messages import Pair, messages
 from catalogue.reading import yamlfile
+from catalogue.reading.files import is_file, is_folder
 from catalogue.reading.values import is_path
 
 common = messages("common")
@@ -47,7 +48,7 @@ _ENTRIES = {"model": "models", "device": "devices", "precision": "precisions"}
 def is_results(name: str) -> bool:
     """Whether a name is that of results of a bench: a folder, or a JSON file."""
     path = Path(name)
-    return path.is_dir() or (path.suffix in benched.ENDINGS and path.is_file())
+    return is_folder(path) or (path.suffix in benched.ENDINGS and is_file(path))
 
 
 def run(name: str, store: bool, json: bool, fit: Fit) -> int:
@@ -167,7 +168,8 @@ def _fitted(folder: Path, results: Results, rows: list[Measured], fit: Fit
     """A calibration of the time per token to the rows."""
     case = measured_system(str(folder / "scenario.yml"))
     varied = [number for number, run in enumerate(rows, 1) if run.spread]  # no closed form
-    index = np.array([number - 1 for number in range(1, len(rows) + 1) if number not in varied])
+    index = np.array([number - 1 for number, run in enumerate(rows, 1)
+                      if number not in varied and FITTED in run.values], int)
     if not index.size:
         return None, ""
     names = benched.explaining(case, FITTED, index, benched.count(index.size))

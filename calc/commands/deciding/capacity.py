@@ -22,6 +22,7 @@ from calc.commands.printing import (
     resting_on,
     spoken,
     translated,
+    working,
 )
 from catalogue import ParamsError, Scenario, load, load_scenario
 from catalogue.deployments.admission.notation import written
@@ -80,7 +81,8 @@ def run(args: argparse.Namespace) -> int:
     answer: dict[str, Any] = {"scenario": scenario.id} | caveats_of(scenario)
     parts: list[Callable[..., None]] = []
     if given["requests"] is not None:
-        answer |= _day(scenario, args, given)
+        with working(spoken(say("working", check=not args.no_check))):
+            answer |= _day(scenario, args, given)
         parts += [_print_day, _print_failures]
         if given["turns"]:
             answer["tiers"] = _tiers(scenario, given, answer)

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from calc.commands.check import told
 from calc.commands.printing import BAD_INPUT, OK, listing, print_json, spoken
 from catalogue import ParamsError
 from catalogue.messages import Pair, messages
@@ -48,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
             and (args.verdict is None
                  or args.verdict in (row.judgement.verdict, *row.judgement.also))]
     _known(whole, args, VERDICTS)
-    for problem in whole.problems:
+    for problem in told(whole.problems):
         print(problem, file=sys.stderr)
     if args.csv:
         _csv([row.as_json() for row in rows])

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from pydantic import ValidationError
 from rich.table import Table
 
 from calc.commands.deciding import benched
@@ -80,7 +81,8 @@ def fit(chosen: CalibrationFile) -> tuple[Fitted, dict[str, list[float]]]:
 
     Numbers have six digits, so that the file is the same wherever the fit is repeated.
 
-    Raises ParamsError for a mechanism that its system does not have, or too few rows.
+    Raises ParamsError for a mechanism that its system does not have, too few rows, and rows that
+    are those of another system.
     """
     from calc.evidence import protocols, validation
 
@@ -95,14 +97,17 @@ def fit(chosen: CalibrationFile) -> tuple[Fitted, dict[str, list[float]]]:
     ranges = {knob.name: [_six(knob.at(float(z + sign * d))) for sign in (-1, 1)]
               for knob, z, d in zip(calibration.knobs, calibration.z, deviation, strict=True)}
     z = [_six(float(each)) for each in calibration.z]
-    return Fitted(
-        values={knob.name: _six(knob.at(each))
-                for knob, each in zip(calibration.knobs, z, strict=True)},
-        coordinates=z, covariance=[[_six(float(cell)) for cell in row]
-                                   for row in calibration.covariance],
-        noise=_six(calibration.noise), rows=len(rows),
-        extent={name: (float(system.rows[name][rows].min()), float(system.rows[name][rows].max()))
-                for name in VARIED}), ranges
+    try:
+        return Fitted(
+            values={knob.name: _six(knob.at(each))
+                    for knob, each in zip(calibration.knobs, z, strict=True)},
+            coordinates=z, covariance=[[_six(float(cell)) for cell in row]
+                                       for row in calibration.covariance],
+            noise=_six(calibration.noise), rows=len(rows),
+            extent={name: (float(system.rows[name][rows].min()),
+                           float(system.rows[name][rows].max())) for name in VARIED}), ranges
+    except ValidationError:  # beyond what its file may hold
+        raise ParamsError(spoken(say("too-far", name=chosen.id))) from None
 
 
 def _six(number: float) -> float:

@@ -23,3 +23,7 @@ not-recognised =
 checks-unread =
     .en = { $where }: the checks of { $releases } are not read; run python -m tools.engines.assertions --only { $engine }.
     .zh = { $where }：尚未读取 { $releases } 的检查，请运行 python -m tools.engines.assertions --only { $engine }。
+
+more =
+    .en = { $count } more problems, which are told when these are mended.
+    .zh = 另有 { $count } 个问题，改好以上各处后再列出。

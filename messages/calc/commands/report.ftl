@@ -17,8 +17,8 @@ help-book =
     .zh = 已构建的书的地址或目录，供链接使用
 
 not-made =
-    .en = { $scenario }: the page could not be made: { $why }
-    .zh = { $scenario }：页面未能生成：{ $why }
+    .en = { $scenario }: the page could not be made: { $why }.
+    .zh = { $scenario }：页面未能生成：{ $why }。
 
 no-reason =
     .en = no reason

@@ -336,3 +336,13 @@ doubted =
 two-pools-of =
     .en = { $rate } ({ $pools })
     .zh = { $rate }（{ $pools }）
+
+working =
+    .en = { $check ->
+        [yes] the busiest hour is simulated step by step, which --no-check leaves out …
+       *[no] replicas of every hour …
+    }
+    .zh = { $check ->
+        [yes] 正在逐步仿真最忙的一小时（--no-check 可省去）……
+       *[no] 正在计算每小时的副本数……
+    }

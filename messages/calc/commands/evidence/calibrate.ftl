@@ -40,3 +40,8 @@ fitted-to =
 extent =
     .en = { $name } { $low } to { $high }
     .zh = { $name } { $low } 至 { $high }
+
+# number: the name of a calibration
+too-far =
+    .en = calibration '{ $name }': its rows lie too far from every prediction to be fitted, expected rows that this deployment was measured with.
+    .zh = 标定 '{ $name }'：各行离任何预测都太远，无法拟合，应为这一部署自己的实测行。
