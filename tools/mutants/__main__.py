@@ -14,6 +14,7 @@ recorded.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import datetime
 import json
 import os
@@ -24,6 +25,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -53,6 +55,8 @@ SLOWER = 4.0  # times as long a run may take before it counts as seen
 START = 60.0  # seconds to begin, however little runs
 MEMORY = 8 * 2**30  # bytes that a mutant may ask for
 FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+?)(?: - .*)?$", re.MULTILINE)
+RUNNING: set[subprocess.Popen[str]] = set()  # tests that run now
+ENDED = threading.Event()  # whether somebody ended this program
 HOUSE = "tests/house/"
 COLLECTION, TIME = "collection", "time"  # what saw a mutant beside a test
 TESTED, INTERRUPTED = 1, 2  # exit codes of pytest: a test failed; one could not be collected
@@ -101,20 +105,34 @@ def copy_project(folder: Path) -> None:
 def run_tests(folder: Path, tests: Iterable[str], seconds: float | None, *options: str
               ) -> tuple[int, str]:
     """Exit code of pytest in a copy, and what it printed; what takes far too long has failed."""
+    if ENDED.is_set():
+        raise SystemExit
     process = subprocess.Popen(
         [sys.executable, "-m", "pytest", "-q", *options, *(
             ("--seconds", str(seconds)) if seconds is not None else ()), *tests],
         cwd=folder, env=os.environ | {"PYTHONPATH": str(folder), "OMP_NUM_THREADS": "1"},
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY)))
+    RUNNING.add(process)
     try:
         printed, _ = process.communicate(
             timeout=None if seconds is None else START + SLOWER * seconds)
     except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
+        _end(process)
         process.communicate()
         return TESTED, f"FAILED {TIME} - far more than is usual"
+    finally:
+        RUNNING.discard(process)
     return process.returncode, printed
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def _ended(number: int, _: Any) -> None:
+    raise SystemExit(128 + number)
 
 
 def seen_by(folder: Path, mutant: Mutant, concerned: Concerned) -> str | None:
@@ -123,7 +141,7 @@ def seen_by(folder: Path, mutant: Mutant, concerned: Concerned) -> str | None:
     original = path.read_bytes()
     path.write_text(mutant.text, encoding="utf-8")
     try:
-        for seconds, options in ((SECONDS, ("-x", "--short")), (MORE, ("-x",))):
+        for seconds, options in ((SECONDS, ("-x", "--short")), (MORE, ("-x", "--whole"))):
             code, printed = run_tests(folder, concerned.by(Path(mutant.path), seconds), seconds,
                                       *options)
             if code in (TESTED, INTERRUPTED):
@@ -160,7 +178,14 @@ def judged(mutants: Sequence[Mutant], workers: int) -> list[dict[str, Any]]:
                     "seconds": round(took)}
 
         with ThreadPoolExecutor(workers) as pool:
-            found = list(pool.map(judge, mutants))
+            try:
+                found = list(pool.map(judge, mutants))
+            except BaseException:  # whoever ends this program ends its tests
+                pool.shutdown(wait=False, cancel_futures=True)
+                ENDED.set()
+                for process in list(RUNNING):
+                    _end(process)
+                raise
         _check(found, copies.get())
     return found
 
@@ -186,6 +211,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                         help="that run at once, one per core unless told")
     parser.add_argument("--out", type=Path, help="a JSON file for what was found")
     given = parser.parse_args(arguments)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _ended)
     files = [path for room in given.rooms for path in (
         sorted((ROOT / room).rglob("*.py")) if (ROOT / room).is_dir() else [ROOT / room])]
     if missing := [path for path in files if not path.is_file()]:
