@@ -8,7 +8,7 @@ CASES ?= 1000
 UV_COMPILE := $(BIN)/uv pip compile --universal --python-version 3.11 --no-header --no-annotate -q \
   --generate-hashes
 
-.PHONY: book report serve pdf zip test test-all fuzz check check-site bench engine lock sync font pin clean
+.PHONY: book report serve pdf zip test test-all fuzz mutants check check-site bench engine lock sync font pin clean
 
 book: $(VENV)/.ready
 	$(BIN)/jupyter-book build book/
@@ -51,6 +51,10 @@ check-site: book $(VENV)/.ready-test  ## the built site held against its bars (n
 
 bench: $(VENV)/.ready-test  ## measure; writes benchmarks/results.json
 	$(BIN)/python -m benchmarks
+
+mutants: $(VENV)/.ready-test  ## ROOM="calc/costing …" ARGS="--count 20 --seed 0": which faults no test sees; needs the times of a make test-all
+	$(BIN)/python -m pip install --quiet -c requirements.txt -r requirements-mutants.in
+	$(BIN)/python -m tools.mutants $(ROOM) $(ARGS)
 
 engine: $(VENV)/.ready  ## what deploy writes, in a real vLLM on the processor: 3.5 GB; writes notebooks/pages/deciding/engine.json
 	$(BIN)/python -m tools.engine --environment .engine $(ARGS)

@@ -17,7 +17,7 @@ from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
 import pytest
-from _short import RECORD, longest_first, short, within
+from _short import RECORD, is_slow, longest_first, short, within
 
 from tools.site.browser import INSTALL, find_chromium
 
@@ -50,6 +50,8 @@ def pytest_configure() -> None:
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--short", action="store_true",
                      help="a tenth of every long series, and nothing that needs minutes by nature")
+    parser.addoption("--whole", action="store_true",
+                     help="all of every series, but nothing that needs minutes by nature")
     parser.addoption("--seconds", type=float, metavar="S",
                      help="of the tests only as many as took so long in all when last recorded")
 
@@ -94,7 +96,9 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what a short run leaves out, then order the files."""
     recorded = config.cache.get(RECORD, {}) if config.cache else {}
-    chosen = short(items) if config.getoption("--short") else list(items)
+    chosen = (short(items) if config.getoption("--short") else
+              [item for item in items if not is_slow(item)] if config.getoption("--whole") else
+              list(items))
     if (seconds := config.getoption("--seconds")) is not None:
         chosen = within(chosen, seconds, recorded)
     elif "PYTEST_XDIST_WORKER" in os.environ:

@@ -152,20 +152,21 @@ def nearness(changed: Iterable[Path], far: Mapping[str, int], tests: Mapping[str
                    or Path(test).parent.as_posix() in zero}
 
 
-def select(changed: list[Path], near: Mapping[str, int], recorded: Mapping[str, float]
-           ) -> Selection:
+def select(changed: list[Path], near: Mapping[str, int], recorded: Mapping[str, float],
+           seconds: float = SECONDS) -> Selection:
     """Choose test files, the nearest first.
 
     Args:
         changed: files, relative to the project.
         near: concerned test file -> steps to the change.
         recorded: test -> seconds that it took; empty before the first run.
+        seconds: that the tests may take.
     """
     took: dict[str, float] = defaultdict(float)
     for name, seconds in recorded.items():
         took[name.partition("::")[0]] += seconds
     # a series counts here in full, of which a tenth will run: three times the time is looked at
-    room, chosen = 3 * SECONDS, []
+    room, chosen = 3 * seconds, []
     for test in sorted(near, key=lambda test: (near[test], took[test])):
         if near[test] == 0 or (room > 0 if recorded else near[test] <= CLOSE):
             chosen.append(test)

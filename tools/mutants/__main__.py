@@ -1,0 +1,232 @@
+"""Change the runtime for the worse, one line at a time, and run the tests that should see it.
+
+    python -m tools.mutants [ROOM ...] [--count N] [--seed S] [--workers W] [--out FILE]
+
+A mutant is a copy of the project with one change (``sites``). The tests that import the changed
+module run on it, the nearest first, until one fails: first a tenth of every series within
+``SECONDS``, then, if none failed, whole series within ``MORE``. A mutant that no test sees has
+survived: a law is missing, or the change changes nothing, which ``explained.yml`` then says. The
+tests of the house hold how code is written and not what it does, so they see nothing. Whatever sees
+a mutant must pass on the project as it is. Times of tests are those that ``make test-all``
+recorded.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import datetime
+import json
+import os
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any
+
+import grimp
+
+from tools.changed import (
+    FOLDERS,
+    PACKAGES,
+    RECORD,
+    ROOT,
+    imports_of_tests,
+    module_of,
+    nearness,
+    select,
+    steps,
+)
+from tools.mutants.sites import Mutant, sample
+
+ROOMS = ("calc", "catalogue/deployments", "catalogue/planning", "catalogue/kernels")
+SECONDS, MORE = 40.0, 240.0  # of tests, by the times recorded: at first, and of what is left
+SLOWER = 4.0  # times as long a run may take before it counts as seen
+START = 60.0  # seconds to begin, however little runs
+MEMORY = 8 * 2**30  # bytes that a mutant may ask for
+FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+?)(?: - .*)?$", re.MULTILINE)
+RUNNING: set[subprocess.Popen[str]] = set()  # tests that run now
+ENDED = threading.Event()  # whether somebody ended this program
+HOUSE = "tests/house/"
+COLLECTION, TIME = "collection", "time"  # what saw a mutant beside a test
+TESTED, INTERRUPTED = 1, 2  # exit codes of pytest: a test failed; one could not be collected
+
+
+@dataclass(frozen=True)
+class Concerned:
+    """Which tests a module concerns: imports between the two, by test file."""
+
+    graph: grimp.ImportGraph
+    tests: dict[str, set[str]]
+    recorded: dict[str, float]
+
+    @classmethod
+    def of_project(cls) -> Concerned:
+        """As the project stands."""
+        sys.path[:0] = [str(ROOT / folder) for folder in FOLDERS]
+        record = ROOT / RECORD
+        if not record.is_file():
+            raise SystemExit("mutants: no times of tests are recorded; run `make test-all` first")
+        return cls(grimp.build_graph(*PACKAGES, cache_dir=None), imports_of_tests(),
+                   json.loads(record.read_text(encoding="utf-8")))
+
+    def by(self, path: Path, seconds: float) -> Sequence[str]:
+        """Files of tests of a changed file, the nearest first."""
+        module = module_of(path)
+        assert module
+        near = nearness([path], steps([module], self.graph), self.tests)
+        return [test for test in select([path], near, self.recorded, seconds).chosen
+                if not test.startswith(HOUSE)]
+
+
+def copy_project(folder: Path) -> None:
+    """What git knows of the project or would take up, and the times of its tests."""
+    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "-z"], cwd=ROOT,
+                            capture_output=True, check=True).stdout.decode().split("\0")
+    for name in filter(None, listed):
+        if (ROOT / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, folder / name)
+    (folder / RECORD).parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy2(ROOT / RECORD, folder / RECORD)
+    subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
+
+
+def run_tests(folder: Path, tests: Iterable[str], seconds: float | None, *options: str
+              ) -> tuple[int, str]:
+    """Exit code of pytest in a copy, and what it printed; what takes far too long has failed."""
+    if ENDED.is_set():
+        raise SystemExit
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pytest", "-q", *options, *(
+            ("--seconds", str(seconds)) if seconds is not None else ()), *tests],
+        cwd=folder, env=os.environ | {"PYTHONPATH": str(folder), "OMP_NUM_THREADS": "1"},
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY)))
+    RUNNING.add(process)
+    try:
+        printed, _ = process.communicate(
+            timeout=None if seconds is None else START + SLOWER * seconds)
+    except subprocess.TimeoutExpired:
+        _end(process)
+        process.communicate()
+        return TESTED, f"FAILED {TIME} - far more than is usual"
+    finally:
+        RUNNING.discard(process)
+    return process.returncode, printed
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def _ended(number: int, _: Any) -> None:
+    raise SystemExit(128 + number)
+
+
+def seen_by(folder: Path, mutant: Mutant, concerned: Concerned) -> str | None:
+    """The first test that fails on a mutant; None if none does."""
+    path = folder / mutant.path
+    original = path.read_bytes()
+    path.write_text(mutant.text, encoding="utf-8")
+    try:
+        for seconds, options in ((SECONDS, ("-x", "--short")), (MORE, ("-x", "--whole"))):
+            code, printed = run_tests(folder, concerned.by(Path(mutant.path), seconds), seconds,
+                                      *options)
+            if code in (TESTED, INTERRUPTED):
+                found = FAILED.search(printed)
+                return found[1] if found else COLLECTION
+    finally:
+        path.write_bytes(original)
+    return None
+
+
+def judged(mutants: Sequence[Mutant], workers: int) -> list[dict[str, Any]]:
+    """What became of every mutant, in their order."""
+    concerned = Concerned.of_project()
+    with tempfile.TemporaryDirectory(prefix="mutants-") as base:
+        copies: SimpleQueue[Path] = SimpleQueue()
+        for place in range(workers):
+            folder = Path(base, str(place))
+            folder.mkdir()
+            copy_project(folder)
+            copies.put(folder)
+
+        def judge(mutant: Mutant) -> dict[str, Any]:
+            folder, began = copies.get(), time.monotonic()
+            try:
+                test = seen_by(folder, mutant, concerned)
+            finally:
+                copies.put(folder)
+            took = time.monotonic() - began
+            print(f"{'survived' if test is None else 'killed':8} {took:4.0f} s  "
+                  f"{mutant.path}:{mutant.line}  {mutant.before}  ->  {mutant.after}"
+                  f"{f'  ({test})' if test else ''}", flush=True)
+            return {"path": mutant.path, "line": mutant.line, "kind": mutant.kind,
+                    "before": mutant.before, "after": mutant.after, "seen_by": test,
+                    "seconds": round(took)}
+
+        with ThreadPoolExecutor(workers) as pool:
+            try:
+                found = list(pool.map(judge, mutants))
+            except BaseException:  # whoever ends this program ends its tests
+                pool.shutdown(wait=False, cancel_futures=True)
+                ENDED.set()
+                for process in list(RUNNING):
+                    _end(process)
+                raise
+        _check(found, copies.get())
+    return found
+
+
+def _check(found: Iterable[dict[str, Any]], folder: Path) -> None:
+    """Whatever saw a mutant has to pass on the project as it is."""
+    tests = sorted({each["seen_by"] for each in found if each["seen_by"]} - {COLLECTION, TIME})
+    code, printed = run_tests(folder, tests, None) if tests else (0, "")
+    if code:
+        raise SystemExit(f"mutants: mend these first, they fail on the project as it is: "
+                         f"{', '.join(FAILED.findall(printed)) or printed[-1000:]}")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Draw mutants, judge them, write what was found, and tell how many were seen."""
+    parser = argparse.ArgumentParser(prog="python -m tools.mutants", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("rooms", nargs="*", default=ROOMS, metavar="ROOM",
+                        help=f"folders or files; {', '.join(ROOMS)} unless told")
+    parser.add_argument("--count", type=int, default=20, help="of mutants, 20 unless told")
+    parser.add_argument("--seed", type=int, default=0, help="of the draw, 0 unless told")
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1,
+                        help="that run at once, one per core unless told")
+    parser.add_argument("--out", type=Path, help="a JSON file for what was found")
+    given = parser.parse_args(arguments)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _ended)
+    files = [path for room in given.rooms for path in (
+        sorted((ROOT / room).rglob("*.py")) if (ROOT / room).is_dir() else [ROOT / room])]
+    if missing := [path for path in files if not path.is_file()]:
+        parser.error(f"there is no {missing[0].relative_to(ROOT)}")
+    found = judged(sample(ROOT, files, given.count, given.seed), given.workers)
+    killed = sum(each["seen_by"] is not None for each in found)
+    print(f"{killed} of {len(found)} mutants were seen")
+    if given.out:
+        given.out.write_text(json.dumps(
+            {"date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+             "rooms": list(given.rooms), "seed": given.seed, "mutants": found},
+            ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
