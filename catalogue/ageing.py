@@ -11,7 +11,7 @@ from catalogue.library import KINDS
 from catalogue.naming import names
 from catalogue.reading import yamlfile
 from catalogue.reading.record import ROOT
-from catalogue.reading.shared import sources
+from catalogue.reading.shared import stands_on
 from catalogue.reading.yamlfile import KeyPath, YamlFile
 
 ENGINES = "engines"
@@ -59,7 +59,10 @@ def last_day(stated: str) -> Day:
 
 
 def statements(kinds: tuple[str, ...] = DATED) -> list[Dated]:
-    """Everything of these kinds that has a date, of its own or that of its source."""
+    """Everything of these kinds that has a date, of its own or that of its source.
+
+    A source that prints none is as old as the day on which it was read.
+    """
     found: list[Dated] = []
     for kind in kinds:
         for name in names(kind):
@@ -102,7 +105,7 @@ def _stated(data: Any, keys: KeyPath) -> Iterator[tuple[KeyPath, dict[str, Any],
     if isinstance(data, dict):
         stated = data.get("date")
         if stated is None and isinstance(data.get("source"), str):
-            stated = sources().get(data["source"], {}).get("date")
+            stated = stands_on(data["source"])
         if isinstance(stated, (str, int, Day)):
             yield keys, data, str(stated)
     parts = data.items() if isinstance(data, dict) else enumerate(

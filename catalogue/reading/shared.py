@@ -9,6 +9,7 @@ from typing import Any
 from catalogue.reading import yamlfile
 from catalogue.reading.errors import ParamsError
 from catalogue.reading.record import ROOT, record
+from catalogue.reading.values import stated_date
 
 CONSEQUENCES = ("stops", "decision", "number")  # of a cause, the gravest first
 _FOLDER = ROOT / "sources"
@@ -16,7 +17,11 @@ _SYMPTOM = ("en", "zh", "at")  # its variants in either language, and what answe
 
 
 def sources() -> dict[str, dict[str, str]]:
-    """Key -> {title, url?, date?, note?} of everything that is cited, from ``params/sources/``."""
+    """Key -> {title, url?, date?, read?, note?} of all that is cited, from ``params/sources/``.
+
+    ``date`` is that of what the source states; where it prints none, ``read`` is the day by which
+    it was read, on which it stood so.
+    """
     cited, paths = _sources(_FOLDER)
     if record(_FOLDER, listing=True):
         for path in paths:
@@ -34,13 +39,29 @@ def _sources(folder: Path) -> tuple[dict[str, dict[str, str]], list[Path]]:
         for key, entry in file.data.items():
             if not isinstance(entry, dict) or not isinstance(entry.get("title"), str):
                 raise ParamsError(f"{file.where((key,))}: the source '{key}' has no title.")
-            if unknown := sorted(set(entry) - {"title", "url", "date", "note"}):
+            if unknown := sorted(set(entry) - {"title", "url", "date", "read", "note"}):
                 raise ParamsError(f"{file.where((key, unknown[0]))}: unknown key '{unknown[0]}', "
-                                  "expected title, url, date or note.")
+                                  "expected title, url, date, read or note.")
+            for name in {"date", "read"} & set(entry):
+                try:
+                    stated_date(entry[name])
+                except ValueError as error:
+                    raise ParamsError(f"{file.where((key, name))}: {error}.") from None
             if key in found:
                 raise ParamsError(f"{file.where((key,))}: the source '{key}' is listed twice.")
             found[key] = entry
     return found, paths
+
+
+def stands_on(key: str) -> str | None:
+    """The day, month or year of which a source speaks, else the day on which it was read.
+
+    >>> stands_on("hf-deepseek-v3"), stands_on("s0"), stands_on("arithmetic")
+    ('2024-12', '2026-11-20', None)
+    """
+    entry = sources().get(key, {})
+    stated = entry.get("date", entry.get("read"))
+    return None if stated is None else str(stated)
 
 
 def glossary() -> dict[str, dict[str, Any]]:

@@ -125,8 +125,8 @@ ENGINES = {
         "SOC_VERSION", _vllm_ascend),
     "sglang": Engine("SGLang", (
         "0.2.15", "0.3.6.post3", "0.4.1.post7", "0.4.3.post4", "0.4.6.post5", "0.4.10.post2",
-        "0.5.3.post3", "0.5.6.post2", "0.5.9", "0.5.10.post1", "0.5.15.post1", "0.5.16", "0.5.20",
-        "0.5.23"),
+        "0.5.3.post3", "0.5.6.post2", "0.5.9", "0.5.10.post1", "0.5.15.post1", "0.5.16", "0.5.18",
+        "0.5.20", "0.5.23"),
         ("sglang/srt/server_args.py",), "--port", _sglang),
 }
 ENGINES |= {

@@ -1,4 +1,4 @@
-"""``stale``: what of the catalogue is old, and of what it has a newer one itself."""
+"""``stale``: what of the catalogue is old, what has a newer one in it, and how it is renewed."""
 
 from __future__ import annotations
 
@@ -8,13 +8,17 @@ from typing import Any
 
 from calc.commands.printing import OK, print_columns, print_json, spoken
 from catalogue import ParamsError, ageing
-from catalogue.messages import messages
+from catalogue.messages import Pair, by_language, messages
 from catalogue.reading.values import stated_date
 
 say = messages("calc/commands/evidence/stale")
 
 YEAR = 365  # days
 COLUMNS = ("kind", "file", "key", "what", "date", "age")
+RECIPES = {"precisions": "formats", "consumptions": "measurements", "discrepancies": "calibrations",
+           "goals": "questions", **dict.fromkeys(("claims", "formulas", "quantities", "advice"),
+                                                 "documents")}
+"""Kinds that are renewed as another one is."""
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -27,6 +31,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print totals by kind, what is old, what has a newer one, and the newest release of engines.
+
+    Of a single kind it says how it is renewed, too.
 
     Raises ParamsError for a number of days or a date that is none.
     """
@@ -43,7 +49,9 @@ def run(args: argparse.Namespace) -> int:
                     "old": [_plain(each, as_of) for each in old],
                     "superseded": [_plain(each.member, as_of) | {"by": _plain(each.by, as_of)}
                                    for each in passed],
-                    "releases": [_plain(each, as_of) for each in releases]})
+                    "releases": [_plain(each, as_of) for each in releases],
+                    "renewing": {kind: by_language(recipe(kind))
+                                 for kind in ([args.kind] if args.kind else ageing.DATED)}})
         return OK
     for kind, of in totals.items():
         if of["dated"]:
@@ -58,7 +66,17 @@ def run(args: argparse.Namespace) -> int:
     for each in passed:
         print(spoken(say("by", file=each.member.file, key=each.member.key, date=each.member.date,
                          newer=each.by.file, name=each.by.key, when=each.by.date)))
+    print()
+    if args.kind:
+        print(spoken(recipe(args.kind)) + "\n" + spoken(say("afterwards")))
+    else:
+        print(spoken(say("how")))
     return OK
+
+
+def recipe(kind: str) -> Pair:
+    """How what a kind states is renewed: from which source, by which command, what to check."""
+    return say("recipe", kind=RECIPES.get(kind, kind))
 
 
 def _told(title: str, rows: list[ageing.Dated], as_of: date) -> None:

@@ -11,6 +11,7 @@ from catalogue.entries.hardware import Device
 from catalogue.messages import Pair, messages
 from catalogue.reading.amounts import human
 from catalogue.reading.values import Value
+from notebooks.pages.catalogue.dated import as_of
 from notebooks.pages.catalogue.runs import formats_table
 from notebooks.pages.catalogue.tables import hardware, mechanisms
 from notebooks.show.display import Footnotes, citation, draw, show, sourced, table, written
@@ -37,7 +38,10 @@ EXCHANGE: dict[str, Pair] = {
 
 
 def at_a_glance(card: Device) -> None:
-    """The card in a sentence: memory, bandwidth, peak, and where the one gives way to the other."""
+    """The card in a sentence: memory, bandwidth, peak, where the one gives way to the other.
+
+    Then from when its data are, and what was measured on it.
+    """
     maker = hardware.vendor(card)
     by = maker[0], f"{maker[1]} " if maker[1].isascii() else maker[1]
     if card.type == "host":
@@ -55,6 +59,7 @@ def at_a_glance(card: Device) -> None:
         die = catalogue.load_device(card.die)
         show(*say("package-of-dies", dies=int(card.dies.value), die=die.id,
                   name=(die.name["en"], die.name["zh"])))
+    as_of(card, hardware.benchmarks(card))
 
 
 def deployments(card: Device) -> None:
@@ -230,3 +235,4 @@ def priors_of_mechanisms(card: Device) -> None:
     if priors.note:
         show(priors.note["en"], priors.note["zh"])
     sourced(mechanisms.rows(priors), wide=True, folded=say("every-mechanism"))
+    as_of(priors)

@@ -14,6 +14,7 @@ from catalogue.entries.trees import Number
 from catalogue.messages import Pair, join, messages
 from catalogue.reading.values import Value
 from notebooks.derive.formulas.errors import DerivationError
+from notebooks.pages.catalogue.dated import as_of
 from notebooks.pages.catalogue.tables.models import derived, parameters_in_files
 from notebooks.show.display import citation, show, sourced, table
 from notebooks.show.numbers import fmt_bytes, fmt_count, fmt_fixed, fmt_int, fmt_percent, fmt_sig
@@ -85,7 +86,7 @@ def cache_bytes(model: Model) -> dict[str, Number]:
 
 
 def at_a_glance(model: Model, counted: Counts) -> None:
-    """The model in a sentence: parameters, those a token uses, what it leaves in the cache."""
+    """The model in a sentence: parameters, those a token uses, its cache; how old its data are."""
     cache = cache_bytes(model)
     kv = f"{fmt_int(min(cache.values()))}–{fmt_int(max(cache.values()))}"
     total, active = fmt_count(counted["total"]), fmt_count(counted["active"])
@@ -101,6 +102,7 @@ def at_a_glance(model: Model, counted: Counts) -> None:
         show(model.note["en"], model.note["zh"])
     if told := underived([model]):
         show(*told)
+    as_of(model)
 
 
 def parameters(model: Model, counted: Counts, classes: Counts) -> None:

@@ -9,6 +9,7 @@ from catalogue.deployments.profiles import load_profile
 from catalogue.entries.profiles import Profile, Statement
 from catalogue.messages import Pair, join, messages
 from catalogue.reading.values import Value
+from notebooks.pages.catalogue.dated import as_of
 from notebooks.pages.catalogue.tables.mechanisms import labelled
 from notebooks.show.display import Footnotes, table, written
 
@@ -41,6 +42,7 @@ def profile_table() -> None:
            "value": common("value-range"), "source": common("source")},
           sortable=True, folded=FOLDED)
     notes.show(folded=say("where-values-come-from"))
+    as_of(*(load_profile(name) for name in catalogue.names("profiles")))
 
 
 def _rows(profile: Profile, notes: Footnotes) -> Iterator[dict[str, Pair | str]]:

@@ -30,6 +30,7 @@ from catalogue import Scenario
 from catalogue.messages import LANGUAGES, Pair, messages, pair
 from catalogue.planning.prices import OWNERSHIPS, Prices
 from catalogue.reading.units import HOUR
+from notebooks.pages.catalogue.dated import as_of
 from notebooks.pages.deciding.front.r1 import OWNED, WHOLE
 from notebooks.pages.deciding.front.standard import R1, question, served_by
 from notebooks.pages.deciding.today.plans import hour_of
@@ -146,6 +147,7 @@ def price_lists(page: Priced) -> None:
                  "prices": say("usd-per-million-prompt-found"),
                  "from": say("owning-is-cheaper-from"),
                  "reach": common("interval"), "source": common("source")}, wide=True)
+    as_of(service)
 
 
 def hours() -> None:
@@ -168,6 +170,7 @@ def hours() -> None:
                      "from": "; ".join(dict.fromkeys(
                          cited(amount.source) for amount in found.values() if amount))})
     table(rows, {"card": common("card"), **NAMES, "from": say("sources")}, wide=True)
+    as_of(*((prices_of(device).hour, catalogue.load_device(device).price) for device in PRICED))
 
 
 def against_utilisation(page: Priced, lang: str) -> Figure:

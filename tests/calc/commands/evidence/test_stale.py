@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
+from _project import ROOT as PROJECT
+
+from calc.commands.evidence import stale
+from catalogue import ageing
 
 
 def asked(cli, *arguments):
@@ -35,3 +40,42 @@ def test_what_is_no_number_and_no_date_is_refused_in_a_sentence(cli, wrong):
     assert code == 2
     assert wrong[1] in err
     assert err.count("\n") == 1
+
+
+def test_each_kind_has_a_recipe_of_its_own_or_that_of_another():
+    own = [kind for kind in ageing.DATED if kind not in stale.RECIPES]
+    assert set(stale.RECIPES.values()) <= set(own)
+    for texts in zip(*map(stale.recipe, own), strict=True):
+        assert len(set(texts)) == len(own)
+
+
+@pytest.mark.parametrize("kind", ageing.DATED)
+def test_a_recipe_names_what_there_is(cli, kind):
+    """Its folders and files, modules, commands and targets of the Makefile exist."""
+    for text in stale.recipe(kind):
+        for path in re.findall(r"(?:params|tools|tests)/[\w/.-]*[\w/]", text):
+            place = path if not re.search(r"[A-Z]{2}", path) else path.rpartition("/")[0]
+            assert (PROJECT / place).exists(), path
+        for module in re.findall(r"python -m (tools\.[\w.]*\w)", text):
+            assert (PROJECT / f"{module.replace('.', '/')}.py").exists()
+        for command in re.findall(r"python -m calc ([a-z-]+)", text):
+            with pytest.raises(SystemExit) as ended:
+                cli(command, "--help")
+            assert not ended.value.code
+        for target in re.findall(r"make ([a-z-]+)", text):
+            assert f"\n{target}:" in (PROJECT / "Makefile").read_text("utf-8")
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_of_one_kind_it_is_said_how_it_is_renewed(cli, language):
+    code, out, _ = cli("--lang", language, "stale", "--kind", "prices")
+    assert code == 0
+    assert stale.recipe("prices")[language == "zh"] in out
+    code, out, _ = cli("--lang", language, "stale", "--older", "100000")
+    assert code == 0
+    assert "--kind" in out.splitlines()[-1]
+
+
+def test_the_answer_for_programs_has_the_recipe_of_each_kind_that_was_asked(cli):
+    assert list(asked(cli, "--kind", "engines")["renewing"]) == ["engines"]
+    assert list(asked(cli)["renewing"]) == list(ageing.DATED)

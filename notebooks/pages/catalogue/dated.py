@@ -1,0 +1,52 @@
+"""From when to when what a page shows is: the oldest and the newest source of its numbers."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from catalogue.messages import messages
+from catalogue.reading.shared import sources
+from catalogue.shipped import values_of
+from notebooks.show.display import show
+
+say = messages("pages/catalogue/dated")
+
+
+class Dates(NamedTuple):
+    """Dates of what some entries state: ISO, possibly without day or month; none are empty.
+
+    ``undated`` counts values whose source prints no date, ``read`` the last day on which one of
+    these was read.
+    """
+
+    oldest: str
+    newest: str
+    undated: int
+    read: str
+
+
+def dates(*entries: Any) -> Dates:
+    """The dates of the values that entries of the catalogue have in use.
+
+    What other sources print of the same quantity does not count, nor what is computed from other
+    values; where a value and its source both have a date, that of the value does. A year counts
+    from its beginning.
+    """
+    stated, read = set[str](), list[str]()
+    for keys, value in values_of(entries):
+        source = sources().get(value.source, {})
+        if "others" in keys:
+            continue
+        if date := value.date or source.get("date"):
+            stated.add(str(date))
+        elif "read" in source:
+            read.append(str(source["read"]))
+    return Dates(min(stated, default=""), max(stated, default=""), len(read), max(read, default=""))
+
+
+def as_of(*entries: Any) -> None:
+    """Say from when to when the sources of some entries are; nothing where none has a date."""
+    found = dates(*entries)
+    if found.newest:
+        show(*say("as-of", newest=found.newest, oldest=found.oldest, undated=found.undated,
+                  read=found.read, same=found.oldest == found.newest))
