@@ -125,7 +125,7 @@ host =
 
 eager =
     .en = with graphs off
-    .zh = 未用捕获图时
+    .zh = 未启用图模式时
 
 uneven =
     .en = with experts unevenly loaded

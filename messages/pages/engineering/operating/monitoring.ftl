@@ -34,7 +34,7 @@ host-slow-between-steps =
 
 graphs-off-host-starts-each =
     .en = graphs off, host starts each operator
-    .zh = 未用捕获图，主机逐个下发
+    .zh = 未启用图模式，主机逐个下发
 
 experts-unevenly-loaded-ep8 =
     .en = experts unevenly loaded (EP8)

@@ -69,7 +69,7 @@ room-for-kv-cache-not =
     .zh = 只影响缓存空间，不影响速度。
 
 these-requests-do-not-reach =
-    .en = It holds for each data-parallel rank, and these requests do not reach it.
+    .en = It holds for each data-parallel rank, and these requests do not exceed it.
     .zh = 在途请求达不到这个上限。
 
 cards-take-longer-to-run =
@@ -119,7 +119,7 @@ card-is-short =
 
 instead-of =
     .en = instead of
-    .zh = 替代取值
+    .zh = 对照取值
 
 ms-per-token =
     .en = Δ ms per token
