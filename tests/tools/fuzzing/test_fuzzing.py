@@ -7,7 +7,7 @@ import pytest
 from tools.fuzzing.cases import GOOD, case, ended
 from tools.fuzzing.doors import DOORS
 
-CASES = 40  # of each door
+CASES = 15  # of each door
 
 
 @pytest.mark.whole
