@@ -5,10 +5,9 @@
 A mutant is a copy of the project with one change (``sites``). The tests that import the changed
 module run on it, the nearest first, until one fails: first a tenth of every series within
 ``SECONDS``, then, if none failed, whole series within ``MORE``. A mutant that no test sees has
-survived: a law is missing, or the change changes nothing, which ``explained.yml`` then says. The
-tests of the house hold how code is written and not what it does, so they see nothing. Whatever sees
-a mutant must pass on the project as it is. Times of tests are those that ``make test-all``
-recorded.
+survived: a law is missing, or nothing that anybody sees is changed. The tests of the house hold how
+code is written and not what it does, so they are left out. Whatever sees a mutant must pass on the
+project as it is. Times of tests are those that ``make test-all`` recorded.
 """
 
 from __future__ import annotations
