@@ -178,21 +178,40 @@ def select(changed: list[Path], near: Mapping[str, int], recorded: Mapping[str, 
                      tuple(test for test in near if test not in chosen), tuple(unread))
 
 
+@dataclass(frozen=True)
+class Project:
+    """What imports what, by module and by test file, and the seconds of tests when last run."""
+
+    graph: grimp.ImportGraph
+    tests: Mapping[str, set[str]]
+    recorded: Mapping[str, float]
+
+    @classmethod
+    def now(cls) -> Project:
+        """As the project stands."""
+        sys.path[:0] = [str(ROOT / folder) for folder in FOLDERS]
+        record = ROOT / RECORD
+        return cls(grimp.build_graph(*PACKAGES, cache_dir=None), imports_of_tests(),
+                   json.loads(record.read_text(encoding="utf-8")) if record.is_file() else {})
+
+    def near(self, changed: Iterable[Path]) -> dict[str, int]:
+        """Concerned test file -> steps to the change."""
+        changed = list(changed)
+        modules = {module for path in changed if (module := module_of(path))}
+        return nearness(changed, steps(modules, self.graph), self.tests)
+
+
 def main(arguments: list[str]) -> int:
     """Choose, run pytest and say what is left out; return its exit code."""
     changed = changed_files()
     if not changed:
         print("tests: nothing differs from main")
         return 0
-    sys.path[:0] = [str(ROOT / folder) for folder in FOLDERS]
-    modules = {module for path in changed if (module := module_of(path))}
-    graph = grimp.build_graph(*PACKAGES, cache_dir=None)
-    record = ROOT / RECORD
-    recorded = json.loads(record.read_text(encoding="utf-8")) if record.is_file() else {}
-    near = nearness(changed, steps(modules, graph), imports_of_tests())
-    selection = select(changed, near, recorded)
+    project = Project.now()
+    near = project.near(changed)
+    selection = select(changed, near, project.recorded)
     print(f"tests: {len(changed)} changed files concern {len(near)} files of tests")
-    if not recorded:
+    if not project.recorded:
         print("tests: make test has not run here yet, so no times are known: only the nearest run")
     code = 0
     if "--list" in arguments:

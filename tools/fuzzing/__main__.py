@@ -16,8 +16,8 @@ from collections import Counter
 from pathlib import Path
 
 from catalogue.reading.files import write_whole
-from tools.fuzzing.cases import GOOD, HOW, Ending, case
 from tools.fuzzing.doors import DOORS
+from tools.fuzzing.endings import GOOD, HOW, Ending, case
 
 FEWEST = 100  # cases that are worth keeping the counts of
 COUNTS = Path(__file__).with_name("doors.json")

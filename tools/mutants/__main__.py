@@ -28,24 +28,12 @@ import threading
 import time
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
-import grimp
-
-from tools.changed import (
-    FOLDERS,
-    PACKAGES,
-    RECORD,
-    ROOT,
-    imports_of_tests,
-    module_of,
-    nearness,
-    select,
-    steps,
-)
+from catalogue.reading.files import write_whole
+from tools.changed import RECORD, ROOT, Project, select
 from tools.mutants.sites import Mutant, sample
 
 ROOMS = ("calc", "catalogue/deployments", "catalogue/planning", "catalogue/kernels")
@@ -61,31 +49,10 @@ COLLECTION, TIME = "collection", "time"  # what saw a mutant beside a test
 TESTED, INTERRUPTED = 1, 2  # exit codes of pytest: a test failed; one could not be collected
 
 
-@dataclass(frozen=True)
-class Concerned:
-    """Which tests a module concerns: imports between the two, by test file."""
-
-    graph: grimp.ImportGraph
-    tests: dict[str, set[str]]
-    recorded: dict[str, float]
-
-    @classmethod
-    def of_project(cls) -> Concerned:
-        """As the project stands."""
-        sys.path[:0] = [str(ROOT / folder) for folder in FOLDERS]
-        record = ROOT / RECORD
-        if not record.is_file():
-            raise SystemExit("mutants: no times of tests are recorded; run `make test-all` first")
-        return cls(grimp.build_graph(*PACKAGES, cache_dir=None), imports_of_tests(),
-                   json.loads(record.read_text(encoding="utf-8")))
-
-    def by(self, path: Path, seconds: float) -> Sequence[str]:
-        """Files of tests of a changed file, the nearest first."""
-        module = module_of(path)
-        assert module
-        near = nearness([path], steps([module], self.graph), self.tests)
-        return [test for test in select([path], near, self.recorded, seconds).chosen
-                if not test.startswith(HOUSE)]
+def concerned(project: Project, path: Path, seconds: float) -> list[str]:
+    """Files of tests of a changed file, the nearest first."""
+    chosen = select([path], project.near([path]), project.recorded, seconds).chosen
+    return [test for test in chosen if not test.startswith(HOUSE)]
 
 
 def copy_project(folder: Path) -> None:
@@ -134,15 +101,15 @@ def _ended(number: int, _: Any) -> None:
     raise SystemExit(128 + number)
 
 
-def seen_by(folder: Path, mutant: Mutant, concerned: Concerned) -> str | None:
+def seen_by(folder: Path, mutant: Mutant, project: Project) -> str | None:
     """The first test that fails on a mutant; None if none does."""
     path = folder / mutant.path
     original = path.read_bytes()
     path.write_text(mutant.text, encoding="utf-8")
     try:
         for seconds, options in ((SECONDS, ("-x", "--short")), (MORE, ("-x", "--whole"))):
-            code, printed = run_tests(folder, concerned.by(Path(mutant.path), seconds), seconds,
-                                      *options)
+            tests = concerned(project, Path(mutant.path), seconds)
+            code, printed = run_tests(folder, tests, seconds, *options)
             if code in (TESTED, INTERRUPTED):
                 found = FAILED.search(printed)
                 return found[1] if found else COLLECTION
@@ -153,7 +120,9 @@ def seen_by(folder: Path, mutant: Mutant, concerned: Concerned) -> str | None:
 
 def judged(mutants: Sequence[Mutant], workers: int) -> list[dict[str, Any]]:
     """What became of every mutant, in their order."""
-    concerned = Concerned.of_project()
+    project = Project.now()
+    if not project.recorded:
+        raise SystemExit("mutants: no times of tests are recorded; run `make test-all` first")
     with tempfile.TemporaryDirectory(prefix="mutants-") as base:
         copies: SimpleQueue[Path] = SimpleQueue()
         for place in range(workers):
@@ -165,7 +134,7 @@ def judged(mutants: Sequence[Mutant], workers: int) -> list[dict[str, Any]]:
         def judge(mutant: Mutant) -> dict[str, Any]:
             folder, began = copies.get(), time.monotonic()
             try:
-                test = seen_by(folder, mutant, concerned)
+                test = seen_by(folder, mutant, project)
             finally:
                 copies.put(folder)
             took = time.monotonic() - began
@@ -220,10 +189,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     killed = sum(each["seen_by"] is not None for each in found)
     print(f"{killed} of {len(found)} mutants were seen")
     if given.out:
-        given.out.write_text(json.dumps(
+        write_whole(given.out, (json.dumps(
             {"date": datetime.datetime.now(datetime.UTC).date().isoformat(),
              "rooms": list(given.rooms), "seed": given.seed, "mutants": found},
-            ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+            ensure_ascii=False, indent=1) + "\n").encode())
     return 0
 
 

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from tools.fuzzing.cases import GOOD, case, ended
 from tools.fuzzing.doors import DOORS
+from tools.fuzzing.endings import GOOD, case, ended
 
 CASES = 15  # of each door
 

@@ -49,8 +49,8 @@ no-days =
     .zh = --older：“{ $text }”不是天数，应为整数，如 { $days }。
 
 how =
-    .en = How a kind is renewed: --kind KIND. Which addresses of sources are gone: python -m tools.addresses, in a clone.
-    .zh = 如何更新某一类：加 --kind 类别。哪些来源地址已失效：在代码仓库中运行 python -m tools.addresses。
+    .en = How a kind is renewed: --kind KIND. Which addresses of sources are gone: python -m tools.source_addresses, in a clone.
+    .zh = 如何更新某一类：加 --kind 类别。哪些来源地址已失效：在代码仓库中运行 python -m tools.source_addresses。
 
 afterwards =
     .en = Then python -m calc check FILE, which says what the file lacks, and pytest tests/catalogue. A source has a date, or read, the day on which it was read.

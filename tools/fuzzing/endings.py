@@ -17,11 +17,12 @@ from typing import Any
 
 from calc.commands.main import main
 from calc.commands.printing import BAD_INPUT, OK
+from catalogue.reading.errors import LONGEST_SENTENCE
 from tools.fuzzing.doors import DOORS
 
 PROJECT = Path(__file__).resolve().parents[2]
 PATIENCE = 30  # s of the processor: no answer about one small file takes so long
-LONGEST = 900  # signs of a sentence
+QUOTED = 112  # signs of what an error says
 ANSWERED, REFUSED, TRACEBACK, ENDLESS, UNCLEAR = (
     "answered", "refused", "traceback", "endless", "unclear")
 HOW = (ANSWERED, REFUSED, TRACEBACK, ENDLESS, UNCLEAR)
@@ -97,7 +98,8 @@ def _fault(command: Sequence[str], code: Any, printed: str, said: str) -> str:
     if code == BAD_INPUT and (several or not (lines or "--json" in command)):
         return f"{len(lines)} lines, expected one sentence: {said}"
     for line in lines if code == BAD_INPUT else ():
-        if not line.isprintable() or len(line) > LONGEST or line[-1:] not in tuple(".?。？"):
+        if (not line.isprintable() or len(line) > LONGEST_SENTENCE
+                or line[-1:] not in tuple(".?。？")):
             return f"{len(line)} signs, expected a printable sentence: {line}"
     if "--json" in command and "--help" not in command and "-h" not in command:
         try:
@@ -132,4 +134,4 @@ def _place(error: BaseException) -> str:
               if Path(frame.filename).is_relative_to(PROJECT)]
     last = frames[-1]
     return (f"{Path(last.filename).relative_to(PROJECT)}:{last.lineno}: {type(error).__name__}: "
-            f"{str(error)[:LONGEST // 8]}").replace("\n", " ")
+            f"{str(error)[:QUOTED]}").replace("\n", " ")

@@ -1,6 +1,6 @@
 """Ask the addresses of what is cited whether they still answer.
 
-    python -m tools.addresses [--kind KIND] [--seconds SECONDS] [--at-once NUMBER]
+    python -m tools.source_addresses [--kind KIND] [--seconds SECONDS] [--at-once NUMBER]
 
 Each address is asked for its head, and for its page where the head is refused. What is *gone* (404,
 410, a host that does not exist) or has *moved* for good (301, 308) is printed with the sources that
@@ -130,7 +130,7 @@ def ask_all(addresses: Iterable[str], seconds: float, at_once: int) -> list[Foun
 
 def main(arguments: list[str] | None = None) -> int:
     """Print what is gone, moved or unclear; 1 if anything is gone or moved, or nothing answers."""
-    parser = argparse.ArgumentParser(prog="python -m tools.addresses",
+    parser = argparse.ArgumentParser(prog="python -m tools.source_addresses",
                                      description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--kind", choices=DATED, help="only what files of this kind cite")
     parser.add_argument("--seconds", type=float, default=20, help="to wait for an answer")

@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from catalogue.reading.shared import sources
-from tools import addresses
+from tools import source_addresses as addresses
 
 MOVES = {"/old": (301, "/here"), "/away": (302, "/here"), "/both": (302, "/old"),
          "/lost": (301, "/missing"), "/slash": (301, "/slash/"), "/kept": (308, "/here")}
