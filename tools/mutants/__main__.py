@@ -7,7 +7,8 @@ module run on it, the nearest first, until one fails: first a tenth of every ser
 ``SECONDS``, then, if none failed, whole series within ``MORE``. A mutant that no test sees has
 survived: a law is missing, or nothing that anybody sees is changed. The tests of the house hold how
 code is written and not what it does, so they are left out. Whatever sees a mutant must pass on the
-project as it is. Times of tests are those that ``make test-all`` recorded.
+project as it is. Times of tests are those that ``make test-all`` recorded. What ``--out`` holds of
+the same draw is not judged again, so a long run can be ended and taken up.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from queue import SimpleQueue
@@ -38,8 +39,9 @@ from tools.mutants.sites import Mutant, sample
 
 ROOMS = ("calc", "catalogue/deployments", "catalogue/planning", "catalogue/kernels")
 SECONDS, MORE = 40.0, 240.0  # of tests, by the times recorded: at first, and of what is left
-SLOWER = 4.0  # times as long a run may take before it counts as seen
+SLOWER = 4.0  # times as much of a processor a run may take before it counts as seen
 START = 60.0  # seconds to begin, however little runs
+WAITING = 20.0  # times as long it may take by the clock: others work on the machine too
 MEMORY = 8 * 2**30  # bytes that a mutant may ask for
 FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+?)(?: - .*)?$", re.MULTILINE)
 RUNNING: set[subprocess.Popen[str]] = set()  # tests that run now
@@ -78,18 +80,27 @@ def run_tests(folder: Path, tests: Iterable[str], seconds: float | None, *option
             ("--seconds", str(seconds)) if seconds is not None else ()), *tests],
         cwd=folder, env=os.environ | {"PYTHONPATH": str(folder), "OMP_NUM_THREADS": "1"},
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY)))
+        preexec_fn=lambda: _limit(seconds))
     RUNNING.add(process)
     try:
-        printed, _ = process.communicate(
-            timeout=None if seconds is None else START + SLOWER * seconds)
+        printed, _ = process.communicate(timeout=None if seconds is None else WAITING * seconds)
     except subprocess.TimeoutExpired:
         _end(process)
         process.communicate()
-        return TESTED, f"FAILED {TIME} - far more than is usual"
     finally:
         RUNNING.discard(process)
+    if ENDED.is_set():
+        raise SystemExit
+    if process.returncode < 0:
+        return TESTED, f"FAILED {TIME} - far more than is usual"
     return process.returncode, printed
+
+
+def _limit(seconds: float | None) -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    if seconds is not None:
+        most = round(START + SLOWER * seconds)
+        resource.setrlimit(resource.RLIMIT_CPU, (most, most))
 
 
 def _end(process: subprocess.Popen[str]) -> None:
@@ -118,8 +129,15 @@ def seen_by(folder: Path, mutant: Mutant, project: Project) -> str | None:
     return None
 
 
-def judged(mutants: Sequence[Mutant], workers: int) -> list[dict[str, Any]]:
-    """What became of every mutant, in their order."""
+def named(mutant: Mutant) -> dict[str, Any]:
+    """Which change it is, as it is written down."""
+    return {"path": mutant.path, "line": mutant.line, "kind": mutant.kind,
+            "before": mutant.before, "after": mutant.after}
+
+
+def judge(mutants: Sequence[Mutant], found: list[dict[str, Any]], workers: int,
+          keep: Callable[[], None]) -> None:
+    """Add what becomes of every mutant to what was found, and keep it as soon as it is known."""
     project = Project.now()
     if not project.recorded:
         raise SystemExit("mutants: no times of tests are recorded; run `make test-all` first")
@@ -131,7 +149,7 @@ def judged(mutants: Sequence[Mutant], workers: int) -> list[dict[str, Any]]:
             copy_project(folder)
             copies.put(folder)
 
-        def judge(mutant: Mutant) -> dict[str, Any]:
+        def one(mutant: Mutant) -> None:
             folder, began = copies.get(), time.monotonic()
             try:
                 test = seen_by(folder, mutant, project)
@@ -141,13 +159,13 @@ def judged(mutants: Sequence[Mutant], workers: int) -> list[dict[str, Any]]:
             print(f"{'survived' if test is None else 'killed':8} {took:4.0f} s  "
                   f"{mutant.path}:{mutant.line}  {mutant.before}  ->  {mutant.after}"
                   f"{f'  ({test})' if test else ''}", flush=True)
-            return {"path": mutant.path, "line": mutant.line, "kind": mutant.kind,
-                    "before": mutant.before, "after": mutant.after, "seen_by": test,
-                    "seconds": round(took)}
+            found.append(named(mutant) | {"seen_by": test, "seconds": round(took)})
+            keep()
 
         with ThreadPoolExecutor(workers) as pool:
             try:
-                found = list(pool.map(judge, mutants))
+                for _ in pool.map(one, mutants):
+                    pass
             except BaseException:  # whoever ends this program ends its tests
                 pool.shutdown(wait=False, cancel_futures=True)
                 ENDED.set()
@@ -155,7 +173,6 @@ def judged(mutants: Sequence[Mutant], workers: int) -> list[dict[str, Any]]:
                     _end(process)
                 raise
         _check(found, copies.get())
-    return found
 
 
 def _check(found: Iterable[dict[str, Any]], folder: Path) -> None:
@@ -185,15 +202,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sorted((ROOT / room).rglob("*.py")) if (ROOT / room).is_dir() else [ROOT / room])]
     if missing := [path for path in files if not path.is_file()]:
         parser.error(f"there is no {missing[0].relative_to(ROOT)}")
-    found = judged(sample(ROOT, files, given.count, given.seed), given.workers)
+    drawn = sample(ROOT, files, given.count, given.seed)
+    found = kept(given.out, drawn)
+
+    def keep() -> None:
+        if given.out:
+            write_whole(given.out, (json.dumps(
+                {"date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+                 "rooms": list(given.rooms), "seed": given.seed, "mutants": found},
+                ensure_ascii=False, indent=1) + "\n").encode())
+
+    judge([each for each in drawn if not any(is_of(each, one) for one in found)],
+          found, given.workers, keep)
     killed = sum(each["seen_by"] is not None for each in found)
     print(f"{killed} of {len(found)} mutants were seen")
-    if given.out:
-        write_whole(given.out, (json.dumps(
-            {"date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-             "rooms": list(given.rooms), "seed": given.seed, "mutants": found},
-            ensure_ascii=False, indent=1) + "\n").encode())
     return 0
+
+
+def kept(path: Path | None, drawn: Iterable[Mutant]) -> list[dict[str, Any]]:
+    """What a file already tells of the mutants drawn."""
+    if path is None or not path.exists():
+        return []
+    told = json.loads(path.read_text(encoding="utf-8"))["mutants"]
+    return [one for one in told if any(is_of(each, one) for each in drawn)]
+
+
+def is_of(mutant: Mutant, told: dict[str, Any]) -> bool:
+    """Whether something written down is about a mutant."""
+    return named(mutant).items() <= told.items()
 
 
 if __name__ == "__main__":
