@@ -5,11 +5,11 @@
 const bookAsking = (() => {
   const CARD = "{card}"; // in a symptom any card, in its answers the pages of those named
   const COUNTED = /(\d)\s*[x*×]\s*(?=[a-z]*\d)/gi; // "8xH20": a number of cards, then a card
-  const [SYMPTOMS, NEARLY] = [3, 0.6]; // how many answer, if they explain nearly as much
-  // Of a variant a query has all, else most and two pieces, else some, which is a guess.
-  const STEPS = [[1, 1], [0.6, 2], [0.3, 1]];
+  const [SYMPTOMS, NEARLY] = [3, 0.5]; // how many answer, if they explain nearly as much
+  const WHOLE = 2; // times what a variant counts that a query has all of
+  const [MOST, LEAST] = [0.6, 2]; // of a variant, and pieces of it: with fewer it is a guess
   const [FAINT, RARE] = [0.1, 6]; // weight of what says nothing; symptoms that a card counts for
-  const TELLING = 2.5; // how rare what both have is, at least, where it is not all
+  const TELLING = 2.5; // how rare what both have is, at least, where it is no guess
   const ELSE = 0.5; // of its score what has no part in a fault that the query names
   const WORDS = 3; // a query of so many asks for no word alone; two signs of Han are as good as one
   const LATIN = /^[\p{sc=Latin}\p{sc=Greek}\p{N}]/u;
@@ -94,8 +94,21 @@ const bookAsking = (() => {
       return found;
     };
 
-    /* What answers the symptoms that a text describes, by how rare the pieces are that both have. */
-    const described = (text, named, long) => {
+    /* Each symptom's pieces, and how usual each is among its variants: the root of how many have
+       it, beside the root of how many there are. */
+    const usual = symptoms.map(([variants]) => {
+      const having = new Map();
+      for (const piece of variants.flatMap((pieces) => [...new Set(pieces)])) {
+        having.set(piece, (having.get(piece) ?? 0) + 1);
+      }
+      return [...having].map(([piece, n]) => [piece, Math.sqrt(n / Math.sqrt(variants.length))]);
+    });
+
+    /* What answers the symptoms that a text describes, by how rare the pieces are that both have:
+       of the variant that is most like it, which has at least so many, and of all variants
+       together. The best answer to each symptom comes before the second to any, so that the first
+       results hold the right one where the likeliest symptom is not meant. */
+    const described = (text, named, least) => {
       const found = standing(text, named);
       const has = (piece, at, all) => (
         found.get(piece) > all.slice(0, at).filter((one) => one === piece).length);
@@ -103,22 +116,26 @@ const bookAsking = (() => {
       const faulty = faults.filter((piece) => found.has(piece));
       const beside = (pieces) => (
         faulty.length && !pieces.some((piece) => faulty.includes(piece)) ? ELSE : 1);
-      const most = (score) => {
-        const scores = symptoms.map(([variants, answers]) => [score(variants), answers])
-          .filter(([own]) => own).sort(([a], [b]) => b - a);
-        return scores.filter(([own]) => own >= NEARLY * scores[0][0]).slice(0, SYMPTOMS)
-          .map(([, answers]) => answers);
+      const likeness = (pieces) => {
+        const own = pieces.filter(has);
+        const [whole, told] = [own.length === pieces.length, weight(own)];
+        if (!told || !(whole || own.length >= least)) return { score: 0 };
+        const share = told / weight(pieces);
+        return { score: (whole ? WHOLE : 1) * beside(pieces) * Math.sqrt(share) * told,
+          sure: whole || (share >= MOST && own.length >= LEAST && told > TELLING) };
       };
-      for (const [step, [enough, least]] of (long ? STEPS : STEPS.slice(0, 1)).entries()) {
-        const answers = most((variants) => Math.max(0, ...variants.map((pieces) => {
-          const own = pieces.filter(has);
-          const share = weight(own) / weight(pieces);
-          const told = share >= enough && own.length >= least && (!step || weight(own) > TELLING);
-          return told ? beside(pieces) * share * weight(own) : 0;
-        })));
-        if (answers.length) return { answers, guessed: step + 1 === STEPS.length };
-      }
-      return { answers: [], guessed: false };
+      const scores = symptoms.map(([variants, answers], place) => {
+        const like = variants.map(likeness);
+        const score = Math.max(...like.map((each) => each.score));
+        const together = usual[place].reduce((sum, [piece, share]) => (
+          sum + (found.get(piece) ? share * rarity(piece) : 0)), 0);
+        return { answers, score: score && score + together, sure: like.some(({ sure }) => sure) };
+      }).filter(({ score }) => score).sort((one, other) => other.score - one.score);
+      const best = scores.filter(({ score }) => score >= NEARLY * scores[0].score).slice(0, SYMPTOMS);
+      const turns = Math.max(0, ...best.map(({ answers }) => answers.length));
+      return { guessed: best.length > 0 && !best.some(({ sure }) => sure),
+        answers: Array.from({ length: turns }, (_, turn) => (
+          best.flatMap(({ answers }) => answers.slice(turn, turn + 1)))).flat() };
     };
 
     const of = (query) => {
@@ -127,10 +144,12 @@ const bookAsking = (() => {
       const [meaning, question] = [any(names, text), any(questions, text)];
       const latin = text.match(/[\p{sc=Latin}\p{N}][^\s\p{sc=Han}]*/gu) ?? [];
       const han = text.match(/\p{sc=Han}/gu) ?? [];
-      const long = question || latin.length + han.length / 2 >= WORDS;
+      const count = latin.length + han.length / 2;
+      const long = question || count >= WORDS;
       const named = cardsIn(text);
-      const symptom = described(text.toLowerCase(), named, long && named.length < 2);
-      const answers = symptom.answers.flat().flatMap((place) => (
+      const least = count < LEAST || named.length > 1 ? Infinity : long ? 1 : LEAST;
+      const symptom = described(text.toLowerCase(), named, least);
+      const answers = symptom.answers.flatMap((place) => (
         place === CARD ? named.map(([one]) => one) : [place]));
       // Of several cards: where all stand side by side, what else is asked, and then each.
       const apart = named.length > 1
