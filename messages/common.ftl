@@ -140,10 +140,6 @@ combine =
     .en = combine
     .zh = 合并
 
-comes-out-as =
-    .en = comes out as
-    .zh = 结果
-
 communication =
     .en = communication
     .zh = 通信
@@ -159,10 +155,6 @@ cost =
 cost-of-token =
     .en = cost of a token
     .zh = 每 token 成本
-
-cut =
-    .en = cut
-    .zh = 切分
 
 decode =
     .en = decode
@@ -402,7 +394,7 @@ per-card =
 
 # number: the intervals of all answers
 per-card-interval =
-    .en = per card (80%)
+    .en = throughput per card (80%)
     .zh = 每卡吞吐（80%）
 
 phase =
@@ -543,7 +535,7 @@ rows-per-expert =
     .zh = 每专家行数
 
 running-it-first-saves-cards =
-    .en = running it first saves (cards)
+    .en = running the plan first saves (cards)
     .zh = 先实测可省（卡）
 
 runtime-reserve =
@@ -729,7 +721,7 @@ weights-and-layout =
     .zh = 权重与切分
 
 weights-of-card =
-    .en = weights of a card
+    .en = weights per card
     .zh = 单卡权重
 
 what =
@@ -837,7 +829,7 @@ replicas =
     .zh = 副本数
 
 held =
-    .en = held
+    .en = in force
     .zh = 有效期
 
 hours =

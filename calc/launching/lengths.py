@@ -61,9 +61,9 @@ def longest(scenario: Scenario, blocks: Amount, state: float = 0) -> Longest:
     positions = scenario.model.max_position_embeddings
     most = int(positions.value) if positions else surely
     found = max(mean, min(most, surely))
-    why = ("positions of the model; the workload states no longest request" if found == most
-           else "one request in a cache at the lower end of its interval; the workload states no "
-                "longest request")
+    why = ("positions of the model; the workload sets no maximum length" if found == most
+           else "one request in a cache at the lower end of its interval; the workload sets no "
+                "maximum length")
     return Longest(found, why, _beyond(scenario, found))
 
 

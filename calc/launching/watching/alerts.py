@@ -133,7 +133,7 @@ def _times(pool: Pool, of: Predicted, engine: dict[str, tuple[str, ...]]) -> Ite
     if pool.role != "prefill":
         yield Alert(alert_name("ThroughputBelowPrediction", pool), Rate(job, metric("generated")),
                     False, BUSY * of.throughput.low, "warning",
-                    "Fewer output tokens than predicted of as many requests.",
+                    "Fewer output tokens than predicted for this many requests.",
                     f"{BUSY:g} of the lower end of the 80% interval, while {BUSY:g} of the "
                     "requests are in flight [token/s]", of.throughput,
                     (load, BUSY * of.in_flight))
@@ -142,7 +142,7 @@ def _times(pool: Pool, of: Predicted, engine: dict[str, tuple[str, ...]]) -> Ite
         asked = each.scaled(prompt, "token/s")
         yield Alert(alert_name("PrefillBelowPrediction", pool), Rate(job, metric("prompted")),
                     False, BUSY * asked.low, "warning",
-                    "Fewer prompt tokens than predicted of as many requests.",
+                    "Fewer prompt tokens than predicted for this many requests.",
                     f"{BUSY:g} of the lower end of the 80% interval, while {BUSY:g} of the "
                     "requests are in flight [token/s]", asked, (load, BUSY * of.in_flight))
 
@@ -153,7 +153,7 @@ def _load(pool: Pool, of: Predicted, engine: dict[str, tuple[str, ...]]) -> Iter
     metric = lambda name: release.metric(*engine[name])  # noqa: E731
     yield Alert(alert_name("MoreRequestsThanPlanned", pool),
                 Level(job, (metric("running"), metric("waiting"))), True, of.planned, "warning",
-                "More requests than every prediction here is of.",
+                "More requests than the predictions here assume.",
                 "the requests in flight that the scenario plans [request]")
     queue = of.requests.high * of.ttft.high
     if queue < of.planned:
@@ -172,7 +172,7 @@ def _load(pool: Pool, of: Predicted, engine: dict[str, tuple[str, ...]]) -> Iter
         least = of.overflow * steps if of.overflow >= RAREST else 0.0
         why = (f"the cache suffices in all but {plain(of.overflow, 2)} of the steps, and "
                f"{human(steps, '1/s')} are made at most; one request each" if least
-               else f"the cache does not suffice in fewer than {RAREST:g} of the steps")
+               else f"preemptions are predicted in fewer than {RAREST:g} of the steps")
         yield Alert(alert_name("PreemptionsAbovePrediction", pool),
                     Rate(job, metric("preempted")), True, least, "warning",
                     "Requests lose their cache and are computed again.", f"{why} [request/s]")
@@ -181,7 +181,7 @@ def _load(pool: Pool, of: Predicted, engine: dict[str, tuple[str, ...]]) -> Iter
 def _assumed(pool: Pool, of: Predicted, engine: dict[str, tuple[str, ...]]) -> Iterator[Alert]:
     """What the predictions rest on, where it alone moves one of them out of its interval."""
     job, release = pool.name, pool.release
-    moved = "from here on it alone moves the prediction of {} to the end of its interval"
+    moved = "from here on this length alone moves the predicted {} to the end of its interval"
     if pool.role != "decode" and "input_tokens" in of.limits:
         yield Alert(alert_name("PromptsLongerThanPlanned", pool),
                     _per_request(job, release, engine, "prompts"), True,

@@ -2,7 +2,7 @@
 
 ranks-that-share-experts-spend =
     .en = ranks that share experts spend most of the time on each other's prompts, which come at random or in nearly every step
-    .zh = 同一 EP 组的各 rank 大部分时间在等其他 rank 的 prompt，且几乎每步都有 prompt，或 prompt 随机到来
+    .zh = 同一 EP 组的各 rank 大部分时间在等其他 rank 的 prompt，而 prompt 或随机到来，或几乎每步都有
 
 prompts-come-at-random-to =
     .en = prompts come at random to more ranks than there are requests in flight, and hold each other up
@@ -14,10 +14,10 @@ ranks-hold-back-prompts-of =
 
 ranks-let-in-requests-together =
     .en = ranks admit requests together (balance), which the closed form leaves out
-    .zh = 各 rank 同时放行请求（balance），闭式没有包括
+    .zh = 各 rank 同时放行请求（balance），闭式解未计
 
 requests-are-dealt-to-replicas =
-    .en = requests are dealt to replicas in turn and mostly wait for prompts, so all depends on which prompts meet
+    .en = requests are assigned to replicas in turn and mostly wait for prompts, so all depends on which prompts coincide
     .zh = 请求轮流分给各副本，且大部分时间在等 prompt，结果取决于哪些 prompt 同时到达
 
 front-end-is-near-its =

@@ -42,7 +42,7 @@ nearest-change-that-runs =
     .zh = 能运行的最小改动
 
 gives-tpot =
-    .en = gives; TPOT
+    .en = throughput; TPOT
     .zh = 吞吐；TPOT
 
 best-of-search =

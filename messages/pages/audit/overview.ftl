@@ -56,5 +56,5 @@ set-twice =
     .zh = 同一设置项，两个值
 
 were-it-to-load =
-    .en = { $value }, were it to load
+    .en = { $value }, if it loaded
     .zh = { $value }（假设能加载）

@@ -33,5 +33,5 @@ this-book =
     .zh = 本书
 
 step =
-    .en = the step
+    .en = the wrong step
     .zh = 出错的一步

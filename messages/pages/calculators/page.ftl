@@ -2,10 +2,10 @@
 
 calculator-of-this-page-needs =
     .en = The calculator on this page needs JavaScript. Without it, use the table below, which covers common cards.
-    .zh = 本页的计算器需要运行脚本；不运行脚本时，常见的卡可查下表。
+    .zh = 本页的计算器需要 JavaScript；浏览器未启用时，常见的卡可查下表。
 
 usd-per-hour-of-card =
-    .en = USD per hour of a card
+    .en = USD per card-hour
     .zh = USD/卡时
 
 usd-per-million-prompt-tokens =

@@ -133,11 +133,11 @@ refused-from-to-releases =
     .zh = 拒绝：起 – 止（版本数）
 
 taken-from-to-releases =
-    .en = taken from – to (releases)
+    .en = accepted from – to (releases)
     .zh = 接受：起 – 止（版本数）
 
 what-last-refusing-release-takes =
-    .en = what the last refusing release takes
+    .en = what the last refusing release accepts
     .zh = 最后一个拒绝它的版本接受的值
 
 remark =

@@ -49,7 +49,7 @@ normal-all-to-all =
     .zh = normal 模式 all-to-all
 
 holds-of =
-    .en = holds of
+    .en = applies to
     .zh = 适用
 
 where-values-come-from =

@@ -40,7 +40,7 @@ what-became-of-every-deployment =
     .zh = 逐个目标：全部部署的去向
 
 none-of-measured-systems-in =
-    .en = None of the { $systems } measured systems in this book uses pipeline stages, so rows with `PP` rest on formulas alone. The longest pipeline here has { $longest }; list the lengths you trust under `space.pipeline`.
+    .en = None of the { $systems } measured systems in this book uses pipeline stages, so rows with `PP` rest on formulas alone. The longest pipeline here has { $longest } stages; list the lengths you trust under `space.pipeline`.
     .zh = 本书 { $systems } 个实测系统都没有用流水线，因此带 `PP` 的行只有公式依据。此处的流水线最长为 { $longest } 级；可在 `space.pipeline` 中只列信得过的级数。
 
 no-deployment-of-this-goal =
@@ -73,7 +73,7 @@ tried =
 
 nearest =
     .en = nearest
-    .zh = 最接近的
+    .zh = 最接近的部署
 
 what-it-misses-by =
     .en = what it misses by

@@ -17,7 +17,7 @@ tokens-per-second =
     .zh = 每秒 token 数
 
 three-years-per-token-per =
-    .en = three years per token per second
+    .en = three-year cost per token/s
     .zh = 三年成本 ÷（token/s）
 
 million-tokens =
@@ -77,7 +77,7 @@ people-shared-with-other-servers =
     .zh = 人员：与其他服务器分摊，取代四台服务器配两人
 
 space-by-power-that-is =
-    .en = space: by the power that is kept ready
+    .en = space: charged by the power reserved
     .zh = 机房：按预留功率计
 
 only-this-corrected =

@@ -57,7 +57,7 @@ reaches-farthest =
     .zh = 跨度最大
 
 for-output-tokens-per-second =
-    .en = At the central values, { $demand } output tokens per second take { $cards } of these cards:
+    .en = At the central values, { $demand } output tokens per second take { $cards } cards:
     .zh = 要达到每秒 { $demand } 个输出 token，按中间值需要 { $cards } 张卡：
 
 missing-card-costs =

@@ -109,7 +109,7 @@ predicted-of-document =
 
 if-all-is-as-predicted =
     .en = if all is as predicted
-    .zh = 运行符合预测时（假设指标存在）
+    .zh = 运行符合预测时是否触发（假设指标存在）
 
 perhaps-inside-interval =
     .en = perhaps: inside the interval

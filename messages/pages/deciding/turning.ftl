@@ -87,11 +87,11 @@ context-for-w8a8-quarter =
 
 context-for-w8a8-tenth =
     .en = context up to which W8A8 is a tenth faster
-    .zh = 上下文多长以内快十分之一
+    .zh = 同上，快十分之一
 
 utilisation-for-h200 =
-    .en = utilisation from which eight H200 are cheaper than DeepSeek's own service
-    .zh = 利用率多高时八张 H200 比 DeepSeek 官方 API 便宜
+    .en = utilisation from which eight H200 at this hourly price are cheaper than DeepSeek's own service
+    .zh = 利用率多高时八张 H200 比 DeepSeek 官方 API 便宜（现状列为卡时价）
 
 same-of-v32 =
     .en = the same, V3.2
@@ -142,7 +142,7 @@ never-throughout =
 below-from-there =
     .en = **{ $value }**: { $before } below, { $after } from there{ $more ->
         [0] { "" }
-       *[other] ; { $more } more changes beyond
+       *[other] ; { $more } more reversals beyond
     }{ $room ->
         [yes] { "" }
        *[no] ; at that value the memory is too small

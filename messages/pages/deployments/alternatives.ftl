@@ -25,7 +25,7 @@ cards-instead-of =
     .zh = 卡数由 { $devices_before } 改为 { $devices }
 
 cut =
-    .en = cut { $new }
+    .en = layout { $new }
     .zh = 切分 { $new }
 
 redundant-experts =

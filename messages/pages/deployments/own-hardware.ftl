@@ -21,7 +21,7 @@ package-for-die =
     .zh = 把封装当作单个 die：{ $package }
 
 memory-of-what-software-sees =
-    .en = memory of what software sees
+    .en = memory of one device, as software sees it
     .zh = 软件所见设备的显存
 
 misreading =
@@ -34,14 +34,14 @@ meant =
 
 read-as =
     .en = read as
-    .zh = 读作
+    .zh = 误读为
 
 what-follows =
     .en = what follows
-    .zh = 由此得到
+    .zh = 受影响的量
 
 rightly =
-    .en = rightly
+    .en = read correctly
     .zh = 正确
 
 misread =
@@ -69,15 +69,15 @@ predicted-against-measured =
     .zh = 预测与实测的对照
 
 time-to-first-token-decode =
-    .en = the time to the first token; decode is then taken alone
+    .en = the time to the first token; only decode is then computed
     .zh = 首 token 延迟；此时只计解码
 
 on-card-own-page-what =
-    .en = on the card's own page, what its kernels reach
+    .en = on the card's own page, the measured rates of its kernels
     .zh = 卡自己的页面上，算子的实测速率
 
 nothing-those-of-card-class =
-    .en = nothing: those of the card's class are taken
+    .en = nothing: those of the card's class are used
     .zh = 不缺内容：采用同类卡的取值
 
 key-left-out =

@@ -36,11 +36,11 @@ random-weights-send-all-tokens =
 
 as-many-operators-as-profile =
     .en = as many operators as the profile counts
-    .zh = 剖析所数的算子个数
+    .zh = 剖析数出的算子个数
 
 time-between-operators-and-steps =
     .en = time between operators and steps, as profiled
-    .zh = 剖析所见的算子间与步间时间
+    .zh = 剖析测得的算子间与步间时间
 
 as-predicted =
     .en = as predicted
@@ -64,7 +64,7 @@ predicted =
     .zh = { $name } 预测（80%）
 
 error-with-causes =
-    .en = error with the causes
+    .en = error with the causes included
     .zh = 计入原因后的误差
 
 # number: the intervals of all answers
@@ -123,5 +123,5 @@ shapes =
 
 # number: the share of runs that the column states
 error-median-in =
-    .en = error: median / 9 in 10
+    .en = error: median / 90th percentile
     .zh = 误差：中位 / 90% 之内

@@ -17,7 +17,7 @@ fits =
     .zh = 装得下
 
 fits-speed-holds =
-    .en = fits; speed holds
+    .en = fits; speed agrees
     .zh = 装得下，速度相符
 
 fits-too-slow =
@@ -51,7 +51,7 @@ printed =
     .zh = 文档
 
 cards-cut-precision =
-    .en = cards, cut, precision
+    .en = cards, layout, precision
     .zh = 卡、切分、精度
 
 token-s =

@@ -112,7 +112,7 @@ estimated-at =
     }{ $kind }估计为 **{ $value }**（{ $reach }）
 
 times-are-hypothetical =
-    .en = Times of this deployment are hypothetical: they assume the same cut on cards that differ only in having enough memory.
+    .en = Times of this deployment are hypothetical: they assume the same layout on cards that differ only in having enough memory.
     .zh = 这一部署的各项时间均为假想值：假设卡的显存足够，其余不变，切分照旧。
 
 waits-for-first-token =

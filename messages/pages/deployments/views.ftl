@@ -22,7 +22,7 @@ derived =
 
 given-derived =
     .en = given / derived
-    .zh = 给出 / 推导
+    .zh = 文档或实测 / 推导
 
 documented-is-what-document-prints =
     .en = *Documented* is what a document prints.
@@ -43,7 +43,7 @@ measured-is-of-same-workload =
 
 given-derived-is-number-over =
     .en = *Given / derived* is the { $given } number over the derived one.
-    .zh = “给出 / 推导”是{ $given }的数除以推导值。
+    .zh = “文档或实测 / 推导”是{ $given }的数除以推导值。
 
 input =
     .en = an input

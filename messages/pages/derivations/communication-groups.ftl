@@ -25,7 +25,7 @@ to-all-gb-s =
     .zh = 到全部卡 $B_l$（GB/s）
 
 share-reached =
-    .en = reached, $\eta_l$
+    .en = share reached, $\eta_l$
     .zh = 实际可达 $\eta_l$
 
 network-port-gb-s =

@@ -62,7 +62,7 @@ per-token-normal-us =
 
 normal-faster-from-tokens =
     .en = normal faster from (tokens)
-    .zh = 普通更快的起点（token）
+    .zh = 普通模式从多少 token 起更快
 
 dispatch-in-fp8-and-combine =
     .en = Dispatch in FP8 (910B2: INT8) and combine in BF16 of one layer of DeepSeek-V3, data-parallel attention ($t = 1$); tokens are those of a rank.{ $never ->

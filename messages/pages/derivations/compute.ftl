@@ -178,7 +178,7 @@ chunk-of-burst =
 
 step-split-into-micro-batches =
     .en = A step split into $\mu$ micro-batches does everything $\mu$ times, on $1/\mu$ of the tokens each. A chunk has $T_1$ tokens, or $T_b$ where several prompts share it.
-    .zh = 分成 $\mu$ 个 micro-batch 的步，把每件事做 $\mu$ 遍，每遍只含 $1/\mu$。一个分块有 $T_1$ 个 token，由多条 prompt 共用时为 $T_b$ 个。
+    .zh = 分成 $\mu$ 个 micro-batch 的步，每项工作做 $\mu$ 遍，每遍只处理 $1/\mu$ 的 token。一个分块有 $T_1$ 个 token，由多条 prompt 共用时为 $T_b$ 个。
 
 positions-without-prefix =
     .en = positions, no prefix, over $n^2$, $n \to \infty$

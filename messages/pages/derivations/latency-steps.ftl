@@ -217,7 +217,7 @@ memory-twice-as-fast =
 
 what-if =
     .en = what if
-    .zh = 如果
+    .zh = 假设
 
 requests-ms =
     .en = { $requests } (ms)

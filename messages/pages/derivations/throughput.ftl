@@ -26,7 +26,7 @@ estimate-token-s =
 
 how-ceilings-are-read =
     .en = { $name }, tensor-parallel size { $size }. The gain is over half the batch. Compute allows { $compute } token/s at any batch, the links { $links }; { $most } requests fit.
-    .zh = { $name }，张量并行度 { $size }。倍数是与批次减半相比。算力允许每秒 { $compute } token，与批次无关；链路允许 { $links }；显存可容纳 { $most } 个请求。
+    .zh = { $name }，张量并行度 { $size }。第二列为每层选中的不同专家数；倍数是与批次减半相比。算力允许每秒 { $compute } token，与批次无关；链路允许 { $links }；显存可容纳 { $most } 个请求。
 
 estimate =
     .en = estimate
@@ -109,11 +109,11 @@ requests-on-fullest =
     .zh = 负载最高的副本的请求数
 
 used =
-    .en = used
-    .zh = 利用
+    .en = share used
+    .zh = 利用率
 
 share-of-ideal =
-    .en = share of $D$ times one
+    .en = share of $D$ times one replica
     .zh = 与单副本 $D$ 倍之比
 
 requests-over-replicas-of-eight =

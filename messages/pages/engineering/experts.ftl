@@ -66,7 +66,7 @@ fullest-over-mean =
 
 token-s-of-card-ep =
     .en = token/s of a card, EP{ $width }, without two micro-batches
-    .zh = 单卡 token/s，EP{ $width }
+    .zh = 单卡 token/s，EP{ $width }，不用双 micro-batch
 
 spares-of-rank =
     .en = by load, { $count } { $count ->
@@ -77,7 +77,7 @@ spares-of-rank =
 
 memory-of-one =
     .en = memory of one redundant expert
-    .zh = 每 rank 一个所占显存
+    .zh = 每 rank 一个冗余专家所占显存
 
 device-and-width =
     .en = { $device }, EP{ $width }
@@ -97,15 +97,15 @@ where-it-was-measured-predicted =
 
 none-suffices =
     .en = none suffices
-    .zh = 可达到的最高命中率也不够
+    .zh = 取上限也不够
 
 requests-of-replica =
     .en = requests of a replica
     .zh = 每副本请求数
 
 hit-rate-needed =
-    .en = hit rate needed for the target
-    .zh = 所需命中率
+    .en = hit rate needed for the TPOT target
+    .zh = TPOT 达标所需的命中率
 
 most-popular-kept =
     .en = hit rate, most popular on cards
@@ -117,7 +117,7 @@ tpot-kept-at-random =
 
 tpot-best-there-is =
     .en = TPOT, best possible hit rate
-    .zh = TPOT，命中率最高时
+    .zh = TPOT，命中率取上限
 
 tpot-all-on-cards =
     .en = TPOT, all experts on cards

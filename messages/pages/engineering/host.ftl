@@ -16,11 +16,11 @@ eight-cards-time-per-token =
 
 # number: the cards of the systems that are compared
 token-s-per-card-price =
-    .en = token/s for the price of one card: 2 cards
+    .en = token/s for the price of one card: 2 cards and host
     .zh = 每张卡的价钱换得的 token/s：两卡加主机
 
 empty-server-below-in-cards =
-    .en = hybrid pays if the server without cards costs less than, in cards
+    .en = hybrid pays if the server without cards costs less than this many cards
     .zh = 空机价须低于（折合卡数）
 
 same-cny =
@@ -95,7 +95,7 @@ routed-experts-in =
     .zh = 路由专家格式
 
 once =
-    .en = once
+    .en = stored once
     .zh = 一份
 
 copy-in-each-of-two =
@@ -114,5 +114,5 @@ us-for-operator-users =
     .zh = { $users } 个用户，每算子 µs 上限
 
 taken-of-these-hosts-us =
-    .en = assumed of these hosts, µs
+    .en = assumed for these hosts, µs
     .zh = 本书取值（µs）

@@ -50,7 +50,7 @@ without-fits-median =
 
 without-fits-nine-of-ten =
     .en = without fits, nine of ten
-    .zh = 拟合前九成不超过
+    .zh = 拟合前九成的行误差不超过
 
 error-median =
     .en = error, median
@@ -58,27 +58,27 @@ error-median =
 
 nine-of-ten-within =
     .en = nine of ten within
-    .zh = 九成不超过
+    .zh = 九成的行误差不超过
 
 tables-fitted =
     .en = tables fitted
     .zh = 拟合的表
 
 tables-within-both-bars =
-    .en = tables within both bars
+    .en = tables within both limits
     .zh = 两项均达标的表
 
 only-judged =
-    .en = only judged
+    .en = tables only tested
     .zh = 只检验的表
 
 rows-that-judge =
-    .en = rows that judge
+    .en = test rows
     .zh = 用于检验的行数
 
 from-release =
     .en = from release
-    .zh = 自版本
+    .zh = 起始版本
 
 kernel =
     .en = kernel
@@ -86,7 +86,7 @@ kernel =
 
 nine-of-ten =
     .en = nine of ten
-    .zh = 九成
+    .zh = 九成的行误差不超过
 
 lean-few-tokens =
     .en = lean, few tokens
@@ -97,8 +97,8 @@ lean-many =
     .zh = 偏差（token 多）
 
 misses-most-at =
-    .en = misses most at
-    .zh = 偏离最多之处
+    .en = tokens with the largest error: lean
+    .zh = 误差最大的 token 区间：偏差
 
 because-of =
     .en = because of
@@ -117,7 +117,7 @@ named-by =
     .zh = 出处
 
 whatever-tokens =
-    .en = whatever the tokens
+    .en = independent of the tokens
     .zh = 与 token 数无关
 
 rows-quantised-sorted-summed =
@@ -133,8 +133,8 @@ law =
     .zh = 公式
 
 law-over-table-there-lean =
-    .en = law over table there: lean / size
-    .zh = 公式与该区间实测之差：偏向／大小
+    .en = law over table there: lean / median error
+    .zh = 公式与该区间实测之差：偏差／误差中位数
 
 tokens =
     .en = { $tokens } tokens

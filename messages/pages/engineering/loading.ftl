@@ -87,12 +87,12 @@ left-of-memory =
     .zh = { $node }，{ $memory } 所余
 
 kv-of-token =
-    .en = KV of a token
+    .en = KV cache per token
     .zh = 每 token KV
 
 reading-pays-from-gb-s =
     .en = reading pays from, GB/s
-    .zh = 读取合算的最低速率，GB/s
+    .zh = 读取划算的最低速率，GB/s
 
 kept-for-returns =
     .en = cache kept for { $found } of returns

@@ -25,7 +25,7 @@ users-within =
     .zh = { $limit } 以内的用户数
 
 token-s-of-card-then =
-    .en = token/s of a card then
+    .en = token/s per card at that load
     .zh = 此时单卡 token/s
 
 every-card-and-precision-how =

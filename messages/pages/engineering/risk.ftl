@@ -100,7 +100,7 @@ input-known-saves-at-most =
     .zh = 若准确得知某项输入，至多可省（卡）
 
 requests-at-their-longest-that =
-    .en = requests of the greatest length that fit
+    .en = requests of maximum length that fit
     .zh = 可容纳的请求数（均按最长计）
 
 ttft-mean-between =

@@ -50,7 +50,7 @@ cache-of-prompt =
 
 prefill-of-prompt =
     .en = prefill per prompt, at full load
-    .zh = 单条 prompt 的预填充时间
+    .zh = 满载时单条 prompt 的预填充时间
 
 through-ports =
     .en = transfer through the ports
@@ -58,7 +58,7 @@ through-ports =
 
 ports-may-be-slower-times =
     .en = ports may be slower by a factor of
-    .zh = 网口可慢多少倍
+    .zh = 网口慢几倍仍跟得上
 
 prefill-decode =
     .en = prefill + decode

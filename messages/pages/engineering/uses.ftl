@@ -5,7 +5,7 @@ h20-online =
     .zh = 十六张卡、{ $users } 个用户：H20（`{ $h20 }`）每 token { $h20_pace }，910B2（`{ $b2 }`）{ $b2_pace }。{ $limit } 以内：H20 { $h20_users } 个用户，910B2 { $b2_users } 个。
 
 ascend-batch =
-    .en = At purchase prices, at the number of users that yields most, owned and always in use, a million tokens cost { $h20 } on H20 ({ $h20_users } users), { $b2 } on 910B2 ({ $b2_users }) and { $b2_four } there in `{ $four_bit }` ({ $four_users } on one server).
+    .en = At purchase prices, at the number of users that yields the most tokens per second, owned and always in use, a million tokens cost { $h20 } on H20 ({ $h20_users } users), { $b2 } on 910B2 ({ $b2_users }) and { $b2_four } there in `{ $four_bit }` ({ $four_users } on one server).
     .zh = 按硬件报价推算（自有、全时使用、用户数取产出最高时），每百万 token：H20 { $h20 }（{ $h20_users } 个用户），910B2 { $b2 }（{ $b2_users } 个），910B2 用 `{ $four_bit }` { $b2_four }（一台 { $four_users } 个）。
 
 h20-premium =

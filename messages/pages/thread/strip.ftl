@@ -54,7 +54,7 @@ intensity =
 
 ridge =
     .en = that the card would need to be limited by arithmetic
-    .zh = 要受限于算力，每字节需要的运算次数
+    .zh = 每字节达到多少次运算才受限于算力
 
 collectives =
     .en = collectives per step
@@ -66,7 +66,7 @@ message =
 
 sent-time =
     .en = of a step spent in them, { $share } of it
-    .zh = 每步通信时间，占 { $share }
+    .zh = 每步通信时间，占一步的 { $share }
 
 prompt-step =
     .en = for the step that processes the whole prompt
@@ -114,7 +114,7 @@ e2e =
 
 joules =
     .en = drawn by the eight cards meanwhile
-    .zh = 其间八张卡的耗电
+    .zh = 其间八张卡的能耗
 
 cents =
     .en = { $cents } US cents

@@ -29,15 +29,15 @@ interval-score =
     .zh = 区间得分
 
 own-error-below =
-    .en = own error below
+    .en = formulas' own error, below
     .zh = 自身误差，向下
 
 above =
-    .en = above
+    .en = the same, above
     .zh = 向上
 
 of-row =
-    .en = of a row
+    .en = spread within a system
     .zh = 行内
 
 prefill-rate =

@@ -177,7 +177,7 @@ system-and-protocol =
     .zh = 系统与验证方式
 
 bar =
-    .en = bar
+    .en = target
     .zh = 目标
 
 reached =
@@ -193,7 +193,7 @@ plain-roofline =
     .zh = 普通屋顶线
 
 roofline-as-bar-was-set =
-    .en = roofline, as the bar was set
+    .en = roofline, as the target was set
     .zh = 设目标时所引屋顶线
 
 what-is-missing =

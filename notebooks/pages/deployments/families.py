@@ -98,7 +98,7 @@ def columns(family: Sequence[Deployed]) -> dict[str, Pair]:
     document = {"printed": common_words("documented"), "ratio": say("documented-derived")}
     many = len({deployed.inputs["concurrency"] for deployed in family}) > 1
     return {"what": common_words("deployment"), "cards": common_words("number-of-cards"),
-            "cut": common_words("cut"), "precision": common_words("precision"),
+            "cut": common_words("layout"), "precision": common_words("precision"),
             **({"asked": common_words("requests-at-once")} if many else {}),
             "fits": common_words("verdict-headroom"), "room": common_words("requests-that-fit"),
             "ours": say("derived", name=name), **(document if claimed else {})}

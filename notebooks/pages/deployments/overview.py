@@ -119,7 +119,7 @@ def finder(overview: Overview) -> None:
         Column(lambda item: item.scenario.devices, common("number-of-cards")),
         Column(lambda item: entry_label(item.scenario.model), common("model")),
         Column(lambda item: entry_label(item.scenario.precision), common("stored-as")),
-        Column(lambda item: families.cut(item.scenario), common("cut")),
+        Column(lambda item: families.cut(item.scenario), common("layout")),
         Column(lambda item: item.inputs["concurrency"], common("number-of-requests"), fmt_sig),
         Column("headroom", common("memory-to-spare"), fmt_bytes),
         Column(lambda item: item.answers["tpot"].text

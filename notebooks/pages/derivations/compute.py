@@ -142,7 +142,7 @@ def moved(values: Values, phase: str) -> Any:
 def cases(rows: Iterable[tuple[str | Pair, sympy.Expr]]) -> None:
     """What something comes out as, case by case, in the letters of the book."""
     table([{"case": case, "value": f"${latex(expr)}$"} for case, expr in rows],
-          {"case": common("case"), "value": common("comes-out-as")})
+          {"case": common("case"), "value": common("result")})
 
 
 def ends_of_the_intensity(few: sympy.Expr, many: sympy.Expr) -> None:

@@ -100,7 +100,7 @@ def book_letters(expr: sympy.Expr) -> str:
 def cases(rows: Iterable[tuple[Pair, str]], heading: Pair | None = None) -> None:
     """What something comes out as, case by case."""
     table([{"case": case, "value": value} for case, value in rows],
-          {"case": heading or common("case"), "value": common("comes-out-as")})
+          {"case": heading or common("case"), "value": common("result")})
 
 
 def measured_classes(law: Law) -> dict[str, list[RowClass]]:

@@ -21,7 +21,7 @@ requests-longer-than-model-takes =
     .zh = 请求超过模型的最大长度
 
 layouts-that-divide-neither-model =
-    .en = layouts that divide neither model nor cards
+    .en = layouts that do not divide the model or the cards evenly
     .zh = 无法整除模型或卡数的切分
 
 layouts-that-deal-cache-over =
@@ -34,7 +34,7 @@ layouts-that-cut-block-of =
 
 layouts-whose-servers-do-not =
     .en = layouts whose servers do not fill whole nodes
-    .zh = 服务器占不满整机的切分
+    .zh = 占不满整台服务器的切分
 
 layouts-that-no-engine-starts =
     .en = layouts that no engine starts
@@ -42,7 +42,7 @@ layouts-that-no-engine-starts =
 
 layouts-with-pipeline-stages-of =
     .en = layouts whose pipeline stages have ranks that share experts: the closed form of the steady state does not hold
-    .zh = 流水线切分又跨卡共享专家的切分（闭式稳态对其不成立）
+    .zh = 分成流水线级、专家又由几个 rank 分摊的切分（稳态闭式解不成立）
 
 layouts-tried-without-drafts-in =
     .en = layouts tried without drafts: with pipeline stages, across which engines do not draft, or for models published without a draft layer

@@ -49,7 +49,7 @@ a-request =
     .zh = 每请求（与长度无关）
 
 why =
-    .en = why beyond the bar
+    .en = why beyond the tolerance
     .zh = 超限原因
 
 digits-printed =
@@ -61,5 +61,5 @@ not-published =
     .zh = 引擎未给出。
 
 bars =
-    .en = Bars: parameters { $parameters }, bytes of a checkpoint { $bytes }, cache of a token { $token }, state of a request { $request }. What lies beyond its bar has a reason beside it.
+    .en = Tolerances: parameters { $parameters }, bytes of a checkpoint { $bytes }, cache of a token { $token }, state of a request { $request }. A larger difference has its reason beside it.
     .zh = 允许的差异：参数量 { $parameters }，权重文件 { $bytes }，每 token 缓存 { $token }，每请求状态 { $request }。超出者均注明原因。

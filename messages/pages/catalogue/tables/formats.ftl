@@ -17,9 +17,9 @@ via-16-bits =
     .zh = 还原为 16 比特（无 { $lacking }）
 
 which-cards-multiply-each-precision =
-    .en = Which cards multiply each precision
-    .zh = 各卡能直接相乘哪些精度
+    .en = Which cards support each precision
+    .zh = 各卡的矩阵单元支持哪些精度
 
 what-the-marks-mean =
-    .en = ✓: the card's matrix unit supports the precision. Via 16 bits: an engine with a kernel for it dequantises the weights first; this saves memory, not compute.
-    .zh = ✓：该卡的矩阵单元可以直接相乘。还原为 16 比特：引擎若有相应的算子，先把权重还原再相乘，只省显存，不加快计算。
+    .en = ✓: the card's matrix unit multiplies in the precision's own type, 16 bits for w4a16. Via 16 bits: an engine with a kernel for it dequantises the weights first; this saves memory, not compute.
+    .zh = ✓：该卡的矩阵单元支持该精度相乘所用的类型，w4a16 为 16 比特。还原为 16 比特：矩阵单元不支持，引擎若有算子，先还原再相乘，只省显存，不加快计算。

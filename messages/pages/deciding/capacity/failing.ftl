@@ -34,15 +34,15 @@ groups =
 
 at-ends-of-inputs =
     .en = with inputs at either end of their ranges
-    .zh = 各输入取范围两端
+    .zh = 可用占比，各输入取范围两端
 
 with-one-on-standby =
     .en = with one on standby
-    .zh = 加一台备机
+    .zh = 可用占比，加一台备机
 
 spares-for-all-but-one =
-    .en = spares to keep all groups but one up { $level } of the time
-    .zh = { $level } 的时间至多缺一组所需的备机（只有一组时须不缺）
+    .en = spares to keep all groups but one (or the only group) up { $level } of the time
+    .zh = 要 { $level } 的时间至多缺一组，所需备机（只有一组时须不缺）
 
 every-width =
     .en = Every width

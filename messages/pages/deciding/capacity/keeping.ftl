@@ -9,7 +9,7 @@ drives =
     .zh = 硬盘
 
 up-to =
-    .en = up to
+    .en = caches up to
     .zh = 缓存保留到
 
 tokens-per-replica =
@@ -95,12 +95,12 @@ least-mean-cost =
     .zh = 期望成本最低
 
 best-as-expected =
-    .en = best as expected
+    .en = best if all is as expected
     .zh = 如预期时最优
 
 regret-of-first-card-hours =
     .en = regret of the first choice (card-hours a day)
-    .zh = 第一种选择的最大后悔值（卡时/天）
+    .zh = “最大后悔值最小”者的后悔值（卡时/天）
 
 in-day =
     .en = in { $currency } a day

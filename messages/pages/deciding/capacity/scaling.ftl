@@ -37,11 +37,11 @@ rate-in-two-pools =
     .zh = ；分两池最高 { $most }（{ $cards } 卡）
 
 several-servers-never-pay =
-    .en = ; experts on several servers never pay.
+    .en = ; spreading experts over servers never pays.
     .zh = ；专家跨服务器始终不划算。
 
 several-servers-pay =
-    .en = ; experts on several servers pay from { $cards } cards.
+    .en = ; spreading experts over servers pays from { $cards } cards.
     .zh = ；自 { $cards } 卡起，专家跨服务器才划算。
 
 best-in-one-pool =

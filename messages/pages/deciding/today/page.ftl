@@ -29,7 +29,7 @@ holds-none =
     .zh = 放不下
 
 runs-best =
-    .en = cheapest model of today
+    .en = cheapest current model
     .zh = 今天的模型中最省的
 
 ms-per-token =
@@ -41,7 +41,7 @@ usd-per-million =
     .zh = 每百万输出 token 美元（区间）
 
 times-r1 =
-    .en = tokens for the money, as a multiple of R1's
+    .en = tokens per USD, as a multiple of R1's
     .zh = 同样成本产出的 token 是 R1 的几倍
 
 most-users =
@@ -65,7 +65,7 @@ users-within =
     .zh = { $limit } 内用户数
 
 tokens-within =
-    .en = token/s there
+    .en = token/s with that many users
     .zh = 此时 token/s
 
 plan-of =

@@ -89,7 +89,7 @@ floor-has-reading-alone =
     .zh = ；[下界]{ $to }只含读取
 
 largest-share-of-time-is =
-    .en = The largest share of the time is bound by { $items }. An operator counts whole for reading or for arithmetic, by its operations per byte{ $floor }.
+    .en = The largest share of the time is bound by { $items }. An operator counts entirely as reading or as arithmetic, by its operations per byte{ $floor }.
     .zh = 耗时最多的瓶颈：{ $items }。每个算子按每字节运算量整个计入读取或计算{ $floor }。
 
 time-of =
@@ -215,7 +215,7 @@ popular-experts-are-chosen =
         [yes] { " " }without drafts
        *[no] { "" }
     } would hit { $even }.
-    .zh = 其中热门专家更常被选中{ $drafts ->
+    .zh = 热门专家更常被选中{ $drafts ->
         [yes] ，并计入待校验的投机 token
        *[no] { "" }
     }；若{ $drafts ->

@@ -14,10 +14,10 @@ empty-per-request =
 
 entries-at-tokens =
     .en = entries at { $tokens } tokens
-    .zh = { $tokens } token 的表项数
+    .zh = { $tokens } token 的块表项数
 
 entry-size-that-would-equal =
-    .en = entry size that would equal it
+    .en = size per entry that would equal the empty slots
     .zh = 每表项多大才与空置相当
 
 sixteen-cards =

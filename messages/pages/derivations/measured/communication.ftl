@@ -21,12 +21,12 @@ nodes =
     .zh = 节点数
 
 here =
-    .en = here
+    .en = predicted
     .zh = 本页
 
 fitted =
     .en = fitted
-    .zh = 定参
+    .zh = 用于拟合
 
 all-comparisons =
     .en = All { $runs } comparisons

@@ -17,15 +17,15 @@ tpot-measured-ms =
     .zh = 实测 TPOT（ms）
 
 more-than-with-short-prompts =
-    .en = more than with short prompts
+    .en = excess over short prompts, measured
     .zh = 比短 prompt 多
 
 cache =
-    .en = cache
+    .en = cache, computed
     .zh = 读缓存
 
 stall =
-    .en = stall
+    .en = stall, computed
     .zh = 停顿
 
 one-replica-of-full-chunks =

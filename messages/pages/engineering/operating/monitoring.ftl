@@ -85,7 +85,7 @@ metric-of-vllm =
     .zh = vLLM 指标
 
 if-it-fires =
-    .en = if it fires
+    .en = likely cause
     .zh = 触发时的可能原因
 
 # number: the window of `deploy`

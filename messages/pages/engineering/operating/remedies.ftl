@@ -143,7 +143,7 @@ whatever-load =
 
 no-rank-holds-experts-of =
     .en = no rank holds experts of its own
-    .zh = 没有 rank 独占专家
+    .zh = 专家沿 TP 切分，各 rank 都有一份切片
 
 at-most =
     .en = at most { $share }
@@ -155,7 +155,7 @@ symptom-cause =
 
 sign-with-nothing-wrong =
     .en = reading with nothing wrong
-    .zh = 正常时的读数
+    .zh = 正常时的取值
 
 what-tells-it =
     .en = what shows the cause

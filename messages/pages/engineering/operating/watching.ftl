@@ -27,11 +27,11 @@ is-taken-at-start-and =
 
 hours-of-day-are-quieter =
     .en = not enough: { $hours } hours of a day have less than { $limit } token/s, and on a metric that exists it would fire in each
-    .zh = 一天有 { $hours } 小时负载低于阈值 { $limit } token/s，每次都触发
+    .zh = 不够：一天有 { $hours } 小时吞吐低于阈值 { $limit } token/s，指标若存在，每次都触发
 
 predicted-fires-always-only-later =
     .en = delays it: { $ttft } is predicted, above its threshold of { $limit }, so on a metric that exists it would always fire
-    .zh = TTFT 预测为 { $ttft }，高于阈值 { $limit }：总会触发，只是晚一点
+    .zh = TTFT 预测为 { $ttft }，高于阈值 { $limit }：指标若存在，总会触发，只是晚一点
 
 s1-has-no-alert-on =
     .en = S1 has no alert for a server that is down
@@ -79,7 +79,7 @@ interval-timeout =
 
 answers-after =
     .en = server answers after
-    .zh = 多久后应答
+    .zh = 启动多久后才应答
 
 if-one-failure-restarts =
     .en = if one failure restarts

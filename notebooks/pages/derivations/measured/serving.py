@@ -128,7 +128,7 @@ def cases_of_the_rate(single: sympy.Expr, long_run: sympy.Expr) -> None:
            {"case": "$c/\\tau - X$",
             "value": "$\\dfrac{c \\, (\\tau_1 - \\tau)}{\\tau \\, \\tau_{\\mathrm{e2e}}}"
                      " \\ge 0 \\iff \\tau_1 \\ge \\tau$"}],
-          {"case": common("case"), "value": common("comes-out-as")})
+          {"case": common("case"), "value": common("result")})
 
 
 def plans(asked: PlanTargets) -> None:
