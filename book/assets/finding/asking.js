@@ -33,7 +33,8 @@ const bookAsking = (() => {
 
   const make = ({ same, ignored, symptoms, cards, compared, faults }) => {
     const longestFirst = (words) => [...words].sort((a, b) => b.length - a.length);
-    const called = cards.flatMap(([names, place]) => names.map((name) => [spaced(name), place]));
+    const called = cards.flatMap(([names, place]) => (
+      names.flatMap((name) => [name, `${name}s`]).map((name) => [spaced(name), place])));
     const pages = new Map();
     for (const [name, place] of called) pages.set(name, [...pages.get(name) ?? [], place]);
     const longest = longestFirst([...pages.keys()]);
@@ -105,7 +106,7 @@ const bookAsking = (() => {
     });
 
     /* What answers the symptoms that a text describes, by how rare the pieces are that both have:
-       of the variant that is most like it, which has at least so many, and of all variants
+       of the variant that is most like it, which has at least so many of them, and of all variants
        together. The best answer to each symptom comes before the second to any, so that the first
        results hold the right one where the likeliest symptom is not meant. */
     const described = (text, named, least) => {
@@ -119,7 +120,8 @@ const bookAsking = (() => {
       const likeness = (pieces) => {
         const own = pieces.filter(has);
         const [whole, told] = [own.length === pieces.length, weight(own)];
-        if (!told || !(whole || own.length >= least)) return { score: 0 };
+        const enough = own.length >= least && (own.length >= LEAST || told > TELLING);
+        if (!told || !(whole || enough)) return { score: 0 };
         const share = told / weight(pieces);
         return { score: (whole ? WHOLE : 1) * beside(pieces) * Math.sqrt(share) * told,
           sure: whole || (share >= MOST && own.length >= LEAST && told > TELLING) };
