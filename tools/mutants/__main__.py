@@ -86,7 +86,7 @@ def run_tests(folder: Path, tests: Iterable[str], seconds: float | None, *option
         printed, _ = process.communicate(timeout=None if seconds is None else WAITING * seconds)
     except subprocess.TimeoutExpired:
         _end(process)
-        process.communicate()
+        printed, _ = process.communicate()
     finally:
         RUNNING.discard(process)
     if ENDED.is_set():
