@@ -1,0 +1,82 @@
+"""Where the laws of order say nothing: the one list, each by its name and with its reason.
+
+An exception is of a change of a deployment: it is met where a quantity that comes in whole numbers
+is another after it than before, or where the formula is known to be no guide. It is asked for by
+name where a law is written down, and how many deployments it leaves out is counted with the law.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from calc.closed_form.planning import pool_replicas
+from calc.closed_form.validity import NEAR
+from calc.physics.arrays import Inputs
+
+KNOWN = NEAR["tpot"]
+"""A steady state's closed form is that near to a simulation, nine times in ten: of two that are
+nearer to each other it does not say which is the better one."""
+REVERSED = 0.2
+"""Share of deployments for which it says the wrong one, by however little, of any of many changes.
+A step with prompts is put together from differences of known steps: what a token adds (burst less
+decode step) and what experts add (hidden or not); where the one that is taken away gets faster, the
+difference grows. A queue that one part forms hides what another gains. To be brought down."""
+Quantities = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Exception_:
+    """Of what there is an exception.
+
+    Attributes:
+        reason: a sentence.
+        met: inputs and quantities before and after a change -> whether it is met.
+    """
+
+    reason: str
+    met: Callable[[Quantities, Quantities, Quantities, Quantities], Any]
+
+
+def another(*names: str) -> Callable[..., Any]:
+    """Whether one of several quantities is another number after the change."""
+    return lambda _, before, __, after: np.logical_or.reduce(
+        [before[name] != after[name] for name in names])
+
+
+def _replicas(inputs: Quantities, found: Quantities) -> Any:
+    return np.where(inputs["separate_pools"] > 0,
+                    pool_replicas(Inputs(inputs), found["pool_ratio"]), 0)
+
+
+def _other_replicas(old: Quantities, before: Quantities, new: Quantities, after: Quantities) -> Any:
+    return _replicas(old, before) != _replicas(new, after)
+
+
+EXCEPTIONS = {
+    "whole chunks": Exception_(
+        "An engine cuts prompts into whole chunks of equal length: with one less, the stages of a "
+        "pipeline have less to do at once, and a prompt waits for a longer one.",
+        another("prompt_chunks", "burst_chunks")),
+    "whole requests": Exception_(
+        "Requests are dealt to whole ranks and stages, and the fullest decides: of one more on one "
+        "of them, the others have nothing.",
+        another("requests_per_rank", "decode_batch")),
+    "whole blocks": Exception_(
+        "A state that is no cache of tokens takes whole blocks of it: of larger blocks, fewer.",
+        another("request_blocks")),
+    "whole replicas": Exception_(
+        "A pool that prefills has as many whole replicas as keep up: of a faster card one less, "
+        "which is busier.",
+        _other_replicas),
+}
+
+
+def excepted(names: tuple[str, ...], old: Quantities, before: Quantities, new: Quantities,
+             after: Quantities) -> Any:
+    """Whether one of some exceptions is met."""
+    met = [EXCEPTIONS[name].met(old, before, new, after) for name in names]
+    return np.logical_or.reduce([np.zeros(np.shape(after["e2e"]), bool), *met])
