@@ -2,7 +2,7 @@
 
 A fleet is ``SIZE`` deployments of one model in one format on so many cards of one kind under one
 engine. Layouts are those that the engine loads and that have room, as a search has them; loads are
-those of chats, agents and batches, with no more users than fit.
+those of chats, agents and batches, with no more users than fit and than engines let in.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from calc.layouts.space import Base, Cells, Space
 from calc.physics.arrays import Inputs
 from calc.searching.candidates import CandidateCells
 from calc.searching.load_goal import load_goal
+from calc.serving.replay import MOST_SEQUENCES
 from catalogue import ParamsError, load_device, names
 from catalogue.engines.released import fitting
 
@@ -146,6 +147,7 @@ def _chosen(space: CandidateCells, kinds: list[Cells], draw: np.random.Generator
               for name, value in inputs.items()}
     alone = evaluate(inputs, space.attention, decode=False)
     most = np.broadcast_to(alone["max_concurrency"], TRIES * SIZE) // inputs["data_parallel"]
+    most = np.minimum(most, MOST_SEQUENCES)
     per_rank = np.floor(np.maximum(1, most) ** draw.random(TRIES * SIZE))
     inputs["concurrency"] = np.maximum(1, np.floor(per_rank * inputs["data_parallel"] * (
         1 - 0.3 * draw.random(TRIES * SIZE) * draw.integers(0, 2, TRIES * SIZE))))
@@ -166,7 +168,8 @@ def loads(draw: np.random.Generator, count: int) -> dict[str, np.ndarray]:
     opened = sometimes(0.25, 1.0)
     return {
         "input_tokens": prompts, "output_tokens": answers, "context_tokens": prompts + answers,
-        "prefix_hit_share": sometimes(0.5, draw.random(count)),
+        # the last token of a prompt is always computed
+        "prefix_hit_share": np.minimum(1 - 1 / prompts, sometimes(0.5, draw.random(count))),
         "prompt_variation": sometimes(0.7, draw.choice((0.5, 1.0, 1.5), count)),
         "answer_variation": sometimes(0.7, draw.choice((0.5, 1.0, 1.5), count)),
         "open_arrivals": opened,

@@ -16,15 +16,21 @@ import numpy as np
 from calc.closed_form.planning import pool_replicas
 from calc.closed_form.validity import NEAR
 from calc.physics.arrays import Inputs
+from calc.physics.positions import few_cached
 
-KNOWN = NEAR["tpot"]
+KNOWN = max(NEAR.values())
 """A steady state's closed form is that near to a simulation, nine times in ten: of two that are
 nearer to each other it does not say which is the better one."""
 REVERSED = 0.2
-"""Share of deployments for which it says the wrong one, by however little, of any of many changes.
+"""Share of deployments for which it says the wrong one, by however little, for one of many changes.
 A step with prompts is put together from differences of known steps: what a token adds (burst less
 decode step) and what experts add (hidden or not); where the one that is taken away gets faster, the
-difference grows. A queue that one part forms hides what another gains. To be brought down."""
+difference grows. To be brought down."""
+CROWDED = 0.05
+"""Share of deployments for which twice the users are said to bring less, beyond that. All of them
+are taken to decode, also those who wait for their prompts: they fill the steps that these prompts
+need (mixed steps), or make a step with prompts as long as one of answers (prompts first, where it
+holds no answers). To be brought down."""
 Quantities = Mapping[str, Any]
 
 
@@ -56,6 +62,13 @@ def _other_replicas(old: Quantities, before: Quantities, new: Quantities, after:
     return _replicas(old, before) != _replicas(new, after)
 
 
+def _absorbed(inputs: Quantities, found: Quantities) -> Any:
+    """Whether a prompt alone, and several together, have few tokens cached: 0 to 2."""
+    several = found["burst_tokens"] / found["prefill_tokens"]
+    return sum(1 * few_cached(Inputs(inputs), times * found["prefill_cached"])
+               for times in (1, several))
+
+
 EXCEPTIONS = {
     "whole chunks": Exception_(
         "An engine cuts prompts into whole chunks of equal length: with one less, the stages of a "
@@ -65,6 +78,14 @@ EXCEPTIONS = {
         "Requests are dealt to whole ranks and stages, and the fullest decides: of one more on one "
         "of them, the others have nothing.",
         another("requests_per_rank", "decode_batch")),
+    "short prefixes": Exception_(
+        "Some engines expand what is cached of a prompt from a number of tokens on, and multiply "
+        "more below it.",
+        lambda old, before, new, after: _absorbed(old, before) != _absorbed(new, after)),
+    "captured graphs": Exception_(
+        "Of a step of more tokens than the largest captured graph the host launches each operator.",
+        lambda _, before, __, after: (before["decode_host_time"] <= 0)
+        & (after["decode_host_time"] > 0)),
     "whole blocks": Exception_(
         "A state that is no cache of tokens takes whole blocks of it: of larger blocks, fewer.",
         another("request_blocks")),

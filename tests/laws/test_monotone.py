@@ -11,14 +11,15 @@ import numpy as np
 import pytest
 from _better import ACCEPTED, FASTER, ORDERED, RATES_OUT, SHARES, SLOWER, TIMES, UNORDERED
 from _fleet import RATES
-from laws.exceptions import KNOWN, REVERSED, excepted
+from laws.exceptions import CROWDED, KNOWN, REVERSED, excepted
 from laws.holding import ROUNDING, at_most, but, law, mostly
 
 from calc.costing.tokens import token_costs
 from catalogue.entries.formulas import symbols
 
 MORE = 1.25  # times an input
-NEARER = 0.2  # of what a hit lacks to all
+LONGER = 1.01  # times a length: most prompts are cut into as many chunks as before
+NEARER = 0.01  # of what a share or a hit lacks to all
 PAID = ("per_request", "per_output_whole")
 WAVES = (*TIMES, *RATES_OUT, *PAID)
 STAY = ("steady_e2e", "steady_request_throughput", "steady_per_request")
@@ -52,7 +53,7 @@ def more(fleet, name):
 
 def longer(fleet, name):
     """Requests with more tokens of a kind; none of them is longer than the context."""
-    value = np.ceil(fleet.inputs[name] * MORE)
+    value = np.ceil(fleet.inputs[name] * LONGER)
     return {name: value,
             "context_tokens": fleet.inputs["context_tokens"] + value - fleet.inputs[name]}
 
@@ -60,7 +61,7 @@ def longer(fleet, name):
 def priced(inputs, found):
     """Quantities with what a request costs, of a burst and of a steady state [money]."""
     burst = token_costs(inputs, found, 1.0)
-    with np.errstate(divide="ignore"):  # where nobody else comes, nothing is paid for anything
+    with np.errstate(divide="ignore", invalid="ignore"):  # where nobody else comes
         lasting = token_costs(inputs, found, 1.0, output_throughput=found["steady_throughput"])
     return found | {name: burst[name] for name in PAID} | {
         "steady_per_request": lasting["per_request"]}
@@ -151,19 +152,23 @@ def test_longer_requests_stay_no_shorter_in_a_steady_state(fleet):
                     STAY, ("whole chunks", "whole replicas"), better=False, within=KNOWN)
 
 
+def found_more(fleet):
+    """More of each prompt found in the cache, but for its last token."""
+    hit = fleet.inputs["prefix_hit_share"]
+    most = 1 - 1 / fleet.inputs["input_tokens"]
+    return [{"prefix_hit_share": np.maximum(hit, np.minimum(most, hit + NEARER * (1 - hit)))}]
+
+
 @law
 def test_a_prefix_that_is_found_in_the_cache_makes_nothing_slower_or_dearer(fleet):
-    hit = fleet.inputs["prefix_hit_share"]
-    return no_worse(fleet, [{"prefix_hit_share": hit + NEARER * (1 - hit)}], (
+    return no_worse(fleet, found_more(fleet), (
         "prefill_time", "burst_time", "ttft", "tpot", "e2e", "output_throughput", *PAID),
-        ("whole chunks",))
+        ("whole chunks", "short prefixes"))
 
 
 @law
 def test_a_prefix_that_is_found_in_the_cache_makes_no_stay_longer(fleet):
-    hit = fleet.inputs["prefix_hit_share"]
-    return no_worse(fleet, [{"prefix_hit_share": hit + NEARER * (1 - hit)}], STAY,
-                    ("whole chunks", "whole replicas"), within=KNOWN)
+    return no_worse(fleet, found_more(fleet), STAY, ("whole chunks", "whole replicas"), within=KNOWN)
 
 
 def with_twice_the_users(fleet):
@@ -175,13 +180,15 @@ def with_twice_the_users(fleet):
 
 @law
 def test_of_twice_the_users_none_is_faster(fleet):
+    """But for a token of an answer: a burst stalls its first request alone, one of more then."""
     return no_worse(*with_twice_the_users(fleet), (
-        "decode_step_time", "ttft", "tpot", "e2e", "burst_time"), better=False)
+        "decode_step_time", "ttft", "e2e", "burst_time"), better=False)
 
 
 @law
 def test_twice_the_users_bring_no_less(fleet):
-    return no_worse(*with_twice_the_users(fleet), ("output_throughput", *PAID))
+    return no_worse(*with_twice_the_users(fleet), ("output_throughput", *PAID),
+                    ("captured graphs",))
 
 
 @law
@@ -190,6 +197,7 @@ def test_in_a_steady_state_twice_the_users_stay_no_shorter(fleet):
                     better=False, within=KNOWN)
 
 
-@law
+@mostly(CROWDED)
 def test_in_a_steady_state_twice_the_users_bring_no_less(fleet):
-    return no_worse(*with_twice_the_users(fleet), STAY[1:], ("whole replicas",), within=KNOWN)
+    return no_worse(*with_twice_the_users(fleet), STAY[1:], (
+        "whole replicas", "captured graphs"), within=KNOWN)
