@@ -46,6 +46,11 @@ class Fleet:
     attention: str
     inputs: dict[str, np.ndarray]
 
+    @property
+    def size(self) -> int:
+        """How many they are."""
+        return len(self.inputs["concurrency"])
+
     @functools.cached_property
     def found(self) -> dict[str, np.ndarray]:
         """Every quantity of them but for those by stage, shape (SIZE,) each."""

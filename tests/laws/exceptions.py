@@ -82,6 +82,11 @@ EXCEPTIONS = {
         "Some engines expand what is cached of a prompt from a number of tokens on, and multiply "
         "more below it.",
         lambda old, before, new, after: _absorbed(old, before) != _absorbed(new, after)),
+    "dealt caches": Exception_(
+        "Ranks among which the cache of a request is dealt exchange what its prompt needs of it, "
+        "as soon as anything is found there.",
+        lambda old, before, _, after: (old["decode_context_parallel"] > 1)
+        & (before["cached_tokens"] <= 0) & (after["cached_tokens"] > 0)),
     "captured graphs": Exception_(
         "Of a step of more tokens than the largest captured graph the host launches each operator.",
         lambda _, before, __, after: (before["decode_host_time"] <= 0)

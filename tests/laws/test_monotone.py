@@ -163,12 +163,13 @@ def found_more(fleet):
 def test_a_prefix_that_is_found_in_the_cache_makes_nothing_slower_or_dearer(fleet):
     return no_worse(fleet, found_more(fleet), (
         "prefill_time", "burst_time", "ttft", "tpot", "e2e", "output_throughput", *PAID),
-        ("whole chunks", "short prefixes"))
+        ("whole chunks", "short prefixes", "dealt caches"))
 
 
 @law
 def test_a_prefix_that_is_found_in_the_cache_makes_no_stay_longer(fleet):
-    return no_worse(fleet, found_more(fleet), STAY, ("whole chunks", "whole replicas"), within=KNOWN)
+    return no_worse(fleet, found_more(fleet), STAY, (
+        "whole chunks", "short prefixes", "dealt caches", "whole replicas"), within=KNOWN)
 
 
 def with_twice_the_users(fleet):
