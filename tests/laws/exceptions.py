@@ -35,7 +35,7 @@ Quantities = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Exception_:
+class Exempt:
     """Of what there is an exception.
 
     Attributes:
@@ -65,36 +65,40 @@ def _other_replicas(old: Quantities, before: Quantities, new: Quantities, after:
 def _absorbed(inputs: Quantities, found: Quantities) -> Any:
     """Whether a prompt alone, and several together, have few tokens cached: 0 to 2."""
     several = found["burst_tokens"] / found["prefill_tokens"]
-    return sum(1 * few_cached(Inputs(inputs), times * found["prefill_cached"])
-               for times in (1, several))
+    return sum((found["cached_tokens"] > 0) * few_cached(Inputs(inputs), times * found[
+        "prefill_cached"]) for times in (1, several))
 
 
 EXCEPTIONS = {
-    "whole chunks": Exception_(
+    "whole chunks": Exempt(
         "An engine cuts prompts into whole chunks of equal length: with one less, the stages of a "
         "pipeline have less to do at once, and a prompt waits for a longer one.",
         another("prompt_chunks", "burst_chunks")),
-    "whole requests": Exception_(
+    "whole requests": Exempt(
         "Requests are dealt to whole ranks and stages, and the fullest decides: of one more on one "
         "of them, the others have nothing.",
         another("requests_per_rank", "decode_batch")),
-    "short prefixes": Exception_(
+    "short prefixes": Exempt(
         "Some engines expand what is cached of a prompt from a number of tokens on, and multiply "
         "more below it.",
         lambda old, before, new, after: _absorbed(old, before) != _absorbed(new, after)),
-    "dealt caches": Exception_(
+    "dealt caches": Exempt(
         "Ranks among which the cache of a request is dealt exchange what its prompt needs of it, "
         "as soon as anything is found there.",
         lambda old, before, _, after: (old["decode_context_parallel"] > 1)
         & (before["cached_tokens"] <= 0) & (after["cached_tokens"] > 0)),
-    "captured graphs": Exception_(
+    "captured graphs": Exempt(
         "Of a step of more tokens than the largest captured graph the host launches each operator.",
         lambda _, before, __, after: (before["decode_host_time"] <= 0)
         & (after["decode_host_time"] > 0)),
-    "whole blocks": Exception_(
+    "whole blocks": Exempt(
         "A state that is no cache of tokens takes whole blocks of it: of larger blocks, fewer.",
         another("request_blocks")),
-    "whole replicas": Exception_(
+    "one share of all stages": Exempt(
+        "Where an engine uses a share of what weights leave, what the fullest stage leaves is "
+        "taken for that of all stages: more on one of them leaves the others a larger share.",
+        lambda old, *_: (old["share_of_left"] > 0) & (old["pipeline_parallel"] > 1)),
+    "whole replicas": Exempt(
         "A pool that prefills has as many whole replicas as keep up: of a faster card one less, "
         "which is busier.",
         _other_replicas),
@@ -104,5 +108,7 @@ EXCEPTIONS = {
 def excepted(names: tuple[str, ...], old: Quantities, before: Quantities, new: Quantities,
              after: Quantities) -> Any:
     """Whether one of some exceptions is met."""
-    met = [EXCEPTIONS[name].met(old, before, new, after) for name in names]
-    return np.logical_or.reduce([np.zeros(np.shape(after["e2e"]), bool), *met])
+    found = np.zeros(np.shape(after["e2e"]), bool)
+    for name in names:
+        found |= EXCEPTIONS[name].met(old, before, new, after)
+    return found

@@ -1,13 +1,13 @@
-"""What tokens cost, beside a table that is made by hand: hour by hour and year by year, in loops."""
+"""What tokens cost, beside a table made by hand: hour by hour and year by year, in loops."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from laws.holding import law, near
 
 from calc.costing.owning import bill
 from calc.costing.tokens import token_costs
+from laws.holding import law, near
 
 HOUR, HOURS_OF_YEAR = 3600, 8760
 PRICE = 2.5  # of a card's hour
@@ -51,7 +51,8 @@ def test_prompts_and_answers_share_the_cost_as_the_card_seconds_that_they_take(f
     costs = token_costs(q, found, PRICE / HOUR)
     of_prompt = costs["per_input"] * q["input_tokens"] / costs["per_request"]
     cards = q["tensor_parallel"]
-    prompts = 1000 * cards * found["burst_step_time"] * (found["new_tokens"] / found["burst_tokens"])
+    chunks = 1000 * found["new_tokens"] / found["burst_tokens"]
+    prompts = chunks * cards * found["burst_step_time"]
     passes = found["decode_step_time"] + found["draft_time"]
     answers = 1000 * q["output_tokens"] * cards * passes / found["tokens_per_step"] / (
         found["decode_batch"])

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from _better import ORDERED
 from _fleet import RATES
-from laws.holding import at_most, law, near
 
 from catalogue.entries.formulas import symbols
+from laws.holding import at_most, law, near
 
 FAST = 1e12  # times as fast as it is
 NOTHING = 1e-9  # of a time as it is

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from _better import ACCEPTED, FASTER, ORDERED, RATES_OUT, SHARES, SLOWER, TIMES, UNORDERED
 from _fleet import RATES
-from laws.exceptions import CROWDED, KNOWN, REVERSED, excepted
-from laws.holding import ROUNDING, at_most, but, law, mostly
 
 from calc.costing.tokens import token_costs
 from catalogue.entries.formulas import symbols
+from laws.exceptions import CROWDED, KNOWN, REVERSED, excepted
+from laws.holding import ROUNDING, at_most, but, law, mostly
 
 MORE = 1.25  # times an input
 LONGER = 1.01  # times a length: most prompts are cut into as many chunks as before
@@ -116,7 +116,7 @@ def test_few_steady_states_are_worse_at_all_for_better_parts(fleet, group):
 @law
 def test_what_is_stored_larger_takes_no_less_memory_and_leaves_no_more_room(fleet):
     return no_worse(fleet, [{name: more(fleet, name)} for name in STORED], (*NEEDED, *ROOM),
-                    ("whole blocks",), better=False)
+                    ("whole blocks", "one share of all stages"), better=False)
 
 
 @law

@@ -6,7 +6,6 @@ requests one by one, a wave and single steps: ``tests/calc/physics/test_laws_of_
 """
 
 import numpy as np
-from laws.holding import law, mostly, near
 
 from calc.closed_form.validity import NEAR, doubts
 from calc.serving.arrivals import ClosedLoop, shapes_of
@@ -14,6 +13,7 @@ from calc.serving.metrics import summarise
 from calc.serving.requests import Limits
 from calc.serving.simulation import Pool, simulate
 from calc.serving.step_times import Clock, Paced
+from laws.holding import mostly, near
 
 VARIATION = 0.5  # of lengths, log-normal: standard deviation over mean
 ROUNDS, FEWEST = 6, 100  # requests of each user, and besides

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from laws.holding import law, near
 
 from calc.costing.tokens import token_costs
 from catalogue.entries.formulas import symbols
 from catalogue.reading.units import dimensions
+from laws.holding import law, near
 
 UNITS = [("time", 2.0**10), ("time", 2.0**-20), ("information", 2.0**10), ("information", 2.0**-3),
          ("operation", 2.0**10)]

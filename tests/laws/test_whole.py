@@ -7,12 +7,12 @@ keeps the same laws, in ``tests/calc/serving/test_laws.py``.
 
 import numpy as np
 import pytest
-from laws.holding import at_most, law, near
 
 from calc.costing.power import own_cards
 from calc.costing.tokens import token_costs
 from calc.layouts.feasible import has_room
 from calc.physics.experts import ranks_in_step
+from laws.holding import at_most, law, near
 
 WHOLE_REPLICAS = 1e-6  # of a replica: a pool that just keeps up needs none more
 FULL = 1 << 22  # requests, of which every chunk is full

@@ -1,0 +1,29 @@
+"""A law that does not hold is told with the deployments that break it, or that it is none."""
+
+import numpy as np
+import pytest
+
+from laws.deployments import SIZE
+from laws.holding import COUNT, drawn, law, mostly
+
+
+def few(fleet):
+    return fleet.inputs["concurrency"] < 2
+
+
+def test_as_many_deployments_are_drawn_as_are_asked_for_and_all_of_them_fit():
+    assert sum(fleet.size for fleet in drawn()) >= COUNT
+    assert all(fleet.size == SIZE and np.all(fleet.found["headroom_per_device"] >= 0)
+               for fleet in drawn())
+    assert len({(fleet.base, fleet.model) for fleet in drawn()}) > len(drawn()) / 2
+
+
+def test_a_law_that_breaks_names_the_deployments():
+    with pytest.raises(AssertionError, match=r"\d+ of \d+: \S+ in \S+ on \S+ under"):
+        law(few)()
+    mostly(1.0)(few)()
+
+
+def test_a_law_that_says_nothing_of_any_deployment_is_none():
+    with pytest.raises(AssertionError, match="no deployment"):
+        law(lambda fleet: np.ma.masked_all(fleet.size, bool))()
