@@ -1,6 +1,6 @@
 """Usual deployments, drawn at random: the one place from which the laws of the whole take theirs.
 
-A fleet is ``SIZE`` deployments of one model in one format on so many cards of one kind under one
+A fleet is several deployments of one model in one format on so many cards of one kind under one
 engine. Layouts are those that the engine loads and that have room, as a search has them; loads are
 those of chats, agents and batches, with no more users than fit and than engines let in.
 """
@@ -24,10 +24,9 @@ from calc.physics.arrays import Inputs
 from calc.searching.candidates import CandidateCells
 from calc.searching.load_goal import load_goal
 from calc.serving.replay import MOST_SEQUENCES
-from catalogue import ParamsError, load_device, names
+from catalogue import ParamsError, deployment_names, load_device, load_scenario, names
 from catalogue.engines.released import fitting
 
-SIZE = 15
 ENGINES = ("vllm", "vllm-ascend", "sglang", "tensorrt-llm")
 CARDS = (1, 2, 4, 8, 8, 16, 32, 64)
 ANY_GOAL = "r1-64-users-8xh20"  # of which nothing is left but its form
@@ -39,9 +38,16 @@ Columns = Mapping[str, Any]
 
 @dataclass(frozen=True, eq=False)
 class Fleet:
-    """``SIZE`` usual deployments: input symbols in SI units, each an array of shape (SIZE,)."""
+    """Deployments of one kind.
 
-    base: Base
+    Attributes:
+        base: card, server, engine and format; None of those that are no random ones.
+        model: that they serve, or what they are.
+        attention: ``mla``, ``gqa`` or ``csa``.
+        inputs: input symbols in SI units, each an array of shape (n,).
+    """
+
+    base: Base | None
     model: str
     attention: str
     inputs: dict[str, np.ndarray]
@@ -53,12 +59,12 @@ class Fleet:
 
     @functools.cached_property
     def found(self) -> dict[str, np.ndarray]:
-        """Every quantity of them but for those by stage, shape (SIZE,) each."""
-        return whole(evaluate(self.inputs, self.attention), SIZE)
+        """Every quantity of them but for those by stage, shape (n,) each."""
+        return whole(evaluate(self.inputs, self.attention), self.size)
 
     def of(self, **changes: Any) -> dict[str, np.ndarray]:
         """The quantities with other inputs."""
-        return whole(evaluate(self.inputs | changes, self.attention), SIZE)
+        return whole(evaluate(self.inputs | changes, self.attention), self.size)
 
     def but(self, **changes: Any) -> Fleet:
         """The deployments with other inputs."""
@@ -66,8 +72,8 @@ class Fleet:
 
     def each(self, changes: list[dict[str, Any]]
              ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-        """Inputs and quantities after each of several changes, shape (changes, SIZE) each."""
-        shape = (len(changes), SIZE)
+        """Inputs and quantities after each of several changes, shape (changes, n) each."""
+        shape = (len(changes), self.size)
         inputs = {name: np.broadcast_to(value, shape).copy() if any(
             name in change for change in changes) else np.broadcast_to(value, shape)
             for name, value in self.inputs.items()}
@@ -75,7 +81,7 @@ class Fleet:
             for name, value in change.items():
                 inputs[name][row] = value
         flat = {name: value.ravel() for name, value in inputs.items()}
-        found = whole(evaluate(flat, self.attention), len(changes) * SIZE)
+        found = whole(evaluate(flat, self.attention), len(changes) * self.size)
         return inputs, {name: value.reshape(shape) for name, value in found.items()}
 
     @property
@@ -90,14 +96,23 @@ class Fleet:
             "concurrency", "input_tokens", "output_tokens", "max_num_batched_tokens",
             "prefix_hit_share", "draft_tokens", "separate_pools", "open_arrivals", "think_time",
             "mixed_steps", "micro_batches")}
-        return (f"{self.model} in {self.base.precision} on {self.base.device} under "
-                f"{self.base.engine}, " + ", ".join(f"{k} {v:g}" for k, v in read.items()))
+        where = (f" in {self.base.precision} on {self.base.device} under {self.base.engine}"
+                 if self.base else "")
+        return f"{self.model}{where}, " + ", ".join(f"{k} {v:g}" for k, v in read.items())
 
 
 def whole(found: Columns, count: int) -> dict[str, np.ndarray]:
     """Quantities as arrays of one length, without those by stage."""
     return {name: np.broadcast_to(value, count) for name, value in found.items()
             if not name.startswith("stage_")}
+
+
+def shipped() -> list[Fleet]:
+    """Every deployment of the catalogue that says how long its requests are, each by itself."""
+    every = (load_scenario(name) for name in deployment_names())
+    return [Fleet(None, one.id, one.model.attention, {
+        name: np.array([float(value)]) for name, value in one.inputs().items()})
+        for one in every if one.file.workload.output_tokens is not None]
 
 
 @functools.cache
@@ -110,17 +125,17 @@ def offers() -> tuple[tuple[str, str], ...]:
 
 
 @st.composite
-def fleets(draw: st.DrawFn) -> Fleet:
-    """Fleets of any model on any card that has room for it."""
-    found = fleet(draw(st.sampled_from(offers())), draw(st.sampled_from(names("models"))),
+def fleets(draw: st.DrawFn, size: int) -> Fleet:
+    """Fleets of so many deployments of any model on any card that has room for it."""
+    found = fleet(size, draw(st.sampled_from(offers())), draw(st.sampled_from(names("models"))),
                   draw(st.sampled_from(CARDS)), draw(st.integers(0, 2**32 - 1)))
     assume(found is not None)
     return found
 
 
 @functools.cache
-def fleet(offer: tuple[str, str], model: str, cards: int, seed: int) -> Fleet | None:
-    """Deployments of a model on so many cards; None where none is loaded or has room."""
+def fleet(size: int, offer: tuple[str, str], model: str, cards: int, seed: int) -> Fleet | None:
+    """So many deployments of a model on its cards; None where none is loaded or has room."""
     draw = np.random.default_rng(seed)
     device, engine = offer
     try:
@@ -136,29 +151,30 @@ def fleet(offer: tuple[str, str], model: str, cards: int, seed: int) -> Fleet | 
     except ParamsError:
         return None
     inputs = _chosen(CandidateCells(shared, first.model.attention, space.goal.demand), kinds,
-                     draw)
+                     size, draw)
     return inputs and Fleet(base, model, first.model.attention, inputs)
 
 
-def _chosen(space: CandidateCells, kinds: list[Cells], draw: np.random.Generator
+def _chosen(space: CandidateCells, kinds: list[Cells], size: int, draw: np.random.Generator
             ) -> dict[str, np.ndarray] | None:
     """Inputs of deployments that fit, with their loads; None where hardly any does."""
+    count = TRIES * size
     cells = {name: np.concatenate([cells[name] for cells in kinds]) for name in kinds[0]}
     sizes = [len(cells["data"]) for cells in kinds]
     cells["kind"] = np.repeat(np.arange(len(kinds)), sizes)
-    some = at(cells, draw.integers(0, sum(sizes), TRIES * SIZE))
-    inputs = space.columns(some | {"concurrency": some["data"]}) | loads(draw, TRIES * SIZE)
-    inputs = {name: np.broadcast_to(np.asarray(value, float), TRIES * SIZE)
+    some = at(cells, draw.integers(0, sum(sizes), count))
+    inputs = space.columns(some | {"concurrency": some["data"]}) | loads(draw, count)
+    inputs = {name: np.broadcast_to(np.asarray(value, float), count)
               for name, value in inputs.items()}
     alone = evaluate(inputs, space.attention, decode=False)
-    most = np.broadcast_to(alone["max_concurrency"], TRIES * SIZE) // inputs["data_parallel"]
+    most = np.broadcast_to(alone["max_concurrency"], count) // inputs["data_parallel"]
     most = np.minimum(most, MOST_SEQUENCES)
-    per_rank = np.floor(np.maximum(1, most) ** draw.random(TRIES * SIZE))
+    per_rank = np.floor(np.maximum(1, most) ** draw.random(count))
     inputs["concurrency"] = np.maximum(1, np.floor(per_rank * inputs["data_parallel"] * (
-        1 - 0.3 * draw.random(TRIES * SIZE) * draw.integers(0, 2, TRIES * SIZE))))
-    room = np.broadcast_to(has_room(evaluate(inputs, space.attention, decode=False)), TRIES * SIZE)
-    fit = np.flatnonzero(room & (most > 0))[:SIZE]
-    return at(inputs, fit) if len(fit) == SIZE else None
+        1 - 0.3 * draw.random(count) * draw.integers(0, 2, count))))
+    room = np.broadcast_to(has_room(evaluate(inputs, space.attention, decode=False)), count)
+    fit = np.flatnonzero(room & (most > 0))[:size]
+    return at(inputs, fit) if len(fit) == size else None
 
 
 def loads(draw: np.random.Generator, count: int) -> dict[str, np.ndarray]:

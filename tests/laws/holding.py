@@ -1,6 +1,6 @@
 """How a law is held: by every deployment that was drawn, and how many it was tried on is counted.
 
-A law is a function of a fleet that says by deployment whether it holds, shape (..., SIZE); where
+A law is a function of a fleet that says by deployment whether it holds, shape (..., n); where
 it says nothing of a deployment, for an exception that has a name, the answer is masked. All laws
 are held by the same deployments: 300 in each run of the tests, as many as ``LAWS`` says in a long
 one, which keeps the counts of every law, as it is done, in ``laws.json`` beside this file.
@@ -21,12 +21,13 @@ import numpy as np
 from hypothesis import HealthCheck, Phase, given, settings
 
 from catalogue.reading.files import write_whole
-from laws.deployments import SIZE, Fleet, fleets
+from laws.deployments import Fleet, fleets
 
 USUAL = 300
 COUNT = int(os.environ.get("LAWS", str(USUAL)))
 RECORD = Path(__file__).with_name("laws.json")
 ROUNDING = 1e-9  # relative: sums of numbers in floating point
+SIZE, LARGE = 15, 50  # deployments of a fleet, and of one of a long run
 SHOWN = 3  # deployments that break a law
 
 
@@ -35,9 +36,11 @@ def drawn() -> tuple[Fleet, ...]:
     """The deployments of this run, as fleets."""
     found: list[Fleet] = []
 
-    @settings(max_examples=-(-COUNT // SIZE), database=None, phases=[Phase.generate],
+    size = SIZE if COUNT == USUAL else LARGE
+
+    @settings(max_examples=-(-COUNT // size), database=None, phases=[Phase.generate],
               suppress_health_check=[HealthCheck.too_slow])
-    @given(fleets())
+    @given(fleets(size))
     def draw(fleet: Fleet) -> None:
         found.append(fleet)
 
@@ -50,7 +53,7 @@ def law(holds: Callable[..., Any]) -> Callable[..., None]:
 
     Args:
         holds: of a fleet, and of the test's own arguments: whether the law holds, an array that is
-            masked where it says nothing, shape (..., SIZE).
+            masked where it says nothing, shape (..., n).
     """
     return _test(holds, 0.0)
 
@@ -68,8 +71,8 @@ def _test(holds: Callable[..., Any], share: float) -> Callable[..., None]:
         for fleet in drawn():
             kept = np.ma.asarray(holds(fleet, **arguments))
             bad = np.argwhere((~kept).filled(False))
-            left_out += int(np.ma.getmaskarray(kept).reshape(-1, SIZE).all(axis=0).sum())
-            tried += SIZE
+            left_out += int(np.ma.getmaskarray(kept).reshape(-1, fleet.size).all(axis=0).sum())
+            tried += fleet.size
             first = {row[-1]: row[:-1] for row in bad[::-1]}
             broken += [f"{fleet.told(index)}: {where.tolist()}" for index, where in first.items()]
         tried -= left_out

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from laws.deployments import SIZE
 from laws.holding import COUNT, drawn, law, mostly
 
 
@@ -13,8 +12,7 @@ def few(fleet):
 
 def test_as_many_deployments_are_drawn_as_are_asked_for_and_all_of_them_fit():
     assert sum(fleet.size for fleet in drawn()) >= COUNT
-    assert all(fleet.size == SIZE and np.all(fleet.found["headroom_per_device"] >= 0)
-               for fleet in drawn())
+    assert all(np.all(fleet.found["headroom_per_device"] >= 0) for fleet in drawn())
     assert len({(fleet.base, fleet.model) for fleet in drawn()}) > len(drawn()) / 2
 
 
