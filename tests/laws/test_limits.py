@@ -7,11 +7,11 @@ of any inputs. Goals by brute force: ``tests/calc/searching/test_brute.py``.
 
 import numpy as np
 import pytest
-from _better import ORDERED
 from _fleet import RATES
 
 from catalogue.entries.formulas import symbols
 from laws.holding import at_most, law, near
+from laws.order import ORDERED
 
 FAST = 1e12  # times as fast as it is
 NOTHING = 1e-9  # of a time as it is

@@ -1,8 +1,8 @@
 """Better is never worse: more of a rate, a share or a hit, less of what is paid, moved or asked.
 
-Which way each input is better is said in ``tests/support/_better.py``; where an engine makes a step
-in between, in ``tests/laws/exceptions.py``. The same of any inputs, usual or not, for the
-quantities of steps and waves: ``tests/calc/physics/test_laws.py``.
+Which way each input is better, and where an engine makes a step in between, is said in
+``tests/laws/order.py``. The same of any inputs, usual or not, for the quantities of steps and
+waves: ``tests/calc/physics/test_laws.py``.
 """
 
 import functools
@@ -10,13 +10,25 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from _better import ACCEPTED, FASTER, ORDERED, RATES_OUT, SHARES, SLOWER, TIMES, UNORDERED
 from _fleet import RATES
 
 from calc.costing.tokens import token_costs
 from catalogue.entries.formulas import symbols
-from laws.exceptions import CROWDED, KNOWN, REVERSED, excepted
 from laws.holding import ROUNDING, but, law, mostly
+from laws.order import (
+    ACCEPTED,
+    CROWDED,
+    FASTER,
+    KNOWN,
+    ORDERED,
+    RATES_OUT,
+    REVERSED,
+    SHARES,
+    SLOWER,
+    TIMES,
+    UNORDERED,
+    excepted,
+)
 
 MORE = 1.25  # times an input
 LONGER = 1.01  # times a length: most prompts are cut into as many chunks as before

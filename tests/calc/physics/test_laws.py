@@ -6,13 +6,13 @@ shares and lengths that hypothesis draws anew for every example.
 
 import numpy as np
 import pytest
-from _better import FASTER, RATES_OUT, SLOWER, TIMES
 from _fleet import ALPHAS, ATTENTIONS, EFFICIENCIES, RATES, fleet, run, sampled, where
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calc.closed_form.evaluate import PHASES
 from calc.physics.breakdown import CLASSES, DEVICE, bound_by, parts, token_parts
+from laws.order import FASTER, RATES_OUT, SLOWER, TIMES
 
 ROUNDING = 1e-9  # relative: sums of a dozen numbers in floating point
 SEEDS = st.integers(0, 2**32 - 1)
