@@ -77,9 +77,8 @@ decode step) and what experts add (hidden or not); where the one that is taken a
 difference grows. To be brought down."""
 CROWDED = 0.05
 """Share of deployments for which twice the users are said to bring less, beyond that. All of them
-are taken to decode, also those who wait for their prompts: they fill the steps that these prompts
-need (mixed steps), or make a step with prompts as long as one of answers (prompts first, where it
-holds no answers). To be brought down."""
+are taken to decode, also those who wait for their prompts: so they fill the steps that these
+prompts need. To be brought down."""
 Quantities = Mapping[str, Any]
 
 
@@ -123,10 +122,6 @@ EXCEPTIONS = {
         "An engine cuts prompts into whole chunks of equal length: with one less, the stages of a "
         "pipeline have less to do at once, and a prompt waits for a longer one.",
         another("prompt_chunks", "burst_chunks")),
-    "whole requests": Exempt(
-        "Requests are dealt to whole ranks and stages, and the fullest decides: of one more on one "
-        "of them, the others have nothing.",
-        another("requests_per_rank", "decode_batch")),
     "short prefixes": Exempt(
         "Some engines expand what is cached of a prompt from a number of tokens on, and multiply "
         "more below it.",
