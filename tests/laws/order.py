@@ -75,7 +75,7 @@ REVERSED = 0.2
 A step with prompts is put together from differences of known steps: what a token adds (burst less
 decode step) and what experts add (hidden or not); where the one that is taken away gets faster, the
 difference grows. To be brought down."""
-CROWDED = 0.05
+CROWDED = 0.03
 """Share of deployments for which twice the users are said to bring less, beyond that. All of them
 are taken to decode, also those who wait for their prompts: so they fill the steps that these
 prompts need. To be brought down."""

@@ -77,10 +77,11 @@ def test_an_answer_of_one_token_ends_with_its_first(fleet):
 
 @law
 def test_who_is_alone_sees_in_a_steady_state_what_a_burst_of_one_sees(fleet):
-    """Nobody is waited for, whose answers or prompts vary as they may."""
+    """But for the place of a token that a step keeps for an answer."""
     found = fleet.of(concurrency=1, think_time=0, open_arrivals=0, prompt_variation=0,
                      answer_variation=0, separate_pools=0, data_parallel=1, expert_parallel=1)
-    return near(found["steady_e2e"], found["e2e"])
+    return near(found["steady_e2e"], found["e2e"],
+                within=1 / (fleet.inputs["max_num_batched_tokens"] - 1))
 
 
 @law
