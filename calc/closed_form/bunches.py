@@ -358,8 +358,9 @@ def chunks_of(q: Any, p: Prompts, s: Pieces, r: Rates, c: Number, span: Number, 
                          whole * largest_of(busy_ranks, q.prompt_variation**2 / on_rank))
     everywhere = s.ranks * r.prompts * new / np.maximum(LEAST, r.group)
     deeper = deepest(q, p, s, span, busy_ranks)
-    # other ranks decode meanwhile, and their drafts are checked at once
-    shortest = select(s.ranks > 1, np.maximum(pace, decode.step_time), pace)
+    # other ranks decode meanwhile, and their drafts are checked at once; where prompts go first, a
+    # rank by itself decodes nothing in such a step
+    shortest = select(s.ranks > 1, np.maximum(pace, decode.step_time), select(s.mixed, pace, 0))
     busy = np.maximum(shortest, busy_time(
         s, p, fullest, np.maximum(fullest, everywhere), riding, deeper))
     mean = new / r.chunks

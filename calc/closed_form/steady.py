@@ -158,7 +158,7 @@ def _stay(q: Any, s: Pieces, r: Rates, k: Chunks, u: Number, pace: Number, lone:
     grown = joining + own - first
     held = (grown + (grown * grown + 4 * (own * first + joining * k.own)) ** 0.5) / 2
     among = Among(later * pace, first, prompt * (u * (s.ranks - 1) + behind), r.chunks,
-                  k.own * (r.chunks + 1) / 2, pace / k.busy, pausing)
+                  k.own * (r.chunks + 1) / 2, np.minimum(1, pace / k.busy), pausing)
     overlaps = overlapping(among)
     decoding = select((s.ranks > 1) & (r.hold <= 0), decoding_among(among, overlaps[-1]), held)
     back = lone * (left + received) + r.queued * k.busy
@@ -295,9 +295,14 @@ def _thought(q: Any, apart: Number) -> Number:
 
 
 def _short(q: Any, k: Chunks, a: _PrefillPool, others: Number, stay: Number) -> Number:
-    """What a stay lacks of what prompts, or the front end, need for all in flight [s]."""
-    each = select(q.separate_pools > 0, a.least / a.replicas, k.least)
-    return np.maximum(0, np.maximum(q.concurrency / q.front_end_rate, (1 + others) * each) - stay)
+    """What a stay lacks of what prompts, or the front end, need for all in flight [s].
+
+    Chunks of one's own prompt are in all stages of a pipeline at once.
+    """
+    apart = q.separate_pools > 0
+    each = select(apart, a.least / a.replicas, k.least)
+    own = select(apart, 1, 1 / q.pipeline_parallel)
+    return np.maximum(0, np.maximum(q.concurrency / q.front_end_rate, (own + others) * each) - stay)
 
 
 def _sent(q: Any, first: Number, tpot: Number, accepted: Number

@@ -10,7 +10,7 @@ import pytest
 
 PROJECT = Path(__file__).resolve().parents[2]
 PACKAGES = ("catalogue", "calc", "notebooks", "book/_ext", "tools", "benchmarks",
-            "tests/reference")
+            "tests/reference", "tests/laws")
 ROOMS = sorted(init.parent for package in PACKAGES
                for init in (PROJECT / package).rglob("__init__.py"))
 MODULES = sorted({path for package in (*PACKAGES, "tests")
@@ -84,7 +84,7 @@ def test_data_and_code_stand_apart():
 def test_a_room_of_tests_mirrors_a_room_of_code():
     rooms = {relative(room).replace("book/_ext", "book")
              for room in ROOMS}
-    own = {"house", "support"}  # the rules of the whole, and what the tests share
+    own = {"house", "laws", "support"}  # rules and laws of the whole, and what the tests share
     for folder in {path.parent for path in (PROJECT / "tests").rglob("test_*.py")}:
         name = folder.relative_to(PROJECT / "tests").as_posix()
         assert name in rooms | own, name

@@ -17,9 +17,11 @@ from calc.closed_form.overlaps import product_log
 from calc.closed_form.steady import gathering
 from calc.closed_form.validity import NEAR, doubt_words, doubts
 from calc.physics.arrays import Inputs
-from calc.serving.arrivals import poisson
+from calc.serving.arrivals import ClosedLoop, poisson
 from calc.serving.metrics import summarise
-from calc.serving.simulation import simulate
+from calc.serving.requests import Limits
+from calc.serving.simulation import Pool, simulate
+from calc.serving.step_times import Clock, Paced
 
 FIRST, COUNT = 900_000, 8  # deployments that neither shaped the formulas nor are of the benchmark
 FAR = 3  # of them at most further off: of one in ten, more are a chance of one in two hundred
@@ -147,6 +149,22 @@ class TestLaws:
         system = system_of(scenario)
         run = summarise(simulate(poisson(15.0, 3000, system.shapes, 1), system.pool))
         assert closed == pytest.approx(run.tpot.mean, rel=0.05)
+
+    def test_a_rank_that_prefills_first_decodes_nothing_meanwhile(self):
+        """Of long contexts a decode step takes longer than a chunk, which does not wait for it."""
+        scenario = catalogue.load_scenario("h20-qwen3-8b")
+        users, prompt, answer = 128, 8192, 1500
+        inputs = scenario.inputs() | {
+            "separate_pools": 0, "mixed_steps": 0, "max_num_batched_tokens": 512,
+            "concurrency": users, "input_tokens": prompt, "output_tokens": answer,
+            "context_tokens": prompt + answer}
+        found = evaluate(inputs, scenario.model.attention)
+        assert found["busy_step"] < found["steady_pace"]
+        steps = Paced(Clock(inputs, scenario.model.attention), inputs["host_gap_per_step"], 1.0)
+        loop = ClosedLoop(users, 8 * users, [(prompt, answer)], ramp=float(found["e2e"]))
+        run = summarise(simulate(loop, Pool(
+            Limits(512, users, policy="prefill-first"), steps, coming=steps.coming)))
+        assert found["steady_tpot"] == pytest.approx(run.tpot.mean, rel=0.05)
 
     def test_a_lone_user_sees_what_a_lone_burst_does(self, inputs):
         found = evaluate(inputs | {"concurrency": 1}, "mla")

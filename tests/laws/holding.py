@@ -1,0 +1,118 @@
+"""How a law is held: by every deployment that was drawn, and how many it was tried on is counted.
+
+A law is a function of a fleet that says by deployment whether it holds, shape (..., n); where
+it says nothing of a deployment, for an exception that has a name, the answer is masked. All laws
+are held by the same deployments: 300 in each run of the tests, as many as ``LAWS`` says in a long
+one, which keeps the counts of every law, as it is done, in ``laws.json`` beside this file.
+"""
+
+from __future__ import annotations
+
+import datetime
+import functools
+import inspect
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from hypothesis import HealthCheck, Phase, given, settings
+
+from catalogue.reading.files import write_whole
+from laws.deployments import Fleet, fleets
+
+USUAL = 300
+COUNT = int(os.environ.get("LAWS", str(USUAL)))
+RECORD = Path(__file__).with_name("laws.json")
+ROUNDING = 1e-9  # relative: sums of numbers in floating point
+SIZE, LARGE = 15, 50  # deployments of a fleet, and of one of a long run
+SHOWN = 3  # deployments that break a law
+
+
+@functools.cache
+def drawn() -> tuple[Fleet, ...]:
+    """The deployments of this run, as fleets."""
+    found: list[Fleet] = []
+
+    size = SIZE if COUNT == USUAL else LARGE
+
+    @settings(max_examples=-(-COUNT // size), database=None, phases=[Phase.generate],
+              suppress_health_check=[HealthCheck.too_slow])
+    @given(fleets(size))
+    def draw(fleet: Fleet) -> None:
+        found.append(fleet)
+
+    draw()
+    return tuple(found)
+
+
+def law(holds: Callable[..., Any]) -> Callable[..., None]:
+    """A test that a law holds for every deployment that was drawn.
+
+    Args:
+        holds: of a fleet, and of the test's own arguments: whether the law holds, an array that is
+            masked where it says nothing, shape (..., n).
+    """
+    return _test(holds, 0.0)
+
+
+def mostly(share: float) -> Callable[[Callable[..., Any]], Callable[..., None]]:
+    """As :func:`law`, of a formula that is known to break it for no more than a share of them."""
+    return lambda holds: _test(holds, share)
+
+
+def _test(holds: Callable[..., Any], share: float) -> Callable[..., None]:
+    @functools.wraps(holds)
+    def test(**arguments: Any) -> None:
+        broken: list[str] = []
+        tried = left_out = 0
+        for fleet in drawn():
+            kept = np.ma.asarray(holds(fleet, **arguments))
+            bad = np.argwhere((~kept).filled(False))
+            left_out += int(np.ma.getmaskarray(kept).reshape(-1, fleet.size).all(axis=0).sum())
+            tried += fleet.size
+            first = {row[-1]: row[:-1] for row in bad[::-1]}
+            broken += [f"{fleet.told(index)}: {where.tolist()}" for index, where in first.items()]
+        tried -= left_out
+        _keep(holds.__name__, arguments, tried, len(broken), left_out)
+        assert tried, "no deployment that the law says anything of"
+        assert len(broken) <= share * tried, f"{len(broken)} of {tried}: " + "\n".join(
+            broken[:SHOWN])
+
+    test.__signature__ = _without_fleet(holds)  # type: ignore[attr-defined]
+    return test
+
+
+def _without_fleet(holds: Callable[..., Any]) -> Any:
+    """What pytest has to give a test: all that the law takes besides the fleet."""
+    own = inspect.signature(holds)
+    return own.replace(parameters=list(own.parameters.values())[1:])
+
+
+def _keep(name: str, arguments: dict[str, Any], tried: int, broken: int, left_out: int) -> None:
+    """Write the counts of a law over those that were kept of it, in a long run."""
+    if "LAWS" not in os.environ or not name.startswith("test_"):
+        return
+    told = " ".join([name.removeprefix("test_").replace("_", " "), *map(str, arguments.values())])
+    kept = json.loads(RECORD.read_text("utf-8")) if RECORD.is_file() else {}
+    kept[told] = {"date": datetime.datetime.now(tz=datetime.UTC).date().isoformat(),
+                  "deployments": tried, "broken": broken, "left_out": left_out}
+    write_whole(RECORD, (json.dumps(dict(sorted(kept.items())), indent=1) + "\n").encode())
+
+
+def near(left: Any, right: Any, within: float = ROUNDING, of: Any = 0.0) -> np.ndarray:
+    """Whether two numbers are the same but for rounding (of what they were computed from)."""
+    return np.asarray(np.abs(left - right) <= within * np.maximum(
+        np.maximum(np.abs(left), np.abs(right)), of))
+
+
+def at_most(less: Any, more: Any, within: float = ROUNDING) -> np.ndarray:
+    """Whether one number is no larger than the other but for rounding."""
+    return np.asarray(less <= more + within * np.maximum(np.abs(less), np.abs(more)))
+
+
+def but(holds: Any, exceptions: Any) -> np.ma.MaskedArray:
+    """What a law says, and nothing where there is an exception."""
+    return np.ma.array(holds, mask=np.broadcast_to(exceptions, np.shape(holds)))

@@ -1,0 +1,158 @@
+"""Order: which way an input is better, and where the laws of order say nothing.
+
+Every input that is no shape, size, switch or count has its place among those of which more never
+slows anything, or less never does, or in neither, and one place alone. An exception is of a change
+of a deployment: it is met where a quantity that comes in whole numbers is another after it than
+before, where an engine takes another kernel, or where a formula is known to be no guide. It is
+asked for by name where a law is written down, and how many deployments it leaves out is counted
+with the law.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from _fleet import ALPHAS, EFFICIENCIES, PREFILL, RATES
+
+from calc.closed_form.planning import pool_replicas
+from calc.closed_form.validity import NEAR
+from calc.physics.arrays import Inputs
+from calc.physics.positions import few_cached
+from catalogue.entries.formulas import symbols
+
+# more of it is never slower: every rate and share of a rate, and every share that is hidden
+SHARES = (*EFFICIENCIES, PREFILL, "clock_factor", "load_overlap", "expert_load_overlap",
+          "host_overlap", "captured", "device_hit_share")
+FASTER = (*RATES, *SHARES)
+# more of it is never faster: what is paid per kernel, message, step or request, and what is moved
+SLOWER = (*ALPHAS, "exchange_network_alpha", "exchange_expert_time", "exchange_token_time",
+          "operators_per_layer", "dequantisation_traffic",
+          "gemm_tile_rows", "expert_tile_rows", "expert_tile_growth", "sliced_tile_growth",
+          "largest_expert_tile", "largest_sliced_tile",
+          "attention_operators", "hyper_operators", "routed_expert_operators",
+          "prefill_dequantisation_traffic",
+          "selection_traffic", "score_traffic", "placement_residual", "kv_imbalance",
+          "clock_spread", "multiply_add_flops",
+          *sorted(name for name, symbol in symbols().items() if symbol.kind == "matmul"
+                  and name not in EFFICIENCIES),
+          *sorted(name for name in symbols() if name.endswith((
+              "_weight_bytes", "_element_bytes", "_expert_latency", "_core_latency",
+              "_core_fill", "_row_traffic"))))
+# how drafts are met: of more that are accepted a token never takes longer
+ACCEPTED = ("mtp_acceptance", "acceptance_decay")
+# what is in neither list, and why
+UNORDERED = {
+    "of whole tiles a larger one may fit better": (
+        "core_tile_rows", "sparse_tile_rows", "prefill_tile_rows", "linear_chunk_tokens"),
+    "the fewer experts are hit, the fuller is the rank that has them": ("routing_skew",),
+    "what lies elsewhere is slower and leaves more room": (
+        "offloaded_share", "fetched_share", "stored_share", "host_group_tokens"),
+    "storage may be faster than the host's memory": ("host_hit_share",),
+    "room that is kept, which no step waits for": (
+        "memory_capacity", "system_reserve", "runtime_reserve", "state_blocks",
+        "exchange_buffer_tokens", "absorbed_copies"),
+    "0 or 1, of a format": tuple(f"{name}_dequantised" for name in (
+        "attention", "dense_mlp", "shared_expert", "routed_expert")),
+    "a network's shape": ("devices_per_node", "full_mesh", "switch_adds"),
+    "time that a token alone is spared, as long as it lasts": ("single_token_path",),
+    "rate of a queue, which a wave does not wait in": ("front_end_rate",)}
+ORDERED = ("prior", "matmul", "precision", "device", "network", "host", "constant")
+"""Kinds of inputs that have a place here; the others are sizes, layouts and switches."""
+
+TIMES = ("decode_step_time", "prefill_step_time", "burst_step_time", "ttft", "tpot", "e2e",
+         "kv_transfer_time", "loading_time", "tpot_floor")
+RATES_OUT = ("output_throughput", "request_throughput", "input_throughput", "prefill_throughput",
+             "throughput_ceiling")
+
+KNOWN = max(NEAR.values())
+"""A steady state's closed form is that near to a simulation, nine times in ten: of two that are
+nearer to each other it does not say which is the better one."""
+REVERSED = 0.2
+"""Share of deployments for which it says the wrong one, by however little, for one of many changes.
+A step with prompts is put together from differences of known steps: what a token adds (burst less
+decode step) and what experts add (hidden or not); where the one that is taken away gets faster, the
+difference grows. To be brought down."""
+CROWDED = 0.03
+"""Share of deployments for which twice the users are said to bring less, beyond that. All of them
+are taken to decode, also those who wait for their prompts: so they fill the steps that these
+prompts need. To be brought down."""
+Quantities = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Exempt:
+    """Of what there is an exception.
+
+    Attributes:
+        reason: a sentence.
+        met: inputs and quantities before and after a change -> whether it is met.
+    """
+
+    reason: str
+    met: Callable[[Quantities, Quantities, Quantities, Quantities], Any]
+
+
+def another(*names: str) -> Callable[..., Any]:
+    """Whether one of several quantities is another number after the change."""
+    return lambda _, before, __, after: np.logical_or.reduce(
+        [before[name] != after[name] for name in names])
+
+
+def _replicas(inputs: Quantities, found: Quantities) -> Any:
+    return np.where(inputs["separate_pools"] > 0,
+                    pool_replicas(Inputs(inputs), found["pool_ratio"]), 0)
+
+
+def _other_replicas(old: Quantities, before: Quantities, new: Quantities, after: Quantities) -> Any:
+    return _replicas(old, before) != _replicas(new, after)
+
+
+def _absorbed(inputs: Quantities, found: Quantities) -> Any:
+    """Whether a prompt alone, and several together, have few tokens cached: 0 to 2."""
+    several = found["burst_tokens"] / found["prefill_tokens"]
+    return sum((found["cached_tokens"] > 0) * few_cached(Inputs(inputs), times * found[
+        "prefill_cached"]) for times in (1, several))
+
+
+EXCEPTIONS = {
+    "whole chunks": Exempt(
+        "An engine cuts prompts into whole chunks of equal length: with one less, the stages of a "
+        "pipeline have less to do at once, and a prompt waits for a longer one.",
+        another("prompt_chunks", "burst_chunks")),
+    "short prefixes": Exempt(
+        "Some engines expand what is cached of a prompt from a number of tokens on, and multiply "
+        "more below it.",
+        lambda old, before, new, after: _absorbed(old, before) != _absorbed(new, after)),
+    "dealt caches": Exempt(
+        "Ranks among which the cache of a request is dealt exchange what its prompt needs of it, "
+        "as soon as anything is found there.",
+        lambda old, before, _, after: (old["decode_context_parallel"] > 1)
+        & (before["cached_tokens"] <= 0) & (after["cached_tokens"] > 0)),
+    "captured graphs": Exempt(
+        "Of a step of more tokens than the largest captured graph the host launches each operator.",
+        lambda _, before, __, after: (before["decode_host_time"] <= 0)
+        & (after["decode_host_time"] > 0)),
+    "whole blocks": Exempt(
+        "A state that is no cache of tokens takes whole blocks of it: of larger blocks, fewer.",
+        another("request_blocks")),
+    "one share of all stages": Exempt(
+        "Where an engine uses a share of what weights leave, what the fullest stage leaves is "
+        "taken for that of all stages: more on one of them leaves the others a larger share.",
+        lambda old, *_: (old["share_of_left"] > 0) & (old["pipeline_parallel"] > 1)),
+    "whole replicas": Exempt(
+        "A pool that prefills has as many whole replicas as keep up: of a faster card one less, "
+        "which is busier.",
+        _other_replicas),
+}
+
+
+def excepted(names: tuple[str, ...], old: Quantities, before: Quantities, new: Quantities,
+             after: Quantities) -> Any:
+    """Whether one of some exceptions is met."""
+    found = np.zeros(np.shape(after["e2e"]), bool)
+    for name in names:
+        found |= EXCEPTIONS[name].met(old, before, new, after)
+    return found
