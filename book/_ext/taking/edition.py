@@ -25,6 +25,9 @@ PACKAGED = ("will_it_fit", "params", "messages", "catalogue", "calc", "notebooks
             "book/_templates")  # folders that the engine is made from
 PACKAGED_FILES = ("pyproject.toml", "requirements-engine.in", "requirements-analysis.in",
                   "requirements.in", "requirements-test.in", "README.md", "LICENSE", "LICENSE-TEXT")
+# the same files make the same wheel, whenever and whoever packs: dates and modes stand in it
+DATED = {"SOURCE_DATE_EPOCH": "315532800"}  # 1980, the first that a ZIP knows
+READABLE, UMASK = 0o644, 0o022
 PACK = "from setuptools.build_meta import build_wheel; build_wheel('wheels')"
 ADDRESS = "REPOSITORY_URL"  # in the environment, where the clone does not know it
 ENGINE = "engine"
@@ -160,8 +163,10 @@ def package(root: Path, site: Path) -> Path:
             copy = Path(place) / path.relative_to(root)
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, copy)
+            copy.chmod(READABLE)
         done = subprocess.run(
-            [sys.executable, "-c", PACK], cwd=place, capture_output=True, text=True, check=False)
+            [sys.executable, "-c", PACK], cwd=place, capture_output=True, text=True, check=False,
+            env=os.environ | DATED, umask=UMASK)
         made = sorted((Path(place) / "wheels").glob("*.whl"))
         if done.returncode or not made:
             raise RuntimeError(f"the engine could not be packed: {done.stderr.strip()}")
