@@ -57,6 +57,11 @@ def test_it_does_not_say_when_or_by_whom_it_was_packed(wheel: Path) -> None:
         edition.READABLE, 0o664}  # of RECORD, which setuptools writes itself
 
 
+def test_beside_it_lie_its_bill_of_materials_and_the_licences(wheel: Path) -> None:
+    beside = {path.name: path.read_bytes() for path in wheel.parent.iterdir() if path != wheel}
+    assert beside == {Path(name).name: (ROOT / name).read_bytes() for name in edition.BESIDE}
+
+
 def test_its_texts_name_its_own_command(wheel: Path) -> None:
     packed = zipfile.ZipFile(wheel)
     texts = [name for name in packed.namelist() if name.endswith((".md", ".py", ".yml", ".ftl"))]
