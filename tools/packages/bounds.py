@@ -12,6 +12,7 @@ the Pythons to try, ``3.12`` or a path.
 from __future__ import annotations
 
 import datetime
+import itertools
 import json
 import math
 import os
@@ -163,15 +164,14 @@ def main(pythons: Sequence[str] = PYTHONS) -> int:
     """Make, ask and compare; 1 where anything differs or fails, or nothing could be run."""
     here = Path(sys.executable)
     reference = answers(here)
-    rows = []
-    for python in pythons:
-        for end in ENDS:
-            rows.append(tried(python, end, reference))
-            print(said(rows[-1]), flush=True)
+    rows: list[dict[str, Any]] = []
     record = {"date": datetime.datetime.now(tz=datetime.UTC).date().isoformat(),
               "tolerance": TOLERANCE, "questions": len(reference), "reference": versions(here),
               "runs": rows}
-    write_whole(RECORD, (json.dumps(record, indent=1) + "\n").encode())
+    for python, end in itertools.product(pythons, ENDS):
+        rows.append(tried(python, end, reference))
+        print(said(rows[-1]), flush=True)
+        write_whole(RECORD, (json.dumps(record, indent=1) + "\n").encode())
     ran = [row["same"] for row in rows if "same" in row]
     return int(not ran or not all(ran))
 
