@@ -259,11 +259,13 @@ def svg(figure: Figure) -> str:
     _clear(figure)
     canvas = FigureCanvasSVG(figure)
     figure.set_dpi(POINTS_PER_INCH)  # that of every SVG, and so of its layout
-    if layout := figure.get_layout_engine():
-        layout.execute(figure)
-        figure.set_layout_engine("none")
     buffer = io.StringIO()
-    canvas.print_svg(buffer, metadata={"Date": None})
+    with warnings.catch_warnings():  # of a machine that takes more than a second for it
+        warnings.filterwarnings("ignore", 'Creating legend with loc="best" can be slow')
+        if layout := figure.get_layout_engine():
+            layout.execute(figure)
+            figure.set_layout_engine("none")
+        canvas.print_svg(buffer, metadata={"Date": None})
     drawn = buffer.getvalue()
     return drawn[drawn.index("<svg"):]
 
