@@ -11,6 +11,7 @@ the Pythons to try, ``3.12`` or a path.
 
 from __future__ import annotations
 
+import argparse
 import datetime
 import itertools
 import json
@@ -19,7 +20,8 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -133,8 +135,10 @@ def made(folder: Path, python: str, resolution: str) -> Path:
     return found
 
 
-def tried(python: str, end: str, reference: dict[str, Any]) -> dict[str, Any]:
-    """What came out of one environment, or why it is not there."""
+def tried(python: str, end: str, reference: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """What came out of one environment, or why it is not there; `reference` gives the answers that
+    its own are held against.
+    """
     row: dict[str, Any] = {"python": python, "packages": end}
     with tempfile.TemporaryDirectory() as folder:
         try:
@@ -143,7 +147,7 @@ def tried(python: str, end: str, reference: dict[str, Any]) -> dict[str, Any]:
             return row | {"not_run": str(error)}
         row["versions"] = versions(found)
         try:
-            result = held(reference, answers(found))
+            result = held(reference(), answers(found))
         except EndedError as error:
             return row | {"same": False, "failed": str(error)}
     return row | {"same": result.same, **result._asdict()}
@@ -160,21 +164,29 @@ def said(row: dict[str, Any]) -> str:
             f"{row['at']}{others}")
 
 
-def main(pythons: Sequence[str] = PYTHONS) -> int:
+def main(argv: Sequence[str] | None = None) -> int:
     """Make, ask and compare; 1 where anything differs or fails, or nothing could be run."""
+    parser = argparse.ArgumentParser(prog="python -m tools.packages.bounds",
+                                     description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("pythons", nargs="*", default=PYTHONS, help="3.12, or a path")
+    parser.add_argument("--at-once", type=int, default=os.cpu_count() or 1, help="environments")
+    given = parser.parse_args(argv)
     here = Path(sys.executable)
-    reference = answers(here)
     rows: list[dict[str, Any]] = []
-    record = {"date": datetime.datetime.now(tz=datetime.UTC).date().isoformat(),
-              "tolerance": TOLERANCE, "questions": len(reference), "reference": versions(here),
-              "runs": rows}
-    for python, end in itertools.product(pythons, ENDS):
-        rows.append(tried(python, end, reference))
-        print(said(rows[-1]), flush=True)
-        write_whole(RECORD, (json.dumps(record, indent=1) + "\n").encode())
+    with ThreadPoolExecutor(given.at_once) as pool:
+        asked = pool.submit(answers, here)
+        begun = [pool.submit(tried, python, end, asked.result)
+                 for python, end in itertools.product(given.pythons, ENDS)]
+        record = {"date": datetime.datetime.now(tz=datetime.UTC).date().isoformat(),
+                  "tolerance": TOLERANCE, "questions": len(asked.result()),
+                  "reference": versions(here), "runs": rows}
+        for each in begun:
+            rows.append(each.result())
+            print(said(rows[-1]), flush=True)
+            write_whole(RECORD, (json.dumps(record, indent=1) + "\n").encode())
     ran = [row["same"] for row in rows if "same" in row]
     return int(not ran or not all(ran))
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:] or PYTHONS))
+    sys.exit(main())
