@@ -72,11 +72,12 @@ sync: $(VENV)/.ready  ## write the committed .ipynb of the parameterised noteboo
 font: $(VENV)/.ready-test  ## rebuild the subset of the Chinese font that the figures use (needs npm)
 	$(BIN)/python notebooks/show/fonts/subset.py
 
-pin: $(VENV)/.ready-test  ## pin all versions anew
+pin: $(VENV)/.ready-test  ## pin all versions anew, with their licences
 	$(UV_COMPILE) -U requirements-engine.in requirements-analysis.in requirements.in -o requirements.txt
 	$(UV_COMPILE) -U -c requirements.txt requirements-engine.in requirements-analysis.in requirements.in requirements-test.in -o .pin.tmp
 	(echo "-c requirements.txt"; grep -vxFf requirements.txt .pin.tmp) > requirements-test.txt
 	rm .pin.tmp
+	$(BIN)/python -m tools.packages.bom
 
 clean:
 	rm -rf _build book/chapters

@@ -47,7 +47,8 @@ READERS = {  # of files that are not imported: the tests that read them
     "book/": ("tests/book/test_pipeline.py", "tests/book/test_parity.py"),
     "pyproject.toml": ("tests/house/test_contracts.py",),
     "Makefile": ("tests/house/test_contracts.py",),
-    "requirements": ("tests/house/test_contracts.py",),
+    "requirements": ("tests/house/test_contracts.py", "tests/tools/packages"),
+    "docs/": ("tests/tools/packages",),
 }
 
 

@@ -36,6 +36,7 @@ from .taking import edition
 LOGGER = logging.getLogger(__name__)
 FIRST = "en"
 SECOND = "zh_CN"
+FOLDERS = ("templates_path", "html_static_path")  # settings that name folders
 PASTES = "pastes"  # in the metadata of a page that shows numbers of another
 WARNING = re.compile(r"(WARNING|ERROR|CRITICAL): ")
 
@@ -159,9 +160,26 @@ def _prepare(app: Sphinx) -> None:
     compiled.mkdir(exist_ok=True)
     templates: Any = app.builder.templates
     templates.environment.bytecode_cache = FileSystemBytecodeCache(str(compiled))
+    _forget_places(app)
     root = Path(app.srcdir).parent
     if _is_site(app) and (root / "pyproject.toml").is_file():
         _packing.append(ThreadPoolExecutor().submit(edition.package, root, Path(app.outdir)))
+
+
+def _forget_places(app: Sphinx) -> None:
+    """Hash of the settings, for ``.buildinfo``, what does not say where packages are installed.
+
+    The theme and extensions add folders of their own to them, as absolute paths.
+    """
+    builder: Any = app.builder
+    if not hasattr(builder, "create_build_info"):
+        return
+    found = {name: getattr(app.config, name) for name in FOLDERS}
+    for name, paths in found.items():
+        setattr(app.config, name, [Path(path).name for path in paths])
+    builder.build_info = builder.create_build_info()
+    for name, paths in found.items():
+        setattr(app.config, name, paths)
 
 
 def _is_site(app: Sphinx) -> bool:

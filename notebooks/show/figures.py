@@ -260,8 +260,8 @@ def svg(figure: Figure) -> str:
     canvas = FigureCanvasSVG(figure)
     figure.set_dpi(POINTS_PER_INCH)  # that of every SVG, and so of its layout
     buffer = io.StringIO()
-    with warnings.catch_warnings():  # said of a machine that is busy, not of the figure
-        warnings.filterwarnings("ignore", message="Creating legend with loc")
+    with warnings.catch_warnings():  # of a machine that takes more than a second for it
+        warnings.filterwarnings("ignore", 'Creating legend with loc="best" can be slow')
         if layout := figure.get_layout_engine():
             layout.execute(figure)
             figure.set_layout_engine("none")

@@ -17,6 +17,7 @@ from docutils.frontend import get_default_settings
 from docutils.utils import new_document
 
 from _ext import ONWARDS, RestOfSection
+from tools.site import building, identical
 
 
 def build(project: Path, *options: str, cwd: Path | None = None) -> tuple[int, str]:
@@ -51,6 +52,16 @@ def test_it_builds_from_elsewhere(project: Path, tmp_path: Path) -> None:
     code, said = build(project, cwd=tmp_path)
     assert code == 0, said
     assert list(tmp_path.iterdir()) == []
+
+
+def test_it_is_the_same_wherever_it_and_its_packages_lie(project: Path, tmp_path: Path) -> None:
+    """``.buildinfo`` hashes the settings, to which the theme adds where it lies."""
+    *_, place = identical.PLACES
+    elsewhere, packages = _project.make_book(tmp_path / place.folder), tmp_path / place.packages
+    packages.symlink_to(sys.prefix)
+    python = packages / Path(sys.executable).relative_to(sys.prefix)
+    building.build(elsewhere, python, place.told, place.umask)
+    assert list(identical.differing(project / "_build/html", elsewhere / "_build/html")) == []
 
 
 @pytest.mark.slow

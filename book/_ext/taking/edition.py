@@ -25,6 +25,10 @@ PACKAGED = ("will_it_fit", "params", "messages", "catalogue", "calc", "notebooks
             "book/_templates")  # folders that the engine is made from
 PACKAGED_FILES = ("pyproject.toml", "requirements-engine.in", "requirements-analysis.in",
                   "requirements.in", "requirements-test.in", "README.md", "LICENSE", "LICENSE-TEXT")
+BESIDE = ("docs/sbom.cdx.json", "docs/licences.csv")  # what the engine is made with
+# the same files make the same wheel, whenever and whoever packs: dates and modes stand in it
+DATED = {"SOURCE_DATE_EPOCH": "315532800"}  # 1980, the first that a ZIP knows
+READABLE, UMASK = 0o644, 0o022
 PACK = "from setuptools.build_meta import build_wheel; build_wheel('wheels')"
 ADDRESS = "REPOSITORY_URL"  # in the environment, where the clone does not know it
 ENGINE = "engine"
@@ -144,13 +148,14 @@ def stamp(site: Path, shown: Edition, since: int = 0) -> None:
 def package(root: Path, site: Path) -> Path:
     """Write the engine into the site, as the one file that pip installs; return it.
 
-    Made anew where a file that goes into it has changed. Raises RuntimeError with what
-    setuptools said.
+    Beside it lie its bill of materials and the licences. Made anew where a file that goes into it
+    has changed. Raises RuntimeError with what setuptools said.
     """
     sources = [root / name for name in PACKAGED_FILES]
     sources += sorted((root / "book").glob("*.md"))
     sources += [path for name in PACKAGED for path in pipeline.files_below(root / name)]
-    made_from = pipeline.digest(*(part for path in sources for part in
+    beside = [root / name for name in BESIDE]
+    made_from = pipeline.digest(*(part for path in [*sources, *beside] for part in
                                   (path.relative_to(root).as_posix(), bundle.needed(path, root))))
     folder, mark = site / ENGINE, site.parent / ".engine"
     if mark.is_file() and mark.read_text() == made_from and (ready := sorted(folder.glob("*.whl"))):
@@ -160,14 +165,17 @@ def package(root: Path, site: Path) -> Path:
             copy = Path(place) / path.relative_to(root)
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, copy)
+            copy.chmod(READABLE)
         done = subprocess.run(
-            [sys.executable, "-c", PACK], cwd=place, capture_output=True, text=True, check=False)
+            [sys.executable, "-c", PACK], cwd=place, capture_output=True, text=True, check=False,
+            env=os.environ | DATED, umask=UMASK)
         made = sorted((Path(place) / "wheels").glob("*.whl"))
         if done.returncode or not made:
             raise RuntimeError(f"the engine could not be packed: {done.stderr.strip()}")
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-        shutil.copyfile(made[0], folder / made[0].name)
+        for path in (made[0], *beside):
+            shutil.copyfile(path, folder / path.name)
     mark.write_text(made_from)
     return folder / made[0].name
 

@@ -5,6 +5,7 @@ Unpacked anywhere, its pages open from the disk. It holds PDFs where they were m
 
 from __future__ import annotations
 
+import stat
 import sys
 import tempfile
 import zipfile
@@ -15,6 +16,7 @@ from . import edition
 
 ROOT = Path(__file__).resolve().parents[3]
 NAME = "will-it-fit-site"
+READABLE = (stat.S_IFREG | 0o644) << 16  # for a ZIP, where the mode of a file stands
 
 
 def pack(site: Path, root: Path = ROOT) -> Path:
@@ -28,7 +30,9 @@ def pack(site: Path, root: Path = ROOT) -> Path:
         with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
             for path in sorted(site.rglob("*")):
                 if path.is_file() and not path.is_relative_to(folder):
-                    archive.write(path, Path(NAME) / path.relative_to(site))
+                    entry = zipfile.ZipInfo(f"{NAME}/{path.relative_to(site).as_posix()}")
+                    entry.external_attr = READABLE  # and of 1980, whenever it was written
+                    archive.writestr(entry, path.read_bytes(), zipfile.ZIP_DEFLATED)
         made.replace(target)
     edition.finish(site, root)
     return target

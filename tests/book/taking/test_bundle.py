@@ -18,10 +18,14 @@ ROOT = Path(__file__).resolve().parents[3]
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The file that the site carries."""
+    """The file that the site carries, packed by somebody whose files nobody else may read."""
     site = tmp_path_factory.mktemp("site") / "html"
     site.mkdir()
-    return edition.package(ROOT, site)
+    before = os.umask(0o077)
+    try:
+        return edition.package(ROOT, site)
+    finally:
+        os.umask(before)
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +48,18 @@ def _asked(environment: dict[str, str], folder: Path, *words: str
 def test_it_has_one_package(wheel: Path) -> None:
     names = {name.partition("/")[0] for name in zipfile.ZipFile(wheel).namelist()}
     assert {name for name in names if not name.endswith(".dist-info")} == {bundle.PACKAGE}
+
+
+def test_it_does_not_say_when_or_by_whom_it_was_packed(wheel: Path) -> None:
+    held = zipfile.ZipFile(wheel).infolist()
+    assert {entry.date_time for entry in held} == {(1980, 1, 1, 0, 0, 0)}
+    assert {entry.external_attr >> 16 & 0o777 for entry in held} == {
+        edition.READABLE, 0o664}  # of RECORD, which setuptools writes itself
+
+
+def test_beside_it_lie_its_bill_of_materials_and_the_licences(wheel: Path) -> None:
+    beside = {path.name: path.read_bytes() for path in wheel.parent.iterdir() if path != wheel}
+    assert beside == {Path(name).name: (ROOT / name).read_bytes() for name in edition.BESIDE}
 
 
 def test_its_texts_name_its_own_command(wheel: Path) -> None:

@@ -106,6 +106,14 @@ def test_the_site_as_one_file_has_every_page_and_not_itself(small: Path) -> None
     assert target.name not in inside
 
 
+def test_the_site_as_one_file_is_the_same_whenever_its_pages_were_written(small: Path) -> None:
+    target = packed.pack(small, small)
+    before = target.read_bytes()
+    os.utime(small / "index.html", (1e9, 1e9))
+    (small / "index.html").chmod(0o600)
+    assert packed.pack(small, small).read_bytes() == before
+
+
 def test_the_page_names_the_package_as_it_is_called() -> None:
     text = (ROOT / "book" / "taking.md").read_text(encoding="utf-8")
     assert text.count(f"will_it_fit-{version('will-it-fit')}-py3-none-any.whl") == 4

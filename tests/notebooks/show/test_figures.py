@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 
 import catalogue
@@ -26,3 +28,19 @@ class TestCardColours:
     def test_no_two_cards_of_a_figure_share_a_colour(self) -> None:
         every = [*DRAWN, "nvidia-h20-141gb", "nvidia-l20", "amd-mi300x", "some other card"]
         assert len(set(figures.card_colours(every).values())) == len(every)
+
+
+def test_a_slow_machine_says_nothing_of_it_and_draws_the_same(
+        monkeypatch: pytest.MonkeyPatch) -> None:
+    """Matplotlib warns where a legend's place took more than a second: onto the page, otherwise."""
+    def drawn() -> str:
+        figure, axes = figures.axes()
+        axes.plot([1, 2], [1, 2], label="TPOT")
+        axes.legend()
+        return figures.svg(figure)
+
+    before = drawn()
+    clock = itertools.count(step=10)
+    monkeypatch.setattr("matplotlib.legend.time.perf_counter", lambda: next(clock))
+    assert drawn() == before
+    assert next(clock) >= 20  # it was asked

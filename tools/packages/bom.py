@@ -1,0 +1,166 @@
+"""What the project is made with, and under which licences: ``python -m tools.packages.bom``.
+
+Writes ``docs/sbom.cdx.json``, a bill of materials in CycloneDX's format, and ``docs/licences.csv``,
+the same as a list; the build puts both beside the wheel. They name every pin of
+``requirements.txt`` and the fonts and scripts that the site carries. A licence is what a package
+says of itself: all pins are installed without what they need, on whichever system, into a temporary
+environment (uv, CycloneDX's own ``cyclonedx-py``). ``make pin`` calls this.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from cyclonedx.contrib.license.factories import LicenseFactory
+from cyclonedx.model import Property
+from cyclonedx.model.bom import Bom
+from cyclonedx.model.component import Component, ComponentType
+from cyclonedx.model.license import DisjunctiveLicense, LicenseExpression
+from cyclonedx.output import make_outputter
+from cyclonedx.schema import OutputFormat, SchemaVersion
+from packageurl import PackageURL
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from catalogue.reading.files import write_whole
+
+ROOT = Path(__file__).resolve().parents[2]
+PINS = ROOT / "requirements.txt"
+BOM, LIST = ROOT / "docs" / "sbom.cdx.json", ROOT / "docs" / "licences.csv"
+HEAD = ("name", "version", "licence", "where")
+UNKNOWN = "unknown"
+WHERE = "will-it-fit:where"  # property of what is not taken everywhere: a condition, or a folder
+
+
+class Carried(NamedTuple):
+    """A font or script that stands in the project, and with the site and the wheel."""
+
+    name: str
+    package: str  # of npm
+    version: str
+    licence: str  # by SPDX
+    folder: str  # with its text
+
+
+CARRIED = (
+    Carried("DataTables", "datatables.net", "3.1.5", "MIT", "book/assets/vendor/datatables"),
+    Carried("Font Awesome Free", "@fortawesome/fontawesome-free", "6", "OFL-1.1 AND CC-BY-4.0",
+            "book/assets/vendor/fontawesome"),
+    Carried("KaTeX", "katex", "0.19.1", "MIT", "book/assets/vendor/katex"),
+    Carried("KaTeX", "katex", "0.19.1", "MIT", "book/_ext/setting/vendor/katex"),
+    Carried("MiniSearch", "minisearch", "7.2.0", "MIT", "book/assets/vendor/minisearch"),
+    Carried("IBM Plex Sans, reduced to Workbench Sans", "@fontsource-variable/ibm-plex-sans",
+            "5.3.0", "OFL-1.1", "book/assets/vendor/plex"),
+    Carried("IBM Plex Sans, reduced to Workbench Sans", "@fontsource-variable/ibm-plex-sans",
+            "5.3.0", "OFL-1.1", "notebooks/show/fonts"),
+    Carried("Noto Sans SC, reduced to Workbench Sans SC", "@fontsource/noto-sans-sc", "5.3.0",
+            "OFL-1.1", "notebooks/show/fonts"),
+)
+
+
+def pins() -> list[Requirement]:
+    """Every pin, in its order; of a package with a condition there may be two."""
+    lines = PINS.read_text(encoding="utf-8").splitlines()
+    return [Requirement(line.rstrip(" \\")) for line in lines if "==" in line.partition("#")[0]]
+
+
+def version(pin: Requirement) -> str:
+    """The one version that a pin allows."""
+    (only,) = pin.specifier
+    return only.version
+
+
+def installed() -> dict[str, Component]:
+    """Name -> what each pinned package says of itself. Raises CalledProcessError."""
+    beside = Path(sys.executable).parent
+    wanted: dict[str, str] = {}
+    for pin in pins():
+        if pin.name not in wanted or (pin.marker and pin.marker.evaluate()):  # of two, ours
+            wanted[pin.name] = f"{pin.name}=={version(pin)}"
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([beside / "uv", "venv", "--quiet", "--python", sys.executable, folder],
+                       check=True)
+        subprocess.run([beside / "uv", "pip", "install", "--quiet", "--no-deps", "--python",
+                        folder, *wanted.values()], check=True)
+        done = subprocess.run([beside / "cyclonedx-py", "environment", "--output-reproducible",
+                               folder], check=True, capture_output=True, text=True)
+    reader: Any = Bom  # its decorator adds the method
+    found = reader.from_json(json.loads(done.stdout)).components
+    return {canonicalize_name(each.name): each for each in found}
+
+
+def components(known: Mapping[str, Component]) -> list[Component]:
+    """Each pin once, with the licences of its name in `known`, then what is carried."""
+    made = []
+    for pin in pins():
+        name, where = canonicalize_name(pin.name), str(pin.marker or "")
+        purl = PackageURL("pypi", None, name, version(pin))
+        made.append(_component(pin.name, version(pin), purl, f"{purl}", where,
+                               known[name].licenses))
+    for each in CARRIED:
+        group, _, package = each.package.rpartition("/")
+        purl = PackageURL("npm", group or None, package, each.version)
+        made.append(_component(each.name, each.version, purl, f"{purl}#{each.folder}", each.folder,
+                               [LicenseFactory().make_from_string(each.licence)]))
+    return made
+
+
+def _component(name: str, number: str, purl: PackageURL, ref: str, where: str,
+               licences: Iterable[LicenseExpression | DisjunctiveLicense]) -> Component:
+    properties = [Property(name=WHERE, value=where)] if where else []
+    return Component(name=name, version=number, type=ComponentType.LIBRARY, purl=purl,
+                     bom_ref=ref, properties=properties, licenses=licences)
+
+
+def bill(parts: Iterable[Component]) -> str:
+    """The bill of materials of the project, the same for the same parts: no time, no number."""
+    about = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    whole = Component(name=about["name"], version=about["version"], type=ComponentType.APPLICATION,
+                      bom_ref=about["name"], description=about["description"],
+                      licenses=[LicenseFactory().make_from_string(about["license"])])
+    made = Bom(components=parts)
+    made.metadata.component = whole
+    made.register_dependency(whole, list(made.components))
+    outputter = make_outputter(made, OutputFormat.JSON, SchemaVersion.V1_6)
+    data = json.loads(outputter.output_as_string())
+    del data["serialNumber"], data["metadata"]["timestamp"]
+    return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
+
+
+def listed(bom: str) -> str:
+    """A bill of materials as CSV: a line per component, with every licence that it states."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(HEAD)
+    for each in json.loads(bom)["components"]:
+        stated = [one.get("expression") or one["license"].get("id")
+                  or one["license"]["name"].rpartition(" :: ")[2]  # of a classifier
+                  for one in each.get("licenses", ())]
+        where = [one["value"] for one in each.get("properties", ()) if one["name"] == WHERE]
+        writer.writerow([each["name"], each["version"], "; ".join(stated) or UNKNOWN, *where[:1]]
+                        + [""] * (not where))
+    return text.getvalue()
+
+
+def main() -> int:
+    """Write both files and say of what no licence is known."""
+    text = bill(components(installed()))
+    write_whole(BOM, text.encode())
+    write_whole(LIST, listed(text).encode())
+    lines = list(csv.DictReader(io.StringIO(listed(text))))
+    unknown = [line["name"] for line in lines if line["licence"] == UNKNOWN]
+    print(f"{len(lines)} components, of unknown licence: {', '.join(unknown) or 'none'}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

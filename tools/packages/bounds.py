@@ -1,0 +1,192 @@
+"""The same numbers with the oldest and newest packages: ``python -m tools.packages.bounds``.
+
+For each Python an environment with the oldest and one with the newest versions that
+``requirements-engine.in`` and ``requirements-analysis.in`` allow is made in a temporary folder, by
+uv, of what is published as wheels. Each answers the questions of ``asked``, and every number is
+held against those of this environment, which has the pinned versions. A Python that is not found,
+or a package that is not to be had, is printed as not run, with the reason. What came out is kept in
+``bounds.json`` beside this file; the exit code is 1 where anything differs or fails. Arguments are
+the Pythons to try, ``3.12`` or a path.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import itertools
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from packaging.requirements import Requirement
+
+from catalogue.reading.files import write_whole
+
+ROOT = Path(__file__).resolve().parents[2]
+RECORD = Path(__file__).with_name("bounds.json")
+UV = Path(sys.executable).with_name("uv")
+REQUIREMENTS = ("requirements-engine.in", "requirements-analysis.in")
+PYTHONS = ("3.11", "3.12", "3.13")
+ENDS = {"oldest": "lowest-direct", "newest": "highest"}  # as uv calls them
+TOLERANCE = 1e-9  # relative
+SHOWN = 300  # signs of a reason
+
+
+class EndedError(Exception):
+    """A command ended with an error; the message is the end of what it says."""
+
+
+class Held(NamedTuple):
+    """Two sets of answers, value by value.
+
+    Attributes:
+        values: numbers in both.
+        largest: difference of two numbers, relative to the larger one.
+        at: where that is.
+        others: where a text, a key or a length differs.
+    """
+
+    values: int
+    largest: float
+    at: str
+    others: tuple[str, ...]
+
+    @property
+    def same(self) -> bool:
+        """Whether every number is the same to `TOLERANCE`, and all else is equal."""
+        return self.largest <= TOLERANCE and not self.others
+
+
+def held(one: Any, other: Any) -> Held:
+    """What two answers have in common, and in what they differ most."""
+    pairs = list(_pairs(one, other, ""))
+    numbers = [(_apart(a, b), at) for at, a, b in pairs if _is_number(a) and _is_number(b)]
+    largest, at = max(numbers, default=(0.0, ""), key=lambda number: number[0])
+    others = tuple(at for at, a, b in pairs if not (_is_number(a) and _is_number(b)) and a != b)
+    return Held(len(numbers), largest, at if largest else "", others)
+
+
+def _pairs(one: Any, other: Any, at: str) -> Iterator[tuple[str, Any, Any]]:
+    """Every two values at the same place; where the shapes differ, the two wholes."""
+    if isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
+        for key in one:
+            yield from _pairs(one[key], other[key], f"{at}/{key}")
+    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        for place, (a, b) in enumerate(zip(one, other, strict=True)):
+            yield from _pairs(a, b, f"{at}/{place}")
+    else:
+        yield at, one, other
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _apart(a: float, b: float) -> float:
+    """How far two numbers are apart, relative to the larger; nothing where both are the same."""
+    if a == b or (math.isnan(a) and math.isnan(b)):
+        return 0.0
+    apart = abs(a - b) / max(abs(a), abs(b))
+    return apart if math.isfinite(apart) else math.inf
+
+
+def _run(*words: str | Path) -> str:
+    """What a command prints. Raises EndedError."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "LC_ALL": "C.UTF-8",
+                   "UV_LINK_MODE": "copy", "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(words, cwd=ROOT, env=environment, text=True, capture_output=True,
+                          check=False)
+    if done.returncode:
+        raise EndedError(" ".join(done.stderr.split())[-SHOWN:])
+    return done.stdout
+
+
+def answers(python: Path) -> dict[str, Any]:
+    """Question -> answer of an interpreter and its packages. Raises EndedError."""
+    lines = map(json.loads, _run(python, "-m", "tools.packages.asked").splitlines())
+    return {line["question"]: line["answer"] for line in lines}
+
+
+def versions(python: Path) -> dict[str, str]:
+    """What an environment has of the packages that the requirements name, and its Python."""
+    named = {Requirement(line).name.replace(".", "-") for name in REQUIREMENTS
+             for line in (ROOT / name).read_text(encoding="utf-8").splitlines()
+             if not line.startswith("#")}
+    listed = json.loads(_run(UV, "pip", "list", "--format", "json", "--python", python))
+    number = _run(python, "-c", "import platform; print(platform.python_version())").strip()
+    return {"python": number} | {each["name"]: each["version"] for each in listed
+                                 if each["name"].lower() in named}
+
+
+def made(folder: Path, python: str, resolution: str) -> Path:
+    """The interpreter of a new environment in `folder`. Raises EndedError."""
+    _run(UV, "venv", "--quiet", "--python", python, folder)
+    found = folder / "bin" / "python"
+    wanted = [part for name in REQUIREMENTS for part in ("-r", name)]
+    _run(UV, "pip", "install", "--quiet", "--only-binary", ":all:", "--resolution", resolution,
+         "--python", found, *wanted)
+    return found
+
+
+def tried(python: str, end: str, reference: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """What came out of one environment, or why it is not there; `reference` gives the answers that
+    its own are held against.
+    """
+    row: dict[str, Any] = {"python": python, "packages": end}
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            found = made(Path(folder) / "environment", python, ENDS[end])
+        except EndedError as error:
+            return row | {"not_run": str(error)}
+        row["versions"] = versions(found)
+        try:
+            result = held(reference(), answers(found))
+        except EndedError as error:
+            return row | {"same": False, "failed": str(error)}
+    return row | {"same": result.same, **result._asdict()}
+
+
+def said(row: dict[str, Any]) -> str:
+    """A line on one environment."""
+    begin = f"Python {row['python']}, {row['packages']} packages: "
+    for reason in ("not_run", "failed"):
+        if reason in row:
+            return f"{begin}{reason.replace('_', ' ')}: {row[reason]}"
+    others = f", beside numbers {', '.join(row['others'])}" if row["others"] else ""
+    return (f"{begin}{row['values']} numbers, apart by at most {row['largest']:.1e} "
+            f"{row['at']}{others}")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Make, ask and compare; 1 where anything differs or fails, or nothing could be run."""
+    parser = argparse.ArgumentParser(prog="python -m tools.packages.bounds",
+                                     description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("pythons", nargs="*", default=PYTHONS, help="3.12, or a path")
+    parser.add_argument("--at-once", type=int, default=os.cpu_count() or 1, help="environments")
+    given = parser.parse_args(argv)
+    here = Path(sys.executable)
+    rows: list[dict[str, Any]] = []
+    with ThreadPoolExecutor(given.at_once) as pool:
+        asked = pool.submit(answers, here)
+        begun = [pool.submit(tried, python, end, asked.result)
+                 for python, end in itertools.product(given.pythons, ENDS)]
+        record = {"date": datetime.datetime.now(tz=datetime.UTC).date().isoformat(),
+                  "tolerance": TOLERANCE, "questions": len(asked.result()),
+                  "reference": versions(here), "runs": rows}
+        for each in begun:
+            rows.append(each.result())
+            print(said(rows[-1]), flush=True)
+            write_whole(RECORD, (json.dumps(record, indent=1) + "\n").encode())
+    ran = [row["same"] for row in rows if "same" in row]
+    return int(not ran or not all(ran))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
