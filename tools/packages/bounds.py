@@ -104,7 +104,8 @@ def _run(*words: str | Path) -> str:
     done = subprocess.run(words, cwd=ROOT, env=environment, text=True, capture_output=True,
                           check=False)
     if done.returncode:
-        raise EndedError(" ".join(done.stderr.split())[-SHOWN:])
+        said = " ".join(done.stderr.split())[-SHOWN:]
+        raise EndedError(said or f"exit code {done.returncode}, and nothing was said")
     return done.stdout
 
 
