@@ -37,7 +37,7 @@ def utilisation(plan: Plan, hour: Amount, service: Prices) -> tuple[BreakEven, D
     if plan.scenario.file.workload.output_tokens is None:
         raise ParamsError(f"--breakeven utilisation: '{plan.scenario.id}' states no length of "
                           "prompts, which a service is paid for.")
-    sold = next(iter(service.holding.values()), None)
+    sold = service.current
     if sold is None:
         raise ParamsError(f"--against {service.id}: it sells no tokens, expected prices of a "
                           "service.")

@@ -263,10 +263,15 @@ class Prices(CatalogueEntry):
 
     @property
     def holding(self) -> dict[str, Sold]:
-        """The price lists that hold today, by name; the first is what others are compared with.
+        """The price lists that hold today, by name.
 
         >>> import catalogue
         >>> list(catalogue.load_prices("deepseek-api").holding)[0]
         'v4.1-flash'
         """
         return {name: sold for name, sold in (self.sold or {}).items() if sold.until is None}
+
+    @property
+    def current(self) -> Sold | None:
+        """What owning is compared with where no list is named: the first that holds today."""
+        return next(iter(self.holding.values()), None)

@@ -86,8 +86,12 @@ nothing-found-sentence =
     .zh = 未找到能运行的改动。
 
 best-of-its-cards =
-    .en = The fastest layout of the same cards in FP8, { $layout }, gives { $users } users { $rate }.
-    .zh = 同样的卡改用 FP8、{ $layout }（最快的切分），{ $users } 个用户合计 { $rate }。
+    .en = The fastest layout of the same cards in FP8, { $layout }, gives { $users } users { $rate } in a steady state with prompts, { $prompt } tokens in and { $answer } out.
+    .zh = 同样的卡改用 FP8、{ $layout }（最快的切分），{ $users } 个用户合计 { $rate }（稳态，计入预填充：输入 { $prompt }、输出 { $answer } token）。
+
+change-with-spare =
+    .en = { $change }; { $spare } per device to spare
+    .zh = { $change }；每卡余 { $spare }
 
 it-runs-with-change =
     .en = It runs with { $change }{ $given ->

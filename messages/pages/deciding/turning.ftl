@@ -90,12 +90,12 @@ context-for-w8a8-tenth =
     .zh = 同上，快十分之一
 
 utilisation-for-h200 =
-    .en = utilisation from which eight H200 at this hourly price are cheaper than DeepSeek's own service
-    .zh = 利用率多高时八张 H200 比 DeepSeek 官方 API 便宜（现状列为卡时价）
+    .en = utilisation from which eight H200 at { $price } an hour, with { $model } for { $users } requests at once of { $prompt } + { $answer } tokens, are cheaper than DeepSeek's own service ({ $sold }, { $hours }: { $input } and { $output } USD per million tokens in and out)
+    .zh = 利用率多高时八张 H200（卡时价 { $price }，运行 { $model }，{ $users } 个并发请求，输入 { $prompt }、输出 { $answer } token）比 DeepSeek 官方 API 便宜（{ $sold }，{ $hours }，每百万输入、输出 token { $input } 与 { $output } 美元）
 
-same-of-v32 =
-    .en = the same, V3.2
-    .zh = 同上，V3.2
+used-of-day =
+    .en = { $share }, of a day's load
+    .zh = { $share }（一天负载的平均）
 
 two-servers-of-910b2 =
     .en = two servers of eight 910B2, W8A8, EP16

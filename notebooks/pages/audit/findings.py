@@ -70,11 +70,11 @@ def _instead(plan: Scenario) -> Pair:
     answer = estimated(plan.id)
     if answer.nearest is None:
         return say("nothing-found-sentence")
-    told, stated = answer.nearest.quantities, _printed(plan)
+    told, stated = _told(plan, answer.nearest.settings), _printed(plan)
     users = answer.nearest.settings.get("workload.concurrency", plan.inputs()["concurrency"])
     nearest = say("it-runs-with-change", change=_changed(plan, answer.nearest), printed=stated,
                   users=int(users),
-                  given={WANTED, "tpot"} <= told.keys() - answer.unasked, compared=stated != "–",
+                  given={WANTED, "tpot"} <= told.keys(), compared=stated != "–",
                   rate=fmt_quantity(told.get(WANTED, 0.0), "token/s"),
                   pace=fmt_quantity(told.get("tpot", 0.0), "s"))
     return join((" ", ""), [nearest, _fastest()]) if plan.id == PLAN else nearest
@@ -83,8 +83,10 @@ def _instead(plan: Scenario) -> Pair:
 def _fastest() -> Pair:
     """What plan C's cards give its users in the layout that every page takes for it."""
     users = USERS[0]
-    layout = written(cut_of(catalogue.load_scenario(PLAN, overrides=list(RUNS))))
-    return say("best-of-its-cards", layout=pair(layout), users=users,
+    plan = catalogue.load_scenario(PLAN, overrides=list(RUNS))
+    lengths = plan.inputs()
+    return say("best-of-its-cards", layout=pair(written(cut_of(plan))), users=users,
+               prompt=int(lengths["input_tokens"]), answer=int(lengths["output_tokens"]),
                rate=fmt_quantity(_steady(users, "steady_throughput").value, "token/s"))
 
 
@@ -94,6 +96,18 @@ def _in_short(family: Family, plan: Scenario, lang: str) -> str:
         return plan.title[lang]
     colon, comma = (":", ", ") if lang == "en" else ("：", "，")
     return f"{family.title[lang].partition(colon)[0]}{comma}{plan.title[lang]}"
+
+
+def _told(plan: Scenario, settings: Mapping[str, str | int]) -> dict[str, float]:
+    """What a plan gives with other settings: the medians that its own page shows."""
+    answers = Deployed(plan).changed(settings).answers
+    return {name: answer.value for name, answer in answers.items()}
+
+
+def _spared(plan: Scenario, change: Change) -> Pair:
+    """A change that runs, with the memory that it leaves."""
+    spare = fmt_bytes(Deployed(plan).changed(change.settings).headroom)
+    return say("change-with-spare", change=_changed(plan, change), spare=spare)
 
 
 def _changed(plan: Scenario, change: Change) -> Pair:
@@ -223,16 +237,14 @@ def instead(document: str) -> None:
             continue
         answer = estimated(plan.id)
         change, best = answer.nearest, searched(plan)
-        told = change.quantities if change else {
-            name: answer.quantities[name].value for name in (WANTED, "tpot")
-            if name in answer.quantities}
         rows.append({
             "plan": tuple(f"[{_named(family, plan, lang)}](#{plan.id})" for lang in ("en", "zh")),
             "runs": say("yes") if answer.fits else say("no"), "printed": _printed(plan),
             "instead": say("as-written") if answer.fits else
-            (change.text["en"], change.text["zh"]) if change else say("nothing-found"),
-            "gives": _gives(told), "best": _best(plan, best),
-            "best_gives": _gives(best.quantities) if best else "–"})
+            _spared(plan, change) if change else say("nothing-found"),
+            "gives": _gives(_told(plan, change.settings if change else {})),
+            "best": _best(plan, best),
+            "best_gives": _gives(_told(plan, best.settings)) if best else "–"})
         if best:
             lines.append(command(Deployed(plan), best.settings))
     if rows:

@@ -160,8 +160,9 @@ def cache(model: Model) -> None:
 
 def published(model: Model, counted: Counts) -> None:
     """What was counted beside every number that is published."""
-    ours = {"total": (say("total"), counted["total"]),
-            "stored": (common("in-files"), parameters_in_files(model, derived(model))),
+    besides = model.published and model.published.uncounted
+    stored = parameters_in_files(model, derived(model)) + (besides.value if besides else 0)
+    ours = {"total": (say("total"), counted["total"]), "stored": (common("in-files"), stored),
             "active": (common("active"), counted["active"])}
     printed = [(*ours[name], value) for name in ours if model.published
                and (first := getattr(model.published, f"{name}_parameters"))

@@ -28,6 +28,7 @@ from catalogue.messages import Pair, messages
 from catalogue.planning.goals import OBJECTIVES
 from catalogue.reading.amounts import human
 from notebooks.pages.deciding.goals import Page, cards, cell, goal_of, miss, plan
+from notebooks.pages.deployments.answers import Deployed
 from notebooks.show.columns import Column
 from notebooks.show.display import number, numbers, show, table
 from notebooks.show.drawing import Text
@@ -237,15 +238,18 @@ def plan_c() -> None:
         (say("best-in-any-precision"), others.best),
         (say("best-in-published-weights", weights=others.official_precision), others.official)]
 
-    def of(name: str, heading: Text, fmt: Callable[..., str], **options: Any) -> Column:
-        return Column(lambda row: row[1].quantities[name], heading, fmt, **options)
+    deployed = Deployed(asked)
 
-    table([(which, found) for which, found in answers if found is not None], [
+    def of(name: str, heading: Text, fmt: Callable[..., str], **options: Any) -> Column:
+        return Column(lambda row: row[2].answers[name].value, heading, fmt, **options)
+
+    table([(which, found, deployed.changed(found.settings)) for which, found in answers
+           if found is not None], [
         Column(0, common("answer")),
         Column(lambda row: " ".join(f"`{key.rpartition('.')[2]}={value}`" for key, value
                                     in row[1].settings.items()), say("what-changes")),
-        of("headroom_per_device", say("spare-per-card"), fmt_bytes),
-        of("max_concurrency", common("requests-that-fit"), fmt_int),
+        Column(lambda row: row[2].headroom, say("spare-per-card"), fmt_bytes),
+        Column(lambda row: row[2].room, common("requests-that-fit"), fmt_int),
         of("tpot", "TPOT", fmt_time),
         of("output_throughput", common("throughput"), human, unit="token/s")], wide=True)
     number("which-c-tried", others.tried)

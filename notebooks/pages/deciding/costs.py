@@ -99,7 +99,7 @@ def headline(page: Priced) -> None:
     sold, inputs = page.asked.sold, page.scenario.inputs()
     assert sold is not None
     assert sold.model is not None
-    numbers({"c-api-in": _per_million(sold.input), "c-api-out": _per_million(sold.output)},
+    numbers({"c-api-in": per_million(sold.input), "c-api-out": per_million(sold.output)},
             fmt_fixed)
     number("c-api-model", sold.model["en"], str)
     standard = served_by(R1, OWNED)
@@ -138,7 +138,7 @@ def price_lists(page: Priced) -> None:
             "held": common("releases-from-to", since=str(sold.since),
                            until=sold.until or say("today")),
             "hours": HOURS[sold.hours],
-            "prices": " / ".join(fmt_sig(_per_million(price)) for price in prices),
+            "prices": " / ".join(fmt_sig(per_million(price)) for price in prices),
             "from": tuple(f"**{text}**" if sold.until is None else text
                           for text in reached(found[name].value)),
             "reach": low if low == high else (f"{low[0]} to {high[0]}", f"{low[1]}–{high[1]}"),
@@ -319,6 +319,6 @@ def step_table(page: Priced) -> None:
                  Column(lambda row: row[1] / step, common("share"), fmt_percent, digits=0)])
 
 
-def _per_million(price: catalogue.Value) -> float:
+def per_million(price: catalogue.Value) -> float:
     """What a service takes for a million tokens [USD]."""
     return Amount.stated(price).per("USD/Mtoken")[0]

@@ -160,7 +160,8 @@ def settings_table(document: str) -> None:
     lost = ", ".join(f"`{name}`" for name in gone if name not in rows)
     number(f"service_{document}_release", f"{engine.title} {version}", str)
     numbers({f"service_{document}_{key}": value for key, value in {
-        "gone": len(gone), "settings": len(named), "lost": len(gone) - len(rows),
+        "gone": len(gone), "never": sum(engine.find(name) is None for name in gone),
+        "settings": len(named), "lost": len(gone) - len(rows),
         "nothing": sum(not use for use in rows.values())}.items()})
     table(rows.items(), [
         Column(lambda row: f"`{row[0]}`", common("setting")),

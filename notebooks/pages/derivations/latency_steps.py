@@ -20,7 +20,14 @@ from notebooks.pages.derivations.latency import MULTIPLY_ADD, signed
 from notebooks.show import figures
 from notebooks.show.columns import Column, crossed
 from notebooks.show.display import LANGUAGES, figure, number, numbers, show, table
-from notebooks.show.numbers import fmt_fixed, fmt_in, fmt_percent, fmt_sig, fmt_time
+from notebooks.show.numbers import (
+    fmt_bytes,
+    fmt_fixed,
+    fmt_in,
+    fmt_percent,
+    fmt_sig,
+    fmt_time,
+)
 
 common = messages("common")
 say = messages("pages/derivations/latency-steps")
@@ -173,6 +180,9 @@ def numbers_of_fetching(level: Values, steps: Mapping[str, Values], target: floa
              "fetch-once": level["moe_layers"] * level["expert_storage_time"],
              "fetch-chunk": level["prefill_fetch_time"]}, fmt_time)
     numbers({"fetch-random-share": float(top), "fetch-popular-share": hot}, fmt_percent, digits=0)
+    number("fetch-hot", float(top * level["routed_parameters"]
+                              * level["routed_expert_weight_bytes"]), fmt_bytes, unit="GiB",
+           digits=0)
 
 
 @dataclass(frozen=True)

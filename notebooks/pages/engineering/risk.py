@@ -18,6 +18,7 @@ import catalogue
 from calc.answer.estimate import Estimate
 from calc.auditing.audit import Audited
 from calc.auditing.costs import example_of
+from calc.auditing.costs import plan as plan_c
 from calc.capacity.availability import Fleet, spares_for
 from calc.costing.answer import Cost, CostOptions, cost
 from calc.costing.owning import YEAR
@@ -157,6 +158,7 @@ def answer() -> None:
     numbers({"ri-rate-value": rate.value, "ri-rate-low": rate.low, "ri-rate-high": rate.high,
              "ri-short": goals()[-1] / rate.value, "ri-worth": own.value, "ri-late": LATER[1]},
             fmt_fixed, digits=0)
+    number("ri-graphs", plan_c().rate.value, fmt_fixed, digits=0)
     numbers({"ri-users": int(forecast("3").planned), "ri-plan": goals()[-1],
              "ri-first": goals()[0], "ri-demand": DEMAND})
     numbers({"ri-goal": reached(80, goals()[0], "2"),

@@ -26,12 +26,12 @@ is-taken-at-start-and =
     .zh = 启动时占 { $share }，此后不变，等多久都一样
 
 hours-of-day-are-quieter =
-    .en = not enough: { $hours } hours of a day have less than { $limit } token/s, and on a metric that exists it would fire in each
-    .zh = 不够：一天有 { $hours } 小时吞吐低于阈值 { $limit } token/s，指标若存在，每次都触发
+    .en = as written nothing, no release has its metric; on one that exists it would not be enough: { $hours } hours of a day have less than { $limit } token/s
+    .zh = 照原文永不触发（指标不存在）；换成实有的指标则不够：一天有 { $hours } 小时吞吐低于阈值 { $limit } token/s，每次都触发
 
 predicted-fires-always-only-later =
-    .en = delays it: { $ttft } is predicted, above its threshold of { $limit }, so on a metric that exists it would always fire
-    .zh = TTFT 预测为 { $ttft }，高于阈值 { $limit }：指标若存在，总会触发，只是晚一点
+    .en = as written nothing, no release has its metric; on one that exists it would always fire, only later: { $ttft } is predicted, above its threshold of { $limit }
+    .zh = 照原文永不触发（指标不存在）；换成实有的指标则总会触发，只是晚一点：TTFT 预测为 { $ttft }，高于阈值 { $limit }
 
 s1-has-no-alert-on =
     .en = S1 has no alert for a server that is down

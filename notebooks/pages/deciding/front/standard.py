@@ -97,7 +97,7 @@ class Served:
         used = 1 / catalogue.load("loads", asked.day).peak
         service = catalogue.load_prices(asked.api) if asked.api else None
         options = CostOptions(asked.ownership, utilisation=used,
-                              sold=next(iter(service.holding.values())) if service else None)
+                              sold=service.current if service else None)
         found = cost(deployed, answer.everything, answer.quantities["steady_throughput"],
                      prices_of(deployed.device.id), options)
         return deployed, answer, found, options

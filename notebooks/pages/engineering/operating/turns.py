@@ -52,7 +52,8 @@ TURNS = {
     "steady": Turn(H200, ("workload.concurrency=128",), (TTFT, "ttft")),
     "precision": Turn(ASCEND, ("precision=w4a16-awq",), (TPOT, ROOM), ()),
     "separation": Turn(ASCEND, ("workload.max_num_batched_tokens=512",), (TPOT, TTFT), ()),
-    "experts": Turn(H200, (*USERS, "parallelism.expert_parallel=8"), (TPOT,), USERS),
+    "experts": Turn(H200, (*USERS, "parallelism.expert_parallel=8"), (TPOT,), USERS,
+                    own="input_tokens"),
     "host": Turn("s3-hybrid-910b4", ("workload.concurrency=4",), (TPOT,),
                  ("workload.concurrency=1",)),
     "loading": Turn(H200, (*TWO_H20, "parallelism.pipeline_parallel=2"), (TPOT,),
@@ -74,8 +75,7 @@ def turn(chapter: str) -> None:
     if asked.before is not None:
         _said("before", asked, asked.before)
     if asked.own is not None:
-        number("turn-own", catalogue.load_scenario(asked.scenario).inputs()[asked.own], fmt_sig,
-               digits=2)
+        number("turn-own", catalogue.load_scenario(asked.scenario).inputs()[asked.own], fmt_sig)
 
 
 def _said(when: str, asked: Turn, settings: tuple[str, ...]) -> None:

@@ -21,9 +21,11 @@ from notebooks.pages.audit.words import (
     group,
     page_of,
 )
+from notebooks.pages.deployments import alternatives
 from notebooks.pages.deployments.answers import Deployed
 from notebooks.pages.deployments.card import command
 from notebooks.show import display, long_table
+from notebooks.show.numbers import fmt_quantity
 
 DOCUMENTS = ("s0", "s1", "s2", "s3")
 
@@ -124,6 +126,18 @@ def test_what_is_recommended_of_a_search_is_what_its_command_computes():
     assert float(again.everything["output_throughput"]) == pytest.approx(
         best.quantities["output_throughput"])
     assert findings.searched(plans["s1-overlap-tp4-75"]) is None  # states no throughput to aim at
+
+
+def test_what_a_document_page_says_of_a_plan_is_what_the_plans_own_page_says():
+    """One number of one question: medians, not what the inputs' own values come to."""
+    plan = {plan.id: plan for _, plan in findings.plans_of("s1")}["s1-plan-c"]
+    nearest = findings.estimated("s1-plan-c").nearest
+    own = Deployed(plan)
+    told, [row] = findings._told(plan, nearest.settings), [
+        row for row in alternatives.rows(own) if row["change"] == findings._changed(plan, nearest)]
+    assert row["tpot"].startswith(fmt_quantity(told["tpot"], "s"))
+    assert row["output_throughput"].startswith(fmt_quantity(told["output_throughput"], "token/s"))
+    assert row["spare"] in findings._spared(plan, nearest)[0]
 
 
 def test_every_contradiction_has_an_address_and_links_its_claims(said):

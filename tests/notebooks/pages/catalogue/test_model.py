@@ -4,8 +4,10 @@ import pytest
 
 import calc
 import catalogue
+from calc.answer import published
 from notebooks.derive.formulas.errors import DerivationError
 from notebooks.pages.catalogue import model as page
+from notebooks.show.numbers import fmt_int
 
 MODELS = ("deepseek-v3", "llama-3.1-8b", "gpt-oss-120b")
 
@@ -38,3 +40,13 @@ def test_eight_bits_take_half_of_sixteen_and_only_a_latent_has_a_format_of_its_o
     sizes = page.cache_bytes(model)
     assert 2 * sizes["fp8"] == sizes["bf16"]
     assert (page.LATENT_FP8 in sizes) == (model.attention == "mla")
+
+
+def test_numbers_in_the_files_are_counted_with_scales_as_on_the_page_of_all(monkeypatch):
+    rows = []
+    monkeypatch.setattr(page, "table", lambda found, *_, **__: rows.extend(found))
+    monkeypatch.setattr(page, "show", lambda *_: None)
+    model = catalogue.load_model("deepseek-v3")
+    page.published(model, calc.parameters(model))
+    [stored] = [row["ours"] for row in rows if row["what"] == page.common("in-files")]
+    assert stored == fmt_int(published.stored_parameters(model))

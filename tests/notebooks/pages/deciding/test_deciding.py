@@ -7,9 +7,10 @@ import pytest
 import catalogue
 from calc.sensitivity.plans import plan_of
 from calc.sensitivity.tornado import OWN, tornado
-from notebooks.pages.deciding import deciding, turning
+from notebooks.pages.deciding import costs, deciding, turning
 from notebooks.show import display
 from notebooks.show.columns import cells
+from notebooks.show.numbers import fmt_percent
 
 DEPLOYMENTS = ("s0-scenario-1", "s2-910b1-awq", "h20-qwen3-8b", "s3-hybrid-910b4",
                "wide-cloudmatrix-prefill")
@@ -95,6 +96,24 @@ def test_the_questions_of_the_chapter_are_all_there():
     assert {"all_links", "device_hit_share", "requests_per_card", "input_tokens",
             "mtp_acceptance", "workload.context_tokens"} <= paths
     assert any(turning.solved(case)[0].always for case in turning.CASES)
+
+
+def test_a_deployment_beside_a_service_names_the_price_list_the_load_and_how_it_is_used_now():
+    sold, used = catalogue.load_prices("deepseek-api").current, question_of_costs()
+    for model, reference in turning.PRICED:
+        case, now, _, _ = turning._of_price(model, reference)
+        load = catalogue.load_scenario(reference).inputs()
+        for lang, text in zip(("en", "zh"), case.question, strict=True):
+            assert sold.model[lang] in text
+            assert f"{load['concurrency']:,}" in text
+            assert {str(load["input_tokens"]), str(load["output_tokens"])} <= set(
+                DIGITS.findall(text))
+        assert all(text.startswith(used) for text in now)
+
+
+def question_of_costs():
+    """The utilisation at which the chapter on cost prices a token, as it is printed."""
+    return fmt_percent(costs.flagship().asked.utilisation, 0)
 
 
 def test_choices_and_their_worth_add_up(said):

@@ -5,8 +5,9 @@ from types import SimpleNamespace
 import pytest
 
 from calc.uncertainty.amount import Amount
-from catalogue.engines.engine import load_engine
+from catalogue.engines.engine import launch_blocks, load_engine
 from catalogue.engines.thresholds import thresholds
+from notebooks.pages.catalogue import engines
 from notebooks.pages.deciding import service as page
 
 
@@ -35,6 +36,16 @@ def test_what_is_compared_does_run(document):
     made = page.of_document(document)
     assert made.watched[0].predicted.tpot.low > 0
     assert made.pools[0].scenario.file.document == document
+
+
+@pytest.mark.parametrize("document", ["s0", "s1"])
+def test_what_no_release_knows_is_on_both_pages_the_same_but_for_names_of_metrics(document):
+    engine = load_engine(page.HELD[document])
+    here = {name for name in page._named(document) if engine.find(name) is None}
+    there = {name for name, each in engines.settings(document).items() if each.never}
+    metrics = {name for block in launch_blocks(document) if block.form == "metrics"
+               for name in block.settings}
+    assert {page.bare(name) for name in here} == {page.bare(name) for name in there - metrics}
 
 
 def test_a_file_is_shown_as_it_is(monkeypatch):

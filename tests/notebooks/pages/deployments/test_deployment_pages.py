@@ -1,5 +1,7 @@
 """What the pages of deployments are made of: which quantities answer, labels, measured rows."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,10 @@ from calc.evidence.protocols import uncalibrated
 from calc.evidence.systems import METRICS, system
 from calc.physics.breakdown import bound_by, parts, token_parts
 from notebooks.pages.catalogue.tables import deployments, mechanisms
+from notebooks.pages.deployments.answers import Deployed
+from notebooks.pages.deployments.sections import estimate
 from notebooks.pages.validation import measured
+from notebooks.show.numbers import fmt_quantity
 
 NAMES = catalogue.deployment_names()
 
@@ -115,3 +120,17 @@ def test_a_deployment_names_each_of_its_mechanisms(loaded):
     for scenario in loaded.values():
         labels = [label for label, _ in mechanisms.of_deployment(scenario)]
         assert len(set(labels)) == len(labels)
+
+
+@pytest.mark.parametrize(("name", "says"), [("s1-plan-c", True), ("s2-910b1-awq", None)])
+def test_parts_that_do_not_sum_to_the_estimate_are_said_to_be_no_medians(monkeypatch, name, says):
+    shown = []
+    monkeypatch.setattr(estimate, "show", lambda en, zh: shown.append((en, zh)))
+    deployed = Deployed(catalogue.load_scenario(name))
+    taken = [step for step in deployed.steps if step.phase == "decode"]
+    estimate._median_beside_parts(SimpleNamespace(deployed=deployed), taken)
+    whole, median = (fmt_quantity(time, "s") for time in (
+        float(deployed.quantities["tpot"]), deployed.answers["tpot"].value))
+    assert bool(shown) == (whole != median)
+    assert says is None or bool(shown) == says
+    assert all(whole in text and median in text for pair in shown for text in pair)
