@@ -1,5 +1,21 @@
 ### What the chapter on the choice of a deployment says of goals: the best, the sure, the published.
 
+so-many-dies =
+    .en = { $dies } { $dies ->
+        [one] die
+       *[other] dies
+    }{ $brief ->
+        [yes] {""}
+       *[no] {" "}({ $cards } { $cards ->
+            [one] card
+           *[other] cards
+        })
+    }
+    .zh = { $dies } die{ $brief ->
+        [yes] {""}
+       *[no] （{ $cards } 卡）
+    }
+
 power =
     .en = power
     .zh = 功率
