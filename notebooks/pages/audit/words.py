@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Iterable
 
 from calc.auditing import judging
@@ -41,7 +40,7 @@ ALSO: dict[str, Pair] = {
     "misses": say("misses-its-aim"), "open": say("depends"), RAN: say("measured-with-it")}
 GROUPS: dict[str, Pair] = {HOLDS: say("holds"), WRONG: say("does-not-hold"),
                            OPEN: say("cannot-be-decided")}
-HAN = re.compile("[\u4e00-\u9fff]")
+BEFORE_HAN = "\u3000"  # signs behind it are Chinese
 PAGES = {"devices": "../devices/{}.html", "models": "../models/{}.html", "links": "../nodes.html",
          "nodes": "../nodes.html", "prices": "../cost.html", "costs": "../cost.html",
          "goals": "../search.html", "mechanisms": "../reference.html",
@@ -63,7 +62,7 @@ def group(row: Audited) -> str:
 def printed(row: Audited) -> str:
     """What the document has, in its unit or its words; Chinese ones are a quotation."""
     said = row.case.said or "–"
-    return f"“{said}”" if HAN.search(said) else said
+    return f"“{said}”" if max(said) > BEFORE_HAN else said
 
 
 def right(row: Audited) -> Pair:
