@@ -62,7 +62,7 @@ def normal_quantile(exceeded: Number) -> Number:
     Args:
         exceeded: the probability p [1].
 
-    Source: notebooks/compute.md, section The fullest rank.
+    Source: notebooks/compute.md, section The most loaded rank.
     """
     return np.maximum(
         0, TUKEY_SCALE * ((1 - exceeded) ** TUKEY_POWER - exceeded ** TUKEY_POWER))
@@ -81,7 +81,7 @@ def upper_quantile(variance: Number, exceeded: Number) -> Number:
         variance: of the variable, v [1].
         exceeded: the probability [1].
 
-    Source: notebooks/compute.md, section The fullest rank.
+    Source: notebooks/compute.md, section The most loaded rank.
     """
     return _cubed(variance, normal_quantile(exceeded))
 
@@ -138,7 +138,7 @@ def fullest(q: Any, ranks: Number, tokens: Number) -> Number:
         ranks: that the experts are spread over, e [1].
         tokens: of all ranks together, B [token].
 
-    Source: notebooks/compute.md, section The fullest rank.
+    Source: notebooks/compute.md, section The most loaded rank.
     """
     chosen = np.maximum(q.num_experts_per_tok, 1)
     counting, even = ranks / np.maximum(chosen * tokens, 1), _dealing(q, ranks)

@@ -86,7 +86,7 @@ def worked(name: str, scenario: str, what: tuple[str, str] | None = None,
     expr = _decided(expr, values)
     filled = latex_of_numbers(expr, {symbol.name: in_latex(values.get(symbol.name, 0))
                                      for symbol in expr.free_symbols})
-    comes_to = fmt_quantity(values[name], stored.unit)
     en, zh = what or (chosen.model.name["en"], chosen.model.name["zh"])
     shown = f"${filled} =$ " if len(filled) <= LINE else ""
-    show(f"{en}: {shown}**{comes_to}**", f"{zh}：{shown}**{comes_to}**")
+    show(*(f"{what}{colon}{shown}**{fmt_quantity(values[name], stored.unit, lang)}**"
+           for what, colon, lang in ((en, ": ", "en"), (zh, "：", "zh"))))

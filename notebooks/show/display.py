@@ -21,7 +21,7 @@ from matplotlib.figure import Figure
 from myst_nb import glue
 
 import catalogue
-from catalogue.messages import LANGUAGES, join, messages
+from catalogue.messages import LANGUAGES, Pair, join, messages
 from catalogue.reading import words
 from notebooks.derive.formulas.errors import DerivationError
 from notebooks.derive.formulas.exported import formula_of, load_formulas
@@ -46,17 +46,14 @@ SECTIONS = {  # those of the documents that have no number of their own, as the 
     "关键指标对比": say("comparison-of-key-figures"),
     "场景适用性分析": say("suitable-uses"),
     "性能权衡分析": say("performance-trade-offs"),
-    "1. 性能风险": say("performance-risks"),
-    "2. 硬件风险": say("hardware-risks"),
+    "1. 性能风险": say("performance-risks"), "2. 硬件风险": say("hardware-risks"),
     "1. 性能风险缓解": say("mitigating-performance-risks"),
     "2. 硬件风险缓解": say("mitigating-hardware-risks"),
-    "风险评估矩阵": say("risk-matrix"),
-    "故障应急预案": say("emergency-plan"),
+    "风险评估矩阵": say("risk-matrix"), "故障应急预案": say("emergency-plan"),
     "3. 成本风险": say("cost-risks"),
     "3. 成本风险缓解": say("mitigating-cost-risks"),
     "标题": say("title"), "执行摘要": common("summary"),
-    "附录 B": say("appendix-b"),
-    "附录 C": say("appendix-c"),
+    "附录 B": say("appendix-b"), "附录 C": say("appendix-c"),
 }
 MARKDOWN = "text/markdown"
 FENCE = ":" * 6  # around the fences of what is folded
@@ -67,6 +64,11 @@ _introduced: dict[str, None] = {}
 
 
 words.hide_where(InteractiveShell.initialized)
+
+
+def section(name: str) -> Pair:
+    """What a section of a document is called: its number, or its name in either language."""
+    return SECTIONS.get(name, (name, name))
 
 
 def spoken() -> tuple[str, ...]:

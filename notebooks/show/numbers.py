@@ -63,9 +63,9 @@ def fmt_time(value: float) -> str:
     return human(value, "s")
 
 
-def fmt_quantity(value: float | None, unit: str) -> str:
+def fmt_quantity(value: float | None, unit: str, lang: str = "en") -> str:
     """A quantity in the unit that readers use for it; what is counted has none."""
-    text = human(value, unit)
+    text = human(value, unit, lang)
     return text.removesuffix(f" {unit}") if unit in _COUNTED else text
 
 

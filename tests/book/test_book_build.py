@@ -66,6 +66,22 @@ def test_both_languages_have_the_same_pages(site: Path) -> None:
             "chapters/memory.html", "chapters/scenarios/s0-scenario-1.html"} <= names(site, "")
 
 
+def test_english_pages_hold_chinese_in_quotation_marks_and_titles_of_sources_alone(
+    page_pairs: list[tuple[Path, Path]],
+) -> None:
+    """Code has the words of both languages, and the glossary a term's name in the other."""
+    titles = re.compile("|".join(sorted(
+        {re.escape(each["title"]) for each in catalogue.sources().values()}, key=len)[::-1]))
+    found = {}
+    for english in (page for page, _ in page_pairs if page.name != "reference.html"):
+        told = " ".join(tree(english).xpath(
+            "//article//text()[not(ancestor::pre or ancestor::code or ancestor::script)]"))
+        rest = re.sub("“[^”]*”", "", titles.sub("", " ".join(told.split())))
+        if chinese := re.findall("[\u4e00-\u9fff]+", rest):
+            found[english.name] = chinese
+    assert found == {}
+
+
 @pytest.mark.parametrize("kind", ["scenarios", "devices", "models"])
 @pytest.mark.parametrize("folder", ["", "zh/"])
 def test_every_entry_has_a_page(site: Path, kind: str, folder: str) -> None:

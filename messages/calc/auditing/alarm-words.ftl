@@ -61,7 +61,7 @@ fires-in =
 
 nearest =
     .en = { $rule }; { $healthy }, and { $value } in the nearest of the simulated failures, { $failure }: { $end }.
-    .zh = { $rule }；{ $healthy }，模拟的各种故障中最接近阈值的（{ $failure }）也只到 { $value }：{ $end }。
+    .zh = { $rule }；{ $healthy }，仿真的各种故障中最接近阈值的（{ $failure }）也只到 { $value }：{ $end }。
 
 unmoved =
     .en = { $rule }; { $healthy }, and no failure brings it nearer: { $end }.

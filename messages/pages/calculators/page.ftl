@@ -4,6 +4,10 @@ calculator-of-this-page-needs =
     .en = The calculator on this page needs JavaScript. Without it, use the table below, which covers common cards.
     .zh = 本页的计算器需要 JavaScript；浏览器未启用时，常见的卡可查下表。
 
+of-one-card =
+    .en = { $what }, per card
+    .zh = { $what }，每卡
+
 usd-per-hour-of-card =
     .en = USD per card-hour
     .zh = USD/卡时

@@ -1,5 +1,21 @@
 ### What the chapter on the choice of a deployment says of goals: the best, the sure, the published.
 
+so-many-dies =
+    .en = { $dies } { $dies ->
+        [one] die
+       *[other] dies
+    }{ $brief ->
+        [yes] {""}
+       *[no] {" "}({ $cards } { $cards ->
+            [one] card
+           *[other] cards
+        })
+    }
+    .zh = { $dies } die{ $brief ->
+        [yes] {""}
+       *[no] （{ $cards } 卡）
+    }
+
 power =
     .en = power
     .zh = 功率
@@ -175,11 +191,11 @@ these-cards-do-not-multiply =
 
 nothing-keeps-it-simulated-first =
     .en = **nothing keeps it simulated**; first
-    .zh = **模拟中无一满足约束**；第一个
+    .zh = **仿真中无一满足约束**；第一个
 
 simulated =
     .en = simulated: { $seen }
-    .zh = 模拟：{ $seen }
+    .zh = 仿真：{ $seen }
 
 nothing-was-measured-of-its =
     .en = nothing was measured of its kind

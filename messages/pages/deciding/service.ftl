@@ -107,6 +107,10 @@ predicted-of-document =
     .en = predicted, 80%
     .zh = 预测（80%）
 
+remark =
+    .en = remark
+    .zh = 说明
+
 if-all-is-as-predicted =
     .en = if all is as predicted
     .zh = 运行符合预测时是否触发（假设指标存在）

@@ -229,7 +229,7 @@ simulated =
     .zh = 抽样
 
 excess-of-fullest-rank =
-    .en = By how much the fullest rank exceeds the mean load. { $experts } experts, { $chosen } per token, { $tokens } tokens per rank, $\psi$ = { $skew }: { $origin }.
+    .en = By how much the most loaded rank exceeds the mean load. { $experts } experts, { $chosen } per token, { $tokens } tokens per rank, $\psi$ = { $skew }: { $origin }.
     .zh = 负载最高的 rank 超出平均负载的比例。{ $experts } 个专家，每 token 选 { $chosen } 个，每 rank { $tokens } 个 token，$\psi$ = { $skew }：{ $origin }。
 
 matmuls-all-bytes =

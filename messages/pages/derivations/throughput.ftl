@@ -105,7 +105,7 @@ output-in-full-memory =
     .zh = $X$（token/s）
 
 requests-on-fullest =
-    .en = requests on the fullest
+    .en = requests on the most loaded
     .zh = 负载最高的副本的请求数
 
 used =

@@ -66,7 +66,7 @@ class Page:
         """A section as a reader finds it: number, if it has one, and what is in it."""
         title = self.document.contents.get(section)
         if title is None:
-            return _section(section)
+            return display.section(section)
         number = f"{section} " if NUMBERED.fullmatch(section) else ""
         return f"{number}{title['en']}", f"{number}{title['zh']}"
 
@@ -120,7 +120,7 @@ def claims_table(page: Page) -> None:
 def _row(row: Audited, excluded: Mapping[str, str]) -> dict[str, object]:
     """A claim; the verdict of one that is contradicted leads to the first of what does."""
     case, verdict = row.case, called(row)
-    return {"id": row.id, "section": _section(case.section),
+    return {"id": row.id, "section": display.section(case.section),
             "what": (case.what["en"], case.what["zh"]), "printed": printed(row),
             "off": _off(row), "verdict": Linked(((verdict, f"{CONTRADICTED}#{excluded[row.id]}"),))
             if row.judgement.clashes else verdict, "right": right(row), "more": _said(row),
@@ -139,10 +139,6 @@ def _off(row: Audited) -> Ordered | str:
         return Ordered(0.0, "")
     factor = off_by(row) or 1.0
     return Ordered(factor, f"{'×' if row.off > 1 else '÷'} {_factor(factor)}")
-
-
-def _section(name: str) -> Pair:
-    return display.SECTIONS.get(name, (name, name))
 
 
 def _times(factor: float) -> str:

@@ -40,6 +40,7 @@ ALSO: dict[str, Pair] = {
     "misses": say("misses-its-aim"), "open": say("depends"), RAN: say("measured-with-it")}
 GROUPS: dict[str, Pair] = {HOLDS: say("holds"), WRONG: say("does-not-hold"),
                            OPEN: say("cannot-be-decided")}
+BEFORE_HAN = "\u3000"  # signs behind it are Chinese
 PAGES = {"devices": "../devices/{}.html", "models": "../models/{}.html", "links": "../nodes.html",
          "nodes": "../nodes.html", "prices": "../cost.html", "costs": "../cost.html",
          "goals": "../search.html", "mechanisms": "../reference.html",
@@ -59,8 +60,9 @@ def group(row: Audited) -> str:
 
 
 def printed(row: Audited) -> str:
-    """What the document has, in its unit or its words."""
-    return row.case.said or "–"
+    """What the document has, in its unit or its words; Chinese ones are a quotation."""
+    said = row.case.said or "–"
+    return f"“{said}”" if max(said) > BEFORE_HAN else said
 
 
 def right(row: Audited) -> Pair:

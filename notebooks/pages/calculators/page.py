@@ -63,7 +63,8 @@ def _rate(found: Amount) -> str:
 
 def _memory() -> tuple[Row, list[Row]]:
     """What each card holds."""
-    head = WORDS["card"], WORDS["weights"], WORDS["cache"], WORDS["spare"], WORDS["users"]
+    head = (WORDS["card"], *(say("of-one-card", what=WORDS[key])
+                             for key in ("weights", "cache", "spare")), common("requests-that-fit"))
     return head, [[_named(scenario), *(fmt_bytes(float(answer.everything[name]), digits=1)
                                        for name in ("weights_per_device", "kv_per_device",
                                                     "headroom_per_device")),

@@ -9,7 +9,7 @@ from catalogue.engines.engine import engine_names, load_engine
 from catalogue.ledger.settings import Settings, Stated
 from catalogue.messages import Pair, join, messages
 from catalogue.reading.words import revealed
-from notebooks.show.display import SECTIONS, cited, show, table
+from notebooks.show.display import cited, section, show, table
 from notebooks.show.documents import link
 
 common = messages("common")
@@ -113,7 +113,7 @@ def place(each: Stated) -> Pair:
     """Document, section and line, and the claim where there is one."""
     sections = each.section.split(", ")
     return say("place", document=each.document.upper(), line=each.line,
-               section=join((", ", ", "), (SECTIONS.get(part, (part, part)) for part in sections)),
+               section=join((", ", ", "), map(section, sections)),
                claim=f"<br>{link(each.claim)}" if each.claim else "")
 
 

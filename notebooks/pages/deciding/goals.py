@@ -5,6 +5,7 @@ The goals of ``GOALS`` are told together; a reader's own goal is told alone.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -109,6 +110,29 @@ def device_label(device: str) -> Pair:
     """A device by its name in both languages, marked where it is only announced."""
     card = catalogue.load_device(device)
     return marked(card, pair(card.name))
+
+
+@cache
+def _dies(device: str) -> int:
+    """How many of a device make what is bought [1]."""
+    held = [card for name in catalogue.names("devices")
+            if (card := catalogue.load_device(name)).die == device]
+    return int(held[0].dies.value) if held and held[0].dies else 1
+
+
+def so_many(devices: int, device: str, column: bool = False, brief: bool = False) -> Pair:
+    """How many cards, and of dies how many of those: ``8 cards``, ``16 dies (8 cards)``.
+
+    Args:
+        devices: as software counts them.
+        device: by the name of its file.
+        column: below a heading that says cards: ``8``.
+        brief: where there is little room: ``16 dies``.
+    """
+    if (dies := _dies(device)) > 1:
+        return say("so-many-dies", dies=devices, cards=math.ceil(devices / dies),
+                   brief="yes" if brief else "no")
+    return (fmt_int(devices),) * 2 if column else common("cards-2", cards=fmt_int(devices))
 
 
 def cards(choice: Choice) -> Pair:

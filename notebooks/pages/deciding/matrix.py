@@ -21,11 +21,11 @@ from calc.searching.search import search
 from catalogue.messages import LANGUAGES, Pair, join, messages
 from catalogue.planning.goals import CardRange, Goal
 from catalogue.reading.yamlfile import at_rest
-from notebooks.pages.deciding.goals import cards, device_label, plan
+from notebooks.pages.deciding.goals import cards, device_label, plan, so_many
 from notebooks.show import figures
 from notebooks.show.columns import Column
 from notebooks.show.display import download, figure, number, numbers, show, table
-from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_sig, fmt_time
+from notebooks.show.numbers import fmt_fixed, fmt_sig, fmt_time
 
 common = messages("common")
 say = messages("pages/deciding/matrix")
@@ -212,9 +212,9 @@ def _drawn(asked: Sequence[Cell], lang: str) -> Figure:
         shade = SHADES[0] + (SHADES[1] - SHADES[0]) * float(norm(MILLI * cell.pace))
         axes.add_patch(mpl.patches.Rectangle((across - 0.47, down - 0.44), 0.94, 0.88, lw=0,
                                              facecolor=shades(shade)))
-        count = fmt_int(cell.best.row.choice.devices)
-        axes.text(across - 0.43, down, common("cards-2", cards=count)[place], ha="left",
-                  va="center", fontsize=7.5, color="#333333")
+        count = so_many(cell.best.row.choice.devices, cell.device, brief=True)[place]
+        axes.text(across - 0.43, down, count, ha="left", va="center", fontsize=7.5,
+                  color="#333333")
         axes.text(across + 0.43, down, f"{fmt_fixed(MILLI * cell.pace, 0)} ms", ha="right",
                   va="center", fontsize=8.5, color="#222222")
     figures.fields(axes, weights, [device_label(device)[place] for device in devices])
@@ -232,7 +232,8 @@ def full_matrix(matrix: Sequence[Cell]) -> None:
         Column(lambda cell: join(("<br>", "<br>"), (device_label(cell.device),
                                                     (f"`{cell.precision}`",) * 2)),
                say("device-precision")),
-        held(lambda best: fmt_int(best.row.choice.devices), common("number-of-cards")),
+        held(lambda best: so_many(best.row.choice.devices, best.row.choice.device, column=True),
+             common("number-of-cards")),
         held(_pace, common("ms-per-token")), held(_layout, common("layout")),
         held(lambda best: best.amounts["cost"].text if "cost" in best.amounts else None,
              common("cost"))]

@@ -24,7 +24,7 @@ from catalogue.engines.thresholds import Threshold, thresholds
 from catalogue.messages import Pair, messages, pair
 from notebooks.show import figures
 from notebooks.show.columns import Column
-from notebooks.show.display import draw, number, numbers, show, table
+from notebooks.show.display import draw, number, numbers, section, show, table
 from notebooks.show.numbers import fmt_int, fmt_percent, fmt_quantity, fmt_time
 
 common = messages("common")
@@ -228,12 +228,12 @@ def predictions_table(document: str) -> None:
         "cards": sum(pool.scenario.devices for pool in made.pools)}.items()})
     table(rows, [
         Column(lambda row: row[0].label, say("alert-on")),
-        Column(lambda row: row[0].section, common("section")),
+        Column(lambda row: section(row[0].section), common("section")),
         Column(lambda row: f"{'>' if row[0].above else '<'} " + " / ".join(
             filter(None, (row[0].printed, row[0].second))), say("printed")),
         Column(lambda row: _spread(row[1]), say("predicted-of-document")),
         Column(lambda row: fires(*row) if row[1] else "", say("if-all-is-as-predicted")),
-        Column(lambda row: tuple(map(coded, pair(row[0].note))), "")], wide=True,
+        Column(lambda row: tuple(map(coded, pair(row[0].note))), say("remark"))], wide=True,
         folded=REST, first=OPEN)
 
 

@@ -30,7 +30,7 @@ CARD, PLAN = EXAMPLES / "example-card.yml", EXAMPLES / "example-deployment.yml"
 MEASURED = EXAMPLES / "example-measured.yml"
 QUANTITIES = ("headroom_per_device", "max_concurrency", "ttft", "tpot", "output_throughput")
 MISTAKES = (("256 GiB ", "256 GiB/s "), ("kind: vendor", "kind: vender"),
-            ("memory_bandwidth", "memory_bandwith"), ("like: amd-mi300x", "like: mi300"))
+            ("memory_bandwidth", "memory_bandwith"), ("like: amd-mi300x", "like: amd-mi30x"))
 MECHANISMS = 6  # that are listed, by how far each moves the answer
 KNOWN = 3  # of them taken as known exactly
 OF_OTHER_UNITS = ("host_peak", "core_peak")  # peaks that a sparse one does not stand for

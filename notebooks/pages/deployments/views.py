@@ -24,7 +24,7 @@ from notebooks.derive.formulas.exported import formula_of
 from notebooks.derive.formulas.treelatex import tree_latex
 from notebooks.pages.catalogue.tables.deployments import interval_label, quantity_label
 from notebooks.pages.deployments.answers import Deployed
-from notebooks.show.display import SECTIONS, formula_link
+from notebooks.show.display import formula_link, section
 from notebooks.show.documents import letter_meanings as letters_of
 from notebooks.show.documents import letters_in, printed_as, sides
 from notebooks.show.numbers import fmt_int, fmt_like, fmt_sig, fmt_written
@@ -210,7 +210,7 @@ def _section(claim: Claim) -> str | Pair:
     """Where a number is printed; a section that has no number by its name."""
     if not claim.value.section:
         return ""
-    parts = [SECTIONS.get(part, (part, part)) for part in claim.value.section.split(", ")]
+    parts = list(map(section, claim.value.section.split(", ")))
     return ", ".join(part[0] for part in parts), "、".join(part[1] for part in parts)
 
 

@@ -24,11 +24,11 @@ from catalogue.reading.yamlfile import at_rest
 from notebooks.pages.catalogue.tables.deployments import HELD, coverage_label
 from notebooks.pages.deciding.front.r1 import WHOLE
 from notebooks.pages.deciding.front.standard import R1, layout, question
-from notebooks.pages.deciding.goals import device_label
+from notebooks.pages.deciding.goals import device_label, so_many
 from notebooks.pages.deciding.matrix import GOAL
 from notebooks.show.columns import Column
 from notebooks.show.display import number, numbers, table
-from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig, fmt_time
+from notebooks.show.numbers import fmt_fixed, fmt_percent, fmt_sig, fmt_time
 
 common = messages("common")
 say = messages("pages/ways/buy")
@@ -140,7 +140,7 @@ def _cell(each: Bought) -> Pair:
         return say("more-than", cards=MOST)
     choice, (value, low, high) = each.best.row.choice, (
         fmt_fixed(MILLI * point, 0) for point in each.tpot.points)
-    cards = common("cards-2", cards=fmt_int(choice.devices))
+    cards = so_many(choice.devices, each.device)
     lines = [(f"**{cards[0]}**", f"**{cards[1]}**"), (f"{value} ms ({low}–{high})",) * 2,
              layout(choice)]
     if million := each.million():
@@ -154,7 +154,8 @@ def certainty() -> None:
     rows = [each for each in bought() if each.users == question().users and each.best]
     table(rows, [
         Column(lambda each: device_label(each.device), common("card")),
-        Column(lambda each: fmt_int(each.best.row.devices), common("number-of-cards")),
+        Column(lambda each: so_many(each.best.row.devices, each.device, column=True),
+               common("number-of-cards")),
         Column(lambda each: "{} ({}–{})".format(*(
             fmt_fixed(MILLI * point, 0) for point in each.tpot.points)), common("ms-per-token")),
         Column(_held, HELD)])

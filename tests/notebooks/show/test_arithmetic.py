@@ -32,6 +32,13 @@ def test_the_cache_of_a_token_is_counted_in_sight(shown):
     assert "70,272" in zh
 
 
+def test_large_counts_are_in_the_words_of_either_language(shown):
+    arithmetic.worked("total_parameters", R1)
+    ((en, zh),) = shown
+    assert "671 billion" in en
+    assert "6,710 亿" in zh
+
+
 def test_a_formula_longer_than_a_line_shows_what_it_comes_to(shown):
     arithmetic.worked("weights_per_device", R1)
     assert "$" not in shown[0][0]

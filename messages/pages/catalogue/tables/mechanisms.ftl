@@ -16,9 +16,29 @@ matmul-time-per-inner-element =
     .en = additional fixed time of a matmul per element of its inner dimension
     .zh = 矩阵乘的附加固定时间，按内维每个元素计
 
+streaming-of-narrow-experts =
+    .en = share of the bandwidth at which weights of whole experts dequantised while read stream
+    .zh = 边读边还原时读取整个专家权重的带宽利用率
+
+streaming-of-narrow-slices =
+    .en = share of the bandwidth at which weights of TP-sharded experts dequantised while read stream
+    .zh = 边读边还原时读取 TP 切分的专家权重的带宽利用率
+
+memory-of-host-system =
+    .en = host memory of the operating system and its services, per server
+    .zh = 操作系统及其服务占用的主机内存，每台服务器
+
+memory-of-host-processes =
+    .en = host memory of the engine's processes, per card
+    .zh = 引擎进程占用的主机内存，每卡
+
 time-of-narrow-experts =
     .en = fixed time of a layer's experts dequantised while read
     .zh = 边读边还原的专家每层的固定时间
+
+peak-share-of-host-vectors =
+    .en = share of the vector peak of the host's expert kernels that widen blocks of few bits
+    .zh = 主机用向量寄存器还原低位宽块的专家算子的向量峰值利用率
 
 counted-operators =
     .en = counted operators
@@ -47,6 +67,14 @@ indexer =
 share-of-link =
     .en = share of the link
     .zh = 链路利用率
+
+time-per-expert =
+    .en = time per expert
+    .zh = 每个专家的时间
+
+time-per-token =
+    .en = time per token
+    .zh = 每个 token 的时间
 
 tokens-of-buffers =
     .en = tokens of the buffers

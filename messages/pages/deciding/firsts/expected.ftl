@@ -99,7 +99,7 @@ computed-now =
 
 nothing-was-found-that-starts =
     .en = nothing was found that starts and keeps its limits when simulated
-    .zh = 没有找到既能启动、又在模拟中满足约束的部署
+    .zh = 没有找到既能启动、又在仿真中满足约束的部署
 
 starts-under =
     .en = starts under `{ $engine }`
@@ -121,7 +121,7 @@ simulated =
         [yes] kept
        *[no] not kept
     }
-    .zh = 模拟 { $seen }：{ $kept ->
+    .zh = 仿真 { $seen }：{ $kept ->
         [yes] 满足
        *[no] 未满足
     }

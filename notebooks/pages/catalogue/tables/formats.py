@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import catalogue
-from catalogue.deployments.precision_support import missing_dtypes
+from catalogue.deployments.precision_support import missing_dtypes, widened
 from catalogue.messages import Pair, messages
+from notebooks.pages.catalogue.tables.mechanisms import of_device
 from notebooks.show.display import folded, short_table, show, table
 from notebooks.show.numbers import fmt_int, fmt_sig
 
@@ -49,8 +50,13 @@ def supported(precisions: Sequence[Any]) -> None:
     cards = [catalogue.load_device(name) for name in CARDS]
 
     def support(precision: Any, card: Any) -> Pair:
-        lacking = sorted({dtype.upper() for _, dtype in missing_dtypes(precision, card)})
-        return say("via-16-bits", lacking=", ".join(lacking)) if lacking else ("✓", "✓")
+        if lacking := sorted({dtype.upper() for _, dtype in missing_dtypes(precision, card)}):
+            return say("via-16-bits", lacking=", ".join(lacking))
+        priors = of_device(card)
+        assert priors is not None
+        assert priors.dequantisation_traffic is not None
+        first = widened(precision, precision.multiply.dtypes)["routed_expert"]
+        return say("through-l2") if first and priors.dequantisation_traffic.value else ("✓", "✓")
 
     with folded(*say("which-cards-multiply-each-precision")):
         table([{"precision": entry_label(precision)}

@@ -11,7 +11,7 @@ import catalogue
 from catalogue.deployments.physics_inputs import USUAL
 from catalogue.deployments.scenario import Scenario
 from catalogue.entries.hardware import Device
-from catalogue.entries.mechanisms import Mechanisms
+from catalogue.entries.mechanisms import Mechanisms, ShareByDtype
 from catalogue.messages import Pair, messages
 from catalogue.reading.values import Value
 from notebooks.derive.formulas.symbols import symbol
@@ -29,9 +29,14 @@ LABELS: dict[str, Pair] = {
     "matmul_latency": common("time-of-matmul-whatever-its"),
     "depth_latency": say("matmul-time-per-inner-element"),
     "activation_traffic": common("bytes-moved-by-quantising-element"),
+    "narrow_streaming_efficiency": say("streaming-of-narrow-experts"),
+    "sliced_narrow_streaming_efficiency": say("streaming-of-narrow-slices"),
     "narrow_expert_latency": say("time-of-narrow-experts"),
+    "host_system_memory": say("memory-of-host-system"),
+    "host_process_memory": say("memory-of-host-processes"),
     "operators": say("counted-operators"),
     "all_to_all": say("all-to-all-of-experts"),
+    "host_vector_efficiency": say("peak-share-of-host-vectors"),
 }
 PARTS: dict[str, Pair] = {
     "low_latency": say("low-latency"), "normal": common("normal"),
@@ -42,7 +47,9 @@ PARTS: dict[str, Pair] = {
     "routed_experts": common("routed-experts"), "shared_expert": common("shared-expert"),
     "alpha": common("latency"), "efficiency": say("share-of-link"),
     "buffer_tokens": say("tokens-of-buffers"),
+    "expert_time": say("time-per-expert"), "token_time": say("time-per-token"),
     "wide": say("cache-of-16-bits"), "narrow": say("cache-of-fewer-bits"),
+    **{dtype: (dtype.upper(),) * 2 for dtype in ShareByDtype.model_fields},
 }
 
 # models whose layers are made of different parts, and the families of cards
@@ -133,9 +140,8 @@ def _label(path: str) -> Pair:
     symbol = catalogue.symbols().get(name)
     if symbol is not None and not inside:
         return f"{symbol.en}, ${symbol.latex}$", f"{symbol.zh} ${symbol.latex}$"
-    known = (symbol.en, symbol.zh) if symbol else (name.replace("_", " "),) * 2
-    label = LABELS.get(name, known)
-    parts = [PARTS.get(part, (part.upper(),) * 2) for part in inside]
+    label = LABELS[name] if symbol is None or name in LABELS else (symbol.en, symbol.zh)
+    parts = [PARTS[part] for part in inside]
     if not parts:
         return label
     return (f"{label[0]} ({', '.join(part[0] for part in parts)})",

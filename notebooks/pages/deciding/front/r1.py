@@ -7,10 +7,10 @@ from calc.uncertainty.amount import Amount
 from catalogue.messages import Pair, join, messages
 from notebooks.pages.catalogue.tables.deployments import HELD, coverage_label
 from notebooks.pages.deciding.front.standard import CARDS, R1, SHORT, Served, served_by
-from notebooks.pages.deciding.goals import device_label
+from notebooks.pages.deciding.goals import device_label, so_many
 from notebooks.show.columns import Column
 from notebooks.show.display import number, numbers, table
-from notebooks.show.numbers import fmt_int, fmt_percent, fmt_sig
+from notebooks.show.numbers import fmt_percent, fmt_sig
 
 common = messages("common")
 say = messages("pages/deciding/front/r1")
@@ -26,7 +26,8 @@ def answer() -> None:
     rows = [served_by(R1, card) for card in CARDS]
     table(rows, [
         Column(lambda each: device_label(each.device), common("card")),
-        Column(lambda each: fmt_int(each.choice.devices), common("number-of-cards")),
+        Column(lambda each: so_many(each.choice.devices, each.device, column=True),
+               common("number-of-cards")),
         Column(_layout, say("weights-layout")),
         Column(lambda each: _time(each, "tpot"), say("per-token-tpot")),
         Column(lambda each: _time(each, "ttft"), say("first-token-ttft")),

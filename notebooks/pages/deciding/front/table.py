@@ -12,7 +12,7 @@ import catalogue
 from calc.searching.load_goal import load_goal
 from catalogue.messages import Pair, join, messages, pair
 from notebooks.pages.deciding.front.standard import CARDS, R1, SHORT, Served, question, served
-from notebooks.pages.deciding.goals import device_label
+from notebooks.pages.deciding.goals import device_label, so_many
 from notebooks.pages.deciding.matrix import GOAL
 from notebooks.show.display import LANGUAGES, number, table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_time
@@ -70,7 +70,7 @@ def _cell(each: Served | None) -> Pair:
     assert each.cell.best is not None
     value, low, high = (fmt_fixed(MILLI * point, 0)
                         for point in each.cell.best.amounts["tpot"].points)
-    en, zh = common("cards-2", cards=fmt_int(each.choice.devices))
+    en, zh = so_many(each.choice.devices, each.choice.device)
     weights = SHORT[each.choice.precision]
     pace = (f"{value} ms</strong> ({low}–{high})<br>{weights}",) * 2
     return join((", ", "，"), [(f"<strong>{en}", f"<strong>{zh}"), pace, each.layout,

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import catalogue
 from catalogue.ledger.advice import Advice, Place
 from catalogue.ledger.documents import DocumentReference
-from catalogue.messages import LANGUAGES, Pair, join, messages
-from notebooks.show.display import SECTIONS, show, table
+from catalogue.messages import Pair, join, messages
+from notebooks.show.display import section, show, table
 from notebooks.show.documents import link
 
 say = messages("pages/derivations/choices/documents")
@@ -23,11 +23,8 @@ def place(document: str, said: DocumentReference) -> Pair:
         document: ``s0``.
         said: of ``params/documents/``.
     """
-    numbered, contents = said.section[0].isdigit(), catalogue.load("documents", document).contents
-    titles = {} if numbered else contents.get(said.section, {})
-    english, chinese = ("<br>".join((
-        f"{document.upper()} {titles.get(lang, said.section)}, {said.line}",
-        *map(link, said.claims))) for lang in LANGUAGES)
+    english, chinese = ("<br>".join((f"{document.upper()} {name}, {said.line}",
+                                     *map(link, said.claims))) for name in section(said.section))
     return english, chinese
 
 
@@ -68,5 +65,5 @@ def _where(document: str, advice: Advice, lang: int) -> str:
 
 
 def _place(place: Place) -> Pair:
-    return say("section-and-lines", section=SECTIONS.get(place.section, place.section),
+    return say("section-and-lines", section=section(place.section),
                count=len(place.lines), lines="–".join(map(str, place.lines)))

@@ -243,3 +243,10 @@ def test_the_plan_of_a_row_names_what_its_file_says(users):
     assert f"`{deployed.precision.id}`" in text
     assert f"TP{deployed.file.parallelism.tensor_parallel.value}" in text
     assert goals.cards(row.choice)[1].startswith(f"{deployed.devices} × NVIDIA")
+
+
+def test_dies_are_counted_with_the_cards_that_they_are_and_cards_alone():
+    assert goals.so_many(16, "ascend-910c-die")[0] == "16 dies (8 cards)"
+    assert goals.so_many(16, "ascend-910c-die", brief=True) == ("16 dies", "16 die")
+    assert goals.so_many(8, "nvidia-h20") == ("8 cards", "8 卡")
+    assert goals.so_many(8, "nvidia-h20", column=True) == ("8", "8")

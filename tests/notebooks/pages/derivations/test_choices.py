@@ -109,3 +109,13 @@ def test_every_claim_that_a_chapter_names_is_one(monkeypatch):
         documents.claims(names)
         for name in names.split():
             assert all(f"documents/{name[:2].lower()}.html#{name}" in one for one in said[-1])
+
+
+@pytest.mark.parametrize("document", catalogue.names("documents"))
+def test_places_in_a_document_are_named_in_the_language_of_the_page(document):
+    file = catalogue.load("documents", document)
+    for each in (*file.measures, *file.probes):
+        english, chinese = documents.place(document, each)
+        assert not re.search("[\u4e00-\u9fff]", english)
+        assert english.startswith(document.upper())
+        assert chinese.startswith(document.upper())

@@ -34,6 +34,13 @@ def test_a_chapter_judges_its_claims_as_their_page_does(chapter):
         assert (printed(row), right(row)) == (printed(same), right(same))
 
 
+def test_chinese_words_of_a_document_are_quoted_and_numbers_are_not():
+    said = [printed(row) for row in everything().rows]
+    assert "“性价比更高”" in said
+    assert "64 GB" in said
+    assert not [text for text in said if re.search("[\u4e00-\u9fff]", re.sub("“.*”", "", text))]
+
+
 def test_a_table_links_every_claim_to_its_row(monkeypatch):
     told = []
     monkeypatch.setattr(display, "show", lambda en, zh: told.append((en, zh)))
