@@ -77,7 +77,7 @@ def test_the_legend_speaks_of_the_columns_that_are_there(deployed):
         columns = views.three(deployed[name]).columns
         en, zh = views.legend(columns, "#inputs")
         assert ("*Measured*" in en, "“实测”" in zh) == ("seen" in columns,) * 2
-        assert ("*Given" in en, "“给出" in zh) == ("ratio" in columns,) * 2
+        assert ("*Given" in en, "“文档或实测" in zh) == ("ratio" in columns,) * 2
     assert "documented or measured" not in views.legend({"printed": "", "ratio": ""}, "#inputs")[0]
 
 
