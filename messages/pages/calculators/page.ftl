@@ -6,7 +6,7 @@ calculator-of-this-page-needs =
 
 usd-per-hour-of-card =
     .en = USD per card-hour
-    .zh = USD/卡时
+    .zh = 美元/卡时
 
 usd-per-million-prompt-tokens =
     .en = USD per million prompt tokens

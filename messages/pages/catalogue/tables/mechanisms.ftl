@@ -28,9 +28,17 @@ all-to-all-of-experts =
     .en = all-to-all of experts
     .zh = 专家 all-to-all
 
+memory-of-host-system =
+    .en = host system memory
+    .zh = 主机系统与服务占用的内存
+
+memory-of-host-process =
+    .en = host process memory
+    .zh = 引擎进程占用的主机内存（每卡）
+
 low-latency =
     .en = low latency
-    .zh = 低时延
+    .zh = 低延迟模式
 
 inside-node =
     .en = inside a node
@@ -54,11 +62,11 @@ tokens-of-buffers =
 
 cache-of-16-bits =
     .en = 16-bit cache
-    .zh = 16 位缓存
+    .zh = 16 比特缓存
 
 cache-of-fewer-bits =
     .en = cache of fewer bits
-    .zh = 低于 16 位的缓存
+    .zh = 低于 16 比特的缓存
 
 operators-per-layer =
     .en = operators per layer, mean of all layers

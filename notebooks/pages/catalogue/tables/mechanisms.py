@@ -32,6 +32,8 @@ LABELS: dict[str, Pair] = {
     "narrow_expert_latency": say("time-of-narrow-experts"),
     "operators": say("counted-operators"),
     "all_to_all": say("all-to-all-of-experts"),
+    "host_system_memory": say("memory-of-host-system"),
+    "host_process_memory": say("memory-of-host-process"),
 }
 PARTS: dict[str, Pair] = {
     "low_latency": say("low-latency"), "normal": common("normal"),
