@@ -262,7 +262,7 @@ l2-bandwidth =
 
 latency =
     .en = latency
-    .zh = 时延
+    .zh = 延迟
 
 end-to-end-latency =
     .en = latency
@@ -354,7 +354,7 @@ none =
 
 normal =
     .en = normal
-    .zh = 常规
+    .zh = 普通模式
 
 normal-plain =
     .en = normal

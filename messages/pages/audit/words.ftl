@@ -105,7 +105,7 @@ no-such-setting =
     .zh = 无此设置
 
 no-catalogue =
-    .en = program not held
+    .en = program not in the catalogue
     .zh = 未收录该程序
 
 works =

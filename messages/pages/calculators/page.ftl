@@ -10,7 +10,7 @@ of-one-card =
 
 usd-per-hour-of-card =
     .en = USD per card-hour
-    .zh = USD/卡时
+    .zh = 美元/卡时
 
 usd-per-million-prompt-tokens =
     .en = USD per million prompt tokens

@@ -46,7 +46,7 @@ low-latency-all-to-all =
 
 normal-all-to-all =
     .en = all-to-all in normal mode
-    .zh = normal 模式 all-to-all
+    .zh = 普通模式 all-to-all
 
 holds-of =
     .en = applies to

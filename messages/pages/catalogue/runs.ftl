@@ -6,7 +6,7 @@ native =
 
 weights-widened =
     .en = weights dequantised
-    .zh = 权重展开
+    .zh = 反量化
 
 no-engine-runs-on-this-card =
     .en = No engine of the catalogue is known to run on this card: its file states no architecture of which kernels are known here.

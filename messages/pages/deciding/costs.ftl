@@ -121,7 +121,7 @@ predicted-j-per-token =
     .zh = 预测（J/token）
 
 while-it-is =
-    .en = while it is
+    .en = kind of work
     .zh = 工作类型
 
 decode-step-of-this-server =

@@ -56,11 +56,11 @@ chunk =
 # number: the intervals of all answers
 cost =
     .en = cost (80%)
-    .zh = 成本（80%）
+    .zh = 每 10⁶ 输出 token 成本（80%）
 
 others-like-it =
-    .en = others like it
-    .zh = 不可区分的其他方案
+    .en = others indistinguishable from it
+    .zh = 不可区分的其他方案数
 
 front-of-this-goal-in =
     .en = The front of this goal in groups: { $which }

@@ -20,5 +20,5 @@ users-one-server-holds-of =
     .en = { $users } { $users ->
         [one] user
        *[other] users
-    }: one server holds { $held } of { $pairs } pairs
+    }: one server is enough for { $held } of { $pairs } pairs of device and precision
     .zh = { $users } 个用户：{ $pairs } 种组合中 { $held } 种一台即可

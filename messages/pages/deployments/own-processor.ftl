@@ -124,4 +124,4 @@ shapes =
 # number: the share of runs that the column states
 error-median-in =
     .en = error: median / 90th percentile
-    .zh = 误差：中位 / 90% 之内
+    .zh = 误差：中位数 / 90% 分位数

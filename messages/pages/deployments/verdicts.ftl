@@ -48,8 +48,8 @@ document-prints-times-that =
         [yes] 的目标是
        *[no] 写
     }{ $each } { $text }，{ $less ->
-        [yes] 仅为它的 { $share }
-       *[no] 是它的 { $share } 倍
+        [yes] 仅为估计值的 { $share }
+       *[no] 是估计值的 { $share } 倍
     }
 
 were-measured-within-of-it =

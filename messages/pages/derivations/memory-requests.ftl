@@ -127,4 +127,4 @@ where-rates-come-from =
 
 where-each-rate-comes-from =
     .en = { $device }, TP{ $ranks }, even routing; { $bandwidth } ({ $from_bandwidth }). Weights that every step reads reach { $dense } of it ({ $from_dense }), experts { $expert } ({ $from_expert }), the cache { $kv } ({ $from_kv }).
-    .zh = { $device }，张量并行度 { $ranks }，路由均匀；带宽 { $bandwidth }（{ $from_bandwidth }）。每步必读的权重达到其 { $dense }（{ $from_dense }），专家达到 { $expert }（{ $from_expert }），缓存达到 { $kv }（{ $from_kv }）。
+    .zh = { $device }，张量并行度 { $ranks }，路由均匀；带宽 { $bandwidth }（{ $from_bandwidth }）。每步必读的权重达到该带宽的 { $dense }（{ $from_dense }），专家达到 { $expert }（{ $from_expert }），缓存达到 { $kv }（{ $from_kv }）。

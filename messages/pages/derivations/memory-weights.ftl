@@ -61,7 +61,7 @@ other-four-bit-formats =
 
 # number: sixteen, as in English
 layout-of-sixteen-cards =
-    .en = sixteen 910B2 as
+    .en = layout of sixteen 910B2
     .zh = 16 张 910B2
 
 logged-gib =

@@ -49,7 +49,7 @@ deferred-experts =
 
 cache-through-store =
     .en = The cache of { $tokens } tokens is { $size }, written to the store and read back. Below { $even }/s per request, computing the prompt again ({ $time } for one alone) is faster; from card to card it takes { $port }. At the { $printed } prompts/s that are printed, one store carries { $for_printed }/s; at the { $rate } of one server, { $for_rate }/s.
-    .zh = { $tokens } token 的缓存有 { $size }，存、取各一次。每请求低于 { $even }/s 时，重算 prefill（{ $time }）更快；卡到卡直传只要 { $port }。按文档的每秒 { $printed } 条，一个存储要承担 { $for_printed }/s；按一台服务器实际的 { $rate } 条，{ $for_rate }/s。
+    .zh = { $tokens } token 的缓存有 { $size }，存、取各一次。每请求低于 { $even }/s 时，重做预填充（{ $time }）更快；卡到卡直传只要 { $port }。按文档的每秒 { $printed } 条，一个存储要承担 { $for_printed }/s；按一台服务器实际的 { $rate } 条，{ $for_rate }/s。
 
 chunks-of-prefill-pool =
     .en = Prompts per second of one server, prompts of { $tokens }, by tokens per chunk: { $rates }. Nobody decodes there, so memory is the only reason for small chunks.
@@ -57,4 +57,4 @@ chunks-of-prefill-pool =
 
 prefix-of-decode-pool =
     .en = The decode pool computes no prompts, so a hit saves only the transfer. In the prefill pool, hits on half of each prompt give { $times } times the prompts. A decode step has as many tokens as requests, { $users }, so the limit is never reached.
-    .zh = 解码池不做 prefill，命中只省传输。放在预填充池，每条命中一半，每秒条数为 { $times } 倍。解码每步的 token 数就是请求数，{ $users } 个，永远到不了这个上限。
+    .zh = 解码池不做预填充，命中只省传输。放在预填充池，每条命中一半，每秒条数为 { $times } 倍。解码每步的 token 数就是请求数，{ $users } 个，永远到不了这个上限。

@@ -93,7 +93,7 @@ predicted-over-measured =
 
 where-it-was-measured-predicted =
     .en = Where it was measured: predicted over measured
-    .zh = 有实测之处：预测与实测之比
+    .zh = 有实测的解码池：预测与实测之比
 
 none-suffices =
     .en = none suffices

@@ -42,7 +42,7 @@ all-to-all-low-latency =
 
 all-to-all-normal-mode =
     .en = all-to-all, normal mode
-    .zh = 专家 all-to-all（normal 模式）
+    .zh = 专家 all-to-all（普通模式）
 
 without-fits-median =
     .en = without fits, median

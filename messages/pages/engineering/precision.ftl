@@ -46,7 +46,7 @@ links =
 
 all-else-kernel-gaps-host =
     .en = all else: kernel gaps, host, MTP, others' prefill
-    .zh = 其余：算子间隔、主机、MTP 与其他请求的 prefill
+    .zh = 其余：算子间隔、主机、MTP 与其他请求的预填充
 
 time-per-token =
     .en = time per token

@@ -9,12 +9,12 @@ ascend-batch =
     .zh = 按硬件报价推算（自有、全时使用、用户数取产出最高时），每百万 token：H20 { $h20 }（{ $h20_users } 个用户），910B2 { $b2 }（{ $b2_users } 个），910B2 用 `{ $four_bit }` { $b2_four }（一台 { $four_users } 个）。
 
 h20-premium =
-    .en = At purchase prices, an hour of a server costs { $h20 } { $currency } with H20 and { $b2 } with 910B2. At full load, an H20 yields { $times } times as many tokens.
+    .en = At purchase prices, a server costs { $h20 } { $currency } per hour with H20 and { $b2 } with 910B2. At full load, an H20 yields { $times } times as many tokens.
     .zh = 按硬件报价推算，一台服务器每小时：H20 { $h20 } { $currency }，910B2 { $b2 }。满载时每张 H20 的产出是 910B2 的 { $times } 倍。
 
 against-a100 =
     .en = In `{ $precision }`, { $users } users on sixteen cards: { $pace } of the A100's speed; at full load, { $rate } of its throughput.
-    .zh = 同为 `{ $precision }`、十六张卡、{ $users } 个用户：速度为其 { $pace }；满载时吞吐为其 { $rate }。
+    .zh = 同为 `{ $precision }`、十六张卡、{ $users } 个用户：速度为 A100 的 { $pace }；满载时吞吐为 A100 的 { $rate }。
 
 plan-of-size =
     .en = `{ $precision }`, one replica per server: { $users } users, { $rate } token/s, { $pace } per token.
@@ -22,11 +22,11 @@ plan-of-size =
 
 plan-of-size-split =
     .en = { $whole } Split { $both }, they yield { $gain } times as much ([](#separation)).
-    .zh = { $whole }拆成 { $both } 时产出为其 { $gain } 倍（[](#separation)）。
+    .zh = { $whole }拆成 { $both } 时产出为不拆时的 { $gain } 倍（[](#separation)）。
 
 hybrid-for-few =
     .en = For the same money, hosts included, it yields { $alone } times the tokens of eight cards for one request, { $most } times with as many requests as each can take ([](#cost-s3)). Only the total price is lower.
-    .zh = 计入主机，同样的钱：单请求产出为八卡的 { $alone } 倍，最大吞吐为 { $most } 倍（[](#cost-s3)）。少的只是总投入。
+    .zh = 把主机计入成本，同样的钱：单请求产出为八卡的 { $alone } 倍，最大吞吐为 { $most } 倍（[](#cost-s3)）。少的只是总投入。
 
 hybrid-for-long =
     .en = Time to first token for { $tokens } tokens: { $waited } measured, { $predicted } predicted for eight cards.

@@ -38,10 +38,10 @@ above =
 
 of-row =
     .en = spread within a system
-    .zh = 行内
+    .zh = 同一系统内
 
 prefill-rate =
-    .en = prefill rate
+    .en = prefill throughput
     .zh = 预填充速率
 
 row-numbers =
@@ -66,11 +66,11 @@ fitted-value =
     .zh = 拟合值（80%）
 
 before =
-    .en = before
+    .en = prior value
     .zh = 先验值
 
 inside =
-    .en = inside
+    .en = inside its range
     .zh = 在范围内
 
 all-inside =
@@ -163,7 +163,7 @@ systems =
     .zh = 系统数
 
 nothing-fitted =
-    .en = nothing fitted
+    .en = class of rows, nothing fitted
     .zh = 不作拟合
 
 nothing-fitted-by-class =
@@ -184,7 +184,7 @@ calibrated-by-protocol =
 
 which-fit =
     .en = { $system }; { $metric }{ $left_out ->
-        [yes] , some left out
+        [yes] , without suspect rows
        *[no] { "" }
     }
     .zh = { $system }；{ $metric }{ $left_out ->

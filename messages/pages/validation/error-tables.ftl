@@ -96,22 +96,22 @@ awq-tpot-halves-mean =
 
 # number: where the protocol splits the rows
 awq-tpot-to-more-requests-mean =
-    .en = 8×910B1, TPOT: ≤ 4 to ≥ 6 requests, mean
+    .en = 8×910B1, TPOT: ≥ 6 requests from ≤ 4, mean
     .zh = 8×910B1，TPOT：≤ 4 并发外推至 ≥ 6，均值
 
 # number: where the protocol splits the rows
 awq-tpot-to-more-requests-worst =
-    .en = 8×910B1, TPOT: ≤ 4 to ≥ 6 requests, worst row
+    .en = 8×910B1, TPOT: ≥ 6 requests from ≤ 4, worst row
     .zh = 8×910B1，TPOT：≤ 4 并发外推至 ≥ 6，最差行
 
 # number: where the protocol splits the rows
 awq-tpot-to-longer-mean =
-    .en = 8×910B1, TPOT: ≤ 1,024 tokens to longer, mean
+    .en = 8×910B1, TPOT: longer prompts from ≤ 1,024 tokens, mean
     .zh = 8×910B1，TPOT：≤ 1,024 token 外推至更长，均值
 
 # number: where the protocol splits the rows
 awq-tpot-to-longer-worst =
-    .en = 8×910B1, TPOT: ≤ 1,024 tokens to longer, worst row
+    .en = 8×910B1, TPOT: longer prompts from ≤ 1,024 tokens, worst row
     .zh = 8×910B1，TPOT：≤ 1,024 token 外推至更长，最差行
 
 awq-ttft-halves-mean =

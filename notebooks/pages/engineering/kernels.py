@@ -174,7 +174,7 @@ def every_fit() -> None:
         Column(lambda row: row.release or None, say("from-release")),
         Column(lambda row: row.measured.dtype, common("format")),
         Column(lambda row: row.measured.kernel, say("kernel")),
-        Column(lambda row: row.measured.judged.median, common("median"), fmt_percent),
+        Column(lambda row: row.measured.judged.median, say("error-median"), fmt_percent),
         Column(lambda row: row.measured.judged.most, say("nine-of-ten"), fmt_percent),
         Column(lambda row: _leaning(row, 0, FEW), say("lean-few-tokens"), fmt_percent, digits=0),
         Column(lambda row: _leaning(row, MANY, None), say("lean-many"), fmt_percent, digits=0),

@@ -26,7 +26,7 @@ layouts-that-divide-neither-model =
 
 layouts-that-deal-cache-over =
     .en = layouts that divide a cache among ranks that hold no copy of it
-    .zh = 把缓存分到没有副本的 rank 上的切分
+    .zh = 把缓存分摊到本来不存这份缓存的 rank 上的切分
 
 layouts-that-cut-block-of =
     .en = layouts that cut a block of scales
@@ -51,7 +51,7 @@ layouts-tried-without-drafts-in =
 # number: bits of a format
 has-no-matrix-unit-for =
     .en = { $device } has no matrix unit for what { $precision } multiplies: { $wanted }. Times are those of weights widened to 16 bits
-    .zh = { $device } 的矩阵单元不支持 { $precision } 所需的数据类型：{ $wanted }。所列时间按权重先转为 16 bit 计算
+    .zh = { $device } 的矩阵单元不支持 { $precision } 所需的数据类型：{ $wanted }。所列时间按权重先转为 16 比特计算
 
 experts-of-are-stored-in =
     .en = experts of { $of } are stored in '{ $stored }', which kernels of processors read; no engine multiplies it on the card

@@ -70,7 +70,7 @@ links-per-device =
 
 added-to-expert-exchange =
     .en = added to an all-to-all of experts
-    .zh = 专家 all-to-all 另加时延
+    .zh = 专家 all-to-all 另加延迟
 
 devices =
     .en = devices

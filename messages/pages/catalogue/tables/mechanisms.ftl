@@ -50,7 +50,7 @@ all-to-all-of-experts =
 
 low-latency =
     .en = low latency
-    .zh = 低时延
+    .zh = 低延迟模式
 
 inside-node =
     .en = inside a node
@@ -82,11 +82,11 @@ tokens-of-buffers =
 
 cache-of-16-bits =
     .en = 16-bit cache
-    .zh = 16 位缓存
+    .zh = 16 比特缓存
 
 cache-of-fewer-bits =
     .en = cache of fewer bits
-    .zh = 低于 16 位的缓存
+    .zh = 低于 16 比特的缓存
 
 operators-per-layer =
     .en = operators per layer, mean of all layers

@@ -99,7 +99,7 @@ best-as-expected =
     .zh = 如预期时最优
 
 regret-of-first-card-hours =
-    .en = regret of the first choice (card-hours a day)
+    .en = regret of the least-regret choice (card-hours a day)
     .zh = “最大后悔值最小”者的后悔值（卡时/天）
 
 in-day =

@@ -30,7 +30,7 @@ holds-none =
 
 runs-best =
     .en = cheapest current model
-    .zh = 今天的模型中最省的
+    .zh = 今天的模型中成本最低的
 
 ms-per-token =
     .en = ms per token (interval)

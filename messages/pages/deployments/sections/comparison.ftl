@@ -54,7 +54,7 @@ what-would-run =
 
 runtime-tried-every-valid-cut =
     .en = The runtime tried every valid layout of the same cards in every precision they multiply, shorter chunks, fewer requests, a shorter context, and more cards of the same kind. These changes run, the nearest first; where cards are added, it is the fewest on which the requested precision runs.
-    .zh = 本书程序枚举了同样这些卡的全部合法切分与该卡支持的各种精度、更短的预填充分块、更少的请求、更短的上下文，以及更多同型号的卡。以下改动可以运行，改动小者在前；若有增加卡数的一行，所列为按原精度运行所需的最少卡数。
+    .zh = 本书程序在同样的卡上枚举了全部合法切分与支持的各种精度，以及更短的预填充分块、更少的请求、更短的上下文和更多同型号的卡。以下改动可以运行，改动小者在前；若有增加卡数的一行，所列为按原精度运行所需的最少卡数。
 
 every-change-that-was-found =
     .en = Every change that was found

@@ -10,7 +10,7 @@ card-load-and-settings =
 
 other-inputs-of-physics-peaks =
     .en = Other inputs of the physics: peaks, links and the priors of mechanisms.
-    .zh = 物理模型另外用到的输入：峰值、链路，以及各机制的先验。
+    .zh = 计算时间另外用到的输入：峰值、链路，以及各机制的先验。
 
 peaks-and-links =
     .en = Peaks and links

@@ -14,7 +14,7 @@ longest-gap =
 
 prompt-in-chunks =
     .en = A prompt of { $prompt } tokens alone, in one chunk and in chunks of { $chunks }: { $waits }. Small chunks shorten the gaps of others, not this wait.
-    .zh = 单独一条 { $prompt } token 的 prompt，一块与每块 { $chunks } token：{ $waits }。分块缩短的是别人的停顿，不是自己等首 token 的时间。
+    .zh = 单独一条 { $prompt } token 的 prompt 的首 token 延迟，不分块与每块 { $chunks } token：{ $waits }。分块缩短的是别人的停顿，不是自己等首 token 的时间。
 
 half-of-prompt-found =
     .en = Half of each prompt found, { $users } users: first token and throughput on { $gains }. Requests without a common prefix gain nothing.

@@ -47,17 +47,17 @@ ms-of-decode-step =
     .zh = 解码一步 ms
 
 of-it-communication =
-    .en = communication
+    .en = of it, communication
     .zh = 其中通信
 
 all-reduces-within-server =
-    .en = all-reduces within a server
+    .en = of it, all-reduces within a server
     .zh = 其中机内 all-reduce
 
 ms-per-token-if-links =
     .en = ms per token if links took no time
-    .zh = 通信不耗时，每 token ms
+    .zh = 若通信不耗时，每 token ms
 
 ms-less-to-first-token =
     .en = ms of TTFT saved by that
-    .zh = 通信不耗时，首 token 缩短 ms
+    .zh = 若通信不耗时，首 token 缩短 ms

@@ -191,7 +191,7 @@ bytes-read-as-engine-estimates =
     .zh = 读取字节（引擎估算）
 
 uneven-tokens-of-data-parallel =
-    .en = uneven tokens of data-parallel ranks
+    .en = token imbalance of data-parallel ranks
     .zh = 各数据并行 rank 的 token 不均
 
 metrics-by-release-of-vllm =
@@ -200,4 +200,4 @@ metrics-by-release-of-vllm =
 
 run-healthy-and-failing =
     .en = tried on healthy and failing servers
-    .zh = 在正常与故障的服务器上试算
+    .zh = 在正常与故障的服务器上试算：阈值条数

@@ -59,7 +59,7 @@ written-by-deploy =
 
 kills-it-while-it-loads =
     .en = kills it while it loads
-    .zh = 加载未完就被判死
+    .zh = 加载未完即被判为失败
 
 may-kill-it =
     .en = may kill it
