@@ -15,6 +15,7 @@ import gc
 import json
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -37,6 +38,8 @@ LOGGER = logging.getLogger(__name__)
 FIRST = "en"
 SECOND = "zh_CN"
 PASTES = "pastes"  # in the metadata of a page that shows numbers of another
+NOT_BUILT = "The book was not built"
+ENDINGS = {signal.SIGINT: "interrupted", signal.SIGTERM: "told to end"}
 WARNING = re.compile(r"(WARNING|ERROR|CRITICAL): ")
 
 
@@ -125,7 +128,7 @@ def _hold_alone(folder: Path) -> None:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
-        raise SystemExit("The book was not built: another build of it is running.") from None
+        raise SystemExit(f"{NOT_BUILT}: another build of it is running.") from None
     _locks.append(lock)  # closing it, or ending in whatever way, gives the lock back
 
 
@@ -134,6 +137,8 @@ def _begin(app: Sphinx, config: Config) -> None:
     app.warningiserror, app.keep_going = False, True
     if config.language != FIRST:
         return
+    for number in ENDINGS:
+        signal.signal(number, _end)
     marker = _marker(app)
     _hold_alone(marker.parent)
     if marker.exists():
@@ -144,7 +149,24 @@ def _begin(app: Sphinx, config: Config) -> None:
     try:
         pipeline.build(Path(app.srcdir).parent, LOGGER.info)
     except pipeline.NotebookError as error:
-        raise SystemExit(f"The book was not built.\n{error}") from None
+        raise SystemExit(f"{NOT_BUILT}.\n{error}") from None
+    except OSError as error:
+        raise SystemExit(_refused(error)) from None
+
+
+def _end(number: int, _: Any) -> None:
+    """End in a sentence, once, where Sphinx would tell of an error of its own."""
+    for each in ENDINGS:
+        signal.signal(each, signal.SIG_IGN)
+    print(f"{NOT_BUILT}: {ENDINGS[signal.Signals(number)]}; the next build goes on from here.",
+          file=sys.stderr)
+    raise SystemExit(128 + number)
+
+
+def _refused(error: OSError) -> str:
+    """The sentence for a disk that is full, or a folder that must not be written to."""
+    name = f": {error.filename}" if error.filename else ""
+    return f"{NOT_BUILT}{name}: cannot be written ({(error.strerror or 'refused').lower()})."
 
 
 def _prepare(app: Sphinx) -> None:
@@ -240,6 +262,8 @@ def _finish(app: Sphinx, exception: Exception | None) -> None:
     if second and (exception or not second.begun):
         second.stop()
         second = None
+    if isinstance(exception, OSError):
+        raise SystemExit(_refused(exception))
     if exception:
         return
     for message in second.join() if second else ():

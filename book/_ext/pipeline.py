@@ -174,7 +174,8 @@ class Runner:
             code = execute.main(arguments)
         else:
             code = self._execute({"arguments": arguments, "environment": {
-                "PARAMS_RECORD": str(record), "IPYTHONDIR": str(self._work / f"{stem}.ipython")}})
+                "PARAMS_RECORD": str(record), "IPYTHONDIR": str(self._work / f"{stem}.ipython"),
+                "JUPYTER_RUNTIME_DIR": str(self._work)}})
         if code:
             name = page.source.relative_to(self._folders.root).as_posix()
             of = f" for {page.entry}" if page.entry else ""
@@ -194,9 +195,10 @@ class Runner:
         return time.monotonic() - start
 
     def stop(self) -> None:
-        """End the process, and with it the pages that still run."""
+        """End the process, and with it the pages that still run, whatever it is doing."""
         if self._process is None:
             return
+        self._process.kill()
         if self._process.stdin is not None:
             with contextlib.suppress(OSError):
                 self._process.stdin.close()
