@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import errno
 import fcntl
 import gc
 import json
+import os
 import re
 import shutil
 import signal
@@ -37,9 +39,11 @@ from .taking import edition
 LOGGER = logging.getLogger(__name__)
 FIRST = "en"
 SECOND = "zh_CN"
+WORK, SUM, TEMPLATES = ".work", ".sum", "templates"  # beside the site
 PASTES = "pastes"  # in the metadata of a page that shows numbers of another
 NOT_BUILT = "The book was not built"
 ENDINGS = {signal.SIGINT: "interrupted", signal.SIGTERM: "told to end"}
+FULL = os.strerror(errno.ENOSPC)
 WARNING = re.compile(r"(WARNING|ERROR|CRITICAL): ")
 
 
@@ -140,18 +144,46 @@ def _begin(app: Sphinx, config: Config) -> None:
     for number in ENDINGS:
         signal.signal(number, _end)
     marker = _marker(app)
-    _hold_alone(marker.parent)
-    if marker.exists():
-        shutil.rmtree(app.doctreedir, ignore_errors=True)
-        shutil.rmtree(second_doctrees(app), ignore_errors=True)
-    marker.touch()
-    _second.append(SecondPass())
     try:
+        _hold_alone(marker.parent)
+        if marker.exists() or not _is_as_left(app):
+            for folder in _kept(app):
+                shutil.rmtree(folder, ignore_errors=True)
+        marker.touch()
+        for draft in list(Path(app.outdir).rglob(f"{pipeline.DRAFT}*")):
+            draft.unlink() if draft.is_file() else shutil.rmtree(draft, ignore_errors=True)
+        _second.append(SecondPass())  # its errors are kept on another disk
+        _work_in(marker.with_name(WORK))
         pipeline.build(Path(app.srcdir).parent, LOGGER.info)
     except pipeline.NotebookError as error:
         raise SystemExit(f"{NOT_BUILT}.\n{error}") from None
     except OSError as error:
         raise SystemExit(_refused(error)) from None
+
+
+def _kept(app: Sphinx) -> list[Path]:
+    """Folders of what is known of pages from build to build; each file is used unseen."""
+    folder = Path(app.outdir).parent
+    return [Path(app.doctreedir), second_doctrees(app), folder / TEMPLATES]
+
+
+def _sum_of_kept(app: Sphinx) -> str:
+    paths = [path for folder in _kept(app) if folder.is_dir()
+             for path in pipeline.files_below(folder)]
+    return pipeline.digest(*(part for path in paths for part in (path.name, path.read_bytes())))
+
+
+def _is_as_left(app: Sphinx) -> bool:
+    """Whether what is kept is what the last build kept: no byte of it is another."""
+    noted = _marker(app).with_name(SUM)
+    return noted.is_file() and noted.read_text() == _sum_of_kept(app)
+
+
+def _work_in(folder: Path) -> None:
+    """Have all temporary files of this build in a folder, which the next one clears."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    os.environ["TMPDIR"] = tempfile.tempdir = str(folder)
 
 
 def _end(number: int, _: Any) -> None:
@@ -165,7 +197,8 @@ def _end(number: int, _: Any) -> None:
 
 def _refused(error: OSError) -> str:
     """The sentence for a disk that is full, or a folder that must not be written to."""
-    name = f": {error.filename}" if error.filename else ""
+    written = error.filename2 or error.filename
+    name = f": {written}" if written else ""
     return f"{NOT_BUILT}{name}: cannot be written ({(error.strerror or 'refused').lower()})."
 
 
@@ -177,7 +210,7 @@ def _prepare(app: Sphinx) -> None:
     notebooks: Any = app.env  # myst-nb keeps its settings there
     notebooks.mystnb_config = notebooks.mystnb_config.copy(output_folder=str(figures))
     _before.append(shown_elsewhere(app.env))
-    compiled = Path(app.doctreedir).with_name("templates")
+    compiled = Path(app.doctreedir).with_name(TEMPLATES)
     compiled.mkdir(exist_ok=True)
     templates: Any = app.builder.templates
     templates.environment.bytecode_cache = FileSystemBytecodeCache(str(compiled))
@@ -262,18 +295,24 @@ def _finish(app: Sphinx, exception: Exception | None) -> None:
     if second and (exception or not second.begun):
         second.stop()
         second = None
-    if isinstance(exception, OSError):
-        raise SystemExit(_refused(exception))
+    cause = getattr(exception, "orig_exc", exception)  # of what a handler raises
+    if isinstance(cause, OSError):
+        raise SystemExit(_refused(cause))
     if exception:
         return
-    for message in second.join() if second else ():
+    messages = second.join() if second else []
+    if any(FULL in message for message in messages):  # of every file that it copies
+        raise SystemExit(_refused(OSError(errno.ENOSPC, FULL)))
+    for message in messages:
         LOGGER.warning("%s", f"[{SECOND}] {message}")
     if app.builder.name == "html":
         remove_orphans(Path(app.outdir), set(app.env.found_docs))
     if _is_site(app):
         _stamp(app)
     if app.config.language == FIRST and not app._warncount:
+        _marker(app).with_name(SUM).write_text(_sum_of_kept(app))
         _marker(app).unlink(missing_ok=True)
+        shutil.rmtree(_marker(app).with_name(WORK), ignore_errors=True)
     gc.freeze()  # or the process, before it ends, looks through all pages once more
 
 

@@ -32,6 +32,7 @@ TEMPLATES = {"scenario": "scenarios", "device": "devices", "model": "models",
              "document": "documents"}
 LONGEST = ("search", "day", "calculators", "validation", "matrix", "serving", "decide",
            "scenarios")  # pages that begin first
+DRAFT = ".draft-"  # how names of files begin that are not finished
 RUN, TELL = "run", "tell"  # what a page needs: its cells run, or new words around them
 WAITING = 2  # pages beyond the cores: each waits for its kernel a part of its time
 INTERRUPTED = -1  # in place of the exit code of a page that never came to its end
@@ -85,16 +86,20 @@ def needed(page: Page, folders: Folders, inputs: Inputs) -> str | None:
         return RUN
 
 
-def put(target: Path, data: bytes, work: Path) -> None:
-    """Write `data` to `target` in one step, by way of the folder `work` on the same disk."""
+def put(target: Path, data: bytes, work: Path | None = None) -> None:
+    """Write `data` to `target` in one step, by way of `work` on the same disk, or of a draft beside
+    it, which the next build clears if it is left."""
     if target.is_file() and target.read_bytes() == data:
         return
     target.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=work)
-    with os.fdopen(handle, "wb") as file:
-        file.write(data)
-    Path(name).chmod(0o644)
-    Path(name).replace(target)
+    handle, name = tempfile.mkstemp(prefix=DRAFT, dir=work or target.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        Path(name).chmod(0o644)
+        Path(name).replace(target)
+    finally:
+        Path(name).unlink(missing_ok=True)
 
 
 class Runner:
