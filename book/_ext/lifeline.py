@@ -12,6 +12,7 @@ import signal
 import sys
 import threading
 
+TOLD = sys.platform == "linux"
 PR_SET_PDEATHSIG = 1  # of the kernel's own list, linux/prctl.h
 
 
@@ -27,7 +28,7 @@ def hold(number: int = signal.SIGKILL, parent: int | None = None) -> None:
         number: the signal by which Linux ends it.
         parent: of a fork, the process that it came from, which may be gone by now.
     """
-    if sys.platform != "linux":
+    if not TOLD:
         threading.Thread(target=_wait, daemon=True).start()
         return
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, int(number))

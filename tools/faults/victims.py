@@ -78,7 +78,7 @@ VICTIMS = {
         ["search", GOAL, "--workers=2", "-o", f"{OUT}/found"], writes=True),
     "sweep": Victim([*SWEPT, *SHORT, "--workers=1", "--all"], writes=True),
     "sweep, two processes": Victim([*SWEPT, *LONG, "--workers=2"], writes=True),
-    "capacity": Victim(["capacity", PLAN]),
+    "capacity": Victim(["capacity", OTHER, "--load", "azure-conversation", "--requests=100000"]),
     "decide": Victim(["decide", PLAN]),
     "calibrate": Victim(["calibrate", f"{OUT}/{FIT.name}", "--write"], FIT, writes=True),
     "validate": Victim(["validate", "--system", OTHER]),
