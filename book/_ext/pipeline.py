@@ -35,6 +35,7 @@ LONGEST = ("search", "day", "calculators", "validation", "matrix", "serving", "d
 DRAFT = ".draft-"  # how names of files begin that are not finished
 RUN, TELL = "run", "tell"  # what a page needs: its cells run, or new words around them
 WAITING = 2  # pages beyond the cores: each waits for its kernel a part of its time
+FAILED = 1  # the exit code of a page that says why, where there is room for that
 INTERRUPTED = -1  # in place of the exit code of a page that never came to its end
 
 
@@ -179,13 +180,13 @@ class Runner:
             code = execute.main(arguments)
         else:
             code = self._execute({"arguments": arguments, "environment": {
-                "PARAMS_RECORD": str(record), "IPYTHONDIR": str(self._work / f"{stem}.ipython"),
-                "JUPYTER_RUNTIME_DIR": str(self._work)}})
+                "PARAMS_RECORD": str(record), "IPYTHONDIR": str(self._work / f"{stem}.ipython")}})
         if code:
             name = page.source.relative_to(self._folders.root).as_posix()
             of = f" for {page.entry}" if page.entry else ""
             note = output.with_suffix(".reason")
-            reason = note.read_text(encoding="utf-8") if note.is_file() else "was interrupted"
+            reason = (note.read_text(encoding="utf-8") if note.is_file() else
+                      "could not write its files" if code == FAILED else "was interrupted")
             raise NotebookError(f"{name}{of} {reason}")
         if need == TELL:
             recorded = json.loads(self._folders.key(page).read_text(encoding="utf-8"))["params"]

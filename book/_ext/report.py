@@ -21,6 +21,7 @@ import os
 import re
 import signal
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -146,9 +147,9 @@ def main(arguments: list[str]) -> int:
 
     try:
         chosen = options(arguments)
-        with drafted() as profile:  # kernels keep their history there, and where they listen
-            os.environ |= {"IPYTHONDIR": str(profile), "JUPYTER_RUNTIME_DIR": str(profile),
-                           QUIET: "1"}
+        with drafted() as work:  # kernels keep their history there, and where they listen
+            tempfile.tempdir = str(work)
+            os.environ |= {"IPYTHONDIR": str(work), "TMPDIR": str(work), QUIET: "1"}
             if chosen.book:
                 os.environ["BOOK_PAGE"] = "1"  # links to other pages of the book hold
             report(chosen)
@@ -164,9 +165,13 @@ def main(arguments: list[str]) -> int:
 
 
 def _end(number: int, _: Any) -> None:
-    """End, once, and remove what is not finished."""
+    """End, once, and remove what is not finished; nothing more is written into that."""
+    import psutil
+
     for each in ENDING:
         signal.signal(each, signal.SIG_IGN)
+    for kernel in psutil.Process().children(recursive=True):
+        kernel.kill()
     if number == signal.SIGINT:
         print("interrupted.", file=sys.stderr)
     raise SystemExit(128 + number)

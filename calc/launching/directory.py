@@ -46,13 +46,15 @@ def write(directory: Path, files: Mapping[str, str]) -> list[Path]:
 def _put(directory: Path, staged: Path, files: Mapping[str, bytes], gone: Set[str]) -> None:
     """Give files that are written whole elsewhere on the same disk their places.
 
-    Whoever is killed meanwhile has the manifest of before: what it names can be written over.
+    Whoever is killed meanwhile leaves a manifest, of before or, where there was none, of now: what
+    either names can be written over.
     """
     _stage(staged, files)
     if not directory.exists():
         staged.rename(directory)
         return
-    for name in files:
+    last = (directory / MANIFEST).exists()
+    for name in sorted(files, key=lambda name: (name == MANIFEST) == last):
         if name == MANIFEST:
             for old in gone:
                 (directory / old).unlink(missing_ok=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 PROJECT = Path(__file__).resolve().parents[2]
 OUT = "OUT"  # in the words of a command: the folder that it writes to
 PLAN, OTHER = "h200-r1-vllm-tp8", "s2-910b1-awq"
-GOAL = "r1-80-users-910b"
+GOAL, SMALL = "r1-80-users-910b", "r1-16xh20-throughput"
 FIT = PROJECT / "params" / "calibrations" / f"{OTHER}-tpot.yml"
 CONFIG = PROJECT / "tests" / "catalogue" / "models" / "configs" / "deepseek-v3.2.json"
 SWEPT = ("sweep", PLAN, "-o", f"{OUT}/parts", "--chunk=500")
@@ -73,7 +73,7 @@ VICTIMS = {
     "estimate": Victim(["estimate", PLAN]),
     "cost": Victim(["cost", PLAN]),
     "simulate": Victim(["simulate", OTHER, "--rate=1", "--requests=200"]),
-    "search": Victim(["search", GOAL, "--workers=1", "-o", f"{OUT}/found"], writes=True),
+    "search": Victim(["search", SMALL, "--workers=1", "-o", f"{OUT}/found"], writes=True),
     "search, two processes": Victim(
         ["search", GOAL, "--workers=2", "-o", f"{OUT}/found"], writes=True),
     "sweep": Victim([*SWEPT, *SHORT, "--workers=1", "--all"], writes=True),
