@@ -258,7 +258,7 @@ def _begin_reading(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> N
         return
     if not docnames and _is_whole(app):
         _stamp(app)
-        _marker(app).unlink()
+        _clear(app)
         LOGGER.info("The book is up to date.")
         raise SystemExit(0)
     _second[0].begin(app, fresh=not env.all_docs)
@@ -290,7 +290,7 @@ def remove_orphans(outdir: Path, wanted: set[str]) -> None:
 
 
 def _finish(app: Sphinx, exception: Exception | None) -> None:
-    """Wait for the Chinese pass, report its warnings, and call the site finished if it is."""
+    """Wait for the Chinese pass, report its warnings, and put the edition onto the pages."""
     second = _second.pop() if _second else None
     if second and (exception or not second.begun):
         second.stop()
@@ -309,10 +309,19 @@ def _finish(app: Sphinx, exception: Exception | None) -> None:
         remove_orphans(Path(app.outdir), set(app.env.found_docs))
     if _is_site(app):
         _stamp(app)
-    if app.config.language == FIRST and not app._warncount:
+
+
+def _clear(app: Sphinx) -> None:
+    """Take away what says that the site is not finished, and what was needed for that."""
+    _marker(app).unlink(missing_ok=True)
+    shutil.rmtree(_marker(app).with_name(WORK), ignore_errors=True)
+
+
+def _close(app: Sphinx, exception: Exception | None) -> None:
+    """Note what is kept of a build without a warning, the last thing that it does."""
+    if exception is None and app.config.language == FIRST and not app._warncount:
         _marker(app).with_name(SUM).write_text(_sum_of_kept(app))
-        _marker(app).unlink(missing_ok=True)
-        shutil.rmtree(_marker(app).with_name(WORK), ignore_errors=True)
+        _clear(app)
     gc.freeze()  # or the process, before it ends, looks through all pages once more
 
 
@@ -325,3 +334,4 @@ def setup(app: Sphinx) -> None:
     app.connect("doctree-read", _note_pasting)
     app.connect("env-get-updated", _write_others, priority=900)  # after figures got their numbers
     app.connect("build-finished", _finish, priority=900)
+    app.connect("build-finished", _close, priority=1000)
