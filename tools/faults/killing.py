@@ -145,8 +145,8 @@ def killed(victim: Victim, folder: Path, random: Random, lasts: float, whole: di
         os.killpg(process.pid, number)
     else:
         process.send_signal(number)
-    _, said = process.communicate()
     processes = place.lasting()
+    _, said = process.communicate()
     unclear = "" if late else _unclear(number, process.returncode, said)
     files = place.lying(whole) if number != signal.SIGKILL and victim.words[0] != BUILD else ()
     if victim.words[0] == BUILD:
