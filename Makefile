@@ -5,10 +5,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 PORT ?= 8000
 CASES ?= 1000
+KILLS ?= 60
 UV_COMPILE := $(BIN)/uv pip compile --universal --python-version 3.11 --no-header --no-annotate -q \
   --generate-hashes
 
-.PHONY: book report serve pdf zip test test-all fuzz laws mutants check check-site bench engine lock sync font pin clean
+.PHONY: book report serve pdf zip test test-all fuzz faults laws mutants check check-site bench engine lock sync font pin clean
 
 book: $(VENV)/.ready
 	$(BIN)/jupyter-book build book/
@@ -54,6 +55,9 @@ bench: $(VENV)/.ready-test  ## measure; writes benchmarks/results.json
 
 laws: $(VENV)/.ready-test  ## CASES=10000 random usual deployments, on which the laws of the whole are held
 	LAWS=$(CASES) OMP_NUM_THREADS=1 $(BIN)/pytest -q tests/laws $(ARGS)
+
+faults: $(VENV)/.ready-test  ## KILLS=60 of commands at moments drawn; ARGS="--command build"
+	OMP_NUM_THREADS=1 $(BIN)/python -m tools.faults --kills $(KILLS) $(ARGS)
 
 mutants: $(VENV)/.ready-test  ## ROOM="calc/costing …" ARGS="--count 20 --seed 0": which faults no test sees; needs the times of a make test-all
 	$(BIN)/python -m pip install --quiet -c requirements.txt -r requirements-mutants.in

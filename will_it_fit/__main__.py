@@ -2,7 +2,7 @@
 
 import sys
 
-from calc.commands.main import main
+from calc.__main__ import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -76,9 +76,9 @@ def _write(app: Sphinx, docname: str, source: list[str]) -> None:
     if path.suffix != ".ipynb":
         return
     for name, text in carried(source[0]):
-        pipeline.put(path.with_name(name), text.encode(), path.parent)
+        pipeline.put(path.with_name(name), text.encode())
     for picture, name, text in behind(source[0], path.stem):
-        pipeline.put(path.with_name(name), b"\xef\xbb\xbf" + text.encode(), path.parent)
+        pipeline.put(path.with_name(name), b"\xef\xbb\xbf" + text.encode())
         pictures[picture] = name
 
 
@@ -113,7 +113,7 @@ def _publish(app: Sphinx, exception: Exception | None) -> None:
     folder = Path(app.outdir) / "_static" / SCRIPTS
     for script in sorted((Path(app.srcdir) / "chapters").glob("*.js")):
         folder.mkdir(parents=True, exist_ok=True)
-        pipeline.put(folder / script.name, script.read_bytes(), folder)
+        pipeline.put(folder / script.name, script.read_bytes())
 
 
 def setup(app: Sphinx) -> None:

@@ -10,11 +10,14 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import errno
 import fcntl
 import gc
 import json
+import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -37,7 +40,11 @@ LOGGER = logging.getLogger(__name__)
 FIRST = "en"
 SECOND = "zh_CN"
 FOLDERS = ("templates_path", "html_static_path")  # settings that name folders
+WORK, SUM, TEMPLATES = ".work", ".sum", "templates"  # beside the site
 PASTES = "pastes"  # in the metadata of a page that shows numbers of another
+NOT_BUILT = "The book was not built"
+ENDINGS = {signal.SIGINT: "interrupted", signal.SIGTERM: "told to end"}
+FULL = os.strerror(errno.ENOSPC)
 WARNING = re.compile(r"(WARNING|ERROR|CRITICAL): ")
 
 
@@ -126,7 +133,7 @@ def _hold_alone(folder: Path) -> None:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
-        raise SystemExit("The book was not built: another build of it is running.") from None
+        raise SystemExit(f"{NOT_BUILT}: another build of it is running.") from None
     _locks.append(lock)  # closing it, or ending in whatever way, gives the lock back
 
 
@@ -135,17 +142,65 @@ def _begin(app: Sphinx, config: Config) -> None:
     app.warningiserror, app.keep_going = False, True
     if config.language != FIRST:
         return
+    for number in ENDINGS:
+        signal.signal(number, _end)
     marker = _marker(app)
-    _hold_alone(marker.parent)
-    if marker.exists():
-        shutil.rmtree(app.doctreedir, ignore_errors=True)
-        shutil.rmtree(second_doctrees(app), ignore_errors=True)
-    marker.touch()
-    _second.append(SecondPass())
     try:
+        _hold_alone(marker.parent)
+        if marker.exists() or not _is_as_left(app):
+            for folder in _kept(app):
+                shutil.rmtree(folder, ignore_errors=True)
+        marker.touch()
+        for draft in list(Path(app.outdir).rglob(f"{pipeline.DRAFT}*")):
+            draft.unlink() if draft.is_file() else shutil.rmtree(draft, ignore_errors=True)
+        _second.append(SecondPass())  # its errors are kept on another disk
+        _work_in(marker.with_name(WORK))
         pipeline.build(Path(app.srcdir).parent, LOGGER.info)
     except pipeline.NotebookError as error:
-        raise SystemExit(f"The book was not built.\n{error}") from None
+        raise SystemExit(f"{NOT_BUILT}.\n{error}") from None
+    except OSError as error:
+        raise SystemExit(_refused(error)) from None
+
+
+def _kept(app: Sphinx) -> list[Path]:
+    """Folders of what is known of pages from build to build; each file is used unseen."""
+    folder = Path(app.outdir).parent
+    return [Path(app.doctreedir), second_doctrees(app), folder / TEMPLATES]
+
+
+def _sum_of_kept(app: Sphinx) -> str:
+    paths = [path for folder in _kept(app) if folder.is_dir()
+             for path in pipeline.files_below(folder)]
+    return pipeline.digest(*(part for path in paths for part in (path.name, path.read_bytes())))
+
+
+def _is_as_left(app: Sphinx) -> bool:
+    """Whether what is kept is what the last build kept: no byte of it is another."""
+    noted = _marker(app).with_name(SUM)
+    return noted.is_file() and noted.read_text() == _sum_of_kept(app)
+
+
+def _work_in(folder: Path) -> None:
+    """Have all temporary files of this build in a folder, which the next one clears."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    os.environ["TMPDIR"] = tempfile.tempdir = str(folder)
+
+
+def _end(number: int, _: Any) -> None:
+    """End in a sentence, once, where Sphinx would tell of an error of its own."""
+    for each in ENDINGS:
+        signal.signal(each, signal.SIG_IGN)
+    print(f"{NOT_BUILT}: {ENDINGS[signal.Signals(number)]}; the next build goes on from here.",
+          file=sys.stderr)
+    raise SystemExit(128 + number)
+
+
+def _refused(error: OSError) -> str:
+    """The sentence for a disk that is full, or a folder that must not be written to."""
+    written = error.filename2 or error.filename
+    name = f": {written}" if written else ""
+    return f"{NOT_BUILT}{name}: cannot be written ({(error.strerror or 'refused').lower()})."
 
 
 def _prepare(app: Sphinx) -> None:
@@ -156,7 +211,7 @@ def _prepare(app: Sphinx) -> None:
     notebooks: Any = app.env  # myst-nb keeps its settings there
     notebooks.mystnb_config = notebooks.mystnb_config.copy(output_folder=str(figures))
     _before.append(shown_elsewhere(app.env))
-    compiled = Path(app.doctreedir).with_name("templates")
+    compiled = Path(app.doctreedir).with_name(TEMPLATES)
     compiled.mkdir(exist_ok=True)
     templates: Any = app.builder.templates
     templates.environment.bytecode_cache = FileSystemBytecodeCache(str(compiled))
@@ -221,7 +276,7 @@ def _begin_reading(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> N
         return
     if not docnames and _is_whole(app):
         _stamp(app)
-        _marker(app).unlink()
+        _clear(app)
         LOGGER.info("The book is up to date.")
         raise SystemExit(0)
     _second[0].begin(app, fresh=not env.all_docs)
@@ -253,21 +308,38 @@ def remove_orphans(outdir: Path, wanted: set[str]) -> None:
 
 
 def _finish(app: Sphinx, exception: Exception | None) -> None:
-    """Wait for the Chinese pass, report its warnings, and call the site finished if it is."""
+    """Wait for the Chinese pass, report its warnings, and put the edition onto the pages."""
     second = _second.pop() if _second else None
     if second and (exception or not second.begun):
         second.stop()
         second = None
+    cause = getattr(exception, "orig_exc", exception)  # of what a handler raises
+    if isinstance(cause, OSError):
+        raise SystemExit(_refused(cause))
     if exception:
         return
-    for message in second.join() if second else ():
+    messages = second.join() if second else []
+    if any(FULL in message for message in messages):  # of every file that it copies
+        raise SystemExit(_refused(OSError(errno.ENOSPC, FULL)))
+    for message in messages:
         LOGGER.warning("%s", f"[{SECOND}] {message}")
     if app.builder.name == "html":
         remove_orphans(Path(app.outdir), set(app.env.found_docs))
     if _is_site(app):
         _stamp(app)
-    if app.config.language == FIRST and not app._warncount:
-        _marker(app).unlink(missing_ok=True)
+
+
+def _clear(app: Sphinx) -> None:
+    """Take away what says that the site is not finished, and what was needed for that."""
+    _marker(app).unlink(missing_ok=True)
+    shutil.rmtree(_marker(app).with_name(WORK), ignore_errors=True)
+
+
+def _close(app: Sphinx, exception: Exception | None) -> None:
+    """Note what is kept of a build without a warning, the last thing that it does."""
+    if exception is None and app.config.language == FIRST and not app._warncount:
+        _marker(app).with_name(SUM).write_text(_sum_of_kept(app))
+        _clear(app)
     gc.freeze()  # or the process, before it ends, looks through all pages once more
 
 
@@ -280,3 +352,4 @@ def setup(app: Sphinx) -> None:
     app.connect("doctree-read", _note_pasting)
     app.connect("env-get-updated", _write_others, priority=900)  # after figures got their numbers
     app.connect("build-finished", _finish, priority=900)
+    app.connect("build-finished", _close, priority=1000)

@@ -32,8 +32,10 @@ TEMPLATES = {"scenario": "scenarios", "device": "devices", "model": "models",
              "document": "documents"}
 LONGEST = ("search", "day", "calculators", "validation", "matrix", "serving", "decide",
            "scenarios")  # pages that begin first
+DRAFT = ".draft-"  # how names of files begin that are not finished
 RUN, TELL = "run", "tell"  # what a page needs: its cells run, or new words around them
 WAITING = 2  # pages beyond the cores: each waits for its kernel a part of its time
+FAILED = 1  # the exit code of a page that says why, where there is room for that
 INTERRUPTED = -1  # in place of the exit code of a page that never came to its end
 
 
@@ -85,16 +87,20 @@ def needed(page: Page, folders: Folders, inputs: Inputs) -> str | None:
         return RUN
 
 
-def put(target: Path, data: bytes, work: Path) -> None:
-    """Write `data` to `target` in one step, by way of the folder `work` on the same disk."""
+def put(target: Path, data: bytes, work: Path | None = None) -> None:
+    """Write `data` to `target` in one step, by way of `work` on the same disk, or of a draft beside
+    it, which the next build clears if it is left."""
     if target.is_file() and target.read_bytes() == data:
         return
     target.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=work)
-    with os.fdopen(handle, "wb") as file:
-        file.write(data)
-    Path(name).chmod(0o644)
-    Path(name).replace(target)
+    handle, name = tempfile.mkstemp(prefix=DRAFT, dir=work or target.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        Path(name).chmod(0o644)
+        Path(name).replace(target)
+    finally:
+        Path(name).unlink(missing_ok=True)
 
 
 class Runner:
@@ -179,7 +185,8 @@ class Runner:
             name = page.source.relative_to(self._folders.root).as_posix()
             of = f" for {page.entry}" if page.entry else ""
             note = output.with_suffix(".reason")
-            reason = note.read_text(encoding="utf-8") if note.is_file() else "was interrupted"
+            reason = (note.read_text(encoding="utf-8") if note.is_file() else
+                      "could not write its files" if code == FAILED else "was interrupted")
             raise NotebookError(f"{name}{of} {reason}")
         if need == TELL:
             recorded = json.loads(self._folders.key(page).read_text(encoding="utf-8"))["params"]
@@ -194,9 +201,10 @@ class Runner:
         return time.monotonic() - start
 
     def stop(self) -> None:
-        """End the process, and with it the pages that still run."""
+        """End the process, and with it the pages that still run, whatever it is doing."""
         if self._process is None:
             return
+        self._process.kill()
         if self._process.stdin is not None:
             with contextlib.suppress(OSError):
                 self._process.stdin.close()

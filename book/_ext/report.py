@@ -19,6 +19,7 @@ import base64
 import io
 import os
 import re
+import signal
 import sys
 import tempfile
 from pathlib import Path
@@ -26,6 +27,7 @@ from typing import Any
 
 import execute
 import languages
+import lifeline
 
 ROOT = Path(__file__).resolve().parents[2]
 TEMPLATE = ROOT / "notebooks" / "scenario.md"
@@ -33,6 +35,7 @@ PAGE = "report"
 SPHINX_LANGUAGES = {"en": "en", "zh": "zh_CN"}
 USAGE = ("usage: make report SCENARIO=mine.yml [DEVICE=card.yml] [BOOK_LANG=en|zh] "
          "[OUT=report.html] [BOOK=address or folder of a built book]")
+ENDING = (signal.SIGINT, signal.SIGTERM)
 QUIET = "PYDEVD_DISABLE_FILE_VALIDATION"
 IMAGE = re.compile(r'<img alt="[^"]*" src="(_images/[^"]+\.svg)"')
 SETTINGS: dict[str, Any] = {
@@ -108,15 +111,17 @@ def rendered(notebook: str, chosen: argparse.Namespace) -> str:
     """Have Sphinx set an executed notebook as one page of HTML, its figures in it."""
     from sphinx.application import Sphinx
 
+    from catalogue.reading.files import drafted
+
     settings = SETTINGS | {
         "language": SPHINX_LANGUAGES[chosen.lang], "report_book": chosen.book,
         "report_files": [Path(name).name for name in (chosen.scenario, chosen.device) if name]}
-    with tempfile.TemporaryDirectory() as work:
-        source, out = Path(work) / "source", Path(work) / "out"
+    with drafted() as work:
+        source, out = work / "source", work / "out"
         source.mkdir()
         (source / f"{PAGE}.ipynb").write_text(languages.filter_notebook(notebook, chosen.lang),
                                               encoding="utf-8")
-        Sphinx(source, None, out, Path(work) / "doctrees", "singlehtml", settings,
+        Sphinx(source, None, out, work / "doctrees", "singlehtml", settings,
                status=None, warning=io.StringIO()).build()
         page = (out / f"{PAGE}.html").read_text(encoding="utf-8")
         return IMAGE.sub(lambda found: '<img alt="" src="data:image/svg+xml;base64,'
@@ -138,19 +143,42 @@ def report(chosen: argparse.Namespace) -> None:
 
 def main(arguments: list[str]) -> int:
     """Make the report that the arguments ask for; return the exit code."""
+    from catalogue.reading.files import drafted
+
     try:
         chosen = options(arguments)
-        with tempfile.TemporaryDirectory() as profile:  # kernels keep their history there
-            os.environ |= {"IPYTHONDIR": profile, QUIET: "1"}
+        with drafted() as work:  # kernels keep their history there, and where they listen
+            tempfile.tempdir = str(work)
+            os.environ |= {"IPYTHONDIR": str(work), "TMPDIR": str(work), QUIET: "1"}
             if chosen.book:
                 os.environ["BOOK_PAGE"] = "1"  # links to other pages of the book hold
             report(chosen)
     except ReportError as error:
         print(error, file=sys.stderr)
         return 2
+    except OSError as error:  # of the temporary files
+        print(f"The report was not made: {(error.strerror or 'refused').lower()}.",
+              file=sys.stderr)
+        return 2
     print(chosen.out)
     return 0
 
 
+def _end(number: int, _: Any) -> None:
+    """End, once, and remove what is not finished; nothing more is written into that."""
+    import psutil
+
+    for each in ENDING:
+        signal.signal(each, signal.SIG_IGN)
+    for kernel in psutil.Process().children(recursive=True):
+        kernel.kill()
+    if number == signal.SIGINT:
+        print("interrupted.", file=sys.stderr)
+    raise SystemExit(128 + number)
+
+
 if __name__ == "__main__":
+    for ending in ENDING:
+        signal.signal(ending, _end)
+    lifeline.hold(signal.SIGTERM)
     sys.exit(main(sys.argv[1:]))

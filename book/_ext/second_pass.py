@@ -33,11 +33,14 @@ def settings() -> dict[str, str | bool]:
 
 def main() -> int:
     """Build as the first pass says; return the exit code."""
+    if lifeline.TOLD:  # else standard input is read first
+        lifeline.hold()
     for name in LARGE:
         with contextlib.suppress(ImportError):  # the build says so
             importlib.import_module(name)
     chosen = settings()
-    lifeline.hold()
+    if not lifeline.TOLD:
+        lifeline.hold()
     console.nocolor()
     overrides = {name: chosen[name] for name in ("language", "nitpicky", "external_toc_path")}
     result = build_sphinx(

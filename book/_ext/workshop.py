@@ -7,8 +7,8 @@ per line, and answers each with a line on standard output when the page is done:
     {"id": 1, "arguments": [...], "environment": {...}}
     {"id": 1, "code": 0}
 
-A page runs in a fork of this process, and its kernel in a fork of that. Both end with the build:
-standard input closes, the forks are killed, and a kernel ends when the page's process has. Where
+A page runs in a fork of this process, and its kernel in a fork of that. Each of them ends with what
+it came from, and all with the build, as ``lifeline.py`` says. Where
 forking is not safe (anywhere but on Linux) a page is a process of its own, as ``execute.py`` says.
 """
 
@@ -28,6 +28,8 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+import lifeline
 
 EXECUTE = Path(__file__).with_name("execute.py")
 BY_ALL = ("papermill", "jupytext", "nbformat", "ipykernel.kernelapp", "ipykernel.ipkernel",
@@ -84,12 +86,14 @@ class Forked:
 def fork_kernel(cmd: list[str], env: dict[str, str] | None = None, cwd: str | None = None,
                 **_: Any) -> Forked:
     """Start a kernel as a fork; stands in for ``jupyter_client.launcher.launch_kernel``."""
+    page = os.getpid()
     pid = os.fork()
     with contextlib.suppress(OSError):  # a group of its own, before anyone signals the group
         os.setpgid(pid, pid)
     if pid:
         return Forked(pid)
     with contextlib.suppress(BaseException):
+        lifeline.hold(parent=page)
         signal.signal(signal.SIGINT, signal.default_int_handler)
         os.environ |= env or {}
         os.chdir(cwd or ".")
@@ -110,11 +114,13 @@ def start(job: dict[str, Any]) -> int:
             stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         _kept.append(process)  # it ends when its standard input is closed
         return process.pid
+    workshop = os.getpid()
     pid = os.fork()
     if pid:
         return pid
     code = 1
     with contextlib.suppress(BaseException):
+        lifeline.hold(parent=workshop)
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         null = os.open(os.devnull, os.O_RDWR)
         for number in (0, 1, 2):
@@ -177,8 +183,9 @@ def serve(pages: int, modules: Iterable[str]) -> None:
 
     `pages` is how many jobs to expect, `modules` are those that their cells import.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the build's own end closes standard input
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the build's own end is ours
     if FORKS:
+        lifeline.hold()
         prepare(pages, modules)
     running: dict[int, int] = {}
     unread = b""

@@ -107,7 +107,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     before = signal.signal(signal.SIGTERM, _terminated) if alone else None
     try:
         with threadpool_limits(1, "blas"):  # its sums are small: threads would wait for each other
-            return _run(argv)
+            return _interruptible(argv)
     finally:
         speak(LANGUAGES[0])  # to whoever called
         _end_processes(of_caller)
@@ -136,6 +136,20 @@ def _unless_ended(problem: threading.ExceptHookArgs) -> None:
         threading.__excepthook__(problem)
 
 
+def _interruptible(argv: Sequence[str] | None) -> int:
+    """Run one command, which Ctrl-C ends in a sentence at any moment; its exit code."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
+        return _run(argv)
+    except KeyboardInterrupt:
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])  # another says nothing new
+        print(spoken(say("interrupted")), file=sys.stderr)
+        return INTERRUPTED
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _run(argv: Sequence[str] | None) -> int:
     """Run one command; its exit code."""
     for stream in (sys.stdout, sys.stderr):
@@ -157,9 +171,6 @@ def _run(argv: Sequence[str] | None) -> int:
     except ModuleNotFoundError as error:
         print_error(_lacks(args.command, error))
         return BAD_INPUT
-    except KeyboardInterrupt:
-        print(spoken(say("interrupted")), file=sys.stderr)
-        return INTERRUPTED
     except BrokenPipeError:
         sys.stderr.close()
         return OK

@@ -41,15 +41,27 @@ def run(args: argparse.Namespace) -> int:
         if find_spec(library) is None:
             raise ModuleNotFoundError(f"No module named {library!r}", name=library)
     program = catalogue.ROOT.parent / PROGRAM
-    done = subprocess.run(
-        [sys.executable, program, *(f"--{name}={getattr(args, name)}" for name in OPTIONS), "--",
-         args.scenario], capture_output=True, text=True, check=False)
-    if done.returncode == BAD_INPUT:
-        raise ParamsError(done.stderr.strip())
-    if done.returncode:
-        said = done.stderr.strip().splitlines()
+    code, printed, errors = _ran([sys.executable, str(program), *(
+        f"--{name}={getattr(args, name)}" for name in OPTIONS), "--", args.scenario])
+    if code == BAD_INPUT:
+        raise ParamsError(errors.strip())
+    if code:
+        said = errors.strip().splitlines()
         raise ParamsError(spoken(say("not-made", scenario=args.scenario,
                                      why=said[-1].rstrip(".") if said else say("no-reason"))))
-    written = done.stdout.strip()
+    written = printed.strip()
     print_json({"files": [written]}) if args.json else print(written)
-    return done.returncode
+    return code
+
+
+def _ran(command: list[str]) -> tuple[int, str, str]:
+    """Exit code of a program and what it said; it ends with this one, and clears up first."""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+                          ) as running:
+        try:
+            printed, errors = running.communicate()
+        except BaseException:
+            running.terminate()
+            running.wait()
+            raise
+    return running.returncode, printed, errors

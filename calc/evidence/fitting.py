@@ -7,11 +7,13 @@ predicted over measured.
 
 from __future__ import annotations
 
+import contextlib
 import math
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
 import numpy as np
@@ -20,6 +22,7 @@ from catalogue.deployments.knobs import NORMAL_90, Knob
 from catalogue.entries.calibrations import MOST
 
 STEP = 1e-4  # of z, for derivatives
+LOOK = 0.5  # s between two looks at whether an answer will never come
 LEAST_NOISE = 0.01  # documents print three digits; what is measured scatters more
 FIRST_NOISE = 0.05
 NORMAL_MEDIAN = 1.4826  # standard deviation of a normal variable over its median distance
@@ -158,12 +161,16 @@ def side_by_side(works: Sequence[Callable[[Callable[[Question], Answer]], Result
     Raises what a function or the answer raises.
     """
     said: SimpleQueue[tuple[Question, SimpleQueue[Any]] | None] = SimpleQueue()
+    stopped = threading.Event()
 
     def ask(question: Question) -> Answer:
         reply: SimpleQueue[tuple[Future[Sequence[Answer]], int]] = SimpleQueue()
         said.put((question, reply))
-        answers, place = reply.get()
-        return answers.result()[place]
+        while not stopped.is_set():
+            with contextlib.suppress(Empty):
+                answers, place = reply.get(timeout=LOOK)
+                return answers.result()[place]
+        raise CancelledError
 
     def run(work: Callable[[Callable[[Question], Answer]], Result]) -> Result:
         try:
@@ -171,7 +178,7 @@ def side_by_side(works: Sequence[Callable[[Callable[[Question], Answer]], Result
         finally:
             said.put(None)
 
-    with ThreadPoolExecutor(max(1, len(works))) as pool:
+    with ThreadPoolExecutor(max(1, len(works))) as pool, _telling(stopped):
         results, asked = [], []
         for work in works:  # one at a time runs on to what it asks next, or to its end
             results.append(pool.submit(run, work))
@@ -187,3 +194,13 @@ def side_by_side(works: Sequence[Callable[[Callable[[Question], Answer]], Result
                 reply.put((answers, place))
                 asked.append(said.get())
     return [each.result() for each in results]
+
+
+@contextlib.contextmanager
+def _telling(stopped: threading.Event) -> Iterator[None]:
+    """Tell those who wait that nobody answers any more, as after a Ctrl-C at whatever place."""
+    try:
+        yield
+    except BaseException:
+        stopped.set()
+        raise

@@ -5,14 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import secrets
-import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from pathlib import Path
 
 from catalogue import ParamsError
 from catalogue.reading import jsonfile
-from catalogue.reading.files import read_small
+from catalogue.reading.files import drafted, read_small
 
 MANIFEST = "manifest.json"
 EXECUTABLE = 0o755
@@ -32,26 +30,36 @@ def write(directory: Path, files: Mapping[str, str]) -> list[Path]:
     """
     before = _before(directory)
     mine = {name: text.encode() for name, text in files.items()}
-    _check(directory, before, set(mine))
     manifest = json.dumps({name: hashlib.sha256(data).hexdigest()
                            for name, data in sorted(mine.items())}, indent=1) + "\n"
-    mine[MANIFEST] = manifest.encode()
-    staged = directory.parent / f".{secrets.token_hex(8)}.tmp"
     try:
-        _stage(staged, mine)
-        if not directory.exists():
-            staged.rename(directory)
-        for name in mine if staged.exists() else ():
-            (directory / name).parent.mkdir(parents=True, exist_ok=True)
-            (staged / name).replace(directory / name)
-        for name in before.keys() - mine.keys():
-            (directory / name).unlink(missing_ok=True)
+        _check(directory, before, mine)
+        mine[MANIFEST] = manifest.encode()
+        with drafted(directory.parent) as draft:
+            _put(directory, draft / "staged", mine, before.keys() - mine.keys())
     except OSError as error:
         raise ParamsError(f"{directory}: cannot be written "
                           f"({(error.strerror or 'refused').lower()}).") from None
-    finally:
-        shutil.rmtree(staged, ignore_errors=True)
     return [directory / name for name in mine]
+
+
+def _put(directory: Path, staged: Path, files: Mapping[str, bytes], gone: Set[str]) -> None:
+    """Give files that are written whole elsewhere on the same disk their places.
+
+    Whoever is killed meanwhile leaves a manifest, of before or, where there was none, of now: what
+    either names can be written over.
+    """
+    _stage(staged, files)
+    if not directory.exists():
+        staged.rename(directory)
+        return
+    last = (directory / MANIFEST).exists()
+    for name in sorted(files, key=lambda name: (name == MANIFEST) == last):
+        if name == MANIFEST:
+            for old in gone:
+                (directory / old).unlink(missing_ok=True)
+        (directory / name).parent.mkdir(parents=True, exist_ok=True)
+        (staged / name).replace(directory / name)
 
 
 def _stage(staged: Path, files: Mapping[str, bytes]) -> None:
@@ -105,9 +113,10 @@ def _inside(name: str) -> bool:
     return not path.is_absolute() and ".." not in path.parts and bool(path.parts)
 
 
-def _check(directory: Path, before: Mapping[str, str], mine: set[str]) -> None:
-    """Refuse to replace what is not as it was written, and to write where a link leads."""
-    for name in sorted(mine | before.keys()):
+def _check(directory: Path, before: Mapping[str, str], mine: Mapping[str, bytes]) -> None:
+    """Refuse to replace what is neither as it was written nor as it will be, and to write where a
+    link leads."""
+    for name in sorted(mine.keys() | before.keys()):
         path = directory / name
         for folder in Path(name).parents:
             if folder.parts and (directory / folder).is_symlink():
@@ -115,7 +124,8 @@ def _check(directory: Path, before: Mapping[str, str], mine: set[str]) -> None:
                                   "nothing is written where it leads.")
         if not os.path.lexists(path):
             continue
-        if path.is_symlink() or not path.is_file() or hashlib.sha256(
-                path.read_bytes()).hexdigest() != before.get(name):
+        if path.is_symlink() or not path.is_file() or (
+                (stands := path.read_bytes()) != mine.get(name)
+                and hashlib.sha256(stands).hexdigest() != before.get(name)):
             raise ParamsError(f"{path}: has been changed since it was written; keep it elsewhere, "
                               "or name another directory.")

@@ -2,10 +2,12 @@
 
 A part says in its own metadata which sweep it belongs to, so that one that was written by another
 sweep, by another state of the program, or by somebody else is never taken for a part of this one.
+It also has the sum of its own bytes, with naughts where that stands.
 """
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 from collections.abc import Mapping
@@ -18,12 +20,13 @@ from calc.many.fronts import Rows
 from calc.sweeping.chunks import ROW, RowCounts
 from calc.sweeping.plan import Plan
 from catalogue import ParamsError, units
-from catalogue.reading.files import write_whole
+from catalogue.reading.files import clear, write_whole
 
 if TYPE_CHECKING:
     import pyarrow
 
-KEY, NUMBER, COUNTED = b"sweep", b"part", b"counted"
+KEY, NUMBER, COUNTED, SUM = b"sweep", b"part", b"counted", b"sum"
+NO_SUM = b"0" * 64  # in place of the sum while it is made
 ENDING = ".parquet"
 CODEC = "zstd"
 
@@ -49,8 +52,17 @@ def encoded(plan: Plan, number: int, rows: Rows, counted: RowCounts) -> bytes:
         KEY: plan.key.encode(), NUMBER: str(number).encode(),
         COUNTED: json.dumps(vars(counted), sort_keys=True).encode()})
     target = io.BytesIO()
-    parquet.write_table(table, target, compression=CODEC, write_page_checksum=True)
-    return target.getvalue()
+    with parquet.ParquetWriter(target, table.schema, compression=CODEC,
+                               write_page_checksum=True) as writer:
+        writer.write_table(table)
+        writer.add_key_value_metadata({SUM: NO_SUM})
+    data = target.getvalue()
+    before, _, after = data.rpartition(NO_SUM)
+    return before + _sum(data) + after
+
+
+def _sum(data: bytes) -> bytes:
+    return hashlib.sha256(data).hexdigest().encode()
 
 
 def _plain(texts: list[str]) -> list[Any]:
@@ -77,6 +89,7 @@ class Folder:
         self.path, self.plan = path, plan
         try:
             path.mkdir(parents=True, exist_ok=True)
+            clear(path)
             standing = sorted(entry.name for entry in path.iterdir() if entry.suffix == ENDING)
         except OSError as error:
             raise ParamsError(f"{path}: no folder for the parts of a sweep "
@@ -96,14 +109,15 @@ class Folder:
 
         file = self.path / name(self.plan, number)
         try:
-            schema = parquet.read_schema(file)
+            found = parquet.read_metadata(file)
+            names = set(found.schema.to_arrow_schema().names)
         except (ArrowException, OSError, ValueError):
             raise ParamsError(f"{file}: not a Parquet file, expected a part of this sweep; remove "
                               "it to have it computed again.") from None
-        said: Mapping[bytes, bytes] = schema.metadata or {}
+        said: Mapping[bytes, bytes] = found.metadata or {}
         columns = {ROW, *self.plan.names, *(path for axis in self.plan.axes for path in axis.paths)}
         if (said.get(KEY), said.get(NUMBER)) != (
-                self.plan.key.encode(), str(number).encode()) or set(schema.names) != columns:
+                self.plan.key.encode(), str(number).encode()) or names != columns:
             raise ParamsError(f"{file}: holds another sweep than its name says, expected part "
                               f"{number} of {self.plan.key}; remove it to have it computed again.")
         return said
@@ -131,11 +145,15 @@ class Folder:
         file = self.path / name(self.plan, number)
         names = [] if self.plan.every else [ROW, *self.plan.names]
         try:
+            data, told = file.read_bytes(), said[SUM]
+            before, _, after = data.rpartition(told)
+            if _sum(before + NO_SUM + after) != told:
+                raise ValueError
             table: pyarrow.Table = parquet.read_table(
-                file, columns=names or None, page_checksum_verification=True)
+                io.BytesIO(data), columns=names or None, page_checksum_verification=True)
             counted = json.loads(said[COUNTED])
         except (ArrowException, OSError, ValueError, KeyError):
-            raise ParamsError(f"{file}: cannot be read to its end; remove it to have it computed "
+            raise ParamsError(f"{file}: is not as it was written; remove it to have it computed "
                               "again.") from None
         rows = {column: table[column].to_numpy() for column in names}
         return rows, RowCounts(counted["rows"], {

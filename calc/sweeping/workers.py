@@ -5,6 +5,7 @@ All of them call :func:`work`, and give what it returns in whatever order it is 
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import multiprocessing
 import os
@@ -125,6 +126,12 @@ def on_cluster(plan: Plan, numbers: Iterable[int], parts: bool, scheduler: str) 
                           "tcp://10.0.0.1:8786.") from None
     try:
         yield from _submitted(client, plan, list(numbers), parts, scheduler)
+    except ParamsError:
+        raise
+    except (Exception, asyncio.CancelledError) as error:  # it went at whatever moment
+        if client.status == "running" and not isinstance(error, OSError):
+            raise
+        raise _gone(f"{scheduler}: the scheduler went away", parts) from None
     finally:
         with contextlib.suppress(Exception):  # one that is gone cannot be told goodbye
             client.close(timeout=LOOK)
@@ -137,7 +144,7 @@ def _submitted(client: Any, plan: Plan, numbers: list[int], parts: bool,
     except (OSError, TimeoutError):
         raise ParamsError(f"--scheduler {scheduler}: no worker has joined it within {JOINING} s, "
                           "expected 'dask worker' with its address.") from None
-    threads = sum(client.nthreads().values())
+    threads = _threads(client)
     # a task gives the plan to all others: it is computed again where the worker that had it is lost
     given = client.submit(_same, plan, key=f"plan-{plan.key}")
     state = program()
@@ -162,7 +169,7 @@ def _submitted(client: Any, plan: Plan, numbers: list[int], parts: bool,
             silent += LOOK
             if client.status != "running":
                 raise _gone(f"{scheduler}: the scheduler went away", parts) from None
-            if silent >= JOINING and not client.nthreads():
+            if silent >= JOINING and not _threads(client):
                 raise _gone(f"{scheduler}: all of its workers went away", parts) from None
             continue
         except ParamsError:
@@ -177,6 +184,13 @@ def _submitted(client: Any, plan: Plan, numbers: list[int], parts: bool,
         del held[number]
         submit(1)
         yield done
+
+
+def _threads(client: Any) -> int:
+    """Threads of all workers. Raises OSError for a scheduler that hangs, which would be waited for
+    without an end."""
+    return sum(client.sync(
+        client.scheduler.ncores, workers=None, callback_timeout=ANSWER).values())
 
 
 def _gone(said: str, parts: bool) -> ParamsError:

@@ -1,16 +1,30 @@
-"""Reading a small file without trusting it, and writing one whole or not at all."""
+"""Reading a small file without trusting it, and writing one whole or not at all.
+
+What is not finished yet lies in a folder of its own that is held while whoever fills it lives. A
+process that is killed removes nothing, but the system gives back its lock: by that the next one
+that writes in the same place knows what nobody owns any more, and clears it.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import secrets
 import shutil
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 from catalogue.reading.errors import ParamsError
 
+try:
+    import fcntl
+except ImportError:  # a system without such locks: what is left there stays
+    fcntl = None  # type: ignore[assignment]
+
 MAX_BYTES = 1 << 20
+BEGINNING = ".will-it-fit-"  # of the names of folders for what is not finished
 
 
 def is_file(path: Path) -> bool:
@@ -53,6 +67,65 @@ def read_small(path: Path, name: str, expected: str, most: int = MAX_BYTES) -> b
     return raw
 
 
+@contextlib.contextmanager
+def drafted(beside: Path | None = None) -> Iterator[Path]:
+    """A folder under a name that nobody can foretell, gone at the end with all that is in it.
+
+    Args:
+        beside: the folder in which it is made; None: that of the system for temporary files.
+
+    Raises OSError where it cannot be made.
+    """
+    folder = Path(tempfile.gettempdir()) if beside is None else beside
+    clear(folder)
+    path, lock = _made(folder)
+    try:
+        yield path
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
+        if lock is not None:
+            os.close(lock)
+
+
+def _made(folder: Path) -> tuple[Path, int | None]:
+    """A new folder in one, and the lock on it; of two that look at it first, one starts anew."""
+    while True:
+        path = folder / f"{BEGINNING}{secrets.token_hex(8)}"
+        path.mkdir(mode=0o700)
+        if fcntl is None:
+            return path, None
+        with contextlib.suppress(FileNotFoundError):  # cleared before it was held
+            lock = os.open(path, os.O_RDONLY)
+            with contextlib.suppress(OSError):  # a file system without locks
+                fcntl.flock(lock, fcntl.LOCK_EX)
+            if path.exists():
+                return path, lock
+            os.close(lock)
+
+
+def clear(folder: Path) -> None:
+    """Remove what processes have left in a folder that do not live any more; once is enough."""
+    if fcntl is not None:
+        _clear(folder.absolute())
+
+
+@functools.cache
+def _clear(folder: Path) -> None:
+    with contextlib.suppress(OSError):  # there is no such folder, or it is not ours to look into
+        for path in list(folder.glob(f"{BEGINNING}*")):
+            _clear_one(path)
+
+
+def _clear_one(path: Path) -> None:
+    with contextlib.suppress(OSError):  # held, no folder, or another user's
+        lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(path, ignore_errors=True)
+        finally:
+            os.close(lock)
+
+
 def write_whole(path: Path, data: bytes, *, replace: bool = True) -> None:
     """Write a file at once or not at all, by way of a draft beside it that nobody can foretell.
 
@@ -67,10 +140,11 @@ def write_whole(path: Path, data: bytes, *, replace: bool = True) -> None:
     Raises OSError where it cannot be written, and FileExistsError where it must not be replaced;
     what stood there still does, and nothing else is left.
     """
+    clear(path.parent)
     if replace and path.is_file() and not path.is_symlink() and path.read_bytes() == data:
         return
-    draft = path.with_name(f".{secrets.token_hex(8)}.tmp")
-    try:
+    with drafted(path.parent) as folder:
+        draft = folder / "draft"
         with draft.open("xb") as file:
             file.write(data)
             file.flush()
@@ -78,9 +152,6 @@ def write_whole(path: Path, data: bytes, *, replace: bool = True) -> None:
         if path.is_file() and not path.is_symlink():
             shutil.copymode(path, draft)
         _publish(draft, path, replace)
-    finally:
-        with contextlib.suppress(OSError):
-            draft.unlink(missing_ok=True)
 
 
 def _publish(draft: Path, path: Path, replace: bool) -> None:

@@ -5,9 +5,13 @@ And what a dropdown that goes on beyond its cell holds.
 
 from __future__ import annotations
 
+import errno
 import fcntl
+import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import _project
@@ -15,8 +19,9 @@ import pytest
 from docutils import nodes
 from docutils.frontend import get_default_settings
 from docutils.utils import new_document
+from sphinx.errors import ExtensionError
 
-from _ext import ONWARDS, RestOfSection
+from _ext import ONWARDS, RestOfSection, passes
 from tools.site import building, identical
 
 
@@ -156,6 +161,63 @@ def test_two_builds_at_once_do_not_meet(project: Path) -> None:
     assert "another build of it is running" in said
     assert "Traceback" not in said
     assert build(project)[0] == 0
+
+
+@pytest.mark.slow
+def test_what_is_kept_of_pages_and_is_not_as_it_was_is_made_anew(project: Path) -> None:
+    index = project / "book/index.md"
+    good = index.read_text(encoding="utf-8")
+    for path in (project / "_build/.doctrees").rglob("*"):
+        if path.is_file():
+            data = path.read_bytes()
+            half = len(data) // 2
+            path.write_bytes(data[:half] + bytes([data[half] ^ 1]) + data[half + 1:])
+    index.write_text(f"{good}\nMore.\n", encoding="utf-8")
+    code, said = build(project)
+    assert code == 0, said
+    assert "Plan 2" in page(project, "chapters/scenarios/two.html")
+    index.write_text(good, encoding="utf-8")
+    assert build(project)[0] == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("number", "told"), [
+    (signal.SIGINT, "interrupted"), (signal.SIGTERM, "told to end"), (signal.SIGKILL, "")])
+def test_a_build_that_is_ended_says_so_and_the_next_one_clears_its_drafts(
+        project: Path, number: int, told: str) -> None:
+    path = project / "notebooks/derivation.md"
+    good = path.read_text(encoding="utf-8")
+    started = project / "started"
+    path.write_text(_project.notebook(
+        "derivation", "D", "推", f"open({str(started)!r}, 'w')\nimport time\ntime.sleep(600)"),
+        encoding="utf-8")
+    running = subprocess.Popen(
+        [Path(sys.executable).with_name("jupyter-book"), "build", "book"], cwd=project, text=True,
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+    while not started.exists():
+        time.sleep(0.05)
+        assert running.poll() is None
+    running.send_signal(number)
+    said = running.communicate()[1]
+    assert said == (f"The book was not built: {told}; the next build goes on from here.\n"
+                    if told else "")
+    assert running.returncode == (128 + number if told else -number)
+    started.unlink()
+    path.write_text(good, encoding="utf-8")
+    (project / "_build/html/.draft-left").write_text("half")
+    assert build(project)[0] == 0
+    assert [each.name for each in project.rglob(".*")
+            if each.name.startswith((".draft-", ".work"))] == []
+
+
+def test_a_full_disk_is_a_sentence() -> None:
+    error = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "a", None, "b.html")
+    for cause in (error, ExtensionError("a handler", error)):
+        with pytest.raises(SystemExit) as ended:
+            passes._finish(None, cause)  # type: ignore[arg-type]  # of the build nothing is asked
+        assert str(ended.value) == (
+            "The book was not built: b.html: cannot be written (no space left on device).")
 
 
 def paragraph(text: str) -> nodes.paragraph:

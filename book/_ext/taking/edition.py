@@ -141,7 +141,7 @@ def stamp(site: Path, shown: Edition, since: int = 0) -> None:
         if new:
             finished = strict.outward(finished, site, to_root)
         if finished != text:
-            pipeline.put(path, finished.encode(), path.parent)
+            pipeline.put(path, finished.encode())
     mark.write_text(says, encoding="utf-8")
 
 

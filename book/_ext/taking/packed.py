@@ -11,7 +11,7 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-from .. import languages
+from .. import languages, pipeline
 from . import edition
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -25,7 +25,7 @@ def pack(site: Path, root: Path = ROOT) -> Path:
     target.parent.mkdir(exist_ok=True)
     target.unlink(missing_ok=True)
     edition.finish(site, root)  # pages of the file do not offer it
-    with tempfile.TemporaryDirectory(dir=target.parent) as folder:
+    with tempfile.TemporaryDirectory(prefix=pipeline.DRAFT, dir=target.parent) as folder:
         made = Path(folder) / target.name
         with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
             for path in sorted(site.rglob("*")):

@@ -137,7 +137,7 @@ def _finish(app: Sphinx, exception: Exception | None) -> None:
         page = Path(app.env.doc2path(name))
         target = Path(app.outdir) / "_sources" / f"{name}.ipynb"
         if target.is_file():
-            pipeline.put(target, portable(page, source, tag).encode(), target.parent)
+            pipeline.put(target, portable(page, source, tag).encode())
 
 
 def setup(app: Sphinx) -> None:

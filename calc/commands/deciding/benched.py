@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -32,7 +31,7 @@ from catalogue.entries.calibrations import Fitted
 from catalogue.library import over
 from catalogue.messages import Pair, messages
 from catalogue.reading import yamlfile
-from catalogue.reading.files import is_file, is_folder
+from catalogue.reading.files import drafted, is_file, is_folder
 from catalogue.reading.values import is_path
 
 common = messages("common")
@@ -156,10 +155,10 @@ def _files(results: Results, fit: Fit) -> tuple[dict[str, str], Fitted | None]:
     path, key = family.find(results.scenario)
     if key is None and yamlfile.read(path).data.get("pools"):
         return files, None
-    with tempfile.TemporaryDirectory() as scratch:
+    with drafted() as scratch:
         for name, text in files.items():
-            (Path(scratch) / name).write_text(text, encoding="utf-8")
-        fitted, calibration = _fitted(Path(scratch), results, rows, fit)
+            (scratch / name).write_text(text, encoding="utf-8")
+        fitted, calibration = _fitted(scratch, results, rows, fit)
     return (files if fitted is None else files | {"calibration.yml": calibration}), fitted
 
 

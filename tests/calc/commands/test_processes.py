@@ -92,3 +92,33 @@ def alive(process: int) -> bool:
     except FileNotFoundError:
         return False
     return state != "Z"
+
+
+def interrupted_before():
+    """Begin a process to which somebody has said Ctrl-C before it could answer."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+@pytest.mark.parametrize("program", ["calc", "will_it_fit"])
+def test_a_command_interrupted_before_it_begins_says_so_in_a_sentence(program):
+    done = subprocess.run([sys.executable, "-m", program, "devices"], cwd=PROJECT, text=True,
+                          capture_output=True, check=False, preexec_fn=interrupted_before)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted.\n")
+
+
+READ_ONLY = "/sys"  # for whoever runs the tests
+
+
+@pytest.mark.parametrize("words", [
+    ["deploy", "h200-r1-vllm-tp8", "-o", f"{READ_ONLY}/mine"],
+    ["import-model", str(PROJECT / "tests/catalogue/models/configs/deepseek-v3.2.json"), "-o",
+     f"{READ_ONLY}/mine.yml"],
+    ["sweep", "h200-r1-vllm-tp8", "--axis=workload.concurrency=1,2", "--workers=1", "-o",
+     f"{READ_ONLY}/mine"]], ids=lambda words: words[0])
+def test_a_folder_that_cannot_be_written_to_is_a_sentence(cli, words):
+    code, _, err = cli(*words)
+    assert code == 2
+    assert err.startswith(READ_ONLY)
+    assert err.count("\n") == 1

@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+from pathlib import Path
 
 import pytest
 from _door import sentence
@@ -47,6 +48,31 @@ def test_what_somebody_changed_stops_it_before_anything_is_written(tmp_path, spo
     before = stands(tmp_path / "out")
     sentence(write, tmp_path / "out", {"a.txt": "two\n", "nodes/b.sh": "three\n"})
     assert stands(tmp_path / "out") == before
+
+
+@pytest.mark.parametrize("before", [{}, FILES])
+@pytest.mark.parametrize("moved", [0, 1, 2])
+def test_killed_at_any_moment_the_same_goes_on(tmp_path, monkeypatch, before, moved):
+    """An empty directory, or one with other files of ours: neither is somebody else's then."""
+    folder, replace, done = tmp_path / "out", Path.replace, []
+    folder.mkdir()
+    if before:
+        write(folder, before)
+
+    def killed(self, target):
+        if len(done) == moved:
+            raise KeyboardInterrupt
+        done.append(target)
+        return replace(self, target)
+
+    after = {"a.txt": "two\n", "c.txt": "new\n"}
+    monkeypatch.setattr(Path, "replace", killed)
+    with pytest.raises(KeyboardInterrupt):
+        write(folder, after)
+    monkeypatch.undo()
+    write(folder, after)
+    assert set(stands(folder)) == {*after, MANIFEST}
+    assert stands(folder).items() > after.items()
 
 
 def test_a_file_of_the_readers_own_beside_ours_stays(tmp_path):

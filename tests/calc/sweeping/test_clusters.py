@@ -3,9 +3,11 @@
 import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -100,6 +102,18 @@ def test_a_scheduler_that_goes_away_is_a_sentence_and_parts_are_kept(cluster, tm
     assert stored(swept(SWEEP, tmp_path / "there", workers=1)) == stored(here)
     assert contents(tmp_path / "there") == contents(tmp_path / "here")
     assert "Traceback" not in caplog.text + "".join(capfd.readouterr())
+
+
+def test_a_scheduler_that_hangs_is_a_sentence_too(cluster, monkeypatch, tmp_path):
+    monkeypatch.setattr(workers, "JOINING", 2)
+    monkeypatch.setattr(workers, "ANSWER", 2)
+
+    def told(done, _):
+        if done == 1:
+            cluster.scheduler.send_signal(signal.SIGSTOP)
+
+    with pytest.raises(catalogue.ParamsError, match="the scheduler went away; finished parts are"):
+        swept(replace(SWEEP, chunk=100), tmp_path, scheduler=cluster.address, progress=told)
 
 
 def test_one_without_workers_and_one_of_another_state_are_sentences(cluster, monkeypatch):
