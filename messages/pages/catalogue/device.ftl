@@ -76,7 +76,7 @@ no-peak-has-a-source =
     .zh = 该处理器的峰值算力尚无来源。
 
 points-of-roofline =
-    .en = Points are matmuls measured on this card, placed as if they read nothing but weights, at twice the rows over the bytes of a weight. A range can reach above the slope: one point stands for several numbers of rows, and small matrices stay in the L2 cache.
+    .en = Points are matmuls measured on this card, placed as if they read nothing but weights, at an intensity of twice the rows over the bytes of a weight. A range can reach above the slope: one point stands for several numbers of rows, and small matrices stay in the L2 cache.
     .zh = 点为本卡实测的矩阵乘，横坐标按只读权重计，即行数的两倍除以每个权重的字节数。范围可能越过斜线：一个点代表若干种行数，小矩阵又能留在 L2 缓存里。
 
 which-precisions-run-on-it =

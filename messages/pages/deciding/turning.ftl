@@ -164,7 +164,7 @@ choice =
     .zh = 选择
 
 taken-now =
-    .en = taken now
+    .en = current choice
     .zh = 目前所选
 
 card-hours =

@@ -196,7 +196,7 @@ weights-widened-in-registers =
     .zh = 在寄存器内反量化，$\zeta = 0$
 
 all-of-shorter-hidden =
-    .en = all of the shorter hidden, $\varphi = 1$
+    .en = all of the shorter time hidden, $\varphi = 1$
     .zh = 较短者完全掩盖，$\varphi = 1$
 
 no-boundaries =

@@ -197,7 +197,7 @@ most-popular-are-kept =
     .zh = 留存最热门的专家
 
 all-of-shorter-hidden =
-    .en = all of the shorter hidden, $\eta_o = 1$
+    .en = all of the shorter time hidden, $\eta_o = 1$
     .zh = 较短的完全被掩盖，$\eta_o = 1$
 
 host-part-as-well =

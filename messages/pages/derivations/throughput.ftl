@@ -25,7 +25,7 @@ estimate-token-s =
     .zh = 估算（token/s）
 
 how-ceilings-are-read =
-    .en = { $name }, tensor-parallel size { $size }. The gain is over half the batch. Compute allows { $compute } token/s at any batch, the links { $links }; { $most } requests fit.
+    .en = { $name }, tensor-parallel size { $size }. Gains are relative to half the batch. Compute allows { $compute } token/s at any batch, the links { $links }; { $most } requests fit.
     .zh = { $name }，张量并行度 { $size }。第二列为每层选中的不同专家数；倍数是与批次减半相比。算力允许每秒 { $compute } token，与批次无关；链路允许 { $links }；显存可容纳 { $most } 个请求。
 
 estimate =
@@ -113,7 +113,7 @@ used =
     .zh = 利用率
 
 share-of-ideal =
-    .en = share of $D$ times one replica
+    .en = share of $D$ times the rate of one
     .zh = 与单副本 $D$ 倍之比
 
 requests-over-replicas-of-eight =

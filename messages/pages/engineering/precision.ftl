@@ -53,7 +53,7 @@ time-per-token =
     .zh = 每 token 时间
 
 ms-of-token =
-    .en = ms of a token
+    .en = ms per token
     .zh = 每 token 毫秒
 
 score-of-better-one =

@@ -53,7 +53,7 @@ intensity =
     .zh = 解码时每读一字节的运算次数
 
 ridge =
-    .en = that the card would need to be limited by arithmetic
+    .en = needed before arithmetic, not memory, limits the card
     .zh = 每字节达到多少次运算才受限于算力
 
 collectives =

@@ -29,7 +29,7 @@ stall =
     .zh = 停顿
 
 one-replica-of-full-chunks =
-    .en = the same, one replica, each prompt a chunk that takes $S$, $h_r$ outside it
+    .en = the same, one replica, each prompt a chunk that takes $S$, with $h_r$ on top
     .zh = 同上，单副本，每条 prompt 恰好占满用时 $S$ 的一块，块外用时 $h_r$
 
 s1-target =
