@@ -42,7 +42,7 @@ def test_a_file_that_is_no_module_concerns_the_tests_that_read_it(path: str) -> 
 
 
 def test_a_file_that_no_test_reads_is_named() -> None:
-    assert changed.select([Path("docs/page.png")], {}, {}).unread == ("docs/page.png",)
+    assert changed.select([Path("benchmarks/page.png")], {}, {}).unread == ("benchmarks/page.png",)
 
 
 def test_what_is_further_away_is_left_out_and_named() -> None:
