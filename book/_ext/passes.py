@@ -171,7 +171,8 @@ def _kept(app: Sphinx) -> list[Path]:
 def _sum_of_kept(app: Sphinx) -> str:
     paths = [path for folder in _kept(app) if folder.is_dir()
              for path in pipeline.files_below(folder)]
-    return pipeline.digest(*(part for path in paths for part in (path.name, path.read_bytes())))
+    return pipeline.digest(*(part for path in paths for part in (
+        path.name, pipeline.digest(path.read_bytes()))))  # never all of them in memory
 
 
 def _is_as_left(app: Sphinx) -> bool:

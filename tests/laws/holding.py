@@ -8,10 +8,8 @@ one, which keeps the counts of every law, as it is done, in ``laws.json`` beside
 
 from __future__ import annotations
 
-import datetime
 import functools
 import inspect
-import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -20,8 +18,8 @@ from typing import Any
 import numpy as np
 from hypothesis import HealthCheck, Phase, given, settings
 
-from catalogue.reading.files import write_whole
 from laws.deployments import Fleet, fleets
+from tools.records import keep_of
 
 USUAL = 300
 COUNT = int(os.environ.get("LAWS", str(USUAL)))
@@ -96,10 +94,7 @@ def _keep(name: str, arguments: dict[str, Any], tried: int, broken: int, left_ou
     if "LAWS" not in os.environ or not name.startswith("test_"):
         return
     told = " ".join([name.removeprefix("test_").replace("_", " "), *map(str, arguments.values())])
-    kept = json.loads(RECORD.read_text("utf-8")) if RECORD.is_file() else {}
-    kept[told] = {"date": datetime.datetime.now(tz=datetime.UTC).date().isoformat(),
-                  "deployments": tried, "broken": broken, "left_out": left_out}
-    write_whole(RECORD, (json.dumps(dict(sorted(kept.items())), indent=1) + "\n").encode())
+    keep_of(RECORD, told, deployments=tried, broken=broken, left_out=left_out)
 
 
 def near(left: Any, right: Any, within: float = ROUNDING, of: Any = 0.0) -> np.ndarray:

@@ -9,16 +9,14 @@ far as a moment can be met twice.
 from __future__ import annotations
 
 import argparse
-import datetime
-import json
 import sys
 import tempfile
 from pathlib import Path
 from random import Random
 
-from catalogue.reading.files import write_whole
 from tools.faults.killing import killed, undisturbed
 from tools.faults.victims import BUILD, VICTIMS
+from tools.records import keep_of
 
 COUNTS = Path(__file__).with_name("kills.json")
 
@@ -39,7 +37,7 @@ def main() -> int:
             found = _counted(name, range(args.first, args.first + count), Path(scratch))
             print(f"{name}: {found}", flush=True)
             bad |= any(found[each] for each in ("processes", "files", "unclear"))
-            _keep(name, found)
+            keep_of(COUNTS, name, **found)
     return int(bad)
 
 
@@ -60,13 +58,6 @@ def _counted(name: str, numbers: range, scratch: Path) -> dict[str, int]:
             print(f"{name} {number}: {left.processes} processes, {left.files[:5]}, "
                   f"{left.unclear[:600]}", file=sys.stderr, flush=True)
     return found
-
-
-def _keep(name: str, found: dict[str, int]) -> None:
-    """Write what was counted of a command over what was kept of it."""
-    kept = json.loads(COUNTS.read_text(encoding="utf-8")) if COUNTS.is_file() else {}
-    kept[name] = {"date": datetime.datetime.now(tz=datetime.UTC).date().isoformat(), **found}
-    write_whole(COUNTS, (json.dumps(kept, indent=1) + "\n").encode())
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from pathlib import Path
 from random import Random
 
 from catalogue.reading.files import BEGINNING
-from tools.faults.victims import BUILD, PROJECT, Victim
+from tools.faults.victims import PROJECT, Victim
 
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 CODES = {signal.SIGTERM: 128 + signal.SIGTERM, signal.SIGINT: 128 + signal.SIGINT}
@@ -57,7 +57,7 @@ class Place:
     def start(self) -> subprocess.Popen[str]:
         """Start the command, as a terminal would: a group of its own that takes a Ctrl-C."""
         home, temporary = map(str, self.own)
-        path = self.out if self.victim.words[0] == BUILD else PROJECT
+        path = self.out if self.victim.builds else PROJECT
         return subprocess.Popen(
             self.victim.command(self.out), cwd=path, text=True, start_new_session=True,
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
@@ -112,7 +112,7 @@ def undisturbed(victim: Victim, folder: Path) -> tuple[float, dict[str, bytes]]:
 
     Raises RuntimeError with what it says where it fails.
     """
-    if victim.words[0] == BUILD:
+    if victim.builds:
         return WITH_KERNELS / LATEST, {}
     place = Place(folder, victim)
     process = place.start()
@@ -148,8 +148,8 @@ def killed(victim: Victim, folder: Path, random: Random, lasts: float, whole: di
     processes = place.lasting()
     _, said = process.communicate()
     unclear = "" if late else _unclear(number, process.returncode, said)
-    files = place.lying(whole) if number != signal.SIGKILL and victim.words[0] != BUILD else ()
-    if victim.words[0] == BUILD:
+    files = place.lying(whole) if number != signal.SIGKILL and not victim.builds else ()
+    if victim.builds:
         return Left(processes, _of_next_build(place), unclear, late)
     if victim.writes:
         again = place.start()

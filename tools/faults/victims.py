@@ -42,9 +42,14 @@ class Victim:
     given: Path | None = None
     writes: bool = False
 
+    @property
+    def builds(self) -> bool:
+        """Whether it is the build of the book and not a command of the runtime."""
+        return self.words[0] == BUILD
+
     def command(self, out: Path) -> list[str]:
         """What is started, with the folder that it writes to."""
-        if self.words[0] == BUILD:
+        if self.builds:
             return [str(Path(sys.executable).with_name("jupyter-book")), "build", f"{out}/book"]
         return [sys.executable, "-m", "calc", *(word.replace(OUT, str(out)) for word in self.words)]
 
@@ -54,17 +59,16 @@ class Victim:
         out.mkdir(parents=True)
         if self.given:
             shutil.copy(self.given, out)
-        for name in ROOMS if self.words[0] == BUILD else ():
+        for name in ROOMS if self.builds else ():
             shutil.copytree(PROJECT / name, out / name, ignore=shutil.ignore_patterns(
                 "__pycache__", "chapters"))
-        for path in (*PROJECT.glob("_*.yml"), PROJECT / "pyproject.toml"
-                     ) if self.words[0] == BUILD else ():
+        for path in (*PROJECT.glob("_*.yml"), PROJECT / "pyproject.toml") if self.builds else ():
             shutil.copy(path, out)
 
     @property
     def begun(self) -> Callable[[int, Path], bool]:
         """Whether the moments have begun at which it is killed: of a build with its kernels."""
-        if self.words[0] == BUILD:
+        if self.builds:
             return lambda _, out: any(out.glob("book/chapters/.work-*/*.ipython"))
         return lambda process, _: _is_told(process)
 

@@ -8,16 +8,14 @@ in, with the command and the number by which ``--door NAME --first NUMBER --case
 from __future__ import annotations
 
 import argparse
-import datetime
-import json
 import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
 
-from catalogue.reading.files import write_whole
 from tools.fuzzing.doors import DOORS
 from tools.fuzzing.endings import GOOD, HOW, Ending, case
+from tools.records import keep_of
 
 FEWEST = 100  # cases that are worth keeping the counts of
 COUNTS = Path(__file__).with_name("doors.json")
@@ -37,16 +35,8 @@ def main() -> int:
             print(f"{door}: {dict(found)}", flush=True)
             failed |= any(how not in GOOD for how in found)
             if args.cases >= FEWEST:
-                _keep(door, found)
+                keep_of(COUNTS, door, cases=found.total(), **{how: found[how] for how in HOW})
     return int(failed)
-
-
-def _keep(door: str, found: Counter[str]) -> None:
-    """Write the counts of a door over those that were kept of it."""
-    kept = json.loads(COUNTS.read_text(encoding="utf-8")) if COUNTS.is_file() else {}
-    kept[door] = {"date": datetime.datetime.now(tz=datetime.UTC).date().isoformat(),
-                  "cases": found.total(), **{how: found[how] for how in HOW}}
-    write_whole(COUNTS, (json.dumps(kept, indent=1) + "\n").encode())
 
 
 def _counted(door: str, numbers: range, scratch: Path) -> Counter[str]:

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import datetime
 import json
 import os
 import re
@@ -33,7 +32,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
-from catalogue.reading.files import write_whole
+from tools import records
 from tools.changed import RECORD, ROOT, Project, select
 from tools.mutants.sites import Mutant, sample
 
@@ -207,10 +206,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     def keep() -> None:
         if given.out:
-            write_whole(given.out, (json.dumps(
-                {"date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-                 "rooms": list(given.rooms), "seed": given.seed, "mutants": found},
-                ensure_ascii=False, indent=1) + "\n").encode())
+            records.keep(given.out, rooms=list(given.rooms), seed=given.seed, mutants=found)
 
     judge([each for each in drawn if not any(is_of(each, one) for one in found)],
           found, given.workers, keep)

@@ -12,7 +12,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import subprocess
 import sys
 import tempfile
 import tomllib
@@ -32,8 +31,9 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from catalogue.reading.files import write_whole
+from tools.packages.environments import ROOT, made, run
 
-ROOT = Path(__file__).resolve().parents[2]
+CYCLONEDX = Path(sys.executable).with_name("cyclonedx-py")
 PINS = ROOT / "requirements.txt"
 BOM, LIST = ROOT / "docs" / "sbom.cdx.json", ROOT / "docs" / "licences.csv"
 HEAD = ("name", "version", "licence", "where")
@@ -80,21 +80,16 @@ def version(pin: Requirement) -> str:
 
 
 def installed() -> dict[str, Component]:
-    """Name -> what each pinned package says of itself. Raises CalledProcessError."""
-    beside = Path(sys.executable).parent
+    """Name -> what each pinned package says of itself. Raises EndedError."""
     wanted: dict[str, str] = {}
     for pin in pins():
         if pin.name not in wanted or (pin.marker and pin.marker.evaluate()):  # of two, ours
             wanted[pin.name] = f"{pin.name}=={version(pin)}"
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([beside / "uv", "venv", "--quiet", "--python", sys.executable, folder],
-                       check=True)
-        subprocess.run([beside / "uv", "pip", "install", "--quiet", "--no-deps", "--python",
-                        folder, *wanted.values()], check=True)
-        done = subprocess.run([beside / "cyclonedx-py", "environment", "--output-reproducible",
-                               folder], check=True, capture_output=True, text=True)
+        made(Path(folder), sys.executable, "--no-deps", *wanted.values())
+        told = run(CYCLONEDX, "environment", "--output-reproducible", folder)
     reader: Any = Bom  # its decorator adds the method
-    found = reader.from_json(json.loads(done.stdout)).components
+    found = reader.from_json(json.loads(told)).components
     return {canonicalize_name(each.name): each for each in found}
 
 

@@ -10,8 +10,6 @@ compares two sites that are built already, and keeps nothing.
 from __future__ import annotations
 
 import argparse
-import datetime
-import json
 import subprocess
 import sys
 import tempfile
@@ -19,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from catalogue.reading.files import write_whole
+from tools.records import keep
 from tools.site import building, printed
 
 RECORD = Path(__file__).with_name("identical.json")
@@ -85,10 +83,8 @@ def _keep(site: Path, found: list[tuple[str, str]]) -> None:
     commit = subprocess.run(["git", "-C", site, "rev-parse", "HEAD"], capture_output=True,
                             text=True, check=True).stdout.strip()
     held = files(site).values()
-    record = {"date": datetime.datetime.now(tz=datetime.UTC).date().isoformat(), "commit": commit,
-              "files": len(held), "bytes": sum(path.stat().st_size for path in held),
-              "different": [name for name, _ in found]}
-    write_whole(RECORD, (json.dumps(record, indent=1) + "\n").encode())
+    keep(RECORD, commit=commit, files=len(held), bytes=sum(path.stat().st_size for path in held),
+         different=[name for name, _ in found])
 
 
 def main(argv: list[str] | None = None) -> int:

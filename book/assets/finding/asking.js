@@ -67,11 +67,15 @@ const bookAsking = (() => {
       .map((words) => words.map(whole));
     const any = (found, text) => found.some((one) => text.search(one) >= 0);
 
-    /* Every piece of a variant, with how many symptoms have it. */
-    const common = new Map();
-    for (const [variants] of symptoms) {
-      for (const piece of new Set(variants.flat())) common.set(piece, (common.get(piece) ?? 0) + 1);
-    }
+    /* Every piece of some lists of pieces, with how many of the lists have it. */
+    const having = (lists) => {
+      const found = new Map();
+      for (const piece of lists.flatMap((pieces) => [...new Set(pieces)])) {
+        found.set(piece, (found.get(piece) ?? 0) + 1);
+      }
+      return found;
+    };
+    const common = having(symptoms.map(([variants]) => variants.flat()));
     const rarity = (piece) => (piece.length === 1 || faint.has(piece) ? FAINT
       : Math.log(symptoms.length / (piece === CARD ? RARE : common.get(piece))));
 
@@ -97,13 +101,8 @@ const bookAsking = (() => {
 
     /* Each symptom's pieces, and how usual each is among its variants: the root of how many have
        it, beside the root of how many there are. */
-    const usual = symptoms.map(([variants]) => {
-      const having = new Map();
-      for (const piece of variants.flatMap((pieces) => [...new Set(pieces)])) {
-        having.set(piece, (having.get(piece) ?? 0) + 1);
-      }
-      return [...having].map(([piece, n]) => [piece, Math.sqrt(n / Math.sqrt(variants.length))]);
-    });
+    const usual = symptoms.map(([variants]) => [...having(variants)]
+      .map(([piece, n]) => [piece, Math.sqrt(n / Math.sqrt(variants.length))]));
 
     /* What answers the symptoms that a text describes, by how rare the pieces are that both have:
        of the variant that is most like it, which has at least so many of them, and of all variants

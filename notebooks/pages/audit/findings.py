@@ -70,9 +70,10 @@ def _instead(plan: Scenario) -> Pair:
     answer = estimated(plan.id)
     if answer.nearest is None:
         return say("nothing-found-sentence")
-    told, stated = _told(plan, answer.nearest.settings), _printed(plan)
+    deployed, stated = Deployed(plan), _printed(plan)
+    told = _told(deployed, answer.nearest.settings)
     users = answer.nearest.settings.get("workload.concurrency", plan.inputs()["concurrency"])
-    nearest = say("it-runs-with-change", change=_changed(plan, answer.nearest), printed=stated,
+    nearest = say("it-runs-with-change", change=_changed(deployed, answer.nearest), printed=stated,
                   users=int(users),
                   given={WANTED, "tpot"} <= told.keys(), compared=stated != "–",
                   rate=fmt_quantity(told.get(WANTED, 0.0), "token/s"),
@@ -98,21 +99,20 @@ def _in_short(family: Family, plan: Scenario, lang: str) -> str:
     return f"{family.title[lang].partition(colon)[0]}{comma}{plan.title[lang]}"
 
 
-def _told(plan: Scenario, settings: Mapping[str, str | int]) -> dict[str, float]:
+def _told(deployed: Deployed, settings: Mapping[str, str | int]) -> dict[str, float]:
     """What a plan gives with other settings: the medians that its own page shows."""
-    answers = Deployed(plan).changed(settings).answers
+    answers = deployed.changed(settings).answers
     return {name: answer.value for name, answer in answers.items()}
 
 
-def _spared(plan: Scenario, change: Change) -> Pair:
+def _spared(deployed: Deployed, change: Change) -> Pair:
     """A change that runs, with the memory that it leaves."""
-    spare = fmt_bytes(Deployed(plan).changed(change.settings).headroom)
-    return say("change-with-spare", change=_changed(plan, change), spare=spare)
+    spare = fmt_bytes(deployed.changed(change.settings).headroom)
+    return say("change-with-spare", change=_changed(deployed, change), spare=spare)
 
 
-def _changed(plan: Scenario, change: Change) -> Pair:
+def _changed(deployed: Deployed, change: Change) -> Pair:
     """What a change changes, in words."""
-    deployed = Deployed(plan)
     return in_words(deployed, change.settings, 0), in_words(deployed, change.settings, 1)
 
 
@@ -236,17 +236,17 @@ def instead(document: str) -> None:
         if plan.documented is None:
             continue
         answer = estimated(plan.id)
-        change, best = answer.nearest, searched(plan)
+        change, best, deployed = answer.nearest, searched(plan), Deployed(plan)
         rows.append({
             "plan": tuple(f"[{_named(family, plan, lang)}](#{plan.id})" for lang in ("en", "zh")),
             "runs": say("yes") if answer.fits else say("no"), "printed": _printed(plan),
             "instead": say("as-written") if answer.fits else
-            _spared(plan, change) if change else say("nothing-found"),
-            "gives": _gives(_told(plan, change.settings if change else {})),
-            "best": _best(plan, best),
-            "best_gives": _gives(_told(plan, best.settings)) if best else "–"})
+            _spared(deployed, change) if change else say("nothing-found"),
+            "gives": _gives(_told(deployed, change.settings if change else {})),
+            "best": _best(deployed, best),
+            "best_gives": _gives(_told(deployed, best.settings)) if best else "–"})
         if best:
-            lines.append(command(Deployed(plan), best.settings))
+            lines.append(command(deployed, best.settings))
     if rows:
         table(rows, {"plan": common("plan"), "runs": say("runs-as-written"),
                      "printed": say("throughput-printed"),
@@ -282,11 +282,10 @@ def searched(plan: Scenario) -> Advice | None:
     return found.official or found.best
 
 
-def _best(plan: Scenario, best: Advice | None) -> str | Pair:
+def _best(deployed: Deployed, best: Advice | None) -> str | Pair:
     """What a search found for a plan, in words."""
     if best is None:
         return "–"
-    deployed = Deployed(plan)
     as_written = say("as-written")
     return (in_words(deployed, best.settings, 0) or as_written[0],
             in_words(deployed, best.settings, 1) or as_written[1])

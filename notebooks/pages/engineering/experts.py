@@ -328,8 +328,7 @@ def tiers(requests: int) -> Plan:
 
 def fetched() -> None:
     """What fetching takes by requests and hit rate, and the hit rate that keeps the promise."""
-    made = tiers(1)
-    kept = 1 - made.inputs["fetched_share"]
+    kept = 1 - tiers(1).inputs["fetched_share"]
     popular = {1: plan_of(TIERS).inputs[HIT], 20: plan_of(POPULAR).inputs[HIT]}
     on_cards = plan_of(ON_CARDS)
 
@@ -349,6 +348,3 @@ def fetched() -> None:
         Column(lambda count: pace(on_cards, "concurrency", tiers(count).inputs["concurrency"]),
                say("tpot-all-on-cards"), fmt_time)])
     number("ex-kept", kept, fmt_percent, digits=0)
-    found = evaluate(made.inputs, made.scenario.model.attention)
-    number("ex-hot", kept * float(found["routed_parameters"])
-           * made.inputs["routed_expert_weight_bytes"], fmt_bytes, unit="GiB", digits=0)

@@ -133,11 +133,11 @@ def test_what_a_document_page_says_of_a_plan_is_what_the_plans_own_page_says():
     plan = {plan.id: plan for _, plan in findings.plans_of("s1")}["s1-plan-c"]
     nearest = findings.estimated("s1-plan-c").nearest
     own = Deployed(plan)
-    told, [row] = findings._told(plan, nearest.settings), [
-        row for row in alternatives.rows(own) if row["change"] == findings._changed(plan, nearest)]
+    told, [row] = findings._told(own, nearest.settings), [
+        row for row in alternatives.rows(own) if row["change"] == findings._changed(own, nearest)]
     assert row["tpot"].startswith(fmt_quantity(told["tpot"], "s"))
     assert row["output_throughput"].startswith(fmt_quantity(told["output_throughput"], "token/s"))
-    assert row["spare"] in findings._spared(plan, nearest)[0]
+    assert row["spare"] in findings._spared(own, nearest)[0]
 
 
 def test_every_contradiction_has_an_address_and_links_its_claims(said):

@@ -1,6 +1,6 @@
 """One fixed set of questions to the engine, answered by whichever packages run this file.
 
-    python -m tools.packages.asked > answers.jsonl
+    python -m tools.packages.question_set > answers.jsonl
 
 Every line is a question and its answer in JSON. Each shipped deployment is estimated; besides,
 every kind of arithmetic is asked for once: draws, roots, a search, a simulation, money, a sweep

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from packaging.requirements import Requirement
 
-from tools.packages import bounds
+from tools.packages import oldest_newest
 
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False, min_value=1e-300, max_value=1e300)
 
@@ -19,11 +19,11 @@ NUMBERS = st.floats(allow_nan=False, allow_infinity=False, min_value=1e-300, max
 @given(NUMBERS, st.floats(-1e-6, 1e-6))
 def test_two_numbers_are_the_same_to_a_billionth_of_the_larger(number: float, by: float) -> None:
     other = number * (1 + by)
-    found = bounds.held({"a": [number]}, {"a": [other]})
+    found = oldest_newest.held({"a": [number]}, {"a": [other]})
     assert found.values == 1
     assert found.largest == pytest.approx(abs(number - other) / max(number, other), abs=1e-15)
     assert found.same is (found.largest <= 1e-9)
-    assert found == bounds.held({"a": [number]}, {"a": [other]})
+    assert found == oldest_newest.held({"a": [number]}, {"a": [other]})
 
 
 @pytest.mark.parametrize(("one", "other", "at"), [
@@ -32,7 +32,7 @@ def test_two_numbers_are_the_same_to_a_billionth_of_the_larger(number: float, by
     ({"a": 1.0}, {"a": None}, "/a"), ({"a": 1}, {"a": True}, "/a"),
 ])
 def test_what_is_no_number_is_the_same_or_it_differs(one: object, other: object, at: str) -> None:
-    found = bounds.held(one, other)
+    found = oldest_newest.held(one, other)
     if isinstance(one, dict) and one == other:  # in Python 1 is True
         return
     assert found.others == (at,)
@@ -44,17 +44,17 @@ def test_what_is_no_number_is_the_same_or_it_differs(one: object, other: object,
     (math.inf, 1.0, False), (-1.0, 1.0, False),
 ])
 def test_numbers_at_the_edge(one: float, other: float, same: bool) -> None:
-    assert bounds.held(one, other).same is same
+    assert oldest_newest.held(one, other).same is same
 
 
 def test_the_place_of_the_largest_difference_is_said() -> None:
-    found = bounds.held({"a": 1.0, "b": [1.0, 2.0]}, {"a": 1.0, "b": [1.0, 2.5]})
+    found = oldest_newest.held({"a": 1.0, "b": [1.0, 2.0]}, {"a": 1.0, "b": [1.0, 2.5]})
     assert (found.values, found.largest, found.at) == (3, 0.2, "/b/1")
 
 
-@pytest.mark.parametrize("name", bounds.REQUIREMENTS)
+@pytest.mark.parametrize("name", oldest_newest.REQUIREMENTS)
 def test_every_package_of_the_runtime_has_a_lower_bound_and_no_other(name: str) -> None:
-    lines = (bounds.ROOT / name).read_text(encoding="utf-8").splitlines()
+    lines = (oldest_newest.ROOT / name).read_text(encoding="utf-8").splitlines()
     wanted = [Requirement(line) for line in lines if not line.startswith("#")]
     assert wanted
     assert {one.operator for each in wanted for one in each.specifier} == {">="}
@@ -64,15 +64,15 @@ def test_every_package_of_the_runtime_has_a_lower_bound_and_no_other(name: str) 
 @pytest.fixture
 def told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """No environment is made; the record is elsewhere."""
-    monkeypatch.setattr(bounds, "RECORD", tmp_path / "bounds.json")
-    monkeypatch.setattr(bounds, "made", lambda folder, python, resolution: Path(python))
-    monkeypatch.setattr(bounds, "versions", lambda python: {"python": str(python)})
-    monkeypatch.setattr(bounds, "answers", lambda python: {"estimate": {"tpot": 0.05}})
-    return bounds.RECORD
+    monkeypatch.setattr(oldest_newest, "RECORD", tmp_path / "oldest_newest.json")
+    monkeypatch.setattr(oldest_newest, "made", lambda folder, python, *wanted: Path(python))
+    monkeypatch.setattr(oldest_newest, "versions", lambda python: {"python": str(python)})
+    monkeypatch.setattr(oldest_newest, "answers", lambda python: {"estimate": {"tpot": 0.05}})
+    return oldest_newest.RECORD
 
 
 def test_the_record_has_versions_numbers_and_the_largest_difference(told: Path) -> None:
-    assert bounds.main(["3.11"]) == 0
+    assert oldest_newest.main(["3.11"]) == 0
     record = json.loads(told.read_text())
     assert [(row["packages"], row["values"], row["largest"], row["same"])
             for row in record["runs"]] == [("oldest", 1, 0.0, True), ("newest", 1, 0.0, True)]
@@ -81,11 +81,11 @@ def test_the_record_has_versions_numbers_and_the_largest_difference(told: Path) 
 
 def test_what_cannot_be_made_is_not_run_with_the_reason(
         told: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    def missing(folder: Path, python: str, resolution: str) -> Path:
-        raise bounds.EndedError("no interpreter found for Python 3.13")
+    def missing(folder: Path, python: str, *wanted: str) -> Path:
+        raise oldest_newest.EndedError("no interpreter found for Python 3.13")
 
-    monkeypatch.setattr(bounds, "made", missing)
-    assert bounds.main(["3.13"]) == 1
+    monkeypatch.setattr(oldest_newest, "made", missing)
+    assert oldest_newest.main(["3.13"]) == 1
     assert "oldest packages: not run: no interpreter found" in capsys.readouterr().out
     assert "same" not in json.loads(told.read_text())["runs"][0]
 
@@ -94,9 +94,9 @@ def test_an_engine_that_does_not_answer_fails(told: Path, monkeypatch: pytest.Mo
                                               capsys: pytest.CaptureFixture[str]) -> None:
     def crashed(python: Path) -> dict[str, object]:
         if python == Path("3.11"):
-            raise bounds.EndedError("AttributeError: ptp")
+            raise oldest_newest.EndedError("AttributeError: ptp")
         return {}
 
-    monkeypatch.setattr(bounds, "answers", crashed)
-    assert bounds.main(["3.11"]) == 1
+    monkeypatch.setattr(oldest_newest, "answers", crashed)
+    assert oldest_newest.main(["3.11"]) == 1
     assert "failed: AttributeError: ptp" in capsys.readouterr().out

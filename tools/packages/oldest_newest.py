@@ -1,23 +1,21 @@
-"""The same numbers with the oldest and newest packages: ``python -m tools.packages.bounds``.
+"""The same numbers with the oldest and newest packages: ``python -m tools.packages.oldest_newest``.
 
-For each Python an environment with the oldest and one with the newest versions that
-``requirements-engine.in`` and ``requirements-analysis.in`` allow is made in a temporary folder, by
-uv, of what is published as wheels. Each answers the questions of ``asked``, and every number is
-held against those of this environment, which has the pinned versions. A Python that is not found,
-or a package that is not to be had, is printed as not run, with the reason. What came out is kept in
-``bounds.json`` beside this file; the exit code is 1 where anything differs or fails. Arguments are
-the Pythons to try, ``3.12`` or a path.
+For each Python an environment with the oldest and one with the newest versions that ``requirements-
+engine.in`` and ``requirements-analysis.in`` allow is made in a temporary folder, by uv, of what is
+published as wheels. Each answers the questions of ``question_set``, and every number is held
+against those of this environment, which has the pinned versions. A Python that is not found, or a
+package that is not to be had, is printed as not run, with the reason. What came out is kept in
+``oldest_newest.json`` beside this file; the exit code is 1 where anything differs or fails.
+Arguments are the Pythons to try, ``3.12`` or a path.
 """
 
 from __future__ import annotations
 
 import argparse
-import datetime
 import itertools
 import json
 import math
 import os
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -27,20 +25,15 @@ from typing import Any, NamedTuple
 
 from packaging.requirements import Requirement
 
-from catalogue.reading.files import write_whole
+from tools.packages.environments import ROOT, UV, EndedError, made, run
+from tools.records import keep
 
-ROOT = Path(__file__).resolve().parents[2]
-RECORD = Path(__file__).with_name("bounds.json")
-UV = Path(sys.executable).with_name("uv")
+RECORD = Path(__file__).with_name("oldest_newest.json")
 REQUIREMENTS = ("requirements-engine.in", "requirements-analysis.in")
+WANTED = [part for name in REQUIREMENTS for part in ("-r", name)]
 PYTHONS = ("3.11", "3.12", "3.13")
 ENDS = {"oldest": "lowest-direct", "newest": "highest"}  # as uv calls them
 TOLERANCE = 1e-9  # relative
-SHOWN = 300  # signs of a reason
-
-
-class EndedError(Exception):
-    """A command ended with an error; the message is the end of what it says."""
 
 
 class Held(NamedTuple):
@@ -97,21 +90,9 @@ def _apart(a: float, b: float) -> float:
     return apart if math.isfinite(apart) else math.inf
 
 
-def _run(*words: str | Path) -> str:
-    """What a command prints. Raises EndedError."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "LC_ALL": "C.UTF-8",
-                   "UV_LINK_MODE": "copy", "PYTHONDONTWRITEBYTECODE": "1"}
-    done = subprocess.run(words, cwd=ROOT, env=environment, text=True, capture_output=True,
-                          check=False)
-    if done.returncode:
-        said = " ".join(done.stderr.split())[-SHOWN:]
-        raise EndedError(said or f"exit code {done.returncode}, and nothing was said")
-    return done.stdout
-
-
 def answers(python: Path) -> dict[str, Any]:
     """Question -> answer of an interpreter and its packages. Raises EndedError."""
-    lines = map(json.loads, _run(python, "-m", "tools.packages.asked").splitlines())
+    lines = map(json.loads, run(python, "-m", "tools.packages.question_set").splitlines())
     return {line["question"]: line["answer"] for line in lines}
 
 
@@ -120,20 +101,10 @@ def versions(python: Path) -> dict[str, str]:
     named = {Requirement(line).name.replace(".", "-") for name in REQUIREMENTS
              for line in (ROOT / name).read_text(encoding="utf-8").splitlines()
              if not line.startswith("#")}
-    listed = json.loads(_run(UV, "pip", "list", "--format", "json", "--python", python))
-    number = _run(python, "-c", "import platform; print(platform.python_version())").strip()
+    listed = json.loads(run(UV, "pip", "list", "--format", "json", "--python", python))
+    number = run(python, "-c", "import platform; print(platform.python_version())").strip()
     return {"python": number} | {each["name"]: each["version"] for each in listed
                                  if each["name"].lower() in named}
-
-
-def made(folder: Path, python: str, resolution: str) -> Path:
-    """The interpreter of a new environment in `folder`. Raises EndedError."""
-    _run(UV, "venv", "--quiet", "--python", python, folder)
-    found = folder / "bin" / "python"
-    wanted = [part for name in REQUIREMENTS for part in ("-r", name)]
-    _run(UV, "pip", "install", "--quiet", "--only-binary", ":all:", "--resolution", resolution,
-         "--python", found, *wanted)
-    return found
 
 
 def tried(python: str, end: str, reference: Callable[[], dict[str, Any]]) -> dict[str, Any]:
@@ -143,7 +114,8 @@ def tried(python: str, end: str, reference: Callable[[], dict[str, Any]]) -> dic
     row: dict[str, Any] = {"python": python, "packages": end}
     with tempfile.TemporaryDirectory() as folder:
         try:
-            found = made(Path(folder) / "environment", python, ENDS[end])
+            found = made(Path(folder) / "environment", python, "--only-binary", ":all:",
+                         "--resolution", ENDS[end], *WANTED)
         except EndedError as error:
             return row | {"not_run": str(error)}
         row["versions"] = versions(found)
@@ -167,7 +139,7 @@ def said(row: dict[str, Any]) -> str:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Make, ask and compare; 1 where anything differs or fails, or nothing could be run."""
-    parser = argparse.ArgumentParser(prog="python -m tools.packages.bounds",
+    parser = argparse.ArgumentParser(prog="python -m tools.packages.oldest_newest",
                                      description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("pythons", nargs="*", default=PYTHONS, help="3.12, or a path")
     parser.add_argument("--at-once", type=int, default=os.cpu_count() or 1, help="environments")
@@ -178,13 +150,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         asked = pool.submit(answers, here)
         begun = [pool.submit(tried, python, end, asked.result)
                  for python, end in itertools.product(given.pythons, ENDS)]
-        record = {"date": datetime.datetime.now(tz=datetime.UTC).date().isoformat(),
-                  "tolerance": TOLERANCE, "questions": len(asked.result()),
-                  "reference": versions(here), "runs": rows}
+        count, reference = len(asked.result()), versions(here)
         for each in begun:
             rows.append(each.result())
             print(said(rows[-1]), flush=True)
-            write_whole(RECORD, (json.dumps(record, indent=1) + "\n").encode())
+            keep(RECORD, tolerance=TOLERANCE, questions=count, reference=reference, runs=rows)
     ran = [row["same"] for row in rows if "same" in row]
     return int(not ran or not all(ran))
 
