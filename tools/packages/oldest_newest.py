@@ -1,11 +1,11 @@
 """The same numbers with the oldest and newest packages: ``python -m tools.packages.oldest_newest``.
 
-For each Python an environment with the oldest and one with the newest versions that ``requirements-
-engine.in`` and ``requirements-analysis.in`` allow is made in a temporary folder, by uv, of what is
-published as wheels. Each answers the questions of ``question_set``, and every number is held
-against those of this environment, which has the pinned versions. A Python that is not found, or a
-package that is not to be had, is printed as not run, with the reason. What came out is kept in
-``oldest_newest.json`` beside this file; the exit code is 1 where anything differs or fails.
+For each Python an environment with the oldest and one with the newest versions that
+``requirements-engine.in`` and ``requirements-analysis.in`` allow is made in a temporary folder, by
+uv, of what is published as wheels. Each answers the questions of ``question_set``, and every number
+is held against those of this environment, which has the pinned versions. A Python that is not
+found, or a package that is not to be had, is printed as not run, with the reason. What came out is
+kept in ``oldest_newest.json`` beside this file; the exit code is 1 where anything differs or fails.
 Arguments are the Pythons to try, ``3.12`` or a path.
 """
 
