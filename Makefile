@@ -6,10 +6,11 @@ BIN := $(VENV)/bin
 PORT ?= 8000
 CASES ?= 1000
 KILLS ?= 60
+LINES := .pytest_cache/lines
 UV_COMPILE := $(BIN)/uv pip compile --universal --python-version 3.11 --no-header --no-annotate -q \
   --generate-hashes
 
-.PHONY: book report serve pdf zip test test-all fuzz faults laws mutants check check-site bench engine lock sync font pin clean
+.PHONY: book report serve pdf zip test test-all fuzz faults laws mutants lines check check-site bench engine lock sync font pin clean
 
 book: $(VENV)/.ready
 	$(BIN)/jupyter-book build book/
@@ -61,7 +62,12 @@ faults: $(VENV)/.ready-test  ## KILLS=60 of commands at moments drawn; ARGS="--c
 
 mutants: $(VENV)/.ready-test  ## ROOM="calc/costing …" ARGS="--count 20 --seed 0": which faults no test sees; needs the times of a make test-all
 	$(BIN)/python -m pip install --quiet -c requirements.txt -r requirements-mutants.in
-	$(BIN)/python -m tools.mutants $(ROOM) $(ARGS)
+	$(BIN)/python -m tools.mutants $(ROOM) $(if $(wildcard $(LINES)),--lines $(LINES)) $(ARGS)
+
+lines: $(VENV)/.ready-test  ## record which test runs which line of the runtime, by which make mutants begins; as long as the tests, twice
+	$(BIN)/python -m pip install --quiet -c requirements.txt -r requirements-mutants.in
+	COVERAGE_FILE=$(LINES) OMP_NUM_THREADS=1 $(BIN)/pytest -q -n auto -p pytest_cov --cov --cov-context=test --cov-report= \
+	    tests/calc tests/catalogue tests/laws calc catalogue
 
 engine: $(VENV)/.ready  ## what deploy writes, in a real vLLM on the processor: 3.5 GB; writes notebooks/pages/deciding/engine.json
 	$(BIN)/python -m tools.engine --environment .engine $(ARGS)

@@ -37,6 +37,15 @@ class Entry(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True,
                               defer_build=True)
 
+    @classmethod
+    def model_rebuild(cls, **given: Any) -> bool | None:
+        """Build what validates the class, from the names of its module and of nothing else.
+
+        Pydantic would look for names in the caller's variables as well; every class is of a module,
+        and Python 3.13.0 ends with a segmentation fault where a caller's comprehension has cells.
+        """
+        return super().model_rebuild(**{**given, "_types_namespace": {}})
+
 
 class Sourced(Entry):
     """What one source says."""

@@ -1,10 +1,13 @@
 """Change the runtime for the worse, one line at a time, and run the tests that should see it.
 
     python -m tools.mutants [ROOM ...] [--count N] [--seed S] [--workers W] [--out FILE]
+                            [--lines FILE]
 
-A mutant is a copy of the project with one change (``sites``). The tests that import the changed
-module run on it, the nearest first, until one fails: first a tenth of every series within
-``SECONDS``, then, if none failed, whole series within ``MORE``. A mutant that no test sees has
+A mutant is a copy of the project with one change (``sites``). With a record of which test runs
+which line (``lines``), those that run the changed one begin, the quickest first, within
+``SECONDS``. If none fails, or nothing is recorded, the tests that import the changed module run,
+the nearest first: a tenth of every series within ``SECONDS``, then whole series within ``MORE``:
+a value in a cache is computed by one test and read by others. A mutant that no test sees has
 survived: a law is missing, or nothing that anybody sees is changed. The tests of the house hold how
 code is written and not what it does, so they are left out. Whatever sees a mutant must pass on the
 project as it is. Times of tests are those that ``make test-all`` recorded. What ``--out`` holds of
@@ -34,6 +37,7 @@ from typing import Any
 
 from tools import records
 from tools.changed import RECORD, ROOT, Project, select
+from tools.mutants.lines import tests_of
 from tools.mutants.sites import Mutant, sample
 
 ROOMS = ("calc", "catalogue/deployments", "catalogue/planning", "catalogue/kernels")
@@ -75,8 +79,7 @@ def run_tests(folder: Path, tests: Iterable[str], seconds: float | None, *option
     if ENDED.is_set():
         raise SystemExit
     process = subprocess.Popen(
-        [sys.executable, "-m", "pytest", "-q", *options, *(
-            ("--seconds", str(seconds)) if seconds is not None else ()), *tests],
+        [sys.executable, "-m", "pytest", "-q", *options, *tests],
         cwd=folder, env=os.environ | {"PYTHONPATH": str(folder), "OMP_NUM_THREADS": "1"},
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
         preexec_fn=lambda: _limit(seconds))
@@ -111,15 +114,20 @@ def _ended(number: int, _: Any) -> None:
     raise SystemExit(128 + number)
 
 
-def seen_by(folder: Path, mutant: Mutant, project: Project) -> str | None:
+def seen_by(folder: Path, mutant: Mutant, project: Project, record: Path | None) -> str | None:
     """The first test that fails on a mutant; None if none does."""
     path = folder / mutant.path
     original = path.read_bytes()
+    running = tests_of(record, mutant.path, original.decode(), mutant.line, project.recorded,
+                       SECONDS) if record else []
     path.write_text(mutant.text, encoding="utf-8")
     try:
-        for seconds, options in ((SECONDS, ("-x", "--short")), (MORE, ("-x", "--whole"))):
-            tests = concerned(project, Path(mutant.path), seconds)
-            code, printed = run_tests(folder, tests, seconds, *options)
+        for seconds, series in ((SECONDS, None), (SECONDS, "--short"), (MORE, "--whole")):
+            if series is None and not running:
+                continue
+            tests = concerned(project, Path(mutant.path), seconds) if series else running
+            code, printed = run_tests(folder, tests, seconds, "-x", *(
+                (series, "--seconds", str(seconds)) if series else ()))
             if code in (TESTED, INTERRUPTED):
                 found = FAILED.search(printed)
                 return found[1] if found else COLLECTION
@@ -135,7 +143,7 @@ def named(mutant: Mutant) -> dict[str, Any]:
 
 
 def judge(mutants: Sequence[Mutant], found: list[dict[str, Any]], workers: int,
-          keep: Callable[[], None]) -> None:
+          record: Path | None, keep: Callable[[], None]) -> None:
     """Add what becomes of every mutant to what was found, and keep it as soon as it is known."""
     project = Project.now()
     if not project.recorded:
@@ -151,7 +159,7 @@ def judge(mutants: Sequence[Mutant], found: list[dict[str, Any]], workers: int,
         def one(mutant: Mutant) -> None:
             folder, began = copies.get(), time.monotonic()
             try:
-                test = seen_by(folder, mutant, project)
+                test = seen_by(folder, mutant, project, record)
             finally:
                 copies.put(folder)
             took = time.monotonic() - began
@@ -194,6 +202,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1,
                         help="that run at once, one per core unless told")
     parser.add_argument("--out", type=Path, help="a JSON file for what was found")
+    parser.add_argument("--lines", type=Path,
+                        help="which test runs which line, as make lines records it")
     given = parser.parse_args(arguments)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _ended)
@@ -209,7 +219,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             records.keep(given.out, rooms=list(given.rooms), seed=given.seed, mutants=found)
 
     judge([each for each in drawn if not any(is_of(each, one) for one in found)],
-          found, given.workers, keep)
+          found, given.workers, given.lines, keep)
     killed = sum(each["seen_by"] is not None for each in found)
     print(f"{killed} of {len(found)} mutants were seen")
     return 0
