@@ -64,9 +64,9 @@ mutants: $(VENV)/.ready-test  ## ROOM="calc/costing …" ARGS="--count 20 --seed
 	$(BIN)/python -m pip install --quiet -c requirements.txt -r requirements-mutants.in
 	$(BIN)/python -m tools.mutants $(ROOM) $(if $(wildcard $(LINES)),--lines $(LINES)) $(ARGS)
 
-lines: $(VENV)/.ready-test  ## record which test runs which line of the runtime, by which make mutants begins; as long as the tests, twice
+lines: $(VENV)/.ready-test  ## record which test runs which line of the runtime, by which make mutants begins
 	$(BIN)/python -m pip install --quiet -c requirements.txt -r requirements-mutants.in
-	COVERAGE_FILE=$(LINES) OMP_NUM_THREADS=1 $(BIN)/pytest -q -n auto -p pytest_cov --cov --cov-context=test --cov-report= \
+	COVERAGE_FILE=$(LINES) OMP_NUM_THREADS=1 $(BIN)/pytest -q -n 2 --short -p pytest_cov --cov --cov-context=test --cov-report= \
 	    tests/calc tests/catalogue tests/laws calc catalogue
 
 engine: $(VENV)/.ready  ## what deploy writes, in a real vLLM on the processor: 3.5 GB; writes notebooks/pages/deciding/engine.json
