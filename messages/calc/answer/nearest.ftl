@@ -25,7 +25,7 @@ it-runs-with-per-device =
     } with { $changes }: { $spare } per device to spare, { $answers ->
         [yes] first token after { $first }, then one
        *[no] a token
-    } every { $each }.
+    } every { $each }, at central values.
     .zh = { $same ->
         [yes] 同样的卡，
        *[no] { "" }
@@ -35,4 +35,4 @@ it-runs-with-per-device =
     }{ $changes }，即可运行：每卡余 { $spare }，{ $answers ->
         [yes] 首 token { $first }，此后
        *[no] { "" }
-    }每 token { $each }。
+    }每 token { $each }（按中心值）。

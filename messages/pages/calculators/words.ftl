@@ -385,8 +385,8 @@ not-read =
     .zh = 文件无法读取。
 
 vary =
-    .en = spread of lengths (deviation over mean)
-    .zh = 长度离散度（标准差/均值）
+    .en = variation of lengths (standard deviation over mean)
+    .zh = 长度的变异系数（标准差/均值）
 
 pace =
     .en = wanted time per token, ms

@@ -49,8 +49,8 @@ corrected =
     .zh = 修正
 
 all-of-them =
-    .en = all of them, at central values (the table above has medians)
-    .zh = 全部修正（按中心值；上表为中位数）
+    .en = all of them together, at central values (the table above has medians)
+    .zh = 以上各项同时修正（按中心值；上表为中位数）
 
 throughput-what-these-users-reach =
     .en = throughput: what these users reach, instead of the printed one
@@ -80,9 +80,9 @@ space-by-power-that-is =
     .en = space: charged by the power reserved
     .zh = 机房：按预留功率计
 
-only-this-corrected =
-    .en = only this corrected
-    .zh = 只修正这一项
+what-is-corrected =
+    .en = what is corrected, each alone
+    .zh = 修正的内容（逐项单独修正）
 
 idle-cards-save-only-their =
     .en = Idle cards save only their electricity, { $share } of the cost of owning them; the cheaper cards beside them have to be paid for the whole day, too.

@@ -131,12 +131,12 @@ other-engine-tpot-mean =
     .zh = 另一引擎，TPOT：逐行留一，均值
 
 hybrid-tpot-mean =
-    .en = 2×910B4 with experts on the host, TPOT: each length from the others, mean
-    .zh = 2×910B4 + 主机专家，TPOT：逐长度留一，均值
+    .en = 2×910B4-1 with experts on the host, TPOT: each length from the others, mean
+    .zh = 2×910B4-1 + 主机专家，TPOT：逐长度留一，均值
 
 hybrid-tpot-without-outlier-mean =
-    .en = 2×910B4 with experts on the host, without the outlier, mean
-    .zh = 2×910B4 + 主机专家，剔除离群的一行，均值
+    .en = 2×910B4-1 with experts on the host, without the outlier, mean
+    .zh = 2×910B4-1 + 主机专家，剔除离群的一行，均值
 
 all-systems-median-of-medians =
     .en = all systems, TPOT and throughput, nothing fitted: median of medians

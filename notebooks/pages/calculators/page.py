@@ -35,10 +35,8 @@ MEMORY, SPEED, COST, ROOFLINE, PANEL = "memory", "speed", "cost", "roofline", "p
 BESIDE = (
     {"card": "nvidia-h20-141gb", "precision": "fp8-block", "tp": 8, "ep": 8},
     {"card": "nvidia-b200", "precision": "nvfp4", "tp": 8, "ep": 8},
-    {"card": "ascend-910b2", "precision": "w8a8-int8", "engine": "vllm-ascend", "tp": 8, "dp": 2,
-     "ep": 16, "block": 128},
-    {"card": "ascend-910b4", "precision": "w8a8-int8", "engine": "vllm-ascend", "tp": 8, "dp": 4,
-     "ep": 32, "block": 128},
+    {"card": "ascend-910b2", "precision": "w8a8-int8", "tp": 8, "dp": 2, "ep": 16, "block": 128},
+    {"card": "ascend-910b4", "precision": "w8a8-int8", "tp": 8, "dp": 4, "ep": 32, "block": 128},
 )
 WITHOUT: Pair = say("calculator-of-this-page-needs")
 Row = Sequence[str | Pair]

@@ -75,7 +75,7 @@ def assumptions_table(made: Plan) -> None:
     _, everything = combined_factors(dict(found))
     table([(ASSUMPTIONS[name], factor) for name, factor in found]
           + [(say("all-of-them"), everything)],
-          [Column(0, say("only-this-corrected")),
+          [Column(0, say("what-is-corrected")),
            Column(lambda row: f"× {fmt_sig(row[1], 3)}", common("cost-of-token"))])
 
 

@@ -166,7 +166,7 @@ def several() -> None:
     rows = [(plan, tornado(plan, "tpot")) for plan in map(plan_of, SEVERAL)]
     table(rows, [
         Column(lambda row: row[0].scenario.heading, common("deployment")),
-        Column(lambda row: quantity_text(row[1].value, "s"), "TPOT"),
+        Column(lambda row: quantity_text(row[1].value, "s"), say("tpot-at-central-values")),
         Column(lambda row: join(("; ", "；"), (label(bar.name, row[0]) for bar in _widest(row[1]))),
                say("three-inputs-that-move-it-most")),
         Column(lambda row: say("own-error") if row[1].bars[0].name == OWN else say("some-input"),

@@ -252,6 +252,8 @@ class TestAdvice:
         """S1's plan leaves the routed experts whole on every replica; spread over all they fit."""
         answer = estimated("s1-plan-c")
         assert answer.nearest.settings == {"parallelism.expert_parallel": 32}
+        assert answer.nearest.text["en"].endswith(", at central values.")  # a table has medians
+        assert answer.nearest.text["zh"].endswith("（按中心值）。")
 
     def test_no_fewer_cards_do(self):
         """BF16 needs 32 of these cards: none of the cuts of 16 and 24 has room."""

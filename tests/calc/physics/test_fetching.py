@@ -173,11 +173,22 @@ class TestHitShares:
 
     @pytest.mark.parametrize(("name", "kept"), [
         ("device_hit_share", 1 - 0.7373), ("host_hit_share", 1 - 0.3169 / 0.7373)])
-    def test_the_range_of_the_default(self, name, kept):
-        knob = next(one for one in catalogue.load_scenario("s1-expert-tiers").knobs()
-                    if one.name == name)
+    def test_the_range_of_the_default(self, tmp_path, name, kept):
+        path = catalogue.ROOT / "scenarios" / "s1-expert-tiers.yml"
+        data = plain(path.read_text(encoding="utf-8"))
+        data.pop("variants")
+        mine = tmp_path / "mine.yml"
+        mine.write_text(yaml.safe_dump(data, allow_unicode=True, sort_keys=False), encoding="utf-8")
+        knob = next(one for one in catalogue.load_scenario(mine).knobs() if one.name == name)
         assert knob.value.value == knob.value.low == pytest.approx(kept)
         assert knob.value.high == pytest.approx(self.popular(kept, 1e-4), rel=1e-3)
+
+    def test_what_is_kept_at_random_has_the_share_that_is_kept_and_no_range(self):
+        random = catalogue.load_scenario("s1-expert-tiers-uniform")
+        inputs = random.inputs()
+        assert inputs["device_hit_share"] == pytest.approx(1 - inputs["fetched_share"])
+        assert inputs["host_hit_share"] == pytest.approx(1 - inputs["stored_share"], abs=1e-4)
+        assert not {"device_hit_share", "host_hit_share"} & {one.name for one in random.knobs()}
 
     @pytest.mark.parametrize("tokens", [1, 20, 2000])
     def test_the_closed_form_of_the_book(self, tokens):

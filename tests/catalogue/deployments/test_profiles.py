@@ -10,7 +10,7 @@ from _door import sentence, values
 import catalogue
 from calc.closed_form.evaluate import evaluate
 from calc.commands.estimate import engine_line
-from catalogue.deployments.profiles import load_fits, load_profile
+from catalogue.deployments.profiles import load_fits, load_profile, running
 from catalogue.deployments.resolved import DELAY_STEPS
 from catalogue.engines.engine import load_engine
 from catalogue.engines.released import AT, fitting, releases
@@ -112,6 +112,15 @@ class TestWhatItGives:
             state = catalogue_of_flags.state("--gpu-memory-utilization", version)
             assert share.value == state.default
             assert version in share.note["en"]
+
+    @pytest.mark.parametrize("version", ["0.18.0", "0.20.2rc1", "0.23.0.post1", "0.30.0rc2"])
+    def test_the_plug_in_for_ascend_has_the_share_of_vllm_of_its_number(self, version):
+        card, model = catalogue.load_device("ascend-910b2"), catalogue.load_model("deepseek-v3")
+        share = running(f"vllm-ascend@{version}", card, model, drafts=False).workload
+        older = [each for each in load_engine("vllm").versions
+                 if in_order(each) <= in_order(version.partition("rc")[0])]
+        state = load_engine("vllm").state("--gpu-memory-utilization", older[-1])
+        assert share["memory_utilization"].value == state.default
 
     def test_scheduling_is_the_engines_unless_stated(self, tmp_path):
         assert load("engine=sglang@0.5.6").file.scheduling == "prefill-first"

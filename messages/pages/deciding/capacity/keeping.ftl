@@ -20,9 +20,9 @@ kept-for-min =
     .en = kept for (min)
     .zh = 保留时间（min）
 
-returns-found-there =
-    .en = returning turns found there
-    .zh = 后续轮次在本级命中的占比（按本行副本数）
+returns-found =
+    .en = returning turns found, all tiers up to it
+    .zh = 后续轮次命中的占比（累计至本级）
 
 hits-all-tiers-so-far =
     .en = hit rate, all tiers up to it
@@ -32,19 +32,19 @@ compute-again =
     .en = compute again
     .zh = 重算
 
-pays-from =
-    .en = pays from
-    .zh = 划算的最低带宽
+break-even =
+    .en = break-even bandwidth
+    .zh = 临界带宽（更快则取回快于重算）
 
 link =
-    .en = { $name }: { $link } GB/s, { $pays ->
-        [yes] pays
-       *[no] does not pay
-    } (from { $least } GB/s)
-    .zh = { $name }：{ $link } GB/s，{ $pays ->
-        [yes] 划算
-       *[no] 不划算
-    }（{ $least } GB/s 起）
+    .en = { $name }: { $link } GB/s, fetching is { $pays ->
+        [yes] faster
+       *[no] slower
+    } than computing again (break-even at { $least } GB/s)
+    .zh = { $name }：{ $link } GB/s，取回{ $pays ->
+        [yes] 快于
+       *[no] 慢于
+    }重算（临界带宽 { $least } GB/s）
 
 links =
     .en = Links: { $links }.

@@ -56,11 +56,12 @@ def tiers(page: DayPlan, found: Day, turns: int) -> list[Cached]:
         Column(lambda row: NAMES[row[0].tier], say("up-to")),
         Column(lambda row: round(row[0].tokens), say("tokens-per-replica"), fmt_int),
         Column(lambda row: row[0].time / MINUTE, say("kept-for-min"), fmt_sig),
-        Column(lambda row: row[0].found, say("returns-found-there"), fmt_percent),
+        Column(lambda row: sum(tier.found for tier in row[1].tiers), say("returns-found"),
+               fmt_percent),
         Column(lambda row: row[0].hit_share, say("hits-all-tiers-so-far"), fmt_percent),
         Column(lambda row: row[0].fetch, common("fetch"), fmt_time),
         Column(lambda row: row[0].recompute, say("compute-again"), fmt_time),
-        Column(lambda row: f"{fmt_sig(row[0].break_even / GB)} GB/s", say("pays-from")),
+        Column(lambda row: f"{fmt_sig(row[0].break_even / GB)} GB/s", say("break-even")),
         Column(lambda row: row[1].replicas or None, common("replicas"), str)], wide=True)
     conversations = rate / found.bought / turns
     number("keep-bytes", needed(people.talk, conversations, MOST_FOUND, people.per_token),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import catalogue
+from catalogue.engines.engine import load_engine
 from catalogue.messages import messages
 from notebooks.derive.formulas.derivation import Derivation
 from notebooks.pages.derivations.choices.layouts import A2, H20, Layout
@@ -22,6 +23,7 @@ NARROW = {"h20": "fp8-latent128", "910b": "int8-latent48"}
 PROMPT, ANSWER, CONTEXT, LONGEST = 2048, 512, 4096, 32768
 SHARES, USUAL = (0.85, 0.9, 0.95), 0.9
 SMALL, LARGE = 16, 128
+ENGINE, FLAG = "vllm", "--gpu-memory-utilization"
 
 
 def block_sizes() -> dict[int, list[str]]:
@@ -93,6 +95,16 @@ def shares(derivation: Derivation, within: Within) -> None:
         str(share): f"$u = {fmt_fixed(share, 2)}$" for share in SHARES}})
     numbers({"choice-least": SHARES[0], "choice-most": SHARES[-1]}, fmt_fixed, digits=2)
     numbers({"choice-context": CONTEXT, "choice-prompt": PROMPT, "choice-answer": ANSWER})
+    _defaults()
+
+
+def _defaults() -> None:
+    """The share that an engine takes by itself, before and since the release that changed it."""
+    entry = load_engine(ENGINE).lookup(FLAG)
+    [release] = [name for name, what in entry.changed.items() if "default" in what]
+    numbers({"choice-default-old": entry.states[entry.since].default,
+             "choice-default-new": entry.states[release].default}, str)
+    number("choice-default-release", release, str)
 
 
 def _said(key: str, layout: Layout, inputs: Inputs, most: dict[tuple[str, float], float]) -> None:

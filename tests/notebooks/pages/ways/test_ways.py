@@ -9,6 +9,7 @@ import pytest
 
 import catalogue
 from catalogue.messages import LANGUAGES
+from notebooks.pages.calculators.page import table_estimates
 from notebooks.pages.deciding.front import r1, standard
 from notebooks.pages.ways import buy, learn, numbers, run
 
@@ -130,6 +131,15 @@ def test_the_standard_question_costs_what_it_costs_elsewhere():
     assert each.best.row.choice == told.choice
     _, _, found, _ = told.priced()
     assert each.million().points == pytest.approx(found.amounts[r1.WHOLE].points)
+
+
+def test_the_calculators_table_says_of_a_card_what_run_says():
+    found = {scenario.device.id: answer for scenario, answer in table_estimates()}
+    for key, (device, _) in run.PLANS.items():
+        told = run.plan(key)[0].cell.best.amounts
+        for name in ("tpot", "ttft"):
+            assert found[device].quantities[f"steady_{name}"].points == pytest.approx(
+                told[name].points)
 
 
 @pytest.mark.parametrize("key", run.PLANS)
