@@ -854,7 +854,7 @@ mean =
 
 active =
     .en = active
-    .zh = 激活量
+    .zh = 激活参数量
 
 in-files =
     .en = in the files

@@ -74,7 +74,7 @@ other-models =
 
 active-in-thousand-millions =
     .en = active (10⁹)
-    .zh = 激活量（10⁹）
+    .zh = 激活参数量（10⁹）
 
 with-embedding =
     .en = with embedding

@@ -23,6 +23,9 @@ say = messages("pages/catalogue/tables/beside")
 COUNTS = {"total": say("all"), "active": common("active"), "stored": common("in-files")}
 GIGA, MEGA = 1e9, 1e6
 NONE = "–"
+DIGITS = 3  # of a difference in percent
+LEAST = fmt_percent(10.0 ** -(DIGITS + 2), DIGITS)
+ROUNDING = 1e-12  # relative, of a count that is a mean of layers
 
 
 class Held(Protocol):
@@ -96,13 +99,20 @@ def _row(model: Model, held: Held, ours: str, theirs: str) -> dict[str, Any]:
     return {"model": tuple(f"[{model.name[lang]}](models/{model.id}.ipynb)"
                            for lang in ("en", "zh")),
             "ours": ours, "theirs": theirs,
-            "difference": fmt_percent(held.difference, 3) if held.theirs else NONE,
+            "difference": _difference(held) if held.theirs else NONE,
             "why": _why(held), "source": source(held.theirs) if held.theirs else NONE}
 
 
 def _columns(ours: Pair, theirs: Pair, between: dict[str, Pair]) -> dict[str, Pair]:
     return {"model": common("model"), **between, "ours": ours, "theirs": theirs,
             "difference": common("difference"), "why": say("why"), "source": common("source")}
+
+
+def _difference(held: Held) -> str:
+    """As a percentage; of what differs by less than its last digit, that it does."""
+    told = fmt_percent(held.difference, DIGITS)
+    exact = abs(held.difference) < ROUNDING
+    return told if exact or float(told.lstrip("−")[:-1].replace(",", "")) else f"< {LEAST}"
 
 
 def _why(held: Held) -> Pair:
@@ -123,4 +133,5 @@ def _bytes(value: float | None) -> str:
     """Bytes, whole where they are."""
     if value is None:
         return NONE
-    return fmt_int(value) if float(value).is_integer() else f"{value:,.2f}"
+    whole = abs(value - round(value)) < ROUNDING * value
+    return fmt_int(round(value)) if whole else f"{value:,.2f}"

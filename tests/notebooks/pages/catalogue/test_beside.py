@@ -40,8 +40,18 @@ def test_each_difference_beyond_its_bar_has_its_reason_in_both_languages(rows, t
     assert len(found) >= least
     for row in found:
         off = row["difference"]
-        if off == beside.NONE or abs(float(off.replace("−", "-").replace(",", "")[:-1])) > 2:
+        if off == beside.NONE or abs(float(off.lstrip("< ").replace("−", "-").replace(",", "")[:-1])) > 2:
             assert all(row["why"]), row
+
+
+@pytest.mark.parametrize(("table", "held", "least"), TABLES)
+def test_zero_is_told_of_what_is_equal_alone(rows, table, held, least):
+    pairs = [each for model in MODELS for found in held(model)
+             for each in (found if isinstance(found, tuple) else (found,))
+             if isinstance(each, published.Beside)]
+    equal = sum(each.ours == pytest.approx(each.theirs.value, rel=1e-12)
+                for each in pairs if each.theirs)
+    assert [row["difference"] for row in rows(table, held)].count("0.000%") == equal
 
 
 def test_every_model_has_its_cache_in_an_engine(rows):
