@@ -6,7 +6,7 @@ published-weights =
 
 published-weights-widened-without-loss =
     .en = published weights, dequantised without loss
-    .zh = 官方发布的权重，无损展开
+    .zh = 官方发布的权重，无损反量化
 
 of-relative =
     .en = { " " }of a relative ({ $weights })

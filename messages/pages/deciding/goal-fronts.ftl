@@ -18,7 +18,7 @@ what-binds =
     .zh = 瓶颈
 
 most-per-card =
-    .en = most per card
+    .en = most throughput per card
     .zh = 每卡最高吞吐
 
 price-of-card-h =
@@ -52,11 +52,6 @@ all =
 chunk =
     .en = chunk
     .zh = 分块
-
-# number: the intervals of all answers
-cost =
-    .en = cost (80%)
-    .zh = 每 10⁶ 输出 token 成本（80%）
 
 others-like-it =
     .en = others indistinguishable from it

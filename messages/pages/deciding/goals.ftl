@@ -108,8 +108,14 @@ limit =
     .zh = { $name } { $sign } { $limit }
 
 lengths-and-best =
-    .en = { $taken } tokens in, { $given } out; best: { $best }
-    .zh = 输入 { $taken }、输出 { $given } token；最优：{ $best }
+    .en = { $taken } tokens in, { $given } out; best: { $best }{ $drawn ->
+        [yes] {" "}in { $share } of draws
+       *[no] {""}
+    }
+    .zh = 输入 { $taken }、输出 { $given } token；最优：{ $drawn ->
+        [yes] { $share } 抽样可达的{ $best }
+       *[no] { $best }
+    }
 
 headed =
     .en = **{ $first }{ $title }** · { $told }

@@ -61,8 +61,8 @@ def picture(page: Page) -> None:
         show(*say("no-front-to-draw"))
         return
     limit = page.main.result.wishes.limits.get("tpot")
-    notes = {} if limit else {pace: fmt_sig(row.quantities["cost"], 2)
-                              for pace, row in cheapest(page.main)}
+    notes = {} if limit else {pace: fmt_sig(_told(each, "cost"), 2)
+                              for pace, each in cheapest(page.main)}
     figure("which-front", partial(_front, lines, limit, notes, currency_of(page)))
 
 
@@ -87,9 +87,14 @@ def lines_of(answer: Answer) -> list[Line]:
     return lines
 
 
+def _told(each: SampledRow, name: str) -> float:
+    """A quantity in SI units, as its median is told."""
+    return float(each.amounts[name].value)
+
+
 def _place(each: SampledRow) -> Place:
     """Time per token [s] and throughput per card [token/s] as they are told."""
-    return each.amounts["tpot"].value, each.amounts["throughput_per_card"].value
+    return _told(each, "tpot"), _told(each, "throughput_per_card")
 
 
 def _searched(row: Row) -> Place:
@@ -98,12 +103,14 @@ def _searched(row: Row) -> Place:
 
 
 def _front_of(answer: Answer, device: str) -> list[SampledRow]:
-    """What none beats of one device, in throughput per card and time per token, ascending."""
+    """What none beats of one device, in throughput per card and time per token, ascending: of
+    some of its front, and all that it has on the front of all devices."""
     found = answer.result
+    of_all = [row for row in found.rows(found.front) if row.choice.device == device]
     rows = _rising([row for base, kept in zip(found.bases, found.of_bases, strict=True)
                     if base.device == device and kept.front.rows
                     for row in found.rows(kept.front)], _searched)
-    return _rising(sample_rows(found, _spread_out(rows, _searched, DRAWN)), _place)
+    return _rising(sample_rows(found, _spread_out(rows, _searched, DRAWN) + of_all), _place)
 
 
 def _rising(items: Iterable[T], place: Callable[[T], Place]) -> list[T]:
@@ -126,16 +133,18 @@ def _spread_out(items: Sequence[T], place: Callable[[T], Place], most: int) -> l
     return [items[at] for at in places]
 
 
-def cheapest(answer: Answer) -> list[tuple[float, Row]]:
-    """The cheapest under each limit on the time per token, of ``PACES`` that anything keeps."""
+def cheapest(answer: Answer) -> list[tuple[float, SampledRow]]:
+    """The cheapest under each limit on the time per token, of ``PACES`` that anything keeps, both
+    as they are told."""
     if not {"cost", "tpot"} <= answer.result.wishes.objectives.keys():
         return []
-    rows = [row for row in answer.result.rows(answer.result.front) if "cost" in row.quantities]
+    rows = [each for each in sample_rows(answer.result, answer.result.rows(answer.result.front))
+            if "cost" in each.amounts]
     found = []
     for pace in PACES:
-        within = [row for row in rows if row.quantities["tpot"] <= pace]
+        within = [each for each in rows if _told(each, "tpot") <= pace]
         if within:
-            found.append((pace, min(within, key=lambda row: row.quantities["cost"])))
+            found.append((pace, min(within, key=lambda each: _told(each, "cost"))))
     return found
 
 
@@ -146,8 +155,7 @@ def prices(page: Page) -> None:
     found = cheapest(answer)
     if not found:
         return
-    rows = sample_rows(answer.result, [row for _, row in found])
-    table(zip((pace for pace, _ in found), rows, strict=True), [
+    table(found, [
         Column(lambda row: fmt_time(row[0]).replace(".0 ", " "), say("tpot-at-most")),
         Column(lambda row: join(("<br>", "<br>"), (cards(row[1].row.choice),
                                                    plan(row[1].row.choice))), common("deployment")),
@@ -158,30 +166,32 @@ def prices(page: Page) -> None:
 
 
 def break_even(page: Page) -> None:
-    """Of each device its most throughput per card, its price, and the price at which it would be as
-    cheap as the cheapest."""
+    """Of each device its most throughput per card, where its line ends, its price, and the price at
+    which it would be as cheap as the cheapest."""
     answer = page.main
     hours, currency = answer.result.wishes.hours, currency_of(page)
-    costs = [row.quantities["cost"] for row in answer.devices if "cost" in row.quantities]
+    ends = [_front_of(answer, row.choice.device)[-1] for row in answer.devices]
+    costs = [_told(each, "cost") for each in ends if each.row.choice.device in hours]
     if not costs:
         return
 
-    def equal(row: Row) -> float:
-        return min(costs) * row.quantities["throughput_per_card"] * HOUR / MILLION
+    def equal(each: SampledRow) -> float:
+        rate = np.quantile(each.near["throughput_per_card"], 1 / 2)  # as a cost is told
+        return float(min(costs) * rate * HOUR / MILLION)
 
-    def price(row: Row) -> str | None:
-        if not (hour := hours.get(row.choice.device)):
+    def price(each: SampledRow) -> str | None:
+        if not (hour := hours.get(each.row.choice.device)):
             return None
-        value, low, high = (fmt_fixed(each * HOUR) for each in hour.points)
+        value, low, high = (fmt_fixed(end * HOUR) for end in hour.points)
         return f"{value} ({low}–{high})"
 
-    table(sorted(answer.devices, key=equal, reverse=True), [
-        Column(lambda row: device_label(row.choice.device), common("device")),
-        Column(lambda row: plan(row.choice), common("weights-and-layout")),
-        Column(lambda row: row.quantities["throughput_per_card"], say("most-per-card"),
+    table(sorted(ends, key=equal, reverse=True), [
+        Column(lambda each: device_label(each.row.choice.device), common("device")),
+        Column(lambda each: plan(each.row.choice), common("weights-and-layout")),
+        Column(lambda each: _told(each, "throughput_per_card"), say("most-per-card"),
                fmt_quantity, unit="token/s"),
         Column(price, say("price-of-card-h", currency=currency)),
-        Column(lambda row: row.quantities["cost"] if row.choice.device in hours else None,
+        Column(lambda each: _told(each, "cost") if each.row.choice.device in hours else None,
                say("cost-of-tokens", currency=currency), fmt_sig),
         Column(equal, say("price-at-which-it-would", currency=currency), fmt_fixed)],
         wide=True, folded=say("every-other-card"), first=FIRST)
@@ -209,7 +219,8 @@ def front_table(page: Page) -> None:
         of(lambda choice: fmt_int(choice.chunk), say("chunk")),
         interval("tpot", common("tpot")), interval("ttft", common("ttft")),
         interval("throughput_per_card", common("per-card-interval")),
-        *([interval("cost", say("cost"))] if costed else []),
+        *([interval("cost", say("cost-interval-of-tokens", currency=currency_of(page)))]
+          if costed else []),
         *([Column(lambda group: answer.keeps(group[0]), common("limits-kept"), fmt_percent,
                   digits=0)] if answer.result.wishes.limits else []),
         Column(lambda group: len(group) - 1 or None, say("others-like-it"))], wide=True,

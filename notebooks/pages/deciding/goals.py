@@ -19,7 +19,7 @@ from calc.layouts.feasible import MEMORY
 from calc.many.sweeps import latency
 from calc.physics.breakdown import bottleneck
 from calc.searching.result import Answer
-from calc.searching.robust import SURE, SampledRow, keeps, sample_rows, surely
+from calc.searching.robust import HOLDS, SURE, SampledRow, keeps, sample_rows, surely
 from calc.searching.same_cards import inside
 from calc.searching.search import search
 from catalogue.caveats import announced, marked
@@ -49,6 +49,7 @@ BEST: dict[str, Pair] = {  # what an objective wants
     "cards": say("fewest-cards"), "cost": say("least-cost-per-token"),
     "energy": say("least-energy-per-token"),
     "power": say("least-power"), "longest_context": say("longest-context")}
+NOT_DRAWN = ("cards", "longest_context")  # what a deployment has in every draw
 MEASURED: dict[str, Pair] = {  # what a deployment is held against measurements by
     "requests": say("requests-card"), "tensor": ("TP", "TP"),
     "pipeline": say("pipeline-stages"), "expert": ("EP", "EP"),
@@ -200,12 +201,13 @@ def summary(page: Page) -> None:
 def headed(answer: Answer, first: str = "") -> Pair:
     """The title of a goal with its limits, its lengths, and what is best."""
     goal, limits = goal_of(answer), answer.result.wishes.limits
-    best = BEST[next(iter(answer.result.wishes.chosen))]
+    first_of = next(iter(answer.result.wishes.chosen))
     signs = [say("limit", name=LIMITS[name], sign="≤" if OBJECTIVES[name] < 0 else "≥",
                  limit=human(limit, UNITS[name]) if name in UNITS else fmt_sig(limit))
              for name, limit in limits.items()]
     wanted = say("lengths-and-best", taken=fmt_int(goal.demand.input_tokens),
-                 given=fmt_int(goal.demand.output_tokens), best=best)
+                 given=fmt_int(goal.demand.output_tokens), best=BEST[first_of], share=fmt_percent(
+                     HOLDS, 0), drawn=first_of not in NOT_DRAWN)
     return say("headed", first=first, title=pair(goal.title),
                told=join(("; ", "；"), [*([join((", ", "，"), signs)] if signs else []), wanted]))
 

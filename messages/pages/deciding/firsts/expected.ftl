@@ -19,8 +19,8 @@ h200-users =
 
 # number: as it is expected
 h200-users-expected =
-    .en = about 40 cards in FP8, one or two pools, or W4AFP8 with its score
-    .zh = FP8 约 40 张卡，一个或两个池；或 W4AFP8 并给出分数
+    .en = about 40 cards in FP8 (one pool or two), or fewer in W4AFP8, whose quality score has to be shown
+    .zh = FP8 约 40 张卡（一个或两个池）；W4AFP8 用卡更少，但须附质量分数
 
 # number: of the question
 million-requests =
@@ -28,8 +28,8 @@ million-requests =
     .zh = 910C 上每天 100 万个请求，最忙一小时每秒 20.8 个：TPOT ≤ 50 ms，TTFT p90 ≤ 3 s；输入 2,048、输出 1,024 token
 
 million-requests-expected =
-    .en = W8A8 in two pools, plus spare servers
-    .zh = W8A8，两个池，另加备用服务器
+    .en = W8A8 in a prefill pool and a decode pool, plus spare servers
+    .zh = W8A8，预填充与解码分为两个池，另加备用服务器
 
 # number: of the question
 h20-throughput =
@@ -37,25 +37,25 @@ h20-throughput =
     .zh = 2×8 张 H20 的最高吞吐：TPOT ≤ 60 ms；输入 2,048、输出 1,024 token
 
 h20-throughput-expected =
-    .en = FP8 over TP16, or two servers of TP8 in W4AFP8
-    .zh = FP8 用 TP16，或 W4AFP8 的两台 TP8 服务器
+    .en = FP8 with TP16 over both servers, or W4AFP8 with TP8 in each
+    .zh = FP8 跨两台做 TP16，或 W4AFP8 每台各做 TP8
 
 # number: of the question
 longest-context =
     .en = longest context for 8 users on 8×910B4-1, the 910B4 of 64 GB: 8,192 tokens in, 1,024 out
-    .zh = 8×910B4-1 上 8 个用户的最长上下文
+    .zh = 8×910B4-1（64 GB 的 910B4）上 8 个用户的最长上下文：输入 8,192、输出 1,024 token
 
 longest-context-expected =
-    .en = four-bit weights; the cache divided among ranks where an engine can do so
-    .zh = 4 比特权重；若引擎支持则把缓存分到各 rank
+    .en = four-bit weights; the cache split across ranks, if an engine supports that
+    .zh = 4 比特权重；引擎若支持，把缓存切分到各 rank
 
 drafts =
     .en = are MTP tokens worth it
-    .zh = 投机是否值得
+    .zh = MTP 投机是否值得
 
 drafts-expected =
-    .en = keep one MTP token; how much it wins depends on the text
-    .zh = 保留 MTP 投机一个 token；收益取决于文本种类
+    .en = yes, one MTP token per step; the gain depends on the kind of text
+    .zh = 值得，每步投机一个 token；收益取决于文本种类
 
 # number: of the question
 pools =
@@ -64,8 +64,8 @@ pools =
 
 # number: as it is expected
 pools-expected =
-    .en = two pools, about 2.6 times the throughput of one, with their ratio and the first token
-    .zh = 两个池，约为一个池的 2.6 倍，给出配比与首 token 时间
+    .en = two pools, with about 2.6 times the throughput of one
+    .zh = 两个池，吞吐约为一个池的 2.6 倍
 
 # number: of the question
 agents =
@@ -73,8 +73,8 @@ agents =
     .zh = H200 上 40 个编码智能体，128k token、九成命中：TPOT ≤ 50 ms，TTFT p90 ≤ 10 s；输出 1,024 token
 
 agents-expected =
-    .en = data-parallel attention over two servers, or two pools
-    .zh = 跨两台服务器的数据并行注意力，或两个池
+    .en = data-parallel attention across two servers, or two pools
+    .zh = 跨两台服务器做数据并行注意力，或分为两个池
 
 # number: of the question
 packages =
@@ -82,8 +82,8 @@ packages =
     .zh = 16 颗 910C 上 V3.2 的最高吞吐：TPOT ≤ 50 ms，TTFT p90 ≤ 3 s；输入 4,096、输出 1,024 token
 
 packages-expected =
-    .en = dies and packages told apart, an interval narrow enough to decide
-    .zh = 分别写明 die 与封装数，区间足以决策
+    .en = 16 packages counted as 32 dies; an interval narrow enough to decide by
+    .zh = 16 颗按 32 个 die 计；区间窄到足以决策
 
 asked =
     .en = asked
@@ -118,17 +118,17 @@ time-simulated =
 
 simulated =
     .en = simulated { $seen }: { $kept ->
-        [yes] kept
-       *[no] not kept
+        [yes] limits kept
+       *[no] limits not kept
     }
     .zh = 仿真 { $seen }：{ $kept ->
-        [yes] 满足
-       *[no] 未满足
+        [yes] 满足约束
+       *[no] 未满足约束
     }
 
 all-limits-in-draws =
-    .en = all limits in { $share } of draws
-    .zh = { $share } 的抽样满足全部约束
+    .en = all limits kept in { $share } of draws
+    .zh = { $share } 的抽样中满足全部约束
 
 one-draft-gains-times =
     .en = in `{ $deployment }` one MTP token shortens the time per token by these factors: { $gains }

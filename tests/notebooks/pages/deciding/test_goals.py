@@ -10,7 +10,7 @@ import pytest
 from calc.layouts.choice import scenario
 from calc.searching.load_goal import load_goal
 from calc.searching.result import Answer
-from calc.searching.robust import keeps
+from calc.searching.robust import keeps, sample_rows
 from calc.searching.search import search
 from notebooks.pages.deciding import bounds, goal_fronts, goals
 from notebooks.show import display
@@ -152,25 +152,28 @@ class TestFronts:
 
     def test_the_cheapest_under_a_limit_keeps_it_and_none_on_the_front_is_cheaper(self, money):
         found = goal_fronts.cheapest(money)
-        costs = [row.quantities["cost"] for _, row in found]
+        costs = [each.amounts["cost"].value for _, each in found]
         assert costs == sorted(costs, reverse=True)
-        rows = money.result.rows(money.result.front)
-        for pace, row in found:
-            assert row.quantities["tpot"] <= pace
-            assert row.quantities["cost"] == min(
-                other.quantities["cost"] for other in rows
-                if "cost" in other.quantities and other.quantities["tpot"] <= pace)
+        told = [each.amounts for each in sample_rows(money.result, money.result.rows(
+            money.result.front)) if "cost" in each.amounts]
+        for pace, each in found:
+            assert each.amounts["tpot"].value <= pace
+            assert each.amounts["cost"].value == min(
+                other["cost"].value for other in told if other["tpot"].value <= pace)
 
     def test_at_the_price_that_breaks_even_a_card_is_as_cheap(self, money, printed):
         goal_fronts.break_even(pages(money))
-        rows = [row for row in printed[0][0][0].splitlines() if row.startswith("| NVIDIA")]
-        h20 = next(row for row in rows if row.startswith("| NVIDIA H20 "))
-        price = float(h20.rstrip(" |").rpartition("| ")[2])
-        again = answered("million-tokens", "devices=nvidia-h20",
-                         "objectives=throughput_per_card,tpot")
-        best = max(row.quantities["throughput_per_card"] for row in again.devices)
-        cheapest = min(row.quantities["cost"] for row in money.devices if "cost" in row.quantities)
-        assert price * 1e6 / 3600 / best == pytest.approx(cheapest, rel=0.02)  # two digits of money
+        rows = {row[2:].partition(" |")[0]: [cell.strip() for cell in row.strip("|").split("|")]
+                for row in printed[0][0][0].splitlines() if row.startswith("| NVIDIA")}
+        even = {name: float(cells[-1]) for name, cells in rows.items()}
+        cost = float(rows["NVIDIA H200 SXM"][-2])
+        assert float(rows["NVIDIA H200 SXM"][-3].split()[0]) == pytest.approx(
+            even["NVIDIA H200 SXM"], rel=0.02)  # the only one with a price is the cheapest
+        rates = {line.name[0]: max(rate for _, rate in line.every)
+                 for line in goal_fronts.lines_of(money)}
+        assert {name: float(cells[2].split()[0].replace(",", "")) for name, cells in rows.items()
+                } == pytest.approx(rates, rel=1e-3)
+        assert even["NVIDIA H20"] * 1e6 / 3600 / rates["NVIDIA H20"] == pytest.approx(cost, rel=0.1)
 
     @pytest.mark.parametrize("lang", ["en", "zh"])
     def test_the_picture_has_the_limit_and_a_name_per_kind(self, users, money, lang):
