@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import catalogue
 from catalogue.engines.engine import engine_names, load_engine
 from catalogue.ledger.settings import Settings, Stated
-from catalogue.messages import Pair, join, messages
+from catalogue.messages import Pair, join, messages, pair
 from catalogue.reading.words import revealed
 from notebooks.show.display import cited, section, show, table
 from notebooks.show.documents import link
@@ -93,10 +93,10 @@ def _known(name: str) -> dict[str, str | Pair]:
     cards = sorted(set(_cards(name)))
     return {**{family: common("yes") if family in profile.stacks else common("not-supported")
                for family in FAMILIES},
-            "read": f"{versions[0]} – {versions[-1]}", "ran": ", ".join(cards) or NOTHING}
+            "read": f"{versions[0]} – {versions[-1]}", "ran": join((", ", "、"), cards) if cards else NOTHING}
 
 
-def _cards(engine: str) -> Iterator[str]:
+def _cards(engine: str) -> Iterator[Pair]:
     """Cards on which a deployment under an engine was measured, with latent attention; of what else
     its file says nothing is read."""
     for name in catalogue.names("scenarios"):
@@ -106,7 +106,7 @@ def _cards(engine: str) -> Iterator[str]:
         models = map(catalogue.load_model, map(str, catalogue.stated(name, "model")))
         if engine in engines and any(model.attention == "mla" for model in models):
             for card in catalogue.devices_named(name):
-                yield catalogue.load_device(card).name["en"]
+                yield pair(catalogue.load_device(card).name)
 
 
 def place(each: Stated) -> Pair:
