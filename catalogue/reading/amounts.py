@@ -41,6 +41,7 @@ WORDS: dict[str, Scales] = {  # of what has no larger unit of its own
 }
 FROM = 1e6  # from where on words are used: three digits are left then, in either language
 MONEY = {"USD": "美元", "CNY": "元"}  # in Chinese, after the number and its word
+COUNTS = {"request": "个请求", "block": "个块"}  # in Chinese
 COUNTED = ("1", *units.COUNTING, "B/token", "token/request")
 
 
@@ -51,7 +52,7 @@ def human(value: float | int | None, unit: str = "1", lang: str = "en",
     >>> human(28e9, "B/s"), human(37482.7, "token/s"), human(0.030421, "s")
     ('28 GB/s', '37,480 token/s', '30.4 ms')
     >>> human(1.583e6, "USD"), human(1.583e6, "USD", "zh"), human(1000.0, "request")
-    ('1.58 million USD', '158 万美元', '1,000 request')
+    ('1.58 million USD', '158 万美元', '1,000 requests')
 
     Args:
         value: in SI units; None where there is none.
@@ -136,12 +137,15 @@ def _scale(value: float | int, unit: str, lang: str) -> tuple[str, float]:
     fitting = [] if counted or size < FROM else [
         pair for pair in WORDS[lang] if size >= pair[1]]
     word, factor = fitting[-1] if fitting else ("", 1.0)
-    named = "" if unit == units.DIMENSIONLESS else _named(unit, lang)
+    named = "" if unit == units.DIMENSIONLESS else _named(unit, lang, value)
     gap = "" if not named or (word and lang == "zh" and not named[0].isascii()) else " "
     return f"{word}{gap}{named}", factor
 
 
-def _named(unit: str, lang: str) -> str:
-    """A unit as it is read; money has its own name in Chinese."""
+def _named(unit: str, lang: str, value: float) -> str:
+    """A unit as it is read; what is counted has a plural in English; requests and money have
+    their own names in Chinese."""
+    if unit in units.COUNTING:
+        return COUNTS.get(unit, unit) if lang == "zh" else unit + "s" * (abs(value) != 1)
     first, stroke, rest = unit.partition("/")
     return f"{MONEY.get(first, first) if lang == 'zh' else first}{stroke}{rest}"

@@ -65,8 +65,7 @@ def fmt_time(value: float) -> str:
 
 def fmt_quantity(value: float | None, unit: str, lang: str = "en") -> str:
     """A quantity in the unit that readers use for it; what is counted has none."""
-    text = human(value, unit, lang)
-    return text.removesuffix(f" {unit}") if unit in _COUNTED else text
+    return human(value, units.DIMENSIONLESS if unit in _COUNTED else unit, lang)
 
 
 def fmt_written(written: str) -> str:

@@ -19,7 +19,9 @@
     zh: [[" 万", 1e4], [" 亿", 1e8], [" 万亿", 1e12]],
   };
   const MONEY = { USD: "美元", CNY: "元" };
-  const COUNTED = ["1", "token", "request", "block", "B/token", "token/request"];
+  const COUNTS = { request: "个请求", block: "个块" };
+  const COUNTING = ["token", "request", "block"];
+  const COUNTED = ["1", ...COUNTING, "B/token", "token/request"];
 
   /* A number as it is written shortest: digits without zeros at either end, and the power of ten of the last. */
   const decimal = (value) => {
@@ -72,7 +74,8 @@
     return plain(value / factor, digits ?? (unit in SCALES || factor === 1 ? undefined : DIGITS));
   };
 
-  const named = (unit, language) => {
+  const named = (unit, language, value) => {
+    if (COUNTING.includes(unit)) return language === "zh" ? COUNTS[unit] ?? unit : unit + (Math.abs(value) === 1 ? "" : "s");
     const [first, ...rest] = unit.split("/");
     return [language === "zh" ? MONEY[first] ?? first : first, ...rest].join("/");
   };
@@ -88,7 +91,7 @@
     }
     const whole = COUNTED.includes(unit) && size < WHOLE && Number.isInteger(value);
     const [word, factor] = (!whole && size >= FROM && last(WORDS[language], size)) || ["", 1];
-    const name = unit === "1" ? "" : named(unit, language);
+    const name = unit === "1" ? "" : named(unit, language, value);
     const gap = !name || (word && language === "zh" && name.codePointAt(0) > 127) ? "" : " ";
     return [`${word}${gap}${name}`, factor];
   };

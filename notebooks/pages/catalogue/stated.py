@@ -93,7 +93,8 @@ def _known(name: str) -> dict[str, str | Pair]:
     cards = sorted(set(_cards(name)))
     return {**{family: common("yes") if family in profile.stacks else common("not-supported")
                for family in FAMILIES},
-            "read": f"{versions[0]} – {versions[-1]}", "ran": join((", ", "、"), cards) if cards else NOTHING}
+            "read": f"{versions[0]} – {versions[-1]}",
+            "ran": join((", ", "、"), cards) if cards else NOTHING}
 
 
 def _cards(engine: str) -> Iterator[Pair]:

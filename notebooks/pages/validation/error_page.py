@@ -14,7 +14,7 @@ import numpy as np
 
 from catalogue.messages import Pair, messages
 from notebooks.pages.catalogue.tables.deployments import page_of
-from notebooks.pages.validation import blind, error_tables
+from notebooks.pages.validation import error_tables
 from notebooks.pages.validation.error_tables import Errors, Result
 from notebooks.show.display import folded, table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_quantity
@@ -43,12 +43,8 @@ PEER_UNITS = {"tpot": "s", "output_throughput": "token/s", "prefill_rate": "toke
 
 def link(name: str) -> Pair:
     """A deployment's title as a link to its page, of a variant to that of its family."""
-    family = name.startswith(error_tables.BLIND)
     page = page_of(name)
     en, zh = error_tables.title(name)
-    if family:
-        of = blind.SYSTEMS[page]
-        en, zh = f"{of[0]}: {en}", f"{of[1]}：{zh}"
     return f"[{en}](scenarios/{page}.ipynb)", f"[{zh}](scenarios/{page}.ipynb)"
 
 

@@ -12,7 +12,8 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 import catalogue
-from catalogue.messages import Pair, messages
+from catalogue.deployments import family
+from catalogue.messages import Pair, join, messages
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig
 
 common = messages("common")
@@ -281,10 +282,16 @@ BAR_COLUMNS: dict[str, str | Pair] = {
 
 
 def title(system: str) -> Pair:
-    """The title of a measured deployment, without the word that says so of all of them."""
+    """The title of a measured deployment, without the word that says so of all of them; before
+    that of a variant what its family is of, the part of the family's title before its colon."""
     named = catalogue.load_scenario(system).file.title
     en, zh = common("that-it-was-measured")
-    return named["en"].removesuffix(en), named["zh"].removesuffix(zh)
+    told = named["en"].removesuffix(en), named["zh"].removesuffix(zh)
+    if family.find(system)[1] is None:
+        return told
+    of = catalogue.load_family(system).title
+    return join((": ", "："), ((of["en"].partition(":")[0], of["zh"].partition("：")[0]),
+                             (told[0][0].lower() + told[0][1:], told[1])))
 
 
 def row_name(rows: Mapping[str, np.ndarray], index: int) -> Pair:

@@ -49,7 +49,7 @@ def wide(monkeypatch):
 @pytest.mark.parametrize(("value", "unit", "text"), [
     (1.6e12, "B/s", "1.6 TB/s"), (28e9, "B/s", "28 GB/s"), (0.0228, "s", "22.8 ms"),
     (3e-6, "s", "3 µs"), (42.6, "s", "42.6 s"), (169_560_714_240, "B", "170 GB"),
-    (3.539e14, "FLOP/s", "354 TFLOPS"), (207, "request", "207 request"), (None, "B", "–"),
+    (3.539e14, "FLOP/s", "354 TFLOPS"), (207, "request", "207 requests"), (None, "B", "–"),
     (70_272, "B/token", "70,272 B/token"),
 ])
 def test_numbers_for_people(value, unit, text):

@@ -27,7 +27,8 @@ def read_back(text, lang):
 @pytest.mark.parametrize(("value", "unit", "en", "zh"), [
     (37482.7, "token/s", "37,480 token/s", "37,480 token/s"),
     (1.583e6, "USD", "1.58 million USD", "158 万美元"),
-    (1000.0, "request", "1,000 request", "1,000 request"),
+    (1000.0, "request", "1,000 requests", "1,000 个请求"), (1, "request", "1 request", "1 个请求"),
+    (79_232, "token", "79,232 tokens", "79,232 token"),
     (2.5e8, "CNY", "250 million CNY", "2.5 亿元"),
     (0.0304, "s", "30.4 ms", "30.4 ms"), (0.99996, "s", "1 s", "1 s"),
     (-3.2e9, "B", "−3.2 GB", "−3.2 GB"), (0, "s", "0 s", "0 s"),
