@@ -135,11 +135,11 @@ def _spread_out(items: Sequence[T], place: Callable[[T], Place], most: int) -> l
 
 def cheapest(answer: Answer) -> list[tuple[float, SampledRow]]:
     """The cheapest under each limit on the time per token, of ``PACES`` that anything keeps, both
-    as they are told."""
+    as they are told, of what the lines of all devices have."""
     if not {"cost", "tpot"} <= answer.result.wishes.objectives.keys():
         return []
-    rows = [each for each in sample_rows(answer.result, answer.result.rows(answer.result.front))
-            if "cost" in each.amounts]
+    rows = [each for row in answer.devices for each in _front_of(answer, row.choice.device)
+            if row.choice.device in answer.result.wishes.hours]
     found = []
     for pace in PACES:
         within = [each for each in rows if _told(each, "tpot") <= pace]
