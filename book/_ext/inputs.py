@@ -2,7 +2,8 @@
 
 The key is the hash of the code cells of the notebook, the modules of `notebooks/` that they reach
 by imports, all code of the runtime, the exported formulas, the pinned dependencies, and those
-parameter files, keys of them and files of messages that the notebook took when it last ran. A
+parameter files, keys of them, files of messages and records of long runs that the notebook took
+when it last ran. A
 changed scenario therefore makes its own page stale and every page that took of it what changed, and
 nothing else.
 """
@@ -27,6 +28,8 @@ SUPPLEMENTS = "supplements"  # as execute.py: cells of single pages of a templat
 CODE_FOLDERS = ("calc", "catalogue", "notebooks/derive", "notebooks/show", "notebooks/pages")
 CODE_FILES = ("notebooks/derive/formulas/formulas.json", "requirements.txt",
               "benchmarks/results.json")  # which the chapter on the steady state tells
+TAKEN = ("params", "messages", "tools", "tests/laws")
+"""Folders of files that pages take one by one: of the last two the records of long runs."""
 NOTEBOOKS = "notebooks"  # folder of the code of which a page counts what it imports
 CELL = re.compile(r"^```\{code-cell\}.*\n(?::.*\n)*((?:.*\n)*?)```$", re.MULTILINE)
 HEAD = re.compile(r"\A---\n.*?^---\n", re.MULTILINE | re.DOTALL)  # it names the kernel
@@ -113,9 +116,8 @@ class Inputs:
                          for path, parts in names.items()}
         self._imported: dict[str, list[str]] = {}  # by module, of those that were asked
         self._hashes: dict[str, str] = {}  # of what code reaches
-        self._raw = {path.relative_to(base).as_posix(): path.read_bytes()
-                     for folder, base in (("params", root / "params"), ("messages", root))
-                     for path in files_below(root / folder)}
+        self._raw = {path.relative_to(root).as_posix().removeprefix("params/"): path.read_bytes()
+                     for folder in TAKEN for path in files_below(root / folder)}
         self._files = {name: digest(raw) for name, raw in self._raw.items()}
         self._parsed: dict[str, Any] = {}  # of those of which a page took a part
         self._states: dict[str, str] = {}  # of what pages took
