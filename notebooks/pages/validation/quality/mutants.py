@@ -109,5 +109,5 @@ def picture(record: Mutants, why: Mapping[Change, Pair], lang: str) -> Figure:
     axes.invert_yaxis()
     axes.grid(visible=False, axis="y")
     axes.set_xlabel(say("mutants")[at])
-    axes.legend(fontsize=8.5)
+    drawing.legend(loc="outside upper center", ncols=len(PARTS), fontsize=8.5)
     return drawing
