@@ -273,22 +273,6 @@ def test_of_a_file_only_the_key_counts_that_a_page_took(project: Path) -> None:
     assert key("device: a\n", "scenarios/one.yml") != key("device: a\n#\n", "scenarios/one.yml")
 
 
-def test_a_record_of_a_long_run_counts_that_a_page_took_and_when_it_appears(project: Path) -> None:
-    record = project / "tools/kept.json"
-    page = next(page for page in pipeline.pages(project) if page.name == "derivation")
-
-    def key(*taken: str) -> str:
-        return inputs.Inputs(project).key(page, taken)
-
-    absent, others = key("tools/kept.json"), key()
-    record.parent.mkdir()
-    record.write_text("{}")
-    first = key("tools/kept.json")
-    record.write_text('{"found": 1}')
-    assert len({absent, first, key("tools/kept.json")}) == 3
-    assert key() == others
-
-
 def test_modules_of_pages_import_by_statements_only() -> None:
     """What is imported by its name in a text is in no page's key."""
     for path in (_project.ROOT / "notebooks").rglob("*.*"):

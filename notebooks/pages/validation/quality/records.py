@@ -21,7 +21,7 @@ say = messages("pages/validation/quality/records")
 
 PROJECT = ROOT.parent
 MUTANTS = PROJECT / "tools/mutants/mutants.json"
-SURVIVORS = PROJECT / "tools/mutants/survivors.yml"
+SURVIVORS = PROJECT / "tests/tools/mutants/survivors.yml"
 LAWS = PROJECT / "tests/laws/laws.json"
 DOORS = PROJECT / "tools/fuzzing/doors.json"
 KILLS = PROJECT / "tools/faults/kills.json"

@@ -4,8 +4,10 @@ import ast
 import json
 from pathlib import Path
 
+import _project
 import pytest
 
+from _ext import inputs, pipeline
 from catalogue import ParamsError
 from catalogue.reading import record as recording
 from notebooks.pages.validation.quality import laws, mutants, page, records, runs
@@ -19,7 +21,7 @@ from notebooks.pages.validation.quality.records import (
     Packages,
     Tried,
 )
-from notebooks.show.columns import pipe_table
+from notebooks.show.columns import cells, pipe_table
 from tools.faults.victims import VICTIMS
 from tools.fuzzing.doors import DOORS
 
@@ -52,12 +54,7 @@ def shown(monkeypatch):
     found = []
 
     def table(rows, columns, folded=None, **options):
-        found.append((folded and folded[0], page_text(rows, columns)))
-
-    def page_text(rows, columns):
-        from notebooks.show.columns import cells
-
-        return pipe_table(*cells(rows, columns), 0)
+        found.append((folded and folded[0], pipe_table(*cells(rows, columns), 0)))
 
     for module in (page, mutants, runs):
         monkeypatch.setattr(module, "table", table)
@@ -94,8 +91,6 @@ class TestRecords:
 
     def test_every_record_is_one_that_the_build_follows(self, monkeypatch, tmp_path):
         """By the name under which it is noted, the page is stale when it changes or appears."""
-        from _ext import inputs
-
         followed = inputs.Inputs(records.PROJECT)
         monkeypatch.setenv("PARAMS_RECORD", str(tmp_path / "read"))
         monkeypatch.setattr(recording, "_noted", set())
@@ -107,6 +102,22 @@ class TestRecords:
             records.IDENTICAL, records.PACKAGES)}
         assert {name for name in noted if (records.PROJECT / name).is_file()
                 and followed._state(name) == "absent"} == set()
+
+    def test_one_that_a_page_took_makes_it_stale_when_it_appears_or_changes(self, tmp_path):
+        project = _project.make(tmp_path)
+        path = project / "tools/kept.json"
+        of = next(each for each in pipeline.pages(project) if each.name == "derivation")
+
+        def key(*taken):
+            return inputs.Inputs(project).key(of, taken)
+
+        absent, others = key("tools/kept.json"), key()
+        path.parent.mkdir()
+        path.write_text("{}")
+        first = key("tools/kept.json")
+        path.write_text('{"found": 1}')
+        assert len({absent, first, key("tools/kept.json")}) == 3
+        assert key() == others
 
 
 class TestSurvivors:
