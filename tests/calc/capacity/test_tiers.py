@@ -9,7 +9,15 @@ from hypothesis import strategies as st
 
 import catalogue
 from calc.answer.simulated import system_of
-from calc.capacity.tiers import Population, Talk, Tier, first_prompt, needed, shortest_fetch
+from calc.capacity.tiers import (
+    HostRoom,
+    Population,
+    Talk,
+    Tier,
+    first_prompt,
+    needed,
+    shortest_fetch,
+)
 from calc.closed_form.evaluate import evaluate
 from calc.serving.arrivals import ClosedLoop, Conversation, Prefixes
 from calc.serving.metrics import summarise
@@ -48,6 +56,21 @@ def test_a_larger_cache_keeps_longer_and_finds_more(talk, rate, tokens):
     assert shares[0] >= 0
     assert shares[-1] < 1
     assert talk.kept_tokens(rate, times[0]) == pytest.approx(tokens, rel=1e-6)
+
+
+@given(talks, st.floats(0.001, 5), st.floats(0.001, 1))
+@settings(max_examples=20)
+def test_no_room_keeps_nothing_and_for_nobody_all_is_kept(talk, rate, tokens):
+    assert talk.time(rate, 0) == 0
+    assert talk.time(0, tokens) == np.inf
+    assert talk.kept_tokens(rate, talk.time(rate, tokens)) == pytest.approx(tokens, rel=1e-6)
+
+
+@given(*[st.floats(0, 1e12)] * 4)
+def test_who_holds_a_server_s_memory_and_what_is_left_fill_it(system, processes, files, left):
+    room = HostRoom(system + processes + files + left, system, processes, files)
+    assert room.left == pytest.approx(left, abs=1e-3, rel=1e-9)
+    assert HostRoom(0, system, processes, files).left == 0
 
 
 @given(talks, st.floats(0.001, 5))

@@ -141,6 +141,12 @@ def test_a_system_takes_no_part_in_its_own_growth():
     assert len(sizes) == 1
 
 
+@pytest.mark.parametrize("size", [0.05, 0.4])
+def test_four_fifths_of_the_pairs_of_walks_lie_inside_of_what_the_other_walks_give(size):
+    found = [walking(f"s{seed}", size, size, (1.0, 3.0, 40.0), seed) for seed in range(25)]
+    assert error_growth.grown({"tpot": found})["tpot"].inside == pytest.approx(0.8, abs=0.12)
+
+
 def test_about_four_fifths_of_left_out_pairs_lie_inside_of_what_is_stored():
     for load, of in classes.discrepancy().growth.items():
         for metric, each in of.items():
