@@ -34,6 +34,17 @@ def test_it_is_told_why(cli, settings, says):
     assert says in searched(cli, *settings).splitlines()[1]
 
 
+@pytest.mark.parametrize(("goal", "demand", "asked"), [
+    (GOAL, "users=9000000", "9,000,000 users"),
+    ("r1-million-requests-910c", "arrival_rate=90000 request/s", "90000 request/s")])
+def test_pairs_that_hold_too_little_are_told_what_was_asked(cli, goal, demand, asked):
+    code, out, _ = cli("search", goal, "--workers", "1", *(
+        part for each in ("space.pools=two", f"demand.{demand}", "cards.fewest=1", "cards.most=32",
+                          *SMALL[1:]) for part in ("--set", each)))
+    assert code == UNMET
+    assert f"no pair of pools on 32 cards holds {asked}," in " ".join(out.split())
+
+
 def test_programs_are_told_too(cli):
     answer = json.loads(searched(cli, "limits.tpot=1ms", "space.pools=two", "cards.most=16",
                                  flags=["--json"]))
