@@ -112,7 +112,7 @@ def tensor_sums(q: Any, dealt: Number, payload: Number, after_mlp: Number) -> Nu
         after_mlp: layers whose MLP leaves partial sums [1].
 
     Source: notebooks/communication.md, sections What tensor parallelism sends in a step, and
-    Prompts dealt over the ranks.
+    Context parallelism in prefill.
     """
     g = group(q, q.tensor_parallel)
     summed, part = all_reduce(q, g, payload), payload / q.tensor_parallel
@@ -135,7 +135,7 @@ def _entries_gathered(attention: str, q: Any, own: Composition) -> Number:
         q: input symbols as attributes.
         own: composition of the micro-batch, the rank's own part.
 
-    Source: notebooks/communication.md, section Prompts dealt over the ranks.
+    Source: notebooks/communication.md, section Context parallelism in prefill.
     """
     g, rows = group(q, q.tensor_parallel), own.tokens * q.activation_element_bytes
     entry = {MLA: q.kv_lora_rank + q.qk_rope_head_dim, CSA: q.head_dim}.get(

@@ -20,7 +20,7 @@ def prompt_ranks(q: Any) -> Number:
     Args:
         q: input symbols as attributes.
 
-    Source: notebooks/communication.md, section Prompts dealt over the ranks.
+    Source: notebooks/communication.md, section Context parallelism in prefill.
     """
     dealt = (np.greater(q.prefill_context_parallel, 0) & np.greater(q.index_topk, 0)
              & np.less_equal(q.linear_layers, 0))
@@ -66,7 +66,7 @@ def held_divided(q: Any, n: Any) -> Number:
         q: input symbols as attributes.
         n: the model's parameters.
 
-    Source: notebooks/communication.md, section Prompts dealt over the ranks.
+    Source: notebooks/communication.md, section Context parallelism in prefill.
     """
     return n.attention_divided_parameters - q.context_output_cut * n.output_projection_parameters
 
@@ -78,7 +78,7 @@ def context_weights(q: Any, n: Any) -> Number:
         q: input symbols as attributes.
         n: the model's parameters.
 
-    Source: notebooks/communication.md, section Prompts dealt over the ranks.
+    Source: notebooks/communication.md, section Context parallelism in prefill.
     """
     t, kv = q.tensor_parallel, n.attention_kv_parameters
     missing = (held_divided(q, n) * (1 - 1 / t)

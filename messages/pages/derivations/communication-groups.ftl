@@ -65,12 +65,12 @@ steps =
     .zh = 步数
 
 sent-per-rank =
-    .en = sent per rank ($Q$)
-    .zh = 每 rank 发送（$Q$）
+    .en = over the busiest port ($Q$)
+    .zh = 最忙的端口（$Q$）
 
 between-two-ranks =
-    .en = between two ranks ($Q$)
-    .zh = 一对 rank 之间（$Q$）
+    .en = between the busiest two ranks ($Q$)
+    .zh = 最忙的一对 rank 之间（$Q$）
 
 crossing-in-tokens =
     .en = tokens

@@ -33,11 +33,11 @@ from-four-groups-different-experts =
     .zh = 限四组，专家互不相同
 
 over-network-low-latency =
-    .en = over the network, low latency
+    .en = copies over the network, low latency
     .zh = 低延迟模式走网络的份数
 
 over-network-normal =
-    .en = over the network, normal
+    .en = copies over the network, normal
     .zh = 普通模式走网络的份数
 
 groups-as-in-configuration =
@@ -70,7 +70,7 @@ dispatch-in-fp8-and-combine =
        *[no] { "" }
     }
     .zh = DeepSeek-V3 一层的分发（FP8，910B2 为 INT8）与合并（BF16），注意力数据并行（$t = 1$）；token 数为每 rank。{ $never ->
-        [yes] “–”表示普通模式始终不更快。
+        [yes] “–”表示普通模式始终不快于低延迟模式。
        *[no] { "" }
     }
 
@@ -100,7 +100,7 @@ two-stages-ms =
 
 eight-ports-if-all-heads =
     .en = eight ports, if all heads were cached (ms)
-    .zh = 八个网口，若缓存全部头（ms）
+    .zh = 若缓存各头展开后的键和值，经八个网口（ms）
 
 card-and-ranks =
     .en = { $card }, EP{ $ranks }

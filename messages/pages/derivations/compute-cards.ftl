@@ -70,8 +70,8 @@ gain-without-size =
     .zh = $b \to 0$ 时的加速
 
 weights-stream-at-of-nominal =
-    .en = rate at which weights are read, of the nominal bandwidth
-    .zh = 权重读取速率占标称带宽
+    .en = share of the nominal bandwidth at which four-bit weights are read, $\zeta$ = { $traffic }
+    .zh = 读 4 比特权重的速率占标称带宽，$\zeta$ = { $traffic }
 
 l2-traffic-per-weight =
     .en = $\zeta$, L2 traffic per weight
@@ -95,7 +95,7 @@ measured-of-roofline =
 
 medians-over-shapes =
     .en = Medians over the shapes of a class of rows, ranges from the worst to the best shape; the roofline is taken at the geometric mean of the rows. Where weights stay in the L2 cache, a measurement can exceed it.
-    .zh = 数值为同一行数档内各形状的中位数，范围自最差至最好；屋顶线取行数的几何平均处。权重留在 L2 缓存中时可以越过屋顶线。
+    .zh = 数值为同一行数档内各形状的中位数，范围自最差至最好；屋顶线按该档行数的几何平均计算。权重留在 L2 缓存中时可以越过屋顶线。
 
 what-book-takes-from-such =
     .en = What the book takes from such measurements

@@ -233,12 +233,12 @@ excess-of-fullest-rank =
     .zh = 负载最高的 rank 超出平均负载的比例。{ $experts } 个专家，每 token 选 { $chosen } 个，每 rank { $tokens } 个 token，$\psi$ = { $skew }：{ $origin }。
 
 matmuls-all-bytes =
-    .en = **matmuls; all bytes**
-    .zh = **矩阵乘；全部字节**
+    .en = **matmuls; all bytes together: { $bytes } GB**
+    .zh = **矩阵乘合计；各列字节共 { $bytes } GB**
 
 operators-of-decode-step =
-    .en = A decode step of DeepSeek-V3 in BF16: { $requests } requests at { $context } tokens of context, one of eight tensor-parallel ranks, amounts of all layers. Operations of norms and gates are approximate.
-    .zh = DeepSeek-V3（BF16）的一个解码步：{ $requests } 个请求，上下文 { $context } token，八个张量并行 rank 之一，各层合计。归一化与门控的运算数为近似值。
+    .en = A decode step of DeepSeek-V3 in BF16: { $requests } requests at { $context } tokens of context, uniform routing, one of eight tensor-parallel ranks, amounts of all layers. Operations of norms and gates are approximate.
+    .zh = DeepSeek-V3（BF16）的一个解码步：{ $requests } 个请求，上下文 { $context } token，路由均匀，八个张量并行 rank 之一，各层合计。归一化与门控的运算数为近似值。
 
 operators-of-chunk =
     .en = A chunk of prefill: one prompt of { $prompt } tokens

@@ -53,20 +53,20 @@ intensity =
     .zh = 解码时每读一字节的运算次数
 
 ridge =
-    .en = needed before arithmetic, not memory, limits the card
-    .zh = 每字节达到多少次运算才受限于算力
+    .en = needed in FP8 before arithmetic, not memory, limits the card
+    .zh = FP8 下，每字节达到多少次运算才受限于算力
 
 collectives =
-    .en = collectives per step
-    .zh = 每步的集合通信次数
+    .en = all-reduces per step
+    .zh = 每步的 all-reduce 次数
 
 message =
     .en = that a card contributes to each, for one token
     .zh = 每次每张卡的消息大小（一个 token）
 
 sent-time =
-    .en = of a step spent in them, { $share } of it
-    .zh = 每步通信时间，占一步的 { $share }
+    .en = spent in them and a gather of the logits, { $share } of a step of { $step } (central value)
+    .zh = 它们与收集 logits 的时间，占一步 { $step }（中心值）的 { $share }
 
 prompt-step =
     .en = for the step that processes the whole prompt

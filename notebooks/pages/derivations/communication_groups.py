@@ -335,13 +335,18 @@ def levels(by_levels: Time, flat: Time) -> None:
     number("levels-ratio", two_nodes / one_node, fmt_fixed, digits=1)
 
 
-def exercises(one_shot: Time, two_shot: Time) -> None:
-    """Numbers of the exercises: two cards and eight, switches."""
+def exercises(one_shot: Time, two_shot: Time, beyond: float) -> None:
+    """Numbers of the exercises: two cards and eight, switches.
+
+    Args:
+        one_shot, two_shot: times of an all-reduce.
+        beyond: bus bandwidth over that of the links, at most, where the switches of a node add [1].
+    """
     payload, sold = FEW * token_bytes(), sold_rate(H100)
     numbers({"exercise-same": one_shot(card_inputs(A2), 2, Q=payload),
              "exercise-two-shot": two_shot(card_inputs(A2), NODE, Q=payload)}, microseconds)
     numbers({"exercise-switched": switched_rate(), "exercise-sold": sold,
-             "exercise-most": sold * 2 * (NODE - 1) / NODE}, rate_text)
+             "exercise-most": sold * beyond}, rate_text)
 
 
 def switched_rate() -> float:

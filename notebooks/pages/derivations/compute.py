@@ -294,8 +294,8 @@ def operators(rows: Mapping[str, Iterable[Operator]], values: Values) -> None:
     """
     def in_all(phase: str) -> dict[str, str | Pair]:
         flops, through = operations(values, phase), moved(values, phase)
-        return {"name": say("matmuls-all-bytes"), "flops": f"**{fmt_sig(flops / GIGA)}**",
-                "activation_bytes": f"**{fmt_sig(through / GIGA)}**",
+        return {"name": say("matmuls-all-bytes", bytes=fmt_sig(through / GIGA)),
+                "flops": f"**{fmt_sig(flops / GIGA)}**",
                 "intensity": f"**{fmt_sig(flops / through)}**"}
 
     decode, prefill = ([*_accounting(rows[phase], values), in_all(phase)]

@@ -205,7 +205,8 @@ def gains_of_narrow_weights(cards: Mapping[str, Device], gain: Callable[[Device]
         Column(lambda name: gains[name].counted,
                say("gain-with-traffic", traffic=traffic.written), fmt_fixed),
         Column(lambda name: gains[name].most, say("gain-without-size"), fmt_fixed),
-        Column(share, say("weights-stream-at-of-nominal"), fmt_percent, digits=0)])
+        Column(share, say("weights-stream-at-of-nominal", traffic=traffic.written), fmt_percent,
+               digits=0)])
     sourced([(say("l2-traffic-per-weight"), traffic)], folded=say("where-traffic-comes-from"))
     numbers({"widened-hoped": ratio, "widened-worst": min(one.counted for one in gains.values()),
              "widened-best": max(one.least for one in gains.values())}, fmt_fixed, digits=1)

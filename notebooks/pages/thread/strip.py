@@ -95,7 +95,8 @@ def _communication() -> list[Line]:
     sent, whole = parts["all_reduce"], sum(parts.values())
     return [(fmt_int(request.collectives()), say("collectives")),
             (fmt_quantity(request.message(), "B"), say("message")),
-            (fmt_time(sent), say("sent-time", share=fmt_percent(sent / whole, 1)))]
+            (fmt_time(sent), say("sent-time", share=fmt_percent(sent / whole, 1),
+                                 step=fmt_time(whole)))]
 
 
 def _latency() -> list[Line]:

@@ -30,7 +30,7 @@ def answer() -> None:
     of_cards()
     of_steps()
     numbers({"nu-gib": KIBI**3 / GIGA}, fmt_fixed, digits=3)
-    numbers({"nu-rate": RATE, "nu-context": LONG})
+    numbers({"nu-rate": RATE, "nu-context": LONG, "nu-many": MANY, "nu-tokens": CONTEXT})
     numbers({"nu-million": MILLION / RATE / HOUR}, fmt_fixed, digits=2)
 
 
@@ -55,6 +55,11 @@ def _read(of: Mapping[str, Any]) -> float:
     return float(of["decode_dense_bytes"] + of["decode_expert_bytes"])
 
 
+def _moved(of: Mapping[str, Any]) -> float:
+    """Bytes that a rank reads in a decode step: weights and cache [B]."""
+    return _read(of) + float(of["decode_kv_bytes"])
+
+
 def of_cards() -> None:
     """Memory, ridge point, and what eight of each take for R1: reading, and all-reduces."""
     for key, device in CARDS.items():
@@ -71,6 +76,11 @@ def of_cards() -> None:
         found = {count: _asked(V3, device, precision, models.CUT, count) for count in (FEW, MANY)}
         numbers({f"nu-{key}-floor-{count}": of["tpot_floor"] * MILLI
                  for count, of in found.items()}, fmt_sig, digits=2)
+        numbers({f"nu-{key}-reached": _moved(found[FEW]) / found[FEW]["tpot_floor"] / TERA},
+                fmt_sig, digits=3)
+        if device == models.H200:  # all cards read as much, but for the scales of formats
+            numbers({f"nu-rank-{count}": _moved(of) / GIGA for count, of in found.items()},
+                    fmt_sig, digits=3)
         numbers({f"nu-{key}-reduces": found[FEW]["decode_all_reduce_time"] * MILLI}, fmt_sig,
                 digits=2)
 

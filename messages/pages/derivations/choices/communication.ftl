@@ -25,16 +25,16 @@ attention-data-parallel =
     .zh = 注意力数据并行
 
 how-steps-are-shown =
-    .en = Time of a decode step of DeepSeek-V3 in ms, with its communication in brackets and the fastest in bold; – does not fit. Except under all-to-all, experts lie in slices on all cards, and tokens are gathered for them. { $stored }.
-    .zh = DeepSeek-V3 一步解码的时间（ms），括号内为其中的通信，最快的加粗；“–”表示放不下。除注明 all-to-all 者外，专家按 TP 切分到全部卡上，token 收集到各卡。{ $stored }。
+    .en = Time of a decode step of DeepSeek-V3 in ms, { $prompt } tokens in and { $answer } out, with its communication in brackets and the fastest in bold; – does not fit. Except under all-to-all, experts lie in slices on all cards, and tokens are gathered for them. { $stored }.
+    .zh = DeepSeek-V3 一步解码的时间（ms），输入 { $prompt }、输出 { $answer } token，括号内为其中的通信，最快的加粗；“–”表示放不下。除注明 all-to-all 者外，专家按 TP 切分到全部卡上，token 收集到各卡。{ $stored }。
 
 all-reduces-in-step =
     .en = All-reduces on 910B2 in a step with { $requests } requests: { $times }.
     .zh = 910B2 上 all-reduce 的时间，按 rank 数，每步 { $requests } 个请求：{ $times }。
 
 all-reduces-in-prompt =
-    .en = In a prompt of { $prompt } tokens: { $times }. Inside a server every pair of cards has a link, so more ranks use more links. Across servers they do not.
-    .zh = 一条 { $prompt } token 的 prompt：{ $times }。服务器内全互联，rank 越多链路越多；跨服务器则不然。
+    .en = In a prompt of { $prompt } tokens: { $times }. Inside a server every pair of cards has a link, so more ranks use more links. Across servers there are no further links.
+    .zh = 一条 { $prompt } token 的 prompt：{ $times }。服务器内全互联，rank 越多，用到的链路越多；跨服务器没有更多的链路。
 
 cards-in-precision =
     .en = { $cards } × { $card }: { $precision }

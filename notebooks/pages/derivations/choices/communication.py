@@ -76,8 +76,9 @@ def _under() -> None:
         return say("cards-in-precision", cards=layout.cards, card=groups.card_name(layout.card),
                    precision=entry_label(catalogue.load_precision(layout.precision)))
 
-    show(*say("how-steps-are-shown", stored=join(("; ", "；"), (
-        stored(Layout(card, servers, 1)) for card in CARDS.values() for servers in (1, 2)))))
+    show(*say("how-steps-are-shown", prompt=fmt_int(PROMPT), answer=fmt_int(ANSWER),
+              stored=join(("; ", "；"), (stored(Layout(card, servers, 1))
+                                       for card in CARDS.values() for servers in (1, 2)))))
 
 
 def _row(layout: Layout, users: int, found: list[Values | None]) -> dict[str, str | Pair]:

@@ -9,7 +9,7 @@ import catalogue
 from notebooks.derive.formulas.derivation import Derivation
 from notebooks.pages.derivations.diagrams.bursts import ends
 from notebooks.show.display import number, numbers
-from notebooks.show.numbers import fmt_bytes, fmt_count, fmt_fixed, fmt_percent
+from notebooks.show.numbers import fmt_bytes, fmt_count, fmt_fixed, fmt_percent, fmt_time
 
 R1, V4, V4_MODEL = "h200-r1-vllm-tp8", "v4-pro-8xb300", "deepseek-v4-pro"
 LONG = {"concurrency": 1, "input_tokens": 130560, "output_tokens": 512}
@@ -68,7 +68,9 @@ def sent(derivation: Derivation) -> None:
         values = asked(derivation, R1, USUAL | {"concurrency": users})
         number(f"turn-sent-{users}", values["decode_communication_time"] / values["tpot"],
                fmt_percent, digits=1)
+        number(f"turn-token-{users}", values["tpot"], fmt_time)
     number("turn-many", MANY)
+    number("turn-engine", catalogue.load_scenario(R1).engine, str)
 
 
 def speculation(derivation: Derivation) -> None:

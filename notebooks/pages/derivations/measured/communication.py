@@ -28,6 +28,7 @@ KINDS: dict[str, Pair] = {
 PHASES: dict[str, Pair] = {"dispatch": common("dispatch"), "combine": common("combine"),
                            "both": say("both-ways")}
 EXPERTS = 256  # of a layer of DeepSeek-V3, whose exchanges are measured
+PCIE = "nvidia-rtx-pro-6000"  # mechanisms of the one card with such tables that has no other links
 MANY = 2**40  # payload where none is stated: latencies do not count [B]
 
 
@@ -164,13 +165,33 @@ def measured_numbers(runs: Sequence[Run]) -> None:
     """Numbers of the list below the tables."""
     calls = [run.error for run in runs
              if run.library == "NCCL" and run.nodes == 1 and run.time < 1e-4]
-    large = [run.error for run in runs if run.card == groups.H200 and run.kind == "all-reduce"
-             and run.library in ("NCCL", "SGLang") and run.ranks == 8 and run.time > 1e-3]
+    on_h200 = [run for run in runs if run.card == groups.H200 and run.kind == "all-reduce"
+               and run.ranks == groups.NODE and run.time > 1e-3]
+    large = [run for run in on_h200 if run.library in ("NCCL", "SGLang")]
+    around = [run.error for run in on_h200 if run.library == "ring"]
+    switched = min((run for run in runs if run.card == groups.B200 and run.library == "SGLang"),
+                   key=lambda run: run.error)
     low_latency = [run.ranks for run in runs if run.kind == "low-latency"]
     both, *parts = sorted((run.time for run in runs if (run.card, run.kind) == (
         A2, "low-latency")), reverse=True)
     numbers({"measured-both": both, "measured-parts": sum(parts)}, groups.microseconds, digits=0)
     numbers({"measured-calls-low": 1 / (1 + max(calls)),
              "measured-calls-high": 1 / (1 + min(calls))}, fmt_fixed, digits=1)
-    number("measured-large", max(large), signed)
+    numbers({"measured-large": _worst([run.error for run in large]),
+             "measured-ring": _worst(around)}, signed)
+    numbers({"measured-large-from": min(large, key=lambda run: run.time).size,
+             "switch-size": switched.size}, str)
+    number("switch-factor", switched.time / switched.modelled, fmt_fixed, digits=1)
     numbers({"measured-low-least": min(low_latency), "measured-low-most": max(low_latency)})
+
+
+def fitted_tables() -> None:
+    """How far the law is off in tables of all-reduces that engines' kernels were fitted to."""
+    judged = [(fits.card, table.judged) for name in catalogue.names("fits")
+              for fits in [catalogue.load("fits", name)] for statement in fits.statements
+              for table in statement.measured if table.operator == "all_reduce"]
+    for name in ("median", "most"):
+        of_links, over_pcie = ([getattr(errors, name) for card, errors in judged
+                                if (card == PCIE) == slow] for slow in (False, True))
+        numbers({f"fits-{name}-least": min(of_links), f"fits-{name}-most": max(of_links),
+                 f"fits-{name}-pcie": max(over_pcie)}, fmt_percent, digits=0)
