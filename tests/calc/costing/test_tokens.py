@@ -68,6 +68,11 @@ def test_a_user_s_month_is_as_many_requests():
     assert user_month(2.0, 3.0, 5, 7, 2) == pytest.approx(DAYS_OF_MONTH * 2 * (2 * 5 + 3 * 7))
 
 
+def test_twelve_months_of_a_request_a_day_are_a_year_of_365_25_days():
+    """Of the Julian calendar: three years of 365 days and one of 366."""
+    assert 12 * user_month(1.0, 0.0, 1, 1, 1) == pytest.approx((3 * 365 + 366) / 4)
+
+
 def test_energy_is_that_of_the_busy_cards_where_they_are_always_busy_and_more_where_not():
     assert energy_per_token(5000.0, 1000.0, 1.0, 1000.0) == 5.0
     used = np.array([1.0, 0.5, 0.1])

@@ -33,3 +33,18 @@ def test_what_drafts_in_no_stages_is_counted_and_said(cli):
     assert "engines draft none there; --set space.staged_drafts=true tries them" in out
     found = search(load_goal("r1-64-users-8xh20"))
     assert f"({found.funnel.counts['drafts']:,} layouts)" in out
+
+
+def test_quality_leaves_in_what_is_published_to_lose_so_little():
+    """Scores published of R1 in NVFP4 and W8A8 are no lower; BF16 holds every FP8 number."""
+    def tried(*settings):
+        space = Space(load_goal("r1-64-users-8xh20", settings))
+        return {base.precision for base in space.bases()}, space.dropped["quality"]
+
+    every, none = tried()
+    assert none == 0
+    for asked, kept in (("published", {"fp8-block"}), ("0 points", {
+            "fp8-block", "bf16", "nvfp4-w4a16", "w8a8-int8"})):
+        found, left_out = tried(f"limits.quality={asked}")
+        assert found == kept < every
+        assert left_out == len(every - kept)

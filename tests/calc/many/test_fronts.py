@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from calc.many import fronts
 from calc.many.fronts import BLOCK, SAMPLE, Best, Front, front
 
 NAMES = "tpot", "rate", "cost"
@@ -127,6 +128,28 @@ class TestFront:
     def test_what_cannot_be_compared_is_refused(self, columns, signs, said):
         with pytest.raises(ValueError, match=said):
             Front(signs).add({name: np.array(column) for name, column in columns.items()})
+
+    def test_the_strongest_are_chosen_anew_only_where_they_let_much_through(self, monkeypatch):
+        """Rows like those before fall at once; of better ones all come through, once."""
+        chosen = []
+        monkeypatch.setattr(fronts, "_strongest",
+                            lambda costs, real=fronts._strongest: chosen.append(1) or real(costs))
+        size = 8 * SAMPLE
+        alike = [drawn(np.random.default_rng(seed), size, "independent") for seed in range(4)]
+        better = {name: column + 2 * SIGNS[name] for name, column in alike[3].items()}
+        kept, counts = Front(SIGNS), []
+        for columns in (*alike[:3], better, better):
+            kept.add(columns)
+            counts.append(len(chosen))
+        of_front = counts[0]  # with those that the front of what is left asks for
+        assert np.diff(counts)[:2].tolist() == [0, 0]
+        assert 0 < counts[3] - counts[2] <= of_front + 2
+        assert counts[4] == counts[3]
+
+    def test_the_first_column_by_name_that_only_some_rows_have_is_told(self):
+        kept = Front({"tpot": -1}).add({"tpot": np.ones(1), "users": np.ones(1)})
+        with pytest.raises(ValueError, match="'cost' is a column of some rows only"):
+            kept.add({"tpot": np.ones(1), "rate": np.ones(1), "cost": np.ones(1)})
 
     def test_rows_of_another_table_are_refused(self):
         kept = Front({"tpot": -1}).add({"tpot": np.ones(1)})
