@@ -1,0 +1,183 @@
+"""What ``search`` prints of an answer that is written down here: each number in its place."""
+
+from dataclasses import replace
+from types import SimpleNamespace as Made
+
+import pytest
+from _screen import printed
+
+from calc.commands.deciding import answered
+from calc.commands.deciding import search as command
+from calc.layouts.choice import Choice, Row, Start
+from calc.searching.left_out import COUNTED
+from calc.searching.same_cards import Relaxed
+from calc.uncertainty.amount import Amount
+
+CHOICE = Choice("nvidia-h20", "hgx-h20", None, "fp8-block", 16, 8, 1, 2, 8, 0, 0, 1, 8192, 1, 0, 90,
+                1024)
+OTHER = replace(CHOICE, engine="vllm@1.0")
+LAYOUT = "16 × nvidia-h20, fp8-block, 2 replicas of TP8/EP8"
+LABEL = f"{LAYOUT}, chunks of 8,192, 1,024 in flight"
+NAMED = LABEL.replace("h20,", "h20 under vllm@1.0,")
+UNITS = {"tpot": "s", "ttft": "s", "throughput_per_card": "token/s", "cost": "USD"}
+SERVED = "lossless; starts under vllm@1.0"
+
+
+def row(choice=CHOICE, **quantities):
+    return Row(choice, quantities)
+
+
+def drawn(of, keeps=1.0):
+    return Made(row=of, keeps=keeps)
+
+
+def answer(**own):
+    """An answer with what a part of it asks for; of two objectives and a limit."""
+    goal = Made(id="goal", limits=Made(times={"ttft": {"p90": 2.0}}), space=Made(batches=None),
+                demand=Made(users=None, think_time=None))
+    wishes = Made(chosen={"tpot": -1}, limits={"tpot": 0.05}, goal=goal, unpriced=[],
+                  objectives={"tpot": -1, "cost": -1})
+    funnel = Made(deployments=0, counts=dict.fromkeys((*COUNTED, "drafts"), 0))
+    return Made(**{
+        "central": row(tpot=0.05), "sure": None, "first_sure": None, "left_out": [], "met": True,
+        "result": Made(wishes=wishes, space=Made(model=Made(drafts=True, id="v3")), pairs=None,
+                       funnel=funnel),
+        "official": None, "official_precision": None, "runner_up": None, "least_change": None,
+        "best": None, "precisions": [], "devices": [], "front": [[drawn(row())]],
+        "quality": lambda _: [Made(words=("lossless", "无损"))],
+        "start": lambda _: Start("vllm@1.0"), "keeps": lambda each: each.keeps,
+        "amounts": lambda of: {name: Amount.exactly(value, UNITS[name])
+                               for name, value in of.quantities.items()}} | own)
+
+
+@pytest.mark.parametrize(("found", "central", "told"), [
+    (0.04, 0.05, "TPOT 40 ms, -20.0%, with "), (0.06, 0.05, "TPOT 60 ms, +20.0%, with "),
+    (0.05, 0.05, "TPOT 50 ms, as before, with "), (0.05, None, "TPOT 50 ms, with ")])
+def test_what_a_wider_limit_changes(found, central, told):
+    asked = answer(central=None if central is None else row(tpot=central))
+    said = command._relaxed(asked, Relaxed("ttft", 1.1, 2.2, row(tpot=found)))
+    assert said == f"TTFT limit 10% wider (2.2 s): {told}{LABEL}."
+    assert command._relaxed(asked, Relaxed("ttft", 1.01, 2.02, None)) == (
+        "TTFT limit 1% wider (2.02 s): still nothing.")
+
+
+@pytest.mark.parametrize(("share", "told"), [(0.876, "88%"), (0.0, "0%"), (None, "0%")])
+def test_the_surest_where_nothing_is_sure(share, told):
+    found = printed(command._print_unsure, answer(sure=Made(share=0.9, tried=40)),
+                    drawn(row(OTHER), share))
+    assert found == [
+        f"Nothing keeps its limits in 90% of draws. The surest of 40 drawn: {NAMED}: {told}.",
+        "--set device=nvidia-h20 --set cluster.node=hgx-h20 --set cluster.nodes=2 --set "
+        "precision=fp8-block --set engine=vllm@1.0 --set parallelism.tensor_parallel=8 --set "
+        "parallelism.pipeline_parallel=1 --set parallelism.data_parallel=2 --set "
+        "parallelism.expert_parallel=8 --set workload.concurrency=1024 --set "
+        "workload.max_num_batched_tokens=8192 --set workload.memory_utilization=0.9"]
+
+
+def test_which_deployment_is_sure():
+    sure = printed(command._print_sure, answer(sure=Made(share=0.8, tried=40, surest=None)))
+    assert sure[0].startswith("40 deployments drawn of the fronts")
+    assert "in at least 80% of draws" in sure[0]
+    none, = printed(command._print_sure, answer())
+    assert none == ("None of these keeps its limits in 90% of draws from the ranges of all inputs; "
+                    "--sure 0.9 looks further.")
+    assert printed(command._print_sure, answer(first_sure=drawn(row()))) == []
+    for share, told in ((0.974, "97%"), (None, "0%")):
+        other, = printed(command._print_sure, answer(first_sure=drawn(row(OTHER), share)))
+        assert other == f"First in 90% of draws: {NAMED} ({told}); --sure 0.9 looks further."
+    unlimited = answer()
+    unlimited.result.wishes.limits = {}
+    assert printed(command._print_sure, unlimited) == []
+
+
+def test_what_was_left_out_and_tried_and_written():
+    asked = answer(left_out=["one", "w4afp8"])
+    asked.result.pairs = Made(tried=(1234, 5, 678))
+    asked.result.funnel.deployments = 12345
+    asked.result.funnel.counts |= {COUNTED[0]: 1234, COUNTED[1]: 5, "drafts": 7000}
+    asked.result.wishes.unpriced = ["ascend-910b2"]
+    wider = Relaxed("ttft", 1.1, 2.2, None)
+    lines = command._after(asked, [], [wider])
+    assert lines[:3] == [
+        "Left out by the goal: one pool, w4afp8.",
+        "Two pools: 1,234 that prefill and 5 that decode fit, of which 678 pairs were compared.",
+        command._relaxed(asked, wider)]
+    assert lines[3].startswith("Of 12,345 deployments, all of them tried: 1,234 do not fit the "
+                               "memory, 5 decode steps alone already over a limit. Of requests in "
+                               "flight 8 numbers to a doubling. ")
+    assert "7,000 layouts" in lines[4]
+    assert "staged_drafts" in lines[4]
+    assert lines[5].startswith("No price: ascend-910b2; ")
+    assert lines[6:] == ["-o DIR writes the files."]
+    asked.result.wishes.goal.demand.users, asked.result.space.model.drafts = 8, False
+    written = command._after(asked, ["a.yml", "b.yml"], [])
+    assert "to a doubling" not in written[2]
+    assert "7,000 layouts): no layer that drafts is published with 'v3'" in written[3]
+    assert written[5:] == ["wrote a.yml", "wrote b.yml"]
+    asked.result.wishes.goal.demand.think_time = 5.0
+    assert "to a doubling" in command._after(asked, [], [])[2]
+    asked.met = False
+    assert command._after(asked, [], [])[-1].startswith("No price")
+
+
+def test_nothing_keeps_its_limits_or_is_started():
+    missed = [Made(row=row(), seen={"ttft": {"p90": 3.0}}), None]
+    assert printed(command._print_missed, answer(missed=missed)) == [
+        "Nothing keeps its limits in a simulation; 2 were simulated that do in the mean of the "
+        f"closed form. The first: {LABEL}: TTFT p90 3 s, the limit is 2 s."]
+    refused = answer(refused=[row(), row(OTHER)], start=lambda _: Start(None, "no flag"))
+    assert printed(command._print_refused, refused) == [
+        "Nothing that meets the goal is started by a release of an engine. The first: "
+        f"{LABEL}: no flag. --any-engine tells it all the same."]
+
+
+def brief(pace, rate="100 token/s"):
+    return f"{LAYOUT}: TPOT {pace}, TTFT 1.5 s, {rate} per card; {SERVED}"
+
+
+def test_what_stands_beside_the_first():
+    one, two = (row(tpot=tpot, ttft=1.5, throughput_per_card=100.0) for tpot in (0.02, 0.04))
+    inside = Made(outside=["x"], nearest="theirs (row 3)")
+    asked = answer(best=one, near=lambda _: inside, runner_up=two, precisions=[one, two],
+                   least_change=(one, {"precision": "bf16"}), devices=[one],
+                   official_precision="fp8-block")
+    assert printed(command._print_others, asked, None, []) == [
+        "Inside of what was measured: nothing that meets the goal.",
+        "Published weights (fp8-block): none of these deployments meets the goal in them.",
+        f"Another layout: {brief('40 ms')}", f"Least change: {brief('20 ms')}",
+        "--set precision=bf16", "By precision:", brief("20 ms"), brief("40 ms")]
+    asked.official, asked.devices, asked.precisions = two, [two, one], [one]
+    asked.result.wishes.unpriced = ["ascend-910b2"]
+    found = printed(command._print_others, asked, two, ["a.yml", "b.yml"])
+    assert found[:3] == [
+        f"Inside of what was measured: {brief('40 ms')}; nearest theirs (row 3)",
+        "start with: python -m calc deploy b.yml --engine vllm@1.0 -o DIR",
+        f"Published weights: {brief('40 ms')}"]
+    assert found[-3:] == ["By device, those without a price last, by TPOT:", brief("40 ms"),
+                          brief("20 ms")]
+    assert "deploy goal-inside.yml " in printed(command._print_others, asked, two, [])[1]
+    asked.result.wishes.objectives = {"tpot": -1}
+    assert "By device:" in printed(command._print_others, asked, None, [])
+    inside.outside, asked.official_precision, asked.runner_up = [], None, None
+    assert printed(command._print_others, asked, None, [])[0] == (
+        "Published weights: none is known of this model that these cards multiply.")
+
+
+def test_a_deployment_of_two_pools_names_both_and_what_they_do():
+    pair = Row(replace(OTHER, drafts=2, micro_batches=2, spares=8), {}, prefill=replace(
+        CHOICE, devices=8, data=1))
+    assert answered.row_label(pair) == (
+        "24 cards in two pools: prefill 8 × nvidia-h20, fp8-block, TP8/EP8, chunks of 8,192; "
+        "decode 16 × nvidia-h20 under vllm@1.0, fp8-block, 2 replicas of TP8/EP8+8, chunks of "
+        "8,192, 2 MTP tokens, two micro-batches, 1,024 in flight")
+    assert answered.row_label(row()) == LABEL
+    assert answered.steps(1, 1)[0] == ", 1 MTP token"
+    assert answered.steps(0, 1)[0] == ""
+
+
+def test_a_priced_deployment_tells_its_cost_and_one_that_nothing_starts_why():
+    dear = row(tpot=0.02, ttft=1.5, throughput_per_card=100.0, cost=2.5)
+    assert "100 token/s per card, 2.5 USD per million; lossless" in answered.brief(answer(), dear)
+    none = answer(start=lambda _: Start(None, "no flag"))
+    assert "no flag" in answered.starts(none, dear, "a.yml")
+    assert answered.starts(answer(start=lambda _: None), dear) == ""
