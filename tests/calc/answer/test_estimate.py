@@ -103,7 +103,6 @@ class TestEstimate:
                 within = (found[quantity] >= low) & (found[quantity] <= high)
                 assert 0.66 <= within.mean() <= 0.9, quantity
 
-    @pytest.mark.slow
     def test_intervals_hold_eighty_percent_of_the_median_deployment(self):
         """And miss as many below as above, though values lean."""
         inside, below = ({quantity: [] for quantity in sorted(OWN)} for _ in range(2))

@@ -41,7 +41,6 @@ def test_the_busiest_hour_is_simulated(capsys):
     assert found["day"]["checked"][-1]["met"]
 
 
-@pytest.mark.slow
 def test_tiers_regret_and_cards(capsys):
     asked = [*DAY, "--turns", "3", "--think-time", "300 s", "--storage", "1 TB", "--regret",
              "--late", "2"]

@@ -167,7 +167,6 @@ def test_what_a_wider_limit_gives_is_what_a_search_with_it_finds(settings):
     assert moved or not settings  # cards are few, batches are many
 
 
-@pytest.mark.slow
 def test_the_shell_tells_what_a_wider_limit_gives_and_of_which_goals(cli):
     settings = list(itertools.chain(*(("--set", text) for text in SMALL)))
     code, out, _ = cli("search", "r1-80-users-h20", *settings, "--relax")

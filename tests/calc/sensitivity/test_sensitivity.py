@@ -114,7 +114,6 @@ def test_alone_an_input_explains_less_than_in_company_and_all_of_them_no_more_th
         one.total_error for one in found.indices)
 
 
-@pytest.mark.slow
 def test_more_samples_narrow_the_indices_and_agree():
     plan = plan_of("h200-r1-sglang-tp8")
     few, many = (sensitivity(plan, "tpot", samples) for samples in (256, 4096))

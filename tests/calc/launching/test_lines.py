@@ -1,0 +1,50 @@
+"""Whole command lines and environments, flag by flag, on the first and the last node of a pool.
+
+They stand in ``lines.yml``, read through beside what the engines' documentation says of each flag:
+sizes, ranks and ports follow from the layout (rank times cards of a node, 256 requests on each of
+72 ranks), the others from the deployment's own settings.
+"""
+
+from pathlib import Path
+
+import pytest
+import yaml
+from _launch import CASES
+
+from calc.launching.layout import layout
+from calc.launching.lengths import Longest
+from calc.launching.scripts import pool_of
+from calc.launching.settings import Variable, release_of
+from catalogue import load_pools, load_scenario
+
+LINES = yaml.safe_load(Path(__file__).with_name("lines.yml").read_text("utf-8"))
+
+
+def written(case):
+    """Role -> node -> its line, variables of the environment first."""
+    name, overrides, engine = CASES[case]
+    settings = [*overrides, *([f"engine={engine}"] if engine else [])]
+    both = load_pools(name, overrides=settings)
+    named = (dict(zip(("prefill", "decode"), both, strict=True)) if both
+             else {"serve": load_scenario(name, overrides=settings)})
+    lie = {role: layout(scenario) for role, scenario in named.items()}
+    found = {}
+    for role, scenario in named.items():
+        pool = pool_of(role, scenario, release_of(*str(scenario.engine).split("@")),
+                       [f"h{node}" for node in range(lie[role].nodes)],
+                       Longest(4096, "of the test", 0.0), pools=lie if both else None)
+        last = len(pool.flags) - 1
+        found[role] = {"answers": ", ".join(pool.addresses)} | {at: " ".join([
+            *(f"{each.name}={valued(each.value)}" for each in pool.variables[at]),
+            *(word for each in pool.flags[at] for word in each.words)]) for at in {0, last}}
+    return found
+
+
+def valued(value):
+    return f"${value.name}{value.after}" if isinstance(value, Variable) else value
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize("case", CASES)
+def test_each_node_of_a_case_is_started_with_these_words(case):
+    assert written(case) == LINES[case]
