@@ -218,9 +218,8 @@ def _references(claim: Claim) -> list[str]:
 def _metric(claim: Claim, name: str, simulated: Simulated) -> np.ndarray | None:
     """What a claim watches, at each point; None where nothing that may fail goes into it."""
     tree = claim.right if claim.right is not None else claim.formula
-    first = _references(claim)[0]
     if tree is None or (claim.alert is not None and claim.alert.of is not None):
-        return _read(first, name, simulated)
+        return _read(_references(claim)[0], name, simulated)
     free = {letter: _read(where, name, simulated) for letter, where in claim.sourced.items()}
     fixed = {letter: value.value for letter, value in claim.inputs.items() if letter not in free}
     if not trees.symbols_of(tree) & free.keys():

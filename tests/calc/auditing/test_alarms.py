@@ -143,6 +143,30 @@ claims:
     assert alarm(one.case).reason != UNEXPORTED
 
 
+def test_a_formula_of_numbers_that_nothing_moves_is_held_and_one_of_the_deployment_is_run(tmp_path):
+    """Of blocks by length nothing may fail; times an answer takes, everything."""
+    path = tmp_path / "mine.yml"
+    path.write_text("""title: {en: t, zh: t}
+document: s1
+defaults: {source: s1, kind: documented}
+claims:
+  - {id: S1-001, line: 1, section: '1', what: {en: w, zh: w}, printed: 20 %,
+     alert: {fires: above, watched: s2-910b1-awq}, right: [divide, block, mean],
+     inputs: {mean: 1024, block: 128}}
+  - {id: S1-002, line: 2, section: '1', what: {en: w, zh: w}, printed: 3000 s,
+     alert: {fires: above}, right: [multiply, 2, answer],
+     sourced: {answer: 's2-910b1-awq:steady_e2e'}}
+""", encoding="utf-8")
+    held, moved = (alarm(row.case) for row in audit(listed_in([path])).rows)
+    assert (held.reason, held.state, held.healthy.value) == (HELD, NEVER, 0.125)
+    assert moved.reason != HELD
+    assert moved.failures > 10
+    assert moved.healthy.value == pytest.approx(
+        2 * estimate(catalogue.load_scenario("s2-910b1-awq")).quantities["steady_e2e"].value)
+    nearest = moved.nearest or moved.fires[0]
+    assert nearest.value / moved.healthy.value == pytest.approx(nearest.slower)
+
+
 @pytest.mark.parametrize("name", NOT_SOUND)
 def test_a_dead_alert_is_not_sound(name):
     assert alarms()[name].state in (NEVER, ALWAYS)
