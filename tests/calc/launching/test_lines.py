@@ -44,7 +44,6 @@ def valued(value):
     return f"${value.name}{value.after}" if isinstance(value, Variable) else value
 
 
-@pytest.mark.whole
 @pytest.mark.parametrize("case", CASES)
 def test_each_node_of_a_case_is_started_with_these_words(case):
     assert written(case) == LINES[case]

@@ -1,0 +1,88 @@
+"""Which measurements a plan has, and what the clients of the engines are told of each."""
+
+from types import SimpleNamespace as Made
+
+import pytest
+
+import catalogue
+from calc.launching.bench import Bench, _runs, command
+from calc.launching.settings import release_of
+
+NAME = "h200-r1-vllm-tp8"  # blocks of 64 tokens, 1,000 requests at once
+SCENARIO = catalogue.load_scenario(NAME)
+
+
+def runs(users, prompt, answer, scenario=SCENARIO, apart=False):
+    """Name -> requests at once, lengths, requests, spread, shared tokens, rate."""
+    return {each.name: (each.concurrency, each.input_tokens, each.output_tokens, each.requests,
+                        each.spread, each.shared, each.rate)
+            for each in _runs(scenario, Made(planned=users, prompt=prompt, answer=answer), apart)}
+
+
+def test_each_run_moves_one_thing():
+    """Four waves of requests, at least 16; varied lengths are uniform up to those planned, so that
+    their mean is two thirds; half of a prompt is shared, in whole blocks."""
+    assert runs(10, 3000, 600) == {
+        "one": (1, 3000, 600, 16, 0.0, 0, None), "half": (5, 3000, 600, 20, 0.0, 0, None),
+        "planned": (10, 3000, 600, 1000, 0.0, 0, None),
+        "shorter": (10, 1500, 300, 40, 0.0, 0, None),
+        "spread": (10, 2000, 400, 40, 0.5, 0, None),
+        "prefix": (10, 3000, 600, 40, 0.0, 23 * 64, None)}
+
+
+def test_runs_that_a_short_request_cannot_have_are_left_out():
+    """Lengths vary from two tokens on; a prompt shares a block if half of it holds one."""
+    assert "spread" in runs(1, 3, 3)
+    assert "spread" not in runs(1, 2, 3)
+    assert "spread" not in runs(1, 3, 2)
+    assert "prefix" not in runs(1, 127, 3)
+    assert runs(1, 128, 3)["prefix"][5] == 64
+    assert runs(1, 1, 1)["half"][:3] == (1, 1, 1)
+    assert runs(1, 1, 1)["shorter"][:3] == (1, 1, 2)  # an answer of one token has no pace
+
+
+def test_two_pools_keep_what_is_of_one_deployment_and_a_rate_is_measured_where_one_is_stated():
+    arriving = catalogue.load_scenario(NAME, overrides=[
+        "workload.arrivals=poisson", "workload.arrival_rate=0.5 request/s",
+        "workload.requests=1077"])
+    found = runs(10, 3000, 600, arriving, apart=True)
+    assert list(found) == ["one", "half", "planned", "rate"]
+    assert found["planned"] == (10, 3000, 600, 1077, 0.0, 0, None)
+    assert found["rate"] == (10, 3000, 600, 1077, 0.0, 0, 0.5)
+
+
+SPREAD = Bench("spread", "", 10, 2000, 400, 40, spread=0.5)
+PREFIX = Bench("prefix", "", 10, 3000, 600, 10, shared=1472)
+RATE = Bench("rate", "", 10, 3000, 600, 77, rate=0.5)
+SERVER = '--base-url "${BASE_URL}" --model "${MODEL}"'
+AS_VLLM = ("--ignore-eos --served-model-name deepseek-v3 --percentile-metrics 'ttft,tpot,itl,e2el' "
+           '--save-result --result-dir "${RESULTS}" --result-filename')
+
+
+@pytest.mark.parametrize(("engine", "run", "words"), [
+    ("vllm@0.33.0", SPREAD, "--num-prompts 40 --seed 3 --max-concurrency 10 --dataset-name random "
+     "--random-input-len 2000 --random-output-len 400 --random-range-ratio 0.5 "
+     f"{AS_VLLM} spread.json"),
+    ("vllm@0.33.0", PREFIX, "--num-prompts 10 --seed 3 --dataset-name random --random-input-len "
+     "1528 --random-output-len 600 --random-range-ratio 0.0 --random-prefix-len 1472 "
+     f"{AS_VLLM} prefix.json"),
+    ("vllm-ascend@0.18.0", RATE, "--num-prompts 77 --seed 3 --request-rate 0.5 --dataset-name "
+     "random --random-input-len 3000 --random-output-len 600 --random-range-ratio 0.0 "
+     f"{AS_VLLM} rate.json"),
+    # the first client takes the shortest over the longest: all alike are 1
+    ("vllm@0.8.5.post1", RATE, "--num-prompts 77 --seed 3 --request-rate 0.5 --dataset-name random "
+     "--random-input-len 3000 --random-output-len 600 --random-range-ratio 1.0 "
+     f"{AS_VLLM} rate.json"),
+    # SGLang draws from a share of the longest up to it: 1000 to 3000 tokens are 1/3 of 3000
+    ("sglang@0.5.6.post2", SPREAD, "--num-prompts 40 --seed 3 --max-concurrency 10 --dataset-name "
+     "random-ids --random-input-len 3000 --random-output-len 600 --random-range-ratio 0.3333 "
+     '--output-file "${RESULTS}/spread.jsonl"'),
+    ("sglang@0.5.6.post2", PREFIX, "--num-prompts 10 --seed 3 --dataset-name "
+     "generated-shared-prefix --gsp-num-groups 1 --gsp-prompts-per-group 10 --gsp-system-prompt-len"
+     " 1472 --gsp-question-len 1528 --gsp-output-len 600 "
+     '--output-file "${RESULTS}/prefix.jsonl"'),
+])
+def test_a_client_is_told_the_run(engine, run, words):
+    pool = Made(release=release_of(*engine.split("@")), flags=[[]], scenario=SCENARIO)
+    found = " ".join(word for each in command(run, pool, 3) for word in each.words)
+    assert found == f"{SERVER} {words}"
