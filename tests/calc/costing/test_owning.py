@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import catalogue
-from calc.costing.affordable import cards_within
+from calc.costing.affordable import _servers_for, cards_within
 from calc.costing.owning import (
     YEAR,
     annuity,
@@ -31,6 +32,7 @@ from calc.costing.ways import (
     utilisation,
     ways,
 )
+from calc.uncertainty.amount import Amount
 from catalogue import ParamsError
 
 ONE = {"servers": 2.0, "cards": 16.0, "server": 1e5, "network": 1e3, "racks": 500.0, "storage": 7e3,
@@ -47,6 +49,18 @@ class TestBill:
         assert found.nominal == pytest.approx(
             found.capital + 4 * (found.energy + found.hosting + found.upkeep + found.people)
             - found.residual)
+
+    def test_each_part_by_hand(self):
+        """A year of 365 days has 31,536,000 s; four payments of 1 at 10% are worth 3.169865 now."""
+        found = bill(ONE)
+        assert (found.hardware, found.around) == (pytest.approx(220e3), 16e3 + 2 * 500 + 7e3)
+        assert found.energy == pytest.approx(31_536_000 * 3e-8 * 1e4)
+        assert found.hosting == pytest.approx(31_536_000 * 5e-8 * 2e4)
+        assert (found.upkeep, found.people) == pytest.approx((11e3, 63_072))
+        assert found.residual == pytest.approx(44e3)
+        assert found.yearly == pytest.approx(9_460.8 + 31_536 + 11e3 + 63_072)
+        assert found.present == pytest.approx(244e3 + 3.1698654 * 115_068.8 - 44e3 / 1.4641)
+        assert found.second == pytest.approx(found.present / 3.1698654 / 31_536_000)
 
     def test_discounting_by_nothing_is_no_discounting(self):
         found = bill(ONE | {"discount": 0.0})
@@ -157,6 +171,19 @@ class TestLimits:
         found = cards_within("nvidia-b200", "hgx-b200", rent=stated("100 USD/h"),
                              ownership="rent-always")
         assert found.cards * hour <= 100 / 3600 < (found.cards + 1) * hour
+
+    def test_a_capital_buys_servers_with_their_racks_and_network_after_storage(self):
+        """Of 230 a server with its racks and the network of eight cards, after 50 for storage."""
+        card, node = catalogue.load_device("nvidia-h200-sxm"), catalogue.load_node("hgx-h200")
+        stated_of = {"server": 100.0, "racks": 50.0, "network": 10.0, "storage": 50.0}
+        prices = catalogue.load_prices("common")
+        owning = prices.owning.model_copy(update={
+            name: Amount(value, value, value, "USD") for name, value in stated_of.items()})
+        known = prices.model_copy(update={"owning": owning})
+        with mock.patch.object(Amount, "stated", lambda amount: amount):
+            for capital, servers in ((50, 0), (279, 0), (280, 1), (509, 1), (510, 2)):
+                assert _servers_for(Amount(capital, capital, capital, "USD"), card, node,
+                                    known) == servers
 
     def test_of_several_limits_the_least_binds(self):
         found = cards_within("nvidia-h200-sxm", "hgx-h200", power=1e6, capital=stated(

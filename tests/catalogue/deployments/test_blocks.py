@@ -7,7 +7,7 @@ import pytest
 import catalogue
 from catalogue import ParamsError
 from catalogue.deployments.admission.cuts import cut_problem
-from catalogue.deployments.admission.scale_blocks import block_problem
+from catalogue.deployments.admission.scale_blocks import _slices, block_problem
 from catalogue.deployments.admission.subject import Cut, Subject
 from catalogue.deployments.scenario import model_inputs
 
@@ -106,3 +106,26 @@ def test_slices_are_refused_with_their_key():
         catalogue.load_scenario("h200-v32-sglang-dp8", overrides=(
             "model=qwen3-235b-a22b", "parallelism.expert_parallel=1",
             "parallelism.expert_tensor_parallel=8"))
+
+
+@pytest.mark.parametrize(("model", "cut", "widths"), [
+    # 128 heads with keys of 128 + 64 and values of 128; 18432 dense, 2048 of an expert
+    (V3, Cut(8), {"q_proj": (24576, 3072), "kv_b_proj": (32768, 4096), "o_proj": (16384, 2048),
+                  "intermediate_size": (18432, 2304), "the shared experts' width": (2048, 256),
+                  "moe_intermediate_size": (2048, 256)}),
+    # 64 heads of 128, of whose four of keys and values each of eight ranks keeps one
+    (QWEN, Cut(8, expert=8), {"q_proj": (8192, 1024), "k_proj and v_proj": (512, 128),
+                              "o_proj": (8192, 1024), "moe_intermediate_size": (1536, 1536)}),
+    (QWEN, Cut(2, 1, 2, slices=4), {"q_proj": (8192, 4096), "k_proj and v_proj": (512, 256),
+                                    "o_proj": (8192, 4096), "moe_intermediate_size": (1536, 384)}),
+    ("qwen3-8b", Cut(4), {"q_proj": (4096, 1024), "k_proj and v_proj": (1024, 256),
+                          "o_proj": (4096, 1024), "intermediate_size": (12288, 3072)}),
+])
+def test_what_a_rank_holds_of_each_matrix(model, cut, widths):
+    """By the counts of the models' published configurations."""
+    found = list(_slices(subject(model, "bf16"), cut))
+    assert {piece.name: (piece.whole, piece.width) for piece in found} == widths
+    sides = {(piece.name, piece.side) for piece in found}
+    assert {side for name, side in sides if name == "o_proj"} == {"inputs"}
+    assert {side for name, side in sides if name == "q_proj"} == {"outputs"}
+    assert {side for name, side in sides if name.endswith("size")} == {"inputs", "outputs"}
