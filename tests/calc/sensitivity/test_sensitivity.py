@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from calc.evidence.classes import deviations
+from calc.sensitivity import sensitivity as module
 from calc.sensitivity.elasticities import answers_of, elasticities
 from calc.sensitivity.information import BINS, DRAWS, between, information, to_buy
 from calc.sensitivity.plans import BATCHES, Limit, against, plan_of, signed
@@ -146,6 +147,23 @@ def test_a_sum_of_known_parts_has_the_indices_of_its_variances(monkeypatch):
         assert found[name].first == pytest.approx(share, abs=0.03)
         assert found[name].total == pytest.approx(share, abs=0.03)
     assert max(one.total for name, one in found.items() if name not in variances) == 0
+
+
+def test_a_design_draws_every_input_from_its_whole_prior(monkeypatch):
+    """Scores of a standard normal distribution, a tenth beyond either end of an 80% range."""
+    plan, seen = plan_of("s2-910b1-awq"), []
+
+    def asked(plan, knobs, own, scores, name):
+        seen.append(scores)
+        return sample_quantity(plan, knobs, own, scores, name)
+
+    monkeypatch.setattr(module, "sample_quantity", asked)
+    sensitivity(plan, "tpot", 256)
+    scores, = seen
+    assert np.abs(scores.mean(axis=0)).max() < 0.05
+    assert np.allclose(scores.std(axis=0), 1, atol=0.05)
+    assert np.allclose((scores < -NORMAL_90).mean(axis=0), 0.1, atol=0.02)
+    assert np.allclose((scores > NORMAL_90).mean(axis=0), 0.1, atol=0.02)
 
 
 @pytest.mark.parametrize("samples", [0, -4, 63, 100, 1 << 17])
