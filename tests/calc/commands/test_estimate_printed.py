@@ -8,7 +8,7 @@ from _screen import printed
 
 import catalogue
 from calc.answer.compare_engines import Difference, Replaced
-from calc.answer.estimate import Comparison
+from calc.answer.estimate import CAPACITY, Comparison
 from calc.answer.two_pools import Pools
 from calc.commands import compared
 from calc.commands import estimate as command
@@ -133,11 +133,11 @@ def test_parts_sum_to_the_median_that_is_told():
     result = Made(unasked=frozenset(), quantities={"tpot": Made(value=0.1, central=0.05)},
                   parts={"tpot": {"weights": 0.03, "host": -0.01, "idle": 0.0, "links": 0.02,
                                   "sums": 0.01}, "prefill_chunk": {"weights": 0.3}},
-                  bottleneck={"decode": "memory_bandwidth", "prefill": "capacity"})
+                  bottleneck={"decode": "memory_bandwidth", "prefill": CAPACITY})
     lines = printed(command._print_parts, result)
     cells = [line.split(" | ")[1:] for line in lines if " | " in line]
     assert cells == [["time", "share"], ["60 ms", "60.0%"], ["40 ms", "40.0%"],
-                     ["-20 ms", "-20.0%"], ["20 ms", "20.0%"],
+                     ["−20 ms", "-20.0%"], ["20 ms", "20.0%"],
                      ["time", "share"], ["300 ms", "100.0%"]]
     titles = " ".join(line for line in lines if " | " not in line)
     assert "100 ms" in titles
