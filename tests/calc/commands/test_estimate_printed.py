@@ -4,7 +4,7 @@ from dataclasses import replace
 from types import SimpleNamespace as Made
 
 import pytest
-from _screen import printed
+from _options import printed
 
 import catalogue
 from calc.answer.compare_engines import Difference, Replaced

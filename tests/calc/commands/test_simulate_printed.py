@@ -4,7 +4,7 @@ from dataclasses import replace
 from types import SimpleNamespace as Made
 
 import pytest
-from _screen import lines_of
+from _options import lines_of
 
 import catalogue
 from calc.commands import simulate as command

@@ -1,7 +1,7 @@
 """What ``capacity`` prints of numbers that are written down here: each in its place and unit."""
 
 import pytest
-from _screen import printed
+from _options import printed
 
 from calc.commands.deciding import capacity as command
 from catalogue import ParamsError

@@ -4,7 +4,7 @@ import math
 from types import SimpleNamespace as Made
 
 import pytest
-from _screen import lines_of
+from _options import lines_of
 
 import catalogue
 from calc.commands.deciding import cost as command

@@ -4,7 +4,7 @@ from types import SimpleNamespace as Made
 
 import numpy as np
 import pytest
-from _screen import printed
+from _options import printed
 
 from calc.commands.deciding import decide as command
 from calc.sensitivity.breakeven import BreakEven, Turn

@@ -4,7 +4,7 @@ from dataclasses import replace
 from types import SimpleNamespace as Made
 
 import pytest
-from _screen import printed
+from _options import printed
 
 from calc.commands.deciding import answered
 from calc.commands.deciding import search as command

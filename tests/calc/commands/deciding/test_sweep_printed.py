@@ -4,7 +4,7 @@ from types import SimpleNamespace as Made
 
 import numpy as np
 import pytest
-from _screen import lines_of
+from _options import lines_of
 
 from calc.commands.deciding import sweep as command
 from calc.sweeping.chunks import ROW, TOO_LARGE
