@@ -308,6 +308,15 @@ class TestStreams:
         np.testing.assert_array_equal(counted.counts, np.histogram(found, counted.edges)[0])
         assert counted.counts.sum() == 24
 
+    def test_a_sample_is_that_of_seed_0_unless_told(self):
+        def draw(rng, count):
+            return {"x": rng.random(count)}
+
+        usual, told, other = ([batch["x"].tolist() for batch in sampled(draw, 5, *seed, size=3)]
+                              for seed in ((), (0,), (1,)))
+        assert usual == told != other
+        assert [len(batch) for batch in usual] == [3, 2]
+
     def test_a_sample_is_the_same_for_the_same_seed(self):
         one, again, other = (np.concatenate([found[FAST] for _, found in stream(
             sampled(mixed, 250, seed, size=100), "mla")]) for seed in (1, 1, 2))
