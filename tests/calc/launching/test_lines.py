@@ -11,11 +11,12 @@ import pytest
 import yaml
 from _launch import CASES
 
-from calc.launching.layout import layout
+from calc.launching.layout import Layout, Part, layout
 from calc.launching.lengths import Longest
 from calc.launching.scripts import pool_of
 from calc.launching.settings import Variable, release_of
-from catalogue import load_pools, load_scenario
+from calc.launching.vllm import ray
+from catalogue import ParamsError, load_pools, load_scenario
 
 LINES = yaml.safe_load(Path(__file__).with_name("lines.yml").read_text("utf-8"))
 
@@ -47,3 +48,22 @@ def valued(value):
 @pytest.mark.parametrize("case", CASES)
 def test_each_node_of_a_case_is_started_with_these_words(case):
     assert written(case) == LINES[case]
+
+
+def lies(tp, pp, joined=1, span=2):
+    """A server over nodes of eight cards."""
+    parts = tuple(Part(0, rank, rank, 0, 8, 8000) for rank in range(span))
+    return Layout(tp, pp, joined, joined * tp, 1, 1, span, span, parts)
+
+
+def test_only_a_replica_over_nodes_meets_in_ray_and_only_before_releases_span_nodes():
+    """Replicas that each fill a node find each other without it."""
+    old, new = release_of("vllm", "0.11.0"), release_of("vllm", "0.13.0")
+    assert not ray(lies(8, 1, joined=2), old)
+    assert not ray(lies(4, 2, joined=2), old)
+    assert not ray(lies(8, 1, span=1), old)
+    assert ray(lies(8, 2), old)
+    assert ray(lies(9, 1), old)
+    assert not ray(lies(8, 2), new)
+    with pytest.raises(ParamsError, match="replicas of 16 cards that span nodes and share experts"):
+        ray(lies(8, 2, joined=2, span=4), old)
