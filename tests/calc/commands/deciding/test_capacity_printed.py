@@ -1,8 +1,12 @@
 """What ``capacity`` prints of numbers that are written down here: each in its place and unit."""
 
+from types import SimpleNamespace as Made
+
 import pytest
 from _options import printed
 
+from calc.capacity import growth, pool_layouts, tables
+from calc.capacity.replicas import Limits
 from calc.commands.deciding import capacity as command
 from catalogue import ParamsError
 
@@ -139,3 +143,30 @@ def test_growth_is_three_numbers_that_do_not_fall(text, expected):
             command._growth(text)
     else:
         assert command._growth(text) == expected
+
+
+@pytest.mark.parametrize(("alone", "paired", "told"), [
+    ((16,), (8,), True), ((), (8,), True), ((16,), (), True), ((), (), False)])
+def test_each_number_of_cards_has_its_best_or_none(monkeypatch, alone, paired, told):
+    """One that neither one pool nor two pools serve is refused with the largest that was tried."""
+    def answer(size):
+        return Made(as_json=lambda: {"size": size})
+
+    asked = Limits(1.0, 0.05, 0.99)
+    scenario = Made(id="mine", node=Made(devices_per_node=Made(value=8)))
+    monkeypatch.setattr(tables, "Tables", lambda of: ("tables", of))
+    monkeypatch.setattr(growth, "best", lambda of, size, limits, tables: answer(size) if (
+        of, limits, tables) == (scenario, asked, ("tables", scenario)) and size in alone else None)
+    monkeypatch.setattr(pool_layouts, "Pairing", lambda of, sizes: Made(
+        best=lambda limits: {size: answer(size) for size in sizes if (
+            of, limits) == (scenario, asked) and size in paired}))
+    given = {"ttft": 1.0, "tpot": 0.05, "share": 0.99}
+    sizes = growth.sizes_of(8)
+    if told:
+        found = command._cards(scenario, given)
+        assert found["sizes"] == list(sizes)
+        assert found["best"] == [{"size": size} if size in alone else None for size in sizes]
+        assert found["two_pools"] == [{"size": size} if size in paired else None for size in sizes]
+    else:
+        with pytest.raises(ParamsError, match=f"{sizes[-1]}"):
+            command._cards(scenario, given)
