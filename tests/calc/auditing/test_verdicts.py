@@ -25,6 +25,7 @@ from calc.auditing.judging import (
     meets,
     reaches,
 )
+from calc.auditing.origins import shortage
 from calc.auditing.reasons import why
 from calc.auditing.truths import deployment
 from calc.uncertainty.amount import Amount
@@ -154,3 +155,11 @@ def test_verdicts_that_hold_and_that_do_not_are_told_apart():
     assert Judgement(SETTING, ("open",)).standing == OPEN
     assert Judgement(SETTING, ("open", INFEASIBLE)).standing == FAILS
     assert Judgement(COMPATIBLE, (INFEASIBLE,)).standing == FAILS
+
+
+def test_of_several_reasons_not_to_run_the_first_is_told_which_is_memory():
+    name = "s0-config-4.1-fp8"
+    first, *others = deployment(name).why_not
+    assert (first.kind, len(others)) == ("memory_capacity", 1)
+    needed, usable = (first.numbers[key] / 1e9 for key in ("memory_per_device", "usable_memory"))
+    assert shortage(name)[0] == f"a card needs {needed:.3g} GB and may use {usable:.3g} GB"
