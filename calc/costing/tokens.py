@@ -12,9 +12,10 @@ import numpy as np
 
 from calc.costing.power import own_cards
 from calc.physics.arrays import Number, select
+from catalogue.reading.units import DAY, YEAR
 
 MILLION = 10**6
-DAYS_OF_MONTH = 365.25 / 12
+DAYS_OF_MONTH = YEAR / DAY / 12
 
 
 def card_times(inputs: Mapping[str, Number], quantities: Mapping[str, Number]

@@ -167,12 +167,12 @@ def _number(args: argparse.Namespace, name: str, unit: str, least: float, *, abo
 
 def _percentile(text: str) -> float:
     try:
-        share = float(text) / PERCENT
+        percentile = float(text)
     except ValueError:
-        share = math.nan
-    if not 0.5 <= share <= 0.999:
+        percentile = math.nan
+    if not 50 <= percentile <= 99.9:
         raise ParamsError(spoken(say("no-percentile", text=text[:40])))
-    return share
+    return percentile / PERCENT
 
 
 def _growth(text: str) -> dict[str, float]:

@@ -11,6 +11,7 @@ from calc.costing.power import own_cards
 from calc.costing.tokens import DAYS_OF_MONTH, card_times, energy_per_token, token_costs, user_month
 from calc.uncertainty.amount import Amount
 from calc.uncertainty.propagate import propagate_uncertainty
+from catalogue.reading.units import DAY, YEAR
 
 DEPLOYMENTS = ["s2-910b1-awq", "h200-r1-vllm-tp8", "s1-launch", "wide-lmsys-decode"]
 
@@ -68,9 +69,9 @@ def test_a_user_s_month_is_as_many_requests():
     assert user_month(2.0, 3.0, 5, 7, 2) == pytest.approx(DAYS_OF_MONTH * 2 * (2 * 5 + 3 * 7))
 
 
-def test_twelve_months_of_a_request_a_day_are_a_year_of_365_25_days():
-    """Of the Julian calendar: three years of 365 days and one of 366."""
-    assert 12 * user_month(1.0, 0.0, 1, 1, 1) == pytest.approx((3 * 365 + 366) / 4)
+def test_twelve_months_of_a_request_a_day_are_the_days_of_a_year():
+    assert 12 * user_month(1.0, 0.0, 1, 1, 1) == pytest.approx(YEAR / DAY) == 365
+
 
 
 def test_energy_is_that_of_the_busy_cards_where_they_are_always_busy_and_more_where_not():

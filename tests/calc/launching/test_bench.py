@@ -5,8 +5,10 @@ from types import SimpleNamespace as Made
 import pytest
 
 import catalogue
-from calc.launching.bench import Bench, _runs, command
+from calc.answer.two_pools import combine_pools
+from calc.launching.bench import Bench, _of_pools, _runs, command
 from calc.launching.settings import release_of
+from calc.uncertainty.amount import Amount
 
 NAME = "h200-r1-vllm-tp8"  # blocks of 64 tokens, 1,000 requests at once
 SCENARIO = catalogue.load_scenario(NAME)
@@ -86,3 +88,21 @@ def test_a_client_is_told_the_run(engine, run, words):
     pool = Made(release=release_of(*engine.split("@")), flags=[[]], scenario=SCENARIO)
     found = " ".join(word for each in command(run, pool, 3) for word in each.words)
     assert found == f"{SERVER} {words}"
+
+
+def test_a_quantity_of_two_pools_is_as_unsure_as_the_pool_that_it_is_of():
+    """First tokens come from the prefill pool, the others from the decode pool, and the rate from
+    whichever binds."""
+    prefill, decode = catalogue.load_family("s0-scenario-3").pools
+
+    def within(low, high):
+        return Made(**{name: Amount(100.0, 100 * low, 100 * high, unit, central=100.0)
+                       for name, unit in (("ttft", "s"), ("tpot", "s"), ("requests", "request/s"))})
+    found = _of_pools([Made(scenario=prefill), Made(scenario=decode)],
+                      [within(0.9, 1.2), within(0.5, 4.0)], Bench("planned", "", 10, 3000, 600, 40))
+    ends = {name: (each.low / each.central, each.high / each.central)
+            for name, each in found.items()}
+    assert ends["ttft"] == pytest.approx((0.9, 1.2))
+    assert ends["tpot"] == pytest.approx((0.5, 4.0))
+    loop = combine_pools(prefill, decode, users=10).loop
+    assert found["output_throughput"].central == pytest.approx(loop.rate * 600, rel=0.05)

@@ -122,7 +122,7 @@ def test_the_best_layout_of_every_number_of_cards():
         "sizes": [16], "best": [one], "two_pools": [None]}}, {})) == 2
 
 
-@pytest.mark.parametrize(("text", "share"), [("99", 0.99), ("50", 0.5), ("99.8", 0.998)])
+@pytest.mark.parametrize(("text", "share"), [("99", 0.99), ("50", 0.5), ("99.9", 0.999)])
 def test_a_percentile_lies_from_the_median_to_one_request_in_a_thousand(text, share):
     assert command._percentile(text) == pytest.approx(share, rel=1e-12)
 
