@@ -2,6 +2,7 @@
 
 import itertools
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from calc.many.fronts import front
 from calc.searching.load_goal import load_goal
 from calc.searching.percentiles import Simulated
 from calc.searching.result import Answer
-from calc.searching.robust import firmest, keeps, sample_rows, surely
+from calc.searching.robust import apart, firmest, keeps, sample_rows, surely
 from calc.searching.same_cards import relaxed
 from calc.searching.search import search
 from catalogue import ParamsError
@@ -176,3 +177,13 @@ def test_the_shell_tells_what_a_wider_limit_gives_and_of_which_goals(cli):
     code, _, err = cli("search", "r1-80-users-h20", *settings, "--relax", "--sure", "0.5")
     assert code == 2
     assert "--relax: widens limits of means" in err
+
+
+def test_twice_as_fast_is_told_apart_and_a_part_in_a_million_is_not(sure):
+    one = sample_rows(sure, sure.rows(sure.front)[:1])[0]
+
+    def slower(times):
+        return replace(one, quantities={**one.quantities, "tpot": times * one.quantities["tpot"]})
+    assert apart(one, slower(2), {"tpot": -1})
+    assert not apart(one, slower(1 + 1e-6), {"tpot": -1})
+    assert not apart(one, slower(2), {"cost": -1} if "cost" in one.quantities else {"ttft": -1})

@@ -3,7 +3,7 @@
 import pytest
 
 import catalogue
-from catalogue.deployments.fabric import USUAL_NETWORK
+from catalogue.deployments.fabric import USUAL_NETWORK, scale_up_domain
 
 WIDE = "h800-profile-decode"  # 128 ranks on 16 servers
 OWN_LINK = """name: {en: Mine, zh: 我的网络}
@@ -127,3 +127,8 @@ def test_what_was_measured_over_one_network_is_not_said_of_another(told):
     over = told("low_latency", TOLD, "device=nvidia-h800", node="hgx-h800-roce")
     assert over["exchange_network_alpha"] == link.exchange_alpha.low_latency.value
     assert over["exchange_alpha"] == pytest.approx(5e-6)
+
+
+@pytest.mark.parametrize(("node", "cards"), [("hgx-h200", 8), ("gb200-nvl72", 72)])
+def test_cards_reach_each_other_in_a_server_or_in_the_rack_whose_links_join_servers(node, cards):
+    assert scale_up_domain(catalogue.load_node(node)) == cards
