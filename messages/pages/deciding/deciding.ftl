@@ -5,14 +5,14 @@ formulas-own-error =
     .zh = 公式自身的误差
 
 its-time-per-output-token =
-    .en = **{ $heading }.** With every input at its central value, a token takes { $pace }; pages of deployments give the median over all ranges instead. Three inputs move it most: { $inputs }. { $own_error_widest ->
+    .en = **{ $heading }.** With { $users } requests at once and every input at its central value, a token takes { $pace }; pages of deployments give the median over all ranges instead. Three inputs move it most: { $inputs }. { $own_error_widest ->
         [yes] The formulas' own error, which no input changes, moves it farther than any of them.
        *[no] { "" }
     }{ $fits ->
         [yes] { "" }
        *[no] { " " }It does not fit; everything here assumes the same layout on cards with enough memory.
     }
-    .zh = **{ $heading }**：各项输入取中心值时，每输出 token 时间为 { $pace }（部署页面给出的则是全部区间上的中位数），主要取决于三项输入：{ $inputs }。{ $own_error_widest ->
+    .zh = **{ $heading }**：{ $users } 个并发请求、各项输入取中心值时，每输出 token 时间为 { $pace }（部署页面给出的则是全部区间上的中位数），主要取决于三项输入：{ $inputs }。{ $own_error_widest ->
         [yes] 公式自身的误差不随输入改变，影响比它们都大。
        *[no] { "" }
     }{ $fits ->
@@ -25,28 +25,36 @@ three-inputs-that-move-it =
     .zh = 单独变动时影响最大的三项输入
 
 in-company-samples =
-    .en = in company, { $samples } samples
-    .zh = 连同其他，{ $samples } 个样本
+    .en = total index, { $samples } samples
+    .zh = 总指数，{ $samples } 个样本
+
+first-order =
+    .en = first-order index
+    .zh = 一阶指数
 
 variance-explained =
-    .en = Over { $evaluations } evaluations, the standard deviation of TPOT is { $spread }; one at a time, the inputs and the formulas' own error explain { $alone } of the variance. { $company }
-    .zh = 共计算 { $evaluations } 次：TPOT 的标准差为 { $spread }，各项单独解释的方差合计 { $alone }。{ $company }
+    .en = Over { $evaluations } evaluations, the standard deviation of ln TPOT is { $spread }; one at a time, the inputs and the formulas' own error explain { $alone } of the variance. { $company }
+    .zh = 共计算 { $evaluations } 次：ln TPOT 的标准差为 { $spread }，各项单独解释的方差合计 { $alone }。{ $company }
 
 none-of-them-matters-only =
     .en = None matters only together with another.
     .zh = 这里没有哪项输入要与其他输入一起变动才起作用。
 
 together-with-others-more-than =
-    .en = Together with others, { $name } matters more than alone ({ $alone } alone, { $total } in company).
-    .zh = 与其他一起比单独更要紧的是{ $name }（单独 { $alone }，连同其他 { $total }）。
+    .en = Together with others, { $name } matters more than alone (first-order { $alone }, total { $total }).
+    .zh = 与其他一起比单独更要紧的是{ $name }（一阶 { $alone }，总指数 { $total }）。
 
 own-error =
     .en = own error
-    .zh = 自身误差
+    .zh = 公式自身的误差
 
 some-input =
-    .en = an input
-    .zh = 某项输入
+    .en = the first input
+    .zh = 所列第一项
+
+tpot-computed =
+    .en = TPOT, computed
+    .zh = TPOT（计算值）
 
 three-inputs-that-move-it-most =
     .en = three inputs that move it most
@@ -58,11 +66,11 @@ tpot-at-central-values =
 
 reaches-farthest =
     .en = moves TPOT farthest
-    .zh = 跨度最大
+    .zh = 使 TPOT 变动最大的
 
 for-output-tokens-per-second =
-    .en = At the central values, { $demand } output tokens per second take { $cards } cards:
-    .zh = 要达到每秒 { $demand } 个输出 token，按中间值需要 { $cards } 张卡：
+    .en = With { $heading }, { $demand } output tokens per second take { $cards } cards at the central values:
+    .zh = 按“{ $heading }”的中心值，每秒 { $demand } 个输出 token 需要 { $cards } 张卡：
 
 missing-card-costs =
     .en = a missing card costs

@@ -22,16 +22,16 @@ link-rate-for-tp16 =
 
 # number: of the deployment that is asked about
 link-rate-for-tp16-in-w8a8 =
-    .en = the same in W8A8 with EP16, 32 requests
-    .zh = 同上，W8A8 加 EP16，32 个请求
+    .en = the same in W8A8 with EP16 (tokens reach experts by all-to-all), 32 requests
+    .zh = 同上，W8A8 加 EP16（token 经 all-to-all 送往专家），32 个请求
 
 network-latency-for-tp16 =
     .en = network latency up to which TP16 wins in that case
     .zh = 该情形下网络延迟多低时 TP16 胜出
 
 hit-rate-for-fetched-experts =
-    .en = hit rate at which fetching experts is as fast as keeping all on cards, one request
-    .zh = 命中率多高时从主机取专家与全部在卡上一样快（单请求）
+    .en = hit rate from which a token takes no longer with experts fetched from the host than with all on cards, one request a replica
+    .zh = 命中率多高时，从主机取专家的每 token 时间不长于专家全部在卡上（每副本一个请求）
 
 fetched =
     .en = fetched
@@ -56,8 +56,8 @@ two-cards-and-host =
     .zh = 2 卡加主机
 
 batch-for-wide-ep =
-    .en = batch at which wide EP pays on eight cards
-    .zh = 八卡上批量多大时宽 EP 划算
+    .en = requests at once from which DP8 with EP8 yields more than TP8 on eight cards
+    .zh = 八卡上并发多大时 DP8 加 EP8 的吞吐高于 TP8
 
 dp8-with-ep8 =
     .en = DP8 with EP8
@@ -82,19 +82,27 @@ acceptance-for-draft-ep72 =
     .zh = 同上，72 卡 EP72
 
 context-for-w8a8-quarter =
-    .en = context up to which W8A8 is a quarter faster than BF16
-    .zh = 上下文多长以内 W8A8 比 BF16 快四分之一
+    .en = context up to which W8A8 saves a quarter of the time per token of BF16
+    .zh = 上下文多长以内，W8A8 的每 token 时间比 BF16 少四分之一
 
 context-for-w8a8-tenth =
-    .en = context up to which W8A8 is a tenth faster
-    .zh = 同上，快十分之一
+    .en = the same, a tenth
+    .zh = 同上，少十分之一
+
+less-than-that =
+    .en = less than that
+    .zh = 少得不到这么多
+
+that-or-more =
+    .en = that or more
+    .zh = 至少少这么多
 
 utilisation-for-h200 =
-    .en = utilisation from which eight H200 at { $price } an hour, with { $model } for { $users } requests at once of { $prompt } + { $answer } tokens, are cheaper than DeepSeek's own service ({ $sold }, { $hours }: { $input } and { $output } USD per million tokens in and out)
-    .zh = 利用率多高时八张 H200（卡时价 { $price }，运行 { $model }，{ $users } 个并发请求，输入 { $prompt }、输出 { $answer } token）比 DeepSeek 官方 API 便宜（{ $sold }，{ $hours }，每百万输入、输出 token { $input } 与 { $output } 美元）
+    .en = utilisation from which eight H200 at { $price } per card and hour, with { $model } for { $users } requests at once of { $prompt } + { $answer } tokens, are cheaper than DeepSeek's own service (another model, { $sold }, { $hours }: { $input } and { $output } USD per million tokens in and out)
+    .zh = 利用率多高时八张 H200（卡时价 { $price }，运行 { $model }，{ $users } 个并发请求，输入 { $prompt }、输出 { $answer } token）比 DeepSeek 官方 API 便宜（API 是另一个模型 { $sold }，{ $hours }，每百万输入、输出 token { $input } 与 { $output } 美元）
 
 used-of-day =
-    .en = { $share }, of a day's load
+    .en = { $share } (mean of a day's load curve)
     .zh = { $share }（一天负载的平均）
 
 two-servers-of-910b2 =
@@ -107,8 +115,8 @@ eight-h200 =
     .zh = 8×H200，V3.2，100 个用户
 
 r1-for-one-request-at =
-    .en = R1 for one request at a time
-    .zh = R1，每次一个请求
+    .en = R1 for one request at a time: two cards with host, or eight
+    .zh = R1，每次一个请求：2 卡加主机，或 8 卡
 
 # number: of the deployment that is asked about
 draft-on-h100 =
@@ -136,23 +144,25 @@ service =
     .zh = 官方 API
 
 never-throughout =
-    .en = never: { $plan } throughout
-    .zh = 没有：始终是“{ $plan }”
+    .en = at any value: { $plan }
+    .zh = 任何取值下都是“{ $plan }”
 
 below-from-there =
     .en = **{ $value }**: { $before } below, { $after } from there{ $more ->
         [0] { "" }
-       *[other] ; { $more } more reversals beyond
-    }{ $room ->
-        [yes] { "" }
-       *[no] ; at that value the memory is too small
-    }
-    .zh = **{ $value }**：低于此值选“{ $before }”，达到后选“{ $after }”{ $more ->
+       *[other] ; { $more } more reversals up to { $last }, from there { $final }
+    }{ $short ->
         [0] { "" }
-       *[other] ；此后还有 { $more } 次反转
-    }{ $room ->
-        [yes] { "" }
-       *[no] ；但此时显存不够
+        [1] ; one of the two plans does not fit in memory, compared as if it did
+       *[other] ; neither plan fits in memory, compared as if they did
+    }
+    .zh = **{ $value }**：低于此值为“{ $before }”，达到后为“{ $after }”{ $more ->
+        [0] { "" }
+       *[other] ；到 { $last } 为止还有 { $more } 次反转，此后为“{ $final }”
+    }{ $short ->
+        [0] { "" }
+        [1] ；其中一个方案显存不够，按够用比较
+       *[other] ；两个方案显存都不够，按够用比较
     }
 
 throughout-in =

@@ -42,7 +42,7 @@ what-follows =
 
 rightly =
     .en = read correctly
-    .zh = 正确
+    .zh = 正确读法
 
 misread =
     .en = misread
@@ -69,8 +69,8 @@ predicted-against-measured =
     .zh = 预测与实测的对照
 
 time-to-first-token-decode =
-    .en = the time to the first token; only decode is then computed
-    .zh = 首 token 延迟；此时只计解码
+    .en = the times to the first token and of a whole request; only a decode step is then computed
+    .zh = 首 token 延迟与整个请求的时间；此时只计算一个解码步
 
 on-card-own-page-what =
     .en = on the card's own page, the measured rates of its kernels
@@ -89,8 +89,12 @@ what-is-then-absent =
     .zh = 页面因此缺少
 
 time-per-output-token-from =
-    .en = time per output token, from this alone
-    .zh = 仅由它引起的每输出 token 时间区间
+    .en = time per output token, this alone varied
+    .zh = 仅它变动时的每输出 token 时间
+
+assumed-value =
+    .en = assumed value
+    .zh = 假设值
 
 requests-as-printed =
     .en = requests, as printed
@@ -102,12 +106,12 @@ latency-percentile =
     .zh = 延迟，第 99 百分位
 
 in-flight-if-prompts-count =
-    .en = in flight, if prompts count
-    .zh = 在途请求数，若计入 prefill
+    .en = in flight at most, if prompts count
+    .zh = 在途请求数上限，若计入输入
 
 in-flight-if-answers-alone =
-    .en = in flight, if answers alone count
-    .zh = 在途请求数，若只计输出
+    .en = in flight at most, if answers alone count
+    .zh = 在途请求数上限，若只计输出
 
 measured-by-others =
     .en = Measured by others: { $source }.

@@ -1,4 +1,4 @@
-### The section on a processor measured to the end: its table, what was predicted, what came.
+### The section on a processor measured end to end: its table, what was predicted, what came.
 
 # number: the loads of the benchmark
 decode-in-flight =

@@ -85,8 +85,8 @@ alone =
     .zh = 单独运行时的速度
 
 together =
-    .en = for { $users } users of the book's standard load with the same settings: { $engine }, no MTP
-    .zh = 设置不变（{ $engine }，不投机），按标准负载服务 { $users } 个用户时的合计
+    .en = for { $users } users of the book's standard load ({ $prompt } tokens in, { $answer } out on average, lengths that vary) with the same settings: { $engine }, no MTP; the chapter on monitoring has a newer release and shorter answers, all alike
+    .zh = 设置不变（{ $engine }，不投机），按标准负载（平均输入 { $prompt }、输出 { $answer } token，长度不一）服务 { $users } 个用户时的合计；《监控》用的是较新版本，输出较短、长度相同
 
 places =
     .en = such requests have room in the cache at once

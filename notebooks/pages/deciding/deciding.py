@@ -29,7 +29,7 @@ from notebooks.pages.catalogue.tables.mechanisms import labelled
 from notebooks.show import figures
 from notebooks.show.columns import Column
 from notebooks.show.display import draw, show, table
-from notebooks.show.numbers import fmt_fixed, fmt_percent, fmt_quantity, fmt_sig
+from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_quantity, fmt_sig
 
 common = messages("common")
 say = messages("pages/deciding/deciding")
@@ -49,7 +49,7 @@ OWN_NAME = say("formulas-own-error")
 # of every document, and the measured systems of others, one of each kind
 SEVERAL = ("s0-scenario-1", "s0-recommended", "s1-plan-a", "s1-expert-tiers-uniform",
            "s2-910b1-awq", "s3-hybrid-910b4", "h200-r1-vllm-tp8", "wide-lmsys-decode",
-           "wide-cloudmatrix-decode", "kt-4090-v03")
+           "wide-cloudmatrix-decode", "kt-4090d-v02")
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def answer(page: Deciding) -> None:
 
     pace = page.tornados["tpot"]
     show(*say("its-time-per-output-token", heading=pair(page.plan.scenario.heading),
-              pace=quantity_text(pace.value, "s"),
+              users=fmt_int(page.plan.inputs["concurrency"]), pace=quantity_text(pace.value, "s"),
               inputs=join(("; ", "；"), (label(bar.name, page.plan) for bar in _widest(pace))),
               own_error_widest=pace.bars[0].name == OWN, fits=bool(page.plan.fits({})[0])))
     table(page.tornados.items(), [
@@ -139,13 +139,13 @@ def sobol_by_design_size(page: Deciding) -> list[Sensitivity]:
 
     table(last.indices[:ROWS], [
         Column(lambda one: label(one.name, page.plan), common("input")),
-        Column(lambda one: _with_error(one.first, one.first_error), common("alone")),
+        Column(lambda one: _with_error(one.first, one.first_error), say("first-order")),
         *map(total, found)], wide=True)
     alone = " ± ".join(fmt_percent(share, 0) for share in (
         sum(one.first for one in last.indices),
         math.sqrt(sum(one.first_error**2 for one in last.indices))))
     show(*say("variance-explained", evaluations=f"{last.evaluations:,}", alone=alone,
-              spread=fmt_percent(last.deviation, 0), company=_company(last, page.plan)))
+              spread=fmt_fixed(last.deviation), company=_company(last, page.plan)))
     return found
 
 
@@ -166,6 +166,7 @@ def several() -> None:
     rows = [(plan, tornado(plan, "tpot")) for plan in map(plan_of, SEVERAL)]
     table(rows, [
         Column(lambda row: row[0].scenario.heading, common("deployment")),
+        Column(lambda row: row[0].inputs["concurrency"], common("in-flight"), fmt_int),
         Column(lambda row: quantity_text(row[1].value, "s"), say("tpot-at-central-values")),
         Column(lambda row: join(("; ", "；"), (label(bar.name, row[0]) for bar in _widest(row[1]))),
                say("three-inputs-that-move-it-most")),
@@ -190,8 +191,8 @@ def buying(page: Deciding) -> None:
         own = worth(row[1], own=True)
         return own.value if own else None
 
-    show(*say("for-output-tokens-per-second", demand=fmt_sig(demand),
-              cards=REPLICAS * plan.cards))
+    show(*say("for-output-tokens-per-second", heading=pair(plan.scenario.heading),
+              demand=fmt_sig(demand), cards=REPLICAS * plan.cards))
     table([(late, to_buy(plan, demand, late)) for late in LATER], [
         Column(lambda row: f"{row[0]:g}×", say("missing-card-costs")),
         Column(lambda row: int(row[1].options[row[1].taken].split()[0]),

@@ -68,7 +68,7 @@ class Case:
 DRAFTS = (say("one-draft"), say("none"))
 NARROW = (("TP8×DP2", "TP8×DP2"), ("TP16", "TP16"))
 POOLED = (say("one-pool"), say("two-pools"))
-WIDTH = (("BF16", "BF16"), ("W8A8", "W8A8"))
+SAVED = (say("less-than-that"), say("that-or-more"))
 CASES = (
     Case(say("link-rate-for-tp16"), "s0-scenario-1", (), TP16, "all_links", "tpot", NARROW),
     Case(say("link-rate-for-tp16-in-w8a8"),
@@ -98,10 +98,10 @@ CASES = (
     Case(say("acceptance-for-draft-ep72"),
          "wide-lmsys-decode-mtp", (), "workload.draft_tokens=0", "mtp_acceptance", "tpot", DRAFTS),
     Case(say("context-for-w8a8-quarter"),
-         "s0-scenario-1", (), "precision=w8a8-int8", "workload.context_tokens", "tpot", WIDTH,
+         "s0-scenario-1", (), "precision=w8a8-int8", "workload.context_tokens", "tpot", SAVED,
          margin=QUARTER, span="2,1000000"),
     Case(say("context-for-w8a8-tenth"),
-         "s0-scenario-1", (), "precision=w8a8-int8", "workload.context_tokens", "tpot", WIDTH,
+         "s0-scenario-1", (), "precision=w8a8-int8", "workload.context_tokens", "tpot", SAVED,
          margin=TENTH, span="2,1000000"),
 )
 PRICED = (("R1", "h200-r1-sglang-tp8"), ("V3.2", "h200-v32-vllm-dp8"))
@@ -166,8 +166,9 @@ def _of_price(model: str, reference: str) -> tuple[Case, Pair, Pair, Pair]:
     if found.always:
         answer = say("never-throughout", plan=(owned, seller)[found.always == SECOND])
     else:
-        answer = say("below-from-there", value=fmt_percent(found.turns[0].at, 0), before=seller,
-                     after=owned, more=0, room=True)
+        at = fmt_percent(found.turns[0].at, 0)
+        answer = say("below-from-there", value=at, before=seller, after=owned, more=0, last=at,
+                     final=owned, short=0)
     now = say("used-of-day", share=fmt_percent(1 / catalogue.load("loads", question().day).peak, 0))
     case = Case(words, reference, (), SERVICE, "", "", (owned, seller))
     return case, now, answer, _doubted(sure, case, USED)
@@ -231,7 +232,9 @@ def _answer(case: Case, found: BreakEven, first: Plan, second: Plan, path: Path)
     neither = say("neither")
     if found.always:
         return say("never-throughout", plan=who.get(found.always, neither))
-    turn = found.turns[0]
-    room = all(plan.fits(path.moves(plan, np.array([turn.at])))[0] for plan in (first, second))
+    turn, last = found.turns[0], found.turns[-1]
+    short = sum(not plan.fits(path.moves(plan, np.array([turn.at])))[0]
+                for plan in (first, second))
     return say("below-from-there", value=_said(turn.at, path), before=who.get(turn.before, neither),
-               after=who.get(turn.after, neither), more=len(found.turns) - 1, room=room)
+               after=who.get(turn.after, neither), more=len(found.turns) - 1,
+               last=_said(last.at, path), final=who.get(last.after, neither), short=short)

@@ -11,9 +11,10 @@ from typing import Any
 import calc
 import catalogue
 from calc.uncertainty.interval import interval
-from catalogue.messages import Pair, messages
+from catalogue.messages import LANGUAGES, Pair, messages
 from catalogue.reading.amounts import human
 from catalogue.reading.values import Value
+from catalogue.reading.yamlfile import display_path
 from notebooks.pages.catalogue.tables import hardware, mechanisms
 from notebooks.pages.catalogue.tables.formats import entry_label
 from notebooks.pages.deployments import views
@@ -104,7 +105,8 @@ def mistakes() -> None:
             try:
                 catalogue.load_device("my-card.yml")
             except catalogue.ParamsError as error:
-                rows.append({"wrong": f"`{wrong.strip()}`", "says": f"`{error}`"})
+                says = str(error).replace(display_path(Path("my-card.yml")), "my-card.yml")
+                rows.append({"wrong": f"`{wrong.strip()}`", "says": f"`{says}`"})
     table(rows, {"wrong": say("written"), "says": say("answer")}, wide=True)
 
 
@@ -116,8 +118,10 @@ def the_plan() -> None:
 
     def columns(of: Deployed) -> list[Column]:
         title = of.scenario.title
-        return [Column(lambda name: of.quantity(name).text, (title["en"], title["zh"])),
-                Column(lambda name: of.quantity(name).reach, common("interval"))]
+        return [Column(lambda name: tuple(map(of.quantity(name).text_in, LANGUAGES)),
+                       (title["en"], title["zh"])),
+                Column(lambda name: tuple(map(of.quantity(name).reach_in, LANGUAGES)),
+                       common("interval"))]
 
     table(QUANTITIES, [
         Column(lambda name: (symbols[name].en, symbols[name].zh), common("quantity")),
@@ -146,13 +150,17 @@ def what_to_measure(deployed: Deployed) -> None:
              for knob in deployed.knobs if knob.name in labels}
     ranked = sorted(alone, key=lambda name: alone[name].high / alone[name].low, reverse=True)
     table(ranked[:MECHANISMS], [
-        Column(lambda name: labels[name][0], common("mechanism")),
+        Column(lambda name: labels[name][0], say("assumed-value")),
         Column(lambda name: labels[name][1], common("value-range"), written),
         Column(lambda name: alone[name].reach, say("time-per-output-token-from"))], wide=True)
     rest = interval(inputs, [knob for knob in deployed.knobs if knob.name not in ranked[:KNOWN]],
                     attention, ["tpot"], deployed.own_deviations)["tpot"]
     number("own-known", KNOWN)
-    numbers({"own-before": deployed.answers["tpot"].reach, "own-after": rest.reach}, str)
+    told = deployed.answers["tpot"]
+    numbers({"own-before": told.reach, "own-after": rest.reach, "own-median": told.text,
+             "own-median-after": rest.text}, str)
+    numbers({"own-central": told.central, "own-wide": told.high - told.low,
+             "own-narrow": rest.high - rest.low}, fmt_time)
 
 
 def against_a_measurement() -> None:
@@ -173,7 +181,7 @@ def against_a_measurement() -> None:
         "model=deepseek-v3.2", f"workload.concurrency={requests:g}"]))
     mean = requests * both / rate
     error = twin.answers["e2e"].value / mean - 1
-    number("own-asked", int(requests))
+    numbers({"own-asked": int(requests), "own-prompt": int(prompt), "own-answer": int(answer)})
     numbers({"own-mean": human(mean, "s"), "own-alone": human(requests * answer / rate, "s"),
              "own-late": human(late, "s"), "own-e2e": twin.answers["e2e"].text,
              "own-e2e-reach": twin.answers["e2e"].reach,

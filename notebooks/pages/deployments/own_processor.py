@@ -1,4 +1,4 @@
-"""The section on a processor measured to the end: its table, what was predicted, what came."""
+"""The section on a processor measured end to end: its table, what was predicted, what came."""
 
 from __future__ import annotations
 
@@ -107,6 +107,7 @@ def by_cause() -> None:
         partial(fmt_percent, digits=0)))
     numbers({f"processor-{metric}-left": _mean(explained(), metric) for metric in KEPT},
             fmt_percent, digits=0)
+    number("processor-ttft-kernels", _mean(explained(1), "ttft"), fmt_percent, digits=0)
 
 
 def _mean(made: list[dict[str, float]], metric: str) -> float:

@@ -82,12 +82,18 @@ def told() -> Estimate:
 
 
 @functools.cache
-def shared() -> tuple[int, Amount]:
-    """Users of the standard question on the same server, and what they get together [token/s]."""
-    question, load = asked(), catalogue.load("questions", STANDARD)
+def standard() -> Scenario:
+    """The same server under the load of the standard question."""
+    question = asked()
     assert question.scenario
-    found = estimate(catalogue.load_scenario(question.scenario, overrides=load.settings))
-    return load.users, found.quantities["steady_throughput"]
+    return catalogue.load_scenario(
+        question.scenario, overrides=catalogue.load("questions", STANDARD).settings)
+
+
+@functools.cache
+def shared() -> Amount:
+    """What the users of the standard question get together there [token/s]."""
+    return estimate(standard()).quantities["steady_throughput"]
 
 
 def values() -> Mapping[str, Any]:

@@ -109,9 +109,12 @@ def _latency() -> list[Line]:
 
 
 def _throughput() -> list[Line]:
-    found, (users, together) = request.values(), request.shared()
+    found, load = request.values(), request.standard().inputs()
+    users, prompt, answer = (fmt_int(load[name]) for name in (
+        "concurrency", "input_tokens", "output_tokens"))
     return [(request.told().quantities["steady_throughput"].text, say("alone")),
-            (together.text, say("together", users=users, engine=request.engine())),
+            (request.shared().text, say("together", users=users, prompt=prompt, answer=answer,
+                                        engine=request.engine())),
             (fmt_int(found["max_concurrency"]), say("places")),
             (fmt_quantity(float(found["throughput_ceiling"]), "token/s"), say("ceiling"))]
 

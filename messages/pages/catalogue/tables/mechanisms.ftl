@@ -10,7 +10,7 @@ peak-share-of-grouped-matmuls =
 
 peak-share-of-sliced-matmuls =
     .en = share of the peak of grouped matmuls of TP-sharded experts
-    .zh = 专家 TP 切分的分组矩阵乘的峰值利用率
+    .zh = TP 切分的专家的分组矩阵乘的峰值利用率
 
 matmul-time-per-inner-element =
     .en = additional fixed time of a matmul per element of its inner dimension

@@ -131,16 +131,16 @@ cache-is-full-work-is =
     .zh = 缓存已满，计算重复进行
 
 worse-by-factor-of =
-    .en = how much worse before an alert fires
-    .zh = 原因（表中为恶化倍数）
+    .en = { $of }: how much worse before an alert fires (–: none does)
+    .zh = { $of }：各原因恶化到几倍才告警（–：都不触发）
 
 fires-by-limits-of-service =
     .en = limits of the service
-    .zh = 按承诺的限值触发于
+    .zh = 阈值取承诺的限值
 
 fires-thresholds-beyond-bench =
     .en = thresholds { $by } beyond a benchmark
-    .zh = 阈值比压测结果差 { $by } 时触发于
+    .zh = 阈值比压测结果差 { $by }
 
 time-between-tokens =
     .en = time between tokens

@@ -16,13 +16,17 @@ only-more-places =
     .en = no faster; holds more requests
     .zh = 不降延迟，只多容纳请求
 
+only-fewer-places =
+    .en = no faster; holds fewer requests
+    .zh = 不降延迟，容纳的请求反而变少
+
 harms =
     .en = harms
     .zh = 有害
 
 no-longer-fits =
-    .en = these requests no longer fit
-    .zh = 装不下这些请求
+    .en = these requests no longer fit, the factors are out of reach
+    .zh = 装不下这些请求，所列倍数达不到
 
 tp8-pp2-not-tp4-pp4 =
     .en = TP8 × PP2, not TP4 × PP4
@@ -46,8 +50,8 @@ tp2-pp8-not-tp4-pp4 =
     .zh = TP4×PP4 改为 TP2×PP8
 
 sending-takes-no-time-at =
-    .en = sending takes no time at all
-    .zh = 传输耗时取零
+    .en = no byte takes time, inside a server or between servers
+    .zh = 节点内、节点间的传输均不耗时（延迟照旧）
 
 as-many-requests-as-cache =
     .en = as many requests as are sure to fit in the cache
@@ -94,8 +98,8 @@ ttft-more-than-tpot-kv =
     .zh = TTFT 升得比 TPOT 多，KV 占用不变
 
 preemptions-kv-share-before-start =
-    .en = preemptions, KV share; before a start, the sum of memory
-    .zh = 抢占、KV 占用；启动前看显存合计
+    .en = preemptions, KV share; before a start, the memory budget
+    .zh = 抢占、KV 占用；启动前看显存预算
 
 ttft-more-than-tpot-card =
     .en = TTFT rises more than TPOT; the cards' clock is as usual
@@ -135,7 +139,7 @@ places =
 
 busy-with-requests =
     .en = kernels, those of communication included, run { $busy } of the time; with { $few } requests { $then }
-    .zh = 忙碌 { $busy }；仅 { $few } 个请求时 { $then }
+    .zh = 算子（含通信）在 { $busy } 的时间内运行；仅 { $few } 个请求时 { $then }
 
 whatever-load =
     .en = { $share }, whatever the load

@@ -26,11 +26,11 @@ is-taken-at-start-and =
     .zh = 启动时占 { $share }，此后不变，等多久都一样
 
 hours-of-day-are-quieter =
-    .en = as written nothing, no release has its metric; on one that exists it would not be enough: { $hours } hours of a day have less than { $limit } token/s
-    .zh = 照原文永不触发（指标不存在）；换成实有的指标则不够：一天有 { $hours } 小时吞吐低于阈值 { $limit } token/s，每次都触发
+    .en = as written the alert never fires: no release has its metric. On a metric that exists, waiting so long would not do: throughput is below { $limit } token/s for { $hours } hours of a day
+    .zh = 照原文永不触发（指标不存在）；换成实有的指标，等这么久也不够：一天有 { $hours } 小时吞吐低于阈值 { $limit } token/s，照样触发
 
 predicted-fires-always-only-later =
-    .en = as written nothing, no release has its metric; on one that exists it would always fire, only later: { $ttft } is predicted, above its threshold of { $limit }
+    .en = as written the alert never fires: no release has its metric. On a metric that exists, it would always fire, only later: { $ttft } is predicted, above its threshold of { $limit }
     .zh = 照原文永不触发（指标不存在）；换成实有的指标则总会触发，只是晚一点：TTFT 预测为 { $ttft }，高于阈值 { $limit }
 
 s1-has-no-alert-on =

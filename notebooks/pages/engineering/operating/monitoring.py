@@ -16,6 +16,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import catalogue
+from calc.auditing import truths
 from calc.auditing.alarms import ALWAYS, LATE, NEVER, PERHAPS, SOUND
 from calc.auditing.claim_files import listed
 from calc.auditing.judging import THRESHOLD
@@ -32,6 +33,7 @@ from catalogue.messages import LANGUAGES, Pair, messages
 from notebooks.pages.audit.words import ALSO
 from notebooks.pages.deciding.service import RUNS
 from notebooks.pages.engineering import claims
+from notebooks.pages.thread import request
 from notebooks.show import figures
 from notebooks.show.columns import Column
 from notebooks.show.display import number, numbers, table
@@ -169,6 +171,11 @@ def answer() -> None:
     numbers({"mo-occupied": of.occupied.value, "mo-occupied-high": of.occupied.high}, fmt_percent,
             digits=0)
     number("mo-users-tpot", ratios()["users"]["tpot"], fmt_fixed)
+    number("mo-busy", BUSY, fmt_percent, digits=0)
+    standard = request.standard()
+    number("mo-standard-output", int(standard.inputs()["output_tokens"]))
+    numbers({"mo-engine": deployment().engine, "mo-standard-engine": standard.engine,
+             "mo-standard-rate": request.shared().text}, str)
 
 
 def picture(lang: str) -> Figure:
@@ -270,7 +277,7 @@ def detection() -> None:
     by = fmt_percent(OWN, 0)
     number("mo-own", by, str)
     table((name for name in CAUSES if name not in ONCE), [
-        Column(lambda name: CAUSES[name].name, say("worse-by-factor-of")),
+        Column(lambda name: CAUSES[name].name, say("worse-by-factor-of", of=next(iter(WATCHED)))),
         Column(partial(fires, False), say("fires-by-limits-of-service")),
         Column(partial(fires, True), say("fires-thresholds-beyond-bench", by=by))])
 
@@ -329,3 +336,5 @@ def documents() -> None:
                   Column(lambda also: counts["s1", also], "S1")])
     numbers({"mo-judged": len(rows), **{f"mo-{also}": counts["s0", also] + counts["s1", also]
                                         for also in order}})
+    numbers({f"mo-s1-{key}": int(truths.deployment(f"s1-plan-c@{how}").inputs["concurrency"])
+             for key, how in (("users", "watched"), ("most", "runs"))})

@@ -101,7 +101,8 @@ TRIALS: dict[str, Trial] = {
     "fewer-ranks": Trial("s0", "tpot", say("tp2-pp8-not-tp4-pp4"), (
         "parallelism.tensor_parallel=2", "parallelism.pipeline_parallel=8")),
     "less-traffic": Trial("s0", "tpot", say("sending-takes-no-time-at"),
-                          change=_times("device_link_bandwidth", "network_bandwidth", by=ENDLESS)),
+                          change=_times("device_link_bandwidth", "pair_bandwidth",
+                                        "network_bandwidth", by=ENDLESS)),
     "more-places": Trial("s0", "rate", say("as-many-requests-as-cache"),
                          change=lambda of: {"concurrency": _most()}),
     "more-memory": Trial("s0", "tpot", say("instead", new="0.95", old="0.85"),
@@ -189,10 +190,12 @@ def verdict(remedy: str) -> str:
 
 
 def _said(remedy: str) -> Pair:
-    """The verdict in words; of what only makes room, that it does."""
+    """The verdict in words; of what only makes or takes room, that it does."""
     found, trial = verdict(remedy), TRIALS[remedy]
-    room = trial.sign == "tpot" and state(trial.of, remedy).places > state(trial.of).places
-    return say("only-more-places") if found == NOTHING and room else VERDICTS[found]
+    more = state(trial.of, remedy).places - state(trial.of).places
+    if found != NOTHING or trial.sign not in ("ttft", "tpot") or not more:
+        return VERDICTS[found]
+    return say("only-more-places") if more > 0 else say("only-fewer-places")
 
 
 def _planned(of: str) -> int:

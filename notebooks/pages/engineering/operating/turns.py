@@ -15,6 +15,7 @@ from notebooks.show.numbers import fmt_int, fmt_quantity, fmt_sig, fmt_time
 
 H200, ASCEND = "h200-r1-vllm-tp8", "r1-8x910b2-together"
 USERS = ("workload.concurrency=32",)
+WATCHED = ("engine=vllm", "workload.concurrency=64", "workload.output_tokens=512")
 TWO_H20 = ("device=nvidia-h20", "cluster.node=hgx-h20", "cluster.nodes=2",
            "workload.concurrency=64")
 TPOT, TTFT = "steady_tpot", "steady_ttft"
@@ -60,7 +61,8 @@ TURNS = {
                     (*TWO_H20, "parallelism.tensor_parallel=16")),
     "settings": Turn(ASCEND, ("workload.memory_utilization=0.95",), (TPOT, PLACES), (),
                      own="memory_utilization"),
-    "monitoring": Turn(H200, (*USERS, "workload.input_tokens=4096"), (TTFT, TPOT), USERS),
+    "monitoring": Turn(H200, (*WATCHED, "workload.input_tokens=4096"), (TTFT, TPOT),
+                       (*WATCHED, "workload.input_tokens=2048")),
     "risk": Turn(ASCEND, (), ("steady_throughput",), bounds=True),
 }
 

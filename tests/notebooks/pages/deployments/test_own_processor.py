@@ -1,4 +1,4 @@
-"""The processor measured to the end: its laws beside its tables, its causes beside the run."""
+"""The processor measured end to end: its laws beside its tables, its causes beside the run."""
 
 import numpy as np
 import pytest

@@ -56,9 +56,16 @@ def test_a_verdict_is_that_of_the_numbers_beside_it(name: str) -> None:
 def test_what_the_text_says_helps_and_harms() -> None:
     found = {name: remedies.verdict(name) for name in ALL}
     assert {name for name, called in found.items() if called == HELPS} == {
-        "shorter", "more-places", "host-memory", "four-bits"}
+        "shorter", "less-traffic", "more-places", "host-memory", "four-bits"}
     assert {name for name, called in found.items() if called == HARMS} == {
         "fewer-ranks", "less-memory", "eager"}
+
+
+def test_what_moves_room_alone_says_which_way() -> None:
+    """A larger step takes memory from the cache, a larger share of the card gives it some."""
+    said = {name: remedies._said(name)[0] for name in ("larger-step", "more-memory")}
+    assert said == {"larger-step": "no faster; holds fewer requests",
+                    "more-memory": "no faster; holds more requests"}
 
 
 def test_what_is_taken_to_run_fits_and_what_is_printed_does_not() -> None:
