@@ -69,7 +69,7 @@ reaches-farthest =
     .zh = 使 TPOT 变动最大的
 
 for-output-tokens-per-second =
-    .en = With { $heading }, { $demand } output tokens per second take { $cards } cards at the central values:
+    .en = { $heading }: { $demand } output tokens per second take { $cards } cards at the central values:
     .zh = 按“{ $heading }”的中心值，每秒 { $demand } 个输出 token 需要 { $cards } 张卡：
 
 missing-card-costs =

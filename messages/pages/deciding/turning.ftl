@@ -91,11 +91,11 @@ context-for-w8a8-tenth =
 
 less-than-that =
     .en = less than that
-    .zh = 少得不到这么多
+    .zh = 不到这一幅度
 
 that-or-more =
     .en = that or more
-    .zh = 至少少这么多
+    .zh = 达到这一幅度
 
 utilisation-for-h200 =
     .en = utilisation from which eight H200 at { $price } per card and hour, with { $model } for { $users } requests at once of { $prompt } + { $answer } tokens, are cheaper than DeepSeek's own service (another model, { $sold }, { $hours }: { $input } and { $output } USD per million tokens in and out)
@@ -115,8 +115,8 @@ eight-h200 =
     .zh = 8×H200，V3.2，100 个用户
 
 r1-for-one-request-at =
-    .en = R1 for one request at a time: two cards with host, or eight
-    .zh = R1，每次一个请求：2 卡加主机，或 8 卡
+    .en = R1 for one request at a time: { $few }, or { $many }
+    .zh = R1，每次一个请求：{ $few }，或 { $many }
 
 # number: of the deployment that is asked about
 draft-on-h100 =

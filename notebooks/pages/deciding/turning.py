@@ -68,6 +68,7 @@ class Case:
 DRAFTS = (say("one-draft"), say("none"))
 NARROW = (("TP8×DP2", "TP8×DP2"), ("TP16", "TP16"))
 POOLED = (say("one-pool"), say("two-pools"))
+HOSTED = (say("two-cards-and-host"), common("eight-cards"))
 SAVED = (say("less-than-that"), say("that-or-more"))
 CASES = (
     Case(say("link-rate-for-tp16"), "s0-scenario-1", (), TP16, "all_links", "tpot", NARROW),
@@ -82,8 +83,7 @@ CASES = (
          "s1-expert-tiers-popular", (), ON_CARDS, "device_hit_share", "tpot",
          (say("fetched"), say("all-on-cards"))),
     Case(say("requests-for-eight-cards"),
-         "s3-hybrid-910b4", (), "s3-eight-cards", "concurrency", "card_hours",
-         (say("two-cards-and-host"), common("eight-cards"))),
+         "s3-hybrid-910b4", (), "s3-eight-cards", "concurrency", "card_hours", HOSTED),
     Case(say("batch-for-wide-ep"),
          "h200-v32-vllm-tp8", (), "h200-v32-vllm-dp8", "concurrency", "throughput_per_card",
          (("TP8", "TP8"), say("dp8-with-ep8"))),
@@ -112,9 +112,8 @@ CHOICES = (
     Case(say("eight-h200"), "h200-v32-vllm-tp8",
          ("workload.concurrency=100",), "h200-v32-vllm-dp8,workload.concurrency=100", "",
          "card_hours", (("TP8", "TP8"), say("dp8-with-ep8"))),
-    Case(say("r1-for-one-request-at"), "s3-hybrid-910b4",
-         ("workload.concurrency=1",), "s3-eight-cards", "", "card_hours",
-         (say("two-cards-and-host"), common("eight-cards"))),
+    Case(say("r1-for-one-request-at", few=HOSTED[0], many=HOSTED[1]), "s3-hybrid-910b4",
+         ("workload.concurrency=1",), "s3-eight-cards", "", "card_hours", HOSTED),
     Case(say("draft-on-h100"), "wide-lmsys-decode-mtp", (),
          "workload.draft_tokens=0", "", "card_hours", DRAFTS),
 )

@@ -11,7 +11,7 @@ from typing import Any
 import calc
 import catalogue
 from calc.uncertainty.interval import interval
-from catalogue.messages import LANGUAGES, Pair, messages
+from catalogue.messages import Pair, messages
 from catalogue.reading.amounts import human
 from catalogue.reading.values import Value
 from catalogue.reading.yamlfile import display_path
@@ -118,10 +118,8 @@ def the_plan() -> None:
 
     def columns(of: Deployed) -> list[Column]:
         title = of.scenario.title
-        return [Column(lambda name: tuple(map(of.quantity(name).text_in, LANGUAGES)),
-                       (title["en"], title["zh"])),
-                Column(lambda name: tuple(map(of.quantity(name).reach_in, LANGUAGES)),
-                       common("interval"))]
+        return [Column(lambda name: of.quantity(name).text, (title["en"], title["zh"])),
+                Column(lambda name: of.quantity(name).reach, common("interval"))]
 
     table(QUANTITIES, [
         Column(lambda name: (symbols[name].en, symbols[name].zh), common("quantity")),
