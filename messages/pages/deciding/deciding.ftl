@@ -52,10 +52,6 @@ some-input =
     .en = the first input
     .zh = 所列第一项
 
-tpot-computed =
-    .en = TPOT, computed
-    .zh = TPOT（计算值）
-
 three-inputs-that-move-it-most =
     .en = three inputs that move it most
     .zh = 影响最大的三项输入
