@@ -29,7 +29,7 @@ from catalogue import ParamsError, load_scenario, symbols
 from catalogue.deployments import family
 from catalogue.entries.calibrations import Fitted
 from catalogue.library import over
-from catalogue.messages import Pair, messages
+from catalogue.messages import Pair, by_language, messages
 from catalogue.reading import yamlfile
 from catalogue.reading.files import drafted, is_file, is_folder
 from catalogue.reading.values import is_path
@@ -172,9 +172,9 @@ def _fitted(folder: Path, results: Results, rows: list[Measured], fit: Fit
     if not index.size:
         return None, ""
     names = benched.explaining(case, FITTED, index, benched.count(index.size))
-    data = {"name": {"en": f"Bench of {results.scenario}", "zh": f"{results.scenario} 的压测"},
+    data = {"name": by_language(say("bench-of", scenario=results.scenario)),
             "scenario": "scenario.yml", "metric": FITTED, "mechanisms": names,
-            "subset": {"en": "Requests of one length.", "zh": "长度相同的请求。"},
+            "subset": by_language(say("of-one-length")),
             "without": varied, "protocols": ["leave-one-out"], "date": _today()}
     text = _yaml(data, "calibrations")
     path = folder / "calibration.yml"
@@ -189,8 +189,7 @@ def _measurements(results: Results, rows: list[Measured]) -> dict[str, Any]:
     """A table of measured rows, as ``params/measurements/`` has them."""
     numbers = [[_cell(run, name) for name in COLUMNS] for run in rows]
     data: dict[str, Any] = {
-        "name": {"en": f"{results.scenario} under {results.engine}, own bench",
-                 "zh": f"{results.scenario}，{results.engine}，自测"},
+        "name": by_language(say("own-bench", scenario=results.scenario, engine=results.engine)),
         "source": f"our own bench of {_today()}", "kind": "measured", "date": _today(),
         "columns": dict(COLUMNS), "rows": numbers}
     if unequal := [number for number, run in enumerate(rows, 1) if run.spread]:

@@ -85,3 +85,15 @@ changes-an-entry =
 value =
     .en = { $name } { $value }
     .zh = { $name } { $value }
+
+bench-of =
+    .en = Bench of { $scenario }
+    .zh = { $scenario } 的压测
+
+of-one-length =
+    .en = Requests of one length.
+    .zh = 长度相同的请求。
+
+own-bench =
+    .en = { $scenario } under { $engine }, own bench
+    .zh = { $scenario }，{ $engine }，自测

@@ -82,8 +82,8 @@ packages =
     .zh = 16 颗 910C 上 V3.2 的最高吞吐：TPOT ≤ 50 ms，TTFT p90 ≤ 3 s；输入 4,096、输出 1,024 token
 
 packages-expected =
-    .en = 16 packages counted as 32 dies; an interval narrow enough to decide by
-    .zh = 16 颗按 32 个 die 计；区间窄到足以决策
+    .en = each package counted as two dies; an interval narrow enough to decide by
+    .zh = 每颗按两个 die 计；区间窄到足以决策
 
 asked =
     .en = asked
