@@ -41,5 +41,5 @@ beginning-of-what-is-told =
     .zh = 质量：
 
 published =
-    .en = published
+    .en = score against the published weights
     .zh = 公开分数

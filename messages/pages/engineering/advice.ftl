@@ -9,8 +9,8 @@ users-with-narrower =
     .zh = { $cards } × { $card }、`{ $precision }`，缓存不量化 { $wide }，量化 { $narrow }
 
 quantised-cache =
-    .en = All heads share one latent vector, so there are no heads to scale by. Per token: { $plain }, { $int8 } (on 910B in a decode pool only), { $fp8 }. Of these cards, only { $able } can compute attention on it in FP8. Users within { $limit }: { $users }.
-    .zh = 所有头共用一个潜向量，没有可按头缩放的缓存。每 token { $plain }，{ $int8 }（910B 上只能用于解码池），{ $fp8 }。这几种卡中只有 { $able } 能以 FP8 计算。{ $limit } 以内的用户数：{ $users }。
+    .en = All heads share one latent vector, so there are no heads to scale by. Per token: { $plain }, { $int8 } (on 910B in a decode pool only), { $fp8 }. Of these cards, only { $able } can compute attention on it in FP8. Users within { $limit } in a decode pool: { $users }.
+    .zh = 所有头共用一个潜向量，没有可按头缩放的缓存。每 token { $plain }，{ $int8 }（910B 上只能用于解码池），{ $fp8 }。这几种卡中只有 { $able } 能以 FP8 计算。解码池中 { $limit } 以内的用户数：{ $users }。
 
 wide-activations =
     .en = The published model also has eight-bit activations (`{ $published }`), and its scores include them. S2's two models also differ in the quantisation tool and in the weights that went into it. Gaps wide enough for their number of problems: { $shown } of { $count }. All sets are mathematics or code. Time per token on eight 910B1, { $users } users: { $awq_pace } in `{ $awq }`, { $w4a8_pace } in `{ $w4a8 }`.

@@ -20,7 +20,7 @@ from catalogue.messages import Pair, join, messages, pair
 from catalogue.reading.units import HOUR
 from notebooks.pages.deciding.goals import device_label
 from notebooks.pages.derivations.choices.documents import advised
-from notebooks.pages.engineering.layouts import CHUNK, LIMIT, PACE, at, most_users, plan
+from notebooks.pages.engineering.layouts import CHUNK, LIMIT, PACE, median, most_users, plan
 from notebooks.pages.engineering.precision import CARDS, POINTS, SCORES, SHARES
 from notebooks.pages.engineering.separation import STATED
 from notebooks.show.display import number
@@ -49,8 +49,11 @@ def found_of(made: Plan, **moves: float) -> dict[str, Any]:
 
 
 def cached(case: tuple[str, str, int]) -> tuple[int, int]:
-    """Users within the promise with a cache of 16 bits, and with the narrower one of a card."""
-    made = plan(*case)
+    """Users within the promise with a cache of 16 bits, and with the narrower one of a card.
+
+    Of a pool that only decodes: on a 910B no other has the narrower one.
+    """
+    made = plan(*case, pool="decode")
     width = float(catalogue.load_format(NARROW[case[0]]).bytes_per_element)
     narrow = replace(made, inputs={**made.inputs, "kv_cache_element_bytes": width})
     return most_users(made), most_users(narrow)
@@ -92,7 +95,7 @@ def _activations() -> Pair:
         gap = (ours.solved.value - other.solved.value) / 100
         shown += gap >= proportions.detectable_gap(ours.solved.value / 100,
                                                    int(benchmark.problems.value))
-    paces = [fmt_time(at(plan("ascend-910b1", name, 1, USERS), USERS, PACE))
+    paces = [fmt_time(median(plan("ascend-910b1", name, 1, USERS), USERS, PACE))
              for name in (AWQ, W4A8)]
     published = catalogue.load_precision(FP8).multiply.routed_expert
     assert published == "fp8"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import replace
 from functools import cache
 
 import numpy as np
 
 import catalogue
+from calc.answer.estimate import predicted
 from calc.layouts.choice import UTILIZATION, Choice, scenario
 from calc.searching.load_goal import load_goal
 from calc.sensitivity.plans import Plan
@@ -89,20 +91,30 @@ def counted(users: int) -> Pair:
 
 
 def most_users(made: Plan, limit: float = LIMIT) -> int:
-    """The most users at once within memory and a time per token [1]; 0 if not even one.
+    """The most users at once within memory and a median time per token [1]; 0 if not even one.
 
     Args:
         made: the deployment.
         limit: of the time per token [s].
     """
     users = np.arange(1.0, MOST + 1)
-    moves = {"concurrency": users}
-    kept = made.fits(moves) & (made.at(moves, PACE) <= limit)
-    return int(users[kept].max(initial=0))
+    held = users[made.fits({"concurrency": users})]
+    return bisect_right(held, limit, key=lambda count: median(made, count, PACE))
+
+
+def medians(made: Plan, users: np.ndarray, name: str) -> np.ndarray:
+    """What a page tells of a quantity, its median, with each number of users; shape (n,) both."""
+    told = predicted(made.scenario, [name], inputs={**made.inputs, "concurrency": users})
+    return np.asarray(told[name].value)
+
+
+def median(made: Plan, users: float, name: str) -> float:
+    """That with so many users."""
+    return float(medians(made, np.array([float(users)]), name)[0])
 
 
 def at(made: Plan, users: float, name: str) -> float:
-    """A quantity of a deployment with so many users."""
+    """A quantity of a deployment with so many users, at the inputs' values."""
     return float(made.at({"concurrency": np.array([float(users)])}, name)[0])
 
 

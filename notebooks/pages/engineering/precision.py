@@ -1,12 +1,11 @@
 """Precision and quantisation: which weights on which card, for how many users, and on what proof.
 
-Servers are whole, their cards cut by tensor parallelism, a pipeline stage per server, one draft:
-what differs between two columns is the precision alone.
+Servers are whole, their cards cut by tensor parallelism, a pipeline stage or a replica per server,
+one draft: what differs between two columns is the precision alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
@@ -14,8 +13,8 @@ from itertools import product
 import numpy as np
 from matplotlib.figure import Figure
 
-import calc
 import catalogue
+from calc.answer.estimate import predicted
 from calc.closed_form.evaluate import evaluate
 from calc.evidence import proportions
 from calc.physics.breakdown import token_parts
@@ -27,7 +26,18 @@ from catalogue.messages import LANGUAGES, Pair, join, messages
 from notebooks.pages.catalogue.runs import formats_table, qualities_table
 from notebooks.pages.deciding.goals import device_label
 from notebooks.pages.engineering import layouts
-from notebooks.pages.engineering.layouts import LIMIT, MOST, PACE, RATE, at, holds, most_users, plan
+from notebooks.pages.engineering.layouts import (
+    LIMIT,
+    MOST,
+    PACE,
+    RATE,
+    at,
+    holds,
+    median,
+    medians,
+    most_users,
+    plan,
+)
 from notebooks.show import figures
 from notebooks.show.columns import Column
 from notebooks.show.display import number, numbers, table
@@ -60,7 +70,7 @@ class PrecisionPlan:
 
     Attributes:
         plan: the deployment.
-        pace: time per token [s].
+        pace: median time per token [s].
         within_limit: whether that is within the limit.
     """
 
@@ -84,30 +94,37 @@ def kernels() -> None:
         formats_table(catalogue.load_device(device), folded=say("what-runs-on-by-which", name=name))
 
 
-def _holding(device: str, precision: str, users: int) -> Iterator[Plan]:
-    """The deployments that are tried whose memory holds so many users, the fewest servers first."""
-    if precision in multiplied(device):
-        yield from (made for servers in range(FEWEST, SERVERS + 1)
-                    if holds(made := plan(device, precision, servers, MAIN), users))
+def _holding(device: str, precision: str, servers: int, users: int) -> list[Plan]:
+    """Of so many servers what is tried and holds so many users, that of most stages first."""
+    return [made for stages in range(servers, 0, -1) if servers % stages == 0
+            if holds(made := plan(device, precision, servers, MAIN, pipeline=stages), users)
+            ] if precision in multiplied(device) else []
 
 
 @cache
 def fewest_servers(device: str, precision: str, users: int) -> PrecisionPlan | None:
     """The fewest servers that keep the limit, else the fastest of those that hold it; None if none.
 
+    Of as many servers the fastest is taken.
+
     Args:
         device, precision: entries of the catalogue.
         users: at once.
     """
-    tried = [PrecisionPlan(made, pace, pace <= LIMIT) for made in _holding(device, precision, users)
-             for pace in [at(made, users, PACE)]]
-    return next((each for each in tried if each.within_limit),
-                min(tried, key=lambda each: each.pace, default=None))
+    tried: list[PrecisionPlan] = []
+    for servers in range(FEWEST, SERVERS + 1):
+        tried += [PrecisionPlan(made, pace, pace <= LIMIT)
+                  for made in _holding(device, precision, servers, users)
+                  for pace in [median(made, users, PACE)]]
+        if any(each.within_limit for each in tried):
+            break
+    return min(tried, key=lambda each: each.pace, default=None)
 
 
 def fewest_servers_by_memory(device: str, precision: str, users: int = MAIN) -> Plan | None:
     """The fewest servers whose memory holds so many users; None if none of those tried."""
-    return next(_holding(device, precision, users), None)
+    return next((made for servers in range(FEWEST, SERVERS + 1)
+                 for made in _holding(device, precision, servers, users)), None)
 
 
 def best(device: str, users: int, weights: tuple[str, ...]) -> PrecisionPlan | None:
@@ -139,7 +156,7 @@ def answer() -> None:
             ("b2-awq", "ascend-910b2", AWQ)):
         made = fewest_servers_by_memory(device, precision)
         assert made
-        quantity = calc.estimate(made.scenario).quantities[PACE]
+        quantity = predicted(made.scenario, [PACE])[PACE]
         number(f"pr-{key}-cards", made.cards)
         number(f"pr-{key}-pace", quantity.value, fmt_time)
         numbers({f"pr-{key}-low": MILLI * quantity.low, f"pr-{key}-high": MILLI * quantity.high},
@@ -156,7 +173,7 @@ def picture(lang: str) -> Figure:
                 continue
             users = np.arange(1.0, MOST + 1)
             users = users[made.fits({"concurrency": users})]
-            paces = made.at({"concurrency": users}, PACE)
+            paces = medians(made, users, PACE)
             label = say("precision-cards", precision=precision, cards=fmt_int(made.cards))[place]
             axes.plot(users, MILLI * paces, color=colour, lw=1.7, label=label)
             axes.plot(users[-1], MILLI * paces[-1], "o", ms=4, color=colour)
@@ -207,7 +224,7 @@ def turns() -> None:
         Column(lambda row: evaluate(row[1].inputs, row[1].scenario.model.attention)[
             "weights_per_device"], common("weights-of-card"), fmt_quantity, unit="B"),
         Column(lambda row: row[2] or None, say("users-within", limit=fmt_time(LIMIT)), fmt_int),
-        Column(lambda row: at(row[1], row[2], RATE) / row[1].cards if row[2] else None,
+        Column(lambda row: median(row[1], row[2], RATE) / row[1].cards if row[2] else None,
                say("token-s-of-card-then"), fmt_fixed, digits=0)],
         sortable=True, folded=say("every-card-and-precision-how"))
 

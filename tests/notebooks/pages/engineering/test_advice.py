@@ -74,7 +74,8 @@ def test_a_narrower_cache_helps_most_where_memory_is_full_before_the_promise():
     gains: dict[bool, list[float]] = {True: [], False: []}
     for case in advice.ROOMS:
         wide, narrow = advice.cached(case)
-        more = advice.found_of(advice.plan(*case), concurrency=float(wide + 1))
+        more = advice.found_of(advice.plan(*case, pool="decode"),
+                               concurrency=float(wide + 1))
         gains[bool(more["headroom_per_device"] < 0)].append(narrow / wide)
     assert min(gains[True]) > max(gains[False]) >= min(gains[False]) >= 1
 
