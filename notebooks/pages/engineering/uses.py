@@ -123,7 +123,8 @@ def _of_cards() -> dict[str, Pair]:
         "s1/ascend-batch": say(
             "ascend-batch", h20=many.million.said("en"), h20_users=fmt_int(many.users),
             b2=few.million.said("en"), b2_users=fmt_int(few.users), four_bit=B2_FOUR[1],
-            b2_four=four.million.said("en"), four_users=fmt_int(four.users)),
+            b2_four=four.million.said("en"), four_users=fmt_int(four.users),
+            h20_cards=plan(*H20).cards, b2_cards=plan(*B2).cards, four_cards=per_server),
         "s1/h20-premium": say(
             "h20-premium", h20=fmt_fixed(dear[0], 1), currency=many.currency,
             b2=fmt_fixed(dear[1], 1), times=fmt_sig(many.rate.value / few.rate.value, 2)),
@@ -153,6 +154,7 @@ def _of_hybrid() -> dict[str, Pair]:
     alone, most = (_worth(made, rates) for rates in (made.alone, made.most))
     two, tokens = measured_system(HYBRID), int(goal().demand.input_tokens)
     waited = float(two.rows["ttft"][two.rows["input_tokens"] == LONG][0])
+    eight = catalogue.load_scenario(EIGHT)
     long, chat = (calc.estimate(catalogue.load_scenario(EIGHT, overrides=[
         f"workload.concurrency={users} request",
         f"workload.input_tokens={prompt} token"])).quantities  # answers as long as the document's
@@ -161,7 +163,8 @@ def _of_hybrid() -> dict[str, Pair]:
         "s3/hybrid-for-few": say("hybrid-for-few", alone=fmt_sig(alone, 2), most=fmt_sig(most, 2)),
         "s3/hybrid-for-long": say("hybrid-for-long", tokens=fmt_int(LONG), waited=fmt_time(waited),
                                   predicted=long["ttft"].said("en")),
-        "s3/eight-for-many": say("eight-for-many", users=USERS, tokens=fmt_int(tokens),
+        "s3/eight-for-many": say("eight-for-many", precision=eight.precision.id, users=USERS,
+                                 tokens=fmt_int(tokens),
                                  first=chat["steady_ttft"].said("en"))}
 
 
