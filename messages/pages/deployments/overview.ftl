@@ -20,6 +20,10 @@ all-deployments-they-can-be =
     .en = All deployments; they can be sorted and filtered
     .zh = 全部部署，可排序、筛选
 
+computed-as =
+    .en = model, computed as
+    .zh = 计算所用模型
+
 token-s-printed =
     .en = token/s, printed
     .zh = token/s，文档

@@ -17,6 +17,10 @@ burst =
     .zh = 突发
 
 time-said =
+    .en = central { $time }, { $said }
+    .zh = { $time } 中心值，{ $said }
+
+measured-said =
     .en = { $time }, { $said }
     .zh = { $time }，{ $said }
 

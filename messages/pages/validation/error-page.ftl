@@ -82,8 +82,8 @@ fitted-to-each-band =
     .zh = 按输入长度分段各自拟合
 
 without =
-    .en = without
-    .zh = 去掉
+    .en = term left out
+    .zh = 去掉的项
 
 lost-percentage-points =
     .en = lost (percentage points)

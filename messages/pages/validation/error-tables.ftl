@@ -35,8 +35,8 @@ prefill-throughput =
     .zh = 预填充吞吐
 
 all-terms =
-    .en = all terms
-    .zh = 全部项
+    .en = none, all terms kept
+    .zh = 无，各项都计入
 
 path-for-one-token =
     .en = path for one token

@@ -100,9 +100,12 @@ def glance(overview: Overview) -> None:
     assert min(times) > 10
     assert min(speed.factor for speed in promises["s1"]) > 1
     number("s0-least-time", summary.times(min(times)), str)
+    others = overview.others
+    unmeasured = sum(item.scenario.measured is None for item in others)
     kept = [speed for item in overview.of("s2", "s3") for speed in summary.speeds(item)]
     numbers({"number-of-documented": len(overview.deployed),
-             "number-of-others": len(overview.others), "number-planned": len(planned),
+             "number-of-measured": len(others) - unmeasured, "number-of-examples": unmeasured,
+             "number-planned": len(planned),
              "number-fitting": sum(item.has_room for item in planned),
              "measured-inside": sum(not speed.outside for speed in kept),
              "measured-all": len(kept)})
@@ -117,22 +120,22 @@ def finder(overview: Overview) -> None:
         Column(_linked, common("deployment")),
         Column(lambda item: YES if item.scenario.measured else None, common("measured")),
         Column(lambda item: item.scenario.devices, common("number-of-cards")),
-        Column(lambda item: entry_label(item.scenario.model), common("model")),
+        Column(lambda item: entry_label(item.scenario.model), say("computed-as")),
         Column(lambda item: entry_label(item.scenario.precision), common("stored-as")),
         Column(lambda item: families.cut(item.scenario), common("layout")),
         Column(lambda item: item.inputs["concurrency"], common("number-of-requests"), fmt_sig),
         Column("headroom", common("memory-to-spare"), fmt_bytes),
-        Column(lambda item: item.answers["tpot"].text
-               if item.has_room and "tpot" in item.answers else None, "TPOT")],
+        Column(lambda item: item.best["tpot"].text
+               if item.has_room and "tpot" in item.best else None, "TPOT")],
           sortable=True, wide=True, folded=say("all-deployments-they-can-be"))
 
 
 def _linked(item: Deployed) -> Pair:
     """Document and title of a deployment, with a link to its page."""
     scenario = item.scenario
-    of, title = scenario.file.document, scenario.title
+    of = scenario.file.document
     source = f"{of.upper()} " if of else ""
-    en, zh = summary.label(scenario) if of else (title["en"], title["zh"])
+    en, zh = summary.label(scenario)
     return f"{source}[{en}](#{scenario.id})", f"{source}[{zh}](#{scenario.id})"
 
 
@@ -270,6 +273,7 @@ def measured_in_s2(overview: Overview) -> None:
     number("s2-error", float(np.median(np.abs(awq.predictions[summary.PACE].errors))), fmt_percent,
            digits=0)
     number("s2-other", 1 / apart.factor, fmt_fixed, digits=1)
+    number("s2-other-requests", other.inputs["concurrency"])
 
 
 def recurring(overview: Overview) -> dict[float, list[findings.Printed]]:

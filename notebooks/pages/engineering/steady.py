@@ -56,10 +56,9 @@ class Curve:
     burst: dict[str, np.ndarray]
     measured: dict[str, np.ndarray]
 
-    def off(self, of: str, name: str) -> float:
-        """The most that the closed form of a steady state is off, relative [1]."""
-        ratio = self.closed[name] / getattr(self, of)[name]
-        return float(np.exp(np.abs(np.log(ratio)).max()) - 1)
+    def off(self, of: str, name: str) -> np.ndarray:
+        """How far the closed form of a steady state is from another, relative [1], shape (n,)."""
+        return np.asarray(self.closed[name] / getattr(self, of)[name] - 1)
 
 
 def _asked(name: str, prompt: float, answer: float, users: int) -> Scenario:
@@ -96,17 +95,19 @@ def answer() -> None:
     for name in SYSTEMS:
         found, key = curve(name), f"st-{name.partition('-')[0]}"
         for each in TIMES:
-            number(f"{key}-{each}", found.off("simulated", each), fmt_percent)
-        number(f"{key}-tpot-measured", found.off("measured", "tpot"), fmt_percent, digits=0)
-        number(f"{key}-last", found.measured["ttft"][-1] / found.closed["ttft"][-1], fmt_fixed,
-               digits=1)
+            number(f"{key}-{each}", np.abs(found.off("simulated", each)).max(), fmt_percent)
+        apart = found.off("measured", "tpot")
+        numbers({f"{key}-below": -apart.min(), f"{key}-above": apart.max()}, fmt_percent, digits=0)
+        waits = found.measured["ttft"] / found.closed["ttft"]
+        numbers({f"{key}-first": waits[0], f"{key}-last": waits[-1]}, fmt_fixed, digits=1)
         number(f"{key}-prompt", SYSTEMS[name])
         rows += [(found, at) for at in range(len(found.users))]
     number("st-variation", VARIATION, fmt_fixed, digits=1)
 
     def time(each: str, of: str, said: Pair) -> Column:
         return Column(lambda row: getattr(row[0], of)[each][row[1]],
-                      say("time-said", time=each.upper(), said=said), fmt_time)
+                      say("measured-said" if of == "measured" else "time-said",
+                          time=each.upper(), said=said), fmt_time)
 
     for each in TIMES:
         table(rows, [Column(lambda row: cards(row[0].scenario), common("system")),

@@ -12,8 +12,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 import catalogue
-from catalogue.deployments import family
-from catalogue.messages import Pair, join, messages
+from catalogue.messages import LANGUAGES, Pair, messages
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig
 
 common = messages("common")
@@ -282,16 +281,18 @@ BAR_COLUMNS: dict[str, str | Pair] = {
 
 
 def title(system: str) -> Pair:
-    """The title of a measured deployment, without the word that says so of all of them; before
-    that of a variant what its family is of, the part of the family's title before its colon."""
-    named = catalogue.load_scenario(system).file.title
-    en, zh = common("that-it-was-measured")
-    told = named["en"].removesuffix(en), named["zh"].removesuffix(zh)
-    if family.find(system)[1] is None:
-        return told
-    of = catalogue.load_family(system).title
-    return join((": ", "："), ((of["en"].partition(":")[0], of["zh"].partition("：")[0]),
-                             (told[0][0].lower() + told[0][1:], told[1])))
+    """The title of a measured deployment, without the word that says so of all of them.
+
+    That of a variant begins with its family's, which names cards and model; not of what was
+    predicted blind, whose rows stand by family.
+    """
+    scenario = catalogue.load_scenario(system)
+    en, zh = (scenario.file.title[lang].removesuffix(end)
+              for lang, end in zip(LANGUAGES, common("that-it-was-measured"), strict=True))
+    if scenario.family is None or system.startswith(BLIND):
+        return en, zh
+    family = (scenario.family["en"].partition(":")[0], scenario.family["zh"].partition("：")[0])
+    return f"{family[0]}: {en}", f"{family[1]}：{zh}"
 
 
 def row_name(rows: Mapping[str, np.ndarray], index: int) -> Pair:

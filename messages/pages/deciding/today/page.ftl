@@ -29,8 +29,8 @@ holds-none =
     .zh = 放不下
 
 runs-best =
-    .en = cheapest current model
-    .zh = 今天的模型中成本最低的
+    .en = fastest current model, and so the cheapest
+    .zh = 今天的模型中最快、因而也最省的
 
 ms-per-token =
     .en = ms per token (interval)
@@ -49,8 +49,8 @@ most-users =
     .zh = { $limit } 内用户最多的模型与用户数
 
 users-of =
-    .en = { $model }: { $users } (R1: { $reference })
-    .zh = { $model }：{ $users }（R1：{ $reference }）
+    .en = { $model } in `{ $precision }`: { $users } (R1 in `{ $narrower }`: { $reference })
+    .zh = { $model }（`{ $precision }`）：{ $users }（R1 用 `{ $narrower }`：{ $reference }）
 
 runs-as =
     .en = runs as
@@ -88,5 +88,9 @@ releases-with-kernels =
     .zh = 带有算子的版本
 
 known-change =
-    .en = worst score against the published weights, points
-    .zh = 与官方权重相比，各评测中最差的分差（分）
+    .en = worst change of a score from the published weights, points (−: lower)
+    .zh = 与官方权重相比，各评测中最差的分差（分，负为变差）
+
+most-that-fit =
+    .en = requests that fit, in the layout that holds most
+    .zh = 放得下的请求数（取最多的切分）

@@ -82,11 +82,11 @@ def demand(reference: str) -> str:
 
 def within(amount: Amount | None, fmt: Callable[..., str], factor: float = 1.0, **options: int
            ) -> Pair | None:
-    """What the inputs' values give, with the interval: ``30.2 (25.0–44.6)``."""
+    """A median with its interval: ``30.2 (25.0–44.6)``."""
     if amount is None:
         return None
     value, low, high = (fmt(float(factor * number), **options)
-                        for number in (amount.central, amount.low, amount.high))
+                        for number in amount.points)
     return f"{value} ({low}–{high})", f"{value}（{low}–{high}）"
 
 
@@ -113,8 +113,10 @@ def answer_table() -> None:
 
     def most(plan: str) -> Pair | None:
         found = _most(plan)
+        reference = served(plan, PLANNED)
         return say("users-of", model=named(found.model), users=fmt_int(found.users),
-                   reference=fmt_int(served(plan, PLANNED).users)) if found.users else None
+                   precision=found.precision, narrower=reference.precision,
+                   reference=fmt_int(reference.users)) if found.users else None
 
     def times(plan: str) -> float | None:
         before, now = served(plan, PLANNED).pace, ranking(plan)[0].pace
@@ -178,7 +180,7 @@ def models_tables() -> None:
         Column(lambda row: named(row.model), common("model")),
         Column(lambda row: f"`{row.precision}`" if row.held else None, say("runs-as")),
         Column(_layout, common("layout")),
-        Column(lambda row: row.held or None, common("requests-that-fit"), fmt_int),
+        Column(lambda row: row.held or None, say("most-that-fit"), fmt_int),
         Column(_pace, say("ms-per-token")), Column(_cost, say("usd-per-million")),
         Column(lambda row: row.users or None, say("users-within", limit=fmt_time(LIMIT)), fmt_int),
         Column(lambda row: row.rate or None, say("tokens-within"), fmt_sig, digits=3)]
@@ -259,5 +261,5 @@ def _overlap(first: Served, second: Served) -> bool:
 
 def _interval(key: str, amount: Amount | None, factor: float) -> None:
     assert amount
-    interval(key, (float(factor * end) for end in (amount.central, *amount.ends)), fmt_sig,
+    interval(key, (float(factor * end) for end in amount.points), fmt_sig,
              digits=2)

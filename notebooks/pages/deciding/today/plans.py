@@ -2,11 +2,13 @@
 
 The cards decode alone, as in the chapter from V3 to V4. They are dealt to equal replicas of a power
 of two of cards, each cut by tensor parallelism or with its own requests on every card and the
-experts spread; of the layouts that hold the users the fastest is taken.
+experts spread; of the layouts that hold the users the fastest is taken. Layouts are compared at the
+inputs' values; what is told of the one that is taken, and held against the limit, is its median.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
@@ -15,13 +17,12 @@ from typing import Any
 import numpy as np
 
 import catalogue
-from calc.answer.estimate import Estimate, estimate
+from calc.answer.estimate import Estimate, estimate, predicted
 from calc.costing.answer import CostOptions, cost
 from calc.costing.rates import card_hour, prices_of
-from calc.costing.tokens import MILLION, token_costs
 from calc.layouts.choice import BLOCKS
 from calc.layouts.feasible import reasons
-from calc.sensitivity.plans import Plan, plan_of
+from calc.sensitivity.plans import BATCHES, Plan, plan_of
 from calc.uncertainty.amount import Amount
 from catalogue import Scenario
 from catalogue.deployments.precision_support import nearest
@@ -81,7 +82,7 @@ class Written:
 
     Attributes:
         fits: whether it runs as it stands.
-        pace: time per token [s]; of one that does not run, None.
+        pace: median time per token [s]; of one that does not run, None.
     """
 
     fits: bool
@@ -92,9 +93,9 @@ class Written:
 def as_written(reference: str) -> Written:
     """What a document's plan comes to as it stands there."""
     made = document(reference)
-    found = asked(plan_of(reference))
-    runs = not reasons(made, found)
-    return Written(runs, float(found["tpot"]) if runs else None)
+    if reasons(made, asked(plan_of(reference))):
+        return Written(False, None)
+    return Written(True, float(predicted(made, ["tpot"])["tpot"].value))
 
 
 @cache
@@ -137,8 +138,28 @@ class Replica:
 
     @property
     def pace(self) -> float:
-        """Time per token [s]."""
+        """Time per token at the inputs' values [s]."""
         return float(self.found["tpot"])
+
+    @property
+    def told(self) -> Amount:
+        """That as it is told, with its interval [s]."""
+        return _estimated(self.key).quantities["tpot"]
+
+    def within_limit(self) -> tuple[float, int]:
+        """Tokens of all of them with the most users in the limit [token/s], and those users [1]."""
+        users = BATCHES * float(self.made.inputs["data_parallel"])
+        held = users[self.made.fits({"concurrency": users})]
+        count = bisect_right(held, LIMIT, key=lambda each: self._median(each, "tpot"))
+        if not count:
+            return 0.0, 0
+        most = held[count - 1]
+        return self.count * self._median(most, "output_throughput"), self.count * int(most)
+
+    def _median(self, users: float, name: str) -> float:
+        made = self.made
+        return float(predicted(made.scenario, [name],
+                               inputs={**made.inputs, "concurrency": users})[name].value)
 
     @property
     def held(self) -> int:
@@ -240,26 +261,28 @@ class Served:
 
     @property
     def pace(self) -> float | None:
-        """Time per token of the plan's users [s]."""
-        return self.best.pace if self.best else None
+        """Median time per token of the plan's users [s]."""
+        return float(self.best.told.value) if self.best else None
 
     @property
     def ranged_pace(self) -> Amount | None:
         """Time per token of the plan's users, with its interval [s]; None where they do not fit."""
-        return _estimated(self.best.key).quantities["tpot"] if self.best else None
+        return self.best.told if self.best else None
 
     @property
     def ranged_cost(self) -> Amount | None:
-        """What a million output tokens of the plan's users cost [USD]; None where they do not fit,
-        or nobody prices the card."""
+        """What a million output tokens of the plan's users cost, on all its cards [USD].
+
+        None where they do not fit, or nobody prices the card.
+        """
         hour = hour_of(self.reference)
         if hour is None or self.best is None:
             return None
         made, found = self.best.made.scenario, _estimated(self.best.key)
         ranged = cost(made, found.everything, found.quantities["output_throughput"],
                       prices_of(made.device), CostOptions(price=hour)).amounts["per_million_output"]
-        tokens = token_costs(made.inputs(), found.everything, hour.central)["per_output"]
-        return replace(ranged, central=MILLION * tokens)
+        places = self.best.count * float(self.best.made.inputs["concurrency"])
+        return ranged.scaled(places / demanded(self.reference)[0])  # some may stay empty
 
 
 @cache
@@ -294,14 +317,14 @@ def served(reference: str, model: str) -> Served:
             for name, layouts in tried.items()}
     fastest = {name: min(able, key=lambda each: each.pace) for name, layouts in tried.items()
                if (able := [each for each in layouts if each.held >= users])}
-    precision = next((name for name, each in fastest.items() if each.pace <= LIMIT), "") or (
+    precision = next((name for name, each in fastest.items() if each.told.value <= LIMIT), "") or (
         min(fastest, key=lambda name: fastest[name].pace) if fastest
         else max(names, key=held.__getitem__))
-    most = max(((rate * each.count, limited * each.count)
-                for each in tried[precision] if each.held
-                for rate, limited in [within_limit(each.made)]), default=(0.0, 0))
-    return Served(reference, model, precision, held[precision], fastest.get(precision), most[1],
-                  most[0])
+    most = max((each for each in tried[precision] if each.held),
+               key=lambda each: each.count * within_limit(each.made)[0], default=None)
+    rate, served_users = most.within_limit() if most else (0.0, 0)
+    return Served(reference, model, precision, held[precision], fastest.get(precision),
+                  served_users, rate)
 
 
 @cache
