@@ -142,6 +142,12 @@ class TestScenarios:
         path.write_text(own.replace("device: ascend-910b2", "device: card.yml"), encoding="utf-8")
         assert catalogue.load_scenario(path).device.name["en"] == "Card"
 
+    def test_a_prefill_pool_ends_with_the_first_token(self):
+        pools = [name for name in catalogue.deployment_names() if "-prefill" in name]
+        assert pools
+        for name in pools:
+            assert catalogue.load_scenario(name).inputs()["output_tokens"] == 1, name
+
     def test_lengths(self):
         inputs = catalogue.load_scenario("s2-910b1-awq").inputs()
         assert (inputs["input_tokens"], inputs["output_tokens"]) == (128, 512)
