@@ -331,7 +331,7 @@ def served(reference: str, model: str) -> Served:
 def ranking(reference: str) -> tuple[Served, ...]:
     """The models of today that hold a plan's users, the least time per token first.
 
-    The cards are the same, so that this is also the order of what a token costs.
+    The cards are the same, so that a token of the first also costs least.
     """
     found = [served(reference, model) for model in MODELS]
     return tuple(sorted((each for each in found if each.best),
