@@ -105,9 +105,10 @@ def answer() -> None:
     number("st-variation", VARIATION, fmt_fixed, digits=1)
 
     def time(each: str, of: str, said: Pair) -> Column:
-        return Column(lambda row: getattr(row[0], of)[each][row[1]],
-                      say("measured-said" if of == "measured" else "time-said",
-                          time=each.upper(), said=said), fmt_time)
+        name = each.upper()
+        heading = (say("measured-said", time=name, said=said) if of == "measured"
+                   else say("time-said", time=name, said=said))
+        return Column(lambda row: getattr(row[0], of)[each][row[1]], heading, fmt_time)
 
     for each in TIMES:
         table(rows, [Column(lambda row: cards(row[0].scenario), common("system")),
