@@ -75,6 +75,14 @@ transfer-and-share =
     .en = transfer of the cache, share of $\tau_p$
     .zh = 缓存传输，占 $\tau_p$ 的比例
 
+network-of-cards =
+    .en = Network of a card: { $cards }. The H20 are in S1's network.
+    .zh = 每卡网络：{ $cards }。H20 按 S1 的组网。
+
+network-of-card =
+    .en = { $cards } { $rate }
+    .zh = { $cards } { $rate }
+
 transfer-of-cache =
     .en = The transfer of the cache
     .zh = 缓存传输

@@ -25,8 +25,8 @@ estimate-token-s =
     .zh = 估算（token/s）
 
 how-ceilings-are-read =
-    .en = { $name }, tensor-parallel size { $size }. Gains are relative to half the batch. Compute allows { $compute } token/s at any batch, the links { $links }; { $most } requests fit.
-    .zh = { $name }，张量并行度 { $size }。第二列为每层选中的不同专家数；倍数是与批次减半相比。算力允许每秒 { $compute } token，与批次无关；链路允许 { $links }；显存可容纳 { $most } 个请求。
+    .en = { $name }, tensor-parallel size { $size }. $E$: distinct experts that a layer reads. Gains are relative to half the batch. The estimate has no prefill of other requests in it. Compute allows { $compute } token/s at any batch, the links { $links }; { $most } requests fit.
+    .zh = { $name }，张量并行度 { $size }。$E$ 为每层选中的不同专家数；倍数是与批次减半相比；估算值不含其他请求的预填充。算力允许每秒 { $compute } token，与批次无关；链路允许 { $links }；显存可容纳 { $most } 个请求。
 
 estimate =
     .en = estimate
@@ -117,5 +117,5 @@ share-of-ideal =
     .zh = 与单副本 $D$ 倍之比
 
 requests-over-replicas-of-eight =
-    .en = { $users } requests over replicas of eight H20 each, in FP8; replicas share no experts.
-    .zh = { $users } 个请求分到若干副本，每副本八张 H20，FP8，副本之间不共用专家。
+    .en = { $users } requests at once, of { $prompt } input and { $answer } output tokens, over replicas of eight H20 (141 GB) each, in FP8; replicas share no experts.
+    .zh = { $users } 个请求同时到达，输入 { $prompt }、输出 { $answer } token，分到若干副本；每副本八张 141 GB 的 H20，FP8，副本之间不共用专家。

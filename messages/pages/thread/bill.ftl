@@ -13,8 +13,8 @@ operations =
     .zh = 运算，全部卡
 
 collectives =
-    .en = collectives
-    .zh = 集合通信次数
+    .en = all-reduces
+    .zh = all-reduce 次数
 
 energy =
     .en = energy, all cards

@@ -5,8 +5,8 @@ thread =
     .zh = 贯穿全书的一个请求
 
 title =
-    .en = One request: R1 on eight H200, { $input } tokens in, { $output } out
-    .zh = 一个请求：八张 H200 上的 R1，输入 { $input }、输出 { $output } token
+    .en = One request: R1 on eight H200 under { $engine }, { $input } tokens in, { $output } out
+    .zh = 一个请求：八张 H200 上的 R1（{ $engine }），输入 { $input }、输出 { $output } token
 
 in-calculators =
     .en = The same request in the calculators
@@ -93,8 +93,8 @@ places =
     .zh = 个这样的请求可同时放入缓存
 
 ceiling =
-    .en = at most for one request: what reading alone allows
-    .zh = 单请求的上限，由读取决定
+    .en = at most for one request, if reading at the bandwidth that kernels reach took all of the time
+    .zh = 单请求的上限：按算子能达到的带宽，只计读取
 
 median =
     .en = per token to expect: the median, since more uncertain inputs slow a step than speed it up

@@ -13,14 +13,14 @@ from typing import NamedTuple
 import sympy
 from matplotlib.figure import Figure
 
-from catalogue.messages import Pair, messages
+from catalogue.messages import Pair, join, messages
 from notebooks.derive.formulas.derivation import Derivation
 from notebooks.pages.derivations import throughput
 from notebooks.pages.derivations.throughput import Inputs, Values, quantities
 from notebooks.show import figures
 from notebooks.show.columns import Column, crossed
 from notebooks.show.display import figure, number, numbers, show, table
-from notebooks.show.numbers import fmt_fixed, fmt_percent, fmt_time
+from notebooks.show.numbers import fmt_fixed, fmt_percent, fmt_quantity, fmt_time
 
 common = messages("common")
 say = messages("pages/derivations/serving")
@@ -224,6 +224,10 @@ def balance(of_systems: Mapping[Pair, Mapping[Shape, Values]]) -> None:
               lambda values: f"{fmt_time(values['kv_transfer_time'])}, "
                              f"{fmt_percent(transfer_share(values), 1)}",
               folded=say("transfer-of-cache"))
+    show(*say("network-of-cards", cards=join(("; ", "；"), (
+        say("network-of-card", cards=name, rate=fmt_quantity(
+            shapes[PROMPT, ANSWER]["network_bandwidth"], "B/s"))
+        for name, shapes in of_systems.items()))))
     first = next(iter(of_systems.values()))
     number("pool-answers", first[1024, 1024]["pool_ratio"], fmt_fixed)
     number("pool-prompts", first[8192, 128]["pool_ratio"], fmt_fixed)

@@ -53,7 +53,8 @@ def _html(chapter: str, place: int) -> str:
     onward = (f'<p><a href="{CALCULATORS}#{html.escape(found.state)}">'
               f"{html.escape(say('in-calculators')[place])}</a></p>" if found else "")
     asked = request.asked().demand
-    title = say("title", input=fmt_int(asked.input_tokens), output=fmt_int(asked.output_tokens))
+    title = say("title", engine=request.engine(), input=fmt_int(asked.input_tokens),
+                output=fmt_int(asked.output_tokens))
     return (f'<aside class="thread" aria-label="{html.escape(say("thread")[place])}">'
             f"<p><b>{html.escape(title[place])}</b></p><ol>{steps}</ol><dl>{rows}</dl>{onward}"
             "</aside>")

@@ -30,7 +30,7 @@ stall =
 
 one-replica-of-full-chunks =
     .en = the same, one replica, each prompt a chunk that takes $S$, with $h_r$ on top
-    .zh = 同上，单副本，每条 prompt 恰好占满用时 $S$ 的一块，块外用时 $h_r$
+    .zh = 同上，单副本，每条 prompt 恰好占满一块，一块用时 $S$，此外另需 $h_r$
 
 s1-target =
     .en = S1, target

@@ -111,6 +111,8 @@ def chunks(derivation: Derivation) -> None:
         numbers({f"choice-loss-{key}": 1 - half.rate / whole.rate,
                  f"choice-costs-{key}": 1 - sought.rate / whole.rate}, fmt_percent, digits=0)
         number(f"choice-first-{key}", sought.first / whole.first, fmt_fixed, digits=1)
+        if key == "h200" and (small := found[CHUNKS[0]]):
+            number("choice-wait", small.first, fmt_time)
     table(rows, {"system": common("deepseek-v3-on"), "chunk": "$T$",
                  "requests": say("requests-at-once"),
                  "rate": ("token/s", "token/s"), "share": say("of-best"),
