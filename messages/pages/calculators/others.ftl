@@ -17,8 +17,8 @@ calculator-of-size =
     .zh = 只有权重：KV 缓存、激活、副本和引擎自身另占 { $rest }。它用总量除以单卡显存再向上取整，得 { $count } 张 { $card } 卡；而专家和注意力头都不能切成 { $count } 份。
 
 napkin =
-    .en = It counts only the reading of active parameters at full bandwidth, which is a lower bound. Launches, communication and the host take { $fixed } of a step whatever is read. It holds for one request only: { $users } requests read { $experts } of { $all } experts per layer, not { $picked }.
-    .zh = 只算以满带宽读取激活参数的时间，这是下界。算子下发、通信和主机无论读多少都要 { $fixed }。而且只适用于单个请求：{ $users } 个请求的一步会读每层 { $all } 个专家中的 { $experts } 个，而不是 { $picked } 个。
+    .en = It counts only the reading of active parameters at full bandwidth, which is a lower bound. At the bandwidth that kernels reach, weights and cache take { $read } of a step of { $step }; most of the rest are launches and other fixed costs of kernels, communication and the host. It holds for one request only: { $users } requests read { $experts } of { $all } experts per layer, not { $picked }.
+    .zh = 只算以满带宽读取激活参数的时间，这是下界。按算子能达到的带宽，读权重与缓存在一步的 { $step } 里占 { $read }，其余大多是算子下发等固定开销、通信和主机时间。而且只适用于单个请求：{ $users } 个请求的一步会读每层 { $all } 个专家中的 { $experts } 个，而不是 { $picked } 个。
 
 calculator-and-formula =
     .en = calculator and formula

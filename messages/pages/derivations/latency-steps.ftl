@@ -208,8 +208,8 @@ no-gap-between-steps =
     .zh = 没有步间空隙，$h_g = 0$
 
 no-latency-of-collectives =
-    .en = no latency of collectives, $\alpha = 0$
-    .zh = 集合通信没有延迟，$\alpha = 0$
+    .en = no latency of collectives, $\alpha = \alpha_2 = 0$
+    .zh = 集合通信没有延迟，$\alpha = \alpha_2 = 0$
 
 memory-twice-as-fast =
     .en = memory twice as fast, $2 B_m$

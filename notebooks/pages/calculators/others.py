@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import calc
-from calc.physics.breakdown import token_parts
-from catalogue import Scenario, load, symbols, trees
+from calc.answer.estimate import Estimate
+from catalogue import Scenario, load, load_scenario, symbols, trees
 from catalogue.entries.formulas import Calculator
 from catalogue.messages import Pair, messages
 from notebooks.derive.formulas.treelatex import tree_latex
@@ -21,6 +21,7 @@ common = messages("common")
 say = messages("pages/calculators/others")
 
 MEMORY, PACE = "memory", "pace"
+ONE = "one-request"
 WIDE_BYTES = 2  # of an element of a cache that is not quantised, as they count it
 CARD_OF_80_GB = 80e9  # bytes, of the cards that the calculator counts in
 
@@ -38,11 +39,18 @@ def inputs_and_quantities(users: int | None = None) -> Mapping[str, Any]:
     return inputs | calc.evaluate(inputs, base_scenario().model.attention)
 
 
+@functools.cache
+def one_request() -> tuple[Scenario, Estimate]:
+    """The deployment of the book's question on one request, and its answer."""
+    question = load("questions", ONE)
+    made = load_scenario(question.scenario, overrides=question.settings)
+    return made, calc.estimate(made)
+
+
 def _ours(of: str) -> float:
-    """The same of this book: memory of all cards [B], or a token of a single request [s]."""
+    """The same of this book: memory of all cards [B], or a token of its one request [s]."""
     return (float(inputs_and_quantities()["memory_per_device"]) * base_scenario().devices
-            if of == MEMORY
-            else float(inputs_and_quantities(1)["tpot"]))
+            if of == MEMORY else one_request()[1].quantities["tpot"].value)
 
 
 def _steps() -> dict[str, Pair]:
@@ -50,9 +58,8 @@ def _steps() -> dict[str, Pair]:
     q, cards = inputs_and_quantities(), base_scenario().devices
     weights = float(q["weights_per_device"]) * cards
     pair = 2 * WIDE_BYTES * q["num_hidden_layers"]
-    single = token_parts(inputs_and_quantities(1), inputs_and_quantities(1))
-    fixed = sum(float(single[name]) for name in (
-        "boundary", "host", "host_gap", "all_reduce", "exchange", "pipeline"))
+    step, read = (float(one_request()[1].everything[name])
+                  for name in ("decode_step_time", "tpot_floor"))
     rest = fmt_bytes(_ours(MEMORY) - weights, digits=0)
     mla = fmt_bytes(float(q["kv_bytes_per_token"]), "MB", 3)
     return {
@@ -63,10 +70,11 @@ def _steps() -> dict[str, Pair]:
             "estimator-of-resources", wide=fmt_bytes(pair * q["hidden_size"], "MB"), mla=mla,
             copies=fmt_int(q["tensor_parallel"])),
         "moe-size-calculator": say(
-            "calculator-of-size", rest=rest, card=fmt_bytes(CARD_OF_80_GB, digits=0),
+            "calculator-of-size", rest=fmt_bytes(_ours(MEMORY) - float(q["total_parameters"]), digits=0),
+            card=fmt_bytes(CARD_OF_80_GB, digits=0),
             count=fmt_int(-(-float(q["total_parameters"]) // CARD_OF_80_GB))),
         "bandwidth-napkin": say(
-            "napkin", fixed=fmt_time(fixed), users=fmt_int(q["concurrency"]),
+            "napkin", read=fmt_time(read), step=fmt_time(step), users=fmt_int(q["concurrency"]),
             experts=fmt_fixed(float(q["distinct_experts"]), 0),
             all=fmt_int(q["n_routed_experts"]), picked=fmt_int(q["num_experts_per_tok"]))}
 
@@ -88,6 +96,8 @@ def compared() -> None:
                  "said": say("it-says"), "ours": say("this-book"),
                  "ratio": common("ratio"), "step": say("step")}, wide=True)
     number("compared-cards", base_scenario().devices)
+    number("compared-tensor", inputs_and_quantities()["tensor_parallel"])
+    number("compared-engine", one_request()[0].engine, str)
     number("compared-users", inputs_and_quantities()["concurrency"])
     number("compared-input", inputs_and_quantities()["input_tokens"])
     number("compared-output", inputs_and_quantities()["output_tokens"])

@@ -340,7 +340,7 @@ def what_if(step: Steps, base: Values, steps: Mapping[int, Apart]) -> dict[int, 
         say("all-of-shorter-hidden"): {"load_overlap": 1},
         say("no-boundaries"): {"kernel_boundary": 0},
         say("no-gap-between-steps"): {"host_gap_per_step": 0},
-        say("no-latency-of-collectives"): {"collective_alpha": 0},
+        say("no-latency-of-collectives"): {"collective_alpha": 0, "second_round_alpha": 0},
         say("memory-twice-as-fast"): {"memory_bandwidth": 2 * base["memory_bandwidth"]}}
     times = {label: {requests: step(base, concurrency=requests, **changed)["decode_step_time"]
                      for requests in steps} for label, changed in changes.items()}

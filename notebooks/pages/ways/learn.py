@@ -47,7 +47,9 @@ def answer() -> None:
     assert asks.output_tokens is not None
     numbers({"le-input": asks.input_tokens, "le-output": asks.output_tokens})
     numbers({"le-first": of["ttft"].value, "le-token": of["tpot"].value,
-             "le-whole": of["e2e"].value, "le-floor": of["tpot_floor"].value}, fmt_time)
+             "le-whole": of["e2e"].value, "le-floor": of["tpot_floor"].value,
+             "le-step": float(found.everything["decode_step_time"]),
+             "le-prompt": float(found.everything["prefill_step_time"])}, fmt_time)
     held = asks.input_tokens + asks.output_tokens
     number("le-cache", of["kv_bytes_per_token"].value * held, fmt_bytes, unit="MB", digits=0)
     number("le-long", of["kv_bytes_per_token"].value * LONG, fmt_bytes)
