@@ -13,6 +13,7 @@ from calc.costing.tokens import MILLION
 from catalogue.deployments.precision_support import nearest
 from catalogue.messages import LANGUAGES, Pair, messages, pair
 from catalogue.reading.units import HOUR
+from notebooks.pages.deciding.front.standard import question, serve
 from notebooks.pages.deciding.generations.models import (
     CARDS,
     CUT,
@@ -23,6 +24,7 @@ from notebooks.pages.deciding.generations.models import (
     FORMATS,
     GIGA,
     GLM,
+    H20,
     KILO,
     LIMIT,
     LONG,
@@ -162,6 +164,8 @@ def answer() -> None:
                                 ("flash-longest", FLASH, LONGEST)):
         interval(f"gn-{key}-usd", _ranged(served(model, DRAWN_ON, context)), fmt_sig, digits=2)
         number(f"gn-{key}-gb", request(model, context).cache / GIGA, fmt_sig, digits=2)
+    for key, model in (("pro", PRO), ("flash", FLASH)):
+        number(f"gn-{key}-held", served(model, DRAWN_ON, LONG).held[WHOLE])
 
 
 def changes() -> None:
@@ -173,6 +177,16 @@ def changes() -> None:
         made = plan(FLASH, DRAWN_ON, precision_on(FLASH, DRAWN_ON), cut, LONG)
         number(f"gn-{key}-flash-rate", within_limit(made)[0], fmt_sig, digits=2)
         numbers({f"gn-{key}-pace": float(asked(made)["tpot"])}, fmt_time)
+
+
+def turn() -> None:
+    """The answer of the last exercise: the standard question of two models on one card."""
+    number("gn-turn-users", question().users)
+    for key, model in (("flash", FLASH), ("r1", V3)):
+        found = serve(model, H20)
+        assert found
+        assert found.cell.best
+        number(f"gn-turn-{key}", found.cell.best.amounts["tpot"].points[0], fmt_time)
 
 
 def formats_table() -> None:
