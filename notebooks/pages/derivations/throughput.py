@@ -324,7 +324,8 @@ def replicas(derivation: Derivation, users: int) -> dict[int, Values]:
         Column("output_throughput", "$X$ (token/s)", round),
         Column(lambda row: _ratio(row, spread[1]) / row["D"], say("share-of-ideal"),
                fmt_percent, digits=0)])
-    show(*say("requests-over-replicas-of-eight", users=users, prompt=fmt_int(PROMPT), answer=ANSWER))
+    show(*say("requests-over-replicas-of-eight", users=users, prompt=fmt_int(PROMPT),
+              answer=ANSWER))
     number("replicas-four", _ratio(spread[4], spread[1]), fmt_fixed, digits=1)
     return spread
 

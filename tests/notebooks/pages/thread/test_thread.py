@@ -8,6 +8,7 @@ import pytest
 
 from calc.costing.power import cards_power, full_power, powers_of, shares_of
 from calc.physics.breakdown import token_parts
+from notebooks.pages.calculators import others
 from notebooks.pages.thread import bill, request, strip, timeline
 from notebooks.show.display import LANGUAGES
 
@@ -96,3 +97,9 @@ def test_the_timeline_has_a_bar_for_each_layer_and_each_part_of_two(lang):
     in_legend = len(dict(told.dense) | dict(told.experts) | told.once)
     assert drawn.svg().count("<rect ") == bars + in_legend
     assert len(drawn.numbers.splitlines()) == 1 + len(told.dense + told.experts) + len(told.once)
+
+
+def test_calculators_of_others_stand_beside_the_time_of_the_same_request():
+    scenario, answer = others.one_request()
+    assert scenario.engine == request.engine()
+    assert answer.quantities["tpot"].text == request.told().quantities["tpot"].text
