@@ -71,7 +71,8 @@ def _steps() -> dict[str, Pair]:
             copies=fmt_int(q["tensor_parallel"])),
         "moe-size-calculator": say(
             "calculator-of-size",
-            rest=fmt_bytes(_ours(MEMORY) - float(q["total_parameters"]), digits=0), card=fmt_bytes(CARD_OF_80_GB, digits=0),
+            rest=fmt_bytes(_ours(MEMORY) - float(q["total_parameters"]), digits=0),
+            card=fmt_bytes(CARD_OF_80_GB, digits=0),
             count=fmt_int(-(-float(q["total_parameters"]) // CARD_OF_80_GB))),
         "bandwidth-napkin": say(
             "napkin", read=fmt_time(read), step=fmt_time(step), users=fmt_int(q["concurrency"]),
