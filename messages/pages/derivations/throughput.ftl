@@ -116,6 +116,7 @@ share-of-ideal =
     .en = share of $D$ times the rate of one
     .zh = 与单副本 $D$ 倍之比
 
+# number: the card of the replicas
 requests-over-replicas-of-eight =
     .en = { $users } requests at once, of { $prompt } input and { $answer } output tokens, over replicas of eight H20 (141 GB) each, in FP8; replicas share no experts.
     .zh = { $users } 个请求同时到达，输入 { $prompt }、输出 { $answer } token，分到若干副本；每副本八张 141 GB 的 H20，FP8，副本之间不共用专家。
