@@ -267,10 +267,11 @@ def _total(name: Pair, counted: Number, printed: Value | None) -> list[dict[str,
 
 def differences_explained(models: Mapping[str, Count]) -> None:
     """What files hold besides parameters, and what an indexer adds."""
-    v3, v32, k2, glm = (models[name] for name in (
-        "deepseek-v3", "deepseek-v3.2", "kimi-k2", "glm-4.5"))
+    v3, v32, k2, glm, m25 = (models[name] for name in (
+        "deepseek-v3", "deepseek-v3.2", "kimi-k2", "glm-4.5", "minimax-m2.5"))
     numbers({"v3-scales": published_files(v3) - v3.in_files,
-             "k2-frequencies": published_total(k2) - k2.total})
+             "k2-frequencies": published_total(k2) - k2.total,
+             "m25-norms": published_total(m25) - m25.total})
     number("glm-printed", published_total(glm), fmt_count, digits=0)
     number("v32-more", v32.total - v3.total, fmt_count)
 
