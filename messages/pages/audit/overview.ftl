@@ -39,6 +39,10 @@ they-contradict-each-other =
     } given two values. A program finds them from what is printed; a range that holds the other value, a limit that is kept, and a difference within the printed digits do not count.
     .zh = 各文档自相矛盾或彼此矛盾共 **{ $count }** 处：同一对象的同一量取值互不相容 { $values } 处，几个数不可能同时成立 { $numbers } 处，同一部署的同一设置项取值不同 { $settings } 处。均由程序按所印的数找出：范围包含对方、满足对方的限值、或差异在所印位数之内的，都不算。
 
+right-or-attainable =
+    .en = correct or attainable value
+    .zh = 正确值或可达值
+
 number =
     .en = no.
     .zh = 序号

@@ -16,8 +16,13 @@ eight-cards-time-per-token =
 
 # number: the cards of the systems that are compared
 token-s-per-card-price =
-    .en = token/s for the price of one card: 2 cards and host
-    .zh = 每张卡的价钱换得的 token/s：两卡加主机
+    .en = token/s for the price of one card: 2 cards and host, measured
+    .zh = 每张卡的价钱换得的 token/s：两卡加主机（实测）
+
+# number: the cards of the systems that are compared
+eight-cards-predicted =
+    .en = 8 cards, predicted
+    .zh = 八卡（预测）
 
 empty-server-below-in-cards =
     .en = hybrid pays if the server without cards costs less than this many cards
@@ -103,8 +108,8 @@ copy-in-each-of-two =
     .zh = 双路各一份
 
 copies-of-measured-system =
-    .en = copies in the measured system
-    .zh = 实测系统的份数
+    .en = copies in the system measured with it
+    .zh = 以该格式实测的系统存几份
 
 us-for-operator-users =
     .en = { $users ->

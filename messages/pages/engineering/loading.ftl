@@ -8,9 +8,10 @@ storage-usual-loader-measured =
     .en = { $fast } storage, usual loader (measured)
     .zh = { $fast } 存储，常用加载器（实测）
 
+# number: the generation of the drive
 one-nvme-drive =
-    .en = one NVMe drive
-    .zh = 一块 NVMe 盘
+    .en = one NVMe drive, PCIe 4.0
+    .zh = 一块 NVMe 盘（PCIe 4.0）
 
 object-store-streamed-measured =
     .en = object store, streamed (measured)
@@ -74,9 +75,13 @@ hours-year-in-restarts =
     .en = hours a year in restarts
     .zh = 每年重启小时数
 
-servers-at-once-if-rate =
-    .en = { $servers } servers at once, if the rate is the store's: min
-    .zh = { $servers } 台共用该速率时：分钟
+servers-at-once =
+    .en = { $servers } servers at once from one such store: min
+    .zh = { $servers } 台同时读同一存储：分钟
+
+weights-of-all-cards =
+    .en = weights, as all cards read them
+    .zh = 权重（各卡读取量合计）
 
 versions-on-disk =
     .en = { $kept } versions on disk

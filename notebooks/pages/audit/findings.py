@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 
 import calc
@@ -167,7 +168,9 @@ def _s0() -> None:
     numbers({"a-s0-users": best.choice.concurrency, "a-s0-cards": best.choice.devices})
     weights = catalogue.load_precision(best.choice.precision).name["en"]
     number("a-s0-precision", weights.partition(",")[0], str)  # W4A8, the same in both languages
-    number("a-s0-layout", best.choice.layouts["en"], str)  # of one server: the same in both
+    without = replace(best.choice, spares=0)
+    number("a-s0-layout", without.layouts["en"], str)  # of one server: the same in both languages
+    number("a-s0-spares", best.choice.spares)
     number("a-s0-pace", best.quantities["tpot"], fmt_quantity, unit="s")
     fewest = [change.devices for change in calc.estimate(plans["s0-scenario-1"]).changes
               if "precision" not in change.settings]

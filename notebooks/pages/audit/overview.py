@@ -38,6 +38,7 @@ say = messages("pages/audit/overview")
 
 KINDS: dict[str, Pair] = {VALUES: say("one-quantity"), NUMBERS: say("numbers-excluded"),
                           SETTING: say("set-twice")}
+OF_ALL_CARDS = "cluster-for-card"  # cause
 SHOWN = 8  # rows of a long table that are not folded
 
 
@@ -92,7 +93,7 @@ def contradictions() -> None:
     rows = {row.id: row for row in everything().rows}
     rows_table([_contradiction(number, each, rows) for number, each in enumerate(found, 1)],
                {"id": say("number"), "what": say("of-what"), "said": say("what-is-printed"),
-                "right": common("right-value"), "kind": common("kind")},
+                "right": say("right-or-attainable"), "kind": common("kind")},
                say("contradictions"), chosen="kind")
 
 
@@ -108,8 +109,13 @@ def _contradiction(number: int, each: Contradiction, by_id: dict[str, Audited]) 
 
 
 def _righted(rows: list[Audited]) -> Pair:
-    """Of numbers that a law excludes, the right one of each that does not hold."""
-    parts = [(row.id, said) for row in rows if (said := right(row))[0] != "–"]
+    """Of numbers that a law excludes, the right one of each that does not hold.
+
+    A number that is right of all cards and set against one has a right value of one card, which
+    the law is not about.
+    """
+    parts = [(row.id, said) for row in rows
+             if row.cause != OF_ALL_CARDS and (said := right(row))[0] != "–"]
     if not parts:
         return "–", "–"
     return join(("; ", "；"), ((f"{name} {en}", f"{name} {zh}") for name, (en, zh) in parts))
@@ -119,7 +125,9 @@ def _right(rows: list[Audited]) -> Pair:
     """The right value, as a percentage if a claim is one, else written like one that holds; each
     its own where they are held against several."""
     if len({row.case.truth.three.value for row in rows if row.case.truth}) > 1:
-        return _righted(rows)
+        return join(("; ", "；"), (
+            (f"{row.id} {said}",) * 2 for row in rows if row.case.truth and row.case.printed
+            for said in [interval_text(row.case.truth.three, row.case.printed)]))
     case = min(rows, key=lambda row: (row.case.printed is None or not
                                       row.case.printed.text.endswith(PERCENT),
                                       group(row) != HOLDS)).case

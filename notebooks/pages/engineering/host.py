@@ -94,8 +94,9 @@ def answer() -> None:
     memory = found.pair.node.host_memory
     assert memory
     numbers({"ho-short": found.short, "ho-answer": found.answer})
-    numbers({"ho-pace-one": pair[PACE].at(0).said("en"), "ho-pace-two": pair[PACE].at(1).said("en"),
-             "ho-pace-eight": eight[PACE].at(USERS.index(8)).said("en")}, str)
+    numbers({f"ho-pace-{users}{of}": made[PACE].at(USERS.index(count)).said("en")
+             for of, made in (("", pair), ("-eight", eight))
+             for users, count in (("one", 1), ("two", 2), ("eight", 8))}, str)
     number("ho-even", bearable(prices.cards, found.of_pair[1], float(
         eight[RATE].value[USERS.index(1)]), 1), fmt_sig, digits=2)
     number("ho-even-printed", prices.break_even, fmt_sig, digits=2)
@@ -162,7 +163,7 @@ def decision() -> None:
         Column("users", common("users")), Column("pair", say("two-cards-and-host-time")),
         Column("eight", say("eight-cards-time-per-token")),
         Column(few, say("token-s-per-card-price"), fmt_sig, digits=2),
-        Column(many, common("eight-cards-spelled"), fmt_sig, digits=2),
+        Column(many, say("eight-cards-predicted"), fmt_sig, digits=2),
         Column("even", say("empty-server-below-in-cards"), fmt_sig, digits=2),
         Column(lambda row: row["even"] and round(row["even"] * money, -3), say("same-cny"),
                fmt_int)], wide=True)

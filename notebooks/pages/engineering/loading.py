@@ -76,21 +76,22 @@ def fleet(groups: int, servers: int, loading: float, spares: int = 0) -> Fleet:
     return fleet_of(groups, servers * 8, 8, failures(), loading, spares)
 
 
-def stores() -> dict[str, tuple[Pair, float, bool]]:
-    """Where weights come from: in words, bytes per second to a server, whether servers share it."""
+def stores() -> dict[str, tuple[Pair, float, float | None]]:
+    """Where weights come from: in words, bytes per second to a server, and what a store gives all
+    servers that share it; None where each has its own."""
     size, usual, best = checkpoint(), LOADERS[0], LOADERS[-1]
     drive = catalogue.load_link("nvme-gen4").device_bandwidth.value
     streamed = catalogue.load_link("object-store-streamed").device_bandwidth.value
     fast = f"{STORAGE / GIGA:.0f} GB/s"
     return {
-        SLOW: (say("nfs-or-object-store-over", port=_gigabits(SLOW_PORT)), SLOW_PORT, True),
-        LOADED: (say("storage-usual-loader-measured", fast=fast), size / usual.storage, True),
-        "drive": (say("one-nvme-drive"), drive, False),
-        "streamed": (say("object-store-streamed-measured"), streamed, True),
-        "two": (say("two-nvme-drives-striped"), 2 * drive, False),
-        "port": (say("store-behind-port", port=_gigabits(PORTS[1])), PORTS[1], True),
-        "cached": (say("page-cache-usual-loader-measured"), size / usual.memory, False),
-        BEST: (say("storage-best-loader-measured", fast=fast), size / best.storage, True)}
+        SLOW: (say("nfs-or-object-store-over", port=_gigabits(SLOW_PORT)), SLOW_PORT, SLOW_PORT),
+        LOADED: (say("storage-usual-loader-measured", fast=fast), size / usual.storage, STORAGE),
+        "drive": (say("one-nvme-drive"), drive, None),
+        "streamed": (say("object-store-streamed-measured"), streamed, streamed),
+        "two": (say("two-nvme-drives-striped"), 2 * drive, None),
+        "port": (say("store-behind-port", port=_gigabits(PORTS[1])), PORTS[1], PORTS[1]),
+        "cached": (say("page-cache-usual-loader-measured"), size / usual.memory, None),
+        BEST: (say("storage-best-loader-measured", fast=fast), size / best.storage, STORAGE)}
 
 
 def _gigabits(rate: float) -> str:
@@ -111,7 +112,8 @@ def answer() -> None:
     number("lo-storage", STORAGE / GIGA)
     number("lo-drive-ratio", found["drive"][1] / (size / start.value), fmt_fixed, digits=1)
     number("lo-disk", (KEPT * weight_file_bytes("fp8-block")), fmt_bytes, unit="TB", digits=1)
-    numbers({f"lo-lost-{name}": _lost(size / found[name][1]) for name in (SLOW, "drive")}
+    numbers({f"lo-lost-{name}": _lost(size / found[name][1])
+             for name in (SLOW, "drive", "cached")}
             | {"lo-mended": failures().repair.value / failures().between_failures.value
                * YEAR / HOUR}, fmt_sig, digits=2)
 
@@ -152,7 +154,7 @@ def decision() -> None:
     """By where weights come from: how long a server reads and restarts, and what that loses."""
     start, size = failures().start, read(*MAIN)
 
-    def restart(row: tuple[Pair, float, bool]) -> str:
+    def restart(row: tuple[Pair, float, float | None]) -> str:
         value, low, high = (fmt_fixed((size / row[1] + each) / MINUTE, 1)
                             for each in (start.value, start.low, start.high))
         return f"{value} ({low}–{high})"
@@ -165,8 +167,8 @@ def decision() -> None:
                fmt_fixed, digits=1),
         Column(restart, say("h200-back-in-service-after")),
         Column(lambda row: _lost(size / row[1]), say("hours-year-in-restarts"), fmt_sig, digits=2),
-        Column(lambda row: SERVERS * size / row[1] / MINUTE if row[2] else None,
-               say("servers-at-once-if-rate", servers=SERVERS), fmt_fixed, digits=0)], wide=True)
+        Column(lambda row: max(size / row[1], SERVERS * size / row[2]) / MINUTE if row[2] else None,
+               say("servers-at-once", servers=SERVERS), fmt_fixed, digits=0)], wide=True)
 
 
 def even_store(rate: float) -> float:
@@ -194,7 +196,7 @@ def files() -> None:
 
     table(SIZES, [
         Column("`{}`".format, common("precision")),
-        Column(weight_file_bytes, common("weights"), fmt_bytes, digits=0),
+        Column(weight_file_bytes, say("weights-of-all-cards"), fmt_bytes, digits=0),
         Column(lambda precision: KEPT * weight_file_bytes(precision),
                say("versions-on-disk", kept=KEPT), fmt_bytes, unit="TB", digits=1),
         *(left(node, node.host_memory.value) for node in map(catalogue.load_node, NODES)
