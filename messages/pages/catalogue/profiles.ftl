@@ -2,7 +2,7 @@
 
 how-step-is-filled =
     .en = how a step is filled
-    .zh = 每步如何装填
+    .zh = 每步的调度方式
 
 prompts-and-decodes-together =
     .en = prefill and decode in one step
@@ -67,6 +67,10 @@ tables-below =
 releases-from =
     .en = from { $since }
     .zh = { $since } 起
+
+release-only =
+    .en = { $release } only
+    .zh = 仅 { $release }
 
 releases-to =
     .en = to { $until }

@@ -9,7 +9,7 @@ no-difference =
     .zh = 写不写都一样
 
 not-read =
-    .en = not read
+    .en = takes no effect
     .zh = 未生效
 
 does-not-start =

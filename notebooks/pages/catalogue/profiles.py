@@ -72,6 +72,8 @@ def _rows(profile: Profile, notes: Footnotes) -> Iterator[dict[str, Pair | str]]
 def _releases(profile: Profile, statement: Statement) -> Pair:
     """First and last release, as far as either is stated."""
     since, until = statement.since or profile.since, statement.until
+    if since and since == until:
+        return say("release-only", release=since)
     if since and until:
         return common("releases-from-to", since=since, until=until)
     if since:

@@ -50,7 +50,7 @@ def engines_table(engine: str, folded: Pair | None = None) -> None:
         *((common("cache"), cell.formats, cell) for cell in found.caches)]
     rows = [{"format": ", ".join(f"`{name}`" for name in stored), "what": what,
              "multiply": ", ".join(name.upper() for name in cell.multiply),
-             "cards": ", ".join(cell.cards), "kernel": cell.kernel,
+             "cards": ", ".join(cell.cards), "kernel": _kernel(cell.kernel),
              "releases": f"{cell.since or ''} – {cell.until or ''}".strip(),
              "how": HOW[cell.runs if isinstance(cell, Product) else "native"],
              "source": cited(cell.source)} for what, stored, cell in cells]
@@ -92,6 +92,14 @@ def qualities_table(model: str, precisions: Sequence[str]) -> None:
 
 def _precisions() -> list[Any]:
     return [catalogue.load_precision(name) for name in catalogue.names("precisions")]
+
+
+def _kernel(name: str) -> Pair:
+    """A kernel by its name; ``none``, and after it what runs instead, in words."""
+    none, _, instead = name.partition(": ")
+    if none != "none":
+        return name, name
+    return say("no-kernel-instead", instead=instead) if instead else say("no-kernel")
 
 
 def _row(precision: Any, kernel: Kernel) -> dict[str, Any]:

@@ -14,7 +14,7 @@ peak-share-of-sliced-matmuls =
 
 matmul-time-per-inner-element =
     .en = additional fixed time of a matmul per element of its inner dimension
-    .zh = 矩阵乘的附加固定时间，按内维每个元素计
+    .zh = 矩阵乘的附加固定时间，按求和维每个元素计
 
 streaming-of-narrow-experts =
     .en = share of the bandwidth at which weights of whole experts dequantised while read stream
