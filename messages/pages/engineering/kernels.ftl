@@ -116,9 +116,9 @@ named-by =
     .en = named by
     .zh = 出处
 
-whatever-tokens =
-    .en = independent of the tokens
-    .zh = 与 token 数无关
+fixed-not-overlapped =
+    .en = fixed costs, not overlapped
+    .zh = 固定开销（未被掩盖的部分）
 
 rows-quantised-sorted-summed =
     .en = rows quantised, sorted, summed
@@ -133,11 +133,14 @@ law =
     .zh = 公式
 
 law-over-table-there-lean =
-    .en = law over table there: lean / median error
+    .en = law against the table in this range of tokens: lean / median error
     .zh = 公式与该区间实测之差：偏差／误差中位数
 
 tokens =
-    .en = { $tokens } tokens
+    .en = { $count ->
+        [one] { $tokens } token
+       *[other] { $tokens } tokens
+    }
     .zh = { $tokens } token
 
 first-tables =

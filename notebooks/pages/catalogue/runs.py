@@ -106,4 +106,4 @@ def _row(precision: Any, kernel: Kernel) -> dict[str, Any]:
     cell = kernel.experts
     how = HOW[cell.runs if isinstance(cell, Product) else "native"]
     return {"precision": f"`{precision.id}`", "engine": kernel.release_words, "how": how,
-            "kernel": cell.kernel, "source": cited(cell.source)}
+            "kernel": _kernel(cell.kernel), "source": cited(cell.source)}

@@ -26,7 +26,7 @@ from notebooks.pages.engineering.missed.named import KNOWN, SourceSwitch
 from notebooks.pages.engineering.missed.words import why
 from notebooks.show import figures
 from notebooks.show.columns import Column
-from notebooks.show.display import number, numbers, table
+from notebooks.show.display import interval, number, numbers, table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig, fmt_time
 
 common = messages("common")
@@ -58,6 +58,7 @@ CARDS = {"nvidia-h200": "nvidia-h200-sxm", "nvidia-hopper": "nvidia-h100-sxm",
 # whole on eight ranks, on the card that most tables are of
 SHOWN_CARD, SHOWN_ENGINE, RANKS = "nvidia-h200", "vllm", 8
 TOKENS = (1, 64, 1024, 16384)
+ODD = "0.5.6.post2", "0.5.8.post1"  # of SGLang on H100: a table that is far slower, and the next
 V3 = {"hidden_size": 7168.0, "moe_intermediate_size": 2048.0, "n_routed_experts": 256.0,
       "num_experts_per_tok": 8.0}
 O_INPUTS = 128 * 128 / RANKS  # of the output projection: heads of a rank times their width
@@ -116,12 +117,13 @@ def answer() -> None:
     numbers({"kn-fits": len(every), "kn-unfitted": sum(not row.fitted for row in every),
              "kn-rows": sum(row.measured.judged.rows for row in every if row.fitted),
              "kn-block-fewest": min(kernels), "kn-block-most": max(kernels),
-             "kn-block-counted": catalogue.load("mechanisms", SHOWN_CARD).operators
-             .latent_attention.value})
+             "kn-block-counted": counted(SHOWN_CARD), "kn-block-ascend": counted("ascend-910b")})
     numbers({"kn-median": np.median([row.measured.judged.median for row in every]),
              "kn-kept": sum(row.keeps_bars for row in every) / len(every),
              "kn-exchange-median": max(each.median for each in sent),
              "kn-exchange-most": max(each.most for each in sent),
+             "kn-unfitted-median": max(row.measured.judged.median for row in every
+                                       if not row.fitted),
              "kn-bar-median": MEDIAN, "kn-bar-most": MOST,
              "kn-block-median": max(row.measured.judged.median for row in blocks)},
             fmt_percent, digits=0)
@@ -143,6 +145,11 @@ def answer() -> None:
         Column(lambda row: len(row[0]) - len(row[1]) or None, say("only-judged"), fmt_int),
         Column(lambda row: sum(each.measured.judged.rows for each in row[1]),
                say("rows-that-judge"))])
+
+
+def counted(card: str) -> float:
+    """Kernels of a layer's latent attention in the source of a card's engine [1]."""
+    return catalogue.load("mechanisms", card).operators.latent_attention.value
 
 
 def _before(rows_of: Callable[[Any], list[Row]]) -> list[Column]:
@@ -277,6 +284,7 @@ def taken_apart() -> None:
     """Three operators of DeepSeek-V3 in FP8: what each part takes, and how near the law was there.
     """
     tokens, shown = np.array(TOKENS, float), []
+    number("kn-newest", _newest(APART[0], SHOWN_CARD, SHOWN_ENGINE, "fp8-block").release, str)
     for kind in APART:
         row = _newest(kind, SHOWN_CARD, SHOWN_ENGINE, "fp8-block")
         whole = _time(row, tokens)
@@ -289,7 +297,7 @@ def taken_apart() -> None:
                 fmt_percent(each, digits=0) for each in (errors.leaning, errors.median))))
     table(shown, [
         Column(0, common("operator")), Column(1, common("tokens")),
-        Column(2, say("whatever-tokens"), fmt_time),
+        Column(2, say("fixed-not-overlapped"), fmt_time),
         Column(3, say("rows-quantised-sorted-summed"), fmt_time),
         Column(4, say("loading-and-arithmetic"), fmt_time), Column(5, say("law"), fmt_time),
         Column(6, say("law-over-table-there-lean"))])
@@ -304,9 +312,16 @@ def releases() -> None:
             row.kind, row.fits.card, row.fits.engine, row.measured.dtype) == (
                 BY_RELEASE[0], card, engine, "fp8-block"))
         number(key, first / last, fmt_sig)
+    odd, after = (_time(row, tokens) for row in rows() if row.kind == BY_RELEASE[1] and (
+        row.fits.card, row.fits.engine, row.measured.dtype) == ("nvidia-hopper", "sglang",
+                                                                "fp8-block")
+        and row.release in ODD)
+    number("kn-odd", ODD[0], str)
+    interval("kn-odd-times", (float(end(odd / after)) for end in (np.median, np.min, np.max)),
+             fmt_sig, digits=2)
 
     def time(at: int, count: int) -> Column:
-        return Column(lambda row: _time(row, tokens)[at], say("tokens", tokens=fmt_int(count)),
+        return Column(lambda row: _time(row, tokens)[at], say("tokens", count=count, tokens=fmt_int(count)),
                       fmt_time)
 
     table([row for kind in BY_RELEASE for row in rows()

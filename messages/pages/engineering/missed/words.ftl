@@ -86,11 +86,11 @@ shapes =
 
 another-kernel =
     .en = another kernel
-    .zh = 另一算子
+    .zh = 切换到另一算子
 
 another-kernel-or-l2 =
     .en = another kernel or the L2
-    .zh = 另一算子或 L2
+    .zh = 切换到另一算子，或改由 L2 读取
 
 too-few-rows-to-say =
     .en = too few rows to say
