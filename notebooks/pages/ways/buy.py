@@ -137,7 +137,7 @@ def shown(found: Sequence[Bought]) -> None:
 def _cell(each: Bought) -> Pair:
     """Cards, time per token with its interval, layout, money."""
     if each.best is None:
-        return say("more-than", cards=MOST)
+        return say("more-than", cards=so_many(MOST, each.device))
     choice, (value, low, high) = each.best.row.choice, (
         fmt_fixed(MILLI * point, 0) for point in each.tpot.points)
     cards = so_many(choice.devices, each.device)
