@@ -321,8 +321,8 @@ def releases() -> None:
              fmt_sig, digits=2)
 
     def time(at: int, count: int) -> Column:
-        return Column(lambda row: _time(row, tokens)[at], say("tokens", count=count, tokens=fmt_int(count)),
-                      fmt_time)
+        return Column(lambda row: _time(row, tokens)[at],
+                      say("tokens", count=count, tokens=fmt_int(count)), fmt_time)
 
     table([row for kind in BY_RELEASE for row in rows()
            if row.kind == kind and row.measured.dtype == "fp8-block"], [
