@@ -26,7 +26,7 @@ from notebooks.pages.engineering.missed.named import KNOWN, SourceSwitch
 from notebooks.pages.engineering.missed.words import why
 from notebooks.show import figures
 from notebooks.show.columns import Column
-from notebooks.show.display import interval, number, numbers, table
+from notebooks.show.display import number, numbers, table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig, fmt_time
 
 common = messages("common")
@@ -317,8 +317,8 @@ def releases() -> None:
                                                                 "fp8-block")
         and row.release in ODD)
     number("kn-odd", ODD[0], str)
-    interval("kn-odd-times", (float(end(odd / after)) for end in (np.median, np.min, np.max)),
-             fmt_sig, digits=2)
+    numbers({"kn-odd-times-low": float(np.min(odd / after)),
+             "kn-odd-times-high": float(np.max(odd / after))}, fmt_sig, digits=2)
 
     def time(at: int, count: int) -> Column:
         return Column(lambda row: _time(row, tokens)[at],
