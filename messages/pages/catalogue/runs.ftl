@@ -24,10 +24,6 @@ kernel-of-experts =
     .en = kernel of the experts
     .zh = 专家层算子
 
-no-kernel =
-    .en = none
-    .zh = 无
-
 no-kernel-instead =
     .en = none: { $instead } instead
     .zh = 无（改用 { $instead }）

@@ -99,7 +99,7 @@ def _kernel(name: str) -> Pair:
     none, _, instead = name.partition(": ")
     if none != "none":
         return name, name
-    return say("no-kernel-instead", instead=instead) if instead else say("no-kernel")
+    return say("no-kernel-instead", instead=instead) if instead else common("none")
 
 
 def _row(precision: Any, kernel: Kernel) -> dict[str, Any]:
