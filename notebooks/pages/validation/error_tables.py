@@ -283,13 +283,12 @@ BAR_COLUMNS: dict[str, str | Pair] = {
 def title(system: str) -> Pair:
     """The title of a measured deployment, without the word that says so of all of them.
 
-    That of a variant begins with its family's, which names cards and model; not of what was
-    predicted blind, whose rows stand by family.
+    That of a variant begins with its family's, which names cards, engine and model.
     """
     scenario = catalogue.load_scenario(system)
     en, zh = (scenario.file.title[lang].removesuffix(end)
               for lang, end in zip(LANGUAGES, common("that-it-was-measured"), strict=True))
-    if scenario.family is None or system.startswith(BLIND):
+    if scenario.family is None:
         return en, zh
     family = (scenario.family["en"].partition(":")[0], scenario.family["zh"].partition("：")[0])
     return f"{family[0]}: {en}", f"{family[1]}：{zh}"
