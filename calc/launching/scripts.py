@@ -15,7 +15,7 @@ from catalogue.deployments.admission.rules import cut_of, subject_of
 from catalogue.deployments.admission.starting import layout_problem
 from catalogue.engines.successors import catalogue_of
 
-MADE = "Made by python -m calc deploy; ours as long as manifest.json says so."
+MADE = "Written by python -m calc deploy, which overwrites no file changed since (manifest.json)."
 ENGINES = {"vllm": vllm, "vllm-ascend": vllm, "sglang": sglang}
 MODEL = "MODEL"
 ROUTER_PORT = 8080

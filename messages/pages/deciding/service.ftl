@@ -78,6 +78,20 @@ over-prediction =
     .en = relative to the prediction: dot predicted, bar 80% interval, red where the alert fires
     .zh = 与预测值之比：点为预测值，条为 80% 区间，线外触发
 
+not-yet =
+    .en = nothing in { $version }; { $use } in later releases
+    .zh = { $version } 中没有；之后的版本用 { $use }
+
+printed-twice =
+    .en = { $above ->
+        [yes] >
+       *[no] <
+    } { $first } (warning), { $second } (critical)
+    .zh = { $above ->
+        [yes] >
+       *[no] <
+    } { $first }（警告）、{ $second }（严重）
+
 nothing =
     .en = nothing
     .zh = 无需设置
@@ -91,7 +105,7 @@ without-counterpart =
     .zh = 没有对应参数的：{ $names }。
 
 had-up-to =
-    .en = Up to { $until }. { $note }
+    .en = Existed up to { $until }. { $note }
     .zh = { $until } 之后删除。{ $note }
 
 alert-on =
@@ -162,8 +176,8 @@ half-of-planned-requests =
     .zh = 并发为方案的一半
 
 four-times-planned-requests-full =
-    .en = four times the planned requests: a full queue
-    .zh = 并发为方案的四倍，队列积压
+    .en = four times the planned requests: a full queue (for which this directory has no alert)
+    .zh = 并发为方案的四倍，队列积压（这套文件没有队列告警）
 
 stopped =
     .en = stopped

@@ -119,6 +119,10 @@ goal-of-s1-token-s =
     .en = goal of S1: token/s, TTFT, TPOT
     .zh = S1 目标：token/s、TTFT、TPOT
 
-accept-if =
-    .en = accept if
-    .zh = 验收条件
+captured-graphs =
+    .en = captured graphs, as S1's commands have them
+    .zh = 图捕获（按 S1 的命令）
+
+prediction-holds-if =
+    .en = prediction holds if
+    .zh = 预测成立的条件

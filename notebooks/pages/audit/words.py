@@ -66,11 +66,15 @@ def printed(row: Audited) -> str:
 
 
 def right(row: Audited) -> Pair:
-    """The right value of what does not hold, with its interval, in the document's unit."""
+    """The right value of what does not hold, with its interval, in the document's unit.
+
+    None where the number itself is right, and what stands on it fails.
+    """
     case, truth = row.case, row.case.truth
     if truth is None or group(row) != WRONG or case.printed is None or case.compares:
         return "–", "–"
-    return (interval_text(truth.three, case.printed),) * 2
+    text = interval_text(truth.three, case.printed)
+    return ("–" if text == case.printed.text else text,) * 2
 
 
 def interval_text(three: Amount, printed: Printed) -> str:

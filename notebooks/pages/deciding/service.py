@@ -10,6 +10,7 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
+from calc.auditing.costs import plan as plan_c
 from calc.launching.bench import Bench
 from calc.launching.deployment import Deployment, deployment
 from calc.launching.directory import MANIFEST
@@ -22,10 +23,11 @@ from catalogue.engines.engine import Engine, bare, launch_blocks
 from catalogue.engines.successors import instead, successors
 from catalogue.engines.thresholds import Threshold, thresholds
 from catalogue.messages import Pair, messages, pair
+from catalogue.reading.amounts import NONE
 from notebooks.show import figures
 from notebooks.show.columns import Column
 from notebooks.show.display import draw, number, numbers, section, show, table
-from notebooks.show.numbers import fmt_int, fmt_percent, fmt_quantity, fmt_time
+from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_quantity, fmt_time
 
 common = messages("common")
 say = messages("pages/deciding/service")
@@ -44,6 +46,8 @@ WHAT: dict[str, Pair] = {
     "monitoring": say("scraping-alerts-unit-tests-of"),
     "bench": say("measurements-with-what-is-predicted")}
 NAMES = re.compile(r"--[a-z][a-z0-9-]*|[a-z]+:[a-z_]+|[A-Za-z]+(?:_[A-Za-z0-9]+)+")
+TURNED = ("h200-r1-vllm-tp8", "vllm@0.33.0")  # of the last exercise
+FLAG = re.compile(r"^ +(--\S+) ?(.*)$", re.MULTILINE)
 LANGUAGES = {"sh": "bash", "env": "bash", "yml": "yaml", "json": "json", "md": "text"}
 
 
@@ -156,13 +160,13 @@ def settings_table(document: str) -> None:
     engine, version = _held(document, of_document(document))
     named = _named(document)
     gone = {name: instead(engine, name) for name in named if not engine.exists(name, version)}
-    rows = {name: ", ".join(map(coded, use)) for name, use in gone.items() if use is not None}
+    rows = {name: _instead(engine, use, version) for name, use in gone.items() if use is not None}
     lost = ", ".join(f"`{name}`" for name in gone if name not in rows)
     number(f"service_{document}_release", f"{engine.title} {version}", str)
     numbers({f"service_{document}_{key}": value for key, value in {
         "gone": len(gone), "never": sum(engine.find(name) is None for name in gone),
         "settings": len(named), "lost": len(gone) - len(rows),
-        "nothing": sum(not use for use in rows.values())}.items()})
+        "nothing": sum(not gone[name] for name in rows)}.items()})
     table(rows.items(), [
         Column(lambda row: f"`{row[0]}`", common("setting")),
         Column(lambda row: ", ".join([*named[row[0]][:2], *(["…"] if named[row[0]][2:] else [])]),
@@ -172,6 +176,14 @@ def settings_table(document: str) -> None:
         folded=REST, first=OPEN)
     if lost:
         show(*say("without-counterpart", names=lost))
+
+
+def _instead(engine: Engine, use: Sequence[str], version: str) -> str | Pair:
+    """What does it now; in a release that has none of it, that a later one has."""
+    named = ", ".join(map(coded, use))
+    if use and not any(engine.exists(name, version) for name in use):
+        return say("not-yet", version=version, use=named)
+    return named
 
 
 def _why(engine: Engine, name: str) -> Pair:
@@ -225,16 +237,45 @@ def predictions_table(document: str) -> None:
     numbers({f"service_{document}_{key}": value for key, value in {
         "judged": len(judged), "always": judged.count("always"),
         "unwatched": sum(not each.metrics for each, _ in rows), "thresholds": len(rows),
-        "cards": sum(pool.scenario.devices for pool in made.pools)}.items()})
+        "cards": sum(pool.scenario.devices for pool in made.pools),
+        "users": int(made.watched[0].predicted.planned)}.items()})
     table(rows, [
         Column(lambda row: row[0].label, say("alert-on")),
         Column(lambda row: section(row[0].section), common("section")),
-        Column(lambda row: f"{'>' if row[0].above else '<'} " + " / ".join(
-            filter(None, (row[0].printed, row[0].second))), say("printed")),
+        Column(lambda row: _printed(row[0]), say("printed")),
         Column(lambda row: _spread(row[1]), say("predicted-of-document")),
         Column(lambda row: fires(*row) if row[1] else "", say("if-all-is-as-predicted")),
         Column(lambda row: tuple(map(coded, pair(row[0].note))), say("remark"))], wide=True,
         folded=REST, first=OPEN)
+
+
+def as_costed() -> None:
+    """Lengths of S1's plan C in the table above, and what it yields in the layout of its costs."""
+    inputs, staged = of_document("s1").pools[0].scenario.inputs(), plan_c()
+    numbers({"service_s1_input": inputs["input_tokens"],
+             "service_s1_output": inputs["output_tokens"], "service_s1_more": staged.users})
+    number("service_s1_staged", staged.rate.value, fmt_fixed, digits=0)
+
+
+def turned() -> None:
+    """Flags of the exercise's release that differ from those of the deployment's own."""
+    own, other = (_flags(deployment(TURNED[0], engine=engine)) for engine in (None, TURNED[1]))
+    number("service_turned", "; ".join(
+        f"{name} {own.get(name, NONE)} → {other.get(name, NONE)}"
+        for name in dict.fromkeys((*own, *other)) if own.get(name) != other.get(name)), str)
+
+
+def _flags(made: Deployment) -> dict[str, str]:
+    """Values of the flags in the scripts of all nodes, by name."""
+    return dict(FLAG.findall("".join(text for name, text in made.files.items()
+                                     if name.startswith("nodes/") and name.endswith(".sh"))))
+
+
+def _printed(each: Threshold) -> str | Pair:
+    """A threshold as the document has it, both levels named where there are two."""
+    if each.second is None:
+        return f"{'>' if each.above else '<'} {each.printed}"
+    return say("printed-twice", above=each.above, first=each.printed, second=each.second)
 
 
 def fires(each: Threshold, of: Amount) -> Pair:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from calc.auditing.audit import Audited, audit
-from calc.auditing.judging import CONTRADICTS
+from calc.auditing.judging import CONTRADICTS, INFEASIBLE
 from catalogue import ParamsError
 from catalogue.messages import messages
 from notebooks.pages.audit.words import called, printed, right
-from notebooks.show.display import table
+from notebooks.show.display import show, table
 from notebooks.show.documents import link
 
 common = messages("common")
@@ -39,9 +39,12 @@ def claims_table(names: str) -> None:
     Args:
         names: as for :func:`select_claims`.
     """
+    rows = select_claims(names)
+    if any(INFEASIBLE in (row.judgement.verdict, *row.judgement.also) for row in rows):
+        show(*say("infeasible-speeds"))
     table([{"id": link(row.id),
             "what": (row.case.what["en"], row.case.what["zh"]), "printed": printed(row),
-            "right": right(row), "verdict": called(row)} for row in select_claims(names)],
+            "right": right(row), "verdict": called(row)} for row in rows],
           {"id": common("claim"), "what": common("what"), "printed": common("documented"),
            "right": common("right-value"), "verdict": common("verdict")},
           folded=say("claims-of-documents"))
