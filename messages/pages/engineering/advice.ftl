@@ -52,7 +52,7 @@ cache-through-store =
     .zh = { $tokens } token 的缓存有 { $size }，存、取各一次。每请求低于 { $even }/s 时，重做预填充（{ $time }）更快；卡到卡直传只要 { $port }。按文档的每秒 { $printed } 条，一个存储要承担 { $for_printed }/s；按一台服务器实际的 { $rate } 条，{ $for_rate }/s。
 
 chunks-of-prefill-pool =
-    .en = Prompts per second of one server, prompts of { $tokens }, by tokens per chunk: { $rates }. Nobody decodes there, so memory is the only reason for small chunks.
+    .en = Prompts per second of one server, prompts of { $tokens }, by tokens per chunk: { $rates }. Nothing decodes there, so only memory calls for small chunks.
     .zh = 输入 { $tokens } token 时一台服务器每秒的条数，按每块 token 数：{ $rates }。预填充池里没有解码请求，除显存外没有理由用小块。
 
 prefix-of-decode-pool =

@@ -300,6 +300,7 @@ def example() -> None:
     number("se-s0-balance", "+".join(map(str, split)), str)
     number("se-s0-busy", BUSY, fmt_percent, digits=0)
     number("se-s0-against", gain, fmt_fixed)
+    numbers({"se-s0-input": STATED[0], "se-s0-output": STATED[1]})
     share = fmt_percent(TAIL, 0)
 
     def seen(name: str, at: int, heading: Pair) -> Column:

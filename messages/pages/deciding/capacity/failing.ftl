@@ -41,7 +41,7 @@ with-one-on-standby =
     .zh = 可用占比，加一台备机
 
 spares-for-all-but-one =
-    .en = spares to keep all groups but one (or the only group) up { $level } of the time
+    .en = spares so that, { $level } of the time, at most one group is down (of a single group: none)
     .zh = 要 { $level } 的时间至多缺一组，所需备机（只有一组时须不缺）
 
 every-width =

@@ -13,8 +13,8 @@ high =
     .zh = 高
 
 s1-plan-c-as-it-can-run =
-    .en = S1 plan C as it can run: FP8, EP32
-    .zh = S1 方案 C 可运行形式：FP8，EP32
+    .en = S1 plan C as it can run: FP8, EP32 (or a server per pipeline stage)
+    .zh = S1 方案 C 可运行形式：FP8，EP32（或每台服务器一个流水线级）
 
 fault-tolerance-documented =
     .en = fault tolerance, documented

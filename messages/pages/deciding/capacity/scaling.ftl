@@ -29,8 +29,8 @@ rates-of-card =
     .zh = **{ $card }**：{ $rates }
 
 rate-in-one-pool =
-    .en = in one pool { $rate } output tokens/s per card on { $cards } cards, at best { $most } on { $most_cards } ({ $layout }{ $way })
-    .zh = 单池 { $cards } 卡时每卡 { $rate } token/s，最高 { $most }（{ $most_cards } 卡，{ $layout }{ $way }）
+    .en = in one pool, without DCP, { $rate } output tokens/s per card on { $cards } cards, at best { $most } on { $most_cards } ({ $layout }{ $way })
+    .zh = 单池（不用 DCP）{ $cards } 卡时每卡 { $rate } token/s，最高 { $most }（{ $most_cards } 卡，{ $layout }{ $way }）
 
 rate-in-two-pools =
     .en = ; in two pools up to { $most } on { $cards } cards

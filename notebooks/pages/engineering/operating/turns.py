@@ -52,7 +52,8 @@ class Turn:
 TURNS = {
     "steady": Turn(H200, ("workload.concurrency=128",), (TTFT, "ttft")),
     "precision": Turn(ASCEND, ("precision=w4a16-awq",), (TPOT, ROOM), ()),
-    "separation": Turn(ASCEND, ("workload.max_num_batched_tokens=512",), (TPOT, TTFT), ()),
+    "separation": Turn(ASCEND, ("workload.max_num_batched_tokens=512",), (TPOT, TTFT), (),
+                       own="concurrency"),
     "experts": Turn(H200, (*USERS, "parallelism.expert_parallel=8"), (TPOT,), USERS,
                     own="input_tokens"),
     "host": Turn("s3-hybrid-910b4", ("workload.concurrency=4",), (TPOT, "tpot"),
