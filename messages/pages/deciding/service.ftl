@@ -185,7 +185,7 @@ stopped =
 
 step-alone =
     .en = steps of a single request
-    .zh = 单独一步
+    .zh = 单个请求的各步
 
 half-of-concurrency =
     .en = half of the concurrency

@@ -111,9 +111,9 @@ def alert_table(of: Iterable[Watched]) -> None:
         wide=True)
 
 
-def _spread(of: Amount | None) -> str:
+def _spread(of: Amount | None) -> str | Pair:
     """A quantity with its interval; empty where nothing is predicted."""
-    return of.said("en") if of else ""
+    return (of.said("en"), of.said("zh")) if of else ""
 
 
 def picture(made: Deployment) -> None:

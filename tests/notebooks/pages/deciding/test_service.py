@@ -62,3 +62,24 @@ def test_the_picture_shows_where_alerts_begin():
     alerts = {alert.name: alert for alert in made.watched[0].alerts}
     limit = alerts["ThroughputBelowPrediction"].threshold
     assert f"alert below {limit:,.0f} token/s" in texts
+
+
+def test_a_replacement_that_only_later_releases_have_is_told_as_one():
+    engine = load_engine("vllm")
+    assert page._instead(engine, ("--max-num-seqs",), "0.13.0") == "`--max-num-seqs`"
+    english, chinese = page._instead(engine, ("--watermark",), "0.13.0")
+    assert english.startswith("nothing in 0.13.0; `--watermark`")
+    assert "`--watermark`" in chinese
+    assert page._instead(engine, ("--watermark",), "0.26.0") == "`--watermark`"
+
+
+def test_flags_of_a_script_with_and_without_a_value():
+    script = "a=(\n  # why\n  --block-size 64\n  --enable-chunked-prefill\n)\nexec x --port 1\n"
+    made = SimpleNamespace(files={"nodes/a.sh": script, "bench/run.sh": "  --seed 1\n"})
+    assert page._flags(made) == {"--block-size": "64", "--enable-chunked-prefill": ""}
+
+
+def test_both_levels_of_a_threshold_are_named():
+    two = next(each for each in thresholds("s0") if each.second)
+    assert "(warning)" in page._printed(two)[0]
+    assert page._printed(thresholds("s1")[0]).startswith("<")

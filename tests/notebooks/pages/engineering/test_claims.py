@@ -41,6 +41,21 @@ def test_chinese_words_of_a_document_are_quoted_and_numbers_are_not():
     assert not [text for text in said if re.search("[\u4e00-\u9fff]", re.sub("“.*”", "", text))]
 
 
+def test_a_number_that_is_right_itself_is_no_correction():
+    rows = {row.id: row for row in everything().rows}
+    assert right(rows["S1-263"]) == ("–", "–")  # cards that hold no model, rightly multiplied
+    assert not [row.id for row in rows.values() if row.case.printed
+                and right(row)[0] == row.case.printed.text]
+
+
+@pytest.mark.parametrize(("names", "told"), [("S1-374", True), ("S1-256", False)])
+def test_what_a_speed_beside_infeasible_is_stands_above_the_table(monkeypatch, names, told):
+    shown = []
+    monkeypatch.setattr(claims, "show", lambda en, zh: shown.append((en, zh)))
+    claims.claims_table(names)
+    assert [en.startswith("*Infeasible*") for en, _ in shown] == [True] * told
+
+
 def test_a_table_links_every_claim_to_its_row(monkeypatch):
     told = []
     monkeypatch.setattr(display, "show", lambda en, zh: told.append((en, zh)))
