@@ -313,7 +313,8 @@ def acceptance() -> None:
 
     def told(name: str) -> list[str | Pair]:
         of, quantities = forecast(name), estimated(name).quantities
-        graphs = common("yes-plain" if stage(name).inputs()["captured"] else "no-plain")
+        captured = stage(name).inputs()["captured"]
+        graphs = common("yes-plain") if captured else common("no-plain")
         return [graphs, fmt_quantity(quantities["weights_per_device"].value, "B"),
                 fmt_int(int(quantities["max_concurrency"].value)),
                 between(of.ttft, fmt_time), between(of.tpot, fmt_time),
