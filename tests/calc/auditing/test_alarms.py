@@ -80,6 +80,13 @@ def test_an_alert_outside_of_what_is_called_normal(limits, expected):
     assert state(limits, "outside") == expected
 
 
+def test_one_failure_that_is_seen_in_time_is_enough():
+    """The other is seen only when users wait fifty times as long."""
+    seen_late = np.array([0.06, 0.06, 3.0, 0.06])
+    assert state("100 ms", "above", metric=seen_late) == LATE
+    assert state("100 ms", "above", metric=seen_late + [0, 0, 0, 0.14]) == SOUND
+
+
 def test_an_alert_below_a_limit():
     falls = np.array([0.06, 0.03, 0.002, 0.06])
     found = [state(limit, "below", metric=falls)

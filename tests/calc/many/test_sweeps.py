@@ -13,7 +13,7 @@ import catalogue
 from calc.closed_form.latencies import DECODE_NAMES, FAST, SERVED_NAMES, STEADY_NAMES
 from calc.many.fronts import Best
 from calc.many.streams import Histogram, grid, sampled, stream
-from calc.many.sweeps import CHUNK, JointRange
+from calc.many.sweeps import CHUNK, JointRange, _middle
 from calc.uncertainty.gradient import slopes, traced
 from calc.uncertainty.interval import interval
 
@@ -333,3 +333,7 @@ class TestStreams:
             check=True, capture_output=True, text=True).stdout) for count in (300_000, 1_000_000)]
         assert peaks[1] < 1.2 * peaks[0]
         assert peaks[1] < 2**30
+
+
+def test_the_middle_of_a_range_is_geometric_unless_it_begins_at_nothing():
+    assert _middle(np.array([0.0, 1.0, 2.0]), np.array([5.0, 4.0, 2.0])).tolist() == [2.5, 2, 2]

@@ -7,7 +7,7 @@ from types import SimpleNamespace as Made
 
 import pytest
 
-from calc.commands.evidence import audit, validate
+from calc.commands.evidence import audit, calibrate, validate
 from calc.evidence import validation
 
 
@@ -84,3 +84,9 @@ def test_a_table_for_other_programs(capsys):
                      "It is so."]
     assert second[4:] == ["infeasible wrong", "constant-watched", "0.005", "2.5", "3.0", "2.0",
                           "4.0", "s", "It is so."]
+
+
+@pytest.mark.parametrize(("number", "kept"), [
+    (123456.7, 123457.0), (-0.0012345678, -0.00123457), (1e-14, 1e-14), (1e-16, 0.0), (0.0, 0.0)])
+def test_what_is_fitted_is_kept_to_six_digits_and_noise_of_floats_as_nothing(number, kept):
+    assert calibrate._six(number) == kept
