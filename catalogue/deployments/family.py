@@ -14,7 +14,7 @@ from typing import Any
 
 from catalogue import library
 from catalogue.reading.errors import ParamsError
-from catalogue.reading.values import is_path
+from catalogue.reading.values import both_languages, is_path
 from catalogue.reading.yamlfile import KeyPath, YamlFile
 
 SEPARATOR = "#"  # between the path of a family's file and the key of one of its variants
@@ -110,6 +110,17 @@ def overlaid(file: YamlFile, key: str) -> YamlFile:
     lines = file.lines | {keys[len(at):]: line for keys, line in file.lines.items()
                           if keys[:len(at)] == at and len(keys) > len(at)}
     return YamlFile(file.path, data | {"id": f"{file.path.stem}-{key}"}, lines)
+
+
+def title(file: YamlFile) -> dict[str, str]:
+    """What a family is called, in both languages.
+
+    Raises ParamsError for a title that lacks one.
+    """
+    try:
+        return both_languages(file.data.get("title"))
+    except ValueError as error:
+        raise ParamsError(f"{file.where(('title',))}: title: {error}.") from None
 
 
 def of_the_whole(file: YamlFile) -> YamlFile:

@@ -187,10 +187,11 @@ def _scenario(path: Path, key: str | None, overridden: dict[str, Override],
     if "demand" in raw.data and "workload" not in raw.data:
         raise ParamsError(f"{raw.where(('demand',))}: this is a goal, expected a scenario; the "
                           f"deployments that meet a goal are found by: search {path}.")
-    known, whole = family.keys(raw), raw.data.get("title")
+    known = family.keys(raw)
+    whole = family.title(raw) if known else None
     if known or key:  # a key is refused where there are no variants
         raw = family.overlaid(raw, key or known[0])
-    return _resolved(path, raw, overridden, whole if known else None, documented, cut)
+    return _resolved(path, raw, overridden, whole, documented, cut)
 
 
 def read_scenario(text: str, path: Path) -> Scenario:

@@ -120,3 +120,14 @@ def test_shared_experts_that_cannot_lie_apart(tmp_path, stated, mechanism, line,
     message = sentence(catalogue.load_scenario, path)
     assert message.startswith(f"{path}:{head.count(chr(10)) + line}: ")
     assert says in message
+
+
+def test_a_family_has_its_title_in_both_languages(tmp_path):
+    text = (catalogue.ROOT / "scenarios" / "wide-cloudmatrix.yml").read_text(encoding="utf-8")
+    lines = text.splitlines(keepends=True)
+    at = lines.index("title:\n")
+    del lines[at + 1]
+    path = tmp_path / "mine.yml"
+    path.write_text("".join(lines), encoding="utf-8")
+    assert sentence(catalogue.load_scenario, f"{path}#decode").startswith(
+        f"{path}:{at + 1}: title: expected a text in both languages")
