@@ -88,8 +88,8 @@ measured-decode-pool =
     .zh = 实测的解码池
 
 predicted-over-measured =
-    .en = predicted over measured
-    .zh = 预测 / 实测
+    .en = token/s: predicted over measured
+    .zh = token/s：预测 / 实测
 
 where-it-was-measured-predicted =
     .en = Where it was measured: predicted over measured
