@@ -28,6 +28,7 @@ from calc.commands.printing import (
     print_json,
     resting_on,
     spoken,
+    text_of,
     translated,
 )
 from calc.evidence.classes import class_label, stand_ins
@@ -149,7 +150,7 @@ def print_estimate(scenario: Scenario, result: Estimate) -> None:
                                 common("kind"))))
     for name, quantity in result.reported.items():
         table.add_row(spoken(say("quantity-of-burst", quantity=named(name), burst=bool(
-            result.lasting and name in STEADY.values()))), quantity.text,
+            result.lasting and name in STEADY.values()))), text_of(quantity),
             "" if quantity.exact else interval(quantity.low, quantity.high, quantity.unit),
             spoken(say("kind-of-value", kind=quantity.kind)))
     screen.print(table)

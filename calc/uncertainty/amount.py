@@ -112,7 +112,7 @@ class Amount:
 
     @property
     def text(self) -> str:
-        """The value for people; of money in English."""
+        """The value for people; of money and what is counted in English."""
         return self.text_in("en")
 
     def text_in(self, lang: str) -> str:
@@ -121,8 +121,13 @@ class Amount:
         return amounts.human(self.value, self.unit, lang, digits)
 
     @property
+    def texts(self) -> tuple[str, str]:
+        """The value for people, in English and in Chinese."""
+        return self.text_in("en"), self.text_in("zh")
+
+    @property
     def reach(self) -> str:
-        """The interval for people, empty of what is exact; of money in English."""
+        """The interval for people, empty of what is exact; as :attr:`text`."""
         return self.reach_in("en")
 
     def reach_in(self, lang: str) -> str:

@@ -114,7 +114,7 @@ def _gives(deployed: Deployed) -> Pair:
     gap = result(deployed)
     ours = deployed.best[gap.claim.quantity if gap else name]
     given = [say("estimated-at", short=not deployed.has_room, kind=KINDS[ours.name],
-                 value=ours.text, reach=ours.reach)]
+                 value=ours.texts, reach=ours.reach)]
     if gap:
         given.append(_measured(gap) if gap.claim.value.kind == "measured" else _printed(gap))
     step = deployed.steps[0]
@@ -185,9 +185,9 @@ def _speed(deployed: Deployed) -> Pair:
 
 def _value(deployed: Deployed, name: str) -> Pair:
     answer = deployed.best[name]
-    text = f"**{answer.text}**"
-    return ((text, f"{text} ") if name in TABLED else
-            (f"{text} ({answer.reach})", f"{text}（{answer.reach}）"))
+    en, zh = (f"**{text}**" for text in answer.texts)
+    return ((en, f"{zh} ") if name in TABLED else
+            (f"{en} ({answer.reach})", f"{zh}（{answer.reach}）"))
 
 
 def _least(deployed: Deployed) -> list[Pair]:

@@ -156,7 +156,7 @@ def of_the_whole(family: Family) -> Views:
                "own": "" if claim.formula is None else fmt_like(
                    documented.recomputed(claim) if documented else None, claim.value.written)}
         if together is not None and claim.quantity == together.name:
-            row |= {"ours": together.text, "reach": together.reach,
+            row |= {"ours": together.texts, "reach": together.reach,
                     "ratio": fmt_sig(claim.value.value / together.value)}
         rows.append(row)
     return Views(rows, _used(rows), [], _notes(claims))
@@ -247,7 +247,7 @@ def _alone(deployed: Deployed, name: str) -> dict[str, Any]:
     ours = derived(deployed, name)
     if ours is None:
         return row
-    row |= {"ours": ours.text, "reach": _interval(deployed, ours, ours.low, ours.high),
+    row |= {"ours": ours.texts, "reach": _interval(deployed, ours, ours.low, ours.high),
             "formula": formula_link(name, deployed.attention)}
     if measured := deployed.measured(name):
         row["seen"] = span(*measured, ours.unit)

@@ -37,10 +37,10 @@ def test_where_the_better_one_changes():
     found = BreakEven("first", (Turn(100.0, "first", "second", "crossing", 0.0),
                                 Turn(1234.0, "second", "equal", "step", 1.0)), 1.0, 4096.0, 1500)
     assert shown(command._told_breakeven(found, ONE, POOLS, PATH)) == [
-        "users from 1 request to 4,096 request: one is better at first,",
-        "from 100 request on two pools, where memory is too small for two pools.",
-        "from 1,234 request on both alike (a step), where memory is too small for two pools.",
-        "Now 64 request; 1,500 points tried.", "two pools does not fit its memory as it is."]
+        "users from 1 request to 4,096 requests: one is better at first,",
+        "from 100 requests on two pools, where memory is too small for two pools.",
+        "from 1,234 requests on both alike (a step), where memory is too small for two pools.",
+        "Now 64 requests; 1,500 points tried.", "two pools does not fit its memory as it is."]
     short = plan("mine", room_there=False)
     both = shown(command._told_breakeven(found, short, POOLS, PATH))
     assert both[1].endswith("where memory is too small for mine and two pools.")
@@ -49,21 +49,21 @@ def test_where_the_better_one_changes():
 def test_who_is_better_throughout_and_no_more_than_a_dozen_changes():
     always = BreakEven("second", (), 1.0, 4096.0, 1500)
     assert shown(command._told_breakeven(always, ONE, plan("other"), PATH)) == [
-        "users from 1 request to 4,096 request: other throughout.",
-        "Now 64 request; 1,500 points tried."]
-    for count, last in ((12, "from 12 request on one (a step)."), (13, "... 1 further changes."),
+        "users from 1 request to 4,096 requests: other throughout.",
+        "Now 64 requests; 1,500 points tried."]
+    for count, last in ((12, "from 12 requests on one (a step)."), (13, "... 1 further changes."),
                         (15, "... 3 further changes.")):
         turns = tuple(Turn(float(at), "second", "first", "step", 0.0)
                       for at in range(1, count + 1))
         told = shown(command._told_breakeven(BreakEven("neither", turns, 1.0, 99.0, 1500), ONE,
                                              plan("other"), PATH))
-        assert told[0] == "users from 1 request to 99 request: neither is better at first,"
+        assert told[0] == "users from 1 request to 99 requests: neither is better at first,"
         assert told[-2] == last
         assert len(told) == 2 + min(count, 12) + (count > 12)
 
 
 @pytest.mark.parametrize(("ends", "turns"), [
-    ((10.0, 20.0), "it turns from 10 request to 20 request (80% interval), "),
+    ((10.0, 20.0), "it turns from 10 requests to 20 requests (80% interval), "),
     ((None, None), "")])
 def test_how_sure_it_is(ends, turns):
     assert command._told_doubt(Doubt(*ends, 0.25, 0.13, 256), ONE, POOLS, PATH) == (
@@ -99,7 +99,7 @@ def test_elasticities_in_per_cent_or_in_their_unit():
                 Elasticity("concurrency", ("concurrency",), 64.0, 0.5, arc=True)]
     assert shown(command._told_elasticities(relative, "tpot"))[1:4] == [
         "input | value | % per 1%", "memory bandwidth | 1.6 TB/s | -0.750",
-        "concurrency | 64 request | +0.500 (arc)"]
+        "concurrency | 64 requests | +0.500 (arc)"]
     room = [Elasticity("memory_utilization", ("memory_utilization",), 0.9, 5e9)]
     assert shown(command._told_elasticities(room * 13, "headroom_per_device"))[1:-1] == [
         "input | value | per 1% (B)", *["memory utilization | 0.9 | 50 MB"] * 12]

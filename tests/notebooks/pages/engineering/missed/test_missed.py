@@ -19,19 +19,19 @@ def measured(operator, kernel, dtype):
 
 @pytest.mark.parametrize(("missed", "en", "zh"), [
     (Missed(switches=[Switch(column="rows", first=64, factor=1.4)]),
-     "another kernel: rows ≥ 64 (1.40×)", "另一算子：行数 ≥ 64（1.40×）"),
+     "another kernel: rows ≥ 64 (1.40×)", "切换到另一算子：行数 ≥ 64（1.40×）"),
     (Missed(switches=[Switch(column="rows", first=160, last=192, factor=1.65,
                              where=Shapes(column="depth", last=512))],
             rest=Rest(how="scatter", column="shape", factor=1.09)),
      "another kernel: rows 160–192, inputs ≤ 512 (1.65×); scatter along shapes (1.09×)",
-     "另一算子：行数 160–192，输入数 ≤ 512（1.65×）；不规则：形状（1.09×）"),
+     "切换到另一算子：行数 160–192，输入数 ≤ 512（1.65×）；不规则：形状（1.09×）"),
     (Missed(switches=[Switch(column="heads", first=32, last=32, factor=1.35)]),
-     "another kernel: heads 32 (1.35×)", "另一算子：头数 32（1.35×）"),
+     "another kernel: heads 32 (1.35×)", "切换到另一算子：头数 32（1.35×）"),
     (Missed(rest=Rest(how="trend", column="rows_of_expert", first=1.5, last=4096, factor=0.8)),
      "lean along rows per expert 1.5–4,096 (0.80×)", "逐步偏离：每专家行数 1.5–4,096（0.80×）"),
     (Missed(switches=[Switch(column="weights", first=2**20, last=2**23, factor=0.6)]),
      "another kernel or the L2: elements of the weight 1,048,576–8,388,608 (0.60×)",
-     "另一算子或 L2：权重元素数 1,048,576–8,388,608（0.60×）"),
+     "切换到另一算子，或改由 L2 读取：权重元素数 1,048,576–8,388,608（0.60×）"),
     (None, "too few rows to say", "行数太少，无法判断")])
 def test_a_cause_is_told_in_both_languages(missed, en, zh):
     assert why(missed) == (en, zh)
