@@ -3,9 +3,8 @@
 The key is the hash of the code cells of the notebook, the modules of `notebooks/` that they reach
 by imports, all code of the runtime, the exported formulas, the pinned dependencies, and those
 parameter files, keys of them, files of messages and records of long runs that the notebook took
-when it last ran. A
-changed scenario therefore makes its own page stale and every page that took of it what changed, and
-nothing else.
+when it last ran. A changed scenario therefore makes its own page stale and every page that took of
+it what changed, and nothing else.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from notebooks.show.numbers import fmt_bytes, fmt_fixed, fmt_int, fmt_sig, fmt_t
 common = messages("common")
 say = messages("pages/calculators/others")
 
-MEMORY, PACE = "memory", "pace"
+MEMORY = "memory"
 ONE = "one-request"
 WIDE_BYTES = 2  # of an element of a cache that is not quantised, as they count it
 CARD_OF_80_GB = 80e9  # bytes, of the cards that the calculator counts in

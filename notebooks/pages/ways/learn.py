@@ -47,7 +47,7 @@ def answer() -> None:
     assert asks.output_tokens is not None
     numbers({"le-input": asks.input_tokens, "le-output": asks.output_tokens})
     numbers({"le-first": of["ttft"].value, "le-token": of["tpot"].value,
-             "le-whole": of["e2e"].value, "le-floor": of["tpot_floor"].value,
+             "le-whole": of["e2e"].value,
              "le-step": float(found.everything["decode_step_time"]),
              "le-prompt": float(found.everything["prefill_step_time"])}, fmt_time)
     held = asks.input_tokens + asks.output_tokens
