@@ -32,16 +32,16 @@ tensor-is-balanced =
     .zh = { $cards } 张 910B1、AWQ、不投机时的每 token 时间（前为 TP{ $cards }，后为注意力切分相同的 EP{ $cards }）：{ $times }。请求增多，EP{ $cards } 负载最高的 rank 超出平均的幅度由 { $least } 变到 { $most }。{ $sent }
 
 sends-alike =
-    .en = Communication takes { $time } per step in both.
-    .zh = 两者每步通信都是 { $time }。
+    .en = With { $users } requests communication takes { $time } per step in both.
+    .zh = { $users } 个请求时，两者每步通信都是 { $time }。
 
 sends-apart =
-    .en = Communication takes { $cut } and { $whole } per step, respectively.
-    .zh = 每步通信分别为 { $cut } 与 { $whole }。
+    .en = With { $users } requests communication takes { $cut } and { $whole } per step, respectively.
+    .zh = { $users } 个请求时，每步通信分别为 { $cut } 与 { $whole }。
 
 no-long-tail =
-    .en = The tail comes from prefill, not from ranks: a prompt of { $tokens } tokens stalls all decoding requests for { $gap }, where a step takes { $step }. The document prints only means.
-    .zh = 长尾来自 prefill，而不是 rank 间负载不均：一条 { $tokens } token 的 prompt 让所有解码中的请求停顿 { $gap }，而一步只要 { $step }。文档只给出平均值。
+    .en = The tail comes from prefill, not from ranks: a prompt of { $tokens } tokens stalls all decoding requests for { $gap }, where a step of { $users } requests takes { $step }. The document prints only means.
+    .zh = 长尾来自 prefill，而不是 rank 间负载不均：一条 { $tokens } token 的 prompt 让所有解码中的请求停顿 { $gap }，而 { $users } 个请求的一步只要 { $step }。文档只给出平均值。
 
 deferred-experts =
     .en = Time per token of one request: { $none } if none of the host's work is hidden, { $every } if all of it is; of { $many } requests { $none_many } and { $every_many }. A deferred result enters a later layer, which changes what the model computes; no score is printed with or without it.

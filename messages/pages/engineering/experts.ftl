@@ -28,9 +28,9 @@ spares-micro-batches =
     .en = redundant, TBO
     .zh = 冗余专家，TBO
 
-tp8-experts-split =
-    .en = TP8, experts sharded
-    .zh = TP8，专家 TP 切分
+experts-sharded =
+    .en = experts sharded
+    .zh = 专家 TP 切分
 
 cards-that-share-experts =
     .en = cards that share the experts
@@ -39,6 +39,10 @@ cards-that-share-experts =
 token-s-of-card =
     .en = token/s of a card
     .zh = 单卡 token/s
+
+token-s-of-card-at-best =
+    .en = token/s of a card, best placement and attention TP
+    .zh = 单卡 token/s，取最好的专家放置与注意力 TP
 
 rate-cut-and-way =
     .en = **{ $rate }**<br>TP{ $tensor }, { $way }
@@ -104,8 +108,8 @@ requests-of-replica =
     .zh = 每副本请求数
 
 hit-rate-needed =
-    .en = hit rate needed for the TPOT target
-    .zh = TPOT 达标所需的命中率
+    .en = hit rate needed for a TPOT of { $limit }
+    .zh = TPOT 不超过 { $limit } 所需的命中率
 
 most-popular-kept =
     .en = hit rate, most popular on cards

@@ -141,14 +141,14 @@ def experts() -> None:
     least, most = (fmt_percent(grouped(users, cards)["decode_rank_imbalance"], 0)
                    for users in (FEW[0], FEW[-1]))
     sent_cut, sent_whole = map(fmt_time, times_of("decode_communication_time", USERS))
-    sent = (say("sends-alike", time=sent_cut) if sent_cut == sent_whole else
-            say("sends-apart", cut=sent_cut, whole=sent_whole))
+    sent = (say("sends-alike", users=USERS, time=sent_cut) if sent_cut == sent_whole else
+            say("sends-apart", users=USERS, cut=sent_cut, whole=sent_whole))
     advised({
         "s2/tensor-is-balanced": say(
             "tensor-is-balanced", cards=cards, times=join(("; ", "；"), map(balanced, FEW)),
             least=least, most=most, sent=sent),
         "s2/no-long-tail": say(
-            "no-long-tail", tokens=fmt_int(STATED[0]), gap=fmt_time(_gap()),
+            "no-long-tail", users=USERS, tokens=fmt_int(STATED[0]), gap=fmt_time(_gap()),
             step=fmt_time(grouped(USERS, 1)["decode_step_time"])),
         "s3/deferred-experts": _deferred()})
 

@@ -103,6 +103,13 @@ def narrow(case: Case) -> Yield:
     return _yield(plan(*case), {}, EVERY)
 
 
+def sharded(case: Case) -> str:
+    """The layout of :func:`narrow`: ``TP8×PP2``."""
+    inputs = narrow(case).plan.inputs
+    stages = int(inputs["pipeline_parallel"])
+    return f"TP{int(inputs['tensor_parallel'])}" + (f"×PP{stages}" if stages > 1 else "")
+
+
 @cache
 def _wide(case: Case, width: int, tensor: int, users: int = 1, pool: str | None = None,
           of_rank: int = 1) -> Plan:
@@ -184,6 +191,7 @@ def answer() -> None:
         whole({f"ex-{key}-low": low, f"ex-{key}-high": high})
     for key, case in zip(("b2", "h20", "h200"), CASES, strict=True):
         whole({f"ex-{key}-narrow": narrow(case).rate(LIMIT)})
+        number(f"ex-{key}-sharded", sharded(case), str)
         for width in WIDTHS[1:]:
             whole({f"ex-{key}-{width}": wide(case, width, SPARE).rate(LIMIT),
                    f"ex-{key}-{width}-random": wide(case, width, RANDOM).rate(LIMIT)})
@@ -211,7 +219,7 @@ def picture(lang: str) -> Figure:
             axes.plot(WIDTHS, [wide(case, width, mode).rate(LIMIT) or np.nan for width in WIDTHS],
                       "o-", ms=4, lw=1.7, color=colour, label=title[place])
         axes.axhline(narrow(case).rate(LIMIT), color=figures.INK, lw=1.2, ls="--",
-                     label=say("tp8-experts-split")[place])
+                     label=say("experts-sharded")[place])
         axes.set(xscale="log", ylim=(0, None))
         axes.set_title(f"{device_label(case[0])[place]}\n{case[1]}", fontsize=9.5)
         axes.set_xticks(WIDTHS, [str(width) for width in WIDTHS])
@@ -235,9 +243,9 @@ def decision() -> None:
         return f"{fmt_fixed(MILLI * turns[-1], 0)} ms" if turns else say("always")
 
     table(CASES, [
-        Column(titled, say("token-s-of-card")),
-        Column(lambda case: narrow(case).rate(LIMIT), say("tp8-experts-split"), fmt_fixed,
-               digits=0),
+        Column(titled, say("token-s-of-card-at-best")),
+        Column(lambda case: f"**{fmt_fixed(narrow(case).rate(LIMIT), 0)}**<br>{sharded(case)}",
+               say("experts-sharded")),
         *(Column(partial(best, width), f"EP{width}") for width in WIDTHS),
         Column(better, say("ep32-better-from"))])
 
@@ -341,7 +349,7 @@ def fetched() -> None:
 
     table(REQUESTS, [
         Column(int, say("requests-of-replica")),
-        Column(suffices, say("hit-rate-needed"), fmt_percent, digits=0),
+        Column(suffices, say("hit-rate-needed", limit=fmt_time(LIMIT)), fmt_percent, digits=0),
         Column(popular.get, say("most-popular-kept"), fmt_percent, digits=0),
         Column(lambda count: pace(tiers(count), HIT, kept), say("tpot-kept-at-random"), fmt_time),
         Column(lambda count: pace(tiers(count), HIT, 1.0), say("tpot-best-there-is"), fmt_time),

@@ -21,6 +21,15 @@ def test_what_is_yielded_keeps_the_promise_and_is_the_most_that_does(case):
 
 
 @pytest.mark.parametrize("case", page.CASES, ids=NAMES)
+def test_sharded_experts_take_the_fewest_servers_that_hold_a_request(case):
+    device, precision, servers = case
+    assert page.narrow(case).requests.size
+    assert page.sharded(case) == ("TP8" if servers == 1 else f"TP8×PP{servers}")
+    if servers > 1:
+        assert not page.narrow((device, precision, servers - 1)).requests.size
+
+
+@pytest.mark.parametrize("case", page.CASES, ids=NAMES)
 def test_placement_by_load_never_yields_less_than_chance(case):
     for width in page.WIDTHS:
         assert page.wide(case, width, page.PLACED).rate(LIMIT) >= page.wide(
