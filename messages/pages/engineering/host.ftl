@@ -76,8 +76,8 @@ none-of-it-overlaps =
     .zh = 主机与卡完全不重叠
 
 time-per-token-ms =
-    .en = time per token, ms
-    .zh = 每 token 时间（ms）
+    .en = { $host }: time per token, ms, central value (below the median)
+    .zh = { $host }：每 token 时间（ms），中心值，低于中位数
 
 two-kunpeng-at-once =
     .en = 2×910B4-1 + Kunpeng, { $users } at once

@@ -234,7 +234,10 @@ def helps() -> None:
         return Column(lambda name: found[name][place], say("users", users=count), fmt_fixed,
                       digits=1)
 
-    table(HELPS, [Column(lambda name: HELPS[name][0], say("time-per-token-ms")),
+    host = compared().pair.host
+    assert host
+    table(HELPS, [Column(lambda name: HELPS[name][0],
+                         say("time-per-token-ms", host=device_label(host.id))),
                   *(at(place, count) for place, count in enumerate(USERS))])
     number("ho-memory-share", 1 - found["memory"][2] / found["as"][2], fmt_percent, digits=0)
     number("ho-link-share", 1 - found["link"][2] / found["as"][2], fmt_percent)
