@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from math import floor
 from typing import Any
 
 import numpy as np
@@ -49,7 +50,7 @@ CUTS: dict[str, dict[str, int]] = {
 PORTS = (25e9 / 8, 200e9 / 8, 400e9 / 8)  # bytes per second of a card's port
 SLOW_PORT = 10e9 / 8  # and of a network that is not made for it
 GIGA, BITS = 1e9, 8.0
-SLOW, LOADED, BEST = "slow", "loaded", "best"
+SLOW = "slow"
 
 
 @cache
@@ -85,13 +86,13 @@ def stores() -> dict[str, tuple[Pair, float, float | None]]:
     fast = f"{STORAGE / GIGA:.0f} GB/s"
     return {
         SLOW: (say("nfs-or-object-store-over", port=_gigabits(SLOW_PORT)), SLOW_PORT, SLOW_PORT),
-        LOADED: (say("storage-usual-loader-measured", fast=fast), size / usual.storage, STORAGE),
+        "loaded": (say("storage-usual-loader-measured", fast=fast), size / usual.storage, STORAGE),
         "drive": (say("one-nvme-drive"), drive, None),
         "streamed": (say("object-store-streamed-measured"), streamed, streamed),
         "two": (say("two-nvme-drives-striped"), 2 * drive, None),
         "port": (say("store-behind-port", port=_gigabits(PORTS[1])), PORTS[1], PORTS[1]),
         "cached": (say("page-cache-usual-loader-measured"), size / usual.memory, None),
-        BEST: (say("storage-best-loader-measured", fast=fast), size / best.storage, STORAGE)}
+        "best": (say("storage-best-loader-measured", fast=fast), size / best.storage, STORAGE)}
 
 
 def _gigabits(rate: float) -> str:
@@ -106,10 +107,8 @@ def answer() -> None:
     interval("lo-start", (each / MINUTE for each in (start.value, start.low, start.high)))
     for name in (SLOW, "drive", "cached"):
         number(f"lo-{name}", size / found[name][1] / MINUTE, fmt_fixed, digits=1)
-    number("lo-loaded-rate", found[LOADED][1] / GIGA, fmt_sig, digits=2)
     interval("lo-even", (size / each / GIGA for each in (start.value, start.high, start.low)),
              fmt_sig, digits=2)
-    number("lo-storage", STORAGE / GIGA)
     number("lo-drive-ratio", found["drive"][1] / (size / start.value), fmt_fixed, digits=1)
     number("lo-disk", (KEPT * weight_file_bytes("fp8-block")), fmt_bytes, unit="TB", digits=1)
     numbers({f"lo-lost-{name}": _lost(size / found[name][1])
@@ -183,7 +182,7 @@ def even_store(rate: float) -> float:
 def turns() -> None:
     """Where more storage stops to matter."""
     number("lo-port-rate", stores()["port"][1] / GIGA)
-    number("lo-shared", even_store(stores()["port"][1]), fmt_fixed, digits=1)
+    number("lo-shared", floor(even_store(stores()["port"][1])) + 1, fmt_int)
 
 
 def files() -> None:
