@@ -33,11 +33,10 @@ from catalogue.messages import LANGUAGES, Pair, messages
 from notebooks.pages.audit.words import ALSO
 from notebooks.pages.deciding.service import RUNS
 from notebooks.pages.engineering import claims
-from notebooks.pages.thread import request
 from notebooks.show import figures
 from notebooks.show.columns import Column
 from notebooks.show.display import number, numbers, table
-from notebooks.show.numbers import fmt_fixed, fmt_percent, fmt_quantity, fmt_sig, fmt_time
+from notebooks.show.numbers import fmt_percent, fmt_quantity, fmt_sig, fmt_time
 
 common = messages("common")
 say = messages("pages/engineering/operating/monitoring")
@@ -170,12 +169,8 @@ def answer() -> None:
     numbers({"mo-users": int(of.planned), "mo-input": int(of.prompt), "mo-output": int(of.answer)})
     numbers({"mo-occupied": of.occupied.value, "mo-occupied-high": of.occupied.high}, fmt_percent,
             digits=0)
-    number("mo-users-tpot", ratios()["users"]["tpot"], fmt_fixed)
     number("mo-busy", BUSY, fmt_percent, digits=0)
-    standard = request.standard()
-    number("mo-standard-output", int(standard.inputs()["output_tokens"]))
-    numbers({"mo-engine": deployment().engine, "mo-standard-engine": standard.engine,
-             "mo-standard-rate": request.shared().text}, str)
+    number("mo-engine", deployment().engine, str)
 
 
 def picture(lang: str) -> Figure:

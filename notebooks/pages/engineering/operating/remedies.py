@@ -21,7 +21,7 @@ from notebooks.pages.derivations.choices.documents import place
 from notebooks.pages.engineering import claims
 from notebooks.pages.engineering.operating.monitoring import LIVELY
 from notebooks.show.columns import Column
-from notebooks.show.display import number, numbers, table
+from notebooks.show.display import number, table
 from notebooks.show.numbers import fmt_bytes, fmt_fixed, fmt_int, fmt_percent, fmt_time
 
 common = messages("common")
@@ -283,6 +283,4 @@ def remedy_table() -> None:
             Column(lambda row: TRIALS[row[1]].what, say("tried")),
             Column(lambda row: outcome(row[1]), say("outcome")),
             Column(lambda row: _said(row[1]), say("so-it"))], wide=True, folded=folded)
-    before, after = state("s1-one", "four-bits"), state("s1-one", "host-memory")
-    number("mo-offload", after.tpot / before.tpot, fmt_fixed, digits=0)
-    numbers({f"mo-{key}-users": _planned(of) for key, of in (("s0", "s0"), ("one", "s1-one"))})
+    number("mo-s0-users", _planned("s0"))
