@@ -49,12 +49,8 @@ repaired-in-h-not-h =
     .zh = { $low } 小时修好，而非 { $usual } 小时
 
 one-server-failed =
-    .en = one server failed
-    .zh = 坏一台
-
-is-left =
-    .en = { $left } is left
-    .zh = 剩 { $left }
+    .en = while one server is down
+    .zh = 坏一台期间
 
 measure =
     .en = measure
@@ -64,10 +60,10 @@ taken-as =
     .en = modelled as
     .zh = 计算时取
 
-plan-c-as-printed-time =
-    .en = plan C as printed: time fully available
-    .zh = 方案 C 原样：全部可用的时间
+throughput-as-printed =
+    .en = throughput available: plan C as printed
+    .zh = 可用吞吐占比：方案 C 原样
 
-as-it-can-run-ep32 =
+throughput-as-it-can-run =
     .en = as it can run, EP32
     .zh = 可运行形式，EP32

@@ -85,8 +85,9 @@ def table_of_plans() -> None:
         of(lambda fleet: f"{fleet.groups} × {fleet.servers}", say("groups-servers")),
         Column(lambda row: lost(*row[3]), say("failed-server-takes"), fmt_percent, digits=0),
         of(lambda fleet: _long(dark(fleet)), say("without-answer-year")),
-        of(_all, say("time-with-all-of-it")),
-        of(lambda fleet: fleet.share, common("throughput-available"), fmt_percent, digits=2),
+        of(lambda fleet: fleet.promised(fleet.groups), say("time-with-all-of-it"), fmt_percent,
+           digits=2),
+        of(_there, common("throughput-available")),
         of(lambda fleet: spares_for(PROMISE, fleet),
            say("spares-for-all-of-it", promise=fmt_percent(PROMISE)), str)], wide=True)
     wide, pipeline = fleet(*RUNS), fleet("s0-config-4.2")
@@ -99,7 +100,7 @@ def table_of_plans() -> None:
 
 
 def measures() -> None:
-    """What S1 would do about failures, for its plan as it is cut and as it can run."""
+    """What S1 would do about failures: the throughput that its plan has then, in both forms."""
     repair = failures_of("nvidia-h20").repair
     changed: dict[str, dict[str, Any]] = {
         "spare-card": {"spares": 1}, "fast-swap": {"repair": repair.low}}
@@ -110,20 +111,20 @@ def measures() -> None:
         "degraded": say("one-server-failed")}
 
     def left(plan: tuple[Any, ...], heading: Pair) -> Column:
-        def told(each: Measure) -> str | Pair:
+        def told(each: Measure) -> str:
             if each.name not in changed:
-                return say("is-left", left=fmt_percent(1 - lost(*plan), 0))
+                return fmt_percent(1 - lost(*plan), 0)
             of = fleet(*plan)
-            return f"{_all(of)} → {_all(Fleet(**{**vars(of), **changed[each.name]}))}"
+            return f"{_there(of)} → {_there(Fleet(**{**vars(of), **changed[each.name]}))}"
 
         return Column(told, heading)
 
     table(catalogue.load("documents", "s1").measures, [
         Column(lambda each: place("s1", each), common("section-line")),
         Column("what", say("measure")), Column(lambda each: what[each.name], say("taken-as")),
-        left(("s1-plan-c",), say("plan-c-as-printed-time")),
-        left(RUNS, say("as-it-can-run-ep32"))], wide=True)
+        left(("s1-plan-c",), say("throughput-as-printed")),
+        left(RUNS, say("throughput-as-it-can-run"))], wide=True)
 
 
-def _all(of: Fleet) -> str:
-    return fmt_percent(of.promised(of.groups), 2)
+def _there(of: Fleet) -> str:
+    return fmt_percent(of.share, 2)

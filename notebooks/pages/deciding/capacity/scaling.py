@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from matplotlib.figure import Figure
@@ -30,6 +31,8 @@ RESOURCES = {"memory_bandwidth": common("memory-bandwidth"), "compute": say("com
 EVERY = 3  # numbers of cards of which one is not folded
 DOUBTED = " ~"  # beside what the closed form may be off for
 WORTH = 0.05  # more per card than what stays in one server, for a width to pay
+# the last exercise: deployment, what differs from it, limits of TTFT and TPOT [s]
+SHORT = "h200-r1-vllm-tp8", ["device=nvidia-h20", "cluster.node=hgx-h20"], 2.0, 0.05
 
 
 @dataclass(frozen=True)
@@ -113,8 +116,9 @@ def answer(found: Sequence[Growth]) -> None:
 
 
 def conditions(found: Sequence[Growth], ttft: float, tpot: float) -> None:
-    """The lengths and the limits [s] for which all rates hold."""
+    """The model, the lengths and the limits [s] for which all rates hold."""
     inputs = found[0].scenario.inputs()
+    number("scale-model", found[0].scenario.model.name["en"], str)
     numbers({"scale-prompt": inputs["input_tokens"], "scale-answer": inputs["output_tokens"]})
     numbers({"scale-ttft": ttft, "scale-tpot": tpot}, fmt_time)
 
@@ -201,9 +205,22 @@ def _way(way: tuple[int, int]) -> Pair:
 
 def growth_numbers(found: Sequence[Growth]) -> None:
     """Numbers of the page's prose."""
-    number("scale-tried", sum(one.tried for page in found for one in page.one.values() if one))
     number("scale-worth", WORTH, fmt_percent, digits=0)
     most = [max(gains) + 1 for page in found if (gains := [
         gain for size in page.two if (gain := page.gain(size)) is not None])]
     if most:
         numbers({"scale-gain-low": min(most), "scale-gain-high": max(most)}, fmt_fixed, digits=1)
+
+
+def turn() -> None:
+    """The answer of the last exercise: where two pools begin to pay for short requests."""
+    name, card, *limits = SHORT
+    page, = grown(name, [card], (), *limits)
+    size, before = next((size, before) for before, size in pairwise(page.sizes)
+                        if (page.gain(size) or 0) > WORTH)
+    numbers({"scale-turn-cards": size, "scale-turn-fewer": before})
+    for key, cards in (("", size), ("fewer-", before)):
+        one, two = page.one[cards], page.two[cards]
+        assert one
+        numbers({f"scale-turn-{key}one": one.per_device, f"scale-turn-{key}two": two.per_device},
+                fmt_sig)
