@@ -91,13 +91,13 @@ def curve(name: str) -> Curve:
 
 def answer() -> None:
     """How far closed form, simulation and measurement are apart, in sentences and a table."""
-    rows = []
-    for name in SYSTEMS:
-        found, key = curve(name), f"st-{name.partition('-')[0]}"
-        for each in TIMES:
-            number(f"{key}-{each}", np.abs(found.off("simulated", each)).max(), fmt_percent)
-        apart = found.off("measured", "tpot")
-        numbers({f"{key}-below": -apart.min(), f"{key}-above": apart.max()}, fmt_percent, digits=0)
+    rows, curves = [], [curve(name) for name in SYSTEMS]
+    numbers({f"st-{each}": max(np.abs(found.off("simulated", each)).max() for found in curves)
+             for each in TIMES}, fmt_percent)
+    apart = np.concatenate([found.off("measured", "tpot") for found in curves])
+    numbers({"st-below": -apart.min(), "st-above": apart.max()}, fmt_percent, digits=0)
+    for name, found in zip(SYSTEMS, curves, strict=True):
+        key = f"st-{name.partition('-')[0]}"
         waits = found.measured["ttft"] / found.closed["ttft"]
         numbers({f"{key}-first": waits[0], f"{key}-last": waits[-1]}, fmt_fixed, digits=1)
         number(f"{key}-prompt", SYSTEMS[name])
