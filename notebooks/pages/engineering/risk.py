@@ -19,7 +19,7 @@ from calc.answer.estimate import Estimate
 from calc.auditing.audit import Audited
 from calc.auditing.costs import example_of
 from calc.auditing.costs import plan as plan_c
-from calc.capacity.availability import Fleet, spares_for
+from calc.capacity.availability import Fleet
 from calc.costing.answer import Cost, CostOptions, cost
 from calc.costing.owning import YEAR
 from calc.costing.rates import converted, prices_of
@@ -34,7 +34,7 @@ from catalogue.messages import LANGUAGES, Pair, join, messages
 from catalogue.reading.amounts import NONE
 from catalogue.reading.printed import Printed
 from notebooks.pages.deciding.capacity.failing import fleet as fleet_of
-from notebooks.pages.deciding.capacity.rated import PROMISE, RANKS
+from notebooks.pages.deciding.capacity.rated import RANKS
 from notebooks.pages.deciding.deciding import label
 from notebooks.pages.derivations.choices.documents import place
 from notebooks.pages.engineering import claims, layouts
@@ -146,9 +146,9 @@ def _raised() -> float:
     return dearer(server=Amount.exactly(DEARER * server().value))
 
 
-def fleet(spares: int = 0) -> Fleet:
+def fleet() -> Fleet:
     """The four servers, which serve as one."""
-    return fleet_of(stage("3"), 1, stage("3").devices, spares)
+    return fleet_of(stage("3"), 1, stage("3").devices)
 
 
 def failing(years: float = 1.0) -> float:
@@ -170,9 +170,7 @@ def answer() -> None:
              "ri-delay": dearer(years=Amount.exactly(YEARS - DELAY)) - 1,
              "ri-dearer": _raised() - 1,
              "ri-earlier": dearer(years=Amount.exactly(EARLIER)) - 1}, fmt_percent, digits=0)
-    numbers({"ri-fail": failing(), "ri-up": fleet().share, "ri-promise": PROMISE}, fmt_percent)
-    spares = spares_for(PROMISE, fleet())
-    number("ri-spares", NONE if spares is None else spares, str)
+    numbers({"ri-fail": failing(), "ri-up": fleet().share}, fmt_percent)
     number("ri-week", stage("3").devices * WEEK / YEARS, fmt_fixed, digits=1)
 
 
