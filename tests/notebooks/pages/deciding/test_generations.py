@@ -82,3 +82,13 @@ def test_the_page_glues_an_interval_around_each_cost(monkeypatch):
     for key in ("v3", "pro", "flash", "flash-longest"):
         low, value, high = (float(glued[f"gn-{key}-usd{end}"]) for end in ("-low", "", "-high"))
         assert low <= value <= high
+
+
+def test_v4_and_glm_were_measured_but_on_no_server_of_the_page():
+    """As the page says beside its figures; a server that is measured has to be named there."""
+    measured = [made for name in catalogue.names("scenarios")
+                for made in [catalogue.load_scenario(name)]
+                if made.file.measured and made.model.id in (page.FLASH, page.PRO, page.GLM)]
+    assert {made.model.id for made in measured} == {page.FLASH, page.PRO, page.GLM}
+    assert not [made.id for made in measured
+                if made.device.id in page.CARDS and made.devices == page.SERVER]
