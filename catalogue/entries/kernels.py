@@ -10,7 +10,7 @@ from catalogue.entries.deployments import WeightFormats
 from catalogue.entries.entry import CatalogueEntry, FormatName, Sourced
 from catalogue.entries.hardware import Architecture, Dtype
 from catalogue.entries.profiles import Version, in_order
-from catalogue.reading.values import Words
+from catalogue.reading.values import NameOrText
 
 CLASSES = tuple(name for name in WeightFormats.model_fields
                 if name not in ("embedding", "norm", "compressor", "hyper"))
@@ -24,7 +24,7 @@ class Cell(Sourced):
         cards: architectures of which it holds.
         since, until: first and last release; absent, from the first and up to the newest known.
         attention: of which models it holds, ``sparse`` of those with an indexer; absent, of all.
-        kernel: what runs it, as the engine's source names it.
+        kernel: what runs it on these cards, as the engine's source names it.
         source, kind, date: where that is stated.
     """
 
@@ -32,7 +32,7 @@ class Cell(Sourced):
     since: Version | None = None
     until: Version | None = None
     attention: Literal["mla", "gqa", "csa", "sparse"] | None = None
-    kernel: Words
+    kernel: NameOrText
 
     @model_validator(mode="after")
     def _ordered(self) -> Cell:

@@ -19,7 +19,7 @@ from catalogue.entries.hardware import Architecture, Device
 from catalogue.entries.kernels import CLASSES, Cache, Cell, Kernels, Product
 from catalogue.entries.models import CSA, Model
 from catalogue.entries.profiles import in_order
-from catalogue.messages import LANGUAGES, Pair, messages
+from catalogue.messages import LANGUAGES, Pair, messages, pair
 from catalogue.reading import yamlfile
 from catalogue.reading.errors import ParamsError
 
@@ -63,6 +63,11 @@ class Kernel:
         return isinstance(self.experts, Product) and self.experts.runs == "weight-only"
 
     @property
+    def kernel(self) -> Pair:
+        """The kernel of the experts by its name."""
+        return pair(self.experts.kernel)
+
+    @property
     def releases(self) -> str:
         """The engine with the releases that run it, as an English sentence has it."""
         return self.release_words[0]
@@ -94,7 +99,7 @@ class Kernel:
         """As an answer says it: engine, releases, kernel of the experts, notes on it."""
         known = self.experts.note
         en, zh = (known[language].rstrip(".。") if known else "" for language in LANGUAGES)
-        return say("runs-on", releases=self.release_words, kernel=self.experts.kernel,
+        return say("runs-on", releases=self.release_words, kernel=self.kernel,
                    widened=self.weight_only, noted=bool(known), note=(en, zh),
                    source=self.experts.source)
 

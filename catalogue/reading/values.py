@@ -321,6 +321,10 @@ def _known_source(raw: Any, info: ValidationInfo) -> str:
 SourceKey = Annotated[str, BeforeValidator(_known_source)]
 Text = Annotated[dict[str, str], BeforeValidator(both_languages), WithJsonSchema(TEXT_SCHEMA)]
 Words = Annotated[str, AfterValidator(words.read)]
+# A name that is the same in both languages stands once.
+NameOrText = Annotated[dict[str, str], BeforeValidator(
+    lambda raw: both_languages({"en": raw, "zh": raw} if isinstance(raw, str) else raw)),
+    WithJsonSchema({"anyOf": [{"type": "string"}, TEXT_SCHEMA]})]
 # The name of a reader's file may hold anything; as an identifier it stands in code and links.
 Identifier = Annotated[str, AfterValidator(lambda name: re.sub(r"[^\w.-]+", "-", name))]
 Date = Annotated[str, BeforeValidator(stated_date)]

@@ -9,7 +9,7 @@ import catalogue
 from catalogue.entries.hardware import Device
 from catalogue.entries.kernels import Cache, Product
 from catalogue.kernels import Kernel, kernels_of, quality, tables
-from catalogue.messages import Pair, messages
+from catalogue.messages import Pair, messages, pair
 from notebooks.show.display import cited, show, table
 
 common = messages("common")
@@ -50,7 +50,7 @@ def engines_table(engine: str, folded: Pair | None = None) -> None:
         *((common("cache"), cell.formats, cell) for cell in found.caches)]
     rows = [{"format": ", ".join(f"`{name}`" for name in stored), "what": what,
              "multiply": ", ".join(name.upper() for name in cell.multiply),
-             "cards": ", ".join(cell.cards), "kernel": _kernel(cell.kernel),
+             "cards": ", ".join(cell.cards), "kernel": _kernel(pair(cell.kernel)),
              "releases": f"{cell.since or ''} – {cell.until or ''}".strip(),
              "how": HOW[cell.runs if isinstance(cell, Product) else "native"],
              "source": cited(cell.source)} for what, stored, cell in cells]
@@ -94,16 +94,16 @@ def _precisions() -> list[Any]:
     return [catalogue.load_precision(name) for name in catalogue.names("precisions")]
 
 
-def _kernel(name: str) -> Pair:
+def _kernel(name: Pair) -> Pair:
     """A kernel by its name; ``none``, and after it what runs instead, in words."""
-    none, _, instead = name.partition(": ")
+    (none, _, instead), (_, _, zh) = (each.partition(": ") for each in name)
     if none != "none":
-        return name, name
-    return say("no-kernel-instead", instead=instead) if instead else common("none")
+        return name
+    return say("no-kernel-instead", instead=(instead, zh)) if instead else common("none")
 
 
 def _row(precision: Any, kernel: Kernel) -> dict[str, Any]:
     cell = kernel.experts
     how = HOW[cell.runs if isinstance(cell, Product) else "native"]
     return {"precision": f"`{precision.id}`", "engine": kernel.release_words, "how": how,
-            "kernel": _kernel(cell.kernel), "source": cited(cell.source)}
+            "kernel": _kernel(kernel.kernel), "source": cited(cell.source)}

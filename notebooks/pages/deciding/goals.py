@@ -342,17 +342,17 @@ def starts(answer: Answer, row: Row) -> Pair:
         return "", ""
     if start.engine is None:
         return say("no-release-starts-it")
-    kernels = ", ".join(_kernels(answer, row, *start.engine.split(AT)))
+    kernels = join(("; ", "；"), _kernels(answer, row, *start.engine.split(AT)))
     return say("starts-under-kernel", engine=start.engine, kernels=kernels)
 
 
-def _kernels(answer: Answer, row: Row, engine: str, release: str) -> list[str]:
+def _kernels(answer: Answer, row: Row, engine: str, release: str) -> list[Pair]:
     """Kernels of the experts' format in a release, one of each pool where they differ."""
     model = catalogue.load_model(answer.result.wishes.goal.model)
     found = [kernel_of(catalogue.load_precision(choice.precision),
                        catalogue.load_device(choice.device), engine, release, model)
              for choice in row.choices]
-    return list(dict.fromkeys(each.experts.kernel for each in found if each is not None))
+    return list(dict.fromkeys(each.kernel for each in found if each is not None))
 
 
 def costs(answer: Answer, row: Row) -> Pair:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 import catalogue
@@ -118,6 +120,15 @@ class TestReleases:
         with pytest.raises(catalogue.ParamsError, match=r"vllm has no release '9\.9'"):
             problem("bf16", "nvidia-h20", "vllm@9.9")
 
+    def test_a_kernel_is_one_of_its_cards_and_of_its_language(self):
+        """AITER is AMD's; where a name has words, they are those of the page."""
+        for found in tables().values():
+            for cell in (*found.products, *found.caches):
+                if "AITER" in cell.kernel["en"]:
+                    assert all(card.startswith("gfx") for card in cell.cards)
+                assert not re.search(r"\b(or|and|of|for|grouped|matmul|scales|rows|sparse|dense|"
+                                     r"experts|attention)\b", cell.kernel["zh"])
+
     def test_what_is_told_has_engine_release_and_kernel(self):
         kernel = kernel_of(catalogue.load_precision("w4afp8"),
                            catalogue.load_device("nvidia-h20"), "sglang")
@@ -214,4 +225,4 @@ class TestTables:
         for found in tables().values():
             for cell in found.products:
                 assert isinstance(cell, Product)
-                assert (cell.runs == "no") == cell.kernel.startswith("none")
+                assert (cell.runs == "no") == cell.kernel["en"].startswith("none")
