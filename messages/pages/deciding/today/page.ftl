@@ -29,7 +29,7 @@ holds-none =
     .zh = 放不下
 
 runs-best =
-    .en = fastest current model, and so the cheapest
+    .en = fastest model of today, and so the cheapest
     .zh = 今天的模型中最快、因而也最省的
 
 ms-per-token =

@@ -10,6 +10,7 @@ import matplotlib as mpl
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 
+from calc.searching.robust import SURE
 from calc.uncertainty.amount import Amount
 from catalogue import load_device, load_model, load_precision
 from catalogue.caveats import underived
@@ -32,6 +33,7 @@ from notebooks.pages.deciding.today.plans import (
     formats,
     ranking,
     served,
+    wins,
 )
 from notebooks.show import figures
 from notebooks.show.columns import Column
@@ -234,7 +236,8 @@ def answer() -> None:
     number("td-within", sum((ranking(plan)[0].pace or LIMIT) < LIMIT for plan in PLANS))
     numbers({"td-limit": LIMIT}, fmt_time)
     number("td-memory", MEMORY, fmt_percent, digits=0)
-    number("td-near", sum(_overlap(*ranking(plan)[:2]) for plan in PLANS))
+    number("td-apart", sum(wins(plan) >= SURE for plan in PLANS))
+    number("td-sure", SURE, fmt_percent, digits=0)
     leaders = Counter(ranking(plan)[0].model for plan in PLANS).most_common()
     numbers({"td-first": named(leaders[0][0])[0]}, str)
     number("td-first-count", leaders[0][1])
@@ -249,14 +252,6 @@ def answer() -> None:
                 _interval(f"td-{key}-{role}-usd", of.ranged_cost, 1.0)
             else:
                 _interval(f"td-{key}-{role}-ms", of.ranged_pace, KILO)
-
-
-def _overlap(first: Served, second: Served) -> bool:
-    """Whether the intervals of the two fastest meet."""
-    ahead, behind = first.ranged_pace, second.ranged_pace
-    assert ahead
-    assert behind
-    return bool(behind.low <= ahead.high)
 
 
 def _interval(key: str, amount: Amount | None, factor: float) -> None:

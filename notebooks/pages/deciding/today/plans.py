@@ -2,8 +2,7 @@
 
 The cards decode alone, as in the chapter from V3 to V4. They are dealt to equal replicas of a power
 of two of cards, each cut by tensor parallelism or with its own requests on every card and the
-experts spread; of the layouts that hold the users the fastest is taken. Layouts are compared at the
-inputs' values; what is told of the one that is taken, and held against the limit, is its median.
+experts spread; of the layouts that hold the users the fastest is taken. Times are medians.
 """
 
 from __future__ import annotations
@@ -23,6 +22,7 @@ from calc.costing.rates import card_hour, prices_of
 from calc.layouts.choice import BLOCKS
 from calc.layouts.feasible import reasons
 from calc.sensitivity.plans import BATCHES, Plan, plan_of
+from calc.sensitivity.sampling import priors, sample_quantity, scores_of
 from calc.uncertainty.amount import Amount
 from catalogue import Scenario
 from catalogue.deployments.precision_support import nearest
@@ -44,7 +44,7 @@ MODELS = ("deepseek-v4-flash", "minimax-m2.5", "qwen3.5-397b-a17b", "minimax-m3"
           "glm-5.2", "kimi-k2.5", "deepseek-v4-pro")
 # one deployment of each set of cards and demand of the documents, in their order
 PLANS = (
-    "s0-cards-910b2", "s0-config-4.1-bf16", "s0-recommended", "s0-config-4.2",
+    "s0-config-4.1-bf16", "s0-recommended", "s0-config-4.2",
     "s0-config-4.3-decode", "s0-scenario-2", "s0-scenario-3-decode", "s1-plan-a", "s1-plan-b",
     "s1-plan-c", "s1-launch-single", "s1-phases-1", "s1-scale-24", "s1-scale-32", "s1-scale-48",
     "s1-scale-64", "s2-910b1-awq", "s3-eight-cards", "s3-hybrid-910b4")
@@ -55,6 +55,7 @@ FP4 = "fp8-mxfp4"  # without a matrix unit for it, vLLM widens the experts: noth
 WIDEST = 16  # cards of tensor parallelism, over two servers
 MEMORY = 0.9  # that an engine may use, of every plan
 OWNED = "card_hour_of_parts"
+DRAWS = 512  # a power of two
 
 Key = tuple[str, tuple[str, ...]]
 
@@ -137,18 +138,14 @@ class Replica:
     count: int
 
     @property
-    def pace(self) -> float:
-        """Time per token at the inputs' values [s]."""
-        return float(self.found["tpot"])
-
-    @property
     def told(self) -> Amount:
-        """That as it is told, with its interval [s]."""
-        return _estimated(self.key).quantities["tpot"]
+        """Time per token as it is told, its median with its interval [s]."""
+        return _paced(self.key)
 
     def within_limit(self) -> tuple[float, int]:
         """Tokens of all of them with the most users in the limit [token/s], and those users [1]."""
-        users = BATCHES * float(self.made.inputs["data_parallel"])
+        inputs = self.made.inputs
+        users = np.union1d(BATCHES * float(inputs["data_parallel"]), inputs["concurrency"])
         held = users[self.made.fits({"concurrency": users})]
         count = bisect_right(held, LIMIT, key=lambda each: self._median(each, "tpot"))
         if not count:
@@ -175,6 +172,11 @@ def _evaluated(key: Key) -> tuple[Plan, Mapping[str, Any]] | None:
     except catalogue.LayoutError:
         return None
     return made, asked(made)
+
+
+@cache
+def _paced(key: Key) -> Amount:
+    return predicted(plan_of(*key).scenario, ["tpot"])["tpot"]
 
 
 @cache
@@ -315,14 +317,15 @@ def served(reference: str, model: str) -> Served:
     tried = {name: tuple(replicas(reference, model, name)) for name in names}
     held = {name: max((each.held for each in layouts), default=0)
             for name, layouts in tried.items()}
-    fastest = {name: min(able, key=lambda each: each.pace) for name, layouts in tried.items()
+    fastest = {name: min(able, key=lambda each: each.told.value) for name, layouts in tried.items()
                if (able := [each for each in layouts if each.held >= users])}
     precision = next((name for name, each in fastest.items() if each.told.value <= LIMIT), "") or (
-        min(fastest, key=lambda name: fastest[name].pace) if fastest
+        min(fastest, key=lambda name: fastest[name].told.value) if fastest
         else max(names, key=held.__getitem__))
     most = max((each for each in tried[precision] if each.held),
                key=lambda each: each.count * within_limit(each.made)[0], default=None)
-    rate, served_users = most.within_limit() if most else (0.0, 0)
+    rate, served_users = max((each.within_limit() for each in (most, fastest.get(precision))
+                              if each), default=(0.0, 0))
     return Served(reference, model, precision, held[precision], fastest.get(precision),
                   served_users, rate)
 
@@ -336,3 +339,19 @@ def ranking(reference: str) -> tuple[Served, ...]:
     found = [served(reference, model) for model in MODELS]
     return tuple(sorted((each for each in found if each.best),
                         key=lambda each: each.pace or 0.0))
+
+
+def wins(reference: str) -> float:
+    """In which share of the draws the fastest model of a plan is faster than the next [1].
+
+    What both share, the cards' kernels and links above all, is drawn once for both.
+
+    Args:
+        reference: the plan.
+    """
+    two = [each.best.made for each in ranking(reference)[:2] if each.best]
+    found = priors(two, "tpot")
+    scores = scores_of(len(found.names), DRAWS)
+    first, second = (sample_quantity(made, knobs, own, scores, "tpot") for made, knobs, own
+                     in zip(two, found.knobs, found.own, strict=True))
+    return float((first < second).mean())
