@@ -13,8 +13,8 @@ do-not-fit-memory =
     .zh = 显存放不下
 
 decode-steps-alone-slower-than =
-    .en = decode steps alone already over a limit
-    .zh = 仅解码步就已超过某项上限
+    .en = decode steps alone already break a limit
+    .zh = 只计解码步就已违反某项限值
 
 no-better-than-one-found =
     .en = no better than one found, even without their prompts
@@ -25,8 +25,8 @@ cannot-keep-up-with-what =
     .zh = 吞吐跟不上请求
 
 computed-and-over-limit =
-    .en = computed, and over a limit
-    .zh = 完整计算后超出某项限制
+    .en = computed, and break a limit
+    .zh = 完整计算后违反某项限值
 
 within-all-limits-and-another =
     .en = within all limits, and another is better

@@ -2,18 +2,18 @@
 
 # number: of the goal and of what is changed in it
 r1-in-bf16-on-server =
-    .en = R1 in BF16 for 64 users on one server of 8×H20
-    .zh = 一台 8×H20 以 BF16 服务 64 个用户
+    .en = BF16, 64 users, one server of 8×H20
+    .zh = 一台 8×H20，BF16，64 个用户
 
 # number: of the goal and of what is changed in it
 pace-beyond-reach =
-    .en = 80 users at TPOT ≤ 10 ms on at most 16 910B2
+    .en = 80 users, TPOT ≤ 10 ms, at most 16 910B2
     .zh = 至多 16 张 910B2，80 个用户，TPOT ≤ 10 ms
 
 # number: of the goal and of what is changed in it
 prompts-too-long =
-    .en = prompts of 65,536 tokens, TTFT ≤ 1 s, on at most 64 H20 in FP8
-    .zh = 输入 65,536 token，TTFT ≤ 1 s，至多 64 张 H20，FP8
+    .en = FP8, 8 users, TTFT ≤ 1 s, at most 64 H20
+    .zh = 至多 64 张 H20，FP8，8 个用户，TTFT ≤ 1 s
 
 goal-of-several =
     .en = goal { $place }
@@ -64,8 +64,12 @@ of-two-neighbours-on-front =
     .zh = 前沿上有两个相邻的部署：{ $slow }每 token { $slow_pace }，{ $fast }每 token { $fast_pace }。两个区间虽有重叠，{ $draws } 次抽样中仍有 { $share } 是后者更快。
 
 goal =
-    .en = goal
-    .zh = 目标
+    .en = goal for R1
+    .zh = R1 的目标
+
+lengths =
+    .en = { $taken } tokens in, { $given } out
+    .zh = 输入 { $taken }、输出 { $given } token
 
 tried =
     .en = tried
@@ -76,8 +80,8 @@ nearest =
     .zh = 最接近的部署
 
 what-it-misses-by =
-    .en = what it misses by
-    .zh = 差多少
+    .en = what it misses by, central value
+    .zh = 差多少（中心值）
 
 nearest-change =
     .en = nearest change

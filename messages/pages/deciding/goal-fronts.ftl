@@ -18,16 +18,16 @@ what-binds =
     .zh = 瓶颈
 
 most-per-card =
-    .en = most throughput per card
-    .zh = 每卡最高吞吐
+    .en = most throughput per card, at any TPOT
+    .zh = 每卡最高吞吐（不限 TPOT）
 
 price-of-card-h =
     .en = price of a card, { $currency }/h
     .zh = 每卡价格，{ $currency }/h
 
 cost-of-tokens =
-    .en = { $currency } per 10⁶ output tokens at full load
-    .zh = 满载时每 10⁶ 输出 token 成本，{ $currency }
+    .en = { $currency } per 10⁶ output tokens at full load; a median of its own, near price ÷ throughput
+    .zh = 满载时每 10⁶ 输出 token 成本，{ $currency }（另取中位数，与“价格 ÷ 吞吐”略有出入）
 
 price-at-which-it-would =
     .en = price at which it would match the cheapest, { $currency }/h

@@ -24,13 +24,13 @@ from calc.searching.robust import SURE, SampledRow
 from calc.searching.same_cards import alternatives
 from calc.searching.search import search
 from catalogue import ParamsError, Scenario
-from catalogue.messages import Pair, messages
+from catalogue.messages import Pair, join, messages
 from catalogue.planning.goals import OBJECTIVES
 from catalogue.reading.amounts import human
 from notebooks.pages.deciding.goals import Page, cards, cell, goal_of, miss, plan
 from notebooks.pages.deployments.answers import Deployed
 from notebooks.show.columns import Column
-from notebooks.show.display import number, numbers, show, table
+from notebooks.show.display import number, show, table
 from notebooks.show.drawing import Text
 from notebooks.show.numbers import fmt_bytes, fmt_int, fmt_percent, fmt_time
 
@@ -154,9 +154,7 @@ def by_hand() -> None:
     one, other = (np.array(sorted(each)) for each in (ours, theirs))
     assert one.shape == other.shape
     np.testing.assert_allclose(one, other, rtol=CLOSE - 1)
-    numbers({"which-hand-files": len(files), "which-hand-refused": files.count(None),
-             "which-hand-short": len(seen) - len(rows), "which-hand-left": len(rows),
-             "which-hand-front": len(ours)})
+    number("which-hand-files", len(files))
 
 
 def _files(goal: Any) -> Iterator[Scenario | None]:
@@ -219,11 +217,17 @@ def misses() -> None:
         assert answer.nearest_miss is not None
         rows.append((title, answer, answer.nearest_miss))
     table(rows, [
-        Column(0, say("goal")),
+        Column(_goal, say("goal")),
         Column(lambda row: row[1].result.funnel.deployments, say("tried"), fmt_int),
         Column(lambda row: cards(row[2].choice), say("nearest")),
         Column(lambda row: plan(row[2].choice), common("weights-and-layout")),
         Column(lambda row: miss(*row[1:]), say("what-it-misses-by"))], wide=True)
+
+
+def _goal(row: tuple[Pair, Answer, Row]) -> Pair:
+    demand = goal_of(row[1]).demand
+    return join((", ", "，"), (row[0], say("lengths", taken=fmt_int(demand.input_tokens),
+                                           given=fmt_int(demand.output_tokens))))
 
 
 def plan_c() -> None:

@@ -33,20 +33,20 @@ layouts-that-cut-block-of =
     .zh = 切开量化块、引擎不加载的切分
 
 layouts-whose-servers-do-not =
-    .en = layouts whose servers do not fill whole nodes
-    .zh = 占不满整台服务器的切分
+    .en = layouts of several instances or nodes that leave cards of a node over
+    .zh = 由多个实例或多台服务器组成、却有一台占不满的切分
 
 layouts-that-no-engine-starts =
     .en = layouts that no engine starts
     .zh = 没有引擎能启动的切分
 
 layouts-with-pipeline-stages-of =
-    .en = layouts whose pipeline stages have ranks that share experts: the closed form of the steady state does not hold
-    .zh = 分成流水线级、专家又由几个 rank 分摊的切分（稳态闭式解不成立）
+    .en = layouts with pipeline stages whose data-parallel ranks divide the experts (EP above TP): the closed form does not hold
+    .zh = 分成流水线级、每级的专家又由几个数据并行 rank 分摊（EP 大于 TP）的切分：闭式解不成立
 
 layouts-tried-without-drafts-in =
-    .en = layouts tried without drafts: with pipeline stages, across which engines do not draft, or for models published without a draft layer
-    .zh = 只在不投机时尝试的切分（引擎不跨流水线级投机，或模型没有发布 MTP 层）
+    .en = layouts not tried with MTP drafts: engines draft none across pipeline stages, and some models have no MTP layer
+    .zh = 不与 MTP 投机组合的切分：引擎不跨流水线级投机，或模型没有 MTP 层
 
 # number: bits of a format
 has-no-matrix-unit-for =

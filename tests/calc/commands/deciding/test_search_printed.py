@@ -103,7 +103,7 @@ def test_what_was_left_out_and_tried_and_written():
         "Two pools: 1,234 that prefill and 5 that decode fit, of which 678 pairs were compared.",
         command._relaxed(asked, wider)]
     assert lines[3].startswith("Of 12,345 deployments, all of them tried: 1,234 do not fit the "
-                               "memory, 5 decode steps alone already over a limit. Of requests in "
+                               "memory, 5 decode steps alone already break a limit. Of requests in "
                                "flight 8 numbers to a doubling. ")
     assert "7,000 layouts" in lines[4]
     assert "staged_drafts" in lines[4]
