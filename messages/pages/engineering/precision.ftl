@@ -53,8 +53,8 @@ time-per-token =
     .zh = 每 token 时间
 
 ms-of-token =
-    .en = ms per token, central
-    .zh = 每 token 毫秒，中心值
+    .en = ms per token, central values (below the medians)
+    .zh = 每 token 毫秒，中心值（低于中位数）
 
 score-of-better-one =
     .en = score of the better one

@@ -23,7 +23,6 @@ from notebooks.pages.derivations.choices.documents import advised
 from notebooks.pages.engineering.layouts import CHUNK, LIMIT, PACE, median, most_users, plan
 from notebooks.pages.engineering.precision import CARDS, POINTS, SCORES, SHARES
 from notebooks.pages.engineering.separation import STATED
-from notebooks.show.display import number
 from notebooks.show.numbers import fmt_bytes, fmt_fixed, fmt_int, fmt_percent, fmt_sig, fmt_time
 
 say = messages("pages/engineering/advice")
@@ -74,9 +73,6 @@ def _cache() -> Pair:
                             for name, size in sizes.items())
     able = [device_label(card) for card in CARDS if peak_of(catalogue.load_device(card), "fp8")]
     rooms = {case: cached(case) for case in ROOMS}
-    for key, case in zip(("int8", "w4a8", "h20", "h200"), ROOMS, strict=True):
-        wide, narrow = rooms[case]
-        number(f"ad-cache-{key}", narrow / wide - 1, fmt_percent, digits=0)
     users = [say("users-with-narrower", cards=int(plan(*case).cards), card=device_label(case[0]),
                  precision=case[1], wide=fmt_int(wide), narrow=fmt_int(narrow))
              for case, (wide, narrow) in rooms.items()]

@@ -18,7 +18,7 @@ from calc.answer.estimate import predicted
 from calc.closed_form.evaluate import evaluate
 from calc.evidence import proportions
 from calc.physics.breakdown import token_parts
-from calc.sensitivity.breakeven import SECOND, breakeven
+from calc.sensitivity.breakeven import breakeven
 from calc.sensitivity.paths import path_of
 from calc.sensitivity.plans import Plan
 from catalogue.deployments.precision_support import nearest
@@ -60,7 +60,6 @@ TRAFFICS = "0.01 B,8 B"  # L2 bytes per widened weight that are tried
 SHARES = (0.9, 0.7)  # scores about those of R1 on contests in mathematics and in code
 POINTS = (0.01, 0.02, 0.05)
 SCORES = "s2-r1-0528"
-MEASURED = "s2-910b1-awq"  # a whole system on a 910B
 MILLI = 1e3
 
 
@@ -145,11 +144,8 @@ def best(device: str, users: int, weights: tuple[str, ...]) -> PrecisionPlan | N
 def answer() -> None:
     """The numbers of the first paragraph, and of the text."""
     demand = layouts.goal().demand
-    stated = catalogue.load_scenario(MEASURED).documented
-    assert stated
-    numbers({"pr-input": demand.input_tokens, "pr-output": demand.output_tokens, "pr-users": MAIN,
-             "pr-measured-users": stated.inputs["concurrency"].value})
-    numbers({"pr-limit": LIMIT, "pr-measured": stated.inputs["token_time"].value}, fmt_time)
+    numbers({"pr-input": demand.input_tokens, "pr-output": demand.output_tokens, "pr-users": MAIN})
+    numbers({"pr-limit": LIMIT}, fmt_time)
     for key, device, precision in (
             ("h20-fp8", "nvidia-h20", FP8), ("h200-fp8", "nvidia-h200-sxm", FP8),
             ("b2-int8", "ascend-910b2", INT8), ("b2-w4a8", "ascend-910b2", W4A8),
@@ -207,14 +203,11 @@ def _told(each: PrecisionPlan | None) -> Pair | None:
 def turns() -> None:
     """Where one precision stops being the better one."""
     wide, narrow = (plan("ascend-910b2", name, 2, MAIN) for name in (INT8, AWQ))
-    never = breakeven(narrow, wide, path_of(narrow, "concurrency", f"1,{MOST}"), PACE)
-    assert never.always == SECOND
     traffic = breakeven(narrow, wide, path_of(narrow, TRAFFIC, TRAFFICS), PACE)
     prior = catalogue.load("mechanisms", "ascend-910b").dequantisation_traffic
     number("pr-traffic", traffic.turns[0].at, fmt_fixed, digits=1)
     numbers({"pr-traffic-prior": prior.value, "pr-traffic-low": prior.low,
              "pr-traffic-high": prior.high}, fmt_sig, digits=2)
-    number("pr-tried", MOST)
     rows = [(device, made, most_users(made)) for device in CARDS for precision in WEIGHTS
             if (made := fewest_servers_by_memory(device, precision))]
     table(rows, [
