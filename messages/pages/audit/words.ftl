@@ -8,6 +8,10 @@ met =
     .en = met
     .zh = 满足
 
+of-statement =
+    .en = { $ours }; claimed: { $limit }
+    .zh = { $ours }（原文称 { $limit }）
+
 within-our-interval =
     .en = within the interval
     .zh = 在区间内

@@ -14,7 +14,7 @@ from notebooks.pages.audit import findings
 from notebooks.pages.audit.consequences import DECISION, NUMBER, STOPS, weights
 from notebooks.pages.audit.document import Page
 from notebooks.pages.audit.subjects import usable
-from notebooks.pages.audit.words import GROUPS, addressed, group, printed
+from notebooks.pages.audit.words import GROUPS, addressed, group, limit_of, printed
 from notebooks.show.display import show
 from notebooks.show.long_table import Cell, strip
 
@@ -58,13 +58,13 @@ def errors(page: Page) -> None:
         case, cause = found[0].case, named[name]
         ours, of = _ours(case), case.truth.scenario if case.truth else None
         elsewhere = of is not None and CHANGED in of
-        limit = case.printed.text if case.compares and case.printed else ""
+        limit = limit_of(case) if case.compares else ""
         lines.append(say(
             "error", consequence=what, title=(cause["title"]["en"], cause["title"]["zh"]),
             what=(cause["what"]["en"], cause["what"]["zh"]), claim=addressed([found[0].id]),
             of=(case.what["en"], case.what["zh"]), printed=printed(found[0]), right=ours,
             compared="limit" if limit else "yes" if ours else "no", elsewhere=elsewhere,
-            limit=f"{'>' if case.bound == 'at_least' else '<'} {limit}",
+            limit=limit,
             plan=planned(of) if of and elsewhere else ""))
     if lines:
         _listed(lines)

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from calc.auditing import judging
 from calc.auditing.audit import Audit, Audited, audit
+from calc.auditing.cases import Case
 from calc.auditing.judging import FAILS as WRONG
 from calc.auditing.judging import HOLDS, OPEN
 from calc.auditing.settings import ELSEWHERE, RAN
@@ -68,13 +69,23 @@ def printed(row: Audited) -> str:
 def right(row: Audited) -> Pair:
     """The right value of what does not hold, with its interval, in the document's unit.
 
-    None where the number itself is right, and what stands on it fails.
+    Of a statement in words the number that it is judged by, with what it claims of that. None where
+    the number itself is right, and what stands on it fails.
     """
     case, truth = row.case, row.case.truth
-    if truth is None or group(row) != WRONG or case.printed is None or case.compares:
+    if truth is None or group(row) != WRONG or case.printed is None:
         return "–", "–"
     text = interval_text(truth.three, case.printed)
+    if case.compares:
+        holds = judging.meets(case.printed, truth.three, case.bound, case.approximate)
+        return ("–", "–") if holds else say("of-statement", ours=text, limit=limit_of(case))
     return ("–" if text == case.printed.text else text,) * 2
+
+
+def limit_of(case: Case) -> str:
+    """What a statement in words claims of the number that it is judged by: ``> 1``."""
+    assert case.printed is not None
+    return f"{'>' if case.bound == 'at_least' else '<'} {case.printed.text}"
 
 
 def interval_text(three: Amount, printed: Printed) -> str:

@@ -48,6 +48,13 @@ def test_a_number_that_is_right_itself_is_no_correction():
                 and right(row)[0] == row.case.printed.text]
 
 
+def test_a_statement_in_words_that_fails_shows_its_number_and_what_it_claims_of_it():
+    rows = {row.id: row for row in everything().rows}
+    assert right(rows["S3-C074"]) == ("0.176; claimed: > 1", "0.176（原文称 > 1）")
+    assert right(rows["S1-425"])[0].endswith("; claimed: < 1")
+    assert right(rows["S1-423"]) == ("–", "–")  # replicas enough, of which none runs
+
+
 @pytest.mark.parametrize(("names", "told"), [("S1-374", True), ("S1-256", False)])
 def test_what_a_speed_beside_infeasible_is_stands_above_the_table(monkeypatch, names, told):
     shown = []
