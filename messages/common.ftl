@@ -772,6 +772,17 @@ kind =
     .en = kind
     .zh = 性质
 
+# English has the word that stands in the data.
+kind-of-statement =
+    .en = { $kind }
+    .zh = { $kind ->
+        [vendor] 厂商
+        [measured] 实测
+        [derived] 推导
+        [documented] 文档
+       *[assumed] 假设
+    }
+
 part =
     .en = part
     .zh = 部分

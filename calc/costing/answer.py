@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
 
@@ -75,6 +75,13 @@ class Cost:
     amounts: dict[str, Amount]
     owned: Bill | None
 
+    @property
+    def hour_of_parts(self) -> Amount | None:
+        """What a card costs by the time, of the parts of owning [money/s]; None where nobody prices
+        a server."""
+        found = self.amounts.get("card_hour_of_parts")
+        return found and found.scaled(1 / HOUR, f"{self.currency}/s")
+
 
 def cost(scenario: Scenario, quantities: Mapping[str, Any], throughput: Amount, prices: Prices,
          asked: CostOptions) -> Cost:
@@ -108,6 +115,19 @@ def cost(scenario: Scenario, quantities: Mapping[str, Any], throughput: Amount, 
     owned = (_owned(inputs, central, _powers(scenario, inputs, quantities, prices, central, asked))
              if "server" in central and "site_known" in central else None)
     return Cost(currency, hour, server, amounts, owned)
+
+
+def cost_of_parts(scenario: Scenario, quantities: Mapping[str, Any], throughput: Amount,
+                  prices: Prices, asked: CostOptions) -> Cost | None:
+    """The same at the hour that the parts of owning come to; None where nobody prices a server.
+
+    Args:
+        scenario, quantities, throughput, prices, asked: as of :func:`cost`.
+    """
+    hour = cost(scenario, quantities, throughput, prices, asked).hour_of_parts
+    if hour is None:
+        return None
+    return cost(scenario, quantities, throughput, prices, replace(asked, price=hour))
 
 
 def price_of_request(inputs: Mapping[str, Any], sold: Sold, prices: Prices, currency: str

@@ -83,14 +83,3 @@ document =
 section =
     .en = section { $numbers }
     .zh = 第 { $numbers } 节
-
-# English has the word that stands in the data.
-kind-of-statement =
-    .en = { $kind }
-    .zh = { $kind ->
-        [vendor] 厂商
-        [measured] 实测
-        [derived] 推导
-        [documented] 文档
-       *[assumed] 假设
-    }

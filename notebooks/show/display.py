@@ -385,7 +385,7 @@ class Footnotes:
 
 def _sourced(label: Text, value: catalogue.Value) -> dict[str, Text]:
     return {"what": label, "value": written(value),
-            "kind": say("kind-of-statement", kind=value.kind), "source": citation(value)}
+            "kind": common("kind-of-statement", kind=value.kind), "source": citation(value)}
 
 
 def _names(names: Sequence[str], lang: str) -> str:

@@ -25,8 +25,8 @@ dense-matmuls =
     .zh = 稠密矩阵乘
 
 grouped-matmuls =
-    .en = grouped matmuls
-    .zh = 分组矩阵乘
+    .en = grouped matmuls, with reading the experts
+    .zh = 分组矩阵乘（含读专家权重）
 
 collectives =
     .en = collectives
@@ -64,9 +64,21 @@ not-found =
     .en = not found
     .zh = 未找到
 
-of-hardware =
-    .en = { $hour }, from prices of hardware
-    .zh = { $hour }，按硬件报价折算
+million-at-published-hour =
+    .en = a million output tokens at the published hour of owning, USD
+    .zh = 每百万输出 token，按公布的自有小时价（美元）
+
+million-at-hardware-prices =
+    .en = at hardware prices, USD
+    .zh = 按硬件报价折算（美元）
+
+hour-of-hardware =
+    .en = a card's hour at hardware prices, USD
+    .zh = 按硬件报价折算的卡时价（美元）
+
+price-of-server =
+    .en = price of a server or its cards by
+    .zh = 整机或卡的报价来源
 
 one-quote =
     .en = { $quote } (one quote)

@@ -31,9 +31,9 @@ from catalogue.messages import LANGUAGES, Pair, messages, pair
 from catalogue.planning.prices import OWNERSHIPS, Prices
 from catalogue.reading.units import HOUR
 from notebooks.pages.catalogue.dated import as_of
-from notebooks.pages.deciding.front.r1 import OWNED, WHOLE
-from notebooks.pages.deciding.front.standard import R1, question, served_by
-from notebooks.pages.deciding.today.plans import hour_of
+from notebooks.pages.deciding.front.r1 import NOTHING, OWNED, WHOLE, million
+from notebooks.pages.deciding.front.standard import CARDS, R1, question, serve, served_by
+from notebooks.pages.deciding.goals import device_label, so_many
 from notebooks.show import figures
 from notebooks.show.columns import Column
 from notebooks.show.display import cited, interval, number, numbers, table
@@ -49,8 +49,7 @@ NAMES: dict[str, Pair] = {"own": say("own"), "rent-always": say("rent-for-years"
 PRICED = ("nvidia-h100-sxm", "nvidia-h200-sxm", "nvidia-b200", "nvidia-gb200", "nvidia-gb300",
           "amd-mi300x", "nvidia-a100-sxm-80gb", "nvidia-h20", "ascend-910b2", "ascend-910b4",
           "ascend-910c-die")
-# cards whose hour nobody prints, in the deployments in which S1 compares their prices
-COMPARED = {"nvidia-h20": "s1-h20-vs-910b2-h20", "ascend-910b2": "s1-h20-vs-910b2-910b2"}
+OLDER = "nvidia-h100-sxm"  # which the standard question leaves out
 KINDS: dict[str, Pair] = {
     "awake": say("between-kernels"), "memory": say("streaming-weights"),
     "matmul": say("dense-matmuls"), "experts": say("grouped-matmuls"),
@@ -99,8 +98,7 @@ def headline(page: Priced) -> None:
     sold, inputs = page.asked.sold, page.scenario.inputs()
     assert sold is not None
     assert sold.model is not None
-    numbers({"c-api-in": per_million(sold.input), "c-api-out": per_million(sold.output)},
-            fmt_fixed)
+    number("c-api-out", per_million(sold.output), fmt_fixed)
     number("c-api-model", sold.model["en"], str)
     standard = served_by(R1, OWNED)
     number("c-layout", standard.sizes, str)
@@ -164,13 +162,39 @@ def hours() -> None:
     for device in PRICED:
         found = {ownership: card_hour(device, ownership) for ownership in OWNERSHIPS}
         told = {ownership: cell(amount) for ownership, amount in found.items()}
-        if device in COMPARED:
-            told["own"] = say("of-hardware", hour=cell(hour_of(COMPARED[device])))
         rows.append({"card": catalogue.load_device(device).name, **told,
                      "from": "; ".join(dict.fromkeys(
                          cited(amount.source) for amount in found.values() if amount))})
     table(rows, {"card": common("card"), **NAMES, "from": say("sources")}, wide=True)
     as_of(*((prices_of(device).hour, catalogue.load_device(device).price) for device in PRICED))
+
+
+def millions() -> None:
+    """What a million output tokens of R1 cost on each card: at the published hour of owning it, and
+    at the hour that prices of hardware come to."""
+    rows: list[Mapping[str, Any]] = []
+    for device in (OLDER, *CARDS):
+        told = serve(R1, device)
+        assert told
+        _, _, found, _ = told.priced()
+        row: dict[str, Any] = {
+            "card": device_label(device),
+            "cards": so_many(told.choice.devices, device, column=True),
+            "published": million(found) if found.hour else NOTHING}
+        of_parts = told.of_parts()
+        if of_parts and of_parts.hour and (server := of_parts.server):
+            value, low, high = of_parts.hour.per(f"{of_parts.currency}/h")
+            row |= {"hardware": million(of_parts), "hour": f"{value:.2f} ({low:.2f}–{high:.2f})",
+                    "kind": common("kind-of-statement", kind=server.kind),
+                    "source": f"{cited(server.source)} ({server.date})"}
+            if device == OWNED and found.hour:
+                number("c-parts-over-hour", of_parts.hour.value / found.hour.value, fmt_sig,
+                       digits=2)
+        rows.append(dict.fromkeys(("hardware", "hour", "kind", "source"), NOTHING) | row)
+    table(rows, {"card": common("card"), "cards": common("number-of-cards"),
+                 "published": say("million-at-published-hour"),
+                 "hardware": say("million-at-hardware-prices"), "hour": say("hour-of-hardware"),
+                 "source": say("price-of-server"), "kind": common("kind")}, wide=True)
 
 
 def against_utilisation(page: Priced, lang: str) -> Figure:

@@ -12,7 +12,7 @@ import numpy as np
 
 import calc
 import catalogue
-from calc.costing.answer import CostOptions, cost
+from calc.costing.answer import CostOptions, cost_of_parts
 from calc.costing.rates import prices_of
 from calc.evidence.validation import measured_system
 from calc.uncertainty.amount import Amount
@@ -47,7 +47,6 @@ LIVE = 0.01  # s, that S1 asks of the time of a token where use is live
 SIZES = {"two-servers": 2, "five-servers": 5, "eight-servers": 8}  # plans of S0
 HYBRID, EIGHT = "s3-hybrid-910b4", "s3-eight-cards"
 LONG = 40960  # tokens of S3's longest prompt
-PART = "card_hour_of_parts"
 WHOLE = "per_million_output_whole"
 
 
@@ -92,10 +91,10 @@ def full(case: Case) -> Full:
     scenario = plan(*case, best).scenario
     answer, prices = calc.estimate(scenario), prices_of(case[0])
     of = scenario, answer.everything, answer.quantities[RATE], prices
-    owned = cost(*of, CostOptions())
-    hour = owned.amounts[PART].scaled(1 / HOUR, f"{owned.currency}/s")
-    return Full(best, answer.quantities[RATE], cost(*of, CostOptions(price=hour)).amounts[WHOLE],
-                hour, owned.currency)
+    owned = cost_of_parts(*of, CostOptions())
+    assert owned
+    assert owned.hour
+    return Full(best, answer.quantities[RATE], owned.amounts[WHOLE], owned.hour, owned.currency)
 
 
 def uses() -> None:

@@ -15,3 +15,7 @@ first-token-ttft =
 million-output-tokens =
     .en = a million output tokens, prompts included
     .zh = 每百万输出 token（含输入）
+
+of-hardware =
+    .en = { $price }, from hardware prices
+    .zh = { $price }，按硬件报价折算

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from calc.costing.answer import Cost
 from calc.evidence.classes import own_errors
 from calc.uncertainty.amount import Amount
 from catalogue.messages import Pair, join, messages
@@ -50,14 +51,22 @@ def _held(each: Served) -> tuple[int, int]:
     return own.inside, own.rows
 
 
-def _million(each: Served) -> str:
-    """What a million output tokens cost, prompts included, as the question has them used."""
+def _million(each: Served) -> Pair:
+    """What a million output tokens cost, prompts included, as the question has them used: at the
+    published hour of a card, else at the one that prices of hardware come to."""
     _, _, found, _ = each.priced()
-    amount = found.amounts.get(WHOLE)
-    if amount is None:
-        return NOTHING
-    shown, *span = (fmt_sig(point, 2) for point in amount.points)
-    return f"**{shown}** ({'–'.join(span)}) {found.currency}"
+    if WHOLE in found.amounts:
+        return (f"{million(found)} {found.currency}",) * 2
+    of_parts = each.of_parts()
+    if of_parts is None:
+        return NOTHING, NOTHING
+    return say("of-hardware", price=f"{million(of_parts)} {of_parts.currency}")
+
+
+def million(found: Cost) -> str:
+    """What a million output tokens cost, prompts included: ``**2.2** (1.6–3.1)``."""
+    shown, *span = (fmt_sig(point, 2) for point in found.amounts[WHOLE].points)
+    return f"**{shown}** ({'–'.join(span)})"
 
 
 def _time(each: Served, name: str) -> str:

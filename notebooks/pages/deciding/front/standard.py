@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import catalogue
 from calc.answer.estimate import Estimate, estimate
-from calc.costing.answer import Cost, CostOptions, cost
+from calc.costing.answer import Cost, CostOptions, cost, cost_of_parts
 from calc.costing.rates import prices_of
 from calc.layouts.choice import Choice, scenario
 from calc.searching.load_goal import load_goal
@@ -101,6 +101,12 @@ class Served:
         found = cost(deployed, answer.everything, answer.quantities["steady_throughput"],
                      prices_of(deployed.device.id), options)
         return deployed, answer, found, options
+
+    def of_parts(self) -> Cost | None:
+        """The same at the hour that prices of hardware come to; None where nobody prints one."""
+        deployed, answer, _, options = self.priced()
+        return cost_of_parts(deployed, answer.everything, answer.quantities["steady_throughput"],
+                             prices_of(deployed.device.id), options)
 
 
 @at_rest()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -27,7 +27,6 @@ from calc.uncertainty.amount import Amount
 from catalogue import Scenario
 from catalogue.deployments.precision_support import nearest
 from catalogue.kernels.releases import expert_bytes
-from catalogue.reading.units import HOUR
 from notebooks.pages.deciding.generations.models import (
     CHUNK,
     CUT,
@@ -54,7 +53,6 @@ NARROWER = 0.9  # bytes of experts; less is another width
 FP4 = "fp8-mxfp4"  # without a matrix unit for it, vLLM widens the experts: nothing is lost
 WIDEST = 16  # cards of tensor parallelism, over two servers
 MEMORY = 0.9  # that an engine may use, of every plan
-OWNED = "card_hour_of_parts"
 DRAWS = 512  # a power of two
 
 Key = tuple[str, tuple[str, ...]]
@@ -295,12 +293,8 @@ def hour_of(reference: str) -> Amount | None:
     if printed is not None:
         return printed
     found = estimate(plan)
-    of_parts = cost(plan, found.everything, found.quantities["output_throughput"],
-                    prices_of(plan.device), CostOptions()).amounts.get(OWNED)
-    if of_parts is None:
-        return None
-    return replace(of_parts, unit=f"{of_parts.unit}/s", **{
-        name: getattr(of_parts, name) / HOUR for name in ("value", "low", "high", "central")})
+    return cost(plan, found.everything, found.quantities["output_throughput"],
+                prices_of(plan.device), CostOptions()).hour_of_parts
 
 
 @cache

@@ -10,6 +10,8 @@ from calc.auditing.truths import deployment
 from calc.costing.rates import card_hour
 from catalogue import ParamsError
 from notebooks.pages.deciding import cost_documents, costs
+from notebooks.pages.deciding.front import r1, standard
+from notebooks.pages.deciding.goals import device_label
 
 
 @pytest.fixture(scope="module")
@@ -90,6 +92,31 @@ def test_the_page_s_deployment_runs_and_costs_less_when_it_is_used_more():
         1e6 * 8 * hour / (page.asked.utilisation * page.rate.value))
     assert page.cost.amounts["crossover"].central == pytest.approx(
         8 * hour / page.rate.value / page.api_per_output)
+
+
+def test_a_million_tokens_is_priced_on_every_card_of_which_anybody_prints_a_price(monkeypatch):
+    shown = {}
+    monkeypatch.setattr(costs, "table", lambda rows, columns, **_: shown.update(
+        {row["card"][0]: row for row in rows}))
+    monkeypatch.setattr(costs, "number", lambda *_, **__: None)
+    costs.millions()
+    published = {card for card, row in shown.items() if row["published"] != r1.NOTHING}
+    assert published == {device_label(device)[0] for device in (costs.OLDER, *standard.CARDS)
+                         if card_hour(device)}
+    by_hardware = {card for card, row in shown.items() if row["hardware"] != r1.NOTHING}
+    assert published | by_hardware == set(shown)
+    assert {"NVIDIA H100 SXM", "Ascend 910C, one die", "NVIDIA H20"} <= by_hardware
+
+
+def test_the_chapter_on_cards_prices_by_hardware_where_no_hour_is_published():
+    told = standard.serve(standard.R1, "nvidia-h20")
+    _, answer, found, asked = told.priced()
+    of_parts = told.of_parts()
+    assert r1.WHOLE not in found.amounts
+    assert of_parts.hour.per("USD/h") == pytest.approx(found.amounts["card_hour_of_parts"].points)
+    assert of_parts.amounts[r1.WHOLE].central == pytest.approx(
+        1e6 * told.choice.devices * of_parts.hour.value
+        / (asked.utilisation * answer.quantities["steady_throughput"].value))
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
