@@ -10,7 +10,6 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from calc.auditing.costs import plan as plan_c
 from calc.launching.bench import Bench
 from calc.launching.deployment import Deployment, deployment
 from calc.launching.directory import MANIFEST
@@ -27,7 +26,7 @@ from catalogue.reading.amounts import NONE
 from notebooks.show import figures
 from notebooks.show.columns import Column
 from notebooks.show.display import draw, number, numbers, section, show, table
-from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_quantity, fmt_time
+from notebooks.show.numbers import fmt_int, fmt_percent, fmt_quantity
 
 common = messages("common")
 say = messages("pages/deciding/service")
@@ -60,12 +59,8 @@ def of_document(document: str) -> Deployment:
 
 def figures_of(made: Deployment) -> None:
     """The numbers of the answer."""
-    tpot = made.watched[-1].predicted.tpot
-    numbers({"service_files": len(made.files) + 1,
-             "service_nodes": sum(pool.layout.nodes for pool in made.pools),
-             "service_alerts": sum(len(each.alerts) for each in made.watched)})
+    number("service_files", len(made.files) + 1)
     number("service_engine", made.pools[0].release, str)
-    numbers({"service_tpot_low": tpot.low, "service_tpot_high": tpot.high}, fmt_time)
     number("service_busy", BUSY, fmt_percent, digits=0)
 
 
@@ -249,12 +244,11 @@ def predictions_table(document: str) -> None:
         folded=REST, first=OPEN)
 
 
-def as_costed() -> None:
-    """Lengths of S1's plan C in the table above, and what it yields in the layout of its costs."""
-    inputs, staged = of_document("s1").pools[0].scenario.inputs(), plan_c()
+def lengths() -> None:
+    """Lengths of S1's plan C in the table above."""
+    inputs = of_document("s1").pools[0].scenario.inputs()
     numbers({"service_s1_input": inputs["input_tokens"],
-             "service_s1_output": inputs["output_tokens"], "service_s1_more": staged.users})
-    number("service_s1_staged", staged.rate.value, fmt_fixed, digits=0)
+             "service_s1_output": inputs["output_tokens"]})
 
 
 def turned() -> None:
@@ -323,7 +317,7 @@ def in_an_engine() -> None:
 
 
 ENGINE = Path(__file__).with_name("engine.json")  # written by make engine
-TRIED = {"metrics": ("exported", "named"), "bench": ("runs",), "parsed": ("lines", "parsed")}
+TRIED = {"metrics": ("exported", "named"), "parsed": ("lines", "parsed")}
 SITUATIONS: dict[str, Pair] = {
     "healthy": say("half-of-planned-requests"), "full": say("four-times-planned-requests-full"),
     "stopped": say("stopped")}

@@ -13,7 +13,7 @@ from calc.answer.simulated import system_of
 from calc.capacity.day import Cached, Day, Replica, with_tiers
 from calc.capacity.options import decision_table, in_money, layouts
 from calc.capacity.regret import DecisionTable
-from calc.capacity.tiers import Population, Talk, needed
+from calc.capacity.tiers import Population, Talk
 from calc.costing.rates import card_hour
 from calc.serving.arrivals import ClosedLoop, Prefixes
 from calc.serving.metrics import summarise
@@ -25,7 +25,7 @@ from notebooks.pages.deciding.capacity.days import DayPlan
 from notebooks.show import figures
 from notebooks.show.columns import Column
 from notebooks.show.display import cited, draw, number, numbers, show, table
-from notebooks.show.numbers import fmt_bytes, fmt_fixed, fmt_int, fmt_percent, fmt_sig, fmt_time
+from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_sig, fmt_time
 
 common = messages("common")
 say = messages("pages/deciding/capacity/keeping")
@@ -63,13 +63,7 @@ def tiers(page: DayPlan, found: Day, turns: int) -> list[Cached]:
         Column(lambda row: row[0].recompute, say("compute-again"), fmt_time),
         Column(lambda row: f"{fmt_sig(row[0].break_even / GB)} GB/s", say("break-even")),
         Column(lambda row: row[1].replicas or None, common("replicas"), str)], wide=True)
-    conversations = rate / found.bought / turns
-    number("keep-bytes", needed(people.talk, conversations, MOST_FOUND, people.per_token),
-           fmt_bytes, digits=0)
-    number("keep-found", MOST_FOUND, fmt_percent, digits=0)
-    numbers({"keep-turns": turns, "keep-before": found.bought,
-             "keep-after": cached[-1].replicas or found.bought})
-    number("keep-wait", page.think / MINUTE, fmt_sig)
+    numbers({"keep-before": found.bought, "keep-after": cached[-1].replicas or found.bought})
     return cached
 
 
