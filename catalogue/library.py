@@ -255,9 +255,13 @@ def _sentence(cls: type[Entry], file: YamlFile, error: ValidationError,
               overridden: dict[tuple[str, ...], str]) -> str:
     problem = _problem(error)
     keys = tuple(key for key in problem["loc"] if key != "[key]")
+    raised = problem.get("ctx", {}).get("error")
+    inside = getattr(raised, "keys", ()) or tuple(re.findall(r"^'(\w+)'", str(raised)))
     origins = [text for key, text in overridden.items() if keys[:len(key)] == key]
-    if not keys and overridden:  # a rule over the whole entry, which the file alone may keep
-        origins = [", ".join(overridden.values())]
+    if not origins:  # a rule over a group or the whole, which the file alone may keep
+        at = (*keys, *inside) if keys else ()
+        below = [text for key, text in overridden.items() if key[:len(at)] == at]
+        origins = [", ".join(below)] if below else []
     where = origins[0] if origins else file.where(keys)
     name = ".".join(str(key)[:60] for key in keys)
     match problem["type"]:
@@ -271,9 +275,7 @@ def _sentence(cls: type[Entry], file: YamlFile, error: ValidationError,
         case "missing":
             return f"{where}: the key '{name}' is missing."
         case "value_error":
-            raised = problem["ctx"]["error"]
             message = str(raised)
-            inside = getattr(raised, "keys", ()) or re.findall(r"^'(\w+)'", message)
             if not origins and (*keys, *inside) in file.lines:
                 where = file.where((*keys, *inside))
         case _:

@@ -31,6 +31,7 @@ CYCLES = GENERATIONS + 1  # of requests until a run is steady: those that finish
 DEAREST = 2.0  # run beyond the shortest one [s]
 OF_A_REQUEST, OF_THOSE_BESIDE, OF_A_STEP = 1e-4, 1e-6, 4e-6  # about what a run costs [s]
 OF_RANKS = 4  # times as much where ranks step together
+FEW_CHUNKS, OF_A_CHUNK = 8, 4e-4  # of a prompt, in the above; of each further one, a step anew [s]
 
 
 @dataclass(frozen=True)
@@ -150,7 +151,7 @@ def users_see(scenario: Scenario, asked: UserLoad | None = None, *, system: Syst
                    rate=asked.rate and asked.rate * share)
     ramp = cycle(scenario, asked)
     warm = CYCLES * (load.users if load.users is not None else math.ceil((load.rate or 0) * ramp))
-    most = int(DEAREST / cost(part, load, ramp))
+    most = int(DEAREST / (cost(part, load, ramp) + OF_A_CHUNK * _further_chunks(part)))
     counted = max(min(COUNTED, most), FEWEST, load.users or 0)
     count = load.requests or warm + counted
     try:
@@ -250,6 +251,13 @@ def cost(system: System, asked: UserLoad, ramp: float) -> float:
     beside = max(1.0, min(users / engines, system.at_once))
     each = OF_A_REQUEST + OF_THOSE_BESIDE * beside + OF_A_STEP * system.shape[1] / beside
     return each * (OF_RANKS if system.pool.ranks > 1 else 1)
+
+
+def _further_chunks(system: System) -> int:
+    """Chunks of a mean prompt beyond a few, as its pool cuts it."""
+    prompt, _, *cached = system.shape
+    chunks = math.ceil((prompt - sum(cached)) / system.pool.limits.max_num_batched_tokens)
+    return max(0, chunks - FEW_CHUNKS)
 
 
 def _part(system: System, asked: UserLoad) -> tuple[System, float]:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from calc.answer.two_pools import combine_pools
-from calc.closed_form.benches import FEWEST, bench_count
+from calc.closed_form.benches import FEWEST, WAVES, bench_count
 from calc.evidence.classes import deviations, own_errors
 from calc.evidence.protocols import uncalibrated
 from calc.evidence.systems import System
@@ -24,6 +24,7 @@ from catalogue import Scenario
 from catalogue.engines.successors import catalogue_of
 
 SPREAD = 0.5  # of lengths about their mean, uniform; half of a prompt that is shared
+MOST_PROMPT_STEPS = 5000  # of a replica in a run of a few waves; each is simulated
 METRICS = ("ttft", "tpot", "output_throughput")
 URL, RESULTS = "BASE_URL", "results"
 UNITS = {"ttft": "s", "tpot": "s", "output_throughput": "token/s"}
@@ -95,39 +96,42 @@ def at_random(scenario: Scenario) -> Scenario:
 
 def _runs(scenario: Scenario, of: Predicted, apart: bool) -> list[Bench]:
     users, prompt, answer = int(of.planned), int(of.prompt), int(of.answer)
-    planned = _many(users, answer, scenario)
+    workload, replicas = scenario.file.workload, int(scenario.file.parallelism.data_parallel.value)
+    chunk = int(workload.max_num_batched_tokens.value)
+
+    def many(users: int, prompt: int, answer: int, stated: float = 0) -> int:
+        """Requests of a run: those stated, a few waves, or one where that takes long."""
+        if not stated and WAVES * users / replicas * (prompt / chunk) > MOST_PROMPT_STEPS:
+            stated = max(FEWEST, users)
+        return int(bench_count(SimpleNamespace(
+            concurrency=users, output_tokens=answer, bench_requests=stated)))
+
+    planned = many(users, prompt, answer, workload.requests.value if workload.requests else 0)
     found = [
         Bench("one", "a step alone: nothing waits, nothing is shared", 1, prompt, answer, FEWEST),
         Bench("half", "concurrency: half of the requests that are planned",
-              max(1, users // 2), prompt, answer, _many(max(1, users // 2), answer)),
+              max(1, users // 2), prompt, answer, many(max(1, users // 2), prompt, answer)),
         Bench("planned", "concurrency and lengths as the scenario has them", users, prompt, answer,
               planned)]
-    if scenario.file.workload.arrival_rate:
+    if workload.arrival_rate:
         found.append(Bench("rate", "independent arrivals at the scenario's rate", users, prompt,
                            answer, planned,
-                           rate=float(scenario.file.workload.arrival_rate.value)))
+                           rate=float(workload.arrival_rate.value)))
     if apart:
         return found
-    least = int(scenario.file.workload.block_size.value)
+    least = int(workload.block_size.value)
     short, brief = max(1, prompt // 2), max(2, answer // 2)
     found.append(Bench("shorter", "lengths: half of either", users, short, brief,
-                       _many(users, brief)))
+                       many(users, short, brief)))
     mean = (int(prompt / (1 + SPREAD)), int(answer / (1 + SPREAD)))
     if min(mean) > 1:
         found.append(Bench("spread", "lengths that vary, uniform about two thirds of the planned",
-                           users, *mean, _many(users, mean[1]), spread=SPREAD))
+                           users, *mean, many(users, *mean), spread=SPREAD))
     shared = int(prompt * SPREAD) // least * least
     if shared:
         found.append(Bench("prefix", "prefix share: prompts that begin alike", users, prompt,
-                           answer, _many(users, answer), shared=shared))
+                           answer, many(users, prompt, answer), shared=shared))
     return found
-
-
-def _many(users: int, answer: int, scenario: Scenario | None = None) -> int:
-    """Requests of a run: those of the scenario, a few waves, or one where that takes long."""
-    stated = scenario.file.workload.requests if scenario else None
-    return int(bench_count(SimpleNamespace(
-        concurrency=users, output_tokens=answer, bench_requests=stated.value if stated else 0)))
 
 
 def of_closed_loop(scenario: Scenario, run: Bench) -> dict[str, Amount]:

@@ -184,7 +184,8 @@ class Wishes:
         if self.hours:
             paid = sum(columns[f"{pool} devices"] * hour.value if hour else np.inf
                        for pool, hour in zip(("prefill", "decode"), hours, strict=True))
-            found["cost"] = MILLION * paid / columns["throughput"]
+            with np.errstate(divide="ignore"):  # as of one pool
+                found["cost"] = MILLION * paid / columns["throughput"]
         return found
 
     def excess(self, columns: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -196,7 +197,8 @@ class Wishes:
         found = {}
         for name, limit in self.limits.items():
             value = columns[name]
-            over = limit / value if OBJECTIVES[name] > 0 else value / limit
+            with np.errstate(divide="ignore"):  # nothing served is over by any factor
+                over = limit / value if OBJECTIVES[name] > 0 else value / limit
             found[name] = over - 1
         return found
 

@@ -41,12 +41,14 @@ def load_goal(reference: str | Path, settings: Iterable[str] = ()) -> Goal:
         if limit in TIMES:  # with those of other percentiles, not with the file's own
             before = found[limit].raw if limit in found else {}
             now = override.raw if isinstance(override.raw, dict) else {at: override.raw}
+            if key == limit and override.raw is None:  # what stands before is taken away
+                before, now = {}, {}
             found[limit] = Override({**before, **now}, override.origin)
         else:
             found[key] = override
     for limit in TIMES:  # alone it is told as it was given
-        if limit in found and [*found[limit].raw] == [MEAN]:
-            found[limit] = Override(found[limit].raw[MEAN], found[limit].origin)
+        if limit in found and not {*found[limit].raw} - {MEAN}:
+            found[limit] = Override(found[limit].raw.get(MEAN), found[limit].origin)
     goal: Goal = load("goals", reference, found)
     return goal
 

@@ -14,7 +14,7 @@ from catalogue.deployments import family, layout
 from catalogue.deployments.admission.rules import LAID_OUT, cut_of, problems, subject_of
 from catalogue.deployments.documented import as_documented
 from catalogue.deployments.physics_inputs import peak_problem
-from catalogue.deployments.profiles import running_engine, underlaid
+from catalogue.deployments.profiles import refuse_host, running_engine, underlaid
 from catalogue.deployments.scenario import Scenario
 from catalogue.entries.deployments import Documented, ScenarioFile
 from catalogue.entries.formulas import symbols
@@ -248,9 +248,7 @@ def _resolved(path: Path, raw: YamlFile, overridden: dict[str, Override], whole:
         return library.load(_ENTRIES[root], getattr(file, root), inside, path)
 
     chosen = entry("device")
-    if chosen.type == "host":
-        raise ParamsError(f"{where('device')}: '{chosen.id}' is a host processor, "
-                          "expected an accelerator.")
+    refuse_host(chosen, where("device"))
     if chosen.dies:
         raise ParamsError(f"{where('device')}: '{chosen.id}' is a package that software sees as "
                           f"{chosen.dies.value} devices, expected '{chosen.die}'.")

@@ -281,7 +281,8 @@ def running_engine(file: YamlFile, given: Mapping[str, Override] | None = None) 
         file: of the deployment.
         given: overrides by key, in place of what the file says.
 
-    Raises ParamsError for an engine or a release that is not known, with its place.
+    Raises ParamsError for an engine or a release that is not known, and for a host processor as
+    the card, with its place.
     """
     own = given or {}
     engine, device, model, precision = (own[key].raw if key in own else file.data.get(key)
@@ -298,11 +299,25 @@ def running_engine(file: YamlFile, given: Mapping[str, Override] | None = None) 
     workload = file.data.get("workload")
     drafts = own["workload.draft_tokens"].raw if "workload.draft_tokens" in own else (
         isinstance(workload, dict) and workload.get("draft_tokens"))
+    refuse_host(card, own["device"].origin if "device" in own else file.where(("device",)))
     at = own["engine"].origin if "engine" in own else f"{file.where(('engine',))}: engine"
     try:
         return running(engine, card, of, bool(drafts), file.path, stored)
     except ParamsError as error:
         raise type(error)(f"{at}: {error}") from None
+
+
+def refuse_host(card: Device, where: str) -> None:
+    """Refuse a host processor as the card of a deployment, whatever software its file names.
+
+    Args:
+        card: the card.
+        where: it is named.
+
+    Raises ParamsError.
+    """
+    if card.type == "host":
+        raise ParamsError(f"{where}: '{card.id}' is a host processor, expected an accelerator.")
 
 
 def underlaid(file: YamlFile, engine: Running) -> YamlFile:

@@ -105,6 +105,8 @@ def _of_compressed_attention(fields: Fields, layers: int) -> None:
     heads, found = fields.found["num_attention_heads"], fields.found
     if found["num_key_value_heads"] != 1:
         fields.refuse("num_key_value_heads", "1, a row for all heads")
+    if fields.get("head_dim") is None:  # a row is of no share of the hidden size
+        fields.missing("head_dim", "the width of a row")
     if found["qk_rope_head_dim"] > found["head_dim"]:
         fields.refuse("qk_rope_head_dim", f"at most the {found['head_dim']} of head_dim")
     if heads % found["o_groups"]:

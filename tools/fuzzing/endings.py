@@ -15,6 +15,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from calc.commands.deciding.search import UNMET
 from calc.commands.main import main
 from calc.commands.printing import BAD_INPUT, OK
 from catalogue.reading.errors import LONGEST_SENTENCE
@@ -29,6 +30,7 @@ HOW = (ANSWERED, REFUSED, TRACEBACK, ENDLESS, UNCLEAR)
 GOOD = (ANSWERED, REFUSED)
 STOPPED = 128 + signal.SIGTERM
 MANY = ("check", "audit")  # commands that tell problem by problem
+SEARCHES = ("search",)  # commands whose answer may be that nothing is found, by an exit code
 
 
 @dataclass(frozen=True)
@@ -85,13 +87,14 @@ def ended(command: Sequence[str]) -> Ending:
     printed, said = (stream.buffer.getvalue().decode("utf-8", "replace")
                      for stream in (out, err))
     fault = _fault(command, code, printed, said)
-    how = UNCLEAR if fault else ANSWERED if code == OK else REFUSED
+    how = UNCLEAR if fault else REFUSED if code == BAD_INPUT else ANSWERED
     return Ending(how, fault or said, tuple(command))
 
 
 def _fault(command: Sequence[str], code: Any, printed: str, said: str) -> str:
     """What a reader would complain of; empty where it is nothing."""
-    if code not in (OK, BAD_INPUT):
+    unmet = code == UNMET and command[0] in SEARCHES and printed.strip()
+    if code not in (OK, BAD_INPUT) and not unmet:
         return f"exit code {code}: {said}"
     lines = said.splitlines()
     several = len(lines) > 1 and command[0] not in MANY

@@ -4,6 +4,15 @@ calculator-of-this-page-needs =
     .en = The calculator on this page needs JavaScript. Without it, use the table below, which covers common cards.
     .zh = 本页的计算器需要 JavaScript；浏览器未启用时，常见的卡可查下表。
 
+row =
+    .en = cards, precision, layout
+    .zh = 卡，精度，切分
+
+# number: the intervals of all answers
+median-of =
+    .en = { $what }, median (80%)
+    .zh = { $what }，中位数（80% 区间）
+
 of-one-card =
     .en = { $what }, per card
     .zh = { $what }，每卡

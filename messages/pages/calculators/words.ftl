@@ -187,8 +187,8 @@ copies =
     .zh = 吸收用副本、预测层
 
 cache =
-    .en = KV cache, every request at its longest
-    .zh = KV 缓存（每请求按最长计）
+    .en = KV cache, every request of mean length and at its end
+    .zh = KV 缓存（每请求按平均长度、输出结束时计）
 
 buffers =
     .en = buffers of the exchange

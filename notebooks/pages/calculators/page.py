@@ -15,8 +15,10 @@ from calc.costing.rates import card_hour
 from calc.costing.tokens import MILLION, token_costs
 from calc.uncertainty.amount import Amount
 from catalogue import Scenario, load_model, names
+from catalogue.deployments.admission.notation import written
+from catalogue.deployments.admission.rules import cut_of
 from catalogue.entries.models import Model
-from catalogue.messages import Pair, messages
+from catalogue.messages import Pair, join, messages, pair
 from catalogue.reading import words
 from catalogue.reading.units import HOUR
 from notebooks.pages.calculators import scripts
@@ -50,18 +52,26 @@ def table_estimates() -> tuple[tuple[Scenario, Estimate], ...]:
     return tuple((scenario, estimate(scenario)) for scenario in found)
 
 
-def _named(scenario: Scenario) -> str:
-    return f"{scenario.devices} × {scenario.device.name['en']}, {scenario.precision.id}"
+def _named(scenario: Scenario) -> Pair:
+    """Cards, precision and layout of a row."""
+    en, zh = pair(scenario.device.name)
+    cards = f"{scenario.devices} × {en}", f"{scenario.devices} × {zh}"
+    return join((", ", "，"), [cards, (scenario.precision.id,) * 2,
+                              pair(written(cut_of(scenario)))])
 
 
-def _rate(found: Amount) -> str:
+def _time(found: Amount) -> Pair:
+    return found.said("en"), found.said("zh")
+
+
+def _rate(found: Amount) -> Pair:
     value, low, high = map(fmt_sig, found.points)
-    return f"{value} ({low}–{high})"
+    return f"{value} ({low}–{high})", f"{value}（{low}–{high}）"
 
 
 def _memory() -> tuple[Row, list[Row]]:
     """What each card holds."""
-    head = (WORDS["card"], *(say("of-one-card", what=WORDS[key])
+    head = (say("row"), *(say("of-one-card", what=WORDS[key])
                              for key in ("weights", "cache", "spare")), common("requests-that-fit"))
     return head, [[_named(scenario), *(fmt_bytes(float(answer.everything[name]), digits=1)
                                        for name in ("weights_per_device", "kv_per_device",
@@ -72,9 +82,10 @@ def _memory() -> tuple[Row, list[Row]]:
 
 def _speed() -> tuple[Row, list[Row]]:
     """What users wait for, with intervals."""
-    head = WORDS["card"], WORDS["tpot"], common("time-to-first-token"), "token/s"
-    return head, [[_named(scenario), answer.quantities["steady_tpot"].said("en"),
-                   answer.quantities["steady_ttft"].said("en"),
+    head = say("row"), *(say("median-of", what=what) for what in (
+        WORDS["tpot"], common("time-to-first-token"), WORDS["rateRow"]))
+    return head, [[_named(scenario), _time(answer.quantities["steady_tpot"]),
+                   _time(answer.quantities["steady_ttft"]),
                    _rate(answer.quantities["steady_throughput"])]
                   for scenario, answer in table_estimates() if answer.fits]
 
@@ -82,7 +93,7 @@ def _speed() -> tuple[Row, list[Row]]:
 def _cost() -> tuple[Row, list[Row]]:
     """What tokens cost, where somebody prices the card."""
     used = scripts.start()["use"] / 100
-    head = (WORDS["card"], say("usd-per-hour-of-card"), WORDS["perOutput"],
+    head = (say("row"), say("usd-per-hour-of-card"), WORDS["perOutput"],
             say("usd-per-million-prompt-tokens"))
     rows: list[Row] = []
     for scenario, answer in table_estimates():

@@ -133,3 +133,21 @@ class TestLengths:
         mean = sum(shape[1] for shape in shapes) / len(shapes)
         spread = math.sqrt(sum((shape[1] - mean) ** 2 for shape in shapes) / len(shapes))
         assert spread / mean == pytest.approx(variation, rel=0.1, abs=1e-9)
+
+
+@pytest.mark.parametrize(("chunk", "few"), [(2048, False), (256, False), (64, True)])
+def test_where_prompts_are_cut_in_many_chunks_fewer_requests_are_simulated(monkeypatch, chunk, few):
+    """2,048 tokens are 8 chunks of 256 and 32 of 64, each of them a step that is computed anew."""
+    class Begun(BaseException):
+        pass
+
+    def begins(_system, _load, count, _ramp, _seed):
+        raise Begun(count)
+
+    monkeypatch.setattr(users, "_run", begins)
+    asked = catalogue.load_scenario("r1-8x910b2", overrides=[
+        f"workload.max_num_batched_tokens={chunk}"])
+    with pytest.raises(Begun) as begun:
+        users_see(asked, UserLoad(users=32))
+    warm = users.CYCLES * 32
+    assert begun.value.args[0] == warm + (FEWEST if few else users.COUNTED)

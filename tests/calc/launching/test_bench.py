@@ -43,6 +43,17 @@ def test_runs_that_a_short_request_cannot_have_are_left_out():
     assert runs(1, 1, 1)["shorter"][:3] == (1, 1, 2)  # an answer of one token has no pace
 
 
+@pytest.mark.parametrize(("chunk", "planned", "shorter"), [(128, 64, 256), (256, 256, 256)])
+def test_prompts_cut_in_thousands_of_steps_come_in_one_wave(chunk, planned, shorter):
+    """Four waves of 64 prompts of 4,096 tokens are 8,192 chunks of 128, and half as many of 256:
+    one wave is predicted in closed form, more are simulated step by step."""
+    small = catalogue.load_scenario("r1-8x910b2", overrides=[
+        f"workload.max_num_batched_tokens={chunk}"])
+    found = runs(64, 4096, 512, small)
+    assert (found["planned"][3], found["shorter"][3]) == (planned, shorter)
+    assert found["one"][3] == 16
+
+
 def test_two_pools_keep_what_is_of_one_deployment_and_a_rate_is_measured_where_one_is_stated():
     arriving = catalogue.load_scenario(NAME, overrides=[
         "workload.arrivals=poisson", "workload.arrival_rate=0.5 request/s",

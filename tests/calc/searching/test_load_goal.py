@@ -18,9 +18,16 @@ SMALL = ["devices=nvidia-h20", "precisions=fp8-block", "space.pools=one", "space
     (["limits.ttft=5s", "limits.ttft.p99=9s"], {"mean": 5.0, "p99": 9.0}),
     (["limits.ttft.p99=9s", "limits.ttft=5s"], {"mean": 5.0, "p99": 9.0}),
     (["limits.ttft.p90=2s", "limits.ttft.p90=3s"], {"p90": 3.0}),
+    (["limits.ttft=null", "limits.ttft.p90=2s"], {"p90": 2.0}),
+    (["limits.ttft=5s", "limits.ttft=null", "limits.ttft.p90=2s"], {"p90": 2.0}),
 ])
 def test_limits_of_one_time_add_up(settings, stated):
     assert load_goal(GOAL, settings).limits.times["ttft"] == stated
+
+
+def test_null_takes_away_what_was_set_before_it():
+    found = load_goal(GOAL, ["limits.ttft.p90=2s", "limits.ttft=null"]).limits
+    assert "ttft" not in found.times
 
 
 @pytest.mark.parametrize("written", ["4,8", "[4, 8]"])

@@ -57,6 +57,16 @@ def test_two_pools_are_paid_each_at_the_price_of_its_own_cards():
     assert "cost" not in wishes(hours={}).of_pair(pair, "nvidia-h20", "nvidia-h20")
 
 
+def test_what_serves_nothing_costs_without_end_and_is_over_by_any_factor():
+    """A rate may be so small that none is left; nothing is said on the terminal of a reader."""
+    asked, none = wishes("limits.throughput=100 token/s"), columns(devices=[8], throughput=[0])
+    pools = none | {"prefill devices": np.array([3.0]), "decode devices": np.array([5.0])}
+    with np.errstate(all="raise"):
+        assert asked.of_pair(pools, "nvidia-h20", "nvidia-h20")["cost"].tolist() == [np.inf]
+        assert asked.with_derived(none, "nvidia-h20")["cost"].tolist() == [np.inf]
+        assert asked.excess(none)["throughput"].tolist() == [np.inf]
+
+
 def test_at_best_a_request_takes_its_steps_after_the_first_token():
     """101 tokens at 20 ms take two seconds; 8 in flight give 404 tokens a second."""
     asked = wishes("demand.output_tokens=101 token")

@@ -61,6 +61,19 @@ def test_lengths_that_no_request_has(settings, says):
     assert says in message
 
 
+@pytest.mark.parametrize(("settings", "blamed"), [
+    (["limits.ttft.p90=null"], "--set limits.ttft.p90"),
+    (["limits.ttft=null", "limits.ttft.p90=null"], "--set limits.ttft"),
+    (["limits.tpot=1 s", "limits.ttft.p90=null"], "--set limits.ttft.p90"),
+    (["limits.ttft.mean=1 s", "limits.ttft.p90=2 s"],
+     "--set limits.ttft.mean, --set limits.ttft.p90"),
+])
+def test_settings_that_break_a_rule_together_are_named_not_the_file(settings, blamed):
+    message = sentence(catalogue.load_scenario, NAME, overrides=settings)
+    assert message.startswith(f"{blamed}: ")
+    assert "expected one, of the mean or of one of p50" in message
+
+
 @pytest.mark.parametrize("line", ["-5,10", "10,-5", "0,10", "1.5,10", "10", "ten,10", "1e3,10"])
 def test_a_file_with_a_length_that_is_none(tmp_path, line):
     path = tmp_path / "lengths.csv"

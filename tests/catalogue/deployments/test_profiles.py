@@ -191,6 +191,15 @@ class TestRefused:
         assert f"mine.yml:{line}: engine: {says}" in message
         assert sentence(load, f"engine={engine}").startswith(f"--set engine: {says}")
 
+    def test_a_host_processor_is_no_card_of_an_engine_whatever_reaches_it(self, tmp_path):
+        text = (catalogue.ROOT / "devices" / "kunpeng-920-7263z.yml").read_text("utf-8")
+        path = tmp_path / "host.yml"
+        path.write_text(f"{text}stack: cuda\n", encoding="utf-8")
+        for device in (path, "kunpeng-920-7263z"):
+            said = sentence(load, f"device={device}")
+            assert said.startswith("--set device: ")
+            assert said.endswith("is a host processor, expected an accelerator.")
+
     def test_an_engine_of_the_readers_own(self, tmp_path: Path):
         path = tmp_path / "mine.yml"
         path.write_text((catalogue.ROOT / "profiles" / "vllm.yml").read_text("utf-8"), "utf-8")

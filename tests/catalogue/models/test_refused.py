@@ -230,10 +230,11 @@ def test_fields_of_other_architectures_are_refused_by_name(written, key):
 @pytest.mark.parametrize("field", [
     "model_type", "num_hidden_layers", "hidden_act", "num_key_value_heads", "topk_method",
     "scoring_func", "n_routed_experts", "q_lora_rank", "first_k_dense_replace", "n_shared_experts",
-    "compress_ratios", "sliding_window"])
+    "compress_ratios", "sliding_window", "head_dim"])
 def test_a_missing_field_is_named(written, field):
     name = {"num_key_value_heads": "mixtral-8x7b", "compress_ratios": "deepseek-v4-pro",
-            "sliding_window": "deepseek-v4-pro"}.get(field, "deepseek-v3")
+            "sliding_window": "deepseek-v4-pro", "head_dim": "deepseek-v4-flash",
+            }.get(field, "deepseek-v3")
     without = field if name != "mixtral-8x7b" or field != "n_routed_experts" else "num_experts"
     path = written(name, without=(without,))
     assert refusal(path).startswith(f"{path}: '{field}' is missing, expected ")

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from calc.commands.deciding.search import UNMET
 from tools.fuzzing.doors import DOORS
 from tools.fuzzing.endings import GOOD, case, ended
 
@@ -41,5 +42,20 @@ def test_what_ends_badly_is_seen(monkeypatch, tmp_path):
     assert ended(["models", "--json"]).how == "answered"
     assert ended(["models", "nothing"]).how == "refused"
     assert ending(fails) == "traceback"
+    assert ending(lambda _: print("{}") or UNMET) == "unclear"
     assert ending(lambda _: print(json.dumps({"a": float("nan")})) or 0) == "unclear"
     assert ending(lambda _: 1) == "unclear"
+
+
+def test_that_nothing_meets_a_goal_is_an_answer_if_it_is_told(monkeypatch):
+    """By exit code 3, as the command documents it; without a word it would be unclear."""
+    from calc.commands.deciding import search
+
+    def ending(printed, *more):
+        monkeypatch.setattr(search, "run", lambda _: print(printed, end="") or UNMET)
+        return ended(["search", "r1-64-users-8xh20", *more]).how
+
+    assert ending("Nothing meets the goal.") == "answered"
+    assert ending('{"met": false}', "--json") == "answered"
+    assert ending("") == "unclear"
+    assert ending("Nothing meets the goal.", "--json") == "unclear"

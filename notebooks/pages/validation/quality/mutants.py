@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from catalogue.messages import LANGUAGES, Pair, messages
 from notebooks.pages.validation.quality import records
@@ -108,6 +109,7 @@ def picture(record: Mutants, why: Mapping[Change, Pair], lang: str) -> Figure:
     axes.set_yticks(range(len(found)), [room.name for room in found], fontsize=8.5)
     axes.invert_yaxis()
     axes.grid(visible=False, axis="y")
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlabel(say("mutants")[at])
     drawing.legend(loc="outside upper center", ncols=len(PARTS), fontsize=8.5)
     return drawing

@@ -182,6 +182,10 @@ class TestMutants:
         assert [label.get_text() for label in axes.get_yticklabels()] == ["calc/z", "calc/a"]
         assert len(axes.patches) == 2 * len(mutants.PARTS)
 
+    def test_a_picture_of_few_counts_whole_ones(self):
+        axes, = mutants.picture(drawn(mutant("calc/a/b.py", SEEN)), {}, "en").axes
+        assert [float(place) for place in axes.get_xticks() if place % 1] == []
+
 
 class TestLaws:
     def test_every_law_of_the_record_has_words_in_both_languages(self):
