@@ -186,7 +186,8 @@ def _jumped(table: Table) -> Mask:
     time = table["time"][order]
     size = table[_growing(table)][order].astype(np.float64)
     grown = np.maximum(size[1:], 1) / np.maximum(size[:-1], 1)
-    ratio = time[1:] / time[:-1]
+    with np.errstate(over="ignore"):  # of times without measure: a jump all the more
+        ratio = time[1:] / time[:-1]
     found[order[1:][same & ((ratio > JUMP * grown) | (ratio * JUMP < 1))]] = True
     return found
 

@@ -30,6 +30,12 @@ def test_even_rows_stay_as_they_are():
     assert clean.row.tolist() == [1, 2, 3, 4]
 
 
+def test_times_without_measure_are_a_jump_and_no_warning():
+    with np.errstate(all="raise"):
+        _, findings = sound(gemm([1, 2], [1e-310, 1e5]))
+    assert "jump" in {each.kind for each in findings}
+
+
 @pytest.mark.parametrize("time", [0.0, -1e-6, np.nan, np.inf])
 def test_a_row_without_a_time_is_left_out_and_told(time):
     clean, findings = sound(gemm([1, 2], [1e-5, time]))
