@@ -11,6 +11,7 @@ from catalogue.reading.units import HOUR
 from catalogue.reading.values import Date, Kind, SourceKey, Unit, Value
 
 HOURS = 24
+LARGEST = 1e15  # of any scale; a day's requests times it are a number still
 
 Variation = Annotated[Value, Unit("1", exclusive=False)]
 
@@ -23,8 +24,8 @@ def _hours(raw: Any) -> tuple[float, ...]:
         hours = tuple(float(each) for each in raw)
     except (TypeError, ValueError):
         raise ValueError("expected numbers of 0 or more") from None
-    if not all(0 <= each < float("inf") for each in hours):
-        raise ValueError("expected numbers of 0 or more")
+    if not all(0 <= each <= LARGEST for each in hours):
+        raise ValueError(f"expected numbers of 0 or more, at most {LARGEST:g}")
     if not any(hours):
         raise ValueError("no hour has any requests, expected at least one with more than 0")
     return hours

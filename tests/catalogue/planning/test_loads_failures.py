@@ -39,7 +39,8 @@ def test_a_readers_own_load(tmp_path):
     ("[1, 2]", "expected 24 numbers"), ("many", "expected 24 numbers"),
     (str([0] * 24), "no hour has any requests"), (str([-1] * 24), "expected numbers of 0 or more"),
     ("[" + "a, " * 23 + "b]", "expected numbers of 0 or more"),
-    ("[" + ".inf, " * 23 + "1]", "expected numbers of 0 or more")])
+    ("[" + ".inf, " * 23 + "1]", "expected numbers of 0 or more"),
+    ("[" + "1, " * 23 + "3.0e+303]", "expected numbers of 0 or more, at most 1e")])
 def test_hours_that_are_none_are_one_sentence(tmp_path, hours, problem):
     with pytest.raises(ParamsError, match=problem) as told:
         catalogue.load("loads", written(tmp_path, hours=hours))
