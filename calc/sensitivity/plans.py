@@ -6,12 +6,14 @@ pools of the same cards are a plan too: prefill and decode apart, in the ratio t
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from calc.answer.estimate import predicted
 from calc.closed_form.latencies import SERVED_NAMES, STEADY_NAMES
 from calc.layouts.feasible import has_room
 from calc.many.sweeps import decode_sweep, sweep
@@ -121,6 +123,31 @@ class Plan:
     def fits(self, moves: Moves) -> np.ndarray:
         """Whether memory suffices for every request at its longest, shape (n,)."""
         return np.asarray(has_room(self.at(moves, ROOM)))
+
+    def medians(self, users: np.ndarray, name: str) -> np.ndarray:
+        """What a page tells of a quantity, its median, with each number of users; shape (n,) both.
+
+        Args:
+            users: at once [request].
+            name: of a quantity of one pool.
+        """
+        told = predicted(self.scenario, [name], inputs={**self.inputs, "concurrency": users})
+        return np.asarray(told[name].value)
+
+    def median(self, users: float, name: str) -> float:
+        """That with so many users."""
+        return float(self.medians(np.array([float(users)]), name)[0])
+
+    def most_users(self, tried: np.ndarray, limit: Limit) -> int:
+        """The most users at once within memory and a limit on what is told, 0 if none [request].
+
+        Args:
+            tried: numbers of users, in rising order, shape (n,).
+            limit: of a median that rises with the users.
+        """
+        held = tried[self.fits({"concurrency": tried})]
+        count = bisect_right(held, limit.most, key=lambda users: self.median(users, limit.name))
+        return int(held[count - 1]) if count else 0
 
     def _asked(self, moves: Moves, names: Sequence[str],
                fixed: Moves | None = None) -> dict[str, np.ndarray]:

@@ -20,7 +20,7 @@ from catalogue.messages import Pair, join, messages, pair
 from catalogue.reading.units import HOUR
 from notebooks.pages.deciding.goals import device_label
 from notebooks.pages.derivations.choices.documents import advised
-from notebooks.pages.engineering.layouts import CHUNK, LIMIT, PACE, median, most_users, plan
+from notebooks.pages.engineering.layouts import CHUNK, LIMIT, PACE, most_users, plan
 from notebooks.pages.engineering.precision import CARDS, POINTS, SCORES, SHARES
 from notebooks.pages.engineering.separation import STATED
 from notebooks.show.numbers import fmt_bytes, fmt_fixed, fmt_int, fmt_percent, fmt_sig, fmt_time
@@ -91,7 +91,7 @@ def _activations() -> Pair:
         gap = (ours.solved.value - other.solved.value) / 100
         shown += gap >= proportions.detectable_gap(ours.solved.value / 100,
                                                    int(benchmark.problems.value))
-    paces = [fmt_time(median(plan("ascend-910b1", name, 1, USERS), USERS, PACE))
+    paces = [fmt_time(plan("ascend-910b1", name, 1, USERS).median(USERS, PACE))
              for name in (AWQ, W4A8)]
     published = catalogue.load_precision(FP8).multiply.routed_expert
     assert published == "fp8"

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from dataclasses import replace
 from functools import cache
 
 import numpy as np
 
 import catalogue
-from calc.answer.estimate import predicted
 from calc.layouts.choice import UTILIZATION, Choice, scenario
 from calc.searching.load_goal import load_goal
-from calc.sensitivity.plans import Plan
+from calc.sensitivity.plans import Limit, Plan
 from catalogue import Scenario
 from catalogue.deployments.admission.rules import cut_of, problems, subject_of
 from catalogue.engines.released import fitting
@@ -97,20 +95,7 @@ def most_users(made: Plan, limit: float = LIMIT) -> int:
         made: the deployment.
         limit: of the time per token [s].
     """
-    users = np.arange(1.0, MOST + 1)
-    held = users[made.fits({"concurrency": users})]
-    return bisect_right(held, limit, key=lambda count: median(made, count, PACE))
-
-
-def medians(made: Plan, users: np.ndarray, name: str) -> np.ndarray:
-    """What a page tells of a quantity, its median, with each number of users; shape (n,) both."""
-    told = predicted(made.scenario, [name], inputs={**made.inputs, "concurrency": users})
-    return np.asarray(told[name].value)
-
-
-def median(made: Plan, users: float, name: str) -> float:
-    """That with so many users."""
-    return float(medians(made, np.array([float(users)]), name)[0])
+    return made.most_users(np.arange(1.0, MOST + 1), Limit(PACE, limit))
 
 
 def at(made: Plan, users: float, name: str) -> float:

@@ -33,8 +33,6 @@ from notebooks.pages.engineering.layouts import (
     RATE,
     at,
     holds,
-    median,
-    medians,
     most_users,
     plan,
 )
@@ -114,7 +112,7 @@ def fewest_servers(device: str, precision: str, users: int) -> PrecisionPlan | N
     for servers in range(FEWEST, SERVERS + 1):
         tried += [PrecisionPlan(made, pace, pace <= LIMIT)
                   for made in _holding(device, precision, servers, users)
-                  for pace in [median(made, users, PACE)]]
+                  for pace in [made.median(users, PACE)]]
         if any(each.within_limit for each in tried):
             break
     return min(tried, key=lambda each: each.pace, default=None)
@@ -169,7 +167,7 @@ def picture(lang: str) -> Figure:
                 continue
             users = np.arange(1.0, MOST + 1)
             users = users[made.fits({"concurrency": users})]
-            paces = medians(made, users, PACE)
+            paces = made.medians(users, PACE)
             label = say("precision-cards", precision=precision, cards=fmt_int(made.cards))[place]
             axes.plot(users, MILLI * paces, color=colour, lw=1.7, label=label)
             axes.plot(users[-1], MILLI * paces[-1], "o", ms=4, color=colour)
@@ -217,7 +215,7 @@ def turns() -> None:
         Column(lambda row: evaluate(row[1].inputs, row[1].scenario.model.attention)[
             "weights_per_device"], common("weights-of-card"), fmt_quantity, unit="B"),
         Column(lambda row: row[2] or None, say("users-within", limit=fmt_time(LIMIT)), fmt_int),
-        Column(lambda row: median(row[1], row[2], RATE) / row[1].cards if row[2] else None,
+        Column(lambda row: row[1].median(row[2], RATE) / row[1].cards if row[2] else None,
                say("token-s-of-card-then"), fmt_fixed, digits=0)],
         sortable=True, folded=say("every-card-and-precision-how"))
 

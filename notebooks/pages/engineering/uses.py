@@ -29,7 +29,6 @@ from notebooks.pages.engineering.layouts import (
     RATE,
     Case,
     goal,
-    median,
     most_users,
     plan,
 )
@@ -139,8 +138,8 @@ def _of_sizes() -> dict[str, Pair]:
     users = most_users(made)
     told = {f"s0/{name}": say(
         "plan-of-size", precision=B2_FOUR[1], users=fmt_int(servers * users),
-        rate=fmt_int(round(servers * median(made, users, RATE), -1)),
-        pace=fmt_time(median(made, users, PACE))) for name, servers in SIZES.items()}
+        rate=fmt_int(round(servers * made.median(users, RATE), -1)),
+        pace=fmt_time(made.median(users, PACE))) for name, servers in SIZES.items()}
     split, gain = separation.both(*B2_FOUR).whole(SIZES["eight-servers"], LIMIT)
     told["s0/eight-servers"] = say("plan-of-size-split", whole=told["s0/eight-servers"],
                                    both="+".join(map(str, split)), gain=fmt_fixed(gain))

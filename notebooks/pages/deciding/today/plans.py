@@ -7,7 +7,6 @@ experts spread; of the layouts that hold the users the fastest is taken. Times a
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -21,7 +20,7 @@ from calc.costing.answer import CostOptions, cost
 from calc.costing.rates import card_hour, prices_of
 from calc.layouts.choice import BLOCKS
 from calc.layouts.feasible import reasons
-from calc.sensitivity.plans import BATCHES, Plan, plan_of
+from calc.sensitivity.plans import BATCHES, Limit, Plan, plan_of
 from calc.sensitivity.sampling import priors, sample_quantity, scores_of
 from calc.uncertainty.amount import Amount
 from catalogue import Scenario
@@ -142,19 +141,12 @@ class Replica:
 
     def within_limit(self) -> tuple[float, int]:
         """Tokens of all of them with the most users in the limit [token/s], and those users [1]."""
-        inputs = self.made.inputs
-        users = np.union1d(BATCHES * float(inputs["data_parallel"]), inputs["concurrency"])
-        held = users[self.made.fits({"concurrency": users})]
-        count = bisect_right(held, LIMIT, key=lambda each: self._median(each, "tpot"))
-        if not count:
+        users = np.union1d(BATCHES * float(self.made.inputs["data_parallel"]),
+                           self.made.inputs["concurrency"])
+        most = self.made.most_users(users, Limit("tpot", LIMIT))
+        if not most:
             return 0.0, 0
-        most = held[count - 1]
-        return self.count * self._median(most, "output_throughput"), self.count * int(most)
-
-    def _median(self, users: float, name: str) -> float:
-        made = self.made
-        return float(predicted(made.scenario, [name],
-                               inputs={**made.inputs, "concurrency": users})[name].value)
+        return self.count * self.made.median(most, "output_throughput"), self.count * most
 
     @property
     def held(self) -> int:
