@@ -87,15 +87,16 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Record what tests took: the next run begins with the longest, ``make check`` counts on it."""
-    if not hasattr(session.config, "workerinput") and SECONDS and session.config.cache:
-        known = session.config.cache.get(RECORD, {})
-        session.config.cache.set(RECORD, known | {
+    cache = getattr(session.config, "cache", None)  # none with -p no:cacheprovider
+    if not hasattr(session.config, "workerinput") and SECONDS and cache:
+        known = cache.get(RECORD, {})
+        cache.set(RECORD, known | {
             name: round(seconds, 3) for name, seconds in SECONDS.items()})
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what a short run leaves out, then order the files."""
-    recorded = config.cache.get(RECORD, {}) if config.cache else {}
+    recorded = cache.get(RECORD, {}) if (cache := getattr(config, "cache", None)) else {}
     chosen = (short(items) if config.getoption("--short") else
               [item for item in items if not is_slow(item)] if config.getoption("--whole") else
               list(items))
