@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 
 import catalogue
 from calc.answer.estimate import Estimate, estimate
@@ -121,6 +122,7 @@ def served_by(model: str, device: str) -> Served:
     return next(each for each in served() if (each.model, each.device) == (model, device))
 
 
+@cache  # a page asks it again for each of its tables, numbers and pictures
 def serve(model: str, device: str) -> Served | None:
     """The question asked of one model on one card: of the fewest servers the first format."""
     found = [cell for cell in cells_of(device, _formats(model), (question().users,),
