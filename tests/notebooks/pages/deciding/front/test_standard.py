@@ -14,26 +14,37 @@ from notebooks.pages.deciding import costs, matrix
 from notebooks.pages.deciding.front import picture, r1, standard, table
 from notebooks.show import display
 
-ANSWERS = standard.served()
-ids = [f"{each.model} on {each.device}" for each in ANSWERS]
 GOALS = ("r1-matrix", "r1-64-users-8xh20")  # that ask the standard question
 
 
-@pytest.mark.parametrize("told", ANSWERS, ids=ids)
-def test_an_answer_is_started_by_a_release_and_fits_as_the_runtime_says(told):
-    assert told.cell.engine.count("@") == 1
-    found = estimate(told.scenario)
-    assert found.fits
-    low, high = told.cell.best.amounts["tpot"].ends
-    assert low < found.quantities["steady_tpot"].value < high
+each_model = pytest.mark.parametrize("model", standard.question().models)
 
 
-@pytest.mark.parametrize("told", ANSWERS, ids=ids)
-def test_weights_are_as_published_where_the_card_has_a_kernel_for_them(told):
-    model, device = catalogue.load_model(told.model), catalogue.load_device(told.device)
-    own = catalogue.load_precision(model.weights.precision)
-    runs = bool(kernels_of(own, device, model))
-    assert (told.choice.precision not in standard.EIGHT_BITS.values()) is runs
+def answers(**of):
+    """The standard question's answers of a model or a card, of which there are some."""
+    found = [each for each in standard.served()
+             if all(getattr(each, name) == value for name, value in of.items())]
+    assert found
+    return found
+
+
+@each_model
+def test_an_answer_is_started_by_a_release_and_fits_as_the_runtime_says(model):
+    for told in answers(model=model):
+        assert told.cell.engine.count("@") == 1, told
+        found = estimate(told.scenario)
+        assert found.fits, told
+        low, high = told.cell.best.amounts["tpot"].ends
+        assert low < found.quantities["steady_tpot"].value < high, told
+
+
+@each_model
+def test_weights_are_as_published_where_the_card_has_a_kernel_for_them(model):
+    entry = catalogue.load_model(model)
+    own = catalogue.load_precision(entry.weights.precision)
+    for told in answers(model=model):
+        runs = bool(kernels_of(own, catalogue.load_device(told.device), entry))
+        assert (told.choice.precision not in standard.EIGHT_BITS.values()) is runs, told
 
 
 @pytest.mark.parametrize("name", GOALS)
@@ -45,7 +56,7 @@ def test_goals_that_ask_it_ask_it_as_it_stands(name):
 
 def test_its_layouts_draft_no_more_than_it_says():
     asked = standard.question()
-    assert {each.choice.drafts for each in ANSWERS} <= set(asked.draft_tokens)
+    assert {each.choice.drafts for each in answers()} <= set(asked.draft_tokens)
     assert load_goal(matrix.GOAL).space.drafts == asked.draft_tokens
 
 
@@ -88,7 +99,7 @@ def test_the_table_tells_layout_drafts_and_release_of_each(monkeypatch):
     table.answer()
     assert len(shown) == len(standard.CARDS)
     for lang, tag in enumerate(display.LANGUAGES):
-        for each in ANSWERS:
+        for each in answers():
             assert each.cell.engine in glued[f"today-table_{tag}"]
             assert each.layout[lang] in glued[f"today-table_{tag}"]
 
@@ -97,9 +108,9 @@ def test_the_table_tells_layout_drafts_and_release_of_each(monkeypatch):
 def test_the_picture_has_a_point_and_an_interval_for_each(lang):
     drawn = picture.drawn(lang)
     text = drawn.svg()
-    assert text.count("<circle ") == len(ANSWERS)
-    assert text.count("stroke-width=\"1.2\"") >= len(ANSWERS)
-    assert len(drawn.numbers.splitlines()) == len(ANSWERS) + 1
+    assert text.count("<circle ") == len(answers())
+    assert text.count("stroke-width=\"1.2\"") >= len(answers())
+    assert len(drawn.numbers.splitlines()) == len(answers()) + 1
 
 
 def test_the_calculators_begin_with_it():
@@ -111,6 +122,5 @@ def test_the_calculators_begin_with_it():
 
 @pytest.mark.parametrize("card", standard.CARDS)
 def test_v4_flash_is_the_fastest_on_every_card_as_the_front_page_says(card):
-    fastest = min((each for each in ANSWERS if each.device == card),
-                  key=lambda each: each.cell.pace)
+    fastest = min(answers(device=card), key=lambda each: each.cell.pace)
     assert fastest.model == "deepseek-v4-flash"
