@@ -8,7 +8,7 @@ from scipy.stats import binom
 
 import catalogue
 from calc.commands.evidence.discrepancy import with_estimates
-from calc.evidence import classes, error_growth, pooling, validation
+from calc.evidence import classes, pooling, validation
 from calc.evidence.pooling import Residuals
 from catalogue.deployments.knobs import NORMAL_90
 
@@ -36,11 +36,6 @@ def of_class(found, name, metric="tpot", borrowed=K):
 def measured():
     """The systems that are estimated from."""
     return pooling.non_blind_systems(validation.measured_systems())
-
-
-@pytest.fixture(scope="module")
-def made():
-    return error_growth.estimate(validation.measured_systems(), classes.discrepancy().borrowed)
 
 
 # --- the estimate -------------------------------------------------------------------------------
@@ -198,23 +193,6 @@ def test_the_stored_classes_are_those_of_the_measured_systems():
                 system, system.measured(metric))) for system in systems]
             assert own.rows == sum(counts) > 0
             assert own.systems == sum(count > 0 for count in counts)
-
-
-@pytest.mark.slow
-def test_what_is_stored_comes_out_again(made):
-    stored = classes.discrepancy()
-    assert made.classes.keys() == stored.classes.keys()
-    for name, of in made.classes.items():
-        for metric, own in of.items():
-            kept = stored.classes[name][metric]
-            assert (own.systems, own.rows) == (kept.systems, kept.rows)
-            assert [own.down, own.up, own.within, own.inside] == pytest.approx(
-                [kept.down, kept.up, kept.within, kept.inside], rel=1e-2, abs=2e-3)
-    for name, own in made.left_out.items():
-        for load, of in own.deviation.items():
-            for metric, sides in of.items():
-                assert sides == pytest.approx(stored.left_out[name].deviation[load][metric],
-                                              rel=1e-2, abs=2e-3)
 
 
 LEAST_ROWS, LEAST_SYSTEMS, CHANCE = 10, 3, 0.05

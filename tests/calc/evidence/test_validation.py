@@ -15,7 +15,7 @@ import pytest
 import catalogue
 from calc.closed_form.evaluate import evaluate
 from calc.commands.evidence import calibrate
-from calc.evidence import classes, pooling, protocols, validation
+from calc.evidence import classes, error_growth, pooling, protocols, validation
 from calc.evidence.baselines import ablation, rooflines
 from calc.evidence.fitting import fit
 from catalogue.deployments.knobs import NORMAL_90
@@ -103,6 +103,25 @@ def test_suspect_rows_count_unless_a_calibration_says_that_it_leaves_them_out(re
         result = error_tables.find(results, AWQ, "ttft", "halves", left_out)
         used = {row + 1 for row in result.predictions.row}
         assert doubted <= (set(result.left_out) if left_out else used)
+
+
+@pytest.mark.slow
+def test_what_is_stored_of_errors_comes_out_again(results):
+    """Of the same runs as the results above, which are made once."""
+    stored = classes.discrepancy()
+    made = error_growth.estimate(validation.measured_systems(), stored.borrowed)
+    assert made.classes.keys() == stored.classes.keys()
+    for name, of in made.classes.items():
+        for metric, own in of.items():
+            kept = stored.classes[name][metric]
+            assert (own.systems, own.rows) == (kept.systems, kept.rows)
+            assert [own.down, own.up, own.within, own.inside] == pytest.approx(
+                [kept.down, kept.up, kept.within, kept.inside], rel=1e-2, abs=2e-3)
+    for name, own in made.left_out.items():
+        for load, of in own.deviation.items():
+            for metric, sides in of.items():
+                assert sides == pytest.approx(stored.left_out[name].deviation[load][metric],
+                                              rel=1e-2, abs=2e-3)
 
 
 # --- fits ---------------------------------------------------------------------------------------
