@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from calc.closed_form.evaluate import evaluate
+from calc.closed_form.waves import front_ends_rate
 from calc.layouts.feasible import MEMORY, Reason, reasons
+from calc.physics.arrays import Inputs
 from calc.serving.arrivals import Distribution, Shape, in_prefix_cache, shapes_of
 from calc.serving.replay import MOST_SEQUENCES
 from calc.serving.requests import Limits
@@ -91,7 +93,7 @@ class System:
         lengths: how they vary; None where they are listed one by one.
         longest: of prompt and answer together that its context and its cache allow [token].
         overhead: before a request reaches the scheduler [s].
-        front_end_rate: at which requests reach it at most [request/s].
+        front_end_rate: at which all front ends together let requests in at most [request/s].
         closed_form: requests per second with as many in work as the replicas hold [request/s].
         reasons: why it does not run as written: a dtype that the device lacks.
     """
@@ -152,7 +154,7 @@ def system_of(scenario: Scenario, max_num_seqs: int = MOST_SEQUENCES,
     pool, quantities = _pool(scenario, inputs, sum(shape), max_num_seqs, policy, coordination)
     limits, why = pool.limits, reasons(scenario, quantities)
     stages, room = int(inputs["pipeline_parallel"]), limits.longest
-    decode = transfer = None
+    let_in, decode, transfer = float(front_ends_rate(Inputs(inputs))), None, None
     if inputs["separate_pools"]:
         decode, sending = pool, float(quantities["kv_transfer_time"])
         if prefill is not None:
@@ -160,6 +162,7 @@ def system_of(scenario: Scenario, max_num_seqs: int = MOST_SEQUENCES,
             pool, prompts = _pool(prefill, asked, shape[0] + 1, max_num_seqs, policy, coordination)
             sending += max(0.0, float(prompts["kv_port_time"] - quantities["kv_port_time"]))
             room = min(room, pool.limits.longest)
+            let_in = min(let_in, float(front_ends_rate(Inputs(asked))))
         else:
             wanted = float(quantities["pool_ratio"]) * inputs["data_parallel"] / pool.ranks
             pool = replace(pool, replicas=max(1, math.ceil(wanted)) * pool.ranks * stages)
@@ -171,7 +174,7 @@ def system_of(scenario: Scenario, max_num_seqs: int = MOST_SEQUENCES,
     lengths = lengths_of(scenario)
     return System(pool, decode, transfer, (*shape, cached), lengths.shapes(inputs, longest),
                   lengths, longest, float(inputs["request_overhead"]),
-                  float(inputs["front_end_rate"]),
+                  let_in,
                   float(evaluate(full, attention)["request_throughput"]),
                   tuple(reason for reason in why if reason.kind != MEMORY))
 
@@ -223,7 +226,7 @@ def saturation(system: System) -> tuple[float, str]:
     One of the equal replicas is simulated, or one group of those that step together. Where that
     takes too long, and where pools are apart (prefill keeps up by construction), it is the closed
     form with as many requests in work as the replicas hold; of a group that is an upper bound,
-    because there all ranks prefill at the same time. More than the front end lets in never comes
+    because there all ranks prefill at the same time. More than the front ends let in never comes
     out.
 
     Returns the rate and where it comes from, ``simulation`` or ``closed form``.

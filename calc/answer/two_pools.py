@@ -10,6 +10,7 @@ import numpy as np
 
 from calc.closed_form.evaluate import evaluate
 from calc.closed_form.steady import pool_queue
+from calc.closed_form.waves import front_ends_rate
 from calc.physics.arrays import Inputs
 from calc.physics.experts import ranks_in_step
 from catalogue import Scenario
@@ -44,12 +45,13 @@ class Pools:
     Attributes:
         prompt, answer: of a request [token].
         prefill_devices, decode_devices: cards of each [1].
-        rates: requests per second that prefill and decode finish, and that transfers deliver.
+        rates: requests per second that prefill and decode let in and finish, and that transfers
+            deliver.
         binds: the least of them, ``prefill``, ``decode`` or ``transfer``.
         rate: of both together [request/s].
         transfer_time: of a request's cache [s].
         best_prefill_devices: of the same number of cards, how many prefill in balance [1].
-        best_rate: of both in balance [request/s].
+        best_rate: of both in balance, whatever front ends let in [request/s].
         whole: groups of ranks that prefill and that decode, the best that as many cards hold.
         whole_rate: of those [request/s].
         loop: of users who ask again and again.
@@ -165,21 +167,23 @@ def combine_pools(prefill: Scenario, decode: Scenario, *, users: float | None = 
     asked |= {"prefill_pool_rate": given, "prefill_pool_devices": prefill.devices,
               "prefill_pool_port_time": sending}
     found = evaluate(asked, attention)
-    rates = {"prefill": float(prompts["request_throughput"]),
-             "decode": float(found["request_throughput"]),
+    let_in = [float(front_ends_rate(Inputs(inputs))) for inputs in (first, asked)]
+    rates = {"prefill": min(float(prompts["request_throughput"]), let_in[0]),
+             "decode": min(float(found["request_throughput"]), let_in[1]),
              "transfer": min(sent, decode.replicas / float(found["kv_port_time"]))}
     groups = [_groups(inputs) for inputs in (first, asked)]
     whole, whole_rate = whole_groups(
         prefill.devices + decode.devices,
         [pool.devices // count for pool, count in zip((prefill, decode), groups, strict=True)],
-        [given / groups[0], rates["decode"] / groups[1]])
+        [min(given, let_in[0]) / groups[0], rates["decode"] / groups[1]])
     return Pools(
         float(asked["input_tokens"]), float(asked["output_tokens"]), prefill.devices,
         decode.devices, rates, min(rates, key=lambda name: rates[name]),
-        float(found["pools_rate"]), float(found["kv_transfer_time"]),
+        min(float(found["pools_rate"]), *let_in), float(found["kv_transfer_time"]),
         float(found["best_prefill_devices"]), float(found["best_pools_rate"]), whole, whole_rate,
         _loop(asked, attention, float(prompts["prefill_time"]), found,
-              first["data_parallel"] / given * (1 + first["prompt_variation"] ** 2), users))
+              first["data_parallel"] / given * (1 + first["prompt_variation"] ** 2), users,
+              min(let_in)))
 
 
 def _groups(inputs: Mapping[str, Any]) -> int:
@@ -204,7 +208,7 @@ def whole_groups(devices: int, sizes: list[int], rates: list[float]
 
 
 def _loop(inputs: Mapping[str, Any], attention: str, prefill_time: float,
-          found: Mapping[str, Any], service: float, asking: float | None) -> Loop:
+          found: Mapping[str, Any], service: float, asking: float | None, let_in: float) -> Loop:
     """A closed loop over both pools, of which only some requests decode.
 
     Args:
@@ -214,6 +218,7 @@ def _loop(inputs: Mapping[str, Any], attention: str, prefill_time: float,
         found: quantities of the decode pool.
         service: of a prefill replica, per prompt: second moment over mean [s].
         asking: users; as many as the decode pool states, if None [request].
+        let_in: by the front ends of either pool at most [request/s].
     """
     users = float(inputs["concurrency"] if asking is None else asking)
     counts = np.unique(np.geomspace(1, users, POINTS).round())
@@ -235,4 +240,5 @@ def _loop(inputs: Mapping[str, Any], attention: str, prefill_time: float,
         pace, _, whole = turn(middle)
         low, high = (middle, high) if users * after * pace > middle * whole else (low, middle)
     pace, wait, whole = turn(high)
-    return Loop(users, high, users / whole, before + wait, pace)
+    short = max(0.0, users / let_in - whole)
+    return Loop(users, high, users / (whole + short), before + wait + short, pace)

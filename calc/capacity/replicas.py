@@ -234,8 +234,7 @@ class Replica:
         near = next((known for known in self._simulated
                      if 1 / APART < rate / known < APART), rate)
         if near not in self._simulated:
-            system = system_of(self.scenario, found=self._given)
-            system = replace(system, pool=replace(system.pool, replicas=system.pool.ranks))
+            system = system_of(self.scenario, found=self._given | {"data_parallel": self.ranks})
             found = users_see(self.scenario, UserLoad(rate=near), system=system, wanted=MEANS)
             even = self.seen(near, None)
             self._simulated[near] = (found.ttft.mean / even.ttft, found.tpot.mean / even.tpot,

@@ -31,7 +31,7 @@ from calc.closed_form.bunches import (
 from calc.closed_form.dealing import others_in_turn, shorter_of_two
 from calc.closed_form.overlaps import Among, decoding_among, overlapping
 from calc.closed_form.planning import pool_replicas
-from calc.closed_form.waves import Prompts, first_held, prefill_time, token_pace
+from calc.closed_form.waves import Prompts, first_held, front_ends_rate, prefill_time, token_pace
 from calc.physics.arrays import Number, ceil_div, either, select
 from calc.physics.breakdown import Busy, added_time
 from calc.physics.experts import ranks_in_step
@@ -295,14 +295,15 @@ def _thought(q: Any, apart: Number) -> Number:
 
 
 def _short(q: Any, k: Chunks, a: _PrefillPool, others: Number, stay: Number) -> Number:
-    """What a stay lacks of what prompts, or the front end, need for all in flight [s].
+    """What a stay lacks of what prompts, or front ends, need for all in flight [s].
 
     Chunks of one's own prompt are in all stages of a pipeline at once.
     """
     apart = q.separate_pools > 0
     each = select(apart, a.least / a.replicas, k.least)
     own = select(apart, 1, 1 / q.pipeline_parallel)
-    return np.maximum(0, np.maximum(q.concurrency / q.front_end_rate, (own + others) * each) - stay)
+    return np.maximum(0, np.maximum(
+        q.concurrency / front_ends_rate(q), (own + others) * each) - stay)
 
 
 def _sent(q: Any, first: Number, tpot: Number, accepted: Number

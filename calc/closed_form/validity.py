@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from calc.closed_form.waves import front_ends_rate
 from calc.physics.arrays import Number
 from calc.physics.experts import ranks_in_step
 from catalogue.messages import Pair, messages
@@ -69,5 +70,5 @@ def doubts(q: Any, found: Mapping[str, Number]) -> dict[str, Number]:
         "held": together & np.greater(q.prefill_delay_steps, 0) & (
             long_ones | often & np.greater(stalled, HELD)),
         "in_turn": several & np.greater(stalled, IN_TURN),
-        "front_end": np.greater(rate, FRONT_END * q.front_end_rate),
+        "front_end": np.greater(rate, FRONT_END * front_ends_rate(q)),
     }

@@ -14,7 +14,7 @@ import numpy as np
 
 from calc.physics.arrays import Number, ceil_div, either, once, select
 from calc.physics.decode_floor import Decode, biased, mean_attended, mean_context, tokens_per_step
-from calc.physics.experts import EXPECTED_MAXIMUM, normal_quantile
+from calc.physics.experts import EXPECTED_MAXIMUM, normal_quantile, ranks_in_step
 from calc.physics.positions import (
     few_cached,
     most_picked,
@@ -207,6 +207,20 @@ def prefill_time(q: Any, p: Prompts, prefill: Step) -> Number:
     return prefill.step_time * (p.prompt_chunks + stages - 1) / stages
 
 
+def front_ends_rate(q: Any) -> Number:
+    """Requests that all front ends of a deployment let in at most [request/s].
+
+    Ranks that share experts are one server with one front end. Others are servers of their own,
+    each with its own front end, behind a router that only passes requests on.
+
+    Args:
+        q: input symbols as attributes.
+
+    Source: notebooks/serving.md, section A burst, packed.
+    """
+    return q.front_end_rate * q.data_parallel / ranks_in_step(q)
+
+
 def first_held(q: Any, tpot: Number) -> Number:
     """How long a first token waits for those that are sent with it, where it is not sent on [s].
 
@@ -244,7 +258,7 @@ def serving(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill
     in_turn = alone + (c - 1) / c * wait
     first = select(q.prefill_together > 0, alone + rest, in_turn)
     apart = q.separate_pools > 0
-    let_in = (q.concurrency - 1) / q.front_end_rate
+    let_in = (q.concurrency - 1) / front_ends_rate(q)
     ttft = q.request_overhead + first + select(apart, transfer, 0)
     later = np.maximum(1, q.output_tokens - 1)
     stall = select(apart, 0, (alone + rest - first) / later)

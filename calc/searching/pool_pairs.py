@@ -19,6 +19,7 @@ import numpy as np
 
 from calc.answer.two_pools import balanced
 from calc.closed_form.planning import transfer_time
+from calc.closed_form.waves import front_ends_rate
 from calc.layouts.choice import Row
 from calc.layouts.feasible import has_room
 from calc.layouts.space import AXES, Base, Cells, Space, choice_at
@@ -245,11 +246,12 @@ def rated(pool: str, inputs: Mapping[str, Number], seen: Mapping[str, Number], a
     port, _ = transfer_time(q, cache(attention, q))
     ranks = inputs["data_parallel"]
     received = ranks / port
+    finished = np.minimum(seen["request_throughput"], front_ends_rate(q))
     if pool == "prefill":
-        rate = np.minimum(seen["request_throughput"], received)
+        rate = np.minimum(finished, received)
         return {"rate": rate, "residual": _residual(ranks / rate, inputs["prompt_variation"]),
                 "alone": inputs["request_overhead"] + seen["prefill_time"], "port": port}
-    return {"rate": seen["request_throughput"], "tpot": seen["tpot"], "port": port,
+    return {"rate": finished, "tpot": seen["tpot"], "port": port,
             "received": received}
 
 

@@ -24,8 +24,8 @@ def serve_all(clock: Clock, row: Mapping[str, float], blocks: float, lengths: Le
               medians: frozenset[str] = frozenset()) -> dict[str, float]:
     """Metrics of a run in which all requests are sent at once.
 
-    The front end lets them in one after another. They are dealt to the data-parallel replicas in
-    turn, and one replica is replayed, or one group of those that share experts. Where
+    They are dealt to the data-parallel replicas in turn, and one replica is replayed, or one group
+    of those that share experts. Its front end lets its requests in one after another. Where
     only the mean of many lengths is known, they are drawn from an exponential distribution: of all
     distributions of a positive length with that mean the one that assumes least. Where the client
     is known to draw them evenly, from one token to twice the mean, so are they here.
@@ -60,8 +60,7 @@ def serve_all(clock: Clock, row: Mapping[str, float], blocks: float, lengths: Le
         state_blocks_per_request=state, policy=policy,
         recv_interval=int(inputs["scheduler_recv_interval"]),
         steps_ahead=int(inputs["steps_ahead"]))
-    between = replicas / (ranks * inputs["front_end_rate"])
-    requests = [Request(number * between, int(prompt), int(answer))
+    requests = [Request(number / inputs["front_end_rate"], int(prompt), int(answer))
                 for number, (prompt, answer) in enumerate(zip(*drawn, strict=True))]
     outcomes = _served(requests, limits, clock, coordination)
     later = [outcome.tpot for outcome in outcomes if outcome.output_tokens > 1]

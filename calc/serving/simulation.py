@@ -370,7 +370,7 @@ def simulate(workload: Sequence[Request] | ClosedLoop, pool: Pool, decode: Pool 
         pool: replicas that serve, or that prefill.
         decode: replicas that decode.
         transfer: of the cache between the pools; without, it takes no time.
-        front_end_rate: at which the front end lets requests in at most [request/s]: of several that
+        front_end_rate: at which all front ends let requests in at most [request/s]: of several that
             arrive at once the first is let in at once, each other one 1/rate after the one before.
 
     Raises ValueError if there are no requests, if one does not fit the cache of a replica, if a

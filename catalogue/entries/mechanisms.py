@@ -234,7 +234,8 @@ class OfEvery(Entry):
         request_overhead: HTTP, tokenisation and scheduling of one request [s].
         absorbed_copies: of MLA's absorbed up-projections in the activations' dtype, kept beside
             what was loaded [1].
-        front_end_rate: at which the front end lets requests in, one after another [request/s].
+        front_end_rate: at which the front end of a server lets requests in, one after another
+            [request/s].
     """
 
     gemm_tile_rows: Number | None = None

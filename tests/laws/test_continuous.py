@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from calc.closed_form.waves import front_ends_rate
+from calc.physics.arrays import Inputs
 from calc.physics.experts import ranks_in_step
 from laws.holding import but, law
 
@@ -51,7 +53,7 @@ def is_saturated(inputs, got):
     """Whether a cycle is hardly more than the narrowest part needs for all, so that TTFT is what
     decoding leaves of it: a small difference of long times."""
     needed = np.maximum((1 + got["steady_others"]) * got["least_work"],
-                        inputs["concurrency"] / inputs["front_end_rate"])
+                        inputs["concurrency"] / front_ends_rate(Inputs(inputs)))
     return got["steady_e2e"] <= needed * KNEE
 
 

@@ -26,10 +26,12 @@ class TestBalance:
     def test_the_least_rate_binds(self, pair):
         assert pair.rates[pair.binds] == min(pair.rates.values()) == pytest.approx(pair.rate)
 
-    def test_in_balance_both_finish_the_same_and_more_than_as_they_are(self, pair):
+    def test_in_balance_both_finish_the_same_and_more_than_as_they_are(self, pools, pair):
+        """Cards in proportion, whatever the front ends of a pool's servers let in."""
+        decoded = calc.evaluate(pools[1].inputs() | {"separate_pools": 1}, "mla")
         cards = pair.best_prefill_devices, pair.devices - pair.best_prefill_devices
-        each = [pair.rates[name] / count for name, count in (
-            ("prefill", pair.prefill_devices), ("decode", pair.decode_devices))]
+        each = [pair.rates["prefill"] / pair.prefill_devices,
+                float(decoded["request_throughput"]) / pair.decode_devices]
         rates = [rate * count for rate, count in zip(each, cards, strict=True)]
         assert rates == pytest.approx([pair.best_rate] * 2)
         assert pair.rate <= pair.whole_rate <= pair.best_rate

@@ -14,6 +14,7 @@ from calc.closed_form.evaluate import evaluate
 SETTINGS = ["workload.input_tokens=2000 token", "workload.output_tokens=500 token",
             "workload.concurrency=64 request", "workload.requests=64 request"]
 LIMITS = Limits(2.0, 0.05, None)
+SLOW = 4  # request/s of a front end: less than eight of these cards would finish
 
 
 @pytest.fixture(scope="module")
@@ -82,5 +83,26 @@ def test_sizes_are_whole_servers():
 def test_a_best_says_where_its_closed_form_may_be_off(scenario):
     assert not best(scenario, 8, Limits(2.0, 0.03, None)).doubts
     assert best(scenario, 8, Limits(2.0, 0.06, None)).doubts == ("shared",)
-    assert "front_end" in best(scenario, 768, LIMITS).doubts
-    assert all(best(scenario, 768, LIMITS).as_json()["doubts"].values())
+    busy = best(with_front_ends_of(SLOW), 8, LIMITS)
+    assert "front_end" in busy.doubts
+    assert all(busy.as_json()["doubts"].values())
+
+
+def with_front_ends_of(rate):
+    return catalogue.load_scenario("h200-r1-vllm-tp8", overrides=[
+        *SETTINGS, f"mechanisms.front_end_rate={rate} request/s"])
+
+
+def test_more_servers_bring_front_ends_of_their_own(scenario):
+    """A card of many yields no less than one of few, in one pool and in two."""
+    slow = with_front_ends_of(SLOW)
+    one, two, many = (best(slow, devices, LIMITS) for devices in (8, 16, 64))
+    assert one.rate < best(scenario, 8, LIMITS).rate  # there the front end is what binds
+    assert two.per_device >= one.per_device * (1 - 1e-6)
+    assert many.per_device >= two.per_device * (1 - 1e-6)
+    pairs = Pairing(slow, (8, 16, 32)).best(LIMITS)
+    assert pairs[32].per_device >= pairs[16].per_device * (1 - 1e-6)
+    for pair in pairs.values():
+        for count, pool in zip(pair.groups, (pair.prefill, pair.decode), strict=True):
+            servers = pool.data * pool.tensor // max(pool.expert, pool.tensor)
+            assert pair.rate <= SLOW * count * servers * (1 + 1e-9)

@@ -17,8 +17,8 @@ no-more-than-full-chunks =
     .zh = 处理的 prompt 不多于分块全满且不停顿时所能处理的。
 
 no-faster-than-front-end =
-    .en = Requests come no faster than the front end lets them in.
-    .zh = 请求不会快于前端放行的速率。
+    .en = Requests come no faster than the front ends let them in.
+    .zh = 请求不会快于各前端合计放行的速率。
 
 room-where-blocks =
     .en = Requests fit exactly where the blocks of the cache hold them.
