@@ -36,9 +36,9 @@ say = messages("pages/ways/buy")
 CARDS = {"nvidia-b300": "fp8-block", "nvidia-h200-sxm": "fp8-block", "nvidia-h20": "fp8-block",
          "ascend-910c-die": "w8a8-int8", "ascend-910b2": "w8a8-int8"}  # in eight bits
 SLOWER = ("nvidia-h20", "ascend-910c-die", "ascend-910b2")  # which a wider limit helps most
-USERS = (16, 64, 256, 512)
+USERS = (16, 64, 256, 512, 1024)
 LIMIT, WIDER = 0.05, 0.1  # s per token
-SURE, MOST = 0.9, 128  # share of draws that keep the limit; cards
+SURE, MOST = 0.9, 256  # share of draws that keep the limit; cards
 EXAMPLE, ASKED = "nvidia-h200-sxm", 512  # card and users of the example in the text
 MILLI = 1e3
 

@@ -10,7 +10,7 @@ from calc.layouts.choice import contents
 from calc.searching.load_goal import load_goal
 from catalogue import made_scenario
 from catalogue.engines.engine import load_engine
-from catalogue.engines.released import AT, CANDIDATE
+from notebooks.pages.deciding.front.engines import released
 from notebooks.pages.deciding.front.standard import R1, Served, question, serve
 from notebooks.pages.deciding.matrix import GOAL
 from notebooks.pages.deciding.service import text_of
@@ -19,12 +19,6 @@ from notebooks.show.numbers import fmt_time
 
 PLANS = {"910b": ("ascend-910b2", "vllm-ascend"), "h200": ("nvidia-h200-sxm", "vllm")}
 SCRIPT, COMMAND = "nodes/serve-0.sh", "server_0=("  # of the first server, and where it begins
-
-
-def released(engine: str) -> str:
-    """The newest release of an engine whose flags are known, candidates left out."""
-    return f"{engine}{AT}" + [version for version in load_engine(engine).versions
-                              if CANDIDATE not in version][-1]
 
 
 @cache
@@ -44,6 +38,7 @@ def answer() -> None:
     asked = question()
     numbers({"ru-users": asked.users, "ru-input": asked.demand.input_tokens,
              "ru-output": asked.demand.output_tokens})
+    number("ru-torchair", load_engine("vllm-ascend").lookup("torchair_graph_config").until, str)
     for key, (_, engine) in PLANS.items():
         found, made = plan(key)
         assert found.cell.best is not None

@@ -9,7 +9,9 @@ from catalogue.messages import Pair
 from notebooks.pages.derivations.throughput import PLAN, Inputs
 
 A2, H20, H20_LARGE, H200 = "ascend-910b2", "nvidia-h20", "nvidia-h20-141gb", "nvidia-h200-sxm"
-SERVERS = {A2: "atlas-800t-a2", H20: "hgx-h20", H20_LARGE: "hgx-h20", H200: "hgx-h200"}
+H800 = "nvidia-h800"
+SERVERS = {A2: "atlas-800t-a2", H20: "hgx-h20", H20_LARGE: "hgx-h20", H200: "hgx-h200",
+           H800: "hgx-h800"}
 CARDS_OF_A_SERVER = 8
 PRECISIONS = {A2: ("w4a8-int8", "w8a8-int8")}  # of one server, of two
 USUAL = ("fp8-block", "fp8-block")
@@ -25,12 +27,14 @@ class Layout:
         servers: of the deployment.
         tensor: ranks that cut the attention of a replica; the rest are replicas of it.
         whole: whether each rank holds whole experts, else a slice of all.
+        node: a kind of server, that of the card unless given.
     """
 
     card: str
     servers: int
     tensor: int
     whole: bool = False
+    node: str = ""
 
     @property
     def cards(self) -> int:
@@ -63,7 +67,7 @@ class Layout:
         lengths = {"input_tokens": prompt, "output_tokens": answer,
                    "context_tokens": longest or prompt + answer, "max_num_batched_tokens": 8192}
         return catalogue.load_scenario(PLAN, device=self.card, overrides=[
-            f"precision={self.precision}", f"cluster.node={SERVERS[self.card]}",
+            f"precision={self.precision}", f"cluster.node={self.node or SERVERS[self.card]}",
             f"cluster.nodes={self.servers}",
             *(f"parallelism.{name}={size}" for name, size in sizes.items()),
             *(f"workload.{name}={size} token" for name, size in lengths.items())]).inputs()
