@@ -7,8 +7,14 @@ import pytest
 
 import catalogue
 from notebooks.derive.formulas.derivation import Derivation
-from notebooks.pages.derivations.choices import communication, documents, memory, serving
-from notebooks.pages.derivations.choices.layouts import A2, H20, H200, Layout
+from notebooks.pages.derivations.choices import (
+    communication,
+    documents,
+    fabrics,
+    memory,
+    serving,
+)
+from notebooks.pages.derivations.choices.layouts import A2, H20, H200, H800, Layout
 from notebooks.pages.derivations.throughput import quantities
 
 NOTEBOOKS = Path(__file__).resolve().parents[4] / "notebooks"
@@ -119,3 +125,18 @@ def test_places_in_a_document_are_named_in_the_language_of_the_page(document):
         assert not re.search("[\u4e00-\u9fff]", english)
         assert english.startswith(document.upper())
         assert chinese.startswith(document.upper())
+
+
+@pytest.mark.parametrize("requests", fabrics.PER_CARD)
+def test_a_step_over_roce_is_longer_by_the_latency_of_every_exchange(derivation, requests):
+    """Two exchanges, there and back, in each layer that has experts: the bandwidth is the same."""
+    model = catalogue.model_inputs(catalogue.load_model("deepseek-v3"))
+    exchanges = 2 * (model["num_hidden_layers"] - model["first_k_dense_replace"])
+    steps, latencies = [], []
+    for node in fabrics.NODES.values():
+        layout = Layout(H800, fabrics.SERVERS, 1, whole=True, node=node)
+        inputs = layout.inputs(2048, 512) | fabrics.POOL
+        found = quantities(derivation, inputs, concurrency=requests * layout.cards)
+        steps.append(found[fabrics.STEP])
+        latencies.append(inputs[fabrics.LATENCY])
+    assert steps[1] - steps[0] == pytest.approx(exchanges * (latencies[1] - latencies[0]))
