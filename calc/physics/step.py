@@ -216,7 +216,7 @@ def _communication_times(q: Any, n: Parameters, batch: Composition, columns: Num
     reduced = (tensor_sums(q, batch.own(q).dealt, payload, after_mlp)
                + all_gather(q, ranks, batch.logit_rows * columns * width))
     mean = batch.together(q) / ranks_in_step(q)
-    most = select(mean > 0, batch.exchanged() / np.where(mean > 0, mean, 1), 1)
+    most = batch.exchanged() / np.where(mean > 0, mean, 1)
     there, back = there_and_back(
         q, exchanging(q), mean / t, (inner * sliced(q, q.dispatch_element_bytes, width),
                                      inner * width),

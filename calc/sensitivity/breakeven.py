@@ -93,7 +93,8 @@ def solve(difference: Difference, low: float, high: float, *, whole: bool = Fals
             infinite where only one is possible, not a number where neither is.
         low, high: the range; cut evenly in the logarithm where it spans more than a factor of ten.
         whole: whether only whole numbers make sense.
-        most: points that are tried, :data:`PIECES` or of whole numbers :data:`EVERY` unless told.
+        most: pieces of the range, :data:`PIECES` unless told, or whole numbers that are tried,
+            :data:`EVERY` unless told.
     """
     points = _points(low, high, whole, most or (EVERY if whole else PIECES))
     values = np.asarray(difference(points), float)

@@ -367,6 +367,14 @@ class TestCalibrated:
         with pytest.raises(catalogue.ParamsError, match=says):
             apply(scenario, calibrations["s2-910b1-awq-tpot"])
 
+    def test_one_of_a_mechanism_that_is_not_there_is_refused(self):
+        """Cards of the same kind that hold all experts: no host multiplies any."""
+        scenario = catalogue.load_scenario("s3-eight-cards", overrides=[
+            "device=ascend-910b4-1", "precision=w8a8-int4-cpu"])
+        with pytest.raises(catalogue.ParamsError, match=r"^calibration 's3-hybrid-910b4-tpot': "
+                           r"'s3-eight-cards' has no mechanism 'host_stream_efficiency'\.$"):
+            apply(scenario, "s3-hybrid-910b4-tpot")
+
     def test_one_of_other_ranges_is_stale(self, calibrations, tmp_path):
         path = tmp_path / "stale.yml"
         text = calibrations["s2-910b1-awq-tpot"].read_text(encoding="utf-8")

@@ -174,6 +174,10 @@ def test_four_fifths_of_the_systems_lie_in_what_the_others_give():
     assert np.mean(inside) == pytest.approx(NORMAL_80, abs=0.1)
 
 
+def test_where_nothing_is_measured_no_class_has_an_error():
+    assert pooling.estimate([], K, {}, {}) == pooling.Written({}, {}, {}, {}, {})
+
+
 # --- what is stored -----------------------------------------------------------------------------
 
 

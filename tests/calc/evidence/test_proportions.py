@@ -17,6 +17,7 @@ from calc.evidence import proportions
     (71.26, 167, 2, [119]), (68.86, 167, 2, [115]), (71.26, 880, 2, []), (96.8, 1319, 2, []),
     (96.8, 1319, 1, [1277]), (94, 1319, 1, [1240]), (96.8, 500, 2, [484]), (91.4, 30, 1, []),
     (91.4, 30 * 16, 1, []), (100, 30, 2, [30]), (0, 30, 2, [0]), (50, 4, 0, [2]), (12.5, 8, 1, [1]),
+    (0, 300, 0, [0, 1]), (100, 300, 0, [299, 300]),  # 1/300 is printed as 0%, never less than none
 ])
 def test_counts_behind_a_score(percentage, problems, decimals, found):
     assert proportions.counts(percentage, problems, decimals) == found

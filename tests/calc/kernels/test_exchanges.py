@@ -1,13 +1,17 @@
 """Exchanges there and back: what a law made is found again, and no server speaks for a network."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import catalogue
+from calc.kernels import engines
 from calc.kernels.communication import exchange_law, exchange_time
 from calc.kernels.exchanges import ACROSS, FROM_HOST, LEAST_ROWS, MODES, card_values, exchanges
 from calc.kernels.writing import text
 from catalogue.tables import Table
+from catalogue.tables.table import joined
 
 H100 = catalogue.load_device("nvidia-h100-sxm")
 PRIORS = catalogue.load("mechanisms", str(H100.mechanisms))
@@ -80,6 +84,20 @@ def test_calls_timed_from_the_host_are_judged_with_the_cards_values():
                    [one])
     assert "mechanisms:" not in written
     assert "exchange: low_latency" in written
+
+
+@pytest.mark.parametrize(("name", "less"), [
+    ("n_routed_experts", 64), ("num_experts_per_tok", 2), ("hidden_size", 1024)])
+def test_exchanges_of_models_with_less_of_anything_are_not_judged(monkeypatch, name, less):
+    """As many rows again that have less of one thing alone: none of them is counted."""
+    def read(_, operator, *others):
+        of_many = table(operator, "low_latency", (1,), kernel=FROM_HOST[0])
+        return joined(operator, [of_many, replace(of_many, columns={
+            **of_many.columns, name: np.full(len(of_many), less)})])
+
+    monkeypatch.setattr(engines, "read", read)
+    (one,) = engines._exchanges(None, H100, PRIORS, "sglang@0.5.12", "0.5.12")
+    assert one.fit.errors.rows == len(table("dispatch", "low_latency", (1,)))
 
 
 def test_what_a_law_does_not_tell_is_held():

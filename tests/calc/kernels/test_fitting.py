@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from calc.kernels import engines
-from calc.kernels.fitting import REGIONS, fit, halves
+from calc.kernels.fitting import REGIONS, by_region, fit, halves
 from calc.kernels.law import Bounds, Law
 from calc.kernels.matmuls import DENSE, LAWS, QUANTISED, SENT, SLICES, WHOLE, rank_columns
 from calc.kernels.routing import met
@@ -58,6 +58,13 @@ class TestFits:
         assert sum(errors.rows for errors in found.regions.values()) == found.errors.rows
         assert set(found.regions) <= set(REGIONS)
         assert found.fitted + found.errors.rows == len(dense_columns()["rows"])
+
+    def test_a_region_begins_at_a_power_of_four_and_ends_before_the_next(self):
+        """A row of 4^n tokens or one less, each on either side: one of either kind a region."""
+        tokens = np.array([1, 15, 16, 63, 64, 255, 256, 1023, 1024, 4095, 4096, 4**8])
+        found = by_region(np.ones(len(tokens)), tokens)
+        assert list(found) == [1, 4**2, 4**3, 4**4, 4**5, 4**6]
+        assert {errors.rows for errors in found.values()} == {2}
 
     def test_a_shape_is_in_the_same_half_whatever_stands_beside_it(self):
         columns = list(dense_columns().values())

@@ -6,10 +6,11 @@ import pytest
 from calc.kernels import engines
 from calc.kernels.matmuls import WHOLE, expert_bytes, rank_columns
 from calc.kernels.routing import dealing, met
-from calc.kernels.rows.experts import SHAPE
+from calc.kernels.rows.experts import AFTER_EXCHANGE, MOST_TOKENS, SHAPE, _many_experts
 from calc.kernels.rows.of_every_operator import LEAST_TABLE, of_card
 from catalogue import library
 from catalogue.tables import shelf
+from catalogue.tables.table import synthetic
 from tests.calc.kernels.test_fitting import expert_columns
 
 H200 = library.load("devices", "nvidia-h200-sxm")
@@ -43,6 +44,19 @@ class TestDealing:
         assert [dealing(engine) for engine in (
             "tensorrt-llm@1.0.0", "tensorrt-llm@1.3.0rc10", "tensorrt-llm@1.3.0rc20")] == [
                 "most", "fewest", "ranks"]
+
+
+def test_only_after_an_exchange_are_tokens_those_of_all_ranks_together():
+    """Of 2^16 tokens a rank of eight is sent 2^13; where all have all it is given twice the most.
+
+    Of 2^19 a rank is sent 2^16, twice the most as well.
+    """
+    table = synthetic("experts", kernel=[AFTER_EXCHANGE, "fused", AFTER_EXCHANGE],
+                      tokens=[2**16, 2**16, 2**19], hidden_size=7168, moe_intermediate_size=2048,
+                      n_routed_experts=256, num_experts_per_tok=8, tensor_parallel=1,
+                      expert_parallel=8, skew="balanced", time=1e-3)
+    assert 2**13 < MOST_TOKENS == 2**15
+    assert _many_experts(table).row.tolist() == [1]
 
 
 def test_weights_that_the_cache_holds_between_runs_are_no_evidence_of_a_step(tmp_path):

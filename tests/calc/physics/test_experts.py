@@ -12,7 +12,13 @@ import calc
 import catalogue
 from calc.closed_form.evaluate import PHASES
 from calc.physics.arrays import Inputs
-from calc.physics.experts import copies_sent, fullest, fullest_receiver, upper_quantile
+from calc.physics.experts import (
+    copies_sent,
+    fullest,
+    fullest_receiver,
+    shared_apart,
+    upper_quantile,
+)
 from calc.physics.timing.collectives import all_gather, group, reduce_scatter
 
 both = pytest.mark.parametrize("attention", ATTENTIONS)
@@ -144,6 +150,11 @@ class TestExchange:
         for phase in PHASES:
             there, without = (quantities[f"{phase}_exchange_time"] for quantities in (found, none))
             assert not where(there < without * (1 - 1e-12), there, without)
+
+
+@pytest.mark.parametrize(("ranks", "each"), [(0, 0), (1, 640), (4, 160)])
+def test_ranks_with_shared_experts_alone_share_all_tokens_and_none_have_none(ranks, each):
+    assert shared_apart(SimpleNamespace(shared_expert_ranks=ranks), 640) == each
 
 
 class TestDeployment:

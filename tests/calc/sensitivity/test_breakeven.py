@@ -101,6 +101,15 @@ def test_whole_numbers_are_all_tried():
     assert [(turn.at, turn.after) for turn in found.turns] == [(77_777, SECOND), (77_778, FIRST)]
 
 
+@pytest.mark.parametrize(("low", "high", "points"), [
+    (0.0, 8.0, [0, 2, 4, 6, 8]), (1.0, 16.0, [1, 2, 4, 8, 16])])
+def test_a_range_is_cut_into_as_many_even_pieces_as_are_told(low, high, points):
+    """Four, so five points with both ends; evenly in the logarithm beyond a factor of ten."""
+    asked_for = []
+    solve(lambda x: asked_for.append(x) or np.ones_like(x), low, high, most=4)
+    assert asked_for[0] == pytest.approx(points)
+
+
 def test_a_plan_that_is_impossible_loses_and_two_are_neither():
     found = solve(lambda x: np.where(x < 1, np.nan, np.where(x < 2, np.inf, -np.inf)), 0.0, 3.0)
     assert [found.start, *(turn.after for turn in found.turns)] == [NEITHER, SECOND, FIRST]

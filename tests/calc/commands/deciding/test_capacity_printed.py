@@ -136,7 +136,8 @@ def test_what_is_no_percentile(text):
 @pytest.mark.parametrize(("text", "expected"), [
     ("1,1,1", {"low": 1, "central": 1, "high": 1}),
     ("0.5,2,3", {"low": 0.5, "central": 2, "high": 3}),
-    ("0,1,2", None), ("1,2,1e18", None), ("1,2,3,4", None), ("a,b,c", None), ("2,1,3", None)])
+    ("0,1,2", None), ("1,2,1e18", None), ("1,2,inf", None), ("1,2,3,4", None), ("a,b,c", None),
+    ("2,1,3", None)])
 def test_growth_is_three_numbers_that_do_not_fall(text, expected):
     if expected is None:
         with pytest.raises(ParamsError):
