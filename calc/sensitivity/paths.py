@@ -116,7 +116,7 @@ def path_of(plan: Plan, name: str, between: str | None = None) -> Path:
         raise ParamsError(f"--breakeven {name[:60]}: nothing of this deployment moves by that "
                           f"name, the nearest are {', '.join(near)}.")
     found = Path(name, moved, symbols()[moved[0]].unit, 0.0, 0.0, moved[0] in WHOLE)
-    low, high = _given(found, between) if between else _usual(plan, found, knobs.get(stem))
+    low, high = _given(found, between) if between else _usual(plan, found)
     least = plan.inputs["output_tokens"] + 1 if moved[0] == "context_tokens" else 1.0
     low = max(low, least) if found.whole else low
     if not low < high:
@@ -152,11 +152,12 @@ def _number(text: str, unit: str) -> float:
     return float(units.parse(text, unit))
 
 
-def _usual(plan: Plan, path: Path, knob: object) -> tuple[float, float]:
+def _usual(plan: Plan, path: Path) -> tuple[float, float]:
     """Where a path could lie: of counts up to a usual most, of shares anywhere, else about it."""
-    name, value = path.symbols[0], float(plan.inputs[path.symbols[0]])
+    first = path.symbols[0]
+    value = float(plan.inputs[first])
     if path.whole:
-        return 1.0, float(MOST_USERS if name == "concurrency" else MOST_TOKENS)
+        return 1.0, float(MOST_USERS if first == "concurrency" else MOST_TOKENS)
     if path.unit == units.DIMENSIONLESS and value <= 1:
         return MARGIN, 1 - MARGIN
     if value > 0:

@@ -1,6 +1,7 @@
 """What users see at a load: laws, and that percentiles are known as well as is said."""
 
 import math
+from types import SimpleNamespace
 
 import pytest
 
@@ -91,6 +92,16 @@ class TestSeen:
         one = users_see(catalogue.load_scenario("s2-910b1-awq", overrides=[
             *SETTINGS, "workload.concurrency=500 request", "workload.requests=500 request"]))
         assert found.tpot.mean == pytest.approx(one.tpot.mean, rel=0.03)
+
+
+@pytest.mark.parametrize(("ranks", "times"), [(1, 1), (2, 4), (8, 4)])
+def test_a_request_costs_its_part_of_the_steps_and_four_times_as_much_where_ranks_wait(
+        ranks, times):
+    """Of 8 users of two engines 4 are beside it, which share the 60 steps of an answer."""
+    system = SimpleNamespace(pool=SimpleNamespace(replicas=2, ranks=ranks), decode=None, at_once=9,
+                             shape=(500, 60))
+    assert users.cost(system, UserLoad(8), 0.0) == pytest.approx(times * (
+        users.OF_A_REQUEST + 4 * users.OF_THOSE_BESIDE + 15 * users.OF_A_STEP))
 
 
 class TestAsked:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import catalogue
 from calc.answer.estimate import estimate
+from calc.auditing import alarms as alarms_module
 from calc.auditing.alarm_words import sentence
 from calc.auditing.alarms import (
     ALWAYS,
@@ -172,6 +173,26 @@ claims:
         2 * estimate(catalogue.load_scenario("s2-910b1-awq")).quantities["steady_e2e"].value)
     nearest = moved.nearest or moved.fires[0]
     assert nearest.value / moved.healthy.value == pytest.approx(nearest.slower)
+
+
+@pytest.mark.parametrize("watched", [
+    "alert: {of: 's2-910b1-awq:ttft', fires: above}, formula: [multiply, 2, first],"
+    "inputs: {first: 0.5}",  # which is how the document finds its limit
+    "truth: 's2-910b1-awq:ttft'"])
+def test_an_alert_watches_what_it_names_else_what_the_claim_that_it_is_like_is_held_against(
+        tmp_path, watched):
+    path = tmp_path / "mine.yml"
+    path.write_text(f"""title: {{en: t, zh: t}}
+document: s1
+defaults: {{source: s1, kind: documented}}
+claims:
+  - {{id: S1-001, line: 1, section: '1', what: {{en: w, zh: w}}, printed: 1 s, {watched}}}
+""", encoding="utf-8")
+    ((one,), problems) = listed_in([path])
+    assert not problems
+    times = np.array([1.0, 2.0, 3.0, 4.0])
+    simulated = Simulated(POINTS, {"ttft": times, "steady_e2e": 10 * times})
+    assert alarms_module._metric(one.claim, "s2-910b1-awq", simulated) == pytest.approx(times)
 
 
 @pytest.mark.parametrize("name", NOT_SOUND)

@@ -3,9 +3,19 @@
 from dataclasses import replace
 
 import pytest
+import yaml
 
 import catalogue
-from calc.layouts.choice import Choice, Row, changes, contents, distance, of_pool, scenario
+from calc.layouts.choice import (
+    Choice,
+    Row,
+    changes,
+    contents,
+    distance,
+    family,
+    of_pool,
+    scenario,
+)
 from calc.searching.load_goal import load_goal
 
 PLAIN = Choice("nvidia-h20", "hgx-h20", None, "fp8-block", 16, 8, 1, 2, 8, 0, 0, 1, 8192, 1, 0, 90,
@@ -60,6 +70,14 @@ def test_a_file_of_a_choice_is_that_deployment():
     assert contents(small, PLAIN)["workload"]["block_size"] == 32
     assert contents(small, PLAIN)["mechanisms"] == {"prefix_hit_share": 0.5}
     assert "block_size" not in contents(GOAL, replace(PLAIN, engine="vllm@0.33.0"))["workload"]
+
+
+def test_each_pool_of_a_file_has_its_name_in_both_languages():
+    written = yaml.safe_load(family(GOAL, replace(PLAIN, pool="prefill"),
+                                    replace(PLAIN, pool="decode")))
+    assert {name: part["title"] for name, part in written["variants"].items()} == {
+        "prefill": {"en": "Prefill pool", "zh": "预填充池"},
+        "decode": {"en": "Decode pool", "zh": "解码池"}}
 
 
 def test_how_requests_arrive_stands_in_the_file():

@@ -164,6 +164,13 @@ def test_a_group_keeps_its_proportions():
             plan.inputs[name] / plan.inputs["network_bandwidth"])
 
 
+def test_a_group_is_searched_about_its_first_from_a_sixteenth_to_sixteen_times():
+    plan = plan_of("s0-scenario-1")
+    path, first = path_of(plan, "all_links"), plan.inputs["network_bandwidth"]
+    assert first not in (plan.inputs["pair_bandwidth"], plan.inputs["device_link_bandwidth"])
+    assert (path.low, path.high) == (first / 16, first * 16)
+
+
 def test_a_longer_prompt_makes_the_longest_context_longer():
     plan = plan_of("h200-r1-sglang-tp8")
     rest = plan.inputs["context_tokens"] - plan.inputs["input_tokens"]
