@@ -4,6 +4,7 @@ import itertools
 import os
 import random
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from calc.closed_form.evaluate import evaluate
 from calc.layouts.choice import scenario
 from calc.layouts.space import AXES, Space, choice_at
 from calc.many.fronts import front
+from calc.searching import search as module
 from calc.searching.candidates import STEADY, CandidateCells, as_asked
 from calc.searching.goal import wishes
 from calc.searching.left_out import COUNTED
@@ -115,6 +117,15 @@ def test_the_answer_depends_on_neither_chunks_nor_processes(goal, monkeypatch):
         assert other.funnel == first.funnel
         for name, column in first.front.rows.items():
             assert (column == other.front.rows[name]).all(), name
+
+
+@pytest.mark.parametrize(("bases", "shares"), [(1, 2), (7, 2), (8, 1), (9, 1)])
+def test_fewer_than_four_bases_of_each_of_two_processes_are_divided(monkeypatch, bases, shares):
+    """Else those that end first would wait for the last; every share of every base is one task."""
+    monkeypatch.setattr(module, "_part", lambda task: task)
+    small = SimpleNamespace(size=lambda base: 0, resolve=None)
+    assert list(module._done(small, None, ["base"] * bases, 2, 1)) == [
+        (number, share, shares) for number in range(bases) for share in range(shares)]
 
 
 def test_every_deployment_is_counted_once():
