@@ -50,6 +50,18 @@ def test_each_node_of_a_case_is_started_with_these_words(case):
     assert written(case) == LINES[case]
 
 
+@pytest.mark.parametrize(("name", "why"), [
+    ("h200-v32-sglang-dp8", "125 of each of 8 replicas"),
+    ("h200-r1-sglang-tp8", "1000 requests, replicas: 1")])
+def test_a_server_takes_the_requests_of_all_its_replicas(name, why):
+    """Eight replicas that share experts are one server; both are asked a thousand at once."""
+    scenario = load_scenario(name, overrides=["workload.concurrency=1000 request"])
+    pool = pool_of("serve", scenario, release_of("sglang", "0.5.23"), ["h0"],
+                   Longest(4096, "of the test", 0.0))
+    (limit,) = (each for each in pool.flags[0] if each.name == "--max-running-requests")
+    assert (limit.value, limit.why) == (1000, why)
+
+
 def lies(tp, pp, joined=1, span=2):
     """A server over nodes of eight cards."""
     parts = tuple(Part(0, rank, rank, 0, 8, 8000) for rank in range(span))
