@@ -2,6 +2,7 @@
 
     python -m tools.mutants [ROOM ...] [--count N] [--seed S] [--workers W] [--out FILE]
                             [--lines FILE]
+    python -m tools.mutants --again --out FILE [--workers W]
 
 A mutant is a copy of the project with one change (``sites``). With a record of which test runs
 which line (``lines``), those that run the changed one begin, the quickest first, within
@@ -12,6 +13,9 @@ survived: a law is missing, or nothing that anybody sees is changed. The tests o
 code is written and not what it does, so they are left out. Whatever sees a mutant must pass on the
 project as it is. Times of tests are those that ``make test-all`` recorded. What ``--out`` holds of
 the same draw is not judged again, so a long run can be ended and taken up.
+
+``--again`` puts those that survived into the project as it is by now, and adds to each which test
+sees it since (``seen_since``). One whose line is gone is left as it is.
 """
 
 from __future__ import annotations
@@ -38,7 +42,7 @@ from typing import Any
 from tools import records
 from tools.changed import RECORD, ROOT, Project, select
 from tools.mutants.lines import tests_of
-from tools.mutants.sites import Mutant, sample
+from tools.mutants.sites import Mutant, placed, sample
 
 ROOMS = ("calc", "catalogue/deployments", "catalogue/planning", "catalogue/kernels")
 SECONDS, MORE = 40.0, 240.0  # of tests, by the times recorded: at first, and of what is left
@@ -142,9 +146,10 @@ def named(mutant: Mutant) -> dict[str, Any]:
             "before": mutant.before, "after": mutant.after}
 
 
-def judge(mutants: Sequence[Mutant], found: list[dict[str, Any]], workers: int,
-          record: Path | None, keep: Callable[[], None]) -> None:
-    """Add what becomes of every mutant to what was found, and keep it as soon as it is known."""
+def judge(mutants: Sequence[Mutant], workers: int, record: Path | None,
+          tell: Callable[[Mutant, str | None, float], None]) -> None:
+    """Tell of every mutant which test saw it and in how many seconds, as soon as it is known."""
+    saw: set[str] = set()
     project = Project.now()
     if not project.recorded:
         raise SystemExit("mutants: no times of tests are recorded; run `make test-all` first")
@@ -166,8 +171,9 @@ def judge(mutants: Sequence[Mutant], found: list[dict[str, Any]], workers: int,
             print(f"{'survived' if test is None else 'killed':8} {took:4.0f} s  "
                   f"{mutant.path}:{mutant.line}  {mutant.before}  ->  {mutant.after}"
                   f"{f'  ({test})' if test else ''}", flush=True)
-            found.append(named(mutant) | {"seen_by": test, "seconds": round(took)})
-            keep()
+            if test and test not in (COLLECTION, TIME):
+                saw.add(test)
+            tell(mutant, test, took)
 
         with ThreadPoolExecutor(workers) as pool:
             try:
@@ -179,12 +185,11 @@ def judge(mutants: Sequence[Mutant], found: list[dict[str, Any]], workers: int,
                 for process in list(RUNNING):
                     _end(process)
                 raise
-        _check(found, copies.get())
+        _check(sorted(saw), copies.get())
 
 
-def _check(found: Iterable[dict[str, Any]], folder: Path) -> None:
+def _check(tests: Sequence[str], folder: Path) -> None:
     """Whatever saw a mutant has to pass on the project as it is."""
-    tests = sorted({each["seen_by"] for each in found if each["seen_by"]} - {COLLECTION, TIME})
     code, printed = run_tests(folder, tests, None) if tests else (0, "")
     if code:
         raise SystemExit(f"mutants: mend these first, they fail on the project as it is: "
@@ -204,9 +209,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, help="a JSON file for what was found")
     parser.add_argument("--lines", type=Path,
                         help="which test runs which line, as make lines records it")
+    parser.add_argument("--again", action="store_true", help="judge those of --out that survived")
     given = parser.parse_args(arguments)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _ended)
+    if given.again:
+        if given.out is None or not given.out.exists():
+            parser.error("--again needs --out FILE with what was found")
+        return again(given.out, given.workers)
     files = [path for room in given.rooms for path in (
         sorted((ROOT / room).rglob("*.py")) if (ROOT / room).is_dir() else [ROOT / room])]
     if missing := [path for path in files if not path.is_file()]:
@@ -214,14 +224,32 @@ def main(arguments: Sequence[str] | None = None) -> int:
     drawn = sample(ROOT, files, given.count, given.seed)
     found = kept(given.out, drawn)
 
-    def keep() -> None:
+    def tell(mutant: Mutant, test: str | None, took: float) -> None:
+        found.append(named(mutant) | {"seen_by": test, "seconds": round(took)})
         if given.out:
             records.keep(given.out, rooms=list(given.rooms), seed=given.seed, mutants=found)
 
     judge([each for each in drawn if not any(is_of(each, one) for one in found)],
-          found, given.workers, given.lines, keep)
+          given.workers, given.lines, tell)
     killed = sum(each["seen_by"] is not None for each in found)
     print(f"{killed} of {len(found)} mutants were seen")
+    return 0
+
+
+def again(path: Path, workers: int) -> int:
+    """Judge what a record says survived, and add the tests that see it since."""
+    told = json.loads(path.read_text(encoding="utf-8"))
+    left = {mutant: one for one in told["mutants"]
+            if one["seen_by"] is None and not one.get("seen_since")
+            and (mutant := placed(ROOT, one))}
+
+    def tell(mutant: Mutant, test: str | None, _: float) -> None:
+        if test:
+            left[mutant]["seen_since"] = test
+            records.keep(path, **{name: told[name] for name in ("rooms", "seed", "mutants")})
+
+    judge(list(left), workers, None, tell)
+    print(f"{sum('seen_since' in one for one in left.values())} of {len(left)} are seen since")
     return 0
 
 

@@ -13,7 +13,7 @@ import itertools
 import random
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -163,3 +163,19 @@ def sample(root: Path, files: Iterable[Path], count: int, seed: int) -> list[Mut
                 found.append(made)
                 break
     return found
+
+
+def placed(root: Path, told: Mapping[str, Any]) -> Mutant | None:
+    """A mutant that is written down, where its line stands by now; None if it is gone.
+
+    Of several such lines it is the nearest to where the line stood.
+    """
+    path = root / told["path"]
+    lines = path.read_text(encoding="utf-8").split("\n") if path.is_file() else []
+    places = [at for at, line in enumerate(lines) if line.strip() == told["before"]]
+    if not places:
+        return None
+    at = min(places, key=lambda place: abs(place + 1 - told["line"]))
+    lines[at] = lines[at].replace(told["before"], told["after"])
+    return Mutant(told["path"], at + 1, told["kind"], told["before"], told["after"],
+                  "\n".join(lines))

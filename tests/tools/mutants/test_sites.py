@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("cosmic_ray", reason="make mutants installs it")
 
-from tools.mutants.sites import meaning, mutant, places, sample
+from tools.mutants.sites import meaning, mutant, placed, places, sample
 
 TEXT = '''"""Say."""
 
@@ -59,3 +59,15 @@ def test_the_same_seed_draws_the_same(tmp_path: Path):
     drawn = sample(tmp_path, files, 6, 1)
     assert drawn == sample(tmp_path, files[::-1], 6, 1) != sample(tmp_path, files, 6, 2)
     assert len({(each.path, each.line, each.after) for each in drawn}) == 6
+
+
+def test_a_mutant_is_placed_where_its_line_stands_by_now(tmp_path):
+    told = {"path": "a.py", "line": 2, "kind": "arithmetic", "before": "x = a + b",
+            "after": "x = a - b"}
+    (tmp_path / "a.py").write_text("# moved\n\nif a:\n    x = a + b\n\n\n\n\nx = a + b\n")
+    made = placed(tmp_path, told)
+    assert made.line == 4, "the nearest of two"
+    assert made.text == "# moved\n\nif a:\n    x = a - b\n\n\n\n\nx = a + b\n"
+    (tmp_path / "a.py").write_text("x = a * b\n")
+    assert placed(tmp_path, told) is None
+    assert placed(tmp_path, told | {"path": "gone.py"}) is None

@@ -9,8 +9,8 @@ amount =
     .zh = 改坏 { $count } 行，逐行进行
 
 told =
-    .en = { $unseen } seen by no test, { $unexplained } of these unexplained
-    .zh = { $unseen } 处没有测试发现，其中 { $unexplained } 处没有解释
+    .en = { $unseen } seen by no test at first; { $since } of these by tests written since, { $unexplained } still unseen and unexplained
+    .zh = 起初 { $unseen } 处没有测试发现；其中 { $since } 处由此后新增的测试发现，{ $unexplained } 处仍未发现，也没有解释
 
 room =
     .en = room of the code
@@ -21,12 +21,16 @@ mutants =
     .zh = 改坏的行
 
 seen =
-    .en = seen by a test
-    .zh = 被测试发现
+    .en = seen at first
+    .zh = 起初即被发现
+
+since =
+    .en = by a test since
+    .zh = 由新增测试发现
 
 share-seen =
-    .en = share seen
-    .zh = 发现率
+    .en = share seen at first
+    .zh = 起初的发现率
 
 explained =
     .en = unseen, explained

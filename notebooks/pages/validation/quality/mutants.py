@@ -20,22 +20,23 @@ from notebooks.show.numbers import fmt_int, fmt_percent
 common = messages("common")
 say = messages("pages/validation/quality/mutants")
 
-PARTS = {"seen": (say("seen"), 2), "explained": (say("explained"), 7),
+PARTS = {"seen": (say("seen"), 2), "since": (say("since"), 0), "explained": (say("explained"), 7),
          "unexplained": (say("unexplained"), 3)}  # with their places in the palette
 
 
 class Room(NamedTuple):
-    """How many mutants of a room a test saw, how many need not be seen, and the others."""
+    """How many mutants of a room a test saw, or one written since, need not be seen, or neither."""
 
     name: str
     seen: int
+    since: int
     explained: int
     unexplained: int
 
     @property
     def mutants(self) -> int:
         """All of them."""
-        return self.seen + self.explained + self.unexplained
+        return self.seen + self.since + self.explained + self.unexplained
 
 
 def literal(text: str) -> str:
@@ -54,16 +55,16 @@ def rooms(record: Mutants, why: Mapping[Change, Pair]) -> list[Room]:
     found: dict[str, dict[str, int]] = {}
     for each in record.mutants:
         counts = found.setdefault(each.room, dict.fromkeys(PARTS, 0))
-        counts["seen" if each.seen_by else
+        counts["seen" if each.seen_by else "since" if each.seen_since else
                "explained" if each.change in why else "unexplained"] += 1
     return sorted((Room(name, **counts) for name, counts in found.items()),
                   key=lambda room: (-room.unexplained / room.mutants, -room.mutants, room.name))
 
 
 def unexplained(record: Mutants, why: Mapping[Change, Pair]) -> list[Mutant]:
-    """Survivors that nobody has explained, by place."""
+    """Mutants that no test sees by now and nobody has explained, by place."""
     return sorted((each for each in record.mutants
-                   if each.seen_by is None and each.change not in why),
+                   if not each.seen and each.change not in why),
                   key=lambda each: (each.path, each.line))
 
 
@@ -74,8 +75,10 @@ def tried(record: Mutants | None, why: Mapping[Change, Pair]) -> Tried:
         return records.not_done(title, section)
     total, open_ = len(record.mutants), len(unexplained(record, why))
     unseen = sum(each.seen_by is None for each in record.mutants)
+    since = sum(bool(each.seen_since) for each in record.mutants)
     return Tried(title, section, total, open_, say("amount", count=fmt_int(total)),
-                 say("told", unseen=fmt_int(unseen), unexplained=fmt_int(open_)),
+                 say("told", unseen=fmt_int(unseen), since=fmt_int(since),
+                     unexplained=fmt_int(open_)),
                  records.when([record.date]))
 
 
@@ -85,13 +88,14 @@ def shown(record: Mutants, why: Mapping[Change, Pair]) -> None:
         Column(lambda room: literal(room.name), say("room")),
         Column("mutants", say("mutants")), Column("seen", say("seen")),
         Column(lambda room: room.seen / room.mutants, say("share-seen"), fmt_percent, digits=0),
+        Column("since", say("since")),
         Column("explained", say("explained")), Column("unexplained", say("unexplained"))])
     lines = [Column(lambda each: literal(f"{each.path}:{each.line}"), say("line")),
              Column(lambda each: literal(each.before), say("before")),
              Column(lambda each: literal(each.after), say("after"))]
     if others := unexplained(record, why):
         table(others, lines, wide=True, folded=say("unexplained-survivors"))
-    if known := [each for each in record.mutants if each.seen_by is None and each.change in why]:
+    if known := [each for each in record.mutants if not each.seen and each.change in why]:
         table(known, [*lines, Column(lambda each: why[each.change], common("why"))], wide=True,
               folded=say("explained-survivors"))
 

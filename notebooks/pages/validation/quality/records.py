@@ -39,13 +39,19 @@ class Kept(BaseModel):
 
 
 class Mutant(Kept):
-    """A line changed for the worse, and the test that saw it; None if none did."""
+    """A line changed for the worse, the test that saw it, and one written since; None if none."""
 
     path: str
     line: int
     before: str
     after: str
     seen_by: str | None
+    seen_since: str | None = None
+
+    @property
+    def seen(self) -> bool:
+        """Whether a test sees it by now."""
+        return bool(self.seen_by or self.seen_since)
 
     @property
     def change(self) -> Change:

@@ -162,6 +162,16 @@ class TestMutants:
         assert [each.path for each in mutants.unexplained(record, why)] == [
             "calc/a/d/e.py", "calc/z/b.py"]
 
+    def test_one_that_a_test_written_since_sees_is_told_apart(self):
+        later = mutant("calc/a/b.py", UNSEEN) | {"seen_since": SEEN}
+        record = drawn(later, mutant("calc/a/b.py", SEEN), mutant("calc/a/c.py", UNSEEN))
+        room, = mutants.rooms(record, {})
+        assert (room.seen, room.since, room.unexplained, room.mutants) == (1, 1, 1, 3)
+        assert [each.path for each in mutants.unexplained(record, {})] == ["calc/a/c.py"]
+        line = mutants.tried(record, {})
+        assert (line.tried, line.found) == (3, 1)
+        assert line.told[0].startswith("2 seen by no test at first; 1 of these")
+
     @pytest.mark.parametrize("text", [
         "a | b", "`x` <b>*no*</b> {glue}", "``", "$a$ & [x](y)", "a\n  b"])
     def test_a_line_of_code_is_literal_text(self, shown, text):
@@ -295,5 +305,6 @@ def test_the_record_of_mutants_is_as_the_program_keeps_it():
     """Each with what tells it apart, what saw it and how long that took."""
     told = json.loads(records.MUTANTS.read_text("utf-8"))
     assert told.keys() >= {"date", "rooms", "seed", "mutants"}
-    assert {tuple(each) for each in told["mutants"]} == {
-        ("path", "line", "kind", "before", "after", "seen_by", "seconds")}
+    first = ("path", "line", "kind", "before", "after", "seen_by", "seconds")
+    assert {tuple(each) for each in told["mutants"]} <= {first, (*first, "seen_since")}
+    assert all(each["seen_by"] is None for each in told["mutants"] if "seen_since" in each)
