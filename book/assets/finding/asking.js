@@ -10,7 +10,7 @@ const bookAsking = (() => {
   const [MOST, LEAST] = [0.6, 2]; // of a variant, and pieces of it: with fewer it is a guess
   const [FAINT, RARE] = [0.1, 6]; // weight of what says nothing; symptoms that a card counts for
   const TELLING = 2.5; // how rare what both have is, at least, where it is no guess
-  const ELSE = 0.5; // of its score what has no part in a fault that the query names
+  const ELSE = 0.3; // of its score what has no part in a fault that the query names
   const WORDS = 3; // a query of so many asks for no word alone; two signs of Han are as good as one
   const LATIN = /^[\p{sc=Latin}\p{sc=Greek}\p{N}]/u;
 
