@@ -228,6 +228,10 @@ class TestFrontEnd:
         started = [outcome.started for outcome in run.outcomes]
         np.testing.assert_allclose(started, np.arange(1000) / 500, atol=1e-9)
 
+    def test_a_rate_below_one_a_second_is_a_rate(self):
+        run = simulate(bursts(4, 1.0, 1, [(10, 1)]), self.POOL, front_end_rate=0.5)
+        assert [outcome.started for outcome in run.outcomes] == [0.0, 2.0, 4.0, 6.0]
+
     def test_who_comes_alone_is_let_in_at_once(self):
         run = simulate([Request(float(at), 10, 1) for at in range(5)], self.POOL, front_end_rate=2)
         assert [outcome.wait for outcome in run.outcomes] == [0.0] * 5

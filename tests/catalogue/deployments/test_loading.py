@@ -51,3 +51,11 @@ def test_of_what_is_like_nothing_no_example_is_given(setting):
     message = sentence(catalogue.load_scenario, NAME, overrides=[setting])
     assert message.startswith(f"--set {setting}: expected PATH=VALUE")
     assert "such as" not in message
+
+
+def test_a_file_of_one_deployment_is_told_as_that_deployment():
+    """Its name, title, section and note are those of the only deployment in it."""
+    only = catalogue.load_scenario(NAME)
+    whole = catalogue.load_family(NAME)
+    assert (whole.id, whole.title, whole.deployments) == (NAME, only.title, (only,))
+    assert (whole.section, whole.note) == (only.file.section, only.file.note)
