@@ -110,10 +110,15 @@ def fixed(value: float, decimals: int) -> str:
 
 
 def power_of_ten(value: float, digits: int = DIGITS, power: int | None = None) -> str:
-    """``6.71×10¹¹``, with so many digits that count, or as a multiple of a stated power."""
+    """With so many digits that count, or as a multiple of a stated power.
+
+    >>> power_of_ten(671e9), power_of_ten(1e-320)
+    ('6.71×10¹¹', '1.00×10⁻³²⁰')
+    """
     if power is None:
         power = math.floor(math.log10(abs(rounded(value, digits))))
-    return f"{fixed(value / 10.0**power, digits - 1)}×10{str(power).translate(RAISED)}"
+    of_ten = float(Decimal(repr(float(value))).scaleb(-power))  # 10.0**-324 is zero
+    return f"{fixed(of_ten, digits - 1)}×10{str(power).translate(RAISED)}"
 
 
 def _of(value: float | int, factor: float, unit: str, digits: int | None = None) -> str:

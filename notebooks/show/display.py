@@ -28,7 +28,7 @@ from notebooks.derive.formulas.exported import formula_of, load_formulas
 from notebooks.show import behind, figures
 from notebooks.show.columns import Column, Row, cells, in_dropdown, pipe_table
 from notebooks.show.drawing import Drawing, Text
-from notebooks.show.numbers import fmt_int
+from notebooks.show.numbers import fmt_int, signed
 
 if TYPE_CHECKING:  # SymPy takes longer to import than most pages take to run
     import sympy
@@ -348,8 +348,8 @@ def sourced(rows: Iterable[tuple[Text, catalogue.Value]], folded: Text | None = 
 
 def written(value: catalogue.Value) -> str:
     """A value as its file has it, with its range, digits in groups: ``81,559 MiB``."""
-    text = value.shown.removesuffix(" request").removesuffix(" token").replace(" us", " µs")
-    return re.sub(r"(?<![\d.])\d{5,}(?![\d.]*e)", lambda found: f"{int(found[0]):,}", text)
+    text = value.shown.removesuffix(" request").removesuffix(" token")
+    return signed(re.sub(r"(?<![\d.])\d{5,}(?![\d.]*e)", lambda found: f"{int(found[0]):,}", text))
 
 
 def citation(value: catalogue.Value) -> tuple[str, str]:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 from catalogue import units
 from catalogue.reading.amounts import NONE, fixed, human, plain, power_of_ten
@@ -89,4 +90,15 @@ def fmt_like(value: float | None, written: str) -> str:
 
 
 _SIGNS = {"us": "µs"}
+
+
+def signed(text: str) -> str:
+    """Values as a page writes them.
+
+    >>> signed("3.82 us (3.13 us – 5.45 us)")
+    '3.82 µs (3.13 µs – 5.45 µs)'
+    """
+    return re.sub(r"(?<=\d )us\b", _SIGNS["us"], text)
+
+
 _COUNTED = ("1", "request", "token", "token/request", "block")

@@ -40,8 +40,8 @@ sends-apart =
     .zh = { $users } 个请求时，每步通信分别为 { $cut } 与 { $whole }。
 
 no-long-tail =
-    .en = The tail comes from prefill, not from ranks: a prompt of { $tokens } tokens stalls all decoding requests for { $gap }, where a step of { $users } requests takes { $step }. The document prints only means.
-    .zh = 长尾来自 prefill，而不是 rank 间负载不均：一条 { $tokens } token 的 prompt 让所有解码中的请求停顿 { $gap }，而 { $users } 个请求的一步只要 { $step }。文档只给出平均值。
+    .en = The tail comes from prefill, not from ranks: a prompt of { $tokens } tokens stalls all decoding requests for { $gap }, where a step of { $users } requests takes { $step } (both central values). The document prints only means.
+    .zh = 长尾来自 prefill，而不是 rank 间负载不均：一条 { $tokens } token 的 prompt 让所有解码中的请求停顿 { $gap }，而 { $users } 个请求的一步只要 { $step }（均为中心值）。文档只给出平均值。
 
 deferred-experts =
     .en = Time per token of one request: { $none } if none of the host's work is hidden, { $every } if all of it is; of { $many } requests { $none_many } and { $every_many }. A deferred result enters a later layer, which changes what the model computes; no score is printed with or without it.

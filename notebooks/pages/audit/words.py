@@ -15,6 +15,7 @@ from calc.uncertainty.amount import Amount
 from catalogue.messages import Pair, join, messages
 from catalogue.reading.printed import Printed
 from notebooks.pages.catalogue.tables.deployments import page_of
+from notebooks.show.numbers import signed
 
 common = messages("common")
 say = messages("pages/audit/words")
@@ -63,7 +64,12 @@ def group(row: Audited) -> str:
 def printed(row: Audited) -> str:
     """What the document has, in its unit or its words; Chinese ones are a quotation."""
     said = row.case.said or "–"
-    return f"“{said}”" if max(said) > BEFORE_HAN else said
+    return f"“{said}”" if in_words(said) else signed(said)
+
+
+def in_words(said: str) -> bool:
+    """Whether a document says something in words, not as a number."""
+    return max(said) > BEFORE_HAN
 
 
 def right(row: Audited) -> Pair:
@@ -92,7 +98,7 @@ def interval_text(three: Amount, printed: Printed) -> str:
     """A value with its interval, in the unit of a printed one."""
     like = printed.like
     ends = "" if three.low == three.high else f" ({like(three.low)} – {like(three.high)})"
-    return like(three.value) + ends
+    return signed(like(three.value) + ends)
 
 
 def called(row: Audited) -> Pair:

@@ -114,7 +114,7 @@ def asked(asking: MiniRacer, query: str) -> dict[str, Any]:
     ("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2 GiB", "run-memory"),
     ("npu out of memory 怎么办", "run-memory"), ("启动 OOM", "run-memory"),
     ("gpu_memory_utilization", "memory-choice"), ("专家负载不均衡", "experts"),
-    ("吞吐上不去", "monitoring-tell"), ("R1 on 8xH20", "matrix-r1"), ("五万 token", "s1-plan-c"),
+    ("吞吐上不去", "run-slow"), ("R1 on 8xH20", "matrix-r1"), ("五万 token", "s1-plan-c"),
     ("AWQ 和 W8A8 选哪个", "precision-decision"),
     ("which prometheus metric shows KV cache pressure", "engines-metrics")])
 def test_a_symptom_leads_to_its_section(asking: MiniRacer, query: str, first: str) -> None:
