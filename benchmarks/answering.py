@@ -25,6 +25,7 @@ from catalogue.planning.goals import Goal
 
 KEPT = catalogue.ROOT.parent / "notebooks/pages/deciding/answers.json"
 TEMPLATES = ("r1-matrix",)  # is asked of each card by itself
+COMPARED = ("v3-4x8-h800-pools",)  # asks whether two pools pay: beside the best in one pool
 DRAWN = 60
 SEED = 20_261_123
 SMALL = ("space.pools=one", "space.chunks=8192", "space.drafts=0,1", "space.pipeline=1",
@@ -92,7 +93,16 @@ def of_catalogue() -> dict:
     for name in catalogue_goals():
         answer = search(name)
         kept[name] = judged(answer) if answer.met else None
+        if name in COMPARED:
+            kept[name]["one_pool"] = in_one_pool(name)
     return counted(kept)
+
+
+def in_one_pool(name: str) -> dict[str, Any]:
+    """Tokens per card [token/s] of the best answer to a goal in one pool, and its weights."""
+    best = search(name, ["space.pools=one"]).front[0][0]
+    return {"precision": best.row.choice.precision,
+            "throughput_per_card": best.amounts["throughput_per_card"].as_json()}
 
 
 def counted(kept: dict[str, Any]) -> dict:

@@ -61,8 +61,8 @@ price =
     .zh = 自定价格，美元/卡时
 
 use =
-    .en = share of the throughput that is used, %
-    .zh = 吞吐利用率，%
+    .en = utilisation (mean over full throughput), %
+    .zh = 利用率（平均吞吐 ÷ 满载吞吐），%
 
 more =
     .en = More settings

@@ -60,8 +60,8 @@ deployment =
     .zh = { $cards }（{ $plan }）
 
 of-two-neighbours-on-front =
-    .en = Of two neighbours on a front, { $slow } takes { $slow_pace } per token and { $fast } takes { $fast_pace }. The intervals overlap, but the latter is faster in { $share } of { $draws } draws.
-    .zh = 前沿上有两个相邻的部署：{ $slow }每 token { $slow_pace }，{ $fast }每 token { $fast_pace }。两个区间虽有重叠，{ $draws } 次抽样中仍有 { $share } 是后者更快。
+    .en = Of two neighbours on the front of { $goal }, { $slow } takes { $slow_pace } per token and { $fast } takes { $fast_pace }. The intervals overlap, but the latter is faster in { $share } of { $draws } draws.
+    .zh = { $goal }的前沿上有两个相邻的部署：{ $slow }每 token { $slow_pace }，{ $fast }每 token { $fast_pace }。两个区间虽有重叠，{ $draws } 次抽样中仍有 { $share } 是后者更快。
 
 goal =
     .en = goal for R1
@@ -70,6 +70,10 @@ goal =
 lengths =
     .en = { $taken } tokens in, { $given } out
     .zh = 输入 { $taken }、输出 { $given } token
+
+proposed =
+    .en = answer
+    .zh = 方案
 
 tried =
     .en = tried

@@ -26,7 +26,7 @@ price-of-card-h =
     .zh = 每卡价格，{ $currency }/h
 
 cost-of-tokens =
-    .en = { $currency } per 10⁶ output tokens at full load; a median of its own, near price ÷ throughput
+    .en = { $currency } per 10⁶ output tokens at full load (its own median, so not exactly price ÷ throughput)
     .zh = 满载时每 10⁶ 输出 token 成本，{ $currency }（另取中位数，与“价格 ÷ 吞吐”略有出入）
 
 price-at-which-it-would =
@@ -55,7 +55,7 @@ chunk =
 
 others-like-it =
     .en = others indistinguishable from it
-    .zh = 不可区分的其他方案数
+    .zh = 分不出高下的其他方案数
 
 front-of-this-goal-in =
     .en = The front of this goal in groups: { $which }

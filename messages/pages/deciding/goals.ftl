@@ -111,10 +111,16 @@ lengths-and-best =
     .en = { $taken } tokens in, { $given } out; best: { $best }{ $drawn ->
         [yes] {" "}in { $share } of draws
        *[no] {""}
+    }{ $more ->
+        [yes] , then { $then }
+       *[no] {""}
     }
     .zh = 输入 { $taken }、输出 { $given } token；最优：{ $drawn ->
         [yes] { $share } 抽样可达的{ $best }
        *[no] { $best }
+    }{ $more ->
+        [yes] ，其次{ $then }
+       *[no] {""}
     }
 
 headed =
@@ -153,7 +159,7 @@ asked-of-draws =
 
 of-candidates-at-most-were =
     .en = Of { $candidates } candidates, at most { $drawn } were tested by draws for any one row.
-    .zh = 共 { $candidates } 个候选，每行至多抽样了其中 { $drawn } 个。
+    .zh = 共 { $candidates } 个候选；每行按序逐个抽样，至多 { $drawn } 个即得结果。
 
 all-kept-in-of-draws =
     .en = all kept in { $kept } of draws

@@ -184,7 +184,10 @@ def told_apart(page: Page) -> None:
     slow, fast = pair
     one, other = (say("deployment", cards=cards(each.row.choice), plan=plan(each.row.choice))
                   for each in pair)
-    show(*say("of-two-neighbours-on-front", slow=one, slow_pace=cell(slow, "tpot"), fast=other,
+    place = next(place for place, answer in enumerate(page.answers, 1)
+                 if goal_of(answer) == slow.goal)
+    show(*say("of-two-neighbours-on-front", goal=say("goal-of-several", place=place),
+              slow=one, slow_pace=cell(slow, "tpot"), fast=other,
               fast_pace=cell(fast, "tpot"), share=fmt_percent(_faster(fast, slow), 0),
               draws=DRAWS))
 
@@ -249,7 +252,7 @@ def plan_c() -> None:
 
     table([(which, found, deployed.changed(found.settings)) for which, found in answers
            if found is not None], [
-        Column(0, common("answer")),
+        Column(0, say("proposed")),
         Column(lambda row: " ".join(f"`{key.rpartition('.')[2]}={value}`" for key, value
                                     in row[1].settings.items()), say("what-changes")),
         Column(lambda row: row[2].headroom, say("spare-per-card"), fmt_bytes),

@@ -201,13 +201,14 @@ def summary(page: Page) -> None:
 def headed(answer: Answer, first: str = "") -> Pair:
     """The title of a goal with its limits, its lengths, and what is best."""
     goal, limits = goal_of(answer), answer.result.wishes.limits
-    first_of = next(iter(answer.result.wishes.chosen))
+    first_of, *others = answer.result.wishes.chosen
     signs = [say("limit", name=LIMITS[name], sign="≤" if OBJECTIVES[name] < 0 else "≥",
                  limit=human(limit, UNITS[name]) if name in UNITS else fmt_sig(limit))
              for name, limit in limits.items()]
     wanted = say("lengths-and-best", taken=fmt_int(goal.demand.input_tokens),
                  given=fmt_int(goal.demand.output_tokens), best=BEST[first_of], share=fmt_percent(
-                     HOLDS, 0), drawn=first_of not in NOT_DRAWN)
+                     HOLDS, 0), drawn=first_of not in NOT_DRAWN, more=bool(others),
+                 then=join((", ", "、"), [BEST[name] for name in others]))
     return say("headed", first=first, title=pair(goal.title),
                told=join(("; ", "；"), [*([join((", ", "，"), signs)] if signs else []), wanted]))
 

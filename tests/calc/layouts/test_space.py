@@ -30,7 +30,7 @@ def test_drafts_in_pipeline_stages_are_tried_where_the_release_drafts_there(sett
 def test_what_drafts_in_no_stages_is_counted_and_said(cli):
     code, out, _ = cli("search", "r1-64-users-8xh20")
     assert code == 0
-    assert "engines draft none there; --set space.staged_drafts=true tries them" in out
+    assert "not every engine drafts there; --set space.staged_drafts=true tries them" in out
     found = search(load_goal("r1-64-users-8xh20"))
     assert f"({found.funnel.counts['drafts']:,} layouts)" in out
 

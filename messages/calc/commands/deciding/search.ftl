@@ -81,8 +81,8 @@ without-drafts =
     .zh = 不做投机解码（{ $count } 种切分）：'{ $model }' 没有公开 MTP 层；--any-engine 可一并尝试。
 
 staged-drafts =
-    .en = Pipeline stages without drafts ({ $count } layouts): engines draft none there; --set space.staged_drafts=true tries them.
-    .zh = 流水线切分下不做投机解码（{ $count } 种切分）：引擎在此不投机；--set space.staged_drafts=true 可一并尝试。
+    .en = Pipeline stages without drafts ({ $count } layouts): not every engine drafts there; --set space.staged_drafts=true tries them.
+    .zh = 流水线切分下不做投机解码（{ $count } 种切分）：引擎不都支持；--set space.staged_drafts=true 可一并尝试。
 
 refused =
     .en = Left out, no release starts it: { $label }: { $why }.

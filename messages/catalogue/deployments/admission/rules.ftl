@@ -45,8 +45,8 @@ layouts-with-pipeline-stages-of =
     .zh = 分成流水线级、每级的专家又由几个数据并行 rank 分摊（EP 大于 TP）的切分：闭式解不成立
 
 layouts-tried-without-drafts-in =
-    .en = layouts not tried with MTP drafts: engines draft none across pipeline stages, and some models have no MTP layer
-    .zh = 不与 MTP 投机组合的切分：引擎不跨流水线级投机，或模型没有 MTP 层
+    .en = layouts not tried with MTP drafts: not every engine of the card drafts across pipeline stages, or the model has no MTP layer
+    .zh = 不与 MTP 投机组合的切分：该卡的引擎不都支持跨流水线级投机，或模型没有 MTP 层
 
 # number: bits of a format
 has-no-matrix-unit-for =

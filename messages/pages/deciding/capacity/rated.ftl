@@ -13,8 +13,8 @@ high =
     .zh = 高
 
 s1-plan-c-as-it-can-run =
-    .en = S1 plan C as it can run: FP8, EP32 (or a server per pipeline stage)
-    .zh = S1 方案 C 可运行形式：FP8，EP32（或每台服务器一个流水线级）
+    .en = S1 plan C with EP32, in FP8 (or a server per pipeline stage)
+    .zh = S1 方案 C 用 EP32，FP8（或每台服务器一个流水线级）
 
 fault-tolerance-documented =
     .en = fault tolerance, documented
@@ -65,5 +65,5 @@ throughput-as-printed =
     .zh = 可用吞吐占比：方案 C 原样
 
 throughput-as-it-can-run =
-    .en = as it can run, EP32
-    .zh = 可运行形式，EP32
+    .en = with EP32
+    .zh = 用 EP32

@@ -42,8 +42,8 @@ h20-throughput-expected =
 
 # number: of the question
 longest-context =
-    .en = longest context for 8 users on 8×910B4-1, the 910B4 of 64 GB: 8,192 tokens in, 1,024 out
-    .zh = 8×910B4-1（64 GB 的 910B4）上 8 个用户的最长上下文：输入 8,192、输出 1,024 token
+    .en = longest context for 8 users on 8×910B4-1, the 910B4 of 64 GB; times for 8,192 tokens in, 1,024 out
+    .zh = 8×910B4-1（64 GB 的 910B4）上 8 个用户的最长上下文；各时间按输入 8,192、输出 1,024 token
 
 longest-context-expected =
     .en = four-bit weights; the cache split across ranks, if an engine supports that
@@ -100,6 +100,10 @@ computed-now =
 nothing-was-found-that-starts =
     .en = nothing was found that starts and keeps its limits when simulated
     .zh = 没有找到既能启动、又在仿真中满足约束的部署
+
+one-pool-yields =
+    .en = best in one pool: { $rate } (`{ $precision }`); two yield { $times } times as much
+    .zh = 单池最优：{ $rate }（`{ $precision }`），两池为其 { $times } 倍
 
 starts-under =
     .en = starts under `{ $engine }`

@@ -41,12 +41,12 @@ usd-per-million =
     .zh = 每百万输出 token 美元（区间）
 
 times-r1 =
-    .en = tokens per USD, as a multiple of R1's
-    .zh = 同样成本产出的 token 是 R1 的几倍
+    .en = tokens per USD, as a multiple of R1's (on the same cards: their ratio of speeds)
+    .zh = 同样成本产出的 token 是 R1 的几倍（卡相同，即速度之比）
 
 most-users =
     .en = most users within { $limit }
-    .zh = { $limit } 内用户最多的模型与用户数
+    .zh = { $limit } 内用户最多的模型与用户数（括号内 R1 沿用左栏格式）
 
 users-of =
     .en = { $model } in `{ $precision }`: { $users } (R1 in `{ $narrower }`: { $reference })

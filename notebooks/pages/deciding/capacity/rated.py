@@ -70,7 +70,7 @@ def _long(time: float) -> str:
 
 
 def table_of_plans() -> None:
-    """Every deployment that a document rates, as it is cut, and S1's plan C as it can run."""
+    """Every deployment that a document rates, as it is cut, and S1's plan C as one group."""
     rows: list[tuple[Any, ...]] = [
         (catalogue.load_scenario(each.scenario).file.title, place(document, each),
          RANKS[each.rank], (each.scenario,)) for document, each in rated()]
@@ -95,6 +95,7 @@ def table_of_plans() -> None:
     numbers({"scale-pipeline": 1 - pipeline.share,
              "scale-one": 1 - Fleet(**{**vars(pipeline), "servers": 1}).share}, fmt_percent,
             digits=2)
+    number("scale-other-hours", pipeline.between_failures / HOUR)
     number("scale-promise", PROMISE, fmt_percent)
     number("scale-spares", spares_for(PROMISE, wide), str)
 

@@ -15,6 +15,7 @@ from calc.capacity.pool_layouts import Pairing, TwoPools
 from calc.capacity.replicas import Limits
 from calc.capacity.tables import Tables
 from calc.closed_form.validity import doubt_words
+from catalogue.deployments.profiles import load_profile
 from catalogue.messages import LANGUAGES, Pair, join, messages, pair
 from notebooks.show import figures
 from notebooks.show.columns import Column
@@ -206,6 +207,11 @@ def _way(way: tuple[int, int]) -> Pair:
 def growth_numbers(found: Sequence[Growth]) -> None:
     """Numbers of the page's prose."""
     number("scale-worth", WORTH, fmt_percent, digits=0)
+    number("scale-drafting", ", ".join(
+        f"{profile.name['en']} {statement.since}" for profile in map(
+            load_profile, catalogue.names("profiles"))
+        for statement in profile.statements
+        if statement.staged_drafts and statement.staged_drafts.value), str)
     most = [max(gains) + 1 for page in found if (gains := [
         gain for size in page.two if (gain := page.gain(size)) is not None])]
     if most:

@@ -58,17 +58,16 @@ def row_of(kept_row: dict[str, Any]) -> Row:
 
 
 def eight() -> None:
-    """The table of the eight, and how many of all first answers start and keep their limits."""
+    """The table of the eight, and how many goals have first answers that start and keep limits."""
     table(QUESTIONS, [
         Column(lambda name: QUESTIONS[name][0], say("asked")),
         Column(lambda name: QUESTIONS[name][1], say("expected-by-hand")),
         Column(lambda name: _drafts() if name == "drafts" else _now(name), say("computed-now"))],
         wide=True)
-    met = [each for each in stored_answers().values() if each]
-    numbers({"firsts-goals": len(stored_answers()), "firsts-met": len(met),
-             "firsts-started": sum(bool(each["files"]) for each in met),
-             "firsts-kept": sum(each["simulated"] is None or each["simulated"]["keeps"]
-                                for each in met)})
+    found = stored_answers()
+    assert all(each and each["files"] and (each["simulated"] is None or each["simulated"]["keeps"])
+               for each in found.values())  # the sentence says so
+    numbers({"firsts-goals": len(found)})
 
 
 def _now(name: str) -> Pair:
@@ -85,8 +84,14 @@ def _now(name: str) -> Pair:
             of = Amount(**seen[key])
             told.append((f"{en} {of.said('en')}", f"{zh} {of.said('zh')}"))
         elif key in row.quantities:
-            value = amounts.human(row.quantities[key], unit)
-            told.append((f"{en} {value}", f"{zh} {value}"))
+            value = row.quantities[key]
+            told.append((f"{en} {amounts.human(value, unit)}",
+                         f"{zh} {amounts.human(value, unit, 'zh')}"))
+    if one := found.get("one_pool"):
+        rate = Amount(**one["throughput_per_card"])
+        times = Amount(**seen["throughput_per_card"]).value / rate.value
+        told.append(say("one-pool-yields", rate=rate.texts, precision=one["precision"],
+                        times=fmt_sig(times, 2)))
     engine = found["row"]["start"]["engine"]
     told.append(say("starts-under", engine=engine) if engine else say("no-release-starts-it"))
     if found["simulated"]:

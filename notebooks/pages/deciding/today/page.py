@@ -184,7 +184,8 @@ def models_tables() -> None:
         Column(_layout, common("layout")),
         Column(lambda row: row.held or None, say("most-that-fit"), fmt_int),
         Column(_pace, say("ms-per-token")), Column(_cost, say("usd-per-million")),
-        Column(lambda row: row.users or None, say("users-within", limit=fmt_time(LIMIT)), fmt_int),
+        Column(lambda row: row.users if row.held else None,
+               say("users-within", limit=fmt_time(LIMIT)), fmt_int),
         Column(lambda row: row.rate or None, say("tokens-within"), fmt_sig, digits=3)]
     for plan in PLANS:
         users, tokens = demanded(plan)
