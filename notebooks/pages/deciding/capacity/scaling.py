@@ -207,7 +207,7 @@ def _way(way: tuple[int, int]) -> Pair:
 def growth_numbers(found: Sequence[Growth]) -> None:
     """Numbers of the page's prose."""
     number("scale-worth", WORTH, fmt_percent, digits=0)
-    number("scale-drafting", ", ".join(
+    number("scale-drafting", " / ".join(
         f"{profile.name['en']} {statement.since}" for profile in map(
             load_profile, catalogue.names("profiles"))
         for statement in profile.statements
