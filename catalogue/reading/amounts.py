@@ -116,7 +116,7 @@ def power_of_ten(value: float, digits: int = DIGITS, power: int | None = None) -
     ('6.71×10¹¹', '1.00×10⁻³²⁰')
     """
     if power is None:
-        power = math.floor(math.log10(abs(rounded(value, digits))))
+        power = Decimal(repr(float(rounded(value, digits)))).adjusted()
     of_ten = float(Decimal(repr(float(value))).scaleb(-power))  # 10.0**-324 is zero
     return f"{fixed(of_ten, digits - 1)}×10{str(power).translate(RAISED)}"
 
