@@ -33,7 +33,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from queue import SimpleQueue
@@ -146,10 +146,12 @@ def named(mutant: Mutant) -> dict[str, Any]:
             "before": mutant.before, "after": mutant.after}
 
 
-def judge(mutants: Sequence[Mutant], workers: int, record: Path | None,
-          tell: Callable[[Mutant, str | None, float], None]) -> None:
-    """Tell of every mutant which test saw it and in how many seconds, as soon as it is known."""
-    saw: set[str] = set()
+def judge(mutants: Sequence[Mutant], found: Collection[dict[str, Any]], workers: int,
+          record: Path | None, tell: Callable[[Mutant, str | None, float], None]) -> None:
+    """Tell of every mutant which test saw it and in how many seconds, as soon as it is known.
+
+    Whatever saw one of those that are ``found`` in the end is then run on the project as it is.
+    """
     project = Project.now()
     if not project.recorded:
         raise SystemExit("mutants: no times of tests are recorded; run `make test-all` first")
@@ -171,8 +173,6 @@ def judge(mutants: Sequence[Mutant], workers: int, record: Path | None,
             print(f"{'survived' if test is None else 'killed':8} {took:4.0f} s  "
                   f"{mutant.path}:{mutant.line}  {mutant.before}  ->  {mutant.after}"
                   f"{f'  ({test})' if test else ''}", flush=True)
-            if test and test not in (COLLECTION, TIME):
-                saw.add(test)
             tell(mutant, test, took)
 
         with ThreadPoolExecutor(workers) as pool:
@@ -185,11 +185,13 @@ def judge(mutants: Sequence[Mutant], workers: int, record: Path | None,
                 for process in list(RUNNING):
                     _end(process)
                 raise
-        _check(sorted(saw), copies.get())
+        _check(found, copies.get())
 
 
-def _check(tests: Sequence[str], folder: Path) -> None:
+def _check(found: Iterable[dict[str, Any]], folder: Path) -> None:
     """Whatever saw a mutant has to pass on the project as it is."""
+    seen = {each.get("seen_since") or each["seen_by"] for each in found}
+    tests = sorted(seen - {None, COLLECTION, TIME})
     code, printed = run_tests(folder, tests, None) if tests else (0, "")
     if code:
         raise SystemExit(f"mutants: mend these first, they fail on the project as it is: "
@@ -230,7 +232,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             records.keep(given.out, rooms=list(given.rooms), seed=given.seed, mutants=found)
 
     judge([each for each in drawn if not any(is_of(each, one) for one in found)],
-          given.workers, given.lines, tell)
+          found, given.workers, given.lines, tell)
     killed = sum(each["seen_by"] is not None for each in found)
     print(f"{killed} of {len(found)} mutants were seen")
     return 0
@@ -248,7 +250,7 @@ def again(path: Path, workers: int) -> int:
             left[mutant]["seen_since"] = test
             records.keep(path, **{name: told[name] for name in ("rooms", "seed", "mutants")})
 
-    judge(list(left), workers, None, tell)
+    judge(list(left), left.values(), workers, None, tell)
     print(f"{sum('seen_since' in one for one in left.values())} of {len(left)} are seen since")
     return 0
 
