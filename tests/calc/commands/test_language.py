@@ -20,7 +20,7 @@ LISTS = {"models": {"CSA", "GQA", "MLA"},  # beside the names of entries
 ASKED = {  # what is asked -> names in the answer, besides those of entries
     f"estimate {ONE} --engines vllm@0.11,sglang@0.5.6": {"ns"},
     "search r1-64-users-8xh20 --set devices=nvidia-h20 --set precisions=fp8-block":
-        {"DeepGEMM, block scales", "space.spares", "devices: [{device:", "price:"},
+        {"DeepGEMM", "space.spares", "devices: [{device:", "price:"},
     "search r1-64-users-8xh20 --set devices=nvidia-h20 --set limits.tpot=1ms":
         {"space.spares", "devices: [{device:", "price:"},
     "check": set(),
