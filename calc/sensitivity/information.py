@@ -26,6 +26,7 @@ from calc.sensitivity.sampling import (
     moves_of,
     own_factor,
     priors,
+    sample_each,
     sample_quantity,
     scores_of,
 )
@@ -153,8 +154,7 @@ def between(first: Plan, second: Plan, name: str = CARD_HOURS, price: float = 1.
     found = priors([first, second], name)
     scores = _scores(len(found.names), draws)
     sign = 1.0 if better(name) == LESS else -1.0
-    losses = [sign * price * sample_quantity(plan, knobs, own, scores, name) for plan, knobs, own
-              in zip((first, second), found.knobs, found.own, strict=True)]
+    losses = [sign * price * each for each in sample_each((first, second), found, scores, name)]
     return information(np.stack(losses, axis=1), scores, found.names, (first.label, second.label))
 
 

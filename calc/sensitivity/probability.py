@@ -9,7 +9,7 @@ import numpy as np
 
 from calc.sensitivity.paths import Path
 from calc.sensitivity.plans import LESS, Plan, better
-from calc.sensitivity.sampling import priors, sample_quantity, scores_of
+from calc.sensitivity.sampling import priors, sample_each, scores_of
 from calc.uncertainty.interval import TAIL
 
 DRAWS, POINTS = 256, 129
@@ -56,8 +56,8 @@ def doubt(first: Plan, second: Plan, path: Path, name: str, margin: float = 0.0)
     points = (np.geomspace if path.low > 0 else np.linspace)(path.low, path.high, POINTS)
     points = np.unique(points.round()) if path.whole else points
     scores = scores_of(len(found.names), DRAWS)
-    one, other = (np.log(sample_quantity(plan, knobs, own, scores, name, path.moves(plan, points)))
-                  for plan, knobs, own in zip(plans, found.knobs, found.own, strict=True))
+    one, other = map(np.log, sample_each(plans, found, scores, name,
+                                         lambda plan: path.moves(plan, points)))
     gap = (one - other) * (1.0 if better(name) == LESS else -1.0) + np.log1p(-margin)
     ahead = gap < 0
     turned = ahead[:, 1:] != ahead[:, :-1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -89,6 +89,21 @@ def sample_quantity(plan: Plan, columns: Sequence[tuple[int, Knob]],
     every = {symbol: np.repeat(drawn, points) for symbol, drawn in moves.items()}
     given = {symbol: np.tile(column, len(scores)) for symbol, column in along.items()}
     return np.asarray(plan.at({**given, **every}, name).reshape(-1, points) * factor[:, None])
+
+
+def sample_each(plans: Sequence[Plan], found: Priors, scores: np.ndarray, name: str,
+                along: Callable[[Plan], Moves] | None = None) -> list[np.ndarray]:
+    """A quantity of each of some plans in the same draws, as :func:`sample_quantity` has it.
+
+    Args:
+        plans: that ``found`` is of.
+        found: what moves them.
+        scores: as for :func:`sample_quantity`.
+        name: of the quantity.
+        along: of a plan, inputs that are given instead.
+    """
+    return [sample_quantity(plan, knobs, own, scores, name, along(plan) if along else None)
+            for plan, knobs, own in zip(plans, found.knobs, found.own, strict=True)]
 
 
 def moves_of(columns: Sequence[tuple[int, Knob]], scores: np.ndarray) -> Moves:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -11,8 +10,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import catalogue
-from calc.answer.estimate import Estimate
-from calc.costing.answer import Cost, CostOptions, crossovers, price_of_request
+from calc.costing.answer import crossovers
 from calc.costing.power import (
     BUSY,
     around,
@@ -26,13 +24,12 @@ from calc.costing.rates import card_hour, prices_of
 from calc.costing.tokens import MILLION
 from calc.evidence import energy
 from calc.uncertainty.amount import Amount
-from catalogue import Scenario
 from catalogue.messages import LANGUAGES, Pair, messages, pair
 from catalogue.planning.prices import OWNERSHIPS, Prices
 from catalogue.reading.units import HOUR
 from notebooks.pages.catalogue.dated import as_of
 from notebooks.pages.deciding.front.r1 import NOTHING, OWNED, WHOLE, million
-from notebooks.pages.deciding.front.standard import CARDS, R1, question, serve, served_by
+from notebooks.pages.deciding.front.standard import CARDS, R1, Priced, question, serve, served_by
 from notebooks.pages.deciding.goals import device_label, so_many
 from notebooks.show import figures
 from notebooks.show.columns import Column
@@ -56,32 +53,9 @@ KINDS: dict[str, Pair] = {
     "attention": common("attention"), "links": say("collectives")}
 
 
-@dataclass(frozen=True)
-class Priced:
-    """The page's deployment with its estimate, its cost and a day's load."""
-
-    scenario: Scenario
-    answer: Estimate
-    cost: Cost
-    asked: CostOptions
-
-    @property
-    def rate(self) -> Amount:
-        """Output tokens per second in a steady state."""
-        return self.answer.quantities["steady_throughput"]
-
-    @property
-    def api_per_output(self) -> float:
-        """What the service takes for a request, by the token of its answer [money/token]."""
-        assert self.asked.sold is not None
-        inputs = self.scenario.inputs()
-        return price_of_request(inputs, self.asked.sold, prices_of(self.scenario.device.id),
-                                self.cost.currency) / float(inputs["output_tokens"])
-
-
 def flagship() -> Priced:
     """DeepSeek-R1 on eight H200, as the book's standard question has it, priced."""
-    return Priced(*served_by(R1, OWNED).priced())
+    return served_by(R1, OWNED).priced()
 
 
 def headline(page: Priced) -> None:
@@ -176,12 +150,13 @@ def millions() -> None:
     for device in (OLDER, *CARDS):
         told = serve(R1, device)
         assert told
-        _, _, found, _ = told.priced()
+        priced = told.priced()
+        found = priced.cost
         row: dict[str, Any] = {
             "card": device_label(device),
             "cards": so_many(told.choice.devices, device, column=True),
             "published": million(found) if found.hour else NOTHING}
-        of_parts = told.of_parts()
+        of_parts = priced.of_parts()
         if of_parts and of_parts.hour and (server := of_parts.server):
             value, low, high = of_parts.hour.per(f"{of_parts.currency}/h")
             row |= {"hardware": million(of_parts), "hour": f"{value:.2f} ({low:.2f}–{high:.2f})",

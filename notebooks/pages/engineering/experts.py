@@ -19,6 +19,8 @@ from calc.evidence.validation import measured_system
 from calc.many.sweeps import decode_sweep
 from calc.sensitivity.breakeven import SECOND, BreakEven, solve
 from calc.sensitivity.plans import Plan, plan_of
+from catalogue.deployments.admission.notation import one_server
+from catalogue.deployments.admission.rules import cut_of
 from catalogue.messages import LANGUAGES, Pair, messages
 from notebooks.pages.deciding.goals import device_label
 from notebooks.pages.engineering.layouts import LIMIT, PACE, RATE, Case, best_within, plan, titled
@@ -105,9 +107,7 @@ def narrow(case: Case) -> Yield:
 
 def sharded(case: Case) -> str:
     """The layout of :func:`narrow`: ``TP8×PP2``."""
-    inputs = narrow(case).plan.inputs
-    stages = int(inputs["pipeline_parallel"])
-    return f"TP{int(inputs['tensor_parallel'])}" + (f"×PP{stages}" if stages > 1 else "")
+    return one_server(cut_of(narrow(case).plan.scenario))
 
 
 @cache

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
 
 from calc.launching.deployment import Deployment, deployed
-from calc.layouts.choice import contents
-from calc.searching.load_goal import load_goal
-from catalogue import made_scenario
 from catalogue.engines.engine import load_engine
-from notebooks.pages.deciding.front.engines import released
 from notebooks.pages.deciding.front.standard import R1, Served, question, serve
+from notebooks.pages.deciding.front.under_engines import released, under
 from notebooks.pages.deciding.matrix import GOAL
 from notebooks.pages.deciding.service import text_of
 from notebooks.show.display import number, numbers
@@ -27,10 +23,7 @@ def plan(key: str) -> tuple[Served, Deployment]:
     device, engine = PLANS[key]
     found = serve(R1, device)
     assert found is not None
-    goal = load_goal(GOAL, [f"demand.users={question().users}"])
-    made = made_scenario(contents(goal, found.choice) | {"engine": released(engine)},
-                         Path(f"{GOAL}.yml"))
-    return found, deployed({"serve": made}, (GOAL, ()))
+    return found, deployed({"serve": under(found, released(engine))}, (GOAL, ()))
 
 
 def answer() -> None:

@@ -54,10 +54,10 @@ def _held(each: Served) -> tuple[int, int]:
 def _million(each: Served) -> Pair:
     """What a million output tokens cost, prompts included, as the question has them used: at the
     published hour of a card, else at the one that prices of hardware come to."""
-    _, _, found, _ = each.priced()
-    if WHOLE in found.amounts:
-        return (f"{million(found)} {found.currency}",) * 2
-    of_parts = each.of_parts()
+    priced = each.priced()
+    if WHOLE in priced.cost.amounts:
+        return (f"{million(priced.cost)} {priced.cost.currency}",) * 2
+    of_parts = priced.of_parts()
     if of_parts is None:
         return NOTHING, NOTHING
     return say("of-hardware", price=f"{million(of_parts)} {of_parts.currency}")

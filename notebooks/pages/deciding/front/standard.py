@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 import catalogue
 from calc.answer.estimate import Estimate, estimate
-from calc.costing.answer import Cost, CostOptions, cost, cost_of_parts
+from calc.costing.answer import Cost, CostOptions, cost, cost_of_parts, price_of_request
 from calc.costing.rates import prices_of
 from calc.layouts.choice import Choice, scenario
 from calc.searching.load_goal import load_goal
+from calc.uncertainty.amount import Amount
 from catalogue import Scenario
 from catalogue.messages import Pair, join, messages
 from catalogue.planning.questions import Question
@@ -50,6 +52,33 @@ def layout(choice: Choice) -> Pair:
     """A layout with the tokens that it drafts: ``TP8/EP8, 1 MTP token``."""
     drafts = [say("drafts", count=choice.drafts)] if choice.drafts else []
     return join((", ", "，"), [(sizes(choice),) * 2, *drafts])
+
+
+class Priced(NamedTuple):
+    """A deployment of the question with its estimate, and what it costs by which options."""
+
+    scenario: Scenario
+    answer: Estimate
+    cost: Cost
+    asked: CostOptions
+
+    @property
+    def rate(self) -> Amount:
+        """Output tokens per second in a steady state."""
+        return self.answer.quantities["steady_throughput"]
+
+    @property
+    def api_per_output(self) -> float:
+        """What the service takes for a request, by the token of its answer [money/token]."""
+        assert self.asked.sold is not None
+        inputs = self.scenario.inputs()
+        return price_of_request(inputs, self.asked.sold, prices_of(self.scenario.device.id),
+                                self.cost.currency) / float(inputs["output_tokens"])
+
+    def of_parts(self) -> Cost | None:
+        """The same at the hour that prices of hardware come to; None where nobody prints one."""
+        return cost_of_parts(self.scenario, self.answer.everything, self.rate,
+                             prices_of(self.scenario.device.id), self.asked)
 
 
 @dataclass(frozen=True)
@@ -91,7 +120,7 @@ class Served:
         goal = load_goal(GOAL, [f"model={self.model}", f"demand.users={question().users}"])
         return scenario(goal, self.choice)
 
-    def priced(self) -> tuple[Scenario, Estimate, Cost, CostOptions]:
+    def priced(self) -> Priced:
         """What it costs as the question has it: owned, used as a day leaves it."""
         asked, deployed = question(), self.scenario
         answer = estimate(deployed)
@@ -101,13 +130,7 @@ class Served:
                               sold=service.current if service else None)
         found = cost(deployed, answer.everything, answer.quantities["steady_throughput"],
                      prices_of(deployed.device.id), options)
-        return deployed, answer, found, options
-
-    def of_parts(self) -> Cost | None:
-        """The same at the hour that prices of hardware come to; None where nobody prints one."""
-        deployed, answer, _, options = self.priced()
-        return cost_of_parts(deployed, answer.everything, answer.quantities["steady_throughput"],
-                             prices_of(deployed.device.id), options)
+        return Priced(deployed, answer, found, options)
 
 
 @at_rest()

@@ -23,7 +23,7 @@ from notebooks.show.display import number, numbers, table
 from notebooks.show.numbers import fmt_fixed, fmt_sig, fmt_time
 
 common = messages("common")
-say = messages("pages/deciding/front/engines")
+say = messages("pages/deciding/front/under-engines")
 
 RUN = {"nvidia-h200-sxm": ("vllm", "sglang"), "nvidia-b200": ("vllm", "sglang"),
        "ascend-910b2": ("vllm-ascend", "sglang")}  # on cards that each of two engines starts R1 on

@@ -21,7 +21,7 @@ from calc.costing.rates import card_hour, prices_of
 from calc.layouts.choice import BLOCKS
 from calc.layouts.feasible import reasons
 from calc.sensitivity.plans import BATCHES, Limit, Plan, plan_of
-from calc.sensitivity.sampling import priors, sample_quantity, scores_of
+from calc.sensitivity.sampling import priors, sample_each, scores_of
 from calc.uncertainty.amount import Amount
 from catalogue import Scenario
 from catalogue.deployments.precision_support import nearest
@@ -338,6 +338,5 @@ def wins(reference: str) -> float:
     two = [each.best.made for each in ranking(reference)[:2] if each.best]
     found = priors(two, "tpot")
     scores = scores_of(len(found.names), DRAWS)
-    first, second = (sample_quantity(made, knobs, own, scores, "tpot") for made, knobs, own
-                     in zip(two, found.knobs, found.own, strict=True))
+    first, second = sample_each(two, found, scores, "tpot")
     return float((first < second).mean())

@@ -110,8 +110,9 @@ def test_a_million_tokens_is_priced_on_every_card_of_which_anybody_prints_a_pric
 
 def test_the_chapter_on_cards_prices_by_hardware_where_no_hour_is_published():
     told = standard.serve(standard.R1, "nvidia-h20")
-    _, answer, found, asked = told.priced()
-    of_parts = told.of_parts()
+    priced = told.priced()
+    _, answer, found, asked = priced
+    of_parts = priced.of_parts()
     assert r1.WHOLE not in found.amounts
     assert of_parts.hour.per("USD/h") == pytest.approx(found.amounts["card_hour_of_parts"].points)
     assert of_parts.amounts[r1.WHOLE].central == pytest.approx(
