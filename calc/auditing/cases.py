@@ -50,7 +50,7 @@ class Case:
         missing, assumed, cause: as the claim has them, or the one that it restates.
         formula: of ``params/formulas/``, if it is one of them.
         reconstructed: the document prints no formula, ``own`` is what leads to its number.
-        words: what is printed where it is no number.
+        words, english: what is printed where it is no number; in English where it is Chinese.
         compares: they are judged by a number, ``printed`` is its limit.
         ruling: what becomes of a setting.
         rests_on: assumption that the verdict hangs on.
@@ -78,6 +78,7 @@ class Case:
     reconstructed: bool = False
     compares: bool = False
     words: str | None = None
+    english: str | None = None
     ruling: Ruling | None = None
     rests_on: Text | None = None
     note: Text | None = None
@@ -183,6 +184,7 @@ class Cases:
             section=claim.section or case.section, bound=claim.bound or case.bound,
             printed=claim.printed or case.printed, own=case.own if again else None,
             words=claim.words or (case.words if claim.printed is None else None),
+            english=claim.english if claim.words else case.english,
             itself=case.itself and again,
             resourced=case.resourced if again else None,
             righted=case.righted if again else None, note=claim.note or case.note)
@@ -286,7 +288,7 @@ class Cases:
                     moved(given, ours), bound, note=claim.note, missing=claim.missing,
                     assumed=claim.assumed, setting=claim.setting, alert=claim.alert,
                     reconstructed=claim.reconstructed, compares=claim.comparison is not None,
-                    words=claim.words,
+                    words=claim.words, english=claim.english,
                     letters=_letters(listed, {letter: value.unit for letter, value
                                               in claim.inputs.items()}))
 

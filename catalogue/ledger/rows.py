@@ -20,6 +20,7 @@ from catalogue.reading.printed import PrintedNumber
 from catalogue.reading.shared import causes
 from catalogue.reading.values import AnyQuantity, Flag, Identifier, Misplaced, Text, Whole, Words
 
+BEFORE_HAN = "\u3000"  # signs behind it are Chinese
 ClaimId = Annotated[str, Field(pattern=r"^S[0-3]-C?[0-9]{3}$")]
 KINDS = ("devices", "links", "nodes", "models", "formats", "precisions", "mechanisms", "prices",
          "measurements", "accuracies", "claims", "corrected", "goals", "costs")
@@ -123,7 +124,7 @@ class Claim(Entry):
         line: of the document.
         section: that it stands in, as the document numbers or names it.
         what: what it says, in a few words.
-        printed: the number; ``words`` where it is none.
+        printed: the number; ``words`` where it is none, ``english`` where these are Chinese.
         bound: it is a limit, met from one side.
         approximate: the document says about; the number holds within ``ABOUT``.
         example, claim: where it stands already; ``formula`` beside a claim is the step as it is
@@ -152,6 +153,7 @@ class Claim(Entry):
     what: Text | None = None
     printed: PrintedNumber | None = None
     words: Words | None = None
+    english: Words | None = None
     bound: Literal["at_most", "at_least"] | None = None
     approximate: Flag = False
     example: ExamplePlace | None = None
@@ -181,6 +183,9 @@ class Claim(Entry):
         placed = [key for key in ("example", "claim", "like") if getattr(self, key) is not None]
         if len(placed) > 1:
             raise Misplaced(f"'{placed[1]}' is given beside {placed[0]}", placed[1])
+        if (self.english is not None) != (max(self.words or " ") > BEFORE_HAN):
+            raise Misplaced("'english' has words that are Chinese in English, and no others",
+                            "english")
         if placed:
             return self
         if self.most is not None and self.right is None:

@@ -45,11 +45,11 @@ class Printed:
 
     @property
     def text(self) -> str:
-        """As written: ``30–50 %``."""
+        """As written: ``30–50 %``, ``2–5 µs``."""
         parts = [text.partition(" ") for text in self.written]
         digits = [_written(part[0], part[2]) for part in parts]
         unit = "" if parts[-1][2] in units.COUNTING else parts[-1][2]
-        return f"{'–'.join(digits)} {unit}".rstrip()
+        return f"{'–'.join(digits)} {units.SIGNS.get(unit, unit)}".rstrip()
 
     def like(self, number: float) -> str:
         """Another number (SI) in the unit of this one, with three digits or as many."""
@@ -57,18 +57,19 @@ class Printed:
         if text.endswith(PERCENT):
             return f"{amounts.plain(number * 100)} {PERCENT}"
         mantissa, unit = units.split(text)
+        sign = units.SIGNS.get(unit, unit)
         whole, dot, decimals = mantissa.lower().partition("e")[0].strip("+-").partition(".")
         counted = len((whole + decimals if dot else whole.rstrip("0")).lstrip("0"))
         if "e" in mantissa.lower() and unit not in amounts.MONEY:
             shown = amounts.power_of_ten(number / units.factor(unit))
-            return shown if unit == units.DIMENSIONLESS else f"{shown} {unit}"
+            return shown if unit == units.DIMENSIONLESS else f"{shown} {sign}"
         amount = number / units.factor(unit)
         exact = float(amount).is_integer() and abs(amount) < amounts.LARGEST
         if counted > amounts.DIGITS and exact:
             shown = f"{amount:.0f}" if abs(amount) < UNGROUPED else f"{amount:,.0f}"  # a count
         else:
             shown = amounts.plain(amount, max(amounts.DIGITS, min(counted, MOST)))
-        return shown if unit in (units.DIMENSIONLESS, *units.COUNTING) else f"{shown} {unit}"
+        return shown if unit in (units.DIMENSIONLESS, *units.COUNTING) else f"{shown} {sign}"
 
     def holds(self, number: float) -> bool:
         """Whether a number (SI) rounds to what is printed, or lies in the printed range, whose

@@ -50,6 +50,7 @@ LONGEST = 100  # characters of a quantity
 DIMENSIONLESS = "1"
 BITS_PER_BYTE = 8
 COUNTING = ("token", "request", "block")
+SIGNS = {"us": "µs"}  # of units that files write otherwise than readers do
 Power = TypeVar("Power")
 
 SI = {

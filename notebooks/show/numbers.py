@@ -73,7 +73,7 @@ def fmt_written(written: str) -> str:
     """A quantity as a document writes it, with thousands separators and without a counted unit."""
     number, unit = units.split(written)
     grouped = fixed(int(number), 0) if number.isdigit() else number
-    return grouped if unit in _COUNTED else f"{grouped} {_SIGNS.get(unit, unit)}".rstrip()
+    return grouped if unit in _COUNTED else f"{grouped} {units.SIGNS.get(unit, unit)}".rstrip()
 
 
 def fmt_like(value: float | None, written: str) -> str:
@@ -86,19 +86,7 @@ def fmt_like(value: float | None, written: str) -> str:
         return fmt_int(round(value))
     scaled, of_theirs = value / units.factor(unit), sum(map(str.isdigit, number.lstrip("0.")))
     shown = max(plain(scaled), plain(scaled, of_theirs or None), key=len)
-    return shown if unit == units.DIMENSIONLESS else f"{shown} {_SIGNS.get(unit, unit)}"
-
-
-_SIGNS = {"us": "µs"}
-
-
-def signed(text: str) -> str:
-    """Values as a page writes them.
-
-    >>> signed("3.82 us (3.13 us – 5.45 us)")
-    '3.82 µs (3.13 µs – 5.45 µs)'
-    """
-    return re.sub(r"(?<=\d )us\b", _SIGNS["us"], text)
+    return shown if unit == units.DIMENSIONLESS else f"{shown} {units.SIGNS.get(unit, unit)}"
 
 
 _COUNTED = ("1", "request", "token", "token/request", "block")

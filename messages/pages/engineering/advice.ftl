@@ -28,8 +28,8 @@ times-of =
     .zh = { $users } 个请求 { $cut } 与 { $whole }
 
 tensor-is-balanced =
-    .en = Time per token of { $cards } 910B1, AWQ, no MTP, at the lengths of S2's own measurement, with TP{ $cards }, and with EP{ $cards } and the same attention parallelism: { $times }. With more requests the most loaded rank of EP{ $cards } goes from { $least } over the mean to { $most }. { $sent }
-    .zh = { $cards } 张 910B1、AWQ、不投机时的每 token 时间（前为 TP{ $cards }，后为注意力切分相同的 EP{ $cards }）：{ $times }。请求增多，EP{ $cards } 负载最高的 rank 超出平均的幅度由 { $least } 变到 { $most }。{ $sent }
+    .en = Time per token of { $cards } 910B1 (central values, prompts between the steps), AWQ, no MTP, at the lengths of S2's own measurement, with TP{ $cards }, and with EP{ $cards } and the same attention parallelism: { $times }. With more requests the most loaded rank of EP{ $cards } goes from { $least } over the mean to { $most }. { $sent }
+    .zh = { $cards } 张 910B1、AWQ、不用投机解码时的每 token 时间（中心值，步间穿插 prefill；前为 TP{ $cards }，后为注意力切分相同的 EP{ $cards }）：{ $times }。请求增多，EP{ $cards } 负载最高的 rank 超出平均的幅度由 { $least } 变为 { $most }。{ $sent }
 
 sends-alike =
     .en = With { $users } requests communication takes { $time } per step in both.
@@ -40,12 +40,12 @@ sends-apart =
     .zh = { $users } 个请求时，每步通信分别为 { $cut } 与 { $whole }。
 
 no-long-tail =
-    .en = The tail comes from prefill, not from ranks: a prompt of { $tokens } tokens stalls all decoding requests for { $gap }, where a step of { $users } requests takes { $step } (both central values). The document prints only means.
-    .zh = 长尾来自 prefill，而不是 rank 间负载不均：一条 { $tokens } token 的 prompt 让所有解码中的请求停顿 { $gap }，而 { $users } 个请求的一步只要 { $step }（均为中心值）。文档只给出平均值。
+    .en = The tail comes from prefill, not from ranks: a prompt of { $tokens } tokens stalls all decoding requests for { $gap }; a step of { $users } requests without one takes { $step } (both central values). The document prints only means.
+    .zh = 长尾来自 prefill，而不是 rank 间负载不均：一条 { $tokens } token 的 prompt 让所有解码中的请求停顿 { $gap }，而没有 prefill 穿插时，{ $users } 个请求的一步只要 { $step }（均为中心值）。文档只给出平均值。
 
 deferred-experts =
-    .en = Time per token of one request: { $none } if none of the host's work is hidden, { $every } if all of it is; of { $many } requests { $none_many } and { $every_many }. A deferred result enters a later layer, which changes what the model computes; no score is printed with or without it.
-    .zh = 单请求每 token：完全不掩盖 { $none }，全部掩盖 { $every }；{ $many } 个请求时为 { $none_many } 与 { $every_many }。主机侧专家的输出推迟到后面的层才并入，模型的计算结果因此改变；文档没有给出启用前后的精度分数。
+    .en = Time per token of one request (central values): { $none } if none of the host's work overlaps with the cards, { $every } if all of it does; of { $many } requests { $none_many } and { $every_many }. A deferred result enters a later layer, which changes what the model computes; no score is printed with or without it.
+    .zh = 单请求每 token（中心值）：主机与卡完全不重叠 { $none }，完全重叠 { $every }；{ $many } 个请求时为 { $none_many } 与 { $every_many }。主机侧专家的输出推迟到后面的层才并入，模型的计算结果因此改变；文档没有给出启用前后的精度分数。
 
 cache-through-store =
     .en = The cache of { $tokens } tokens is { $size }, written to the store and read back. Below { $even }/s per request, computing the prompt again ({ $time } for one alone) is faster; from card to card it takes { $port }. At the { $printed } prompts/s that are printed, one store carries { $for_printed }/s; at the { $rate } of one server, { $for_rate }/s.

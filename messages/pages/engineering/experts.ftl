@@ -112,8 +112,8 @@ hit-rate-needed =
     .zh = TPOT 不超过 { $limit } 所需的命中率
 
 most-popular-kept =
-    .en = hit rate, most popular on cards
-    .zh = 常驻最热门专家的命中率
+    .en = hit rate, most popular on cards (worked out for { $few } and { $many })
+    .zh = 常驻最热门专家的命中率（只算 { $few } 与 { $many }）
 
 tpot-kept-at-random =
     .en = TPOT, random experts on cards

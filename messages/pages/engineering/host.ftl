@@ -16,8 +16,8 @@ eight-cards-time-per-token =
 
 # number: the cards of the systems that are compared
 token-s-per-card-price =
-    .en = token/s for the price of one card: 2 cards and host, measured
-    .zh = 每张卡的价钱换得的 token/s：两卡加主机（实测）
+    .en = token/s for the price of one card, with a server at { $host } cards: 2 cards and host, measured
+    .zh = 每张卡的价钱换得的 token/s，空机按 { $host } 张卡计：两卡加主机（实测）
 
 # number: the cards of the systems that are compared
 eight-cards-predicted =
@@ -25,8 +25,8 @@ eight-cards-predicted =
     .zh = 八卡（预测）
 
 empty-server-below-in-cards =
-    .en = hybrid pays if the server without cards costs less than this many cards
-    .zh = 空机价须低于（折合卡数）
+    .en = hybrid pays if the server without cards costs less than this many cards (–: not even for nothing)
+    .zh = 空机价须低于（折合卡数；–：白送也不划算）
 
 same-cny =
     .en = the same, CNY
@@ -92,8 +92,8 @@ ms-per-token-measured =
     .zh = 每 token ms（实测）
 
 measured-hybrid-systems =
-    .en = Measured hybrid systems
-    .zh = 混合系统实测
+    .en = Measured hybrid systems, one request where nothing else is stated
+    .zh = 混合系统实测（未注明者为单请求）
 
 routed-experts-in =
     .en = routed experts in
@@ -113,11 +113,11 @@ copies-of-measured-system =
 
 us-for-operator-users =
     .en = { $users ->
-        [one] µs for an operator, { $users } user
-       *[other] µs for an operator, { $users } users
+        [one] most µs to launch an operator, { $users } user
+       *[other] most µs to launch an operator, { $users } users
     }
-    .zh = { $users } 个用户，每算子 µs 上限
+    .zh = { $users } 个用户，下发一个算子的上限，µs
 
 taken-of-these-hosts-us =
-    .en = assumed for these hosts, µs
-    .zh = 本书取值（µs）
+    .en = launch assumed for these hosts, µs
+    .zh = 下发一个算子，本书取值，µs

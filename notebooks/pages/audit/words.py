@@ -42,7 +42,6 @@ ALSO: dict[str, Pair] = {
     "misses": say("misses-its-aim"), "open": say("depends"), RAN: say("measured-with-it")}
 GROUPS: dict[str, Pair] = {HOLDS: say("holds"), WRONG: say("does-not-hold"),
                            OPEN: say("cannot-be-decided")}
-BEFORE_HAN = "\u3000"  # signs behind it are Chinese
 PAGES = {"devices": "../devices/{}.html", "models": "../models/{}.html", "links": "../nodes.html",
          "nodes": "../nodes.html", "prices": "../cost.html", "costs": "../cost.html",
          "goals": "../search.html", "mechanisms": "../reference.html",
@@ -61,15 +60,10 @@ def group(row: Audited) -> str:
     return row.judgement.standing
 
 
-def printed(row: Audited) -> str:
-    """What the document has, in its unit or its words; Chinese ones are a quotation."""
-    said = row.case.said or "–"
-    return f"“{said}”" if in_words(said) else signed(said)
-
-
-def in_words(said: str) -> bool:
-    """Whether a document says something in words, not as a number."""
-    return max(said) > BEFORE_HAN
+def printed(row: Audited) -> Pair:
+    """What the document has, in its unit or its words; Chinese ones are quoted, and translated."""
+    said, english = row.case.said or "–", row.case.english
+    return (f"“{english}”", f"“{said}”") if english else (said, said)
 
 
 def right(row: Audited) -> Pair:

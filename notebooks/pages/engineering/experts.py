@@ -23,6 +23,7 @@ from catalogue.deployments.admission.notation import one_server
 from catalogue.deployments.admission.rules import cut_of
 from catalogue.messages import LANGUAGES, Pair, messages
 from notebooks.pages.deciding.goals import device_label
+from notebooks.pages.engineering.claims import select_claims
 from notebooks.pages.engineering.layouts import LIMIT, PACE, RATE, Case, best_within, plan, titled
 from notebooks.show import figures
 from notebooks.show.columns import Column
@@ -52,6 +53,7 @@ TIERS, ON_CARDS = "s1-expert-tiers-one-request", "s1-expert-tiers-on-cards"
 POPULAR = "s1-expert-tiers-popular"
 REQUESTS = (1, 2, 4, 8, 20)  # of a replica
 HIT = "device_hit_share"
+KEPT = "S1-150"  # share of the experts that S1 keeps on the cards
 APART = {"separate_pools": 1.0}
 MEASURED = ("wide-ant-ep16", "wide-ant-ep32", "wide-rtp-decode", "wide-lmsys-decode",
             "wide-vllm-decode-ep32", "wide-vllm-decode-ep96", "wide-cloudmatrix-decode")
@@ -231,6 +233,9 @@ def picture(lang: str) -> Figure:
 
 def decision() -> None:
     """By card: narrow, each width with what it needs, and the promise from which it is better."""
+    # as the text has it
+    assert all(_wide(case, 64, 1).inputs["draft_tokens"] == 1 for case in CASES)
+
     def best(width: int, case: Case) -> Pair | None:
         mode = max(MODES, key=lambda name: wide(case, width, name).rate(LIMIT))
         found = wide(case, width, mode)
@@ -337,7 +342,8 @@ def tiers(requests: int) -> Plan:
 def fetched() -> None:
     """What fetching takes by requests and hit rate, and the hit rate that keeps the promise."""
     kept = 1 - tiers(1).inputs["fetched_share"]
-    popular = {1: plan_of(TIERS).inputs[HIT], 20: plan_of(POPULAR).inputs[HIT]}
+    few, many = REQUESTS[0], REQUESTS[-1]
+    popular = {few: plan_of(TIERS).inputs[HIT], many: plan_of(POPULAR).inputs[HIT]}
     on_cards = plan_of(ON_CARDS)
 
     def suffices(count: int) -> float | Pair:
@@ -350,9 +356,11 @@ def fetched() -> None:
     table(REQUESTS, [
         Column(int, say("requests-of-replica")),
         Column(suffices, say("hit-rate-needed", limit=fmt_time(LIMIT)), fmt_percent, digits=0),
-        Column(popular.get, say("most-popular-kept"), fmt_percent, digits=0),
+        Column(popular.get, say("most-popular-kept", few=few, many=many), fmt_percent, digits=0),
         Column(lambda count: pace(tiers(count), HIT, kept), say("tpot-kept-at-random"), fmt_time),
         Column(lambda count: pace(tiers(count), HIT, 1.0), say("tpot-best-there-is"), fmt_time),
         Column(lambda count: pace(on_cards, "concurrency", tiers(count).inputs["concurrency"]),
                say("tpot-all-on-cards"), fmt_time)])
-    number("ex-kept", kept, fmt_percent, digits=0)
+    [asked] = select_claims(KEPT)
+    assert asked.case.printed is not None
+    numbers({"ex-kept": kept, "ex-kept-printed": asked.case.printed.value}, fmt_percent, digits=0)

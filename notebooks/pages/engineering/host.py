@@ -100,6 +100,7 @@ def answer() -> None:
     number("ho-even", bearable(prices.cards, found.of_pair[1], float(
         eight[RATE].value[USERS.index(1)]), 1), fmt_sig, digits=2)
     number("ho-even-printed", prices.break_even, fmt_sig, digits=2)
+    numbers({"ho-rate": prices.alone[0], "ho-rate-eight": prices.alone[1]}, fmt_sig, digits=3)
     interval("ho-host", prices.host.points, fmt_sig, digits=2)
     number("ho-limit", layouts.LIMIT, fmt_time)
     numbers({"ho-one": found.of_pair[1], "ho-one-eight": found.single, "ho-servers": (
@@ -162,7 +163,8 @@ def decision() -> None:
     table(rows, [
         Column("users", common("users")), Column("pair", say("two-cards-and-host-time")),
         Column("eight", say("eight-cards-time-per-token")),
-        Column(few, say("token-s-per-card-price"), fmt_sig, digits=2),
+        Column(few, say("token-s-per-card-price", host=fmt_sig(prices.host.value, 2)),
+               fmt_sig, digits=2),
         Column(many, say("eight-cards-predicted"), fmt_sig, digits=2),
         Column("even", say("empty-server-below-in-cards"), fmt_sig, digits=2),
         Column(lambda row: row["even"] and round(row["even"] * money, -3), say("same-cny"),
@@ -301,11 +303,17 @@ def launching() -> None:
     def inputs(case: tuple[str, str], users: int) -> dict[str, float]:
         return {**layouts.plan(*case, SERVERS, users).inputs, "captured": 0.0}
 
-    def fast_enough(users: int) -> Column:
-        return Column(lambda case: MICRO * keeps_up(
-            inputs(case, users), layouts.plan(*case, SERVERS, users).scenario.model.attention),
-            say("us-for-operator-users", users=users), fmt_fixed, digits=0)
+    def most(case: tuple[str, str], users: int) -> float:
+        return keeps_up(inputs(case, users),
+                        layouts.plan(*case, SERVERS, users).scenario.model.attention)
 
+    def fast_enough(users: int) -> Column:
+        return Column(lambda case: MICRO * most(case, users),
+                      say("us-for-operator-users", users=users), fmt_fixed, digits=0)
+
+    # as the text has it
+    assert all(inputs(case, users)[LAUNCH] > most(case, users)
+               for case in PLACED for users in PLACED_USERS)
     table(PLACED, [
         Column(lambda case: device_label(case[0]), common("card")),
         Column(lambda case: f"`{case[1]}`, TP8 × PP{SERVERS}", common("deployment")),

@@ -71,12 +71,13 @@ def of_cards() -> None:
         numbers({f"nu-{key}-gb": size / GIGA, f"nu-{key}-tflops": peak / TERA,
                  f"nu-{key}-ridge": peak / speed, f"nu-{key}-all": size / speed * MILLI},
                 fmt_fixed, digits=0)
-        numbers({f"nu-{key}-speed": speed / TERA}, fmt_sig, digits=2)
+        numbers({f"nu-{key}-speed": speed / TERA}, fmt_sig, digits=3)
         precision = models.EIGHT if device.startswith("ascend") else models.published(V3)
         found = {count: _asked(V3, device, precision, models.CUT, count) for count in (FEW, MANY)}
         numbers({f"nu-{key}-floor-{count}": of["tpot_floor"] * MILLI
                  for count, of in found.items()}, fmt_sig, digits=2)
-        numbers({f"nu-{key}-reached": _moved(found[FEW]) / found[FEW]["tpot_floor"] / TERA},
+        reached = {count: _moved(of) / of["tpot_floor"] / TERA for count, of in found.items()}
+        numbers({f"nu-{key}-reached": reached[FEW], f"nu-{key}-reached-{MANY}": reached[MANY]},
                 fmt_sig, digits=3)
         if device == models.H200:  # all cards read as much, but for the scales of formats
             numbers({f"nu-rank-{count}": _moved(of) / GIGA for count, of in found.items()},

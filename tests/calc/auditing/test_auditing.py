@@ -198,6 +198,8 @@ def test_a_claim_made_again_is_judged_again(judged):
      "the truth is in B"),
     (f"id: S1-002, {WHAT}, printed: 2", "what it is held against"),
     (f"id: S1-002, {WHAT}, missing: {{en: m, zh: m}}", "'printed' is missing"),
+    (f"id: S1-002, {WHAT}, words: 更高, missing: {{en: m, zh: m}}", "that are Chinese in English"),
+    (f"id: S1-002, {WHAT}, words: fp8, english: fp8, missing: {{en: m, zh: m}}", "and no others"),
     (f"id: S1-002, {WHAT}, printed: 2 ms, cause: no-such, missing: {{en: m, zh: m}}",
      "causes.yml"),
     (f"id: S1-002, {WHAT}, printed: 2, truth: measurements/s2-910b1-awq/tpot", "30 rows"),

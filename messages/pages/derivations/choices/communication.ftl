@@ -5,8 +5,8 @@ users =
     .zh = 用户数
 
 tp-over-all =
-    .en = TP over all
-    .zh = TP 取全部卡
+    .en = attention TP over all cards
+    .zh = 注意力 TP 取全部卡
 
 over-half =
     .en = over half

@@ -54,4 +54,4 @@ median-error =
 
 worst-by-ratio =
     .en = worst, by ratio
-    .zh = 按预测与实测之比最大的偏差
+    .zh = 最大偏差（按预测与实测之比）

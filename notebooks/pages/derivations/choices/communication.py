@@ -156,7 +156,7 @@ def advice(derivation: Derivation) -> None:
                        for ranks, pair in zip(RANKS, told, strict=True)] for place in (0, 1))
     numbers({f"reach-prompt-{ranks}": prompt
              for ranks, (_, prompt) in zip(RANKS, told, strict=True)}, fmt_time)
-    number("reach-group", IN_GROUP)
+    numbers({"reach-group": IN_GROUP, "reach-prompt": PROMPT})
     number("reach-beyond", told[-1][0] / told[-2][0], fmt_fixed, digits=1)
     documents.advised({
         "s0/tensor-at-most-eight": say("all-reduces-in-step", requests=IN_GROUP,

@@ -65,9 +65,10 @@ def compare(derivation: Derivation) -> None:
             fmt_percent, digits=0)
     number("fabric-added", step("roce", PER_CARD[0], ends["roce"][0])
            - step("ib", PER_CARD[0], ends["ib"][0]), fmt_time)
-    for key, (value, *_) in ends.items():
+    for key, (value, *around) in ends.items():
         number(f"fabric-{key}", f"{fmt_fixed(MICRO * value, 0)} µs", str)
-    number("fabric-roce-ends", "–".join(fmt_fixed(MICRO * end, 0) for end in ends["roce"][1:]), str)
+        number(f"fabric-{key}-ends",
+               f"{'–'.join(fmt_fixed(MICRO * end, 0) for end in around)} µs", str)
     rate, = {_network(node).device_bandwidth.value for node in NODES.values()}
     number("fabric-rate", f"{rate / GIGA:g} GB/s", str)
 

@@ -164,7 +164,8 @@ def _worst(errors: Sequence[float]) -> float:
 def measured_numbers(runs: Sequence[Run]) -> None:
     """Numbers of the list below the tables."""
     calls = [run.error for run in runs
-             if run.library == "NCCL" and run.nodes == 1 and run.time < 1e-4]
+             if (run.kind, run.library, run.nodes) == ("all-reduce", "NCCL", 1)
+             and run.time < 1e-4]
     on_h200 = [run for run in runs if run.card == groups.H200 and run.kind == "all-reduce"
                and run.ranks == groups.NODE and run.time > 1e-3]
     large = [run for run in on_h200 if run.library in ("NCCL", "SGLang")]

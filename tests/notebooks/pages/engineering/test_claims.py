@@ -34,11 +34,18 @@ def test_a_chapter_judges_its_claims_as_their_page_does(chapter):
         assert (printed(row), right(row)) == (printed(same), right(same))
 
 
-def test_chinese_words_of_a_document_are_quoted_and_numbers_are_not():
+def test_chinese_words_of_a_document_are_quoted_and_translated_and_numbers_are_not():
     said = [printed(row) for row in everything().rows]
-    assert "“性价比更高”" in said
-    assert "64 GB" in said
-    assert not [text for text in said if re.search("[\u4e00-\u9fff]", re.sub("“.*”", "", text))]
+    assert ("“better value for money”", "“性价比更高”") in said
+    assert ("64 GB", "64 GB") in said
+    assert not [en for en, _ in said if re.search("[\u4e00-\u9fff]", en)]
+    assert not [zh for _, zh in said if re.search("[\u4e00-\u9fff]", re.sub("“.*”", "", zh))]
+
+
+def test_microseconds_have_their_sign_in_what_is_printed_and_in_what_is_right():
+    rows = {row.id: row for row in everything().rows}
+    assert printed(rows["S1-161"])[0] == "500 µs"
+    assert right(rows["S1-161"])[0].endswith(" µs")
 
 
 def test_a_number_that_is_right_itself_is_no_correction():
