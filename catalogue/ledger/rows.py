@@ -20,13 +20,13 @@ from catalogue.reading.printed import PrintedNumber
 from catalogue.reading.shared import causes
 from catalogue.reading.values import AnyQuantity, Flag, Identifier, Misplaced, Text, Whole, Words
 
-BEFORE_HAN = "\u3000"  # signs behind it are Chinese
 ClaimId = Annotated[str, Field(pattern=r"^S[0-3]-C?[0-9]{3}$")]
 KINDS = ("devices", "links", "nodes", "models", "formats", "precisions", "mechanisms", "prices",
          "measurements", "accuracies", "claims", "corrected", "goals", "costs")
 _REFERENCE = re.compile(
     rf"(?:{'|'.join(KINDS)})/[A-Za-z0-9._-]+(?:/[\w.=,-]+)*|[a-z0-9][a-z0-9.-]*(?:@[a-z]+)?:[a-z_0-9]+"
     r"(?:/(?:replica|device|layer))?")
+_CHINESE = re.compile("[\u3001-\uffef]")  # characters, and their punctuation
 _DEPLOYMENT = re.compile(r"[a-z0-9][a-z0-9.-]*(?:@[a-z]+)?")
 _EXAMPLE = re.compile(r"(s[0-3]-f[0-9]{2})\.([1-9][0-9]*)")
 _CLAIM = re.compile(r"([a-z0-9][a-z0-9.-]*):([a-z_0-9]+)(?:\.([1-9]))?")
@@ -183,7 +183,7 @@ class Claim(Entry):
         placed = [key for key in ("example", "claim", "like") if getattr(self, key) is not None]
         if len(placed) > 1:
             raise Misplaced(f"'{placed[1]}' is given beside {placed[0]}", placed[1])
-        if (self.english is not None) != (max(self.words or " ") > BEFORE_HAN):
+        if (self.english is None) == bool(_CHINESE.search(self.words or "")):
             raise Misplaced("'english' has words that are Chinese in English, and no others",
                             "english")
         if placed:
