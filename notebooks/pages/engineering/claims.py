@@ -52,5 +52,5 @@ def claims_table(names: str) -> None:
             "what": (row.case.what["en"], row.case.what["zh"]), "printed": quoted(row),
             "right": right(row), "verdict": called(row)} for row in rows],
           {"id": common("claim"), "what": common("what"), "printed": common("documented"),
-           "right": common("right-value"), "verdict": common("verdict")},
+           "right": common("right-value"), "verdict": say("verdict")},
           folded=say("claims-of-documents"))
