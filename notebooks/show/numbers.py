@@ -89,4 +89,13 @@ def fmt_like(value: float | None, written: str) -> str:
     return shown if unit == units.DIMENSIONLESS else f"{shown} {units.SIGNS.get(unit, unit)}"
 
 
+def signed(text: str) -> str:
+    """Values of a file with the signs of their units as readers write them.
+
+    >>> signed("3.82 us (3.13 us – 5.45 us)")
+    '3.82 µs (3.13 µs – 5.45 µs)'
+    """
+    return re.sub(rf"(?<=\d )({'|'.join(units.SIGNS)})\b", lambda unit: units.SIGNS[unit[0]], text)
+
+
 _COUNTED = ("1", "request", "token", "token/request", "block")

@@ -15,7 +15,6 @@ from calc.uncertainty.amount import Amount
 from catalogue.messages import Pair, join, messages
 from catalogue.reading.printed import Printed
 from notebooks.pages.catalogue.tables.deployments import page_of
-from notebooks.show.numbers import signed
 
 common = messages("common")
 say = messages("pages/audit/words")
@@ -92,7 +91,7 @@ def interval_text(three: Amount, printed: Printed) -> str:
     """A value with its interval, in the unit of a printed one."""
     like = printed.like
     ends = "" if three.low == three.high else f" ({like(three.low)} – {like(three.high)})"
-    return signed(like(three.value) + ends)
+    return like(three.value) + ends
 
 
 def called(row: Audited) -> Pair:

@@ -7,8 +7,8 @@ from dataclasses import replace
 from calc.auditing.audit import Audited, audit
 from calc.auditing.judging import CONTRADICTS, INFEASIBLE
 from catalogue import ParamsError
-from catalogue.messages import Pair, messages
-from notebooks.pages.audit.words import called, in_words, printed, right
+from catalogue.messages import messages
+from notebooks.pages.audit.words import called, printed, right
 from notebooks.show.display import show, table
 from notebooks.show.documents import link
 
@@ -33,12 +33,6 @@ def select_claims(names: str) -> list[Audited]:
         each for each in row.judgement.also if each != CONTRADICTS))) for row in rows.values()]
 
 
-def quoted(row: Audited) -> Pair:
-    """What a document prints; of its words an English page says only that they are words."""
-    shown = printed(row)
-    return (say("in-words")[0] if in_words(shown) else shown), shown
-
-
 def claims_table(names: str) -> None:
     """A table of those claims: what is printed, what is right, the verdict.
 
@@ -49,7 +43,7 @@ def claims_table(names: str) -> None:
     if any(INFEASIBLE in (row.judgement.verdict, *row.judgement.also) for row in rows):
         show(*say("infeasible-speeds"))
     table([{"id": link(row.id),
-            "what": (row.case.what["en"], row.case.what["zh"]), "printed": quoted(row),
+            "what": (row.case.what["en"], row.case.what["zh"]), "printed": printed(row),
             "right": right(row), "verdict": called(row)} for row in rows],
           {"id": common("claim"), "what": common("what"), "printed": common("documented"),
            "right": common("right-value"), "verdict": say("verdict")},
