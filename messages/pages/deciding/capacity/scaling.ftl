@@ -32,6 +32,10 @@ rate-in-one-pool =
     .en = in one pool, without DCP, { $rate } output tokens/s per card on { $cards } cards, at best { $most } on { $most_cards } ({ $layout }{ $way })
     .zh = 单池（不用 DCP）{ $cards } 卡时每卡 { $rate } token/s，最高 { $most }（{ $most_cards } 卡，{ $layout }{ $way }）
 
+rate-of-any-number =
+    .en = in one pool, without DCP, { $most } output tokens/s per card on { $cards } cards or more, nearly the same at every size ({ $layout }{ $way })
+    .zh = 单池（不用 DCP）{ $cards } 卡及以上每卡都约 { $most } token/s（{ $layout }{ $way }）
+
 rate-in-two-pools =
     .en = ; in two pools up to { $most } on { $cards } cards
     .zh = ；分两池最高 { $most }（{ $cards } 卡）
@@ -49,8 +53,8 @@ best-in-one-pool =
     .zh = 单池最优布局
 
 in-flight =
-    .en = in flight
-    .zh = 在途请求
+    .en = in flight, an arrival included
+    .zh = 在途请求（含新到者）
 
 step-bound-by =
     .en = step bound by

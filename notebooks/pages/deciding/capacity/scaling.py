@@ -31,6 +31,7 @@ RESOURCES = {"memory_bandwidth": common("memory-bandwidth"), "compute": say("com
              "interconnect": say("links"), "host": say("host"), "launch": say("launches")}
 EVERY = 3  # numbers of cards of which one is not folded
 DOUBTED = " ~"  # beside what the closed form may be off for
+ALIKE = 0.01  # less per card than the best that is told as the same
 WORTH = 0.05  # more per card than what stays in one server, for a width to pay
 # the last exercise: deployment, what differs from it, limits of TTFT and TPOT [s]
 SHORT = "h200-r1-vllm-tp8", ["device=nvidia-h20", "cluster.node=hgx-h20"], 2.0, 0.05
@@ -103,9 +104,12 @@ def answer(found: Sequence[Growth]) -> None:
         ones = [each for each in page.one.values() if each]
         said = []
         if ones:
-            single = max(ones, key=lambda each: each.per_device)
-            said.append(say("rate-in-one-pool", rate=fmt_sig(ones[0].per_device),
-                            cards=ones[0].devices, most=fmt_sig(single.per_device),
+            most = max(each.per_device for each in ones)
+            single = next(each for each in ones if each.per_device >= (1 - ALIKE) * most)
+            alike = all(each.per_device >= (1 - ALIKE) * most for each in ones)
+            said.append(say("rate-of-any-number" if alike else "rate-in-one-pool",
+                            rate=fmt_sig(ones[0].per_device), cards=ones[0].devices,
+                            most=fmt_sig(single.per_device),
                             most_cards=single.devices, way=_way(single.way),
                             layout=(single.layout, single.layouts["zh"])))
         if page.two:
