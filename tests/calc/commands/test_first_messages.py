@@ -3,6 +3,8 @@
 
 import pytest
 
+from calc.commands import check
+
 CARD = """\
 name: {en: A card, zh: 一张卡}
 vendor: Nobody
@@ -105,3 +107,9 @@ def test_a_model_of_another_type_is_told_what_to_do(cli, tmp_path):
     sentence = told(cli, "import-model", str(tmp_path / "config.json"))
     assert "config.json:1: 'model_type' is 'mamba', expected one of deepseek_v2" in sentence
     assert "params/templates/model.yml" in sentence
+
+
+def test_as_many_problems_as_are_told_leave_none_to_count():
+    some = [f"file {at} is wrong." for at in range(check.FEW)]
+    assert len(check.told(some)) == check.FEW
+    assert len(check.told([*some, "One more."])) == check.FEW + 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 
 import jsonschema
@@ -67,13 +66,20 @@ def test_an_answer_says_its_layout_the_program_and_what_was_asked(cli, asked):
     assert "error" not in answer
 
 
-def test_what_is_written_is_an_answer_too(cli, tmp_path, monkeypatch):
+def test_what_is_written_is_an_answer_too(cli, tmp_path):
     _, out, _ = cli("deploy", "h200-r1-vllm-tp8", "-o", str(tmp_path / "made"), "--json")
     assert held(json.loads(out)) == "deploy"
-    done = subprocess.CompletedProcess([], 0, stdout="page.html\n", stderr="")
-    monkeypatch.setattr(report.subprocess, "run", lambda *_, **__: done)
+
+
+def test_where_a_report_is_is_an_answer_too(cli, monkeypatch):
+    """The page itself is the book's to make: the program that makes it is there."""
+    asked = []
+    monkeypatch.setattr(report, "_ran", lambda command: asked.append(command)
+                        or (0, "page.html\n", ""))
     _, out, _ = cli("report", "s2-910b1-awq", "--json")
     assert held(json.loads(out)) == "report"
+    assert json.loads(out)["files"] == ["page.html"]
+    assert Path(asked[0][1]).is_file()
 
 
 def test_an_imported_model_is_an_answer_too(cli):

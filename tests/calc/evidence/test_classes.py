@@ -8,7 +8,7 @@ from scipy.stats import binom
 
 import catalogue
 from calc.commands.evidence.discrepancy import with_estimates
-from calc.evidence import classes, pooling, validation
+from calc.evidence import classes, error_growth, pooling, validation
 from calc.evidence.pooling import Residuals
 from catalogue.deployments.knobs import NORMAL_90
 
@@ -176,6 +176,14 @@ def test_four_fifths_of_the_systems_lie_in_what_the_others_give():
 
 def test_where_nothing_is_measured_no_class_has_an_error():
     assert pooling.estimate([], K, {}, {}) == pooling.Written({}, {}, {}, {}, {})
+
+
+def test_a_system_that_is_predicted_without_itself_lies_in_an_interval_or_not():
+    """Of two systems of one class each is predicted by the other: shares of rows, and widths."""
+    two = [each for each in measured() if each.id in ("h200-r1-vllm-tp8", "h200-r1-sglang-tp8")]
+    found = pooling.estimate(two, K, {}, error_growth.coverage(two))
+    assert found.left_out.keys() == {each.id for each in two}
+    assert all(width > 1 for width in found.width.values())
 
 
 # --- what is stored -----------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from calc.launching import directory
 from calc.launching.deployment import deployment
 from calc.launching.watching.monitoring import PROMISES, TESTS
 from calc.launching.watching.objectives import MOST_LATE, PACES, objectives
+from calc.launching.watching.predictions import predicted
 from calc.launching.watching.signals import Mean
 from catalogue import load_scenario
 from catalogue.entries.entry import PERCENTILES, ServiceLimits
@@ -149,3 +150,11 @@ def test_the_bench_predicts_what_is_accepted_of_random_tokens():
         run.predicted["tpot"].value for run in random]
     chat = deployment("h200-r1-sglang-mtp", ["workload.text=chat"])
     assert chat.watched[0].predicted.tpot.value != chat.runs[2].predicted["tpot"].value
+
+
+def test_too_few_hits_are_watched_where_a_prediction_rests_on_hits():
+    """Below that share a first token comes later than its interval; without hits there is none."""
+    limits = [predicted(load_scenario(NAME, overrides=[
+        *FEW, f"workload.prefix_hit_share={share}"])).limits for share in (0, 0.8)]
+    assert "prefix_hit_share" not in limits[0]
+    assert 0 < limits[1]["prefix_hit_share"] < 0.8
