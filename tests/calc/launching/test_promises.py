@@ -160,3 +160,9 @@ def test_too_few_hits_are_watched_where_a_prediction_rests_on_hits():
         *long, f"mechanisms.prefix_hit_share={share}"])).limits for share in (0, 0.9)]
     assert "prefix_hit_share" not in limits[0]
     assert 0 < limits[1]["prefix_hit_share"] < 0.9
+
+
+def test_throughput_is_judged_while_nearly_as_many_are_in_flight_as_predicted():
+    made, found = alerts(*FEW)
+    _, least = found["ThroughputBelowPrediction"].only
+    assert 0.8 < least / made.watched[0].predicted.in_flight < 1
