@@ -166,14 +166,15 @@ def simulated(scenario: Scenario, steady: Lasting, given: Mapping[str, Any] | No
 def _simulated(run: _Run) -> LoadResult | None:
     # most deployments are not simulated
     from calc.answer.simulated import system_of
-    from calc.answer.users import CYCLES, MEANS, asked_of, cost, cycle, users_see
+    from calc.answer.users import CYCLES, MEANS, asked_of, cost, cost_of_chunks, cycle, users_see
     from calc.answer.users import FEWEST as FEWEST_REQUESTS
 
     system, asked = system_of(run.scenario, found=run.given), asked_of(run.scenario)
     asked = replace(asked, together=False, requests=None)  # of a burst: who ask again
     ramp = cycle(run.scenario, asked)
     users = asked.users if asked.users is not None else (asked.rate or 0.0) * ramp
-    if cost(system, asked, ramp) * (CYCLES * users + FEWEST_REQUESTS) > DEAREST:
+    dearest = max(cost(system, asked, ramp), cost_of_chunks(system))
+    if dearest * (CYCLES * users + FEWEST_REQUESTS) > DEAREST:
         return None
     seen = users_see(run.scenario, asked, system=system, wanted=MEANS)
     return seen if seen.summary.steady and seen.keeps_up else None

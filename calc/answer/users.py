@@ -151,7 +151,7 @@ def users_see(scenario: Scenario, asked: UserLoad | None = None, *, system: Syst
                    rate=asked.rate and asked.rate * share)
     ramp = cycle(scenario, asked)
     warm = CYCLES * (load.users if load.users is not None else math.ceil((load.rate or 0) * ramp))
-    most = int(DEAREST / (cost(part, load, ramp) + OF_A_CHUNK * _further_chunks(part)))
+    most = int(DEAREST / (cost(part, load, ramp) + cost_of_chunks(part)))
     counted = max(min(COUNTED, most), FEWEST, load.users or 0)
     count = load.requests or warm + counted
     try:
@@ -253,11 +253,15 @@ def cost(system: System, asked: UserLoad, ramp: float) -> float:
     return each * (OF_RANKS if system.pool.ranks > 1 else 1)
 
 
-def _further_chunks(system: System) -> int:
-    """Chunks of a mean prompt beyond a few, as its pool cuts it."""
+def cost_of_chunks(system: System) -> float:
+    """What the chunks of a mean prompt beyond a few add to that, as its pool cuts it [s].
+
+    Args:
+        system: that is simulated.
+    """
     prompt, _, *cached = system.shape
     chunks = math.ceil((prompt - sum(cached)) / system.pool.limits.max_num_batched_tokens)
-    return max(0, chunks - FEW_CHUNKS)
+    return OF_A_CHUNK * max(0, chunks - FEW_CHUNKS)
 
 
 def _part(system: System, asked: UserLoad) -> tuple[System, float]:

@@ -25,6 +25,7 @@ from catalogue.engines.successors import catalogue_of
 
 SPREAD = 0.5  # of lengths about their mean, uniform; half of a prompt that is shared
 MOST_PROMPT_STEPS = 5000  # of a replica in a run of a few waves; each is simulated
+MOST_REQUESTS = 20_000  # of a run: a benchmark of more takes long and tells no more
 METRICS = ("ttft", "tpot", "output_throughput")
 URL, RESULTS = "BASE_URL", "results"
 UNITS = {"ttft": "s", "tpot": "s", "output_throughput": "token/s"}
@@ -106,7 +107,8 @@ def _runs(scenario: Scenario, of: Predicted, apart: bool) -> list[Bench]:
         return int(bench_count(SimpleNamespace(
             concurrency=users, output_tokens=answer, bench_requests=stated)))
 
-    planned = many(users, prompt, answer, workload.requests.value if workload.requests else 0)
+    stated = workload.requests.value if workload.requests else 0
+    planned = many(users, prompt, answer, min(stated, max(users, MOST_REQUESTS)))
     found = [
         Bench("one", "a step alone: nothing waits, nothing is shared", 1, prompt, answer, FEWEST),
         Bench("half", "concurrency: half of the requests that are planned",

@@ -6,7 +6,8 @@ from types import SimpleNamespace
 import pytest
 
 import catalogue
-from calc.answer import users
+from calc.answer import steady_state, users
+from calc.answer.estimate import estimate
 from calc.answer.simulated import USUAL_LENGTHS, lengths_of, system_of
 from calc.answer.users import EVERY, FEWEST, PRECISION, SHARES, UserLoad, asked_of, users_see
 
@@ -162,3 +163,16 @@ def test_where_prompts_are_cut_in_many_chunks_fewer_requests_are_simulated(monke
         users_see(asked, UserLoad(users=32))
     warm = users.CYCLES * 32
     assert begun.value.args[0] == warm + (FEWEST if few else users.COUNTED)
+
+
+@pytest.mark.parametrize(("chunk", "told"), [(128, True), (4, False)])
+def test_a_steady_state_of_prompts_in_hundreds_of_chunks_is_not_simulated(monkeypatch, chunk, told):
+    """4,096 tokens are 32 chunks of 128 and 1,024 of 4: of 64 requests that would take minutes."""
+    asked = []
+    monkeypatch.setattr(users, "users_see", lambda *_, **__: asked.append(chunk) or SimpleNamespace(
+        summary=SimpleNamespace(steady=False), keeps_up=True))
+    steady_state._simulated.cache_clear()
+    estimate(catalogue.load_scenario("v4-flash-8xrtx-pro-6000", overrides=[
+        f"workload.max_num_batched_tokens={chunk}"]))
+    steady_state._simulated.cache_clear()
+    assert bool(asked) is told

@@ -54,6 +54,16 @@ def test_prompts_cut_in_thousands_of_steps_come_in_one_wave(chunk, planned, shor
     assert found["one"][3] == 16
 
 
+def test_a_run_is_no_longer_than_tells_something():
+    """As many requests as are stated, up to 20,000; all that are planned at once in any case."""
+    def planned(requests, users=10):
+        return runs(users, 3000, 600, catalogue.load_scenario(NAME, overrides=[
+            f"workload.requests={requests}"]))["planned"][3]
+
+    assert [planned(1_000), planned(1_000_000_000)] == [1_000, 20_000]
+    assert planned(1_000_000_000, users=50_000) == 50_000
+
+
 def test_two_pools_keep_what_is_of_one_deployment_and_a_rate_is_measured_where_one_is_stated():
     arriving = catalogue.load_scenario(NAME, overrides=[
         "workload.arrivals=poisson", "workload.arrival_rate=0.5 request/s",
