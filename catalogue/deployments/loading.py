@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -311,6 +311,11 @@ def _overrides(settings: Iterable[str]) -> dict[str, Override]:
                               f"{', '.join(ROOTS)}{near}.")
         if not rest and root not in NAMES:
             raise ParamsError(f"--set {setting}: '{root}' is a section, expected a key in it.")
+        sections = _sections()
+        other = next((name for name, keys in sections.items() if rest in keys), None)
+        if other and root in sections and rest not in sections[root]:
+            raise ParamsError(f"--set {setting}: '{root}' has no '{rest}', expected "
+                              f"{other}.{rest}={text}.")
         try:
             value = yamlfile.scalar(text) if rest else text
         except ValueError as error:
@@ -323,11 +328,16 @@ def _rooted(name: str) -> str:
     """A key with its section, as it stands or the nearest there is; nothing for one unlike all."""
     if name.partition(".")[0] in ROOTS:
         return name
-    known = {name: f"mechanisms.{name}" for name in layout.mechanism_units()}
-    known |= {key: f"{root}.{key}" for root in ("limits", "cluster", "parallelism", "workload")
-              for key in library.fields_at(ScenarioFile, (root,))}
+    known = {key: f"{root}.{key}" for root, keys in _sections().items() for key in keys}
     near = difflib.get_close_matches(name, known, n=1)
     return known[near[0]] if near else ""
+
+
+def _sections() -> dict[str, Collection[str]]:
+    """The keys of each section."""
+    return {"mechanisms": layout.mechanism_units(), **{
+        root: library.fields_at(ScenarioFile, (root,))
+        for root in ("limits", "cluster", "parallelism", "workload")}}
 
 
 def _check_claims(file: ScenarioFile, where: Callable[..., str]) -> None:

@@ -29,6 +29,9 @@ class TestScenarios:
         ("workload.concurrency=1e300", "out of range"),
         ("workload=3", "is a section"),
         ("nothing.here=3", "rooted at one of"),
+        ("workload.prefix_hit_share=0.5", "'workload' has no 'prefix_hit_share', expected "
+         "mechanisms.prefix_hit_share=0.5"),
+        ("mechanisms.tensor_parallel=4", "expected parallelism.tensor_parallel=4"),
         ("workload.concurrency", "expected PATH=VALUE"),
         ("model.num_attention_heads.x=3", "holds no keys"),
     ])
