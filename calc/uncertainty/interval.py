@@ -52,7 +52,8 @@ def interval(inputs: Mapping[str, Any], knobs: Sequence[Knob], attention: str,
     Points rather than derivatives, because block counts and maxima have steps and kinks. The
     formulas' own error is one more input, of logarithms only. Where limits bend several moves at
     once, near saturation above all, their sum is not what they give together: the median stays
-    between the ``HELD`` of ``JOINT`` draws in which all inputs move (:func:`even_scores`).
+    between the ``HELD`` of ``JOINT`` draws in which all inputs move (:func:`even_scores`), and the
+    ends within the farthest of them.
 
     Args:
         inputs: input symbols in SI units; an input may have shape (rows,).
@@ -129,7 +130,8 @@ def _sides(own: Sequence[Parts], widths: Sequence[int]) -> np.ndarray:
 def held_quantiles(points: np.ndarray, in_log: np.ndarray, own: np.ndarray) -> list[np.ndarray]:
     """10%, 50% and 90% points of quantities, shape (rows,) each, in the units of the quantities.
 
-    They are those of :func:`quantiles`, with the median between the ``HELD`` of joint draws.
+    They are those of :func:`quantiles`, with the median between the ``HELD`` of joint draws, and
+    the ends within the farthest.
 
     Args:
         points: as given, then a pair of moves per knob, then joint draws, shape (points, rows).
@@ -149,6 +151,8 @@ def held_quantiles(points: np.ndarray, in_log: np.ndarray, own: np.ndarray) -> l
     drawn = np.partition(joint + np.where(score < 0, *near) * in_log * score, HELD, axis=0)
     middle = np.clip(_median(*_moments(np.concatenate([moves, sides[np.newaxis]]))),
                      *drawn[list(HELD)])
+    farthest = joint + np.where(score < 0, *np.hypot(near, beyond)) * in_log * score
+    low, high = np.maximum(low, farthest.min(axis=0)), np.minimum(high, farthest.max(axis=0))
     moved = low, np.clip(middle, low, high), high
     return [np.where(in_log, points[0] * np.exp(move, where=in_log, out=np.ones(len(move))),
                      points[0] + move) for move in moved]

@@ -111,7 +111,7 @@ def tried(python: str, end: str, reference: Callable[[], dict[str, Any]]) -> dic
     """What came out of one environment, or why it is not there; `reference` gives the answers that
     its own are held against.
     """
-    row: dict[str, Any] = {"python": python, "packages": end}
+    row: dict[str, Any] = {"python": _minor(python), "packages": end}
     with tempfile.TemporaryDirectory() as folder:
         try:
             found = made(Path(folder) / "environment", python, "--only-binary", ":all:",
@@ -124,6 +124,12 @@ def tried(python: str, end: str, reference: Callable[[], dict[str, Any]]) -> dic
         except EndedError as error:
             return row | {"same": False, "failed": str(error)}
     return row | {"same": result.same, **result._asdict()}
+
+
+def _minor(python: str) -> str:
+    """``3.12`` of that or of the path of one."""
+    given = run(Path(python), "--version") if Path(python).is_absolute() else python
+    return ".".join(given.split()[-1].split(".")[:2])
 
 
 def said(row: dict[str, Any]) -> str:

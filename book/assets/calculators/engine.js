@@ -58,7 +58,8 @@
 
   /* Median and interval of a quantity from its value and a pair of points of each input; own is the
      formulas' own error, of logarithms only, and ofClass without what distance adds to it: that moves
-     the ends and not the median. Joint draws, with the own error's score of each, hold the median. */
+     the ends and not the median. Joint draws, with the own error's score of each, hold the median, and the
+     farthest of them the ends. */
   const spread = (value, points, own, constants, ofClass = own, joint = []) => {
     const inLog = value > 0 && points.every(([low, high]) => low > 0 && high > 0);
     const scale = inLog ? (number) => Math.log(Math.max(number, constants.smallest)) : (number) => number;
@@ -66,10 +67,12 @@
     const moves = points.map((pair) => pair.map((point) => scale(point) - scale(value)));
     const beside = (sides) => summed(inLog && sides
       ? [...moves, [-constants.normal90 * sides[0], constants.normal90 * sides[1]]] : moves, constants);
-    const sides = (inLog && ofClass) || [0, 0];
-    const drawn = joint.map(([point, score]) => scale(point) - scale(value) + score * sides[Number(score > 0)]).sort((a, b) => a - b);
-    const [first, last] = joint.length ? constants.held.map((place) => drawn[place]) : [-Infinity, Infinity];
-    const { low, high } = beside(own), middle = clip(clip(median(beside(ofClass), constants), first, last), low, high);
+    const drawn = (sides) => joint.map(([point, score]) => scale(point) - scale(value)
+      + score * ((inLog && sides) || [0, 0])[Number(score > 0)]).sort((a, b) => a - b);
+    const near = drawn(ofClass), far = drawn(own), ends = beside(own);
+    const [first, last] = joint.length ? constants.held.map((place) => near[place]) : [-Infinity, Infinity];
+    const low = Math.max(ends.low, far[0] ?? -Infinity), high = Math.min(ends.high, far.at(-1) ?? Infinity);
+    const middle = clip(clip(median(beside(ofClass), constants), first, last), low, high);
     const [least, told, most] = [low, middle, high].map((move) => (inLog ? value * Math.exp(move) : value + move));
     return { low: least, value: told, high: most, central: value };
   };

@@ -37,8 +37,11 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print counts by document and verdict, the causes, and the claims that are asked for.
 
-    Returns 2 where a claim could not be judged; the others are printed.
+    Returns 2 where a claim could not be judged; the others are printed. Raises ParamsError for both
+    formats at once.
     """
+    if args.csv and args.json:
+        raise ParamsError(spoken(say("csv-or-json")))
     from calc.auditing.audit import audit  # builds deployments
     from calc.auditing.judging import VERDICTS
 

@@ -187,7 +187,7 @@ copies =
     .zh = 吸收用副本、预测层
 
 cache =
-    .en = KV cache, every request of mean length and at its end
+    .en = KV cache, all requests at their mean full length
     .zh = KV 缓存（每请求按平均长度、输出结束时计）
 
 buffers =

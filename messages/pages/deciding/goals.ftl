@@ -173,6 +173,10 @@ best =
     .en = best
     .zh = 最优
 
+plainest-of-alike =
+    .en = the plainest of { $count } layouts that draws cannot tell apart
+    .zh = 抽样分不出高下的 { $count } 种布局中最简单的
+
 best-that-is-sure =
     .en = robust best
     .zh = 稳妥方案

@@ -92,11 +92,11 @@ part-of-tokens-ms =
 
 one-stage-ms =
     .en = one stage (ms)
-    .zh = 一级（ms）
+    .zh = 一个流水线级（ms）
 
 two-stages-ms =
     .en = two stages (ms)
-    .zh = 两级（ms）
+    .zh = 两个流水线级（ms）
 
 eight-ports-if-all-heads =
     .en = eight ports, if all heads were cached (ms)

@@ -126,3 +126,7 @@ tpot-best-there-is =
 tpot-all-on-cards =
     .en = TPOT, all experts on cards
     .zh = TPOT，全在卡上
+
+measurements =
+    .en = measurements
+    .zh = 实测数

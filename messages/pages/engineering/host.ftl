@@ -25,7 +25,7 @@ eight-cards-predicted =
     .zh = 八卡（预测）
 
 empty-server-below-in-cards =
-    .en = hybrid pays if the server without cards costs less than this many cards (–: not even for nothing)
+    .en = hybrid pays if the server without cards costs less than this many cards (–: not even if it were free)
     .zh = 空机价须低于（折合卡数；–：白送也不划算）
 
 same-cny =
@@ -113,10 +113,10 @@ copies-of-measured-system =
 
 us-for-operator-users =
     .en = { $users ->
-        [one] most µs to launch an operator, { $users } user
-       *[other] most µs to launch an operator, { $users } users
+        [one] longest launch of an operator that holds up no card, µs, { $users } user
+       *[other] longest launch of an operator that holds up no card, µs, { $users } users
     }
-    .zh = { $users } 个用户，下发一个算子的上限，µs
+    .zh = { $users } 个用户，下发一个算子的用时上限，µs
 
 taken-of-these-hosts-us =
     .en = launch assumed for these hosts, µs

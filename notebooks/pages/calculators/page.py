@@ -126,7 +126,9 @@ def _panel() -> tuple[Row, list[Row]]:
     """The deployment that the calculators begin with."""
     start = scripts.start()
     head = say("what-is-asked"), common("value")
-    return head, [[WORDS[key], str(start[key])] for key in scripts.fields()]
+    said = {"none": common("none"), start["way"]: WORDS["ownWay"]}
+    return head, [[WORDS[key], said.get(start[key], str(start[key]))] for key in scripts.fields()
+                  if key != "price"]  # of a way of one's own
 
 
 TABLES: Mapping[str, Callable[[], tuple[Row, list[Row]]]] = {

@@ -290,6 +290,8 @@ def _lines(answer: Answer) -> list[dict[str, Any]]:
         lines[0]["which"] = say("best-in-published-weights")
     else:
         lines.append(_line(answer, published, common("published-weights")))
+    if (layouts := len({each.row.layout for each in answer.front[0]})) > 1:
+        lines[0]["which"] = _stacked(lines[0]["which"], say("plainest-of-alike", count=layouts))
     return lines
 
 

@@ -311,7 +311,7 @@ def measured() -> None:
                                device=device_label(row[1].scenario.device.id)),
                say("measured-decode-pool")),
         Column(lambda row: f"`{row[0]}`", common("system")),
-        Column(lambda row: len(row[2]), common("rows")),
+        Column(lambda row: len(row[2]), say("measurements")),
         Column(lambda row: " – ".join(dict.fromkeys(fmt_fixed(float(end)) for end in (
             row[2].min(), row[2].max()))), say("predicted-over-measured"))],
         folded=say("where-it-was-measured-predicted"))

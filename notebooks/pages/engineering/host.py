@@ -99,8 +99,9 @@ def answer() -> None:
              for users, count in (("one", 1), ("two", 2), ("eight", 8))}, str)
     number("ho-even", bearable(prices.cards, found.of_pair[1], float(
         eight[RATE].value[USERS.index(1)]), 1), fmt_sig, digits=2)
+    number("ho-even-measured", bearable(prices.cards, found.of_pair[1], found.single, 1),
+           fmt_sig, digits=2)
     number("ho-even-printed", prices.break_even, fmt_sig, digits=2)
-    numbers({"ho-rate": prices.alone[0], "ho-rate-eight": prices.alone[1]}, fmt_sig, digits=3)
     interval("ho-host", prices.host.points, fmt_sig, digits=2)
     number("ho-limit", layouts.LIMIT, fmt_time)
     numbers({"ho-one": found.of_pair[1], "ho-one-eight": found.single, "ho-servers": (

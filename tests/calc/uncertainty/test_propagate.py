@@ -12,6 +12,7 @@ from calc.costing.answer import CostOptions, cost
 from calc.costing.rates import prices_of, way_of
 from calc.uncertainty.amount import Amount
 from calc.uncertainty.interval import NORMAL_90
+from calc.uncertainty.propagate import propagate_uncertainty
 
 DRAWS, SEED, BAR = 2_000, 1, (0.35, 0.65)
 # a card that may draw no more, one whose price may never come back, in two kinds of prefill
@@ -54,3 +55,11 @@ def test_money_and_energy_are_near_the_middle_of_what_is_drawn(name, monkeypatch
     for quantity, amount in found.amounts.items():
         value = amount.value if quantity != "payback" else 1 / amount.value
         assert is_middle(np.atleast_1d(draws[quantity]), value, *BAR), quantity
+
+
+def test_an_interval_holds_no_value_that_no_input_gives():
+    """Any of three inputs below 1 makes it a tenth, all of them together no less."""
+    one = Amount(1.0, 0.5, 2.0)
+    found = propagate_uncertainty(lambda q: {"least": np.where(
+        (q["a"] < 1) | (q["b"] < 1) | (q["c"] < 1), 0.1, 1.0)}, dict.fromkeys("abc", one))["least"]
+    assert (float(found.low), float(found.high)) == pytest.approx((0.1, 1.0))

@@ -125,3 +125,7 @@ contradiction =
         [yes] ；成立：{ $right }
        *[no] { "" }
     }
+
+csv-or-json =
+    .en = --csv and --json: expected one of them.
+    .zh = --csv 与 --json 只能给一个。

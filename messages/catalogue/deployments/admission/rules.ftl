@@ -33,7 +33,7 @@ layouts-that-cut-block-of =
     .zh = 切开量化块、引擎不加载的切分
 
 layouts-whose-servers-do-not =
-    .en = layouts of several instances or nodes that leave cards of a node over
+    .en = layouts over several instances or nodes that leave cards of a node unused
     .zh = 由多个实例或多台服务器组成、却有一台占不满的切分
 
 layouts-that-no-engine-starts =

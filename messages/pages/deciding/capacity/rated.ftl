@@ -41,7 +41,7 @@ spares-for-all-of-it =
     .zh = 全部可用的时间达 { $promise } 所需备机
 
 server-on-standby-spare-card =
-    .en = a server on standby: a spare card serves no other server
+    .en = a server on standby, because a spare card cannot replace one in another server
     .zh = 一台整机备机：单张备卡替代不了其他服务器上的卡
 
 repaired-in-h-not-h =

@@ -136,4 +136,4 @@ all-limits-in-draws =
 
 one-draft-gains-times =
     .en = in `{ $deployment }` one MTP token shortens the time per token by these factors: { $gains }
-    .zh = MTP 投机一个 token 的收益（`{ $deployment }`）：{ $gains } 倍
+    .zh = MTP 投机一个 token，每 token 提速（`{ $deployment }`）：{ $gains } 倍

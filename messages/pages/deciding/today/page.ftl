@@ -5,8 +5,8 @@ demand =
     .zh = 用户数 × token 数
 
 as-written =
-    .en = as written, ms per token
-    .zh = 照文档部署，每 token 毫秒
+    .en = as written, ms per token, stalls by prefill included
+    .zh = 照文档部署，每 token 毫秒（含预填充造成的停顿）
 
 as-written-short =
     .en = as written
@@ -45,8 +45,8 @@ times-r1 =
     .zh = 同样成本产出的 token 是 R1 的几倍（卡相同，即速度之比）
 
 most-users =
-    .en = most users within { $limit }
-    .zh = { $limit } 内用户最多的模型与用户数（括号内 R1 沿用左栏格式）
+    .en = most users within { $limit }, in formats chosen for this row's users
+    .zh = { $limit } 内用户最多的模型与用户数（格式按本行用户数选定）
 
 users-of =
     .en = { $model } in `{ $precision }`: { $users } (R1 in `{ $narrower }`: { $reference })
@@ -92,5 +92,5 @@ known-change =
     .zh = 与官方权重相比，各评测中最差的分差（分，负为变差）
 
 most-that-fit =
-    .en = requests that fit, in the layout that holds most
-    .zh = 放得下的请求数（取最多的切分）
+    .en = requests that fit, in the layout that holds most (equal replicas on all cards)
+    .zh = 放得下的请求数（取最多的切分；全部卡组成相同的副本）

@@ -34,7 +34,7 @@ all-reduces-in-step =
 
 all-reduces-in-prompt =
     .en = In a prompt of { $prompt } tokens: { $times }. Inside a server every pair of cards has a link, so more ranks use more links. Across servers there are no further links.
-    .zh = 一条 { $prompt } token 的 prompt：{ $times }。服务器内全互联，rank 越多，用到的链路越多；跨服务器没有更多的链路。
+    .zh = 一条 { $prompt } token 的 prompt：{ $times }。服务器内全互联，rank 越多，用到的链路越多；跨服务器后节点内的链路不再增加，还要过网络。
 
 cards-in-precision =
     .en = { $cards } × { $card }: { $precision }

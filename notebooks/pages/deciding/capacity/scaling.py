@@ -106,12 +106,14 @@ def answer(found: Sequence[Growth]) -> None:
         if ones:
             most = max(each.per_device for each in ones)
             single = next(each for each in ones if each.per_device >= (1 - ALIKE) * most)
-            alike = all(each.per_device >= (1 - ALIKE) * most for each in ones)
-            said.append(say("rate-of-any-number" if alike else "rate-in-one-pool",
-                            rate=fmt_sig(ones[0].per_device), cards=ones[0].devices,
-                            most=fmt_sig(single.per_device),
-                            most_cards=single.devices, way=_way(single.way),
-                            layout=(single.layout, single.layouts["zh"])))
+            layout = single.layout, single.layouts["zh"]
+            if all(each.per_device >= (1 - ALIKE) * most for each in ones):
+                said.append(say("rate-of-any-number", most=fmt_sig(single.per_device),
+                                cards=ones[0].devices, way=_way(single.way), layout=layout))
+            else:
+                said.append(say("rate-in-one-pool", most=fmt_sig(single.per_device),
+                                cards=ones[0].devices, way=_way(single.way), layout=layout,
+                                rate=fmt_sig(ones[0].per_device), most_cards=single.devices))
         if page.two:
             top = max(page.two.values(), key=lambda pools: pools.per_device)
             said.append(say("rate-in-two-pools", most=fmt_sig(top.per_device), cards=top.devices))
