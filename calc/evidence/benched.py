@@ -228,6 +228,9 @@ def _measured(file: Path, run: Mapping[str, Any]) -> Measured:
                "output_tokens": number("total_output_tokens") / answered}
     if not all(counted.values()):
         raise ParamsError(f"{file}: no token was read or none was written.")
+    if min(counted.values()) < 1:
+        raise ParamsError(f"{file}: fewer tokens than requests, expected at least one of a prompt "
+                          "and of an answer.")
     values = {metric: value for metric, (key, factor) in _WRITTEN.items()
               if metric in run["predicted"] and (value := factor * number(key))}
     return Measured(run["name"], run["asked"], counted, values,
