@@ -224,7 +224,7 @@ def test_what_the_reader_wrote_since_is_kept(cli, written):
     ("bench/results/one.json", "{}", "'completed' is missing"),
     ("bench/results/one.json", '{"completed": 0}', "no request was answered"),
     ("bench/results/one.json", '{"completed": 3, "total_input_tokens": NaN}', "'total_input_tok"),
-    ("bench/results/one.json", '{"completed": 9, "total_input_tokens": 3, "total_output_tokens": 9}',
+    ("bench/results/one.json", '{"completed":9, "total_input_tokens": 3, "total_output_tokens": 9}',
      "fewer tokens than requests"),
     ("bench/results/one.json", f'{{"completed": {"9" * 400}}}', "'completed' is missing or no num"),
     ("bench/results/one.json", "[" * 100_000, "is not JSON"),
