@@ -103,10 +103,15 @@ def _made(folder: Path) -> tuple[Path, int | None]:
             os.close(lock)
 
 
-def clear(folder: Path) -> None:
-    """Remove what processes have left in a folder that do not live any more; once is enough."""
+def clear(folder: Path, again: bool = False) -> None:
+    """Remove what processes have left in a folder that do not live any more; once is enough.
+
+    Args:
+        folder: where they have written.
+        again: after workers of one's own have been ended.
+    """
     if fcntl is not None:
-        _clear(folder.absolute())
+        (_clear.__wrapped__ if again else _clear)(folder.absolute())
 
 
 @functools.cache

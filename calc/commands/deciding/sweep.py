@@ -33,6 +33,7 @@ from calc.sweeping.running import Progress as Told
 from calc.sweeping.running import Result, swept
 from catalogue import ParamsError, symbols
 from catalogue.messages import messages
+from catalogue.reading.files import clear
 
 say = messages("calc/commands/deciding/sweep")
 
@@ -76,6 +77,8 @@ def run(args: argparse.Namespace) -> int:
         with _progress() as told:
             result = swept(sweep, args.out, args.workers, args.scheduler, told)
     except KeyboardInterrupt:
+        if args.out is not None:
+            clear(args.out, again=True)  # what workers were writing
         print(spoken(say("interrupted", kept=bool(args.out))), file=sys.stderr)
         return INTERRUPTED
     if args.json:

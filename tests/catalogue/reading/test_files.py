@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from catalogue.reading.files import BEGINNING, drafted, write_whole
+from catalogue.reading.files import BEGINNING, clear, drafted, write_whole
 
 OLD, NEW = b"old\n", b"new " * 100
 
@@ -97,6 +97,14 @@ def test_what_a_killed_process_has_left_is_cleared_by_the_next(tmp_path):
     left, = tmp_path.iterdir()
     assert left.name.startswith(BEGINNING)
     write_whole(tmp_path / "a.yml", NEW)
+    assert [path.name for path in tmp_path.iterdir()] == ["a.yml"]
+
+
+def test_what_workers_have_left_is_cleared_again_once_they_are_ended(tmp_path):
+    write_whole(tmp_path / "a.yml", NEW)
+    killed = "held = drafted(folder); held.__enter__(); os.kill(os.getpid(), signal.SIGKILL)"
+    assert elsewhere(killed, tmp_path) == -signal.SIGKILL
+    clear(tmp_path, again=True)
     assert [path.name for path in tmp_path.iterdir()] == ["a.yml"]
 
 
