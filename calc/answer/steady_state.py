@@ -173,6 +173,7 @@ def _simulated(run: _Run) -> LoadResult | None:
     asked = replace(asked, together=False, requests=None)  # of a burst: who ask again
     ramp = cycle(run.scenario, asked)
     users = asked.users if asked.users is not None else (asked.rate or 0.0) * ramp
+    # by either alone: prompts in a few dozen chunks are simulated, too
     dearest = max(cost(system, asked, ramp), cost_of_chunks(system))
     if dearest * (CYCLES * users + FEWEST_REQUESTS) > DEAREST:
         return None

@@ -184,7 +184,7 @@ class Cases:
             section=claim.section or case.section, bound=claim.bound or case.bound,
             printed=claim.printed or case.printed, own=case.own if again else None,
             words=claim.words or (case.words if claim.printed is None else None),
-            english=claim.english if claim.words else case.english,
+            english=claim.english if claim.words or claim.printed else case.english,
             itself=case.itself and again,
             resourced=case.resourced if again else None,
             righted=case.righted if again else None, note=claim.note or case.note)

@@ -144,14 +144,13 @@ def held_quantiles(points: np.ndarray, in_log: np.ndarray, own: np.ndarray) -> l
     alone, joint = np.split(scale[1:] - scale[0], [-JOINT])
     moves = alone.reshape(-1, 2, points.shape[1])
     near, beyond = own.reshape(2, 2, -1)
-    sides, whole = (NORMAL_90 * size * in_log * [[-1.0], [1.0]]
-                    for size in (near, np.hypot(near, beyond)))
+    sizes = near, np.hypot(near, beyond)
+    sides, whole = (NORMAL_90 * size * in_log * [[-1.0], [1.0]] for size in sizes)
     low, high = _ends(*_moments(np.concatenate([moves, whole[np.newaxis]])))
     score = even_scores("")[:, np.newaxis]
-    drawn = np.partition(joint + np.where(score < 0, *near) * in_log * score, HELD, axis=0)
+    drawn, farthest = (joint + np.where(score < 0, *size) * in_log * score for size in sizes)
     middle = np.clip(_median(*_moments(np.concatenate([moves, sides[np.newaxis]]))),
-                     *drawn[list(HELD)])
-    farthest = joint + np.where(score < 0, *np.hypot(near, beyond)) * in_log * score
+                     *np.partition(drawn, HELD, axis=0)[list(HELD)])
     low, high = np.maximum(low, farthest.min(axis=0)), np.minimum(high, farthest.max(axis=0))
     moved = low, np.clip(middle, low, high), high
     return [np.where(in_log, points[0] * np.exp(move, where=in_log, out=np.ones(len(move))),

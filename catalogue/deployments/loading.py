@@ -6,6 +6,7 @@ import difflib
 import unicodedata
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -299,6 +300,7 @@ def _host(scenario: Scenario, where: Callable[..., str]) -> Device | None:
 def _overrides(settings: Iterable[str]) -> dict[str, Override]:
     """``PATH=VALUE`` texts by their dotted path."""
     result: dict[str, Override] = {}
+    sections = _sections()
     for setting in settings:
         dotted, equals, text = (part.strip() for part in setting.partition("="))
         root, _, rest = dotted.partition(".")
@@ -311,7 +313,6 @@ def _overrides(settings: Iterable[str]) -> dict[str, Override]:
                               f"{', '.join(ROOTS)}{near}.")
         if not rest and root not in NAMES:
             raise ParamsError(f"--set {setting}: '{root}' is a section, expected a key in it.")
-        sections = _sections()
         other = next((name for name, keys in sections.items() if rest in keys), None)
         if other and root in sections and rest not in sections[root]:
             raise ParamsError(f"--set {setting}: '{root}' has no '{rest}', expected "
@@ -333,6 +334,7 @@ def _rooted(name: str) -> str:
     return known[near[0]] if near else ""
 
 
+@cache
 def _sections() -> dict[str, Collection[str]]:
     """The keys of each section."""
     return {"mechanisms": layout.mechanism_units(), **{

@@ -7,6 +7,7 @@ that writes in the same place knows what nobody owns any more, and clears it.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import functools
 import os
@@ -25,6 +26,7 @@ except ImportError:  # a system without such locks: what is left there stays
 
 MAX_BYTES = 1 << 20
 BEGINNING = ".will-it-fit-"  # of the names of folders for what is not finished
+_MINE: set[Path] = set()  # such folders of this process, until they are gone
 
 
 def is_file(path: Path) -> bool:
@@ -83,14 +85,23 @@ def drafted(beside: Path | None = None) -> Iterator[Path]:
         yield path
     finally:
         shutil.rmtree(path, ignore_errors=True)
+        _MINE.discard(path.absolute())
         if lock is not None:
             os.close(lock)
+
+
+@atexit.register
+def _leave_none() -> None:
+    """Remove what an interrupt kept from being removed: one that came while it was made or gone."""
+    for path in _MINE:
+        shutil.rmtree(path, ignore_errors=True)
 
 
 def _made(folder: Path) -> tuple[Path, int | None]:
     """A new folder in one, and the lock on it; of two that look at it first, one starts anew."""
     while True:
         path = folder / f"{BEGINNING}{secrets.token_hex(8)}"
+        _MINE.add(path.absolute())
         path.mkdir(mode=0o700)
         if fcntl is None:
             return path, None
@@ -103,15 +114,10 @@ def _made(folder: Path) -> tuple[Path, int | None]:
             os.close(lock)
 
 
-def clear(folder: Path, again: bool = False) -> None:
-    """Remove what processes have left in a folder that do not live any more; once is enough.
-
-    Args:
-        folder: where they have written.
-        again: after workers of one's own have been ended.
-    """
+def clear(folder: Path) -> None:
+    """Remove what processes have left in a folder that do not live any more; once is enough."""
     if fcntl is not None:
-        (_clear.__wrapped__ if again else _clear)(folder.absolute())
+        _clear(folder.absolute())
 
 
 @functools.cache

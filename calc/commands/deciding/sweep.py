@@ -33,7 +33,6 @@ from calc.sweeping.running import Progress as Told
 from calc.sweeping.running import Result, swept
 from catalogue import ParamsError, symbols
 from catalogue.messages import messages
-from catalogue.reading.files import clear
 
 say = messages("calc/commands/deciding/sweep")
 
@@ -77,8 +76,6 @@ def run(args: argparse.Namespace) -> int:
         with _progress() as told:
             result = swept(sweep, args.out, args.workers, args.scheduler, told)
     except KeyboardInterrupt:
-        if args.out is not None:
-            clear(args.out, again=True)  # what workers were writing
         print(spoken(say("interrupted", kept=bool(args.out))), file=sys.stderr)
         return INTERRUPTED
     if args.json:

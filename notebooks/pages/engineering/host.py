@@ -304,6 +304,7 @@ def launching() -> None:
     def inputs(case: tuple[str, str], users: int) -> dict[str, float]:
         return {**layouts.plan(*case, SERVERS, users).inputs, "captured": 0.0}
 
+    @cache
     def most(case: tuple[str, str], users: int) -> float:
         return keeps_up(inputs(case, users),
                         layouts.plan(*case, SERVERS, users).scenario.model.attention)

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from catalogue.reading.files import BEGINNING, clear, drafted, write_whole
+from catalogue.reading.files import BEGINNING, drafted, write_whole
 
 OLD, NEW = b"old\n", b"new " * 100
 
@@ -100,12 +100,26 @@ def test_what_a_killed_process_has_left_is_cleared_by_the_next(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["a.yml"]
 
 
-def test_what_workers_have_left_is_cleared_again_once_they_are_ended(tmp_path):
-    write_whole(tmp_path / "a.yml", NEW)
-    killed = "held = drafted(folder); held.__enter__(); os.kill(os.getpid(), signal.SIGKILL)"
-    assert elsewhere(killed, tmp_path) == -signal.SIGKILL
-    clear(tmp_path, again=True)
-    assert [path.name for path in tmp_path.iterdir()] == ["a.yml"]
+@pytest.mark.parametrize("at", ["mkdir", "rmtree"])
+def test_an_interrupt_while_a_draft_is_made_or_removed_leaves_none(tmp_path, at):
+    """Python handles one between any two lines: here, once, as soon as the call has been made."""
+    interrupted = f"""
+import shutil
+where = shutil if {at!r} == "rmtree" else Path
+call = getattr(where, {at!r})
+def once(*args, **more):
+    setattr(where, {at!r}, call)
+    if {at!r} == "mkdir":
+        call(*args, **more)
+    raise KeyboardInterrupt
+setattr(where, {at!r}, once)
+try:
+    write_whole(folder / "a.yml", b"whole")
+except KeyboardInterrupt:
+    sys.exit(9 if list(folder.glob("{BEGINNING}*")) else 8)
+"""
+    assert elsewhere(interrupted, tmp_path) == 9  # it stood there, until the process ended
+    assert not list(tmp_path.glob(f"{BEGINNING}*"))
 
 
 def test_what_a_living_process_fills_is_left_alone_by_others(tmp_path):

@@ -105,9 +105,10 @@ def answer(found: Sequence[Growth]) -> None:
         said = []
         if ones:
             most = max(each.per_device for each in ones)
-            single = next(each for each in ones if each.per_device >= (1 - ALIKE) * most)
+            alike = [each for each in ones if each.per_device >= (1 - ALIKE) * most]
+            single = alike[0]
             layout = single.layout, single.layouts["zh"]
-            if all(each.per_device >= (1 - ALIKE) * most for each in ones):
+            if alike == ones:
                 said.append(say("rate-of-any-number", most=fmt_sig(single.per_device),
                                 cards=ones[0].devices, way=_way(single.way), layout=layout))
             else:
