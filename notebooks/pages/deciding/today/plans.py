@@ -1,8 +1,9 @@
 """What the cards of a document's plan give with another model, for the users that it states.
 
 The cards decode alone, as in the chapter from V3 to V4. They are dealt to equal replicas of a power
-of two of cards, each cut by tensor parallelism or with its own requests on every card and the
-experts spread; of the layouts that hold the users the fastest is taken. Times are medians.
+of two of cards. Attention is cut over all cards of a replica, or over groups of them that have
+their own requests; experts are spread over all, or cut where attention is. Of the layouts that hold
+the users the fastest is taken. Times are medians.
 """
 
 from __future__ import annotations
@@ -154,24 +155,26 @@ class Replica:
         return int(self.found["max_concurrency"]) * self.count
 
 
+_made = cache(plan_of)
+
+
 @cache
 def _evaluated(key: Key) -> tuple[Plan, Mapping[str, Any]] | None:
     """A deployment with all quantities; None of one that cannot be cut so."""
     try:
-        made = plan_of(*key)
+        return _made(*key), asked(_made(*key))
     except catalogue.LayoutError:
         return None
-    return made, asked(made)
 
 
 @cache
 def _paced(key: Key) -> Amount:
-    return predicted(plan_of(*key).scenario, ["tpot"])["tpot"]
+    return predicted(_made(*key).scenario, ["tpot"])["tpot"]
 
 
 @cache
 def _estimated(key: Key) -> Estimate:
-    return estimate(plan_of(*key).scenario)
+    return estimate(_made(*key).scenario)
 
 
 def _dealt(reference: str, settings: tuple[str, ...], count: int) -> Iterator[Replica]:
@@ -198,13 +201,13 @@ def replicas(reference: str, model: str, precision: str) -> Iterator[Replica]:
     per_node = int(plan.node.devices_per_node.value)
     for cards in _powers(plan.devices):
         count, held = plan.devices // cards, 0
-        for tensor in sorted({1, min(cards, CUT), min(cards, WIDEST)}):
+        for tensor, expert in _cuts(cards):
             data = cards // tensor
             for made in _dealt(_alike(reference), (
                     *settings, f"cluster.nodes={-(-cards // per_node)}",
                     f"cluster.devices={cards}", f"parallelism.tensor_parallel={tensor}",
                     f"parallelism.data_parallel={data}", "parallelism.pipeline_parallel=1",
-                    f"parallelism.expert_parallel={cards if data > 1 else 1}",
+                    f"parallelism.expert_parallel={expert}",
                     f"workload.concurrency={max(data, -(-users // count))}"), count):
                 held += made.held
                 yield made
@@ -215,6 +218,19 @@ def replicas(reference: str, model: str, precision: str) -> Iterator[Replica]:
 def _powers(cards: int) -> list[int]:
     """The powers of two that divide a number of cards, the largest first."""
     return [2**power for power in range(cards.bit_length()) if cards % 2**power == 0][::-1]
+
+
+def _cuts(cards: int) -> Iterator[tuple[int, int]]:
+    """Ranks that cut attention, and that experts are spread over; 1 where each is cut as well.
+
+    >>> list(_cuts(4))
+    [(4, 1), (4, 4), (2, 4), (1, 4)]
+    """
+    for tensor in _powers(cards):
+        if 1 < tensor == cards <= WIDEST:
+            yield tensor, 1
+        if tensor <= WIDEST:
+            yield tensor, cards
 
 
 @cache
