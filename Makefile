@@ -61,11 +61,11 @@ faults: $(VENV)/.ready-test  ## KILLS=60 of commands at moments drawn; ARGS="--c
 	OMP_NUM_THREADS=1 $(BIN)/python -m tools.faults --kills $(KILLS) $(ARGS)
 
 mutants: $(VENV)/.ready-test  ## ROOM="calc/costing …" ARGS="--count 20 --seed 0": which faults no test sees; needs the times of a make test-all
-	$(BIN)/python -m pip install --quiet -c requirements.txt -r requirements-mutants.in
+	$(BIN)/python -m pip install --quiet -r requirements-mutants.in
 	$(BIN)/python -m tools.mutants $(ROOM) $(if $(wildcard $(LINES)),--lines $(LINES)) $(ARGS)
 
 lines: $(VENV)/.ready-test  ## record which test runs which line of the runtime, by which make mutants begins
-	$(BIN)/python -m pip install --quiet -c requirements.txt -r requirements-mutants.in
+	$(BIN)/python -m pip install --quiet -r requirements-mutants.in
 	COVERAGE_FILE=$(LINES) OMP_NUM_THREADS=1 $(BIN)/pytest -q -n 2 --short -p pytest_cov --cov --cov-context=test --cov-report= \
 	    tests/calc tests/catalogue tests/laws calc catalogue
 
