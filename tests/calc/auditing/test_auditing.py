@@ -323,3 +323,13 @@ def test_the_plan_as_it_can_run_runs_and_nothing_of_its_cards_is_better(users):
     best = alternatives(plan).official
     assert best is not None
     assert best.settings == {}
+
+
+@pytest.mark.parametrize("claims", ["5", "a claim", "{id: S1-001}", "null"])
+def test_claims_that_are_no_list_are_one_sentence(tmp_path, claims):
+    path = tmp_path / "mine.yml"
+    path.write_text(f"{HEAD.rstrip()} {claims}\n", encoding="utf-8")
+    found, [problem] = listed_in([path])
+    assert found == []
+    assert problem.count("\n") == 0
+    assert f"mine.yml:{HEAD.count(chr(10))}: claims" in problem

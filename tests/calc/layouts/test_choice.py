@@ -80,6 +80,21 @@ def test_each_pool_of_a_file_has_its_name_in_both_languages():
         "decode": {"en": "Decode pool", "zh": "解码池"}}
 
 
+def test_a_file_of_two_pools_has_what_they_share_once_and_what_differs_twice():
+    pools = {"prefill": replace(PLAIN, pool="prefill", chunk=4096, data=1, devices=8),
+             "decode": replace(PLAIN, pool="decode")}
+    written = yaml.safe_load(family(GOAL, pools["prefill"], pools["decode"]))
+    shared = {key: value for key, value in written.items() if key not in ("variants", "title")}
+    first, second = written["variants"].values()
+    assert {key for key in first if key in second and first[key] == second[key]} <= {"device"}
+    assert shared.keys() & (first.keys() | second.keys()) <= {"device"}
+    for name, choice in pools.items():
+        own = yaml.safe_load(yaml.safe_dump(contents(GOAL, choice)))
+        whole = shared | written["variants"][name]
+        assert {key: whole[key] for key in own if key != "title"} == {
+            key: value for key, value in own.items() if key != "title"}
+
+
 def test_how_requests_arrive_stands_in_the_file():
     def arrivals(*settings):
         workload = contents(load_goal("r1-80-users-h20", settings), PLAIN)["workload"]

@@ -16,7 +16,7 @@ from calc.capacity.replicas import Limits
 from calc.capacity.tables import Tables
 from calc.closed_form.validity import doubt_words
 from catalogue.deployments.profiles import load_profile
-from catalogue.messages import LANGUAGES, Pair, join, messages, pair
+from catalogue.messages import LANGUAGES, Pair, by_language, join, messages, pair
 from notebooks.show import figures
 from notebooks.show.columns import Column
 from notebooks.show.display import number, numbers, show, table
@@ -59,7 +59,7 @@ class Growth:
     def name(self) -> dict[str, str]:
         """The card and how weights are stored, in both languages."""
         device, precision = self.scenario.device.name, self.scenario.precision.name
-        return {lang: f"{device[lang]}, {precision[lang]}" for lang in ("en", "zh")}
+        return by_language(join((", ", "，"), (pair(device), pair(precision))))
 
     @property
     def pays(self) -> int | None:
