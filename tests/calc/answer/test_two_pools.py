@@ -7,6 +7,7 @@ import pytest
 
 import calc
 import catalogue
+from calc.answer.simulated import system_of
 from calc.answer.two_pools import balanced, combine_pools
 
 NAMES = ("s0-scenario-3", "s0-config-4.3", "wide-lmsys")
@@ -178,3 +179,15 @@ class TestBalanced:
             free = max(free, at) + service
             first.append(free - at)
         assert float(np.mean(first)) == pytest.approx(float(seen["ttft"][0]), rel=0.03)
+
+
+@pytest.mark.parametrize("prefill", [False, True])
+def test_a_cache_takes_as_long_to_the_other_pool_as_it_has_tokens(prefill):
+    other, decode = catalogue.load_pools("wide-lmsys")
+    inputs = decode.inputs() | {"separate_pools": 1}
+    system = system_of(decode, found={"separate_pools": 1}, prefill=other if prefill else None)
+    whole = float(calc.evaluate(inputs, "mla")["kv_transfer_time"])
+    prompt = int(inputs["input_tokens"])
+    assert system.transfer.time(prompt) >= whole * (1 - 1e-9)
+    assert system.transfer.time(prompt) == pytest.approx(whole) or prefill
+    assert system.transfer.time(2 * prompt) == pytest.approx(2 * system.transfer.time(prompt))

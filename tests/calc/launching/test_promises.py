@@ -1,6 +1,7 @@
 """Alerts follow what a service promises: a healthy one fires none, and each failure its own."""
 
 import math
+import re
 from functools import cache
 
 import pytest
@@ -121,6 +122,19 @@ def test_of_two_pools_each_is_watched_for_what_it_does():
              for each in made.watched}
     assert all("TimeToFirstToken" in name for name in names["prefill"])
     assert all("TimePerOutputToken" in name for name in names["decode"])
+
+
+@pytest.mark.parametrize(("name", "engine"), [
+    (NAME, "vllm@0.33.0"), ("wide-lmsys", "sglang@0.5.6.post2")])
+def test_every_alert_watches_metrics_of_its_engine_in_its_own_pool(name, engine):
+    family = engine.partition("@")[0]
+    for each in deployment(name, (), engine=engine).watched:
+        for alert in each.alerts:
+            told = alert.signal.expression("5m")
+            chosen = re.findall(r"([a-z_:]+)\{([^}]*)\}", told)
+            assert chosen, alert.name
+            assert {metric.partition(":")[0] for metric, _ in chosen} == {family}, alert.name
+            assert all(f'job="{each.pool.name}"' in where for _, where in chosen), alert.name
 
 
 @pytest.mark.parametrize(("raw", "stated"), [

@@ -3,6 +3,7 @@
 import itertools
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,7 +12,15 @@ from calc.many.fronts import front
 from calc.searching.load_goal import load_goal
 from calc.searching.percentiles import Simulated
 from calc.searching.result import Answer
-from calc.searching.robust import apart, firmest, keeps, sample_rows, surely
+from calc.searching.robust import (
+    SPARE,
+    apart,
+    firmest,
+    keeps,
+    rows_with_margin,
+    sample_rows,
+    surely,
+)
 from calc.searching.same_cards import relaxed
 from calc.searching.search import search
 from catalogue import ParamsError
@@ -187,3 +196,17 @@ def test_twice_as_fast_is_told_apart_and_a_part_in_a_million_is_not(sure):
     assert apart(one, slower(2), {"tpot": -1})
     assert not apart(one, slower(1 + 1e-6), {"tpot": -1})
     assert not apart(one, slower(2), {"cost": -1} if "cost" in one.quantities else {"ttft": -1})
+
+
+@pytest.mark.parametrize(("limits", "reached", "kept", "first"), [
+    ({"throughput": 100.5}, [100.4, 100.5, 110.5, 110.6], [100.5, 110.5, 110.6],
+     [100.5, 110.6]),
+    ({"tpot": 0.05}, [0.051, 0.05, 0.046, 0.045], [0.05, 0.046, 0.045], [0.05, 0.045])])
+def test_the_best_with_more_and_more_to_spare_of_a_limit(limits, reached, kept, first):
+    """One for each share that is to spare: of a floor so much above it, of a ceiling below it."""
+    [name] = limits
+    rows = [SimpleNamespace(quantities={name: each}, choices=each) for each in reached]
+    found = SimpleNamespace(wishes=SimpleNamespace(limits=limits))
+    for each, told in ((len(rows), kept), (1, first)):
+        some = rows_with_margin(found, rows, each * len(SPARE))
+        assert [row.choices for row in some] == told

@@ -1,5 +1,7 @@
 """A benchmark that begins together: the closed form beside its simulation, and what bounds it."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -8,6 +10,7 @@ from calc.answer.simulated import system_of
 from calc.closed_form.benches import FEWEST, LARGEST_RUN, WAVES
 from calc.closed_form.evaluate import evaluate
 from calc.serving.arrivals import ClosedLoop
+from calc.serving import replay
 from calc.serving.replay import _drawn, serve_all
 from calc.serving.simulation import simulate
 from calc.serving.step_times import Clock
@@ -95,3 +98,16 @@ def test_accepted_drafts_divide_the_time_of_a_token():
         return serve_all(clock, row, 1e6, "equal")["tpot"]
 
     assert 0.5 <= tpot(2.0) / tpot(1.0) < 0.52
+
+
+def test_ranks_that_share_a_cache_make_its_blocks_larger(monkeypatch):
+    """A block of the allocator spans the same tokens of every rank of a group."""
+    asked = []
+    monkeypatch.setattr(replay, "_served", lambda requests, limits, *_: asked.append(limits) or
+                        [SimpleNamespace(output_tokens=2, tpot=1.0, started=0.0, first_token=1.0,
+                                         finished=2.0)])
+    row = {"requests": 1, "concurrency": 1, "input_tokens": 1000, "output_tokens": 100}
+    for ranks in (1, 2, 4):
+        given = inputs("h200-r1-vllm-tp8", block_size=64.0, decode_context_parallel=float(ranks))
+        serve_all(Clock(given, "mla"), row, 0, "equal")
+        assert (asked[-1].block_size, asked[-1].kv_blocks) == (64 * ranks, -(-1100 // (64 * ranks)))
