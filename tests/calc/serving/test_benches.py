@@ -9,8 +9,8 @@ import catalogue
 from calc.answer.simulated import system_of
 from calc.closed_form.benches import FEWEST, LARGEST_RUN, WAVES
 from calc.closed_form.evaluate import evaluate
-from calc.serving.arrivals import ClosedLoop
 from calc.serving import replay
+from calc.serving.arrivals import ClosedLoop
 from calc.serving.replay import _drawn, serve_all
 from calc.serving.simulation import simulate
 from calc.serving.step_times import Clock
