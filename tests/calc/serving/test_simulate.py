@@ -8,6 +8,7 @@ import pytest
 from _engines import affine, engines_of_any_kind, limits, requests_of_any_kind, trace
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import t as student
 
 from calc.serving.arrivals import ClosedLoop, bursts, poisson, shapes_of
 from calc.serving.metrics import Objective, batch_means, student_quantile, summarise
@@ -264,6 +265,11 @@ class TestSummary:
         table = {4: 2.776, 9: 2.262, 19: 2.093, 29: 2.045, 99: 1.984}
         for degrees, quantile in table.items():
             assert student_quantile(0.975, degrees) == pytest.approx(quantile, rel=5e-3)
+
+    @pytest.mark.parametrize("degrees", [5, 8, 10, 19, 40])
+    def test_four_terms_of_students_series_leave_the_fifth(self, degrees):
+        missed = student_quantile(0.975, degrees) - student.ppf(0.975, degrees)
+        assert abs(missed) * degrees**5 < 1
 
     def test_batch_means_of_independent_values(self):
         values = np.random.default_rng(1).normal(size=20_000)

@@ -226,3 +226,22 @@ class TestTables:
             for cell in found.products:
                 assert isinstance(cell, Product)
                 assert (cell.runs == "no") == cell.kernel["en"].startswith("none")
+
+
+@pytest.mark.parametrize(("engine", "precision", "device"), [
+    ("vllm", "fp8-block", "nvidia-h200-sxm"), ("sglang", "w4afp8", "nvidia-h20"),
+    ("vllm", "nvfp4", "nvidia-b200"), ("vllm-ascend", "w8a8-int8", "ascend-910b2"),
+    ("sglang", "w4a8-int8", "ascend-910b2")])
+def test_a_kernel_is_told_for_all_releases_in_a_row_that_run_it(engine, precision, device):
+    stored, card = catalogue.load_precision(precision), catalogue.load_device(device)
+    known = releases(library.load("profiles", engine))
+    ran = {release: kernel_of(stored, card, engine, release) for release in known}
+    assert any(ran.values())
+    for place, (release, kernel) in enumerate(ran.items()):
+        if kernel is None:
+            continue
+        first, last = known.index(kernel.since), known.index(kernel.until)
+        assert first <= place <= last
+        assert all(ran[each] for each in known[first:last + 1]), release
+        assert [each for each in (known[max(0, first - 1):first] + known[last + 1:last + 2])
+                if ran[each]] == [], release
