@@ -156,8 +156,7 @@ def limited(answer: Answer, row: Row) -> Pair:
 
 def official(answer: Answer) -> SampledRow | None:
     """The best in the published weights, under the same draws; None where there is none."""
-    row = answer.official
-    return sample_rows(answer.result, [row])[0] if row else None
+    return sample_rows(answer.result, [answer.official])[0] if answer.official else None
 
 
 def cell(each: SampledRow, name: str) -> str:
@@ -192,9 +191,8 @@ def summary(page: Page) -> None:
             Column(lambda line: _stacked(line.get("limited"), "kept" in line and say(
                 "all-kept-in-of-draws", kept=line["kept"])), say("nearest-limit-what-binds"))],
             wide=True)
-    sure = page.main.sure
     number("which-kept", _kept(page), str)
-    number("which-sure", sure.share if sure else SURE, fmt_percent, digits=0)
+    number("which-sure", page.main.sure.share if page.main.sure else SURE, fmt_percent, digits=0)
     number("which-tried", sum(answer.result.funnel.deployments for answer in page.answers))
 
 
@@ -214,11 +212,13 @@ def headed(answer: Answer, first: str = "") -> Pair:
 
 
 def _kept(page: Page) -> str:
-    """In which share of draws the best of each goal keep all limits: ``59% to 85%``."""
-    shares = [share for answer in page.answers if answer.result.front.rows and answer.front
-              if (share := answer.keeps(answer.front[0][0])) is not None]
-    ends = sorted({fmt_percent(end(shares), 0) for end in (min, max)} if shares else {"–"})
-    return "–".join(ends)
+    """In which share of draws the best of goals with a surer one beside it keep all limits."""
+    best = [(answer, answer.front[0][0], answer.first_sure) for answer in page.answers
+            if answer.result.front.rows and answer.front]
+    beside = [each for each in best if each[2] and each[2].row.choices != each[1].row.choices]
+    shares = [share for answer, first, _ in beside or best
+              if (share := answer.keeps(first)) is not None]
+    return "–".join(sorted({fmt_percent(end(shares), 0) for end in (min, max) if shares}) or "–")
 
 
 def certainty(page: Page) -> None:
