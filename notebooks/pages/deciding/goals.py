@@ -156,7 +156,7 @@ def limited(answer: Answer, row: Row) -> Pair:
 
 def official(answer: Answer) -> SampledRow | None:
     """The best in the published weights, under the same draws; None where there is none."""
-    return sample_rows(answer.result, [answer.official])[0] if answer.official else None
+    return sample_rows(answer.result, [row])[0] if (row := answer.official) else None
 
 
 def cell(each: SampledRow, name: str) -> str:
