@@ -17,7 +17,7 @@ does-not-run =
     .zh = 无法运行
 
 r1-there =
-    .en = R1 there today, ms per token (interval)
+    .en = R1 on these cards today, ms per token (interval)
     .zh = 同样的卡今天跑 R1，每 token 毫秒
 
 holds-only =
