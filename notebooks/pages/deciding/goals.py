@@ -213,11 +213,11 @@ def headed(answer: Answer, first: str = "") -> Pair:
 
 def _kept(page: Page) -> str:
     """In which share of draws the best of goals with a surer one beside it keep all limits."""
-    best = [(answer, answer.front[0][0], answer.first_sure) for answer in page.answers
-            if answer.result.front.rows and answer.front]
-    beside = [each for each in best if each[2] and each[2].row.choices != each[1].row.choices]
-    shares = [share for answer, first, _ in beside or best
-              if (share := answer.keeps(first)) is not None]
+    told = [answer for answer in page.answers if answer.result.front.rows and answer.front]
+    beside = [answer for answer in told if answer.first_sure is not None
+              and answer.first_sure.row.choices != answer.front[0][0].row.choices]
+    shares = [share for answer in beside or told
+              if (share := answer.keeps(answer.front[0][0])) is not None]
     return "–".join(sorted({fmt_percent(end(shares), 0) for end in (min, max) if shares}) or "–")
 
 
