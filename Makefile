@@ -10,7 +10,7 @@ LINES := .pytest_cache/lines
 UV_COMPILE := $(BIN)/uv pip compile --universal --python-version 3.11 --no-header --no-annotate -q \
   --generate-hashes
 
-.PHONY: book report serve pdf zip test test-all fuzz faults laws mutants lines check check-site bench engine lock sync font pin clean
+.PHONY: book report serve pdf zip test test-all fuzz faults laws mutants lines answers check check-site bench engine lock sync font pin clean
 
 book: $(VENV)/.ready
 	$(BIN)/jupyter-book build book/
@@ -57,6 +57,10 @@ bench: $(VENV)/.ready-test  ## measure; writes benchmarks/results.json
 laws: $(VENV)/.ready-test  ## CASES=10000 random usual deployments, on which the laws of the whole are held
 	LAWS=$(CASES) OMP_NUM_THREADS=1 $(BIN)/pytest -q tests/laws $(ARGS)
 
+answers: $(VENV)/.ready-test  ## record anew what the command line answers; git diff shows what moved
+	rm -rf tools/answers/recorded
+	OMP_NUM_THREADS=1 $(BIN)/python -m tools.answers --write
+
 faults: $(VENV)/.ready-test  ## KILLS=60 of commands at moments drawn; ARGS="--command build"
 	OMP_NUM_THREADS=1 $(BIN)/python -m tools.faults --kills $(KILLS) $(ARGS)
 
@@ -68,6 +72,8 @@ lines: $(VENV)/.ready-test  ## record which test runs which line of the runtime,
 	$(BIN)/python -m pip install --quiet -r requirements-mutants.in
 	COVERAGE_FILE=$(LINES) OMP_NUM_THREADS=1 $(BIN)/pytest -q -n 2 --short -p pytest_cov --cov --cov-context=test --cov-report= \
 	    tests/calc tests/catalogue tests/laws calc catalogue
+	COVERAGE_FILE=$(LINES) OMP_NUM_THREADS=1 $(BIN)/pytest -q -n 2 -p pytest_cov --cov --cov-append --cov-context=test --cov-report= \
+	    tests/tools/answers
 
 engine: $(VENV)/.ready  ## what deploy writes, in a real vLLM on the processor: 3.5 GB; writes notebooks/pages/deciding/engine.json
 	$(BIN)/python -m tools.engine --environment .engine $(ARGS)

@@ -2,11 +2,11 @@
 
 For each Python an environment with the oldest and one with the newest versions that
 ``requirements-engine.in`` and ``requirements-analysis.in`` allow is made in a temporary folder, by
-uv, of what is published as wheels. Each answers the questions of ``question_set``, and every number
-is held against those of this environment, which has the pinned versions. A Python that is not
-found, or a package that is not to be had, is printed as not run, with the reason. What came out is
-kept in ``oldest_newest.json`` beside this file; the exit code is 1 where anything differs or fails.
-Arguments are the Pythons to try, ``3.12`` or a path.
+uv, of what is published as wheels. Each answers the questions of ``tools.answers``, and every
+number is held against those of this environment, which has the pinned versions. A Python that is
+not found, or a package that is not to be had, is printed as not run, with the reason. What came out
+is kept in ``oldest_newest.json`` beside this file; the exit code is 1 where anything differs or
+fails. Arguments are the Pythons to try, ``3.12`` or a path.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
-import math
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from packaging.requirements import Requirement
 
+from tools.answers.held import TOLERANCE, held
 from tools.packages.environments import ROOT, UV, EndedError, made, run
 from tools.records import keep
 
@@ -33,66 +33,11 @@ REQUIREMENTS = ("requirements-engine.in", "requirements-analysis.in")
 WANTED = [part for name in REQUIREMENTS for part in ("-r", name)]
 PYTHONS = ("3.11", "3.12", "3.13")
 ENDS = {"oldest": "lowest-direct", "newest": "highest"}  # as uv calls them
-TOLERANCE = 1e-9  # relative
-
-
-class Held(NamedTuple):
-    """Two sets of answers, value by value.
-
-    Attributes:
-        values: numbers in both.
-        largest: difference of two numbers, relative to the larger one.
-        at: where that is.
-        others: where a text, a key or a length differs.
-    """
-
-    values: int
-    largest: float
-    at: str
-    others: tuple[str, ...]
-
-    @property
-    def same(self) -> bool:
-        """Whether every number is the same to `TOLERANCE`, and all else is equal."""
-        return self.largest <= TOLERANCE and not self.others
-
-
-def held(one: Any, other: Any) -> Held:
-    """What two answers have in common, and in what they differ most."""
-    pairs = list(_pairs(one, other, ""))
-    numbers = [(_apart(a, b), at) for at, a, b in pairs if _is_number(a) and _is_number(b)]
-    largest, at = max(numbers, default=(0.0, ""), key=lambda number: number[0])
-    others = tuple(at for at, a, b in pairs if not (_is_number(a) and _is_number(b)) and a != b)
-    return Held(len(numbers), largest, at if largest else "", others)
-
-
-def _pairs(one: Any, other: Any, at: str) -> Iterator[tuple[str, Any, Any]]:
-    """Every two values at the same place; where the shapes differ, the two wholes."""
-    if isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
-        for key in one:
-            yield from _pairs(one[key], other[key], f"{at}/{key}")
-    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
-        for place, (a, b) in enumerate(zip(one, other, strict=True)):
-            yield from _pairs(a, b, f"{at}/{place}")
-    else:
-        yield at, one, other
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _apart(a: float, b: float) -> float:
-    """How far two numbers are apart, relative to the larger; nothing where both are the same."""
-    if a == b or (math.isnan(a) and math.isnan(b)):
-        return 0.0
-    apart = abs(a - b) / max(abs(a), abs(b))
-    return apart if math.isfinite(apart) else math.inf
 
 
 def answers(python: Path) -> dict[str, Any]:
     """Question -> answer of an interpreter and its packages. Raises EndedError."""
-    lines = map(json.loads, run(python, "-m", "tools.packages.question_set").splitlines())
+    lines = map(json.loads, run(python, "-m", "tools.answers").splitlines())
     return {line["question"]: line["answer"] for line in lines}
 
 
