@@ -39,7 +39,8 @@ def answer(**own):
                   objectives={"tpot": -1, "cost": -1})
     funnel = Made(deployments=0, counts=dict.fromkeys((*COUNTED, "drafts"), 0))
     return Made(**{
-        "central": row(tpot=0.05), "sure": None, "first_sure": None, "left_out": [], "met": True,
+        "central": row(tpot=0.05), "sure": None, "first_sure": None, "surer": None,
+        "left_out": [], "met": True,
         "result": Made(wishes=wishes, space=Made(model=Made(drafts=True, id="v3")), pairs=None,
                        funnel=funnel),
         "official": None, "official_precision": None, "runner_up": None, "least_change": None,
@@ -83,7 +84,8 @@ def test_which_deployment_is_sure():
                     "--sure 0.9 looks further.")
     assert printed(command._print_sure, answer(first_sure=drawn(row()))) == []
     for share, told in ((0.974, "97%"), (None, "0%")):
-        other, = printed(command._print_sure, answer(first_sure=drawn(row(OTHER), share)))
+        surer = drawn(row(OTHER), share)
+        other, = printed(command._print_sure, answer(first_sure=surer, surer=surer))
         assert other == f"First in 90% of draws: {NAMED} ({told}); --sure 0.9 looks further."
     unlimited = answer()
     unlimited.result.wishes.limits = {}
