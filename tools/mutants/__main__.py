@@ -1,7 +1,7 @@
 """Change the runtime for the worse, one line at a time, and run the tests that should see it.
 
     python -m tools.mutants [ROOM ...] [--count N] [--seed S] [--workers W] [--out FILE]
-                            [--lines FILE]
+                            [--lines FILE [--first SECONDS]]
     python -m tools.mutants --again --out FILE [--workers W]
 
 A mutant is a copy of the project with one change (``sites``). With a record of which test runs
@@ -11,8 +11,10 @@ the nearest first: a tenth of every series within ``SECONDS``, then whole series
 a value in a cache is computed by one test and read by others. A mutant that no test sees has
 survived: a law is missing, or nothing that anybody sees is changed. The tests of the house hold how
 code is written and not what it does, so they are left out. Whatever sees a mutant must pass on the
-project as it is. Times of tests are those that ``make test-all`` recorded. What ``--out`` holds of
-the same draw is not judged again, so a long run can be ended and taken up.
+project as it is. Times of tests are those that ``make test-all`` recorded. With ``--first`` only
+tests that run the line begin, as many as take so many seconds: what they see is seen, what is left
+may yet be. What ``--out`` holds of the same draw is not judged again, so a long run can be ended
+and taken up.
 
 ``--again`` puts those that survived into the project as it is by now, and adds to each which test
 sees it since (``seen_since``). One whose line is gone is left as it is.
@@ -118,15 +120,17 @@ def _ended(number: int, _: Any) -> None:
     raise SystemExit(128 + number)
 
 
-def seen_by(folder: Path, mutant: Mutant, project: Project, record: Path | None) -> str | None:
-    """The first test that fails on a mutant; None if none does."""
+def seen_by(folder: Path, mutant: Mutant, project: Project, record: Path | None,
+            first: float | None = None) -> str | None:
+    """The first test that fails on a mutant; None if none does, of all or in so many seconds."""
     path = folder / mutant.path
     original = path.read_bytes()
     running = tests_of(record, mutant.path, original.decode(), mutant.line, project.recorded,
-                       SECONDS) if record else []
+                       first or SECONDS) if record else []
     path.write_text(mutant.text, encoding="utf-8")
     try:
-        for seconds, series in ((SECONDS, None), (SECONDS, "--short"), (MORE, "--whole")):
+        stages = ((SECONDS, None), (SECONDS, "--short"), (MORE, "--whole"))
+        for seconds, series in stages[:1 if first else None]:
             if series is None and not running:
                 continue
             tests = concerned(project, Path(mutant.path), seconds) if series else running
@@ -147,7 +151,8 @@ def named(mutant: Mutant) -> dict[str, Any]:
 
 
 def judge(mutants: Sequence[Mutant], found: Collection[dict[str, Any]], workers: int,
-          record: Path | None, tell: Callable[[Mutant, str | None, float], None]) -> None:
+          record: Path | None, tell: Callable[[Mutant, str | None, float], None],
+          first: float | None = None) -> None:
     """Tell of every mutant which test saw it and in how many seconds, as soon as it is known.
 
     Whatever saw one of those that are ``found`` in the end is then run on the project as it is.
@@ -166,7 +171,7 @@ def judge(mutants: Sequence[Mutant], found: Collection[dict[str, Any]], workers:
         def one(mutant: Mutant) -> None:
             folder, began = copies.get(), time.monotonic()
             try:
-                test = seen_by(folder, mutant, project, record)
+                test = seen_by(folder, mutant, project, record, first)
             finally:
                 copies.put(folder)
             took = time.monotonic() - began
@@ -211,6 +216,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, help="a JSON file for what was found")
     parser.add_argument("--lines", type=Path,
                         help="which test runs which line, as make lines records it")
+    parser.add_argument("--first", type=float, metavar="SECONDS",
+                        help="of tests that run the line, and no others")
     parser.add_argument("--again", action="store_true", help="judge those of --out that survived")
     given = parser.parse_args(arguments)
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -219,6 +226,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if given.out is None or not given.out.exists():
             parser.error("--again needs --out FILE with what was found")
         return again(given.out, given.workers)
+    if given.first and not given.lines:
+        parser.error("--first needs --lines FILE")
     files = [path for room in given.rooms for path in (
         sorted((ROOT / room).rglob("*.py")) if (ROOT / room).is_dir() else [ROOT / room])]
     if missing := [path for path in files if not path.is_file()]:
@@ -232,7 +241,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             records.keep(given.out, rooms=list(given.rooms), seed=given.seed, mutants=found)
 
     judge([each for each in drawn if not any(is_of(each, one) for one in found)],
-          found, given.workers, given.lines, tell)
+          found, given.workers, given.lines, tell, given.first)
     killed = sum(each["seen_by"] is not None for each in found)
     print(f"{killed} of {len(found)} mutants were seen")
     return 0
