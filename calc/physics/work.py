@@ -193,11 +193,10 @@ def attention_work(attention: str, q: Any, n: Parameters, w: Weights, batch: Com
     kv_share = n.attention_kv_parameters / np.minimum(t, q.num_key_value_heads)
     projections = (n.attention_divided_parameters / t + kv_share
                    + n.attention_replicated_parameters)
-    expanded = batch.expanded if attention == MLA else 0
     projected = q.multiply_add_flops * layers * batch.tokens * (
         projections + batch.dealt * n.compressor_parameters)  # pooled on every rank, of all
     attending = attention_layers(q)
-    again = q.multiply_add_flops * attending * up * expanded
+    again = q.multiply_add_flops * attending * up * batch.expanded
     beyond = 0 if batch.decoding else w.context_weights_per_layer
     stored = layers * (w.attention_weights_per_layer + beyond)
     # absorbed up-projections are kept as wide as activations

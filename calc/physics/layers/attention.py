@@ -36,8 +36,8 @@ class Attention:
 def mla_attention(
     *, hidden_size: Number, num_attention_heads: Number, q_lora_rank: Number,
     kv_lora_rank: Number, qk_nope_head_dim: Number, qk_rope_head_dim: Number,
-    v_head_dim: Number, index_n_heads: Number = 0, index_head_dim: Number = 0,
-    indexing: Number = 1, attention_output_gate: Number = 0,
+    v_head_dim: Number, index_n_heads: Number, index_head_dim: Number, indexing: Number,
+    attention_output_gate: Number,
 ) -> Attention:
     """Multi-head latent attention: low-rank queries and one latent for keys and values.
 
@@ -77,9 +77,8 @@ def mla_attention(
 
 def gqa_attention(
     *, hidden_size: Number, num_attention_heads: Number, num_key_value_heads: Number,
-    head_dim: Number, attention_bias: Number = 0, attention_output_bias: Number = 0,
-    qk_norm: Number = 0, attention_sinks: Number = 0, attention_output_gate: Number = 0,
-    indexer: Number = 0,
+    head_dim: Number, attention_bias: Number, attention_output_bias: Number, qk_norm: Number,
+    attention_sinks: Number, attention_output_gate: Number, indexer: Number,
 ) -> Attention:
     """Grouped-query attention; plain multi-head attention has as many KV heads as heads.
 
