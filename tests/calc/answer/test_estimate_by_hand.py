@@ -1,8 +1,10 @@
 """What an estimate is put together from, by hand: counts, kinds, verdicts, claims beside ours."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
+from _answers import estimated
 
 import catalogue
 from calc.answer import estimate as estimates
@@ -17,6 +19,7 @@ from calc.answer.estimate import (
     spare_of,
 )
 from calc.answer.steady_state import STEADY, Lasting
+from calc.closed_form.validity import doubt_words
 from calc.uncertainty.amount import EXACT, LOWER_BOUND, UPPER_BOUND, Amount
 
 COUNTED = SimpleNamespace(
@@ -160,9 +163,67 @@ class TestSteadily:
 
 
 def test_what_a_deployment_has_no_answer_to_is_not_told():
-    scenario = catalogue.load_scenario("s0-scenario-1")
-    told = estimates.estimate(scenario)
-    assert told.applied is None
-    assert not {"ttft", "e2e", "bench_ttft", *STEADY} & told.quantities.keys()
+    absent = {"ttft", "e2e", "bench_ttft", *STEADY}
+    assert not absent & estimated("s0-scenario-1").quantities.keys()
+    assert estimated("s2-910b1-awq").quantities.keys() >= absent
     some = Estimate("one", True, {}, {"a": 1, "b": 2}, {}, (), {}, unasked=frozenset({"b"}))
     assert some.reported == {"a": 1}
+
+
+def told(name):
+    """Something that says its name as plain data."""
+    return SimpleNamespace(as_json=lambda: name)
+
+
+class TestPlainData:
+    ANSWER = Estimate(
+        "one", True, {"decode": "links"}, {"a": told("A"), "b": told("B")},
+        {"a": {"x": 1.0}, "b": {"y": 2.0}}, (Comparison("a", "s", None, 1, 2, 3),), {},
+        unasked=frozenset({"b"}), engine="vllm", fits_in=0.5)
+
+    def test_what_runs(self):
+        assert self.ANSWER.as_json() == {
+            "scenario": "one", "engine": "vllm", "fits": True, "fits_in": 0.5,
+            "bottleneck": {"decode": "links"}, "quantities": {"a": "A"}, "parts": {"a": {"x": 1.0}},
+            "documented": [{"quantity": "a", "unit": "s", "section": None, "printed": 1,
+                            "recomputed": 2, "derived": 3}]}
+
+    def test_what_does_not_run_has_reasons_and_changes_the_nearest_apart(self):
+        short = replace(self.ANSWER, fits=False, reasons=(told("why"),),
+                        changes=(told("first"), told("second"), told("third")))
+        found = short.as_json()
+        assert (found["reasons"], found["nearest"], found["alternatives"]) == (
+            ["why"], "first", ["second", "third"])
+        none = replace(short, changes=()).as_json()
+        assert (none["nearest"], none["alternatives"]) == (None, [])
+
+    def test_a_steady_state_is_told_with_what_may_be_wrong_with_it(self):
+        doubt = next(iter(doubt_words()))
+        steady = Lasting("poisson", 3.0, {"steady_ttft": 1.0}, {"cache_occupied": 0.25}, (doubt,))
+        found = replace(self.ANSWER, lasting=steady, seen=told("seen"),
+                        applied=told("fitted")).as_json()
+        assert found["calibration"] == "fitted"
+        assert found["arrivals"] == {
+            "named": "poisson", "steady_in_flight": 3.0, "keeps_up": True, "cache_occupied": 0.25,
+            "suffices_steadily": False, "closed_form_holds": False,
+            "doubts": {doubt: doubt_words()[doubt][0]}, "simulated": "seen"}
+        sure = replace(self.ANSWER, lasting=replace(steady, doubts=(), values={})).as_json()
+        assert (sure["arrivals"]["closed_form_holds"], sure["arrivals"]["keeps_up"],
+                sure["arrivals"]["simulated"]) == (True, False, None)
+
+
+@pytest.mark.parametrize(("variations", "varied"), [
+    ((0.5, 0.0), True), ((0.0, 0.5), True), ((0.0, 0.0), False)])
+def test_prompts_or_answers_of_many_lengths_vary(monkeypatch, variations, varied):
+    monkeypatch.setattr(estimates, "simulated", lambda *_: None)
+    scenario = replace(catalogue.load_scenario("s2-910b1-awq"), variations=variations)
+    assert estimates.estimate(scenario).varied is varied
+
+
+def test_what_does_not_fit_is_not_simulated(monkeypatch):
+    asked = []
+    monkeypatch.setattr(estimates, "simulated", lambda scenario, *_: asked.append(scenario.id))
+    for users in (32, 300):
+        estimates.estimate(catalogue.load_scenario("s2-910b1-awq", overrides=[
+            f"workload.concurrency={users}"]))
+    assert asked == ["s2-910b1-awq"]
