@@ -178,3 +178,22 @@ def test_a_decode_pool_holds_what_is_asked():
     both = System(one, other, None, (20, 40, 0), (), None, 99.0, 0.0, 1.0, 1.0, ())
     assert both.at_once == 7
     assert replace(both, decode=None).at_once == 3
+
+
+@pytest.mark.parametrize("faster", [0.01, 1.0, 100.0])
+def test_of_two_pools_the_slower_ports_and_the_smaller_of_caches_and_front_ends_count(faster):
+    """A request's cache takes as long as the slower side needs, whichever that is."""
+    prefill, decode = catalogue.load_pools("wide-lmsys")
+    own = decode.inputs()
+    given = {"separate_pools": 1.0} | {
+        name: faster * own[name] for name in ("front_end_rate", "network_bandwidth")}
+    both = system_of(decode, found=given, prefill=prefill)
+    asked = prefill.inputs() | {"separate_pools": 0, "output_tokens": 1}
+    sent, received = (evaluate(inputs, "mla") for inputs in (asked, own | given))
+    prompt = int(own["input_tokens"])
+    assert both.transfer.time(prompt) == pytest.approx(max(
+        float(sent["kv_port_time"]), float(received["kv_port_time"])))
+    rates = [inputs["front_end_rate"] * inputs["data_parallel"] / pool.ranks
+             for inputs, pool in ((asked, both.pool), (own | given, both.decode))]
+    assert both.front_end_rate == pytest.approx(min(rates))
+    assert both.pool.replicas == asked["data_parallel"]
