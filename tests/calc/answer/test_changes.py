@@ -47,6 +47,8 @@ class TestOrder:
         """5 B are what an engine may reserve besides."""
         assert search()._first(np.array([[-1, 4], [3, 5.0]])) == (1, 1)
         assert search()._first(np.array([[-1, 4], [3, 2]])) == (0, 1)
+        assert search()._first(np.array([[9.0, 9], [9, 9]])) == (0, 0)
+        assert search()._first(np.array([[-1, 9, 9], [9, 9, 9]])) == (0, 1)
         assert search()._first(np.array([[-1, -2], [0.0, -3]])) == (1, 0)
         assert search()._first(np.array([[-1.0, -2], [-1, -3]])) is None
 
