@@ -2,12 +2,14 @@
 
 import json
 import re
+from types import SimpleNamespace
 
 import pytest
 
 import calc
 import catalogue
-from calc.answer.compare_engines import COMPARED, differences
+from calc.answer import compare_engines
+from calc.answer.compare_engines import COMPARED, NOTHING, Replaced, differences
 from calc.answer.estimate import estimate
 from calc.commands.estimate import engine_line
 from calc.commands.main import main
@@ -52,6 +54,43 @@ class TestDifferences:
 
     def test_rows_of_slices_of_experts_are_what_makes_tensorrt_llm_slower_here(self, servers):
         assert differences([servers[0], servers[2]])[0].replaced[0].name == "sliced_row_traffic"
+
+
+class TestByHand:
+    """A time per token that is the product of its inputs, and nothing else of the deployment."""
+
+    @pytest.fixture(autouse=True)
+    def product(self, monkeypatch):
+        def evaluate(inputs, attention):
+            pace = inputs["a"] * inputs["b"] * inputs["c"] * inputs["mixed_steps"]
+            return dict.fromkeys(COMPARED, 0.0) | {"tpot": pace}
+
+        monkeypatch.setattr(compare_engines, "evaluate", evaluate)
+
+    def under(self, engine=None, **inputs):
+        """``a`` and ``b`` belong to one mechanism, which has a source."""
+        given = {"a": 2.0, "b": 3.0, "c": 5.0, "mixed_steps": 1.0} | inputs
+        knob = SimpleNamespace(name="pair", symbols=["a", "b"], value=SimpleNamespace(source="doc"))
+        return SimpleNamespace(inputs=lambda: given, engine=engine, every_knob=lambda: [knob],
+                               model=SimpleNamespace(attention="gqa"))
+
+    def test_each_value_alone_the_largest_effect_first(self):
+        found, = differences([self.under("one"), self.under("two", b=6.0, c=1.0, mixed_steps=3.0)])
+        none = dict.fromkeys(COMPARED, 1.0)  # of what there is none before
+        assert (found.first, found.other) == ("one", "two")
+        assert found.replaced == (
+            Replaced("scheduling", "mixed_steps", 1.0, 3.0, None, none | {"tpot": 3.0}),
+            Replaced("pair", "b", 3.0, 6.0, "doc", none | {"tpot": 2.0}),
+            Replaced("c", "c", 5.0, 1.0, None, none | {"tpot": 0.2}))
+        assert found.together == none | {"tpot": pytest.approx(1.2)}
+
+    @pytest.mark.parametrize("change", [-1, 1])
+    def test_what_is_not_printed_has_no_effect(self, change):
+        for share, told in ((0.99, 0), (1.01, 1)):
+            other = self.under(c=5.0 * (1 + change * share * NOTHING))
+            found, = differences([self.under(), other])
+            assert len(found.replaced) == told
+            assert (found.first, found.other) == ("", "")
 
 
 class TestEstimate:

@@ -336,6 +336,8 @@ class TestMisuse:
     @pytest.mark.parametrize(("make", "message"), [
         (lambda: Pool(limits(), affine(1.0, 0.0), replicas=0), "0 replicas"),
         (lambda: Pool(limits(), affine(1.0, 0.0), gap=-1.0), "gap between steps is -1.0 s"),
+        (lambda: Pool(limits(), affine(1.0, 0.0), gap=math.inf), "gap between steps is inf s"),
+        (lambda: Pool(limits(), affine(1.0, 0.0), ranks=0), "1 replicas in groups of 0"),
         (lambda: Pool(limits(), affine(1.0, 0.0), routing="random"), "no routing 'random'"),
         (lambda: simulate([], BATCHING), "nothing to simulate"),
         (lambda: simulate(bursts(1, 1.0, 1, ONE_TOKEN), BATCHING, None, Transfer(float)),
