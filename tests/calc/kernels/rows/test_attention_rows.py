@@ -121,6 +121,7 @@ def test_a_block_has_its_matmuls_as_they_were_fitted_and_the_card_in_both_format
     assert of_blocks(monkeypatch, [older, FP8, BF16], kept)
     columns = fits[0].columns
     assert columns["gemm_efficiency"] == 0.4
+    assert columns["weight_bytes"] == 1
     assert (columns["peak"], columns["core_peak"]) == (
         H200.matrix_peak.fp8.value, H200.matrix_peak.bf16.value)
     assert columns["attention_operators"] == PRIORS.operators.latent_attention.value
