@@ -142,3 +142,14 @@ def test_ends_of_a_column_in_words(first, last, told):
     assert miss_summary(Missed((change,))) == f"x1.50 at {told} where depth up to 512"
     assert miss_summary(Missed((), change, "trend")) == (
         f"trend of x1.50 along {told} where depth up to 512")
+
+
+def test_of_very_many_rows_every_so_many_give_the_lean():
+    """Of six thousand every second: what lies between does not turn it."""
+    values = np.repeat(VALUES, 860)
+    odd = np.arange(len(values)) % 2 == 1
+    made = Judge(np.where(odd, 0, 0.2 * np.log(values)), np.ones(len(values), bool), ~odd)
+    _, change = _lean(made, "rows", values, np.ones(len(values), bool), None)
+    assert change.factor == pytest.approx(64**0.2)
+    few = Judge(made.residual[::2][:2000], np.ones(2000, bool), np.ones(2000, bool))
+    assert _lean(few, "rows", values[::2][:2000], np.ones(2000, bool), None) is not None
