@@ -103,3 +103,31 @@ def test_an_example_is_printed_recomputed_and_put_in():
         assert recomputed == float(formula.recomputed(example))
         assert inputs == {key: float(value.value) for key, value in example.inputs.items()}
     assert example_of(formula) == example_of(formula, 0)
+
+
+def test_the_plan_is_printed_recomputed_and_corrected_over_its_own_years():
+    """A million tokens are the whole cost over the tokens of three years at the rate of a day."""
+    made = costs.plan()
+    day, tokens = made.inputs["day_time"], made.recomputed["tokens"]
+    assert (made.users, day, made.inputs["years"]) == (320, 24 * 3600, 3)
+    assert made.inputs["rate"] == pytest.approx(tokens / day)
+    for values in (made.printed, made.recomputed):
+        assert values["rate"] == made.inputs["rate"]
+        assert values["per_million"] == pytest.approx(
+            1e6 * values["tco"] / (3 * YEAR * made.inputs["rate"]))
+    for name, example in costs.EXAMPLES:
+        formula = next(each for each in catalogue.load("formulas", "s1").formulas
+                       if each.id == example)
+        assert made.printed[name] == float(formula.examples[0].printed.value)
+        assert made.recomputed[name] == float(formula.recomputed(formula.examples[0]))
+
+
+def test_the_corrected_plan_sells_at_the_document_s_price_and_keeps_nothing_at_its_end():
+    """At its price of a thousand tokens, of a day whose busiest hour is filled."""
+    made = costs.plan()
+    amounts, owned = made.corrected.amounts, made.corrected.owned
+    assert amounts["tco_undiscounted"].central == pytest.approx(
+        amounts["capital"].central + 3 * amounts["yearly"].central, rel=1e-6)
+    a_year = made.rate.value / PEAK * YEAR * made.inputs["thousand_price"] / 1e3
+    assert amounts["revenue"].central == pytest.approx(a_year)
+    assert float(owned.capital) > 0

@@ -8,9 +8,10 @@ from types import SimpleNamespace as Made
 import pytest
 
 import catalogue
-from calc.auditing import origins, truths
+from calc.auditing import costs, origins, truths
 from calc.auditing.truths import Truth, Truths, deployment, nearest
 from calc.layouts.feasible import MEMORY
+from calc.searching import search as searching
 from calc.uncertainty.amount import Amount
 from catalogue import ParamsError
 from catalogue.reading.printed import read
@@ -214,3 +215,65 @@ def test_why_it_does_not_run_in_a_clause_without_its_stop(monkeypatch):
     reason.kind, reason.numbers = MEMORY, {"memory_per_device": 80e9, "usable_memory": 57.6e9}
     assert origins.shortage("made here too")[0] == "a card needs 80 GB and may use 57.6 GB"
     origins.shortage.cache_clear()
+
+
+@pytest.mark.parametrize(("name", "value", "unit"), [
+    ("tco", 5, "USD"), ("capital", 3, "USD"), ("per_rate", 9, "USD"), ("rate", 6, "token/s"),
+    ("roi", 7, "1"), ("payback", 2 * 365 * 24 * 3600, "s")])
+def test_an_amount_of_a_document_s_plan_is_its_own_before_that_of_what_it_costs(
+        monkeypatch, name, value, unit):
+    """Money, but for a rate, a ratio, and years until it is paid back."""
+    def amounts(**given):
+        return {key: Amount.exactly(float(number)) for key, number in given.items()}
+
+    monkeypatch.setattr(costs, "plan", lambda: Made(
+        corrected=Made(amounts=amounts(tco=4, capital=3)),
+        amounts=lambda: amounts(tco=5, rate=6, roi=7, payback=2, per_rate=9)))
+    found = of(f"costs/{costs.PLAN}/{name}")
+    assert (found.three.value, found.unit, found.where) == (
+        value, unit, f"costs/{costs.PLAN}/{name}")
+    for lost in ("", "/no", f"/{name}/{name}"):
+        with pytest.raises(ParamsError, match="expected one of capital, payback, per_rate, rate, "):
+            of(f"costs/{costs.PLAN}{lost}")
+
+
+@pytest.mark.parametrize(("name", "value", "unit"), [
+    ("tpot", 0.02, "s"), ("ttft", 0.3, "s"), ("throughput", 900, "token/s"), ("cards", 16, "1"),
+    ("cost", 7, "1")])
+def test_a_goal_is_met_by_the_first_deployment_that_a_search_finds(monkeypatch, name, value, unit):
+    def found(rows):
+        return lambda goal: Made(front="front", rows=lambda which: rows * (which == "front"))
+
+    first = Made(quantities={"tpot": 0.02, "ttft": 0.3, "throughput": 900.0, "cost": 7.0},
+                 choice=Made(devices=16))
+    goal = catalogue.names("goals")[0]
+    monkeypatch.setattr(searching, "search", found([first, None]))
+    met = of(f"goals/{goal}/{name}")
+    assert (met.three, met.unit, met.listed) == (Amount.exactly(value), unit, False)
+    for lost in ("", "/no", f"/{name}/{name}"):
+        with pytest.raises(ParamsError, match="expected one of cards, cost, through"):
+            of(f"goals/{goal}{lost}")
+    monkeypatch.setattr(searching, "search", found([]))
+    with pytest.raises(ParamsError, match=f"no deployment meets '{goal}'"):
+        of(f"goals/{goal}/{name}")
+
+
+def test_a_deployment_knows_its_inputs_and_its_quantities_and_no_other_name():
+    found = deployment("s1-plan-d")
+    assert found.knows("tensor_parallel")
+    assert found.knows("output_throughput")
+    assert not found.knows("pace")
+    assert found.three("tensor_parallel") == Amount.exactly(
+        float(found.inputs["tensor_parallel"]))
+    with pytest.raises(ParamsError, match="'s1-plan-d' has no quantity 'tpott', the nearest"):
+        found.three("tpott")
+
+
+@pytest.mark.parametrize(("where", "says"), [
+    ("s1-plan-d:tpott", "'tpott' is no name of params/symbols.yml, the nearest names are tpot"),
+    ("devices/nvidia-h20/memory_capacty", "there is no 'memory_capacty', the nearest names are"),
+    ("devices/nvidia-h20/matrix_peak", "is no number of the catalogue"),
+    ("devices/nvidia-h20/matrix_peak/fp17", "there is no 'fp17'")])
+def test_an_entry_or_a_name_that_is_none_is_told_with_what_is_near(where, says):
+    with pytest.raises(ParamsError, match=says):
+        of(where)
