@@ -18,6 +18,7 @@ from calc.auditing.truths import Truth, deployment
 from calc.uncertainty.amount import Amount
 from catalogue import ParamsError
 from catalogue.ledger.rows import Claim, Comparison
+from catalogue.library import locate
 from catalogue.reading.printed import read
 from catalogue.reading.values import Provenance
 
@@ -186,16 +187,18 @@ def test_what_is_wrong_with_a_whole_file_is_one_sentence(tmp_path):
     assert ([each.claim.id for each in found], len(problems)) == (["S1-001"], 1)
 
 
-def test_a_file_of_a_reader_takes_the_place_of_the_one_of_its_name(tmp_path):
-    name = catalogue.names("claims")[0]
-    own = file(tmp_path / f"{name}.yml", f"id: S1-001, {GOOD}", "id: S1-002, line: 1")
-    found, problems = listed_beside(own)
-    whole, _ = claim_files.listed()
-    apart = {each.claim.id for each in whole if f"{name}.yml:" not in each.place}
-    assert {each.claim.id for each in found} == apart | {"S1-001"}
+def test_a_file_of_a_reader_takes_the_place_of_the_one_of_its_name(monkeypatch, tmp_path):
+    """Here beside two shipped files alone."""
+    first, second = catalogue.names("claims")[:2]
+    monkeypatch.setattr(claim_files, "names", lambda kind: [first, second])
+    shipped = {name: {each.claim.id for each in listed_in([locate("claims", name)])[0]}
+               for name in (first, second)}
+    bad = "id: S1-002, line: 1"
+    found, problems = listed_beside(file(tmp_path / f"{first}.yml", f"id: S1-999, {GOOD}", bad))
+    assert {each.claim.id for each in found} == shipped[second] | {"S1-999"}
     assert len(problems) == 1
     found, problems = listed_beside(file(tmp_path / "mine.yml", f"id: S1-999, {GOOD}"))
-    assert {each.claim.id for each in found} == {each.claim.id for each in whole} | {"S1-999"}
+    assert {each.claim.id for each in found} == shipped[first] | shipped[second] | {"S1-999"}
     assert problems == []
 
 

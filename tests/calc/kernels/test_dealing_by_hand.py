@@ -90,3 +90,32 @@ def test_of_drawn_loads_the_mean_of_six_stands_for_them():
 def test_only_power_laws_are_drawn():
     with pytest.raises(ValueError, match=r"no routing 'sampled-power-law-1.2', expected uniform"):
         met(1, 8, 2, 1, "sampled-power-law-1.2")
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 4, 8, 16])
+def test_one_token_drawn_is_dealt_like_one_in_turn(ranks):
+    """All drawn loads round to nothing: times of both are the same, on all ranks."""
+    drawn = met(1, 256, 8, ranks, "power-law-1.2")
+    assert drawn == met(1, 256, 8, ranks, "balanced") == (max(1, 8 // ranks),) * 2
+
+
+@pytest.mark.parametrize("left", ["fewest", "most"])
+def test_before_one_rank_had_all_rows_of_one_token(left):
+    assert met(1, 256, 8, 16, "power-law-1.2", left) == (8, 8)
+
+
+@pytest.mark.parametrize("left", ["ranks", "fewest", "most"])
+@pytest.mark.parametrize("tokens", [1, 2, 7, 24, 33, 100, 5000])
+def test_every_row_is_dealt_and_no_token_chooses_an_expert_twice(left, tokens):
+    every = met(tokens, 128, 4, 1, "power-law-1.01", left)
+    assert every.rows == 4 * tokens
+    assert min(4, every.rows) <= every.experts <= min(128, every.rows)
+    fullest = met(tokens, 128, 4, 8, "power-law-1.01", left)
+    assert every.rows / 8 <= fullest.rows <= every.rows
+    assert fullest.rows <= tokens * fullest.experts
+
+
+def test_how_rows_were_dealt_is_of_the_release_that_was_timed():
+    assert [dealing(engine) for engine in (
+        "tensorrt-llm@1.0.0", "tensorrt-llm@1.3.0rc10", "tensorrt-llm@1.3.0rc20")] == [
+            "most", "fewest", "ranks"]

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import yaml
 
 from calc.kernels.fitting import Errors, Fitted
 from calc.kernels.law import Bounds, Law
@@ -139,14 +140,38 @@ def test_what_differs_in_operator_experts_way_or_mode_is_a_statement_of_its_own(
 
 
 @pytest.mark.parametrize(("number", "digits"), [
-    (1e-5, "1.0e-05"), (1.234e-5, "1.23e-05"), (1234567, "1.23e+06"), (123456, "123000.0"),
+    (1e-5, "1.0e-05"), (1.234e-5, "1.23e-05"), (1234567, "1.23e+06"), (123456, "123000"),
     (0.5, "0.5"), (64, "64"), (0.99951, "1"), (-0.1234, "-0.123")])
 def test_a_number_has_three_digits_and_is_one_for_yaml(number, digits):
-    assert _digits(number) in (digits, digits.removesuffix(".0"))
-    assert len(_digits(number).lstrip("-0.").partition("e")[0].replace(".", "")) <= 6
+    assert _digits(number) == digits
+    assert yaml.safe_load(digits) == pytest.approx(number, rel=5e-3)
 
 
 @pytest.mark.parametrize(("value", "shown"), [(160.0, "160"), (1310720.0, "1310720"),
                                               (0.1234, "0.123"), (12.5, "12.5")])
 def test_a_value_of_a_column_is_whole_or_has_three_digits(value, shown):
     assert _exact(value) == shown
+
+
+JUDGED = Fitted(Law("gemm", {}, DENSE.law.time), {}, {}, np.zeros((0, 0)), 0,
+                Errors(60, 0.0, 0.1, 0.2), {})
+
+
+def statements(*tables):
+    return yaml.safe_load(text("vllm", "nvidia-hopper", {"en": "a", "zh": "甲"}, "of", "source",
+                               "2026-10", tables))["statements"]
+
+
+def judged(dtype, multiplied, *experts):
+    return Table("0.24.0", "experts" if experts else "gemm", None, "fused", dtype, multiplied,
+                 None, experts, JUDGED)
+
+
+def test_dense_formats_are_one_statement_and_experts_are_told_apart_by_what_is_multiplied():
+    dense = statements(judged("bf16", "bf16"), judged("fp8-block", "fp8"))
+    assert [len(each["measured"]) for each in dense] == [2]
+    assert "multiplied" not in dense[0]
+    experts = statements(judged("mxfp4-w4a16", "bf16", "mxfp4"),
+                         judged("mxfp4-w4a8", "fp8", "mxfp4"))
+    assert [(each["experts"], each["multiplied"]) for each in experts] == [
+        (["mxfp4"], "bf16"), (["mxfp4"], "fp8")]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from _fits import H200, PRIORS, Fit, Tables, fitted_by, table
 
 from calc.kernels.before import values_alone
 from calc.kernels.blocks import DECODE_BETWEEN, DECODE_BLOCK, SPARSE_BLOCK
@@ -12,6 +11,7 @@ from calc.kernels.rows import attention
 from calc.kernels.rows.attention import blocks, cores
 from calc.kernels.writing import Table as FittedTable
 from catalogue import library
+from tests.calc.kernels.rows.tables_by_hand import H200, PRIORS, Fit, Tables, fitted_by, table
 
 CORE = {"heads": 8, "batch": 178, "context": 256, "cache_dtype": "bf16", "kernel": "flash"}
 PROMPT = {"heads": 8, "batch": 3, "tokens": 1, "cache_dtype": "bf16", "kernel": "flash"}

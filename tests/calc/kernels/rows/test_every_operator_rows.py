@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from _fits import H200, PRIORS, Tables, table
 
 from calc.kernels.rows.of_every_operator import (
     cold,
@@ -18,6 +17,7 @@ from calc.kernels.rows.of_every_operator import (
     read,
 )
 from catalogue.tables.table import joined
+from tests.calc.kernels.rows.tables_by_hand import H200, PRIORS, Tables, table
 
 MATMUL = {"rows": 1, "columns": 64, "depth": 128}
 

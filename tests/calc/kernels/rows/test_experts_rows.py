@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from _fits import H200, PRIORS, Tables, fitted_by, table
 
 from calc.kernels.matmuls import SENT, SLICES, WHOLE
 from calc.kernels.rows import experts as rows
 from calc.kernels.rows.experts import AFTER_EXCHANGE, experts
+from tests.calc.kernels.rows.tables_by_hand import H200, PRIORS, Tables, fitted_by, table
 
 MODEL = {"tokens": 64, "hidden_size": 7168, "moe_intermediate_size": 2048,
          "n_routed_experts": 256, "num_experts_per_tok": 8, "skew": "balanced", "kernel": "fused"}

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from _fits import H200, PRIORS, Tables, fitted_by, table
 
 from calc.kernels import engines
 from calc.kernels.before import values_alone
 from calc.kernels.communication import LINKS
 from calc.kernels.matmuls import DENSE, QUANTISED
 from catalogue.tables.table import joined, synthetic
+from tests.calc.kernels.rows.tables_by_hand import H200, PRIORS, Tables, fitted_by, table
 
 MATMUL = {"rows": 1, "columns": 64, "depth": 128, "kernel": "k"}
 SUM = {"ranks": 8, "bytes": 14336 * 3, "kernel": "own"}
