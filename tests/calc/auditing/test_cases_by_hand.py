@@ -179,6 +179,13 @@ def test_claims_rest_on_earlier_ones_and_a_failure_is_told_again():
     assert made.of(listed(first)) is made.of(listed(first))
 
 
+def test_of_what_is_no_earlier_claim_those_before_it_are_told_that_are_like_it():
+    rows = [claim(**GIVEN | {"id": f"S1-00{number}"}) for number in (5, 6, 8)]
+    row = claim(id="S1-007", line=2, like="S1-001", section=None, what=None)
+    with pytest.raises(ParamsError, match=r"nearest names are S1-00[56], S1-00[56]$"):
+        of(*rows, row).of(listed(row))
+
+
 def example(**given):
     return Made(**{"given": lambda: {"a": 3.0, "b": 4.0}, "catalogue": {"c": "models/m/c"},
                    "printed": value(12.0), "percent": False, "scenario": None, "model": None,
