@@ -110,7 +110,9 @@ def test_what_users_felt_long_before_comes_too_late(slower, state):
     assert found.state == state
     timely = watched("100 ms", "above", (slower, 99.0, 2.0, 1.0), (3, 6, 9, 6, 3))
     assert timely.state == SOUND
-    assert timely.fires[0].failure == ("memory" if state == SOUND and slower < 2 else "host")
+    assert timely.fires[0].failure == "host"
+    mild = watched("150 ms", "above", (1.0, 1.5, slower, 1.0), (3, 6, 9, 9, 3))
+    assert mild.fires[0].failure == ("host" if state == SOUND else "memory")
 
 
 def test_of_failures_that_do_not_fire_the_nearest_is_told_where_one_is_nearer_than_health():
