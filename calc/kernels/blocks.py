@@ -31,6 +31,7 @@ from calc.physics.timing.matmuls import matmul_time, whole_tiles
 from calc.physics.work import Composition, attention_work, core_work, index_work
 from catalogue import library
 from catalogue.deployments.scenario import model_inputs
+from catalogue.entries.formulas import neutral
 
 BLOCK_MODEL, SPARSE_MODEL = "deepseek-v3", "deepseek-v3.2"  # whose attention the tables time
 # kernels of a layer's attention that a block does not hold: the norm before, the sum over ranks
@@ -41,14 +42,12 @@ AROUND = 2
 def _layer(model: str) -> dict[str, Any]:
     """Inputs of one layer of a model, all of its heads on one rank."""
     numbers = model_inputs(library.load("models", model))
-    return {**numbers, "num_hidden_layers": 1, "full_attention_layers": 1, "sparse_layers": 1,
-            "indexer_layers": min(1, numbers["indexer_layers"]), "tensor_parallel": 1,
+    return {**neutral(), **numbers, "num_hidden_layers": 1, "full_attention_layers": 1,
+            "sparse_layers": 1, "indexer_layers": min(1, numbers["indexer_layers"]),
+            "tensor_parallel": 1, "expert_parallel": 1, "data_parallel": 1,
             "first_k_dense_replace": 0, "multiply_add_flops": 2,
             "activation_element_bytes": ACTIVATION_BYTES, "state_element_bytes": 0,
-            "block_size": 1, "state_blocks": 0, "shared_expert_ranks": 0, "expert_parallel": 1,
-            "data_parallel": 1, "decode_context_parallel": 1, "context_output_cut": 0,
-            "expert_tensor_parallel": 0, "offloaded_share": 0, "draft_tokens": 0,
-            "clock_factor": 1, "clock_spread": 0}
+            "block_size": 1, "clock_factor": 1}
 
 
 def _projections(columns: Columns, model: str = BLOCK_MODEL) -> Column:
@@ -117,8 +116,7 @@ def sparse_block_time(columns: Columns, parameters: Mapping[str, float]) -> Colu
         "num_attention_heads": columns["heads"], "memory_bandwidth": columns["bandwidth"],
         "kv_cache_element_bytes": columns["element_bytes"],
         "kv_rope_element_bytes": ACTIVATION_BYTES, "kv_index_element_bytes": columns["index_bytes"],
-        "mla_compute_efficiency": 1, "attention_efficiency": 1, "score_traffic": 0,
-        "sparse_core_fill": 0, "whole_selection": 1}))
+        "mla_compute_efficiency": 1, "attention_efficiency": 1}))
     picked = np.minimum(context, q.index_topk)
     step = Composition(
         tokens=batch, logit_rows=0, attended=batch * multiplied_positions(q, picked, context, 1),

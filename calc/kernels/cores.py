@@ -7,6 +7,7 @@ table and of its card: ``peak`` [FLOP/s], ``bandwidth`` [B/s] and mechanisms tha
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,20 +18,24 @@ from calc.kernels.matmuls import ACTIVATION_BYTES, MULTIPLY_ADD
 from calc.physics.arrays import ceil_div
 from calc.physics.timing.cores import core_time
 from calc.physics.work import Core
+from catalogue.entries.formulas import neutral
 from catalogue.tables.floors import LATENT, QUERY, ROTATED, VALUE
 
 SPLIT_KERNELS = 2  # of a decode core: its splits, and what joins them
 ABSORBED = 2 * LATENT + ROTATED  # elements that a position takes of a head, scores and values
 
 
+@cache
+def _still() -> dict[str, Any]:
+    """Inputs of one layer of dense attention that do nothing to its core."""
+    return {**neutral(), "num_hidden_layers": 1, "linear_layers": 0, "index_topk": 0,
+            "attention_gemm_efficiency": 1}
+
+
 def _time(columns: Columns, parameters: Mapping[str, float], core: Core, **batch: Any) -> Column:
-    q = SimpleNamespace(
-        **{"index_topk": 0, "sparse_attention_efficiency": 1, "sparse_prefill_efficiency": 1,
-           "sparse_core_fill": 0, "draft_tokens": 0,
-           "num_hidden_layers": 1, "linear_layers": 0, "core_peak": columns["peak"],
-           "score_traffic": 0,
-           "attention_gemm_efficiency": 1, "memory_bandwidth": columns["bandwidth"],
-           "hbm_efficiency": columns["hbm_efficiency"]} | dict(parameters))
+    q = SimpleNamespace(**_still() | {
+        "core_peak": columns["peak"], "memory_bandwidth": columns["bandwidth"],
+        "hbm_efficiency": columns["hbm_efficiency"]} | dict(parameters))
     made: Any = SimpleNamespace(**batch)
     return np.asarray(core_time(q, core, made, 1), float)
 

@@ -1,11 +1,10 @@
-"""What the timed rank of a table of experts has, and which rows a law is held against."""
+"""Rows of experts whose weights or tokens are none of a step: they are no evidence."""
 
 import numpy as np
 import pytest
 
 from calc.kernels import engines
 from calc.kernels.matmuls import WHOLE, expert_bytes, rank_columns
-from calc.kernels.routing import dealing, met
 from calc.kernels.rows.experts import AFTER_EXCHANGE, MOST_TOKENS, SHAPE, _many_experts
 from calc.kernels.rows.of_every_operator import LEAST_TABLE, of_card
 from catalogue import library
@@ -17,33 +16,6 @@ H200 = library.load("devices", "nvidia-h200-sxm")
 PLANTED = {"routed_expert_gemm_efficiency": 0.6, "expert_streaming_efficiency": 0.7,
            "routed_expert_latency": 1e-5, "gathered_row_traffic": 1.5, "expert_tile_growth": 2.0,
            "largest_expert_tile": 96.0}
-
-
-class TestDealing:
-    @pytest.mark.parametrize("ranks", [1, 2, 4, 8, 16])
-    def test_one_token_drawn_is_dealt_like_one_in_turn(self, ranks):
-        """All drawn loads round to nothing: times of both are the same, on all ranks."""
-        drawn = met(1, 256, 8, ranks, "power-law-1.2")
-        assert drawn == met(1, 256, 8, ranks, "balanced") == (max(1, 8 // ranks),) * 2
-
-    @pytest.mark.parametrize("left", ["fewest", "most"])
-    def test_before_one_rank_had_all_rows_of_one_token(self, left):
-        assert met(1, 256, 8, 16, "power-law-1.2", left) == (8, 8)
-
-    @pytest.mark.parametrize("left", ["ranks", "fewest", "most"])
-    @pytest.mark.parametrize("tokens", [1, 2, 7, 24, 33, 100, 5000])
-    def test_every_row_is_dealt_and_no_token_chooses_an_expert_twice(self, left, tokens):
-        every = met(tokens, 128, 4, 1, "power-law-1.01", left)
-        assert every.rows == 4 * tokens
-        assert min(4, every.rows) <= every.experts <= min(128, every.rows)
-        fullest = met(tokens, 128, 4, 8, "power-law-1.01", left)
-        assert every.rows / 8 <= fullest.rows <= every.rows
-        assert fullest.rows <= tokens * fullest.experts
-
-    def test_how_rows_were_dealt_is_of_the_release_that_was_timed(self):
-        assert [dealing(engine) for engine in (
-            "tensorrt-llm@1.0.0", "tensorrt-llm@1.3.0rc10", "tensorrt-llm@1.3.0rc20")] == [
-                "most", "fewest", "ranks"]
 
 
 def test_only_after_an_exchange_are_tokens_those_of_all_ranks_together():
