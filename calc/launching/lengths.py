@@ -58,10 +58,10 @@ def longest(scenario: Scenario, blocks: Amount, state: float = 0) -> Longest:
     if asked is not None:
         return Longest(asked, "the longest request, as the workload states it",
                        _beyond(scenario, asked))
-    positions = scenario.model.max_position_embeddings
-    most = int(positions.value) if positions else surely
-    found = max(mean, min(most, surely))
-    why = ("positions of the model; the workload sets no maximum length" if found == most
+    given = scenario.model.max_position_embeddings
+    positions = int(given.value) if given is not None else None
+    found = max(mean, surely if positions is None else min(positions, surely))
+    why = ("positions of the model; the workload sets no maximum length" if found == positions
            else "one request in a cache at the lower end of its interval; the workload sets no "
                 "maximum length")
     return Longest(found, why, _beyond(scenario, found))
