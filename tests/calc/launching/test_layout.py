@@ -7,11 +7,12 @@ import pytest
 from _door import sentence
 
 from calc.launching import lengths, sglang, vllm
+from calc.launching.deployment import _pools
 from calc.launching.layout import MOST_NODES, Layout, Part, _limited, layout
 from calc.launching.lengths import Longest, longest
-from calc.launching.settings import Variable
+from calc.launching.settings import Variable, release_of
 from calc.uncertainty.amount import Amount
-from catalogue import load_scenario
+from catalogue import load_pools, load_scenario
 
 R1 = "h200-r1-vllm-tp8"  # nodes of eight cards
 
@@ -211,3 +212,32 @@ SMALL = plainest.layout(tp=1, joined=2, experts=2)
     ({"attention": "csa", "routed_expert": "mxfp4"}, {})])
 def test_a_node_of_sglang_has_room_for_what_a_rank_sends_in_a_step(changed, found):
     assert plainest.variables(sglang, "sglang", **changed) == found
+
+
+def hosted(hosts, engines=("vllm-ascend@0.26.0rc1",) * 2):
+    """Hosts of two pools, of two nodes each."""
+    named = dict(zip(("prefill", "decode"), load_pools("a3-glm51-pd-tp1"), strict=True))
+    releases = dict(zip(named, (release_of(*each.split("@")) for each in engines), strict=True))
+    most = dict.fromkeys(named, Longest(4096, "", 0.0))
+    return [pool.hosts for pool in _pools(named, releases, hosts, most, ([], []))]
+
+
+def test_hosts_are_taken_in_the_order_of_pools_and_made_up_where_none_are_given():
+    assert hosted(["d", "c", "b", "a"]) == [("d", "c"), ("b", "a")]
+    assert hosted([]) == [("prefill-0", "prefill-1"), ("decode-0", "decode-1")]
+
+
+@pytest.mark.parametrize(("hosts", "says"), [
+    ("a", "--hosts: 1 names, expected 4, one per node."),
+    ("abc", "--hosts: 3 names, expected 4, one per node."),
+    ("abcde", "--hosts: 5 names, expected 4, one per node."),
+    ("abca", "--hosts: a name stands twice, expected one per node."),
+    (["a", f"-{'b' * 70}"], f"--hosts: '-{'b' * 59}' is no name of a host, expected letters, "
+                            "digits, '.' and '-'.")])
+def test_a_name_for_each_node_and_none_twice(hosts, says):
+    assert sentence(hosted, list(hosts)) == says
+
+
+def test_two_pools_are_of_one_release():
+    assert sentence(hosted, [], ("vllm-ascend@0.26.0rc1", "vllm-ascend@0.30.0rc2")) == (
+        "the two pools name two engines, expected one for both.")
