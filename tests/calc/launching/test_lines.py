@@ -299,3 +299,28 @@ OWN_GRAPHS = "--cuda-graph-max-bs-decode"
                                  "--tool-call-parser": "deepseekv4"})])
 def test_what_a_deployment_states_moves_the_flags_of_sglang_that_say_it_and_no_other(changed, more):
     assert moved(sglang, "sglang", **changed) == (more, set())
+
+
+FUSED = {"attention": "csa", "routed_expert": "mxfp4", "architecture": "sm_100",
+         "of": plainest.layout(experts=2)}
+KERNEL = {"--moe-backend": "deep_gemm_mega_moe"}
+
+
+@pytest.mark.parametrize(("changed", "fused"), [
+    ({}, True), ({"architecture": "sm_103"}, True), ({"architecture": "sm_90"}, False),
+    ({"attention": "gqa"}, False), ({"of": plainest.layout()}, False),
+    ({"of": plainest.layout(experts=2, span=2)}, False), ({"multiplied": "bf16"}, False),
+    ({"routed_expert": "fp8"}, False)])
+def test_one_kernel_runs_whole_published_experts_within_a_node_of_blackwell(changed, fused):
+    found = plainest.flags(vllm, "vllm", **FUSED | changed)
+    assert (found.items() >= KERNEL.items()) == fused
+    assert ("--moe-backend" in found) == fused
+
+
+def test_where_one_kernel_sends_and_multiplies_no_exchange_is_chosen():
+    wide = FUSED | {"of": plainest.layout(joined=2, experts=2)}
+    assert "--all2all-backend" not in plainest.flags(vllm, "vllm", **wide)
+    lacking = wide | {"lacks": ["--all2all-backend"]}
+    assert plainest.variables(vllm, "vllm", **lacking) == {}
+    assert plainest.variables(vllm, "vllm", **lacking | {"multiplied": "bf16"}) == {
+        "VLLM_ALL2ALL_BACKEND": "deepep_low_latency"}
