@@ -51,9 +51,10 @@ def longest(scenario: Scenario, blocks: Amount, state: float = 0) -> Longest:
     stated = workload.context_tokens
     asked = int(stated.value) if stated is not None and (
         workload.output_tokens is None or stated.value > mean) else None
-    if max(asked or 0, mean) > room:
-        raise ParamsError(f"'{scenario.id}': a request of {max(asked or 0, mean):,} tokens, and "
-                          f"the cache of a replica holds {room:,}: no engine starts so, expected a "
+    needed = mean if asked is None else max(asked, mean)
+    if needed > room:
+        raise ParamsError(f"'{scenario.id}': a request of {needed:,} tokens, and the cache of a "
+                          f"replica holds {room:,}: no engine starts so, expected a "
                           f"context_tokens of at most {room:,}, or more memory for the cache.")
     if asked is not None:
         return Longest(asked, "the longest request, as the workload states it",

@@ -110,6 +110,14 @@ def test_the_page_has_the_cards_of_all_pools_their_nodes_and_the_runs(routed):
     assert "\n".join(_assumed(of)) in text
 
 
+def test_pools_on_cards_of_two_kinds_are_told_apart():
+    first, second = full("prefill"), full("decode")
+    vars(second.scenario).update(device=Made(name={"en": "Other"}), devices=8)
+    lines = readme([Watched(each, expected(), ()) for each in (first, second, first)], [],
+                   False).splitlines()
+    assert lines[2].startswith("M\\_1 on 32 × Card\\* and 8 × Other, vllm@0.33.0. ")
+
+
 def test_programs_read_settings_with_their_reasons_variables_first():
     of = Watched(full(), expected(), (FEW,))
     found = _summary([of], {"engine": "x"}, {"serve": Made(fits=False)})
