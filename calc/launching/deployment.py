@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -236,9 +237,8 @@ def readme(of: Sequence[Watched], runs: Sequence[bench.Bench], routed: bool) -> 
     """
     pools = [each.pool for each in of]
     lines = [f"# {text(pools[0].scenario.heading['en'])}", "",
-             f"{text(pools[0].scenario.model.name['en'])} on "
-             f"{sum(pool.scenario.devices for pool in pools)} × "
-             f"{text(pools[0].scenario.device.name['en'])}, {pools[0].release}. {MADE}", "",
+             f"{text(pools[0].scenario.model.name['en'])} on {_cards(pools)}, {pools[0].release}. "
+             f"{MADE}", "",
              "## Start", "",
              "1. Set `MODEL` in `cluster.env`, the same on every node.",
              "2. Run on each node its script; the node with rank 0 of a server first.", "",
@@ -272,6 +272,14 @@ def readme(of: Sequence[Watched], runs: Sequence[bench.Bench], routed: bool) -> 
               *(f"| {run.name} | {run.concurrency:,} | {run.input_tokens:,} | "
                 f"{run.output_tokens:,} | {text(run.exercises)} |" for run in runs)]
     return "\n".join(lines) + "\n"
+
+
+def _cards(pools: Sequence[Pool]) -> str:
+    """How many cards of which kind there are."""
+    count: Counter[str] = Counter()
+    for pool in pools:
+        count[text(pool.scenario.device.name["en"])] += pool.scenario.devices
+    return " and ".join(f"{number} × {name}" for name, number in count.items())
 
 
 def _node(pool: Pool, node: int) -> str:

@@ -51,17 +51,18 @@ def longest(scenario: Scenario, blocks: Amount, state: float = 0) -> Longest:
     stated = workload.context_tokens
     asked = int(stated.value) if stated is not None and (
         workload.output_tokens is None or stated.value > mean) else None
-    if max(asked or 0, mean) > room:
-        raise ParamsError(f"'{scenario.id}': a request of {max(asked or 0, mean):,} tokens, and "
-                          f"the cache of a replica holds {room:,}: no engine starts so, expected a "
+    needed = mean if asked is None else max(asked, mean)
+    if needed > room:
+        raise ParamsError(f"'{scenario.id}': a request of {needed:,} tokens, and the cache of a "
+                          f"replica holds {room:,}: no engine starts so, expected a "
                           f"context_tokens of at most {room:,}, or more memory for the cache.")
     if asked is not None:
         return Longest(asked, "the longest request, as the workload states it",
                        _beyond(scenario, asked))
-    positions = scenario.model.max_position_embeddings
-    most = int(positions.value) if positions else surely
-    found = max(mean, min(most, surely))
-    why = ("positions of the model; the workload sets no maximum length" if found == most
+    given = scenario.model.max_position_embeddings
+    positions = int(given.value) if given is not None else None
+    found = max(mean, surely if positions is None else min(positions, surely))
+    why = ("positions of the model; the workload sets no maximum length" if found == positions
            else "one request in a cache at the lower end of its interval; the workload sets no "
                 "maximum length")
     return Longest(found, why, _beyond(scenario, found))

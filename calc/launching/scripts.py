@@ -170,14 +170,14 @@ def _script(pool: Pool, node: int) -> str:
     for part, flags, variables in parts:
         name = f"server_{part.server}"
         lines += [f"{name}=(", *_arguments(flags), ")"]
+        called = f'{_command(pool.release)} "${{{name}[@]}}" "$@"'
+        if len(parts) == 1:  # all of its variables are those of the node
+            lines.append(f"exec {called}")
+            continue
         own = [setting for setting in variables if setting not in shared]
         lines += [f"# {comment(setting.why)}" for setting in own]
         before = " ".join(f"{setting.name}={setting.words[1]}" for setting in own)
-        called = f'{_command(pool.release)} "${{{name}[@]}}" "$@"'
-        if len(parts) == 1:
-            lines.append(f"exec env {before} {called}" if before else f"exec {called}")
-        else:
-            lines += [f"env {before} {called} &", ""]
+        lines += [f"env {before} {called} &", ""]
     if len(parts) > 1:
         lines += ["# the node is as good as its servers: one that ends, ends the others",
                   "trap 'kill $(jobs -p) 2>/dev/null || true' EXIT", "wait -n"]

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from functools import cache
+from types import SimpleNamespace as Made
 
 import pytest
 from _door import sentence
@@ -13,9 +14,10 @@ from calc.launching.deployment import deployment
 from calc.launching.layout import layout
 from calc.launching.lengths import Longest
 from calc.launching.scripts import ENGINES, Pool, pool_of
-from calc.launching.settings import release_of
+from calc.launching.settings import Setting, Variable, release_of
 from catalogue import ParamsError, library, load_pools, load_scenario
 from catalogue.deployments import family
+from catalogue.engines.conditions import UNKNOWN
 from catalogue.engines.engine import load_engine
 from catalogue.engines.released import fitting
 from catalogue.reading import yamlfile
@@ -134,3 +136,48 @@ def test_hopper_is_told_to_round_activations_of_mxfp4_experts(precision, told):
     script, = (text for name, text in made.files.items() if name.endswith(".sh")
                and "launch_server" in text)
     assert ("--flashinfer-mxfp4-moe-precision fp8" in script) == told
+
+
+def test_a_release_may_ask_for_shapes_the_card_and_how_weights_are_stored():
+    """Of DeepSeek-R1 in blocks of 128 on Hopper, and of Qwen3-8B, which has no experts."""
+    found = asserted.about(load_scenario("h200-r1-vllm-tp8"))
+    assert found["card"] == {"cuda": True, "ascend": False, "a2": False, "a5": False}
+    assert found["weights"] == {"dense_block": 128, "expert_block": 128, "expert": "fp8-block128",
+                                "expert_bits": 8}
+    model = found["model"]
+    assert {key: model[key] for key in ("attention", "moe", "dense_layers", "num_hidden_layers",
+                                        "num_experts_per_tok")} == {
+        "attention": "mla", "moe": True, "dense_layers": 3, "num_hidden_layers": 61,
+        "num_experts_per_tok": 8}
+    dense = asserted.about(load_scenario("h20-qwen3-8b"))
+    assert (dense["model"]["moe"], dense["model"]["dense_layers"]) == (False, 36)
+    assert dense["weights"] == {"dense_block": dense["weights"]["dense_block"], "expert_block": 0,
+                                "expert": None, "expert_bits": None}
+
+
+@pytest.mark.parametrize(("kind", "mechanisms", "card"), [
+    ("npu", "ascend-910b", {"ascend", "a2"}), ("npu", "ascend-950", {"ascend", "a5"}),
+    ("npu", "other", {"ascend"}), ("gpu", "ascend-910b", {"cuda"}),
+    ("gpu", "ascend-950", {"cuda"})])
+def test_a_card_is_of_one_kind(kind, mechanisms, card):
+    own = load_scenario("h200-r1-vllm-tp8")
+    about = asserted.about(Made(model=own.model, precision=own.precision,
+                                device=Made(type=kind, mechanisms=mechanisms)))
+    assert {name for name, true in about["card"].items() if true} == card
+
+
+def test_each_catalogue_of_a_release_is_asked_and_what_the_operator_sets_is_unknown(monkeypatch):
+    asked = []
+
+    def problems(*given):
+        asked.append(given[:4])
+        return ["one", "two"] if given[0] == "second" else []
+    monkeypatch.setattr(asserted, "problems", problems)
+    by = tuple((Made(name=name, title=name.upper()), version) for name, version in (
+        ("first", "1.0"), ("second", "2.0"), ("third", "3.0")))
+    flags = [Setting("--a", 3, ""), Setting("--b", Variable("HOST"), "")]
+    assert sentence(asserted.refuse, load_scenario("h20-qwen3-8b"), Made(by=by), flags,
+                    [Setting("NAME", 4, "")]) == (
+        "'h20-qwen3-8b': SECOND 2.0 does not start so: one; two.")
+    known = {"--a": 3, "--b": UNKNOWN}, {"NAME": 4}
+    assert asked == [("first", "1.0", *known), ("second", "2.0", *known)]

@@ -1,13 +1,15 @@
 """Which measurements a plan has, and what the clients of the engines are told of each."""
 
+import json
 from types import SimpleNamespace as Made
 
 import pytest
 
 import catalogue
 from calc.answer.two_pools import combine_pools
+from calc.launching import bench
 from calc.launching.bench import Bench, _of_pools, _runs, command, of_closed_loop
-from calc.launching.settings import release_of
+from calc.launching.settings import Setting, release_of
 from calc.uncertainty.amount import Amount
 
 NAME = "h200-r1-vllm-tp8"  # blocks of 64 tokens, 1,000 requests at once
@@ -135,3 +137,136 @@ def test_a_quantity_of_two_pools_is_as_unsure_as_the_pool_that_it_is_of():
     assert ends["tpot"] == pytest.approx((0.5, 4.0))
     loop = combine_pools(prefill, decode, users=10).loop
     assert found["output_throughput"].central == pytest.approx(loop.rate * 600, rel=0.05)
+
+
+def amount(low, value, high, unit="s"):
+    return Amount(value, low, high, unit)
+
+
+@pytest.mark.parametrize(("spread", "shared", "requests", "unequal", "limited"), [
+    (0.0, 0, 10, set(), set()), (0.5, 0, 11, {0}, {0}), (0.0, 1500, 9, set(), set())])
+def test_a_run_is_predicted_as_a_row_that_was_measured(
+        monkeypatch, spread, shared, requests, unequal, limited):
+    """One row of what the client is told; lengths that vary, a client that keeps so many in flight,
+    and a share of prompts that is found, are those of the run."""
+    asked = []
+
+    def uncalibrated(system, metric, own, rows):
+        asked.append((system, rows.tolist()))
+        return Made(predicted=[2.0], low=[1.0], high=[3.0])
+    monkeypatch.setattr(bench, "uncalibrated", uncalibrated)
+    run = Bench("", "", 10, 3000, 600, requests, spread=spread, shared=shared)
+    found = of_closed_loop(SCENARIO, run)
+    assert found == {"ttft": Amount(2.0, 1.0, 3.0, "s"), "tpot": Amount(2.0, 1.0, 3.0, "s"),
+                     "output_throughput": Amount(2.0, 1.0, 3.0, "token/s")}
+    for system, rows in asked:
+        assert rows == [0]
+        assert {name: values.tolist() for name, values in system.rows.items()
+                if name not in bench.METRICS} == {
+            "concurrency": [10.0], "input_tokens": [3000.0], "output_tokens": [600.0],
+            "requests": [requests]}
+        assert (set(system.unequal), set(system.limited)) == (unequal, limited)
+        if shared:
+            assert system.inputs["prefix_hit_share"] == 0.5
+    assert set(of_closed_loop(SCENARIO, Bench("", "", 1, 3000, 1, 1))) == {
+        "ttft", "output_throughput"}  # an answer of one token has no pace
+    assert "tpot" in of_closed_loop(SCENARIO, Bench("", "", 1, 3000, 2, 1))
+
+
+@pytest.mark.parametrize(("low", "binds"), [(0.9, 0), (1.0, 0), (1.1, 1)])
+def test_the_rate_of_two_pools_is_as_unsure_as_the_pool_that_binds(monkeypatch, low, binds):
+    """The prefill pool where the loop asks for what it surely serves, or more."""
+    made = []
+    monkeypatch.setattr(bench, "combine_pools", lambda prefill, decode: made.append(
+        (prefill, decode)) or Made(loop=Made(rate=1.0, ttft=3.0, tpot=0.5)))
+    of = [Made(ttft=amount(1, 2, 8), tpot=None, requests=amount(low, 2, 4, "request/s")),
+          Made(ttft=None, tpot=amount(0.2, 0.25, 1), requests=amount(1, 2, 6, "request/s"))]
+    found = _of_pools([Made(scenario="prefill"), Made(scenario=SCENARIO)], of,
+                      Bench("", "", 7, 3000, 600, 9))
+    assert found["ttft"] == amount(1.5, 3, 12)
+    assert found["tpot"] == amount(0.4, 0.5, 2)
+    ends = ((low / 2, 2), (0.5, 3))[binds]
+    assert found["output_throughput"] == amount(600 * ends[0], 600, 600 * ends[1], "token/s")
+    (prefill, decode), = made
+    load = decode.file.workload
+    assert (prefill, load.concurrency.value, load.text) == ("prefill", 7, "random")
+    assert (load.concurrency.low, load.concurrency.high) == (7, 7)
+
+
+@pytest.mark.parametrize("stated", [(1.5, None), (None, [0.5])])
+def test_drafts_of_random_tokens_are_accepted_as_such_unless_it_is_stated(stated):
+    length, shares = stated
+    own = Made(file=Made(workload=Made(accepted_length=length, acceptance=shares)))
+    assert bench.at_random(own) is own
+    assert bench.at_random(SCENARIO).file.workload.text == "random"
+
+
+def test_each_run_is_predicted_by_what_it_is_and_scatters_as_its_metrics_do(monkeypatch):
+    runs_of = [Bench("closed", "", 1, 2, 3, 4), Bench("rate", "", 1, 2, 3, 4, rate=0.5)]
+    monkeypatch.setattr(bench, "_runs", lambda scenario, of, apart: (
+        [*runs_of, Bench(f"{scenario.file.workload.text} {of} {apart}", "", 1, 2, 3, 4)]))
+    for name in ("of_closed_loop", "_at_rate", "_of_pools"):
+        monkeypatch.setattr(bench, name, lambda *given, name=name: (name, len(given)))
+    monkeypatch.setattr(bench, "own_errors", lambda scenario: {
+        "ttft": Made(within=0.3), "tpot": Made(within=0.1), "e2e": Made(within=0.7)})
+    one, two = (bench.plan([Made(scenario=SCENARIO)] * count, ["first", "last"][-count:])
+                for count in (1, 2))
+    loop = ("of_closed_loop", 2)
+    assert [(each.name, each.predicted) for each in one] == [
+        ("closed", loop), ("rate", ("_at_rate", 1)), ("random last False", loop)]
+    assert [(each.name, each.predicted) for each in two] == [
+        (name, ("_of_pools", 3)) for name in ("closed", "rate", "random last True")]
+    assert {tuple(each.scatter.items()) for each in (*one, *two)} == {
+        (("ttft", 0.3), ("tpot", 0.1))}
+
+
+@pytest.mark.parametrize(("engine", "entry", "called"), [
+    ("vllm@0.33.0", "http://127.0.0.1:8080", "vllm bench serve"),
+    ("sglang@0.5.23", "http://a:8000", "python -m sglang.bench_serving")])
+def test_a_script_runs_what_is_wanted_of_a_plan_that_says_what_is_predicted(engine, entry, called):
+    pool = Made(release=release_of(*engine.split("@")), flags=[[]], scenario=SCENARIO,
+                addresses=["a:8000", "b:8000"], layout=Made(servers=2 if "vllm" in engine else 1))
+    told = Bench("b", "y\nz", 2, 64, 7, 9, spread=0.25, shared=8, rate=1.5,
+                 predicted={"ttft": Amount(2.0, 1.0, 3.0, "s")}, scatter={"ttft": 0.5})
+    found = bench.files([pool], [Bench("a", "x", 1, 2, 3, 4), told], {"scenario": "中"})
+    plan = json.loads(found["bench/plan.json"])
+    assert (plan["scenario"], [run["name"] for run in plan["runs"]]) == ("中", ["a", "b"])
+    assert plan["runs"][1] == {
+        "name": "b", "exercises": "y\nz", "spread": 0.25, "shared": 8, "rate": 1.5, "asked": {
+            "concurrency": 2, "input_tokens": 64, "output_tokens": 7, "requests": 9},
+        "scatter": {"ttft": 0.5}, "predicted": {"ttft": told.predicted["ttft"].as_json()}}
+    assert '\n "scenario": "中"' in found["bench/plan.json"]
+    lines = found["bench/run.sh"].splitlines()
+    assert f': "${{BASE_URL:={entry}}}"' in lines
+    first, second = (lines.index(f'if wanted {name} "$@"; then') for name in "ab")
+    assert (lines[first - 1], lines[second - 1]) == ("# x", "# y z")
+    assert lines[second - 3:second - 1] == ["fi", ""]
+    assert lines[first + 1] == "  run=("
+    assert lines[-4:] == [lines[-4], "  )", f'  {called} "${{run[@]}}"', "fi"]
+    seeds = [line.strip() for line in lines if "--seed" in line]
+    assert seeds == ["--seed 0", "--seed 1"]
+
+
+def test_a_client_is_that_of_the_release_and_asks_for_the_name_that_is_served():
+    assert str(bench.tool_of(release_of("vllm", "0.11.0"))) == "vllm-bench@0.11.0"
+    assert str(bench.tool_of(release_of("sglang", "0.5.9"))) == "sglang-bench@0.5.9"
+    between = bench.tool_of(release_of("vllm-ascend", "0.30.0rc2"))
+    assert (between.name, [version for _, version in between.by]) == (
+        "vllm-bench", ["0.29.0", "0.31.0"])
+    assert between.version == "0.31.0"
+    served = Setting("--served-model-name", "ours", "")
+    for flags, name in (([served], "ours"), ([Setting("--port", 1, ""), served], "ours"),
+                        ([], SCENARIO.model.id)):
+        assert bench.served_name(Made(flags=[flags, []], scenario=SCENARIO)) == name
+
+
+def test_a_client_keeps_so_many_in_flight_only_where_more_are_sent():
+    pool = Made(release=release_of("vllm", "0.33.0"), flags=[[]], scenario=SCENARIO)
+    for requests, limited in ((9, False), (10, False), (11, True)):
+        names = {each.name for each in command(Bench("", "", 10, 5, 5, requests), pool, 1)}
+        assert ("--max-concurrency" in names) == limited
+        assert "--random-prefix-len" not in names
+    rate = {each.name: each.value for each in command(
+        Bench("", "", 10, 5, 5, 99, rate=0.25), pool, 1)}
+    assert rate["--request-rate"] == 0.25
+    assert "--max-concurrency" not in rate

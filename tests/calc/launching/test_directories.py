@@ -4,16 +4,32 @@ import json
 import re
 import shlex
 from dataclasses import replace
+from types import SimpleNamespace as Made
 
 import pytest
 import yaml
+from _door import sentence
 from _launch import CASES, S0_POOLS, done, needs
 from _plain import plain
+from _watch import ALONE
 
 from calc.launching import directory, vllm
 from calc.launching.deployment import deployment
-from calc.launching.settings import release_of
-from catalogue import ParamsError
+from calc.launching.layout import Layout, Part
+from calc.launching.lengths import Longest
+from calc.launching.scripts import (
+    MADE as BY,
+)
+from calc.launching.scripts import (
+    SOURCE,
+    Pool,
+    node_files,
+    pool_of,
+    routed,
+    router_files,
+)
+from calc.launching.settings import Setting, release_of
+from catalogue import ParamsError, load_scenario
 from catalogue.engines.engine import load_tool
 
 MADE = {}
@@ -226,3 +242,138 @@ def test_a_plug_in_between_two_releases_takes_what_both_take():
     by = release_of("vllm-ascend", "0.30.0rc2").by
     assert [f"{engine.name} {version}" for engine, version in by[1:]] == [
         "vllm 0.29.0", "vllm 0.31.0"]
+
+
+def small(name="serve", engine="vllm@0.33.0", of=None, hosts=("a", "b"), variables=None):
+    """A pool whose servers are each started with their number."""
+    at = of or ALONE
+    flags = tuple((Setting("--one", part.server, "same"), Setting("--two", None, "same"),
+                   Setting("--three", "x y", "other\nline"), Setting("--four", 4, "same"))
+                  for part in at.parts)
+    scenario = Made(id="mine", heading={"en": "Mine\n$(x)"}, model=Made(name={"en": "M"}),
+                    precision=Made(name={"en": "P"}))
+    return Pool(name, scenario, release_of(*engine.split("@")), at, Longest(4096, "", 0.0), hosts,
+                flags, variables or tuple(() for _ in at.parts))
+
+
+def server(number):
+    return [f"server_{number}=(", "  # same", f"  --one {number}", "  --two", "  # other line",
+            "  --three 'x y'", "  # same", "  --four 4", ")"]
+
+
+def written_of(pool, node):
+    """Head and body of a node's script, and what its environment sets."""
+    found = node_files(pool)
+    name = f"nodes/{pool.name}-{node}"
+    head, _, body = found[f"{name}.sh"].partition("in cluster.env: a path or a name of it}\"\n\n")
+    assert set(found) == {f"nodes/{pool.name}-{each}.{end}" for each in range(pool.layout.nodes)
+                          for end in ("sh", "env")}
+    return head.splitlines(), body.splitlines(), found[f"{name}.env"].splitlines()[2:]
+
+
+SHARED, CARDS = Setting("SHARED", "a b", "of both"), (
+    Setting("CARDS", "0,1", "its own"), Setting("CARDS", "2,3", "its own"))
+
+
+def test_servers_of_one_node_end_together_and_each_has_what_is_its_own():
+    two = Layout(2, 1, 1, 1, 1, 3, 1, 2, (
+        Part(0, 0, 0, 0, 2, 8000), Part(1, 0, 0, 2, 2, 8001), Part(2, 0, 1, 0, 2, 8000)))
+    pool = small(of=two, variables=((SHARED, CARDS[0]), (CARDS[1], SHARED), (SHARED, CARDS[0])))
+    head, body, around = written_of(pool, 0)
+    assert head[:4] == ["#!/usr/bin/env bash", "# Mine $(x)", f"# vllm@0.33.0, serve-0. {BY}",
+                        "set -euo pipefail"]
+    assert head[-3:-1] == ['. "$here/serve-0.env"', "set +a"]
+    assert body == [
+        *server(0), "# its own",
+        """env CARDS='0,1' vllm serve "$MODEL" "${server_0[@]}" "$@" &""", "",
+        *server(1), "# its own",
+        """env CARDS='2,3' vllm serve "$MODEL" "${server_1[@]}" "$@" &""", "",
+        "# the node is as good as its servers: one that ends, ends the others",
+        "trap 'kill $(jobs -p) 2>/dev/null || true' EXIT", "wait -n"]
+    assert around == [': "${MASTER_ADDR:=a}"', ': "${NODE_ADDR:=a}"', "# of both", "SHARED='a b'"]
+    head, body, around = written_of(pool, 1)
+    assert body == [*server(2), 'exec vllm serve "$MODEL" "${server_2[@]}" "$@"']
+    assert around == [': "${MASTER_ADDR:=b}"', ': "${NODE_ADDR:=b}"', "# of both", "SHARED='a b'",
+                      "# its own", "CARDS='0,1'"]
+
+
+def over_nodes(servers):
+    return Layout(8, 2, 1, 1, 1, servers, 2, 2 * servers, tuple(
+        Part(each, rank, 2 * each + rank, 0, 8, 8000)
+        for each in range(servers) for rank in (0, 1)))
+
+
+@pytest.mark.parametrize(("engine", "called"), [
+    ("vllm@0.33.0", "vllm serve"), ("vllm-ascend@0.18.0", "vllm serve"),
+    ("sglang@0.5.23", "python -m sglang.launch_server --model-path")])
+def test_a_node_of_a_server_knows_which_node_is_its_first(engine, called):
+    head, body, around = written_of(small(engine=engine, of=over_nodes(2), hosts=tuple("abcd")), 3)
+    assert head[2] == f"# {engine}, serve-3, node 1 of 2. {BY}"
+    assert body == [*server(1), f'exec {called} "$MODEL" "${{server_1[@]}}" "$@"']
+    assert around == [': "${MASTER_ADDR:=c}"', ': "${NODE_ADDR:=d}"']
+
+
+def test_in_a_ray_cluster_the_first_node_alone_starts_a_server():
+    pool = small(engine="vllm@0.11.0", of=over_nodes(1))
+    own = '--node-ip-address="${NODE_ADDR}"'
+    assert written_of(pool, 0)[1] == [
+        f"ray start --head --port=6379 {own}", "", *server(0),
+        'exec vllm serve "$MODEL" "${server_0[@]}" "$@"']
+    assert written_of(pool, 1)[1] == [
+        f'exec ray start --address="${{MASTER_ADDR}}:6379" {own} --block']
+
+
+def router(*pools):
+    """What comes before the servers, and what it is told."""
+    text, = router_files(pools).values()
+    told, _, called = text.partition("router=(\n")[2].partition("\n)\nexec ")
+    return [line.strip() for line in told.splitlines() if not line.startswith("  #")], called
+
+
+OUTSIDE = ["--host 0.0.0.0", "--port 8080"]
+
+
+@pytest.mark.parametrize(("engine", "called"), [
+    ("vllm@0.33.0", "vllm-router"), ("vllm-ascend@0.18.0", "vllm-router"),
+    ("sglang@0.4.10.post2", "python -m sglang_router.launch_router")])
+def test_servers_that_are_alike_stand_behind_a_router_of_their_kind(engine, called):
+    assert router(small(engine=engine)) == (
+        ["--worker-urls http://a:8000 http://b:8003", "--policy cache_aware", *OUTSIDE],
+        f'{called} "${{router[@]}}" "$@"\n')
+
+
+@pytest.mark.parametrize(("engine", "called", "told"), [
+    ("sglang@0.4.10.post2", "python -m sglang.srt.disaggregation.mini_lb", [
+        "--prefill http://a:8000 http://b:8003", "--prefill-bootstrap-ports 8998 9001",
+        "--decode http://c:8000 http://d:8003"]),
+    ("sglang@0.5.23", "python -m sglang_router.launch_router", [
+        "--pd-disaggregation", "--prefill http://a:8000 8998", "--prefill http://b:8003 9001",
+        "--decode http://c:8000", "--decode http://d:8003"]),
+    ("vllm@0.33.0", "vllm-router", [
+        "--vllm-pd-disaggregation", "--prefill http://a:8000", "--prefill http://b:8003",
+        "--decode http://c:8000", "--decode http://d:8003"]),
+    ("vllm-ascend@0.18.0", f"python {SOURCE}/examples/disaggregated_prefill_v1/"
+     "load_balance_proxy_server_example.py", [
+         "--prefiller-hosts a b", "--prefiller-ports 8000 8003", "--decoder-hosts c d",
+         "--decoder-ports 8000 8003"])])
+def test_two_pools_stand_behind_what_joins_them(engine, called, told):
+    pools = small("prefill", engine), small("decode", engine, hosts=("c", "d"))
+    assert router(*pools) == ([*told, *OUTSIDE], f'{called} "${{router[@]}}" "$@"\n')
+
+
+def test_one_server_needs_no_router_and_two_do():
+    assert not routed([small(of=over_nodes(1))])
+    assert router_files([small(of=over_nodes(1))]) == {}
+    assert routed([small()])
+    assert routed([small("prefill", of=over_nodes(1)), small("decode", of=over_nodes(1))])
+
+
+def test_what_no_engine_starts_is_refused_before_anything_is_written():
+    own = load_scenario("h200-r1-vllm-tp8")
+    of = release_of("vllm", "0.11.0"), Longest(4096, "", 0.0)
+    assert sentence(pool_of, "serve", own, of[0], [], of[1]) == (
+        "--hosts: 0 for the 1 nodes of 'serve', expected a name for each.")
+    found = pool_of("serve", own, of[0], ["a", "b"], of[1])
+    assert (found.hosts, found.addresses, found.role) == (("a",), ["a:8000"], "both")
+    aside = Made(id="mine", file=Made(offload=1))
+    assert "expected no offload" in sentence(pool_of, "serve", aside, of[0], ["a"], of[1])

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import catalogue
-from calc.launching.deployment import deployment
+from calc.launching.deployment import _HOST, deployment
 from calc.launching.directory import write
 from calc.launching.settings import Setting, Variable, comment
 
@@ -88,3 +88,10 @@ def test_a_variable_is_expanded_by_the_shell_alone():
 @pytest.mark.parametrize("host", ["a b", "$(id)", "a;b", "", "-x", "a\nb", "é"])
 def test_a_host_is_a_name(host):
     assert "--hosts" in sentence(deployment, "h200-r1-vllm-tp8", hosts=[host])
+
+
+@pytest.mark.parametrize(("host", "named"), [
+    ("a", True), ("node-1.rack.example", True), ("9a", True), (f"a{'-' * 251}z", True),
+    (f"a{'-' * 252}z", False), ("a-", False), (".a", False), ("a_b", False), ("a\n", False)])
+def test_a_host_has_up_to_253_signs_and_begins_and_ends_with_a_letter_or_digit(host, named):
+    assert bool(_HOST.fullmatch(host)) == named

@@ -1,11 +1,14 @@
 """What a search tells first is what ``deploy`` writes; what no release starts gives its place."""
 
 import json
+from types import SimpleNamespace as Made
 
 import pytest
 
+from calc.launching import starting
 from calc.launching.deployment import deployment
 from calc.launching.starting import search
+from calc.layouts.choice import Start
 from calc.searching.search import search as found_of
 from catalogue import ParamsError
 
@@ -98,3 +101,55 @@ def test_without_being_asked_a_search_tells_what_it_found():
     plain = Answer(found_of(load_goal(LEAST, [*BALANCED])))
     assert plain.met
     assert plain.start(plain.best) is None
+
+
+def test_releases_are_tried_newest_first_and_candidates_last(monkeypatch):
+    """Engines that have kernels of the formats of every pool, and whose flags are known."""
+    kernels = {"one": [("vllm", "03"), ("trt", ""), ("sglang", "")], "two": [
+        ("sglang", "1"), ("vllm", "")], "none": [("vllm", "")]}
+    monkeypatch.setattr(starting, "tables", lambda: {
+        name: Made(engine=engine) for name, engine in (
+            ("vllm", "vllm"), ("sglang", "sglang"), ("trt", "tensorrt-llm"))})
+    monkeypatch.setattr(starting, "kernels_of", lambda precision, device, model: [
+        Made(engine=engine, holds=lambda version, lacks=lacks: version not in lacks)
+        for engine, lacks in kernels[precision]])
+    for load in ("load_model", "load_precision", "load_device"):
+        monkeypatch.setattr(starting, load, lambda name: name)
+    monkeypatch.setattr(starting, "load_engine", lambda name: Made(
+        versions=("0", "1", "2rc1", "3", "4")))
+
+    def tried(*precisions, engine=None):
+        choices = [Made(precision=each, device="d", engine=engine) for each in precisions]
+        return list(starting._releases(Made(model="m"), Made(choice=choices[0], choices=choices)))
+
+    assert tried("one") == [*(f"vllm@{each}" for each in ("4", "1", "2rc1")),
+                            *(f"sglang@{each}" for each in ("4", "3", "1", "0", "2rc1"))]
+    assert tried("one", "two") == [*(f"vllm@{each}" for each in ("4", "1", "2rc1")),
+                                   *(f"sglang@{each}" for each in ("4", "3", "0", "2rc1"))]
+    assert tried("one", "none") == ["vllm@4", "vllm@1", "vllm@2rc1"]
+    assert tried("one", engine="vllm@3") == ["vllm@3"]
+
+
+@pytest.mark.parametrize(("refused", "found"), [
+    ({}, Start("a@1")), ({"a@1": "x: no."}, Start("b@2")),
+    ({"a@1": "x: no.", "b@2": "y: never."}, Start(None, "x: no"))])
+def test_the_first_release_that_starts_it_is_told_or_why_the_first_does_not(
+        monkeypatch, refused, found):
+    seen = []
+
+    def deployed(named, about):
+        seen.append((list(named), about))
+        if (engine := next(iter(named.values()))) in refused:
+            raise ParamsError(refused[engine])
+    monkeypatch.setattr(starting, "deployed", deployed)
+    monkeypatch.setattr(starting, "_releases", lambda goal, row: ["a@1", "b@2"])
+    monkeypatch.setattr(starting, "_scenarios", lambda goal, row, engine: (
+        [engine] * (1 + row.prefill)))
+    goal = Made(id="g")
+    for prefill, names in ((False, ["serve"]), (True, ["prefill", "decode"])):
+        seen.clear()
+        assert starting.start(goal, Made(prefill=prefill)) == found
+        assert seen == [(names, ("g", ()))] * min(len(refused) + 1, 2)
+    monkeypatch.setattr(starting, "_releases", lambda goal, row: [])
+    assert starting.start(goal, Made(choice=Made(precision="p", device="d"))) == Start(
+        None, "no engine whose flags are known runs p on 'd'")

@@ -1,8 +1,10 @@
 """A directory is written whole, and nothing that stood there is lost."""
 
 import errno
+import hashlib
 import json
 import os
+import stat
 from pathlib import Path
 
 import pytest
@@ -106,3 +108,81 @@ def test_a_full_disk_is_one_sentence_and_leaves_what_stood(tmp_path, monkeypatch
     assert "no space left on device" in sentence(write, tmp_path / "out", {"a.txt": "two\n"})
     assert stands(tmp_path) == stood
     assert (tmp_path / "out").exists() == before
+
+
+def test_paths_are_told_and_their_sums_stand_in_the_manifest(tmp_path):
+    """Into an empty directory too, whatever folders it lacks; what is no script does not run."""
+    out = tmp_path / "out"
+    out.mkdir()
+    files = {"z.txt": "中\n", "a/b/c/run.sh": "#!/bin/sh\n"}
+    assert write(out, files) == [out / name for name in (*files, MANIFEST)]
+    assert (out / MANIFEST).read_text("utf-8") == json.dumps({
+        name: hashlib.sha256(files[name].encode()).hexdigest() for name in sorted(files)},
+        indent=1) + "\n"
+    assert stat.S_IMODE((out / "a/b/c/run.sh").stat().st_mode) == 0o755
+    assert not os.access(out / "z.txt", os.X_OK)
+    assert list(tmp_path.iterdir()) == [out]
+    write(out, {})
+    assert stands(out) == {MANIFEST: "{}\n"}
+
+
+def test_what_stands_there_as_it_will_be_is_no_change(tmp_path):
+    """Also where the manifest has other sums of it, as after a write that was cut off."""
+    write(tmp_path / "out", FILES)
+    (tmp_path / "out" / "a.txt").write_text("two\n", encoding="utf-8")
+    write(tmp_path / "out", {**FILES, "a.txt": "two\n"})
+    (tmp_path / "out" / "a.txt").unlink()
+    write(tmp_path / "out", FILES)
+    assert stands(tmp_path / "out")["a.txt"] == "one\n"
+
+
+@pytest.mark.parametrize("spoil", [
+    lambda out: ((out / "a.txt").unlink(), (out / "a.txt").mkdir()),
+    lambda out: (out / "nodes" / "b.sh").write_text("mine", encoding="utf-8"),
+    lambda out: ((out / "a.txt").rename(out / "b.txt"), (out / "a.txt").symlink_to(out / "b.txt"))])
+def test_a_file_that_somebody_changed_is_named(tmp_path, spoil):
+    write(tmp_path / "out", FILES)
+    spoil(tmp_path / "out")
+    assert "has been changed since it was written" in sentence(write, tmp_path / "out", FILES)
+
+
+def test_nothing_is_written_where_a_link_leads(tmp_path):
+    out, aside = tmp_path / "out", tmp_path / "aside"
+    write(out, FILES)
+    (out / "nodes").rename(aside)
+    (out / "nodes").symlink_to(aside)
+    assert sentence(write, out, FILES).startswith(f"{out / 'nodes'}: is a link, expected a folder")
+    linked = tmp_path / "linked"
+    linked.symlink_to(tmp_path / "nowhere")
+    assert sentence(write, linked, FILES) == f"{linked}: is no directory."
+    linked.unlink()
+    linked.symlink_to(out)
+    (out / "nodes").unlink()
+    write(linked, FILES)  # a directory by another name
+    assert stands(out).items() > FILES.items()
+
+
+@pytest.mark.parametrize("data", [
+    "{", "[]", "3", '{"a.txt": 3}', '{"/a.txt": "0"}', '{"b/../../a.txt": "0"}', '{"": "0"}',
+    '{".": "0"}'])
+def test_a_manifest_that_is_none_is_not_ours(tmp_path, data):
+    (tmp_path / MANIFEST).write_text(data, encoding="utf-8")
+    assert sentence(write, tmp_path, FILES) == (
+        f"{tmp_path / MANIFEST}: is no manifest of ours; expected a new or empty directory.")
+
+
+@pytest.mark.parametrize(("error", "why"), [
+    (PermissionError(errno.EACCES, "Permission denied"), "permission denied"),
+    (OSError(), "refused")])
+def test_a_directory_that_cannot_be_read_or_written_is_one_sentence(
+        tmp_path, monkeypatch, error, why):
+    def refused(*_):
+        raise error
+
+    (tmp_path / "out").mkdir()
+    monkeypatch.setattr(os, "fsync", refused)
+    assert sentence(write, tmp_path / "out", FILES) == (
+        f"{tmp_path / 'out'}: cannot be written ({why}).")
+    monkeypatch.setattr(Path, "iterdir", refused)
+    assert sentence(write, tmp_path / "out", FILES) == (
+        f"{tmp_path / 'out'}: cannot be read ({why}).")

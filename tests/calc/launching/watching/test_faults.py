@@ -1,12 +1,22 @@
 """What may go wrong with a deployment: by how much, what moves then, and what does not."""
 
+import math
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
 import catalogue
-from calc.launching.watching.faults import FAILURES, HEALTHY, LONE, MOST, simulate
+from calc.closed_form.evaluate import evaluate
+from calc.launching.watching.faults import (
+    FAILURES,
+    HEALTHY,
+    LONE,
+    MOST,
+    WAITED,
+    Failure,
+    simulate,
+)
 
 INPUTS = catalogue.load_scenario("h200-r1-vllm-tp8").inputs()
 GROWING = [name for name, failure in FAILURES.items() if failure.grows]
@@ -77,3 +87,53 @@ def test_who_finds_no_place_waits_and_a_cache_is_no_fuller_than_full():
     full = waiting[small] > 0
     assert occupied[small][~full] == pytest.approx(expected[~full])
     assert (occupied[small][full] == 1).all()
+
+
+def alone(of, name, by):
+    """One failure of one deployment: what its metrics come to, and who waits, step by step."""
+    changed = {**of, **(FAILURES[name].worse(of, by) if name in FAILURES else
+                        {"concurrency": of["data_parallel"]} if name == "lone" else {})}
+    asked, replicas = changed["concurrency"], changed["data_parallel"]
+    taken = min(asked, of["concurrency"] / of["data_parallel"] * replicas)
+    fewer = by if name == "cache" else 1
+    found = evaluate(changed | {"concurrency": taken}, "mla")
+    holds = max(1, math.floor(float(found["max_concurrency"]) / fewer) * replicas)
+    full = holds < taken
+    if full:
+        taken = holds
+        found = evaluate(changed | {"concurrency": taken}, "mla")
+    queue = (asked - taken) / float(found["steady_request_throughput"])
+    told = {key: float(found[key]) + queue for key in WAITED}
+    return told | {"waiting_requests": asked - taken, "tpot": float(found["tpot"]),
+                   "cache_occupied": 1.0 if full else min(
+                       1.0, float(found["cache_occupied"]) * fewer)}
+
+
+@pytest.mark.parametrize("concurrency", [600.0, 2400.0])
+def test_all_failures_at_once_come_to_what_each_comes_to_alone(concurrency):
+    """Two replicas that may be lost one without the other; a cache that holds all, or not."""
+    of = INPUTS | {"data_parallel": 2.0, "concurrency": concurrency, "bench_requests": 0.0}
+    found = simulate(of, "mla")
+    assert ("lost", 2) in found.points
+    points = [at for at, (name, by) in enumerate(found.points)
+              if by in (1.0, 2.0, 64.0) or name in ("cache", "users")]
+    for at in points:
+        for key, value in alone(of, *found.points[at]).items():
+            assert found.of(key)[at] == pytest.approx(value, rel=1e-9), (found.points[at], key)
+
+
+def test_what_grows_may_be_worse_up_to_the_most_and_what_does_not_is_as_it_is():
+    assert Failure(3.0, lambda of, by: {}).severities == (3, 6, 12, 24, 48)
+    assert Failure(64.0, lambda of, by: {}).severities == (64,)
+    assert Failure(2.0, lambda of, by: {}, False).severities == (2,)
+    assert Failure(2.0, lambda of, by: {}).possible({})
+    with pytest.raises(KeyError):
+        simulate(INPUTS, "mla").of("nothing")
+
+
+def test_a_replica_of_ranks_that_share_experts_is_lost_with_the_others():
+    """Experts on as many ranks as a replica has tensor- or prompt-parallel ones are its own."""
+    of = INPUTS | {"data_parallel": 2, "tensor_parallel": 4, "prefill_context_parallel": 3}
+    assert FAILURES["lost"].possible(of | {"expert_parallel": 12})
+    assert not FAILURES["lost"].possible(of | {"expert_parallel": 13})
+    assert "lost" not in {name for name, _ in simulate(INPUTS, "mla").points}
