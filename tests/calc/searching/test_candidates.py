@@ -195,13 +195,14 @@ def test_a_burst_is_told_its_own_times_and_what_goes_on_those_of_a_steady_state(
 def test_what_a_site_draws_is_asked_of_the_batches_and_chunks_of_a_step(monkeypatch):
     """7 requests on 2 replicas of 3 stages are 2 in a stage; 3000 tokens, of which a fifth is
     known, are 2400 to compute, three chunks of 1000."""
-    told = {}
+    told, deployed = {}, Made(device=Made(id="nvidia-h20"))
     monkeypatch.setattr(candidates, "cards_power", lambda *given: told.update(given[1]) or given[2])
-    monkeypatch.setattr(candidates, "around", lambda *_: 50.0)
+    monkeypatch.setattr(candidates, "prices_of", lambda device: f"prices of {device}")
+    monkeypatch.setattr(candidates, "around", lambda of, prices: (
+        50.0 if (of, prices) == (deployed, "prices of nvidia-h20") else None))
     monkeypatch.setattr(candidates, "full_power", lambda _: Made(value=700.0))
     monkeypatch.setattr(candidates, "own_cards", lambda _: 12)
     monkeypatch.setattr(candidates, "site_power", lambda drawn, own, rest: drawn + own * rest)
-    deployed = Made(device=Made(id="nvidia-h20"))
     inputs = {"concurrency": np.array([7.0]), "data_parallel": 2.0, "pipeline_parallel": 3.0,
               "input_tokens": 3000.0, "prefix_hit_share": 0.2, "max_num_batched_tokens": 1000.0}
     drawn = site_draws(inputs, {"tokens_per_step": 1.5}, deployed, np.array([40.0]), {})
