@@ -48,3 +48,36 @@ def test_of_several_percentiles_a_scenario_promises_the_highest(limits, watched)
     found = search(goal)
     first = next(found.rows(kept.front)[0] for kept in found.of_bases if kept.front.rows)
     assert watched in text(goal, first.choice)
+
+
+@pytest.mark.parametrize(("setting", "told"), [
+    ("limits.tpot", "--set limits.tpot: expected KEY=VALUE, such as limits.tpot=50ms."),
+    ("=50ms", "--set =50ms: expected KEY=VALUE, such as limits.tpot=50ms."),
+    ("limits.tpot= ", "--set limits.tpot= : expected KEY=VALUE, such as limits.tpot=50ms."),
+    ("demand.users＝32", "--set demand.users＝32: expected KEY=VALUE, such as demand.users=32.")])
+def test_what_says_no_value_is_told_how_it_is_written(setting, told):
+    with pytest.raises(ParamsError) as refused:
+        load_goal(GOAL, [setting])
+    assert str(refused.value) == told
+
+
+def test_a_list_has_commas_and_what_is_single_has_none():
+    found = load_goal(GOAL, ["devices=any", "precisions=fp8-block, bf16", "space.block_size=32",
+                             "space.staged_groups=true", "space.staged_drafts=false",
+                             "space.any_engine=true", "space.chunks= 1024", "engines=vllm",
+                             "demand.users = 32"])
+    assert (found.devices, found.precisions, found.engines) == ([], ["fp8-block", "bf16"], ["vllm"])
+    space = found.space
+    assert (space.block_size, space.chunks) == (32, [1024])
+    assert (space.staged_groups, space.staged_drafts, space.any_engine) == (True, False, True)
+    assert found.demand.users == 32
+
+
+def test_what_is_asked_of_a_goal_is_searched_with_what_starts_it(monkeypatch):
+    from calc.searching import load_goal as module
+
+    monkeypatch.setattr(module, "found_of", lambda goal, workers: (goal, workers))
+    answer = module.search(GOAL, ["demand.users=7"], 3, "starts")
+    (goal, workers), starts = answer.result, answer.starts
+    assert (goal.demand.users, workers, starts) == (7, 3, "starts")
+    assert module.search(goal).result[0] is goal

@@ -239,3 +239,43 @@ def test_a_pool_is_of_its_own_cells_and_draws_what_its_own_rate_takes(
     assert list(module._pool(pool, Tried(), wishes(), none, 900.0)) == []
     drafting = some | {"drafts": np.ones(4, int)}
     assert len(list(module._pool(pool, Tried(), wishes(), drafting, 900.0))) == (pool == "decode")
+
+
+def test_pools_of_each_base_are_those_that_no_other_of_the_same_cards_beats(monkeypatch):
+    """One that is better in everything but the cards is another one; those that alone break a
+    limit are counted as tried, and those that are not to be kept are not tried."""
+    asked = wishes("limits.tpot=50 ms")
+    space = Made(bases=lambda: [BASE, OTHER], most=lambda base: {BASE: 24, OTHER: 16}[base])
+    monkeypatch.setattr(module, "_of_one", lambda given: given)
+    given = []
+
+    def candidates(each, base, demand, pool, threads):
+        given.append((base.device, pool, threads))
+        if base is OTHER and pool == "decode":
+            return None
+        return "tried", "deployed", cells(chunk=[1, 2, 3, 4, 5])
+
+    def columns(pool, tried, wanted, some, deployed):
+        assert (tried, deployed, wanted) == ("tried", "deployed", asked)
+        every = cells(devices=[8, 8, 16, 8, 8], chunk=[1, 2, 3, 4, 5], concurrency=7,
+                      rate=[5., 4., 5., 9., 1.], port=.1, alone=.3, residual=.2, received=9.,
+                      tpot=[.03, .04, .03, .06, .01])
+        if pool == "prefill":
+            del every["tpot"]
+        keep = np.isin(every["chunk"], some["chunk"])
+        yield {name: column[keep] for name, column in every.items()}
+
+    monkeypatch.setattr(module, "candidate_cells", candidates)
+    monkeypatch.setattr(module, "_pool", columns)
+    first, then = module.pools(space, asked, threads=5)
+    assert given == [(base.device, pool, 5) for base in (BASE, OTHER)
+                     for pool in ("prefill", "decode")]
+    assert (first.base, first.most, first.tried) == (BASE, 24, (5, 5))
+    assert (then.base, then.most, then.tried) == (OTHER, 16, (5, 0))
+    assert first.prefill["chunk"].tolist() == [4]  # of 16 cards one of 8 beats it
+    assert first.decode["chunk"].tolist() == [1]
+    assert (first.prefill["base"].tolist(), then.prefill["base"].tolist()) == ([0], [1])
+    assert then.decode == {}
+    kept = module.pools(space, asked, keep=lambda base, some: some["chunk"] != 4)
+    assert kept[0].tried == (4, 4)
+    assert kept[0].prefill["chunk"].tolist() == [1]
