@@ -23,7 +23,8 @@ FOUND = {HEADROOM: -3e9, "weights_per_device": 50e9, "kv_per_device": 20e9,
 
 
 @pytest.mark.parametrize(("changed", "said"), [
-    ({}, ("copied",)), ({"exchange_buffers": 1e9}, ("copied", "buffered")),
+    ({}, ("copied",)), ({"exchange_buffers": 1.0}, ("copied", "buffered")),
+    ({"absorbed_copies_per_device": 0.0, "mtp_weights": 1.0}, ("copied",)),
     ({"absorbed_copies_per_device": 0.0, "mtp_weights": 0.0}, ())])
 def test_what_is_short_is_told_with_all_that_it_is_short_for(changed, said, monkeypatch):
     """Copies of absorbed weights and of a prediction layer are one number."""

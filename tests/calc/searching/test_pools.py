@@ -40,8 +40,10 @@ def found(asked, *every):
     return pairs(None, asked, Pairs([], None, (0, 0, 0), {}, list(every)))
 
 
-def test_pairs_are_those_that_the_cards_allow_and_that_serve_what_is_asked():
+@pytest.mark.parametrize("block", [512, 2, 1])
+def test_pairs_are_those_that_the_cards_allow_and_that_serve_what_is_asked(block, monkeypatch):
     """2 requests a second: the pool of 12 that decodes finishes one; 16 and 12 are more than 24."""
+    monkeypatch.setattr(module, "BLOCK", block)  # pools that are paired at once
     both = found(wishes(), pools())
     assert both.tried == (30, 20, 3)
     rows = both.rows()

@@ -77,3 +77,13 @@ def test_what_is_told_of_a_row_are_objectives_then_what_is_asked_besides(more, n
     assert whole.names == (*usual, *names)
     assert tuple(whole.objectives) == (usual or tuple(more.get("objectives") or ()))
     assert whole.axes[0].paths == ("workload.concurrency",)
+
+
+@pytest.mark.parametrize(("axes", "free"), [
+    ((("concurrency", "1, 2"),), False), ((("tensor_parallel", "8, 16"),), True)])
+def test_a_format_that_a_card_does_not_multiply_is_none_whatever_the_cut(axes, free):
+    """Of H20s, which have no units for four bits of NVFP4."""
+    cards = ("device=nvidia-h20", "cluster.node=hgx-h20", "parallelism.expert_parallel=1")
+    assert choice(*axes, settings=(*cards, "precision=fp8-block")).problem is None
+    assert choice(*axes, settings=(*cards, "precision=nvfp4")).problem is not None
+    assert bool(choice(*axes, settings=(*cards, "precision=fp8-block")).cut_axes) is free
