@@ -235,3 +235,43 @@ def test_an_array_is_lent_to_one_after_the_other_and_grows_with_the_rows():
     assert len(recording._lent(kind, 99, 1000)) == 1000
     assert len(recording._lent(kind, 99, 10)) == 10
     assert recording._lent(kind, 98, 10).ctypes.data != recording._lent(kind, 99, 10).ctypes.data
+
+
+STEPS = (np.add, np.multiply, np.subtract, np.minimum, np.maximum, np.greater,
+         lambda one, other: np.where(one > other, one, other * 2), lambda one, other: -one,
+         lambda one, other: np.clip(one, 0, 2) + 0 * other)
+
+
+def many_steps(draw, columns, bounded):
+    """A computation whose steps take any before them; of some it is asked what is the largest."""
+    made = list(columns)
+    for number in range(40):
+        one, other = draw.integers(max(0, len(made) - 9), len(made), 2)
+        made.append(STEPS[draw.integers(len(STEPS))](made[one] * 1.0, made[other] * 0.5))
+        if number in bounded:
+            np.max(made[-1])
+    return {"last": made[-1], "middle": made[20], "first": made[3], "input": made[0], "five": 5.0}
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_computation_of_many_steps_is_repeated_number_by_number(seed):
+    """Of rows among those that it was recorded of, in any order and number; arrays are lent from
+    step to step, and to one that repeats beside it."""
+    rng = np.random.default_rng(seed)
+    columns = dict(zip("xyz", rng.normal(0, 1, (3, 50)), strict=True))
+    bounded = (5, 25) if seed % 3 else ()
+    pairs = []
+    for part in (seed, seed + 100):
+        written = Recording()
+        entered = [written.entered(name, column) for name, column in columns.items()]
+        recorded_ = many_steps(np.random.default_rng(part), entered, bounded)
+        expected = many_steps(np.random.default_rng(part), columns.values(), bounded)
+        pairs.append((Repeated(written, recorded_), expected))
+    for size in (50, 7, 50, 20):
+        rows = rng.permutation(50)[:size]
+        for again, expected in pairs:
+            into = {name: np.empty(size) for name in expected}
+            assert again({name: column[rows] for name, column in columns.items()}, into)
+            for name, whole in expected.items():
+                ours = np.broadcast_to(whole, 50)[rows]
+                assert into[name].tolist() == ours.astype(float).tolist(), name
