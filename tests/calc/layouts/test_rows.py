@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from _choices import PLAIN
+from _middle import PLAIN
 
 import catalogue
 from calc.layouts.change import changed, set_line

@@ -4,7 +4,7 @@ from types import SimpleNamespace as Made
 
 import numpy as np
 import pytest
-from _choices import BASE, PLAIN, cells
+from _middle import BASE, PLAIN, cells
 
 from calc.layouts import space as module
 from calc.layouts.space import CHUNKS, DRAFTS, KINDS, Space, choice_at, node_of

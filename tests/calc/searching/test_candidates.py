@@ -4,7 +4,7 @@ from types import SimpleNamespace as Made
 
 import numpy as np
 import pytest
-from _choices import BASE, cells
+from _middle import BASE, cells
 
 from calc.searching import candidates
 from calc.searching.candidates import (

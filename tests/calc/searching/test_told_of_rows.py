@@ -6,7 +6,7 @@ from types import SimpleNamespace as Made
 
 import numpy as np
 import pytest
-from _choices import BASE, PLAIN, cells
+from _middle import BASE, PLAIN, cells
 
 import catalogue
 from calc.layouts.choice import Row, Start

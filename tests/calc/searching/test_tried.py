@@ -1,11 +1,13 @@
-"""What becomes of each deployment that is tried: left out at a bound, over a limit, or kept."""
+"""What becomes of each deployment that is tried; whole searches find what plain loops find
+that use neither its space nor its judge."""
 
 from types import SimpleNamespace as Made
 
 import numpy as np
 import pytest
-from _choices import BASE, PLAIN, cells
+from _middle import BASE, PLAIN, cells
 
+from benchmarks.reference.brute import KINDS, agrees
 from calc.layouts.choice import Row
 from calc.layouts.space import AXES
 from calc.many.fronts import Front
@@ -238,3 +240,19 @@ def test_what_is_kept_of_two_shares_is_what_is_kept_of_both():
         assert {key: column.tolist() for key, column in ours.items()} == {
             key: column.tolist() for key, column in both.items()}, name
     assert first.layouts["chunk"].tolist() == whole.layouts["chunk"].tolist()
+
+
+SEEDS = (1, 4, 6, 10, 15, 19, 23)
+
+
+@pytest.mark.one
+@pytest.mark.parametrize("seed", SEEDS)
+def test_front_and_counts_are_those_of_plain_loops(seed):
+    found = agrees(seed)
+    assert found.same
+    assert found.tried
+    assert found.front
+
+
+def test_goals_of_every_kind_are_among_them():
+    assert {KINDS[seed % len(KINDS)] for seed in SEEDS} == set(KINDS)

@@ -6,7 +6,7 @@ from types import SimpleNamespace as Made
 
 import numpy as np
 import pytest
-from _choices import PLAIN
+from _middle import PLAIN
 
 from calc.evidence.classes import Own
 from calc.layouts.choice import Row

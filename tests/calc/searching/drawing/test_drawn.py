@@ -6,7 +6,7 @@ from types import SimpleNamespace as Made
 
 import numpy as np
 import pytest
-from _choices import PLAIN
+from _middle import PLAIN
 
 from calc.layouts.choice import Row
 from calc.searching.drawing import draws as module
