@@ -364,5 +364,4 @@ def one_if_same(column: np.ndarray) -> Number:
         column: shape (n,), not empty.
     """
     first = column[0]
-    same = first == column[-1] and first == column[len(column) // 2]
-    return first if same and (column == first).all() else column
+    return first if first == column[-1] and (column == first).all() else column

@@ -159,11 +159,8 @@ def pairs(space: Space, asked: Wishes, before: Pairs | None = None) -> Pairs:
 
 def _of_one(space: Space) -> Space:
     """What a goal allows of each pool: the fewest cards that it asks for are those of both."""
-    goal = space.goal
-    if not goal.cards.fewest:
-        return space
-    cards = goal.cards.model_copy(update={"fewest": 1})
-    return Space(goal.model_copy(update={"cards": cards}), space.resolve)
+    cards = space.goal.cards.model_copy(update={"fewest": 1})
+    return Space(space.goal.model_copy(update={"cards": cards}), space.resolve)
 
 
 def _exchange(one: Base, two: Base) -> bool:

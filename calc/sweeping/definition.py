@@ -48,7 +48,7 @@ class Sweep:
         if not self.axes:
             raise ParamsError("a sweep needs an axis, expected --axis PATH=VALUES.")
         paths = [path for axis in self.axes for path in axis.paths]
-        paths += [setting.partition("=")[0].strip() for setting in self.settings]
+        paths += map(_path, self.settings)
         if twice := next((path for path in paths if paths.count(path) > 1), None):
             raise ParamsError(f"{self.axes[-1].origin}: '{twice}' is given twice.")
         if self.best is not None and not 1 <= self.best <= MOST_BEST:
@@ -119,22 +119,19 @@ def _one(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
+def _path(setting: str) -> str:
+    """What a setting ``PATH=VALUE`` sets."""
+    return setting.partition("=")[0].strip()
+
+
 def overlaid(sweep: Sweep, flags: Mapping[str, Any]) -> Sweep:
     """A sweep with what flags say in place of it; an axis or a setting of a path takes the place
     of the one that the file has."""
     given = dict(flags)
-    if new := given.pop("axes", ()):
-        taken = {path for axis in new for path in axis.paths}
-        given["axes"] = (*(axis for axis in sweep.axes if taken.isdisjoint(axis.paths)), *new)
-        given["settings"] = tuple(setting for setting in sweep.settings
-                                  if setting.partition("=")[0].strip() not in taken)
-    if more := flags.get("settings"):
-        taken = {setting.partition("=")[0].strip() for setting in more}
-        kept = given.get("settings", sweep.settings)
-        given["settings"] = (*(setting for setting in kept if setting.partition("=")[0].strip()
-                               not in taken), *more)
-        given["axes"] = tuple(axis for axis in given.get("axes", sweep.axes)
-                              if taken.isdisjoint(axis.paths))
+    new, more = given.pop("axes", ()), given.pop("settings", ())
+    taken = {*(path for axis in new for path in axis.paths), *map(_path, more)}
+    given["axes"] = (*(axis for axis in sweep.axes if taken.isdisjoint(axis.paths)), *new)
+    given["settings"] = (*(each for each in sweep.settings if _path(each) not in taken), *more)
     if "best" in given or "objectives" in given:
         given.setdefault("every", False)
     return replace(sweep, **given)

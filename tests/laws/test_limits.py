@@ -2,7 +2,7 @@
 
 A rank alone communicates nothing, drafts that are never accepted bring nothing, a step takes the
 longest of its parts at least: ``tests/calc/physics/test_laws.py`` and ``test_laws_of_parts.py``,
-of any inputs. Goals by brute force: ``tests/calc/searching/test_brute.py``.
+of any inputs. Goals by brute force: ``tests/calc/searching/test_tried.py``.
 """
 
 import numpy as np

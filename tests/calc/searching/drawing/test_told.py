@@ -1,6 +1,6 @@
 """What is told of an answer is the median of the distribution whose interval stands beside it.
 
-``GOALS=all pytest tests/calc/searching/test_told.py`` asks every goal of the catalogue.
+``GOALS=all pytest tests/calc/searching/drawing/test_told.py`` asks every goal of the catalogue.
 """
 
 import json
