@@ -4,11 +4,11 @@ from types import SimpleNamespace as Made
 
 import numpy as np
 import pytest
-from _law import knob, law
 
 from calc.sensitivity import probability as module
 from calc.sensitivity.paths import Path
 from calc.sensitivity.probability import DRAWS, LEAST, doubt
+from reference.plans import knob, law
 
 PLANS = law({"x": 2.0}), law({"x": 2.0})
 

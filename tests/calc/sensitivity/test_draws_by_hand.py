@@ -5,12 +5,12 @@ from types import SimpleNamespace as Made
 
 import numpy as np
 import pytest
-from _law import knob, law
 
 from calc.sensitivity import sampling, sensitivity, tornado
 from calc.sensitivity.tornado import OWN, Bar, Tornado, own_sides
 from catalogue import ParamsError
 from catalogue.deployments.knobs import NORMAL_90
+from reference.plans import knob, law
 
 SIDES = {"tpot": (0.1, 0.3), "output_throughput": (0.2, 0.5)}
 

@@ -5,7 +5,6 @@ from types import SimpleNamespace as Made
 
 import numpy as np
 import pytest
-from _law import knob, law
 
 from calc.sensitivity import elasticities as module
 from calc.sensitivity.elasticities import answers_of, continuous
@@ -13,6 +12,7 @@ from calc.sensitivity.paths import GROUPS
 from calc.sensitivity.plans import plan_of
 from catalogue import ParamsError
 from catalogue.entries.formulas import input_symbols
+from reference.plans import knob, law
 
 SHAPE = {"concurrency": 7.0, "input_tokens": 300.0, "output_tokens": 2.0,
          "max_num_batched_tokens": 1.0, "context_tokens": 311.0, "data_parallel": 1.0}

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from _law import law
 
 from calc.sensitivity import paths as module
 from calc.sensitivity.paths import Path, path_of
 from calc.sensitivity.plans import plan_of
 from catalogue import ParamsError
+from reference.plans import law
 
 INPUTS = {"concurrency": 3.0, "network_bandwidth": 2.0, "pair_bandwidth": 7.0, "still": 0.0,
           "input_tokens": 300.0, "output_tokens": 70.0, "context_tokens": 411.0}

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from _law import law
 
 from calc.sensitivity import plans as module
 from calc.sensitivity.plans import (
@@ -16,6 +15,7 @@ from calc.sensitivity.plans import (
     unit_of,
 )
 from catalogue import ParamsError
+from reference.plans import law
 
 
 def test_requests_that_are_tried():

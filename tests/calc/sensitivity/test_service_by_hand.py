@@ -5,12 +5,12 @@ from types import SimpleNamespace as Made
 
 import numpy as np
 import pytest
-from _law import knob, law
 
 from calc.sensitivity import against_service as module
 from calc.sensitivity.breakeven import FIRST, SECOND
 from calc.uncertainty.amount import Amount
 from catalogue.reading.values import Value
+from reference.plans import knob, law
 
 
 @pytest.fixture(autouse=True)

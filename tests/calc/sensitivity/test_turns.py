@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from _law import law
 
 from calc.sensitivity.breakeven import (
     CROSSING,
@@ -22,6 +21,7 @@ from calc.sensitivity.breakeven import (
 )
 from calc.sensitivity.paths import MOST_TOKENS, Path
 from calc.sensitivity.plans import Limit
+from reference.plans import law
 
 
 def tried(low, high, *, whole, most):

@@ -5,12 +5,12 @@ from types import SimpleNamespace as Made
 
 import numpy as np
 import pytest
-from _law import law
 
 from calc.sensitivity import information as module
 from calc.sensitivity.information import BINS, between, information, measured, to_buy
 from calc.sensitivity.plans import Limit
 from catalogue import ParamsError
+from reference.plans import law
 
 DRAWS = BINS * BINS
 

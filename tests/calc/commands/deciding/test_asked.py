@@ -1,15 +1,20 @@
 """What the commands that decide take as options: numbers at either end, and what needs what."""
 
 import math
+import re
 from types import SimpleNamespace as Made
 
 import pytest
-from _law import law
 
-from calc.commands.deciding import capacity, cost, decide, sweep
+from calc.commands import compared
+from calc.commands.deciding import capacity, cost, decide, search, sweep
+from calc.commands.evidence import stale
+from calc.sensitivity import paths
 from calc.sensitivity.information import Information, Worth
+from calc.sensitivity.paths import Path, path_of
 from calc.sensitivity.plans import Limit
 from catalogue import ParamsError
+from reference.plans import law
 
 # --- capacity -------------------------------------------------------------------------------------
 
@@ -237,3 +242,70 @@ def test_a_price_list_is_the_first_that_holds_today_or_the_one_that_is_named(mon
 def test_a_service_without_a_list_says_which_there_are(monkeypatch, text, lists, holding, said):
     with pytest.raises(ParamsError, match=said):
         service(monkeypatch, text, lists, holding)
+
+
+# --- what is wrong is repeated, as far as it helps ------------------------------------------------
+
+LONG = "x" * 90
+
+
+@pytest.mark.parametrize(("refusing", "signs"), [
+    (lambda text: given(requests=text, load="x"), 40), (lambda text: given(percentile=text), 40),
+    (lambda text: given(growth=text), 40), (lambda text: decide._limit(text, law({})), 60),
+    (lambda text: decide._limit(f"{text}=5", law({})), 60),
+    (lambda text: decide._money(f"5 {text}"), 58), (lambda text: swept(axes=[text]), 60),
+    (lambda text: cost._apart([f"prices.{text}"]), 53),
+    (lambda text: cost._number(text, "--x", 1e12), 40), (stale._days, 40),
+    (lambda text: path_of(law({}), text), 60),
+    (lambda text: path_of(law({}), f"{text}.tensor_parallel"), 60),
+    (lambda text: paths._given(Path("x", ("x",), "1", 0, 0, False), text), 60),
+    (lambda text: compared.run(Made(engines=text)), 60)])
+def test_what_cannot_be_used_is_repeated_up_to_so_many_signs(refusing, signs):
+    with pytest.raises(ParamsError) as refused:
+        refusing(LONG)
+    assert re.search(f"(?<!x)x{{{signs}}}(?!x)", str(refused.value))
+
+
+# --- search ---------------------------------------------------------------------------------------
+
+
+def searched(capsys, monkeypatch, goal=None, **options):
+    """What a search is asked for; of a goal that nothing meets."""
+    seen = []
+    usual = Made(limits=Made(sure=None, times={"ttft": {"mean": 1.0}}), space=Made(pools=["one"]))
+    answer = Made(met=[], as_json=dict, sure=None, missed=[1], refused=[])
+    monkeypatch.setattr("calc.searching.load_goal.load_goal",
+                        lambda name, settings: seen.append((name, settings)) or goal or usual)
+    monkeypatch.setattr("calc.launching.starting.search",
+                        lambda goal, workers: seen.append(workers) or answer)
+    monkeypatch.setattr("calc.searching.same_cards.inside", lambda answer: None)
+    monkeypatch.setattr("calc.searching.same_cards.relaxed",
+                        lambda goal, workers: seen.append(("wider", workers)) or [])
+    asked = dict.fromkeys(search.FLAGS) | {"goal": "mine", "settings": ["a=1"], "workers": 3,
+                                           "any_engine": False, "relax": False, "json": True,
+                                           "out": None} | options
+    assert search.run(Made(**asked)) == search.UNMET == 3
+    return seen, capsys.readouterr().out
+
+
+def test_flags_of_a_search_are_settings_behind_those_that_are_set(capsys, monkeypatch):
+    (asked, workers), _ = searched(capsys, monkeypatch, users="7", sure="0.9", any_engine=True)
+    assert asked == ("mine", ["a=1", "demand.users=7", "limits.sure=0.9", "space.any_engine=true"])
+    assert workers == 3
+    (asked, *_, wider), out = searched(capsys, monkeypatch, relax=True)
+    assert (asked, wider) == (("mine", ["a=1"]), ("wider", 3))
+    assert '"relaxed": []' in out
+    with pytest.raises(ParamsError, match="--workers 0"):
+        searched(capsys, monkeypatch, workers=0)
+    assert searched(capsys, monkeypatch, workers=1)[0][1] == 1
+
+
+@pytest.mark.parametrize(("sure", "pools", "times"), [
+    (0.9, ["one"], {}), (None, ["one", "two"], {}), (None, ["two"], {}),
+    (None, ["one"], {"ttft": {"mean": 1.0}, "tpot": {"p90": 1.0}})])
+def test_limits_are_widened_of_one_pool_in_the_mean_without_draws(
+        capsys, monkeypatch, sure, pools, times):
+    goal = Made(limits=Made(sure=sure, times=times), space=Made(pools=pools))
+    with pytest.raises(ParamsError, match="--relax"):
+        searched(capsys, monkeypatch, goal, relax=True)
+    searched(capsys, monkeypatch, goal)
