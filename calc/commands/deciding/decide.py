@@ -250,8 +250,8 @@ def _information(args: argparse.Namespace, plan: Plan, name: str) -> tuple[Any, 
         if limit and limit.name != "tpot":
             raise ParamsError(spoken(say("limit-of-purchase", name=limit.name)))
         demand, of = _demand(args.demand, limit)
-        found = to_buy(plan, demand, _number("--late", args.late), price,
-                       (draws or [DRAWS])[0], limit, of)
+        found = to_buy(plan, demand, _number("--late", args.late), price, *(draws or [DRAWS]),
+                       limit, of)
         unit, said = currency or CARDS, currency or spoken(say("cards"))
     elif args.against is not None:
         other = against(plan, args.scenario, args.settings, args.against)

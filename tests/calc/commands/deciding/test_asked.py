@@ -8,11 +8,11 @@ import pytest
 
 from calc.commands import compared
 from calc.commands.deciding import capacity, cost, decide, search, sweep
-from calc.commands.evidence import stale
+from calc.commands.evidence import audit, stale
 from calc.sensitivity import paths
 from calc.sensitivity.information import Information, Worth
 from calc.sensitivity.paths import Path, path_of
-from calc.sensitivity.plans import Limit
+from calc.sensitivity.plans import Limit, check_quantity
 from catalogue import ParamsError
 from reference.plans import law
 
@@ -259,7 +259,10 @@ LONG = "x" * 90
     (lambda text: path_of(law({}), text), 60),
     (lambda text: path_of(law({}), f"{text}.tensor_parallel"), 60),
     (lambda text: paths._given(Path("x", ("x",), "1", 0, 0, False), text), 60),
-    (lambda text: compared.run(Made(engines=text)), 60)])
+    (lambda text: compared.run(Made(engines=text)), 60),
+    (lambda text: check_quantity(law({}), text), 60),
+    (lambda text: audit._known(Made(rows=[], causes=dict), Made(
+        claim=text, verdict=None, cause=None), []), 40)])
 def test_what_cannot_be_used_is_repeated_up_to_so_many_signs(refusing, signs):
     with pytest.raises(ParamsError) as refused:
         refusing(LONG)

@@ -310,3 +310,67 @@ def test_two_formats_are_told_apart_in_what_they_cost():
     assert len(answered.qualities(of, two)) == 2
     assert "bf16" in answered.qualities(of, two)[0]
     assert answered.qualities(of, paired(prefill=CHOICE)) == ["lossless", "less"]
+
+
+# --- what is told first ---------------------------------------------------------------------------
+
+
+def test_beside_a_deployment_stands_what_is_said_of_it_besides():
+    each = drawn(row(ttft=1.5), 0.456)
+    alike = [drawn(row(replace(CHOICE, concurrency=count))) for count in (2048, 512)]
+    of = answer(simulated=lambda row: None, binds=lambda row: None)
+    assert command._beside(of, [each]) == ["keeps its limits in 46% of draws"]
+    of.binds, of.keeps = lambda row: "ttft", lambda each: None
+    of.simulated = lambda row: Made(seen={"ttft": {"p90": 2.0, "mean": 1.0}})
+    assert command._beside(of, [each]) == [
+        "TTFT near its limit", "simulated, formulas alone: TTFT p90 2 s, TTFT mean 1 s"]
+    of.binds, of.simulated = lambda row: None, lambda row: None
+    assert command._beside(of, [each, *alike]) == ["the same with 512 to 2,048 in flight"]
+    elsewhere = drawn(row(replace(CHOICE, tensor=4)))
+    assert command._beside(of, [each, elsewhere]) == ["1 more that cannot be told apart"]
+    pair = drawn(Row(CHOICE, {}, prefill=CHOICE))
+    of.loop = lambda row: Made(loop=Made(users=1234.0))
+    told, = command._beside(of, [pair])
+    assert "1,234" in told
+
+
+def fronted(**own):
+    """What is printed of a front, its first lines left out that stand for each deployment."""
+    of = answer(**({"simulated": lambda row: None, "binds": lambda row: None, "front_size": 1,
+                    "missed": [], "refused": [], "amounts": lambda row: {},
+                    "near": lambda row: Made(nearest=None), "stand_ins": lambda row: None} | own))
+    of.result.wishes.limits = {}
+    return of
+
+
+@pytest.mark.parametrize(("groups", "size", "told"), [
+    (1, 1, "1 group of 1 deployment on the front."),
+    (1, 1234, "1 group of 1,234 deployments on the front."),
+    (2, 2, "2 groups of 2 deployments on the front.")])
+def test_of_a_front_each_group_is_told_by_its_first(monkeypatch, groups, size, told):
+    monkeypatch.setattr(command, "runs", lambda answer, row: "runs")
+    monkeypatch.setattr(command, "near", lambda answer, row: "near")
+    each = Made(row=row(tpot=0.05, ttft=1.5, energy=2.0), keeps=None, amounts={})
+    of = fronted(front=[[each]] * groups, front_size=size)
+    found = printed(command._print_front, of, ["a.yml", "b.yml"][:groups])
+    first = [f"1. {LABEL}; lossless", "TTFT 1.5 s, TPOT 50 ms", "runs",
+             "start with: python -m calc deploy a.yml --engine vllm@1.0 -o DIR", "near"]
+    assert found[:5] == first
+    assert found[5:-2] == ([line.replace("1. ", "2. ").replace("a.yml", "b.yml")
+                            for line in first] if groups == 2 else [])
+    assert found[-2] == told
+    assert found[-1].startswith("The first one: --set device=nvidia-h20 ")
+    assert f"deploy goal-{groups}.yml" in printed(command._print_front, of, [])[5 * groups - 2]
+
+
+def test_what_is_left_out_before_a_front_is_told_behind_it(monkeypatch):
+    monkeypatch.setattr(command, "runs", lambda answer, row: "runs")
+    monkeypatch.setattr(command, "near", lambda answer, row: "near")
+    pair = Made(row=Row(CHOICE, {"tpot": 0.05}, prefill=CHOICE), keeps=None, amounts={})
+    of = fronted(front=[[pair]], missed=[1, 2], refused=[row(OTHER)], quality=lambda row: [],
+                 loop=lambda row: Made(loop=Made(users=4.0)))
+    found = printed(command._print_front, of, [])
+    assert found[-3:] == [
+        f"Left out, no release starts it: {NAMED}: .",
+        "2 before one of these are left out: simulated, they do not keep the limits.",
+        "1 group of 1 deployment on the front."]
