@@ -241,7 +241,7 @@ def _told_doubt(found: Doubt, plan: Plan, other: Plan, path: Path) -> str:
 
 
 def _information(args: argparse.Namespace, plan: Plan, name: str) -> tuple[Any, list[Any]]:
-    draws = _samples(args.samples)
+    draws, = _samples(args.samples) or [DRAWS]
     price, currency = _money(args.price)
     if args.demand is not None:
         if args.late is None or args.against is not None or name != CARD_HOURS:
@@ -250,7 +250,7 @@ def _information(args: argparse.Namespace, plan: Plan, name: str) -> tuple[Any, 
         if limit and limit.name != "tpot":
             raise ParamsError(spoken(say("limit-of-purchase", name=limit.name)))
         demand, of = _demand(args.demand, limit)
-        found = to_buy(plan, demand, _number("--late", args.late), price, *(draws or [DRAWS]),
+        found = to_buy(plan, demand, _number("--late", args.late), price, draws,
                        limit, of)
         unit, said = currency or CARDS, currency or spoken(say("cards"))
     elif args.against is not None:
@@ -258,7 +258,7 @@ def _information(args: argparse.Namespace, plan: Plan, name: str) -> tuple[Any, 
         check_quantity(other, name)
         if currency and name != CARD_HOURS:
             raise ParamsError(spoken(say("price-no-place", quantity=name)))
-        found = between(plan, other, name, price, *draws)
+        found = between(plan, other, name, price, draws)
         unit = said = unit_of(name)
         if name == CARD_HOURS:
             per = say("per-million", hours=not currency, currency=currency)

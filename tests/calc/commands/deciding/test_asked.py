@@ -161,7 +161,7 @@ def test_a_purchase_is_asked_for_with_what_was_said(monkeypatch):
 
 def test_a_choice_is_asked_for_in_what_it_is_paid_in(monkeypatch):
     unit, (other, *asked) = information(monkeypatch, against="x")
-    assert (other.label, asked) == ("other", ["card_hours", 1])
+    assert (other.label, asked) == ("other", ["card_hours", 1, 16384])
     assert "hour" in unit
     unit, (_, *asked) = information(monkeypatch, against="x", price="2 USD", samples="1024")
     assert (asked, "USD" in unit, "hour" in unit) == (["card_hours", 2, 1024], True, False)
