@@ -14,6 +14,7 @@ from calc.commands import compared
 from calc.commands import estimate as command
 from calc.evidence.classes import own_errors
 from calc.searching.same_cards import Advice, Alternatives
+from catalogue import ParamsError
 
 SCENARIO = catalogue.load_scenario("h200-r1-vllm-tp8")
 
@@ -165,6 +166,25 @@ def test_engines_one_value_at_a_time():
     assert lines[-2].split(" | ")[3:] == ["+25.0%", "-50.0%", "+0.0%", "+0.1%"]
     assert lines[-2].split(" | ")[1] != lines[-2].split(" | ")[2]
     assert lines[-1].split(" | ")[1:] == ["", "", "+25.0%", "-50.0%", "+0.0%", "+0.1%"]
+
+
+def test_engines_stand_side_by_side_in_what_all_of_them_have():
+    def result(value, fits, *names):
+        told = {name: Made(low=value / 2, value=value, high=value * 2, unit="s") for name in names}
+        return Made(fits=fits, reported=told, quantities=told)
+
+    plans = [Made(engine=name, heading={"en": "A plan", "zh": "方案"}) for name in ("a", None)]
+    table = compared._beside(plans, [result(0.02, True, "tpot", "ttft"),
+                                     result(0.04, False, "tpot")])
+    assert printed(lambda screen: screen.print(table)) == [
+        "A plan", "quantity | a | ", "fits | yes | no",
+        "time per output token | 20 ms (10 ms – 40 ms) | 40 ms (20 ms – 80 ms)"]
+
+
+@pytest.mark.parametrize("text", ["vllm", "vllm,", ",vllm", "vllm,,sglang", ""])
+def test_engines_are_two_or_more(text):
+    with pytest.raises(ParamsError, match="expected two engines or more"):
+        compared.run(Made(engines=text))
 
 
 # --- the whole ------------------------------------------------------------------------------------

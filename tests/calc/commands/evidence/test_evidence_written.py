@@ -109,6 +109,31 @@ def test_where_answers_lie_in_their_ranges(cli, monkeypatch):
     assert out == "s2-910b1-awq  tpot  42%  host_sync 2 in [1, 5] at 25%: -3.4%\n"
 
 
+def estimated(cli, monkeypatch, *options):
+    """``discrepancy`` with what is estimated written down here."""
+    growth = Growth(down=0.5, up=0.754, systems=3, pairs=9, inside=0.875, without={})
+    made = Made(classes={"all": {"tpot": OWN}}, width={("all", "tpot"): 1.5},
+                growth={"queued": {"tpot": growth}}, left_out={}, measured={})
+    monkeypatch.setattr("calc.evidence.error_growth.estimate", lambda systems, borrowed: made)
+    monkeypatch.setattr("calc.evidence.validation.measured_systems", list)
+    monkeypatch.setattr(discrepancy, "load_words", lambda: {
+        "alone": ("alone", "单独"), "queued": ("in a queue", "排队")})
+    return cli("discrepancy", *options)
+
+
+def test_the_own_error_is_told_by_class_and_how_it_grows(cli, monkeypatch):
+    code, out, _ = estimated(cli, monkeypatch)
+    lines = out.splitlines()
+    assert (code, len(lines)) == (0, 3)
+    assert lines[2] == (
+        "tpot, in a queue: the error grows by 0.50 below and 0.75 above with a doubling beyond "
+        "what was measured; 9 pairs of rows of 3 systems, 88% of them in what the other systems give.")
+    answer = json.loads(estimated(cli, monkeypatch, "--json")[1])
+    assert answer["classes"] == {"all": {"tpot": OWN.model_dump()}}
+    assert answer["growth"]["queued"]["tpot"]["up"] == 0.754
+    assert (answer["left_out"], answer["measured"]) == ({}, {})
+
+
 # --- tables of kernels ----------------------------------------------------------------------------
 
 
@@ -187,6 +212,33 @@ def test_a_fit_that_cannot_be_is_refused(monkeypatch, asked, said):
     usual = dict.fromkeys(("card", "engine", "output", "source", "date", "of"))
     with pytest.raises(ParamsError, match=said):
         kernels._fit(Made(**(usual | asked)), Made(parts=lambda **which: []))
+
+
+def fitted(operator, cut, *, before=None, missed=None):
+    errors = Made(rows=1234, leaning=-0.0123, median=0.0345, most=0.126)
+    return Made(release="1.0", operator=operator, cut=cut, kernel="k", dtype="fp8", fit=Made(
+        errors=errors, before=before, missed=missed, fitted=99, values={"x": 2.0},
+        ranges={"x": (1.0, 3.0)}, regions={64: errors}))
+
+
+def test_how_far_laws_are_off_by_table(capsys, monkeypatch):
+    """Of rows kept apart: median and nine tenths of the size, where it leans, and before."""
+    monkeypatch.setenv("COLUMNS", "240")
+    kernels._print_fits([fitted("gemm", None), fitted("experts", "sliced", before=Made(
+        median=0.5))])
+    lines = lines_of(capsys.readouterr().out)
+    assert [line.split(" | ") for line in lines[1:]] == [
+        ["1.0", "gemm", "fp8", "k", "1,234", "-", "3.5%", "12.6%", "-1.2%"],
+        ["1.0", "experts sliced", "fp8", "k", "1,234", "50.0%", "3.5%", "12.6%", "-1.2%"]]
+
+
+def test_a_fit_as_data():
+    found = kernels._as_json(fitted("gemm", None))
+    assert found["parameters"] == {"x": {"value": 2.0, "low": 1.0, "high": 3.0}}
+    assert (found["fitted"], found["before"], found["missed"]) == (99, None, None)
+    assert found["regions"]["64"]["rows"] == found["judged"]["rows"] == 1234
+    assert kernels._as_json(fitted("gemm", None, before=Made(median=0.5)))["before"] == {
+        "median": 0.5}
 
 
 # --- what is old ----------------------------------------------------------------------------------
