@@ -127,7 +127,8 @@ def test_the_own_error_is_told_by_class_and_how_it_grows(cli, monkeypatch):
     assert (code, len(lines)) == (0, 3)
     assert lines[2] == (
         "tpot, in a queue: the error grows by 0.50 below and 0.75 above with a doubling beyond "
-        "what was measured; 9 pairs of rows of 3 systems, 88% of them in what the other systems give.")
+        "what was measured; 9 pairs of rows of 3 systems, 88% of them in what the other systems "
+        "give.")
     answer = json.loads(estimated(cli, monkeypatch, "--json")[1])
     assert answer["classes"] == {"all": {"tpot": OWN.model_dump()}}
     assert answer["growth"]["queued"]["tpot"]["up"] == 0.754
