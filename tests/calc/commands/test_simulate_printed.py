@@ -325,3 +325,59 @@ def test_goodput_is_told_where_there_is_an_objective():
     for objective in ({"ttft": 1.0}, {"tpot": 0.05}):
         found = answered(varied, users=3, **objective)
         assert (found["goodput"], found["good"]) == (1.5, 0.75)
+
+
+SCENARIO = catalogue.load_scenario("h200-r1-vllm-tp8")
+
+
+def whole_run(monkeypatch, summary=COUNTED, **texts):
+    """What ``simulate`` answers of a run that is written down, which saturates at 4.5 request/s."""
+    told = []
+    system = Made(pool=Made(limits=Made(policy="mixed"), coordination="none", ranks=8),
+                  lengths=None, shape=(100, 10), longest=200.0, overhead=0.25, reasons=[])
+    for name, found in (
+            ("lengths_of", lambda args: ([], [])),
+            ("load_scenario", lambda *given, **more: SCENARIO),
+            ("_system", lambda *given: system), ("_run", lambda *given: told.append(given[2])),
+            ("summarise", lambda run, objective: told.append(objective) or summary),
+            ("saturation", lambda of: (4.5, "simulation")), ("cycle", lambda *given: 7.0),
+            ("seen_by_users", lambda found, by: told.append(by) or found),
+            ("print_json", told.append)):
+        monkeypatch.setattr(command, name, found)
+    names = ("rate", "users", "duration", "requests", "ramp", "prefix_tokens", "prefix_groups",
+             "turns", "ttft", "tpot", "max_num_seqs", "begin")
+    args = Made(**(dict.fromkeys(names) | {
+        "think_time": "0 s", "seed": "0", "scenario": "x", "settings": [], "json": True} | texts))
+    assert command.run(args) == 0
+    return told
+
+
+@pytest.mark.parametrize(("asked", "bounded"), [
+    ({"rate": "4.4"}, True), ({"rate": "4.5"}, False), ({"rate": "9"}, False),
+    ({"users": "1000"}, True)])
+def test_a_queue_is_bounded_below_saturation_and_by_its_users(monkeypatch, asked, bounded):
+    assert whole_run(monkeypatch, **asked)[-1]["bounded"] is bounded
+
+
+@pytest.mark.parametrize(("steady", "window", "settled"), [
+    (True, 6.0, True), (True, 5.99, False), (False, 60.0, False)])
+def test_a_run_has_settled_that_is_three_times_as_long_as_a_request(
+        monkeypatch, steady, window, settled):
+    summary = replace(COUNTED, steady=steady, window=window)  # of requests of 2 s
+    found = whole_run(monkeypatch, summary, rate="1")[-1]
+    assert found["settled"] is settled
+    assert (found["together"], found["prefixes_simulated"], found["reasons"]) == (8, False, [])
+
+
+@pytest.mark.parametrize(("asked", "ramp"), [
+    ({"users": "3"}, 7.0), ({"users": "3", "begin": "together"}, 0.0),
+    ({"users": "3", "begin": "spread"}, 7.0), ({"users": "3", "ramp": "2 s"}, 2.0),
+    ({"rate": "1"}, None)])
+def test_users_begin_over_a_cycle_unless_told(monkeypatch, asked, ramp):
+    assert whole_run(monkeypatch, **asked)[0]["ramp"] == ramp
+
+
+def test_what_the_front_end_takes_is_no_part_of_what_is_simulated(monkeypatch):
+    """An objective of 2 s leaves 1.75 to the engine; all that users see is later by a quarter."""
+    _, objective, by, _ = whole_run(monkeypatch, rate="1", ttft="2 s", tpot="50 ms")
+    assert (objective.ttft, objective.tpot, by) == (1.75, 0.05, 0.25)
