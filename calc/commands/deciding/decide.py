@@ -10,7 +10,16 @@ import numpy as np
 from rich.table import Table
 
 from calc.commands.arguments import add_scenario, add_settings
-from calc.commands.printing import OK, amount, console, input_name, listing, print_json, spoken
+from calc.commands.printing import (
+    OK,
+    amount,
+    console,
+    input_name,
+    listing,
+    print_json,
+    spoken,
+    tell,
+)
 from calc.commands.printing import interval as span
 from calc.sensitivity.breakeven import FIRST, SECOND, TIE, BreakEven, breakeven
 from calc.sensitivity.elasticities import Elasticity, answers_of
@@ -90,10 +99,10 @@ def run(args: argparse.Namespace) -> int:
                     **{way: found[0] for way, found in done.items()}})
         return OK
     screen = console()
-    screen.print(_heading(plan, name), soft_wrap=True, highlight=False)
+    tell(screen, _heading(plan, name))
     for _, shown in done.values():
         for part in shown:
-            screen.print(part, soft_wrap=isinstance(part, str), highlight=False)
+            tell(screen, part)
     return OK
 
 

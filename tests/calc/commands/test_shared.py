@@ -2,10 +2,13 @@
 
 import argparse
 import json
+from io import StringIO
 from types import SimpleNamespace as Made
 
 import pytest
 from _options import lines_of
+from rich.console import Console
+from rich.table import Table
 
 import calc
 import catalogue
@@ -93,6 +96,18 @@ def test_an_answer_begins_with_its_layout_and_an_error_is_told_programs_too(caps
     printing.begin([])
     printing.print_entries({"x": 1})
     assert json.loads(capsys.readouterr().out)["schema"] == "will-it-fit/none/1"
+
+
+def test_a_text_is_told_as_it_stands_and_a_table_as_wide_as_a_screen():
+    """On a terminal, too: no number is coloured, no line is broken; brackets are text."""
+    screen = Console(width=20, file=StringIO(), force_terminal=True, color_system="standard",
+                     markup=False)
+    line = "12.5 GB of [/a/path] are needed by each of 8 cards"
+    printing.tell(screen, line)
+    assert screen.file.getvalue() == f"{line}\n"
+    narrow = Console(width=20, file=StringIO())
+    printing.tell(narrow, Table(line))
+    assert max(map(len, narrow.file.getvalue().splitlines())) == 20
 
 
 def test_what_cannot_be_written_says_why(tmp_path):
