@@ -7,8 +7,8 @@ writes operators shape by shape, as CSV, and needs measure_operators.py beside t
 
 One direction everywhere. A matrix product has 2*m*n*k FLOP; its rate is the median over weights of
 DeepSeek-V3, its range from slowest to fastest. Times contain one kernel boundary, not to be added
-again. Weights rotate through buffers that no cache holds. int8 is torch._int_mm (Ascend:
-npu_quant_matmul with scales per token and channel), fp8 torch._scaled_mm with a scale per tensor.
+again. Weights rotate through buffers that no cache holds. int8 is torch._int_mm, rows padded to 32
+(Ascend: npu_quant_matmul, scales per token and channel), fp8 torch._scaled_mm, a scale per tensor.
 Copy counts bytes read plus bytes written, weight streaming the weights. A kernel boundary is the
 time per tiny kernel of a queue filled before. Collectives are issued from Python: at small
 payloads the host may be what is seen. Payload is the buffer of one rank. Bus bandwidth as
@@ -33,7 +33,7 @@ from types import SimpleNamespace as Plan
 from typing import Any, NoReturn
 
 Call = Callable[[], Any]
-KIB, MIB = 1024, 1024**2
+KIB, MIB, INT8_ROWS = 1024, 1024**2, 32  # at least, to which rows are padded: _int_mm takes no 16
 FLOPS, OPS, SPEED = [(1e12, "TFLOPS")], [(1e12, "TOPS")], [(1e12, "TB/s"), (1e9, "GB/s")]
 TIME, SIZE = [(1e-3, "ms"), (1e-6, "us")], [(float(MIB), "MiB"), (float(KIB), "KiB")]
 WIDTHS = {"fp32": 4, "tf32": 4, "bf16": 2, "fp16": 2, "int8": 1, "fp8": 1}  # bytes per weight
@@ -199,7 +199,8 @@ class Card:
                                 or self.api.get_device_capability(self.index) < (8, 0)):
             raise NotImplementedError("only NVIDIA cards since Ampere have it")
         torch.backends.cuda.matmul.allow_tf32 = dtype == "tf32"
-        rows = self.matrix(dtype, m, k)
+        least = INT8_ROWS if dtype == "int8" and self.kind == "cuda" else 1
+        rows = self.matrix(dtype, max(m, least), k)
         if dtype == "fp8":
             return partial(torch._scaled_mm, rows, scale_a=ones(1), scale_b=ones(1),
                            out_dtype=torch.bfloat16)
@@ -389,8 +390,7 @@ def main() -> None:
     text = table.text(report) if table else report.text(*card.describe(), args.device)
     with report.attempt("the file", "it goes to stdout"):  # what was measured is not lost
         if target and (args.force or not target.exists()):
-            part = target.with_name(f".{os.getpid()}.tmp")
-            part.write_text(text, encoding="utf-8")
+            (part := target.with_name(f".{os.getpid()}.tmp")).write_text(text, encoding="utf-8")
             part.replace(target)
             return
     stdout.write(text)

@@ -5,12 +5,14 @@ row is one operator at one shape, its time in seconds the median of several. Wha
 PyTorch has, and the column `kernel` names it: an engine's own kernels may be faster.
 
 gemm: a weight of the model, cut over 1 to 8 cards (`columns` by `depth`), times `rows`; fp8 has a
-scale per tensor, fp8-block one per 128 inputs and per block of 128 by 128 weights; rows come
-quantised. experts: gate and up, activation, down of the experts of one rank, tokens sent to
-experts chosen uniformly; neither choosing nor moving rows is in it. mla_decode: the absorbed core,
-one token of each request over a cache of `context` tokens. mla_prefill: the core of whole prompts.
+scale per tensor, fp8-block one per 128 inputs and per block of 128 by 128 weights, one or two rows
+padded to four; rows come quantised. experts: gate and up, activation, down of the experts of one
+rank, tokens sent to experts chosen uniformly; neither choosing nor moving rows is in it.
+mla_decode: the absorbed core, one token of each request over a cache of `context` tokens.
+mla_prefill: the core of whole prompts.
 Weights and caches rotate, so that no cache on the chip holds them; on a card the calls are
-replayed as one graph. Where its share of the time ends, the rest is left out, which is said.
+replayed as one graph. What an operator's share of the time is too short for follows in what others
+leave of theirs; what is left out then is said.
 """
 from __future__ import annotations
 
@@ -20,6 +22,7 @@ import itertools
 import math
 import statistics
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache, partial
 from types import SimpleNamespace as Shapes
@@ -34,6 +37,7 @@ COLUMNS = (
     "cache_dtype", "ranks", "bytes", "algorithm")
 SHARES = {"gemm": 0.5, "experts": 0.25, "mla_decode": 0.15, "mla_prefill": 0.1}  # of the time
 BLOCK = 128  # inputs, and outputs of a weight, that share a scale
+BLOCK_ROWS = 4  # cuBLAS takes no fewer with scales by blocks
 DRAWS = 4  # of who goes to which expert, in turn
 WIDTH = 2  # bytes of BF16
 MLA = {"kv_rank": 512, "nope": 128, "rope": 64, "value": 128}
@@ -87,8 +91,9 @@ def gemms(card: Any, of: Any, cache: int) -> Iterator[Point]:
 def blocks(card: Any, m: int, n: int, k: int) -> Callable[[Any], Any]:
     """What multiplies m rows by an FP8 weight, with scales of both by blocks."""
     torch, ones = card.torch, partial(card.torch.ones, device=card.place)
-    return partial(torch._scaled_mm, card.matrix("fp8", m, k), scale_a=ones(k // BLOCK, m).t(),
-                   scale_b=ones(n // BLOCK, k // BLOCK).t(), out_dtype=torch.bfloat16)
+    m, of_columns, of_depth = max(m, BLOCK_ROWS), math.ceil(n / BLOCK), math.ceil(k / BLOCK)
+    return partial(torch._scaled_mm, card.matrix("fp8", m, k), scale_a=ones(of_depth, m).t(),
+                   scale_b=ones(of_columns, of_depth).t(), out_dtype=torch.bfloat16)
 
 
 def experts(card: Any, of: Any, _cache: int) -> Iterator[Point]:
@@ -197,23 +202,37 @@ class Table:
         self.found = list[dict[str, Any]]()
 
     def measure(self, card: Any, plan: Any, report: Any) -> None:
-        """Operator after operator; each may use its share of the time."""
+        """Operator after operator in its share of the time, then what that was too short for."""
         of = TINY if self.quick else CARD if card.api else PROCESSOR
+        begun, waiting = time.monotonic(), list[tuple[str, Point]]()
         for operator, points in self.operators.items():
-            ends, left = time.monotonic() + SHARES[operator] * self.most, 0
-            for columns, make in points(card, of, plan.cache):
+            ends = time.monotonic() + SHARES[operator] * self.most
+            for point in points(card, of, plan.cache):
                 if time.monotonic() > ends:
-                    left += 1
-                    continue
-                shape = ", ".join(f"{name} {value}" for name, value in columns.items()
-                                  if isinstance(value, int))
-                with report.attempt(f"{operator} {columns['dtype']}", shape):
-                    self.found.append({"operator": operator, **columns,
-                                       "time": self.seconds(card, make(), plan)})
-            done = sum(row["operator"] == operator for row in self.found)
-            self.say(f"{operator}: {done} shapes" + f", {left} left out, no time" * bool(left))
+                    waiting.append((operator, point))
+                else:
+                    self.add(card, plan, report, operator, point)
+        left = Counter[str]()
+        for operator, point in waiting:
+            if time.monotonic() > begun + self.most:
+                left[operator] += 1
+            else:
+                self.add(card, plan, report, operator, point)
+        done = Counter(row["operator"] for row in self.found)
+        for operator in self.operators:
+            self.say(f"{operator}: {done[operator]} shapes"
+                     + f", {left[operator]} left out, no time" * bool(left[operator]))
         if card.api and card.looped:
             self.say("some were timed without a graph: if short, they contain time of the host")
+
+    def add(self, card: Any, plan: Any, report: Any, operator: str, point: Point) -> None:
+        """A row, or a remark why there is none."""
+        columns, make = point
+        shape = ", ".join(f"{name} {value}" for name, value in columns.items()
+                          if isinstance(value, int))
+        with report.attempt(f"{operator} {columns['dtype']}", shape):
+            self.found.append({"operator": operator, **columns,
+                               "time": self.seconds(card, make(), plan)})
 
     def seconds(self, card: Any, calls: Sequence[Call], plan: Any) -> float:
         """Of one call, the median of some; a processor makes a few at a time, each takes long."""

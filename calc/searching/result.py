@@ -192,11 +192,6 @@ class Answer:
             self._simulated[row.choices] = simulated(self.result.wishes.goal, row)
         return self._simulated[row.choices]
 
-    @property
-    def front_size(self) -> int:
-        """Deployments on the front [1]."""
-        return len(self.candidates)
-
     @cached_property
     def sure(self) -> Sure | None:
         """Deployments that keep the limits in the share that is asked; None where none is."""
@@ -234,6 +229,12 @@ class Answer:
         return next((each for each in islice(likely, MOST_SIMULATED)
                      if self._stands(each, share)), None)
 
+    @property
+    def surer(self) -> SampledRow | None:
+        """The first that is sure, where it is another than the first that is told."""
+        sure = self.first_sure
+        return sure if sure and sure.row.choices != self.front[0][0].row.choices else None
+
     def loop(self, row: Row) -> Pools:
         """What a closed loop of users sees of two pools."""
         pools = (scenario(self.result.wishes.goal, choice) for choice in row.choices)
@@ -251,7 +252,7 @@ class Answer:
 
     def central_of(self, precision: str | None) -> Row | None:
         """The best of all offers in one precision at central values."""
-        return self._first(self._in(precision, 1))
+        return self._offered(self._sorted(self._in(precision, 1)))
 
     def of_precision(self, precision: str) -> Row | None:
         """The best of all offers in one precision by what it can stand for."""
@@ -303,7 +304,7 @@ class Answer:
                   for row in (self.result.row(kept.layouts, number)
                               for number in range(len(kept.layouts["base"])))
                   if _cut(row) != _cut(best) or row.choice.device != best.choice.device]
-        return self._first(others)
+        return self._offered(self._sorted(others))
 
     @cached_property
     def least_change(self) -> tuple[Row, dict[str, str | int]] | None:
@@ -343,9 +344,6 @@ class Answer:
     def _sorted(self, rows: Sequence[Row]) -> list[Row]:
         return sorted(rows, key=lambda row: row.worth(self.result.wishes.objectives), reverse=True)
 
-    def _first(self, rows: Sequence[Row]) -> Row | None:
-        return self._offered(self._sorted(rows))
-
     def as_json(self) -> dict[str, Any]:
         """Plain data, SI units."""
         wishes = self.result.wishes
@@ -368,7 +366,7 @@ class Answer:
             ("official", self.official), ("runner_up", self.runner_up))}
         return answer | {
             "front": [[self._told(group[0]), *(each.row.as_json() for each in group[1:])]
-                      for group in self.front], "front_size": self.front_size,
+                      for group in self.front], "front_size": len(self.candidates),
             "first_sure": self._told(self.first_sure) if self.first_sure else None,
             **rows, "refused": [self.beside(row) for row in self.refused],
             "official_precision": self.official_precision,

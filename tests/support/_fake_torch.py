@@ -71,8 +71,9 @@ def _scaled_mm(a, b, scale_a, scale_b, bias=None, scale_result=None, out_dtype=N
     assert (a.dtype, scale_a.dtype, scale_b.dtype) == (float8_e4m3fn, float32, float32)
     if scale_a.shape != (1,):  # by blocks: of 128 inputs of a row, of 128 by 128 weights
         assert scale_a.turned
-        assert scale_a.shape == (a.shape[0], a.shape[1] // 128)
-        assert scale_b.shape == (b.shape[0] // 128, b.shape[1] // 128)
+        assert a.shape[0] >= 4, "CUBLAS_STATUS_NOT_SUPPORTED"
+        assert scale_a.shape == (a.shape[0], -(-a.shape[1] // 128))
+        assert scale_b.shape == (-(-b.shape[0] // 128), -(-b.shape[1] // 128))
     mm(a, b)
 
 

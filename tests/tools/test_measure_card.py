@@ -9,12 +9,14 @@ import subprocess
 import sys
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
 
 from catalogue import load, units
 from catalogue.tables import shelf
+from tools import measure_operators
 
 TESTS = Path(__file__).resolve().parents[1]
 SCRIPT = TESTS.parent / "tools" / "measure_card.py"
@@ -154,11 +156,11 @@ def test_median_and_range(values, text):
     assert report.entries["rates"] == [f"{{kernel: copy, rate: {text}, samples: {len(values)}}}"]
 
 
-def test_what_an_operator_does_not_take_is_left_out_and_said(plain):
+def test_fewer_rows_than_an_operator_takes_are_padded(plain):
     data, text = plain
-    assert [one["rows"] for one in data["rates"] if one.get("dtype") == "int8"] == [[32, 32]]
-    assert ("# Not measured: gemm int8: self.size(0) needs to be greater than 16, but got 1: "
-            "1 rows by 128x256; 1 rows by 256x128; 1 rows by 256x256") in text
+    one, full = (rate(data, "gemm", "int8", [rows, rows])["rate"]["value"] for rows in (1, 32))
+    assert units.parse(full, "FLOP/s") == pytest.approx(32 * units.parse(one, "FLOP/s"), rel=1e-3)
+    assert "# Not measured: gemm int8" not in text
 
 
 def test_a_shape_that_does_not_fit_is_left_out_and_said(measured):
@@ -281,7 +283,8 @@ def test_the_table_has_a_row_per_operator_and_shape(run):
         assert set(row) == {"operator", "card", "engine", "kernel", "dtype", "time", "rows",
                             "columns", "depth"}
         assert (row["card"], row["engine"]) == ("mine", "pytorch@2.99")
-        operations = 2 * int(row["rows"]) * int(row["columns"]) * int(row["depth"])
+        rows = max(int(row["rows"]), 4 if row["dtype"] == "fp8-block" else 1)
+        operations = 2 * rows * int(row["columns"]) * int(row["depth"])
         assert float(row["time"]) == pytest.approx(operations / 1e14, rel=1e-3)
 
 
@@ -304,6 +307,20 @@ def test_no_time_is_a_table_without_what_was_left_out(run):
     done = run("--quick", "--table", "1e-9", "--device", "mine")
     assert table(done) == {}
     assert re.search(r"gemm: 0 shapes, \d+ left out, no time", done.stderr)
+
+
+def test_what_a_share_of_the_time_is_too_short_for_follows_in_what_others_leave(monkeypatch):
+    said = []
+    table = measure_operators.Table(
+        lambda *_: [2.0], SimpleNamespace(table=60, quick=True, device="mine"), said.append)
+    monkeypatch.setitem(measure_operators.SHARES, "gemm", -1)
+    monkeypatch.setattr(table, "operators", {
+        name: lambda *_: [({"dtype": "bf16", "rows": rows}, list) for rows in (1, 2)]
+        for name in ("gemm", "experts")})
+    card = SimpleNamespace(api=True, looped=False)
+    table.measure(card, measure_card.QUICK, measure_card.Report())
+    assert [row["operator"] for row in table.found] == ["experts"] * 2 + ["gemm"] * 2
+    assert said == ["gemm: 2 shapes", "experts: 2 shapes"]
 
 
 def test_a_table_timed_without_graphs_says_so(run):
@@ -356,6 +373,14 @@ def test_with_pytorch_itself_on_the_processor(run, tmp_path):
     entry = load("microbenchmarks", tmp_path / "out.yml")
     assert {one.dtype for one in entry.rates} >= {"fp32", "bf16", "int8"}
     assert len(entry.collectives) == 4
+
+
+def test_lines_of_the_page_are_those_of_a_measured_card():
+    page, measured = (TESTS.parent / name for name in (
+        "book/measure.md", "params/templates/example-h100.yml"))
+    shown = re.findall(r"(?sm)^```yaml\n(defaults:.*?)\n```", page.read_text(encoding="utf-8"))
+    assert len(shown) == 2  # in either language
+    assert {*"\n".join(shown).split("\n")} <= {*measured.read_text(encoding="utf-8").split("\n")}
 
 
 def test_help_is_the_documentation(run):

@@ -226,7 +226,7 @@ def _print_front(screen: Console, answer: Answer, files: list[Path]) -> None:
         tell(screen, spoken(say("missed", count=len(answer.missed))))
     tell(screen, spoken(say(
         "on-the-front", groups=f"{len(answer.front):,}", one_group=len(answer.front) == 1,
-        size=f"{answer.front_size:,}", one=answer.front_size == 1)))
+        size=f"{len(answer.candidates):,}", one=len(answer.candidates) == 1)))
     first = answer.front[0][0].row
     if first.prefill is None:
         tell(screen, spoken(say("first-one", settings=set_line(first.choice.settings()))))
@@ -280,14 +280,14 @@ def _print_sure(screen: Console, answer: Answer) -> None:
 
     if not answer.result.wishes.limits:
         return
-    first, share, line = answer.first_sure, f"{SURE:.0%}", None
+    share, line = f"{SURE:.0%}", None
     if answer.sure:
         line = say("drawn", tried=answer.sure.tried, share=f"{answer.sure.share:.0%}")
-    elif first is None:
+    elif answer.first_sure is None:
         line = say("none-sure", share=share, sure=f"{SURE:g}")
-    elif first.row.choices != answer.front[0][0].row.choices:
-        line = say("first-sure", share=share, label=row_label(first.row),
-                   keeps=f"{answer.keeps(first) or 0:.0%}", sure=f"{SURE:g}")
+    elif surer := answer.surer:
+        line = say("first-sure", share=share, label=row_label(surer.row),
+                   keeps=f"{answer.keeps(surer) or 0:.0%}", sure=f"{SURE:g}")
     if line:
         tell(screen, spoken(line))
 

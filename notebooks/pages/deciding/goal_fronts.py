@@ -205,7 +205,7 @@ def front_table(page: Page) -> None:
     if not answer.result.front.rows or not answer.front:
         show(*say("no-front"))
         return
-    first, size = sum(map(len, answer.front)), answer.front_size
+    first, size = sum(map(len, answer.front)), len(answer.candidates)
     which = say("best-of", first=first, size=size) if first < size else say("all", size=size)
     costed = any("cost" in group[0].row.quantities for group in answer.front)
 

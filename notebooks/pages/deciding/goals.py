@@ -214,8 +214,7 @@ def headed(answer: Answer, first: str = "") -> Pair:
 def _kept(page: Page) -> str:
     """In which share of draws the best of goals with a surer one beside it keep all limits."""
     told = [answer for answer in page.answers if answer.result.front.rows and answer.front]
-    beside = [answer for answer in told if answer.first_sure is not None
-              and answer.first_sure.row.choices != answer.front[0][0].row.choices]
+    beside = [answer for answer in told if answer.surer]
     shares = [share for answer in beside or told
               if (share := answer.keeps(answer.front[0][0])) is not None]
     return "–".join(sorted({fmt_percent(end(shares), 0) for end in (min, max) if shares}) or "–")
@@ -275,10 +274,10 @@ def _lines(answer: Answer) -> list[dict[str, Any]]:
         return [_line(answer, answer.sure.surest, say("nothing-is-so-sure-surest"))]
     if not answer.met:
         return _simulated(answer)
-    best, sure, published = answer.front[0][0], answer.first_sure, official(answer)
+    best, published = answer.front[0][0], official(answer)
     lines = [_line(answer, best, say("best"))]
-    if sure is not None and sure.row.choices != best.row.choices:
-        lines.append(_line(answer, sure, say("best-that-is-sure")))
+    if surer := answer.surer:
+        lines.append(_line(answer, surer, say("best-that-is-sure")))
     near = inside(answer)
     if near is None:
         lines.append({"which": INSIDE, "plan": say("nothing-that-meets-goal")})

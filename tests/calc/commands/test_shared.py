@@ -105,7 +105,7 @@ def test_a_text_is_told_as_it_stands_and_a_table_as_wide_as_a_screen():
     line = "12.5 GB of [/a/path] are needed by each of 8 cards"
     printing.tell(screen, line)
     assert screen.file.getvalue() == f"{line}\n"
-    narrow = Console(width=20, file=StringIO())
+    narrow = Console(width=20, file=StringIO(), markup=False)
     printing.tell(narrow, Table(line))
     assert max(map(len, narrow.file.getvalue().splitlines())) == 20
 

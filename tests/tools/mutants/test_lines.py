@@ -48,5 +48,21 @@ def test_the_quickest_first_as_many_as_fit(record: Path):
     assert of(1, 10) == []
 
 
+def test_recorded_answers_come_last_in_a_quarter_of_the_time(record: Path):
+    answers = [f"{lines.ANSWERS}test_a.py::test[{name}]" for name in "ab"]
+    data = coverage.CoverageData(record)
+    data.read()
+    for answer in answers:
+        data.set_context(f"{answer}|run")
+        data.add_lines({"calc/rate.py": [6]})
+    data.write()
+    lines.contexts.cache_clear()
+    seconds = {"t.py::zero": 9.0, answers[0]: 0.1, answers[1]: 2.4}
+    def of(most):
+        return lines.tests_of(record, "calc/rate.py", TEXT, 6, seconds, most)
+    assert of(10) == ["t.py::zero", *answers]
+    assert of(9) == ["t.py::zero", answers[0]]
+
+
 def test_a_file_that_is_not_in_the_record_has_none(record: Path):
     assert lines.tests_of(record, "calc/other.py", TEXT, 5, {}, 10) == []

@@ -21,8 +21,12 @@ mutants =
     .zh = 改坏的行
 
 seen =
-    .en = seen at first
-    .zh = 起初即被发现
+    .en = seen at first by a law or a case
+    .zh = 起初即被规律或用例发现
+
+recorded =
+    .en = by a recorded answer alone
+    .zh = 只由留存的答案发现
 
 since =
     .en = by a test since

@@ -20,15 +20,19 @@ from notebooks.show.numbers import fmt_int, fmt_percent
 common = messages("common")
 say = messages("pages/validation/quality/mutants")
 
-PARTS = {"seen": (say("seen"), 2), "since": (say("since"), 0), "explained": (say("explained"), 7),
-         "unexplained": (say("unexplained"), 3)}  # with their places in the palette
+RECORDED = "tests/tools/answers/"  # a test that sees that something moved, not that it is wrong
+PARTS = {  # with their places in the palette
+    "seen": (say("seen"), 2), "recorded": (say("recorded"), 1), "since": (say("since"), 0),
+    "explained": (say("explained"), 7), "unexplained": (say("unexplained"), 3)}
 
 
 class Room(NamedTuple):
-    """How many mutants of a room a test saw, or one written since, need not be seen, or neither."""
+    """How many mutants of a room a test saw, a recorded answer alone, or a test written since, need
+    not be seen, or neither."""
 
     name: str
     seen: int
+    recorded: int
     since: int
     explained: int
     unexplained: int
@@ -36,7 +40,7 @@ class Room(NamedTuple):
     @property
     def mutants(self) -> int:
         """All of them."""
-        return self.seen + self.since + self.explained + self.unexplained
+        return self.seen + self.recorded + self.since + self.explained + self.unexplained
 
 
 def literal(text: str) -> str:
@@ -55,7 +59,8 @@ def rooms(record: Mutants, why: Mapping[Change, Pair]) -> list[Room]:
     found: dict[str, dict[str, int]] = {}
     for each in record.mutants:
         counts = found.setdefault(each.room, dict.fromkeys(PARTS, 0))
-        counts["seen" if each.seen_by else "since" if each.seen_since else
+        counts["recorded" if (each.seen_by or "").startswith(RECORDED) else
+               "seen" if each.seen_by else "since" if each.seen_since else
                "explained" if each.change in why else "unexplained"] += 1
     return sorted((Room(name, **counts) for name, counts in found.items()),
                   key=lambda room: (-room.unexplained / room.mutants, -room.mutants, room.name))
@@ -87,7 +92,9 @@ def shown(record: Mutants, why: Mapping[Change, Pair]) -> None:
     table(rooms(record, why), [
         Column(lambda room: literal(room.name), say("room")),
         Column("mutants", say("mutants")), Column("seen", say("seen")),
-        Column(lambda room: room.seen / room.mutants, say("share-seen"), fmt_percent, digits=0),
+        Column("recorded", say("recorded")),
+        Column(lambda room: (room.seen + room.recorded) / room.mutants, say("share-seen"),
+               fmt_percent, digits=0),
         Column("since", say("since")),
         Column("explained", say("explained")), Column("unexplained", say("unexplained"))])
     lines = [Column(lambda each: literal(f"{each.path}:{each.line}"), say("line")),

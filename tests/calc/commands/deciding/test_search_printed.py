@@ -42,7 +42,8 @@ def answer(**own):
                   objectives={"tpot": -1, "cost": -1})
     funnel = Made(deployments=0, counts=dict.fromkeys((*COUNTED, "drafts"), 0))
     return Made(**{
-        "central": row(tpot=0.05), "sure": None, "first_sure": None, "left_out": [], "met": True,
+        "central": row(tpot=0.05), "sure": None, "first_sure": None, "surer": None,
+        "left_out": [], "met": True,
         "result": Made(wishes=wishes, space=Made(model=Made(drafts=True, id="v3")), pairs=None,
                        funnel=funnel),
         "official": None, "official_precision": None, "runner_up": None, "least_change": None,
@@ -86,7 +87,8 @@ def test_which_deployment_is_sure():
                     "--sure 0.9 looks further.")
     assert printed(command._print_sure, answer(first_sure=drawn(row()))) == []
     for share, told in ((0.974, "97%"), (None, "0%")):
-        other, = printed(command._print_sure, answer(first_sure=drawn(row(OTHER), share)))
+        surer = drawn(row(OTHER), share)
+        other, = printed(command._print_sure, answer(first_sure=surer, surer=surer))
         assert other == f"First in 90% of draws: {NAMED} ({told}); --sure 0.9 looks further."
     unlimited = answer()
     unlimited.result.wishes.limits = {}
@@ -336,7 +338,7 @@ def test_beside_a_deployment_stands_what_is_said_of_it_besides():
 
 def fronted(**own):
     """What is printed of a front, its first lines left out that stand for each deployment."""
-    of = answer(**({"simulated": lambda row: None, "binds": lambda row: None, "front_size": 1,
+    of = answer(**({"simulated": lambda row: None, "binds": lambda row: None, "candidates": [0],
                     "missed": [], "refused": [], "amounts": lambda row: {},
                     "near": lambda row: Made(nearest=None), "stand_ins": lambda row: None} | own))
     of.result.wishes.limits = {}
@@ -351,7 +353,7 @@ def test_of_a_front_each_group_is_told_by_its_first(monkeypatch, groups, size, t
     monkeypatch.setattr(command, "runs", lambda answer, row: "runs")
     monkeypatch.setattr(command, "near", lambda answer, row: "near")
     each = Made(row=row(tpot=0.05, ttft=1.5, energy=2.0), keeps=None, amounts={})
-    of = fronted(front=[[each]] * groups, front_size=size)
+    of = fronted(front=[[each]] * groups, candidates=[0] * size)
     found = printed(command._print_front, of, ["a.yml", "b.yml"][:groups])
     first = [f"1. {LABEL}; lossless", "TTFT 1.5 s, TPOT 50 ms", "runs",
              "start with: python -m calc deploy a.yml --engine vllm@1.0 -o DIR", "near"]

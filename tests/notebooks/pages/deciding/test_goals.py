@@ -78,7 +78,7 @@ class TestTheAnswer:
 
     def test_a_goal_without_limits_has_no_such_share(self, money):
         assert money.keeps(money.front[0][0]) is None
-        assert money.first_sure is None
+        assert money.first_sure is money.surer is None
 
     def test_what_is_sure_keeps_its_limits_in_nine_of_ten_and_none_before_it_does(self, users):
         sure = users.first_sure
@@ -86,6 +86,7 @@ class TestTheAnswer:
         place = [each.row.choice for each in told].index(sure.row.choice)
         assert users.keeps(sure) >= 0.9
         assert all(users.keeps(each) < 0.9 for each in told[:place])
+        assert users.surer is (sure if place else None)
 
     def test_the_published_weights_stand_beside_the_best(self, users, printed):
         goals.summary(pages(users))

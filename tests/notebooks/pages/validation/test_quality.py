@@ -162,6 +162,11 @@ class TestMutants:
         assert [each.path for each in mutants.unexplained(record, why)] == [
             "calc/a/d/e.py", "calc/z/b.py"]
 
+    def test_one_that_a_recorded_answer_alone_sees_is_told_apart(self):
+        answer = "tests/tools/answers/test_recorded.py::test_an_answer_is_the_one_recorded[check]"
+        room, = mutants.rooms(drawn(mutant("calc/a/b.py", SEEN), mutant("calc/a/b.py", answer)), {})
+        assert (room.seen, room.recorded, room.mutants) == (1, 1, 2)
+
     def test_one_that_a_test_written_since_sees_is_told_apart(self):
         later = mutant("calc/a/b.py", UNSEEN) | {"seen_since": SEEN}
         record = drawn(later, mutant("calc/a/b.py", SEEN), mutant("calc/a/c.py", UNSEEN))
