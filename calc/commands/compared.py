@@ -21,6 +21,7 @@ from calc.commands.printing import (
     print_json,
     resting_on,
     spoken,
+    tell,
     translated,
 )
 from catalogue import ParamsError, Scenario, load_scenario, symbols
@@ -55,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
     screen = console()
     screen.print(_beside(scenarios, results))
     for line in resting_on(*scenarios):
-        screen.print(line, highlight=False, soft_wrap=True)
+        tell(screen, line)
     for item in found:
         _print(screen, item)
     return OK

@@ -28,6 +28,7 @@ from calc.commands.printing import (
     print_json,
     resting_on,
     spoken,
+    tell,
     text_of,
     translated,
 )
@@ -132,20 +133,18 @@ def print_estimate(scenario: Scenario, result: Estimate) -> None:
     screen = console()
     spare = result.spare >= 0
     verdict = "fits" if result.fits else "short" if not spare else "other"
-    screen.print(spoken(say(
+    tell(screen, spoken(say(
         "verdict", title=translated(scenario.heading), verdict=verdict, left=spare,
         spare=amount(abs(result.spare), "B"),
-        tokens=f"{scenario.inputs()['context_tokens']:,.0f}")), soft_wrap=True)
+        tokens=f"{scenario.inputs()['context_tokens']:,.0f}")))
     if result.fits_in is not None:
-        screen.print(spoken(say("fits-in", share=f"{result.fits_in:.0%}")), highlight=False,
-                     soft_wrap=True)
+        tell(screen, spoken(say("fits-in", share=f"{result.fits_in:.0%}")))
     deployed, engine = deployed_line(scenario), engine_line(scenario)
-    screen.print(spoken((f"{deployed} {engine}", f"{deployed}{engine}")), highlight=False,
-                 soft_wrap=True)
+    tell(screen, spoken((f"{deployed} {engine}", f"{deployed}{engine}")))
     borrowed = stand_ins(scenario)
     for line in [*resting_on(scenario), *([spoken(borrowed)] if borrowed else []),
                  *_explained(result)]:
-        screen.print(line, highlight=False, soft_wrap=True)
+        tell(screen, line)
     table = Table(*map(spoken, (common("quantity"), common("value-2"), common("interval"),
                                 common("kind"))))
     for name, quantity in result.reported.items():
@@ -156,9 +155,9 @@ def print_estimate(scenario: Scenario, result: Estimate) -> None:
     screen.print(table)
     if result.lasting is not None:
         for line in [*arrivals(scenario, result.lasting), *_doubted(result), *_cache(result)]:
-            screen.print(line, highlight=False, soft_wrap=True)
+            tell(screen, line)
     for line in _measured(result):
-        screen.print(line, highlight=False, soft_wrap=True)
+        tell(screen, line)
     _print_parts(screen, result)
     if result.documented:
         _print_documented(screen, result.documented)

@@ -17,6 +17,7 @@ from calc.commands.printing import (
     print_entries,
     print_json,
     spoken,
+    tell,
     translated,
 )
 from catalogue import Value, deployment_names, load, load_scenario, names, sources
@@ -131,8 +132,7 @@ def print_entry(kind: str, entry: Any) -> None:
     screen.print(table)
     for key in cited:
         source = sources().get(key, {})
-        screen.print(f"{key}: {source.get('title', key)} {source.get('url', '')}",
-                     highlight=False, soft_wrap=True)
+        tell(screen, f"{key}: {source.get('title', key)} {source.get('url', '')}")
     if kind == "models":
         total = parameters(entry)
         counts = Table(title=spoken(say("counted")))

@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import BaseModel
 from rich.cells import cell_len
-from rich.console import Console
+from rich.console import Console, RenderableType
 
 import calc
 from calc.uncertainty.amount import Amount
@@ -175,6 +175,11 @@ def console() -> Console:
     """
     told = sys.stdout.isatty() or "COLUMNS" in os.environ
     return Console(markup=False, emoji=False, width=None if told else PIPED)
+
+
+def tell(screen: Console, part: RenderableType) -> None:
+    """Print a text as it stands, in no colours and never broken; or a table, as wide as it may."""
+    screen.print(part, highlight=False, soft_wrap=isinstance(part, str))
 
 
 @contextlib.contextmanager

@@ -23,6 +23,7 @@ from calc.commands.printing import (
     print_json,
     resting_on,
     spoken,
+    tell,
     translated,
 )
 from calc.serving.arrivals import Prefixes, in_prefix_cache, poisson
@@ -297,10 +298,10 @@ def _print(scenario: Scenario, answer: Mapping[str, Any], summary: Summary) -> N
         "heading", title=translated(scenario.heading), asked=asked, requests=summary.requests,
         window=amount(summary.window, "s"), seed=workload["seed"])))
     for line in (deployed_line(scenario), *resting_on(scenario)):
-        screen.print(line, highlight=False, soft_wrap=True)
-    screen.print(f"{_lengths(answer)}{_begin(workload)}", highlight=False, soft_wrap=True)
+        tell(screen, line)
+    tell(screen, f"{_lengths(answer)}{_begin(workload)}")
     for reason in answer["reasons"]:
-        screen.print(translated(reason["text"]), highlight=False, soft_wrap=True)
+        tell(screen, translated(reason["text"]))
     table = Table(*map(spoken, (common("time"), common("mean"), say("of-the-mean"))),
                   "p50", "p90", "p99")
     for name in ("wait", "ttft", "tpot", "e2e"):
@@ -313,7 +314,7 @@ def _print(scenario: Scenario, answer: Mapping[str, Any], summary: Summary) -> N
                           *(amount(each, "s") for each in (times.p50, times.p90, times.p99)))
     screen.print(table)
     for line in [*_numbers(answer, summary), *_doubts(answer, summary)]:
-        screen.print(line, highlight=False, soft_wrap=True)
+        tell(screen, line)
 
 
 def _numbers(answer: Mapping[str, Any], summary: Summary) -> list[str]:

@@ -180,8 +180,6 @@ def _turn(difference: Difference, ends: tuple[float, float], whole: bool,
     least = 1.0 if whole else TOLERANCE * max(abs(low), abs(high))
     while high - low > least:
         middle = (low + high) // 2 if whole else (low + high) / 2
-        if middle in (low, high):
-            break
         state = str(_states(np.array([at(middle)]))[0])
         low, high = (middle, high) if state == before else (low, middle)
     gap = at(high)

@@ -106,7 +106,7 @@ class Plan:
             limit: that holds.
         """
         columns = [np.atleast_1d(np.asarray(value, float)) for value in moves.values()]
-        count = max((len(column) for column in columns), default=1)
+        count = max(map(len, (*columns, np.atleast_1d(limit.most))))
         batches = BATCHES * float(self.inputs["data_parallel"])
         tried = {key: np.repeat(np.broadcast_to(column, count), len(batches))
                  for key, column in zip(moves, columns, strict=True)}

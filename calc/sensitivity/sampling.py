@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from calc.evidence.classes import own_errors
 from calc.sensitivity.plans import Moves, Plan
-from calc.sensitivity.tornado import OWN, own_sides
+from calc.sensitivity.tornado import NONE, OWN, own_error, own_sides
 from calc.uncertainty.interval import Sides
 from catalogue.deployments.knobs import Knob
 
@@ -156,9 +155,5 @@ def _told(names: Sequence[str]) -> list[str]:
 
 def _own(plan: Plan, name: str) -> tuple[Sides, float, str]:
     """The own error of a quantity, what of it is a row's [1], and the class that it is of."""
-    sides = own_sides(plan, name)
-    known = own_errors(plan.scenario).get("output_throughput" if name.endswith(
-        ("card_hours", "throughput_per_card")) else name.removeprefix("steady_"))
-    if not any(sides) or known is None:
-        return (0.0, 0.0), 0.0, ""
-    return sides, known.within, known.of
+    known = own_error(plan, name)
+    return (own_sides(plan, name), known.within, known.of) if known else (NONE, 0.0, "")

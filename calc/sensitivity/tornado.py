@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.evidence.classes import own_errors
+from calc.evidence.classes import Own, own_errors
 from calc.sensitivity.plans import CARD_HOURS, PER_CARD, Plan
 from calc.uncertainty.interval import Sides
 from catalogue.deployments.knobs import NORMAL_90, Knob
@@ -66,16 +66,24 @@ class Tornado:
                                               for bar in self.bars]}
 
 
+def own_error(plan: Plan, name: str) -> Own | None:
+    """The formulas' own error of a quantity; None where nothing is known to be wrong.
+
+    What is derived from the throughput has that of the throughput, a steady state that of a wave.
+    """
+    asked = ("output_throughput" if name in (CARD_HOURS, PER_CARD, "steady_throughput")
+             else name.removeprefix("steady_"))
+    return own_errors(plan.scenario).get(asked)
+
+
 def own_sides(plan: Plan, name: str) -> Sides:
     """The formulas' own error of a quantity: deviations of its logarithm, down and up [1].
 
     A cost is the inverse of a rate, so its sides are exchanged. Of memory, nothing is known to be
     wrong.
     """
-    known = own_errors(plan.scenario)
-    asked = dict.fromkeys((CARD_HOURS, PER_CARD), "output_throughput").get(
-        name, name.replace("steady_throughput", "output_throughput").removeprefix("steady_"))
-    sides = known[asked].sides if asked in known else NONE
+    known = own_error(plan, name)
+    sides = known.sides if known else NONE
     return (sides[1], sides[0]) if name == CARD_HOURS else sides
 
 

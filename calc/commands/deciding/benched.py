@@ -20,6 +20,7 @@ from calc.commands.printing import (
     named,
     print_json,
     spoken,
+    tell,
 )
 from calc.evidence import benched
 from calc.evidence.benched import COLUMNS, METRICS, Measured, Results
@@ -73,7 +74,7 @@ def run(name: str, store: bool, json: bool, fit: Fit) -> int:
     screen = console()
     screen.print(_table(results))
     for line in _lines(results, folder if made else None, made[1] if made else None):
-        screen.print(line, highlight=False, soft_wrap=True)
+        tell(screen, line)
     return OK
 
 

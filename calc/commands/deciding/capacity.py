@@ -21,6 +21,7 @@ from calc.commands.printing import (
     print_json,
     resting_on,
     spoken,
+    tell,
     translated,
     working,
 )
@@ -100,7 +101,7 @@ def run(args: argparse.Namespace) -> int:
     else:
         screen = console()
         for line in resting_on(scenario):
-            screen.print(line, highlight=False, soft_wrap=True)
+            tell(screen, line)
         for part in parts:
             part(screen, answer, given)
     return OK
@@ -270,10 +271,10 @@ def _print_day(screen: Any, answer: dict[str, Any], given: dict[str, Any]) -> No
     day, share = answer["day"], given["share"]
     of = spoken(common("mean")) if share is None else f"p{PERCENT * share:g}"
     column = "" if share is None else "_at"
-    screen.print(spoken(say(
+    tell(screen, spoken(say(
         "day", scenario=answer["scenario"], load=answer["load"], requests=f"{day['requests']:,.0f}",
         cards=day["devices_per_replica"], rate=amount(day["rate_within_limits"], "request/s"),
-        of=of, most=plain(day["saturation_rate"]))), highlight=False, soft_wrap=True)
+        of=of, most=plain(day["saturation_rate"]))))
     table = Table(spoken(say("hour")), "request/s", spoken(common("replicas")), spoken(say("busy")),
                   f"TTFT {of}", f"TPOT {of}")
     for number, hour in enumerate(day["hours"]):
@@ -295,7 +296,7 @@ def _print_day(screen: Any, answer: dict[str, Any], given: dict[str, Any]) -> No
     if day["online"] is not None:
         lines.append(say("online", users=f"{day['online']:,.0f}"))
     for line in lines:
-        screen.print(spoken(line), highlight=False, soft_wrap=True)
+        tell(screen, spoken(line))
 
 
 def _print_failures(screen: Any, answer: dict[str, Any], given: dict[str, Any]) -> None:
@@ -312,7 +313,7 @@ def _print_failures(screen: Any, answer: dict[str, Any], given: dict[str, Any]) 
         lines.append(say("promised", promise=f"{fleet['promise']:.4%}", central=counts["central"],
                          high=counts["high"], low=counts["low"]))
     for line in lines:
-        screen.print(spoken(line), highlight=False, soft_wrap=True)
+        tell(screen, spoken(line))
 
 
 def _print_tiers(screen: Any, answer: dict[str, Any], given: dict[str, Any]) -> None:
@@ -339,10 +340,10 @@ def _print_regret(screen: Any, answer: dict[str, Any], given: dict[str, Any]) ->
         if name in shown or given["late"] is None:
             table.add_row(name, *(NONE if each is None else f"{each:,.0f}" for each in costs),
                           NONE if None in regrets else f"{max(regrets):,.0f}")
-    screen.print(spoken(say("card-hours")), highlight=False)
+    tell(screen, spoken(say("card-hours")))
     screen.print(table)
-    screen.print(spoken(say("least-regret", regret=found["least_regret"], cost=found["least_cost"],
-                            central=found["central"])), highlight=False, soft_wrap=True)
+    tell(screen, spoken(say("least-regret", regret=found["least_regret"], cost=found["least_cost"],
+                            central=found["central"])))
     money = found["money"]
     lines = [say("no-price")] if money is None else [
         say("in-money", price=_ends(money["hour"], ".3g"), currency=money["currency"],
@@ -352,7 +353,7 @@ def _print_regret(screen: Any, answer: dict[str, Any], given: dict[str, Any]) ->
           for name, largest in zip(found["candidates"], money["largest"], strict=True)
           if name in shown and largest)]
     for line in lines:
-        screen.print(spoken(line), highlight=False, soft_wrap=True)
+        tell(screen, spoken(line))
 
 
 def _ends(ends: Sequence[float], style: str) -> str:
@@ -377,8 +378,7 @@ def _print_cards(screen: Any, answer: dict[str, Any], given: dict[str, Any]) -> 
     why = dict.fromkeys(name for one in found["best"] if one for name in one["doubts"])
     if why:
         told = sentences(list(dict.fromkeys(spoken(doubt_words()[name]) for name in why)))
-        screen.print(spoken(say("doubted", mark=DOUBTED.strip(), why=told)), highlight=False,
-                     soft_wrap=True)
+        tell(screen, spoken(say("doubted", mark=DOUBTED.strip(), why=told)))
 
 
 def _pools(two: dict[str, Any]) -> str:

@@ -21,6 +21,7 @@ from calc.commands.printing import (
     resting_on,
     said,
     spoken,
+    tell,
     text_of,
     translated,
 )
@@ -239,7 +240,7 @@ def _print(scenario: Any, answer: Any, found: Any, asked: Any, fleet: Any) -> No
     if found.server is not None:
         lines.append(say("server", price=text_of(found.server), origin=_origin(found.server)))
     for line in (*map(spoken, lines), *resting_on(scenario)):
-        screen.print(line, soft_wrap=True)
+        tell(screen, line)
     table = Table()
     for column in (common("what"), common("median"), common("interval")):
         table.add_column(spoken(column))
@@ -248,7 +249,7 @@ def _print(scenario: Any, answer: Any, found: Any, asked: Any, fleet: Any) -> No
             table.add_row(spoken(say("amount", name=name)), *_shown(found.amounts[name], name))
     screen.print(table)
     for told in _of_day(fleet) if fleet is not None else ():
-        screen.print(told, soft_wrap=True)
+        tell(screen, told)
 
 
 def _of_day(fleet: dict[str, Any]) -> list[str]:

@@ -10,7 +10,16 @@ import numpy as np
 from rich.table import Table
 
 from calc.commands.arguments import add_scenario, add_settings
-from calc.commands.printing import OK, amount, console, input_name, listing, print_json, spoken
+from calc.commands.printing import (
+    OK,
+    amount,
+    console,
+    input_name,
+    listing,
+    print_json,
+    spoken,
+    tell,
+)
 from calc.commands.printing import interval as span
 from calc.sensitivity.breakeven import FIRST, SECOND, TIE, BreakEven, breakeven
 from calc.sensitivity.elasticities import Elasticity, answers_of
@@ -90,10 +99,10 @@ def run(args: argparse.Namespace) -> int:
                     **{way: found[0] for way, found in done.items()}})
         return OK
     screen = console()
-    screen.print(_heading(plan, name), soft_wrap=True, highlight=False)
+    tell(screen, _heading(plan, name))
     for _, shown in done.values():
         for part in shown:
-            screen.print(part, soft_wrap=isinstance(part, str), highlight=False)
+            tell(screen, part)
     return OK
 
 
@@ -241,7 +250,7 @@ def _told_doubt(found: Doubt, plan: Plan, other: Plan, path: Path) -> str:
 
 
 def _information(args: argparse.Namespace, plan: Plan, name: str) -> tuple[Any, list[Any]]:
-    draws = _samples(args.samples)
+    draws, = _samples(args.samples) or [DRAWS]
     price, currency = _money(args.price)
     if args.demand is not None:
         if args.late is None or args.against is not None or name != CARD_HOURS:
@@ -250,15 +259,15 @@ def _information(args: argparse.Namespace, plan: Plan, name: str) -> tuple[Any, 
         if limit and limit.name != "tpot":
             raise ParamsError(spoken(say("limit-of-purchase", name=limit.name)))
         demand, of = _demand(args.demand, limit)
-        found = to_buy(plan, demand, _number("--late", args.late), price,
-                       (draws or [DRAWS])[0], limit, of)
+        found = to_buy(plan, demand, _number("--late", args.late), price, draws,
+                       limit, of)
         unit, said = currency or CARDS, currency or spoken(say("cards"))
     elif args.against is not None:
         other = against(plan, args.scenario, args.settings, args.against)
         check_quantity(other, name)
         if currency and name != CARD_HOURS:
             raise ParamsError(spoken(say("price-no-place", quantity=name)))
-        found = between(plan, other, name, price, *draws)
+        found = between(plan, other, name, price, draws)
         unit = said = unit_of(name)
         if name == CARD_HOURS:
             per = say("per-million", hours=not currency, currency=currency)

@@ -15,6 +15,7 @@ from calc.commands.printing import (
     print_json,
     reach_of,
     spoken,
+    tell,
     text_of,
 )
 from calc.launching.deployment import Deployment, deployment
@@ -60,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
         return OK
     screen = console()
     for line in _lines(made, directory, len(paths)):
-        screen.print(line, highlight=False, soft_wrap=True)
+        tell(screen, line)
     return OK
 
 

@@ -33,6 +33,7 @@ from calc.commands.printing import (
     listing,
     print_json,
     spoken,
+    tell,
     translated,
 )
 from calc.commands.printing import amount as human
@@ -151,9 +152,9 @@ def _told(answer: Answer) -> list[Row]:
 
 def _print(answer: Answer, near: Row | None, files: list[Path], wider: list[Relaxed]) -> None:
     screen, goal = console(), answer.result.wishes.goal
-    screen.print(translated(goal.title), soft_wrap=True)
+    tell(screen, translated(goal.title))
     for line in caveats(answer):
-        screen.print(line, highlight=False, soft_wrap=True)
+        tell(screen, line)
     if answer.sure and not answer.met and answer.sure.surest:
         _print_unsure(screen, answer, answer.sure.surest)
     elif answer.met:
@@ -166,7 +167,7 @@ def _print(answer: Answer, near: Row | None, files: list[Path], wider: list[Rela
     else:
         _print_miss(screen, answer)
     for line in _after(answer, files, wider):
-        screen.print(line, highlight=False, soft_wrap=True)
+        tell(screen, line)
 
 
 def _after(answer: Answer, files: list[Path], wider: list[Relaxed]) -> list[str]:
@@ -210,28 +211,25 @@ def _print_front(screen: Console, answer: Answer, files: list[Path]) -> None:
         each = group[0]
         seen = listing(interval(each, name) for name in names if name in each.row.quantities)
         of = [row_label(each.row), *qualities(answer, each.row)]
-        screen.print(f"{number:>3}. {sentences(of)}", highlight=False, soft_wrap=True)
+        tell(screen, f"{number:>3}. {sentences(of)}")
         for line in (sentences([seen, *_beside(answer, group)]), runs(answer, each.row),
                      starts(answer, each.row, _file(answer, number, files)),
                      near(answer, each.row)):
-            screen.print(f"     {line}", highlight=False, soft_wrap=True)
+            tell(screen, f"     {line}")
     for line in stood_in(answer):
-        screen.print(line, highlight=False, soft_wrap=True)
+        tell(screen, line)
     _print_sure(screen, answer)
     for row in answer.refused:
         start = answer.start(row)
-        screen.print(spoken(say("refused", label=row_label(row), why=start.why if start else "")),
-                     highlight=False, soft_wrap=True)
+        tell(screen, spoken(say("refused", label=row_label(row), why=start.why if start else "")))
     if answer.missed:
-        screen.print(spoken(say("missed", count=len(answer.missed))), highlight=False,
-                     soft_wrap=True)
-    screen.print(spoken(say(
+        tell(screen, spoken(say("missed", count=len(answer.missed))))
+    tell(screen, spoken(say(
         "on-the-front", groups=f"{len(answer.front):,}", one_group=len(answer.front) == 1,
-        size=f"{len(answer.candidates):,}", one=len(answer.candidates) == 1)), highlight=False)
+        size=f"{len(answer.candidates):,}", one=len(answer.candidates) == 1)))
     first = answer.front[0][0].row
     if first.prefill is None:
-        screen.print(spoken(say("first-one", settings=set_line(first.choice.settings()))),
-                     highlight=False, soft_wrap=True)
+        tell(screen, spoken(say("first-one", settings=set_line(first.choice.settings()))))
 
 
 def _beside(answer: Answer, group: list[SampledRow]) -> list[str]:
@@ -261,8 +259,8 @@ def _print_refused(screen: Console, answer: Answer) -> None:
     """That no release starts what meets the goal, and why not the first."""
     first = answer.refused[0]
     start = answer.start(first)
-    screen.print(spoken(say("nothing-starts", label=row_label(first),
-                            why=start.why if start else "")), highlight=False, soft_wrap=True)
+    tell(screen, spoken(say("nothing-starts", label=row_label(first),
+                            why=start.why if start else "")))
 
 
 def _print_missed(screen: Console, answer: Answer) -> None:
@@ -272,8 +270,8 @@ def _print_missed(screen: Console, answer: Answer) -> None:
     seen = listing(spoken(say("seen-over", quantity=head(name), at=at, value=human(value, "s"),
                               limit=human(limits[name][at], "s")))
                    for name, stated in first.seen.items() for at, value in stated.items())
-    screen.print(spoken(say("nothing-keeps", count=len(answer.missed), label=row_label(first.row),
-                            seen=seen)), highlight=False, soft_wrap=True)
+    tell(screen, spoken(say("nothing-keeps", count=len(answer.missed), label=row_label(first.row),
+                            seen=seen)))
 
 
 def _print_sure(screen: Console, answer: Answer) -> None:
@@ -291,7 +289,7 @@ def _print_sure(screen: Console, answer: Answer) -> None:
         line = say("first-sure", share=share, label=row_label(surer.row),
                    keeps=f"{answer.keeps(surer) or 0:.0%}", sure=f"{SURE:g}")
     if line:
-        screen.print(spoken(line), highlight=False, soft_wrap=True)
+        tell(screen, spoken(line))
 
 
 def _relaxed(answer: Answer, wider: Relaxed) -> str:
@@ -314,11 +312,10 @@ def _relaxed(answer: Answer, wider: Relaxed) -> str:
 def _print_unsure(screen: Console, answer: Answer, nearest: SampledRow) -> None:
     """That nothing is so sure, and what is surest."""
     assert answer.sure
-    screen.print(spoken(say(
+    tell(screen, spoken(say(
         "nothing-so-sure", share=f"{answer.sure.share:.0%}", tried=answer.sure.tried,
-        label=row_label(nearest.row), keeps=f"{answer.keeps(nearest) or 0:.0%}")),
-        highlight=False, soft_wrap=True)
-    screen.print(f"    {set_line(nearest.row.choice.settings())}", highlight=False, soft_wrap=True)
+        label=row_label(nearest.row), keeps=f"{answer.keeps(nearest) or 0:.0%}")))
+    tell(screen, f"    {set_line(nearest.row.choice.settings())}")
 
 
 def _print_others(screen: Console, answer: Answer, near: Row | None, files: list[Path]) -> None:
@@ -343,7 +340,7 @@ def _print_others(screen: Console, answer: Answer, near: Row | None, files: list
         if len(rows) > 1:
             lines += [spoken(title), *(f"    {brief(answer, row)}" for row in rows)]
     for line in lines:
-        screen.print(line, highlight=False, soft_wrap=True)
+        tell(screen, line)
 
 
 def _published(answer: Answer) -> Pair:
@@ -367,14 +364,13 @@ def _print_miss(screen: Console, answer: Answer) -> None:
     """How near it came, or why nothing did."""
     rows = nearest(answer)
     if not rows:
-        screen.print(spoken(say("cannot-be-laid-out", why=why_none(answer))), highlight=False,
-                     soft_wrap=True)
+        tell(screen, spoken(say("cannot-be-laid-out", why=why_none(answer))))
         return
     for number, row in enumerate(rows):
-        screen.print(spoken(say("nearest-miss", first=number == 0,
-                                sentence=sentence(answer, row))), highlight=False, soft_wrap=True)
+        tell(screen, spoken(say("nearest-miss", first=number == 0,
+                                sentence=sentence(answer, row))))
         if row.prefill is None:
-            screen.print(f"    {set_line(row.choice.settings())}", highlight=False, soft_wrap=True)
+            tell(screen, f"    {set_line(row.choice.settings())}")
 
 
 def _funnel(answer: Answer) -> str:

@@ -24,6 +24,7 @@ from calc.commands.printing import (
     print_json,
     speaks_chinese,
     spoken,
+    tell,
 )
 from calc.sweeping.axes import axis
 from calc.sweeping.chunks import BEYOND, ENDLESS, ROW, TOO_LARGE, TOO_LONG, TOO_MANY
@@ -122,16 +123,15 @@ def _print(result: Result) -> None:
     """How many there were, what was left out, and a table of what is kept."""
     screen, plan, counted = console(), result.plan, result.counted
     out = sum(count for count, _ in counted.left.values())
-    screen.print(spoken(say("counted", count=f"{counted.rows:,}", fit=f"{counted.rows - out:,}")),
-                 soft_wrap=True)
+    tell(screen, spoken(say("counted", count=f"{counted.rows:,}", fit=f"{counted.rows - out:,}")))
     for reason, (count, first) in sorted(counted.left.items(), key=lambda item: -item[1][0]):
         settings = " ".join(f"{path}={text}" for path, text in plan.settings(first).items())
-        screen.print(spoken(say(
+        tell(screen, spoken(say(
             "left-out", count=f"{count:,}", settings=settings, reason=say(
-                "reason", reason=REASONS.get(reason, "other"), plain=reason))), soft_wrap=True)
+                "reason", reason=REASONS.get(reason, "other"), plain=reason))))
     if result.folder:
-        screen.print(spoken(say("parts", count=f"{plan.chunks:,}", key=plan.key,
-                                folder=str(result.folder))), soft_wrap=True)
+        tell(screen, spoken(say("parts", count=f"{plan.chunks:,}", key=plan.key,
+                                folder=str(result.folder))))
     if plan.every:
         return
     paths = [path for along in plan.axes if len(along.values) > 1 for path in along.paths]

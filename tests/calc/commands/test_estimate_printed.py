@@ -14,6 +14,7 @@ from calc.commands import compared
 from calc.commands import estimate as command
 from calc.evidence.classes import own_errors
 from calc.searching.same_cards import Advice, Alternatives
+from catalogue import ParamsError
 
 SCENARIO = catalogue.load_scenario("h200-r1-vllm-tp8")
 
@@ -165,3 +166,67 @@ def test_engines_one_value_at_a_time():
     assert lines[-2].split(" | ")[3:] == ["+25.0%", "-50.0%", "+0.0%", "+0.1%"]
     assert lines[-2].split(" | ")[1] != lines[-2].split(" | ")[2]
     assert lines[-1].split(" | ")[1:] == ["", "", "+25.0%", "-50.0%", "+0.0%", "+0.1%"]
+
+
+def test_engines_stand_side_by_side_in_what_all_of_them_have():
+    def result(value, fits, *names):
+        told = {name: Made(low=value / 2, value=value, high=value * 2, unit="s") for name in names}
+        return Made(fits=fits, reported=told, quantities=told)
+
+    plans = [Made(engine=name, heading={"en": "A plan", "zh": "方案"}) for name in ("a", None)]
+    table = compared._beside(plans, [result(0.02, True, "tpot", "ttft"),
+                                     result(0.04, False, "tpot")])
+    assert printed(lambda screen: screen.print(table)) == [
+        "A plan", "quantity | a | ", "fits | yes | no",
+        "time per output token | 20 ms (10 ms – 40 ms) | 40 ms (20 ms – 80 ms)"]
+
+
+@pytest.mark.parametrize("text", ["vllm", "vllm,", ",vllm", "vllm,,sglang", ""])
+def test_engines_are_two_or_more(text):
+    with pytest.raises(ParamsError, match="expected two engines or more"):
+        compared.run(Made(engines=text))
+
+
+# --- the whole ------------------------------------------------------------------------------------
+
+
+def whole(spare, fits, **more):
+    """What is printed of an answer in which nothing else is told."""
+    found = Made(**({"spare": spare, "fits": fits, "fits_in": None, "reasons": [], "changes": [],
+                     "applied": None, "reported": {}, "lasting": None,
+                     "unasked": ("tpot", "prefill_chunk"), "documented": ()} | more))
+
+    def on(screen):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(command, "console", lambda: screen)
+            command.print_estimate(SCENARIO, found)
+
+    return printed(on)
+
+
+@pytest.mark.parametrize(("spare", "fits", "told"), [
+    (3e9, True, "fits, 3 GB per device to spare"), (0.0, True, "fits, 0 B per device to spare"),
+    (-2e9, False, "does not fit, 2 GB per device short"),
+    (0.0, False, "does not run as asked, 0 B per device to spare"),
+    (5e9, False, "does not run as asked, 5 GB per device to spare")])
+def test_the_verdict_is_of_memory_first(spare, fits, told):
+    lines = whole(spare, fits)
+    tokens = f"{SCENARIO.inputs()['context_tokens']:,.0f} tokens"
+    assert lines[0] == f"{SCENARIO.heading['en']}: {told}, every request at its longest ({tokens})."
+    assert not any("of the draws" in line for line in lines)
+
+
+def test_in_how_many_draws_it_fits_is_told_where_they_differ():
+    assert whole(1.0, True, fits_in=0.456)[1] == (
+        "Over the ranges of all inputs it fits in 46% of the draws.")
+
+
+def test_what_is_exact_is_told_without_an_interval():
+    amounts = {"tpot": Made(exact=False, low=0.04, high=0.06, unit="s", kind="estimate"),
+               "kv_blocks": Made(exact=True, unit="block", kind="exact")}
+    for each in amounts.values():
+        each.own_error, each.text_in = None, lambda language: "its value"
+    lines = whole(1.0, True, reported=amounts)
+    assert [line.split(" | ") for line in lines[-2:]] == [
+        ["time per output token", "its value", "40–60 ms", "estimate"],
+        ["KV blocks of a replica", "its value", "", "exact"]]

@@ -1,9 +1,13 @@
 """What a newcomer is told first: one sentence with what is wrong, and the nearest thing that works.
 """
 
+from types import SimpleNamespace as Made
+
 import pytest
 
+import catalogue
 from calc.commands import check
+from catalogue import ParamsError
 
 CARD = """\
 name: {en: A card, zh: 一张卡}
@@ -113,3 +117,65 @@ def test_as_many_problems_as_are_told_leave_none_to_count():
     some = [f"file {at} is wrong." for at in range(check.FEW)]
     assert len(check.told(some)) == check.FEW
     assert len(check.told([*some, "One more."])) == check.FEW + 1
+
+
+# --- check ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("key", "kind"), [
+    (keys[-1], kind) for kind, keys in check._TELLING_KEYS.items()])
+def test_a_file_of_ones_own_is_known_by_a_telling_key(tmp_path, key, kind):
+    path = tmp_path / "mine.yml"
+    path.write_text(f"name: {{en: a, zh: b}}\n{key}: {{}}\n", "utf-8")
+    assert check.kind_of(str(path)) == kind
+
+
+def test_a_folder_tells_its_kind_and_one_of_the_same_name_elsewhere_too(tmp_path):
+    (tmp_path / "devices").mkdir()
+    assert check.kind_of(str(tmp_path / "devices" / "x.yml")) == "devices"
+    root = catalogue.ROOT
+    assert check.kind_of(str(root / "symbols.yml")) == "symbols.yml"
+    assert check.kind_of(str(root / "engines" / "x.yml")) == "engines"
+    assert check.kind_of(str(root / "engines" / "tools" / "x.yml")) == "tools"
+    shared = tmp_path / "symbols.yml"  # of a reader, who may call a file so
+    shared.write_text("topology: {}\n", "utf-8")
+    assert check.kind_of(str(shared)) == "links"
+    shared.write_text("a: 1\n", "utf-8")
+    with pytest.raises(ParamsError, match="not recognised as any of"):
+        check.kind_of(str(shared))
+
+
+@pytest.mark.parametrize(("left", "told"), [(0, 10), (1, 11), (2, 11)])
+def test_ten_problems_are_told_and_how_many_are_left(left, told):
+    lines = check.told([f"{number} is wrong." for number in range(10 + left)])
+    assert len(lines) == told
+    assert lines[9] == "9 is wrong."
+    if left:
+        assert lines[10].startswith(f"{left} more problems")
+
+
+def test_files_are_counted_and_their_problems_told_once(capsys, monkeypatch):
+    """Two of three have a problem, of which one is the same; an error that is told ends with 2."""
+    def checked(file, notes):
+        notes.append(f"a note of {file}")
+        if file != "good":
+            raise ParamsError("both.")
+
+    monkeypatch.setattr(check, "_check_file", checked)
+    assert check.run(Made(files=["bad", "good", "worse"], json=False)) == 2
+    out, err = capsys.readouterr()
+    assert err == "both.\n"
+    assert out.splitlines()[-1] == "3 files checked, 2 with a problem."
+    assert check.run(Made(files=["good"], json=False)) == 0
+    assert capsys.readouterr().out == "a note of good\n1 file checked, 0 with a problem.\n"
+
+
+def test_a_dtype_that_nobody_has_measured_is_noted_with_what_stands_in_for_it(monkeypatch):
+    path = str(catalogue.ROOT / "devices" / "nvidia-h20.yml")
+    monkeypatch.setattr(check, "lacking", lambda device, priors: [("fp8", "bf16")])
+    note, = check._stand_ins(path)
+    assert "nvidia-h20.yml:" in note
+    assert "has no efficiency of fp8, that of bf16 stands in" in note
+    host = next(name for name in catalogue.names("devices")
+                if catalogue.load("devices", name).type == "host")
+    assert check._stand_ins(str(catalogue.ROOT / "devices" / f"{host}.yml")) == []

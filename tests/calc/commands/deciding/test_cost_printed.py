@@ -110,3 +110,48 @@ def test_a_price_says_where_it_comes_from():
     assert command._origin(dated)[0] == "somebody, measured, 2026-01"
     assert command._origin(Made(source="somebody", kind="measured", date=None))[0] == (
         "somebody, measured")
+
+
+# --- a day ----------------------------------------------------------------------------------------
+
+
+def fleet(monkeypatch, price=None, **hours):
+    """Of 4 cards and answers of 50 tokens at 200 token/s: 4 requests a second each.
+
+    Hours with 3, 9 and 12 requests a second; a card's hour by way of having it.
+    """
+    rates = "calc.costing.rates"
+    asked = []
+
+    def card_hour(device, name, prices, reader=None):
+        asked.append((name, reader))
+        told = reader or hours.get(name)
+        return told and Amount.exactly(told / 3600, "USD/s")
+
+    monkeypatch.setattr(f"{rates}.card_hour", card_hour)
+    monkeypatch.setattr("calc.costing.power.own_cards", lambda inputs: 4)
+    day = Made(rates=lambda requests: [part * requests for part in (3, 9, 12)])
+    found = command._fleet(
+        Made(inputs=lambda: {"output_tokens": 50}, device="card"), day, Made(value=200.0),
+        Made(exchange=None), Made(day_requests="1", price=price, ownership="own"))
+    return found, asked
+
+
+def test_what_the_hours_of_a_day_need_and_cost_by_way_of_having_the_cards(monkeypatch):
+    """1, 3 and 3 deployments; 24 of 36 requests are what three serve. Own at 1.5, by the hour 2."""
+    found, asked = fleet(monkeypatch, **{"own": 1.5, "rent-by-hour": 2.0})
+    assert found["deployments"] == {"most": 3, "mean": pytest.approx(7 / 3)}
+    assert (found["utilisation"], found["currency"]) == (pytest.approx(24 / 36), "USD")
+    assert found["per_hour"] == {
+        "own": pytest.approx(3 * 4 * 1.5), "rent-by-hour": pytest.approx(7 / 3 * 4 * 2),
+        # of two of three hours a deployment is by the hour 1.33, less than 1.5 all the time
+        "own and by the hour": pytest.approx(4 * (1.5 + 2 * (0 + 2 + 2) / 3))}
+    assert asked == [("own", None), ("rent-always", None), ("rent-by-hour", None)]
+
+
+def test_a_price_that_is_stated_is_that_of_the_way_that_is_asked_for(monkeypatch):
+    found, asked = fleet(monkeypatch, 0.5, **{"own": 1.5, "rent-always": 1.0})
+    assert asked[-1] == ("own", 0.5)
+    assert found["per_hour"] == {"own": pytest.approx(6), "rent-always": pytest.approx(12)}
+    bare, _ = fleet(monkeypatch)
+    assert (bare["per_hour"], bare["currency"]) == ({}, None)

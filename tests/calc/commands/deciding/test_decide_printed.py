@@ -143,3 +143,64 @@ def test_options_that_are_numbers():
 def test_options_that_are_none(option, text, says):
     with pytest.raises(ParamsError, match=says):
         option(text)
+
+
+# --- against a service, and one break-even --------------------------------------------------------
+
+
+def against_service(monkeypatch, found, doubt, price="3.6 USD"):
+    """What is told, and what a card costs by the second."""
+    asked = []
+    monkeypatch.setattr(command, "load_prices", lambda name: Made(
+        name={"en": "their service", "zh": "服务"}))
+    monkeypatch.setattr("calc.sensitivity.against_service.utilisation", lambda plan, hour, service:
+                        asked.append(hour) or (found, doubt))
+    mine = Made(label="mine", scenario=Made(device=Made(id="card")))
+    data, lines = command._against_service(Made(against="x", price=price), mine)
+    assert (data["path"], data["first"], data["second"]) == ("utilisation", "mine", "their service")
+    assert data["card_hour"] == pytest.approx([3.6, 3.6, 3.6])
+    assert asked[0].value == pytest.approx(0.001)
+    return lines
+
+
+EVEN = BreakEven("second", (Turn(0.1234, "second", "first", "crossing", 0.0),), 0.001, 1.0, 9)
+
+
+@pytest.mark.parametrize(("found", "doubt", "told"), [
+    (EVEN, Doubt(0.1, 0.456, 0.0, 0.13, 256),
+     "mine from 12.3% on (80% interval 10% to 46%)."),
+    (EVEN, Doubt(None, None, 0.0, 0.13, 256), "mine from 12.3% on."),
+    (BreakEven("second", (), 0.001, 1.0, 9), Doubt(None, None, 0.0, 0.13, 256),
+     "their service throughout."),
+    (BreakEven("first", (), 0.001, 1.0, 9), Doubt(0.0, 0.25, 0.0, 0.13, 256),
+     "mine throughout (80% interval 0% to 25%).")])
+@pytest.mark.parametrize("price", ["3.6 USD", "3.6 USD/h"])
+def test_from_which_use_a_card_is_cheaper_than_a_service(monkeypatch, found, doubt, told, price):
+    assert against_service(monkeypatch, found, doubt, price) == [
+        f"Utilisation from 0% to 100%, a card-hour at 3.6 USD, against their service: {told}",
+        "In 13% of the cases the service is cheaper even at full use."]
+
+
+@pytest.mark.parametrize(("options", "name", "doubted"), [
+    ({}, "tpot", True), ({"limit": "tpot=50 ms"}, "tpot", False),
+    ({}, "headroom_per_device", False)])
+def test_how_sure_a_break_even_is_is_told_where_it_can_be_drawn(
+        monkeypatch, options, name, doubted):
+    """Not under a limit, nor of what may be negative."""
+    asked = []
+    monkeypatch.setattr(command, "against", lambda *given: POOLS)
+    monkeypatch.setattr(command, "path_of", lambda *given: PATH)
+    monkeypatch.setattr(command, "check_quantity", lambda plan, name: None)
+    monkeypatch.setattr(command, "breakeven", lambda *given, **more: asked.append(
+        more) or BreakEven("first", (), 1.0, 9.0, 5))
+    monkeypatch.setattr(command, "doubt", lambda first, second, path, name, margin: asked.append(
+        margin) or Doubt(None, None, 0.5, 0.5, 256))
+    args = Made(**({"breakeven": "users", "scenario": "x", "settings": (), "against": "pools",
+                    "between": None, "margin": "0.25", "limit": None} | options))
+    data, lines = command._breakeven(args, ONE, name)
+    assert (data["first"], data["second"], data["now"], data["unit"]) == (
+        "one", "two pools", 64, "request")
+    assert asked[0]["margin"] == 0.25
+    assert (asked[0]["limit"] is not None) == bool(options)
+    assert (data["doubt"] is not None, asked[1:]) == (doubted, [0.25] * doubted)
+    assert any("within their ranges" in line for line in lines) is doubted

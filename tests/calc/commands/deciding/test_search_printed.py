@@ -1,6 +1,7 @@
-"""What ``search`` prints of an answer that is written down here: each number in its place."""
+"""What ``search`` prints and writes of an answer that is written down here."""
 
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace as Made
 
 import pytest
@@ -8,10 +9,12 @@ from _options import printed
 
 from calc.commands.deciding import answered
 from calc.commands.deciding import search as command
+from calc.layouts import choice as choices
 from calc.layouts.choice import Choice, Row, Start
 from calc.searching.left_out import COUNTED
 from calc.searching.same_cards import Relaxed
 from calc.uncertainty.amount import Amount
+from catalogue import ParamsError
 
 CHOICE = Choice("nvidia-h20", "hgx-h20", None, "fp8-block", 16, 8, 1, 2, 8, 0, 0, 1, 8192, 1, 0, 90,
                 1024)
@@ -183,3 +186,193 @@ def test_a_priced_deployment_tells_its_cost_and_one_that_nothing_starts_why():
     none = answer(start=lambda _: Start(None, "no flag"))
     assert "no flag" in answered.starts(none, dear, "a.yml")
     assert answered.starts(answer(start=lambda _: None), dear) == ""
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def texts(monkeypatch):
+    monkeypatch.setattr(choices, "text", lambda goal, choice: f"one {choice.concurrency}\n")
+    monkeypatch.setattr(choices, "family",
+                        lambda goal, prefill, decode: f"two {prefill.devices} {decode.devices}\n")
+
+
+def paired(choice=CHOICE, prefill=None):
+    return Row(choice, {"tpot": 0.05}, prefill=prefill)
+
+
+def written(outside=(), **own):
+    rows = [paired(), paired(prefill=replace(CHOICE, devices=4))]
+    wishes = Made(goal=Made(id="goal", limits=Made(times={})))
+    return Made(**{"result": Made(wishes=wishes), "front": [[Made(row=each)] for each in rows],
+                   "best": rows[0], "near": lambda of: Made(outside=outside)} | own)
+
+
+@pytest.mark.usefixtures("texts")
+def test_files_are_of_those_told_and_of_the_best_that_was_measured_near(tmp_path):
+    folder = tmp_path / "a" / "b"
+    assert command._written(written(), paired(), folder) == [folder / "goal-1.yml",
+                                                        folder / "goal-2.yml"]
+    assert [path.read_text() for path in sorted(folder.iterdir())] == ["one 1024\n", "two 4 16\n"]
+    near = paired(replace(CHOICE, concurrency=7))
+    told = command._written(written(outside=["x"]), near, folder)
+    assert [path.name for path in told] == ["goal-1.yml", "goal-2.yml", "goal-inside.yml"]
+    assert told[2].read_text() == "one 7\n"
+    assert len(command._written(written(outside=["x"]), None, folder)) == 2
+    assert len(command._written(written(outside=["x"], best=None), near, folder)) == 2
+
+
+@pytest.mark.usefixtures("texts")
+def test_no_file_is_written_over_another(tmp_path):
+    (tmp_path / "goal-2.yml").write_text("mine")
+    with pytest.raises(ParamsError, match=r"goal-2\.yml"):
+        command._written(written(), None, tmp_path)
+    assert (tmp_path / "goal-2.yml").read_text() == "mine"
+    with pytest.raises(ParamsError, match="cannot be written"):
+        command._written(written(), None, tmp_path / "goal-2.yml")
+
+
+@pytest.mark.parametrize(("files", "number", "told"), [
+    ([], 2, "goal-2.yml"), ([Path("a.yml"), Path("b.yml")], 2, "b.yml"),
+    ([Path("a.yml"), Path("b.yml")], 1, "a.yml")])
+def test_a_file_stands_where_it_was_written_or_would_be(files, number, told):
+    assert command._file(written(), number, files) == told
+
+
+@pytest.mark.parametrize("own", [
+    {"met": True}, {"sure": Made()}, {"missed": [1]}, {"refused": [1]}])
+def test_why_nothing_meets_a_goal_is_told_programs_where_nothing_else_is(monkeypatch, own):
+    monkeypatch.setattr(command, "nearest", lambda of: [])
+    monkeypatch.setattr(command, "why_none", lambda of: "It is too long.")
+    none = {"met": False, "sure": None, "missed": [], "refused": []}
+    assert command._missing(Made(**none)) == {"why": "It is too long."}
+    assert command._missing(Made(**(none | own))) == {}
+
+
+# --- what was measured near -----------------------------------------------------------------------
+
+
+def axis(name, value, covered, *, inside):
+    return Made(name=name, value=value, covered=covered, inside=inside)
+
+
+def near(*axes, nearest="theirs (row 3)"):
+    found = Made(nearest=nearest, axes=axes, outside=[each for each in axes if not each.inside])
+    return answered.near(Made(near=lambda row: found), None)
+
+
+def test_what_lies_inside_and_what_beyond_of_what_was_measured():
+    users = axis("concurrency", 64.0, (1.0, 32.0), inside=False)
+    card = axis("device", "a", ("b", "c"), inside=True)
+    told = near(users, card)
+    assert "theirs (row 3)" in told
+    assert "64" in told
+    assert "1 to 32" in told
+    assert "b c" not in told
+    other = near(axis("device", "a", ("b", "c"), inside=False))
+    assert "b c" in other
+    assert "to" not in other.split("b c")[1]
+    one = near(axis("concurrency", 64.0, (8.0, 8.0), inside=False))
+    assert "8" in one
+    assert "8 to 8" not in one
+    assert near(nearest=None) != near()
+
+
+def test_caveats_are_of_what_is_told_or_of_all_that_was_tried(monkeypatch):
+    told = []
+    monkeypatch.setattr(answered, "announced", lambda devices: told.append(list(devices)) or ())
+    monkeypatch.setattr(answered, "underived", lambda models: ("not derived", "未推导"))
+
+    def asked(met):
+        goal = Made(model="m")
+        return answered.caveats(Made(met=met, result=Made(
+            bases=[Made(device="a"), Made(device="b")], wishes=Made(goal=goal),
+            of_bases=[Made(front=Made(rows=[])), Made(front=Made(rows=[1]))])))
+
+    assert asked(True) == asked(False) == ["not derived"]
+    assert told == [["b"], ["a", "b"]]
+
+
+def test_what_is_taken_of_other_cards_is_told_once():
+    rows = [Made(row=number) for number in (1, 2, 3)]
+    found = answered.stood_in(Made(front=[[each] for each in rows], stand_ins=lambda row: {
+        1: ("x", "甲"), 2: None, 3: ("x", "甲")}[row]))
+    assert found == ["x"]
+
+
+def test_a_quantity_without_a_range_is_told_alone():
+    each = Made(amounts={}, row=Row(CHOICE, {"tpot": 0.05}))
+    assert answered.interval(each, "tpot") == "TPOT 50 ms"
+
+
+def test_two_formats_are_told_apart_in_what_they_cost():
+    of = Made(quality=lambda row: [Made(words=("lossless", "无损")), Made(words=("less", "较差"))])
+    two = paired(prefill=replace(CHOICE, precision="bf16"))
+    assert len(answered.qualities(of, two)) == 2
+    assert "bf16" in answered.qualities(of, two)[0]
+    assert answered.qualities(of, paired(prefill=CHOICE)) == ["lossless", "less"]
+
+
+# --- what is told first ---------------------------------------------------------------------------
+
+
+def test_beside_a_deployment_stands_what_is_said_of_it_besides():
+    each = drawn(row(ttft=1.5), 0.456)
+    alike = [drawn(row(replace(CHOICE, concurrency=count))) for count in (2048, 512)]
+    of = answer(simulated=lambda row: None, binds=lambda row: None)
+    assert command._beside(of, [each]) == ["keeps its limits in 46% of draws"]
+    of.binds, of.keeps = lambda row: "ttft", lambda each: None
+    of.simulated = lambda row: Made(seen={"ttft": {"p90": 2.0, "mean": 1.0}})
+    assert command._beside(of, [each]) == [
+        "TTFT near its limit", "simulated, formulas alone: TTFT p90 2 s, TTFT mean 1 s"]
+    of.binds, of.simulated = lambda row: None, lambda row: None
+    assert command._beside(of, [each, *alike]) == ["the same with 512 to 2,048 in flight"]
+    elsewhere = drawn(row(replace(CHOICE, tensor=4)))
+    assert command._beside(of, [each, elsewhere]) == ["1 more that cannot be told apart"]
+    pair = drawn(Row(CHOICE, {}, prefill=CHOICE))
+    of.loop = lambda row: Made(loop=Made(users=1234.0))
+    told, = command._beside(of, [pair])
+    assert "1,234" in told
+
+
+def fronted(**own):
+    """What is printed of a front, its first lines left out that stand for each deployment."""
+    of = answer(**({"simulated": lambda row: None, "binds": lambda row: None, "candidates": [0],
+                    "missed": [], "refused": [], "amounts": lambda row: {},
+                    "near": lambda row: Made(nearest=None), "stand_ins": lambda row: None} | own))
+    of.result.wishes.limits = {}
+    return of
+
+
+@pytest.mark.parametrize(("groups", "size", "told"), [
+    (1, 1, "1 group of 1 deployment on the front."),
+    (1, 1234, "1 group of 1,234 deployments on the front."),
+    (2, 2, "2 groups of 2 deployments on the front.")])
+def test_of_a_front_each_group_is_told_by_its_first(monkeypatch, groups, size, told):
+    monkeypatch.setattr(command, "runs", lambda answer, row: "runs")
+    monkeypatch.setattr(command, "near", lambda answer, row: "near")
+    each = Made(row=row(tpot=0.05, ttft=1.5, energy=2.0), keeps=None, amounts={})
+    of = fronted(front=[[each]] * groups, candidates=[0] * size)
+    found = printed(command._print_front, of, ["a.yml", "b.yml"][:groups])
+    first = [f"1. {LABEL}; lossless", "TTFT 1.5 s, TPOT 50 ms", "runs",
+             "start with: python -m calc deploy a.yml --engine vllm@1.0 -o DIR", "near"]
+    assert found[:5] == first
+    assert found[5:-2] == ([line.replace("1. ", "2. ").replace("a.yml", "b.yml")
+                            for line in first] if groups == 2 else [])
+    assert found[-2] == told
+    assert found[-1].startswith("The first one: --set device=nvidia-h20 ")
+    assert f"deploy goal-{groups}.yml" in printed(command._print_front, of, [])[5 * groups - 2]
+
+
+def test_what_is_left_out_before_a_front_is_told_behind_it(monkeypatch):
+    monkeypatch.setattr(command, "runs", lambda answer, row: "runs")
+    monkeypatch.setattr(command, "near", lambda answer, row: "near")
+    pair = Made(row=Row(CHOICE, {"tpot": 0.05}, prefill=CHOICE), keeps=None, amounts={})
+    of = fronted(front=[[pair]], missed=[1, 2], refused=[row(OTHER)], quality=lambda row: [],
+                 loop=lambda row: Made(loop=Made(users=4.0)))
+    found = printed(command._print_front, of, [])
+    assert found[-3:] == [
+        f"Left out, no release starts it: {NAMED}: .",
+        "2 before one of these are left out: simulated, they do not keep the limits.",
+        "1 group of 1 deployment on the front."]

@@ -8,6 +8,7 @@ from _options import lines_of
 
 from calc.commands.deciding import sweep as command
 from calc.sweeping.chunks import ROW, TOO_LARGE
+from catalogue import ParamsError
 
 
 @pytest.fixture
@@ -61,3 +62,29 @@ def test_what_is_written_as_files_is_not_tabulated(told):
 def test_units_are_those_of_what_is_divided():
     assert command._unit("output_throughput_per_device") == "token/s"
     assert (command._unit("tpot"), command._unit("nothing")) == ("s", "1")
+
+
+@pytest.mark.parametrize(("every", "out", "workers", "said"), [
+    (True, None, None, "--all"), (False, None, 0, "--workers 0"), (False, "x", -1, "--workers -1")])
+def test_all_are_written_as_files_by_one_worker_or_more(monkeypatch, every, out, workers, said):
+    monkeypatch.setattr(command, "_asked", lambda args: Made(every=every))
+    with pytest.raises(ParamsError, match=said):
+        command.run(Made(out=out, workers=workers))
+
+
+def test_a_sweep_is_run_as_it_was_asked_for(monkeypatch, capsys):
+    asked = []
+    monkeypatch.setattr(command, "_asked", lambda args: Made(every=True))
+    monkeypatch.setattr(command, "swept", lambda *given: asked.append(given[1:4]) or Made(
+        as_json=lambda: {"kept": 3}))
+    args = Made(out="x", workers=1, scheduler="tcp://here", json=True)
+    assert command.run(args) == 0
+    assert asked == [("x", 1, "tcp://here")]
+    assert '"kept": 3' in capsys.readouterr().out
+
+    def interrupted(*given):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "swept", interrupted)
+    assert command.run(args) == 130
+    assert "interrupted" in capsys.readouterr().err
