@@ -104,7 +104,8 @@ def test_a_deployment_is_told_by_quantity_with_the_three_inputs_that_shift_it_mo
     told = found["tpot"]["knobs"]
     assert [each["name"] for each in told] == ["b", "a", "c"]
     # down by 16, up by 2: of the logarithm -3 log 2 in all
-    assert told[0] == {"name": "b", "value": 1.0, "low": 0.5, "high": 16.0, "shift": pytest.approx(-SHIFT * 3 * math.log(2)),
+    assert told[0] == {"name": "b", "value": 1.0, "low": 0.5, "high": 16.0,
+                       "shift": pytest.approx(-SHIFT * 3 * math.log(2)),
                        "position": pytest.approx(0.2)}
     assert told[1]["shift"] == pytest.approx(-SHIFT * 2 * math.log(2))
     assert found["output_throughput"]["percentile"] == 0.5
