@@ -153,7 +153,7 @@ def test_percentiles_move_along_with_the_means_of_a_simulation():
     ((1.0, 4.0, 1.0), Limits(tpot=1.0, share=None), 8.0, 2.0),  # 4 × 2/(10 - λ) = 1
     ((2.0, 1.0, 1.0), Limits(1.5), 8.0, 6.0)])  # 2 × 3/(10 - λ) = 3/2
 def test_a_rate_is_promised_at_which_the_simulation_holds_the_limits(factor, limits, closed, rate):
-    """The second run holds them at the very limit; two more lie between it and one that does not."""
+    """The second run holds them at the very limit, and two more come between it and the first."""
     queue = Queue(lambda rate: factor)
     assert queue.promised(limits) == pytest.approx(rate)
     between = math.sqrt(rate * closed)
