@@ -209,3 +209,52 @@ def test_what_nobody_says_is_refused_and_only_where_it_is_needed(priced, monkeyp
              "power": 1e4}
     others = {name: limit for name, limit in every.items() if name not in limits}
     assert set(within(**others).each) == set(others)
+
+
+# --- what stands around -------------------------------------------------------------------------
+
+
+def of(number):
+    return SimpleNamespace(value=number)
+
+
+PARTS = SimpleNamespace(cards=of(8), host=of(300.0), host_computing=of(450.0), network=of(100.0),
+                        fans=of(80.0), cooling_load=of(2000.0), capacity=of(1000.0), whole=None)
+SUPPLY = SimpleNamespace(points=[(0.25, 0.8), (0.75, 0.96)])
+
+
+def around(given=PARTS, supply=SUPPLY, pue=1.25, card=500.0, server=6000.0, site=None,
+           computing=False):
+    device = SimpleNamespace(power=card and SimpleNamespace(full=of(card)))
+    node = SimpleNamespace(power=server and SimpleNamespace(full=of(server)),
+                           devices_per_node=of(4))
+    prices = SimpleNamespace(around=given, supply=supply, pue=pue and of(pue))
+    return power.around_of(device, node, prices, site, computing)
+
+
+def test_every_part_is_taken_from_the_prices_where_they_state_all():
+    assert around() == REST
+    assert around(pue=None).pue == 1
+    assert (around().host, around(computing=True).host) == (300, 450)
+    plain = SimpleNamespace(**vars(PARTS) | {"host_computing": None})
+    assert around(plain, computing=True).host == 300
+    assert around(site=1.1).pue == around(None, site=1.1).pue == 1.1  # in place of the prices' own
+
+
+@pytest.mark.parametrize("missing", ["host", "network", "fans", "cooling_load", "capacity"])
+def test_of_what_is_known_at_full_load_all_beyond_the_cards_is_drawn_at_any_load(missing):
+    """6000 W of a server are 1500 W for each of 4 cards, of which it draws 500 itself."""
+    some = SimpleNamespace(**vars(PARTS) | {missing: None})
+    plain = Around(4, 4000.0, 0.0, 0.0, 1.0, (), (), 1.0, 1.25)
+    assert around(some) == around(None) == around(supply=None) == plain
+    assert around(None, server=1000.0).host == 0  # a server draws no less than its cards
+    assert float(power.site_power(2000.0, 4, plain)) == pytest.approx(6000 * 1.25)
+
+
+def test_what_a_card_takes_with_all_of_the_site_comes_before_the_server_s_entry():
+    """2000 W at the meter are 1600 W in the room, of which a card draws 500; eight to a server."""
+    whole = SimpleNamespace(**vars(PARTS) | {"host": None, "whole": of(2000.0)})
+    assert around(whole) == Around(8, 8 * 1100.0, 0.0, 0.0, 1.0, (), (), 1.0, 1.25)
+    assert around(whole, pue=None).cards == 4  # nobody says how much of it is the site's
+    assert around(whole, card=None) is None
+    assert around(None, server=None) is None

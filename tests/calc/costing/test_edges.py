@@ -1,4 +1,4 @@
-"""What lies on a limit of money: ties, nothing earned, prices both ways, what is never paid back."""
+"""What lies on a limit of money: ties, nothing earned, prices both ways, never paid back."""
 
 from __future__ import annotations
 
