@@ -153,15 +153,19 @@ def priced(monkeypatch):
         hours.append((device, ownership, price))
         return Amount.exactly(2.0, "USD/s")
 
+    def asked(card, node, prices):
+        return (card.id, node.devices_per_node.value, prices) == ("card", 4, known)
+
     known = SimpleNamespace(exchange=SimpleNamespace(value=8.0, low=8.0, high=8.0), owning=None)
     for name, made in {
             "load_device": lambda device: SimpleNamespace(id=device),
             "load_node": lambda node: SimpleNamespace(devices_per_node=SimpleNamespace(value=4)),
             "prices_of": lambda device: known, "card_hour": hour,
             "full_power": lambda device: Amount.exactly(500.0, "W"),
-            "around_of": lambda card, server, prices: "around",
+            "around_of": lambda *given: "around" if asked(*given) else None,
             "site_power": lambda power, count, rest: power + 200.0 * count,
-            "server_price": lambda *_: Amount.exactly(1000.0, "USD")}.items():
+            "server_price": lambda *given: Amount.exactly(1000.0, given[3]) if asked(
+                *given[:3]) else None}.items():
         monkeypatch.setattr(affordable, name, made)
     return hours
 
