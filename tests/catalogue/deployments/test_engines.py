@@ -19,6 +19,7 @@ from catalogue.deployments.profiles import (
     starting,
     underlaid,
 )
+from catalogue.engines.engine import load_engine
 from catalogue.entries.profiles import Coordination, Scheduling
 from catalogue.reading.yamlfile import YamlFile
 
@@ -203,3 +204,35 @@ def test_what_no_mechanism_can_be_is_told_at_its_line_in_the_profile(mine, old, 
 
 def test_a_name_that_is_no_engine_is_quoted_in_part():
     assert f"there is no engine '{'e' * 60}', expected" in sentence(load_profile, "e" * 70)
+
+
+def test_a_default_of_a_flag_is_a_value_of_its_release():
+    found = running("vllm@0.11.0", H200, QWEN, drafts=False).workload
+    share, block = found["memory_utilization"], found["block_size"]
+    assert (share.value, share.unit, share.written, share.low, share.high) == (
+        0.9, "1", "0.9", 0.9, 0.9)
+    assert (block.unit, block.written) == ("token", f"{block.value} token")
+    assert (share.kind, share.source) == ("vendor", load_profile("vllm").source)
+    assert share.date == load_engine("vllm").release("0.11.0").date
+    assert share.note["en"] != share.note["zh"]
+
+
+def test_of_what_was_fitted_an_engine_holds_that_of_its_card_or_all_of_it():
+    for engine in ("vllm", "sglang"):
+        own = len(library.load("profiles", engine).statements)
+        fits = {name.removeprefix(f"{engine}-"): len(library.load("fits", name).statements)
+                for name in library.names("fits") if name.startswith(f"{engine}-")
+                and library.load("fits", name).engine == engine}
+        assert fits
+        assert len(load_profile(engine).statements) == own + sum(fits.values())
+        assert len(load_profile(engine, card="nobody").statements) == own
+        for card, count in fits.items():
+            assert len(load_profile(engine, card=card).statements) == own + count
+
+
+@pytest.mark.parametrize(("device", "says"), [
+    ("ascend-910b2", "vllm does not run on 'ascend-910b2', expected one of cann-recipes, "),
+    ("intel-gaudi-3", "vllm does not run on 'intel-gaudi-3', nor is any other engine of the "
+                      "catalogue known to.")])
+def test_an_engine_that_does_not_reach_a_card_is_told_with_those_that_do(device, says):
+    assert says in sentence(running, "vllm", catalogue.load_device(device), QWEN, drafts=False)
