@@ -179,6 +179,8 @@ def test_a_deployment_asks_for_its_longest_request_and_is_cut_as_its_file_says()
     lengths = subject_of(catalogue.load_scenario("s2-910b1-awq"))
     assert (lengths.context, lengths.engine, lengths.offload) == (128 + 512, None, None)
     assert subject_of(catalogue.load_scenario("s0-scenario-1")).context == 4096
+    longer = catalogue.load_scenario("s2-910b1-awq", overrides=["workload.context_tokens=4096"])
+    assert subject_of(longer).context == 4096
     switched = subject_of(catalogue.load_scenario("wide-lmsys-prefill"))
     assert switched.numbers["exchange_normal"] == 1
     assert "exchange_normal" not in SUBJECT.numbers

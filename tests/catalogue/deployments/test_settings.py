@@ -76,6 +76,8 @@ def test_a_text_and_its_data_are_the_deployment_that_its_file_is():
 
 def test_ranks_are_as_many_as_the_devices_and_only_asked_for_where_a_cut_is():
     settings = ["parallelism.pipeline_parallel=3", "parallelism.data_parallel=5"]
+    with pytest.raises(LayoutError, match=r"^--set parallelism\.tensor_parallel: tensor x"):
+        catalogue.load_scenario(NAME, overrides=["parallelism.tensor_parallel=4"])
     with pytest.raises(LayoutError, match=(
             r"tensor x pipeline x data parallel = 8 x 3 x 5 = 120 devices, but the cluster has "
             r"8\.")):
@@ -117,6 +119,39 @@ def test_experts_are_offloaded_to_processors_that_there_are():
     assert "has no experts to offload" in sentence(
         made, HOSTED, model="qwen3-8b", precision="bf16")
     assert made().host is None or made().host.id == made().node.host
+
+
+@pytest.mark.parametrize(("old", "new", "at", "says"), [
+    ("  hosts:\n    value: 2", "  hosts:\n    value: 3", "  hosts:", "but the cluster has 2."),
+    ("offload:\n", "offload:\n  host: nvidia-h20\n", "  host: nvidia", "is an accelerator"),
+    ("device: nvidia-rtx-4090d", "device: intel-xeon-6454s", "device:", "is a host processor"),
+    ("model: deepseek-v3", "model: llama-3.1-8b", "offload:", "has no experts to offload"),
+])
+def test_a_host_that_cannot_be_is_told_at_its_line(old, new, at, says):
+    path = catalogue.ROOT / "scenarios" / f"{HOSTED}.yml"
+    text = path.read_text("utf-8")
+    assert text.count(old) == 1
+    changed = text.replace(old, new)
+    line = next(number for number, each in enumerate(changed.splitlines(), 1)
+                if each.startswith(at))
+    told = sentence(read_scenario, changed, path)
+    assert f"{HOSTED}.yml:{line}: " in told
+    assert says in told
+
+
+def test_links_that_do_not_reach_are_told_at_the_server_that_has_them():
+    one = catalogue.load_scenario("s1-plan-c")
+    wide = replace(one, node=one.node.model_copy(update={
+        "devices_per_node": amount(9), "device_link": "hccs-910b"}))  # a full mesh of eight
+    assert sentence(_check_hardware, wide, lambda *keys: ".".join(keys)).startswith(
+        f"cluster.node: '{one.node.id}' has 9 devices, but with 7 links of ")
+    bare = one.device.model_copy(update={"matrix_peak": None})
+    assert sentence(_check_hardware, replace(one, device=bare), lambda *keys: ".".join(keys)
+                    ).startswith(f"device: '{bare.id}' states no matrix_peak")
+    misused = replace(one, file=one.file.model_copy(update={
+        "mechanisms": {"kv_imbalance": amount(0)}}))
+    assert sentence(_check_hardware, misused, lambda *keys: ".".join(keys)).startswith(
+        "mechanisms.kv_imbalance: '0' is out of range")
 
 
 def test_an_offload_without_a_processor_is_refused():

@@ -214,6 +214,24 @@ def test_experts_take_their_share_of_scales(name, size):
     assert expert_bytes(catalogue.load_precision(name)) == pytest.approx(size, rel=1e-3)
 
 
+@pytest.mark.parametrize(("here", "elsewhere", "near", "told"), [
+    (["SGLang 2"], [], "w4", "; SGLang 2 is; the nearest that runs here is w4"),
+    (["SGLang 2", "vLLM 3"], [], None, "; SGLang 2 or vLLM 3 are"),
+    ([], ["sm_80"], "w4", "; Made on sm_80, sm_90 is; the nearest that runs here is w4"),
+    ([], ["sm_80", "sm_89"], None, "; Made on sm_80, sm_90 and Also on sm_89, sm_90 are"),
+    ([], [], None, "")])
+def test_what_runs_a_format_elsewhere_ends_the_sentence(monkeypatch, here, elsewhere, near, told):
+    monkeypatch.setattr(module, "kernels_of", lambda *_: [
+        SimpleNamespace(releases=each) for each in here])
+    monkeypatch.setattr(module, "nearest", lambda *_: near and SimpleNamespace(id=near))
+    cells = {card: (product(cards=[card, "sm_90"]), cache(cards=[card, "sm_90"]))
+             for card in elsewhere}
+    named = zip(({"en": "Made"}, {"en": "Also"}), cells.values(), strict=False)
+    monkeypatch.setattr(module, "tables", lambda: {
+        name["en"]: table(*of).model_copy(update={"name": name}) for name, of in named})
+    assert module._elsewhere(BF16, CARD, None, None, None) == told
+
+
 @pytest.mark.parametrize("engine", ["vllm", "sglang"])
 @pytest.mark.parametrize("precision", ["w4a8-int8", "w8a8-int8-c8", "mxfp4-w4a8"])
 def test_the_nearest_that_is_told_to_a_release_runs_in_that_release(engine, precision):
