@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple, get_args
 
 from catalogue import library
-from catalogue.engines.released import engine_meant, release_of, releases
+from catalogue.engines.released import AT, engine_meant, release_of, releases
 from catalogue.entries.deployments import Format, Precision
 from catalogue.entries.hardware import Architecture, Device
 from catalogue.entries.kernels import CLASSES, Cache, Cell, Kernels, Product
@@ -319,7 +319,8 @@ def kernel_problem(precision: Precision, device: Device, engine: str | None = No
     if device.architecture is None:
         written = "; its file states no 'architecture', expected one of " + ", ".join(ARCHITECTURES)
         return f"{sentence}{written}."
-    return f"{sentence}{_elsewhere(precision, device, name, model, classes)}."
+    meant_engine = f"{name}{AT}{meant}" if name else None
+    return f"{sentence}{_elsewhere(precision, device, meant_engine, model, classes)}."
 
 
 def _elsewhere(precision: Precision, device: Device, engine: str | None, model: Model | None,

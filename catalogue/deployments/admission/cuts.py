@@ -72,7 +72,7 @@ def _expert_problems(subject: Subject, cut: Cut) -> Iterator[Problem]:
         yield from _shared_problems(subject, cut)
     routed, copies = int(subject.numbers["n_routed_experts"]), cut.spares
     ranks, of = ep - cut.shared_ranks, subject.model.id
-    if ranks > 0 and (routed + copies) % ranks:
+    if (routed + copies) % ranks:  # of which some are left, or the problem is told above
         fewest = _copies(routed, copies, ranks)
         yield told(DIVISION, EXPERTS, lambda: say(
             "experts-not-dealt", expert=ep, routed=routed, copies=copies, fewest=fewest, of=of,

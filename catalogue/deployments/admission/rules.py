@@ -23,6 +23,7 @@ from catalogue.deployments.scenario import Scenario, model_inputs
 from catalogue.engines.released import AT
 from catalogue.entries.deployments import Precision
 from catalogue.kernels import kernel_problem
+from catalogue.kernels.releases import nearest as replacing
 from catalogue.messages import Pair, join, messages
 
 common = messages("common")
@@ -112,11 +113,11 @@ def no_kernel_problem(subject: Subject, cut: Cut) -> Problem | None:
     text = kernel_problem(asked, device, subject.engine, model=subject.model, classes=classes)
     if text is None:
         return None
-    near = nearest(device, asked, classes, engine=subject.engine, model=subject.model)
+    near = replacing(asked, device, subject.engine, subject.model, classes)
     return told(KERNEL, "precision", lambda: say(
         "no-kernel", english=text.rstrip("."), engine=subject.engine or "", named=bool(
             subject.engine), device=device.id, precision=asked.id,
-        nearest=near[0].id if near else "", near=bool(near)))
+        nearest=near.id if near else "", near=bool(near)))
 
 
 def length_problem(subject: Subject, _: Cut) -> Problem | None:
