@@ -94,12 +94,13 @@ class TestCache:
         np.testing.assert_allclose(answer["stage_workload_kv"], (
             answer["requests_per_rank"] * answer["request_blocks"] * answer["stage_block_bytes"]))
 
-    def test_an_engine_may_set_aside_blocks_of_its_own(self):
-        own, needed = found(state_blocks=26), found()
-        assert own["state_blocks_per_request"] == 26
+    @pytest.mark.parametrize("blocks", [1, 26])
+    def test_an_engine_may_set_aside_blocks_of_its_own(self, blocks):
+        own, needed = found(state_blocks=blocks), found()
+        assert own["state_blocks_per_request"] == blocks
         assert own["block_waste"] == needed["block_waste"]
         assert own["held_tokens"] - needed["held_tokens"] == pytest.approx(
-            v4()["block_size"] * (26 - needed["state_blocks_per_request"]))
+            v4()["block_size"] * (blocks - needed["state_blocks_per_request"]))
 
     def test_without_a_state_no_blocks_are_set_aside(self):
         inputs = catalogue.load_scenario("h200-v32-vllm-tp8").inputs()
