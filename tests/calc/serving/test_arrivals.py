@@ -1,4 +1,4 @@
-"""Who asks what when: lengths by quantiles, streams of arrivals, conversations turn by turn."""
+"""Who asks what when, and what a scheduler takes and gives: arrivals, lengths, requests, limits."""
 
 import math
 from statistics import NormalDist
@@ -17,6 +17,8 @@ from calc.serving.arrivals import (
     shapes_of,
     sharing,
 )
+from calc.serving.requests import Contexts, Job, Limits, Outcome, Request, Step
+from calc.serving.scheduling import duration, group_duration
 
 SHAPES = [(100, 7), (40, 3, 5)]
 
@@ -211,3 +213,102 @@ class TestLoop:
         with pytest.raises(ValueError, match=message):
             ClosedLoop(*asked, *(() if len(asked) > 2 else (SHAPES,)))
         assert ClosedLoop(2, 2, SHAPES).users == 2
+
+
+class TestContexts:
+    def test_every_request_is_a_token_further_each_step(self):
+        some = Contexts((3, 5, 11))
+        assert (tuple(some.next()), some.next().total) == ((4, 6, 12), 22)
+        assert (tuple(some.next(4)), some.next(4).total) == ((7, 9, 15), 31)
+        later = some.next(4).next(2)
+        assert (tuple(later), later.total, len(later)) == ((9, 11, 17), 37, 3)
+        assert (later[0], later[-1], later[1:]) == (9, 17, (11, 17))
+        assert (Contexts((3, 5), 2).total, tuple(Contexts((3, 5), 2))) == (12, (5, 7))
+
+    def test_it_is_its_numbers(self):
+        assert Contexts((3, 5), 1) == (4, 6) == Contexts((4, 6))
+        assert Contexts((3, 5)) != (3, 6)
+        assert Contexts((3, 5)) != 8
+        assert hash(Contexts((3, 5), 1)) == hash(Contexts((4, 6)))
+        assert repr(Contexts((3, 5), 1)) == "(4, 6)"
+
+
+class TestRequests:
+    def test_the_last_token_is_never_fed(self):
+        assert Request(0.0, 7, 3).most_cached == 9
+        assert Request(0.0, 1, 1, 0).most_cached == 1
+
+    @pytest.mark.parametrize("wrong", [
+        (-0.1, 1, 1), (math.inf, 1, 1), (0.0, 0, 1), (0.0, 1, 0), (0.0, 5, 1, 5), (0.0, 5, 1, -1),
+        (0.0, 5, 1, 1, (("a", 3),))])
+    def test_what_is_no_request_is_refused(self, wrong):
+        with pytest.raises(ValueError, match="expected"):
+            Request(*wrong)
+        assert Request(0.0, 5, 1, 4).cached_tokens == 4
+        assert Request(0.0, 5, 1, 0, (("a", 3),)).texts == (("a", 3),)
+
+    def test_who_comes_with_a_cache_has_a_first_token_and_loses_all_with_it(self):
+        fresh, sent = (Job(2, Request(0.0, 7, 3, 4), prefilled=sent) for sent in (False, True))
+        assert (fresh.generated, fresh.known, fresh.computed, fresh.base) == (0, 7, 4, 4)
+        assert (sent.generated, sent.known, sent.computed, sent.base) == (1, 8, 7, 0)
+        assert (fresh.decodes, sent.decodes) == (False, True)
+        assert (fresh.hit_tokens, fresh.held, fresh.preemptions, fresh.evicted) == (4, 0, 0, 0)
+        sent.known = 9
+        assert not sent.decodes
+
+    def test_times_of_an_outcome(self):
+        found = Outcome(5, 1.0, 1.5, 3.0, 7.5, 20, 4, 0)
+        assert (found.wait, found.ttft, found.tpot, found.e2e) == (0.5, 2.0, 1.5, 6.5)
+        assert math.isnan(Outcome(5, 1.0, 1.5, 3.0, 3.0, 20, 1, 0).tpot)
+        assert Outcome(5, 1.0, 1.5, 3.0, 4.0, 20, 2, 0).tpot == 1.0
+
+
+class TestLimits:
+    def test_blocks_are_whole_and_a_state_lies_beside_them(self):
+        some = Limits(64, 1, kv_blocks=10, block_size=16, state_blocks_per_request=3)
+        assert [some.blocks(tokens) for tokens in (0, 1, 16, 17, 33)] == [0, 1, 1, 2, 3]
+        assert [some.with_state(tokens) for tokens in (16, 17)] == [4, 5]
+        assert some.longest == 7 * 16
+        assert Limits(64, 1, kv_blocks=2, block_size=16, state_blocks_per_request=3).longest == 0
+        assert Limits(64, 1, kv_blocks=2, block_size=16).longest == 32
+
+    def test_each_text_has_the_whole_blocks_that_those_before_it_leave(self):
+        some = Limits(64, 1, block_size=4)
+        assert some.spans((("a", 9), ("b", 11), ("c", 22))) == (("a", 0, 2), ("c", 2, 5))
+        assert some.spans((("a", 3),)) == ()
+        assert some.spans((("a", 4), ("b", 8))) == (("a", 0, 1), ("b", 1, 2))
+
+    @pytest.mark.parametrize("wrong", [
+        {"max_num_batched_tokens": 0}, {"max_num_seqs": 0}, {"kv_blocks": 0}, {"block_size": 0},
+        {"recv_interval": 0}, {"policy": "fifo"}, {"reserved_output": -0.1},
+        {"reserved_output": 1.1}, {"steps_ahead": -1}, {"state_blocks_per_request": -1}])
+    def test_under_what_nothing_runs_is_refused(self, wrong):
+        (name,) = wrong
+        with pytest.raises(ValueError, match=f"{name} is|no {name}"):
+            Limits(**{"max_num_batched_tokens": 1, "max_num_seqs": 1} | wrong)
+        least = Limits(1, 1, 1, 1, reserved_output=0.0)
+        assert (least.reserved_output, Limits(1, 1, reserved_output=1.0).reserved_output) == (0, 1)
+
+    def test_what_an_engine_does_unless_it_is_told(self):
+        usual = Limits(1, 1)
+        assert (usual.kv_blocks, usual.block_size, usual.policy, usual.whole_prompt_fits) == (
+            None, 1, "mixed", True)
+        assert (usual.reserved_output, usual.recv_interval, usual.steps_ahead,
+                usual.state_blocks_per_request) == (1.0, 1, 0, 0)
+
+
+class TestDuration:
+    STEP = Step(((5, 0), (6, 1)), (7, 8, 9))
+
+    def test_the_gap_is_a_part_of_it(self):
+        assert duration(self.STEP, lambda step: 2.0, 0.25) == 2.25
+        assert group_duration([self.STEP] * 2, lambda steps: float(len(steps)), 0.5) == 2.5
+        assert duration(self.STEP, lambda step: 0.0, 0.0) == 0.0
+
+    @pytest.mark.parametrize("taken", [-1.0, math.inf, math.nan])
+    def test_no_time_is_told_with_what_the_step_has(self, taken):
+        with pytest.raises(ValueError, match=(
+                r"^a step with 2 chunks and 3 decoding requests takes .* s, expected a time")):
+            duration(self.STEP, lambda step: taken, 0.25)
+        with pytest.raises(ValueError, match=r"^a step with 4 chunks and 4 decoding requests"):
+            group_duration([self.STEP, Step(((1, 0), (1, 1)), (3,))], lambda steps: taken, 0.25)

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,11 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import catalogue
+from calc.serving import saturation
 from calc.serving.arrivals import bursts, poisson
 from calc.serving.metrics import summarise
 from calc.serving.replay import serve_all
 from calc.serving.requests import Request, Step
-from calc.serving.saturation import saturation_of_ranks, saturation_rate
+from calc.serving.saturation import keeps_up, saturation_of_ranks, saturation_rate
 from calc.serving.simulation import IDLE, Pool, simulate
 from calc.serving.step_times import Clock, ranks_in_step
 from reference.queueing import interrupted_pace
@@ -275,3 +277,104 @@ class TestFrontEnd:
         with pytest.raises(ValueError, match=message) as caught:
             make()
         assert str(caught.value).endswith(".")
+
+
+FEW = [(10, 3)]
+
+
+def alone(replicas=1, seqs=1):
+    return Pool(limits(seqs=seqs), lambda step: 1.0, replicas=replicas)
+
+
+class TestSaturationByHand:
+    @pytest.fixture
+    def asked(self, monkeypatch):
+        """What is simulated: the n-th request ends at n squared."""
+        seen = []
+
+        def simulate(requests, *pools):
+            seen.append(requests)
+            return SimpleNamespace(outcomes=[
+                SimpleNamespace(finished=float(number * number))
+                for number in range(len(requests), 0, -1)])
+
+        monkeypatch.setattr(saturation, "simulate", simulate)
+        return seen
+
+    def test_from_the_end_of_the_third_wave_to_that_of_the_ninth(self, asked):
+        """Of sixty at once, the 18th ends at 324 s and the 54th at 2916 s."""
+        assert saturation_rate(alone(2, 3), FEW) == 36 / (54**2 - 18**2)
+        assert (len(asked[0]), {request.arrival for request in asked[0]}) == (60, {0.0})
+
+    def test_the_larger_pool_decides_how_many_come(self, asked):
+        for one, other in ((alone(2, 3), alone(1, 2)), (alone(1, 2), alone(2, 3))):
+            assert saturation_rate(one, FEW, other) == 36 / (54**2 - 18**2)
+
+    @pytest.mark.parametrize(("seqs", "waves", "first", "last"), [
+        (5, 2, 3, 5), (1, 3, 1, 2), (4, 5, 6, 16), (10, 7, 21, 60)])
+    def test_of_fewer_waves_all_but_the_last(self, asked, seqs, waves, first, last):
+        assert saturation_rate(alone(1, seqs), FEW, waves=waves) == (
+            (last - first) / (last**2 - first**2))
+
+    def test_a_single_wave_saturates_nothing(self, asked):
+        for waves in (1, 2):
+            with pytest.raises(ValueError, match="nothing saturates"):
+                saturation_rate(alone(1, 1), FEW, waves=waves)
+
+    def test_at_a_rate_they_come_one_by_one(self, asked):
+        saturation_rate(alone(50, 4), FEW, rate=25.0)
+        assert asked[0][-1].arrival == pytest.approx(2000 / 25, rel=0.1)
+
+    @pytest.mark.parametrize(("capacity", "tried"), [
+        (99.0, [100.0]), (97.9, [100.0, 97.9**2 / 100]), (50.0, [100.0, 25.0])])
+    def test_the_rate_of_ranks_is_lowered_until_what_comes_out_is_what_goes_in(
+            self, monkeypatch, capacity, tried):
+        seen = []
+
+        def saturation_rate(pool, shapes, waves, rate):
+            seen.append((waves, rate))
+            return min(rate, capacity)
+
+        monkeypatch.setattr(saturation, "saturation_rate", saturation_rate)
+        assert saturation_of_ranks(alone(), FEW, 100.0, 7) == pytest.approx(tried[-1])
+        assert seen == [(7, pytest.approx(rate)) for rate in tried]
+
+    def test_after_five_runs_it_is_what_came_out(self, monkeypatch):
+        """A tenth too little comes out each time, so that the rate falls to 81% of it."""
+        monkeypatch.setattr(saturation, "saturation_rate",
+                            lambda pool, shapes, waves, rate: 0.9 * rate)
+        assert saturation_of_ranks(alone(), FEW, 100.0) == pytest.approx(90 * 0.81**4)
+
+
+def waiting(growth, of_tokens):
+    """Arrivals in 1000 s that wait ever longer, by so much a second, for a first token or others.
+
+    Answers have 6 or 16 tokens in turn, 11 on average.
+    """
+    at = np.arange(1001.0)
+    tokens = np.where(at % 2, 6, 16)
+    first = at + (0.0 if of_tokens else growth * at)
+    last = first + (growth * at * (tokens - 1) / 10 if of_tokens else 0.0)
+    return SimpleNamespace(outcomes=tuple(
+        SimpleNamespace(arrival=one, first_token=two, finished=three, output_tokens=int(count))
+        for one, two, three, count in zip(at, first, last, tokens, strict=True)))
+
+
+@pytest.mark.parametrize("of_tokens", [False, True])
+class TestKeepsUp:
+    @pytest.mark.parametrize(("growth", "bounded"), [
+        (0.0, True), (0.0195, True), (0.0205, False), (1.0, False), (-1.0, True)])
+    def test_what_grows_by_more_than_a_fiftieth_of_the_arrivals_has_no_bound(
+            self, of_tokens, growth, bounded):
+        assert keeps_up(waiting(growth, of_tokens)) is bounded
+
+    def test_how_much_may_pile_up_can_be_told(self, of_tokens):
+        assert keeps_up(waiting(0.29, of_tokens), 0.3)
+        assert not keeps_up(waiting(0.31, of_tokens), 0.3)
+
+
+def test_single_tokens_have_no_pace():
+    run = SimpleNamespace(outcomes=tuple(
+        SimpleNamespace(arrival=float(at), first_token=at + 1.0, finished=at + 1.0, output_tokens=1)
+        for at in range(100)))
+    assert keeps_up(run)
