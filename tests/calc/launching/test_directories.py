@@ -9,9 +9,8 @@ from types import SimpleNamespace as Made
 import pytest
 import yaml
 from _door import sentence
-from _launch import CASES, S0_POOLS, done, needs
+from _launch import ALONE, CASES, S0_POOLS, done, needs
 from _plain import plain
-from _watch import ALONE
 
 from calc.launching import directory, vllm
 from calc.launching.deployment import deployment

@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace as Made
 
-import _plainest as plainest
+import _launch as plainest
 import pytest
 from _door import sentence
 

@@ -8,7 +8,7 @@ sizes, ranks and ports follow from the layout (rank times cards of a node, 256 r
 from pathlib import Path
 from types import SimpleNamespace as Made
 
-import _plainest as plainest
+import _launch as plainest
 import pytest
 import yaml
 from _door import sentence

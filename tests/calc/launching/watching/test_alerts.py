@@ -1,7 +1,7 @@
 """Which alerts a pool has: of what signal, beyond what, how grave, and why, in every release."""
 
 import pytest
-from _watch import expected, pool
+from _launch import expected, pool
 
 from calc.launching.watching.alerts import Alert, alerts, pace
 from calc.launching.watching.signals import Level, Mean, Paced, Quantile, Rate

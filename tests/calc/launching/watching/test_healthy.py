@@ -5,7 +5,7 @@ import re
 
 import numpy as np
 import pytest
-from _watch import expected, pool
+from _launch import expected, pool
 
 from calc.launching.watching.healthy import healthy
 

@@ -4,8 +4,8 @@ from types import SimpleNamespace as Made
 
 import numpy as np
 import pytest
+from _launch import OVER_NODES, expected, pool
 from _plain import plain
-from _watch import OVER_NODES, expected, pool
 
 from calc.launching.watching import monitoring
 from calc.launching.watching.alerts import Alert

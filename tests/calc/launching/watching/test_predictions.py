@@ -7,7 +7,7 @@ from types import SimpleNamespace as Made
 import numpy as np
 import pytest
 from _door import sentence
-from _watch import expected
+from _launch import expected
 
 import catalogue
 from calc.closed_form.evaluate import evaluate

@@ -6,7 +6,7 @@ from types import SimpleNamespace as Made
 
 import numpy as np
 import pytest
-from _watch import ALONE, OVER_NODES, expected, pool
+from _launch import ALONE, OVER_NODES, expected, pool
 
 from calc.launching import deployment
 from calc.launching.bench import Bench
