@@ -89,6 +89,9 @@ def test_every_chunk_is_given_once_a_few_ahead_of_each_thread():
     (Client(chunks={1: Future(KeyError("x"), "lost")}),
      "--scheduler tcp://a: the scheduler went away; finished parts are kept, the same command goes "
      "on from there."),
+    (Client(chunks={1: Future(KeyError("x"), "cancelled")}),
+     "--scheduler tcp://a: the scheduler went away; finished parts are kept, the same command goes "
+     "on from there."),
     (Client(status="closed", chunks={1: Future(KeyError("x"), "error")}),
      "--scheduler tcp://a: the scheduler went away; finished parts are kept, the same command goes "
      "on from there."),
