@@ -8,6 +8,7 @@ import pytest
 import catalogue
 from calc.commands import check
 from catalogue import ParamsError
+from catalogue.reading import yamlfile
 
 CARD = """\
 name: {en: A card, zh: 一张卡}
@@ -179,3 +180,22 @@ def test_a_dtype_that_nobody_has_measured_is_noted_with_what_stands_in_for_it(mo
     host = next(name for name in catalogue.names("devices")
                 if catalogue.load("devices", name).type == "host")
     assert check._stand_ins(str(catalogue.ROOT / "devices" / f"{host}.yml")) == []
+
+
+def test_claims_of_a_file_are_judged_beside_those_that_ship_and_alone_told(monkeypatch):
+    """All are read with it, since they may build on each other; of a whole check, all."""
+    asked = []
+    path = catalogue.ROOT / "claims" / "s2.yml"
+    claims = [Made(claim=Made(id="mine"), place=f"{yamlfile.display_path(path)}:7"),
+              Made(claim=Made(id="theirs"), place="elsewhere.yml:7")]
+    monkeypatch.setattr("calc.auditing.claim_files.listed", lambda: (claims[1:], []))
+    monkeypatch.setattr("calc.auditing.claim_files.listed_beside", lambda path: (claims, []))
+    monkeypatch.setattr("calc.auditing.audit.audit", lambda found, own: asked.append(
+        ([each.claim.id for each in found[0]], own)) or Made(problems=["It is wrong."]))
+    monkeypatch.setattr(check, "locate", lambda kind, file: path)
+    with pytest.raises(ExceptionGroup) as told_first:
+        check._check_claims("s2.yml")
+    assert [str(each) for each in told_first.value.exceptions] == ["It is wrong."]
+    with pytest.raises(ExceptionGroup):
+        check._check_claims()
+    assert asked == [(["mine", "theirs"], {"mine"}), (["theirs"], None)]

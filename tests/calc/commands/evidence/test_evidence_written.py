@@ -180,6 +180,8 @@ def test_what_a_fit_leaves_out_is_counted(told, monkeypatch):
     assert asked == [("gemm", "x", ()), ("mla", "x", ())]
     assert "2 " in told(kernels._check, shelf, engine="b")[-1]
     assert asked[-1] == ("mla", "x", "b")
+    single = Made(root="here", parts=lambda *which: parts[:1], table=lambda *which: [0])
+    assert told(kernels._check, single)[-1].startswith("1 row ")
 
 
 def test_the_findings_of_most_rows_are_told_first_and_eight_of_a_kind(capsys, monkeypatch):
