@@ -130,6 +130,7 @@ def test_a_single_request_sets_off_what_health_does_not(limit, fires, lone, reas
     points = (HEALTHY, LONE, *POINTS[1:])
     found = watched(limit, fires, (1.0, 2.0, 4.0, 1.5, 1.25), (3, lone, 3, 3, 3, 3), points=points)
     assert (found.reason, found.failures) == (reason, 4)
+    assert (found.healthy, found.fires if reason != RUN else ()) == (OURS, ())
     assert (found.state, found.nearest) == ((PERHAPS, Point("lone", 1.0, pytest.approx(
         lone * 0.02), 1.0)) if reason == LONELY else (found.state, None))
 
@@ -141,6 +142,7 @@ def test_without_any_request_what_falls_to_nothing_sets_off_a_lower_limit(limit,
                                                                          reason):
     found = watched(limit, fires, (2.0, 4.0, 1.5, 1.25), (3, 3, 3, 3, 3), idle)
     assert (found.reason, found.failures) == (reason, 4)
+    assert (found.healthy, found.fires if reason != RUN else ()) == (OURS, ())
     assert found.state == (NEVER if fires == "above" or (not idle) else PERHAPS)
 
 
