@@ -57,7 +57,8 @@ RUNNING: set[subprocess.Popen[str]] = set()  # tests that run now
 ENDED = threading.Event()  # whether somebody ended this program
 HOUSE = "tests/house/"
 COLLECTION, TIME = "collection", "time"  # what saw a mutant beside a test
-TESTED, INTERRUPTED = 1, 2  # exit codes of pytest: a test failed; one could not be collected
+# exit codes of pytest: a test failed; one could not be collected; one that was named is not there
+TESTED, INTERRUPTED, UNKNOWN = 1, 2, 4
 
 
 def concerned(project: Project, path: Path, seconds: float) -> list[str]:
@@ -136,6 +137,8 @@ def seen_by(folder: Path, mutant: Mutant, project: Project, record: Path | None,
             tests = concerned(project, Path(mutant.path), seconds) if series else running
             code, printed = run_tests(folder, tests, seconds, "-x", *(
                 (series, "--seconds", str(seconds)) if series else ()))
+            if code == UNKNOWN:
+                raise SystemExit("mutants: tests that ran these lines are gone; make lines anew")
             if code in (TESTED, INTERRUPTED):
                 found = FAILED.search(printed)
                 return found[1] if found else COLLECTION
