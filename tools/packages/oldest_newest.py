@@ -2,11 +2,11 @@
 
 For each Python an environment with the oldest and one with the newest versions that
 ``requirements-engine.in`` and ``requirements-analysis.in`` allow is made in a temporary folder, by
-uv, of what is published as wheels. Each answers the questions of ``tools.answers``, and every
-number is held against those of this environment, which has the pinned versions. A Python that is
-not found, or a package that is not to be had, is printed as not run, with the reason. What came out
-is kept in ``oldest_newest.json`` beside this file; the exit code is 1 where anything differs or
-fails. Arguments are the Pythons to try, ``3.12`` or a path.
+uv, of what is published as wheels. Each answers the questions of ``tools.answers`` that ask for
+JSON, and every number is held against those of this environment, which has the pinned versions. A
+Python that is not found, or a package that is not to be had, is printed as not run, with the
+reason. What came out is kept in ``oldest_newest.json`` beside this file; the exit code is 1 where
+anything differs or fails. Arguments are the Pythons to try, ``3.12`` or a path.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from typing import Any
 from packaging.requirements import Requirement
 
 from tools.answers.held import TOLERANCE, held
+from tools.answers.questions import QUESTIONS
 from tools.packages.environments import ROOT, UV, EndedError, made, run
 from tools.records import keep
 
@@ -32,12 +33,13 @@ RECORD = Path(__file__).with_name("oldest_newest.json")
 REQUIREMENTS = ("requirements-engine.in", "requirements-analysis.in")
 WANTED = [part for name in REQUIREMENTS for part in ("-r", name)]
 PYTHONS = ("3.11", "3.12", "3.13")
+ASKED = [question for question in QUESTIONS if "--json" in question]  # numbers, not their layout
 ENDS = {"oldest": "lowest-direct", "newest": "highest"}  # as uv calls them
 
 
 def answers(python: Path) -> dict[str, Any]:
     """Question -> answer of an interpreter and its packages. Raises EndedError."""
-    lines = map(json.loads, run(python, "-m", "tools.answers").splitlines())
+    lines = map(json.loads, run(python, "-m", "tools.answers", *ASKED).splitlines())
     return {line["question"]: line["answer"] for line in lines}
 
 
