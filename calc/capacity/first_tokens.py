@@ -72,7 +72,7 @@ def first_tokens(rate: float, prompts: np.ndarray, steps: Steps) -> tuple[np.nda
     Source: notebooks/day.md, section The slowest in a hundred.
     """
     part = min(prompts.mean() / PARTS, steps.budget / PARTS_OF_A_STEP)
-    room = max(1, round(steps.budget / part))
+    room = round(steps.budget / part)
     own = np.clip(np.round(prompts / part), 1, STATES - 1).astype(int)
     jump = np.bincount(own, minlength=STATES) / own.size
     amounts = np.arange(STATES)

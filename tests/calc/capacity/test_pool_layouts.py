@@ -1,5 +1,7 @@
 """Two pools on so many cards: what a search makes of the same question, and its laws."""
 
+from types import SimpleNamespace
+
 import pytest
 
 import catalogue
@@ -91,3 +93,10 @@ def test_a_search_of_the_same_question_has_the_same_answer():
     found = Pairing(asked, (8, 16)).best(Limits(2.0, 0.05, None))[16]
     assert found.prefill.layout == best.prefill.layout
     assert found.per_device == pytest.approx(best.quantities["throughput_per_card"], rel=0.04)
+
+
+@pytest.mark.parametrize(("prefill", "decode"), [({}, {}), ({}, {"port": 1}), ({"rate": 1}, {})])
+def test_where_one_pool_holds_nothing_no_group_prefills(prefill, decode):
+    asked = SimpleNamespace(pools=SimpleNamespace(prefill=prefill, decode=decode))
+    assert Pairing._prefilling(asked, LIMITS) == []
+    assert decode or Pairing._decoding(asked, LIMITS) == []

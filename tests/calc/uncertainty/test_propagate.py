@@ -11,7 +11,7 @@ from calc.costing import answer
 from calc.costing.answer import CostOptions, cost
 from calc.costing.rates import prices_of, way_of
 from calc.uncertainty.amount import Amount
-from calc.uncertainty.interval import NORMAL_90
+from calc.uncertainty.interval import NORMAL_90, _sides
 from calc.uncertainty.propagate import propagate_uncertainty
 
 DRAWS, SEED, BAR = 2_000, 1, (0.35, 0.65)
@@ -63,3 +63,12 @@ def test_an_interval_holds_no_value_that_no_input_gives():
     found = propagate_uncertainty(lambda q: {"least": np.where(
         (q["a"] < 1) | (q["b"] < 1) | (q["c"] < 1), 0.1, 1.0)}, dict.fromkeys("abc", one))["least"]
     assert (float(found.low), float(found.high)) == pytest.approx((0.1, 1.0))
+
+
+@pytest.mark.parametrize(("own", "widths", "found"), [
+    ([(1, 2, 3, 4)], [1], [[1], [2], [3], [4]]),
+    ([(1, 2, 3, 4)], [2], [[1, 1], [2, 2], [3, 3], [4, 4]]),
+    ([(1, 2, 3, 4), (5, 6, 7, 8)], [1, 2], [[1, 5, 5], [2, 6, 6], [3, 7, 7], [4, 8, 8]]),
+    ([(1, 2, 3, np.array([4, 9]))], [2], [[1, 1], [2, 2], [3, 3], [4, 9]])])
+def test_each_row_has_the_sides_of_its_quantity(own, widths, found):
+    assert _sides(own, widths).tolist() == found
