@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from calc.evidence import calibrated, protocols
+from calc.evidence import calibrated, protocols, validation
 from calc.evidence.calibrated import Applied, Outside
 from calc.evidence.fitting import Calibration
 from calc.uncertainty.amount import Amount
@@ -160,3 +160,16 @@ def test_rows_lie_beyond_others_by_the_factors_of_all_axes():
         math.log(4) + math.log(1025 / 1024) + math.log(2),
         math.log(6 / 5) + math.log(2) + math.log(2), 0.0,
         math.log(64 / 5) + math.log(1024.5 / 1024) + math.log(2)])
+
+
+@pytest.mark.parametrize(("system", "metric", "systems", "metrics"), [
+    (None, None, None, validation.METRICS), (None, "tpot", None, ("tpot",)),
+    ("s2", None, {"s2"}, validation.METRICS), ("s2", "ttft", {"s2"}, ("ttft",))])
+def test_results_are_of_the_system_and_the_metric_that_are_asked(
+        monkeypatch, system, metric, systems, metrics):
+    monkeypatch.setattr(validation, "measured_systems", lambda: ["all"])
+    monkeypatch.setattr(validation, "measured_system", lambda name: f"one {name}")
+    monkeypatch.setattr(validation, "uncalibrated_results", lambda *asked: [asked])
+    monkeypatch.setattr(validation, "calibrated_results", lambda *asked: [asked])
+    assert validation.results(system, metric) == [
+        (["all"] if system is None else ["one s2"], metrics), (systems, metrics)]

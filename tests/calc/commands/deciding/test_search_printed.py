@@ -376,3 +376,12 @@ def test_what_is_left_out_before_a_front_is_told_behind_it(monkeypatch):
         f"Left out, no release starts it: {NAMED}: .",
         "2 before one of these are left out: simulated, they do not keep the limits.",
         "1 group of 1 deployment on the front."]
+
+
+def test_the_nearest_miss_is_told_before_the_next(monkeypatch):
+    rows = [row(), row(OTHER)]
+    monkeypatch.setattr(command, "nearest", lambda answer: rows)
+    monkeypatch.setattr(command, "sentence", lambda answer, each: f"row {rows.index(each)}")
+    told = printed(command._print_miss, answer())
+    assert [line for line in told if "row" in line] == [
+        "Nothing meets the goal. Nearest: row 0.", "Next: row 1."]
