@@ -140,6 +140,17 @@ def test_a_release_that_the_plug_in_does_not_have_is_asked_as_its_last(engines, 
     assert ruled("fine", software=ASCEND).beside == ("old",)
 
 
+def test_of_several_releases_of_the_plug_in_it_is_the_last_of_all(engines, monkeypatch):
+    commands(monkeypatch, ("2", "VLLM", ["fine", "old"]))
+    plugin = engines["vllm-ascend"]
+    monkeypatch.setattr(plugin, "versions", ("0", "1", "2"))
+    monkeypatch.setattr(plugin, "judge", lambda name, value, version: (
+        "choice" if name == "old" and version == "2" else "accepted"))
+    settings._stops.cache_clear()
+    monkeypatch.setattr(engines["vllm"], "versions", ("3",))
+    assert ruled("fine", software=ASCEND).beside == ("old",)
+
+
 def test_only_releases_that_serve_the_models_of_the_documents_are_asked():
     known = releases(catalogue.load("profiles", "vllm"))
     assert settings._serving("vllm", ("0.0.1", *known)) == list(known)

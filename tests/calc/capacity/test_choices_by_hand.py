@@ -103,3 +103,12 @@ def test_as_many_requests_are_tried_on_each_rank_from_one_on():
 def test_experts_are_wide_on_more_cards_than_a_server_has(expert, wide):
     scenario = SimpleNamespace(node=SimpleNamespace(devices_per_node=SimpleNamespace(value=8)))
     assert is_wide(scenario, (1, 1, 9, expert)) is wide
+
+
+@pytest.mark.parametrize("narrow", [False, True])
+def test_layouts_of_any_mixture_are_tried_on_so_many_cards(monkeypatch, narrow):
+    asked = []
+    monkeypatch.setattr(growth, "layouts", lambda *given, **more: asked.append((given, more)) or [])
+    monkeypatch.setattr(growth, "ways", lambda scenario, cuts: cuts)
+    assert growth.best("plan", 24, Limits(2.0, 0.05, None), narrow) is None
+    assert asked == [(("plan", 24, narrow), {"mixed": True})]

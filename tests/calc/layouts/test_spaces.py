@@ -1,5 +1,6 @@
 """What a goal allows: offers and formats, servers, counts of cards, and what else is chosen."""
 
+import itertools
 from types import SimpleNamespace as Made
 
 import numpy as np
@@ -187,3 +188,8 @@ def test_inputs_that_differ_by_kind_are_arrays_and_are_made_once():
     resolved = Space(tried.goal, resolve=lambda choice: choice)
     assert resolved.first(BASE, cells(data=[2, 4]), "prefill").pool == "prefill"
     assert resolved.first(BASE, cells(data=[2, 4])).data == 2
+
+
+def test_of_the_chunks_that_are_tried_each_is_twice_the_one_before():
+    assert [then / one for one, then in itertools.pairwise(CHUNKS)] == [2] * (len(CHUNKS) - 1)
+    assert CHUNKS[0] == 2**10

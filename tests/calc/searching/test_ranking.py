@@ -8,6 +8,7 @@ import pytest
 from calc.closed_form.evaluate import evaluate
 from calc.layouts.choice import scenario
 from calc.searching.load_goal import load_goal
+from calc.searching.robust import SPARE
 from calc.searching.search import search
 
 
@@ -138,3 +139,8 @@ def test_two_pools_take_limits_of_power_and_say_what_they_draw():
     rows = found.pairs.rows()
     assert rows
     assert all(0 < row.quantities["power"] <= 25_000 for row in rows)
+
+
+def test_margins_that_are_tried_grow_from_none_to_half_of_a_limit():
+    assert (SPARE[0], SPARE[-1]) == (1, 2)
+    assert list(SPARE) == sorted(set(SPARE))
