@@ -110,7 +110,7 @@ def shown(record: Mutants, why: Mapping[Change, Pair]) -> None:
 def picture(record: Mutants, why: Mapping[Change, Pair], lang: str) -> Figure:
     """Mutants by room as bars, the worst room on top."""
     at, found = LANGUAGES.index(lang), rooms(record, why)
-    drawing, axes = figures.axes(height=1.0 + 0.24 * len(found))
+    drawing, axes = figures.axes(height=1.2 + 0.24 * len(found))
     left = [0] * len(found)
     for name, (label, colour) in PARTS.items():
         counts = [getattr(room, name) for room in found]
@@ -122,5 +122,5 @@ def picture(record: Mutants, why: Mapping[Change, Pair], lang: str) -> Figure:
     axes.grid(visible=False, axis="y")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlabel(say("mutants")[at])
-    drawing.legend(loc="outside upper center", ncols=len(PARTS), fontsize=8.5)
+    drawing.legend(loc="outside upper center", ncols=3, fontsize=8.5)
     return drawing
