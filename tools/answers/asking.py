@@ -26,7 +26,7 @@ RUN = ("asked", "version", "sweep")  # name a run: that address, what is install
 def answer(question: str) -> dict[str, Any]:
     """Exit code, what is printed and said, and the files written, of a command in an empty folder.
 
-    JSON is read, other text is given by line; files that hold no text are named only.
+    JSON is read, other text is given by line; Parquet is left out, its names hold NumPy's version.
     """
     with contextlib.ExitStack() as stack:
         said = stack.enter_context(contextlib.redirect_stdout(io.StringIO()))
@@ -36,13 +36,16 @@ def answer(question: str) -> dict[str, Any]:
         stack.enter_context(contextlib.chdir(folder))
         stack.enter_context(_environment())
         if CLUSTER in question:  # a command ends all processes that it finds
+            scratch = stack.enter_context(tempfile.TemporaryDirectory())
             cluster = stack.enter_context(LocalCluster(
-                n_workers=1, threads_per_worker=1, dashboard_address=None))
+                n_workers=1, threads_per_worker=1, dashboard_address=None,
+                local_directory=scratch))
             question = question.replace(CLUSTER, cluster.scheduler_address)
         code = command(shlex.split(question))
-        files = {path.relative_to(folder).as_posix(): _read(path.read_bytes())
+        files = {path.relative_to(folder).as_posix(): _told(path.read_text(encoding="utf-8"))
                  for path in sorted(folder.rglob("*"))
-                 if path.is_file() and TEMPLATES.name not in path.parts}
+                 if path.is_file() and path.suffix != ".parquet"
+                 and TEMPLATES.name not in path.parts}
     told = {"code": code, "printed": _told(said.getvalue()),
             "said": complained.getvalue().splitlines(), "files": files}
     return {key: value for key, value in told.items() if value or key == "code"}
@@ -56,13 +59,6 @@ def _environment() -> Iterator[None]:
         yield
     finally:
         os.environ.update(apart)
-
-
-def _read(content: bytes) -> Any:
-    try:
-        return _told(content.decode())
-    except UnicodeDecodeError:
-        return "no text"
 
 
 def _told(text: str) -> Any:
