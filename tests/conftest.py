@@ -164,6 +164,21 @@ def cli(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str
     return call
 
 
+@pytest.fixture
+def told(capsys: pytest.CaptureFixture[str],
+         monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[str]]:
+    """Lines that a part of a command prints: called with it and its arguments."""
+    from _options import lines_of
+
+    monkeypatch.setenv("COLUMNS", "240")
+
+    def call(part: Callable[..., object], *args: object) -> list[str]:
+        part(*args)
+        return lines_of(capsys.readouterr().out)
+
+    return call
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say loudly that nothing was looked at in a browser, and what to do about it."""
     if find_chromium() is None:

@@ -6,7 +6,6 @@ from io import StringIO
 from types import SimpleNamespace as Made
 
 import pytest
-from _options import lines_of
 from rich.console import Console
 from rich.table import Table
 
@@ -217,18 +216,6 @@ def test_listed_lengths_vary_by_their_deviation_over_their_mean():
 
 
 # --- entries --------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def told(capsys, monkeypatch):
-    """Lines that are printed by what is called with the arguments behind it."""
-    monkeypatch.setenv("COLUMNS", "240")
-
-    def call(part, *args):
-        part(*args)
-        return lines_of(capsys.readouterr().out)
-
-    return call
 
 
 def value(number, written, source="nobody", **more):

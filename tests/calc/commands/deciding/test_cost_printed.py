@@ -4,24 +4,11 @@ import math
 from types import SimpleNamespace as Made
 
 import pytest
-from _options import lines_of
 
 import catalogue
 from calc.commands.deciding import cost as command
 from calc.uncertainty.amount import Amount
 from catalogue import ParamsError
-
-
-@pytest.fixture
-def told(capsys, monkeypatch):
-    """Lines that a part of the command prints."""
-    monkeypatch.setenv("COLUMNS", "240")
-
-    def call(part, *args):
-        part(*args)
-        return lines_of(capsys.readouterr().out)
-
-    return call
 
 
 def sold(**more):
