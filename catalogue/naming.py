@@ -27,7 +27,9 @@ OTHER = {
         "models": "'{text}' is a model, expected a scenario that names it, as those of: scenarios; "
                   "or a goal of its own: search goal.yml.",
         "devices": "'{text}' is a device, expected a scenario; one takes it with --set "
-                   "device={entry}."},
+                   "device={entry}.",
+        "gates": "'{text}' has the flag test_only: it is tested on, never fitted to, expected a "
+                 "scenario; its errors are printed by: validate --system {entry}."},
     "goals": {
         "scenarios": "'{text}' is a scenario, expected a goal; it is evaluated by: estimate "
                      "{entry}."},

@@ -287,7 +287,7 @@ def estimate(scenario: Scenario, applied: Applied | None = None) -> Estimate:
         stated |= {"input_throughput": ESTIMATE}
     values = {name: _number(everything[name]) for name in stated
               if name not in ADDED or everything[name] > 0}
-    own = _with_steady(own_errors(scenario))
+    own = with_steady_errors(own_errors(scenario))
     bounds = predicted(scenario, values, own, inputs, knobs)
     if steady is not None:
         _at_arrivals(steady, bounds)
@@ -327,7 +327,7 @@ def predicted(scenario: Scenario, names: Iterable[str], own: Mapping[str, Own] |
         names: quantities.
         own: errors of the formulas, inputs and what has a range; the deployment's, if absent.
     """
-    own = _with_steady(own_errors(scenario)) if own is None else own
+    own = with_steady_errors(own_errors(scenario)) if own is None else own
     return interval(scenario.inputs() if inputs is None else inputs,
                     scenario.knobs() if knobs is None else knobs, scenario.model.attention, names,
                     {name: error.parts for name, error in own.items()})
@@ -345,7 +345,7 @@ def steadily(scenario: Scenario, names: Iterable[str]) -> dict[str, Amount]:
     return as_simulated(told, steady, simulated(scenario, steady) if steady else None)
 
 
-def _with_steady(own: dict[str, Own]) -> dict[str, Own]:
+def with_steady_errors(own: dict[str, Own]) -> dict[str, Own]:
     """Own errors, that of a burst for each quantity of a steady state and of a bench as well."""
     of_bursts = STEADY | {BENCH: "ttft"}
     return own | {name: own[burst] for name, burst in of_bursts.items() if burst in own}

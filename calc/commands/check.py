@@ -46,7 +46,7 @@ _TELLING_KEYS = {
     "scenarios": ("parallelism",), "models": ("attention",),
     "nodes": ("devices_per_node", "device_link", "network_link", "ports_per_node", "host_memory"),
     "links": ("topology",), "formats": ("bits",), "precisions": ("weights",),
-    "measurements": ("columns",),
+    "gates": ("test_only",), "measurements": ("columns",),
     "microbenchmarks": ("rates", "times", "collectives", "expert_exchange"),
     "goals": ("demand",), "loads": ("hours",), "failures": ("between_failures", "repair_time"),
     "powers": ("awake",), "prices": ("hour", "around", "owning", "sold", "electricity", "pue"),

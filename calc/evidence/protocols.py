@@ -49,13 +49,18 @@ class Predictions:
         """Signed relative errors [1]."""
         return self.predicted / self.measured - 1
 
+    @property
+    def bias(self) -> float:
+        """Geometric mean of predicted over measured [1]."""
+        return float(np.exp(np.log(self.predicted / self.measured).mean()))
+
     def summary(self) -> dict[str, float | int]:
-        """Rows, errors as fractions, coverage and width of the 80% intervals, interval score."""
+        """Rows, errors as fractions, bias, coverage and width of 80% intervals, interval score."""
         size = np.abs(self.errors)
         inside = (self.low <= self.measured) & (self.measured <= self.high)
         return {
             "rows": len(set(self.row.tolist())), "mean": float(size.mean()),
-            "median": float(np.median(size)), "worst": float(size.max()),
+            "median": float(np.median(size)), "bias": self.bias, "worst": float(size.max()),
             "coverage": float(inside.mean()), "width": width(self.low, self.high),
             "interval_score": interval_score(self.low, self.high, self.measured)}
 

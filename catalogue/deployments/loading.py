@@ -219,6 +219,18 @@ def made_scenario(data: dict[str, Any], path: Path) -> Scenario:
     return _resolved(path, YamlFile(path, data, {}), {}, None)
 
 
+def overridden_scenario(file: YamlFile, overrides: dict[str, Override]) -> Scenario:
+    """A deployment out of a parsed file with settings in place of the file's.
+
+    Args:
+        file: of the deployment.
+        overrides: values by dotted path, each with its origin for error messages.
+
+    Raises ParamsError, one sentence, for any input that cannot be used.
+    """
+    return _resolved(file.path, file, overrides, None)
+
+
 def _resolved(path: Path, raw: YamlFile, overridden: dict[str, Override], whole: Any,
               documented: bool = False, cut: bool = True) -> Scenario:
     """A deployment, checked: its entries in place of the names.

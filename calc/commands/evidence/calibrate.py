@@ -27,6 +27,7 @@ from calc.commands.printing import (
 )
 from calc.evidence.systems import VARIED
 from catalogue import ParamsError, library, symbols
+from catalogue.deployments.gates import refuse_fitting
 from catalogue.deployments.knobs import NORMAL_90
 from catalogue.entries.calibrations import CalibrationFile, Fitted
 from catalogue.messages import messages
@@ -50,6 +51,7 @@ def run(args: argparse.Namespace) -> int:
 
     Raises ParamsError for a calibration that cannot be used and a file that cannot be written.
     """
+    refuse_fitting(args.name)
     if benched.is_results(args.name):
         return benched.run(args.name, args.write, args.json, fitted_file)
     chosen: CalibrationFile = library.load("calibrations", args.name)
@@ -86,6 +88,7 @@ def fit(chosen: CalibrationFile) -> tuple[Fitted, dict[str, list[float]]]:
     """
     from calc.evidence import protocols, validation
 
+    refuse_fitting(chosen.scenario)
     try:
         system = validation.measured_system(chosen.scenario).with_priors(chosen.priors)
         rows = validation.calibrated_rows(system, chosen)

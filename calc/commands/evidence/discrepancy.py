@@ -24,6 +24,7 @@ from calc.evidence.classes import UNCALIBRATED, class_label, discrepancy, load_w
 from calc.uncertainty.interval import Sides
 from calc.uncertainty.leaning import of_deployment
 from catalogue import ParamsError, deployment_names, library, load_scenario
+from catalogue.deployments.gates import refuse_fitting
 from catalogue.entries.calibrations import Covered, Growth, LeftOut, OwnError
 from catalogue.messages import messages
 from catalogue.reading import yamlfile
@@ -50,6 +51,8 @@ def run(args: argparse.Namespace) -> int:
 
     Raises ParamsError for a system that cannot be predicted and a file that cannot be written.
     """
+    for name in args.leaning or ():
+        refuse_fitting(name)
     if args.leaning is not None:
         return _print_leaning(args.leaning or deployment_names(), as_json=args.json)
     from calc.evidence import error_growth, validation  # predicts every measured row

@@ -16,6 +16,7 @@ from calc.kernels.missing import miss_summary
 from calc.kernels.writing import Table as FittedTable
 from calc.kernels.writing import text
 from catalogue import library, names
+from catalogue.deployments.gates import refuse_fitting
 from catalogue.messages import Pair, messages
 from catalogue.reading.amounts import plain
 from catalogue.reading.errors import ParamsError
@@ -57,6 +58,8 @@ def run(args: argparse.Namespace) -> int:
 
     Raises ParamsError for tables that cannot be read, and ModuleNotFoundError without PyArrow.
     """
+    if args.tables:
+        refuse_fitting(args.tables)
     return ACTIONS[args.action](args, shelf(args.tables))
 
 

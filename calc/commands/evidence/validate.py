@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
+from calc.answer.gate import GateCell, gate_cells, gate_names, summarise
 from calc.commands.printing import (
     OK,
     listing,
@@ -15,26 +19,35 @@ from calc.commands.printing import (
 )
 from calc.evidence.systems import METRICS, VARIED
 from catalogue import ParamsError, load_scenario
+from catalogue.entries.gates import METRIC_UNITS
 from catalogue.messages import messages
+
+if TYPE_CHECKING:
+    from calc.evidence.validation import Result
 
 say = messages("calc/commands/evidence/validate")
 
-HEADER = ("system", "metric", "protocol", "rows", "mean", "median", "worst", "coverage", "width",
-          "blind")
+HEADER = ("system", "metric", "protocol", "rows", "mean", "median", "bias", "worst", "coverage",
+          "width", "blind")
 TEXTS = 3  # of these columns are words, the others numbers
+GATE_HEADER = ("system", "metric", "rows", "refused", "mean", "median", "bias", "worst",
+               "coverage")
+GATE_TEXTS = 2
+CHOICES = tuple(dict.fromkeys((*METRICS, *METRIC_UNITS)))
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """What ``validate`` takes, besides ``--json``."""
     command.add_argument("--system", metavar="NAME", help=spoken(say("help-system")))
-    command.add_argument("--metric", choices=METRICS, help=spoken(say("help-metric")))
+    command.add_argument("--metric", choices=CHOICES, help=spoken(say("help-metric")))
     command.add_argument("--energy", action="store_true", help=spoken(say("help-energy")))
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print errors, coverage and width of every prediction of a measured row.
+    """Print errors, bias, coverage and width of every prediction of a measured row.
 
-    The last column is the median error of what was predicted before rows were known.
+    The last column is the median error of what was predicted before rows were known. Systems that
+    are tested on and never fitted to follow in a table of their own.
 
     Raises ParamsError for a system that is not measured.
     """
@@ -42,12 +55,25 @@ def run(args: argparse.Namespace) -> int:
         return _energy(args)
     from calc.evidence import validation  # SciPy is loaded only where something is fitted
 
-    if args.system is not None:
+    gates = [name for name in gate_names() if args.system in (None, name)]
+    if args.system is not None and not gates:
         _check(args.system, [system.id for system in validation.measured_systems()])
-    chosen = validation.results(args.system, args.metric)
+    chosen = ([] if args.system in gates or args.metric not in (None, *METRICS)
+              else validation.results(args.system, args.metric))
+    cells = [cell for name in gates for cell in gate_cells(name)
+             if args.metric in (None, cell.metric)]
     if args.json:
-        print_json(validation.as_json(chosen))
+        print_json(validation.as_json(chosen) | _gate_json(cells))
         return OK
+    if chosen:
+        _print_results(chosen)
+    if cells:
+        _print_gate(cells)
+    return OK
+
+
+def _print_results(chosen: Sequence[Result]) -> None:
+    """A line per system, metric and protocol."""
     rows = [tuple(spoken(say("column", name=name)) for name in HEADER)]
     for result in chosen:
         numbers = result.predictions.summary()
@@ -55,11 +81,35 @@ def run(args: argparse.Namespace) -> int:
                            row=int(result.predictions.worst_row) + 1))
         rows.append((result.system, metric_of(result.metric),
                      spoken(say("protocol", name=result.protocol)), f"{numbers['rows']}",
-                     f"{numbers['mean']:.1%}", f"{numbers['median']:.1%}", worst,
+                     f"{numbers['mean']:.1%}", f"{numbers['median']:.1%}",
+                     f"{numbers['bias']:.2f}", worst,
                      f"{numbers['coverage']:.0%}", f"{numbers['width']:.2f}",
                      f"{result.blind.summary()['median']:.1%}" if result.blind else ""))
     print_columns(rows, TEXTS)
-    return OK
+
+
+def _gate_json(cells: Sequence[GateCell]) -> dict[str, Any]:
+    """Summaries of the gates and the rows that are refused."""
+    return {"gate": [summary.as_json() for summary in summarise(cells)],
+            "refused": [{"system": cell.system, "row": cell.row, "metric": cell.metric,
+                         "reason": cell.refused} for cell in cells if cell.refused]}
+
+
+def _print_gate(cells: Sequence[GateCell]) -> None:
+    """A line per system and metric that is tested on, the worst mean error first."""
+    rows = [tuple(spoken(say("column", name=name)) for name in GATE_HEADER)]
+    for summary in sorted(summarise(cells), key=lambda each: -each.mean):
+        worst = spoken(say("worst", error=f"{summary.worst:.1%}", row=summary.worst_row))
+        rows.append((summary.system, metric_of(summary.metric), f"{summary.rows}",
+                     f"{summary.refused}", f"{summary.mean:.1%}", f"{summary.median:.1%}",
+                     f"{summary.bias:.2f}", worst,
+                     "" if math.isnan(summary.coverage) else f"{summary.coverage:.0%}"))
+    print(f"\n{spoken(say('test-only'))}")
+    print_columns(rows, GATE_TEXTS)
+    for system in dict.fromkeys(cell.system for cell in cells if cell.refused):
+        found = {cell.row: cell.refused for cell in cells if cell.system == system and cell.refused}
+        print(spoken(say("refused-rows", system=system, rows=", ".join(
+            f"{row} ({reason})" for row, reason in found.items()))))
 
 
 def _check(name: str, known: list[str]) -> None:

@@ -20,6 +20,8 @@ column =
         [metric] 指标
         [protocol] 方法
         [rows] 行数
+        [refused] 被拒
+        [bias] 偏差
         [mean] 平均
         [median] 中位数
         [worst] 最差
@@ -27,6 +29,14 @@ column =
         [width] 宽度
        *[blind] 盲测
     }
+
+test-only =
+    .en = Tested on, never fitted to (params/gates/); bias is the geometric mean of predicted over measured:
+    .zh = 只用于检验、从不用于拟合（params/gates/）；偏差为预测与实测之比的几何平均：
+
+refused-rows =
+    .en = { $system }: rows refused as asked, predicted where possible: { $rows }
+    .zh = { $system }：按原样被拒、尽可能仍作预测的行：{ $rows }
 
 worst =
     .en = { $error } (row { $row })

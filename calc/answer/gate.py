@@ -1,0 +1,220 @@
+"""Predictions of measured rows that are tested on and never fitted to (``params/gates/``).
+
+A row is predicted as ``estimate`` answers its deployment: the steady state of its users, medians
+with 80% intervals. A row that ``estimate`` refuses is predicted on cards with enough memory, where
+that is possible, and is counted as refused.
+
+Source: notebooks/validation.md.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from calc.answer.estimate import with_steady_errors
+from calc.answer.steady_state import as_simulated, lasting, simulated
+from calc.answer.two_pools import combine_pools
+from calc.closed_form.evaluate import evaluate
+from calc.evidence.classes import own_errors
+from calc.layouts.feasible import reasons
+from calc.uncertainty.amount import Amount
+from calc.uncertainty.interval import interval
+from catalogue import Scenario, library
+from catalogue.deployments.gates import GateRow, gate_rows
+from catalogue.entries.gates import METRIC_UNITS
+
+STEADY = {"tpot": "steady_tpot", "ttft": "steady_ttft", "output_throughput": "steady_throughput",
+          "total_throughput": "steady_throughput"}
+"""Measured metric -> quantity of the steady state that predicts it."""
+
+
+@dataclass(frozen=True)
+class GateCell:
+    """A measured value and its prediction, in SI units.
+
+    Attributes:
+        system: identifier of the gate.
+        row: number in its file, from 1.
+        metric: what was measured.
+        measured: the value.
+        predicted: as ``estimate`` reports it; NaN if nothing can be computed.
+        low, high: 80% interval; NaN where there is none.
+        refused: why ``estimate`` refuses the deployment; None if it does not.
+    """
+
+    system: str
+    row: int
+    metric: str
+    measured: float
+    predicted: float
+    low: float
+    high: float
+    refused: str | None = None
+
+    @property
+    def error(self) -> float:
+        """Signed relative error [1]."""
+        return self.predicted / self.measured - 1
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data; what is not a number is None."""
+        return {name: None if isinstance(value, float) and math.isnan(value) else value
+                for name, value in vars(self).items()}
+
+
+@dataclass(frozen=True)
+class GateSummary:
+    """Errors of one metric of a system, or of several.
+
+    Attributes:
+        system: identifier of the gate.
+        metric: what was measured.
+        rows: with this metric.
+        predicted: rows of these that have a prediction.
+        refused: rows of these that ``estimate`` refuses.
+        mean, median, worst: absolute relative errors [1].
+        bias: geometric mean of predicted over measured [1].
+        worst_row: number of the row with the largest error.
+        coverage: share of rows with an interval that lie in it [1]; NaN without any.
+    """
+
+    system: str
+    metric: str
+    rows: int
+    predicted: int
+    refused: int
+    mean: float
+    median: float
+    bias: float
+    worst: float
+    worst_row: int
+    coverage: float
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data; what is not a number is None."""
+        return {name: None if isinstance(value, float) and math.isnan(value) else value
+                for name, value in vars(self).items()}
+
+
+@functools.cache
+def gate_cells(system: str) -> tuple[GateCell, ...]:
+    """Predict every measured value of a gate.
+
+    Args:
+        system: its identifier.
+
+    Raises ParamsError for an entry that cannot be read.
+    """
+    rows = gate_rows(system)
+    predictions = _predict([row for row in rows if row.scenario is not None])
+    nothing = Amount(math.nan, math.nan, math.nan, "1")
+    cells = []
+    for row in rows:
+        amounts, refused = predictions.get(row.number, ({}, row.refused))
+        for metric, measured in row.measured.items():
+            amount = amounts.get(metric, nothing)
+            cells.append(GateCell(system, row.number, metric, measured, float(amount.value),
+                                  float(amount.low), float(amount.high), refused))
+    return tuple(cells)
+
+
+def gate_names() -> list[str]:
+    """Identifiers of the gates of the catalogue."""
+    return library.names("gates")
+
+
+def summarise(cells: Iterable[GateCell]) -> list[GateSummary]:
+    """Errors by system and metric, in the order of the cells.
+
+    Args:
+        cells: predictions, of one system or of several.
+    """
+    groups: dict[tuple[str, str], list[GateCell]] = {}
+    for cell in cells:
+        groups.setdefault((cell.system, cell.metric), []).append(cell)
+    found = []
+    for (system, metric), group in groups.items():
+        known = [cell for cell in group if not math.isnan(cell.predicted)]
+        errors = np.array([cell.error for cell in known])
+        sizes = np.abs(errors) if known else np.array([math.nan])
+        ranged = [cell for cell in known if not math.isnan(cell.low)]
+        found.append(GateSummary(
+            system, metric, len(group), len(known),
+            sum(cell.refused is not None for cell in group), float(sizes.mean()),
+            float(np.median(sizes)),
+            float(np.exp(np.log1p(errors).mean())) if known else math.nan, float(sizes.max()),
+            known[int(sizes.argmax())].row if known else 0,
+            float(np.mean([cell.low <= cell.measured <= cell.high for cell in ranged]))
+            if ranged else math.nan))
+    return found
+
+
+def _predict(rows: Sequence[GateRow]) -> dict[int, tuple[dict[str, Amount], str | None]]:
+    """Amounts by metric and the reason of a refusal, by number of the row."""
+    found = {}
+    alike: dict[Any, list[GateRow]] = {}
+    for row in rows:
+        scenario = row.scenario
+        if scenario is None:
+            continue
+        if row.prefill is not None:
+            found[row.number] = _two_pools(row.prefill, scenario), _refusal(scenario, row.prefill)
+            continue
+        knobs = tuple((knob.name, knob.symbols, knob.value.low, knob.value.value, knob.value.high)
+                      for knob in scenario.knobs())
+        alike.setdefault((scenario.model.id, knobs), []).append(row)
+    for group in alike.values():
+        scenarios = [row.scenario for row in group if row.scenario is not None]
+        for row, scenario, amounts in zip(group, scenarios, _steady(scenarios), strict=True):
+            inputs = scenario.inputs()
+            steady = lasting(scenario, inputs, evaluate(inputs, scenario.model.attention))
+            amounts = as_simulated(amounts, steady, simulated(scenario, steady))
+            found[row.number] = _by_metric(scenario, amounts), _refusal(scenario)
+    return found
+
+
+def _steady(scenarios: Sequence[Scenario]) -> list[dict[str, Amount]]:
+    """Quantities of the steady states of deployments with the same ranges, evaluated together."""
+    each = [scenario.inputs() for scenario in scenarios]
+    inputs = {name: np.array([float(own[name]) for own in each]) for name in each[0]}
+    names = sorted(set(STEADY.values()))
+    errors = [with_steady_errors(own_errors(scenario)) for scenario in scenarios]
+    parts = {name: tuple(np.array(side, float) for side in zip(
+        *(of[name].parts for of in errors), strict=True)) for name in names}
+    found = interval(inputs, scenarios[0].knobs(), scenarios[0].model.attention, names, parts)
+    return [{name: amount.at(row) for name, amount in found.items()}
+            for row in range(len(scenarios))]
+
+
+def _by_metric(scenario: Scenario, amounts: Mapping[str, Amount]) -> dict[str, Amount]:
+    """Steady quantities under the names of what was measured."""
+    workload = scenario.file.workload
+    lengths = [float(each.value) for each in (workload.input_tokens, workload.output_tokens)
+               if each is not None]
+    whole = sum(lengths) / lengths[-1]
+    return {metric: amounts[name].scaled(whole if metric == "total_throughput" else 1.0)
+            for metric, name in STEADY.items()}
+
+
+def _two_pools(prefill: Scenario, decode: Scenario) -> dict[str, Amount]:
+    """What users who ask again see of two pools; there is no interval of both together."""
+    loop = combine_pools(prefill, decode).loop
+    answer = float(decode.inputs()["output_tokens"])
+    values = {"tpot": loop.tpot, "ttft": loop.ttft, "output_throughput": loop.rate * answer}
+    return {name: Amount(value, math.nan, math.nan, METRIC_UNITS[name], central=value)
+            for name, value in values.items()}
+
+
+def _refusal(*scenarios: Scenario) -> str | None:
+    """Why deployments do not run as asked, the first reason; None if they do."""
+    for scenario in scenarios:
+        everything = evaluate(scenario.inputs(), scenario.model.attention)
+        for reason in reasons(scenario, everything):
+            return str(reason.kind)
+    return None

@@ -1,0 +1,105 @@
+"""Deployments of measured rows that predictions are tested on (``params/gates/``)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from catalogue import library
+from catalogue.deployments.loading import overridden_scenario
+from catalogue.deployments.scenario import Scenario
+from catalogue.entries.gates import PREFILL, Gate
+from catalogue.library import Override
+from catalogue.reading import yamlfile
+from catalogue.reading.errors import LayoutError, ParamsError
+from catalogue.reading.yamlfile import YamlFile
+
+
+@dataclass(frozen=True)
+class GateRow:
+    """One measured row with its deployment.
+
+    Attributes:
+        number: of the row in its file, from 1.
+        measured: values by metric in SI units.
+        scenario: the deployment, of two pools the decode pool; None if it cannot be laid out.
+        prefill: the prefill pool of two.
+        refused: why it cannot be laid out.
+    """
+
+    number: int
+    measured: Mapping[str, float]
+    scenario: Scenario | None = None
+    prefill: Scenario | None = None
+    refused: str | None = None
+
+
+def gate_rows(reference: str | Path) -> list[GateRow]:
+    """Load the rows of a gate.
+
+    Args:
+        reference: identifier or path.
+
+    Raises ParamsError, with file and line, for an entry, a unit or a setting that is not known.
+    """
+    gate: Gate = library.load("gates", reference)
+    file = yamlfile.read(library.locate("gates", reference))
+    shared = _part(file, gate.deployment, ("deployment",), gate.name)
+    pool = None
+    if gate.prefill is not None:
+        pool = _part(file, library.over(gate.deployment, gate.prefill), ("prefill",), gate.name)
+    rows = []
+    for index in range(len(gate.rows)):
+        origin = file.where(("rows", index))
+        settings = gate.settings(index)
+        own = {name: Override(raw, origin) for name, raw in settings.items()
+               if not name.startswith(PREFILL)}
+        lengths = {name: each for name, each in own.items() if name == "workload.input_tokens"}
+        before = {name.removeprefix(PREFILL): Override(raw, origin)
+                  for name, raw in settings.items() if name.startswith(PREFILL)}
+        try:
+            prefill = overridden_scenario(pool, lengths | before) if pool else None
+            rows.append(GateRow(index + 1, gate.measured(index),
+                                overridden_scenario(shared, own), prefill))
+        except LayoutError as problem:
+            rows.append(GateRow(index + 1, gate.measured(index), refused=str(problem)))
+    return rows
+
+
+def test_only(reference: str) -> bool:
+    """Whether an identifier or a path is that of a gate, whose rows nothing may be fitted to.
+
+    Args:
+        reference: as a user typed it.
+    """
+    if library.stands("gates", reference):
+        return True
+    try:
+        return bool(yamlfile.read(Path(reference)).data.get("test_only"))
+    except (ParamsError, OSError, ValueError):
+        return False
+
+
+def refuse_fitting(reference: str) -> None:
+    """Refuse to fit anything to a gate.
+
+    Args:
+        reference: as a user typed it.
+
+    Raises ParamsError if it is the identifier or the path of a gate.
+    """
+    if test_only(reference):
+        raise ParamsError(f"'{reference}' has the flag test_only: it is tested on, never fitted "
+                          "to; its errors are printed by: validate.")
+
+
+def _part(file: YamlFile, data: dict[str, Any], at: tuple[str, ...], title: Any) -> YamlFile:
+    """A group of a file as the file of a deployment, every key with its line."""
+    lines = {keys[1:]: line for keys, line in file.lines.items()
+             if keys[:1] == ("deployment",) and len(keys) > 1}
+    lines |= {keys[1:]: line for keys, line in file.lines.items()
+              if keys[:1] == at and len(keys) > 1}
+    named = {"en": title["en"], "zh": title["zh"]}
+    return YamlFile(file.path, {"id": file.path.stem, "title": named} | data, lines)

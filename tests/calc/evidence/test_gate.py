@@ -1,0 +1,130 @@
+"""The accuracy gate: errors on measured rows that nothing is fitted to do not grow."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+from calc.answer.gate import GateCell, gate_cells, gate_names, summarise
+from calc.evidence.validation import measured_names
+from catalogue import ParamsError, library
+from catalogue.deployments.gates import gate_rows, refuse_fitting
+from tools.gate import measured_errors, merged, recorded_errors, regressions
+
+VALUES = 86 * 3 + 206  # tables of R1 with three metrics a row, and values of today's models
+FLAG = "has the flag test_only: it is tested on, never fitted to"
+GATE = """\
+name: {en: A, zh: B}
+source: inferencex-r1
+kind: measured
+test_only: true
+deployment:
+  defaults: {source: inferencex-r1, kind: vendor}
+  model: deepseek-v3
+  device: nvidia-h200-sxm
+  engine: vllm@0.11.0
+  cluster: {node: hgx-h200, nodes: 1}
+  parallelism: {tensor_parallel: 8, pipeline_parallel: 1, data_parallel: 1, expert_parallel: 1}
+  precision: fp8-block
+  workload: {concurrency: 1 request, input_tokens: 900 token, output_tokens: 900 token}
+columns: {workload.concurrency: request, tpot: ms}
+rows:
+  - [4, 20]
+"""
+BAD_FILES = {  # change of the file above -> line and what the sentence names
+    "model": (("deepseek-v3", "deepseek-v33"), 7, "deepseek-v3"),
+    "card": (("nvidia-h200-sxm", "nvidia-h200-smx"), 8, "nvidia-h200-sxm"),
+    "unit": (("tpot: ms}", "tpot: msec}"), 14, "msec"),
+    "wrong unit": (("tpot: ms}", "tpot: token}"), 14, "expected one of s"),
+    "setting": (("workload.concurrency: req", "workload.concurency: req"), 16, "concurrency"),
+    "flag": (("test_only: true", "test_only: false"), 4, "True"),
+    "cell": (("[4, 20]", "[4, -20]"), 16, "expected a number above 0"),
+    "row": (("[4, 20]", "[4]"), 16, "expected 2"),
+}
+
+
+def test_errors_do_not_exceed_the_best_ever_recorded() -> None:
+    assert regressions(measured_errors(), recorded_errors()) == []
+
+
+def test_every_measured_value_is_counted_and_predicted_where_possible() -> None:
+    cells = [cell for name in gate_names() for cell in gate_cells(name)]
+    assert len(cells) == VALUES
+    assert all(cell.predicted > 0 or cell.refused for cell in cells)
+    assert sum(summary.rows for summary in summarise(cells)) == VALUES
+
+
+def test_gates_are_no_measured_systems_of_classes_and_fits() -> None:
+    assert set(gate_names()).isdisjoint(measured_names())
+    assert set(gate_names()).isdisjoint(library.load("discrepancies", "uncalibrated").measured)
+
+
+@pytest.mark.parametrize("command", [
+    ("calibrate", "r1-b200-trtllm-fp8"), ("discrepancy", "--leaning", "r1-b200-trtllm-fp8"),
+    ("kernels", "fit", "--tables", str(library.locate("gates", "r1-b200-trtllm-fp8")))],
+    ids=lambda command: command[0])
+def test_nothing_is_fitted_to_a_gate(command, cli) -> None:
+    code, printed, error = cli(*command)
+    assert (code, printed) == (2, "")
+    assert FLAG in error
+    assert error.count("\n") == 1
+
+
+def test_a_calibration_of_a_gate_is_refused(tmp_path: Path, cli) -> None:
+    text = library.locate("calibrations", "s2-910b1-awq-tpot").read_text("utf-8")
+    path = tmp_path / "mine.yml"
+    path.write_text(text.replace("scenario: s2-910b1-awq", "scenario: r1-b200-trtllm-fp8"), "utf-8")
+    code, _, error = cli("calibrate", str(path))
+    assert code == 2
+    assert FLAG in error
+
+
+@pytest.mark.parametrize("case", BAD_FILES)
+def test_a_bad_gate_file_is_refused_with_file_and_line(case: str, tmp_path: Path) -> None:
+    (old, new), line, named = BAD_FILES[case]
+    path = tmp_path / "gate.yml"
+    path.write_text(GATE.replace(old, new), "utf-8")
+    with pytest.raises(ParamsError) as caught:
+        gate_rows(path)
+    assert f"gate.yml:{line}: " in str(caught.value)
+    assert named in str(caught.value)
+
+
+def test_a_gate_file_of_a_reader_is_refused_for_fitting(tmp_path: Path) -> None:
+    path = tmp_path / "gate.yml"
+    path.write_text(GATE, "utf-8")
+    with pytest.raises(ParamsError, match="test_only"):
+        refuse_fitting(str(path))
+
+
+def cell(row: int, measured: float, predicted: float, refused: str | None = None) -> GateCell:
+    return GateCell("a", row, "tpot", measured, predicted, predicted / 2, predicted * 2, refused)
+
+
+def test_summary_by_hand() -> None:
+    summary, = summarise([cell(1, 10.0, 20.0), cell(2, 10.0, 5.0, "memory_capacity"),
+                          cell(3, 10.0, 12.0), cell(4, 10.0, math.nan, "kernel")])
+    assert (summary.rows, summary.predicted, summary.refused, summary.worst_row) == (4, 3, 2, 1)
+    assert summary.mean == pytest.approx((1.0 + 0.5 + 0.2) / 3)
+    assert (summary.median, summary.worst) == (pytest.approx(0.5), pytest.approx(1.0))
+    assert summary.bias == pytest.approx((2.0 * 0.5 * 1.2) ** (1 / 3))
+    assert summary.coverage == 1.0
+
+
+def test_margins_of_the_record() -> None:
+    best = {"a": {"tpot": 0.10}, "all": {"tpot": 0.10, "refused": 3}}
+    assert regressions({"a": {"tpot": 0.115}, "all": {"tpot": 0.105, "refused": 3}}, best) == []
+    worse = regressions({"a": {"tpot": 0.116}, "all": {"tpot": 0.106, "refused": 4}}, best)
+    assert [line.partition(":")[0] for line in worse] == ["a tpot", "all tpot", "all refused"]
+    assert regressions({}, best)  # what is no longer predicted is worse, too
+
+
+def test_the_record_is_lowered_and_raised_only_for_a_reason() -> None:
+    best, now = {"a": {"tpot": 0.2, "ttft": 0.3}}, {"a": {"tpot": 0.1, "ttft": 0.4}}
+    assert merged(now, best, None) == ({"a": {"tpot": 0.1, "ttft": 0.3}}, [])
+    record, raised = merged(now, best, "a wider table")
+    assert record == now
+    assert raised == [{"system": "a", "metric": "ttft", "from": 0.3, "to": 0.4,
+                       "because": "a wider table"}]

@@ -1,0 +1,126 @@
+"""Compare errors on rows that are never fitted to with the best ever recorded.
+
+    python -m tools.gate [--because TEXT]
+
+Prints the mean absolute error of every system and quantity of ``params/gates/`` beside the record
+(``tools/gate.yml``) and lowers recorded figures that were beaten. With ``--because`` it also raises
+figures that got worse, and stores the reason beside each.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from calc.answer.gate import GateCell, gate_cells, gate_names, summarise
+from catalogue.reading.files import write_whole
+
+RECORD = Path(__file__).with_suffix(".yml")
+SYSTEM_MARGIN, MEAN_MARGIN = 0.015, 0.005  # absolute error that may be added [1]
+ALL = "all"  # the mean over all rows of a quantity
+REFUSED = "refused"  # rows that `estimate` refuses, of all systems
+UNPREDICTED = "unpredicted"  # values without any prediction
+COUNTS = (REFUSED, UNPREDICTED)
+DIGITS = 4
+HEAD = """\
+# Best mean absolute error ever reached on rows that nothing is fitted to, by system and quantity [1];
+# `all` is the mean over all rows, `refused` counts rows that `estimate` refuses, `unpredicted` values
+# without a prediction. Written by `python -m tools.gate`; `raised` says why a figure got worse.
+"""
+
+
+def measured_errors(cells: Iterable[GateCell] | None = None) -> dict[str, dict[str, float]]:
+    """Mean absolute errors by system and quantity, and counts, as they are now.
+
+    Args:
+        cells: predictions; those of all gates, if absent.
+    """
+    cells = [cell for name in gate_names() for cell in gate_cells(name)] if cells is None else [
+        *cells]
+    found: dict[str, dict[str, float]] = {}
+    for summary in summarise(cells):
+        if not math.isnan(summary.mean):
+            found.setdefault(summary.system, {})[summary.metric] = round(summary.mean, DIGITS)
+    known = [cell for cell in cells if not math.isnan(cell.predicted)]
+    found[ALL] = {}
+    for metric in dict.fromkeys(cell.metric for cell in known):
+        sizes = [abs(cell.error) for cell in known if cell.metric == metric]
+        found[ALL][metric] = round(math.fsum(sizes) / len(sizes), DIGITS)
+    found[ALL][REFUSED] = len({(cell.system, cell.row) for cell in cells if cell.refused})
+    found[ALL][UNPREDICTED] = len(cells) - len(known)
+    return found
+
+
+def recorded_errors() -> dict[str, dict[str, float]]:
+    """The best figures ever recorded. Raises OSError without a record."""
+    best: dict[str, dict[str, float]] = yaml.safe_load(RECORD.read_text(encoding="utf-8"))["best"]
+    return best
+
+
+def regressions(now: dict[str, dict[str, float]], best: dict[str, dict[str, float]]) -> list[str]:
+    """Figures that are worse than recorded by more than their margin, a line each.
+
+    Args:
+        now, best: as :func:`measured_errors` returns them.
+    """
+    worse = []
+    for system, of in best.items():
+        for metric, figure in of.items():
+            found = now.get(system, {}).get(metric, math.inf)
+            margin = 0.0 if metric in COUNTS else MEAN_MARGIN if system == ALL else SYSTEM_MARGIN
+            if found > figure + margin + 10.0**-DIGITS / 2:
+                worse.append(f"{system} {metric}: {found:g}, best {figure:g}")
+    return worse
+
+
+def merged(now: dict[str, dict[str, float]], best: dict[str, dict[str, float]], because: str | None
+           ) -> tuple[dict[str, dict[str, float]], list[dict[str, Any]]]:
+    """The record with what was beaten lowered, and what was raised with its reason.
+
+    Args:
+        now, best: as :func:`measured_errors` returns them.
+        because: why figures may be raised; None to raise none.
+    """
+    record: dict[str, dict[str, float]] = {}
+    raised = []
+    for system in (now if because else {**best, **now}):
+        record[system] = {}
+        of, before = now.get(system, {}), best.get(system, {})
+        for metric in (of if because else {**before, **of}):
+            new, old = of.get(metric, math.inf), before.get(metric, math.inf)
+            record[system][metric] = new if because else min(new, old)
+            if because and old < new:
+                raised.append({"system": system, "metric": metric, "from": old, "to": new,
+                               "because": because})
+    return record, raised
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Compare, update the record, and return 1 if anything is worse than it may be."""
+    parser = argparse.ArgumentParser(prog="python -m tools.gate",
+                                     description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--because", metavar="TEXT", help="reason to raise figures that got worse")
+    given = parser.parse_args(argv)
+    before = (yaml.safe_load(RECORD.read_text(encoding="utf-8")) if RECORD.exists()
+              else {"best": {}, "raised": []})
+    now, best = measured_errors(), before["best"]
+    for system, of in now.items():
+        for metric, figure in of.items():
+            print(f"{system:28} {metric:18} {figure:8.4g}  best {best.get(system, {}).get(metric)}")
+    worse = [] if given.because else regressions(now, best)
+    record, raised = merged(now, best, given.because)
+    text = yaml.safe_dump({"best": record, "raised": [*before["raised"], *raised]},
+                          sort_keys=False, allow_unicode=True)
+    write_whole(RECORD, (HEAD + text).encode())
+    for line in worse:
+        print(f"worse: {line}")
+    return int(bool(worse))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
