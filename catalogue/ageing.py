@@ -14,6 +14,7 @@ from catalogue.reading.record import ROOT
 from catalogue.reading.shared import stands_on
 from catalogue.reading.yamlfile import KeyPath, YamlFile
 
+YEAR = 365  # from how many days on a statement is old
 ENGINES = "engines"
 DATED = (*KINDS, ENGINES)
 """Kinds that are looked through; those of engines are dated by their releases."""

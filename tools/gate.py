@@ -28,9 +28,9 @@ UNPREDICTED = "unpredicted"  # values without any prediction
 COUNTS = (REFUSED, UNPREDICTED)
 DIGITS = 4
 HEAD = """\
-# Best mean absolute error ever reached on rows that nothing is fitted to, by system and quantity [1];
-# `all` is the mean over all rows, `refused` counts rows that `estimate` refuses, `unpredicted` values
-# without a prediction. Written by `python -m tools.gate`; `raised` says why a figure got worse.
+# Best mean absolute error ever reached on rows that nothing is fitted to, by system and quantity
+# [1]; `all` is the mean over all rows, `refused` counts rows that `estimate` refuses, `unpredicted`
+# values without a prediction. Written by `python -m tools.gate`; `raised` says why a figure grew.
 """
 
 

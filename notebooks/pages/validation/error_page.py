@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date as Day
 from typing import Any
 
 import numpy as np
 
+from catalogue import ageing
 from catalogue.messages import Pair, messages
 from notebooks.pages.catalogue.tables.deployments import page_of
 from notebooks.pages.validation import error_tables
 from notebooks.pages.validation.error_tables import Errors, Result
-from notebooks.show.display import folded, table
+from notebooks.show.display import folded, show, table
 from notebooks.show.numbers import fmt_fixed, fmt_int, fmt_percent, fmt_quantity
 
 common = messages("common")
@@ -306,3 +308,15 @@ def _of_which(result: Any) -> Pair:
     """System and metric of a fit, and whether suspect rows were left out."""
     return say("which-fit", system=error_tables.title(result.system),
                metric=error_tables.METRICS[result.metric], left_out=bool(result.left_out))
+
+
+def ages() -> None:
+    """How much of the catalogue was older than a year on the day of its newest release."""
+    found = ageing.statements()
+    releases = [each for each in ageing.newest(found).values() if each.kind == ageing.ENGINES]
+    dates = sorted(each.date for each in releases)
+    old = ageing.old(found, ageing.YEAR, Day.fromisoformat(dates[-1]))
+    show(*say("ages", date=dates[-1], old=fmt_int(len(old)),
+              values=fmt_int(sum(not each.group for each in found)),
+              passed=fmt_int(len(ageing.superseded(found))), engines=fmt_int(len(releases)),
+              first=dates[0]))

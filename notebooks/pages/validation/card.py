@@ -13,7 +13,7 @@ from notebooks.show.display import number, table
 from notebooks.show.numbers import fmt_int, fmt_percent, fmt_time
 
 common = messages("common")
-say = messages("pages/validation/quality/card")
+say = messages("pages/validation/card")
 
 TEMPLATES = catalogue.ROOT / "templates"
 CARD, PYTORCH = "nvidia-h100-sxm", "pytorch"

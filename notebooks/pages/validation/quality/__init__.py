@@ -1,1 +1,0 @@
-"""How hard the project was tested, from records of long runs, worst first; nothing is run here."""
