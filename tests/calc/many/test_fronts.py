@@ -1,40 +1,40 @@
-"""What is kept of many rows: equal to brute force, whatever the chunks and their order."""
+"""Fronts and best rows equal brute force, whatever the chunks and their order."""
 
 from functools import reduce
 from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calc.many import fronts
 from calc.many.fronts import BLOCK, SAMPLE, Best, Front, front
 
 NAMES = "tpot", "rate", "cost"
 SIGNS = {"tpot": -1, "rate": +1, "cost": -1}
 VALUES = st.sampled_from([-np.inf, -1.0, -0.0, 0.0, 0.5, 1.0, 2.0, np.inf])
+ENDS = st.lists(st.integers(0, 24), max_size=4)
+few = settings(max_examples=40)
 
 
-def beats(one, other):
-    return all(a <= b for a, b in zip(one, other, strict=True)) and one != other
-
-
-def by_brute_force(columns, signs):
-    rows = list(zip(*(columns[name] * -float(sign) for name, sign in signs.items()), strict=True))
-    return [i for i, row in enumerate(rows) if not any(beats(other, row) for other in rows)]
+def brute_force(columns, signs):
+    """Places of the rows of which no other is no worse in all objectives and better in one."""
+    costs = np.stack([columns[name] * -float(sign) for name, sign in signs.items()], axis=1)
+    return [place for place, row in enumerate(costs) if not (
+        (costs <= row).all(axis=1) & (costs < row).any(axis=1)).any()]
 
 
 @st.composite
 def tables(draw, objectives=None):
-    """Few values, so that ties are the rule; a label that tells some rows apart."""
+    """Few values, so that ties are the rule; a label that distinguishes some rows."""
     count = draw(st.integers(0, 24))
+
+    def column(values, kind):
+        return np.array(draw(st.lists(values, min_size=count, max_size=count)), dtype=kind)
+
     names = NAMES[:objectives or draw(st.integers(1, 3))]
-    columns = {name: np.array(draw(st.lists(VALUES, min_size=count, max_size=count)), dtype=float)
-               for name in names}
-    return columns | {
-        "label": np.array(draw(st.lists(st.sampled_from(["", "a", "bb", "a longer one"]),
-                                        min_size=count, max_size=count)), dtype=str)}
+    labels = st.sampled_from(["", "a", "bb", "a longer one"])
+    return {name: column(VALUES, float) for name in names} | {"label": column(labels, str)}
 
 
 def signs_of(columns):
@@ -49,38 +49,44 @@ def cut(columns, ends):
             for low, high in pairwise(edges)]
 
 
-def stored(kept):
-    """Names, types, shapes and bytes of what is kept."""
-    return [(name, column.dtype.str, column.tobytes()) for name, column in kept.rows.items()]
+def stored(result):
+    """Names, types and bytes of all columns."""
+    return [(name, column.dtype.str, column.tobytes()) for name, column in result.rows.items()]
 
 
-def drawn(rng, count, kind):
-    rows = {"independent": lambda: rng.random((3, count)),
-            "tied": lambda: rng.integers(0, 6, (3, count)).astype(float),
-            "opposed": lambda: np.stack([x := rng.random(count), x, x + 1e-3 * rng.random(count)]),
-            "equal": lambda: np.ones((3, count))}[kind]()
+def random_rows(rng, count, kind):
+    shared = rng.random(count)
+    rows = {"independent": rng.random((3, count)),
+            "tied": rng.integers(0, 6, (3, count)).astype(float),
+            "opposed": np.stack([shared, shared, shared + 1e-3 * rng.random(count)]),
+            "equal": np.ones((3, count))}[kind]
     return dict(zip(NAMES, rows, strict=True))
 
 
 class TestFront:
     @given(tables())
+    @few
     def test_equals_brute_force(self, columns):
         signs = signs_of(columns)
-        assert front(columns, signs).tolist() == by_brute_force(columns, signs)
+        assert front(columns, signs).tolist() == brute_force(columns, signs)
 
-    @pytest.mark.parametrize("kind", ["independent", "tied", "opposed", "equal"])
-    @pytest.mark.parametrize("count", [1, BLOCK + 1, 3 * SAMPLE])
+    @pytest.mark.parametrize(("kind", "count"), [
+        ("independent", 1), ("independent", SAMPLE + 500), ("tied", BLOCK + 1),
+        ("opposed", SAMPLE + 1), ("equal", BLOCK + 1)])
     def test_equals_brute_force_beyond_a_block_and_a_sample(self, kind, count):
-        columns = drawn(np.random.default_rng(count), count, kind)
-        costs = np.stack([columns[name] * -SIGNS[name] for name in NAMES], axis=1)
-        expected = [i for i, row in enumerate(costs) if not (
-            (costs <= row).all(axis=1) & (costs < row).any(axis=1)).any()]
+        columns = random_rows(np.random.default_rng(count), count, kind)
+        expected = brute_force(columns, SIGNS)
         assert front(columns, SIGNS).tolist() == expected
+        columns["place"] = np.arange(count)
+        result = Front(SIGNS).add(columns)
+        assert sorted(result.rows["place"].tolist()) == expected
+        assert np.flatnonzero(~result.beats(columns)).tolist() == expected
 
-    @given(tables(), st.lists(st.integers(0, 24), max_size=4), st.randoms(), st.booleans())
-    def test_same_bytes_whatever_the_chunks_and_their_order(self, columns, ends, random, ties):
+    @given(tables(), ENDS, st.randoms(), st.booleans())
+    @few
+    def test_same_bytes_for_all_chunks_in_any_order(self, columns, ends, random, ties):
         signs = signs_of(columns)
-        whole = Front(signs, ties).add(columns)
+        at_once = Front(signs, ties).add(columns)
         pieces = cut(columns, ends)
         random.shuffle(pieces)
         one_by_one = reduce(Front.add, pieces, Front(signs, ties))
@@ -88,93 +94,86 @@ class TestFront:
         while len(merged) > 1:  # a tree of any shape
             random.shuffle(merged)
             merged[:2] = [merged[0].merge(merged[1])]
-        assert stored(whole) == stored(one_by_one) == stored(merged[0])
-        assert whole.count == one_by_one.count == merged[0].count == len(columns["tpot"])
+        assert stored(at_once) == stored(one_by_one) == stored(merged[0])
+        assert at_once.count == one_by_one.count == merged[0].count == len(columns["tpot"])
 
-    def test_same_bytes_where_the_strongest_are_chosen_anew(self):
-        columns = drawn(np.random.default_rng(2), 20_000, "independent")
+    def test_same_bytes_for_large_chunks_from_last_to_first(self):
+        columns = random_rows(np.random.default_rng(2), 20_000, "independent")
         columns["number"] = np.arange(20_000)
-        whole = Front(SIGNS).add(columns)
-        backwards = Front(SIGNS)
+        at_once, backwards = Front(SIGNS).add(columns), Front(SIGNS)
         for start in range(18_000, -1, -2_000):
             backwards.add({name: column[start:start + 2_000] for name, column in columns.items()})
-        assert stored(whole) == stored(backwards)
-        assert sorted(whole.rows["number"]) == front(columns, SIGNS).tolist()
+        assert stored(at_once) == stored(backwards)
+        assert sorted(at_once.rows["number"]) == front(columns, SIGNS).tolist()
 
     @given(tables())
-    def test_rows_that_come_twice_are_one(self, columns):
+    @few
+    def test_duplicate_rows_are_one(self, columns):
         signs = signs_of(columns)
         once, twice = Front(signs).add(columns), Front(signs).add(columns).add(columns)
-        assert stored(once) == stored(twice)
-        assert stored(once) == stored(once.merge(twice))
+        assert stored(once) == stored(twice) == stored(once.merge(twice))
 
     @given(tables())
-    def test_without_ties_one_of_the_equal_ones_is_kept(self, columns):
+    @few
+    def test_without_ties_the_least_label_of_equal_rows_stays(self, columns):
         signs = signs_of(columns)
         every, one = Front(signs).add(columns).rows, Front(signs, ties=False).add(columns).rows
         points = list(zip(*(every.get(name, ()) for name in signs), strict=True))
         assert list(zip(*(one.get(name, ()) for name in signs), strict=True)) == list(
             dict.fromkeys(points))
-        for i, label in enumerate(one.get("label", ())):
-            at = tuple(one[name][i] for name in signs)
-            assert label == min(every["label"][j] for j, point in enumerate(points) if point == at)
+        for row, label in enumerate(one.get("label", ())):
+            point = tuple(one[name][row] for name in signs)
+            assert label == min(every["label"][j] for j, at in enumerate(points) if at == point)
 
-    @pytest.mark.parametrize(("columns", "signs", "said"), [
+    def test_rows_are_sorted_by_the_first_objective(self):
+        rows = {"rate": np.array([5., 9., 7.]), "tpot": np.array([1., 3., 2.])}
+        assert Front({"rate": 1, "tpot": -1}).add(rows).rows["rate"].tolist() == [9, 7, 5]
+        assert Front({"tpot": -1, "rate": 1}).add(rows).rows["tpot"].tolist() == [1, 2, 3]
+        assert Front({"rate": -1}).add(rows).rows["rate"].tolist() == [5]
+
+    @pytest.mark.parametrize(("columns", "signs", "message"), [
         ({"tpot": [np.nan, 1.0]}, {"tpot": -1}, "'tpot' of row 0 is not a number"),
         ({"tpot": [1.0]}, {"rate": 1}, "there is no column 'rate'"),
         ({"tpot": [1.0]}, {"tpot": 0}, "the sign of 'tpot' is 0"),
-        ({"tpot": [1.0]}, {}, "needs an objective"),
-    ])
-    def test_what_cannot_be_compared_is_refused(self, columns, signs, said):
-        with pytest.raises(ValueError, match=said):
+        ({"tpot": [1.0]}, {}, "needs an objective")])
+    def test_rows_that_cannot_be_compared(self, columns, signs, message):
+        with pytest.raises(ValueError, match=message):
             Front(signs).add({name: np.array(column) for name, column in columns.items()})
 
-    def test_the_strongest_are_chosen_anew_only_where_they_let_much_through(self, monkeypatch):
-        """Rows like those before fall at once; of better ones all come through, once."""
-        chosen = []
-        monkeypatch.setattr(fronts, "_strongest",
-                            lambda costs, real=fronts._strongest: chosen.append(1) or real(costs))
-        size = 8 * SAMPLE
-        alike = [drawn(np.random.default_rng(seed), size, "independent") for seed in range(4)]
-        better = {name: column + 2 * SIGNS[name] for name, column in alike[3].items()}
-        kept, counts = Front(SIGNS), []
-        for columns in (*alike[:3], better, better):
-            kept.add(columns)
-            counts.append(len(chosen))
-        of_front = counts[0]  # with those that the front of what is left asks for
-        assert np.diff(counts)[:2].tolist() == [0, 0]
-        assert 0 < counts[3] - counts[2] <= of_front + 2
-        assert counts[4] == counts[3]
-
-    def test_the_first_column_by_name_that_only_some_rows_have_is_told(self):
-        kept = Front({"tpot": -1}).add({"tpot": np.ones(1), "users": np.ones(1)})
+    def test_rows_of_another_table(self):
+        result = Front({"tpot": -1}).add({"tpot": np.ones(1)})
         with pytest.raises(ValueError, match="'cost' is a column of some rows only"):
-            kept.add({"tpot": np.ones(1), "rate": np.ones(1), "cost": np.ones(1)})
-
-    def test_rows_of_another_table_are_refused(self):
-        kept = Front({"tpot": -1}).add({"tpot": np.ones(1)})
-        with pytest.raises(ValueError, match="'rate' is a column of some rows only"):
-            kept.add({"tpot": np.ones(1), "rate": np.ones(1)})
-        with pytest.raises(ValueError, match="different objectives"):
-            kept.merge(Front({"tpot": +1}))
+            result.add({"tpot": np.ones(1), "rate": np.ones(1), "cost": np.ones(1)})
+        for other in (Front({"tpot": +1}), Front({"tpot": -1}, ties=False)):
+            with pytest.raises(ValueError, match="different objectives"):
+                result.merge(other)
 
 
 class TestBest:
-    @given(tables(objectives=1), st.lists(st.integers(0, 24), max_size=4), st.randoms(),
-           st.integers(1, 5), st.sampled_from([-1, 1]))
-    def test_those_of_all_sorted_whatever_the_chunks(self, columns, ends, random, most, sign):
-        whole = Best("tpot", most, sign).add(columns)
+    @given(tables(objectives=1), ENDS, st.randoms(), st.integers(1, 5), st.sampled_from([-1, 1]))
+    @few
+    def test_equals_sorting_whatever_the_chunks(self, columns, ends, random, most, sign):
+        at_once = Best("tpot", most, sign).add(columns)
         rows = sorted({(-sign * value + 0.0, label) for value, label in zip(
             columns["tpot"], columns["label"], strict=True)})[:most]
         assert [(-sign * value + 0.0, label) for value, label in zip(
-            whole.rows.get("tpot", ()), whole.rows.get("label", ()), strict=True)] == rows
+            at_once.rows.get("tpot", ()), at_once.rows.get("label", ()), strict=True)] == rows
         pieces = cut(columns, ends)
         random.shuffle(pieces)
         one_by_one = reduce(Best.add, pieces, Best("tpot", most, sign))
         merged = reduce(Best.merge, [Best("tpot", most, sign).add(piece) for piece in pieces])
-        assert stored(whole) == stored(one_by_one) == stored(merged)
-        assert whole.count == one_by_one.count == merged.count == len(columns["tpot"])
+        assert stored(at_once) == stored(one_by_one) == stored(merged)
+        assert at_once.count == one_by_one.count == merged.count == len(columns["tpot"])
 
-    def test_of_other_quantities_are_refused(self):
+    def test_an_equal_row_with_a_smaller_label_replaces_the_last(self):
+        best = Best("tpot", 2).add({"tpot": np.array([1., 2., 3.]), "n": np.array([5, 9, 0])})
+        best.add({"tpot": np.array([2., 2.5]), "n": np.array([4, 0])})
+        assert (best.rows["tpot"].tolist(), best.rows["n"].tolist()) == ([1, 2], [5, 4])
+        best.add({"tpot": np.array([2., 2., 2., 9.]), "n": np.array([3, 2, 7, 1])})
+        assert best.rows["n"].tolist() == [5, 2]
+        assert best.count == 9
+
+    @pytest.mark.parametrize("other", [Best("ttft", 2), Best("tpot", 3), Best("tpot", 2, 1)])
+    def test_other_quantities_are_not_merged(self, other):
         with pytest.raises(ValueError, match="different quantities"):
-            Best("tpot", 2).merge(Best("tpot", 3))
+            Best("tpot", 2).merge(other)

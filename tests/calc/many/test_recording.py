@@ -1,132 +1,190 @@
-"""What is recorded of a computation and repeated gives what the computation gives."""
+"""A recorded computation, replayed on other rows, gives what the computation itself gives."""
 
 import weakref
-from types import SimpleNamespace
+from types import SimpleNamespace as Inputs
 
 import numpy as np
 import pytest
 
-import calc
-import catalogue
-from calc.many import recording, sweeps
+from calc.many.recording import WORTH, Recording, Repeated, Repeating, one_if_same
+from calc.many.sweeps import DENSE, distinct
 from calc.physics.arrays import either, select
 
 ROWS = 1000
-NAMES = ["decode_tpot", "decode_all_reduce_time", "tpot", "ttft", "steady_tpot"]
+X = np.array([1.0, 4.0, 9.0])
+
+
+@pytest.mark.parametrize("function", [
+    lambda x: 0 - x, lambda x: 1 / x, lambda x: x + 1, lambda x: x * 0, lambda x: x // 2,
+    lambda x: x + True, lambda x: x % 3, lambda x: -x, lambda x: x + x, lambda x: (x > 3) + 0,
+    lambda x: np.where(x > 3, x, 0), lambda x: x ** 0.5, lambda x: x ** 2, lambda x: x ** -1,
+    lambda x: np.clip(x, 2, 5), lambda x: np.clip(x, 5, 2), lambda x: np.exp(x) + np.log(x)])
+def test_replayed_operation_equals_direct_evaluation(function):
+    recording = Recording()
+    result = function(recording.entered("x", X.copy()))
+    assert result.value.tolist() == function(X).tolist()
+    rows, into = np.array([2.0, 7.0]), {"y": np.empty(2)}
+    assert Repeated(recording, {"y": result})({"x": rows}, into)
+    assert into["y"].tolist() == function(rows).tolist()
+
+
+def test_a_negative_zero_is_not_a_zero():
+    recording = Recording()
+    x = recording.entered("x", X)
+    with np.errstate(divide="ignore"):
+        results = {"up": 1 / (x * 0.0), "down": 1 / (x * -0.0)}
+        into = {name: np.empty(3) for name in results}
+        assert Repeated(recording, results)({"x": X}, into)
+    assert into["up"].tolist() == [np.inf] * 3
+    assert into["down"].tolist() == [-np.inf] * 3
+
+
+def test_a_recording_is_valid_up_to_the_largest_recorded_number():
+    recording = Recording()
+    x = recording.entered("x", X)
+    assert np.max(x) == 9
+    replay = Repeated(recording, {"y": x + 1, "z": 5.0})
+    into = {"y": np.zeros(2), "z": np.zeros(2)}
+    assert not replay({"x": np.array([1.0, 9.5])}, into)
+    assert into["y"].tolist() == into["z"].tolist() == [0, 0]
+    assert replay({"x": np.array([1.0, 9.0])}, into)
+    assert (into["y"].tolist(), into["z"].tolist()) == ([2, 10], [5, 5])
+
+
+def test_conditions_are_answered_for_any_rows():
+    x = Recording().entered("x", X)
+    assert (np.all(x > 0), np.any(x < 0), (x > 0).all(), (x < 0).any()) == (
+        False, True, False, True)
+
+
+@pytest.mark.parametrize(("operation", "message"), [
+    (lambda x: x + np.arange(3.0), "not entered"), (np.sum, "expected one that gives as many"),
+    (lambda x: bool(x > 1), "neither true nor false"), (np.add.reduce, "reduce"),
+    (lambda x: np.add(x, 1, out=np.empty(3)), "out")])
+def test_operations_that_cannot_be_recorded(operation, message):
+    with pytest.raises(TypeError, match=message):
+        operation(Recording().entered("length", np.arange(3.0)))
+
+
+STEPS = (np.add, np.multiply, np.subtract, np.minimum, np.maximum, np.greater,
+         lambda one, other: np.where(one > other, one, other * 2), lambda one, other: -one,
+         lambda one, other: np.clip(one, 0, 2) + 0 * other)
+
+
+def many_steps(draw, columns, bounded):
+    """A random computation of 40 steps; of some results the maximum is taken."""
+    values = list(columns)
+    for number in range(40):
+        one, other = draw.integers(max(0, len(values) - 9), len(values), 2)
+        values.append(STEPS[draw.integers(len(STEPS))](values[one] * 1.0, values[other] * 0.5))
+        if number in bounded:
+            np.max(values[-1])
+    return {"last": values[-1], "middle": values[20], "first": values[3], "input": values[0],
+            "five": 5.0}
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_computations_are_replayed_number_by_number(seed):
+    """Of a subset of the recorded rows, in any order; two replays lend each other their arrays."""
+    rng = np.random.default_rng(seed)
+    columns = dict(zip("xyz", rng.normal(0, 1, (3, 50)), strict=True))
+    bounded = (5, 25) if seed % 3 else ()
+    pairs = []
+    for part in (seed, seed + 100):
+        recording = Recording()
+        entered = [recording.entered(name, column) for name, column in columns.items()]
+        results = many_steps(np.random.default_rng(part), entered, bounded)
+        expected = many_steps(np.random.default_rng(part), columns.values(), bounded)
+        pairs.append((Repeated(recording, results), expected))
+    for size in (50, 7, 50, 20):
+        rows = rng.permutation(50)[:size]
+        for replay, expected in pairs:
+            into = {name: np.empty(size) for name in expected}
+            assert replay({name: column[rows] for name, column in columns.items()}, into)
+            for name, column in expected.items():
+                assert into[name].tolist() == np.broadcast_to(column, 50)[rows].astype(
+                    float).tolist(), name
 
 
 def formula(part):
-    """A way by rows, a choice among them, a power, and terms that come to nothing."""
-    q = SimpleNamespace(**part)
+    """Branches by row, a loop up to the largest count, and terms that are zero."""
+    q = Inputs(**part)
     steps = sum(np.clip(q.count - i, 0, 1) * q.length**0.5 for i in range(int(np.max(q.count))))
     way = either(np.greater(q.length, 5), lambda: q.length**2, lambda: 1 / (1 + q.length))
     return {"way": way + 0 * q.scale, "steps": select(q.count > 1, 1 * steps, steps / 2),
             "unused": q.length**q.count, "fixed": q.scale + 1}
 
 
-def taken(passes, names=("way", "steps", "fixed"), left=recording.WORTH):
-    """Results of a formula pass by pass, and how often it was computed."""
+def replayed(passes, names=("way", "steps", "fixed"), left=WORTH):
+    """Results of the formula pass by pass, and how often it was computed."""
     calls = []
 
     def compute(part):
         calls.append(part)
         return formula(part)
 
-    repeating = recording.Repeating(compute, {"scale": np.float64(3)})
-    found = []
+    repeating, results = Repeating(compute, {"scale": np.float64(3)}), []
     for columns in passes:
         into = {name: np.empty(len(columns["count"])) for name in names}
         repeating.take(columns, into, left)
-        found.append(into)
-    return found, len(calls)
+        results.append(into)
+    return results, len(calls)
 
 
-def drawn(rng, most, rows=ROWS):
+def random_pass(rng, most, rows=ROWS):
     return {"count": rng.integers(0, most + 1, rows), "length": rng.random(rows) * 10}
 
 
-def equal(columns, into):
-    expected = formula(columns | {"scale": np.float64(3)})
-    return all(np.array_equal(into[name], np.broadcast_to(expected[name], len(into[name])))
-               for name in into)
+SHORT = {"count": np.full(9, 2), "length": np.full(9, 7.0)}
 
 
-def test_passes_that_are_repeated_are_what_is_computed_row_by_row_ones_alike_and_short_ones_too():
+@pytest.mark.parametrize(("counts", "left", "computed"), [
+    ((3, 3, 2), WORTH, 1), ((2, 5, 2, 5), WORTH, 2), ((3, 3, 3, 3), 0, 5)])
+def test_replayed_passes_match_rowwise_evaluation(counts, left, computed):
+    """A larger count is recorded again; few passes are computed, not recorded."""
     rng = np.random.default_rng(1)
-    passes = [drawn(rng, 3), drawn(rng, 3), drawn(rng, 2), drawn(rng, 3, 7),
-              {"count": np.full(9, 2), "length": np.full(9, 7.0)}]
-    found, computed = taken(passes)
-    assert computed == 1
-    assert all(equal(*each) for each in zip(passes, found, strict=True))
+    passes = [*(random_pass(rng, most) for most in counts), SHORT]
+    results, calls = replayed(passes, left=left)
+    assert calls == computed
+    for columns, into in zip(passes, results, strict=True):
+        expected = formula(columns | {"scale": np.float64(3)})
+        for name, column in into.items():
+            np.testing.assert_array_equal(column, np.broadcast_to(expected[name], len(column)))
 
 
-def test_more_of_what_was_done_once_for_each_is_recorded_anew():
-    rng = np.random.default_rng(2)
-    passes = [drawn(rng, 2), drawn(rng, 5), drawn(rng, 2), drawn(rng, 5)]
-    found, computed = taken(passes)
-    assert computed == 2
-    assert all(equal(*each) for each in zip(passes, found, strict=True))
+@pytest.mark.parametrize(("left", "computed"), [(WORTH, 1), (WORTH - 1, 2), (0, WORTH + 1)])
+def test_number_of_passes_before_a_recording(left, computed):
+    assert replayed([SHORT] * (WORTH + 4), left=left)[1] == computed
 
 
-def test_few_passes_are_not_recorded():
-    rng = np.random.default_rng(3)
-    assert taken([drawn(rng, 3) for _ in range(5)], left=0)[1] == 5
-
-
-def test_a_quantity_that_is_not_computed_is_named():
+def test_an_unknown_quantity():
     with pytest.raises(ValueError, match="there is no quantity 'speed'"):
-        taken([drawn(np.random.default_rng(4), 3)], ["speed"])
+        replayed([SHORT], ["speed"])
 
 
-def test_rows_that_were_not_entered_and_what_makes_one_number_of_many_are_refused():
-    entered = recording.Recording().entered("length", np.arange(3.0))
-    with pytest.raises(TypeError, match="not entered"):
-        entered + np.arange(3.0)
-    with pytest.raises(TypeError, match="expected one that gives as many"):
-        np.sum(entered)
-    with pytest.raises(TypeError, match="neither true nor false"):
-        bool(entered > 1)
-
-
-def test_equal_operations_are_written_down_once_and_those_that_change_nothing_never():
-    written = recording.Recording()
-    length = written.entered("length", np.arange(3.0))
-    assert length * 1 is length
-    assert 0 + length is length
-    assert length / np.float64(1) is length
-    assert (length + 2).place == (length + 2).place != (length + 2.5).place
-    assert len(written.operations) == 2
-
-
-def test_arrays_that_were_handed_in_are_let_go():
+def test_input_arrays_are_released():
     column = np.random.default_rng(5).random(ROWS)
-    passes = [{"count": np.full(ROWS, 2.0), "length": column} for _ in range(2)]
-    repeating = recording.Repeating(formula, {"scale": np.float64(3)})
-    for columns in passes:
-        repeating.take(columns, {"way": np.empty(ROWS)}, recording.WORTH)
-    gone = weakref.ref(column)
-    del column, columns, passes
-    assert gone() is None
+    repeating = Repeating(formula, {"scale": np.float64(3)})
+    for _ in range(2):
+        repeating.take({"count": np.full(ROWS, 2.0), "length": column}, {"way": np.empty(ROWS)},
+                       WORTH)
+    released = weakref.ref(column)
+    del column
+    assert released() is None
 
 
-def test_a_sweep_of_many_passes_is_that_of_each_of_them(monkeypatch):
-    scenario = catalogue.load_scenario("s0-scenario-1")
-    monkeypatch.setattr(sweeps, "CHUNK", 64)
-    count, rng = 64 * 40 + 5, np.random.default_rng(6)
-    tensor, data = 2.0 ** rng.integers(0, 5, count), 2.0 ** rng.integers(0, 7, count)
-    inputs = scenario.inputs() | {
-        "tensor_parallel": tensor, "data_parallel": data, "separate_pools": 0.0,
-        "expert_parallel": np.where(rng.random(count) < 0.5, 1.0, tensor * data),
-        "concurrency": rng.integers(1, 4096, count), "draft_tokens": rng.integers(0, 3, count),
-        "index_topk": np.where(rng.random(count) < 0.5, 0, 2048.0),
-        "input_tokens": rng.integers(128, 32_768, count),
-        "output_tokens": rng.integers(1, 4096, count)}
-    swept = {threads: calc.decode_sweep(inputs, "mla", NAMES, threads=threads)
-             for threads in (1, 2)}
-    for start in range(0, count, 512):
-        rows = slice(start, start + 512)
-        part = {name: value[rows] if np.ndim(value) else value for name, value in inputs.items()}
-        alone = calc.latency(part, "mla", NAMES)
-        for name in NAMES:
-            np.testing.assert_allclose(swept[1][name][rows], alone[name], rtol=1e-12, atol=0)
-            np.testing.assert_array_equal(swept[1][name][rows], swept[2][name][rows])
+@pytest.mark.parametrize(("column", "one"), [
+    ([5.0, 5.0, 5.0], True), ([5.0, 6.0, 5.0], False), ([5.0, 5.0, 6.0], False), ([7.0], True)])
+def test_a_column_of_equal_numbers_is_one_number(column, one):
+    result = one_if_same(np.array(column))
+    assert (np.ndim(result) == 0) is one
+    assert np.array(result).ravel()[0] == column[0]
+
+
+@pytest.mark.parametrize("far", [0, 3 * DENSE])
+def test_distinct_rows_with_near_and_far_numbers(far):
+    columns = [np.array([7, 7, 9 + far, 7, 9 + far]), np.array([-2, 5, 5, -2, 5])]
+    rows, which = distinct(columns)
+    assert which.tolist() == [0, 1, 2, 0, 2]
+    assert rows.tolist() == [3, 1, 4]  # the last of each
+    assert [each.tolist() for each in distinct([np.array([], int)])] == [[], []]
