@@ -1,0 +1,132 @@
+"""A sweep as a file and as flags state it, and the messages for what cannot be a sweep."""
+
+import json
+
+import pytest
+
+import catalogue
+from calc.sweeping.axes import axis
+from calc.sweeping.definition import Sweep, is_sweep, overlaid, read
+
+SCENARIO = "h200-r1-vllm-tp8"
+FILE = """
+scenario: h200-r1-vllm-tp8
+set: {precision: w4a16-awq}
+axes:
+  workload.concurrency: [1, "8..32:x2"]
+  workload.input_tokens: 100..400:+100
+minimise: [tpot, ttft]
+maximise: output_throughput
+"""
+LIST, OBJECTIVES = '[1, "8..32:x2"]', "minimise: [tpot, ttft]"
+KEEPS_ALL = ("where all rows are kept no objective decides, expected neither --min, --max nor "
+             "--best beside --all.\n")
+NO_RANGE = ("is not a range, expected LOW..HIGH (whole numbers), LOW..HIGH:+STEP, LOW..HIGH:xFACTOR"
+            " or LOW..HIGH:/COUNT (so many, evenly).\n")
+FILE_ERRORS = [
+    ("scenario: h200", "scenari: h200", ":2: unknown key 'scenari', expected one of scenario, set, "
+     "axes, minimise, maximise, best, all, quantities, chunk.\n"),
+    ("scenario: h200-r1-vllm-tp8", "scenario: 3",
+     ":2: scenario: expected the name or the path of a scenario.\n"),
+    (LIST, "[1, 0]", ":5: workload.concurrency: workload.concurrency: '0' is out of range, expected"
+     " more than 0.\n"),
+    (LIST, "{a: 1}", ":5: workload.concurrency: expected a list or a range of values.\n"),
+    ("100..400:+100", "400..100", ":6: workload.input_tokens: '400..100' is not a range, expected "
+     "two ends in one unit, the lower one first.\n"),
+    ("{precision: w4a16-awq}", "[1]", ":3: set: expected a group of PATH: VALUE.\n"),
+    ("[tpot, ttft]", "3", ":7: minimise: expected names of quantities.\n"),
+    (OBJECTIVES, "quantities: [1]", ":7: quantities: expected names of quantities.\n"),
+    (OBJECTIVES, "best: 7.5", ":7: best: expected a whole number.\n"),
+    (OBJECTIVES, "chunk: true", ":7: chunk: expected a whole number.\n"),
+    (OBJECTIVES, "all: 1", ":7: all: expected true or false.\n")]
+FLAG_ERRORS = [
+    ([], "a sweep needs an axis, expected --axis PATH=VALUES.\n"),
+    (["--axis=concurrency"], "--axis concurrency: expected PATH=VALUES.\n"),
+    (["--axis=workload.concurency=1,2"], "--set workload.concurency: unknown key 'concurency', the "
+     "nearest names are concurrency, context_tokens, acceptance.\n"),
+    (["--axis=concurrency=1..9:x1"], f"--axis concurrency: '1..9:x1' {NO_RANGE}"),
+    (["--axis=concurrency=1,,2"],
+     "--axis concurrency: '' is no value of 'concurrency', expected VALUE.\n"),
+    (["--axis=concurrency=1", "--axis=workload.concurrency=2"], "--axis workload.concurrency: moves"
+     " 'concurrency', as 'workload.concurrency' does, expected one axis of it.\n"),
+    (["--axis=hbm_efficiency=1.5"],
+     "--axis hbm_efficiency: hbm_efficiency: '1.5' is out of range, expected at most 1.\n"),
+    (["--axis=concurrency=1", "--set=concurrency=2"],
+     "--axis concurrency: 'concurrency' is given twice.\n"),
+    (["--axis=concurrency=1", "--min=tpto"],
+     "there is no quantity 'tpto', the nearest names are tpot, ttft, output_tokens.\n"),
+    (["--axis=concurrency=1", "--min=tpot", "--max=tpot"],
+     "--min tpot: --max asks for the opposite.\n"),
+    (["--axis=concurrency=1", "--best=3"],
+     "the best are those by one objective, expected one --min or --max.\n"),
+    (["--axis=concurrency=1", "--best=0", "--min=tpot"],
+     "best: 0 is out of range, expected 1 to 100,000.\n"),
+    (["--axis=concurrency=1", "--all"],
+     "--all keeps every deployment in files, expected -o FOLDER beside it.\n"),
+    (["--axis=concurrency=1", "--all", "--min=tpot", "-o", "x"], KEEPS_ALL),
+    (["--axis=concurrency=1", "--chunk=0"],
+     "chunk: 0 is out of range, expected 1 to 4,194,304 deployments.\n"),
+    (["--axis=concurrency=1", "--workers=0"], "--workers 0: expected 1 or more.\n"),
+    (["--axis=concurrency=1", "-o", "/dev/null/x"],
+     "/dev/null/x: no folder for the parts of a sweep (not a directory).\n"),
+    (["--axis=concurrency=1", "--scheduler=nonsense://x"], "--scheduler nonsense://x: no Dask "
+     "scheduler answers there (ValueError), expected an address like tcp://10.0.0.1:8786.\n")]
+
+
+@pytest.mark.parametrize(("old", "new", "message"), FILE_ERRORS)
+def test_errors_of_a_file(cli, tmp_path, old, new, message):
+    path = tmp_path / "sweep.yml"
+    path.write_text(FILE.replace(old, new))
+    assert cli("sweep", str(path)) == (2, "", f"{path}{message}")
+
+
+@pytest.mark.parametrize(("flags", "message"), FLAG_ERRORS)
+def test_errors_of_flags(cli, flags, message):
+    assert cli("sweep", SCENARIO, *flags) == (2, "", message)
+
+
+def test_a_file_and_flags_state_the_same_sweep(cli, tmp_path):
+    path = tmp_path / "sweep.yml"
+    path.write_text(FILE)
+    flags = ["--axis", "workload.concurrency=1,8..32:x2", "--axis",
+             "workload.input_tokens=100..400:+100", "--set", "precision=w4a16-awq",
+             "--min=tpot", "--min=ttft", "--max=output_throughput"]
+    by_file, by_flags, moved = (json.loads(cli("sweep", *arguments, "--json")[1]) for arguments in (
+        [str(path)], [SCENARIO, *flags], [str(path), "--axis", "workload.concurrency=2"]))
+    assert by_flags | {"asked": by_file["asked"]} == by_file
+    assert moved["rows"] == 4
+    assert {row["settings"]["workload.concurrency"] for row in moved["deployments"]} == {"2"}
+
+
+def test_a_file_with_a_scenario_beside_it(tmp_path):
+    path = tmp_path / "sweep.yml"
+    path.write_text(FILE.replace("h200-r1-vllm-tp8", "mine.yml").replace(OBJECTIVES, "best: 7")
+                    + "quantities: tpot\nchunk: 99\n")
+    (tmp_path / "mine.yml").write_text(
+        (catalogue.ROOT / "scenarios" / f"{SCENARIO}.yml").read_text())
+    sweep = read(path)
+    assert (sweep.scenario, sweep.settings) == (
+        str(tmp_path / "mine.yml"), ("precision=w4a16-awq",))
+    assert (sweep.objectives, sweep.best, sweep.every, sweep.chunk, sweep.quantities) == (
+        {"output_throughput": 1}, 7, False, 99, ("tpot",))
+    assert [each.name for each in sweep.axes] == ["workload.concurrency", "workload.input_tokens"]
+    assert read(path, chunk=5).chunk == 5
+    assert is_sweep(str(path))
+    assert not is_sweep(SCENARIO)
+    assert not is_sweep(str(tmp_path / "mine.yml"))
+
+
+def test_a_flag_replaces_what_a_file_states_of_the_same_path():
+    a, b, both, c = (axis(name, values, f"--axis {name}") for name, values in (
+        ("a", "1,2"), ("b", "1,2"), ("b+e", "9+9"), ("c", "7")))
+    file = Sweep("s", (a, b), ("c=1", "d=2"), every=True)
+    assert overlaid(file, {}) == file
+    assert overlaid(file, {"axes": (both,)}).axes == (a, both)
+    moved = overlaid(file, {"axes": (c,)})
+    assert (moved.axes, moved.settings) == ((a, b, c), ("d=2",))
+    fixed = overlaid(file, {"settings": ("b = 3", "c=4")})
+    assert (fixed.axes, fixed.settings) == ((a,), ("d=2", "b = 3", "c=4"))
+    with pytest.raises(catalogue.ParamsError, match="'b' is given twice"):
+        overlaid(file, {"axes": (both,), "settings": ("b=1",)})
+    assert overlaid(file, {"objectives": {"tpot": -1}}).every is False
+    assert overlaid(file, {"chunk": 9}).every is True

@@ -1,0 +1,250 @@
+"""A sweep equals one deployment after the other; chunks and interruptions leave no trace."""
+
+import os
+from collections.abc import Iterator
+from unittest import mock
+
+import numpy as np
+import pyarrow
+import pytest
+from pyarrow import parquet
+
+import calc
+import catalogue
+from calc.many.fronts import front
+from calc.sweeping import workers
+from calc.sweeping.axes import axis
+from calc.sweeping.chunks import ENDLESS, ROW, TOO_LARGE, TOO_LONG, TOO_MANY, RowCounts, computed
+from calc.sweeping.definition import Sweep
+from calc.sweeping.parts import Folder
+from calc.sweeping.plan import PER_DEVICE, planned
+from calc.sweeping.running import swept
+
+SCENARIO = "h200-r1-vllm-tp8"
+CARDS = ("device+cluster.node+engine", "nvidia-h200-sxm+hgx-h200+vllm@0.11.0, "
+         "nvidia-h20+hgx-h20+vllm@0.11.0, ascend-910b2+atlas-800i-a2+vllm@0.11.0")
+
+
+def axes(**named):
+    return tuple(axis(name.replace("__", "."), values, f"--axis {name}")
+                 for name, values in named.items())
+
+
+GRIDS = {
+    "cards": Sweep(SCENARIO, (
+        axis(*CARDS, ""), *axes(precision="fp8-block, w4a16-awq, w8a8-int8",
+                                workload__concurrency="1, 1024", workload__input_tokens="219")),
+        quantities=("tpot", "ttft", "max_concurrency", "steady_throughput_per_device")),
+    "layouts": Sweep(SCENARIO, axes(
+        parallelism__tensor_parallel="1, 3, 8, 16", parallelism__data_parallel="1, 2",
+        parallelism__expert_parallel="1, 32", cluster__nodes="1, 2",
+        parallelism__pipeline_parallel="1, 2"),
+        ("precision=w4a16-awq",), quantities=("tpot", "steady_ttft", "headroom_per_device")),
+    "lengths": Sweep(SCENARIO, axes(
+        workload__input_tokens="1, 9000", workload__output_tokens="1, 400",
+        workload__context_tokens="500, 20000", workload__memory_utilization="0.8, 0.95",
+        workload__requests="100, 1000", workload__concurrency="50, 200"),
+        quantities=("tpot", "e2e")),
+    "only a context": Sweep("s0-scenario-1", axes(
+        workload__context_tokens="1024, 8192", workload__concurrency="1, 8",
+        precision="w8a8-int8, bf16"), quantities=("tpot", "kv_per_device")),
+    "drafts and links": Sweep(SCENARIO, axes(
+        workload__draft_tokens="0, 2", device__memory_bandwidth="3 TB/s, 4.8 TB/s",
+        workload__block_size="16, 64", workload__max_num_batched_tokens="2048"),
+        quantities=("tpot", "steady_tpot")),
+}
+
+
+@pytest.mark.parametrize("name", GRIDS)
+def test_each_row_equals_its_deployment_by_itself(name):
+    sweep = GRIDS[name]
+    plan = planned(Sweep(**vars(sweep) | {"every": True}))
+    rows, counts = computed(plan, 0)
+    quantities, out = {}, set()
+    for row in range(plan.count):
+        try:
+            scenario = catalogue.load_scenario(sweep.scenario, overrides=[*sweep.settings, *(
+                f"{path}={text}" for path, text in plan.settings(row).items())])
+        except catalogue.ParamsError:
+            out.add(row)
+            continue
+        alone = calc.evaluate(scenario.inputs(), scenario.model.attention)
+        if alone["headroom_per_device"] < 0:
+            out.add(row)
+            continue
+        quantities[row] = [float(alone[PER_DEVICE.get(each, each)])
+                           / (scenario.devices if each in PER_DEVICE else 1) for each in plan.names]
+    assert rows[ROW].tolist() == sorted(quantities)
+    assert sum(count for count, _ in counts.left.values()) == len(out)
+    assert {first for _, first in counts.left.values()} <= out
+    for i, row in enumerate(rows[ROW]):
+        assert [rows[each][i] for each in plan.names] == pytest.approx(
+            quantities[int(row)], rel=1e-12)
+
+
+def test_an_input_symbol_moves_alone_and_cards_follow_a_layout():
+    sweep = Sweep(SCENARIO, axes(hbm_efficiency="0.5, 1", tensor_parallel="8, 16",
+                                 expert_parallel="1, 5"),
+                  ("precision=w4a16-awq",), every=True, quantities=("tpot", "devices"))
+    rows, counts = computed(planned(sweep), 0)
+    inputs = catalogue.load_scenario(SCENARIO, overrides=sweep.settings).inputs()
+    expected = [calc.evaluate(inputs | {
+        "hbm_efficiency": share, "tensor_parallel": tp, "expert_parallel": 1}, "mla")["tpot"]
+        for share in (0.5, 1) for tp in (8, 16)]
+    assert rows["tpot"] == pytest.approx(expected, rel=1e-12)
+    assert rows["devices"].tolist() == [8, 16, 8, 16]
+    assert list(counts.left.values()) == [(4, 1)]
+
+
+def test_rows_left_out_by_reason():
+    sweep = Sweep(SCENARIO, axes(
+        workload__concurrency="1, 2000", workload__input_tokens="10, 30000",
+        workload__context_tokens="1000, 100000"), every=True, quantities=("tpot",))
+    _, counts = computed(planned(sweep), 0)
+    assert counts.left.keys() <= {TOO_LONG, TOO_MANY, TOO_LARGE, ENDLESS}
+    assert (counts.left[TOO_MANY], counts.left[TOO_LONG]) == ((4, 4), (1, 2))
+
+
+def test_counts_of_rows_add_up_with_the_first_of_each_reason():
+    one, other = RowCounts(10), RowCounts(5, {"a": (2, 3), "b": (1, 9)})
+    one.without("a", np.array([8, 7]))
+    one.without("a", np.array([], int))
+    one.without("c", np.array([6]))
+    one.merge(other)
+    assert (one.rows, one.left) == (15, {"a": (4, 3), "c": (1, 6), "b": (1, 9)})
+
+
+WIDE = axes(precision="fp8-block, w4a16-awq", workload__concurrency="1..64:x2",
+            workload__input_tokens="128..1024:+128", workload__output_tokens="64, 512",
+            hbm_efficiency="0.6, 0.8")  # 448 rows
+ALL = Sweep(SCENARIO, WIDE, every=True, chunk=50, quantities=("tpot", "ttft"))
+
+
+def stored(result):
+    return {name: column.tobytes() for name, column in result.rows.items()}, vars(result.counted)
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.fixture(scope="module")
+def complete(tmp_path_factory):
+    """All parts of a sweep without an interruption, and the result."""
+    folder = tmp_path_factory.mktemp("sweep") / "complete"
+    return contents((result := swept(ALL, folder, workers=1)).folder), stored(result)
+
+
+class TestReduced:
+    def test_the_front_is_that_of_all_rows(self):
+        every, _ = computed(planned(Sweep(SCENARIO, WIDE, every=True)), 0)
+        result = swept(Sweep(SCENARIO, WIDE), workers=1)
+        names = result.plan.objectives
+        assert sorted(result.rows[ROW]) == every[ROW][front(every, names)].tolist()
+        answer = result.as_json()
+        assert (answer["kept"], answer["rows"], answer["parts"]) == ("front", 448, None)
+        assert answer["objectives"] == {"steady_tpot": "min", "steady_ttft": "min",
+                                        "steady_throughput_per_device": "max"}
+        first = answer["deployments"][0]
+        assert first["settings"] == result.settings(0)
+        assert first["steady_tpot"] == result.rows["steady_tpot"][0]
+
+    @pytest.mark.parametrize("kept", [{}, {"best": 7, "objectives": {"ttft": -1}},
+                                      {"best": 9, "objectives": {"output_throughput": 1}}])
+    def test_the_same_whatever_the_size_of_a_chunk(self, kept):
+        one = swept(Sweep(SCENARIO, WIDE, **kept), workers=1)
+        assert len(one.rows[ROW]) == kept.get("best", len(one.rows[ROW]))
+        for chunk in (37, 447):
+            assert stored(one) == stored(
+                swept(Sweep(SCENARIO, WIDE, chunk=chunk, **kept), workers=1))
+
+    def test_a_killed_process_costs_no_row(self, tmp_path, complete):
+        """Parts are the same by one process, by two, and by one in place of a killed one."""
+        from multiprocessing import active_children
+
+        def kill(done, _):
+            if done == 2:
+                active_children()[0].kill()
+
+        with mock.patch.object(workers, "ALONE", 0):
+            result = swept(ALL, tmp_path, workers=2, progress=kill)
+        assert (contents(tmp_path), stored(result)) == complete
+
+
+class TestParts:
+    def test_parts_hold_every_deployment_that_fits_with_its_settings(self, tmp_path):
+        result = swept(ALL, tmp_path, workers=1)
+        table = pyarrow.concat_tables(parquet.read_table(path) for path in sorted(
+            tmp_path.iterdir())).to_pydict()
+        rows, counts = computed(planned(Sweep(**vars(ALL) | {"chunk": 1000})), 0)
+        assert table[ROW] == rows[ROW].tolist()
+        assert table["ttft"] == rows["ttft"].tolist()
+        for i in (0, 100, len(table[ROW]) - 1):
+            settings = result.plan.settings(table[ROW][i])
+            assert str(table["precision"][i]) == settings["precision"]
+            assert table["workload.concurrency"][i] == float(settings["workload.concurrency"])
+        assert vars(result.counted) == vars(counts)
+
+    def test_interrupted_and_resumed_parts_are_the_same(self, tmp_path, complete):
+        def interrupt(done, _):
+            if done == 4:
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            swept(ALL, tmp_path, workers=1, progress=interrupt)
+        assert len(contents(tmp_path)) == 4
+        ages = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
+        steps = []
+        result = swept(ALL, tmp_path, workers=1, progress=lambda *step: steps.append(step))
+        assert (contents(tmp_path), stored(result)) == complete
+        assert all(path.stat().st_mtime_ns == age for path, age in ages.items())
+        assert steps == [(done, 9) for done in range(1, 10)]
+
+    def test_a_front_is_resumed_from_its_parts(self, tmp_path):
+        sweep = Sweep(SCENARIO, WIDE, chunk=100)
+        whole = swept(sweep, tmp_path, workers=1)
+        sorted(tmp_path.iterdir())[1].unlink()
+        (tmp_path / "notes.txt").write_text("mine")
+        assert stored(swept(sweep, tmp_path, workers=1)) == stored(whole)
+        assert (tmp_path / "notes.txt").read_text() == "mine"
+
+    def test_a_full_disk_keeps_finished_parts(self, tmp_path, complete):
+        results: Iterator = iter([None, None, None, OSError(28, os.strerror(28))])
+        with mock.patch("os.fsync", side_effect=results), pytest.raises(
+                catalogue.ParamsError, match=r"\(no space left on device\); . of 9 parts are"):
+            swept(ALL, tmp_path, workers=1)
+        finished = contents(tmp_path)
+        assert 0 < len(finished) < 9
+        assert finished.items() < complete[0].items()
+
+    @pytest.mark.parametrize("sweep", [ALL, Sweep(SCENARIO, WIDE)])
+    def test_no_byte_can_change_unnoticed(self, tmp_path, sweep):
+        swept(Sweep(**vars(sweep) | {"chunk": 448}), tmp_path, workers=1)
+        part, = tmp_path.iterdir()
+        folder = Folder(tmp_path, planned(Sweep(**vars(sweep) | {"chunk": 448})))
+        data = part.read_bytes()
+        assert folder.read(0)[1].rows == 448
+        for place in range(0, len(data), len(data) // 60):
+            part.write_bytes(data[:place] + bytes([data[place] ^ 1]) + data[place + 1:])
+            with pytest.raises(catalogue.ParamsError, match="remove it"):
+                folder.read(0)
+
+    @pytest.mark.parametrize("other", ["text", "another sweep", "another part", "another name"])
+    def test_parts_of_something_else_are_refused(self, tmp_path, other):
+        folder = tmp_path / "parts"
+        swept(ALL, folder, workers=1)
+        first, second = sorted(folder.iterdir())[:2]
+        match other:
+            case "text":
+                first.write_bytes(b"no table")
+            case "another part":
+                first.write_bytes(second.read_bytes())
+            case "another name":
+                first.rename(folder / "mine.parquet")
+            case _:
+                swept(Sweep(SCENARIO, WIDE, chunk=1000), tmp_path / "other", workers=1)
+                first.write_bytes(next((tmp_path / "other").iterdir()).read_bytes())
+        before = contents(folder)
+        with pytest.raises(catalogue.ParamsError, match=r"expected|remove it"):
+            swept(ALL, folder, workers=1)
+        assert contents(folder) == before
