@@ -1,5 +1,6 @@
-"""Conversations and the tiers of their caches: laws, and the simulated prefix cache."""
+"""Conversations and the tiers of their caches: hand calculations, laws, the simulated cache."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -15,6 +16,7 @@ from calc.capacity.tiers import (
     Talk,
     Tier,
     first_prompt,
+    host_room,
     needed,
     shortest_fetch,
 )
@@ -26,6 +28,10 @@ from catalogue import ParamsError
 
 SETTINGS = ["workload.input_tokens=1900 token", "workload.output_tokens=200 token",
             "workload.context_tokens=8192 token"]
+# prompts of 100, 210 and 320 tokens; before them 0, 110 and 220 were said, 96 and 208 in blocks
+TALK = Talk(100, 10, 3, 60.0, block=16)
+# with a prefix of 40, of which 32 stand in whole blocks: of 100, 170 and 240 it is a part
+SHARED = Talk(100, 10, 3, 60.0, prefix=40, block=16)
 talks = st.builds(Talk, st.integers(1000, 4000), st.integers(1, 500), st.integers(2, 12),
                   st.floats(1, 900), st.integers(0, 900), st.sampled_from([1, 16, 128]))
 
@@ -35,9 +41,36 @@ def scenario():
     return catalogue.load_scenario("s2-910b1-awq", overrides=SETTINGS)
 
 
+def test_each_prompt_is_all_that_was_said_and_something_new():
+    assert TALK.said.tolist() == [110, 220, 330]
+    assert TALK.prompts.tolist() == [100, 210, 320]
+    assert TALK.findable.tolist() == [0, 96, 208]
+    assert SHARED.prompts.tolist() == [100, 170, 240]
+    assert SHARED.findable.tolist() == [32, 96, 176]
+    assert Talk(100, 0, 2, 1.0, prefix=100).findable.tolist() == [99, 99]  # one token is computed
+    assert first_prompt(210, 10, 3) == first_prompt(170, 10, 3, 40) == 100
+
+
+def test_tokens_kept_for_a_time():
+    """A conversation each 2 s: for 60 s 110 + 220 tokens with 1 - 1/e of their mean stay, and 330
+    for all of it."""
+    kept = 0.5 * ((110 + 220) * 60 * (1 - math.exp(-1)) + 330 * 60)
+    assert TALK.kept_tokens(0.5, 60.0) == pytest.approx(kept)
+    assert TALK.time(0.5, kept) == pytest.approx(60.0)
+    assert (TALK.time(0.5, 0.0), TALK.time(0.0, 0.0), TALK.time(0.0, 1.0)) == (0, 0, math.inf)
+    assert TALK.returns(60.0) == pytest.approx(1 - math.exp(-1))
+    assert needed(TALK, 0.5, 1 - math.exp(-1), 7.0) == pytest.approx(7 * kept)
+
+
+def test_shares_of_prompt_tokens_that_are_found():
+    assert TALK.hit_share(0.5) == pytest.approx(0.5 * (96 + 208) / 630)
+    assert TALK.hit_share(0.0) == 0
+    assert SHARED.hit_share(0.25) == pytest.approx((3 * 32 + 0.25 * (64 + 144)) / 510)
+
+
 @given(talks)
-@settings(max_examples=40)
-def test_turns_are_those_that_the_simulated_users_ask(talk):
+@settings(max_examples=25)
+def test_turns_are_those_of_simulated_users(talk):
     user = Conversation(Prefixes(tokens=int(talk.prefix), turns=talk.turns), iter([(0, 0)]))
     asked = [user.ask(0.0, (int(talk.prompt), int(talk.answer))).input_tokens
              for _ in range(talk.turns)]
@@ -47,40 +80,23 @@ def test_turns_are_those_that_the_simulated_users_ask(talk):
 
 
 @given(talks, st.floats(0.001, 5), st.floats(1e3, 1e8))
-@settings(max_examples=60)
+@settings(max_examples=25)
 def test_a_larger_cache_keeps_longer_and_finds_more(talk, rate, tokens):
     times = [talk.time(rate, size) for size in (tokens, 2 * tokens, 8 * tokens)]
     shares = [talk.hit_share(talk.returns(time)) for time in times]
     assert times == sorted(times)
     assert shares == sorted(shares)
-    assert shares[0] >= 0
-    assert shares[-1] < 1
+    assert 0 <= shares[0] <= shares[-1] < 1
     assert talk.kept_tokens(rate, times[0]) == pytest.approx(tokens, rel=1e-6)
-
-
-@given(talks, st.floats(0.001, 5), st.floats(0.001, 1))
-@settings(max_examples=20)
-def test_no_room_keeps_nothing_and_for_nobody_all_is_kept(talk, rate, tokens):
-    assert talk.time(rate, 0) == 0
-    assert talk.time(0, tokens) == np.inf
-    assert talk.kept_tokens(rate, talk.time(rate, tokens)) == pytest.approx(tokens, rel=1e-6)
-
-
-@given(*[st.floats(0, 1e12)] * 4)
-def test_who_holds_a_server_s_memory_and_what_is_left_fill_it(system, processes, files, left):
-    room = HostRoom(system + processes + files + left, system, processes, files)
-    assert room.left == pytest.approx(left, abs=1e-3, rel=1e-9)
-    assert HostRoom(0, system, processes, files).left == 0
-
-
-@given(talks, st.floats(0.001, 5))
-@settings(max_examples=30)
-def test_busier_users_push_each_other_out(talk, rate):
-    assert talk.time(2 * rate, 1e6) <= talk.time(rate, 1e6)
+    assert talk.time(2 * rate, tokens) <= times[0]  # busier users push each other out
+    size = needed(talk, rate, 0.9, 2.0)
+    assert talk.returns(talk.time(rate, size / 2.0)) == pytest.approx(0.9, rel=1e-6)
 
 
 @given(st.floats(0, 0.1), st.floats(1e-7, 1e-3), st.floats(1e-6, 1e-3), st.floats(1e-11, 1e-7))
-def test_at_the_shortest_length_both_take_as_long(latency, per_token, linear, quadratic):
+@settings(max_examples=40)
+def test_at_the_shortest_length_fetching_takes_as_long_as_computing(
+        latency, per_token, linear, quadratic):
     tokens = shortest_fetch(latency, per_token, linear, quadratic)
     fetch, again = latency + per_token * tokens, linear * tokens + quadratic * tokens**2
     assert tokens >= 0
@@ -88,14 +104,19 @@ def test_at_the_shortest_length_both_take_as_long(latency, per_token, linear, qu
         assert fetch == pytest.approx(again, rel=1e-4)
 
 
-@pytest.mark.parametrize("share", [0.15, 0.4, 0.8])
-def test_the_simulated_cache_finds_as_much(scenario, share):
+def test_memory_left_on_a_host(scenario):
+    assert HostRoom(100.0, 7.0, 11.0, 23.0).left == 59
+    assert HostRoom(30.0, 7.0, 11.0, 23.0).left == 0
+    assert 0 < host_room(scenario).left < scenario.node.host_memory.value
+
+
+def test_the_simulated_cache_finds_as_much(scenario):
     """Whole blocks, evicted one by one, under users of a closed loop."""
     people, system = Population(scenario, 5, 60.0), system_of(scenario)
     talk, limits = people.talk, system.pool.limits
-    pool = replace(system.pool, limits=replace(limits, kv_blocks=int(limits.kv_blocks * share)))
+    pool = replace(system.pool, limits=replace(limits, kv_blocks=int(limits.kv_blocks * 0.4)))
     run = summarise(simulate(ClosedLoop(
-        40, 4000, [(int(talk.prompt), int(talk.answer))], 60.0, exponential=True, seed=1,
+        40, 3000, [(int(talk.prompt), int(talk.answer))], 60.0, exponential=True, seed=1,
         ramp=300.0, prefixes=Prefixes(turns=5, longest=system.longest)), pool))
     kept = pool.limits.kv_blocks * limits.block_size - run.concurrency * (
         talk.prompts.mean() + talk.answer / 2)
@@ -103,24 +124,47 @@ def test_the_simulated_cache_finds_as_much(scenario, share):
     assert talk.hit_share(talk.returns(time)) == pytest.approx(run.hit_share, abs=0.03)
 
 
-def test_tiers_add_up_and_say_from_which_bandwidth_they_pay(scenario):
+def test_tiers_of_a_replica(scenario):
+    """Requests hold a prompt of 1,900 tokens, half of their answer, and a state."""
     people = Population(scenario, 5, 300.0)
+    assert people.talk.prompts.mean() == pytest.approx(1900)
+    assert people.per_token == pytest.approx(
+        float(evaluate(people.inputs, "mla")["kv_bytes_per_token"]))
+    device, host, storage = people.tiers(3.0, 8e9, 16e9)
+    assert device == Tier("device", people.blocks - 3 * (1900 + 100 + people.state))
+    share = scenario.devices / scenario.node.devices_per_node.value  # of a server
+    assert (host.tokens, storage.tokens) == pytest.approx(
+        (8e9 * share / people.per_token, 16e9 * share / people.per_token))
+    assert people.tiers(1e9, 0.0) == [Tier("device", 0.0)]
+
+
+def test_tier_values_by_hand(scenario):
+    """Each tier keeps what the one before has no room for; a mean return is fetched or computed."""
+    people = Population(scenario, 5, 300.0)
+    later, talk = people.talk.findable[1:], people.talk
     slow = Tier("storage", 1e9, bandwidth=people.per_token / people.linear / 10)
-    found = people.tier_values(0.2, [Tier("device", 5e4), Tier("host", 1e6, 2e10), slow])
-    assert [one.tokens for one in found] == pytest.approx([5e4, 1.05e6, 1.00105e9])
-    assert sum(one.found for one in found) <= 1
-    shares = [one.hit_share for one in found]
-    assert shares == sorted(shares)
-    host, storage = found[1:]
-    assert host.pays
-    assert host.break_even < 2e10
-    assert not storage.pays
+    tiers = [Tier("device", 5e4), Tier("host", 1e6, 2e10, 0.001), slow]
+    device, host, storage = values = people.tier_values(0.2, tiers)
+    assert [each.tokens for each in values] == pytest.approx([5e4, 1.05e6, 1.00105e9])
+    shares = [talk.returns(talk.time(0.2, each.tokens)) for each in values]
+    assert [each.found for each in values] == pytest.approx(np.diff([0, *shares]).tolist())
+    assert [each.hit_share for each in values] == pytest.approx(
+        [talk.hit_share(share) for share in shares])
+    again = (people.linear * later + people.quadratic * later**2).mean()
+    stored = later.mean() * people.per_token
+    assert (device.fetch, host.fetch) == pytest.approx((0, 0.001 + stored / 2e10))
+    assert (host.recompute, host.break_even) == pytest.approx((again, stored / (again - 0.001)))
+    assert host.saved == pytest.approx(0.2 * 4 * host.found * again)
+    assert (host.pays, storage.pays) == (True, False)
     assert slow.bandwidth < storage.break_even
+    late, = people.tier_values(0.2, [Tier("storage", 1e3, 2e9, 2 * again)])
+    assert (late.break_even, late.pays, late.as_json()["break_even"]) == (math.inf, False, None)
+    only, = Population(scenario, 1, 60.0).tier_values(0.1, [Tier("host", 1e3, 2e3)])
+    assert (only.found, only.hit_share, only.fetch, only.recompute, only.saved) == (0, 0, 0, 0, 0)
 
 
-def test_what_is_computed_again_is_the_runtimes_own_prefill(scenario):
-    people = Population(scenario, 2, 60.0)
-    lengths = np.array([4096.0, 16384.0, 32768.0])
+def test_computing_again_takes_the_prefill_of_the_runtime(scenario):
+    people, lengths = Population(scenario, 2, 60.0), np.array([4096.0, 16384.0, 32768.0])
     times = evaluate(people.inputs | {
         "concurrency": 1, "input_tokens": lengths, "context_tokens": lengths + 200,
         "prefix_hit_share": 0}, "mla")["prefill_time"]
@@ -128,13 +172,9 @@ def test_what_is_computed_again_is_the_runtimes_own_prefill(scenario):
         np.asarray(times).tolist(), rel=0.1)  # a square through two lengths
 
 
-@given(talks, st.floats(0.001, 5))
-@settings(max_examples=20)
-def test_what_keeps_a_share_keeps_it(talk, rate):
-    size = needed(talk, rate, 0.9, 2.0)
-    assert talk.returns(talk.time(rate, size / 2.0)) == pytest.approx(0.9, rel=1e-6)
-
-
-def test_turns_that_cannot_have_such_short_prompts_are_one_sentence(scenario):
-    with pytest.raises(ParamsError, match="of at least"):
-        Population(scenario, 50, 60.0)
+@pytest.mark.parametrize(("turns", "prefix", "least"), [(50, 0.0, "4,926"), (3, 1900.0, "2,100")])
+def test_turns_that_leave_no_first_prompt(scenario, turns, prefix, least):
+    """50 turns have prompts of (p + 200) × 25.5 - 200 on average, three of p + 200 with a prefix.
+    """
+    with pytest.raises(ParamsError, match=f"of at least {least} or fewer turns"):
+        Population(scenario, turns, 60.0, prefix)
