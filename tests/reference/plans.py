@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from calc.sensitivity.plans import Plan
+from catalogue import load_scenario
 from catalogue.deployments.knobs import Knob
 from catalogue.reading.values import Value
+
+scenario_of = cache(load_scenario)
 
 
 @dataclass(frozen=True)
@@ -27,15 +31,15 @@ class Law(Plan):
 
 
 def law(inputs: Mapping[str, float], knobs: Sequence[Knob] = (), *, label: str = "law",
-        cards: int = 8, tokens: int | None = 100, **laws: Callable[[Any], Any]) -> Law:
-    """A plan by its inputs and the law of each of its quantities."""
-    scenario: Any = SimpleNamespace(
-        id=label, devices=cards, every_knob=lambda: list(knobs),
-        file=SimpleNamespace(workload=SimpleNamespace(output_tokens=tokens)))
-    return Law(label, scenario, inputs, tuple(knobs), laws=laws)
+        **laws: Callable[[Any], Any]) -> Law:
+    """A plan of eight cards by its inputs and the law of each of its quantities.
+
+    Its formulas' own error is that of the deployment below; of memory there is none.
+    """
+    return Law(label, scenario_of("h200-r1-vllm-tp8"), inputs, tuple(knobs), laws=laws)
 
 
-def knob(name: str, low: float, value: float, high: float, *symbols: str, unit: str = "1") -> Knob:
-    """A mechanism with its range, and the inputs that it sets: of its own name unless told."""
-    return Knob(name, Value(value, unit, f"{value:g}", "somebody", "assumed", low, high),
+def knob(name: str, low: float, value: float, high: float, *symbols: str) -> Knob:
+    """A mechanism with its range, and the inputs that it sets: of its own name by default."""
+    return Knob(name, Value(value, "1", f"{value:g}", "somebody", "assumed", low, high),
                 symbols or (name,))

@@ -1,39 +1,192 @@
-"""What is told of a plan with so many users, and the most users whom it serves within a limit."""
+"""A deployment as a function of its inputs, and the paths along which they move."""
 
 import numpy as np
 import pytest
 
 import calc
-from calc.sensitivity.plans import BATCHES, Limit, plan_of
-from catalogue import load_scenario
+from calc.sensitivity.paths import GROUPS, Path, path_of
+from calc.sensitivity.plans import (
+    BATCHES,
+    Limit,
+    against,
+    better,
+    check_quantity,
+    plan_of,
+    signed,
+    unit_of,
+)
+from catalogue import ParamsError, load_scenario
+from reference.plans import law
 
-EACH = np.arange(1.0, 513)
+REFERENCE = "h200-r1-sglang-tp8"
 
 
-@pytest.mark.parametrize("tried", [EACH, BATCHES])
-@pytest.mark.parametrize(("name", "limit"), [
-    ("s2-910b1-awq", 0.03), ("s2-910b1-awq", 0.5), ("h200-r1-sglang-tp8", 0.02)])
-def test_one_number_more_than_the_most_breaks_the_limit_or_the_memory(name, limit, tried):
-    plan = plan_of(name)
+@pytest.fixture(scope="module")
+def plan():
+    return plan_of(REFERENCE)
+
+
+def test_numbers_of_requests_that_are_tried():
+    """Each number up to 16, then eight to every doubling, up to 1,024."""
+    assert BATCHES[:16].tolist() == list(range(1, 17))
+    assert BATCHES[[23, 31, 63]].tolist() == [32, 64, 1024]
+    assert np.diff(np.log2(BATCHES[15:])) == pytest.approx(1 / 8, abs=0.04)
+
+
+def test_card_hours_are_the_inverse_of_the_rate_of_a_card(plan):
+    rate, = plan.at({}, "output_throughput")
+    assert plan.at({}, "throughput_per_card") == pytest.approx(rate / 8)
+    assert plan.at({}, "card_hours") == pytest.approx(8 * 1e6 / 3600 / rate)
+
+
+def test_two_pools_share_the_cards_so_that_both_finish_alike(plan):
+    """A request takes of either pool the time of its slower stage, for the best split of cards."""
+    pools = against(plan, REFERENCE, (), "pools")
+    rate = pools.at({}, "throughput_per_card")[0]
+    found = calc.evaluate(plan.inputs | {"separate_pools": 1.0}, "mla")
+    prompt, answer = plan.inputs["input_tokens"], plan.inputs["output_tokens"]
+    shares = np.linspace(0.001, 0.999, 999)
+    slower = np.minimum(shares * found["prefill_throughput"] / prompt,
+                        (1 - shares) * found["request_throughput"])
+    assert slower.max() * answer / plan.cards == pytest.approx(rate, rel=2e-3)
+    assert (slower * answer / plan.cards <= rate * (1 + 1e-12)).all()
+    assert pools.at({}, "tpot") == pytest.approx(found["tpot"])
+    assert pools.at({}, "headroom_per_device") == plan.at({}, "headroom_per_device")
+
+
+def limited(**laws):
+    """Requests of three replicas: a token takes a hundredth of a second for each of them."""
+    return law({"data_parallel": 3.0, "slower": 1.0, "concurrency": 99.0}, **({
+        "tpot": lambda at: 0.01 * at.concurrency * at.slower,
+        "headroom_per_device": lambda at: 30 - at.concurrency,
+        "throughput_per_card": lambda at: np.sqrt(at.concurrency),
+        "card_hours": lambda at: 1 / at.concurrency} | laws))
+
+
+@pytest.mark.parametrize(("most", "requests"), [
+    (0.12, 12), (0.1199, 9), (0.03, 3), (9.0, 30)])  # memory holds 30
+def test_as_many_requests_run_as_a_limit_and_memory_allow(most, requests):
+    plan, limit = limited(), Limit("tpot", most)
+    assert plan.within({}, "concurrency", limit).tolist() == [requests]
+    assert plan.within({}, "throughput_per_card", limit) == pytest.approx([requests**0.5])
+    assert plan.within({}, "card_hours", limit) == pytest.approx([1 / requests])
+
+
+def test_each_case_has_its_own_limit_and_inputs():
+    limits = np.array([0.12, 0.12, 0.01])
+    each = limited().within({"slower": np.array([1.0, 2.0, 4.0])}, "concurrency",
+                            Limit("tpot", limits))
+    assert each[:2].tolist() == [12, 6]
+    assert np.isnan(each[2])
+    both = limited().within({"still": 5.0}, "concurrency", Limit("tpot", limits[:2] * [1, 2]))
+    assert both.tolist() == [12, 24]
+    peak = limited(throughput_per_card=lambda at: 50 - (at.concurrency - 15) ** 2)
+    assert peak.within({}, "throughput_per_card", Limit("tpot", 9.0)).tolist() == [50]
+
+
+@pytest.mark.parametrize(("name", "limit"), [("s2-910b1-awq", 0.03), ("s2-910b1-awq", 0.5)])
+def test_one_user_more_than_the_most_breaks_the_limit_or_the_memory(name, limit):
+    plan, tried = plan_of(name), np.arange(1.0, 513)
     most = plan.most_users(tried, Limit("tpot", limit))
-    inside, outside = tried[tried <= most], tried[tried > most]
-    assert inside[-1] == most
-    assert plan.fits({"concurrency": inside}).all()
-    assert (plan.medians(inside, "tpot") <= limit).all()
-    assert not plan.fits({"concurrency": outside[:1]})[0] or plan.median(
-        outside[0], "tpot") > limit
-
-
-def test_nobody_is_served_within_a_limit_that_one_user_breaks():
-    plan = plan_of("s2-910b1-awq")
-    assert plan.most_users(EACH, Limit("tpot", plan.median(1, "tpot") * (1 - 1e-9))) == 0
+    assert plan.fits({"concurrency": tried[:most]}).all()
+    assert (plan.medians(tried[:most:7], "tpot") <= limit).all()
+    assert not plan.fits({"concurrency": tried[most:most + 1]})[0] or plan.median(
+        most + 1, "tpot") > limit
+    assert plan.most_users(tried, Limit("tpot", plan.median(1, "tpot") * (1 - 1e-9))) == 0
 
 
 @pytest.mark.parametrize("name", ["tpot", "output_throughput"])
 def test_the_median_is_that_of_an_estimate_with_as_many_users(name):
-    told = calc.estimate(load_scenario(
+    estimate = calc.estimate(load_scenario(
         "s2-910b1-awq", overrides=["workload.concurrency=24"])).quantities[name]
     plan = plan_of("s2-910b1-awq")
-    assert plan.median(24, name) == pytest.approx(told.value)
-    assert plan.at({"concurrency": np.array([24.0])}, name)[0] == pytest.approx(told.central)
-    assert plan.medians(np.array([1.0, 24.0]), name)[1] == pytest.approx(told.value)
+    assert plan.at({"concurrency": np.array([24.0])}, name)[0] == pytest.approx(estimate.central)
+    assert plan.medians(np.array([1.0, 24.0]), name)[1] == pytest.approx(estimate.value)
+
+
+@pytest.mark.parametrize(("name", "way", "unit", "below_zero"), [
+    ("tpot", "less", "s", False), ("output_throughput", "more", "token/s", False),
+    ("memory_per_device", "less", "B", False), ("headroom_per_device", "more", "B", True),
+    ("free_for_kv_per_device", "more", "B", True), ("kv_blocks", "more", "block", False),
+    ("card_hours", "less", "h", False), ("throughput_per_card", "more", "token/s", False)])
+def test_direction_and_unit_of_a_quantity(name, way, unit, below_zero):
+    assert (better(name), unit_of(name), signed(name)) == (way, unit, below_zero)
+
+
+@pytest.mark.parametrize(("other", "label", "concurrency", "share"), [
+    ("workload.concurrency=3", "workload.concurrency=3", 3, 0.25),
+    ("s2-910b1-awq", "s2-910b1-awq", 32, 0), ("s2-910b1-awq,workload.concurrency=5",
+                                              "s2-910b1-awq,workload.concurrency=5", 5, 0)])
+def test_another_plan_is_the_same_with_changes_or_another_deployment(
+        other, label, concurrency, share):
+    settings = ["workload.concurrency=7", "mechanisms.prefix_hit_share=0.25"]
+    plan = against(plan_of("s2-910b1-awq", settings), "s2-910b1-awq", settings, other)
+    assert (plan.label, plan.inputs["concurrency"], plan.inputs["prefix_hit_share"]) == (
+        label, concurrency, share)
+
+
+# --- paths ----------------------------------------------------------------------------------------
+
+
+def test_inputs_of_a_group_keep_their_proportions():
+    plan = plan_of("s0-scenario-1")
+    path, first = path_of(plan, "all_links"), plan.inputs["network_bandwidth"]
+    assert (path.low, path.high) == (first / 16, first * 16)
+    moved = path.moves(plan, np.array([1e9, 2e9]))
+    assert moved.keys() == set(GROUPS["all_links"])
+    for name, values in moved.items():
+        assert values.tolist() == pytest.approx([1e9 * plan.inputs[name] / first,
+                                                 2e9 * plan.inputs[name] / first])
+
+
+def test_lengths_move_the_longest_context_with_them():
+    """It is 41 longer than a prompt and its answer."""
+    plan = law({"input_tokens": 300.0, "output_tokens": 70.0, "context_tokens": 411.0,
+                "concurrency": 3.0})
+    for name, at, expected in (
+            ("input_tokens", 5.0, {"input_tokens": 5, "context_tokens": 116}),
+            ("output_tokens", 5.0, {"output_tokens": 5, "context_tokens": 346}),
+            ("context_tokens", 171.0, {"input_tokens": 101, "context_tokens": 171}),
+            ("requests_per_card", 5.0, {"concurrency": 40}), ("concurrency", 5.0,
+                                                              {"concurrency": 5})):
+        symbol = "concurrency" if name == "requests_per_card" else name
+        moved = Path(name, (symbol,), "1", 0.0, 9.0, True).moves(plan, np.array([at]))
+        assert {key: float(values[0]) for key, values in moved.items()} == expected
+
+
+@pytest.mark.parametrize(("name", "between", "ends", "whole"), [
+    ("workload.concurrency", "0, 64", (1, 64), True), ("concurrency", None, (1, 4096), True),
+    ("input_tokens", None, (1, 131_072), True), ("requests_per_card", "0.5, 64", (1, 64), True),
+    ("mechanisms.host_gap_per_step", "0 s, 1 ms", (0, 0.001), False),
+    ("memory_bandwidth", "1 TB/s, 2 TB/s", (1e12, 2e12), False),
+    ("prefix_hit_share", "0, 0.5", (0, 0.5), False),
+    ("prefix_hit_share", None, (1e-6, 1 - 1e-6), False)])
+def test_the_range_of_a_path(plan, name, between, ends, whole):
+    path = path_of(plan, name, between)
+    assert ((path.low, path.high), path.whole, path.name) == (pytest.approx(ends), whole, name)
+
+
+def test_a_context_is_longer_than_its_answer(plan):
+    assert path_of(plan, "context_tokens").low == plan.inputs["output_tokens"] + 1
+
+
+ERRORS = [
+    (lambda: path_of(plan_of(REFERENCE), "parallelism.tensor_parallel"), "no values in between"),
+    (lambda: path_of(plan_of(REFERENCE), "mtp_acceptence"), r"the nearest are .*mtp_acceptance"),
+    (lambda: path_of(plan_of(REFERENCE), "captured"), "nothing of this deployment moves"),
+    (lambda: path_of(plan_of(REFERENCE), "concurrency", "2,2"), "2 is not below 2"),
+    (lambda: path_of(plan_of(REFERENCE), "memory_bandwidth", "1 TB/s"), "expected LOW,HIGH"),
+    (lambda: path_of(plan_of(REFERENCE), "memory_bandwidth", "1 GB, 2 GB"), "wrong unit"),
+    (lambda: path_of(plan_of(REFERENCE), "prefix_hit_share", "-1, 1"), "below zero"),
+    (lambda: plan_of(REFERENCE, ["mechanisms.speed=2"]), r"speed.*\.$"),
+    (lambda: plan_of(REFERENCE, ["workload.users=3"]), r"users.*\.$"),
+    (lambda: against(plan_of("s0-scenario-1"), "s0-scenario-1", (), "pools"), "--against pools"),
+    (lambda: check_quantity(plan_of(REFERENCE), "memory_bandwidth"), "no such quantity"),
+    (lambda: check_quantity(plan_of("s0-scenario-1"), "ttft"), "states no length of prompts"),
+    (lambda: check_quantity(plan_of("s0-scenario-1"), "steady_tpot"), "no length of prompts")]
+
+
+@pytest.mark.parametrize(("call", "message"), ERRORS)
+def test_errors(call, message):
+    with pytest.raises(ParamsError, match=message):
+        call()

@@ -1,297 +1,298 @@
-"""What each input does: alone, in company, and what knowing it is worth."""
+"""What each input does alone, in company, and what knowing it is worth."""
 
-import itertools
 import math
 
 import numpy as np
 import pytest
 
 from calc.evidence.classes import deviations
-from calc.sensitivity import sensitivity as module
-from calc.sensitivity.elasticities import answers_of, elasticities
-from calc.sensitivity.information import BINS, DRAWS, between, information, to_buy
-from calc.sensitivity.plans import BATCHES, Limit, against, plan_of, signed
-from calc.sensitivity.sampling import priors, sample_quantity
-from calc.sensitivity.sensitivity import sensitivity
+from calc.sensitivity.elasticities import answers_of, continuous, elasticities
+from calc.sensitivity.information import BINS, between, information, measured, to_buy
+from calc.sensitivity.plans import Limit, against, plan_of
+from calc.sensitivity.sampling import priors, sample_quantity, scored, scores_of
+from calc.sensitivity.sensitivity import sensitivities, sensitivity
 from calc.sensitivity.tornado import OWN, own_sides, tornado
 from calc.uncertainty.interval import interval
 from catalogue import ParamsError
 from catalogue.deployments.knobs import NORMAL_90
+from reference.plans import knob, law
 
-SAMPLE = ("s2-910b1-awq", "h200-r1-sglang-tp8", "s3-hybrid-910b4", "wide-lmsys-decode-mtp")
+SAMPLE = ("s2-910b1-awq", "h200-r1-sglang-tp8", "wide-lmsys-decode-mtp")
 WIDE = "parallelism.expert_parallel=8"
+MEMORY, ROOM = "memory_per_device", "headroom_per_device"  # without an error of the formulas
+RATE, DRAWS = "output_throughput", BINS * BINS
+
+
+# --- alone ----------------------------------------------------------------------------------------
+
+
+def test_bars_by_hand():
+    """2a + b² + 0c at a = 3, b = 5: the widest first, what moves nothing left out."""
+    knobs = [knob("a", 1, 3, 4), knob("b", 4, 5, 7, "b", "b2"), knob("c", 1, 7, 9)]
+    plan = law({"a": 3.0, "b": 5.0, "b2": 5.0, "c": 7.0}, knobs, **dict.fromkeys(
+        (MEMORY, "tpot"), lambda at: 2 * at.a + at.b * at.b2 + 0 * at.c))
+    result = tornado(plan, MEMORY)
+    assert result.value == 31
+    assert [(bar.name, bar.value, bar.low, bar.high, bar.at_low, bar.at_high, bar.swing)
+            for bar in result.bars] == [("b", 5, 4, 7, 22, 55, 33), ("a", 3, 1, 4, 27, 33, 6)]
+    down, up = own_sides(plan, "tpot")
+    own, = (bar for bar in tornado(plan, "tpot").bars if bar.name == OWN)
+    assert (own.at_low, own.at_high) == pytest.approx(
+        (31 * math.exp(-NORMAL_90 * down), 31 * math.exp(NORMAL_90 * up)))
 
 
 @pytest.mark.parametrize("name", SAMPLE)
-@pytest.mark.parametrize("quantity", ["tpot", "headroom_per_device"])
-def test_a_bar_is_the_deployment_with_that_input_at_either_end(name, quantity):
-    plan = plan_of(name)
-    found = tornado(plan, quantity)
-    assert found.value == plan.at({}, quantity)[0]
-    knobs = {knob.name: knob for knob in plan.knobs}
-    for bar in found.bars:
-        if bar.name != OWN:
-            for end, value in ((bar.low, bar.at_low), (bar.high, bar.at_high)):
-                moved = dict.fromkeys(knobs[bar.name].symbols, np.array([end]))
-                assert plan.at(moved, quantity)[0] == pytest.approx(value, rel=1e-12)
-    swings = [bar.swing for bar in found.bars]
-    assert swings == sorted(swings, reverse=True)
-    assert min(swings) > 0
-
-
-@pytest.mark.parametrize("name", SAMPLE)
-def test_an_interval_is_wider_than_any_bar_and_narrower_than_all_of_them_together(name):
+def test_an_interval_is_wider_than_any_bar_and_narrower_than_their_sum(name):
     plan = plan_of(name)
     low, high = interval(plan.inputs, plan.knobs, plan.scenario.model.attention, ["tpot"],
                          deviations(plan.scenario))["tpot"].ends
-    found = tornado(plan, "tpot")
-    moves = [sorted(math.log(end / found.value) for end in (bar.at_low, bar.at_high))
-             for bar in found.bars]
-    assert sum(min(down, 0) for down, _ in moves) <= math.log(low / found.value) + 1e-12
-    assert math.log(high / found.value) <= sum(max(up, 0) for _, up in moves) + 1e-12
+    result = tornado(plan, "tpot")
+    moves = [sorted(math.log(end / result.value) for end in (bar.at_low, bar.at_high))
+             for bar in result.bars]
+    assert sum(min(down, 0) for down, _ in moves) <= math.log(low / result.value) + 1e-12
+    assert math.log(high / result.value) <= sum(max(up, 0) for _, up in moves) + 1e-12
     assert high / low >= max(math.exp(up - down) for down, up in moves) * 0.9
 
 
-def test_a_cost_errs_to_the_other_side_of_its_rate():
+def test_the_own_error_of_quantities():
+    """A cost errs to the other side of its rate; a steady state as a wave; of memory none is known.
+    """
     plan = plan_of("h200-r1-sglang-tp8")
-    down, up = own_sides(plan, "output_throughput")
+    down, up = own_sides(plan, RATE)
     assert own_sides(plan, "card_hours") == (up, down)
-    assert own_sides(plan, "headroom_per_device") == (0.0, 0.0)
+    assert own_sides(plan, "throughput_per_card") == own_sides(plan, "steady_throughput") == (
+        down, up)
+    assert own_sides(plan, "steady_tpot") == own_sides(plan, "tpot")
+    assert own_sides(plan, ROOM) == (0.0, 0.0)
 
 
 @pytest.mark.parametrize("name", SAMPLE)
-def test_what_is_told_of_an_input_is_what_a_small_move_does(name):
+@pytest.mark.parametrize("quantity", ["tpot", "card_hours"])
+def test_an_elasticity_is_what_a_small_move_does(name, quantity):
     plan = plan_of(name)
-    for quantity in ("tpot", "card_hours"):
-        told = [one for one in answers_of(plan, quantity) if not one.arc][:6]
-        for one in told:
-            ends = {symbol: plan.inputs[symbol] * np.exp([-1e-6, 1e-6]) for symbol in one.symbols}
-            moved = np.diff(np.log(plan.at(ends, quantity)))[0] / 2e-6
-            assert moved == pytest.approx(one.elasticity, abs=1e-6)
+    for one in [one for one in answers_of(plan, quantity) if not one.arc][:6]:
+        ends = {symbol: plan.inputs[symbol] * np.exp([-1e-6, 1e-6]) for symbol in one.symbols}
+        moved = np.diff(np.log(plan.at(ends, quantity)))[0] / 2e-6
+        assert moved == pytest.approx(one.elasticity, abs=1e-6)
 
 
-def test_a_mechanism_that_is_not_at_work_is_not_told():
+def test_counts_have_arcs_and_idle_mechanisms_are_left_out():
     """One replica has no other whose cache could be fuller."""
     plan = plan_of("h200-r1-sglang-tp8")
-    assert "kv_imbalance" not in {knob.name for knob in plan.scenario.every_knob()}
-    assert "kv_imbalance" not in {one.name for one in answers_of(plan, "tpot")}
-
-
-def test_a_count_has_an_arc():
-    plan = plan_of("h200-r1-sglang-tp8")
-    arc = next(one for one in answers_of(plan, "tpot") if one.name == "concurrency")
+    answers = {one.name: one for one in answers_of(plan, "tpot")}
+    assert "kv_imbalance" not in answers
+    arc = answers["concurrency"]
     ends = plan.at({"concurrency": arc.value * np.array([0.5, 2.0])}, "tpot")
     assert arc.arc
     assert arc.elasticity == pytest.approx(math.log(ends[1] / ends[0]) / math.log(4))
 
 
-def test_what_may_be_negative_is_told_in_its_unit():
-    plan = plan_of("h200-r1-sglang-tp8")
-    found = elasticities(plan.inputs, "mla", ["headroom_per_device"])["headroom_per_device"]
-    used = plan.inputs["memory_utilization"] * (
-        plan.inputs["memory_capacity"] - plan.inputs["system_reserve"])
-    assert signed("headroom_per_device")
-    assert found["memory_utilization"] == pytest.approx(used, rel=1e-9)
-
-
-def test_a_steady_state_has_no_elasticity():
-    plan = plan_of("h200-r1-sglang-tp8")
+def test_the_room_of_a_device_by_hand():
+    """All of memory but what the system keeps, times its share: the slopes of each."""
+    plan = plan_of("s2-910b1-awq")
+    result = elasticities(plan.inputs, "mla", [ROOM, "free_for_kv_per_device", MEMORY])
+    share, room, kept = (plan.inputs[name] for name in (
+        "memory_utilization", "memory_capacity", "system_reserve"))
+    for name in (ROOM, "free_for_kv_per_device"):
+        assert result[name]["memory_capacity"] == pytest.approx(share * room, rel=1e-9)
+        assert result[name]["memory_utilization"] == pytest.approx(share * (room - kept), rel=1e-9)
+    assert result[MEMORY]["memory_capacity"] == pytest.approx(0, abs=1e-9)
     with pytest.raises(ParamsError, match="no elasticity of 'steady_tpot'"):
         answers_of(plan, "steady_tpot")
+
+
+def test_inputs_that_take_values_in_between():
+    inputs = plan_of("s2-910b1-awq").inputs
+    names = set(continuous(inputs))
+    assert {"memory_utilization", "hbm_efficiency", "memory_bandwidth", "memory_capacity"} <= names
+    assert not {"tensor_parallel", "hidden_size", "concurrency", "captured", "block_size",
+                "prefix_hit_share"} & names  # which is zero here
 
 
 # --- in company -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", SAMPLE[:3])
-def test_alone_an_input_explains_less_than_in_company_and_all_of_them_no_more_than_there_is(name):
-    found = sensitivity(plan_of(name), "tpot", 1024)
-    for one in found.indices:
+def test_indices_of_a_product_are_shares_of_its_variance():
+    """a b² of two ranges from 1/e to e of the value: a fifth and four fifths."""
+    ends = (1 / math.e, 1.0, math.e)
+    plan = law({"a": 1.0, "b": 1.0, "c": 2.0}, [knob("a", *ends), knob("b", *ends),
+                                                knob("c", 1, 2, 3)],
+               **{MEMORY: lambda at: at.a * at.b**2 + 0 * at.c})
+    small, result = sensitivities(plan, MEMORY, [64, 256])
+    assert (result.samples, result.evaluations, result.in_log) == (256, 256 * 5, True)
+    assert result.deviation == pytest.approx(math.sqrt(5) / NORMAL_90, rel=0.03)
+    indices = {one.name: one for one in result.indices}
+    for name, share in (("a", 0.2), ("b", 0.8), ("c", 0.0)):
+        assert indices[name].first == pytest.approx(share, abs=0.05)
+        assert indices[name].total == pytest.approx(share, abs=0.05)
+    assert [one.name for one in result.indices] == ["b", "a", "c"]
+    assert small == sensitivity(plan, MEMORY, 64)  # the beginning of a larger design
+
+
+def test_indices_of_a_signed_quantity_with_interactions():
+    """(a - 1)(b - 1): neither explains much alone, and its scale changes the deviation only."""
+    ends = (1 / math.e, 1.0, math.e)
+    one, three = (sensitivity(law({"a": 1.0, "b": 1.0}, [knob("a", *ends), knob("b", *ends)], **{
+        ROOM: lambda at, scale=scale: scale * (at.a - 1) * (at.b - 1)}), ROOM, 256)
+        for scale in (1, 3))
+    assert not one.in_log
+    assert three.deviation == pytest.approx(3 * one.deviation)
+    assert all(index.total > index.first + 0.3 for index in one.indices)
+
+
+@pytest.mark.parametrize("name", SAMPLE[:2])
+def test_indices_of_a_deployment(name):
+    result = sensitivity(plan_of(name), "tpot", 256)
+    for one in result.indices:
         assert one.first <= one.total + one.first_error + one.total_error + 0.01
         assert one.total >= -one.total_error - 1e-9
-    error = math.sqrt(sum(one.first_error**2 for one in found.indices))
-    assert sum(one.first for one in found.indices) <= 1 + error
-    assert sum(one.total for one in found.indices) >= 1 - sum(
-        one.total_error for one in found.indices)
+    error = math.sqrt(sum(one.first_error**2 for one in result.indices))
+    assert sum(one.first for one in result.indices) <= 1 + error
+    assert OWN in {one.name for one in result.indices[:3]}
 
 
-def test_more_samples_narrow_the_indices_and_agree():
-    plan = plan_of("h200-r1-sglang-tp8")
-    few, many = (sensitivity(plan, "tpot", samples) for samples in (256, 4096))
-    at = {one.name: one for one in many.indices}
-    for one in few.indices[:5]:
-        assert abs(one.total - at[one.name].total) <= 2 * (
-            one.total_error + at[one.name].total_error)
-    assert at[OWN].total_error < 0.5 * few.indices[0].total_error
-    assert many.evaluations == 4096 * (len(many.indices) + 2)
+@pytest.mark.parametrize("samples", [0, 63, 96, 1 << 17])
+def test_a_design_is_a_power_of_two(samples):
+    with pytest.raises(ParamsError, match=f"--samples {samples}: expected a power of two from 64 "):
+        sensitivity(law({}), MEMORY, samples)
 
 
-def test_a_sum_of_known_parts_has_the_indices_of_its_variances(monkeypatch):
-    """With the plan's answer replaced by a product, each factor explains its own variance."""
-    plan = plan_of("s2-910b1-awq")
-    knobs = [knob for knob in plan.knobs
-             if knob.name in ("hbm_efficiency", "mla_efficiency", "routing_skew")]
-
-    def product(self, moves, name):
-        return math.prod(moves[knob.symbols[0]] ** power
-                         for power, knob in enumerate(knobs, 1))
-
-    monkeypatch.setattr(type(plan), "at", product)
-    found = {one.name: one for one in sensitivity(plan, "tpot", 4096).indices}
-    scores = np.random.default_rng(0).standard_normal(100_000)
-    variances = {knob.name: np.var(power * np.log(knob.at(scores)))
-                 for power, knob in enumerate(knobs, 1)}
-    variances[OWN] = np.var(np.where(scores < 0, *own_sides(plan, "tpot")) * scores)
-    for name, variance in variances.items():
-        share = variance / sum(variances.values())
-        assert found[name].first == pytest.approx(share, abs=0.03)
-        assert found[name].total == pytest.approx(share, abs=0.03)
-    assert max(one.total for name, one in found.items() if name not in variances) == 0
+@pytest.mark.parametrize(("quantity", "message"), [
+    (lambda at: 0 * at.a + 1, "no range of an input moves"),
+    (lambda at: np.where(at.a > 2.9, np.nan, at.a), "no value at the far ends")])
+def test_quantities_without_indices(quantity, message):
+    with pytest.raises(ParamsError, match=message):
+        sensitivity(law({"a": 2.0}, [knob("a", 1, 2, 3)], **{MEMORY: quantity}), MEMORY, 64)
 
 
-def test_a_design_draws_every_input_from_its_whole_prior(monkeypatch):
-    """Scores of a standard normal distribution, a tenth beyond either end of an 80% range."""
-    plan, seen = plan_of("s2-910b1-awq"), []
-
-    def asked(plan, knobs, own, scores, name):
-        seen.append(scores)
-        return sample_quantity(plan, knobs, own, scores, name)
-
-    monkeypatch.setattr(module, "sample_quantity", asked)
-    sensitivity(plan, "tpot", 256)
-    scores, = seen
-    assert np.abs(scores.mean(axis=0)).max() < 0.05
-    assert np.allclose(scores.std(axis=0), 1, atol=0.05)
+def test_scores_are_evenly_spread_and_finite():
+    scores = scores_of(2, 256)
+    assert ((scores > 0).sum(axis=0) == 128).all()
     assert np.allclose((scores < -NORMAL_90).mean(axis=0), 0.1, atol=0.02)
-    assert np.allclose((scores > NORMAL_90).mean(axis=0), 0.1, atol=0.02)
+    assert scored(np.array([0.1, 0.5, 0.9])) == pytest.approx([-NORMAL_90, 0, NORMAL_90])
+    assert np.isfinite(scored(np.array([0.0, 1.0]))).all()
 
 
-@pytest.mark.parametrize("samples", [0, -4, 63, 100, 1 << 17])
-def test_a_design_of_no_power_of_two(samples):
-    with pytest.raises(ParamsError, match="power of two"):
-        sensitivity(plan_of("s2-910b1-awq"), "tpot", samples)
+def test_plans_share_inputs_of_one_range_and_the_error_of_their_class():
+    """Each plan's own part and the shared one are the error of the quantity together."""
+    plan = plan_of("h200-r1-sglang-tp8")
+    result = priors([plan, against(plan, "h200-r1-sglang-tp8", (), WIDE)], "tpot")
+    assert len([name for name in result.names if not name.startswith(OWN)]) == len(plan.knobs)
+    one, two = result.own
+    assert one[0][0] == two[0][0]  # of the class
+    assert one[1][0] != two[1][0]  # of a row
+    for parts in result.own:
+        assert math.hypot(*(sides[1] for _, sides in parts)) == pytest.approx(
+            own_sides(plan, "tpot")[1])
+    different = priors([law({}, [knob("a", 1, 2, high)]) for high in (3, 4)], MEMORY)
+    assert different.names == ("a (1)", "a (2)")
+
+
+def test_draws_along_a_path():
+    """a·x: a is drawn, x is given."""
+    moved = knob("a", 1.0, 2.0, 4.0)
+    plan = law({"a": 2.0, "x": 10.0}, **{MEMORY: lambda at: at.a * at.x})
+    scores = np.array([[-NORMAL_90], [NORMAL_90], [0.0]])
+    assert sample_quantity(plan, ((0, moved),), (), scores, MEMORY) == pytest.approx([10, 40, 20])
+    along = sample_quantity(plan, ((0, moved),), ((0, (0.1, 0.3)),), scores, MEMORY,
+                            {"x": np.array([3.0, 5.0])})
+    own = np.exp([-0.1 * NORMAL_90, 0.3 * NORMAL_90, 0])
+    assert along == pytest.approx(np.outer([1, 4, 2] * own, [3, 5]))
 
 
 # --- worth of knowing -----------------------------------------------------------------------------
 
 
-def test_draws_of_an_input_are_the_values_at_their_scores():
-    """With a range from zero, and with one above it."""
-    scores = np.linspace(-4, 4, 33)
-    knobs = plan_of("s2-910b1-awq").knobs
-    assert {knob.value.low > 0 for knob in knobs} == {True, False}
-    for knob in knobs:
-        assert knob.at(scores) == pytest.approx(
-            [knob.at(score) for score in scores.tolist()], rel=1e-14)
+def test_worth_of_an_input_that_tells_which_of_three_options_is_best():
+    """In a quarter of the cases the second costs 1 in place of 9, in a half both cost 4 and 5."""
+    count = 8 * BINS
+    first, second = np.full(count, 4.0), np.repeat([1.0, 9.0, 5.0, 5.0], count // 4)
+    losses, rising = np.stack([second, first, np.full(count, 7.0)], axis=1), np.arange(count)
+    result = information(losses, np.stack([rising, rising % (count // 4)], axis=1),
+                         ["tells", "does not"], ["a", "b", "c"])
+    assert result.losses == (5.0, 4.0, 7.0)
+    assert (result.options[result.taken], result.draws) == ("b", count)
+    assert (result.perfect, result.wrong) == (0.75, 0.25)
+    assert [(worth.name, worth.value, worth.changes) for worth in result.worths] == [
+        ("tells", 0.75, 0.25), ("does not", 0, 0)]
 
 
-def test_draws_are_those_of_the_prior():
-    knob = plan_of("s2-910b1-awq").knobs[3]
-    found = knob.at(np.array([-NORMAL_90, 0.0, 0.0, NORMAL_90]))
-    assert found == pytest.approx([knob.value.low, *[knob.value.value] * 2, knob.value.high])
-
-
-def test_plans_share_what_they_have_in_common():
-    plan = plan_of("h200-r1-sglang-tp8")
-    found = priors([plan, against(plan, "h200-r1-sglang-tp8", (), WIDE)], "tpot")
-    assert len([name for name in found.names if not name.startswith(OWN)]) == len(plan.knobs)
-    one, two = found.own
-    assert one[0][0] == two[0][0]  # of the class
-    assert one[1][0] != two[1][0]  # of a row
-    for parts in found.own:
-        assert math.hypot(*(sides[1] for _, sides in parts)) == pytest.approx(
-            own_sides(plan, "tpot")[1])
-    scores = np.zeros((3, len(found.names)))
-    assert sample_quantity(plan, found.knobs[0], one, scores, "tpot") == pytest.approx(
-        plan.at({}, "tpot")[0])
-
-
-@pytest.mark.parametrize("make", [
-    lambda: between(plan_of("h200-r1-sglang-tp8", ["workload.concurrency=4"]),
-                    plan_of("h200-r1-sglang-tp8", ["workload.concurrency=4", WIDE])),
-    lambda: between(plan_of("s3-hybrid-910b4", ["workload.concurrency=1"]),
-                    plan_of("s3-eight-cards")),
-    lambda: to_buy(plan_of("h200-r1-sglang-tp8"), 50_000, 2.0),
-])
-def test_knowing_all_is_worth_at_least_as_much_as_knowing_one_and_that_is_never_a_loss(make):
-    found = make()
-    assert found.perfect > 0
-    for worth in found.worths:
-        assert 0 <= worth.value <= found.perfect + 1e-12
-    assert found.losses[found.taken] == min(found.losses)
-    assert found.worths[0].value > 3 * found.worths[0].scatter
-
-
-def test_of_a_linear_decision_the_worth_is_known():
+def test_worth_in_a_linear_decision():
     """Loss x against 0, x normal with mean m: perfect information is worth s·φ(m/s) − m·Φ(−m/s)."""
-    rng = np.random.default_rng(3)
-    score, other = rng.standard_normal((2, 1 << 18))
+    score, other, idle = np.random.default_rng(3).standard_normal((3, 1 << 17))
     mean, known, unknown = 0.3, 0.8, 0.6
     losses = np.stack([mean + known * score + unknown * other, np.zeros_like(score)], axis=1)
-    found = information(losses, np.stack([score, other, rng.standard_normal(1 << 18)], axis=1),
-                        ["known", "unknown", "idle"], ["x", "nothing"])
+    result = information(losses, np.stack([score, other, idle], axis=1),
+                         ["known", "unknown", "idle"], ["x", "nothing"])
 
     def worth(deviation):
         at = mean / deviation
         tail = math.erfc(at / math.sqrt(2)) / 2
         return deviation * math.exp(-at * at / 2) / math.sqrt(2 * math.pi) - mean * tail
 
-    at = {one.name: one for one in found.worths}
-    assert found.options[found.taken] == "nothing"
-    assert found.perfect == pytest.approx(worth(1.0), rel=0.01)
+    at = {one.name: one for one in result.worths}
+    assert result.options[result.taken] == "nothing"
+    assert result.perfect == pytest.approx(worth(1.0), rel=0.01)
     assert at["known"].value == pytest.approx(worth(known), rel=0.03)
     assert at["unknown"].value == pytest.approx(worth(unknown), rel=0.05)
-    assert at["idle"].value <= 3 * found.worths[0].scatter + 1e-9
+    assert at["idle"].value <= 3 * result.worths[0].scatter + 1e-9
 
 
-def test_a_plan_that_is_better_in_every_case_leaves_nothing_to_learn():
-    losses = np.stack([np.linspace(1, 2, BINS * 8), np.linspace(3, 4, BINS * 8)], axis=1)
-    found = information(losses, losses[:, :1], ["x"], ["a", "b"])
-    assert (found.perfect, found.wrong, found.worths[0].value) == (0, 0, 0)
+PURCHASE = law({"a": 10.0, "data_parallel": 1.0, "concurrency": 1.0}, [knob("a", 5, 10, 20)], **{
+    RATE: lambda at: at.a, "tpot": lambda at: at.concurrency / at.a,
+    ROOM: lambda at: 1000 - at.concurrency})
 
 
-def test_dearer_later_buys_more_now():
-    plan = plan_of("h200-r1-sglang-tp8")
-    cheap, dear = (to_buy(plan, 50_000, late) for late in (1.2, 4.0))
+def test_a_purchase_equals_a_plain_loop_over_its_draws():
+    """A demand of 30 at 5 a card now and 15 later, of deployments of 8 cards."""
+    result = to_buy(PURCHASE, 30.0, 3.0, 5.0, DRAWS)
+    moved = priors([PURCHASE], RATE)
+    needed = np.ceil(30 / sample_quantity(PURCHASE, moved.knobs[0], moved.own[0], scores_of(
+        len(moved.names), DRAWS), RATE))
+    sizes = np.arange(needed.min(), needed.max() + 1)
+    losses = [40 * (size + 3 * np.maximum(0, needed - size)).mean() for size in sizes]
+    assert result.options == tuple(f"{int(8 * size)} cards" for size in sizes)
+    assert result.losses == pytest.approx(losses)
+    assert result.taken == int(np.argmin(losses))
+    assert result.perfect == pytest.approx(min(losses) - 40 * needed.mean())
+    assert result.wrong == pytest.approx((needed != sizes[result.taken]).mean())
+    assert result.needed == tuple(8 * np.quantile(needed, (0.1, 0.5, 0.9), method="higher"))
+
+
+def test_dearer_later_buys_more_now_and_a_tighter_limit_takes_more_cards():
+    cheap, dear = (to_buy(PURCHASE, 300.0, late, draws=DRAWS) for late in (1.2, 4.0))
     assert dear.taken > cheap.taken
     assert dear.perfect > cheap.perfect
-
-
-def test_money_scales_what_is_lost():
-    plan = plan_of("h200-r1-sglang-tp8")
-    cards, money = to_buy(plan, 50_000, 2.0), to_buy(plan, 50_000, 2.0, 25_000)
-    assert money.perfect == pytest.approx(25_000 * cards.perfect)
-    assert money.taken == cards.taken
-
-
-def test_users_at_once_are_as_many_as_the_limit_lets_a_deployment_have():
-    plan, limit = plan_of("h200-r1-sglang-tp8"), Limit("tpot", 0.04)
-    most, = plan.within({}, "concurrency", limit)
-    after = BATCHES[most / plan.inputs["data_parallel"] < BATCHES][0] * plan.inputs["data_parallel"]
-    paces = plan.at({"concurrency": np.array([most, after])}, "tpot")
-    assert paces[0] <= limit.most < paces[1]
-    needed = [to_buy(plan, users, 2.0, draws=DRAWS // 8, limit=limit, of="concurrency").needed
-              for users in (most, 2 * most, 8 * most)]
-    for few, many in itertools.pairwise(needed):
-        assert all(one <= other for one, other in zip(few[:2], many[:2], strict=True))
-    assert needed[-1][1] >= 4 * needed[0][1]
-
-
-def test_a_tighter_limit_takes_more_cards():
-    plan = plan_of("h200-r1-sglang-tp8")
-    loose, tight = (to_buy(plan, 50_000, 2.0, draws=DRAWS // 8, limit=Limit("tpot", most))
-                    for most in (0.1, 0.04))
+    loose, tight = (to_buy(PURCHASE, 300.0, 2.0, draws=DRAWS, limit=Limit("tpot", most),
+                           of="concurrency") for most in (10.0, 2.0))
     assert loose.needed[1] < tight.needed[1]
-    assert loose.unmet <= tight.unmet
-    with pytest.raises(ParamsError, match="keeps it, expected a higher one"):
-        to_buy(plan, 50_000, 2.0, draws=DRAWS // 8, limit=Limit("tpot", 0.001))
+    assert loose.unmet == tight.unmet == 0
 
 
-def test_cards_that_get_cheaper_are_not_bought_ahead():
-    with pytest.raises(ParamsError, match="--late"):
-        to_buy(plan_of("h200-r1-sglang-tp8"), 50_000, 0.5)
+PURCHASE_ERRORS = [
+    ({"late": 0.5}, "expected 1 to below 1000"), ({"late": 1000.0}, "expected 1 to below 1000"),
+    ({"demand": 1e9}, r"--demand: takes .* deployments of"),
+    ({"draws": 512}, "a power of two from 1024 on"), ({"draws": 1536}, "a power of two from 1024"),
+    ({"limit": Limit("tpot", 0.05)}, "keeps it, expected a higher one")]
 
 
-def test_a_demand_of_thousands_of_deployments_is_refused():
-    with pytest.raises(ParamsError, match="--demand"):
-        to_buy(plan_of("s2-910b1-awq"), 1e9, 2.0)
+@pytest.mark.parametrize(("changed", "message"), PURCHASE_ERRORS)
+def test_purchases_that_cannot_be_compared(changed, message):
+    with pytest.raises(ParamsError, match=message):
+        to_buy(PURCHASE, **{"demand": 30.0, "late": 2.0, "draws": DRAWS} | changed)
+
+
+@pytest.mark.parametrize(("name", "sign"), [("card_hours", 1), ("throughput_per_card", -1)])
+def test_between_two_plans_the_cheaper_or_the_faster_is_taken(name, sign):
+    plan = plan_of("h200-r1-sglang-tp8", ["workload.concurrency=4"])
+    other = against(plan, "h200-r1-sglang-tp8", ["workload.concurrency=4"], WIDE)
+    result, dear = (between(plan, other, name, price, DRAWS) for price in (1.0, 2.0))
+    assert result.losses[result.taken] == min(result.losses)
+    assert (np.sign(result.losses) == sign).all()
+    assert dear.perfect == pytest.approx(2 * result.perfect)
+    assert all(0 <= worth.value <= result.perfect + 1e-12 for worth in result.worths)
+
+
+def test_the_own_error_is_learnt_by_a_measurement():
+    assert measured("own_error of s2")
+    assert not measured("hbm_efficiency")
