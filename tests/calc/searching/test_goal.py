@@ -1,173 +1,184 @@
-"""A goal as it is asked; it is refused only if no deployment that it allows can do it."""
-
-import random
+"""What a goal asks: settings, objectives and limits as numbers, and goals that cannot be met."""
 
 import numpy as np
 import pytest
 
-from calc.layouts.choice import text
 from calc.layouts.space import Space
-from calc.searching import goal as module
-from calc.searching.candidates import CandidateCells
-from calc.searching.goal import least_pace
+from calc.searching.goal import Wishes, least_pace, left_out, stated_limits, wishes
 from calc.searching.load_goal import load_goal
 from calc.searching.search import search
+from calc.uncertainty.amount import Amount
 from catalogue import ParamsError
 
-SMALL = ("space.chunks=2048,8192", "space.drafts=0,1,3", "space.spares=none,per-rank",
-         "cards.fewest=1")
+NAME = "r1-80-users-910b"
+ERRORS = [
+    ("limits.throughput=50000 token/s; space.pools=one", "r1-80-users-910b: for 80 users to reach "
+     "50,000 token/s together, each needs a token every 1.6 ms; the least that any of these cards "
+     "gives them is one every 19.2 ms (64 × ascend-910b1, w4a8-int8, 8 replicas of TP8/EP8+8, "
+     "3 drafts, memory bandwidth binds), and 50 ms would be 1,600 token/s; expected at most 4,167 "
+     "token/s."),
+    ("demand.users=null; demand.arrival_rate=2 request/s; limits.throughput=9000 token/s",
+     "r1-80-users-910b: 2 requests per second of 1,024 tokens are 2,048 token/s, the goal asks for "
+     "9,000 token/s, expected at most what arrives."),
+    ("demand.think_time=20 s; limits.throughput=4097 token/s", "r1-80-users-910b: 80 users who "
+     "think 20 s before each 1,024 tokens are 4,096 token/s, the goal asks for 4,097 token/s, "
+     "expected at most what arrives."),
+    ("objectives=cost; devices=ascend-910b1", "r1-80-users-910b: it asks for a cost, but no price "
+     "of ascend-910b1 is known, state one: devices: [{device: ascend-910b1, price: 1.5..2.5 USD/h}]"
+     "."),
+    ("devices=nvidia-l20", "devices: no server of the catalogue holds 'nvidia-l20', name one: "
+     "{device: nvidia-l20, node: NAME}."),
+    ("devices=kunpeng-920", "devices: 'kunpeng-920' is a host processor, expected an accelerator."),
+    ("devices=ascend-910c-package", "devices: 'ascend-910c-package' is a package that software sees"
+     " as 2 devices, expected 'ascend-910c-die'."),
+    ("limits.ttft={p90 2 s}", "--set limits.ttft: '{p90 2 s}' is no time and no times by "
+     "percentile, expected limits.ttft.p90=2s, or limits.ttft={p90: 2 s}."),
+    ("limits.quality=good", "--set limits.quality: 'good' is no bound on quality, expected points "
+     "that a benchmark may lose, such as '1 point', or 'published'."),
+    ("limits.tpot", "--set limits.tpot: expected KEY=VALUE, such as limits.tpot=50ms."),
+    ("demand.users＝32",
+     "--set demand.users＝32: expected KEY=VALUE, such as demand.users=32."),
+    ("limits.sure=0.9; limits.tpot=null; limits.ttft=null",
+     "--set limits.sure: no limit is stated of which to be sure.")]
 
 
-def random_goal(seed):
-    """Few cards, few precisions, and a throughput that some of them may be too slow for."""
-    draw = random.Random(seed)
-    users, answer = draw.choice((1, 8, 64)), draw.choice((1, 16, 1024))
-    pace = draw.choice((0.005, 0.01, 0.02, 0.03, 0.04, 0.06))  # asked of each user [s]
-    return load_goal("r1-64-users-8xh20", [
-        *SMALL, f"devices={draw.choice(('nvidia-h20', 'ascend-910b2', 'nvidia-b200'))}",
-        f"cards.most={draw.choice((8, 16, 24))}", "space.pools=one", f"demand.users={users}",
-        f"precisions={draw.choice(('w8a8-int8', 'w4a16-awq', 'w8a8-int8,w4a16-awq'))}",
-        f"demand.output_tokens={answer}",
-        f"demand.arrivals={draw.choice(('burst', 'closed-loop'))}",
-        "limits.tpot=100 ms", f"limits.throughput={users / pace} token/s",
-        "space.memory_utilization=0.9,0.95"])
-
-
-def refused(goal):
-    try:
-        module.wishes(Space(goal))
-    except ParamsError as error:
-        return str(error)
-    return None
-
-
-@pytest.mark.parametrize("seed", range(24))
-def test_nothing_that_is_refused_would_have_been_found(seed, monkeypatch):
-    goal = random_goal(seed)
-    told = refused(goal)
-    monkeypatch.setattr(module, "_too_fast", lambda *_: None)
-    found = search(goal)
-    if told is not None:
-        assert not found.front.rows
-        assert "each needs a token every" in told
-    if found.front.rows:
-        assert told is None
-
-
-def test_of_these_goals_some_are_refused_and_some_are_met():
-    goals = [random_goal(seed) for seed in range(24)]
-    told = [refused(goal) is None for goal in goals]
-    assert 4 < sum(told) < 20
-
-
-def test_the_least_pace_is_that_of_every_deployment_that_fits():
-    """Neither the chunk nor the share of the memory moves decode steps, and both bind memory."""
-    goal = load_goal("r1-64-users-8xh20", [
-        *SMALL, "devices=nvidia-h20", "cards.most=16", "precisions=w8a8-int8",
-        "space.memory_utilization=0.8,0.95"])
-    space, paces = Space(goal), []
-    for base in space.bases():
-        for cells in space.cells(base):
-            first = space.first(base, cells)
-            tried = CandidateCells(first.inputs(), first.model.attention, goal.demand)
-            cells = cells | {"concurrency": np.full(len(cells["data"]), 64)}
-            fit = tried.spare(cells) >= 0
-            if fit.any():
-                paces.append(tried.pace(cells)[fit].min())
-    assert least_pace(space, 64).pace == pytest.approx(min(paces), rel=1e-12)
-
-
-def test_more_tokens_than_the_tpot_allows_are_searched_where_cards_are_faster(cli):
-    """A limit of TPOT is an upper one: 80 users may well take more than 80 tokens per limit."""
-    code, out, err = cli("search", "r1-80-users-910b", "--devices", "ascend-910b1", "--cards", "16",
-                         "--set", "limits.throughput=2000 token/s", "--set", "space.pools=one",
-                         "--set", "precisions=w4a8-int8", "--set", "space.chunks=8192",
-                         "--set", "space.spares=none")
-    assert (code, err) == (0, "")
-    assert "keeps its limits in" in out
-
-
-@pytest.mark.parametrize(("settings", "told"), [
-    (["limits.throughput=50000 token/s", "devices=ascend-910b1", "cards.most=16"],
-     ("a token every 1.6 ms", "50 ms would be 1,600 token/s", "binds", "ascend-910b1")),
-    (["demand.think_time=20 s", "limits.throughput=5000 token/s"], ("4,096 token/s",)),
-])
-def test_what_no_card_can_do_is_refused_with_the_arithmetic(settings, told):
-    sentence = refused(load_goal("r1-80-users-910b", [*settings, "space.pools=one"]))
-    assert all(part in sentence for part in told), sentence
-
-
-GOAL = "r1-64-users-8xh20"
-FEW = ["devices=nvidia-h20", "precisions=fp8-block", "space.pools=one", "space.tensor=[8]",
-         "space.chunks=4096", "cards.most=8"]
+@pytest.mark.parametrize(("settings", "message"), ERRORS)
+def test_errors(settings, message):
+    with pytest.raises(ParamsError) as error:
+        search(load_goal(NAME, settings.split("; ")))
+    assert str(error.value) == message
 
 
 @pytest.mark.parametrize(("settings", "stated"), [
     (["limits.ttft=5s"], {"mean": 5.0}),
     (["limits.ttft={p90: 2 s, p99: 5 s}"], {"p90": 2.0, "p99": 5.0}),
-    (["limits.ttft=5s", "limits.ttft.p99=9s"], {"mean": 5.0, "p99": 9.0}),
     (["limits.ttft.p99=9s", "limits.ttft=5s"], {"mean": 5.0, "p99": 9.0}),
     (["limits.ttft.p90=2s", "limits.ttft.p90=3s"], {"p90": 3.0}),
-    (["limits.ttft=null", "limits.ttft.p90=2s"], {"p90": 2.0}),
     (["limits.ttft=5s", "limits.ttft=null", "limits.ttft.p90=2s"], {"p90": 2.0}),
-])
+    (["limits.ttft.p90=2s", "limits.ttft=null"], None)])
 def test_limits_of_one_time_add_up(settings, stated):
-    assert load_goal(GOAL, settings).limits.times["ttft"] == stated
+    assert load_goal(NAME, settings).limits.times.get("ttft") == stated
 
 
-def test_null_takes_away_what_was_set_before_it():
-    found = load_goal(GOAL, ["limits.ttft.p90=2s", "limits.ttft=null"]).limits
-    assert "ttft" not in found.times
+def test_lists_and_single_values():
+    goal = load_goal(NAME, ["devices=any", "precisions=fp8-block, bf16", "space.block_size=32",
+                            "space.tensor=[4, 8]", "space.chunks= 1024", "demand.users = 32"])
+    assert (goal.devices, goal.precisions) == ([], ["fp8-block", "bf16"])
+    assert (goal.space.block_size, goal.space.tensor, goal.space.chunks) == (32, [4, 8], [1024])
+    assert goal.demand.users == 32
 
 
-@pytest.mark.parametrize("written", ["4,8", "[4, 8]"])
-def test_a_list_may_stand_in_brackets(written):
-    assert load_goal(GOAL, [f"space.tensor={written}"]).space.tensor == [4, 8]
+@pytest.mark.parametrize(("times", "stated"), [
+    ("{p90: 4 s, p50: 1 s}", 4.0), ("{p90: 4 s, mean: 3 s}", 3.0), ("{p99: 4 s, mean: 5 s}", 4.0),
+    ("{p50: 60 ms}", None)])
+def test_the_mean_is_compared_with_percentiles_from_the_upper_quartile_on(times, stated):
+    limits = stated_limits(load_goal(NAME, [f"limits.ttft={times}", "limits.tpot=null"]))
+    assert limits == ({} if stated is None else {"ttft": stated})
 
 
-@pytest.mark.parametrize("raw", ["{p90 2 s}", "{p90: 2 s", "{}", "{p90:}", "{p101: 2 s}"])
-def test_percentiles_that_are_none_are_refused(raw):
-    with pytest.raises(ParamsError, match=r"^--set limits\.ttft: "):
-        load_goal(GOAL, [f"limits.ttft={raw}"])
+HOUR = Amount.exactly(0.5, "USD/s")
 
 
-@pytest.mark.parametrize(("limits", "watched"), [
-    ("{p90: 4 s, p99: 9 s}", "p99: 9.0 s"), ("{mean: 4 s, p97: 9 s}", "p95: 9.0 s")])
-def test_of_several_percentiles_a_scenario_promises_the_highest(limits, watched):
-    goal = load_goal(GOAL, [*FEW, f"limits.ttft={limits}"])
-    found = search(goal)
-    first = next(found.rows(kept.front)[0] for kept in found.of_bases if kept.front.rows)
-    assert watched in text(goal, first.choice)
+def asked(*settings, **more):
+    goal = load_goal(NAME, ["limits.tpot=null", "limits.ttft=null", *settings])
+    return Wishes(**{"goal": goal, "objectives": {"cards": -1, "tpot": -1}, "own": 1,
+                     "hours": {"nvidia-h20": HOUR}, "unpriced": ()} | more)
 
 
-@pytest.mark.parametrize(("setting", "told"), [
-    ("limits.tpot", "--set limits.tpot: expected KEY=VALUE, such as limits.tpot=50ms."),
-    ("=50ms", "--set =50ms: expected KEY=VALUE, such as limits.tpot=50ms."),
-    ("limits.tpot= ", "--set limits.tpot= : expected KEY=VALUE, such as limits.tpot=50ms."),
-    ("demand.users＝32", "--set demand.users＝32: expected KEY=VALUE, such as demand.users=32.")])
-def test_what_says_no_value_is_told_how_it_is_written(setting, told):
-    with pytest.raises(ParamsError) as refused:
-        load_goal(GOAL, [setting])
-    assert str(refused.value) == told
+def columns(**more):
+    return {name: np.array(values, float) for name, values in (
+        {"devices": [8, 16], "throughput": [400, 3200]} | more).items()}
 
 
-def test_a_list_has_commas_and_what_is_single_has_none():
-    found = load_goal(GOAL, ["devices=any", "precisions=fp8-block, bf16", "space.block_size=32",
-                             "space.staged_groups=true", "space.staged_drafts=false",
-                             "space.any_engine=true", "space.chunks= 1024", "engines=vllm",
-                             "demand.users = 32"])
-    assert (found.devices, found.precisions, found.engines) == ([], ["fp8-block", "bf16"], ["vllm"])
-    space = found.space
-    assert (space.block_size, space.chunks) == (32, [1024])
-    assert (space.staged_groups, space.staged_drafts, space.any_engine) == (True, False, True)
-    assert found.demand.users == 32
+def test_energy_cost_and_throughput_of_a_card():
+    """8 cards at 0.5 USD/s that give 400 tokens a second take 0.01 USD a token."""
+    derived = asked().with_derived(columns(power=[4000, 8000]), "nvidia-h20")
+    assert derived["throughput_per_card"].tolist() == [50, 200]
+    assert derived["energy"].tolist() == [10, 2.5]
+    assert derived["cost"] == pytest.approx([1e4, 2.5e3])
+    assert asked().with_derived(columns(), "ascend-910b2")["cost"].tolist() == [np.inf] * 2
+    assert "cost" not in asked(hours={}).with_derived(columns(), "ascend-910b2")
 
 
-def test_what_is_asked_of_a_goal_is_searched_with_what_starts_it(monkeypatch):
-    from calc.searching import load_goal as module
+def test_each_of_two_pools_is_paid_at_the_price_of_its_own_cards():
+    """3 cards at 2 USD/s and 5 at 0.5 USD/s for 100 tokens a second."""
+    both = asked(hours={"nvidia-h20": HOUR, "nvidia-h200-sxm": Amount.exactly(2.0, "USD/s")})
+    pair = columns(devices=[8], throughput=[100]) | {
+        "prefill devices": np.array([3.0]), "decode devices": np.array([5.0])}
+    assert [both.of_pair(pair, *pools)["cost"].tolist() for pools in (
+        ("nvidia-h200-sxm", "nvidia-h20"), ("nvidia-h20", "nvidia-h200-sxm"),
+        ("ascend-910b2", "nvidia-h20"))] == [[8.5e4], [11.5e4], [np.inf]]
 
-    monkeypatch.setattr(module, "found_of", lambda goal, workers: (goal, workers))
-    answer = module.search(GOAL, ["demand.users=7"], 3, "starts")
-    (goal, workers), starts = answer.result, answer.starts
-    assert (goal.demand.users, workers, starts) == (7, 3, "starts")
-    assert module.search(goal).result[0] is goal
+
+def test_excess_over_limits_and_what_serves_nothing():
+    limits = asked("limits.tpot=50 ms", "limits.throughput=1000 token/s")
+    excess = limits.excess(columns(tpot=[0.05, 0.06], throughput=[500, 1000]))
+    assert excess["tpot"] == pytest.approx([0, 0.2])
+    assert excess["throughput"] == pytest.approx([1, 0])
+    none = columns(devices=[8], throughput=[0], tpot=[1])
+    assert limits.excess(none)["throughput"].tolist() == [np.inf]
+    assert limits.with_derived(none, "nvidia-h20")["cost"].tolist() == [np.inf]
+
+
+def test_bounds_of_a_deployment_from_its_decode_steps():
+    """101 tokens at 20 ms take two seconds; 8 in flight give 404 tokens a second."""
+    bounds = asked("demand.output_tokens=101 token").at_best(
+        columns(concurrency=[8, 16]), np.array([0.02, 0.01]), "nvidia-h20")
+    assert bounds["e2e"] == pytest.approx([2, 1])
+    assert bounds["throughput"] == pytest.approx([404, 1616])
+    assert (bounds["ttft"].tolist(), bounds["energy"].tolist()) == ([0, 0], [0, 0])
+
+
+def test_limits_are_objectives_after_those_of_the_goal():
+    """A TTFT has no bound from a decode step: it is one where margins or a share are asked."""
+    name = "r1-80-users-h20"
+    plain = wishes(Space(load_goal(name)))
+    assert plain.objectives == plain.chosen == {"cards": -1, "tpot": -1}
+    for result in (wishes(Space(load_goal(name)), margins=True),
+                   wishes(Space(load_goal(name, ["limits.sure=0.5"])))):
+        assert list(result.objectives.items()) == [("cards", -1), ("tpot", -1), ("ttft", -1)]
+        assert result.chosen == plain.chosen
+    rate = wishes(Space(load_goal(name, ["limits.throughput=100 token/s", "objectives=context"])))
+    assert list(rate.objectives.items()) == [("longest_context", 1), ("tpot", -1), ("throughput", 1)]
+
+
+def test_the_least_pace_is_that_of_every_deployment_that_fits():
+    """As the search finds it without a limit on what users wait for."""
+    settings = ["devices=nvidia-h20", "cards.most=16", "cards.fewest=1", "precisions=w8a8-int8",
+                "space.pools=one", "space.chunks=2048,8192", "space.drafts=0,1,3",
+                "demand.output_tokens=4096", "demand.input_tokens=1", "objectives=tpot"]
+    goal = load_goal("r1-64-users-8xh20", settings)
+    least = least_pace(Space(goal), 64)
+    fastest = search(goal)
+    best = fastest.rows(fastest.front, 1)[0].quantities["tpot"]
+    assert least.pace <= best
+    assert least.pace == pytest.approx(best, rel=0.02)  # one prompt of one token each
+
+
+@pytest.mark.parametrize(("pace", "refused"), [(0.005, True), (0.02, True), (0.06, False)])
+def test_no_throughput_is_refused_that_a_deployment_reaches(pace, refused):
+    """64 users, each with a token in so many seconds."""
+    few = ["devices=nvidia-h20", "cards.most=16", "cards.fewest=1", "precisions=w8a8-int8",
+           "space.pools=one", "space.chunks=2048,8192", "limits.tpot=100 ms",
+           "demand.arrivals=burst"]
+    throughput = f"limits.throughput={64 / pace} token/s"
+    most = search(load_goal("r1-64-users-8xh20", [*few, "objectives=throughput"]))
+    best = most.rows(most.front, 1)[0].quantities["throughput"]
+    if refused:
+        assert best < 64 / pace
+        with pytest.raises(ParamsError, match="each needs a token every"):
+            search(load_goal("r1-64-users-8xh20", [*few, throughput]))
+    else:
+        assert search(load_goal("r1-64-users-8xh20", [*few, throughput])).front.rows
+        assert best >= 64 / pace
+
+
+def test_what_a_goal_leaves_out():
+    def out(*settings, tried=("fp8-block",), paired=True):
+        return left_out(load_goal("r1-64-users-8xh20", settings), set(tried), paired)
+
+    assert {"w4afp8", "w8a8-int8"} <= set(out("precisions=fp8-block", "space.pools=one,two"))
+    assert out("space.pools=one,two") == []
+    assert out("space.pools=one") == ["two pools"]
+    assert out("space.pools=two") == ["one pool"]
+    assert out("space.pools=one,two", paired=False) == ["two pools"]

@@ -1,212 +1,231 @@
-"""How often limits hold under draws of all ranges, and the best of what holds them often enough."""
+"""Deployments under draws: which can be told apart, how often limits hold, which leads."""
 
 import itertools
-import json
+import math
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from _middle import BASE, PLAIN, is_middle
 
-from calc.many.fronts import front
+import calc
+from calc.layouts.choice import Row, scenario
+from calc.many.fronts import Front, front
+from calc.searching.candidates import STEADY
+from calc.searching.drawing.in_flight import DRAWS, least
+from calc.searching.goal import Wishes
+from calc.searching.left_out import Funnel
 from calc.searching.load_goal import load_goal
 from calc.searching.percentiles import Simulated
-from calc.searching.result import Answer
 from calc.searching.robust import (
     SPARE,
+    SampledRow,
     apart,
     firmest,
     keeps,
+    near_best,
+    ranked,
     rows_with_margin,
     sample_rows,
     surely,
 )
-from calc.searching.same_cards import relaxed
-from calc.searching.search import search
-from catalogue import ParamsError
+from calc.searching.search import SearchResult
 
+GOAL = load_goal("r1-80-users-h20", ["limits.ttft=null"])  # 50 ms per token
+USERS = "r1-80-users-h20"
 SMALL = ("devices=nvidia-h20,ascend-910b2", "cards.most=24", "precisions=w8a8-int8,w4a8-int8",
          "space.chunks=4096", "space.drafts=0,1", "space.spares=none", "space.micro_batches=1",
          "limits.tpot=60ms", "limits.ttft=1s", "objectives=cards,tpot", "space.pools=one")
-FEWER = (*SMALL, "devices=nvidia-h20", "precisions=w8a8-int8", "space.drafts=0")
-SHARES = (0.0, 0.3, 0.6, 0.8, 0.9, 0.97)
+ONE_POOL = ("r1-64-users-8xh20", "space.pools=one")
 
 
-def found(*settings):
-    return search(load_goal("r1-80-users-h20", [*SMALL, *settings]))
+def result_of(objectives, *settings):
+    goal = load_goal("r1-80-users-h20", ["limits.ttft=null", *settings]) if settings else GOAL
+    asked = Wishes(goal, objectives, len(objectives), {}, ())
+    return SearchResult(asked, [BASE], [], Front(objectives), Funnel(), None)
 
 
-@pytest.fixture(scope="module")
-def sure():
-    """A search in which limits are objectives too, as wherever a share is asked."""
-    return found("limits.sure=0.5")
+def sampled(quantities=None, scatter=None, central=None, **moved):
+    drawn = {name: np.array(each, float) for name, each in (quantities or {}).items()}
+    row = Row(replace(PLAIN, **moved), central or dict.fromkeys(drawn, 1.0))
+    return SampledRow(GOAL, row, drawn, drawn, scatter or {})
+
+
+def always(value, **more):
+    return sampled({"tpot": [value] * DRAWS}, **more)
+
+
+@pytest.mark.parametrize(("one", "other", "expected"), [
+    # deviations of 0.3 and 0.4 are 0.5 together, of which nine of ten lie below exp(0.641)
+    (always(1.0, scatter={"tpot": .3}), always(1.88, scatter={"tpot": .4}), False),
+    (always(1.0, scatter={"tpot": .3}), always(1.91, scatter={"tpot": .4}), True),
+    (always(1.0, scatter={"tpot": .3}), always(1 / 1.91, scatter={"tpot": .4}), True),
+    # nine of ten draws
+    (sampled({"tpot": [2.0] * 360 + [.5] * 40}), always(1.0), True),
+    (sampled({"tpot": [2.0] * 359 + [.5] * 41}), always(1.0), False),
+    # half a percent is not told however sure
+    (always(1.0049), always(1.0), False), (always(1.0051), always(1.0), True),
+    (always(np.inf), always(np.inf), False),
+    # cards always are, a quantity that no draw moves where it differs by a tenth
+    (always(1.0), always(1.0, devices=8), True),
+    (sampled(central={"tpot": 100.0}), sampled(central={"tpot": 111.0}), False),
+    (sampled(central={"tpot": 100.0}), sampled(central={"tpot": 112.0}), True)])
+def test_deployments_that_can_be_told_apart(one, other, expected):
+    assert apart(one, other, {"tpot": -1}) is apart(other, one, {"tpot": -1}) is expected
+
+
+def test_what_holds_in_eight_of_ten_draws():
+    """Of 0 to 10 at least 2 hold in eight of ten, and at most 8."""
+    each = sampled({"rate": range(11)}, central={"rate": 5.0, "context": 7.0})
+    assert each.stands_for("rate", 1) == pytest.approx(2)
+    assert each.stands_for("rate", -1) == pytest.approx(-8)
+    assert (each.stands_for("cards", -1), each.stands_for("context", 1)) == (-16, 7)
+    assert each.stands_for("cost", -1) == each.stands_for("cost", 1) == -math.inf
+
+
+def test_the_share_of_draws_that_keep_all_limits_at_once():
+    """One of four breaks the first, another one the second; at the limit it is kept."""
+    result = result_of({"tpot": -1}, "limits.ttft.p90=2 s")
+    each = sampled({"tpot": [.05, .04, .051, .01], "ttft": [1.0, 2.1, 1.0, 2.0]},
+                   central={"ttft": .5, "tpot": .04})
+    assert keeps(result, each) == .5
+    seen = Simulated(each.row, {"ttft": {"p90": .6}}, True, "")  # 1.2 times the mean
+    assert keeps(result, each, seen) == .25
+    assert keeps(result_of({"tpot": -1}, "limits.tpot=null"), each) is None
+
+
+@pytest.mark.parametrize(("own", "most", "near"), [
+    (90, 100, True), (89.9, 100, False), (110, 100, True), (111, 100, False),
+    (math.inf, math.inf, True)])
+def test_a_tenth_from_the_best_is_about_as_good(own, most, near):
+    row, best = (Row(PLAIN, {"throughput": each, "tpot": 1.0}) for each in (own, most))
+    assert near_best(result_of({"throughput": 1, "tpot": -1}), row, best) is near
+
+
+def chunks(groups):
+    return [[each.row.choice.chunk for each in group] for group in groups]
+
+
+def test_the_surest_then_the_plainest_of_what_cannot_be_told_apart_leads():
+    """Nearly as sure is as sure; what can be told apart is a group of its own."""
+    def like(chunk, rate, share, **moved):
+        wave = np.linspace(.8, 1.2, DRAWS)  # both ways of each other, in as many draws
+        pace = np.where(np.arange(DRAWS) < share * DRAWS, .05, .06)
+        return sampled({"throughput": rate * (wave if chunk % 2 else wave[::-1]), "tpot": pace},
+                       {"throughput": .3, "tpot": .3}, chunk=chunk, **moved)
+
+    result = result_of({"throughput": 1})
+    sure, surer = like(1, 100, .85), like(2, 101, .95)
+    fast, slow, unsure = like(5, 400, .81), like(7, 30, .99), like(9, 900, .79)
+    drafting = like(4, 103, .95, drafts=1)
+    for some, expected in (([sure, surer], [[2, 1]]), ([drafting, like(3, 100, .93)], [[3, 4]]),
+                           ([slow, sure, fast], [[5], [1], [7]]), ([unsure, slow], [[7], [9]])):
+        assert chunks(ranked(result, some, 9)) == chunks(ranked(result, some[::-1], 9)) == expected
+    assert chunks(ranked(result, [slow, sure, fast], 2)) == [[5], [1]]
+    free = result_of({"throughput": 1}, "limits.tpot=null")
+    assert chunks(ranked(free, [unsure, slow], 9)) == [[9], [7]]
+
+
+def test_leaders_that_seldom_keep_their_limits_come_last():
+    shares = {"first": 0.42, "second": 0.81, "third": 0.79, "last": 0.95}
+    groups = [[name] for name in shares]
+    assert [name for name, in firmest(groups, shares.get)] == ["second", "last", "first", "third"]
+    halved = {name: share / 2 for name, share in shares.items()}  # of the surest's share
+    assert [name for name, in firmest(groups, halved.get)] == ["second", "third", "last", "first"]
+    assert firmest(groups, lambda _: None) == groups
+
+
+@pytest.mark.parametrize(("limit", "reached", "kept", "first"), [
+    ("throughput=100.5 token/s", [100.4, 100.5, 110.5, 110.6], [1, 2, 3], [1, 3]),
+    ("tpot=50 ms", [0.051, 0.05, 0.046, 0.045], [1, 2, 3], [1, 3])])
+def test_the_best_with_more_and_more_to_spare_of_a_limit(limit, reached, kept, first):
+    result = result_of({"cards": -1}, "limits.tpot=null", f"limits.{limit}")
+    rows = [Row(replace(PLAIN, chunk=place), {limit.partition("=")[0]: value})
+            for place, value in enumerate(reached)]
+    for most, expected in ((len(rows), kept), (1, first)):
+        assert [row.choice.chunk for row in rows_with_margin(
+            result, rows, most * len(SPARE))] == expected
+
+
+def test_a_draw_takes_the_fewest_requests_that_serve_the_load():
+    served = np.zeros((3, DRAWS), bool)
+    served[1:, 0] = served[2, 1] = served[:, 2] = True
+    assert least({"tpot": np.arange(3.0)[:, None]}, served)["tpot"][:4].tolist() == [1, 2, 0, 2]
+
+
+# --- of whole searches ----------------------------------------------------------------------------
 
 
 def values(rows, names):
     return {tuple(each.worth(names)) for each in rows}
 
 
-def test_the_share_grows_with_the_limit():
-    base = found()
+def test_the_share_grows_with_the_limit_and_with_the_simulated_wait(answer_of):
+    base = answer_of(USERS, *SMALL).result
     each, = sample_rows(base, base.rows(base.front, 1))
-    shares = []
-    for limit in (40, 50, 60, 75, 100, 400):
-        wider = found(f"limits.tpot={limit}ms")
-        shares.append(keeps(wider, each))
+    shares = [keeps(result_of({"tpot": -1}, f"limits.tpot={limit}ms"), each)
+              for limit in (20, 40, 50, 60, 75, 400)]
     assert shares == sorted(shares)
     assert shares[0] < 0.5 < shares[-1]
 
 
-def test_the_share_is_that_of_the_percentile_that_is_limited():
-    """What waits in a simulation the longer, the less often it keeps its limit."""
-    base = found("limits.ttft.p90=1 s")
-    each, = sample_rows(base, base.rows(base.front, 1))
-    mean = each.row.quantities["ttft"]
-    shares = [keeps(base, each, Simulated(each.row, {"ttft": {"p90": mean * factor}}, True, ""))
-              for factor in (0.5, 1.0, 2.0, 4.0, 8.0)]
-    assert shares[0] == shares[1] == keeps(base, each)  # the mean is held against it, too
-    assert shares == sorted(shares, reverse=True)
-    within = (8 * each.quantities["ttft"] <= 1) & (each.quantities["tpot"] <= 0.06)
-    assert shares[-1] == pytest.approx(within.mean())
-
-
-def test_what_seldom_keeps_its_limits_gives_place_to_what_often_does():
-    shares = {"first": 0.42, "second": 0.81, "third": 0.79, "last": 0.95}
-    groups = [[name, f"like {name}"] for name in shares]
-    assert [leader for leader, _ in firmest(groups, shares.get)] == [
-        "second", "last", "first", "third"]
-    seldom = {name: share / 2 for name, share in shares.items()}  # of the surest's, as large a part
-    assert [leader for leader, _ in firmest(groups, seldom.get)] == [
-        "second", "third", "last", "first"]
-    assert firmest(groups, lambda _: None) == groups  # where nothing is limited
-
-
-def test_a_share_of_nothing_gives_the_answer_without_one(sure):
-    plain = found()
-    names = plain.wishes.objectives
-    ours = surely(sure, 0.0)
-    assert ours.left == 0
-    assert values((each.row for each in ours.front), names) == values(
-        plain.rows(plain.front), names)
-    assert list(names) == list(sure.wishes.chosen)
-
-
-def test_the_surer_the_fewer_and_never_better():
-    sure, firsts = found("limits.sure=0.5", "limits.tpot=45ms"), []
-    for share in SHARES:
-        one = surely(sure, share)
-        assert all(keeps(sure, each) >= share for each in one.front)
-        if one.front:
-            firsts.append(one.front[0].row.worth(sure.wishes.chosen))
-    assert len(firsts) > 2
-    assert firsts == sorted(firsts, reverse=True)
-    assert firsts[0] > firsts[-1]
-
-
-@pytest.mark.parametrize("share", [0.3, 0.8])
-def test_it_is_the_front_of_all_candidates_that_are_sure(sure, share):
-    """Against every one of them drawn, in no order."""
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.8])
+def test_the_sure_front_is_that_of_all_candidates_that_are_sure(answer_of, share):
+    """Against every one of them drawn; a share of nothing gives the front without one."""
+    sure = answer_of(USERS, *SMALL, "limits.sure=0.5").result
     rows = [row for kept in sure.of_bases for row in sure.rows(kept.front)]
     kept = [each.row for each in sample_rows(sure, rows) if keeps(sure, each) >= share]
     names = sure.wishes.chosen
     columns = dict(zip(names, np.array([row.worth(names) for row in kept]).T, strict=True))
     best = {kept[place].worth(names) for place in front(columns, dict.fromkeys(names, 1))}
-    ours = surely(sure, share)
-    assert values((each.row for each in ours.front), names) == best
-    assert ours.tried < len(rows)
+    result = surely(sure, share)
+    assert values((each.row for each in result.front), names) == best
+    assert result.left == 0
+    if not share:
+        plain = answer_of(USERS, *SMALL).result
+        assert best == values(plain.rows(plain.front), names)
 
 
-def test_every_one_that_is_told_says_how_often_it_keeps_its_limits(cli):
-    settings = itertools.chain(*(("--set", text) for text in FEWER))
-    code, out, _ = cli("search", "r1-80-users-h20", "--json", *settings)
-    told = json.loads(out)
-    assert code == 0
-    shares = [group[0]["keeps"] for group in told["front"]]
-    assert all(0 <= share <= 1 for share in shares)
-    first = next((share for share in shares if share >= 0.9), None)
-    assert (told["first_sure"] or {}).get("keeps") == first
+def test_the_surer_the_fewer_and_never_better(answer_of):
+    sure = answer_of(USERS, *SMALL, "limits.sure=0.5").result
+    fronts = [surely(sure, share).front for share in (0.0, 0.5, 0.8, 0.97)]
+    assert all(keeps(sure, each) >= 0.8 for each in fronts[2])
+    firsts = [each[0].row.worth(sure.wishes.chosen) for each in fronts if each]
+    assert firsts == sorted(firsts, reverse=True)
+    assert len(firsts) > 1
 
 
-def test_the_shell_tells_it_and_takes_a_share(cli):
-    settings = list(itertools.chain(*(("--set", text) for text in FEWER)))
-    code, out, _ = cli("search", "r1-80-users-h20", *settings, "--sure", "0.3")
-    assert code == 0
-    assert "of draws" in out
-    assert "keep the limits in at least 30% of draws" in out
-    code, out, err = cli("search", "r1-80-users-h20", *settings, "--sure", "1", "--tpot", "40ms")
-    assert (code, err) == (3, "")
-    assert "Nothing keeps its limits in 100% of draws. The surest of" in out
-    code, out, _ = cli("search", "r1-80-users-h20", *settings, "--sure", "1", "--tpot", "40ms",
-                       "--json")
-    told = json.loads(out)
-    assert (code, told["met"]) == (3, False)
-    assert told["sure"]["surest"]["keeps"] < 1
+def test_deployments_that_cannot_be_told_apart_stand_together(answer_of):
+    answer = answer_of(*ONE_POOL)
+    chosen = answer.result.wishes.chosen
+    for group in answer.ranking:
+        assert all(each.row.layout == group[0].row.layout or not apart(group[0], each, chosen)
+                   for each in group[1:])
+    for one, other in itertools.combinations([group[0] for group in answer.ranking], 2):
+        assert apart(one, other, chosen)
+    turned = sample_rows(answer.result, answer.candidates[::-1])
+    assert [group[0].row for group in ranked(answer.result, turned, 12)] == [
+        group[0].row for group in answer.ranking]
 
 
-def test_without_limits_there_is_no_share():
-    base = search(load_goal("r1-64-users-8xh20", ["space.chunks=4096", "space.drafts=0",
-                                                  "precisions=w8a8-int8"]))
-    answer = Answer(base)
-    assert answer.keeps(answer.front[0][0]) is None
-    assert answer.first_sure is None
+@pytest.mark.parametrize("asked", [ONE_POOL, (USERS, *SMALL), (
+    "million-tokens", "devices=nvidia-h200-sxm", "cards.most=16", "precisions=fp8-block",
+    "space.pools=two", "space.drafts=0", "space.batches=16,64", "limits.tpot=null")])
+def test_a_value_lies_in_the_middle_of_its_own_distribution(answer_of, asked):
+    """Of the draws without what distance adds: that moves the ends and not the median."""
+    answer = answer_of(*asked)
+    for each in sample_rows(answer.result, answer.candidates[:3]):
+        for name, amount in each.amounts.items():
+            assert amount.low <= amount.value <= amount.high
+            if name in each.near:
+                assert is_middle(each.near[name], amount.value, 0.35, 0.65), name
 
 
-@pytest.mark.parametrize(("settings", "told"), [
-    (["limits.sure=0.9", "limits.tpot=null", "limits.ttft=null"], "no limit is stated"),
-    (["limits.sure=1.5"], "at most 1"),
-])
-def test_a_share_that_means_nothing_is_refused(settings, told):
-    with pytest.raises(ParamsError, match=told):
-        load_goal("r1-80-users-h20", settings)
-
-
-@pytest.mark.one
-@pytest.mark.parametrize("settings", [
-    (), ("demand.users=null", "devices=nvidia-h20", "cards.most=8", "limits.tpot=40ms",
-         f"space.batches={','.join(str(size) for size in range(8, 200, 3))}",
-         "objectives=throughput_per_card")])
-def test_what_a_wider_limit_gives_is_what_a_search_with_it_finds(settings):
-    goal = load_goal("r1-80-users-h20", [*SMALL, *settings])
-    moved, before = 0, Answer(search(goal)).best
-    for each in relaxed(goal):
-        limits = goal.limits.model_copy(update={each.limit: each.to})
-        other = search(goal.model_copy(update={"limits": limits}))
-        names = other.wishes.objectives
-        assert each.row.worth(names) == other.rows(other.front, 1)[0].worth(names)
-        moved += each.row.worth(names) != before.worth(names)
-    assert moved or not settings  # cards are few, batches are many
-
-
-def test_the_shell_tells_what_a_wider_limit_gives_and_of_which_goals(cli):
-    settings = list(itertools.chain(*(("--set", text) for text in SMALL)))
-    code, out, _ = cli("search", "r1-80-users-h20", *settings, "--relax")
-    assert code == 0
-    assert "TPOT limit 10% wider (66 ms): cards" in out
-    assert "TTFT limit 1% wider (1.01 s)" in out
-    code, _, err = cli("search", "r1-80-users-h20", *settings, "--relax", "--sure", "0.5")
-    assert code == 2
-    assert "--relax: widens limits of means" in err
-
-
-def test_twice_as_fast_is_told_apart_and_a_part_in_a_million_is_not(sure):
-    one = sample_rows(sure, sure.rows(sure.front)[:1])[0]
-
-    def slower(times):
-        return replace(one, quantities={**one.quantities, "tpot": times * one.quantities["tpot"]})
-    assert apart(one, slower(2), {"tpot": -1})
-    assert not apart(one, slower(1 + 1e-6), {"tpot": -1})
-    assert not apart(one, slower(2), {"cost": -1} if "cost" in one.quantities else {"ttft": -1})
-
-
-@pytest.mark.parametrize(("limits", "reached", "kept", "first"), [
-    ({"throughput": 100.5}, [100.4, 100.5, 110.5, 110.6], [100.5, 110.5, 110.6],
-     [100.5, 110.6]),
-    ({"tpot": 0.05}, [0.051, 0.05, 0.046, 0.045], [0.05, 0.046, 0.045], [0.05, 0.045])])
-def test_the_best_with_more_and_more_to_spare_of_a_limit(limits, reached, kept, first):
-    """One for each share that is to spare: of a floor so much above it, of a ceiling below it."""
-    [name] = limits
-    rows = [SimpleNamespace(quantities={name: each}, choices=each) for each in reached]
-    found = SimpleNamespace(wishes=SimpleNamespace(limits=limits))
-    for each, told in ((len(rows), kept), (1, first)):
-        some = rows_with_margin(found, rows, each * len(SPARE))
-        assert [row.choices for row in some] == told
+def test_amounts_are_those_of_an_estimate(answer_of):
+    answer = answer_of(*ONE_POOL)
+    each = answer.ranking[0][0]
+    estimate = calc.estimate(scenario(answer.result.wishes.goal, each.row.choice)).quantities
+    for name in ("tpot", "ttft", "throughput"):
+        expected, amount = estimate[STEADY[name]], each.amounts[name]
+        assert (amount.value, amount.low, amount.high) == pytest.approx(
+            (expected.value, expected.low, expected.high), rel=0.05)

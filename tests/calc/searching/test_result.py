@@ -1,0 +1,240 @@
+"""The answer to a goal: its front, what stands beside it, and the nearest miss."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import calc
+import catalogue
+from calc.closed_form.evaluate import evaluate
+from calc.launching.starting import search as search_started
+from calc.layouts.choice import Start, unrun
+from calc.layouts.space import Space
+from calc.searching.left_out import COUNTED, ORDER, Funnel
+from calc.searching.result import Answer
+from calc.searching.robust import HOLDS
+from calc.searching.same_cards import RELAXED, alternatives, inside, relaxed
+from calc.searching.search import search
+from catalogue.kernels import quality
+
+USERS = "r1-64-users-8xh20"
+SMALL = ("space.tensor=8", "space.pipeline=1", "space.decode_context=4", "space.chunks=4096",
+         "space.drafts=0", "space.pools=one")
+LIMITED = ("r1-80-users-h20", "devices=nvidia-h20,ascend-910b2", "cards.most=24",
+           "precisions=w8a8-int8,w4a8-int8", "space.chunks=4096", "space.drafts=0,1",
+           "space.spares=none", "space.micro_batches=1", "limits.tpot=60ms", "limits.ttft=1s",
+           "objectives=cards,tpot", "space.pools=one")
+
+
+def test_a_wider_bound_on_quality_admits_no_fewer_formats(answer_of):
+    answers = [answer_of(USERS, *SMALL, f"limits.quality={bound}")
+               for bound in ("published", "0", "1 point", "5 points")]
+    formats = [{base.precision for base in answer.result.bases} for answer in answers]
+    assert formats[0] == {"fp8-block"} <= formats[1] <= formats[2] <= formats[3]
+    model = answers[0].result.space.model
+    for bound, names in zip((0, 1, 5), formats[1:], strict=True):
+        assert all(quality(model, name).within(bound) for name in names)
+    published = answers[0]
+    assert published.result.funnel.counts["quality"]
+    assert "w4afp8" in published.left_out
+    assert published.quality(published.best)[0].is_published
+
+
+def test_a_format_that_no_engine_runs_is_marked(answer_of):
+    usual, lifted = (answer_of(USERS, *SMALL, *settings) for settings in (
+        ("precisions=fp8-block",), ("precisions=w4a8-int8", "space.any_engine=true")))
+    for answer, runs in ((usual, True), (lifted, False)):
+        assert bool(unrun(answer.result.wishes.goal, answer.best)) is not runs
+        assert all(answer.best.kernels(answer.result.space.model)) is runs
+
+
+def test_a_funnel_adds_up_in_the_order_of_the_bounds():
+    one = Funnel(Counter(memory=3, front=1, quality=9), 5)
+    one.merge(Funnel(Counter(memory=2, beaten=4, division=7, limits=0), 6))
+    assert (one.deployments, one.computed) == (3 + 2 + 1 + 4, 11)
+    counts = one.as_json()["by_bound"]
+    assert counts == {"division": 7, "quality": 9, "memory": 5, "beaten": 4, "front": 1}
+    assert list(counts) == [name for name in ORDER if name in counts]
+    assert ORDER[-len(COUNTED):] == COUNTED
+
+
+def test_every_ranked_row_keeps_its_limits_simulated(answer_of):
+    answer = answer_of(*LIMITED)
+    goal = answer.result.wishes.goal
+    assert answer.met
+    for leader, *_ in answer.front:
+        seen = answer.simulated(leader.row)
+        assert seen.keeps
+        assert seen.seen["ttft"]["mean"] <= goal.limits.ttft
+        assert seen.seen["tpot"]["mean"] <= goal.limits.tpot
+    assert not any(each.keeps for each in answer.missed)
+    shares = [answer.keeps(leader) for leader, *_ in answer.front]
+    assert max(shares) >= HOLDS
+    first = next((leader for leader, *_ in answer.front if answer.keeps(leader) >= 0.9), None)
+    assert answer.first_sure is None or answer.keeps(answer.first_sure) >= 0.9
+    assert (first is None) or answer.first_sure is not None
+
+
+def test_rows_beside_the_best(answer_of):
+    answer = answer_of(*LIMITED)
+    objectives = answer.result.wishes.objectives
+    for rows, name in ((answer.precisions, "precision"), (answer.devices, "device")):
+        assert [row.worth(objectives) for row in rows] == sorted(
+            (row.worth(objectives) for row in rows), reverse=True)
+        assert len({getattr(row.choice, name) for row in rows}) == len(rows) == 2
+    other, best = answer.runner_up.choice, answer.best.choice
+    assert (other.device, other.devices, other.tensor, other.pipeline, other.data, other.expert) != (
+        best.device, best.devices, best.tensor, best.pipeline, best.data, best.expert)
+    assert answer.candidates[0].worth(objectives) == max(
+        row.worth(objectives) for row in answer.candidates)
+
+
+def test_an_answer_as_data(answer_of):
+    answer = answer_of(*LIMITED)
+    data = json.loads(json.dumps(answer.as_json(), allow_nan=False))
+    assert data["met"]
+    assert data["front_size"] == len(answer.candidates)
+    for (leader, *_), group in zip(data["front"], answer.front, strict=True):
+        assert leader["quantities"]["tpot"] == group[0].row.quantities["tpot"]
+        assert leader["keeps"] == answer.keeps(group[0])
+        axes = leader["near"]["axes"]
+        assert leader["near"]["distance"] == pytest.approx(sum(axis["beyond"] for axis in axes))
+    assert data["funnel"]["deployments"] == answer.result.funnel.deployments
+
+
+def test_a_kind_that_no_release_starts_is_replaced_by_the_next(answer_of):
+    found = answer_of(*LIMITED)
+
+    def starts(goal, row):
+        return Start(None, "no") if row.choice.tensor == found.best.choice.tensor else Start("v@1")
+
+    answer = Answer(found.result, starts=starts)
+    assert answer.refused
+    assert all(row.choice.tensor == found.best.choice.tensor for row in answer.refused)
+    assert answer.best.choice.tensor != found.best.choice.tensor
+    assert Answer(found.result, starts=lambda goal, row: Start(None, "no")).front == []
+
+
+@pytest.mark.parametrize(("limit", "binds"), [("limits.tpot=2 ms", "tpot"), (None, "memory")])
+def test_the_nearest_miss_is_least_over_a_limit_or_least_short_of_memory(limit, binds, answer_of):
+    small = [*SMALL, "devices=nvidia-h20", "precisions=fp8-block,w8a8-int8"]
+    if limit is None:
+        answer = answer_of(USERS, *small, "demand.input_tokens=120000", "demand.users=900")
+        assert answer.nearest_miss.quantities["short"] > 0
+    else:
+        answer = answer_of(USERS, *small, limit)
+        lifted = search(answer.result.wishes.goal.model_copy(update={
+            "limits": answer.result.wishes.goal.limits.model_copy(update={"tpot": None}),
+            "objectives": ["tpot"]}))
+        fastest = lifted.rows(lifted.front, 1)[0].quantities["tpot"]
+        assert answer.nearest_miss.over["tpot"] == pytest.approx(fastest / 0.002 - 1)
+    assert not answer.met
+    assert answer.binds(answer.nearest_miss).startswith(binds)
+    assert answer.as_json()["nearest_miss"]["quantities"] == answer.nearest_miss.quantities
+
+
+def test_the_least_change_of_a_deployment(answer_of):
+    answer = answer_of(*LIMITED, "have=s2-910b1-awq")
+    row, changes = answer.least_change
+    assert row.worth(answer.result.wishes.objectives) <= answer.candidates[0].worth(
+        answer.result.wishes.objectives)
+    have = catalogue.load_scenario("s2-910b1-awq")
+    assert ("device" in changes) is (row.choice.device != have.device.id)
+    assert changes["precision"] == row.choice.precision
+
+
+def test_written_files_give_what_was_printed(tmp_path, cli):
+    arguments = ("search", USERS, *(each for text in (*SMALL, "precisions=fp8-block")
+                                    for each in ("--set", text)), "-o", str(tmp_path), "--json")
+    code, out, _ = cli(*arguments)
+    answer = json.loads(out)
+    rows = [group[0] for group in answer["front"]]
+    assert code == 0
+    for path, row in zip(answer["files"], rows, strict=False):
+        deployed = catalogue.load_scenario(path)
+        quantities = evaluate(deployed.inputs(), deployed.model.attention)
+        assert float(quantities["steady_tpot"]) == pytest.approx(row["quantities"]["tpot"])
+    first = Path(answer["files"][0])
+    first.write_text("mine")
+    assert cli(*arguments)[0] == 2
+    assert first.read_text() == "mine"
+
+
+# --- on the same cards ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["s0-scenario-1", "h200-r1-vllm-tp8"])
+def test_alternatives_are_on_the_same_cards_and_fit(name):
+    from calc.layouts.change import changed
+
+    deployed = catalogue.load_scenario(name)
+    result = alternatives(deployed)
+    own = calc.evaluate(deployed.inputs(), deployed.model.attention)
+    assert result.best.quantities["output_throughput"] >= float(own["output_throughput"])
+    for advice in filter(None, (result.best, result.own, result.official)):
+        other = changed(deployed, advice.settings)
+        again = calc.evaluate(other.inputs(), other.model.attention)
+        assert other.devices == deployed.devices
+        assert float(again["headroom_per_device"]) >= 0
+        assert advice.quantities["output_throughput"] == pytest.approx(
+            float(again["output_throughput"]))
+        assert (advice.quantities["output_throughput"]
+                <= result.best.quantities["output_throughput"])
+    assert result.own.precision == deployed.precision.id
+
+
+def test_a_relaxed_limit_gives_what_a_search_with_it_finds(answer_of):
+    goal = answer_of(*LIMITED).result.wishes.goal
+    rows = relaxed(goal)
+    assert [(each.limit, each.factor) for each in rows] == [
+        (name, factor) for name in ("ttft", "tpot") for factor in RELAXED] or len(rows) == 4
+    for each in rows:
+        assert each.to == pytest.approx(getattr(goal.limits, each.limit) * each.factor)
+        limits = goal.limits.model_copy(update={each.limit: each.to})
+        other = search(goal.model_copy(update={"limits": limits}))
+        names = other.wishes.objectives
+        assert each.row.worth(names) == other.rows(other.front, 1)[0].worth(names)
+
+
+def test_the_best_inside_of_what_was_measured():
+    answer = search_started(USERS, ["precisions=fp8-block,w8a8-int8", "space.chunks=4096"])
+    result = inside(answer)
+    if not answer.near(answer.best).outside:
+        assert result == answer.best
+        return
+    assert not answer.near(result).outside
+    assert answer.offers(result)
+    known = [row for kept in answer.result.of_bases for row in answer.result.rows(kept.front)
+             if not answer.near(row).outside]
+    wanted = answer.result.wishes.chosen
+    assert all(result.worth(wanted)[0] >= 0.8 * row.worth(wanted)[0] for row in known)
+
+
+V4 = """
+title: {en: "V4-Flash, long contexts", zh: "V4-Flash"}
+model: deepseek-v4-flash
+devices: [CARD]
+precisions: [PRECISION]
+cards: {fewest: 8, most: 8}
+demand: {input_tokens: 32000 token, output_tokens: 512 token, users: 24, think_time: 20 s,
+  prefix_hit_share: 0.9}
+limits: {tpot: 150 ms, ttft: 1.5 s}
+objectives: [cards, tpot]
+space: {tensor: [8], pipeline: [1], expert: [8], spares: [none], drafts: [0], chunks: [8192],
+  pools: [one]}
+"""
+
+
+@pytest.mark.parametrize(("card", "precision", "engines"), [
+    ("ascend-910b2", "w8a8-int8-index8", {"vllm-ascend"}),
+    ("nvidia-h20", "fp8-mxfp4-w4a16", {"vllm", "sglang"})])
+def test_an_answer_for_deepseek_v4_starts(tmp_path, card, precision, engines):
+    file = tmp_path / "goal.yml"
+    file.write_text(V4.replace("CARD", card).replace("PRECISION", precision))
+    answer = search_started(file, [])
+    assert answer.met
+    assert answer.start(answer.best).engine.partition("@")[0] in engines
+    assert not search_started(file, ["demand.prefix_hit_share=0"]).result.front.rows
+    assert len(Space(answer.result.wishes.goal).bases()) == len(answer.result.bases)
