@@ -7,12 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import catalogue
 from calc.capacity.availability import (
     Fleet,
     at_least,
     available,
-    counts,
     failures_of,
     fleet_of,
     simulated_share,
@@ -22,23 +20,6 @@ from calc.capacity.availability import (
 HOUR = 3600.0
 fleets = st.builds(Fleet, st.integers(1, 12), st.integers(1, 6), st.integers(0, 4),
                    st.floats(1e3, 1e6), st.floats(1.0, 1e4), st.floats(0.0, 1e3))
-
-
-@given(st.integers(1, 120), st.floats(0.01, 1))
-@settings(max_examples=25)
-def test_servers_up_are_a_distribution_about_its_mean(servers, up):
-    shares = counts(servers, up)
-    assert shares.sum() == pytest.approx(1)
-    assert sum(number * share for number, share in enumerate(shares)) == pytest.approx(servers * up)
-
-
-@given(fleets)
-@settings(max_examples=30)
-def test_one_spare_more_is_never_worse(fleet):
-    more = replace(fleet, spares=fleet.spares + 1)
-    assert 0 <= fleet.share <= more.share + 1e-12 <= 1 + 1e-9
-    assert all(0 <= fleet.promised(groups) <= more.promised(groups) + 1e-12
-               for groups in range(1, fleet.groups + 1))
 
 
 @given(fleets, st.floats(0.5, 0.999))
@@ -83,19 +64,6 @@ def test_two_groups_of_one_server_with_one_spare():
     assert fleet.promised(3) == 0
 
 
-def test_two_pairs_with_one_spare():
-    """Up three times in four: of 4⁵ = 1024 parts 1, 15, 90, 270, 405 and 243."""
-    fleet = Fleet(2, 2, 1, 30.0, 10.0, restart_of(0.5, 2, 30.0))
-    assert fleet.whole * 1024 == pytest.approx([16, 360, 648])
-    assert fleet.share == pytest.approx((360 / 2 + 648) / 1024 / 2)
-
-
-def test_servers_that_never_fail():
-    assert counts(3, 1.0).tolist() == [0, 0, 0, 1]
-    assert (at_least(3, 3, 1.0), at_least(4, 3, 1.0), at_least(-2, 3, 0.5)) == (1, 0, 1)
-    assert at_least(1, 2, 0.5) == pytest.approx(0.75)
-
-
 def test_spares_by_hand():
     """Of one that is needed, up half of the time: 1/2, 3/4, 7/8, 15/16 with one more each."""
     half, two = Fleet(1, 1, 9, 10.0, 10.0, 0.0), Fleet(2, 1, 0, 10.0, 10.0, 0.0)
@@ -125,12 +93,3 @@ def test_replicas_share_a_server_or_take_several(replicas, devices, per_server, 
 def test_the_worse_case_is_worse_in_every_input(case, between, repair, start):
     assert fleet_of(1, 8, 8, HOPPER, 60.0, case=case) == Fleet(
         1, 1, 0, between * HOUR, pytest.approx(repair * HOUR), 60.0 + start)
-
-
-def test_a_card_without_data_has_a_wide_assumed_range():
-    usual = failures_of("ascend-910b2").between_failures
-    assert usual.kind == "assumed"
-    assert usual.high > 10 * usual.low
-    for name in catalogue.names("failures"):
-        assert {failures_of(device).id for device in catalogue.load("failures", name).devices} in (
-            {name}, set())

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import catalogue
-from calc.capacity.growth import best, sizes_of
+from calc.capacity.growth import best
 from calc.capacity.pool_layouts import Pairing
 from calc.capacity.replicas import Limits
-from calc.capacity.tables import is_wide, layouts, on, requests_of, ways
+from calc.capacity.tables import is_wide, layouts, on, requests_of
 from calc.closed_form.evaluate import evaluate
 
 SETTINGS = ("workload.input_tokens=2000 token", "workload.output_tokens=500 token",
@@ -82,30 +82,6 @@ def test_higher_limits_never_give_less_and_staying_narrow_never_more(scenario):
 def test_limits_that_nothing_meets_have_no_best(scenario):
     assert best(scenario, 8, Limits(1e-3, 0.05, None)) is None
     assert Pairing(scenario, (8, 16)).best(Limits(1e-3, 0.05, None)) == {}
-
-
-def test_drafts_where_a_model_drafts_and_micro_batches_where_ranks_exchange(scenario):
-    alone, exchanging = (8, 1, 1, 1), (1, 1, 8, 8)
-    assert ways(scenario, [alone, exchanging]) == [(alone, way) for way in ((0, 1), (1, 1))] + [
-        (exchanging, way) for way in ((0, 1), (0, 2), (1, 1), (1, 2))]
-    dense = catalogue.load_scenario("h20-qwen3-8b")
-    assert ways(dense, [(1, 1, 1, 1)]) == [((1, 1, 1, 1), (0, 1))]
-    own, any_way = (best(scenario, 16, LIMITS, own=each) for each in (True, False))
-    assert own.way == (0, 1)
-    assert own.rate <= any_way.rate
-
-
-def test_sizes_are_whole_servers():
-    assert sizes_of(8, 32) == (8, 16, 24, 32)
-    assert sizes_of(16, 95) == (16, 32, 48, 64)
-    assert sizes_of(48) == (48, 96, 192, 384)
-
-
-def test_a_best_states_where_its_closed_form_may_be_off(scenario):
-    assert not best(scenario, 8, Limits(2.0, 0.03, None)).doubts
-    assert best(scenario, 8, Limits(2.0, 0.06, None)).doubts == ("shared",)
-    slow = scenario_of(f"mechanisms.front_end_rate={SLOW} request/s")
-    assert "front_end" in best(slow, 8, LIMITS).doubts
 
 
 def test_more_servers_bring_front_ends_of_their_own(scenario):

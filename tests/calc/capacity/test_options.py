@@ -45,18 +45,6 @@ def test_a_candidate_that_cannot_serve_is_not_chosen_where_another_can():
     assert regret(np.array([[np.inf, 3.0], [np.inf, np.inf]])).tolist() == [[0, 0], [0, math.inf]]
 
 
-def test_the_expected_case():
-    costs = np.array([[1.0, 9.0, 2.0], [3.0, 4.0, 2.0]])
-    assert [choose(["narrow", "wide"], ["a", "b", "c"], costs, central=case).central
-            for case in (None, 0, 1, 2)] == ["narrow", "narrow", "wide", "narrow"]
-
-
-@pytest.mark.parametrize("shape", [(0, 1), (1, 0), (2, 1)])
-def test_tables_of_another_shape(shape):
-    with pytest.raises(ValueError, match="expected one cost for each"):
-        choose(["a"][:shape[0]], ["x", "y"][:2 * shape[1]], np.ones(shape))
-
-
 def test_card_hours_of_a_day_are_those_of_the_replicas_that_each_case_needs():
     """Peaks of 6 and 9: of the narrow one 6, 3, 9 and 5 replicas, of the wide one 2, 2, 3, 3."""
     table = decision_table(LAYOUTS, LOAD, 1e6, {"more": 1.5, "central": 1.0})
@@ -77,15 +65,6 @@ def test_replicas_bought_later_cost_more():
     assert table.costs.tolist() == [[192 * 9, 192 * 3], [192 * 6, 192 * 6]]
     assert table.regrets.tolist() == [[192 * 3, 0], [0, 192 * 3]]
     assert in_money(table, stated("1..4 USD/h")) == [pytest.approx((1152, 576, 2304))] * 2
-
-
-def test_the_dearer_later_cards_are_the_more_are_bought_now():
-    growth, counts = {"low": 0.7, "central": 1.0, "high": 1.5}, []
-    for late in (1.0, 1.25, 2.0, 4.0):
-        table = decision_table(LAYOUTS[:1], LOAD, 1e6, growth, late)
-        counts.append(int(table.least_regret.split(" ")[0]))
-    assert counts == sorted(counts)
-    assert counts[0] < counts[-1]
 
 
 def test_a_layout_that_misses_the_limits_in_a_case_costs_without_end_there():

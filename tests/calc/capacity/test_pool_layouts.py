@@ -5,9 +5,6 @@ import pytest
 import catalogue
 from calc.capacity.pool_layouts import Pairing
 from calc.capacity.replicas import Limits
-from calc.closed_form.evaluate import evaluate
-from calc.layouts.change import changed
-from calc.layouts.choice import of_pool
 from calc.layouts.choice import scenario as deployed
 from calc.searching.load_goal import load_goal
 from calc.searching.search import search
@@ -36,19 +33,6 @@ def test_both_pools_keep_cards_and_limits(pairing):
         assert a * pools.prefill.devices + b * pools.decode.devices <= devices
         assert pools.ttft <= LIMITS.ttft * (1 + 1e-9)
         assert pools.per_device == pytest.approx(pools.rate * 500 / devices)
-
-
-def test_a_decode_group_equals_its_closed_form(scenario, pairing):
-    pools = pairing.best(LIMITS)[16]
-    choice = pools.decode
-    settings = {key: value for key, value in choice.settings().items()
-                if key.startswith(("parallelism.", "cluster.nodes", "cluster.devices"))}
-    inputs = changed(scenario, settings | of_pool(choice, 2000)).inputs() | {
-        "concurrency": float(choice.concurrency), "draft_tokens": choice.drafts,
-        "micro_batches": choice.micro_batches}
-    found = evaluate(inputs, "mla")
-    assert pools.tpot == pytest.approx(float(found["tpot"]))
-    assert pools.groups[1] * float(found["request_throughput"]) >= pools.rate * (1 - 1e-9)
 
 
 def test_wider_limits_and_more_cards_never_give_less(scenario, pairing):

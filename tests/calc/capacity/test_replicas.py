@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 import catalogue
 from calc.answer.simulated import system_of
-from calc.capacity.day import Checked, Day, Hour, check, day, online
+from calc.capacity.day import Checked, Day, Hour, check, day
 from calc.capacity.first_tokens import Steps, first_tokens
-from calc.capacity.replicas import Limits, Replica, ReplicaMetrics, fewest
-from calc.capacity.waits import pace_spread, percentile, rates_met, skewed_above
+from calc.capacity.replicas import Limits, Replica, ReplicaMetrics
+from calc.capacity.waits import pace_spread, percentile, rates_met
 from calc.serving.arrivals import poisson
 from calc.serving.simulation import simulate
 from catalogue import ParamsError
@@ -47,11 +47,6 @@ class TestWaits:
         assert likely.sum() == pytest.approx(1)
         assert times @ likely == pytest.approx(time * (1 + busy / (2 * (1 - busy))), rel=0.03)
 
-    def test_of_no_load_a_first_token_is_the_own_prompt(self):
-        steps = Steps(0.01, 0.1, 1000.0, 1e-4, 0.0, 8000.0, 0.02)
-        times, likely = first_tokens(0.0, np.array([1000.0, 3000.0]), steps)
-        assert times @ likely == pytest.approx(0.02 + 0.005 + 0.2, rel=1e-6)
-
     def test_a_percentile_of_an_exponential_tail(self):
         assert percentile(lambda t: math.exp(-t / 3), 0.95, 0.1) == pytest.approx(
             3 * math.log(20), rel=1e-6)
@@ -67,13 +62,6 @@ class TestWaits:
         assert np.std(totals) == pytest.approx(sigma, rel=0.03)
         centred = (np.array(totals) - np.mean(totals)) / np.std(totals)
         assert (centred**3).mean() == pytest.approx(skewness, abs=0.1)
-
-    @pytest.mark.parametrize("skewness", [0, 0.25, 1])
-    def test_a_skewed_tail_falls_from_one_to_nothing(self, skewness):
-        tail = skewed_above(np.linspace(-3, 6, 50), skewness)
-        assert (np.diff(tail) <= 0).all()
-        assert tail[0] > 0.9
-        assert tail[-1] < 0.02
 
     @pytest.mark.parametrize("variation", [0.0, 0.05, 0.3, 1])
     def test_requests_meet_higher_rates_than_minutes_have(self, variation):
@@ -92,12 +80,6 @@ SEEN = ReplicaMetrics(1.0, 2.0, 3.0, 4.0, 5.0, math.inf, 0.5)
     (Limits(5.0, 9.0), False), (Limits(), True)])
 def test_limits_hold_for_the_mean_or_at_the_percentile(limits, meets):
     assert SEEN.meets(limits) is meets
-
-
-@pytest.mark.parametrize(("rate", "count"), [(0.0, 1), (2.0, 1), (2.001, 2), (4.0, 2), (4.1, 3)])
-def test_replicas_for_a_rate_with_a_tolerance_for_rounding(rate, count):
-    assert fewest({"x": rate}, 2.0) == {"x": count}
-    assert fewest({"x": rate * (1 + 1e-12)}, 2.0) == {"x": count}
 
 
 class TestReplica:
@@ -126,11 +108,6 @@ class TestReplica:
         paces = [replica.most(Limits(1.0, limit), variation) for limit in (0.03, 0.05, 0.08)]
         assert paces == sorted(paces)
 
-    def test_a_rate_that_varies_takes_less(self, replica):
-        rates = [replica.most(LIMITS, variation) for variation in (0.0, 0.1, 0.3, 0.8)]
-        assert rates == sorted(rates, reverse=True)
-        assert rates[-1] < rates[0]
-
     def test_beyond_saturation_nothing_is_promised(self, replica):
         seen = replica.seen(1.01 * replica.saturation)
         assert math.isinf(seen.ttft)
@@ -144,17 +121,6 @@ class TestReplica:
         assert replica.most(limits) == 0
         with pytest.raises(ParamsError, match=message):
             day(replica, CODING, 1e5, limits)
-
-    def test_ranks_that_share_experts_are_one_replica(self):
-        found = Replica(catalogue.load_scenario("h200-r1-sglang-tp8", overrides=[
-            *LENGTHS, "parallelism.tensor_parallel=1", "parallelism.data_parallel=8",
-            "parallelism.expert_parallel=8"]))
-        assert (found.ranks, found.devices) == (8, 8)
-
-    def test_a_deployment_that_does_not_fit_has_no_replica(self):
-        with pytest.raises(ParamsError, match="does not hold one request"):
-            Replica(catalogue.load_scenario("h200-r1-vllm-tp8", overrides=[
-                *LENGTHS, "device=nvidia-h20", "precision=bf16"]))
 
     def test_a_rate_is_simulated_where_the_closed_form_is_in_doubt(self):
         """Four requests per second pass a front end, about which the closed form is off."""
@@ -191,15 +157,6 @@ class TestDay:
         later = day(replica, CODING, 3e5, LIMITS, start=0.0)
         assert 0 < found.saved < later.saved < 1
         assert 0 < found.utilisation < 1
-
-    def test_users_in_conversation_follow_littles_law(self, found):
-        busiest = max(found.hours, key=lambda hour: hour.rate)
-        stay = busiest.seen.in_flight / busiest.seen.rate
-        assert found.online == pytest.approx(online(busiest.rate, stay, 60.0))
-
-    def test_more_requests_never_need_fewer(self, replica):
-        counts = [day(replica, CODING, requests, LIMITS).replicas for requests in (1e4, 1e5, 1e6)]
-        assert counts == sorted(counts)
 
     def test_the_busiest_hour_is_simulated_until_limits_hold(self, scenario, found):
         checked = check(found, scenario, CODING, LIMITS)

@@ -11,17 +11,15 @@ from hypothesis import strategies as st
 import catalogue
 from calc.answer.simulated import system_of
 from calc.capacity.tiers import (
-    HostRoom,
     Population,
     Talk,
     Tier,
     first_prompt,
-    host_room,
     needed,
     shortest_fetch,
 )
 from calc.closed_form.evaluate import evaluate
-from calc.serving.arrivals import ClosedLoop, Conversation, Prefixes
+from calc.serving.arrivals import ClosedLoop, Prefixes
 from calc.serving.metrics import summarise
 from calc.serving.simulation import simulate
 from catalogue import ParamsError
@@ -68,17 +66,6 @@ def test_shares_of_prompt_tokens_that_are_found():
     assert SHARED.hit_share(0.25) == pytest.approx((3 * 32 + 0.25 * (64 + 144)) / 510)
 
 
-@given(talks)
-@settings(max_examples=25)
-def test_turns_are_those_of_simulated_users(talk):
-    user = Conversation(Prefixes(tokens=int(talk.prefix), turns=talk.turns), iter([(0, 0)]))
-    asked = [user.ask(0.0, (int(talk.prompt), int(talk.answer))).input_tokens
-             for _ in range(talk.turns)]
-    assert talk.prompts.tolist() == asked
-    assert first_prompt(float(talk.prompts.mean()), talk.answer, talk.turns,
-                        talk.prefix) == pytest.approx(talk.prompt)
-
-
 @given(talks, st.floats(0.001, 5), st.floats(1e3, 1e8))
 @settings(max_examples=25)
 def test_a_larger_cache_keeps_longer_and_finds_more(talk, rate, tokens):
@@ -102,12 +89,6 @@ def test_at_the_shortest_length_fetching_takes_as_long_as_computing(
     assert tokens >= 0
     if tokens > 1:
         assert fetch == pytest.approx(again, rel=1e-4)
-
-
-def test_memory_left_on_a_host(scenario):
-    assert HostRoom(100.0, 7.0, 11.0, 23.0).left == 59
-    assert HostRoom(30.0, 7.0, 11.0, 23.0).left == 0
-    assert 0 < host_room(scenario).left < scenario.node.host_memory.value
 
 
 def test_the_simulated_cache_finds_as_much(scenario):
@@ -161,15 +142,6 @@ def test_tier_values_by_hand(scenario):
     assert (late.break_even, late.pays, late.as_json()["break_even"]) == (math.inf, False, None)
     only, = Population(scenario, 1, 60.0).tier_values(0.1, [Tier("host", 1e3, 2e3)])
     assert (only.found, only.hit_share, only.fetch, only.recompute, only.saved) == (0, 0, 0, 0, 0)
-
-
-def test_computing_again_takes_the_prefill_of_the_runtime(scenario):
-    people, lengths = Population(scenario, 2, 60.0), np.array([4096.0, 16384.0, 32768.0])
-    times = evaluate(people.inputs | {
-        "concurrency": 1, "input_tokens": lengths, "context_tokens": lengths + 200,
-        "prefix_hit_share": 0}, "mla")["prefill_time"]
-    assert [people.recompute(length) for length in lengths] == pytest.approx(
-        np.asarray(times).tolist(), rel=0.1)  # a square through two lengths
 
 
 @pytest.mark.parametrize(("turns", "prefix", "least"), [(50, 0.0, "4,926"), (3, 1900.0, "2,100")])

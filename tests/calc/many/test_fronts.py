@@ -97,15 +97,6 @@ class TestFront:
         assert stored(at_once) == stored(one_by_one) == stored(merged[0])
         assert at_once.count == one_by_one.count == merged[0].count == len(columns["tpot"])
 
-    def test_same_bytes_for_large_chunks_from_last_to_first(self):
-        columns = random_rows(np.random.default_rng(2), 20_000, "independent")
-        columns["number"] = np.arange(20_000)
-        at_once, backwards = Front(SIGNS).add(columns), Front(SIGNS)
-        for start in range(18_000, -1, -2_000):
-            backwards.add({name: column[start:start + 2_000] for name, column in columns.items()})
-        assert stored(at_once) == stored(backwards)
-        assert sorted(at_once.rows["number"]) == front(columns, SIGNS).tolist()
-
     @given(tables())
     @few
     def test_duplicate_rows_are_one(self, columns):
@@ -172,8 +163,3 @@ class TestBest:
         best.add({"tpot": np.array([2., 2., 2., 9.]), "n": np.array([3, 2, 7, 1])})
         assert best.rows["n"].tolist() == [5, 2]
         assert best.count == 9
-
-    @pytest.mark.parametrize("other", [Best("ttft", 2), Best("tpot", 3), Best("tpot", 2, 1)])
-    def test_other_quantities_are_not_merged(self, other):
-        with pytest.raises(ValueError, match="different quantities"):
-            Best("tpot", 2).merge(other)

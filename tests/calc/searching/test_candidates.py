@@ -6,15 +6,12 @@ from _middle import cells
 
 from calc.searching.candidates import (
     NEAR,
-    CandidateCells,
     as_asked,
     batches,
     best_layouts,
     best_of_runs,
     filled,
-    slabs,
 )
-from catalogue import load_scenario
 from catalogue.planning.goals import Demand
 
 
@@ -28,15 +25,6 @@ def demand(**asked):
 def test_batches_are_eight_in_each_doubling(most, tried):
     assert batches(most, None).tolist() == tried
     assert batches(most, [9, 2, 9]).tolist() == [2, 9]  # as the goal lists them
-
-
-@pytest.mark.parametrize(("counts", "most", "ends"), [
-    ([3, 5], 8, [2]), ([3, 5], 7, [1, 2]), ([3, 4, 5, 20, 1], 8, [2, 3, 4, 5]), ([9], 1, [1]),
-    ([], 5, [])])
-def test_pieces_hold_as_many_as_fit_and_at_least_one_row(counts, most, ends):
-    pieces = list(slabs(np.array(counts, int), most))
-    assert [piece.stop for piece in pieces] == ends
-    assert [piece.start for piece in pieces] == [0, *ends][:len(ends)]
 
 
 @pytest.mark.parametrize("slab", [100, 3])
@@ -72,18 +60,3 @@ def test_only_what_is_asked_is_served():
                           (demand(users=60, think_time=7.0), [500, 400]),
                           (demand(users=60), [1200, 750]), (demand(), [9e3, 9e3])):
         assert as_asked(asked, seen)["throughput"].tolist() == pytest.approx(served)
-
-
-def test_a_burst_has_its_own_times_and_a_held_first_token_shortens_the_pace():
-    """Half of three tokens of four that are sent together come with the first, of 99 others."""
-    inputs = load_scenario("h200-r1-vllm-tp8").inputs()
-    cell = cells(concurrency=[64], devices=8, data=1)
-
-    def tried(asked, **changed):
-        return CandidateCells(inputs | {"output_tokens": 100.0} | changed, "mla", asked)
-
-    burst, steady = (tried(demand(arrivals=each)).served(cell) for each in ("burst", None))
-    assert burst["ttft"][0] > 2 * steady["ttft"][0]
-    plain, held = (tried(demand(), stream_interval=interval, first_token_held=0.5).pace(cell)[0]
-                   for interval in (1, 4))
-    assert held == pytest.approx(plain * (1 - 0.5 * 3 / 99))

@@ -60,14 +60,6 @@ def test_limits_of_one_time_add_up(settings, stated):
     assert load_goal(NAME, settings).limits.times.get("ttft") == stated
 
 
-def test_lists_and_single_values():
-    goal = load_goal(NAME, ["devices=any", "precisions=fp8-block, bf16", "space.block_size=32",
-                            "space.tensor=[4, 8]", "space.chunks= 1024", "demand.users = 32"])
-    assert (goal.devices, goal.precisions) == ([], ["fp8-block", "bf16"])
-    assert (goal.space.block_size, goal.space.tensor, goal.space.chunks) == (32, [4, 8], [1024])
-    assert goal.demand.users == 32
-
-
 @pytest.mark.parametrize(("times", "stated"), [
     ("{p90: 4 s, p50: 1 s}", 4.0), ("{p90: 4 s, mean: 3 s}", 3.0), ("{p99: 4 s, mean: 5 s}", 4.0),
     ("{p50: 60 ms}", None)])
@@ -118,15 +110,6 @@ def test_excess_over_limits_and_what_serves_nothing():
     none = columns(devices=[8], throughput=[0], tpot=[1])
     assert limits.excess(none)["throughput"].tolist() == [np.inf]
     assert limits.with_derived(none, "nvidia-h20")["cost"].tolist() == [np.inf]
-
-
-def test_bounds_of_a_deployment_from_its_decode_steps():
-    """101 tokens at 20 ms take two seconds; 8 in flight give 404 tokens a second."""
-    bounds = asked("demand.output_tokens=101 token").at_best(
-        columns(concurrency=[8, 16]), np.array([0.02, 0.01]), "nvidia-h20")
-    assert bounds["e2e"] == pytest.approx([2, 1])
-    assert bounds["throughput"] == pytest.approx([404, 1616])
-    assert (bounds["ttft"].tolist(), bounds["energy"].tolist()) == ([0, 0], [0, 0])
 
 
 def test_limits_are_objectives_after_those_of_the_goal():

@@ -1,7 +1,6 @@
 """The answer to a goal: its front, what stands beside it, and the nearest miss."""
 
 import json
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,6 @@ from calc.closed_form.evaluate import evaluate
 from calc.launching.starting import search as search_started
 from calc.layouts.choice import Start, unrun
 from calc.layouts.space import Space
-from calc.searching.left_out import COUNTED, ORDER, Funnel
 from calc.searching.result import Answer
 from calc.searching.robust import HOLDS
 from calc.searching.same_cards import RELAXED, alternatives, inside, relaxed
@@ -48,16 +46,6 @@ def test_a_format_that_no_engine_runs_is_marked(answer_of):
     for answer, runs in ((usual, True), (lifted, False)):
         assert bool(unrun(answer.result.wishes.goal, answer.best)) is not runs
         assert all(answer.best.kernels(answer.result.space.model)) is runs
-
-
-def test_a_funnel_adds_up_in_the_order_of_the_bounds():
-    one = Funnel(Counter(memory=3, front=1, quality=9), 5)
-    one.merge(Funnel(Counter(memory=2, beaten=4, division=7, limits=0), 6))
-    assert (one.deployments, one.computed) == (3 + 2 + 1 + 4, 11)
-    counts = one.as_json()["by_bound"]
-    assert counts == {"division": 7, "quality": 9, "memory": 5, "beaten": 4, "front": 1}
-    assert list(counts) == [name for name in ORDER if name in counts]
-    assert ORDER[-len(COUNTED):] == COUNTED
 
 
 def test_every_ranked_row_keeps_its_limits_simulated(answer_of):

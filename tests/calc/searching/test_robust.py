@@ -12,7 +12,7 @@ import calc
 from calc.layouts.choice import Row, scenario
 from calc.many.fronts import Front, front
 from calc.searching.candidates import STEADY
-from calc.searching.drawing.in_flight import DRAWS, least
+from calc.searching.drawing.in_flight import DRAWS
 from calc.searching.goal import Wishes
 from calc.searching.left_out import Funnel
 from calc.searching.load_goal import load_goal
@@ -21,7 +21,6 @@ from calc.searching.robust import (
     SPARE,
     SampledRow,
     apart,
-    firmest,
     keeps,
     near_best,
     ranked,
@@ -126,15 +125,6 @@ def test_the_surest_then_the_plainest_of_what_cannot_be_told_apart_leads():
     assert chunks(ranked(free, [unsure, slow], 9)) == [[9], [7]]
 
 
-def test_leaders_that_seldom_keep_their_limits_come_last():
-    shares = {"first": 0.42, "second": 0.81, "third": 0.79, "last": 0.95}
-    groups = [[name] for name in shares]
-    assert [name for name, in firmest(groups, shares.get)] == ["second", "last", "first", "third"]
-    halved = {name: share / 2 for name, share in shares.items()}  # of the surest's share
-    assert [name for name, in firmest(groups, halved.get)] == ["second", "third", "last", "first"]
-    assert firmest(groups, lambda _: None) == groups
-
-
 @pytest.mark.parametrize(("limit", "reached", "kept", "first"), [
     ("throughput=100.5 token/s", [100.4, 100.5, 110.5, 110.6], [1, 2, 3], [1, 3]),
     ("tpot=50 ms", [0.051, 0.05, 0.046, 0.045], [1, 2, 3], [1, 3])])
@@ -147,26 +137,11 @@ def test_the_best_with_more_and_more_to_spare_of_a_limit(limit, reached, kept, f
             result, rows, most * len(SPARE))] == expected
 
 
-def test_a_draw_takes_the_fewest_requests_that_serve_the_load():
-    served = np.zeros((3, DRAWS), bool)
-    served[1:, 0] = served[2, 1] = served[:, 2] = True
-    assert least({"tpot": np.arange(3.0)[:, None]}, served)["tpot"][:4].tolist() == [1, 2, 0, 2]
-
-
 # --- of whole searches ----------------------------------------------------------------------------
 
 
 def values(rows, names):
     return {tuple(each.worth(names)) for each in rows}
-
-
-def test_the_share_grows_with_the_limit_and_with_the_simulated_wait(answer_of):
-    base = answer_of(USERS, *SMALL).result
-    each, = sample_rows(base, base.rows(base.front, 1))
-    shares = [keeps(result_of({"tpot": -1}, f"limits.tpot={limit}ms"), each)
-              for limit in (20, 40, 50, 60, 75, 400)]
-    assert shares == sorted(shares)
-    assert shares[0] < 0.5 < shares[-1]
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.8])
@@ -184,15 +159,6 @@ def test_the_sure_front_is_that_of_all_candidates_that_are_sure(answer_of, share
     if not share:
         plain = answer_of(USERS, *SMALL).result
         assert best == values(plain.rows(plain.front), names)
-
-
-def test_the_surer_the_fewer_and_never_better(answer_of):
-    sure = answer_of(USERS, *SMALL, "limits.sure=0.5").result
-    fronts = [surely(sure, share).front for share in (0.0, 0.5, 0.8, 0.97)]
-    assert all(keeps(sure, each) >= 0.8 for each in fronts[2])
-    firsts = [each[0].row.worth(sure.wishes.chosen) for each in fronts if each]
-    assert firsts == sorted(firsts, reverse=True)
-    assert len(firsts) > 1
 
 
 def test_deployments_that_cannot_be_told_apart_stand_together(answer_of):

@@ -163,29 +163,6 @@ def test_the_most_that_a_layout_holds_fits_and_one_more_of_each_rank_does_not():
         assert (tried.spare(cells | {"concurrency": most + cells["data"]}) < 0).all()
 
 
-def test_rows_of_a_front_keep_their_limits_as_scenarios(answer_of):
-    result = answer_of("r1-80-users-910b", "devices=ascend-910b2", "cards.most=32").result
-    goal = result.wishes.goal
-    for row in result.rows(result.front)[::7]:
-        deployed = scenario(goal, row.choice)
-        quantities = evaluate(deployed.inputs(), deployed.model.attention)
-        assert quantities["headroom_per_device"] >= 0
-        assert quantities["steady_tpot"] <= goal.limits.tpot
-        assert quantities["steady_ttft"] <= goal.limits.ttft
-        assert row.quantities == pytest.approx({
-            name: float(quantities[STEADY[name]]) for name in (*TIMES, "throughput")} | {
-            "throughput_per_card": float(quantities["steady_throughput"]) / row.devices})
-        assert result.again(row.choice).quantities["tpot"] == row.quantities["tpot"]
-
-
-def test_more_cards_to_choose_from_are_never_worse(answer_of):
-    few, many = (answer_of("r1-80-users-910b", "devices=ascend-910b2", f"cards.most={most}",
-                           "precisions=w8a8-int8", "objectives=tpot", "limits.tpot=80ms").result
-                 for most in (16, 32))
-    assert (many.rows(many.front)[0].quantities["tpot"]
-            <= few.rows(few.front)[0].quantities["tpot"])
-
-
 def test_the_longest_context_fits_and_one_token_more_does_not(answer_of):
     result = answer_of("r1-longest-context-8x910b4", "precisions=w4a8-int8").result
     row = result.rows(result.front, 1)[0]

@@ -92,12 +92,6 @@ def test_kinds_of_turns(difference, start, expected):
                            for turn in result.turns]) == (start, expected)
 
 
-@pytest.mark.parametrize(("gap", "state"), [
-    (1e-9, TIE), (2e-9, SECOND), (-2e-9, FIRST), (math.nan, NEITHER)])
-def test_plans_are_equal_up_to_a_billionth(gap, state):
-    assert solve(lambda x: np.full_like(x, gap), 1.0, 2.0).always == state
-
-
 @pytest.mark.parametrize("at", [2, 37, 100, 101, 1000])
 def test_a_turn_between_tried_numbers_is_found_to_the_number(at):
     result = solve(lambda x: np.where(x < at, -2.0, 3.0), 1, 1000, whole=True, most=4)
@@ -175,14 +169,6 @@ def test_the_interval_of_a_break_even_is_that_of_the_input(high, margin, ends):
         assert result.first + result.second < 0.1
     else:
         assert result.first == pytest.approx(0.1, abs=0.02)  # x is always less
-
-
-def test_without_a_turn_no_interval():
-    one, other = laws(MEMORY, lambda at: at.x, lambda at: 0 * at.x + 99)
-    result = doubt(one, other, PATH, MEMORY)
-    assert (result.low, result.high, result.first, result.second) == (None, None, 1, 0)
-    result = doubt(other, one, PATH, MEMORY)
-    assert (result.first, result.second) == (0, 1)
 
 
 def test_the_point_of_the_central_values_lies_in_its_interval():

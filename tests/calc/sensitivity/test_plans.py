@@ -6,14 +6,10 @@ import pytest
 import calc
 from calc.sensitivity.paths import GROUPS, Path, path_of
 from calc.sensitivity.plans import (
-    BATCHES,
     Limit,
     against,
-    better,
     check_quantity,
     plan_of,
-    signed,
-    unit_of,
 )
 from catalogue import ParamsError, load_scenario
 from reference.plans import law
@@ -24,13 +20,6 @@ REFERENCE = "h200-r1-sglang-tp8"
 @pytest.fixture(scope="module")
 def plan():
     return plan_of(REFERENCE)
-
-
-def test_numbers_of_requests_that_are_tried():
-    """Each number up to 16, then eight to every doubling, up to 1,024."""
-    assert BATCHES[:16].tolist() == list(range(1, 17))
-    assert BATCHES[[23, 31, 63]].tolist() == [32, 64, 1024]
-    assert np.diff(np.log2(BATCHES[15:])) == pytest.approx(1 / 8, abs=0.04)
 
 
 def test_card_hours_are_the_inverse_of_the_rate_of_a_card(plan):
@@ -104,15 +93,6 @@ def test_the_median_is_that_of_an_estimate_with_as_many_users(name):
     assert plan.medians(np.array([1.0, 24.0]), name)[1] == pytest.approx(estimate.value)
 
 
-@pytest.mark.parametrize(("name", "way", "unit", "below_zero"), [
-    ("tpot", "less", "s", False), ("output_throughput", "more", "token/s", False),
-    ("memory_per_device", "less", "B", False), ("headroom_per_device", "more", "B", True),
-    ("free_for_kv_per_device", "more", "B", True), ("kv_blocks", "more", "block", False),
-    ("card_hours", "less", "h", False), ("throughput_per_card", "more", "token/s", False)])
-def test_direction_and_unit_of_a_quantity(name, way, unit, below_zero):
-    assert (better(name), unit_of(name), signed(name)) == (way, unit, below_zero)
-
-
 @pytest.mark.parametrize(("other", "label", "concurrency", "share"), [
     ("workload.concurrency=3", "workload.concurrency=3", 3, 0.25),
     ("s2-910b1-awq", "s2-910b1-awq", 32, 0), ("s2-910b1-awq,workload.concurrency=5",
@@ -164,10 +144,6 @@ def test_lengths_move_the_longest_context_with_them():
 def test_the_range_of_a_path(plan, name, between, ends, whole):
     path = path_of(plan, name, between)
     assert ((path.low, path.high), path.whole, path.name) == (pytest.approx(ends), whole, name)
-
-
-def test_a_context_is_longer_than_its_answer(plan):
-    assert path_of(plan, "context_tokens").low == plan.inputs["output_tokens"] + 1
 
 
 ERRORS = [

@@ -2,7 +2,7 @@
 
 import pytest
 
-from calc.sweeping.axes import MOST_VALUES, axis
+from calc.sweeping.axes import axis
 from catalogue import ParamsError
 
 
@@ -44,8 +44,3 @@ def test_several_paths_move_together():
 def test_a_value_given_twice(name, written):
     with pytest.raises(ParamsError, match=r"^--axis: '.*' is given twice\.$"):
         axis(name, written, "--axis")
-
-
-def test_most_values():
-    with pytest.raises(ParamsError, match="more than 100,000 values"):
-        values(f"1..{MOST_VALUES + 1}")

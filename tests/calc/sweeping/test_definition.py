@@ -19,8 +19,6 @@ minimise: [tpot, ttft]
 maximise: output_throughput
 """
 LIST, OBJECTIVES = '[1, "8..32:x2"]', "minimise: [tpot, ttft]"
-KEEPS_ALL = ("where all rows are kept no objective decides, expected neither --min, --max nor "
-             "--best beside --all.\n")
 NO_RANGE = ("is not a range, expected LOW..HIGH (whole numbers), LOW..HIGH:+STEP, LOW..HIGH:xFACTOR"
             " or LOW..HIGH:/COUNT (so many, evenly).\n")
 FILE_ERRORS = [
@@ -30,14 +28,12 @@ FILE_ERRORS = [
      ":2: scenario: expected the name or the path of a scenario.\n"),
     (LIST, "[1, 0]", ":5: workload.concurrency: workload.concurrency: '0' is out of range, expected"
      " more than 0.\n"),
-    (LIST, "{a: 1}", ":5: workload.concurrency: expected a list or a range of values.\n"),
     ("100..400:+100", "400..100", ":6: workload.input_tokens: '400..100' is not a range, expected "
      "two ends in one unit, the lower one first.\n"),
     ("{precision: w4a16-awq}", "[1]", ":3: set: expected a group of PATH: VALUE.\n"),
     ("[tpot, ttft]", "3", ":7: minimise: expected names of quantities.\n"),
     (OBJECTIVES, "quantities: [1]", ":7: quantities: expected names of quantities.\n"),
     (OBJECTIVES, "best: 7.5", ":7: best: expected a whole number.\n"),
-    (OBJECTIVES, "chunk: true", ":7: chunk: expected a whole number.\n"),
     (OBJECTIVES, "all: 1", ":7: all: expected true or false.\n")]
 FLAG_ERRORS = [
     ([], "a sweep needs an axis, expected --axis PATH=VALUES.\n"),
@@ -45,28 +41,18 @@ FLAG_ERRORS = [
     (["--axis=workload.concurency=1,2"], "--set workload.concurency: unknown key 'concurency', the "
      "nearest names are concurrency, context_tokens, acceptance.\n"),
     (["--axis=concurrency=1..9:x1"], f"--axis concurrency: '1..9:x1' {NO_RANGE}"),
-    (["--axis=concurrency=1,,2"],
-     "--axis concurrency: '' is no value of 'concurrency', expected VALUE.\n"),
-    (["--axis=concurrency=1", "--axis=workload.concurrency=2"], "--axis workload.concurrency: moves"
-     " 'concurrency', as 'workload.concurrency' does, expected one axis of it.\n"),
     (["--axis=hbm_efficiency=1.5"],
      "--axis hbm_efficiency: hbm_efficiency: '1.5' is out of range, expected at most 1.\n"),
     (["--axis=concurrency=1", "--set=concurrency=2"],
      "--axis concurrency: 'concurrency' is given twice.\n"),
     (["--axis=concurrency=1", "--min=tpto"],
      "there is no quantity 'tpto', the nearest names are tpot, ttft, output_tokens.\n"),
-    (["--axis=concurrency=1", "--min=tpot", "--max=tpot"],
-     "--min tpot: --max asks for the opposite.\n"),
     (["--axis=concurrency=1", "--best=3"],
      "the best are those by one objective, expected one --min or --max.\n"),
     (["--axis=concurrency=1", "--best=0", "--min=tpot"],
      "best: 0 is out of range, expected 1 to 100,000.\n"),
     (["--axis=concurrency=1", "--all"],
      "--all keeps every deployment in files, expected -o FOLDER beside it.\n"),
-    (["--axis=concurrency=1", "--all", "--min=tpot", "-o", "x"], KEEPS_ALL),
-    (["--axis=concurrency=1", "--chunk=0"],
-     "chunk: 0 is out of range, expected 1 to 4,194,304 deployments.\n"),
-    (["--axis=concurrency=1", "--workers=0"], "--workers 0: expected 1 or more.\n"),
     (["--axis=concurrency=1", "-o", "/dev/null/x"],
      "/dev/null/x: no folder for the parts of a sweep (not a directory).\n"),
     (["--axis=concurrency=1", "--scheduler=nonsense://x"], "--scheduler nonsense://x: no Dask "
@@ -124,8 +110,6 @@ def test_a_flag_replaces_what_a_file_states_of_the_same_path():
     assert overlaid(file, {"axes": (both,)}).axes == (a, both)
     moved = overlaid(file, {"axes": (c,)})
     assert (moved.axes, moved.settings) == ((a, b, c), ("d=2",))
-    fixed = overlaid(file, {"settings": ("b = 3", "c=4")})
-    assert (fixed.axes, fixed.settings) == ((a,), ("d=2", "b = 3", "c=4"))
     with pytest.raises(catalogue.ParamsError, match="'b' is given twice"):
         overlaid(file, {"axes": (both,), "settings": ("b=1",)})
     assert overlaid(file, {"objectives": {"tpot": -1}}).every is False

@@ -4,7 +4,6 @@ import os
 from collections.abc import Iterator
 from unittest import mock
 
-import numpy as np
 import pyarrow
 import pytest
 from pyarrow import parquet
@@ -14,7 +13,7 @@ import catalogue
 from calc.many.fronts import front
 from calc.sweeping import workers
 from calc.sweeping.axes import axis
-from calc.sweeping.chunks import ENDLESS, ROW, TOO_LARGE, TOO_LONG, TOO_MANY, RowCounts, computed
+from calc.sweeping.chunks import ENDLESS, ROW, TOO_LARGE, TOO_LONG, TOO_MANY, computed
 from calc.sweeping.definition import Sweep
 from calc.sweeping.parts import Folder
 from calc.sweeping.plan import PER_DEVICE, planned
@@ -30,29 +29,28 @@ def axes(**named):
                  for name, values in named.items())
 
 
+def grid(quantities, *fixed, scenario=SCENARIO, cards=(), **named):
+    return Sweep(scenario, (*cards, *axes(**named)), fixed, quantities=tuple(quantities.split()))
+
+
 GRIDS = {
-    "cards": Sweep(SCENARIO, (
-        axis(*CARDS, ""), *axes(precision="fp8-block, w4a16-awq, w8a8-int8",
-                                workload__concurrency="1, 1024", workload__input_tokens="219")),
-        quantities=("tpot", "ttft", "max_concurrency", "steady_throughput_per_device")),
-    "layouts": Sweep(SCENARIO, axes(
+    "cards": grid(
+        "tpot ttft max_concurrency steady_throughput_per_device", cards=(axis(*CARDS, ""),),
+        precision="fp8-block, w4a16-awq, w8a8-int8", concurrency="1, 1024", input_tokens="219"),
+    "layouts": grid(
+        "tpot steady_ttft headroom_per_device", "precision=w4a16-awq",
         parallelism__tensor_parallel="1, 3, 8, 16", parallelism__data_parallel="1, 2",
         parallelism__expert_parallel="1, 32", cluster__nodes="1, 2",
         parallelism__pipeline_parallel="1, 2"),
-        ("precision=w4a16-awq",), quantities=("tpot", "steady_ttft", "headroom_per_device")),
-    "lengths": Sweep(SCENARIO, axes(
-        workload__input_tokens="1, 9000", workload__output_tokens="1, 400",
-        workload__context_tokens="500, 20000", workload__memory_utilization="0.8, 0.95",
-        workload__requests="100, 1000", workload__concurrency="50, 200"),
-        quantities=("tpot", "e2e")),
-    "only a context": Sweep("s0-scenario-1", axes(
-        workload__context_tokens="1024, 8192", workload__concurrency="1, 8",
-        precision="w8a8-int8, bf16"), quantities=("tpot", "kv_per_device")),
-    "drafts and links": Sweep(SCENARIO, axes(
-        workload__draft_tokens="0, 2", device__memory_bandwidth="3 TB/s, 4.8 TB/s",
-        workload__block_size="16, 64", workload__max_num_batched_tokens="2048"),
-        quantities=("tpot", "steady_tpot")),
-}
+    "lengths": grid(
+        "tpot e2e", input_tokens="1, 9000", output_tokens="1, 400", context_tokens="500, 20000",
+        memory_utilization="0.8, 0.95", workload__requests="100, 1000", concurrency="50, 200"),
+    "only a context": grid(
+        "tpot kv_per_device", scenario="s0-scenario-1", context_tokens="1024, 8192",
+        concurrency="1, 8", precision="w8a8-int8, bf16"),
+    "drafts and links": grid(
+        "tpot steady_tpot", workload__draft_tokens="0, 2", block_size="16, 64",
+        device__memory_bandwidth="3 TB/s, 4.8 TB/s", max_num_batched_tokens="2048")}
 
 
 @pytest.mark.parametrize("name", GRIDS)
@@ -103,15 +101,6 @@ def test_rows_left_out_by_reason():
     _, counts = computed(planned(sweep), 0)
     assert counts.left.keys() <= {TOO_LONG, TOO_MANY, TOO_LARGE, ENDLESS}
     assert (counts.left[TOO_MANY], counts.left[TOO_LONG]) == ((4, 4), (1, 2))
-
-
-def test_counts_of_rows_add_up_with_the_first_of_each_reason():
-    one, other = RowCounts(10), RowCounts(5, {"a": (2, 3), "b": (1, 9)})
-    one.without("a", np.array([8, 7]))
-    one.without("a", np.array([], int))
-    one.without("c", np.array([6]))
-    one.merge(other)
-    assert (one.rows, one.left) == (15, {"a": (4, 3), "c": (1, 6), "b": (1, 9)})
 
 
 WIDE = axes(precision="fp8-block, w4a16-awq", workload__concurrency="1..64:x2",
