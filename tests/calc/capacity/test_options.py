@@ -67,13 +67,6 @@ def test_replicas_bought_later_cost_more():
     assert in_money(table, stated("1..4 USD/h")) == [pytest.approx((1152, 576, 2304))] * 2
 
 
-def test_a_layout_that_misses_the_limits_in_a_case_costs_without_end_there():
-    table = decision_table((*LAYOUTS, NEVER), LOAD, 1e6, {"central": 1.0, "high": 1.5})
-    assert np.isinf(table.costs).sum(axis=1).tolist() == [0, 0, 2]
-    assert table.least_regret != "never"
-    assert in_money(table, stated("1..4 USD/h"))[2] is None
-
-
 def test_slow_and_fast_are_the_ends_of_the_interval():
     scenario = catalogue.load_scenario("s2-910b1-awq")
     inputs = scenario.inputs()

@@ -72,8 +72,7 @@ def test_a_larger_cache_keeps_longer_and_finds_more(talk, rate, tokens):
     times = [talk.time(rate, size) for size in (tokens, 2 * tokens, 8 * tokens)]
     shares = [talk.hit_share(talk.returns(time)) for time in times]
     assert times == sorted(times)
-    assert shares == sorted(shares)
-    assert 0 <= shares[0] <= shares[-1] < 1
+    assert 0 <= shares[0] <= shares[1] <= shares[2] < 1
     assert talk.kept_tokens(rate, times[0]) == pytest.approx(tokens, rel=1e-6)
     assert talk.time(2 * rate, tokens) <= times[0]  # busier users push each other out
     size = needed(talk, rate, 0.9, 2.0)
@@ -140,8 +139,6 @@ def test_tier_values_by_hand(scenario):
     assert slow.bandwidth < storage.break_even
     late, = people.tier_values(0.2, [Tier("storage", 1e3, 2e9, 2 * again)])
     assert (late.break_even, late.pays, late.as_json()["break_even"]) == (math.inf, False, None)
-    only, = Population(scenario, 1, 60.0).tier_values(0.1, [Tier("host", 1e3, 2e3)])
-    assert (only.found, only.hit_share, only.fetch, only.recompute, only.saved) == (0, 0, 0, 0, 0)
 
 
 @pytest.mark.parametrize(("turns", "prefix", "least"), [(50, 0.0, "4,926"), (3, 1900.0, "2,100")])

@@ -122,4 +122,4 @@ def test_replayed_passes_match_rowwise_evaluation(counts, left, computed):
             np.testing.assert_array_equal(column, np.broadcast_to(expected[name], ROWS))
     assert len(calls) == computed
     with pytest.raises(ValueError, match="there is no quantity 'speed'"):
-        repeating.take(columns, {"speed": np.empty(ROWS)}, 0)
+        Repeating(formula, scale).take(columns, {"speed": np.empty(ROWS)}, 0)

@@ -195,31 +195,9 @@ class TestIntervals:
         least, most = (0.62, 0.9) if launched or inputs["fetched_share"] else (0.66, 0.86)
         assert least < np.mean((sample >= left) & (sample <= right)) < most
 
-    def test_each_deployment_has_its_own_ranges(self):
-        inputs = load("s0-scenario-1").inputs() | {"concurrency": np.array([1.0, 64.0, 64.0])}
-        share, gap = inputs["hbm_efficiency"], inputs["host_gap_per_step"]
-        spreads = [JointRange(("hbm_efficiency",), np.array([0.8, 0.8, 1.0]) * share, share),
-                   JointRange(("host_gap_per_step",), 0.0, np.array([0.0, 0.0, 2 * gap]))]
-        together = calc.interval_sweep(inputs, spreads, "mla")[FAST]
-        for i in range(3):
-            one = [JointRange(spread.symbols, *(np.broadcast_to(end, 3)[i:i + 1] for end in (
-                spread.low, spread.high))) for spread in spreads]
-            alone = calc.interval_sweep(inputs | {
-                "concurrency": inputs["concurrency"][i:i + 1]}, one, "mla")[FAST]
-            np.testing.assert_allclose([bound[i] for bound in together],
-                                       [bound[0] for bound in alone], rtol=PRECISE)
-
 
 class TestStreams:
     """Any number of deployments, batch by batch."""
-
-    def test_a_grid_has_every_combination_once(self):
-        batches = list(grid(cards()[0], AXES, size=7))
-        rows = [tuple(batch[name][i] for name in AXES) for batch in batches
-                for i in range(len(batch["concurrency"]))]
-        assert [len(batch["concurrency"]) for batch in batches] == [7, 7, 7, 3]
-        assert len(set(rows)) == len(rows) == 24
-        assert rows == sorted(rows)
 
     def test_best_and_histogram_equal_those_of_all_at_once(self):
         every, = grid(cards()[0], AXES)

@@ -110,7 +110,7 @@ def test_a_limit_keeps_the_pairs_at_it(limit, kept):
     (("devices=nvidia-h20,nvidia-h200-sxm",), (pools(), pools(OTHER, 1, most=16)), 9),
     (("devices=any",), (pools(), pools(OTHER, 1)), 6),  # caches pass between cards of one kind
     ((), (pools(), pools(replace(BASE, precision="bf16"), 1)), 12),  # caches of both are BF16
-    ((), (replace(pools(), prefill={}), replace(pools(OTHER, 1), decode={})), 0)])
+    (("devices=any",), (replace(pools(), prefill={}), replace(pools(OTHER, 1), decode={})), 0)])
 def test_pools_of_several_cards_and_formats(settings, every, compared):
     assert paired(asked_of(*settings), *every).tried[2] == compared
 

@@ -22,7 +22,6 @@ from calc.searching.robust import (
     SampledRow,
     apart,
     keeps,
-    near_best,
     ranked,
     rows_with_margin,
     sample_rows,
@@ -91,14 +90,6 @@ def test_the_share_of_draws_that_keep_all_limits_at_once():
     seen = Simulated(each.row, {"ttft": {"p90": .6}}, True, "")  # 1.2 times the mean
     assert keeps(result, each, seen) == .25
     assert keeps(result_of({"tpot": -1}, "limits.tpot=null"), each) is None
-
-
-@pytest.mark.parametrize(("own", "most", "near"), [
-    (90, 100, True), (89.9, 100, False), (110, 100, True), (111, 100, False),
-    (math.inf, math.inf, True)])
-def test_a_tenth_from_the_best_is_about_as_good(own, most, near):
-    row, best = (Row(PLAIN, {"throughput": each, "tpot": 1.0}) for each in (own, most))
-    assert near_best(result_of({"throughput": 1, "tpot": -1}), row, best) is near
 
 
 def chunks(groups):
