@@ -110,8 +110,7 @@ class TestReplica:
 
     def test_beyond_saturation_nothing_is_promised(self, replica):
         seen = replica.seen(1.01 * replica.saturation)
-        assert math.isinf(seen.ttft)
-        assert math.isinf(seen.tpot_at)
+        assert (seen.ttft, seen.tpot_at) == (math.inf, math.inf)
         assert seen.busy > 1
 
     def test_more_replicas_do_not_mend_a_request_that_misses_alone(self, replica):
@@ -126,7 +125,6 @@ class TestReplica:
             *LENGTHS, "mechanisms.front_end_rate=4 request/s"]))
         closed, rate = slow.most(LIMITS), slow.promised(LIMITS)
         assert slow.in_doubt(closed)
-        assert slow.seen(0.99 * closed).meets(LIMITS)
         assert not slow.metrics(closed).meets(LIMITS)
         assert 0 < rate < closed
         assert slow.metrics(rate).meets(LIMITS)
@@ -153,10 +151,9 @@ class TestDay:
 
     def test_the_busiest_hour_is_simulated_until_limits_hold(self, scenario, found):
         checked = check(found, scenario, CODING, LIMITS)
-        assert [each.replicas for each in checked.checked] == list(range(
-            found.replicas, checked.bought + 1))
-        assert [each.met for each in checked.checked] == [False] * (
-            len(checked.checked) - 1) + [True]
+        tried = range(found.replicas, checked.bought + 1)
+        assert [(each.replicas, each.met) for each in checked.checked] == [
+            (count, count == checked.bought) for count in tried]
 
     @pytest.mark.parametrize(("counts", "started"), [
         ([1, 4, 2], 3), ([4, 1, 1], 3), ([1, 1, 4], 3), ([2, 2, 2], 0), ([1, 3, 1, 2], 3)])

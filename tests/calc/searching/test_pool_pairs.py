@@ -42,16 +42,13 @@ def test_pairs_serve_what_is_asked_within_the_limit_on_the_ttft(answer_of, setti
     demand, rows = result.wishes.goal.demand, result.pairs.rows()
     assert rows
     for pair in rows:
-        seen = pair.quantities
+        seen, rate = pair.quantities, pair.quantities["throughput"] / demand.output_tokens
         assert 24 <= pair.devices <= 32
         assert seen["ttft"] <= 1 * (1 + 1e-9)
         assert seen["prefill_busy"] < 1
-        rate = seen["throughput"] / demand.output_tokens
         assert seen["users"] == pytest.approx(rate * (seen["e2e"] + (demand.think_time or 0)))
-        if demand.arrival_rate is not None:
-            assert rate == pytest.approx(demand.arrival_rate)
-        if demand.users is not None:
-            assert seen["users"] == pytest.approx(demand.users)
+        assert rate == pytest.approx(demand.arrival_rate or rate)
+        assert seen["users"] == pytest.approx(demand.users or seen["users"])
 
 
 def test_pairs_keep_a_limit_of_power(answer_of):
@@ -87,15 +84,12 @@ def test_pairs_are_those_that_the_cards_allow_and_that_serve_what_is_asked():
     """2 requests a second: the pool of 12 that decodes finishes one; 16 and 12 are more than 24."""
     both = paired(asked_of(), pools())
     assert both.tried == (30, 20, 3)
-    rows = both.rows()
-    assert [(row.devices, row.prefill.tensor, row.binds) for row in rows] == [
+    assert [(row.devices, row.prefill.tensor, row.binds) for row in both.rows()] == [
         (12, 4, "prefill"), (16, 8, "decode"), (24, 16, "decode")]
-    assert [row.quantities["ttft"] for row in rows] == pytest.approx([.7, .6, .5])
-    for row in rows:
-        assert row.quantities["throughput"] == pytest.approx(2 * 1024)
-        assert row.quantities["e2e"] == pytest.approx(row.quantities["ttft"] + 1023 * .02)
-        assert row.quantities["throughput_per_card"] == pytest.approx(2048 / row.devices)
-    assert rows[0].quantities["prefill_busy"] == pytest.approx(2 / 3)
+    for row, ttft, busy in zip(both.rows(), (.7, .6, .5), (2 / 3, 2 / 5, 2 / 9), strict=True):
+        assert [row.quantities[name] for name in (
+            "ttft", "e2e", "throughput", "throughput_per_card", "prefill_busy")] == pytest.approx(
+            [ttft, ttft + 1023 * .02, 2 * 1024, 2048 / row.devices, busy])
 
 
 @pytest.mark.parametrize(("limit", "kept"), [

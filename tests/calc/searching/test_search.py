@@ -138,11 +138,10 @@ def test_a_searched_deployment_equals_its_scenario(device, sliced):
         for cells in draw.sample(kinds, min(4, len(kinds))):
             first = space.first(base, cells)
             tried = CandidateCells(first.inputs(), first.model.attention, goal.demand)
-            rows = [draw.randrange(len(cells["data"]))]
-            some = {name: cells[name][rows] for name in AXES}
-            at = some | {"concurrency": np.full(len(rows), goal.demand.users)}
+            row = draw.randrange(len(cells["data"]))
+            at = {name: cells[name][[row]] for name in AXES} | {"concurrency": np.array([80])}
             seen, spare = tried.served(at), tried.spare(at)
-            own = scenario(goal, choice_at(base, some, 0, goal.demand.users))
+            own = scenario(goal, choice_at(base, cells, row, 80))
             quantities = evaluate(own.inputs(), own.model.attention)
             for name, symbol in STEADY.items():
                 assert seen[name][0] == pytest.approx(float(quantities[symbol]), rel=1e-9)
@@ -158,9 +157,8 @@ def test_the_most_that_a_layout_holds_fits_and_one_more_of_each_rank_does_not():
         tried = CandidateCells(first.inputs(), first.model.attention, goal.demand)
         most = tried.holds(cells)
         some = np.flatnonzero(most > 0)
-        at = {name: column[some] for name, column in cells.items()}
-        if len(some):
-            assert (tried.spare(at | {"concurrency": most[some]}) >= 0).all()
+        at = {name: column[some] for name, column in cells.items()} | {"concurrency": most[some]}
+        assert not len(some) or (tried.spare(at) >= 0).all()
         assert (tried.spare(cells | {"concurrency": most + cells["data"]}) < 0).all()
 
 

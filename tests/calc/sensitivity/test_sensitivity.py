@@ -11,7 +11,7 @@ from calc.sensitivity.information import BINS, between, information, to_buy
 from calc.sensitivity.plans import Limit, against, plan_of
 from calc.sensitivity.sampling import priors, sample_quantity, scores_of
 from calc.sensitivity.sensitivity import sensitivities, sensitivity
-from calc.sensitivity.tornado import OWN, own_sides, tornado
+from calc.sensitivity.tornado import OWN, Bar, own_sides, tornado
 from calc.uncertainty.interval import interval
 from catalogue import ParamsError
 from catalogue.deployments.knobs import NORMAL_90
@@ -33,8 +33,7 @@ def test_bars_by_hand():
         (MEMORY, "tpot"), lambda at: 2 * at.a + at.b * at.b2 + 0 * at.c))
     result = tornado(plan, MEMORY)
     assert result.value == 31
-    assert [(bar.name, bar.value, bar.low, bar.high, bar.at_low, bar.at_high, bar.swing)
-            for bar in result.bars] == [("b", 5, 4, 7, 22, 55, 33), ("a", 3, 1, 4, 27, 33, 6)]
+    assert result.bars == (Bar("b", 5, 4, 7, 22, 55), Bar("a", 3, 1, 4, 27, 33))
     down, up = own_sides(plan, "tpot")
     own, = (bar for bar in tornado(plan, "tpot").bars if bar.name == OWN)
     assert (own.at_low, own.at_high) == pytest.approx(
@@ -100,11 +99,9 @@ def test_indices_of_a_product_are_shares_of_its_variance():
     small, result = sensitivities(plan, MEMORY, [64, 256])
     assert (result.samples, result.evaluations, result.in_log) == (256, 256 * 5, True)
     assert result.deviation == pytest.approx(math.sqrt(5) / NORMAL_90, rel=0.03)
-    indices = {one.name: one for one in result.indices}
-    for name, share in (("a", 0.2), ("b", 0.8), ("c", 0.0)):
-        assert indices[name].first == pytest.approx(share, abs=0.05)
-        assert indices[name].total == pytest.approx(share, abs=0.05)
-    assert [one.name for one in result.indices] == ["b", "a", "c"]
+    for index, name, share in zip(result.indices, "bac", (0.8, 0.2, 0), strict=True):
+        assert index.name == name
+        assert (index.first, index.total) == pytest.approx((share, share), abs=0.05)
     assert small == sensitivity(plan, MEMORY, 64)  # the beginning of a larger design
 
 
@@ -123,10 +120,9 @@ def test_plans_share_inputs_of_one_range_and_the_error_of_their_class():
     """Each plan's own part and the shared one are the error of the quantity together."""
     plan = plan_of("h200-r1-sglang-tp8")
     result = priors([plan, against(plan, "h200-r1-sglang-tp8", (), WIDE)], "tpot")
-    assert len([name for name in result.names if not name.startswith(OWN)]) == len(plan.knobs)
-    one, two = result.own
-    assert one[0][0] == two[0][0]  # of the class
-    assert one[1][0] != two[1][0]  # of a row
+    shared, own, other = range(len(plan.knobs), len(result.names))
+    assert [[column for column, _ in parts] for parts in result.own] == [
+        [shared, own], [shared, other]]
     for parts in result.own:
         assert math.hypot(*(sides[1] for _, sides in parts)) == pytest.approx(
             own_sides(plan, "tpot")[1])
@@ -151,13 +147,11 @@ def test_draws_along_a_path():
 
 def test_worth_of_an_input_that_tells_which_of_three_options_is_best():
     """In a quarter of the cases the second costs 1 in place of 9, in a half both cost 4 and 5."""
-    count = 8 * BINS
-    first, second = np.full(count, 4.0), np.repeat([1.0, 9.0, 5.0, 5.0], count // 4)
-    losses, rising = np.stack([second, first, np.full(count, 7.0)], axis=1), np.arange(count)
-    result = information(losses, np.stack([rising, rising % (count // 4)], axis=1),
+    rising = np.arange(8 * BINS)
+    losses = np.repeat([[1.0, 4, 7], [9, 4, 7], [5, 4, 7], [5, 4, 7]], 2 * BINS, axis=0)
+    result = information(losses, np.stack([rising, rising % (2 * BINS)], axis=1),
                          ["tells", "does not"], ["a", "b", "c"])
-    assert result.losses == (5.0, 4.0, 7.0)
-    assert (result.options[result.taken], result.draws) == ("b", count)
+    assert (result.losses, result.taken, result.draws) == ((5.0, 4.0, 7.0), 1, 8 * BINS)
     assert (result.perfect, result.wrong) == (0.75, 0.25)
     assert [(worth.name, worth.value, worth.changes) for worth in result.worths] == [
         ("tells", 0.75, 0.25), ("does not", 0, 0)]
@@ -176,12 +170,10 @@ def test_worth_in_a_linear_decision():
         tail = math.erfc(at / math.sqrt(2)) / 2
         return deviation * math.exp(-at * at / 2) / math.sqrt(2 * math.pi) - mean * tail
 
-    at = {one.name: one for one in result.worths}
     assert result.options[result.taken] == "nothing"
-    assert result.perfect == pytest.approx(worth(1.0), rel=0.01)
-    assert at["known"].value == pytest.approx(worth(known), rel=0.03)
-    assert at["unknown"].value == pytest.approx(worth(unknown), rel=0.05)
-    assert at["idle"].value <= 3 * result.worths[0].scatter + 1e-9
+    assert [one.name for one in result.worths] == ["known", "unknown", "idle"]
+    assert [result.perfect, *(one.value for one in result.worths)] == pytest.approx(
+        [worth(1.0), worth(known), worth(unknown), 0], rel=0.03, abs=3 * result.worths[0].scatter)
 
 
 PURCHASE = law({"a": 10.0, "data_parallel": 1.0, "concurrency": 1.0}, [knob("a", 5, 10, 20)], **{
@@ -207,8 +199,7 @@ def test_a_purchase_equals_a_plain_loop_over_its_draws():
 
 def test_dearer_later_buys_more_now_and_a_tighter_limit_takes_more_cards():
     cheap, dear = (to_buy(PURCHASE, 300.0, late, draws=DRAWS) for late in (1.2, 4.0))
-    assert dear.taken > cheap.taken
-    assert dear.perfect > cheap.perfect
+    assert (dear.taken, dear.perfect) > (cheap.taken, cheap.perfect)
     loose, tight = (to_buy(PURCHASE, 300.0, 2.0, draws=DRAWS, limit=Limit("tpot", most),
                            of="concurrency") for most in (10.0, 2.0))
     assert loose.needed[1] < tight.needed[1]
