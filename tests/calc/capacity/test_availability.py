@@ -25,13 +25,11 @@ fleets = st.builds(Fleet, st.integers(1, 12), st.integers(1, 6), st.integers(0, 
 @given(fleets, st.floats(0.5, 0.999))
 @settings(max_examples=25)
 def test_spares_for_a_level_suffice_and_one_fewer_does_not(fleet, level):
-    spares = spares_for(level, fleet)
-    if spares is None:
+    if (spares := spares_for(level, fleet)) is None:
         assert at_least(fleet.groups, fleet.groups, 1 - fleet.restarting) < level
         return
     assert replace(fleet, spares=spares).promised(fleet.groups) >= level
-    if spares:
-        assert replace(fleet, spares=spares - 1).promised(fleet.groups) < level
+    assert not spares or replace(fleet, spares=spares - 1).promised(fleet.groups) < level
 
 
 @pytest.mark.parametrize("fleet", [

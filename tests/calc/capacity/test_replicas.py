@@ -13,7 +13,7 @@ from calc.answer.simulated import system_of
 from calc.capacity.day import Checked, Day, Hour, check, day
 from calc.capacity.first_tokens import Steps, first_tokens
 from calc.capacity.replicas import Limits, Replica, ReplicaMetrics
-from calc.capacity.waits import pace_spread, percentile, rates_met
+from calc.capacity.waits import percentile, rates_met
 from calc.serving.arrivals import poisson
 from calc.serving.simulation import simulate
 from catalogue import ParamsError
@@ -50,18 +50,6 @@ class TestWaits:
     def test_a_percentile_of_an_exponential_tail(self):
         assert percentile(lambda t: math.exp(-t / 3), 0.95, 0.1) == pytest.approx(
             3 * math.log(20), rel=1e-6)
-
-    def test_the_spread_of_the_pace_is_that_of_drawn_arrivals(self):
-        """Campbell's theorem, by drawing: who came before and who comes while an answer lasts."""
-        draw, rate, time, stall, slope = np.random.default_rng(1), 2.0, 10.0, 0.01, 0.004
-        totals = []
-        for _ in range(10_000):
-            before, during = (draw.uniform(0, 1, draw.poisson(rate * time)) for _ in range(2))
-            totals.append((slope * before).sum() + (stall + slope * during).sum())
-        sigma, skewness = pace_spread(rate * time, stall, slope, 1.0)
-        assert np.std(totals) == pytest.approx(sigma, rel=0.03)
-        centred = (np.array(totals) - np.mean(totals)) / np.std(totals)
-        assert (centred**3).mean() == pytest.approx(skewness, abs=0.1)
 
     @pytest.mark.parametrize("variation", [0.0, 0.05, 0.3, 1])
     def test_requests_meet_higher_rates_than_minutes_have(self, variation):

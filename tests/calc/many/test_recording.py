@@ -26,17 +26,6 @@ def test_replayed_operation_equals_direct_evaluation(function):
     assert into["y"].tolist() == function(rows).tolist()
 
 
-def test_a_negative_zero_is_not_a_zero():
-    recording = Recording()
-    x = recording.entered("x", X)
-    with np.errstate(divide="ignore"):
-        results = {"up": 1 / (x * 0.0), "down": 1 / (x * -0.0)}
-        into = {name: np.empty(3) for name in results}
-        assert Repeated(recording, results)({"x": X}, into)
-    assert into["up"].tolist() == [np.inf] * 3
-    assert into["down"].tolist() == [-np.inf] * 3
-
-
 def test_a_recording_is_valid_up_to_the_largest_recorded_number():
     recording = Recording()
     x = recording.entered("x", X)

@@ -30,8 +30,7 @@ ERRORS = [
      " as 2 devices, expected 'ascend-910c-die'."),
     ("limits.ttft={p90 2 s}", "--set limits.ttft: '{p90 2 s}' is no time and no times by "
      "percentile, expected limits.ttft.p90=2s, or limits.ttft={p90: 2 s}."),
-    ("demand.users＝32",
-     "--set demand.users＝32: expected KEY=VALUE, such as demand.users=32."),
+    ("demand.users＝3", "--set demand.users＝3: expected KEY=VALUE, such as demand.users=3."),
     ("limits.sure=0.9; limits.tpot=null; limits.ttft=null",
      "--set limits.sure: no limit is stated of which to be sure.")]
 
@@ -47,8 +46,7 @@ def test_errors(settings, message):
     (["limits.ttft=5s"], {"mean": 5.0}),
     (["limits.ttft={p90: 2 s, p99: 5 s}", "limits.ttft.p90=3s"], {"p90": 3.0, "p99": 5.0}),
     (["limits.ttft.p99=9s", "limits.ttft=5s"], {"mean": 5.0, "p99": 9.0}),
-    (["limits.ttft=5s", "limits.ttft=null", "limits.ttft.p90=2s"], {"p90": 2.0}),
-    (["limits.ttft.p90=2s", "limits.ttft=null"], None)])
+    (["limits.ttft=5s", "limits.ttft=null"], None)])
 def test_limits_of_one_time_add_up(settings, stated):
     assert load_goal(NAME, settings).limits.times.get("ttft") == stated
 
@@ -110,10 +108,10 @@ def test_limits_are_objectives_after_those_of_the_goal():
     name = "r1-80-users-h20"
     plain = wishes(Space(load_goal(name)))
     assert plain.objectives == plain.chosen == {"cards": -1, "tpot": -1}
-    for result in (wishes(Space(load_goal(name)), margins=True),
-                   wishes(Space(load_goal(name, ["limits.sure=0.5"])))):
-        assert list(result.objectives.items()) == [("cards", -1), ("tpot", -1), ("ttft", -1)]
-        assert result.chosen == plain.chosen
+    sure = wishes(Space(load_goal(name, ["limits.sure=0.5"])))
+    assert wishes(Space(load_goal(name)), margins=True).objectives == sure.objectives
+    assert list(sure.objectives.items()) == [("cards", -1), ("tpot", -1), ("ttft", -1)]
+    assert sure.chosen == plain.chosen
     rate = wishes(Space(load_goal(name, ["limits.throughput=100 token/s", "objectives=context"])))
     assert list(rate.objectives.items()) == [
         ("longest_context", 1), ("tpot", -1), ("throughput", 1)]
@@ -130,13 +128,11 @@ def test_no_throughput_is_refused_that_a_deployment_reaches():
     bound = 64 * tokens / ((tokens - 1) * pace)
     assert pace < best["tpot"]
     assert 0.5 * bound < best["throughput"] < bound
-    for wanted, refused in ((0.999 * best["throughput"], False), (1.001 * bound, True)):
-        asked = load_goal("r1-64-users-8xh20", [*few, f"limits.throughput={wanted} token/s"])
-        if refused:
-            with pytest.raises(ParamsError, match="each needs a token every"):
-                search(asked)
-        else:
-            assert search(asked).front.rows
+    possible, refused = (load_goal("r1-64-users-8xh20", [*few, f"limits.throughput={each} token/s"])
+                         for each in (0.999 * best["throughput"], 1.001 * bound))
+    assert search(possible).front.rows
+    with pytest.raises(ParamsError, match="each needs a token every"):
+        search(refused)
 
 
 @pytest.mark.parametrize(("settings", "paired", "expected"), [

@@ -49,7 +49,6 @@ def test_a_format_that_no_engine_runs_is_marked(answer_of):
 
 def test_every_ranked_row_keeps_its_limits_simulated(answer_of):
     answer = answer_of(*LIMITED)
-    assert answer.met
     for leader, *_ in answer.front:
         result = answer.simulated(leader.row)
         assert result.keeps
@@ -107,7 +106,6 @@ def test_the_nearest_miss_is_else_least_short_of_memory(answer_of):
     answer = answer_of(USERS, *SMALL, "demand.input_tokens=120000", "demand.users=900")
     short, choice = answer.nearest_miss.quantities["short"], answer.nearest_miss.choice
     inputs = scenario(answer.result.wishes.goal, choice).inputs()
-    assert not answer.met
     assert -short == pytest.approx(float(evaluate(inputs, "mla")["headroom_per_device"]))
     assert answer.binds(answer.nearest_miss) == "memory_capacity"
 
@@ -138,8 +136,8 @@ def test_written_files_give_what_was_printed(tmp_path, cli):
 def test_alternatives_are_on_the_same_cards_and_fit():
     deployed = catalogue.load_scenario("h200-r1-vllm-tp8")
     result = alternatives(deployed)
-    own = evaluate(deployed.inputs(), "mla")["output_throughput"]
-    assert result.best.quantities["output_throughput"] >= own
+    assert result.best.quantities["output_throughput"] >= evaluate(
+        deployed.inputs(), "mla")["output_throughput"]
     for advice in filter(None, (result.best, result.own, result.official)):
         other = changed(deployed, advice.settings)
         again, rate = evaluate(other.inputs(), "mla"), advice.quantities["output_throughput"]

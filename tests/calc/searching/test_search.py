@@ -35,14 +35,12 @@ def random_goal(seed):
                 f"demand.input_tokens={draw.choice((256, 2048, 8192))}",
                 f"demand.output_tokens={draw.choice((1, 64, 1024))}",
                 "space.memory_utilization=0.9"]
-    kind = draw.choice(("users", "users", "full", "rate", "thinking"))
-    users = draw.choice((1, 7, 64))
-    settings += {"users": [f"demand.users={users}"],
-                 "full": ["demand.users=null", "space.batches=1,3,16,40"],
-                 "rate": ["demand.users=null", "demand.arrival_rate=0.3 request/s",
-                          "space.batches=1,2,4,8,32"],
-                 "thinking": [f"demand.users={users}", "demand.think_time=10s",
-                              "space.batches=1,2,4,8,32"]}[kind]
+    users, batches = draw.choice((1, 7, 64)), "space.batches=1,2,4,8,32"
+    settings += draw.choice((
+        [f"demand.users={users}"], [f"demand.users={users}"],
+        ["demand.users=null", "space.batches=1,3,16,40"],
+        ["demand.users=null", "demand.arrival_rate=0.3 request/s", batches],
+        [f"demand.users={users}", "demand.think_time=10s", batches]))
     settings += [f"limits.tpot={draw.choice((20, 50, 100))}ms"] * (draw.random() < 0.6)
     settings += [f"limits.ttft={draw.choice((1, 5))}s"] * (draw.random() < 0.4)
     settings.append("objectives=" + ",".join(draw.sample(

@@ -128,7 +128,6 @@ ERRORS = [
     (lambda: path_of(plan_of(REFERENCE), "parallelism.tensor_parallel"), "no values in between"),
     (lambda: path_of(plan_of(REFERENCE), "mtp_acceptence"), r"the nearest are .*mtp_acceptance"),
     (lambda: path_of(plan_of(REFERENCE), "captured"), "nothing of this deployment moves"),
-    (lambda: path_of(plan_of(REFERENCE), "concurrency", "2,2"), "2 is not below 2"),
     (lambda: path_of(plan_of(REFERENCE), "prefix_hit_share", "-1, 1"), "below zero"),
     (lambda: plan_of(REFERENCE, ["mechanisms.speed=2"]), r"speed.*\.$"),
     (lambda: against(plan_of("s0-scenario-1"), "s0-scenario-1", (), "pools"), "--against pools"),

@@ -1,6 +1,5 @@
 """What a plan computes: layouts that are none, rows by number, keys of parts."""
 
-import pytest
 
 from calc.sweeping.axes import axis
 from calc.sweeping.definition import Sweep
@@ -37,14 +36,6 @@ def test_a_path_keeps_the_cards_of_the_cluster():
     assert result.problems == (OTHER_DEVICES,)
     assert choice(("parallelism.decode_context_parallel", "1, 2, 3")).problems == (
         "decode_context_parallel does not fit",)
-
-
-@pytest.mark.parametrize("axes", [("concurrency", "1, 2"), ("tensor_parallel", "8, 16")])
-def test_a_format_that_a_card_does_not_multiply(axes):
-    """H20s have no units for the four bits of NVFP4."""
-    cards = ("device=nvidia-h20", "cluster.node=hgx-h20", *NARROW)
-    assert choice(axes, settings=(*cards, "precision=fp8-block")).problem is None
-    assert choice(axes, settings=(*cards, "precision=nvfp4")).problem is not None
 
 
 def test_the_key_is_of_all_that_determines_the_numbers():

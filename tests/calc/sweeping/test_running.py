@@ -131,12 +131,9 @@ class TestReduced:
         names = result.plan.objectives
         assert sorted(result.rows[ROW]) == every[ROW][front(every, names)].tolist()
         answer = result.as_json()
-        assert (answer["kept"], answer["rows"], answer["parts"]) == ("front", 448, None)
-        assert answer["objectives"] == {"steady_tpot": "min", "steady_ttft": "min",
-                                        "steady_throughput_per_device": "max"}
-        first = answer["deployments"][0]
-        assert first["settings"] == result.settings(0)
-        assert first["steady_tpot"] == result.rows["steady_tpot"][0]
+        assert (answer["kept"], answer["rows"]) == ("front", 448)
+        assert answer["deployments"][0] == {"settings": result.settings(0), **{
+            name: column[0] for name, column in result.rows.items() if name != ROW}}
 
     @pytest.mark.parametrize("kept", [{}, {"best": 7, "objectives": {"ttft": -1}},
                                       {"best": 9, "objectives": {"output_throughput": 1}}])
@@ -168,10 +165,9 @@ class TestParts:
         rows, counts = computed(planned(Sweep(**vars(ALL) | {"chunk": 1000})), 0)
         assert table[ROW] == rows[ROW].tolist()
         assert table["ttft"] == rows["ttft"].tolist()
-        for i in (0, 100, len(table[ROW]) - 1):
-            settings = result.plan.settings(table[ROW][i])
-            assert str(table["precision"][i]) == settings["precision"]
-            assert table["workload.concurrency"][i] == float(settings["workload.concurrency"])
+        settings = result.plan.settings(table[ROW][100])
+        assert table["precision"][100] == settings["precision"]
+        assert table["workload.concurrency"][100] == float(settings["workload.concurrency"])
         assert vars(result.counted) == vars(counts)
 
     def test_interrupted_and_resumed_parts_are_the_same(self, tmp_path, complete):
