@@ -15,6 +15,7 @@ from calc.capacity.tiers import (
     Talk,
     Tier,
     first_prompt,
+    host_room,
     needed,
     shortest_fetch,
 )
@@ -109,9 +110,8 @@ def test_tiers_of_a_replica(scenario):
     device, host, storage = people.tiers(3.0, 8e9, 16e9)
     assert device == Tier("device", people.blocks - 3 * (1900 + 100 + people.state))
     share = scenario.devices / scenario.node.devices_per_node.value  # of a server
-    assert (host.tokens, storage.tokens) == pytest.approx(
-        (8e9 * share / people.per_token, 16e9 * share / people.per_token))
-    assert people.tiers(1e9, 0.0) == [Tier("device", 0.0)]
+    assert [tier.tokens * people.per_token for tier in (host, storage, people.tiers(1e9)[1])
+            ] == pytest.approx([8e9 * share, 16e9 * share, host_room(scenario).left * share])
 
 
 def test_tier_values_by_hand(scenario):

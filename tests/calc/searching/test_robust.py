@@ -164,9 +164,9 @@ def test_deployments_that_cannot_be_told_apart_stand_together(answer_of):
         group[0].row for group in answer.ranking]
 
 
-@pytest.mark.parametrize("asked", [ONE_POOL, (USERS, *SMALL), (
+@pytest.mark.parametrize("asked", [ONE_POOL, (USERS, *SMALL, "demand.think_time=9 s"), (
     "million-tokens", "devices=nvidia-h200-sxm", "cards.most=16", "precisions=fp8-block",
-    "space.pools=two", "space.drafts=0", "space.batches=16,64", "limits.tpot=null")])
+    "space.pools=two", "space.batches=16,64", "limits.tpot=null", "limits.power=15 kW")])
 def test_a_value_lies_in_the_middle_of_its_own_distribution(answer_of, asked):
     """Of the draws without what distance adds: that moves the ends and not the median."""
     answer = answer_of(*asked)
