@@ -1,4 +1,4 @@
-"""Slopes from SymPy: against finite differences, against the runtime's, and of one dimension."""
+"""Elasticities of the formulas: finite differences, the runtime's, and dimensional analysis."""
 
 from functools import cache
 
@@ -15,11 +15,7 @@ from notebooks.derive.formulas.exported import load_formulas, select
 
 TIMES = ("tpot", "ttft", "output_throughput")
 QUANTITIES = (*TIMES, "memory_per_device")
-# of every kind: servers of each vendor, latent and grouped attention, an indexer, experts on the
-# host and fetched, wide, prefill alone, drafts
-SAMPLE = ("s0-scenario-1", "s2-910b1-awq", "s3-hybrid-910b4", "h200-r1-sglang-mtp",
-          "h200-v32-vllm-dp8", "h20-qwen3-30b", "kt-4090d-v02", "s1-expert-tiers-shares",
-          "s1-plan-c", "wide-lmsys-decode-mtp", "wide-cloudmatrix-decode", "wide-vllm-prefill-ep16")
+SAMPLE = ("s2-910b1-awq", "h200-v32-vllm-dp8", "s3-hybrid-910b4", "wide-lmsys-decode-mtp")
 FINE = 1e-6
 STEP = 1e-5  # of a central difference, whose error is of the order of its square
 
@@ -63,7 +59,7 @@ def kinked(name, quantity, key):
 
 @pytest.mark.parametrize("name", SAMPLE)
 @pytest.mark.parametrize("quantity", QUANTITIES)
-def test_an_elasticity_is_what_a_finite_difference_gives_but_for_kinks(name, quantity):
+def test_elasticities_equal_finite_differences_except_at_kinks(name, quantity):
     exact, numeric = answers(name, quantity), differences(name)[quantity]
     off = [key for key in exact if abs(exact[key] - numeric[key]) > FINE]
     assert [key for key in off if not kinked(name, quantity, key)] == []
@@ -72,29 +68,16 @@ def test_an_elasticity_is_what_a_finite_difference_gives_but_for_kinks(name, qua
 
 
 @pytest.mark.parametrize("name", SAMPLE)
-def test_derivations_and_runtime_have_the_same_slopes(name):
+def test_elasticities_of_formulas_and_runtime_agree(name):
     inputs, attention = inputs_of(name)
     found = crosscheck_slopes(inputs, attention, (*QUANTITIES, "headroom_per_device"))
     assert found.keys() == {*QUANTITIES, "headroom_per_device"}
 
 
-def test_a_slope_that_differs_is_told(monkeypatch):
-    inputs, attention = inputs_of("s2-910b1-awq")
-    right = calc.elasticities
-
-    def wrong(*args):
-        return {name: of | {"memory_bandwidth": of["memory_bandwidth"] * (1 + 1e-6)}
-                for name, of in right(*args).items()}
-
-    monkeypatch.setattr(calc, "elasticities", wrong)
-    with pytest.raises(DerivationError, match="tpot answers to memory_bandwidth"):
-        crosscheck_slopes(inputs, attention, ["tpot"])
-
-
 @pytest.mark.parametrize("name", SAMPLE)
 @pytest.mark.parametrize(("quantity", "unit"), [
     ("tpot", "s"), ("ttft", "s"), ("output_throughput", "1/s"), ("memory_per_device", "B")])
-def test_a_quantity_has_the_dimension_of_its_inputs(name, quantity, unit):
+def test_elasticities_sum_to_the_dimension_of_the_quantity(name, quantity, unit):
     """In other units of time, data or work nothing changes but the numbers.
 
     So inputs that hold the unit, each as often as it does, have elasticities that add up to what
@@ -109,7 +92,7 @@ def test_a_quantity_has_the_dimension_of_its_inputs(name, quantity, unit):
         assert total == pytest.approx(of.get(dimension, 0), abs=1e-9)
 
 
-def test_the_piece_that_holds():
+def test_local_tree_keeps_the_active_piece():
     tree = ["piecewise", [["lt", "a", 2], ["ceil", "a"]],
             ["max_over", "stage", 3, ["multiply", "stage", "a"]]]
     assert local(tree, {"a": 1.5}) == 2
@@ -118,6 +101,6 @@ def test_the_piece_that_holds():
         "add", ["add", 0, "a"], ["add", 1, "a"]]
 
 
-def test_a_quantity_that_there_is_not():
+def test_unknown_quantity_is_refused():
     with pytest.raises(DerivationError, match="no formula of 'speed'"):
         gradient({}, {}, "speed")

@@ -1,4 +1,4 @@
-"""The operator table: its sums are the stored formulas, and it is calc's table, row by row."""
+"""Operator table: its sums equal the stored formulas, its rows equal the reference table."""
 
 from __future__ import annotations
 
@@ -42,17 +42,16 @@ from reference import operators as coded
 NOTEBOOKS = ("architecture", "memory", "compute")
 FORMULAS = {key: formula for key, formula in load_formulas().items()
             if formula.notebook in NOTEBOOKS}
-ATTENTIONS = VARIANTS
 ROUNDED = 1e-12
-SEEDS = range(10)
-# What calc counts per element of a norm differs: both are estimates, and no formula has them.
+SEEDS = range(3)
+# Operations per element of a norm differ: both are estimates, and no formula contains them.
 ESTIMATED = ("vector",)
-# The book counts them on a rank, calc in all of the ranks that share a cache.
+# Counted per rank in the book, over all ranks that share a cache in calc.
 POSITIONS = ("attended", "in_window", "indexed", "read", "read_in_window", "read_keys")
 
 
 def local_composition(decoding: bool) -> Composition:
-    """A composition of symbols that stand for anything."""
+    """Return a composition of free symbols."""
     names = ("tokens", "rows", "attended", "in_window", "head_rows", "indexed", "read",
              "read_in_window", "read_keys", "expanded", "sharing_ranks", "core_missing")
     parts = dict(zip(names, sympy.symbols(names, positive=True), strict=True))
@@ -62,7 +61,7 @@ def local_composition(decoding: bool) -> Composition:
 
 
 def local_routing() -> Routing:
-    """A routing of symbols that stand for anything."""
+    """Return a routing of free symbols."""
     return Routing(*sympy.symbols(
         "group_tokens distinct_experts rank_imbalance shared_tokens", positive=True))
 
@@ -78,7 +77,7 @@ def value(expr: sympy.Expr, known: dict) -> float:
 
 
 def deployment(attention: str, seed: int) -> dict:
-    """A random deployment with the composition of its steps, everything as calc gives it."""
+    """Return inputs and runtime quantities of a random deployment, as fractions."""
     inputs = random_inputs(seed, attention)
     found = {name: Fraction(float(number))
              for name, number in calc.evaluate(inputs, attention).items() if np.ndim(number) == 0}
@@ -89,9 +88,9 @@ def stored(attention: str) -> dict[str, Formula]:
     return select(FORMULAS, attention)
 
 
-@pytest.mark.parametrize("attention", ATTENTIONS)
+@pytest.mark.parametrize("attention", VARIANTS)
 @pytest.mark.parametrize("phase", PHASES)
-def test_the_sums_over_the_rows_are_the_formulas(attention, phase):
+def test_row_sums_equal_the_stored_formulas(attention, phase):
     for seed in SEEDS:
         known = deployment(attention, seed)
         # parameters and weights as derived, so that nothing is rounded; experts as a number
@@ -111,8 +110,8 @@ def test_the_sums_over_the_rows_are_the_formulas(attention, phase):
                     float(evaluate(formula.tree, known)), rel=ROUNDED), (seed, formula.name)
 
 
-@pytest.mark.parametrize("attention", ATTENTIONS)
-def test_every_formula_of_a_class_is_stored_for_every_phase(attention):
+@pytest.mark.parametrize("attention", VARIANTS)
+def test_formulas_of_every_class_are_stored_for_every_phase(attention):
     names = {f"{phase}_{kind}_{what}" for phase in PHASES for kind in CLASSES
              for what in ("flops", "bytes")}
     names |= {f"{phase}_{name}" for phase in PHASES
@@ -121,10 +120,10 @@ def test_every_formula_of_a_class_is_stored_for_every_phase(attention):
     assert names | {"decode_tokens", "ridge_point"} <= stored(attention).keys()
 
 
-@pytest.mark.parametrize("attention", ATTENTIONS)
+@pytest.mark.parametrize("attention", VARIANTS)
 @pytest.mark.parametrize("query_latent", [True, False])
 @pytest.mark.parametrize("decoding", [True, False])
-def test_rows_are_complete(attention, query_latent, decoding):
+def test_rows_are_complete_and_consistent(attention, query_latent, decoding):
     rows = table(attention, local_composition(decoding), local_routing(), query_latent)
     names = [row.name for row in rows]
     assert len(names) == len(set(names))
@@ -141,7 +140,7 @@ def test_rows_are_complete(attention, query_latent, decoding):
     assert all(row.count == sym.draft_tokens for row in drafts)
 
 
-def test_a_matmul_has_an_operation_per_weight_and_row_and_factor_of_nu():
+def test_matmuls_have_one_multiply_add_per_weight_and_row():
     made, routing = local_composition(True), local_routing()
     for row in table("mla", made, routing):
         if row.unit == "matrix" and row.cls in ("attention", "dense_mlp", "shared_expert"):
@@ -153,8 +152,7 @@ def test_a_matmul_has_an_operation_per_weight_and_row_and_factor_of_nu():
             assert sympy.simplify(row.weight_bytes - stored_in * per_weight) == 0, row.name
 
 
-def test_a_form_that_is_open_is_either_form():
-    """Where it is not known whether MLA absorbs, the rows of both stand with their shares."""
+def test_partial_absorption_interpolates_both_forms():
     share, again = sympy.symbols("share again", positive=True)
     made = replace(local_composition(False), absorbed=share, expanded=(1 - share) * again)
     for form in (0, 1):
@@ -167,8 +165,8 @@ def test_a_form_that_is_open_is_either_form():
         assert ("expand_kv" in ours) != ("absorb_k" in ours)
 
 
-def test_only_prefill_of_latent_attention_expands():
-    for attention in ATTENTIONS:
+def test_only_latent_prefill_expands_the_cache():
+    for attention in VARIANTS:
         for decoding in (True, False):
             made = local_composition(decoding)
             used = {symbol.name for row in table(attention, made, local_routing())
@@ -176,8 +174,8 @@ def test_only_prefill_of_latent_attention_expands():
             assert ("expanded" in used) == (attention == "mla" and not decoding)
 
 
-def calc_tables(attention: str, inputs: dict, known: dict) -> dict[str, list]:
-    """calc's rows of each phase, from the composition in the book's symbols."""
+def reference_tables(attention: str, inputs: dict, known: dict) -> dict[str, list]:
+    """Return the reference rows of each phase, from the composition in the book's symbols."""
     q = SimpleNamespace(**{name: float(number) for name, number in inputs.items()})
     names = {"logit_rows": "rows"}
     found = {}
@@ -197,12 +195,12 @@ def calc_tables(attention: str, inputs: dict, known: dict) -> dict[str, list]:
     return found
 
 
-@pytest.mark.parametrize("attention", ATTENTIONS)
-def test_both_tables_have_the_same_rows(attention):
+@pytest.mark.parametrize("attention", VARIANTS)
+def test_rows_equal_the_reference_table(attention):
     columns = ("weight_bytes", "activation_bytes", "kv_bytes", "payload")
     for seed in SEEDS:
         inputs, known = random_inputs(seed, attention), deployment(attention, seed)
-        for phase, theirs in calc_tables(attention, inputs, known).items():
+        for phase, theirs in reference_tables(attention, inputs, known).items():
             ours = sums(rows_of(attention, phase, inputs), known, columns)
             others = calc_sums(theirs, columns)
             for name in ours.keys() | others.keys():
@@ -211,12 +209,12 @@ def test_both_tables_have_the_same_rows(attention):
 
 
 def merged(name: str) -> str:
-    """Rows that are compared together: an expert's biases may be split in several ways."""
+    """Return the row name under which amounts are compared: expert biases may be split."""
     return "routed" if name in ("routed_gate_up", "routed_down") else name
 
 
 def sums(rows: list[Operator], known: dict, columns: tuple[str, ...]) -> dict[str, dict]:
-    """Amounts of all layers by row; what a deployment does not have is left out."""
+    """Return amounts of all layers by row, without empty rows."""
     found: dict[str, dict] = {}
     alone = known["tensor_parallel"] == 1
     for row in rows:
@@ -232,7 +230,7 @@ def sums(rows: list[Operator], known: dict, columns: tuple[str, ...]) -> dict[st
 
 
 def calc_sums(rows: list, columns: tuple[str, ...]) -> dict[str, dict]:
-    """The same of calc's rows."""
+    """Return the same of the reference rows."""
     found: dict[str, dict] = {}
     for row in rows:
         flops = 0.0 if row.unit in ESTIMATED else float(row.total("flops"))

@@ -1,0 +1,158 @@
+"""Two codings of every formula, the notebooks' and ``calc``'s, agree to 1e-9."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+import calc
+import catalogue
+from notebooks.derive.crosscheck import (
+    TOLERANCE,
+    crosscheck,
+    crosscheck_costs,
+    crosscheck_decisions,
+    hold_within_bounds,
+)
+from notebooks.derive.formulas.cost_samples import random_costs
+from notebooks.derive.formulas.errors import DerivationError
+from notebooks.derive.formulas.exported import DECIDING, VARIANTS, load_formulas, of_notebook
+from notebooks.derive.formulas.samples import random_inputs
+
+FORMULAS = load_formulas()
+DEPLOYMENTS, MODELS, SEEDS = catalogue.deployment_names(), catalogue.names("models"), range(100)
+WIDTHS = ("hidden_size", "intermediate_size", "moe_intermediate_size", "routed_expert_hidden_size",
+          "head_dim", "q_lora_rank", "kv_lora_rank", "qk_nope_head_dim", "qk_rope_head_dim",
+          "v_head_dim", "index_head_dim", "linear_key_head_dim", "linear_value_head_dim",
+          "o_lora_rank", "vocab_size", "input_tokens", "output_tokens")
+EDGES = {
+    "one output token": {"output_tokens": 1, "think_time": 0.5},
+    "one user": {"concurrency": 1, "input_tokens": 3},
+    "open arrivals": {"open_arrivals": 1, "output_tokens": 7.5, "stream_interval": 1},
+    "separate pools": {"separate_pools": 1, "open_arrivals": 1, "concurrency": 97},
+    "delayed prefill": {"prefill_delay_steps": 1, "separate_pools": 0, "concurrency": 53},
+    "one-token chunks": {"max_num_batched_tokens": 1, "input_tokens": 2, "prefix_hit_share": 0.5},
+}
+
+
+def fifth(cases: Any) -> list[Any]:
+    """Mark all but a seeded fifth of the cases for the nightly run."""
+    cases = sorted(cases)
+    sample = random.Random("crosscheck").sample(cases, -(-len(cases) // 5))
+    return [case if case in sample else pytest.param(case, marks=pytest.mark.nightly)
+            for case in cases]
+
+
+@pytest.mark.parametrize("name", fifth(DEPLOYMENTS))
+def test_formulas_equal_runtime_on_deployments(name):
+    scenario = catalogue.load_scenario(name)
+    assert crosscheck(scenario.inputs(), scenario.model.attention).worst <= TOLERANCE
+
+
+@pytest.mark.parametrize("name", fifth(MODELS))
+def test_formulas_equal_runtime_on_models(name):
+    model = catalogue.load_model(name)
+    inputs = {**catalogue.load_scenario("s0-scenario-1").inputs(), **catalogue.model_inputs(model)}
+    assert crosscheck(inputs, model.attention).worst <= TOLERANCE
+
+
+@pytest.mark.parametrize("first", fifth(range(10)))
+def test_formulas_equal_runtime_on_random_deployments(first):
+    for seed in SEEDS[first::10]:
+        for attention in VARIANTS:
+            assert crosscheck(random_inputs(seed, attention), attention).worst <= TOLERANCE
+
+
+def uneven(seed: int, attention: str) -> dict[str, Any]:
+    """Inputs of a random deployment whose widths divide by no number of ranks."""
+    inputs = random_inputs(seed, attention)
+    return inputs | {name: inputs[name] + eighths / 8 for eighths, name in enumerate(WIDTHS, 2)
+                     if inputs[name] > 1}
+
+
+@pytest.mark.parametrize("attention", VARIANTS)
+@pytest.mark.parametrize("seed", range(100, 104))
+def test_formulas_equal_runtime_where_nothing_divides_evenly(attention, seed):
+    assert crosscheck(uneven(seed, attention), attention).worst <= TOLERANCE
+
+
+@pytest.mark.parametrize("attention", VARIANTS)
+@pytest.mark.parametrize("name", EDGES)
+def test_formulas_equal_runtime_at_edges(attention, name):
+    for seed in (106, 107):
+        assert crosscheck(uneven(seed, attention) | EDGES[name], attention).worst <= TOLERANCE
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_cost_and_capacity_formulas_equal_runtime(seed):
+    assert crosscheck_costs(random_costs(seed)).worst <= TOLERANCE
+    assert crosscheck_decisions(seed).worst <= TOLERANCE
+
+
+def test_cost_and_capacity_formulas_are_all_compared():
+    compared = {row.name for report in (crosscheck_costs(random_costs(0)), crosscheck_decisions(0))
+                for row in report.rows}
+    assert compared == {name for notebook in DECIDING for name in of_notebook(FORMULAS, notebook)}
+
+
+def test_random_costs_reach_the_power_limit_and_full_fans():
+    samples = [random_costs(seed) for seed in range(40)]
+    values = [{row.name: row.calc for row in crosscheck_costs(one).rows} for one in samples]
+    for drawn, limit in (("cards_power", lambda q: q["own_cards"] * q["full_power"]),
+                         ("fans_drawn", lambda q: q["fan_watts"])):
+        assert {value[drawn] == limit(one) for value, one in zip(values, samples, strict=True)
+                } == {True, False}
+
+
+def test_random_deployments_cover_the_branches_of_the_formulas():
+    samples = [random_inputs(seed, attention) for seed in SEEDS for attention in VARIANTS]
+    for limit in ("index_topk", "sliding_window"):
+        assert any(0 < q[limit] <= q["input_tokens"] for q in samples)
+        assert any(q["input_tokens"] < q[limit] < q["context_tokens"] for q in samples)
+        assert any(q[limit] > q["context_tokens"] for q in samples)
+        assert any(q[limit] == 0 for q in samples)
+    for branch in (
+            lambda q: q["num_hidden_layers"] % q["pipeline_parallel"],
+            lambda q: q["tensor_parallel"] > q["num_key_value_heads"],
+            lambda q: q["q_lora_rank"] == 0 < q["kv_lora_rank"],
+            lambda q: q["expert_parallel"] > q["tensor_parallel"],
+            lambda q: 1 < q["expert_parallel"] < q["tensor_parallel"],
+            lambda q: q["expert_tensor_parallel"] > 1 < q["expert_parallel"],
+            lambda q: q["micro_batches"] > 1 and q["offloaded_share"] and q["host_overlap"],
+            lambda q: 0 < q["fetched_share"] < 1 and 0 < q["stored_share"] < 1,
+            lambda q: q["separate_pools"] and q["pipeline_parallel"] > 1,
+            lambda q: q["gemm_tile_rows"] > q["max_num_batched_tokens"]):
+        assert {bool(branch(q)) for q in samples} == {True, False}
+
+
+@pytest.mark.parametrize(("factor", "message"), [
+    (2, "disagree: .*usable_memory is 1112"), (1 + 1e-8, "disagree"),
+    (None, r"usable_memory \(only in calc\)")])
+def test_disagreement_and_missing_quantities_are_reported(factor, message):
+    scenario = catalogue.load_scenario("s0-scenario-1")
+    formulas = dict(FORMULAS)
+    usable = formulas.pop("usable_memory")
+    if factor:
+        formulas["usable_memory"] = replace(usable, tree=["multiply", factor, usable.tree])
+    with pytest.raises(DerivationError, match=message):
+        crosscheck(scenario.inputs(), "mla", formulas)
+
+
+def test_missing_cost_input_is_reported():
+    inputs = random_costs(0)
+    del inputs["cost_capital"]
+    with pytest.raises(DerivationError, match="cost_capital"):
+        crosscheck_costs(inputs)
+
+
+@pytest.mark.parametrize("factor", [1 / 4, 4])
+def test_step_times_lie_within_independent_bounds(factor):
+    scenario = catalogue.load_scenario("s2-910b1-awq")
+    computed = calc.evaluate(scenario.inputs(), "mla")
+    hold_within_bounds(computed, scenario.inputs())
+    computed["prefill_step_time"] = computed["prefill_step_time"] * factor
+    with pytest.raises(DerivationError, match=r"prefill_step_time is .* expected between"):
+        hold_within_bounds(computed, scenario.inputs())

@@ -1,0 +1,107 @@
+"""Derivations: stored formulas equal the notebooks', drift is refused, failures name their line."""
+
+from __future__ import annotations
+
+import os
+from unittest import mock
+
+import pytest
+import sympy
+
+import catalogue
+from notebooks.derive import lock
+from notebooks.derive.formulas.derivation import LOCK, Derivation
+from notebooks.derive.formulas.errors import DerivationError
+from notebooks.derive.formulas.exported import load_formulas
+from notebooks.derive.formulas.symbols import sym
+from notebooks.derive.formulas.trees import MaxOver
+
+
+@pytest.fixture
+def stored(tmp_path):
+    """Lock file of two notebooks, and a function that derives one formula of ours."""
+    path = tmp_path / "formulas.json"
+
+    def derive(expr, mode="", name="usable_memory", notebook="ours", **options):
+        with mock.patch.dict(os.environ, {LOCK: mode}):
+            derivation = Derivation(notebook, path)
+            derivation.export(name, expr, **options)
+            derivation.close()
+
+    derive(sym.num_hidden_layers - sym.first_k_dense_replace, "write", "moe_layers", "theirs")
+    derive(sym.memory_capacity * sym.memory_utilization, "write")
+    return path, derive
+
+
+def test_exported_formulas_equal_a_notebook_that_runs_alone():
+    """The shortest notebook; the build of the book runs all of them."""
+    before = lock.FORMULAS.read_bytes()
+    with mock.patch.dict(os.environ, {LOCK: ""}):
+        lock.execute(lock.NOTEBOOKS / "cost.md")
+    assert lock.FORMULAS.read_bytes() == before
+
+
+def test_failed_law_names_its_notebook_line_and_both_sides(tmp_path):
+    path = tmp_path / "law.md"
+    header = (lock.NOTEBOOKS / "architecture.md").read_text("utf-8").split("\n---\n")[0]
+    path.write_text(f"{header}\n---\n\n# A law\n\n```{{code-cell}} ipython3\nx = 2\n"
+                    "assert x == 3, 'Three.'\n```\n", encoding="utf-8")
+    line = path.read_text("utf-8").splitlines().index("assert x == 3, 'Three.'") + 1
+    with pytest.raises(AssertionError, match=r"Three. x is 2; not so: x == 3") as error:
+        lock.execute(path)
+    assert error.value.__notes__ == [f"law.md, line {line}"]
+
+
+def test_lock_file_is_stable_and_keeps_other_notebooks(stored):
+    path, derive = stored
+    before = path.read_bytes()
+    for mode in ("", "write"):
+        derive(sym.memory_capacity * sym.memory_utilization, mode)
+    assert path.read_bytes() == before
+    assert list(load_formulas(path)) == ["moe_layers", "usable_memory"]
+    assert [entry.name for entry in path.parent.iterdir()] == ["formulas.json"]
+
+
+@pytest.mark.parametrize(("expr", "options", "message"), [
+    (sym.memory_capacity, {}, "has another value .* make lock"),
+    (sym.memory_utilization * (sym.memory_capacity + 0), {"anchor": "eq-x"}, "in its anchor"),
+    (sym.memory_capacity, {"variant": "mla"}, "no longer derived"),
+    (sym.memory_capacity, {"name": "runtime_reserve"}, "'runtime_reserve' .* not in"),
+    (sym.memory_capacity - sym.runtime_reserve, {"name": "stage_free_for_kv"}, "pipeline stage"),
+    (sym.memory_capacity, {"variant": "mqa"}, "no variant 'mqa'"),
+])
+def test_drift_from_the_lock_file_is_refused(stored, expr, options, message):
+    path, derive = stored
+    before = path.read_bytes()
+    with pytest.raises(DerivationError, match=message):
+        derive(expr, **options)
+    assert path.read_bytes() == before
+
+
+def test_another_form_of_the_same_value_is_drift(stored):
+    _, derive = stored
+    derive(sym.memory_capacity * (sym.memory_utilization + 1), "write")
+    with pytest.raises(DerivationError, match=r"another form .* with the same value"):
+        derive(sym.memory_capacity * sym.memory_utilization + sym.memory_capacity)
+
+
+def test_a_formula_is_exported_once(tmp_path):
+    derivation = Derivation("ours", tmp_path / "formulas.json")
+    derivation.export("moe_layers", 3, "mla")
+    derivation.export("moe_layers", 3, "gqa")
+    with pytest.raises(DerivationError, match="twice"):
+        derivation.export("moe_layers", 3)
+
+
+def test_stage_index_is_expanded_in_stored_trees(tmp_path):
+    derivation = Derivation("ours", tmp_path / "formulas.json")
+    derivation.export("stage_layers", sympy.ceiling((sym.num_hidden_layers - sym.stage)
+                                                    / sym.pipeline_parallel))
+    derivation.export("stage_weights", sym.stage_layers * sym.moe_layer_weights)
+    derivation.export("weights_per_device", MaxOver(sym.stage, sym.pipeline_parallel,
+                                                    sym.stage_weights))
+    tree = derivation.formulas["weights_per_device"].tree
+    values = {"num_hidden_layers": 7, "pipeline_parallel": 3, "moe_layer_weights": 10}
+    assert catalogue.trees.evaluate(tree, values) == 30
+    assert catalogue.trees.evaluate(derivation.formulas["stage_weights"].tree,
+                                    {**values, "stage_layers": 2}) == 20
