@@ -1,46 +1,116 @@
-"""Figures: a card has one colour on all of them."""
+"""Figures: reproducible, colours per card, text of files as text, and the numbers they plot."""
 
 from __future__ import annotations
 
-import itertools
+import csv
+import io
 
 import pytest
+from fontTools.ttLib import TTFont
+from matplotlib.figure import Figure
 
 import catalogue
-from notebooks.show import figures
+from catalogue.reading import words
+from notebooks.show import behind, figures
+from notebooks.show.fonts.subset import TARGET, characters
 
-DRAWN = ("nvidia-h20", "nvidia-h200-sxm", "nvidia-h800", "ascend-910b2", "ascend-910c-die")
-
-
-class TestCardColours:
-    def test_a_card_has_its_colour_beside_any_others(self) -> None:
-        together = figures.card_colours(DRAWN)
-        for card in DRAWN:
-            assert figures.card_colours([card])[card] == together[card]
-        assert figures.card_colours(reversed(DRAWN)) == together
-
-    @pytest.mark.parametrize("lang", ["en", "zh"])
-    def test_a_card_has_the_colour_of_its_identifier_by_its_name_too(self, lang: str) -> None:
-        for card in DRAWN:
-            name = catalogue.load_device(card).name[lang]
-            assert figures.card_colours([name])[name] == figures.card_colours([card])[card]
-
-    def test_no_two_cards_of_a_figure_share_a_colour(self) -> None:
-        every = [*DRAWN, "nvidia-h20-141gb", "nvidia-l20", "amd-mi300x", "some other card"]
-        assert len(set(figures.card_colours(every).values())) == len(every)
+CARDS = ("nvidia-h20", "nvidia-h200-sxm", "nvidia-h800", "ascend-910b2", "ascend-910c-die")
 
 
-def test_a_slow_machine_says_nothing_of_it_and_draws_the_same(
-        monkeypatch: pytest.MonkeyPatch) -> None:
-    """Matplotlib warns where a legend's place took more than a second: onto the page, otherwise."""
-    def drawn() -> str:
+def numbers(figure: Figure) -> list[dict[str, str]]:
+    """Return the rows of the file behind a figure."""
+    figures.svg(figure)
+    return list(csv.DictReader(io.StringIO(behind.numbers(figure))))
+
+
+def test_cards_keep_their_colour_in_every_figure():
+    together = figures.card_colours(CARDS)
+    assert figures.card_colours(reversed(CARDS)) == together
+    for card in CARDS:
+        assert figures.card_colours([card])[card] == together[card]
+        for name in catalogue.load_device(card).name.values():
+            assert figures.card_colours([name])[name] == together[card]
+    every = [*CARDS, "nvidia-h20-141gb", "nvidia-l20", "amd-mi300x", "some other card"]
+    assert len(set(figures.card_colours(every).values())) == len(every)
+
+
+def test_figures_are_reproducible():
+    def drawn():
         figure, axes = figures.axes()
-        axes.plot([1, 2], [1, 2], label="TPOT")
-        axes.legend()
+        axes.plot([1, 2], [3, 4])
+        axes.set_xlabel("显存 (GB), 10⁹")
+        axes.set_title(r"$\eta_m$")
         return figures.svg(figure)
 
-    before = drawn()
-    clock = itertools.count(step=10)
-    monkeypatch.setattr("matplotlib.legend.time.perf_counter", lambda: next(clock))
-    assert drawn() == before
-    assert next(clock) >= 20  # it was asked
+    text = drawn()
+    assert text == drawn()
+    assert "dc:date" not in text
+    assert "<text" not in text  # letters are outlines
+
+
+def test_text_of_files_is_drawn_as_text():
+    figure, axes = figures.axes()
+    axes.set_title(words.hidden(r"$\undefined{x}$ <b>"))
+    axes.set_yticks([0], [words.hidden("$ a $")])
+    figures.svg(figure)
+    assert axes.get_title() == r"\$\undefined{x}\$ <b>"
+    assert [tick.get_text() for tick in axes.get_yticklabels()] == [r"\$ a \$"]
+
+
+def test_unknown_characters_are_boxes_in_text_and_errors_in_mathematics():
+    figure, axes = figures.axes()
+    axes.set_title("卡 龘")
+    figures.svg(figure)
+    assert axes.get_title().endswith(figures.MISSING)
+    axes.set_title("$张量$")
+    with pytest.raises((UserWarning, RuntimeError), match=r"[Gg]lyph"):
+        figures.svg(figure)
+
+
+def test_font_has_every_character_of_the_project():
+    known = TTFont(TARGET).getBestCmap()
+    wide = {letter for letter in characters() if ord(letter) > 0x2E80}
+    assert not {letter for letter in wide if ord(letter) not in known}, "run: make font"
+
+
+def test_lines_are_rows_under_the_labels_of_the_axes():
+    figure, axes = figures.axes()
+    axes.plot([1, 2], [0.5, 1 / 3], label="card")
+    axes.set(xlabel="requests", ylabel="time (ms)")
+    axes.axvline(1.5)  # no data
+    assert numbers(figure) == [
+        {"series": "card", "requests": "1", "time (ms)": "0.5"},
+        {"series": "card", "requests": "2", "time (ms)": "0.333333"}]
+
+
+def test_bars_have_both_ends_and_the_name_of_their_tick():
+    figure, axes = figures.axes()
+    axes.barh([0, 1], [3, 4], left=[1, 1], label=words.hidden("<b> $ a card"))
+    axes.set_yticks([0, 1], ["one", "two"])
+    assert [(row["series"], row["name"], row["x"], row["to x"]) for row in numbers(figure)] == [
+        ("<b> $ a card", "one", "1", "4"), ("<b> $ a card", "two", "1", "5")]
+
+
+def test_error_bars_have_both_ends():
+    figure, axes = figures.axes()
+    axes.errorbar([1], [2], yerr=[[0.5], [0.75]], fmt="o", label="measured")
+    assert {(row["series"], row["y"], row["to y"]) for row in numbers(figure)} == {
+        ("measured", "2", ""), ("measured", "1.5", "2.75")}
+
+
+def test_unnamed_lines_and_panels_are_told_apart():
+    figures.style()
+    figure = Figure()
+    left, right = figure.subplots(1, 2)
+    left.plot([1], [1])
+    left.plot([1], [2])
+    right.plot([1], [3])
+    right.set_title("right")
+    assert [(row["panel"], row["series"]) for row in numbers(figure)] == [
+        ("1", "(1)"), ("1", "(2)"), ("right", "(1)")]
+
+
+def test_figures_without_numbers_have_no_file():
+    figure, axes = figures.axes()
+    axes.text(0, 0, "nothing")
+    assert numbers(figure) == []
