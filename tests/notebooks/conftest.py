@@ -25,10 +25,11 @@ class Cell:
     def rows(self, lang: str) -> list[list[str]]:
         """Return the cells of all Markdown tables, without headings."""
         lines = "\n".join(self.texts(lang)).splitlines()
-        return [[cell.strip() for cell in line.strip("|").split(" |")]
-                for line, after in zip(lines, [*lines[1:], ""], strict=True)
-                if line.startswith("| ") and not (line + after).count("| :-") and "--:" not in line
-                and not after.startswith(("| :-", "| --"))]
+        rules = [place for place, line in enumerate(lines) if line.startswith(("| :-", "| --"))]
+        headings = {place for rule in rules for place in (rule - 1, rule)}
+        return [[text.strip() for text in line.strip("|").split(" |")]
+                for place, line in enumerate(lines)
+                if line.startswith("| ") and place not in headings]
 
     @property
     def numbers(self) -> dict[str, str]:

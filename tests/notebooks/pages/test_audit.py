@@ -1,0 +1,89 @@
+"""Pages of the audit: counts sum to the claims, verdicts are the runtime's, commands reproduce."""
+
+from __future__ import annotations
+
+import re
+import shlex
+
+import pytest
+
+import calc
+import catalogue
+from calc.auditing.truths import deployment
+from catalogue.reading.shared import CONSEQUENCES, causes
+from notebooks.pages.audit import consequences, document, findings, first_screen, overview
+from notebooks.pages.audit.words import GROUPS, HOLDS, everything, group
+from notebooks.pages.deployments.answers import Deployed
+from notebooks.pages.deployments.card import command
+from notebooks.pages.engineering import claims
+from notebooks.show.numbers import fmt_bytes
+
+DOCUMENTS = ("s0", "s1", "s2", "s3")
+VERDICTS = {True: "runs as written", False: "does not run"}
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_recommended_plans_run_if_their_memory_suffices(cell, name):
+    page = document.Page(name)
+    first_screen.answer(page)
+    lines = [line for line in cell.texts("en")[0].splitlines() if "](#" in line]
+    plans = [plan for _, _, plan in findings.recommended(page.document)]
+    assert plans
+    for plan, line in zip(plans, lines, strict=True):
+        spare = float(deployment(plan.id).quantities["headroom_per_device"])
+        assert f"](#{plan.id})" in line
+        assert VERDICTS[spare >= 0] in line
+        assert fmt_bytes(abs(spare), digits=0) in line
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_sections_of_the_strip_count_every_claim_once(cell, name):
+    page = document.Page(name)
+    first_screen.parts(page)
+    for lang in ("en", "zh"):
+        (strip,) = [text for text in cell.texts(lang) if 'class="strip"' in text]
+        counts = [tuple(map(int, pair)) for pair in re.findall(r"<b>(\d+)/(\d+)</b>", strip)]
+        assert sum(count for _, count in counts) == len(page.rows) == sum(page.counts.values())
+        assert sum(good for good, _ in counts) == page.counts[HOLDS]
+
+
+def test_shares_of_verdicts_are_those_of_the_claims(cell):
+    overview.answer()
+    rows = everything().rows
+    assert {group(row) for row in rows} == set(GROUPS)
+    holding = sum(group(row) == HOLDS for row in rows) / len(rows)
+    assert int(cell.numbers["a-holds"].rstrip("%")) == pytest.approx(100 * holding, abs=0.5)
+    shares = [int(cell.numbers[key].rstrip("%")) for key in ("a-holds", "a-wrong", "a-open")]
+    assert abs(sum(shares) - 100) <= 1
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_causes_are_ordered_by_consequence_and_count_every_claim_once(name):
+    rows = document.Page(name).rows
+    ranked = consequences.weights(rows)
+    found = [causes()[cause]["consequence"] for cause, _ in ranked
+             if cause != consequences.RESIDUE]
+    assert found == sorted(found, key=CONSEQUENCES.index)
+    assert sum(len(of) for _, of in ranked) == len([row for row in rows if row.cause is not None])
+
+
+@pytest.mark.parametrize("names", ["S1-161 S1-263 S1-425", "S0-304 S0-094"])
+def test_chapters_judge_claims_as_the_audit_does(names):
+    audited = {row.id: row for row in everything().rows}
+    for row in claims.select_claims(names):
+        assert row.judgement.verdict == audited[row.id].judgement.verdict
+    with pytest.raises(catalogue.ParamsError, match="no claim 'S9-001'"):
+        claims.select_claims("S9-001")
+
+
+def test_searched_replacement_of_a_plan_is_what_its_command_computes():
+    plans = {plan.id: plan for _, plan in findings.plans_of("s1")}
+    best = findings.searched(plans["s1-plan-c"])
+    program, *words = shlex.split(
+        command(Deployed(plans["s1-plan-c"]), best.settings).replace("\\\n", ""))
+    assert [program, *words[:4]] == ["python", "-m", "calc", "estimate", "s1-plan-c"]
+    again = calc.estimate(catalogue.load_scenario(words[3], overrides=words[5::2]))
+    assert again.fits
+    assert float(again.everything["output_throughput"]) == pytest.approx(
+        best.quantities["output_throughput"])
+    assert findings.searched(plans["s1-overlap-tp4-75"]) is None  # states no throughput to aim at

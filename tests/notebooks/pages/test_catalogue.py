@@ -1,0 +1,105 @@
+"""Pages of the catalogue: counted parameters, cache sizes, dates of values, engine releases."""
+
+from __future__ import annotations
+
+import pytest
+
+import calc
+import catalogue
+from calc.answer import published
+from catalogue.engines.engine import launch_blocks, load_engine
+from catalogue.reading.shared import sources
+from catalogue.shipped import values_of
+from notebooks.derive.formulas.errors import DerivationError
+from notebooks.pages.catalogue import dated, engines
+from notebooks.pages.catalogue import model as page
+from notebooks.pages.catalogue.tables.models import derived, parameters_in_files
+from notebooks.show.numbers import fmt_int
+
+MODELS = ("deepseek-v3", "llama-3.1-8b", "gpt-oss-120b")
+VLLM = load_engine("vllm")
+
+
+@pytest.mark.parametrize("name", catalogue.names("models"))
+def test_derived_parameters_equal_the_runtime_count_of_the_files(name):
+    model = catalogue.load_model(name)
+    uncounted = model.published and model.published.uncounted
+    assert parameters_in_files(model, derived(model)) + (uncounted.value if uncounted else 0) == (
+        pytest.approx(published.stored_parameters(model), rel=0, abs=1))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_one_parameter_more_is_noticed(name):
+    model = catalogue.load_model(name)
+    counted = calc.parameters(model)
+    page.agree(model, counted)
+    with pytest.raises(DerivationError, match="active parameters"):
+        page.agree(model, counted | {"active": counted["active"] + 1})
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_parameter_rows_sum_to_total_and_active(cell, name):
+    model = catalogue.load_model(name)
+    counted = calc.parameters(model)
+    page.parameters(model, counted, calc.parameters_by_class(model))
+    *rows, _ = cell.rows("en")
+    for place, whole in ((1, "total"), (3, "active")):
+        assert sum(int(row[place].replace(",", "")) for row in rows) == counted[whole]
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_eight_bit_cache_is_half_of_sixteen_bit(name):
+    model = catalogue.load_model(name)
+    sizes = page.cache_bytes(model)
+    assert 2 * sizes["fp8"] == sizes["bf16"]
+    assert (page.LATENT_FP8 in sizes) == (model.attention == "mla")
+
+
+def test_stored_parameters_are_shown_as_counted(cell):
+    model = catalogue.load_model("deepseek-v3")
+    page.published(model, calc.parameters(model))
+    assert fmt_int(published.stored_parameters(model)) in "".join(cell.texts("en"))
+
+
+@pytest.mark.parametrize("name", catalogue.names("devices")[::8])
+def test_dates_in_use_lie_between_oldest_and_newest(name):
+    card = catalogue.load_device(name)
+    found = dated.dates(card)
+    used = [value for keys, value in values_of(card) if "others" not in keys]
+    dates = {str(value.date or sources().get(value.source, {}).get("date", found.oldest))
+             for value in used}
+    assert (found.oldest, found.newest) == (min(dates), max(dates))
+    assert found.undated == sum(value.date is None and "read" in sources()[value.source]
+                                for value in used)
+
+
+@pytest.mark.parametrize("document", ["s0", "s1", "s3"])
+def test_settings_are_counted_once_in_any_spelling(document):
+    given = {name.lstrip("-").replace("-", "_") for block in launch_blocks(document)
+             if block.engine for name in block.settings}
+    assert set(engines.settings(document)) == given
+
+
+def test_worst_verdict_counts_of_several_values():
+    several = engines.Setting("--dtype", VLLM, ["auto", "no-such-type"])
+    for version, verdict in several.verdicts.items():
+        alone = [VLLM.judge("--dtype", value, version) for value in ("auto", "no-such-type")]
+        assert verdict == max(alone, key=list(engines.MARKS).index)
+    assert set(several.verdicts.values()) != {"accepted"}
+
+
+def test_common_releases_support_every_setting_that_any_release_has():
+    names = ("--swap-space", "--data-parallel-size")
+    settings = {name: engines.Setting(name, VLLM, [1]) for name in (*names, "--no-such-option")}
+    common = engines.common_releases(settings, VLLM)
+    assert common == [version for version in VLLM.versions
+                      if all(VLLM.exists(name, version) for name in names)]
+    assert 0 < len(common) < len(VLLM.versions)
+
+
+def test_unknown_options_stop_a_command_in_every_release():
+    block = next(block for block in engines.commands("s1") if block.section == "3.5.2")
+    for version in VLLM.versions:
+        refused = engines.refused(block, VLLM, version)
+        assert "--max-chunked-prefill-tokens" in refused
+        assert set(refused) <= set(block.settings)

@@ -1,0 +1,60 @@
+"""One request through all chapters: its parts sum to the whole, its energy is the cards' power."""
+
+from __future__ import annotations
+
+import pytest
+
+from calc.costing.power import cards_power, full_power, powers_of, shares_of
+from calc.physics.breakdown import token_parts
+from notebooks.pages.thread import request, timeline
+
+
+def test_request_is_the_standard_question():
+    inputs, asked = request.scenario().inputs(), request.asked()
+    assert inputs["concurrency"] == asked.users == 1
+    assert inputs["input_tokens"] == asked.demand.input_tokens
+    assert inputs["output_tokens"] == asked.demand.output_tokens
+    assert inputs["draft_tokens"] == 0
+    assert inputs["prompt_variation"] == inputs["answer_variation"] == 0
+
+
+def test_prompt_and_answer_sum_to_the_request():
+    whole, quantities = request.whole(), request.told().quantities
+    for name in request.NAMES:
+        assert getattr(whole, name) == pytest.approx(
+            sum(getattr(part, name) for part in request.bill().values()))
+    assert whole.time == pytest.approx(quantities["e2e"].value)
+    assert request.bill()["answer"].time == pytest.approx(
+        request.steps()["answer"] * quantities["tpot"].value, rel=0.01)
+
+
+def test_parts_sum_to_the_decode_step():
+    parts, values = request.step_parts(), request.values()
+    assert sum(parts.values()) == pytest.approx(float(values["decode_step_time"]))
+    of_token = token_parts(request.scenario().inputs(), request.told().everything)
+    assert parts == pytest.approx({name: part for name, part in of_token.items() if part})
+
+
+def test_layers_sum_to_the_decode_step():
+    step, values = timeline.step(), request.values()
+    assert step.whole == pytest.approx(float(values["decode_step_time"]))
+    assert sum(step.layers) == values["num_hidden_layers"]
+    names = {name for part in (step.dense, step.experts) for name, _ in part} | step.once.keys()
+    assert names - {"embedding"} == request.step_parts().keys()
+
+
+def test_bytes_of_a_step_are_at_least_the_floor():
+    values = request.values()
+    floor = sum(float(values[f"decode_{name}_bytes"]) for name in ("dense", "expert", "kv"))
+    assert floor <= request.moved("decode") <= 1.1 * floor
+
+
+def test_energy_is_power_times_time():
+    """Except for the prompt's token, which needs no step of its own."""
+    scenario = request.scenario()
+    shares = {name: value.value
+              for name, value in shares_of(powers_of(scenario.device.id)).items()}
+    rate = float(request.values()["output_tokens"]) / request.whole().time
+    power = cards_power(scenario.inputs(), request.told().everything, rate, shares,
+                        full_power(scenario.device).value)
+    assert request.whole().joules == pytest.approx(power * request.whole().time, rel=0.005)

@@ -1,0 +1,66 @@
+"""Ways in: numbers to know are the chapters', purchases keep the limit and grow with users."""
+
+from __future__ import annotations
+
+import pytest
+
+import catalogue
+from notebooks.pages.calculators.page import table_estimates
+from notebooks.pages.deciding.front import r1, standard
+from notebooks.pages.ways import buy, numbers, run
+
+
+def test_numbers_to_know(cell):
+    numbers.answer()
+    shown = {key: float(text.split()[0].rstrip("%").replace(",", ""))
+             for key, text in cell.numbers.items() if text[0].isdigit()}
+    assert shown["nu-r1-token"] == pytest.approx(70272, rel=0.01)
+    assert shown["nu-reduces"] == 123
+    assert shown["nu-exchanges"] == 116
+    assert [round(shown[f"nu-{card}-ridge"]) for card in ("h20", "910b2")] == [37, 221]
+    for key in numbers.MODELS:
+        assert shown[f"nu-{key}-read-1"] < shown[f"nu-{key}-read-64"] < shown[f"nu-{key}-weights"]
+
+
+@pytest.fixture(scope="module")
+def bought():
+    return buy.bought((r1.OWNED,)), buy.bought((r1.OWNED,), buy.WIDER)
+
+
+def test_purchases_keep_the_limit_on_whole_servers(bought):
+    for each in (each for answers in bought for each in answers if each.best):
+        node = catalogue.load_node(catalogue.load_device(each.device).node)
+        assert each.best.row.devices % int(node.devices_per_node.value) == 0
+        assert each.tpot.value <= each.limit
+
+
+def test_purchases_grow_with_users_and_shrink_with_wider_limits(bought):
+    narrow, wide = ([each.best.row.devices if each.best else buy.MOST + 1 for each in answers]
+                    for answers in bought)
+    assert narrow == sorted(narrow)
+    assert all(loose <= tight for tight, loose in zip(narrow, wide, strict=True))
+
+
+def test_standard_question_has_one_answer_and_one_cost(bought):
+    each = next(each for each in bought[0] if each.users == standard.question().users)
+    served = standard.serve(standard.R1, r1.OWNED)
+    assert each.best.row.choice == served.choice
+    _, _, cost, _ = served.priced()
+    assert each.million().points == pytest.approx(cost.amounts[r1.WHOLE].points)
+
+
+def test_plans_to_run_have_the_times_of_the_calculators_table():
+    answers = {scenario.device.id: answer for scenario, answer in table_estimates()}
+    for key, (device, _) in run.PLANS.items():
+        amounts = run.plan(key)[0].cell.best.amounts
+        for name in ("tpot", "ttft"):
+            assert answers[device].quantities[f"steady_{name}"].points == pytest.approx(
+                amounts[name].points)
+
+
+@pytest.mark.parametrize("key", run.PLANS)
+def test_launch_scripts_have_the_layout_that_was_found(key):
+    served, directory = run.plan(key)
+    script = directory.files[run.SCRIPT]
+    assert f"--tensor-parallel-size {served.choice.tensor}\n" in script
+    assert f"--data-parallel-size {served.choice.data}\n" in script or served.choice.data == 1
