@@ -1,0 +1,333 @@
+"""Chapters of derivations: decisions turn where both sides are equal, diagrams are to scale."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+import catalogue
+from notebooks.derive.formulas.derivation import Derivation
+from notebooks.derive.formulas.exported import load_formulas
+from notebooks.pages.derivations import communication_groups as groups
+from notebooks.pages.derivations import communication_steps as steps
+from notebooks.pages.derivations import latency_steps, throughput
+from notebooks.pages.derivations.choices import communication, fabrics, memory, serving
+from notebooks.pages.derivations.choices.layouts import A2, H20, H200, H800, Layout
+from notebooks.pages.derivations.diagrams import (
+    bursts,
+    chapters,
+    goals,
+    halves,
+    levels,
+    limits,
+    networks,
+    ranks,
+    tokens,
+)
+from notebooks.pages.derivations.diagrams.flows import absorbing, balance, handover
+from notebooks.pages.derivations.exercises import turns
+from notebooks.pages.derivations.measured.serving import SHORT, Grid, errors_of_bursts
+from notebooks.pages.derivations.throughput import quantities
+from notebooks.show.drawing import WIDTH, Drawing, width_of
+
+SVG = "{http://www.w3.org/2000/svg}"
+NOTEBOOKS = Path(__file__).resolve().parents[3] / "notebooks"
+STORED = Derivation("none")  # every formula as stored
+LOADS = (2.5, 1.0, 0.5, 0.0), (1.2, 1.0, 1.0, 0.8)
+NAME = ("Card", "卡")
+ANSWERED = {"memory": turns.LONG, "compute": turns.DEEP, "communication": turns.USUAL,
+            "latency": turns.USUAL, "throughput": turns.USUAL, "serving": turns.BURST}
+
+
+# --- decisions ---------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("layout", [*serving.LAYOUTS.values(), *memory.LAYOUTS.values()])
+def test_layouts_use_all_cards_of_their_servers(layout):
+    inputs = layout.inputs(2048, 512)
+    assert inputs["tensor_parallel"] * inputs["data_parallel"] == layout.cards
+    shared = inputs["expert_parallel"] * max(1, inputs["expert_tensor_parallel"])
+    assert shared == (1 if layout.tensor == layout.cards else layout.cards)
+
+
+@pytest.mark.parametrize("layout", [Layout(H200, 1, 8), Layout(A2, 2, 8)])
+def test_chunk_capacity_is_the_last_number_of_requests_within_the_limit(layout):
+    system = serving.Chunks(STORED, layout)
+    capacity = system.capacity_with(1024)
+    assert capacity == system.at(1024, capacity.requests)
+    assert system.at(1024, capacity.requests + 1) is None
+
+
+def test_longest_chunk_keeps_the_gap_and_the_next_does_not():
+    system = serving.Chunks(STORED, Layout(A2, 2, 8))
+    chunk = system.longest(serving.GAP, 12)
+    kept, broken = (values["prefill_step_time"] + values["riding_time"] for values in (
+        quantities(STORED, system.inputs, concurrency=12, max_num_batched_tokens=size)
+        for size in (chunk, chunk + serving.MULTIPLE)))
+    assert kept <= serving.GAP < broken
+
+
+def test_half_the_cards_become_faster_at_the_turn():
+    whole, half = (Layout(H200, 1, tensor).inputs(2048, 512) for tensor in (8, 4))
+    turn = communication.turn(STORED, whole, half)
+    assert 1 < turn < communication.MOST
+    assert communication.faster(STORED, whole, half, turn)
+    assert not communication.faster(STORED, whole, half, turn - 1)
+
+
+@pytest.mark.parametrize("key", memory.LAYOUTS)
+def test_larger_memory_share_and_narrower_cache_hold_more_requests(key):
+    inputs = memory.LAYOUTS[key].inputs(memory.PROMPT, memory.ANSWER, memory.CONTEXT)
+    narrow = catalogue.load_format(memory.NARROW[key]).bytes_per_element
+    held = [quantities(STORED, inputs, memory_utilization=share)["max_concurrency"]
+            for share in memory.SHARES]
+    assert held == sorted(set(held))
+    assert quantities(STORED, inputs, memory_utilization=memory.SHARES[0],
+                      kv_cache_element_bytes=narrow)["max_concurrency"] > held[0]
+
+
+def test_larger_memory_share_gains_more_where_weights_leave_less():
+    gains = {}
+    for card in (A2, H20):
+        inputs = Layout(card, 2, 4, whole=True).inputs(2048, 512)
+        low, high = (quantities(STORED, inputs, memory_utilization=share)[
+            "free_for_kv_per_device"] for share in (0.85, 0.95))
+        assert high - low == pytest.approx(
+            0.1 * (inputs["memory_capacity"] - inputs["system_reserve"]))
+        gains[card] = high / low
+    assert gains[A2] > gains[H20]
+
+
+@pytest.mark.parametrize("requests", fabrics.PER_CARD)
+def test_roce_adds_its_latency_to_every_exchange(requests):
+    model = catalogue.model_inputs(catalogue.load_model("deepseek-v3"))
+    exchanges = 2 * (model["num_hidden_layers"] - model["first_k_dense_replace"])
+    times, latencies = [], []
+    for node in fabrics.NODES.values():
+        layout = Layout(H800, fabrics.SERVERS, 1, whole=True, node=node)
+        inputs = layout.inputs(2048, 512) | fabrics.POOL
+        times.append(quantities(STORED, inputs, concurrency=requests * layout.cards)[fabrics.STEP])
+        latencies.append(inputs[fabrics.LATENCY])
+    assert times[1] - times[0] == pytest.approx(exchanges * (latencies[1] - latencies[0]))
+
+
+# --- communication, throughput, bursts ---------------------------------------------------------
+
+@pytest.mark.parametrize("ranks", [2, 4, 8])
+@pytest.mark.parametrize("algorithm", groups.SCHEDULES)
+def test_all_reduce_schedules_sum_over_all_ranks(algorithm, ranks):
+    assert groups.carry_out(algorithm, ranks).sums
+
+
+def test_one_shot_messages_per_port_and_pair():
+    carried = groups.carry_out("one-shot", 8)
+    assert (carried.steps, carried.port, carried.pair) == (1, 7, 1)
+
+
+def test_cards_without_fp8_dispatch_int8():
+    assert (steps.dispatched(groups.A2), steps.dispatched("nvidia-h800")) == ("int8", "fp8")
+
+
+@pytest.mark.parametrize("limit", [0.03, 0.05])
+def test_largest_batch_is_the_last_within_the_limit(limit):
+    inputs = throughput.h20().inputs
+    most = throughput.largest(STORED, inputs, "tpot", limit)
+    within, beyond = (quantities(STORED, inputs, concurrency=count)["tpot"]
+                      for count in (most, most + 1))
+    assert within <= limit < beyond
+    assert throughput.largest(STORED, inputs, "tpot", 0) == 0
+
+
+@pytest.mark.parametrize("replica", [throughput.h20(), throughput.h800("TP16"),
+                                     throughput.ascend(throughput.STAGES)])
+def test_throughput_is_users_times_answer_over_latency(replica):
+    values = quantities(STORED, replica.inputs, concurrency=32)
+    rate = 32 * throughput.ANSWER / (values["ttft"] + (throughput.ANSWER - 1) * values["tpot"])
+    assert values["output_throughput"] == pytest.approx(rate, rel=1e-9)
+
+
+def test_batch_curves_end_where_memory_is_full():
+    served = [throughput.Served(NAME, 2, *(
+        quantities(STORED, throughput.h20().inputs, concurrency=count) for count in (1, 2, 4)))]
+    curve = limits.curves(STORED, served)[NAME]
+    assert curve[-1][0] == served[0].alone["max_concurrency"]
+    assert [point[0] for point in curve] == sorted({point[0] for point in curve})
+
+
+@pytest.fixture(scope="module")
+def grid():
+    return Grid()
+
+
+def test_measured_chunk_times_are_interpolated_and_not_extrapolated(grid):
+    alone = {row.tokens: row.ttft for row in grid.trusted if row.requests == 1}
+    assert {length: grid.chunk_time(length) for length in alone} == alone
+    low, high = sorted(alone)[:2]
+    assert grid.chunk_time((low + high) / 2) == pytest.approx((alone[low] + alone[high]) / 2)
+    with pytest.raises(ValueError, match="alone"):
+        grid.chunk_time(max(alone) + 1)
+
+
+@pytest.mark.parametrize("requests", [2, 5, 16])
+def test_measured_bursts_obey_the_derived_laws(grid, requests):
+    """Prefill of the whole burst is waited for before or after the first token."""
+    later = 511
+    assert grid.packed(grid.budget, requests) == pytest.approx(grid.rule(grid.budget, requests))
+    waits = grid.packed(grid.budget, requests) + later * grid.stall(grid.budget, requests, later)
+    assert waits == pytest.approx(requests * grid.chunk_time(grid.budget))
+    assert grid.packed(SHORT, requests) < grid.chunk_time(SHORT) + grid.chunk_time(
+        (requests - 1) * SHORT)
+    assert all(SHORT <= burst.tokens <= grid.budget for burst in errors_of_bursts(grid))
+
+
+# --- exercises ---------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("name", ANSWERED)
+def test_commands_of_exercises_set_the_inputs_of_their_answers(name):
+    english, chinese = (
+        [shlex.split(line) for line in re.sub(r"\\\n\s*", "", "\n".join(re.findall(
+            r"```bash\n(.*?)```", text, re.DOTALL))).splitlines() if line.strip()]
+        for text in (NOTEBOOKS / f"{name}.md").read_text("utf-8").split("-exercises)=")[1:])
+    assert english == chinese
+    for command in english:
+        assert command[:4] == ["python", "-m", "calc", "estimate"]
+        changes = [each for each in command[5:] if each != "--set"]
+        catalogue.load_scenario(command[4], overrides=changes)
+        assert {f"workload.{key}={value}" for key, value in ANSWERED[name].items()} <= set(changes)
+
+
+def test_attention_overtakes_the_experts_at_the_named_user():
+    before, after = (turns.asked(STORED, turns.R1, turns.DEEP | {"concurrency": users})
+                     for users in (turns.FEW, turns.MOST))
+    assert before["decode_core_time"] < before["decode_routed_expert_time"]
+    assert after["decode_core_time"] > after["decode_routed_expert_time"]
+
+
+# --- diagrams ----------------------------------------------------------------------------------
+
+@cache
+def plan(name: str, *overrides: str) -> dict[str, float]:
+    inputs = catalogue.load_scenario(name, overrides=overrides).inputs()
+    return inputs | STORED.values(inputs, "mla")
+
+
+@cache
+def spread() -> dict[str, float]:
+    return latency_steps.deployed(
+        "nvidia-h800", "hgx-h800", "fp8-block", "cluster.nodes=4",
+        "parallelism.tensor_parallel=1", "parallelism.data_parallel=32",
+        "parallelism.expert_parallel=32")
+
+
+def step(inputs: dict[str, float], **changed: float) -> dict[str, float]:
+    return (inputs := inputs | changed) | STORED.values(inputs, "mla")
+
+
+def rank(**changed: float) -> Callable[[str], Drawing]:
+    return lambda lang: ranks.draw(plan(ranks.PLAN, *ranks.CHANGED) | changed, NAME, NAME, lang)
+
+
+def links(**changed: float) -> Callable[[str], Drawing]:
+    mesh = groups.card_inputs(groups.A2) | changed
+    return lambda lang: networks.draw(mesh, groups.card_inputs(groups.H20), (NAME, NAME), lang)
+
+
+TIMES = {"prefill_time": 0.8, "kv_transfer_time": 0.15, "decode_step_time": 0.05,
+         "prompt_chunks": 2, "input_tokens": 8192, "concurrency": 32}
+DRAWINGS: dict[str, Callable[[str], Drawing]] = {
+    "rank": rank(),
+    "networks": links(),
+    "burst": lambda lang: bursts.planned(STORED, lang),
+    "halves": lambda lang: halves.decode_step_drawing(step, spread(), 128, NAME, lang),
+    "tokens": lambda lang: tokens.draw(LOADS[1], 64, 8, lang),
+    "levels": lambda lang: levels.draw(plan("s1-expert-tiers"), NAME, lang),
+    "chapters": lambda lang: chapters.draw(load_formulas(), lang),
+    "goals": lambda lang: goals.draw([(NAME, 50e3), (NAME, 12.5e3)], lang),
+    "handover": lambda lang: handover.draw(TIMES, NAME, lang),
+    "balance": lambda lang: balance.draw(*LOADS, 4, lang),
+}
+
+
+def elements(drawn: Drawing, tag: str) -> list[ElementTree.Element]:
+    return list(ElementTree.fromstring(drawn.svg()).iter(f"{SVG}{tag}"))
+
+
+def numbers(element: ElementTree.Element, *names: str) -> list[float]:
+    return [float(element.get(name)) for name in names]
+
+
+@pytest.mark.parametrize("name", DRAWINGS)
+def test_diagrams_have_the_same_shapes_in_both_languages_inside_the_frame(name):
+    english, chinese = (DRAWINGS[name](lang) for lang in ("en", "zh"))
+    for tag in ("rect", "line", "circle", "path"):
+        shapes = [[{key: value for key, value in element.attrib.items() if key != "y"}
+                   for element in elements(drawn, tag)] for drawn in (english, chinese)]
+        assert shapes[0] == shapes[1]
+    for drawn in (english, chinese):
+        for text in elements(drawn, "text"):
+            wide = width_of(text.text or "", float(text.get("font-size", 13)))
+            left = float(text.get("x")) - {"start": 0, "middle": wide / 2, "end": wide}[
+                text.get("text-anchor", "start")]
+            assert -1 <= left <= left + wide <= WIDTH + 1, text.text
+            assert 0 < float(text.get("y")) <= drawn.height, text.text
+
+
+def test_bars_are_as_long_as_their_numbers():
+    goal, rest = (numbers(bar, "width")[0] for bar in elements(DRAWINGS["goals"]("en"), "rect"))
+    assert rest == pytest.approx(goal / 4, abs=0.1)
+    heights = [numbers(bar, "height")[0] for bar in elements(DRAWINGS["balance"]("en"), "rect")]
+    assert [height / heights[0] for height in heights] == pytest.approx(
+        [load / LOADS[0][0] for panel in LOADS for load in panel], abs=0.01)
+
+
+def test_prefill_transfer_and_steps_are_as_long_as_they_take():
+    bars = [bar for bar in elements(DRAWINGS["handover"]("en"), "rect") if not bar.get("stroke")]
+    prefill, (sent,), decode = (
+        [numbers(bar, "width")[0] + 0.8 for bar in bars
+         if bar.get("y") == f"{handover.TOP + handover.LANE * lane:g}"] for lane in range(3))
+    assert sent / sum(prefill) == pytest.approx(0.15 / 0.8, rel=0.01)
+    assert decode[0] / sent == pytest.approx(0.05 / 0.15, rel=0.05)
+
+
+def test_links_are_as_wide_as_they_are_fast():
+    once = groups.card_inputs(groups.A2)["pair_bandwidth"]
+    widths = [min(numbers(line, "stroke-width")[0] for line in elements(links(
+        pair_bandwidth=factor * once)("en"), "line") if line.get("stroke") == "currentColor")
+        for factor in (1, 2)]
+    assert widths[1] == pytest.approx(2 * widths[0], rel=0.02)
+
+
+def test_ranks_with_unknown_weights_are_not_drawn():
+    values = plan(ranks.PLAN, *ranks.CHANGED)
+    with pytest.raises(ValueError, match="parts that the diagram does not know"):
+        ranks.parts(values | {"weights_per_device": 2 * values["weights_per_device"]})
+
+
+def test_first_tokens_of_a_burst_have_the_mean_of_the_formula():
+    values = plan("s2-910b1-awq", "workload.concurrency=8 request")
+    ends = bursts.ends(values)
+    assert len(ends) == values["requests_per_rank"]
+    exact = sum(ends) / len(ends) + values["request_overhead"]
+    assert values["ttft"] == pytest.approx(exact, rel=0.06)  # the formula has no divisors
+    assert values["ttft"] <= exact * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("batches", [1, 2])
+def test_busy_parts_less_hidden_time_are_the_decode_step(batches):
+    values = step(spread(), concurrency=4096, draft_tokens=0, micro_batches=batches,
+                  single_batch_overlap=0, unequal_streams=0)
+    busy = sum(time for _, time in halves.parts(values))
+    assert busy - values["decode_hidden_time"] == pytest.approx(values["decode_device_time"])
+
+
+def test_absorbed_attention_reads_the_latent_and_expanded_all_heads():
+    orders = absorbing.orders({"num_attention_heads": 4, "qk_nope_head_dim": 8,
+                               "qk_rope_head_dim": 2, "v_head_dim": 8, "kv_lora_rank": 16})
+    assert (orders["absorbed"].read, orders["expanded"].read) == (18, 72)
+    assert orders["absorbed"].score - orders["expanded"].score == 2 * 4 * (2 * 16 - 8 - 8)
+    assert (orders["absorbed"].expand, orders["expanded"].expand) == (0, 2 * 4 * 16 * 16)
