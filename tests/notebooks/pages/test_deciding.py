@@ -1,0 +1,393 @@
+"""Chapters on decisions: costs add up, fronts are sorted, pages share the search's one answer."""
+
+from __future__ import annotations
+
+import json
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import calc
+import catalogue
+from benchmarks import answering
+from calc.auditing import costs as auditing
+from calc.auditing.truths import deployment
+from calc.capacity.availability import available
+from calc.capacity.day import Replica
+from calc.costing.rates import card_hour
+from calc.costing.tokens import MILLION
+from calc.launching.starting import search as start_search
+from calc.searching.load_goal import load_goal
+from calc.searching.result import Answer
+from calc.searching.robust import keeps
+from calc.searching.search import search
+from catalogue.engines.engine import load_engine
+from catalogue.engines.thresholds import thresholds
+from catalogue.kernels.releases import expert_bytes, kernels_of
+from notebooks.pages.deciding import bounds, cost_documents, costs, goal_fronts, matrix, turning
+from notebooks.pages.deciding import goals as goal_page
+from notebooks.pages.deciding.capacity import days, keeping, rated
+from notebooks.pages.deciding.firsts import expected
+from notebooks.pages.deciding.front import r1, standard
+from notebooks.pages.deciding.generations import models as generations
+from notebooks.pages.deciding.today import page as today
+from notebooks.pages.deciding.today import plans
+
+SMALL = ("devices=nvidia-h20,nvidia-h200-sxm", "precisions=fp8-block,w8a8-int8", "cards.most=16",
+         "space.pools=one", "space.chunks=8192", "space.drafts=0,1", "space.spares=none",
+         "space.micro_batches=1")
+MATRIX = ("devices=nvidia-h20,ascend-910c-die,nvidia-rtx-4090",
+          "precisions=fp8-block,w8a8-int8", "cards.most=32")
+
+
+# --- cost --------------------------------------------------------------------------------------
+
+@pytest.fixture(scope="module")
+def plan():
+    return auditing.plan()
+
+
+def test_documented_cost_is_reproduced_except_for_the_return(plan):
+    for name in ("hardware", "yearly", "tco", "revenue"):
+        assert plan.recomputed[name] == pytest.approx(plan.printed[name])
+    assert plan.printed["roi"] == 10.86
+    assert plan.recomputed["roi"] == pytest.approx(10.8724, abs=1e-4)
+
+
+def test_corrected_plan_costs_more_per_token_and_never_pays(plan):
+    amounts = plan.amounts()
+    assert amounts["per_million"].low > plan.recomputed["per_million"]
+    assert amounts["rate"].high < plan.inputs["rate"]
+    assert amounts["roi"].high < 0
+    assert all(amount.low <= amount.value <= amount.high for amount in amounts.values())
+    found = deployment(f"{auditing.PLAN}@runs").three("steady_throughput")
+    assert (found.low, found.value, found.high) == (plan.rate.low, plan.rate.value, plan.rate.high)
+
+
+@pytest.mark.parametrize("name", [auditing.PLAN, *auditing.OTHERS])
+def test_changed_plans_run_with_the_same_users(name):
+    changed = deployment(f"{name}@runs")
+    assert changed.fits
+    assert changed.inputs["concurrency"] == (
+        auditing.USERS * deployment(name).inputs["data_parallel"])
+
+
+def test_corrections_multiply_to_the_whole_correction(plan):
+    (first, weight), *others = auditing.weightiest(plan)
+    assert first == "rate"
+    assert weight > math.prod(factor for _, factor in others)
+    money, everything = auditing.combined_factors(dict(auditing.weightiest(plan)))
+    amounts = plan.amounts()
+    assert money == pytest.approx(amounts["tco"].central / plan.recomputed["tco"])
+    assert everything == pytest.approx(
+        amounts["per_million"].central / plan.recomputed["per_million"]
+        * amounts["tco"].central / amounts["tco"].value)
+
+
+def test_host_breaks_even_where_both_cost_the_same_per_token():
+    hybrid = cost_documents.hybrid()
+    rates = [rate / (cards + hybrid.break_even)
+             for rate, cards in zip(hybrid.alone, hybrid.cards, strict=True)]
+    assert rates[0] == pytest.approx(rates[1])
+    assert hybrid.host.low > hybrid.break_even
+
+
+def test_owned_million_is_the_hours_over_the_tokens_made():
+    page = costs.flagship()
+    hour = card_hour(page.scenario.device.id).value
+    assert page.answer.fits
+    assert page.cost.amounts["per_million_output_whole"].central == pytest.approx(
+        MILLION * 8 * hour / (page.asked.utilisation * page.rate.value))
+    assert page.cost.amounts["crossover"].central == pytest.approx(
+        8 * hour / page.rate.value / page.api_per_output)
+
+
+# --- standard question -------------------------------------------------------------------------
+
+SERVED = [("deepseek-v3", "nvidia-h20"), ("deepseek-v3", "nvidia-h200-sxm"),
+          ("deepseek-v3", "ascend-910b2"), ("deepseek-v4-flash", "nvidia-b300"),
+          ("glm-5.2", "ascend-910c-die")]
+
+
+@pytest.mark.parametrize(("model", "device"), SERVED)
+def test_standard_answer_fits_and_is_the_fastest_cell_of_the_matrix(model, device):
+    served = standard.serve(model, device)
+    answer = calc.estimate(served.scenario)
+    assert answer.fits
+    low, high = served.cell.best.amounts["tpot"].ends
+    assert low < answer.quantities["steady_tpot"].value < high
+    entry = catalogue.load_model(model)
+    published = catalogue.load_precision(entry.weights.precision)
+    runs = bool(kernels_of(published, catalogue.load_device(device), entry))
+    assert (served.choice.precision not in standard.EIGHT_BITS.values()) is runs
+    if model == standard.R1:
+        cell, = matrix.cells_of(device, [served.choice.precision], [standard.question().users])
+        assert cell.best.row.choice == served.choice
+        assert cell.pace == served.cell.pace
+
+
+def test_fewer_servers_than_the_standard_answer_start_nothing():
+    served = standard.serve("glm-5.2", "nvidia-h20")
+    assert served.choice.devices == 16
+    for precision in standard.FORMATS[1]:
+        found = search(load_goal(matrix.GOAL, [
+            f"model={served.model}", f"devices={served.device}", f"precisions={precision}",
+            "cards.fewest=8", "cards.most=8"]))
+        assert not found.rows(found.front, 1)
+
+
+def test_pages_ask_the_standard_question_and_price_its_answer():
+    asked = standard.question()
+    for name in ("r1-matrix", "r1-64-users-8xh20"):
+        goal = load_goal(name)
+        assert goal.demand == asked.demand
+        assert goal.model in asked.models
+    page, (_, _, cost, options) = costs.flagship(), standard.serve(standard.R1, r1.OWNED).priced()
+    assert page.cost.amounts[r1.WHOLE] == cost.amounts[r1.WHOLE]
+    assert page.asked.utilisation == options.utilisation < 1
+    assert page.scenario.inputs()["concurrency"] == asked.users
+
+
+def test_cards_without_an_hourly_price_are_priced_by_their_parts():
+    served = standard.serve(standard.R1, "nvidia-h20")
+    priced = served.priced()
+    parts = priced.of_parts()
+    assert r1.WHOLE not in priced.cost.amounts
+    assert parts.hour.per("USD/h") == pytest.approx(
+        priced.cost.amounts["card_hour_of_parts"].points)
+    assert parts.amounts[r1.WHOLE].central == pytest.approx(
+        MILLION * served.choice.devices * parts.hour.value
+        / (priced.asked.utilisation * priced.rate.value))
+
+
+# --- searches ----------------------------------------------------------------------------------
+
+@pytest.fixture(scope="module")
+def cells():
+    return matrix.cells((8, 64), MATRIX)
+
+
+@pytest.mark.parametrize(("device", "per_node"), [("nvidia-h20", 8), ("ascend-910c-die", 16)])
+def test_matrix_cells_are_searches_of_whole_servers(cells, device, per_node):
+    for cell in (cell for cell in cells if cell.device == device and cell.users == 64):
+        alone = Answer(search(load_goal(matrix.GOAL, [
+            *MATRIX, f"devices={device}", f"precisions={cell.precision}",
+            f"cards.fewest={per_node}", "demand.users=64"])))
+        assert cell.best.row.choice == alone.best.choice
+        assert cell.best.row.choice.devices % per_node == 0
+        low, high = cell.best.amounts["tpot"].ends
+        assert low <= cell.pace <= high
+
+
+def test_matrix_has_a_cell_per_supported_precision_and_grows_with_users(cells):
+    fields = {(cell.device, cell.precision, cell.users) for cell in cells}
+    assert len(fields) == len(cells)
+    assert ("ascend-910c-die", "fp8-block", 8) not in fields
+    assert all(cell.best is None for cell in cells if cell.device == "nvidia-rtx-4090")
+    least = {(cell.device, cell.precision): cell.servers for cell in cells if cell.users == 8}
+    assert all(cell.servers >= least[cell.device, cell.precision]
+               for cell in cells if cell.best)
+
+
+@pytest.fixture(scope="module")
+def users():
+    return Answer(search(load_goal("r1-80-users-h20", list(SMALL))))
+
+
+@pytest.fixture(scope="module")
+def money():
+    return Answer(search(load_goal("million-tokens", list(SMALL))))
+
+
+def test_limits_are_kept_in_the_share_of_samples_within_them(users, money):
+    row = users.front[0][0]
+    within = (row.quantities["tpot"] <= 0.05) & (row.quantities["ttft"] <= 2)
+    assert keeps(users.result, row) == within.mean()
+    ranked = [row for group in users.front for row in group]
+    place = [row.row.choice for row in ranked].index(users.first_sure.row.choice)
+    assert users.keeps(users.first_sure) >= 0.9
+    assert all(users.keeps(row) < 0.9 for row in ranked[:place])
+    assert money.keeps(money.front[0][0]) is None
+
+
+def test_front_lines_rise_in_time_and_rate(money):
+    lines = goal_fronts.lines_of(money)
+    assert {line.device for line in lines} == {"nvidia-h20", "nvidia-h200-sxm"}
+    for line in lines:
+        paces, rates = np.array(line.every).T
+        assert (np.diff(paces) > 0).all()
+        assert (np.diff(rates) > 0).all()
+        assert all((mark.pace, mark.rate) in line.every for mark in line.marks)
+
+
+def test_cheapest_under_a_limit_keeps_it(money):
+    found = goal_fronts.cheapest(money)
+    assert found
+    prices = [row.amounts["cost"].value for _, row in found]
+    assert prices == sorted(prices, reverse=True)
+    assert all(row.amounts["tpot"].value <= pace for pace, row in found)
+
+
+def test_bounds_hold_for_the_deployments_of_a_search(users, money, cell):
+    for answer in (users, money):
+        bounds.checks(goal_page.Page([answer], answer))  # asserts
+    assert len(cell.texts("en")) == 2
+
+
+def test_stored_first_answers_pass_and_are_current():
+    stored = expected.stored_answers()
+    assert sorted(stored) == sorted(answering.catalogue_goals())
+    assert all(answering.passes(found) for found in stored.values())
+    before = stored["r1-910b2-least"]
+    now = json.loads(json.dumps(answering.judged(start_search("r1-910b2-least"))))
+    assert now["row"]["choice"] == before["row"]["choice"]
+    assert now["row"]["start"] == before["row"]["start"]
+    assert now["row"]["quantities"] == pytest.approx(before["row"]["quantities"], rel=1e-6)
+
+
+@pytest.mark.parametrize("number", [0, *(pytest.param(each, marks=pytest.mark.nightly)
+                                         for each in range(10, answering.DRAWN, 10))])
+def test_first_answers_of_random_goals_keep_their_limits_simulated(number):
+    answer = start_search(answering.goal_of(number))
+    if not answer.met:
+        assert answer.as_json()["nearest_miss"] is not None or answer.missed or answer.refused
+        return
+    found = answering.judged(answer)
+    assert answering.passes(found)
+    for at, stated in (found["simulated"] or {"seen": {}})["seen"].items():
+        limits = answer.result.wishes.goal.limits.times[at]
+        assert all(stated[name] <= limit for name, limit in limits.items())
+
+
+# --- sensitivity and capacity ------------------------------------------------------------------
+
+def test_perfect_information_is_worth_more_than_a_measurement_and_less_than_the_cost(cell):
+    turning.choices()
+    rows = cell.rows("en")
+    assert len(rows) == len(turning.CHOICES)
+    for _, _, cost, saved, own, _ in rows:
+        assert 0 < float(saved.split()[0]) < float(cost)
+        assert float(own) <= float(saved.split()[0])
+
+
+def test_cache_hits_for_a_rate_are_the_fewest_that_suffice():
+    page = days.day_plan("h200-r1-vllm-tp8", [
+        "workload.input_tokens=2000 token", "workload.output_tokens=500 token",
+        "workload.concurrency=64 request", "workload.requests=64 request"],
+        "azure-conversation", 40000, 20, 2.0, 0.05, 300.0)
+
+    def most(hits):
+        replica = Replica(page.scenario, {"prefix_hit_share": hits})
+        return replica.most(page.limits, float(page.load.variation.value))
+
+    rate = 1.2 * most(0.0)
+    hits = keeping.hits_for(page, rate)
+    assert most(hits) >= rate
+    assert most(hits - 2 * keeping.MOST_FOUND / 2**keeping.HALVINGS) < rate
+    assert keeping.hits_for(page, 2 * most(keeping.MOST_FOUND)) is None
+
+
+@pytest.mark.parametrize(("name", "groups", "servers", "share"), [
+    ("s1-plan-a", 2, 1, 2 / 3), ("s1-plan-b", 3, 1, 1 / 3), ("s1-plan-c", 4, 1, 1 / 4),
+    ("s1-plan-d", 2, 2, 1 / 2), ("s0-config-4.2", 1, 2, 1.0)])
+def test_failed_servers_take_their_replicas(name, groups, servers, share):
+    fleet = rated.fleet(name)
+    assert (fleet.groups, fleet.servers) == (groups, servers)
+    assert rated.lost(name) == pytest.approx(share)
+
+
+def test_availability_of_pipelines_and_replicas():
+    pipeline = rated.fleet("s0-config-4.2")
+    up = available(pipeline.between_failures, pipeline.repair)
+    assert pipeline.promised(1) == pytest.approx(up**2 * (1 - pipeline.restarting))
+    fleets = [rated.fleet(name) for name in ("s1-plan-a", "s1-plan-b", "s1-plan-c")]
+    for values in ([rated.dark(of) for of in fleets], [of.promised(of.groups) for of in fleets]):
+        assert values == sorted(values, reverse=True)
+
+
+@pytest.mark.parametrize("document", ["s0", "s1"])
+def test_alert_thresholds_use_metrics_of_a_release(document):
+    engine = load_engine("vllm")
+    for threshold in thresholds(document):
+        assert all(engine.find(name) is not None for name in threshold.metrics)
+
+
+# --- models and cards of today -----------------------------------------------------------------
+
+@pytest.mark.parametrize("model", generations.MODELS)
+def test_longer_requests_keep_read_and_multiply_more(model):
+    found = [generations.request(model, context) for context in generations.served_lengths(model)]
+    for short, long in pairwise(found):
+        assert short.cache < long.cache
+        assert short.read < long.read <= long.cache
+        for phase in (generations.DECODE, generations.PREFILL):
+            assert short.operations[phase] < long.operations[phase]
+    made = generations.asked(generations.plan(
+        model, generations.H200, generations.published(model), generations.WHOLE,
+        generations.SHORT))
+    weights = 2 * float(made["active_parameters"])
+    short = generations.request(model, generations.SHORT)
+    assert weights < short.operations[generations.DECODE] < 2 * weights
+
+
+@pytest.mark.parametrize("model", [generations.V3, generations.FLASH, generations.PRO])
+@pytest.mark.parametrize("device", [generations.B200, generations.H200])
+def test_served_users_fit_in_memory_and_within_the_limit(model, device):
+    of = generations.served(model, device, generations.LONG)
+    if of.tensor is None:
+        assert of.rate == of.users == 0
+        return
+    assert of.users <= of.held[of.tensor]
+    made = generations.asked(generations.plan(model, device, of.precision, of.tensor,
+                                              generations.LONG, of.users))
+    assert float(made["tpot"]) <= generations.LIMIT
+    assert of.rate == pytest.approx(of.users / float(made["tpot"]))
+    if card_hour(device):
+        assert of.output == pytest.approx(generations.SERVER * card_hour(device).value / of.rate)
+
+
+@pytest.mark.parametrize("model", [generations.V3, generations.FLASH])
+def test_tensor_parallelism_copies_the_latent_cache(model):
+    whole, cut = (generations.asked(generations.plan(
+        model, generations.B200, generations.published(model), tensor, generations.LONG))
+        for tensor in (generations.WHOLE, generations.CUT))
+    for name in ("kv_layer_bytes_per_token_per_device", "state_bytes_per_request"):
+        assert float(whole[name]) == float(cut[name])
+    assert int(cut["max_concurrency"]) < int(whole["max_concurrency"])
+
+
+@pytest.mark.parametrize("name", [today.ONE_SERVER, today.HOST])
+def test_ranked_models_hold_all_users_on_all_cards_of_the_plan(name):
+    ranking, (asked, _) = plans.ranking(name), plans.demanded(name)
+    document = plans.document(name)
+    assert [each.pace for each in ranking] == sorted(each.pace for each in ranking)
+    for each in ranking:
+        best = each.best
+        assert best.count * best.made.inputs["concurrency"] >= asked
+        assert best.made.fits({}).all()
+        assert each.pace == best.told.value
+        assert best.count * best.made.cards == document.devices
+    if ranking[0].ranged_cost is not None:
+        prices = [each.ranged_cost.value for each in ranking]
+        assert min(prices) == prices[0]
+        assert prices[0] == pytest.approx(MILLION * document.devices * plans.hour_of(name).value
+                                          * ranking[0].pace / asked, rel=0.05)
+
+
+@pytest.mark.parametrize("name", [today.HOST, "s2-910b1-awq"])
+def test_plans_as_written_have_the_estimate_of_their_page(name):
+    estimate = calc.estimate(plans.document(name))
+    assert plans.as_written(name).pace == pytest.approx(estimate.quantities["tpot"].value)
+
+
+@pytest.mark.parametrize("device", today.CARDS)
+def test_formats_have_kernels_and_get_narrower(device):
+    for model in plans.MODELS:
+        formats = [catalogue.load_precision(name) for name in plans.formats(model, device)]
+        widths = [expert_bytes(each) for each in formats]
+        assert widths == sorted(set(widths), reverse=True)
+        assert 0 < widths[0] <= 1.001
+        assert all(kernels_of(each, catalogue.load_device(device), catalogue.load_model(model))
+                   for each in formats)
