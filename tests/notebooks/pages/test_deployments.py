@@ -1,0 +1,186 @@
+"""Pages of deployments: answers of the runtime, verdicts from numbers, changes that run."""
+
+from __future__ import annotations
+
+import csv
+import io
+from functools import cache
+
+import numpy as np
+import pytest
+
+import calc
+import catalogue
+from calc.layouts.change import changed
+from calc.physics.breakdown import parts, token_parts
+from notebooks.pages.catalogue.tables import deployments
+from notebooks.pages.deployments import (
+    alternatives,
+    card,
+    families,
+    findings,
+    own_hardware,
+    own_processor,
+    spans,
+    summary,
+    views,
+)
+from notebooks.pages.deployments.answers import Deployed
+
+DOCUMENTED = [name for name in catalogue.deployment_names()
+              if catalogue.load_scenario(name).file.document]
+
+
+@cache
+def deployed(name: str) -> Deployed:
+    return Deployed(catalogue.load_scenario(name))
+
+
+@pytest.mark.parametrize("name", catalogue.deployment_names()[::12])
+def test_grouped_parts_of_a_step_sum_to_it(name):
+    scenario = catalogue.load_scenario(name)
+    inputs = scenario.inputs()
+    values = calc.evaluate(inputs, scenario.model.attention)
+    for pieces in (token_parts(inputs, values), parts(inputs, values, "prefill")):
+        assert sum(deployments.grouped(pieces).values()) == pytest.approx(
+            sum(float(part) for key, part in pieces.items() if key not in deployments.HIDDEN))
+
+
+@pytest.mark.parametrize(("name", "asked"), [
+    ("h800-profile-decode", {"tpot", "output_throughput"}),
+    ("kt-4090-v03", {"ttft", "input_throughput"})])
+def test_questions_are_those_that_a_run_can_answer(name, asked):
+    scenario = catalogue.load_scenario(name)
+    questions = deployments.questions(scenario)
+    assert set(questions) == asked
+    for quantity, inputs in questions.items():
+        assert float(calc.evaluate(inputs, scenario.model.attention)[quantity]) > 0
+
+
+def test_decode_is_taken_alone_where_answers_have_no_length():
+    scenario = catalogue.load_scenario("s0-scenario-1")
+    inputs = deployments.questions(scenario)["tpot"]
+    values = calc.evaluate(inputs, scenario.model.attention)
+    assert values["decode_stall"] == 0
+    assert values["tpot"] == values["decode_step_time"]
+    assert values["output_throughput"] == pytest.approx(inputs["concurrency"] / values["tpot"])
+
+
+@pytest.mark.parametrize("name", DOCUMENTED[::6])
+def test_deployments_fit_if_no_memory_is_missing_and_intervals_contain_the_factor(name):
+    one = deployed(name)
+    assert (summary.verdict(one) == "short") == (one.headroom < 0) == (summary.needed(one) > 1)
+    for speed in summary.speeds(one):
+        assert 0 < speed.low <= speed.factor * (1 + 1e-12)
+        assert speed.factor <= speed.high * (1 + 1e-12)
+
+
+@pytest.mark.parametrize(("name", "quantity", "factor"), [
+    ("s1-plan-c", "output_throughput", lambda ours: 51_200 / ours),
+    ("s0-scenario-1", "tpot", lambda ours: ours / 8.3e-3),
+    ("s0-cards-h100", "output_throughput", lambda ours: 32 * 45 / ours)])  # printed per card
+def test_factors_above_one_promise_too_much(name, quantity, factor):
+    speed = summary.speed(deployed(name), quantity)
+    assert speed.factor == pytest.approx(factor(speed.ours.value))
+
+
+@pytest.mark.parametrize(("name", "verdict"), [
+    ("s0-cards-910b2", "holds"), ("s1-launch-awq", "fits"), ("s1-expert-tiers-uniform", "slow"),
+    ("s2-910b1-awq", "predicted"), ("s2-other-engine", "missed")])
+def test_verdicts_of_deployments_that_fit(name, verdict):
+    assert summary.verdict(deployed(name)) == verdict
+
+
+def test_replacements_of_a_plan_that_does_not_fit_run():
+    two = deployed("s0-scenario-1")
+    fewest, narrower = findings.fewest(two), changed(two.scenario, findings.narrower(two).settings)
+    assert fewest.devices == 32
+    assert narrower.devices == two.scenario.devices
+    for scenario in (changed(two.scenario, fewest.settings), narrower):
+        assert Deployed(scenario).headroom > 0
+    rows = alternatives.rows(two)
+    assert len(rows) == len(two.answer.changes) > 1
+    assert all(not row["spare"].startswith("−") for row in rows)
+
+
+def test_requests_for_a_rate_are_the_fewest_at_the_floor():
+    plan = deployed("s1-plan-c")
+    count = findings.requests_for(plan, 50_000)
+    floors = [findings.with_requests(plan, each, ["tpot_floor"])["tpot_floor"].central
+              for each in (count - 1, count)]
+    assert (count - 1) / floors[0] < 50_000 <= count / floors[1]
+    with pytest.raises(ValueError, match="any number of requests"):
+        findings.requests_for(plan, 1e6)
+
+
+def test_arithmetic_bounds_the_rate_of_any_number_of_requests():
+    plan = deployed("s1-plan-c")
+    bound = findings.arithmetic_bound(plan)
+    inputs = plan.questions["tpot"] | {"concurrency": 4 * np.geomspace(1, 1e6, 50).round()}
+    assert calc.evaluate(inputs, plan.attention)["output_throughput"].max() < bound
+    active = calc.parameters(plan.scenario.model)["active"]
+    assert bound < plan.scenario.devices * plan.scenario.device.matrix_peak.fp16.value / (
+        2 * active)
+
+
+def test_plans_of_the_card_have_the_times_of_their_command():
+    plan = deployed("s1-plan-c")
+    first, *others = card.plans(plan)
+    assert "tpot" not in first
+    assert all("tpot" in row and not row["spare"].startswith("−") for row in others)
+    scenario = changed(plan.scenario, others[-1]["settings"])
+    assert calc.estimate(scenario).fits
+    assert others[-1]["tpot"] == Deployed(scenario).answers["tpot"].text
+    assert card.price(plan) is None
+
+
+@pytest.mark.parametrize("name", ["s1-plan-c", "s0-scenario-1", "s2-910b1-awq"])
+def test_every_printed_number_has_a_row_and_every_answer_an_interval(name):
+    one = deployed(name)
+    rows = views.three(one).rows
+    claims = one.scenario.documented.claims if one.scenario.documented else []
+    assert len([row for row in rows if row.get("section")]) == len(
+        [claim for claim in claims if claim.value.section])
+    assert all(row["reach"] and row["formula"] for row in rows if row["ours"] != "–")
+
+
+def test_slower_pool_decides_the_rate_of_both():
+    family = catalogue.load_family("s0-scenario-3")
+    prefill, decode = (deployed(pool.id) for pool in family.pools)
+    together = views.pair(prefill, decode)
+    rates = [one.quantity("request_throughput").value for one in (prefill, decode)]
+    assert together.value == pytest.approx(min(rates) * decode.inputs["output_tokens"])
+    assert together.low <= together.value <= together.high
+
+
+@pytest.mark.parametrize("name", ["s0-scenario-3", "s1-scale"])
+def test_families_have_a_row_per_deployment_and_their_numbers_in_the_file(name):
+    members = [deployed(one.id) for one in catalogue.load_family(name).deployments]
+    assert len(families.rows(members, lambda one: one.scenario.title["en"])) == len(members)
+    rows = list(csv.DictReader(io.StringIO(spans.picture(members)("en").numbers)))
+    assert {row["name"] for row in rows} <= {one.scenario.title["en"] for one in members}
+
+
+def test_advantage_per_card_holds_at_one_request_only():
+    pair, eight = (catalogue.load_scenario(name) for name in ("s3-hybrid-910b4", "s3-eight-cards"))
+    columns = [pair.measured.column(name) for name in (
+        "input_tokens", "output_tokens", "concurrency", "output_throughput")]
+    measured = {round(requests): rate / pair.devices
+                for given, length, requests, rate in zip(*columns, strict=True)
+                if (round(given), round(length)) == (128, 512)}
+    inputs = eight.inputs() | {"concurrency": np.array(list(measured), float)}
+    rates = calc.evaluate(inputs, eight.model.attention)["output_throughput"] / eight.devices
+    assert (np.array(list(measured.values())) > rates).tolist() == [True, *[False] * 4]
+
+
+@pytest.mark.parametrize("kernels", own_processor.TABLES)
+def test_kernel_laws_of_the_processor_follow_its_tables(kernels):
+    for time, law in own_processor.laws(kernels).values():
+        assert np.corrcoef(np.log(time), np.log(law))[0, 1] > 0.97
+
+
+def test_mistakes_in_a_card_file_are_refused_with_their_line(cell):
+    own_hardware.mistakes()
+    rows = cell.rows("en")
+    assert len(rows) == len(own_hardware.MISTAKES)
+    assert all("my-card.yml:" in row[-1] for row in rows)

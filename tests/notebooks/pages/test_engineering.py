@@ -1,0 +1,284 @@
+"""Chapters on engineering: both sides of a break-even are equal, promises are kept exactly."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import calc
+from calc.capacity.growth import best
+from calc.capacity.pool_layouts import Pairing
+from calc.capacity.replicas import Limits
+from calc.sensitivity.breakeven import breakeven
+from calc.sensitivity.paths import path_of
+from calc.uncertainty.amount import Amount
+from notebooks.pages.deployments.supplements.hybrid import bearable
+from notebooks.pages.engineering import (
+    advice,
+    experts,
+    host,
+    layouts,
+    loading,
+    precision,
+    risk,
+    separation,
+    uses,
+)
+from notebooks.pages.engineering.layouts import LIMIT
+from notebooks.pages.engineering.operating import monitoring, remedies, settings, watching
+
+B2, H20 = "ascend-910b2", "nvidia-h20"
+CAUSES = [name for name in monitoring.CAUSES if name not in monitoring.ONCE]
+
+
+# --- experts -----------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("case", experts.CASES[:2])
+def test_expert_parallel_rate_is_the_largest_within_the_promise(case):
+    for width in (16, 64):
+        found = {mode: experts.wide(case, width, mode) for mode in experts.MODES}
+        for each in found.values():
+            assert each.paces[each.best(LIMIT)] <= LIMIT
+            assert each.rates[each.paces <= LIMIT].max() == each.rate(LIMIT)
+            rates = [each.rate(limit) for limit in (0.02, 0.05, 0.2)]
+            assert rates == sorted(rates)
+        assert found[experts.PLACED].rate(LIMIT) >= found[experts.RANDOM].rate(LIMIT)
+
+
+def test_wide_and_narrow_expert_parallelism_turn_at_equal_rates():
+    case = experts.CASES[0]
+    turn = experts.turn(case, 32).turns[-1]
+    gains = [experts.wide(case, 32, experts.SPARE, limit=limit).rate(limit)
+             / experts.narrow(case).rate(limit) for limit in (0.97 * turn.at, 1.03 * turn.at)]
+    assert gains[0] < 1 < gains[1]
+
+
+def test_needed_hit_rate_keeps_the_promise_and_grows_with_requests():
+    turns = []
+    for requests in (1, 2, 4, 8):
+        (turn,) = experts.needed(requests).turns
+        pace = experts.tiers(requests).at({experts.HIT: np.array([turn.at])}, "tpot")
+        assert float(pace[0]) == pytest.approx(LIMIT, rel=1e-6)
+        turns.append(turn.at)
+    assert turns == sorted(turns)
+
+
+# --- host and loading --------------------------------------------------------------------------
+
+def test_host_at_its_break_even_price_costs_the_same_per_token():
+    cards, slow, fast = (2, 8), 17.69, 51.4
+    even = bearable(cards, slow, fast, 1)
+    assert slow / (cards[0] + even) == pytest.approx(fast / (cards[1] + even), rel=1e-12)
+
+
+def test_host_bandwidth_for_a_promise_keeps_it_and_grows_with_users():
+    needed = [host.bandwidth_for(users) for users in (1, 2, 8)]
+    assert needed == sorted(needed)
+    for users, bandwidth in zip((1, 2, 8), needed, strict=True):
+        pace = host.pace(host.with_host(host.BEST).inputs(), concurrency=float(users),
+                         host_memory_bandwidth=bandwidth)
+        assert float(pace) == pytest.approx(LIMIT, rel=1e-6)
+    assert host.bandwidth_for(4, limit=0.005) is None
+
+
+def test_host_users_are_the_last_within_the_limit():
+    made = host.with_host(host.BEST)
+    most = host.most_within(made)
+    inside, outside = (float(host.pace(made.inputs(), concurrency=float(users)))
+                       for users in (most, most + 1))
+    assert inside <= LIMIT < outside
+
+
+def test_removing_any_cost_of_the_host_makes_no_token_slower():
+    inputs, users = host.compared().pair.inputs(), np.array(host.USERS, float)
+    times = {name: host.pace(inputs, concurrency=users, **moves)
+             for name, (_, moves) in host.HELPS.items()}
+    assert all((times[name] <= times["as"]).all()
+               for name in ("memory", "cores", "link", "sync", "whole"))
+    assert (times["none"] >= times["as"]).all()
+
+
+def test_shared_store_breaks_even_with_drives():
+    rate = 25e9
+    assert loading.even_store(rate) * loading.read(*loading.MAIN) / rate == pytest.approx(
+        loading.read(*loading.MAIN) / loading.stores()["drive"][1], rel=1e-12)
+    sizes = [loading.weight_file_bytes(name) for name in (
+        "bf16", "fp8-block", "w4a16-awq", "w4a8-int8")]
+    assert sizes == sorted(sizes, reverse=True)
+    assert sizes[0] / sizes[1] == pytest.approx(2, rel=0.1)
+
+
+def test_network_rate_slows_the_first_token_by_the_stated_share():
+    made = layouts.plan(H20, "fp8-block", 2, 32, tensor=16, pipeline=1)
+    rate = loading.network_for(made, "ttft")
+    here, endless = (float(calc.evaluate({**made.inputs, loading.NETWORK: each}, "mla")["ttft"])
+                     for each in (rate, loading.ENDLESS))
+    assert here == pytest.approx((1 + loading.SLOWER) * endless, rel=1e-9)
+
+
+# --- precision and pools -----------------------------------------------------------------------
+
+@pytest.mark.parametrize("device", [B2, H20])
+def test_fewest_servers_keep_the_promise_and_fewer_do_not(device):
+    for weights in precision.WEIGHTS:
+        found = precision.fewest_servers(device, weights, precision.MAIN)
+        if found is None or not found.within_limit:
+            continue
+        for servers in range(precision.FEWEST, found.plan.cards // 8):
+            for stages in {1, servers}:
+                fewer = layouts.plan(device, weights, servers, precision.MAIN, pipeline=stages)
+                assert (not layouts.holds(fewer, precision.MAIN)
+                        or fewer.median(precision.MAIN, layouts.PACE) > LIMIT)
+
+
+def test_widening_weights_breaks_even_at_equal_times():
+    wide, narrow = (layouts.plan(B2, name, 2, precision.MAIN)
+                    for name in (precision.INT8, precision.AWQ))
+    path = path_of(narrow, precision.TRAFFIC, precision.TRAFFICS)
+    (even,) = breakeven(narrow, wide, path, layouts.PACE).turns
+    users = float(precision.MAIN)
+    below, equal, above = narrow.at({precision.TRAFFIC: even.at * np.array([0.5, 1.0, 2.0]),
+                                     "concurrency": users}, layouts.PACE)
+    assert below < equal < above
+    assert equal == pytest.approx(layouts.at(wide, users, layouts.PACE), rel=1e-6)
+
+
+@pytest.mark.parametrize("case", separation.CASES[:2])
+def test_one_pool_and_two_are_those_of_capacity_planning(case):
+    made = separation.pool_comparison(*case[:2])
+    cards, limits = 2 * made.per_node, Limits(separation.FIRST, LIMIT, None)
+    assert made.one(2, LIMIT) == best(made.scenario, cards, limits)
+    assert made.two(2, LIMIT) == Pairing(made.scenario, [
+        count * made.per_node for count in separation.SERVERS_TRIED]).best(limits).get(cards)
+    for pools in (made.one(2, LIMIT), made.two(2, LIMIT)):
+        assert pools is None or (pools.tpot <= LIMIT
+                                 and pools.ttft <= separation.FIRST * (1 + 1e-9))
+
+
+@pytest.mark.parametrize("case", separation.CASES[:2])
+def test_no_other_split_of_the_replicas_finishes_more(case):
+    made = separation.both(*case)
+    answered = made.answered[made.best(1, LIMIT)]
+    for count in (2, 4, 16):
+        split, gain = made.whole(count, LIMIT)
+        rates = [min(first * made.prompts, (count - first) * answered)
+                 for first in range(1, count)]
+        assert rates[split[0] - 1] == pytest.approx(max(rates))
+        assert gain > 0
+
+
+# --- risk and advice ---------------------------------------------------------------------------
+
+@pytest.mark.parametrize(("stage", "users"), [("2", 80), ("3", 320)])
+def test_sampled_rates_have_the_interval_of_the_forecast(stage, users):
+    forecast, rates = risk.forecast(stage).throughput, risk.rates(users, stage)
+    assert np.quantile(rates, [0.1, 0.9]) == pytest.approx([forecast.low, forecast.high], rel=0.125)
+    shares = [risk.reached(users, goal) for goal in (100.0, 1000.0, 2000.0, 1e6)]
+    assert shares == sorted(shares, reverse=True)
+    assert shares[0] > 0.999
+    assert shares[-1] == 0
+
+
+def test_failures_within_a_year_are_those_of_four_servers():
+    fleet, year = risk.fleet(), risk.failing()
+    assert 1 - year == pytest.approx(math.exp(-4 * risk.YEAR / fleet.between_failures))
+    assert risk.failing(2.0) == pytest.approx(1 - (1 - year) ** 2)
+
+
+def test_dearer_servers_and_shorter_use_cost_more():
+    server = risk.server().value
+    prices = [risk.dearer(server=Amount.exactly(factor * server)) for factor in (1, 1.2, 1.5)]
+    years = [risk.dearer(years=Amount.exactly(each)) for each in (3.0, 2.75, 2.0)]
+    for factors, most in ((prices, 1.5), (years, 3 / 2)):
+        assert factors[0] == pytest.approx(1)
+        assert factors == sorted(factors)
+        assert factors[-1] < most  # other costs do not grow
+
+
+def test_missed_throughput_outweighs_all_other_risks():
+    factors = dict(risk.factors())
+    assert all(factor > 1 for factor in factors.values())
+    assert factors.pop("S1-264") > math.prod(factors.values())
+
+
+def test_million_tokens_cost_the_hour_over_the_tokens_made_in_it():
+    full, made = uses.full(uses.B2), uses.plan(*uses.B2)
+    assert full.million.central == pytest.approx(
+        1e6 * made.cards * full.hour.value / full.rate.value)
+    for case in (uses.B2, uses.B2_FOUR):
+        assert uses.full(uses.H20).million.value < uses.full(case).million.value
+
+
+def test_whole_experts_are_slower_on_one_server():
+    for users in advice.FEW:
+        cut, whole = (advice.grouped(users, expert) for expert in (1, 8))
+        assert whole["steady_tpot"] > cut["steady_tpot"]
+        assert whole["decode_rank_imbalance"] > cut["decode_rank_imbalance"] == 0
+
+
+# --- operating ---------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("name", CAUSES)
+def test_causes_of_no_severity_move_no_metric(name):
+    usual = monitoring.metrics(monitoring.inputs(), {})
+    for metric, value in monitoring.signs(name, 1.0).items():
+        assert float(value) == pytest.approx(float(usual[metric]), rel=1e-12)
+
+
+@pytest.mark.parametrize("name", ["memory", "clock", "users"])
+@pytest.mark.parametrize("own", [False, True])
+def test_alerts_fire_where_their_metric_reaches_the_threshold(name, own):
+    severity, metric = monitoring.caught(name, own)
+    limit, worse = monitoring.threshold(metric, own), -1 if metric == "rate" else 1
+    less, more = (worse * (float(monitoring.signs(name, severity * by)[metric]) / limit - 1)
+                  for by in (1 - 1e-7, 1 + 1e-7))  # with users, a metric may jump there
+    assert less <= 1e-6
+    assert more >= -1e-6
+
+
+@pytest.mark.parametrize("name", remedies.TRIALS)
+def test_verdicts_on_remedies_are_those_of_their_numbers(name):
+    trial, verdict = remedies.TRIALS[name], remedies.verdict(name)
+    before, after = remedies.state(trial.of), remedies.state(trial.of, name)
+    if verdict == remedies.UNFIT:
+        assert before.short <= 0 < after.short
+    if trial.sign == "short":
+        assert (verdict == remedies.HELPS) == (after.short <= 0)
+        assert (verdict == remedies.HARMS) == (after.short > monitoring.LIVELY * before.short)
+    elif verdict in (remedies.HELPS, remedies.HARMS):
+        better = getattr(after, trial.sign) > getattr(before, trial.sign)
+        assert better == ((verdict == remedies.HELPS) == (trial.sign in ("rate", "places")))
+    elif verdict == remedies.NOTHING:
+        assert getattr(after, trial.sign) == pytest.approx(
+            getattr(before, trial.sign), rel=monitoring.LIVELY - 1)
+
+
+def test_memory_share_is_worth_that_share_of_a_card_and_no_time():
+    worths = {(each.name.lstrip("-").replace("-", "_"), str(each.value)): each
+              for each in settings.worths("s1")}
+    lowered = worths["gpu_memory_utilization", "0.8"]
+    memory = settings.scenario_with("s1").inputs()["memory_capacity"]
+    assert (float(lowered.against), lowered.pace, lowered.first) == (0.9, 0, 0)
+    assert lowered.room == pytest.approx((0.8 - 0.9) * memory, rel=0.01)
+
+
+@pytest.mark.parametrize("place", range(0, len(watching.probes()), 2))
+def test_allowed_probe_failures_outlast_the_start(place):
+    document, probe = watching.probes()[place]
+    start = watching.starting(document).high
+    interval = watching.claims.select_claims(probe.interval)[0].case.printed
+    checks = watching.allowed(probe, start)
+    assert (checks - 1) * interval.value < start <= checks * interval.value
+    assert watching.kills(probe, watching.patience(probe) + 1)
+    assert not watching.kills(probe, watching.patience(probe))
+
+
+@pytest.mark.parametrize("title", monitoring.WATCHED)
+def test_alert_windows_have_the_stated_scatter(title):
+    forecast, room = watching.forecast(title), 0.1
+    window = watching.window_for(forecast, room)
+    requests = math.ceil(forecast.requests.value * window)
+    draws = np.random.default_rng(0).exponential(size=(4000, requests))
+    assert draws.mean(1).std() == pytest.approx(room / watching.SIGMAS, rel=0.1)
