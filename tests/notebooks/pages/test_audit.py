@@ -15,7 +15,6 @@ from notebooks.pages.audit import consequences, document, findings, first_screen
 from notebooks.pages.audit.words import GROUPS, HOLDS, everything, group
 from notebooks.pages.deployments.answers import Deployed
 from notebooks.pages.deployments.card import command
-from notebooks.pages.engineering import claims
 from notebooks.show.numbers import fmt_bytes
 
 DOCUMENTS = ("s0", "s1", "s2", "s3")
@@ -65,15 +64,6 @@ def test_causes_are_ordered_by_consequence_and_count_every_claim_once(name):
              if cause != consequences.RESIDUE]
     assert found == sorted(found, key=CONSEQUENCES.index)
     assert sum(len(of) for _, of in ranked) == len([row for row in rows if row.cause is not None])
-
-
-@pytest.mark.parametrize("names", ["S1-161 S1-263 S1-425", "S0-304 S0-094"])
-def test_chapters_judge_claims_as_the_audit_does(names):
-    audited = {row.id: row for row in everything().rows}
-    for row in claims.select_claims(names):
-        assert row.judgement.verdict == audited[row.id].judgement.verdict
-    with pytest.raises(catalogue.ParamsError, match="no claim 'S9-001'"):
-        claims.select_claims("S9-001")
 
 
 def test_searched_replacement_of_a_plan_is_what_its_command_computes():

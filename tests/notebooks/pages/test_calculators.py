@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 import calc
-import catalogue
 from catalogue.reading.amounts import human, span
 from notebooks.pages.calculators import offers, page
 from notebooks.pages.calculators.samples import state
@@ -64,21 +63,6 @@ def test_random_states_are_deployments_of_the_runtime(seed):
     assert float(values["tpot"]) > 0
     recurrent = scenario.model.attention == "csa" or bool(scenario.model.linear_layers)
     assert (float(values["state_bytes_per_request"]) > 0) is recurrent
-
-
-@pytest.mark.parametrize("model", TODAY)
-def test_models_are_offered_in_precisions_that_the_cards_run(model):
-    assert not catalogue.load_model(model).missing
-    assert all(offers.precisions(card, model) for card in CARDS)
-    assert catalogue.load_model(model).weights.precision in offers.precisions("nvidia-b300", model)
-
-
-@pytest.mark.parametrize(("card", "engine", "block"), [
-    ("nvidia-b300", "vllm", 256), ("nvidia-h20", "sglang", 256), ("ascend-910b2", "sglang", 128),
-    ("ascend-910b2", "vllm-ascend", 128), ("nvidia-b300", offers.NO_ENGINE, 64)])
-def test_block_sizes_of_compressed_and_usual_caches(card, engine, block):
-    assert offers.block(card, "deepseek-v4-flash", engine) == block
-    assert offers.block(card, "deepseek-v3", engine) == (128 if "ascend" in card else 64)
 
 
 def test_table_without_scripts_has_the_medians_of_the_runtime():

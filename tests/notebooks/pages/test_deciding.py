@@ -21,13 +21,9 @@ from calc.costing.tokens import MILLION
 from calc.launching.starting import search as start_search
 from calc.searching.load_goal import load_goal
 from calc.searching.result import Answer
-from calc.searching.robust import keeps
 from calc.searching.search import search
-from catalogue.engines.engine import load_engine
-from catalogue.engines.thresholds import thresholds
-from catalogue.kernels.releases import expert_bytes, kernels_of
-from notebooks.pages.deciding import bounds, cost_documents, costs, goal_fronts, matrix, turning
-from notebooks.pages.deciding import goals as goal_page
+from catalogue.kernels.releases import kernels_of
+from notebooks.pages.deciding import cost_documents, costs, goal_fronts, matrix, turning
 from notebooks.pages.deciding.capacity import days, keeping, rated
 from notebooks.pages.deciding.firsts import expected
 from notebooks.pages.deciding.front import r1, standard
@@ -64,14 +60,6 @@ def test_corrected_plan_costs_more_per_token_and_never_pays(plan):
     assert all(amount.low <= amount.value <= amount.high for amount in amounts.values())
     found = deployment(f"{auditing.PLAN}@runs").three("steady_throughput")
     assert (found.low, found.value, found.high) == (plan.rate.low, plan.rate.value, plan.rate.high)
-
-
-@pytest.mark.parametrize("name", [auditing.PLAN, *auditing.OTHERS])
-def test_changed_plans_run_with_the_same_users(name):
-    changed = deployment(f"{name}@runs")
-    assert changed.fits
-    assert changed.inputs["concurrency"] == (
-        auditing.USERS * deployment(name).inputs["data_parallel"])
 
 
 def test_corrections_multiply_to_the_whole_correction(plan):
@@ -128,16 +116,6 @@ def test_standard_answer_fits_and_is_the_fastest_cell_of_the_matrix(model, devic
         assert cell.pace == served.cell.pace
 
 
-def test_fewer_servers_than_the_standard_answer_start_nothing():
-    served = standard.serve("glm-5.2", "nvidia-h20")
-    assert served.choice.devices == 16
-    for precision in standard.FORMATS[1]:
-        found = search(load_goal(matrix.GOAL, [
-            f"model={served.model}", f"devices={served.device}", f"precisions={precision}",
-            "cards.fewest=8", "cards.most=8"]))
-        assert not found.rows(found.front, 1)
-
-
 def test_pages_ask_the_standard_question_and_price_its_answer():
     asked = standard.question()
     for name in ("r1-matrix", "r1-64-users-8xh20"):
@@ -181,35 +159,9 @@ def test_matrix_cells_are_searches_of_whole_servers(cells, device, per_node):
         assert low <= cell.pace <= high
 
 
-def test_matrix_has_a_cell_per_supported_precision_and_grows_with_users(cells):
-    fields = {(cell.device, cell.precision, cell.users) for cell in cells}
-    assert len(fields) == len(cells)
-    assert ("ascend-910c-die", "fp8-block", 8) not in fields
-    assert all(cell.best is None for cell in cells if cell.device == "nvidia-rtx-4090")
-    least = {(cell.device, cell.precision): cell.servers for cell in cells if cell.users == 8}
-    assert all(cell.servers >= least[cell.device, cell.precision]
-               for cell in cells if cell.best)
-
-
-@pytest.fixture(scope="module")
-def users():
-    return Answer(search(load_goal("r1-80-users-h20", list(SMALL))))
-
-
 @pytest.fixture(scope="module")
 def money():
     return Answer(search(load_goal("million-tokens", list(SMALL))))
-
-
-def test_limits_are_kept_in_the_share_of_samples_within_them(users, money):
-    row = users.front[0][0]
-    within = (row.quantities["tpot"] <= 0.05) & (row.quantities["ttft"] <= 2)
-    assert keeps(users.result, row) == within.mean()
-    ranked = [row for group in users.front for row in group]
-    place = [row.row.choice for row in ranked].index(users.first_sure.row.choice)
-    assert users.keeps(users.first_sure) >= 0.9
-    assert all(users.keeps(row) < 0.9 for row in ranked[:place])
-    assert money.keeps(money.front[0][0]) is None
 
 
 def test_front_lines_rise_in_time_and_rate(money):
@@ -228,12 +180,6 @@ def test_cheapest_under_a_limit_keeps_it(money):
     prices = [row.amounts["cost"].value for _, row in found]
     assert prices == sorted(prices, reverse=True)
     assert all(row.amounts["tpot"].value <= pace for pace, row in found)
-
-
-def test_bounds_hold_for_the_deployments_of_a_search(users, money, cell):
-    for answer in (users, money):
-        bounds.checks(goal_page.Page([answer], answer))  # asserts
-    assert len(cell.texts("en")) == 2
 
 
 def test_stored_first_answers_pass_and_are_current():
@@ -307,13 +253,6 @@ def test_availability_of_pipelines_and_replicas():
         assert values == sorted(values, reverse=True)
 
 
-@pytest.mark.parametrize("document", ["s0", "s1"])
-def test_alert_thresholds_use_metrics_of_a_release(document):
-    engine = load_engine("vllm")
-    for threshold in thresholds(document):
-        assert all(engine.find(name) is not None for name in threshold.metrics)
-
-
 # --- models and cards of today -----------------------------------------------------------------
 
 @pytest.mark.parametrize("model", generations.MODELS)
@@ -348,16 +287,6 @@ def test_served_users_fit_in_memory_and_within_the_limit(model, device):
         assert of.output == pytest.approx(generations.SERVER * card_hour(device).value / of.rate)
 
 
-@pytest.mark.parametrize("model", [generations.V3, generations.FLASH])
-def test_tensor_parallelism_copies_the_latent_cache(model):
-    whole, cut = (generations.asked(generations.plan(
-        model, generations.B200, generations.published(model), tensor, generations.LONG))
-        for tensor in (generations.WHOLE, generations.CUT))
-    for name in ("kv_layer_bytes_per_token_per_device", "state_bytes_per_request"):
-        assert float(whole[name]) == float(cut[name])
-    assert int(cut["max_concurrency"]) < int(whole["max_concurrency"])
-
-
 @pytest.mark.parametrize("name", [today.ONE_SERVER, today.HOST])
 def test_ranked_models_hold_all_users_on_all_cards_of_the_plan(name):
     ranking, (asked, _) = plans.ranking(name), plans.demanded(name)
@@ -380,14 +309,3 @@ def test_ranked_models_hold_all_users_on_all_cards_of_the_plan(name):
 def test_plans_as_written_have_the_estimate_of_their_page(name):
     estimate = calc.estimate(plans.document(name))
     assert plans.as_written(name).pace == pytest.approx(estimate.quantities["tpot"].value)
-
-
-@pytest.mark.parametrize("device", today.CARDS)
-def test_formats_have_kernels_and_get_narrower(device):
-    for model in plans.MODELS:
-        formats = [catalogue.load_precision(name) for name in plans.formats(model, device)]
-        widths = [expert_bytes(each) for each in formats]
-        assert widths == sorted(set(widths), reverse=True)
-        assert 0 < widths[0] <= 1.001
-        assert all(kernels_of(each, catalogue.load_device(device), catalogue.load_model(model))
-                   for each in formats)

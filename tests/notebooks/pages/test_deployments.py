@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from functools import cache
 
 import numpy as np
@@ -17,11 +15,9 @@ from notebooks.pages.catalogue.tables import deployments
 from notebooks.pages.deployments import (
     alternatives,
     card,
-    families,
     findings,
     own_hardware,
     own_processor,
-    spans,
     summary,
     views,
 )
@@ -134,16 +130,6 @@ def test_plans_of_the_card_have_the_times_of_their_command():
     assert card.price(plan) is None
 
 
-@pytest.mark.parametrize("name", ["s1-plan-c", "s0-scenario-1", "s2-910b1-awq"])
-def test_every_printed_number_has_a_row_and_every_answer_an_interval(name):
-    one = deployed(name)
-    rows = views.three(one).rows
-    claims = one.scenario.documented.claims if one.scenario.documented else []
-    assert len([row for row in rows if row.get("section")]) == len(
-        [claim for claim in claims if claim.value.section])
-    assert all(row["reach"] and row["formula"] for row in rows if row["ours"] != "–")
-
-
 def test_slower_pool_decides_the_rate_of_both():
     family = catalogue.load_family("s0-scenario-3")
     prefill, decode = (deployed(pool.id) for pool in family.pools)
@@ -151,14 +137,6 @@ def test_slower_pool_decides_the_rate_of_both():
     rates = [one.quantity("request_throughput").value for one in (prefill, decode)]
     assert together.value == pytest.approx(min(rates) * decode.inputs["output_tokens"])
     assert together.low <= together.value <= together.high
-
-
-@pytest.mark.parametrize("name", ["s0-scenario-3", "s1-scale"])
-def test_families_have_a_row_per_deployment_and_their_numbers_in_the_file(name):
-    members = [deployed(one.id) for one in catalogue.load_family(name).deployments]
-    assert len(families.rows(members, lambda one: one.scenario.title["en"])) == len(members)
-    rows = list(csv.DictReader(io.StringIO(spans.picture(members)("en").numbers)))
-    assert {row["name"] for row in rows} <= {one.scenario.title["en"] for one in members}
 
 
 def test_advantage_per_card_holds_at_one_request_only():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from xml.etree import ElementTree
@@ -13,28 +12,22 @@ import pytest
 
 import catalogue
 from notebooks.derive.formulas.derivation import Derivation
-from notebooks.derive.formulas.exported import load_formulas
 from notebooks.pages.derivations import communication_groups as groups
-from notebooks.pages.derivations import communication_steps as steps
 from notebooks.pages.derivations import latency_steps, throughput
 from notebooks.pages.derivations.choices import communication, fabrics, memory, serving
 from notebooks.pages.derivations.choices.layouts import A2, H20, H200, H800, Layout
 from notebooks.pages.derivations.diagrams import (
     bursts,
-    chapters,
     goals,
     halves,
-    levels,
-    limits,
     networks,
     ranks,
-    tokens,
 )
 from notebooks.pages.derivations.diagrams.flows import absorbing, balance, handover
 from notebooks.pages.derivations.exercises import turns
 from notebooks.pages.derivations.measured.serving import SHORT, Grid, errors_of_bursts
 from notebooks.pages.derivations.throughput import quantities
-from notebooks.show.drawing import WIDTH, Drawing, width_of
+from notebooks.show.drawing import Drawing
 
 SVG = "{http://www.w3.org/2000/svg}"
 NOTEBOOKS = Path(__file__).resolve().parents[3] / "notebooks"
@@ -46,14 +39,6 @@ ANSWERED = {"memory": turns.LONG, "compute": turns.DEEP, "communication": turns.
 
 
 # --- decisions ---------------------------------------------------------------------------------
-
-@pytest.mark.parametrize("layout", [*serving.LAYOUTS.values(), *memory.LAYOUTS.values()])
-def test_layouts_use_all_cards_of_their_servers(layout):
-    inputs = layout.inputs(2048, 512)
-    assert inputs["tensor_parallel"] * inputs["data_parallel"] == layout.cards
-    shared = inputs["expert_parallel"] * max(1, inputs["expert_tensor_parallel"])
-    assert shared == (1 if layout.tensor == layout.cards else layout.cards)
-
 
 @pytest.mark.parametrize("layout", [Layout(H200, 1, 8), Layout(A2, 2, 8)])
 def test_chunk_capacity_is_the_last_number_of_requests_within_the_limit(layout):
@@ -124,15 +109,6 @@ def test_all_reduce_schedules_sum_over_all_ranks(algorithm, ranks):
     assert groups.carry_out(algorithm, ranks).sums
 
 
-def test_one_shot_messages_per_port_and_pair():
-    carried = groups.carry_out("one-shot", 8)
-    assert (carried.steps, carried.port, carried.pair) == (1, 7, 1)
-
-
-def test_cards_without_fp8_dispatch_int8():
-    assert (steps.dispatched(groups.A2), steps.dispatched("nvidia-h800")) == ("int8", "fp8")
-
-
 @pytest.mark.parametrize("limit", [0.03, 0.05])
 def test_largest_batch_is_the_last_within_the_limit(limit):
     inputs = throughput.h20().inputs
@@ -149,14 +125,6 @@ def test_throughput_is_users_times_answer_over_latency(replica):
     values = quantities(STORED, replica.inputs, concurrency=32)
     rate = 32 * throughput.ANSWER / (values["ttft"] + (throughput.ANSWER - 1) * values["tpot"])
     assert values["output_throughput"] == pytest.approx(rate, rel=1e-9)
-
-
-def test_batch_curves_end_where_memory_is_full():
-    served = [throughput.Served(NAME, 2, *(
-        quantities(STORED, throughput.h20().inputs, concurrency=count) for count in (1, 2, 4)))]
-    curve = limits.curves(STORED, served)[NAME]
-    assert curve[-1][0] == served[0].alone["max_concurrency"]
-    assert [point[0] for point in curve] == sorted({point[0] for point in curve})
 
 
 @pytest.fixture(scope="module")
@@ -201,13 +169,6 @@ def test_commands_of_exercises_set_the_inputs_of_their_answers(name):
         assert {f"workload.{key}={value}" for key, value in ANSWERED[name].items()} <= set(changes)
 
 
-def test_attention_overtakes_the_experts_at_the_named_user():
-    before, after = (turns.asked(STORED, turns.R1, turns.DEEP | {"concurrency": users})
-                     for users in (turns.FEW, turns.MOST))
-    assert before["decode_core_time"] < before["decode_routed_expert_time"]
-    assert after["decode_core_time"] > after["decode_routed_expert_time"]
-
-
 # --- diagrams ----------------------------------------------------------------------------------
 
 @cache
@@ -228,77 +189,41 @@ def step(inputs: dict[str, float], **changed: float) -> dict[str, float]:
     return (inputs := inputs | changed) | STORED.values(inputs, "mla")
 
 
-def rank(**changed: float) -> Callable[[str], Drawing]:
-    return lambda lang: ranks.draw(plan(ranks.PLAN, *ranks.CHANGED) | changed, NAME, NAME, lang)
-
-
-def links(**changed: float) -> Callable[[str], Drawing]:
-    mesh = groups.card_inputs(groups.A2) | changed
-    return lambda lang: networks.draw(mesh, groups.card_inputs(groups.H20), (NAME, NAME), lang)
-
-
 TIMES = {"prefill_time": 0.8, "kv_transfer_time": 0.15, "decode_step_time": 0.05,
          "prompt_chunks": 2, "input_tokens": 8192, "concurrency": 32}
-DRAWINGS: dict[str, Callable[[str], Drawing]] = {
-    "rank": rank(),
-    "networks": links(),
-    "burst": lambda lang: bursts.planned(STORED, lang),
-    "halves": lambda lang: halves.decode_step_drawing(step, spread(), 128, NAME, lang),
-    "tokens": lambda lang: tokens.draw(LOADS[1], 64, 8, lang),
-    "levels": lambda lang: levels.draw(plan("s1-expert-tiers"), NAME, lang),
-    "chapters": lambda lang: chapters.draw(load_formulas(), lang),
-    "goals": lambda lang: goals.draw([(NAME, 50e3), (NAME, 12.5e3)], lang),
-    "handover": lambda lang: handover.draw(TIMES, NAME, lang),
-    "balance": lambda lang: balance.draw(*LOADS, 4, lang),
-}
 
 
 def elements(drawn: Drawing, tag: str) -> list[ElementTree.Element]:
     return list(ElementTree.fromstring(drawn.svg()).iter(f"{SVG}{tag}"))
 
 
-def numbers(element: ElementTree.Element, *names: str) -> list[float]:
-    return [float(element.get(name)) for name in names]
-
-
-@pytest.mark.parametrize("name", DRAWINGS)
-def test_diagrams_have_the_same_shapes_in_both_languages_inside_the_frame(name):
-    english, chinese = (DRAWINGS[name](lang) for lang in ("en", "zh"))
-    for tag in ("rect", "line", "circle", "path"):
-        shapes = [[{key: value for key, value in element.attrib.items() if key != "y"}
-                   for element in elements(drawn, tag)] for drawn in (english, chinese)]
-        assert shapes[0] == shapes[1]
-    for drawn in (english, chinese):
-        for text in elements(drawn, "text"):
-            wide = width_of(text.text or "", float(text.get("font-size", 13)))
-            left = float(text.get("x")) - {"start": 0, "middle": wide / 2, "end": wide}[
-                text.get("text-anchor", "start")]
-            assert -1 <= left <= left + wide <= WIDTH + 1, text.text
-            assert 0 < float(text.get("y")) <= drawn.height, text.text
+def sizes(drawn: Drawing, name: str, tag: str = "rect") -> list[float]:
+    return [float(element.get(name)) for element in elements(drawn, tag)]
 
 
 def test_bars_are_as_long_as_their_numbers():
-    goal, rest = (numbers(bar, "width")[0] for bar in elements(DRAWINGS["goals"]("en"), "rect"))
+    goal, rest = sizes(goals.draw([(NAME, 50e3), (NAME, 12.5e3)], "en"), "width")
     assert rest == pytest.approx(goal / 4, abs=0.1)
-    heights = [numbers(bar, "height")[0] for bar in elements(DRAWINGS["balance"]("en"), "rect")]
+    heights = sizes(balance.draw(*LOADS, 4, "en"), "height")
     assert [height / heights[0] for height in heights] == pytest.approx(
         [load / LOADS[0][0] for panel in LOADS for load in panel], abs=0.01)
 
 
 def test_prefill_transfer_and_steps_are_as_long_as_they_take():
-    bars = [bar for bar in elements(DRAWINGS["handover"]("en"), "rect") if not bar.get("stroke")]
+    bars = [bar for bar in elements(handover.draw(TIMES, NAME, "en"), "rect")
+            if not bar.get("stroke")]
     prefill, (sent,), decode = (
-        [numbers(bar, "width")[0] + 0.8 for bar in bars
+        [float(bar.get("width")) + 0.8 for bar in bars
          if bar.get("y") == f"{handover.TOP + handover.LANE * lane:g}"] for lane in range(3))
     assert sent / sum(prefill) == pytest.approx(0.15 / 0.8, rel=0.01)
     assert decode[0] / sent == pytest.approx(0.05 / 0.15, rel=0.05)
 
 
 def test_links_are_as_wide_as_they_are_fast():
-    once = groups.card_inputs(groups.A2)["pair_bandwidth"]
-    widths = [min(numbers(line, "stroke-width")[0] for line in elements(links(
-        pair_bandwidth=factor * once)("en"), "line") if line.get("stroke") == "currentColor")
-        for factor in (1, 2)]
+    mesh, switched = groups.card_inputs(groups.A2), groups.card_inputs(groups.H20)
+    widths = [min(float(line.get("stroke-width")) for line in elements(networks.draw(
+        mesh | {"pair_bandwidth": factor * mesh["pair_bandwidth"]}, switched, (NAME, NAME), "en"),
+        "line") if line.get("stroke") == "currentColor") for factor in (1, 2)]
     assert widths[1] == pytest.approx(2 * widths[0], rel=0.02)
 
 

@@ -14,9 +14,7 @@ from calc.capacity.replicas import Limits
 from calc.sensitivity.breakeven import breakeven
 from calc.sensitivity.paths import path_of
 from calc.uncertainty.amount import Amount
-from notebooks.pages.deployments.supplements.hybrid import bearable
 from notebooks.pages.engineering import (
-    advice,
     experts,
     host,
     layouts,
@@ -67,12 +65,6 @@ def test_needed_hit_rate_keeps_the_promise_and_grows_with_requests():
 
 # --- host and loading --------------------------------------------------------------------------
 
-def test_host_at_its_break_even_price_costs_the_same_per_token():
-    cards, slow, fast = (2, 8), 17.69, 51.4
-    even = bearable(cards, slow, fast, 1)
-    assert slow / (cards[0] + even) == pytest.approx(fast / (cards[1] + even), rel=1e-12)
-
-
 def test_host_bandwidth_for_a_promise_keeps_it_and_grows_with_users():
     needed = [host.bandwidth_for(users) for users in (1, 2, 8)]
     assert needed == sorted(needed)
@@ -98,16 +90,6 @@ def test_removing_any_cost_of_the_host_makes_no_token_slower():
     assert all((times[name] <= times["as"]).all()
                for name in ("memory", "cores", "link", "sync", "whole"))
     assert (times["none"] >= times["as"]).all()
-
-
-def test_shared_store_breaks_even_with_drives():
-    rate = 25e9
-    assert loading.even_store(rate) * loading.read(*loading.MAIN) / rate == pytest.approx(
-        loading.read(*loading.MAIN) / loading.stores()["drive"][1], rel=1e-12)
-    sizes = [loading.weight_file_bytes(name) for name in (
-        "bf16", "fp8-block", "w4a16-awq", "w4a8-int8")]
-    assert sizes == sorted(sizes, reverse=True)
-    assert sizes[0] / sizes[1] == pytest.approx(2, rel=0.1)
 
 
 def test_network_rate_slows_the_first_token_by_the_stated_share():
@@ -197,25 +179,12 @@ def test_dearer_servers_and_shorter_use_cost_more():
         assert factors[-1] < most  # other costs do not grow
 
 
-def test_missed_throughput_outweighs_all_other_risks():
-    factors = dict(risk.factors())
-    assert all(factor > 1 for factor in factors.values())
-    assert factors.pop("S1-264") > math.prod(factors.values())
-
-
 def test_million_tokens_cost_the_hour_over_the_tokens_made_in_it():
     full, made = uses.full(uses.B2), uses.plan(*uses.B2)
     assert full.million.central == pytest.approx(
         1e6 * made.cards * full.hour.value / full.rate.value)
     for case in (uses.B2, uses.B2_FOUR):
         assert uses.full(uses.H20).million.value < uses.full(case).million.value
-
-
-def test_whole_experts_are_slower_on_one_server():
-    for users in advice.FEW:
-        cut, whole = (advice.grouped(users, expert) for expert in (1, 8))
-        assert whole["steady_tpot"] > cut["steady_tpot"]
-        assert whole["decode_rank_imbalance"] > cut["decode_rank_imbalance"] == 0
 
 
 # --- operating ---------------------------------------------------------------------------------

@@ -126,12 +126,6 @@ def test_sources_with_an_address_are_links(key, text):
     assert display.cited(key) == text
 
 
-def test_values_are_shown_with_their_source():
-    value = catalogue.load_device("ascend-910b2").memory_bandwidth
-    entry = catalogue.sources()[value.source]
-    assert display.source(value).startswith(f"[{entry['title']}]({entry['url']})")
-
-
 def test_text_of_files_is_escaped(cell):
     display.show(words.hidden(HOSTILE), words.hidden("[a](javascript:b)"))
     long_table.rows_table([{"id": "S1-001", "what": HOSTILE, "more": "<b>", "group": '"><i>',
