@@ -80,8 +80,6 @@ def test_table_without_scripts_has_the_medians_of_the_runtime():
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    if CHROMIUM is None:
-        pytest.skip(f"no Chromium: {INSTALL}")
     with Browser(CHROMIUM, timeout=120, hasty=False) as started:
         yield started
 
@@ -111,77 +109,73 @@ def state_of(browser: Browser) -> dict[str, Any]:
             "share": float(texts["share"]), "set": {}}
 
 
-@pytest.mark.parametrize("name", [PAGE, "index.html"])
-def test_first_answer_is_that_of_the_runtime(browser, site, name):
-    _, answer, money, _ = served_by(R1, "nvidia-h200-sxm").priced()
-    wanted = {}
-    for key, quantity, unit in (("tpot", "steady_tpot", "s"), ("ttft", "steady_ttft", "s"),
-                                ("rate", "steady_throughput", "1")):
-        found = answer.quantities[quantity]
-        wanted[key] = [human(found.value, unit), span(found.low, found.high, unit)]
-    whole = money.amounts["per_million_output_whole"]
-    wanted["million"] = [human(whole.value), span(whole.low, whole.high)]
-    assert json.loads(opened(browser, site, name).evaluate(NUMBERS)) == wanted
+@pytest.mark.skipif(CHROMIUM is None, reason=f"no Chromium: {INSTALL}")
+class TestBrowser:
+    @pytest.mark.parametrize("name", [PAGE, "index.html"])
+    def test_first_answer_is_that_of_the_runtime(self, browser, site, name):
+        _, answer, money, _ = served_by(R1, "nvidia-h200-sxm").priced()
+        wanted = {}
+        for key, quantity, unit in (("tpot", "steady_tpot", "s"), ("ttft", "steady_ttft", "s"),
+                                    ("rate", "steady_throughput", "1")):
+            found = answer.quantities[quantity]
+            wanted[key] = [human(found.value, unit), span(found.low, found.high, unit)]
+        whole = money.amounts["per_million_output_whole"]
+        wanted["million"] = [human(whole.value), span(whole.low, whole.high)]
+        assert json.loads(opened(browser, site, name).evaluate(NUMBERS)) == wanted
 
+    def test_cards_without_a_price_have_no_cost_until_one_is_entered(self, browser, site):
+        opened(browser, site)
+        choose(browser, card="nvidia-h20-141gb")
+        assert "million" not in json.loads(browser.evaluate(NUMBERS))
+        choose(browser, price=2)
+        assert "million" in json.loads(browser.evaluate(NUMBERS))
 
-def test_cards_without_a_price_have_no_cost_until_one_is_entered(browser, site):
-    opened(browser, site)
-    choose(browser, card="nvidia-h20-141gb")
-    assert "million" not in json.loads(browser.evaluate(NUMBERS))
-    choose(browser, price=2)
-    assert "million" in json.loads(browser.evaluate(NUMBERS))
+    def test_deployments_that_do_not_fit_have_no_times_and_a_change_that_fits(self, browser, site):
+        opened(browser, site, hash="#card=nvidia-h20&tp=8&ep=8")
+        assert browser.evaluate("document.querySelector('.verdict').className").endswith("lacking")
+        assert json.loads(browser.evaluate(NUMBERS)) == {}
+        browser.wait_for("document.querySelectorAll('.changes li button').length > 0")
+        browser.evaluate("document.querySelector('.changes li button').click()")
+        browser.wait_for("document.querySelector('.verdict').className.endsWith('fitting')")
+        assert calc.estimate(offers.deployed(state_of(browser))).fits
 
+    def test_users_and_cards_within_a_time_are_the_last_that_keep_it(self, browser, site):
+        found = json.loads(opened(browser, site).evaluate(LIMITS))
+        most, few = found["most"], found["few"]
+        assert 1e3 * most["found"]["pace"] <= 30 < 1e3 * found["more"]["pace"]
+        assert 1e3 * few["found"]["pace"] <= 30
+        assert found["less"]["spare"] < 0 or 1e3 * found["less"]["pace"] > 30
+        state = start() | most["found"]["cut"] | {"users": most["users"]}
+        pace = calc.estimate(offers.deployed(state)).quantities["steady_tpot"].value
+        assert pace == pytest.approx(most["found"]["pace"], rel=1e-9)
 
-def test_deployments_that_do_not_fit_have_no_times_and_a_change_that_fits(browser, site):
-    opened(browser, site, hash="#card=nvidia-h20&tp=8&ep=8")
-    assert browser.evaluate("document.querySelector('.verdict').className").endswith("lacking")
-    assert json.loads(browser.evaluate(NUMBERS)) == {}
-    browser.wait_for("document.querySelectorAll('.changes li button').length > 0")
-    browser.evaluate("document.querySelector('.changes li button').click()")
-    browser.wait_for("document.querySelector('.verdict').className.endsWith('fitting')")
-    assert calc.estimate(offers.deployed(state_of(browser))).fits
+    def test_command_of_the_front_page_prints_its_numbers(self, browser, site, cli):
+        opened(browser, site, "index.html")
+        choose(browser, card="ascend-910b2", count=16)
+        browser.wait_for("document.querySelector('.front .plan').textContent.includes('16 cards')"
+                         " && document.querySelector('.fitting') !== null")
+        shown = json.loads(browser.evaluate(NUMBERS))
+        command = browser.evaluate("document.querySelector('.front code').textContent")
+        code, out, err = cli(*shlex.split(command.replace("\\\n", ""))[3:])
+        assert code == 0, err
+        assert f"TPOT {shown['tpot'][0]}" in out
+        assert f"TTFT {shown['ttft'][0]}" in out
 
+    @pytest.mark.parametrize("text", ["0", "1000000", "33.7", ""])
+    def test_values_outside_the_range_of_a_field_are_refused(self, browser, site, text):
+        opened(browser, site)
+        choose(browser, users=text)
+        assert browser.evaluate("document.querySelector('[name=users]').value") == "64"
+        assert "1 to 32768" in browser.evaluate(
+            "document.querySelector('.field:has([name=users]) .refusal').textContent")
 
-def test_users_and_cards_within_a_time_are_the_last_that_keep_it(browser, site):
-    found = json.loads(opened(browser, site).evaluate(LIMITS))
-    most, few = found["most"], found["few"]
-    assert 1e3 * most["found"]["pace"] <= 30 < 1e3 * found["more"]["pace"]
-    assert 1e3 * few["found"]["pace"] <= 30
-    assert found["less"]["spare"] < 0 or 1e3 * found["less"]["pace"] > 30
-    state = start() | most["found"]["cut"] | {"users": most["users"]}
-    pace = calc.estimate(offers.deployed(state)).quantities["steady_tpot"].value
-    assert pace == pytest.approx(most["found"]["pace"], rel=1e-9)
-
-
-def test_command_of_the_front_page_prints_its_numbers(browser, site, cli):
-    opened(browser, site, "index.html")
-    choose(browser, card="ascend-910b2", count=16)
-    browser.wait_for("document.querySelector('.front .plan').textContent.includes('16 cards')"
-                     " && document.querySelector('.fitting') !== null")
-    shown = json.loads(browser.evaluate(NUMBERS))
-    command = browser.evaluate("document.querySelector('.front code').textContent")
-    code, out, err = cli(*shlex.split(command.replace("\\\n", ""))[3:])
-    assert code == 0, err
-    assert f"TPOT {shown['tpot'][0]}" in out
-    assert f"TTFT {shown['ttft'][0]}" in out
-
-
-@pytest.mark.parametrize("text", ["0", "1000000", "33.7", ""])
-def test_values_outside_the_range_of_a_field_are_refused(browser, site, text):
-    opened(browser, site)
-    choose(browser, users=text)
-    assert browser.evaluate("document.querySelector('[name=users]').value") == "64"
-    assert "1 to 32768" in browser.evaluate(
-        "document.querySelector('.field:has([name=users]) .refusal').textContent")
-
-
-def test_fastest_layouts_are_those_of_the_search(browser, site):
-    """The browser tries no redundant experts: deployments with some may be slower there."""
-    asked = [each for each in served() if not each.choice.spares]
-    cases = json.dumps([[each.device, each.model, each.choice.precision, each.choice.devices]
-                        for each in asked])
-    found = json.loads(opened(browser, site).evaluate(FASTEST.replace("CASES", cases)))
-    assert len(asked) > 25
-    for each, best in zip(asked, found, strict=True):
-        assert best["spare"] >= 0, each
-        assert best["pace"] == pytest.approx(each.cell.pace, rel=5e-3), (each.model, each.device)
+    def test_fastest_layouts_are_those_of_the_search(self, browser, site):
+        """The browser tries no redundant experts: deployments with some may be slower there."""
+        asked = [each for each in served() if not each.choice.spares]
+        cases = json.dumps([[each.device, each.model, each.choice.precision, each.choice.devices]
+                            for each in asked])
+        found = json.loads(opened(browser, site).evaluate(FASTEST.replace("CASES", cases)))
+        assert len(asked) > 25
+        for each, best in zip(asked, found, strict=True):
+            assert best["spare"] >= 0, each
+            assert best["pace"] == pytest.approx(each.cell.pace, rel=5e-3), each
