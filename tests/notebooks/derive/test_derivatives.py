@@ -15,7 +15,7 @@ from notebooks.derive.formulas.exported import load_formulas, select
 
 TIMES = ("tpot", "ttft", "output_throughput")
 QUANTITIES = (*TIMES, "memory_per_device")
-SAMPLE = ("s2-910b1-awq", "h200-v32-vllm-dp8", "s3-hybrid-910b4", "wide-lmsys-decode-mtp")
+SAMPLE = ("h200-v32-vllm-dp8", "s3-hybrid-910b4", "wide-lmsys-decode-mtp")
 FINE = 1e-6
 STEP = 1e-5  # of a central difference, whose error is of the order of its square
 

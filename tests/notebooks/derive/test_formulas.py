@@ -219,3 +219,9 @@ def test_tensor_sizes_add_up_by_kind():
     tensors = [Tensor(("a", "甲"), (3, sym.hidden_size)), Tensor(("b", "乙"), (t, t), "whole")]
     assert size(tensors) == 3 * sym.hidden_size + t**2
     assert size(tensors, "whole") == t**2
+
+
+@pytest.mark.parametrize("column", ["latex", "en", "zh"])
+def test_letters_and_names_of_symbols_are_unique(column):
+    texts = [getattr(symbol, column) for symbol in catalogue.symbols().values()]
+    assert [text for text in texts if texts.count(text) > 1] == []
