@@ -1,79 +1,186 @@
-"""What a file lacks to stand in the catalogue is said with its line, all at once."""
+"""Shipped data: every entry loads, is complete and sourced, and its links resolve."""
 
 import json
+import re
+from collections import Counter
+from functools import cache
+from pathlib import Path
+from typing import Any
 
+import jsonschema
 import pytest
+import yaml
+from _door import spoilt, values
+from _plain import plain
 
 import catalogue
-from catalogue.shipped import shortcomings
+from catalogue import naming
+from catalogue.library import KINDS
+from catalogue.reading import shared
+from catalogue.shipped import first_line, shortcomings
 
-SCHEMA = "# yaml-language-server: $schema=../schema/{kind}.json\n"
-CARD = SCHEMA.format(kind="devices") + """name: {{en: Mine, zh: 我的}}
-like: nvidia-h20
-memory_bandwidth: {{value: 4 TB/s, source: {source}, kind: {kind}{more}}}
-"""
-MODEL = SCHEMA.format(kind="models") + """name: {en: Mine, zh: 我的}
-defaults: {source: hf-qwen3-8b-files, kind: vendor, date: 2025-04}
-attention: gqa
-num_hidden_layers: 36
-hidden_size: 4096
-vocab_size: 151936
-num_attention_heads: 32
-num_key_value_heads: 8
-head_dim: 128
-intermediate_size: 12288
-tie_word_embeddings: false
-"""
-QWEN3 = {"model_type": "qwen3", "architectures": ["Qwen3ForCausalLM"], "hidden_act": "silu",
-         "num_hidden_layers": 36, "hidden_size": 4096, "vocab_size": 151936, "head_dim": 128,
-         "num_attention_heads": 32, "num_key_value_heads": 8, "intermediate_size": 12288,
-         "attention_bias": False, "tie_word_embeddings": False, "max_position_embeddings": 40960}
+ROOT = catalogue.ROOT
+ENTRIES = [(kind, name) for kind in KINDS for name in catalogue.names(kind)]
+TEMPLATES = [("devices", "device"), ("models", "model"), ("scenarios", "scenario"),
+             ("prices", "prices"), ("goals", "goal"), ("nodes", "node"), ("links", "link"),
+             ("mechanisms", "mechanisms"), ("measurements", "measurements"),
+             ("calibrations", "calibration")]
+UNSOURCED = {"s0", "s1", "s2", "s3", "arithmetic"}  # the documents, and what is computed
+CARD = {"ascend-910b2", "ascend-910c-die", "nvidia-h20", "nvidia-h200-sxm", "nvidia-b200",
+        "nvidia-gb300", "amd-mi300x", "kunpeng-920"}
+INCOMPLETE = [  # what a card is changed to, and what keeps it out of the catalogue
+    ("data sheet, kind: vendor, date: 2024",
+     "4: 'data sheet' are words, expected a key of params/sources/, where its address stands."),
+    ("arithmetic, kind: vendor",
+     "4: memory_bandwidth: a vendor value has no date, expected one here or at its source."),
+    ("s1, kind: documented", "4: memory_bandwidth: of a document the section is missing."),
+    ("arithmetic, kind: assumed", "4: memory_bandwidth: an assumed value has no range.")]
 
 
-def lacking(tmp_path, kind, text):
-    """What a file of a kind lacks, without its path."""
+@cache
+def editor(kind: str) -> Any:
+    """Checks files of a kind as an editor does, by its schema."""
+    schema = json.loads((ROOT / "schema" / f"{kind}.json").read_text("utf-8"))
+    checks = jsonschema.validators.validator_for(schema)
+    checks.check_schema(schema)
+    return checks(schema)
+
+
+def as_an_editor_reads(path: Path) -> Any:
+    """A file as YAML itself reads it; keys and dates are text, as in JSON."""
+    return json.loads(json.dumps(plain(path.read_text("utf-8")), default=str))
+
+
+@pytest.mark.parametrize(("kind", "name"), ENTRIES)
+def test_entry_loads_matches_its_schema_and_has_sources(kind, name):
+    path = ROOT / kind / f"{name}.yml"
+    entry = (catalogue.load_scenario(name).file if kind == "scenarios"
+             else catalogue.load(kind, name))
+    editor(kind).validate(as_an_editor_reads(path))
+    assert list(shortcomings(kind, path, [entry])) == []
+
+
+@pytest.mark.parametrize(("kind", "name"), TEMPLATES)
+def test_template_loads_and_lists_every_key(kind, name):
+    path = ROOT / "templates" / f"{name}.yml"
+    if kind == "scenarios":
+        catalogue.load_scenario(path)
+    else:
+        catalogue.load(kind, path)
+    editor(kind).validate(as_an_editor_reads(path))
+    text = path.read_text("utf-8")
+    assert not [key for key in KINDS[kind].model_fields
+                if key != "id" and not re.search(rf"^(# )?{key}:", text, re.MULTILINE)]
+
+
+@pytest.mark.parametrize(("kind", "wrong"), [
+    ("devices", {"memory_bandwith": "1.6 TB/s"}), ("devices", {"type": "fpga"}),
+    ("devices", {"memory_capacity": {"value": "64 GiB", "kind": "guessed"}}),
+    ("models", {"attention": "linear"}), ("links", {"name": {"en": "only English"}})])
+def test_schema_rejects_what_is_wrong(kind, wrong):
+    data = as_an_editor_reads(ROOT / kind / f"{catalogue.names(kind)[0]}.yml")
+    with pytest.raises(jsonschema.ValidationError):
+        editor(kind).validate(data | wrong)
+
+
+@pytest.mark.parametrize(("source", "message"), INCOMPLETE)
+def test_shortcomings_of_a_card(tmp_path, source, message):
     path = tmp_path / "mine.yml"
-    path.write_text(text, encoding="utf-8")
-    return [each.partition("mine.yml")[2]
-            for each, _ in shortcomings(kind, path, [catalogue.load(kind, str(path))])]
+    path.write_text(f"{first_line('devices')}\nname: {{en: Mine, zh: 我的}}\nlike: nvidia-h20\n"
+                    f"memory_bandwidth: {{value: 4 TB/s, source: {source}}}\n", "utf-8")
+    lacking = shortcomings("devices", path, [catalogue.load_device(path)])
+    assert [each for each, _ in lacking] == [f"{path}:{message}"]
 
 
-@pytest.mark.parametrize(("source", "kind", "more", "said"), [
-    ("data sheet", "vendor", ", date: 2024",
-     ":4: 'data sheet' are words, expected a key of params/sources/, where its address stands."),
-    ("arithmetic", "vendor", "",
-     ":4: memory_bandwidth: a vendor value has no date, expected one here or at its source."),
-    ("s1", "documented", "", ":4: memory_bandwidth: of a document the section is missing."),
-    ("arithmetic", "assumed", "", ":4: memory_bandwidth: an assumed value has no range."),
-    ("gpu-data-sheets", "vendor", ", date: 2024", None)])
-def test_of_a_value(tmp_path, source, kind, more, said):
-    found = lacking(tmp_path, "devices", CARD.format(source=source, kind=kind, more=more))
-    assert found == [said] * (said is not None)
+def test_a_model_of_the_catalogue_states_format_totals_and_caches(tmp_path):
+    text = (ROOT / "models" / "qwen3-8b.yml").read_text("utf-8")
+    bare = {key: value for key, value in plain(text).items() if key not in ("weights", "published")}
+    path = tmp_path / "mine.yml"
+    path.write_text(yaml.safe_dump(bare), "utf-8")
+    lacking = [each for each, _ in shortcomings("models", path, [catalogue.load_model(path)])]
+    assert len(lacking) == 4  # and the line that names the schema
+    assert all(f"{path}:1: " in each for each in lacking)
 
 
-def test_of_a_file_without_its_first_line(tmp_path):
-    first, _, rest = CARD.format(source="gpu-data-sheets", kind="vendor",
-                                 more=", date: 2024").partition("\n")
-    assert lacking(tmp_path, "devices", rest) == [
-        f":1: an editor finds no schema, expected '{first}' as the first line."]
+def test_every_source_has_an_address_a_date_and_is_cited():
+    entries = catalogue.sources()
+    assert {key for key, entry in entries.items() if "url" not in entry} == UNSOURCED
+    assert not [key for key, entry in entries.items() if "url" in entry
+                and not re.fullmatch(r"https://[^\s<>]+", entry["url"])]
+    assert {key for key in entries if shared.stands_on(key) is None} == {"arithmetic"}
+    text = "\n".join(path.read_text("utf-8") for path in ROOT.glob("*/**/*.yml"))
+    assert set(entries) - set(re.findall(r"source: ([\w.-]+)", text)) <= UNSOURCED
 
 
-def test_of_a_model_that_says_nothing_of_what_is_published(tmp_path):
-    assert lacking(tmp_path, "models", MODEL) == [
-        ":1: weights is missing, expected the format in which it is published.",
-        ":1: nothing that its counts are held against, expected published.total_parameters or "
-        "published.stored_parameters.",
-        ":1: nothing that its cache is held against, expected published.caches with what an engine "
-        "keeps of a token."]
+def test_nothing_of_mechanisms_and_microbenchmarks_is_unused():
+    cards = [catalogue.load_device(name) for name in catalogue.names("devices")]
+    assert {card.mechanisms for card in cards} == set(catalogue.names("mechanisms"))
+    assert {card.microbenchmarks for card in cards} - {None} == set(
+        catalogue.names("microbenchmarks"))
+    assert {card.id for card in cards} > CARD
 
 
-def test_a_model_imported_into_the_catalogue_names_its_schema(tmp_path, monkeypatch, cli):
-    monkeypatch.setattr("calc.commands.import_model.ROOT", tmp_path)
-    (tmp_path / "models").mkdir()
-    config = tmp_path / "config.json"
-    config.write_text(json.dumps(QWEN3), encoding="utf-8")
-    for target in (tmp_path / "models" / "mine.yml", tmp_path / "mine.yml"):
-        assert cli("import-model", str(config), "-o", str(target))[0] == 0
-    first = SCHEMA.format(kind="models")
-    assert (tmp_path / "models" / "mine.yml").read_text("utf-8") == (
-        first + (tmp_path / "mine.yml").read_text("utf-8"))
+def test_measured_results_of_a_deployment_bear_its_name():
+    measured = {name: catalogue.load_scenario(name).file.measured
+                for name in catalogue.deployment_names()}
+    assert {name: file for name, file in measured.items() if file not in (None, name)} == {}
+
+
+def test_no_mechanism_and_no_profile_rests_on_an_end_to_end_result():
+    """A prior that a measured TPOT had set would be compared with itself."""
+    served = [catalogue.load("measurements", name) for name in catalogue.names("measurements")]
+    results = {entry.source for entry in served}
+    results |= {value.source for entry in served for _, value in values(entry)}
+    results -= {"deepseek-profile-data"}  # says how a profile was taken
+    assert not [(kind, name, path) for kind in ("mechanisms", "profiles")
+                for name in catalogue.names(kind)
+                for path, value in values(catalogue.load(kind, name))
+                if (kind == "mechanisms" or ".mechanisms." in path) and value.source in results]
+
+
+@pytest.mark.parametrize("document", ["s0", "s1", "s2", "s3"])
+def test_advice_names_claims_of_its_document(document):
+    claims = {claim.id for name in catalogue.names("claims") if name.startswith(document)
+              for claim in catalogue.load("claims", name).claims}
+    for name, advice in catalogue.load("advice", document).advice.items():
+        assert set(advice.claims) <= claims, name
+
+
+def test_every_consequence_has_a_cause():
+    assert {cause["consequence"] for cause in shared.causes().values()} == set(shared.CONSEQUENCES)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if "also" in KINDS[kind].model_fields])
+def test_names_are_unique_and_found_in_any_case(kind):
+    spelt = Counter(other for name in catalogue.names(kind)
+                    for other in {name, *map(naming.plain, naming.also(kind, name))})
+    assert [name for name, count in spelt.items() if count > 1] == []
+    for name in catalogue.names(kind):
+        for other in (name.upper(), *naming.also(kind, name)):
+            assert naming.locate(kind, other).stem == name
+
+
+@pytest.mark.parametrize(("kind", "name", "id_"), [
+    ("models", "R1", "deepseek-v3"), ("models", "deepseek-ai/DeepSeek-R1-0528", "deepseek-v3"),
+    ("models", "DeepSeek-V3.1", "deepseek-v3.1"), ("models", "s0-deepseek-r1", "s0-deepseek-r1"),
+    ("devices", "h200", "nvidia-h200-sxm"), ("devices", "NVIDIA H200", "nvidia-h200-sxm"),
+    ("devices", "H20", "nvidia-h20"), ("devices", "910B2", "ascend-910b2"),
+    ("devices", "RTX PRO 6000", "nvidia-rtx-pro-6000-server"),
+    ("devices", "Ascend 910B4", "ascend-910b4")])
+def test_common_names(kind, name, id_):
+    assert catalogue.load(kind, name).id == id_
+
+
+def test_the_shapes_of_a_document_are_found_by_their_full_name_alone():
+    assert naming.also("models", "s0-deepseek-r1") == []
+
+
+def test_a_deployment_may_use_any_name_of_an_entry(tmp_path):
+    path = spoilt(tmp_path / "mine.yml", "scenarios/h200-r1-vllm-tp8", "model: deepseek-v3\n",
+                  "model: deepseek-ai/DeepSeek-R1\n")
+    spoilt(path, path.read_text("utf-8"), "device: nvidia-h200-sxm", "device: NVIDIA H200")
+    spoilt(path, path.read_text("utf-8"), "precision: fp8-block", "precision: FP8")
+    spoilt(path, path.read_text("utf-8"), "measured:", "# measured:")
+    file = catalogue.load_scenario(path).file
+    assert (file.model, file.device, file.precision) == (
+        "deepseek-v3", "nvidia-h200-sxm", "fp8-block")

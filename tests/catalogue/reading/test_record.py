@@ -1,37 +1,48 @@
-"""Which parameter files a program has read, or which keys of one."""
+"""Files that a program has read are recorded in the file that PARAMS_RECORD names."""
+
+import os
+from collections import Counter
+
+import pytest
+from _door import DEVICE
 
 import catalogue
+from catalogue.reading import yamlfile
 
 
-def recorded(target, monkeypatch):
-    monkeypatch.setenv("PARAMS_RECORD", str(target))
-    catalogue.reading.record._noted.clear()
-    catalogue.load_scenario("s0-scenario-1")
-    catalogue.names("devices")
-    return target.read_text(encoding="utf-8").splitlines()
+@pytest.fixture
+def card(tmp_path):
+    path = tmp_path / "card.yml"
+    path.write_text(DEVICE, encoding="utf-8")
+    return path
 
 
-def test_loaded_files_are_recorded(tmp_path, monkeypatch):
-    lines = recorded(tmp_path / "record.txt", monkeypatch)
-    assert {"scenarios/s0-scenario-1.yml", "devices/ascend-910b2.yml", "models/deepseek-v3.yml",
-            "devices/", "sources/"} <= set(lines)
-    assert "devices/nvidia-h20.yml" not in lines
-    assert len(lines) == len(set(lines))
+@pytest.fixture
+def recorded(tmp_path):
+    """The lines recorded so far."""
+    target, before = tmp_path / "record.txt", os.environ.get("PARAMS_RECORD")
+    os.environ["PARAMS_RECORD"] = str(target)
+    yield lambda: Counter(target.read_text("utf-8").splitlines() if target.exists() else ())
+    del os.environ["PARAMS_RECORD"]
+    if before is not None:
+        os.environ["PARAMS_RECORD"] = before
 
 
-def test_of_a_file_of_which_a_key_is_taken_only_that_is_recorded(tmp_path, monkeypatch):
-    target = tmp_path / "record.txt"
-    monkeypatch.setenv("PARAMS_RECORD", str(target))
-    catalogue.reading.record._noted.clear()
-    assert catalogue.devices_named("s0-cards") > {"ascend-910b2", "nvidia-a100-sxm-80gb"}
-    assert catalogue.stated("s0-scenario-1", "no-such-key") == []
-    assert [line for line in target.read_text(encoding="utf-8").splitlines()
-            if not line.endswith(".ftl")  # words that modules keep count for all
-            ] == ["scenarios/s0-cards.yml#device", "scenarios/s0-scenario-1.yml#no-such-key"]
-    assert catalogue.devices_named("s0-cards") == {
-        made.device.id for made in catalogue.load_family("s0-cards").deployments}
+def test_a_loaded_file_is_recorded_once(card, recorded):
+    catalogue.load_device(card)
+    catalogue.load_device(card)
+    assert recorded()[str(card)] == 1
 
 
-def test_what_is_remembered_is_recorded_like_what_is_read(tmp_path, monkeypatch):
-    before = recorded(tmp_path / "first.txt", monkeypatch)
-    assert set(recorded(tmp_path / "second.txt", monkeypatch)) == set(before)
+def test_a_file_in_memory_is_recorded_like_one_that_is_read(card, request):
+    before = catalogue.load_device(card)
+    recorded = request.getfixturevalue("recorded")
+    assert catalogue.load_device(card) is before
+    assert recorded()[str(card)] == 1
+
+
+def test_reading_one_key_records_that_key_alone(card, recorded):
+    assert yamlfile.under(card, "type") == ["gpu"]
+    assert yamlfile.under(card, "no-such-key") == []
+    assert {line for line in recorded() if line.startswith(str(card))} == {
+        f"{card}#type", f"{card}#no-such-key"}

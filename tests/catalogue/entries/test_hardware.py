@@ -1,0 +1,211 @@
+"""Cards, links and servers: published facts, units of their rates, and likeness."""
+
+import functools
+from dataclasses import replace
+
+import pytest
+from _door import values
+
+import calc
+import catalogue
+from calc.physics.breakdown import CLASSES
+from catalogue.deployments.documented import as_documented
+
+GIB = 2**30
+DEVICES = catalogue.names("devices")
+SPARSE = [name for name in DEVICES if catalogue.load_device(name).sparse_peak]
+CARD = "name: {en: c, zh: c}\nvendor: x\ntype: gpu\n"
+DOCUMENTED = catalogue.load_device("ascend-910b2")
+
+
+@functools.cache
+def deployments():
+    loaded = [catalogue.load_scenario(name) for name in catalogue.deployment_names()]
+    return [(scenario, scenario.inputs()) for scenario in loaded]
+
+
+@pytest.mark.parametrize(("name", "peaks", "capacity", "bandwidth"), [
+    ("nvidia-h20", {"bf16": 148e12, "fp8": 296e12}, 96 * GIB, 4.0e12),
+    ("ascend-910b2", {"bf16": 353.9e12, "fp8": None}, 64 * GIB, 1.6e12)])
+def test_data_sheets(name, peaks, capacity, bandwidth):
+    card = catalogue.load_device(name)
+    for dtype, value in peaks.items():
+        stated = getattr(card.matrix_peak, dtype)
+        assert (stated and stated.value) == value
+    assert card.memory_capacity.value == pytest.approx(capacity, rel=0.01)
+    assert card.memory_bandwidth.value == bandwidth
+
+
+@pytest.mark.parametrize("name", DEVICES)
+def test_memory_is_binary_and_bandwidth_decimal(name):
+    """64 GB for 64 GiB is 6.9% too little; 1.6 x 2^40 B/s for 1.6 TB/s is 10% too much."""
+    card = catalogue.load_device(name)
+    if card.type != "host":
+        assert card.memory_capacity.written.endswith(("GiB", "MiB"))
+        assert card.memory_capacity.value % 2**20 == 0
+    for value in filter(None, (card.memory_bandwidth, card.l2_bandwidth)):
+        binary = value.value / 2**40
+        assert abs(binary - round(binary, 2)) > 1e-6 * binary, value.written
+
+
+@pytest.mark.parametrize("name", DEVICES)
+def test_peaks_double_as_bits_halve(name):
+    """8-bit peaks are about twice the 16-bit ones, but on a Gaudi 3; both 16-bit peaks agree."""
+    card = catalogue.load_device(name)
+    peaks = card.matrix_peak
+    if peaks is None:
+        return
+    for wide in filter(None, (peaks.bf16, peaks.fp16)):
+        for narrow in filter(None, (peaks.fp8, peaks.fp4)):
+            assert name == "intel-gaudi-3" or narrow.value >= 1.9 * wide.value
+    if peaks.bf16 and peaks.fp16:
+        assert peaks.bf16.value == peaks.fp16.value
+
+
+@pytest.mark.parametrize("name", SPARSE)
+def test_sparse_peaks_are_at_most_twice_the_dense_ones(name):
+    card = catalogue.load_device(name)
+    for dtype in type(card.sparse_peak).model_fields:
+        sparse, dense = getattr(card.sparse_peak, dtype), getattr(card.matrix_peak, dtype)
+        if sparse and dense:
+            assert 1.25 < sparse.value / dense.value < 2.05, dtype
+
+
+@pytest.mark.parametrize(("link", "count", "each"), [
+    ("hccs-910b", 7, 28e9), ("nvlink-h20", 18, 25e9), ("nvlink-h800", 8, 25e9),
+    ("nvlink-a100", 12, 25e9), ("nvlink-h100", 18, 25e9), ("nvlink-5", 18, 50e9)])
+def test_a_link_states_one_direction_of_all_links_of_a_card(link, count, each):
+    stated = catalogue.load_link(link)
+    assert stated.device_bandwidth.value == count * each
+    if stated.links_per_device:
+        assert stated.links_per_device.value == count
+    if stated.pair_bandwidth:
+        assert stated.pair_bandwidth.value == each
+
+
+def test_network_rates_are_in_bits_per_second():
+    assert catalogue.load_link("infiniband-400g").device_bandwidth.value == 400e9 / 8
+
+
+def test_a_package_is_the_sum_of_its_dies():
+    package, die = (catalogue.load_device(f"ascend-910c-{part}") for part in ("package", "die"))
+    dies = package.dies.value
+    assert package.die == die.id
+    assert package.memory_capacity.value == dies * die.memory_capacity.value
+    assert package.memory_bandwidth.value == dies * die.memory_bandwidth.value
+    for dtype in ("bf16", "fp16", "int8"):
+        assert getattr(package.matrix_peak, dtype).value == pytest.approx(
+            dies * getattr(die.matrix_peak, dtype).value, rel=1e-3)
+
+
+@pytest.mark.parametrize("name", ["ascend-910b2", "ascend-910b3"])
+def test_headline_peak_adds_matrix_and_vector_units(name):
+    card = catalogue.load_device(name)
+    both = card.matrix_peak.fp16.value + card.vector_peak.fp16.value
+    assert card.headline_peak.fp16.value == pytest.approx(both, rel=2e-3)
+
+
+@pytest.mark.parametrize("name", catalogue.names("microbenchmarks"))
+def test_no_measured_rate_exceeds_the_peak(name):
+    measured = catalogue.load("microbenchmarks", name)
+    card = catalogue.load_device(measured.device)
+    for rate in measured.rates:
+        share = rate.share(card)
+        assert share is None or 0 < share <= 1, (rate.kernel, rate.dtype, rate.rows)
+        if share is not None and rate.rate.value:
+            assert share * rate.rate.high / rate.rate.value <= 1.03, (rate.kernel, rate.rows)
+
+
+def test_deployments_multiply_at_the_peak_of_their_dtype_or_of_16_bits():
+    for scenario, inputs in deployments():
+        multiply, peaks = scenario.precision.multiply, scenario.device.matrix_peak
+        dtypes = multiply.dtypes | {"index": multiply.index or multiply.core}
+        for name in CLASSES:
+            peak = getattr(peaks, dtypes[name], None) or peaks.bf16 or peaks.fp16
+            assert inputs[f"{name}_peak"] == peak.value, scenario.id
+        assert inputs["memory_bandwidth"] == scenario.device.memory_bandwidth.value, scenario.id
+
+
+def test_usable_memory_is_a_share_of_what_the_system_leaves():
+    inputs = catalogue.load_scenario("s2-910b1-awq").inputs()
+    assert inputs["memory_capacity"] == 64 * GIB
+    assert calc.evaluate(inputs, "mla")["usable_memory"] == (
+        64 * GIB - inputs["system_reserve"]) * inputs["memory_utilization"]
+
+
+@pytest.fixture
+def card(tmp_path):
+    """Load a card of the reader's own."""
+    def load(text: str, name: str = "card.yml"):
+        (tmp_path / name).write_text(CARD + text, "utf-8")
+        return catalogue.load_device(tmp_path / name)
+    return load
+
+
+def test_like_inherits_what_is_not_stated_and_null_removes_it(card):
+    h20 = catalogue.load_device("nvidia-h20")
+    mine = card("like: nvidia-h20\nprice: null\nmatrix_peak: {fp8: {value: 300 TFLOPS, "
+                "source: a sheet, kind: vendor}}\n")
+    assert mine.price is None
+    assert (mine.matrix_peak.fp8.value, mine.matrix_peak.bf16.value) == (300e12, 148e12)
+    assert mine.memory_bandwidth.value == h20.memory_bandwidth.value
+    assert mine.memory_bandwidth.source == h20.memory_bandwidth.source
+    assert not [value for _, value in values(mine) if value.kind == "documented"]
+    further = card("like: card.yml\n", "further.yml")
+    assert (further.price, further.matrix_peak.fp8.value) == (None, 300e12)
+
+
+def test_paths_of_an_inherited_card_start_from_its_folder(card, tmp_path):
+    (tmp_path / "base").mkdir()
+    (tmp_path / "base" / "kernels.yml").write_text(
+        "name: {en: k, zh: k}\nrates:\n- {kernel: copy, rate: "
+        "{value: 3 TB/s, source: own tests, kind: measured, date: 2026}}\n")
+    (tmp_path / "base" / "other.yml").write_text(
+        f"{CARD}like: nvidia-h20\nmicrobenchmarks: kernels.yml\n")
+    mine = card("like: base/other.yml\n")
+    assert catalogue.load("microbenchmarks", mine.microbenchmarks).rates[0].rate.value == 3e12
+
+
+def test_chains_of_likeness_end_after_sixteen(card):
+    last = card("like: nvidia-h20\n", "c0.yml")
+    with pytest.raises(catalogue.ParamsError, match="chain of more than 16"):  # noqa: PT012
+        for number in range(1, 20):
+            last = card(f"like: c{number - 1}.yml\n", f"c{number}.yml")
+    assert last.id == "c15"
+
+
+def test_a_server_that_differs_in_its_network_inherits_the_rest():
+    mine, base = catalogue.load_node("hgx-h20-2x200g"), catalogue.load_node("hgx-h20")
+    other = {name for name in type(mine).model_fields
+             if name not in ("id", "name", "note", "like", "power", "price")
+             and getattr(mine, name) != getattr(base, name)}
+    assert other == {"network_link", "ports_per_node"}
+    per_card = (catalogue.load_link(mine.network_link).device_bandwidth.value
+                * mine.ports_per_node.value / mine.devices_per_node.value)
+    assert per_card == pytest.approx(6.25e9)  # S1, section 2.4.1: 2 × 200 Gb/s, 8 cards
+
+
+@pytest.mark.parametrize(("section", "terabytes"), [
+    ("3.2.3", 1.2), ("3.2.9", 1.2), ("5.3", 2.0), ("5", 2.0), ("3.1.1", 0.4), ("4.2.3", 0.4),
+    (None, 0.4), ("9.9", 0.4)])
+def test_of_documented_figures_the_nearest_section_is_taken(section, terabytes):
+    card = as_documented(DOCUMENTED, "s0", section)
+    assert card.memory_bandwidth.value == terabytes * 1e12
+    assert (card.memory_bandwidth.others[0].value, card.memory_bandwidth.source) == (1.6e12, "s0")
+    assert {other.value for other in card.memory_bandwidth.others} | {terabytes * 1e12} >= {
+        other.value for other in DOCUMENTED.memory_bandwidth.others}
+
+
+def test_documented_figures_inside_groups_and_of_other_documents():
+    assert as_documented(DOCUMENTED, "s0", "5.3").headline_peak.fp16.value == 320e12
+    assert as_documented(DOCUMENTED, "s1", "2.4.1").power.full.value == 310
+    assert as_documented(DOCUMENTED, "s2") == DOCUMENTED
+    bandwidth = DOCUMENTED.memory_bandwidth
+    derived = replace(bandwidth.others[-1], source="s0", kind="derived")
+    card = DOCUMENTED.model_copy(update={"memory_bandwidth": replace(bandwidth, others=(derived,))})
+    assert as_documented(card, "s0").memory_bandwidth == card.memory_bandwidth
+
+
+def test_a_deployment_may_use_the_card_as_its_document_states_it():
+    stated = catalogue.load_scenario("s0-scenario-1", documented=True).device.memory_bandwidth
+    assert (stated.written, stated.kind) == ("1.2 TB/s", "documented")
