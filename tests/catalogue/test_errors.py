@@ -438,4 +438,4 @@ def test_goal(overrides, message):
 
 @pytest.mark.parametrize(("kind", "name", "message"), NAMES)
 def test_name(kind, name, message):
-    assert sentence(load, kind, name) == message
+    assert sentence(catalogue.load, kind, name) == message

@@ -1,0 +1,129 @@
+"""Files of several deployments: variants, what they share, and pairs of pools."""
+
+import pytest
+from _door import sentence
+from _plain import plain
+
+import calc
+import catalogue
+from catalogue.deployments import family
+
+VARIANTS = """
+variants:
+  "24":
+    title: {en: 24 cards, zh: 24 卡}
+    cluster: {nodes: 3}
+    parallelism:
+      data_parallel: {value: 3, source: s1, kind: documented}
+    documented:
+      claims:
+        - quantity: output_throughput
+          label: {en: throughput, zh: 吞吐}
+          value: {value: 38400 token/s, source: s1, kind: documented}
+  replica-4.1:
+    title: {en: 32 cards, zh: 32 卡}
+    workload: {concurrency: {value: 64 request, source: s1, kind: documented}}
+    documented:
+      claims:
+        - quantity: max_concurrency
+          of: replica
+          label: {en: requests, zh: 请求}
+          value: {value: 4054 request, source: s1, kind: documented}
+"""
+
+
+@pytest.fixture
+def path(tmp_path):
+    text = (catalogue.ROOT / "scenarios" / "s1-plan-c.yml").read_text(encoding="utf-8")
+    (tmp_path / "mine.yml").write_text(text + VARIANTS, encoding="utf-8")
+    return tmp_path / "mine.yml"
+
+
+def test_variants_override_what_the_file_states(path):
+    loaded = catalogue.load_family(path)
+    first, second = loaded.deployments
+    assert (first.id, second.id) == ("mine-24", "mine-replica-4.1")
+    assert (first.devices, second.devices) == (24, 32)
+    assert (first.inputs()["concurrency"], second.inputs()["concurrency"]) == (80, 64)
+    assert first.inputs()["tensor_parallel"] == second.inputs()["tensor_parallel"] == 8
+    assert second.heading["en"] == f"{loaded.title['en']}: 32 cards"
+    assert catalogue.variants(path) == [f"{path}#24", f"{path}#replica-4.1"]
+
+
+def test_the_file_stands_for_its_first_variant(path):
+    assert catalogue.load_scenario(path).id == "mine-24"
+    assert catalogue.load_scenario(f"{path}#replica-4.1").devices == 32
+    own = catalogue.load_scenario(f"{path}#24", overrides=["workload.concurrency=7"])
+    assert (own.devices, own.inputs()["concurrency"]) == (24, 7)
+
+
+def test_documented_inputs_are_inherited_and_claims_are_not(path):
+    loaded = catalogue.load_family(path)
+    assert len(loaded.documented.claims) == len(
+        catalogue.load_scenario("s1-plan-c").documented.claims)
+    for deployment in loaded.deployments:
+        assert len(deployment.documented.claims) == 1
+        assert deployment.documented.inputs == loaded.documented.inputs
+
+
+def test_a_claim_of_a_replica_is_compared_with_one_replica(path):
+    estimate = calc.estimate(catalogue.load_scenario(f"{path}#replica-4.1"))
+    assert estimate.documented[0].derived == estimate.everything["max_concurrency"] / 4
+
+
+def test_a_mistake_in_a_variant_has_its_line(path):
+    text = path.read_text(encoding="utf-8")
+    line = text.count("\n", 0, text.index("replica-4.1:")) + 3
+    path.write_text(text.replace("64 request", "-64 request"), encoding="utf-8")
+    assert f"mine.yml:{line}: " in sentence(catalogue.load_family, path)
+
+
+def test_a_file_without_variants_is_its_only_deployment():
+    only, whole = catalogue.load_scenario("s2-910b1-awq"), catalogue.load_family("s2-910b1-awq")
+    assert (whole.id, whole.title, whole.deployments) == (only.id, only.title, (only,))
+    assert (whole.section, whole.note) == (only.file.section, only.file.note)
+
+
+def test_a_device_for_the_whole_family():
+    loaded = catalogue.load_family("s1-scale", "ascend-910b1")
+    assert {deployment.device.id for deployment in loaded.deployments} == {"ascend-910b1"}
+
+
+@pytest.mark.parametrize(("reference", "stem", "key"), [
+    ("wide-cloudmatrix-decode", "wide-cloudmatrix", "decode"),
+    ("wide-cloudmatrix", "wide-cloudmatrix", None), (" h20-qwen3-8b ", "h20-qwen3-8b", None),
+    ("wide-cloudmatrix#decode", "wide-cloudmatrix", "decode"), ("s1-scale-48", "s1-scale", "48")])
+def test_names_of_variants(reference, stem, key):
+    found, variant = family.find(reference)
+    assert (found.stem, variant) == (stem, key)
+    assert family.describes(reference.strip().replace("#", "-"))
+
+
+@pytest.mark.parametrize("name", ["s1-scale-49", "s1", "nothing", "wide-cloudmatrix-nothing"])
+def test_names_of_no_deployment(name):
+    assert not family.describes(name)
+    assert "nearest" in sentence(family.find, name) or "expected" in sentence(family.find, name)
+
+
+def test_lists_read_cards_and_first_deployments_alone():
+    name = "wide-cloudmatrix"
+    data = plain((catalogue.ROOT / "scenarios" / f"{name}.yml").read_text("utf-8"))
+    assert catalogue.stated(name, "device")[0] == data["device"]
+    assert catalogue.devices_named(name) == {data["device"]}
+    whole = catalogue.load_family(name)
+    first = whole.deployments[0]
+    assert catalogue.listed(name, data["device"]) == (
+        whole.id, whole.title, first.model.name, first.precision.name, first.devices)
+    assert catalogue.listed(name, "nvidia-h20") is None
+    assert catalogue.devices_named("s0-cards") == {
+        one.device.id for one in catalogue.load_family("s0-cards").deployments}
+
+
+def test_pools_share_settings_and_lengths():
+    prefill, decode = catalogue.load_pools("wide-lmsys", overrides=["workload.block_size=32 token"])
+    assert (prefill.id, decode.id) == ("wide-lmsys-prefill", "wide-lmsys-decode")
+    assert prefill.inputs()["block_size"] == decode.inputs()["block_size"] == 32
+    assert prefill.inputs()["input_tokens"] == decode.inputs()["input_tokens"]
+    assert prefill.inputs()["output_tokens"] == 1
+    assert catalogue.load_pools("wide-lmsys-decode") is None
+    assert catalogue.load_pools("h20-qwen3-8b") is None

@@ -1,0 +1,284 @@
+"""Mechanisms of a deployment: which it has, whose statement holds, what they are worth."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import catalogue
+from catalogue.deployments.knobs import NORMAL_90, Knob, multiplied, on_card
+from catalogue.deployments.physics_inputs import knobs, peak_problem, physics_inputs
+from catalogue.entries.profiles import WAYS
+from catalogue.reading.values import Value
+
+BASE = catalogue.load_scenario("h200-r1-vllm-tp8")  # MLA, experts in slices, FP8
+CARD = catalogue.load("mechanisms", BASE.device.mechanisms)
+HOST = catalogue.load_scenario("kt-4090d-v02")  # two processors compute all experts
+DENSE = ("attention", "dense_mlp", "shared_expert")
+
+
+def number(value, low=None, high=None):
+    return Value(value, "1", str(value), "arithmetic", "assumed",
+                 value if low is None else low, value if high is None else high)
+
+
+def numbers(**values):
+    return {name.replace("__", "."): number(value) for name, value in values.items()}
+
+
+def deployment(base=BASE, stated=None, given=None, model=None, spread=None, offload=None, **file):
+    """A shipped deployment with other statements of its own, its engine, its model, its cut."""
+    changed = {"mechanisms": base.file.mechanisms if stated is None else stated,
+               "parallelism": base.file.parallelism.model_copy(update=spread or {}), **file}
+    if offload:
+        changed["offload"] = base.file.offload.model_copy(update=offload)
+    return replace(base, file=base.file.model_copy(update=changed),
+                   by_engine=dict.fromkeys(WAYS, given or {}),
+                   model=base.model.model_copy(update=model or {}))
+
+
+def has(*args, **changes):
+    return {knob.name: knob for knob in knobs(deployment(*args, **changes))}
+
+
+def inputs(*args, **changes):
+    changed = deployment(*args, **changes)
+    return physics_inputs(changed, tuple(knobs(changed)))
+
+
+@pytest.mark.parametrize(("stated", "given", "value"), [
+    ({}, {}, CARD.host_gap_per_step.value), ({}, {"host_gap_per_step": 3}, 3),
+    ({"host_gap_per_step": 5}, {"host_gap_per_step": 3}, 5), ({"host_gap_per_step": 5}, {}, 5)])
+def test_the_deployment_wins_over_its_engine_and_that_over_the_card(stated, given, value):
+    knob = has(stated=numbers(**stated), given=numbers(**given))["host_gap_per_step"]
+    assert (knob.value.value, knob.symbols) == (value, ("host_gap_per_step",))
+
+
+def test_statements_of_all_matmuls_hold_of_experts():
+    general = has(stated=numbers(gemm_tile_rows=3, routed_expert_latency=5,
+                                 grouped_gemm_efficiency__fp8=0.3),
+                  given=numbers(expert_tile_rows=7, sliced_expert_latency=11))
+    assert {name: general[name].value.value for name in (
+        "expert_tile_rows", "sliced_expert_latency", "sliced_gemm_efficiency.fp8")} == {
+            "expert_tile_rows": 3, "sliced_expert_latency": 5, "sliced_gemm_efficiency.fp8": 0.3}
+    own = has(stated=numbers(gemm_tile_rows=3, expert_tile_rows=2))
+    assert (own["gemm_tile_rows"].value.value, own["expert_tile_rows"].value.value) == (3, 2)
+
+
+def test_collectives_of_a_kind_take_the_general_latency_until_theirs_is_known():
+    known = has(given=numbers(gather_alpha=3, second_round_alpha=5))
+    assert known["collective_alpha"].symbols == ("collective_alpha",)
+    assert (known["gather_alpha"].value.value, known["second_round_alpha"].value.value) == (3, 5)
+    ascend = has(base=catalogue.load_scenario("s2-910b1-awq"))
+    priors = catalogue.load("mechanisms", "ascend-910b")
+    assert priors.gather_alpha is priors.gather_efficiency is None
+    assert "gather_alpha" in ascend["collective_alpha"].symbols
+    assert "gather_efficiency" in ascend["collective_efficiency"].symbols
+
+
+@pytest.mark.parametrize("name", ["h200-v32-sglang-dp8", "h20-qwen3-8b", "h200-v4-sglang-dp4",
+                                  "kt-4090d-v02", "s2-910b1-awq"])
+def test_no_two_knobs_move_one_input(name):
+    symbols = [symbol for knob in catalogue.load_scenario(name).mechanism_knobs
+               for symbol in knob.symbols]
+    assert len(symbols) == len(set(symbols))
+
+
+COUNT = number(4)
+
+
+@pytest.mark.parametrize(("mechanism", "with_it", "without"), [
+    ("kv_imbalance", {"spread": {"data_parallel": number(2)}}, {}),
+    ("placement_residual", {"spread": {"balancing": "periodic"}},
+     {"spread": {"balancing": "ideal"}}),
+    ("absorbed_copies", {}, {"model": {"attention": "gqa"}}),
+    ("latent_core_latency", {"given": numbers(latent_core_latency=3)},
+     {"given": numbers(latent_core_latency=3), "model": {"attention": "gqa"}}),
+    ("latent_core_fill", {"given": numbers(latent_core_fill=3)},
+     {"given": numbers(latent_core_fill=3), "model": {"attention": "csa"}}),
+    ("hyper_operators", {"given": numbers(hyper_operators=3), "model": {"hc_mult": COUNT}},
+     {"given": numbers(hyper_operators=3)}),
+    ("linear_chunk_tokens", {"given": numbers(linear_chunk_tokens=3),
+                             "model": {"linear_layers": COUNT}},
+     {"given": numbers(linear_chunk_tokens=3)}),
+    ("state_blocks", {"given": numbers(state_blocks=3), "model": {"attention": "csa"}},
+     {"given": numbers(state_blocks=3)}),
+    ("index_efficiency", {"model": {"index_topk": COUNT}}, {}),
+    ("sparse_attention_efficiency", {"model": {"index_topk": COUNT}}, {}),
+    ("exchange_buffer_tokens", {}, {"stated": numbers(exchange_gathered=1)}),
+    ("score_traffic", {"given": numbers(score_traffic=3)}, {})])
+def test_mechanisms_are_those_of_model_cut_and_engine(mechanism, with_it, without):
+    assert mechanism in has(**({"stated": {}} | with_it))
+    assert mechanism not in has(**({"stated": {}} | without))
+
+
+@pytest.mark.parametrize(("stated", "mode"), [
+    ({}, "low_latency"), ({"exchange_normal": 1}, "normal"),
+    ({"exchange_normal": 0}, "low_latency")])
+def test_an_exchange_has_the_mechanisms_of_its_mode(stated, mode):
+    levels, found = getattr(CARD.all_to_all, mode), has(stated=numbers(**stated))
+    assert found["exchange_alpha"].value == levels.node.alpha
+    assert found["exchange_efficiency"].value == levels.node.efficiency
+    assert found["exchange_network_efficiency"].value == levels.network.efficiency
+    assert found["exchange_buffer_tokens"].value == levels.buffer_tokens
+
+
+@pytest.mark.parametrize(("cached", "share"), [
+    ("bf16", "wide"), ("fp8", "narrow"), ("fp8-latent128", "narrow")])
+def test_sparse_attention_reads_narrow_elements_below_16_bits(cached, share):
+    changed = deployment(model={"index_topk": COUNT})
+    changed = replace(changed, precision=changed.precision.model_copy(
+        update={"kv_cache": cached}))
+    knob = next(each for each in knobs(changed) if each.name == "sparse_attention_efficiency")
+    assert knob.value == getattr(CARD.sparse_attention_efficiency, share)
+
+
+@pytest.mark.parametrize(("stated", "fp8"), [
+    ({}, 1 + 4 / 128), ({"exchange_gathered": 0}, 1 + 4 / 128), ({"exchange_gathered": 1}, 2)])
+def test_tokens_are_narrowed_before_they_are_sent_but_not_where_they_are_gathered(stated, fp8):
+    assert inputs(stated=numbers(**stated))["dispatch_element_bytes"] == fp8
+    wide = replace(BASE, precision=catalogue.load_precision("bf16"))
+    assert inputs(base=wide, stated=numbers(**stated))["dispatch_element_bytes"] == 2
+
+
+def test_operators_are_counted_by_attention_and_class():
+    counted, found = CARD.operators, inputs()
+    latent = [counted.latent_attention.value, counted.routed_experts.value,
+              counted.shared_expert.value]
+    assert found["reference_operators"] == sum(latent)
+    assert [found[f"{name}_operators"] for name in (
+        "attention", "routed_expert", "shared_expert", "indexer", "dense_mlp")] == [
+            *latent, counted.indexer.value, counted.dense_mlp.value]
+    grouped = inputs(model={"attention": "gqa"})
+    assert grouped["attention_operators"] == counted.grouped_attention.value
+    assert grouped["reference_operators"] == sum(latent)
+
+
+@pytest.mark.parametrize(("changes", "name", "value"), [
+    ({"graphs": True}, "captured", 1), ({"graphs": None}, "captured", 0),
+    ({"scheduling": "mixed"}, "mixed_steps", 1),
+    ({"scheduling": "prefill-first"}, "mixed_steps", 0),
+    ({"spread": {"balancing": "periodic"}}, "balanced_placement", 1),
+    ({"spread": {"balancing": "ideal"}}, "even_routing", 1),
+    ({"spread": {"balancing": "none"}}, "even_routing", 0),
+    ({"stated": numbers(exchange_normal=1)}, "exchange_normal", 1),
+    ({"prefill_coordination": "delay", "prefill_delay_steps": None}, "prefill_delay_steps", 30),
+    ({"prefill_coordination": "delay", "prefill_delay_steps": number(7)}, "prefill_delay_steps", 7),
+    ({"prefill_coordination": "eager", "prefill_delay_steps": number(7)}, "prefill_delay_steps", 0),
+])
+def test_engine_behaviour_as_numbers(changes, name, value):
+    assert inputs(**changes)[name] == value
+
+
+@pytest.mark.parametrize(("workload", "name", "value"), [
+    ({"requests": number(70)}, "bench_requests", 70),
+    ({"draft_tokens": number(3)}, "draft_tokens", 3),
+    ({"accepted_length": number(2.5)}, "accepted_length", 2.5),
+    ({"arrivals": "poisson"}, "open_arrivals", 1), ({"arrivals": "burst"}, "open_arrivals", 0),
+    ({"length_distribution": "exponential"}, "prompt_variation", 1),
+    ({"length_distribution": "constant"}, "answer_variation", 0), ({}, "answer_variation", 0),
+    ({"length_distribution": "lognormal", "length_variation": number(0.3)},
+     "answer_variation", 0.3)])
+def test_workload_as_numbers(workload, name, value):
+    assert inputs(workload=BASE.file.workload.model_copy(update=workload))[name] == value
+
+
+def test_lengths_of_a_list_have_their_own_variation():
+    listed = physics_inputs(replace(deployment(), variations=(0.3, 0.7)), ())
+    assert (listed["prompt_variation"], listed["answer_variation"]) == (0.3, 0.7)
+
+
+def test_matmuls_run_at_the_peak_of_their_dtype_and_from_l2_if_it_is_known():
+    found, peaks = inputs(), BASE.device.matrix_peak
+    assert {found[f"{name}_peak"] for name in (*DENSE, "routed_expert", "index")} == {
+        peaks.fp8.value}
+    assert {found[f"{name}_peak"] for name in ("core", "router", "head")} == {peaks.bf16.value}
+    for stated, bandwidth in ((number(7), 7), (None, BASE.device.memory_bandwidth.value)):
+        card = BASE.device.model_copy(update={"l2_bandwidth": stated})
+        assert inputs(base=replace(BASE, device=card))["l2_bandwidth"] == bandwidth
+
+
+def test_knobs_of_matmuls_are_by_dtype():
+    symbols = {knob.name: knob.symbols for knob in knobs(deployment())}
+    assert symbols["gemm_efficiency.fp8"] == tuple(f"{name}_gemm_efficiency" for name in DENSE)
+    assert symbols["gemm_efficiency.bf16"] == ("router_gemm_efficiency", "head_gemm_efficiency")
+    assert symbols["grouped_gemm_efficiency.fp8"] == ("routed_expert_gemm_efficiency",)
+    assert symbols["sliced_gemm_efficiency.fp8"] == ("sliced_expert_gemm_efficiency",)
+    assert symbols["matmul_latency.bf16"] == ("router_matmul_latency", "head_matmul_latency")
+
+
+@pytest.mark.parametrize(("device", "dtype", "multiplies"), [
+    ("nvidia-h200-sxm", "fp8", "fp8"), ("nvidia-h200-sxm", "fp4", "bf16"),
+    ("ascend-910b2", "fp8", "bf16"), ("ascend-910a", "bf16", "fp16")])
+def test_dtypes_a_card_lacks_are_widened_to_its_16_bits(device, dtype, multiplies):
+    assert on_card(catalogue.load_device(device), dtype) == multiplies
+
+
+@pytest.mark.parametrize(("core", "index", "multiplies"), [
+    ("fp8", None, "fp8"), ("fp8", "int8", "int8"), ("bf16", None, "bf16")])
+def test_an_indexer_multiplies_as_the_core_unless_stated(core, index, multiplies):
+    precision = BASE.precision.model_copy(update={
+        "multiply": BASE.precision.multiply.model_copy(update={"core": core, "index": index})})
+    assert multiplied(replace(BASE, precision=precision))["index"] == multiplies
+
+
+@pytest.mark.parametrize(("low", "points"), [
+    # from 10 up to 40 it doubles twice, down to 5 it halves once: in logarithms
+    (5, {0: 10, NORMAL_90: 40, 2 * NORMAL_90: 160, NORMAL_90 / 2: 20, -NORMAL_90: 5,
+         -2 * NORMAL_90: 2.5}),
+    # from zero on it goes in equal steps, and not below
+    (0, {0: 10, NORMAL_90: 40, 2 * NORMAL_90: 70, NORMAL_90 / 2: 25, -NORMAL_90: 0,
+         -NORMAL_90 / 2: 5, -3 * NORMAL_90: 0})])
+def test_a_range_is_the_central_80_percent_of_a_split_distribution(low, points):
+    knob = Knob("k", number(10, low, 40), ("k",))
+    assert [knob.at(score) for score in points] == pytest.approx([*points.values()], abs=1e-12)
+    assert knob.at(np.array([*points])) == pytest.approx([*points.values()], abs=1e-12)
+
+
+def test_experts_on_a_host_are_computed_by_its_processors():
+    found = inputs(base=HOST, offload={"hosts": number(3), "routed_experts": number(0.75),
+                                       "group_tokens": number(11)})
+    assert found["host_peak"] == 3 * HOST.host.vector_peak.int8.value
+    assert found["host_memory_bandwidth"] == 3 * HOST.host.memory_bandwidth.value
+    assert (found["offloaded_share"], found["fetched_share"], found["stored_share"]) == (0.75, 0, 0)
+    assert found["host_group_tokens"] == 11
+    stored = catalogue.load("formats", HOST.file.offload.format)
+    assert found["offloaded_weight_bytes"] == stored.bytes_per_element
+    priors = catalogue.load("mechanisms", HOST.host.mechanisms)
+    assert found["host_stream_efficiency"] == priors.host_stream_efficiency.value
+    assert found["host_sync"] == priors.host_sync.value
+
+
+@pytest.mark.parametrize("speed", [None, number(7)])
+def test_a_host_is_reached_over_the_usual_link_unless_the_card_states_one(speed):
+    card = HOST.device.model_copy(update={"host_bandwidth": speed})
+    usual = catalogue.load_link("pcie-4-x16").device_bandwidth.value
+    assert inputs(base=replace(HOST, device=card))["host_link_bandwidth"] == (
+        speed.value if speed else usual)
+
+
+def test_fetched_experts_are_hit_by_their_share_or_as_often_as_the_popular_ones():
+    changes = {"fetched": True, "routed_experts": number(0.8), "group_tokens": None,
+               "on_storage": number(0.2)}
+    numbers_, found = inputs(base=HOST, offload=changes), has(base=HOST, offload=changes)
+    assert [numbers_[f"{name}_share"] for name in ("offloaded", "fetched", "stored")] == [
+        0, 0.8, 0.25]
+    for name, kept in (("device_hit_share", 0.2), ("host_hit_share", 0.75)):
+        value = found[name].value
+        assert (value.value, value.low, value.high) == pytest.approx(
+            (kept, kept, kept * (1 - math.log(kept))))
+    assert found["storage_bandwidth"].value == catalogue.load_link("nvme-gen4").device_bandwidth
+    assert "host_sync" not in found
+    whole = has(base=HOST, offload=changes | {"routed_experts": number(1), "on_storage": None})
+    assert (whole["device_hit_share"].value.value, whole["device_hit_share"].value.high) == (0, 0)
+    assert not {"host_hit_share", "storage_bandwidth"} & set(whole)
+
+
+def test_a_card_or_a_computing_host_needs_a_peak():
+    assert peak_problem(BASE) is peak_problem(HOST) is None
+    bare = BASE.device.model_copy(update={"matrix_peak": None})
+    assert peak_problem(replace(BASE, device=bare))[0] == "device"
+    still = HOST.host.model_copy(update={"matrix_peak": None, "vector_peak": None})
+    assert peak_problem(replace(HOST, host=still))[0] == "offload"
+    assert peak_problem(replace(deployment(HOST, offload={"fetched": True}), host=still)) is None

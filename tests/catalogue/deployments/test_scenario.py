@@ -1,0 +1,307 @@
+"""Deployments resolved to plain numbers: inputs by hand, defaults, overrides, what follows."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from _door import DEVICE, spoilt
+from _plain import plain
+
+import calc
+import catalogue
+from catalogue.deployments.layout import mechanism_problems, mechanism_units
+from catalogue.deployments.resolved import leaves_replica
+from catalogue.deployments.scenario import (
+    FIRST,
+    FURTHER,
+    device_inputs,
+    model_inputs,
+    precision_inputs,
+    unasked,
+)
+from catalogue.entries.models import GROUPS
+from catalogue.library import COMMAND_LINE
+from catalogue.reading.values import Value
+
+PLAN, DRAFTING = "h200-r1-vllm-tp8", "h200-r1-sglang-mtp"
+BASE = catalogue.load_scenario(PLAN)
+GIB = 2**30
+BLOCK128 = 1 + 4 / 128**2  # FP8 with an FP32 scale per block of 128 x 128 [B]
+DEEPSEEK = {"num_hidden_layers": 61, "first_k_dense_replace": 3, "hidden_size": 7168,
+            "vocab_size": 129_280, "num_attention_heads": 128, "q_lora_rank": 1536,
+            "kv_lora_rank": 512, "qk_nope_head_dim": 128, "qk_rope_head_dim": 64,
+            "v_head_dim": 128, "intermediate_size": 18_432, "moe_intermediate_size": 2048,
+            "n_routed_experts": 256, "n_shared_experts": 1, "num_experts_per_tok": 8, "n_group": 8,
+            "topk_group": 4, "router_bias": 1, "separate_head": 1, "index_topk": 0}
+BY_HAND = {
+    "s2-910b1-awq": DEEPSEEK | {
+        "memory_capacity": 64 * GIB, "memory_bandwidth": 1.6e12, "attention_peak": 363.7e12,
+        "routed_expert_weight_bytes": (4 + 20 / 64) / 8, "routed_expert_dequantised": 1,
+        "head_weight_bytes": 2, "norm_weight_bytes": 2, "kv_cache_element_bytes": 2,
+        "tensor_parallel": 8, "data_parallel": 1, "expert_parallel": 1, "devices_per_node": 8,
+        "pair_bandwidth": 28e9, "device_link_bandwidth": 7 * 28e9, "full_mesh": 1,
+        "concurrency": 32, "input_tokens": 128, "output_tokens": 512, "context_tokens": 640,
+        "block_size": 128, "memory_utilization": 0.9, "draft_tokens": 0},
+    PLAN: DEEPSEEK | {
+        "memory_capacity": 140.4 * GIB, "memory_bandwidth": 4.8e12, "attention_peak": 1979e12,
+        "core_peak": 989e12, "routed_expert_weight_bytes": BLOCK128, "routed_expert_dequantised": 0,
+        "dispatch_element_bytes": 1 + 4 / 128, "tensor_parallel": 8, "devices_per_node": 8,
+        "device_link_bandwidth": 450e9, "pair_bandwidth": 450e9, "full_mesh": 0, "switch_adds": 1,
+        "concurrency": 1000, "bench_requests": 1000, "input_tokens": 219, "output_tokens": 201,
+        "context_tokens": 420, "mixed_steps": 1, "captured": 1, "exchange_network_alpha": 0},
+    "h20-qwen3-8b": {
+        "num_hidden_layers": 36, "first_k_dense_replace": 36, "hidden_size": 4096,
+        "num_attention_heads": 32, "num_key_value_heads": 8, "head_dim": 128, "qk_norm": 1,
+        "n_routed_experts": 0, "kv_lora_rank": 0, "n_group": 1, "full_attention_layers": 36,
+        "memory_bandwidth": 4e12, "attention_peak": 296e12, "core_peak": 148e12,
+        "attention_weight_bytes": BLOCK128, "tensor_parallel": 1, "concurrency": 64,
+        "input_tokens": 4096, "output_tokens": 2048, "separate_pools": 1, "mixed_steps": 0},
+}
+
+
+def number(value, low=None, high=None, unit="1"):
+    return Value(value, unit, f"{value}", "arithmetic", "assumed",
+                 value if low is None else low, value if high is None else high)
+
+
+def load(*overrides, name=PLAN):
+    return catalogue.load_scenario(name, overrides=overrides)
+
+
+@pytest.mark.parametrize("name", BY_HAND)
+def test_inputs_by_hand(name):
+    inputs = catalogue.load_scenario(name).inputs()
+    assert {key: inputs[key] for key in BY_HAND[name]} == pytest.approx(BY_HAND[name], rel=1e-3)
+
+
+@pytest.mark.parametrize(("model", "changed", "name", "value"), [
+    ("qwen3-8b", {"linear_layers": 2}, "full_attention_layers", 34),
+    ("qwen3-8b", {"sliding_window": 64, "full_attention_layers": 3}, "full_attention_layers", 3),
+    ("qwen3-8b", {"sliding_window": 64, "full_attention_layers": 3}, "sparse_layers", 3),
+    ("qwen3-8b", {"linear_layers": 3}, "sparse_layers", 33),
+    ("qwen3-8b", {}, "indexer_layers", 0), ("qwen3-8b", {"index_topk": 9}, "indexer_layers", 36),
+    ("qwen3-8b", {"index_topk": 9, "indexer_layers": 2}, "indexer_layers", 2),
+    ("deepseek-v3", {"routed_expert_hidden_size": 50}, "routed_expert_hidden_size", 50),
+    ("deepseek-v3", {"hc_mult": 4}, "hc_mult", 4), ("deepseek-v3", {}, "hc_mult", 1),
+    ("qwen3-8b", {}, "compress_ratio", 1), ("qwen3-8b", {}, GROUPS[0], 1)])
+def test_what_a_model_lacks_is_zero_or_one(model, changed, name, value):
+    values = {key: number(count) for key, count in changed.items()}
+    assert model_inputs(catalogue.load_model(model).model_copy(update=values))[name] == value
+
+
+@pytest.mark.parametrize(("tied", "separate"), [("true", 0), ("false", 1)])
+def test_a_tied_embedding_has_no_head(tied, separate):
+    assert load(f"model.tie_word_embeddings={tied}").inputs()["separate_head"] == separate
+
+
+def test_defaults_of_a_precision():
+    entry = catalogue.load_precision("fp8-block")
+    changed = entry.model_copy(update={"kv_cache": "int8", "kv_rope": "bf16", "kv_index": None,
+                                       "state": None})
+    inputs = precision_inputs(changed)
+    assert [inputs[f"{name}_element_bytes"] for name in (
+        "kv_cache", "kv_index", "kv_rope", "state")] == [1, 1, 2, 4]
+    stated = precision_inputs(changed.model_copy(update={"kv_index": "fp32", "state": "bf16"}))
+    assert [stated[f"{name}_element_bytes"] for name in ("kv_index", "state")] == [4, 2]
+
+
+def test_the_system_reserves_nothing_unless_stated():
+    bare = BASE.device.model_copy(update={"system_reserve": None})
+    assert device_inputs(bare)["system_reserve"] == 0
+    assert device_inputs(BASE.device)["system_reserve"] == BASE.device.system_reserve.value > 0
+
+
+@pytest.mark.parametrize(("separate", "output", "absent"), [
+    (1, 100, FIRST), (1, 1, FIRST), (0, 1, FURTHER), (0, 2, ())])
+def test_quantities_without_an_answer(separate, output, absent):
+    assert unasked({"separate_pools": separate, "output_tokens": output}) == frozenset(absent)
+
+
+@pytest.mark.parametrize(("tensor", "expert", "slices", "leaves"), [
+    (8, 8, 0, False), (8, 16, 0, True), (8, 8, 2, True), (1, 1, 8, True), (8, 1, 8, False)])
+def test_tokens_leave_a_replica_where_more_ranks_share_experts(tensor, expert, slices, leaves):
+    assert leaves_replica(tensor, expert, slices) == leaves
+
+
+@pytest.mark.parametrize(("overrides", "way"), [
+    (["parallelism.expert_parallel=8"], "gathered"),
+    (["parallelism.expert_parallel=16"], "low_latency"),
+    (["parallelism.expert_parallel=16", "mechanisms.exchange_normal=1"], "normal"),
+    (["parallelism.expert_parallel=16", "mechanisms.exchange_gathered=1"], "gathered"),
+    (["parallelism.expert_parallel=8", "mechanisms.exchange_normal=1"], "gathered")])
+def test_experts_are_reached_by_gathering_or_in_a_mode_of_the_exchange(overrides, way):
+    assert load("cluster.nodes=2", "parallelism.data_parallel=2", *overrides).way == way
+
+
+def test_acceptance_is_that_of_the_text():
+    table = catalogue.load("acceptances", BASE.model.draft_acceptance or "next-token-layer")
+    assert BASE.acceptance == {"mtp_acceptance": table.any, "acceptance_decay": table.decay}
+    code = load("workload.text=code")
+    assert code.acceptance == {"mtp_acceptance": table.code, "acceptance_decay": table.decay}
+
+
+def test_lengths_of_context_and_of_prefill_pools():
+    scenario = catalogue.load_scenario("s0-scenario-1")  # a longest context alone
+    inputs = scenario.inputs()
+    assert (inputs["input_tokens"], inputs["output_tokens"], inputs["separate_pools"]) == (
+        4095, 1, 1)
+    inputs["input_tokens"] = 7
+    assert scenario.inputs()["input_tokens"] == 4095  # a copy
+    pools = [name for name in catalogue.deployment_names() if "-prefill" in name]
+    assert {catalogue.load_scenario(name).inputs()["output_tokens"] for name in pools} == {1}
+
+
+@pytest.mark.parametrize(("ranks", "copies"), [(48, 32), (96, 32), (320, 64), (64, 0), (128, 128)])
+def test_experts_and_copies_are_dealt_evenly(ranks, copies):
+    cut = ["parallelism.tensor_parallel=1", f"parallelism.data_parallel={ranks}",
+           f"parallelism.expert_parallel={ranks}", f"cluster.nodes={ranks // 8}"]
+    even = load(*cut, f"parallelism.redundant_experts={copies}", name="s0-scenario-1")
+    assert even.inputs()["redundant_experts"] == copies
+    if copies and 256 % ranks:
+        with pytest.raises(catalogue.LayoutError, match=f"redundant_experts of {copies} would"):
+            load(*cut, name="s0-scenario-1")
+
+
+def test_ranks_are_as_many_as_devices_unless_the_cut_is_left_out():
+    settings = ["parallelism.pipeline_parallel=3", "parallelism.data_parallel=5"]
+    with pytest.raises(catalogue.LayoutError, match="= 120 devices, but the cluster has 8"):
+        load(*settings)
+    assert catalogue.load_scenario(PLAN, overrides=settings, cut=False).replicas == 5
+    assert load("cluster.nodes=2", "cluster.devices=8").devices == 8
+
+
+def test_engines_differ_in_what_their_share_of_memory_covers():
+    """vLLM's covers everything, SGLang's weights and cache."""
+    covers = {name: catalogue.load_scenario(name).inputs()["activations_in_share"]
+              for name in (PLAN, "h200-r1-sglang-tp8")}
+    assert covers == {PLAN: 1, "h200-r1-sglang-tp8": 0}
+
+
+@pytest.mark.parametrize(("device", "widened"), [
+    ("nvidia-h20", set()),
+    ("ascend-910b2", {"attention", "dense_mlp", "shared_expert", "routed_expert"})])
+def test_weights_are_widened_where_the_card_lacks_their_dtype(device, widened):
+    inputs = catalogue.load_scenario("s1-plan-c", device=device,
+                                     overrides=["precision=fp8-block"]).inputs()
+    assert {name for name in ("attention", "dense_mlp", "shared_expert", "routed_expert")
+            if inputs[f"{name}_dequantised"]} == widened
+
+
+def test_few_bits_are_multiplied_on_the_vector_unit_of_a_processor():
+    """GGUF blocks in vector registers, INT8 on the matrix unit, of both processors of a server."""
+    host = catalogue.load_device("intel-xeon-6454s")
+    priors = catalogue.load("mechanisms", "host-xeon")
+    blocks, int8 = (catalogue.load_scenario(name).inputs()
+                    for name in ("kt-4090d-v02", "kt-4090-v03"))
+    assert blocks["host_peak"] == 2 * host.vector_peak.int8.value
+    assert int8["host_peak"] == 2 * host.matrix_peak.int8.value
+    assert blocks["host_gemm_efficiency"] == priors.host_vector_efficiency.value
+    assert int8["host_gemm_efficiency"] == priors.host_gemm_efficiency.value
+
+
+@pytest.mark.parametrize(("name", "host", "hosts"), [
+    ("s3-hybrid-910b4", "kunpeng-920-7263z", 2),
+    ("kt-4090d-v02-one-socket", "intel-xeon-6454s", 1)])
+def test_the_host_is_that_of_the_server(name, host, hosts):
+    scenario = catalogue.load_scenario(name)
+    assert (scenario.host.id, scenario.file.offload.hosts.value) == (host, hosts)
+    assert BASE.host is None or BASE.host.id == BASE.node.host
+
+
+@pytest.mark.parametrize(("lines", "drafts", "expected"), [
+    ("accepted_length: 2.4", 2, 2.4), ("acceptance: [0.9, 0.7]", 2, 2.6),
+    ("accepted_length: 2.4", 0, 1), ("accepted_length: 2.4", 1, 2),
+    ("accepted_length: 2.4", 3, 2.4)])
+def test_a_step_yields_its_token_and_the_drafts_that_are_accepted(tmp_path, lines, drafts,
+                                                                   expected):
+    path = spoilt(tmp_path / "mine.yml", f"scenarios/{DRAFTING}", "draft_tokens: 1",
+                  f"draft_tokens: 2\n  {lines}")
+    inputs = catalogue.load_scenario(path).inputs()
+    assert calc.evaluate(inputs | {"draft_tokens": drafts}, "mla")["tokens_per_step"] == (
+        pytest.approx(expected))
+
+
+def test_a_range_of_acceptances_is_one_of_the_length(tmp_path):
+    path = spoilt(tmp_path / "mine.yml", f"scenarios/{DRAFTING}", "draft_tokens: 1",
+                  "draft_tokens: 2\n  acceptance: [{value: 0.9, range: [0.8, 0.95]}, 0.5]")
+    value = next(knob.value for knob in catalogue.load_scenario(path).knobs()
+                 if knob.name == "accepted_length")
+    assert (value.low, value.value, value.high) == pytest.approx((2.3, 2.4, 2.45))
+
+
+def test_overrides_are_assumptions_of_the_command_line():
+    value = load("device.memory_bandwidth=2 TB/s").device.memory_bandwidth
+    assert (value.value, value.kind, value.source) == (2e12, "assumed", COMMAND_LINE)
+    assert load("workload.concurrency=7 request").inputs()["concurrency"] == 7
+    assert catalogue.load_scenario(PLAN).inputs()["concurrency"] == 1000
+    assert load("model=deepseek-v3.1", "precision.multiply.core=fp16").model.id == "deepseek-v3.1"
+
+
+def test_a_card_given_beside_the_file_and_one_that_lies_beside_it(tmp_path):
+    assert catalogue.load_scenario(PLAN, "nvidia-h20").device.id == "nvidia-h20"
+    (tmp_path / "card.yml").write_text(DEVICE, encoding="utf-8")
+    path = spoilt(tmp_path / "mine.yml", "scenarios/s0-scenario-1", "device: ascend-910b2",
+                  "device: card.yml")
+    assert catalogue.load_scenario(path).inputs()["memory_bandwidth"] == 1.6e12
+
+
+def test_text_and_data_make_the_deployment_of_the_file():
+    path = Path(catalogue.ROOT / "scenarios" / f"{PLAN}.yml")
+    text = path.read_text("utf-8")
+    assert catalogue.read_scenario(text, path).inputs() == BASE.inputs()
+    made = catalogue.made_scenario(plain(text), path.with_name("mine.yml"))
+    assert (made.inputs(), made.id, made.family) == (BASE.inputs(), "mine", None)
+
+
+def test_stated_inputs_and_ranges():
+    stated = BASE.stated()
+    assert stated["tensor_parallel"] == 8
+    assert not {"requests", "arrivals", "balancing", "length_distribution"} & set(stated)
+    ranged = BASE.knobs()
+    assert [knob for knob in BASE.every_knob() if knob.value.low < knob.value.high] == ranged
+
+
+@pytest.mark.parametrize("name", [PLAN, DRAFTING])
+def test_another_precision_is_as_if_it_were_loaded(name):
+    scenario, bf16 = catalogue.load_scenario(name), catalogue.load_precision("bf16")
+    other = scenario.in_precision(bf16)
+    assert other.inputs() == load("precision=bf16", name=name).inputs()
+    assert other.by_engine != scenario.by_engine
+    bare = replace(scenario, running=None, by_engine={}).in_precision(bf16)
+    assert (bare.precision, bare.running, bare.engine) == (bf16, None, None)
+
+
+@pytest.mark.parametrize(("english", "chinese", "joined"), [
+    ("Plan B", "方案乙", "全族：方案乙"), ("32 cards", "32 卡", "全族 32 卡")])
+def test_a_variant_is_called_by_both_titles(english, chinese, joined):
+    title = {"en": english, "zh": chinese}
+    alone = replace(BASE, file=BASE.file.model_copy(update={"title": title}))
+    assert alone.heading == title
+    assert replace(alone, family={"en": "All", "zh": "全族"}).heading == {
+        "en": f"All: {english}", "zh": joined}
+
+
+@pytest.mark.parametrize(("name", "value", "valid"), [
+    ("exchange_normal", (1,), True), ("exchange_normal", (0.5,), False),
+    ("micro_batches", (2,), True), ("micro_batches", (3,), False), ("core_tile_rows", (64,), True),
+    ("core_tile_rows", (1.5,), False), ("absorbed_copies", (1,), True),
+    ("absorbed_copies", (0.5, -0.1), False), ("absorbed_copies", (0.5, 0.4, 1.1), False),
+    ("kv_imbalance", (7, 0), False), ("gemm_efficiency.fp8", (1.1,), False),
+    ("sliced_gemm_efficiency.fp8", (0,), False), ("mtp_acceptance", (1,), True)])
+def test_limits_of_mechanisms_hold_for_both_ends_of_a_range(name, value, valid):
+    assert (list(mechanism_problems({name: number(*value)})) == []) == valid
+
+
+def test_units_of_mechanisms():
+    units = mechanism_units()
+    assert (units["matmul_latency.fp4"].unit, units["activation_traffic.int8"].unit) == ("s", "B")
+    assert not {"gemm_efficiency", "like", "operators", "all_to_all"} & set(units)
+    assert list(mechanism_problems({"host_sync": number(3, unit="s")})) == []
+    assert len(list(mechanism_problems({"host_sync": number(3)}))) == 1
+
+
+def test_a_goal_is_no_deployment(tmp_path):
+    path = tmp_path / "mine.yml"
+    path.write_text((catalogue.ROOT / "goals" / "v3-16xh200.yml").read_text("utf-8"), "utf-8")
+    with pytest.raises(catalogue.ParamsError, match="this is a goal, expected a scenario"):
+        catalogue.load_scenario(path)
