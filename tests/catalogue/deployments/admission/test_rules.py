@@ -1,194 +1,246 @@
-"""The rules by which a deployment is loaded, each at its edge, told in both languages."""
+"""Admission rules: for each, deployments that are accepted and that are refused."""
 
-from dataclasses import fields, replace
-from types import SimpleNamespace
+from dataclasses import replace
+from itertools import product
 
+import numpy as np
 import pytest
 
 import catalogue
+from catalogue.deployments.admission.notation import one_server, written
 from catalogue.deployments.admission.rules import (
     KINDS,
-    LAID_OUT,
-    OF_PRECISION,
     RULES,
-    class_words,
     cut_of,
     dtype_problem,
-    host_problem,
-    kind_words,
-    length_problem,
     no_kernel_problem,
     precisions,
     problems,
     staged_problem,
     subject_of,
 )
-from catalogue.deployments.admission.starting import draft_problem, engine_problem
-from catalogue.deployments.admission.subject import Cut, Subject
+from catalogue.deployments.admission.starting import (
+    draft_problem,
+    engine_kinds,
+    layout_problem,
+    server_problem,
+)
+from catalogue.deployments.admission.subject import Cut
 from catalogue.deployments.profiles import Starts
 from catalogue.kernels import kernel_problem
 
-SUBJECT = subject_of(catalogue.load_scenario("h200-r1-vllm-tp8"))
+BASE = "h200-r1-vllm-tp8"
+SUBJECT = subject_of(catalogue.load_scenario(BASE))  # nodes of eight cards
+FLAGS = ("divided_experts", "cut_over_replicas", "wide_replicas", "spread_replicas", "spares",
+         "dealt_cache")
 
 
-def asked(**changed):
-    for kind in ("precision", "device", "model"):
-        if isinstance(changed.get(kind), str):
-            changed[kind] = getattr(catalogue, f"load_{kind}")(changed[kind])
-    return replace(SUBJECT, **changed)
+def kinds(settings, name=BASE):
+    scenario = catalogue.load_scenario(name, overrides=settings)
+    return [problem.kind for problem in problems(subject_of(scenario), cut_of(scenario))]
 
 
-def offload(share=1.0, fetched=False):
-    return SimpleNamespace(routed_experts=SimpleNamespace(value=share), fetched=fetched)
+def cut(tensor, pipeline, data, expert, nodes=1, engine="vllm@0.13.0", **rest):
+    """Overrides that cut the base so."""
+    named = {"tensor": tensor, "pipeline": pipeline, "data": data, "expert": expert}
+    return (f"cluster.nodes={nodes}", f"engine={engine}",
+            *(f"parallelism.{name}_parallel={size}" for name, size in named.items()),
+            *(f"parallelism.{name}={size}" for name, size in rest.items()))
 
 
-def test_a_rule_names_what_it_looks_at_of_a_cut_and_of_a_subject():
-    cuts, subjects = ({field.name for field in fields(cls)} for cls in (Cut, Subject))
-    for rule in RULES:
-        assert rule.kind in KINDS
-        assert set(rule.of) <= cuts
-        assert rule.by
-        assert set(rule.by) <= subjects
-        assert rule.problem(SUBJECT, Cut(8, expert=8)) is None
-    assert list(dict.fromkeys(rule.kind for rule in RULES)) == list(KINDS) == list(kind_words())
-    assert set(OF_PRECISION) | set(LAID_OUT) < set(KINDS)
+@pytest.mark.parametrize("name", [name for name in catalogue.deployment_names()
+                                  if catalogue.load_scenario(name).measured])
+def test_measured_deployments_are_accepted(name):
+    assert kinds((), name) == []
 
 
-def test_a_reason_is_told_once_and_only_if_it_is_asked_for():
-    cut = Cut(7, 99, 2, 3, context=4)  # divides neither heads nor layers, and deals no cache
-    assert [problem.kind for problem in problems(asked(context=1e9), cut)] == [
+@pytest.mark.parametrize(("settings", "refused"), [
+    (cut(8, 1, 1, 1), []), (cut(8, 1, 1, 8), []),
+    (cut(8, 1, 1, 2), ["engine"]),  # each of two halves of the experts in four slices
+    (cut(8, 1, 1, 2, engine="sglang@0.5.6.post2"), []),
+    (cut(8, 1, 2, 16, 2), []), (cut(16, 1, 1, 16, 2), []),
+    (cut(16, 1, 2, 32, 4), []), (cut(16, 1, 2, 32, 4, engine="vllm@0.11.0"), ["engine"]),
+    (cut(1, 1, 8, 1, expert_tensor_parallel=8), []),
+    (cut(4, 1, 2, 8, engine="tensorrt-llm@1.0.0"), ["engine"]),
+    (cut(8, 1, 1, 8, decode_context_parallel=8), []),
+    (cut(8, 1, 1, 8, engine="vllm@0.9.2", decode_context_parallel=8), ["engine"]),
+    (cut(8, 1, 1, 8, redundant_experts=8), []),
+    (cut(8, 1, 1, 8, engine="vllm@0.8.5.post1", redundant_experts=8), ["engine"]),
+    ((*cut(4, 1, 6, 12, 3), "parallelism.redundant_experts=8"), ["servers"]),
+    ((*cut(4, 2, 1, 4), "workload.draft_tokens=1"), ["drafts"]),
+    ((*cut(4, 2, 1, 4, engine="vllm@0.33.0"), "workload.draft_tokens=1"), []),
+    (("workload.context_tokens=163840",), []), (("workload.context_tokens=163841",), ["context"]),
+    (("precision=w4a8-int8",), ["kernel"]), (("precision=nvfp4",), ["dtype"])])
+def test_rules_of_cards_engines_and_lengths(settings, refused):
+    assert kinds(settings) == refused
+
+
+@pytest.mark.parametrize(("settings", "key"), [
+    (("parallelism.tensor_parallel=24", "cluster.nodes=3"), "tensor_parallel"),
+    (("parallelism.pipeline_parallel=64", "cluster.nodes=64"), "pipeline_parallel"),
+    (("parallelism.expert_parallel=3",), "expert_parallel"),
+    (("parallelism.tensor_parallel=32", "cluster.nodes=4"), "tensor_parallel"),  # scales of blocks
+    (("parallelism.decode_context_parallel=3",), "decode_context_parallel"),
+    (("model=llama-3.1-70b", "precision=bf16", "parallelism.redundant_experts=8"),
+     "redundant_experts")])
+def test_a_cut_that_cannot_be_computed_is_not_loaded(settings, key):
+    with pytest.raises(catalogue.ParamsError, match=rf"^--set parallelism\.{key}: "):
+        catalogue.load_scenario(BASE, overrides=settings)
+
+
+def test_formats_of_processors_need_one():
+    assert "host_format" in kinds(("precision=q4-k-m-kt",))
+    assert kinds((), "kt-4090d-v02") == []
+
+
+@pytest.mark.parametrize(("device", "node", "refused"), [
+    ("ascend-910b1", "atlas-800i-a2", True), ("ascend-910c-die", "atlas-800i-a3", False)])
+def test_a_dealt_cache_on_ascend_needs_the_third_generation(device, node, refused):
+    found = kinds(["parallelism.decode_context_parallel=8", "engine=vllm-ascend@0.18.0",
+                   f"device={device}", f"cluster.node={node}", "cluster.devices=8",
+                   "precision=w8a8-int8"], "s2-910b1-awq")
+    assert ("engine" in found) == refused
+
+
+def test_problems_are_reported_once_in_order_and_by_kind():
+    wrong = Cut(7, 99, 2, 3, context=4)  # divides neither heads nor layers, and deals no cache
+    assert [problem.kind for problem in problems(replace(SUBJECT, context=1e9), wrong)] == [
         "context", "division", "dealt", "blocks", "servers", "engine"]
-    assert [problem.kind for problem in problems(SUBJECT, cut, ("dealt", "division"))] == [
+    assert [problem.kind for problem in problems(SUBJECT, wrong, ("dealt", "division"))] == [
         "division", "dealt"]
-    assert list(problems(SUBJECT, cut, ())) == []
+    assert list(dict.fromkeys(rule.kind for rule in RULES)) == list(KINDS)
+    assert all(rule.problem(SUBJECT, Cut(8, expert=8)) is None for rule in RULES)
 
 
-def test_what_a_card_does_not_multiply_is_told_by_dtype_and_class():
-    told = dtype_problem(asked(precision="fp8-block", device="ascend-910b2"), Cut())
-    assert (told.kind, told.key) == ("dtype", "precision")
-    assert told.numbers == {"classes": {"fp8": [
+def test_missing_dtypes_and_kernels_name_classes_and_the_nearest_precision():
+    ascend = replace(SUBJECT, device=catalogue.load_device("ascend-910b2"))
+    assert dtype_problem(ascend, Cut()).numbers == {"classes": {"fp8": [
         "attention", "dense_mlp", "shared_expert", "routed_expert"]}}
-    for place, (word, between) in enumerate((("FP8 for ", ", "), ("要求 FP8", "、"))):
-        said = told.text[("en", "zh")[place]]
-        assert word in said
-        assert between.join(class_words()[name][place] for name in told.numbers["classes"]["fp8"]
-                            ) in said
-        assert asked(device="ascend-910b2").device.name[("en", "zh")[place]] in said
-    assert dtype_problem(asked(precision="w8a8-int8", device="ascend-910b2"), Cut()) is None
+    w4a8 = replace(SUBJECT, precision=catalogue.load_precision("w4a8-int8"))
+    for engine, near in ((None, "w4afp8"), ("vllm@0.11.0", None)):
+        text = no_kernel_problem(replace(w4a8, engine=engine), Cut()).text
+        nearest = text["en"].rpartition(" ")[2]
+        assert nearest in text["zh"]
+        assert near in (None, nearest)
+        assert kernel_problem(catalogue.load_precision(nearest), SUBJECT.device, engine) is None
+    for changes in ({"engine": "mine@1.0"}, {"engines_own": False}):
+        assert no_kernel_problem(replace(w4a8, **changes), Cut()) is None
 
 
-@pytest.mark.parametrize(("offloaded", "classes"), [
-    (None, 4), (offload(), 3), (offload(0.99), 4), (offload(fetched=True), 4)])
-def test_a_card_multiplies_experts_unless_a_host_computes_them_all(offloaded, classes):
-    told = dtype_problem(asked(precision="fp8-block", device="ascend-910b2", offload=offloaded),
-                         Cut())
-    assert len(told.numbers["classes"]["fp8"]) == classes
-
-
-@pytest.mark.parametrize(("precision", "offloaded", "experts", "found"), [
-    ("q4-k-m-kt", None, 256, {"stored": "q4-k-m-expert"}), ("q4-k-m-kt", offload(), 256, None),
-    ("q4-k-m-kt", None, 0, None), ("fp8-block", None, 256, None)])
-def test_a_format_of_processors_has_a_processor_or_no_experts(precision, offloaded, experts, found):
-    told = host_problem(asked(precision=precision, offload=offloaded,
-                              numbers={"n_routed_experts": experts}), Cut())
-    assert (told and told.numbers) == found
-    if told:
-        assert (told.kind, told.key) == ("host_format", "precision")
-        assert all("q4-k-m-expert" in text for text in told.text.values())
-
-
-def test_a_format_without_kernels_is_told_with_the_nearest_that_has_them():
-    told = no_kernel_problem(asked(precision="w4a8-int8", engine=None), Cut())
-    assert (told.kind, told.key) == ("kernel", "precision")
-    assert told.text["en"].endswith("the nearest that runs here is w4afp8")
-    assert "，最近的可用精度是 w4afp8" in told.text["zh"]
-    assert "引擎版本" in told.text["zh"]
-    named = no_kernel_problem(asked(precision="w4a8-int8", engine="vllm@0.11.0"), Cut())
-    near = named.text["en"].rpartition(" ")[2]
-    assert "vllm@0.11.0" in named.text["zh"]
-    assert named.text["zh"].endswith(f"最近的可用精度是 {near}")
-    assert kernel_problem(catalogue.load_precision(near), SUBJECT.device, "vllm@0.11.0") is None
-    for unknown in ({"engine": "mine@1.0"}, {"engines_own": False}, {"precision": "fp8-block"},
-                    {"device": "ascend-910b2", "precision": "fp8-block"}):  # told as a dtype
-        assert no_kernel_problem(asked(**{"precision": "w4a8-int8"} | unknown), Cut()) is None
-
-
-def test_requests_are_told_with_their_length_and_that_of_the_model():
-    most = SUBJECT.model.max_position_embeddings.value
-    told = length_problem(asked(context=most + 1), Cut())
-    assert (told.kind, told.key, told.numbers) == (
-        "context", "context_tokens", {"asked": most + 1, "most": most})
-    assert all(f"{most + 1:,}" in text and f"{most:,}" in text for text in told.text.values())
-    assert length_problem(asked(context=most), Cut()) is None
-    assert length_problem(asked(context=None), Cut()) is None
-    boundless = SUBJECT.model.model_copy(update={"max_position_embeddings": None})
-    assert length_problem(asked(context=most + 1, model=boundless), Cut()) is None
-
-
-@pytest.mark.parametrize(("cut", "refused"), [
+@pytest.mark.parametrize(("laid_out", "refused"), [
     (Cut(4, 2, 1, 4), False), (Cut(4, 2, 2, 8), True), (Cut(4, 1, 2, 8), False),
-    (Cut(4, 2, 2, 4, slices=2), True), (Cut(4, 2, 1, 4, slices=1), False),
-    (Cut(4, 2, 1, 2, slices=2), False), (Cut(1, 2, 8, 1, slices=8), True)])
-def test_stages_of_ranks_that_share_experts_beyond_a_replica_are_left_out(cut, refused):
-    told = staged_problem(asked(staged_groups=False), cut)
-    assert (told is not None) == refused
-    if told:
-        assert (told.kind, told.key, told.numbers) == (
-            "stages", "pipeline_parallel", {"stages": cut.pipeline})
-    assert staged_problem(SUBJECT, cut) is None
+    (Cut(4, 2, 2, 4, slices=2), True), (Cut(4, 2, 1, 2, slices=2), False)])
+def test_pipeline_stages_of_ranks_that_share_experts_beyond_a_replica(laid_out, refused):
+    assert (staged_problem(replace(SUBJECT, staged_groups=False), laid_out) is not None) == refused
+    assert staged_problem(SUBJECT, laid_out) is None
 
 
-@pytest.mark.parametrize(("started", "reason"), [
-    ([], None), ([{"wide_replicas": False}], "first"),
-    ([{"wide_replicas": False}, {"wide_replicas": True}], None),
-    ([{"wide_replicas": False}, {"spares": True}], "first")])
-def test_a_layout_is_refused_where_every_engine_that_is_meant_refuses_it(started, reason):
-    one = asked()
-    one.__dict__["engines"] = tuple(
-        Starts(SimpleNamespace(id=("first", "second")[place]), "1.0", starts, False)
-        for place, starts in enumerate(started))
-    told = engine_problem(one, Cut(8, 1, 2, 16))
-    assert (told and told.text["en"].partition("@")[0]) == reason
-    other = asked(engines_own=False)
-    other.__dict__["engines"] = one.engines
-    assert engine_problem(other, Cut(8, 1, 2, 16)) is None
+@pytest.mark.parametrize(("name", "engine", "own", "laid_out", "numbers"), [
+    (BASE, "vllm@0.13.0", True, Cut(8, drafts=1), None),
+    (BASE, "vllm@0.13.0", True, Cut(8, 2, drafts=3), {"drafts": 3, "stages": 2}),
+    (BASE, "vllm@0.33.0", True, Cut(8, 2, drafts=3), None),
+    ("h20-qwen3-8b", "vllm@0.33.0", True, Cut(drafts=1), {"drafts": 1}),
+    ("h20-qwen3-8b", "vllm@0.33.0", False, Cut(drafts=1), None)])
+def test_drafts_need_a_layer_that_drafts_and_an_engine_that_drafts_in_stages(
+        name, engine, own, laid_out, numbers):
+    subject = subject_of(catalogue.load_scenario(name, overrides=[f"engine={engine}"]))
+    problem = draft_problem(replace(subject, engines_own=own), laid_out)
+    assert (problem and problem.numbers) == numbers
 
 
-@pytest.mark.parametrize(("admitted", "refused"), [(True, False), (False, True), (None, True)])
-def test_drafts_in_stages_are_admitted_as_a_search_says_or_as_the_engine_does(admitted, refused):
-    one = asked(engine="vllm@0.13.0", staged_drafts=admitted)  # a release that does not
-    assert (draft_problem(one, Cut(4, 2, drafts=1)) is not None) == refused
-    told = draft_problem(asked(engine=None, staged_drafts=False), Cut(4, 2, drafts=3))
-    assert "3 drafted tokens in 2 pipeline stages: " in told.text["en"]
-    assert "sglang, tensorrt-llm" in told.text["en"]
-    assert "sglang、tensorrt-llm" in told.text["zh"]
-
-
-def test_precisions_of_a_card_are_those_that_its_engines_run_the_nearest_first():
-    every = precisions(asked(engines_own=False), SUBJECT.precision)
-    run = precisions(asked(engine=None), SUBJECT.precision)
+def test_precisions_of_a_card_are_those_its_engines_run_nearest_first():
+    every = precisions(replace(SUBJECT, engines_own=False), SUBJECT.precision)
+    run = precisions(replace(SUBJECT, engine=None), SUBJECT.precision)
     assert every[0].id == run[0].id == SUBJECT.precision.id
     assert {entry.id for entry in run} < {entry.id for entry in every}
-    assert "w4a8-int8" in {entry.id for entry in every} - {entry.id for entry in run}
     assert not any(entry.host_experts for entry in every)
-    beside = precisions(asked(engines_own=False, offload=offload()), SUBJECT.precision)
-    assert any(entry.host_experts for entry in beside)
+    beside = subject_of(catalogue.load_scenario("kt-4090d-v02"))
+    assert any(entry.host_experts for entry in precisions(replace(beside, engines_own=False)))
 
 
-def test_a_deployment_asks_for_its_longest_request_and_is_cut_as_its_file_says():
+def test_subject_and_cut_of_a_deployment():
     lengths = subject_of(catalogue.load_scenario("s2-910b1-awq"))
     assert (lengths.context, lengths.engine, lengths.offload) == (128 + 512, None, None)
     assert subject_of(catalogue.load_scenario("s0-scenario-1")).context == 4096
-    longer = catalogue.load_scenario("s2-910b1-awq", overrides=["workload.context_tokens=4096"])
-    assert subject_of(longer).context == 4096
-    switched = subject_of(catalogue.load_scenario("wide-lmsys-prefill"))
-    assert switched.numbers["exchange_normal"] == 1
-    assert "exchange_normal" not in SUBJECT.numbers
     degrees = {"tensor_parallel": 2, "pipeline_parallel": 3, "data_parallel": 4,
                "expert_parallel": 5, "expert_tensor_parallel": 6, "redundant_experts": 7,
                "shared_expert_ranks": 9, "decode_context_parallel": 11}
-    one = catalogue.load_scenario("h200-r1-vllm-tp8", cut=False, overrides=[
+    scenario = catalogue.load_scenario(BASE, cut=False, overrides=[
         *(f"parallelism.{name}={size}" for name, size in degrees.items()),
         "workload.draft_tokens=1"])
-    assert cut_of(one) == Cut(2, 3, 4, 5, 6, 7, 9, 11, 1)
-    assert cut_of(catalogue.load_scenario("h200-r1-vllm-tp8")) == Cut(8)
+    assert cut_of(scenario) == Cut(2, 3, 4, 5, 6, 7, 9, 11, 1)
+
+
+def start(flags, laid_out, subject=SUBJECT):
+    """Why a release that knows some flags does not start a layout."""
+    release = Starts(SUBJECT.engines[0].profile, "1.0", dict.fromkeys(flags, True), True)
+    return layout_problem(release, subject, laid_out)
+
+
+@pytest.mark.parametrize(("laid_out", "needed"), [
+    (Cut(8, 1, 1, 8), None), (Cut(1, 8, 2), None), (Cut(8, 1, 1, 2), "divided_experts"),
+    (Cut(2, 1, 1, 2, slices=1), None), (Cut(1, 1, 4, 2, slices=2), "divided_experts"),
+    (Cut(1, 1, 8, 1, slices=8), "cut_over_replicas"), (Cut(8, 1, 1, 1, slices=8), None),
+    (Cut(1, 1, 2, 2), None), (Cut(2, 1, 2, 4), "wide_replicas"), (Cut(1, 8, 2, 2), None),
+    (Cut(1, 9, 2, 2), "spread_replicas"), (Cut(16, 1, 1, 16), None),
+    (Cut(8, 1, 1, 8, spares=1), "spares"), (Cut(2, context=2), "dealt_cache")])
+def test_a_layout_is_started_by_the_flag_it_needs_alone(laid_out, needed):
+    assert start([needed] if needed else [], laid_out) is None
+    if needed:
+        assert start(set(FLAGS) - {needed}, laid_out).kind == "engine"
+    dense = subject_of(catalogue.load_scenario("h20-qwen3-8b"))
+    assert start((), Cut(8), dense) is start((), Cut(1, 1, 8), dense) is None
+
+
+def test_no_release_gives_the_shared_expert_ranks_of_its_own():
+    assert start(FLAGS, Cut(1, 1, 16, 16, shared_ranks=1)).key == "shared_expert_ranks"
+
+
+def test_layouts_that_look_alike_are_started_alike():
+    """Whatever a release knows, for every cut of up to two nodes."""
+    cuts = [Cut(tensor, pipeline, data, expert, slices, spares, shared, context)
+            for tensor, pipeline, data, slices, spares, shared, context in product(
+                (1, 2, 8, 16), (1, 2), (1, 2, 8), (0, 1, 2), (0, 8), (0, 1), (1, 2))
+            for expert in (1, 2, 8, 16)
+            if tensor * data % expert == 0 and expert * max(slices, 1) % tensor == 0]
+    names = ("tensor", "pipeline", "data", "expert", "slices", "spares", "shared_ranks", "context")
+    columns = engine_kinds(SUBJECT, {
+        name: np.array([getattr(each, name) for each in cuts]) for name in names})
+    alike = list(map(tuple, np.array(np.broadcast_arrays(*columns)).T.tolist()))
+    for flags in [(), *((flag,) for flag in FLAGS), FLAGS]:
+        found = {}
+        for each, kind in zip(cuts, alike, strict=True):
+            problem = start(flags, each)
+            key = problem and problem.key.replace("expert_tensor_parallel", "expert_parallel")
+            assert found.setdefault(kind, key) == key, (flags, each)
+    assert all(engine_kinds(SUBJECT, vars(each)) == kind
+               for each, kind in list(zip(cuts, alike, strict=True))[::37])
+
+
+@pytest.mark.parametrize(("laid_out", "fills"), [
+    (Cut(8), True), (Cut(4, 1, 2), True), (Cut(3), True),  # alone on its node
+    (Cut(3, 1, 2), False), (Cut(1, 3, 2), False),
+    (Cut(2, 1, 3, 6), True), (Cut(2, 1, 6, 6), False),  # one such server, or two
+    (Cut(12), False), (Cut(16, 1, 3), True),
+    (Cut(4, 1, 6, 24), True), (Cut(2, 4, 6, 12), True),  # replicas of a part of a node, of a whole
+    (Cut(3, 1, 8, 24), False), (Cut(12, 1, 2, 24), False), (Cut(1, 12, 2, 2), False)])
+def test_servers_fill_nodes_of_eight(laid_out, fills):
+    assert (server_problem(SUBJECT, laid_out) is None) == fills
+
+
+@pytest.mark.parametrize(("laid_out", "text"), [
+    (Cut(), "TP1"), (Cut(8, 4), "TP8×PP4"), (Cut(8, 1, 4), "4 replicas of TP8"),
+    (Cut(2, 3, 5, 10, spares=7), "TP2×PP3×DP5/EP10+7"), (Cut(2, 1, 1, 2, slices=1), "TP2/EP2"),
+    (Cut(6, 1, 1, 3, slices=2), "TP6/EP3×ETP2"), (Cut(4, context=2), "TP4/DCP2"),
+    (Cut(2, 1, 6, 6), "2 replicas of TP2×DP3/EP6"),
+    (Cut(1, 1, 4, 1, slices=2), "2 replicas of TP1×DP2/ETP2")])
+def test_notation_of_layouts(laid_out, text):
+    assert written(laid_out)["en"] == text
+    assert one_server(laid_out) in written(laid_out)["zh"]
+
+
+@pytest.mark.parametrize(("laid_out", "each", "joined", "server"), [
+    (Cut(), 1, 1, 1), (Cut(8, 3, 5, 2), 4, 1, 24), (Cut(2, 3, 5, 10), 1, 5, 30),
+    (Cut(2, 3, 6, 3, 4), 4, 6, 36), (Cut(8, 1, 2, 2, 1), 1, 1, 8)])
+def test_ranks_that_share_experts_are_one_server(laid_out, each, joined, server):
+    assert (laid_out.each, laid_out.joined, laid_out.server) == (each, joined, server)
