@@ -1,0 +1,150 @@
+"""Kernels: which release of an engine runs a format on a class of cards."""
+
+import re
+
+import pytest
+
+import catalogue
+from catalogue import library
+from catalogue.deployments.precision_support import missing_dtypes
+from catalogue.deployments.precision_support import nearest as offered
+from catalogue.engines.released import releases
+from catalogue.kernels import kernel_of, kernel_problem, kernels_of, tables
+from catalogue.kernels.releases import expert_bytes, nearest, parts_of, runs_experts
+
+MESSAGES = [  # precision, card, engine, message
+    ("w4a8-int8", "nvidia-h20", None,
+     "no release of an engine is known to run w4a8-int8 on 'nvidia-h20'; SGLang on ascend-a2, "
+     "ascend-a3 and vLLM Ascend on ascend-a2, ascend-a3 are; the nearest that runs here is "
+     "w4afp8."),
+    ("bf16", "ascend-910b2", "tensorrt-llm@1.0.0",
+     "tensorrt-llm 1.0.0 is not known to run bf16 on 'ascend-910b2'; SGLang 0.4.10.post2 and "
+     "later or vLLM Ascend 0.9.1 and later or CANN recipes 0.2.0 and later are.")]
+
+
+def problem(precision, device, engine=None, **more):
+    return kernel_problem(catalogue.load_precision(precision), catalogue.load_device(device),
+                          engine, **{"model": catalogue.load_model("deepseek-v3")} | more)
+
+
+@pytest.mark.parametrize(("precision", "device", "engine", "runs"), [
+    ("w4a8-int8", "ascend-910b4", "vllm-ascend", True),
+    ("w4a8-int8", "ascend-910c-die", "vllm-ascend", True), ("w4a8-int8", "nvidia-h20", None, False),
+    ("w4a8-int8", "amd-mi300x", None, False), ("w4afp8", "nvidia-h20", "sglang", True),
+    ("w4afp8", "nvidia-b200", None, False), ("nvfp4", "nvidia-gb300", None, True),
+    ("nvfp4", "nvidia-h200-sxm", None, False), ("nvfp4-w4a16", "nvidia-h200-sxm", None, True),
+    ("nvfp4-w4a16", "nvidia-gb300", None, False),  # nothing widens what the card multiplies
+    ("w8a8-int8", "nvidia-h200-sxm", None, True), ("w8a8-int8", "nvidia-b200", None, False),
+    ("fp8-block-fp8-cache", "nvidia-h20", None, True),
+    ("fp8-block-fp8-cache", "amd-mi300x", None, False),
+    ("w8a8-int8-c8", "ascend-910c-die", "vllm-ascend", True),
+    ("w8a8-int8-c8", "ascend-910c-die", "sglang", False),
+    ("mxfp4-w4a8", "nvidia-h20", "sglang", True), ("mxfp4-w4a8", "nvidia-h20", "vllm", False),
+    ("mxfp4-w4a8", "nvidia-h20", "sglang@0.5.16", False),
+    ("w4afp8", "nvidia-h200-sxm", "vllm@0.11.0", False),
+    ("w4afp8", "nvidia-h200-sxm", "vllm@0.13.0", True),
+    ("bf16", "ascend-910b2", "tensorrt-llm", False)])
+def test_formats_that_run(precision, device, engine, runs):
+    """Of several cells of a table the classes, the cache and the release decide together."""
+    assert (problem(precision, device, engine) is None) == runs
+
+
+@pytest.mark.parametrize(("precision", "device", "engine", "message"), MESSAGES)
+def test_messages(precision, device, engine, message):
+    assert problem(precision, device, engine) == message
+
+
+def test_unknown_engines_and_releases_are_refused():
+    for engine in ("vlm", "vllm@9.9"):
+        with pytest.raises(catalogue.ParamsError):
+            problem("bf16", "nvidia-h20", engine)
+
+
+def test_only_what_the_card_computes_needs_a_kernel():
+    left = {part.name for part in parts_of(catalogue.load_precision("q4-k-m-kt"))} - {
+        "routed_expert", "cache"}
+    assert problem("q4-k-m-kt", "nvidia-rtx-4090") is not None
+    assert problem("q4-k-m-kt", "nvidia-rtx-4090", classes=left) is None
+    dense = catalogue.load_model("qwen3-8b")  # INT8 throughout, then
+    assert problem("w4a8-int8", "nvidia-h200-sxm", model=dense) is None
+
+
+def test_parts_of_a_precision():
+    fp8 = catalogue.load_precision("fp8-block")
+    assert parts_of(fp8)[-1] == ("cache", "bf16", "bf16")
+    assert ("routed_expert", "fp8-block128", "fp8") in parts_of(fp8)
+    wide = fp8.model_copy(update={"multiply": fp8.multiply.model_copy(update={"router": "fp32"})})
+    assert "router" in {part.name for part in parts_of(fp8)} - {
+        part.name for part in parts_of(wide)}  # FP32 is asked of no kernel
+
+
+@pytest.mark.parametrize(("engine", "precision", "device"), [
+    ("vllm", "fp8-block", "nvidia-h200-sxm"), ("sglang", "w4afp8", "nvidia-h20"),
+    ("vllm", "nvfp4", "nvidia-b200"), ("vllm-ascend", "w8a8-int8", "ascend-910b2")])
+def test_a_kernel_spans_all_releases_in_a_row_that_run_it(engine, precision, device):
+    stored, card = catalogue.load_precision(precision), catalogue.load_device(device)
+    known = releases(library.load("profiles", engine))
+    ran = {release: kernel_of(stored, card, engine, release) for release in known}
+    assert any(ran.values())
+    for place, kernel in enumerate(ran.values()):
+        if kernel is not None:
+            first, last = known.index(kernel.since), known.index(kernel.until)
+            assert first <= place <= last
+            assert all(ran[each] for each in known[first:last + 1])
+            assert all(kernel.holds(each) for each in known[first:last + 1])
+            assert not any(ran[each] for each in (
+                *known[max(0, first - 1):first], *known[last + 1:last + 2]))
+
+
+@pytest.mark.parametrize(("device", "precision"), [
+    (device, precision) for device in ("nvidia-h200-sxm", "ascend-910b2")
+    for precision in ("bf16", "fp8-block", "w4a8-int8", "nvfp4", "mxfp4-w4a8")])
+def test_the_nearest_format_runs_and_native_kernels_come_first(device, precision):
+    card, stored = catalogue.load_device(device), catalogue.load_precision(precision)
+    near, kernels = nearest(stored, card), kernels_of(stored, card)
+    assert near.id != precision
+    assert kernel_problem(near, card) is None
+    assert (kernel_problem(stored, card) is None) == bool(kernels)
+    kinds = []
+    for kernel in kernels:
+        engine = tables()[kernel.engine].engine
+        flags = library.load("profiles", engine).flags if engine else None
+        kinds.append((kernel.weight_only, engine is None, flags is None))
+    assert kinds == sorted(kinds)
+    assert kernel_of(stored, card) == (kernels[0] if kernels else None)
+
+
+def test_formats_that_are_offered_have_a_kernel():
+    h20 = catalogue.load_device("nvidia-h20")
+    assert missing_dtypes(catalogue.load_precision("w4a8-int8"), h20) == []
+    offers = {entry.id for entry in offered(h20)}
+    assert "w4afp8" in offers
+    assert "w4a8-int8" in {entry.id for entry in offered(h20, any_engine=True)} - offers
+    assert "w4afp8" not in {entry.id for entry in offered(h20, engine="vllm@0.11.0")}
+
+
+@pytest.mark.parametrize(("name", "size"), [
+    ("bf16", 2), ("fp8-block", 1 + 4 / 128**2), ("w8a8-int8", 1), ("nvfp4", 0.5 + 1 / 16)])
+def test_bytes_of_experts_with_their_scales(name, size):
+    assert expert_bytes(catalogue.load_precision(name)) == pytest.approx(size, rel=1e-3)
+
+
+@pytest.mark.parametrize("name", sorted(tables()))
+def test_table_is_consistent(name):
+    """Releases are known, no two cells contradict each other, AITER is AMD's."""
+    table = tables()[name]
+    known = releases(library.load("profiles", table.engine)) if table.engine else []
+    assert runs_experts(table.engine or name) == (name != "ktransformers")
+    stated: dict[tuple[str, ...], str] = {}
+    for cell in (*table.products, *table.caches):
+        assert {cell.since, cell.until} <= {None, *known}
+        if "AITER" in cell.kernel["en"]:
+            assert all(card.startswith("gfx") for card in cell.cards)
+    for cell in table.products:
+        assert (cell.runs == "no") == bool(re.match("none", cell.kernel["en"]))
+        if cell.runs == "weight-only":
+            assert set(cell.multiply) <= {"bf16", "fp16"}
+        for key in ((stored, dtype, card, kind, cell.since or "", cell.attention or "")
+                    for stored in cell.weights for dtype in cell.multiply
+                    for card in cell.cards for kind in cell.classes or [""]):
+            assert stated.setdefault(key, cell.runs) == cell.runs, key
