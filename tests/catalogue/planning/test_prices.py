@@ -1,56 +1,109 @@
-"""Prices as data: a service's lists through time, dates on every price, and one sentence if not."""
+"""Prices, powers, loads and failures: what a file may say, and what follows from it."""
 
 from itertools import pairwise
 
 import pytest
+from _door import sentence
+from pydantic import TypeAdapter, ValidationError
 
 import catalogue
-from catalogue import ParamsError
+from catalogue.planning.loads import LARGEST
+from catalogue.planning.prices import Curve
 
-CARD = """\
-name: {en: ours, zh: 自有}
-like: common
-device: ascend-910b2
-hour: {own: {value: 8 CNY/h, source: An offer of a dealer, kind: assumed, date: 2026-03}}
-"""
-SERVICE = """\
-name: {en: a service, zh: 某服务}
+SAID = "source: An offer of a dealer, kind: assumed"
+SOLD = """\
 defaults: {source: Their page, kind: vendor, date: 2026-03}
 sold:
-  old: {since: 2025-01, until: 2026-02, input: 4 CNY/Mtoken, output: 16 CNY/Mtoken}
-  day: {since: 2026-03, hours: peak, input: 2 CNY/Mtoken, output: 8 CNY/Mtoken}
-  night: {since: 2026-03, hours: off-peak, input: 1 CNY/Mtoken, output: 4 CNY/Mtoken}
+  one: {since: 2026-03, until: 2026-03, input: 2 CNY/Mtoken, output: 8 CNY/Mtoken}
+  two: {since: 2026-04, input: 1 CNY/Mtoken, cached_input: 0.5 CNY/Mtoken, output: 4 CNY/Mtoken}
+  three: {since: 2026-05, input: 3 CNY/Mtoken, output: 9 CNY/Mtoken}
 """
+SHARES = {"loaded": 0.2, "awake": 0.3, "memory": 0.3, "matmul": 0.9, "experts": 0.8,
+          "attention": 0.7, "links": 0.4}
+CHAIN = ("host", "network", "fans", "cooling_load", "capacity")
 
 
 @pytest.fixture
 def load(tmp_path):
-    """Prices from the text of a file."""
-    def load(text):
+    """An entry of a kind from the text of a file."""
+    def load(kind, text):
         path = tmp_path / "mine.yml"
-        path.write_text(text, encoding="utf-8")
-        return catalogue.load_prices(str(path))
-
+        path.write_text("name: {en: ours, zh: 自有}\n" + text, encoding="utf-8")
+        return catalogue.load(kind, path)
     return load
 
 
-def test_lists_without_an_end_hold_today(load):
-    assert list(load(SERVICE).sold) == ["old", "day", "night"]
-    assert list(load(SERVICE).holding) == ["day", "night"]
+def watts(*names):
+    return "around:\n  cards: {value: 8, " + SAID + "}\n" + "".join(
+        f"  {name}: {{value: {700 + number} W, {SAID}}}\n" for number, name in enumerate(names))
 
 
-def test_a_service_may_have_one_list_without_a_name(load):
-    prices = load("name: {en: a, zh: 甲}\nsold:\n  input: {value: 4 CNY/Mtoken, source: A page, "
-                  "kind: vendor, date: 2026-03}\n  output: {value: 8 CNY/Mtoken, source: A page, "
-                  "kind: vendor, date: 2026-03}\n")
+def money(group, *prices):
+    return f"{group}:\n" + "".join(
+        f"  {name}: {{value: {price}, {SAID}, date: 2026-03}}\n" for name, price in prices)
+
+
+def drawn(**changed):
+    return "".join(f"{name}: {{value: {share}, {SAID}}}\n"
+                   for name, share in (SHARES | changed).items())
+
+
+@pytest.mark.parametrize(("points", "valid"), [
+    ([[0, 0.5], [1, 1]], True), ([["0.1", "0.5"], [0.2, 0.4]], True), ("all", False),
+    ([[0, 0.5, 1], [1, 1, 1]], False), ([[0, "much"], [1, 1]], False), ([[0.5, 0.9]], False),
+    ([[0.5, 0.9], [0.5, 0.8]], False), ([[-0.01, 0.9], [1, 0.8]], False),
+    ([[0, 0.9], [1.01, 0.8]], False), ([[0, 0], [1, 0.8]], False), ([[0, 0.9], [1, 1.01]], False)])
+def test_efficiency_curves_of_supplies(points, valid):
+    if valid:
+        assert TypeAdapter(Curve).validate_python(points) == tuple(
+            (float(load), float(share)) for load, share in points)
+    else:
+        with pytest.raises(ValidationError):
+            TypeAdapter(Curve).validate_python(points)
+
+
+def test_power_around_cards_is_complete_where_a_host_is_stated(load):
+    assert load("prices", watts(*CHAIN)).around.cooling_load.value == 703
+    assert load("prices", watts("network", "whole")).around.host is None
+    for missing in CHAIN[1:]:
+        stated = watts(*(name for name in CHAIN if name != missing))
+        assert f"'{missing}' is missing" in sentence(load, "prices", stated)
+
+
+def test_prices_that_are_added_are_in_one_currency(load):
+    sentence(load, "prices", money("hour", ("own", "8 CNY/h"), ("rent_always", "2 USD/h")))
+    owning = money("owning", ("server", "2 USD"), ("network", "1 USD"), ("spares", "0.1"))
+    prices = load("prices", money("hour", ("own", "8 CNY/h")) + owning)
+    assert (prices.hour.own.unit, prices.owning.network.unit) == ("CNY/s", "USD")
+    sentence(load, "prices", owning.replace("value: 1 USD", "value: 1 CNY"))
+
+
+def test_something_is_priced(load):
+    nothing = f"discount: {{value: 0.1, {SAID}}}\n"
+    sentence(load, "prices", nothing)
+    for text in (f"pue: {{value: 1, {SAID}}}\n", "device: nvidia-h20\n",
+                 money("owning", ("server", "2 USD"))):
+        assert load("prices", text + nothing).discount.value == 0.1
+    sentence(load, "prices", f"pue: {{value: 0.99, {SAID}}}\n")
+
+
+def test_the_first_price_list_without_an_end_is_current(load):
+    prices = load("prices", SOLD)
+    assert list(prices.holding) == ["two", "three"]
+    assert prices.current.output.value == pytest.approx(4e-6)
+    assert prices.sold["two"].cached_input.value == pytest.approx(0.5e-6)
+    assert load("prices", money("hour", ("own", "8 CNY/h"))).current is None
+
+
+def test_a_single_list_needs_no_name(load):
+    dated = "source: A page, kind: vendor, date: 2026-03"
+    prices = load("prices", f"sold:\n  input: {{value: 4 CNY/Mtoken, {dated}}}\n"
+                            f"  output: {{value: 8 CNY/Mtoken, {dated}}}\n")
     assert list(prices.holding) == ["now"]
 
 
-def test_the_maker_s_lists_follow_one_another():
-    """Of each model that is sold at all hours no two lists hold on one day."""
+def test_lists_of_a_model_follow_one_another():
     lists = catalogue.load_prices("deepseek-api").sold.values()
-    starts = [sold.since for sold in lists if sold.hours != "peak"]
-    assert len(starts) == len([start for start in starts if start])
     by_model = {}
     for sold in lists:
         by_model.setdefault((sold.model["en"], sold.hours), []).append(sold)
@@ -60,26 +113,47 @@ def test_the_maker_s_lists_follow_one_another():
     assert any(sold.until is None for sold in lists)
 
 
-@pytest.mark.parametrize(("old", "new", "said"), [
-    (", date: 2026-03", "", "a price without a date"),
-    ("8 CNY/h", "8", "USD/s"),
-    ("8 CNY/h", "8 EUR/h", "EUR"),
-])
-def test_a_price_of_a_card_without_currency_or_date_is_a_sentence(load, old, new, said):
-    with pytest.raises(ParamsError, match=said) as failed:
-        load(CARD.replace(old, new))
-    assert "mine.yml:4" in str(failed.value)
-    assert "\n" not in str(failed.value)
+def test_work_draws_at_least_what_waiting_does(load):
+    powers = load("powers", drawn())
+    assert {name: getattr(powers, name).value for name in SHARES} == SHARES
+    assert load("powers", drawn(loaded=0.3)).loaded.value == 0.3
+    for name in SHARES:
+        if name != "awake":
+            sentence(load, "powers", drawn(**{name: 0.31 if name == "loaded" else 0.29}))
 
 
-@pytest.mark.parametrize(("old", "new", "said"), [
-    ("until: 2026-02", "until: 2024-02", "before 'since'"),
-    ("output: 4 CNY", "output: 4 USD", "several currencies"),
-    ("hours: peak", "hours: lunch", "hours"),
-    ("date: 2026-03}\nsold:\n  old: {since: 2025-01, ", "}\nsold:\n  old: {", "without a date"),
-])
-def test_a_list_that_cannot_be_is_a_sentence(load, old, new, said):
-    assert old in SERVICE
-    with pytest.raises(ParamsError, match=said) as failed:
-        load(SERVICE.replace(old, new))
-    assert "\n" not in str(failed.value)
+@pytest.mark.parametrize(("hours", "valid"), [
+    ([0] * 23 + [1], True), ([LARGEST] * 24, True), ([1.01 * LARGEST] + [1] * 23, False),
+    ([-0.01] + [1] * 23, False), ([0] * 24, False), ([1] * 23, False), ([1] * 25, False)])
+def test_hours_of_a_load(load, hours, valid):
+    text = (f"hours: {[float(hour) for hour in hours]}\nsource: counted by hand\nkind: measured\n"
+            f"variation: {{value: 0, {SAID}}}\n")
+    if valid:
+        assert load("loads", text).hours == tuple(hours)
+    else:
+        assert "mine.yml:2: hours: " in sentence(load, "loads", text)
+
+
+def test_a_load_spreads_a_day_over_its_hours(load):
+    hours = [1] * 20 + [7, 3, 7, 3]  # forty in all
+    day = load("loads", f"hours: {hours}\nsource: by hand\nkind: measured\n"
+                        f"variation: {{value: 0, {SAID}}}\n")
+    assert day.rates(144_000) == pytest.approx(hours)
+    assert day.busiest == 20  # the first of two as busy
+    assert day.peak == pytest.approx(7 * 24 / 40)
+
+
+@pytest.mark.parametrize("name", catalogue.names("loads"))
+def test_shipped_loads(name):
+    load = catalogue.load("loads", name)
+    rates = load.rates(86_400)
+    assert sum(rates) * 3600 == pytest.approx(86_400)
+    assert rates[load.busiest] == max(rates) == pytest.approx(load.peak)
+
+
+def test_shipped_failures_are_of_different_cards():
+    entries = [catalogue.load("failures", name) for name in catalogue.names("failures")]
+    devices = [device for entry in entries for device in entry.devices]
+    assert len(devices) == len(set(devices))
+    assert all(value.low < value.value < value.high for entry in entries
+               for value in (entry.between_failures, entry.repair, entry.start))

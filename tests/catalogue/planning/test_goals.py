@@ -1,0 +1,137 @@
+"""Goals: limits of what may be asked, defaults, and what belongs together."""
+
+from typing import get_args
+
+import pytest
+from pydantic import TypeAdapter, ValidationError
+
+from calc.searching.load_goal import load_goal
+from catalogue.planning import goals
+from catalogue.planning.goals import MOST_CARDS, CardRange, Demand, Limits, Space, percentile
+from catalogue.planning.questions import Question
+
+NAME = "r1-80-users-h20"
+LENGTHS = {"input_tokens": 3000, "output_tokens": 200}
+RATE = "2 request/s"
+
+
+def take(kind, raw):
+    return TypeAdapter(getattr(goals, kind)).validate_python(raw)
+
+
+@pytest.mark.parametrize(("setting", "value"), [
+    (f"cards.most={MOST_CARDS}", 16384), ("limits.tpot=50 ms", 0.05), ("limits.sure=0", 0),
+    ("limits.power=1 MW", 1e6), ("limits.quality=1 point", 1),
+    ("limits.quality=published", "published"), ("limits.throughput=1000 token/s", 1000),
+    ("demand.users=1", 1), ("demand.prefix_hit_share=1", 1),
+    ("space.memory_utilization=0.01,1", [1, 100]), ("space.spares=0,none", [0, "none"]),
+    ("space.drafts=0,1", [0, 1]), ("engines=vllm@0.13.0,sglang", ["vllm@0.13.0", "sglang"]),
+    ("devices=any", [])])
+def test_settings_of_a_goal(setting, value):
+    found = load_goal(NAME, [setting])
+    for key in setting.partition("=")[0].split("."):
+        found = getattr(found, key)
+    assert found == value
+
+
+def test_devices_are_offered_by_name():
+    offers = load_goal(NAME, ["devices=nvidia-h20,nvidia-b200"]).devices
+    assert [offer.device for offer in offers] == ["nvidia-h20", "nvidia-b200"]
+
+
+@pytest.mark.parametrize("limit", ["power=1 MW", "budget=9 USD", "rent=9 USD/h"])
+def test_a_number_of_cards_may_follow_from_what_they_cost(limit):
+    assert load_goal(NAME, ["cards.most=null", f"limits.{limit}"]).cards.most is None
+
+
+def test_larger_is_better_of_throughput_and_context_alone():
+    assert {name for name, sign in goals.OBJECTIVES.items() if sign > 0} == {
+        "throughput_per_card", "throughput", "context"}
+    assert set(goals.OBJECTIVES.values()) == {1, -1}
+    assert set(goals.OBJECTIVES) == set(get_args(goals.Objective))
+
+
+def test_defaults():
+    space, demand = Space(), Demand(**LENGTHS)
+    assert (space.any_engine, space.staged_groups, space.staged_drafts) == (False, False, None)
+    assert (space.micro_batches, space.pools) == ([1, 2], ["one", "two"])
+    assert space.spares == ["none", "fewest", "per-rank"]
+    assert (demand.prefix_hit_share, demand.users) == (0.0, None)
+    assert (CardRange().fewest, CardRange().most, Limits().times) == (1, None, {})
+
+
+@pytest.mark.parametrize(("kind", "least", "below"), [
+    ("Seconds", "0.5 s", "0 s"), ("SecondsOrZero", "0 s", "-0.5 s"), ("Watts", "0.5 W", "0 W"),
+    ("TokenRate", "0.5 token/s", "0 token/s"), ("RequestRate", "0.5 request/s", "0 request/s"),
+    ("Money", 0, -0.5), ("Part", 0, -0.5), ("Tokens", 1, 0), ("Users", 1, 0), ("Cards", 1, 0),
+    ("Degree", 1, 0), ("DegreeOrZero", 0, -1)])
+def test_least_amounts(kind, least, below):
+    assert take(kind, least) == float(str(least).split()[0])
+    with pytest.raises(ValidationError, match="out of range"):
+        take(kind, below)
+
+
+@pytest.mark.parametrize(("kind", "most", "above"), [
+    ("Part", 1, 1.001), ("Cards", 16384, 16385), ("Money", 1e12, 1.01e12),
+    ("Users", 10**12, 10**12 + 1)])
+def test_largest_amounts(kind, most, above):
+    assert take(kind, most) == most
+    with pytest.raises(ValidationError, match="out of range"):
+        take(kind, above)
+
+
+@pytest.mark.parametrize(("kind", "raw"), [
+    ("Users", 1.5), ("Seconds", True), ("Seconds", None), ("Cards", False), ("Percent", 0.905),
+    ("Percent", 1.01), ("Percent", 0.009), ("Points", "much"), ("Points", -0.5), ("Times", {}),
+    ("Times", "soon"), ("EngineName", "vllm@"), ("EngineName", "e" * 61)])
+def test_what_is_no_amount(kind, raw):
+    with pytest.raises(ValidationError):
+        take(kind, raw)
+
+
+def test_times_by_percentile_do_not_fall():
+    assert take("Times", {"mean": "3 s", "p50": "1 s", "p90": "2 s", "p99": "2 s"}) == {
+        "mean": 3, "p50": 1, "p90": 2, "p99": 2}
+    assert Limits(tpot="50 ms", e2e={"p90": "9 s"}).times == {
+        "tpot": {"mean": 0.05}, "e2e": {"p90": 9}}
+    for bad in ({"p99": "1 s", "p50": "3 s", "p90": "2 s"}, {"p0": "3 s"}, {"p90": "2 GB"}):
+        with pytest.raises(ValidationError):
+            Limits(ttft=bad)
+    assert [percentile(name) for name in ("p1", "p50", "p99.99")] == pytest.approx(
+        [0.01, 0.5, 0.9999], rel=1e-12)
+
+
+@pytest.mark.parametrize(("made", "data", "valid"), [
+    (CardRange, {"fewest": 8, "most": 8}, True), (CardRange, {"fewest": 9, "most": 8}, False),
+    (Demand, LENGTHS | {"users": 3, "arrival_rate": RATE}, False),
+    (Demand, LENGTHS | {"users": 3, "think_time": "0 s"}, True),
+    (Demand, LENGTHS | {"think_time": "2 s"}, False),
+    (Demand, LENGTHS | {"context_tokens": 3200}, True),
+    (Demand, LENGTHS | {"context_tokens": 3199}, False),
+    (Demand, LENGTHS | {"arrivals": "poisson"}, False),
+    (Demand, LENGTHS | {"arrival_rate": RATE, "arrivals": "poisson"}, True),
+    (Demand, LENGTHS | {"arrival_rate": RATE, "arrivals": "closed-loop"}, False),
+    (Demand, LENGTHS | {"users": 3, "arrivals": "burst"}, True),
+    (Demand, LENGTHS | {"length_distribution": "lognormal"}, False),
+    (Demand, LENGTHS | {"length_distribution": "lognormal", "length_variation": 0}, True),
+    (Demand, LENGTHS | {"length_variation": 0.5}, False),
+    (Limits, {"sure": 0.9}, False), (Limits, {"sure": 0.9, "quality": 1}, False),
+    *((Limits, {"sure": 0.9, name: f"2 {unit}".strip()}, True) for name, unit in (
+        ("ttft", "s"), ("e2e", "s"), ("throughput", "token/s"), ("cost", ""), ("power", "W")))])
+def test_what_belongs_together(made, data, valid):
+    if valid:
+        assert made(**data).model_fields_set == set(data)
+    else:
+        with pytest.raises(ValidationError):
+            made(**data)
+
+
+@pytest.mark.parametrize(("more", "settings"), [
+    ({}, []), ({"length_distribution": "exponential"}, ["length_distribution=exponential"]),
+    ({"length_distribution": "lognormal", "length_variation": 0.0},
+     ["length_distribution=lognormal", "length_variation=0.0"])])
+def test_a_question_sets_the_load_of_a_deployment(more, settings):
+    question = Question.model_construct(demand=Demand(**LENGTHS, users=7, **more))
+    assert question.settings == [f"workload.{each}" for each in (
+        "concurrency=7 request", "arrivals=closed-loop", "input_tokens=3000 token",
+        "output_tokens=200 token", *settings)]
