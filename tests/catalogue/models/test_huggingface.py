@@ -19,8 +19,8 @@ from catalogue.models.unmodelled import UNMODELLED
 CONFIGS = Path(__file__).parent / "configs"
 NAMES = sorted(path.stem for path in CONFIGS.glob("*.json"))
 # Numbers in the published weights as Hugging Face counts them (safetensors): the keys `*-count` of
-# params/sources/models.yml; for Llama 70B the index file; where the files hold more, what the makers
-# print [1e9], and to which digits.
+# params/sources/models.yml; for Llama 70B the index file; where the files hold more, what is
+# printed by the makers [1e9], and to which digits.
 PUBLISHED = {
     "deepseek-v2-lite": 15_706_484_224, "gpt-oss-120b": 116_829_156_672,
     # less what norms of queries and keys have beyond one head of each
