@@ -146,10 +146,6 @@ def test_advice_names_claims_of_its_document(document):
         assert set(advice.claims) <= claims, name
 
 
-def test_every_consequence_has_a_cause():
-    assert {cause["consequence"] for cause in shared.causes().values()} == set(shared.CONSEQUENCES)
-
-
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if "also" in KINDS[kind].model_fields])
 def test_names_are_unique_and_found_in_any_case(kind):
     spelt = Counter(other for name in catalogue.names(kind)
@@ -169,10 +165,6 @@ def test_names_are_unique_and_found_in_any_case(kind):
     ("devices", "Ascend 910B4", "ascend-910b4")])
 def test_common_names(kind, name, id_):
     assert catalogue.load(kind, name).id == id_
-
-
-def test_the_shapes_of_a_document_are_found_by_their_full_name_alone():
-    assert naming.also("models", "s0-deepseek-r1") == []
 
 
 def test_a_deployment_may_use_any_name_of_an_entry(tmp_path):

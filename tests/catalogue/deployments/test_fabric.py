@@ -78,14 +78,6 @@ def test_no_network_is_crossed_within_a_server():
             assert scenario.inputs()["exchange_network_alpha"] == 0, name
 
 
-def test_every_network_states_what_it_adds():
-    for name in catalogue.names("nodes"):
-        link = catalogue.load_link(catalogue.load_node(name).network_link)
-        for mode in ("low_latency", "normal"):
-            value = getattr(link.exchange_alpha, mode)
-            assert 1e-6 < value.low < value.value < value.high < 1e-3, link.id
-
-
 @pytest.fixture
 def profiled(tmp_path):
     """Inputs of a deployment on nine servers, whose engine states values of a mode."""
@@ -128,16 +120,6 @@ def test_scale_up_domain_and_share_of_the_network(node, cards, port):
     assert scale_up_domain(entry) == cards
     whole = catalogue.load_link(entry.network_link).device_bandwidth.value
     assert network_bandwidth(entry) == whole * port
-
-
-def test_racks_on_one_fabric_are_one_large_server():
-    names = [name for name in catalogue.deployment_names()
-             if catalogue.load_scenario(name).node.fabric_link]
-    assert names
-    for scenario in map(catalogue.load_scenario, names):
-        one = scenario.file.cluster.nodes.value == 1
-        size = scenario.node.devices_per_node.value if one else scale_up_domain(scenario.node)
-        assert scenario.inputs()["devices_per_node"] == size, scenario.id
 
 
 @pytest.mark.parametrize(("link", "mesh", "pair", "all_links", "adds"), [

@@ -1,7 +1,6 @@
 """Files of several deployments: variants, what they share, and pairs of pools."""
 
 import pytest
-from _door import sentence
 from _plain import plain
 
 import calc
@@ -71,24 +70,6 @@ def test_a_claim_of_a_replica_is_compared_with_one_replica(path):
     assert estimate.documented[0].derived == estimate.everything["max_concurrency"] / 4
 
 
-def test_a_mistake_in_a_variant_has_its_line(path):
-    text = path.read_text(encoding="utf-8")
-    line = text.count("\n", 0, text.index("replica-4.1:")) + 3
-    path.write_text(text.replace("64 request", "-64 request"), encoding="utf-8")
-    assert f"mine.yml:{line}: " in sentence(catalogue.load_family, path)
-
-
-def test_a_file_without_variants_is_its_only_deployment():
-    only, whole = catalogue.load_scenario("s2-910b1-awq"), catalogue.load_family("s2-910b1-awq")
-    assert (whole.id, whole.title, whole.deployments) == (only.id, only.title, (only,))
-    assert (whole.section, whole.note) == (only.file.section, only.file.note)
-
-
-def test_a_device_for_the_whole_family():
-    loaded = catalogue.load_family("s1-scale", "ascend-910b1")
-    assert {deployment.device.id for deployment in loaded.deployments} == {"ascend-910b1"}
-
-
 @pytest.mark.parametrize(("reference", "stem", "key"), [
     ("wide-cloudmatrix-decode", "wide-cloudmatrix", "decode"),
     ("wide-cloudmatrix", "wide-cloudmatrix", None), (" h20-qwen3-8b ", "h20-qwen3-8b", None),
@@ -97,12 +78,6 @@ def test_names_of_variants(reference, stem, key):
     found, variant = family.find(reference)
     assert (found.stem, variant) == (stem, key)
     assert family.describes(reference.strip().replace("#", "-"))
-
-
-@pytest.mark.parametrize("name", ["s1-scale-49", "s1", "nothing", "wide-cloudmatrix-nothing"])
-def test_names_of_no_deployment(name):
-    assert not family.describes(name)
-    assert "nearest" in sentence(family.find, name) or "expected" in sentence(family.find, name)
 
 
 def test_lists_read_cards_and_first_deployments_alone():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import catalogue
-from catalogue.deployments.knobs import NORMAL_90, Knob, multiplied, on_card
+from catalogue.deployments.knobs import NORMAL_90, Knob, on_card
 from catalogue.deployments.physics_inputs import knobs, peak_problem, physics_inputs
 from catalogue.entries.profiles import WAYS
 from catalogue.reading.values import Value
@@ -64,17 +64,6 @@ def test_statements_of_all_matmuls_hold_of_experts():
             "expert_tile_rows": 3, "sliced_expert_latency": 5, "sliced_gemm_efficiency.fp8": 0.3}
     own = has(stated=numbers(gemm_tile_rows=3, expert_tile_rows=2))
     assert (own["gemm_tile_rows"].value.value, own["expert_tile_rows"].value.value) == (3, 2)
-
-
-def test_collectives_of_a_kind_take_the_general_latency_until_theirs_is_known():
-    known = has(given=numbers(gather_alpha=3, second_round_alpha=5))
-    assert known["collective_alpha"].symbols == ("collective_alpha",)
-    assert (known["gather_alpha"].value.value, known["second_round_alpha"].value.value) == (3, 5)
-    ascend = has(base=catalogue.load_scenario("s2-910b1-awq"))
-    priors = catalogue.load("mechanisms", "ascend-910b")
-    assert priors.gather_alpha is priors.gather_efficiency is None
-    assert "gather_alpha" in ascend["collective_alpha"].symbols
-    assert "gather_efficiency" in ascend["collective_efficiency"].symbols
 
 
 @pytest.mark.parametrize("name", ["h200-v32-sglang-dp8", "h20-qwen3-8b", "h200-v4-sglang-dp4",
@@ -184,11 +173,6 @@ def test_workload_as_numbers(workload, name, value):
     assert inputs(workload=BASE.file.workload.model_copy(update=workload))[name] == value
 
 
-def test_lengths_of_a_list_have_their_own_variation():
-    listed = physics_inputs(replace(deployment(), variations=(0.3, 0.7)), ())
-    assert (listed["prompt_variation"], listed["answer_variation"]) == (0.3, 0.7)
-
-
 def test_matmuls_run_at_the_peak_of_their_dtype_and_from_l2_if_it_is_known():
     found, peaks = inputs(), BASE.device.matrix_peak
     assert {found[f"{name}_peak"] for name in (*DENSE, "routed_expert", "index")} == {
@@ -213,14 +197,6 @@ def test_knobs_of_matmuls_are_by_dtype():
     ("ascend-910b2", "fp8", "bf16"), ("ascend-910a", "bf16", "fp16")])
 def test_dtypes_a_card_lacks_are_widened_to_its_16_bits(device, dtype, multiplies):
     assert on_card(catalogue.load_device(device), dtype) == multiplies
-
-
-@pytest.mark.parametrize(("core", "index", "multiplies"), [
-    ("fp8", None, "fp8"), ("fp8", "int8", "int8"), ("bf16", None, "bf16")])
-def test_an_indexer_multiplies_as_the_core_unless_stated(core, index, multiplies):
-    precision = BASE.precision.model_copy(update={
-        "multiply": BASE.precision.multiply.model_copy(update={"core": core, "index": index})})
-    assert multiplied(replace(BASE, precision=precision))["index"] == multiplies
 
 
 @pytest.mark.parametrize(("low", "points"), [
@@ -248,14 +224,6 @@ def test_experts_on_a_host_are_computed_by_its_processors():
     priors = catalogue.load("mechanisms", HOST.host.mechanisms)
     assert found["host_stream_efficiency"] == priors.host_stream_efficiency.value
     assert found["host_sync"] == priors.host_sync.value
-
-
-@pytest.mark.parametrize("speed", [None, number(7)])
-def test_a_host_is_reached_over_the_usual_link_unless_the_card_states_one(speed):
-    card = HOST.device.model_copy(update={"host_bandwidth": speed})
-    usual = catalogue.load_link("pcie-4-x16").device_bandwidth.value
-    assert inputs(base=replace(HOST, device=card))["host_link_bandwidth"] == (
-        speed.value if speed else usual)
 
 
 def test_fetched_experts_are_hit_by_their_share_or_as_often_as_the_popular_ones():

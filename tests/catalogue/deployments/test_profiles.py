@@ -11,7 +11,6 @@ from calc.closed_form.evaluate import evaluate
 from catalogue import library
 from catalogue.deployments.profiles import (
     drafts_in_stages,
-    load_fits,
     load_profile,
     running,
     starting,
@@ -165,27 +164,6 @@ def test_fits_lie_in_their_ranges_and_miss_judged_rows_by_less_than_a_quarter(na
     assert all(statement in after for statement in fits.statements)
 
 
-@pytest.mark.parametrize("engine", ["vllm", "sglang"])
-def test_an_engine_has_the_fits_of_the_card_that_is_asked(engine):
-    own = len(library.load("profiles", engine).statements)
-    fits = {name.removeprefix(f"{engine}-"): len(library.load("fits", name).statements)
-            for name in library.names("fits") if library.load("fits", name).engine == engine}
-    assert len(load_profile(engine).statements) == own + sum(fits.values())
-    for card, count in (fits | {"nobody": 0}).items():
-        assert len(load_profile(engine, card=card).statements) == own + count
-
-
-def test_fits_are_named_after_their_engine_and_state_mechanisms_alone(tmp_path):
-    text = (catalogue.ROOT / "fits" / "vllm-nvidia-h200.yml").read_text("utf-8")
-    (tmp_path / "sglang-nvidia-h200.yml").write_text(text, "utf-8")
-    assert "reads no file of this name" in sentence(
-        load_fits, str(tmp_path / "sglang-nvidia-h200.yml"))
-    spoilt(tmp_path / "vllm-nvidia-h200.yml", text, "\n  - ",
-           "\n  - graphs: {value: true, source: x y, kind: vendor}\n    ")
-    assert "expected mechanisms alone" in sentence(
-        load_fits, str(tmp_path / "vllm-nvidia-h200.yml"))
-
-
 def test_what_a_deployment_states_wins_over_its_engine_and_that_over_its_card(tmp_path):
     card = catalogue.load("mechanisms", "nvidia-h200")
     assert knob(load("engine=vllm@0.11.0"), "host_gap_per_step") == card.host_gap_per_step
@@ -243,21 +221,6 @@ def test_ranks_that_wait_for_prompts_are_slower_to_start(tmp_path):
     assert waits["delay"] > waits["eager"] == 0
 
 
-@pytest.mark.parametrize(("engine", "device", "sparse"), [
-    ("sglang@0.5.6", "nvidia-h200-sxm", True), ("sglang@0.5.6", "nvidia-h20", False)])
-def test_kernels_are_those_of_the_card(engine, device, sparse):
-    given = load(f"engine={engine}", f"device={device}").given
-    assert ("mla_compute_efficiency" in given) == sparse
-
-
-def test_statements_of_sparse_attention_hold_of_models_with_an_indexer():
-    sparse, dense = (load(name=name) for name in ("h200-v32-trtllm-ep8", "h200-r1-trtllm-ep8"))
-    assert knob(sparse, "sparse_prefill_efficiency").value != knob(
-        sparse, "sparse_attention_efficiency").value
-    assert "sparse_prefill_efficiency" not in {item.name for item in dense.every_knob()}
-    assert knob(sparse, "latent_core_latency").value > knob(dense, "latent_core_latency").value
-
-
 @pytest.mark.parametrize(("engine", "captured", "largest"), [
     ("rtp-llm@0.2.0", False, None), ("sglang@0.4.10", True, 256), ("ktransformers@0.2.3", True, 1),
     ("ktransformers@0.2.4", True, 256), ("ktransformers@0.3", True, 1)])
@@ -268,14 +231,6 @@ def test_graphs_of_decode_steps(engine, captured, largest):
     assert load(name="wide-rtp-decode").file.graphs  # as the deployment states
 
 
-@pytest.mark.parametrize("name", ["s0-scenario-1", "s2-910b1-awq", "kt-4090-v03"])
-def test_a_deployment_without_an_engine_gets_nothing(name):
-    scenario = catalogue.load_scenario(name)
-    assert scenario.engine is None
-    assert scenario.given == {}
-    assert scenario.mechanisms == scenario.file.mechanisms
-
-
 def test_layouts_and_staged_drafts_of_a_release(mine):
     one = starting(f" {mine} @ 1.1.0", H200, QWEN, drafts=False)
     assert (one.name, one.staged_drafts, one.starts["spares"]) == ("mine@1.1.0", True, False)
@@ -284,12 +239,6 @@ def test_layouts_and_staged_drafts_of_a_release(mine):
     assert drafts_in_stages(H200, V3, None) == all(
         starting(name, H200, V3, drafts=True).staged_drafts for name in NAMES
         if "cuda" in library.load("profiles", name).stacks)
-
-
-def test_an_engine_of_the_readers_own_has_a_harmless_name(tmp_path):
-    path = tmp_path / "*a* <b> [c](d).yml"
-    path.write_text((catalogue.ROOT / "profiles" / "vllm.yml").read_text("utf-8"), "utf-8")
-    assert re.fullmatch(r"[\w.-]+@0\.11\.0", load(f"engine={path}@0.11").engine)
 
 
 @pytest.mark.parametrize(("engine", "device"), [

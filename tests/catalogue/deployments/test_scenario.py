@@ -9,7 +9,7 @@ from _plain import plain
 
 import calc
 import catalogue
-from catalogue.deployments.layout import mechanism_problems, mechanism_units
+from catalogue.deployments.layout import mechanism_problems
 from catalogue.deployments.resolved import leaves_replica
 from catalogue.deployments.scenario import (
     FIRST,
@@ -170,13 +170,6 @@ def test_ranks_are_as_many_as_devices_unless_the_cut_is_left_out():
     assert load("cluster.nodes=2", "cluster.devices=8").devices == 8
 
 
-def test_engines_differ_in_what_their_share_of_memory_covers():
-    """vLLM's covers everything, SGLang's weights and cache."""
-    covers = {name: catalogue.load_scenario(name).inputs()["activations_in_share"]
-              for name in (PLAN, "h200-r1-sglang-tp8")}
-    assert covers == {PLAN: 1, "h200-r1-sglang-tp8": 0}
-
-
 @pytest.mark.parametrize(("device", "widened"), [
     ("nvidia-h20", set()),
     ("ascend-910b2", {"attention", "dense_mlp", "shared_expert", "routed_expert"})])
@@ -197,15 +190,6 @@ def test_few_bits_are_multiplied_on_the_vector_unit_of_a_processor():
     assert int8["host_peak"] == 2 * host.matrix_peak.int8.value
     assert blocks["host_gemm_efficiency"] == priors.host_vector_efficiency.value
     assert int8["host_gemm_efficiency"] == priors.host_gemm_efficiency.value
-
-
-@pytest.mark.parametrize(("name", "host", "hosts"), [
-    ("s3-hybrid-910b4", "kunpeng-920-7263z", 2),
-    ("kt-4090d-v02-one-socket", "intel-xeon-6454s", 1)])
-def test_the_host_is_that_of_the_server(name, host, hosts):
-    scenario = catalogue.load_scenario(name)
-    assert (scenario.host.id, scenario.file.offload.hosts.value) == (host, hosts)
-    assert BASE.host is None or BASE.host.id == BASE.node.host
 
 
 @pytest.mark.parametrize(("lines", "drafts", "expected"), [
@@ -253,14 +237,6 @@ def test_text_and_data_make_the_deployment_of_the_file():
     assert (made.inputs(), made.id, made.family) == (BASE.inputs(), "mine", None)
 
 
-def test_stated_inputs_and_ranges():
-    stated = BASE.stated()
-    assert stated["tensor_parallel"] == 8
-    assert not {"requests", "arrivals", "balancing", "length_distribution"} & set(stated)
-    ranged = BASE.knobs()
-    assert [knob for knob in BASE.every_knob() if knob.value.low < knob.value.high] == ranged
-
-
 @pytest.mark.parametrize("name", [PLAN, DRAFTING])
 def test_another_precision_is_as_if_it_were_loaded(name):
     scenario, bf16 = catalogue.load_scenario(name), catalogue.load_precision("bf16")
@@ -269,16 +245,6 @@ def test_another_precision_is_as_if_it_were_loaded(name):
     assert other.by_engine != scenario.by_engine
     bare = replace(scenario, running=None, by_engine={}).in_precision(bf16)
     assert (bare.precision, bare.running, bare.engine) == (bf16, None, None)
-
-
-@pytest.mark.parametrize(("english", "chinese", "joined"), [
-    ("Plan B", "方案乙", "全族：方案乙"), ("32 cards", "32 卡", "全族 32 卡")])
-def test_a_variant_is_called_by_both_titles(english, chinese, joined):
-    title = {"en": english, "zh": chinese}
-    alone = replace(BASE, file=BASE.file.model_copy(update={"title": title}))
-    assert alone.heading == title
-    assert replace(alone, family={"en": "All", "zh": "全族"}).heading == {
-        "en": f"All: {english}", "zh": joined}
 
 
 @pytest.mark.parametrize(("name", "value", "valid"), [
@@ -290,18 +256,3 @@ def test_a_variant_is_called_by_both_titles(english, chinese, joined):
     ("sliced_gemm_efficiency.fp8", (0,), False), ("mtp_acceptance", (1,), True)])
 def test_limits_of_mechanisms_hold_for_both_ends_of_a_range(name, value, valid):
     assert (list(mechanism_problems({name: number(*value)})) == []) == valid
-
-
-def test_units_of_mechanisms():
-    units = mechanism_units()
-    assert (units["matmul_latency.fp4"].unit, units["activation_traffic.int8"].unit) == ("s", "B")
-    assert not {"gemm_efficiency", "like", "operators", "all_to_all"} & set(units)
-    assert list(mechanism_problems({"host_sync": number(3, unit="s")})) == []
-    assert len(list(mechanism_problems({"host_sync": number(3)}))) == 1
-
-
-def test_a_goal_is_no_deployment(tmp_path):
-    path = tmp_path / "mine.yml"
-    path.write_text((catalogue.ROOT / "goals" / "v3-16xh200.yml").read_text("utf-8"), "utf-8")
-    with pytest.raises(catalogue.ParamsError, match="this is a goal, expected a scenario"):
-        catalogue.load_scenario(path)

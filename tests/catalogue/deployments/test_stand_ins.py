@@ -107,13 +107,6 @@ def test_a_stand_in_is_no_slower_and_reaches_no_larger_share(peaks, dtype, ends)
     assert (guess.low, guess.value, guess.high) == pytest.approx(ends, rel=1e-12)
 
 
-@pytest.mark.parametrize(("share", "ends"), [
-    (0.7777, (0.7777, 0.778, 0.778)), (0.7774, (0.777, 0.777, 0.7774))])
-def test_a_rounded_stand_in_lies_in_its_own_range(share, ends):
-    guess = efficiency(table(ShareByDtype, fp8=share), "int8", card(fp8=10, int8=10))
-    assert (guess.low, guess.value, guess.high) == ends
-
-
 def test_a_card_lacks_priors_of_dtypes_that_nobody_measured():
     priors = PRIORS["nvidia-h200"].model_copy(update={
         "gemm_efficiency": table(ShareByDtype, bf16=0.7, fp8=0.5)})
@@ -139,18 +132,3 @@ def test_experts_of_few_bits_are_read_otherwise_where_they_are_widened(stored, m
         "weights": bf16.weights.model_copy(update={"routed_expert": stored})})
     found = widened_experts(priors, precision, {"routed_expert": multiply})
     assert {name: value.value for name, value in found.items()} == moved
-
-
-def test_check_reports_stand_ins(path, cli):
-    code, out, _ = cli("check", str(path()))
-    assert code == 0
-    assert "mine.yml:6: matrix_peak.fp4: " in out
-
-
-@pytest.mark.parametrize(("like", "mechanisms"), [
-    ("nvidia-h200-sxm", OF_HOSTS[0]), ("amd-epyc-9654", OF_CARDS[0])])
-def test_mechanisms_of_another_type_of_device_are_refused(path, cli, like, mechanisms):
-    code, _, err = cli("check", str(path(like=like, mechanisms=mechanisms, dtype="bf16",
-                                         peak=100)))
-    assert code == 2
-    assert f"mine.yml:3: mechanisms: '{mechanisms}' " in err

@@ -12,10 +12,9 @@ from catalogue.engines.engine import (
     launch_blocks,
     load_engine,
     load_tool,
-    plain,
     tool_names,
 )
-from catalogue.engines.successors import refusal, successors, successors_of
+from catalogue.engines.successors import refusal, successors
 from catalogue.reading import files, yamlfile
 from tools.engines import extract
 
@@ -41,14 +40,6 @@ BAD = [
     ("sha256: aa, ", "", "3: the key 'sha256' is missing."),
     ("{type: str, default: null, since: 1.0}", "none",
      "10: 'variables.ENGINE_HOME' is not a mapping.")]
-BAD_SUCCESSORS = [
-    ("{use: x, note: {en: a, zh: b}, source: vllm-releases}",
-     "1: '--a': expected a list of names in use."),
-    ("{use: [], note: a, source: vllm-releases}", "1: '--a': expected a note in en and zh."),
-    ("{use: [], note: {en: a, zh: b}, source: nobody}",
-     "1: '--a': there is no source 'nobody' in params/sources/.")]
-
-
 @pytest.fixture
 def engine(tmp_path):
     def load(text=GOOD):
@@ -78,12 +69,6 @@ def test_values_in_a_release(engine, name, value, release, verdict):
     assert engine().exists(name, release) == (verdict != "unknown")
 
 
-def test_an_entry_as_data(engine):
-    assert plain(engine().lookup("--mode")) == {
-        "name": "--mode", "kind": "argument", "since": "1.0", "until": "1.0", "changed": {},
-        "releases": {"1.0": {"type": "str", "default": "a", "choices": ("a", "b")}}}
-
-
 @pytest.mark.parametrize("text", ["", "--", "\n--x", "\x00", "中文", "x" * 100_000, "VLLM_" * 5000])
 def test_unknown_names_are_refused_in_one_short_sentence(engine, text):
     known = engine()
@@ -98,13 +83,6 @@ def test_unknown_names_are_refused_in_one_short_sentence(engine, text):
 def test_errors_of_an_engine(engine, tmp_path, old, new, message):
     assert old in GOOD
     assert sentence(engine, GOOD.replace(old, new)) == f"{tmp_path}/engine.yml:{message}"
-
-
-@pytest.mark.parametrize(("text", "message"), BAD_SUCCESSORS)
-def test_errors_of_successors(tmp_path, text, message):
-    path = tmp_path / "vllm.yml"
-    path.write_text(f"--a: {text}\n", encoding="utf-8")
-    assert sentence(successors_of, yamlfile.read(path)) == f"{path}:{message}"
 
 
 @pytest.mark.parametrize(("engine_", "name", "release", "use"), [
@@ -148,14 +126,6 @@ def test_shipped_tool(name):
     assert load_tool(name).versions == extract.ENGINES[name].releases
 
 
-@pytest.mark.parametrize("document", ["s0", "s1", "s2", "s3"])
-def test_launch_blocks_name_engines(document):
-    blocks = launch_blocks(document)
-    assert blocks
-    assert {block.engine for block in blocks} <= {None, *engine_names()}
-    assert all(block.settings for block in blocks)
-
-
 @pytest.mark.parametrize(("engine_", "name", "since", "until"), [
     ("vllm", "--worker-use-ray", "0.2.7", "0.6.6.post1"),
     ("vllm", "--use-v2-block-manager", "0.4.2", "0.9.2"),
@@ -176,16 +146,3 @@ def test_lifetimes_read_in_the_source(engine_, name, since, until):
     ("sglang", "--tensor-parallel-size", "0.5.23", 1)])
 def test_defaults_read_in_the_source(engine_, name, release, default):
     assert load_engine(engine_).state(name, release).default == default
-
-
-@pytest.mark.parametrize(("engine_", "name", "value", "release", "verdict"), [
-    ("vllm", "kv_cache_dtype", "float16", "0.10.2", "choice"),
-    ("vllm", "kv_cache_dtype", "float16", "0.18.1", "accepted"),
-    ("vllm", "--max_model_len", 8, "0.33.0", "accepted"),
-    ("vllm", "--worker-use-ray", True, "0.6.6.post1", "deprecated"),
-    ("vllm", "VLLM_SWAP_SPACE", 4, "0.11.0", "unknown"),
-    ("vllm-ascend", "quantization", "fp8", "0.11.0", "choice"),
-    ("sglang", "--attention-backend", "ascend", "0.4.6.post5", "choice"),
-    ("sglang", "--attention-backend", "ascend", "0.4.10.post2", "accepted")])
-def test_values_read_in_the_source(engine_, name, value, release, verdict):
-    assert load_engine(engine_).judge(name, value, release) == verdict

@@ -6,7 +6,6 @@ import catalogue
 from catalogue import trees
 from catalogue.entries.formulas import within_digits
 from catalogue.ledger.dimensions import of_tree, text
-from notebooks.derive.formulas.treelatex import tree_latex
 from notebooks.show import documents
 
 FORMULAS = [formula for name in catalogue.names("formulas")
@@ -97,13 +96,3 @@ def test_agreement_within_the_printed_digits(value, printed, expected):
     number = catalogue.units.parse_any(printed)
     stated = catalogue.Value(number, "1", printed, "s0", "documented", number, number)
     assert within_digits(value, stated) is expected
-
-
-@pytest.mark.parametrize(("tree", "latex"), [
-    (["divide", ["divide", ["multiply", "p", 2], "t"], "t"], r"\frac{\frac{P \cdot 2}{t}}{t}"),
-    (["multiply", ["subtract", "t", 1], "p"], r"\left(t - 1\right)\,P"),
-    (["power", ["add", "p", 1], 2], r"\left(P + 1\right)^{2}"),
-    (["sum_over", "i", "t", ["multiply", "i", "p"]], r"\sum_{0 \le i < t} i\,P"),
-    (["piecewise", [["lt", "p", 1], 0], "p"], r"\begin{cases} 0 & P < 1 \\ P & \end{cases}")])
-def test_trees_in_latex(tree, latex):
-    assert tree_latex(tree, {"p": "P", "t": "t"}) == latex

@@ -6,7 +6,6 @@ from dataclasses import replace
 import pytest
 from _door import values
 
-import calc
 import catalogue
 from calc.physics.breakdown import CLASSES
 from catalogue.deployments.documented import as_documented
@@ -83,10 +82,6 @@ def test_a_link_states_one_direction_of_all_links_of_a_card(link, count, each):
         assert stated.pair_bandwidth.value == each
 
 
-def test_network_rates_are_in_bits_per_second():
-    assert catalogue.load_link("infiniband-400g").device_bandwidth.value == 400e9 / 8
-
-
 def test_a_package_is_the_sum_of_its_dies():
     package, die = (catalogue.load_device(f"ascend-910c-{part}") for part in ("package", "die"))
     dies = package.dies.value
@@ -96,13 +91,6 @@ def test_a_package_is_the_sum_of_its_dies():
     for dtype in ("bf16", "fp16", "int8"):
         assert getattr(package.matrix_peak, dtype).value == pytest.approx(
             dies * getattr(die.matrix_peak, dtype).value, rel=1e-3)
-
-
-@pytest.mark.parametrize("name", ["ascend-910b2", "ascend-910b3"])
-def test_headline_peak_adds_matrix_and_vector_units(name):
-    card = catalogue.load_device(name)
-    both = card.matrix_peak.fp16.value + card.vector_peak.fp16.value
-    assert card.headline_peak.fp16.value == pytest.approx(both, rel=2e-3)
 
 
 @pytest.mark.parametrize("name", catalogue.names("microbenchmarks"))
@@ -126,13 +114,6 @@ def test_deployments_multiply_at_the_peak_of_their_dtype_or_of_16_bits():
         assert inputs["memory_bandwidth"] == scenario.device.memory_bandwidth.value, scenario.id
 
 
-def test_usable_memory_is_a_share_of_what_the_system_leaves():
-    inputs = catalogue.load_scenario("s2-910b1-awq").inputs()
-    assert inputs["memory_capacity"] == 64 * GIB
-    assert calc.evaluate(inputs, "mla")["usable_memory"] == (
-        64 * GIB - inputs["system_reserve"]) * inputs["memory_utilization"]
-
-
 @pytest.fixture
 def card(tmp_path):
     """Load a card of the reader's own."""
@@ -153,17 +134,6 @@ def test_like_inherits_what_is_not_stated_and_null_removes_it(card):
     assert not [value for _, value in values(mine) if value.kind == "documented"]
     further = card("like: card.yml\n", "further.yml")
     assert (further.price, further.matrix_peak.fp8.value) == (None, 300e12)
-
-
-def test_paths_of_an_inherited_card_start_from_its_folder(card, tmp_path):
-    (tmp_path / "base").mkdir()
-    (tmp_path / "base" / "kernels.yml").write_text(
-        "name: {en: k, zh: k}\nrates:\n- {kernel: copy, rate: "
-        "{value: 3 TB/s, source: own tests, kind: measured, date: 2026}}\n")
-    (tmp_path / "base" / "other.yml").write_text(
-        f"{CARD}like: nvidia-h20\nmicrobenchmarks: kernels.yml\n")
-    mine = card("like: base/other.yml\n")
-    assert catalogue.load("microbenchmarks", mine.microbenchmarks).rates[0].rate.value == 3e12
 
 
 def test_chains_of_likeness_end_after_sixteen(card):
@@ -204,8 +174,3 @@ def test_documented_figures_inside_groups_and_of_other_documents():
     derived = replace(bandwidth.others[-1], source="s0", kind="derived")
     card = DOCUMENTED.model_copy(update={"memory_bandwidth": replace(bandwidth, others=(derived,))})
     assert as_documented(card, "s0").memory_bandwidth == card.memory_bandwidth
-
-
-def test_a_deployment_may_use_the_card_as_its_document_states_it():
-    stated = catalogue.load_scenario("s0-scenario-1", documented=True).device.memory_bandwidth
-    assert (stated.written, stated.kind) == ("1.2 TB/s", "documented")

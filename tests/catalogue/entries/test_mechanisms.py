@@ -4,13 +4,13 @@ import math
 import statistics
 
 import pytest
-from _door import spoilt, values
+from _door import values
 
 import catalogue
 from calc.physics.timing.matmuls import operator_time
 from catalogue.deployments.layout import rule_of
 from catalogue.deployments.stand_ins import latency
-from catalogue.entries.mechanisms import HOST, OPTIONAL, Mechanisms, ShareByDtype
+from catalogue.entries.mechanisms import HOST, OPTIONAL, Mechanisms
 
 NAMES, MICRO = catalogue.names("mechanisms"), catalogue.names("microbenchmarks")
 WEIGHT_BYTES = {"bf16": 2.0, "int8": 1.0, "fp8": 1 + 4 / 128**2, "fp4": 0.5 + 1 / 16}
@@ -38,17 +38,6 @@ def of_micro(name):
     entry = catalogue.load("microbenchmarks", name)
     device = catalogue.load_device(entry.device)
     return entry, device, catalogue.load("mechanisms", device.mechanisms)
-
-
-@pytest.mark.parametrize("name", catalogue.names("devices"))
-def test_every_dtype_of_a_card_has_efficiencies(name):
-    device = catalogue.load_device(name)
-    priors = catalogue.load("mechanisms", device.mechanisms)
-    assert priors.is_host == (device.type == "host")
-    for dtype in () if priors.is_host else ShareByDtype.model_fields:
-        if getattr(device.matrix_peak, dtype) is not None:
-            assert getattr(priors.gemm_efficiency, dtype) is not None, dtype
-            assert getattr(priors.grouped_gemm_efficiency, dtype) is not None, dtype
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -179,15 +168,6 @@ def test_rates_of_sliced_experts(name):
     assert checked >= 2
 
 
-@pytest.mark.parametrize("name", ["ascend-910b", "nvidia-a100", "nvidia-b200", "nvidia-h200"])
-def test_a_kernel_boundary_is_shorter_than_the_shortest_kernel(name):
-    """Replayed in a graph, what is shortest contains a boundary and its own work."""
-    entry, _, priors = of_micro(name)
-    shortest, = (item.time for item in entry.times if item.kernel == "graph-kernel-boundary")
-    assert priors.kernel_boundary.value < shortest.low
-    assert priors.kernel_boundary.high <= shortest.value * 1.03
-
-
 @pytest.mark.parametrize("name", ["amd-mi300x", "ascend-910b", "nvidia-a100", "nvidia-h100"])
 def test_bandwidth_of_large_all_reduces(name):
     """Of eight; it exceeds the range where switches add."""
@@ -219,19 +199,3 @@ def test_low_latency_exchanges(name, link):
             (exchange.expert_time, 256), (exchange.token_time, item.tokens)) if each)
         ratio = item.time.value / (exchange.alpha.value + own + moved / rate)
         assert 0.67 < ratio < 1.5, (item.phase, item.tokens)
-
-
-def test_likeness_replaces_values_inside_groups_alone(tmp_path):
-    base = catalogue.load("mechanisms", "nvidia-hopper")
-    path = spoilt(tmp_path / "own.yml", """name: {en: Mine, zh: 我的}
-like: nvidia-hopper
-gemm_efficiency: {fp8: null}
-grouped_gemm_efficiency: {fp8: null}
-all_to_all: {normal: {node: {alpha: ALPHA}}}
-""", "ALPHA", "{value: 50 us, range: [30 us, 90 us], source: my test, kind: measured}")
-    mine = catalogue.load("mechanisms", path)
-    assert mine.all_to_all.normal.node.alpha.value == pytest.approx(5e-5)
-    assert mine.all_to_all.normal.node.efficiency == base.all_to_all.normal.node.efficiency
-    assert mine.all_to_all.low_latency == base.all_to_all.low_latency
-    assert mine.gemm_efficiency.fp8 is mine.grouped_gemm_efficiency.fp8 is None
-    assert mine.gemm_efficiency.bf16 == base.gemm_efficiency.bf16

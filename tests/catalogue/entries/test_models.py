@@ -3,13 +3,10 @@
 import math
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import calc
 import catalogue
 from calc.answer import published
-from calc.physics.decode_floor import mean_attended, mean_context
 from notebooks.derive.formulas.exported import computable, evaluate_all, load_formulas, select
 
 FORMULAS = load_formulas()
@@ -45,12 +42,6 @@ COUNTED = {  # parameters of the whole model, of one token, of all routed expert
 WITHOUT_HEAD = ("glm-5.2", "minimax-m2.5")  # as their printed active parameters are
 WITH_DRAFTS = ("glm-5.3-flash",)  # the same, with what a prediction layer activates
 WITH_VISION = ("minimax-m3", "qwen3.5-397b-a17b")  # every printed total, with an encoder
-OF_CACHE = {"index": ("deepseek-v3.2", "deepseek-v4-flash", "deepseek-v4-pro",
-                      "deepseek-v4.1-flash", "glm-5", "glm-5.2", "glm-5.3-flash", "minimax-m3"),
-            "state": ("glm-5.3-flash", "kimi-k3", "qwen3.5-397b-a17b", "qwen3.6-35b-a3b",
-                      "qwen3.8-2.4t-a95b"),
-            "window": ("deepseek-v4-flash", "deepseek-v4-pro", "deepseek-v4.1-flash",
-                       "gpt-oss-120b")}
 ACTIVE = [name for name in COUNTED if catalogue.load_model(name).published.active_parameters]
 LATENTS, INDEX_KEYS = 61 * (512 + 64) * 2, 61 * 128 * 2  # of a token in all layers [B]
 GPT_OSS = 2 * 8 * 64 * 2  # of a token in one layer [B]
@@ -107,22 +98,6 @@ def test_printed_active_parameters_lie_between_the_two_ways_of_counting(name):
     assert 0.97 * low <= model.published.active_parameters.value <= 1.03 * high
 
 
-@pytest.mark.parametrize(("name", "main"), [
-    ("deepseek-v4-flash", 156.0e9), ("deepseek-v4-pro", 850.7e9)])
-def test_files_of_deepseek_v4_hold_the_layer_that_drafts(name, main):
-    """160 GB and 865 GB with it."""
-    entry = catalogue.load_model(name)
-    checkpoint, held = next(published.files(entry))
-    assert held.rounded
-    without = checkpoint.model_copy(update={"drafts": False})
-    assert published.stored_bytes(entry, without, held.name) == pytest.approx(main, rel=1e-3)
-
-
-def test_the_published_size_of_a_prediction_layer():
-    """DeepSeek prints 11.5e9 of its own, without embedding and head."""
-    assert deployed("deepseek-v3")["mtp_layer_parameters"] == 11_610_068_224
-
-
 @pytest.mark.parametrize(("name", "switch", "of_layer", "more", "layers"), [
     # Llama 3.1 8B: width 4,096, 32 heads and 8 of keys, of 128, 32 layers
     ("llama-3.1-8b", "attention_bias", "attention_divided_parameters", 32 * 128, 0),
@@ -154,17 +129,6 @@ def test_an_indexer_adds_four_tensors_and_132_bytes_of_a_token_to_every_rank():
     assert held[0] == held[1]
 
 
-@pytest.mark.parametrize("context", [1, 2047, 2048])
-def test_sparse_attention_reads_all_while_all_tokens_are_picked(context):
-    assert read("deepseek-v3", context) == context * LATENTS
-    assert read("deepseek-v3.2", context) == context * (LATENTS + INDEX_KEYS)
-
-
-@pytest.mark.parametrize("context", [2048, 2049, 100_000])
-def test_beyond_the_pick_a_token_more_is_an_index_key_more(context):
-    assert read("deepseek-v3.2", context + 1) - read("deepseek-v3.2", context) == INDEX_KEYS
-
-
 @pytest.mark.parametrize(("context", "changed", "layers"), [
     (1, {}, 36), (127, {}, 36), (128, {}, 18), (100_000, {}, 18),
     (5000, {"sliding_window": 1, "full_attention_layers": 36}, 36),
@@ -175,52 +139,6 @@ def test_beyond_a_window_only_the_other_layers_read_more(context, changed, layer
     assert more == layers * GPT_OSS
     assert read("gpt-oss-120b", 5000, full_attention_layers=0) == 128 * 36 * GPT_OSS
     assert deployed("gpt-oss-120b")["kv_bytes_per_token"] == 36 * GPT_OSS  # blocks are given back
-
-
-@pytest.mark.parametrize("name", COUNTED)
-def test_models_with_an_indexer_a_state_or_a_window(name):
-    shapes = catalogue.model_inputs(catalogue.load_model(name))
-    for kind, key in (("index", "index_topk"), ("state", "linear_layers"),
-                      ("window", "sliding_window")):
-        assert (shapes[key] > 0) is (name in OF_CACHE[kind])
-    layers = shapes["num_hidden_layers"] - shapes["linear_layers"]
-    assert shapes["full_attention_layers"] == (18 if name == "gpt-oss-120b" else layers)
-    if name not in sum(OF_CACHE.values(), ()):
-        assert read(name, 5000) == 5000 * deployed(name)["kv_bytes_per_token"]
-
-
-@given(st.integers(1, 60), st.integers(0, 80), st.integers(1, 40))
-def test_mean_attended_tokens_are_those_of_the_tokens_one_by_one(limit, prompt, output):
-    seen = [min(prompt + i, limit) for i in range(1, output + 1)]
-    mean = mean_attended(limit, prompt, output)
-    assert mean == pytest.approx(sum(seen) / output, rel=1e-12)
-    assert mean <= min(limit, mean_context(prompt, output)) * (1 + 1e-12)
-    assert mean_attended(0, prompt, output) == mean_context(prompt, output)
-
-
-@pytest.mark.parametrize("name", ["deepseek-v3.2", "gpt-oss-120b"])
-@given(st.integers(0, 5000), st.integers(1, 300))
-@settings(max_examples=10)
-def test_a_longer_context_is_no_faster(name, prompt, output):
-    base = deployed(name, input_tokens=prompt, output_tokens=output)["tpot"]
-    for longer in ({"input_tokens": prompt + 1}, {"output_tokens": output + 1}):
-        lengths = {"input_tokens": prompt, "output_tokens": output} | longer
-        assert deployed(name, **lengths)["tpot"] >= base
-
-
-@pytest.mark.parametrize(("model", "context", "of_token", "of_requests"), [
-    ("deepseek-v3.2", 4096, "exact", "exact"), ("gpt-oss-120b", 128, "exact", "exact"),
-    ("gpt-oss-120b", 129, "upper_bound", "estimate")])
-def test_cache_is_a_bound_once_a_window_is_full(model, context, of_token, of_requests):
-    answer = calc.estimate(catalogue.load_scenario("s0-scenario-1", overrides=[
-        f"model={model}", f"workload.context_tokens={context}"])).quantities
-    assert answer["kv_bytes_per_token"].kind == of_token
-    assert answer["kv_per_device"].kind == of_requests
-
-
-def test_a_window_without_a_number_of_full_layers_is_in_every_layer():
-    bare = catalogue.load_model("gpt-oss-120b").model_copy(update={"full_attention_layers": None})
-    assert catalogue.model_inputs(bare)["full_attention_layers"] == 0
 
 
 def as_published(name):

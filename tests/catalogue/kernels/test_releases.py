@@ -6,11 +6,9 @@ import pytest
 
 import catalogue
 from catalogue import library
-from catalogue.deployments.precision_support import missing_dtypes
-from catalogue.deployments.precision_support import nearest as offered
 from catalogue.engines.released import releases
 from catalogue.kernels import kernel_of, kernel_problem, kernels_of, tables
-from catalogue.kernels.releases import expert_bytes, nearest, parts_of, runs_experts
+from catalogue.kernels.releases import nearest, parts_of, runs_experts
 
 MESSAGES = [  # precision, card, engine, message
     ("w4a8-int8", "nvidia-h20", None,
@@ -69,15 +67,6 @@ def test_only_what_the_card_computes_needs_a_kernel():
     assert problem("w4a8-int8", "nvidia-h200-sxm", model=dense) is None
 
 
-def test_parts_of_a_precision():
-    fp8 = catalogue.load_precision("fp8-block")
-    assert parts_of(fp8)[-1] == ("cache", "bf16", "bf16")
-    assert ("routed_expert", "fp8-block128", "fp8") in parts_of(fp8)
-    wide = fp8.model_copy(update={"multiply": fp8.multiply.model_copy(update={"router": "fp32"})})
-    assert "router" in {part.name for part in parts_of(fp8)} - {
-        part.name for part in parts_of(wide)}  # FP32 is asked of no kernel
-
-
 @pytest.mark.parametrize(("engine", "precision", "device"), [
     ("vllm", "fp8-block", "nvidia-h200-sxm"), ("sglang", "w4afp8", "nvidia-h20"),
     ("vllm", "nvfp4", "nvidia-b200"), ("vllm-ascend", "w8a8-int8", "ascend-910b2")])
@@ -112,21 +101,6 @@ def test_the_nearest_format_runs_and_native_kernels_come_first(device, precision
         kinds.append((kernel.weight_only, engine is None, flags is None))
     assert kinds == sorted(kinds)
     assert kernel_of(stored, card) == (kernels[0] if kernels else None)
-
-
-def test_formats_that_are_offered_have_a_kernel():
-    h20 = catalogue.load_device("nvidia-h20")
-    assert missing_dtypes(catalogue.load_precision("w4a8-int8"), h20) == []
-    offers = {entry.id for entry in offered(h20)}
-    assert "w4afp8" in offers
-    assert "w4a8-int8" in {entry.id for entry in offered(h20, any_engine=True)} - offers
-    assert "w4afp8" not in {entry.id for entry in offered(h20, engine="vllm@0.11.0")}
-
-
-@pytest.mark.parametrize(("name", "size"), [
-    ("bf16", 2), ("fp8-block", 1 + 4 / 128**2), ("w8a8-int8", 1), ("nvfp4", 0.5 + 1 / 16)])
-def test_bytes_of_experts_with_their_scales(name, size):
-    assert expert_bytes(catalogue.load_precision(name)) == pytest.approx(size, rel=1e-3)
 
 
 @pytest.mark.parametrize("name", sorted(tables()))

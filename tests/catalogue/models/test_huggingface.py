@@ -1,7 +1,6 @@
 """Models imported from config.json: parameters as published, fields, and refusals with lines."""
 
 import json
-import math
 import re
 from pathlib import Path
 
@@ -13,7 +12,7 @@ import catalogue
 from calc import parameters
 from catalogue import ParamsError, Value
 from catalogue.models import huggingface
-from catalogue.models.families import ARCHITECTURAL, FAMILIES, IRRELEVANT, LARGEST
+from catalogue.models.families import ARCHITECTURAL, FAMILIES
 from catalogue.models.unmodelled import UNMODELLED
 
 CONFIGS = Path(__file__).parent / "configs"
@@ -159,21 +158,6 @@ def test_import_never_overwrites_a_file_unless_forced(cli, tmp_path, written):
     assert not (tmp_path / "a.yml").exists()
 
 
-def test_names_and_sources(tmp_path):
-    path = CONFIGS / "qwen3.5-397b-a17b.json"
-    result = huggingface.import_config(path, source="hf-qwen3.5-397b")
-    assert result.data["defaults"] == {"source": "hf-qwen3.5-397b", "kind": "vendor",
-                                       "date": "2026-02"}
-    layers = result.model.linear_layers
-    assert (layers.value, layers.kind, layers.source) == (45, "derived", "hf-qwen3.5-397b")
-    (tmp_path / "own.yml").write_text(result.text, encoding="utf-8")
-    assert catalogue.load_model(tmp_path / "own.yml").linear_layers.source == "hf-qwen3.5-397b"
-    for bad in ("", "a\nb", "x" * 81):
-        assert "--source: " in refusal(path, source=bad)
-        assert "--name" in refusal(path, name=bad)
-    assert "--source: " in refusal(path, source="hf-nobody-knows")
-
-
 @pytest.mark.parametrize(("name", "changes", "field", "value"), [
     ("qwen2.5-72b-instruct", {}, "attention_bias", True),
     ("qwen3-30b-a3b", {"attention_bias": True}, "attention_output_bias", True),
@@ -296,16 +280,6 @@ def test_the_language_model_of_a_larger_one_is_imported(tmp_path):
     assert tied.model.tie_word_embeddings is True
 
 
-@pytest.mark.parametrize(("outside", "where"), [
-    ({"text_config": 7}, ":6: 'text_config' is "), ({"hidden_size": 5120}, ":6: 'text_config' is "),
-    ({"tie_word_embeddings": True}, ": 'tie_word_embeddings' is "),
-    ({"text_config": {"model_type": "kimi_k2", "hidden_act": "gelu"}}, ":8: 'hidden_act' is "),
-    ({"text_config": {"model_type": "nobody_knows"}}, ":7: 'model_type' is ")])
-def test_a_part_that_is_not_understood_is_refused_at_its_line(tmp_path, outside, where):
-    with pytest.raises(ParamsError, match=where):
-        imported(tmp_path, wrapped(**outside))
-
-
 @pytest.mark.parametrize("text", [
     "", "{", "[]", "null", "{'a': 1}", '{"a": NaN}', '{\n"a": -Infinity}', '{"a": 1e999}',
     '{"a": ' + "9" * 5000 + "}", '{"a": 1,\n\n"a": 2}', '{"a": "\n"}', "[" * 100_000,
@@ -318,23 +292,6 @@ def test_what_is_no_configuration(tmp_path, text):
     assert message.startswith(str(path))
     assert message.isprintable()
     assert len(message) < len(str(path)) + 350  # all families are named
-
-
-def test_what_is_no_file(tmp_path):
-    (tmp_path / "loop.json").symlink_to(tmp_path / "loop.json")
-    for path in (tmp_path, tmp_path / "none.json", "/dev/zero", tmp_path / "loop.json", "a\0b",
-                 "\udcff"):
-        refusal(Path(path))
-
-
-def test_tables_of_fields_are_consistent():
-    assert not ARCHITECTURAL & IRRELEVANT
-    assert not set(UNMODELLED) & set(FAMILIES)
-    assert {key for new in UNMODELLED.values() for key in new.keys} <= ARCHITECTURAL
-    assert all(set(family.counts) <= set(LARGEST) for family in FAMILIES.values())
-    widest = [LARGEST[key] for key in ("num_hidden_layers", "n_routed_experts", "hidden_size",
-                                       "moe_intermediate_size")]
-    assert 3 * math.prod(widest) < 2**62  # counts stay exact in 64 bits
 
 
 JSON = st.recursive(

@@ -70,36 +70,12 @@ def test_power_around_cards_is_complete_where_a_host_is_stated(load):
         assert f"'{missing}' is missing" in sentence(load, "prices", stated)
 
 
-def test_prices_that_are_added_are_in_one_currency(load):
-    sentence(load, "prices", money("hour", ("own", "8 CNY/h"), ("rent_always", "2 USD/h")))
-    owning = money("owning", ("server", "2 USD"), ("network", "1 USD"), ("spares", "0.1"))
-    prices = load("prices", money("hour", ("own", "8 CNY/h")) + owning)
-    assert (prices.hour.own.unit, prices.owning.network.unit) == ("CNY/s", "USD")
-    sentence(load, "prices", owning.replace("value: 1 USD", "value: 1 CNY"))
-
-
-def test_something_is_priced(load):
-    nothing = f"discount: {{value: 0.1, {SAID}}}\n"
-    sentence(load, "prices", nothing)
-    for text in (f"pue: {{value: 1, {SAID}}}\n", "device: nvidia-h20\n",
-                 money("owning", ("server", "2 USD"))):
-        assert load("prices", text + nothing).discount.value == 0.1
-    sentence(load, "prices", f"pue: {{value: 0.99, {SAID}}}\n")
-
-
 def test_the_first_price_list_without_an_end_is_current(load):
     prices = load("prices", SOLD)
     assert list(prices.holding) == ["two", "three"]
     assert prices.current.output.value == pytest.approx(4e-6)
     assert prices.sold["two"].cached_input.value == pytest.approx(0.5e-6)
     assert load("prices", money("hour", ("own", "8 CNY/h"))).current is None
-
-
-def test_a_single_list_needs_no_name(load):
-    dated = "source: A page, kind: vendor, date: 2026-03"
-    prices = load("prices", f"sold:\n  input: {{value: 4 CNY/Mtoken, {dated}}}\n"
-                            f"  output: {{value: 8 CNY/Mtoken, {dated}}}\n")
-    assert list(prices.holding) == ["now"]
 
 
 def test_lists_of_a_model_follow_one_another():
@@ -132,15 +108,6 @@ def test_hours_of_a_load(load, hours, valid):
         assert load("loads", text).hours == tuple(hours)
     else:
         assert "mine.yml:2: hours: " in sentence(load, "loads", text)
-
-
-def test_a_load_spreads_a_day_over_its_hours(load):
-    hours = [1] * 20 + [7, 3, 7, 3]  # forty in all
-    day = load("loads", f"hours: {hours}\nsource: by hand\nkind: measured\n"
-                        f"variation: {{value: 0, {SAID}}}\n")
-    assert day.rates(144_000) == pytest.approx(hours)
-    assert day.busiest == 20  # the first of two as busy
-    assert day.peak == pytest.approx(7 * 24 / 40)
 
 
 @pytest.mark.parametrize("name", catalogue.names("loads"))

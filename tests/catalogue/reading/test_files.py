@@ -122,17 +122,3 @@ def test_what_a_living_process_fills_is_left_alone_by_others(tmp_path):
         assert elsewhere("write_whole(folder / 'b.yml', b'whole')", tmp_path) == 0
         assert (draft / "a").read_bytes() == OLD
     assert [path.name for path in tmp_path.iterdir()] == ["b.yml"]
-
-
-def test_clearing_follows_no_link_and_takes_no_file(tmp_path):
-    precious = tmp_path / "precious"
-    precious.mkdir()
-    (precious / "a").write_bytes(OLD)
-    folder = tmp_path / "out"
-    folder.mkdir()
-    (folder / f"{BEGINNING}link").symlink_to(precious)
-    (folder / f"{BEGINNING}file").write_bytes(OLD)
-    write_whole(folder / "a.yml", NEW)
-    assert (precious / "a").read_bytes() == OLD
-    assert {path.name for path in folder.iterdir()} == {
-        "a.yml", f"{BEGINNING}link", f"{BEGINNING}file"}

@@ -1,7 +1,6 @@
 """Reading YAML files: safety, and entries in memory that follow their files."""
 
 import os
-import re
 from pathlib import Path
 
 import pytest
@@ -84,8 +83,3 @@ def test_a_message_quotes_long_texts_in_part(card, old, new, long):
                                   "x" * 3000 + ".yml", "a\nb.yml"])
 def test_missing_files(name):
     sentence(catalogue.load_device, name)
-
-
-def test_names_of_shipped_files_are_identifiers():
-    stems = [path.stem for path in catalogue.ROOT.rglob("*.yml")]
-    assert [stem for stem in stems if not re.fullmatch(r"[a-z0-9.-]+", stem)] == []

@@ -38,12 +38,6 @@ def test_findings(rows, time, more, left, findings):
     assert kinds(found) == findings
 
 
-def test_kernels_of_one_shape_are_no_doubles():
-    table = synthetic("all_reduce", ranks=8, bytes=[1024, 1024, 2048, 2048, 4096, 4096],
-                      kernel=["graph", "eager"] * 3, time=[5e-6, 5e-5] * 3)
-    assert (len(sound(table)[0]), sound(table)[1]) == (6, [])
-
-
 @pytest.mark.parametrize(("operator", "shape", "flops", "unit"), [
     ("gemm", {"rows": 8192, "columns": 7168, "depth": 2048}, 2 * 8192 * 7168 * 2048, "bf16"),
     ("experts", {"tokens": 8192, "hidden_size": 7168, "moe_intermediate_size": 2048,
@@ -72,10 +66,6 @@ def test_floor_by_bandwidth():
     bandwidth = load("devices", "nvidia-h200-sxm").memory_bandwidth.value
     np.testing.assert_allclose(floor(synthetic("attention_decode", **H200, **shape, time=1.0)),
                                read / bandwidth, rtol=1e-12)
-
-
-def test_an_unknown_card_has_no_floor():
-    assert floor(gemm([8192], 1e-9)).tolist() == [0.0]
 
 
 def test_findings_are_told_by_card_and_engine():

@@ -23,8 +23,6 @@ MOE = {"moe_dtype": "w4a16_mxfp4", "num_tokens": 64, "hidden_size": 7168, "inter
 DEEPEP = {"node_num": 2, "hidden_size": 7168, "num_token": 4096, "num_topk": 8, "num_experts": 256,
           "dispatch_sms": 24, "dispatch_transmit_us": 600.0, "dispatch_notify_us": 40.0,
           "combine_sms": 20, "combine_transmit_us": 900.0, "combine_notify_us": 0.0}
-LOW_LATENCY = {"node_num": 1, "hidden_size": 7168, "num_token": 8, "num_topk": 8,
-               "num_experts": 256, "dispatch_avg_t_us": 20.0, "combine_avg_t_us": 25.0}
 A2A = {"comm_backend": "deepep_ll", "phase": "dispatch", "comm_dtype": "default", "ep_size": 8,
        "node_num": 1, "hidden_size": 7168, "topk": 8, "num_experts": 256, "num_tokens": 128,
        "sms": 0, "transmit_us": 50.0, "notify_us": 0.0, "latency": 50.0}
@@ -115,11 +113,6 @@ def test_a_row_of_each_convention(written, table, row, engine, operator, meaning
         assert found == (pytest.approx(value, rel=1e-12) if name == "time" else value), name
 
 
-def test_trays_of_four_are_the_ranks_of_a_low_latency_exchange(written):
-    read = written("wideep_deepep_ll", LOW_LATENCY, card="gb200").table("combine")
-    assert read["ranks"].tolist() == [4]
-
-
 def test_a_row_is_of_the_release_and_card_that_measured_it(written):
     tables = written("gemm", GEMM, GEMM | {"version": "unknown"}, GEMM | {"m": 3, "framework":
                      "TRTLLM", "version": "1.0.0"}, GEMM | {"device": "NVIDIA H200 NVL"},
@@ -139,17 +132,6 @@ def test_places_of_tables(written, tmp_path):
             "h200_sxm/any/sglang/0.5.14/gemm_perf.parquet, row 1")
     (path.parent / "fpm_forward_perf.parquet").write_bytes(b"of whole systems: never opened")
     assert shelf(tmp_path).operators() == ("gemm",)
-
-
-def test_earlier_packages_have_no_families_and_write_csv(tmp_path):
-    folder = tmp_path / "systems" / "data" / "h200_sxm" / "trtllm" / "1.0.0rc3"
-    folder.mkdir(parents=True)
-    row = HEAD | GEMM | {"framework": "TRTLLM", "version": "1.0.0rc3"}
-    (folder / "gemm_perf.txt").write_text(
-        "\n".join(",".join(map(str, line)) for line in (row, row.values())))
-    read = shelf(tmp_path).table("gemm")
-    assert (read["card"][0], read["engine"][0], read["columns"][0]) == (
-        "nvidia-h200-sxm", "tensorrt-llm@1.0.0rc3", 7168)
 
 
 def test_of_several_packages_the_last_is_taken(tmp_path):

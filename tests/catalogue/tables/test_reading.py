@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from catalogue import ROOT, ParamsError
-from catalogue.tables import OPERATORS, shelf
+from catalogue.tables import shelf
 from catalogue.tables.reading import read
 
 GEMM = {"operator": "gemm", "card": "my-card", "engine": "pytorch@2.11.0", "kernel": "",
@@ -40,13 +40,6 @@ COLUMNS = [  # columns of the only row, message
     ({key: GEMM[key] for key in GEMM if key != "depth"},
      ", line 2: lacks the column 'depth', expected of gemm card, engine, kernel, dtype, rows, "
      "columns, depth, time.")]
-PARQUET = [
-    (GEMM | {"rows": [1, 2]}, ", column 'rows': holds lists or structures, expected texts and "
-                              "numbers."),
-    (GEMM | {"rows": True}, ", row 1, column 'rows': 'True' is not allowed, expected a whole "
-                            "number of at least 1.")]
-
-
 def as_csv(path, *rows):
     """A CSV of rows as they are given, one column per key of the first."""
     head = list(rows[0])
@@ -122,11 +115,6 @@ def test_bad_columns(tmp_path, row, message):
     assert refused(as_csv(tmp_path / "bad.csv", row)).startswith(f"bad.csv{message}")
 
 
-@pytest.mark.parametrize(("row", "message"), PARQUET)
-def test_bad_types(tmp_path, row, message):
-    assert refused(as_parquet(tmp_path / "bad.parquet", row)) == f"bad.parquet{message}"
-
-
 @pytest.mark.parametrize("content", [b"", b"\x00\xff\xfe", b"# only a remark\n"])
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_what_is_no_table(tmp_path, content, ending):
@@ -157,12 +145,3 @@ def test_what_is_no_file(tmp_path):
     loop = folder / "loop.csv"
     loop.symlink_to(loop)
     assert refused(folder).startswith("empty: cannot be read (too many levels")
-
-
-@pytest.mark.parametrize("name", OPERATORS)
-def test_columns_of_an_operator(name):
-    names = [column.name for column in OPERATORS[name].columns]
-    assert len(names) == len(set(names))
-    assert names[:4] == ["card", "engine", "kernel", "dtype"]
-    assert names[-1] == "time"
-    assert "time" not in OPERATORS[name].key

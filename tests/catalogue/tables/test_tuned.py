@@ -97,19 +97,6 @@ def test_a_choice_made_by_hand_has_no_time_and_is_left_out_of_fits(written):
     assert [each.kind for each in findings] == ["no-time"]
 
 
-def test_shapes_that_wait_for_tuning_and_other_tables_are_not_read(written):
-    written("a8w8_untuned_gemm.csv", "M,N,K\n1,2,3\n")
-    written("chunk_gdn_h_opt_tuned.csv", "gfx,cu_num,K,us\ngfx942,80,128,3.0\n")
-    found = written("bf16_tuned_batched_gemm.csv", BATCHED)
-    assert [part.file for part in found.parts()] == ["configs/bf16_tuned_batched_gemm.csv"]
-
-
-def test_a_folder_without_a_release_says_so_and_a_file_is_read_alone(tmp_path):
-    path = tmp_path / "bf16_tuned_batched_gemm.csv"
-    path.write_text(BATCHED, "utf-8")
-    assert shelf(path).engines() == ("aiter@unstated",)
-
-
 @pytest.mark.parametrize(("text", "message"), BAD)
 def test_bad_rows(written, text, message):
     with pytest.raises(ParamsError) as caught:

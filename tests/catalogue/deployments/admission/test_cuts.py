@@ -64,16 +64,6 @@ def test_cuts_of_grouped_query_attention_and_experts(cut, counts, key):
     assert refused(cut, **counts) == key
 
 
-def test_a_latent_has_no_heads_to_share():
-    assert refused(Cut(4, expert=4), V3, num_key_value_heads=6) is None
-
-
-@pytest.mark.parametrize(("spares", "fewest"), [(0, 4), (3, 4), (5, 12)])
-def test_the_fewest_copies_that_deal_experts_evenly(spares, fewest):
-    problem = cut_problem(subject(QWEN, **COUNTS), Cut(1, 1, 8, 8, spares=spares))
-    assert problem.numbers == {"expert": 8, "routed": 12, "copies": spares, "fewest": fewest}
-
-
 @pytest.mark.parametrize(("cut", "model", "counts", "dealt"), [
     (Cut(8), QWEN, {"index_topk": 3}, True), (Cut(4, context=8), V3, {}, False),
     (Cut(8, context=3), V3, {}, False), (Cut(8, context=8), V3, {}, True),
@@ -101,15 +91,6 @@ def test_slices_hold_whole_blocks_of_scales(model, precision, tensor, expert, wi
     text = blocks(model, precision, tensor, expert)
     assert (text is None) == (width is None)
     assert text is None or f"slices of {width}" in text
-
-
-def test_slices_that_are_stated_hold_whole_blocks():
-    """2,048 columns of an expert of V3 are sixteen blocks of 128, wherever their ranks are."""
-    assert blocks(V3, "fp8-block", 1, data=16, slices=16) is None
-    assert blocks(V3, "fp8-block", 1, expert=2, data=32, slices=16) is None
-    text = blocks(V3, "fp8-block", 1, data=32, slices=32)
-    assert "slices of 64" in text
-    assert text.endswith(" expert_tensor_parallel of 16")
 
 
 @pytest.mark.parametrize(("model", "tensor", "data", "nearest"), [

@@ -88,20 +88,6 @@ def test_a_cut_that_cannot_be_computed_is_not_loaded(settings, key):
         catalogue.load_scenario(BASE, overrides=settings)
 
 
-def test_formats_of_processors_need_one():
-    assert "host_format" in kinds(("precision=q4-k-m-kt",))
-    assert kinds((), "kt-4090d-v02") == []
-
-
-@pytest.mark.parametrize(("device", "node", "refused"), [
-    ("ascend-910b1", "atlas-800i-a2", True), ("ascend-910c-die", "atlas-800i-a3", False)])
-def test_a_dealt_cache_on_ascend_needs_the_third_generation(device, node, refused):
-    found = kinds(["parallelism.decode_context_parallel=8", "engine=vllm-ascend@0.18.0",
-                   f"device={device}", f"cluster.node={node}", "cluster.devices=8",
-                   "precision=w8a8-int8"], "s2-910b1-awq")
-    assert ("engine" in found) == refused
-
-
 def test_problems_are_reported_once_in_order_and_by_kind():
     wrong = Cut(7, 99, 2, 3, context=4)  # divides neither heads nor layers, and deals no cache
     assert [problem.kind for problem in problems(replace(SUBJECT, context=1e9), wrong)] == [
@@ -158,19 +144,6 @@ def test_precisions_of_a_card_are_those_its_engines_run_nearest_first():
     assert any(entry.host_experts for entry in precisions(replace(beside, engines_own=False)))
 
 
-def test_subject_and_cut_of_a_deployment():
-    lengths = subject_of(catalogue.load_scenario("s2-910b1-awq"))
-    assert (lengths.context, lengths.engine, lengths.offload) == (128 + 512, None, None)
-    assert subject_of(catalogue.load_scenario("s0-scenario-1")).context == 4096
-    degrees = {"tensor_parallel": 2, "pipeline_parallel": 3, "data_parallel": 4,
-               "expert_parallel": 5, "expert_tensor_parallel": 6, "redundant_experts": 7,
-               "shared_expert_ranks": 9, "decode_context_parallel": 11}
-    scenario = catalogue.load_scenario(BASE, cut=False, overrides=[
-        *(f"parallelism.{name}={size}" for name, size in degrees.items()),
-        "workload.draft_tokens=1"])
-    assert cut_of(scenario) == Cut(2, 3, 4, 5, 6, 7, 9, 11, 1)
-
-
 def start(flags, laid_out, subject=SUBJECT):
     """Why a release that knows some flags does not start a layout."""
     release = Starts(SUBJECT.engines[0].profile, "1.0", dict.fromkeys(flags, True), True)
@@ -190,10 +163,6 @@ def test_a_layout_is_started_by_the_flag_it_needs_alone(laid_out, needed):
         assert start(set(FLAGS) - {needed}, laid_out).kind == "engine"
     dense = subject_of(catalogue.load_scenario("h20-qwen3-8b"))
     assert start((), Cut(8), dense) is start((), Cut(1, 1, 8), dense) is None
-
-
-def test_no_release_gives_the_shared_expert_ranks_of_its_own():
-    assert start(FLAGS, Cut(1, 1, 16, 16, shared_ranks=1)).key == "shared_expert_ranks"
 
 
 def test_layouts_that_look_alike_are_started_alike():
@@ -237,10 +206,3 @@ def test_servers_fill_nodes_of_eight(laid_out, fills):
 def test_notation_of_layouts(laid_out, text):
     assert written(laid_out)["en"] == text
     assert one_server(laid_out) in written(laid_out)["zh"]
-
-
-@pytest.mark.parametrize(("laid_out", "each", "joined", "server"), [
-    (Cut(), 1, 1, 1), (Cut(8, 3, 5, 2), 4, 1, 24), (Cut(2, 3, 5, 10), 1, 5, 30),
-    (Cut(2, 3, 6, 3, 4), 4, 6, 36), (Cut(8, 1, 2, 2, 1), 1, 1, 8)])
-def test_ranks_that_share_experts_are_one_server(laid_out, each, joined, server):
-    assert (laid_out.each, laid_out.joined, laid_out.server) == (each, joined, server)
