@@ -3,7 +3,7 @@
 import pytest
 
 from catalogue import ParamsError
-from catalogue.messages import Messages, messages
+from catalogue.messages import Messages
 
 TEXT = """### Words of a test.
 
@@ -34,17 +34,14 @@ EXAMPLES = [
     ("short", {"count": 1024, "memory": "2 GB"},
      ("1024 cards lack 2 GB.", "1024 张卡各缺 2 GB。")),
     ("more", {"name": ("memory", "内存"), "others": True}, ("memory and others", "内存等")),
-    ("more", {"name": ("memory", "内存"), "others": False}, ("memory", "内存")),
     ("more", {"name": "x" * 10_000, "others": False}, ("x" * 10_000,) * 2),
     ("blank", {}, (" ({x}) ", "（{x}）"))]
 WRONG_CALLS = [
     ("shrot", {}, "words.ftl: there is no message 'shrot', which "),
     ("short", {"count": 2}, "words.ftl:4: 'short' is wrong in .en (Unknown external: memory), as "),
-    ("short", {"count": 2.5, "memory": "2 GB"}, "words.ftl:4: 'short' is given 2.5 for $count, "),
     ("more", {"name": None, "others": True}, "words.ftl:11: 'more' is given None for $name, ")]
 WRONG_FILES = [
     ("a =\n    .en = x\n", "words.ftl:1: 'a' has not just the attributes .en and .zh"),
-    ("a = x\n    .zh = y\n", "words.ftl:1: 'a' has not just the attributes .en and .zh"),
     ("a =\n    .en = x\n    .zh = y\n\na =\n    .en = x\n    .zh = y\n",
      "words.ftl:5: 'a' stands twice, first in line 1."),
     ("a =\n    .en = x\n    .zh = { $y\n", "words.ftl:3: Expected token: \"}\".")]
@@ -77,8 +74,3 @@ def test_a_wrong_file_is_refused_with_its_line(say, text, problem):
     with pytest.raises(ParamsError) as refused:
         say(text)("a")
     assert problem in str(refused.value)
-
-
-def test_a_missing_file():
-    with pytest.raises(ParamsError, match=r"messages/none\.ftl: there is no such file"):
-        messages("none")("a")

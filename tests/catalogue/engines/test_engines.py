@@ -86,12 +86,9 @@ def test_errors_of_an_engine(engine, tmp_path, old, new, message):
 
 
 @pytest.mark.parametrize(("engine_", "name", "release", "use"), [
-    ("vllm", "use_v2_block_manager", "0.13.0", "is 0.9.2;"),
     ("vllm", "--max-chunked-prefill-tokens", "0.9.2", "use --max-num-batched-tokens"),
     ("vllm", "--worker-use-ray", "0.7.3", "use --distributed-executor-backend"),
-    ("vllm", "--nnodes", "0.9.2", "comes with 0.13.0"),
     ("vllm", "vllm:gpu_cache_usage_perc", "0.13.0", "use vllm:kv_cache_usage_perc"),
-    ("vllm", "VLLM_SWAP_SPACE", "0.11.0", "use --kv-offloading-size (from 0.13.0 on)"),
     ("sglang", "--enable-deepep-moe", "0.5.9", "0.5.3.post3"),
     ("sglang", "--no-such\x1b[31m", "0.5.9", "--no-such")])
 def test_the_successor_of_a_setting_that_a_release_lacks(engine_, name, release, use):
@@ -128,10 +125,8 @@ def test_shipped_tool(name):
 
 @pytest.mark.parametrize(("engine_", "name", "since", "until"), [
     ("vllm", "--worker-use-ray", "0.2.7", "0.6.6.post1"),
-    ("vllm", "--use-v2-block-manager", "0.4.2", "0.9.2"),
     ("vllm", "--swap-space", "0.2.7", "0.16.0"), ("vllm", "--port", "0.2.7", None),
     ("vllm", "vllm:gpu_cache_usage_perc", "0.2.7", "0.11.0"),
-    ("vllm", "VLLM_USE_MODELSCOPE", "0.2.7", None),
     ("sglang", "--chunked-prefill-size", "0.2.15", None)])
 def test_lifetimes_read_in_the_source(engine_, name, since, until):
     entry = load_engine(engine_).lookup(name)
@@ -142,7 +137,6 @@ def test_lifetimes_read_in_the_source(engine_, name, since, until):
     ("vllm", "--gpu-memory-utilization", "0.18.1", 0.9),
     ("vllm", "--gpu-memory-utilization", "0.20.2", 0.92), ("vllm", "--max-num-seqs", "0.4.2", 256),
     ("vllm", "--max-num-seqs", "0.33.0", None),
-    ("vllm", "VLLM_WORKER_MULTIPROC_METHOD", "0.5.4", "fork"),
     ("sglang", "--tensor-parallel-size", "0.5.23", 1)])
 def test_defaults_read_in_the_source(engine_, name, release, default):
     assert load_engine(engine_).state(name, release).default == default

@@ -70,12 +70,11 @@ def test_what_is_not_a_parameter_file(card, content):
     assert "card.yml" in sentence(catalogue.load_device, card)
 
 
-@pytest.mark.parametrize("long", ["x" * 5000, "x y " * 1250, "卡" * 5000], ids=["x", "x y", "卡"])
 @pytest.mark.parametrize(("old", "new"), [
     ("type: gpu", "type: {}"), ("vendor: Nobody", "{}: Nobody"), ("gpu", "gpu\nlike: {}"),
     ("1.6 TB/s", "{}"), ("vendor: Nobody", "mechanisms: ./{}.yml")])
-def test_a_message_quotes_long_texts_in_part(card, old, new, long):
-    card.write_text(DEVICE.replace(old, new.format(long)), encoding="utf-8")
+def test_a_message_quotes_long_texts_in_part(card, old, new):
+    card.write_text(DEVICE.replace(old, new.format("x 卡" * 1700)), encoding="utf-8")
     assert len(sentence(catalogue.load_device, card)) < 800
 
 
