@@ -116,11 +116,3 @@ def test_shipped_loads(name):
     rates = load.rates(86_400)
     assert sum(rates) * 3600 == pytest.approx(86_400)
     assert rates[load.busiest] == max(rates) == pytest.approx(load.peak)
-
-
-def test_shipped_failures_are_of_different_cards():
-    entries = [catalogue.load("failures", name) for name in catalogue.names("failures")]
-    devices = [device for entry in entries for device in entry.devices]
-    assert len(devices) == len(set(devices))
-    assert all(value.low < value.value < value.high for entry in entries
-               for value in (entry.between_failures, entry.repair, entry.start))

@@ -17,26 +17,17 @@ GEMM = {"operator": "gemm", "card": "my-card", "engine": "pytorch@2.11.0", "kern
         "dtype": "bf16", "time": 1e-5, "rows": 1, "columns": 7168, "depth": 2048}
 VALUES = [  # a bad value in line 3, message
     ({"operator": "gem"}, ": 'gem' is not an operator, expected gemm."),
-    ({"time": 0}, ", column 'time': '0' is not allowed, expected a time above 0."),
     ({"time": "nan"}, ", column 'time': 'nan' is not allowed, expected a time above 0."),
     ({"rows": "many"},
      ", column 'rows': 'many' is not allowed, expected a whole number of at least 1."),
-    ({"rows": ""}, ", column 'rows': '' is not allowed, expected a whole number of at least 1."),
     ({"dtype": "bf61"}, ", column 'dtype': 'bf61' is not allowed, expected bf16."),
-    ({"engine": "vllm"},
-     ", column 'engine': 'vllm' is not allowed, expected a text such as vllm@0.24.0."),
     ({"card": "../etc"},
      ", column 'card': '../etc' is not allowed, expected a text such as nvidia-h200-sxm.")]
 COLUMNS = [  # columns of the only row, message
-    (GEMM | {"row": 1}, ": 'row' is not a column of any operator, expected rows"),
     (GEMM | {"heads": 8}, ", line 2: gemm has no 'heads', expected it to be empty."),
     (GEMM | {"time [km]": 1}, ": has the column 'time' twice, expected it once."),
-    ({"rows [km]": 1} | GEMM, ", column 'rows': 'km' is not a unit of it, expected none: it is a "
-                              "number or a text."),
     ({"operator": "gemm", "time [MB]": 1},
      ", column 'time': 'MB' is not a unit of it, expected s, ms or us."),
-    ({key: GEMM[key] for key in GEMM if key != "operator"},
-     ": lacks the column 'operator', expected one of gemm, "),
     ({key: GEMM[key] for key in GEMM if key != "depth"},
      ", line 2: lacks the column 'depth', expected of gemm card, engine, kernel, dtype, rows, "
      "columns, depth, time.")]
@@ -121,24 +112,14 @@ def test_what_is_no_table(tmp_path, content, ending):
     path = tmp_path / f"bad.{ending}"
     path.write_bytes(content)
     assert refused(path).startswith(f"bad.{ending}")
-
-
-def test_a_damaged_file(tmp_path):
-    path = as_csv(tmp_path / "bad.csv", GEMM)
-    path.write_text(f"# a remark\n{path.read_text()}gemm,my-card\n")
-    assert refused(path).startswith("bad.csv, line 4: has 2 columns")
-    path = as_parquet(tmp_path / "bad.parquet", *[GEMM] * 1000)
-    whole = path.read_bytes()
-    for raw in (whole[:-100], whole[:4] + b"\xff" * 196 + whole[200:]):
-        path.write_bytes(raw)
-        assert refused(path).startswith("bad.parquet")
+    path = as_parquet(tmp_path / "cut.parquet", *[GEMM] * 1000)
+    path.write_bytes(path.read_bytes()[:-100])
+    assert refused(path).startswith("cut.parquet")
 
 
 def test_what_is_no_file(tmp_path):
     folder = tmp_path / "empty"
     folder.mkdir()
-    (folder / "around").symlink_to(folder)
-    assert refused(folder).startswith("empty: holds no table")
     os.mkfifo(folder / "pipe.csv")
     assert refused(folder / "pipe.csv").startswith("pipe.csv: holds no table")
     assert refused(folder / "nothing").startswith("nothing: cannot be read (no such file")
