@@ -1,7 +1,6 @@
 """Cards, links and servers: published facts, units of their rates, and likeness."""
 
 import functools
-from dataclasses import replace
 
 import pytest
 from _door import values
@@ -12,7 +11,6 @@ from catalogue.deployments.documented import as_documented
 
 GIB = 2**30
 DEVICES = catalogue.names("devices")
-SPARSE = [name for name in DEVICES if catalogue.load_device(name).sparse_peak]
 CARD = "name: {en: c, zh: c}\nvendor: x\ntype: gpu\n"
 DOCUMENTED = catalogue.load_device("ascend-910b2")
 
@@ -36,38 +34,24 @@ def test_data_sheets(name, peaks, capacity, bandwidth):
 
 
 @pytest.mark.parametrize("name", DEVICES)
-def test_memory_is_binary_and_bandwidth_decimal(name):
-    """64 GB for 64 GiB is 6.9% too little; 1.6 x 2^40 B/s for 1.6 TB/s is 10% too much."""
+def test_units_and_peaks_of_a_card(name):
+    """Memory is binary, bandwidth decimal; peaks double as bits halve, but on a Gaudi 3."""
     card = catalogue.load_device(name)
+    peaks, sparse = card.matrix_peak, card.sparse_peak
     if card.type != "host":
         assert card.memory_capacity.written.endswith(("GiB", "MiB"))
         assert card.memory_capacity.value % 2**20 == 0
     for value in filter(None, (card.memory_bandwidth, card.l2_bandwidth)):
         binary = value.value / 2**40
         assert abs(binary - round(binary, 2)) > 1e-6 * binary, value.written
-
-
-@pytest.mark.parametrize("name", DEVICES)
-def test_peaks_double_as_bits_halve(name):
-    """8-bit peaks are about twice the 16-bit ones, but on a Gaudi 3; both 16-bit peaks agree."""
-    card = catalogue.load_device(name)
-    peaks = card.matrix_peak
-    if peaks is None:
-        return
-    for wide in filter(None, (peaks.bf16, peaks.fp16)):
+    if peaks and peaks.bf16 and peaks.fp16:
+        assert peaks.bf16.value == peaks.fp16.value
+    for wide in filter(None, (peaks and peaks.bf16, peaks and peaks.fp16)):
         for narrow in filter(None, (peaks.fp8, peaks.fp4)):
             assert name == "intel-gaudi-3" or narrow.value >= 1.9 * wide.value
-    if peaks.bf16 and peaks.fp16:
-        assert peaks.bf16.value == peaks.fp16.value
-
-
-@pytest.mark.parametrize("name", SPARSE)
-def test_sparse_peaks_are_at_most_twice_the_dense_ones(name):
-    card = catalogue.load_device(name)
-    for dtype in type(card.sparse_peak).model_fields:
-        sparse, dense = getattr(card.sparse_peak, dtype), getattr(card.matrix_peak, dtype)
-        if sparse and dense:
-            assert 1.25 < sparse.value / dense.value < 2.05, dtype
+    for dtype in type(sparse).model_fields if sparse else ():
+        if getattr(sparse, dtype) and getattr(peaks, dtype):
+            assert 1.25 < getattr(sparse, dtype).value / getattr(peaks, dtype).value < 2.05, dtype
 
 
 @pytest.mark.parametrize(("link", "count", "each"), [
@@ -164,13 +148,3 @@ def test_of_documented_figures_the_nearest_section_is_taken(section, terabytes):
     assert (card.memory_bandwidth.others[0].value, card.memory_bandwidth.source) == (1.6e12, "s0")
     assert {other.value for other in card.memory_bandwidth.others} | {terabytes * 1e12} >= {
         other.value for other in DOCUMENTED.memory_bandwidth.others}
-
-
-def test_documented_figures_inside_groups_and_of_other_documents():
-    assert as_documented(DOCUMENTED, "s0", "5.3").headline_peak.fp16.value == 320e12
-    assert as_documented(DOCUMENTED, "s1", "2.4.1").power.full.value == 310
-    assert as_documented(DOCUMENTED, "s2") == DOCUMENTED
-    bandwidth = DOCUMENTED.memory_bandwidth
-    derived = replace(bandwidth.others[-1], source="s0", kind="derived")
-    card = DOCUMENTED.model_copy(update={"memory_bandwidth": replace(bandwidth, others=(derived,))})
-    assert as_documented(card, "s0").memory_bandwidth == card.memory_bandwidth

@@ -88,16 +88,6 @@ def test_bursts_on_h200(name):
             assert at_once <= 1.02 * row["requests"]
 
 
-def test_one_step_of_prefill_and_decode():
-    for name in ("h800-profile-prefill", "h20-qwen3-30b-prefill"):
-        row, = table(name)
-        assert row["ttft"] * row["prefill_rate"] == pytest.approx(
-            row["concurrency"] * row["input_tokens"], rel=1e-4)
-    for name in ("h800-profile-decode", "h20-qwen3-30b"):
-        row, = table(name)
-        assert row["tpot"] * row["output_throughput"] == pytest.approx(row["concurrency"], rel=1e-3)
-
-
 @pytest.mark.parametrize(("name", "errors"), [
     ("h800-profile-prefill", [0.152]), ("h800-profile-decode", [0.151]),
     ("h20-qwen3-30b", [-0.043, 0.045]), ("h20-qwen3-30b-prefill", [0.046]),
@@ -122,19 +112,3 @@ def test_blind_predictions_are_those_that_were_written_down(name, row, per_card)
     cards = inputs["data_parallel"] * inputs["tensor_parallel"]
     assert [value / cards for value in (made.value, made.low, made.high)] == pytest.approx(
         per_card, rel=1e-4)
-
-
-def test_empty_cells_and_suspect_rows(tmp_path):
-    why = '{en: why, zh: 故}'
-    (tmp_path / "mine.yml").write_text(f"""name: {{en: Mine, zh: 我的}}
-source: own tests
-kind: measured
-columns: {{concurrency: request, tpot: ms}}
-rows: [[1, 20], [2, null], [2, 40]]
-suspect: [{{rows: {{concurrency: [2], tpot: [40]}}, reason: {why}}}, {{rows: [1], reason: {why}}}]
-""", encoding="utf-8")
-    entry = catalogue.load_measurements(tmp_path / "mine.yml")
-    assert entry.column("tpot") == pytest.approx([0.02, math.nan, 0.04], nan_ok=True)
-    assert list(entry.suspect_rows) == [1, 3]
-    assert list(catalogue.load_measurements("s2-910b1-awq").suspect_rows) == [
-        13, 26, 27, 28, 29, 30]
