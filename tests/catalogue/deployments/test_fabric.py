@@ -1,5 +1,7 @@
 """Links and network of a deployment, and what an exchange of experts pays to cross them."""
 
+from dataclasses import replace
+
 import pytest
 
 import catalogue
@@ -10,6 +12,7 @@ from catalogue.deployments.fabric import (
     scale_up_domain,
 )
 from catalogue.deployments.layout import expert_slices, link_problem
+from catalogue.entries.profiles import WAYS
 from catalogue.reading.values import Value
 
 WIDE = "h800-profile-decode"  # 128 ranks on 16 servers
@@ -29,11 +32,6 @@ all_to_all:
     network:
       alpha: {{value: 77 us, range: [50 us, 99 us], {SAID}
 """
-TABLE = {"exchange_alpha": "5 us", "exchange_network_alpha": "7 us",
-         "exchange_network_efficiency": "0.5", "exchange_expert_time": "1 ns",
-         "exchange_token_time": "2 ns/token", "exchange_efficiency": "0.25"}
-SI = {"exchange_alpha": 5e-6, "exchange_network_alpha": 7e-6, "exchange_network_efficiency": 0.5,
-      "exchange_expert_time": 1e-9, "exchange_token_time": 2e-9, "exchange_efficiency": 0.25}
 NORMAL = "mechanisms.exchange_normal=1"
 
 
@@ -78,39 +76,16 @@ def test_no_network_is_crossed_within_a_server():
             assert scenario.inputs()["exchange_network_alpha"] == 0, name
 
 
-@pytest.fixture
-def profiled(tmp_path):
-    """Inputs of a deployment on nine servers, whose engine states values of a mode."""
-    def inputs(mode, values, *overrides, node="hgx-h100"):
-        profile = (catalogue.ROOT / "profiles" / "sglang.yml").read_text(encoding="utf-8")
-        mechanisms = "".join(
-            f"      {name}: {{value: {value}, range: [{value}, {value}], source: arithmetic, "
-            "kind: derived}\n" for name, value in values.items())
-        (tmp_path / "mine.yml").write_text(
-            f"{profile.rstrip()}\n  - exchange: {mode}\n    mechanisms:\n{mechanisms}",
-            encoding="utf-8")
-        return catalogue.load_scenario("wide-lmsys-decode", overrides=[
-            f"engine={tmp_path / 'mine.yml'}@0.4.6", f"cluster.node={node}", *overrides]).inputs()
-    return inputs
-
-
-@pytest.mark.parametrize(("mode", "own", "other"), [
-    ("low_latency", (), (NORMAL,)), ("normal", (NORMAL,), ())])
-def test_measured_exchanges_of_an_engine_hold_in_their_mode(profiled, mode, own, other):
-    with_it, without = profiled(mode, TABLE, *own), profiled(mode, TABLE, *other)
-    assert {name: with_it[name] for name in SI} == pytest.approx(SI)
-    assert not any(without[name] == pytest.approx(value) for name, value in SI.items())
-
-
-def test_measured_exchanges_of_one_server_or_network_say_nothing_of_another(profiled):
-    inside = profiled("low_latency", {"exchange_alpha": "5 us"})
-    usual = catalogue.load_link(USUAL_NETWORK).exchange_alpha.low_latency.value
-    assert (inside["exchange_alpha"], inside["exchange_network_alpha"]) == pytest.approx(
-        (5e-6, usual))
-    link = catalogue.load_link(catalogue.load_node("hgx-h800-roce").network_link)
-    roce = profiled("low_latency", TABLE, "device=nvidia-h800", node="hgx-h800-roce")
-    assert roce["exchange_network_alpha"] == link.exchange_alpha.low_latency.value
-    assert roce["exchange_alpha"] == pytest.approx(5e-6)
+@pytest.mark.parametrize(("node", "device", "usual"), [
+    ("hgx-h100", "nvidia-h100-sxm", True), ("hgx-h800-roce", "nvidia-h800", False)])
+def test_latencies_that_an_engine_measured_hold_of_the_usual_network(node, device, usual):
+    scenario = catalogue.load_scenario("wide-lmsys-decode", device, [f"cluster.node={node}"])
+    measured = dict.fromkeys(("exchange_alpha", "exchange_network_alpha"), Value(
+        7e-6, "s", "7 us", "arithmetic", "derived", 7e-6, 7e-6))
+    inputs = replace(scenario, by_engine=dict.fromkeys(WAYS, measured)).inputs()
+    own = catalogue.load_link(scenario.node.network_link).exchange_alpha.low_latency.value
+    assert inputs["exchange_alpha"] == 7e-6
+    assert inputs["exchange_network_alpha"] == (7e-6 if usual else own)
 
 
 @pytest.mark.parametrize(("node", "cards", "port"), [

@@ -8,7 +8,7 @@ import pytest
 
 import catalogue
 from catalogue.deployments.knobs import NORMAL_90, Knob, on_card
-from catalogue.deployments.physics_inputs import knobs, peak_problem, physics_inputs
+from catalogue.deployments.physics_inputs import knobs, physics_inputs
 from catalogue.entries.profiles import WAYS
 from catalogue.reading.values import Value
 
@@ -66,14 +66,6 @@ def test_statements_of_all_matmuls_hold_of_experts():
     assert (own["gemm_tile_rows"].value.value, own["expert_tile_rows"].value.value) == (3, 2)
 
 
-@pytest.mark.parametrize("name", ["h200-v32-sglang-dp8", "h20-qwen3-8b", "h200-v4-sglang-dp4",
-                                  "kt-4090d-v02", "s2-910b1-awq"])
-def test_no_two_knobs_move_one_input(name):
-    symbols = [symbol for knob in catalogue.load_scenario(name).mechanism_knobs
-               for symbol in knob.symbols]
-    assert len(symbols) == len(set(symbols))
-
-
 COUNT = number(4)
 
 
@@ -129,19 +121,6 @@ def test_tokens_are_narrowed_before_they_are_sent_but_not_where_they_are_gathere
     assert inputs(stated=numbers(**stated))["dispatch_element_bytes"] == fp8
     wide = replace(BASE, precision=catalogue.load_precision("bf16"))
     assert inputs(base=wide, stated=numbers(**stated))["dispatch_element_bytes"] == 2
-
-
-def test_operators_are_counted_by_attention_and_class():
-    counted, found = CARD.operators, inputs()
-    latent = [counted.latent_attention.value, counted.routed_experts.value,
-              counted.shared_expert.value]
-    assert found["reference_operators"] == sum(latent)
-    assert [found[f"{name}_operators"] for name in (
-        "attention", "routed_expert", "shared_expert", "indexer", "dense_mlp")] == [
-            *latent, counted.indexer.value, counted.dense_mlp.value]
-    grouped = inputs(model={"attention": "gqa"})
-    assert grouped["attention_operators"] == counted.grouped_attention.value
-    assert grouped["reference_operators"] == sum(latent)
 
 
 @pytest.mark.parametrize(("changes", "name", "value"), [
@@ -241,12 +220,3 @@ def test_fetched_experts_are_hit_by_their_share_or_as_often_as_the_popular_ones(
     whole = has(base=HOST, offload=changes | {"routed_experts": number(1), "on_storage": None})
     assert (whole["device_hit_share"].value.value, whole["device_hit_share"].value.high) == (0, 0)
     assert not {"host_hit_share", "storage_bandwidth"} & set(whole)
-
-
-def test_a_card_or_a_computing_host_needs_a_peak():
-    assert peak_problem(BASE) is peak_problem(HOST) is None
-    bare = BASE.device.model_copy(update={"matrix_peak": None})
-    assert peak_problem(replace(BASE, device=bare))[0] == "device"
-    still = HOST.host.model_copy(update={"matrix_peak": None, "vector_peak": None})
-    assert peak_problem(replace(HOST, host=still))[0] == "offload"
-    assert peak_problem(replace(deployment(HOST, offload={"fetched": True}), host=still)) is None

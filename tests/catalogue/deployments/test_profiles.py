@@ -12,7 +12,7 @@ from catalogue.deployments.profiles import (
     running,
 )
 from catalogue.engines.engine import load_engine
-from catalogue.engines.released import AT, fitting, releases
+from catalogue.engines.released import AT, releases
 from catalogue.entries.formulas import switches
 from catalogue.entries.profiles import in_order
 
@@ -196,9 +196,3 @@ def test_graphs_of_decode_steps(engine, captured, largest):
     ("vllm-ascend", "nvidia-h20"), ("nobody", "nvidia-h20"), ("vllm@0.99", "nvidia-h20")])
 def test_engines_do_not_run_everywhere(engine, device):
     sentence(load, f"engine={engine}", f"device={device}")
-
-
-def test_every_card_but_those_of_plug_ins_has_an_engine():
-    for device in map(catalogue.load_device, catalogue.names("devices")):
-        if device.type != "host":
-            assert bool(fitting(device)) == (device.software not in ("hpu", "xla")), device.id

@@ -9,7 +9,6 @@ from _plain import plain
 
 import calc
 import catalogue
-from catalogue.deployments.layout import mechanism_problems
 from catalogue.deployments.resolved import leaves_replica
 from catalogue.deployments.scenario import (
     FIRST,
@@ -87,11 +86,6 @@ def test_inputs_by_hand(name):
 def test_what_a_model_lacks_is_zero_or_one(model, changed, name, value):
     values = {key: number(count) for key, count in changed.items()}
     assert model_inputs(catalogue.load_model(model).model_copy(update=values))[name] == value
-
-
-@pytest.mark.parametrize(("tied", "separate"), [("true", 0), ("false", 1)])
-def test_a_tied_embedding_has_no_head(tied, separate):
-    assert load(f"model.tie_word_embeddings={tied}").inputs()["separate_head"] == separate
 
 
 def test_defaults_of_a_precision():
@@ -245,14 +239,3 @@ def test_another_precision_is_as_if_it_were_loaded(name):
     assert other.by_engine != scenario.by_engine
     bare = replace(scenario, running=None, by_engine={}).in_precision(bf16)
     assert (bare.precision, bare.running, bare.engine) == (bf16, None, None)
-
-
-@pytest.mark.parametrize(("name", "value", "valid"), [
-    ("exchange_normal", (1,), True), ("exchange_normal", (0.5,), False),
-    ("micro_batches", (2,), True), ("micro_batches", (3,), False), ("core_tile_rows", (64,), True),
-    ("core_tile_rows", (1.5,), False), ("absorbed_copies", (1,), True),
-    ("absorbed_copies", (0.5, -0.1), False), ("absorbed_copies", (0.5, 0.4, 1.1), False),
-    ("kv_imbalance", (7, 0), False), ("gemm_efficiency.fp8", (1.1,), False),
-    ("sliced_gemm_efficiency.fp8", (0,), False), ("mtp_acceptance", (1,), True)])
-def test_limits_of_mechanisms_hold_for_both_ends_of_a_range(name, value, valid):
-    assert (list(mechanism_problems({name: number(*value)})) == []) == valid

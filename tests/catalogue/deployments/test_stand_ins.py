@@ -13,7 +13,6 @@ from catalogue.deployments.stand_ins import (
     lacking,
     latency,
     nearest_known,
-    widened_experts,
 )
 from catalogue.entries.hardware import Peaks
 from catalogue.entries.mechanisms import ShareByDtype, TimeByDtype
@@ -31,10 +30,6 @@ PRIORS = {name: catalogue.load("mechanisms", name) for name in catalogue.names("
 OF_CARDS = sorted(name for name, priors in PRIORS.items() if not priors.is_host)
 OF_HOSTS = sorted(name for name, priors in PRIORS.items() if priors.is_host)
 PRECISIONS = {"fp4": "nvfp4", "fp8": "fp8-block", "int8": "w8a8-int8", "bf16": "bf16"}
-NARROW = {"narrow_streaming_efficiency": 0.3, "sliced_narrow_streaming_efficiency": 0.7,
-          "narrow_expert_latency": 11}
-
-
 def number(value, low=None, high=None):
     return Value(value, "1", str(value), "arithmetic", "assumed",
                  value if low is None else low, value if high is None else high)
@@ -113,22 +108,3 @@ def test_a_card_lacks_priors_of_dtypes_that_nobody_measured():
     assert list(lacking(card(bf16=5, fp16=5, int8=10, fp4=20, tf32=2), priors)) == [
         ("fp16", "bf16"), ("int8", "fp8"), ("fp4", "fp8")]
     assert list(lacking(H200, PRIORS["nvidia-h200"])) == []
-
-
-@pytest.mark.parametrize(("stored", "multiply", "known", "moved"), [
-    ("int4-group64-sym", "bf16", NARROW, {
-        "expert_streaming_efficiency": 0.3, "sliced_streaming_efficiency": 0.7,
-        "routed_expert_latency": 11, "sliced_expert_latency": 11}),
-    ("int4-group64-sym", "bf16", NARROW | {"narrow_expert_latency": None}, {
-        "expert_streaming_efficiency": 0.3, "sliced_streaming_efficiency": 0.7}),
-    ("int4-group64-sym", "int8", NARROW, {}),  # multiplied as they are stored
-    ("fp8-block128", "bf16", NARROW, {})])  # widened, but not of few bits
-def test_experts_of_few_bits_are_read_otherwise_where_they_are_widened(stored, multiply, known,
-                                                                        moved):
-    priors = PRIORS["nvidia-h200"].model_copy(update={
-        name: value and number(value) for name, value in known.items()})
-    bf16 = catalogue.load_precision("bf16")
-    precision = bf16.model_copy(update={
-        "weights": bf16.weights.model_copy(update={"routed_expert": stored})})
-    found = widened_experts(priors, precision, {"routed_expert": multiply})
-    assert {name: value.value for name, value in found.items()} == moved

@@ -131,12 +131,3 @@ def test_shipped_tool(name):
 def test_lifetimes_read_in_the_source(engine_, name, since, until):
     entry = load_engine(engine_).lookup(name)
     assert (entry.since, entry.until) == (since, until)
-
-
-@pytest.mark.parametrize(("engine_", "name", "release", "default"), [
-    ("vllm", "--gpu-memory-utilization", "0.18.1", 0.9),
-    ("vllm", "--gpu-memory-utilization", "0.20.2", 0.92), ("vllm", "--max-num-seqs", "0.4.2", 256),
-    ("vllm", "--max-num-seqs", "0.33.0", None),
-    ("sglang", "--tensor-parallel-size", "0.5.23", 1)])
-def test_defaults_read_in_the_source(engine_, name, release, default):
-    assert load_engine(engine_).state(name, release).default == default

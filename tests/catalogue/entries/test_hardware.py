@@ -120,14 +120,6 @@ def test_like_inherits_what_is_not_stated_and_null_removes_it(card):
     assert (further.price, further.matrix_peak.fp8.value) == (None, 300e12)
 
 
-def test_chains_of_likeness_end_after_sixteen(card):
-    last = card("like: nvidia-h20\n", "c0.yml")
-    with pytest.raises(catalogue.ParamsError, match="chain of more than 16"):  # noqa: PT012
-        for number in range(1, 20):
-            last = card(f"like: c{number - 1}.yml\n", f"c{number}.yml")
-    assert last.id == "c15"
-
-
 def test_a_server_that_differs_in_its_network_inherits_the_rest():
     mine, base = catalogue.load_node("hgx-h20-2x200g"), catalogue.load_node("hgx-h20")
     other = {name for name in type(mine).model_fields

@@ -69,7 +69,7 @@ def test_bits_of_an_element_with_its_share_of_scales(name, expected):
 
 
 def test_fp8_of_deepseek_v3_to_the_byte():
-    """Without headers. Besides the main model: the MTP layer (its joining matrix in BF16) with its copies, router
+    """Besides the main model: the MTP layer (its joining matrix in BF16) with its copies, router
     biases in FP32, and whole blocks where 576 rows are not a multiple of 128.
     """
     n, fp8 = evaluated(), 1 + 4 / 16384
