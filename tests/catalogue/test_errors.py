@@ -19,8 +19,6 @@ CASES = [  # file, text of it, text in its place, line and message
      "7: hbm_efficiency: the value '0.8' lies outside its range."),
     ("devices", "range: [0.7, 0.9]", "date: 2026-02-30", "7: hbm_efficiency: '2026-02-30' is "
      "not a date, expected YYYY, YYYY-MM or YYYY-MM-DD, from 1990 to 2099."),
-    ("devices", "range: [0.7, 0.9]", "note: {en: only}",
-     "7: hbm_efficiency: expected a text in both languages, {en: ..., zh: ...}."),
     ("devices", 'source: "https://example.org/card", kind: vendor}\nhbm',
      "source: no-key, kind: vendor}\nhbm", "6: memory_bandwidth: the source 'no-key' is not in "
      'params/sources/, expected words that say where to look, such as "data sheet, page 2".'),
@@ -44,9 +42,6 @@ CASES = [  # file, text of it, text in its place, line and message
     ("links/hccs-910b", "pair_bandwidth:\n  value: 28", "pair_bandwidth:\n  value: 56",
      "9: 'device_bandwidth' is not links_per_device x pair_bandwidth: is one of them of both "
      "directions?"),
-    ("nodes/atlas-800i-a2", "device_link: hccs-910b", "device_link: hccs-910x",
-     "10: device_link: there is no link 'hccs-910x' in params/links/, the nearest names are "
-     "hccs-910b, sio-910c, roce-910c."),
     ("models/deepseek-v3", "num_key_value_heads: 128", "num_key_value_heads: 7",
      "23: 'num_key_value_heads' does not divide 'num_attention_heads'."),
     ("models/deepseek-v3", "num_experts_per_tok: 8", "num_experts_per_tok: 800",
@@ -55,10 +50,6 @@ CASES = [  # file, text of it, text in its place, line and message
      "1: 'kv_lora_rank' is missing, a model with mla needs it."),
     ("models/deepseek-v3", "router_scoring: sigmoid", "attention_bias: true",
      "37: 'attention_bias' is true, but it is counted with gqa attention only."),
-    ("models/deepseek-v3", "topk_group: 4", "topk_group: 9",
-     "35: 'topk_group' exceeds 'n_group'."),
-    ("models/deepseek-v3.2", "index_topk: 2048\n", "",
-     "1: 'index_topk' is missing, an indexer needs it."),
     ("models/gpt-oss-120b", "sliding_window: 128\n", "",
      "31: 'full_attention_layers' is given without 'sliding_window'."),
     ("formats/int4-group64", "inputs: 64", "inputs: 32",
@@ -67,17 +58,10 @@ CASES = [  # file, text of it, text in its place, line and message
     ("scenarios/s0-scenario-1", "parallelism:\n  tensor_parallel: {value: 8,",
      "parallelism:\n  tensor_parallel: {value: 4,",
      "12: tensor x pipeline x data parallel = 4 x 1 x 2 = 8 devices, but the cluster has 16."),
-    ("scenarios/s0-scenario-1", "model: deepseek-v3", "model: deepseek-v5",
-     "6: model: there is no model 'deepseek-v5' in params/models/, the nearest names are "
-     "deepseek-v3, deepseek-v3.2, deepseek-v3.1; a file of your own may begin as "
-     "params/templates/model.yml."),
     ("scenarios/s0-scenario-1", "value: 120 ms", "value: 120 GB",
      "170: '120 GB' has the wrong unit for 'ttft', expected a quantity in s."),
     ("scenarios/s0-scenario-1", "effective_compute]", "effective_computer]",
      "171: the formula needs 'effective_computer', which has no value."),
-    ("scenarios/h200-r1-sglang-mtp", "workload:\n", "workload:\n  length_distribution: gaussian\n",
-     "25: workload.length_distribution: expected 'constant', 'exponential' or 'lognormal', "
-     "found 'gaussian'."),
     ("scenarios/h200-r1-sglang-mtp", "workload:\n",
      "mechanisms: {mtp_acceptance: {value: 1.2, source: arithmetic, kind: assumed}}\nworkload:\n",
      "24: '1.2' is out of range for 'mtp_acceptance', expected at most 1."),
@@ -89,8 +73,6 @@ CASES = [  # file, text of it, text in its place, line and message
     ("scenarios/h200-r1-sglang-mtp", "draft_tokens: 1",
      "draft_tokens: 2\n  acceptance: [0.7, 0.9]", "33: workload: draft 2 counts with '0.9', "
      "more often than the one before it, expected at most 0.7."),
-    ("scenarios/h200-r1-sglang-mtp", "draft_tokens: 1", "accepted_length: 2",
-     "32: workload: 'accepted_length' is that of drafts, expected 'draft_tokens' beside it."),
     ("scenarios/kt-4090d-v02", "  hosts:\n    value: 2", "  hosts:\n    value: 3",
      "57: 3 processors, but the cluster has 2."),
     ("scenarios/kt-4090d-v02", "model: deepseek-v3", "model: llama-3.1-8b",
@@ -100,20 +82,12 @@ CASES = [  # file, text of it, text in its place, line and message
      "takes tokens in groups."),
     ("scenarios/wide-lmsys", "\n  decode:\n    title", "\n  decode:\n    titles",
      "33: variants.decode: the key 'title' is missing."),
-    ("scenarios/wide-lmsys", "\n  decode:\n", "\n  decode:\n    pools: []\n",
-     "34: variants.decode: 'pools' stands at the top of the file."),
     ("scenarios/wide-lmsys", "pools: [prefill, decode]", "pools: [prefill, code]",
      "31: pools: expected two of the variants decode, prefill, prefill-perfect, decode-mtp, "
      "decode-whole, the prefill pool first."),
     ("mechanisms/nvidia-h20", "like: nvidia-hopper\n",
      "like: nvidia-hopper\nkernel_boundary: null\n",
      "7: 'kernel_boundary' is missing, a prediction needs it."),
-    ("mechanisms/nvidia-h20", "like: nvidia-hopper\n",
-     "like: nvidia-hopper\nhost_sync: {value: 30 us, source: a b, kind: assumed}\n",
-     "7: 'host_sync' is given, but it is no property of an accelerator."),
-    ("measurements/s2-910b1-awq", "concurrency: [16]}", "users: [16]}",
-     "29: there is no column 'users', expected one of input_tokens, output_tokens, concurrency, "
-     "ttft, tpot, output_throughput, e2e."),
     ("measurements/wide-ant-ep32", "row: 2,", "row: 9,",
      "38: there is no row 9, the table has 2."),
     ("measurements/wide-ant-ep32", "low: 7676", "low: 12000",
@@ -122,19 +96,11 @@ CASES = [  # file, text of it, text in its place, line and message
      "41: '16328 ms' has the wrong unit, 'prefill_rate' is in token/s."),
     ("calibrations/s2-910b1-awq-tpot", "- [-0.000519129", "- [0.000519129",
      "27: fitted: it is not symmetric."),
-    ("calibrations/s2-910b1-awq-tpot", "[1, 32]", "[32, 1]",
-     "32: fitted: expected [smallest, largest]."),
-    ("discrepancies/uncalibrated", "{of: servers/NVIDIA,", "{of: <b>servers</b>,",
-     "214: '<b>servers</b>' is none of 'classes'."),
     ("accuracies/formats", "    against: fp8-block\n", "",
      "10: formats.0: 'against' and 'reference' are given together or not at all."),
-    ("kernels/vllm", "weights: [bf16]", "weights: [bf61]", "8: products.0.weights.0: there is "
-     "no format 'bf61' in params/formats/, the nearest names are bf16, fp16."),
     ("microbenchmarks/ascend-910b", "rate: {value: 1.15 TB/s, range: [937 GB/s, 1.36 TB/s]}",
      "rate: 1.15 TFLOPS", "54: rates.8: '1.15 TFLOPS' has the wrong unit, a rate of "
      "weight-streaming is a quantity in B/s."),
-    ("microbenchmarks/ascend-910b", "    ranks: 8\n    nodes: 1", "    ranks: 8\n    nodes: 9",
-     "266: expert_exchange.0: 'nodes' exceeds 'ranks'."),
     ("formulas/s1", "documented: [divide, amount,", "documented: [divide, amont,",
      "105: 'amont' is neither in params/symbols.yml nor among the file's symbols."),
     ("formulas/s1", "printed: 89.4\n", "printed: 89.4 gigs\n",
@@ -149,17 +115,10 @@ CASES = [  # file, text of it, text in its place, line and message
      "8: 'loaded' exceeds 'awake', are they exchanged?"),
     ("loads/alibaba-r1", "35.1, 18.9]", "35.1]",
      "9: hours: expected 24 numbers, one for each hour of a day."),
-    ("advice/s1", "lines: [660, 665]", "lines: [665, 660]",
-     "7: expected the first line before the last."),
 ]
 SETTINGS = [  # deployment, what is set, message
-    ("s0-scenario-1", ["parallelism=3"],
-     "--set parallelism=3: 'parallelism' is a section, expected a key in it."),
     ("s0-scenario-1", ["mechanisms.concurrency=4"], "--set mechanisms.concurrency=4: "
      "'mechanisms' has no 'concurrency', expected workload.concurrency=4."),
-    ("s0-scenario-1", ["device.memory_bandwith=1 TB/s"], "--set device.memory_bandwith: unknown "
-     "key 'memory_bandwith', the nearest names are memory_bandwidth, host_bandwidth, "
-     "memory_capacity."),
     ("s0-scenario-1", ["workload.concurrency=[1"], "--set workload.concurrency: '[1' is not a "
      "quantity, expected a finite number with a unit like request, such as 1."),
     ("s0-scenario-1", ["tp=4"], "--set tp=4: expected PATH=VALUE with PATH rooted at one of "
@@ -179,7 +138,6 @@ SETTINGS = [  # deployment, what is set, message
 ]
 GOALS = [  # what is set of a goal, message
     (["cards.most=1.5"], "--set cards.most: '1.5' is not a whole number."),
-    (["limits.sure=1.01"], "--set limits.sure: '1.01' is out of range, expected at most 1."),
     (["limits.quality=-1 point"], "--set limits.quality: '-1 point' is no bound on quality, "
      "expected points that a benchmark may lose, such as '1 point', or 'published'."),
     (["engines=vllm 0.13"],
