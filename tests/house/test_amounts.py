@@ -1,4 +1,4 @@
-"""A value with its interval has one type; no other class has a value between two ends."""
+"""Values with intervals have one type, and one module formats their digits."""
 
 import ast
 import re
@@ -33,7 +33,7 @@ def with_ends() -> set[str]:
     return found
 
 
-def test_a_value_with_its_interval_is_of_one_type():
+def test_intervals_have_one_type():
     assert with_ends() == {PREDICTED} | STATED | OTHERS
 
 
@@ -65,5 +65,5 @@ def with_digits() -> set[str]:
     return found
 
 
-def test_nobody_but_the_formatter_chooses_the_digits_of_an_amount():
+def test_digits_are_chosen_by_the_formatter_alone():
     assert with_digits() == MACHINES | STATED_AS_WRITTEN | ROUNDED

@@ -51,24 +51,23 @@ def called(tree):
             yield from (alias.name for alias in node.names)
 
 
-def test_nobody_else_holds_a_memory_against_what_is_there():
+def test_headroom_is_compared_by_the_judge_alone():
     assert [path for path, tree in trees().items() if path.startswith("calc/") and path != JUDGE
             and HEADROOM in set(compared(tree))] == []
 
 
-def test_nobody_else_asks_a_rule():
+def test_rules_are_called_by_the_judge_alone():
     found = {path: names for path, tree in trees().items() if not path.startswith(RULES)
              and (names := set(called(tree)) & ASKED_OF_RULES - SHOWN.get(path, set()))}
     assert found == {}
 
 
-def test_nobody_else_makes_layouts():
+def test_layouts_are_enumerated_in_one_module():
     assert [path for path, tree in trees().items() if path.startswith("calc/")
             and path not in DIVISORS and "divisors" in set(called(tree))] == []
 
 
-def test_what_is_shown_is_still_there():
-    """An exception that nobody needs any more is no exception."""
+def test_exceptions_are_used():
     for path, names in SHOWN.items():
         defined = {node.name for node in ast.walk(trees()[path])
                    if isinstance(node, ast.FunctionDef)}
