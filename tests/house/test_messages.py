@@ -2,23 +2,19 @@
 
 import ast
 import re
-import subprocess
 from functools import cache
-from pathlib import Path
 from typing import NamedTuple
 
-from fluent.syntax import FluentParser, FluentSerializer
+from fluent.syntax import FluentParser
 from fluent.syntax import ast as ftl
 
-from benchmarks.size import chinese_strings
 from catalogue.messages import LANGUAGES
+from tests.house.trees import PROJECT, nodes, trees
 
-PROJECT = Path(__file__).resolve().parents[2]
 FOLDER = PROJECT / "messages"
 FILES = sorted(path.relative_to(FOLDER).with_suffix("").as_posix()
                for path in FOLDER.rglob("*.ftl"))
 COMMON = "common"  # pairs that several modules say
-IN_PYTHON = 36  # strings with Chinese in code, names among them: only ever fewer
 NUMBER = re.compile(r"(?<![\w.,$^_{}×/+–-])\d[\d.,]*(?:%|(?![\w^_×/+-]| bits?\b| 比特| 位))")
 MATH_AND_CODE = re.compile(r"\$[^$]*\$|`[^`]*`")
 
@@ -32,14 +28,6 @@ class Call(NamedTuple):
     values: frozenset[str | None]
 
 
-@cache
-def modules():
-    names = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "*.py"],
-                           cwd=PROJECT, capture_output=True, text=True, check=True).stdout.split()
-    return tuple((Path(name), ast.parse((PROJECT / name).read_text("utf-8"))) for name in names
-                 if not name.startswith("tests/") and (PROJECT / name).exists())
-
-
 def bound(tree):
     """Names of a module that say messages, and of which file."""
     return {ast.unparse(node.targets[0]): str(node.value.args[0].value) for node in tree.body
@@ -51,9 +39,9 @@ def bound(tree):
 @cache
 def calls():
     found = []
-    for path, tree in modules():
+    for path, tree in trees().items():
         files = bound(tree)
-        for node in ast.walk(tree) if files else ():
+        for node in nodes(path) if files else ():
             if isinstance(node, ast.Call) and (name := ast.unparse(node.func)) in files:
                 written = len(node.args) == 1 and isinstance(node.args[0], ast.Constant)
                 found.append(Call(f"{path}:{node.lineno}", files[name],
@@ -132,22 +120,6 @@ def test_every_call_has_a_message_with_its_variables():
 def test_every_message_is_used_by_the_module_of_its_file():
     asked = {f"{call.file}: {call.key}" for call in calls()}
     assert [name for name, _ in every_entry() if name not in asked] == []
-    for path, tree in modules():
-        own = path.with_suffix("").as_posix().removeprefix("notebooks/").replace("_", "-")
+    for path, tree in trees().items():
+        own = path.removesuffix(".py").removeprefix("notebooks/").replace("_", "-")
         assert set(bound(tree).values()) <= {own, COMMON}, path
-
-
-def test_no_message_is_written_twice():
-    seen: dict[tuple[str, ...], str] = {}
-    writer = FluentSerializer()
-    twice = []
-    for name, entry in every_entry():
-        words = tuple(writer.serialize_entry(ftl.Message(ftl.Identifier("x"), each.value))
-                      for each in entry.attributes)
-        if seen.setdefault(words, name) != name:
-            twice.append((name, seen[words]))
-    assert twice == []
-
-
-def test_chinese_is_in_messages():
-    assert chinese_strings(tree for _, tree in modules()) <= IN_PYTHON

@@ -1,36 +1,64 @@
-"""Rules of the code: import contracts, short functions, data apart, and laws of common mistakes."""
+"""Rules of the code: import contracts, short functions, data apart, one oracle, one formatter."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
-import pytest
-from _fleet import ATTENTIONS, namespace, run
-from _fleet import alike as sampled
+from tests.house.trees import PROJECT, nodes, trees
 
-from calc.closed_form.evaluate import PHASES
-from calc.physics.breakdown import CLASSES
-from calc.physics.timing.collectives import group
-from catalogue.entries.formulas import input_symbols
-
-PROJECT = Path(__file__).resolve().parents[2]
-PACKAGES = ("catalogue", "calc", "notebooks", "book/_ext", "tools", "benchmarks", "tests")
 LONGEST_FUNCTION = 60  # lines
-ONE_RANK = {"tensor_parallel": 1, "pipeline_parallel": 1, "data_parallel": 1, "expert_parallel": 1,
-            "redundant_experts": 0, "shared_expert_ranks": 0, "decode_context_parallel": 1,
-            "expert_tensor_parallel": 0}
-# a single token on one card that holds everything, nothing cached
-ONE_TOKEN = ONE_RANK | {"concurrency": 1, "draft_tokens": 0, "micro_batches": 1,
-                        "offloaded_share": 0, "fetched_share": 0, "routing_skew": 0,
-                        "single_token_path": 0}
+ENDS = {"value", "low", "high"}
+INTERVALS = {  # classes of a value between two ends
+    "calc/uncertainty/amount.py:Amount",  # what is predicted
+    "catalogue/reading/values.py:Value",  # what files state
+    "catalogue/entries/measurements.py:BlindPrediction",  # before the rows were known
+    "calc/sensitivity/tornado.py:Bar",  # an input, and a quantity at its two ends
+    "calc/serving/metrics.py:Quantile"}  # the scatter of a run
+DIGITS = {  # modules that write a number to so many digits that count: for programs, in PromQL,
+    "calc/launching/watching/signals.py", "calc/launching/watching/healthy.py",
+    "calc/launching/watching/alerts.py", "calc/launching/watching/monitoring.py",
+    "calc/commands/deciding/benched.py", "calc/commands/evidence/calibrate.py",
+    "calc/commands/evidence/discrepancy.py", "notebooks/show/long_table.py",
+    # with the digits of a file or a formula,
+    "catalogue/reading/printed.py", "catalogue/reading/values.py",
+    "catalogue/entries/models.py", "catalogue/deployments/physics_inputs.py",
+    "notebooks/derive/formulas/treelatex.py", "notebooks/pages/catalogue/tables/hardware.py",
+    "notebooks/pages/validation/error_figures.py",
+    # or rounded to a number, which the formatter writes
+    "notebooks/pages/deployments/verdicts.py", "notebooks/pages/deployments/overview.py",
+    "notebooks/pages/deployments/summary.py"}
+JUDGE, LAYOUTS = "calc/layouts/feasible.py", "calc/layouts/enumerate.py"
+ADMISSION = "catalogue/deployments/admission/"
+RULES = {"cut_problem", "block_problem", "context_problem", "server_problem", "engine_problem",
+         "draft_problem", "dtype_problem", "length_problem", "kernel_problem", "missing_dtypes",
+         "drafts_in_stages", "staged_problem"}
+EXCEPTIONS = {  # what a card multiplies, or an engine does, as the subject of a page
+    "notebooks/pages/catalogue/tables/formats.py": {"missing_dtypes"},
+    "notebooks/pages/engineering/operating/settings.py": {"missing_dtypes"},
+    "notebooks/pages/engineering/operating/around.py": {"drafts_in_stages"},
+    "catalogue/deployments/precision_support.py": {"missing_dtypes"},
+    "catalogue/kernels/releases.py": {"kernel_problem"},
+    "catalogue/kernels/__init__.py": {"kernel_problem"},
+    "catalogue/deployments/profiles.py": {"drafts_in_stages"},
+    "calc/launching/layout.py": {"server_problem"}}  # of a layout that it lays on nodes
 
 
-def modules(*packages):
-    for package in packages:
-        for path in sorted((PROJECT / package).rglob("*.py")):
-            yield path.relative_to(PROJECT).as_posix(), ast.parse(path.read_text("utf-8"))
+def every(*kinds, within=("calc/", "catalogue/", "notebooks/")):
+    """Nodes of some kinds, with the path of their module."""
+    for path in trees():
+        if path.startswith(within):
+            yield from ((path, node) for node in nodes(path) if isinstance(node, kinds))
+
+
+def called(path):
+    """Names of functions that a module calls or imports."""
+    for node in nodes(path):
+        if isinstance(node, ast.Call):
+            yield getattr(node.func, "id", getattr(node.func, "attr", ""))
+        elif isinstance(node, ast.ImportFrom):
+            yield from (alias.name for alias in node.names)
 
 
 def test_import_contracts():
@@ -42,120 +70,51 @@ def test_import_contracts():
 
 
 def test_functions_are_short():
-    assert [f"{path}:{node.name}" for path, tree in modules(*PACKAGES) for node in ast.walk(tree)
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-            and node.end_lineno - node.lineno >= LONGEST_FUNCTION] == []
+    assert [f"{path}:{node.name}" for path, node in every(
+        ast.FunctionDef, ast.AsyncFunctionDef, within="")
+        if node.end_lineno - node.lineno >= LONGEST_FUNCTION] == []
 
 
 def test_data_and_code_are_apart():
     assert list((PROJECT / "params").rglob("*.py")) == []
-    assert [path for package in PACKAGES[:-1] for path in (PROJECT / package).rglob("*.yml")] == []
+    assert [path for package in ("catalogue", "calc", "notebooks", "book/_ext", "tools")
+            for path in (PROJECT / package).rglob("*.yml")] == []
 
 
 def test_physics_holds_no_shape_of_a_model():
     """No number above nine: counts, not constants."""
-    assert [(path, node.value) for path, tree in modules("calc/physics") for node in ast.walk(tree)
-            if isinstance(node, ast.Constant) and isinstance(node.value, int | float)
+    assert [(path, node.value) for path, node in every(ast.Constant, within="calc/physics/")
+            if isinstance(node.value, int | float)
             and (abs(node.value) > 9 or 0 < abs(node.value) < 1e-2)] == []
 
 
-def close(left, right, rel=1e-12):
-    np.testing.assert_allclose(left, right, rtol=rel)
+def test_intervals_have_one_type():
+    assert {f"{path}:{node.name}" for path, node in every(ast.ClassDef) if {
+        item.target.id for item in node.body if isinstance(item, ast.AnnAssign)
+        and isinstance(item.target, ast.Name)} >= ENDS} == INTERVALS
 
 
-def layers_of(inputs):
-    dense = inputs["first_k_dense_replace"]
-    return dense, inputs["num_hidden_layers"] - dense
+def test_digits_are_chosen_by_the_formatter_alone():
+    assert {path for path, node in every(ast.FormattedValue) if node.format_spec is not None
+            and re.search(r"\.\d*[ge]$", ast.unparse(node.format_spec).strip("f'\""))} == DIGITS
 
 
-@pytest.mark.parametrize("attention", ATTENTIONS)
-class TestMistakes:
-    """Mistakes of documents and calculators, each excluded for any shape and cut."""
+def test_headroom_is_compared_by_the_judge_alone():
+    assert {path for path, node in every(ast.Compare, within="calc/") if path != JUDGE
+            and any(isinstance(operator, ast.GtE | ast.Lt | ast.Gt) for operator in node.ops)
+            and any(isinstance(part, ast.Constant) and part.value == "headroom_per_device"
+                    for part in ast.walk(node))} == set()
 
-    @pytest.mark.parametrize("ranks", [2, 8])
-    def test_weights_are_divided_by_tensor_parallelism_once(self, attention, ranks):
-        whole, part = (run(sampled(attention) | ONE_RANK, attention, tensor_parallel=size)
-                       for size in (1, ranks))
-        assert (ranks * part["weights_per_device"] >= whole["weights_per_device"]).all()
-        for name in ("attention", "head"):
-            done, all_of_it = (found[f"decode_{name}_flops"] for found in (part, whole))
-            assert (ranks * done >= all_of_it * (1 - 1e-12)).all()
-        for name in ("dense_mlp", "shared_expert", "routed_expert"):
-            close(ranks * part[f"decode_{name}_flops"], whole[f"decode_{name}_flops"])
 
-    def test_a_token_multiplies_active_parameters_and_a_card_holds_all(self, attention):
-        """But norms, biases and what mixes residual streams; of experts it reads k."""
-        inputs = sampled(attention) | ONE_TOKEN
-        found = run(inputs, attention)
-        dense, moe = layers_of(inputs)
-        others = ((dense + moe) * (found["norm_parameters"] + found["hyper_parameters"])
-                  + found["hyper_head_parameters"] + inputs["hidden_size"]
-                  + moe * inputs["n_routed_experts"] * inputs["router_bias"])
-        multiplied = sum(found[f"decode_{name}_flops"] for name in CLASSES
-                         if name not in ("core", "index"))
-        close(multiplied / inputs["multiply_add_flops"], found["active_parameters"] - others)
-        read = moe * inputs["num_experts_per_tok"] * found["routed_expert_parameters"]
-        close(found["decode_expert_bytes"], inputs["routed_expert_weight_bytes"] * read)
-        bytes_ = {name: 1 for name in input_symbols() if name.endswith("_weight_bytes")}
-        close(run(inputs | bytes_, attention)["weights_per_device"], found["total_parameters"])
+def test_admission_rules_are_asked_by_the_judge_alone():
+    paths = [path for path in trees() if path.startswith(("calc/", "catalogue/", "notebooks/"))]
+    assert {path: names for path in paths if not path.startswith(ADMISSION) and (
+        names := set(called(path)) & RULES - EXCEPTIONS.get(path, set()))} == {}
+    for path, names in EXCEPTIONS.items():
+        defined = {node.name for node in nodes(path) if isinstance(node, ast.FunctionDef)}
+        assert names <= set(called(path)) | defined, path
 
-    @pytest.mark.parametrize("away", ["offloaded_share", "fetched_share"])
-    def test_expert_weights_count_in_the_memory_budget(self, attention, away):
-        """All but those that the host computes or that are fetched from it."""
-        inputs = sampled(attention) | ONE_RANK | {
-            "offloaded_share": 0, "fetched_share": 0, "draft_tokens": 0, "share_of_left": 0,
-            away: 0.25}
-        before, after = (run(inputs, attention, routed_expert_weight_bytes=width)
-                         for width in (1.0, 2.0))
-        experts = (layers_of(inputs)[1] * inputs["n_routed_experts"]
-                   * before["routed_expert_parameters"] * 0.75)
-        for name, sign in (("weights_per_device", 1), ("headroom_per_device", -1)):
-            np.testing.assert_allclose(sign * (after[name] - before[name]), experts, rtol=1e-6,
-                                       atol=1e3)
 
-    def test_a_small_cache_leaves_communication_as_it_is(self, attention):
-        inputs = sampled(attention)
-        smaller = {"kv_cache_element_bytes": 0.5, "kv_rope_element_bytes": 0.5,
-                   "kv_index_element_bytes": 0.5, "kv_lora_rank": 16}
-        base, changed = run(inputs, attention), run(inputs, attention, **smaller)
-        for name in (f"{phase}_{kind}_time" for phase in PHASES
-                     for kind in ("all_reduce", "exchange")):
-            assert (changed[name] == base[name]).all()
-
-    def test_headroom_is_usable_memory_less_what_is_used_and_holds_the_blocks(self, attention):
-        found = run(sampled(attention), attention)
-        close(found["headroom_per_device"] + found["memory_per_device"], found["usable_memory"],
-              1e-9)
-        held = found["kv_blocks"] >= found["requests_per_rank"] * found["blocks_per_request"]
-        assert ((found["headroom_per_device"] >= 0) == held).all()
-
-    def test_mlps_have_three_matrices_and_a_layer_is_dense_or_of_experts(self, attention):
-        inputs = sampled(attention) | {"offloaded_share": 0, "micro_batches": 1,
-                                       "shared_expert_ranks": 0}
-        (dense, moe), found = layers_of(inputs), run(inputs, attention)
-        d, inside = inputs["hidden_size"], inputs["moe_intermediate_size"]
-        close(found["dense_mlp_parameters"], 3 * d * inputs["intermediate_size"])
-        close(found["shared_expert_parameters"], 3 * d * inside * inputs["n_shared_experts"])
-        close(found["routed_expert_parameters"],
-              3 * d * inside + inputs["expert_bias"] * (2 * inside + d))
-        close(found["decode_dense_mlp_flops"], 2 * dense * 3 * d * inputs["intermediate_size"]
-              * found["decode_tokens"] / inputs["tensor_parallel"])
-        none = run(inputs, attention, first_k_dense_replace=dense + moe)
-        for name in ("routed_expert_bytes", "router_flops", "exchange_time"):
-            assert (none[f"decode_{name}"] == 0).all()
-
-    def test_all_reduces_have_their_factor_and_latency(self, attention):
-        """1 + 2 per layer of them: 2 (n - 1)/n payloads each, and two latencies."""
-        inputs = sampled(attention) | ONE_RANK | {
-            "tensor_parallel": 8, "devices_per_node": 8, "concurrency": 3000, "micro_batches": 1,
-            "hidden_size": 8192, "collective_alpha": 1e-6, "second_round_alpha": 1e-6,
-            "pipelined_alpha": 1e6, "gather_alpha": 1e-6, "gather_step_alpha": 0.0,
-            "gather_bulk_alpha": 1e6}
-        inputs["gather_efficiency"] = inputs["collective_efficiency"]
-        found = run(inputs, attention)
-        rate = group(namespace(inputs), 8).inside_rate * inputs["collective_efficiency"]
-        payload = found["decode_tokens"] * 8192 * inputs["activation_element_bytes"]
-        each = 2 * 7 / 8 * payload / rate + 2e-6
-        logits = 7 * payload / 8192 * np.ceil(inputs["vocab_size"] / 8) / rate + 1e-6
-        close(found["decode_all_reduce_time"],
-              (1 + 2 * inputs["num_hidden_layers"]) * each + logits, 1e-9)
+def test_layouts_are_enumerated_in_one_module():
+    assert {path for path in trees() if path.startswith("calc/") and "divisors" in set(called(path))
+            } <= {LAYOUTS, JUDGE, "calc/answer/nearest.py"}
