@@ -23,11 +23,6 @@ def test_old_statements_are_those_of_at_least_that_age(statements, days):
     assert bool(old) == (days < 100_000)
 
 
-def test_more_is_old_on_a_later_day(statements):
-    assert set(ageing.old(statements, 365, AS_OF)) <= set(
-        ageing.old(statements, 365, date(2027, 3, 1)))
-
-
 def test_the_newest_of_a_group_supersedes_older_ones(statements):
     newest, superseded = ageing.newest(statements), ageing.superseded(statements)
     assert superseded

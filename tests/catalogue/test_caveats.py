@@ -48,15 +48,6 @@ def test_answers_carry_both_caveats(card, model, cli, command):
         announced([str(card)])[0], underived([str(model)])[0])
 
 
-@pytest.mark.parametrize(("language", "place"), [("en", 0), ("zh", 1)])
-def test_printed_estimates_carry_both_caveats(card, model, cli, language, place):
-    code, out, err = cli("estimate", PLAN, "--set", f"device={card}", "--set", f"model={model}",
-                         "--lang", language)
-    assert code == 0, err
-    for caveat in (announced([str(card)]), underived([str(model)])):
-        assert caveat[place].replace(" ", "") in "".join(out.split())
-
-
 def test_search_marks_rows_of_an_announced_card(card, cli):
     code, out, err = cli("search", "r1-64-users-8xh20", "--json", *(
         word for key in (*GOAL, f"devices={card}") for word in ("--set", key)))

@@ -126,8 +126,6 @@ SETTINGS = [  # deployment, what is set, message
      "such as parallelism.tensor_parallel=4."),
     ("s0-scenario-1", ["device=ascend-910c-package"], "--set device: 'ascend-910c-package' is a "
      "package that software sees as 2 devices, expected 'ascend-910c-die'."),
-    ("s0-scenario-1", ["parallelism.tensor_parallel=8.5"],
-     "--set parallelism.tensor_parallel: '8.5' is not a whole number."),
     ("s0-scenario-1", ["workload.input_tokens=4000"], "--set workload.input_tokens: "
      "'input_tokens' and 'output_tokens' are given together or not at all."),
     ("h200-r1-sglang-mtp", ["limits.ttft.mean=1 s", "limits.ttft.p90=2 s"],
@@ -138,14 +136,10 @@ SETTINGS = [  # deployment, what is set, message
 ]
 GOALS = [  # what is set of a goal, message
     (["cards.most=1.5"], "--set cards.most: '1.5' is not a whole number."),
-    (["limits.quality=-1 point"], "--set limits.quality: '-1 point' is no bound on quality, "
-     "expected points that a benchmark may lose, such as '1 point', or 'published'."),
     (["engines=vllm 0.13"],
      "--set engines: not the name of an engine, expected one such as vllm or vllm@0.13.0."),
     (["cards.fewest=9", "cards.most=8"],
      "--set cards.fewest: the fewest cards (9) are more than the most (8)."),
-    (["demand.arrivals=poisson"],
-     "--set demand.arrivals: independent arrivals need an 'arrival_rate'."),
     (["cards.most=null"], "--set cards.most: nothing says how many cards there may be, expected "
      "cards.most, or limits.power, limits.budget or limits.rent."),
 ]

@@ -42,7 +42,7 @@ def calls():
     for path, tree in trees().items():
         files = bound(tree)
         for node in nodes(path) if files else ():
-            if isinstance(node, ast.Call) and (name := ast.unparse(node.func)) in files:
+            if isinstance(node, ast.Call) and (name := getattr(node.func, "id", None)) in files:
                 written = len(node.args) == 1 and isinstance(node.args[0], ast.Constant)
                 found.append(Call(f"{path}:{node.lineno}", files[name],
                                   node.args[0].value if written else None,

@@ -11,7 +11,7 @@ from catalogue.deployments.fabric import (
     network_bandwidth,
     scale_up_domain,
 )
-from catalogue.deployments.layout import expert_slices, link_problem
+from catalogue.deployments.layout import link_problem
 from catalogue.entries.profiles import WAYS
 from catalogue.reading.values import Value
 
@@ -113,10 +113,3 @@ def test_a_device_reaches_as_many_others_as_it_has_links_or_all_over_a_switch(li
     count = Value(devices, "1", str(devices), "arithmetic", "derived", devices, devices)
     node = catalogue.load_node("atlas-800i-a2").model_copy(update={"devices_per_node": count})
     assert (link_problem(node, catalogue.load_link(link)) is None) == reached
-
-
-@pytest.mark.parametrize(("stated", "tensor", "expert", "slices"), [
-    (0, 8, 2, 4), (0, 8, 8, 1), (0, 2, 8, 1), (0, 8, 3, 2), (1, 8, 2, 1), (5, 1, 1, 5)])
-def test_experts_have_the_slices_that_are_stated_or_that_tensor_parallelism_leaves(
-        stated, tensor, expert, slices):
-    assert expert_slices({"expert_tensor_parallel": stated}, tensor, expert) == slices

@@ -5,7 +5,6 @@ from _plain import plain
 
 import calc
 import catalogue
-from catalogue.deployments import family
 
 VARIANTS = """
 variants:
@@ -56,28 +55,9 @@ def test_the_file_stands_for_its_first_variant(path):
     assert (own.devices, own.inputs()["concurrency"]) == (24, 7)
 
 
-def test_documented_inputs_are_inherited_and_claims_are_not(path):
-    loaded = catalogue.load_family(path)
-    assert len(loaded.documented.claims) == len(
-        catalogue.load_scenario("s1-plan-c").documented.claims)
-    for deployment in loaded.deployments:
-        assert len(deployment.documented.claims) == 1
-        assert deployment.documented.inputs == loaded.documented.inputs
-
-
 def test_a_claim_of_a_replica_is_compared_with_one_replica(path):
     estimate = calc.estimate(catalogue.load_scenario(f"{path}#replica-4.1"))
     assert estimate.documented[0].derived == estimate.everything["max_concurrency"] / 4
-
-
-@pytest.mark.parametrize(("reference", "stem", "key"), [
-    ("wide-cloudmatrix-decode", "wide-cloudmatrix", "decode"),
-    ("wide-cloudmatrix", "wide-cloudmatrix", None), (" h20-qwen3-8b ", "h20-qwen3-8b", None),
-    ("wide-cloudmatrix#decode", "wide-cloudmatrix", "decode"), ("s1-scale-48", "s1-scale", "48")])
-def test_names_of_variants(reference, stem, key):
-    found, variant = family.find(reference)
-    assert (found.stem, variant) == (stem, key)
-    assert family.describes(reference.strip().replace("#", "-"))
 
 
 def test_lists_read_cards_and_first_deployments_alone():

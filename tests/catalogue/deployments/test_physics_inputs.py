@@ -105,16 +105,6 @@ def test_an_exchange_has_the_mechanisms_of_its_mode(stated, mode):
     assert found["exchange_buffer_tokens"].value == levels.buffer_tokens
 
 
-@pytest.mark.parametrize(("cached", "share"), [
-    ("bf16", "wide"), ("fp8", "narrow"), ("fp8-latent128", "narrow")])
-def test_sparse_attention_reads_narrow_elements_below_16_bits(cached, share):
-    changed = deployment(model={"index_topk": COUNT})
-    changed = replace(changed, precision=changed.precision.model_copy(
-        update={"kv_cache": cached}))
-    knob = next(each for each in knobs(changed) if each.name == "sparse_attention_efficiency")
-    assert knob.value == getattr(CARD.sparse_attention_efficiency, share)
-
-
 @pytest.mark.parametrize(("stated", "fp8"), [
     ({}, 1 + 4 / 128), ({"exchange_gathered": 0}, 1 + 4 / 128), ({"exchange_gathered": 1}, 2)])
 def test_tokens_are_narrowed_before_they_are_sent_but_not_where_they_are_gathered(stated, fp8):
@@ -160,15 +150,6 @@ def test_matmuls_run_at_the_peak_of_their_dtype_and_from_l2_if_it_is_known():
     for stated, bandwidth in ((number(7), 7), (None, BASE.device.memory_bandwidth.value)):
         card = BASE.device.model_copy(update={"l2_bandwidth": stated})
         assert inputs(base=replace(BASE, device=card))["l2_bandwidth"] == bandwidth
-
-
-def test_knobs_of_matmuls_are_by_dtype():
-    symbols = {knob.name: knob.symbols for knob in knobs(deployment())}
-    assert symbols["gemm_efficiency.fp8"] == tuple(f"{name}_gemm_efficiency" for name in DENSE)
-    assert symbols["gemm_efficiency.bf16"] == ("router_gemm_efficiency", "head_gemm_efficiency")
-    assert symbols["grouped_gemm_efficiency.fp8"] == ("routed_expert_gemm_efficiency",)
-    assert symbols["sliced_gemm_efficiency.fp8"] == ("sliced_expert_gemm_efficiency",)
-    assert symbols["matmul_latency.bf16"] == ("router_matmul_latency", "head_matmul_latency")
 
 
 @pytest.mark.parametrize(("device", "dtype", "multiplies"), [

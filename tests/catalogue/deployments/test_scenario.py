@@ -1,11 +1,9 @@
 """Deployments resolved to plain numbers: inputs by hand, defaults, overrides, what follows."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from _door import DEVICE, spoilt
-from _plain import plain
 
 import calc
 import catalogue
@@ -13,7 +11,6 @@ from catalogue.deployments.resolved import leaves_replica
 from catalogue.deployments.scenario import (
     FIRST,
     FURTHER,
-    device_inputs,
     model_inputs,
     precision_inputs,
     unasked,
@@ -23,7 +20,6 @@ from catalogue.library import COMMAND_LINE
 from catalogue.reading.values import Value
 
 PLAN, DRAFTING = "h200-r1-vllm-tp8", "h200-r1-sglang-mtp"
-BASE = catalogue.load_scenario(PLAN)
 GIB = 2**30
 BLOCK128 = 1 + 4 / 128**2  # FP8 with an FP32 scale per block of 128 x 128 [B]
 DEEPSEEK = {"num_hidden_layers": 61, "first_k_dense_replace": 3, "hidden_size": 7168,
@@ -99,12 +95,6 @@ def test_defaults_of_a_precision():
     assert [stated[f"{name}_element_bytes"] for name in ("kv_index", "state")] == [4, 2]
 
 
-def test_the_system_reserves_nothing_unless_stated():
-    bare = BASE.device.model_copy(update={"system_reserve": None})
-    assert device_inputs(bare)["system_reserve"] == 0
-    assert device_inputs(BASE.device)["system_reserve"] == BASE.device.system_reserve.value > 0
-
-
 @pytest.mark.parametrize(("separate", "output", "absent"), [
     (1, 100, FIRST), (1, 1, FIRST), (0, 1, FURTHER), (0, 2, ())])
 def test_quantities_without_an_answer(separate, output, absent):
@@ -125,13 +115,6 @@ def test_tokens_leave_a_replica_where_more_ranks_share_experts(tensor, expert, s
     (["parallelism.expert_parallel=8", "mechanisms.exchange_normal=1"], "gathered")])
 def test_experts_are_reached_by_gathering_or_in_a_mode_of_the_exchange(overrides, way):
     assert load("cluster.nodes=2", "parallelism.data_parallel=2", *overrides).way == way
-
-
-def test_acceptance_is_that_of_the_text():
-    table = catalogue.load("acceptances", BASE.model.draft_acceptance or "next-token-layer")
-    assert BASE.acceptance == {"mtp_acceptance": table.any, "acceptance_decay": table.decay}
-    code = load("workload.text=code")
-    assert code.acceptance == {"mtp_acceptance": table.code, "acceptance_decay": table.decay}
 
 
 def test_lengths_of_context_and_of_prefill_pools():
@@ -221,14 +204,6 @@ def test_a_card_given_beside_the_file_and_one_that_lies_beside_it(tmp_path):
     path = spoilt(tmp_path / "mine.yml", "scenarios/s0-scenario-1", "device: ascend-910b2",
                   "device: card.yml")
     assert catalogue.load_scenario(path).inputs()["memory_bandwidth"] == 1.6e12
-
-
-def test_text_and_data_make_the_deployment_of_the_file():
-    path = Path(catalogue.ROOT / "scenarios" / f"{PLAN}.yml")
-    text = path.read_text("utf-8")
-    assert catalogue.read_scenario(text, path).inputs() == BASE.inputs()
-    made = catalogue.made_scenario(plain(text), path.with_name("mine.yml"))
-    assert (made.inputs(), made.id, made.family) == (BASE.inputs(), "mine", None)
 
 
 @pytest.mark.parametrize("name", [PLAN, DRAFTING])

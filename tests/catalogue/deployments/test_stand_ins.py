@@ -10,7 +10,6 @@ from catalogue.deployments.precision_support import peak_of
 from catalogue.deployments.stand_ins import (
     BITS,
     efficiency,
-    lacking,
     latency,
     nearest_known,
 )
@@ -28,8 +27,9 @@ matrix_peak:
 H200 = catalogue.load_device("nvidia-h200-sxm")
 PRIORS = {name: catalogue.load("mechanisms", name) for name in catalogue.names("mechanisms")}
 OF_CARDS = sorted(name for name, priors in PRIORS.items() if not priors.is_host)
-OF_HOSTS = sorted(name for name, priors in PRIORS.items() if priors.is_host)
 PRECISIONS = {"fp4": "nvfp4", "fp8": "fp8-block", "int8": "w8a8-int8", "bf16": "bf16"}
+
+
 def number(value, low=None, high=None):
     return Value(value, "1", str(value), "arithmetic", "assumed",
                  value if low is None else low, value if high is None else high)
@@ -100,11 +100,3 @@ def test_of_two_dtypes_as_near_in_width_the_wider_stands_in(known, dtype, near):
 def test_a_stand_in_is_no_slower_and_reaches_no_larger_share(peaks, dtype, ends):
     guess = efficiency(table(ShareByDtype, fp8=(0.6, 0.4, 0.8)), dtype, card(**peaks))
     assert (guess.low, guess.value, guess.high) == pytest.approx(ends, rel=1e-12)
-
-
-def test_a_card_lacks_priors_of_dtypes_that_nobody_measured():
-    priors = PRIORS["nvidia-h200"].model_copy(update={
-        "gemm_efficiency": table(ShareByDtype, bf16=0.7, fp8=0.5)})
-    assert list(lacking(card(bf16=5, fp16=5, int8=10, fp4=20, tf32=2), priors)) == [
-        ("fp16", "bf16"), ("int8", "fp8"), ("fp4", "fp8")]
-    assert list(lacking(H200, PRIORS["nvidia-h200"])) == []

@@ -1,21 +1,17 @@
 """Cross-flag assertions of engine releases: conditions, shipped tables, and what they refuse."""
 
 import pytest
-from _door import sentence
 from hypothesis import given
 from hypothesis import strategies as st
 
 from catalogue.engines.assertions import (
-    AssertionCoverage,
     asserting,
     assertion_coverage,
     assertions,
-    assertions_of,
     problems,
 )
 from catalogue.engines.conditions import UNKNOWN, Condition
 from catalogue.engines.engine import load_engine
-from catalogue.reading import yamlfile
 
 TRUTHS = st.sampled_from([True, False, UNKNOWN])
 EPLB = {"--additional-config": {"eplb_config": {"dynamic_eplb": True}}}
@@ -38,13 +34,6 @@ CASES = [  # engine, release, flags, environment, model and card, part of what i
     ("vllm", "0.10.2", {"--enable-eplb": None}, {}, V3, "needs --enable-expert-parallel"),
     ("vllm", "0.18.1", DCP3, {}, V3, "multiple of"), ("vllm", "0.13.0", DCP3, {}, {}, None),
     ("vllm", "0.33.0", {"--max-model-len": 200_000}, {}, V3, "within the model's positions")]
-GOOD = "when: enable_eplb\n  needs: enable_expert_parallel\n  checks: [x]\n  says: {en: a, zh: b}"
-BAD = [
-    (GOOD.replace("enable_eplb", "open('x')"),
-     "'open('x')' is nothing that a condition may say, expected names, numbers, texts, "
-     "comparisons, and, or, not."),
-    (GOOD.replace("checks: [x]", "source: nobody"),
-     "there is no source 'nobody' in params/sources/.")]
 
 
 @given(TRUTHS, TRUTHS)
@@ -99,11 +88,3 @@ def test_refused_settings(engine, release, flags, environment, about, part):
     found = problems(engine, release, flags, environment, about)
     assert bool(found) == (part is not None), found
     assert part is None or any(part in each for each in found), found
-
-
-@pytest.mark.parametrize(("text", "message"), BAD)
-def test_errors_of_a_table(tmp_path, text, message):
-    path = tmp_path / "vllm.yml"
-    path.write_text(f"mine:\n  {text}\n", encoding="utf-8")
-    found = sentence(assertions_of, yamlfile.read(path), AssertionCoverage({}, {}))
-    assert found == f"{path}:1: 'mine': {message}"

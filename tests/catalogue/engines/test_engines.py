@@ -12,7 +12,6 @@ from catalogue.engines.engine import (
     launch_blocks,
     load_engine,
     load_tool,
-    tool_names,
 )
 from catalogue.engines.successors import refusal, successors
 from catalogue.reading import files, yamlfile
@@ -40,6 +39,8 @@ BAD = [
     ("sha256: aa, ", "", "3: the key 'sha256' is missing."),
     ("{type: str, default: null, since: 1.0}", "none",
      "10: 'variables.ENGINE_HOME' is not a mapping.")]
+
+
 @pytest.fixture
 def engine(tmp_path):
     def load(text=GOOD):
@@ -116,11 +117,6 @@ def test_shipped_engine(name):
         assert spelt
         assert [each for each in spelt if engine.find(each) is None] == []
     assert (ROOT / "engines" / f"{name}.yml").stat().st_size < files.MAX_BYTES // 2
-
-
-@pytest.mark.parametrize("name", tool_names())
-def test_shipped_tool(name):
-    assert load_tool(name).versions == extract.ENGINES[name].releases
 
 
 @pytest.mark.parametrize(("engine_", "name", "since", "until"), [

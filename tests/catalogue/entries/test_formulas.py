@@ -4,7 +4,6 @@ import pytest
 
 import catalogue
 from catalogue import trees
-from catalogue.entries.formulas import within_digits
 from catalogue.ledger.dimensions import of_tree, text
 from notebooks.show import documents
 
@@ -70,21 +69,3 @@ def test_printed_numbers_are_as_the_entries_judge_them():
             assert formula.right != formula.documented, formula.id
         for number in documents.numbers_of(formula):
             assert number.agrees == (number.example.arithmetic == "agrees"), formula.id
-
-
-@pytest.mark.parametrize(("identifier", "value"), [
-    ("s0-f05", 169.56e9), ("s0-f06", 167.75e9), ("s0-f09", 9.2e9), ("s0-f40", 1.44e-3),
-    ("s1-f09", 15), ("s1-f13", 506), ("s1-f43", 1600)])
-def test_right_numbers_of_documents(identifier, value):
-    formula = next(formula for formula in FORMULAS if formula.id == identifier)
-    assert documents.numbers_of(formula)[0].right == pytest.approx(value, rel=5e-3)
-
-
-@pytest.mark.parametrize(("value", "printed", "expected"), [
-    (0.3278e-3, "0.328 ms", True), (0.3274e-3, "0.328 ms", False), (57856, "58000 token/s", True),
-    (57400, "58000 token/s", False), (2.748e15, "2.75e15 FLOP", True),
-    (2.74e15, "2.75e15 FLOP", False), (0, "0 s", True)])
-def test_agreement_within_the_printed_digits(value, printed, expected):
-    number = catalogue.units.parse_any(printed)
-    stated = catalogue.Value(number, "1", printed, "s0", "documented", number, number)
-    assert within_digits(value, stated) is expected

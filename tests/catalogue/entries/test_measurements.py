@@ -88,16 +88,6 @@ def test_bursts_on_h200(name):
             assert at_once <= 1.02 * row["requests"]
 
 
-@pytest.mark.parametrize(("name", "errors"), [
-    ("h800-profile-prefill", [0.152]), ("h800-profile-decode", [0.151]),
-    ("h20-qwen3-30b", [-0.043, 0.045]), ("h20-qwen3-30b-prefill", [0.046]),
-    ("h20-qwen3-8b", [0.084, -0.038])])
-def test_errors_of_another_tool(name, errors):
-    entry, rows = catalogue.load_measurements(name), table(name)
-    assert [peer.value.value / rows[peer.row - 1][peer.metric] - 1
-            for peer in entry.peer_predictions] == pytest.approx(errors, abs=1e-3)
-
-
 @pytest.mark.parametrize(("name", "row", "per_card"), [
     ("wide-lmsys-prefill", 3, (6979.4, 4846.25, 7960.25)),
     ("wide-ant-ep32", 2, (614.61, 443.64, 694.94)),

@@ -7,7 +7,7 @@ import pytest
 
 import calc
 import catalogue
-from catalogue.deployments.precision_support import missing_dtypes, nearest, widened
+from catalogue.deployments.precision_support import missing_dtypes, nearest
 from catalogue.kernels.releases import expert_bytes
 
 GB, GIB = 10**9, 2**30
@@ -89,17 +89,6 @@ def test_gpt_oss_to_the_byte():
     assert exact == 65_248_815_744
 
 
-def test_nvfp4_of_deepseek_r1_by_the_numbers_in_its_files():
-    """Listed as 397e9: two weights to a byte, one scale to 16; the MTP layer in BF16."""
-    counted, narrow = classes(), ("dense_mlp", "shared_expert", "routed_expert")
-    packed = sum(counted[name] for name in narrow)
-    wide = sum(counted.values()) - packed
-    stored = packed / 2 + packed / 16 + wide
-    assert round((stored + evaluated()["mtp_layer_parameters"] + MTP_COPIES) / GB) == 397
-    assert size("nvfp4") == packed * 0.5625 + 2 * wide
-    assert (size("nvfp4") - size("nvfp4-v2")) / GB == pytest.approx(10.3, abs=0.05)
-
-
 @pytest.mark.parametrize(("layout", "share", "ours", "logged"), [
     (("tensor_parallel=8", "pipeline_parallel=2", "data_parallel=1"), 30 / 61 / 8, 40.87, 40.7763),
     (("tensor_parallel=4", "data_parallel=4", "expert_parallel=16"), 1 / 4, 43.30, 44.1591)])
@@ -157,13 +146,3 @@ def test_possible_precisions_by_bytes_of_experts_or_nearest_first(device, wanted
     assert {entry.id for entry in possible} <= {
         entry.id for entry in nearest(card, any_engine=True)} == {
         name for name in PRECISIONS if not missing(name, device)}
-
-
-@pytest.mark.parametrize(("name", "classes_"), [
-    ("bf16", set()), ("fp8-block", set()), ("nvfp4", set()), ("mxfp4-w4a16", {"routed_expert"}),
-    ("w4a16-awq", {"attention", "dense_mlp", "shared_expert", "routed_expert"}),
-    ("q4-k-m-kt", {"attention", "dense_mlp", "shared_expert", "head"})])
-def test_weights_that_are_widened_before_they_are_multiplied(name, classes_):
-    precision = catalogue.load_precision(name)
-    found = widened(precision, precision.multiply.dtypes)
-    assert {kind for kind, is_widened in found.items() if is_widened} == classes_

@@ -3,8 +3,7 @@
 import pytest
 
 import catalogue
-from catalogue import library
-from catalogue.kernels import Quality, published_precision, quality
+from catalogue.kernels import published_precision, quality
 
 MODELS = [name for name in catalogue.names("models") if name != "s0-deepseek-r1"]
 
@@ -35,25 +34,3 @@ def test_worst_loss_against_the_published_weights(model, precision, worst, relat
     assert found.worst == (None if worst is None else pytest.approx(worst, abs=1e-6))
     assert found.relative == relative
     assert found.relatives or not relative
-
-
-@pytest.mark.parametrize(("precision", "published", "is_published", "lossless"), [
-    ("fp8-block", "fp8-block", True, True), ("bf16", "fp8-block", False, True),
-    ("bf16", "mxfp4-w4a16", False, True), ("fp8-block", "bf16", False, False),
-    ("nvfp4", None, False, False), ("fp8-block-e8m0", "fp8-mxfp4", False, True)])
-def test_wider_formats_lose_nothing(precision, published, is_published, lossless):
-    found = Quality(precision, published)
-    assert (found.is_published, found.lossless, found.within(0)) == (
-        is_published, lossless, lossless)
-
-
-def test_scores_of_a_document_are_those_of_its_table():
-    table = library.load("accuracies", "s2-r1-0528")
-    names = {of.name["en"]: key for key, of in table.benchmarks.items()}
-    rows = [row for name in catalogue.names("accuracies")
-            for row in library.load("accuracies", name).formats if row.source == "s2"]
-    assert len(rows) == len(names)
-    for row in rows:
-        key = names[row.benchmark]
-        assert row.solved.value == table.score("w4a8", key).solved.value
-        assert row.reference.value == table.score("w4a16", key).solved.value

@@ -59,15 +59,6 @@ def test_a_planted_link_is_not_followed(tmp_path, name):
     assert not (folder / "a.yml").is_symlink()
 
 
-def test_replace_false_refuses_files_and_dangling_links(tmp_path):
-    (tmp_path / "a.yml").write_bytes(OLD)
-    (tmp_path / "b.yml").symlink_to(tmp_path / "nowhere")
-    for name in ("a.yml", "b.yml"):
-        with pytest.raises(FileExistsError):
-            write_whole(tmp_path / name, NEW, replace=False)
-    assert (tmp_path / "a.yml").read_bytes() == OLD
-
-
 def elsewhere(code, folder):
     """Run code in another process, which writes something in a folder."""
     return subprocess.run(

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from catalogue import load
 from catalogue.tables import sound
 from catalogue.tables.floors import floor
-from catalogue.tables.table import joined, synthetic
+from catalogue.tables.table import synthetic
 
 H200 = {"card": "nvidia-h200-sxm", "engine": "vllm@0.24.0"}
 
@@ -66,14 +66,6 @@ def test_floor_by_bandwidth():
     bandwidth = load("devices", "nvidia-h200-sxm").memory_bandwidth.value
     np.testing.assert_allclose(floor(synthetic("attention_decode", **H200, **shape, time=1.0)),
                                read / bandwidth, rtol=1e-12)
-
-
-def test_findings_are_told_by_card_and_engine():
-    clean, findings = sound(joined("gemm", [gemm([1, 2], [0.0, 1e-5]),
-                                            gemm([1], [0.0], file="other", **H200)]))
-    assert len(clean) == 1
-    assert [(each.card, each.rows, each.of) for each in findings] == [
-        ("made-here", 1, 2), ("nvidia-h200-sxm", 1, 1)]
 
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.sampled_from([0.0, 1e-5, 1.05e-5, 9e-5])),

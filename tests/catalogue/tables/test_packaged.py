@@ -1,6 +1,5 @@
 """Tables in the layout of public packages: one row per convention, in our columns and units."""
 
-import contextlib
 
 import pyarrow
 import pytest
@@ -109,17 +108,6 @@ def test_a_row_is_of_the_release_and_card_that_measured_it(written):
     assert tables.engines() == ("sglang@0.5.14", "sglang@0.5.20", "tensorrt-llm@1.0.0")
     assert sum(part.rows for part in tables.parts()) == 4
     assert tables.table("gemm", engine="tensorrt-llm@1.0.0")["rows"].tolist() == [3]
-
-
-def test_places_of_tables(written, tmp_path):
-    written("gemm", GEMM)
-    path = next(tmp_path.rglob("*.parquet"))
-    assert shelf(path).cards() == ("nvidia-h200-sxm",)
-    with contextlib.chdir(path.parent):
-        assert shelf(path.name).table("gemm").where(0) == (
-            "h200_sxm/any/sglang/0.5.14/gemm_perf.parquet, row 1")
-    (path.parent / "fpm_forward_perf.parquet").write_bytes(b"of whole systems: never opened")
-    assert shelf(tmp_path).operators() == ("gemm",)
 
 
 def test_a_damaged_table_is_refused(written, tmp_path):

@@ -1,6 +1,5 @@
 """A reader's own table: round trips, and the message of each kind of mistake."""
 
-import os
 
 import numpy as np
 import pyarrow
@@ -31,6 +30,8 @@ COLUMNS = [  # columns of the only row, message
     ({key: GEMM[key] for key in GEMM if key != "depth"},
      ", line 2: lacks the column 'depth', expected of gemm card, engine, kernel, dtype, rows, "
      "columns, depth, time.")]
+
+
 def as_csv(path, *rows):
     """A CSV of rows as they are given, one column per key of the first."""
     head = list(rows[0])
@@ -115,14 +116,3 @@ def test_what_is_no_table(tmp_path, content, ending):
     path = as_parquet(tmp_path / "cut.parquet", *[GEMM] * 1000)
     path.write_bytes(path.read_bytes()[:-100])
     assert refused(path).startswith("cut.parquet")
-
-
-def test_what_is_no_file(tmp_path):
-    folder = tmp_path / "empty"
-    folder.mkdir()
-    os.mkfifo(folder / "pipe.csv")
-    assert refused(folder / "pipe.csv").startswith("pipe.csv: holds no table")
-    assert refused(folder / "nothing").startswith("nothing: cannot be read (no such file")
-    loop = folder / "loop.csv"
-    loop.symlink_to(loop)
-    assert refused(folder).startswith("empty: cannot be read (too many levels")

@@ -7,13 +7,11 @@ import numpy as np
 import pytest
 
 import catalogue
-from catalogue.deployments.admission.notation import one_server, written
 from catalogue.deployments.admission.rules import (
     KINDS,
     RULES,
     cut_of,
     problems,
-    staged_problem,
     subject_of,
 )
 from catalogue.deployments.admission.starting import (
@@ -94,14 +92,6 @@ def test_problems_are_reported_once_in_order_and_by_kind():
     assert all(rule.problem(SUBJECT, Cut(8, expert=8)) is None for rule in RULES)
 
 
-@pytest.mark.parametrize(("laid_out", "refused"), [
-    (Cut(4, 2, 1, 4), False), (Cut(4, 2, 2, 8), True), (Cut(4, 1, 2, 8), False),
-    (Cut(4, 2, 2, 4, slices=2), True), (Cut(4, 2, 1, 2, slices=2), False)])
-def test_pipeline_stages_of_ranks_that_share_experts_beyond_a_replica(laid_out, refused):
-    assert (staged_problem(replace(SUBJECT, staged_groups=False), laid_out) is not None) == refused
-    assert staged_problem(SUBJECT, laid_out) is None
-
-
 @pytest.mark.parametrize(("name", "engine", "own", "laid_out", "numbers"), [
     (BASE, "vllm@0.13.0", True, Cut(8, drafts=1), None),
     (BASE, "vllm@0.13.0", True, Cut(8, 2, drafts=3), {"drafts": 3, "stages": 2}),
@@ -166,14 +156,3 @@ def test_layouts_that_look_alike_are_started_alike():
     (Cut(3, 1, 8, 24), False), (Cut(12, 1, 2, 24), False), (Cut(1, 12, 2, 2), False)])
 def test_servers_fill_nodes_of_eight(laid_out, fills):
     assert (server_problem(SUBJECT, laid_out) is None) == fills
-
-
-@pytest.mark.parametrize(("laid_out", "text"), [
-    (Cut(), "TP1"), (Cut(8, 4), "TP8×PP4"), (Cut(8, 1, 4), "4 replicas of TP8"),
-    (Cut(2, 3, 5, 10, spares=7), "TP2×PP3×DP5/EP10+7"), (Cut(2, 1, 1, 2, slices=1), "TP2/EP2"),
-    (Cut(6, 1, 1, 3, slices=2), "TP6/EP3×ETP2"), (Cut(4, context=2), "TP4/DCP2"),
-    (Cut(2, 1, 6, 6), "2 replicas of TP2×DP3/EP6"),
-    (Cut(1, 1, 4, 1, slices=2), "2 replicas of TP1×DP2/ETP2")])
-def test_notation_of_layouts(laid_out, text):
-    assert written(laid_out)["en"] == text
-    assert one_server(laid_out) in written(laid_out)["zh"]
