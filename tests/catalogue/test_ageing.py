@@ -5,7 +5,6 @@ from datetime import date
 import pytest
 
 from catalogue import ageing
-from catalogue.reading.shared import sources
 
 AS_OF = date(2026, 11, 25)
 
@@ -37,9 +36,3 @@ def test_the_newest_of_a_group_supersedes_older_ones(statements):
     ("2024", date(2024, 12, 31)), ("2024-02", date(2024, 2, 29)), ("2025-03-04", date(2025, 3, 4))])
 def test_a_date_counts_from_its_last_day(stated, last):
     assert ageing.last_day(stated) == last
-
-
-def test_a_source_without_a_date_is_as_old_as_the_day_on_which_it_was_read(statements):
-    read = {key: str(entry["read"]) for key, entry in sources().items() if "read" in entry}
-    assert not [key for key in read if "date" in sources()[key]]
-    assert any(each.date == read[each.what] for each in statements if each.what in read)

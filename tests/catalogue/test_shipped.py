@@ -116,13 +116,6 @@ def test_every_source_has_an_address_a_date_and_is_cited():
     assert set(entries) - set(re.findall(r"source: ([\w.-]+)", text)) <= UNSOURCED
 
 
-def test_nothing_of_mechanisms_and_microbenchmarks_is_unused():
-    cards = [catalogue.load_device(name) for name in catalogue.names("devices")]
-    assert {card.mechanisms for card in cards} == set(catalogue.names("mechanisms"))
-    assert {card.microbenchmarks for card in cards} - {None} == set(
-        catalogue.names("microbenchmarks"))
-
-
 def test_no_mechanism_and_no_profile_rests_on_an_end_to_end_result():
     """A prior that a measured TPOT had set would be compared with itself."""
     served = [catalogue.load("measurements", name) for name in catalogue.names("measurements")]

@@ -7,7 +7,7 @@ import pytest
 from _door import DEVICE, sentence
 
 import catalogue
-from catalogue.reading import files, words, yamlfile
+from catalogue.reading import files, words
 
 FASTER = DEVICE.replace("1.6 TB/s", "3.2 TB/s")
 BOMB = "l0: &l0 [lol]\n" + "\n".join(
@@ -51,14 +51,6 @@ def test_texts_are_escaped_while_pages_are_made_and_not_afterwards(card):
     with words.as_for_pages():
         assert "<b>" not in catalogue.load_device(card).name["en"]
     assert "<b>" in catalogue.load_device(card).name["en"]
-
-
-def test_the_beginning_of_a_file_ends_at_its_last_key(card):
-    card.write_text("a: 1\nb: {c: 2}\nd: *no\n", encoding="utf-8")
-    first = yamlfile.beginning(card, "b")
-    assert first.data == {"a": 1, "b": {"c": 2}}
-    assert first.where(("b", "c")).endswith("card.yml:2")
-    assert "aliases are not accepted" in sentence(yamlfile.beginning, card, "d")
 
 
 @pytest.mark.parametrize("content", [
