@@ -4,13 +4,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PORT ?= 8000
-CASES ?= 1000
-KILLS ?= 60
-LINES := .pytest_cache/lines
 UV_COMPILE := $(BIN)/uv pip compile --universal --python-version 3.11 --no-header --no-annotate -q \
   --generate-hashes
 
-.PHONY: book report serve pdf zip test test-all fuzz faults laws mutants lines answers check check-site bench engine lock sync font pin clean
+.PHONY: book report serve pdf zip test test-site nightly answers bench engine lock sync font pin clean
 
 book: $(VENV)/.ready
 	$(BIN)/jupyter-book build book/
@@ -32,48 +29,24 @@ pdf: book  ## the chapters as a PDF per language, into the site (needs Chromium)
 zip: book  ## the site as one file, into the site
 	PYTHONPATH=book $(BIN)/python -m _ext.taking.packed
 
-test: SHORT := --short  ## minutes: a tenth of every long series, nothing that needs the whole book
-test test-all: $(VENV)/.ready-test  ## test-all: everything
+test: $(VENV)/.ready-test  ## lint, types, and all tests but those of finished pages and the nightly ones
 	$(BIN)/ruff check .
 	$(BIN)/mypy & types=$$!; \
-	$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder $(SHORT) $(ARGS); tests=$$?; \
+	$(BIN)/pytest -n logical --dist worksteal --ignore=tests/site $(ARGS); tests=$$?; \
 	wait $$types && exit $$tests
 
-check: $(VENV)/.ready-test  ## a contributor's loop: what imports what differs from main, nearest first
-	$(BIN)/ruff check .
-	$(BIN)/mypy
-	$(BIN)/lint-imports
-	$(BIN)/python -m tools.changed $(ARGS)
+test-site: book $(VENV)/.ready-test  ## build the book, test its pages (needs Chromium), reports and builds
+	$(BIN)/pytest -n logical --dist loadfile tests/site $(ARGS)
 
-fuzz: $(VENV)/.ready-test  ## CASES=5000 hostile files and arguments of every door; ARGS="--door results"
-	OMP_NUM_THREADS=1 $(BIN)/python -m tools.fuzzing --cases $(CASES) $(ARGS)
+nightly: test test-site  ## long series, 1000 examples per property, every page, two identical builds
+	$(BIN)/pytest -n logical --dist worksteal -m "nightly or hypothesis" --hypothesis-profile=nightly $(ARGS)
 
-check-site: book $(VENV)/.ready-test  ## the built site held against its bars (needs Chromium); ARGS="--calculators --build"
-	$(BIN)/python -m tools.site.checked $(ARGS)
-
-bench: $(VENV)/.ready-test  ## measure; writes benchmarks/results.json
+bench: $(VENV)/.ready-test  ## measure speed; writes benchmarks/results.json
 	$(BIN)/python -m benchmarks
-
-laws: $(VENV)/.ready-test  ## CASES=10000 random usual deployments, on which the laws of the whole are held
-	LAWS=$(CASES) OMP_NUM_THREADS=1 $(BIN)/pytest -q tests/laws $(ARGS)
 
 answers: $(VENV)/.ready-test  ## record anew what the command line answers; git diff shows what moved
 	rm -rf tools/answers/recorded
 	OMP_NUM_THREADS=1 $(BIN)/python -m tools.answers --write
-
-faults: $(VENV)/.ready-test  ## KILLS=60 of commands at moments drawn; ARGS="--command build"
-	OMP_NUM_THREADS=1 $(BIN)/python -m tools.faults --kills $(KILLS) $(ARGS)
-
-mutants: $(VENV)/.ready-test  ## ROOM="calc/costing …" ARGS="--count 20 --seed 0": which faults no test sees; needs the times of a make test-all
-	$(BIN)/python -m pip install --quiet -r requirements-mutants.in
-	$(BIN)/python -m tools.mutants $(ROOM) $(if $(wildcard $(LINES)),--lines $(LINES)) $(ARGS)
-
-lines: $(VENV)/.ready-test  ## record which test runs which line of the runtime, by which make mutants begins
-	$(BIN)/python -m pip install --quiet -r requirements-mutants.in
-	COVERAGE_FILE=$(LINES) OMP_NUM_THREADS=1 $(BIN)/pytest -q -n 2 --short -p pytest_cov --cov --cov-context=test --cov-report= \
-	    tests/calc tests/catalogue tests/laws calc catalogue
-	COVERAGE_FILE=$(LINES) OMP_NUM_THREADS=1 $(BIN)/pytest -q -n 2 -p pytest_cov --cov --cov-append --cov-context=test --cov-report= \
-	    tests/tools/answers
 
 engine: $(VENV)/.ready  ## what deploy writes, in a real vLLM on the processor: 3.5 GB; writes notebooks/pages/deciding/engine.json
 	$(BIN)/python -m tools.engine --environment .engine $(ARGS)

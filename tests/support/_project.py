@@ -1,13 +1,20 @@
-"""A tiny project with the book's machinery: two scenarios, a summary of them, a derivation."""
+"""A tiny project with the book's machinery: two scenarios, a summary of them, a derivation.
+
+The functions at the end run programs of the book: builds, reports, and the comparison of two sites.
+"""
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
+import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 WORDS = "catalogue/reading/words.py"
+FONT = "notebooks/show/fonts/workbench-sans-sc.ttf"
 
 CATALOGUE = '''
 """Parameters of a tiny project."""
@@ -100,7 +107,13 @@ def make(folder: Path) -> Path:
         "params/scenarios/two.yml": "2\n",
         "requirements.txt": "numpy==2.4\n",
         "notebooks/derive/formulas/formulas.json": "{}\n",
-        "notebooks/derivation.md": notebook("derivation", "Derivation", "推导", "1 + 1"),
+        "notebooks/__init__.py": "", "notebooks/derive/__init__.py": "",
+        "notebooks/derive/words.py": "from notebooks.derive import deep\n",
+        "notebooks/derive/deep.py": "def said():\n    from .late import TEXT\n    return TEXT\n",
+        "notebooks/derive/late.py": "TEXT = 1\n", "notebooks/derive/other.py": "",
+        "notebooks/derivation.md": notebook(
+            "derivation", "Derivation", "推导", "from notebooks.derive import words",
+            "open('../runs', 'a').write('.')\nwords.deep.said()"),
         "notebooks/scenarios.md": notebook(
             "scenarios", "All", "全部",
             "import catalogue\n"
@@ -122,6 +135,8 @@ def make_book(folder: Path) -> Path:
     shutil.copytree(ROOT / "book" / "assets", book / "assets",
                     ignore=shutil.ignore_patterns("vendor"))
     shutil.copy(ROOT / "_config.yml", folder)
+    (folder / FONT).parent.mkdir(parents=True)
+    shutil.copy(ROOT / FONT, folder / FONT)  # of the pictures of an address
     write(book, {
         "_toc.yml": "format: jb-book\nroot: index\nchapters:\n- file: chapters/derivation\n"
                     "- file: chapters/scenarios\n  sections:\n  - glob: chapters/scenarios/*\n",
@@ -130,8 +145,27 @@ def make_book(folder: Path) -> Path:
     return folder
 
 
+def build(project: Path, *, cwd: Path | None = None, umask: int = -1,
+          python: Path = Path(sys.executable), environment: Mapping[str, str] | None = None
+          ) -> subprocess.CompletedProcess[str]:
+    """Run jupyter-book on a project, with the packages of the environment of `python`."""
+    paths = os.pathsep.join(map(str, (project, project / "book")))
+    return subprocess.run(
+        [python, python.with_name("jupyter-book"), "build", project / "book"],
+        cwd=cwd or project, env={**os.environ, **(environment or {}), "PYTHONPATH": paths},
+        capture_output=True, text=True, encoding="utf-8", check=False, umask=umask)
+
+
+def differing(one: Path, other: Path) -> list[str]:
+    """List the files of two folders that differ in a byte, or exist in one only."""
+    files = [{path.relative_to(folder).as_posix(): path for path in folder.rglob("*")
+              if path.is_file()} for folder in (one, other)]
+    return sorted(name for name in {*files[0], *files[1]} if not all(name in each for each in files)
+                  or files[0][name].read_bytes() != files[1][name].read_bytes())
+
+
 def make_report(**variables: str | Path) -> subprocess.CompletedProcess[str]:
-    """Run ``make report`` as a reader does, whatever his environment says."""
+    """Run ``make report`` as a reader does."""
     return subprocess.run(
         ["make", "--silent", "report", *(f"{name}={value}" for name, value in variables.items())],
         cwd=ROOT, capture_output=True, text=True, encoding="utf-8", check=False, timeout=300)

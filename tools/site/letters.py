@@ -15,7 +15,6 @@ from pathlib import Path
 
 from fontTools import subset
 from fontTools.ttLib import TTFont
-from lxml import html
 
 from tools.site import pages
 from tools.site.printed import ROOT, SITE
@@ -25,24 +24,17 @@ PACKAGE = "katex@0.19.1"  # as in book/_ext/setting/vendor
 ALWAYS = set(map(chr, (*range(32, 127), *range(0x391, 0x3D7))))  # in what letters are set in
 LETTERS = ("KaTeX_Main", "KaTeX_Math")
 WIDE = "\u2e80"
-FORMULAS = ".//*[contains(concat(' ', @class, ' '), ' katex-html ')]"
 
 
-def signs(site: Path) -> set[str]:
+def signs(every: pages.Site) -> set[str]:
     """Every sign that a formula of a built site shows."""
-    found: set[str] = set()
-    for name in pages.names(site):
-        tree = html.document_fromstring((site / name).read_bytes(),
-                                        html.HTMLParser(encoding="utf-8"))
-        for formula in tree.xpath(FORMULAS):
-            found.update(formula.text_content())
-    return found
+    return set().union(*(page.signs for page in every.values()))
 
 
-def missing(site: Path) -> set[str]:
+def missing(shown: set[str]) -> set[str]:
     """Signs of formulas that no font of this book has; Chinese and what has no ink need none."""
     known = {chr(code) for path in FONTS.glob("*.woff2") for code in TTFont(path).getBestCmap()}
-    return {sign for sign in signs(site) - known if sign.isprintable() and sign < WIDE}
+    return {sign for sign in shown - known if sign.isprintable() and sign < WIDE}
 
 
 def write(full: Path, kept: set[str]) -> None:
@@ -65,7 +57,7 @@ def main() -> None:
         with tarfile.open(next(Path(folder).glob("*.tgz"))) as archive:
             archive.extractall(folder, filter="data")
         before = sum(path.stat().st_size for path in FONTS.glob("*.woff2"))
-        write(Path(folder) / "package" / "dist" / "fonts", signs(site))
+        write(Path(folder) / "package" / "dist" / "fonts", signs(pages.load(site)))
         after = sum(path.stat().st_size for path in FONTS.glob("*.woff2"))
         print(f"{before} to {after} bytes")
 

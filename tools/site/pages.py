@@ -1,63 +1,133 @@
-"""What can be said of a built site from its files alone: pages, links, questions, figures."""
+"""Facts of the pages of a built site: each HTML file is parsed once."""
 
 from __future__ import annotations
 
 import posixpath
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from lxml import etree, html
+from lxml import html
 
 OWN = {"_static", "_sources", "_downloads", "_images", "downloads", "engine"}  # not pages
 CLASS = "contains(concat(' ', normalize-space(@class), ' '), ' {} ')"
-APART = (".//details | .//script | .//style | .//pre | .//svg | .//*["
-         + " or ".join(map(CLASS.format, ("math", "katex", "headerlink"))) + "]")  # not prose
+SHAPE = " | ".join((*map(".//{}".format, ("h1", "h2", "h3", "h4", "figure", "table", "tr", "img",
+                                          "details")),
+                    *(f".//div[{CLASS.format(name)}]" for name in ("math", "admonition")),
+                    f".//span[{CLASS.format('eqno')}]"))
+CODE = ".//pre | .//code | .//svg | .//*[" + " or ".join(
+    map(CLASS.format, ("math", "katex", "headerlink"))) + "]"
 UNSEEN = "ancestor::details or ancestor::a or ancestor::button or ancestor::summary"
+LOADED = ("//script/@src | //img/@src | //source/@src | //iframe/@src | "
+          "//link[not(@rel='canonical' or @rel='alternate')]/@href")
+SPOKEN = "//@title | //@aria-label | //@placeholder | //@data-bs-title"
+CAPTION = f"//figcaption//*[{CLASS.format('caption-number')}]"
+MENTION = f"//a[{CLASS.format('reference')}]/*[{CLASS.format('std-numref')}]"
+SOURCE = f"//a[{CLASS.format('btn-download-source-button')}]/@href"
 WORD = re.compile(r"[A-Za-z][A-Za-z'’-]+")
-STATE = "="  # in a fragment: what a calculator was set to, or words of a text; no anchor
+STATE = "="  # in a fragment: the state of a calculator or a text, no anchor
 
 
 @dataclass
 class Page:
-    """A page: its anchors, its links in all and in its text, its English words and figures."""
+    """Facts of one page.
 
-    anchors: set[str] = field(default_factory=set)
-    links: list[str] = field(default_factory=list)
-    of_text: list[str] = field(default_factory=list)
-    words: int = 0
-    figures: int = 0
+    Attributes:
+        ids: of all elements. classes: of all elements.
+        links, text_links: targets of all links, and of those in the article.
+        loads: addresses of scripts, styles and images. inline: attributes of inline scripts.
+        alternates: address by language. switch: target of the language switcher.
+        shape: tags of headings, tables, figures and formulas, in order.
+        captions: number of each numbered figure by the ids around it. mentions: target and number.
+        spoken: labels of the interface. signs: characters in formulas.
+        text: of the article. prose: without code and formulas. words: of prose outside folds.
+        source: address of the notebook, empty if there is none.
+    """
+
+    lang: str
+    ids: list[str]
+    classes: set[str]
+    links: list[str]
+    text_links: list[str]
+    loads: list[str]
+    inline: list[Any]
+    alternates: dict[str, str]
+    switch: str
+    shape: list[str]
+    captions: list[tuple[list[str], int]]
+    mentions: list[tuple[str, int]]
+    spoken: list[str]
+    signs: set[str]
+    text: str
+    prose: str
+    words: int
+    figures: int
+    source: str
 
 
 Site = dict[str, Page]
 
 
 def names(site: Path) -> list[str]:
-    """The pages of a built site, relative to its folder."""
+    """List the pages of a built site, relative to its folder."""
     return sorted(name for path in site.rglob("*.html")
                   if not OWN & set((name := path.relative_to(site).as_posix()).split("/")))
 
 
-def folder_of(name: str) -> str:
-    """The folder of the page's language: empty, or ``zh/``."""
-    return "zh/" if name.startswith("zh/") else ""
+def load(site: Path) -> Site:
+    """Read all pages."""
+    return {name: read(site / name) for name in names(site)}
 
 
-def sampled(every: list[str], about: int) -> list[str]:
-    """Every nth page of each language, so that about so many are opened; 0 means all."""
-    if not about:
-        return every
-    chosen = []
-    for folder in ("", "zh/"):
-        of_language = [name for name in every if folder_of(name) == folder]
-        chosen += of_language[::max(1, round(len(of_language) / about))]
-    return chosen
-
-
-def _tree(path: Path) -> html.HtmlElement:
+def tree(path: Path) -> html.HtmlElement:
+    """Parse a page."""
     return html.document_fromstring(path.read_bytes(), html.HTMLParser(encoding="utf-8"))
+
+
+def read(path: Path) -> Page:
+    """Read one page."""
+    root = tree(path)
+    articles = root.xpath("//article") or root.xpath("//body")
+    article = articles[0]
+    formulas = root.xpath(f"//*[{CLASS.format('katex-html')}]")
+    page = Page(
+        lang=root.get("lang", ""), ids=list(map(str, root.xpath("//@id"))),
+        classes={name for text in set(root.xpath("//@class")) for name in text.split()},
+        links=root.xpath("//a/@href"),
+        text_links=article.xpath(f".//a[not({CLASS.format('headerlink')})]/@href"),
+        loads=root.xpath(LOADED),
+        inline=[dict(each.attrib) for each in root.xpath("//script[not(@src)]")
+                if "json" not in each.get("type", "")]
+        + root.xpath("//@onclick | //@onload | //@onchange | //@onsubmit"),
+        alternates={each.get("hreflang"): each.get("href")
+                    for each in root.xpath("//link[@rel='alternate'][@hreflang]")},
+        switch=next(iter(root.xpath(f"//a[{CLASS.format('language-switcher')}]/@href")), ""),
+        shape=[each.tag for each in article.xpath(SHAPE)],
+        captions=[(each.xpath("ancestor::*/@id"), _number(each)) for each in root.xpath(CAPTION)],
+        mentions=[(each.getparent().get("href"), _number(each)) for each in root.xpath(MENTION)],
+        spoken=root.xpath(SPOKEN),
+        signs={sign for each in formulas for sign in each.text_content()},
+        text="", prose="", words=0,
+        figures=len(article.xpath(f".//img[not({UNSEEN})] | .//svg[not({UNSEEN})]")),
+        source=next(iter(root.xpath(SOURCE)), ""))
+    _drop(article.xpath(".//script | .//style"))
+    page.text = _flat(article)
+    _drop(article.xpath(CODE))
+    page.prose = _flat(article)
+    _drop(article.xpath(".//details"))
+    page.words = len(WORD.findall(_flat(article)))
+    return page
+
+
+def _number(element: html.HtmlElement) -> int:
+    return int("".join(filter(str.isdigit, element.text or "")) or 0)
+
+
+def _flat(element: html.HtmlElement) -> str:
+    return " ".join(" ".join(element.itertext()).split())
 
 
 def _drop(parts: list[html.HtmlElement]) -> None:
@@ -66,22 +136,8 @@ def _drop(parts: list[html.HtmlElement]) -> None:
             part.drop_tree()
 
 
-def read(path: Path) -> Page:
-    """Read one page."""
-    tree = _tree(path)
-    page = Page(anchors=set(tree.xpath("//@id | //a/@name")),
-                links=tree.xpath("//a/@href | //link[not(@rel='canonical')]/@href | "
-                                 "//script/@src | //img/@src"))
-    for article in tree.xpath(f"//article[{CLASS.format('bd-article')}]"):
-        page.of_text = article.xpath(f".//a[not({CLASS.format('headerlink')})]/@href")
-        page.figures = len(article.xpath(f".//img[not({UNSEEN})] | .//svg[not({UNSEEN})]"))
-        _drop(article.xpath(APART))
-        page.words = len(WORD.findall(" ".join(article.itertext())))
-    return page
-
-
 def target(name: str, link: str) -> tuple[str, str] | None:
-    """The file and the anchor that a link of the page `name` leads to; None out of the site."""
+    """Return the file and the anchor that a link of the page `name` leads to; None if external."""
     parts = urlsplit(link)
     if parts.scheme or parts.netloc:
         return None
@@ -92,25 +148,25 @@ def target(name: str, link: str) -> tuple[str, str] | None:
 
 
 def broken(site: Path, pages: Site) -> Iterator[str]:
-    """Links to files that are not there, or to anchors that their page does not have."""
-    there: dict[str, bool] = {}
+    """Yield links to missing files and to anchors that their page lacks."""
+    anchors = {name: set(page.ids) for name, page in pages.items()}
+    exists: dict[str, bool] = {}
     for name, page in pages.items():
-        for link in dict.fromkeys(page.links):
+        for link in dict.fromkeys([*page.links, *page.loads]):
             if (found := target(name, link)) is None:
                 continue
             path, anchor = found
-            if path not in there:
-                there[path] = (site / path).exists()
-            if not there[path] or (anchor and path in pages
-                                   and anchor not in pages[path].anchors):
+            if path not in exists:
+                exists[path] = (site / path).exists()
+            if not exists[path] or (anchor and path in anchors and anchor not in anchors[path]):
                 yield f"{name} → {link}"
 
 
 def clicks(pages: Site, start: str) -> dict[str, int]:
-    """How many links, at the least, lead from the text of `start` to each page."""
+    """Count the links that lead, at the least, from the article of `start` to each page."""
     distance, waiting = {start: 0}, [start]
     for name in waiting:
-        for link in pages[name].of_text:
+        for link in pages[name].text_links:
             found = target(name, link)
             if found and found[0] in pages and found[0] not in distance:
                 distance[found[0]] = distance[name] + 1
@@ -118,39 +174,16 @@ def clicks(pages: Site, start: str) -> dict[str, int]:
     return distance
 
 
-def _section(path: Path, label: str) -> str | None:
-    """The text of the section with a label, as a reader sees it; None where there is none."""
-    found = _tree(path).xpath("//*[@id=$label]/ancestor-or-self::section[1]", label=label)
-    if not found:
-        return None
-    _drop(found[0].xpath(".//script | .//style"))
-    return " ".join(found[0].text_content().split())
-
-
-def unanswered(site: Path, pages: Site, folder: str, questions: Mapping[str, Mapping[str, str]],
-               most: int) -> Iterator[str]:
-    """Questions whose answer is more than `most` clicks away or does not stand where it should."""
-    start = f"{folder}index.html"
-    distance = clicks(pages, start) if start in pages else {}
+def unanswered(pages: Site, folder: str, questions: Mapping[str, Mapping[str, str]], most: int
+               ) -> Iterator[str]:
+    """Yield questions whose answer is missing or more than `most` clicks from the front page."""
+    distance = clicks(pages, f"{folder}index.html")
     for question, answer in questions.items():
         name, _, label = answer["at"].partition("#")
         name = f"{folder}{name}.html"
-        if name not in pages:
-            yield f"{question}: there is no {name}"
-        elif (text := _section(site / name, label)) is None:
-            yield f"{question}: {name} has no section {label}"
-        elif answer["text"] not in text:
-            yield f"{question}: “{answer['text']}” is not in {name}#{label}"
+        if name not in pages or label not in pages[name].ids:
+            yield f"{question}: there is no {name}#{label}"
+        elif answer["text"] not in pages[name].text:
+            yield f"{question}: “{answer['text']}” is not in {name}"
         elif distance.get(name, most + 1) > most:
             yield f"{question}: {name} is {distance.get(name, 'any number of')} clicks away"
-
-
-def load(site: Path) -> Site:
-    """Read all pages. Raises SystemExit with a sentence where one cannot be read."""
-    pages = {}
-    for name in names(site):
-        try:
-            pages[name] = read(site / name)
-        except (etree.ParserError, OSError) as wrong:
-            raise SystemExit(f"{site / name} is no page: {wrong}.") from wrong
-    return pages

@@ -15,6 +15,7 @@ from pathlib import Path
 import sphinx_book_theme
 import sphinx_design
 
+from tools.site import pages
 from tools.site.printed import ROOT, SITE
 
 ASSETS = ROOT / "book" / "assets"
@@ -26,7 +27,6 @@ SHEETS = {
 NAMED = re.compile(r"[.#]((?:\\.|[\w-])+)")
 PARTLY = re.compile(r":(?:not|is|where|has)\((?:[^()]|\([^()]*\))*\)")
 ATTRIBUTED = re.compile(r"\[[^\]]*\]")
-ATTRIBUTE = re.compile(r'\b(?:class|id)="([^"]*)"|\b(?:class|id)=([\w-]+)')
 WORD = re.compile(r"[A-Za-z_][\w-]*")
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 SETTING = re.compile(r"(?<=[{;])(--[\w-]+):")
@@ -37,12 +37,9 @@ IN_STATE = frozenset({"active", "collapsed", "collapsing", "disabled", "fade", "
                       "showing", "scrolled", "shown", "toggle-shown"})  # which scripts put together
 
 
-def names(site: Path) -> set[str]:
+def names(site: Path, every: pages.Site) -> set[str]:
     """Every class and id that the pages of a built site have, and every word of its scripts."""
-    found = set(IN_STATE)
-    for path in site.rglob("*.html"):
-        for quoted, bare in ATTRIBUTE.findall(path.read_text(encoding="utf-8")):
-            found.update((quoted or bare).split())
+    found = set(IN_STATE).union(*(page.classes.union(page.ids) for page in every.values()))
     for path in (site / "_static").rglob("*.js"):
         if not path.name.endswith("-data.js") and path.name != "search-index.js":
             found.update(WORD.findall(path.read_text(encoding="utf-8")))
@@ -113,9 +110,8 @@ def without_unused(sheet: str, elsewhere: str) -> str:
         sheet = lean
 
 
-def missing(site: Path) -> set[str]:
+def missing(known: set[str]) -> set[str]:
     """Classes that pages have, the theme styles, and the sheets of this book do not."""
-    known = names(site)
     lost: set[str] = set()
     for name, folder in SHEETS.items():
         full, lean = ((place / name).read_text(encoding="utf-8") for place in (folder, ASSETS))
@@ -126,7 +122,7 @@ def missing(site: Path) -> set[str]:
 def main() -> None:
     """Write the sheets."""
     site = Path(sys.argv[1]) if len(sys.argv) > 1 else SITE
-    known = names(site)
+    known = names(site, pages.load(site))
     own = {Path(name).name for name in SHEETS}
     around = "".join(path.read_text(encoding="utf-8") for folder in (ASSETS, site / "_static")
                      for path in sorted(folder.rglob("*"))

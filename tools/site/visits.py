@@ -1,11 +1,8 @@
-"""What Chromium says of each page of a built site: each is loaded once, in one window."""
+"""What Chromium reports on a page of a built site: errors, weight, size, accessibility."""
 
 from __future__ import annotations
 
 import gzip
-import queue
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -14,7 +11,6 @@ from urllib.parse import unquote, urlsplit
 from tools.site.browser import Browser
 
 WIDE, MIDDLE, NARROW, SCREEN = 1440, 768, 360, 900  # CSS pixels
-PATIENCE = 120.0  # seconds
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
 THEMES = ("light", "dark")
 WATCH = """window.shifted = 0;
@@ -34,34 +30,11 @@ PAINT = """new Promise((done) => {
 JUDGE = """axe.run(document, {resultTypes: ['violations'], preload: false}).then((found) =>
   found.violations.map(({id, impact, nodes}) => [id, impact, nodes.length,
                                                  String(nodes[0].target)]))"""
-DRAG = """(async () => {
-  const slider = document.querySelector('.speed input[type=range]');
-  if (!slider) return null;
-  slider.scrollIntoView({block: 'center'});
-  const frame = () => new Promise((next) => requestAnimationFrame(next));
-  const low = Number(slider.min), span = Number(slider.max) - low, took = [];
-  for (let turn = 0; turn < %d; turn += 1) {
-    await frame();
-    let begun, painted = new Promise((done) => requestAnimationFrame(() => {
-      begun = performance.now();
-      const {port1, port2} = new MessageChannel();
-      port1.onmessage = () => done(performance.now());
-      port2.postMessage(0);
-    }));
-    const moved = performance.now();
-    slider.value = low + span * ((turn * 37) %% 100) / 100;
-    slider.dispatchEvent(new Event('input', {bubbles: true}));
-    const computed = performance.now() - moved;
-    took.push(computed + await painted - begun);
-  }
-  return took;
-})()"""
-WARM, TURNS = 10, 100
 
 
 @dataclass
 class Visit:
-    """A page as it was shown; `axe`: theme, rule, impact, nodes, where the first is."""
+    """A page as it was shown; `axe`: theme, rule, impact, number of nodes, the first node."""
 
     name: str
     foreign: list[str] = field(default_factory=list)
@@ -84,8 +57,11 @@ def _files(urls: list[str]) -> set[Path]:
     return {Path(unquote(urlsplit(url).path)) for url in urls if url.startswith("file:")}
 
 
-def visit(browser: Browser, site: Path, name: str, axe: str) -> Visit:
-    """Open a page and look at it: in a wide window in both themes, in others, and on a phone."""
+def visit(browser: Browser, site: Path, name: str) -> Visit:
+    """Open a page in a wide window in both themes, in a narrower one, and on a phone.
+
+    The script `WATCH` must have been added to the browser.
+    """
     seen = Visit(name)
     root = site.resolve().as_uri()
     browser.resize(WIDE, SCREEN)
@@ -98,7 +74,7 @@ def visit(browser: Browser, site: Path, name: str, axe: str) -> Visit:
         seen.bytes = sum(map(packed, _files(browser.requests)))
         seen.height = browser.evaluate("document.documentElement.scrollHeight")
         seen.shift = browser.evaluate("window.shifted")
-        browser.evaluate(axe)
+        browser.evaluate(AXE.read_text(encoding="utf-8") + ";null")
         for theme in THEMES:
             browser.evaluate(PAINT % theme)
             seen.axe += [(theme, *found) for found in browser.evaluate(JUDGE)]
@@ -119,35 +95,3 @@ def visit(browser: Browser, site: Path, name: str, axe: str) -> Visit:
 def _beyond(browser: Browser, width: int) -> int:
     """How far the page reaches beyond a screen of this width [CSS pixels]."""
     return browser.evaluate("document.documentElement.scrollWidth") - width
-
-
-def visits(chromium: str, site: Path, names: list[str], jobs: int) -> Iterator[Visit]:
-    """Open pages, so many at a time, in a browser each."""
-    axe = AXE.read_text(encoding="utf-8") + ";null"
-    browsers: queue.SimpleQueue[Browser] = queue.SimpleQueue()
-    every = [Browser(chromium, PATIENCE, hasty=False) for _ in range(jobs)]
-    try:
-        for browser in every:
-            browser.call("Page.addScriptToEvaluateOnNewDocument", source=WATCH)
-            browsers.put(browser)
-
-        def one(name: str) -> Visit:
-            browser = browsers.get()
-            try:
-                return visit(browser, site, name, axe)
-            finally:
-                browsers.put(browser)
-
-        with ThreadPoolExecutor(jobs) as pool:
-            yield from pool.map(one, names)
-    finally:
-        for browser in every:
-            browser.close()
-
-
-def dragged(browser: Browser, site: Path) -> list[float]:
-    """What a move of the slider of users keeps a page busy until it is painted [ms], by turn."""
-    browser.resize(WIDE, SCREEN)
-    browser.open(f"{site.resolve().as_uri()}/chapters/calculators.html")
-    browser.wait_for("document.querySelector('.speed .answer')?.textContent.length > 0")
-    return (browser.evaluate(DRAG % (WARM + TURNS)) or [])[WARM:]
