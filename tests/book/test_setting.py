@@ -1,26 +1,34 @@
-"""What the book does faster than Sphinx and the theme comes out as they make it."""
+"""What the book does itself instead of docutils, Sphinx and the theme: compared with theirs."""
 
 from __future__ import annotations
 
-import pickle
 from typing import Any
 
 import bs4
 import pytest
 from docutils import nodes
+from docutils.frontend import get_default_settings
+from docutils.utils import new_document
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 from pydata_sphinx_theme.toctree import add_collapse_checkboxes
 from sphinx.util.nodes import NodeMatcher
 
-from _ext.setting import quotes, sidebar, trees
+import catalogue
+from _ext import ONWARDS, RestOfSection
+from _ext.setting import formulas, quotes, sidebar, trees
+from catalogue.reading import words
 
-trees.setup()  # as in a build; it is not taken back
+trees.setup()  # as in a build
+
 
 def page() -> nodes.section:
     """A section with two paragraphs, one in a note, and a list of numbered items."""
-    words = [nodes.paragraph("", "", nodes.Text(word), nodes.strong("", word, ids=[word]))
+    texts = [nodes.paragraph("", "", nodes.Text(word), nodes.strong("", word, ids=[word]))
              for word in ("one", "two")]
     items = (nodes.list_item("", nodes.paragraph("", str(i))) for i in range(3))
-    return nodes.section("", nodes.title("", "Title"), words[0], nodes.note("", words[1]),
+    return nodes.section("", nodes.title("", "Title"), texts[0], nodes.note("", texts[1]),
                          nodes.bullet_list("", *items))
 
 
@@ -28,48 +36,32 @@ def page() -> nodes.section:
     None, nodes.paragraph, nodes.Text, nodes.TextElement, nodes.classifier,
     NodeMatcher(nodes.strong, nodes.title, ids=["two"]), NodeMatcher(ids=Any),
     lambda node: len(node.children) > 1])
-def test_a_walk_finds_what_that_of_docutils_finds(condition: Any) -> None:
-    """Of all ways to walk: also from within the page, over what follows, and without itself."""
-    whole = page()
-    for start in (whole, whole[1], whole[2]):
+def test_walks_find_the_nodes_that_docutils_finds(condition: Any) -> None:
+    root = page()
+    for start in (root, root[1], root[2]):
         for ways in ({}, {"include_self": False}, {"siblings": True}, {"descend": False},
                      {"ascend": True, "include_self": False}):
-            found = [id(node) for node in trees.findall(start, condition, **ways)]
-            assert found == [id(node) for node in trees.around(start, condition, **ways)]
+            nodes_found = [id(node) for node in trees.findall(start, condition, **ways)]
+            assert nodes_found == [id(node) for node in trees.around(start, condition, **ways)]
 
 
-def test_a_walk_sees_what_is_changed_under_way_as_that_of_docutils() -> None:
-    said = []
+def test_walks_see_changes_on_the_way_as_docutils_does() -> None:
+    trees_after = []
     for walk in (trees.around, trees.findall):
-        whole = page()
-        for node in walk(whole, nodes.paragraph):
+        root = page()
+        for node in walk(root, nodes.paragraph):
             node.replace_self([nodes.paragraph("", "new"), *node.children])
-            if len(whole.pformat()) > 2000:
+            if len(root.pformat()) > 2000:
                 break
-        said.append(whole.pformat())
-    assert said[0] == said[1]
-
-
-def test_nodes_are_found_that_were_read_from_a_file_and_of_classes_not_met_before(
-        monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trees, "made", {nodes.Text})
-    monkeypatch.setattr(trees, "_met", set())
-    kept = pickle.dumps(page())
-    trees.made.intersection_update({nodes.Text})
-    empty = nodes.container()
-    assert not list(trees.findall(empty, nodes.paragraph))
-    assert len(list(trees.findall(pickle.loads(kept), nodes.paragraph))) == 5
-    assert not list(trees.findall(empty, nodes.attention))
-    empty += nodes.attention()
-    assert list(trees.findall(empty, nodes.Admonition)) == list(empty.children)
+        trees_after.append(root.pformat())
+    assert trees_after[0] == trees_after[1]
 
 
 @pytest.mark.parametrize(("text", "plain"), [
     ("no marks: 3.5 - 4, a, b.", True), ("it's", False), ('a "word"', False), ("so ...", False),
     (r"a \- b", False)])
-def test_a_text_without_marks_is_not_looked_at_for_quotes(text: str, plain: bool) -> None:
+def test_texts_without_quotation_marks_are_skipped(text: str, plain: bool) -> None:
     assert isinstance(nodes.paragraph("", "", nodes.strong("", text)), quotes.Unmarked) is plain
-    assert not isinstance(nodes.section(), quotes.Unmarked)
 
 
 def themed(current: str) -> str:
@@ -97,21 +89,52 @@ def test_contents_are_marked_as_the_theme_marks_them(address: str) -> None:
     assert sidebar.opened(themed("none.html"), address) == themed(address)
 
 
-def test_a_page_that_is_not_listed_marks_the_nearest_that_is_and_leaves_it_a_link() -> None:
-    found = sidebar.opened(themed("none.html"), "d/x/one.html", ["d/x.html", "d.html"])
-    assert found == themed("d/x.html").replace('href="#"', 'href="d/x.html"')
+def test_an_unlisted_page_marks_the_nearest_listed_one() -> None:
+    marked = sidebar.opened(themed("none.html"), "d/x/one.html", ["d/x.html", "d.html"])
+    assert marked == themed("d/x.html").replace('href="#"', 'href="d/x.html"')
     assert sidebar.opened(themed("none.html"), "far.html", ["gone.html"]) == themed("none.html")
 
 
-def test_chapters_are_listed_by_their_keyword_and_pages_of_a_template_are_not() -> None:
-    def entry(address: str, title: str, *below: nodes.Node) -> nodes.list_item:
-        link = nodes.reference("", "", nodes.Text(title), refuri=address)
-        return nodes.list_item("", nodes.paragraph("", "", link), *below)
+def test_every_symbol_is_set_as_mathml() -> None:
+    """Formulas of a report need no script."""
+    assert all("</math>" in formulas.typeset(symbol.latex, False, formulas.MATHML)
+               for symbol in catalogue.symbols().values())
 
-    pages = nodes.bullet_list("", entry("../devices/a.html", "A: B"), entry("x/b.html", "B"))
-    some = nodes.bullet_list("", entry("c.html", "C"), entry("../links.html", "链路：宽"))
-    contents = nodes.container("", nodes.bullet_list(
-        "", entry("../devices.html", "Devices: all", pages), entry("../../own.html", "Own", some)))
-    found = sidebar.listed(contents, "chapters/devices")
-    assert [link.astext() for link in found.findall(nodes.reference)] == ["Devices", "Own", "链路"]
-    assert len(list(found.findall(nodes.bullet_list))) == 2
+
+def paragraph(text: str) -> nodes.paragraph:
+    return nodes.paragraph(text, text)
+
+
+def dropdown(title: str, *classes: str) -> nodes.container:
+    return nodes.container("", nodes.rubric(title, title), container_classes=list(classes))
+
+
+BELOW = nodes.section("", nodes.title("", "below"))
+
+
+@pytest.mark.parametrize(("children", "texts"), [
+    ([paragraph("answer"), dropdown("why", ONWARDS), paragraph("formula"), paragraph("table"),
+      nodes.target("", "", refid="below"), BELOW],
+     ["answer", "why\n\nformula\n\ntable", "", "below"]),
+    ([dropdown("one", ONWARDS), paragraph("a"), dropdown("two", ONWARDS), paragraph("b")],
+     ["one\n\na", "two\n\nb"]),
+    ([dropdown("own", "wide"), paragraph("after")], ["own", "after"]),
+])
+def test_a_fold_takes_what_follows_up_to_the_next_fold_or_heading(
+        children: list[nodes.Node], texts: list[str]) -> None:
+    document = new_document("page", get_default_settings())
+    document += nodes.section("", *children)
+    RestOfSection(document).apply()
+    assert [child.astext() for child in document[0]] == texts
+
+
+@given(st.text(st.characters(codec="utf-8"), max_size=200))
+def test_any_text_survives_markdown(text: str) -> None:
+    """The parser of the book makes one paragraph of text and code of it."""
+    visible = "".join(char for char in text if char.isprintable())
+    hidden = words.hidden("x " + visible)
+    assert words.revealed(hidden) == " ".join(f"x {visible}".split())
+    parser = MarkdownIt("commonmark").enable("table")
+    opened, inline, closed = parser.parse(words.markdown(hidden))
+    assert (opened.type, closed.type) == ("paragraph_open", "paragraph_close")
+    assert {child.type for child in inline.children} <= {"text", "code_inline", "text_special"}

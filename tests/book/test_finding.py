@@ -1,0 +1,167 @@
+"""Search of the site: what the index holds of a page, marked terms, and what a query asks for."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from collections import Counter
+from typing import Any
+
+import pytest
+from _plain import plain
+from _project import ROOT
+from py_mini_racer import MiniRacer
+
+from _ext.finding import documents, pages, symptoms, terms
+from catalogue.reading import shared
+
+MATHJAX = r"\(\eta_{\mathrm{kv}}\)"
+KATEX = (r'<span class="katex"><span class="katex-mathml"><math><semantics><mrow><mi>η</mi></mrow>'
+         r'<annotation encoding="application/x-tex">\eta_{\mathrm{kv}}</annotation></semantics>'
+         r'</math></span><span class="katex-html"><span>ηkv</span></span></span>')
+PAGE = """<body><p>Menu</p><article class="bd-article">
+<section id="speicher"><span id="memory"></span><h1>Memory<a class="headerlink" href="#">#</a></h1>
+<p>A share <span class="math">{math}</span> of
+<span class="pasted-text">70,272</span> bytes.</p>
+<details class="admonition hide above-input"><summary>code</summary><pre>secret</pre></details>
+<section id="memory-kv"><span id="id3"></span><h2>Cache</h2>
+<div class="math" id="equation-eq-kv"><span class="eqno">(43)<a class="headerlink" href="#">#</a>
+</span>\\[ a = b \\]</div>
+<table><thead><tr><th><p>card</p></th><th><p>rate</p></th></tr></thead>
+<tbody><tr><td><p>H20</p></td><td><p>4.0</p></td></tr>
+<tr id="S1-001"><td>S1-001</td><td>Said<p>Wrong.</p></td></tr></tbody></table>
+</section></section></article><p>Footer</p></body>"""
+SECTIONS = [pages.Section("memory", "Memory", 1, ["A share η_kv of 70,272 bytes."]),
+            pages.Section("memory-kv", "Cache", 2, [], ["card · rate", "H20 · 4.0"])]
+
+
+@pytest.mark.parametrize("math", [MATHJAX, KATEX])
+def test_index_of_a_page_holds_its_visible_text(math: str) -> None:
+    page = pages.read(PAGE.replace("{math}", math).encode())
+    assert page.sections == SECTIONS
+    assert page.rows == {"S1-001": ["S1-001", "Said Wrong."]}
+    assert page.formulas == {"equation-eq-kv": ("43", "a = b")}
+
+
+@pytest.mark.parametrize(("title", "name"), [
+    ("NVIDIA H20", "H20"), ("S1 plan C: 32×H20, TP8×DP4", "plan C"),
+    ("S1 方案 C：32×H20，TP8×DP4", "方案 C"), ("Ascend 910B2", "910B2")])
+def test_short_names_of_an_entry(title: str, name: str) -> None:
+    assert name in documents.names_of(title)
+
+
+@pytest.mark.parametrize(("text", "marks"), [
+    ("Ranks use expert tensor parallelism; a rank, MLA, smla.",
+     ["Ranks", "expert tensor parallelism", "MLA"]),
+    ("每个rank采用张量并行，张量并行", ["rank", "张量并行"]),
+])
+def test_terms_are_marked_as_whole_words_and_once(text: str, marks: list[str]) -> None:
+    names = {name: name for name in ("rank", "tensor parallelism", "expert tensor parallelism",
+                                     "MLA", "张量并行")}
+    parts = list(terms.split(text, names, set()))
+    assert [word for word, key in parts if key] == marks
+    assert "".join(word for word, _ in parts) == text
+
+
+def test_everyday_words_are_not_marked() -> None:
+    entry = {"en": "goal", "zh": "goal", "at": "which"}
+    assert terms.marked({"goal": entry}, "en") == {"goal": "goal"}
+    assert terms.marked({"goal": entry | {"everyday": True}}, "en") == {}
+
+
+SAID = shared.symptoms()
+DEVICES = dict(sorted((path.stem, plain(path.read_text(encoding="utf-8")))
+                      for path in (ROOT / "params" / "devices").glob("*.yml")))
+LABEL = re.compile(r"^\(([a-z0-9-]+)\)=\s*\n#", re.MULTILINE)
+
+
+def test_symptoms_lead_to_existing_sections() -> None:
+    sources = [*(ROOT / "notebooks").glob("*.md"), *(ROOT / "book").glob("*.md")]
+    labels = {label for path in sources for label in LABEL.findall(path.read_text("utf-8"))}
+    labels |= {path.stem for path in sources} | {symptoms.CARD}
+    labels |= {path.stem for folder in ("scenarios", "devices", "models", "documents")
+               for path in (ROOT / "params" / folder).glob("*.yml")}
+    assert {name: missing for name, symptom in SAID["symptoms"].items()
+            if (missing := set(symptom["at"]) - labels)} == {}
+
+
+def test_no_phrase_describes_two_symptoms_and_no_word_has_two_meanings() -> None:
+    same = symptoms.synonyms(SAID["same"].values())
+    owners: dict[tuple[str, ...], set[str]] = {}
+    for name, symptom in SAID["symptoms"].items():
+        for variant in itertools.chain(symptom["en"], symptom["zh"]):
+            pieces = symptoms.pieces(variant, same, SAID["ignored"]["filler"])
+            owners.setdefault(tuple(sorted(map(str, pieces))), set()).add(name)
+    assert {words: names for words, names in owners.items() if len(names) > 1} == {}
+    for lists in (SAID["same"].values(), SAID["ignored"].values()):
+        seen = Counter(word.lower() for word in itertools.chain(*lists))
+        assert {word for word, times in seen.items() if times > 1} == set()
+
+
+@pytest.mark.parametrize(("title", "names"), [
+    ("NVIDIA GeForce RTX 4090 D", ["4090 D", "4090D", "4090"]), ("Intel Gaudi 3", ["Gaudi 3"]),
+    ("NVIDIA H20 141 GB", ["H20 141 GB", "H20 141GB", "H20141GB", "H20"]),
+    ("昇腾 910C（双 die 封装）", ["910C"]), ("Ascend 910B4-1", ["910B4-1"])])
+def test_names_of_a_card(title: str, names: list[str]) -> None:
+    assert symptoms.card_names(title) == names
+
+
+@pytest.fixture(scope="module")
+def asking() -> MiniRacer:
+    """The script of the site, with an index that holds a document for every label."""
+    others = sorted({label for symptom in SAID["symptoms"].values() for label in symptom["at"]}
+                    - {symptoms.CARD, *DEVICES} | {symptoms.COMPARED})
+    index = [documents.Document("device", f"{name}.html", 1, device["name"]["en"], "", [], "")
+             for name, device in DEVICES.items()]
+    index += [documents.Document("chapter", f"{label}.html", 1, label, "", [], "")
+              for label in others]
+    engine = MiniRacer()
+    engine.eval((ROOT / "book/assets/finding/asking.js").read_text(encoding="utf-8"))
+    engine.eval(f"const labels = {json.dumps([*DEVICES, *others])}; const asking = "
+                f"bookAsking.make({json.dumps(symptoms.of_index(index, SAID, DEVICES))});")
+    return engine
+
+
+def asked(asking: MiniRacer, query: str) -> dict[str, Any]:
+    """Ask; answers and cards as labels."""
+    return json.loads(str(asking.eval(
+        f"(found => JSON.stringify({{...found, answers: found.answers.map(at => labels[at]),"
+        f"named: found.named.map(at => labels[at])}}))(asking.of({json.dumps(query)}))")))
+
+
+@pytest.mark.parametrize(("query", "first"), [
+    ("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2 GiB", "run-memory"),
+    ("npu out of memory 怎么办", "run-memory"), ("gpu_memory_utilization", "memory-choice"),
+    ("专家负载不均衡", "experts"), ("R1 on 8xH20", "matrix-r1"), ("五万 token", "s1-plan-c"),
+    ("AWQ 和 W8A8 选哪个", "precision-decision"),
+    ("which prometheus metric shows KV cache pressure", "engines-metrics"),
+    ("910B 跑 R1 W8A8 启动报 HCCL timeout", "run-hang"),  # the fault counts more than the place
+    ("sglang deepseek v3 cuda graph capture OOM", "run-memory"),
+    ("decode throughput drops when one expert rank is slow", "experts")])
+def test_a_symptom_leads_to_its_section(asking: MiniRacer, query: str, first: str) -> None:
+    assert asked(asking, query)["answers"][0] == first
+
+
+@pytest.mark.parametrize(("query", "cards"), [
+    ("910C vs H20", ["ascend-910c-die", "nvidia-h20"]),
+    ("8xH200 or MI300X", ["nvidia-h200-sxm", "amd-mi300x"]),
+    ("910B 和 H20 哪个好", ["ascend-910b1", "nvidia-h20"])])
+def test_two_cards_are_compared(asking: MiniRacer, query: str, cards: list[str]) -> None:
+    found = asked(asking, query)
+    assert found["several"]
+    assert found["answers"][:3] == [symptoms.COMPARED, *cards]
+
+
+@pytest.mark.parametrize("query", ["KV cache", "H20", "显存", "70,272", "plan C"])
+def test_a_name_is_no_symptom(asking: MiniRacer, query: str) -> None:
+    assert asked(asking, query)["answers"] == []
+
+
+@pytest.mark.parametrize(("query", "long", "meaning", "rest"), [
+    ("what is MoE", True, True, "MoE"), ("为什么首 token 这么慢", True, False, "首 token 这么慢"),
+    ("MoE", False, False, "MoE"), ("专家并行怎么选", True, False, "专家并行")])
+def test_filler_words_of_a_query_are_removed(asking: MiniRacer, query: str, long: bool,
+                                             meaning: bool, rest: str) -> None:
+    found = asked(asking, query)
+    assert (found["long"], found["meaning"], found["rest"].strip()) == (long, meaning, rest)

@@ -1,0 +1,155 @@
+"""Downloads and metadata of the site: edition, scripts, packages, site map, feed, pictures."""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from _project import ROOT
+from PIL import Image
+
+from _ext.sharing import addresses, feed, pictures, site
+from _ext.taking import bundle, edition, packed, strict
+
+SHOWN = edition.Edition("1.2.3", "abc1234", "2026-01-31", "https://example.org/fit")
+LINES = {"index.html": "Version 1.2.3 · commit abc1234 · data as of 2026-01-31",
+         "zh/chapters/memory.html": "版本 1.2.3 · 提交 abc1234 · 数据截至 2026-01-31"}
+PAGE = ('<html><p class="edition"><!--edition--><!--/edition--></p>'
+        '<script>let a = 1;</script></html>')
+ADDRESS = "https://example.org/fit/"
+CHANGES = "# Changelog\n\n## 1.0\n\n- Search: `finds` more,\n  and sooner.\n- <b>Cards</b>.\n"
+SENTENCE = "Search: finds more, and sooner."
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    """A site of two pages, one in each language."""
+    folder = tmp_path / "html"
+    for name in LINES:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(PAGE)
+    return folder
+
+
+@pytest.mark.parametrize(("name", "line"), LINES.items())
+def test_pages_state_the_edition_and_replace_an_older_one(small: Path, name: str, line: str
+                                                          ) -> None:
+    edition.stamp(small, SHOWN)
+    first = (small / name).read_text()
+    assert line in first
+    assert 'href="https://example.org/fit"' in first
+    edition.stamp(small, edition.Edition("2.0.0"))
+    second = (small / name).read_text()
+    edition.stamp(small, edition.Edition("2.0.0"))
+    assert (small / name).read_text() == second
+    assert "1.2.3" not in second
+
+
+def test_stamping_reads_only_new_pages(small: Path) -> None:
+    edition.stamp(small, SHOWN)
+    old, new = (small / name for name in LINES)
+    for path in (old, new):
+        path.write_text(PAGE)
+    os.utime(old, ns=(1, 1))
+    edition.stamp(small, SHOWN, since=2)
+    assert old.read_text() == PAGE
+    assert "abc1234" in new.read_text()
+
+
+@pytest.mark.parametrize(("remote", "address"), [
+    ("javascript:alert(1)", ""), ("/a/path", ""), ("https://x.org/a b", ""),
+    ('https://x.org/"onmouseover="x', ""), ("file:///etc/passwd", ""),
+    ("https://me:token@example.org/a/b.git", "https://example.org/a/b")])
+def test_links_to_a_repository_are_web_addresses_without_secrets(remote: str, address: str) -> None:
+    assert edition.repository(remote) == address
+
+
+@pytest.mark.parametrize("written", ["", "example.org", "javascript:alert(1)",
+                                     'https://x.org/"><script>'])
+def test_an_address_of_the_site_is_one_of_the_web(written: str) -> None:
+    assert addresses.base(written) == ""
+
+
+def test_scripts_leave_the_page_and_data_stays(small: Path) -> None:
+    data = '<script type="application/json">{"a": 1}</script>'
+    moved = strict.outward(f'{PAGE}{data}<button onclick="window.print()">', small, "../")
+    (script,) = (small / strict.FOLDER).iterdir()
+    assert script.read_text() == "let a = 1;\n"
+    assert f'<script src="../{strict.FOLDER}/{script.name}"></script>' in moved
+    assert data in moved
+    assert 'data-action="print"' in moved
+
+
+def test_cached_addresses_change_with_the_file(small: Path) -> None:
+    sheet = small / "_static/styles/theme.css"
+    sheet.parent.mkdir(parents=True)
+    links = []
+    for number, text in enumerate(("a{}", "b{}")):
+        sheet.write_text(text)
+        os.utime(sheet, (number, number))
+        links.append(strict.outward('href="../_static/styles/theme.css?digest=1a"', small, ""))
+    assert links[0] != links[1]
+    assert "theme.css?v=" in links[0]
+
+
+def test_zipped_site_has_every_page_but_not_itself_and_no_dates(small: Path) -> None:
+    target = packed.pack(small, small)
+    before = target.read_bytes()
+    archive = zipfile.ZipFile(target)
+    assert f"{packed.NAME}/zh/chapters/memory.html" in archive.namelist()
+    assert not [name for name in archive.namelist() if name.endswith(".zip")]
+    assert target.name in (small / "index.html").read_text()
+    assert target.name not in archive.read(f"{packed.NAME}/index.html").decode()
+    os.utime(small / "index.html", (1e9, 1e9))
+    (small / "index.html").chmod(0o600)
+    assert packed.pack(small, small).read_bytes() == before
+
+
+def test_the_package_has_what_reports_refer_to_and_the_whole_template() -> None:
+    chapters = [path for pattern in bundle.CHAPTERS for path in ROOT.glob(pattern)]
+    assert len(chapters) > 40
+    for path in chapters:
+        text, part = path.read_text(encoding="utf-8"), bundle.needed(path, ROOT).decode()
+        assert bundle.CHAPTER.findall(part) == bundle.CHAPTER.findall(text)
+        assert (part == text) is (path == ROOT / bundle.TEMPLATE)
+
+
+@pytest.mark.parametrize("name", ["memory", "scenario", "calculators"])
+def test_cells_import_the_package_and_keep_their_lines(name: str) -> None:
+    text = (ROOT / "notebooks" / f"{name}.md").read_text(encoding="utf-8")
+    changed = bundle.cells(text)
+    assert bundle.cells(changed) == changed
+    assert len(changed.splitlines()) == len(text.splitlines())
+    assert not [line for line in changed.splitlines()
+                if line.startswith(tuple(f"{word} {room}" for word in ("from", "import")
+                                         for room in bundle.ROOMS))]
+
+
+def test_site_map_lists_every_page_in_both_languages() -> None:
+    tree = ElementTree.fromstring(site.sitemap(ADDRESS, ["index", "chapters/memory"]))
+    listed = [element.text for element in tree.iter() if element.tag.endswith("loc")]
+    assert listed == [f"{ADDRESS}{folder}{page}.html" for page in ("index", "chapters/memory")
+                      for folder in ("", "zh/")]
+
+
+def test_feed_has_an_entry_per_change() -> None:
+    tree = ElementTree.fromstring(feed.atom(CHANGES, {5: 60, 6: 10, 7: 30}, ADDRESS, "Fit"))
+    atom = "{http://www.w3.org/2005/Atom}"
+    entries = tree.findall(f"{atom}entry")
+    assert [entry.findtext(f"{atom}title") for entry in entries] == ["Search", "<b>Cards</b>"]
+    assert entries[0].findtext(f"{atom}updated") == "1970-01-01T00:01:00Z"
+    assert entries[0].findtext(f"{atom}content") == SENTENCE
+
+
+def test_preview_picture_is_small_and_its_text_fits(tmp_path: Path) -> None:
+    said = pictures.Said("Fit", "显存：一张卡要放下什么", "R1 needs 671 GB " * 30)
+    name = pictures.put(said, tmp_path)
+    assert pictures.put(said, tmp_path) == name
+    assert (tmp_path / name).stat().st_size < 40_000
+    edge = Image.open(tmp_path / name).convert("L").crop((
+        pictures.SIZE[0] - pictures.MARGIN // 2, 0, pictures.SIZE[0],
+        pictures.SIZE[1] - pictures.BAR))
+    assert edge.getextrema() == (255, 255)
