@@ -49,7 +49,7 @@ def test_structure_and_numbers_are_the_same(page: Path) -> None:
     for english, chinese in pairs(page):
         assert sources.structure(english) == sources.structure(chinese)
         assert sources.glue_keys(english) == sources.glue_keys(chinese)
-        assert sources.bare_headings(english + chinese) == []  # a Chinese one would be `id1`
+        assert sources.bare_headings(f"{english}\n{chinese}") == []  # a Chinese one would be `id1`
 
 
 def test_prose_is_in_its_language_with_terms_of_the_glossary(page: Path) -> None:
