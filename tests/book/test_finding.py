@@ -16,7 +16,6 @@ from py_mini_racer import MiniRacer
 from _ext.finding import documents, pages, symptoms, terms
 from catalogue.reading import shared
 
-MATHJAX = r"\(\eta_{\mathrm{kv}}\)"
 KATEX = (r'<span class="katex"><span class="katex-mathml"><math><semantics><mrow><mi>η</mi></mrow>'
          r'<annotation encoding="application/x-tex">\eta_{\mathrm{kv}}</annotation></semantics>'
          r'</math></span><span class="katex-html"><span>ηkv</span></span></span>')
@@ -36,9 +35,8 @@ SECTIONS = [pages.Section("memory", "Memory", 1, ["A share η_kv of 70,272 bytes
             pages.Section("memory-kv", "Cache", 2, [], ["card · rate", "H20 · 4.0"])]
 
 
-@pytest.mark.parametrize("math", [MATHJAX, KATEX])
-def test_index_of_a_page_holds_its_visible_text(math: str) -> None:
-    page = pages.read(PAGE.replace("{math}", math).encode())
+def test_index_of_a_page_holds_its_visible_text() -> None:
+    page = pages.read(PAGE.replace("{math}", KATEX).encode())
     assert page.sections == SECTIONS
     assert page.rows == {"S1-001": ["S1-001", "Said Wrong."]}
     assert page.formulas == {"equation-eq-kv": ("43", "a = b")}
@@ -62,12 +60,6 @@ def test_terms_are_marked_as_whole_words_and_once(text: str, marks: list[str]) -
     parts = list(terms.split(text, names, set()))
     assert [word for word, key in parts if key] == marks
     assert "".join(word for word, _ in parts) == text
-
-
-def test_everyday_words_are_not_marked() -> None:
-    entry = {"en": "goal", "zh": "goal", "at": "which"}
-    assert terms.marked({"goal": entry}, "en") == {"goal": "goal"}
-    assert terms.marked({"goal": entry | {"everyday": True}}, "en") == {}
 
 
 SAID = shared.symptoms()
@@ -97,14 +89,6 @@ def test_no_phrase_describes_two_symptoms_and_no_word_has_two_meanings() -> None
     for lists in (SAID["same"].values(), SAID["ignored"].values()):
         seen = Counter(word.lower() for word in itertools.chain(*lists))
         assert {word for word, times in seen.items() if times > 1} == set()
-
-
-@pytest.mark.parametrize(("title", "names"), [
-    ("NVIDIA GeForce RTX 4090 D", ["4090 D", "4090D", "4090"]), ("Intel Gaudi 3", ["Gaudi 3"]),
-    ("NVIDIA H20 141 GB", ["H20 141 GB", "H20 141GB", "H20141GB", "H20"]),
-    ("昇腾 910C（双 die 封装）", ["910C"]), ("Ascend 910B4-1", ["910B4-1"])])
-def test_names_of_a_card(title: str, names: list[str]) -> None:
-    assert symptoms.card_names(title) == names
 
 
 @pytest.fixture(scope="module")
@@ -156,12 +140,3 @@ def test_two_cards_are_compared(asking: MiniRacer, query: str, cards: list[str])
 @pytest.mark.parametrize("query", ["KV cache", "H20", "显存", "70,272", "plan C"])
 def test_a_name_is_no_symptom(asking: MiniRacer, query: str) -> None:
     assert asked(asking, query)["answers"] == []
-
-
-@pytest.mark.parametrize(("query", "long", "meaning", "rest"), [
-    ("what is MoE", True, True, "MoE"), ("为什么首 token 这么慢", True, False, "首 token 这么慢"),
-    ("MoE", False, False, "MoE"), ("专家并行怎么选", True, False, "专家并行")])
-def test_filler_words_of_a_query_are_removed(asking: MiniRacer, query: str, long: bool,
-                                             meaning: bool, rest: str) -> None:
-    found = asked(asking, query)
-    assert (found["long"], found["meaning"], found["rest"].strip()) == (long, meaning, rest)

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import _project
 import pytest
 
-from _ext import downloads, inputs, languages, pipeline
+from _ext import inputs, languages, pipeline
 
 PAGES = ("derivation", "scenarios", "scenarios/one", "scenarios/two")
 RUN, TELL = pipeline.RUN, pipeline.TELL
@@ -111,13 +107,6 @@ def test_key_of_one_parameter_ignores_the_rest_of_its_file(project: Path) -> Non
     assert key("device: a\n", "scenarios/one.yml") != key("device: a\n#\n", "scenarios/one.yml")
 
 
-def test_imported_modules_of_code() -> None:
-    code = inputs.code_of(_project.notebook("derivation", "import this\n", "推", "import os.path"))
-    assert list(inputs.imported(code)) == ["os.path"]
-    assert list(inputs.imported("from . import a\nfrom ..b import c", "x.y")) == [
-        "x.y", "x.y.a", "x.b", "x.b.c"]
-
-
 def test_a_repeated_run_writes_the_same_bytes_and_removes_orphans(project: Path) -> None:
     first = outputs(project)
     edit(project, "book/chapters/.keys/derivation.json", None)
@@ -174,88 +163,6 @@ def test_failing_pages_are_named_with_cell_line_and_reason(project: Path) -> Non
     assert lines[:len(REASONS)] == REASONS
     assert lines[-1] == SENTENCE
     assert stale(project) == {"derivation": RUN, "scenarios": RUN, "scenarios/two": RUN}
-
-
-@pytest.mark.nightly
-def test_pages_run_in_processes_of_their_own_where_forking_is_unsafe(built: Path,
-                                                                     tmp_path: Path) -> None:
-    code = "import workshop; workshop.FORKS = False; workshop.serve(1, ['json'])"
-    path = os.pathsep.join(map(str, (_project.ROOT / "book" / "_ext", built)))
-    files = [str(built / "notebooks/derivation.md"), str(tmp_path / "1.ipynb")]
-    job = {"id": 1, "arguments": files, "environment": {}}
-    done = subprocess.Popen([sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": path},
-                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    with done as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        process.stdin.write(json.dumps(job) + "\n")
-        process.stdin.flush()
-        assert json.loads(process.stdout.readline()) == {"id": 1, "code": 0}
-        process.stdin.close()
-        assert process.wait(20) == 0
-    assert (tmp_path / "1.ipynb").read_bytes() == outputs(built)["derivation.ipynb"]
-
-
-CELLS_OF_VARIANTS = """
-+++ {"tags": ["en", "family"]}
-
-## Variants
-
-+++ {"tags": ["zh", "variant"]}
-
-(@variant@)=
-## @title@
-
-```{code-cell} python3
-:tags: [hide-input, variant]
-"@variant@"
-```
-"""
-
-FAMILY_OF_TWO = """
-class Variant:
-    def __init__(self, name, title):
-        self.id, self.title = name, {"en": title, "zh": title}
-
-
-def load_family(name):
-    family = Family(name, load_scenario(name))
-    if name == "two":
-        family.deployments = (Variant("two-a", "A"), Variant("two-b", "B"))
-    return family
-"""
-
-
-def test_variants_repeat_their_cells_and_a_page_may_have_cells_of_its_own(project: Path) -> None:
-    append(project, "notebooks/scenario.md", CELLS_OF_VARIANTS)
-    append(project, "catalogue/__init__.py", FAMILY_OF_TWO)
-    edit(project, "notebooks/supplements/two.md", _project.notebook("more", "M", "补", "1 + 1"))
-    build(project)
-
-    def texts(page: str) -> list[str]:
-        cells = json.loads(outputs(project)[page])["cells"]
-        return ["".join(cell["source"]) for cell in cells]
-
-    assert not any("@id@" in text or "## " in text for text in texts("scenarios/one.ipynb"))
-    found = texts("scenarios/two.ipynb")
-    assert [text for text in found if "## " in text] == [
-        "## Variants", "(two-a)=\n## A", "(two-b)=\n## B"]
-    assert '"two-b"' in found
-    assert found[-1] == "1 + 1"
-
-
-def test_numbers_of_a_picture_are_files() -> None:
-    """Pictures are glued or displayed; a plot is known by the name that myst-nb gives it."""
-    image, mime = "<svg>\n</svg>\n", "image/svg+xml"
-    numbers = {mime: {"numbers": "x\n1\n"}}
-    cells = [{"outputs": [
-        {"data": {f"application/papermill.record/{mime}": [image]},
-         "metadata": {**numbers, "scrapbook": {"name": "curve_en"}}},
-        {"data": {mime: image}, "metadata": {**numbers, "lang": "zh"}},
-        {"data": {"text/html": "<svg/>"}, "metadata": {}}, {"name": "stdout"}]}]
-    name = hashlib.sha256(b"<svg>\n</svg>").hexdigest()
-    assert list(downloads.behind(json.dumps({"cells": cells}), "page")) == [
-        (name, "page-curve_en.csv", "x\n1\n"), (name, "page-1_zh.csv", "x\n1\n")]
 
 
 IN_BOTH = [{"cell_type": "markdown", "metadata": {"tags": ["en"]}, "source": ["one"]},

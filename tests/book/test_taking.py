@@ -11,7 +11,7 @@ import pytest
 from _project import ROOT
 from PIL import Image
 
-from _ext.sharing import addresses, feed, pictures, site
+from _ext.sharing import addresses, feed, pictures
 from _ext.taking import bundle, edition, packed, strict
 
 SHOWN = edition.Edition("1.2.3", "abc1234", "2026-01-31", "https://example.org/fit")
@@ -48,29 +48,13 @@ def test_pages_state_the_edition_and_replace_an_older_one(small: Path, name: str
     assert "1.2.3" not in second
 
 
-def test_stamping_reads_only_new_pages(small: Path) -> None:
-    edition.stamp(small, SHOWN)
-    old, new = (small / name for name in LINES)
-    for path in (old, new):
-        path.write_text(PAGE)
-    os.utime(old, ns=(1, 1))
-    edition.stamp(small, SHOWN, since=2)
-    assert old.read_text() == PAGE
-    assert "abc1234" in new.read_text()
-
-
 @pytest.mark.parametrize(("remote", "address"), [
     ("javascript:alert(1)", ""), ("/a/path", ""), ("https://x.org/a b", ""),
     ('https://x.org/"onmouseover="x', ""), ("file:///etc/passwd", ""),
     ("https://me:token@example.org/a/b.git", "https://example.org/a/b")])
-def test_links_to_a_repository_are_web_addresses_without_secrets(remote: str, address: str) -> None:
+def test_links_are_addresses_of_the_web_without_secrets(remote: str, address: str) -> None:
     assert edition.repository(remote) == address
-
-
-@pytest.mark.parametrize("written", ["", "example.org", "javascript:alert(1)",
-                                     'https://x.org/"><script>'])
-def test_an_address_of_the_site_is_one_of_the_web(written: str) -> None:
-    assert addresses.base(written) == ""
+    assert addresses.base(remote) == ""
 
 
 def test_scripts_leave_the_page_and_data_stays(small: Path) -> None:
@@ -126,13 +110,6 @@ def test_cells_import_the_package_and_keep_their_lines(name: str) -> None:
     assert not [line for line in changed.splitlines()
                 if line.startswith(tuple(f"{word} {room}" for word in ("from", "import")
                                          for room in bundle.ROOMS))]
-
-
-def test_site_map_lists_every_page_in_both_languages() -> None:
-    tree = ElementTree.fromstring(site.sitemap(ADDRESS, ["index", "chapters/memory"]))
-    listed = [element.text for element in tree.iter() if element.tag.endswith("loc")]
-    assert listed == [f"{ADDRESS}{folder}{page}.html" for page in ("index", "chapters/memory")
-                      for folder in ("", "zh/")]
 
 
 def test_feed_has_an_entry_per_change() -> None:

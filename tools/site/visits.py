@@ -58,11 +58,9 @@ def _files(urls: list[str]) -> set[Path]:
 
 
 def visit(browser: Browser, site: Path, name: str) -> Visit:
-    """Open a page in a wide window in both themes, in a narrower one, and on a phone.
-
-    The script `WATCH` must have been added to the browser.
-    """
+    """Open a page in a wide window in both themes, in a narrower one, and on a phone."""
     seen = Visit(name)
+    watch = browser.call("Page.addScriptToEvaluateOnNewDocument", source=WATCH)
     root = site.resolve().as_uri()
     browser.resize(WIDE, SCREEN)
     try:
@@ -89,6 +87,7 @@ def visit(browser: Browser, site: Path, name: str) -> Visit:
         seen.tall = browser.evaluate("document.documentElement.scrollHeight")
     except (OSError, RuntimeError) as wrong:
         seen.errors.append(str(wrong))
+    browser.call("Page.removeScriptToEvaluateOnNewDocument", **watch)
     return seen
 
 

@@ -1,0 +1,142 @@
+"""Every page of the built site, from its files: languages, links, figures, sizes, styles."""
+
+from __future__ import annotations
+
+import json
+import re
+import statistics
+from pathlib import Path
+
+import pytest
+import yaml
+
+import catalogue
+from tools.site import letters, pages, styles
+from tools.site.printed import ROOT, chapters
+
+FOLDERS = {"": "en", "zh/": "zh-CN"}
+LOST = "404.html"  # one page for both languages
+HAN = re.compile("[\u4e00-\u9fff]+")
+TITLES = re.compile("|".join(sorted({re.escape(each["title"]) for each in
+                                     catalogue.sources().values()}, key=len, reverse=True)))
+QUESTIONS = yaml.safe_load((ROOT / "tests/site/questions.yml").read_text(encoding="utf-8"))
+CLICKS = 2  # from the front page to the answer of a question
+USUAL, LARGEST = 0.6e6, 12e6  # bytes of HTML
+WORDS_OF_A_FIGURE = 1000  # of a derivation
+
+
+def of(every: pages.Site, folder: str) -> dict[str, pages.Page]:
+    """The pages of one language, by their name in it."""
+    return {name.removeprefix(folder): page for name, page in every.items()
+            if name != LOST and name.startswith("zh/") == bool(folder)}
+
+
+def test_both_languages_have_the_same_pages(every: pages.Site) -> None:
+    english, chinese = (of(every, folder) for folder in FOLDERS)
+    assert english.keys() == chinese.keys()
+    for kind in ("scenarios", "devices", "models", "documents"):
+        assert {name for name in english if name.startswith(f"chapters/{kind}/")} == {
+            f"chapters/{kind}/{path.stem}.html" for path in (ROOT / "params" / kind).glob("*.yml")}
+    different = [name for name in english if english[name].shape != chinese[name].shape]
+    assert different == []
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_pages_state_their_language_and_link_to_the_other(every: pages.Site, folder: str) -> None:
+    for name, page in of(every, folder).items():
+        own = f"{folder}{name}"
+        assert page.lang == FOLDERS[folder], own
+        assert {lang: pages.target(own, link) for lang, link in page.alternates.items()} == {
+            "en": (name, ""), "zh-CN": (f"zh/{name}", "")}, own
+        other = name if folder else f"zh/{name}"
+        assert pages.target(own, page.switch) == (other, ""), own
+
+
+def test_prose_and_labels_are_in_the_language_of_the_page(every: pages.Site) -> None:
+    """English pages may quote Chinese and name Chinese sources; the glossary translates."""
+    quoted = {name: HAN.findall(re.sub("“[^”]*”", "", TITLES.sub("", page.prose)))
+              for name, page in of(every, "").items() if name != "chapters/reference.html"}
+    assert {name: words for name, words in quoted.items() if words} == {}
+    english = {name: label for name, page in of(every, "zh/").items() for label in page.spoken
+               if re.fullmatch(r"[A-Za-z .…]{4,}", label)}
+    assert english == {}
+
+
+def test_nothing_is_loaded_from_other_hosts_and_no_script_is_inline(every: pages.Site, site: Path
+                                                                    ) -> None:
+    loads = {link for page in every.values() for link in page.loads}
+    assert {link for link in loads if re.match(r"(https?:)?//", link)} == set()
+    assert {name: page.inline for name, page in every.items() if page.inline} == {}
+    outside = re.compile(r"(url\(|@import)\s*['\"]?(https?:)?//")
+    assert [path.name for path in site.rglob("*.css")
+            if outside.search(path.read_text(encoding="utf-8"))] == []
+
+
+def test_internal_links_and_anchors_exist(every: pages.Site, site: Path) -> None:
+    assert list(pages.broken(site, every)) == []
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_figures_are_numbered_once_and_mentioned_by_their_number(every: pages.Site, folder: str
+                                                                 ) -> None:
+    mine = {name: page for name, page in every.items() if name.startswith("zh/") == bool(folder)}
+    numbers = [number for page in mine.values() for _, number in page.captions]
+    assert sorted(numbers) == [*range(1, len(numbers) + 1)]
+    assert len(numbers) > 20
+    figures = {(name, anchor): number for name, page in mine.items()
+               for ids, number in page.captions for anchor in ids}
+    mentions = {(pages.target(name, link), number) for name, page in mine.items()
+                for link, number in page.mentions}
+    compared = [(figures[place], number) for place, number in mentions if place in figures]
+    assert compared
+    assert all(number == mentioned for number, mentioned in compared)
+
+
+def test_every_chapter_offers_its_executed_notebook(every: pages.Site, site: Path) -> None:
+    for name, page in every.items():
+        if "chapters/" in name:
+            path, _ = pages.target(name, page.source) or ("", "")
+            cells = json.loads((site / path).read_text(encoding="utf-8"))["cells"]
+            assert any(cell.get("execution_count") for cell in cells), name
+
+
+@pytest.mark.parametrize(("lang", "folder"), [("en", ""), ("zh", "zh/")])
+def test_questions_are_answered_within_two_clicks(every: pages.Site, lang: str, folder: str
+                                                  ) -> None:
+    assert len(QUESTIONS[lang]) >= 19
+    assert list(pages.unanswered(every, folder, QUESTIONS[lang], CLICKS)) == []
+
+
+def test_derivations_have_enough_figures(every: pages.Site) -> None:
+    toc = yaml.safe_load((ROOT / "book/_toc.yml").read_text(encoding="utf-8"))
+    derivations = [every[f"{name}.html"] for name in dict(chapters(toc))["Derivations"]]
+    figures = sum(page.figures for page in derivations)
+    assert sum(page.words for page in derivations) <= WORDS_OF_A_FIGURE * figures
+
+
+def test_pages_are_of_moderate_size(every: pages.Site, site: Path) -> None:
+    sizes = {name: (site / name).stat().st_size for name in every}
+    assert statistics.median(sizes.values()) <= USUAL
+    assert {name: size for name, size in sizes.items() if size > LARGEST} == {}
+
+
+def test_styles_and_fonts_cover_every_page(every: pages.Site, site: Path) -> None:
+    assert styles.missing(styles.names(site, every)) == set()
+    assert letters.missing(letters.signs(every)) == set()
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_the_sidebar_is_short(site: Path, folder: str) -> None:
+    contents = pages.tree(site / folder / "chapters/memory.html").cssselect("nav.bd-docs-nav")[0]
+    assert 7 < len(contents.cssselect("li.toctree-l1 > a")) <= 25
+    assert 0 < len(contents.cssselect("li li > a")) <= 40
+
+
+@pytest.mark.parametrize(("name", "overview"), [
+    ("scenarios/s1-plan-c", "scenarios"), ("devices/ascend-910b2", "devices"),
+    ("documents/s1", "audit"), ("memory", "memory")])
+def test_the_sidebar_marks_the_place_of_a_page(site: Path, name: str, overview: str) -> None:
+    marked = pages.tree(site / f"chapters/{name}.html").cssselect("nav.bd-docs-nav a.current")
+    assert [link.get("href") for link in marked] == [
+        "#" if name == overview else f"../{overview}.html"]
+    assert all(entry.get("open") for entry in marked[0].iterancestors("details"))

@@ -1,0 +1,194 @@
+"""Whole builds of a tiny book: strict, incremental, complete after a failure, byte for byte."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import _project
+import psutil
+import pytest
+
+from _ext.sharing import addresses
+
+ADDRESS = "https://example.org/fit/"
+SLOW = "import os, time\nopen({!r}, 'w').write(str(os.getpid()))\ntime.sleep(600)"
+PLACES = (  # of two builds: folders, umask, and the environment
+    ("one", ".venv", 0o022, {"PYTHONHASHSEED": "1", "TZ": "UTC", "LC_ALL": "C.UTF-8"}),
+    ("other/below", "packages", 0o077,
+     {"PYTHONHASHSEED": "2", "TZ": "Asia/Shanghai", "LC_ALL": "zh_CN.UTF-8"}))
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tiny book that was built; each test restores its sources."""
+    made = _project.make_book(tmp_path_factory.mktemp("book") / "project")
+    built(made)
+    shutil.copytree(made / "_build/html", made.with_name("fresh"))
+    return made
+
+
+def built(project: Path, **options: object) -> str:
+    """Build successfully; return the output."""
+    done = _project.build(project, **options)  # type: ignore[arg-type]
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def failed(project: Path) -> str:
+    """Fail to build; return the errors, without a traceback."""
+    done = _project.build(project)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
+    return done.stderr
+
+
+@contextlib.contextmanager
+def edited(path: Path, text: str | None) -> Iterator[None]:
+    """Change a file, or delete it, and restore it."""
+    before = path.read_text(encoding="utf-8")
+    path.unlink() if text is None else path.write_text(text, encoding="utf-8")
+    yield
+    path.write_text(before, encoding="utf-8")
+
+
+def page(project: Path, name: str) -> str:
+    """Return a file of the site."""
+    return (project / "_build/html" / name).read_text(encoding="utf-8")
+
+
+def at(scratch: Path, place: tuple[str, str, int, dict[str, str]]) -> dict[str, object]:
+    """Options of a build in a place: its packages are found by a link of another name."""
+    folder, packages, umask, environment = place
+    link = scratch / folder / packages
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.symlink_to(sys.prefix)
+    python = link / Path(sys.executable).relative_to(sys.prefix)
+    return {"python": python, "umask": umask, "environment": environment}
+
+
+def test_nothing_is_written_where_nothing_changed_and_lost_pages_return(
+        project: Path, tmp_path: Path) -> None:
+    site = project / "_build/html"
+    before = {path: path.stat().st_mtime_ns for path in site.rglob("*") if path.is_file()}
+    assert "up to date" in built(project, cwd=tmp_path)
+    assert {path: path.stat().st_mtime_ns for path in before} == before
+    assert list(tmp_path.iterdir()) == []
+    for lost in ("index.html", "zh/chapters/derivation.html"):
+        (site / lost).unlink()
+    built(project)
+    assert {path for path in before if not path.is_file()} == set()
+
+
+def test_a_build_is_the_same_in_another_environment(project: Path, tmp_path: Path) -> None:
+    other = _project.make_book(tmp_path / PLACES[1][0] / "tree")
+    built(other, **at(tmp_path, PLACES[1]))
+    assert _project.differing(project.with_name("fresh"), other / "_build/html") == []
+
+
+@pytest.mark.nightly
+def test_two_clean_builds_of_the_book_are_identical(tmp_path: Path) -> None:
+    """What is committed, in two folders, time zones, languages, orders of hashes and umasks."""
+    sites = []
+    for place in PLACES:
+        tree = tmp_path / place[0] / "tree"
+        subprocess.run(["git", "clone", "--quiet", "--shared", _project.ROOT, tree], check=True)
+        built(tree, **at(tmp_path, place))
+        sites.append(tree / "_build/html")
+    assert _project.differing(*sites) == []
+
+
+def test_a_warning_fails_until_it_is_mended(project: Path) -> None:
+    """A second try does not forget a warning of the Chinese pass."""
+    index = project / "book/index.md"
+    text = index.read_text("utf-8") + '\n+++ {"tags": ["zh"]}\n{ref}`nowhere`\n'
+    with edited(index, text):
+        for _ in range(2):
+            assert "undefined label: 'nowhere'" in failed(project)
+    built(project)
+    assert "nowhere" not in page(project, "zh/index.html")
+
+
+def test_a_failing_notebook_is_named_with_its_reason(project: Path) -> None:
+    path = project / "notebooks/derivation.md"
+    with edited(path, _project.notebook("derivation", "D", "推", "1 / 0")):
+        errors = failed(project)
+    assert "notebooks/derivation.md" in errors
+    assert "ZeroDivisionError" in errors
+
+
+def test_titles_change_and_removed_scenarios_vanish_everywhere(project: Path) -> None:
+    scenario, site = project / "params/scenarios/two.yml", project / "_build/html"
+    shown = ("chapters/scenarios.html", "_static/search-index.js")
+    with edited(scenario, "2222\n"):
+        built(project)
+        for name in ("chapters/scenarios/two.html", *shown):
+            assert all("2222" in page(project, f"{folder}{name}") for folder in ("", "zh/"))
+    with edited(scenario, None):
+        built(project)
+        for name in ("index.html", *shown):
+            assert not any("2222" in page(project, f"{folder}{name}") for folder in ("", "zh/"))
+        assert not list(site.rglob("two.*"))
+
+
+def test_two_builds_at_once_do_not_meet(project: Path) -> None:
+    with (project / "_build/.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert "another build" in failed(project)
+
+
+def test_damaged_caches_are_made_anew(project: Path) -> None:
+    for path in (project / "_build/.doctrees").rglob("*"):
+        if path.is_file():
+            data = path.read_bytes()
+            half = len(data) // 2
+            path.write_bytes(data[:half] + bytes([data[half] ^ 1]) + data[half + 1:])
+    index = project / "book/index.md"
+    with edited(index, index.read_text("utf-8") + "\nMore.\n"):
+        built(project)
+    assert "Plan 2" in page(project, "chapters/scenarios/two.html")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_a_killed_build_leaves_no_process_and_the_next_one_no_draft(project: Path, number: int
+                                                                    ) -> None:
+    path, started = project / "notebooks/derivation.md", project / "started"
+    started.unlink(missing_ok=True)
+    with edited(path, _project.notebook("derivation", "D", "推", SLOW.format(str(started)))):
+        command = [Path(sys.executable).with_name("jupyter-book"), "build", "book"]
+        running = subprocess.Popen(command, cwd=project, stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL)
+        while not (started.exists() and started.read_text()):
+            time.sleep(0.05)
+            assert running.poll() is None
+        processes = psutil.Process(running.pid).children(recursive=True)
+        assert int(started.read_text()) in {each.pid for each in processes}
+        running.send_signal(number)
+        assert running.wait() == (128 + number if number == signal.SIGTERM else -number)
+        assert psutil.wait_procs(processes, timeout=60)[1] == []
+    (project / "_build/html/.draft-left").write_text("half")
+    built(project)
+    assert [each.name for each in project.rglob(".*")
+            if each.name.startswith((".draft-", ".work"))] == []
+
+
+def test_an_address_of_the_site_is_on_every_page_and_never_invented(project: Path) -> None:
+    site = project / "_build/html"
+    assert not {"canonical", "og:url", "og:image"} & set(page(project, "index.html").split('"'))
+    assert not (site / "sitemap.xml").exists()
+    built(project, environment={addresses.ADDRESS: ADDRESS})
+    for folder in ("", "zh/"):
+        text = page(project, f"{folder}index.html")
+        assert f'<link rel="canonical" href="{ADDRESS}{folder}index.html"' in text
+        assert f'<meta property="og:url" content="{ADDRESS}{folder}index.html"' in text
+        assert f'hreflang="zh-CN" href="{ADDRESS}zh/index.html"' in text
+        name = text.partition('og:image" content="')[2].partition('"')[0]
+        assert (site / name.removeprefix(ADDRESS)).is_file()
+    assert f"Sitemap: {ADDRESS}sitemap.xml" in page(project, "robots.txt")

@@ -1,0 +1,261 @@
+"""The calculators in a real browser: against the runtime, hostile links and hostile files."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+
+import calc
+from calc.answer.steady_state import STEADY
+from calc.costing.tokens import token_costs
+from calc.evidence.classes import own_errors
+from calc.physics.breakdown import token_parts
+from calc.uncertainty.interval import interval
+from catalogue import deployment_names, load_scenario, read_scenario
+from catalogue.entries.trees import evaluate
+from notebooks.derive.formulas.javascript import HELPERS, function
+from notebooks.pages.calculators.extras import CONTEXT_ONLY
+from notebooks.pages.calculators.links import link
+from notebooks.pages.calculators.offers import contents, deployed
+from notebooks.pages.calculators.samples import state
+from notebooks.pages.calculators.scripts import start
+from notebooks.pages.calculators.views import RANGED
+from tools.site.browser import Browser
+from tools.site.printed import ROOT
+
+PAGE = "chapters/calculators.html"
+TOLERANCE = 1e-9
+HOUR = 3600
+MOST_BYTES = 300_000  # gzipped, of all that the page has of its own
+MEMORY = ("headroom_per_device", "free_for_kv_per_device", "stage_free_for_kv")
+READY = "document.querySelector('.memory .answer')?.textContent.length > 0"
+ANSWERS = "[...document.querySelectorAll('.calculator .answer')].map((one) => one.textContent)"
+SET = ("(() => { const field = document.querySelector(%r); field.value = %r;"
+       "field.dispatchEvent(new Event(%r)); })()")
+ALL = """JSON.stringify(STATES.map((state) => {
+  const {data, formulas, Engine, problem, toYaml, fromYaml} = willItFit;
+  globalThis.tested ??= new Engine(data, formulas);
+  const found = tested.compute(state), words = data.words.en, text = toYaml(data, state);
+  return {problem: problem(data, words, state), ranges: found.ranges, memory: found.memory,
+          values: Object.fromEntries(formulas.names.map((name) => [name, found.get(name)])),
+          cost: found.cost, text, back: {...state, ...fromYaml(data, words, text)}};
+}))"""
+OF_LINKS = ("tpot", "ttft", "output_throughput", "max_concurrency")
+OPENED = """JSON.stringify(LINKS.map((link) => {
+  const {data, formulas, Engine, fromLink, toLink, problem} = willItFit, words = data.words.en;
+  globalThis.tested ??= new Engine(data, formulas);
+  const state = fromLink(data, words, link), get = tested.glance(state);
+  return {problem: problem(data, words, state),
+          kept: toLink(data, fromLink(data, words, toLink(data, state))) === toLink(data, state),
+          ...Object.fromEntries(NAMES.map((name) => [name, get(name)]))};
+}))""".replace("NAMES", json.dumps(OF_LINKS))
+RANGES = """JSON.stringify((() => {
+  const {data, formulas, Engine, fromLink} = willItFit;
+  return new Engine(data, formulas).compute(fromLink(data, data.words.en, location.hash)).ranges;
+})())"""
+REFUSAL = """(() => {{ try {{
+  willItFit.{}(willItFit.data, willItFit.data.words.en, {}); return null;
+}} catch (error) {{ return error instanceof willItFit.Refusal && error.message; }} }})()"""
+
+
+@pytest.fixture(scope="module")
+def page(browser: Browser, site: Path) -> Browser:
+    """The page, opened from the disk."""
+    return opened(browser, site)
+
+
+def opened(browser: Browser, site: Path, state: str = "") -> Browser:
+    browser.open("about:blank")
+    browser.open(f"{site.as_uri()}/{PAGE}{state}")
+    browser.wait_for(READY)
+    return browser
+
+
+def far(found: float | None, wanted: float, scale: float | None = None) -> bool:
+    if found is None:
+        return bool(np.isfinite(wanted))
+    return not (found == wanted or abs(found - wanted) <= TOLERANCE * (scale or abs(wanted)))
+
+
+def differences(state: dict[str, Any], found: dict[str, Any]) -> Iterator[str]:
+    """Quantities in which the page differs from the runtime, for the same scenario file."""
+    scenario = deployed(state)
+    inputs, attention = scenario.inputs(), scenario.model.attention
+    known = calc.evaluate(inputs, attention)
+    usable, values = float(known["usable_memory"]), found["values"]
+    # differences, as exact as what they are of; prompts in work at once next to one of them
+    scales = dict.fromkeys(MEMORY, usable) | {"overlap_about": 1.0}
+    for name, number in {**inputs, **known}.items():
+        if name in values and np.ndim(number) == 0 and far(
+                values[name], float(number), scales.get(name)):
+            yield name
+    own = {name: error.parts for name, error in own_errors(scenario).items()}
+    own |= {name: own[burst] for name, burst in STEADY.items() if burst in own}
+    bounds = interval(inputs, scenario.knobs(), attention, RANGED, own)
+    for name, made in bounds.items():
+        scale = usable if name in MEMORY else made.central  # as exact as what it is off
+        if any(far(found["ranges"][name][side], getattr(made, side), scale)
+               for side in ("low", "high", "value")):
+            yield f"interval of {name}"
+    parts = token_parts(inputs, known)
+    if far(sum(values[f"step_{name}"] for name in parts), float(known["tpot"])) or any(
+            far(values[f"step_{name}"], float(part), float(known["tpot"]))
+            for name, part in parts.items()):
+        yield "parts of a step"
+    if far(sum(part["size"] for part in found["memory"]["parts"]),
+           float(known["memory_per_device"])):
+        yield "parts of the memory"
+    rate = "output_throughput" if CONTEXT_ONLY in state["set"] else "steady_throughput"
+    costs = token_costs(inputs, known, state["price"] / HOUR, state["use"] / 100,
+                        bounds[rate].value)
+    for name, of in (("cost_output_token", "per_output"), ("cost_input_token", "per_input"),
+                     ("cost_request", "per_request")):
+        if far(found["cost"][name]["central"], float(costs[of])):
+            yield name
+
+
+@pytest.mark.parametrize(("edge", "count"), [
+    (False, 20), (True, 20), pytest.param(False, 1000, marks=pytest.mark.nightly),
+    pytest.param(True, 200, marks=pytest.mark.nightly)])
+def test_every_number_is_that_of_the_runtime(page: Browser, edge: bool, count: int) -> None:
+    asked_of = json.dumps([state(seed, edge) for seed in range(count)])
+    found, states = json.loads(page.evaluate(ALL.replace("STATES", asked_of))), json.loads(asked_of)
+    for asked, answer in zip(states, found, strict=True):
+        assert answer["problem"] is None, asked
+        assert list(differences(asked, answer)) == [], asked
+        assert answer["back"] == asked
+        assert yaml.safe_load(answer["text"])["workload"].keys() == contents(asked)[
+            "workload"].keys()
+        same = read_scenario(answer["text"], Path("downloaded.yml"))
+        assert same.inputs() == deployed(asked).inputs()
+
+
+@pytest.mark.parametrize(("tree", "points"), [
+    (["ceil", ["multiply", ["rational", 7, 100], "x"]], range(0, 100_000, 50)),
+    (["floor", ["multiply", "x", ["power", 49, -1], 49]], range(1, 3000)),
+    (["ceil", ["multiply", ["log", "x"], ["power", ["log", 2], -1]]],
+     [2**power for power in range(60)]),
+    (["sum_over", "i", 5, ["multiply", ["add", "i", "x"], ["power", "x", -2]]], range(1, 50)),
+    (["max_over", "stage", "x", ["piecewise", [["eq", "stage", 3], 9], "stage"]], range(1, 20)),
+])
+def test_formulas_in_javascript_have_the_exact_values(page: Browser, tree: Any, points: Any
+                                                      ) -> None:
+    """Steps of ceilings and floors lie where they should."""
+    points, formula = list(points), function(tree, "v.{}".format)
+    found = page.evaluate(f"(() => {{ {HELPERS} const formula = {formula};"
+                          f"return {json.dumps(points)}.map((x) => formula({{x}})); }})()")
+    is_log = tree[0] == "ceil" and tree[1][1][0] == "log"
+    wanted = [(x - 1).bit_length() if is_log else float(evaluate(tree, {"x": x})) for x in points]
+    assert found == (wanted if tree[0] in ("ceil", "floor") else pytest.approx(wanted, rel=1e-14))
+
+
+REFUSED_LINKS = [
+    "card=no-such-card", "tp=7", "users=1e9", "users=1.5", "users=", "users=1&users=2",
+    "__proto__=1", "tp=8=8", "card=%3Cscript%3E", "card=%", "price=NaN", "set.__proto__=1",
+    "<img src=x onerror=alert(1)>=1", "set.collective_alpha=1e400",
+    "set.collective_alpha=2e-6~1e-6", "set.graphs=false&set.graphs=false"]
+GOOD = """model: deepseek-v3
+device: nvidia-h200-sxm
+cluster:
+  node: hgx-h200
+  nodes: 1
+precision: fp8-block
+parallelism:
+  tensor_parallel: 8
+  pipeline_parallel: 1
+  data_parallel: 1
+  expert_parallel: 8
+workload:
+  concurrency: 32 request
+"""
+REFUSED_FILES = [
+    "", "model: [deepseek-v3]", "a: &a [*a]", "[" * 100_000, GOOD + "mechanisms:\n",
+    GOOD + "mechanisms:\n  nothing: 1\n", GOOD + "graphs: <img src=x onerror=alert(1)>\n",
+    GOOD + "mechanisms:\n  routing_skew: {value: 1, range: [2, 3]}\n",
+    GOOD.replace("32", "9" * 400), GOOD.replace("32", "1e999"),
+    GOOD.replace("tensor_parallel: 8", "tensor_parallel: 7"), GOOD + "model: deepseek-v3\n",
+    GOOD.replace("deepseek-v3", "<script>alert(1)</script>"),
+    GOOD.replace("deepseek-v3", "__proto__"), "x" * (11 * 2**20),
+    GOOD + "__proto__: {polluted: 1}\n"]
+
+
+@pytest.mark.parametrize(("reader", "text"), [
+    *(("fromLink", f"#{text}") for text in REFUSED_LINKS),
+    *(("fromYaml", text) for text in REFUSED_FILES)], ids=lambda text: text[:20].strip())
+def test_hostile_links_and_files_are_refused_in_a_sentence(page: Browser, reader: str, text: str
+                                                           ) -> None:
+    sentence = page.evaluate(REFUSAL.format(reader, json.dumps(text)))
+    assert isinstance(sentence, str)
+    assert sentence.endswith(".")
+    assert len(sentence) < 400
+
+
+def test_a_slider_moves_every_answer_and_the_link(browser: Browser, site: Path) -> None:
+    browser.resize(1280, 6000)  # everything in sight
+    opened(browser, site)
+    browser.wait_for(f"{ANSWERS}.length === 5")
+    before = browser.evaluate(ANSWERS)
+    browser.evaluate(SET % (".speed input[type=range]", "900", "input"))
+    browser.wait_for(f"{ANSWERS}.every((text, at) => text !== {json.dumps(before)}[at])")
+    after = browser.evaluate(ANSWERS)
+    browser.wait_for("location.hash.includes('users=')")
+    browser.evaluate("location.reload()")
+    browser.loaded()
+    browser.wait_for(f"{ANSWERS}.length === 5")
+    assert browser.evaluate(ANSWERS) == after
+    assert browser.errors == []
+    browser.call("Emulation.clearDeviceMetricsOverride")
+
+
+@pytest.mark.parametrize("name", [
+    name if at % 10 == 0 else pytest.param(name, marks=pytest.mark.nightly)
+    for at, name in enumerate(deployment_names())])
+def test_a_deployment_opens_as_it_is_or_states_what_is_left_out(page: Browser, name: str) -> None:
+    scenario = load_scenario(name)
+    target = link(scenario)
+    assert target is not None
+    answer, = json.loads(page.evaluate(OPENED.replace("LINKS", json.dumps([target.state]))))
+    inputs = scenario.inputs()
+    known = inputs | calc.evaluate(inputs, scenario.model.attention)
+    assert (answer["problem"], answer["kept"]) == (None, True)
+    is_same = not any(far(answer[each], float(known[each])) for each in OF_LINKS)
+    assert is_same == (not target.without)
+
+
+def test_page_its_downloaded_file_and_the_command_agree(browser: Browser, site: Path,
+                                                        tmp_path: Path) -> None:
+    target = link(load_scenario("h200-v32-vllm-dp8"))
+    assert target is not None
+    browser.call("Page.setDownloadBehavior", behavior="allow", downloadPath=str(tmp_path))
+    opened(browser, site, f"#{target.state}")
+    shown = json.loads(browser.evaluate(RANGES))
+    browser.evaluate("[...document.querySelectorAll('.panel .buttons button')][1].click()")
+    deadline = time.monotonic() + 30
+    while not (files := [*tmp_path.glob("*.yml")]) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    done = subprocess.run([sys.executable, "-m", "calc", "estimate", str(files[0]), "--json"],
+                          cwd=ROOT, capture_output=True, text=True, check=True)
+    quantities = json.loads(done.stdout)["quantities"]
+    for name in ("steady_tpot", "steady_ttft", "steady_throughput", "tpot", "ttft"):
+        assert not any(far(shown[name][side], quantities[name][side])
+                       for side in ("value", "low", "high")), name
+
+
+def test_the_first_state_fits() -> None:
+    assert calc.estimate(deployed(start())).fits
+
+
+def test_the_page_is_light(site: Path) -> None:
+    own = sorted((site / "_static" / "calculators").iterdir())
+    assert {"formulas.js", "table.js", "engine.js"} <= {path.name for path in own}
+    assert sum(len(gzip.compress(path.read_bytes())) for path in own) <= MOST_BYTES

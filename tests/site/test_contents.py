@@ -1,0 +1,132 @@
+"""Numbers on the built pages, against the catalogue and the runtime."""
+
+from __future__ import annotations
+
+import csv
+import html
+import json
+import re
+from pathlib import Path
+
+import pytest
+from docutils.nodes import make_id
+
+import calc
+import catalogue
+from notebooks.derive.formulas.exported import load_formulas
+from notebooks.pages.catalogue.tables import hardware, mechanisms
+from notebooks.show.display import written
+from notebooks.show.numbers import fmt_bytes, fmt_time
+from tools.site.pages import tree
+from tools.site.printed import ROOT
+
+FOLDERS = ("", "zh/")
+DEVICES = ("nvidia-h20", "ascend-910b2", "amd-mi300x", "kunpeng-920")
+SCENARIO = "s0-scenario-1"
+DOCUMENTED = {  # labels on the page -> what the document prints, where, derived, and the ratio
+    "KV cache of a card, in the table": ["3.68 GB", "3.2.2", "3.68 GB", "9.21 GB", "exact", "0.4"],
+    "单卡权重（第二次除法之前）": ["167.75 GB", "3.2.3", "167.75 GB", "169.56 GB", "精确", "0.989"]}
+PARTS = {"weights, replicated": "2.06 GB", "权重（每卡一份）": "2.06 GB", "activations": "1.24 GB",
+         "激活": "1.24 GB", "KV cache asked for": "9.21 GB", "所需 KV 缓存": "9.21 GB"}
+TPOT = ("time per output token (TPOT)", "每输出 token 时间（TPOT）")
+
+
+def text_of(path: Path) -> str:
+    """The text of a page without its tags and commas."""
+    return html.unescape(re.sub(r"<[^>]+>", "", path.read_text("utf-8"))).replace(",", "")
+
+
+def rows(site: Path, page: str) -> dict[str, list[str]]:
+    """Cells of the table rows of a page by the first; of equal ones the first row."""
+    found: dict[str, list[str]] = {}
+    for row in tree(site / page).xpath("//article//tr"):
+        first, *others = [" ".join(cell.text_content().split()) for cell in row]
+        found.setdefault(first, others)
+    return found
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+@pytest.mark.parametrize("name", DEVICES)
+def test_device_page_has_every_value_and_a_link_to_its_source(site: Path, name: str, folder: str
+                                                              ) -> None:
+    page, device = site / folder / f"chapters/devices/{name}.html", catalogue.load_device(name)
+    shown, links = text_of(page), set(tree(page).xpath("//a/@href"))
+    for label, value in hardware.values_of(device):
+        assert value.written.replace(",", "") in shown, label
+        assert catalogue.sources()[value.source].get("url") in {None, *links}, label
+    for item in hardware.disagreements(device):
+        assert item.other.written.replace(",", "") in shown, item.label
+    if priors := mechanisms.of_device(device):
+        for label, value in mechanisms.rows(priors):
+            assert written(value).replace(",", "") in shown, label
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+@pytest.mark.parametrize("name", ["deepseek-v3", "qwen3-8b", "kimi-k2.6"])
+def test_model_page_has_its_numbers_of_parameters(site: Path, name: str, folder: str) -> None:
+    shown = text_of(site / folder / f"chapters/models/{name}.html")
+    counts = calc.parameters(catalogue.load_model(name))
+    assert all(str(count) in shown for count in counts.values())
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+@pytest.mark.parametrize(("name", "number"), [
+    ("architecture", "671026419200"), ("memory", "70272")])
+def test_known_numbers_of_derivations(site: Path, folder: str, name: str, number: str) -> None:
+    assert number in text_of(site / folder / f"chapters/{name}.html")
+
+
+@pytest.mark.parametrize("name", sorted({formula.notebook for formula in load_formulas().values()}))
+def test_every_derivation_was_compared_with_the_exported_formulas(name: str) -> None:
+    """Where a formula differs from ``formulas.json`` the last cell fails, and so does the build."""
+    notebook = json.loads((ROOT / f"book/chapters/{name}.ipynb").read_text("utf-8"))
+    last = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"][-1]
+    assert last["source"][-1] == "derivation.close()"
+    assert last["execution_count"]
+
+
+def test_deployment_page_compares_document_and_derivation(site: Path) -> None:
+    pages = {f: rows(site, f"{f}chapters/scenarios/{SCENARIO}.html") for f in FOLDERS}
+    for label, cells in DOCUMENTED.items():
+        row = next(page[label] for page in pages.values() if label in page)
+        assert [*row[:5], row[-1]] == cells
+    for label, size in PARTS.items():
+        assert next(page[label] for page in pages.values() if label in page)[0] == size
+    links = tree(site / f"chapters/scenarios/{SCENARIO}.html").xpath("//article//a/@href")
+    assert {"../memory.html#equation-eq-weights-per-device",
+            "../serving.html#equation-eq-tpot"} <= set(links)
+
+
+@pytest.mark.parametrize(("folder", "label"), zip(FOLDERS, TPOT, strict=True))
+@pytest.mark.parametrize("name", ["s2-910b1-awq", SCENARIO])
+def test_deployment_page_has_the_estimate_of_the_runtime(site: Path, name: str, folder: str,
+                                                         label: str) -> None:
+    """Also where answers have no length, and what a deployment that fits has to spare."""
+    answer = calc.estimate(catalogue.load_scenario(name))
+    page = f"{folder}chapters/scenarios/{name}.html"
+    assert rows(site, page)[label][0] == fmt_time(float(answer.quantities["tpot"].value))
+    assert not answer.fits or fmt_bytes(answer.spare) in text_of(site / page)
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+@pytest.mark.parametrize("name", ["s1-plan-c", "s0-scenario-1", "wide-lmsys-decode"])
+def test_variants_are_sections_and_measured_rows_are_on_the_page(site: Path, name: str, folder: str
+                                                                 ) -> None:
+    page = f"{folder}chapters/scenarios/{name}.html"
+    deployments = catalogue.load_family(name).deployments
+    ids = set(tree(site / page).xpath("//@id"))
+    assert len(deployments) == 1 or {make_id(each.id) for each in deployments} <= ids
+    if measured := catalogue.load_scenario(name).measured:
+        last = len(measured.rows)
+        marks = "†" * (last in measured.suspect_rows) + "‡" * (last in measured.unequal)
+        assert len(rows(site, page)[f"{last}{marks}"]) > 3
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_all_rows_of_the_matrix_can_be_downloaded(site: Path, folder: str) -> None:
+    page = site / folder / "chapters/matrix.html"
+    link, = tree(page).cssselect("a.download[href$='.csv']:not(.numbers)")
+    with (page.parent / link.get("href")).open(encoding="utf-8", newline="") as file:
+        table = list(csv.DictReader(file))
+    assert len(table) == len(tree(page).cssselect(".sortable table tbody tr"))
+    assert {row["device"] for row in table} <= set(catalogue.names("devices"))

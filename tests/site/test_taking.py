@@ -1,0 +1,159 @@
+"""What readers take along: the package, pages as notebooks, notebooks with their own files."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import zipfile
+from pathlib import Path
+
+import nbformat
+import pytest
+from _project import ROOT
+
+from _ext.taking import bundle, edition, portable
+
+Process = subprocess.CompletedProcess[str]
+ESTIMATE = ("import will_it_fit as wif, sys\n"
+            "print(wif.estimate(wif.load_scenario('h200-r1-vllm-tp8')).fits)\n"
+            f"assert not {{*{bundle.ROOMS!r}}} & {{*sys.modules}}\nimport calc")
+NOT_THERE = "ModuleNotFoundError: No module named 'calc'"
+CARD = "example-card.yml"  # 256 GB hold what 64 GiB did not
+GOAL = """
+title: {en: Twenty users, zh: 二十个用户}
+model: deepseek-v3
+devices: [nvidia-h200-sxm]
+cards: {fewest: 8, most: 16}
+precisions: [fp8-block]
+demand: {input_tokens: 4000 token, output_tokens: 1000 token, users: 20}
+limits: {tpot: 30 ms}
+objectives: [cards, tpot]
+space: {chunks: [8192], drafts: [0, 1]}
+"""
+VERDICTS = {"It fits", "装得下"}
+WRONG = "there is no parameter 'scenaro', expected scenario or"
+
+
+@pytest.fixture(scope="module")
+def wheel(site: Path) -> Path:
+    path, = (site / edition.ENGINE).glob("*.whl")
+    return path
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """An environment with the package and its libraries, and without the checkout."""
+    folder = tmp_path_factory.mktemp("installed")
+    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index",
+                    "--disable-pip-version-check", "--target", folder, wheel], check=True)
+    return {**os.environ, "PYTHONPATH": f"{folder}{os.pathsep}{sysconfig.get_path('purelib')}"}
+
+
+def run(environment: dict[str, str], folder: Path, *words: str) -> Process:
+    """Run the system's interpreter, which reads no files of ``.venv`` that add paths."""
+    return subprocess.run([Path(sys.executable).resolve(), *words], cwd=folder, env=environment,
+                          text=True, capture_output=True, check=False, timeout=300)
+
+
+def test_wheel_is_one_package_without_dates_beside_its_bill_of_materials(wheel: Path) -> None:
+    archive = zipfile.ZipFile(wheel)
+    tops = {name.partition("/")[0] for name in archive.namelist()}
+    assert {name for name in tops if not name.endswith(".dist-info")} == {bundle.PACKAGE}
+    assert {entry.date_time for entry in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
+    beside = {path.name: path.read_bytes() for path in wheel.parent.iterdir() if path != wheel}
+    assert beside == {Path(name).name: (ROOT / name).read_bytes() for name in edition.BESIDE}
+    assert not [name for name in archive.namelist()
+                if name.endswith((".md", ".py", ".yml", ".ftl")) and not name.endswith("bundle.py")
+                and bundle.SPOKEN.search(archive.read(name).decode())]
+
+
+def test_package_works_without_the_checkout(installed: dict[str, str], tmp_path: Path) -> None:
+    done = run(installed, tmp_path, "-c", ESTIMATE)
+    assert (done.stdout, done.stderr.splitlines()[-1]) == ("True\n", NOT_THERE)
+
+
+@pytest.mark.nightly
+def test_package_makes_a_report(installed: dict[str, str], tmp_path: Path) -> None:
+    shutil.copy(ROOT / "params/templates/scenario.yml", tmp_path)
+    done = run(installed, tmp_path, "-m", "will_it_fit", "report", "scenario.yml", "-o", "s.html")
+    assert (done.returncode, done.stdout) == (0, "s.html\n"), done.stderr
+    assert "<math" in (tmp_path / "s.html").read_text()
+
+
+@pytest.mark.parametrize(("lang", "folder"), [("en", ""), ("zh", "zh/")])
+def test_a_page_as_a_notebook_has_one_language_and_no_markup_of_the_book(
+        site: Path, lang: str, folder: str) -> None:
+    path = site / f"{folder}_sources/chapters/architecture.ipynb"
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    assert portable.SAID[lang]["purpose"] in "".join(cells[0]["source"])
+    prose = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]
+    assert not any("{glue:" in text or text.startswith("(") for text in prose)
+
+
+def test_a_page_as_a_notebook_runs_with_the_package_alone(
+        site: Path, installed: dict[str, str], tmp_path: Path) -> None:
+    source = site / "_sources/chapters/architecture.ipynb"
+    done = run(installed, tmp_path, "-m", "papermill", str(source), "out.ipynb")
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
+def papermill(folder: Path, template: str, *parameters: str
+              ) -> tuple[Process, list[nbformat.NotebookNode], str]:
+    """Run a notebook in a folder of the reader's; return process, outputs, and printed text."""
+    options = [word for parameter in parameters for word in ("-p", *parameter.split("="))]
+    done = subprocess.run(
+        [Path(sys.executable).with_name("papermill"), ROOT / f"notebooks/{template}.ipynb",
+         "out.ipynb", *options], cwd=folder, capture_output=True, text=True, check=False)
+    notebook = nbformat.read(folder / "out.ipynb", as_version=4)
+    outputs = [output for cell in notebook.cells if cell.cell_type == "code"
+               for output in cell.outputs]
+    return done, outputs, "\n".join(str(output.get("data", {}).get("text/markdown", ""))
+                                    for output in outputs)
+
+
+def languages(outputs: list[nbformat.NotebookNode]) -> set[str]:
+    return {output.metadata.lang for output in outputs if "lang" in output.get("metadata", {})}
+
+
+def test_a_documented_scenario_on_a_card_of_the_readers_own(tmp_path: Path) -> None:
+    card = (ROOT / "params/templates" / CARD).read_text("utf-8")
+    (tmp_path / CARD).write_text(card, "utf-8")
+    done, outputs, text = papermill(tmp_path, "scenario", "scenario=s0-scenario-1", f"device={CARD}")
+    assert done.returncode == 0, done.stderr
+    assert all(verdict in text for verdict in VERDICTS)
+    assert languages(outputs) == {"en", "zh"}
+    assert any("image/svg+xml" in output.get("data", {}) for output in outputs)
+    assert (tmp_path / CARD).read_text("utf-8") == card
+    assert {path.name for path in tmp_path.iterdir()} == {CARD, "out.ipynb"}
+
+
+def test_a_goal_of_the_readers_own_in_one_language(tmp_path: Path) -> None:
+    (tmp_path / "mine.yml").write_text(GOAL, encoding="utf-8")
+    done, outputs, text = papermill(tmp_path, "search", "goal=mine.yml", "lang=en")
+    assert done.returncode == 0, done.stderr
+    assert "**Twenty users**" in text
+    assert "8 × NVIDIA H200 SXM" in text
+    assert languages(outputs) == {"en"}
+
+
+def test_a_wrong_parameter_is_one_sentence_and_fails(tmp_path: Path) -> None:
+    done, outputs, _ = papermill(tmp_path, "scenario", "scenaro=s0-scenario-1")
+    sentence, = ["\n".join(output.traceback) for output in outputs if output.output_type == "error"]
+    assert done.returncode != 0
+    assert WRONG in sentence
+    assert WRONG in done.stderr
+    assert len(sentence.strip().splitlines()) == 1
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(("template", "parameter"), [
+    ("device", "device=ascend-910b2"), ("model", "model=deepseek-v3"),
+    ("decide", "scenario=h20-qwen3-8b")])
+def test_other_notebooks_in_one_language(tmp_path: Path, template: str, parameter: str) -> None:
+    done, outputs, _ = papermill(tmp_path, template, parameter, "lang=zh")
+    assert done.returncode == 0, done.stderr
+    assert languages(outputs) == {"zh"}
