@@ -26,8 +26,6 @@ SCENARIO = "s0-scenario-1"
 DOCUMENTED = {  # labels on the page -> what the document prints, where, derived, and the ratio
     "KV cache of a card, in the table": ["3.68 GB", "3.2.2", "3.68 GB", "9.21 GB", "exact", "0.4"],
     "单卡权重（第二次除法之前）": ["167.75 GB", "3.2.3", "167.75 GB", "169.56 GB", "精确", "0.989"]}
-PARTS = {"weights, replicated": "2.06 GB", "权重（每卡一份）": "2.06 GB", "activations": "1.24 GB",
-         "激活": "1.24 GB", "KV cache asked for": "9.21 GB", "所需 KV 缓存": "9.21 GB"}
 TPOT = ("time per output token (TPOT)", "每输出 token 时间（TPOT）")
 
 
@@ -90,8 +88,6 @@ def test_deployment_page_compares_document_and_derivation(site: Path) -> None:
     for label, cells in DOCUMENTED.items():
         row = next(page[label] for page in pages.values() if label in page)
         assert [*row[:5], row[-1]] == cells
-    for label, size in PARTS.items():
-        assert next(page[label] for page in pages.values() if label in page)[0] == size
     links = tree(site / f"chapters/scenarios/{SCENARIO}.html").xpath("//article//a/@href")
     assert {"../memory.html#equation-eq-weights-per-device",
             "../serving.html#equation-eq-tpot"} <= set(links)

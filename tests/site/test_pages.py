@@ -128,18 +128,6 @@ def test_terms_and_equations_explain_themselves(browser: Browser, site: Path) ->
     assert browser.wait_for("document.querySelector('#card.open math')?.textContent")
 
 
-def test_the_theme_button_switches_between_light_dark_and_auto(browser: Browser, site: Path
-                                                               ) -> None:
-    browser.open(f"{site.as_uri()}/index.html")
-    modes, colours = set(), set()
-    for _ in range(3):
-        browser.evaluate("document.querySelector('.theme-switch-button').click()")
-        modes.add(browser.evaluate("document.documentElement.dataset.mode"))
-        colours.add(browser.evaluate("getComputedStyle(document.body).backgroundColor"))
-    assert modes == {"light", "dark", "auto"}
-    assert len(colours) == 2
-
-
 def test_tables_of_the_catalogue_sort_and_filter(browser: Browser, site: Path) -> None:
     browser.open(f"{site.as_uri()}/chapters/devices.html")
     browser.wait_for("document.querySelectorAll('.sortable .dt-search input').length")
@@ -155,22 +143,3 @@ def test_tables_of_the_catalogue_sort_and_filter(browser: Browser, site: Path) -
         enter(browser, ".sortable .dt-search input", text)
         browser.wait_for(f"{table}.tBodies[0].rows.length === {rows}")
     assert browser.errors == []
-
-
-def test_claims_are_selected_sorted_and_addressed(browser: Browser, site: Path) -> None:
-    """One verdict by a menu, the worst first by a heading, a claim by its address."""
-    browser.open(f"{site.as_uri()}/chapters/documents/s1.html#S1-036")
-    browser.wait_for("document.querySelectorAll('.claims .dt-search select').length")
-    rows = "[...document.querySelector('.claims table').tBodies[0].rows]"
-    every = browser.evaluate(f"{rows}.length")
-    top = browser.evaluate("document.getElementById('S1-036').getBoundingClientRect().top")
-    assert 0 <= top <= browser.evaluate("innerHeight")
-    browser.evaluate("(menu => { menu.value = 'wrong input'; menu.dispatchEvent("
-                     "new Event('change')); })(document.querySelector('.claims select'))")
-    browser.wait_for(f"{rows}.length < {every}")
-    verdicts = browser.evaluate(f"{rows}.map(row => row.cells[5].textContent.split(':')[0])")
-    assert set(verdicts) == {"wrong input"}
-    for turned in (False, True):
-        browser.evaluate("document.querySelector('.claims table').tHead.rows[0].cells[4].click()")
-        off = browser.evaluate(f"{rows}.map(row => parseFloat(row.cells[4].dataset.order ?? 0))")
-        assert off == sorted(off, reverse=turned)
