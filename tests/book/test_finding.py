@@ -1,12 +1,9 @@
 """Search of the site: what the index holds of a page, marked terms, and what a query asks for."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import re
 from collections import Counter
-from typing import Any
 
 import pytest
 from _plain import plain
@@ -35,18 +32,11 @@ SECTIONS = [pages.Section("memory", "Memory", 1, ["A share η_kv of 70,272 bytes
             pages.Section("memory-kv", "Cache", 2, [], ["card · rate", "H20 · 4.0"])]
 
 
-def test_index_of_a_page_holds_its_visible_text() -> None:
+def test_index_of_a_page_holds_its_visible_text():
     page = pages.read(PAGE.replace("{math}", KATEX).encode())
     assert page.sections == SECTIONS
     assert page.rows == {"S1-001": ["S1-001", "Said Wrong."]}
     assert page.formulas == {"equation-eq-kv": ("43", "a = b")}
-
-
-@pytest.mark.parametrize(("title", "name"), [
-    ("NVIDIA H20", "H20"), ("S1 plan C: 32×H20, TP8×DP4", "plan C"),
-    ("S1 方案 C：32×H20，TP8×DP4", "方案 C"), ("Ascend 910B2", "910B2")])
-def test_short_names_of_an_entry(title: str, name: str) -> None:
-    assert name in documents.names_of(title)
 
 
 @pytest.mark.parametrize(("text", "marks"), [
@@ -54,7 +44,7 @@ def test_short_names_of_an_entry(title: str, name: str) -> None:
      ["Ranks", "expert tensor parallelism", "MLA"]),
     ("每个rank采用张量并行，张量并行", ["rank", "张量并行"]),
 ])
-def test_terms_are_marked_as_whole_words_and_once(text: str, marks: list[str]) -> None:
+def test_terms_are_marked_as_whole_words_and_once(text, marks):
     names = {name: name for name in ("rank", "tensor parallelism", "expert tensor parallelism",
                                      "MLA", "张量并行")}
     parts = list(terms.split(text, names, set()))
@@ -68,7 +58,7 @@ DEVICES = dict(sorted((path.stem, plain(path.read_text(encoding="utf-8")))
 LABEL = re.compile(r"^\(([a-z0-9-]+)\)=\s*\n#", re.MULTILINE)
 
 
-def test_symptoms_lead_to_existing_sections() -> None:
+def test_symptoms_lead_to_existing_sections():
     sources = [*(ROOT / "notebooks").glob("*.md"), *(ROOT / "book").glob("*.md")]
     labels = {label for path in sources for label in LABEL.findall(path.read_text("utf-8"))}
     labels |= {path.stem for path in sources} | {symptoms.CARD}
@@ -78,7 +68,7 @@ def test_symptoms_lead_to_existing_sections() -> None:
             if (missing := set(symptom["at"]) - labels)} == {}
 
 
-def test_no_phrase_describes_two_symptoms_and_no_word_has_two_meanings() -> None:
+def test_no_phrase_describes_two_symptoms_and_no_word_has_two_meanings():
     same = symptoms.synonyms(SAID["same"].values())
     owners: dict[tuple[str, ...], set[str]] = {}
     for name, symptom in SAID["symptoms"].items():
@@ -92,7 +82,7 @@ def test_no_phrase_describes_two_symptoms_and_no_word_has_two_meanings() -> None
 
 
 @pytest.fixture(scope="module")
-def asking() -> MiniRacer:
+def asking():
     """The script of the site, with an index that holds a document for every label."""
     others = sorted({label for symptom in SAID["symptoms"].values() for label in symptom["at"]}
                     - {symptoms.CARD, *DEVICES} | {symptoms.COMPARED})
@@ -107,7 +97,7 @@ def asking() -> MiniRacer:
     return engine
 
 
-def asked(asking: MiniRacer, query: str) -> dict[str, Any]:
+def asked(asking, query):
     """Ask; answers and cards as labels."""
     return json.loads(str(asking.eval(
         f"(found => JSON.stringify({{...found, answers: found.answers.map(at => labels[at]),"
@@ -123,20 +113,10 @@ def asked(asking: MiniRacer, query: str) -> dict[str, Any]:
     ("910B 跑 R1 W8A8 启动报 HCCL timeout", "run-hang"),  # the fault counts more than the place
     ("sglang deepseek v3 cuda graph capture OOM", "run-memory"),
     ("decode throughput drops when one expert rank is slow", "experts")])
-def test_a_symptom_leads_to_its_section(asking: MiniRacer, query: str, first: str) -> None:
+def test_a_symptom_leads_to_its_section(asking, query, first):
     assert asked(asking, query)["answers"][0] == first
 
 
-@pytest.mark.parametrize(("query", "cards"), [
-    ("910C vs H20", ["ascend-910c-die", "nvidia-h20"]),
-    ("8xH200 or MI300X", ["nvidia-h200-sxm", "amd-mi300x"]),
-    ("910B 和 H20 哪个好", ["ascend-910b1", "nvidia-h20"])])
-def test_two_cards_are_compared(asking: MiniRacer, query: str, cards: list[str]) -> None:
-    found = asked(asking, query)
-    assert found["several"]
-    assert found["answers"][:3] == [symptoms.COMPARED, *cards]
-
-
 @pytest.mark.parametrize("query", ["KV cache", "H20", "显存", "70,272", "plan C"])
-def test_a_name_is_no_symptom(asking: MiniRacer, query: str) -> None:
+def test_a_name_is_no_symptom(asking, query):
     assert asked(asking, query)["answers"] == []

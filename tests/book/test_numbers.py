@@ -1,9 +1,6 @@
 """Number formats of the calculators' script, against those of the runtime."""
 
-from __future__ import annotations
-
 import json
-from typing import Any
 
 import numpy as np
 import pytest
@@ -26,19 +23,19 @@ DIGITS = [(value, digits) for value in NUMBERS[::7] for digits in (1, 2, 4, 5)]
 
 
 @pytest.fixture(scope="module")
-def script() -> MiniRacer:
+def script():
     engine = MiniRacer()
     engine.eval((ROOT / "book/assets/calculators/numbers.js").read_text(encoding="utf-8"))
     return engine
 
 
-def asked(script: MiniRacer, call: str, cases: list[Any]) -> list[str]:
+def asked(script, call, cases):
     text = json.dumps(cases).replace("-Infinity", "-1e999").replace("Infinity", "1e999")
     return json.loads(str(script.eval(f"JSON.stringify({text}.map(({call})))")))
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
-def test_numbers_and_intervals_have_the_same_text(script: MiniRacer, lang: str) -> None:
+def test_numbers_and_intervals_have_the_same_text(script, lang):
     ones = asked(script, f"([value, unit]) => willItFit.human(value, unit, '{lang}')", ONES)
     assert ones == [amounts.human(value, unit, lang) for value, unit in ONES]
     call = f"([low, high, unit, of]) => willItFit.span(low, high, unit, '{lang}', of)"
@@ -46,6 +43,6 @@ def test_numbers_and_intervals_have_the_same_text(script: MiniRacer, lang: str) 
                                           for low, high, unit, of in SPANS]
 
 
-def test_a_number_of_digits_has_the_same_text(script: MiniRacer) -> None:
+def test_a_number_of_digits_has_the_same_text(script):
     call = "([value, digits]) => willItFit.plain(value, digits)"
     assert asked(script, call, DIGITS) == [amounts.plain(*each) for each in DIGITS]

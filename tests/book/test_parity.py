@@ -1,11 +1,8 @@
 """Both languages of the pages' sources have the same structure, and terms of the glossary."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from itertools import groupby
-from pathlib import Path
 
 import _sources as sources
 import pytest
@@ -26,25 +23,25 @@ BROKEN_FENCE = re.compile(r"^\s*```\{[^}\n]*\}[^\n]*`[^\n]*$", re.MULTILINE)
 
 
 @cache
-def pairs(page: Path) -> list[tuple[str, str]]:
+def pairs(page):
     """Return the English and the Chinese text of every pair of prose cells."""
     texts = [cell.text for cell in cells(page) if cell.kind == "markdown"]
     return list(zip(texts[::2], texts[1::2], strict=True))
 
 
 @pytest.fixture(params=PAGES, ids=lambda page: page.name)
-def page(request: pytest.FixtureRequest) -> Path:
+def page(request):
     return request.param
 
 
-def test_prose_alternates_between_the_languages_and_code_has_none(page: Path) -> None:
+def test_prose_alternates_between_the_languages_and_code_has_none(page):
     for kind, run in groupby(cells(page), key=lambda cell: cell.kind):
         languages = [cell.languages for cell in run]
         half = [("en",), ("zh",)] * (len(languages) // 2)
         assert languages == (half if kind == "markdown" else [()] * len(languages))
 
 
-def test_structure_and_numbers_are_the_same(page: Path) -> None:
+def test_structure_and_numbers_are_the_same(page):
     """Headings, labels, figures, tables, equations, and the numbers taken from code."""
     for english, chinese in pairs(page):
         assert sources.structure(english) == sources.structure(chinese)
@@ -52,7 +49,7 @@ def test_structure_and_numbers_are_the_same(page: Path) -> None:
         assert sources.bare_headings(f"{english}\n{chinese}") == []  # a Chinese one would be `id1`
 
 
-def test_prose_is_in_its_language_with_terms_of_the_glossary(page: Path) -> None:
+def test_prose_is_in_its_language_with_terms_of_the_glossary(page):
     for english, chinese in pairs(page):
         assert not HAN.search(english), english
         assert HAN.search(chinese) or not re.search(r"[A-Za-z]{3,} [A-Za-z]{3,}", english), chinese
@@ -62,14 +59,14 @@ def test_prose_is_in_its_language_with_terms_of_the_glossary(page: Path) -> None
                 assert any(word.replace(" ", "") in compact for word in TERMS[name]), name
 
 
-def test_markup_that_fails_silently(page: Path) -> None:
+def test_markup_that_fails_silently(page):
     text = page.read_text(encoding="utf-8")
     assert not OPEN_BOLD.findall(text)
     assert not BROKEN_FENCE.findall(text)
     assert not [cell.text for cell in cells(page) if re.search(r"^\+\+\+", cell.text, re.MULTILINE)]
 
 
-def test_labels_are_unique_in_the_book() -> None:
+def test_labels_are_unique_in_the_book():
     """``@id@`` becomes the identifier of an entry; those must differ between kinds."""
     labels = [label.replace("@id@", f"@{page.stem}@") for page in PAGES
               for english, _ in pairs(page) for key in ("labels", "names", "equations")

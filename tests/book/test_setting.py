@@ -1,7 +1,5 @@
 """What the book does itself instead of docutils, Sphinx and the theme: compared with theirs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -21,7 +19,7 @@ from catalogue.reading import words
 trees.setup()  # as in a build
 
 
-def page() -> nodes.section:
+def page():
     """A section with two paragraphs, one in a note, and a list of numbered items."""
     texts = [nodes.paragraph("", "", nodes.Text(word), nodes.strong("", word, ids=[word]))
              for word in ("one", "two")]
@@ -34,7 +32,7 @@ def page() -> nodes.section:
     None, nodes.paragraph, nodes.Text, nodes.TextElement, nodes.classifier,
     NodeMatcher(nodes.strong, nodes.title, ids=["two"]), NodeMatcher(ids=Any),
     lambda node: len(node.children) > 1])
-def test_walks_find_the_nodes_that_docutils_finds(condition: Any) -> None:
+def test_walks_find_the_nodes_that_docutils_finds(condition):
     root = page()
     for start in (root, root[1], root[2]):
         for ways in ({}, {"include_self": False}, {"siblings": True}, {"descend": False},
@@ -46,21 +44,21 @@ def test_walks_find_the_nodes_that_docutils_finds(condition: Any) -> None:
 @pytest.mark.parametrize(("text", "plain"), [
     ("no marks: 3.5 - 4, a, b.", True), ("it's", False), ('a "word"', False), ("so ...", False),
     (r"a \- b", False)])
-def test_texts_without_quotation_marks_are_skipped(text: str, plain: bool) -> None:
+def test_texts_without_quotation_marks_are_skipped(text, plain):
     assert isinstance(nodes.paragraph("", "", nodes.strong("", text)), quotes.Unmarked) is plain
 
 
-def test_every_symbol_is_set_as_mathml() -> None:
+def test_every_symbol_is_set_as_mathml():
     """Formulas of a report need no script."""
     assert all("</math>" in formulas.typeset(symbol.latex, False, formulas.MATHML)
                for symbol in catalogue.symbols().values())
 
 
-def paragraph(text: str) -> nodes.paragraph:
+def paragraph(text):
     return nodes.paragraph(text, text)
 
 
-def dropdown(title: str, *classes: str) -> nodes.container:
+def dropdown(title, *classes):
     return nodes.container("", nodes.rubric(title, title), container_classes=list(classes))
 
 
@@ -75,8 +73,7 @@ BELOW = nodes.section("", nodes.title("", "below"))
      ["one\n\na", "two\n\nb"]),
     ([dropdown("own", "wide"), paragraph("after")], ["own", "after"]),
 ])
-def test_a_fold_takes_what_follows_up_to_the_next_fold_or_heading(
-        children: list[nodes.Node], texts: list[str]) -> None:
+def test_a_fold_takes_what_follows_up_to_the_next_fold_or_heading(children, texts):
     document = new_document("page", get_default_settings())
     document += nodes.section("", *children)
     RestOfSection(document).apply()
@@ -84,7 +81,7 @@ def test_a_fold_takes_what_follows_up_to_the_next_fold_or_heading(
 
 
 @given(st.text(st.characters(codec="utf-8"), max_size=200))
-def test_any_text_survives_markdown(text: str) -> None:
+def test_any_text_survives_markdown(text):
     """The parser of the book makes one paragraph of text and code of it."""
     visible = "".join(char for char in text if char.isprintable())
     hidden = words.hidden("x " + visible)

@@ -1,17 +1,13 @@
 """Downloads and metadata of the site: edition, scripts, packages, site map, feed, pictures."""
 
-from __future__ import annotations
-
 import os
 import zipfile
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 from _project import ROOT
-from PIL import Image
 
-from _ext.sharing import addresses, feed, pictures
+from _ext.sharing import addresses, feed
 from _ext.taking import bundle, edition, packed, strict
 
 SHOWN = edition.Edition("1.2.3", "abc1234", "2026-01-31", "https://example.org/fit")
@@ -25,7 +21,7 @@ SENTENCE = "Search: finds more, and sooner."
 
 
 @pytest.fixture
-def small(tmp_path: Path) -> Path:
+def small(tmp_path):
     """A site of two pages, one in each language."""
     folder = tmp_path / "html"
     for name in LINES:
@@ -35,8 +31,7 @@ def small(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(("name", "line"), LINES.items())
-def test_pages_state_the_edition_and_replace_an_older_one(small: Path, name: str, line: str
-                                                          ) -> None:
+def test_pages_state_the_edition_and_replace_an_older_one(small, name, line):
     edition.stamp(small, SHOWN)
     first = (small / name).read_text()
     assert line in first
@@ -52,12 +47,12 @@ def test_pages_state_the_edition_and_replace_an_older_one(small: Path, name: str
     ("javascript:alert(1)", ""), ("/a/path", ""), ("https://x.org/a b", ""),
     ('https://x.org/"onmouseover="x', ""), ("file:///etc/passwd", ""),
     ("https://me:token@example.org/a/b.git", "https://example.org/a/b")])
-def test_links_are_addresses_of_the_web_without_secrets(remote: str, address: str) -> None:
+def test_links_are_addresses_of_the_web_without_secrets(remote, address):
     assert edition.repository(remote) == address
     assert addresses.base(remote) == ""
 
 
-def test_scripts_leave_the_page_and_data_stays(small: Path) -> None:
+def test_scripts_leave_the_page_and_data_stays(small):
     data = '<script type="application/json">{"a": 1}</script>'
     moved = strict.outward(f'{PAGE}{data}<button onclick="window.print()">', small, "../")
     (script,) = (small / strict.FOLDER).iterdir()
@@ -67,19 +62,7 @@ def test_scripts_leave_the_page_and_data_stays(small: Path) -> None:
     assert 'data-action="print"' in moved
 
 
-def test_cached_addresses_change_with_the_file(small: Path) -> None:
-    sheet = small / "_static/styles/theme.css"
-    sheet.parent.mkdir(parents=True)
-    links = []
-    for number, text in enumerate(("a{}", "b{}")):
-        sheet.write_text(text)
-        os.utime(sheet, (number, number))
-        links.append(strict.outward('href="../_static/styles/theme.css?digest=1a"', small, ""))
-    assert links[0] != links[1]
-    assert "theme.css?v=" in links[0]
-
-
-def test_zipped_site_has_every_page_but_not_itself_and_no_dates(small: Path) -> None:
+def test_zipped_site_has_every_page_but_not_itself_and_no_dates(small):
     target = packed.pack(small, small)
     before = target.read_bytes()
     archive = zipfile.ZipFile(target)
@@ -92,7 +75,7 @@ def test_zipped_site_has_every_page_but_not_itself_and_no_dates(small: Path) -> 
     assert packed.pack(small, small).read_bytes() == before
 
 
-def test_the_package_has_what_reports_refer_to_and_the_whole_template() -> None:
+def test_the_package_has_what_reports_refer_to_and_the_whole_template():
     chapters = [path for pattern in bundle.CHAPTERS for path in ROOT.glob(pattern)]
     assert len(chapters) > 40
     for path in chapters:
@@ -102,7 +85,7 @@ def test_the_package_has_what_reports_refer_to_and_the_whole_template() -> None:
 
 
 @pytest.mark.parametrize("name", ["memory", "scenario", "calculators"])
-def test_cells_import_the_package_and_keep_their_lines(name: str) -> None:
+def test_cells_import_the_package_and_keep_their_lines(name):
     text = (ROOT / "notebooks" / f"{name}.md").read_text(encoding="utf-8")
     changed = bundle.cells(text)
     assert bundle.cells(changed) == changed
@@ -112,21 +95,10 @@ def test_cells_import_the_package_and_keep_their_lines(name: str) -> None:
                                          for room in bundle.ROOMS))]
 
 
-def test_feed_has_an_entry_per_change() -> None:
+def test_feed_has_an_entry_per_change():
     tree = ElementTree.fromstring(feed.atom(CHANGES, {5: 60, 6: 10, 7: 30}, ADDRESS, "Fit"))
     atom = "{http://www.w3.org/2005/Atom}"
     entries = tree.findall(f"{atom}entry")
     assert [entry.findtext(f"{atom}title") for entry in entries] == ["Search", "<b>Cards</b>"]
     assert entries[0].findtext(f"{atom}updated") == "1970-01-01T00:01:00Z"
     assert entries[0].findtext(f"{atom}content") == SENTENCE
-
-
-def test_preview_picture_is_small_and_its_text_fits(tmp_path: Path) -> None:
-    said = pictures.Said("Fit", "显存：一张卡要放下什么", "R1 needs 671 GB " * 30)
-    name = pictures.put(said, tmp_path)
-    assert pictures.put(said, tmp_path) == name
-    assert (tmp_path / name).stat().st_size < 40_000
-    edge = Image.open(tmp_path / name).convert("L").crop((
-        pictures.SIZE[0] - pictures.MARGIN // 2, 0, pictures.SIZE[0],
-        pictures.SIZE[1] - pictures.BAR))
-    assert edge.getextrema() == (255, 255)

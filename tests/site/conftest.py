@@ -1,9 +1,5 @@
 """The built book and a browser, for the tests of finished pages (``make test-site``)."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -13,27 +9,27 @@ from tools.site.printed import SITE
 
 
 @pytest.fixture(scope="session")
-def site() -> Path:
+def site():
     """The folder of the built book."""
     assert (SITE / "index.html").is_file(), "no built book; run make test-site"
     return SITE
 
 
 @pytest.fixture(scope="session")
-def every(site: Path) -> pages.Site:
+def every(site):
     """Facts of every page, each read once."""
     return pages.load(site)
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
+def browser():
     if (chromium := find_chromium()) is None:
         pytest.skip(f"no Chromium: {INSTALL}")
     with Browser(chromium, timeout=120) as started:
         yield started
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+def pytest_terminal_summary(terminalreporter):
     """Report loudly that no page was opened in a browser."""
     if find_chromium() is None:
         terminalreporter.section("NO BROWSER TESTS", red=True)

@@ -1,11 +1,8 @@
 """Every page of the built site, from its files: languages, links, figures, sizes, styles."""
 
-from __future__ import annotations
-
 import json
 import re
 import statistics
-from pathlib import Path
 
 import pytest
 import yaml
@@ -25,13 +22,13 @@ USUAL, LARGEST = 0.6e6, 12e6  # bytes of HTML
 WORDS_OF_A_FIGURE = 1000  # of a derivation
 
 
-def of(every: pages.Site, folder: str) -> dict[str, pages.Page]:
+def of(every, folder):
     """The pages of one language, by their name in it."""
     return {name.removeprefix(folder): page for name, page in every.items()
             if name != LOST and name.startswith("zh/") == bool(folder)}
 
 
-def test_both_languages_have_the_same_pages(every: pages.Site) -> None:
+def test_both_languages_have_the_same_pages(every):
     english, chinese = (of(every, folder) for folder in FOLDERS)
     assert english.keys() == chinese.keys()
     for kind in ("scenarios", "devices", "models", "documents"):
@@ -42,7 +39,7 @@ def test_both_languages_have_the_same_pages(every: pages.Site) -> None:
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
-def test_pages_state_their_language_and_link_to_the_other(every: pages.Site, folder: str) -> None:
+def test_pages_state_their_language_and_link_to_the_other(every, folder):
     for name, page in of(every, folder).items():
         own = f"{folder}{name}"
         assert page.lang == FOLDERS[folder], own
@@ -52,7 +49,7 @@ def test_pages_state_their_language_and_link_to_the_other(every: pages.Site, fol
         assert pages.target(own, page.switch) == (other, ""), own
 
 
-def test_prose_and_labels_are_in_the_language_of_the_page(every: pages.Site) -> None:
+def test_prose_and_labels_are_in_the_language_of_the_page(every):
     """English pages may quote Chinese and name Chinese sources; the glossary translates."""
     quoted = {name: HAN.findall(re.sub("“[^”]*”", "", TITLES.sub("", page.prose)))
               for name, page in of(every, "").items() if name != "chapters/reference.html"}
@@ -62,8 +59,7 @@ def test_prose_and_labels_are_in_the_language_of_the_page(every: pages.Site) -> 
     assert english == {}
 
 
-def test_nothing_is_loaded_from_other_hosts_and_no_script_is_inline(every: pages.Site, site: Path
-                                                                    ) -> None:
+def test_nothing_is_loaded_from_other_hosts_and_no_script_is_inline(every, site):
     loads = {link for page in every.values() for link in page.loads}
     assert {link for link in loads if re.match(r"(https?:)?//", link)} == set()
     assert {name: page.inline for name, page in every.items() if page.inline} == {}
@@ -72,13 +68,12 @@ def test_nothing_is_loaded_from_other_hosts_and_no_script_is_inline(every: pages
             if outside.search(path.read_text(encoding="utf-8"))] == []
 
 
-def test_internal_links_and_anchors_exist(every: pages.Site, site: Path) -> None:
+def test_internal_links_and_anchors_exist(every, site):
     assert list(pages.broken(site, every)) == []
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
-def test_figures_are_numbered_once_and_mentioned_by_their_number(every: pages.Site, folder: str
-                                                                 ) -> None:
+def test_figures_are_numbered_once_and_mentioned_by_their_number(every, folder):
     mine = {name: page for name, page in every.items() if name.startswith("zh/") == bool(folder)}
     numbers = [number for page in mine.values() for _, number in page.captions]
     assert sorted(numbers) == [*range(1, len(numbers) + 1)]
@@ -92,7 +87,7 @@ def test_figures_are_numbered_once_and_mentioned_by_their_number(every: pages.Si
     assert all(number == mentioned for number, mentioned in compared)
 
 
-def test_every_chapter_offers_its_executed_notebook(every: pages.Site, site: Path) -> None:
+def test_every_chapter_offers_its_executed_notebook(every, site):
     for name, page in every.items():
         if "chapters/" in name:
             path, _ = pages.target(name, page.source) or ("", "")
@@ -101,26 +96,25 @@ def test_every_chapter_offers_its_executed_notebook(every: pages.Site, site: Pat
 
 
 @pytest.mark.parametrize(("lang", "folder"), [("en", ""), ("zh", "zh/")])
-def test_questions_are_answered_within_two_clicks(every: pages.Site, lang: str, folder: str
-                                                  ) -> None:
+def test_questions_are_answered_within_two_clicks(every, lang, folder):
     assert len(QUESTIONS[lang]) >= 19
     assert list(pages.unanswered(every, folder, QUESTIONS[lang], CLICKS)) == []
 
 
-def test_derivations_have_enough_figures(every: pages.Site) -> None:
+def test_derivations_have_enough_figures(every):
     toc = yaml.safe_load((ROOT / "book/_toc.yml").read_text(encoding="utf-8"))
     derivations = [every[f"{name}.html"] for name in dict(chapters(toc))["Derivations"]]
     figures = sum(page.figures for page in derivations)
     assert sum(page.words for page in derivations) <= WORDS_OF_A_FIGURE * figures
 
 
-def test_pages_are_of_moderate_size(every: pages.Site, site: Path) -> None:
+def test_pages_are_of_moderate_size(every, site):
     sizes = {name: (site / name).stat().st_size for name in every}
     assert statistics.median(sizes.values()) <= USUAL
     assert {name: size for name, size in sizes.items() if size > LARGEST} == {}
 
 
-def test_styles_and_fonts_cover_every_page(every: pages.Site, site: Path) -> None:
+def test_styles_and_fonts_cover_every_page(every, site):
     assert styles.missing(styles.names(site, every)) == set()
     assert letters.missing(letters.signs(every)) == set()
 
@@ -128,7 +122,7 @@ def test_styles_and_fonts_cover_every_page(every: pages.Site, site: Path) -> Non
 @pytest.mark.parametrize(("name", "overview"), [
     ("scenarios/s1-plan-c", "scenarios"), ("devices/ascend-910b2", "devices"),
     ("documents/s1", "audit"), ("memory", "memory")])
-def test_the_sidebar_marks_the_place_of_a_page(site: Path, name: str, overview: str) -> None:
+def test_the_sidebar_marks_the_place_of_a_page(site, name, overview):
     marked = pages.tree(site / f"chapters/{name}.html").cssselect("nav.bd-docs-nav a.current")
     assert [link.get("href") for link in marked] == [
         "#" if name == overview else f"../{overview}.html"]

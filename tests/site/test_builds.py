@@ -1,7 +1,5 @@
 """Whole builds of a tiny book: strict, incremental, complete after a failure, byte for byte."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import shutil
@@ -9,7 +7,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import _project
@@ -27,7 +24,7 @@ PLACES = (  # of two builds: folders, umask, and the environment
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def project(tmp_path_factory):
     """A tiny book that was built; each test restores its sources."""
     made = _project.make_book(tmp_path_factory.mktemp("book") / "project")
     built(made)
@@ -35,14 +32,14 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-def built(project: Path, **options: object) -> str:
+def built(project, **options):
     """Build successfully; return the output."""
     done = _project.build(project, **options)  # type: ignore[arg-type]
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
 
-def failed(project: Path) -> str:
+def failed(project):
     """Fail to build; return the errors, without a traceback."""
     done = _project.build(project)
     assert done.returncode == 1, done.stdout + done.stderr
@@ -51,7 +48,7 @@ def failed(project: Path) -> str:
 
 
 @contextlib.contextmanager
-def edited(path: Path, text: str | None) -> Iterator[None]:
+def edited(path, text):
     """Change a file, or delete it, and restore it."""
     before = path.read_text(encoding="utf-8")
     path.unlink() if text is None else path.write_text(text, encoding="utf-8")
@@ -59,12 +56,12 @@ def edited(path: Path, text: str | None) -> Iterator[None]:
     path.write_text(before, encoding="utf-8")
 
 
-def page(project: Path, name: str) -> str:
+def page(project, name):
     """Return a file of the site."""
     return (project / "_build/html" / name).read_text(encoding="utf-8")
 
 
-def at(scratch: Path, place: tuple[str, str, int, dict[str, str]]) -> dict[str, object]:
+def at(scratch, place):
     """Options of a build in a place: its packages are found by a link of another name."""
     folder, packages, umask, environment = place
     link = scratch / folder / packages
@@ -74,8 +71,7 @@ def at(scratch: Path, place: tuple[str, str, int, dict[str, str]]) -> dict[str, 
     return {"python": python, "umask": umask, "environment": environment}
 
 
-def test_nothing_is_written_where_nothing_changed_and_lost_pages_return(
-        project: Path, tmp_path: Path) -> None:
+def test_nothing_is_written_where_nothing_changed_and_lost_pages_return(project, tmp_path):
     site = project / "_build/html"
     before = {path: path.stat().st_mtime_ns for path in site.rglob("*") if path.is_file()}
     assert "up to date" in built(project, cwd=tmp_path)
@@ -87,14 +83,14 @@ def test_nothing_is_written_where_nothing_changed_and_lost_pages_return(
     assert {path for path in before if not path.is_file()} == set()
 
 
-def test_a_build_is_the_same_in_another_environment(project: Path, tmp_path: Path) -> None:
+def test_a_build_is_the_same_in_another_environment(project, tmp_path):
     other = _project.make_book(tmp_path / PLACES[1][0] / "tree")
     built(other, **at(tmp_path, PLACES[1]))
     assert _project.differing(project.with_name("fresh"), other / "_build/html") == []
 
 
 @pytest.mark.nightly
-def test_two_clean_builds_of_the_book_are_identical(tmp_path: Path) -> None:
+def test_two_clean_builds_of_the_book_are_identical(tmp_path):
     """What is committed, in two folders, time zones, languages, orders of hashes and umasks."""
     sites = []
     for place in PLACES:
@@ -105,7 +101,7 @@ def test_two_clean_builds_of_the_book_are_identical(tmp_path: Path) -> None:
     assert _project.differing(*sites) == []
 
 
-def test_a_warning_fails_until_it_is_mended(project: Path) -> None:
+def test_a_warning_fails_until_it_is_mended(project):
     """A second try does not forget a warning of the Chinese pass."""
     index = project / "book/index.md"
     text = index.read_text("utf-8") + '\n+++ {"tags": ["zh"]}\n{ref}`nowhere`\n'
@@ -114,7 +110,7 @@ def test_a_warning_fails_until_it_is_mended(project: Path) -> None:
             assert "undefined label: 'nowhere'" in failed(project)
 
 
-def test_a_failing_notebook_is_named_with_its_reason(project: Path) -> None:
+def test_a_failing_notebook_is_named_with_its_reason(project):
     path = project / "notebooks/derivation.md"
     with edited(path, _project.notebook("derivation", "D", "推", "1 / 0")):
         errors = failed(project)
@@ -122,7 +118,7 @@ def test_a_failing_notebook_is_named_with_its_reason(project: Path) -> None:
     assert "ZeroDivisionError" in errors
 
 
-def test_titles_change_and_removed_scenarios_vanish_everywhere(project: Path) -> None:
+def test_titles_change_and_removed_scenarios_vanish_everywhere(project):
     scenario, site = project / "params/scenarios/two.yml", project / "_build/html"
     shown = ("chapters/scenarios.html", "_static/search-index.js")
     with edited(scenario, "2222\n"):
@@ -136,13 +132,13 @@ def test_titles_change_and_removed_scenarios_vanish_everywhere(project: Path) ->
         assert not list(site.rglob("two.*"))
 
 
-def test_two_builds_at_once_do_not_meet(project: Path) -> None:
+def test_two_builds_at_once_do_not_meet(project):
     with (project / "_build/.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         assert "another build" in failed(project)
 
 
-def test_damaged_caches_are_made_anew(project: Path) -> None:
+def test_damaged_caches_are_made_anew(project):
     for path in (project / "_build/.doctrees").rglob("*"):
         if path.is_file():
             data = path.read_bytes()
@@ -155,8 +151,7 @@ def test_damaged_caches_are_made_anew(project: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
-def test_a_killed_build_leaves_no_process_and_the_next_one_no_draft(project: Path, number: int
-                                                                    ) -> None:
+def test_a_killed_build_leaves_no_process_and_the_next_one_no_draft(project, number):
     path, started = project / "notebooks/derivation.md", project / "started"
     started.unlink(missing_ok=True)
     with edited(path, _project.notebook("derivation", "D", "推", SLOW.format(str(started)))):
@@ -177,7 +172,7 @@ def test_a_killed_build_leaves_no_process_and_the_next_one_no_draft(project: Pat
             if each.name.startswith((".draft-", ".work"))] == []
 
 
-def test_an_address_of_the_site_is_on_every_page_and_never_invented(project: Path) -> None:
+def test_an_address_of_the_site_is_on_every_page_and_never_invented(project):
     site = project / "_build/html"
     assert not {"canonical", "og:url", "og:image"} & set(page(project, "index.html").split('"'))
     assert not (site / "sitemap.xml").exists()

@@ -1,15 +1,11 @@
 """Built pages in a real browser: a page of each kind, and what a reader does there."""
 
-from __future__ import annotations
-
 import json
-from pathlib import Path
 
 import pytest
 import yaml
 
 from tools.site import pages, visits
-from tools.site.browser import Browser
 from tools.site.printed import ROOT, SITE
 
 KINDS = ("index.html", "zh/index.html", "search.html", "zh/how-made.html",
@@ -37,12 +33,12 @@ PRESS = ("document.activeElement.dispatchEvent(new KeyboardEvent('keydown', "
          "{key: %r, bubbles: true, cancelable: true}))")
 
 
-def enter(browser: Browser, selector: str, text: str) -> None:
+def enter(browser, selector, text):
     """Type into a field."""
     browser.evaluate(ENTER % (json.dumps(selector), json.dumps(text)))
 
 
-def results(browser: Browser, query: str) -> list[str]:
+def results(browser, query):
     """Ask the open page of the search; return addresses of results from the language's root."""
     enter(browser, ".bd-search-container input[name=q]", query)
     browser.wait_for(f"{BOX}.dataset.query === {json.dumps(query)}")
@@ -52,7 +48,7 @@ def results(browser: Browser, query: str) -> list[str]:
 
 
 @pytest.mark.parametrize("name", [*KINDS, *OTHERS])
-def test_page_on_desktop_and_phone_in_both_themes(browser: Browser, site: Path, name: str) -> None:
+def test_page_on_desktop_and_phone_in_both_themes(browser, site, name):
     page = visits.visit(browser, site, name)
     browser.call("Emulation.clearDeviceMetricsOverride")
     assert (page.errors, page.foreign, page.overflow) == ([], [], 0)
@@ -63,8 +59,7 @@ def test_page_on_desktop_and_phone_in_both_themes(browser: Browser, site: Path, 
 
 
 @pytest.mark.parametrize("lang", FOLDERS)
-def test_most_queries_have_a_right_result_among_the_first(browser: Browser, site: Path, lang: str
-                                                          ) -> None:
+def test_most_queries_have_a_right_result_among_the_first(browser, site, lang):
     """A page stands for all its sections."""
     browser.open(f"{site.as_uri()}/{FOLDERS[lang]}search.html")
     missed = []
@@ -81,8 +76,8 @@ def test_most_queries_have_a_right_result_among_the_first(browser: Browser, site
     ("zh/", "每个 rank 都保存一整份", "chapters/memory#memory-kv", ""),
     ("", "trhoughptu", "chapters/reference#term-throughput", "chapters/monitoring"),
     ("zh/", "鲸落蝉鸣", "chapters/calculators", "chapters/monitoring")])
-def test_typos_and_phrases_are_found_and_else_a_start_is_offered(
-        browser: Browser, site: Path, folder: str, query: str, hit: str, last: str) -> None:
+def test_typos_and_phrases_are_found_and_else_a_start_is_offered(browser, site, folder, query, hit,
+                                                                 last):
     browser.open(f"{site.as_uri()}/{folder}search.html")
     addresses = results(browser, query)
     assert hit in addresses
@@ -91,7 +86,7 @@ def test_typos_and_phrases_are_found_and_else_a_start_is_offered(
     assert browser.evaluate("document.querySelector('.bd-search-container input').value") == query
 
 
-def test_the_index_is_loaded_by_the_first_search(browser: Browser, site: Path) -> None:
+def test_the_index_is_loaded_by_the_first_search(browser, site):
     """Opened by a button; arrow keys go through the results."""
     browser.open(f"{site.as_uri()}/index.html")
     assert not [url for url in browser.requests
@@ -105,7 +100,7 @@ def test_the_index_is_loaded_by_the_first_search(browser: Browser, site: Path) -
     assert browser.errors == []
 
 
-def test_the_language_switcher_keeps_page_and_section(browser: Browser, site: Path) -> None:
+def test_the_language_switcher_keeps_page_and_section(browser, site):
     name = "chapters/architecture.html"
     browser.open(f"{site.as_uri()}/{name}#architecture")
     for folder, language in (("zh/", "zh-CN"), ("", "en")):
@@ -115,7 +110,7 @@ def test_the_language_switcher_keeps_page_and_section(browser: Browser, site: Pa
         assert browser.evaluate("document.querySelectorAll('.katex-html').length") > 10
 
 
-def test_terms_and_equations_explain_themselves(browser: Browser, site: Path) -> None:
+def test_terms_and_equations_explain_themselves(browser, site):
     """On hover and on focus; Escape closes the card."""
     browser.open(f"{site.as_uri()}/chapters/memory.html")
     for selector in ("a.term[href$='#term-tpot']", "#equation-eq-kv-bytes-per-token"):
@@ -128,7 +123,7 @@ def test_terms_and_equations_explain_themselves(browser: Browser, site: Path) ->
     assert browser.wait_for("document.querySelector('#card.open math')?.textContent")
 
 
-def test_tables_of_the_catalogue_sort_and_filter(browser: Browser, site: Path) -> None:
+def test_tables_of_the_catalogue_sort_and_filter(browser, site):
     browser.open(f"{site.as_uri()}/chapters/devices.html")
     browser.wait_for("document.querySelectorAll('.sortable .dt-search input').length")
     table = "document.querySelector('.sortable table')"

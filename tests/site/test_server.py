@@ -1,7 +1,5 @@
 """The site behind Debian's nginx, with the configuration that the book ships."""
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import http.client
@@ -9,13 +7,9 @@ import shutil
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
-from email.message import Message
-from pathlib import Path
 
 import pytest
 
-from tools.site.browser import Browser
 from tools.site.printed import ROOT
 
 PAGES = ("index.html", "zh/index.html", "chapters/memory.html", "chapters/calculators.html")
@@ -23,7 +17,7 @@ pytestmark = pytest.mark.skipif(shutil.which("nginx") is None, reason="no nginx"
 
 
 @pytest.fixture(scope="module")
-def port(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+def port(site, tmp_path_factory):
     """The port of a server of the site, whose configuration differs in place and port only."""
     folder = tmp_path_factory.mktemp("nginx")
     with socket.socket() as free:
@@ -48,7 +42,7 @@ def port(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     server.wait()
 
 
-def get(port: int, path: str, method: str = "GET", **headers: str) -> tuple[int, Message, bytes]:
+def get(port, path, method="GET", **headers):
     """Status, headers and body of a response."""
     with contextlib.closing(http.client.HTTPConnection("127.0.0.1", port, timeout=10)) as line:
         line.request(method, f"/{path}",
@@ -57,7 +51,7 @@ def get(port: int, path: str, method: str = "GET", **headers: str) -> tuple[int,
         return response.status, response.headers, response.read()
 
 
-def test_pages_are_compressed_and_revalidated(port: int, site: Path) -> None:
+def test_pages_are_compressed_and_revalidated(port, site):
     status, headers, body = get(port, "index.html", Accept_Encoding="gzip")
     assert (status, headers["content-encoding"]) == (200, "gzip")
     assert gzip.decompress(body) == (site / "index.html").read_bytes()
@@ -66,7 +60,7 @@ def test_pages_are_compressed_and_revalidated(port: int, site: Path) -> None:
     assert get(port, "index.html", If_None_Match=headers["etag"])[0] == 304
 
 
-def test_every_response_has_the_policy(port: int) -> None:
+def test_every_response_has_the_policy(port):
     for path in ("index.html", "_static/book.css", "no-such-page"):
         headers = get(port, path)[1]
         assert {"script-src 'self'", "default-src 'none'"} <= set(
@@ -77,7 +71,7 @@ def test_every_response_has_the_policy(port: int) -> None:
     assert get(port, "index.html", method="POST")[0] == 403
 
 
-def test_pages_work_under_the_policy(port: int, browser: Browser) -> None:
+def test_pages_work_under_the_policy(port, browser):
     """A script or style that the policy blocks is an error on the console."""
     for name in PAGES:
         browser.open(f"http://127.0.0.1:{port}/{name}")
