@@ -19,7 +19,6 @@ FINITE = [value for value in NUMBERS if abs(value) < 1e300]
 ONES = [(value, UNITS[place % len(UNITS)]) for place, value in enumerate(NUMBERS)]
 SPANS = [(*sorted(pair), UNITS[place % len(UNITS)], pair[0] if place % 3 else 0)
          for place, pair in enumerate(zip(FINITE[::2], FINITE[1::2], strict=False))]
-DIGITS = [(value, digits) for value in NUMBERS[::7] for digits in (1, 2, 4, 5)]
 
 
 @pytest.fixture(scope="module")
@@ -41,8 +40,3 @@ def test_numbers_and_intervals_have_the_same_text(script, lang):
     call = f"([low, high, unit, of]) => willItFit.span(low, high, unit, '{lang}', of)"
     assert asked(script, call, SPANS) == [amounts.span(low, high, unit, lang, of=of)
                                           for low, high, unit, of in SPANS]
-
-
-def test_a_number_of_digits_has_the_same_text(script):
-    call = "([value, digits]) => willItFit.plain(value, digits)"
-    assert asked(script, call, DIGITS) == [amounts.plain(*each) for each in DIGITS]

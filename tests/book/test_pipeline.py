@@ -133,14 +133,6 @@ def test_new_prose_is_written_without_running_cells(project):
     assert outputs(project) == written
 
 
-def test_page_of_an_entry_has_its_name_and_hidden_parameters(built):
-    cells = json.loads(outputs(built)["scenarios/two.ipynb"])["cells"]
-    assert "".join(cells[0]["source"]) == "(two)=\n# Plan 2"
-    injected = [tags for cell in cells
-                if "injected-parameters" in (tags := cell["metadata"].get("tags", []))]
-    assert injected == [["injected-parameters", "remove-cell"]]
-
-
 FAILING = _project.notebook("derivation", "D", "推", "a = 1", "b = 2\nassert a == b, 'no'")
 LINE = FAILING.splitlines().index("assert a == b, 'no'") + 1
 SENTENCE = "    params/scenarios/two.yml:1: 'many' is not a number of cards."

@@ -84,17 +84,6 @@ def test_the_package_has_what_reports_refer_to_and_the_whole_template():
         assert (part == text) is (path == ROOT / bundle.TEMPLATE)
 
 
-@pytest.mark.parametrize("name", ["memory", "scenario", "calculators"])
-def test_cells_import_the_package_and_keep_their_lines(name):
-    text = (ROOT / "notebooks" / f"{name}.md").read_text(encoding="utf-8")
-    changed = bundle.cells(text)
-    assert bundle.cells(changed) == changed
-    assert len(changed.splitlines()) == len(text.splitlines())
-    assert not [line for line in changed.splitlines()
-                if line.startswith(tuple(f"{word} {room}" for word in ("from", "import")
-                                         for room in bundle.ROOMS))]
-
-
 def test_feed_has_an_entry_per_change():
     tree = ElementTree.fromstring(feed.atom(CHANGES, {5: 60, 6: 10, 7: 30}, ADDRESS, "Fit"))
     atom = "{http://www.w3.org/2005/Atom}"

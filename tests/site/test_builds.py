@@ -138,18 +138,6 @@ def test_two_builds_at_once_do_not_meet(project):
         assert "another build" in failed(project)
 
 
-def test_damaged_caches_are_made_anew(project):
-    for path in (project / "_build/.doctrees").rglob("*"):
-        if path.is_file():
-            data = path.read_bytes()
-            half = len(data) // 2
-            path.write_bytes(data[:half] + bytes([data[half] ^ 1]) + data[half + 1:])
-    index = project / "book/index.md"
-    with edited(index, index.read_text("utf-8") + "\nMore.\n"):
-        built(project)
-    assert "Plan 2" in page(project, "chapters/scenarios/two.html")
-
-
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_a_killed_build_leaves_no_process_and_the_next_one_no_draft(project, number):
     path, started = project / "notebooks/derivation.md", project / "started"

@@ -20,6 +20,7 @@ HAN = re.compile("[\u4e00-\u9fff]")
 LOADED = re.compile(r"""<(?:script|link|iframe|object|embed)\b|\bsrc=["'](?!data:)|@import|url\(""")
 BY_MYST = re.compile(r":::|\{(?:div|dropdown|ref|eq|glue:text)\}|@(?:id|title|variant)@"
                      r"|\$[\\A-Za-z]|\]\(")
+NUMBER = re.compile(r'<td class="text-right"><p>([\d.,–% ]+)')
 KNOWN = {"SCENARIO": "s0-scenario-1"}
 REFUSED = [({}, "usage: make report SCENARIO="), ({"SCENARIO": "nowhere.yml"}, "nowhere.yml"),
            (KNOWN | {"DEVICE": "kunpeng-920"}, "host processor"),
@@ -29,11 +30,6 @@ REFUSED = [({}, "usage: make report SCENARIO="), ({"SCENARIO": "nowhere.yml"}, "
 HOSTILE = """<script>document.title = 1</script> <img src=x onerror=alert(1)>
 <iframe src=https://evil.example></iframe> <!-- [a](javascript:alert(1))
 ![b](https://evil.example/b.png)
-[c]: data:text/html,x
-
-```{raw} html
-<script>document.title = 1</script>
-```
 
 :::{csv-table}
 :file: /etc/passwd
@@ -93,18 +89,12 @@ def test_a_report_is_whole_and_in_its_language(examples, lang):
     assert VERDICT[lang] in words(page)
     assert lang == "zh" or not HAN.search(words(page))
     assert not BY_MYST.search(words(page))
-    heading = BeautifulSoup(page, "html.parser").h1
-    title = re.search("<title>(.+)</title>", page)
-    assert heading
-    assert title
-    assert heading.get_text().strip().startswith(title[1])
 
 
 def test_reports_have_the_same_numbers_in_both_languages(examples):
-    tables = [re.findall(r'<td class="text-right"><p>([\d.,–% ]+)', page.read_text("utf-8"))
-              for page in examples.values()]
-    assert len(tables[0]) > 50
-    assert tables[0] == tables[1]
+    english, chinese = (NUMBER.findall(page.read_text("utf-8")) for page in examples.values())
+    assert english == chinese
+    assert len(english) > 50
 
 
 @pytest.mark.parametrize("lang", VERDICT)
@@ -159,12 +149,8 @@ def hostile(tmp_path_factory):
     own = {"source": "x", "kind": "assumed"}
     said = {"value": "50 ms", **own, "section": "x"}
     note = {"en": "x", "zh": "x"}
-    file("link.yml", "links/nvlink-h100.yml", defaults=own)
-    file("network.yml", "links/infiniband-400g.yml", defaults=own)
-    file("node.yml", "nodes/hgx-h200.yml", device_link="./link.yml", network_link="./network.yml",
-         device="./card.yml", defaults=own)
-    file("priors.yml", "mechanisms/nvidia-h200.yml", like="nvidia-hopper", defaults=own)
-    file("card.yml", "devices/nvidia-h200-sxm.yml", mechanisms="./priors.yml", defaults=own)
+    file("node.yml", "nodes/hgx-h200.yml", device="./card.yml", defaults=own)
+    file("card.yml", "devices/nvidia-h200-sxm.yml", defaults=own)
     file("model.yml", "models/deepseek-v3.yml", defaults=own)
     file(f"precision`{NAME}", "precisions/fp8-block.yml", defaults=own)
     file("measured.yml", "templates/example-measured.yml")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import posixpath
 import re
 from collections.abc import Iterator, Mapping
@@ -19,7 +20,7 @@ SHAPE = " | ".join((*map(".//{}".format, ("h1", "h2", "h3", "h4", "figure", "tab
                     *(f".//div[{CLASS.format(name)}]" for name in ("math", "admonition")),
                     f".//span[{CLASS.format('eqno')}]"))
 CODE = ".//pre | .//code | .//svg | .//*[" + " or ".join(
-    map(CLASS.format, ("math", "katex", "headerlink"))) + "]"
+    map(CLASS.format, ("math", "headerlink"))) + "]"
 UNSEEN = "ancestor::details or ancestor::a or ancestor::button or ancestor::summary"
 LOADED = ("//script/@src | //img/@src | //source/@src | //iframe/@src | "
           "//link[not(@rel='canonical' or @rel='alternate')]/@href")
@@ -43,7 +44,7 @@ class Page:
         shape: tags of headings, tables, figures and formulas, in order.
         captions: number of each numbered figure by the ids around it. mentions: target and number.
         spoken: labels of the interface. signs: characters in formulas.
-        text: of the article. prose: without code and formulas. words: of prose outside folds.
+        text: of the article, without formulas. prose: without code. words: of prose outside folds.
         source: address of the notebook, empty if there is none.
     """
 
@@ -90,15 +91,17 @@ def tree(path: Path) -> html.HtmlElement:
 def read(path: Path) -> Page:
     """Read one page."""
     root = tree(path)
-    articles = root.xpath("//article") or root.xpath("//body")
-    article = articles[0]
-    formulas = root.xpath(f"//*[{CLASS.format('katex-html')}]")
+    strings = functools.partial(root.xpath, smart_strings=False)
+    article = next(root.iter("article"), html.Element("article"))
+    ids, classes = strings("//@id"), {name for text in set(strings("//@class"))
+                                      for name in text.split()}
+    signs = {sign for each in root.find_class("katex-html") for sign in each.text_content()}
+    _drop(root.find_class("katex"))  # nine tenths of a derivation
     page = Page(
-        lang=root.get("lang", ""), ids=list(map(str, root.xpath("//@id"))),
-        classes={name for text in set(root.xpath("//@class")) for name in text.split()},
-        links=root.xpath("//a/@href"),
+        lang=root.get("lang", ""), ids=ids, classes=classes, signs=signs,
+        links=strings("//a/@href"),
         text_links=article.xpath(f".//a[not({CLASS.format('headerlink')})]/@href"),
-        loads=root.xpath(LOADED),
+        loads=strings(LOADED),
         inline=[dict(each.attrib) for each in root.xpath("//script[not(@src)]")
                 if "json" not in each.get("type", "")]
         + root.xpath("//@onclick | //@onload | //@onchange | //@onsubmit"),
@@ -108,8 +111,7 @@ def read(path: Path) -> Page:
         shape=[each.tag for each in article.xpath(SHAPE)],
         captions=[(each.xpath("ancestor::*/@id"), _number(each)) for each in root.xpath(CAPTION)],
         mentions=[(each.getparent().get("href"), _number(each)) for each in root.xpath(MENTION)],
-        spoken=root.xpath(SPOKEN),
-        signs={sign for each in formulas for sign in each.text_content()},
+        spoken=strings(SPOKEN),
         text="", prose="", words=0,
         figures=len(article.xpath(f".//img[not({UNSEEN})] | .//svg[not({UNSEEN})]")),
         source=next(iter(root.xpath(SOURCE)), ""))
@@ -127,7 +129,7 @@ def _number(element: html.HtmlElement) -> int:
 
 
 def _flat(element: html.HtmlElement) -> str:
-    return " ".join(" ".join(element.itertext()).split())
+    return " ".join(element.text_content().split())
 
 
 def _drop(parts: list[html.HtmlElement]) -> None:
