@@ -40,7 +40,6 @@ class Visit:
     foreign: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
     bytes: int = 0
-    height: int = 0  # [CSS pixels] in the wide window
     shift: float = 0.0
     overflow: int = 0  # [CSS pixels] beyond the screen, at the worst of three widths
     tall: int = 0  # [CSS pixels] on a phone
@@ -57,8 +56,11 @@ def _files(urls: list[str]) -> set[Path]:
     return {Path(unquote(urlsplit(url).path)) for url in urls if url.startswith("file:")}
 
 
-def visit(browser: Browser, site: Path, name: str) -> Visit:
-    """Open a page in a wide window in both themes, in a narrower one, and on a phone."""
+def visit(browser: Browser, site: Path, name: str, audit: bool = True) -> Visit:
+    """Open a page in a wide window in both themes, in a narrower one, and on a phone.
+
+    `audit` runs the rules of axe, which takes long on a large page.
+    """
     seen = Visit(name)
     watch = browser.call("Page.addScriptToEvaluateOnNewDocument", source=WATCH)
     root = site.resolve().as_uri()
@@ -70,10 +72,9 @@ def visit(browser: Browser, site: Path, name: str) -> Visit:
                         if not url.startswith((root, "data:", "blob:"))]
         seen.errors = list(browser.errors)
         seen.bytes = sum(map(packed, _files(browser.requests)))
-        seen.height = browser.evaluate("document.documentElement.scrollHeight")
         seen.shift = browser.evaluate("window.shifted")
         browser.evaluate(AXE.read_text(encoding="utf-8") + ";null")
-        for theme in THEMES:
+        for theme in THEMES if audit else ():
             browser.evaluate(PAINT % theme)
             seen.axe += [(theme, *found) for found in browser.evaluate(JUDGE)]
         over = [_beyond(browser, WIDE)]
@@ -88,6 +89,7 @@ def visit(browser: Browser, site: Path, name: str) -> Visit:
     except (OSError, RuntimeError) as wrong:
         seen.errors.append(str(wrong))
     browser.call("Page.removeScriptToEvaluateOnNewDocument", **watch)
+    browser.call("Emulation.clearDeviceMetricsOverride")
     return seen
 
 
