@@ -13,8 +13,8 @@ UNITS = ("1", "s", "B", "B/s", "B/token", "FLOP/s", "token/s", "request", "USD",
 EDGES = (0.0, 1.0, 999.5, 999.4999, 1000.0, 9999.5, 12345.0, 0.5, 2.675, 120.5, 1e-4, 9.99e-5,
          1e6, 999_950.0, 1e9, 123456789.0, 1e15, 6.71e16, 3.2e-9, 1e-300, 1.7e300, float("inf"))
 WIDE = 10.0 ** np.random.default_rng(5).uniform(-12, 16, 500)
-POSITIVE = [*EDGES, *WIDE, *np.round(WIDE, 2), *np.floor(WIDE)]
-NUMBERS = [*map(float, POSITIVE), *(-float(each) for each in POSITIVE)]
+NUMBERS = [sign * float(each) for sign in (1, -1)
+           for each in (*EDGES, *WIDE, *np.round(WIDE, 2), *np.floor(WIDE))]
 FINITE = [value for value in NUMBERS if abs(value) < 1e300]
 ONES = [(value, UNITS[place % len(UNITS)]) for place, value in enumerate(NUMBERS)]
 SPANS = [(*sorted(pair), UNITS[place % len(UNITS)], pair[0] if place % 3 else 0)

@@ -1,12 +1,11 @@
 """The pipeline on a tiny project: which pages a change makes stale, what a run writes."""
 
-import json
 import shutil
 
 import _project
 import pytest
 
-from _ext import inputs, languages, pipeline
+from _ext import inputs, pipeline
 
 PAGES = ("derivation", "scenarios", "scenarios/one", "scenarios/two")
 RUN, TELL = pipeline.RUN, pipeline.TELL
@@ -97,8 +96,8 @@ def test_key_of_one_parameter_ignores_the_rest_of_its_file(project):
     plain, varied = key("device: a\nnote: x\n"), key("device: a\nb: {device: b}\n")
     assert plain == key("note: y\n#\ndevice:\n  a\n")
     assert varied == key("device: a\nb: {device: b, c: d}\n")
-    others = {plain, varied, key("device: b\n"), key("note: x\n"), key("device: [\n"), key(None)}
-    assert len(others) == 6
+    texts = ("device: b\n", "note: x\n", "device: [\n", None)
+    assert len({plain, varied, *map(key, texts)}) == 6
     assert key("device: a\n", "scenarios/one.yml") != key("device: a\n#\n", "scenarios/one.yml")
 
 
@@ -150,20 +149,3 @@ def test_failing_pages_are_named_with_cell_line_and_reason(project):
     assert lines[:len(REASONS)] == REASONS
     assert lines[-1] == SENTENCE
     assert stale(project) == {"derivation": RUN, "scenarios": RUN, "scenarios/two": RUN}
-
-
-IN_BOTH = [{"cell_type": "markdown", "metadata": {"tags": ["en"]}, "source": ["one"]},
-           {"cell_type": "markdown", "metadata": {"tags": ["zh"]}, "source": ["yi"]},
-           {"cell_type": "code", "metadata": {}, "source": ["1"], "outputs": [
-               {"metadata": {"lang": "en"}}, {"metadata": {"lang": "zh"}}, {"metadata": {}},
-               {"name": "stdout"}]}]
-
-
-def test_a_language_is_filtered_from_notebooks_and_pages():
-    """Cells and lines keep their places."""
-    found = json.loads(languages.filter_notebook(json.dumps({"cells": IN_BOTH}), "zh"))["cells"]
-    assert [cell["source"] for cell in found] == ["", ["yi"], ["1"]]
-    assert [output.get("metadata") for output in found[2]["outputs"]] == [{"lang": "zh"}, {}, None]
-    page = '+++ {"tags": ["en"]}\none\n+++ {"tags": ["zh"]}\nyi\n'
-    assert languages.filter_page(page, "en") == "\none\n\n\n"
-    assert languages.filter_page(page, "zh") == "\n\n\nyi\n"

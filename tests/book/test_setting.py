@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from sphinx.util.nodes import NodeMatcher
 
-import catalogue
 from _ext import ONWARDS, RestOfSection
-from _ext.setting import formulas, quotes, trees
+from _ext.setting import trees
 from catalogue.reading import words
 
 trees.setup()  # as in a build
@@ -39,19 +38,6 @@ def test_walks_find_the_nodes_that_docutils_finds(condition):
                      {"ascend": True, "include_self": False}):
             nodes_found = [id(node) for node in trees.findall(start, condition, **ways)]
             assert nodes_found == [id(node) for node in trees.around(start, condition, **ways)]
-
-
-@pytest.mark.parametrize(("text", "plain"), [
-    ("no marks: 3.5 - 4, a, b.", True), ("it's", False), ('a "word"', False), ("so ...", False),
-    (r"a \- b", False)])
-def test_texts_without_quotation_marks_are_skipped(text, plain):
-    assert isinstance(nodes.paragraph("", "", nodes.strong("", text)), quotes.Unmarked) is plain
-
-
-def test_every_symbol_is_set_as_mathml():
-    """Formulas of a report need no script."""
-    assert all("</math>" in formulas.typeset(symbol.latex, False, formulas.MATHML)
-               for symbol in catalogue.symbols().values())
 
 
 def paragraph(text):

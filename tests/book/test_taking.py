@@ -1,13 +1,12 @@
-"""Downloads and metadata of the site: edition, scripts, packages, site map, feed, pictures."""
+"""Downloads and metadata of the site: edition, addresses, scripts, packages."""
 
 import os
 import zipfile
-from xml.etree import ElementTree
 
 import pytest
 from _project import ROOT
 
-from _ext.sharing import addresses, feed
+from _ext.sharing import addresses
 from _ext.taking import bundle, edition, packed, strict
 
 SHOWN = edition.Edition("1.2.3", "abc1234", "2026-01-31", "https://example.org/fit")
@@ -15,9 +14,6 @@ LINES = {"index.html": "Version 1.2.3 · commit abc1234 · data as of 2026-01-31
          "zh/chapters/memory.html": "版本 1.2.3 · 提交 abc1234 · 数据截至 2026-01-31"}
 PAGE = ('<html><p class="edition"><!--edition--><!--/edition--></p>'
         '<script>let a = 1;</script></html>')
-ADDRESS = "https://example.org/fit/"
-CHANGES = "# Changelog\n\n## 1.0\n\n- Search: `finds` more,\n  and sooner.\n- <b>Cards</b>.\n"
-SENTENCE = "Search: finds more, and sooner."
 
 
 @pytest.fixture
@@ -82,12 +78,3 @@ def test_the_package_has_what_reports_refer_to_and_the_whole_template():
         text, part = path.read_text(encoding="utf-8"), bundle.needed(path, ROOT).decode()
         assert bundle.CHAPTER.findall(part) == bundle.CHAPTER.findall(text)
         assert (part == text) is (path == ROOT / bundle.TEMPLATE)
-
-
-def test_feed_has_an_entry_per_change():
-    tree = ElementTree.fromstring(feed.atom(CHANGES, {5: 60, 6: 10, 7: 30}, ADDRESS, "Fit"))
-    atom = "{http://www.w3.org/2005/Atom}"
-    entries = tree.findall(f"{atom}entry")
-    assert [entry.findtext(f"{atom}title") for entry in entries] == ["Search", "<b>Cards</b>"]
-    assert entries[0].findtext(f"{atom}updated") == "1970-01-01T00:01:00Z"
-    assert entries[0].findtext(f"{atom}content") == SENTENCE

@@ -1,8 +1,6 @@
 """Numbers on the built pages, against the catalogue and the runtime."""
 
-import csv
 import html
-import json
 import re
 
 import pytest
@@ -10,16 +8,12 @@ from docutils.nodes import make_id
 
 import calc
 import catalogue
-from notebooks.derive.formulas.exported import load_formulas
 from notebooks.pages.catalogue.tables import hardware, mechanisms
 from notebooks.show.display import written
 from notebooks.show.numbers import fmt_bytes, fmt_time
 from tools.site.pages import tree
-from tools.site.printed import ROOT
 
 FOLDERS = ("", "zh/")
-DEVICES = ("nvidia-h20", "ascend-910b2", "amd-mi300x", "kunpeng-920")
-SCENARIO = "s0-scenario-1"
 TPOT = {"": "time per output token (TPOT)", "zh/": "每输出 token 时间（TPOT）"}
 
 
@@ -30,7 +24,7 @@ def text_of(path):
 
 def rows(site, page):
     """Cells of the table rows of a page by the first; of equal ones the first row."""
-    found: dict[str, list[str]] = {}
+    found = {}
     for row in tree(site / page).xpath("//article//tr"):
         first, *others = [" ".join(cell.text_content().split()) for cell in row]
         found.setdefault(first, others)
@@ -38,7 +32,7 @@ def rows(site, page):
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
-@pytest.mark.parametrize("name", DEVICES)
+@pytest.mark.parametrize("name", ["nvidia-h20", "ascend-910b2", "amd-mi300x", "kunpeng-920"])
 def test_device_page_has_every_value_and_a_link_to_its_source(site, name, folder):
     page, device = site / folder / f"chapters/devices/{name}.html", catalogue.load_device(name)
     shown, links = text_of(page), set(tree(page).xpath("//a/@href"))
@@ -53,31 +47,14 @@ def test_device_page_has_every_value_and_a_link_to_its_source(site, name, folder
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
-@pytest.mark.parametrize("name", ["deepseek-v3", "qwen3-8b", "kimi-k2.6"])
-def test_model_page_has_its_numbers_of_parameters(site, name, folder):
-    shown = text_of(site / folder / f"chapters/models/{name}.html")
-    counts = calc.parameters(catalogue.load_model(name))
-    assert all(str(count) in shown for count in counts.values())
-
-
-@pytest.mark.parametrize("folder", FOLDERS)
 @pytest.mark.parametrize(("name", "number"), [
-    ("architecture", "671026419200"), ("memory", "70272")])
-def test_known_numbers_of_derivations(site, folder, name, number):
+    ("architecture", "671026419200"), ("memory", "70272"), ("models/qwen3-8b", "8190735360")])
+def test_known_numbers(site, folder, name, number):
     assert number in text_of(site / folder / f"chapters/{name}.html")
 
 
-@pytest.mark.parametrize("name", sorted({formula.notebook for formula in load_formulas().values()}))
-def test_every_derivation_was_compared_with_the_exported_formulas(name):
-    """Where a formula differs from ``formulas.json`` the last cell fails, and so does the build."""
-    notebook = json.loads((ROOT / f"book/chapters/{name}.ipynb").read_text("utf-8"))
-    last = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"][-1]
-    assert last["source"][-1] == "derivation.close()"
-    assert last["execution_count"]
-
-
 @pytest.mark.parametrize(("folder", "label"), TPOT.items())
-@pytest.mark.parametrize("name", ["s2-910b1-awq", SCENARIO])
+@pytest.mark.parametrize("name", ["s2-910b1-awq", "s0-scenario-1"])
 def test_deployment_page_has_the_estimate_of_the_runtime(site, name, folder, label):
     """Also where answers have no length, and what a deployment that fits has to spare."""
     answer = calc.estimate(catalogue.load_scenario(name))
@@ -97,13 +74,3 @@ def test_variants_are_sections_and_measured_rows_are_on_the_page(site, name, fol
         last = len(measured.rows)
         marks = "†" * (last in measured.suspect_rows) + "‡" * (last in measured.unequal)
         assert len(rows(site, page)[f"{last}{marks}"]) > 3
-
-
-@pytest.mark.parametrize("folder", FOLDERS)
-def test_all_rows_of_the_matrix_can_be_downloaded(site, folder):
-    page = site / folder / "chapters/matrix.html"
-    link, = tree(page).cssselect("a.download[href$='.csv']:not(.numbers)")
-    with (page.parent / link.get("href")).open(encoding="utf-8", newline="") as file:
-        table = list(csv.DictReader(file))
-    assert len(table) == len(tree(page).cssselect(".sortable table tbody tr"))
-    assert {row["device"] for row in table} <= set(catalogue.names("devices"))
