@@ -93,9 +93,9 @@ def test_key_of_one_parameter_ignores_the_rest_of_its_file(project):
         edit(project, "params/scenarios/one.yml", text)
         return inputs.Inputs(project).key(page, [taken])
 
-    plain, varied = key("device: a\nnote: x\n"), key("device: a\nb: {device: b}\n")
-    assert plain == key("note: y\n#\ndevice:\n  a\n")
-    assert varied == key("device: a\nb: {device: b, c: d}\n")
+    plain, again = key("device: a\nnote: x\n"), key("note: y\n#\ndevice:\n  a\n")
+    inner, varied = "device: a\nb: {device: b}\n", key("device: a\nb: {device: b, c: d}\n")
+    assert (plain, varied) == (again, key(inner))
     texts = ("device: b\n", "note: x\n", "device: [\n", None)
     assert len({plain, varied, *map(key, texts)}) == 6
     assert key("device: a\n", "scenarios/one.yml") != key("device: a\n#\n", "scenarios/one.yml")
