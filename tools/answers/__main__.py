@@ -1,9 +1,8 @@
-"""Print what the command line answers to every question of the set, a line of JSON each.
+"""Print the answers of the command line to the recorded questions, a line of JSON each.
 
     python -m tools.answers [QUESTION ...] [--write]
 
-``--write`` records the answers instead (``recorded/``), against which the tests hold every change
-and every machine. An answer that is recorded is no proof that it is right; it shows what moves.
+``--write`` records the answers to all questions instead (``recorded/``).
 """
 
 from __future__ import annotations
@@ -12,24 +11,23 @@ import argparse
 import json
 from collections.abc import Sequence
 
-from tools.answers.asking import answer
-from tools.answers.questions import QUESTIONS
-from tools.answers.recorded import FOLDER, record
+from tools.answers.asking import QUESTIONS, answer
+from tools.answers.recorded import record_all
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Ask, and print or record."""
+    """Print or record."""
     parser = argparse.ArgumentParser(prog="python -m tools.answers",
                                      description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("questions", nargs="*", default=QUESTIONS, help="of the set; all of them")
-    parser.add_argument("--write", action="store_true", help=f"into {FOLDER.name}/")
-    given = parser.parse_args(argv)
-    for question in given.questions:
-        told = answer(question)
-        if given.write:
-            record(question, told)
-        else:
-            print(json.dumps({"question": question, "answer": told}), flush=True)
+    parser.add_argument("questions", nargs="*", default=QUESTIONS, metavar="QUESTION",
+                        help="question to ask (default: all of questions.txt)")
+    parser.add_argument("--write", action="store_true", help="record the answers to all questions")
+    args = parser.parse_args(argv)
+    if args.write:
+        record_all()
+        return
+    for question in args.questions:
+        print(json.dumps({"question": question, "answer": answer(question)}), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,71 +1,106 @@
-"""A question to the command line, and all that it answers: what it prints and what it writes."""
+"""Ask the command line a question: exit code, JSON values without prose, and files written.
+
+Imports nothing of the project but `calc.__main__`, so that the baseline can ask an older checkout.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import io
 import json
 import os
+import re
 import shlex
 import shutil
+import signal
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from distributed import LocalCluster
+import calc
+from calc.__main__ import main as command
 
-from calc.commands.main import main as command
-
-TEMPLATES = Path(__file__).parents[2] / "params" / "templates"
-CLUSTER = "CLUSTER"  # in a question, the address of one that is started here
+HERE = Path(__file__).parent
+TEMPLATES = Path(calc.__file__).parents[1] / "params" / "templates"
+CONFIG = "config.json"  # of a Hugging Face model
+QUESTIONS = tuple(line for line in (HERE / "questions.txt").read_text("utf-8").splitlines()
+                  if line and not line.startswith("#"))
 ENVIRONMENT = ("COLUMNS", "LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG")  # changes what is printed
-RUN = ("asked", "version", "sweep")  # name a run: that address, what is installed, NumPy's version
+RUN = ("asked", "schema", "sweep", "version")  # names of the run, with the version of the code
+IDENTIFIER = re.compile(r"[!-~]*")  # a string without spaces and without Chinese
+NUMBER = re.compile(r"\d[\d.]*(?:e[-+]?\d+)?")
+SCRIPTS = (".sh", ".env")
 
 
 def answer(question: str) -> dict[str, Any]:
-    """Exit code, what is printed and said, and the files written, of a command in an empty folder.
+    """Run a command with ``--json`` in an empty folder with templates and `CONFIG`.
 
-    JSON is read, other text is given by line; Parquet is left out, its names hold NumPy's version.
+    Returns its exit code, its JSON without prose, and a digest of each file it wrote: of the whole
+    text of scripts, of the numbers in other files.
     """
-    with contextlib.ExitStack() as stack:
-        said = stack.enter_context(contextlib.redirect_stdout(io.StringIO()))
-        complained = stack.enter_context(contextlib.redirect_stderr(io.StringIO()))
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        shutil.copytree(TEMPLATES, folder / TEMPLATES.name)
-        stack.enter_context(contextlib.chdir(folder))
-        stack.enter_context(_environment())
-        if CLUSTER in question:  # a command ends all processes that it finds
-            scratch = stack.enter_context(tempfile.TemporaryDirectory())
-            cluster = stack.enter_context(LocalCluster(
-                n_workers=1, threads_per_worker=1, dashboard_address=None,
-                local_directory=scratch))
-            question = question.replace(CLUSTER, cluster.scheduler_address)
-        code = command(shlex.split(question))
-        files = {path.relative_to(folder).as_posix(): _told(path.read_text(encoding="utf-8"))
-                 for path in sorted(folder.rglob("*"))
-                 if path.is_file() and path.suffix != ".parquet"
-                 and TEMPLATES.name not in path.parts}
-    told = {"code": code, "printed": _told(said.getvalue()),
-            "said": complained.getvalue().splitlines(), "files": files}
-    return {key: value for key, value in told.items() if value or key == "code"}
+    with tempfile.TemporaryDirectory() as name, contextlib.chdir(name):
+        folder = Path()
+        shutil.copytree(TEMPLATES, TEMPLATES.name)
+        shutil.copy(HERE / CONFIG, folder)
+        given = set(folder.rglob("*"))
+        code, printed = run([*shlex.split(question), "--json"])
+        values = {key: value for key, value in json.loads(printed or "{}").items()
+                  if key not in RUN}
+        files = {path.as_posix(): digest(path)
+                 for path in sorted(set(folder.rglob("*")) - given) if path.is_file()}
+    result = {"code": code, "values": without_prose(values), "files": files}
+    return {key: value for key, value in result.items() if value or key == "code"}
+
+
+def without_prose(value: Any) -> Any:
+    """Keep numbers, identifiers and structure; drop sentences and titles."""
+    if isinstance(value, dict):
+        return {key: without_prose(item) for key, item in value.items() if not is_prose(item)}
+    if isinstance(value, list):
+        return [without_prose(item) for item in value if not is_prose(item)]
+    return value
+
+
+def is_prose(value: Any) -> bool:
+    """Whether a value is a string that is no identifier."""
+    return isinstance(value, str) and not IDENTIFIER.fullmatch(value)
+
+
+def digest(path: Path) -> str:
+    """First 16 hexadecimal digits of the SHA-256 of a script, or of the numbers of a file."""
+    text = path.read_text("utf-8")
+    if path.suffix not in SCRIPTS:
+        text = " ".join(NUMBER.findall(text))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 @contextlib.contextmanager
 def _environment() -> Iterator[None]:
-    """Neither a terminal's width nor a language."""
-    apart = {name: os.environ.pop(name) for name in ENVIRONMENT if name in os.environ}
+    """Unset the width of the terminal and the language."""
+    saved = {name: os.environ.pop(name) for name in ENVIRONMENT if name in os.environ}
     try:
         yield
     finally:
-        os.environ.update(apart)
+        os.environ.update(saved)
 
 
-def _told(text: str) -> Any:
-    """A text as JSON, without what only names the run, or its lines."""
+def run(arguments: list[str]) -> tuple[int, str]:
+    """Run a command in this process as ``python -m calc`` does.
+
+    Returns its exit code and what it printed to standard output.
+    """
+    called, sys.argv = sys.argv, ["calc", *arguments]
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, [])
     try:
-        found = json.loads(text)
-    except json.JSONDecodeError:
-        return text.splitlines()
-    return ({key: value for key, value in found.items() if key not in RUN}
-            if isinstance(found, dict) else found)
+        with (_environment(), contextlib.redirect_stdout(io.StringIO()) as printed,
+              contextlib.redirect_stderr(io.StringIO())):
+            code = command()
+    except SystemExit as end:
+        code = int(end.code or 0)
+    finally:
+        sys.argv = called
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+    return code, printed.getvalue()

@@ -1,4 +1,4 @@
-"""The answers that were recorded, a file per question."""
+"""The recorded answers: a JSON file per question."""
 
 from __future__ import annotations
 
@@ -7,32 +7,58 @@ import re
 from pathlib import Path
 from typing import Any
 
-from catalogue.reading.files import write_whole
+from tools.answers.asking import QUESTIONS, answer
 
 FOLDER = Path(__file__).parent / "recorded"
-DIGITS = 12  # of a number that is recorded: more than are held
+DIGITS = 9  # of a recorded number
+WIDTH = 100  # of a line
 
 
-def place(question: str) -> Path:
-    """Where the answer to a question stands."""
-    return FOLDER / f"{re.sub('[^a-z0-9.]+', '-', question.lower()).strip('-')}.json"
+def path_of(question: str) -> Path:
+    """The file of a question."""
+    return FOLDER / f"{re.sub('[^a-z0-9.]+', '-', question.lower()).strip('-')[:100]}.json"
 
 
 def recorded(question: str) -> Any:
-    """What was answered. Raises OSError where nothing is recorded."""
-    return json.loads(place(question).read_text(encoding="utf-8"))
+    """Return the recorded answer. Raises OSError if there is none."""
+    return json.loads(path_of(question).read_text("utf-8"))
 
 
-def record(question: str, told: Any) -> None:
-    """Keep an answer in place of the one recorded. Raises OSError."""
-    text = json.dumps(_short(told), ensure_ascii=False, indent=1, sort_keys=True)
-    place(question).parent.mkdir(exist_ok=True)
-    write_whole(place(question), f"{text}\n".encode())
+def record_all() -> None:
+    """Ask every question, record the answers, and delete the files of other questions."""
+    FOLDER.mkdir(exist_ok=True)
+    for question in QUESTIONS:
+        path_of(question).write_text(f"{_text(_rounded(answer(question)))}\n", "utf-8")
+    for path in set(FOLDER.iterdir()) - {path_of(question) for question in QUESTIONS}:
+        path.unlink()
 
 
-def _short(told: Any) -> Any:
-    if isinstance(told, dict):
-        return {key: _short(value) for key, value in told.items()}
-    if isinstance(told, list):
-        return [_short(value) for value in told]
-    return float(f"{told:.{DIGITS}g}") if isinstance(told, float) else told
+def _rounded(value: Any) -> Any:
+    """The value with its numbers rounded to `DIGITS` significant digits."""
+    if isinstance(value, dict):
+        return {key: _rounded(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_rounded(item) for item in value]
+    return float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value
+
+
+def _text(value: Any, indent: str = "") -> str:
+    """JSON with sorted keys; items that need one line each share lines of `WIDTH` characters."""
+    if not isinstance(value, dict | list):
+        return json.dumps(value)
+    deeper = f"{indent} "
+    if isinstance(value, dict):
+        items = [f"{json.dumps(key)}: {_text(value[key], deeper)}" for key in sorted(value)]
+    else:
+        items = [_text(item, deeper) for item in value]
+    left, right = "{}" if isinstance(value, dict) else "[]"
+    if len(flat := ", ".join(items)) + len(indent) <= WIDTH and "\n" not in flat:
+        return f"{left}{flat}{right}"
+    lines: list[str] = []
+    for item in items:
+        shared = lines and "\n" not in lines[-1] + item
+        if shared and len(deeper) + len(lines[-1]) + len(item) + 2 <= WIDTH:
+            lines[-1] += f", {item}"
+        else:
+            lines.append(item)
+    return f"{left}\n{deeper}" + f",\n{deeper}".join(lines) + f"\n{indent}{right}"

@@ -1,0 +1,25 @@
+"""The command line answers the recorded questions with the recorded numbers and exit codes."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tools.answers.asking import QUESTIONS, answer
+from tools.answers.recorded import FOLDER, path_of, recorded
+from tools.values import differences
+
+TOLERANCE = 1e-8  # of numbers that are recorded to nine digits
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_answer_matches_recording(question: str) -> None:
+    answered = json.loads(json.dumps(answer(question)))
+    changes = [*differences(recorded(question), answered, TOLERANCE)]
+    assert not changes, "renew with `make answers` and note the change in CHANGELOG.md"
+
+
+def test_each_question_has_its_own_recording() -> None:
+    assert {path_of(question) for question in QUESTIONS} == set(FOLDER.iterdir())
+    assert len({path_of(question) for question in QUESTIONS}) == len(QUESTIONS)
