@@ -7,7 +7,7 @@ PORT ?= 8000
 UV_COMPILE := $(BIN)/uv pip compile --universal --python-version 3.11 --no-header --no-annotate -q \
   --generate-hashes
 
-.PHONY: book report serve pdf zip test test-site nightly answers bench engine lock sync font pin clean
+.PHONY: book report serve pdf zip test test-site nightly answers baseline compare bench engine lock sync font pin clean
 
 book: $(VENV)/.ready
 	$(BIN)/jupyter-book build book/
@@ -44,9 +44,14 @@ nightly: test test-site  ## long series, 1000 examples per property, every page,
 bench: $(VENV)/.ready-test  ## measure speed; writes benchmarks/results.json
 	$(BIN)/python -m benchmarks
 
-answers: $(VENV)/.ready-test  ## record anew what the command line answers; git diff shows what moved
-	rm -rf tools/answers/recorded
+answers: $(VENV)/.ready-test  ## record the answers to tools/answers/questions.txt; review them with git diff
 	OMP_NUM_THREADS=1 $(BIN)/python -m tools.answers --write
+
+baseline: $(VENV)/.ready-test  ## [REV=commit] build the reference below .baseline/; ARGS="--site _build/html" takes a built book
+	$(BIN)/python -m tools.baseline build $(if $(REV),--rev $(REV)) $(ARGS)
+
+compare: $(VENV)/.ready-test  ## the working tree and its built book with the reference: pages, answers, quantities, deploys, speed
+	$(BIN)/python -m tools.baseline compare $(ARGS)
 
 engine: $(VENV)/.ready  ## what deploy writes, in a real vLLM on the processor: 3.5 GB; writes notebooks/pages/deciding/engine.json
 	$(BIN)/python -m tools.engine --environment .engine $(ARGS)

@@ -1,0 +1,112 @@
+"""Print the numbers of a checkout as JSON: answers, quantities, cross-check, formulas, deploys.
+
+    python -m tools.snapshot [--rate | --questions FILE]
+
+``--rate`` prints evaluations per second instead, ``--questions`` only the answers to the questions
+of a JSON list. Uses only public names of the project, so that it runs on older checkouts too:
+`tools.baseline` puts these tools before the packages of the checkout on the path.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import calc
+import catalogue
+from tools.answers.asking import QUESTIONS, answer, run
+
+ROOT = Path(calc.__file__).parents[1]
+DEPLOYS = {  # name of a deploy directory -> arguments; of different engines, cards and pools
+    "vllm": "h200-r1-vllm-tp8", "vllm-ascend": "v4-flash-16x910c", "sglang": "h200-r1-sglang-mtp",
+    "sglang-amd": "mi355x-v4-pro-sglang", "two-pools": "a3-glm51-pd-tp1"}
+RATED = "h200-r1-vllm-tp8"
+SECONDS = 1.0  # of processor time for each rate
+SIZE = 1000  # deployments in an array
+
+
+def snapshot() -> dict[str, Any]:
+    """Everything that the baseline compares besides pages and rates."""
+    formulas = json.loads((ROOT / "notebooks/derive/formulas/formulas.json").read_text("utf-8"))
+    names = catalogue.deployment_names()
+    return {"answers": {question: answer(question) for question in QUESTIONS},
+            "quantities": {name: quantities(name) for name in names},
+            "crosscheck": {name: crosschecked(name) for name in names},
+            "formulas": {key: {part: formula[part] for part in ("tree", "unit")}
+                         for key, formula in formulas.items()},
+            "deploy": {name: deployed(given) for name, given in DEPLOYS.items()}}
+
+
+def quantities(name: str) -> dict[str, Any]:
+    """All quantities of a shipped deployment, in SI units."""
+    scenario = catalogue.load_scenario(name)
+    return {key: np.asarray(value).tolist()
+            for key, value in calc.evaluate(scenario.inputs(), scenario.model.attention).items()}
+
+
+def crosschecked(name: str) -> str:
+    """Compare derivation and runtime on a shipped deployment to a relative 1e-9."""
+    from notebooks.derive.crosscheck import DerivationError, crosscheck
+
+    scenario = catalogue.load_scenario(name)
+    try:
+        crosscheck(scenario.inputs(), scenario.model.attention)
+    except DerivationError as error:
+        return str(error)
+    return "agrees"
+
+
+def deployed(arguments: str) -> dict[str, str]:
+    """The files of a deploy directory, by path."""
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        files = Path("files")
+        run(["deploy", *arguments.split(), "-o", str(files)])
+        return {path.relative_to(files).as_posix(): path.read_text("utf-8")
+                for path in sorted(files.rglob("*")) if path.is_file()}
+
+
+def rates() -> dict[str, float]:
+    """Evaluated deployments per second of processor time, one by one and in an array."""
+    scenario = catalogue.load_scenario(RATED)
+    inputs = scenario.inputs()
+    many = inputs | {"concurrency": np.arange(1, SIZE + 1)}
+    return {"scalar": rate(inputs, scenario.model.attention),
+            "array": SIZE * rate(many, scenario.model.attention)}
+
+
+def rate(inputs: Any, attention: str) -> float:
+    """Calls of `calc.evaluate` per second of processor time."""
+    calc.evaluate(inputs, attention)
+    start, calls = time.process_time(), 0
+    while (elapsed := time.process_time() - start) < SECONDS:
+        calc.evaluate(inputs, attention)
+        calls += 1
+    return calls / elapsed
+
+
+def main() -> None:
+    """Print."""
+    parser = argparse.ArgumentParser(prog="python -m tools.snapshot",
+                                     description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--rate", action="store_true", help="print evaluations per second")
+    parser.add_argument("--questions", type=Path, help="answer the questions of a JSON file")
+    args = parser.parse_args()
+    if args.rate:
+        result: Any = rates()
+    elif args.questions:
+        asked = json.loads(args.questions.read_text("utf-8"))
+        result = {question: answer(question) for question in asked}
+    else:
+        result = snapshot()
+    print(json.dumps(result))
+
+
+if __name__ == "__main__":
+    main()
