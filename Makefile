@@ -71,7 +71,7 @@ pin: $(VENV)/.ready-test  ## pin all versions anew, with their licences
 	$(UV_COMPILE) -U -c requirements.txt requirements-engine.in requirements-analysis.in requirements.in requirements-test.in -o .pin.tmp
 	(echo "-c requirements.txt"; grep -vxFf requirements.txt .pin.tmp) > requirements-test.txt
 	rm .pin.tmp
-	$(BIN)/python -m tools.packages.bom
+	$(BIN)/python -m tools.bom
 
 clean:
 	rm -rf _build book/chapters

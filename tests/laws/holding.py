@@ -3,7 +3,7 @@
 A law is a function of a fleet that says by deployment whether it holds, shape (..., n); where
 it says nothing of a deployment, for an exception that has a name, the answer is masked. All laws
 are held by the same deployments: 300 in each run of the tests, as many as ``LAWS`` says in a long
-one, which keeps the counts of every law, as it is done, in ``laws.json`` beside this file.
+one.
 """
 
 from __future__ import annotations
@@ -12,18 +12,15 @@ import functools
 import inspect
 import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from hypothesis import HealthCheck, Phase, given, settings
 
 from laws.deployments import Fleet, fleets
-from tools.records import keep_of
 
 USUAL = 300
 COUNT = int(os.environ.get("LAWS", str(USUAL)))
-RECORD = Path(__file__).with_name("laws.json")
 ROUNDING = 1e-9  # relative: sums of numbers in floating point
 SIZE, LARGE = 15, 50  # deployments of a fleet, and of one of a long run
 SHOWN = 3  # deployments that break a law
@@ -74,7 +71,6 @@ def _test(holds: Callable[..., Any], share: float) -> Callable[..., None]:
             first = {row[-1]: row[:-1] for row in bad[::-1]}
             broken += [f"{fleet.told(index)}: {where.tolist()}" for index, where in first.items()]
         tried -= left_out
-        _keep(holds.__name__, arguments, tried, len(broken), left_out)
         assert tried, "no deployment that the law says anything of"
         assert len(broken) <= share * tried, f"{len(broken)} of {tried}: " + "\n".join(
             broken[:SHOWN])
@@ -87,14 +83,6 @@ def _without_fleet(holds: Callable[..., Any]) -> Any:
     """What pytest has to give a test: all that the law takes besides the fleet."""
     own = inspect.signature(holds)
     return own.replace(parameters=list(own.parameters.values())[1:])
-
-
-def _keep(name: str, arguments: dict[str, Any], tried: int, broken: int, left_out: int) -> None:
-    """Write the counts of a law over those that were kept of it, in a long run."""
-    if "LAWS" not in os.environ or not name.startswith("test_"):
-        return
-    told = " ".join([name.removeprefix("test_").replace("_", " "), *map(str, arguments.values())])
-    keep_of(RECORD, told, deployments=tried, broken=broken, left_out=left_out)
 
 
 def near(left: Any, right: Any, within: float = ROUNDING, of: Any = 0.0) -> np.ndarray:

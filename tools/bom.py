@@ -1,4 +1,4 @@
-"""What the project is made with, and under which licences: ``python -m tools.packages.bom``.
+"""What the project is made with, and under which licences: ``python -m tools.bom``.
 
 Writes ``docs/sbom.cdx.json``, a bill of materials in CycloneDX's format, and ``docs/licences.csv``,
 the same as a list; the build puts both beside the wheel. They name every pin of
@@ -12,6 +12,8 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
+import subprocess
 import sys
 import tempfile
 import tomllib
@@ -31,9 +33,9 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from catalogue.reading.files import write_whole
-from tools.packages.environments import ROOT, made, run
 
-CYCLONEDX = Path(sys.executable).with_name("cyclonedx-py")
+ROOT = Path(__file__).resolve().parents[1]
+CYCLONEDX, UV = (Path(sys.executable).with_name(name) for name in ("cyclonedx-py", "uv"))
 PINS = ROOT / "requirements.txt"
 BOM, LIST = ROOT / "docs" / "sbom.cdx.json", ROOT / "docs" / "licences.csv"
 HEAD = ("name", "version", "licence", "where")
@@ -80,17 +82,27 @@ def version(pin: Requirement) -> str:
 
 
 def installed() -> dict[str, Component]:
-    """Name -> what each pinned package says of itself. Raises EndedError."""
+    """Components of all pinned packages by name, installed into a temporary environment."""
     wanted: dict[str, str] = {}
     for pin in pins():
         if pin.name not in wanted or (pin.marker and pin.marker.evaluate()):  # of two, ours
             wanted[pin.name] = f"{pin.name}=={version(pin)}"
     with tempfile.TemporaryDirectory() as folder:
-        made(Path(folder), sys.executable, "--no-deps", *wanted.values())
-        told = run(CYCLONEDX, "environment", "--output-reproducible", folder)
+        _run(UV, "venv", "--quiet", "--python", sys.executable, folder)
+        _run(UV, "pip", "install", "--quiet", "--python", Path(folder, "bin", "python"),
+             "--no-deps", *wanted.values())
+        printed = _run(CYCLONEDX, "environment", "--output-reproducible", folder)
     reader: Any = Bom  # its decorator adds the method
-    found = reader.from_json(json.loads(told)).components
+    found = reader.from_json(json.loads(printed)).components
     return {canonicalize_name(each.name): each for each in found}
+
+
+def _run(*words: str | Path) -> str:
+    """Standard output of a command. Raises CalledProcessError."""
+    environment = os.environ | {"LC_ALL": "C.UTF-8", "UV_LINK_MODE": "copy",
+                                "PYTHONDONTWRITEBYTECODE": "1"}
+    return subprocess.run(words, cwd=ROOT, env=environment, text=True, check=True,
+                          stdout=subprocess.PIPE).stdout
 
 
 def components(known: Mapping[str, Component]) -> list[Component]:

@@ -1,1 +1,0 @@
-"""Commands killed at moments drawn, what of them lives on or lies about; nothing is mended here."""
