@@ -17,10 +17,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from bs4 import BeautifulSoup
+from lxml import etree, html
 
-ARTICLE = "article.bd-article"
-CODE = ".cell_input, .headerlink, script, style"
+ARTICLE = "//article[contains(concat(' ', @class, ' '), ' bd-article ')]"
+CODE = ".//script | .//style | " + " | ".join(
+    f".//*[contains(concat(' ', @class, ' '), ' {name} ')]"
+    for name in ("cell_input", "headerlink"))
 BLOCKS = ("p", "li", "td", "th", "h1", "h2", "h3", "h4", "dt", "dd", "summary", "figure", "div",
           "pre")
 NUMBER = re.compile(r"[-+−]?\d[\d,.]*(?:[eE][-+]?\d+)?")
@@ -43,17 +45,26 @@ class Page:
 
 def read(path: Path) -> Page | None:
     """The page of an HTML file, or None if the file is not a page of the book (a search form)."""
-    article = BeautifulSoup(path.read_text("utf-8"), "html.parser").select_one(ARTICLE)
-    if article is None:
+    root = html.document_fromstring(path.read_bytes(), html.HTMLParser(encoding="utf-8"))
+    if not (articles := root.xpath(ARTICLE)):
         return None
-    for code in article.select(CODE):
-        code.decompose()
-    figures = tuple(_digest(path, str(picture.get("src", ""))) for picture in article.select("img"))
-    for block in article.find_all(BLOCKS):
-        block.insert_before(_MARK)
-        block.insert_after(_MARK)
-    pieces = (re.sub(r"\s+", " ", piece).strip() for piece in article.get_text().split(_MARK))
+    article = articles[0]
+    for code in article.xpath(CODE):
+        code.drop_tree()
+    figures = tuple(_digest(path, picture.get("src", "")) for picture in article.iter("img"))
+    pieces = (re.sub(r"\s+", " ", piece).strip() for piece in "".join(_text(article)).split(_MARK))
     return Page(tuple(filter(None, pieces)), figures)
+
+
+def _text(article: html.HtmlElement) -> Iterator[str]:
+    """The text of an article, with a mark before and after each block."""
+    for event, element in etree.iterwalk(article, ("start", "end", "comment")):
+        if element.tag in BLOCKS:
+            yield _MARK
+        if event == "start":
+            yield element.text or ""
+        elif element is not article:
+            yield element.tail or ""
 
 
 def _digest(page: Path, source: str) -> str:
