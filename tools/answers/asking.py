@@ -46,7 +46,7 @@ def answer(question: str) -> dict[str, Any]:
         shutil.copytree(TEMPLATES, TEMPLATES.name)
         shutil.copy(HERE / CONFIG, folder)
         given = set(folder.rglob("*"))
-        code, printed = run([*shlex.split(question), "--json"])
+        code, printed, _ = run([*shlex.split(question), "--json"])
         values = {key: value for key, value in json.loads(printed or "{}").items()
                   if key not in RUN}
         files = {path.as_posix(): digest(path)
@@ -87,20 +87,20 @@ def _environment() -> Iterator[None]:
         os.environ.update(saved)
 
 
-def run(arguments: list[str]) -> tuple[int, str]:
+def run(arguments: list[str]) -> tuple[int, str, str]:
     """Run a command in this process as ``python -m calc`` does.
 
-    Returns its exit code and what it printed to standard output.
+    Returns its exit code, its standard output and its standard error.
     """
     called, sys.argv = sys.argv, ["calc", *arguments]
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, [])
     try:
         with (_environment(), contextlib.redirect_stdout(io.StringIO()) as printed,
-              contextlib.redirect_stderr(io.StringIO())):
+              contextlib.redirect_stderr(io.StringIO()) as errors):
             code = command()
     except SystemExit as end:
         code = int(end.code or 0)
     finally:
         sys.argv = called
         signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
-    return code, printed.getvalue()
+    return code, printed.getvalue(), errors.getvalue()
