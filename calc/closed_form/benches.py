@@ -57,7 +57,7 @@ def bench_count(q: Any) -> Number:
 
 def benched(q: Any, p: Prompts, served: Serving, lasting: Steady, decode: Step, burst: Step
             ) -> Benched:
-    """Mean time to first token of a benchmark.
+    """Mean time to first token of a benchmark [s].
 
     On ranks that take their steps together the first request's chunk is a step that all others
     wait for. Answers of one length end together after a burst whose prompts all went first, so that

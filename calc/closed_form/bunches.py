@@ -31,6 +31,10 @@ def soft_minimum(count: Number, power: Number) -> Number:
 
     Of a Poisson number of prompts and one rank (power 1) it is the probability of any.
 
+    Args:
+        count: expected prompts [1].
+        power: square root of the ranks that take a step together [1].
+
     Source: notebooks/serving.md, section A steady state.
     """
     of_power = np.maximum(count, 0) ** power
@@ -42,6 +46,10 @@ def largest_of(number: Number, variance: Number) -> Number:
     """The largest of so many log-normal loads of mean 1 and this variance, about [1].
 
     It lies where all of them stay below as probably as one of them stays below its mean.
+
+    Args:
+        number: of the loads [1].
+        variance: of one load, relative to the square of its mean [1].
 
     Source: notebooks/serving.md, section A steady state.
     """
@@ -103,6 +111,11 @@ def mean_chunks(q: Any, p: Prompts, span: Number) -> Number:
     Where lengths vary, the last chunk ends anywhere: half a chunk more than the mean fills. The
     first harmonic of what is left of the whole numbers is damped by the spread of the lengths.
 
+    Args:
+        q: input symbols as attributes.
+        p: how prompts are cut.
+        span: chunks that the mean prompt fills [1].
+
     Source: notebooks/serving.md, section A steady state.
     """
     whole, between = np.maximum(p.prompt_chunks, span), span + 1 / 2
@@ -138,11 +151,20 @@ def experts_of_one(q: Any, ranks: Number, riding: Number, decode: Step, prefill:
 
 def pieces(q: Any, p: Prompts, c: Number, u: Number, decode: Step, prefill: Step,
            burst: Step) -> Pieces:
-    """See ``Pieces``; u others on a rank, c requests of the fullest.
+    """Compute the pieces [s] that a step with prompts is made of, see :class:`Pieces`.
 
     What a token adds is known from the largest chunk and the decode step, a chunk of few tokens;
     where that has hardly fewer, from half of the chunk. Requests that decode along bring their
     cores, of which there are as many as of the decode step on their stage.
+
+    Args:
+        q: input symbols as attributes.
+        p: how prompts are cut.
+        c: requests in flight on the fullest data-parallel rank [request].
+        u: other requests that decode on the same rank [request].
+        decode, prefill, burst: the decode step, the mean chunk of a prompt alone, and a full one.
+
+    Source: notebooks/serving.md, section A steady state.
     """
     ranks, mixed = ranks_in_step(q), (q.mixed_steps > 0) & (q.separate_pools == 0)
     shared, halves, batch = ranks > 1, q.micro_batches, ceil_div(c, q.pipeline_parallel)
@@ -198,8 +220,13 @@ def busy_time(s: Pieces, p: Prompts, fullest: Number, tokens: Number, riding: Nu
               deeper: Number = 0) -> Number:
     """Time of a step whose fullest rank, and whose ranks together, have so many prompt tokens [s].
 
-    ``riding`` is what the card takes for the tokens and cores of requests that decode along,
-    ``deeper`` what the longest context of its chunks takes more than a mean one [s].
+    Args:
+        s: pieces of a step with prompts.
+        p: how prompts are cut.
+        fullest: prompt tokens of the fullest rank [token].
+        tokens: prompt tokens of all ranks [token].
+        riding: what the card takes for tokens and cores of requests that decode along [s].
+        deeper: what the longest context of its chunks takes more than a mean one [s].
 
     Source: notebooks/serving.md, section A steady state.
     """
@@ -262,7 +289,7 @@ def _held(q: Any, s: Pieces, u: Number, prompts: Number, chunks: Number, often: 
 
 def rates_of(q: Any, p: Prompts, s: Pieces, u: Number, span: Number, often: Number,
              thought: Number) -> Rates:
-    """How often steps have prompts, u others on a rank, a prompt as long as so many chunks.
+    """Compute how often steps have prompts [1], among other requests that decode on each rank.
 
     A share of the prompts comes as often as at random, some of it because users think. An engine
     that looks for requests every so many decode steps finds those of all of them together.
@@ -271,6 +298,15 @@ def rates_of(q: Any, p: Prompts, s: Pieces, u: Number, span: Number, often: Numb
     where prompts go first, as many as end in the decode steps between. Prompts that come at random
     come in those of others as well: of N such steps for a decode step, in which e prompts come,
     none comes in one of 1 + N, e^(-e/(1 + N)), so that N = e^W(e) - 1, W Lambert's.
+
+    Args:
+        q: input symbols as attributes.
+        p: how prompts are cut.
+        s: pieces of a step with prompts.
+        u: other requests that decode on the same rank [request].
+        span: chunks that the mean prompt fills [1].
+        often: share of the prompts that come as at random [1].
+        thought: part of that share which is due to thinking [1].
 
     Source: notebooks/serving.md, section A steady state.
     """
@@ -343,9 +379,20 @@ def packed_time(q: Any, p: Prompts, c: Number, burst: Step) -> Number:
 
 def chunks_of(q: Any, p: Prompts, s: Pieces, r: Rates, c: Number, span: Number, decode: Step,
               burst: Step, riding: Number, pace: Number) -> Chunks:
-    """Steps with prompts: of others, with one's own chunk, and full ones.
+    """Compute the times of steps with prompts [s]: of others, with one's own chunk, and full ones.
 
     What the fullest of n chunks lacks to the budget is the least of n parts, about an n-th of one.
+
+    Args:
+        q: input symbols as attributes.
+        p: how prompts are cut.
+        s: pieces of a step with prompts.
+        r: how often steps have prompts.
+        c: requests in flight on the fullest data-parallel rank [request].
+        span: chunks that the mean prompt fills [1].
+        decode, burst: the decode step, and a full chunk.
+        riding: what the card takes for tokens and cores of requests that decode along [s].
+        pace: time per token of decode steps without prompts [s].
 
     Source: notebooks/serving.md, section A steady state.
     """

@@ -37,14 +37,26 @@ PHASES = ("decode", "prefill", "burst")
 
 
 def check_names(inputs: Mapping[str, Number]) -> None:
-    """Raises ValueError for a missing input or one that is not an input."""
+    """Check that the inputs are complete.
+
+    Args:
+        inputs: input symbols by name.
+
+    Raises ValueError for a missing input or one that is not an input.
+    """
     if wrong := sorted(inputs.keys() ^ input_symbols()):
         problem = "missing" if wrong[0] in input_symbols() else "not an input"
         raise ValueError(f"'{wrong[0]}' is {problem}")
 
 
 def check_ranks(inputs: Mapping[str, Number]) -> None:
-    """Raises ValueError for degrees that are no whole numbers of ranks or divide no heads."""
+    """Check the degrees of parallelism.
+
+    Args:
+        inputs: input symbols by name.
+
+    Raises ValueError for degrees that are no whole numbers of ranks or do not divide the heads.
+    """
     for name in DEGREES:
         wrong = ~(np.asarray(inputs[name], float) % 1 == 0) | (np.asarray(inputs[name]) < 1)
         if wrong.any():
@@ -79,6 +91,8 @@ def evaluate_asked(inputs: Mapping[str, Number], attention: str, *,
     Returns quantities in SI units, by their names in ``params/symbols.yml``.
 
     Raises ValueError for ranks that nothing is cut into, besides what that raises it for.
+
+    Source: formulas of notebooks/, from architecture.md to serving.md.
     """
     check_names(inputs)
     check_ranks(inputs)
@@ -87,12 +101,21 @@ def evaluate_asked(inputs: Mapping[str, Number], attention: str, *,
 
 def evaluate(inputs: Mapping[str, Number], attention: str, *,
              decode: bool = True) -> dict[str, Number]:
-    """Every quantity of a deployment that can be laid out; as :func:`evaluate_asked` of any.
+    """Every quantity of a deployment whose layout was checked, see :func:`evaluate_asked`.
 
     ``catalogue.load_scenario`` checks one; a search checks its own. ``stage_*`` arrays have the
     stages of ``calc.physics.memory.candidate_stages`` as their first axis.
 
+    Args:
+        inputs: all input symbols in SI units; any of them may be an array, arrays broadcast.
+        attention: ``mla``, ``gqa`` or ``csa``.
+        decode: whether to compute steps and what follows from them as well.
+
+    Returns quantities by name, in the SI units of ``params/symbols.yml``: [s], [B], [token/s].
+
     Raises ValueError for an unknown attention, a missing input, or one that is not an input.
+
+    Source: formulas of notebooks/, from architecture.md to serving.md.
     """
     check_names(inputs)
     # floats throughout: integers of a narrow array type would wrap around without a word

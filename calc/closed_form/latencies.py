@@ -54,7 +54,13 @@ SERVED_NAMES = _OF_WAVE.union({"prefill_throughput"}, DECODE_NAMES, *_OF_PHASE.v
 
 
 def needs_prefill(names: Collection[str]) -> bool:
-    """Whether some of these need the steps of prefill. Raises ValueError for an unknown name."""
+    """Whether some quantities need the steps of prefill.
+
+    Args:
+        names: of quantities.
+
+    Raises ValueError for an unknown name.
+    """
     if unknown := [name for name in names if name not in SERVED_NAMES | STEADY_NAMES]:
         raise ValueError(f"there is no quantity '{unknown[0]}' of a step")
     return not DECODE_NAMES.issuperset(names)
@@ -73,6 +79,8 @@ def latencies(attention: str, q: Any, names: Collection[str],
         known: steps that were computed before, by phase: ``WANTED`` as attributes [s].
 
     Raises ValueError for a name that no step gives.
+
+    Source: formulas of notebooks/, compute.md to serving.md, as of :func:`calc.evaluate`.
     """
     known, wanted = known or {}, frozenset(names)
     needs_prefill(names)

@@ -43,7 +43,7 @@ class Occupancy:
 
 
 def occupancy(q: Any, m: Memory, d: Decode, s: Steady) -> Occupancy:
-    """The blocks that requests in a steady state take of the fullest replica.
+    """Compute the blocks that requests in a steady state take of the fullest replica [1].
 
     Args:
         q: input symbols as attributes.

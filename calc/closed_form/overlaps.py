@@ -40,6 +40,9 @@ class Among:
 def product_log(x: Number) -> Number:
     """Lambert's W, whose product with its exponential is x, to 2%; of x >= 0 [1].
 
+    Args:
+        x: argument [1].
+
     Source: Winitzki, Uniform approximations for transcendental functions, ICCSA 2003, LNCS 2667.
     """
     above = np.log1p(x)
@@ -66,6 +69,9 @@ def overlapping(a: Among) -> tuple[Number, Number, Number]:
     ρ (τ_1 + τ_D(ρ)) is the load of all others: they come once in such a time. It begins where
     either part alone would be, ρ e^ρ where decoding is the larger one.
 
+    Args:
+        a: decoding among prompts that come at random.
+
     Source: notebooks/serving.md, section A steady state.
     """
     least = np.maximum(LEAST, a.load / a.first)
@@ -90,6 +96,10 @@ def decoding_among(a: Among, rho: Number) -> Number:
     had no new one, (e^ρ - 1) / (1 - e^(-ρ/m)) steps, and then none for the time in which one comes.
     So the share ρ/m times that, over one more, of the time passes in such steps. What is in work
     when decoding begins goes on for as long as a run, in which few tokens come.
+
+    Args:
+        a: decoding among prompts that come at random.
+        rho: prompts in work at once, ρ [1].
 
     Source: notebooks/serving.md, section A steady state.
     """

@@ -33,7 +33,7 @@ FRONT_END = 1 / 2  # of its rate
 
 @cache
 def doubt_words() -> dict[str, Pair]:
-    """Why it does not hold, by name."""
+    """Return the reason for each doubt about the closed form, by name."""
     return {
         "shared": say("ranks-that-share-experts-spend"),
         "few": say("prompts-come-at-random-to"),
@@ -45,7 +45,9 @@ def doubt_words() -> dict[str, Pair]:
 
 
 def doubts(q: Any, found: Mapping[str, Number]) -> dict[str, Number]:
-    """Whether each condition is met under which the closed form is off, by name of ``doubt_words``.
+    """Whether each condition is met under which the closed form is off [1], by its name.
+
+    Names are those of :func:`doubt_words`.
 
     Args:
         q: input symbols as attributes.

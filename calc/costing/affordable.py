@@ -36,7 +36,7 @@ def _affordable(amount: float, price: float) -> int:
 def cards_within(device: str, node: str, *, rent: Amount | None = None,
                  capital: Amount | None = None, power: float | None = None, ownership: str = "own",
                  price: Amount | str | None = None) -> Within:
-    """The most cards of a kind that a budget pays for, or a site's power feeds.
+    """The most cards of a kind that a budget pays for, or a site's power feeds [1].
 
     >>> from calc.costing.rates import stated
     >>> cards_within("nvidia-h200-sxm", "hgx-h200", power=1e6).cards
@@ -55,6 +55,9 @@ def cards_within(device: str, node: str, *, rent: Amount | None = None,
 
     Raises ParamsError where no limit is given, or where nobody states the price or the power that
     one needs.
+
+    Source: notebooks/cost.md, sections What owning costs and From the cards to the meter; the
+    limit divided by the price, or by the power, of one card or server.
     """
     card, server = load_device(device), load_node(node)
     known = prices_of(device)

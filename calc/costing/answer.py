@@ -85,7 +85,7 @@ class Cost:
 
 def cost(scenario: Scenario, quantities: Mapping[str, Any], throughput: Amount, prices: Prices,
          asked: CostOptions) -> Cost:
-    """Cost, energy and return of a deployment.
+    """Cost [money], energy [J/token] and return [1] of a deployment.
 
     Args:
         scenario: the deployment.
@@ -95,6 +95,8 @@ def cost(scenario: Scenario, quantities: Mapping[str, Any], throughput: Amount, 
         asked: what is asked.
 
     Raises ParamsError for prices in two currencies with no rate of exchange between them.
+
+    Source: notebooks/cost.md.
     """
     hour = card_hour(scenario.device, asked.ownership, prices, asked.price)
     currency = (hour.currency if hour else
@@ -119,10 +121,14 @@ def cost(scenario: Scenario, quantities: Mapping[str, Any], throughput: Amount, 
 
 def cost_of_parts(scenario: Scenario, quantities: Mapping[str, Any], throughput: Amount,
                   prices: Prices, asked: CostOptions) -> Cost | None:
-    """The same at the hour that the parts of owning come to; None where nobody prices a server.
+    """Cost of a deployment at the price of a card [money/s] that follows from the parts of owning.
+
+    None where nobody prices a server.
 
     Args:
         scenario, quantities, throughput, prices, asked: as of :func:`cost`.
+
+    Source: notebooks/cost.md, section What owning costs, and money over time.
     """
     hour = cost(scenario, quantities, throughput, prices, asked).hour_of_parts
     if hour is None:
@@ -141,6 +147,8 @@ def price_of_request(inputs: Mapping[str, Any], sold: Sold, prices: Prices, curr
         currency: that is wanted.
 
     Raises ParamsError for another currency with no rate of exchange.
+
+    Source: notebooks/cost.md, section Own, rent by the hour, or use an API.
     """
     of_prompt, found, of_answer = (
         converted(Amount.stated(price), currency, prices.exchange).value
@@ -162,7 +170,7 @@ def crossovers(scenario: Scenario, found: Cost, asked: CostOptions, service: Pri
         service: whose lists they are.
         prices: that hold for the card.
 
-    Source: notebooks/cost.md, section Against an API.
+    Source: notebooks/cost.md, section Own, rent by the hour, or use an API.
     """
     if asked.sold is None or "crossover" not in found.amounts:
         return {}

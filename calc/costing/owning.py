@@ -33,7 +33,7 @@ def annuity(discount: Number, years: Number) -> Number:
         discount: by which a year discounts money [1].
         years: how many [1].
 
-    Source: notebooks/cost.md, section Money through time.
+    Source: notebooks/cost.md, section What owning costs, and money over time.
     """
     free = np.equal(discount, 0)
     at = np.where(free, 1.0, discount)
@@ -85,7 +85,7 @@ def bill(q: Mapping[str, Number]) -> Bill:
             server [money/s]; ``hosting``, ``electricity`` [money/J]; ``kept_power`` that is kept
             ready and ``mean_power`` that is drawn at the meter [W].
 
-    Source: notebooks/cost.md, sections What owning is made of and Money through time.
+    Source: notebooks/cost.md, section What owning costs, and money over time.
     """
     hardware = (1 + q["spares"]) * q["servers"] * q["server"]
     around = q["cards"] * q["network"] + q["servers"] * q["racks"] + q["storage"]
@@ -112,7 +112,7 @@ def present_cost(capital: Number, yearly: Number, residual: Number, discount: Nu
         discount: by which a year discounts money [1].
         years: how many [1].
 
-    Source: notebooks/cost.md, section Money through time.
+    Source: notebooks/cost.md, section What owning costs, and money over time.
     """
     return (capital + annuity(discount, years) * yearly
             - residual / (1 + discount) ** years)
@@ -126,7 +126,7 @@ def net_present_value(owned: Bill, revenue: Number, discount: Number, years: Num
         revenue: of a year [money].
         discount, years: as of the bill [1].
 
-    Source: notebooks/cost.md, section Money through time.
+    Source: notebooks/cost.md, section What owning costs, and money over time.
     """
     return annuity(discount, years) * revenue - owned.present
 
@@ -144,7 +144,7 @@ def payback(capital: Number, surplus: Number, discount: Number = 0.0) -> Number:
         surplus: revenue of a year less what it costs [money].
         discount: by which a year discounts money [1].
 
-    Source: notebooks/cost.md, section Money through time.
+    Source: notebooks/cost.md, section What owning costs, and money over time.
     """
     earns = np.greater(surplus, 0)
     simple = np.where(earns, capital / np.where(earns, surplus, 1.0), np.inf)
@@ -162,7 +162,7 @@ def return_on(capital: Number, surplus: Number, years: Number) -> Number:
         surplus: revenue of a year less what it costs [money].
         years: how many [1].
 
-    Source: notebooks/cost.md, section Money through time.
+    Source: notebooks/cost.md, section What owning costs, and money over time.
     """
     return (years * surplus - capital) / capital
 
@@ -178,6 +178,9 @@ def server_price(device: Device, node: Node, prices: Prices, currency: str) -> A
         node: its server.
         prices: that hold for the card.
         currency: that is wanted.
+
+    Source: prices of the catalogue or of the reader; a server of parts is the sum of its chassis
+    and its cards, as in notebooks/cost.md, section What owning costs, and money over time.
     """
     def listed(price: Any) -> Amount | None:
         both: dict[str, Value | None] = (

@@ -35,7 +35,7 @@ def _of_devices() -> Mapping[str, str]:
 
 
 def powers_of(device: str) -> Powers:
-    """What a card draws by kind of work; of one that was not measured what is usual.
+    """Return what a card draws by kind of work; typical values for one that was not measured.
 
     >>> powers_of("nvidia-b200").memory.value, powers_of("ascend-910b2").id
     (0.72, 'usual')
@@ -52,6 +52,8 @@ def own_cards(inputs: Mapping[str, Number]) -> Number:
 
     Args:
         inputs: input symbols in SI units.
+
+    Source: product of the degrees of parallelism; experts share the cards of the other layers.
     """
     cards: Number = (inputs["tensor_parallel"] * inputs["pipeline_parallel"]
                      * inputs["data_parallel"])
@@ -186,8 +188,14 @@ class Around:
 
 
 def around(scenario: Scenario, prices: Prices, pue: Number | None = None) -> Around | None:
-    """What stands around the cards of a deployment; None where nobody says: see
-    :func:`around_of`.
+    """Power of host, network and fans [W], and PUE [1], of a deployment; None if not stated.
+
+    Args:
+        scenario: the deployment.
+        prices: that hold for its card.
+        pue: in place of that of the prices [1].
+
+    Source: as of :func:`around_of`.
     """
     return around_of(scenario.device, scenario.node, prices, pue,
                      scenario.inputs()["offloaded_share"] > 0)
@@ -195,7 +203,7 @@ def around(scenario: Scenario, prices: Prices, pue: Number | None = None) -> Aro
 
 def around_of(device: Device, node: Node, prices: Prices, pue: Number | None = None,
               computing: bool = False) -> Around | None:
-    """What stands around the cards of a server; None where nobody says.
+    """Power of host, network and fans of a server [W], and PUE [1]; None where nobody says.
 
     A file of prices may give every part, or what a card takes with all of the site; else the
     server's entry says what it takes at most. Of what is known at full load only, all beyond the
@@ -207,6 +215,9 @@ def around_of(device: Device, node: Node, prices: Prices, pue: Number | None = N
         prices: that hold for the card.
         pue: in place of that of the prices [1].
         computing: whether the server's processors compute experts.
+
+    Source: the file of prices, or the entry of the server in the catalogue;
+    notebooks/cost.md, section From the cards to the meter.
     """
     given, power = prices.around, device.power
     site = pue if pue is not None else prices.pue.value if prices.pue else 1.0
@@ -238,6 +249,8 @@ def servers_of(count: Number, of_server: Number) -> Number:
     Args:
         count: of its cards [1].
         of_server: cards of a server [1].
+
+    Source: definition; a deployment smaller than a server shares it with others.
     """
     return select(np.less(count, of_server), count / of_server, ceil_div(count, of_server))
 
@@ -283,6 +296,8 @@ def full_power(device: Device | str) -> Amount | None:
 
     Args:
         device: the card, or its identifier.
+
+    Source: entry of the card in the catalogue.
     """
     power = (load_device(device) if isinstance(device, str) else device).power
     if power is None or power.full is None:
@@ -291,5 +306,11 @@ def full_power(device: Device | str) -> Amount | None:
 
 
 def shares_of(powers: Powers) -> dict[str, Any]:
-    """The shares of a card by name, each with its value and range."""
+    """Shares of a card's full power that each kind of work draws [1], with their ranges.
+
+    Args:
+        powers: what the card draws by kind of work.
+
+    Source: measurements in params/powers/.
+    """
     return {name: getattr(powers, name) for name in SHARES}

@@ -22,7 +22,7 @@ SPREAD = ".."  # between the ends of a price that a reader sets: 1.5..2.5 USD/h
 
 
 def stated(text: str, unit: str = "USD/s") -> Amount:
-    """A price as a reader writes it: ``2 USD/h``, or with both ends ``1.5..2.5 USD/h``.
+    """Parse a price [money/s] as a reader writes it: ``2 USD/h``, or ``1.5..2.5 USD/h``.
 
     Without ends it is taken as exact; between two the central value is their geometric mean, as of
     a log-uniform prior.
@@ -34,7 +34,10 @@ def stated(text: str, unit: str = "USD/s") -> Amount:
         text: the price.
         unit: whose dimensions it has, in whatever currency.
 
-    Raises ParamsError for what is no price, or not of these dimensions.
+    Raises ParamsError for what is no price, or not of these dimensions, whether it is out of range
+    or a ValueError of the parser of units.
+
+    Source: median of a log-uniform distribution.
     """
     ends = text.split(SPREAD)
     try:
@@ -100,6 +103,8 @@ def card_hour(device: Device | str, ownership: str = "own", prices: Prices | Non
         reader: a price that a reader sets, in place of any.
 
     Raises ParamsError for an unknown way of having a card, or a price that is none.
+
+    Source: a reader's price, else params/prices/, else the price by the hour of the card's entry.
     """
     if ownership not in OWNERSHIPS:
         raise ParamsError(f"{COMMAND_LINE}: there is no way '{ownership[:40]}' of having a card, "
@@ -137,6 +142,8 @@ def converted(amount: Amount, currency: str, exchange: Value | None) -> Amount:
         exchange: what a dollar is in yuan [CNY/USD].
 
     Raises ParamsError where the currencies differ and no rate of exchange is stated.
+
+    Source: definition of a rate of exchange; the highest rate gives most yuan and fewest dollars.
     """
     if amount.currency == currency:
         return amount
@@ -152,5 +159,10 @@ def converted(amount: Amount, currency: str, exchange: Value | None) -> Amount:
 
 
 def unpriced(device: str, ownership: str) -> Pair:
-    """The sentence for a card whose hour nobody prices."""
+    """Return the message for a card whose hour has no price.
+
+    Args:
+        device: identifier of the card.
+        ownership: ``own``, ``rent-always`` or ``rent-by-hour``.
+    """
     return say("unpriced", device=device, ownership=ownership, example=f"1.5{SPREAD}2.5 USD/h")

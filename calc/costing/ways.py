@@ -18,6 +18,8 @@ def units_needed(rates: Sequence[float] | np.ndarray, one: float) -> np.ndarray:
     Args:
         rates: of each hour [request/s].
         one: that one deployment serves [request/s].
+
+    Source: notebooks/cost.md, section Own, rent by the hour, or use an API.
     """
     return np.maximum(0.0, np.ceil(np.asarray(rates, float) / one - 1e-12))
 
@@ -32,6 +34,8 @@ def utilisation(rates: Sequence[float] | np.ndarray, one: float, units: float) -
         rates: of each hour [request/s]; what exceeds all deployments is not served.
         one: that one deployment serves [request/s].
         units: deployments [1].
+
+    Source: notebooks/cost.md, section Own, rent by the hour, or use an API.
     """
     most = one * units
     return float(np.minimum(np.asarray(rates, float), most).mean() / most) if most else 0.0
@@ -50,7 +54,7 @@ def best_base(needed: np.ndarray, always: float, by_hour: float) -> int:
         needed: deployments that each hour needs [1].
         always, by_hour: prices of one, all the time and by the hour [money/s].
 
-    Source: notebooks/cost.md, section Three ways of having cards.
+    Source: notebooks/cost.md, section Own, rent by the hour, or use an API.
     """
     # the share only changes where some hour needs as many
     worth = [count for count in np.unique(needed)
@@ -73,6 +77,8 @@ def ways(needed: np.ndarray, own: float | None, always: float | None, by_hour: f
     Returns those ways whose prices are known: each alone, for the busiest hour or, by the hour, for
     what each needs; and the cheapest base of either that is paid all the time with the rest by the
     hour.
+
+    Source: notebooks/cost.md, section Own, rent by the hour, or use an API.
     """
     found: dict[str, float] = {}
     for name, price in (("own", own), ("rent-always", always)):
@@ -95,7 +101,7 @@ def crossover_of_ways(always: Number, by_hour: Number) -> Number:
     Args:
         always, by_hour: prices of a card [money/s].
 
-    Source: notebooks/cost.md, section Three ways of having cards.
+    Source: notebooks/cost.md, section Own, rent by the hour, or use an API.
     """
     return always / by_hour
 
@@ -109,6 +115,8 @@ def api_request(input_price: Number, output_price: Number, input_tokens: Number,
         input_price, output_price, cached_price: of a token [money/token].
         input_tokens, output_tokens: of a request [token].
         cached_share: of its prompt that the service finds in its cache [1].
+
+    Source: notebooks/cost.md, section Own, rent by the hour, or use an API.
     """
     found = input_price if cached_price is None else cached_price
     per_input = (1 - cached_share) * input_price + cached_share * found
@@ -132,7 +140,7 @@ def crossover_utilisation(per_second: Number, requests: Number, api: Number,
         api: what a service takes for a request [money].
         energy_of_request: that a request costs besides [money].
 
-    Source: notebooks/cost.md, section Against an API.
+    Source: notebooks/cost.md, section Own, rent by the hour, or use an API.
     """
     margin = np.asarray(api - energy_of_request, float)
     pays = margin > 0

@@ -28,7 +28,9 @@ class Inputs:
 
 
 def once(function: Function) -> Function:
-    """A function of the inputs and of what follows from them, computed once for all steps.
+    """Cache a function of the inputs, so that all steps of an evaluation share its result.
+
+    The result is kept per :class:`Inputs` object and per identity of the other arguments.
 
     >>> twice = once(lambda q, factor: factor * q.tensor_parallel)
     >>> q, factor = Inputs({"tensor_parallel": np.arange(4.0)}), np.float64(2)
@@ -36,7 +38,7 @@ def once(function: Function) -> Function:
     True
 
     Args:
-        function: of inputs q and of others that are the same objects for every step.
+        function: of the inputs and of objects that are the same for every step.
     """
     @wraps(function)
     def kept(q: Any, *others: Any) -> Any:
@@ -52,21 +54,30 @@ def once(function: Function) -> Function:
 
 
 def select(condition: Number, yes: Number, no: Number) -> Number:
-    """``yes`` where the condition holds, else ``no``; one of the two for a scalar condition."""
+    """Return ``yes`` where the condition holds, else ``no``; for a scalar condition the object.
+
+    Args:
+        condition: booleans.
+        yes, no: numbers of one unit, which the result has too [any].
+
+    Source: definition; ``numpy.where`` that evaluates neither branch of a scalar anew.
+    """
     if getattr(condition, "ndim", 0) == 0:
         return yes if condition else no
     return np.where(condition, yes, no)
 
 
 def either(condition: Number, yes: Callable[[], Number], no: Callable[[], Number]) -> Number:
-    """``yes()`` where the condition holds, else ``no()``; one that holds nowhere is not computed.
+    """Return ``yes()`` where the condition holds, else ``no()``; compute only what is needed.
 
     >>> float(either(np.float64(1) > 0, lambda: 2.0, lambda: 1 / 0))
     2.0
 
     Args:
         condition: booleans, never traced.
-        yes, no: what computes either.
+        yes, no: functions that return numbers of one unit [any].
+
+    Source: definition, as :func:`select`.
     """
     if getattr(condition, "ndim", 0) == 0:
         return yes() if condition else no()
@@ -76,5 +87,12 @@ def either(condition: Number, yes: Callable[[], Number], no: Callable[[], Number
 
 
 def ceil_div(whole: Number, part: Number) -> Number:
-    """Least integer at or above ``whole / part``, exact for whole numbers below 2^53."""
+    """Least integer at or above ``whole / part`` [1], exact for whole numbers below 2^53.
+
+    Args:
+        whole: dividend, of any unit.
+        part: divisor, of the same unit.
+
+    Source: definition of the ceiling function.
+    """
     return np.ceil(whole / part)

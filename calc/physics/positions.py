@@ -73,7 +73,10 @@ def few_cached(q: Any, cached: Number) -> Any:
 
 
 def unfused(q: Any) -> Any:
-    """Whether dense prefill writes its scores to memory, for want of a fused kernel.
+    """Whether dense prefill writes its scores to memory, for want of a fused kernel [1].
+
+    Args:
+        q: input symbols as attributes.
 
     Source: notebooks/compute.md, section Scores written to memory.
     """

@@ -12,10 +12,11 @@ from calc.physics.layers.attention import Attention
 
 
 def linear_attention(q: Any) -> Attention:
-    """Linear attention: a state that every token decays, corrects and reads, instead of a cache.
+    """Parameters of a layer of linear attention [1].
 
-    Queries, keys and values pass a short convolution. Decay and output gate are matrices of full
-    rank, of low rank, or one decay per value head; what they are derived from is whole on a rank.
+    A state that every token decays, corrects and reads takes the place of a cache. Queries, keys
+    and values pass a short convolution. Decay and output gate are matrices of full rank, of low
+    rank, or one decay per value head; what they are derived from is whole on a rank.
 
     Args:
         q: anything with the model's input symbols as attributes.
