@@ -1,7 +1,8 @@
-"""What cards and sites draw: between idle and the limit, more for more, in the right dimensions."""
+"""Power of cards and sites: energy of a step by kind of work, limits, fans, supplies, servers."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -10,115 +11,163 @@ import pytest
 import catalogue
 from calc import evaluate
 from calc.costing import power
+from calc.costing.power import Around
 from calc.costing.rates import prices_of
 from calc.physics.breakdown import parts
 from catalogue.planning.powers import BUSY
 
-DEPLOYMENTS = ["s2-910b1-awq", "h200-v32-vllm-dp8", "h200-r1-vllm-tp8", "b200-energy-chat",
-               "wide-lmsys-decode", "h20-qwen3-8b"]
+DEPLOYMENTS = ["s2-910b1-awq", "h200-r1-vllm-tp8", "wide-lmsys-decode", "h20-qwen3-8b"]
+TIMES = ("vector", "dequantisation", "all_reduce", "exchange", "pipeline", "context_exchange",
+         "routed_expert", "core", "index")
+# 50 B/s and 250 operations a second of every kind, in two micro-batches
+CARD = {"micro_batches": 2, "memory_bandwidth": 100.0, "hbm_efficiency": 0.5} | {
+    f"{name}_peak": 1000.0 for name in power.MATMULS} | {
+    f"{name}_gemm_efficiency": 0.25 for name in power.MATMULS}
 
 
-def shares(device: str) -> dict[str, float]:
-    return {name: value.value for name, value in power.shares_of(power.powers_of(device)).items()}
-
-
-@pytest.fixture(params=DEPLOYMENTS)
-def deployment(request):
-    scenario = catalogue.load_scenario(request.param)
-    inputs = scenario.inputs() | {"concurrency": np.array([8.0, 64.0, 256.0])}
-    return scenario, inputs, evaluate(inputs, scenario.model.attention)
-
-
-def test_cards_draw_more_than_awake_and_at_most_their_limit(deployment):
-    scenario, inputs, quantities = deployment
-    full, count = power.full_power(scenario.device.id).value, power.own_cards(inputs)
-    at = shares(scenario.device.id)
-    drawn = power.cards_power(inputs, quantities, quantities["output_throughput"], at, full)
-    assert (drawn > at["awake"] * full * count).all()
-    assert (drawn <= full * count).all()
-
-
-def test_a_rate_of_nothing_leaves_the_cards_awake_and_more_of_it_draws_more(deployment):
-    scenario, inputs, quantities = deployment
-    full, at = power.full_power(scenario.device.id).value, shares(scenario.device.id)
-    rates = [part * quantities["output_throughput"] for part in (0.0, 0.3, 0.6, 1.0)]
-    drawn = [np.asarray(power.cards_power(inputs, quantities, rate, at, full)) for rate in rates]
-    assert np.allclose(drawn[0], at["awake"] * full * power.own_cards(inputs))
-    for less, more in pairwise(drawn):
-        assert (more >= less).all()
+def step(phase, **times):
+    """Quantities of a step that is nothing but what is given."""
+    names = [*(f"{name}_{kind}" for name in power.MATMULS for kind in ("bytes", "flops", "time")),
+             *(f"{name}_time" for name in TIMES)]
+    return {f"{phase}_{name}": times.get(name, 0.0) for name in names}
 
 
 @pytest.mark.parametrize("phase", ["decode", "prefill", "burst"])
-def test_kernels_of_all_kinds_take_no_longer_than_the_parts_of_the_step(deployment, phase):
-    _, inputs, quantities = deployment
-    whole = sum(np.maximum(part, 0) for part in parts(inputs, quantities, phase).values())
-    times = power.busy_times(inputs, quantities, phase)
-    assert set(times) == set(BUSY)
-    assert (np.asarray(sum(times.values())) <= whole * (1 + 1e-12)).all()
-    assert all((np.asarray(time) >= 0).all() for time in times.values())
+def test_kernels_run_as_long_as_their_resource_needs_and_no_longer_than_they_take(phase):
+    times = power.busy_times(CARD, step(
+        phase, vector_time=1.0, dequantisation_time=2.0,
+        attention_bytes=200.0, attention_flops=750.0, attention_time=99.0,  # streams for 4 s
+        dense_mlp_bytes=100.0, dense_mlp_flops=1750.0, dense_mlp_time=99.0,  # multiplies for 7 s
+        head_bytes=500.0, head_flops=100.0, head_time=3.0,  # streams no longer than it takes
+        router_bytes=50.0, router_flops=250.0, router_time=5.0,  # as long either way: it streams
+        shared_expert_flops=2500.0, shared_expert_time=6.0,
+        all_reduce_time=0.1, exchange_time=0.2, pipeline_time=0.4, context_exchange_time=0.8,
+        routed_expert_time=11.0, core_time=13.0, index_time=17.0), phase)
+    assert {name: float(time) for name, time in times.items()} == pytest.approx({
+        "memory": 2 * (1 + 2 + 4 + 3 + 1), "matmul": 2 * (7 + 6), "experts": 22.0,
+        "attention": 2 * 30, "links": 2 * 1.5})
 
 
-def test_the_energy_of_a_step_is_the_sum_of_its_kinds_and_scales_with_the_limit():
-    at = shares("nvidia-b200")
-    times = {name: 1e-3 * (number + 1) for number, name in enumerate(BUSY)}
-    whole = power.step_energy(at, 1000.0, times)
-    assert whole == pytest.approx(sum(power.step_energy(at, 1000.0, {name: time})
-                                      for name, time in times.items()))
-    assert power.step_energy(at, 2000.0, times) == pytest.approx(2 * whole)
-    assert power.step_energy(at, 1000.0, dict.fromkeys(BUSY, 0.0)) == 0
+def test_energy_of_a_step_is_the_sum_over_its_kinds():
+    shares = {"awake": 0.2, "memory": 0.5, "matmul": 0.9}
+    times = {"memory": 2.0, "matmul": 3.0}
+    assert power.step_energy(shares, 100.0, times) == pytest.approx(100 * (0.3 * 2 + 0.7 * 3))
+    assert power.step_energy(shares, 100.0, dict.fromkeys(times, 0.0)) == 0
 
 
-def test_a_site_draws_more_than_its_cards_and_grows_with_them():
-    scenario = catalogue.load_scenario("h200-v32-vllm-dp8")
-    rest = power.around(scenario, prices_of(scenario.device.id))
-    cards = np.linspace(800, 5600, 25)
-    site = power.site_power(cards, 8, rest)
-    assert (site > rest.pue * (cards + rest.host + rest.network)).all()
-    assert (np.diff(site) > 0).all()
-    assert power.site_power(2 * cards[-1], 16, rest) == pytest.approx(2 * site[-1])
-    shared = power.site_power(cards[-1] / 8, 1, rest)
-    assert shared == pytest.approx(site[-1] / 8), "a shared server"
+@pytest.mark.parametrize(("separate", "rate", "drawn"), [
+    (0, 6.0, 480 + 2 * (1.5 * 1.5 * 30 + 0.5 * 3 * 70)), (1, 6.0, 480 + 2 * 1.5 * 1.5 * 30),
+    (0, 0.0, 480), (0, 600.0, 2400)])
+def test_power_of_steps_and_chunks(separate, rate, drawn):
+    """24 cards of 100 W in pairs: 6 tokens a second are 1.5 steps of 4 tokens, half as much again
+    for drafts, each of 1 s of streaming; and half a request, of 3 chunks of 1 s of multiplying.
+    """
+    shares = {"awake": 0.2, "loaded": 0.1} | dict.fromkeys(power.BUSY, 0.2) | {
+        "memory": 0.5, "matmul": 0.9}
+    inputs = CARD | {"micro_batches": 1, "tensor_parallel": 2, "pipeline_parallel": 3,
+                     "data_parallel": 4, "separate_pools": separate, "output_tokens": 12.0}
+    quantities = step("decode", vector_time=1.0) | step(
+        "prefill", head_flops=250.0, head_time=1.0) | {
+        "draft_time": 0.2, "decode_step_time": 0.4, "decode_batch": 2.0, "tokens_per_step": 2.0,
+        "prompt_chunks": 3.0}
+    assert power.own_cards(inputs) == 24
+    assert float(power.cards_power(inputs, quantities, rate, shares, 100.0)) == pytest.approx(drawn)
 
 
-def test_fans_turn_with_the_heat_and_no_faster_than_they_can():
-    scenario = catalogue.load_scenario("h200-v32-vllm-dp8")
-    rest = power.around(scenario, prices_of(scenario.device.id))
-    lossless = type(rest)(**{**vars(rest), "loads": (), "pue": 1.0})
-    heat = rest.cooling_load - rest.host - rest.network
-    assert power.site_power(heat, 8, lossless) == pytest.approx(rest.cooling_load + rest.fans)
-    assert power.site_power(2 * heat, 8, lossless) - 2 * heat == pytest.approx(
-        rest.host + rest.network + rest.fans)
+@pytest.mark.parametrize("name", DEPLOYMENTS)
+class TestDeployments:
+    @pytest.fixture
+    def deployment(self, name):
+        scenario = catalogue.load_scenario(name)
+        inputs = scenario.inputs() | {"concurrency": np.array([8.0, 64.0, 256.0])}
+        return scenario, inputs, evaluate(inputs, scenario.model.attention)
+
+    def test_cards_draw_more_for_more_tokens_between_awake_and_their_limit(self, deployment):
+        scenario, inputs, quantities = deployment
+        full, count = power.full_power(scenario.device.id).value, power.own_cards(inputs)
+        shares = {kind: share.value for kind, share in power.shares_of(
+            power.powers_of(scenario.device.id)).items()}
+        drawn = [power.cards_power(inputs, quantities, part * quantities["output_throughput"],
+                                   shares, full) for part in (0.0, 0.3, 1.0)]
+        assert np.allclose(drawn[0], shares["awake"] * full * count)
+        for less, more in pairwise(drawn):
+            assert (more > less).all()
+        assert (drawn[-1] <= full * count).all()
+
+    def test_kernels_take_no_longer_than_the_parts_of_the_step(self, deployment):
+        _, inputs, quantities = deployment
+        for phase in ("decode", "prefill", "burst"):
+            whole = sum(np.maximum(part, 0) for part in parts(inputs, quantities, phase).values())
+            times = power.busy_times(inputs, quantities, phase)
+            assert set(times) == set(BUSY)
+            assert (np.asarray(sum(times.values())) <= whole * (1 + 1e-12)).all()
 
 
-def test_what_stands_around_falls_back_on_the_server_and_then_on_nothing():
-    hopper = catalogue.load_scenario("h20-qwen3-8b")
-    rest = power.around(hopper, prices_of(hopper.device.id))
-    assert rest is not None
-    assert rest.loads == ()
-    server = hopper.node.power.full.value
-    assert power.site_power(8 * 500.0, 8, rest) == pytest.approx(rest.pue * server)
-    bare = catalogue.load_scenario("kt-4090-v03")
-    assert power.around(bare, prices_of(bare.device.id)) is None
+REST = Around(8, 300.0, 100.0, 80.0, 2000.0, (0.25, 0.75), (0.8, 0.96), 1000.0, 1.25)
 
 
-def test_a_part_of_one_server_or_whole_ones():
+def test_power_at_the_meter():
+    """600 W of cards make 1000 W of heat, and 10 W of fans at half speed; 1010 W are more than the
+    last point of the supplies, 96%. Of 160 W, 560 W of heat, between two points, 89.9%.
+    """
+    assert power.heat_of_server(1200.0, 2.0, REST) == (1000.0, 10.0)
+    assert power.heat_of_server(1600.0, 0.5, REST) == (3600.0, 80.0)
+    assert float(power.site_power(600.0, 8, REST)) == pytest.approx(1010 / 0.96 * 1.25)
+    taken = 560 + 80 * 0.28**3
+    efficiency = 0.8 + 0.16 * (taken / 1000 - 0.25) / 0.5
+    assert float(power.site_power(320.0, 16, REST)) == pytest.approx(2 * taken / efficiency * 1.25)
+    assert float(power.site_power(160.0 / 8, 1, REST)) == pytest.approx(
+        taken / efficiency * 1.25 / 8)
+    assert power.site_power(600.0, 8, replace(REST, loads=())) == pytest.approx(1010 * 1.25)
     assert power.servers_of(np.array([1, 4, 8, 9, 16]), 8).tolist() == [0.125, 0.5, 1, 2, 2]
 
 
-class TestTheFiles:
-    def test_every_share_lies_between_idle_and_the_limit(self):
-        for name in catalogue.names("powers"):
-            powers = catalogue.load("powers", name)
-            for share in power.SHARES:
-                value = getattr(powers, share)
-                assert 0 < value.low <= value.value <= value.high <= 1, (name, share)
-                if share != "loaded":
-                    assert value.value >= powers.awake.value, (name, share)
+class TestAround:
+    CARD, NODE = catalogue.load_device("nvidia-h200-sxm"), catalogue.load_node("hgx-h200")
+    PRICES = prices_of("nvidia-h200-sxm")
 
-    def test_no_card_has_two_and_none_rests_on_a_serving_system(self):
-        devices = [device for name in catalogue.names("powers")
-                   for device in catalogue.load("powers", name).devices]
-        assert len(devices) == len(set(devices))
-        for name in catalogue.names("powers"):
-            powers = catalogue.load("powers", name)
-            assert "ml-energy" not in {getattr(powers, share).source for share in power.SHARES}
+    def test_a_complete_file_of_prices_gives_every_part(self):
+        rest = power.around_of(self.CARD, self.NODE, self.PRICES)
+        assert (rest.cards, rest.host, rest.network, rest.fans, rest.cooling_load, rest.capacity,
+                rest.pue) == (8, 1271.6, 405.0, 835.3, 7214.0, 13_200.0, 1.3)
+        assert (rest.loads[0], rest.efficiencies[0]) == (0.05, 0.8864)
+        assert power.around_of(self.CARD, self.NODE, self.PRICES, computing=True).host == 1534
+        assert power.around_of(self.CARD, self.NODE, self.PRICES, 1.1).pue == 1.1
+        bare = self.PRICES.model_copy(update={"pue": None})
+        assert power.around_of(self.CARD, self.NODE, bare).pue == 1
+
+    @pytest.mark.parametrize("missing", ["host", "network", "fans", "cooling_load", "capacity"])
+    def test_without_a_part_all_beyond_the_cards_is_drawn_at_any_load(self, missing):
+        """Of the site's 1.73 kW a card the PUE leaves 1,330.8 W, of which the card draws 700."""
+        given = self.PRICES.around.model_copy(update={missing: None})
+        prices = self.PRICES.model_copy(update={"around": given})
+        whole = power.around_of(self.CARD, self.NODE, prices)
+        assert whole == Around(8, pytest.approx(8 * (1730 / 1.3 - 700)), 0.0, 0.0, 1.0, (), (),
+                               1.0, 1.3)
+        unsupplied = self.PRICES.model_copy(update={"supply": None})
+        assert power.around_of(self.CARD, self.NODE, unsupplied) == whole
+
+    def test_the_entry_of_the_server_comes_last(self):
+        card, node = catalogue.load_device("nvidia-h20"), catalogue.load_node("hgx-h20")
+        prices = prices_of("nvidia-h20").model_copy(update={"around": None})
+        full, server = card.power.full.value, node.power.full.value
+        rest = power.around_of(card, node, prices)
+        assert (rest.cards, rest.host) == (8, pytest.approx(server - 8 * full))
+        assert power.site_power(8 * full, 8, rest) == pytest.approx(rest.pue * server)
+        small = node.model_copy(update={"power": node.power.model_copy(update={
+            "full": replace(node.power.full, value=8 * full - 1)})})
+        assert power.around_of(card, small, prices).host == 0
+        for lost in ((card.model_copy(update={"power": None}), node),
+                     (card, node.model_copy(update={"power": None}))):
+            assert power.around_of(*lost, prices) is None
+        assert power.full_power(card.model_copy(update={"power": None})) is None
+
+
+def test_shares_of_every_card_lie_between_idle_and_full_power():
+    devices = []
+    for powers in (catalogue.load("powers", name) for name in catalogue.names("powers")):
+        devices += powers.devices
+        for name, share in power.shares_of(powers).items():
+            assert 0 < share.low <= share.value <= share.high <= 1
+            assert name == "loaded" or share.value >= powers.awake.value
+    assert len(devices) == len(set(devices))

@@ -1,4 +1,4 @@
-"""What tokens cost: parts sum to the whole, less for more use, more for a higher price."""
+"""Cost of tokens: card time of prompts and answers, what is paid, users, energy."""
 
 from __future__ import annotations
 
@@ -8,99 +8,63 @@ import pytest
 import catalogue
 from calc import evaluate
 from calc.costing.power import own_cards
-from calc.costing.tokens import DAYS_OF_MONTH, card_times, energy_per_token, token_costs, user_month
-from calc.uncertainty.amount import Amount
-from calc.uncertainty.propagate import propagate_uncertainty
+from calc.costing.tokens import card_times, energy_per_token, shared_out, token_costs, user_month
 from catalogue.reading.units import DAY, YEAR
 
-DEPLOYMENTS = ["s2-910b1-awq", "h200-r1-vllm-tp8", "s1-launch", "wide-lmsys-decode"]
+INPUTS = {"tensor_parallel": 2, "pipeline_parallel": 3, "data_parallel": 1, "separate_pools": 0,
+          "prefill_pool_devices": 0, "input_tokens": 100.0, "output_tokens": 10.0}
+QUANTITIES = {"burst_step_time": 6.0, "new_tokens": 70.0, "burst_tokens": 210.0,
+              "decode_step_time": 0.9, "draft_time": 0.1, "decode_batch": 4.0,
+              "tokens_per_step": 1.25, "output_throughput": 40.0}
 
 
-def deployment(name: str, concurrency: object = None):
-    scenario = catalogue.load_scenario(name)
-    inputs = scenario.inputs()
-    if concurrency is not None:
-        inputs["concurrency"] = concurrency
-    return inputs, evaluate(inputs, scenario.model.attention)
+def test_card_time_of_a_prompt_and_of_an_answer():
+    """Two cards for a third of 6 s; two cards for 10 tokens of 5 a second."""
+    assert card_times(INPUTS, QUANTITIES) == pytest.approx((4.0, 4.0))
+    assert card_times(INPUTS, QUANTITIES | {"burst_step_time": 3.0}) == pytest.approx((2.0, 4.0))
 
 
-@pytest.mark.parametrize("name", DEPLOYMENTS)
-def test_prompt_and_answer_sum_to_the_request_and_requests_to_what_is_paid(name):
-    inputs, quantities = deployment(name, np.array([8.0, 32.0]))
-    costs = token_costs(inputs, quantities, 2.0, 0.4)
-    parts = (costs["per_input"] * inputs["input_tokens"]
-             + costs["per_output"] * inputs["output_tokens"])
-    assert np.allclose(parts, costs["per_request"])
-    requests = 0.4 * quantities["output_throughput"] / inputs["output_tokens"]
-    assert np.allclose(requests * costs["per_request"], costs["per_second"])
-    assert (costs["per_output"] <= costs["per_output_whole"]).all()
+@pytest.mark.parametrize(("inputs", "cards", "of_prompt"), [
+    ({}, 6, 1 / 2), ({"separate_pools": 1}, 6 + 16, 16 / 22),
+    ({"separate_pools": 1, "prefill_pool_devices": 2}, 8, 2 / 8), ({"prefill_pool_devices": 2},
+                                                                   6, 1 / 2)])
+@pytest.mark.parametrize(("rate", "used"), [(None, 1.0), (40.0, 0.5), (20.0, 1.0)])
+def test_what_is_paid_is_divided_by_the_card_time(inputs, cards, of_prompt, rate, used):
+    """4 requests a second at 3 a card and second; a pool that is not stated keeps up with them."""
+    requests = (rate or 40.0) / 10
+    if inputs == {"separate_pools": 1}:
+        cards, of_prompt = 6 + 4 * requests, 4 * requests / (6 + 4 * requests)
+    costs = {name: float(value) for name, value in token_costs(
+        INPUTS | inputs, QUANTITIES, 3.0, used, rate).items()}
+    request = 3 * cards / (used * requests)
+    assert costs == pytest.approx({
+        "cards": cards, "per_second": 3 * cards, "per_request": request,
+        "per_input": of_prompt * request / 100, "per_output": (1 - of_prompt) * request / 10,
+        "per_output_whole": request / 10})
 
 
-def test_cost_falls_with_use_and_rises_with_the_price():
-    inputs, quantities = deployment("s2-910b1-awq")
-    used = np.linspace(0.1, 1, 10)
-    costs = token_costs(inputs, quantities, 1.0, used)["per_output"]
-    assert (np.diff(costs) < 0).all()
-    assert np.allclose(costs * used, costs[-1]), "what is not used is paid all the same"
-    assert token_costs(inputs, quantities, 3.0)["per_output"] == pytest.approx(3 * costs[-1])
+def test_parts_of_a_request():
+    """7 cards at 3 for half of 2 requests a second: 21 each, a quarter of it for 5 tokens."""
+    assert shared_out(7, 3.0, 0.5, 2.0, 1.0, 3.0, 5, 9) == pytest.approx(
+        (0.25, 21, 0.25 * 21 / 5, 0.75 * 21 / 9))
 
 
-def test_shares_follow_the_busy_time_of_the_cards():
-    inputs, quantities = deployment("s2-910b1-awq")
-    prompt, answer = card_times(inputs, quantities)
-    costs = token_costs(inputs, quantities, 1.0)
-    of_prompt = costs["per_input"] * inputs["input_tokens"] / costs["per_request"]
-    assert of_prompt == pytest.approx(prompt / (prompt + answer))
-    busy = (prompt + answer) * quantities["output_throughput"] / inputs["output_tokens"]
-    assert busy <= own_cards(inputs) * (1 + 1e-9), "cards are busy no longer than all the time"
-
-
-def test_a_prefill_pool_is_paid_besides():
-    inputs, quantities = deployment("wide-lmsys-decode")
-    costs = token_costs(inputs, quantities, 1.0)
-    assert costs["cards"] > own_cards(inputs)
-    own = own_cards(inputs) / quantities["output_throughput"]
-    assert costs["per_output"] == pytest.approx(own)
-    stated = inputs | {"prefill_pool_devices": 16}
-    assert token_costs(stated, quantities, 1.0)["cards"] == own_cards(inputs) + 16
-
-
-def test_a_user_s_month_is_as_many_requests():
-    assert user_month(2.0, 3.0, 5, 7, 2) == pytest.approx(DAYS_OF_MONTH * 2 * (2 * 5 + 3 * 7))
-
-
-def test_twelve_months_of_a_request_a_day_are_the_days_of_a_year():
+def test_a_month_of_requests_and_energy_with_idle_hours():
+    assert user_month(2.0, 3.0, 5, 7, 2) == pytest.approx(365 / 12 * 2 * (2 * 5 + 3 * 7))
     assert 12 * user_month(1.0, 0.0, 1, 1, 1) == pytest.approx(YEAR / DAY) == 365
-
-
-
-def test_energy_is_that_of_the_busy_cards_where_they_are_always_busy_and_more_where_not():
+    assert energy_per_token(700.0, 100.0, 0.25, 8.0) == pytest.approx((175 + 75) / 2)
     assert energy_per_token(5000.0, 1000.0, 1.0, 1000.0) == 5.0
-    used = np.array([1.0, 0.5, 0.1])
-    energy = energy_per_token(5000.0, 1000.0, used, 1000.0)
-    assert (np.diff(energy) > 0).all()
-    assert energy[1] == pytest.approx(6.0)
 
 
-class TestSpread:
-    def test_nothing_uncertain_gives_no_interval(self):
-        assert propagate_uncertainty(lambda q: {"sum": q["a"] + 1},
-                                     {"a": 2.0, "b": Amount.exactly(3.0)}) == {
-            "sum": Amount.exactly(3.0)}
-
-    def test_more_that_is_uncertain_is_wider_and_the_value_stays_inside(self):
-        def product(q):
-            return {"p": q["a"] * q["b"]}
-
-        one = propagate_uncertainty(product, {"a": Amount(2.0, 1.0, 4.0), "b": 5.0})["p"]
-        both = propagate_uncertainty(product,
-                                     {"a": Amount(2.0, 1.0, 4.0), "b": Amount(5.0, 4.0, 6.0)})["p"]
-        assert both.low < one.low < one.value == 10 < one.high < both.high
-        assert both.low < both.value < both.high
-        assert both.central == 10
-        assert both.low > 4.0, "both ends at once are rarer than either"
-
-    def test_arrays_keep_their_shape(self):
-        found = propagate_uncertainty(lambda q: {"x": q["a"] * np.ones((2, 3))},
-                                      {"a": Amount(1.0, 0.5, 2.0)})["x"]
-        assert found.low.shape == found.high.shape == (2, 3)
+@pytest.mark.parametrize("name", ["s2-910b1-awq", "h200-r1-vllm-tp8", "wide-lmsys-decode"])
+def test_cards_are_busy_no_longer_than_they_are_paid(name):
+    scenario = catalogue.load_scenario(name)
+    inputs = scenario.inputs() | {"concurrency": np.array([8.0, 32.0])}
+    quantities = evaluate(inputs, scenario.model.attention)
+    prompt, answer = card_times(inputs, quantities)
+    apart = inputs["separate_pools"] > 0
+    busy = ((0 if apart else prompt) + answer) * quantities["request_throughput"]
+    assert (busy <= own_cards(inputs) * (1 + 1e-9)).all()
+    used = np.array([[0.1], [1.0]])
+    costs = token_costs(inputs, quantities, 1.0, used)["per_output"]
+    assert np.allclose(costs[0] * 0.1, costs[1])  # unused time is paid too
