@@ -49,9 +49,10 @@ def test_a_capital_buys_servers_with_racks_and_network_after_storage():
 
 
 def test_the_lowest_limit_binds_and_each_is_returned():
-    limits = cards_within(CARD, NODE, power=1e6, capital=amount(5e6), rent=amount(1.0, "USD/s"))
-    assert limits.each == {name: cards_within(CARD, NODE, **{name: limit}).cards for name, limit in (
-        ("rent", amount(1.0, "USD/s")), ("capital", amount(5e6)), ("power", 1e6))}
+    given = {"rent": amount(1.0, "USD/s"), "capital": amount(5e6), "power": 1e6}
+    limits = cards_within(CARD, NODE, **given)
+    assert limits.each == {name: cards_within(CARD, NODE, **{name: limit}).cards
+                           for name, limit in given.items()}
     assert (limits.binds, limits.cards) == ("capital", min(limits.each.values()))
 
 

@@ -69,7 +69,7 @@ def test_a_price_without_ends_is_exact_and_may_be_of_money_alone():
                                   "0 USD/h", "0..1 USD/h", "3..1 USD/h", "1..2..3 USD/h",
                                   "nan USD/h", "1e999 USD/h"])
 def test_a_text_that_is_no_price_is_refused(text):
-    with pytest.raises(ParamsError, match="^price: "):
+    with pytest.raises(ParamsError, match=r"^price: "):
         stated(text)
 
 

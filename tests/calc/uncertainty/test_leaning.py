@@ -1,25 +1,30 @@
-"""Where values lie in what their ranges give: laws of one input, and of a whole deployment."""
+"""Ends of an interval, and what each uncertain input does to the median of a quantity."""
 
-import dataclasses
-import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import calc
 import catalogue
-from calc.commands.main import main
 from calc.uncertainty.interval import quantiles
-from calc.uncertainty.leaning import leaning, middle, percentile, position, sampled
-from catalogue.deployments.knobs import NORMAL_90
+from calc.uncertainty.leaning import (
+    leaning,
+    middle,
+    of_deployment,
+    percentile,
+    position,
+    sampled,
+)
+from catalogue.deployments.knobs import NORMAL_90, Knob
 from catalogue.reading.values import Value
 
-SHARES = [(0.5, 0.6, 0.9), (0.1, 0.2, 0.95), (0.5, 0.8, 0.81)]
+SHIFT = math.sqrt(2 / math.pi) / 2 / NORMAL_90  # half the mean size of a normal variable's move
 
 
 def value(low, at, high, unit="1"):
-    return Value(at, unit, str(at), "made up", "assumed", low, high)
+    return Value(at, unit, str(at), "arithmetic", "assumed", low, high)
 
 
 def moves(*pairs):
@@ -30,20 +35,20 @@ def moves(*pairs):
 
 
 @pytest.mark.parametrize("count", [1, 2, 10])
-def test_moves_that_are_alike_on_both_sides_add_as_squares(count):
+def test_symmetric_moves_add_as_squares(count):
     low, _, high = quantiles(moves(*[(-0.2, 0.2)] * count))
     assert (-low[0], high[0]) == pytest.approx([0.2 * math.sqrt(count)] * 2)
 
 
-@pytest.mark.parametrize(("down", "up"), [(-0.1, 0.2), (0.0, 0.3), (-0.3, 0.1), (-0.1, 0.0)])
-def test_one_move_has_the_ends_that_it_has(down, up):
+@pytest.mark.parametrize(("down", "up"), [(-0.1, 0.2), (0.0, 0.3), (-0.1, 0.0), (0.0, 0.0)])
+def test_one_move_has_its_own_ends(down, up):
     low, _, high = quantiles(moves((down, up)))
     assert low[0] == pytest.approx(down, abs=0.15 * (up - down))
     assert high[0] == pytest.approx(up, abs=0.15 * (up - down))
     assert down <= low[0] <= 0 <= high[0] <= up
 
 
-def test_many_moves_have_the_points_of_their_sampled_sum():
+def test_many_moves_have_the_quantiles_of_their_sampled_sum():
     rng = np.random.default_rng(1)
     pairs = np.stack([-rng.uniform(0, 0.2, 30), rng.uniform(0, 0.3, 30)], axis=1)
     scores = rng.standard_normal((30, 100_000)) / NORMAL_90
@@ -52,70 +57,115 @@ def test_many_moves_have_the_points_of_their_sampled_sum():
     assert (low[0], high[0]) == pytest.approx(tuple(np.quantile(sums, [0.1, 0.9])), rel=0.02)
 
 
-def test_upside_down_it_is_the_same():
+def test_negated_moves_have_the_negated_ends():
     pairs = moves((-0.1, 0.3), (-0.05, 0.2), (-0.3, 0.1))
     low, _, high = quantiles(pairs)
     turned_low, _, turned_high = quantiles(-pairs[:, ::-1])
     assert (low, high) == (pytest.approx(-turned_high), pytest.approx(-turned_low))
 
 
-def test_what_nothing_moves_has_no_interval():
-    assert [end[0] for end in quantiles(moves((0, 0)))] == [0, 0, 0]
-
-
-# --- what leans ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("low", "at", "high"), SHARES)
-def test_a_position_is_that_between_the_ends(low, at, high):
-    assert position(value(low, low, high)) == 0
-    assert position(value(low, high, high)) == 1
-    assert 0 < position(value(low, at, high)) < 1
-    assert position(value(low, middle(value(low, at, high)), high)) == pytest.approx(0.5)
-
-
-def test_a_range_from_zero_is_taken_as_it_is():
-    assert middle(value(0, 1, 4, "s")) == 2
-    assert middle(value(1, 1, 4, "s")) == 2  # in logarithms
-
-
-def test_one_input_leaves_the_value_at_the_median():
-    scenario = catalogue.load_scenario("s2-910b1-awq")
-    inputs, attention = scenario.inputs(), scenario.model.attention
-    (gap,) = (knob for knob in scenario.knobs() if knob.name == "host_gap_per_step")
-    drawn = sampled(inputs, [gap], attention, 4_000)["tpot"]
-    assert percentile(drawn, float(calc.evaluate(inputs, attention)["tpot"])) == pytest.approx(
-        0.5, abs=0.02)
-
-
-def test_an_input_that_reaches_farther_up_shifts_what_grows_with_it_upwards():
-    scenario = catalogue.load_scenario("s2-910b1-awq")
-    (gap,) = (knob for knob in scenario.knobs() if knob.name == "host_gap_per_step")
-    far = dataclasses.replace(gap, value=dataclasses.replace(gap.value, high=10 * gap.value.high))
-    near, farther = (leaning(scenario.inputs(), [knob], scenario.model.attention,
-                             ["tpot", "output_throughput"]) for knob in (gap, far))
-    assert farther["tpot"][0].shift > near["tpot"][0].shift
-    assert farther["output_throughput"][0].shift < near["output_throughput"][0].shift
-
-
-def test_the_command_tells_of_each_quantity(capsys):
-    assert main(["discrepancy", "--leaning", "s2-910b1-awq", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)["leaning"]["s2-910b1-awq"]
-    assert found.keys() == {"tpot", "output_throughput", "ttft", "e2e"}
-    for answer in found.values():
-        assert 0 < answer["percentile"] < 1
-        assert len(answer["knobs"]) == 3
-
-
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(8))
 def test_the_median_of_a_sum_is_that_of_its_draws(seed):
     """Between 45 and 55% of the draws lie below it, also where one move outweighs the others."""
     draw = np.random.default_rng(seed)
     count = int(draw.integers(1, 40))
     down, up = -draw.lognormal(-2.5, 1, count), draw.lognormal(-2.5, 1, count)
     if seed % 2:
-        down[0], up[0] = -0.13, 1.1  # far to one side only
-    _, middle, _ = quantiles(moves(*zip(down, up, strict=True)))
+        down[0], up[0] = -0.13, 1.1
+    _, median, _ = quantiles(moves(*zip(down, up, strict=True)))
     scores = draw.standard_normal((50_000, count)) / NORMAL_90
     drawn = np.where(scores < 0, -scores * down, scores * up).sum(axis=1)
-    assert 0.45 <= float((drawn < middle[0]).mean()) <= 0.55
+    assert 0.45 <= float((drawn < median[0]).mean()) <= 0.55
+
+
+# --- one input ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("low", "high", "unit", "expected"), [
+    (0.5, 0.9, "1", 0.75),  # odds of 1 and 9: of 3
+    (0.2, 0.8, "1", 0.5), (0.2, 0.8, "s", 0.4), (0.25, 1.0, "1", 0.5), (1.0, 16.0, "1", 4.0),
+    (0.3, 0.3, "1", 0.3), (0.0, 4.0, "s", 2.0), (0.0, 0.5, "1", 0.25), (-1.0, 4.0, "s", 1.5)])
+def test_middle_of_a_range(low, high, unit, expected):
+    """In logits of a share, in logarithms of another positive quantity, else as it is."""
+    assert middle(value(low, low, high, unit)) == pytest.approx(expected)
+    if low < high:
+        assert position(value(low, expected, high, unit)) == pytest.approx(0.5)
+        assert position(value(low, low, high, unit)) == 0
+        assert position(value(low, high, high, unit)) == 1
+
+
+def test_position_within_a_range():
+    assert position(value(1.0, 2.0, 16.0, "s")) == pytest.approx(0.25)
+    assert position(value(0.0, 1.0, 4.0, "s")) == pytest.approx(0.25)
+
+
+@pytest.mark.parametrize(("samples", "at", "share"), [
+    ([1.0, 2.0, 2.0, 3.0, 9.0], 2.0, 0.4), ([1.0, 2.0], 3.0, 1.0), ([1.0, 2.0], 0.0, 0.0),
+    (5.0, 5.0, 0.5)])
+def test_a_percentile_counts_half_of_the_ties(samples, at, share):
+    assert percentile(np.array(samples), at) == share
+
+
+# --- deployments --------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def scenario():
+    return catalogue.load_scenario("s2-910b1-awq")
+
+
+def knob(scenario, name, low, high):
+    """An input that may be so many times its value."""
+    at = scenario.inputs()[name]
+    return Knob(name, value(low * at, at, high * at, "B/s"), (name,))
+
+
+def test_each_input_moves_the_ridge_point_alone(scenario):
+    """Peak over bandwidth: the logarithm moves with the one and against the other."""
+    knobs = [knob(scenario, "memory_bandwidth", 0.5, 2.0),
+             knob(scenario, "attention_peak", 0.5, 3.0)]
+    leans = leaning(scenario.inputs(), knobs, scenario.model.attention, ["ridge_point", "ttft"])
+    peak, bandwidth = leans["ridge_point"]
+    assert (peak.knob.name, bandwidth.knob.name) == ("attention_peak", "memory_bandwidth")
+    assert (peak.down, peak.up, peak.middle) == pytest.approx(
+        (math.log(0.5), math.log(3), math.log(1.5) / 2))
+    assert peak.shift == pytest.approx(SHIFT * math.log(1.5))
+    assert (bandwidth.down, bandwidth.up, bandwidth.shift) == pytest.approx(
+        (math.log(2), -math.log(2), 0))
+
+
+def test_draws_of_an_input_have_its_range_and_move_what_depends_on_it(scenario):
+    inputs, attention = scenario.inputs(), scenario.model.attention
+    knobs = [knob(scenario, "memory_bandwidth", 0.5, 3.0)]
+    drawn = sampled(inputs, knobs, attention, 20_000)
+    point = inputs["attention_peak"] / inputs["memory_bandwidth"]
+    assert np.quantile(drawn["ridge_point"], [0.1, 0.5, 0.9]) == pytest.approx(
+        [point / 3, point, 2 * point], rel=0.05)
+    assert drawn["kv_bytes_per_token"] == calc.evaluate(inputs, attention)["kv_bytes_per_token"]
+    gaps = [each for each in scenario.knobs() if each.name == "host_gap_per_step"]
+    times = sampled(inputs, gaps, attention, 4000)["tpot"]
+    assert percentile(times, float(calc.evaluate(inputs, attention)["tpot"])) == pytest.approx(
+        0.5, abs=0.02)
+
+
+def test_a_range_that_reaches_farther_up_shifts_the_median_up(scenario):
+    (gap,) = (each for each in scenario.knobs() if each.name == "host_gap_per_step")
+    far = replace(gap, value=replace(gap.value, high=10 * gap.value.high))
+    near, farther = (leaning(scenario.inputs(), [each], scenario.model.attention,
+                             ["tpot", "output_throughput"]) for each in (gap, far))
+    assert farther["tpot"][0].shift > near["tpot"][0].shift
+    assert farther["output_throughput"][0].shift < near["output_throughput"][0].shift
+
+
+@pytest.mark.parametrize(("name", "names"), [
+    ("s2-910b1-awq", {"tpot", "output_throughput", "ttft", "e2e"}),
+    ("s0-scenario-3-decode", {"tpot", "output_throughput"})])
+def test_the_three_inputs_that_shift_a_quantity_most(name, names):
+    scenario = catalogue.load_scenario(name)
+    found = of_deployment(scenario)
+    assert set(found) == names
+    inputs, attention = scenario.inputs(), scenario.model.attention
+    expected = leaning(inputs, scenario.knobs(), attention, ["tpot"])["tpot"][:3]
+    assert [(each["name"], each["shift"], each["position"]) for each in found["tpot"]["knobs"]] == [
+        (lean.knob.name, lean.shift, position(lean.knob.value)) for lean in expected]
+    assert 0 < found["tpot"]["percentile"] < 1

@@ -1,74 +1,64 @@
-"""Money and energy: each value is the median of its own distribution, as every other is."""
+"""Uncertain inputs through a function: medians and ends beside those of its draws."""
 
 import numpy as np
 import pytest
 from _middle import is_middle
 
-import catalogue
-from calc.answer.estimate import predicted
-from calc.closed_form.evaluate import evaluate
-from calc.costing import answer
-from calc.costing.answer import CostOptions, cost
-from calc.costing.rates import prices_of, way_of
 from calc.uncertainty.amount import Amount
-from calc.uncertainty.interval import NORMAL_90, _sides
+from calc.uncertainty.interval import NORMAL_90
 from calc.uncertainty.propagate import propagate_uncertainty
 
-DRAWS, SEED, BAR = 2_000, 1, (0.35, 0.65)
-# a card that may draw no more, one whose price may never come back, in two kinds of prefill
-NAMES = ("h200-r1-vllm-tp8", "h200-v32-sglang-tp8", "wide-ant-ep32", "wide-vllm-prefill-ep32",
-         "s2-910b1-awq", "s0-scenario-1")
+DRAWS, BAR = 20_000, (0.4, 0.6)
+INPUTS = {"a": Amount(2.0, 1.0, 5.0), "b": Amount(4.0, 3.0, 4.5), "c": Amount(0.1, 0.0, 0.4),
+          "d": 3.0}
 
 
-def drawn(inputs, rng):
-    """Each input from a normal variable with its median and ends, apart on either side."""
-    found = {}
-    for name, one in inputs.items():
-        if not isinstance(one, Amount) or one.exact:
-            found[name] = one.value if isinstance(one, Amount) else one
-            continue
-        score = rng.standard_normal(DRAWS)
-        end, far = np.where(score > 0, one.high, one.low), abs(score) / NORMAL_90
-        found[name] = (one.value * (end / one.value) ** far if one.low > 0 else
-                       np.maximum(0, one.value + (end - one.value) * far))
-    return found
+def drawn(one, rng):
+    """An input from a normal variable with its median and ends, apart on either side."""
+    score = rng.standard_normal(DRAWS)
+    end, far = np.where(score > 0, one.high, one.low), abs(score) / NORMAL_90
+    return (one.value * (end / one.value) ** far if one.low > 0 else
+            np.maximum(0, one.value + (end - one.value) * far))
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_money_and_energy_are_near_the_middle_of_what_is_drawn(name, monkeypatch):
-    scenario = catalogue.load_scenario(name)
-    prices = prices_of(scenario.device, None, [])
-    sold = next(iter(catalogue.load_prices("deepseek-api").holding.values()))
-    rate = predicted(scenario, ["output_throughput"])["output_throughput"]
-    seen = {}
-
-    def spread(function, inputs, units):
-        seen.update(function=function, inputs=inputs)
-        return answer_spread(function, inputs, units)
-
-    answer_spread = answer.propagate_uncertainty
-    monkeypatch.setattr(answer, "propagate_uncertainty", spread)
-    found = cost(scenario, evaluate(scenario.inputs(), scenario.model.attention), rate, prices,
-                 CostOptions(way_of(scenario.device, prices), utilisation=0.45, sold=sold))
-    draws = seen["function"](drawn(seen["inputs"], np.random.default_rng(SEED)))
-    assert {"energy_per_token", "per_million_output"} & found.amounts.keys()
-    for quantity, amount in found.amounts.items():
-        value = amount.value if quantity != "payback" else 1 / amount.value
-        assert is_middle(np.atleast_1d(draws[quantity]), value, *BAR), quantity
+@pytest.mark.parametrize("function", [
+    lambda q: q["a"] * q["b"] / q["d"], lambda q: q["a"] + 10 * q["c"],
+    lambda q: np.minimum(q["a"] * q["b"], 9.0), lambda q: q["d"] - q["c"] * q["b"],
+    lambda q: 1 / (q["a"] + q["b"])], ids=["ratio", "sum", "limited", "difference", "inverse"])
+def test_value_and_ends_are_quantiles_of_the_draws(function):
+    rng = np.random.default_rng(1)
+    sample = function({name: drawn(one, rng) if isinstance(one, Amount) else one
+                       for name, one in INPUTS.items()})
+    result = propagate_uncertainty(lambda q: {"it": function(q)}, INPUTS, {"it": "s"})["it"]
+    assert is_middle(sample, float(result.value), *BAR)
+    assert result.low <= result.value <= result.high
+    assert (sample < float(result.low)).mean() == pytest.approx(0.1, abs=0.05)
+    assert (sample > float(result.high) * (1 + 1e-12)).mean() == pytest.approx(0.1, abs=0.1)
+    assert result.central == function({name: one.value if isinstance(one, Amount) else one
+                                       for name, one in INPUTS.items()})
+    assert result.unit == "s"
 
 
-def test_an_interval_holds_no_value_that_no_input_gives():
+def test_one_input_has_its_points_and_an_exact_one_none():
+    product = propagate_uncertainty(lambda q: {"p": q["a"] * 5}, {"a": Amount(2.0, 1.0, 4.0)})["p"]
+    assert product.points == (10, 5, 20)
+    exact = {"a": 2.0, "b": Amount.exactly(3.0)}
+    assert propagate_uncertainty(lambda q: {"sum": q["a"] + 1}, exact) == {
+        "sum": Amount.exactly(3.0)}
+    arrays = propagate_uncertainty(lambda q: {"x": q["a"] * np.ones((2, 3))},
+                                   {"a": Amount(1.0, 0.5, 2.0)})["x"]
+    assert arrays.low.shape == arrays.high.shape == (2, 3)
+
+
+def test_both_ends_at_once_are_rarer_than_either():
+    both = propagate_uncertainty(lambda q: {"p": q["a"] * q["b"]}, {
+        "a": Amount(2.0, 1.0, 4.0), "b": Amount(5.0, 4.0, 6.0)})["p"]
+    assert 4.0 < both.low < 5.0 < both.value < 20.0 < both.high < 24.0
+
+
+def test_an_interval_has_no_value_outside_those_of_the_function():
     """Any of three inputs below 1 makes it a tenth, all of them together no less."""
     one = Amount(1.0, 0.5, 2.0)
-    found = propagate_uncertainty(lambda q: {"least": np.where(
+    result = propagate_uncertainty(lambda q: {"least": np.where(
         (q["a"] < 1) | (q["b"] < 1) | (q["c"] < 1), 0.1, 1.0)}, dict.fromkeys("abc", one))["least"]
-    assert (float(found.low), float(found.high)) == pytest.approx((0.1, 1.0))
-
-
-@pytest.mark.parametrize(("own", "widths", "found"), [
-    ([(1, 2, 3, 4)], [1], [[1], [2], [3], [4]]),
-    ([(1, 2, 3, 4)], [2], [[1, 1], [2, 2], [3, 3], [4, 4]]),
-    ([(1, 2, 3, 4), (5, 6, 7, 8)], [1, 2], [[1, 5, 5], [2, 6, 6], [3, 7, 7], [4, 8, 8]]),
-    ([(1, 2, 3, np.array([4, 9]))], [2], [[1, 1], [2, 2], [3, 3], [4, 9]])])
-def test_each_row_has_the_sides_of_its_quantity(own, widths, found):
-    assert _sides(own, widths).tolist() == found
+    assert (float(result.low), float(result.high)) == pytest.approx((0.1, 1.0))
