@@ -1,0 +1,452 @@
+"""Continuous batching: compositions of steps, blocks, preemption, laws, and bursts in closed form."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from _engines import POLICIES, affine, engines_of_any_kind, limits, requests_of_any_kind, tokens
+from hypothesis import given
+from hypothesis import strategies as st
+
+from calc.serving.batching import Engine
+from calc.serving.requests import Contexts, Job, Limits, Outcome, Request, Step
+from calc.serving.scheduling import duration, group_duration, schedule
+from reference.bursts import burst_ttft, floor_sum
+
+ONE_STEP = affine(1.0, 0.0)
+
+
+def compositions(requests, engine):
+    return [(record.step.prefill, record.step.decode)
+            for record in schedule(requests, engine, affine(0.0, 1.0)).steps]
+
+
+class TestComposition:
+    def test_a_prompt_in_chunks(self):
+        served = schedule([Request(0.0, 250, 2)], limits(), ONE_STEP, gap=0.25)
+        assert [record.step for record in served.steps] == [
+            Step(((100, 0),), ()), Step(((100, 100),), ()), Step(((50, 200),), ()),
+            Step((), (251,))]
+        assert (served.outcomes[0].ttft, served.outcomes[0].tpot) == (3.75, 1.25)
+        assert compositions([Request(0.0, 250, 1, 200)], limits()) == [(((50, 200),), ())]
+
+    @pytest.mark.parametrize("policy", POLICIES)
+    def test_short_prompts_share_a_chunk(self, policy):
+        assert compositions([Request(0.0, 60, 1)] * 3, limits(policy=policy)) == [
+            (((60, 0), (40, 0)), ()), (((20, 40), (60, 0)), ())]
+
+    def test_mixed_steps_share_one_budget_and_prefill_first_pauses_decoding(self):
+        requests = [Request(0.0, 100, 3), Request(0.0, 150, 1)]
+        assert compositions(requests, limits()) == [
+            (((100, 0),), ()), (((99, 0),), (101,)), (((51, 99),), (102,))]
+        assert compositions(requests, limits(policy="prefill-first")) == [
+            (((100, 0),), ()), (((100, 0),), ()), (((50, 100),), ()), ((), (101,)), ((), (102,))]
+
+    def test_arrivals_join_the_step_that_begins_then_and_an_idle_engine_waits(self):
+        requests = [Request(0.0, 10, 3), Request(1.0, 10, 1), Request(1.5, 10, 1)]
+        served = schedule(requests, limits(), ONE_STEP)
+        assert [outcome.started for outcome in served.outcomes] == [0.0, 1.0, 2.0]
+        served = schedule([Request(5.0, 10, 1), Request(0.0, 10, 1)], limits(), ONE_STEP)
+        assert [outcome.first_token for outcome in served.outcomes] == [6.0, 1.0]
+
+    @pytest.mark.parametrize("policy", POLICIES)
+    def test_a_step_without_prompts_leaves_them_as_they_are(self, policy):
+        engine = engine_of(Request(0.0, 4, 3), Request(0.0, 250, 3), steps=1, policy=policy)
+        assert engine.plan(1.0, prompts=False) == Step((), (5,))
+        engine.complete(2.0)
+        assert engine.plan(2.0).prefill == (((100, 96),) if policy == "prefill-first"
+                                            else ((99, 96),))
+
+
+class TestBlocks:
+    """Two prompts of four tokens in nine places: only one of them can feed its first token."""
+
+    def test_mixed_preempts_the_last_request_and_recomputes_it_first(self):
+        served = schedule([Request(0.0, 4, 4), Request(0.0, 4, 4)], limits(kv_blocks=9), ONE_STEP)
+        assert [record.preempted for record in served.steps][:3] == [(), (1,), ()]
+        first, second = served.outcomes
+        assert (first.preemptions, second.preemptions, served.preemptions) == (0, 1, 1)
+        again = next(s.step for s in served.steps if s.start >= first.finished)
+        assert again.prefill == ((5, 0),)  # the prompt and the token that it had
+
+    @pytest.mark.parametrize(("requests", "chunk", "again"), [
+        ([Request(0.0, 4, 4), Request(0.0, 4, 4, 2)], 100, ((3, 2),)),  # a stated prefix stays
+        ([Request(0.0, 4, 4)] * 3, 8, ((5, 0), (3, 0)))])  # before those who wait
+    def test_what_a_preempted_request_computes_again(self, requests, chunk, again):
+        served = schedule(requests, limits(chunk, kv_blocks=9), ONE_STEP)
+        end = served.outcomes[0].finished
+        assert next(s.step for s in served.steps if s.start >= end).prefill == again
+
+    def test_nobody_is_admitted_in_a_step_that_preempts(self):
+        engine = limits(4, kv_blocks=9, whole_prompt_fits=False)
+        served = schedule([Request(0.0, 4, 4), Request(0.0, 4, 4)], engine, ONE_STEP)
+        record, = (record for record in served.steps if record.preempted)
+        assert record.step == Step((), (6,))  # three tokens of the other prompt would fit
+
+    def test_a_prompt_that_does_not_fit_waits_as_a_whole(self):
+        requests = [Request(0.0, 6, 3), Request(0.0, 6, 1)]
+        assert schedule(requests, limits(8, kv_blocks=10), ONE_STEP).outcomes[1].started == 3.0
+        chunked = schedule(requests, limits(8, kv_blocks=10, whole_prompt_fits=False), ONE_STEP)
+        assert chunked.steps[0].step.prefill == ((6, 0), (2, 0))
+
+    @pytest.mark.parametrize("policy", POLICIES)
+    def test_a_received_cache_is_lost_with_a_preemption(self, policy):
+        engine = Engine(limits(policy=policy, kv_blocks=13, reserved_output=0.0))
+        for number in (0, 1):
+            engine.submit(Job(number, Request(0.0, 4, 5, 2), prefilled=True))
+        steps = []
+        while engine.load:
+            steps.append(engine.plan(0.0))
+            engine.complete(0.0)
+        assert steps[0] == Step((), (5, 5))
+        assert [step.prefill for step in steps if step.prefill] == [((7, 0),)]
+
+    def test_prefill_first_sets_room_aside_and_else_retracts_the_least_advanced(self):
+        engine = limits(policy="prefill-first", kv_blocks=20)
+        requests = [Request(0.0, 4, 6)] * 8
+        assert schedule(requests, engine, ONE_STEP).preemptions == 0
+        optimist = replace(engine, reserved_output=0.0)
+        assert schedule(requests, optimist, ONE_STEP).preemptions > 0
+        late, equal = (schedule(each, replace(optimist, kv_blocks=18), ONE_STEP) for each in (
+            [Request(0.0, 4, 9), Request(1.5, 4, 9)], [Request(0.0, 6, 9), Request(0.0, 4, 9)]))
+        assert [outcome.preemptions for outcome in late.outcomes] == [0, 1]
+        assert [outcome.preemptions for outcome in equal.outcomes] == [1, 0]  # the longer prompt
+
+    @pytest.mark.parametrize(("share", "blocks", "may"), [
+        (0.4, 19, True), (0.6, 19, True), (0.7, 19, False), (0.7, 20, True), (1.0, 19, False),
+        (0.4, 18, False), (0.0, 17, True), (0.0, 16, False)])
+    def test_share_of_output_to_come_that_is_set_aside(self, share, blocks, may):
+        """Six blocks of a request with a token to feed and three to come; ten of the next one."""
+        engine = engine_of(Request(0.0, 6, 5), Request(0.0, 8, 3), steps=1, chunk=6,
+                           policy="prefill-first", kv_blocks=blocks, reserved_output=share)
+        assert engine.can_prefill is may
+
+    @pytest.mark.parametrize("policy", POLICIES)
+    def test_a_request_that_never_fits_is_refused(self, policy):
+        engine = limits(policy=policy, kv_blocks=3, block_size=16)
+        with pytest.raises(ValueError, match=r"40 \+ 10 tokens needs 4 blocks, the cache has 3"):
+            schedule([Request(0.0, 40, 10)], engine, ONE_STEP)
+        assert schedule([Request(0.0, 40, 9)], engine, ONE_STEP).outcomes[0].ttft == 1.0
+
+    @given(requests_of_any_kind, engines_of_any_kind, st.integers(0, 5))
+    def test_blocks_are_conserved(self, requests, engine_limits, state):
+        blocks = None if engine_limits.kv_blocks is None else engine_limits.kv_blocks + state
+        engine = Engine(replace(engine_limits, kv_blocks=blocks, state_blocks_per_request=state))
+        for number, request in enumerate(requests):
+            engine.submit(Job(number, request))
+        clock, everything = 0.0, math.inf if blocks is None else blocks
+        while engine.load:
+            engine.receive(engine.idle)
+            engine.plan(clock)
+            held = sum(job.blocks + state for job in engine.running if job.blocks)
+            assert engine.free >= 0
+            assert engine.free + held == everything
+            assert all(job.blocks * engine_limits.block_size >= job.computed + new
+                       for job, new in engine.planned)
+            assert not any(job.blocks for job in engine.waiting)
+            clock += 1
+            engine.complete(clock)
+        assert engine.free == everything
+
+
+class TestStates:
+    @pytest.mark.parametrize("policy", POLICIES)
+    def test_a_state_takes_blocks_beside_those_of_tokens(self, policy):
+        """Of ten blocks a request of two takes five with its state."""
+        run = limits(kv_blocks=10, block_size=16, policy=policy)
+        waits = [sum(each.started > 1 for each in schedule(
+            [Request(0.0, 15, 4)] * 4, replace(run, state_blocks_per_request=state),
+            affine(1.0, 0.01)).outcomes) for state in (0, 3)]
+        assert waits == [0, 2]
+        small = replace(run, kv_blocks=4, state_blocks_per_request=3)
+        with pytest.raises(ValueError, match=r"needs 5 blocks, the cache has 4\."):
+            schedule([Request(0.0, 16, 2)], small, ONE_STEP)
+
+    @given(requests_of_any_kind, st.integers(1, 9), st.integers(0, 5), st.sampled_from(POLICIES))
+    def test_one_at_a_time_a_state_is_as_many_blocks_fewer(self, requests, state, spare, policy):
+        blocks = max(-(-each.most_cached // 4) for each in requests) + spare
+        alone = limits(seqs=1, kv_blocks=blocks, block_size=4, policy=policy)
+        beside = replace(alone, kv_blocks=blocks + state, state_blocks_per_request=state)
+        assert schedule(requests, beside, affine(1.0, 0.01)) == schedule(
+            requests, alone, affine(1.0, 0.01))
+
+
+def step_by_step(requests, engine_limits, step_time):
+    """The scheduler's loop with every step planned anew, none as a repetition of the last one."""
+    jobs = [Job(number, request) for number, request in enumerate(requests)]
+    arriving, engine, clock, steps = sorted(jobs, key=lambda job: job.request.arrival), Engine(
+        engine_limits), 0.0, []
+    while arriving or engine.load:
+        if not (busy := engine.load > 0):
+            clock = max(clock, arriving[0].request.arrival)
+        while arriving and arriving[0].request.arrival <= clock:
+            engine.submit(arriving.pop(0), busy)
+        engine.receive(engine.idle)
+        step = engine.plan(clock)
+        steps.append((clock, clock + step_time(step), step))
+        clock += step_time(step)
+        engine.complete(clock)
+        engine.still = 0
+    return tuple(job.outcome() for job in jobs), steps
+
+
+long_answers = st.lists(
+    st.builds(lambda arrival, prompt, output: Request(arrival / 4, prompt, output),
+              st.integers(0, 400), st.integers(1, 20), st.integers(1, 40)),
+    min_size=1, max_size=12)
+
+
+class TestLaws:
+    @given(requests_of_any_kind, engines_of_any_kind)
+    def test_requests_and_tokens_are_conserved_in_order_of_arrival(self, requests, engine):
+        served = schedule(requests, engine, affine(0.5, 0.01))
+        assert [outcome.number for outcome in served.outcomes] == list(range(len(requests)))
+        for request, outcome in zip(requests, served.outcomes, strict=True):
+            assert request.arrival <= outcome.started < outcome.first_token <= outcome.finished
+            assert (outcome.first_token < outcome.finished) == (request.output_tokens > 1)
+        computed = sum(tokens(record.step) for record in served.steps)
+        once = sum(request.most_cached - request.cached_tokens for request in requests)
+        assert computed == once if not served.preemptions else computed > once
+        begun = [outcome.started for outcome in sorted(
+            served.outcomes, key=lambda outcome: (outcome.arrival, outcome.number))]
+        assert begun == sorted(begun)
+
+    @given(requests_of_any_kind, engines_of_any_kind)
+    def test_no_step_exceeds_its_limits_and_steps_follow_each_other(self, requests, engine):
+        steps = schedule(requests, engine, affine(0.5, 0.01)).steps
+        for record in steps:
+            step = record.step
+            limited = (step.prefill if engine.policy == "prefill-first"
+                       else (*step.prefill, *((1, 0) for _ in step.decode)))
+            assert 0 < tokens(step)
+            assert sum(new for new, _ in limited) <= engine.max_num_batched_tokens
+            assert len(step.prefill) + len(step.decode) <= engine.max_num_seqs
+            assert engine.policy == "mixed" or not (step.prefill and step.decode)
+        for before, after in zip(steps, steps[1:], strict=False):
+            assert before.end <= after.start < after.end
+
+    @given(long_answers, engines_of_any_kind)
+    def test_repeated_steps_are_those_that_are_planned_anew(self, requests, engine):
+        if engine.kv_blocks is not None:
+            engine = replace(engine, kv_blocks=max(engine.kv_blocks, engine.blocks(60)))
+        served = schedule(requests, engine, affine(0.5, 0.01))
+        outcomes, steps = step_by_step(requests, engine, affine(0.5, 0.01))
+        assert served.outcomes == outcomes
+        assert [(record.start, record.end, record.step) for record in served.steps] == steps
+
+
+# --- looking for requests -----------------------------------------------------------------------
+
+BUSY = Request(0.0, 10, 200)  # decodes all the time: a step of a prompt, then tokens, 1 s each
+
+
+def started(arrival, interval, ahead=0):
+    """When work on a prompt begins that arrives beside one request that decodes [s]."""
+    engine = limits(policy="prefill-first", recv_interval=interval, steps_ahead=ahead)
+    return schedule([BUSY, Request(arrival, 10, 1)], engine, ONE_STEP).outcomes[1].started
+
+
+@pytest.mark.parametrize(("arrival", "interval", "ahead", "begin"), [
+    (0.5, 1, 0, 1), (5.5, 1, 0, 6),  # looks before every step
+    (0.5, 4, 0, 1), (1.5, 4, 0, 5), (4.5, 4, 0, 5), (5.5, 4, 0, 9),  # after a prompt, every fourth
+    (1.5, 1, 1, 3), (2.5, 1, 1, 4),  # the next step was decided on already
+    (7.5, 4, 1, 9), (8.5, 4, 1, 13)])  # the last step before a look
+def test_a_prompt_begins_when_the_engine_looks_for_it(arrival, interval, ahead, begin):
+    assert started(arrival, interval, ahead) == begin
+
+
+def test_the_mean_wait_for_a_look_is_half_of_the_interval():
+    for interval in (1, 4, 10):
+        waits = [started(float(at), interval) - at for at in 1 + np.arange(0.5, 120)]
+        assert np.mean(waits) == pytest.approx((interval - 1) / 2 + 0.5)
+    engine = limits(recv_interval=30, steps_ahead=1)  # an idle one looks all the time
+    served = schedule([Request(0.0, 10, 1), Request(7.0, 10, 1)], engine, ONE_STEP)
+    assert [outcome.wait for outcome in served.outcomes] == [0.0, 0.0]
+
+
+def engine_of(*requests, busy=(), steps=0, **more):
+    """An engine that these requests were submitted to, and some more while it was busy."""
+    engine = Engine(limits(**more))
+    for number, request in enumerate(requests):
+        engine.submit(Job(number, request))
+    for number, request in enumerate(busy, len(requests)):
+        engine.submit(Job(number, request), busy=True)
+    for at in range(steps):
+        engine.plan(float(at))
+        engine.complete(at + 1.0)
+    return engine
+
+
+class TestEngine:
+    LONG = Request(0.0, 4, 3)
+
+    @pytest.mark.parametrize(("seqs", "running", "full"), [
+        (1, 0, False), (1, 1, True), (2, 0, False), (2, 1, True), (3, 1, False), (3, 2, True)])
+    def test_full_but_for_one_place(self, seqs, running, full):
+        assert engine_of(*[Request(0.0, 9, 9)] * running, steps=1, seqs=seqs).full is full
+
+    def test_requests_that_it_has_not_looked_for(self):
+        engine = engine_of(busy=[Request(0.5, 9, 2)], steps_ahead=1)
+        assert (engine.load, engine.idle, engine.decodes) == (1, True, False)
+        engine.receive(idle=False)  # a step that was decided on is without it
+        assert engine.idle
+        engine.receive(idle=False)
+        assert not engine.idle
+        several = engine_of(busy=[Request(0.5, 9, 2)] * 3, steps_ahead=4, recv_interval=9)
+        several.receive(idle=True)
+        assert (len(several.waiting), several.arrived) == (3, [])
+        assert len(engine_of(busy=[Request(0.5, 9, 2)]).waiting) == 1
+
+    @pytest.mark.parametrize("policy", POLICIES)
+    def test_whether_the_next_step_has_a_prompt(self, policy):
+        assert engine_of(Request(0.0, 250, 3), steps=1, policy=policy).can_prefill
+        done = engine_of(self.LONG, steps=1, policy=policy)
+        assert (done.can_prefill, done.decodes) == (False, True)
+        for seqs in (1, 2):
+            engine = engine_of(self.LONG, self.LONG, steps=1, seqs=seqs, chunk=4, policy=policy)
+            assert engine.can_prefill is (seqs == 2)
+        received = engine_of(policy=policy)
+        received.submit(Job(0, self.LONG, prefilled=True))
+        assert not received.can_prefill
+
+    @pytest.mark.parametrize(("prompt", "may"), [(6, True), (7, False)])
+    def test_a_prompt_needs_free_blocks(self, prompt, may):
+        """Of ten blocks four are taken."""
+        engine = engine_of(self.LONG, Request(0.0, prompt, 1), steps=1, kv_blocks=10, chunk=4)
+        assert engine.can_prefill is may
+
+    @pytest.mark.parametrize("policy", POLICIES)
+    def test_an_engine_that_admits_nobody(self, policy):
+        engine = engine_of(self.LONG, policy=policy)
+        engine.admits = False
+        assert engine.plan(0.0).prefill == ()
+        engine.admits = True
+        engine.complete(1.0)
+        assert engine.plan(1.0).prefill == ((4, 0),)
+
+    @pytest.mark.parametrize(("requests", "more", "steps"), [
+        ([Request(0.0, 4, 9), Request(0.0, 4, 6)], {}, 5), ([Request(0.0, 4, 2)], {}, 1),
+        ([Request(0.0, 4, 9)], {"kv_blocks": 12}, 8),
+        # each needs 12 of 20 places at its end, in blocks of four, and holds one of them
+        ([Request(0.0, 3, 10)] * 2, {"kv_blocks": 6, "block_size": 4}, 9),
+        ([Request(0.0, 3, 10)] * 2, {"kv_blocks": 5, "block_size": 4}, 1),
+        ([Request(0.0, 4, 9)] * 2, {"seqs": 1}, 8),
+        ([Request(0.0, 4, 9)] * 2, {"seqs": 1, "policy": "prefill-first"}, 0)])
+    def test_steps_that_only_repeat_the_last_one(self, requests, more, steps):
+        """Until an answer ends, blocks run out, or, where prompts go first, somebody waits."""
+        assert engine_of(*requests, steps=1, **more).still == steps
+
+
+# --- requests, contexts, limits -----------------------------------------------------------------
+
+
+def test_contexts_grow_by_a_token_a_step():
+    some = Contexts((3, 5, 11))
+    assert (tuple(some.next()), some.next().total) == ((4, 6, 12), 22)
+    later = some.next(4).next(2)
+    assert (tuple(later), later.total, len(later)) == ((9, 11, 17), 37, 3)
+    assert (later[0], later[-1], later[1:]) == (9, 17, (11, 17))
+    assert Contexts((3, 5), 1) == (4, 6) == Contexts((4, 6)) != (3, 6)
+    assert hash(Contexts((3, 5), 1)) == hash(Contexts((4, 6)))
+
+
+def test_state_of_a_request_and_times_of_its_outcome():
+    assert (Request(0.0, 7, 3).most_cached, Request(0.0, 1, 1, 0).most_cached) == (9, 1)
+    fresh, sent = (Job(2, Request(0.0, 7, 3, 4), prefilled=sent) for sent in (False, True))
+    assert (fresh.generated, fresh.known, fresh.computed, fresh.base) == (0, 7, 4, 4)
+    assert (sent.generated, sent.known, sent.computed, sent.base) == (1, 8, 7, 0)
+    assert (fresh.decodes, sent.decodes, fresh.hit_tokens) == (False, True, 4)
+    served = Outcome(5, 1.0, 1.5, 3.0, 7.5, 20, 4, 0)
+    assert (served.wait, served.ttft, served.tpot, served.e2e) == (0.5, 2.0, 1.5, 6.5)
+    assert math.isnan(Outcome(5, 1.0, 1.5, 3.0, 3.0, 20, 1, 0).tpot)
+
+
+def test_blocks_of_tokens_states_and_shared_texts():
+    some = Limits(64, 1, kv_blocks=10, block_size=16, state_blocks_per_request=3)
+    assert [some.blocks(tokens) for tokens in (0, 1, 16, 17, 33)] == [0, 1, 1, 2, 3]
+    assert [some.with_state(tokens) for tokens in (16, 17)] == [4, 5]
+    assert some.longest == 7 * 16
+    assert Limits(64, 1, kv_blocks=2, block_size=16, state_blocks_per_request=3).longest == 0
+    texts = Limits(64, 1, block_size=4)
+    assert texts.spans((("a", 9), ("b", 11), ("c", 22))) == (("a", 0, 2), ("c", 2, 5))
+    assert texts.spans((("a", 4), ("b", 8))) == (("a", 0, 1), ("b", 1, 2))
+    assert texts.spans((("a", 3),)) == ()
+
+
+def test_a_step_takes_its_gap_and_its_time():
+    step = Step(((5, 0), (6, 1)), (7, 8, 9))
+    assert duration(step, lambda step: 2.0, 0.25) == 2.25
+    assert group_duration([step] * 2, lambda steps: float(len(steps)), 0.5) == 2.5
+
+
+@pytest.mark.parametrize(("make", "message"), [
+    (lambda: Request(-1.0, 1, 1), "arrives at -1.0 s"),
+    (lambda: Request(math.nan, 1, 1), "arrives at nan s"),
+    (lambda: Request(0.0, 0, 1), "0 input and 1 output tokens"),
+    (lambda: Request(0.0, 5, 0), "5 input and 0 output tokens"),
+    (lambda: Request(0.0, 5, 1, 5), "5 of 5 prompt tokens are cached"),
+    (lambda: Request(0.0, 5, 1, -1), "-1 of 5 prompt tokens are cached"),
+    (lambda: Request(0.0, 9, 9, 4, (("a", 4),)), "4 prompt tokens are stated to be cached"),
+    (lambda: Limits(0, 1), "max_num_batched_tokens is 0"),
+    (lambda: Limits(1, 0), "max_num_seqs is 0"),
+    (lambda: Limits(1, 1, 0), "kv_blocks is 0"),
+    (lambda: Limits(1, 1, block_size=0), "block_size is 0"),
+    (lambda: Limits(1, 1, policy="fifo"), "no policy 'fifo'"),
+    (lambda: Limits(1, 1, reserved_output=1.1), "reserved_output is 1.1"),
+    (lambda: Limits(1, 1, reserved_output=-0.1), "reserved_output is -0.1"),
+    (lambda: Limits(1, 1, recv_interval=0), "recv_interval is 0"),
+    (lambda: Limits(1, 1, steps_ahead=-1), "steps_ahead is -1"),
+    (lambda: Limits(1, 1, state_blocks_per_request=-1), "state_blocks_per_request is -1"),
+    (lambda: schedule([], limits(), ONE_STEP), "nothing to schedule"),
+    (lambda: schedule([Request(0.0, 1, 1)], limits(), affine(-1.0, 0.0)), "takes -1.0 s"),
+    (lambda: group_duration([Step(((1, 0), (1, 1)), (3,))] * 2, lambda steps: math.inf, 0.0),
+     "a step with 4 chunks and 2 decoding requests takes inf s"),
+    (lambda: burst_ttft(0, 1, 1, 1.0, 0.0), "expected at least 1"),
+    (lambda: burst_ttft(1, 1, 1, 1.0, 0.0, policy="fifo"), "no policy 'fifo'"),
+    (lambda: burst_ttft(9, 1, 8, 1.0, 0.0, 0, 2, "mixed"), "more requests decode"),
+])
+def test_invalid_arguments_are_refused(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+    assert Limits(1, 1, 1, 1, reserved_output=0.0).reserved_output == 0
+
+
+class TestBurst:
+    """Equal prompts at once: the closed form and the scheduler are two ways to one number."""
+
+    @given(st.integers(1, 24), st.integers(1, 90), st.integers(1, 100), st.integers(0, 50),
+           st.integers(0, 9), st.integers(0, 5), st.sampled_from(POLICIES))
+    def test_one_token_each(self, c, prompt, chunk, t0, t1, gap, policy):
+        served = schedule([Request(0.0, prompt, 1)] * c, limits(chunk, c, policy),
+                          affine(t0, t1), gap)
+        mean = sum(outcome.ttft for outcome in served.outcomes) / c
+        assert burst_ttft(c, prompt, chunk, t0, t1, gap, 1, policy) == mean
+
+    @given(st.integers(1, 24), st.integers(1, 90), st.integers(0, 80), st.integers(2, 20),
+           st.integers(0, 50), st.integers(0, 9), st.sampled_from(POLICIES))
+    def test_with_decoding(self, c, prompt, more, output, t0, t1, policy):
+        served = schedule([Request(0.0, prompt, output)] * c, limits(c + more, c, policy),
+                          affine(t0, t1))
+        mean = sum(outcome.ttft for outcome in served.outcomes) / c
+        assert burst_ttft(c, prompt, c + more, t0, t1, 0, output, policy) == mean
+
+    def test_half_of_c_plus_1_prefills_only_if_each_prompt_fills_its_chunks(self):
+        for c, chunks in ((1, 1), (7, 1), (100, 3)):
+            prefill = burst_ttft(1, chunks * 8192, 8192, 1.0, 0.25)
+            assert burst_ttft(c, chunks * 8192, 8192, 1.0, 0.25) == (c + 1) / 2 * prefill
+        prefill = burst_ttft(1, 1024, 8192, 0.0, 1.0)
+        assert burst_ttft(8, 1024, 8192, 0.0, 1.0) == 8 * prefill  # all wait for the whole chunk
+
+    def test_stalls_are_in_the_time_per_token_of_one_wave(self):
+        """(c - 1)/2 prefills over the n - 1 later tokens, where prompts are served one by one."""
+        c, output, prefill, decode = 8, 5, 3.0, 0.5
+        served = schedule([Request(0.0, 100, output)] * c, limits(100, c, "prefill-first"),
+                          lambda step: prefill if step.prefill else decode)
+        mean = sum(outcome.tpot for outcome in served.outcomes) / c
+        assert mean == pytest.approx(decode + (c - 1) / 2 * prefill / (output - 1))
+
+    @given(st.integers(0, 60), st.integers(1, 50), st.integers(0, 70), st.integers(0, 70))
+    def test_lattice_points(self, count, divisor, slope, offset):
+        assert floor_sum(count, divisor, slope, offset) == sum(
+            (slope * i + offset) // divisor for i in range(count))

@@ -1,0 +1,311 @@
+"""Times of scheduler steps: each composition counted by hand, cores of requests that decode beside
+prompts, ranks that step together, drafts, and a timeline of the step (``reference.timeline``).
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from _fleet import ATTENTIONS, one, run
+from _fleet import alike as sampled
+from _fleet import fleet_alike as fleet
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import catalogue
+from calc.physics.cache import cache
+from calc.physics.timing.matmuls import slowest_clock
+from calc.serving.requests import Contexts, Step
+from calc.serving.simulation import IDLE
+from calc.serving.step_times import Clock, Paced, ranks_in_step
+from catalogue.deployments.knobs import DENSE
+from reference.layers import layers
+from reference.operators import operator_table
+from reference.steps import answers, chunks, inputs_of, timed
+from reference.timeline import Way, length
+
+ROUNDING = 1e-9  # relative, of sums of a dozen numbers in floating point
+UNDIVIDED = {
+    **{f"{name}_depth_latency": 0 for name in DENSE}, "load_overlap": 0, "micro_batches": 1,
+    "shared_expert_ranks": 0, "single_batch_overlap": 0, "overlap_efficiency": 0,
+    "host_overlap": 0, "draft_tokens": 0, "host_time_per_operator": 0}
+IN_TURNS = {"offloaded_share": 0, "fetched_share": 0, "micro_batches": 2, "overlap_efficiency": 1,
+            "unequal_streams": 0}
+MIXED = {"mixed_steps": 1, "separate_pools": 0, "input_tokens": 2000, "prefix_hit_share": 0,
+         "kv_imbalance": 1}  # of prompts and answers, every rank's as long
+CORES = ("core_time", "index_time", "context_exchange_time")
+ALIKE = 0.01  # relative, of contexts that are rounded
+ALONE, DRAFTS, SHARED = "h200-r1-vllm-tp8", "h200-r1-sglang-mtp", "a3-glm51-vllm-tp4"
+SHARING = [SHARED, "h200-v32-sglang-dp8", "wide-ant-ep32"]
+STEPS = [Step(((2048, 0),), ()), Step((), (1500,) * 24), Step(((700, 64), (80, 0)), (900,) * 5)]
+
+both = pytest.mark.parametrize("attention", ATTENTIONS)
+divided = pytest.mark.parametrize("halves", [1, 2])
+launched = pytest.mark.parametrize("launch", [1e-6, 1e-4, 1e-2])
+
+
+def drawn(attention, ways, count=30) -> Iterator[tuple[dict[str, float], Step]]:
+    """Single deployments of every shape and cut, and a step of prompts and answers of each."""
+    rng = np.random.default_rng(0)
+    for index in range(count):
+        inputs = one(sampled(attention) if index % 2 else fleet(attention, index), index)
+        prompts = tuple((int(new), int(cached)) for new, cached in zip(
+            rng.integers(1, 4096, 2), rng.integers(0, 2048, 2), strict=True))
+        contexts = tuple(map(int, rng.integers(1, 8192, rng.integers(1, 64))))
+        yield inputs | ways, Step(prompts, contexts)
+
+
+def clock(name, drafting=False, expected=(), **changed):
+    scenario = catalogue.load_scenario(name)
+    return Clock(scenario.inputs() | changed, scenario.model.attention, drafting, expected)
+
+
+@both
+class TestCompositions:
+    @pytest.mark.parametrize("drafts", [0, 1])
+    def test_prompts_alone(self, attention, drafts):
+        ways = {"draft_tokens": drafts}
+        for index, (inputs, step) in enumerate(drawn(attention, ways)):
+            prompts = Step(step.prefill[:1 + index % 2], ())
+            found = timed(inputs, attention, chunks(inputs_of(inputs), prompts))
+            assert Clock(inputs, attention)(prompts) == pytest.approx(
+                found.step_time - inputs["host_gap_per_step"], rel=ROUNDING)
+
+    @pytest.mark.parametrize("ways", [
+        {"index_topk": 512, "dense_prefill_tokens": 3000, "whole_selection": 0},
+        {"index_topk": 512, "dense_prefill_tokens": 0, "whole_selection": 1},
+        {"index_topk": 0, "score_traffic": 32.0},
+        {"index_topk": 0, "score_traffic": 0, "absorbed_prefix_tokens": 2000},
+        {"prefill_tile_rows": 2048}], ids=str)
+    def test_prompts_of_every_kind_of_attention(self, attention, ways):
+        for inputs, step in drawn(attention, UNDIVIDED | ways, count=12):
+            prompts = Step(step.prefill, ())
+            found = timed(inputs, attention, chunks(inputs_of(inputs), prompts))
+            assert Clock(inputs, attention)(prompts) == pytest.approx(
+                found.step_time - inputs["host_gap_per_step"], rel=ROUNDING)
+
+    def test_answers_alone(self, attention):
+        for inputs, step in drawn(attention, {}):
+            found = timed(inputs, attention, answers(inputs_of(inputs), step.decode))
+            taken = Clock(inputs, attention)(Step((), step.decode))
+            assert taken == pytest.approx(
+                found.step_time - inputs["host_gap_per_step"], rel=ROUNDING)
+
+    @divided
+    def test_cores_of_requests_that_decode_beside_prompts_are_added(self, attention, halves):
+        for inputs, step in drawn(attention, UNDIVIDED | {"micro_batches": halves}):
+            q = inputs_of(inputs)
+            prompts, riding = (timed(inputs, attention, composition) for composition in (
+                chunks(q, step), answers(q, step.decode)))
+            cores = halves * sum(getattr(riding, name) for name in CORES)
+            assert Clock(inputs, attention)(step) == pytest.approx(
+                prompts.step_time - inputs["host_gap_per_step"] + cores, rel=ROUNDING)
+
+    @launched
+    def test_a_mixed_step_takes_no_less_than_either_part_and_no_more_than_both(
+            self, attention, launch):
+        for inputs, step in drawn(attention, UNDIVIDED | {"host_time_per_operator": launch}):
+            taken = Clock(inputs, attention)
+            parts = [taken(Step(step.prefill, ())), taken(Step((), step.decode))]
+            assert max(parts) * (1 - ROUNDING) <= taken(step) <= sum(parts) * (1 + ROUNDING)
+
+
+def in_time(attention, inputs, step, way):
+    """A step with prompts and answers as pieces in time [s], and those pieces of a micro-batch.
+
+    All its tokens pass the operators of prompts; the cores of those who decode are their own.
+    """
+    q = inputs_of(inputs)
+    composition = chunks(q, step)
+    found = vars(timed(inputs, attention, composition)) | {"slowest_clock": slowest_clock(q)}
+    riding = timed(inputs, attention, answers(q, step.decode))
+    found |= {name: found[name] + getattr(riding, name) for name in CORES}
+    pieces = layers(q, operator_table(attention, q, cache(attention, q), composition),
+                    composition.part(q.micro_batches), found)
+    return length(pieces, way), pieces
+
+
+def ends(pieces):
+    """What is before, between and after the layers, and the longer of the layers [s]."""
+    def total(*several):
+        return sum(piece.time for piece in several)
+
+    return (total(*pieces.before, *pieces.after) + (pieces.stages - 1) * pieces.passed_on.time
+            + total(*pieces.attention)
+            + max(total(*pieces.dense), total(*vars(pieces.experts).values())))
+
+
+@both
+class TestInTime:
+    def test_one_thing_after_another_and_experts_beside_their_exchange(self, attention):
+        for ways, way in (({}, Way()), ({"single_batch_overlap": 1, "overlap_efficiency": 1},
+                                       Way(beside_exchange=True))):
+            for inputs, step in drawn(attention, UNDIVIDED | ways):
+                taken, _ = in_time(attention, inputs, step, way)
+                assert Clock(inputs, attention)(step) == pytest.approx(taken, rel=ROUNDING)
+
+    def test_halves_in_turns_hide_at_most_the_shorter(self, attention):
+        for inputs, step in drawn(attention, UNDIVIDED | IN_TURNS):
+            closed = Clock(inputs, attention)(step)
+            taken, serial = (in_time(attention, inputs, step, way)[0]
+                             for way in (Way(halves=2), Way()))
+            assert closed <= taken * (1 + ROUNDING)
+            assert taken <= 2 * serial * (1 + ROUNDING)
+
+    def test_a_deferred_host_is_hidden_but_at_the_ends(self, attention):
+        for inputs, step in drawn(attention, UNDIVIDED | {"host_overlap": 1}):
+            closed = Clock(inputs, attention)(step)
+            taken, pieces = in_time(attention, inputs, step, Way(deferred=True))
+            assert closed <= taken * (1 + ROUNDING)
+            if pieces.dense_layers == 0:
+                assert taken <= (closed + ends(pieces)) * (1 + ROUNDING)
+
+    @launched
+    def test_a_host_that_launches_ahead_delays_only_the_ends(self, attention, launch):
+        for inputs, step in drawn(attention, UNDIVIDED | {"host_time_per_operator": launch}):
+            closed = Clock(inputs, attention)(step)
+            taken, pieces = in_time(attention, inputs, step, Way(launch=launch))
+            assert closed <= taken * (1 + ROUNDING)
+            if min(pieces.dense_layers, pieces.moe_layers) == 0:  # layers are alike
+                assert taken <= (closed + ends(pieces)) * (1 + ROUNDING)
+
+    def test_the_closed_form_adds_the_same_cores_to_a_prompt(self, attention):
+        """Its requests decode on other ranks too, of which it counts their share of a step."""
+        compared = 0
+        for inputs, _ in drawn(attention, UNDIVIDED | MIXED):
+            if inputs["num_hidden_layers"] < 2 * inputs["pipeline_parallel"]:
+                continue  # a stage would have no layer
+            found = run(inputs, attention)
+            riding = float(found["replica_others"]) / ranks_in_step(inputs)
+            context = round(found["fullest_cache"] * found["decode_context_tokens"])
+            decoding = timed(inputs, attention, answers(
+                inputs_of(inputs), (context,) * int(found["decode_batch"])))
+            cores = sum(getattr(decoding, name) for name in CORES)
+            assert found["riding_cores"] == pytest.approx(
+                riding / found["decode_batch"] * cores, rel=ALIKE)
+            compared += riding > 0
+        assert compared > 5
+
+
+@both
+@settings(max_examples=5)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_a_card_that_waits_for_its_host_has_time_for_requests_that_decode(attention, seed):
+    inputs = fleet(attention, seed) | {
+        "mixed_steps": 1, "separate_pools": 0, "host_time_per_operator": 1e6}
+    found = run(inputs, attention)
+    np.testing.assert_allclose(found["own_chunk"], found["prefill_step_time"], rtol=ROUNDING)
+    assert (found["riding_time"] == 0).all()
+
+
+class TestAnswers:
+    @pytest.mark.parametrize("count", [1, 31, 32, 33, 65])
+    @pytest.mark.parametrize("blocks", [1, 8, 9, 300])
+    def test_a_step_among_many_takes_its_own_time(self, count, blocks):
+        """Times of 32 numbers of requests and 8 contexts are computed together."""
+        taken, step = clock(ALONE), Step((), (16 * blocks,) * count)
+        found = timed(taken.inputs, "mla", answers(inputs_of(taken.inputs), step.decode))
+        assert taken(step) == pytest.approx(
+            found.step_time - taken.inputs["host_gap_per_step"], rel=1e-12)
+        assert taken(Step((), Contexts(step.decode))) == taken(step)
+
+    @pytest.mark.parametrize(("contexts", "blocks"), [
+        ((1,), 1), ((16,), 1), ((17,), 2), ((15, 17), 1), ((16, 17), 2), ((1, 63), 2)])
+    def test_mean_contexts_are_rounded_up(self, contexts, blocks):
+        taken = clock(ALONE)
+        assert taken(Step((), contexts)) == taken(Step((), (16 * blocks,) * len(contexts)))
+        assert taken(Step((), ())) == 0
+
+    @pytest.mark.parametrize("drafts", [1.0, 3.0])
+    def test_drafting_adds_a_pass_for_each_block_of_drafts(self, drafts):
+        without, drafting = (clock(DRAFTS, on, draft_tokens=drafts) for on in (False, True))
+        step = Step((), (1600,) * 5)
+        found = timed(without.inputs, "mla", answers(inputs_of(without.inputs), step.decode))
+        passes = np.ceil(drafts / without.inputs["draft_block"])
+        assert drafting(step) - without(step) == pytest.approx(
+            passes * found.draft_pass_time, rel=1e-6)
+
+    @given(st.lists(st.lists(st.integers(1, 9000), min_size=1, max_size=9), min_size=1,
+                    max_size=3), st.integers(1, 40))
+    @settings(max_examples=50)
+    def test_coming_steps_are_those_of_longer_contexts(self, contexts, count):
+        taken = clock(ALONE)
+        time = taken.together if len(contexts) > 1 else lambda steps: taken(*steps)
+        assert taken.coming([Step((), tuple(each)) for each in contexts], count) == [
+            time([Step((), Contexts(tuple(each)).next(later)) for each in contexts])
+            for later in range(1, count + 1)]
+
+
+class TestPrompts:
+    PROMPTS = ((1000, 0), (300, 64))
+
+    @pytest.mark.parametrize("name", [ALONE, SHARED])
+    @pytest.mark.parametrize("beside", [0, 1, 8, 9])
+    def test_expected_prompts_take_what_others_take(self, name, beside):
+        expected, fresh = clock(name, expected=self.PROMPTS * 2), clock(name)
+        for prompt in (*self.PROMPTS, (1000, 64)):
+            step = Step((prompt,), (700,) * beside)
+            assert expected(step) == pytest.approx(fresh(step), rel=1e-12)
+            assert expected.together([step]) == pytest.approx(fresh.together([step]), rel=1e-12)
+
+    def test_earlier_steps_do_not_matter(self):
+        steps = [Step(prompts, (500,) * beside) for prompts in (((90, 5),), ((90, 5), (40, 0)))
+                 for beside in (0, 3, 4)] + [Step((), (500,) * count) for count in (3, 33)]
+        one, other = clock(SHARED), clock(SHARED)
+        forwards = [(one(step), one.together([step, step])) for step in steps]
+        backwards = [(other(step), other.together([step, step])) for step in reversed(steps)]
+        assert forwards == backwards[::-1]
+
+
+@pytest.mark.parametrize("name", SHARING)
+class TestRanks:
+    @pytest.mark.parametrize("drafting", [False, True])
+    def test_equal_ranks_take_what_one_of_them_takes(self, name, drafting):
+        taken = clock(name, drafting)
+        ranks = ranks_in_step(taken.inputs)
+        assert ranks > 1
+        for step in STEPS:
+            assert taken.together([step] * ranks) == pytest.approx(taken(step), rel=ROUNDING)
+
+    def test_unequal_ranks_in_any_order_take_no_less_than_each_alone(self, name):
+        taken = clock(name)
+        ranks = ranks_in_step(taken.inputs)
+        mixed = [STEPS[number % len(STEPS)] for number in range(ranks)]
+        idle = [IDLE] * (ranks - 1)
+        assert taken.together(mixed) >= max(taken.together([step, *idle]) for step in mixed)
+        assert taken.together(mixed) == taken.together(mixed[::-1])
+        # a rank that prefills alone has no experts of others to wait for
+        assert taken.together([STEPS[0], *idle]) < taken(STEPS[0])
+
+    def test_more_busy_ranks_take_longer_but_less_than_one_after_another(self, name):
+        taken = clock(name)
+        ranks = ranks_in_step(taken.inputs)
+        times = [taken.together([STEPS[0]] * busy + [IDLE] * (ranks - busy))
+                 for busy in range(1, min(ranks, 9) + 1)]
+        assert times == sorted(times)
+        assert times[-1] < len(times) * times[0]
+
+
+@pytest.mark.parametrize(("expert", "slices", "tensor", "expected"), [
+    (8, 0, 8, 1), (1, 0, 4, 1), (16, 0, 8, 2), (1, 8, 1, 8), (4, 2, 2, 4)])
+def test_ranks_that_share_experts(expert, slices, tensor, expected):
+    assert ranks_in_step({"expert_parallel": expert, "expert_tensor_parallel": slices,
+                          "tensor_parallel": tensor}) == expected
+
+
+def test_a_token_takes_its_share_of_a_step_with_accepted_drafts():
+    """A step of answers yields 1.5 tokens, and the host takes half a second before each."""
+    taken = clock(SHARED)
+    paced, prompt, answer = Paced(taken, 0.5, 1.5), Step(((500, 0),), (700,)), Step((), (700,))
+    assert paced(prompt) == taken(prompt) + 0.5
+    assert paced(answer) == pytest.approx((taken(answer) + 0.5) / 1.5)
+    assert paced.together([prompt, answer]) == taken.together([prompt, answer]) + 0.5
+    assert paced.together([answer] * 2) == pytest.approx((taken.together([answer] * 2) + 0.5) / 1.5)
+    assert paced.coming([answer], 3) == pytest.approx(
+        [(time + 0.5) / 1.5 for time in taken.coming([answer], 3)])
+
+
+def test_a_slow_host_decides_a_mixed_step_alone():
+    taken = clock("s2-910b1-awq", host_time_per_operator=1.0)
+    assert taken(Step(((2048, 0),), (4096,) * 32)) == pytest.approx(
+        taken(Step(((2048, 0),), ())), rel=ROUNDING)
