@@ -1,0 +1,457 @@
+"""Simulation beside queueing theory, conservation laws, two pools, ranks in step, front ends."""
+
+import math
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from _engines import POLICIES, affine, engines_of_any_kind, limits, requests_of_any_kind, tokens
+from _engines import trace as recorded
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from calc.serving.arrivals import ClosedLoop, bursts, modulated, poisson, shapes_of
+from calc.serving.metrics import Objective, summarise
+from calc.serving.requests import Contexts, Limits, Request, Step
+from calc.serving.saturation import saturation_rate
+from calc.serving.scheduling import Transfer, schedule
+from calc.serving.simulation import Pool, simulate
+from reference.queueing import (
+    closed_loop_throughput,
+    interrupted_pace,
+    md1_wait,
+    md1_wait_below,
+    mg1_wait,
+    mm1_wait,
+)
+from reference.rates import largest_rate
+
+SERVICE = 0.25
+ONE_BY_ONE = Pool(limits(seqs=1), lambda step: SERVICE)
+ONE_TOKEN = [(100, 1)]
+BATCHING = Pool(limits(200, 16), affine(0.02, 1e-4))
+MIXED_LENGTHS = [(150, 20), (40, 5), (600, 12, 200)]
+SHAPES = shapes_of(300, 40, "lognormal", (0.96, 0.77))
+EDGES = 3  # half-widths of the mean that what lies across the edges of a window may weigh
+
+
+class TestTheory:
+    """One server that takes one request at a time: M/D/1, M/M/1, M/G/1."""
+
+    @pytest.mark.parametrize("use", [0.3, 0.8])
+    def test_mean_wait_and_use_of_constant_times(self, use):
+        found = summarise(simulate(poisson(use / SERVICE, 20_000, ONE_TOKEN, seed=1), ONE_BY_ONE))
+        expected = md1_wait(use / SERVICE, SERVICE)
+        assert abs(found.wait.mean - expected) <= found.wait.half_width < 0.2 * expected
+        assert found.utilisation["serve"] == pytest.approx(use, rel=0.03)
+
+    def test_the_interval_covers_as_often_as_it_says(self):
+        """95% of runs, of 30 at least 25."""
+        rate = 0.6 / SERVICE
+        waits = [summarise(simulate(poisson(rate, 1500, ONE_TOKEN, seed), ONE_BY_ONE)).wait
+                 for seed in range(30)]
+        assert sum(abs(wait.mean - md1_wait(rate, SERVICE)) <= wait.half_width
+                   for wait in waits) >= 25
+
+    def test_percentiles_of_the_wait_are_those_of_erlang(self):
+        rate = 0.7 / SERVICE
+        found = summarise(simulate(poisson(rate, 30_000, ONE_TOKEN, seed=3), ONE_BY_ONE)).wait
+        for percentile, share in ((found.p50, 0.5), (found.p90, 0.9), (found.p99, 0.99)):
+            assert md1_wait_below(percentile, rate, SERVICE) == pytest.approx(share, abs=0.01)
+
+    def test_exponential_times_wait_twice_as_long(self):
+        """Prompts of exponentially distributed length, computed whole: M/M/1."""
+        pool, rate = Pool(limits(10**9, 1), affine(0.0, SERVICE / 1e6)), 0.5 / SERVICE
+        lengths = np.random.default_rng(1).exponential(1e6, 20_000).astype(int) + 1
+        arrivals = [request.arrival for request in poisson(rate, 20_000, ONE_TOKEN, 1)]
+        found = summarise(simulate(recorded(arrivals, lengths, 1), pool)).wait
+        expected = mm1_wait(rate, SERVICE)
+        assert expected == 2 * md1_wait(rate, SERVICE)
+        assert abs(found.mean - expected) <= 1.5 * found.half_width < 0.2 * expected
+
+    def test_two_kinds_of_requests(self):
+        """M/G/1 with times of 1 and 3 quarters of a second."""
+        pool = Pool(limits(10**4, 1), affine(0.0, SERVICE / 100))
+        found = summarise(simulate(poisson(1.2, 20_000, [(100, 1), (300, 1)], 6), pool)).wait
+        assert abs(found.mean - mg1_wait(1.2, 2 * SERVICE, SERVICE**2)) <= found.half_width
+
+    def test_closed_forms_of_the_reference(self):
+        np.testing.assert_allclose(md1_wait(np.array([0.0, 2.0, 5.0]), 0.25), [0, 0.125, math.inf])
+        assert md1_wait_below(0.0, 2.0, 0.25) == pytest.approx(0.5)  # nobody is being served
+        times = np.linspace(0, 4, 4001)
+        above = [1 - md1_wait_below(time, 2.0, 0.25) for time in times]
+        assert np.trapezoid(above, times) == pytest.approx(md1_wait(2.0, 0.25), rel=1e-3)
+
+    def test_share_of_requests_within_an_objective(self):
+        objective = Objective(ttft=1.0)
+        rate = largest_rate(lambda rate: poisson(rate, 1500, ONE_TOKEN, seed=5), ONE_BY_ONE,
+                            0.1, 1 / SERVICE,
+                            accept=lambda run: summarise(run, objective=objective).good >= 0.9)
+        assert md1_wait_below(1 - SERVICE, rate, SERVICE) == pytest.approx(0.9, abs=0.03)
+
+
+def workloads():
+    draw = np.random.default_rng(4)
+    prompts, answers, _ = np.array(SHAPES)[draw.integers(0, len(SHAPES), 1500)].T
+    return {
+        "closed loop": ClosedLoop(24, 800, SHAPES, ramp=5.0),
+        "closed loop that thinks": ClosedLoop(60, 1200, SHAPES, 12.0, exponential=True, ramp=15.0),
+        "equal requests in phase": ClosedLoop(24, 800, [(300, 40)]),
+        "Poisson": poisson(2.5, 1500, SHAPES, seed=1),
+        "busy and quiet minutes": modulated(1.8, 0.3, 60.0, 1500, SHAPES, seed=1),
+        "a single burst": bursts(400, 1.0, 1, SHAPES, seed=2),
+        "recorded": recorded(np.cumsum(draw.gamma(0.5, 1.2, 1500)), prompts, answers),
+    }
+
+
+WORKLOADS = workloads()
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+class TestLittle:
+    """Requests in the system are their rate times their stay, in the numbers of a summary."""
+
+    def pool(self, policy, **changed):
+        return Pool(limits(256, 32, policy, block_size=16, kv_blocks=2000), affine(0.02, 1e-4),
+                    **changed)
+
+    @pytest.mark.parametrize("name", WORKLOADS)
+    def test_of_the_system_and_of_the_loop(self, name, policy):
+        workload = WORKLOADS[name]
+        found = summarise(simulate(workload, self.pool(policy)))
+        error = found.concurrency / (found.request_throughput * found.e2e.mean) - 1
+        if not found.steady:  # all of the run is counted, and nothing lies across its edges
+            assert error == pytest.approx(0, abs=1e-9)
+        # a stay that lies across an edge belongs to the window in part: as uncertain as the mean
+        sampling = 0.002 + EDGES * found.e2e.half_width / found.e2e.mean
+        assert abs(error) <= sampling
+        if isinstance(workload, ClosedLoop):
+            stay = found.e2e.mean + workload.think_time
+            assert found.request_throughput * stay == pytest.approx(
+                workload.users, rel=EDGES * found.e2e.half_width / stay + 0.02)
+
+    def test_of_ranks_in_step_however_they_wait(self, policy):
+        for coordination in ("eager", "delay", "balance"):
+            several = self.pool(policy, replicas=4, ranks=4, coordination=coordination)
+            found = summarise(simulate(ClosedLoop(80, 1500, SHAPES, ramp=8.0), several))
+            assert found.request_throughput * found.e2e.mean == pytest.approx(80, rel=0.04)
+
+    def test_no_server_exceeds_its_steps_or_rests_while_somebody_waits(self, policy):
+        """A step takes 20 ms and 0.1 ms per token of a prompt: neither is ever exceeded."""
+        run = simulate(poisson(1.0, 400, SHAPES, seed=5), self.pool(policy))
+        (steps,) = run.steps["serve"]
+        for (_, end), (begin, _) in pairwise(steps.tolist()):
+            if begin > end + 1e-9:  # idle in between: nobody was in the system
+                assert not [each for each in run.outcomes if each.arrival < begin - 1e-9
+                            and each.finished > end + 1e-9]
+        full = summarise(simulate(ClosedLoop(200, 1000, SHAPES, ramp=3.0), self.pool(policy)))
+        assert full.request_throughput * full.input_tokens * 1e-4 <= 1 + 1e-9
+        assert full.output_throughput <= 32 / 0.02
+
+    def test_a_faster_or_larger_engine_takes_no_less(self, policy):
+        one = replace(self.pool(policy), limits=limits(256, 8, policy))
+        rates = [saturation_rate(replace(one, step_time=affine(slow, slow / 200)), SHAPES[::40])
+                 for slow in (0.04, 0.01)]
+        assert rates[1] == pytest.approx(4 * rates[0], rel=1e-6)
+        wider = [saturation_rate(replace(one, limits=limits(256, most, policy)), SHAPES[::40],
+                                 waves=20) for most in (2, 8, 32)]
+        assert wider == sorted(wider)
+
+
+class TestLaws:
+    @settings(max_examples=40)
+    @given(requests_of_any_kind, engines_of_any_kind, st.integers(1, 3),
+           st.sampled_from(["round-robin", "least-loaded"]), st.booleans())
+    def test_requests_tokens_and_their_time_in_the_system_are_conserved(
+            self, requests, engine, replicas, routing, apart):
+        pool = Pool(engine, affine(0.5, 0.01), 0.1, replicas, routing)
+        run = (simulate(requests, pool, pool, Transfer(lambda tokens: 0.01 * tokens, 1)) if apart
+               else simulate(requests, pool))
+        assert run.request_seconds == pytest.approx(
+            sum(outcome.e2e for outcome in run.outcomes), rel=1e-12)
+        assert [outcome.number for outcome in run.outcomes] == list(range(len(requests)))
+        in_order = sorted(requests, key=lambda request: request.arrival)
+        for request, outcome in zip(in_order, run.outcomes, strict=True):
+            assert (request.arrival, request.input_tokens, request.output_tokens) == (
+                outcome.arrival, outcome.input_tokens, outcome.output_tokens)
+            assert outcome.arrival <= outcome.started < outcome.first_token <= outcome.finished
+            later = outcome.tpot * (outcome.output_tokens - 1) if outcome.output_tokens > 1 else 0
+            assert outcome.ttft + later == pytest.approx(outcome.e2e)
+
+    @settings(max_examples=40)
+    @given(requests_of_any_kind, engines_of_any_kind, st.sampled_from([1, 7]),
+           st.sampled_from([(0.3, 0.01, 0.0), (1.0, 0.0, 0.0), (1.0, 0.0, 2.0)]))
+    def test_one_replica_does_what_the_scheduler_does(self, requests, engine, part, times):
+        """Also where arrivals meet the ends of steps."""
+        requests = [replace(request, arrival=request.arrival / part) for request in sorted(
+            requests, key=lambda request: request.arrival)]
+        t0, t1, gap = times
+        run = simulate(requests, Pool(engine, affine(t0, t1), gap))
+        alone = schedule(requests, engine, affine(t0, t1), gap)
+        assert run.outcomes == alone.outcomes
+        assert run.steps["serve"][0].tolist() == [[s.start, s.end] for s in alone.steps]
+
+    @settings(max_examples=40)
+    @given(st.lists(st.builds(
+        lambda arrival, prompt, output: Request(arrival / 4, prompt, output), st.integers(0, 400),
+        st.integers(1, 20), st.integers(1, 40)), min_size=1, max_size=12),
+           engines_of_any_kind, st.sampled_from([(1, 1), (3, 1), (4, 2)]),
+           st.sampled_from([0.0, 0.02]), st.sampled_from(["eager", "delay", "balance"]))
+    def test_steps_whose_times_are_known_may_be_taken_at_once(
+            self, requests, engine, replicas, gap, coordination):
+        """Where the time depends on the longest context, in blocks of eight tokens."""
+        def step_time(step):
+            new = sum(new for new, cached in step.prefill)
+            return 0.05 + 0.01 * new + 0.003 * -(-max(step.decode, default=0) // 8)
+
+        def coming(steps, count):
+            further = [[Step((), Contexts(tuple(step.decode)).next(later)) for step in steps]
+                       for later in range(1, count + 1)]
+            return [max(map(step_time, each)) for each in further]
+
+        if engine.kv_blocks is not None:  # that holds the longest request
+            engine = replace(engine, kv_blocks=max(engine.kv_blocks, engine.blocks(60)))
+        pool = Pool(engine, step_time, gap, replicas[0], ranks=replicas[1],
+                    coordination=coordination, delay_steps=3)
+        at_once, one_by_one = (simulate(requests, each)
+                               for each in (replace(pool, coming=coming), pool))
+        assert at_once.outcomes == one_by_one.outcomes
+        assert at_once.request_seconds == one_by_one.request_seconds
+        for some, others in zip(at_once.steps["serve"], one_by_one.steps["serve"], strict=True):
+            np.testing.assert_array_equal(some, others)
+
+    def test_a_seed_is_a_run(self):
+        one, same, other = (simulate(poisson(8, 300, MIXED_LENGTHS, seed), BATCHING).outcomes
+                            for seed in (1, 1, 2))
+        assert one == same
+        assert one != other
+
+    @pytest.mark.parametrize(("think_time", "exponential"), [
+        (0.0, False), (3.0, False), (3.0, True)])
+    def test_throughput_of_a_closed_loop(self, think_time, exponential):
+        """X (TTFT + (n - 1) TPOT + Z) / n = c."""
+        loop = ClosedLoop(12, 1500, [(150, 20)], think_time, exponential, ramp=1.0)
+        found = summarise(simulate(loop, BATCHING))
+        expected = closed_loop_throughput(12, found.ttft.mean, found.tpot.mean, 20, think_time)
+        assert found.output_throughput == pytest.approx(expected, rel=0.05 if exponential else 0.01)
+        assert (found.concurrency == pytest.approx(12, rel=1e-9)) == (think_time == 0)
+
+    def test_a_user_who_asks_again_at_once_joins_the_next_step(self):
+        loop = ClosedLoop(3, 30, [(10, 2), (10, 5)])
+        outcomes = simulate(loop, Pool(limits(), lambda step: 1.0)).outcomes
+        assert {outcome.wait for outcome in outcomes} == {0.0}
+        assert len(outcomes) == 30
+
+    def test_latency_and_use_grow_with_load(self):
+        found = [summarise(simulate(poisson(rate, 1000, MIXED_LENGTHS, seed=3), BATCHING))
+                 for rate in (2.0, 5.0, 8.0, 11.0)]
+        for name in ("p50", "p90", "p99", "mean"):
+            values = [getattr(summary.ttft, name) for summary in found]
+            assert values == sorted(values)
+        uses = [summary.utilisation["serve"] for summary in found]
+        assert uses == sorted(uses)
+
+    def test_replicas_in_turn_and_the_least_loaded_one(self):
+        requests = poisson(6.0, 1000, ONE_TOKEN, seed=2)
+        both = simulate(requests, replace(ONE_BY_ONE, replicas=2)).outcomes
+        for start in (0, 1):
+            alone = simulate(requests[start::2], ONE_BY_ONE).outcomes
+            assert [o.finished for o in alone] == [o.finished for o in both[start::2]]
+        pool = Pool(limits(4000, 1), affine(0.0, 1e-3), replicas=4)
+        requests = poisson(7.0, 3000, [(100, 1), (900, 1)], seed=2)
+        turns, least = (summarise(simulate(requests, replace(pool, routing=routing))).wait.mean
+                        for routing in ("round-robin", "least-loaded"))
+        assert least < turns
+        first = simulate([Request(0.0, 500, 1), Request(0.1, 100, 1), Request(0.3, 100, 1)],
+                         replace(pool, replicas=2, routing="least-loaded")).outcomes
+        assert [each.wait for each in first] == [0.0, 0.0, 0.0]
+
+    def test_preemptions_where_the_cache_is_too_small(self):
+        for policy in POLICIES:
+            for blocks, some in ((200, True), (32 * 19, False)):
+                engine = limits(256, 32, policy, block_size=16, kv_blocks=blocks,
+                                reserved_output=0.0 if policy == "prefill-first" else 1.0)
+                run = simulate(ClosedLoop(32, 200, [(100, 200)]), Pool(engine, affine(0.02, 1e-4)))
+                assert (sum(outcome.preemptions for outcome in run.outcomes) > 0) is some
+
+
+class TestPools:
+    """Prefill and decode apart."""
+
+    def test_one_request_step_by_step(self):
+        prefill, decode = Pool(limits(), lambda step: 2.0), Pool(limits(), lambda step: 0.5)
+        run = simulate([Request(1.0, 250, 4)], prefill, decode, Transfer(lambda n: n / 1000))
+        outcome, = run.outcomes
+        assert (outcome.started, outcome.first_token) == (1.0, 1 + 3 * 2.0 + 0.25)
+        assert outcome.finished == outcome.first_token + 3 * 0.5
+        assert {pool: len(steps[0]) for pool, steps in run.steps.items()} == {
+            "prefill": 3, "decode": 3}
+        single, = simulate([Request(0.0, 10, 1)], prefill, decode, Transfer(lambda n: 3.0)).outcomes
+        assert (single.ttft, single.e2e) == (5.0, 5.0)  # one token ends with the transfer
+
+    def test_decoding_never_stalls_for_prompts(self):
+        requests = poisson(6.0, 600, [(300, 20)], seed=1)
+        pool = Pool(limits(300, 64, "prefill-first"), lambda s: 0.1 if s.prefill else 0.01)
+        together, apart = (summarise(run) for run in (
+            simulate(requests, pool), simulate(requests, pool, pool)))
+        assert apart.tpot.p99 == pytest.approx(0.01, rel=0.2)
+        assert together.tpot.p90 > 2 * apart.tpot.p90
+
+    def test_transfers_one_at_a_time_queue_and_the_slower_pool_saturates_first(self):
+        requests, pool = bursts(4, 1.0, 1, [(100, 2)]), Pool(limits(400), lambda step: 1.0)
+        together, queued = (simulate(requests, pool, pool, Transfer(lambda n: 5.0, at_once))
+                            for at_once in (None, 1))
+        assert [o.first_token for o in together.outcomes] == [6.0] * 4
+        assert [o.first_token for o in queued.outcomes] == [6.0, 11.0, 16.0, 21.0]
+        prefill, decode = Pool(limits(100, 4), lambda step: 1.0), Pool(limits(), lambda step: 0.01)
+        assert saturation_rate(prefill, [(100, 10)], decode) == pytest.approx(1.0, rel=0.01)
+
+
+def together(pool, ranks=4, **changes):
+    """The same engines in one group, which takes its steps together."""
+    return replace(pool, replicas=ranks, ranks=ranks, **changes)
+
+
+class TestRanks:
+    POOL = Pool(limits(100, 8, "prefill-first"), lambda step: 10.0 if step.prefill else 1.0)
+
+    @settings(max_examples=40)
+    @given(requests_of_any_kind, engines_of_any_kind, st.integers(1, 4),
+           st.sampled_from(["eager", "delay"]))
+    def test_every_request_is_served_and_every_token_computed(self, requests, engine, ranks,
+                                                              coordination):
+        computed = []
+
+        def group_time(steps):
+            assert len(steps) == ranks
+            computed.append(sum(map(tokens, steps)))
+            return 0.5 + 0.01 * max(map(tokens, steps))
+
+        pool = together(Pool(engine, affine(0.5, 0.01)), ranks, coordination=coordination,
+                        delay_steps=3, group_time=None if ranks == 1 else group_time)
+        run = simulate(requests, pool)
+        assert sorted(o.output_tokens for o in run.outcomes) == sorted(
+            request.output_tokens for request in requests)
+        assert all(o.arrival <= o.started < o.first_token <= o.finished for o in run.outcomes)
+        (steps,) = run.steps["serve"]
+        assert (steps[1:, 0] >= steps[:-1, 1] - 1e-9).all()
+        if ranks == 1:
+            assert run.outcomes == simulate(requests, Pool(engine, affine(0.5, 0.01))).outcomes
+            return
+        least = sum(request.most_cached - request.cached_tokens for request in requests)
+        preempted = any(o.preemptions for o in run.outcomes)
+        assert sum(computed) >= least if preempted else sum(computed) == least
+        assert min(computed) > 0  # no step of idle ranks only
+
+    def test_equal_loads_at_the_same_moments_are_those_of_one_rank(self):
+        pool = Pool(limits(200, 16), affine(0.02, 1e-4))
+        one = simulate(bursts(1, 3.0, 20, [(333, 17)]), pool)
+        four = simulate(bursts(4, 3.0, 20, [(333, 17)]), together(pool))
+        for number, outcome in enumerate(four.outcomes):
+            same = one.outcomes[number // 4]
+            assert (outcome.first_token, outcome.finished) == (same.first_token, same.finished)
+
+    def test_a_rank_that_prefills_stops_the_others(self):
+        requests = [Request(0.0, 100, 21), Request(10.5, 100, 2)]
+        apart = simulate(requests, replace(self.POOL, replicas=2)).outcomes
+        joint = simulate(requests, together(self.POOL, 2)).outcomes
+        assert apart[0].finished == 10 + 20
+        assert joint[0].finished == apart[0].finished + 9  # its token of that step takes 10 s
+        assert joint[1].started == 11.0  # when the step that runs is over
+
+    @pytest.mark.parametrize("rate", [0.5, 2.0])
+    def test_the_pace_is_what_the_prefill_of_all_ranks_leaves(self, rate):
+        """Many ranks, few steps that two prefill in: 1/(1 - rate x prefill)."""
+        pool = together(Pool(limits(100, 256, "prefill-first"),
+                             lambda step: 0.1 if step.prefill else 0.02), 16)
+        found = summarise(simulate(poisson(rate, 400, [(100, 100)], seed=4), pool)).tpot.mean
+        # a step in which somebody prefills brings the others a token as well
+        assert found <= interrupted_pace(0.02, 0.1, rate)
+        assert found == pytest.approx(interrupted_pace(0.02, 0.1 - 0.02, rate), rel=0.06)
+
+    def test_a_delayed_prompt_waits_for_steps_or_for_prompts_of_all_ranks(self):
+        requests = [Request(0.0, 100, 30), Request(10.5, 100, 2)]
+        for steps in (0, 3):
+            pool = together(self.POOL, 2, coordination="delay", delay_steps=steps)
+            assert simulate(requests, pool).outcomes[1].started == 11.0 + steps
+        pool = together(self.POOL, 2, coordination="delay")
+        assert simulate([Request(0.0, 100, 2)], pool).outcomes[0].wait == 0.0  # nobody decodes
+        requests = [Request(0.0, 100, 30), Request(0.0, 100, 30),
+                    Request(10.5, 100, 2), Request(13.5, 100, 2)]
+        assert [o.started for o in simulate(requests, pool).outcomes] == [0.0, 0.0, 14.0, 14.0]
+
+    def test_balanced_ranks_wait_for_a_place_at_each(self):
+        """Of three places two are taken at one rank: the other lets nobody in until one is free."""
+        requests = [Request(0.0, 100, 20), Request(0.0, 100, 2), Request(0.5, 100, 20),
+                    Request(5.0, 100, 2)]
+        eager, balance = (simulate(requests, together(
+            Pool(limits(300, 3), lambda step: 1.0), 2, coordination=name)).outcomes
+            for name in ("eager", "balance"))
+        assert eager[3].started == 5.0
+        assert balance[3].started == balance[0].finished > 5.0
+        assert [each.started for each in eager[:3]] == [each.started for each in balance[:3]]
+
+    @pytest.mark.parametrize("policy", POLICIES)
+    def test_delay_trades_the_first_token_for_the_pace_and_a_group_is_slower(self, policy):
+        pool = Pool(limits(100, 64, policy), lambda step: 0.2 if step.prefill else 0.02)
+        requests = poisson(2.0, 500, [(100, 40)], seed=3)
+        eager, delay = (summarise(simulate(requests, together(pool, coordination=name)))
+                        for name in ("eager", "delay"))
+        assert delay.tpot.mean < eager.tpot.mean
+        assert delay.wait.mean > eager.wait.mean
+        apart = summarise(simulate(requests, replace(pool, replicas=4)))
+        assert eager.tpot.mean > 1.1 * apart.tpot.mean
+
+
+class TestFrontEnd:
+    """A rate at which requests are let in; what a request takes besides is a latency."""
+
+    POOL = Pool(limits(10**6, 10**4), lambda step: 0.0)
+
+    @pytest.mark.parametrize("rate", [0.5, 500.0])
+    def test_the_nth_at_once_is_let_in_n_over_the_rate_later(self, rate):
+        run = simulate(bursts(200, 1.0, 1, [(10, 1)]), self.POOL, front_end_rate=rate)
+        np.testing.assert_allclose([outcome.started for outcome in run.outcomes],
+                                   np.arange(200) / rate, atol=1e-9)
+        alone = simulate([Request(4.0 * at, 10, 1) for at in range(5)], self.POOL,
+                         front_end_rate=rate)
+        assert [outcome.wait for outcome in alone.outcomes] == [0.0] * 5
+
+    def test_waits_are_those_of_constant_times_and_none_without_a_rate(self):
+        """Poisson arrivals at 80% of the rate wait as in M/D/1."""
+        found = summarise(simulate(poisson(8.0, 20_000, [(10, 1)], 1), self.POOL,
+                                   front_end_rate=10)).wait
+        assert found.mean == pytest.approx(0.8 / 2 / 0.2 / 10, abs=found.half_width)
+        requests = poisson(6.0, 300, [(150, 20)], seed=2)
+        fast, none = (simulate(requests, BATCHING, front_end_rate=rate).outcomes
+                      for rate in (1e9, math.inf))
+        assert fast == none
+
+
+BURST = bursts(1, 1.0, 1, ONE_TOKEN)
+
+
+@pytest.mark.parametrize(("make", "message"), [
+    (lambda: replace(BATCHING, replicas=0), "0 replicas"),
+    (lambda: replace(BATCHING, gap=-1.0), "gap between steps is -1.0 s"),
+    (lambda: replace(BATCHING, gap=math.inf), "gap between steps is inf s"),
+    (lambda: replace(BATCHING, ranks=0), "1 replicas in groups of 0"),
+    (lambda: replace(BATCHING, replicas=3, ranks=2), "3 replicas in groups of 2"),
+    (lambda: replace(BATCHING, routing="random"), "no routing 'random'"),
+    (lambda: replace(BATCHING, coordination="maybe"), "no coordination 'maybe'"),
+    (lambda: simulate([], BATCHING), "nothing to simulate"),
+    (lambda: simulate(BURST, BATCHING, front_end_rate=0.0), "lets 0.0 request/s in"),
+    (lambda: simulate(BURST, BATCHING, None, Transfer(float)), "without a decode pool"),
+    (lambda: simulate(BURST, BATCHING, BATCHING, Transfer(lambda n: -1.0)), "sent in -1.0 s"),
+    (lambda: simulate(BURST, replace(BATCHING, step_time=affine(math.nan, 0.0))), "takes nan s"),
+    (lambda: simulate(BURST, together(BATCHING, 2, group_time=lambda steps: math.nan)),
+     "takes nan s"),
+    (lambda: schedule([Request(0.0, 1, 1)], Limits(1, 1), lambda step: math.inf), "takes inf s"),
+    (lambda: md1_wait(-1.0, 1.0), "negative"),
+    (lambda: md1_wait_below(1.0, 2.0, 1.0), "2 times its capacity"),
+    (lambda: md1_wait_below(100.0, 0.5, 1.0), "lost its digits"),
+])
+def test_invalid_arguments_are_refused(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
