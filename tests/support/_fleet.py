@@ -1,10 +1,9 @@
-"""Many random deployments at once, as arrays, and what calc makes of a single one, in pieces."""
+"""Many random deployments at once, as arrays, and steps of a single one as compositions and rows."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from calc.physics.work import Composition
 from catalogue.entries.formulas import input_symbols
 from notebooks.derive.formulas.samples import random_inputs
 from reference.operators import Row, operator_table
+from reference.steps import inputs_of
 
 ATTENTIONS = ("mla", "gqa", "csa")
 SIZE = 100
@@ -43,11 +43,11 @@ def sampled(attention: str, alike: bool = False) -> Inputs:
 
 
 alike = functools.partial(sampled, alike=True)
-"""Deployments of models whose layers all attend alike: what is counted by hand."""
+"""Deployments of models whose layers all attend alike: for hand calculations."""
 
 
 def fleet(attention: str, seed: int, of: Callable[[str], Inputs] = sampled) -> Inputs:
-    """The same shapes and cuts with every rate, latency, share and length drawn anew."""
+    """The same shapes and layouts with every rate, latency, share and length drawn anew."""
     rng = np.random.default_rng(seed)
     inputs = dict(of(attention))
 
@@ -85,7 +85,7 @@ def fleet(attention: str, seed: int, of: Callable[[str], Inputs] = sampled) -> I
         "concurrency": np.floor(between(1, 5000)),
         "exchange_network_alpha": maybe(between(1e-7, 1e-2)),
         "expert_load_overlap": rng.random(SIZE),
-        # tokens as they come: what an engine holds back is told in tests of its own
+        # engines that look for requests before every step and send each token
         **dict.fromkeys(("scheduler_recv_interval", "stream_interval"), np.ones(SIZE)),
         **dict.fromkeys(("steps_ahead", "first_token_held", "bench_requests"), np.zeros(SIZE)),
         PREFILL: between(0.05, 1),
@@ -110,8 +110,8 @@ def where(wrong: np.ndarray, *shown: Any) -> str:
 
 
 def compositions(inputs: dict[str, float], attention: str) -> dict[str, Composition]:
-    """What the steps of one deployment are made of, by phase."""
-    q = namespace(inputs)
+    """Compositions of the steps of one deployment, by phase."""
+    q = inputs_of(inputs)
     counted = count_parameters(attention, q)
     stages = candidate_stages(q.num_hidden_layers, q.pipeline_parallel)
     requests = ceil_div(q.concurrency, q.data_parallel)
@@ -125,17 +125,12 @@ def compositions(inputs: dict[str, float], attention: str) -> dict[str, Composit
 
 def tables(inputs: dict[str, float], attention: str) -> dict[str, list[Row]]:
     """The operator table of every phase of one deployment."""
-    q = namespace(inputs)
+    q = inputs_of(inputs)
     cached: Cache = cache(attention, q)
     return {phase: operator_table(attention, q, cached, composition)
             for phase, composition in compositions(inputs, attention).items()}
 
 
-def namespace(inputs: dict[str, float]) -> Any:
-    """Inputs as attributes, floating-point numbers."""
-    return SimpleNamespace(**{name: np.float64(value) for name, value in inputs.items()})
-
-
 def run(inputs: Inputs, attention: str, **changes: Any) -> dict[str, Any]:
-    """``evaluate`` with some inputs changed, also to what no ranks can be."""
+    """``evaluate`` with some inputs changed, also to layouts that no deployment has."""
     return evaluate(inputs | changes, attention)

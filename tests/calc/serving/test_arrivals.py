@@ -73,7 +73,8 @@ class TestOpen:
         requests = poisson(5.0, 50_000, SHAPES, 5)
         gaps = np.diff([request.arrival for request in requests])
         assert (gaps.mean(), gaps.std()) == pytest.approx((0.2, 0.2), rel=0.02)
-        assert np.mean([each.cached_tokens == 5 for each in requests]) == pytest.approx(0.5, abs=.02)
+        cached = np.mean([each.cached_tokens == 5 for each in requests])
+        assert cached == pytest.approx(0.5, abs=0.02)
         assert {(each.input_tokens, each.output_tokens, each.cached_tokens)
                 for each in requests} == {(100, 7, 0), (40, 3, 5)}
         few, fast = poisson(1.0, 10, SHAPES, 5), poisson(4.0, 10, SHAPES, 5)

@@ -1,7 +1,8 @@
-"""Continuous batching: compositions of steps, blocks, preemption, laws, and bursts in closed form."""
+"""Continuous batching: compositions of steps, blocks, preemption, laws, bursts in closed form."""
 
 import math
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -219,11 +220,11 @@ class TestLaws:
             step = record.step
             limited = (step.prefill if engine.policy == "prefill-first"
                        else (*step.prefill, *((1, 0) for _ in step.decode)))
-            assert 0 < tokens(step)
+            assert tokens(step) > 0
             assert sum(new for new, _ in limited) <= engine.max_num_batched_tokens
             assert len(step.prefill) + len(step.decode) <= engine.max_num_seqs
             assert engine.policy == "mixed" or not (step.prefill and step.decode)
-        for before, after in zip(steps, steps[1:], strict=False):
+        for before, after in pairwise(steps):
             assert before.end <= after.start < after.end
 
     @given(long_answers, engines_of_any_kind)

@@ -1,0 +1,74 @@
+"""A benchmark that begins together: number of requests, and its mean time to first token."""
+
+import numpy as np
+import pytest
+
+import catalogue
+from calc.answer.simulated import system_of
+from calc.closed_form.benches import bench_count
+from calc.closed_form.evaluate import evaluate
+from calc.physics.arrays import Inputs
+from calc.serving.arrivals import ClosedLoop
+from calc.serving.simulation import simulate
+
+SERVERS = ("h200-r1-sglang-tp8", "h200-r1-vllm-tp8")  # prompts first, and mixed steps
+PROMPT, ANSWER, USERS = 1000, 400, 16
+
+
+def inputs(name, spread=0.0, **more):
+    """Of a server whose lengths are uniform about their means, at most so far from them."""
+    varies = spread / 3**0.5
+    return catalogue.load_scenario(name).inputs() | {
+        "input_tokens": float(PROMPT), "output_tokens": float(ANSWER), "context_tokens": 2800.0,
+        "concurrency": float(USERS), "bench_requests": 0.0,
+        "prompt_variation": varies, "answer_variation": varies} | more
+
+
+@pytest.mark.parametrize("name", SERVERS)
+@pytest.mark.parametrize("spread", [0.0, 0.2, 0.8])
+def test_the_mean_is_that_of_a_simulation(name, spread):
+    given = inputs(name, spread)
+    system = system_of(catalogue.load_scenario(name), found=given)
+    draw = np.random.default_rng(1)
+    shapes = [tuple(np.rint(mean * (1 + spread * draw.uniform(-1, 1))).astype(int).tolist()
+                    for mean in (PROMPT, ANSWER)) for _ in range(1000)]
+    found = evaluate(given, "mla")
+    loop = ClosedLoop(USERS, int(found["bench_count"]), shapes, system.overhead)
+    run = simulate(loop, system.pool, front_end_rate=system.front_end_rate)
+    mean = np.mean([outcome.ttft for outcome in run.outcomes]) + system.overhead
+    assert found["bench_ttft"] == pytest.approx(mean, rel=0.15)
+
+
+@pytest.mark.parametrize("name", SERVERS)
+def test_it_lies_between_the_steady_state_and_the_burst(name):
+    for count in (USERS, 5 * USERS, 1000 * USERS):
+        found = evaluate(inputs(name, 0.2, bench_requests=count), "mla")
+        assert found["steady_ttft"] < found["bench_ttft"] <= found["wave_ttft"]
+    assert found["bench_ttft"] == pytest.approx(found["later_ttft"], rel=0.05)
+    single = evaluate(inputs(name, bench_requests=USERS), "mla")
+    assert single["bench_ttft"] == single["wave_ttft"] == single["ttft"]
+    arriving = evaluate(inputs(name, bench_requests=USERS, open_arrivals=1.0), "mla")
+    assert arriving["bench_ttft"] == arriving["steady_ttft"]
+
+
+def test_later_requests_wait_for_a_burst_again_the_less_lengths_vary():
+    """Answers of one length end together; the share falls as 1 / (1 + width of their ends)."""
+    equal, varied = (evaluate(inputs(SERVERS[0], answer_variation=varies), "mla")
+                     for varies in (0.0, 0.3))
+    for found, width in ((equal, 0.0), (varied, 12**0.5 * 0.3 * (ANSWER - 1))):
+        again = (found["later_ttft"] - found["steady_ttft"]) / (
+            found["wave_ttft"] - found["steady_ttft"])
+        assert again == pytest.approx(1 / (1 + width))
+        share = USERS / found["bench_count"]
+        assert found["bench_ttft"] == pytest.approx(
+            share * found["wave_ttft"] + (1 - share) * found["later_ttft"])
+
+
+@pytest.mark.parametrize(("users", "output", "stated", "count"), [
+    (2, 10, 0, 16),  # at least sixteen
+    (4, 10, 0, 16), (5, 10, 0, 20),  # four waves
+    (100, 2500, 0, 400), (100, 2501, 0, 100),  # of a million tokens at most
+    (5, 10, 7, 7), (5, 10, 5, 5), (5, 10, 3, 5)])  # never fewer than are in flight
+def test_requests_of_a_benchmark(users, output, stated, count):
+    q = Inputs({"concurrency": users, "output_tokens": output, "bench_requests": stated})
+    assert bench_count(q) == count

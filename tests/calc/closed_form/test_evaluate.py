@@ -1,0 +1,129 @@
+"""Evaluation of inputs: completeness, degrees of parallelism, branches, and results kept once."""
+
+import numpy as np
+import pytest
+from _fleet import ATTENTIONS, fleet, one, run
+
+import catalogue
+from calc.closed_form.evaluate import PHASES, check_ranks, evaluate_asked
+from calc.physics.arrays import Inputs, ceil_div, either, once, select
+from calc.physics.experts import fullest
+from calc.physics.timing.collectives import group
+from catalogue.deployments.layout import DEGREES
+from catalogue.entries.formulas import input_symbols
+
+NAMES = dict.fromkeys(input_symbols(), 1.0)
+RANKS = dict.fromkeys(DEGREES, 1) | {"num_attention_heads": 12}
+
+
+@pytest.mark.parametrize(("inputs", "message"), [
+    ({name: 1.0 for name in NAMES if name != "concurrency"}, "'concurrency' is missing"),
+    (NAMES | {"zebra": 1.0}, "'zebra' is not an input"),
+    ({name: 1.0 for name in NAMES if name != "vocab_size"} | {"zebra": 1.0},
+     "'vocab_size' is missing"),
+    (NAMES | {"tensor_parallel": 1.5}, "'tensor_parallel' is 1.5, expected a whole number"),
+    (NAMES | {"num_attention_heads": 12, "tensor_parallel": 5}, "'tensor_parallel' is 5, expected"),
+])
+def test_incomplete_inputs_and_impossible_layouts_are_refused(inputs, message):
+    with pytest.raises(ValueError, match=message):
+        evaluate_asked(inputs, "mla")
+
+
+@pytest.mark.parametrize("name", DEGREES)
+@pytest.mark.parametrize(("value", "shown"), [
+    (0, "0"), (0.5, "0.5"), (-1, "-1"), (np.array([1, 2, 0, -3]), "0"),
+    (np.array([1.0, 3.5, 0.0]), "3.5"), (np.inf, "inf")])
+@pytest.mark.filterwarnings("ignore:invalid value")
+def test_a_degree_is_a_whole_number_of_at_least_one(name, value, shown):
+    check_ranks(RANKS | {name: np.array([1.0, 2.0, 3.0, 12.0])})
+    with pytest.raises(ValueError, match=f"^'{name}' is {shown}, expected a whole number of at "
+                                         "least 1$"):
+        check_ranks(RANKS | {name: value})
+
+
+@pytest.mark.parametrize(("heads", "tensor", "shown"), [
+    (12, np.array([1, 4, 8, 5]), ("8", "12")), (np.array([12, 9, 7]), 3, ("3", "7")),
+    (np.array([[12], [15]]), np.array([3, 4]), ("4", "15"))])
+def test_tensor_ranks_divide_the_heads(heads, tensor, shown):
+    message = "'tensor_parallel' is {}, expected a divisor of the {} attention heads"
+    with pytest.raises(ValueError, match=message.format(*shown)):
+        check_ranks(RANKS | {"num_attention_heads": heads, "tensor_parallel": tensor})
+
+
+@pytest.mark.parametrize("attention", ATTENTIONS)
+def test_an_array_of_deployments_is_each_by_itself(attention):
+    inputs = fleet(attention, 5)
+    together = run(inputs, attention)
+    for index in (0, 17, 99):
+        alone = run(one(inputs, index), attention)
+        for name, value in together.items():
+            stages = name.startswith("stage_")
+            column = value[:len(alone[name]), index] if stages else np.broadcast_to(
+                value, 100)[index]
+            np.testing.assert_allclose(column, alone[name], rtol=1e-9, atol=1e-300, err_msg=name)
+
+
+def test_memory_alone_is_that_of_all_quantities():
+    inputs = catalogue.load_scenario("s0-scenario-1").inputs()
+    every, memory = (evaluate_asked(inputs, "mla", decode=decode) for decode in (True, False))
+    assert memory.keys() < every.keys()
+    assert "tpot" not in memory
+    for name, value in memory.items():
+        np.testing.assert_array_equal(value, every[name], err_msg=name)
+
+
+def refused():
+    raise AssertionError("it is computed")
+
+
+@pytest.mark.parametrize("true", [True, np.True_, np.array(True)])
+def test_a_scalar_condition_takes_one_branch_as_it_is(true):
+    yes, no = object(), object()
+    assert select(true, yes, no) is yes
+    assert select(not true, yes, no) is no
+    assert either(true, lambda: yes, refused) is yes
+    assert either(not true, refused, lambda: no) is no
+
+
+def test_an_array_of_conditions_takes_both_branches_where_they_hold():
+    mixed, ones, twos = np.array([True, False, True]), np.full(3, 1.0), np.full(3, 2.0)
+    assert select(mixed, ones, twos).tolist() == [1, 2, 1]
+    assert either(mixed, lambda: ones, lambda: twos).tolist() == [1, 2, 1]
+    assert either(np.full(3, True), lambda: ones, refused) is ones
+    assert either(np.full(3, False), refused, lambda: ones) is ones
+
+
+@pytest.mark.parametrize(("whole", "part", "count"), [
+    (1, 1, 1), (6, 3, 2), (7, 3, 3), (0, 3, 0), (2**52 + 1, 2, 2**51 + 1)])
+def test_whole_parts(whole, part, count):
+    assert ceil_div(whole, part) == count
+
+
+@once
+def product(q, factor):
+    """Of an input and of something made of inputs."""
+    q.calls.append(factor)
+    return q.tensor_parallel * factor
+
+
+def test_a_function_of_the_same_inputs_and_objects_is_computed_once():
+    q, factor = Inputs({"tensor_parallel": np.arange(3.0), "calls": []}), np.float64(2)
+    assert product(q, factor) is product(q, factor)
+    assert len(q.calls) == 1
+    first, second = (Inputs({"tensor_parallel": cards, "calls": []}) for cards in (2.0, 3.0))
+    assert [product(q, factor) for q in (first, second) for factor in (5.0, 7.0)] == [
+        10, 14, 15, 21]
+    for number in range(100):  # objects that nobody else keeps are not taken for one another
+        assert product(q, np.full(3, float(number)))[1] == number
+
+
+@pytest.mark.parametrize("attention", ATTENTIONS)
+def test_results_that_steps_share_are_those_of_the_inputs(attention):
+    inputs = fleet(attention, seed=1) | {"shared_expert_ranks": 0}
+    found = run(inputs, attention)
+    for phase in PHASES:
+        q = Inputs(inputs)
+        nodes = group(q, q.expert_parallel).across
+        for name, ranks in (("rank", q.expert_parallel), ("node", nodes)):
+            np.testing.assert_array_equal(fullest(q, ranks, found[f"{phase}_group_tokens"]) - 1,
+                                          found[f"{phase}_{name}_imbalance"])
