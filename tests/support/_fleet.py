@@ -1,4 +1,4 @@
-"""Many random deployments at once, as arrays, and steps of a single one as compositions and rows."""
+"""Many random deployments at once, as arrays; steps of one as compositions and rows."""
 
 from __future__ import annotations
 

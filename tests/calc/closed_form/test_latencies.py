@@ -1,4 +1,4 @@
-"""Steps by themselves: each quantity as the whole evaluation has it, and only steps that are needed."""
+"""Steps by themselves: each quantity as the whole evaluation has it, and only needed steps."""
 
 from dataclasses import replace
 
