@@ -1,0 +1,425 @@
+"""Attention: tiles of heads, sparse and unfused prefill, linear and compressed layers, and caches
+or prompts that ranks share.
+"""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from _fleet import ATTENTIONS, fleet, fleet_alike, run, where
+from _fleet import alike as sampled
+
+import calc
+import catalogue
+from calc.closed_form.evaluate import PHASES, evaluate
+from calc.physics.arrays import Inputs, ceil_div
+from calc.physics.breakdown import CLASSES
+from calc.physics.layers.compressed import hyper_connections, residual_widths
+from calc.physics.layers.linear import linear_attention, linear_state, linear_widths, state_passes
+from catalogue.deployments.scenario import model_inputs
+
+SEEDS = range(3)
+DENSE, SPARSE = "h200-r1-vllm-tp8", "h200-v32-vllm-tp8"
+every = pytest.mark.parametrize("attention", ATTENTIONS)
+both = pytest.mark.parametrize("attention", ["mla", "gqa"])  # compressed entries are on every rank
+
+
+def deployment(name, **changes):
+    """Inputs and quantities of a deployment with something changed."""
+    scenario = catalogue.load_scenario(name)
+    inputs = scenario.inputs() | changes
+    return inputs, evaluate(inputs, scenario.model.attention)
+
+
+class TestTiles:
+    @pytest.mark.parametrize("seed", SEEDS)
+    def test_rows_are_the_heads_and_less_than_a_tile_more(self, seed):
+        inputs = fleet_alike("mla", seed) | {"index_topk": 0, "decode_context_parallel": 1}
+        found = run(inputs, "mla")
+        heads = inputs["num_attention_heads"] / inputs["tensor_parallel"]
+        spare = found["decode_head_rows"] - heads
+        assert not where((spare < -1e-9) | (spare >= inputs["core_tile_rows"]), spare)
+        np.testing.assert_array_equal(found["prefill_head_rows"], heads)
+        single = run(inputs, "mla", core_tile_rows=1, sparse_tile_rows=1)
+        np.testing.assert_allclose(single["decode_head_rows"], heads)
+
+    @pytest.mark.parametrize(("drafts", "tiles"), [(1, 1), (3, 1), (4, 2)])
+    def test_drafts_are_free_up_to_a_tile(self, drafts, tiles):
+        """16 heads and three drafts are 64 rows, as many as 16 heads alone are multiplied as."""
+        none, some = (deployment(DENSE, draft_tokens=count)[1]["decode_core_flops"]
+                      for count in (0, drafts))
+        assert some == pytest.approx(tiles * none)
+
+    @pytest.mark.parametrize(("tokens", "tile", "rows"), [
+        (16, 64, 64), (100, 64, 100), (8192, 64, 8192), (16, 1, 16)])
+    def test_a_prompt_is_read_in_whole_tiles(self, tokens, tile, rows):
+        """Its bytes besides arithmetic are those of a tile, of 64 rows, at least."""
+        still, moving = (deployment(
+            DENSE, input_tokens=tokens, max_num_batched_tokens=8192, prompt_variation=0,
+            prefix_hit_share=0, prefill_tile_rows=tile, core_row_traffic=traffic)
+            for traffic in (0, 1))
+        inputs, found = moving
+        width = sum(inputs[name] for name in ("qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim"))
+        filling = (inputs["num_hidden_layers"] * inputs["num_attention_heads"]
+                   / inputs["tensor_parallel"] * width * inputs["activation_element_bytes"]
+                   * found["prefill_tokens"] * (rows / tokens - 1))
+        np.testing.assert_allclose(
+            found["prefill_core_time"] - still[1]["prefill_core_time"],
+            (found["prefill_core_bytes"] + filling) / (
+                inputs["memory_bandwidth"] * inputs["hbm_efficiency"]), rtol=1e-9)
+
+    @pytest.mark.parametrize(("device", "ns"), [
+        ("nvidia-h200-sxm", {(16, 2): 0.2714, (64, 2): 0.2836, (128, 2): 0.4429, (16, 1): 0.1989,
+                             (64, 1): 0.2073, (128, 1): 0.3940}),
+        ("nvidia-h100-sxm", {(16, 2): 0.3848, (64, 2): 0.3985, (128, 2): 0.4557, (16, 1): 0.2152,
+                             (64, 1): 0.2302, (128, 1): 0.3895})])
+    def test_one_pair_of_shares_meets_every_measured_layout(self, device, ns):
+        """Medians by heads and bytes per element, mla/trtllm/1.3.0rc10 of aic-h100, aic-h200."""
+        card = catalogue.load_device(device)
+        priors = catalogue.load("mechanisms", card.mechanisms or "nvidia-hopper")
+        for (heads, width), measured in ns.items():
+            tile = priors.core_tile_rows.value
+            rows = np.ceil(heads / tile) * tile
+            computed = 2 * rows * (2 * 512 + 64) / (
+                card.matrix_peak.bf16.value * priors.mla_compute_efficiency.value)
+            read = width * (512 + 64) / (card.memory_bandwidth.value * priors.mla_efficiency.value)
+            assert max(computed, read) * 1e9 == pytest.approx(measured, rel=0.13), (heads, width)
+
+
+class TestSparse:
+    def test_a_dense_model_ignores_inputs_of_sparse_attention(self):
+        inputs = fleet_alike("mla", 1) | {"index_topk": 0, "index_n_heads": 0, "index_head_dim": 0,
+                                          "selection_traffic": 0}
+        names = ("sparse_tile_rows", "sparse_attention_efficiency", "index_peak",
+                 "index_efficiency", "whole_selection", "dense_prefill_tokens")
+        before = run(inputs, "mla")
+        after = run(inputs, "mla", **{name: 3 * inputs[name] + 7 for name in names})
+        for name in before:
+            np.testing.assert_array_equal(before[name], after[name], err_msg=name)
+
+    @pytest.mark.parametrize("length", [1, 100, 30_000])
+    def test_operations_of_a_prompt_token(self, length):
+        """61 layers of 64 rows, (576 + 512) multiply-adds, 2,048 positions: 17.4 GFLOP."""
+        _, found = deployment(SPARSE, input_tokens=length)
+        assert found["prefill_core_flops"] / found["prefill_tokens"] == pytest.approx(
+            2 * 61 * 64 * (576 + 512) * 2048)
+
+    def test_a_kernel_that_stops_multiplies_no_more_positions_than_there_are(self):
+        whole, stops = (deployment(SPARSE, input_tokens=99, whole_selection=flag)[1]
+                        for flag in (1, 0))
+        assert (whole["prefill_multiplied"], stops["prefill_multiplied"]) == (2048, 50)
+        long = {"input_tokens": 30_000, "prefix_hit_share": 0.5}  # each token has enough
+        whole, stops = (deployment(SPARSE, **long, whole_selection=flag)[1] for flag in (1, 0))
+        assert whole["prefill_core_flops"] == stops["prefill_core_flops"]
+
+    @pytest.mark.parametrize(("limit", "alike"), [(0, True), (10**6, False)])
+    def test_no_prefix_is_expanded_again_but_of_dense_prompts(self, limit, alike):
+        per_token = [found["prefill_attention_flops"] / found["prefill_tokens"]
+                     for share in (0, 0.9) for _, found in [deployment(
+                         SPARSE, input_tokens=20_000, prefix_hit_share=share,
+                         dense_prefill_tokens=limit)]]
+        assert bool(max(per_token) < 1.0001 * min(per_token)) is alike
+
+    @pytest.mark.parametrize(("share", "limit", "alike"), [
+        (0, 8192, True), (0.5, 2000, True), (0.5, 2001, False), (0.5, 8192, False)])
+    def test_few_cached_tokens_are_not_expanded_again(self, share, limit, alike):
+        """576 + 512 elements of a head and position in place of 192 + 128."""
+        plain, limited = (deployment(DENSE, input_tokens=4000, prefix_hit_share=share,
+                                     absorbed_prefix_tokens=tokens)[1] for tokens in (0, limit))
+        assert bool(limited["prefill_attention_flops"] == plain["prefill_attention_flops"]) is alike
+        assert limited["prefill_core_flops"] == pytest.approx(
+            (1 if alike else (576 + 512) / (192 + 128)) * plain["prefill_core_flops"])
+
+    def test_a_short_prompt_is_dense(self):
+        short, long = (deployment(SPARSE, input_tokens=tokens, dense_prefill_tokens=2048)[1]
+                       for tokens in (2048, 2049))
+        _, r1 = deployment(DENSE, input_tokens=2048)
+        assert short["prefill_core_flops"] == r1["prefill_core_flops"]
+        assert short["prefill_index_flops"] == short["prefill_index_time"] == 0
+        assert long["prefill_core_flops"] > 5 * short["prefill_core_flops"]
+        assert long["prefill_index_flops"] > 0
+        assert short["decode_step_time"] == deployment(
+            SPARSE, input_tokens=2048, dense_prefill_tokens=0)[1]["decode_step_time"]
+
+    def test_prompts_have_an_efficiency_of_their_own(self):
+        base, half = (deployment(SPARSE, sparse_prefill_efficiency=share)[1]
+                      for share in (0.4, 0.2))
+        assert half["prefill_core_time"] == pytest.approx(2 * base["prefill_core_time"])
+        assert half["decode_core_time"] == base["decode_core_time"]
+
+    def test_the_measured_kernel_of_prefill(self):
+        """InferSim, 4,096 tokens, 128 heads, 2,048 of 16,384 positions on an H800: 3.60 ms."""
+        priors = catalogue.load("mechanisms", "nvidia-h800")
+        peak = catalogue.load_device("nvidia-h800").matrix_peak.bf16.value
+        flops = 2 * 128 * (576 + 512) * 2048 * 4096
+        assert flops / (peak * priors.sparse_attention_efficiency.wide.value) == pytest.approx(
+            3.60e-3, rel=0.15)
+
+    def test_an_indexer_scores_the_whole_context_and_moves_bytes_for_each_score(self):
+        inputs, one = deployment(SPARSE, input_tokens=10_000)
+        _, two = deployment(SPARSE, input_tokens=20_001)
+        assert two["prefill_index_flops"] / two["prefill_tokens"] == pytest.approx(
+            2 * one["prefill_index_flops"] / one["prefill_tokens"])
+        _, free = deployment(SPARSE, input_tokens=10_000, selection_traffic=0)
+        scores = one["prefill_tokens"] * (one["cached_tokens"] + (10_000 + 1) / 2)
+        assert one["prefill_vector_bytes"] - free["prefill_vector_bytes"] == pytest.approx(
+            61 * scores * inputs["selection_traffic"])
+
+
+class TestUnfused:
+    """Prefill whose scores are tensors in memory, for want of a fused kernel."""
+
+    @pytest.mark.parametrize(("changes", "positions"), [
+        ({"input_tokens": 1000}, 1000), ({"input_tokens": 300, "max_num_batched_tokens": 1}, 150.5),
+        # four chunks of 1,000 tokens after 1,000 cached: 2,000, 3,000, 4,000 and 5,000
+        ({"input_tokens": 5000, "prefix_hit_share": 0.2, "max_num_batched_tokens": 1000}, 3500)])
+    def test_a_chunk_meets_every_position_up_to_its_end(self, changes, positions):
+        _, found = deployment(DENSE, **changes, score_traffic=32.0)
+        assert found["prefill_multiplied"] == pytest.approx(positions)
+
+    @pytest.mark.parametrize("attention", ["mla", "gqa"])
+    def test_bytes_are_those_of_the_scores_and_add_to_the_products(self, attention):
+        inputs = fleet_alike(attention, 2) | {"index_topk": 0}
+        none, some = (run(inputs, attention, score_traffic=bytes_) for bytes_ in (1e-9, 32.0))
+        windowed = inputs["num_hidden_layers"] - inputs["full_attention_layers"]
+        positions = (inputs["full_attention_layers"] * some["prefill_multiplied"]
+                     + windowed * some["prefill_in_window"])
+        scores = (inputs["num_attention_heads"] / inputs["tensor_parallel"]
+                  * some["prefill_tokens"] / inputs["micro_batches"] * positions)
+        np.testing.assert_allclose(some["prefill_core_bytes"] - none["prefill_core_bytes"],
+                                   32.0 * scores, rtol=1e-6)
+        peak = inputs["core_peak"] * inputs["attention_gemm_efficiency"] * some["slowest_clock"]
+        rate = inputs["memory_bandwidth"] * inputs["hbm_efficiency"]
+        np.testing.assert_allclose(
+            some["prefill_core_time"],
+            some["prefill_core_flops"] / peak + some["prefill_core_bytes"] / rate, rtol=1e-12)
+        np.testing.assert_array_equal(some["decode_step_time"], none["decode_step_time"])
+
+
+# two key heads of 3 are 6 elements, six value heads of 5 are 30; both and queries are 42
+LINEAR = {"hidden_size": 7, "linear_num_key_heads": 2, "linear_num_value_heads": 6,
+          "linear_key_head_dim": 3, "linear_value_head_dim": 5, "linear_conv_kernel_dim": 4,
+          "linear_decay_rank": 0, "linear_gate_rank": 0, "linear_layers": 9,
+          "state_element_bytes": 4, "activation_element_bytes": 2, "draft_tokens": 2}
+
+
+@pytest.mark.parametrize(("decay", "gate", "own", "whole"), [
+    (0, 0, (7 + 2) * 6 + 7 * 30, 0),  # a number, a rate and a bias of a value head
+    (1, 0, 6 + 6 + 2 + 7 * 30, 7), (0, 1, (7 + 2) * 6 + 30, 7),
+    (11, 13, 11 * 6 + 6 + 2 + 13 * 30, 7 * 24)])
+def test_parameters_of_linear_attention(decay, gate, own, whole):
+    found = linear_attention(Inputs(LINEAR | {"linear_decay_rank": decay,
+                                              "linear_gate_rank": gate}))
+    assert found.divided == 42 * 7 + 42 * 4 + own + 7 * 6 + 30 * 7
+    assert (found.replicated, found.kv, found.norm) == (whole, 0, 7 + 7 + 5)
+
+
+def test_state_of_linear_attention():
+    """Keys by values, and three tokens of the convolution; read once, kept after every token."""
+    for taps, tokens in ((0, 0), (1, 0), (4, 3)):
+        assert linear_state(Inputs(LINEAR | {"linear_conv_kernel_dim": taps})) == 9 * (
+            4 * 30 * 3 + 2 * tokens * 42)
+    found = linear_widths(Inputs(LINEAR))
+    assert (found.projected, found.inside) == (42 + 30 + 30, 42 + 42 + (42 + 30) + (30 + 30 + 30))
+    assert state_passes(Inputs(LINEAR)) == 4
+
+
+@pytest.mark.parametrize(("streams", "widths", "layer", "head"), [
+    (1, 4, 0, 0), (2, 10, 2 * (8 * (2 * 7 + 1) + 3), 2 * (2 * 7 + 1) + 1),
+    (4, 18, 2 * (24 * (4 * 7 + 1) + 3), 4 * (4 * 7 + 1) + 1)])
+def test_streams_of_hyper_connections(streams, widths, layer, head):
+    """A weight in, one out and one for each pair of streams, from all of them at once."""
+    q = Inputs({"hc_mult": streams, "hidden_size": 7})
+    assert hyper_connections(q) == (layer, head)
+    assert residual_widths(q) == widths
+
+
+FLASH, PRO = "deepseek-v4-flash", "deepseek-v4-pro"
+# rows of 448 elements in FP8 with 8 bytes of scales and 64 in BF16; index keys with one scale
+BYTES = {"kv_cache_element_bytes": 456 / 448, "kv_rope_element_bytes": 2,
+         "kv_index_element_bytes": 132 / 128, "state_element_bytes": 4,
+         "compressor_weight_bytes": 2, "hyper_weight_bytes": 4}
+LAYERS = ("compressed_layers", "heavy_layers", "indexer_layers")
+
+
+def v4(name=FLASH, **changed):
+    """Inputs and quantities of a model on the cards of a scenario of another one."""
+    inputs = catalogue.load_scenario(SPARSE).inputs() | model_inputs(
+        catalogue.load_model(name)) | BYTES | changed
+    return inputs, evaluate(inputs, "csa")
+
+
+class TestCompressed:
+    """Golden numbers from the published checkpoints and from what an engine allocates."""
+
+    @pytest.mark.parametrize(("name", "total", "active", "per_token"), [
+        (FLASH, 284331713536, 13269574656, 3850.25), (PRO, 1572996012032, 48851212288, 5511.44)])
+    def test_published_parameters_and_cache(self, name, total, active, per_token):
+        _, found = v4(name)
+        assert found["total_parameters"] == pytest.approx(total, rel=2e-4)
+        assert found["active_parameters"] == pytest.approx(active, rel=5e-3)
+        assert found["kv_bytes_per_token"] == pytest.approx(per_token, abs=5e-3)
+
+    def test_state_of_a_request_in_blocks(self):
+        inputs, found = v4()
+        windows, gathered = 43 * 128 * 584, 21 * (8 * 2048 + 8 * 512) * 4
+        assert found["state_bytes_per_request"] == windows + gathered + 20 * 128 * 1024 * 4
+        block = inputs["block_size"] * found["kv_bytes_per_token"]
+        state = ceil_div(found["state_bytes_per_request"], block)
+        assert found["state_blocks_per_request"] == state
+        assert found["request_blocks"] == found["blocks_per_request"] + state
+        assert found["max_concurrency"] == inputs["data_parallel"] * (
+            found["kv_blocks"] // found["request_blocks"])
+        assert v4(state_blocks=26)[1]["state_blocks_per_request"] == 26
+        short, long = (v4(context_tokens=tokens)[1] for tokens in (2**12, 2**18))
+        assert short["state_blocks_per_request"] == long["state_blocks_per_request"]
+        alone, eight = (v4(tensor_parallel=ranks)[1] for ranks in (1, 8))
+        assert alone["state_bytes_per_request"] == eight["state_bytes_per_request"]
+
+    @pytest.mark.parametrize(("ratio", "layers"), [
+        ("compress_ratio", "compressed_layers"), ("heavy_compress_ratio", "heavy_layers")])
+    def test_the_cache_of_a_token_is_inverse_to_the_ratio(self, ratio, layers):
+        others = dict.fromkeys(LAYERS, 0) | {layers: 20}
+        for of in (4, 8, 64):
+            assert v4(**others | {ratio: of})[1]["kv_bytes_per_token"] == pytest.approx(
+                20 * 584 / of)
+
+    def test_a_longer_context_costs_index_keys_and_heavy_entries(self):
+        """What is picked, and the window, are met already."""
+        less, longer = (v4(input_tokens=tokens, context_tokens=2**18, kv_imbalance=1,
+                           prompt_variation=0)[1] for tokens in (2**16, 2**17))
+        more = 2**17 - 2**16
+        assert (longer["decode_kv_bytes"] - less["decode_kv_bytes"]) / less["decode_batch"] == (
+            pytest.approx(21 * 132 * more / 4 + 20 * 584 * more / 128))
+
+    @pytest.mark.parametrize("phase", PHASES)
+    def test_layers_that_share_an_indexer_read_fewer_keys(self, phase):
+        long = {"input_tokens": 2**17, "context_tokens": 2**18}
+        for attention, inputs, layers in (("csa", v4()[0], 20), (
+                "mla", catalogue.load_scenario(SPARSE).inputs(), 60)):
+            own, half = (evaluate(inputs | long | {"indexer_layers": count}, attention)
+                         for count in (layers, layers / 2))
+            for name in ("index_flops", "index_bytes"):
+                assert half[f"{phase}_{name}"] == pytest.approx(own[f"{phase}_{name}"] / 2)
+            assert half[f"{phase}_core_flops"] == own[f"{phase}_core_flops"]
+
+    def test_heads_fill_whole_tiles_and_no_prompt_is_expanded(self):
+        _, found = v4(sparse_tile_rows=64, input_tokens=64, dense_prefill_tokens=2**20)
+        assert [found[f"{phase}_head_rows"] for phase in PHASES] == [64] * 3
+        assert found["prefill_absorbed"] == 1
+
+    def test_a_state_moves_with_its_cache_and_streams_cost_bytes_but_no_all_reduce(self):
+        (inputs, less), (_, more) = (v4(state_element_bytes=width) for width in (2, 4))
+        stages = ceil_div(43, inputs["pipeline_parallel"])
+        added = (more["state_bytes_per_request"] - less["state_bytes_per_request"]) * stages / 43
+        assert more["kv_port_time"] - less["kv_port_time"] == pytest.approx(
+            added / (inputs["network_bandwidth"] * inputs["network_efficiency"]))
+        one, four = (v4(hc_mult=streams, pipeline_parallel=2)[1] for streams in (1, 4))
+        for phase in PHASES:
+            for name in ("vector_time", "pipeline_time", "attention_bytes"):
+                assert four[f"{phase}_{name}"] > one[f"{phase}_{name}"]
+            assert four[f"{phase}_all_reduce_time"] == one[f"{phase}_all_reduce_time"]
+
+
+def dealt(attention):
+    """Deployments without an indexer, of tensor ranks that all keep a copy of each cache."""
+    inputs = dict(sampled(attention))
+    if attention == "gqa":
+        inputs["num_key_value_heads"] = np.ones_like(inputs["tensor_parallel"])
+    return inputs | {"index_topk": 0, "index_n_heads": 0, "index_head_dim": 0, "draft_tokens": 0,
+                     "window_blocks_freed": 0, "core_tile_rows": 1}
+
+
+@both
+class TestSharedCache:
+    def test_a_group_holds_and_reads_the_cache_once_and_multiplies_as_much(self, attention):
+        inputs = dealt(attention)
+        shared = inputs["tensor_parallel"]
+        alone, group = (run(inputs, attention, decode_context_parallel=size)
+                        for size in (1, shared))
+        np.testing.assert_array_equal(alone["kv_blocks"], group["kv_blocks"])
+        room = group["blocks_per_request"] * inputs["block_size"] * shared
+        assert not where(room < inputs["context_tokens"], room)
+        assert not where(room - inputs["context_tokens"] >= inputs["block_size"] * shared)
+        assert not where(group["max_concurrency"] < alone["max_concurrency"])
+        np.testing.assert_allclose(group["decode_core_flops"], alone["decode_core_flops"])
+        np.testing.assert_allclose(group["decode_kv_bytes"] * shared, alone["decode_kv_bytes"])
+        np.testing.assert_allclose(group["decode_head_rows"], alone["decode_head_rows"] * shared)
+        assert not any(np.any(alone[f"{phase}_context_exchange_time"]) for phase in PHASES)
+
+    def test_more_ranks_send_longer_and_all_to_all_starts_less_often(self, attention):
+        inputs = dealt(attention) | {"tensor_parallel": 16, "expert_tensor_parallel": 0,
+                                     "collective_alpha": 1e-6, "gather_alpha": 1e-6}
+        inputs["num_attention_heads"] = 16 * np.ceil(inputs["num_attention_heads"] / 16)
+        name = "decode_context_exchange_time"
+        times = [run(inputs, attention, decode_context_parallel=size, full_mesh=0)[name]
+                 for size in (1, 2, 4, 8, 16)]
+        for shorter, longer in pairwise(times):
+            assert not where(longer <= shorter, shorter, longer)
+        inputs |= {"decode_context_parallel": 16, "devices_per_node": 64, "gather_step_alpha": 0.0,
+                   "gather_bulk_alpha": 1e6, "gather_efficiency": inputs["collective_efficiency"]}
+        scattered, sent = (run(inputs, attention, context_all_to_all=flag)[name] for flag in (0, 1))
+        assert not where(scattered - sent < inputs["num_hidden_layers"] * 1e-6 * (1 - 1e-9))
+
+    def test_a_prompt_without_a_past_sends_nothing(self, attention):
+        inputs = dealt(attention) | {"prefix_hit_share": 0, "max_num_batched_tokens": 1e6,
+                                     "input_tokens": 4096, "decode_context_parallel": sampled(
+                                         attention)["tensor_parallel"]}
+        name = "prefill_context_exchange_time"
+        assert not np.any(run(inputs, attention)[name])
+        later = run(inputs, attention, prefix_hit_share=0.5)[name]
+        assert not where((later > 0) != (inputs["decode_context_parallel"] > 1), later)
+
+
+def test_eight_ranks_hold_eight_times_the_requests_and_fill_their_tiles():
+    """TP8 leaves 16 heads to a rank, a quarter of a tile; four ranks together fill one."""
+    long = {"context_tokens": 2**17, "input_tokens": 2**17 - 1, "output_tokens": 1,
+            "concurrency": 1, "core_tile_rows": 64}
+    found = [deployment(DENSE, **long, decode_context_parallel=size)[1] for size in (1, 2, 4, 8)]
+    assert found[-1]["max_concurrency"] // found[0]["max_concurrency"] in (8, 9)
+    flops = np.array([each["decode_core_flops"] for each in found])
+    np.testing.assert_allclose(flops / flops[-1], [4, 2, 1, 1])
+
+
+@every
+def test_prompts_that_ranks_deal(attention):
+    """Scores of an indexer and the router are divided; what was divided stays so; decode is as
+    before. A rank holds all of attention, or all but its output projection.
+    """
+    inputs = fleet(attention, 0) | {"sparse_tile_rows": 1, "dense_prefill_tokens": 0,
+                                    "collective_alpha": 1e-6}
+    alone, found, cut = (run(inputs, attention, prefill_context_parallel=flag,
+                             context_output_cut=output) for flag, output in (
+                                 (0, 0), (1, 0), (1, 1)))
+    deals = ((inputs["tensor_parallel"] > 1) & (inputs["index_topk"] > 0)
+             & (inputs["linear_layers"] == 0))
+    ranks = np.where(deals, inputs["tensor_parallel"], 1)
+    np.testing.assert_array_equal(found["prompt_ranks"], ranks)
+    for name, before in alone.items():
+        if np.ndim(before) == 1:
+            np.testing.assert_array_equal(found[name][~deals], before[~deals], err_msg=name)
+    np.testing.assert_allclose(found["decode_step_time"], alone["decode_step_time"])
+    for name in ("index", "router"):
+        np.testing.assert_allclose(found[f"prefill_{name}_flops"] * ranks,
+                                   alone[f"prefill_{name}_flops"])
+    for name in CLASSES:
+        assert not where(found[f"prefill_{name}_flops"]
+                         > alone[f"prefill_{name}_flops"] * (1 + 1e-9))
+    spared = inputs["attention_weight_bytes"] * found["output_projection_parameters"] * (
+        1 - 1 / ranks)
+    np.testing.assert_allclose(
+        found["context_weights_per_layer"] - cut["context_weights_per_layer"], spared, atol=1e-6)
+    for less, more in ((alone, found), (cut, found)):
+        assert not where(less["weights_per_device"] > more["weights_per_device"])
+    for name in ("all_reduce_time", "context_exchange_time"):  # an output that stays cut sends more
+        more = cut[f"prefill_{name}"] - found[f"prefill_{name}"]
+        assert not where((more > 0) != deals, more)
+
+
+@pytest.mark.parametrize("name", ["a3-v4-vllm-prefill", "a3-glm51-pd-tp1-prefill"])
+def test_a_dealt_prompt_is_quicker_and_takes_more_memory(name):
+    scenario = catalogue.load_scenario(name)
+    alone, found = (calc.evaluate(scenario.inputs() | {"prefill_context_parallel": flag},
+                                  scenario.model.attention) for flag in (0, 1))
+    assert found["prefill_step_time"] < alone["prefill_step_time"]
+    assert found["weights_per_device"] > alone["weights_per_device"]
