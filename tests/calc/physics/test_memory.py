@@ -1,0 +1,184 @@
+"""The memory budget: parts and whole, copies, buffers, shares of a card, windows."""
+
+import numpy as np
+import pytest
+from _fleet import ATTENTIONS, run
+from _fleet import alike as sampled
+
+import calc
+import catalogue
+
+both = pytest.mark.parametrize("attention", ATTENTIONS)
+NOTHING = {"draft_tokens": 0, "absorbed_copies": 0, "redundant_experts": 0,
+           "shared_expert_ranks": 0, "expert_tensor_parallel": 0, "exchange_buffer_tokens": 0}
+ROUNDING = 1e-9
+
+
+def close(left, right):
+    np.testing.assert_allclose(left, right, rtol=ROUNDING)
+
+
+def at_most(less, more, scale):
+    assert (less <= more + ROUNDING * scale).all()
+
+
+def v3(**changed):
+    """DeepSeek-V3 in FP8, eight cards that share the experts and divide nothing else."""
+    scenario = catalogue.load_scenario("s0-scenario-1", overrides=[
+        "precision=fp8-block", "parallelism.tensor_parallel=1", "parallelism.data_parallel=16",
+        "parallelism.expert_parallel=16"])
+    return calc.evaluate(scenario.inputs() | {"data_parallel": 8, "expert_parallel": 8}
+                         | changed, "mla")
+
+
+@both
+class TestWholeAndParts:
+    def test_parts_sum_to_the_need_and_need_and_headroom_to_what_is_usable(self, attention):
+        inputs = sampled(attention) | {"pipeline_parallel": 1}
+        found = run(inputs, attention)
+        parts = ("weights_per_device", "mtp_weights", "absorbed_copies_per_device",
+                 "activations_per_device", "exchange_buffers", "kv_per_device")
+        close(sum(found[name] for name in parts) + inputs["runtime_reserve"],
+              found["memory_per_device"])
+        np.testing.assert_allclose(found["memory_per_device"] + found["headroom_per_device"],
+                                   found["usable_memory"], rtol=1e-6)
+
+    def test_the_most_requests_fit_and_one_more_per_rank_does_not(self, attention):
+        inputs = sampled(attention) | {"logit_element_bytes": 1e-12}  # they grow with the requests
+        most = run(inputs, attention)["max_concurrency"]
+        fits = run(inputs, attention, concurrency=np.maximum(most, 1))
+        assert (fits["headroom_per_device"][most > 0] >= -1).all()
+        beyond = run(inputs, attention, concurrency=most + inputs["data_parallel"])
+        assert (beyond["headroom_per_device"] < 0).all()
+
+    def test_optional_parts_are_zero_unless_asked_for(self, attention):
+        found = run(sampled(attention) | NOTHING, attention)
+        for name in ("mtp_weights", "absorbed_copies_per_device", "exchange_buffers",
+                     "redundant_weights_per_device"):
+            assert not np.any(found[name])
+        assert (found["stage_cache_layers"] == found["stage_layers"]).all()
+
+
+@both
+def test_a_drafting_layer_has_its_parameters_and_a_cache_on_the_last_stage(attention):
+    inputs = sampled(attention) | NOTHING | {
+        "tensor_parallel": 1, "pipeline_parallel": 1, "data_parallel": 1, "expert_parallel": 1,
+        "offloaded_share": 0, "fetched_share": 0, "draft_tokens": 1, "activation_element_bytes": 1}
+    inputs |= {name: 1 for name in inputs if name.endswith("_weight_bytes")}
+    found = run(inputs, attention)
+    close(found["mtp_weights"], found["mtp_layer_parameters"])
+    none, one, three = (run(sampled(attention), attention, draft_tokens=tokens)
+                        for tokens in (0, 1, 3))
+    for name in ("mtp_weights", "stage_cache_layers", "stage_block_bytes"):
+        assert np.array_equal(one[name], three[name])
+    more = one["stage_cache_layers"] - none["stage_cache_layers"]
+    assert (more[-1] == 1).all()
+    assert (more[0] == (sampled(attention)["pipeline_parallel"] == 1)).all()
+
+
+def test_absorbed_copies_are_cut_by_heads():
+    whole = v3(absorbed_copies=1)["absorbed_copies_per_device"]
+    assert whole == 61 * 128 * (128 + 128) * 512 * 2
+    assert v3(absorbed_copies=0.5)["absorbed_copies_per_device"] == whole / 2
+    assert v3(absorbed_copies=1, tensor_parallel=8)["absorbed_copies_per_device"] == whole / 8
+    grouped = run(sampled("gqa"), "gqa", absorbed_copies=1)
+    assert not np.any(grouped["absorbed_copies_per_device"])
+
+
+def test_redundant_experts_on_each_of_eight_ranks():
+    found, without = v3(redundant_experts=8), v3()
+    per_weight = catalogue.load_format("fp8-block128").bytes_per_element
+    close(found["redundant_weights_per_device"], 58 * 3 * 7168 * 2048 * per_weight)
+    close(found["weights_per_device"] - without["weights_per_device"],
+          found["redundant_weights_per_device"])
+    for phase in ("decode", "prefill"):  # they move no step
+        assert found[f"{phase}_step_time"] == without[f"{phase}_step_time"]
+
+
+@both
+def test_twice_the_experts_weigh_twice_as_much(attention):
+    inputs = sampled(attention) | {"draft_tokens": 0, "shared_expert_ranks": 0}
+    found, twice = (run(inputs, attention, redundant_experts=copies)
+                    for copies in (0, inputs["n_routed_experts"]))
+    more = twice["stage_weights"] - found["stage_weights"]
+    np.testing.assert_allclose(more, twice["stage_redundant_weights"], rtol=1e-6, atol=1)
+
+
+def deepep_hint(tokens, hidden, experts):
+    """get_low_latency_rdma_size_hint of DeepEP, csrc/legacy/config.hpp at dd758ca [B]."""
+    scales = hidden // 128
+    dispatch = 16 + max(2 * hidden, hidden + 4 * scales)
+    combine = 4 * scales + 2 * hidden
+    sent = max(tokens * dispatch, experts * tokens * combine)
+    received = experts * tokens * max(dispatch, combine)
+    flags = -(-4 * experts // 128) * 128
+    return 2 * (sent + received + flags)
+
+
+class TestExchangeBuffers:
+    @pytest.mark.parametrize(("tokens", "hidden", "experts"), [
+        (128, 7168, 256), (256, 7168, 288), (512, 2048, 64)])
+    def test_low_latency_mode_is_as_large_as_the_library_says(self, tokens, hidden, experts):
+        found = v3(exchange_buffer_tokens=tokens, hidden_size=hidden, n_routed_experts=experts,
+                   routed_expert_hidden_size=hidden)
+        hint = deepep_hint(tokens, hidden, experts)
+        assert found["exchange_buffers"] == pytest.approx(hint, rel=1e-4)
+        assert found["exchange_buffers"] <= hint
+
+    def test_redundant_experts_have_places_and_normal_mode_rows_on_each_level(self):
+        more, as_many = v3(redundant_experts=32), v3(n_routed_experts=288)
+        assert more["exchange_buffers"] == as_many["exchange_buffers"] > 0
+        inside, across = (v3(exchange_normal=1, exchange_buffer_tokens=1000, devices_per_node=size)
+                          for size in (8, 4))
+        assert inside["exchange_buffers"] == 1000 * 7168 * 2
+        assert across["exchange_buffers"] == 2 * inside["exchange_buffers"]
+        alone = v3(expert_parallel=1, exchange_buffer_tokens=1000)
+        assert alone["exchange_buffers"] == 0
+
+
+@both
+class TestShare:
+    """What is outside of an engine's share takes from it only what does not fit beside it."""
+
+    @pytest.mark.parametrize("share", [0.3, 0.8, 1])
+    def test_a_share_covers_activations_or_leaves_them_beside_it(self, attention, share):
+        inputs = sampled(attention) | {"share_of_left": 0}
+        visible = inputs["memory_capacity"] - inputs["system_reserve"]
+        covers, outside = (run(inputs, attention, memory_utilization=share,
+                               activations_in_share=flag) for flag in (1, 0))
+        at_most(outside["usable_memory"], visible, visible)
+        gain = outside["free_for_kv_per_device"] - covers["free_for_kv_per_device"]
+        np.testing.assert_allclose(gain, np.minimum((1 - share) * visible,
+                                                    covers["working_memory"]),
+                                   rtol=1e-6, atol=1e-6 * visible.min())
+
+    def test_a_share_of_what_is_left_leaves_its_part_of_it(self, attention):
+        """Half of what weights and a step leave is half of the cache of all of it."""
+        inputs = sampled(attention) | {"share_of_left": 1, "pipeline_parallel": 1}
+        half, whole = (run(inputs, attention, memory_utilization=share) for share in (0.5, 1))
+        left = whole["free_for_kv_per_device"]
+        close(half["free_for_kv_per_device"], np.where(left > 0, left / 2, left))
+
+
+class TestWindows:
+    def test_a_request_keeps_the_blocks_that_its_window_touches(self):
+        inputs = sampled("gqa")
+        freed, kept = (run(inputs, "gqa", window_blocks_freed=flag) for flag in (1, 0))
+        for index in np.flatnonzero(inputs["sliding_window"]):
+            window, length = inputs["sliding_window"][index], inputs["context_tokens"][index]
+            # ranks that share a cache take turns within a block of theirs together
+            block = inputs["block_size"][index] * inputs["decode_context_parallel"][index]
+            touched = max((begin + window - 1) // block + 1 for begin in range(int(block)))
+            assert freed["window_blocks_per_request"][index] == min(touched, -(-length // block))
+        at_most(freed["kv_per_device"], kept["kv_per_device"], kept["kv_per_device"])
+        short = inputs["sliding_window"] >= inputs["context_tokens"]
+        assert np.array_equal(freed["kv_per_device"][short], kept["kv_per_device"][short])
+
+    @pytest.mark.parametrize(("model", "share"), [("gpt-oss-120b", 0.5), ("deepseek-v3", 1)])
+    def test_of_a_long_context_only_full_layers_count(self, model, share):
+        """gpt-oss-120b: 18 of 36 layers have a window of 128 tokens."""
+        scenario = catalogue.load_scenario("s0-scenario-1", overrides=[f"model={model}"])
+        inputs = scenario.inputs() | {"context_tokens": 2**20}
+        freed, kept = (calc.evaluate(inputs | {"window_blocks_freed": flag},
+                                     scenario.model.attention) for flag in (1, 0))
+        assert freed["kv_per_device"] / kept["kv_per_device"] == pytest.approx(share, abs=1e-3)

@@ -1,0 +1,268 @@
+"""Time of a step: bounds, boundaries and launches, drafting, graphs, limits, better hardware.
+
+Each law is tried on a hundred random shapes and layouts at once (``_fleet``), with rates,
+latencies, shares and lengths that hypothesis draws anew for every example.
+"""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from _fleet import ALPHAS, ATTENTIONS, EFFICIENCIES, RATES, fleet, run, sampled, where
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import catalogue
+from calc.closed_form.evaluate import PHASES, evaluate
+from calc.physics.breakdown import CLASSES, DEVICE, bound_by, parts
+from calc.physics.timing.matmuls import operator_time
+from catalogue.deployments.knobs import DENSE
+from laws.order import RATES_OUT, TIMES
+
+ROUNDING = 1e-9  # relative: sums of a dozen numbers in floating point
+SEEDS = st.integers(0, 2**32 - 1)
+FEW = settings(max_examples=5)
+both = pytest.mark.parametrize("attention", ATTENTIONS)
+
+
+def assert_at_most(less, more, scale=None):
+    wrong = less > more + ROUNDING * np.abs(more if scale is None else scale)
+    assert not where(wrong, less, more), where(wrong, less, more)
+
+
+def assert_close(left, right):
+    assert_at_most(left, right, np.maximum(np.abs(left), np.abs(right)))
+    assert_at_most(right, left, np.maximum(np.abs(left), np.abs(right)))
+
+
+@both
+class TestParts:
+    @FEW
+    @given(SEEDS)
+    def test_parts_sum_to_the_whole_and_a_step_lies_between_the_longest_and_their_sum(
+            self, attention, seed):
+        """Parts: the device's own work, the work of the host's cores for it or the loading of
+        experts, communication, and the host's launches.
+
+        The path for one token replaces work, so what it saves is given back before the comparison;
+        what micro-batches and deferred experts hide is not.
+        """
+        inputs = fleet(attention, seed)
+        every, halves = run(inputs, attention), inputs["micro_batches"]
+        across = ("all_reduce", "exchange", "pipeline", "context_exchange")
+        for phase in PHASES:
+            found = {name.removeprefix(f"{phase}_"): value for name, value in every.items()}
+            busy = {name: halves * found[f"{name}_time"] for name in DEVICE}
+            assert_close(sum(busy[name] for name in across), found["communication_time"])
+            assert_close(sum(busy[name] for name in busy if name not in across),
+                         found["compute_time"])
+            pieces, step = parts(inputs, every, phase), found["step_time"]
+            size = sum(abs(piece) for piece in pieces.values())
+            assert not where(abs(sum(pieces.values()) - step) > ROUNDING * size, step)
+            # by what binds: nothing is hidden there, so it sums to the step and what hides
+            assert_close(sum(bound_by(inputs, every, phase).values()),
+                         step + found["hidden_time"] + found["saved_time"])
+            beside = halves * (found["offload_time"] + found["fetch_time"])
+            longest = [found["compute_time"] - beside, beside, found["communication_time"],
+                       found["host_time"]]
+            gap = pieces["host_gap"] + (phase != "decode") * (inputs["draft_tokens"] > 0) * (
+                found["draft_pass_time"])
+            assert_at_most(np.maximum.reduce(longest), step - gap + found["saved_time"])
+            assert_at_most(step, sum(longest) + gap)
+            for share in ("hidden_time", "saved_time", "host_time", "device_time"):
+                assert not where(found[share] < 0, found[share])
+
+    @FEW
+    @given(SEEDS)
+    def test_no_step_beats_the_bandwidth_or_the_peak_of_its_classes(self, attention, seed):
+        inputs = fleet(attention, seed)
+        found, halves = run(inputs, attention), inputs["micro_batches"]
+        for phase in PHASES:
+            moved = sum(found[f"{phase}_{name}_bytes"] for name in (*CLASSES, "vector"))
+            multiplied = sum(found[f"{phase}_{name}_flops"] / inputs[f"{name}_peak"]
+                             for name in CLASSES)
+            device = found[f"{phase}_device_time"] + found[f"{phase}_saved_time"]
+            assert_at_most(halves * moved / inputs["memory_bandwidth"], device)
+            assert_at_most(halves * multiplied, device)
+
+    @FEW
+    @given(SEEDS)
+    def test_every_kernel_has_a_boundary_and_a_launch_and_every_stage_but_one_a_hop(
+            self, attention, seed):
+        inputs = fleet(attention, seed)
+        every, dense = run(inputs, attention), inputs["first_k_dense_replace"]
+        routed = inputs["routed_expert_operators"]
+        shared = (inputs["n_shared_experts"] > 0) * inputs["shared_expert_operators"]
+        experts = np.where(inputs["shared_expert_ranks"] > 0, np.maximum(routed, shared),
+                           routed + shared)  # of the rank that has more of them
+        kernels = inputs["operators_per_layer"] / inputs["reference_operators"] * (
+            inputs["num_hidden_layers"] * (inputs["attention_operators"] + inputs[
+                "hyper_operators"] * (inputs["hc_mult"] > 1))
+            + inputs["indexer_layers"] * inputs["indexer_operators"]
+            + dense * inputs["dense_mlp_operators"]
+            + (inputs["num_hidden_layers"] - dense) * experts)
+        for phase in PHASES:
+            found = {name.removeprefix(f"{phase}_"): value for name, value in every.items()}
+            assert_close(found["boundary_time"], kernels * inputs["kernel_boundary"])
+            tokens = found["group_tokens"] * inputs["tensor_parallel"] / (
+                inputs["expert_parallel"] * found["expert_slices"])
+            graph = inputs["captured"] * (tokens <= inputs["largest_graph"]) * (phase == "decode")
+            assert_close(found["host_time"], (1 - graph) * inputs["micro_batches"] * kernels
+                         * inputs["host_time_per_operator"])
+            sent = tokens * inputs["hidden_size"] * inputs["hc_mult"] * inputs[
+                "activation_element_bytes"]
+            hop = inputs["network_alpha"] + sent / inputs["tensor_parallel"] / (
+                inputs["network_bandwidth"] * inputs["network_efficiency"])
+            assert_close(found["pipeline_time"], (inputs["pipeline_parallel"] - 1) * hop)
+
+    def test_a_rank_alone_communicates_nothing(self, attention):
+        found = run(fleet(attention, 3), attention, tensor_parallel=1, expert_parallel=1,
+                    pipeline_parallel=1, decode_context_parallel=1, shared_expert_ranks=0,
+                    expert_tensor_parallel=0)
+        assert not any(np.any(found[f"{phase}_communication_time"]) for phase in PHASES)
+
+    def test_one_token_is_never_faster_than_its_bytes_nor_hidden_work_negative(self, attention):
+        inputs = sampled(attention) | {"host_overlap": 0, "micro_batches": 1}
+        found = run(inputs, attention, concurrency=1, single_token_path=3e-3)
+        moved = sum(found[f"decode_{name}_bytes"] for name in (*CLASSES, "vector"))
+        assert_at_most(moved / inputs["memory_bandwidth"], found["decode_device_time"])
+        hiding = run(sampled(attention), attention, concurrency=1, host_overlap=1,
+                     micro_batches=1, single_token_path=1.0)
+        assert not where(hiding["decode_device_time"] < 0)
+
+
+@both
+class TestDrafting:
+    def test_passes_of_the_layer_that_drafts(self, attention):
+        """A prompt passes it once, a decode step once for each block of drafts; it is more than a
+        mean layer, for its own projection and the whole head.
+        """
+        inputs = fleet(attention, 1)
+        none, one, three = (run(inputs, attention, draft_tokens=count) for count in (0, 1, 3))
+        for phase in PHASES[1:]:
+            step = f"{phase}_step_time"
+            np.testing.assert_array_equal(one[step], three[step])
+            np.testing.assert_allclose(one[step], none[step] + one[f"{phase}_draft_pass_time"])
+        passes = np.ceil(3 / inputs["draft_block"])
+        np.testing.assert_allclose(three["draft_time"], passes * three["decode_draft_pass_time"])
+        for phase in PHASES:
+            layer = one[f"{phase}_device_time"] / inputs["num_hidden_layers"]
+            assert not where(one[f"{phase}_draft_pass_time"] <= layer, layer)
+
+    def test_a_step_larger_than_its_graph_is_launched_kernel_by_kernel(self, attention):
+        inputs = sampled(attention) | {"captured": 1, "host_time_per_operator": 1e-5}
+        eager, found = (run(inputs, attention, captured=flag) for flag in (0, 1))
+        fits = eager["decode_tokens"] / inputs["micro_batches"] <= inputs["largest_graph"]
+        assert fits.any()
+        assert not fits.all()
+        np.testing.assert_array_equal(
+            found["decode_host_time"], np.where(fits, 0, eager["decode_host_time"]))
+        times = [run(inputs, attention, largest_graph=size) for size in (1, 64, 4096, 1e9)]
+        for smaller, larger in pairwise(times):
+            assert not where(larger["decode_step_time"] > smaller["decode_step_time"])
+            np.testing.assert_array_equal(smaller["prefill_host_time"], larger["prefill_host_time"])
+
+
+def test_a_drafting_prompt_passes_one_layer_more_of_sixty_one():
+    """And a projection that no rank divides."""
+    inputs = catalogue.load_scenario("h200-r1-sglang-mtp").inputs() | {
+        "input_tokens": 8000, "host_gap_per_draft": 0}
+    plain, drafting = (evaluate(inputs | {"draft_tokens": count}, "mla") for count in (0, 1))
+    longer = drafting["prefill_step_time"] / plain["prefill_step_time"] - 1
+    assert 1 / 61 < longer < 1.5 / 61
+
+
+@given(st.floats(0, 1e3), st.floats(0, 1e3), st.floats(0, 1))
+def test_an_operator_takes_between_the_longer_and_the_sum_of_arithmetic_and_bytes(
+        compute, memory, overlap):
+    taken = operator_time(compute, memory, overlap)
+    assert max(compute, memory) <= taken <= (compute + memory) * (1 + ROUNDING)
+    assert taken == operator_time(memory, compute, overlap)
+    assert operator_time(compute, memory, 1.0) == max(compute, memory)
+    assert operator_time(compute, memory, 0.0) == pytest.approx(compute + memory)
+    assert operator_time(3.0, 2.0, 0.25) == pytest.approx(3 + 0.75 * 2)
+
+
+@both
+class TestLimits:
+    """A step at its ends, as the chapter on latency derives them."""
+
+    def test_a_token_more_of_endless_many_costs_its_slope(self, attention):
+        """Weights, latencies and boundaries are no part of it, nor padding."""
+        inputs = sampled(attention) | {f"{name}_depth_latency": 0 for name in DENSE}
+        inputs |= {"fetched_share": 0}  # experts that are fetched are weights, too
+        many, twice = (run(inputs, attention, concurrency=batch * inputs["data_parallel"])
+                       for batch in (1e6, 2e6))
+        growth = twice["decode_device_time"] / many["decode_device_time"]
+        assert np.all((growth > 1.8) & (growth <= 2 * (1 + ROUNDING)))
+        assert np.median(growth) > 1.999
+        for name in ("dense_mlp", "head"):
+            more = {part: twice[f"decode_{name}_{part}"] - many[f"decode_{name}_{part}"]
+                    for part in ("flops", "bytes", "time")}
+            quantised = more["time"] - operator_time(
+                more["flops"] / (inputs[f"{name}_peak"] * inputs[f"{name}_gemm_efficiency"]
+                                 * many["slowest_clock"]),
+                more["bytes"] / (inputs["memory_bandwidth"] * inputs["hbm_efficiency"]),
+                inputs["load_overlap"])
+            free = np.broadcast_to(inputs[f"{name}_activation_traffic"] == 0, quantised.shape)
+            assert np.all(np.abs(quantised[free]) <= 1e-3 * more["time"][free])
+            assert np.all(quantised >= -1e-3 * more["time"])
+
+    def test_rows_below_a_tile_cost_a_whole_one(self, attention):
+        inputs = sampled(attention) | {
+            "memory_bandwidth": 1e30, "draft_tokens": 0, "micro_batches": 1, "gemm_tile_rows": 64}
+        one_row, full, double = (run(inputs, attention, concurrency=rows * inputs["data_parallel"])
+                                 ["decode_head_time"] for rows in (1, 64, 128))
+        np.testing.assert_allclose(one_row, full, rtol=1e-6)
+        assert np.all(double <= 2 * full * (1 + ROUNDING))
+
+    def test_hidden_time_is_proportional_to_its_share_and_a_slow_host_decides(self, attention):
+        inputs = sampled(attention) | {"host_overlap": 0, "draft_tokens": 0}
+        none, some, whole = (run(inputs, attention, overlap_efficiency=share)
+                             for share in (0, 0.25, 1))
+        slow = run(inputs, attention, captured=0, host_time_per_operator=1e6)
+        for phase in PHASES:
+            device = f"{phase}_device_time"
+            np.testing.assert_allclose(some[device], 0.75 * none[device] + 0.25 * whole[device],
+                                       rtol=ROUNDING)
+            np.testing.assert_allclose(slow[f"{phase}_step_time"], slow[f"{phase}_host_time"]
+                                       + inputs["host_gap_per_step"], rtol=ROUNDING)
+
+
+@both
+class TestOrder:
+    """Better hardware never hurts; one input at a time: ``tests/laws/test_monotone.py``."""
+
+    @FEW
+    @given(SEEDS, st.floats(1.001, 100))
+    def test_everything_better_at_once(self, attention, seed, factor):
+        inputs = fleet(attention, seed)
+        better = {name: inputs[name] * factor for name in RATES}
+        better |= {name: np.minimum(1, inputs[name] * factor) for name in EFFICIENCIES}
+        better |= {name: inputs[name] / factor for name in ALPHAS}
+        before, after = run(inputs, attention), run(inputs, attention, **better)
+        for name in TIMES:
+            assert_at_most(after[name], before[name])
+        for name in RATES_OUT:
+            assert_at_most(before[name], after[name])
+
+    @FEW
+    @given(SEEDS, st.integers(1, 300))
+    def test_a_step_of_more_requests_is_never_faster_and_yields_no_less(self, attention, seed,
+                                                                        batch):
+        """Save where a single token has a path of its own, or hits experts that the cards have in
+        another proportion than more tokens can, or begins a group that reads its experts anew, or
+        whose experts take larger tiles.
+        """
+        inputs = fleet(attention, seed)
+        plain = inputs | {"single_token_path": 0.0, "host_group_tokens": 0.0, "largest_graph": 1e9,
+                          "expert_tile_growth": 0.0, "sliced_tile_growth": 0.0,
+                          # a hit rate beyond what the cards keep holds for few tokens only
+                          "device_hit_share": 1 - inputs["fetched_share"],
+                          "host_hit_share": 1 - inputs["stored_share"]}
+        ranks = inputs["data_parallel"] * inputs["pipeline_parallel"]
+        for ways in (inputs, plain):
+            smaller, larger = (run(ways, attention, concurrency=b * ranks)["decode_step_time"]
+                               for b in (batch, batch + 1))
+            assert_at_most(smaller, larger)
+        assert_at_most(batch / smaller, (batch + 1) / larger)

@@ -1,0 +1,237 @@
+"""Operations and bytes of a step: rows of an operator table sum to its classes; compositions.
+
+``calc.physics.work`` has closed forms, ``reference.operators`` has rows; a mistake in one shows
+against the other.
+"""
+
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+from _fleet import ATTENTIONS, compositions, fleet, one, run, sampled, tables
+
+import calc
+import catalogue
+from calc.closed_form.evaluate import PHASES, evaluate
+from calc.physics.arrays import Inputs
+from calc.physics.breakdown import CLASSES
+from calc.physics.communication import exchange
+from calc.physics.experts import fullest_receiver
+from calc.physics.timing.collectives import all_gather, all_reduce, group, reduce_scatter
+from calc.physics.timing.matmuls import operator_time
+from calc.physics.work import Composition, Routed
+from catalogue.deployments.knobs import DENSE
+from reference.operators import LINK, MATRIX, VECTOR
+from reference.steps import inputs_of
+
+BYTES = ("weight_bytes", "activation_bytes", "kv_bytes")
+
+
+def total(rows, *columns):
+    return sum(float(row.total(column)) for row in rows for column in columns)
+
+
+def by_class(table):
+    """Operations and bytes of each class; what norms weigh streams with the projections."""
+    vector = [row for row in table if row.group == "vector"]
+    layers = [row for row in vector if row.layer != "outside"]
+    outside = [row for row in vector if row.layer == "outside"]
+    found = {}
+    for name in CLASSES:
+        rows = [row for row in table if row.group == name]
+        found[f"{name}_flops"] = total(rows, "flops")
+        found[f"{name}_bytes"] = total(rows, *BYTES)
+    found["attention_bytes"] += total(layers, "weight_bytes")
+    found["vector_bytes"] = (total(vector, "activation_bytes") + total(outside, "weight_bytes"))
+    return found
+
+
+def assert_rows_sum_to_the_classes(inputs, attention):
+    found = calc.evaluate(inputs, attention)
+    for phase, table in tables(inputs, attention).items():
+        sums = by_class(table)
+        closed = {name: float(found[f"{phase}_{name}"]) for name in sums}
+        assert closed == pytest.approx(sums, rel=1e-9, abs=1e-6), phase
+
+
+@pytest.mark.parametrize("attention", ATTENTIONS)
+class TestRandom:
+    def test_rows_sum_to_the_classes(self, attention):
+        drawn = fleet(attention, 11)
+        for index in range(0, 100, 3):
+            assert_rows_sum_to_the_classes(one(sampled(attention), index), attention)
+            assert_rows_sum_to_the_classes(one(drawn, index), attention)
+
+    def test_payloads_are_those_that_take_the_time(self, attention):
+        """Each row's collective over its group, as often as it is counted, is the whole time."""
+        for seed in range(0, 60, 3):
+            inputs = one(sampled(attention), seed)
+            q, found = inputs_of(inputs), calc.evaluate(inputs, attention)
+            ranks = group(q, q.tensor_parallel)
+            gathered = {"all-gather": all_gather, "reduce-scatter": reduce_scatter}
+            experts = group(q, q.expert_parallel * found["expert_slices"])
+            steps = compositions(inputs, attention)
+            for phase, table in tables(inputs, attention).items():
+                sent = steps[phase].tokens / q.micro_batches / q.tensor_parallel
+                times = {"all_reduce": 0.0, "exchange": 0.0}
+                for row in (row for row in table if row.unit == LINK):
+                    if row.collective == "all-reduce":
+                        taken = all_reduce(q, ranks, row.payload)
+                    elif row.collective in gathered:
+                        taken = gathered[row.collective](q, ranks, row.payload)
+                    elif q.exchange_gathered or found["expert_slices"] > 1:
+                        taken = (all_gather if row.collective == "dispatch" else reduce_scatter)(
+                            q, experts, row.payload)
+                    else:
+                        rank, node = (1 + found[f"{phase}_{name}_imbalance"]
+                                      for name in ("rank", "node"))
+                        taken = exchange(q, experts, sent, row.payload / sent,
+                                         fullest_receiver(q, rank), node)
+                    times[row.group] += float(row.count * taken)
+                for name, taken in times.items():
+                    assert taken == pytest.approx(float(found[f"{phase}_{name}_time"]), rel=1e-9)
+
+    def test_rows_are_consistent(self, attention):
+        for table in tables(one(sampled(attention), 7), attention).values():
+            names = [(row.name, row.layer) for row in table]
+            assert len(names) == len(set(names))
+            for row in table:
+                amounts = [row.flops, row.payload, *(getattr(row, name) for name in BYTES)]
+                assert all(np.isfinite(amount) and amount >= 0 for amount in amounts), row
+                assert (row.unit == LINK) == (row.collective is not None), row
+                assert row.unit != LINK or row.flops + total([row], *BYTES) == 0, row
+                assert (row.unit == MATRIX) == (row.group in CLASSES), row
+                assert (row.unit == VECTOR) == (row.group == "vector"), row
+
+
+@pytest.mark.parametrize("name", catalogue.deployment_names()[::8])
+def test_rows_sum_to_the_classes_of_deployments_of_the_catalogue(name):
+    scenario = catalogue.load_scenario(name)
+    assert_rows_sum_to_the_classes(scenario.inputs(), scenario.model.attention)
+
+
+NONE = {f"{name}_{kind}_latency": 0.0 for name in DENSE for kind in ("matmul", "depth")}
+V3 = {"decode": 3, "prefill": 4, "burst": 4}  # of a layer: keys and values absorbed, or expanded
+
+
+def counted(name, kind, *overrides):
+    """Matmuls, or their inputs, of a deployment by phase and class: a second for each of them."""
+    scenario = catalogue.load_scenario(name, overrides=overrides)
+    inputs = scenario.inputs() | NONE
+    charged = inputs | {f"{cls}_{kind}_latency": 1.0 for cls in DENSE}
+    before, after = (evaluate(ways, scenario.model.attention) for ways in (inputs, charged))
+    return {phase: {cls: round(after[f"{phase}_{cls}_time"] - before[f"{phase}_{cls}_time"])
+                    for cls in DENSE} for phase in PHASES}
+
+
+class TestMatmuls:
+    def test_number_of_matmuls(self):
+        """Of DeepSeek-V3; an indexer has two more; of grouped queries, two of each half."""
+        found = counted("h200-r1-sglang-tp8", "matmul")
+        for phase in PHASES:
+            assert found[phase] == {"attention": 61 * V3[phase], "dense_mlp": 3 * 2,
+                                    "shared_expert": 58 * 2, "router": 58, "head": 1}
+        sparse = counted("h200-v32-sglang-tp8", "matmul")
+        assert sparse["decode"]["attention"] == found["decode"]["attention"] + 61 * 2
+        assert counted("h20-qwen3-8b", "matmul")["decode"] == {
+            "attention": 2 * 36, "dense_mlp": 2 * 36, "router": 0, "shared_expert": 0, "head": 1}
+
+    def test_inputs_of_deepseek_v3(self):
+        """The published shapes: hidden size 7168, latents of 1536 and 512, 128 heads of 128."""
+        found = counted("h200-r1-sglang-tp8", "depth")
+        around = 7168 + 1536 + 128 * 128 // 8
+        assert found["decode"] == {
+            "attention": 61 * around, "dense_mlp": 3 * (7168 + 18432 // 8),
+            "shared_expert": 58 * (7168 + 2048 // 8), "router": 58 * 7168, "head": 7168}
+        assert found["prefill"]["attention"] == 61 * (around + 512)
+        whole = counted("h200-r1-sglang-tp8", "depth", "parallelism.tensor_parallel=1",
+                        "parallelism.data_parallel=8")["decode"]
+        assert whole["attention"] - found["decode"]["attention"] == 61 * 128 * 128 * 7 // 8
+
+    @pytest.mark.parametrize("attention", ATTENTIONS)
+    def test_latencies_do_not_depend_on_rows(self, attention):
+        inputs = sampled(attention) | {"micro_batches": 1, "shared_expert_ranks": 0}
+        added = []
+        for each in (1, 64):
+            ways = inputs | {"concurrency": inputs["data_parallel"] * each}
+            before, after = (run(ways, attention, **latencies) for latencies in (
+                NONE, NONE | {f"{name}_matmul_latency": 1e-3 for name in DENSE}))
+            added.append({name: after[f"decode_{name}_time"] - before[f"decode_{name}_time"]
+                          for name in DENSE})
+        for name in DENSE:
+            np.testing.assert_allclose(added[0][name], added[1][name], rtol=1e-9, atol=1e-12)
+
+    @pytest.mark.parametrize(("computed", "loaded"), [(0.5, 0), (2, 0), (0, 0.9), (0, 4)])
+    def test_arithmetic_takes_as_long_as_outputs_wait_for_their_inputs(self, computed, loaded):
+        """Of what is loaded meanwhile as much is hidden as beside any arithmetic."""
+        inputs = catalogue.load_scenario("h200-r1-sglang-tp8").inputs() | NONE | {
+            "attention_activation_traffic": 0}
+        base = evaluate(inputs, "mla")
+        rows = base["decode_tokens"] / inputs["micro_batches"]
+        multiplies = (base["decode_attention_flops"] * max(1, inputs["gemm_tile_rows"] / rows)
+                      / (inputs["attention_peak"] * inputs["attention_gemm_efficiency"]
+                         * base["slowest_clock"]))
+        loads = base["decode_attention_bytes"] / (
+            inputs["memory_bandwidth"] * inputs["hbm_efficiency"])
+        waiting = computed * multiplies + loaded * loads
+        depth = 61 * (7168 + 1536 + 128 * 128 // 8)
+        found = evaluate(inputs | {"attention_depth_latency": waiting / depth}, "mla")
+        assert found["decode_attention_time"] == pytest.approx(operator_time(
+            max(multiplies, waiting), loads, inputs["load_overlap"]), rel=1e-12)
+
+
+CHUNK = Composition(
+    tokens=60.0, logit_rows=6.0, attended=120.0, in_window=36.0, indexed=48.0, read=18.0,
+    read_in_window=12.0, read_keys=24.0, expanded=30.0, absorbed=0, decoding=False,
+    core_missing=42.0, group_tokens=84.0, busiest_tokens=66.0)
+# three replicas of four tensor ranks share the experts
+RANKS = {"tensor_parallel": 4, "expert_parallel": 12, "expert_tensor_parallel": 0,
+         "shared_expert_ranks": 0, "decode_context_parallel": 2, "prefill_context_parallel": 1,
+         "index_topk": 2048, "linear_layers": 0}
+
+
+def ranks(**changed):
+    return Inputs(RANKS | changed)
+
+
+class TestComposition:
+    @pytest.mark.parametrize("parts", [1, 3])
+    def test_a_micro_batch_has_its_part_of_all_that_is_counted(self, parts):
+        kinds = ("absorbed", "decoding", "dealt")
+        assert vars(CHUNK.part(parts)) == {
+            name: value if name in kinds else value / parts for name, value in vars(CHUNK).items()}
+        alone = replace(CHUNK, group_tokens=None, busiest_tokens=None).part(2)
+        assert alone.group_tokens is alone.busiest_tokens is None
+
+    def test_ranks_that_deal_a_prompt_have_a_quarter_each_and_expand_the_rest_too(self):
+        """Tokens and what they meet are dealt; rows of logits, and what is read, are not."""
+        dealt = ("tokens", "attended", "in_window", "indexed", "core_missing")
+        assert vars(CHUNK.own(ranks())) == vars(CHUNK) | {
+            name: vars(CHUNK)[name] / 4 for name in dealt} | {
+            "expanded": 30 + (60 - 15), "dealt": 4}
+        assert replace(CHUNK, absorbed=1).own(ranks()).expanded == 30
+        for changed in ({"prefill_context_parallel": 0}, {"index_topk": 0}, {"linear_layers": 1},
+                        {"tensor_parallel": 1}):
+            assert CHUNK.own(ranks(**changed)) is CHUNK
+        step = replace(CHUNK, decoding=True)
+        assert step.own(ranks()) is step
+        assert (step.sharing_ranks(ranks()), CHUNK.sharing_ranks(ranks())) == (2, 1)
+
+    def test_tokens_of_a_group_are_stated_or_as_many_of_each(self):
+        alone = replace(CHUNK, group_tokens=None, busiest_tokens=None)
+        assert (CHUNK.together(ranks()), alone.together(ranks())) == (84, 60 * 12 / 4)
+        assert CHUNK.of_shared(ranks()) == alone.of_shared(ranks()) == 60
+        assert CHUNK.of_shared(ranks(shared_expert_ranks=3)) == 84 / 3
+        assert alone.of_shared(ranks(shared_expert_ranks=3)) == 180 / 3
+        assert (CHUNK.exchanged(), alone.exchanged()) == (66, 60)
+        stated = {each.name for each in fields(Composition)} - {
+            "core_missing", "group_tokens", "busiest_tokens", "dealt"}
+        plain = Composition(**{name: getattr(CHUNK, name) for name in stated})
+        assert (plain.core_missing, plain.group_tokens, plain.dealt) == (0, None, 1)
+
+    @pytest.mark.parametrize(("read", "rows"), [(0.5, 1.5 * 60 * 8), (1, 1.5 * 60 * 8), (16, 45)])
+    def test_rows_of_an_expert(self, read, rows):
+        """Those of the slowest rank over the experts that it reads."""
+        routed = Routed(flops=2.0, bytes=3.0, tokens=60.0, hit=5.0, read=read, rows=7.0,
+                        inside=11.0, weights=13.0, slowest=1.5)
+        assert routed.rows_of_one(Inputs({"num_experts_per_tok": 8})) == rows
