@@ -1,1 +1,1 @@
-"""Laws of the whole engine, held by random usual deployments; no number that a source gives."""
+"""Laws of the whole engine, tried on random usual deployments; no number that a source gives."""

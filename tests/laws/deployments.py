@@ -1,4 +1,4 @@
-"""Usual deployments, drawn at random: the one place from which the laws of the whole take theirs.
+"""Random deployments of usual models, cards and engines.
 
 A fleet is several deployments of one model in one format on so many cards of one kind under one
 engine. Layouts are those that the engine loads and that have room, as a search has them; loads are

@@ -1,28 +1,25 @@
-"""How a law is held: by every deployment that was drawn, and how many it was tried on is counted.
+"""Laws as tests: each is a function of a fleet that returns where it holds, shape (..., n).
 
-A law is a function of a fleet that says by deployment whether it holds, shape (..., n); where
-it says nothing of a deployment, for an exception that has a name, the answer is masked. All laws
-are held by the same deployments: 300 in each run of the tests, as many as ``LAWS`` says in a long
-one.
+Where a law says nothing of a deployment, for an exception that has a name, the answer is masked.
+All laws are tried on the same random deployments: two for each example of the hypothesis profile.
 """
 
 from __future__ import annotations
 
 import functools
 import inspect
-import os
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
 from laws.deployments import Fleet, fleets
 
-USUAL = 300
-COUNT = int(os.environ.get("LAWS", str(USUAL)))
+OF_EXAMPLE = 2  # deployments for each example of a hypothesis profile: 200, nightly 2,000
 ROUNDING = 1e-9  # relative: sums of numbers in floating point
-SIZE, LARGE = 15, 50  # deployments of a fleet, and of one of a long run
+SIZE = 10  # deployments of a fleet
 SHOWN = 3  # deployments that break a law
 
 
@@ -30,12 +27,11 @@ SHOWN = 3  # deployments that break a law
 def drawn() -> tuple[Fleet, ...]:
     """The deployments of this run, as fleets."""
     found: list[Fleet] = []
+    count = OF_EXAMPLE * settings().max_examples
 
-    size = SIZE if COUNT == USUAL else LARGE
-
-    @settings(max_examples=-(-COUNT // size), database=None, phases=[Phase.generate],
+    @settings(max_examples=count // SIZE, database=None, phases=[Phase.generate],
               suppress_health_check=[HealthCheck.too_slow])
-    @given(fleets(size))
+    @given(fleets(SIZE))
     def draw(fleet: Fleet) -> None:
         found.append(fleet)
 
@@ -62,27 +58,22 @@ def _test(holds: Callable[..., Any], share: float) -> Callable[..., None]:
     @functools.wraps(holds)
     def test(**arguments: Any) -> None:
         broken: list[str] = []
-        tried = left_out = 0
+        tried = 0
         for fleet in drawn():
             kept = np.ma.asarray(holds(fleet, **arguments))
             bad = np.argwhere((~kept).filled(False))
-            left_out += int(np.ma.getmaskarray(kept).reshape(-1, fleet.size).all(axis=0).sum())
-            tried += fleet.size
+            tried += fleet.size - int(
+                np.ma.getmaskarray(kept).reshape(-1, fleet.size).all(axis=0).sum())
             first = {row[-1]: row[:-1] for row in bad[::-1]}
             broken += [f"{fleet.told(index)}: {where.tolist()}" for index, where in first.items()]
-        tried -= left_out
         assert tried, "no deployment that the law says anything of"
         assert len(broken) <= share * tried, f"{len(broken)} of {tried}: " + "\n".join(
             broken[:SHOWN])
 
-    test.__signature__ = _without_fleet(holds)  # type: ignore[attr-defined]
-    return test
-
-
-def _without_fleet(holds: Callable[..., Any]) -> Any:
-    """What pytest has to give a test: all that the law takes besides the fleet."""
-    own = inspect.signature(holds)
-    return own.replace(parameters=list(own.parameters.values())[1:])
+    own = inspect.signature(holds)  # pytest gives all that the law takes besides the fleet
+    test.__signature__ = own.replace(  # type: ignore[attr-defined]
+        parameters=list(own.parameters.values())[1:])
+    return pytest.mark.hypothesis(test)
 
 
 def near(left: Any, right: Any, within: float = ROUNDING, of: Any = 0.0) -> np.ndarray:

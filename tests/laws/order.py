@@ -1,11 +1,8 @@
-"""Order: which way an input is better, and where the laws of order say nothing.
+"""Order: which way an input is better, and named exceptions to the laws of order.
 
-Every input that is no shape, size, switch or count has its place among those of which more never
-slows anything, or less never does, or in neither, and one place alone. An exception is of a change
-of a deployment: it is met where a quantity that comes in whole numbers is another after it than
-before, where an engine takes another kernel, or where a formula is known to be no guide. It is
-asked for by name where a law is written down, and how many deployments it leaves out is counted
-with the law.
+Every input that is no shape, size, switch or count is in one list: more of it never slows anything,
+less of it never does, or neither. An exception applies to a change of a deployment after which a
+quantity that comes in whole numbers is another one, or an engine takes another kernel.
 """
 
 from __future__ import annotations
@@ -70,11 +67,6 @@ RATES_OUT = ("output_throughput", "request_throughput", "input_throughput", "pre
 KNOWN = max(NEAR.values())
 """A steady state's closed form is that near to a simulation, nine times in ten: of two that are
 nearer to each other it does not say which is the better one."""
-REVERSED = 0.2
-"""Share of deployments for which it says the wrong one, by however little, for one of many changes.
-A step with prompts is put together from differences of known steps: what a token adds (burst less
-decode step) and what experts add (hidden or not); where the one that is taken away gets faster, the
-difference grows. To be brought down."""
 CROWDED = 0.03
 """Share of deployments for which twice the users are said to bring less, beyond that. All of them
 are taken to decode, also those who wait for their prompts: so they fill the steps that these

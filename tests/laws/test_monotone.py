@@ -1,8 +1,6 @@
-"""Better is never worse: more of a rate, a share or a hit, less of what is paid, moved or asked.
+"""Monotonicity: more of a rate, a share or a hit, or less of a cost, is never worse.
 
-Which way each input is better, and where an engine makes a step in between, is said in
-``tests/laws/order.py``. The same of any inputs, usual or not, for the quantities of steps and
-waves: ``tests/calc/physics/test_laws.py``.
+Which way each input is better, and where an engine makes a step in between: ``laws/order.py``.
 """
 
 import functools
@@ -22,7 +20,6 @@ from laws.order import (
     KNOWN,
     ORDERED,
     RATES_OUT,
-    REVERSED,
     SHARES,
     SLOWER,
     TIMES,
@@ -48,7 +45,7 @@ STORED = [*(name for name in SLOWER if name.endswith(("_weight_bytes", "_element
 groups = pytest.mark.parametrize("group", BETTER)
 
 
-def test_every_input_has_its_place_among_those_that_are_better_with_more_or_less():
+def test_every_input_has_one_place_in_the_order():
     placed = Counter([*FASTER, *SLOWER, *ACCEPTED, *(
         name for names in UNORDERED.values() for name in names)])
     ordered = {name for name, symbol in symbols().items() if symbol.kind in ORDERED}
@@ -134,15 +131,8 @@ def test_no_steady_state_is_known_to_be_worse_for_better_parts(fleet, group):
     return of_parts(fleet, group)[1] <= KNOWN
 
 
-@groups
-@mostly(REVERSED)
-def test_few_steady_states_are_worse_at_all_for_better_parts(fleet, group):
-    """As the one before, to the last digit: what is left to mend of the closed form."""
-    return of_parts(fleet, group)[1] <= ROUNDING
-
-
 @law
-def test_what_is_stored_larger_takes_no_less_memory_and_leaves_no_more_room(fleet):
+def test_wider_elements_take_no_less_memory_and_leave_no_more_room(fleet):
     return no_worse(fleet, [{name: more(fleet, name)} for name in STORED], (*NEEDED, *ROOM),
                     ("whole blocks", "one share of all stages"), better=False)
 
@@ -188,14 +178,14 @@ def found_more(fleet):
 
 
 @law
-def test_a_prefix_that_is_found_in_the_cache_makes_nothing_slower_or_dearer(fleet):
+def test_a_longer_cached_prefix_makes_nothing_slower_or_dearer(fleet):
     return no_worse(fleet, found_more(fleet), (
         "prefill_time", "burst_time", "ttft", "tpot", "e2e", "output_throughput", *PAID),
         ("whole chunks", "short prefixes", "dealt caches"))
 
 
 @law
-def test_a_prefix_that_is_found_in_the_cache_makes_no_stay_longer(fleet):
+def test_a_longer_cached_prefix_makes_no_stay_longer(fleet):
     return no_worse(fleet, found_more(fleet), STAY, (
         "whole chunks", "short prefixes", "dealt caches", "whole replicas"), within=KNOWN)
 

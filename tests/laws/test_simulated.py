@@ -1,8 +1,7 @@
-"""The closed form of a steady state beside a simulation of the same steps, on usual deployments.
+"""The closed form of a steady state beside a simulation of the same steps.
 
 Of each fleet the first that the closed form says it holds for, and that is simulated in a moment.
-Lengths vary, cards and layouts of a few engines, longer runs: ``python -m benchmarks.steady``;
-requests one by one, a wave and single steps: ``tests/calc/physics/test_laws_of_parts.py``.
+Longer runs: ``python -m benchmarks.steady``.
 """
 
 import numpy as np

@@ -1,9 +1,10 @@
 """Conservation: users are rate times stay, no more is done than can be, parts sum to the whole.
 
-That parts of a step and of the memory budget sum to the whole is held by any inputs at all, usual
-or not, in ``tests/calc/physics/test_laws.py`` and ``test_laws_of_memory.py``; that a simulation
-keeps the same laws, in ``tests/calc/serving/test_laws.py``.
+That parts of a step and of the memory budget sum to the whole of any inputs is tested in
+``tests/calc/physics``; that a simulation conserves requests, in ``tests/calc/serving``.
 """
+
+import functools
 
 import numpy as np
 import pytest
@@ -12,6 +13,9 @@ from calc.costing.power import own_cards
 from calc.costing.tokens import token_costs
 from calc.layouts.feasible import has_room
 from calc.physics.experts import ranks_in_step
+from catalogue.entries.formulas import symbols
+from catalogue.reading.units import dimensions
+from laws.deployments import shipped
 from laws.holding import at_most, law, near
 
 WHOLE_REPLICAS = 1e-6  # of a replica: a pool that just keeps up needs none more
@@ -19,13 +23,12 @@ FULL = 1 << 22  # requests, of which every chunk is full
 
 
 @law
-def test_users_are_rate_times_the_time_from_a_question_to_the_next(fleet):
+def test_users_are_rate_times_the_time_between_two_questions(fleet):
     """Little's law; of arrivals at random, the others that one of them finds, and itself."""
     q, found = fleet.inputs, fleet.found
     stay = found["steady_e2e"] + q["think_time"]
-    itself = q["open_arrivals"]
-    return near(found["steady_users"], found["steady_request_throughput"] * stay + itself,
-                within=0.01)
+    return near(found["steady_users"], found["steady_request_throughput"] * stay
+                + q["open_arrivals"], within=0.01)
 
 
 @law
@@ -36,7 +39,7 @@ def test_a_stay_is_its_first_token_and_the_others(fleet):
 
 
 @law
-def test_users_get_no_more_tokens_than_decode_steps_alone_would_bring(fleet):
+def test_output_does_not_exceed_decode_steps_alone(fleet):
     q, found = fleet.inputs, fleet.found
     pace = np.where(q["separate_pools"] > 0, found["steady_tpot"], found["steady_pace"])
     tokens = found["steady_request_throughput"] * (q["output_tokens"] - 1)
@@ -44,7 +47,7 @@ def test_users_get_no_more_tokens_than_decode_steps_alone_would_bring(fleet):
 
 
 @law
-def test_users_bring_no_more_prompts_than_full_chunks_without_a_pause(fleet):
+def test_prompts_do_not_exceed_full_chunks_without_a_pause(fleet):
     """Where nothing is decoded, or by the pool that prefills, of whole groups of ranks."""
     q, found = fleet.inputs, fleet.found
     full = fleet.of(concurrency=np.full_like(q["concurrency"], FULL), separate_pools=0)
@@ -56,15 +59,28 @@ def test_users_bring_no_more_prompts_than_full_chunks_without_a_pause(fleet):
 
 
 @law
-def test_users_are_no_faster_than_the_front_end_lets_them_in(fleet):
+def test_requests_do_not_exceed_what_front_ends_let_in(fleet):
     """Ranks that share experts have one front end."""
-    q = fleet.inputs
-    servers = q["data_parallel"] / ranks_in_step(fleet.symbols)
-    return at_most(fleet.found["steady_request_throughput"], servers * q["front_end_rate"],
-                   within=0.01)
+    servers = fleet.inputs["data_parallel"] / ranks_in_step(fleet.symbols)
+    return at_most(fleet.found["steady_request_throughput"],
+                   servers * fleet.inputs["front_end_rate"], within=0.01)
 
 
-@pytest.mark.parametrize("times", [0.5, 1, 2, 8])
+STEADY = (test_users_are_rate_times_the_time_between_two_questions,
+          test_a_stay_is_its_first_token_and_the_others,
+          test_output_does_not_exceed_decode_steps_alone,
+          test_prompts_do_not_exceed_full_chunks_without_a_pause,
+          test_requests_do_not_exceed_what_front_ends_let_in)
+every = functools.cache(shipped)
+
+
+@pytest.mark.parametrize("holds", STEADY, ids=lambda law: law.__name__.removeprefix("test_"))
+def test_steady_states_of_the_catalogue(holds):
+    assert [fleet.model for fleet in every()[::3] if not np.ma.filled(
+        holds.__wrapped__(fleet), True).all()] == []
+
+
+@pytest.mark.parametrize("times", [0.5, 1, 8])
 @law
 def test_requests_have_room_exactly_where_the_blocks_hold_them(fleet, times):
     """Of as many as fit by the budget, and as are too many by it; a block is whole."""
@@ -75,19 +91,35 @@ def test_requests_have_room_exactly_where_the_blocks_hold_them(fleet, times):
 
 
 @law
-def test_what_is_needed_and_what_is_left_are_what_is_usable(fleet):
+def test_need_and_headroom_are_what_is_usable(fleet):
     found = fleet.found
     return near(found["memory_per_device"] + found["headroom_per_device"],
                 found["usable_memory"], of=fleet.inputs["memory_capacity"])
 
 
 @law
-def test_prompt_and_answer_are_paid_as_the_request_is_and_requests_as_the_cards_are(fleet):
+def test_prompts_and_answers_pay_for_requests_and_requests_for_cards(fleet):
     q, used = fleet.inputs, 0.4
     costs = token_costs(q, fleet.found, 2.0, used)
     parts = costs["per_input"] * q["input_tokens"] + costs["per_output"] * q["output_tokens"]
     requests = used * fleet.found["request_throughput"]
+    other = token_costs(q, fleet.found, 14.5, used)  # in a currency of 7.25 to one
     return (near(parts, costs["per_request"])
             & near(requests * costs["per_request"], costs["per_second"])
             & at_most(own_cards(q) * 2.0, costs["per_second"])
-            & at_most(costs["per_output"], costs["per_output_whole"]))
+            & at_most(costs["per_output"], costs["per_output_whole"])
+            & near(other["per_output"], 7.25 * costs["per_output"]))
+
+
+@pytest.mark.parametrize(("unit", "factor"), [
+    ("time", 2.0**10), ("information", 2.0**-3), ("operation", 2.0**10)])
+@law
+def test_results_in_other_units_are_the_same_amounts(fleet, unit, factor):
+    """Seconds, bytes and operations of every parameter at once: nothing in the code has a unit."""
+    def scale(name):
+        return factor ** dimensions(symbols()[name].unit).get(unit, 0)
+
+    scaled = {name: value * scale(name) for name, value in fleet.inputs.items()}
+    found = fleet.of(**scaled)
+    return np.array([near(found[name], value * scale(name))
+                     for name, value in fleet.found.items()])
