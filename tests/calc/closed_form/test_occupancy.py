@@ -10,7 +10,6 @@ import calc
 import catalogue
 from calc.answer.simulated import system_of
 from calc.closed_form.evaluate import evaluate
-from calc.closed_form.occupancy import normal_tail
 from calc.physics.arrays import Inputs
 from calc.physics.decode_floor import biased, context_deviation, mean_attended, mean_context
 from calc.serving.arrivals import ClosedLoop, shapes_of
@@ -84,11 +83,6 @@ class TestLengths:
 
 
 class TestOccupancy:
-    def test_the_tail_is_that_of_the_normal_distribution(self):
-        z = np.linspace(-7, 7, 2801)
-        exact = [math.erfc(each / math.sqrt(2)) / 2 for each in z]
-        assert np.abs(normal_tail(z) - exact).max() < 1.5e-4
-
     def test_a_sum_of_independent_requests_overflows_as_often_as_drawn(self, inputs):
         """Gamma-distributed contexts of a number that is Poisson's."""
         found = evaluate(inputs | {"open_arrivals": 1, "prompt_variation": 1,
@@ -129,20 +123,6 @@ class TestOccupancy:
         assert found["holding_requests"] * found["decode_context_tokens"] == pytest.approx(
             held_on_average(run), rel=0.05)
 
-    def test_shares_of_steps_and_of_blocks(self, inputs):
-        counts = np.arange(1, 400)
-        found = evaluate(inputs | {"concurrency": counts}, "mla")
-        assert (np.diff(found["cache_overflow"]) >= -1e-12).all()
-        assert found["cache_overflow"][0] < 1e-9 < 0.99 < found["cache_overflow"][-1]
-        assert (found["holding_requests"] <= counts).all()
-        np.testing.assert_allclose(found["cache_occupied"] * found["kv_blocks"] * inputs[
-            "block_size"], found["holding_requests"] * found["held_tokens"])
-        ranks = catalogue.load_scenario("h200-v32-vllm-dp8")
-        varied = evaluate(ranks.inputs() | {"kv_imbalance": 1, "prompt_variation": np.linspace(
-            0, 2, 5)}, ranks.model.attention)
-        assert (np.diff(varied["fullest_cache"]) > 0).all()
-
-
 def held_on_average(outcomes):
     """Tokens in the cache over the middle of a run: a prompt, then one more with each token."""
     ends = sorted(each.finished for each in outcomes)
@@ -154,15 +134,6 @@ def held_on_average(outcomes):
         come = (times[here] - each.first_token) / max(each.finished - each.first_token, 1e-12)
         held[here] += each.input_tokens + np.clip(come, 0, 1) * each.output_tokens
     return held.mean()
-
-
-@pytest.mark.parametrize(("settings", "variation"), [
-    ((), 0), (("length_distribution=exponential",), 1),
-    (("length_distribution=lognormal", "length_variation=0.7"), 0.7)])
-def test_the_stated_distribution_is_the_variation(settings, variation):
-    inputs = catalogue.load_scenario("s2-910b1-awq", overrides=[
-        f"workload.{setting}" for setting in settings]).inputs()
-    assert inputs["prompt_variation"] == inputs["answer_variation"] == variation
 
 
 @pytest.mark.parametrize(("settings", "suffices"), [

@@ -1,6 +1,5 @@
 """A steady state in closed form: limits, laws, doubts, and simulations of the same steps."""
 
-import math
 from itertools import islice
 
 import numpy as np
@@ -12,7 +11,7 @@ from benchmarks.steady import NEVER, rows
 from calc.answer.estimate import predicted
 from calc.answer.simulated import system_of
 from calc.closed_form.evaluate import evaluate
-from calc.closed_form.validity import NEAR, doubt_words, doubts
+from calc.closed_form.validity import NEAR, doubts
 from calc.physics.arrays import Inputs
 from calc.serving.arrivals import ClosedLoop, poisson
 from calc.serving.metrics import summarise
@@ -57,33 +56,6 @@ class TestLaws:
         found = evaluate(inputs | {"think_time": thinking}, "mla")
         assert found["steady_users"] == pytest.approx(
             found["steady_request_throughput"] * (found["steady_e2e"] + thinking))
-
-    def test_first_tokens_come_before_those_of_a_burst_and_later_ones_after(self, inputs):
-        found = evaluate(inputs | {"input_tokens": 4096, "context_tokens": 4608}, "mla")
-        assert found["steady_ttft"] < found["ttft"]
-        assert found["steady_tpot"] > found["tpot"]
-
-    def test_the_smaller_pool_binds(self, inputs):
-        apart = inputs | {"separate_pools": 1, "concurrency": np.array([8, 64, 128])}
-        found = evaluate(apart, "mla")
-        replicas = np.maximum(1, np.ceil(found["pool_ratio"] * inputs["data_parallel"]))
-        most = replicas / found["prompt_work"]
-        decoded = apart["concurrency"] / (
-            (inputs["output_tokens"] - 1) * found["steady_tpot"])
-        assert np.all(found["steady_stall"] == 0)
-        assert (found["steady_request_throughput"] <= np.minimum(
-            decoded, most * apart["concurrency"] / (apart["concurrency"] - 1))).all()
-
-    def test_equal_lengths_are_the_limit_of_varied_ones(self):
-        """Of the longest of several prompts the first order is their deviation itself."""
-        for name in ("s2-910b1-awq", "h200-v32-vllm-dp8"):
-            scenario, little = catalogue.load_scenario(name), 1e-7
-            alike, nearly = (evaluate(scenario.inputs() | {
-                "prompt_variation": value, "answer_variation": value}, scenario.model.attention)
-                for value in (0, little))
-            for quantity in ("steady_tpot", "ttft", "cache_occupied", "cache_deviation"):
-                assert nearly[quantity] == pytest.approx(alike[quantity], rel=little)
-
 
 class TestSimulations:
     def test_prompts_stall_the_batches_of_a_pipeline(self):
@@ -142,19 +114,6 @@ class TestDoubts:
             assert amount.low < amount.value < amount.high
             assert amount.high / amount.low == pytest.approx(closed.high / closed.low)
 
-    def test_many_deployments_at_once_have_the_doubts_of_each(self):
-        counts = np.geomspace(1, 4096, 40).round()
-        for extra in ({}, {"prefill_delay_steps": 30.0, "input_tokens": 40_000.0},
-                      {"mixed_steps": 0.0}, {"think_time": 10.0}, {"separate_pools": 1.0}):
-            inputs = self.shared().inputs() | extra
-            many = doubts(Inputs(inputs | {"concurrency": counts}),
-                          evaluate(inputs | {"concurrency": counts}, "mla"))
-            assert many.keys() | {"balanced"} == doubt_words().keys()
-            for at in (0, 20, 39):
-                one = inputs | {"concurrency": counts[at]}
-                for name, met in doubts(Inputs(one), evaluate(one, "mla")).items():
-                    assert bool(met) == bool(np.broadcast_to(many[name], counts.shape)[at])
-
     @pytest.mark.parametrize(("name", "value", "met"), [
         ("prefill_delay_steps", 30, True), ("prefill_delay_steps", 0, False),
         ("input_tokens", 400, False), ("expert_parallel", 1, False)])
@@ -181,31 +140,6 @@ class TestEstimate:
         beyond = self.answer("arrivals=poisson", "arrival_rate=50 request/s")
         assert not beyond.lasting.keeps_up
         assert "steady_ttft" not in beyond.quantities
-
-    @pytest.mark.parametrize("planned", [1, 32])
-    def test_a_rate_is_let_out_as_long_as_no_more_are_in_flight_than_planned(self, planned):
-        def at(rate):
-            return self.answer("arrivals=poisson", f"arrival_rate={rate} request/s",
-                               f"concurrency={planned}").lasting
-
-        fits, above = 0.0, 2.0
-        while above - fits > 1e-3:
-            rate = (fits + above) / 2
-            fits, above = (rate, above) if at(rate).keeps_up else (fits, rate)
-        assert at(fits).in_flight == pytest.approx(planned, rel=5e-2)
-
-    def test_a_prompt_in_another_pool_takes_no_place_of_those_that_decode(self):
-        """At a rate at which the places are full, as many more are in flight as prefill."""
-        lengths = ["workload.input_tokens=2048", "workload.output_tokens=64"]
-        scenario = catalogue.load_scenario("s0-scenario-3-decode", overrides=lengths)
-        users = calc.evaluate(scenario.inputs(), scenario.model.attention)
-        rate = float(users["steady_request_throughput"])
-        places = math.ceil(rate * float(users["steady_e2e"] - users["steady_ttft"]))
-        found = calc.estimate(catalogue.load_scenario("s0-scenario-3-decode", overrides=[
-            *lengths, f"workload.concurrency={places}", "workload.arrivals=poisson",
-            f"workload.arrival_rate={0.99 * rate} request/s"])).lasting
-        assert found.keeps_up
-        assert found.in_flight > places
 
     @pytest.mark.parametrize("setting", [
         ("arrivals=closed-loop", "think_time=-1 s"), ("think_time=1 s",),

@@ -7,9 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import catalogue
-from calc.answer.simulated import saturation, system_of
-from calc.answer.two_pools import combine_pools
-from calc.answer.users import UserLoad, users_see
 from calc.closed_form.evaluate import evaluate
 from calc.closed_form.planning import pool_replicas
 from calc.closed_form.waves import first_held, front_ends_rate
@@ -151,19 +148,6 @@ class TestLaws:
         assert (none["tokens_per_step"] == 1).all()
         assert (none["decode_step_time"] == found["decode_step_time"]).all()
 
-    @FEW
-    @given(SEEDS, st.floats(1.001, 100))
-    def test_a_longer_prompt_is_never_faster(self, attention, seed, factor):
-        """Its prefill, that of the wave, and decode behind it, in one stage and with one kernel."""
-        inputs = fleet(attention, seed) | {"pipeline_parallel": 1, "dense_prefill_tokens": 0}
-        longer = np.ceil(inputs["input_tokens"] * factor)
-        before, after = (run(inputs, attention, input_tokens=n)
-                         for n in (inputs["input_tokens"], longer))
-        for name in ("prefill_time", "burst_time", "decode_step_time", "tpot_floor",
-                     "kv_transfer_time"):
-            assert_at_most(before[name], after[name])
-
-
 class TestScheduler:
     """The scheduler on the runtime's clock and the closed form are two ways to one request."""
 
@@ -242,53 +226,6 @@ class TestFrontEnds:
             "open_arrivals": opened}, scenario.model.attention)
         assert found["steady_request_throughput"] == pytest.approx(count * SLOW, rel=2 / USERS)
         assert found["front_end_time"] == pytest.approx((USERS * count - 1) / (count * SLOW))
-
-    def test_a_simulation_of_three_is_three_times_that_of_one(self, scenario):
-        one, three = (system_of(scenario, found={"data_parallel": count, "front_end_rate": SLOW})
-                      for count in (1, 3))
-        assert saturation(three)[0] == pytest.approx(3 * saturation(one)[0]) == 3 * SLOW
-        seen = [users_see(scenario, UserLoad(users=30 * count), system=system)
-                for count, system in ((1, one), (3, three))]
-        assert seen[1].ttft.mean == pytest.approx(seen[0].ttft.mean, rel=0.05)
-
-    @pytest.mark.parametrize("slow", ["prefill", "decode"])
-    def test_two_pools_finish_no_more_than_either_lets_in(self, slow):
-        pools = dict(zip(("prefill", "decode"), catalogue.load_family("s0-scenario-3").pools,
-                         strict=True))
-        pools[slow] = catalogue.load_scenario(pools[slow].id, overrides=[
-            f"mechanisms.front_end_rate={SLOW / 1000} request/s"])
-        found = combine_pools(pools["prefill"], pools["decode"])
-        let_in = float(front_ends_rate(Inputs(pools[slow].inputs())))
-        assert found.rate == pytest.approx(let_in)
-        assert found.binds == slow
-
-
-@pytest.fixture(scope="module")
-def inputs():
-    return catalogue.load_scenario("h200-r1-sglang-tp8").inputs() | {
-        "concurrency": np.array([2.0, 16, 128]), "input_tokens": 1000.0,
-        "output_tokens": 500.0, "context_tokens": 1500.0, "mixed_steps": 0.0}
-
-
-class TestStreaming:
-    """Engines that look for requests rarely, and that send tokens in pieces or hold the first."""
-
-    def test_rarer_looks_delay_the_first_token_and_spare_the_others(self, inputs):
-        often, rarer = (evaluate(inputs | {"scheduler_recv_interval": looks, "stream_interval": 1},
-                                 "mla") for looks in (1, 30))
-        assert (rarer["steady_ttft"] > often["steady_ttft"]).all()
-        assert (rarer["steady_tpot"] <= often["steady_tpot"]).all()
-
-    def test_pieces_change_gaps_and_a_held_first_token_waits_for_its_piece(self, inputs):
-        one, ten, held = (evaluate(inputs | {"stream_interval": pieces, "first_token_held": flag},
-                                   "mla") for pieces, flag in ((1, 0), (10, 0), (10, 1)))
-        for name in ("steady_ttft", "steady_tpot", "steady_e2e", "ttft", "tpot"):
-            assert (one[name] == ten[name]).all()
-        np.testing.assert_allclose(ten["stream_gap"], 10 * ten["steady_tpot"])
-        for ttft, e2e in (("steady_ttft", "steady_e2e"), ("ttft", "e2e")):
-            assert (held[ttft] > ten[ttft]).all()
-            np.testing.assert_allclose(held[e2e], ten[e2e])
-
 
 def test_a_request_alone_has_neither_stall_nor_queue():
     inputs = catalogue.load_scenario("s2-910b1-awq").inputs() | {"concurrency": 1}

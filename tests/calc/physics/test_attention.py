@@ -2,7 +2,6 @@
 or prompts that ranks share.
 """
 
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -50,24 +49,6 @@ class TestTiles:
                       for count in (0, drafts))
         assert some == pytest.approx(tiles * none)
 
-    @pytest.mark.parametrize(("tokens", "tile", "rows"), [
-        (16, 64, 64), (100, 64, 100), (8192, 64, 8192), (16, 1, 16)])
-    def test_a_prompt_is_read_in_whole_tiles(self, tokens, tile, rows):
-        """Its bytes besides arithmetic are those of a tile, of 64 rows, at least."""
-        still, moving = (deployment(
-            DENSE, input_tokens=tokens, max_num_batched_tokens=8192, prompt_variation=0,
-            prefix_hit_share=0, prefill_tile_rows=tile, core_row_traffic=traffic)
-            for traffic in (0, 1))
-        inputs, found = moving
-        width = sum(inputs[name] for name in ("qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim"))
-        filling = (inputs["num_hidden_layers"] * inputs["num_attention_heads"]
-                   / inputs["tensor_parallel"] * width * inputs["activation_element_bytes"]
-                   * found["prefill_tokens"] * (rows / tokens - 1))
-        np.testing.assert_allclose(
-            found["prefill_core_time"] - still[1]["prefill_core_time"],
-            (found["prefill_core_bytes"] + filling) / (
-                inputs["memory_bandwidth"] * inputs["hbm_efficiency"]), rtol=1e-9)
-
     @pytest.mark.parametrize(("device", "ns"), [
         ("nvidia-h200-sxm", {(16, 2): 0.2714, (64, 2): 0.2836, (128, 2): 0.4429, (16, 1): 0.1989,
                              (64, 1): 0.2073, (128, 1): 0.3940}),
@@ -87,16 +68,6 @@ class TestTiles:
 
 
 class TestSparse:
-    def test_a_dense_model_ignores_inputs_of_sparse_attention(self):
-        inputs = fleet_alike("mla", 1) | {"index_topk": 0, "index_n_heads": 0, "index_head_dim": 0,
-                                          "selection_traffic": 0}
-        names = ("sparse_tile_rows", "sparse_attention_efficiency", "index_peak",
-                 "index_efficiency", "whole_selection", "dense_prefill_tokens")
-        before = run(inputs, "mla")
-        after = run(inputs, "mla", **{name: 3 * inputs[name] + 7 for name in names})
-        for name in before:
-            np.testing.assert_array_equal(before[name], after[name], err_msg=name)
-
     @pytest.mark.parametrize("length", [1, 100, 30_000])
     def test_operations_of_a_prompt_token(self, length):
         """61 layers of 64 rows, (576 + 512) multiply-adds, 2,048 positions: 17.4 GFLOP."""
@@ -111,14 +82,6 @@ class TestSparse:
         long = {"input_tokens": 30_000, "prefix_hit_share": 0.5}  # each token has enough
         whole, stops = (deployment(SPARSE, **long, whole_selection=flag)[1] for flag in (1, 0))
         assert whole["prefill_core_flops"] == stops["prefill_core_flops"]
-
-    @pytest.mark.parametrize(("limit", "alike"), [(0, True), (10**6, False)])
-    def test_no_prefix_is_expanded_again_but_of_dense_prompts(self, limit, alike):
-        per_token = [found["prefill_attention_flops"] / found["prefill_tokens"]
-                     for share in (0, 0.9) for _, found in [deployment(
-                         SPARSE, input_tokens=20_000, prefix_hit_share=share,
-                         dense_prefill_tokens=limit)]]
-        assert bool(max(per_token) < 1.0001 * min(per_token)) is alike
 
     @pytest.mark.parametrize(("share", "limit", "alike"), [
         (0, 8192, True), (0.5, 2000, True), (0.5, 2001, False), (0.5, 8192, False)])
@@ -140,12 +103,6 @@ class TestSparse:
         assert long["prefill_index_flops"] > 0
         assert short["decode_step_time"] == deployment(
             SPARSE, input_tokens=2048, dense_prefill_tokens=0)[1]["decode_step_time"]
-
-    def test_prompts_have_an_efficiency_of_their_own(self):
-        base, half = (deployment(SPARSE, sparse_prefill_efficiency=share)[1]
-                      for share in (0.4, 0.2))
-        assert half["prefill_core_time"] == pytest.approx(2 * base["prefill_core_time"])
-        assert half["decode_core_time"] == base["decode_core_time"]
 
     def test_the_measured_kernel_of_prefill(self):
         """InferSim, 4,096 tokens, 128 heads, 2,048 of 16,384 positions on an H800: 3.60 ms."""
@@ -176,25 +133,6 @@ class TestUnfused:
     def test_a_chunk_meets_every_position_up_to_its_end(self, changes, positions):
         _, found = deployment(DENSE, **changes, score_traffic=32.0)
         assert found["prefill_multiplied"] == pytest.approx(positions)
-
-    @pytest.mark.parametrize("attention", ["mla", "gqa"])
-    def test_bytes_are_those_of_the_scores_and_add_to_the_products(self, attention):
-        inputs = fleet_alike(attention, 2) | {"index_topk": 0}
-        none, some = (run(inputs, attention, score_traffic=bytes_) for bytes_ in (1e-9, 32.0))
-        windowed = inputs["num_hidden_layers"] - inputs["full_attention_layers"]
-        positions = (inputs["full_attention_layers"] * some["prefill_multiplied"]
-                     + windowed * some["prefill_in_window"])
-        scores = (inputs["num_attention_heads"] / inputs["tensor_parallel"]
-                  * some["prefill_tokens"] / inputs["micro_batches"] * positions)
-        np.testing.assert_allclose(some["prefill_core_bytes"] - none["prefill_core_bytes"],
-                                   32.0 * scores, rtol=1e-6)
-        peak = inputs["core_peak"] * inputs["attention_gemm_efficiency"] * some["slowest_clock"]
-        rate = inputs["memory_bandwidth"] * inputs["hbm_efficiency"]
-        np.testing.assert_allclose(
-            some["prefill_core_time"],
-            some["prefill_core_flops"] / peak + some["prefill_core_bytes"] / rate, rtol=1e-12)
-        np.testing.assert_array_equal(some["decode_step_time"], none["decode_step_time"])
-
 
 # two key heads of 3 are 6 elements, six value heads of 5 are 30; both and queries are 42
 LINEAR = {"hidden_size": 7, "linear_num_key_heads": 2, "linear_num_value_heads": 6,
@@ -276,14 +214,6 @@ class TestCompressed:
         alone, eight = (v4(tensor_parallel=ranks)[1] for ranks in (1, 8))
         assert alone["state_bytes_per_request"] == eight["state_bytes_per_request"]
 
-    @pytest.mark.parametrize(("ratio", "layers"), [
-        ("compress_ratio", "compressed_layers"), ("heavy_compress_ratio", "heavy_layers")])
-    def test_the_cache_of_a_token_is_inverse_to_the_ratio(self, ratio, layers):
-        others = dict.fromkeys(LAYERS, 0) | {layers: 20}
-        for of in (4, 8, 64):
-            assert v4(**others | {ratio: of})[1]["kv_bytes_per_token"] == pytest.approx(
-                20 * 584 / of)
-
     def test_a_longer_context_costs_index_keys_and_heavy_entries(self):
         """What is picked, and the window, are met already."""
         less, longer = (v4(input_tokens=tokens, context_tokens=2**18, kv_imbalance=1,
@@ -291,35 +221,6 @@ class TestCompressed:
         more = 2**17 - 2**16
         assert (longer["decode_kv_bytes"] - less["decode_kv_bytes"]) / less["decode_batch"] == (
             pytest.approx(21 * 132 * more / 4 + 20 * 584 * more / 128))
-
-    @pytest.mark.parametrize("phase", PHASES)
-    def test_layers_that_share_an_indexer_read_fewer_keys(self, phase):
-        long = {"input_tokens": 2**17, "context_tokens": 2**18}
-        for attention, inputs, layers in (("csa", v4()[0], 20), (
-                "mla", catalogue.load_scenario(SPARSE).inputs(), 60)):
-            own, half = (evaluate(inputs | long | {"indexer_layers": count}, attention)
-                         for count in (layers, layers / 2))
-            for name in ("index_flops", "index_bytes"):
-                assert half[f"{phase}_{name}"] == pytest.approx(own[f"{phase}_{name}"] / 2)
-            assert half[f"{phase}_core_flops"] == own[f"{phase}_core_flops"]
-
-    def test_heads_fill_whole_tiles_and_no_prompt_is_expanded(self):
-        _, found = v4(sparse_tile_rows=64, input_tokens=64, dense_prefill_tokens=2**20)
-        assert [found[f"{phase}_head_rows"] for phase in PHASES] == [64] * 3
-        assert found["prefill_absorbed"] == 1
-
-    def test_a_state_moves_with_its_cache_and_streams_cost_bytes_but_no_all_reduce(self):
-        (inputs, less), (_, more) = (v4(state_element_bytes=width) for width in (2, 4))
-        stages = ceil_div(43, inputs["pipeline_parallel"])
-        added = (more["state_bytes_per_request"] - less["state_bytes_per_request"]) * stages / 43
-        assert more["kv_port_time"] - less["kv_port_time"] == pytest.approx(
-            added / (inputs["network_bandwidth"] * inputs["network_efficiency"]))
-        one, four = (v4(hc_mult=streams, pipeline_parallel=2)[1] for streams in (1, 4))
-        for phase in PHASES:
-            for name in ("vector_time", "pipeline_time", "attention_bytes"):
-                assert four[f"{phase}_{name}"] > one[f"{phase}_{name}"]
-            assert four[f"{phase}_all_reduce_time"] == one[f"{phase}_all_reduce_time"]
-
 
 def dealt(attention):
     """Deployments without an indexer, of tensor ranks that all keep a copy of each cache."""
@@ -346,30 +247,6 @@ class TestSharedCache:
         np.testing.assert_allclose(group["decode_kv_bytes"] * shared, alone["decode_kv_bytes"])
         np.testing.assert_allclose(group["decode_head_rows"], alone["decode_head_rows"] * shared)
         assert not any(np.any(alone[f"{phase}_context_exchange_time"]) for phase in PHASES)
-
-    def test_more_ranks_send_longer_and_all_to_all_starts_less_often(self, attention):
-        inputs = dealt(attention) | {"tensor_parallel": 16, "expert_tensor_parallel": 0,
-                                     "collective_alpha": 1e-6, "gather_alpha": 1e-6}
-        inputs["num_attention_heads"] = 16 * np.ceil(inputs["num_attention_heads"] / 16)
-        name = "decode_context_exchange_time"
-        times = [run(inputs, attention, decode_context_parallel=size, full_mesh=0)[name]
-                 for size in (1, 2, 4, 8, 16)]
-        for shorter, longer in pairwise(times):
-            assert not where(longer <= shorter, shorter, longer)
-        inputs |= {"decode_context_parallel": 16, "devices_per_node": 64, "gather_step_alpha": 0.0,
-                   "gather_bulk_alpha": 1e6, "gather_efficiency": inputs["collective_efficiency"]}
-        scattered, sent = (run(inputs, attention, context_all_to_all=flag)[name] for flag in (0, 1))
-        assert not where(scattered - sent < inputs["num_hidden_layers"] * 1e-6 * (1 - 1e-9))
-
-    def test_a_prompt_without_a_past_sends_nothing(self, attention):
-        inputs = dealt(attention) | {"prefix_hit_share": 0, "max_num_batched_tokens": 1e6,
-                                     "input_tokens": 4096, "decode_context_parallel": sampled(
-                                         attention)["tensor_parallel"]}
-        name = "prefill_context_exchange_time"
-        assert not np.any(run(inputs, attention)[name])
-        later = run(inputs, attention, prefix_hit_share=0.5)[name]
-        assert not where((later > 0) != (inputs["decode_context_parallel"] > 1), later)
-
 
 def test_eight_ranks_hold_eight_times_the_requests_and_fill_their_tiles():
     """TP8 leaves 16 heads to a rank, a quarter of a tile; four ranks together fill one."""

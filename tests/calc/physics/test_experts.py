@@ -4,9 +4,9 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from _fleet import ATTENTIONS, fleet, run, where
+from _fleet import ATTENTIONS, run, where
 from _fleet import alike as sampled
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import catalogue
@@ -20,7 +20,6 @@ from calc.physics.experts import (
     shared_apart,
     upper_quantile,
 )
-from calc.physics.timing.collectives import all_gather, group, reduce_scatter
 
 ROUNDING = 1e-9  # relative
 both = pytest.mark.parametrize("attention", ATTENTIONS)
@@ -144,20 +143,6 @@ class TestSlices:
         assert not np.any(eight(attention, expert, slices, exchange_gathered=0,
                                 exchange_buffer_tokens=128)["exchange_buffers"])
 
-    def test_all_ranks_gather_and_scatter(self, attention):
-        inputs = sampled(attention)
-        cut = eight(attention, 2, 4, exchange_gathered=0, dispatch_element_bytes=1)
-        q = Inputs(dict(inputs))
-        ranks = group(q, np.full_like(inputs["hidden_size"], 8.0))
-        layers = inputs["num_hidden_layers"] - np.floor(inputs["num_hidden_layers"] / 2)
-        for phase in PHASES:
-            payload = cut[f"{phase}_group_tokens"] / 8 * inputs["hidden_size"] * inputs[
-                "activation_element_bytes"]
-            np.testing.assert_allclose(
-                cut[f"{phase}_exchange_time"],
-                layers * (all_gather(q, ranks, payload) + reduce_scatter(q, ranks, payload)),
-                rtol=1e-9)
-
     def test_slices_that_tensor_parallelism_leaves_are_the_default(self, attention):
         inputs = sampled(attention) | {"expert_tensor_parallel": 0}
         stated = np.maximum(1, inputs["tensor_parallel"] / inputs["expert_parallel"])
@@ -165,22 +150,6 @@ class TestSlices:
                           for slices in (0, stated))
         for name, value in found.items():
             np.testing.assert_array_equal(value, written[name], name)
-
-    @settings(max_examples=3)
-    @given(st.integers(0, 2**32 - 1))
-    def test_whole_experts_hide_a_share_of_their_own(self, attention, seed):
-        inputs = fleet(attention, seed)
-        asked = inputs["expert_tensor_parallel"]
-        is_sliced = np.where(asked > 0, asked > 1,
-                             inputs["expert_parallel"] < inputs["tensor_parallel"])
-        for name, kept in (("expert_load_overlap", is_sliced), ("load_overlap", ~is_sliced)):
-            least, most = (run(inputs | {name: np.full_like(inputs[name], share)}, attention)
-                           for share in (0.0, 1.0))
-            for phase in PHASES:
-                serial, hidden = (found[f"{phase}_routed_expert_time"] for found in (least, most))
-                assert np.all(hidden[kept] == serial[kept])
-                assert np.all(hidden <= serial * (1 + ROUNDING))
-
 
 RANKS, APART = 48, 12
 
@@ -216,30 +185,6 @@ class TestSharedApart:
             assert not where(more["decode_shared_expert_time"]
                              > fewer["decode_shared_expert_time"] * (1 + ROUNDING))
 
-    def test_a_step_waits_for_the_slower_kind(self, attention):
-        found, alone, none = (run(apart(attention, shared), attention, offloaded_share=share)
-                              for shared, share in ((APART, 0), (APART, 1), (0, 0)))
-        for phase in PHASES:
-            routed, shared = (found[f"{phase}_routed_expert_time"],
-                              alone[f"{phase}_shared_expert_time"])
-            np.testing.assert_allclose(routed + found[f"{phase}_shared_expert_time"],
-                                       np.maximum(routed, shared))
-            assert not where(found[f"{phase}_exchange_time"]
-                             < none[f"{phase}_exchange_time"] * (1 - ROUNDING))
-
-    def test_the_fullest_rank_holds_one_kind(self, attention):
-        for shared in (1, APART, RANKS - 1):
-            inputs = apart(attention, shared, redundant_experts=24)
-            found = run(inputs, attention)
-            every = (found["attention_weights_per_layer"]
-                     + inputs["router_weight_bytes"] * found["router_parameters"])
-            routed = (inputs["routed_expert_weight_bytes"] * found["routed_expert_parameters"]
-                      * (72 + 24) / (RANKS - shared))
-            alone = inputs["shared_expert_weight_bytes"] * found["shared_expert_parameters"]
-            np.testing.assert_allclose(found["moe_layer_weights"] - every,
-                                       np.maximum(routed, alone), rtol=1e-6)
-
-
 @pytest.mark.parametrize(("ranks", "shared", "busiest"), [
     (324, 36, 1), (320, 32, 10 / 9), (320, 0, 1), (320, 160, 16 / 9)])
 def test_the_fullest_receiver_of_nine_copies(ranks, shared, busiest):
@@ -259,13 +204,3 @@ def test_a_die_of_cloudmatrix_holds_one_expert():
     assert found["routed_ranks"] == 288 == 256 + inputs["redundant_experts"]
     assert found["decode_shared_tokens"] * 32 == found["decode_group_tokens"]
     assert found["memory_per_device"] < every_rank["memory_per_device"]
-
-
-def test_the_measured_engine_slices_experts_without_imbalance():
-    """--tp-size 8 --dp-size 8 --enable-dp-attention."""
-    whole, cut = (evaluate(catalogue.load_scenario("h200-v32-sglang-dp8", overrides=[
-        f"parallelism.{setting}" for setting in settings]).inputs(), "mla") for settings in (
-            (), ("expert_parallel=1", "expert_tensor_parallel=8")))
-    assert cut["weights_per_device"] == whole["weights_per_device"]
-    assert cut["decode_rank_imbalance"] == 0 < whole["decode_rank_imbalance"]
-    assert cut["expert_slices"] == 8

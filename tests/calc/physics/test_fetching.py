@@ -10,7 +10,7 @@ import math
 import numpy as np
 import pytest
 import yaml
-from _fleet import ATTENTIONS, fleet, run, where
+from _fleet import ATTENTIONS, fleet, run
 from _plain import plain
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 import catalogue
 from calc.closed_form.evaluate import PHASES, evaluate
 from calc.physics.breakdown import bound_by, parts
-from calc.physics.experts import distinct_experts
 
 EXPERT, GIB = 3 * 7168 * 2048 * 2, 2**30  # [B]
 FREE = 1e40  # a rate as good as infinite
@@ -50,13 +49,6 @@ class TestTiers:
         _, every = tiers(fetched_share=0, device_hit_share=0.1)
         assert all(every[f"{phase}_fetch_time"] == 0 for phase in PHASES)
         assert every["host_expert_weights"] == every["storage_expert_weights"] == 0
-
-    @pytest.mark.parametrize("hits", [0, 0.5, 1])
-    def test_where_every_expert_is_chosen_a_hit_rate_is_of_no_use(self, hits):
-        inputs, found = tiers(device_hit_share=hits, host_hit_share=hits, routing_skew=0)
-        for name, share in (("missing", 1), ("storage", inputs["stored_share"])):
-            assert found[f"prefill_{name}_experts"] == pytest.approx(
-                share * inputs["fetched_share"] * 256, rel=1e-3)
 
     def test_the_levels_of_the_document(self):
         (inputs, found), (_, near) = tiers(), tiers(fetched_share=0)
@@ -120,63 +112,6 @@ class TestLaws:
                 * np.minimum(inputs["devices_per_node"], devices))
             np.testing.assert_allclose(found[f"{phase}_fetch_time"], np.maximum.reduce(times),
                                        rtol=1e-9, atol=1e-20)
-
-    @settings(max_examples=3)
-    @given(seeds)
-    def test_time_of_experts_on_the_host_is_that_of_its_four_parts(self, attention, seed):
-        """A core multiplies what it has read; then hidden states travel, and both synchronise."""
-        inputs = fleet(attention, seed) | {"host_group_tokens": 0}
-        found = run(inputs, attention)
-        x, k = inputs["offloaded_share"], inputs["num_experts_per_tok"]
-        layers = inputs["num_hidden_layers"] - inputs["first_k_dense_replace"]
-        expert = x * layers * found["routed_expert_parameters"]
-        for phase in PHASES:
-            together = found[f"{phase}_group_tokens"]
-            tokens = together * inputs["tensor_parallel"] / (
-                inputs["expert_parallel"] * found["expert_slices"])
-            hidden = (tokens * inputs["routed_expert_hidden_size"]
-                      * inputs["activation_element_bytes"])
-            multiplied = expert * together * k * inputs["multiply_add_flops"] / (
-                inputs["host_peak"] * inputs["host_gemm_efficiency"])
-            read = (expert * found[f"{phase}_distinct_experts"] * inputs["offloaded_weight_bytes"]
-                    / (inputs["host_memory_bandwidth"] * inputs["host_stream_efficiency"]))
-            # there and back, unless all of a token's experts are on the device
-            sent = 2 * layers * hidden * (1 - (1 - x) ** k) / inputs["host_link_bandwidth"]
-            np.testing.assert_allclose(
-                found[f"{phase}_offload_time"], multiplied + read + sent
-                + layers * (x > 0) * inputs["host_sync"], rtol=1e-9, atol=1e-20)
-
-    @settings(max_examples=3)
-    @given(seeds, st.integers(1, 3000))
-    def test_a_group_of_tokens_reads_its_experts_as_if_alone(self, attention, seed, limit):
-        """Never less than all at once, never more than each token for itself."""
-        inputs = fleet(attention, seed) | {
-            "host_peak": FREE, "host_link_bandwidth": FREE, "host_sync": 0}  # reading alone
-        read, once, apart = (run(inputs, attention, host_group_tokens=tokens)
-                             for tokens in (limit, 0, 1))
-        for phase in PHASES:
-            name, tokens = f"{phase}_offload_time", once[f"{phase}_group_tokens"]
-            assert not where(read[name] < once[name] * (1 - 1e-9), read[name], once[name])
-            assert not where((read[name] > apart[name] * (1 + 1e-9)) & (tokens >= 1),
-                             read[name], apart[name])
-            alone = tokens <= limit
-            np.testing.assert_allclose(read[name][alone], once[name][alone], rtol=1e-12)
-            group = tokens / 2.5
-            grouped = run(inputs, attention, host_group_tokens=group)[name]
-            whole, rest = (distinct_experts(
-                inputs["n_routed_experts"], inputs["num_experts_per_tok"], some,
-                inputs["routing_skew"]) for some in (group, group / 2))
-            np.testing.assert_allclose(grouped * once[f"{phase}_distinct_experts"],
-                                       once[name] * (2 * whole + rest), rtol=1e-9, atol=1e-30)
-
-    def test_without_fetching_its_inputs_do_not_matter(self, attention):
-        inputs = fleet(attention, 4) | {"fetched_share": 0}
-        before, after = run(inputs, attention), run(
-            inputs, attention, stored_share=1, device_hit_share=0, host_hit_share=0,
-            host_link_efficiency=0.1, offloaded_share=inputs["offloaded_share"])
-        for name, value in before.items():
-            np.testing.assert_array_equal(value, after[name], err_msg=name)
-
 
 class TestHitShares:
     """What is found where nothing is stated: at random, up to the most popular kept."""

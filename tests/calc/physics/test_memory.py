@@ -95,15 +95,6 @@ def test_redundant_experts_on_each_of_eight_ranks():
         assert found[f"{phase}_step_time"] == without[f"{phase}_step_time"]
 
 
-@both
-def test_twice_the_experts_weigh_twice_as_much(attention):
-    inputs = sampled(attention) | {"draft_tokens": 0, "shared_expert_ranks": 0}
-    found, twice = (run(inputs, attention, redundant_experts=copies)
-                    for copies in (0, inputs["n_routed_experts"]))
-    more = twice["stage_weights"] - found["stage_weights"]
-    np.testing.assert_allclose(more, twice["stage_redundant_weights"], rtol=1e-6, atol=1)
-
-
 def deepep_hint(tokens, hidden, experts):
     """get_low_latency_rdma_size_hint of DeepEP, csrc/legacy/config.hpp at dd758ca [B]."""
     scales = hidden // 128

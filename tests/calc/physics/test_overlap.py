@@ -77,16 +77,6 @@ class TestHidden:
                        for kind in (0, 1))
             np.testing.assert_array_equal(off["step_time"], on["step_time"])
 
-    def test_there_and_back_is_the_exchange(self, attention, phase):
-        """As long either way, where a token is as wide both ways."""
-        inputs = sampled(attention)
-        wide, narrow = (step(inputs, attention, phase, {
-            "dispatch_element_bytes": inputs["activation_element_bytes"] * share,
-            "exchange_gathered": 0}) for share in (1, 0.5))
-        np.testing.assert_allclose(wide["exchange_time"], 2 * wide["dispatch_time"], rtol=ROUNDING)
-        at_most(narrow["dispatch_time"], wide["dispatch_time"])
-
-
 NOTHING_HIDDEN = {"overlap_efficiency": 0, "host_overlap": 0, "single_token_path": 0,
                   "host_time_per_operator": 0, "captured": 0}
 PLAIN = {f"{name}_depth_latency": 0 for name in DENSE}  # nothing waits along the depth

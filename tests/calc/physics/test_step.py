@@ -85,36 +85,6 @@ class TestParts:
             assert_at_most(halves * moved / inputs["memory_bandwidth"], device)
             assert_at_most(halves * multiplied, device)
 
-    @FEW
-    @given(SEEDS)
-    def test_every_kernel_has_a_boundary_and_a_launch_and_every_stage_but_one_a_hop(
-            self, attention, seed):
-        inputs = fleet(attention, seed)
-        every, dense = run(inputs, attention), inputs["first_k_dense_replace"]
-        routed = inputs["routed_expert_operators"]
-        shared = (inputs["n_shared_experts"] > 0) * inputs["shared_expert_operators"]
-        experts = np.where(inputs["shared_expert_ranks"] > 0, np.maximum(routed, shared),
-                           routed + shared)  # of the rank that has more of them
-        kernels = inputs["operators_per_layer"] / inputs["reference_operators"] * (
-            inputs["num_hidden_layers"] * (inputs["attention_operators"] + inputs[
-                "hyper_operators"] * (inputs["hc_mult"] > 1))
-            + inputs["indexer_layers"] * inputs["indexer_operators"]
-            + dense * inputs["dense_mlp_operators"]
-            + (inputs["num_hidden_layers"] - dense) * experts)
-        for phase in PHASES:
-            found = {name.removeprefix(f"{phase}_"): value for name, value in every.items()}
-            assert_close(found["boundary_time"], kernels * inputs["kernel_boundary"])
-            tokens = found["group_tokens"] * inputs["tensor_parallel"] / (
-                inputs["expert_parallel"] * found["expert_slices"])
-            graph = inputs["captured"] * (tokens <= inputs["largest_graph"]) * (phase == "decode")
-            assert_close(found["host_time"], (1 - graph) * inputs["micro_batches"] * kernels
-                         * inputs["host_time_per_operator"])
-            sent = tokens * inputs["hidden_size"] * inputs["hc_mult"] * inputs[
-                "activation_element_bytes"]
-            hop = inputs["network_alpha"] + sent / inputs["tensor_parallel"] / (
-                inputs["network_bandwidth"] * inputs["network_efficiency"])
-            assert_close(found["pipeline_time"], (inputs["pipeline_parallel"] - 1) * hop)
-
     def test_a_rank_alone_communicates_nothing(self, attention):
         found = run(fleet(attention, 3), attention, tensor_parallel=1, expert_parallel=1,
                     pipeline_parallel=1, decode_context_parallel=1, shared_expert_ranks=0,
@@ -207,14 +177,6 @@ class TestLimits:
             free = np.broadcast_to(inputs[f"{name}_activation_traffic"] == 0, quantised.shape)
             assert np.all(np.abs(quantised[free]) <= 1e-3 * more["time"][free])
             assert np.all(quantised >= -1e-3 * more["time"])
-
-    def test_rows_below_a_tile_cost_a_whole_one(self, attention):
-        inputs = sampled(attention) | {
-            "memory_bandwidth": 1e30, "draft_tokens": 0, "micro_batches": 1, "gemm_tile_rows": 64}
-        one_row, full, double = (run(inputs, attention, concurrency=rows * inputs["data_parallel"])
-                                 ["decode_head_time"] for rows in (1, 64, 128))
-        np.testing.assert_allclose(one_row, full, rtol=1e-6)
-        assert np.all(double <= 2 * full * (1 + ROUNDING))
 
     def test_hidden_time_is_proportional_to_its_share_and_a_slow_host_decides(self, attention):
         inputs = sampled(attention) | {"host_overlap": 0, "draft_tokens": 0}

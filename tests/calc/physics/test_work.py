@@ -6,9 +6,8 @@ against the other.
 
 from dataclasses import fields, replace
 
-import numpy as np
 import pytest
-from _fleet import ATTENTIONS, compositions, fleet, one, run, sampled, tables
+from _fleet import ATTENTIONS, compositions, fleet, one, sampled, tables
 
 import calc
 import catalogue
@@ -21,7 +20,7 @@ from calc.physics.timing.collectives import all_gather, all_reduce, group, reduc
 from calc.physics.timing.matmuls import operator_time
 from calc.physics.work import Composition, Routed
 from catalogue.deployments.knobs import DENSE
-from reference.operators import LINK, MATRIX, VECTOR
+from reference.operators import LINK
 from reference.steps import inputs_of
 
 BYTES = ("weight_bytes", "activation_bytes", "kv_bytes")
@@ -91,19 +90,6 @@ class TestRandom:
                 for name, taken in times.items():
                     assert taken == pytest.approx(float(found[f"{phase}_{name}_time"]), rel=1e-9)
 
-    def test_rows_are_consistent(self, attention):
-        for table in tables(one(sampled(attention), 7), attention).values():
-            names = [(row.name, row.layer) for row in table]
-            assert len(names) == len(set(names))
-            for row in table:
-                amounts = [row.flops, row.payload, *(getattr(row, name) for name in BYTES)]
-                assert all(np.isfinite(amount) and amount >= 0 for amount in amounts), row
-                assert (row.unit == LINK) == (row.collective is not None), row
-                assert row.unit != LINK or row.flops + total([row], *BYTES) == 0, row
-                assert (row.unit == MATRIX) == (row.group in CLASSES), row
-                assert (row.unit == VECTOR) == (row.group == "vector"), row
-
-
 @pytest.mark.parametrize("name", catalogue.deployment_names()[::8])
 def test_rows_sum_to_the_classes_of_deployments_of_the_catalogue(name):
     scenario = catalogue.load_scenario(name)
@@ -147,19 +133,6 @@ class TestMatmuls:
         whole = counted("h200-r1-sglang-tp8", "depth", "parallelism.tensor_parallel=1",
                         "parallelism.data_parallel=8")["decode"]
         assert whole["attention"] - found["decode"]["attention"] == 61 * 128 * 128 * 7 // 8
-
-    @pytest.mark.parametrize("attention", ATTENTIONS)
-    def test_latencies_do_not_depend_on_rows(self, attention):
-        inputs = sampled(attention) | {"micro_batches": 1, "shared_expert_ranks": 0}
-        added = []
-        for each in (1, 64):
-            ways = inputs | {"concurrency": inputs["data_parallel"] * each}
-            before, after = (run(ways, attention, **latencies) for latencies in (
-                NONE, NONE | {f"{name}_matmul_latency": 1e-3 for name in DENSE}))
-            added.append({name: after[f"decode_{name}_time"] - before[f"decode_{name}_time"]
-                          for name in DENSE})
-        for name in DENSE:
-            np.testing.assert_allclose(added[0][name], added[1][name], rtol=1e-9, atol=1e-12)
 
     @pytest.mark.parametrize(("computed", "loaded"), [(0.5, 0), (2, 0), (0, 0.9), (0, 4)])
     def test_arithmetic_takes_as_long_as_outputs_wait_for_their_inputs(self, computed, loaded):

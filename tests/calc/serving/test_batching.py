@@ -432,21 +432,6 @@ class TestBurst:
         mean = sum(outcome.ttft for outcome in served.outcomes) / c
         assert burst_ttft(c, prompt, c + more, t0, t1, 0, output, policy) == mean
 
-    def test_half_of_c_plus_1_prefills_only_if_each_prompt_fills_its_chunks(self):
-        for c, chunks in ((1, 1), (7, 1), (100, 3)):
-            prefill = burst_ttft(1, chunks * 8192, 8192, 1.0, 0.25)
-            assert burst_ttft(c, chunks * 8192, 8192, 1.0, 0.25) == (c + 1) / 2 * prefill
-        prefill = burst_ttft(1, 1024, 8192, 0.0, 1.0)
-        assert burst_ttft(8, 1024, 8192, 0.0, 1.0) == 8 * prefill  # all wait for the whole chunk
-
-    def test_stalls_are_in_the_time_per_token_of_one_wave(self):
-        """(c - 1)/2 prefills over the n - 1 later tokens, where prompts are served one by one."""
-        c, output, prefill, decode = 8, 5, 3.0, 0.5
-        served = schedule([Request(0.0, 100, output)] * c, limits(100, c, "prefill-first"),
-                          lambda step: prefill if step.prefill else decode)
-        mean = sum(outcome.tpot for outcome in served.outcomes) / c
-        assert mean == pytest.approx(decode + (c - 1) / 2 * prefill / (output - 1))
-
     @given(st.integers(0, 60), st.integers(1, 50), st.integers(0, 70), st.integers(0, 70))
     def test_lattice_points(self, count, divisor, slope, offset):
         assert floor_sum(count, divisor, slope, offset) == sum(

@@ -163,15 +163,6 @@ class TestShares:
         assert share(simulate(loop, Pool(limits(64, 3), STEP))) + lost == Fraction(
             (turns - 1) * (n + o), (turns + 1) * n + (turns - 1) * o)
 
-    @pytest.mark.parametrize("block", [1, 16, 100])
-    def test_of_turns_in_whole_blocks(self, block):
-        loop = ClosedLoop(1, 8, [(50, 30)], prefixes=Prefixes(groups=1, tokens=20, turns=8))
-        run = simulate(loop, Pool(limits(64, block_size=block), STEP))
-        prompts = [50 + turn * (30 + 30) for turn in range(8)]  # 20 of the 50 are said once
-        assert [outcome.input_tokens for outcome in run.outcomes] == prompts
-        assert [outcome.hit_tokens for outcome in run.outcomes] == [
-            0, *((prompt + 29) // block * block for prompt in prompts[:-1])]
-
     def test_each_replica_has_a_cache_and_a_prefill_pool_keeps_no_answers(self):
         requests = sharing(poisson(3.0, 60, [(100, 5)]), Prefixes(1, 50))
         for replicas in (1, 2, 5):
@@ -196,16 +187,6 @@ class TestMemory:
         assert share(runs[0]) < share(runs[-1]) / 2
         evicted = [sum(outcome.evicted for outcome in run.outcomes) for run in runs]
         assert evicted[0] > 0 == evicted[-1]
-
-    def test_turns_of_many_users_evict_each_other(self):
-        def of(users, blocks):
-            loop = ClosedLoop(users, 200, [(64, 32)], 1.0, prefixes=Prefixes(turns=5))
-            engine = limits(512, 4, block_size=16, kv_blocks=blocks)
-            return share(simulate(loop, Pool(engine, STEP)))
-
-        assert of(20, 150) < of(20, 2000) / 2
-        assert of(2, 150) == of(2, 2000)
-
 
 class TestLaws:
     @given(requests_of_any_kind, engines_of_any_kind)

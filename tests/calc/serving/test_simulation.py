@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calc.serving.arrivals import ClosedLoop, bursts, modulated, poisson, shapes_of
-from calc.serving.metrics import Objective, summarise
+from calc.serving.metrics import summarise
 from calc.serving.requests import Contexts, Limits, Request, Step
 from calc.serving.saturation import saturation_rate
 from calc.serving.scheduling import Transfer, schedule
@@ -22,10 +22,7 @@ from reference.queueing import (
     interrupted_pace,
     md1_wait,
     md1_wait_below,
-    mg1_wait,
-    mm1_wait,
 )
-from reference.rates import largest_rate
 
 SERVICE = 0.25
 ONE_BY_ONE = Pool(limits(seqs=1), lambda step: SERVICE)
@@ -60,36 +57,12 @@ class TestTheory:
         for percentile, share in ((found.p50, 0.5), (found.p90, 0.9), (found.p99, 0.99)):
             assert md1_wait_below(percentile, rate, SERVICE) == pytest.approx(share, abs=0.01)
 
-    def test_exponential_times_wait_twice_as_long(self):
-        """Prompts of exponentially distributed length, computed whole: M/M/1."""
-        pool, rate = Pool(limits(10**9, 1), affine(0.0, SERVICE / 1e6)), 0.5 / SERVICE
-        lengths = np.random.default_rng(1).exponential(1e6, 20_000).astype(int) + 1
-        arrivals = [request.arrival for request in poisson(rate, 20_000, ONE_TOKEN, 1)]
-        found = summarise(simulate(recorded(arrivals, lengths, 1), pool)).wait
-        expected = mm1_wait(rate, SERVICE)
-        assert expected == 2 * md1_wait(rate, SERVICE)
-        assert abs(found.mean - expected) <= 1.5 * found.half_width < 0.2 * expected
-
-    def test_two_kinds_of_requests(self):
-        """M/G/1 with times of 1 and 3 quarters of a second."""
-        pool = Pool(limits(10**4, 1), affine(0.0, SERVICE / 100))
-        found = summarise(simulate(poisson(1.2, 20_000, [(100, 1), (300, 1)], 6), pool)).wait
-        assert abs(found.mean - mg1_wait(1.2, 2 * SERVICE, SERVICE**2)) <= found.half_width
-
     def test_closed_forms_of_the_reference(self):
         np.testing.assert_allclose(md1_wait(np.array([0.0, 2.0, 5.0]), 0.25), [0, 0.125, math.inf])
         assert md1_wait_below(0.0, 2.0, 0.25) == pytest.approx(0.5)  # nobody is being served
         times = np.linspace(0, 4, 4001)
         above = [1 - md1_wait_below(time, 2.0, 0.25) for time in times]
         assert np.trapezoid(above, times) == pytest.approx(md1_wait(2.0, 0.25), rel=1e-3)
-
-    def test_share_of_requests_within_an_objective(self):
-        objective = Objective(ttft=1.0)
-        rate = largest_rate(lambda rate: poisson(rate, 1500, ONE_TOKEN, seed=5), ONE_BY_ONE,
-                            0.1, 1 / SERVICE,
-                            accept=lambda run: summarise(run, objective=objective).good >= 0.9)
-        assert md1_wait_below(1 - SERVICE, rate, SERVICE) == pytest.approx(0.9, abs=0.03)
-
 
 def workloads():
     draw = np.random.default_rng(4)
@@ -131,12 +104,6 @@ class TestLittle:
             assert found.request_throughput * stay == pytest.approx(
                 workload.users, rel=EDGES * found.e2e.half_width / stay + 0.02)
 
-    def test_of_ranks_in_step_however_they_wait(self, policy):
-        for coordination in ("eager", "delay", "balance"):
-            several = self.pool(policy, replicas=4, ranks=4, coordination=coordination)
-            found = summarise(simulate(ClosedLoop(80, 1500, SHAPES, ramp=8.0), several))
-            assert found.request_throughput * found.e2e.mean == pytest.approx(80, rel=0.04)
-
     def test_no_server_exceeds_its_steps_or_rests_while_somebody_waits(self, policy):
         """A step takes 20 ms and 0.1 ms per token of a prompt: neither is ever exceeded."""
         run = simulate(poisson(1.0, 400, SHAPES, seed=5), self.pool(policy))
@@ -148,16 +115,6 @@ class TestLittle:
         full = summarise(simulate(ClosedLoop(200, 1000, SHAPES, ramp=3.0), self.pool(policy)))
         assert full.request_throughput * full.input_tokens * 1e-4 <= 1 + 1e-9
         assert full.output_throughput <= 32 / 0.02
-
-    def test_a_faster_or_larger_engine_takes_no_less(self, policy):
-        one = replace(self.pool(policy), limits=limits(256, 8, policy))
-        rates = [saturation_rate(replace(one, step_time=affine(slow, slow / 200)), SHAPES[::40])
-                 for slow in (0.04, 0.01)]
-        assert rates[1] == pytest.approx(4 * rates[0], rel=1e-6)
-        wider = [saturation_rate(replace(one, limits=limits(256, most, policy)), SHAPES[::40],
-                                 waves=20) for most in (2, 8, 32)]
-        assert wider == sorted(wider)
-
 
 class TestLaws:
     @settings(max_examples=40)
@@ -243,15 +200,6 @@ class TestLaws:
         assert {outcome.wait for outcome in outcomes} == {0.0}
         assert len(outcomes) == 30
 
-    def test_latency_and_use_grow_with_load(self):
-        found = [summarise(simulate(poisson(rate, 1000, MIXED_LENGTHS, seed=3), BATCHING))
-                 for rate in (2.0, 5.0, 8.0, 11.0)]
-        for name in ("p50", "p90", "p99", "mean"):
-            values = [getattr(summary.ttft, name) for summary in found]
-            assert values == sorted(values)
-        uses = [summary.utilisation["serve"] for summary in found]
-        assert uses == sorted(uses)
-
     def test_replicas_in_turn_and_the_least_loaded_one(self):
         requests = poisson(6.0, 1000, ONE_TOKEN, seed=2)
         both = simulate(requests, replace(ONE_BY_ONE, replicas=2)).outcomes
@@ -266,15 +214,6 @@ class TestLaws:
         first = simulate([Request(0.0, 500, 1), Request(0.1, 100, 1), Request(0.3, 100, 1)],
                          replace(pool, replicas=2, routing="least-loaded")).outcomes
         assert [each.wait for each in first] == [0.0, 0.0, 0.0]
-
-    def test_preemptions_where_the_cache_is_too_small(self):
-        for policy in POLICIES:
-            for blocks, some in ((200, True), (32 * 19, False)):
-                engine = limits(256, 32, policy, block_size=16, kv_blocks=blocks,
-                                reserved_output=0.0 if policy == "prefill-first" else 1.0)
-                run = simulate(ClosedLoop(32, 200, [(100, 200)]), Pool(engine, affine(0.02, 1e-4)))
-                assert (sum(outcome.preemptions for outcome in run.outcomes) > 0) is some
-
 
 class TestPools:
     """Prefill and decode apart."""

@@ -6,35 +6,25 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from _fleet import ATTENTIONS, one, run
+from _fleet import ATTENTIONS, one
 from _fleet import alike as sampled
 from _fleet import fleet_alike as fleet
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import catalogue
-from calc.physics.cache import cache
-from calc.physics.timing.matmuls import slowest_clock
 from calc.serving.requests import Contexts, Step
 from calc.serving.simulation import IDLE
 from calc.serving.step_times import Clock, Paced, ranks_in_step
 from catalogue.deployments.knobs import DENSE
-from reference.layers import layers
-from reference.operators import operator_table
 from reference.steps import answers, chunks, inputs_of, timed
-from reference.timeline import Way, length
 
 ROUNDING = 1e-9  # relative, of sums of a dozen numbers in floating point
 UNDIVIDED = {
     **{f"{name}_depth_latency": 0 for name in DENSE}, "load_overlap": 0, "micro_batches": 1,
     "shared_expert_ranks": 0, "single_batch_overlap": 0, "overlap_efficiency": 0,
     "host_overlap": 0, "draft_tokens": 0, "host_time_per_operator": 0}
-IN_TURNS = {"offloaded_share": 0, "fetched_share": 0, "micro_batches": 2, "overlap_efficiency": 1,
-            "unequal_streams": 0}
-MIXED = {"mixed_steps": 1, "separate_pools": 0, "input_tokens": 2000, "prefix_hit_share": 0,
-         "kv_imbalance": 1}  # of prompts and answers, every rank's as long
 CORES = ("core_time", "index_time", "context_exchange_time")
-ALIKE = 0.01  # relative, of contexts that are rounded
 ALONE, DRAFTS, SHARED = "h200-r1-vllm-tp8", "h200-r1-sglang-mtp", "a3-glm51-vllm-tp4"
 SHARING = [SHARED, "h200-v32-sglang-dp8", "wide-ant-ep32"]
 STEPS = [Step(((2048, 0),), ()), Step((), (1500,) * 24), Step(((700, 64), (80, 0)), (900,) * 5)]
@@ -100,103 +90,6 @@ class TestCompositions:
             cores = halves * sum(getattr(riding, name) for name in CORES)
             assert Clock(inputs, attention)(step) == pytest.approx(
                 prompts.step_time - inputs["host_gap_per_step"] + cores, rel=ROUNDING)
-
-    @launched
-    def test_a_mixed_step_takes_no_less_than_either_part_and_no_more_than_both(
-            self, attention, launch):
-        for inputs, step in drawn(attention, UNDIVIDED | {"host_time_per_operator": launch}):
-            taken = Clock(inputs, attention)
-            parts = [taken(Step(step.prefill, ())), taken(Step((), step.decode))]
-            assert max(parts) * (1 - ROUNDING) <= taken(step) <= sum(parts) * (1 + ROUNDING)
-
-
-def in_time(attention, inputs, step, way):
-    """A step with prompts and answers as pieces in time [s], and those pieces of a micro-batch.
-
-    All its tokens pass the operators of prompts; the cores of those who decode are their own.
-    """
-    q = inputs_of(inputs)
-    composition = chunks(q, step)
-    found = vars(timed(inputs, attention, composition)) | {"slowest_clock": slowest_clock(q)}
-    riding = timed(inputs, attention, answers(q, step.decode))
-    found |= {name: found[name] + getattr(riding, name) for name in CORES}
-    pieces = layers(q, operator_table(attention, q, cache(attention, q), composition),
-                    composition.part(q.micro_batches), found)
-    return length(pieces, way), pieces
-
-
-def ends(pieces):
-    """What is before, between and after the layers, and the longer of the layers [s]."""
-    def total(*several):
-        return sum(piece.time for piece in several)
-
-    return (total(*pieces.before, *pieces.after) + (pieces.stages - 1) * pieces.passed_on.time
-            + total(*pieces.attention)
-            + max(total(*pieces.dense), total(*vars(pieces.experts).values())))
-
-
-@both
-class TestInTime:
-    def test_one_thing_after_another_and_experts_beside_their_exchange(self, attention):
-        for ways, way in (({}, Way()), ({"single_batch_overlap": 1, "overlap_efficiency": 1},
-                                       Way(beside_exchange=True))):
-            for inputs, step in drawn(attention, UNDIVIDED | ways):
-                taken, _ = in_time(attention, inputs, step, way)
-                assert Clock(inputs, attention)(step) == pytest.approx(taken, rel=ROUNDING)
-
-    def test_halves_in_turns_hide_at_most_the_shorter(self, attention):
-        for inputs, step in drawn(attention, UNDIVIDED | IN_TURNS):
-            closed = Clock(inputs, attention)(step)
-            taken, serial = (in_time(attention, inputs, step, way)[0]
-                             for way in (Way(halves=2), Way()))
-            assert closed <= taken * (1 + ROUNDING)
-            assert taken <= 2 * serial * (1 + ROUNDING)
-
-    def test_a_deferred_host_is_hidden_but_at_the_ends(self, attention):
-        for inputs, step in drawn(attention, UNDIVIDED | {"host_overlap": 1}):
-            closed = Clock(inputs, attention)(step)
-            taken, pieces = in_time(attention, inputs, step, Way(deferred=True))
-            assert closed <= taken * (1 + ROUNDING)
-            if pieces.dense_layers == 0:
-                assert taken <= (closed + ends(pieces)) * (1 + ROUNDING)
-
-    @launched
-    def test_a_host_that_launches_ahead_delays_only_the_ends(self, attention, launch):
-        for inputs, step in drawn(attention, UNDIVIDED | {"host_time_per_operator": launch}):
-            closed = Clock(inputs, attention)(step)
-            taken, pieces = in_time(attention, inputs, step, Way(launch=launch))
-            assert closed <= taken * (1 + ROUNDING)
-            if min(pieces.dense_layers, pieces.moe_layers) == 0:  # layers are alike
-                assert taken <= (closed + ends(pieces)) * (1 + ROUNDING)
-
-    def test_the_closed_form_adds_the_same_cores_to_a_prompt(self, attention):
-        """Its requests decode on other ranks too, of which it counts their share of a step."""
-        compared = 0
-        for inputs, _ in drawn(attention, UNDIVIDED | MIXED):
-            if inputs["num_hidden_layers"] < 2 * inputs["pipeline_parallel"]:
-                continue  # a stage would have no layer
-            found = run(inputs, attention)
-            riding = float(found["replica_others"]) / ranks_in_step(inputs)
-            context = round(found["fullest_cache"] * found["decode_context_tokens"])
-            decoding = timed(inputs, attention, answers(
-                inputs_of(inputs), (context,) * int(found["decode_batch"])))
-            cores = sum(getattr(decoding, name) for name in CORES)
-            assert found["riding_cores"] == pytest.approx(
-                riding / found["decode_batch"] * cores, rel=ALIKE)
-            compared += riding > 0
-        assert compared > 5
-
-
-@both
-@settings(max_examples=5)
-@given(seed=st.integers(0, 2**32 - 1))
-def test_a_card_that_waits_for_its_host_has_time_for_requests_that_decode(attention, seed):
-    inputs = fleet(attention, seed) | {
-        "mixed_steps": 1, "separate_pools": 0, "host_time_per_operator": 1e6}
-    found = run(inputs, attention)
-    np.testing.assert_allclose(found["own_chunk"], found["prefill_step_time"], rtol=ROUNDING)
-    assert (found["riding_time"] == 0).all()
-
 
 class TestAnswers:
     @pytest.mark.parametrize("count", [1, 31, 32, 33, 65])
