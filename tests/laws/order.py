@@ -67,10 +67,6 @@ RATES_OUT = ("output_throughput", "request_throughput", "input_throughput", "pre
 KNOWN = max(NEAR.values())
 """A steady state's closed form is that near to a simulation, nine times in ten: of two that are
 nearer to each other it does not say which is the better one."""
-CROWDED = 0.03
-"""Share of deployments for which twice the users are said to bring less, beyond that. All of them
-are taken to decode, also those who wait for their prompts: so they fill the steps that these
-prompts need. To be brought down."""
 Quantities = Mapping[str, Any]
 
 

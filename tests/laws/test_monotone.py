@@ -12,10 +12,9 @@ from _fleet import RATES
 
 from calc.costing.tokens import token_costs
 from catalogue.entries.formulas import symbols
-from laws.holding import ROUNDING, but, law, mostly
+from laws.holding import ROUNDING, but, law
 from laws.order import (
     ACCEPTED,
-    CROWDED,
     FASTER,
     KNOWN,
     ORDERED,
@@ -164,12 +163,6 @@ def test_a_longer_answer_is_no_faster_and_no_cheaper(fleet):
         "ttft", "e2e", "decode_step_time", "request_throughput", "per_request"), better=False)
 
 
-@law
-def test_longer_requests_stay_no_shorter_in_a_steady_state(fleet):
-    return no_worse(fleet, [longer(fleet, name) for name in ("input_tokens", "output_tokens")],
-                    STAY, ("whole chunks", "whole replicas"), better=False, within=KNOWN)
-
-
 def found_more(fleet):
     """More of each prompt found in the cache, but for its last token."""
     hit = fleet.inputs["prefix_hit_share"]
@@ -182,12 +175,6 @@ def test_a_longer_cached_prefix_makes_nothing_slower_or_dearer(fleet):
     return no_worse(fleet, found_more(fleet), (
         "prefill_time", "burst_time", "ttft", "tpot", "e2e", "output_throughput", *PAID),
         ("whole chunks", "short prefixes", "dealt caches"))
-
-
-@law
-def test_a_longer_cached_prefix_makes_no_stay_longer(fleet):
-    return no_worse(fleet, found_more(fleet), STAY, (
-        "whole chunks", "short prefixes", "dealt caches", "whole replicas"), within=KNOWN)
 
 
 def with_twice_the_users(fleet):
@@ -208,15 +195,3 @@ def test_of_twice_the_users_none_is_faster(fleet):
 def test_twice_the_users_bring_no_less(fleet):
     return no_worse(*with_twice_the_users(fleet), ("output_throughput", *PAID),
                     ("captured graphs",))
-
-
-@law
-def test_in_a_steady_state_twice_the_users_stay_no_shorter(fleet):
-    return no_worse(*with_twice_the_users(fleet), ("steady_e2e",), ("whole replicas",),
-                    better=False, within=KNOWN)
-
-
-@mostly(CROWDED)
-def test_in_a_steady_state_twice_the_users_bring_no_less(fleet):
-    return no_worse(*with_twice_the_users(fleet), STAY[1:], (
-        "whole replicas", "captured graphs"), within=KNOWN)

@@ -1,4 +1,4 @@
-"""Closed forms for waiting: what a simulation has to meet where theory knows the answer.
+"""Closed forms of waiting times, beside which a simulation is tested.
 
 Arrivals are Poisson at a mean rate; one server works on one request at a time, first come first
 served. An engine that batches is no such server; with batches of one it is.
@@ -13,28 +13,6 @@ import numpy as np
 from calc.physics.arrays import Number, select
 
 
-def mg1_wait(rate: Number, service: Number, variance: Number) -> Number:
-    """Mean wait in the queue for general service times [s]; infinite from saturation on.
-
-    W = λ (D² + σ²) / (2 (1 - λ D)).
-
-    Args:
-        rate: of arrivals, λ [request/s].
-        service: mean time of a request on the server, D [s].
-        variance: of that time, σ² [s²].
-
-    Raises ValueError for a negative argument.
-
-    Source: Pollaczek-Khinchine formula, see https://db0nus869y26v.cloudfront.net/en/M/D/1_queue.
-    """
-    if (np.less(rate, 0) | np.less(service, 0) | np.less(variance, 0)).any():
-        raise ValueError("a rate, a time or a variance is negative.")
-    left = 1 - np.multiply(rate, service)
-    stable = left > 0
-    mean = rate * (np.square(service) + variance) / (2 * np.where(stable, left, 1))
-    return select(stable, mean, math.inf)
-
-
 def md1_wait(rate: Number, service: Number) -> Number:
     """Mean wait in the queue if every request takes the same time [s].
 
@@ -47,27 +25,12 @@ def md1_wait(rate: Number, service: Number) -> Number:
         rate: of arrivals, λ [request/s].
         service: time of a request on the server, D [s].
 
-    Raises ValueError for a negative argument (``mg1_wait``).
+    Infinite from saturation on.
 
-    Source: ``mg1_wait`` without variance.
+    Source: Pollaczek-Khinchine formula, see https://db0nus869y26v.cloudfront.net/en/M/D/1_queue.
     """
-    return mg1_wait(rate, service, 0.0)
-
-
-def mm1_wait(rate: Number, service: Number) -> Number:
-    """Mean wait in the queue for exponentially distributed service times [s].
-
-    W = ρ / (1 - ρ) D with ρ = λ D: twice that of constant times.
-
-    Args:
-        rate: of arrivals, λ [request/s].
-        service: mean time of a request on the server, D [s].
-
-    Raises ValueError for a negative argument (``mg1_wait``).
-
-    Source: ``mg1_wait`` with a variance of D².
-    """
-    return mg1_wait(rate, service, np.square(service))
+    left = 1 - np.multiply(rate, service)
+    return select(left > 0, rate * np.square(service) / (2 * np.where(left > 0, left, 1)), math.inf)
 
 
 def md1_wait_below(wait: float, rate: float, service: float) -> float:
@@ -95,27 +58,6 @@ def md1_wait_below(wait: float, rate: float, service: float) -> float:
         x = rate * (k * service - wait)
         total += x**k / math.factorial(k) * math.exp(-x)
     return (1 - rate * service) * total
-
-
-def closed_loop_throughput(concurrency: Number, ttft: Number, tpot: Number, output_tokens: Number,
-                           think_time: Number = 0.0) -> Number:
-    """Output throughput of users who ask again as soon as they have thought [token/s].
-
-    Little's law over the whole loop: X (TTFT + (n - 1) TPOT + Z) / n = c.
-
-    >>> round(float(closed_loop_throughput(80, 0.05, 0.05, 512)))  # 50 ms per token, 80 users
-    1600
-
-    Args:
-        concurrency: users, c [request].
-        ttft: mean time to first token [s].
-        tpot: mean time per later token [s].
-        output_tokens: of each request, n [token].
-        think_time: mean time between an answer and the next question, Z [s].
-
-    Source: Little's law, http://link.springer.com/chapter/10.1007%2F978-0-387-73699-0_5.
-    """
-    return concurrency * output_tokens / (ttft + (output_tokens - 1) * tpot + think_time)
 
 
 def interrupted_pace(step: Number, interruption: Number, rate: Number) -> Number:

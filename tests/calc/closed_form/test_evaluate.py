@@ -4,11 +4,8 @@ import numpy as np
 import pytest
 from _fleet import ATTENTIONS, fleet, one, run
 
-import catalogue
-from calc.closed_form.evaluate import PHASES, check_ranks, evaluate_asked
+from calc.closed_form.evaluate import check_ranks, evaluate_asked
 from calc.physics.arrays import Inputs, ceil_div, either, once, select
-from calc.physics.experts import fullest
-from calc.physics.timing.collectives import group
 from catalogue.deployments.layout import DEGREES
 from catalogue.entries.formulas import input_symbols
 
@@ -63,15 +60,6 @@ def test_an_array_of_deployments_is_each_by_itself(attention):
             np.testing.assert_allclose(column, alone[name], rtol=1e-9, atol=1e-300, err_msg=name)
 
 
-def test_memory_alone_is_that_of_all_quantities():
-    inputs = catalogue.load_scenario("s0-scenario-1").inputs()
-    every, memory = (evaluate_asked(inputs, "mla", decode=decode) for decode in (True, False))
-    assert memory.keys() < every.keys()
-    assert "tpot" not in memory
-    for name, value in memory.items():
-        np.testing.assert_array_equal(value, every[name], err_msg=name)
-
-
 def refused():
     raise AssertionError("it is computed")
 
@@ -115,15 +103,3 @@ def test_a_function_of_the_same_inputs_and_objects_is_computed_once():
         10, 14, 15, 21]
     for number in range(100):  # objects that nobody else keeps are not taken for one another
         assert product(q, np.full(3, float(number)))[1] == number
-
-
-@pytest.mark.parametrize("attention", ATTENTIONS)
-def test_results_that_steps_share_are_those_of_the_inputs(attention):
-    inputs = fleet(attention, seed=1) | {"shared_expert_ranks": 0}
-    found = run(inputs, attention)
-    for phase in PHASES:
-        q = Inputs(inputs)
-        nodes = group(q, q.expert_parallel).across
-        for name, ranks in (("rank", q.expert_parallel), ("node", nodes)):
-            np.testing.assert_array_equal(fullest(q, ranks, found[f"{phase}_group_tokens"]) - 1,
-                                          found[f"{phase}_{name}_imbalance"])

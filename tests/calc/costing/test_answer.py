@@ -15,12 +15,13 @@ from calc.costing.rates import prices_of
 from calc.costing.tokens import energy_per_token, token_costs, user_month
 from catalogue.reading.units import HOUR, YEAR
 
-USED, DAILY = 0.45, 20.0
+USED, DAILY, CARDS = 0.45, 20.0, 16
 
 
 @pytest.fixture(scope="module")
 def deployment():
-    scenario = catalogue.load_scenario("h200-r1-vllm-tp8")
+    scenario = catalogue.load_scenario("h200-r1-vllm-tp8", overrides=[
+        "cluster.nodes=2", "parallelism.data_parallel=2"])
     quantities = evaluate(scenario.inputs(), scenario.model.attention)
     rate = predicted(scenario, ["output_throughput"])["output_throughput"]
     return scenario, quantities, rate, prices_of(scenario.device)
@@ -51,14 +52,15 @@ def test_every_amount_at_the_central_inputs(deployment, options, found):
     shares = {name: share.value for name, share in power.shares_of(
         power.powers_of(scenario.device.id)).items()}
     busy = power.cards_power(inputs, quantities, q, shares, 700.0)
-    idle = 8 * shares["loaded"] * 700
+    idle = CARDS * shares["loaded"] * 700
     rest = power.around(scenario, prices)
-    site = {name: power.site_power(drawn, 8, rest) for name, drawn in (
-        ("busy", busy), ("idle", idle), ("full", 8 * 700.0))}
+    site = {name: power.site_power(drawn, CARDS, rest) for name, drawn in (
+        ("busy", busy), ("idle", idle), ("full", CARDS * 700.0))}
     parts = {name: getattr(prices.owning, name).value for name in (
         "network", "racks", "storage", "hosting", "people", "spares", "upkeep", "residual")}
     owned = owning.bill(parts | {
-        "servers": 1.0, "cards": 8, "kept_power": site["full"], "discount": prices.discount.value,
+        "servers": 2.0, "cards": CARDS, "kept_power": site["full"],
+        "discount": prices.discount.value,
         "server": owning.server_price(scenario.device, scenario.node, prices, "USD").value,
         "electricity": prices.electricity.value, "years": prices.years.value / YEAR,
         "mean_power": USED * site["busy"] + (1 - USED) * site["idle"]})
@@ -69,14 +71,15 @@ def test_every_amount_at_the_central_inputs(deployment, options, found):
         "per_million_input": 1e6 * costs["per_input"],
         "per_million_output": 1e6 * costs["per_output"],
         "per_million_output_whole": 1e6 * costs["per_output_whole"],
-        "per_request": costs["per_request"], "per_hour": 8 * HOUR * price,
+        "per_request": costs["per_request"], "per_hour": CARDS * HOUR * price,
         "per_user_month": user_month(costs["per_input"], costs["per_output"],
                                      inputs["input_tokens"], inputs["output_tokens"], DAILY),
-        "crossover": 8 * price / (requests * api), "cards_power": busy, "site_power": site["busy"],
+        "crossover": CARDS * price / (requests * api), "cards_power": busy,
+        "site_power": site["busy"],
         "energy_per_token": energy_per_token(busy, idle, USED, q),
         "site_energy_per_token": energy_per_token(site["busy"], site["idle"], USED, q),
         "capital": owned.capital, "yearly": owned.yearly, "tco": owned.present,
-        "tco_undiscounted": owned.nominal, "card_hour_of_parts": HOUR * owned.second / 8,
+        "tco_undiscounted": owned.nominal, "card_hour_of_parts": HOUR * owned.second / CARDS,
         "revenue": revenue, "roi": owning.return_on(owned.capital, surplus, years),
         "npv": owning.net_present_value(owned, revenue, prices.discount.value, years),
         "payback": float(owning.payback(owned.capital, surplus, prices.discount.value))}
@@ -92,7 +95,7 @@ def test_unknown_power_or_price_leaves_amounts_out(deployment, options):
     scenario, quantities, rate, prices = deployment
     bare = prices.model_copy(update={"hour": None, "owning": None})
     left = cost(scenario, quantities, rate, bare, replace(options, ownership="rent-always"))
-    assert left.hour is left.owned is left.hour_of_parts is None
+    assert (left.hour, left.owned, left.hour_of_parts, left.currency) == (None, None, None, "USD")
     assert left.amounts.keys() == {
         "cards_power", "site_power", "energy_per_token", "site_energy_per_token"}
     assert cost_of_parts(scenario, quantities, rate, bare, options) is None
@@ -102,7 +105,7 @@ def test_cost_at_the_price_of_the_parts_of_owning(deployment, options, found):
     own = cost_of_parts(*deployment, options)
     per_second = found.amounts["card_hour_of_parts"].value / HOUR
     assert own.hour.value == pytest.approx(per_second)
-    assert own.amounts["per_hour"].central == pytest.approx(8 * HOUR * own.hour.value)
+    assert own.amounts["per_hour"].central == pytest.approx(CARDS * HOUR * own.hour.value)
 
 
 def test_price_of_a_request_with_a_cached_part(deployment, options):

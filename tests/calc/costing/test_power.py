@@ -13,8 +13,6 @@ from calc import evaluate
 from calc.costing import power
 from calc.costing.power import Around
 from calc.costing.rates import prices_of
-from calc.physics.breakdown import parts
-from catalogue.planning.powers import BUSY
 
 DEPLOYMENTS = ["s2-910b1-awq", "h200-r1-vllm-tp8", "wide-lmsys-decode", "h20-qwen3-8b"]
 TIMES = ("vector", "dequantisation", "all_reduce", "exchange", "pipeline", "context_exchange",
@@ -94,15 +92,6 @@ class TestDeployments:
             assert (more > less).all()
         assert (drawn[-1] <= full * count).all()
 
-    def test_kernels_take_no_longer_than_the_parts_of_the_step(self, deployment):
-        _, inputs, quantities = deployment
-        for phase in ("decode", "prefill", "burst"):
-            whole = sum(np.maximum(part, 0) for part in parts(inputs, quantities, phase).values())
-            times = power.busy_times(inputs, quantities, phase)
-            assert set(times) == set(BUSY)
-            assert (np.asarray(sum(times.values())) <= whole * (1 + 1e-12)).all()
-
-
 REST = Around(8, 300.0, 100.0, 80.0, 2000.0, (0.25, 0.75), (0.8, 0.96), 1000.0, 1.25)
 
 
@@ -161,13 +150,3 @@ class TestAround:
                      (card, node.model_copy(update={"power": None}))):
             assert power.around_of(*lost, prices) is None
         assert power.full_power(card.model_copy(update={"power": None})) is None
-
-
-def test_shares_of_every_card_lie_between_idle_and_full_power():
-    devices = []
-    for powers in (catalogue.load("powers", name) for name in catalogue.names("powers")):
-        devices += powers.devices
-        for name, share in power.shares_of(powers).items():
-            assert 0 < share.low <= share.value <= share.high <= 1
-            assert name == "loaded" or share.value >= powers.awake.value
-    assert len(devices) == len(set(devices))

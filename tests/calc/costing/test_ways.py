@@ -57,13 +57,6 @@ def test_owning_beats_renting_above_the_crossover(own, by_hour, used):
         assert (costs["own"] < costs["rent-by-hour"]) == (hours.mean() > crossover)
 
 
-@given(PRICES, PRICES, st.floats(0.001, 10), st.floats(0, 0.0005))
-def test_a_deployment_beats_the_api_above_the_crossover(per_second, requests, api, energy):
-    crossover = crossover_utilisation(per_second, requests, api, energy)
-    for used in (0.5 * crossover, 2 * crossover):
-        assert (per_second / (used * requests) + energy < api) == (used > crossover)
-
-
 def test_an_api_that_costs_no_more_than_the_energy_is_never_beaten():
     shares = crossover_utilisation(1.0, 10.0, np.array([0.5, 0.25, 0.2, 0.1]), 0.2)
     assert shares.tolist() == pytest.approx([1 / 3, 2.0, math.inf, math.inf])

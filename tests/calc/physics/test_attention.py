@@ -5,14 +5,13 @@ or prompts that ranks share.
 
 import numpy as np
 import pytest
-from _fleet import ATTENTIONS, fleet, fleet_alike, run, where
+from _fleet import ATTENTIONS, fleet_alike, run, where
 from _fleet import alike as sampled
 
 import calc
 import catalogue
 from calc.closed_form.evaluate import PHASES, evaluate
 from calc.physics.arrays import Inputs, ceil_div
-from calc.physics.breakdown import CLASSES
 from calc.physics.layers.compressed import hyper_connections, residual_widths
 from calc.physics.layers.linear import linear_attention, linear_state, linear_widths, state_passes
 from catalogue.deployments.scenario import model_inputs
@@ -177,7 +176,6 @@ FLASH, PRO = "deepseek-v4-flash", "deepseek-v4-pro"
 BYTES = {"kv_cache_element_bytes": 456 / 448, "kv_rope_element_bytes": 2,
          "kv_index_element_bytes": 132 / 128, "state_element_bytes": 4,
          "compressor_weight_bytes": 2, "hyper_weight_bytes": 4}
-LAYERS = ("compressed_layers", "heavy_layers", "indexer_layers")
 
 
 def v4(name=FLASH, **changed):
@@ -256,41 +254,6 @@ def test_eight_ranks_hold_eight_times_the_requests_and_fill_their_tiles():
     assert found[-1]["max_concurrency"] // found[0]["max_concurrency"] in (8, 9)
     flops = np.array([each["decode_core_flops"] for each in found])
     np.testing.assert_allclose(flops / flops[-1], [4, 2, 1, 1])
-
-
-@every
-def test_prompts_that_ranks_deal(attention):
-    """Scores of an indexer and the router are divided; what was divided stays so; decode is as
-    before. A rank holds all of attention, or all but its output projection.
-    """
-    inputs = fleet(attention, 0) | {"sparse_tile_rows": 1, "dense_prefill_tokens": 0,
-                                    "collective_alpha": 1e-6}
-    alone, found, cut = (run(inputs, attention, prefill_context_parallel=flag,
-                             context_output_cut=output) for flag, output in (
-                                 (0, 0), (1, 0), (1, 1)))
-    deals = ((inputs["tensor_parallel"] > 1) & (inputs["index_topk"] > 0)
-             & (inputs["linear_layers"] == 0))
-    ranks = np.where(deals, inputs["tensor_parallel"], 1)
-    np.testing.assert_array_equal(found["prompt_ranks"], ranks)
-    for name, before in alone.items():
-        if np.ndim(before) == 1:
-            np.testing.assert_array_equal(found[name][~deals], before[~deals], err_msg=name)
-    np.testing.assert_allclose(found["decode_step_time"], alone["decode_step_time"])
-    for name in ("index", "router"):
-        np.testing.assert_allclose(found[f"prefill_{name}_flops"] * ranks,
-                                   alone[f"prefill_{name}_flops"])
-    for name in CLASSES:
-        assert not where(found[f"prefill_{name}_flops"]
-                         > alone[f"prefill_{name}_flops"] * (1 + 1e-9))
-    spared = inputs["attention_weight_bytes"] * found["output_projection_parameters"] * (
-        1 - 1 / ranks)
-    np.testing.assert_allclose(
-        found["context_weights_per_layer"] - cut["context_weights_per_layer"], spared, atol=1e-6)
-    for less, more in ((alone, found), (cut, found)):
-        assert not where(less["weights_per_device"] > more["weights_per_device"])
-    for name in ("all_reduce_time", "context_exchange_time"):  # an output that stays cut sends more
-        more = cut[f"prefill_{name}"] - found[f"prefill_{name}"]
-        assert not where((more > 0) != deals, more)
 
 
 @pytest.mark.parametrize("name", ["a3-v4-vllm-prefill", "a3-glm51-pd-tp1-prefill"])

@@ -133,14 +133,6 @@ def test_no_more_is_hidden_than_the_shorter_stream_has(own, links, experts, exch
     assert hidden(kept, micro_batches=2, unequal_streams=1, host_overlap=1) == time
 
 
-@pytest.mark.parametrize(("dispatch", "shared", "routed", "time"), [
-    (8, 5, 18, 5 + 6), (8, 12, 66, 8 + 20), (28, 30, 66, 28)])
-def test_within_a_batch_each_hides_beside_its_own_way(dispatch, shared, routed, time):
-    """Shared experts beside the way there, routed ones beside the 28 seconds less that."""
-    kept = Busy(own=82, links=40, routed=routed, shared=shared, exchange=28, dispatch=dispatch)
-    assert hidden(kept, single_batch_overlap=1) == time
-
-
 @pytest.mark.parametrize(("more", "ways", "longer"), [
     (Busy(own=5), {}, 5),  # the links are hidden already
     (Busy(links=5), {}, 0),  # beside 82 of the card

@@ -1,16 +1,15 @@
 """Experts: how many a step reads, the fullest rank, whole, sliced or shared ones on their ranks."""
 
-from itertools import pairwise
 
 import numpy as np
 import pytest
-from _fleet import ATTENTIONS, run, where
+from _fleet import ATTENTIONS, run
 from _fleet import alike as sampled
 from hypothesis import given
 from hypothesis import strategies as st
 
 import catalogue
-from calc.closed_form.evaluate import PHASES, evaluate
+from calc.closed_form.evaluate import evaluate
 from calc.physics.arrays import Inputs
 from calc.physics.experts import (
     copies_sent,
@@ -18,7 +17,6 @@ from calc.physics.experts import (
     fullest,
     fullest_receiver,
     shared_apart,
-    upper_quantile,
 )
 
 ROUNDING = 1e-9  # relative
@@ -100,11 +98,6 @@ class TestFullestRank:
         assert load(ranks, ranks * 128, balanced_placement=1,
                     redundant_experts=32) == pytest.approx(measured, abs=0.01)
 
-    @pytest.mark.parametrize("share", [0.3, 0.05, 0.002])
-    def test_quantile_of_an_exponential_variable(self, share):
-        assert upper_quantile(1.0, share) == pytest.approx(-np.log(share), rel=0.04)
-
-
 def eight(attention, expert, slices, **changed):
     """Deployments on eight ranks with an attention each, which share 64 experts.
 
@@ -151,39 +144,7 @@ class TestSlices:
         for name, value in found.items():
             np.testing.assert_array_equal(value, written[name], name)
 
-RANKS, APART = 48, 12
 
-
-def apart(attention, shared=APART, **changed):
-    """Deployments with shared experts, all of whose 48 ranks share one set of experts."""
-    inputs = dict(sampled(attention))
-    return inputs | {
-        "tensor_parallel": 1, "data_parallel": RANKS, "expert_parallel": RANKS,
-        "expert_tensor_parallel": 0, "decode_context_parallel": 1, "exchange_normal": 0,
-        "exchange_gathered": 0,
-        "first_k_dense_replace": np.floor(inputs["num_hidden_layers"] / 2),
-        "moe_intermediate_size": np.maximum(64, inputs["moe_intermediate_size"]),
-        "n_routed_experts": 72, "num_experts_per_tok": 6, "redundant_experts": 0,
-        "n_shared_experts": np.maximum(1, inputs["n_shared_experts"]),
-        "fetched_share": 0, "offloaded_share": 0, "shared_expert_ranks": shared} | changed
-
-
-@both
-class TestSharedApart:
-    def test_together_they_multiply_every_token_once_and_more_are_never_slower(self, attention):
-        inputs = apart(attention)
-        found = [run(inputs, attention, shared_expert_ranks=shared, offloaded_share=1)
-                 for shared in (1, APART, RANKS - 1)]  # their own time, without routed experts
-        for shared, each in zip((1, APART, RANKS - 1), found, strict=True):
-            for phase in PHASES:
-                tokens = shared * each[f"{phase}_shared_tokens"]
-                np.testing.assert_allclose(tokens, each[f"{phase}_group_tokens"])
-                np.testing.assert_allclose(
-                    shared * each[f"{phase}_shared_expert_flops"], inputs["multiply_add_flops"]
-                    * each["moe_layers"] * each["shared_expert_parameters"] * tokens)
-        for fewer, more in pairwise(found):
-            assert not where(more["decode_shared_expert_time"]
-                             > fewer["decode_shared_expert_time"] * (1 + ROUNDING))
 
 @pytest.mark.parametrize(("ranks", "shared", "busiest"), [
     (324, 36, 1), (320, 32, 10 / 9), (320, 0, 1), (320, 160, 16 / 9)])

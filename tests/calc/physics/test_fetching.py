@@ -9,9 +9,7 @@ import math
 
 import numpy as np
 import pytest
-import yaml
 from _fleet import ATTENTIONS, fleet, run
-from _plain import plain
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -122,21 +120,6 @@ class TestHitShares:
         ranks = (np.arange(200_000) + 0.5) / 200_000
         chosen = 1 - np.exp(tokens * 8 / 248 * np.log(ranks))  # popularity falls with the rank
         return chosen[ranks < kept].sum() / chosen.sum()
-
-    @pytest.mark.parametrize(("name", "kept"), [
-        ("device_hit_share", 1 - 0.7373), ("host_hit_share", 1 - 0.3169 / 0.7373)])
-    def test_range_of_the_default(self, tmp_path, name, kept):
-        path, mine = catalogue.ROOT / "scenarios" / "s1-expert-tiers.yml", tmp_path / "mine.yml"
-        data = plain(path.read_text(encoding="utf-8"))
-        data.pop("variants")  # of which the first states shares of its own
-        mine.write_text(yaml.safe_dump(data, allow_unicode=True, sort_keys=False), encoding="utf-8")
-        (knob,) = (one for one in catalogue.load_scenario(mine).knobs() if one.name == name)
-        assert knob.value.value == knob.value.low == pytest.approx(kept)
-        assert knob.value.high == pytest.approx(self.popular(kept, 1e-4), rel=1e-3)
-        random = catalogue.load_scenario("s1-expert-tiers-uniform")
-        inputs = random.inputs()
-        assert inputs["device_hit_share"] == pytest.approx(1 - inputs["fetched_share"])
-        assert name not in {one.name for one in random.knobs()}
 
     @pytest.mark.parametrize("tokens", [1, 20, 2000])
     def test_closed_form_of_the_most_popular_share(self, tokens):

@@ -9,8 +9,6 @@ import calc
 import catalogue
 
 both = pytest.mark.parametrize("attention", ATTENTIONS)
-NOTHING = {"draft_tokens": 0, "absorbed_copies": 0, "redundant_experts": 0,
-           "shared_expert_ranks": 0, "expert_tensor_parallel": 0, "exchange_buffer_tokens": 0}
 ROUNDING = 1e-9
 
 
@@ -50,31 +48,6 @@ class TestWholeAndParts:
         assert (fits["headroom_per_device"][most > 0] >= -1).all()
         beyond = run(inputs, attention, concurrency=most + inputs["data_parallel"])
         assert (beyond["headroom_per_device"] < 0).all()
-
-    def test_optional_parts_are_zero_unless_asked_for(self, attention):
-        found = run(sampled(attention) | NOTHING, attention)
-        for name in ("mtp_weights", "absorbed_copies_per_device", "exchange_buffers",
-                     "redundant_weights_per_device"):
-            assert not np.any(found[name])
-        assert (found["stage_cache_layers"] == found["stage_layers"]).all()
-
-
-@both
-def test_a_drafting_layer_has_its_parameters_and_a_cache_on_the_last_stage(attention):
-    inputs = sampled(attention) | NOTHING | {
-        "tensor_parallel": 1, "pipeline_parallel": 1, "data_parallel": 1, "expert_parallel": 1,
-        "offloaded_share": 0, "fetched_share": 0, "draft_tokens": 1, "activation_element_bytes": 1}
-    inputs |= {name: 1 for name in inputs if name.endswith("_weight_bytes")}
-    found = run(inputs, attention)
-    close(found["mtp_weights"], found["mtp_layer_parameters"])
-    none, one, three = (run(sampled(attention), attention, draft_tokens=tokens)
-                        for tokens in (0, 1, 3))
-    for name in ("mtp_weights", "stage_cache_layers", "stage_block_bytes"):
-        assert np.array_equal(one[name], three[name])
-    more = one["stage_cache_layers"] - none["stage_cache_layers"]
-    assert (more[-1] == 1).all()
-    assert (more[0] == (sampled(attention)["pipeline_parallel"] == 1)).all()
-
 
 def test_absorbed_copies_are_cut_by_heads():
     whole = v3(absorbed_copies=1)["absorbed_copies_per_device"]

@@ -11,7 +11,6 @@ import pytest
 from _fleet import ATTENTIONS, compositions, fleet_alike, one, run, tables, where
 from _fleet import alike as sampled
 
-import catalogue
 from calc.closed_form.evaluate import PHASES, evaluate
 from calc.physics.arrays import Inputs
 from calc.physics.breakdown import Busy, hidden_time
@@ -146,20 +145,6 @@ class TestInTime:
             hidden += found["hidden_time"] > 0
         assert hidden
 
-    def test_a_deferred_host_is_hidden_but_at_the_ends(self, attention):
-        """It has nothing to do until the first layer with experts, nor after the last."""
-        for q, pieces, found in in_time(attention, UNDIVIDED | NOTHING_HIDDEN | SUMS
-                                        | {"host_overlap": 1}):
-            taken = length(pieces, Way(deferred=True), q.shared_expert_ranks > 0)
-            experts = pieces.experts
-            on_host = pieces.moe_layers * experts.on_host.time
-            of_layer = sum(piece.time for piece in (
-                *pieces.attention, experts.choosing, experts.shared, experts.dispatch,
-                experts.routed, experts.combine, experts.summed))
-            of_card = sum_of(pieces) - on_host
-            ends = of_card - (pieces.moe_layers - 1) * of_layer if pieces.moe_layers else 0
-            ordered(found["device_time"], taken, found["device_time"] + min(on_host, ends))
-
     def test_halves_in_turns_and_in_streams_hide_at_most_the_shorter(self, attention):
         """The closed form counts with attention's stream what is around layers and experts."""
         for ways, streams in ((IN_TURNS, False), (IN_STREAMS, True)):
@@ -196,41 +181,3 @@ def test_many_layers_hide_all_that_can_be(layers_alike, card, links):
                 "overlap_efficiency": 1, "micro_batches": 2, "host_overlap": 0})
     hidden = hidden_time(q, Busy(own=own, links=sent))
     assert own + sent - length(pieces, Way(halves=2)) == pytest.approx(hidden - min(card, links))
-
-
-def test_idealisations_are_worth_little_in_deployments_of_the_catalogue():
-    """Classes at once, layers alike, all that may hide.
-
-    A timeline has layers that attend alike, so models with linear attention in some are left out.
-    """
-    worth, shares = {"classes": 1.0, "launching": 1.0, "host": 1.0}, []
-    for name in catalogue.deployment_names()[::3]:
-        scenario = catalogue.load_scenario(name)
-        attention, inputs = scenario.model.attention, scenario.inputs()
-        if inputs["linear_layers"]:
-            continue
-        launch = inputs["host_time_per_operator"]
-        for q, pieces, found in phases_in_time(inputs | NOTHING_HIDDEN | {
-                "host_time_per_operator": launch}, attention):
-            apart, halves = q.shared_expert_ranks > 0, int(q.micro_batches)
-            one_by_one = halves * sum_of(pieces)
-            ordered(found["device_time"], one_by_one)
-            worth["classes"] = max(worth["classes"], one_by_one / found["device_time"])
-            launched = halves * length(pieces, Way(launch=launch))
-            worth["launching"] = max(worth["launching"],
-                                     launched / max(one_by_one, found["host_time"]))
-            if halves > 1:
-                streams = bool(q.unequal_streams)
-                taken = length(pieces, Way(halves=2, streams=streams), apart)
-                shorter = min(found["compute_time"], found["communication_time"])
-                ordered(0, one_by_one - taken, shorter + one_by_one - found["device_time"])
-                shares += [] if streams else [(one_by_one - taken) / shorter]
-            if pieces.experts.on_host.time:
-                on_host = halves * pieces.moe_layers * pieces.experts.on_host.time
-                taken = length(pieces, Way(halves, deferred=True), apart)
-                worth["host"] = max(worth["host"], taken / max(on_host, one_by_one - on_host))
-    assert all(excess < 1.07 for excess in worth.values()), worth
-    assert worth["classes"] < 1.04
-    assert min(shares) > 0.4  # the prior's range, about
-    assert max(shares) < 1
-    assert 0.7 < np.median(shares) < 0.9

@@ -16,7 +16,6 @@ import catalogue
 from calc.closed_form.evaluate import PHASES, evaluate
 from calc.physics.breakdown import CLASSES, DEVICE, bound_by, parts
 from calc.physics.timing.matmuls import operator_time
-from catalogue.deployments.knobs import DENSE
 from laws.order import RATES_OUT, TIMES
 
 ROUNDING = 1e-9  # relative: sums of a dozen numbers in floating point
@@ -156,27 +155,6 @@ def test_an_operator_takes_between_the_longer_and_the_sum_of_arithmetic_and_byte
 @both
 class TestLimits:
     """A step at its ends, as the chapter on latency derives them."""
-
-    def test_a_token_more_of_endless_many_costs_its_slope(self, attention):
-        """Weights, latencies and boundaries are no part of it, nor padding."""
-        inputs = sampled(attention) | {f"{name}_depth_latency": 0 for name in DENSE}
-        inputs |= {"fetched_share": 0}  # experts that are fetched are weights, too
-        many, twice = (run(inputs, attention, concurrency=batch * inputs["data_parallel"])
-                       for batch in (1e6, 2e6))
-        growth = twice["decode_device_time"] / many["decode_device_time"]
-        assert np.all((growth > 1.8) & (growth <= 2 * (1 + ROUNDING)))
-        assert np.median(growth) > 1.999
-        for name in ("dense_mlp", "head"):
-            more = {part: twice[f"decode_{name}_{part}"] - many[f"decode_{name}_{part}"]
-                    for part in ("flops", "bytes", "time")}
-            quantised = more["time"] - operator_time(
-                more["flops"] / (inputs[f"{name}_peak"] * inputs[f"{name}_gemm_efficiency"]
-                                 * many["slowest_clock"]),
-                more["bytes"] / (inputs["memory_bandwidth"] * inputs["hbm_efficiency"]),
-                inputs["load_overlap"])
-            free = np.broadcast_to(inputs[f"{name}_activation_traffic"] == 0, quantised.shape)
-            assert np.all(np.abs(quantised[free]) <= 1e-3 * more["time"][free])
-            assert np.all(quantised >= -1e-3 * more["time"])
 
     def test_hidden_time_is_proportional_to_its_share_and_a_slow_host_decides(self, attention):
         inputs = sampled(attention) | {"host_overlap": 0, "draft_tokens": 0}

@@ -7,21 +7,16 @@ against the other.
 from dataclasses import fields, replace
 
 import pytest
-from _fleet import ATTENTIONS, compositions, fleet, one, sampled, tables
+from _fleet import ATTENTIONS, fleet, one, sampled, tables
 
 import calc
 import catalogue
 from calc.closed_form.evaluate import PHASES, evaluate
 from calc.physics.arrays import Inputs
 from calc.physics.breakdown import CLASSES
-from calc.physics.communication import exchange
-from calc.physics.experts import fullest_receiver
-from calc.physics.timing.collectives import all_gather, all_reduce, group, reduce_scatter
 from calc.physics.timing.matmuls import operator_time
-from calc.physics.work import Composition, Routed
+from calc.physics.work import Composition
 from catalogue.deployments.knobs import DENSE
-from reference.operators import LINK
-from reference.steps import inputs_of
 
 BYTES = ("weight_bytes", "activation_bytes", "kv_bytes")
 
@@ -60,35 +55,6 @@ class TestRandom:
         for index in range(0, 100, 3):
             assert_rows_sum_to_the_classes(one(sampled(attention), index), attention)
             assert_rows_sum_to_the_classes(one(drawn, index), attention)
-
-    def test_payloads_are_those_that_take_the_time(self, attention):
-        """Each row's collective over its group, as often as it is counted, is the whole time."""
-        for seed in range(0, 60, 3):
-            inputs = one(sampled(attention), seed)
-            q, found = inputs_of(inputs), calc.evaluate(inputs, attention)
-            ranks = group(q, q.tensor_parallel)
-            gathered = {"all-gather": all_gather, "reduce-scatter": reduce_scatter}
-            experts = group(q, q.expert_parallel * found["expert_slices"])
-            steps = compositions(inputs, attention)
-            for phase, table in tables(inputs, attention).items():
-                sent = steps[phase].tokens / q.micro_batches / q.tensor_parallel
-                times = {"all_reduce": 0.0, "exchange": 0.0}
-                for row in (row for row in table if row.unit == LINK):
-                    if row.collective == "all-reduce":
-                        taken = all_reduce(q, ranks, row.payload)
-                    elif row.collective in gathered:
-                        taken = gathered[row.collective](q, ranks, row.payload)
-                    elif q.exchange_gathered or found["expert_slices"] > 1:
-                        taken = (all_gather if row.collective == "dispatch" else reduce_scatter)(
-                            q, experts, row.payload)
-                    else:
-                        rank, node = (1 + found[f"{phase}_{name}_imbalance"]
-                                      for name in ("rank", "node"))
-                        taken = exchange(q, experts, sent, row.payload / sent,
-                                         fullest_receiver(q, rank), node)
-                    times[row.group] += float(row.count * taken)
-                for name, taken in times.items():
-                    assert taken == pytest.approx(float(found[f"{phase}_{name}_time"]), rel=1e-9)
 
 @pytest.mark.parametrize("name", catalogue.deployment_names()[::8])
 def test_rows_sum_to_the_classes_of_deployments_of_the_catalogue(name):
@@ -168,14 +134,6 @@ def ranks(**changed):
 
 
 class TestComposition:
-    @pytest.mark.parametrize("parts", [1, 3])
-    def test_a_micro_batch_has_its_part_of_all_that_is_counted(self, parts):
-        kinds = ("absorbed", "decoding", "dealt")
-        assert vars(CHUNK.part(parts)) == {
-            name: value if name in kinds else value / parts for name, value in vars(CHUNK).items()}
-        alone = replace(CHUNK, group_tokens=None, busiest_tokens=None).part(2)
-        assert alone.group_tokens is alone.busiest_tokens is None
-
     def test_ranks_that_deal_a_prompt_have_a_quarter_each_and_expand_the_rest_too(self):
         """Tokens and what they meet are dealt; rows of logits, and what is read, are not."""
         dealt = ("tokens", "attended", "in_window", "indexed", "core_missing")
@@ -201,10 +159,3 @@ class TestComposition:
             "core_missing", "group_tokens", "busiest_tokens", "dealt"}
         plain = Composition(**{name: getattr(CHUNK, name) for name in stated})
         assert (plain.core_missing, plain.group_tokens, plain.dealt) == (0, None, 1)
-
-    @pytest.mark.parametrize(("read", "rows"), [(0.5, 1.5 * 60 * 8), (1, 1.5 * 60 * 8), (16, 45)])
-    def test_rows_of_an_expert(self, read, rows):
-        """Those of the slowest rank over the experts that it reads."""
-        routed = Routed(flops=2.0, bytes=3.0, tokens=60.0, hit=5.0, read=read, rows=7.0,
-                        inside=11.0, weights=13.0, slowest=1.5)
-        assert routed.rows_of_one(Inputs({"num_experts_per_tok": 8})) == rows

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from calc.serving.arrivals import ClosedLoop, Prefixes, bursts, poisson, sharing
 from calc.serving.batching import Engine
 from calc.serving.metrics import summarise
-from calc.serving.prefix_blocks import PrefixCache
 from calc.serving.requests import Job, Request
 from calc.serving.scheduling import Transfer, schedule
 from calc.serving.simulation import Pool, simulate
@@ -44,51 +43,6 @@ def share(run):
     """Of all prompt tokens, what the cache held, exactly."""
     return Fraction(sum(outcome.hit_tokens for outcome in run.outcomes),
                     sum(outcome.input_tokens for outcome in run.outcomes))
-
-
-class TestBlocks:
-    """A text of three blocks and one that goes on for two, block by block."""
-
-    SPANS = (("a", 0, 3), ("b", 3, 5))
-
-    def test_held_blocks_are_shared_and_found(self):
-        cache = PrefixCache()
-        assert cache.find(self.SPANS, 9) == (0, 0)
-        assert cache.hold(self.SPANS, 0, 4) == 0
-        assert (cache.in_use, cache.idle) == (4, 0)
-        assert [cache.find(self.SPANS, most) for most in (0, 2, 3, 9)] == [
-            (0, 0), (2, 2), (3, 3), (4, 4)]
-        assert cache.find((("c", 0, 3), ("b", 3, 5)), 9) == (0, 0)
-        assert cache.hold(self.SPANS, 0, 5) == 4
-        assert (cache.in_use, cache.drop(self.SPANS, 5)) == (5, 4)
-        assert (cache.in_use, cache.idle) == (4, 1)
-        assert cache.find(self.SPANS, 9) == (5, 4)
-
-    def test_the_end_is_evicted_before_the_beginning_unless_it_is_taken_again(self):
-        cache = PrefixCache()
-        cache.hold(self.SPANS, 0, 5)
-        assert cache.drop(self.SPANS, 5) == 0
-        left = []
-        for count in (1, 1, 2, 1):
-            left.append(cache.find(self.SPANS, 9))
-            cache.evict(count)
-        assert left == [(5, 0), (4, 0), (3, 0), (1, 0)]
-        cache.hold(self.SPANS, 0, 5)
-        cache.drop(self.SPANS, 5)
-        assert cache.hold(self.SPANS, 0, 2) == 0
-        assert (cache.in_use, cache.idle, cache.find(self.SPANS, 9)) == (2, 3, (5, 2))
-        assert cache.hold(self.SPANS, 2, 4) == 0
-        assert (cache.in_use, cache.idle, cache.drop(self.SPANS, 4)) == (4, 1, 0)
-
-    def test_the_least_recently_used_text_is_evicted_first(self):
-        cache = PrefixCache()
-        texts = [((name, 0, 2),) for name in "abc"]
-        for text in texts:
-            cache.hold(text, 0, 2)
-        for text in (texts[1], texts[2], texts[0]):
-            cache.drop(text, 2)
-        cache.evict(3)
-        assert [cache.find(text, 9) for text in texts] == [(2, 0), (0, 0), (1, 0)]
 
 
 @pytest.mark.parametrize("policy", POLICIES)
@@ -236,9 +190,3 @@ class TestLaws:
         left = sum(request.most_cached - outcome.hit_tokens for request, outcome in zip(
             requests, served.outcomes, strict=True))
         assert computed == left if not served.preemptions else computed >= left
-
-    @given(requests_of_any_kind, engines_of_any_kind, texts_of_any_kind, st.integers(1, 3))
-    def test_a_group_of_ranks_serves_everybody(self, requests, engine, drawn, ranks):
-        pool = Pool(engine, affine(0.5, 0.01), replicas=ranks, ranks=ranks, coordination="delay",
-                    delay_steps=3)
-        assert len(simulate(with_texts(requests, drawn), pool).outcomes) == len(requests)

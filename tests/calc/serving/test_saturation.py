@@ -5,7 +5,7 @@ from itertools import count
 
 import numpy as np
 import pytest
-from _engines import affine, limits, trace
+from _engines import affine, limits
 
 from calc.serving.arrivals import poisson
 from calc.serving.metrics import summarise
@@ -51,13 +51,6 @@ class TestRate:
         assert saturation_rate(two, ONE_TOKEN) == pytest.approx(2 / SERVICE, rel=1e-12)
         many = Pool(limits(seqs=200), lambda step: 1e-3)
         assert saturation_rate(many, ONE_TOKEN, rate=25.0) == pytest.approx(25, rel=0.1)
-
-    @pytest.mark.parametrize(("arrivals", "precision"), [
-        (lambda rate: trace(np.arange(2000) / rate, 100, 1), 0.03),
-        (lambda rate: poisson(rate, 4000, ONE_TOKEN, seed=8), 0.06)])
-    def test_the_queue_is_bounded_up_to_saturation(self, arrivals, precision):
-        assert largest_rate(arrivals, ONE_BY_ONE, 0.5 / SERVICE, 2 / SERVICE) == pytest.approx(
-            1 / SERVICE, rel=precision)
 
     def test_bisection_and_saturation_agree_for_batches(self):
         batching = Pool(limits(200, 16), affine(0.02, 1e-4))
@@ -116,9 +109,3 @@ def test_a_queue_that_grows_by_a_fiftieth_of_the_arrivals_has_no_bound(of_tokens
     assert keeps_up(waiting(growth, of_tokens)) is bounded
     assert keeps_up(waiting(0.29, of_tokens), 0.3)
     assert not keeps_up(waiting(0.31, of_tokens), 0.3)
-
-
-def test_a_queue_of_single_tokens():
-    for use, bounded in ((0.7, True), (1.15, False)):
-        run = simulate(poisson(use / SERVICE, 3000, ONE_TOKEN, seed=1), ONE_BY_ONE)
-        assert keeps_up(run) is bounded

@@ -31,7 +31,6 @@ STEPS = [Step(((2048, 0),), ()), Step((), (1500,) * 24), Step(((700, 64), (80, 0
 
 both = pytest.mark.parametrize("attention", ATTENTIONS)
 divided = pytest.mark.parametrize("halves", [1, 2])
-launched = pytest.mark.parametrize("launch", [1e-6, 1e-4, 1e-2])
 
 
 def drawn(attention, ways, count=30) -> Iterator[tuple[dict[str, float], Step]]:
@@ -169,15 +168,6 @@ class TestRanks:
         assert taken.together(mixed) == taken.together(mixed[::-1])
         # a rank that prefills alone has no experts of others to wait for
         assert taken.together([STEPS[0], *idle]) < taken(STEPS[0])
-
-    def test_more_busy_ranks_take_longer_but_less_than_one_after_another(self, name):
-        taken = clock(name)
-        ranks = ranks_in_step(taken.inputs)
-        times = [taken.together([STEPS[0]] * busy + [IDLE] * (ranks - busy))
-                 for busy in range(1, min(ranks, 9) + 1)]
-        assert times == sorted(times)
-        assert times[-1] < len(times) * times[0]
-
 
 @pytest.mark.parametrize(("expert", "slices", "tensor", "expected"), [
     (8, 0, 8, 1), (1, 0, 4, 1), (16, 0, 8, 2), (1, 8, 1, 8), (4, 2, 2, 4)])

@@ -1,6 +1,5 @@
 """Slopes of every operation held against differences, and what an amount is in other units."""
 
-import math
 
 import numpy as np
 import pytest
@@ -78,30 +77,8 @@ def test_a_factor_moves_all_points_of_an_amount():
     assert PACE.over(lambda number: number**2).points == (9.0, 4.0, 49.0)
 
 
-def test_what_is_known_has_no_interval():
-    known = Amount.exactly(4.0, "token")
-    assert known.exact
-    assert (known.points, known.central, known.kind) == ((4.0, 4.0, 4.0), 4.0, "exact")
-    assert known.reach == ""
-    assert (str(known), known.said("en")) == (known.text, known.text)
-    assert not PACE.exact
-    assert not Amount(np.ones(2), np.ones(2), np.array([1.0, 2.0])).exact
-
-
 def test_what_a_file_states_keeps_its_source_and_range():
     found = Amount.stated(Value(3, "USD/s", "3", "a list", "vendor", 2, 5, date="2026-01"))
     assert (found.points, found.unit, found.kind, found.source, found.date) == (
         (3.0, 2.0, 5.0), "USD/s", "vendor", "a list", "2026-01")
     assert found.currency == "USD"
-
-
-def test_one_of_an_array_is_a_number():
-    many = Amount(np.array([[1.0, 2.0], [3.0, 4.0]]), np.zeros((2, 2)), np.full((2, 2), 9.0))
-    assert many.at(2).points == (3.0, 0.0, 9.0)
-    assert many.at(2).central == 3.0
-
-
-def test_plain_data_leaves_out_what_is_not_known_and_ends_that_are_none():
-    found = Amount(1.0, 0.5, math.inf, "s", name="tpot").as_json()
-    assert found == {"value": 1.0, "low": 0.5, "high": None, "unit": "s", "kind": "estimate",
-                     "central": 1.0}
