@@ -140,10 +140,3 @@ class TestEstimate:
         beyond = self.answer("arrivals=poisson", "arrival_rate=50 request/s")
         assert not beyond.lasting.keeps_up
         assert "steady_ttft" not in beyond.quantities
-
-    @pytest.mark.parametrize("setting", [
-        ("arrivals=closed-loop", "think_time=-1 s"), ("think_time=1 s",),
-        ("arrivals=poisson",), ("arrivals=poisson", "arrival_rate=-1 request/s")])
-    def test_impossible_arrivals_are_refused(self, setting):
-        with pytest.raises(catalogue.ParamsError):
-            self.answer(*setting)

@@ -32,7 +32,6 @@ def met(given):
     (OFTEN | {"stalled": 0.51}, {"shared"}),
     (OFTEN | {"stalled": 0.5}, set()),
     ({"random_share": 0.5, "stalled": 0.51}, set()),
-    (OFTEN | {"stalled": 0.51} | APART, set()),
     (OFTEN | {"stalled": 0.51} | ALONE, {"in_turn"}),  # eight replicas, each by itself
     # nearly all steps have a prompt: three quarters of the time, or prompts that go first
     (ALWAYS | {"stalled": 0.76}, {"shared"}),
@@ -40,25 +39,18 @@ def met(given):
     ({"group_busy": 0.875, "stalled": 0.76}, set()),
     (ALWAYS | {"mixed_steps": 0}, {"shared"}),
     ({"mixed_steps": 0}, set()),
-    (ALWAYS | APART | {"mixed_steps": 0}, set()),
-    (ALWAYS | ALONE | {"mixed_steps": 0}, set()),
     # no more requests in flight than ranks, 8 of them: 1.6 a second for five seconds
     (OFTEN | {"stalled": 0.41, "steady_request_throughput": 1.6}, {"few"}),
     (OFTEN | {"stalled": 0.41, "steady_request_throughput": 1.7}, set()),
     (OFTEN | {"stalled": 0.4, "steady_request_throughput": 1.6}, set()),
-    ({"stalled": 0.41, "steady_request_throughput": 1.6}, set()),
     (OFTEN | APART | {"stalled": 0.41, "steady_request_throughput": 1.6}, set()),
-    (OFTEN | ALONE | {"stalled": 0.41, "steady_request_throughput": 1.6}, set()),
     # prompts that are held back: of more than a chunk, or many at random
     (HOLDING | {"prompt_span": 1.01}, {"held"}),
     (HOLDING | {"prompt_span": 1.0}, set()),
     (HOLDING | {"prompt_span": 0.51, "prompt_variation": 1}, {"held"}),
     (HOLDING | {"prompt_span": 0.5, "prompt_variation": 1}, set()),
     (HOLDING | OFTEN | {"stalled": 0.51}, {"held", "shared"}),
-    (HOLDING | OFTEN | {"stalled": 0.5}, set()),
-    (HOLDING | {"stalled": 0.51}, set()),
     (HOLDING | ALONE | {"prompt_span": 1.01}, set()),
-    ({"prompt_span": 1.01}, set()),
     # requests are dealt to two groups of ranks in turn
     (TWO_GROUPS | {"stalled": 0.51}, {"in_turn"}),
     (TWO_GROUPS | {"stalled": 0.5}, set()),

@@ -94,17 +94,6 @@ class TestLaws:
         assert_close(found["decode_stall"], (c - 1) / 2 * found["prefill_time"] / 99)
 
     @FEW
-    @given(SEEDS)
-    def test_a_prompt_in_one_chunk_takes_one_step(self, attention, seed):
-        """Through however many stages; and the second of two is prefilled like the first."""
-        inputs = fleet(attention, seed)
-        inputs["max_num_batched_tokens"] = inputs["input_tokens"] + 1
-        found = run(inputs, attention, concurrency=2 * inputs["data_parallel"])
-        assert (found["prompt_chunks"] == 1).all()
-        assert_close(found["prefill_time"], found["prefill_step_time"])
-        assert (found["burst_step_time"] == found["prefill_step_time"]).all()
-
-    @FEW
     @given(SEEDS, st.integers(1, 40))
     def test_cutting_a_prompt_changes_no_arithmetic(self, attention, seed, pieces):
         """Causal attention of all its chunks is half a square, however it is cut.

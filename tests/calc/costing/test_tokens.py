@@ -8,7 +8,7 @@ import pytest
 import catalogue
 from calc import evaluate
 from calc.costing.power import own_cards
-from calc.costing.tokens import card_times, energy_per_token, shared_out, token_costs, user_month
+from calc.costing.tokens import card_times, energy_per_token, token_costs, user_month
 from catalogue.reading.units import DAY, YEAR
 
 INPUTS = {"tensor_parallel": 2, "pipeline_parallel": 3, "data_parallel": 1, "separate_pools": 0,
@@ -41,12 +41,6 @@ def test_what_is_paid_is_divided_by_the_card_time(inputs, cards, of_prompt, rate
         "cards": cards, "per_second": 3 * cards, "per_request": request,
         "per_input": of_prompt * request / 100, "per_output": (1 - of_prompt) * request / 10,
         "per_output_whole": request / 10})
-
-
-def test_parts_of_a_request():
-    """7 cards at 3 for half of 2 requests a second: 21 each, a quarter of it for 5 tokens."""
-    assert shared_out(7, 3.0, 0.5, 2.0, 1.0, 3.0, 5, 9) == pytest.approx(
-        (0.25, 21, 0.25 * 21 / 5, 0.75 * 21 / 9))
 
 
 def test_a_month_of_requests_and_energy_with_idle_hours():

@@ -8,8 +8,6 @@ from _fleet import alike as sampled
 from hypothesis import given
 from hypothesis import strategies as st
 
-import catalogue
-from calc.closed_form.evaluate import evaluate
 from calc.physics.arrays import Inputs
 from calc.physics.experts import (
     copies_sent,
@@ -155,13 +153,3 @@ def test_the_fullest_receiver_of_nine_copies(ranks, shared, busiest):
     assert copies_sent(q) == (9 if shared else 8)
     assert fullest_receiver(q, 1) == pytest.approx(busiest)
     assert shared_apart(q, 640) == (640 / shared if shared else 0)
-
-
-def test_a_die_of_cloudmatrix_holds_one_expert():
-    """256 routed experts and 32 copies on 288 dies, the shared expert on 32."""
-    inputs = catalogue.load_scenario("wide-cloudmatrix-decode").inputs()
-    found, every_rank = (evaluate(inputs | changed, "mla")
-                         for changed in ({}, {"shared_expert_ranks": 0}))
-    assert found["routed_ranks"] == 288 == 256 + inputs["redundant_experts"]
-    assert found["decode_shared_tokens"] * 32 == found["decode_group_tokens"]
-    assert found["memory_per_device"] < every_rank["memory_per_device"]

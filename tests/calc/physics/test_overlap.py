@@ -8,10 +8,10 @@ import itertools
 
 import numpy as np
 import pytest
-from _fleet import ATTENTIONS, compositions, fleet_alike, one, run, tables, where
+from _fleet import ATTENTIONS, compositions, fleet_alike, one, tables
 from _fleet import alike as sampled
 
-from calc.closed_form.evaluate import PHASES, evaluate
+from calc.closed_form.evaluate import evaluate
 from calc.physics.arrays import Inputs
 from calc.physics.breakdown import Busy, hidden_time
 from catalogue.deployments.knobs import DENSE
@@ -27,54 +27,7 @@ IN_STREAMS = IN_TURNS | {"unequal_streams": 1}
 UNDIVIDED = ALL_HIDDEN | {"micro_batches": 1, "single_batch_overlap": 0}
 WITHIN = UNDIVIDED | {"single_batch_overlap": 1}
 both = pytest.mark.parametrize("attention", ATTENTIONS)
-phases = pytest.mark.parametrize("phase", PHASES)
 
-
-def at_most(less, more):
-    assert not where(less > more * (1 + ROUNDING), less, more)
-
-
-def step(inputs, attention, phase, ways):
-    """Quantities of a step, without the phase in their names."""
-    return {name.removeprefix(f"{phase}_"): value
-            for name, value in run(inputs, attention, **ways).items()}
-
-
-@both
-@phases
-class TestHidden:
-    def test_streams_and_turns_of_two_halves(self, attention, phase):
-        """No step is shorter than a stream; turns hide all of the shorter part, streams less."""
-        inputs = sampled(attention)
-        found, turns = (step(inputs, attention, phase, ways) for ways in (IN_STREAMS, IN_TURNS))
-        computed, links = found["compute_time"], found["communication_time"]
-        experts = 2 * sum(found[f"{name}_time"] for name in (
-            "router", "shared_expert", "routed_expert", "exchange"))
-        for stream in (experts, computed + links - experts, links):
-            at_most(stream, found["device_time"])
-        at_most(turns["device_time"], found["device_time"])
-        assert where(turns["device_time"] < found["device_time"] * (1 - ROUNDING))
-        own = computed - 2 * (found["offload_time"] + found["fetch_time"])
-        short = np.minimum(experts, own + links - experts) >= np.minimum(own, links)
-        assert short.any()
-        np.testing.assert_allclose(found["device_time"][short], turns["device_time"][short],
-                                   rtol=ROUNDING)
-
-    def test_within_a_batch_experts_hide_beside_their_exchange(self, attention, phase):
-        """Shared experts beside the dispatch, a third of the routed ones beside the combine."""
-        found = step(sampled(attention), attention, phase, WITHIN)
-        combine = found["exchange_time"] - found["dispatch_time"]
-        expected = (np.minimum(found["shared_expert_time"], found["dispatch_time"])
-                    + np.minimum(found["routed_expert_time"] / 3, combine))
-        np.testing.assert_allclose(found["hidden_time"], expected, rtol=ROUNDING, atol=1e-15)
-        alone = step(sampled(attention), attention, phase, WITHIN | {
-            "expert_parallel": 1, "expert_tensor_parallel": 0})
-        assert (alone["hidden_time"] == 0).all()
-        # a way is ignored where the other one runs
-        for ways, switch in ((UNDIVIDED, "unequal_streams"), (IN_TURNS, "single_batch_overlap")):
-            off, on = (step(sampled(attention), attention, phase, ways | {switch: kind})
-                       for kind in (0, 1))
-            np.testing.assert_array_equal(off["step_time"], on["step_time"])
 
 NOTHING_HIDDEN = {"overlap_efficiency": 0, "host_overlap": 0, "single_token_path": 0,
                   "host_time_per_operator": 0, "captured": 0}

@@ -102,22 +102,6 @@ class TestParts:
 
 @both
 class TestDrafting:
-    def test_passes_of_the_layer_that_drafts(self, attention):
-        """A prompt passes it once, a decode step once for each block of drafts; it is more than a
-        mean layer, for its own projection and the whole head.
-        """
-        inputs = fleet(attention, 1)
-        none, one, three = (run(inputs, attention, draft_tokens=count) for count in (0, 1, 3))
-        for phase in PHASES[1:]:
-            step = f"{phase}_step_time"
-            np.testing.assert_array_equal(one[step], three[step])
-            np.testing.assert_allclose(one[step], none[step] + one[f"{phase}_draft_pass_time"])
-        passes = np.ceil(3 / inputs["draft_block"])
-        np.testing.assert_allclose(three["draft_time"], passes * three["decode_draft_pass_time"])
-        for phase in PHASES:
-            layer = one[f"{phase}_device_time"] / inputs["num_hidden_layers"]
-            assert not where(one[f"{phase}_draft_pass_time"] <= layer, layer)
-
     def test_a_step_larger_than_its_graph_is_launched_kernel_by_kernel(self, attention):
         inputs = sampled(attention) | {"captured": 1, "host_time_per_operator": 1e-5}
         eager, found = (run(inputs, attention, captured=flag) for flag in (0, 1))

@@ -123,14 +123,6 @@ class TestConversations:
         user = self.talk(Prefixes(99, 20, 9, longest))
         assert [user.ask(0.0, (50, 7)).input_tokens for _ in range(3)] == prompts
 
-    @pytest.mark.parametrize("tokens", [0, 20, 70])
-    @pytest.mark.parametrize("turns", [1, 5])
-    def test_length_of_the_last_turn(self, tokens, turns):
-        prefixes = Prefixes(99, tokens, turns)
-        user = self.talk(prefixes)
-        last = [user.ask(0.0, (50, 7)) for _ in range(turns)][-1]
-        assert prefixes.conversation_tokens(50, 7) == last.input_tokens + last.output_tokens
-
     def test_prefixes_are_drawn_evenly_and_keep_arrivals(self):
         drawn = list(Prefixes(groups=4).drawn(4000, 1))
         assert [number for number, _ in drawn] == list(range(4000))

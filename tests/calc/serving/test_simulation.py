@@ -250,14 +250,6 @@ class TestRanks:
         assert sum(computed) >= least if preempted else sum(computed) == least
         assert min(computed) > 0  # no step of idle ranks only
 
-    def test_equal_loads_at_the_same_moments_are_those_of_one_rank(self):
-        pool = Pool(limits(200, 16), affine(0.02, 1e-4))
-        one = simulate(bursts(1, 3.0, 20, [(333, 17)]), pool)
-        four = simulate(bursts(4, 3.0, 20, [(333, 17)]), together(pool))
-        for number, outcome in enumerate(four.outcomes):
-            same = one.outcomes[number // 4]
-            assert (outcome.first_token, outcome.finished) == (same.first_token, same.finished)
-
     def test_a_rank_that_prefills_stops_the_others(self):
         requests = [Request(0.0, 100, 21), Request(10.5, 100, 2)]
         apart = simulate(requests, replace(self.POOL, replicas=2)).outcomes
@@ -323,17 +315,6 @@ class TestFrontEnd:
         alone = simulate([Request(4.0 * at, 10, 1) for at in range(5)], self.POOL,
                          front_end_rate=rate)
         assert [outcome.wait for outcome in alone.outcomes] == [0.0] * 5
-
-    def test_waits_are_those_of_constant_times_and_none_without_a_rate(self):
-        """Poisson arrivals at 80% of the rate wait as in M/D/1."""
-        found = summarise(simulate(poisson(8.0, 20_000, [(10, 1)], 1), self.POOL,
-                                   front_end_rate=10)).wait
-        assert found.mean == pytest.approx(0.8 / 2 / 0.2 / 10, abs=found.half_width)
-        requests = poisson(6.0, 300, [(150, 20)], seed=2)
-        fast, none = (simulate(requests, BATCHING, front_end_rate=rate).outcomes
-                      for rate in (1e9, math.inf))
-        assert fast == none
-
 
 BURST = bursts(1, 1.0, 1, ONE_TOKEN)
 
