@@ -131,7 +131,7 @@ class TestAnswers:
 class TestPrompts:
     PROMPTS = ((1000, 0), (300, 64))
 
-    @pytest.mark.parametrize("name", [ALONE, SHARED])
+    @pytest.mark.parametrize("name", [ALONE, SHARED, "h200-v32-vllm-tp8"])
     @pytest.mark.parametrize("beside", [0, 1, 8, 9])
     def test_expected_prompts_take_what_others_take(self, name, beside):
         expected, fresh = clock(name, expected=self.PROMPTS * 2), clock(name)
