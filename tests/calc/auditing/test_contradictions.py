@@ -1,0 +1,186 @@
+"""Claims that exclude each other: found from printed numbers alone."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import catalogue
+from calc.auditing.audit import audit
+from calc.auditing.claim_files import listed_in
+from calc.auditing.contradicting.contradictions import (
+    NUMBERS,
+    SETTING,
+    VALUES,
+    Contradiction,
+    against,
+    excluded,
+)
+from calc.auditing.contradicting.quantity_files import load
+from catalogue import ParamsError
+from catalogue.ledger.quantities import NumericLaw
+
+HEAD = "title: {en: t, zh: t}\ndocument: s1\ndefaults: {source: s1, kind: documented}\nclaims:\n"
+WHAT = "what: {en: w, zh: w}, section: '1', line: 1"
+OPEN = "missing: {en: m., zh: m。}"
+TEXT = {"en": "w", "zh": "w"}
+SUM = NumericLaw(words=TEXT, left="whole", holds="equal", right=["add", "a", "b"],
+                 of=[{"whole": "S1-001", "a": "S1-002", "b": "S1-003"}])
+POSITIVE = st.floats(1e-3, 1e6)
+LAWS = "title: {en: t, zh: t}\nlaws:\n  l:\n    words: {en: n, zh: n}\n    left: a\n"
+QUANTITY = "title: {en: t, zh: t}\nquantities:\n  q:\n    name: {en: n, zh: n}\n    claims: "
+PROBLEMS = [
+    (QUANTITY + "[S0-001, S0-999]\n", 5, "there is no claim 'S0-999', the nearest names are "
+     "S0-699, S0-599, S0-499."),
+    (QUANTITY + "[S0-001, S0-001]\n", 5, "quantities.q: 'S0-001' is listed twice."),
+    (LAWS + "    holds: equal\n    right: b\n    of: [{a: S0-001}]\n", 8,
+     "laws.l: expected the letters a, b, found a.")]
+
+
+@pytest.fixture
+def audited(tmp_path):
+    """Audit some claims beside a file of quantities."""
+    def run(claims: dict[str, str], quantities: dict):
+        paths = [tmp_path / kind / "mine.yml" for kind in ("claims", "quantities")]
+        for path in paths:
+            path.parent.mkdir(exist_ok=True)
+        paths[0].write_text(HEAD + "".join(f"  - {{id: {name}, {WHAT}, {claim}}}\n"
+                                           for name, claim in claims.items()), encoding="utf-8")
+        paths[1].write_text(json.dumps({"title": TEXT, **quantities}), encoding="utf-8")
+        answer = audit(listed_in(paths[:1]), files=[catalogue.load("quantities", str(paths[1]))])
+        assert not answer.problems, answer.problems
+        return answer
+
+    return run
+
+
+def one_quantity(*claims, end=""):
+    """Claims of one quantity, by their numbers."""
+    named = {f"S1-00{at}": claim for at, claim in enumerate(claims, 1)}
+    quantity = {"name": TEXT, "claims": [f"{name}{end}" for name in named]}
+    return named, {"quantities": {"q": quantity}}
+
+
+@pytest.mark.parametrize(("first", "second", "exclude"), [
+    ("printed: 400 GB/s", "printed: 1.2 TB/s", True),
+    ("printed: 400 GB/s", "printed: 0.4 TB/s", False),
+    ("printed: 392 GB/s", "printed: 400 GB/s", True),
+    ("printed: 2.0 TB/s", "printed: 2.04 TB/s", False),  # within a printed digit
+    ("printed: 100", "printed: 105", False), ("printed: 100", "printed: 106", True),
+    ("printed: [80 %, 90 %]", "printed: 0.85", False),  # inside of a range
+    ("printed: [80 %, 90 %]", "printed: 0.7", True),
+    ("printed: 50, approximate: true", "printed: 52", False),
+    ("printed: 50, approximate: true", "printed: 60", True),
+    ("printed: 1 us, bound: at_most", "printed: 0.5 us", False),  # on its right side
+    ("printed: 1 us, bound: at_most", "printed: 5 us", True),
+    ("printed: 100, bound: at_least", "printed: 5000", False),
+    ("printed: 100, bound: at_least", "printed: 64, bound: at_most", True),
+    ("printed: 100", "printed: 100 W", False),  # of two units, not one quantity
+    ("words: fast", "printed: 100", False)])
+def test_two_values_of_one_quantity(audited, first, second, exclude):
+    answer = audited(*one_quantity(f"{first}, {OPEN}", f"{second}, {OPEN}"))
+    assert [each.id for each in answer.contradictions] == ["S1-001~S1-002"] * exclude
+    assert {each.kind for each in answer.contradictions} <= {VALUES}
+    assert [row.judgement.clashes for row in answer.rows] == (
+        [("S1-002",), ("S1-001",)] if exclude else [(), ()])
+
+
+@pytest.mark.parametrize(("first", "second", "exclude"), [
+    ("above: 2", "below: 1", True), ("above: 2", "below: 4", False),
+    ("above: 2", "above: 1", False)])
+def test_statements_on_either_side_of_a_limit(audited, first, second, exclude):
+    said = "words: w, comparison: {of: a, %s}, inputs: {a: 3}"
+    answer = audited(*one_quantity(said % first, said % second))
+    assert len(answer.contradictions) == exclude
+
+
+def test_named_end_of_a_range(audited):
+    ranges = [f"printed: [{low} %, 160 %], {OPEN}" for low in (100, 94)]
+    assert not audited(*one_quantity(*ranges)).contradictions
+    assert not audited(*one_quantity(*ranges, end="/high")).contradictions
+    [found] = audited(*one_quantity(*ranges, end="/low")).contradictions
+    assert found.values == ("100–160 %", "94–160 %")
+
+
+@pytest.mark.parametrize(("total", "broken"), [("8", False), ("10", True), ("[7, 8]", False)])
+def test_numbers_that_a_law_excludes(audited, total, broken):
+    claims = {"S1-001": f"printed: {total}, {OPEN}", "S1-002": f"printed: 5, {OPEN}",
+              "S1-003": f"printed: 3.0, {OPEN}"}
+    answer = audited(claims, {"laws": {"sum": SUM.model_dump()}})
+    assert [each.kind for each in answer.contradictions] == [NUMBERS] * broken
+
+
+@pytest.mark.parametrize(("holds", "a", "b", "broken"), [
+    ("equal", (10, 10), (5, 5), False), ("equal", (10, 10), (4, 4.9), True),
+    ("equal", (10, 10), (5.1, 6), True), ("equal", (10, 12), (6, 7), False),
+    ("equal", (10, 12), (6.01, 7), True), ("equal", (10 * (1 + 5e-10), 11), (5, 5), False),
+    ("equal", (10 + 1e-7, 11), (5, 5), True), ("at_most", (10, 12), (4, 4.9), True),
+    ("at_most", (10, 12), (4, 5), False), ("at_most", (10, 12), (50, 60), False),
+    ("at_most", (10, math.inf), (1, 4), True), ("at_most", (0, 12), (1, 4), False)])
+def test_law_excludes_intervals_wholly_on_one_side(holds, a, b, broken):
+    law = NumericLaw(words=TEXT, left="a", holds=holds, right=["multiply", 2, "b"],
+                     of=[{"a": "S1-001", "b": "S1-002"}])
+    assert excluded(law, {"a": a, "b": b}) is broken
+
+
+@given(POSITIVE, POSITIVE)
+def test_law_that_holds_excludes_nothing(a, b):
+    def exactly(whole):
+        return {"whole": (whole, whole), "a": (a, a), "b": (b, b)}
+
+    assert not excluded(SUM, exactly(a + b))
+    assert excluded(SUM, exactly(0.9 * (a + b)))
+    assert excluded(SUM, exactly(1.1 * (a + b)))
+
+
+def test_setting_that_is_set_twice(audited):
+    """However it is spelled, in one launch or in one deployment and section."""
+    given = "%s, setting: {program: vLLM, engine: vllm, name: %s, value: %s}"
+    settings = {"S1-001": given % ("printed: 80", "max_num_seqs", 80),
+                "S1-002": given % ("printed: 80", "--max-num-seqs", 80),
+                "S1-003": given % ("printed: 64", "max-num-seqs", 64),
+                "S1-004": given % ("words: 'false'", "enforce_eager", "false"),
+                "S1-005": given % ("words: 'true'", "--enforce-eager", "true")}
+    launch = {"launches": {"l": {"name": TEXT, "claims": list(settings)}}}
+    pairs = ["S1-001~S1-003", "S1-002~S1-003", "S1-004~S1-005"]
+    assert [(each.id, each.kind) for each in audited(settings, launch).contradictions] == [
+        (pair, SETTING) for pair in pairs]
+    assert not audited(settings, {}).contradictions  # no statement that they belong together
+    placed = {name: f"{text}, deployment: s1-plan-c" for name, text in settings.items()}
+    assert [each.id for each in audited(placed, {}).contradictions] == pairs
+    placed["S1-003"] = placed["S1-003"].replace("s1-plan-c", "s1-plan-b")
+    assert [each.id for each in audited(placed, {}).contradictions] == pairs[2:]
+
+
+def test_claims_that_hold_are_not_at_fault():
+    """Of numbers that a law excludes the wrong ones name each other and the right ones."""
+    def clash(kind, claims, right=""):
+        return Contradiction(tuple(claims), kind, TEXT, "q", ("v",) * len(claims), tuple(right))
+
+    assert against([clash(NUMBERS, "abc", "b")]) == {"a": ("b", "c"), "c": ("a", "b")}
+    assert against([clash(NUMBERS, "abc", "abc")]) == {
+        "a": ("b", "c"), "b": ("a", "c"), "c": ("a", "b")}
+    assert against([clash(VALUES, "ab", "a")]) == {"a": ("b",), "b": ("a",)}
+
+
+def test_pairs_of_several_values(audited):
+    claims, quantities = one_quantity(*(f"printed: {number}, {OPEN}" for number in (
+        100, 200, 104, 300, 204)))
+    answer = audited(claims, quantities)
+    assert [each.id for each in answer.contradictions] == [
+        f"S1-00{one}~S1-00{other}" for one, other in (
+            (1, 2), (1, 4), (1, 5), (2, 3), (2, 4), (3, 4), (3, 5), (4, 5))]
+
+
+@pytest.mark.parametrize(("text", "line", "message"), PROBLEMS)
+def test_bad_file_of_quantities(tmp_path, text, line, message):
+    file = tmp_path / "quantities" / "mine.yml"
+    file.parent.mkdir()
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(ParamsError) as refused:
+        load(str(file))
+    assert str(refused.value).partition(f"mine.yml:{line}: ")[2] == message
