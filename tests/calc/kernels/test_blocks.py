@@ -1,4 +1,6 @@
-"""A block of latent attention is what a step has of it; what made a table is found in it."""
+"""Laws of whole attention blocks: they equal the attention of a step, and fits recover them."""
+
+from __future__ import annotations
 
 import numpy as np
 import pytest
@@ -9,132 +11,111 @@ from calc.kernels.blocks import AROUND, DECODE_BETWEEN, DECODE_BLOCK, SPARSE_BLO
 from calc.kernels.fitting import fit, halves
 from calc.kernels.matmuls import DENSE, OF_CARD
 
-STEP = catalogue.load_scenario("h200-r1-trtllm-ep8").inputs() | {
-    "output_tokens": 2, "input_tokens": 4095, "concurrency": 64.0}
-SAME = 3e-5  # relative: weights of norms, which a step reads and a block does not hold
+ALONE = {"output_tokens": 2, "concurrency": 64.0, "load_overlap": 0.5, "clock_factor": 1,
+         "clock_spread": 0, "kv_imbalance": 1, "data_parallel": 1}
+DENSE_STEP = catalogue.load_scenario("h200-r1-trtllm-ep8").inputs() | ALONE | {
+    "input_tokens": 4095}
+SPARSE_STEP = catalogue.load_scenario("h200-v32-trtllm-ep8").inputs() | ALONE | {
+    "input_tokens": 8191, "whole_selection": 1}
 CORE = ("mla_efficiency", "mla_compute_efficiency", "latent_core_latency", "latent_core_fill")
+SAME = 3e-5  # relative: weights of norms, which a step reads and a block does not hold
 
 
-def known():
-    """What a table and a card say, of the inputs of a deployment."""
-    return {name: STEP[name] for name in (*OF_CARD, *CORE)} | {
-        name: STEP[f"attention_{name}"] for name in DENSE.parameters} | {
-        "peak": STEP["attention_peak"], "core_peak": STEP["core_peak"],
-        "bandwidth": STEP["memory_bandwidth"], "weight_bytes": STEP["attention_weight_bytes"],
-        "core_tile_rows": STEP["core_tile_rows"], "element_bytes": STEP["kv_cache_element_bytes"]}
+def known(step, sparse):
+    """Columns that a table and a card give, from the inputs of a step."""
+    names = (*OF_CARD, *((*SPARSE_KNOWN, "attention_operators", "indexer_operators") if sparse
+                         else (*CORE, "core_peak", "core_tile_rows")))
+    found = {name: step[name] for name in names} | {
+        name: step[f"attention_{name}"] for name in DENSE.parameters} | {
+        "peak": step["attention_peak"], "bandwidth": step["memory_bandwidth"],
+        "weight_bytes": step["attention_weight_bytes"],
+        "element_bytes": step["kv_cache_element_bytes"]}
+    return found | ({"index_bytes": step["kv_index_element_bytes"]} if sparse else {})
 
 
-def shapes():
+def shapes(more=0.0):
     heads, batch, context = (grid.ravel() for grid in np.meshgrid(
         [8.0, 16, 32, 64, 128], [1.0, 2, 4, 8, 16, 32, 64, 128], [256.0, 1024, 4096, 16384]))
-    return {"heads": heads, "batch": batch, "context": context}
+    return {"heads": heads, "batch": batch, "context": context + more}
 
 
-class TestLaw:
-    @pytest.mark.parametrize("slow", [{}, {"core_peak": 1e12}, {"attention_peak": 1e12}])
-    def test_it_is_the_attention_of_a_step(self, monkeypatch, slow):
-        """Of a card whose bytes decide, or where one of the two is slow to multiply."""
-        for name, peak in slow.items():
-            monkeypatch.setitem(STEP, name, peak)
-        columns = {"heads": STEP["num_attention_heads"] / STEP["tensor_parallel"],
-                   "batch": 64.0, "context": 4096.5}
-        block = DECODE_BETWEEN.time({**known(), **columns}, {
-            "attention_operators": STEP["attention_operators"]})
-        layers = STEP["num_hidden_layers"]
-        step = calc.evaluate(STEP | {"load_overlap": 0.5, "clock_factor": 1, "clock_spread": 0,
-                                     "kv_imbalance": 1, "data_parallel": 1}, "mla")
-        boundaries = (STEP["attention_operators"] - AROUND) * STEP["kernel_boundary"]
-        told = (step["decode_attention_time"] + step["decode_core_time"]) / layers + boundaries
-        assert float(block) == pytest.approx(float(told), rel=SAME)
-
-    @pytest.mark.parametrize("name", ["heads", "batch", "context"])
-    def test_more_takes_no_less(self, name):
-        columns = shapes()
-        values = {"attention_operators": 10.0}
-        less = DECODE_BETWEEN.time({**known(), **columns}, values)
-        more = DECODE_BETWEEN.time({**known(), **columns, name: columns[name] * 2}, values)
-        assert (more >= less * (1 - 1e-12)).all()
-
-    def test_each_kernel_adds_a_boundary(self):
-        columns = shapes()
-        few, many = (DECODE_BETWEEN.time({**known(), **columns}, {"attention_operators": count})
-                     for count in (8.0, 9.0))
-        assert many - few == pytest.approx(STEP["kernel_boundary"])
+def sparse_values(step):
+    return {name: step[name] for name in SPARSE_BLOCK.parameters}
 
 
-class TestSparse:
-    STEP = catalogue.load_scenario("h200-v32-trtllm-ep8").inputs() | {
-        "output_tokens": 2, "input_tokens": 8191, "concurrency": 64.0, "whole_selection": 1,
-        "load_overlap": 0.5, "clock_factor": 1, "clock_spread": 0, "kv_imbalance": 1,
-        "data_parallel": 1}
-
-    def known(self):
-        return {name: self.STEP[name] for name in (*OF_CARD, *SPARSE_KNOWN,
-                                                   "attention_operators")} | {
-            name: self.STEP[f"attention_{name}"] for name in DENSE.parameters} | {
-            "peak": self.STEP["attention_peak"], "bandwidth": self.STEP["memory_bandwidth"],
-            "weight_bytes": self.STEP["attention_weight_bytes"],
-            "indexer_operators": self.STEP["indexer_operators"],
-            "element_bytes": self.STEP["kv_cache_element_bytes"],
-            "index_bytes": self.STEP["kv_index_element_bytes"]}
-
-    def values(self, **others):
-        return {name: self.STEP[name] for name in SPARSE_BLOCK.parameters} | others
-
-    @pytest.mark.parametrize("slow", [{}, {"core_peak": 1e12}, {"attention_peak": 1e12},
-                                      {"index_peak": 1e12}])
-    def test_it_is_the_sparse_attention_of_a_step(self, monkeypatch, slow):
-        for name, peak in slow.items():
-            monkeypatch.setitem(self.STEP, name, peak)
-        columns = {"heads": self.STEP["num_attention_heads"] / self.STEP["tensor_parallel"],
-                   "batch": 64.0, "context": 8192.5}
-        block = SPARSE_BLOCK.time({**self.known(), **columns}, self.values())
-        step = calc.evaluate(self.STEP, "mla")
-        chosen = self.STEP["selection_traffic"] * 64 * 8192.5 / (
-            self.STEP["memory_bandwidth"] * self.STEP["hbm_efficiency"])
-        boundaries = (self.STEP["attention_operators"] + self.STEP["indexer_operators"]
-                      - AROUND) * self.STEP["kernel_boundary"]
-        parts = sum(step[f"decode_{name}_time"] for name in ("attention", "core", "index"))
-        told = parts / self.STEP["num_hidden_layers"] + chosen + boundaries
-        assert float(block) == pytest.approx(float(told), rel=SAME)
-
-    @pytest.mark.parametrize("name", ["heads", "batch", "context"])
-    def test_more_takes_no_less(self, name):
-        columns = shapes()
-        less = SPARSE_BLOCK.time({**self.known(), **columns}, self.values())
-        more = SPARSE_BLOCK.time({**self.known(), **columns, name: columns[name] * 2},
-                                 self.values())
-        assert (more >= less * (1 - 1e-12)).all()
-
-    def test_a_longer_context_adds_keys_alone(self):
-        """What is attended to has its full number; each position more is an index key, scored."""
-        at = {"heads": np.array([16.0]), "batch": np.array([64.0])}
-        times = SPARSE_BLOCK.time({**self.known(), **at, "context": np.array(
-            [8192.0, 16384, 24576])}, self.values())
-        assert times[1] - times[0] == pytest.approx(times[2] - times[1])
-        keys = 64 * 8192 * 128 * self.STEP["kv_index_element_bytes"] / self.STEP["memory_bandwidth"]
-        assert times[1] - times[0] > keys
-
-    def test_the_values_that_made_a_table_are_found(self):
-        true = {"latent_core_latency": 6e-5, "mla_efficiency": 0.5, "latent_core_fill": 3e-7}
-        columns = shapes() | {"context": shapes()["context"] + 4096}
-        time = SPARSE_BLOCK.time({**self.known(), **columns}, true)
-        found = fit(SPARSE_BLOCK, {**self.known(), **columns}, time,
-                    halves(list(columns.values())), columns["batch"],
-                    columns["heads"].astype(int))
-        assert found.values == pytest.approx(true, rel=0.02)
-        assert found.errors.most < 1e-3
+CASES = [(DENSE_STEP, DECODE_BETWEEN, {"attention_operators": 10.0}),
+         (SPARSE_STEP, SPARSE_BLOCK, sparse_values(SPARSE_STEP))]
 
 
-class TestFits:
-    @pytest.mark.parametrize("law", [DECODE_BETWEEN, DECODE_BLOCK])
-    def test_the_values_that_made_a_table_are_found(self, law):
-        true = {"attention_operators": 9.0} | {
-            name: known()[name] for name in law.parameters if name in CORE}
-        columns = shapes()
-        time = law.time({**known(), **columns}, true)
-        kinds = columns["heads"].astype(int)
-        found = fit(law, {**known(), **columns}, time, halves(list(columns.values())),
-                    columns["batch"], kinds)
-        assert found.values == pytest.approx(true, rel=0.02)
-        assert found.errors.most < 1e-3
+@pytest.mark.parametrize("slow", [{}, {"core_peak": 1e12}, {"attention_peak": 1e12}])
+def test_block_equals_the_attention_of_a_step(slow):
+    """Of a card whose bytes decide, or where one of the two is slow to multiply."""
+    step = DENSE_STEP | slow
+    columns = {"heads": step["num_attention_heads"] / step["tensor_parallel"], "batch": 64.0,
+               "context": 4096.5}
+    block = DECODE_BETWEEN.time({**known(step, False), **columns}, {
+        "attention_operators": step["attention_operators"]})
+    parts = calc.evaluate(step, "mla")
+    expected = (parts["decode_attention_time"] + parts["decode_core_time"]) / step[
+        "num_hidden_layers"] + (step["attention_operators"] - AROUND) * step["kernel_boundary"]
+    assert float(block) == pytest.approx(float(expected), rel=SAME)
+
+
+@pytest.mark.parametrize("slow", [{}, {"core_peak": 1e12}, {"attention_peak": 1e12},
+                                  {"index_peak": 1e12}])
+def test_sparse_block_equals_the_attention_of_a_step(slow):
+    step = SPARSE_STEP | slow
+    columns = {"heads": step["num_attention_heads"] / step["tensor_parallel"], "batch": 64.0,
+               "context": 8192.5}
+    block = SPARSE_BLOCK.time({**known(step, True), **columns}, sparse_values(step))
+    parts = calc.evaluate(step, "mla")
+    selected = step["selection_traffic"] * 64 * 8192.5 / (
+        step["memory_bandwidth"] * step["hbm_efficiency"])
+    boundaries = (step["attention_operators"] + step["indexer_operators"] - AROUND) * step[
+        "kernel_boundary"]
+    expected = sum(parts[f"decode_{name}_time"] for name in ("attention", "core", "index")) / step[
+        "num_hidden_layers"] + selected + boundaries
+    assert float(block) == pytest.approx(float(expected), rel=SAME)
+
+
+@pytest.mark.parametrize(("step", "law", "values"), CASES, ids=["dense", "sparse"])
+def test_more_takes_no_less(step, law, values):
+    columns, of_card = shapes(), known(step, law is SPARSE_BLOCK)
+    less = law.time({**of_card, **columns}, values)
+    for name, column in columns.items():
+        more = law.time({**of_card, **columns, name: column * 2}, values)
+        assert (more >= less * (1 - 1e-12)).all(), name
+
+
+def test_each_kernel_adds_a_boundary():
+    """A layer's attention has two kernels more than the block, a core of two, and projections."""
+    few, many = (DECODE_BETWEEN.time({**known(DENSE_STEP, False), **shapes()}, {
+        "attention_operators": count}) for count in (8.0, 9.0))
+    assert many - few == pytest.approx(DENSE_STEP["kernel_boundary"])
+    assert DECODE_BETWEEN.parameters["attention_operators"].low == 2 + 2 + 1
+
+
+def test_longer_context_adds_index_keys_alone():
+    """What is attended to has its full number; each position more is an index key, scored."""
+    table = {"heads": np.array([16.0]), "batch": np.array([64.0]),
+             "context": np.array([8192.0, 16384, 24576])}
+    first, second, third = SPARSE_BLOCK.time(
+        {**known(SPARSE_STEP, True), **table}, sparse_values(SPARSE_STEP))
+    assert second - first == pytest.approx(third - second)
+    keys = 64 * 8192 * 128 * SPARSE_STEP["kv_index_element_bytes"]
+    assert second - first > keys / SPARSE_STEP["memory_bandwidth"]
+
+
+@pytest.mark.parametrize(("step", "law", "more", "planted"), [
+    (DENSE_STEP, DECODE_BETWEEN, 0.0, {"attention_operators": 9.0}),
+    (DENSE_STEP, DECODE_BLOCK, 0.0, {"attention_operators": 9.0}),
+    (SPARSE_STEP, SPARSE_BLOCK, 4096.0, {
+        "latent_core_latency": 6e-5, "mla_efficiency": 0.5, "latent_core_fill": 3e-7})],
+    ids=["between", "block", "sparse"])
+def test_fit_recovers_the_values_of_a_table(step, law, more, planted):
+    of_card, columns = known(step, law is SPARSE_BLOCK), shapes(more)
+    true = {name: planted.get(name, step[name]) for name in law.parameters}
+    found = fit(law, {**of_card, **columns}, law.time({**of_card, **columns}, true),
+                halves(list(columns.values())), columns["batch"], columns["heads"].astype(int))
+    assert found.values == pytest.approx(true, rel=0.02)
+    assert found.errors.most < 1e-3

@@ -1,69 +1,146 @@
-"""Laws of sums, gathers and exchanges: the functions of a step, and what a table of them tells."""
+"""Laws of collectives and exchanges of experts: those of a step, and what a table tells of them."""
 
-from types import SimpleNamespace
+from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from calc.kernels.communication import LAWS, LINKS
+import catalogue
+from calc.kernels.communication import (
+    LAWS,
+    LINKS,
+    exchange_law,
+    exchange_time,
+    there_and_back_time,
+)
+from calc.kernels.exchanges import ACROSS, FROM_HOST, MODES, card_values, exchanges
+from calc.physics.arrays import Inputs
 from calc.physics.communication import exchange
 from calc.physics.timing.collectives import all_gather, all_reduce, group
+from catalogue.tables.table import joined, synthetic
 
 LAW = {law.operator: law for law in LAWS}
 SWITCHED = dict(zip(LINKS, (8.0, 0.0, 450e9, 450e9, 1.0), strict=True))
 RANKS = np.repeat([2.0, 4.0, 8.0], 15)
 BYTES = np.tile(2.0 ** np.arange(14, 29), 3)
+H100 = catalogue.load_device("nvidia-h100-sxm")
+PRIORS = catalogue.load("mechanisms", str(H100.mechanisms))
+LINK = catalogue.load_link(catalogue.load_node(str(H100.node)).device_link)
+MESH = {"full_mesh": 0.0, "pair_bandwidth": LINK.device_bandwidth.value,
+        "device_link_bandwidth": LINK.device_bandwidth.value, "switch_adds": 1.0,
+        "network_bandwidth": 50e9}
+TOKENS = [1, 4, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192]
+TRUE = {"exchange_alpha": 2e-5, "exchange_efficiency": 0.6, "exchange_expert_time": 2e-8,
+        "exchange_token_time": 1e-8, "exchange_network_alpha": 3e-5,
+        "exchange_network_efficiency": 0.8}
+WIDTH = {"dispatch": 1 + 4 / 128, "combine": 2.0}  # bytes of an element: FP8 with scales of 128
 
 
-def columns(**others):
+def columns():
     return {name: np.full(RANKS.shape, value) for name, value in SWITCHED.items()} | {
-        "ranks": RANKS, "bytes": BYTES, **others}
+        "ranks": RANKS, "bytes": BYTES}
 
 
 def starts(law):
     return {name: bounds.start for name, bounds in law.parameters.items()}
 
 
-@pytest.mark.parametrize("operator", LAW)
-def test_a_law_has_few_parameters_that_begin_within_their_bounds(operator):
+@pytest.mark.parametrize(("operator", "collective", "share"), [
+    ("all_reduce", all_reduce, 1), ("all_gather", all_gather, RANKS)])
+def test_collective_equals_that_of_a_step(operator, collective, share):
     law = LAW[operator]
-    assert 1 <= len(law.parameters) <= 6
-    assert all(low < start < high for start, low, high in law.parameters.values())
-    assert all(law.parameters[name].low < value < law.parameters[name].high
-               for values in law.begins for name, value in values.items())
+    q = Inputs({**SWITCHED, **starts(law), "network_alpha": 0.0, "network_efficiency": 1.0,
+                "network_bandwidth": 1.0})
+    np.testing.assert_allclose(law.time(columns(), starts(law)), [
+        collective(q, group(q, ranks), payload)
+        for ranks, payload in zip(RANKS, BYTES / share, strict=True)])
 
 
-def test_sums_and_gathers_are_those_of_a_step():
-    for operator, collective, share in (("all_reduce", all_reduce, 1), ("all_gather", all_gather,
-                                                                        RANKS)):
-        law = LAW[operator]
-        taken = law.time(columns(), starts(law))
-        q = SimpleNamespace(**SWITCHED, **starts(law), network_alpha=0.0, network_efficiency=1.0,
-                            network_bandwidth=1.0)
-        np.testing.assert_allclose(taken, [
-            collective(q, group(q, ranks), payload)
-            for ranks, payload in zip(RANKS, BYTES / share, strict=True)])
+@pytest.mark.parametrize("operator", ["all_reduce", "all_gather", "reduce_scatter"])
+def test_every_parameter_moves_a_table(operator):
+    law = LAW[operator]
+    base = law.time(columns(), starts(law))
+    for name, value in starts(law).items():
+        assert (law.time(columns(), starts(law) | {name: 1.2 * value}) != base).any(), name
 
 
-def test_what_a_parameter_moves_is_seen_in_the_table():
-    """Each of them: none could be left out of a fit unnoticed."""
-    for operator in ("all_reduce", "all_gather", "reduce_scatter"):
-        law = LAW[operator]
-        base = law.time(columns(), starts(law))
-        for name, value in starts(law).items():
-            assert (law.time(columns(), starts(law) | {name: 1.2 * value}) != base).any(), name
+@pytest.mark.parametrize("normal", [0.0, 1.0])
+@pytest.mark.parametrize("nodes", [1.0, 2.0, 8.0])
+def test_exchange_equals_that_of_a_step(nodes, normal):
+    """Tokens go to four servers at most; the network's own time is paid where there is one."""
+    shape = {"num_experts_per_tok": 6.0, "n_routed_experts": 160.0, "exchange_normal": normal}
+    table = MESH | shape | {"ranks": 4 * nodes, "nodes": nodes, "tokens": 37.0,
+                            "token_bytes": 7000.0, "back_bytes": 14000.0}
+    q = Inputs(MESH | shape | TRUE | {
+        "shared_expert_ranks": 0, "n_shared_experts": 0, "devices_per_node": 4.0,
+        "expert_parallel": 4 * nodes, "n_group": nodes, "topk_group": min(nodes, 4.0),
+        "exchange_network_alpha": TRUE["exchange_network_alpha"] * (nodes > 1)})
+    there, back = (float(exchange(q, group(q, 4 * nodes), 37.0, size)) for size in (7000, 14000))
+    assert float(exchange_time(table, TRUE)) == pytest.approx(there)
+    assert float(there_and_back_time(table, TRUE)) == pytest.approx(there + back)
+    held = exchange_law({"exchange_alpha"}).time(table | TRUE, {"exchange_alpha": 2e-5})
+    assert float(held) == pytest.approx(there + back)
 
 
-def test_an_exchange_is_that_of_a_step_and_pays_a_network_between_nodes_only():
-    law, tokens = LAW["dispatch"], 128.0
-    one = {**SWITCHED, "ranks": 8.0, "nodes": 1.0, "num_experts_per_tok": 8.0,
-           "n_routed_experts": 256.0, "exchange_normal": 0.0, "tokens": tokens,
-           "token_bytes": 7392.0, "network_bandwidth": 50e9}
-    rows = {name: np.array([value, value]) for name, value in one.items()} | {
-        "ranks": np.array([8.0, 16.0]), "nodes": np.array([1.0, 2.0])}
-    near, far = law.time(rows, starts(law))
-    q = SimpleNamespace(**one | starts(law) | {
-        "exchange_network_alpha": 0.0, "shared_expert_ranks": 0, "n_shared_experts": 0,
-        "expert_parallel": 8, "n_group": 1, "topk_group": 1})
-    assert near == pytest.approx(exchange(q, group(q, 8.0), tokens, 7392.0))
-    assert far - near > starts(law)["exchange_network_alpha"]
+# --- tables of exchanges --------------------------------------------------------------------------
+
+
+def table(operator, mode, nodes, kernel="deepep", experts=(128, 256, 512), **changed):
+    """Rows as the law itself times them."""
+    shapes = [(count, tokens, hidden, routed) for count in nodes for tokens in TOKENS
+              for hidden in (3072, 7168) for routed in experts]
+    count, tokens, hidden, routed = (np.array(column, float) for column in zip(
+        *shapes, strict=True))
+    given = {"nodes": count, "ranks": 8 * count, "tokens": tokens, "hidden_size": hidden,
+             "n_routed_experts": routed, "num_experts_per_tok": np.full(len(shapes), 8.0)}
+    time = exchange_time({**given, **MESH, "token_bytes": hidden * WIDTH[operator],
+                          "exchange_normal": float(mode == "normal")}, TRUE)
+    return synthetic(operator, card=H100.id, engine="sglang@0.5.12", kernel=kernel, mode=mode,
+                     dtype={"dispatch": "fp8", "combine": "bf16"}[operator], time=time,
+                     **given | changed)
+
+
+def found(mode, nodes, more=(), **others):
+    """Laws of dispatches with their combines, beside tables that differ by ``more``."""
+    there, back = (joined(operator, [table(operator, mode, nodes, **others), *(
+        table(operator, mode, nodes, **others | each) for each in more)])
+        for operator in ("dispatch", "combine"))
+    return list(exchanges(there, back, H100, PRIORS, "0.5.12"))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_fit_recovers_an_exchange_and_no_server_moves_the_network(mode):
+    (both,), (inside,) = found(mode, (1, 4)), found(mode, (1,))
+    assert both.exchange == mode
+    assert both.fit.values == pytest.approx(TRUE, rel=0.02)
+    assert both.fit.errors.most < 0.01 < both.fit.before.most
+    assert inside.fit.values.keys() == TRUE.keys() - set(ACROSS)
+    assert inside.fit.values == {name: both.fit.values[name] for name in inside.fit.values}
+    before = card_values(H100, PRIORS, mode)
+    assert before.keys() == TRUE.keys()
+    assert before["exchange_alpha"] == getattr(PRIORS.all_to_all, mode).node.alpha.value
+
+
+def test_normal_mode_over_other_servers_is_judged_and_not_fitted():
+    fitted, two, eight = found("normal", (1, 2, 4, 8))
+    assert fitted.fit.values == found("normal", (1, 4))[0].fit.values
+    for each in (two, eight):
+        assert (each.fit.values, each.fit.fitted) == ({}, 0)
+        assert each.fit.errors.most < 0.01
+
+
+def test_what_an_expert_and_a_token_take_need_a_twofold_difference():
+    """In the number of experts, and in the width of a row."""
+    (one,) = found("low_latency", (1,), experts=(256, 257, 258))
+    assert "exchange_expert_time" not in one.fit.values
+    assert "exchange_token_time" in one.fit.values
+
+
+@pytest.mark.parametrize(("more", "counted"), [
+    ({"multiprocessors": 20}, 72), ({"multiprocessors": 24}, 0), ({"tokens": 32769.0}, 0)])
+def test_rows_of_exchanges_that_serving_makes(more, counted):
+    """Calls from the host are judged with the values of the card; rows are there and back."""
+    (one,) = found("low_latency", (1,), [more | {"experts": (1024, 2048, 4096)}],
+                   kernel=FROM_HOST[0])
+    assert (one.fit.values, one.operator, one.dtype) == ({}, "exchange", "fp8")
+    assert one.fit.errors.rows == 72 + counted

@@ -1,0 +1,140 @@
+"""Laws of dense matmuls and routed experts: worked out by hand, and their limits."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from calc.kernels.matmuls import (
+    DENSE,
+    LAWS,
+    QUANTISED,
+    SENT,
+    SLICES,
+    WHOLE,
+    expert_bytes,
+    rank_columns,
+)
+
+HAND = {"peak": 5e3, "bandwidth": 70.0, "weight_bytes": 1.5, "hbm_efficiency": 0.8,
+        "gemm_tile_rows": 4.0, "expert_tile_rows": 6.0, "kernel_boundary": 0.13,
+        "operators_per_layer": 10.0, "reference_operators": 4.0}
+RANK = {"tokens": 40.0, "n_routed_experts": 32.0, "num_experts_per_tok": 4.0,
+        "expert_parallel": 8.0, "hidden_size": 5.0, "inside": 3.0, "expert_rows": 22.0,
+        "experts_read": 2.0}
+MOVED = (2 * 5 + 3 * 3) * 2  # bytes of a row: in and out; gate, up and their product
+WEIGHTS = 3 * 2 * 5 * 3 * 1.5
+READS = 70 * 0.8  # bytes per second
+BOUNDARIES = 6 * 10 / 4 * 0.13
+VALUES = (0.3, 0.7, 0.11, 2.5, 1.5, 25.0)  # in the order of the parameters of an experts' law
+CARD = {"peak": 1979e12, "bandwidth": 4.8e12, "weight_bytes": 1.0, "hbm_efficiency": 0.88,
+        "gemm_tile_rows": 16.0, "expert_tile_rows": 16.0, "kernel_boundary": 2e-6,
+        "operators_per_layer": 28.0, "reference_operators": 28.0}
+ROWS = 2.0 ** np.arange(14)
+
+
+def starts(law):
+    return {name: bounds.start for name, bounds in law.parameters.items()}
+
+
+def overlapped(compute, memory):
+    """Half of the shorter of two times is hidden."""
+    return max(compute, memory) + min(compute, memory) / 2
+
+
+def dense_columns():
+    rows, out, depth = (grid.ravel() for grid in np.meshgrid(
+        ROWS, [512.0, 2112, 7168, 24576], [256.0, 1536, 2048, 7168]))
+    return {"rows": rows, "columns": out, "depth": depth} | CARD
+
+
+def expert_columns(ranks=8.0, slices=1.0):
+    columns = {"tokens": ROWS} | {name: np.full_like(ROWS, value) for name, value in {
+        "hidden_size": 7168, "moe_intermediate_size": 2048, "n_routed_experts": 256,
+        "num_experts_per_tok": 8, "tensor_parallel": slices, "expert_parallel": ranks}.items()}
+    return columns | rank_columns(columns, np.array(["balanced"] * len(ROWS))) | CARD
+
+
+@pytest.mark.parametrize(("rows", "depth_latency"), [(3.0, 0.01), (3.0, 1.0), (9.0, 0.01)])
+def test_dense_matmul_by_hand(rows, depth_latency):
+    """Three rows are multiplied as the four of a tile; a long wait for inputs decides."""
+    out, depth = 7.0, 11.0
+    compute = 2 * max(rows, 4) * out * depth / (5e3 * 0.5)
+    memory = (out * depth * 1.5 + (out + depth) * 2 * rows) / READS
+    expected = overlapped(max(compute, depth * depth_latency), memory) + 0.3 + 0.13
+    columns = {"rows": rows, "columns": out, "depth": depth} | HAND
+    values = {"gemm_efficiency": 0.5, "matmul_latency": 0.3, "depth_latency": depth_latency}
+    assert float(QUANTISED.time(columns, values)) == pytest.approx(expected)
+    assert float(DENSE.time(columns, values | {"activation_traffic": 3.0})) == pytest.approx(
+        expected + 3 * depth * rows / 70)
+
+
+@pytest.mark.parametrize(("growth", "largest"), [(0.1, 25.0), (1.5, 500.0), (2.0, 19.0)])
+@pytest.mark.parametrize(("law", "tokens", "moved"), [
+    (WHOLE, 40, 22 + 2.5 * 40 * 4), (SENT, 22 / 4, 2.5 * 22), (SLICES, 40, 2.5 * 22)],
+    ids=["whole", "sent", "slices"])
+def test_experts_of_a_rank_by_hand(law, tokens, moved, growth, largest):
+    """A tile grows with the rows of an expert; rows fill tiles but for what lies between:
+    x / (1 - exp -x) of a tile over rows of an expert."""
+    tile = max(6, min(growth * tokens * 4 / (32 / 8), largest))
+    padding = tile / (22 / 2)
+    compute = 2 * 22 * 3 * 5 * 3 * (padding / (1 - math.exp(-padding))) / (5e3 * 0.3)
+    memory = (WEIGHTS + 22 * MOVED) / (70 * 0.7)
+    expected = overlapped(compute, memory) + 0.11 + moved * MOVED / READS + BOUNDARIES
+    values = dict(zip(law.parameters, (*VALUES[:4], growth, largest), strict=True))
+    assert float(law.time(RANK | HAND, values)) == pytest.approx(expected)
+    assert float(expert_bytes(RANK | HAND)) == WEIGHTS
+
+
+def test_rank_has_its_share_of_the_width_and_of_the_rows():
+    """Four tokens of two experts each, in turn over eight: two ranks of four, one row each."""
+    shapes = {"tokens": (4, 4), "n_routed_experts": (8, 8), "num_experts_per_tok": (2, 2),
+              "expert_parallel": (2, 1), "moe_intermediate_size": (96, 96),
+              "tensor_parallel": (1, 4)}
+    columns = {name: np.array(values, float) for name, values in shapes.items()}
+    found = rank_columns(columns, np.array(["balanced", "balanced"]))
+    assert {name: column.tolist() for name, column in found.items()} == {
+        "inside": [96, 24], "experts_read": [4, 8], "expert_rows": [4, 8]}
+
+
+@pytest.mark.parametrize("law", LAWS, ids=lambda law: "-".join(law.parameters)[:20])
+def test_slower_parts_are_never_faster(law):
+    columns = dense_columns() if law in (DENSE, QUANTISED) else expert_columns()
+    time = law.time(columns, starts(law))
+    assert (time > 0).all()
+    assert 1 <= len(law.parameters) <= 6
+    for name, value in starts(law).items():
+        changed = law.time(columns, starts(law) | {name: value * 1.2})
+        assert (changed <= time * (1 + 1e-12) if "efficiency" in name
+                else changed >= time * (1 - 1e-12)).all(), name
+        assert name.startswith("largest") or (changed != time).any(), name
+
+
+def test_laws_of_experts_agree_where_their_columns_do():
+    """Slices and whole experts with the same values, and with one rank rows of all and own."""
+    sliced, values = expert_columns(1.0, 8.0), list(starts(SENT).values())
+    times = [law.time(sliced, dict(zip(law.parameters, values, strict=True)))
+             for law in (SLICES, SENT)]
+    np.testing.assert_allclose(*times)
+    columns = expert_columns()
+    own = starts(WHOLE) | {"expert_row_traffic": 3.0, "gathered_row_traffic": 0.0}
+    every = own | {"expert_row_traffic": 0.0, "gathered_row_traffic": 3.0}
+    more = WHOLE.time(columns, every) - WHOLE.time(columns, own)
+    rows = columns["tokens"] * columns["num_experts_per_tok"] - columns["expert_rows"]
+    np.testing.assert_allclose(more, rows * 3 * 2 * (2 * 7168 + 3 * columns["inside"]) / (
+        CARD["bandwidth"] * CARD["hbm_efficiency"]), rtol=1e-6, atol=1e-16)
+
+
+def test_tiles_of_experts():
+    """Without growth the smallest; padding is largest between the smallest tile and full ones."""
+    columns = expert_columns()
+    still = WHOLE.time(columns, starts(WHOLE) | {"expert_tile_growth": 0.0})
+    np.testing.assert_array_equal(still, WHOLE.time(columns, starts(WHOLE) | {
+        "expert_tile_growth": 0.0, "largest_expert_tile": 512.0}))
+    more = WHOLE.time(columns, starts(WHOLE)) / still
+    at = int(more.argmax())
+    assert more[0] == pytest.approx(1)
+    assert more[-1] < 1 + (more[at] - 1) / 2
+    assert 4 < (columns["expert_rows"] / columns["experts_read"])[at] < 100

@@ -1,0 +1,68 @@
+"""How rows of a table are dealt to experts: in turn, uniformly, from a power law."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from calc.kernels.routing import DRAWS, dealing, met, unevenness
+
+
+@pytest.mark.parametrize(("engine", "dealt"), [
+    ("tensorrt-llm@1.2.0", "most"), ("tensorrt-llm@1.2.1", "fewest"),
+    ("tensorrt-llm@1.3.0rc10", "fewest"), ("tensorrt-llm@1.3.0rc11", "ranks"),
+    ("vllm@0.12.0", "most"), ("vllm@0.12.1", "fewest"), ("vllm@0.17.1", "ranks"),
+    ("sglang@0.5.6.post2", "most"), ("sglang@0.5.9", "fewest"), ("sglang@0.5.10", "ranks"),
+    ("aiter@unstated", "ranks")])
+def test_last_release_of_each_way_of_dealing(engine, dealt):
+    assert dealing(engine) == dealt
+
+
+def test_routings_are_ordered_by_their_exponent():
+    assert [unevenness(skew) for skew in ("balanced", "uniform", "power-law-1.01",
+                                          "power-law-1.2")] == [0, 0.1, 1.01, 1.2]
+
+
+@pytest.mark.parametrize(("shape", "experts", "rows"), [
+    ((32, 256, 8, 1), 256, 256), ((1024, 256, 8, 8), 32, 1024), ((64, 256, 8, 8), 32, 64),
+    # three of eight experts in turn: 0, 3, 6, then half a stride on: 1, 4, 7
+    ((2, 8, 3, 2), 3, 3), ((4, 8, 3, 2), 4, 2 + 2 + 1 + 2)])
+def test_experts_in_turn(shape, experts, rows):
+    assert met(*shape, "balanced") == (experts, rows)
+
+
+def test_uniform_routing_hits_the_expected_experts():
+    """Three tokens of two experts miss one of eight with a chance of (3/4)^3."""
+    assert met(3, 8, 2, 2, "uniform") == pytest.approx((8 * (1 - 0.75**3) / 2, 3.0))
+
+
+@pytest.mark.parametrize("left", ["ranks", "fewest", "most"])
+@pytest.mark.parametrize("tokens", [1, 7, 100, 5000])
+def test_power_law_deals_every_row(left, tokens):
+    """No token chooses an expert twice; the timed rank is the fullest one."""
+    every = met(tokens, 128, 4, 1, "power-law-1.01", left)
+    assert every.rows == 4 * tokens
+    assert min(4, every.rows) <= every.experts <= min(128, every.rows)
+    fullest = met(tokens, 128, 4, 8, "power-law-1.01", left)
+    assert every.rows / 8 <= fullest.rows <= every.rows
+    assert fullest.rows <= tokens * fullest.experts
+
+
+def test_one_token_from_a_power_law():
+    """All drawn loads round to nothing: dealt to ranks in turn, before all rows to one rank."""
+    for ranks in (1, 8, 16):
+        assert met(1, 256, 8, ranks, "power-law-1.2") == met(1, 256, 8, ranks, "balanced")
+    for left in ("fewest", "most"):
+        assert met(1, 256, 8, 16, "power-law-1.2", left) == (8, 8)
+
+
+def test_mean_of_six_draws():
+    experts = np.array([met(tokens, 64, 4, 8, "power-law-1.2").experts for tokens in range(2, 12)])
+    assert DRAWS == 6
+    np.testing.assert_allclose(6 * experts, np.round(6 * experts))
+
+
+@pytest.mark.parametrize("skew", ["zipf", "sampled-power-law-1.2"])
+def test_unknown_routing(skew):
+    with pytest.raises(ValueError, match=f"no routing '{skew}'"):
+        met(1, 256, 8, 1, skew)

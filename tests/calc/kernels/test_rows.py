@@ -1,0 +1,235 @@
+"""Rows of tables that laws are fitted to: files with planted values, beside rows that are none.
+
+Values that made the rows are found again, and the fit counts exactly the rows that count.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from calc.kernels import engines
+from calc.kernels.blocks import DECODE_BETWEEN
+from calc.kernels.communication import LAWS as COLLECTIVES
+from calc.kernels.cores import DECODE_CORE
+from calc.kernels.matmuls import DENSE, QUANTISED, SLICES, WHOLE, expert_bytes, rank_columns
+from calc.kernels.rows.experts import AFTER_EXCHANGE, SHAPE
+from calc.kernels.rows.of_every_operator import of_card
+from catalogue import library
+from catalogue.deployments.fabric import inside_inputs
+from catalogue.tables import shelf
+
+H200 = library.load("devices", "nvidia-h200-sxm")
+PRIORS = library.load("mechanisms", str(H200.mechanisms))
+ENGINE = "vllm@0.25.0"
+MATMULS = {"gemm_efficiency": 0.6, "matmul_latency": 3e-6, "depth_latency": 4e-10,
+           "activation_traffic": 3.0}
+EXPERTS = {"routed_expert_gemm_efficiency": 0.6, "expert_streaming_efficiency": 0.7,
+           "routed_expert_latency": 1e-5, "gathered_row_traffic": 1.5, "expert_tile_growth": 2.0,
+           "largest_expert_tile": 96.0}
+CORE = {"mla_efficiency": 0.7, "mla_compute_efficiency": 0.5, "latent_core_latency": 1.2e-5,
+        "latent_core_fill": 5e-8}
+ALL_REDUCE = next(law for law in COLLECTIVES if law.operator == "all_reduce")
+SUMS = {"collective_alpha": 5e-6, "second_round_alpha": 6e-6, "collective_efficiency": 0.6,
+        "pipelined_alpha": 4e-5, "pipelined_efficiency": 0.6}
+L2 = 50 * 2**20
+
+
+def grid(**values):
+    return dict(zip(values, (each.ravel().astype(float) for each in np.meshgrid(*values.values())),
+                    strict=True))
+
+
+def beside(columns, *others):
+    """Rows, and of the first of them others that differ in some columns."""
+    return {name: np.concatenate([column, [float(other.get(name, column[0])) for other in others]])
+            for name, column in columns.items()}
+
+
+def write(folder, operator, columns, time, engine=ENGINE, dtype="bf16", **words):
+    """A file of rows; words are of all of them."""
+    path = folder / f"{operator}-{len(list(folder.iterdir()))}.csv"
+    head = ["operator", "card", "engine", "dtype", *words, *columns, "time"]
+    first = [operator, H200.id, engine, dtype, *words.values()]
+    rows = [[*first, *(f"{value:.0f}" for value in row), repr(float(each))]
+            for *row, each in zip(*columns.values(), time, strict=True)]
+    path.write_text("\n".join(",".join(map(str, row)) for row in [head, *rows]) + "\n", "utf-8")
+
+
+def fitted(folder, engine=ENGINE):
+    return list(engines.fitted(shelf(folder), H200.id, engine.partition("@")[0]))
+
+
+def counted(found):
+    return found.fit.fitted + found.fit.errors.rows
+
+
+# --- dense matmuls --------------------------------------------------------------------------------
+
+SHAPES = grid(rows=[1, 2, 4, 8, 16, 64, 256, 512, 1024, 2048, 4096, 8192],
+              columns=[512, 2112, 7168], depth=[256, 1536, 7168])
+MATMUL_CARD = of_card(H200, PRIORS, "fp8", 1.0)
+
+
+def matmuls(folder, columns, law=DENSE, values=MATMULS, card=MATMUL_CARD, **others):
+    write(folder, "gemm", columns, law.time({**columns, **card}, values),
+          **{"dtype": "fp8-block", "kernel": "k"} | others)
+
+
+@pytest.mark.parametrize(("others", "taken"), [
+    # whole fours or up to two rows, as many as a step may have, of whole blocks
+    (({"rows": 32768}, {"columns": 64}, {"depth": 128}, {"rows": 12}), 4),
+    (({"rows": 3}, {"rows": 6}, {"rows": 32766}, {"rows": 32772}, {"columns": 96},
+      {"depth": 192}), 0)])
+def test_rows_of_dense_matmuls(tmp_path, others, taken):
+    matmuls(tmp_path, beside(SHAPES, *others))
+    (found,) = fitted(tmp_path)
+    assert counted(found) == len(SHAPES["rows"]) + taken
+    assert found.fit.values == pytest.approx(MATMULS, rel=0.02)
+    assert (found.operator, found.release, found.dtype, found.multiplied) == (
+        "gemm", "0.25.0", "fp8-block", "fp8")
+
+
+@pytest.mark.parametrize("rows", [
+    # fewer than a hundred, none of decode, and of a format that the card does not multiply
+    SHAPES["rows"] > 8, SHAPES["rows"] > 2, None])
+def test_tables_of_matmuls_that_tell_nothing(tmp_path, rows):
+    if rows is None:
+        matmuls(tmp_path, SHAPES, dtype="nvfp4")
+    else:
+        columns = {name: column[rows] for name, column in SHAPES.items()}
+        many = grid(rows=columns["rows"][:1], columns=64 * np.arange(1, 40), depth=[128])
+        matmuls(tmp_path, columns if rows.sum() < 80 else {
+            name: np.concatenate([column, many[name]]) for name, column in columns.items()})
+    assert fitted(tmp_path) == []
+
+
+def test_matmuls_launched_one_by_one_tell_nothing(tmp_path):
+    columns = SHAPES
+    write(tmp_path, "gemm", columns, 41e-6 + DENSE.time({**columns, **MATMUL_CARD}, MATMULS),
+          dtype="fp8-block", kernel="k")
+    assert fitted(tmp_path) == []
+
+
+def test_library_of_kernels_counts_few_rows_as_much_as_many(tmp_path):
+    """The planted values come back although nearly all shapes have many rows; times are sums over
+    kernels with nothing between."""
+    rows = np.concatenate([np.repeat([16.0, 64.0, 256.0], 12), np.repeat([4096.0], 1000)])
+    wide = np.tile([512.0, 1024.0, 2048.0, 7168.0], len(rows) // 4)
+    columns = {"rows": rows, "columns": wide + 128 * (np.arange(len(rows)) // 4 % 40),
+               "depth": np.where(np.arange(len(rows)) % 3, 7168.0, 1536.0)}
+    planted = {name: MATMULS[name] for name in QUANTISED.parameters}
+    matmuls(tmp_path, columns, QUANTISED, planted, MATMUL_CARD | {"kernel_boundary": 0.0},
+            engine="aiter@unstated")
+    (found,) = fitted(tmp_path, "aiter")
+    assert found.fit.values == pytest.approx(planted, rel=0.02)
+    assert found.fit.fitted <= 3 * 12 + 60
+
+
+# --- routed experts -------------------------------------------------------------------------------
+
+
+def experts(folder, columns, law=WHOLE, values=EXPERTS, skew="balanced", **others):
+    """Rows of experts as a law times them; those whose weights the L2 holds take a third."""
+    card = of_card(H200, PRIORS, "fp8", 1)
+    held = columns | rank_columns(columns, np.array([skew] * len(columns["tokens"]))) | card
+    inside = expert_bytes(held) <= L2
+    write(folder, "experts", columns, law.time(held, values) * np.where(inside, 1 / 3, 1),
+          **{"dtype": "fp8-block", "skew": skew, "kernel": "fused"} | others)
+    return int((~inside).sum())
+
+
+def ranks(whole=True):
+    kinds = [(7168.0, 2048.0, 256.0, 8.0), (6144.0, 1536.0, 128.0, 8.0),
+             (4096.0, 1024.0, 512.0, 10.0)]
+    cuts = [(1.0, count) if whole else (count, 1.0) for count in (1.0, 2, 4, 8, 16)]
+    rows = [(tokens, *kind, *cut) for kind in kinds for tokens in 2.0 ** np.arange(14)
+            for cut in cuts if whole or kind[1] / cut[0] >= 128]
+    return dict(zip(SHAPE, map(np.array, zip(*rows, strict=True)), strict=True))
+
+
+def test_rows_of_whole_experts(tmp_path):
+    """Of models with many experts, cut in one way; weights come from memory, not from the L2."""
+    assert H200.l2_cache.value == L2
+    taken = experts(tmp_path, ranks())
+    edge = {"tokens": 32768, "hidden_size": 2048, "moe_intermediate_size": 128,
+            "n_routed_experts": 128, "num_experts_per_tok": 4, "expert_parallel": 1}
+    others = [edge | {name: value - 1} for name, value in edge.items()
+              if name not in ("tokens", "expert_parallel")]
+    others += [edge | {"tokens": 32769}, edge | {"expert_parallel": 32},
+               edge | {"expert_parallel": 2, "tensor_parallel": 2}]
+    beyond = beside({name: column[:1] for name, column in ranks().items()}, edge, *others)
+    experts(tmp_path, {name: column[1:] for name, column in beyond.items()})
+    experts(tmp_path, {name: column[1:2] for name, column in beyond.items()}, matrices=2)
+    (found,) = fitted(tmp_path)
+    assert counted(found) == taken + 1  # that on the edge
+    assert found.fit.values == pytest.approx(EXPERTS, rel=0.03)
+    assert (found.cut, found.gathered, found.multiplied) == ("whole", True, "fp8")
+
+
+def test_each_cut_of_experts_has_a_law_of_its_own(tmp_path):
+    """Whole ones that have all rows, whole ones that were sent theirs, and slices."""
+    values = dict(zip(SLICES.parameters, EXPERTS.values(), strict=True))
+    experts(tmp_path, ranks())
+    experts(tmp_path, ranks(), kernel=AFTER_EXCHANGE)
+    experts(tmp_path, ranks(False), SLICES, values)
+    found = fitted(tmp_path)
+    assert [(each.cut, each.gathered, "gathered_row_traffic" in each.fit.values)
+            for each in found] == [("whole", True, True), ("whole", False, False),
+                                   ("slices", None, False)]
+    assert found[2].fit.values == pytest.approx(values, rel=0.05)
+
+
+def test_experts_that_the_cache_holds_tell_nothing(tmp_path):
+    small = grid(tokens=np.arange(1, 201), hidden_size=[2048], moe_intermediate_size=[512],
+                 n_routed_experts=[128], num_experts_per_tok=[4], tensor_parallel=[1],
+                 expert_parallel=[8])
+    assert experts(tmp_path, small) == 0
+    assert fitted(tmp_path) == []
+
+
+# --- latent attention and sums --------------------------------------------------------------------
+
+
+def test_rows_of_cores_and_blocks(tmp_path):
+    """Caches that do not fit into the L2, and at least 256 positions and eight heads; what lies
+    between a block's kernels is told beside its matmuls and its core."""
+    wide = of_card(H200, PRIORS, "bf16", 2)
+    more = {"core_tile_rows": PRIORS.core_tile_rows.value, "element_bytes": 2.0}
+    shapes = grid(heads=[8, 16, 32, 64, 128], batch=[64, 128, 256], context=[
+        512, 1024, 2048, 4096, 8192, 16384, 32768])
+    cold = shapes["batch"] * shapes["context"] * (512 + 64) * 2 > L2
+    rows = beside(shapes, {"heads": 4, "batch": 256}, {"context": 255, "batch": 256},
+                  {"batch": 1})
+    matmuls(tmp_path, SHAPES)
+    write(tmp_path, "mla_decode", rows, DECODE_CORE.time(rows | wide | more, CORE),
+          kernel="flash", cache_dtype="bf16")
+    narrow = of_card(H200, PRIORS, "fp8", 1) | MATMULS | CORE | more | {"core_peak": wide["peak"]}
+    write(tmp_path, "mla_decode_block", rows, DECODE_BETWEEN.time(
+        rows | narrow, {"attention_operators": 9.0}), dtype="fp8-block", kernel="flash",
+        model="DeepSeek-V3", cache_dtype="bf16", core_dtype="bf16")
+    _, core, block = fitted(tmp_path)
+    assert counted(core) == counted(block) == cold.sum() > 90
+    assert core.fit.values == pytest.approx(CORE, rel=0.05)
+    assert block.fit.values == pytest.approx({"attention_operators": 9.0}, rel=0.02)
+    assert (core.operator, block.operator, block.attention) == (
+        "mla_decode", "mla_decode_block", "mla")
+
+
+def test_sums_are_those_of_graphs_where_there_are_any(tmp_path):
+    node = library.load("nodes", str(H200.node))
+    links = inside_inputs(library.load("links", node.device_link)) | {"devices_per_node": 8.0}
+    columns = grid(ranks=[2, 4, 8], bytes=2.0 ** np.arange(10, 34))
+    time = ALL_REDUCE.time({**columns, **links}, SUMS)
+    write(tmp_path, "all_reduce", columns, time, kernel="own")
+    write(tmp_path, "all_reduce", columns, 3 * time, kernel="own_eager")
+    (found,) = fitted(tmp_path)
+    assert (counted(found), found.kernel) == (len(time), "own")
+    assert found.fit.errors.most < 0.01
+
+
+def test_releases_are_fitted_from_the_oldest(tmp_path):
+    """A commit is no release; another engine is not asked."""
+    for engine in ("vllm@0.10.0", "vllm@0.9.1", "vllm@main", "sglang@0.5.0"):
+        matmuls(tmp_path, SHAPES, engine=engine)
+    assert [found.release for found in fitted(tmp_path)] == ["0.9.1", "0.10.0"]

@@ -1,0 +1,98 @@
+"""Statements of a file of fits, read back as YAML: values in their units, ranges and errors."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import yaml
+
+from calc.kernels.fitting import Errors, Fitted
+from calc.kernels.law import Bounds, Law
+from calc.kernels.missing import Change, Missed, Where
+from calc.kernels.writing import Table, text
+
+OVERLAP = Bounds(0.5, 0.25, 0.75)
+DENSE = Fitted(
+    Law("gemm", {}, lambda columns, values: columns["rows"], {"load_overlap": OVERLAP}),
+    {"gemm_efficiency": 0.7864, "matmul_latency": 3.456e-6, "activation_traffic": 2.0},
+    {"gemm_efficiency": (0.63, 1.2), "matmul_latency": (3.5e-6, 4e-6),
+     "activation_traffic": (1.0, 1.5)},
+    np.array([[1.0, 9, 9], [2e-5, 3, 9], [-4.567, 5e6, 6]]), 12,
+    Errors(34, -0.0123, 0.0806, 0.2), {1: Errors(4, 0.5, 0.25, 1.5), 16: Errors(30, 0, 0, 0)},
+    Errors(34, 0.1, 0.2, 0.3), Missed((
+        Change("rows", 1.654, 160, 192, Where("depth", None, 512.0)), Change("skew", 0.5, 0.1234)),
+        Change("columns", 1.06), "scatter"))
+EXPERTS = Fitted(
+    Law("experts", {}, lambda columns, values: columns["rows"], {"load_overlap": OVERLAP}),
+    {"routed_expert_gemm_efficiency": 0.5, "exchange_token_time": 2e-9},
+    {"routed_expert_gemm_efficiency": (0.4, 0.6), "exchange_token_time": (1e-9, 3e-9)},
+    np.eye(2), 7, Errors(5, 0, 0, 0), {1: Errors(5, 0, 0, 0)})
+GEMM = Table("0.9.1", "gemm", None, 'k "q"', "fp8-block", "fp8", None, (), DENSE)
+WHOLE = Table("0.9.1", "experts", "whole", "fused", "w4a16", "bf16", False, ("mxfp4", "nvfp4"),
+              EXPERTS, "gqa", "normal")
+
+
+def statements(*tables):
+    return yaml.safe_load(text("vllm", "nvidia-hopper", {"en": "a", "zh": "甲"}, "of", "mine",
+                               "2026-10", tables))["statements"]
+
+
+def test_dense_law():
+    """Three digits; no share is above one, and no value outside of its own ends."""
+    (found,) = statements(GEMM)
+    assert found["mechanisms"] == {
+        "gemm_efficiency.fp8": {"value": 0.786, "range": [0.63, 1]},
+        "matmul_latency.fp8": {"value": "3.46 us", "range": ["3.46 us", "4 us"]},
+        "activation_traffic.fp8": {"value": "2 B", "range": ["1 B", "2 B"]},
+        "load_overlap": {"value": 0.5, "range": [0.25, 0.75]}}
+    (measured,) = found["measured"]
+    assert (measured["kernel"], measured["fitted"]) == ('k "q"', 12)
+    assert measured["judged"] == {"rows": 34, "leaning": -0.012, "median": 0.081, "most": 0.2}
+    assert measured["before"]["median"] == 0.2
+    assert measured["regions"][1] == {"rows": 4, "leaning": 0.5, "median": 0.25, "most": 1.5}
+    assert measured["covariance"] == [1, 2e-5, 3, -4.57, 5e6, 6]  # below the diagonal, by row
+
+
+def test_cause_of_a_miss():
+    """Where its errors as written are above their bars."""
+    (found,) = statements(GEMM)
+    assert found["measured"][0]["missed"] == {
+        "switches": [{"column": "rows", "first": 160, "last": 192, "factor": 1.65,
+                      "where": {"column": "depth", "last": 512}},
+                     {"column": "skew", "first": 0.123, "factor": 0.5}],
+        "rest": {"how": "scatter", "column": "columns", "factor": 1.06}}
+    for median, most, missed in ((0.0804, 0.2504, False), (0.0806, 0.2, True), (0.01, 0.26, True)):
+        fit = replace(DENSE, errors=Errors(34, 0, median, most))
+        (found,) = statements(replace(GEMM, fit=fit))
+        assert ("missed" in found["measured"][0]) == missed
+
+
+def test_experts():
+    later = replace(WHOLE, release="0.10.0")
+    first, second = statements(later, WHOLE)
+    assert first["mechanisms"]["grouped_gemm_efficiency.bf16"] == {
+        "value": 0.5, "range": [0.4, 0.6]}
+    assert first["mechanisms"]["exchange_token_time"] == {
+        "value": "2 ns/token", "range": ["1 ns/token", "3 ns/token"]}
+    assert (first["experts"], first["multiplied"]) == (["mxfp4", "nvfp4"], "bf16")
+    assert second == {"since": "0.10.0"} | first
+
+
+@pytest.mark.parametrize(("median", "written"), [(0.25, 1), (0.2501, 0)])
+def test_law_that_says_nothing_of_its_table_is_left_out(median, written):
+    """What was judged alone stays, without values."""
+    poor = replace(DENSE, law=replace(DENSE.law, fixed={}), errors=Errors(34, 0, median, 1))
+    assert len(statements(replace(GEMM, fit=poor)) or []) == written
+    (judged,) = statements(replace(GEMM, fit=replace(poor, values={},
+                                                     covariance=np.zeros((0, 0)))))
+    assert "mechanisms" not in judged
+
+
+def test_statements_are_separate_by_what_is_multiplied():
+    """Formats of dense matmuls are one statement, whatever they multiply; of experts apart."""
+    assert len(statements(GEMM, replace(GEMM, dtype="bf16", multiplied="bf16"))) == 1
+    for other in ({"operator": "mla_decode"}, {"experts": ("mxfp4",)}, {"gathered": True},
+                  {"exchange": "low_latency"}, {"multiplied": "fp8"}):
+        assert len(statements(WHOLE, replace(WHOLE, **other))) == 2
