@@ -16,8 +16,6 @@ from calc.auditing.contradicting.contradictions import (
     NUMBERS,
     SETTING,
     VALUES,
-    Contradiction,
-    against,
     excluded,
 )
 from calc.auditing.contradicting.quantity_files import load
@@ -154,17 +152,6 @@ def test_setting_that_is_set_twice(audited):
     assert [each.id for each in audited(placed, {}).contradictions] == pairs
     placed["S1-003"] = placed["S1-003"].replace("s1-plan-c", "s1-plan-b")
     assert [each.id for each in audited(placed, {}).contradictions] == pairs[2:]
-
-
-def test_claims_that_hold_are_not_at_fault():
-    """Of numbers that a law excludes the wrong ones name each other and the right ones."""
-    def clash(kind, claims, right=""):
-        return Contradiction(tuple(claims), kind, TEXT, "q", ("v",) * len(claims), tuple(right))
-
-    assert against([clash(NUMBERS, "abc", "b")]) == {"a": ("b", "c"), "c": ("a", "b")}
-    assert against([clash(NUMBERS, "abc", "abc")]) == {
-        "a": ("b", "c"), "b": ("a", "c"), "c": ("a", "b")}
-    assert against([clash(VALUES, "ab", "a")]) == {"a": ("b",), "b": ("a",)}
 
 
 def test_pairs_of_several_values(audited):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import catalogue
 from calc.auditing.audit import audit
-from calc.auditing.claim_files import listed_beside, listed_in
+from calc.auditing.claim_files import listed_in
 from calc.auditing.judging import (
     ALWAYS,
     ARITHMETIC,
@@ -198,17 +198,6 @@ def test_claims_refer_to_each_other(judged):
     assert rows[2].case.truth.three.value == 2 * rows[0].case.truth.three.value == 296e12
 
 
-def test_claim_as_json(judged):
-    claim = ("id: S1-001, what: {en: w, zh: w}, section: '7', line: 9, printed: [1 s, 3 s], "
-             "formula: [multiply, a, b], inputs: {a: 2 s, b: 4}, right: [add, a, a]")
-    row = judged(claim).rows[0]
-    told = row.as_json()
-    assert told["documented"] == {"value": 2, "low": 1, "high": 3, "unit": "s", "written": "1–3 s"}
-    assert (told["recomputed"], told["verdict"], told["line"]) == (8, ARITHMETIC, 9)
-    assert told["corrected"] == {"value": 4, "unit": "s", "low": 4, "high": 4, "by": "S1-001"}
-    assert row.off == 0.5
-
-
 # --- how printed numbers are compared -------------------------------------------------------------
 
 
@@ -319,25 +308,3 @@ def test_check_command_refuses_a_claim_that_cannot_be_judged(capsys, tmp_path):
     [said] = capsys.readouterr().err.splitlines()
     assert said.endswith(f"mine.yml:5: {message}")
     assert main(["check", str(catalogue.ROOT / "claims" / "s3.yml")]) == 0
-
-
-@pytest.mark.parametrize("claims", ["5", "a claim", "{id: S1-001}", "null"])
-def test_claims_that_are_no_list(tmp_path, claims):
-    path = tmp_path / "mine.yml"
-    path.write_text(f"{HEAD.rstrip()} {claims}\n", encoding="utf-8")
-    rows, [problem] = listed_in([path])
-    assert rows == []
-    assert f"mine.yml:{HEAD.count(chr(10))}: claims" in problem
-
-
-def test_own_file_replaces_the_shipped_one_of_its_name(tmp_path):
-    claim = f"  - {{id: S3-C999, {WHAT}, printed: 2, {OPENED}}}\n"
-    for name, replaced in (("s3", True), ("mine", False)):
-        path = tmp_path / f"{name}.yml"
-        bad = "  - {id: S3-C998, line: 1}\n" * replaced
-        path.write_text(HEAD.replace("s1", "s3") + claim + bad, encoding="utf-8")
-        listed, problems = listed_beside(path)
-        names = {each.claim.id for each in listed}
-        assert "S3-C999" in names
-        assert ("S3-C004" in names) is not replaced
-        assert len(problems) == replaced

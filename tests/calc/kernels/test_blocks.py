@@ -95,17 +95,6 @@ def test_each_kernel_adds_a_boundary():
     assert DECODE_BETWEEN.parameters["attention_operators"].low == 2 + 2 + 1
 
 
-def test_longer_context_adds_index_keys_alone():
-    """What is attended to has its full number; each position more is an index key, scored."""
-    table = {"heads": np.array([16.0]), "batch": np.array([64.0]),
-             "context": np.array([8192.0, 16384, 24576])}
-    first, second, third = SPARSE_BLOCK.time(
-        {**known(SPARSE_STEP, True), **table}, sparse_values(SPARSE_STEP))
-    assert second - first == pytest.approx(third - second)
-    keys = 64 * 8192 * 128 * SPARSE_STEP["kv_index_element_bytes"]
-    assert second - first > keys / SPARSE_STEP["memory_bandwidth"]
-
-
 @pytest.mark.parametrize(("step", "law", "more", "planted"), [
     (DENSE_STEP, DECODE_BETWEEN, 0.0, {"attention_operators": 9.0}),
     (DENSE_STEP, DECODE_BLOCK, 0.0, {"attention_operators": 9.0}),

@@ -74,15 +74,3 @@ def test_fit_recovers_the_values_of_a_table(law):
     shape = [column for column in table.values() if np.ndim(column)]
     found = fit(law, table, law.time(table, true), halves(shape), shape[1], shape[0])
     assert found.errors.most < 0.02
-
-
-def test_short_prompt_is_rows_and_long_one_arithmetic():
-    """What is moved grows with the tokens, arithmetic with their square."""
-    values, still = starts(PREFILL_CORE), {"core_row_traffic": 0.0, "prefill_core_latency": 0.0}
-    shares = []
-    for tokens in (256.0, 65536.0):
-        table = {"heads": np.array([16.0]), "batch": np.array([64.0]),
-                 "tokens": np.array([tokens]), **CARD}
-        bare = PREFILL_CORE.time(table, values | still) - CARD["kernel_boundary"]
-        shares.append(float(1 - bare[0] / PREFILL_CORE.time(table, values)[0]))
-    assert shares[0] > 0.5 > 0.1 > shares[1]

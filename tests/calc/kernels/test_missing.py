@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from calc.kernels.fitting import halves
-from calc.kernels.missing import Where, explained, miss_summary
+from calc.kernels.missing import explained
 from calc.kernels.missing.causes import LEAST_ROWS
 
 ROWS = 2.0 ** np.arange(14)
@@ -66,12 +66,6 @@ def test_gradual_lean_is_a_trend(power):
     assert missed.rest.factor == pytest.approx(8192**power, rel=0.1)
 
 
-def test_trend_of_some_shapes():
-    missed = cause(np.where(DEEP, 1, GEMM["rows"] / 90) ** 0.2)
-    assert (missed.how, missed.rest.column) == ("trend", "rows")
-    assert missed.rest.where == Where("depth", None, 1536)
-
-
 @pytest.mark.parametrize("seed", [0, 1])
 def test_noise_is_scatter(seed):
     missed = cause(1, 0.15, seed)
@@ -98,9 +92,3 @@ def test_few_rows(rows):
     missed = cause(np.where(few["columns"] > 128, 2.0, 1), 0.3, columns=few)
     assert missed is None or len(missed.switches) <= 1
     assert rows >= LEAST_ROWS or missed is None
-
-
-def test_summary_names_factor_and_place():
-    words = miss_summary(cause(np.where(HIGH, 1.6, 1), 0)).split()
-    assert {"x1.60", "rows", "64"} <= set(words)
-    assert miss_summary(cause(1, 0.15)).startswith("scatter of x1.1")

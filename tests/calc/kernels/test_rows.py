@@ -104,13 +104,6 @@ def test_tables_of_matmuls_that_tell_nothing(tmp_path, rows):
     assert fitted(tmp_path) == []
 
 
-def test_matmuls_launched_one_by_one_tell_nothing(tmp_path):
-    columns = SHAPES
-    write(tmp_path, "gemm", columns, 41e-6 + DENSE.time({**columns, **MATMUL_CARD}, MATMULS),
-          dtype="fp8-block", kernel="k")
-    assert fitted(tmp_path) == []
-
-
 def test_library_of_kernels_counts_few_rows_as_much_as_many(tmp_path):
     """The planted values come back although nearly all shapes have many rows; times are sums over
     kernels with nothing between."""
@@ -180,14 +173,6 @@ def test_each_cut_of_experts_has_a_law_of_its_own(tmp_path):
     assert found[2].fit.values == pytest.approx(values, rel=0.05)
 
 
-def test_experts_that_the_cache_holds_tell_nothing(tmp_path):
-    small = grid(tokens=np.arange(1, 201), hidden_size=[2048], moe_intermediate_size=[512],
-                 n_routed_experts=[128], num_experts_per_tok=[4], tensor_parallel=[1],
-                 expert_parallel=[8])
-    assert experts(tmp_path, small) == 0
-    assert fitted(tmp_path) == []
-
-
 # --- latent attention and sums --------------------------------------------------------------------
 
 
@@ -226,10 +211,3 @@ def test_sums_are_those_of_graphs_where_there_are_any(tmp_path):
     (found,) = fitted(tmp_path)
     assert (counted(found), found.kernel) == (len(time), "own")
     assert found.fit.errors.most < 0.01
-
-
-def test_releases_are_fitted_from_the_oldest(tmp_path):
-    """A commit is no release; another engine is not asked."""
-    for engine in ("vllm@0.10.0", "vllm@0.9.1", "vllm@main", "sglang@0.5.0"):
-        matmuls(tmp_path, SHAPES, engine=engine)
-    assert [found.release for found in fitted(tmp_path)] == ["0.9.1", "0.10.0"]

@@ -1,0 +1,147 @@
+"""Results of a bench beside their plan: reading, refusals, agreement and explanation."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+
+import numpy as np
+import pytest
+from _door import sentence
+
+from calc.evidence import benched, validation
+from calc.evidence.benched import Measured, Results
+
+ASKED = {"concurrency": 8, "input_tokens": 1000, "output_tokens": 200, "requests": 40}
+TTFT, TPOT = ({"value": value, "low": 0.8 * value, "high": 1.25 * value} for value in (0.2, 0.03))
+RUN = {"name": "one", "asked": ASKED, "predicted": {"ttft": TTFT, "tpot": TPOT}, "spread": 0.5,
+       "shared": 0.25, "rate": 3.0, "scatter": {"tpot": 0.1}}
+PLAN = {"scenario": "a", "engine": "vllm@0.11.0", "overrides": ["x=1"],
+        "runs": [RUN, {**RUN, "name": "two", "rate": None}]}
+DONE = {"completed": 40, "total_input_tokens": 40_000, "total_output_tokens": 8_000,
+        "mean_ttft_ms": 240, "mean_tpot_ms": 27, "output_throughput": 11.0}
+WRITES = "expected what vllm bench serve or sglang.bench_serving writes."
+RESULTS = [  # changes of a result -> what is wrong with it
+    ({"completed": 0}, "no request was answered."),
+    ({"completed": 0.5}, "'completed' is 0.5, expected a number of requests."),
+    ({"completed": True}, f"'completed' is missing or no number from 0 to 1e+12, {WRITES}"),
+    ({"mean_ttft_ms": -1}, f"'mean_ttft_ms' is missing or no number from 0 to 1e+12, {WRITES}"),
+    ({"mean_ttft_ms": 1.1e12}, f"'mean_ttft_ms' is missing or no number from 0 to 1e+12, {WRITES}"),
+    ({"total_input_tokens": 0}, "no token was read or none was written."),
+    ({"total_output_tokens": 39}, "fewer tokens than requests, expected at least one of a prompt "
+                                  "and of an answer.")]
+NO_PLAN = "is no plan that python -m calc deploy wrote."
+
+
+def folder(path, plan=PLAN, **results):
+    (path / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
+    (path / "results").mkdir(exist_ok=True)
+    for name, data in results.items():
+        (path / "results" / f"{name}.json").write_text(json.dumps(data), encoding="utf-8")
+    return path / "results"
+
+
+def measured(value, name="x", **changes):
+    """A run whose time per token was predicted as 1, from 0.5 to 2."""
+    return Measured(**{"name": name, "asked": ASKED, "counted": dict(ASKED),
+                       "values": {"tpot": value}, "predicted": {"tpot": (1.0, 0.5, 2.0)},
+                       "spread": 0.0, "shared": 0.0, "rate": None, "scatter": {"tpot": 0.1}}
+                    | changes)
+
+
+def results(*runs):
+    return Results(None, "a", (), "b", runs, ())
+
+
+def test_run_in_si_units_beside_its_plan(tmp_path):
+    found = benched.read(folder(tmp_path, one=DONE))
+    assert (found.scenario, found.overrides, found.missing) == ("a", ("x=1",), ("two",))
+    run, = found.runs
+    assert run.counted == {"requests": 40, "input_tokens": 1000, "output_tokens": 200}
+    assert run.values == pytest.approx({"ttft": 0.24, "tpot": 0.027})  # no rate was predicted
+    assert run.predicted == {"ttft": (0.2, 0.8 * 0.2, 0.25), "tpot": (0.03, 0.8 * 0.03, 0.0375)}
+    assert (run.asked, run.spread, run.shared, run.rate, run.scatter) == (
+        ASKED, 0.5, 0.25, 3.0, {"tpot": 0.1})
+
+
+def test_one_file_alone_and_the_last_of_several_lines(tmp_path):
+    at = folder(tmp_path, one=DONE, two=DONE | {"mean_tpot_ms": 0})
+    found = benched.read(at / "two.json")
+    assert ([run.name for run in found.runs], found.missing) == (["two"], ("one",))
+    assert set(found.runs[0].values) == {"ttft"}  # a time of nothing was not measured
+    (at / "one.json").unlink()
+    (at / "one.jsonl").write_text(f'{{"completed": 1}}\n{json.dumps(DONE)}\n\n', encoding="utf-8")
+    assert benched.read(at).runs[0].values["tpot"] == pytest.approx(0.027)
+    (at / "plan.json").write_text(json.dumps(PLAN | {"scenario": "beside"}), encoding="utf-8")
+    assert benched.read(at).scenario == "beside"
+
+
+@pytest.mark.parametrize(("changes", "message"), RESULTS)
+def test_result_that_no_client_writes(tmp_path, changes, message):
+    at = folder(tmp_path, one=DONE | changes)
+    assert sentence(benched.read, at).partition("one.json: ")[2] == message
+
+
+@pytest.mark.parametrize("changes", [
+    {"completed": 1, "total_input_tokens": 1, "total_output_tokens": 1}, {"mean_ttft_ms": 1e12},
+    {"total_output_tokens": 40}])
+def test_result_at_its_limits_is_accepted(tmp_path, changes):
+    assert len(benched.read(folder(tmp_path, one=DONE | changes)).runs) == 1
+
+
+@pytest.mark.parametrize("plan", [
+    [], {}, PLAN | {"runs": []}, PLAN | {"engine": 1}, PLAN | {"overrides": [1]},
+    *(PLAN | {"runs": [{**RUN, **changes}]} for changes in (
+        {"name": "a/b"}, {"spread": -0.1}, {"shared": "x"}, {"rate": True},
+        {"scatter": {"tpot": math.nan}}, {"asked": {**ASKED, "more": 1}},
+        {"asked": {**ASKED, "requests": 0}}, {"asked": {**ASKED, "requests": 1.1e12}},
+        {"predicted": {"tpot": {**TPOT, "low": 0}}}, {"predicted": {"power": TPOT}}))])
+def test_plan_that_deploy_did_not_write(tmp_path, plan):
+    found = sentence(benched.read, folder(tmp_path, plan, one=DONE))
+    assert found.endswith(f"plan.json: {NO_PLAN}")
+
+
+def test_values_inside_their_intervals():
+    """The ends lie inside; values are counted over all runs."""
+    assert [measured(value).inside("tpot") for value in (0.49, 0.5, 2.0, 2.01)] == [
+        False, True, True, False]
+    double = {"values": {"tpot": 1.0, "ttft": 9.0},
+              "predicted": {"tpot": (1.0, 0.5, 2.0), "ttft": (1.0, 0.5, 2.0)}}
+    assert results(measured(1.0, **double), measured(3.0), measured(2.0)).inside == (2, 4)
+
+
+def test_client_that_did_not_do_as_asked():
+    """Lengths may differ by a hundredth."""
+    half = measured(1.0, counted={"requests": 39, "input_tokens": 1011, "output_tokens": 199})
+    assert (half.unanswered, half.other_lengths, len(half.remarks)) == (True, ["input_tokens"], 2)
+    assert measured(1.0, counted=ASKED | {"input_tokens": 1009, "output_tokens": 198.1}
+                    ).remarks == []
+
+
+def test_run_agrees_with_the_others():
+    """About their median 0.3 by no more than 1.28 × 0.1, to either side; of three runs at least."""
+    shared = [measured(math.exp(off)) for off in (0.25, 0.3, 0.35, 0.3)]
+    for off, agrees in ((0.17, False), (0.173, True), (0.427, True), (0.43, False)):
+        five = [*shared, measured(math.exp(off))]
+        assert results(*five).agrees(five[-1], "tpot") is agrees
+    assert results(*five).agreeing == (4, 5)
+    three = [measured(math.exp(off)) for off in (0.0, 0.0, 0.9)]
+    assert results(*three).agrees(three[2], "tpot") is False
+    assert results(*three[1:]).agrees(three[2], "tpot") is None
+    assert results(*three).agrees(three[0], "ttft") is None
+
+
+def test_mechanism_that_explains_most_is_found():
+    """Rows made with one mechanism moved are explained by it; only plain rows can be fitted."""
+    system = validation.calibrated_system("s2-910b1-awq-tpot")
+    rows = system.measured("tpot")
+    for name in ("dequantisation_traffic", "single_token_path"):
+        knob = system.knobs[name]
+        made = system.predict("tpot", rows, dict.fromkeys(knob.symbols, knob.at(1.0)))
+        moved = dataclasses.replace(system, rows=system.rows | {"tpot": made})
+        assert benched.explaining(moved, "tpot", np.asarray(rows), 1) == [name]
+    assert len(benched.explaining(moved, "tpot", rows, 3)) == 3
+    assert benched.explaining(moved, "tpot", rows, 0) == []
+    runs = [measured(1.0, "a"), measured(1.0, "b", shared=0.1), measured(1.0, "c", rate=2.0)]
+    assert [run.name for run in benched.fittable(runs)] == ["a"]

@@ -1,0 +1,141 @@
+"""How errors are measured: splits of rows, and fits that recover what rows were made with."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+import signal
+import threading
+
+import numpy as np
+import pytest
+
+import catalogue
+from calc.commands.evidence import calibrate
+from calc.evidence import protocols, validation
+from calc.evidence.fitting import Calibration, fit, side_by_side
+from catalogue.deployments.knobs import NORMAL_90
+
+AWQ = "s2-910b1-awq"
+MECHANISMS = ["dequantisation_traffic", "kernel_boundary", "host_gap_per_step",
+              "single_token_path"]
+FEW = {"concurrency": np.array([1.0, 4.0, 5.0, 6.0, 64.0]),
+       "input_tokens": np.array([1025.0, 1024.0, 8.0, 2048.0, 1024.5]),
+       "output_tokens": np.array([1.0, 2.0, 4.0, 8.0, 0.0])}
+
+
+@pytest.fixture(scope="module")
+def awq():
+    return validation.calibrated_system(f"{AWQ}-tpot")
+
+
+@pytest.fixture(scope="module")
+def rows(awq):
+    return awq.measured("tpot")
+
+
+@pytest.mark.parametrize("name", protocols.PROTOCOLS)
+def test_no_row_is_predicted_that_was_fitted(awq, rows, name):
+    splits = list(protocols.PROTOCOLS[name](awq, rows))
+    assert splits
+    for fitted, left_out in splits:
+        assert len(fitted)
+        assert len(left_out)
+        assert not set(fitted) & set(left_out)
+        assert {*fitted, *left_out} <= set(rows)
+    if name.startswith("leave"):  # each row once
+        assert sorted(np.concatenate([each for _, each in splits])) == sorted(rows)
+
+
+def test_halves_are_two_hundred_and_reproducible(awq, rows):
+    splits, again = (list(protocols.halves(awq, rows)) for _ in range(2))
+    assert len({tuple(fitted) for fitted, _ in splits}) == protocols.HALVES == 200
+    for one, other in zip(splits, again, strict=True):
+        assert all(np.array_equal(*pair) for pair in zip(one, other, strict=True))
+        assert sorted([*one[0], *one[1]]) == sorted(rows)
+        assert len(one[0]) == len(rows) // 2
+
+
+@pytest.mark.parametrize(("protocol", "fitted", "left_out"), [
+    # up to 4 requests, from 6 on; up to 1,024 tokens, and more
+    ("low-concurrency", [0, 1], [3, 4]), ("short-inputs", [1, 2], [0, 3, 4])])
+def test_limits_of_extrapolations(awq, protocol, fitted, left_out):
+    system = dataclasses.replace(awq, rows=FEW)
+    (one, other), = protocols.PROTOCOLS[protocol](system, np.arange(5))
+    assert (one.tolist(), other.tolist()) == (fitted, left_out)
+
+
+def test_distance_of_rows_by_the_factors_of_all_axes(awq):
+    """Of rows 1 and 2 from 4 to 5 requests, 8 to 1,024 tokens read and 2 to 4 written."""
+    found = protocols.beyond(dataclasses.replace(awq, rows=FEW), np.array([1, 2]),
+                             np.array([0, 3, 2, 4]))
+    assert found == pytest.approx([
+        math.log(4) + math.log(1025 / 1024) + math.log(2),
+        math.log(6 / 5) + math.log(2) + math.log(2), 0.0,
+        math.log(64 / 5) + math.log(1024.5 / 1024) + math.log(2)])
+
+
+# --- fits -----------------------------------------------------------------------------------------
+
+
+def test_fit_recovers_the_values_that_rows_were_made_with(awq, rows):
+    knobs = [awq.knobs[name] for name in ("dequantisation_traffic", "single_token_path")]
+    truth = {"dequantisation_traffic": 3.1, "single_token_path": 1.7e-3}
+    found = fit(lambda overrides: awq.predict("tpot", rows, overrides), knobs,
+                awq.predict("tpot", rows, truth))
+    assert found.values == pytest.approx(truth, rel=0.02)
+    assert found.inside
+    with pytest.raises(ValueError, match="expected 1 to 4"):
+        protocols.calibrate(awq, "tpot", [*MECHANISMS, "routing_skew"], rows)
+
+
+def test_range_of_a_mechanism_is_80_percent_of_its_prior(awq):
+    for knob in awq.knobs.values():
+        ends = [knob.at(score) for score in (-NORMAL_90, 0, NORMAL_90)]
+        assert ends == pytest.approx([knob.value.low, knob.value.value, knob.value.high], abs=1e-15)
+    pair = (knob, knob)
+    for z, inside in (((NORMAL_90, -NORMAL_90), True), ((0.0, 1.2816), False)):
+        assert Calibration(pair, np.array(z), np.eye(2), 0.1).inside is inside
+
+
+def test_splits_in_lockstep_equal_each_alone(awq, rows):
+    """The splits fit and predict together; nothing of one moves another, to the last digit."""
+    def predicted(split, predict):
+        fitted, left_out = split
+        found = protocols.calibrate(dataclasses.replace(awq), "tpot", MECHANISMS, fitted, predict)
+        return (found.z, *protocols.predicted(predict, "tpot", found, left_out))
+
+    splits = list(itertools.islice(protocols.halves(awq, rows), 2))
+    splits += itertools.islice(protocols.leave_one_out(awq, rows), 2)
+    for split, together in zip(splits, protocols.by_split(awq, splits, predicted), strict=True):
+        for one, other in zip(predicted(split, awq.predict), together, strict=True):
+            assert np.array_equal(one, other)
+    with pytest.raises(IndexError, match="99"):
+        protocols.by_split(awq, [splits[0], (np.array([99]), rows)],
+                           lambda split, predict: predict("tpot", split[0], {}))
+
+
+def test_interrupt_leaves_no_thread_waiting():
+    def interrupting(ask):
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+        return ask(2)
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            side_by_side([lambda ask: ask(1), interrupting, lambda ask: ask(1)], list)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    for each in threading.enumerate():
+        if each.name.startswith("ThreadPoolExecutor"):
+            each.join()
+
+
+@pytest.mark.parametrize("name", catalogue.names("calibrations"))
+def test_stored_calibration_is_reproduced(name):
+    chosen = catalogue.load("calibrations", name)
+    again, _ = calibrate.fit(chosen)
+    if chosen.fitted is not None:
+        assert again.values == pytest.approx(chosen.fitted.values, rel=1e-3, abs=1e-12)
+        assert again.extent == chosen.fitted.extent

@@ -1,0 +1,219 @@
+"""What ``deploy`` writes: programs that read it accept it, and its numbers are the estimate's."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import shutil
+
+import pytest
+import yaml
+from _door import sentence
+from _launch import CASES, done, needs
+from _plain import plain
+
+import calc
+import catalogue
+from calc.capacity.replicas import Replica
+from calc.launching import directory
+from calc.launching.deployment import deployment
+from calc.launching.starting import search
+from calc.layouts import choice
+from catalogue.engines.engine import load_tool
+
+WRITTEN = ("vllm-0.8.5", "vllm-limits", "vllm-wide", "vllm-two-per-node",
+           "ascend-between", "ascend-pools", "sglang-drafts", "sglang-pools-router", "vllm-pools")
+STEADY = ("h200-r1-vllm-tp8", (  # a rate at which the closed form does not hold
+    "cluster.nodes=2", "parallelism.tensor_parallel=1", "parallelism.data_parallel=16",
+    "parallelism.expert_parallel=16", "workload.input_tokens=8000 token",
+    "workload.output_tokens=200 token", "workload.context_tokens=16000 token",
+    "workload.concurrency=256", "workload.requests=256", "workload.arrivals=poisson",
+    "workload.arrival_rate=0.5 request/s"))
+METRIC = r"(?:vllm|sglang):[a-z0-9_]+"
+
+
+@pytest.fixture(scope="module")
+def made():
+    """Deployments of every kind: one server, several, over nodes, wide, drafts, two pools."""
+    return {name: deployment(scenario, overrides, engine=engine)
+            for name, (scenario, overrides, engine) in CASES.items() if name in WRITTEN}
+
+
+@pytest.fixture(scope="module")
+def written(made, tmp_path_factory):
+    """The folder with the directories of all of them."""
+    folder = tmp_path_factory.mktemp("deployments")
+    for name, each in made.items():
+        directory.write(folder / name, each.files)
+    return folder
+
+
+@needs("shellcheck")
+def test_every_script_passes_shellcheck(written):
+    scripts = sorted(written.rglob("*.sh"))
+    assert len(scripts) > 3 * len(WRITTEN)
+    checked = done("shellcheck", *scripts)
+    assert checked.returncode == 0, checked.stdout
+
+
+@needs("promtool")
+@pytest.mark.parametrize(("command", "name"), [
+    (("check", "rules"), "alerts.yml"), (("check", "config"), "prometheus.yml"),
+    (("test", "rules"), "*.test.yml")])
+def test_promtool_accepts_rules_configuration_and_unit_tests(written, command, name):
+    """Every alert fires beyond its threshold, is silent short of it and as predicted."""
+    files = sorted(written.glob(f"*/monitoring/{name}"))
+    assert len(files) >= len(WRITTEN)
+    checked = done("promtool", *command, *files)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_unit_tests_try_every_alert_both_ways(made, written, name):
+    tests = [test for path in (written / name / "monitoring").glob("*.test.yml")
+             for test in plain(path.read_text("utf-8"))["tests"]]
+    for alert in {alert.name for each in made[name].watched for alert in each.alerts}:
+        expected = {bool(case["exp_alerts"]) for test in tests for case in test["alert_rule_test"]
+                    if case["alertname"] == alert}
+        assert expected == {True, False}, alert
+
+
+@needs("promtool")
+def test_wrong_threshold_fails_its_unit_test(written, tmp_path):
+    folder = shutil.copytree(written / "vllm-limits" / "monitoring", tmp_path / "monitoring")
+    rules = plain((folder / "alerts.yml").read_text("utf-8"))
+    for rule in rules["groups"][0]["rules"]:
+        if rule["alert"] == "MoreRequestsThanPlanned":
+            head, _, number = rule["expr"].rpartition("> ")
+            rule["expr"] = f"{head}> {2 * float(number.rstrip(')'))})"
+    (folder / "alerts.yml").write_text(yaml.safe_dump(rules), encoding="utf-8")
+    checked = done("promtool", "test", "rules", "alerts.test.yml", folder=folder)
+    assert checked.returncode != 0
+    assert "MoreRequestsThanPlanned" in checked.stdout + checked.stderr
+
+
+def arguments(script, name):
+    """Words of an array of a script."""
+    return [shlex.split(text, comments=True)
+            for text in re.findall(rf"{name}=\((.*?)\n *\)", script, re.DOTALL)]
+
+
+def value_of(words, flag):
+    """What follows a flag; a number in place of a variable that the operator sets."""
+    after = words[words.index(flag) + 1:][:1]
+    if not after or after[0].startswith("--"):
+        return None
+    return json.loads(after[0]) if after[0].startswith("{") else (
+        "0" if after[0].startswith("$") else after[0])
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_release_accepts_what_the_files_name(made, written, name):
+    """Flags of servers, routers and the bench, and metrics: read back from the written text."""
+    folder, pools = written / name, made[name].pools
+    for pool in pools:
+        for script in (folder / "nodes").glob(f"{pool.name}-*.sh"):
+            for words in arguments(script.read_text("utf-8"), r"server_\d+"):
+                flags = [word for word in words if word.startswith("--")]
+                assert flags
+                assert [flag for flag in flags
+                        if not pool.release.has(flag, value_of(words, flag))] == []
+    release = pools[0].release
+    tool = load_tool("sglang-bench" if release.name == "sglang" else "vllm-bench")
+    versions = [release.version] if release.name != "vllm-ascend" else [
+        version for engine, version in release.by if engine.name == "vllm"]
+    run = (folder / "bench" / "run.sh").read_text("utf-8")
+    flags = set(re.findall(r"^    (--[a-z-]+)", run, re.MULTILINE))
+    assert flags
+    assert all(tool.exists(flag, version) for flag in flags for version in versions)
+    rules = (folder / "monitoring" / "alerts.yml").read_text("utf-8")
+    metrics = {re.sub(r"_(sum|count|bucket)$", "", metric) for metric in re.findall(METRIC, rules)}
+    assert metrics
+    for metric in metrics:
+        assert release.exports(metric) or release.exports(f"{metric}_count"), metric
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_rules_watch_their_own_pool_and_targets_are_its_servers(made, name):
+    scrapes = plain(made[name].files["monitoring/prometheus.yml"])["scrape_configs"]
+    for each, job in zip(made[name].watched, scrapes, strict=True):
+        targets = job["static_configs"][0]["targets"]
+        assert job["job_name"] == each.pool.name
+        assert set(each.pool.addresses) <= set(targets)
+        for alert in each.alerts:
+            chosen = re.findall(rf"({METRIC})\{{([^}}]*)\}}", alert.signal.expression("5m"))
+            assert chosen, alert.name
+            assert all(f'job="{each.pool.name}"' in where for _, where in chosen), alert.name
+
+
+def test_router_names_the_servers_of_both_pools(made):
+    pools = made["ascend-pools"].pools
+    words, = arguments(made["ascend-pools"].files["router/router.sh"], "router")
+    assert all(load_tool("vllm-ascend-proxy").exists(word, "0.18.0")
+               for word in words if word.startswith("--"))
+    for name, pool in zip(("prefiller", "decoder"), pools, strict=True):
+        at = words.index(f"--{name}-hosts") + 1
+        assert words[at:at + len(pool.hosts)] == list(pool.hosts)
+    assert "router/router.sh" in made["vllm-two-per-node"].files
+    assert "router/router.sh" not in made["vllm-wide"].files  # one server
+
+
+# --- numbers --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_written_numbers_are_those_of_the_estimate(made, written, name):
+    """In the plan of the bench and in the summary for programs."""
+    data = json.loads((written / name / "deployment.json").read_text("utf-8"))
+    for each in made[name].watched:
+        quantities = made[name].answers[each.pool.name].quantities
+        ahead = "" if each.predicted.burst else "steady_"
+        assert each.predicted.tpot == quantities[f"{ahead}tpot"]
+        found = data["pools"][each.pool.name]
+        assert found["predicted"]["ttft"]["value"] == quantities[f"{ahead}ttft"].value
+        assert {alert.name: alert.threshold for alert in each.alerts} == {
+            alert: told["threshold"] for alert, told in found["alerts"].items()}
+    plan = json.loads((written / name / "bench" / "plan.json").read_text("utf-8"))
+    assert [run["name"] for run in plan["runs"]] == [run.name for run in made[name].runs]
+    for run, own in zip(plan["runs"], made[name].runs, strict=True):
+        assert run["asked"] == own.asked
+        assert run["asked"]["requests"] >= run["asked"]["concurrency"] or run["name"] == "one"
+        for metric, interval in run["predicted"].items():
+            assert 0 < interval["low"] <= interval["value"] <= interval["high"]
+            assert interval["value"] == own.predicted[metric].value
+
+
+def test_steady_state_is_the_same_everywhere():
+    """Estimate, alerts, bench and capacity take it from one place, also where it is simulated."""
+    answer = calc.estimate(catalogue.load_scenario(STEADY[0], overrides=STEADY[1]))
+    assert answer.seen is not None
+    launched = deployment(*STEADY)
+    watched, = launched.watched
+    run, = (each for each in launched.runs if each.rate)
+    seen = Replica(catalogue.load_scenario(STEADY[0], overrides=STEADY[1])).metrics(0.5, None)
+    for name in ("ttft", "tpot"):
+        quantity = answer.quantities[f"steady_{name}"]
+        assert getattr(watched.predicted, name) == quantity
+        assert any(alert.predicted == quantity for alert in watched.alerts)
+        assert run.predicted[name].central == pytest.approx(quantity.central)
+        assert getattr(seen, name) == pytest.approx(quantity.central)
+
+
+def test_search_names_a_release_that_starts_its_answer(tmp_path):
+    """What no release starts gives its place to the next candidate, and says why."""
+    small = ("space.tensor=8", "space.pipeline=1", "space.decode_context=1", "space.chunks=4096",
+             "space.pools=one", "precisions=w4a8-int8", "engines=vllm-ascend@0.18.0",
+             "cards.most=32", "space.expert=8")
+    both, spared = (search("r1-910b2-least", [*small, f"space.spares={spares}"])
+                    for spares in ("none,16", "16"))
+    assert both.met
+    assert both.best.choice.spares == 0  # with spare experts it takes W4A8 for fused kernels only
+    assert both.start(both.best).engine == "vllm-ascend@0.18.0"
+    assert not spared.met
+    refused = spared.start(spared.refused[0])
+    assert refused.engine is None
+    path = tmp_path / "refused.yml"
+    path.write_text(choice.text(spared.result.wishes.goal, spared.refused[0].choice), "utf-8")
+    said = sentence(deployment, str(path))
+    assert said.split(": ", 1)[1].rstrip(".") == refused.why.split(": ", 1)[1]

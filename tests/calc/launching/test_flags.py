@@ -1,0 +1,303 @@
+"""Command lines of engines: what a deployment states sets the flags that say it."""
+
+from __future__ import annotations
+
+import functools
+import json
+
+import pytest
+from _door import sentence
+from _launch import CASES, S0_POOLS
+from _plain import plain
+
+from calc.launching import asserted
+from calc.launching.deployment import deployment
+from calc.launching.layout import layout
+from calc.launching.lengths import Longest
+from calc.launching.scripts import ENGINES, pool_of
+from calc.launching.settings import release_of
+from catalogue import ROOT, ParamsError, library, load_pools, load_scenario
+from catalogue.deployments import family
+from catalogue.engines.engine import load_engine
+from catalogue.engines.released import fitting
+from catalogue.reading import yamlfile
+
+ANY = Longest(4096, "of the test", 0.0)
+R1, EP, ABSENT = "h200-r1-vllm-tp8", "--enable-expert-parallel", "absent"
+SPOKEN = {"--tokenizer-mode": "deepseek_v4", "--tool-call-parser": "deepseek_v4",
+          "--reasoning-parser": "deepseek_v4", "--enable-auto-tool-choice": None}
+PUBLISHED = [  # deployment, and flags of the recipe that its authors publish
+    ("v4-flash-8xh20", {  # vLLM, single_node_tep
+        "--kv-cache-dtype": "fp8", "--block-size": 256, "--tensor-parallel-size": 8, EP: None,
+        "--moe-backend": ABSENT, **SPOKEN}),
+    ("v4-flash-8xh200", {  # SGLang, H200, FP4, balanced
+        "--tp-size": 4, "--moe-runner-backend": "flashinfer_mxfp4",
+        "--speculative-algorithm": "EAGLE", "--speculative-num-steps": 1,
+        "--speculative-eagle-topk": 1, "--speculative-num-draft-tokens": 2,
+        "--reasoning-parser": "deepseek-v4", "--tool-call-parser": "deepseekv4",
+        "--page-size": 256, "--kv-cache-dtype": "fp8_e4m3"}),
+    ("v4-flash-8x910b2", {  # vLLM Ascend, A2
+        "--max-num-batched-tokens": 8192, "--gpu-memory-utilization": 0.9, "--max-num-seqs": 32,
+        "--tensor-parallel-size": 8, EP: None, "--quantization": "ascend", "--block-size": 128,
+        "--compilation-config": {"cudagraph_mode": "FULL_DECODE_ONLY"},
+        "--speculative-config": {"method": "mtp", "num_speculative_tokens": 1,
+                                 "enforce_eager": True},
+        "--additional-config": {"enable_dsa_cp": True,
+                                "multistream_overlap_shared_expert": True}, **SPOKEN}),
+    ("v4-pro-8xb300", {  # vLLM, eight B300
+        "--kv-cache-dtype": "fp8", "--block-size": 256, "--data-parallel-size": 8, EP: None,
+        "--moe-backend": "deep_gemm_mega_moe", "--all2all-backend": ABSENT, **SPOKEN}),
+    ("v4-pro-16xh200", {  # vLLM, multi_node_dep on Hopper
+        "--data-parallel-size": 16, EP: None, "--gpu-memory-utilization": 0.95,
+        "--max-num-seqs": 16, **SPOKEN}),
+    ("glm-5.2-16x910c", {  # vLLM Ascend, two servers of A3
+        "--data-parallel-size": 8, "--data-parallel-size-local": 4, "--tensor-parallel-size": 4,
+        EP: None, "--max-num-seqs": 6, "--max-num-batched-tokens": 4096,
+        "--gpu-memory-utilization": 0.92, "--quantization": "ascend",
+        "--speculative-config": {"method": "deepseek_mtp", "num_speculative_tokens": 3,
+                                 "enforce_eager": True},
+        "--additional-config": {"enable_dsa_cp": True, "multistream_overlap_shared_expert": True,
+                                "enable_sparse_sfa_c8": True, "enable_sparse_li_c8": True},
+        "--tool-call-parser": "glm47", "--reasoning-parser": "glm45"}),
+    ("kimi-k2.5-8xh200", {"--tensor-parallel-size": 8, EP: ABSENT,
+                          "--tool-call-parser": "kimi_k2"}),
+    ("minimax-m2.5-8xh20", {"--tensor-parallel-size": 8, EP: None, "--kv-cache-dtype": "fp8",
+                            "--max-num-batched-tokens": 32768}),
+    ("qwen3.5-397b-8xh200", {"--data-parallel-size": 8, EP: None,
+                             "--reasoning-parser": "qwen3"})]
+VLLM, SGLANG, ASCEND = "vllm@0.33.0", "sglang@0.5.23", "vllm-ascend@0.18.0"
+TP1, WIDE = "parallelism.tensor_parallel=1", (
+    "parallelism.tensor_parallel=1", "parallelism.data_parallel=8", "parallelism.expert_parallel=8")
+CHANGED = [  # release, overrides of DeepSeek-R1 on eight H200, flags
+    (VLLM, (), {"--tensor-parallel-size": 8, "--pipeline-parallel-size": 1, EP: ABSENT,
+                "--dtype": "bfloat16", "--quantization": "fp8", "--max-num-seqs": 1000,
+                "--max-num-batched-tokens": 8192, "--block-size": 64, "--max-model-len": 4096,
+                "--gpu-memory-utilization": 0.92, "--served-model-name": "deepseek-v3"}),
+    (VLLM, ("workload.concurrency=100",), {"--max-num-seqs": 100}),
+    (VLLM, ("parallelism.tensor_parallel=4", "parallelism.pipeline_parallel=2"),
+     {"--tensor-parallel-size": 4, "--pipeline-parallel-size": 2}),
+    # of eight replicas, which exchange tokens of experts
+    (VLLM, WIDE, {"--tensor-parallel-size": 1, "--data-parallel-size": 8, EP: None,
+                  "--max-num-seqs": 125, "--all2all-backend": "deepep_low_latency"}),
+    (VLLM, ("workload.memory_utilization=0.8", "workload.max_num_batched_tokens=4096 token"),
+     {"--gpu-memory-utilization": 0.8, "--max-num-batched-tokens": 4096}),
+    (VLLM, ("workload.draft_tokens=2",), {
+        "--speculative-config": {"method": "deepseek_mtp", "num_speculative_tokens": 2}}),
+    (VLLM, (*WIDE, "parallelism.balancing=periodic", "parallelism.redundant_experts=8"), {
+        "--enable-eplb": None, "--eplb-config": {"num_redundant_experts": 8}}),
+    (VLLM, ("precision=fp8-block-fp8-cache",), {"--kv-cache-dtype": "fp8"}),
+    (VLLM, ("workload.stream_interval=3",), {"--stream-interval": 3}),
+    (SGLANG, (), {"--tp-size": 8, "--ep-size": ABSENT, "--max-running-requests": 1000,
+                  "--chunked-prefill-size": 8192, "--enable-metrics": None}),
+    # requests and chunks are those of all replicas of the server
+    (SGLANG, WIDE, {"--tp-size": 8, "--attn-dp-size": 8, "--ep-size": 8,
+                    "--moe-a2a-backend": "deepep", "--max-running-requests": 1000,
+                    "--chunked-prefill-size": 8 * 8192, "--moe-dense-tp-size": 1}),
+    (SGLANG, ("workload.draft_tokens=2",), {
+        "--speculative-algorithm": "EAGLE", "--speculative-num-steps": 2,
+        "--speculative-eagle-topk": 1, "--speculative-num-draft-tokens": 3}),
+    (SGLANG, ("precision=mxfp4-w4a8",), {"--flashinfer-mxfp4-moe-precision": "fp8"}),
+    (SGLANG, ("precision=mxfp4-w4a16",), {"--flashinfer-mxfp4-moe-precision": ABSENT})]
+STATED = [  # release, key of a scenario's file, flags or refusal
+    (VLLM, {"graphs": False}, {"--enforce-eager": None}),
+    (SGLANG, {"graphs": False}, {"--cuda-graph-backend-decode": "disabled"}),
+    (SGLANG, {"scheduling": "prefill-first"}, {"--enable-mixed-chunk": ABSENT}),
+    (SGLANG, {"scheduling": "mixed"}, {"--enable-mixed-chunk": None}),
+    (SGLANG, {"prefill_coordination": "delay"}, {"--enable-prefill-delayer": None}),
+    (VLLM, {"scheduling": "prefill-first"}, "no flag for scheduling: prefill-first"),
+    (VLLM, {"prefill_coordination": "delay"}, "no flag for prefill_coordination: delay"),
+    (SGLANG, {"prefill_coordination": "balance"}, "expected delay or eager")]
+
+
+def pools(name, engine=None, overrides=()):
+    """Pools of a deployment as they are written; nothing is estimated of them."""
+    settings = [*overrides, *([f"engine={engine}"] if engine else [])]
+    both = load_pools(name, overrides=settings)
+    named = (dict(zip(("prefill", "decode"), both, strict=True)) if both
+             else {"serve": load_scenario(name, overrides=settings)})
+    release = release_of(*(engine or str(next(iter(named.values())).engine)).split("@"))
+    lie = {role: layout(scenario) for role, scenario in named.items()}
+    return [pool_of(role, scenario, release, [f"h{node}" for node in range(lie[role].nodes)], ANY,
+                    pools=lie if len(lie) > 1 else None) for role, scenario in named.items()]
+
+
+@functools.cache
+def started(name, engine=None, overrides=()):
+    """Flags and variables of the first server, by name."""
+    pool, = pools(name, engine, overrides)
+    return tuple({each.name: each.value for each in its[0]}
+                 for its in (pool.flags, pool.variables))
+
+
+@pytest.mark.parametrize(("name", "expected"), PUBLISHED)
+def test_launch_has_what_the_published_recipe_starts_with(name, expected):
+    flags, _ = started(name)
+    assert {flag: flags.get(flag, ABSENT) for flag in expected} == expected
+
+
+@pytest.mark.parametrize(("engine", "overrides", "expected"), CHANGED)
+def test_flags_follow_the_deployment(engine, overrides, expected):
+    flags, _ = started(R1, engine, overrides)
+    assert {flag: flags.get(flag, ABSENT) for flag in expected} == expected
+
+
+@pytest.mark.parametrize(("engine", "keys", "expected"), STATED)
+def test_flags_follow_the_file_of_a_scenario(tmp_path, engine, keys, expected):
+    data = plain((ROOT / "scenarios" / f"{R1}.yml").read_text("utf-8")) | keys
+    data.pop("measured")
+    path = tmp_path / "mine.yml"
+    path.write_text(json.dumps(data), encoding="utf-8")
+    if isinstance(expected, str):
+        assert expected in sentence(pools, str(path), engine)
+        return
+    flags, _ = started(str(path), engine)
+    assert {flag: flags.get(flag, ABSENT) for flag in expected} == expected
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_command_of_every_case(case):
+    """Degrees and requests are those of the scenario; the release takes each flag and what they
+    are together."""
+    name, overrides, engine = CASES[case]
+    for pool in pools(name, engine, overrides):
+        inputs, lie = pool.scenario.inputs(), pool.layout
+        assert lie.tp * lie.pp * lie.joined * lie.servers == pool.scenario.devices
+        assert lie.tp == inputs["tensor_parallel"] * max(1, inputs["prefill_context_parallel"]) or (
+            lie.tp == inputs["tensor_parallel"])
+        assert lie.joined * lie.servers == inputs["data_parallel"]
+        for flags, variables in zip(pool.flags, pool.variables, strict=True):
+            told = {each.name: each.value for each in flags}
+            assert len(told) == len(flags)
+            assert all(pool.release.has(each.name, each.value) for each in (*flags, *variables))
+            if "--max-num-seqs" in told:  # of one replica
+                assert told["--max-num-seqs"] == -(-inputs["concurrency"] // inputs[
+                    "data_parallel"])
+            elif "--max-running-requests" in told:  # of one server
+                assert told["--max-running-requests"] >= inputs["concurrency"] / lie.servers
+            asserted.refuse(pool.scenario, pool.release, flags, variables)
+
+
+def shipped():
+    """Every deployment of the catalogue, variants by themselves."""
+    for name in library.names("scenarios"):
+        path, _ = family.find(name)
+        keys = family.keys(yamlfile.read(path))
+        yield from (f"{name}-{key}" for key in keys) if keys else (name,)
+
+
+@pytest.mark.nightly
+def test_every_shipped_deployment_under_every_release():
+    """Of two thousand pairs, what is refused for its settings together says which."""
+    written = 0
+    for name in shipped():
+        for engine in set(fitting((load_pools(name) or (load_scenario(name),))[0].device)) & set(
+                ENGINES):
+            for version in load_engine(engine).versions:
+                try:
+                    written += bool(pools(name, f"{engine}@{version}"))
+                except ParamsError:
+                    continue
+    assert written > 1000
+
+
+@pytest.mark.parametrize(("case", "without", "message"), [
+    ("sglang-pools-router", "--moe-dense-tp-size", "--moe-dense-tp-size 1"),
+    ("sglang-pools-router", "SGLANG_DEEPEP_NUM_MAX_DISPATCH_TOKENS_PER_RANK", "has room for"),
+    ("vllm-wide", EP, "whole blocks of scales")])
+def test_release_refuses_settings_that_need_each_other(case, without, message):
+    name, overrides, engine = CASES[case]
+    refused = []
+    for pool in pools(name, engine, overrides):
+        for flags, variables in zip(pool.flags, pool.variables, strict=True):
+            try:
+                asserted.refuse(pool.scenario, pool.release, *(
+                    [each for each in of if each.name != without] for of in (flags, variables)))
+            except ParamsError as error:
+                refused.append(str(error))
+    assert refused
+    assert all(message in each for each in refused)
+
+
+def test_operators_flags_are_checked_with_the_others():
+    assert "--enable-eplb" in sentence(deployment, R1, flags=["--enable-eplb"])
+    made = deployment(R1, flags=["--served-model-name=ours"])
+    assert "--served-model-name ours" in made.files["bench/run.sh"]
+
+
+@pytest.mark.parametrize(("scenario", "card", "weights"), [
+    (R1, {"cuda"}, {"dense_block": 128, "expert_block": 128, "expert_bits": 8}),
+    ("h20-qwen3-8b", {"cuda"}, {"expert_block": 0, "expert_bits": None}),
+    ("r1-8x910b2", {"ascend", "a2"}, {})])
+def test_what_releases_assert_about(scenario, card, weights):
+    about = asserted.about(load_scenario(scenario))
+    assert {name for name, true in about["card"].items() if true} == card
+    assert about["weights"].items() >= weights.items()
+    assert about["model"]["moe"] == (scenario != "h20-qwen3-8b")
+
+
+# --- nodes and pools ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "overrides", "sizes", "servers", "span", "ports"), [
+    # four servers of two cards fill a node, the fifth begins the next; each has its own port
+    ("h20-qwen3-8b", ("cluster.devices=10", "parallelism.tensor_parallel=2",
+                      "parallelism.data_parallel=5"), (2, 1, 1), 5, 1,
+     [8000, 8001, 8002, 8003, 8000]),
+    (R1, ("cluster.nodes=4", "parallelism.pipeline_parallel=2", "parallelism.data_parallel=2"),
+     (8, 2, 1), 2, 2, [8000] * 4),
+    # sixteen replicas of one card share experts: they are one server
+    (R1, ("cluster.nodes=2", TP1, "parallelism.data_parallel=16",
+          "parallelism.expert_parallel=16"), (1, 1, 16), 1, 2, [8000] * 2),
+    (R1, ("cluster.nodes=2", "parallelism.data_parallel=2"), (8, 1, 1), 2, 1, [8000] * 2)])
+def test_servers_on_nodes(name, overrides, sizes, servers, span, ports):
+    lie = layout(load_scenario(name, overrides=list(overrides)))
+    assert (lie.tp, lie.pp, lie.joined) == sizes
+    assert (lie.servers, lie.span, [part.port for part in lie.parts]) == (servers, span, ports)
+    assert [part.rank for part in lie.parts] == [rank for _ in range(servers)
+                                                 for rank in range(span)]
+    assert [part.server for part in lie.heads] == list(range(servers))
+    per_node = {node: sum(part.cards for part in lie.of_node(node)) for node in range(lie.nodes)}
+    assert max(per_node.values()) <= 8
+    assert sum(per_node.values()) == sizes[0] * sizes[1] * sizes[2] * servers
+
+
+def test_nodes_of_one_server_find_each_other():
+    """Replicas that share experts: the first node is their head, the others start their ranks."""
+    name, overrides, engine = CASES["vllm-wide"]
+    pool, = pools(name, engine, overrides)
+    flags = [{each.name: each.value for each in of} for of in pool.flags]
+    assert [each["--data-parallel-size"] for each in flags] == [4] * 4
+    assert [each.get("--data-parallel-start-rank") for each in flags] == [None, 1, 2, 3]
+    assert ["--headless" in each for each in flags] == [False, True, True, True]
+    assert {each["--data-parallel-address"].name for each in flags} == {"MASTER_ADDR"}
+
+
+def test_pools_on_ascend_name_each_other():
+    """Caches go from the ranks of the one to as many of the other."""
+    name, overrides, engine = CASES["ascend-pools"]
+    made, ids = pools(name, engine, overrides), set()
+    sizes = {pool.name: {"dp_size": pool.layout.joined, "tp_size": pool.layout.tp}
+             for pool in made}
+    for pool in made:
+        for flags in pool.flags:
+            config = next(each.value for each in flags if each.name == "--kv-transfer-config")
+            assert config["kv_connector_extra_config"] == sizes
+            assert config["kv_role"] == {"prefill": "kv_producer",
+                                         "decode": "kv_consumer"}[pool.name]
+            ids.add(config["engine_id"])
+    assert len(ids) == sum(pool.layout.servers for pool in made)
+    refusal = sentence(deployment, "s0-scenario-3", S0_POOLS, engine="vllm-ascend@0.9.1")
+    assert "expected vllm-ascend@0.10.2rc1" in refusal
+
+
+HOSTS = [
+    (["a"], "--hosts: 1 names, expected 2, one per node."),
+    (["a", "a"], "--hosts: a name stands twice, expected one per node."),
+    (["a", "b", "c"], "--hosts: 3 names, expected 2, one per node."),
+    (["a", "-b"], "--hosts: '-b' is no name of a host, expected letters, digits, '.' and '-'.")]
+
+
+@pytest.mark.parametrize(("hosts", "message"), HOSTS)
+def test_one_host_for_each_node(hosts, message):
+    assert sentence(deployment, R1, ["cluster.nodes=2", "parallelism.data_parallel=2"],
+                    hosts=hosts) == message
