@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import math
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import catalogue
 from calc.auditing.audit import audit
@@ -28,7 +25,6 @@ OPEN = "missing: {en: m., zh: m。}"
 TEXT = {"en": "w", "zh": "w"}
 SUM = NumericLaw(words=TEXT, left="whole", holds="equal", right=["add", "a", "b"],
                  of=[{"whole": "S1-001", "a": "S1-002", "b": "S1-003"}])
-POSITIVE = st.floats(1e-3, 1e6)
 LAWS = "title: {en: t, zh: t}\nlaws:\n  l:\n    words: {en: n, zh: n}\n    left: a\n"
 QUANTITY = "title: {en: t, zh: t}\nquantities:\n  q:\n    name: {en: n, zh: n}\n    claims: "
 PROBLEMS = [
@@ -87,15 +83,6 @@ def test_two_values_of_one_quantity(audited, first, second, exclude):
         [("S1-002",), ("S1-001",)] if exclude else [(), ()])
 
 
-@pytest.mark.parametrize(("first", "second", "exclude"), [
-    ("above: 2", "below: 1", True), ("above: 2", "below: 4", False),
-    ("above: 2", "above: 1", False)])
-def test_statements_on_either_side_of_a_limit(audited, first, second, exclude):
-    said = "words: w, comparison: {of: a, %s}, inputs: {a: 3}"
-    answer = audited(*one_quantity(said % first, said % second))
-    assert len(answer.contradictions) == exclude
-
-
 def test_named_end_of_a_range(audited):
     ranges = [f"printed: [{low} %, 160 %], {OPEN}" for low in (100, 94)]
     assert not audited(*one_quantity(*ranges)).contradictions
@@ -114,25 +101,13 @@ def test_numbers_that_a_law_excludes(audited, total, broken):
 
 @pytest.mark.parametrize(("holds", "a", "b", "broken"), [
     ("equal", (10, 10), (5, 5), False), ("equal", (10, 10), (4, 4.9), True),
-    ("equal", (10, 10), (5.1, 6), True), ("equal", (10, 12), (6, 7), False),
-    ("equal", (10, 12), (6.01, 7), True), ("equal", (10 * (1 + 5e-10), 11), (5, 5), False),
-    ("equal", (10 + 1e-7, 11), (5, 5), True), ("at_most", (10, 12), (4, 4.9), True),
-    ("at_most", (10, 12), (4, 5), False), ("at_most", (10, 12), (50, 60), False),
-    ("at_most", (10, math.inf), (1, 4), True), ("at_most", (0, 12), (1, 4), False)])
+    ("equal", (10, 12), (6, 7), False), ("equal", (10, 12), (6.01, 7), True),
+    ("at_most", (10, 12), (4, 4.9), True), ("at_most", (10, 12), (4, 5), False),
+    ("at_most", (10, 12), (50, 60), False), ("at_most", (0, 12), (1, 4), False)])
 def test_law_excludes_intervals_wholly_on_one_side(holds, a, b, broken):
     law = NumericLaw(words=TEXT, left="a", holds=holds, right=["multiply", 2, "b"],
                      of=[{"a": "S1-001", "b": "S1-002"}])
     assert excluded(law, {"a": a, "b": b}) is broken
-
-
-@given(POSITIVE, POSITIVE)
-def test_law_that_holds_excludes_nothing(a, b):
-    def exactly(whole):
-        return {"whole": (whole, whole), "a": (a, a), "b": (b, b)}
-
-    assert not excluded(SUM, exactly(a + b))
-    assert excluded(SUM, exactly(0.9 * (a + b)))
-    assert excluded(SUM, exactly(1.1 * (a + b)))
 
 
 def test_setting_that_is_set_twice(audited):
@@ -152,15 +127,6 @@ def test_setting_that_is_set_twice(audited):
     assert [each.id for each in audited(placed, {}).contradictions] == pairs
     placed["S1-003"] = placed["S1-003"].replace("s1-plan-c", "s1-plan-b")
     assert [each.id for each in audited(placed, {}).contradictions] == pairs[2:]
-
-
-def test_pairs_of_several_values(audited):
-    claims, quantities = one_quantity(*(f"printed: {number}, {OPEN}" for number in (
-        100, 200, 104, 300, 204)))
-    answer = audited(claims, quantities)
-    assert [each.id for each in answer.contradictions] == [
-        f"S1-00{one}~S1-00{other}" for one, other in (
-            (1, 2), (1, 4), (1, 5), (2, 3), (2, 4), (3, 4), (3, 5), (4, 5))]
 
 
 @pytest.mark.parametrize(("text", "line", "message"), PROBLEMS)

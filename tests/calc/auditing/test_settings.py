@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from calc.auditing.settings import ASCEND, Ruling, ruling
+from calc.auditing.settings import ASCEND, ruling
 from catalogue.engines.engine import load_engine
 from catalogue.ledger.rows import EngineSetting
 
@@ -39,11 +39,6 @@ def test_one_unknown_argument_stops_the_whole_command():
     assert ruled(**port, section="3.5.1").beside == ("--max-chunked-prefill-tokens",)
     assert ruled(**port, section="4.1.1").beside == ()
     assert ruled("--max-chunked-prefill-tokens", 1, section="3.5.1").beside == ()
-
-
-def test_program_without_a_catalogue():
-    assert ruled("any", engine=None) == Ruling("no-catalogue")
-    assert ruled("any", engine=None, ran=True) == Ruling("ran")
 
 
 def test_reviewed_setting_keeps_its_finding_where_a_release_takes_it():

@@ -9,10 +9,9 @@ import pytest
 import catalogue
 from calc.auditing import costs
 from calc.auditing.origins import shortage
-from calc.auditing.truths import Truth, Truths, deployment
+from calc.auditing.truths import Truths, deployment
 from calc.uncertainty.amount import Amount
 from catalogue import ParamsError
-from catalogue.reading.printed import read
 
 TPOT = "measurements/s2-910b1-awq/tpot"
 OF_128 = [22.8, 29.8, 36.2, 41.5, 46.3, 60.4, 81.1]  # ms, of prompts of 128 tokens
@@ -51,21 +50,6 @@ def test_reference_to_nothing(reference, message):
     with pytest.raises(ParamsError) as refused:
         of(reference)
     assert str(refused.value) == message
-
-
-def test_score_of_one_hundred():
-    score = catalogue.load("accuracies", "s2-r1-0528").score("w4a16", "humaneval")
-    assert of("accuracies/s2-r1-0528/w4a16/humaneval").three.value == float(score.solved.value)
-    assert float(score.solved.value) == 85.98
-
-
-def test_claims_as_references():
-    """What a claim prints has its ends; the corrected value of another is ours."""
-    ours = Truth(Amount(2.0, 1.0, 3.0), "s", "there", listed=True)
-    truths = Truths(lambda name: read(["40 ms", "90 ms"]), lambda name: ours)
-    printed, corrected = truths.of("claims/S1-001"), truths.of("corrected/S1-001")
-    assert printed.three.points == pytest.approx((0.065, 0.04, 0.09))
-    assert (corrected.three, corrected.listed) == (ours.three, False)
 
 
 def test_quantity_of_a_deployment_or_of_a_part():
@@ -137,17 +121,3 @@ def test_assumptions_of_the_plan_multiply_to_the_correction(plan):
     assert whole == pytest.approx(money * 51_200 / plan.rate.value * PEAK)
     assert costs.combined_factors({"rate": 2.0, "used": 1.5, "hardware": 1.2, "people": 0.9}) == (
         pytest.approx((1.1, 3.3)))
-
-
-@pytest.mark.parametrize(("name", "precision", "stages"), [
-    ("s1-plan-a", "fp8-block", 2), ("s1-plan-d", "fp8-block", 4), ("s1-scale-64", "fp8-block", 8),
-    ("s1-h20-vs-910b2-910b2", "fp16", 4)])
-def test_other_plans_run_with_80_users_a_replica(name, precision, stages):
-    replicas = int(catalogue.load_scenario(name).inputs()["data_parallel"])
-    users = f"workload.concurrency={80 * replicas} request"
-    assert costs.changes(name, "full") == (users,)
-    assert {f"precision={precision}", f"parallelism.pipeline_parallel={stages}", users} <= set(
-        costs.changes(name, "runs"))
-    assert costs.changes(costs.PLAN, "runs") == costs.RUNS
-    with pytest.raises(ParamsError, match="has no variant 'walks'"):
-        costs.changes(name, "walks")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import pytest
-from _door import sentence
 
 import catalogue
 from calc.answer.estimate import estimate
@@ -69,10 +68,3 @@ def test_interval_widens_beyond_the_fitted_rows():
     widths = [math.log(each["tpot"].high / each["tpot"].value) / NORMAL_90 for each in (near, far)]
     noise = catalogue.load("calibrations", f"{AWQ}-tpot").fitted.noise
     assert widths[1] > math.hypot(noise, discrepancy().extrapolation * math.log(4)) > widths[0]
-
-
-@pytest.mark.parametrize("override", ["device=ascend-910b2", "precision=w8a8-int8"])
-def test_calibration_of_another_card_or_format_is_refused(override):
-    scenario = catalogue.load_scenario(AWQ, overrides=[override])
-    name = override.partition("=")[2]
-    assert f"it says nothing of '{name}'" in sentence(apply, scenario, f"{AWQ}-tpot")

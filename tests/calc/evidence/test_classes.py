@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 import pytest
 
 import catalogue
-from calc.evidence import classes, validation
-from calc.evidence.classes import applied_error, discrepancy, own_errors, stand_ins
+from calc.evidence import classes
+from calc.evidence.classes import applied_error, discrepancy, own_errors
 from calc.evidence.pooling import Pooled
-from catalogue import ROOT
 from catalogue.entries.calibrations import Growth
 
 TOP, PLAN = "concurrent/servers", "h200-r1-vllm-tp8"
@@ -43,12 +41,6 @@ def test_unknown_class_is_wider_by_the_median_distance_of_those_beside_it(name, 
     assert sides == pytest.approx((down, up))
 
 
-def test_stand_in_of_a_quantity_is_of_the_same_class():
-    both = KNOWN | {"all": KNOWN["all"] | {"e2e": Pooled(2.0, 3.0, 0.0)}}
-    assert applied_error(both, f"{TOP}/A/x", "e2e") == (f"{TOP}/A/x", "tpot", (0.1, 0.2))
-    assert applied_error(both, f"{TOP}/A/x", "ttft") is None
-
-
 def test_error_widens_with_its_own_growth():
     """Over four doublings √(0.3² + 4 × 0.2²) and √(0.4² + 4 × 0.15²)."""
     found = classes.Own((0.3, 0.4), "all", "tpot", 2, 9, 7, 0.1, (0.2, 0.15), 4.0)
@@ -64,7 +56,7 @@ def test_error_widens_with_its_own_growth():
 @pytest.mark.parametrize(("name", "overrides", "of", "load"), [
     (PLAN, ("engine=vllm@0.11.0",), "servers/NVIDIA/vllm", "concurrent"),
     (PLAN, ("engine=sglang@0.5.3",), "servers/NVIDIA/sglang", "concurrent"),
-    ("s1-plan-c", (), "servers/NVIDIA", "concurrent"),  # no engine is named
+    ("s1-plan-c", (), "servers/NVIDIA", "alone"),  # neither engine nor answers are stated
     ("h20-qwen3-30b", (), "servers/NVIDIA/sglang", "alone"),  # a pool that decodes
     ("h20-qwen3-30b-prefill", (), "servers/NVIDIA/sglang", "alone"),
     (PLAN, ("workload.output_tokens=1 token",), "servers/NVIDIA/vllm", "alone")])
@@ -72,23 +64,6 @@ def test_class_and_load_of_a_deployment(name, overrides, of, load):
     scenario = catalogue.load_scenario(name, overrides=list(overrides))
     assert classes.class_of(scenario) == of
     assert classes.load_of(scenario) == load
-
-
-def test_load_of_measured_rows():
-    """Sent at once is queued, but not what a client holds back; of some only a mean is known."""
-    case = validation.measured_system(PLAN)
-    assert list(case.queued) == [row not in case.limited for row in range(len(case.queued))]
-    varying = [row for row, load in enumerate(case.loads.tolist()) if load == "varying"]
-    assert varying == sorted(case.unequal - case.limited)
-    assert set(validation.classes_of(case, np.arange(len(case.queued)))) == {
-        f"{load}/servers/NVIDIA/vllm" for load in ("queued", "varying", "concurrent")}
-    assert not validation.measured_system("s2-910b1-awq").queued.any()
-    rows, parts = np.arange(len(case.loads)), validation.own_parts(case, np.arange(len(case.loads)))
-    for load in set(case.loads.tolist()):
-        some = rows[case.loads == load]
-        alone = own_errors(case.scenario, case.rows["concurrency"][some], load)["tpot"].parts
-        for found, expected in zip(parts["tpot"], alone, strict=True):
-            np.testing.assert_allclose(found[some], expected)
 
 
 def test_measured_system_gets_what_all_others_say():
@@ -101,47 +76,4 @@ def test_measured_system_gets_what_all_others_say():
     assert moved.of == "concurrent/servers/NVIDIA"
 
 
-@pytest.mark.parametrize("name", [PLAN, "s1-plan-c", "v4-flash-8xh20", "s3-hybrid-910b4",
-                                  "wide-lmsys-decode", "v4-flash-8x910b2"])
-def test_own_errors_of_a_deployment(name):
-    own = own_errors(catalogue.load_scenario(name))
-    assert own.keys() == {"tpot", "ttft", "e2e", "output_throughput", "prefill_throughput"}
-    for error in own.values():
-        assert max(error.sides) > 0
-        assert 0 <= error.inside <= error.rows
-        assert all(classes.class_label(error.of))
-
-
 # --- cards of which nothing was measured ----------------------------------------------------------
-
-
-def own_card(folder, old, new):
-    """A reader's own file of a card."""
-    text = (ROOT / "devices" / "nvidia-h100-sxm.yml").read_text("utf-8")
-    path = folder / "my-card.yml"
-    path.write_text("\n".join(new if line.startswith(f"{old}:") else line
-                              for line in text.splitlines()) + "\n", encoding="utf-8")
-    return catalogue.load_scenario(PLAN, overrides=[f"device={path}"])
-
-
-@pytest.mark.parametrize("metric", ["tpot", "output_throughput"])
-@pytest.mark.parametrize("kind", ["concurrent/servers", "queued/servers", "queued/sparse"])
-def test_unmeasured_maker_is_wider_than_its_kind(kind, metric):
-    stored = discrepancy().classes
-    at, _, wide = applied_error(stored, f"{kind}/Nobody", metric)
-    same = stored[kind][metric].down, stored[kind][metric].up
-    assert at == kind
-    assert all(other >= one for other, one in zip(wide, same, strict=True))
-    assert max(wide) > max(same)
-
-
-def test_card_that_borrows_says_of_whom(tmp_path):
-    assert stand_ins(catalogue.load_scenario(PLAN)) is None
-    for words in stand_ins(own_card(tmp_path, "mechanisms", "")):
-        assert "'nvidia-hopper'" in words
-    scenario = own_card(tmp_path, "vendor", "vendor: Somebody")
-    assert "Somebody" in stand_ins(scenario)[0]
-    found = own_errors(scenario)["tpot"]
-    assert found.of == "concurrent/servers"
-    assert max(found.of_class) > discrepancy().classes[found.of]["tpot"].up
-    assert found.distance >= 1

@@ -7,7 +7,6 @@ import pytest
 
 import catalogue
 from calc.evidence import energy
-from calc.evidence.validation import measured_system
 
 
 @pytest.fixture(scope="module")
@@ -25,8 +24,7 @@ def test_errors_of_all_rows(tables):
 
 
 def test_energy_is_power_over_throughput(tables):
-    """Measured and predicted; the rows are those of the measured system of the same name, whose
-    ranges do not rest on them."""
+    """Measured and predicted; the ranges of the deployment do not rest on what was measured."""
     for table in tables:
         for values in (table.measured, {name: made.central
                                         for name, made in table.predicted.items()}):
@@ -35,9 +33,5 @@ def test_energy_is_power_over_throughput(tables):
         for made in table.predicted.values():
             assert (made.low <= made.value).all()
             assert (made.value <= made.high).all()
-        system = measured_system(table.scenario)
-        for name, column in (("output_throughput", table.measured["output_throughput"]),
-                             ("concurrency", table.concurrency)):
-            np.testing.assert_allclose(column, system.rows[name], rtol=2e-3)
         scenario = catalogue.load_scenario(table.scenario)
         assert "ml-energy" not in {knob.value.source for knob in scenario.every_knob()}

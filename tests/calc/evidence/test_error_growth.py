@@ -7,7 +7,7 @@ import pytest
 
 import catalogue
 from calc.evidence import classes, error_growth
-from calc.evidence.nearness import AXES, NAMES, Nearness, both, nearness, place, widened, within
+from calc.evidence.nearness import AXES, NAMES, Nearness, nearness, place, widened
 from calc.evidence.pooling import Residuals
 from catalogue.entries.calibrations import Covered
 
@@ -45,26 +45,12 @@ def test_pairs_of_rows_by_doublings_of_the_load():
     assert error_growth.steps([rows("s", [4, 4], [0.1, 0.2])]) == []
 
 
-@pytest.mark.parametrize(("down", "up"), [(0.1, 0.1), (0.3, 0.3), (0.0, 0.4)])
+@pytest.mark.parametrize(("down", "up"), [(0.1, 0.1), (0.3, 0.3)])
 def test_fit_recovers_the_steps_of_a_walk(down, up):
     walks = [walking(f"s{seed}", down, up, (1.0, 2.0, 8.0, 64.0), seed) for seed in range(400)]
     found, level = error_growth.fit(error_growth.steps(walks))
-    if down:
-        assert found == pytest.approx((down, up), rel=0.15)
-        assert level < 0.3 * up
-    else:
-        assert found[0] < 0.05
-        assert found[1] > 0.2
-
-
-def test_constant_errors_do_not_grow_and_one_jump_sets_nothing():
-    still = [rows(f"s{i}", [1, 10, 100], [i / 9] * 3) for i in range(5)]
-    (down, up), _ = error_growth.fit(error_growth.steps(still))
-    assert max(down, up) < 1e-3
-    walks = [walking(f"s{seed}", 0.05, 0.05, (1.0, 4.0, 16.0), seed) for seed in range(8)]
-    sizes = [error_growth.fit(error_growth.steps([*walks, rows("far", [1, 4], [0.0, jump])]))[0][1]
-             for jump in (0.0, 3e3)]
-    assert sizes[1] < sizes[0] + 0.1
+    assert found == pytest.approx((down, up), rel=0.15)
+    assert level < 0.3 * up
 
 
 def test_growth_needs_three_systems_and_leaves_each_out():
@@ -86,9 +72,6 @@ def test_stored_growth():
         for metric, each in of.items():
             assert each.inside >= (0.7 if each.systems > 4 else 0.6), (load, metric)
             assert each.systems == len(each.without)
-    stored = classes.discrepancy().growth
-    assert classes.growth_under({"concurrent": stored["concurrent"]}, "alone") == (
-        stored["concurrent"])
 
 
 # --- nearness -------------------------------------------------------------------------------------
@@ -116,17 +99,6 @@ def test_doublings_beyond_what_a_class_covers():
     assert nearness(at, "hosts", ["hosts"], {}) == Nearness("hosts", (), None, 0.0)
 
 
-@pytest.mark.parametrize(("steps", "of", "names"), [
-    (["servers/A/x", "servers/A", "servers"], "servers/A/x", {"ax"}),
-    (["servers/A/z", "servers/A", "servers"], "servers/A", {"ax", "ay"}),
-    (["hosts/A", "hosts", "all"], "all", {"ax", "ay", "bx", "ab"}), (["hosts"], "", set())])
-def test_class_without_systems_is_compared_with_the_next_wider(steps, of, names):
-    measured = {"ax": covers("servers/A/x"), "ay": covers("servers/A/y"),
-                "bx": covers("servers/B/x"), "ab": covers("servers/AB/x")}
-    found, some = within(steps, measured)
-    assert (found, set(some)) == (of, names)
-
-
 def test_place_of_a_deployment():
     """Requests on a card; a measured system covers its rows, and is not near by them."""
     scenario = loaded(48)
@@ -149,14 +121,6 @@ def test_each_doubling_of_the_load_counts_one():
     assert many.tolist() == pytest.approx(distances)
 
 
-@pytest.mark.parametrize(("override", "axis"), [
-    ("precision=w8a8-int8", "precision"), ("workload.draft_tokens=3", "drafts")])
-def test_unmeasured_axis_is_named(override, axis):
-    near = classes.near(loaded(8, override))
-    assert axis in {one.name for one in near.outside}
-    assert near.distance > 0
-
-
 def test_interval_widens_with_distance():
     """Never narrower than its class; many loads at once are each alone."""
     near, far = (classes.own_errors(loaded(8), requests) for requests in (1000, 64_000))
@@ -167,14 +131,3 @@ def test_interval_widens_with_distance():
     many = classes.own_errors(loaded(8), np.array([1000.0, 64_000.0]))["tpot"].sides[1]
     assert many == pytest.approx([near["tpot"].sides[1], far["tpot"].sides[1]])
     assert widened((0.0, 0.3), (0.1, 0.4), 4.0) == pytest.approx((0.2, np.hypot(0.3, 0.8)))
-
-
-def test_two_pools_are_as_far_as_the_farther():
-    decode = classes.near(loaded(8))
-    prefill = classes.near(loaded(8, "parallelism.pipeline_parallel=4",
-                                  "parallelism.tensor_parallel=2"))
-    found = {axis.name: axis for axis in both(prefill, decode).axes}
-    assert not decode.outside
-    assert (found["pipeline"].value, found["pipeline"].inside) == (4, False)
-    assert found["requests"] == decode.axes[0]  # of the pool that decodes
-    assert both(decode, decode) == decode

@@ -8,7 +8,6 @@ import math
 import pytest
 from scipy import stats
 
-import catalogue
 from calc.evidence import proportions
 
 
@@ -41,12 +40,6 @@ def test_newcombes_own_example():
     assert proportions.difference(3, 9, 10) == pytest.approx((-high, -low))
 
 
-@pytest.mark.parametrize(("first", "second", "problems", "p"), [
-    (3, 1, 4, 34 / 70), (6, 1, 6, 12 / 792), (6, 2, 6, 30 / 495), (3, 3, 6, 1)])
-def test_fishers_p_is_the_share_of_tables_as_rare(first, second, problems, p):
-    assert proportions.fisher(first, second, problems) == pytest.approx(p)
-
-
 @pytest.mark.parametrize(("first", "second", "problems"), [(7, 12, 15), (141, 131, 164)])
 def test_barnard_against_scipy(first, second, problems):
     """SciPy searches for the worst proportion and may stop short of it."""
@@ -54,13 +47,6 @@ def test_barnard_against_scipy(first, second, problems):
     found = proportions.barnard(first, second, problems)
     assert 0.9999 < found / there.pvalue < 1.002
     assert found == pytest.approx(proportions.barnard(second, first, problems), rel=1e-3)
-
-
-@pytest.mark.parametrize(("first", "second", "problems", "p"), [
-    (1, 0, 1, 1 / 2), (2, 0, 2, 1 / 8), (1, 0, 2, 5 / 8), (0, 0, 3, 1), (3, 0, 3, 1 / 32)])
-def test_barnards_p_at_the_least_favourable_proportion(first, second, problems, p):
-    """Of two of two and none: twice (1/2)⁴; of one and none: all pairs that are not equal."""
-    assert proportions.barnard(first, second, problems) == pytest.approx(p, rel=1e-12)
 
 
 def test_mcnemars_range_is_that_of_all_tables():
@@ -113,19 +99,7 @@ def test_sample_sizes_and_gaps():
         loose = proportions.needed_paired(gap, proportions.independent(0.9, gap))
         assert proportions.needed_paired(gap, gap) < loose
         assert loose == pytest.approx(proportions.needed(0.9, gap), rel=0.02)
-    for problems in (30, 1319):
-        gap = proportions.detectable_gap(0.9, problems)
-        assert proportions.needed(0.9, gap) <= problems < proportions.needed(0.9, 0.99 * gap)
+    gap = proportions.detectable_gap(0.9, 1319)
+    assert proportions.needed(0.9, gap) <= 1319 < proportions.needed(0.9, 0.99 * gap)
     assert proportions.detectable_gap(0.5, 1) == 0.5
     assert proportions.needed(0.5, 0.5) == 11
-
-
-def test_scores_of_the_document():
-    """Printed differences follow, and scores are whole numbers of problems."""
-    data = catalogue.load("accuracies", "s2-r1-0528")
-    for name, gap in {"aime24": 3.33, "livecodebench": 2.4, "humaneval": 6.1, "gsm8k": 2.8}.items():
-        ours, theirs = (data.score(system, name).solved.value for system in ("w4a16", "w4a8"))
-        assert ours - theirs == pytest.approx(gap, abs=1e-9)
-        problems = data.benchmarks[name].problems.value
-        for score in (ours, theirs):
-            assert proportions.counts(score, problems, 1 if name == "gsm8k" else 2)

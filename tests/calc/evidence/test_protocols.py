@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-import math
-import signal
-import threading
 
 import numpy as np
 import pytest
@@ -14,8 +11,7 @@ import pytest
 import catalogue
 from calc.commands.evidence import calibrate
 from calc.evidence import protocols, validation
-from calc.evidence.fitting import Calibration, fit, side_by_side
-from catalogue.deployments.knobs import NORMAL_90
+from calc.evidence.fitting import fit
 
 AWQ = "s2-910b1-awq"
 MECHANISMS = ["dequantisation_traffic", "kernel_boundary", "host_gap_per_step",
@@ -66,16 +62,6 @@ def test_limits_of_extrapolations(awq, protocol, fitted, left_out):
     assert (one.tolist(), other.tolist()) == (fitted, left_out)
 
 
-def test_distance_of_rows_by_the_factors_of_all_axes(awq):
-    """Of rows 1 and 2 from 4 to 5 requests, 8 to 1,024 tokens read and 2 to 4 written."""
-    found = protocols.beyond(dataclasses.replace(awq, rows=FEW), np.array([1, 2]),
-                             np.array([0, 3, 2, 4]))
-    assert found == pytest.approx([
-        math.log(4) + math.log(1025 / 1024) + math.log(2),
-        math.log(6 / 5) + math.log(2) + math.log(2), 0.0,
-        math.log(64 / 5) + math.log(1024.5 / 1024) + math.log(2)])
-
-
 # --- fits -----------------------------------------------------------------------------------------
 
 
@@ -88,15 +74,6 @@ def test_fit_recovers_the_values_that_rows_were_made_with(awq, rows):
     assert found.inside
     with pytest.raises(ValueError, match="expected 1 to 4"):
         protocols.calibrate(awq, "tpot", [*MECHANISMS, "routing_skew"], rows)
-
-
-def test_range_of_a_mechanism_is_80_percent_of_its_prior(awq):
-    for knob in awq.knobs.values():
-        ends = [knob.at(score) for score in (-NORMAL_90, 0, NORMAL_90)]
-        assert ends == pytest.approx([knob.value.low, knob.value.value, knob.value.high], abs=1e-15)
-    pair = (knob, knob)
-    for z, inside in (((NORMAL_90, -NORMAL_90), True), ((0.0, 1.2816), False)):
-        assert Calibration(pair, np.array(z), np.eye(2), 0.1).inside is inside
 
 
 def test_splits_in_lockstep_equal_each_alone(awq, rows):
@@ -114,22 +91,6 @@ def test_splits_in_lockstep_equal_each_alone(awq, rows):
     with pytest.raises(IndexError, match="99"):
         protocols.by_split(awq, [splits[0], (np.array([99]), rows)],
                            lambda split, predict: predict("tpot", split[0], {}))
-
-
-def test_interrupt_leaves_no_thread_waiting():
-    def interrupting(ask):
-        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
-        return ask(2)
-
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            side_by_side([lambda ask: ask(1), interrupting, lambda ask: ask(1)], list)
-    finally:
-        signal.signal(signal.SIGINT, before)
-    for each in threading.enumerate():
-        if each.name.startswith("ThreadPoolExecutor"):
-            each.join()
 
 
 @pytest.mark.parametrize("name", catalogue.names("calibrations"))

@@ -7,10 +7,8 @@ import itertools
 import numpy as np
 import pytest
 
-import calc
 from calc.evidence import classes, error_growth, pooling, protocols, validation
 from calc.evidence.baselines import ablation, rooflines
-from calc.physics.breakdown import CLASSES
 
 AWQ = "s2-910b1-awq"
 MECHANISMS = ["dequantisation_traffic", "kernel_boundary", "host_gap_per_step",
@@ -20,7 +18,6 @@ ROWS = {  # measured rows by system: tpot, ttft, e2e, output_throughput
     "s3-eight-cards": (1, 1, 0, 0), "kt-4090-v021": (5, 5, 0, 0), "h20-qwen3-8b": (1, 1, 0, 1),
     "b200-energy-gpqa": (11, 0, 0, 11), "h200-r1-vllm-tp8": (6, 6, 0, 6)}
 ALL_ROWS, SYSTEMS = 469, 56
-ENDS = ("low", "high")
 
 
 @pytest.fixture(scope="module")
@@ -101,16 +98,6 @@ def test_suspect_rows_are_left_out_where_a_calibration_says_so(ttft):
     assert len(halves[False].predictions.row) == 200 * 15
 
 
-def test_blind_prediction_is_read_and_not_computed():
-    wide = validation.measured_system("wide-rtp-decode")
-    stored = wide.scenario.measured.blind.predictions
-    found = validation.blind(wide.with_inputs({"host_gap_per_step": 1.0}), "output_throughput")
-    assert found.row.tolist() == [one.row - 1 for one in stored]
-    assert found.predicted.tolist() == [one.value for one in stored]
-    assert found.measured.tolist() == wide.rows["output_throughput"][found.row].tolist()
-    assert validation.blind(wide, "tpot") is None
-
-
 @pytest.mark.nightly
 def test_stored_errors_are_reproduced():
     stored = classes.discrepancy()
@@ -132,34 +119,6 @@ def test_stored_errors_are_reproduced():
 # --- baselines ------------------------------------------------------------------------------------
 
 
-def unit_step(**changed):
-    """Inputs and quantities of a step in which everything is one, but for what is changed."""
-    inputs = dict.fromkeys(("memory_bandwidth", "offloaded_share", "offloaded_weight_bytes",
-                            "multiply_add_flops", "num_experts_per_tok", "host_memory_bandwidth",
-                            "host_peak", *(f"{name}_peak" for name in CLASSES)), 1.0)
-    step = dict.fromkeys(("moe_layers", "routed_expert_parameters", *(
-        f"{phase}_{name}" for phase in ("decode", "prefill") for name in (
-            "distinct_experts", "group_tokens", *(f"{name}_{kind}" for name in CLASSES
-                                                  for kind in ("bytes", "flops"))))), 1.0)
-    return ({name: changed.get(name, value) for name, value in inputs.items()},
-            {name: changed.get(name, value) for name, value in step.items()})
-
-
-@pytest.mark.parametrize("phase", ["decode", "prefill"])
-@pytest.mark.parametrize(("changed", "card", "host"), [
-    ({}, 1, 1), ({"host_peak": 0.25}, 1, 4), ({"host_memory_bandwidth": 0.2}, 1, 5),
-    ({"host_peak": 4.0, "host_memory_bandwidth": 2.0}, 1, 0.5), ({"offloaded_share": 0.5}, 1, 0.5),
-    ({"multiply_add_flops": 2.0}, 1, 2), ({"num_experts_per_tok": 8.0}, 1, 8),
-    ({"memory_bandwidth": 0.5}, 2, 1), ({"memory_bandwidth": 2.0}, 1, 1),
-    ({f"{name}_peak": 0.5 for name in CLASSES}, 2, 1)])
-def test_roofline_is_the_longer_of_reading_and_multiplying(phase, changed, card, host):
-    """On the card, and then on the host; without the core and the scores of an indexer less."""
-    step, count = unit_step(**changed), len(CLASSES)
-    assert float(rooflines.roofline_time(*step, phase)) == pytest.approx(count * card + host)
-    bare = rooflines.roofline_time(*step, phase, core=False)
-    assert float(bare) == pytest.approx((count - 2) * card + host)
-
-
 @pytest.mark.parametrize("name", [AWQ, "s3-hybrid-910b4"])
 def test_roofline_of_a_wave(systems, name):
     """Below every prediction; an answer is its first token and the later ones."""
@@ -170,11 +129,8 @@ def test_roofline_of_a_wave(systems, name):
                                * bound["tpot"])
     np.testing.assert_allclose(bound["output_throughput"],
                                at["concurrency"] * at["output_tokens"] / bound["e2e"])
-    twice = system.with_inputs({"memory_bandwidth": 2 * system.inputs["memory_bandwidth"],
-                                "host_memory_bandwidth": 2 * system.inputs["host_memory_bandwidth"]
-                                if "host_memory_bandwidth" in system.inputs else 1.0})
-    assert (rooflines.roofline(twice, rows)["tpot"] < bound["tpot"]).all()
     if name == AWQ:  # bytes are all that a decode step of S2 has
+        twice = system.with_inputs({"memory_bandwidth": 2 * system.inputs["memory_bandwidth"]})
         np.testing.assert_allclose(rooflines.roofline(twice, rows)["tpot"], bound["tpot"] / 2)
 
 
@@ -218,15 +174,3 @@ def test_ablation_refits_without_each_term(awq):
             for fitted, left_out in halves]
     np.testing.assert_allclose(found[""].predicted, np.concatenate([
         awq.predict("tpot", left_out, made.inputs) for made, left_out in fits]), rtol=1e-9)
-
-
-def test_term_that_is_switched_off_takes_no_time(awq):
-    rows, full = awq.measured("tpot"), awq.with_inputs({"single_token_path": 1e-3})
-    for term, name in {"dequantisation": "decode_dequantisation_time", "stall": "decode_stall",
-                       "single_token_path": "decode_saved_time",
-                       "kernel_boundary": "decode_boundary_time"}.items():
-        with_it, bare = (calc.evaluate(system.at(rows), "mla")[name] for system in (
-            full, full.with_inputs(ablation.off(term))))
-        assert np.any(with_it), term
-        assert not np.any(bare), term
-    assert ablation.off("kv_imbalance") == {"kv_imbalance": 1.0}

@@ -87,14 +87,6 @@ def test_more_takes_no_less(step, law, values):
         assert (more >= less * (1 - 1e-12)).all(), name
 
 
-def test_each_kernel_adds_a_boundary():
-    """A layer's attention has two kernels more than the block, a core of two, and projections."""
-    few, many = (DECODE_BETWEEN.time({**known(DENSE_STEP, False), **shapes()}, {
-        "attention_operators": count}) for count in (8.0, 9.0))
-    assert many - few == pytest.approx(DENSE_STEP["kernel_boundary"])
-    assert DECODE_BETWEEN.parameters["attention_operators"].low == 2 + 2 + 1
-
-
 @pytest.mark.parametrize(("step", "law", "more", "planted"), [
     (DENSE_STEP, DECODE_BETWEEN, 0.0, {"attention_operators": 9.0}),
     (DENSE_STEP, DECODE_BLOCK, 0.0, {"attention_operators": 9.0}),

@@ -56,14 +56,6 @@ def test_collective_equals_that_of_a_step(operator, collective, share):
         for ranks, payload in zip(RANKS, BYTES / share, strict=True)])
 
 
-@pytest.mark.parametrize("operator", ["all_reduce", "all_gather", "reduce_scatter"])
-def test_every_parameter_moves_a_table(operator):
-    law = LAW[operator]
-    base = law.time(columns(), starts(law))
-    for name, value in starts(law).items():
-        assert (law.time(columns(), starts(law) | {name: 1.2 * value}) != base).any(), name
-
-
 @pytest.mark.parametrize("normal", [0.0, 1.0])
 @pytest.mark.parametrize("nodes", [1.0, 2.0, 8.0])
 def test_exchange_equals_that_of_a_step(nodes, normal):
@@ -119,21 +111,6 @@ def test_fit_recovers_an_exchange_and_no_server_moves_the_network(mode):
     before = card_values(H100, PRIORS, mode)
     assert before.keys() == TRUE.keys()
     assert before["exchange_alpha"] == getattr(PRIORS.all_to_all, mode).node.alpha.value
-
-
-def test_normal_mode_over_other_servers_is_judged_and_not_fitted():
-    fitted, two, eight = found("normal", (1, 2, 4, 8))
-    assert fitted.fit.values == found("normal", (1, 4))[0].fit.values
-    for each in (two, eight):
-        assert (each.fit.values, each.fit.fitted) == ({}, 0)
-        assert each.fit.errors.most < 0.01
-
-
-def test_what_an_expert_and_a_token_take_need_a_twofold_difference():
-    """In the number of experts, and in the width of a row."""
-    (one,) = found("low_latency", (1,), experts=(256, 257, 258))
-    assert "exchange_expert_time" not in one.fit.values
-    assert "exchange_token_time" in one.fit.values
 
 
 @pytest.mark.parametrize(("more", "counted"), [

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -12,7 +10,6 @@ from calc.kernels import blocks, communication, cores, matmuls
 from calc.kernels.before import values_alone
 from calc.kernels.fitting import REGIONS, Errors, by_region, errors, fit, halves
 from calc.kernels.law import Bounds, Law
-from calc.kernels.rows.of_every_operator import FORMATS
 
 LAWS = (*matmuls.LAWS, *cores.LAWS, *communication.LAWS, blocks.DECODE_BETWEEN,
         blocks.DECODE_BLOCK, blocks.SPARSE_BLOCK)
@@ -93,29 +90,6 @@ def test_regions_begin_at_powers_of_four():
     assert {each.rows for each in found.values()} == {2}
 
 
-def test_shape_is_in_the_same_half_whatever_stands_beside_it():
-    columns = list(dense_columns().values())
-    every = halves(columns)
-    assert (halves([column[::3] for column in columns]) == every[::3]).all()
-    assert 0.3 < every.mean() < 0.7
-
-
-def test_best_of_several_beginnings():
-    """The less of two ways: where one begins late and slow it is never seen, nor found."""
-    size = np.repeat(2.0 ** np.arange(10, 28), 4)
-    bounds = {"latency": Bounds(3e-5, 1e-6, 1e-3), "late": Bounds(5e-4, 1e-6, 1e-3),
-              "rate": Bounds(2e10, 1e9, 1e12)}
-    true = {"latency": 1e-5, "late": 6e-5, "rate": 4e11}
-    law = Law("two_ways", bounds, lambda columns, values: np.minimum(
-        values["latency"] + columns["bytes"] / 1e11,
-        values["late"] + columns["bytes"] / values["rate"]))
-    time, chosen = law.time({"bytes": size}, true), np.arange(len(size)) % 2 == 0
-    alone, best = (fit(each, {"bytes": size}, time, chosen, size, np.zeros(len(size), int)
-                       ).errors.most for each in (law, replace(law, begins=[true])))
-    assert alone > 0.5
-    assert best < 1e-3
-
-
 def test_fit_needs_one_row_more_than_parameters():
     size = np.array([1.0, 2, 3, 4])
     time, kinds = 2 + 7 * size, np.zeros(4, int)
@@ -124,14 +98,6 @@ def test_fit_needs_one_row_more_than_parameters():
     found = fit(LINE, {"size": size}, time, FIRST, size, kinds)
     assert found.values == pytest.approx({"latency": 2, "slope": 7}, rel=1e-3)
     assert (found.fitted, found.errors.rows, found.before, found.missed) == (3, 1, None, None)
-
-
-def test_very_many_rows_are_thinned():
-    """Of 24,001 every second."""
-    size = 1.0 + np.arange(24_003) % 97
-    found = fit(LINE, {"size": size}, 2 + 7 * size, np.arange(24_003) < 24_001, size,
-                np.zeros(24_003, int))
-    assert (found.fitted, found.errors.rows) == (12_001, 2)
 
 
 def test_range_of_a_value_is_where_80_percent_of_kinds_lie():
@@ -157,31 +123,3 @@ def test_card_alone_gives_every_parameter(law):
     priors = catalogue.load("mechanisms", str(device.mechanisms))
     assert set(values_alone(law, device, priors, "bf16", 2.0) or ()) == {
         *law.parameters, *law.fixed}
-
-
-def test_card_alone_by_dtype_and_width():
-    """Weights of less than eight bits are read by kernels that widen them; slices follow whole
-    experts where the card states nothing of them."""
-    device = catalogue.load_device("amd-mi300x")
-    priors = catalogue.load("mechanisms", str(device.mechanisms))
-    dense = values_alone(matmuls.DENSE, device, priors, "fp8", 1.0)
-    assert dense["gemm_efficiency"] == priors.gemm_efficiency.fp8.value
-    assert dense["activation_traffic"] == priors.activation_traffic.fp8.value
-    assert values_alone(matmuls.DENSE, device, priors, "bf16", 2.0)["activation_traffic"] == 0
-    for stored, latency in ((1.0, priors.routed_expert_latency),
-                            (0.5, priors.narrow_expert_latency)):
-        whole = values_alone(matmuls.WHOLE, device, priors, "bf16", stored)
-        assert whole["routed_expert_latency"] == latency.value
-    bare = priors.model_copy(update={"sliced_streaming_efficiency": None})
-    assert values_alone(matmuls.SLICES, device, bare, "fp8", 1.0)[
-        "sliced_streaming_efficiency"] == priors.expert_streaming_efficiency.value
-    strange = Law("gemm", {"strangeness": Bounds(2, 1, 3)}, LINE.time)
-    assert values_alone(strange, device, priors, "bf16", 2.0) is None
-
-
-@pytest.mark.parametrize("name", FORMATS)
-def test_bytes_of_a_weight_are_those_of_its_format(name):
-    """But for scales of blocks of 128 by 128, a quarter of a thousandth."""
-    _, stored, formats = FORMATS[name]
-    sizes = [catalogue.load("formats", each).bytes_per_element for each in formats]
-    assert min(abs(size / stored - 1) for size in sizes) < 3e-4

@@ -110,31 +110,3 @@ def test_slower_parts_are_never_faster(law):
         assert (changed <= time * (1 + 1e-12) if "efficiency" in name
                 else changed >= time * (1 - 1e-12)).all(), name
         assert name.startswith("largest") or (changed != time).any(), name
-
-
-def test_laws_of_experts_agree_where_their_columns_do():
-    """Slices and whole experts with the same values, and with one rank rows of all and own."""
-    sliced, values = expert_columns(1.0, 8.0), list(starts(SENT).values())
-    times = [law.time(sliced, dict(zip(law.parameters, values, strict=True)))
-             for law in (SLICES, SENT)]
-    np.testing.assert_allclose(*times)
-    columns = expert_columns()
-    own = starts(WHOLE) | {"expert_row_traffic": 3.0, "gathered_row_traffic": 0.0}
-    every = own | {"expert_row_traffic": 0.0, "gathered_row_traffic": 3.0}
-    more = WHOLE.time(columns, every) - WHOLE.time(columns, own)
-    rows = columns["tokens"] * columns["num_experts_per_tok"] - columns["expert_rows"]
-    np.testing.assert_allclose(more, rows * 3 * 2 * (2 * 7168 + 3 * columns["inside"]) / (
-        CARD["bandwidth"] * CARD["hbm_efficiency"]), rtol=1e-6, atol=1e-16)
-
-
-def test_tiles_of_experts():
-    """Without growth the smallest; padding is largest between the smallest tile and full ones."""
-    columns = expert_columns()
-    still = WHOLE.time(columns, starts(WHOLE) | {"expert_tile_growth": 0.0})
-    np.testing.assert_array_equal(still, WHOLE.time(columns, starts(WHOLE) | {
-        "expert_tile_growth": 0.0, "largest_expert_tile": 512.0}))
-    more = WHOLE.time(columns, starts(WHOLE)) / still
-    at = int(more.argmax())
-    assert more[0] == pytest.approx(1)
-    assert more[-1] < 1 + (more[at] - 1) / 2
-    assert 4 < (columns["expert_rows"] / columns["experts_read"])[at] < 100

@@ -7,7 +7,6 @@ import pytest
 
 from calc.kernels.fitting import halves
 from calc.kernels.missing import explained
-from calc.kernels.missing.causes import LEAST_ROWS
 
 ROWS = 2.0 ** np.arange(14)
 OUT = 128.0 * np.array([1, 2, 4, 8, 16, 24, 56, 112])
@@ -36,12 +35,6 @@ def test_switch_is_found_with_its_ends_and_factor(inside, column, first, last):
     assert (missed.rest, missed.how) == (None, None)
 
 
-def test_switch_of_some_shapes():
-    (switch,) = cause(np.where(DEEP & HIGH, 1.6, 1)).switches
-    begin = (switch.column, switch.first, switch.last)
-    assert {begin, switch.where} == {("rows", 64, None), ("depth", 2048, None)}
-
-
 def test_two_switches_and_no_more():
     factor = np.where(GEMM["rows"] >= 512, 2, 1) * np.where(DEEP, 1.5, 1)
     assert {(each.column, each.first) for each in cause(factor).switches} == {
@@ -49,13 +42,6 @@ def test_two_switches_and_no_more():
     more = cause(factor * np.where(GEMM["columns"] >= 2048, 1.8, 1))
     assert len(more.switches) == 2
     assert more.rest is not None
-
-
-def test_jump_of_fitted_shapes_alone_is_none():
-    chosen = halves(list(GEMM.values()))
-    spread = 0.15 * np.random.default_rng(1).standard_normal(len(chosen))
-    ratio = np.exp(-spread) / np.where(chosen & HIGH, 1.6, 1)
-    assert explained("gemm", GEMM, ratio, chosen).switches == ()
 
 
 @pytest.mark.parametrize("power", [-0.15, 0.1])
@@ -73,22 +59,6 @@ def test_noise_is_scatter(seed):
     assert missed.rest.factor == pytest.approx(np.exp(0.674 * 0.15 * 2**0.5), rel=0.05)
 
 
-def test_tiles_chosen_shape_by_shape_are_scatter():
-    """Half of the shapes take half as long again."""
-    drawn = np.random.default_rng(3).random(len(GEMM["rows"])) < 0.5
-    missed = cause(np.where(drawn, 1.25, 1 / 1.25), 0.0)
-    assert (missed.switches, missed.how) == ((), "scatter")
-    assert missed.rest.factor == pytest.approx(1.25**2, rel=0.05)
-
-
 def test_law_within_its_bars_has_no_cause():
     assert cause(np.where(HIGH, 1.06, 1)) is None
     assert cause(3.0, 0.3, operator="two_ways") is None  # an operator without columns
-
-
-@pytest.mark.parametrize("rows", [1, LEAST_ROWS - 1, LEAST_ROWS, 2 * LEAST_ROWS])
-def test_few_rows(rows):
-    few = {name: column[:rows] for name, column in GEMM.items()}
-    missed = cause(np.where(few["columns"] > 128, 2.0, 1), 0.3, columns=few)
-    assert missed is None or len(missed.switches) <= 1
-    assert rows >= LEAST_ROWS or missed is None

@@ -12,7 +12,7 @@ from calc.kernels import engines
 from calc.kernels.blocks import DECODE_BETWEEN
 from calc.kernels.communication import LAWS as COLLECTIVES
 from calc.kernels.cores import DECODE_CORE
-from calc.kernels.matmuls import DENSE, QUANTISED, SLICES, WHOLE, expert_bytes, rank_columns
+from calc.kernels.matmuls import DENSE, SLICES, WHOLE, expert_bytes, rank_columns
 from calc.kernels.rows.experts import AFTER_EXCHANGE, SHAPE
 from calc.kernels.rows.of_every_operator import of_card
 from catalogue import library
@@ -88,35 +88,6 @@ def test_rows_of_dense_matmuls(tmp_path, others, taken):
     assert found.fit.values == pytest.approx(MATMULS, rel=0.02)
     assert (found.operator, found.release, found.dtype, found.multiplied) == (
         "gemm", "0.25.0", "fp8-block", "fp8")
-
-
-@pytest.mark.parametrize("rows", [
-    # fewer than a hundred, none of decode, and of a format that the card does not multiply
-    SHAPES["rows"] > 8, SHAPES["rows"] > 2, None])
-def test_tables_of_matmuls_that_tell_nothing(tmp_path, rows):
-    if rows is None:
-        matmuls(tmp_path, SHAPES, dtype="nvfp4")
-    else:
-        columns = {name: column[rows] for name, column in SHAPES.items()}
-        many = grid(rows=columns["rows"][:1], columns=64 * np.arange(1, 40), depth=[128])
-        matmuls(tmp_path, columns if rows.sum() < 80 else {
-            name: np.concatenate([column, many[name]]) for name, column in columns.items()})
-    assert fitted(tmp_path) == []
-
-
-def test_library_of_kernels_counts_few_rows_as_much_as_many(tmp_path):
-    """The planted values come back although nearly all shapes have many rows; times are sums over
-    kernels with nothing between."""
-    rows = np.concatenate([np.repeat([16.0, 64.0, 256.0], 12), np.repeat([4096.0], 1000)])
-    wide = np.tile([512.0, 1024.0, 2048.0, 7168.0], len(rows) // 4)
-    columns = {"rows": rows, "columns": wide + 128 * (np.arange(len(rows)) // 4 % 40),
-               "depth": np.where(np.arange(len(rows)) % 3, 7168.0, 1536.0)}
-    planted = {name: MATMULS[name] for name in QUANTISED.parameters}
-    matmuls(tmp_path, columns, QUANTISED, planted, MATMUL_CARD | {"kernel_boundary": 0.0},
-            engine="aiter@unstated")
-    (found,) = fitted(tmp_path, "aiter")
-    assert found.fit.values == pytest.approx(planted, rel=0.02)
-    assert found.fit.fitted <= 3 * 12 + 60
 
 
 # --- routed experts -------------------------------------------------------------------------------

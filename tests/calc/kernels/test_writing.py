@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import pytest
 import yaml
 
 from calc.kernels.fitting import Errors, Fitted
@@ -24,14 +23,7 @@ DENSE = Fitted(
     Errors(34, 0.1, 0.2, 0.3), Missed((
         Change("rows", 1.654, 160, 192, Where("depth", None, 512.0)), Change("skew", 0.5, 0.1234)),
         Change("columns", 1.06), "scatter"))
-EXPERTS = Fitted(
-    Law("experts", {}, lambda columns, values: columns["rows"], {"load_overlap": OVERLAP}),
-    {"routed_expert_gemm_efficiency": 0.5, "exchange_token_time": 2e-9},
-    {"routed_expert_gemm_efficiency": (0.4, 0.6), "exchange_token_time": (1e-9, 3e-9)},
-    np.eye(2), 7, Errors(5, 0, 0, 0), {1: Errors(5, 0, 0, 0)})
 GEMM = Table("0.9.1", "gemm", None, 'k "q"', "fp8-block", "fp8", None, (), DENSE)
-WHOLE = Table("0.9.1", "experts", "whole", "fused", "w4a16", "bf16", False, ("mxfp4", "nvfp4"),
-              EXPERTS, "gqa", "normal")
 
 
 def statements(*tables):
@@ -67,32 +59,3 @@ def test_cause_of_a_miss():
         fit = replace(DENSE, errors=Errors(34, 0, median, most))
         (found,) = statements(replace(GEMM, fit=fit))
         assert ("missed" in found["measured"][0]) == missed
-
-
-def test_experts():
-    later = replace(WHOLE, release="0.10.0")
-    first, second = statements(later, WHOLE)
-    assert first["mechanisms"]["grouped_gemm_efficiency.bf16"] == {
-        "value": 0.5, "range": [0.4, 0.6]}
-    assert first["mechanisms"]["exchange_token_time"] == {
-        "value": "2 ns/token", "range": ["1 ns/token", "3 ns/token"]}
-    assert (first["experts"], first["multiplied"]) == (["mxfp4", "nvfp4"], "bf16")
-    assert second == {"since": "0.10.0"} | first
-
-
-@pytest.mark.parametrize(("median", "written"), [(0.25, 1), (0.2501, 0)])
-def test_law_that_says_nothing_of_its_table_is_left_out(median, written):
-    """What was judged alone stays, without values."""
-    poor = replace(DENSE, law=replace(DENSE.law, fixed={}), errors=Errors(34, 0, median, 1))
-    assert len(statements(replace(GEMM, fit=poor)) or []) == written
-    (judged,) = statements(replace(GEMM, fit=replace(poor, values={},
-                                                     covariance=np.zeros((0, 0)))))
-    assert "mechanisms" not in judged
-
-
-def test_statements_are_separate_by_what_is_multiplied():
-    """Formats of dense matmuls are one statement, whatever they multiply; of experts apart."""
-    assert len(statements(GEMM, replace(GEMM, dtype="bf16", multiplied="bf16"))) == 1
-    for other in ({"operator": "mla_decode"}, {"experts": ("mxfp4",)}, {"gathered": True},
-                  {"exchange": "low_latency"}, {"multiplied": "fp8"}):
-        assert len(statements(WHOLE, replace(WHOLE, **other))) == 2

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
+import calc
 import catalogue
 from calc.answer.two_pools import combine_pools
-from calc.closed_form.evaluate import evaluate
 from calc.launching.bench import Bench, command, of_closed_loop
 from calc.launching.deployment import deployment
 
@@ -71,9 +69,10 @@ def test_shared_prefix_saves_its_share_of_a_prompt():
                   for shared in (0, 2048))
     assert 0.4 < half["ttft"].value / none["ttft"].value < 0.8
     assert half["tpot"].value == pytest.approx(none["tpot"].value, rel=0.01)
-    inputs = scenario.inputs() | {"concurrency": 1.0, "input_tokens": 4096.0,
-                                  "output_tokens": 64.0, "context_tokens": 4160.0}
-    assert none["tpot"].value == pytest.approx(float(evaluate(inputs, "mla")["tpot"]), rel=1e-3)
+    alone = catalogue.load_scenario(NAME, overrides=[
+        "workload.concurrency=1", "workload.requests=1", "workload.input_tokens=4096 token",
+        "workload.output_tokens=64 token", "workload.context_tokens=4160 token"])
+    assert none["tpot"].value == pytest.approx(calc.estimate(alone).quantities["tpot"].value)
     assert set(of_closed_loop(scenario, Bench("", "", 1, 3000, 1, 1))) == {
         "ttft", "output_throughput"}  # an answer of one token has no pace
 
@@ -93,9 +92,9 @@ def test_drafts_are_accepted_as_of_random_tokens():
         "--random-output-len": 400, "--random-range-ratio": 0.5, "--request-rate": None}),
     ("vllm@0.33.0", PREFIX, {"--random-input-len": 1528, "--random-prefix-len": 1472,
                              "--random-output-len": 600, "--max-concurrency": None}),
-    ("vllm@0.33.0", RATE, {"--request-rate": 0.5, "--max-concurrency": None}),
     # the first client takes the shortest over the longest: all alike are 1
-    ("vllm@0.8.5.post1", RATE, {"--random-range-ratio": 1.0}),
+    ("vllm@0.8.5.post1", RATE, {"--random-range-ratio": 1.0, "--request-rate": 0.5,
+                                "--max-concurrency": None}),
     # SGLang draws from a share of the longest up to it: 1000 to 3000 tokens are 1/3 of 3000
     ("sglang@0.5.6.post2", SPREAD, {"--random-input-len": 3000, "--random-output-len": 600,
                                     "--random-range-ratio": 0.3333}),
@@ -107,12 +106,3 @@ def test_client_is_told_the_run(engine, run, expected):
     told = {each.name: each.value for each in command(run, pool, 3)}
     assert {flag: told.get(flag) for flag in expected} == expected
     assert told["--seed"] == 3
-
-
-def test_plan_file():
-    made = deployment(NAME, (*LENGTHS, "workload.requests=1000"))
-    plan = json.loads(made.files["bench/plan.json"])
-    assert (plan["scenario"], plan["engine"]) == (NAME, "vllm@0.11.0")
-    for run, own in zip(plan["runs"], made.runs, strict=True):
-        assert set(run["scatter"]) == {"ttft", "tpot", "output_throughput"}
-        assert run["predicted"] == {name: each.as_json() for name, each in own.predicted.items()}

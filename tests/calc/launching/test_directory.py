@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
 import os
@@ -83,20 +82,6 @@ def test_killed_write_is_continued(tmp_path, before, moved):
     found = contents(tmp_path)
     assert set(found) == {*after, MANIFEST}
     assert found.items() > after.items()
-
-
-@pytest.mark.parametrize("before", [False, True])
-def test_full_disk_leaves_what_was_there(tmp_path, before):
-    out = tmp_path / "out"
-    if before:
-        write(out, FILES)
-    found = contents(tmp_path)
-    full = mock.patch.object(os, "fsync", side_effect=OSError(
-        errno.ENOSPC, "No space left on device"))
-    with full:
-        assert "no space left" in sentence(write, out, {"a.txt": "two\n"})
-    assert contents(tmp_path) == found
-    assert out.exists() == before
 
 
 def test_other_places_are_refused(tmp_path):

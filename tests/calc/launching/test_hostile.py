@@ -65,9 +65,3 @@ def test_title_is_text_in_scripts_and_rules(folders):
                                   f"a{'-' * 252}z"])
 def test_host_is_a_name(host):
     assert "--hosts" in sentence(deployment, "h200-r1-vllm-tp8", hosts=[host])
-
-
-@pytest.mark.parametrize("host", ["a", "node-1.rack.example", "9a", f"a{'-' * 251}z"])
-def test_host_that_is_a_name(host):
-    pool, = deployment("h200-r1-vllm-tp8", hosts=[host]).pools
-    assert pool.hosts == (host,)

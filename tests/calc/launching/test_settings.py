@@ -61,16 +61,6 @@ def test_plug_in_goes_with_the_releases_beside_it():
         "sglang-router", "2099-01-01").version
 
 
-def test_first_spelling_that_a_release_takes():
-    spelt = [("--nnodes", 2), ("--max-model-len", 3)]
-    assert VLLM.first(spelt, "").name == "--nnodes"
-    assert OLD.first(spelt, "").name == "--max-model-len"
-    names = ("vllm:kv_cache_usage_perc", "vllm:gpu_cache_usage_perc")
-    assert (VLLM.metric(*names), OLD.metric(*names)) == names
-    assert not OLD.exports(names[0])
-    assert names[0] in sentence(OLD.metric, names[0])
-
-
 def test_settings_of_the_operator():
     """Flags and variables with their values; a stronger one takes the place of its name."""
     flags, variables = extra_settings(
@@ -88,14 +78,6 @@ def test_what_is_no_flag_or_variable(flag, variable, message):
     assert sentence(extra_settings, VLLM, *given) == message
 
 
-@pytest.mark.parametrize(("value", "words"), [
-    (None, ["--a"]), (3, ["--a", "3"]), (["x", 4], ["--a", "x", "4"]), ("a,b", ["--a", "'a,b'"]),
-    ("a b", ["--a", "'a b'"]), ("", ["--a", "''"]), ({"k": [1]}, ["--a", "'{\"k\": [1]}'"]),
-    (Variable("HOST", ":80"), ["--a", '"${HOST}:80"'])])
-def test_setting_is_words_of_a_shell(value, words):
-    assert Setting("--a", value, "").words == words
-
-
 @given(st.text(alphabet=st.characters(blacklist_characters="\0", blacklist_categories=("Cs",))))
 def test_text_is_one_word_or_one_comment_line(text):
     assert shlex.split(" ".join(Setting("--flag", text, "").words)) == ["--flag", text]
@@ -110,7 +92,7 @@ def test_text_is_one_word_or_one_comment_line(text):
 @pytest.mark.parametrize(("overrides", "blocks", "tokens"), [
     # 64 tokens a block: as stated, as many as the model's positions, or as the cache surely holds
     (("workload.context_tokens=9000 token",), (1e5, 9e4), 9000), ((), (1e5, 9e4), 163_840),
-    ((), (1e3, 9e2), 900 * 64), (("workload.context_tokens=3000 token",), (1e3, 9e2), 900 * 64)])
+    ((), (1e3, 9e2), 900 * 64)])
 def test_longest_request(overrides, blocks, tokens):
     lengths = ("workload.input_tokens=3000 token", "workload.output_tokens=400 token")
     scenario = load_scenario("h200-r1-vllm-tp8", overrides=[*lengths, *overrides])
