@@ -10,7 +10,7 @@ import pytest
 import catalogue
 from calc.answer.estimate import estimate
 from calc.auditing.alarms import HELD, RUN, UNEXPORTED, alarm
-from calc.auditing.audit import audit
+from calc.auditing.audit import audit, of_document
 from calc.auditing.contradicting.contradictions import NUMBERS, SETTING, VALUES, reach
 from calc.auditing.contradicting.quantity_files import entries
 from calc.auditing.costs import PLAN, RUNS
@@ -240,6 +240,15 @@ def test_contradictions_exclude_each_other(audited, rows):
         if each.kind == VALUES and not ends & {one, other}:
             (low, high), (least, most) = (reach(rows[claim].case) for claim in each.claims)
             assert high < least or most < low, each.id
+
+
+def test_audit_of_one_document(audited):
+    """Its own claims, and every contradiction that names one of them."""
+    own = of_document("s3")
+    assert own.rows == tuple(
+        row for row in audited.rows if row.case.listed.document == "s3")
+    assert own.contradictions == tuple(each for each in audited.contradictions if any(
+        claim.startswith("S3") for claim in each.claims))
 
 
 def test_corrected_plan_runs_and_is_best_on_its_cards():

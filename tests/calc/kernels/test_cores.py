@@ -57,20 +57,9 @@ def test_prefill_core_by_hand(tokens):
 
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.operator)
-def test_every_parameter_moves_a_table_and_more_takes_no_less(law):
-    table = TABLES[law.operator]
-    base = law.time(table, starts(law))
-    for name, value in starts(law).items():
-        assert (law.time(table, starts(law) | {name: 1.1 * value}) != base).any(), name
-    for name, column in table.items():
-        if np.ndim(column):
-            assert (law.time(table | {name: 2 * column}, starts(law)) >= base).all(), name
-
-
-@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.operator)
 def test_fit_recovers_the_values_of_a_table(law):
     table, true = TABLES[law.operator], {
         name: 1.3 * value if value < 0.5 else 0.9 * value for name, value in starts(law).items()}
     shape = [column for column in table.values() if np.ndim(column)]
     found = fit(law, table, law.time(table, true), halves(shape), shape[1], shape[0])
-    assert found.errors.most < 0.02
+    assert found.values == pytest.approx(true, rel=0.05)

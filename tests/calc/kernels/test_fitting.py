@@ -10,6 +10,7 @@ from calc.kernels import blocks, communication, cores, matmuls
 from calc.kernels.before import values_alone
 from calc.kernels.fitting import REGIONS, Errors, by_region, errors, fit, halves
 from calc.kernels.law import Bounds, Law
+from calc.kernels.rows.of_every_operator import FORMATS
 
 LAWS = (*matmuls.LAWS, *cores.LAWS, *communication.LAWS, blocks.DECODE_BETWEEN,
         blocks.DECODE_BLOCK, blocks.SPARSE_BLOCK)
@@ -110,6 +111,13 @@ def test_range_of_a_value_is_where_80_percent_of_kinds_lie():
     assert (low, high) == pytest.approx((5 * 1.01**1, 5 * 1.01**9), rel=0.012)
     value = found.values["latency"]
     assert found.ranges["latency"] == pytest.approx((value / 1.25, value * 1.25))
+
+
+@pytest.mark.parametrize(("multiplied", "stored", "formats"), FORMATS.values())
+def test_bytes_of_a_weight_are_those_of_its_format(multiplied, stored, formats):
+    """But for scales of blocks of 128 by 128, a quarter of a thousandth."""
+    sizes = [catalogue.load("formats", each).bytes_per_element for each in formats]
+    assert min(abs(size / stored - 1) for size in sizes) < 3e-4, multiplied
 
 
 # --- values of a card alone -----------------------------------------------------------------------

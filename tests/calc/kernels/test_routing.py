@@ -53,9 +53,3 @@ def test_one_token_from_a_power_law():
         assert met(1, 256, 8, ranks, "power-law-1.2") == met(1, 256, 8, ranks, "balanced")
     for left in ("fewest", "most"):
         assert met(1, 256, 8, 16, "power-law-1.2", left) == (8, 8)
-
-
-@pytest.mark.parametrize("skew", ["zipf", "sampled-power-law-1.2"])
-def test_unknown_routing(skew):
-    with pytest.raises(ValueError, match=f"no routing '{skew}'"):
-        met(1, 256, 8, 1, skew)
