@@ -1,4 +1,4 @@
-"""A deployment that a search chooses: its settings, its file, how far it is from another."""
+"""A deployment that a search chooses: its settings, its file, its distance to another."""
 
 from dataclasses import replace
 
@@ -6,134 +6,219 @@ import pytest
 import yaml
 
 import catalogue
+from calc.layouts.change import set_line
 from calc.layouts.choice import (
     Choice,
     Row,
+    Start,
     changes,
     contents,
     distance,
     family,
     of_pool,
     scenario,
+    text,
+    unrun,
 )
 from calc.searching.load_goal import load_goal
+from catalogue.messages import LANGUAGES
 
 PLAIN = Choice("nvidia-h20", "hgx-h20", None, "fp8-block", 16, 8, 1, 2, 8, 0, 0, 1, 8192, 1, 0, 90,
                1024)
-GOAL = load_goal("r1-80-users-h20", ["demand.input_tokens=3000 token",
-                                     "demand.output_tokens=200 token"])
+LENGTHS = ["demand.input_tokens=3000 token", "demand.output_tokens=200 token"]
+GOAL = load_goal("r1-80-users-h20", LENGTHS)
+HAVE = catalogue.load_scenario("h200-r1-vllm-tp8")
 AS_SET = {"device": "nvidia-h20", "cluster.node": "hgx-h20", "cluster.nodes": 2,
           "precision": "fp8-block", "parallelism.tensor_parallel": 8,
           "parallelism.pipeline_parallel": 1, "parallelism.data_parallel": 2,
           "parallelism.expert_parallel": 8, "workload.concurrency": 1024,
           "workload.max_num_batched_tokens": 8192, "workload.memory_utilization": "0.9"}
+CONTEXT, SLICES = "parallelism.decode_context_parallel", "parallelism.expert_tensor_parallel"
+
+
+def goal(*settings):
+    return load_goal("r1-80-users-h20", [*LENGTHS, *settings])
+
+
+def same(have=HAVE):
+    """A reader's own deployment as a choice."""
+    here = have.inputs()
+    return replace(PLAIN, device=have.device.id, node=have.node.id, devices=have.devices,
+                   precision=have.precision.id, data=1, expert=int(here["expert_parallel"]),
+                   slices=int(here["expert_tensor_parallel"]), drafts=int(here["draft_tokens"]),
+                   context=int(here["decode_context_parallel"]),
+                   chunk=int(here["max_num_batched_tokens"]), concurrency=int(here["concurrency"]))
 
 
 @pytest.mark.parametrize(("moved", "more"), [
     ({}, {}), ({"engine": "vllm@0.33.0"}, {"engine": "vllm@0.33.0"}),
-    ({"devices": 12}, {"cluster.devices": 12}), ({"devices": 8}, {"cluster.nodes": 1}),
-    ({"devices": 17}, {"cluster.nodes": 3, "cluster.devices": 17}),
-    ({"slices": 1}, {"parallelism.expert_tensor_parallel": 1}),
+    ({"devices": 1}, {"cluster.nodes": 1, "cluster.devices": 1}),
+    ({"devices": 8}, {"cluster.nodes": 1}), ({"devices": 9}, {"cluster.devices": 9}),
+    ({"devices": 17}, {"cluster.nodes": 3, "cluster.devices": 17}), ({"slices": 1}, {SLICES: 1}),
     ({"spares": 1}, {"parallelism.redundant_experts": 1, "parallelism.balancing": "periodic"}),
-    ({"context": 2}, {"parallelism.decode_context_parallel": 2}),
-    ({"drafts": 1}, {"workload.draft_tokens": 1}),
-    ({"utilization": 85}, {"workload.memory_utilization": "0.85"}),
-])
-def test_what_is_set_is_what_differs_from_a_plain_deployment(moved, more):
+    ({"context": 2}, {CONTEXT: 2}), ({"drafts": 1}, {"workload.draft_tokens": 1}),
+    ({"utilization": 85}, {"workload.memory_utilization": "0.85"})])
+def test_settings_state_what_a_plain_deployment_lacks(moved, more):
     assert replace(PLAIN, **moved).settings() == AS_SET | more
 
 
-def test_what_makes_a_pool_one():
-    """Only whole experts on more ranks than cut the attention are sent to in the normal mode."""
-    assert of_pool(PLAIN, 3000) == {}
-    assert of_pool(replace(PLAIN, pool="decode"), 3000) == {"mechanisms.separate_pools": 1}
-    alone = {"workload.output_tokens": 1, "workload.context_tokens": 3001}
-    prefill = replace(PLAIN, pool="prefill")
-    assert of_pool(prefill, 3000) == alone
-    wide = alone | {"mechanisms.exchange_normal": 1}
-    assert of_pool(replace(prefill, expert=16), 3000) == wide
-    assert of_pool(replace(prefill, expert=16, slices=1), 3000) == wide
-    assert of_pool(replace(prefill, expert=16, slices=2), 3000) == alone
+ALONE = {"workload.output_tokens": 1, "workload.context_tokens": 3001}
 
 
-def test_a_file_of_a_choice_is_that_deployment():
-    deployed = scenario(GOAL, replace(PLAIN, micro_batches=2, drafts=1, expert=16))
-    inputs = deployed.inputs()
-    for name, value in {"tensor_parallel": 8, "data_parallel": 2, "expert_parallel": 16,
-                        "concurrency": 1024, "max_num_batched_tokens": 8192, "input_tokens": 3000,
-                        "output_tokens": 200, "micro_batches": 2, "draft_tokens": 1,
-                        "block_size": 64}.items():
-        assert inputs[name] == value, name
-    assert deployed.devices == 16
-    assert contents(GOAL, PLAIN).get("mechanisms") is None
-    small = load_goal("r1-80-users-h20", ["space.block_size=32", "demand.prefix_hit_share=0.5"])
-    assert contents(small, PLAIN)["workload"]["block_size"] == 32
-    assert contents(small, PLAIN)["mechanisms"] == {"prefix_hit_share": 0.5}
-    assert "block_size" not in contents(GOAL, replace(PLAIN, engine="vllm@0.33.0"))["workload"]
+@pytest.mark.parametrize(("moved", "expected"), [
+    ({}, {}), ({"pool": "decode"}, {"mechanisms.separate_pools": 1}), ({"pool": "prefill"}, ALONE),
+    ({"pool": "prefill", "expert": 16}, ALONE | {"mechanisms.exchange_normal": 1}),
+    ({"pool": "prefill", "expert": 16, "slices": 1}, ALONE | {"mechanisms.exchange_normal": 1}),
+    ({"pool": "prefill", "expert": 16, "slices": 2}, ALONE)])
+def test_of_pool(moved, expected):
+    """Only whole experts on more ranks than attention uses take the high-throughput exchange."""
+    assert of_pool(replace(PLAIN, **moved), 3000) == expected
 
 
-def test_each_pool_of_a_file_has_its_name_in_both_languages():
-    written = yaml.safe_load(family(GOAL, replace(PLAIN, pool="prefill"),
-                                    replace(PLAIN, pool="decode")))
-    assert {name: part["title"] for name, part in written["variants"].items()} == {
-        "prefill": {"en": "Prefill pool", "zh": "预填充池"},
-        "decode": {"en": "Decode pool", "zh": "解码池"}}
+@pytest.mark.parametrize("moved", [
+    {"micro_batches": 2, "drafts": 1, "expert": 16}, {"devices": 8, "tensor": 4, "chunk": 1024},
+    {"pipeline": 2, "data": 1, "utilization": 85, "context": 2}, {"spares": 8, "expert": 12,
+     "devices": 12, "tensor": 4, "data": 3}, {"slices": 2, "expert": 8}])
+def test_written_file_loads_as_the_choice(tmp_path, moved):
+    """What ``text`` writes and ``scenario`` makes are one deployment, with the sizes chosen."""
+    choice = replace(PLAIN, **moved)
+    path = tmp_path / "choice.yml"
+    path.write_text(text(GOAL, choice), encoding="utf-8")
+    inputs = catalogue.load_scenario(path).inputs()
+    assert inputs == scenario(GOAL, choice).inputs()
+    symbols = {"tensor_parallel": choice.tensor, "pipeline_parallel": choice.pipeline,
+               "data_parallel": choice.data, "expert_parallel": choice.expert,
+               "expert_tensor_parallel": choice.slices, "redundant_experts": choice.spares,
+               "decode_context_parallel": choice.context, "concurrency": 1024,
+               "max_num_batched_tokens": choice.chunk, "micro_batches": choice.micro_batches,
+               "draft_tokens": choice.drafts, "memory_utilization": choice.utilization / 100,
+               "input_tokens": 3000, "output_tokens": 200, "block_size": 64}
+    assert {name: inputs[name] for name in symbols} == symbols
+    assert catalogue.load_scenario(path).devices == choice.devices
 
 
-def test_a_file_of_two_pools_has_what_they_share_once_and_what_differs_twice():
+@pytest.mark.parametrize(("settings", "moved", "part", "expected"), [
+    ((), {"device": "ascend-910b2"}, "workload.block_size", 128),
+    (("space.block_size=32",), {}, "workload.block_size", 32),
+    ((), {"engine": "vllm@0.33.0"}, "workload.block_size", None), ((), {}, "mechanisms", None),
+    (("demand.prefix_hit_share=0.5",), {}, "mechanisms", {"prefix_hit_share": 0.5}),
+    ((), {"micro_batches": 2}, "mechanisms", {"micro_batches": 2}),
+    ((), {"pool": "prefill", "expert": 16}, "mechanisms", {"exchange_normal": 1}),
+    ((), {"pool": "prefill"}, "workload.output_tokens", 1),
+    (("limits.ttft=null", "limits.tpot=50 ms"), {}, "limits", {"tpot": {"mean": "0.05 s"}}),
+    (("limits.ttft=null", "limits.tpot=null"), {}, "limits", None),
+    ((), {}, "workload.arrivals", "closed-loop"), ((), {}, "workload.think_time", None),
+    (("demand.think_time=5 s",), {}, "workload.think_time", "5.0 s"),
+    (("demand.arrivals=burst",), {}, "workload.arrivals", "burst"),
+    (("demand.users=null", "demand.arrival_rate=2 request/s"), {}, "workload.arrivals", "poisson"),
+    (("demand.users=null", "demand.arrival_rate=2 request/s"), {}, "workload.arrival_rate",
+     "2.0 request/s"),
+    ((), {}, "cluster", {"node": "hgx-h20", "nodes": 2})])
+def test_contents_of_a_file(settings, moved, part, expected):
+    file = contents(goal(*settings), replace(PLAIN, **moved))
+    root, _, key = part.partition(".")
+    assert (file[root].get(key) if key else file.get(root)) == expected
+
+
+def test_family_states_shared_values_once():
     pools = {"prefill": replace(PLAIN, pool="prefill", chunk=4096, data=1, devices=8),
              "decode": replace(PLAIN, pool="decode")}
     written = yaml.safe_load(family(GOAL, pools["prefill"], pools["decode"]))
+    variants = written["variants"]
     shared = {key: value for key, value in written.items() if key not in ("variants", "title")}
-    first, second = written["variants"].values()
-    assert {key for key in first if key in second and first[key] == second[key]} <= {"device"}
+    first, second = variants.values()
+    assert {key for key in first if second.get(key) == first[key]} <= {"device"}
     assert shared.keys() & (first.keys() | second.keys()) <= {"device"}
     for name, choice in pools.items():
         own = yaml.safe_load(yaml.safe_dump(contents(GOAL, choice)))
-        whole = shared | written["variants"][name]
-        assert {key: whole[key] for key in own if key != "title"} == {
+        assert {key: (shared | variants[name])[key] for key in own if key != "title"} == {
             key: value for key, value in own.items() if key != "title"}
+        assert variants[name]["title"].keys() == set(LANGUAGES)
+    assert len({variant["title"]["en"] for variant in variants.values()}) == 2
 
 
-def test_how_requests_arrive_stands_in_the_file():
-    def arrivals(*settings):
-        workload = contents(load_goal("r1-80-users-h20", settings), PLAIN)["workload"]
-        return {key: workload[key] for key in ("arrivals", "arrival_rate", "think_time")
-                if key in workload}
-
-    assert arrivals() == {"arrivals": "closed-loop"}
-    assert arrivals("demand.think_time=5 s") == {"arrivals": "closed-loop", "think_time": "5.0 s"}
-    assert arrivals("demand.arrivals=burst") == {"arrivals": "burst"}
-    assert arrivals("demand.users=null", "demand.arrival_rate=2 request/s") == {
-        "arrivals": "poisson", "arrival_rate": "2.0 request/s"}
-
-
-def test_a_deployment_is_as_far_as_what_moves():
-    """Another card comes before other sizes; sizes count by their doublings, of one more each."""
-    have = catalogue.load_scenario("h200-r1-vllm-tp8")
-    here = have.inputs()
-    same = replace(PLAIN, device=have.device.id, node=have.node.id, devices=have.devices, data=1,
-                   expert=int(here["expert_parallel"]), precision=have.precision.id,
-                   slices=int(here["expert_tensor_parallel"]), drafts=int(here["draft_tokens"]),
-                   chunk=int(here["max_num_batched_tokens"]),
-                   concurrency=int(here["concurrency"]))
-    assert distance(have, Row(same, {})) == (False, False, 0, 0)
-    assert set(changes(have, same)) <= {"engine"}
-    moved = replace(same, data=3, drafts=1)
-    assert distance(have, Row(moved, {})) == (False, False, 2, 2.0)  # 2 to 4, and 1 to 2
-    other = replace(same, device="nvidia-b200", precision="nvfp4", devices=16)
-    assert distance(have, Row(other, {})) == (True, True, 3, pytest.approx(0.9175378))
-    assert changes(have, replace(same, chunk=1024))["workload.max_num_batched_tokens"] == 1024
+@pytest.mark.parametrize(("moved", "far"), [
+    ({}, (False, False, 0, 0)), ({"devices": 16}, (False, True, 1, .9175378)),
+    ({"precision": "bf16"}, (False, False, 1, 0)), ({"device": "nvidia-h20"}, (True, False, 1, 0)),
+    ({"tensor": 17}, (False, False, 1, 1)), ({"data": 7}, (False, False, 1, 2)),
+    ({"data": 0}, (False, False, 1, 1)), ({"data": 3, "drafts": 1}, (False, False, 2, 2)),
+    ({"micro_batches": 3, "concurrency": 9, "utilization": 80}, (False, False, 1, 1)),
+    ({"device": "nvidia-b200", "precision": "nvfp4", "devices": 16}, (True, True, 3, .9175378))])
+def test_distance_counts_moved_settings_and_their_doublings(moved, far):
+    """A size counts as one more than it is: from 8 to 17 it doubles, from 1 to 0 it halves."""
+    assert distance(HAVE, Row(replace(same(), **moved), {})) == pytest.approx(far)
 
 
-def test_two_pools_are_told_apart_by_what_they_do():
-    pair = Row(replace(PLAIN, drafts=1, spares=8, pipeline=2, slices=2, micro_batches=2), {},
-               prefill=replace(PLAIN, devices=8, concurrency=4))
-    assert (pair.devices, pair.extras, Row(PLAIN, {}).extras) == (24, 6, 0)
-    assert Row(replace(PLAIN, slices=1, pipeline=1, micro_batches=1), {}).extras == 0
+@pytest.mark.parametrize("settings", [[], [f"{CONTEXT}=2"], [f"{SLICES}=8"]])
+@pytest.mark.parametrize("moved", [
+    {}, {"data": 2, "devices": 16, "expert": 16}, {"chunk": 1024, "concurrency": 7},
+    {"tensor": 4, "data": 2}, {"context": 2}, {"slices": 8}, {"precision": "bf16", "tensor": 4,
+     "pipeline": 2}, {"device": "nvidia-h20", "node": "hgx-h20", "drafts": 1}])
+def test_changes_turn_a_deployment_into_the_choice(settings, moved):
+    have = catalogue.load_scenario("h200-r1-vllm-tp8", overrides=settings)
+    choice = replace(same(), **moved)
+    found = changes(have, choice)
+    after = catalogue.load_scenario("h200-r1-vllm-tp8", overrides=[
+        *settings, *(f"{key}={value}" for key, value in found.items())], cut=False)
+    assert distance(after, Row(choice, {})) == (False, False, 0, 0)
+    assert after.inputs()["concurrency"] == choice.concurrency
+    own = same(have).settings()
+    assert not any(own.get(key) == value for key, value in found.items())
+    assert "workload.memory_utilization" not in found
+
+
+@pytest.mark.parametrize(("moved", "extras"), [
+    ({}, 0), ({"spares": 8}, 1), ({"micro_batches": 2}, 1), ({"slices": 2}, 1), ({"slices": 1}, 0),
+    ({"pipeline": 2}, 1), ({"drafts": 1}, 1), ({"drafts": 3, "spares": 1}, 2), ({"context": 2}, 0)])
+def test_extras_count_mechanisms_of_all_pools(moved, extras):
+    row = Row(replace(PLAIN, **moved), {})
+    assert row.extras == extras
+    assert Row(PLAIN, {}, prefill=row.choice).extras == extras + 1
+
+
+def test_row_of_two_pools():
+    pair = Row(PLAIN, {}, prefill=replace(PLAIN, devices=8, concurrency=4), binds="transfer")
+    assert (pair.devices, pair.choices) == (24, (pair.prefill, pair.choice))
     assert [choice.concurrency for choice in pair.layout] == [0, 0]
-    assert pair.choices == (pair.prefill, pair.choice)
+    assert pair.layout[0] == replace(PLAIN, devices=8, concurrency=0)
     assert {(each.chunk, each.utilization, each.concurrency) for each in pair.kind} == {(0, 0, 0)}
-    cheap = Row(PLAIN, {"tpot": 0.5})
-    assert cheap.worth({"cards": -1, "tpot": -1}) == (-16.0, -0.5)
-    assert cheap.worth({"cost": -1, "throughput": 1}) == (-float("inf"), -float("inf"))
+    assert pair.kind[1] == replace(PLAIN, chunk=0, utilization=0, concurrency=0)
+    assert pair.as_json() == {"prefill": pair.prefill.as_json(), "decode": PLAIN.as_json(),
+                              "binds_pools": "transfer", "quantities": {}}
+
+
+def test_row_as_json_states_what_is_known():
+    data = PLAIN.as_json()
+    assert (data["spares"], data["devices"], len(data)) == (0, 16, 16)
+    assert not {"engine", "pool"} & data.keys()
+    assert replace(PLAIN, engine="vllm@0.33.0", pool="decode").as_json().items() > data.items()
+    row = Row(PLAIN, {"tpot": .05}, over={"tpot": .2})
+    assert row.as_json() == {"choice": data, "set": set_line(AS_SET), "over": {"tpot": .2},
+                             "quantities": {"tpot": .05}}
+    assert "over" not in Row(PLAIN, {}).as_json()
+    announced = replace(PLAIN, device="nvidia-rubin", node="vr200-nvl72")
+    assert "announced" in Row(announced, {}).as_json()
+
+
+def test_worth_puts_unknown_objectives_last():
+    known, infinite = Row(PLAIN, {"throughput": 5.0}), float("inf")
+    assert known.worth({"cost": -1, "throughput": 1, "cards": -1}) == (-infinite, 5, -16)
+    assert Row(PLAIN, {}).worth({"throughput": 1}) == (-infinite,)
+
+
+def test_kernels_and_releases_of_each_pool():
+    """No release runs W4A8-INT8 on an H20, and SGLang deals no cache over its ranks there."""
+    unknown = replace(PLAIN, precision="w4a8-int8")
+    kernels = Row(PLAIN, {}, prefill=unknown).kernels(catalogue.load_model("deepseek-v3"))
+    assert [kernel is None for kernel in kernels] == [True, False]
+    dealt = replace(PLAIN, context=4, engine="sglang@0.5.6")
+    for row, count in ((Row(PLAIN, {}), 0), (Row(unknown, {}), 1), (Row(dealt, {}), 1),
+                       (Row(dealt, {}, prefill=unknown), 2), (Row(dealt, {}, prefill=PLAIN), 1)):
+        assert [reason.keys() for reason in unrun(GOAL, row)] == [set(LANGUAGES)] * count
+
+
+def test_start_states_release_or_reason():
+    assert Start("vllm@0.33.0").text.endswith("--engine vllm@0.33.0")
+    none = Start(None, "no such kernel")
+    assert none.text.endswith("no such kernel")
+    assert none.as_json() == {"engine": None, "why": "no such kernel"}
