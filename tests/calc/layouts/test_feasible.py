@@ -1,6 +1,7 @@
-"""All who ask whether a deployment is loaded are told the same, on random deployments."""
+"""Whether a deployment is loaded and fits: one judge for everyone who asks, for one or many."""
 
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,8 +11,18 @@ import catalogue
 from calc.answer.nearest import Search
 from calc.capacity.tables import layouts
 from calc.layouts.enumerate import Sizes, divisors, enumerate_layouts
-from calc.layouts.feasible import HEADROOM, MEMORY, Judge, has_room, reasons
-from calc.layouts.space import AXES, Space
+from calc.layouts.feasible import (
+    HEADROOM,
+    MEMORY,
+    OF_MEMORY,
+    Judge,
+    admitted,
+    has_room,
+    not_loaded,
+    reasons,
+    rejection_counts,
+)
+from calc.layouts.space import Space
 from calc.searching.load_goal import load_goal
 from calc.sweeping.axes import axis
 from calc.sweeping.definition import Sweep
@@ -25,11 +36,13 @@ from catalogue.deployments.admission.rules import (
     problems,
     subject_of,
 )
+from catalogue.deployments.admission.subject import Cut
 from notebooks.pages.calculators.layouts import SIZES, divided, loaded
 
 BASE = "h200-r1-vllm-tp8"
 ENGINES = ("vllm@0.13.0", "vllm@0.11.0", "sglang@0.5.6.post2", "tensorrt-llm@1.0.0")
 DEGREES = ("tensor", "pipeline", "data", "expert")
+SEEDS = (2, 3, 4, 5, 7, 8, 13, 15, 20, 21, 23, 28)  # that together meet every kind of problem
 
 
 def drawn(seed):
@@ -48,7 +61,7 @@ def drawn(seed):
             f"parallelism.redundant_experts={copies}"]
 
 
-@pytest.fixture(scope="module", params=range(24))
+@pytest.fixture(scope="module", params=SEEDS)
 def asked(request):
     """A deployment that may not be one, its overrides, and why it is not loaded."""
     settings = drawn(request.param)
@@ -57,90 +70,166 @@ def asked(request):
     return settings, scenario, found
 
 
-def test_a_file_is_refused_where_it_cannot_be_laid_out(asked):
-    settings, _, kinds = asked
-    if kinds & set(LAID_OUT):
-        with pytest.raises(LayoutError):
+class TestEveryCaller:
+    """Whoever asks whether a deployment is loaded gets the same answer."""
+
+    def test_file(self, asked):
+        settings, _, kinds = asked
+        if kinds & set(LAID_OUT):
+            with pytest.raises(LayoutError):
+                catalogue.load_scenario(BASE, overrides=settings)
+        else:
             catalogue.load_scenario(BASE, overrides=settings)
-    else:
-        catalogue.load_scenario(BASE, overrides=settings)
+
+    def test_estimate(self, asked):
+        _, scenario, kinds = asked
+        if kinds & set(LAID_OUT):
+            return
+        found = calc.evaluate(scenario.inputs(), "mla")
+        given = [reason.kind for reason in reasons(scenario, found)]
+        assert set(given) - {MEMORY} == kinds
+        assert (given[:1] == [MEMORY]) == (MEMORY in given) == (not has_room(found))
+        assert set(given) - {MEMORY} == {reason.kind for reason in not_loaded(scenario)}
+
+    def test_search(self, asked):
+        _, scenario, kinds = asked
+        cut, cards = cut_of(scenario), scenario.devices
+        space = Space(load_goal("r1-80-users-h20", [
+            "devices=nvidia-h200-sxm", f"cards.fewest={cards}", f"cards.most={cards}",
+            f"precisions={scenario.precision.id}", f"engines={scenario.engine}",
+            f"space.spares={cut.spares}", "space.chunks=8192", "space.drafts=0",
+            "space.staged_groups=true", f"space.pipeline={cut.pipeline}", "limits.tpot=null"]))
+        tried = {degrees for base in space.bases() for cells in space.cells(base)
+                 for degrees in zip(*(cells[name].tolist() for name in DEGREES), strict=True)}
+        assert (cut.degrees in tried) == (not kinds)
+
+    def test_capacity(self, asked):
+        _, scenario, kinds = asked
+        found = layouts(scenario, scenario.devices)
+        assert (cut_of(scenario).degrees in found) == (not kinds - set(OF_PRECISION))
+
+    def test_nearest_change(self, asked):
+        _, scenario, kinds = asked
+        if kinds & set(LAID_OUT):
+            return
+        cuts = Search(scenario, calc.evaluate(scenario.inputs(), "mla")).cuts
+        assert (cut_of(scenario) in cuts) == (not kinds - {*OF_PRECISION, "blocks"})
+
+    def test_sweep(self, asked):
+        settings, scenario, kinds = asked
+        cut = cut_of(scenario)
+        kept = [text for text in settings if "data_parallel" not in text]
+        along = axis("parallelism.data_parallel", str(cut.data), "--axis")
+        choice, = planned(Sweep(BASE, (along,), tuple(kept), quantities=("tpot",))).choices
+        out = choice.problem is not None or bool(choice.cuts is not None and choice.cuts.any())
+        assert out == bool(kinds)
+
+    def test_calculators(self, asked):
+        _, scenario, kinds = asked
+        cut, model = cut_of(scenario), scenario.model.id
+        if not {cut.tensor, cut.data, cut.expert} <= set(SIZES) or (
+                scenario.precision.id == "q4-k-m-kt"):
+            return
+        tensor, data, expert = (SIZES.index(size) for size in (cut.tensor, cut.data, cut.expert))
+        if cut.spares or 256 % cut.expert == 0:
+            assert bool(divided(model)[tensor][data] >> expert & 1) == ("division" not in kinds)
+        if "division" not in kinds:
+            assert bool(loaded(model, scenario.precision.id)[tensor] >> expert & 1) == (
+                "blocks" not in kinds)
 
 
-def test_an_estimate_tells_all_of_it_and_the_memory_besides(asked):
-    _, scenario, kinds = asked
-    if kinds & set(LAID_OUT):
-        return
-    found = calc.evaluate(scenario.inputs(), "mla")
-    told = {reason.kind for reason in reasons(scenario, found)}
-    assert told - {MEMORY} == kinds
-    assert (MEMORY in told) == (not has_room(found))
+@pytest.fixture(scope="module")
+def table():
+    """Layouts of up to three servers, with redundant experts and dealt caches."""
+    return enumerate_layouts((8, 12, 16, 24), Sizes(
+        spares=lambda ranks: (0, -256 % ranks), context=None))[0]
 
 
-def test_a_search_tries_what_is_loaded(asked):
-    _, scenario, kinds = asked
-    cut, cards = cut_of(scenario), scenario.devices
-    space = Space(load_goal("r1-80-users-h20", [
-        "devices=nvidia-h200-sxm", f"cards.fewest={cards}", f"cards.most={cards}",
-        f"precisions={scenario.precision.id}", f"engines={scenario.engine}",
-        f"space.spares={cut.spares}", "space.chunks=8192", "space.drafts=0",
-        "space.staged_groups=true", f"space.pipeline={cut.pipeline}", "limits.tpot=null"]))
-    tried = set()
-    for base in space.bases():
-        for cells in space.cells(base):
-            tried |= set(zip(*(cells[name].tolist() for name in DEGREES), strict=True))
-    assert (cut.degrees in tried) == (not kinds)
+@pytest.fixture(scope="module")
+def subject():
+    return subject_of(catalogue.load_scenario(BASE))
 
 
-def test_growth_lays_out_what_is_loaded(asked):
-    _, scenario, kinds = asked
-    found = layouts(scenario, scenario.devices)
-    assert (cut_of(scenario).degrees in found) == (not kinds - set(OF_PRECISION))
-
-
-def test_the_nearest_change_is_sought_among_what_is_loaded(asked):
-    _, scenario, kinds = asked
-    if kinds & set(LAID_OUT):
-        return
-    search = Search(scenario, calc.evaluate(scenario.inputs(), "mla"))
-    grid = search._grid([cut_of(scenario)], [scenario.precision])
-    assert (grid[HEADROOM][0, 0] > -np.inf) == (not kinds)
-
-
-def test_a_sweep_leaves_out_what_is_not_loaded(asked):
-    settings, scenario, kinds = asked
-    cut = cut_of(scenario)
-    kept = [text for text in settings if "data_parallel" not in text]
-    along = axis("parallelism.data_parallel", str(cut.data), "--axis")
-    plan = planned(Sweep(BASE, (along,), tuple(kept), quantities=("tpot",)))
-    choice, = plan.choices
-    out = choice.problem is not None or bool(choice.cuts is not None and choice.cuts.any())
-    assert out == bool(kinds)
-
-
-def test_the_calculators_know_what_divides_and_what_holds_whole_blocks(asked):
-    _, scenario, kinds = asked
-    cut, model = cut_of(scenario), scenario.model.id
-    if not {cut.tensor, cut.data, cut.expert} <= set(SIZES) or scenario.precision.id == "q4-k-m-kt":
-        return
-    tensor, data, expert = (SIZES.index(size) for size in (cut.tensor, cut.data, cut.expert))
-    if cut.spares or 256 % cut.expert == 0:
-        assert bool(divided(model)[tensor][data] >> expert & 1) == ("division" not in kinds)
-    if "division" not in kinds:
-        assert bool(loaded(model, scenario.precision.id)[tensor] >> expert & 1) == (
-            "blocks" not in kinds)
-
-
-def test_many_layouts_are_judged_as_each_is():
-    scenario = catalogue.load_scenario(BASE)
-    subject = subject_of(scenario)
-    rows, _ = enumerate_layouts((8, 12, 16, 24),
-                                Sizes(spares=lambda ranks: (0, -256 % ranks), context=None))
-    kinds = Judge().kinds(subject, rows)
+def test_many_layouts_are_judged_as_each_is(subject, table):
+    kinds = Judge().kinds(subject, table)
     order = list(KINDS)
     assert {-1, order.index("engine"), order.index("servers")} < set(kinds.tolist())
     draw = random.Random(0)
     for row in draw.sample(range(len(kinds)), 200):
-        one = {name: int(column[row]) for name, column in rows.items() if name != "devices"}
-        first = next(problems(subject, type(cut_of(scenario))(**one)), None)
+        one = {name: int(column[row]) for name, column in table.items() if name != "devices"}
+        first = next(problems(subject, Cut(**one)), None)
         assert kinds[row] == (-1 if first is None else order.index(first.kind))
-    assert set(AXES) >= set(rows)
+    assert (admitted(subject, table) == (kinds < 0)).all()
+
+
+@pytest.mark.parametrize("kind", ["division", "servers", "engine"])
+def test_single_kinds_are_asked_alone(subject, table, kind):
+    kinds = Judge().kinds(subject, table, asked=(kind,))
+    assert set(kinds.tolist()) == {-1, list(KINDS).index(kind)}
+    assert (admitted(subject, table, (kind,)) == (kinds < 0)).all()
+
+
+def test_remembered_judgements_depend_on_subject_and_table(subject, table):
+    """One judge that is asked again and again answers as a new one does each time."""
+    other = replace(subject, precision=catalogue.load_precision("w4a8-int8"))
+    few = {name: column[::7] for name, column in table.items()}
+    judge = Judge()
+    for one in (subject, other, replace(subject, engine="sglang@0.5.6.post2"), subject):
+        for rows, key in ((table, "all"), (few, "few"), (few, None), (table, "all")):
+            assert (judge.kinds(one, rows, key) == Judge().kinds(one, rows)).all()
+    assert judge.kinds(other, table, "all").min() >= 0
+
+
+def test_sizes_that_are_absent_are_one(subject):
+    asked = ("dtype", "division", "dealt", "drafts")
+    none = Judge().kinds(subject, {"expert": np.array([], int)}, asked=asked)
+    assert none.tolist() == []
+    assert Judge().kinds(subject, {"expert": np.array([1, 8, 48, 8])}, asked=asked).tolist() == [
+        next((list(KINDS).index(problem.kind) for problem in problems(
+            subject, Cut(expert=size), asked)), -1) for size in (1, 8, 48, 8)]
+    a100 = replace(subject, device=catalogue.load_device("nvidia-a100-sxm-80gb"))
+    assert not admitted(a100, {"expert": np.array([1, 8])}, asked).any()
+
+
+def test_rejection_counts():
+    order = list(KINDS)
+    kinds = np.array([-1, 0, 3, 3, -1, len(order) - 1])
+    assert rejection_counts(kinds) == {order[0]: 1, order[3]: 2, order[-1]: 1}
+    assert rejection_counts(np.array([-1, -1])) == {}
+
+
+def test_has_room():
+    assert has_room(0.0)
+    assert not has_room(-1e-9)
+    assert has_room({HEADROOM: 5.0, "other": -9.0}, 5.0)
+    assert not has_room({HEADROOM: 5.0}, 5.1)
+    assert has_room(np.array([-1.0, 0.0, 2.0]), 1.0).tolist() == [False, False, True]
+
+
+@pytest.mark.parametrize(("name", "settings"), [
+    ("s0-scenario-1", ()), ("h200-r1-vllm-tp8", ("precision=bf16",)),
+    ("h200-v32-sglang-mtp", ("workload.concurrency=9000", "workload.requests=9000")),
+    ("wide-lmsys-decode", ("workload.concurrency=90000",))])
+def test_memory_reason_states_all_that_is_short(name, settings):
+    """The parts and what else is held sum to the memory, which is short of the usable memory."""
+    scenario = catalogue.load_scenario(name, overrides=settings)
+    found = calc.evaluate(scenario.inputs(), "mla")
+    reason = reasons(scenario, found)[0]
+    numbers = reason.numbers
+    assert reason.kind == MEMORY
+    assert {part: numbers[part] for part in OF_MEMORY} == {part: found[part] for part in OF_MEMORY}
+    assert numbers["short"] == pytest.approx(numbers["memory_per_device"]
+                                             - numbers["usable_memory"])
+    assert numbers["copies"] == found["absorbed_copies_per_device"] + found["mtp_weights"]
+    assert reason.as_json() == {"kind": MEMORY, **numbers, "text": reason.text}
+    copied, buffered = (" copies" in reason.text["en"], "buffers" in reason.text["en"])
+    assert (copied, buffered) == (numbers["copies"] > 0, numbers["exchange_buffers"] > 0)
+
+
+@pytest.mark.parametrize(("setting", "begin"), [
+    ("precision=w4a8-int8", str.isupper), ("parallelism.decode_context_parallel=8", str.islower)])
+def test_reasons_are_sentences_that_keep_the_name_of_a_release(setting, begin):
+    scenario = catalogue.load_scenario(BASE, overrides=[setting, "engine=sglang@0.5.6"])
+    for reason in not_loaded(scenario):
+        assert begin(reason.text["en"][0])
+        assert [reason.text[language][-1] for language in ("en", "zh")] == [".", "\u3002"]
