@@ -1,45 +1,124 @@
-"""What a search tries: drafts in pipeline stages only where the engine's release drafts there."""
+"""What a goal lets a search try: offers, formats, servers, card counts, layouts, inputs."""
+
+import functools
+import itertools
 
 import numpy as np
 import pytest
 
-from calc.layouts.space import AXES, Space
+from calc.costing.affordable import cards_within
+from calc.costing.rates import stated
+from calc.layouts.choice import scenario
+from calc.layouts.space import AXES, CHUNKS, DRAFTS, KINDS, Base, Space, choice_at, node_of
+from calc.searching.candidates import CandidateCells
 from calc.searching.load_goal import load_goal
-from calc.searching.search import search
+from catalogue import ParamsError, load_device
+from catalogue.planning.goals import MOST_CARDS, Offer
 
+H20 = Base("nvidia-h20", "hgx-h20", None, "fp8-block")
 SMALL = ("space.chunks=2048,8192", "space.drafts=0,1", "space.spares=none,per-rank")
 
 
-@pytest.mark.parametrize(("settings", "staged"), [
-    ([], False), (["space.staged_drafts=true"], True), (["engines=vllm@0.29.0"], False),
-    (["engines=vllm@0.33.0"], True), (["engines=sglang"], False),
-    (["engines=vllm@0.33.0", "space.staged_drafts=false"], False)])
-def test_drafts_in_pipeline_stages_are_tried_where_the_release_drafts_there(settings, staged):
-    space = Space(load_goal("r1-80-users-h20", [
-        "devices=nvidia-h20", "cards.most=16", "precisions=w8a8-int8", *SMALL, *settings]))
-    base, = space.bases()
-    cells = {name: np.concatenate([part[name] for part in space.cells(base)]) for name in AXES}
-    across = (cells["pipeline"] > 1) & (cells["drafts"] > 0)
-    assert across.any() == staged
-    assert (cells["drafts"] > 0).any()
-    assert (space.left_out(base)["drafts"] > 0) != staged
-    without = (cells["pipeline"] > 1) & (cells["drafts"] == 0)
-    assert without.any()
+def space(*settings):
+    return Space(load_goal("r1-80-users-h20", ["devices=nvidia-h20", *settings]))
 
 
-def test_what_drafts_in_no_stages_is_counted_and_said(cli):
-    code, out, _ = cli("search", "r1-64-users-8xh20")
-    assert code == 0
-    assert "not every engine drafts there; --set space.staged_drafts=true tries them" in out
-    found = search(load_goal("r1-64-users-8xh20"))
-    assert f"({found.funnel.counts['drafts']:,} layouts)" in out
+def joined(kinds):
+    return {name: np.concatenate([part[name] for part in kinds]) for name in AXES}
 
 
-def test_quality_leaves_in_what_is_published_to_lose_so_little():
-    """Scores published of R1 in NVFP4 and W8A8 are no lower; BF16 holds every FP8 number."""
+@pytest.mark.parametrize(("model", "ranks", "tried"), [
+    ("deepseek-v3", 48, [0, 5, 32, 80]), ("deepseek-v3", 64, [0, 5, 64]), ("deepseek-v3", 1, [0]),
+    ("deepseek-v3", 256, [0, 5, 256]), ("llama-3.1-70b", 48, [0])])
+def test_redundant_experts_fill_the_ranks_or_add_one_to_each(model, ranks, tried):
+    """256 experts on 48 ranks are 6 each with 32 to spare, or 7 with 80."""
+    some = space(f"model={model}", "space.spares=none,fewest,per-rank,5", f"cards.fewest={ranks}",
+                 f"cards.most={max(8, ranks)}")
+    rows = some.layouts(H20)
+    own = rows["spares"][rows["expert"] == ranks]
+    assert own[:len(tried)].tolist() == tried
+    assert set(own.tolist()) == set(tried)
+
+
+RENT, CAPITAL, POWER = stated("60 USD/h"), stated("1000000 USD", "USD"), 60e3
+LIMITS = ("limits.rent=60 USD/h", "limits.budget=1000000 USD", "limits.power=60 kW")
+
+
+@pytest.mark.parametrize(("settings", "limits", "most"), [
+    ((), None, 64), (("cards.most=24",), None, 24), (LIMITS[:1], {"rent": RENT}, 37),
+    (LIMITS[1:2], {"capital": CAPITAL}, 16), (LIMITS[2:], None, 64),
+    ((LIMITS[2], "cards.most=null"), {"power": POWER}, 40),
+    (("limits.power=900 MW", "cards.most=null"), {"power": 900e6}, MOST_CARDS),
+    ((*LIMITS, "cards.most=null"), {"rent": RENT, "capital": CAPITAL, "power": POWER}, 16),
+    ((LIMITS[0], "cards.most=12"), None, 12)])
+def test_most_cards_are_stated_bought_rented_or_powered(settings, limits, most):
+    """A power limits the count only where nothing states it."""
+    some = Space(load_goal("r1-80-users-h20", ["devices=nvidia-h200-sxm", *settings]))
+    base = Base("nvidia-h200-sxm", "hgx-h200", None, "fp8-block")
+    assert some.most(base) == most
+    if limits:
+        within = cards_within(base.device, base.node, ownership=some.goal.ownership, **limits)
+        assert most == min(within.cards, MOST_CARDS)
+
+
+@pytest.mark.parametrize(("settings", "chunks", "drafts", "slices"), [
+    ((), list(CHUNKS), list(DRAFTS), [0]),
+    (("space.chunks=512,99", "space.drafts=0,2", "space.expert_slices=1,4"), [512, 99], [0, 2],
+     [1, 4]),
+    (("model=kimi-k2",), list(CHUNKS), [0], [0]), (("model=qwen3-8b",), list(CHUNKS), [0], [0]),
+    (("model=llama-3.1-70b", "space.expert_slices=1,4"), list(CHUNKS), [0], [0])])
+def test_sizes_tried_unless_stated(settings, chunks, drafts, slices):
+    """Only models with a layer that predicts draft, only those with experts cut them."""
+    some = space(*settings)
+    assert (some.chunks(), some.drafts(), some.slices()) == (chunks, drafts, slices)
+
+
+def test_chunks_double():
+    assert [then / one for one, then in itertools.pairwise(CHUNKS)] == [2] * (len(CHUNKS) - 1)
+    assert CHUNKS[0] == 2**10
+
+
+@pytest.mark.parametrize(("settings", "pool", "context", "own", "groups"), [
+    (("demand.input_tokens=3000", "demand.output_tokens=200"), None, 3200, True, False),
+    (("demand.context_tokens=9000",), None, 9000, True, False),
+    (("space.any_engine=true",), None, 3072, False, False), ((), "prefill", 3072, True, True),
+    ((), "decode", 3072, True, True), (("space.staged_groups=true",), None, 3072, True, True)])
+def test_subject_has_the_longest_request(settings, pool, context, own, groups):
+    found = space(*settings).subject(H20, pool)
+    assert (found.context, found.engines_own, found.staged_groups) == (context, own, groups)
+    assert (found.device.id, found.node.id, found.precision.id) == (
+        H20.device, H20.node, "fp8-block")
+
+
+def test_engines_that_do_not_run_on_a_card_are_left_out():
+    engines = "engines=vllm@0.33.0,vllm-ascend,sglang"
+    assert [base.engine for base in space(engines, "precisions=fp8-block").bases()] == [
+        "vllm@0.33.0", "sglang"]
+    assert [base.engine for base in space("precisions=fp8-block").bases()] == [None]
+    with pytest.raises(ParamsError):
+        space("engines=vllm@0.0.99").bases()
+
+
+def test_offers_of_any_card_are_accelerators_with_a_server():
+    names = {offer.device for offer in Space(load_goal("million-tokens")).offers}
+    assert {"nvidia-h200-sxm", "ascend-910b2", "ascend-910c-die"} <= names
+    assert not {"ascend-910c-package", "kunpeng-920", "nvidia-l20"} & names
+    assert [offer.device for offer in space().offers] == ["nvidia-h20"]
+
+
+def test_formats_that_cannot_be_multiplied_are_dropped():
+    tried = space("precisions=fp8-block,nvfp4,bf16")
+    assert [base.precision for base in tried.bases()] == ["fp8-block", "bf16"]
+    assert sum(tried.dropped.values()) == 1
+    assert tried.bases() is tried.bases()
+    assert {(base.device, base.node) for base in tried.bases()} == {("nvidia-h20", "hgx-h20")}
+
+
+def test_quality_keeps_formats_that_lose_no_more():
+    """Published scores of R1 in NVFP4 and W8A8 are no lower; BF16 holds every FP8 number."""
     def tried(*settings):
-        space = Space(load_goal("r1-64-users-8xh20", settings))
-        return {base.precision for base in space.bases()}, space.dropped["quality"]
+        some = Space(load_goal("r1-64-users-8xh20", settings))
+        return {base.precision for base in some.bases()}, some.dropped["quality"]
 
     every, none = tried()
     assert none == 0
@@ -48,3 +127,138 @@ def test_quality_leaves_in_what_is_published_to_lose_so_little():
         found, left_out = tried(f"limits.quality={asked}")
         assert found == kept < every
         assert left_out == len(every - kept)
+
+
+NO_SERVER = [
+    ("kunpeng-920", "devices: 'kunpeng-920' is a host processor, expected an accelerator."),
+    ("ascend-910c-package", "devices: 'ascend-910c-package' is a package that software sees as 2 "
+     "devices, expected 'ascend-910c-die'."),
+    ("nvidia-l20", "devices: no server of the catalogue holds 'nvidia-l20', name one: "
+     "{device: nvidia-l20, node: NAME}.")]
+
+
+@pytest.mark.parametrize(("device", "message"), NO_SERVER)
+def test_card_without_a_server_is_refused(device, message):
+    with pytest.raises(ParamsError) as refused:
+        node_of(Offer.model_construct(node=None, device=device), load_device(device))
+    assert str(refused.value) == message
+
+
+@pytest.mark.parametrize(("node", "expected"), [(None, "hgx-h20"), ("hgx-h200", "hgx-h200")])
+def test_server_is_that_of_the_offer_or_of_the_card(node, expected):
+    card = load_device("nvidia-h20")
+    assert node_of(Offer.model_construct(device="nvidia-h20", node=node), card).id == expected
+
+
+@pytest.mark.parametrize(("settings", "staged"), [
+    ([], False), (["space.staged_drafts=true"], True), (["engines=vllm@0.29.0"], False),
+    (["engines=vllm@0.33.0"], True), (["engines=sglang"], False),
+    (["engines=vllm@0.33.0", "space.staged_drafts=false"], False)])
+def test_drafts_in_pipeline_stages_where_the_release_has_them(settings, staged):
+    some = space("cards.most=16", "precisions=w8a8-int8", *SMALL, *settings)
+    base, = some.bases()
+    cells = joined(some.cells(base))
+    across = (cells["pipeline"] > 1) & (cells["drafts"] > 0)
+    assert across.any() == staged
+    assert (cells["drafts"] > 0).any()
+    assert ((cells["pipeline"] > 1) & (cells["drafts"] == 0)).any()
+    left = some.left_out(base)
+    of_layouts = some.layouts(base)
+    assert left["drafts"] <= (of_layouts["pipeline"] > 1).sum()
+    assert (left["drafts"] > 0) != staged
+    assert space("cards.most=16", "precisions=w8a8-int8", "space.drafts=0", *settings).left_out(
+        base)["drafts"] == 0
+
+
+def test_every_layout_has_every_value_of_the_other_axes():
+    """Two micro-batches are tried where experts are exchanged beyond a replica."""
+    some = space("precisions=fp8-block", "space.chunks=1024,8192", "space.drafts=0,1",
+                 "space.micro_batches=1,2", "space.tensor=8", "space.pipeline=1",
+                 "space.spares=none", "cards.fewest=16", "cards.most=16",
+                 "space.decode_context=1", "space.memory_utilization=0.8,0.95")
+    base, = some.bases()
+    cells, layouts = joined(some.cells(base)), some.layouts(base)
+    shared = cells["expert"] > cells["tensor"]
+    assert set(cells["micro_batches"][shared].tolist()) == {1, 2}
+    assert set(cells["micro_batches"][~shared].tolist()) == {1}
+    others = ("chunk", "drafts", "micro_batches", "utilization")
+    for expert, count in ((16, 16), (8, 8)):
+        own = {name: column[cells["expert"] == expert] for name, column in cells.items()}
+        assert len(set(zip(*(own[name].tolist() for name in others), strict=True))) == len(
+            own["data"]) == count
+    assert set(cells["utilization"].tolist()) == {80, 95}
+    assert some.size(base) == len(layouts["data"]) * 16
+
+
+def test_left_out_layouts_and_tried_ones_are_all():
+    some = space("precisions=fp8-block", "cards.most=24", "space.chunks=8192", "space.drafts=0",
+                 "space.spares=none", "space.micro_batches=1")
+    base, = some.bases()
+    left, tried = some.left_out(base), len(joined(some.cells(base))["data"])
+    more = space("precisions=fp8-block", "cards.most=24", "space.spares=none",
+                 "space.pipeline=[5,6,7,8,12,16,24]").layouts(base)
+    deep = {tuple(row) for row in np.transpose([more[name] for name in (
+        "devices", "tensor", "pipeline", "data", "expert")]).tolist()}
+    assert left.total() - len(deep) == len(some.layouts(base)["data"]) - tried > 0
+    assert left["pipeline"] == len(deep)
+    none = space("precisions=fp8-block", "cards.fewest=1", "cards.most=8", "space.tensor=7")
+    assert none.cells(base) == []
+
+
+@functools.cache
+def two_servers():
+    some = space("precisions=fp8-block", "cards.fewest=4", "cards.most=24", *SMALL,
+                 "space.micro_batches=1,2", "space.expert_slices=1,2",
+                 "space.memory_utilization=0.9,0.95")
+    base, = some.bases()
+    return some, base, some.cells(base)
+
+
+@pytest.mark.parametrize("pool", [None, "prefill", "decode"])
+def test_inputs_of_a_kind_are_those_of_each_of_its_files(pool):
+    """What cells share and what each sets are together the inputs of its scenario file."""
+    some, base, kinds = two_servers()
+    first, inputs = some.inputs(base, kinds, pool)
+    assert some.inputs(base, [], pool)[0] is first
+    found = CandidateCells(inputs, "mla", some.goal.demand)
+    for number, cells in enumerate(kinds):
+        for row in (0, len(cells["data"]) - 1):
+            choice = choice_at(base, cells, row, 48)
+            one = {name: column[row:row + 1] for name, column in cells.items()}
+            columns = found.columns(one | {"kind": np.array([number]),
+                                           "concurrency": np.array([48])})
+            own = scenario(some.goal, type(choice)(**vars(choice) | {"pool": pool})).inputs()
+            assert {name: float(np.ravel(value)[0]) for name, value in columns.items()} == (
+                pytest.approx(own))
+
+
+def test_kinds_part_the_cells():
+    """As many as there are at most; each layout is of one kind, and none is lost."""
+    kinds = two_servers()[2]
+    cells = joined(kinds)
+    rows = set(zip(*(cells[name].tolist() for name in AXES), strict=True))
+    assert len(rows) == len(cells["data"])
+    assert 1 < len(kinds) <= np.prod(KINDS)
+    for part in kinds:
+        assert len({(one > 8, data > 1, spares > 0, drafts > 0, slices > 1)
+                    for one, data, spares, drafts, slices in zip(*(part[name].tolist() for name in (
+                        "devices", "data", "spares", "drafts", "slices")), strict=True)}) == 1
+
+
+@pytest.mark.parametrize("engine", [None, "vllm@0.33.0"])
+def test_first_deployment_of_cells_is_that_of_its_file(engine):
+    some = space("precisions=fp8-block", *SMALL, *([f"engines={engine}"] if engine else []),
+                 "cards.fewest=8", "cards.most=16")
+    base, = some.bases()
+    for cells in some.cells(base):
+        for pool in (None, "decode"):
+            choice = choice_at(base, cells, 0, 1)
+            own = scenario(some.goal, type(choice)(**vars(choice) | {"pool": pool}))
+            assert some.first(base, cells, pool).inputs() == own.inputs()
+
+
+def test_resolve_takes_the_place_of_a_file():
+    some, base, kinds = two_servers()
+    resolved = Space(some.goal, resolve=lambda choice: choice)
+    assert resolved.first(base, kinds[-1], "prefill").pool == "prefill"
+    assert resolved.first(base, kinds[-1]).data == kinds[-1]["data"][0]
