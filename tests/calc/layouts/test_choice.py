@@ -164,6 +164,7 @@ def test_changes_turn_a_deployment_into_the_choice(settings, moved):
     assert after.inputs()["concurrency"] == choice.concurrency
     own = same(have).settings()
     assert not any(own.get(key) == value for key, value in found.items())
+    assert found.get(CONTEXT) != have.inputs()["decode_context_parallel"]
     assert "workload.memory_utilization" not in found
 
 
@@ -197,7 +198,7 @@ def test_row_as_json_states_what_is_known():
                              "quantities": {"tpot": .05}}
     assert "over" not in Row(PLAIN, {}).as_json()
     announced = replace(PLAIN, device="nvidia-rubin", node="vr200-nvl72")
-    assert "announced" in Row(announced, {}).as_json()
+    assert Row(announced, {}).as_json()["announced"].isascii()
 
 
 def test_worth_puts_unknown_objectives_last():

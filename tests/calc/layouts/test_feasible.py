@@ -150,12 +150,15 @@ def subject():
     return subject_of(catalogue.load_scenario(BASE))
 
 
-def test_many_layouts_are_judged_as_each_is(subject, table):
+@pytest.mark.parametrize(("precision", "first"), [
+    ("fp8-block", {"engine", "servers"}), ("nvfp4", {"dtype"})])
+def test_many_layouts_are_judged_as_each_is(subject, table, precision, first):
+    """The first kind that refuses a layout is its reason; H200 multiplies no NVFP4."""
+    subject = replace(subject, precision=catalogue.load_precision(precision))
     kinds = Judge().kinds(subject, table)
     order = list(KINDS)
-    assert {-1, order.index("engine"), order.index("servers")} < set(kinds.tolist())
-    draw = random.Random(0)
-    for row in draw.sample(range(len(kinds)), 200):
+    assert {order.index(kind) for kind in first} <= set(kinds.tolist())
+    for row in random.Random(0).sample(range(len(kinds)), 100):
         one = {name: int(column[row]) for name, column in table.items() if name != "devices"}
         first = next(problems(subject, Cut(**one)), None)
         assert kinds[row] == (-1 if first is None else order.index(first.kind))
@@ -175,7 +178,7 @@ def test_remembered_judgements_depend_on_subject_and_table(subject, table):
     few = {name: column[::7] for name, column in table.items()}
     judge = Judge()
     for one in (subject, other, replace(subject, engine="sglang@0.5.6.post2"), subject):
-        for rows, key in ((table, "all"), (few, "few"), (few, None), (table, "all")):
+        for rows, key in ((table, "all"), (few, "few"), (few, None), (table, None), (table, "all")):
             assert (judge.kinds(one, rows, key) == Judge().kinds(one, rows)).all()
     assert judge.kinds(other, table, "all").min() >= 0
 
@@ -209,11 +212,12 @@ def test_has_room():
 @pytest.mark.parametrize(("name", "settings"), [
     ("s0-scenario-1", ()), ("h200-r1-vllm-tp8", ("precision=bf16",)),
     ("h200-v32-sglang-mtp", ("workload.concurrency=9000", "workload.requests=9000")),
-    ("wide-lmsys-decode", ("workload.concurrency=90000",))])
+    ("wide-lmsys-decode", ("workload.concurrency=90000",)),
+    ("minimax-m2.5-8xh20", ("workload.concurrency=20000",))])
 def test_memory_reason_states_all_that_is_short(name, settings):
     """The parts and what else is held sum to the memory, which is short of the usable memory."""
     scenario = catalogue.load_scenario(name, overrides=settings)
-    found = calc.evaluate(scenario.inputs(), "mla")
+    found = calc.evaluate(scenario.inputs(), scenario.model.attention)
     reason = reasons(scenario, found)[0]
     numbers = reason.numbers
     assert reason.kind == MEMORY
@@ -226,10 +230,14 @@ def test_memory_reason_states_all_that_is_short(name, settings):
     assert (copied, buffered) == (numbers["copies"] > 0, numbers["exchange_buffers"] > 0)
 
 
-@pytest.mark.parametrize(("setting", "begin"), [
-    ("precision=w4a8-int8", str.isupper), ("parallelism.decode_context_parallel=8", str.islower)])
-def test_reasons_are_sentences_that_keep_the_name_of_a_release(setting, begin):
-    scenario = catalogue.load_scenario(BASE, overrides=[setting, "engine=sglang@0.5.6"])
-    for reason in not_loaded(scenario):
-        assert begin(reason.text["en"][0])
-        assert [reason.text[language][-1] for language in ("en", "zh")] == [".", "\u3002"]
+@pytest.mark.parametrize(("settings", "begin"), [
+    (["precision=w4a8-int8"], str.isupper),
+    (["parallelism.expert_parallel=4", "parallelism.expert_tensor_parallel=2"], str.islower)])
+def test_reasons_are_sentences_that_keep_the_name_of_a_release(settings, begin):
+    scenario = catalogue.load_scenario(BASE, overrides=["engine=vllm@0.13.0", *settings])
+    found = not_loaded(scenario)
+    assert begin(found[0].text["en"][0])
+    for reason, problem in zip(found, problems(subject_of(scenario), cut_of(scenario)),
+                               strict=True):
+        assert reason.text["en"].lower() == f"{problem.text['en']}.".lower()
+        assert reason.text["zh"] == f"{problem.text['zh']}\u3002"

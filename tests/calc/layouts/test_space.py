@@ -220,6 +220,8 @@ def test_inputs_of_a_kind_are_those_of_each_of_its_files(pool):
     some, base, kinds = two_servers()
     first, inputs = some.inputs(base, kinds, pool)
     assert some.inputs(base, [], pool)[0] is first
+    assert first.inputs() == some.first(base, kinds[0], pool).inputs()
+    assert np.ndim(inputs["hidden_size"]) == 0
     found = CandidateCells(inputs, "mla", some.goal.demand)
     for number, cells in enumerate(kinds):
         for row in (0, len(cells["data"]) - 1):
