@@ -1,0 +1,153 @@
+"""Requests in flight under the arrivals of a scenario, and the steady state that follows."""
+
+import functools
+from dataclasses import replace
+
+import pytest
+
+import calc
+import catalogue
+from calc.answer.estimate import predicted, steadily
+from calc.answer.steady_state import CACHE, STEADY, as_simulated, lasting, simulated
+from calc.uncertainty.amount import Amount
+
+AWQ, PREFILL = "s2-910b1-awq", "wide-lmsys-prefill"
+CLOSED = "workload.arrivals=closed-loop"
+
+
+@functools.cache
+def steady(name, *settings):
+    scenario = catalogue.load_scenario(name, overrides=settings)
+    inputs = scenario.inputs()
+    found = calc.evaluate(inputs, scenario.model.attention)
+    return lasting(scenario, inputs, found), inputs, found
+
+
+def arriving(name, rate, *settings):
+    return steady(name, "workload.arrivals=poisson", f"workload.arrival_rate={rate!r} request/s",
+                  *settings)
+
+
+@pytest.mark.parametrize("settings", [(), ("workload.arrivals=burst",), (CLOSED,)])
+def test_users_who_do_not_think_are_all_in_flight(settings):
+    found, inputs, everything = steady(AWQ, *settings)
+    assert (found.in_flight, found.keeps_up) == (inputs["concurrency"], True)
+    assert found.values == {name: everything[name] for name in STEADY}
+    assert found.cache == {name: everything[name] for name in CACHE}
+    assert found.arrivals == (settings[0].partition("=")[2] if settings else None)
+
+
+@pytest.mark.parametrize("think", [1, 30, 600])
+def test_users_who_think_are_in_flight_or_think(think):
+    """Little's law over both: rate x (stay + thinking) is the number of users."""
+    found, inputs, _ = steady(AWQ, CLOSED, f"workload.think_time={think} s")
+    rate = found.values["steady_throughput"] / inputs["output_tokens"]
+    assert found.in_flight == pytest.approx(rate * found.values["steady_e2e"], rel=2e-3)
+    assert found.in_flight + rate * think == pytest.approx(inputs["concurrency"], rel=2e-3)
+    more = steady(AWQ, CLOSED, f"workload.think_time={2 * think} s")[0]
+    assert more.in_flight < found.in_flight
+    assert more.cache["cache_occupied"] < found.cache["cache_occupied"]
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
+def test_open_arrivals_have_the_requests_of_their_rate_in_flight(share):
+    """Little's law: requests in flight are rate x stay, and all that arrive are let out."""
+    most = float(steady(AWQ)[2]["steady_request_throughput"])
+    found, inputs, _ = arriving(AWQ, share * most)
+    rate = found.values["steady_throughput"] / inputs["output_tokens"]
+    assert rate == pytest.approx(share * most, rel=2e-3)
+    assert found.in_flight == pytest.approx(rate * found.values["steady_e2e"], rel=5e-3)
+    alone, everything = calc.evaluate(inputs | {"concurrency": 1}, "mla"), steady(AWQ)[2]
+    assert alone["steady_tpot"] < found.values["steady_tpot"] < everything["steady_tpot"]
+
+
+def test_queue_is_bounded_up_to_the_rate_of_all_requests_planned():
+    """Nearly so: an arrival meets all other requests, one of so many users all but itself."""
+    most = float(steady(AWQ)[2]["steady_request_throughput"])
+    assert arriving(AWQ, 0.98 * most)[0].keeps_up
+    beyond = arriving(AWQ, 1.1 * most)[0]
+    assert (beyond.keeps_up, beyond.values, beyond.cache) == (False, {}, {})
+
+
+def test_prompts_of_another_pool_take_no_place():
+    """While a request is prefilled elsewhere, another one decodes in its place."""
+    name, users = "wide-lmsys-decode", 128
+    settings = (f"workload.concurrency={users}", f"workload.requests={users}")
+    apart = (*settings, "mechanisms.separate_pools=1")
+    everything = steady(name, *apart)[2]
+    rate, first, stay = (float(everything[key]) for key in (
+        "steady_request_throughput", "steady_ttft", "steady_e2e"))
+    assert rate * stay == pytest.approx(users, rel=0.02)
+    more = rate * users / (users - rate * first)
+    assert more > 1.02 * rate
+    assert arriving(name, (rate + more) / 2, *apart)[0].keeps_up
+    assert not arriving(name, 1.1 * more, *apart)[0].keeps_up
+
+
+@pytest.mark.parametrize(("name", "coordination", "expected"), [
+    ("h200-v32-sglang-dp8", None, {"shared"}), ("h200-v32-sglang-tp8", None, set()),
+    ("h200-v32-sglang-dp8", "balance", {"shared", "balanced"}),
+    ("h200-v32-sglang-tp8", "balance", set())])
+def test_doubts_about_the_closed_form(name, coordination, expected):
+    """Ranks that share experts, and that balance their prompts, are to be simulated."""
+    scenario = catalogue.load_scenario(name)
+    if coordination:
+        scenario = replace(scenario, file=scenario.file.model_copy(update={
+            "prefill_coordination": coordination}))
+    _, inputs, everything = steady(name)
+    assert set(lasting(scenario, inputs, everything).doubts) == expected
+
+
+@pytest.fixture(scope="module")
+def seen():
+    """A simulation where the closed form does not hold."""
+    return simulated(catalogue.load_scenario(PREFILL), steady(PREFILL)[0])
+
+
+def test_deployment_is_simulated_once(seen):
+    assert seen is not None
+    assert simulated(catalogue.load_scenario(PREFILL), steady(PREFILL)[0]) is seen
+
+
+@pytest.mark.parametrize(("name", "settings"), [
+    (AWQ, ()), ("wide-lmsys-decode", ()), ("wide-cloudmatrix-decode", ()),  # two pools
+    ("v4-flash-8xrtx-pro-6000", ("workload.max_num_batched_tokens=4",))])  # 1,024 chunks: too long
+def test_not_simulated_where_the_closed_form_holds_or_it_takes_too_long(name, settings):
+    scenario = catalogue.load_scenario(name, overrides=settings)
+    assert simulated(scenario, steady(name, *settings)[0]) is None
+
+
+def test_rate_without_a_bound_is_not_simulated():
+    doubted = replace(arriving(AWQ, 1e3)[0], doubts=("shared",))
+    assert simulated(catalogue.load_scenario(AWQ), doubted) is None
+
+
+def test_simulated_means_take_the_place_of_the_closed_form(seen):
+    """Intervals move along; what is exact, or no quantity of a steady state, stays."""
+    closed = steady(PREFILL)[0]
+    given = {name: Amount(2.0, 1.0, 8.0, "s", central=3.0) for name in (*STEADY, "ttft")}
+    given["steady_throughput"] = Amount.exactly(2.0)
+    found = as_simulated(given, closed, seen)
+    for name, mean in (("steady_ttft", seen.ttft.mean), ("steady_e2e", seen.e2e.mean)):
+        factor = mean / closed.values[name]
+        assert (*found[name].points, found[name].central) == pytest.approx(
+            (2 * factor, factor, 8 * factor, 3 * factor))
+    assert found["steady_throughput"] == given["steady_throughput"]
+    assert found["ttft"] == given["ttft"]
+    assert as_simulated(given, closed, None) == as_simulated(given, None, seen) == given
+
+
+def test_throughput_of_a_part_of_the_replicas_is_that_of_all(seen):
+    closed, one = steady(PREFILL)[0], {"steady_throughput": Amount(2.0, 1.0, 8.0)}
+    found = as_simulated(one, closed, seen)["steady_throughput"]
+    assert found.value == pytest.approx(2 * seen.summary.output_throughput / seen.share
+                                        / closed.values["steady_throughput"])
+
+
+@pytest.mark.parametrize("name", [AWQ, PREFILL])
+def test_steady_quantities_alone_are_those_of_an_estimate(name):
+    scenario = catalogue.load_scenario(name)
+    found, whole = steadily(scenario, ["steady_e2e"]), calc.estimate(scenario).quantities
+    assert found["steady_e2e"].points == pytest.approx(whole["steady_e2e"].points)
+    closed = predicted(scenario, ["steady_e2e"])["steady_e2e"].value
+    assert (found["steady_e2e"].value == pytest.approx(closed, rel=1e-9)) is (name == AWQ)
