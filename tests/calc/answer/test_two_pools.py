@@ -1,16 +1,86 @@
 """Two pools of one deployment together: the smaller binds, cards in balance, a closed loop."""
 
-import json
-
 import numpy as np
 import pytest
 
 import calc
 import catalogue
 from calc.answer.simulated import system_of
-from calc.answer.two_pools import balanced, combine_pools
+from calc.answer.two_pools import balanced, combine_pools, whole_groups
 
 NAMES = ("s0-scenario-3", "s0-config-4.3", "wide-lmsys")
+PREFILL = {"rate": 4.0, "residual": 0.2, "alone": 0.5, "port": 0.01}
+DECODE = {"rate": 10.0, "tpot": 0.03, "port": 0.02, "received": 100.0}
+BEFORE, AFTER = 0.5 + 0.02, 199 * 0.03  # of a request that waits for nobody
+
+
+def pair(prefill=None, decode=None, answer=200.0, **asked):
+    one, two = ({name: np.array([value]) for name, value in pool.items()}
+                for pool in (PREFILL | (prefill or {}), DECODE | (decode or {})))
+    return {name: float(values[0]) for name, values in balanced(
+        one, two, answer, **asked).items()}
+
+
+@pytest.mark.parametrize(("asked", "rate", "wait"), [
+    ({}, 3.96, 99 * 0.2),  # a pool that is 99% busy
+    ({"ttft": BEFORE + 0.4}, 8 / 3, 0.4),  # 0.4 s are left, of 0.4 + 0.2
+    ({"arrivals": 2.0}, 2.0, 0.2), ({"arrivals": 3.0}, 3.0, 0.6),
+    ({"arrivals": 2.0, "ttft": BEFORE + 0.4}, 2.0, 0.2)])
+def test_prompt_waits_for_the_rest_of_those_before_it(asked, rate, wait):
+    assert pair(**asked) == pytest.approx({
+        "throughput": 200 * rate, "prefill_busy": rate / 4, "ttft": BEFORE + wait, "tpot": 0.03,
+        "e2e": BEFORE + wait + AFTER, "users": rate * (BEFORE + wait + AFTER), "decode rate": 10,
+        "transfer rate": 100, "prefill rate": 8 / 3 if "ttft" in asked else 3.96})
+
+
+@pytest.mark.parametrize(("given", "asked", "throughput"), [
+    ({"decode": {"rate": 1.5}}, {}, 300), ({"decode": {"received": 0.5}}, {}, 100),
+    ({"decode": {"rate": 2.0}}, {"arrivals": 2.0}, 400), ({}, {"arrivals": 4.0}, 0),
+    ({"decode": {"rate": 2.0}}, {"arrivals": 2.001}, 0), ({}, {"arrivals": 3.5}, 700),
+    ({"decode": {"rate": 1e-3}}, {"users": 12.0}, 0), ({}, {"ttft": BEFORE}, 0),
+    ({}, {"ttft": BEFORE + 1e-3}, 200 * 4 / 201), ({}, {"ttft": 0.1}, 0)])
+def test_least_rate_binds_and_more_is_not_served(given, asked, throughput):
+    assert pair(**given, **asked)["throughput"] == pytest.approx(throughput)
+
+
+@pytest.mark.parametrize(("users", "think"), [(1.0, 0.0), (12.0, 3.0), (20.0, 7.0)])
+def test_users_ask_again_once_answered(users, think):
+    """Rate times turn is their number, and waiting that of a pool so busy."""
+    seen = pair(users=users, think=think)
+    rate = seen["throughput"] / 200
+    assert seen["prefill_busy"] == pytest.approx(rate / 4)
+    assert seen["ttft"] == pytest.approx(BEFORE + 0.2 * (rate / 4) / (1 - rate / 4))
+    assert rate * (seen["ttft"] + AFTER + think) == pytest.approx(users)
+    assert seen["users"] == pytest.approx(users)
+
+
+@pytest.mark.parametrize(("one", "other"), [(0.01, 0.7), (0.7, 0.01)])
+def test_slower_ports_delay_the_first_token(one, other):
+    seen = pair({"port": one}, {"port": other}, arrivals=2.0, think=7.0)
+    assert seen["ttft"] == pytest.approx(0.5 + 0.7 + 0.2)
+    assert seen["users"] == pytest.approx(2 * (seen["ttft"] + AFTER + 7))
+    single = pair(answer=1.0, arrivals=2.0)
+    assert (single["e2e"], single["throughput"]) == (single["ttft"], 2)
+
+
+def test_waiting_is_that_of_a_simulated_queue():
+    """One replica that prefills equal prompts one by one: M/D/1."""
+    service, rate, count = 0.4, 1.5, 40_000
+    seen = pair({"rate": 1 / service, "residual": service / 2, "alone": service, "port": 0.0},
+                {"port": 0.0}, 2.0, arrivals=rate)
+    free, first = 0.0, []
+    for at in np.random.default_rng(1).exponential(1 / rate, count).cumsum():
+        free = max(free, at) + service
+        first.append(free - at)
+    assert float(np.mean(first)) == pytest.approx(seen["ttft"], rel=0.03)
+
+
+@pytest.mark.parametrize(("devices", "sizes", "rates", "best"), [
+    (20, [4, 3], [2.0, 1.0], ((2, 4), 4.0)), (7, [4, 3], [2.0, 1.0], ((1, 1), 1.0)),
+    (19, [4, 3], [1.0, 10.0], ((4, 1), 4.0)), (19, [4, 3], [10.0, 1.0], ((1, 5), 5.0)),
+    (23, [5, 7], [3.0, 4.0], ((2, 1), 4.0)), (24, [5, 7], [3.0, 4.0], ((2, 2), 6.0))])
+def test_whole_groups_that_finish_most(devices, sizes, rates, best):
+    assert whole_groups(devices, sizes, rates) == best
 
 
 @pytest.fixture(scope="module", params=NAMES)
@@ -19,32 +89,45 @@ def pools(request):
 
 
 @pytest.fixture(scope="module")
-def pair(pools):
+def both(pools):
     return combine_pools(*pools)
 
 
-class TestBalance:
-    def test_the_least_rate_binds(self, pair):
-        assert pair.rates[pair.binds] == min(pair.rates.values()) == pytest.approx(pair.rate)
+class TestCombined:
+    def test_rates_of_both_pools_and_of_transfers(self, pools, both):
+        prefill, decode = pools
+        alone = calc.evaluate(prefill.inputs() | {"output_tokens": 1}, "mla")
+        decoded = calc.evaluate(decode.inputs() | {"separate_pools": 1}, "mla")
+        sending, receiving = (calc.evaluate(pool.inputs() | {
+            "input_tokens": both.prompt}, "mla")["kv_port_time"] for pool in pools)
+        assert both.transfer_time == max(sending, receiving)
+        assert both.rates["transfer"] == pytest.approx(min(
+            prefill.replicas / sending, decode.replicas / receiving))
+        for name, finished in (("prefill", alone), ("decode", decoded)):
+            assert both.rates[name] <= float(finished["request_throughput"]) * (1 + 1e-12)
+        assert both.rates[both.binds] == min(both.rates.values()) == pytest.approx(both.rate)
+        assert both.prompt == prefill.inputs()["input_tokens"]
+        assert (both.prefill_devices, both.decode_devices, both.devices) == (
+            prefill.devices, decode.devices, prefill.devices + decode.devices)
 
-    def test_in_balance_both_finish_the_same_and_more_than_as_they_are(self, pools, pair):
+    def test_in_balance_both_finish_the_same_and_more_than_as_they_are(self, pools, both):
         """Cards in proportion, whatever the front ends of a pool's servers let in."""
         decoded = calc.evaluate(pools[1].inputs() | {"separate_pools": 1}, "mla")
-        cards = pair.best_prefill_devices, pair.devices - pair.best_prefill_devices
-        each = [pair.rates["prefill"] / pair.prefill_devices,
-                float(decoded["request_throughput"]) / pair.decode_devices]
+        cards = both.best_prefill_devices, both.devices - both.best_prefill_devices
+        each = [both.rates["prefill"] / both.prefill_devices,
+                float(decoded["request_throughput"]) / both.decode_devices]
         rates = [rate * count for rate, count in zip(each, cards, strict=True)]
-        assert rates == pytest.approx([pair.best_rate] * 2)
-        assert pair.rate <= pair.whole_rate <= pair.best_rate
+        assert rates == pytest.approx([both.best_rate] * 2)
+        assert both.rate <= both.whole_rate <= both.best_rate
 
-    def test_twice_the_cards_on_either_side_are_twice_the_rate_in_balance(self, pools, pair):
-        inputs = pools[1].inputs() | {"separate_pools": 1, "concurrency": pair.loop.users}
+    def test_twice_the_cards_that_prefill_leave_the_balance(self, pools, both):
+        inputs = pools[1].inputs() | {"separate_pools": 1, "concurrency": both.loop.users}
         counted = np.array([1, 2])
         found = calc.evaluate(inputs | {
-            "prefill_pool_rate": pair.rates["prefill"] * counted,
-            "prefill_pool_devices": pair.prefill_devices * counted}, "mla")
+            "prefill_pool_rate": both.rates["prefill"] * counted,
+            "prefill_pool_devices": both.prefill_devices * counted}, "mla")
         share = found["best_prefill_devices"] / (
-            pair.prefill_devices * counted + pair.decode_devices)
+            both.prefill_devices * counted + both.decode_devices)
         assert share == pytest.approx([share[0]] * 2)
 
     def test_without_a_pool_beside_it_prefill_keeps_up(self, pools):
@@ -52,22 +135,7 @@ class TestBalance:
         assert found["pools_rate"] == found["best_pools_rate"] == found["request_throughput"]
         assert found["best_prefill_devices"] == 0
 
-
-class TestTransfer:
-    def test_the_side_with_the_slower_ports_decides(self, pools, pair):
-        sending, receiving = (calc.evaluate(pool.inputs() | {
-            "input_tokens": pair.prompt}, "mla")["kv_port_time"] for pool in pools)
-        assert pair.transfer_time == max(sending, receiving)
-        assert pair.rates["transfer"] == pytest.approx(min(
-            pools[0].replicas / sending, pools[1].replicas / receiving))
-
-    def test_a_latent_is_whole_on_every_rank(self):
-        """Four cards prefill for eight of the same card that decode: each moves all of it."""
-        prefill, decode = catalogue.load_pools("s0-config-4.3")
-        received = calc.evaluate(decode.inputs(), "mla")["kv_port_time"]
-        assert combine_pools(prefill, decode).transfer_time == pytest.approx(received)
-
-    def test_only_what_a_prefill_replica_adds_to_its_own_ports_delays(self, pools):
+    def test_only_what_prefill_adds_to_its_own_ports_delays(self, pools):
         inputs = pools[1].inputs() | {"separate_pools": 1}
         own = calc.evaluate(inputs, "mla")
         sent = own["kv_port_time"] * np.array([0, 0.5, 1, 2])
@@ -75,114 +143,59 @@ class TestTransfer:
         assert found["ttft"] - own["ttft"] == pytest.approx(
             own["kv_port_time"] * np.array([0, 0, 0, 1]))
 
-
-class TestClosedLoop:
-    def test_what_comes_out_is_no_more_than_what_either_pool_finishes(self, pair):
-        loop = pair.loop
-        assert loop.rate < pair.rates["prefill"] * loop.users / (loop.users - 1)
-        assert loop.decoding <= loop.users
-
-    def test_littles_law_over_both_pools_and_over_decode(self, pair):
-        loop, after = pair.loop, pair.answer - 1
+    @pytest.mark.parametrize("users", [None, 1.0, 100.0])
+    def test_closed_loop(self, pools, both, users):
+        """Little's law over both pools and over decode; a step is as long as its batch takes."""
+        loop, after = combine_pools(*pools, users=users).loop, both.answer - 1
+        inputs = pools[1].inputs() | {"separate_pools": 1}
+        assert loop.users == (users or inputs["concurrency"])
         assert loop.users == pytest.approx(loop.rate * (loop.ttft + after * loop.tpot))
-        assert loop.decoding == pytest.approx(loop.rate * after * loop.tpot, rel=1e-6)
+        pace = calc.evaluate(inputs | {"concurrency": np.array([1, loop.users])}, "mla")["tpot"]
+        assert pace[0] * (1 - 1e-9) <= loop.tpot <= pace[1] * (1 + 1e-9)
+        assert loop.decoding <= loop.users
+        assert loop.rate <= min(both.rates["prefill"], both.rates["decode"]) * (1 + 1e-9)
+        # the mean rest of a prompt for each of the others that is found at the pool
+        first = pools[0].inputs() | {"output_tokens": 1}
+        alone = float(calc.evaluate(first, "mla")["prefill_time"])
+        rate = min(both.rates["prefill"], pools[0].replicas / both.transfer_time)
+        service = first["data_parallel"] / rate * (1 + first["prompt_variation"] ** 2)
+        load, turn = (loop.users - 1) / rate, loop.users / loop.rate
+        wait = loop.ttft - inputs["request_overhead"] - alone - both.transfer_time
+        assert wait * (turn - load) == pytest.approx(load * service / 2, rel=0.01, abs=1e-9)
 
 
-class TestAnswer:
-    def test_the_command_says_which_binds_and_the_best_ratio(self, cli):
-        _, out, _ = cli("estimate", "wide-lmsys")
-        pair = combine_pools(*catalogue.load_pools("wide-lmsys"))
-        assert f"{pair.binds} binds" in out
-        assert f"In balance {pair.best_prefill_devices:.3g} of 104 cards prefill" in out
-        _, out, _ = cli("estimate", "wide-lmsys", "--json")
-        assert json.loads(out)["pools"]["binds"] == pair.binds
-
-    def test_a_variant_alone_has_no_pools(self, cli):
-        assert catalogue.load_pools("wide-lmsys-decode") is None
-        assert "Two pools" not in cli("estimate", "wide-lmsys-decode")[1]
-
-    def test_both_serve_the_requests_of_the_one_that_decodes(self):
-        prefill, decode = catalogue.load_pools("wide-lmsys")
-        assert prefill.inputs()["input_tokens"] == decode.inputs()["input_tokens"] == 2000
-
-    @pytest.mark.parametrize(("settings", "says"), [
-        ({"    workload:\n      concurrency: {value: 128":
-          "    model: deepseek-v2-lite\n    workload:\n      concurrency: {value: 128"},
-         "'prefill' serves 'deepseek-v3' and 'decode' serves 'deepseek-v2-lite', expected one"),
-        ({"  input_tokens: {value: 2048 token": "  context_tokens: {value: 4096 token",
-          "  output_tokens:\n    value: 1 token\n": "  requests:\n    value: 128 request\n",
-          "      output_tokens: {value: 512 token": "      context_tokens: {value: 4096 token"},
-         "'decode' does not say how long its requests are"),
-    ])
-    def test_pools_that_do_not_belong_together_are_one_sentence(self, tmp_path, settings, says):
-        text = (catalogue.ROOT / "scenarios" / "s0-config-4.3.yml").read_text(encoding="utf-8")
-        for old, new in settings.items():
-            assert text.count(old) == 1
-            text = text.replace(old, new)
-        path = tmp_path / "mine.yml"
-        path.write_text(text, encoding="utf-8")
-        with pytest.raises(catalogue.ParamsError) as error:
-            catalogue.load_pools(path)
-        assert str(error.value).startswith(f"{path}:33: pools: ")
-        assert "\n" not in str(error.value)
-        assert says in str(error.value)
+def test_latent_is_whole_on_every_rank():
+    """Four cards prefill for eight of the same card that decode: each moves all of it."""
+    prefill, decode = catalogue.load_pools("s0-config-4.3")
+    received = calc.evaluate(decode.inputs(), "mla")["kv_port_time"]
+    assert combine_pools(prefill, decode).transfer_time == pytest.approx(received)
 
 
-PREFILL = {"rate": np.array([4.0]), "residual": np.array([0.2]), "alone": np.array([0.5]),
-           "port": np.array([0.01])}
-DECODE = {"rate": np.array([10.0]), "tpot": np.array([0.03]), "port": np.array([0.02]),
-          "received": np.array([100.0])}
-ANSWER = 200
+MISMATCHED = [
+    ({"    workload:\n      concurrency: {value: 128":
+      "    model: deepseek-v2-lite\n    workload:\n      concurrency: {value: 128"},
+     "'prefill' serves 'deepseek-v3' and 'decode' serves 'deepseek-v2-lite', expected one"),
+    ({"  input_tokens: {value: 2048 token": "  context_tokens: {value: 4096 token",
+      "  output_tokens:\n    value: 1 token\n": "  requests:\n    value: 128 request\n",
+      "      output_tokens: {value: 512 token": "      context_tokens: {value: 4096 token"},
+     "'decode' does not say how long its requests are")]
 
 
-class TestBalanced:
-    """Pairs in a steady state, by laws and beside the simulation of the same pools."""
-
-    def balanced(self, **asked):
-        return {name: float(values[0]) for name, values in balanced(
-            PREFILL, DECODE, ANSWER, **asked).items()}
-
-    @pytest.mark.parametrize("limit", [0.55, 0.8, 1.5, 10.0])
-    def test_the_prefill_pool_is_as_busy_as_the_limit_leaves_it(self, limit):
-        seen = self.balanced(ttft=limit)
-        assert seen["ttft"] == pytest.approx(limit) or seen["prefill_busy"] == pytest.approx(0.99)
-
-    def test_a_limit_below_a_prompt_alone_is_kept_by_none(self):
-        assert self.balanced(ttft=0.51)["throughput"] == 0
-
-    @pytest.mark.parametrize("users", [1, 5, 20])
-    @pytest.mark.parametrize("think", [0.0, 7.0])
-    def test_users_are_rate_times_turn(self, users, think):
-        seen = self.balanced(users=users, think=think)
-        rate = seen["throughput"] / ANSWER
-        assert rate * (seen["e2e"] + think) == pytest.approx(users)
-        assert seen["prefill_busy"] < 1
-
-    def test_more_users_wait_longer(self):
-        waits = [self.balanced(users=users)["ttft"] for users in (1, 5, 10, 20, 25)]
-        assert waits == sorted(waits)
-
-    def test_more_than_both_serve_is_not_served(self):
-        assert self.balanced(arrivals=4.0)["throughput"] == 0
-        assert self.balanced(arrivals=3.5)["throughput"] == pytest.approx(3.5 * ANSWER)
-
-    def test_waiting_is_that_of_the_simulation(self):
-        """One replica that prefills equal prompts one by one: M/D/1."""
-        service, rate, count = 0.4, 1.5, 40_000
-        seen = balanced(
-            {"rate": np.array([1 / service]), "residual": np.array([service / 2]),
-             "alone": np.array([service]), "port": np.array([0.0])},
-            DECODE | {"port": np.array([0.0])}, 2, arrivals=rate)
-        draws = np.random.default_rng(1).exponential(1 / rate, count).cumsum()
-        free, first = 0.0, []
-        for at in draws:
-            free = max(free, at) + service
-            first.append(free - at)
-        assert float(np.mean(first)) == pytest.approx(float(seen["ttft"][0]), rel=0.03)
+@pytest.mark.parametrize(("settings", "message"), MISMATCHED)
+def test_pools_that_do_not_belong_together_are_refused(tmp_path, settings, message):
+    text = (catalogue.ROOT / "scenarios" / "s0-config-4.3.yml").read_text(encoding="utf-8")
+    for old, new in settings.items():
+        assert text.count(old) == 1
+        text = text.replace(old, new)
+    path = tmp_path / "mine.yml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(catalogue.ParamsError, match=message) as error:
+        catalogue.load_pools(path)
+    assert str(error.value).startswith(f"{path}:33: pools: ")
 
 
 @pytest.mark.parametrize("prefill", [False, True])
-def test_a_cache_takes_as_long_to_the_other_pool_as_it_has_tokens(prefill):
+def test_transfer_takes_time_in_proportion_to_tokens(prefill):
     other, decode = catalogue.load_pools("wide-lmsys")
     inputs = decode.inputs() | {"separate_pools": 1}
     system = system_of(decode, found={"separate_pools": 1}, prefill=other if prefill else None)
