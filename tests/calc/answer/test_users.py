@@ -1,178 +1,173 @@
-"""What users see at a load: laws, and that percentiles are known as well as is said."""
+"""What users see at a load: laws of the simulated steady state, and how long a run is."""
 
-import math
-from types import SimpleNamespace
+import functools
+from dataclasses import replace
 
 import pytest
 
 import catalogue
-from calc.answer import steady_state, users
-from calc.answer.estimate import estimate
-from calc.answer.simulated import USUAL_LENGTHS, lengths_of, system_of
-from calc.answer.users import EVERY, FEWEST, PRECISION, SHARES, UserLoad, asked_of, users_see
+from calc.answer.simulated import system_of
+from calc.answer.users import (
+    COUNTED,
+    CYCLES,
+    EVERY,
+    FEW_CHUNKS,
+    FEWEST,
+    OF_A_CHUNK,
+    PRECISION,
+    SHARES,
+    UserLoad,
+    asked_of,
+    cost,
+    cost_of_chunks,
+    cycle,
+    seen_by_users,
+    users_see,
+    workload_of,
+)
+from calc.closed_form.evaluate import evaluate
+from calc.serving.arrivals import ClosedLoop, Prefixes
 
-SETTINGS = ["workload.input_tokens=500 token", "workload.output_tokens=60 token"]
-
-
-@pytest.fixture(autouse=True, scope="module")
-def shorter():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(users, "DEAREST", 0.6)
-        yield
-
-
-@pytest.fixture(scope="module")
-def scenario():
-    return catalogue.load_scenario("s2-910b1-awq", overrides=SETTINGS)
-
-
-@pytest.fixture(scope="module")
-def seen(scenario):
-    return users_see(scenario, UserLoad(users=16, think_time=2.0))
-
-
-class TestSeen:
-    def test_little_holds_between_the_numbers(self, seen):
-        assert seen.summary.steady
-        found = seen.summary.request_throughput * (seen.e2e.mean + 2.0)
-        assert found == pytest.approx(16, rel=0.02)
-
-    def test_percentiles_lie_in_their_intervals_and_in_order(self, seen):
-        assert seen.summary.requests >= FEWEST
-        for times in (seen.ttft, seen.tpot, seen.e2e):
-            found = [times.at(share) for share in SHARES]
-            assert [each.value for each in found] == [times.p50, times.p90, times.p99]
-            assert all(each.low <= each.value <= each.high for each in found)
-
-    def test_a_run_is_as_long_as_its_percentiles_need(self, scenario):
-        found = users_see(scenario, UserLoad(users=16, think_time=2.0),
-                          wanted=dict.fromkeys(EVERY, (0.9,)))
-        assert found.precise
-        for times in (found.ttft, found.tpot, found.e2e):
-            assert times.at(0.9).error <= PRECISION
-        harder = users_see(scenario, UserLoad(users=16, think_time=2.0),
-                           wanted=dict.fromkeys(EVERY, (0.9, 0.999)))
-        assert harder.summary.requests > found.summary.requests
-
-    def test_a_mean_needs_fewer_requests_than_a_percentile(self, scenario, seen):
-        found = users_see(scenario, UserLoad(users=16, think_time=2.0), wanted={"tpot": (None,)})
-        assert found.precise
-        assert found.tpot.half_width <= PRECISION * found.tpot.mean
-        assert found.summary.requests < seen.summary.requests
-
-    def test_another_seed_lies_within_the_intervals(self, scenario, seen):
-        other = users_see(scenario, UserLoad(users=16, think_time=2.0), seed=1)
-        for name in ("ttft", "tpot", "e2e"):
-            one, two = (getattr(each, name).at(0.9) for each in (seen, other))
-            assert one.low <= two.high
-            assert two.low <= one.high
-
-    def test_the_same_seed_gives_the_same(self, scenario, seen):
-        again = users_see(scenario, UserLoad(users=16, think_time=2.0))
-        assert again.summary == seen.summary
-
-    def test_more_users_wait_longer(self, scenario):
-        waits = [users_see(scenario, UserLoad(users=each)).ttft.p90 for each in (4, 16, 64)]
-        assert waits == sorted(waits)
-
-    def test_a_rate_beyond_capacity_does_not_keep_up(self, scenario):
-        assert users_see(scenario, UserLoad(rate=0.5)).keeps_up
-        assert not users_see(scenario, UserLoad(rate=500.0)).keeps_up
-
-    def test_a_burst_is_counted_whole(self, scenario):
-        found = users_see(scenario, UserLoad(30, together=True, requests=30))
-        assert (found.summary.requests, found.summary.steady) == (30, False)
-        assert found.ttft.p99 > 2 * users_see(scenario, UserLoad(30)).ttft.p50
-
-    def test_of_equal_replicas_a_part_stands_for_all(self):
-        many = catalogue.load_scenario("s2-910b1-awq", overrides=[
-            *SETTINGS, "parallelism.data_parallel=8", "cluster.nodes=8",
-            "workload.concurrency=4000 request", "workload.requests=4000 request"])
-        found = users_see(many)
-        assert found.share < 1
-        one = users_see(catalogue.load_scenario("s2-910b1-awq", overrides=[
-            *SETTINGS, "workload.concurrency=500 request", "workload.requests=500 request"]))
-        assert found.tpot.mean == pytest.approx(one.tpot.mean, rel=0.03)
+AWQ = "s2-910b1-awq"
+SETTINGS = ("workload.input_tokens=500 token", "workload.output_tokens=60 token")
+THINKING = UserLoad(users=16, think_time=2.0)
+MEAN = {"tpot": (None,)}
 
 
-@pytest.mark.parametrize(("ranks", "times"), [(1, 1), (2, 4), (8, 4)])
-def test_a_request_costs_its_part_of_the_steps_and_four_times_as_much_where_ranks_wait(
-        ranks, times):
-    """Of 8 users of two engines 4 are beside it, which share the 60 steps of an answer."""
-    system = SimpleNamespace(pool=SimpleNamespace(replicas=2, ranks=ranks), decode=None, at_once=9,
-                             shape=(500, 60))
-    assert users.cost(system, UserLoad(8), 0.0) == pytest.approx(times * (
-        users.OF_A_REQUEST + 4 * users.OF_THOSE_BESIDE + 15 * users.OF_A_STEP))
+@functools.cache
+def loaded(*settings):
+    return catalogue.load_scenario(AWQ, overrides=[*SETTINGS, *settings])
 
 
-class TestAsked:
-    def test_a_deployment_asks_what_its_workload_says(self):
-        def of(*settings):
-            return asked_of(catalogue.load_scenario("s2-910b1-awq", overrides=settings))
-
-        assert of() == UserLoad(32)
-        assert of("workload.arrivals=closed-loop", "workload.think_time=3 s") == UserLoad(32, 3.0)
-        assert of("workload.arrivals=poisson", "workload.arrival_rate=0.2 request/s") == UserLoad(
-            rate=0.2)
-        assert of("workload.arrivals=burst") == UserLoad(32, together=True, requests=32)
-
-    @pytest.mark.parametrize("given", [{}, {"users": 3, "rate": 1.0}])
-    def test_users_or_a_rate(self, given):
-        with pytest.raises(ValueError, match="expected one of them"):
-            UserLoad(**given)
+@functools.cache
+def seen(load, *settings, seed=0):
+    """A run whose mean time per token is known well enough."""
+    return users_see(loaded(*settings), load, wanted=MEAN, seed=seed)
 
 
-class TestLengths:
-    def test_what_is_not_stated_varies_as_public_traffic_does(self, scenario):
-        usual = catalogue.load("loads", USUAL_LENGTHS).lengths
-        found = lengths_of(scenario)
-        assert (found.distribution, found.stated) == ("lognormal", False)
-        assert (found.prompts, found.answers) == (usual.prompts.value, usual.answers.value)
-        assert usual.prompts.kind == "derived"
-        assert USUAL_LENGTHS in str(found)
-
-    @pytest.mark.parametrize(("distribution", "variation"), [
-        ("constant", 0.0), ("exponential", 1.0), ("lognormal", 0.5)])
-    def test_what_is_stated_holds(self, distribution, variation):
-        stated = catalogue.load_scenario("s2-910b1-awq", overrides=[
-            f"workload.length_distribution={distribution}",
-            *([f"workload.length_variation={variation}"] if distribution == "lognormal" else [])])
-        found = lengths_of(stated)
-        assert (found.distribution, found.prompts, found.answers) == (
-            distribution, variation, variation)
-        assert found.stated
-        shapes = system_of(stated).shapes
-        mean = sum(shape[1] for shape in shapes) / len(shapes)
-        spread = math.sqrt(sum((shape[1] - mean) ** 2 for shape in shapes) / len(shapes))
-        assert spread / mean == pytest.approx(variation, rel=0.1, abs=1e-9)
+def test_littles_law_holds_between_throughput_and_times():
+    found = seen(THINKING)
+    assert found.summary.steady
+    assert found.summary.request_throughput * (found.e2e.mean + 2.0) == pytest.approx(16, rel=0.05)
+    assert found.summary.request_throughput * found.e2e.mean == pytest.approx(
+        found.summary.concurrency, rel=0.05)
 
 
-@pytest.mark.parametrize(("chunk", "few"), [(2048, False), (256, False), (64, True)])
-def test_where_prompts_are_cut_in_many_chunks_fewer_requests_are_simulated(monkeypatch, chunk, few):
-    """2,048 tokens are 8 chunks of 256 and 32 of 64, each of them a step that is computed anew."""
-    class Begun(BaseException):
-        pass
-
-    def begins(_system, _load, count, _ramp, _seed):
-        raise Begun(count)
-
-    monkeypatch.setattr(users, "_run", begins)
-    asked = catalogue.load_scenario("r1-8x910b2", overrides=[
-        f"workload.max_num_batched_tokens={chunk}"])
-    with pytest.raises(Begun) as begun:
-        users_see(asked, UserLoad(users=32))
-    warm = users.CYCLES * 32
-    assert begun.value.args[0] == warm + (FEWEST if few else users.COUNTED)
+def test_percentiles_lie_in_their_intervals_and_in_order():
+    found = seen(THINKING)
+    for times in (found.ttft, found.tpot, found.e2e):
+        points = [times.at(share) for share in SHARES]
+        assert [each.value for each in points] == [times.p50, times.p90, times.p99]
+        assert times.p50 <= times.p90 <= times.p99
+        assert all(each.low <= each.value <= each.high for each in points)
 
 
-@pytest.mark.parametrize(("chunk", "told"), [(128, True), (4, False)])
-def test_a_steady_state_of_prompts_in_hundreds_of_chunks_is_not_simulated(monkeypatch, chunk, told):
-    """4,096 tokens are 32 chunks of 128 and 1,024 of 4: of 64 requests that would take minutes."""
-    asked = []
-    monkeypatch.setattr(users, "users_see", lambda *_, **__: asked.append(chunk) or SimpleNamespace(
-        summary=SimpleNamespace(steady=False), keeps_up=True))
-    steady_state._simulated.cache_clear()
-    estimate(catalogue.load_scenario("v4-flash-8xrtx-pro-6000", overrides=[
-        f"workload.max_num_batched_tokens={chunk}"]))
-    steady_state._simulated.cache_clear()
-    assert bool(asked) is told
+def test_run_is_as_long_as_what_is_wanted_needs():
+    found = users_see(loaded(), THINKING, wanted=dict.fromkeys(EVERY, (0.9,)))
+    assert found.precise
+    for times in (found.ttft, found.tpot, found.e2e):
+        assert times.at(0.9).error <= PRECISION
+    assert found.summary.requests > seen(THINKING).summary.requests > FEWEST
+    assert seen(THINKING).precise
+    assert seen(THINKING).tpot.half_width <= PRECISION * seen(THINKING).tpot.mean
+
+
+def test_seed_repeats_a_run_and_another_one_agrees():
+    again, other = users_see(loaded(), THINKING, wanted=MEAN), seen(THINKING, seed=1)
+    assert again.summary == seen(THINKING).summary
+    for name in ("ttft", "tpot", "e2e"):
+        one, two = (getattr(each, name).at(0.5) for each in (again, other))
+        assert one.low <= two.high
+        assert two.low <= one.high
+    assert again.as_json()["seed"] == 0 != other.as_json()["seed"]
+
+
+def test_more_users_wait_longer():
+    few, some, many = (seen(UserLoad(users=users)) for users in (4, 16, 64))
+    assert few.ttft.p90 < some.ttft.p90 < many.ttft.p90
+    assert few.tpot.mean < some.tpot.mean < many.tpot.mean
+
+
+@pytest.mark.parametrize(("rate", "keeps_up"), [(0.5, True), (30.0, False)])
+def test_rate_beyond_capacity_does_not_keep_up(rate, keeps_up):
+    assert users_see(loaded(), UserLoad(rate=rate), wanted={}).keeps_up is keeps_up
+
+
+def test_burst_is_counted_whole():
+    found = users_see(loaded(), UserLoad(30, together=True, requests=30))
+    assert (found.summary.requests, found.summary.steady) == (30, False)
+    assert found.ttft.p99 > 2 * seen(UserLoad(16)).ttft.p50
+
+
+def test_part_of_equal_replicas_stands_for_all():
+    wide = ("parallelism.data_parallel=8", "cluster.nodes=8", "workload.concurrency=400",
+            "workload.requests=400")
+    found = users_see(loaded(*wide), wanted={})
+    one = users_see(loaded("workload.concurrency=50", "workload.requests=50"), wanted={})
+    kept = 8 * COUNTED // (CYCLES * 400)
+    assert (found.share, one.share) == (kept / 8, 1.0)
+    assert found.tpot.mean == pytest.approx(one.tpot.mean, rel=0.1)
+    apart = users_see(loaded(*wide), UserLoad(rate=1.0), wanted={})
+    assert apart.share == 1.0
+
+
+@pytest.mark.parametrize(("settings", "expected"), [
+    ((), UserLoad(32)), (("workload.arrivals=burst",), UserLoad(32, together=True, requests=32)),
+    (("workload.arrivals=burst", "workload.requests=70"),
+     UserLoad(32, together=True, requests=70)),
+    (("workload.arrivals=closed-loop", "workload.think_time=3 s"), UserLoad(32, 3.0)),
+    (("workload.arrivals=poisson", "workload.arrival_rate=0.2 request/s"), UserLoad(rate=0.2))])
+def test_load_is_that_of_the_workload(settings, expected):
+    assert asked_of(loaded(*settings)) == expected
+
+
+@pytest.mark.parametrize("given", [{}, {"users": 3, "rate": 1.0}])
+def test_load_is_of_users_or_a_rate(given):
+    with pytest.raises(ValueError, match="expected one of them"):
+        UserLoad(**given)
+
+
+def test_requests_of_a_load():
+    """Users wait for what comes before the scheduler as well; a rate is that of its arrivals."""
+    system, some = system_of(loaded()), Prefixes(2, 5)
+    thinking = workload_of(system, UserLoad(7, 2.0), 30, 9.0, 4, some)
+    assert thinking == ClosedLoop(7, 30, system.shapes, 2.0 + system.overhead, True, 9.0, 4, some)
+    together = workload_of(system, UserLoad(7, together=True), 5, 9.0)
+    assert together == ClosedLoop(7, 7, system.shapes, system.overhead)
+    plain, shared = (workload_of(system, UserLoad(rate=5.0), 2000, 9.0, 1, prefixes)
+                     for prefixes in (None, some))
+    assert plain[-1].arrival == pytest.approx(400, rel=0.1)
+    assert [each.arrival for each in shared] == [each.arrival for each in plain]
+    assert {each.texts[0] for each in shared} == {((0,), 5), ((1,), 5)}
+
+
+@pytest.mark.parametrize(("load", "users"), [(UserLoad(50, 2.0), 50), (UserLoad(rate=3.0), 32)])
+def test_cycle_is_stay_and_thinking(load, users):
+    stay = evaluate(loaded().inputs() | {"concurrency": users}, "mla")["e2e"]
+    assert cycle(loaded(), load) == pytest.approx(float(stay) + load.think_time)
+
+
+def test_users_see_the_time_before_the_scheduler():
+    summary = seen(THINKING).summary
+    later = seen_by_users(summary, 0.5)
+    for name in ("ttft", "e2e"):
+        assert getattr(later, name).mean == pytest.approx(getattr(summary, name).mean + 0.5)
+    assert (later.tpot, later.wait) == (summary.tpot, summary.wait)
+    assert later.concurrency == pytest.approx(
+        summary.concurrency + 0.5 * summary.request_throughput)
+
+
+def test_cost_of_a_run_shares_steps_and_counts_further_chunks():
+    """Those beside a request share its steps; ranks that wait for each other cost four times."""
+    system = system_of(loaded("workload.input_tokens=2048"))
+    one, four, crowd = (cost(system, UserLoad(users), 0.0) for users in (1, 4, 10**6))
+    assert one - 1e-4 == pytest.approx(1e-6 + 4e-6 * 60)
+    assert four - 1e-4 == pytest.approx(4e-6 + 4e-6 * 60 / 4)
+    assert crowd == pytest.approx(cost(system, UserLoad(system.at_once), 0.0))
+    assert cost(system, UserLoad(rate=2.0), 2.0) == pytest.approx(four)
+    ranks = replace(system, pool=replace(system.pool, ranks=2, replicas=2))
+    assert cost(ranks, UserLoad(8), 0.0) == pytest.approx(4 * four)
+    for chunk, further in ((2048, 0), (256, 0), (255, 1), (64, 32 - FEW_CHUNKS)):
+        cut = replace(system, pool=replace(system.pool, limits=replace(
+            system.pool.limits, max_num_batched_tokens=chunk)))
+        assert cost_of_chunks(cut) == pytest.approx(OF_A_CHUNK * further)

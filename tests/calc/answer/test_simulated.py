@@ -1,0 +1,192 @@
+"""A deployment as it is simulated: its engines, their limits, lengths, and what saturates them."""
+
+import functools
+import math
+from dataclasses import replace
+
+import pytest
+
+import catalogue
+from calc.answer.simulated import (
+    FEWEST_WAVES,
+    SATURATION_TOKENS,
+    TOKENS_OF_RANKS,
+    USUAL_LENGTHS,
+    Lengths,
+    lengths_of,
+    saturation,
+    system_of,
+)
+from calc.closed_form.evaluate import evaluate
+from calc.serving.saturation import WAVES
+
+R1, SHARED = "h200-r1-vllm-tp8", "h200-v32-sglang-dp8"
+INPUTS = {"input_tokens": 300.0, "output_tokens": 40.0, "prefix_hit_share": 0.25}
+APART = {"separate_pools": 1.0}
+
+
+@functools.cache
+def loaded(name, *settings):
+    return catalogue.load_scenario(name, overrides=settings)
+
+
+def pooled(name, *settings, **given):
+    """A deployment's engines, its inputs and its quantities in closed form."""
+    scenario = loaded(name, *settings)
+    inputs = scenario.inputs() | given.get("found", {})
+    return system_of(scenario, **given), inputs, evaluate(inputs, scenario.model.attention)
+
+
+def held(system, pool):
+    """Requests of the mean shape that an engine's blocks and places hold."""
+    limits = pool.limits
+    blocks = -(-sum(system.shape[:2]) // limits.block_size) + limits.state_blocks_per_request
+    return max(1, min(limits.max_num_seqs, limits.kv_blocks // blocks))
+
+
+class TestLengths:
+    def test_equal_lengths(self):
+        equal = Lengths("constant", 0.0, 0.0, True)
+        assert equal.shapes(INPUTS) == ((300, 40, 75),)
+        assert equal.shapes(INPUTS, 320) == ((300, 20, 75),)
+
+    def test_prompts_and_answers_have_their_own_spread(self):
+        shapes = Lengths("lognormal", 0.2, 0.8, True).shapes(INPUTS | {"output_tokens": 4000.0})
+        for place, mean, spread in ((0, 300, 0.2), (1, 4000, 0.8)):
+            values = [shape[place] for shape in shapes]
+            assert sum(values) / len(values) == pytest.approx(mean, rel=0.01)
+            assert math.sqrt(sum((value - mean) ** 2 for value in values) / len(values)) == (
+                pytest.approx(spread * mean, rel=0.1))
+
+    @pytest.mark.parametrize(("distribution", "variation"), [
+        ("constant", 0.0), ("exponential", 1.0), ("lognormal", 0.5)])
+    def test_stated_lengths(self, distribution, variation):
+        found = lengths_of(loaded(
+            "s2-910b1-awq", f"workload.length_distribution={distribution}",
+            *([f"workload.length_variation={variation}"] if distribution == "lognormal" else [])))
+        assert found == Lengths(distribution, variation, variation, True)
+
+    def test_unstated_lengths_vary_as_public_traffic(self):
+        usual = catalogue.load("loads", USUAL_LENGTHS).lengths
+        found = lengths_of(loaded("s2-910b1-awq"))
+        assert found == Lengths("lognormal", usual.prompts.value, usual.answers.value, False)
+        assert USUAL_LENGTHS in str(found)
+
+    @pytest.mark.parametrize(("context", "longest"), [(1000, None), (9000, 9000), (8193, 8193)])
+    def test_longest_request_is_that_of_context_and_cache(self, context, longest):
+        """A context of no more than the mean request says nothing of the longest."""
+        system, *_ = pooled("s2-910b1-awq", "workload.input_tokens=7680", found={
+            "context_tokens": float(context)})
+        assert system.longest == (longest or system.pool.limits.longest)
+        assert system.longest <= system.pool.limits.longest
+        assert max(sum(shape[:2]) for shape in system.shapes) <= system.longest
+
+
+class TestEngines:
+    def test_stages_of_a_pipeline_share_the_blocks_and_places_of_a_replica(self):
+        system, inputs, found = pooled(
+            R1, "cluster.nodes=8", "parallelism.pipeline_parallel=4", "parallelism.data_parallel=2",
+            max_num_seqs=1003, found={
+                "scheduler_recv_interval": 7.0, "steps_ahead": 1.0, "block_size": 32.0,
+                "host_gap_per_step": 0.125, "max_num_batched_tokens": 1234.0})
+        engine = system.pool.limits
+        assert (engine.kv_blocks, engine.max_num_seqs) == (int(found["kv_blocks"]) // 4, 250)
+        assert (engine.block_size, engine.max_num_batched_tokens) == (32, 1234)
+        assert (engine.recv_interval, engine.steps_ahead, engine.policy) == (7, 1, "mixed")
+        assert (system.pool.replicas, system.pool.ranks, system.decode) == (8, 1, None)
+        assert system.pool.step_time.gap == 0.125
+        assert system.overhead == inputs["request_overhead"]
+        assert system.front_end_rate == pytest.approx(2 * inputs["front_end_rate"])
+        assert system.shape[:2] == (inputs["input_tokens"], inputs["output_tokens"])
+        assert system.at_once == held(system, system.pool)
+
+    @pytest.mark.parametrize(("seqs", "at_once"), [(5, 5), (0, 1), (1024, None)])
+    def test_replica_holds_its_places_or_its_blocks(self, seqs, at_once):
+        system, inputs, _ = pooled(R1, max_num_seqs=seqs)
+        assert system.at_once == held(system, system.pool) == (at_once or system.at_once)
+        assert system.at_once <= 1024
+        full = evaluate(inputs | {"concurrency": system.at_once}, "mla")
+        assert system.closed_form == pytest.approx(float(full["request_throughput"]))
+
+    def test_what_is_given_holds_before_what_is_stated(self):
+        system, *_ = pooled(SHARED, policy="prefill-first", coordination="balance")
+        assert (system.pool.limits.policy, system.pool.coordination) == (
+            "prefill-first", "balance")
+        assert (system.pool.ranks, system.pool.replicas) == (8, 8)
+        stated, plain = loaded(SHARED).file, pooled(SHARED)[0].pool
+        assert (plain.limits.policy, plain.coordination) == (
+            stated.scheduling, stated.prefill_coordination)
+
+    def test_ranks_that_share_a_cache_have_larger_blocks(self):
+        system, inputs, _ = pooled(R1, found={"decode_context_parallel": 2.0})
+        assert system.pool.limits.block_size == 2 * inputs["block_size"]
+
+    def test_as_many_prefill_as_keep_up_with_those_that_decode(self):
+        prefill, decode = catalogue.load_pools("wide-lmsys")
+        system, inputs, found = pooled("wide-lmsys-decode", found=APART)
+        ranks = system.pool.ranks
+        groups = float(found["pool_ratio"]) * inputs["data_parallel"] / ranks
+        assert system.pool.replicas == math.ceil(groups) * ranks
+        assert system.decode.replicas == inputs["data_parallel"]
+        stated = system_of(decode, found=APART, prefill=prefill)
+        assert stated.pool.replicas == prefill.inputs()["data_parallel"]
+        assert stated.longest <= min(stated.pool.limits.longest, stated.decode.limits.longest)
+        assert stated.at_once == held(stated, stated.decode)
+
+    @pytest.mark.parametrize("faster", [0.01, 1.0, 100.0])
+    def test_slower_ports_and_smaller_front_ends_of_two_pools_count(self, faster):
+        prefill, decode = catalogue.load_pools("wide-lmsys")
+        own = decode.inputs()
+        given = APART | {name: faster * own[name]
+                         for name in ("front_end_rate", "network_bandwidth")}
+        both = system_of(decode, found=given, prefill=prefill)
+        asked = prefill.inputs() | {"separate_pools": 0, "output_tokens": 1}
+        sent, received = (evaluate(inputs, "mla") for inputs in (asked, own | given))
+        assert both.transfer.time(int(own["input_tokens"])) == pytest.approx(max(
+            float(sent["kv_port_time"]), float(received["kv_port_time"])))
+        rates = [inputs["front_end_rate"] * inputs["data_parallel"] / pool.ranks
+                 for inputs, pool in ((asked, both.pool), (own | given, both.decode))]
+        assert both.front_end_rate == pytest.approx(min(rates))
+
+    @pytest.mark.parametrize(("name", "found", "message"), [
+        (R1, {"input_tokens": 1e9}, "'h200-r1-vllm-tp8' cannot be simulated: "),
+        ("s0-recommended", {}, "not how long they are")])
+    def test_what_cannot_be_simulated_is_refused(self, name, found, message):
+        with pytest.raises(catalogue.ParamsError, match=message):
+            pooled(name, found=found)
+
+
+class TestSaturation:
+    SHORT = ("workload.input_tokens=500 token", "workload.output_tokens=20 token",
+             "workload.length_distribution=constant")
+
+    @pytest.mark.parametrize(("name", "low"), [("s2-910b1-awq", 0.9), (SHARED, 0.4)])
+    def test_simulated_rate_is_below_the_closed_form_and_front_ends(self, name, low):
+        """Ranks that step together do not all prefill at the same time."""
+        system, *_ = pooled(name, *self.SHORT, max_num_seqs=8)
+        rate, how = saturation(system)
+        assert how == "simulation"
+        assert low * system.closed_form < rate < 1.2 * system.closed_form
+        assert saturation(replace(system, front_end_rate=rate / 2)) == (rate / 2, how)
+
+    def test_one_of_equal_replicas_stands_for_all(self):
+        one, *_ = pooled("s2-910b1-awq", *self.SHORT, max_num_seqs=8)
+        three = replace(one, pool=replace(one.pool, replicas=3), front_end_rate=math.inf)
+        assert saturation(three)[0] == pytest.approx(3 * saturation(one)[0])
+
+    def test_pools_apart_are_in_closed_form(self):
+        system, *_ = pooled("wide-lmsys-decode", found=APART)
+        assert saturation(replace(system, front_end_rate=math.inf)) == (
+            system.closed_form, "closed form")
+        assert saturation(replace(system, front_end_rate=9.0)) == (
+            min(9.0, system.closed_form), "closed form")
+
+    @pytest.mark.parametrize(("name", "waves", "tokens"), [
+        (R1, WAVES, SATURATION_TOKENS), (SHARED, FEWEST_WAVES, TOKENS_OF_RANKS)])
+    def test_long_runs_are_in_closed_form(self, name, waves, tokens):
+        """Ten waves of all requests at once, or six of a group of ranks, have too many tokens."""
+        system, *_ = pooled(name, max_num_seqs=64)
+        answers = tokens // (waves * system.at_once * system.pool.ranks) + 1
+        longer = replace(system, shape=(system.shape[0], answers, 0))
+        assert waves * longer.at_once * system.pool.ranks * answers > tokens
+        assert saturation(longer)[1] == "closed form"
