@@ -1,0 +1,173 @@
+"""``decide``, ``cost``, ``capacity`` and ``search``: laws between the numbers that they answer."""
+
+import functools
+import json
+import shutil
+
+import pytest
+
+import catalogue
+from calc.commands.main import main
+
+R1, SGLANG, PLAN = "h200-r1-vllm-tp8", "h200-r1-sglang-tp8", "s0-scenario-1"
+NARROW = "parallelism.tensor_parallel=16,parallelism.data_parallel=1"
+LENGTHS = ("workload.input_tokens=2000", "workload.output_tokens=200", "workload.concurrency=64",
+           "workload.requests=64")
+DAY = ("capacity", R1, *(f"--set={setting}" for setting in LENGTHS), "--load=azure-conversation",
+       "--ttft=1 s", "--tpot=60 ms", "--no-check")
+OWN_CARD = ("price:\n  usd_rent: {value: 2.5 USD/h, source: Our offer, kind: assumed, "
+            "range: [2 USD/h, 3 USD/h]}\n")
+
+
+@pytest.fixture
+def answer(capsys):
+    def call(*args, code=0):
+        assert main((*args, "--json")) == code
+        said = capsys.readouterr()
+        assert said.err == ""
+        return json.loads(said.out)
+
+    return call
+
+
+class TestDecide:
+    def test_what_decides_is_named_in_order(self, answer, capsys):
+        bars = answer("decide", SGLANG, "--tornado")["tornado"]["bars"]
+        first = next(bar["name"] for bar in bars if bar["name"] != "own_error")
+        assert main(("decide", SGLANG)) == 0
+        assert first.replace("_", " ") in capsys.readouterr().out.splitlines()[1]
+
+    def test_break_even(self, answer):
+        found = answer("decide", PLAN, "--breakeven=network_alpha", f"--against={NARROW}",
+                       "--set=precision=w8a8-int8")["breakeven"]
+        turn, = found["turns"]
+        assert turn["at"] == pytest.approx(16.11e-6, rel=1e-3)
+        assert (turn["before"], turn["after"], turn["kind"]) == ("second", "first", "crossing")
+        assert found["doubt"]["low"] < turn["at"] < found["doubt"]["high"]
+
+    def test_dear_card_never_breaks_even_with_a_service(self, answer):
+        args = ("decide", SGLANG, "--breakeven=utilisation", "--against=deepseek-api")
+        found = answer(*args)["breakeven"]
+        turn, = found["turns"]
+        assert 0 < found["doubt"]["low"] < turn["at"] < found["doubt"]["high"] < 1
+        assert answer(*args, "--price=100 USD")["breakeven"]["always"] == "second"
+
+    def test_worth_of_measuring_in_hours_and_money(self, answer):
+        hours, money = (answer("decide", PLAN, "--information", f"--against={NARROW}",
+                               "--set=precision=w8a8-int8", *price)["information"]
+                        for price in ((), ("--price=2 USD",)))
+        assert money["perfect"] == pytest.approx(2 * hours["perfect"])
+        assert money["worths"][0]["value"] <= money["perfect"]
+        cards = answer("decide", SGLANG, "--information", "--demand=50000 token/s", "--late=2")
+        assert cards["information"]["taken"] == "48 cards"
+
+
+class TestCost:
+    def amounts(self, answer, *options):
+        return answer("cost", R1, *options)["amounts"]
+
+    def test_half_the_use_is_twice_the_cost(self, answer):
+        whole, half = (self.amounts(answer, f"--utilisation={share}") for share in (1, 0.5))
+        for name in ("per_million_input", "per_million_output", "per_request", "per_user_month"):
+            assert half[name]["value"] == pytest.approx(2 * whole[name]["value"])
+        assert half["crossover"] == whole["crossover"]
+        assert half["energy_per_token"]["value"] > whole["energy_per_token"]["value"]
+        dear = self.amounts(answer, "--price=9 USD/h")
+        assert dear["crossover"]["value"] > whole["crossover"]["value"]
+        for amount in whole.values():
+            assert None in amount.values() or amount["low"] <= amount["value"] <= amount["high"]
+
+    def test_file_and_settings_of_a_reader_replace_the_catalogue(self, answer, tmp_path):
+        path = tmp_path / "mine.yml"
+        path.write_text("name: {en: mine, zh: 我的}\nlike: nvidia-h200-sxm\nhour: {own: {value: "
+                        "3.16 USD/h, source: my own, kind: assumed, date: 2026-03, "
+                        "range: [3 USD/h, 4 USD/h]}}\n", encoding="utf-8")
+        mine, theirs = self.amounts(answer, f"--prices={path}"), self.amounts(answer)
+        assert mine["per_request"]["central"] == pytest.approx(
+            2 * theirs["per_request"]["central"])
+        longer = self.amounts(answer, "--set=prices.years=6 year")
+        assert longer["tco"]["value"] > theirs["tco"]["value"]
+
+    def test_fleet_of_a_day(self, answer):
+        fleet = answer("cost", R1, "--day-requests=30000000")["fleet"]
+        assert fleet["deployments"]["most"] >= fleet["deployments"]["mean"] >= 1
+        assert 0 < fleet["utilisation"] <= 1
+        hours = fleet["per_hour"]
+        assert hours["own and by the hour"] <= min(hours["own"], hours["rent-by-hour"])
+
+    def test_price_lists_of_a_service_have_their_crossovers(self, answer):
+        found, service = answer("cost", R1), catalogue.load_prices("deepseek-api")
+        lists = found["lists"]
+        assert list(lists) == list(service.sold)
+        assert {name for name, told in lists.items() if told["holds"]} == set(service.holding)
+        assert lists["v4.1-flash"]["value"] == pytest.approx(2 * lists["v4.1-flash-peak"]["value"])
+        assert self.amounts(answer, "--api=deepseek-api:r1")["crossover"]["value"] == (
+            pytest.approx(lists["r1"]["value"]))
+
+    @pytest.mark.parametrize(("card", "options", "hour"), [
+        ("", (), None), (OWN_CARD, (), 2.5), ("", ("--price=2 USD/h",), 2)])
+    def test_own_card_is_priced_by_its_file_an_option_or_not(self, answer, tmp_path, card, options,
+                                                             hour):
+        for name in ("example-card.yml", "example-deployment.yml"):
+            shutil.copy(catalogue.ROOT / "templates" / name, tmp_path)
+        with (tmp_path / "example-card.yml").open("a", encoding="utf-8") as file:
+            file.write(card)
+        found = answer("cost", str(tmp_path / "example-deployment.yml"), *options)
+        assert (found["hour"] is None) is (hour is None)
+        assert ("per_million_output" in found["amounts"]) is (hour is not None)
+        if hour:
+            assert found["hour"]["value"] * 3600 == pytest.approx(hour)
+
+
+class TestCapacity:
+    @functools.cached_property
+    def day(self):
+        return (*DAY, "--requests=200000")
+
+    def test_day_has_the_replicas_of_its_busiest_hour(self, answer):
+        found = answer(*self.day, "--think-time=60 s", "--promise=0.99")
+        assert found["day"]["replicas"] == max(hour["replicas"] for hour in found["day"]["hours"])
+        assert len(found["day"]["hours"]) == 24
+        assert found["failures"]["share_low"] < found["failures"]["share"] <= 1
+        users = answer(*DAY, "--users=10000", "--questions=20")
+        assert users["day"]["requests"] == 200_000
+        assert users["day"]["replicas"] == found["day"]["replicas"]
+
+    def test_busiest_hour_is_simulated(self, answer):
+        asked = [word for word in self.day if word != "--no-check"]
+        assert answer(*asked)["day"]["checked"][-1]["met"]
+
+    def test_stricter_percentiles_leave_a_lower_rate(self, answer):
+        rates = [answer(*self.day, f"--percentile={name}")["day"]["rate_within_limits"]
+                 for name in ("mean", "90", "99.5")]
+        assert rates == sorted(rates, reverse=True)
+        assert rates[0] > rates[-1]
+
+    def test_tiers_and_regret(self, answer):
+        found = answer(*self.day, "--turns=3", "--think-time=300 s", "--storage=1 TB", "--regret",
+                       "--late=2")
+        assert [tier["tier"] for tier in found["tiers"]] == ["device", "host", "storage"]
+        assert found["tiers"][-1]["replicas"] <= found["day"]["replicas"]
+        regret = found["regret"]
+        assert regret["least_regret"] in regret["candidates"]
+        for largest, regrets in zip(regret["money"]["largest"], regret["regrets"], strict=True):
+            assert largest == pytest.approx([max(regrets) * each
+                                             for each in regret["money"]["hour"]])
+
+
+UNMET = [
+    ("limits.tpot=1ms", "space.pools=one", "tpot"), ("limits.tpot=1ms", "space.pools=two", "tpot"),
+    ("limits.ttft=1ms", "space.pools=one", "ttft"),
+    ("limits.power=100 W", "space.pools=one", "power"),
+    ("demand.users=100000", "space.pools=one", "memory_capacity"),
+    ("demand.input_tokens=900000", "space.pools=one", None)]
+
+
+@pytest.mark.parametrize(("limit", "pools", "binds"), UNMET)
+def test_goal_that_nothing_meets_says_why(answer, limit, pools, binds):
+    settings = ("precisions=fp8-block", "space.chunks=4096", "space.drafts=0", "cards.most=16",
+                limit, pools)
+    found = answer("search", "r1-64-users-8xh20", "--workers=1", *(
+        f"--set={setting}" for setting in settings), code=3)
+    assert found["why"]
+    assert (found["nearest_miss"] or {}).get("binds") == binds

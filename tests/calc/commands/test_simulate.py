@@ -1,0 +1,103 @@
+"""``simulate``: what is asked of a run, and laws between its numbers."""
+
+import json
+
+import pytest
+
+AWQ = "s2-910b1-awq"
+SHORT = ("--set", "workload.output_tokens=50", "--set", "workload.input_tokens=1024")
+EQUAL = ("--lengths", "constant", "--requests", "60")
+
+
+@pytest.fixture
+def simulated(cli):
+    def call(*args, name=AWQ):
+        code, out, err = cli("simulate", name, *SHORT, "--json", *args)
+        assert (code, err) == (0, "")
+        return json.loads(out)
+
+    return call
+
+
+def test_answer_of_a_rate(simulated):
+    args = ("--rate", "0.5", "--requests", "300", "--ttft", "1 s", "--tpot", "100 ms")
+    found = simulated(*args)
+    assert found["steady"]
+    assert 150 < found["requests"] < 300
+    assert found["ttft"]["p50"] <= found["ttft"]["p90"] <= found["ttft"]["p99"]
+    assert 0 <= found["good"] <= 1
+    assert found["goodput"] <= found["saturation_rate"]
+    assert (found["saturation_from"], found["bounded"], found["together"]) == (
+        "simulation", True, 1)
+    assert simulated(*args)["ttft"] == found["ttft"] != simulated(*args, "--seed", "1")["ttft"]
+
+
+def test_queue_beyond_saturation_has_no_bound(simulated):
+    rate = simulated("--rate", "1", *EQUAL)["saturation_rate"]
+    assert simulated("--rate", str(0.9 * rate), *EQUAL)["bounded"]
+    assert not simulated("--rate", str(1.1 * rate), *EQUAL)["bounded"]
+    assert simulated("--users", "64", *EQUAL)["bounded"]
+
+
+@pytest.mark.parametrize("asked", [("--rate", "0.5"), ("--users", "4", "--think-time", "10 s")])
+def test_duration_ends_the_arrivals(simulated, asked):
+    found = simulated(*asked, "--duration", "5 min")
+    assert found["begin"] + found["window"] <= 300
+    assert found["requests"] > 10
+
+
+@pytest.mark.parametrize(("more", "lengths", "begins_at_once", "seed"), [
+    ((), {"distribution": "lognormal", "prompts": 0.96, "answers": 0.77, "stated": False}, False,
+     0), (("--begin", "together", "--lengths", "constant", "--seed", "3"),
+          {"distribution": "constant", "prompts": 0, "answers": 0, "stated": True}, True, 3)])
+def test_users_are_all_in_the_system(simulated, more, lengths, begins_at_once, seed):
+    """Little's law; what was asked stands in the answer."""
+    found = simulated("--users", "8", "--requests", "160", *more)
+    workload = found["workload"]
+    assert (workload["arrivals"], workload["users"], workload["seed"]) == ("closed-loop", 8, seed)
+    assert workload["lengths"] == lengths
+    assert (workload["ramp"] == 0) is begins_at_once
+    assert found["concurrency"] == pytest.approx(8, rel=1e-3)
+    assert found["request_throughput"] * found["e2e"]["mean"] == pytest.approx(8, rel=0.15)
+    low, high = found["ttft"]["intervals"]["p50"]
+    assert low <= found["ttft"]["p50"] <= high
+
+
+def test_one_user_alone_waits_as_the_closed_form_says(cli, simulated):
+    found = simulated("--users", "1", "--requests", "5", "--set", "workload.concurrency=1",
+                      "--lengths", "constant")
+    closed = json.loads(cli("estimate", AWQ, *SHORT, "--set", "workload.concurrency=1", "--json")[
+        1])["quantities"]
+    for name in ("ttft", "tpot", "e2e"):
+        assert found[name]["mean"] == pytest.approx(closed[name]["central"], rel=0.1), name
+
+
+def test_ranks_that_share_experts_step_together(simulated):
+    """Prompts that wait for each other disturb decode less."""
+    eager, delay = (simulated("--rate", "2", "--requests", "60", "--max-num-seqs", "8",
+                              "--prefill-coordination", way, name="h200-v32-vllm-dp8")
+                    for way in ("eager", "delay"))
+    assert eager["together"] == 8
+    assert delay["tpot"]["mean"] < eager["tpot"]["mean"]
+    assert delay["wait"]["mean"] > eager["wait"]["mean"]
+
+
+def test_lengths_of_a_distribution_or_a_file(simulated, tmp_path):
+    asked = ("--rate", "0.1", "--requests", "60")
+    equal, unequal = (simulated(*asked, *more)["e2e"] for more in (("--lengths", "constant"), ()))
+    assert unequal["p99"] / unequal["p50"] > 1.5 * equal["p99"] / equal["p50"]
+    (tmp_path / "lengths.csv").write_text("input_tokens, output_tokens\n10,7\n\n20 , 1\n33,2\n")
+    found = simulated(*asked, "--lengths", str(tmp_path / "lengths.csv"))
+    assert found["workload"]["mean_tokens"] == [21, 3]
+    assert found["workload"]["lengths"] == {"distribution": "listed"}
+
+
+def test_shared_prefixes_are_found(simulated):
+    one, many, none = (simulated("--rate", "0.2", *EQUAL, *more) for more in (
+        ("--prefix-tokens", "512"), ("--prefix-tokens", "512", "--prefix-groups", "8"), ()))
+    assert one["hit_share"] == 0.5 > many["hit_share"] > none["hit_share"] == 0
+    assert one["saturation_rate"] > none["saturation_rate"]
+    assert one["ttft"]["mean"] < none["ttft"]["mean"]
+    few, more = (simulated("--users", "2", *EQUAL, "--turns", turns) for turns in ("2", "5"))
+    assert 0.3 < few["hit_share"] < more["hit_share"] < 1
+    assert few["input_tokens"] < more["input_tokens"]
