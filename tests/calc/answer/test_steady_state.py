@@ -104,11 +104,6 @@ def seen():
     return simulated(catalogue.load_scenario(PREFILL), steady(PREFILL)[0])
 
 
-def test_deployment_is_simulated_once(seen):
-    assert seen is not None
-    assert simulated(catalogue.load_scenario(PREFILL), steady(PREFILL)[0]) is seen
-
-
 @pytest.mark.parametrize(("name", "settings"), [
     (AWQ, ()), ("wide-lmsys-decode", ()), ("wide-cloudmatrix-decode", ()),  # two pools
     ("v4-flash-8xrtx-pro-6000", ("workload.max_num_batched_tokens=4",))])  # 1,024 chunks: too long
@@ -117,7 +112,8 @@ def test_not_simulated_where_the_closed_form_holds_or_it_takes_too_long(name, se
     assert simulated(scenario, steady(name, *settings)[0]) is None
 
 
-def test_rate_without_a_bound_is_not_simulated():
+def test_deployment_is_simulated_once_and_not_without_a_bound(seen):
+    assert simulated(catalogue.load_scenario(PREFILL), steady(PREFILL)[0]) is seen is not None
     doubted = replace(arriving(AWQ, 1e3)[0], doubts=("shared",))
     assert simulated(catalogue.load_scenario(AWQ), doubted) is None
 
@@ -126,22 +122,16 @@ def test_simulated_means_take_the_place_of_the_closed_form(seen):
     """Intervals move along; what is exact, or no quantity of a steady state, stays."""
     closed = steady(PREFILL)[0]
     given = {name: Amount(2.0, 1.0, 8.0, "s", central=3.0) for name in (*STEADY, "ttft")}
-    given["steady_throughput"] = Amount.exactly(2.0)
-    found = as_simulated(given, closed, seen)
-    for name, mean in (("steady_ttft", seen.ttft.mean), ("steady_e2e", seen.e2e.mean)):
+    given["steady_tpot"] = Amount.exactly(2.0)
+    found, rate = as_simulated(given, closed, seen), seen.summary.output_throughput / seen.share
+    for name, mean in (("steady_ttft", seen.ttft.mean), ("steady_e2e", seen.e2e.mean),
+                       ("steady_throughput", rate)):
         factor = mean / closed.values[name]
         assert (*found[name].points, found[name].central) == pytest.approx(
             (2 * factor, factor, 8 * factor, 3 * factor))
-    assert found["steady_throughput"] == given["steady_throughput"]
-    assert found["ttft"] == given["ttft"]
+    assert [found[name] for name in ("steady_tpot", "ttft")] == [
+        given[name] for name in ("steady_tpot", "ttft")]
     assert as_simulated(given, closed, None) == as_simulated(given, None, seen) == given
-
-
-def test_throughput_of_a_part_of_the_replicas_is_that_of_all(seen):
-    closed, one = steady(PREFILL)[0], {"steady_throughput": Amount(2.0, 1.0, 8.0)}
-    found = as_simulated(one, closed, seen)["steady_throughput"]
-    assert found.value == pytest.approx(2 * seen.summary.output_throughput / seen.share
-                                        / closed.values["steady_throughput"])
 
 
 @pytest.mark.parametrize("name", [AWQ, PREFILL])
