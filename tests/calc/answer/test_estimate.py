@@ -131,8 +131,8 @@ class TestForm:
         assert [round(row.printed / GB, 2) for row in rows] == [167.75, 20.97]
         assert [round(row.recomputed / GB, 2) for row in rows] == [167.75, 20.97]
         assert {round(row.derived / GB, 2) for row in rows} == {169.56}
-        plan = catalogue.load_scenario("s1-plan-c")
-        assert [counted_of(plan, part) for part in ("deployment", "replica", "device", "layer")] == [
+        parts = ("deployment", "replica", "device", "layer")
+        assert [counted_of(catalogue.load_scenario("s1-plan-c"), part) for part in parts] == [
             1, 4, 32, 61]
 
 

@@ -44,7 +44,6 @@ ASKED = (
     "audit --claim S1-046", "stale --as-of 2026-11-25 --kind engines",
     f"kernels list --tables {KERNELS}", f"kernels check --tables {KERNELS}",
     f"import-model {MODEL}", f"deploy {R1} -o OUT")
-UNMET = f"{GOAL} --set limits.tpot=1ms"
 # answers that show what files state or what is typed, and one that takes seconds
 IN_ENGLISH = ("devices n", "models d", "scenarios", "import-model", "stale",
               f"capacity {R1} --cards")
@@ -54,9 +53,10 @@ TYPED = {
     "Hugging", "JSON", "LIST", "MLA", "MODEL", "MiB", "N", "NAME", "NPU", "NVLink", "None",
     "Parquet", "SI", "Sobol", "TFLOPS", "TPU", "USD", "YAML", "all-to-all", "calc", "calibrate",
     "concurrency", "config", "constant", "deepseek-api", "deploy", "en", "estimate", "experts",
-    "exponential", "flag", "gemm", "goal", "html", "int", "json", "kB", "mean", "measured", "min", "my-card",
-    "name", "ns", "nvidia-hopper", "pools", "preface", "python", "report", "scenario", "tpot",
+    "exponential", "flag", "gemm", "goal", "html", "int", "json", "kB", "mean", "measured", "min",
+    "my-card", "name", "ns", "nvidia-hopper", "pools", "preface", "python", "report", "scenario", "tpot",
     "ttft", "utilisation", "yml", "zh"}
+CHINESE = re.compile("[\u4e00-\u9fff]")
 WHOLE = ("devices: [{device:", "price:", "space.spares")
 
 
@@ -95,6 +95,14 @@ def valid(out):
     return name, answer
 
 
+def is_alive(process):
+    """Whether a process runs, and is not merely waiting to be reaped."""
+    try:
+        return ") Z " not in Path(f"/proc/{process}/stat").read_text()
+    except FileNotFoundError:
+        return False
+
+
 class TestAnswers:
     def test_every_command_but_the_report_is_asked(self):
         assert {asked.split()[0] for asked in ASKED} == COMMANDS.keys() - {"report"}
@@ -118,22 +126,10 @@ class TestAnswers:
         titles = [catalogue.load_scenario(name).heading["zh"] for name in (
             "s0-scenario-1", "wide-lmsys-decode")]
         assert code == 0
-        assert re.search("[\u4e00-\u9fff]", out)
+        assert CHINESE.search(out)
         assert english(out, but=[*WHOLE, *titles]) - TYPED == set()
 
-    def test_goal_that_nothing_meets_is_an_answer_with_its_own_code(self, capsys):
-        code, out, _ = ended(capsys, *UNMET.split(), "--json")
-        assert (code, valid(out)[0]) == (3, "search")
-
-    @pytest.mark.parametrize("wrong", [{"fits": "yes"}, {"unheard-of": 1}, {"quantities": None}])
-    def test_schema_refuses_another_layout(self, capsys, wrong):
-        answer = json.loads(ended(capsys, "estimate", AWQ, "--json")[1])
-        with pytest.raises(jsonschema.ValidationError):
-            valid(json.dumps(answer | wrong))
-
-    @pytest.mark.parametrize("asked", [
-        "estimate nothing-of-this-name", "estimate", "no-such-command",
-        f"simulate {AWQ} --rate x"])
+    @pytest.mark.parametrize("asked", ["estimate nothing", "estimate", f"simulate {AWQ} --rate x"])
     def test_error_is_an_answer_too(self, capsys, asked):
         code, out, err = ended(capsys, *asked.split(), "--json")
         name, answer = valid(out)
@@ -145,9 +141,6 @@ class TestAnswers:
             if name in ("tpot_floor", "ttft", "usable_memory", "e2e")]),
         (f"simulate {AWQ} --users 4 --requests 40", lambda answer: [
             (answer[name][key], "s") for name in ("ttft", "tpot") for key in ("mean", "p90")]),
-        (f"sweep {R1} --axis workload.concurrency=1,8 --min tpot --max "
-         "output_throughput", lambda answer: [
-            (row["tpot"], "s") for row in answer["deployments"]]),
         (DAY, lambda answer: [(hour["ttft_at"], "s") for hour in answer["day"]["hours"]])])
     def test_printed_numbers_are_those_of_the_json(self, capsys, asked, numbers):
         found = numbers(json.loads(ended(capsys, *asked.split(), "--json")[1]))
@@ -163,26 +156,6 @@ class TestAnswers:
         assert all(name in printed for name in known)
         for name in (known[0], known[-1]):
             assert json.loads(ended(capsys, kind, name, "--json")[1])["id"] == name
-
-    def test_setting_changes_the_answer(self, capsys):
-        def floor(*settings):
-            out = ended(capsys, "estimate", AWQ, "--json", *settings)[1]
-            return json.loads(out)["quantities"]["tpot_floor"]["value"]
-
-        assert floor("--set", "device.memory_bandwidth=3.2 TB/s") < floor()
-        assert floor("--set", "workload.concurrency=2", "--set", "precision=w4a16-awq") < floor()
-
-    @pytest.mark.parametrize(("asked", "path", "expected"), [
-        ("models deepseek-v3", ("parameters", "total"), 671_026_419_200),
-        ("devices ascend-910b2", ("memory_bandwidth", "value"), 1.6e12),
-        ("engines vllm max-model-len", ("entries", "--max-model-len", "since"), "0.2.7"),
-        (f"estimate {R1} --engines vllm@0.11,sglang@0.5.6", ("engines", 1, "engine"),
-         "sglang@0.5.6.post2")])
-    def test_values(self, capsys, asked, path, expected):
-        answer = json.loads(ended(capsys, *asked.split(), "--json")[1])
-        for key in path:
-            answer = answer[key]
-        assert answer == expected
 
     def test_brackets_are_text_not_markup(self, capsys, tmp_path):
         card = tmp_path / "card.yml"
@@ -209,11 +182,10 @@ class TestLanguage:
     def test_option_overrides_the_environment(self, capsys, environ, asked, environment, language):
         environ.update(environment)
         out = ended(capsys, *asked, "links")[1]
-        assert bool(re.search("[\u4e00-\u9fff]", out)) is (language == "zh")
+        assert bool(CHINESE.search(out)) is (language == "zh")
 
-    @pytest.mark.parametrize("asked", [f"estimate {R1}", f"cost {R1}", f"decide {R1}"])
-    def test_json_is_the_same_in_both(self, capsys, asked):
-        answers = [json.loads(ended(capsys, "--lang", lang, *asked.split(), "--json")[1])
+    def test_json_is_the_same_in_both(self, capsys):
+        answers = [json.loads(ended(capsys, "--lang", lang, "estimate", R1, "--json")[1])
                    for lang in ("en", "zh")]
         assert answers[0] | {"asked": None} == answers[1] | {"asked": None}
 
@@ -228,39 +200,20 @@ class TestProcesses:
         return subprocess.Popen([sys.executable, "-m", "calc", *asked], cwd=PROJECT, text=True,
                                 stderr=subprocess.PIPE, **({"stdout": subprocess.PIPE} | more))
 
-    @staticmethod
-    def children(parent):
-        """Processes that one has started and that have not ended."""
-        return [int(number) for task in Path(f"/proc/{parent}/task").iterdir()
-                for number in (task / "children").read_text().split()]
-
-    @staticmethod
-    def is_alive(process):
-        """Whether a process runs, and is not merely waiting to be reaped."""
-        try:
-            state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
-        except FileNotFoundError:
-            return False
-        return state != "Z"
-
-    def test_version(self, capsys):
-        code, out, _ = ended(capsys, "--version")
-        assert code == 0
-        assert calc.__version__ in out
-
     @pytest.mark.parametrize(("number", "code", "said"), [
         (signal.SIGINT, 130, "interrupted.\n"), (signal.SIGTERM, 143, ""),
         (signal.SIGKILL, -9, "")])
     def test_signal_ends_a_search_and_its_processes(self, number, code, said):
         running = self.started(*self.SEARCH, preexec_fn=lambda: signal.signal(
             signal.SIGINT, signal.default_int_handler))
-        while len(begun := self.children(running.pid)) < 2:
+        children = Path(f"/proc/{running.pid}/task/{running.pid}/children")
+        while len(begun := children.read_text().split()) < 2:
             time.sleep(0.02)
             assert running.poll() is None
         running.send_signal(number)
         _, errors = running.communicate(timeout=120)
         assert (running.returncode, errors) == (code, said)
-        while any(map(self.is_alive, begun)):  # the suite's own limit ends the wait
+        while any(is_alive(process) for process in begun):  # the suite's own limit ends the wait
             time.sleep(0.02)
 
     def test_interrupted_before_it_begins(self):

@@ -1,6 +1,5 @@
 """``decide``, ``cost``, ``capacity`` and ``search``: laws between the numbers that they answer."""
 
-import functools
 import json
 import shutil
 
@@ -31,12 +30,6 @@ def answer(capsys):
 
 
 class TestDecide:
-    def test_what_decides_is_named_in_order(self, answer, capsys):
-        bars = answer("decide", SGLANG, "--tornado")["tornado"]["bars"]
-        first = next(bar["name"] for bar in bars if bar["name"] != "own_error")
-        assert main(("decide", SGLANG)) == 0
-        assert first.replace("_", " ") in capsys.readouterr().out.splitlines()[1]
-
     def test_break_even(self, answer):
         found = answer("decide", PLAN, "--breakeven=network_alpha", f"--against={NARROW}",
                        "--set=precision=w8a8-int8")["breakeven"]
@@ -79,7 +72,7 @@ class TestCost:
 
     def test_file_and_settings_of_a_reader_replace_the_catalogue(self, answer, tmp_path):
         path = tmp_path / "mine.yml"
-        path.write_text("name: {en: mine, zh: 我的}\nlike: nvidia-h200-sxm\nhour: {own: {value: "
+        path.write_text("name: {en: mine, zh: mine}\nlike: nvidia-h200-sxm\nhour: {own: {value: "
                         "3.16 USD/h, source: my own, kind: assumed, date: 2026-03, "
                         "range: [3 USD/h, 4 USD/h]}}\n", encoding="utf-8")
         mine, theirs = self.amounts(answer, f"--prices={path}"), self.amounts(answer)
@@ -87,13 +80,6 @@ class TestCost:
             2 * theirs["per_request"]["central"])
         longer = self.amounts(answer, "--set=prices.years=6 year")
         assert longer["tco"]["value"] > theirs["tco"]["value"]
-
-    def test_fleet_of_a_day(self, answer):
-        fleet = answer("cost", R1, "--day-requests=30000000")["fleet"]
-        assert fleet["deployments"]["most"] >= fleet["deployments"]["mean"] >= 1
-        assert 0 < fleet["utilisation"] <= 1
-        hours = fleet["per_hour"]
-        assert hours["own and by the hour"] <= min(hours["own"], hours["rent-by-hour"])
 
     def test_price_lists_of_a_service_have_their_crossovers(self, answer):
         found, service = answer("cost", R1), catalogue.load_prices("deepseek-api")
@@ -120,31 +106,24 @@ class TestCost:
 
 
 class TestCapacity:
-    @functools.cached_property
-    def day(self):
-        return (*DAY, "--requests=200000")
-
     def test_day_has_the_replicas_of_its_busiest_hour(self, answer):
-        found = answer(*self.day, "--think-time=60 s", "--promise=0.99")
+        found = answer(*DAY, "--requests=200000", "--think-time=60 s", "--promise=0.99")
         assert found["day"]["replicas"] == max(hour["replicas"] for hour in found["day"]["hours"])
         assert len(found["day"]["hours"]) == 24
         assert found["failures"]["share_low"] < found["failures"]["share"] <= 1
-        users = answer(*DAY, "--users=10000", "--questions=20")
+        users = answer(*DAY[:-1], "--users=10000", "--questions=20")
+        assert users["day"]["checked"][-1]["met"]
         assert users["day"]["requests"] == 200_000
         assert users["day"]["replicas"] == found["day"]["replicas"]
 
-    def test_busiest_hour_is_simulated(self, answer):
-        asked = [word for word in self.day if word != "--no-check"]
-        assert answer(*asked)["day"]["checked"][-1]["met"]
-
     def test_stricter_percentiles_leave_a_lower_rate(self, answer):
-        rates = [answer(*self.day, f"--percentile={name}")["day"]["rate_within_limits"]
+        rates = [answer(*DAY, "--requests=200000", f"--percentile={name}")["day"]["rate_within_limits"]
                  for name in ("mean", "90", "99.5")]
         assert rates == sorted(rates, reverse=True)
         assert rates[0] > rates[-1]
 
     def test_tiers_and_regret(self, answer):
-        found = answer(*self.day, "--turns=3", "--think-time=300 s", "--storage=1 TB", "--regret",
+        found = answer(*DAY, "--requests=200000", "--turns=3", "--think-time=300 s", "--storage=1 TB", "--regret",
                        "--late=2")
         assert [tier["tier"] for tier in found["tiers"]] == ["device", "host", "storage"]
         assert found["tiers"][-1]["replicas"] <= found["day"]["replicas"]

@@ -65,20 +65,16 @@ def test_answer_lists_files_and_predictions(cli, deployed):
 @pytest.mark.parametrize(("expert", "slices", "engine", "flags", "without"), [
     (1, 8, "sglang@0.5.6.post2", ("--tp-size 8", "--dp-size 8", "--enable-dp-attention"),
      ("--ep-size", "--moe-a2a-backend")),
-    (4, 2, "sglang@0.5.6.post2", ("--ep-size 4", "--dp-size 8"), ("--moe-a2a-backend",)),
     (1, 8, "vllm@0.13.0", ("--tensor-parallel-size 1", "--data-parallel-size 8"),
      ("--enable-expert-parallel", "--all2all-backend"))])
 def test_flags_of_slices_of_experts(cli, tmp_path, expert, slices, engine, flags, without):
     settings = (f"engine={engine}", f"parallelism.expert_parallel={expert}", "workload.requests=32",
-                f"parallelism.expert_tensor_parallel={slices}", "workload.concurrency=32",
-                "workload.output_tokens=1")
+                f"parallelism.expert_tensor_parallel={slices}", "workload.concurrency=32")
     assert cli("deploy", SLICED, "-o", str(tmp_path / "out"), *(
         f"--set={setting}" for setting in settings))[::2] == (0, "")
     script = (tmp_path / "out/nodes/serve-0.sh").read_text("utf-8")
     assert all(flag in script for flag in flags)
     assert not any(flag in script for flag in without)
-    runs = json.loads((tmp_path / "out/bench/plan.json").read_text("utf-8"))["runs"]
-    assert {run["name"]: "tpot" in run["predicted"] for run in runs}["planned"] is False
 
 
 @pytest.mark.parametrize(("spelt", "factor", "outside"), [
@@ -92,19 +88,17 @@ def test_results_inside_and_outside_of_their_intervals(cli, written, spelt, fact
         assert all(row["measured"] == pytest.approx(row["predicted"]) for row in data["rows"])
 
 
-def test_run_unlike_the_others_and_client_that_did_otherwise_are_told(cli, written):
+def test_run_unlike_the_others_is_told_though_it_is_inside(cli, written):
     """What all runs share is no reason that one of them may differ."""
     results = bench(written, 1.02)
-    for name, change in (("half", lambda data: {"mean_tpot_ms": 1.15 * data["mean_tpot_ms"]}),
-                         ("one", lambda data: {"completed": 8, "total_output_tokens": 8 * 100})):
-        data = json.loads((results / f"{name}.json").read_text("utf-8"))
-        (results / f"{name}.json").write_text(json.dumps(data | change(data)), "utf-8")
+    data = json.loads((results / "half.json").read_text("utf-8"))
+    data["mean_tpot_ms"] *= 1.15
+    (results / "half.json").write_text(json.dumps(data), "utf-8")
     (results / "planned.json").unlink()
     found = calibrated(cli, results)
     unlike = [row for row in found["rows"] if row["agrees"] is False]
     assert [(row["run"], row["metric"], row["inside"]) for row in unlike] == [
         ("half", "tpot", True)]
-    assert any("8 of 16 requests" in line for line in found["remarks"])
     assert found["missing"] == ["planned"]
 
 
@@ -126,21 +120,19 @@ def test_written_calibration_is_used_and_kept(cli, written):
 
 
 RESULTS = [
-    ("bench/results/one.json", "{", "is not JSON"), ("bench/plan.json", "{}", "is no plan"),
-    ("bench/results/one.json", "[]", "expected a JSON object"),
-    ("bench/results/one.json", "{}", "'completed' is missing"),
-    ("bench/results/one.json", '{"completed": 0}', "no request was answered"),
-    ("bench/results/one.json", '{"completed": 3, "total_input_tokens": NaN}', "'total_input_tok"),
-    ("bench/results/one.json", '{"completed":9, "total_input_tokens": 3, "total_output_tokens": 9}',
-     "fewer tokens than requests"),
-    ("bench/results/one.json", f'{{"completed": {"9" * 400}}}', "'completed' is missing or no num"),
-    ("bench/results/one.json", "[" * 100_000, "is not JSON")]
+    ("results/one.json", "{", "is not JSON"), ("plan.json", "{}", "is no plan"),
+    ("results/one.json", "[]", "expected a JSON object"),
+    ("results/one.json", "{}", "'completed' is missing"),
+    ("results/one.json", '{"completed": 0}', "no request was answered"),
+    ("results/one.json", '{"completed": 3, "total_input_tokens": NaN}', "'total_input_tok"),
+    ("results/one.json", '{"completed":9, "total_input_tokens": 3, "total_output_tokens": 9}',
+     "fewer tokens than requests"), ("results/one.json", "[" * 100_000, "is not JSON")]
 
 
 @pytest.mark.parametrize(("file", "text", "says"), RESULTS)
 def test_bad_results_are_one_sentence(cli, written, file, text, says):
     results = bench(written)
-    (written / file).write_text(text, encoding="utf-8")
+    (written / "bench" / file).write_text(text, encoding="utf-8")
     code, _, err = cli("calibrate", str(results))
     assert (code, err.count("\n")) == (2, 1)
     assert says in err
