@@ -41,9 +41,8 @@ COMMANDS = {
     "validate": "evidence.validate", "calibrate": "evidence.calibrate",
     "discrepancy": "evidence.discrepancy", "kernels": "evidence.kernels",
     "capacity": "deciding.capacity", "import-model": "import_model", "search": "deciding.search",
-    "decide": "deciding.decide", "audit": "evidence.audit", "stale": "evidence.stale",
-    "deploy": "deciding.deploy",
-    "report": "report", "engines": "engines"}
+    "decide": "deciding.decide", "audit": "evidence.audit",
+    "deploy": "deciding.deploy", "report": "report", "engines": "engines"}
 """Name -> module of this room that does it, loaded when it is asked for."""
 
 
@@ -55,7 +54,6 @@ def _purposes() -> dict[str, Pair]:
             "discrepancy": say("discrepancy"), "kernels": say("kernels"),
             "capacity": say("capacity"), "import-model": say("import-model"),
             "search": say("search"), "decide": say("decide"), "audit": say("audit"),
-            "stale": say("stale"),
             "deploy": say("deploy"), "report": say("report"), "engines": say("engines")}
 
 

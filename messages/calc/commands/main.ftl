@@ -78,10 +78,6 @@ decide =
     .en = what a decision hangs on: elasticities, tornado, break-even, worth of measuring
     .zh = 决策取决于什么：弹性、龙卷风图、盈亏平衡点、实测的价值
 
-stale =
-    .en = what of the catalogue is old, or has a newer one in it
-    .zh = 目录中哪些数据已陈旧，或已有更新的条目
-
 audit =
     .en = every claim of the documents with a computed verdict, and what is right
     .zh = 文档的每条论断：计算得出的结论与正确值

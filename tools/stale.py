@@ -1,0 +1,124 @@
+"""List outdated entries of the catalogue, and entries that have a newer one.
+
+    python -m tools.stale [--kind KIND] [--older DAYS] [--as-of DATE] [--json]
+
+With ``--kind`` it also prints how entries of that kind are renewed (``tools/stale.yml``).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterable, Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from catalogue import ageing
+from catalogue.reading.values import stated_date
+
+RECIPES = yaml.safe_load(Path(__file__).with_suffix(".yml").read_text("utf-8"))
+COLUMNS = ("kind", "file", "key", "source or name", "date", "days")
+
+
+def stale(kinds: Sequence[str], days: int, as_of: date) -> dict[str, Any]:
+    """Counts by kind, outdated and superseded entries, and the newest release of each engine.
+
+    Args:
+        kinds: of entries.
+        days: age from which a date is outdated.
+        as_of: day at which ages are counted.
+    """
+    found = ageing.statements(tuple(kinds))
+    old, superseded = ageing.old(found, days, as_of), ageing.superseded(found)
+    releases = [each for each in ageing.newest(found).values() if each.kind == ageing.ENGINES]
+    totals = {kind: {"dated": sum(each.kind == kind and not each.group for each in found),
+                     "old": sum(each.kind == kind for each in old),
+                     "superseded": sum(each.member.kind == kind for each in superseded)}
+              for kind in dict.fromkeys(each.kind for each in found)}
+    return {"as_of": as_of.isoformat(), "older": days, "totals": totals,
+            "old": [_row(each, as_of) for each in old],
+            "superseded": [_row(each.member, as_of) | {"by": _row(each.by, as_of)}
+                           for each in superseded],
+            "releases": [_row(each, as_of) for each in releases]}
+
+
+def recipe(kind: str) -> dict[str, str]:
+    """How entries of a kind are renewed: the source, what to write, what to check."""
+    renewed = RECIPES["recipes"].get(RECIPES["like"].get(kind, kind))
+    return dict(renewed)
+
+
+def _row(each: ageing.Dated, as_of: date) -> dict[str, Any]:
+    return {"kind": each.kind, "file": each.file, "line": each.line, "key": each.key,
+            "what": each.what, "date": each.date, "age": each.age(as_of)}
+
+
+def _print_table(title: str, rows: Iterable[dict[str, Any]]) -> None:
+    """Print rows in columns, if there are any."""
+    cells = [COLUMNS, *((row["kind"], f"{row['file']}:{row['line']}", row["key"], row["what"],
+                         row["date"], str(row["age"])) for row in rows)]
+    if len(cells) == 1:
+        return
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    print(f"\n{title}")
+    for row in cells:
+        padded = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
+        print("  ".join(padded).rstrip())
+
+
+def _print(result: dict[str, Any], kind: str | None) -> None:
+    """Print for people."""
+    for name, total in result["totals"].items():
+        if total["dated"]:
+            print(f"{name}: {total['old']} of {total['dated']} dated values are outdated, "
+                  f"{total['superseded']} have a newer entry")
+    _print_table(f"At least {result['older']} days old on {result['as_of']}:", result["old"])
+    _print_table("Newest release of each engine in the catalogue:", result["releases"])
+    for row in result["superseded"]:
+        by = row["by"]
+        print(f"{row['file']} {row['key']} ({row['date']}): newer is {by['file']} {by['key']} "
+              f"({by['date']})")
+    if kind is None:
+        print("\nHow to renew a kind: --kind KIND")
+    else:
+        print("", *(f"{part.title()}: {text}" for part, text in recipe(kind).items()),
+              RECIPES["afterwards"], sep="\n")
+
+
+def _days(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or len(text) > 6:
+        raise argparse.ArgumentTypeError(f"'{text[:40]}' is not a number of days, such as 365")
+    return int(text)
+
+
+def _date(text: str) -> date:
+    try:
+        return ageing.last_day(stated_date(text))
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Print."""
+    parser = argparse.ArgumentParser(prog="python -m tools.stale",
+                                     description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--kind", choices=ageing.DATED, help="kind of entries (default: all)")
+    parser.add_argument("--older", metavar="DAYS", type=_days, default=ageing.YEAR,
+                        help="age from which a date is outdated (default: %(default)s days)")
+    parser.add_argument("--as-of", metavar="DATE", type=_date, default=date.today(),
+                        help="day at which ages are counted (default: today)")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    args = parser.parse_args(argv)
+    kinds = (args.kind,) if args.kind else ageing.DATED
+    result = stale(kinds, args.older, args.as_of)
+    if args.json:
+        print(json.dumps(result | {"renewing": {kind: recipe(kind) for kind in kinds}}, indent=2))
+    else:
+        _print(result, args.kind)
+
+
+if __name__ == "__main__":
+    main()
