@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,6 @@ from catalogue import ageing
 from catalogue.reading.values import stated_date
 
 RECIPES = yaml.safe_load(Path(__file__).with_suffix(".yml").read_text("utf-8"))
-COLUMNS = ("kind", "file", "key", "source or name", "date", "days")
 
 
 def stale(kinds: Sequence[str], days: int, as_of: date) -> dict[str, Any]:
@@ -52,21 +51,7 @@ def recipe(kind: str) -> dict[str, str]:
 
 
 def _row(each: ageing.Dated, as_of: date) -> dict[str, Any]:
-    return {"kind": each.kind, "file": each.file, "line": each.line, "key": each.key,
-            "what": each.what, "date": each.date, "age": each.age(as_of)}
-
-
-def _print_table(title: str, rows: Iterable[dict[str, Any]]) -> None:
-    """Print rows in columns, if there are any."""
-    cells = [COLUMNS, *((row["kind"], f"{row['file']}:{row['line']}", row["key"], row["what"],
-                         row["date"], str(row["age"])) for row in rows)]
-    if len(cells) == 1:
-        return
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    print(f"\n{title}")
-    for row in cells:
-        padded = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
-        print("  ".join(padded).rstrip())
+    return each._asdict() | {"age": each.age(as_of)}
 
 
 def _print(result: dict[str, Any], kind: str | None) -> None:
@@ -75,8 +60,11 @@ def _print(result: dict[str, Any], kind: str | None) -> None:
         if total["dated"]:
             print(f"{name}: {total['old']} of {total['dated']} dated values are outdated, "
                   f"{total['superseded']} have a newer entry")
-    _print_table(f"At least {result['older']} days old on {result['as_of']}:", result["old"])
-    _print_table("Newest release of each engine in the catalogue:", result["releases"])
+    for title, rows in ((f"At least {result['older']} days old on {result['as_of']}:",
+                         result["old"]), ("Newest release of each engine:", result["releases"])):
+        if rows:
+            print(f"\n{title}", *("{file}:{line} {key} ({what}): {date}, {age} days".format(**row)
+                                  for row in rows), sep="\n")
     for row in result["superseded"]:
         by = row["by"]
         print(f"{row['file']} {row['key']} ({row['date']}): newer is {by['file']} {by['key']} "

@@ -1,9 +1,8 @@
-"""A stand-in for PyTorch with a card of known speed, for the tests of tools/measure_card.py.
+"""A mock of PyTorch with a card of known speed, for the tests of tools/measure_card.py.
 
 Copied as ``torch/__init__.py`` to a folder of its own. Time on the card is counted, not measured:
-100 TFLOPS, 1 TB/s, 2 us per tiny kernel (1 us in a graph), collectives at 100 GB/s. FAKE_CARDS,
-FAKE_KIND (cuda or npu), FAKE_MEMORY (largest tensor in bytes), FAKE_HOST (seconds per operator),
-FAKE_NO_GRAPH and FAKE_LOST (bytes at which a rank is lost) say what kind of card it is.
+100 TFLOPS, 1 TB/s, 2 us per tiny kernel (1 us in a graph), collectives at 100 GB/s. FAKE_CARDS is
+the number of cards, FAKE_KIND is cuda or npu.
 """
 import contextlib
 import math
@@ -18,15 +17,11 @@ version, backends = Names(cuda="12.9", hip=None), Names(cuda=Names(matmul=Names(
 now = Names(host=0.0, card=0.0, recorded=None)
 
 
-def fake(name, default):
-    return float(os.environ.get(f"FAKE_{name}", default))
-
-
 def work(seconds, in_graph=None):
     if now.recorded is not None:
         now.recorded.append(in_graph or seconds)
         return
-    now.host += fake("HOST", 1e-13)
+    now.host += 1e-13
     now.card = max(now.card, now.host) + seconds
 
 
@@ -35,8 +30,6 @@ class Tensor:
         self.shape = shape[0] if isinstance(shape[0], tuple) else shape
         self.dtype, self.device, self.turned = dtype, device, turned
         self.size = math.prod(self.shape) * sizes[dtype]
-        if self.size > fake("MEMORY", "inf"):
-            raise RuntimeError("CUDA out of memory. Tried to allocate more than there is.")
         self.clone = lambda: Tensor(self.shape, dtype=dtype, device=device, turned=turned)
         self.contiguous = lambda: Tensor(self.shape, dtype=dtype, device=device)
         self.to = lambda other: Tensor(self.shape, dtype=other, device=device)
@@ -91,8 +84,6 @@ class Event:
 
 class Graph:
     def __init__(self):
-        if "FAKE_NO_GRAPH" in os.environ:
-            raise RuntimeError("capture is not supported")
         self.replay = lambda: [work(seconds) for seconds in self.calls]
 
 
@@ -106,14 +97,13 @@ def capture(graph):
 def card(kind, **graph):
     return Names(
         is_available=lambda: kind == os.environ.get("FAKE_KIND", "cuda"), Event=Event, **graph,
-        device_count=lambda: int(fake("CARDS", 1)), set_device=lambda index: None, graph=capture,
+        device_count=lambda: int(os.environ.get("FAKE_CARDS", "1")), graph=capture,
+        set_device=lambda index: None,
         get_device_name=lambda index: f"Fake {kind} card", empty_cache=lambda: None,
         get_device_capability=lambda index: (9, 0))
 
 
 def exchange(size, share, latency):
-    if size >= fake("LOST", "inf"):
-        raise RuntimeError("\n-- Process 1 terminated:\nTraceback (most recent call last):\nlost")
     work(latency if size <= 1024 else share * size / 1e11)
 
 

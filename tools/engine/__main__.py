@@ -1,8 +1,8 @@
 """``make engine``: what ``deploy`` writes, in a real engine on this machine's processor.
 
 ``python -m tools.engine [PART ...] [--environment DIR]``; parts: serve, own, lines, answers,
-sglang, sglang-answers, ascend, ascend-answers; without names, all. One table (what, saw, expected,
-ok), kept in ``notebooks/pages/deciding/engine.json``; the exit code is 1 if a row is not as
+sglang, sglang-answers, ascend, ascend-answers; without names, all. The rows (what, saw, expected,
+ok) are kept in ``notebooks/pages/deciding/engine.json``; the exit code is 1 if a row is not as
 expected. A processor is no card of the catalogue: what is tested is that commands start and that
 flags,
 metrics, rules, bench and calibration go together. Its speed tests no prediction.
@@ -25,7 +25,7 @@ from tools.engine import configured
 from tools.engine.ascend import parsed as ascend
 from tools.engine.environment import PACKAGE, RELEASE, WRITTEN, Environment, ready
 from tools.engine.own import run as own
-from tools.engine.rows import Row, table
+from tools.engine.rows import Row
 from tools.engine.server import served
 from tools.engine.server.serving import STATED
 from tools.engine.server.watching import FASTER
@@ -62,13 +62,13 @@ def main(arguments: list[str]) -> int:
         for name in args.parts or PARTS:
             rows = []
             for row in PARTS[name](environment, Path(sys.executable), folder.absolute()):
-                print(f"{'ok    ' if row.ok else 'FAILED'} {row.what}: {row.saw}", flush=True)
+                print(f"{'ok    ' if row.ok else 'FAILED'} {row.what}: {row.saw}", *row.notes,
+                      sep="\n    ", flush=True)
                 rows.append(row)
             made[name] = [row.as_json() for row in rows]
             found += rows
     before = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
     write_whole(RESULTS, (json.dumps(before | made, indent=1, ensure_ascii=False) + "\n").encode())
-    print(table(found))
     return int(not all(row.ok for row in found))
 
 

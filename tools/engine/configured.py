@@ -26,11 +26,7 @@ def rows(environment: Environment, _: Path, folder: Path) -> Iterator[Row]:
     checkpoint = model.write(folder / "small", model.CONFIG)
     broken = lines.checked(environment, [
         lines.Line(name, [str(checkpoint), *argv]) for name, argv in BROKEN.items()])
-    through = [row["name"] for row in broken if row["configured"] and not row["left_out"]]
-    yield Row("broken", "command lines that are broken on purpose",
-              f"{len(broken) - len(through)} refused", f"{len(BROKEN)} refused",
-              not through and len(broken) == len(BROKEN), None,
-              [f"'{name}' is not refused" for name in through])
+    yield refusals(broken, len(BROKEN))
     yield from judged(*lines.check_lines(environment, WRITTEN, folder), "deployments")
 
 
@@ -39,6 +35,16 @@ def of_answers(environment: Environment, python: Path, folder: Path) -> Iterator
     told = lines.answers(python, folder / "answers")
     yield from judged(*lines.check_lines(environment, WRITTEN, folder / "made", told),
                       "first answers to goals")
+
+
+def refusals(found: list[dict[str, Any]], expected: int) -> Row:
+    """Whether the engine refuses all lines that are broken on purpose."""
+    accepted = [row["name"] for row in found if row["configured"] and not row["left_out"]]
+    return Row("broken", "command lines that are broken on purpose",
+               f"{len(found) - len(accepted)} refused", f"{expected} refused",
+               not accepted and len(found) == expected, None,
+               [*(f"'{name}' is not refused" for name in accepted),
+                *(f"{row['name']}: {row['refused'][0]}" for row in found if row["refused"])])
 
 
 def judged(found: list[dict[str, Any]], refused: dict[str, str], kind: str,

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
-
-from rich.console import Console
-from rich.table import Table
 
 FOLDERS = re.compile(r"(?<![\w.])/(?:[\w.+-]+/)+")
 
@@ -39,18 +36,3 @@ class Row:
         """As it is kept, which is without folders of this machine."""
         told = asdict(self) | {"notes": [FOLDERS.sub("", note) for note in self.notes]}
         return {name: value for name, value in told.items() if value or name == "ok"}
-
-
-def table(rows: Iterable[Row]) -> str:
-    """All rows as a reader sees them."""
-    screen = Console(width=140, highlight=False)
-    shown = Table("what", "saw", "expected", "ok")
-    notes = []
-    for row in rows:
-        shown.add_row(row.what, row.saw, row.expected, "yes" if row.ok else "NO")
-        notes += [f"{row.what}: {note}" for note in row.notes]
-    with screen.capture() as kept:
-        screen.print(shown)
-        for note in notes:
-            screen.print(note, markup=False)
-    return kept.get()

@@ -58,9 +58,8 @@ def stands(assertion: Assertion, found: Sequence[Check], configuration: Sequence
     return None
 
 
-def write_checks(name: str, target: Path, cache: Path | None = None, get: Fetch = fetch
-                 ) -> dict[str, int]:
-    """Write one engine's file; return how many checks each release has.
+def write_checks(name: str, target: Path, cache: Path | None = None, get: Fetch = fetch) -> None:
+    """Write the file of one engine: how many checks each release has, and where named ones are.
 
     Raises ExtractError, one sentence, for a release that cannot be read, and for an assertion whose
     check stands in none.
@@ -89,7 +88,6 @@ def write_checks(name: str, target: Path, cache: Path | None = None, get: Fetch 
     write_whole(target / f"{name}.yml", (
         "# Written by python -m tools.engines.assertions: how many checks the configuration of a "
         "release has,\n# and where the check of an assertion stands.\n" + text).encode())
-    return read
 
 
 def main(argv: Sequence[str] | None = None, target: Path = TARGET, get: Fetch = fetch) -> int:

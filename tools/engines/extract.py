@@ -22,7 +22,7 @@ from catalogue.reading.files import write_whole
 from tools.engines.arguments import arguments
 from tools.engines.command import run
 from tools.engines.hints import Kwargs
-from tools.engines.merge import Found, count, merge, text
+from tools.engines.merge import Found, merge, text
 from tools.engines.metrics import metrics
 from tools.engines.package import Package
 from tools.engines.source import ExtractError, Fetch, Source, fetch, find, load
@@ -167,20 +167,17 @@ def extract(engine: Engine, source: Source) -> Found:
     return contents
 
 
-def write_engine(name: str, target: Path, cache: Path | None = None, get: Fetch = fetch
-                 ) -> dict[str, int]:
-    """Write one engine's file; return how many entries of each kind it has."""
+def write_engine(name: str, target: Path, cache: Path | None = None, get: Fetch = fetch) -> None:
+    """Write the file of one engine."""
     engine = ENGINES[name]
     contents = []
     for release in find(engine.package or name, list(engine.releases), get):
         contents.append((release, extract(engine, load(release, cache, get, engine.root))))
         print(f"{name} {release.version} ({release.date}): "
               + ", ".join(f"{len(entries)} {kind}" for kind, entries in contents[-1][1].items()))
-    merged = merge(contents)
     target = target / engine.folder
     target.mkdir(parents=True, exist_ok=True)
-    write_whole(target / f"{name}.yml", text(name, engine.title, merged).encode())
-    return count(merged)
+    write_whole(target / f"{name}.yml", text(name, engine.title, merge(contents)).encode())
 
 
 def main(argv: Sequence[str] | None = None, target: Path = TARGET, get: Fetch = fetch) -> int:

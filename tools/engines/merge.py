@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import yaml
@@ -123,8 +122,3 @@ def _scalar(value: Any) -> str:
     dumped: str = yaml.safe_dump([value], default_flow_style=True, allow_unicode=True,
                                  width=_WIDTH)
     return dumped.strip()[1:-1]
-
-
-def count(merged: dict[str, Any], kinds: Iterable[str] = KINDS) -> dict[str, int]:
-    """How many entries of each kind there are over all releases."""
-    return {kind: len(merged.get(kind, {})) for kind in kinds}

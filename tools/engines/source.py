@@ -18,13 +18,12 @@ import zipfile
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from html.parser import HTMLParser
 from pathlib import Path
 
 from catalogue.reading.files import write_whole
 
 INDEX = "https://pypi.org/simple"
-ACCEPT = "application/vnd.pypi.simple.v1+json, text/html;q=0.1"
+ACCEPT = "application/vnd.pypi.simple.v1+json"
 TIMEOUT = 180
 LARGEST = 200 << 20
 
@@ -105,36 +104,13 @@ class _File:
 
 
 def _listed(url: str, text: str) -> list[_File]:
-    """The files of an index page, as JSON or as HTML, whichever the index gives."""
-    if not text.lstrip().startswith("{"):
-        page = _Page(url)
-        page.feed(text)
-        return page.files
+    """The files of an index page in JSON."""
     try:
         return [_File(file["filename"], urllib.parse.urljoin(url, file["url"]),
                       file["hashes"].get("sha256", ""), file.get("upload-time", "")[:10])
                 for file in json.loads(text)["files"]]
     except (KeyError, TypeError, AttributeError, ValueError):
         raise ExtractError(f"{url}: is not the page of a package index.") from None
-
-
-class _Page(HTMLParser):
-    """The links of an index page in HTML."""
-
-    def __init__(self, url: str) -> None:
-        super().__init__()
-        self.url = url
-        self.files: list[_File] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Note each link with the sum and the date that it carries."""
-        attributes = dict(attrs)
-        if tag != "a" or not (link := attributes.get("href")):
-            return
-        address, _, fragment = urllib.parse.urljoin(self.url, link).partition("#")
-        name = urllib.parse.unquote(address.rpartition("/")[2])
-        self.files.append(_File(name, address, fragment.removeprefix("sha256="),
-                                (attributes.get("data-upload-time") or "")[:10]))
 
 
 def load(release: Release, cache: Path | None = None, get: Fetch = fetch, root: str = "") -> Source:

@@ -84,12 +84,7 @@ def _broken(of: Environment, place: Path, folder: Path) -> Row:
     made = [lines.Line(name, [str(checkpoint), "--tensor-parallel-size", "8", *argv])
             for name, argv in BROKEN.items()]
     found = parse_lines(of, place, cards.card(catalogue.load_device("ascend-910b2"), 8), made)
-    through = [row["name"] for row in found if row["configured"]]
-    return Row("broken", "command lines that are broken on purpose",
-               f"{len(found) - len(through)} refused", f"{len(BROKEN)} refused",
-               not through and len(found) == len(BROKEN), None,
-               [*(f"'{name}' is not refused" for name in through),
-                *(f"{row['name']}: {row['refused'][0]}" for row in found if row["refused"])])
+    return configured.refusals(found, len(BROKEN))
 
 
 def _judged(of: Environment, folder: Path, names: Iterable[str], kind: str) -> Iterator[Row]:

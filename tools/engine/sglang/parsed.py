@@ -68,12 +68,7 @@ def _broken(environment: Environment, place: Path, folder: Path) -> Row:
           for name, argv in BROKEN.items()]
     found = parse_lines(environment, place, cards.card(catalogue.load_device("nvidia-h200-sxm"), 8),
                         of)
-    through = [row["name"] for row in found if row["configured"]]
-    return Row("broken", "command lines that are broken on purpose",
-               f"{len(found) - len(through)} refused", f"{len(BROKEN)} refused",
-               not through and len(found) == len(BROKEN), None,
-               [*(f"'{name}' is not refused" for name in through),
-                *(f"{row['name']}: {row['refused'][0]}" for row in found if row["refused"])])
+    return configured.refusals(found, len(BROKEN))
 
 
 def parse_lines(environment: Environment, place: Path, about: dict[str, Any],

@@ -1,0 +1,111 @@
+"""What `make engine` does around an engine, without one."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+import catalogue
+from calc import parameters
+from catalogue.models.huggingface import import_config
+from tools.engine import configured, inside, lines, model, plan
+from tools.engine.__main__ import RESULTS
+from tools.engine.environment import PACKAGE, RELEASE, WRITTEN, renamed
+from tools.engine.own import run as own
+from tools.engine.server import watching
+from tools.engine.sglang import parsed
+
+RULES = {"groups": [{"name": "serve", "rules": [
+    {"alert": "Slow", "expr": "rate(vllm:a_sum[5m]) > 1 and on() rate(vllm:a_sum[1h]) > 1",
+     "for": "5m"}, {"alert": "Gone", "expr": 'up{job="serve"} == 0', "for": "1m"}]}]}
+PUBLISHED = ("deepseek-v3", "deepseek-v4-flash", "glm-5.2", "kimi-k3", "minimax-m3", "qwen3-8b",
+             "qwen3.5-397b-a17b", "mixtral-8x7b")  # one of each architecture
+KEPT = json.loads(RESULTS.read_text("utf-8"))
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> plan.Plan:
+    return plan.written(Path(sys.executable), tmp_path_factory.mktemp("engine"))
+
+
+def test_all_durations_of_rules_are_scaled_by_one_factor() -> None:
+    slow, gone = watching.scaled(RULES)["groups"][0]["rules"]
+    assert [word for word in slow["expr"].split() if "[" in word] == [
+        "rate(vllm:a_sum[20000ms])", "rate(vllm:a_sum[240000ms])"]
+    assert (slow["for"], gone["for"]) == ("20000ms", "4000ms")
+    assert watching.metrics(RULES) == {"vllm:a_sum"}
+
+
+@pytest.mark.skipif(shutil.which("promtool") is None, reason="promtool is not installed")
+def test_scaled_rules_are_valid(written: plan.Plan, tmp_path: Path) -> None:
+    rules = watching.scaled(watching.loaded(written.folder / "monitoring" / "alerts.yml"))
+    (tmp_path / "alerts.yml").write_text(yaml.safe_dump(rules), "utf-8")
+    subprocess.run(["promtool", "check", "rules", tmp_path / "alerts.yml"], check=True)
+
+
+def test_script_starts_the_engine_with_the_stated_settings(written: plan.Plan) -> None:
+    line, = lines.lines(written.folder, written.checkpoint)
+    assert [word for word in line.argv if word.startswith("--")] == [
+        each["name"] for each in written.data["pools"]["serve"]["settings"]
+        if each["name"].startswith("--")]
+    assert (line.argv[0], written.served) == (str(written.checkpoint), model.NAME)
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_configuration_of_a_model_has_its_parameters(name: str, tmp_path: Path) -> None:
+    folder = model.write(tmp_path / "one", model.published(name, "bf16"), tokenizer=False)
+    imported = import_config(folder / "config.json", "One").model
+    assert parameters(imported) == parameters(catalogue.load_model(name))
+
+
+def test_command_lines_for_sglang(tmp_path: Path) -> None:
+    name = "s2-910b1-awq"
+    made, refused = lines.written(f"sglang@{parsed.RELEASE}", tmp_path, [name])
+    line, = made[name]
+    assert (refused, line.program) == ({}, "sglang.launch_server")
+    assert line.argv[line.argv.index("--quantization") + 1] == "awq"
+
+
+def test_options_are_removed_with_their_values() -> None:
+    argv = ["model", "--a", "1", "--b", "--c", "2", "3"]
+    assert inside.without(argv, ("--c",)) == ["model", "--a", "1", "--b"]
+    assert inside.without(argv, ("--a", "--b")) == ["model", "--c", "2", "3"]
+
+
+def test_package_is_renamed_for_the_engine(tmp_path: Path) -> None:
+    folder = tmp_path / f"{PACKAGE.replace('-', '_')}-{RELEASE}.dist-info"
+    folder.mkdir()
+    (folder / "METADATA").write_text(f"Name: {PACKAGE}\nVersion: {RELEASE}\n", "utf-8")
+    assert (renamed(tmp_path) / "METADATA").read_text("utf-8") == (
+        f"Name: vllm\nVersion: {RELEASE}+cpu\n")
+
+
+def test_verdicts_on_command_lines() -> None:
+    row = {"name": "a/serve-0", "parsed": True, "configured": True, "left_out": [], "refused": []}
+    partly = row | {"name": "b/serve-0", "left_out": ["--quantization"], "refused": ["no kernel"]}
+    refused = row | {"name": "b/serve-1", "parsed": False, "configured": None, "refused": ["no"]}
+    good = [*configured.judged([row, partly], {"c": "'c' needs more cards."}, "files")]
+    assert [each.ok for each in good] == [True, True, True]
+    assert good[1].numbers == {"whole": 1, "partly": 1}
+    bad = [*configured.judged([row, refused], {"c": "ValueError: nan"}, "files")]
+    assert [each.ok for each in bad] == [False, False, False]
+    assert configured.refusals([refused], 1).ok
+    assert not configured.refusals([row], 1).ok
+
+
+def test_recorded_results_are_of_the_pinned_engine() -> None:
+    assert (KEPT["engine"], KEPT["written_for"]) == (f"{PACKAGE} {RELEASE}", f"vllm@{WRITTEN}")
+    assert all(row["ok"] for part in ("serve", "lines") for row in KEPT[part])
+
+
+def test_every_measured_load_has_its_prediction() -> None:
+    rows = {row["key"]: row["numbers"] for row in KEPT["own"]}
+    for users in (load for loads in own.LOADS.values() for load in loads):
+        assert all(rows[f"users-{users}"][f"{metric}_predicted"]
+                   == rows["predicted"][f"{metric}_{users}"] for metric in own.METRICS)
