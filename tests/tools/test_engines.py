@@ -25,8 +25,7 @@ from tools.engines.package import Package
 from tools.engines.source import ExtractError, Release, find, load
 from tools.engines.variables import options, variables
 
-ARGS = "vllm/engine/arg_utils.py"
-DECLARED = "def add(p):\n    p.add_argument('--port', type=int)\n"
+ARGS, DECLARED = "vllm/engine/arg_utils.py", "def add(p):\n    p.add_argument('--port', type=int)\n"
 CHECKED = '''
 class Config:
     def verify(self):
@@ -93,7 +92,6 @@ class EngineArgs:
         group.add_argument("--len", **{**cache_kwargs["len"], "default": None})
 ''', **{"vllm/config/__init__.py": "from vllm.config.cache import CacheConfig\n",
     "vllm/config/cache.py": '''
-from dataclasses import field
 from typing import Any, ClassVar, Literal
 from pydantic import Field
 
