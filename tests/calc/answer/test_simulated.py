@@ -12,7 +12,6 @@ from calc.answer.simulated import (
     FEWEST_WAVES,
     SATURATION_TOKENS,
     TOKENS_OF_RANKS,
-    USUAL_LENGTHS,
     Lengths,
     lengths_of,
     saturation,
@@ -22,7 +21,7 @@ from calc.closed_form.evaluate import evaluate
 from calc.serving.saturation import WAVES
 
 R1, SHARED = "h200-r1-vllm-tp8", "h200-v32-sglang-dp8"
-INPUTS = {"input_tokens": 300.0, "output_tokens": 40.0, "prefix_hit_share": 0.25}
+INPUTS = {"input_tokens": 300.0, "output_tokens": 4000.0, "prefix_hit_share": 0.25}
 APART = {"separate_pools": 1.0}
 
 
@@ -45,36 +44,28 @@ def held(system, pool):
     return max(1, min(limits.max_num_seqs, limits.kv_blocks // blocks))
 
 
-class TestLengths:
-    def test_prompts_and_answers_have_their_own_spread(self):
-        shapes = Lengths("lognormal", 0.2, 0.8, True).shapes(INPUTS | {"output_tokens": 4000.0})
-        for place, mean, spread in ((0, 300, 0.2), (1, 4000, 0.8)):
-            values = np.array([shape[place] for shape in shapes])
-            assert values.mean() == pytest.approx(mean, rel=0.01)
-            assert values.std() == pytest.approx(spread * mean, rel=0.1)
-        equal = Lengths("constant", 0.0, 0.0, True)
-        assert equal.shapes(INPUTS) == ((300, 40, 75),)
-        assert equal.shapes(INPUTS, 320) == ((300, 20, 75),)
+@pytest.mark.parametrize(("distribution", "prompts", "answers"), [
+    ("constant", 0.0, 0.0), ("exponential", 1.0, 1.0), ("lognormal", 0.5, 0.5), (None, 0.96, 0.77)])
+def test_lengths_have_their_stated_spread_or_that_of_public_traffic(distribution, prompts, answers):
+    settings = [f"workload.length_distribution={distribution}"] if distribution else []
+    settings += ["workload.length_variation=0.5"] if distribution == "lognormal" else []
+    scenario = loaded("s2-910b1-awq", *settings, "workload.output_tokens=4000")
+    assert lengths_of(scenario) == Lengths(
+        distribution or "lognormal", prompts, answers, distribution is not None)
+    shapes = np.array(lengths_of(scenario).shapes(INPUTS))
+    for place, mean, spread in ((0, 300, prompts), (1, 4000, answers)):
+        assert shapes[:, place].mean() == pytest.approx(mean, rel=0.02)
+        assert shapes[:, place].std() == pytest.approx(spread * mean, rel=0.1)
+    assert Lengths("constant", 0.0, 0.0, True).shapes(INPUTS, 320) == ((300, 20, 75),)
 
-    @pytest.mark.parametrize(("distribution", "variation"), [
-        ("constant", 0.0), ("exponential", 1.0), ("lognormal", 0.5)])
-    def test_stated_lengths(self, distribution, variation):
-        found = lengths_of(loaded(
-            "s2-910b1-awq", f"workload.length_distribution={distribution}",
-            *([f"workload.length_variation={variation}"] if distribution == "lognormal" else [])))
-        assert found == Lengths(distribution, variation, variation, True)
-        usual = catalogue.load("loads", USUAL_LENGTHS).lengths
-        assert lengths_of(loaded("s2-910b1-awq")) == Lengths(
-            "lognormal", usual.prompts.value, usual.answers.value, False)
 
-    @pytest.mark.parametrize(("context", "longest"), [(1000, None), (9000, 9000), (8193, 8193)])
-    def test_longest_request_is_that_of_context_and_cache(self, context, longest):
-        """A context of no more than the mean request says nothing of the longest."""
-        system, *_ = pooled("s2-910b1-awq", "workload.input_tokens=7680", found={
-            "context_tokens": float(context)})
-        assert system.longest == (longest or system.pool.limits.longest)
-        assert system.longest <= system.pool.limits.longest
-        assert max(sum(shape[:2]) for shape in system.shapes) <= system.longest
+@pytest.mark.parametrize(("context", "longest"), [(1000, None), (9000, 9000), (8193, 8193)])
+def test_longest_request_is_that_of_context_and_cache(context, longest):
+    """A context of no more than the mean request says nothing of the longest."""
+    system, *_ = pooled("s2-910b1-awq", "workload.input_tokens=7680", found={
+        "context_tokens": float(context)})
+    assert system.longest == (longest or system.pool.limits.longest)
+    assert max(sum(shape[:2]) for shape in system.shapes) <= system.longest
 
 
 class TestEngines:
@@ -97,22 +88,18 @@ class TestEngines:
 
     @pytest.mark.parametrize(("seqs", "at_once"), [(5, 5), (0, 1), (1024, None)])
     def test_replica_holds_its_places_or_its_blocks(self, seqs, at_once):
-        system, inputs, _ = pooled(R1, max_num_seqs=seqs)
+        system, inputs, _ = pooled(R1, max_num_seqs=seqs, found={"decode_context_parallel": 2.0})
+        assert system.pool.limits.block_size == 2 * inputs["block_size"]
         assert system.at_once == held(system, system.pool) == (at_once or system.at_once)
-        assert system.at_once <= 1024
         full = evaluate(inputs | {"concurrency": system.at_once}, "mla")
         assert system.closed_form == pytest.approx(float(full["request_throughput"]))
 
-    def test_what_is_given_holds_before_what_is_stated(self):
-        shared, inputs, _ = pooled(R1, found={"decode_context_parallel": 2.0})
-        assert shared.pool.limits.block_size == 2 * inputs["block_size"]
-        system, *_ = pooled(SHARED, policy="prefill-first", coordination="balance")
-        assert (system.pool.limits.policy, system.pool.coordination) == (
-            "prefill-first", "balance")
-        assert (system.pool.ranks, system.pool.replicas) == (8, 8)
-        stated, plain = loaded(SHARED).file, pooled(SHARED)[0].pool
-        assert (plain.limits.policy, plain.coordination) == (
-            stated.scheduling, stated.prefill_coordination)
+    @pytest.mark.parametrize(("given", "way"), [
+        ({}, ("prefill-first", "eager")),
+        ({"policy": "mixed", "coordination": "balance"}, ("mixed", "balance"))])
+    def test_what_is_given_holds_before_what_is_stated(self, given, way):
+        pool = pooled(SHARED, **given)[0].pool
+        assert (pool.limits.policy, pool.coordination, pool.ranks, pool.replicas) == (*way, 8, 8)
 
     def test_as_many_prefill_as_keep_up_with_those_that_decode(self):
         prefill, decode = catalogue.load_pools("wide-lmsys")
