@@ -37,9 +37,8 @@ ASKED = (
     f"decide {R1} --breakeven concurrency --against pools",
     f"decide {R1} --information --demand 50000token/s --late 2 --samples 1024",
     f"sweep {R1} --axis workload.concurrency=1..64:x2 --max output_throughput --min tpot",
-    f"simulate {AWQ} --users 4 --requests 20 --tpot 50ms", f"simulate {AWQ} --rate 0.2 "
-    "--requests 20 --prefix-tokens 64", f"{DAY} --regret --late 2 --promise 0.99",
-    f"capacity {R1} --cards --tpot 60ms", GOAL, "validate --system s2-other-engine",
+    f"simulate {AWQ} --rate 0.2 --requests 20 --prefix-tokens 64",
+    f"{DAY} --regret --late 2 --promise 0.99", f"capacity {R1} --cards --tpot 60ms", GOAL, "validate --system s2-other-engine",
     "validate --energy", "calibrate s2-other-engine-tpot", f"discrepancy --leaning {AWQ}",
     "audit --claim S1-046", "stale --as-of 2026-11-25 --kind engines",
     f"kernels list --tables {KERNELS}", f"kernels check --tables {KERNELS}",
@@ -54,8 +53,8 @@ TYPED = {
     "Parquet", "SI", "Sobol", "TFLOPS", "TPU", "USD", "YAML", "all-to-all", "calc", "calibrate",
     "concurrency", "config", "constant", "deepseek-api", "deploy", "en", "estimate", "experts",
     "exponential", "flag", "gemm", "goal", "html", "int", "json", "kB", "mean", "measured", "min",
-    "my-card", "name", "ns", "nvidia-hopper", "pools", "preface", "python", "report", "scenario", "tpot",
-    "ttft", "utilisation", "yml", "zh"}
+    "my-card", "name", "ns", "nvidia-hopper", "pools", "preface", "python", "report", "scenario",
+    "tpot", "ttft", "utilisation", "yml", "zh"}
 CHINESE = re.compile("[\u4e00-\u9fff]")
 WHOLE = ("devices: [{device:", "price:", "space.spares")
 
@@ -147,15 +146,6 @@ class TestAnswers:
         printed = ended(capsys, *asked.split())[1]
         assert len(found) > 1
         assert [human(*each) for each in found if human(*each) not in printed] == []
-
-    @pytest.mark.parametrize("kind", ["models", "devices", "links", "nodes", "scenarios"])
-    def test_every_entry_is_listed_and_shown(self, capsys, kind):
-        known = catalogue.deployment_names() if kind == "scenarios" else catalogue.names(kind)
-        assert sorted(json.loads(ended(capsys, kind, "--json")[1])["entries"]) == sorted(known)
-        printed = ended(capsys, kind)[1]
-        assert all(name in printed for name in known)
-        for name in (known[0], known[-1]):
-            assert json.loads(ended(capsys, kind, name, "--json")[1])["id"] == name
 
     def test_brackets_are_text_not_markup(self, capsys, tmp_path):
         card = tmp_path / "card.yml"

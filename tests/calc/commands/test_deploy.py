@@ -10,7 +10,7 @@ import pytest
 import catalogue
 from calc.commands.main import main
 
-SMALL, SLICED = "h200-r1-vllm-tp8", "h200-v32-sglang-dp8"
+SMALL = "h200-r1-vllm-tp8"
 
 
 @pytest.fixture(scope="module")
@@ -60,21 +60,6 @@ def test_answer_lists_files_and_predictions(cli, deployed):
     high = json.loads(cli("estimate", SMALL, "--json")[1])["quantities"]["steady_tpot"]["high"]
     assert pool["predicted"]["tpot"]["high"] == high
     assert pool["alerts"]["TimePerOutputTokenAbovePrediction"] == high
-
-
-@pytest.mark.parametrize(("expert", "slices", "engine", "flags", "without"), [
-    (1, 8, "sglang@0.5.6.post2", ("--tp-size 8", "--dp-size 8", "--enable-dp-attention"),
-     ("--ep-size", "--moe-a2a-backend")),
-    (1, 8, "vllm@0.13.0", ("--tensor-parallel-size 1", "--data-parallel-size 8"),
-     ("--enable-expert-parallel", "--all2all-backend"))])
-def test_flags_of_slices_of_experts(cli, tmp_path, expert, slices, engine, flags, without):
-    settings = (f"engine={engine}", f"parallelism.expert_parallel={expert}", "workload.requests=32",
-                f"parallelism.expert_tensor_parallel={slices}", "workload.concurrency=32")
-    assert cli("deploy", SLICED, "-o", str(tmp_path / "out"), *(
-        f"--set={setting}" for setting in settings))[::2] == (0, "")
-    script = (tmp_path / "out/nodes/serve-0.sh").read_text("utf-8")
-    assert all(flag in script for flag in flags)
-    assert not any(flag in script for flag in without)
 
 
 @pytest.mark.parametrize(("spelt", "factor", "outside"), [

@@ -25,55 +25,36 @@ SENTENCES = [
     ("models H200", "is a device, expected a model; it is shown by: devices nvidia-h200-sxm"),
     ("devices 910C", "ascend-910c-die (Ascend 910C, one die)"),
     (f"estimate {R1} --set tp=8", "such as parallelism.tensor_parallel=8"),
-    (f"estimate {R1} --set parallelism.tensor_parallel：＝８",
-     "such as parallelism.tensor_parallel=8"),
     (f"estimate {R1} --set workload.memory_utilization=90%", "such as 0.9"),
     (f"estimate {R1} --set device=groq3", "params/templates/device.yml"),
-    (f"estimate {R1} --set device.memory_bandwidth=400GB", "memory_bandwidth"),
-    (f"estimate {AWQ} --calibration no-such", "no-such"),
     (f"estimate {R1} --engines vllm", "expected two engines or more"),
     (f"estimate {R1} --engines vllm@0.11,vllm@9", "vllm has no release '9'"),
-    (f"search {GOAL} --set space.tensor=[8,x]", "'x' is not a quantity"),
-    (f"search {GOAL} --relax --set space.pools=two", "--relax"), ("check LOOP", "LOOP"),
-    ("check PIPE", "PIPE"), (f"check {'x' * 3000}", "xxx"), ("calibrate", "calibrate"),
+    ("check PIPE", "PIPE"), ("check LOOP", "LOOP"), (f"check {'x' * 3000}", "xxx"),
+    ("calibrate", "calibrate"),
     ("import-model /nowhere.json", "/nowhere.json"), ("engines vllm max-modl-len", "max-model-len"),
     ("engines vllm --release 0.0.1", "0.0.1"), ("simulate s2-910b1-awq", "--rate"),
     ("simulate s0-scenario-1 --rate 1", "how long they are"),
     (f"simulate {AWQ} --rate 1 --users 1", "--users"), (f"simulate {AWQ} --rate 1GB", "--rate 1GB"),
-    (f"simulate {AWQ} --users 2 --begin spread --ramp 5s", "expected one of them"),
     (f"simulate {AWQ} --rate 1 --lengths LENGTHS", "LENGTHS:2: '5,x'"),
-    (f"simulate {AWQ} --rate 1 --prefix-groups 4", "expected --prefix-tokens as well"),
     (f"simulate {AWQ} --users 1 --turns 1000", "of prompt and answer"),
     ("cost s1-plan-c", "not how long they are"), (f"cost {R1} --api common", "sells no tokens"),
-    (f"cost {R1} --api deepseek-api:v9", "there is no such price list, expected one of r1"),
-    (f"cost {R1} --prices amd-mi300x", "its prices are those of 'amd-mi300x'"),
     (f"cost {R1} --set prices.years=3", "--set prices.years: '3' has the wrong unit"),
     (f"cost {R1} --price 2", "expected a price such as 2 USD/h"),
     (f"sweep {R1} --axis workload.concurrency", "workload.concurrency"),
-    (f"sweep {R1} --axis workload.concurrency=1,2 --all", "--all"),
     (f"capacity {R1}", "nothing is asked for"),
-    (f"capacity {R1} --load nowhere --requests 3", "there is no load 'nowhere'"),
     (f"{DAY} --growth 3,2,1", "three rising numbers"), (f"{DAY} --promise 1", "at most 1"),
     (f"{DAY} --turns 3", "expected --think-time as well"), (f"{DAY} --ttft 1GB", "wrong unit"),
     (f"{DAY} --ttft 1us", "which more replicas do not mend"),
     (f"decide {AWQ} --breakeven concurrency", "expected --against beside it"),
     (f"decide {AWQ} --information", "expected a choice, --against, or a purchase, --demand"),
-    (f"decide {AWQ} --information --demand 9request --late 2", "expected --limit tpot=VALUE"),
     ("decide s0-scenario-1 --quantity ttft", "states no length of prompts"),
-    ("decide s0-scenario-1 --elasticities --quantity kv_blocks", "it is 0"),
-    (f"decide {AWQ} --breakeven utilisation --against deepseek-api", "no price of an hour"),
     ("validate --system no-such", "no-such"), ("validate --metric latency", "latency"),
-    ("validate --system s1-plan-d", "expected 'measured: my-rows.yml'"),
     ("calibrate EMPTY", "there is no plan.json"), ("stale --as-of 2026-02-30", "2026-02-30"),
     ("audit --verdict compatibel", "nearest are compatible"), ("stale --older -1", "-1"),
     ("kernels list --tables EMPTY", "holds no table, expected"),
-    (f"kernels fit --tables {KERNELS}", "expected --card and --engine"),
-    (f"deploy {R1} -o OUT --flag=--max-chunked-prefill-tokens=8192", "use --max-num-batched-to"),
     (f"deploy {R1} -o OUT --flag=--nnodes=2", "it comes with 0.13.0"),
     (f"deploy {R1} -o OUT --env 1X=2", "expected NAME=value"),
-    (f"deploy {R1} -o OUT --engine vllm@9.9", "has no release '9.9'"),
     (f"deploy {R1} -o OUT --hosts a,b", "expected 1, one per node"),
-    (f"deploy {R1} -o OUT --set precision=bf16", "does not run as asked"),
     ("deploy s1-plan-c -o OUT", "--engine with one of sglang, vllm and a release"),
     ("deploy s1-plan-c -o OUT --engine vllm@0.13", "--set parallelism.expert_parallel=32"),
     (f"deploy {R1} -o /sys/mine", "/sys"), (f"import-model {MODEL} -o /sys/mine.yml", "/sys"),
@@ -108,8 +89,6 @@ memory_bandwidth: 3.67 TB/s
 """
 OF_A_CARD = [
     ("3.67 TB/s", "3,67 TB/s", 6, "such as 3.67 TB/s"),
-    ("3.67 TB/s", "{value: 3.67 TB/s, range: [4 TB/s, 3 TB/s]}", 6,
-     "is the wrong way about, expected [3 TB/s, 4 TB/s]"),
     ("defaults: {source: data sheet of the maker, kind: vendor}\n", "", 4,
      "a source is missing, expected source: a key of params/sources/, or words"),
     ("memory_capacity", "memory_capacty", 5, "did you mean 'memory_capacity'"),
@@ -129,7 +108,6 @@ def test_bad_card_is_told_its_line(cli, tmp_path, old, new, line, says):
 OF_MECHANISMS = [
     ("kernel_boundry: 2 us", "did you mean 'kernel_boundary'"),
     ("kernel_boundary: 2 GB", "wrong unit for 'kernel_boundary', expected a quantity in s"),
-    ("micro_batches: 3", "expected 1 or 2"), ("micro_batches: 2 us", "expected a plain number"),
     ("routing_skew: -1", "out of range"), ("mla_efficiency: 1.5", "expected at most 1"),
     ("gemm_efficiency.bf17: 0.5", "did you mean 'gemm_efficiency.bf16'")]
 
@@ -148,18 +126,14 @@ def test_bad_mechanism_is_told_its_line(cli, tmp_path, line, says):
 EVEN = ("decide s0-scenario-1 --set precision=w8a8-int8 --breakeven network_alpha --against "
         "parallelism.tensor_parallel=16,parallelism.data_parallel=1")
 ANY = [
-    *(f"simulate {AWQ} {option}" for option in (
-        "--rate={}", "--users={} --requests=4", "--users=1 --requests=4 --ramp={}",
-        "--rate=1 --requests={}", "--users=1 --turns={}", "--rate=1 --requests=4 --ttft={}",
-        "--rate=1 --requests=4 --max-num-seqs={}", "--rate=1 --requests=4 --prefix-tokens={}")),
+    *(f"simulate {AWQ} --rate=1 --requests=4 {option}={{}}" for option in (
+        "--ttft", "--max-num-seqs", "--prefix-tokens")),
+    f"simulate {AWQ} --rate={{}}", f"simulate {AWQ} --users={{}} --requests=4",
     *(f"estimate s0-scenario-1 --set {key}={{}}" for key in (
         "workload.concurrency", "workload.context_tokens", "workload.memory_utilization",
-        "cluster.nodes", "parallelism.expert_parallel", "device.memory_bandwidth")),
-    f"estimate {R1} --set engine={{}}", f"estimate {R1} --engines=vllm,{{}}",
-    *(f"cost {R1} {option}={{}}" for option in (
-        "--price", "--utilisation", "--api", "--set prices.hour.own")),
-    *(f"{EVEN} {option}={{}}" for option in ("--between", "--margin", "--limit")),
-    f"decide {AWQ} --information --demand=2000token/s --late={{}}"]
+        "parallelism.expert_parallel", "device.memory_bandwidth", "engine")),
+    *(f"cost {R1} {option}={{}}" for option in ("--price", "--utilisation", "--api")),
+    f"{EVEN} --between={{}}", f"{EVEN} --limit={{}}"]
 
 
 @pytest.mark.parametrize("asked", ANY)

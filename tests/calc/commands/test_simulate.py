@@ -69,16 +69,6 @@ def test_one_user_alone_waits_as_the_closed_form_says(cli, simulated):
         assert found[name]["mean"] == pytest.approx(closed[name]["central"], rel=0.1), name
 
 
-def test_ranks_that_share_experts_step_together(simulated):
-    """Prompts that wait for each other disturb decode less."""
-    eager, delay = (simulated("--rate", "2", "--requests", "60", "--max-num-seqs", "8",
-                              "--prefill-coordination", way, name="h200-v32-vllm-dp8")
-                    for way in ("eager", "delay"))
-    assert eager["together"] == 8
-    assert delay["tpot"]["mean"] < eager["tpot"]["mean"]
-    assert delay["wait"]["mean"] > eager["wait"]["mean"]
-
-
 def test_lengths_of_a_distribution_or_a_file(simulated, tmp_path):
     asked = ("--rate", "0.1", "--requests", "60")
     equal, unequal = (simulated(*asked, *more)["e2e"] for more in (("--lengths", "constant"), ()))
