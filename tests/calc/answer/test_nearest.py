@@ -73,6 +73,7 @@ def test_nearest_change(name, settings, expected):
     """A layout comes before a precision, and of the precisions the nearest that the card has."""
     assert settings_of(name, settings)[0] == expected
     assert ran(name, settings, expected)[2]
+    assert DEAL not in expected or not ran(name, settings, {DEAL: 4})[2]  # the fewest ranks
 
 
 @pytest.mark.parametrize(("name", "asked"), [(R1, 400_000), (R1, 200_000), (AWQ, 100_000)])
@@ -97,18 +98,14 @@ def test_fewer_requests_are_proposed_where_half_of_them_remain(asked):
     (R1, (*LONG, "workload.input_tokens=20000", "workload.output_tokens=6240"), [26_240]),
     (R1, (*LONG, "workload.input_tokens=20000", "workload.output_tokens=6241"), []),
     ("s1-plan-c", (f"{CONTEXT}=47000", "parallelism.expert_parallel=32"), [23_680]),
-    ("s1-plan-c", (f"{CONTEXT}=48000", "parallelism.expert_parallel=32"), [])])
+    ("s1-plan-c", (f"{CONTEXT}=48000", "parallelism.expert_parallel=32"), []),
+    (R1, ("workload.input_tokens=200000", f"{CONTEXT}=201000", *BEYOND[1:]), [])])
 def test_shorter_context_is_the_longest_that_fits_and_enough(name, settings, expected):
     """In whole blocks, of no fewer tokens than a request has; half of it where none is stated."""
     told = [found[CONTEXT] for found in settings_of(name, settings) if set(found) == {CONTEXT}]
     assert told == expected
     size = searched(name, settings)[0].inputs["block_size"]
     assert not any(ran(name, settings, {CONTEXT: tokens + size})[2] for tokens in told)
-
-
-def test_cache_is_dealt_over_the_fewest_ranks():
-    assert not ran(R1, LONG, {DEAL: 4})[2]
-    assert {DEAL} not in map(set, settings_of(R1, (*LONG, f"{DEAL}=2")))  # a layout suffices there
 
 
 @pytest.mark.parametrize(("name", "settings"), [(PLAN, ()), MANY, (R1, ("precision=bf16",))])
@@ -148,10 +145,6 @@ def test_few_requests_are_half_of_the_best_at_least():
         search.scenario.in_precision(precision).inputs() | degrees, "mla")["max_concurrency"],
         len(search.cuts)) for precision in search.precisions])
     assert changes[0].settings[USERS] == held[np.argmax(held >= held.max() / 2)]
-
-
-def test_requests_longer_than_the_model_knows_have_no_change():
-    assert settings_of(R1, ("workload.input_tokens=200000", f"{CONTEXT}=201000", *BEYOND[1:])) == []
 
 
 @pytest.mark.parametrize("name", [PLAN, "s1-plan-c", "wide-lmsys-decode"])

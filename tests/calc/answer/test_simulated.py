@@ -94,13 +94,6 @@ class TestEngines:
         full = evaluate(inputs | {"concurrency": system.at_once}, "mla")
         assert system.closed_form == pytest.approx(float(full["request_throughput"]))
 
-    @pytest.mark.parametrize(("given", "way"), [
-        ({}, ("prefill-first", "eager")),
-        ({"policy": "mixed", "coordination": "balance"}, ("mixed", "balance"))])
-    def test_what_is_given_holds_before_what_is_stated(self, given, way):
-        pool = pooled(SHARED, **given)[0].pool
-        assert (pool.limits.policy, pool.coordination, pool.ranks, pool.replicas) == (*way, 8, 8)
-
     def test_as_many_prefill_as_keep_up_with_those_that_decode(self):
         prefill, decode = catalogue.load_pools("wide-lmsys")
         system, inputs, found = pooled("wide-lmsys-decode", found=APART)

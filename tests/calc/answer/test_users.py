@@ -21,10 +21,8 @@ from calc.answer.users import (
     cycle,
     seen_by_users,
     users_see,
-    workload_of,
 )
 from calc.closed_form.evaluate import evaluate
-from calc.serving.arrivals import ClosedLoop
 
 SETTINGS = ("workload.input_tokens=500 token", "workload.output_tokens=60 token")
 THINKING = UserLoad(users=16, think_time=2.0)
@@ -104,19 +102,6 @@ def test_load_is_that_of_the_workload(settings, expected):
     assert asked_of(loaded(*settings)) == expected
     stay = evaluate(loaded().inputs() | {"concurrency": 32}, "mla")["e2e"]
     assert cycle(loaded(*settings), expected) == pytest.approx(float(stay) + expected.think_time)
-
-
-def test_requests_of_a_load():
-    """Users wait for what comes before the scheduler as well; a rate is that of its arrivals."""
-    system = system_of(loaded())
-    assert workload_of(system, UserLoad(7, 2.0), 30, 9.0, 4) == ClosedLoop(
-        7, 30, system.shapes, 2.0 + system.overhead, True, 9.0, 4)
-    assert workload_of(system, UserLoad(7, together=True), 5, 9.0) == ClosedLoop(
-        7, 7, system.shapes, system.overhead)
-    arrivals = workload_of(system, UserLoad(rate=5.0), 2000, 9.0, 1)
-    assert arrivals[-1].arrival == pytest.approx(400, rel=0.1)
-    with pytest.raises(ValueError, match="expected one of them"):
-        UserLoad(users=3, rate=1.0)
 
 
 def test_cost_of_a_run_shares_steps_and_counts_further_chunks():

@@ -61,17 +61,6 @@ class TestCost:
         for amount in whole.values():
             assert None in amount.values() or amount["low"] <= amount["value"] <= amount["high"]
 
-    def test_file_and_settings_of_a_reader_replace_the_catalogue(self, answer, tmp_path):
-        path = tmp_path / "mine.yml"
-        path.write_text("name: {en: mine, zh: mine}\nlike: nvidia-h200-sxm\nhour: {own: {value: "
-                        "3.16 USD/h, source: my own, kind: assumed, date: 2026-03, "
-                        "range: [3 USD/h, 4 USD/h]}}\n", encoding="utf-8")
-        mine, theirs = self.amounts(answer, f"--prices={path}"), self.amounts(answer)
-        assert mine["per_request"]["central"] == pytest.approx(
-            2 * theirs["per_request"]["central"])
-        longer = self.amounts(answer, "--set=prices.years=6 year")
-        assert longer["tco"]["value"] > theirs["tco"]["value"]
-
     @pytest.mark.parametrize(("card", "options", "hour"), [
         ("", (), None), (OWN_CARD, (), 2.5), ("", ("--price=2 USD/h",), 2)])
     def test_own_card_is_priced_by_its_file_an_option_or_not(self, answer, tmp_path, card, options,

@@ -73,20 +73,6 @@ def test_results_inside_and_outside_of_their_intervals(cli, written, spelt, fact
         assert all(row["measured"] == pytest.approx(row["predicted"]) for row in data["rows"])
 
 
-def test_run_unlike_the_others_is_told_though_it_is_inside(cli, written):
-    """What all runs share is no reason that one of them may differ."""
-    results = bench(written, 1.02)
-    data = json.loads((results / "half.json").read_text("utf-8"))
-    data["mean_tpot_ms"] *= 1.15
-    (results / "half.json").write_text(json.dumps(data), "utf-8")
-    (results / "planned.json").unlink()
-    found = calibrated(cli, results)
-    unlike = [row for row in found["rows"] if row["agrees"] is False]
-    assert [(row["run"], row["metric"], row["inside"]) for row in unlike] == [
-        ("half", "tpot", True)]
-    assert found["missing"] == ["planned"]
-
-
 def test_written_calibration_is_used_and_kept(cli, written):
     results = str(bench(written, 1.3))
     assert cli("calibrate", results, "--write")[::2] == (0, "")
@@ -106,10 +92,8 @@ def test_written_calibration_is_used_and_kept(cli, written):
 
 RESULTS = [
     ("results/one.json", "{", "is not JSON"), ("plan.json", "{}", "is no plan"),
-    ("results/one.json", "[]", "expected a JSON object"),
     ("results/one.json", "{}", "'completed' is missing"),
     ("results/one.json", '{"completed": 0}', "no request was answered"),
-    ("results/one.json", '{"completed": 3, "total_input_tokens": NaN}', "'total_input_tok"),
     ("results/one.json", '{"completed":9, "total_input_tokens": 3, "total_output_tokens": 9}',
      "fewer tokens than requests"), ("results/one.json", "[" * 100_000, "is not JSON")]
 

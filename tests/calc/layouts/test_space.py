@@ -10,7 +10,7 @@ import pytest
 from calc.costing.affordable import cards_within
 from calc.costing.rates import stated
 from calc.layouts.choice import scenario
-from calc.layouts.space import AXES, CHUNKS, DRAFTS, KINDS, Base, Space, choice_at, node_of
+from calc.layouts.space import AXES, CHUNKS, DRAFTS, Base, Space, choice_at, node_of
 from calc.searching.candidates import CandidateCells
 from calc.searching.load_goal import load_goal
 from catalogue import ParamsError, load_device
@@ -41,25 +41,22 @@ def test_redundant_experts_fill_the_ranks_or_add_one_to_each(model, ranks, tried
     assert set(own.tolist()) == set(tried)
 
 
-RENT, CAPITAL, POWER = stated("60 USD/h"), stated("1000000 USD", "USD"), 60e3
 LIMITS = ("limits.rent=60 USD/h", "limits.budget=1000000 USD", "limits.power=60 kW")
+AMOUNTS = {"rent": stated("60 USD/h"), "capital": stated("1000000 USD", "USD"), "power": 60e3}
 
 
-@pytest.mark.parametrize(("settings", "limits", "most"), [
-    ((), None, 64), (("cards.most=24",), None, 24), (LIMITS[:1], {"rent": RENT}, 37),
-    (LIMITS[1:2], {"capital": CAPITAL}, 16), (LIMITS[2:], None, 64),
-    ((LIMITS[2], "cards.most=null"), {"power": POWER}, 40),
-    (("limits.power=900 MW", "cards.most=null"), {"power": 900e6}, MOST_CARDS),
-    ((*LIMITS, "cards.most=null"), {"rent": RENT, "capital": CAPITAL, "power": POWER}, 16),
-    ((LIMITS[0], "cards.most=12"), None, 12)])
-def test_most_cards_are_stated_bought_rented_or_powered(settings, limits, most):
+@pytest.mark.parametrize(("settings", "names", "most"), [
+    ((), (), 64), (("cards.most=24",), (), 24), (LIMITS[:1], ("rent",), 64), (LIMITS[2:], (), 64),
+    (LIMITS[1:2], ("capital",), 64), ((LIMITS[2], "cards.most=null"), ("power",), MOST_CARDS),
+    ((*LIMITS, "cards.most=null"), tuple(AMOUNTS), MOST_CARDS),
+    ((LIMITS[0], "cards.most=12"), ("rent",), 12)])
+def test_most_cards_are_stated_bought_rented_or_powered(settings, names, most):
     """A power limits the count only where nothing states it."""
     some = Space(load_goal("r1-80-users-h20", ["devices=nvidia-h200-sxm", *settings]))
     base = Base("nvidia-h200-sxm", "hgx-h200", None, "fp8-block")
-    assert some.most(base) == most
-    if limits:
-        within = cards_within(base.device, base.node, ownership=some.goal.ownership, **limits)
-        assert most == min(within.cards, MOST_CARDS)
+    within = [cards_within(base.device, base.node, **{name: AMOUNTS[name]}).cards for name in names]
+    assert all(8 < count < 64 for count in within)
+    assert some.most(base) == min(most, *within, MOST_CARDS)
 
 
 @pytest.mark.parametrize(("settings", "chunks", "drafts", "slices"), [
@@ -216,19 +213,6 @@ def test_inputs_of_a_kind_are_those_of_each_of_its_files(pool):
             own = scenario(some.goal, replace(choice, pool=pool)).inputs()
             assert {name: float(np.ravel(value)[0]) for name, value in columns.items()} == (
                 pytest.approx(own))
-
-
-def test_each_deployment_is_of_one_kind():
-    """As many kinds as there are at most; each cell is of one, and none is lost."""
-    kinds = two_servers()[2]
-    cells = joined(kinds)
-    rows = set(zip(*(cells[name].tolist() for name in AXES), strict=True))
-    assert len(rows) == len(cells["data"])
-    assert 1 < len(kinds) <= np.prod(KINDS)
-    for part in kinds:
-        for name, least in (("devices", 8), ("data", 1), ("spares", 0), ("drafts", 0),
-                            ("slices", 1)):
-            assert len(set((part[name] > least).tolist())) == 1
 
 
 @pytest.mark.parametrize("engine", [None, "vllm@0.33.0"])
