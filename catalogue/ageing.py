@@ -16,7 +16,6 @@ from catalogue.reading.yamlfile import KeyPath, YamlFile
 
 YEAR = 365  # from how many days on a statement is old
 ENGINES = "engines"
-YEAR = 365  # days from which a date counts as outdated
 DATED = (*KINDS, ENGINES)
 """Kinds that are looked through; those of engines are dated by their releases."""
 
