@@ -25,7 +25,7 @@ def every(site):
 def browser():
     if (chromium := find_chromium()) is None:
         pytest.skip(f"no Chromium: {INSTALL}")
-    with Browser(chromium, timeout=120, hasty=False) as started:
+    with Browser(chromium, timeout=120) as started:
         yield started
 
 

@@ -23,7 +23,6 @@ FLAGS = (
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
     "--disable-dev-shm-usage", "--remote-debugging-pipe", "--hide-scrollbars",
 )
-HASTY = "--js-flags=--no-opt --no-maglev"  # for pages whose scripts end before optimising pays
 LAUNCH = """
 import fcntl, os, sys
 high = [fcntl.fcntl(int(number), fcntl.F_DUPFD, 10) for number in sys.argv[1:3]]
@@ -45,8 +44,8 @@ class Browser:
     request and uncaught exception, since the last `open`.
     """
 
-    def __init__(self, chromium: str, timeout: float = 90.0, *, hasty: bool = True) -> None:
-        """Start the browser; `timeout` [s] bounds every wait; a `hasty` one optimises no script."""
+    def __init__(self, chromium: str, timeout: float = 90.0) -> None:
+        """Start the browser; `timeout` [s] bounds every wait."""
         self.timeout = timeout
         self.requests: list[str] = []
         self.errors: list[str] = []
@@ -59,7 +58,7 @@ class Browser:
         self._read, from_child = os.pipe()
         self._process = subprocess.Popen(
             [sys.executable, "-c", LAUNCH, str(to_child), str(from_child), chromium, *FLAGS,
-             *[HASTY] * hasty, f"--user-data-dir={self._profile}"],
+             f"--user-data-dir={self._profile}"],
             pass_fds=(to_child, from_child), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )
         os.close(to_child)
