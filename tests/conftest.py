@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # tests start Python processes: keep the bytecode, else each compiles the project again
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-sys.dont_write_bytecode = False
 
 import pytest
 from hypothesis import settings
 
+sys.dont_write_bytecode = False
 gc.set_threshold(100_000, 20, 20)  # entries and modules live until the end of the run
 settings.register_profile("default", deadline=None, derandomize=True)
 settings.register_profile("nightly", deadline=None, max_examples=1000, print_blob=True)
