@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
-from _fleet import ATTENTIONS, namespace, run
+from _fleet import ATTENTIONS, run
 from _fleet import alike as sampled
 
 from calc.closed_form.evaluate import PHASES
 from calc.physics.breakdown import CLASSES
 from calc.physics.timing.collectives import group
 from catalogue.entries.formulas import input_symbols
+from reference.steps import inputs_of
 
 ONE_RANK = {"tensor_parallel": 1, "pipeline_parallel": 1, "data_parallel": 1, "expert_parallel": 1,
             "redundant_experts": 0, "shared_expert_ranks": 0, "decode_context_parallel": 1,
@@ -116,7 +117,7 @@ def test_all_reduces_have_their_factor_and_latency(attention):
         "gather_bulk_alpha": 1e6}
     inputs["gather_efficiency"] = inputs["collective_efficiency"]
     found = run(inputs, attention)
-    rate = group(namespace(inputs), 8).inside_rate * inputs["collective_efficiency"]
+    rate = group(inputs_of(inputs), 8).inside_rate * inputs["collective_efficiency"]
     payload = found["decode_tokens"] * 8192 * inputs["activation_element_bytes"]
     each = 2 * 7 / 8 * payload / rate + 2e-6
     logits = 7 * payload / 8192 * np.ceil(inputs["vocab_size"] / 8) / rate + 1e-6
