@@ -88,6 +88,14 @@ def test_rows_inside_a_class_are_those_of_its_intervals(systems, results):
     assert {key: inside[key] for key in same} == {key: stored[key].inside for key in same}
 
 
+def test_blind_prediction_is_read_and_not_computed():
+    wide = validation.measured_system("wide-rtp-decode")
+    found = validation.blind(wide.with_inputs({"host_gap_per_step": 1.0}), "output_throughput")
+    assert found.predicted.tolist() == [
+        one.value for one in wide.scenario.measured.blind.predictions]
+    assert found.measured.tolist() == wide.rows["output_throughput"][found.row].tolist()
+
+
 def test_suspect_rows_are_left_out_where_a_calibration_says_so(ttft):
     doubted = {number + 1 for number in validation.measured_system(AWQ).suspect}
     assert doubted

@@ -168,6 +168,7 @@ def test_written_numbers_are_those_of_the_estimate(made, written, name):
         assert {alert.name: alert.threshold for alert in each.alerts} == {
             alert: told["threshold"] for alert, told in found["alerts"].items()}
     plan = json.loads((written / name / "bench" / "plan.json").read_text("utf-8"))
+    assert plan["scenario"] == CASES[name][0]
     assert [run["name"] for run in plan["runs"]] == [run.name for run in made[name].runs]
     for run, own in zip(plan["runs"], made[name].runs, strict=True):
         assert run["asked"] == own.asked
