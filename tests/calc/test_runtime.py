@@ -135,11 +135,3 @@ def test_each_input_as_an_array_gives_what_the_number_gives(name):
         np.testing.assert_allclose(
             np.broadcast_to(np.asarray(column[quantity]).T, (3, *np.shape(value)[::-1])),
             np.broadcast_to(np.asarray(value).T, (3, *np.shape(value)[::-1])), rtol=1e-14)
-
-
-@pytest.mark.parametrize(("changes", "message"), [
-    ({"tensor_paralel": 16}, "not an input"), ({"tensor_parallel": 3}, "expected a divisor of the"),
-    ({"pipeline_parallel": 1.5}, "expected a whole number")])
-def test_bad_input_is_refused(changes, message):
-    with pytest.raises(ValueError, match=message):
-        calc.evaluate(INPUTS | changes, "mla")

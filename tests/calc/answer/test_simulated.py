@@ -59,15 +59,6 @@ def test_lengths_have_their_stated_spread_or_that_of_public_traffic(distribution
     assert Lengths("constant", 0.0, 0.0, True).shapes(INPUTS, 320) == ((300, 20, 75),)
 
 
-@pytest.mark.parametrize(("context", "longest"), [(1000, None), (9000, 9000), (8193, 8193)])
-def test_longest_request_is_that_of_context_and_cache(context, longest):
-    """A context of no more than the mean request says nothing of the longest."""
-    system, *_ = pooled("s2-910b1-awq", "workload.input_tokens=7680", found={
-        "context_tokens": float(context)})
-    assert system.longest == (longest or system.pool.limits.longest)
-    assert max(sum(shape[:2]) for shape in system.shapes) <= system.longest
-
-
 class TestEngines:
     def test_stages_of_a_pipeline_share_the_blocks_and_places_of_a_replica(self):
         system, inputs, found = pooled(

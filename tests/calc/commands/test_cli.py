@@ -206,7 +206,7 @@ class TestProcesses:
             running = self.started("links", stdout=full)
             errors = running.communicate()[1]
         assert (running.returncode, errors.count("\n")) == (2, 1)
-        assert "no space left on device" in errors
+        assert "no space left" in errors
 
     def test_process_works_from_any_directory_and_ends_with_the_code(self, tmp_path):
         for asked, code in (("params/scenarios/s0-scenario-1.yml", 0), ("no-such-scenario", 2)):

@@ -1,4 +1,4 @@
-"""``calibrate``, ``validate``, ``kernels`` and ``stale``: a reader's own files, and counts."""
+"""``calibrate``, ``validate`` and ``kernels``: a reader's own files."""
 
 import json
 import shutil
@@ -60,13 +60,3 @@ def test_unsound_rows_are_left_out(cli, tmp_path):
     assert (answer["checked"], answer["left_out"]) == (4, 2)
     assert {finding["kind"] for finding in answer["findings"]} >= {"copy", "below-roofline"}
     assert answer["findings"][0]["examples"][0].startswith(f"{table}, line 5: ")
-
-
-def test_stale_statements_are_counted(cli):
-    answer = answered(cli, "stale", "--as-of=2026-11-25", "--kind=prices")
-    of = answer["totals"]["prices"]
-    assert of["old"] == len(answer["old"]) < of["dated"]
-    assert of["superseded"] == len(answer["superseded"])
-    assert all(row["age"] >= answer["older"] for row in answer["old"])
-    every = answered(cli, "stale", "--as-of=2026-11-25", "--kind=prices", "--older=0")
-    assert len(every["old"]) == of["dated"]
