@@ -130,9 +130,11 @@ class TestBlocks:
             schedule([Request(0.0, 40, 10)], engine, ONE_STEP)
         assert schedule([Request(0.0, 40, 9)], engine, ONE_STEP).outcomes[0].ttft == 1.0
 
-    @given(requests_of_any_kind, engines_of_any_kind, st.integers(0, 5))
-    def test_blocks_are_conserved(self, requests, engine_limits, state):
-        blocks = None if engine_limits.kv_blocks is None else engine_limits.kv_blocks + state
+    @given(requests_of_any_kind, engines_of_any_kind, st.integers(0, 5), st.integers(0, 12))
+    def test_blocks_are_conserved(self, requests, engine_limits, state, spare):
+        """Of a cache that is hardly larger than the longest request with its state."""
+        longest = max(engine_limits.blocks(each.most_cached) for each in requests)
+        blocks = None if engine_limits.kv_blocks is None else longest + state + spare
         engine = Engine(replace(engine_limits, kv_blocks=blocks, state_blocks_per_request=state))
         for number, request in enumerate(requests):
             engine.submit(Job(number, request))
