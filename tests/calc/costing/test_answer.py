@@ -99,6 +99,13 @@ def test_unknown_power_or_price_leaves_amounts_out(deployment, options):
     assert left.amounts.keys() == {
         "cards_power", "site_power", "energy_per_token", "site_energy_per_token"}
     assert cost_of_parts(scenario, quantities, rate, bare, options) is None
+    small = catalogue.load_scenario("kt-4090-v03")  # nobody says what its server draws
+    common = prices_of(small.device)
+    owning_one = common.owning.model_copy(update={"server": common.owning.chassis})
+    left = cost(small, evaluate(small.inputs(), small.model.attention), rate,
+                common.model_copy(update={"owning": owning_one}), CostOptions("rent-by-hour"))
+    assert left.amounts.keys() == {"cards_power", "energy_per_token"}
+    assert left.owned is None
 
 
 def test_cost_at_the_price_of_the_parts_of_owning(deployment, options, found):
