@@ -215,11 +215,3 @@ class TestFrontEnds:
             "open_arrivals": opened}, scenario.model.attention)
         assert found["steady_request_throughput"] == pytest.approx(count * SLOW, rel=2 / USERS)
         assert found["front_end_time"] == pytest.approx((USERS * count - 1) / (count * SLOW))
-
-def test_a_request_alone_has_neither_stall_nor_queue():
-    inputs = catalogue.load_scenario("s2-910b1-awq").inputs() | {"concurrency": 1}
-    found = evaluate(inputs, "mla")
-    assert found["decode_stall"] == found["burst_time"] == found["front_end_time"] == 0
-    assert found["tpot"] == pytest.approx(
-        (found["decode_step_time"] + found["draft_time"]) / found["tokens_per_step"])
-    assert found["ttft"] == pytest.approx(inputs["request_overhead"] + found["prefill_time"])

@@ -169,12 +169,6 @@ class TestLaws:
         for some, others in zip(at_once.steps["serve"], one_by_one.steps["serve"], strict=True):
             np.testing.assert_array_equal(some, others)
 
-    def test_a_user_who_asks_again_at_once_joins_the_next_step(self):
-        loop = ClosedLoop(3, 30, [(10, 2), (10, 5)])
-        outcomes = simulate(loop, Pool(limits(), lambda step: 1.0)).outcomes
-        assert {outcome.wait for outcome in outcomes} == {0.0}
-        assert len(outcomes) == 30
-
     def test_replicas_in_turn_and_the_least_loaded_one(self):
         requests = poisson(6.0, 1000, ONE_TOKEN, seed=2)
         both = simulate(requests, replace(ONE_BY_ONE, replicas=2)).outcomes

@@ -63,11 +63,6 @@ def test_middle_of_a_range(low, high, unit, expected):
         assert position(value(low, high, high, unit)) == 1
 
 
-def test_position_within_a_range():
-    assert position(value(1.0, 2.0, 16.0, "s")) == pytest.approx(0.25)
-    assert position(value(0.0, 1.0, 4.0, "s")) == pytest.approx(0.25)
-
-
 @pytest.mark.parametrize(("samples", "at", "share"), [
     ([1.0, 2.0, 2.0, 3.0, 9.0], 2.0, 0.4), ([1.0, 2.0], 3.0, 1.0), ([1.0, 2.0], 0.0, 0.0),
     (5.0, 5.0, 0.5)])
