@@ -214,7 +214,7 @@ def launch(draw: Draw, folder: Path) -> list[str]:
         part.rename(folder / "elsewhere")
         part.symlink_to(one_of(draw, (folder / "elsewhere", folder, folder / "nothing", "out")))
     option = one_of(draw, ("--hosts", "--flag", "--env", "--engine", "--set"))
-    return ["deploy", PLAN, "-o", "out", f"{option}={one_of(draw, TYPED)}"]
+    return ["deploy", PLAN, "-o", "out", *one_of(draw, ((), (f"{option}={one_of(draw, TYPED)}",)))]
 
 
 def tables(draw: Draw, folder: Path) -> list[str]:
