@@ -4,8 +4,9 @@ import json
 
 import pytest
 import yaml
+from _visits import visit
 
-from tools.site import pages, visits
+from tools.site import pages
 from tools.site.printed import ROOT, SITE
 
 KINDS = ("index.html", "zh/index.html", "search.html", "zh/how-made.html",
@@ -48,7 +49,7 @@ def results(browser, query):
 
 @pytest.mark.parametrize("name", KINDS)
 def test_page_on_desktop_and_phone_in_both_themes(browser, site, name):
-    page = visits.visit(browser, site, name)
+    page = visit(browser, site, name)
     assert (page.errors, page.foreign, page.overflow) == ([], [], 0)
     violations = [(rule, count) for _, rule, impact, count, _ in page.axe if impact in IMPACTS]
     assert violations in ([], PALE), page.axe
@@ -59,7 +60,7 @@ def test_page_on_desktop_and_phone_in_both_themes(browser, site, name):
 @pytest.mark.nightly
 @pytest.mark.parametrize("name", pages.names(SITE))
 def test_every_page_loads_without_errors_and_fits_every_screen(browser, site, name):
-    page = visits.visit(browser, site, name, audit=False)
+    page = visit(browser, site, name, audit=False)
     assert (page.errors, page.foreign, page.overflow) == ([], [], 0)
 
 

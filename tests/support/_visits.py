@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 from tools.site.browser import Browser
 
 WIDE, MIDDLE, NARROW, SCREEN = 1440, 768, 360, 900  # CSS pixels
-AXE = Path(__file__).parent / "vendor" / "axe.min.js"
+AXE = Path(__file__).parents[2] / "tools/site/vendor/axe.min.js"
 THEMES = ("light", "dark")
 WATCH = """window.shifted = 0;
 new PerformanceObserver((list) => list.getEntries().forEach((entry) => {
