@@ -205,6 +205,8 @@ def test_inputs_of_a_kind_are_those_of_each_of_its_files(pool):
     assert np.ndim(inputs["hidden_size"]) == 0
     found = CandidateCells(inputs, "mla", some.goal.demand)
     for number, cells in enumerate(kinds):
+        for name, least in (("data", 1), ("spares", 0), ("drafts", 0), ("slices", 1)):
+            assert len(set((cells[name] > least).tolist())) == 1
         for row in (0, len(cells["data"]) - 1):
             choice = choice_at(base, cells, row, 48)
             one = {name: column[row:row + 1] for name, column in cells.items()}
