@@ -250,7 +250,7 @@ def options(draw: Draw, folder: Path) -> list[str]:
         word = one_of(draw, TYPED)
         edit = draw(st.integers(0, 3))
         if edit == 0 and len(words) > 1:
-            words[draw(st.integers(1, len(words) - 1))] = word
+            words[1] = word
         elif edit == 1:
             words.append(f"--set={one_of(draw, PATHS)}={word}")
         else:
