@@ -77,7 +77,7 @@ def test_functions_are_short():
 
 def test_data_and_code_are_apart():
     assert list((PROJECT / "params").rglob("*.py")) == []
-    assert [path for package in ("catalogue", "calc", "notebooks", "book/_ext", "tools")
+    assert [path for package in ("catalogue", "calc", "notebooks", "book/_ext")
             for path in (PROJECT / package).rglob("*.yml")] == []
 
 

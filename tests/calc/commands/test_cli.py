@@ -40,11 +40,11 @@ ASKED = (
     f"simulate {AWQ} --rate 0.2 --requests 20 --prefix-tokens 64",
     f"{DAY} --regret --late 2 --promise 0.99", f"capacity {R1} --cards --tpot 60ms", GOAL,
     "validate --system s2-other-engine", "validate --energy", "calibrate s2-other-engine-tpot",
-    f"discrepancy --leaning {AWQ}", "audit --claim S1-046", "stale --as-of 2026-11-25 --kind links",
+    f"discrepancy --leaning {AWQ}", "audit --claim S1-046",
     f"kernels list --tables {KERNELS}", f"kernels check --tables {KERNELS}",
     f"import-model {MODEL}", f"deploy {R1} -o OUT")
 # answers that show what files state or what is typed, and one that takes seconds
-IN_ENGLISH = ("devices n", "models d", "scenarios", "import-model", "stale",
+IN_ENGLISH = ("devices n", "models d", "scenarios", "import-model",
               f"capacity {R1} --cards")
 # what stays English in Chinese answers besides names of entries: names, formats and what is typed
 TYPED = {

@@ -2,49 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import shlex
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
-
 import pytest
 
 import calc
-from catalogue.reading.amounts import human, span
 from notebooks.pages.calculators import offers, page
 from notebooks.pages.calculators.samples import state
-from notebooks.pages.calculators.scripts import fields, question, start
-from notebooks.pages.deciding.front.standard import R1, served, served_by
-from tools.site.browser import INSTALL, Browser, find_chromium
-
-CHROMIUM = find_chromium()
-TODAY = ("deepseek-v4-flash", "glm-5.2", "kimi-k2.6", "qwen3.5-397b-a17b", "minimax-m2.5")
-CARDS = ("nvidia-b300", "nvidia-h200-sxm", "nvidia-h20", "ascend-910b2", "ascend-910c-die")
-PAGE = "chapters/calculators.html"
-NUMBERS = """JSON.stringify(Object.fromEntries(['tpot', 'ttft', 'rate', 'million'].map((name) => [
-  name, [...document.querySelectorAll('.numbers dl')].find((one) =>
-    one.querySelector('dt').textContent === willItFit.data.words.en[`${name}Row`])])
-  .filter(([, found]) => found)
-  .map(([name, found]) => [name, ['b', '.range'].map(
-    (part) => found.querySelector(part).textContent)])))"""
-LIMITS = """JSON.stringify((() => {
-  const {data, formulas, Engine, best, mostUsers, fewestCards} = willItFit;
-  const kit = {data, engine: new Engine(data, formulas), words: data.words.en};
-  const last = (pieces) => { let each; do each = pieces.next(); while (!each.done);
-    return each.value; };
-  const state = {...data.usual, pace: 30}, most = last(mostUsers(kit, state, 8));
-  const more = best(kit, {...state, users: most.users + 1}, 8);
-  const many = {...state, users: 500}, few = last(fewestCards(kit, many));
-  return {most, more, few, less: best(kit, many, few.count / 2)};
-})())"""
-FASTEST = """JSON.stringify(CASES.map(([card, model, precision, count]) => {
-  const {data, formulas, Engine, best} = willItFit, {block, blocks} = data.cards[card];
-  globalThis.tested ??= new Engine(data, formulas);
-  const state = {...data.usual, card, model, precision, set: {},
-    block: data.models[model].attention === 'csa' ? blocks[data.usual.engine] : block};
-  return best({data, engine: tested, words: data.words.en}, state, count);
-}))"""
+from notebooks.pages.calculators.scripts import question, start
 
 
 def test_first_state_is_the_standard_question():
@@ -76,106 +39,3 @@ def test_table_without_scripts_has_the_medians_of_the_runtime():
                                    strict=True):
             value = answer.quantities[name].value * (1 if name == "steady_throughput" else 1e3)
             assert float(text.split()[0].replace(",", "")) == pytest.approx(value, rel=0.01)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with Browser(CHROMIUM, timeout=120, hasty=False) as started:
-        yield started
-
-
-def opened(browser: Browser, site: Path, name: str = PAGE, hash: str = "") -> Browser:
-    browser.open("about:blank")
-    browser.open(f"{site.as_uri()}/{name}{hash}")
-    browser.wait_for("document.querySelector('.verdict')?.textContent.length > 0")
-    return browser
-
-
-def choose(browser: Browser, **values: Any) -> None:
-    """Set fields as a reader does."""
-    for name, value in values.items():
-        browser.evaluate(f"""(() => {{ const field = document.querySelector('[name={name}]');
-            field.value = '{value}'; field.dispatchEvent(new Event('change')); }})()""")
-
-
-def state_of(browser: Browser) -> dict[str, Any]:
-    """Return the state in the address of the page."""
-    browser.wait_for("location.hash.includes('users=')")
-    texts = dict(pair.split("=") for pair in browser.evaluate("location.hash")[1:].split("&"))
-    known = {key: int(float(text)) if field.get("step") or isinstance(field["of"][0], int)
-             else text for key, text in texts.items()
-             if (field := fields()[key]).get("step") or isinstance(field.get("of"), tuple)}
-    return {**start(), **texts, **known, "vary": float(texts["vary"]),
-            "share": float(texts["share"]), "set": {}}
-
-
-@pytest.mark.skipif(CHROMIUM is None, reason=f"no Chromium: {INSTALL}")
-class TestBrowser:
-    @pytest.mark.parametrize("name", [PAGE, "index.html"])
-    def test_first_answer_is_that_of_the_runtime(self, browser, site, name):
-        _, answer, money, _ = served_by(R1, "nvidia-h200-sxm").priced()
-        wanted = {}
-        for key, quantity, unit in (("tpot", "steady_tpot", "s"), ("ttft", "steady_ttft", "s"),
-                                    ("rate", "steady_throughput", "1")):
-            found = answer.quantities[quantity]
-            wanted[key] = [human(found.value, unit), span(found.low, found.high, unit)]
-        whole = money.amounts["per_million_output_whole"]
-        wanted["million"] = [human(whole.value), span(whole.low, whole.high)]
-        assert json.loads(opened(browser, site, name).evaluate(NUMBERS)) == wanted
-
-    def test_cards_without_a_price_have_no_cost_until_one_is_entered(self, browser, site):
-        opened(browser, site)
-        choose(browser, card="nvidia-h20-141gb")
-        assert "million" not in json.loads(browser.evaluate(NUMBERS))
-        choose(browser, price=2)
-        assert "million" in json.loads(browser.evaluate(NUMBERS))
-
-    def test_deployments_that_do_not_fit_have_no_times_and_a_change_that_fits(self, browser, site):
-        opened(browser, site, hash="#card=nvidia-h20&tp=8&ep=8")
-        assert browser.evaluate("document.querySelector('.verdict').className").endswith("lacking")
-        assert json.loads(browser.evaluate(NUMBERS)) == {}
-        browser.wait_for("document.querySelectorAll('.changes li button').length > 0")
-        browser.evaluate("document.querySelector('.changes li button').click()")
-        browser.wait_for("document.querySelector('.verdict').className.endsWith('fitting')")
-        assert calc.estimate(offers.deployed(state_of(browser))).fits
-
-    def test_users_and_cards_within_a_time_are_the_last_that_keep_it(self, browser, site):
-        found = json.loads(opened(browser, site).evaluate(LIMITS))
-        most, few = found["most"], found["few"]
-        assert 1e3 * most["found"]["pace"] <= 30 < 1e3 * found["more"]["pace"]
-        assert 1e3 * few["found"]["pace"] <= 30
-        assert found["less"]["spare"] < 0 or 1e3 * found["less"]["pace"] > 30
-        state = start() | most["found"]["cut"] | {"users": most["users"]}
-        pace = calc.estimate(offers.deployed(state)).quantities["steady_tpot"].value
-        assert pace == pytest.approx(most["found"]["pace"], rel=1e-9)
-
-    def test_command_of_the_front_page_prints_its_numbers(self, browser, site, cli):
-        opened(browser, site, "index.html")
-        choose(browser, card="ascend-910b2", count=16)
-        browser.wait_for("document.querySelector('.front .plan').textContent.includes('16 cards')"
-                         " && document.querySelector('.fitting') !== null")
-        shown = json.loads(browser.evaluate(NUMBERS))
-        command = browser.evaluate("document.querySelector('.front code').textContent")
-        code, out, err = cli(*shlex.split(command.replace("\\\n", ""))[3:])
-        assert code == 0, err
-        assert f"TPOT {shown['tpot'][0]}" in out
-        assert f"TTFT {shown['ttft'][0]}" in out
-
-    @pytest.mark.parametrize("text", ["0", "1000000", "33.7", ""])
-    def test_values_outside_the_range_of_a_field_are_refused(self, browser, site, text):
-        opened(browser, site)
-        choose(browser, users=text)
-        assert browser.evaluate("document.querySelector('[name=users]').value") == "64"
-        assert "1 to 32768" in browser.evaluate(
-            "document.querySelector('.field:has([name=users]) .refusal').textContent")
-
-    def test_fastest_layouts_are_those_of_the_search(self, browser, site):
-        """The browser tries no redundant experts: deployments with some may be slower there."""
-        asked = [each for each in served() if not each.choice.spares]
-        cases = json.dumps([[each.device, each.model, each.choice.precision, each.choice.devices]
-                            for each in asked])
-        found = json.loads(opened(browser, site).evaluate(FASTEST.replace("CASES", cases)))
-        assert len(asked) > 25
-        for each, best in zip(asked, found, strict=True):
-            assert best["spare"] >= 0, each
-            assert best["pace"] == pytest.approx(each.cell.pace, rel=5e-3), each
