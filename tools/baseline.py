@@ -19,7 +19,7 @@ import statistics
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -35,7 +35,7 @@ SOURCE, TOOLS, STORE = FOLDER / "source", FOLDER / "path", FOLDER / "baseline.js
 SITE = Path("_build", "html")
 SOURCES = ("book", "calc", "catalogue", "messages", "notebooks", "params", "_config.yml")
 TOLERANCE = 1e-9  # relative, of numbers
-RUNS = 5  # of each side, alternating
+RUNS = 7  # of each side, alternating
 SLOWEST = 0.9  # rate of the working tree relative to the baseline
 ZH = "zh/"
 SHOWN = 8  # numbers of a page, lines of a file
@@ -81,7 +81,8 @@ def compare(settings: Mapping[str, Any], site: Path) -> int:
         questions.write_text(json.dumps(asked), "utf-8")
         old["answers"] |= _snapshot(SOURCE, "--questions", str(questions))
         STORE.write_text(json.dumps(old), "utf-8")
-    changes = [*value_changes(old, new), *speed_changes(*_rates())]
+    runs = [(_snapshot(SOURCE, "--rate"), _snapshot(ROOT, "--rate")) for _ in range(RUNS)]
+    changes = [*value_changes(old, new), *speed_changes(runs)]
     if _is_built(site):
         changes += page_changes(old["numbers"], numbers(site), settings["pages"])
     else:
@@ -129,16 +130,18 @@ def value_changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Ch
             yield Change(f"crosscheck/{name}", result)
 
 
-def speed_changes(old: Iterable[Mapping[str, float]],
-                  new: Iterable[Mapping[str, float]]) -> Iterator[Change]:
-    """Rates whose median fell below `SLOWEST` of the baseline; prints the ratios."""
-    old, new = [*old], [*new]
-    for name in old[0]:
-        before, after = (statistics.median(run[name] for run in runs) for runs in (old, new))
-        print(f"speed/{name}: {after / before:.2f} of the baseline "
-              f"({before:,.0f} → {after:,.0f} evaluations/s, median of {len(new)})")
-        if after < SLOWEST * before:
-            yield Change(f"speed/{name}", f"{after / before:.2f} of the baseline")
+def speed_changes(runs: Sequence[tuple[Mapping[str, float], Mapping[str, float]]]
+                  ) -> Iterator[Change]:
+    """Rates below `SLOWEST` of the baseline, by the median ratio of runs; prints the ratios.
+
+    Args:
+        runs: evaluations per second of the baseline and of the working tree, taken in turn.
+    """
+    for name in runs[0][0]:
+        ratio = statistics.median(new[name] / old[name] for old, new in runs)
+        print(f"speed/{name}: {ratio:.2f} of the baseline (median of {len(runs)} pairs of runs)")
+        if ratio < SLOWEST:
+            yield Change(f"speed/{name}", f"{ratio:.2f} of the baseline")
 
 
 def report(changes: Iterable[Change], dropped: Mapping[str, str]) -> int:
@@ -172,12 +175,6 @@ def _is_built(site: Path) -> bool:
     if newest.stat().st_mtime > max(path.stat().st_mtime for path in files):
         print(f"{site} is older than {newest.relative_to(ROOT)}: run make book")
     return True
-
-
-def _rates() -> tuple[list[dict[str, float]], list[dict[str, float]]]:
-    """Evaluations per second of both sides, in alternating processes."""
-    runs = [(_snapshot(SOURCE, "--rate"), _snapshot(ROOT, "--rate")) for _ in range(RUNS)]
-    return [old for old, _ in runs], [new for _, new in runs]
 
 
 def _snapshot(root: Path, *arguments: str) -> Any:

@@ -63,10 +63,13 @@ def test_tolerance_and_questions_that_are_no_longer_asked() -> None:
     assert not [*value_changes(NUMBERS, new)]
 
 
-def test_speed_is_compared_by_medians() -> None:
-    old = [{"scalar": rate} for rate in (100.0, 101.0, 500.0)]
-    assert not [*speed_changes(old, [{"scalar": rate} for rate in (10.0, 95.0, 96.0)])]
-    assert [change.name for change in speed_changes(old, [{"scalar": 80.0}])] == ["speed/scalar"]
+def test_speed_is_compared_by_the_median_ratio() -> None:
+    def runs(*ratios: float) -> list[tuple[dict[str, float], dict[str, float]]]:
+        return [({"scalar": rate}, {"scalar": ratio * rate})
+                for ratio, rate in zip(ratios, (100.0, 70.0, 150.0), strict=True)]
+
+    assert not [*speed_changes(runs(0.5, 0.95, 0.96))]
+    assert [change.name for change in speed_changes(runs(0.8, 0.8, 1.1))] == ["speed/scalar"]
 
 
 @pytest.mark.parametrize(("dropped", "code"), [
