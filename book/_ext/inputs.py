@@ -27,9 +27,8 @@ SUPPLEMENTS = "supplements"  # as execute.py: cells of single pages of a templat
 CODE_FOLDERS = ("calc", "catalogue", "notebooks/derive", "notebooks/show", "notebooks/pages")
 CODE_FILES = ("notebooks/derive/formulas/formulas.json", "requirements.txt",
               "benchmarks/results.json")  # which the chapter on the steady state tells
-TAKEN = ("params", "messages", "tools", "tests/laws", "tests/tools/mutants")
-"""Folders of files that pages take one by one: of the last three the records of long runs, and what
-is said of them."""
+TAKEN = ("params", "messages")
+"""Folders whose files pages read one by one."""
 NOTEBOOKS = "notebooks"  # folder of the code of which a page counts what it imports
 CELL = re.compile(r"^```\{code-cell\}.*\n(?::.*\n)*((?:.*\n)*?)```$", re.MULTILINE)
 HEAD = re.compile(r"\A---\n.*?^---\n", re.MULTILINE | re.DOTALL)  # it names the kernel
