@@ -47,18 +47,3 @@ def cli(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str
         return code, captured.out, captured.err
 
     return call
-
-
-@pytest.fixture
-def told(capsys: pytest.CaptureFixture[str],
-         monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[str]]:
-    """Call a part of a command with its arguments; return the lines it prints."""
-    from _options import lines_of
-
-    monkeypatch.setenv("COLUMNS", "240")
-
-    def call(part: Callable[..., object], *args: object) -> list[str]:
-        part(*args)
-        return lines_of(capsys.readouterr().out)
-
-    return call

@@ -71,7 +71,6 @@ def done(*command: str | Path, folder: Path | None = None) -> subprocess.Complet
 
 
 ALONE = Layout(8, 1, 1, 1, 1, 2, 1, 2, (Part(0, 0, 0, 0, 8, 8000), Part(1, 0, 1, 0, 8, 8003)))
-OVER_NODES = Layout(8, 2, 1, 1, 1, 1, 2, 2, (Part(0, 0, 0, 0, 8, 8000), Part(0, 1, 1, 0, 8, 8000)))
 
 
 def pool(engine: str = "vllm@0.33.0", name: str = "serve", limits: dict[str, Any] | None = None,

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection
-from io import StringIO
-from typing import Any
-
-from rich.console import Console
+from collections.abc import Collection
 
 from catalogue import library, sources
 from catalogue.messages import LANGUAGES
@@ -17,7 +13,6 @@ ABSURD = ("inf", "-inf", "nan", "-1", "1e300", "1e-300", "", "9" * 40, "text", "
 # commands, identifiers, units, numbers
 WRITTEN = re.compile(r"`[^`]*`|(?<!\w)--?[a-z]\S*|\S*[=_@/\d]\S*")
 WORD = re.compile(r"[A-Za-z]+(?:-[A-Za-z]+)*")
-BORDER = "│┃"  # of a table
 UNITS = {"B", "GB", "GiB", "KB", "MB", "TB", "TiB", "block", "h", "kW", "ms", "request", "s", "tok",
          "µs", "x"}
 TERMS = {"API", "CPU", "CV", "EP", "GEMM", "GPU", "KV", "L", "M", "MLP", "MTP", "TP", "TPOT",
@@ -65,23 +60,3 @@ def _names() -> set[str]:
                 loaded = library.load(kind, entry)
                 names |= {loaded.name[LANGUAGES[1]], getattr(loaded, "vendor", "")}
     return {name for name in names if len(name) > 2}
-
-
-def printed(part: Callable[..., Any], *args: Any) -> list[str]:
-    """What a part of a command prints to its first argument, a screen; a line of a table as its
-    cells between strokes, borders left out."""
-    screen = Console(width=240, file=StringIO(), markup=False, emoji=False)
-    part(screen, *args)
-    return lines_of(screen.file.getvalue())
-
-
-def lines_of(text: str) -> list[str]:
-    """The lines of a printed text, those of tables as :func:`printed` has them."""
-    lines = []
-    for line in text.splitlines():
-        if line[:1] in BORDER and line:
-            lines.append(" | ".join(cell.strip() for cell in
-                                    line.replace("┃", "│").strip("│").split("│")))
-        elif line.strip("─━┏┓┗┛┡┩└┘├┤┬┴┼┳┻╇╋ "):
-            lines.append(line.strip())
-    return lines
