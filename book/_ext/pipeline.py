@@ -30,7 +30,7 @@ from .inputs import Inputs, Page, code_of, digest, files_below, imported
 
 TEMPLATES = {"scenario": "scenarios", "device": "devices", "model": "models",
              "document": "documents"}
-LONGEST = ("search", "day", "calculators", "validation", "matrix", "serving", "decide",
+LONGEST = ("search", "today", "day", "calculators", "validation", "matrix", "serving", "decide",
            "scenarios")  # pages that begin first
 DRAFT = ".draft-"  # how names of files begin that are not finished
 RUN, TELL = "run", "tell"  # what a page needs: its cells run, or new words around them
