@@ -96,8 +96,8 @@ class Gate(CatalogueEntry):
             row: index.
         """
         cells = dict(zip(self.columns, self.rows[row], strict=True))
-        return {name: float(cells[name]) * units.factor(self.columns[name])
-                for name in self.metrics if cells[name] is not None}
+        return {name: cell * units.factor(self.columns[name]) for name, cell in cells.items()
+                if name in METRIC_UNITS and isinstance(cell, (int, float))}
 
     def settings(self, row: int) -> dict[str, Any]:
         """Settings of a row by path, a number with its unit as a text.
