@@ -156,7 +156,7 @@ def summarise(cells: Iterable[GateCell]) -> list[GateSummary]:
 
 
 def _predict(rows: Sequence[GateRow]) -> dict[int, tuple[dict[str, Amount], str | None]]:
-    """Amounts by metric and the reason of a refusal, by number of the row."""
+    """Return amounts by metric and the reason of a refusal, by number of the row."""
     found = {}
     alike: dict[Any, list[GateRow]] = {}
     for row in rows:
@@ -180,7 +180,7 @@ def _predict(rows: Sequence[GateRow]) -> dict[int, tuple[dict[str, Amount], str 
 
 
 def _steady(scenarios: Sequence[Scenario]) -> list[dict[str, Amount]]:
-    """Quantities of the steady states of deployments with the same ranges, evaluated together."""
+    """Evaluate the steady states of deployments with the same ranges together."""
     each = [scenario.inputs() for scenario in scenarios]
     inputs = {name: np.array([float(own[name]) for own in each]) for name in each[0]}
     names = sorted(set(STEADY.values()))
@@ -203,7 +203,7 @@ def _by_metric(scenario: Scenario, amounts: Mapping[str, Amount]) -> dict[str, A
 
 
 def _two_pools(prefill: Scenario, decode: Scenario) -> dict[str, Amount]:
-    """What users who ask again see of two pools; there is no interval of both together."""
+    """Return TTFT, TPOT and rate of a closed loop over two pools, without intervals."""
     loop = combine_pools(prefill, decode).loop
     answer = float(decode.inputs()["output_tokens"])
     values = {"tpot": loop.tpot, "ttft": loop.ttft, "output_throughput": loop.rate * answer}
@@ -212,7 +212,7 @@ def _two_pools(prefill: Scenario, decode: Scenario) -> dict[str, Amount]:
 
 
 def _refusal(*scenarios: Scenario) -> str | None:
-    """Why deployments do not run as asked, the first reason; None if they do."""
+    """Return the first reason why deployments do not run as asked; None if they do."""
     for scenario in scenarios:
         everything = evaluate(scenario.inputs(), scenario.model.attention)
         for reason in reasons(scenario, everything):

@@ -69,7 +69,7 @@ def gate_rows(reference: str | Path) -> list[GateRow]:
 
 
 def test_only(reference: str) -> bool:
-    """Whether an identifier or a path is that of a gate, whose rows nothing may be fitted to.
+    """Return whether an identifier or a path is that of a gate.
 
     Args:
         reference: as a user typed it.
