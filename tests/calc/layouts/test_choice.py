@@ -23,6 +23,8 @@ from calc.layouts.choice import (
     unrun,
 )
 from calc.searching.load_goal import load_goal
+from catalogue.deployments.admission.notation import written
+from catalogue.deployments.admission.subject import Cut
 from catalogue.messages import LANGUAGES
 
 R1 = "h200-r1-vllm-tp8"
@@ -209,3 +211,9 @@ def test_changed_settings_keep_their_source_and_equal_overrides():
     assert changed(HAVE, {"mechanisms.kernel_boundary": 0}).inputs()["kernel_boundary"] == 0
     line = set_line({"a.b": 3, "device": "my card; x.yml"})
     assert shlex.split(line) == ["--set", "a.b=3", "--set", "device=my card; x.yml"]
+
+
+def test_layout_is_named_with_experts_before_their_slices():
+    sliced = replace(PLAIN, tensor=8, data=1, devices=8, expert=4, slices=2)
+    assert sliced.layout == written(Cut(8, 1, 1, 4, 2))["en"]
+    assert sliced.layout != written(Cut(8, 1, 1, 2, 4))["en"]
