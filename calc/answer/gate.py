@@ -22,6 +22,7 @@ from calc.answer.steady_state import as_simulated, lasting, simulated
 from calc.answer.two_pools import combine_pools
 from calc.closed_form.evaluate import evaluate
 from calc.evidence.classes import own_errors
+from calc.evidence.protocols import Predictions
 from calc.layouts.feasible import reasons
 from calc.uncertainty.amount import Amount
 from calc.uncertainty.interval import interval
@@ -61,11 +62,6 @@ class GateCell:
     def error(self) -> float:
         """Signed relative error [1]."""
         return self.predicted / self.measured - 1
-
-    def as_json(self) -> dict[str, Any]:
-        """Plain data; what is not a number is None."""
-        return {name: None if isinstance(value, float) and math.isnan(value) else value
-                for name, value in vars(self).items()}
 
 
 @dataclass(frozen=True)
@@ -141,15 +137,18 @@ def summarise(cells: Iterable[GateCell]) -> list[GateSummary]:
     found = []
     for (system, metric), group in groups.items():
         known = [cell for cell in group if not math.isnan(cell.predicted)]
-        errors = np.array([cell.error for cell in known])
-        sizes = np.abs(errors) if known else np.array([math.nan])
+        row, measured, predicted, low, high = np.array(
+            [(cell.row, cell.measured, cell.predicted, cell.low, cell.high) for cell in known]
+        ).reshape(-1, 5).T
+        made = Predictions(row, measured, predicted, low, high)
+        sizes = np.abs(made.errors) if known else np.array([math.nan])
         ranged = [cell for cell in known if not math.isnan(cell.low)]
         found.append(GateSummary(
             system, metric, len(group), len(known),
             sum(cell.refused is not None for cell in group), float(sizes.mean()),
             float(np.median(sizes)),
-            float(np.exp(np.log1p(errors).mean())) if known else math.nan, float(sizes.max()),
-            known[int(sizes.argmax())].row if known else 0,
+            made.bias if known else math.nan, float(sizes.max()),
+            made.worst_row if known else 0,
             float(np.mean([cell.low <= cell.measured <= cell.high for cell in ranged]))
             if ranged else math.nan))
     return found
@@ -164,7 +163,9 @@ def _predict(rows: Sequence[GateRow]) -> dict[int, tuple[dict[str, Amount], str 
         if scenario is None:
             continue
         if row.prefill is not None:
-            found[row.number] = _two_pools(row.prefill, scenario), _refusal(scenario, row.prefill)
+            found[row.number] = _two_pools(row.prefill, scenario), _refusal(*(
+                (pool, evaluate(pool.inputs(), pool.model.attention))
+                for pool in (scenario, row.prefill)))
             continue
         knobs = tuple((knob.name, knob.symbols, knob.value.low, knob.value.value, knob.value.high)
                       for knob in scenario.knobs())
@@ -173,9 +174,11 @@ def _predict(rows: Sequence[GateRow]) -> dict[int, tuple[dict[str, Amount], str 
         scenarios = [row.scenario for row in group if row.scenario is not None]
         for row, scenario, amounts in zip(group, scenarios, _steady(scenarios), strict=True):
             inputs = scenario.inputs()
-            steady = lasting(scenario, inputs, evaluate(inputs, scenario.model.attention))
+            everything = evaluate(inputs, scenario.model.attention)
+            steady = lasting(scenario, inputs, everything)
             amounts = as_simulated(amounts, steady, simulated(scenario, steady))
-            found[row.number] = _by_metric(scenario, amounts), _refusal(scenario)
+            found[row.number] = (_by_metric(scenario, amounts),
+                                 _refusal((scenario, everything)))
     return found
 
 
@@ -211,10 +214,11 @@ def _two_pools(prefill: Scenario, decode: Scenario) -> dict[str, Amount]:
             for name, value in values.items()}
 
 
-def _refusal(*scenarios: Scenario) -> str | None:
-    """Return the first reason why deployments do not run as asked; None if they do."""
-    for scenario in scenarios:
-        everything = evaluate(scenario.inputs(), scenario.model.attention)
-        for reason in reasons(scenario, everything):
-            return str(reason.kind)
-    return None
+def _refusal(*pools: tuple[Scenario, Mapping[str, Any]]) -> str | None:
+    """Return the first reason why deployments do not run as asked; None if they do.
+
+    Args:
+        pools: deployments, each with its quantities of ``calc.evaluate``.
+    """
+    return next((str(reason.kind) for scenario, everything in pools
+                 for reason in reasons(scenario, everything)), None)
