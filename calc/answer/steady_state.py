@@ -13,7 +13,7 @@ import numpy as np
 from calc.closed_form.evaluate import evaluate
 from calc.closed_form.planning import pool_replicas
 from calc.closed_form.validity import doubts
-from calc.physics.arrays import Inputs
+from calc.physics.arrays import Inputs, double
 from calc.physics.experts import ranks_in_step
 from calc.uncertainty.amount import Amount
 from catalogue import Scenario
@@ -120,7 +120,7 @@ def _planned(inputs: Mapping[str, Any], everything: Mapping[str, Any]) -> dict[s
 def _doubts(scenario: Scenario, inputs: Mapping[str, Any], found: Mapping[str, Any], at: int
             ) -> tuple[str, ...]:
     """Names of the doubts at one of the numbers of requests in flight."""
-    q = Inputs({name: np.asarray(value, dtype=float)[()] for name, value in inputs.items()})
+    q = Inputs({name: double(value) for name, value in inputs.items()})
     met = {name: bool(np.ravel(each)[min(at, np.size(each) - 1)])
            for name, each in doubts(q, found).items()}
     met["balanced"] = bool(scenario.file.prefill_coordination == "balance"

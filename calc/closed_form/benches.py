@@ -10,11 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from calc.closed_form.steady import Steady
 from calc.closed_form.waves import Prompts, Serving, token_pace
-from calc.physics.arrays import Number, select
+from calc.physics.arrays import Number, maximum, minimum, select
 from calc.physics.experts import ranks_in_step
 from calc.physics.step import Step
 
@@ -51,8 +49,8 @@ def bench_count(q: Any) -> Number:
     """
     several = WAVES * q.concurrency
     planned = select(several * q.output_tokens <= LARGEST_RUN, several, q.concurrency)
-    return np.maximum(q.concurrency, select(
-        q.bench_requests > 0, q.bench_requests, np.maximum(FEWEST, planned)))
+    return maximum(q.concurrency, select(
+        q.bench_requests > 0, q.bench_requests, maximum(FEWEST, planned)))
 
 
 def benched(q: Any, p: Prompts, served: Serving, lasting: Steady, decode: Step, burst: Step
@@ -79,12 +77,12 @@ def benched(q: Any, p: Prompts, served: Serving, lasting: Steady, decode: Step, 
     shared = (ranks_in_step(q) > 1) & ~apart
     wave = served.ttft + select(shared, (first - 1) / first * chunk, 0)
     mixed = (q.mixed_steps > 0) & ~apart
-    again = select(mixed, np.minimum(
-        wave, (1 + np.maximum(1, lasting.prompt_span)) * burst.step_time), wave)
+    again = select(mixed, minimum(
+        wave, (1 + maximum(1, lasting.prompt_span)) * burst.step_time), wave)
     *_, pace = token_pace(q, decode)
-    spread = UNIFORM * q.answer_variation * np.maximum(1, q.output_tokens - 1)
+    spread = UNIFORM * q.answer_variation * maximum(1, q.output_tokens - 1)
     together = select(q.open_arrivals > 0, 0, 1 / (1 + spread + q.think_time / pace))
     steady = lasting.steady_ttft
-    later = steady + together * np.maximum(0, again - steady)
+    later = steady + together * maximum(0, again - steady)
     begun = select(q.open_arrivals > 0, 0, first / count)
     return Benched(count, wave, later, begun * wave + (1 - begun) * later)

@@ -14,7 +14,7 @@ import numpy as np
 from calc.closed_form.dealing import normal_tail
 from calc.closed_form.overlaps import product_log
 from calc.closed_form.waves import Prompts
-from calc.physics.arrays import Number, ceil_div, either, select
+from calc.physics.arrays import Number, anywhere, ceil_div, clip, either, maximum, minimum, select
 from calc.physics.breakdown import added_time, cores_in
 from calc.physics.experts import normal_quantile, ranks_in_step
 from calc.physics.positions import most_picked
@@ -37,7 +37,7 @@ def soft_minimum(count: Number, power: Number) -> Number:
 
     Source: notebooks/serving.md, section A steady state.
     """
-    of_power = np.maximum(count, 0) ** power
+    of_power = maximum(count, 0) ** power
     some = select(of_power < FEW, of_power, -np.expm1(-of_power))
     return some ** (1 / power)
 
@@ -55,8 +55,8 @@ def largest_of(number: Number, variance: Number) -> Number:
     """
     spread = np.log1p(variance)
     one = normal_tail(spread**0.5 / 2)
-    exceeded = normal_quantile(-np.expm1(np.log1p(-one) / np.maximum(1, number)))
-    return np.maximum(1, np.exp(spread**0.5 * exceeded - spread / 2))
+    exceeded = normal_quantile(-np.expm1(np.log1p(-one) / maximum(1, number)))
+    return maximum(1, np.exp(spread**0.5 * exceeded - spread / 2))
 
 
 @dataclass(frozen=True)
@@ -97,12 +97,12 @@ class Pieces:
     @property
     def chunk(self) -> Number:
         """A prompt's chunk on one rank, with its launches and what is around it [s]."""
-        return np.maximum(self.host, self.alone) + self.around
+        return maximum(self.host, self.alone) + self.around
 
     @property
     def waiting(self) -> Number:
         """Time in which the card waits for the launches of such a chunk [s]."""
-        return np.maximum(0, self.host - self.alone)
+        return maximum(0, self.host - self.alone)
 
 
 def mean_chunks(q: Any, p: Prompts, span: Number) -> Number:
@@ -118,9 +118,9 @@ def mean_chunks(q: Any, p: Prompts, span: Number) -> Number:
 
     Source: notebooks/serving.md, section A steady state.
     """
-    whole, between = np.maximum(p.prompt_chunks, span), span + 1 / 2
+    whole, between = maximum(p.prompt_chunks, span), span + 1 / 2
     left = np.exp(-HARMONIC * (2 * span * q.prompt_variation) ** 2)
-    return np.maximum(np.maximum(1, span), between + (whole - between) * left)
+    return maximum(maximum(1, span), between + (whole - between) * left)
 
 
 def experts_of_one(q: Any, ranks: Number, riding: Number, decode: Step, prefill: Step) -> Number:
@@ -139,14 +139,14 @@ def experts_of_one(q: Any, ranks: Number, riding: Number, decode: Step, prefill:
     Source: notebooks/serving.md, section A steady state.
     """
     def missed(step: Step, share: Number) -> Number:
-        hit = np.clip(step.distinct_experts / np.maximum(1, q.n_routed_experts), LEAST, 1 - LEAST)
+        hit = clip(step.distinct_experts / maximum(1, q.n_routed_experts), LEAST, 1 - LEAST)
         return np.exp(share * np.log1p(-hit))
 
     hit = 1 - missed(prefill, 1 / ranks) * missed(decode, riding)
     of_all = prefill.routed_expert_time
-    read = hit * np.minimum(of_all / (1 - missed(prefill, 1)),
+    read = hit * minimum(of_all / (1 - missed(prefill, 1)),
                             decode.routed_expert_time / (1 - missed(decode, 1)))
-    return np.minimum(of_all, np.maximum(of_all / ranks, read))
+    return minimum(of_all, maximum(of_all / ranks, read))
 
 
 def pieces(q: Any, p: Prompts, c: Number, u: Number, decode: Step, prefill: Step,
@@ -169,10 +169,10 @@ def pieces(q: Any, p: Prompts, c: Number, u: Number, decode: Step, prefill: Step
     ranks, mixed = ranks_in_step(q), (q.mixed_steps > 0) & (q.separate_pools == 0)
     shared, halves, batch = ranks > 1, q.micro_batches, ceil_div(c, q.pipeline_parallel)
     experts = select(shared, halves * (prefill.routed_expert_time - experts_of_one(
-        q, ranks, np.minimum(1, u / batch), decode, prefill)), 0)
+        q, ranks, minimum(1, u / batch), decode, prefill)), 0)
     fullest, exchange = 1 + prefill.rank_imbalance, halves * prefill.exchange_time
     sent = exchange / fullest
-    alone = np.maximum(prefill.device_time / ranks, prefill.device_time - experts - select(
+    alone = maximum(prefill.device_time / ranks, prefill.device_time - experts - select(
         shared, exchange - sent, 0))
     of_one = burst.device_time - select(
         shared, halves * (burst.routed_expert_time * (1 - 1 / ranks)
@@ -180,13 +180,13 @@ def pieces(q: Any, p: Prompts, c: Number, u: Number, decode: Step, prefill: Step
     cores = cores_in(q, decode)
     few = decode.device_time + added_time(q, decode, cores * -1)
     tokens = p.burst_tokens - batch * (1 + q.draft_tokens)
-    token = np.maximum(0, np.minimum(
-        (of_one - few) / np.maximum(p.burst_tokens / 2, tokens), alone / p.prefill_tokens))
+    token = maximum(0, minimum(
+        (of_one - few) / maximum(p.burst_tokens / 2, tokens), alone / p.prefill_tokens))
     budget = q.max_num_batched_tokens
-    room = select(mixed, np.maximum(budget - 1 - u, ROOM * budget), budget)
+    room = select(mixed, maximum(budget - 1 - u, ROOM * budget), budget)
     return Pieces(mixed, ranks, q.data_parallel * q.pipeline_parallel / ranks, alone, token,
                   experts, exchange, sent, prefill.host_time,
-                  prefill.step_time - np.maximum(prefill.device_time, prefill.host_time), room,
+                  prefill.step_time - maximum(prefill.device_time, prefill.host_time), room,
                   halves * prefill.core_time, halves * prefill.index_time,
                   select(mixed, added_time(q, prefill, cores * (u / batch)), 0))
 
@@ -209,10 +209,10 @@ def deepest(q: Any, p: Prompts, s: Pieces, span: Number, number: Number) -> Numb
     """
     hit, varies = q.prefix_hit_share, q.prompt_variation**2
     square = (1 + varies) * 4 * (1 + hit + hit * hit) / (3 * (1 + hit) ** 2)
-    longest = np.minimum(largest_of(number, (square - 1) * (1 - 1 / np.maximum(1, span) ** 2)),
+    longest = minimum(largest_of(number, (square - 1) * (1 - 1 / maximum(1, span) ** 2)),
                          2 / (1 + hit) * largest_of(number, varies))
-    chosen = select(q.index_topk > 0, np.minimum(
-        longest, np.maximum(1, most_picked(q) / p.prefill_attended)), longest)
+    chosen = select(q.index_topk > 0, minimum(
+        longest, maximum(1, most_picked(q) / p.prefill_attended)), longest)
     return s.core * (chosen - 1) + s.index * (longest - 1)
 
 
@@ -230,12 +230,12 @@ def busy_time(s: Pieces, p: Prompts, fullest: Number, tokens: Number, riding: Nu
 
     Source: notebooks/serving.md, section A steady state.
     """
-    filled = np.clip(tokens / (s.ranks * fullest), 1 / s.ranks, 1)
-    of_all = s.experts * (filled - 1 / s.ranks) / np.maximum(ROOM, 1 - 1 / s.ranks)
-    more = select(s.ranks > 1, of_all + np.maximum(0, s.exchange * filled - s.sent), 0)
+    filled = clip(tokens / (s.ranks * fullest), 1 / s.ranks, 1)
+    of_all = s.experts * (filled - 1 / s.ranks) / maximum(ROOM, 1 - 1 / s.ranks)
+    more = select(s.ranks > 1, of_all + maximum(0, s.exchange * filled - s.sent), 0)
     device = (s.alone + s.token * (fullest - p.prefill_tokens) + riding
               + fullest / p.prefill_tokens * (more + deeper))
-    return np.maximum(s.host, device) + s.around
+    return maximum(s.host, device) + s.around
 
 
 @dataclass(frozen=True)
@@ -273,15 +273,15 @@ def _held(q: Any, s: Pieces, u: Number, prompts: Number, chunks: Number, often: 
 
     Source: notebooks/serving.md, section A steady state.
     """
-    waiting = np.greater(q.prefill_delay_steps, 0) & (s.ranks > 1)
-    if not waiting.any():
+    waiting = (q.prefill_delay_steps > 0) & (s.ranks > 1)
+    if not anywhere(waiting):
         return 0.0, 0.0
-    arrivals = np.maximum(s.ranks * prompts * chunks, LEAST)
-    others, decoding = np.maximum(1, s.ranks - 1), s.ranks * u
+    arrivals = maximum(s.ranks * prompts * chunks, LEAST)
+    others, decoding = maximum(1, s.ranks - 1), s.ranks * u
     until_all = others / arrivals
-    anybody = (1 - often) * np.minimum(1, decoding) - often * np.expm1(-decoding)
-    last = np.maximum(1, q.output_tokens - 1) * (1 + q.answer_variation**2) / 2
-    most = np.minimum(q.prefill_delay_steps, last * np.maximum(1, decoding))
+    anybody = (1 - often) * minimum(1, decoding) - often * np.expm1(-decoding)
+    last = maximum(1, q.output_tokens - 1) * (1 + q.answer_variation**2) / 2
+    most = minimum(q.prefill_delay_steps, last * maximum(1, decoding))
     steps = select(waiting, anybody * until_all * soft_minimum(most / until_all, others**0.5), 0)
     later = (others - 1) / (2 * others)
     return steps, steps * (1 + arrivals * steps * later) / (1 + arrivals * steps)
@@ -310,7 +310,7 @@ def rates_of(q: Any, p: Prompts, s: Pieces, u: Number, span: Number, often: Numb
 
     Source: notebooks/serving.md, section A steady state.
     """
-    later, longer = np.maximum(1, q.output_tokens - 1), 1 + q.prompt_variation**2
+    later, longer = maximum(1, q.output_tokens - 1), 1 + q.prompt_variation**2
     chunks, power, looks = mean_chunks(q, p, span), s.ranks**0.5, q.scheduler_recv_interval
     full = later / span * (1 + chunks / later)
     filled = 2 * u / (full + u + ((full - u) ** 2 + 2 * longer * u) ** 0.5)
@@ -318,7 +318,7 @@ def rates_of(q: Any, p: Prompts, s: Pieces, u: Number, span: Number, often: Numb
     alone = select(s.ranks > 1, 0, thought)
     come = looks * each  # until the engine looks for them
     about = soft_minimum(come, power)
-    between = np.maximum(each * span, chunks / looks * either(
+    between = maximum(each * span, chunks / looks * either(
         alone > 0, lambda: (1 - alone) * about + alone * select(
             come < FEW, come, np.expm1(product_log(come))),
         lambda: about))
@@ -327,23 +327,23 @@ def rates_of(q: Any, p: Prompts, s: Pieces, u: Number, span: Number, often: Numb
     _, waited = _held(q, s, u, unheld, chunks, often)
     missed = (looks - 1) / 2 + q.steps_ahead
     prompts = unheld * (later + chunks) / (later + chunks * (1 + waited) + missed)
-    rank = either(s.mixed, lambda: np.minimum(1, np.maximum(
+    rank = either(s.mixed, lambda: minimum(1, maximum(
         prompts * span, soft_minimum(looks * prompts * chunks, power) / looks)),
         lambda: between / (1 + between))
     hold, held = _held(q, s, u, prompts, chunks, often)
     together = s.ranks * prompts * chunks
     delayed = together / (1 + together * (hold + 1))
     group = either(hold > 0, lambda: delayed, lambda: 1 - (1 - rank) * (1 + np.expm1(
-        np.minimum(0, 1 - s.ranks) * looks * prompts * chunks) / looks))
-    busy = either(hold > 0, lambda: np.minimum(delayed, np.maximum(
+        minimum(0, 1 - s.ranks) * looks * prompts * chunks) / looks))
+    busy = either(hold > 0, lambda: minimum(delayed, maximum(
         prompts * span, delayed * (1 + together * hold) / s.ranks)), lambda: rank)
-    ahead = filled * longer * span / (2 * np.maximum(LEAST, 1 - filled))
-    rest = filled * np.minimum(1, span) / 2
+    ahead = filled * longer * span / (2 * maximum(LEAST, 1 - filled))
+    rest = filled * minimum(1, span) / 2
     queued = either(
-        s.mixed, lambda: np.maximum(0, ahead - rest * np.clip(2 - span, 0, 1)),
-        lambda: each * span / 2 * np.clip(span - 1, 0, 1))
-    return Rates(chunks, np.minimum(1, span), filled, between, unheld, prompts, busy, hold, held,
-                 group, queued, np.maximum(0, ahead - rest))
+        s.mixed, lambda: maximum(0, ahead - rest * clip(2 - span, 0, 1)),
+        lambda: each * span / 2 * clip(span - 1, 0, 1))
+    return Rates(chunks, minimum(1, span), filled, between, unheld, prompts, busy, hold, held,
+                 group, queued, maximum(0, ahead - rest))
 
 
 @dataclass(frozen=True)
@@ -372,7 +372,7 @@ def packed_time(q: Any, p: Prompts, c: Number, burst: Step) -> Number:
 
     Source: notebooks/serving.md, section A steady state.
     """
-    share = select(p.burst_chunks > 1, 1, np.maximum(
+    share = select(p.burst_chunks > 1, 1, maximum(
         (c - 1) / c, p.burst_tokens / q.max_num_batched_tokens))
     return share * burst.step_time * p.new_tokens / p.burst_tokens
 
@@ -397,29 +397,29 @@ def chunks_of(q: Any, p: Prompts, s: Pieces, r: Rates, c: Number, span: Number, 
     Source: notebooks/serving.md, section A steady state.
     """
     budget, new = q.max_num_batched_tokens, p.new_tokens
-    on_rank = np.maximum(1, r.prompts / np.maximum(LEAST, r.rank))
-    whole = np.minimum(budget, select(
-        r.prompts > LEAST, r.prompts * new / np.maximum(LEAST, r.rank), p.prefill_tokens))
-    busy_ranks = np.maximum(1, s.ranks * r.rank / np.maximum(LEAST, r.group))
-    fullest = np.minimum(budget - (budget - whole) / busy_ranks,
+    on_rank = maximum(1, r.prompts / maximum(LEAST, r.rank))
+    whole = minimum(budget, select(
+        r.prompts > LEAST, r.prompts * new / maximum(LEAST, r.rank), p.prefill_tokens))
+    busy_ranks = maximum(1, s.ranks * r.rank / maximum(LEAST, r.group))
+    fullest = minimum(budget - (budget - whole) / busy_ranks,
                          whole * largest_of(busy_ranks, q.prompt_variation**2 / on_rank))
-    everywhere = s.ranks * r.prompts * new / np.maximum(LEAST, r.group)
+    everywhere = s.ranks * r.prompts * new / maximum(LEAST, r.group)
     deeper = deepest(q, p, s, span, busy_ranks)
     # other ranks decode meanwhile, and their drafts are checked at once; where prompts go first, a
     # rank by itself decodes nothing in such a step
-    shortest = select(s.ranks > 1, np.maximum(pace, decode.step_time), select(s.mixed, pace, 0))
-    busy = np.maximum(shortest, busy_time(
-        s, p, fullest, np.maximum(fullest, everywhere), riding, deeper))
+    shortest = select(s.ranks > 1, maximum(pace, decode.step_time), select(s.mixed, pace, 0))
+    busy = maximum(shortest, busy_time(
+        s, p, fullest, maximum(fullest, everywhere), riding, deeper))
     mean = new / r.chunks
-    joined = mean + np.clip((on_rank - 1) * mean + select(r.hold > 0, 0, r.prompts * new), 0,
-                            np.maximum(0, s.room - mean))
-    own = np.minimum(budget, select(r.prompts > LEAST, np.maximum(joined, fullest), joined))
+    joined = mean + clip((on_rank - 1) * mean + select(r.hold > 0, 0, r.prompts * new), 0,
+                            maximum(0, s.room - mean))
+    own = minimum(budget, select(r.prompts > LEAST, maximum(joined, fullest), joined))
     among = select(r.hold > 0, everywhere, s.ranks * r.prompts * new)
     chunk = busy_time(s, p, own, mean + among, riding,
                       deepest(q, p, s, span, 1 + (s.ranks - 1) * r.rank))
     stages = q.pipeline_parallel
     filling = (r.chunks + stages - 1) / (stages * r.chunks)
-    least = np.maximum(packed_time(q, p, c, burst),
+    least = maximum(packed_time(q, p, c, burst),
                        span * busy_time(s, p, budget, s.ranks * budget, riding)) / s.ranks
-    return Chunks(np.maximum(1, everywhere / new), fullest, deeper, busy, chunk,
+    return Chunks(maximum(1, everywhere / new), fullest, deeper, busy, chunk,
                   r.chunks * (chunk * filling + r.held * pace), least)

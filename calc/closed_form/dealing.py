@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from calc.physics.arrays import Number
+from calc.physics.arrays import Number, clip, maximum, minimum, select
 
 # Bowling, Khasawneh, Kaewkuekool and Cho, A logistic approximation to the cumulative normal
 # distribution, JIEM 2 (2009) 114-127: within 1.5e-4
@@ -26,7 +26,7 @@ def normal_tail(deviations: Number) -> Number:
 
     Source: notebooks/memory.md, section How full the cache gets.
     """
-    z = np.clip(deviations, -FARTHEST, FARTHEST)
+    z = clip(deviations, -FARTHEST, FARTHEST)
     return 1 / (1 + np.exp(LINEAR * z + CUBIC * z * z * z))
 
 
@@ -64,7 +64,7 @@ def others_in_turn(others: Number, replicas: Number, shorter: Number) -> Number:
     Source: notebooks/serving.md, section A steady state.
     """
     x = 1 - 2 * shorter * (1 - 1 / replicas)
-    x = np.where(np.abs(x) < FLAT, FLAT, x)
-    spread = np.maximum(LEAST - 1, replicas * x / np.maximum(LEAST, others))
-    grown = np.minimum(FEWEST, np.log1p(spread) / x)
-    return np.where(np.greater(others, LEAST), 1 / np.expm1(grown), 0)
+    x = select(np.abs(x) < FLAT, FLAT, x)
+    spread = maximum(LEAST - 1, replicas * x / maximum(LEAST, others))
+    grown = minimum(FEWEST, np.log1p(spread) / x)
+    return select(others > LEAST, 1 / np.expm1(grown), 0)

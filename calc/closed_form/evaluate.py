@@ -21,7 +21,7 @@ from calc.closed_form.waves import (
     prompts,
     serving,
 )
-from calc.physics.arrays import Inputs, Number, ceil_div
+from calc.physics.arrays import Inputs, Number, ceil_div, double
 from calc.physics.cache import cache
 from calc.physics.communication import token_fanout
 from calc.physics.decode_floor import decode_floor
@@ -44,7 +44,8 @@ def check_names(inputs: Mapping[str, Number]) -> None:
 
     Raises ValueError for a missing input or one that is not an input.
     """
-    if wrong := sorted(inputs.keys() ^ input_symbols()):
+    if inputs.keys() != input_symbols():
+        wrong = sorted(inputs.keys() ^ input_symbols())
         problem = "missing" if wrong[0] in input_symbols() else "not an input"
         raise ValueError(f"'{wrong[0]}' is {problem}")
 
@@ -118,8 +119,7 @@ def evaluate(inputs: Mapping[str, Number], attention: str, *,
     Source: formulas of notebooks/, from architecture.md to serving.md.
     """
     check_names(inputs)
-    # floats throughout: integers of a narrow array type would wrap around without a word
-    numbers = {name: np.asarray(value, dtype=float)[()] for name, value in inputs.items()}
+    numbers = {name: double(value) for name, value in inputs.items()}
     q, ndim = Inputs(numbers), max(value.ndim for value in numbers.values())
     counted = count_parameters(attention, q)
     stages = candidate_stages(q.num_hidden_layers, q.pipeline_parallel, ndim)

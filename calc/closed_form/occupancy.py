@@ -10,11 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from calc.closed_form.dealing import normal_tail
 from calc.closed_form.steady import Steady
-from calc.physics.arrays import Number, select
+from calc.physics.arrays import Number, maximum, select
 from calc.physics.decode_floor import Decode
 from calc.physics.memory import Memory
 
@@ -60,11 +58,11 @@ def occupancy(q: Any, m: Memory, d: Decode, s: Steady) -> Occupancy:
                   s.steady_prefill + (q.output_tokens - 1) * (s.steady_pace + s.steady_stall))
     begun = s.steady_request_throughput * m.requests_per_rank / q.concurrency
     holding = begun * time
-    without = select(q.open_arrivals > 0, 1, np.maximum(
+    without = select(q.open_arrivals > 0, 1, maximum(
         0, 1 - time / (s.steady_e2e + q.think_time)))
-    room = np.maximum(1, m.kv_blocks) * together
+    room = maximum(1, m.kv_blocks) * together
     occupied = holding * tokens / room
     variance = holding * (d.context_deviation * d.context_deviation + without * tokens * tokens)
     deviation = variance ** 0.5 / room
     return Occupancy(tokens, time, holding, occupied, deviation,
-                     normal_tail((1 - occupied) / np.maximum(deviation, LEAST)))
+                     normal_tail((1 - occupied) / maximum(deviation, LEAST)))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calc.physics.arrays import Number
+from calc.physics.arrays import Number, clip, maximum, minimum
 
 LEAST = 8.0**-9  # prompts in work at once
 MOST = 4.0**2  # of them; beyond, no step without any is left
@@ -55,7 +55,7 @@ def _decoding(a: Among, rho: Number) -> tuple[Number, Number]:
     runs = rho / a.chunks * np.expm1(rho) / last
     busy, stalls = runs / (1 + runs), 1 - a.rest
     left = 1 - stalls * busy
-    paused = 1 / (1 - np.minimum(a.pausing, runs / (runs + 1 / a.rest)))
+    paused = 1 / (1 - minimum(a.pausing, runs / (runs + 1 / a.rest)))
     through, most = a.begun / left, a.own / a.rest
     met = busy * through * most / (through + most) * (1 - a.rest / left)
     growth = 1 - 1 / np.expm1(-rho) * rho - rho / a.chunks * (1 - last) / last
@@ -74,9 +74,9 @@ def overlapping(a: Among) -> tuple[Number, Number, Number]:
 
     Source: notebooks/serving.md, section A steady state.
     """
-    least = np.maximum(LEAST, a.load / a.first)
+    least = maximum(LEAST, a.load / a.first)
     ratio = least * a.first * (1 - a.pausing) / a.own
-    found = [np.minimum(MOST, 1 / (1 / least + 1 / np.maximum(
+    found = [minimum(MOST, 1 / (1 / least + 1 / maximum(
         product_log(ratio), ratio * a.rest)))]
     for _ in range(REFINED):
         rho = found[-1]
@@ -84,7 +84,7 @@ def overlapping(a: Among) -> tuple[Number, Number, Number]:
         whole = a.first + after
         nearer = rho * (least * a.first / (rho * whole)) ** (
             whole / (whole + share * after))
-        found.append(np.clip(nearer, LEAST, MOST))
+        found.append(clip(nearer, LEAST, MOST))
     about, near, enough = found
     return about, near, enough
 

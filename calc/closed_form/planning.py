@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from calc.closed_form.waves import Prompts, Serving, token_pace
-from calc.physics.arrays import Number, ceil_div, select
+from calc.physics.arrays import Number, ceil_div, maximum, minimum, select
 from calc.physics.cache import Cache
 from calc.physics.decode_floor import Decode
 from calc.physics.experts import ranks_in_step
@@ -55,7 +55,7 @@ def transfer_time(q: Any, c: Cache) -> tuple[Number, Number]:
     cache = layers * (q.input_tokens * c.kv_layer_bytes_per_token_per_device
                       + c.state_bytes_per_device / q.num_hidden_layers)
     through_ports = q.network_alpha + cache / (q.network_bandwidth * q.network_efficiency)
-    return through_ports, np.maximum(through_ports, q.prefill_pool_port_time)
+    return through_ports, maximum(through_ports, q.prefill_pool_port_time)
 
 
 def pool_ratio(q: Any, decode_batch: Number, p: Prompts, decode: Step, prefill: Step) -> Number:
@@ -89,7 +89,7 @@ def pool_replicas(q: Any, ratio: Number) -> Number:
     Source: notebooks/serving.md, section A steady state.
     """
     ranks = ranks_in_step(q)
-    return select(q.prefill_replicas > 0, q.prefill_replicas, ranks * np.maximum(
+    return select(q.prefill_replicas > 0, q.prefill_replicas, ranks * maximum(
         1, np.ceil(ratio * q.data_parallel / ranks * (1 - ROUNDING))))
 
 
@@ -113,8 +113,8 @@ def _two_pools(q: Any, devices: Number, decoded: Number, through_ports: Number
     beside = q.prefill_pool_rate > 0
     given = select(beside, q.prefill_pool_rate, decoded)
     received = through_ports / q.data_parallel  # each decode replica has its ports
-    rate = select(beside, 1 / np.maximum(
-        1 / np.minimum(given, decoded), received), decoded)
+    rate = select(beside, 1 / maximum(
+        1 / minimum(given, decoded), received), decoded)
     for_prefill = select(beside, q.prefill_pool_devices / given, 0)
     for_both = for_prefill + devices / decoded  # cards times seconds of a request
     cards = select(beside, q.prefill_pool_devices, 0) + devices
@@ -154,5 +154,5 @@ def planning(q: Any, n: Parameters, w: Weights, m: Memory, d: Decode, p: Prompts
         *_two_pools(q, devices, served.request_throughput, through_ports),
         1 - q.context_tokens / (
             m.blocks_per_request * q.block_size * q.decode_context_parallel),
-        (w.weights_per_device * np.minimum(q.devices_per_node, devices) + on_host)
+        (w.weights_per_device * minimum(q.devices_per_node, devices) + on_host)
         / q.storage_bandwidth, on_host, fetched * q.stored_share * experts)

@@ -32,7 +32,7 @@ from calc.closed_form.dealing import others_in_turn, shorter_of_two
 from calc.closed_form.overlaps import Among, decoding_among, overlapping
 from calc.closed_form.planning import pool_replicas
 from calc.closed_form.waves import Prompts, first_held, front_ends_rate, prefill_time, token_pace
-from calc.physics.arrays import Number, ceil_div, either, select
+from calc.physics.arrays import Number, ceil_div, clip, either, maximum, minimum, select
 from calc.physics.breakdown import Busy, added_time
 from calc.physics.experts import ranks_in_step
 from calc.physics.step import Step
@@ -125,7 +125,7 @@ def _stay(q: Any, s: Pieces, r: Rates, k: Chunks, u: Number, pace: Number, lone:
 
     Source: notebooks/serving.md, section A steady state.
     """
-    after, later = q.output_tokens - 1, np.maximum(1, q.output_tokens - 1)
+    after, later = q.output_tokens - 1, maximum(1, q.output_tokens - 1)
     h = q.request_overhead
     thinking = select((s.ranks > 1) & (r.hold <= 0), s.ranks * r.prompts * q.think_time / pace, 0)
     longer = r.group * (k.busy - pace)
@@ -134,31 +134,31 @@ def _stay(q: Any, s: Pieces, r: Rates, k: Chunks, u: Number, pace: Number, lone:
         lambda: longer)
     mean, pausing = pace + longer, select(s.mixed, 0, r.rank)
     alone = (1 - r.group * (r.hold + 1)) ** 2  # squared, the part of a hold that varies
-    seen = select(r.hold > 0, np.maximum(
-        0, 1 - (1 - alone) / (2 * later * np.maximum(LEAST, r.group))), 1)
+    seen = select(r.hold > 0, maximum(
+        0, 1 - (1 - alone) / (2 * later * maximum(LEAST, r.group))), 1)
     stalled = (longer + pausing * pace) / (1 - pausing)
     stretched = (gathered + pausing * pace) / (1 - pausing)
     each = u * s.ranks / (later + select(s.mixed, r.chunks + r.queued, 0))
     interruption = select(u > 0, stalled / select(u > 0, each, 1), 0)
     at_random = (pace * pace * (1 - r.group) + k.busy * k.busy * r.group) / (2 * mean)
-    left = np.maximum(mean - h, mean / 2) / s.units + (1 - 1 / s.units) * at_random
+    left = maximum(mean - h, mean / 2) / s.units + (1 - 1 / s.units) * at_random
     looks, ahead = (q.scheduler_recv_interval - 1) / 2 * pace, q.steps_ahead * mean
     received = ahead + looks * select(s.mixed, 1 - r.group, 1)
     prompt = r.chunks * k.busy
     found = u * prompt * prompt * (1 + q.prompt_variation**2) / 2
     base = h + k.prefill + lone * at_random + after * pace
-    waited = r.portion * np.maximum(0, 2 * found / (base + (base * base + 4 * found) ** 0.5)
+    waited = r.portion * maximum(0, 2 * found / (base + (base * base + 4 * found) ** 0.5)
                                     - r.portion * r.rank * k.busy / 2)
     meeting = at_random + ahead + looks * pace * (1 - r.group) / mean
     random = lone * meeting + select(s.mixed, r.random * k.busy, waited)
     first = h + k.prefill + random
-    behind = np.maximum(0, u - select(s.mixed, r.random / r.chunks * u / (1 + u), 0))
+    behind = maximum(0, u - select(s.mixed, r.random / r.chunks * u / (1 + u), 0))
     own = after * pace + interruption * behind
-    joining = interruption * u * np.maximum(0, s.ranks - 1)
+    joining = interruption * u * maximum(0, s.ranks - 1)
     grown = joining + own - first
     held = (grown + (grown * grown + 4 * (own * first + joining * k.own)) ** 0.5) / 2
     among = Among(later * pace, first, prompt * (u * (s.ranks - 1) + behind), r.chunks,
-                  k.own * (r.chunks + 1) / 2, np.minimum(1, pace / k.busy), pausing)
+                  k.own * (r.chunks + 1) / 2, minimum(1, pace / k.busy), pausing)
     overlaps = overlapping(among)
     decoding = select((s.ranks > 1) & (r.hold <= 0), decoding_among(among, overlaps[-1]), held)
     back = lone * (left + received) + r.queued * k.busy
@@ -214,8 +214,8 @@ def _prefill_pool(q: Any, p: Prompts, s: Pieces, c: Number, prefill: Step, burst
     service = prefill.step_time * p.prompt_chunks / q.pipeline_parallel
     return _PrefillPool(
         pool_replicas(q, ratio), service,
-        np.minimum(service, s.token * p.new_tokens / q.pipeline_parallel),
-        np.minimum(service, packed_time(q, p, c, burst) / q.pipeline_parallel))
+        minimum(service, s.token * p.new_tokens / q.pipeline_parallel),
+        minimum(service, packed_time(q, p, c, burst) / q.pipeline_parallel))
 
 
 def _shared_pool_wait(q: Any, p: Prompts, a: _PrefillPool, u: Number, base: Number) -> Number:
@@ -225,7 +225,7 @@ def _shared_pool_wait(q: Any, p: Prompts, a: _PrefillPool, u: Number, base: Numb
 
     Source: notebooks/serving.md, section A steady state.
     """
-    sharing = np.maximum(0, 1 - p.new_tokens / q.max_num_batched_tokens)
+    sharing = maximum(0, 1 - p.new_tokens / q.max_num_batched_tokens)
     load = u * a.service / a.replicas
     gap = base - load + sharing * u * (a.service - a.growth) / a.replicas
     found = load * a.service * base / (base + load * sharing) * (
@@ -243,15 +243,15 @@ def _lighter(q: Any, c: Number, u: Number, decode: Step, accepted: Number) -> Nu
     Source: notebooks/serving.md, section A steady state.
     """
     batch, ranks = ceil_div(c, q.pipeline_parallel), ranks_in_step(q)
-    hit = np.clip(decode.distinct_experts / np.maximum(1, q.n_routed_experts), LEAST, 1 - LEAST)
+    hit = clip(decode.distinct_experts / maximum(1, q.n_routed_experts), LEAST, 1 - LEAST)
     growing = -(1 - hit) * np.log1p(-hit) / hit
-    cores = (decode.core_time + decode.index_time) * (1 - np.minimum(1, (1 + u) / batch))
-    missed = 1 - np.minimum(1, (1 + ranks * u) / (ranks * batch)) ** growing
+    cores = (decode.core_time + decode.index_time) * (1 - minimum(1, (1 + u) / batch))
+    missed = 1 - minimum(1, (1 + ranks * u) / (ranks * batch)) ** growing
     experts, on_host = (missed * time for time in (
         decode.routed_expert_time, decode.offload_time + decode.fetch_time))
     fewer = Busy(cores + experts, 0, on_host, experts, experts) * -q.micro_batches
-    lighter = np.minimum(-added_time(q, decode, fewer),
-                         np.maximum(0, decode.device_time - decode.host_time))
+    lighter = minimum(-added_time(q, decode, fewer),
+                         maximum(0, decode.device_time - decode.host_time))
     return lighter / accepted
 
 
@@ -268,7 +268,7 @@ def steady_pace(q: Any, requests_per_rank: Number, decode: Step) -> Number:
     Source: notebooks/serving.md, section A steady state.
     """
     _, accepted, pace = token_pace(q, decode)
-    others = np.maximum(0, q.concurrency - 1) / (q.data_parallel * q.pipeline_parallel)
+    others = maximum(0, q.concurrency - 1) / (q.data_parallel * q.pipeline_parallel)
     return pace - _lighter(q, requests_per_rank, others, decode, accepted)
 
 
@@ -277,20 +277,20 @@ def _pace_of(q: Any, c: Number, decode: Step, decoding: Number, lighter: Number
     """Decode steps of all in flight, stalls by prompts, time per token [s]; see ``Steady``."""
     apart, after = q.separate_pools > 0, q.output_tokens - 1
     steps = steady_pace(q, c, decode)
-    stall = select((after > 0) & ~apart, np.maximum(
-        0, decoding / np.maximum(1, after) - lighter - steps), 0)
+    stall = select((after > 0) & ~apart, maximum(
+        0, decoding / maximum(1, after) - lighter - steps), 0)
     return steps, stall, select(apart, token_pace(q, decode)[2] - lighter, steps + stall)
 
 
 def _at_random(q: Any, apart: Number) -> Number:
     """Share of prompts that come at random: whose users think longer than so long [s]."""
-    return select(q.open_arrivals > 0, 1, np.minimum(
+    return select(q.open_arrivals > 0, 1, minimum(
         1, (q.think_time + q.request_overhead) / apart))
 
 
 def _thought(q: Any, apart: Number) -> Number:
     """The part of it that is due to thinking: what a front end takes is the same for everybody."""
-    return select(q.open_arrivals > 0, 1, q.think_time / np.maximum(
+    return select(q.open_arrivals > 0, 1, q.think_time / maximum(
         apart, q.think_time + q.request_overhead))
 
 
@@ -302,16 +302,16 @@ def _short(q: Any, k: Chunks, a: _PrefillPool, others: Number, stay: Number) -> 
     apart = q.separate_pools > 0
     each = select(apart, a.least / a.replicas, k.least)
     own = select(apart, 1, 1 / q.pipeline_parallel)
-    return np.maximum(0, np.maximum(
+    return maximum(0, maximum(
         q.concurrency / front_ends_rate(q), (own + others) * each) - stay)
 
 
 def _sent(q: Any, first: Number, tpot: Number, accepted: Number
           ) -> tuple[Number, Number, Number]:
     """First token, time per token and time per piece, as pieces reach the client [s]."""
-    held, later = first_held(q, tpot), np.maximum(1, q.output_tokens - 1)
+    held, later = first_held(q, tpot), maximum(1, q.output_tokens - 1)
     seen = tpot - held / later
-    return first + held, seen, seen * np.clip(accepted, q.stream_interval, later)
+    return first + held, seen, seen * clip(accepted, q.stream_interval, later)
 
 
 def steady(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill: Step,
@@ -331,9 +331,9 @@ def steady(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill:
     apart, c, after = q.separate_pools > 0, requests_per_rank, q.output_tokens - 1
     _, accepted, pace = token_pace(q, decode)
     units = q.data_parallel * q.pipeline_parallel / ranks_in_step(q)
-    total = np.maximum(0, q.concurrency - 1)
+    total = maximum(0, q.concurrency - 1)
     through = q.request_overhead + prefill_time(q, p, prefill)
-    shorter = shorter_of_two(through, np.maximum(1, after) * pace,
+    shorter = shorter_of_two(through, maximum(1, after) * pace,
                              (q.prompt_variation, q.answer_variation))
     beside = others_in_turn(total, units, shorter)
     others = select(apart, total, beside)
@@ -344,7 +344,7 @@ def steady(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill:
     first_step = pace + p.prompt_chunks * s.chunk
     r = rates_of(q, p, s, u, span, _at_random(q, first_step), _thought(q, first_step))
     k = chunks_of(q, p, s, r, c, span, decode, burst, riding, pace)
-    t = _stay(q, s, r, k, u, pace, np.minimum(1, others))
+    t = _stay(q, s, r, k, u, pace, minimum(1, others))
     mixing = _at_random(q, pace + k.prefill)
     meeting = select((s.ranks > 1) & (r.hold <= 0), _at_random(
         q, pace + k.busy * np.exp(-s.ranks * r.prompts)), mixing)
@@ -366,7 +366,7 @@ def steady(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill:
     return Steady(
         shorter, beside, others, q.think_time + q.request_overhead, s.alone / prefill.step_time,
         p.prompt_chunks * s.chunk / q.pipeline_parallel, s.token * p.new_tokens,
-        np.maximum(0, 1 - span), span, s.riding, np.maximum(0, riding - s.waiting), r.chunks,
+        maximum(0, 1 - span), span, s.riding, maximum(0, riding - s.waiting), r.chunks,
         r.filled, r.queued, r.random, r.between, r.unheld, r.prompts, r.rank, r.hold, r.held,
         r.group, k.together, k.fullest, k.deeper, k.busy, k.own, k.least, k.prefill,
         t.interruption, t.left, t.received, t.back, t.random, *t.overlaps, t.decode_back,

@@ -11,8 +11,6 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-import numpy as np
-
 from calc.closed_form.waves import front_ends_rate
 from calc.physics.arrays import Number
 from calc.physics.experts import ranks_in_step
@@ -55,22 +53,22 @@ def doubts(q: Any, found: Mapping[str, Number]) -> dict[str, Number]:
 
     Source: notebooks/serving.md, section A steady state.
     """
-    ranks, apart = ranks_in_step(q), np.greater(q.separate_pools, 0)
-    together, several = np.greater(ranks, 1), np.greater(q.data_parallel, ranks) & ~apart
+    ranks, one_pool = ranks_in_step(q), q.separate_pools <= 0
+    together, several = ranks > 1, (q.data_parallel > ranks) & one_pool
     stalled = found["steady_stall"] / found["steady_tpot"]
-    long_ones = np.greater(found["prompt_span"] * (1 + q.prompt_variation), 1)
-    often = np.greater(found["random_share"], OFTEN)
-    waiting = np.greater(stalled, STALLED)
-    always = np.greater(found["group_busy"], NEARLY_ALL)
+    long_ones = found["prompt_span"] * (1 + q.prompt_variation) > 1
+    often = found["random_share"] > OFTEN
+    waiting = stalled > STALLED
+    always = found["group_busy"] > NEARLY_ALL
     rate = found["steady_request_throughput"]
-    seldom = often & np.less_equal(rate * found["steady_e2e"], q.data_parallel)
+    seldom = often & (rate * found["steady_e2e"] <= q.data_parallel)
     return {
-        "shared": together & ~apart & (
-            often & np.greater(stalled, STALLED_AT_RANDOM)
-            | always & (waiting | np.less_equal(q.mixed_steps, 0))),
-        "few": together & ~apart & seldom & np.greater(stalled, STALLED_FEW),
-        "held": together & np.greater(q.prefill_delay_steps, 0) & (
-            long_ones | often & np.greater(stalled, HELD)),
-        "in_turn": several & np.greater(stalled, IN_TURN),
-        "front_end": np.greater(rate, FRONT_END * front_ends_rate(q)),
+        "shared": together & one_pool & (
+            often & (stalled > STALLED_AT_RANDOM)
+            | always & (waiting | (q.mixed_steps <= 0))),
+        "few": together & one_pool & seldom & (stalled > STALLED_FEW),
+        "held": together & (q.prefill_delay_steps > 0) & (
+            long_ones | often & (stalled > HELD)),
+        "in_turn": several & (stalled > IN_TURN),
+        "front_end": (rate > FRONT_END * front_ends_rate(q)),
     }

@@ -10,9 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from calc.physics.arrays import Number, ceil_div, either, once, select
+from calc.physics.arrays import Number, ceil_div, either, maximum, minimum, once, select
 from calc.physics.decode_floor import Decode, biased, mean_attended, mean_context, tokens_per_step
 from calc.physics.experts import EXPECTED_MAXIMUM, normal_quantile, ranks_in_step
 from calc.physics.positions import (
@@ -64,14 +62,14 @@ def prompts(q: Any, requests_per_rank: Number) -> Prompts:
     Source: notebooks/serving.md, section A prompt in chunks.
     """
     cached = q.input_tokens * q.prefix_hit_share
-    new = np.maximum(1, q.input_tokens - cached)
+    new = maximum(1, q.input_tokens - cached)
     chunks = ceil_div(new, q.max_num_batched_tokens)
     tokens = new / chunks
     prefix, fresh = (biased(mean, q.prompt_variation) for mean in (cached, new))
     # mean over the chunks of a prompt of what is in the cache before the chunk
     before = cached + (new - tokens) / 2 + (1 - 1 / chunks) * (
         prefix - cached + (fresh - new) / 2)
-    rest = np.maximum(1, requests_per_rank - 1)
+    rest = maximum(1, requests_per_rank - 1)
     burst_chunks = ceil_div(rest * new, q.max_num_batched_tokens)
     seen = mean_context(prefix, fresh)
     attended = mean_attended(most_picked(q), prefix, fresh)
@@ -96,11 +94,11 @@ def chunk(q: Any, p: Prompts, tokens: Number) -> Composition:
     """
     cached = tokens / p.prefill_tokens * p.prefill_cached
     # what a chunk finds of its own prompt is passed over: the first finds none, later ones much
-    absorbed = select(np.greater(p.cached_tokens, 0) & few_cached(q, cached), 1,
+    absorbed = select((p.cached_tokens > 0) & few_cached(q, cached), 1,
                       p.prefill_absorbed)
     positions = tokens * p.prefill_context_tokens
-    rows = np.minimum(p.new_tokens, tokens)  # of a prompt in the chunk
-    missing = tokens * np.maximum(q.prefill_tile_rows / rows - 1, 0)
+    rows = minimum(p.new_tokens, tokens)  # of a prompt in the chunk
+    missing = tokens * maximum(q.prefill_tile_rows / rows - 1, 0)
     return Composition(
         tokens=tokens, logit_rows=tokens / p.new_tokens,
         attended=tokens * p.prefill_multiplied, in_window=tokens * p.prefill_in_window,
@@ -122,7 +120,7 @@ def fullest_cache(q: Any, d: Decode) -> Number:
     """
     apart = d.context_deviation / (d.decode_context_tokens * d.decode_batch ** 0.5)
     of_largest = normal_quantile(EXPECTED_MAXIMUM / q.data_parallel)
-    return np.maximum(q.kv_imbalance, 1 + apart * of_largest)
+    return maximum(q.kv_imbalance, 1 + apart * of_largest)
 
 
 def decode_step(q: Any, d: Decode) -> Composition:
@@ -154,8 +152,8 @@ def _of_fullest(q: Any, fullest: Number, limit: Number, mean: Number) -> Number:
 
     A longer context takes no more than the limit; more requests, which a measured excess holds, do.
     """
-    return either(np.greater(limit, 0), lambda: np.maximum(
-        q.kv_imbalance, np.minimum(fullest, limit / mean)), lambda: fullest)
+    return either(limit > 0, lambda: maximum(
+        q.kv_imbalance, minimum(fullest, limit / mean)), lambda: fullest)
 
 
 @once
@@ -230,7 +228,7 @@ def first_held(q: Any, tpot: Number) -> Number:
 
     Source: notebooks/serving.md, section A steady state.
     """
-    together = np.minimum(q.stream_interval, q.output_tokens)
+    together = minimum(q.stream_interval, q.output_tokens)
     return select(q.separate_pools > 0, 0, q.first_token_held * (together - 1) * tpot)
 
 
@@ -253,14 +251,14 @@ def serving(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill
     alone = prefill_time(q, p, prefill)
     several = c > 1
     rest = select(several, burst.step_time * p.burst_chunks / stages, 0)
-    per_prompt = np.maximum(1, p.burst_chunks / p.burst_requests)
+    per_prompt = maximum(1, p.burst_chunks / p.burst_requests)
     wait = select(several, burst.step_time * (p.burst_chunks + per_prompt) / (2 * stages), 0)
     in_turn = alone + (c - 1) / c * wait
     first = select(q.prefill_together > 0, alone + rest, in_turn)
     apart = q.separate_pools > 0
     let_in = (q.concurrency - 1) / front_ends_rate(q)
     ttft = q.request_overhead + first + select(apart, transfer, 0)
-    later = np.maximum(1, q.output_tokens - 1)
+    later = maximum(1, q.output_tokens - 1)
     stall = select(apart, 0, (alone + rest - first) / later)
     draft, accepted, unstalled = token_pace(q, decode)
     held = first_held(q, unstalled + stall)

@@ -19,7 +19,7 @@ from calc.closed_form.evaluate import check_names, evaluate
 from calc.closed_form.latencies import latencies
 from calc.evidence.classes import load_of
 from calc.evidence.fitting import Calibration
-from calc.physics.arrays import Inputs
+from calc.physics.arrays import Inputs, double
 from calc.serving.replay import serve_all
 from calc.serving.step_times import Clock
 from catalogue import Scenario
@@ -197,7 +197,7 @@ class System:
         inputs = self.at(rows) | dict(overrides or {})
         check_names(inputs)
         quantities = latencies(self.scenario.model.attention, Inputs({
-            name: np.asarray(value, dtype=float)[()] for name, value in inputs.items()}), (metric,))
+            name: double(value) for name, value in inputs.items()}), (metric,))
         return np.asarray(quantities[metric], dtype=float)
 
     def predict_all(self, asked: Sequence[Asked]) -> list[np.ndarray]:

@@ -20,7 +20,7 @@ from calc.closed_form.evaluate import check_names, evaluate
 from calc.closed_form.latencies import FAST, STEADY_NAMES, WANTED, latencies, needs_prefill
 from calc.closed_form.latencies import STEP_NAMES as STEP_NAMES
 from calc.many.recording import Repeating, one_if_same, repeating
-from calc.physics.arrays import Inputs, Number
+from calc.physics.arrays import Inputs, Number, double
 from calc.uncertainty.gradient import Traced, slopes, traced
 from calc.uncertainty.interval import Sides, quantiles
 from catalogue.deployments.knobs import NORMAL_90, Knob
@@ -130,7 +130,7 @@ def latency(inputs: Columns, attention: str, names: Iterable[str] = (FAST,)) -> 
     names = list(names)
     check_names(inputs)
     quantities = latencies(attention, Inputs({
-        name: value if isinstance(value, Traced) else np.asarray(value, dtype=float)[()]
+        name: value if isinstance(value, Traced) else double(value)
         for name, value in inputs.items()}), names)
     return {name: quantities[name] for name in names}
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
+SCALAR = (int, float)  # single numbers, those of NumPy in double precision included
 Number = Any  # int, float or numpy array: every function of calc is vectorised
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -25,6 +26,18 @@ class Inputs:
 
     if TYPE_CHECKING:
         def __getattr__(self, name: str) -> Number: ...
+
+
+def double(value: Number) -> Number:
+    """Number of an input in double precision [any]: narrow integers would wrap around silently.
+
+    Args:
+        value: number or array.
+
+    Source: definition.
+    """
+    return (np.float64(value) if isinstance(value, SCALAR)
+            else np.asarray(value, dtype=float)[()])
 
 
 def once(function: Function) -> Function:
@@ -45,10 +58,11 @@ def once(function: Function) -> Function:
         if not isinstance(q, Inputs):
             return function(q, *others)
         key = (function, *map(id, others))
-        if key not in q.made:
+        known = q.made.get(key)
+        if known is None:
             # an object that is kept leaves its identity to no other
-            q.made[key] = function(q, *others), others
-        return q.made[key][0]
+            known = q.made[key] = function(q, *others), others
+        return known[0]
 
     return cast("Function", kept)
 
@@ -84,6 +98,72 @@ def either(condition: Number, yes: Callable[[], Number], no: Callable[[], Number
     if condition.all():
         return yes()
     return np.where(condition, yes(), no()) if condition.any() else no()
+
+
+def anywhere(condition: Number) -> bool:
+    """Whether a condition holds in any row.
+
+    Args:
+        condition: booleans, never traced.
+
+    Source: definition; ``numpy.any``, of a scalar without its cost.
+    """
+    return bool(condition if getattr(condition, "ndim", 0) == 0 else condition.any())
+
+
+def maximum(first: Number, second: Number) -> Number:
+    """Larger of two numbers, row by row [any].
+
+    >>> float(maximum(np.float64(1), 2)), maximum(np.array([1.0, 3.0]), 2)
+    (2.0, array([2., 3.]))
+
+    Args:
+        first, second: numbers of one unit.
+
+    Source: definition; ``numpy.maximum``, of scalars without its cost.
+    """
+    if isinstance(first, SCALAR) and isinstance(second, SCALAR):
+        return np.float64(first if first >= second or first != first else second)
+    return np.maximum(first, second)
+
+
+def minimum(first: Number, second: Number) -> Number:
+    """Smaller of two numbers, row by row [any].
+
+    Args:
+        first, second: numbers of one unit.
+
+    Source: definition; ``numpy.minimum``, of scalars without its cost.
+    """
+    if isinstance(first, SCALAR) and isinstance(second, SCALAR):
+        return np.float64(first if first <= second or first != first else second)
+    return np.minimum(first, second)
+
+
+def clip(number: Number, low: Number, high: Number) -> Number:
+    """The number nearest to a given one that is not below ``low`` or above ``high`` [any].
+
+    Args:
+        number: of any unit.
+        low, high: bounds of the same unit.
+
+    Source: definition; ``numpy.clip``, of scalars without its cost.
+    """
+    if isinstance(number, SCALAR):
+        return minimum(maximum(number, low), high)
+    return np.clip(number, low, high)
+
+
+def floor_div(whole: Number, part: Number) -> Number:
+    """Greatest integer at or below ``whole / part`` [1], exact for whole numbers below 2^53.
+
+    Args:
+        whole: dividend, of any unit.
+        part: divisor, of the same unit.
+
+    Source: definition of the floor function.
+    """
+    return np.floor(whole / part)
 
 
 def ceil_div(whole: Number, part: Number) -> Number:

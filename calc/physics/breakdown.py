@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from operator import add, sub
 from typing import Any
 
-import numpy as np
-
-from calc.physics.arrays import Number, select
+from calc.physics.arrays import Number, maximum, minimum, select
 
 CLASSES = ("attention", "core", "index", "dense_mlp", "shared_expert", "routed_expert", "router",
            "head")
@@ -40,7 +38,7 @@ def parts(inputs: Mapping[str, Number], quantities: Mapping[str, Any],
     return result | {
         "overlap": -quantities[f"{phase}_hidden_time"],
         "single_token_path": -quantities[f"{phase}_saved_time"],
-        "host": np.maximum(host - device, 0), "host_gap": inputs["host_gap_per_step"]} | (
+        "host": maximum(host - device, 0), "host_gap": inputs["host_gap_per_step"]} | (
         {} if phase == "decode" else {"draft": drafted(
             inputs["draft_tokens"], quantities[f"{phase}_draft_pass_time"])})
 
@@ -94,8 +92,8 @@ def bound_by(inputs: Mapping[str, Number], quantities: Mapping[str, Any],
         # operations per byte against what the device multiplies per byte that it reads
         busy = quantities[f"{phase}_{name}_flops"] * inputs["memory_bandwidth"]
         computes = busy > quantities[f"{phase}_{name}_bytes"] * inputs[f"{name}_peak"]
-        sums[COMPUTE] = sums[COMPUTE] + np.where(computes, pieces[name], 0.0)
-        sums[BANDWIDTH] = sums[BANDWIDTH] + np.where(computes, 0.0, pieces[name])
+        sums[COMPUTE] = sums[COMPUTE] + select(computes, pieces[name], 0.0)
+        sums[BANDWIDTH] = sums[BANDWIDTH] + select(computes, 0.0, pieces[name])
     # the layer that drafts is one like the others
     longer = 1 + pieces.get("draft", 0.0) / sum(sums.values())
     return {name: busy * longer for name, busy in sums.items()}
@@ -186,17 +184,17 @@ def hidden_time(q: Any, b: Busy) -> Number:
 
     Source: notebooks/latency.md, sections Two micro-batches and One step.
     """
-    turns, at_experts = np.minimum(b.own, b.links), b.experts + b.exchange
-    streams = np.minimum(turns, np.minimum(at_experts, b.own + b.links - at_experts))
+    turns, at_experts = minimum(b.own, b.links), b.experts + b.exchange
+    streams = minimum(turns, minimum(at_experts, b.own + b.links - at_experts))
     halves = select(q.unequal_streams > 0, streams, turns)
     # shared experts on ranks of their own wait for the dispatch as well
     apart = q.shared_expert_ranks > 0
     waiting, ready = b.routed + select(apart, b.shared, 0), select(apart, 0, b.shared)
     single = select(q.single_batch_overlap > 0,
-                    np.minimum(ready, b.dispatch)
-                    + np.minimum(waiting / EXPERT_MATRICES, b.exchange - b.dispatch), 0)
+                    minimum(ready, b.dispatch)
+                    + minimum(waiting / EXPERT_MATRICES, b.exchange - b.dispatch), 0)
     between = q.overlap_efficiency * select(q.micro_batches > 1, halves, single)
-    return between + q.host_overlap * np.minimum(b.on_host, b.own + b.links - between)
+    return between + q.host_overlap * minimum(b.on_host, b.own + b.links - between)
 
 
 def busy_in(q: Any, step: Any) -> Busy:

@@ -8,9 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from calc.physics.arrays import Number, ceil_div, select
+from calc.physics.arrays import Number, ceil_div, minimum, select
 from calc.physics.layers.attention import CSA, MLA, attention_layers
 from calc.physics.layers.compressed import KEY_AND_GATE, OVERLAPPING
 from calc.physics.layers.linear import linear_state
@@ -72,7 +70,7 @@ def cache(attention: str, q: Any) -> Cache:
         whole_state = _state(q, entry)
     else:
         of_heads = 2 * q.num_key_value_heads * q.head_dim * q.kv_cache_element_bytes
-        entry = of_heads / np.minimum(q.tensor_parallel, q.num_key_value_heads)
+        entry = of_heads / minimum(q.tensor_parallel, q.num_key_value_heads)
         keys = q.indexer_layers * index / q.compress_ratio
         layer, on_device = ((attending * each + keys) / layers for each in (of_heads, entry))
     linear = linear_state(q)
@@ -99,4 +97,4 @@ def _blocks(q: Any, state: Number, per_token: Number) -> Number:
     With no window, no compressor and no linear attention there is no state.
     """
     needed = ceil_div(state, q.block_size * per_token)
-    return select(np.greater(state, 0), select(q.state_blocks > 0, q.state_blocks, needed), 0)
+    return select(state > 0, select(q.state_blocks > 0, q.state_blocks, needed), 0)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from calc.physics.arrays import Number, either, once, select
+from calc.physics.arrays import Number, anywhere, either, maximum, minimum, once, select
 from calc.physics.experts import copies_sent, expert_group, expert_slices
 from calc.physics.layers.attention import CSA, MLA, attention_layers
 from calc.physics.layers.dealt import output_width
@@ -85,7 +85,7 @@ def context_exchange(attention: str, q: Any, c: Cache, batch: Composition) -> Nu
     over the ranks.
     """
     ranks, gathered = q.decode_context_parallel, _entries_gathered(attention, q, batch.own(q))
-    if not np.any(np.greater(ranks, 1)):
+    if not anywhere(ranks > 1):
         return gathered
     g, layers = group(q, ranks), attention_layers(q)
     if attention == MLA and not batch.decoding:
@@ -95,7 +95,7 @@ def context_exchange(attention: str, q: Any, c: Cache, batch: Composition) -> Nu
         sent = outputs_joined(q, g, batch.tokens, latent + q.qk_rope_head_dim, latent)
     else:
         sent = outputs_joined(q, g, batch.tokens, q.head_dim, q.head_dim)
-    return gathered + select(np.greater(batch.read, 0), layers * sent, 0)
+    return gathered + select(batch.read > 0, layers * sent, 0)
 
 
 def tensor_sums(q: Any, dealt: Number, payload: Number, after_mlp: Number) -> Number:
@@ -117,7 +117,7 @@ def tensor_sums(q: Any, dealt: Number, payload: Number, after_mlp: Number) -> Nu
     g = group(q, q.tensor_parallel)
     summed, part = all_reduce(q, g, payload), payload / q.tensor_parallel
     return either(
-        np.greater(dealt, 1),
+        dealt > 1,
         lambda: summed + (1 + after_mlp) * all_gather(q, g, part)
         + (after_mlp + q.context_output_cut * q.num_hidden_layers) * reduce_scatter(q, g, part),
         lambda: (1 + q.num_hidden_layers + after_mlp) * summed)
@@ -147,7 +147,7 @@ def _entries_gathered(attention: str, q: Any, own: Composition) -> Number:
             + q.context_output_cut * attention_layers(q) * pairwise(
                 q, g, rows * q.num_attention_heads / q.tensor_parallel
                 * output_width(attention, q)))
-    return select(np.greater(own.dealt, 1), sent, 0)
+    return select(own.dealt > 1, sent, 0)
 
 
 def there_and_back(q: Any, g: Group, tokens: Number, widths: tuple[Number, Number],
@@ -168,11 +168,11 @@ def there_and_back(q: Any, g: Group, tokens: Number, widths: tuple[Number, Numbe
     all tokens instead.
     """
     # a port carries what its rank sends and what it receives, the busier way decides
-    rank_port, node_port = (np.maximum(load, most) for load in loads)
+    rank_port, node_port = (maximum(load, most) for load in loads)
 
     there, back = widths
     start, per_byte = _all_to_all(q, g, tokens, rank_port, node_port)
-    gathered = np.greater(q.exchange_gathered, 0) | np.greater(expert_slices(q), 1)
+    gathered = (q.exchange_gathered > 0) | (expert_slices(q) > 1)
     return (either(gathered, lambda: all_gather(q, g, most * (tokens * there)),
                    lambda: start + there * per_byte),
             either(gathered, lambda: reduce_scatter(q, g, most * (tokens * back)),
@@ -217,12 +217,12 @@ def expected_places(q: Any, places: Number) -> Number:
     Source: notebooks/communication.md, section Tokens that travel to their experts.
     """
     groups, picked, k = q.n_group, q.topk_group, q.num_experts_per_tok
-    own, part = np.maximum(1, groups / places), np.minimum(1, groups / places)
+    own, part = maximum(1, groups / places), minimum(1, groups / places)
     all_ways, missed = _ways(groups, picked), 0.0
     all_ways = select(all_ways > 0, all_ways, 1)
     for open_ones in range(int(np.max(picked)) + 1):
         chance = _ways(own, open_ones) * _ways(groups - own, picked - open_ones) / all_ways
-        missed = missed + chance * np.maximum(0, 1 - part * open_ones / picked) ** k
+        missed = missed + chance * maximum(0, 1 - part * open_ones / picked) ** k
     return places * (1 - missed)
 
 
@@ -230,8 +230,8 @@ def _ways(of: Number, taken: Number) -> Number:
     """Ways to take so many of a number, which need not be whole [1]; none to take fewer than 0."""
     ways: Number = 1.0
     for i in range(int(np.max(taken))):
-        ways = ways * np.where(np.less(i, taken), (of - i) / (i + 1), 1.0)
-    return select(np.less(taken, 0), 0, ways)
+        ways = ways * select(i < taken, (of - i) / (i + 1), 1.0)
+    return select(taken < 0, 0, ways)
 
 
 def exchange(q: Any, g: Group, tokens: Number, token_bytes: Number, rank_load: Number = 1,
@@ -265,7 +265,7 @@ def _all_to_all(q: Any, g: Group, tokens: Number, rank_load: Number, node_load: 
     """
     copies = rank_load * copies_sent(q) * tokens / g.ranks
     near, far = copies * (g.inside - 1), copies * (g.ranks - g.inside)
-    if np.any(np.greater(q.exchange_normal, 0)):
+    if anywhere(q.exchange_normal > 0):
         places = _spread(q, g)
         once = node_load * tokens * places.wanted_nodes * (g.across - 1) / g.across
         forwarded = rank_load * tokens * places.wanted_ranks * (g.inside - 1) / g.inside
@@ -273,9 +273,9 @@ def _all_to_all(q: Any, g: Group, tokens: Number, rank_load: Number, node_load: 
         once, forwarded = far, near
     over_network = select(q.exchange_normal > 0, once, far)
     over_links = select(q.exchange_normal > 0, forwarded, near)
-    per_byte = np.maximum(
-        over_network / np.maximum(g.across_rate * q.exchange_network_efficiency, SLOWEST_LINK),
-        over_links / np.maximum(g.inside_rate * q.exchange_efficiency, SLOWEST_LINK))
+    per_byte = maximum(
+        over_network / maximum(g.across_rate * q.exchange_network_efficiency, SLOWEST_LINK),
+        over_links / maximum(g.inside_rate * q.exchange_efficiency, SLOWEST_LINK))
     several = g.ranks > 1
     start = (q.exchange_alpha + q.exchange_network_alpha
              + q.n_routed_experts * q.exchange_expert_time + tokens * q.exchange_token_time)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.physics.arrays import Number, ceil_div, either, select
+from calc.physics.arrays import Number, ceil_div, clip, either, minimum, select
 from calc.physics.cache import Cache
 from calc.physics.experts import distinct_experts, expert_shards, ranks_in_step, streaming
 from calc.physics.layers.attention import attention_layers
@@ -112,12 +112,12 @@ def mean_attended(limit: Number, input_tokens: Number, output_tokens: Number) ->
     Source: notebooks/memory.md, section What a step reads of the cache.
     """
     def limited() -> Number:
-        growing = np.clip(limit - input_tokens, 0, output_tokens)
+        growing = clip(limit - input_tokens, 0, output_tokens)
         attended = growing * mean_context(input_tokens, growing) + (
             output_tokens - growing) * limit
         return attended / output_tokens
 
-    return either(np.greater(limit, 0), limited, lambda: mean_context(input_tokens, output_tokens))
+    return either(limit > 0, limited, lambda: mean_context(input_tokens, output_tokens))
 
 
 def read_of_cache(q: Any, c: Cache) -> tuple[Number, Number, Number]:
@@ -141,7 +141,7 @@ def read_of_cache(q: Any, c: Cache) -> tuple[Number, Number, Number]:
     windowed = attention_layers(q) - q.full_attention_layers
     full = q.sparse_layers * attended + (q.full_attention_layers - q.sparse_layers) * seen
     entries = select(
-        np.greater(q.o_groups, 0), compressed_entries(q, in_window, attended, seen),
+        q.o_groups > 0, compressed_entries(q, in_window, attended, seen),
         full + windowed * in_window)
     keys = q.indexer_layers * seen / q.compress_ratio
     read = (entries * c.kv_entry_bytes + keys * c.kv_index_bytes_per_token
@@ -174,9 +174,9 @@ def tokens_per_step(acceptance: Number, decay: Number, draft_tokens: Number,
     total = counted = np.ones_like(draft_tokens, float)
     for draft in range(min(MOST_DRAFTS, int(np.ceil(np.max(draft_tokens, initial=0))))):
         counted = counted * acceptance * decay**draft
-        total = total + counted * np.clip(draft_tokens - draft, 0, 1)
-    return select(np.greater(accepted_length, 0),
-                  np.minimum(accepted_length, 1 + draft_tokens), total)
+        total = total + counted * clip(draft_tokens - draft, 0, 1)
+    return select(accepted_length > 0,
+                  minimum(accepted_length, 1 + draft_tokens), total)
 
 
 def decode_floor(q: Any, n: Parameters, w: Weights, c: Cache,
@@ -202,7 +202,7 @@ def decode_floor(q: Any, n: Parameters, w: Weights, c: Cache,
     expert = q.routed_expert_weight_bytes * n.routed_expert_parameters / expert_shards(q)
     besides_routed = w.moe_layer_weights - fullest_layer_weights(q, n)
     # absorbed up-projections are kept as wide as activations, here narrower than they are stored
-    narrower = np.minimum(0, q.activation_element_bytes - q.attention_weight_bytes)
+    narrower = minimum(0, q.activation_element_bytes - q.attention_weight_bytes)
     dense_bytes = (q.first_k_dense_replace * w.dense_layer_weights + n.moe_layers * besides_routed
                    - q.num_hidden_layers * w.context_weights_per_layer
                    + attention_layers(q) * up_projections(q) / q.tensor_parallel * narrower
@@ -218,7 +218,7 @@ def decode_floor(q: Any, n: Parameters, w: Weights, c: Cache,
     accepted = tokens_per_step(
         q.mtp_acceptance, q.acceptance_decay, q.draft_tokens, q.accepted_length)
     floor = (dense_time + expert_time + kv_time) / accepted
-    whole = np.minimum(dense_time, floor) + (q.output_tokens - 1) * floor
+    whole = minimum(dense_time, floor) + (q.output_tokens - 1) * floor
     multiplied = multiplied_positions(q, attended, context, 1)
     return Decode(answer, context, context_deviation(q), attended, multiplied, in_window, batch,
                   group_tokens, even, dense_bytes, expert_bytes, kv_bytes, dense_time, expert_time,

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.physics.arrays import Number, either, once, select
+from calc.physics.arrays import Number, either, maximum, minimum, once, select
 
 LEAST = np.finfo(float).tiny  # of a variance, whose root has a slope then
 TUKEY_SCALE, TUKEY_POWER = 4.91, 0.14  # of the normal distribution's quantile
@@ -40,11 +40,11 @@ def distinct_experts(n_routed_experts: Number, num_experts_per_tok: Number, toke
 
     Source: notebooks/compute.md, section Distinct experts, uniform and skewed.
     """
-    missed = 1 - num_experts_per_tok / np.maximum(n_routed_experts, 1)
-    skew = np.where(np.greater(routing_skew, 0), routing_skew, 1)
+    missed = 1 - num_experts_per_tok / maximum(n_routed_experts, 1)
+    skew = select(routing_skew > 0, routing_skew, 1)
     never = select(missed > 0, missed, 1)
     # the function of NumPy: the operator rounds single numbers otherwise than those of an array
-    left = either(np.greater(routing_skew, 0) & (missed > 0),
+    left = either((routing_skew > 0) & (missed > 0),
                   lambda: never * np.power(tokens + (1 - tokens) * np.power(never, skew),
                                            -1 / skew),
                   lambda: missed ** tokens)
@@ -64,7 +64,7 @@ def normal_quantile(exceeded: Number) -> Number:
 
     Source: notebooks/compute.md, section The most loaded rank.
     """
-    return np.maximum(
+    return maximum(
         0, TUKEY_SCALE * ((1 - exceeded) ** TUKEY_POWER - exceeded ** TUKEY_POWER))
 
 
@@ -88,9 +88,9 @@ def upper_quantile(variance: Number, exceeded: Number) -> Number:
 
 def _cubed(variance: Number, normal: Number) -> Number:
     """The gamma-distributed variable [1] where a standard normal one is ``normal``."""
-    spread = np.maximum(variance, LEAST) ** 0.5
+    spread = maximum(variance, LEAST) ** 0.5
     # beyond its maximum the law would fall again
-    spread = np.minimum(spread, 3 * normal / 2)
+    spread = minimum(spread, 3 * normal / 2)
     return (1 - spread * spread / 9 + normal * spread / 3) ** 3
 
 
@@ -113,16 +113,16 @@ class _Dealing:
 
 @once
 def _dealing(q: Any, ranks: Number) -> _Dealing:
-    experts, chosen = np.maximum(q.n_routed_experts, 1), np.maximum(q.num_experts_per_tok, 1)
+    experts, chosen = maximum(q.n_routed_experts, 1), maximum(q.num_experts_per_tok, 1)
     return _Dealing(1 - 1 / ranks, ranks * q.routing_skew / (experts + q.routing_skew),
                     normal_quantile(EXPECTED_MAXIMUM / ranks),
-                    ranks * np.minimum(1, experts / ranks / chosen))
+                    ranks * minimum(1, experts / ranks / chosen))
 
 
 @once
 def _largest_copy(q: Any) -> Number:
     return upper_quantile(q.routing_skew, (q.redundant_experts + EXPECTED_MAXIMUM) / (
-        np.maximum(q.n_routed_experts, 1) + q.redundant_experts))
+        maximum(q.n_routed_experts, 1) + q.redundant_experts))
 
 
 def fullest(q: Any, ranks: Number, tokens: Number) -> Number:
@@ -140,19 +140,19 @@ def fullest(q: Any, ranks: Number, tokens: Number) -> Number:
 
     Source: notebooks/compute.md, section The most loaded rank.
     """
-    chosen = np.maximum(q.num_experts_per_tok, 1)
-    counting, even = ranks / np.maximum(chosen * tokens, 1), _dealing(q, ranks)
+    chosen = maximum(q.num_experts_per_tok, 1)
+    counting, even = ranks / maximum(chosen * tokens, 1), _dealing(q, ranks)
 
     def dealt() -> Number:
         return _cubed(even.others * (even.at_random + counting), even.normal)
 
     def placed() -> Number:
         spread = _cubed(even.others * (q.placement_residual**2 + counting), even.normal)
-        copies, experts = _largest_copy(q), np.maximum(q.n_routed_experts, 1)
-        return np.maximum(spread, select(ranks > 1, copies * ranks / experts, 0))
+        copies, experts = _largest_copy(q), maximum(q.n_routed_experts, 1)
+        return maximum(spread, select(ranks > 1, copies * ranks / experts, 0))
 
-    load = either(np.greater(q.balanced_placement, 0), placed, dealt)
-    return select(q.even_routing > 0, 1, np.maximum(1, np.minimum(load, even.most)))
+    load = either(q.balanced_placement > 0, placed, dealt)
+    return select(q.even_routing > 0, 1, maximum(1, minimum(load, even.most)))
 
 
 @once
@@ -164,8 +164,8 @@ def expert_slices(q: Any) -> Number:
 
     Source: notebooks/memory.md, section The weights of a layer.
     """
-    left = np.maximum(1, q.tensor_parallel / q.expert_parallel)
-    return select(np.greater(q.expert_tensor_parallel, 0), q.expert_tensor_parallel, left)
+    left = maximum(1, q.tensor_parallel / q.expert_parallel)
+    return select(q.expert_tensor_parallel > 0, q.expert_tensor_parallel, left)
 
 
 @once
@@ -211,8 +211,8 @@ def shared_apart(q: Any, tokens: Number) -> Number:
 
     Source: notebooks/compute.md, section Shared experts on ranks of their own.
     """
-    apart = np.greater(q.shared_expert_ranks, 0)
-    return select(apart, tokens / np.maximum(1, q.shared_expert_ranks), 0)
+    apart = q.shared_expert_ranks > 0
+    return select(apart, tokens / maximum(1, q.shared_expert_ranks), 0)
 
 
 def on_fullest(q: Any, shared: Number, routed: Number, besides: Number = 0) -> Number:
@@ -227,7 +227,7 @@ def on_fullest(q: Any, shared: Number, routed: Number, besides: Number = 0) -> N
 
     Source: notebooks/compute.md, section Shared experts on ranks of their own.
     """
-    return select(np.greater(q.shared_expert_ranks, 0), besides + np.maximum(shared, routed),
+    return select(q.shared_expert_ranks > 0, besides + maximum(shared, routed),
                   besides + shared + routed)
 
 
@@ -240,7 +240,7 @@ def copies_sent(q: Any) -> Number:
     Source: notebooks/communication.md, section Tokens that travel to their experts.
     """
     return q.num_experts_per_tok + select(
-        np.greater(q.shared_expert_ranks, 0), q.n_shared_experts, 0)
+        q.shared_expert_ranks > 0, q.n_shared_experts, 0)
 
 
 def fullest_receiver(q: Any, slowest: Number) -> Number:
@@ -252,10 +252,10 @@ def fullest_receiver(q: Any, slowest: Number) -> Number:
 
     Source: notebooks/communication.md, section Tokens that travel to their experts.
     """
-    apart = np.greater(q.shared_expert_ranks, 0)
-    busiest = np.maximum(slowest * q.num_experts_per_tok / routed_ranks(q),
+    apart = q.shared_expert_ranks > 0
+    busiest = maximum(slowest * q.num_experts_per_tok / routed_ranks(q),
                          shared_apart(q, q.n_shared_experts))
-    sent = np.maximum(1, copies_sent(q)) / q.expert_parallel
+    sent = maximum(1, copies_sent(q)) / q.expert_parallel
     return select(apart, busiest / sent, slowest)
 
 
@@ -281,7 +281,7 @@ def sliced(q: Any, whole: Number, slices: Number) -> Number:
 
     Source: notebooks/latency.md, section The classes of a step.
     """
-    return select(np.greater(expert_slices(q), 1), slices, whole)
+    return select(expert_slices(q) > 1, slices, whole)
 
 
 @once
@@ -338,9 +338,9 @@ def expert_tile(q: Any, slowest: Number, together: Number) -> Number:
     Source: notebooks/latency.md, section The classes of a step.
     """
     growth, largest = _grown_tiles(q)
-    of_one = together * q.num_experts_per_tok / np.maximum(q.n_routed_experts, 1)
+    of_one = together * q.num_experts_per_tok / maximum(q.n_routed_experts, 1)
     seen = of_one * sliced(q, select(has_all(q), routed_ranks(q), slowest), slowest)
-    return np.maximum(q.expert_tile_rows, np.minimum(growth * seen, largest))
+    return maximum(q.expert_tile_rows, minimum(growth * seen, largest))
 
 
 @once
@@ -381,7 +381,7 @@ def exchange_buffers(q: Any, n: Any) -> Number:
     message = row * (1 + SCALES / SCALE_CHANNELS)
     experts = q.n_routed_experts + q.redundant_experts + q.shared_expert_ranks * q.n_shared_experts
     places = SYMMETRIC_BUFFERS * experts * message
-    levels = 1 + np.greater(q.expert_parallel, q.devices_per_node)
+    levels = 1 + (q.expert_parallel > q.devices_per_node)
     size = q.exchange_buffer_tokens * select(q.exchange_normal > 0, levels * row, places)
-    whole = np.greater(q.expert_parallel, q.tensor_parallel) & np.less_equal(expert_slices(q), 1)
+    whole = (q.expert_parallel > q.tensor_parallel) & (expert_slices(q) <= 1)
     return select((n.moe_layers > 0) & whole, size, 0)

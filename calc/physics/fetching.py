@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.physics.arrays import Number, either, select
+from calc.physics.arrays import Number, anywhere, either, maximum, minimum, select
 from calc.physics.experts import distinct_experts, expert_shards, streaming
 from calc.physics.shapes import Parameters
 from calc.physics.work import Composition, Routed
@@ -43,7 +43,7 @@ def distances(q: Any, n: Parameters) -> Distances:
         / (q.memory_bandwidth * streaming(q)),
         stored / (q.host_link_bandwidth * q.host_link_efficiency),
         stored * devices / (q.host_memory_bandwidth * q.host_stream_efficiency),
-        stored * np.minimum(q.devices_per_node, devices) / q.storage_bandwidth)
+        stored * minimum(q.devices_per_node, devices) / q.storage_bandwidth)
 
 
 @dataclass(frozen=True)
@@ -68,18 +68,18 @@ def missing(q: Any, n: Parameters, read: Number) -> Missing:
 
     Source: notebooks/latency.md, section Experts that are fetched.
     """
-    if not np.any(np.greater(q.fetched_share, 0)):
+    if not anywhere(q.fetched_share > 0):
         return Missing(0.0, 0.0, 0.0)
     times = distances(q, n)
     elsewhere = q.fetched_share * q.n_routed_experts
     on_cards, stored = q.n_routed_experts - elsewhere, q.stored_share * elsewhere
-    lacking = np.minimum(
-        elsewhere, np.maximum((1 - q.device_hit_share) * read, read - on_cards))
-    from_storage = np.minimum(
-        stored, np.maximum((1 - q.host_hit_share) * lacking, lacking - (elsewhere - stored)))
-    slowest = np.maximum(
+    lacking = minimum(
+        elsewhere, maximum((1 - q.device_hit_share) * read, read - on_cards))
+    from_storage = minimum(
+        stored, maximum((1 - q.host_hit_share) * lacking, lacking - (elsewhere - stored)))
+    slowest = maximum(
         lacking * times.expert_link_time,
-        np.maximum((lacking - from_storage) * times.expert_host_time,
+        maximum((lacking - from_storage) * times.expert_host_time,
                    from_storage * times.expert_storage_time))
     return Missing(lacking, from_storage, (1 - q.offloaded_share) * n.moe_layers * slowest)
 
@@ -111,7 +111,7 @@ def offload_time(q: Any, n: Parameters, batch: Composition, routed: Routed) -> N
                 / (q.host_memory_bandwidth * q.host_stream_efficiency)
                 + moved / q.host_link_bandwidth + n.moe_layers * q.host_sync)
 
-    return either(np.greater(q.offloaded_share, 0), offloaded, lambda: 0)
+    return either(q.offloaded_share > 0, offloaded, lambda: 0)
 
 
 def _read_by_groups(q: Any, routed: Routed) -> Number:
@@ -119,9 +119,9 @@ def _read_by_groups(q: Any, routed: Routed) -> Number:
 
     Source: notebooks/latency.md, section Experts on the host.
     """
-    limit = np.where(np.greater(q.host_group_tokens, 0), q.host_group_tokens, 1)
+    limit = select(q.host_group_tokens > 0, q.host_group_tokens, 1)
     groups = np.floor(routed.tokens / limit)
     whole, rest = (distinct_experts(q.n_routed_experts, q.num_experts_per_tok, tokens,
                                     q.routing_skew)
-                   for tokens in (limit, np.maximum(0, routed.tokens - groups * limit)))
+                   for tokens in (limit, maximum(0, routed.tokens - groups * limit)))
     return select(q.host_group_tokens > 0, groups * whole + rest, routed.hit)

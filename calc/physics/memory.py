@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.physics.arrays import Number, ceil_div, select
+from calc.physics.arrays import Number, ceil_div, clip, maximum, minimum, select
 from calc.physics.cache import Cache
 from calc.physics.experts import (
     exchange_buffers,
@@ -98,16 +98,16 @@ def weights(attention: str, q: Any, n: Parameters, stage: np.ndarray) -> Weights
     final_norm = after_layers(q, n)
     matrix = q.head_weight_bytes * rows * q.hidden_size
     # a tied head is the embedding's matrix; on another stage than that, it is a copy
-    stored = np.maximum(q.separate_head, np.minimum(1, p - 1))
+    stored = maximum(q.separate_head, minimum(1, p - 1))
     head = stored * matrix + final_norm
 
     layers = ceil_div(q.num_hidden_layers - stage, p)
-    first = stage * (q.num_hidden_layers // p) + np.minimum(stage, q.num_hidden_layers % p)
-    dense = np.clip(q.first_k_dense_replace - first, 0, layers)
+    first = stage * (q.num_hidden_layers // p) + minimum(stage, q.num_hidden_layers % p)
+    dense = clip(q.first_k_dense_replace - first, 0, layers)
     is_last = stage == p - 1
     stored = ((stage == 0) * embedding + dense * dense_layer + (layers - dense) * moe_layer
             + is_last * head)
-    uncut = (attention == GQA) & np.greater(t, q.num_key_value_heads)
+    uncut = (attention == GQA) & (t > q.num_key_value_heads)
     dealt = held_divided(q, n) + n.attention_kv_parameters
     whole = select(beyond > 0, dealt, select(uncut, _kv_share(q, n), 0))
     copied = (layers * (_undivided(q, n) + q.attention_weight_bytes * whole)
@@ -140,7 +140,7 @@ def layer_weights(q: Any, n: Parameters) -> Number:
 
 def _kv_share(q: Any, n: Parameters) -> Number:
     """A rank's part of the projections of keys and values of a layer, cut by KV heads [1]."""
-    return n.attention_kv_parameters / np.minimum(q.tensor_parallel, q.num_key_value_heads)
+    return n.attention_kv_parameters / minimum(q.tensor_parallel, q.num_key_value_heads)
 
 
 def _undivided(q: Any, n: Parameters) -> Number:
@@ -176,7 +176,7 @@ def fullest_layer_weights(q: Any, n: Parameters) -> Number:
     Source: notebooks/memory.md, section The weights of a layer.
     """
     apart = select(q.shared_expert_ranks > 0, _shared_bytes(q, n), 0)
-    return np.maximum(_experts_bytes(q, n, q.n_routed_experts + q.redundant_experts), apart)
+    return maximum(_experts_bytes(q, n, q.n_routed_experts + q.redundant_experts), apart)
 
 
 def _shared_bytes(q: Any, n: Parameters) -> Number:
@@ -216,7 +216,7 @@ def cache_layers(q: Any, w: Weights, stage: np.ndarray) -> np.ndarray:
 
     Source: notebooks/memory.md, section What else engines keep in memory.
     """
-    return w.stage_layers + ((stage == q.pipeline_parallel - 1) & np.greater(q.draft_tokens, 0))
+    return w.stage_layers + ((stage == q.pipeline_parallel - 1) & (q.draft_tokens > 0))
 
 
 def added(attention: str, q: Any, n: Parameters, w: Weights, stage: np.ndarray) -> Added:
@@ -234,8 +234,8 @@ def added(attention: str, q: Any, n: Parameters, w: Weights, stage: np.ndarray) 
     d = q.hidden_size
     layer = select(n.moe_layers > 0, w.moe_layer_weights, w.dense_layer_weights)
     joins = 2 * d * d * q.activation_element_bytes + 3 * d * q.norm_weight_bytes
-    looked_up = select(np.greater(q.pipeline_parallel, 1), w.embedding_weights, 0)
-    mtp = select(np.greater(q.draft_tokens, 0), layer + joins + looked_up, 0)
+    looked_up = select(q.pipeline_parallel > 1, w.embedding_weights, 0)
+    mtp = select(q.draft_tokens > 0, layer + joins + looked_up, 0)
     copies = np.zeros_like(w.stage_weights)
     if attention == MLA:
         copies = copies + (q.absorbed_copies * q.activation_element_bytes * up_projections(q)
@@ -276,23 +276,23 @@ def activations(attention: str, q: Any, moe_layers: Number, requests: Number) ->
         query_key = q.qk_nope_head_dim + q.qk_rope_head_dim
         core = q.kv_lora_rank + q.qk_rope_head_dim + heads * (2 * query_key + 2 * q.v_head_dim)
     else:
-        kv_heads = np.maximum(1, q.num_key_value_heads / t)
+        kv_heads = maximum(1, q.num_key_value_heads / t)
         core = 2 * q.head_dim * (heads + kv_heads)
     attention_width = streams * d + core
     dense_width = (1 + streams) * d + 2 * q.intermediate_size / t
     replicas = ranks_in_step(q)  # a token of each of them makes the rows
-    rows_per_token = np.maximum(
+    rows_per_token = maximum(
         (1 - q.offloaded_share) * q.num_experts_per_tok * replicas / routed_ranks(q),
         shared_apart(q, q.n_shared_experts * replicas))
     expert_width = 2 * q.moe_intermediate_size / expert_slices(q)
     moe_width = select(moe_layers > 0, (1 + streams) * d + rows_per_token * (
         q.routed_expert_hidden_size + expert_width), 0)
-    widest = np.maximum(attention_width, moe_width)
-    widest = select(q.first_k_dense_replace > 0, np.maximum(widest, dense_width), widest)
+    widest = maximum(attention_width, moe_width)
+    widest = select(q.first_k_dense_replace > 0, maximum(widest, dense_width), widest)
     in_layer = q.max_num_batched_tokens * q.activation_element_bytes * widest
     at_head = requests * q.vocab_size * q.logit_element_bytes
     return Activations(attention_width, dense_width, moe_width, in_layer, at_head,
-                       np.maximum(in_layer, at_head))
+                       maximum(in_layer, at_head))
 
 
 @dataclass(frozen=True)
@@ -340,10 +340,10 @@ def budget(q: Any, w: Weights, a: Added, c: Cache, stage: np.ndarray,
     """
     seen = q.memory_capacity - q.system_reserve
     working = q.runtime_reserve + activations_per_device + a.exchange_buffers
-    beside = np.minimum(working, (1 - q.memory_utilization) * seen)
+    beside = minimum(working, (1 - q.memory_utilization) * seen)
     kept = w.stage_weights + a.stage_absorbed_copies + a.mtp_weights * (
         stage == q.pipeline_parallel - 1)
-    left = np.maximum(0, seen - working - kept.max(axis=0))
+    left = maximum(0, seen - working - kept.max(axis=0))
     usable = select(q.share_of_left > 0, seen - (1 - q.memory_utilization) * left,
                     q.memory_utilization * seen + (1 - q.activations_in_share) * beside)
     free = usable - working - kept
@@ -353,12 +353,12 @@ def budget(q: Any, w: Weights, a: Added, c: Cache, stage: np.ndarray,
     # a block of every rank that shares the cache of a request
     together = q.block_size * q.decode_context_parallel
     per_request = ceil_div(q.context_tokens, together)
-    in_window = np.minimum(per_request, ceil_div(q.sliding_window - 1, together) + 1)
+    in_window = minimum(per_request, ceil_div(q.sliding_window - 1, together) + 1)
     in_window = select(q.window_blocks_freed > 0, in_window, per_request)
     # a layer with a window keeps the last blocks of a request, of any block its share of them
     full = cached - windowed + windowed * in_window / per_request
     block = q.block_size * full * c.kv_layer_bytes_per_token_per_device
-    stage_blocks = np.maximum(0, np.floor(free / block))
+    stage_blocks = maximum(0, np.floor(free / block))
     blocks = stage_blocks.min(axis=0)
     of_request = per_request + c.state_blocks_per_request
     workload = requests_per_rank * of_request * block

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from calc.physics.arrays import Number, ceil_div, either, select
+from calc.physics.arrays import Number, ceil_div, either, maximum, minimum, select
 from calc.physics.layers.attention import attention_layers
 
 
@@ -51,9 +49,9 @@ def prefill_absorbed(q: Any, prompt: Number) -> Number:
 
     Source: notebooks/compute.md, sections Sparse attention and Scores written to memory.
     """
-    return either(np.greater(q.index_topk, 0),
-                  lambda: select(np.greater(prompt, q.dense_prefill_tokens)
-                                 | np.greater(q.o_groups, 0), 1, 0),
+    return either(q.index_topk > 0,
+                  lambda: select((prompt > q.dense_prefill_tokens)
+                                 | (q.o_groups > 0), 1, 0),
                   lambda: select(unfused(q), 1, 0))
 
 
@@ -68,8 +66,8 @@ def few_cached(q: Any, cached: Number) -> Any:
 
     Source: notebooks/compute.md, section Short cached prefixes.
     """
-    return (np.greater(cached, 0) & np.less(cached, q.absorbed_prefix_tokens)
-            & np.less_equal(q.index_topk, 0))
+    return ((cached > 0) & (cached < q.absorbed_prefix_tokens)
+            & (q.index_topk <= 0))
 
 
 def unfused(q: Any) -> Any:
@@ -80,7 +78,7 @@ def unfused(q: Any) -> Any:
 
     Source: notebooks/compute.md, section Scores written to memory.
     """
-    return np.less_equal(q.index_topk, 0) & np.greater(q.score_traffic, 0)
+    return (q.index_topk <= 0) & (q.score_traffic > 0)
 
 
 def prefill_positions(q: Any, cached: Number, new: Number, chunk: Number, seen: Number) -> Number:
@@ -142,8 +140,8 @@ def positions_of_entries(q: Any, batch: Any) -> tuple[Number, Number]:
 
     Source: notebooks/compute.md, section Compressed attention.
     """
-    requests = np.maximum(1, batch.logit_rows)
-    raw = batch.read_in_window if batch.decoding else np.minimum(
+    requests = maximum(1, batch.logit_rows)
+    raw = batch.read_in_window if batch.decoding else minimum(
         batch.read_in_window, q.sliding_window * requests)
     return (compressed_entries(q, batch.in_window, batch.attended, batch.indexed),
             compressed_entries(q, raw, batch.read, batch.read_keys))

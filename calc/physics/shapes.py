@@ -11,8 +11,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from calc.physics.arrays import Number, select
 from calc.physics.layers.attention import (
     CSA,
@@ -80,7 +78,7 @@ def latent_projections(q: Any) -> Number:
 
     Source: notebooks/architecture.md, section Feed-forward networks.
     """
-    narrower = np.not_equal(q.routed_expert_hidden_size, q.hidden_size)
+    narrower = q.routed_expert_hidden_size != q.hidden_size
     return select(narrower, 2 * q.hidden_size * q.routed_expert_hidden_size, 0)
 
 

@@ -12,9 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from calc.physics.arrays import Number, once, select
+from calc.physics.arrays import Number, maximum, minimum, once, select
 from calc.physics.breakdown import busy, drafted, hidden_time
 from calc.physics.cache import Cache
 from calc.physics.communication import (
@@ -157,7 +155,7 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, compositio
         "fetch": fetched.fetch_time, "exchange": exchanged, "dispatch": dispatched}))
     device = compute + communication - hidden - saved
     host = halves * kernels * _launch_time(q, batch)
-    longer, gathered = np.maximum(device, host), _draft_gather_time(q, batch, columns)
+    longer, gathered = maximum(device, host), _draft_gather_time(q, batch, columns)
     draft_pass = _draft_pass_time(q, longer, times["head"], gathered, own.tokens, clock)
     return Step(
         **{f"{name}_flops": work.flops for name, work in classes.items()},
@@ -211,12 +209,12 @@ def _communication_times(q: Any, n: Parameters, batch: Composition, columns: Num
     payload, inner = batch.tokens * d * width, q.routed_expert_hidden_size
     ranks = group(q, t)
     # shared experts stay cut where routed ones have ranks of their own
-    cut = (expert_group(q) <= t) | np.greater(q.n_shared_experts, 0)
+    cut = (expert_group(q) <= t) | (q.n_shared_experts > 0)
     after_mlp = q.first_k_dense_replace + select(cut, n.moe_layers, 0)
     reduced = (tensor_sums(q, batch.own(q).dealt, payload, after_mlp)
                + all_gather(q, ranks, batch.logit_rows * columns * width))
     mean = batch.together(q) / ranks_in_step(q)
-    most = batch.exchanged() / np.where(mean > 0, mean, 1)
+    most = batch.exchanged() / select(mean > 0, mean, 1)
     there, back = there_and_back(
         q, exchanging(q), mean / t, (inner * sliced(q, q.dispatch_element_bytes, width),
                                      inner * width),
@@ -236,7 +234,7 @@ def _kernels(q: Any, n: Parameters) -> Number:
     """
     counted = (
         q.num_hidden_layers * (q.attention_operators
-                               + select(np.greater(q.hc_mult, 1), q.hyper_operators, 0))
+                               + select(q.hc_mult > 1, q.hyper_operators, 0))
         + q.indexer_layers * q.indexer_operators
         + q.first_k_dense_replace * q.dense_mlp_operators
         + n.moe_layers * on_fullest(
@@ -250,8 +248,8 @@ def _saved_time(q: Any, composition: Composition, boundaries: Number) -> Number:
 
     Source: notebooks/latency.md, section One step.
     """
-    alone = composition.decoding & np.less_equal(composition.tokens, 1)
-    return select(alone, np.minimum(q.single_token_path, boundaries), 0)
+    alone = composition.decoding & (composition.tokens <= 1)
+    return select(alone, minimum(q.single_token_path, boundaries), 0)
 
 
 def _launch_time(q: Any, batch: Composition) -> Number:
@@ -260,7 +258,7 @@ def _launch_time(q: Any, batch: Composition) -> Number:
     A captured graph is launched as one, if there is one for so many tokens; prefill has too many
     shapes to be captured. Source: notebooks/latency.md, section Between the kernels, and the host.
     """
-    in_graph = q.captured * np.less_equal(batch.tokens, q.largest_graph) if batch.decoding else 0
+    in_graph = q.captured * (batch.tokens <= q.largest_graph) if batch.decoding else 0
     return (1 - in_graph) * q.host_time_per_operator
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.physics.arrays import Number, select
+from calc.physics.arrays import Number, maximum, minimum, select
 from calc.physics.cache import Cache
 from calc.physics.experts import (
     distinct_experts,
@@ -75,7 +75,7 @@ class Composition:
 
     def part(self, parts: Number) -> Composition:
         """One of so many equal parts of the step, a micro-batch."""
-        if np.all(np.equal(parts, 1)):
+        if np.all(parts == 1):
             return self
         return replace(self, **{each.name: value / parts for each in fields(self)
                                 if each.name not in ("absorbed", "decoding", "dealt")
@@ -84,7 +84,7 @@ class Composition:
     def own(self, q: Any) -> Composition:
         """A rank's heads of all tokens, or all heads of its part; MLA expands others' keys too."""
         ranks = 1 if self.decoding else prompt_ranks(q)
-        if np.all(np.equal(ranks, 1)):
+        if np.all(ranks == 1):
             return self
         parts = {name: getattr(self, name) / ranks
                  for name in ("tokens", "attended", "in_window", "indexed", "core_missing")}
@@ -170,7 +170,7 @@ class Routed(Work):
 
     def rows_of_one(self, q: Any) -> Number:
         """Rows of one of the experts that are read [token]."""
-        return self.slowest * self.tokens * q.num_experts_per_tok / np.maximum(self.read, 1)
+        return self.slowest * self.tokens * q.num_experts_per_tok / maximum(self.read, 1)
 
 
 def attention_work(attention: str, q: Any, n: Parameters, w: Weights, batch: Composition
@@ -190,7 +190,7 @@ def attention_work(attention: str, q: Any, n: Parameters, w: Weights, batch: Com
         q.tensor_parallel / batch.dealt, q.num_hidden_layers, q.activation_element_bytes)
     heads = q.num_attention_heads / t
     up = up_projections(q) / t if attention == MLA else 0
-    kv_share = n.attention_kv_parameters / np.minimum(t, q.num_key_value_heads)
+    kv_share = n.attention_kv_parameters / minimum(t, q.num_key_value_heads)
     projections = (n.attention_divided_parameters / t + kv_share
                    + n.attention_replicated_parameters)
     projected = q.multiply_add_flops * layers * batch.tokens * (
@@ -289,7 +289,7 @@ def shared_expert_work(q: Any, n: Parameters, batch: Composition) -> Work:
     """
     t, tokens = q.tensor_parallel, batch.of_shared(q)
     inside = q.n_shared_experts * q.moe_intermediate_size / t
-    taken = select(q.shared_expert_ranks > 0, q.n_shared_experts, np.minimum(1, q.n_shared_experts))
+    taken = select(q.shared_expert_ranks > 0, q.n_shared_experts, minimum(1, q.n_shared_experts))
     activations = 2 * taken * q.hidden_size + 3 * inside
     return Work(
         q.multiply_add_flops * n.moe_layers * n.shared_expert_parameters / t * tokens,
@@ -313,7 +313,7 @@ def routed_expert_work(q: Any, n: Parameters, batch: Composition) -> Routed:
     slowest = fullest(q, routed_ranks(q), together)
     rows = slowest * together * k / routed_ranks(q)
     inside = q.moe_intermediate_size / expert_slices(q)
-    read = np.minimum(q.n_routed_experts, slowest * hit)
+    read = minimum(q.n_routed_experts, slowest * hit)
     weights = on_device * n.moe_layers * read * n.routed_expert_parameters / shards
     flops = on_device * q.multiply_add_flops * n.moe_layers * n.routed_expert_parameters * (
         slowest * together) * (k / shards)

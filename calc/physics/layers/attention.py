@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from calc.physics.arrays import Number, select
+from calc.physics.arrays import Number, maximum, select
 
 MLA, GQA, CSA = "mla", "gqa", "csa"
 
@@ -61,7 +59,7 @@ def mla_attention(
     DeepSeek-V2, arXiv 2405.04434; DeepSeek-V3.2-Exp, inference/model.py, class Indexer.
     """
     query_width = num_attention_heads * (qk_nope_head_dim + qk_rope_head_dim)
-    query_input = select(np.equal(q_lora_rank, 0), hidden_size, q_lora_rank)
+    query_input = select(q_lora_rank == 0, hidden_size, q_lora_rank)
     expanded = num_attention_heads * (qk_nope_head_dim + v_head_dim)
     output = (1 + attention_output_gate) * num_attention_heads * v_head_dim * hidden_size
     indexer = (q_lora_rank * index_n_heads * index_head_dim
@@ -137,7 +135,7 @@ def widths(attention: str, q: Any, heads: Number, absorbed: Number) -> tuple[Num
         return (2 * (d + q.q_lora_rank + joined) + q.head_dim + 2 * heads * q.head_dim,
                 2 * q.head_dim)
     if attention != MLA:
-        kv_heads = np.maximum(1, q.num_key_value_heads * heads / q.num_attention_heads)
+        kv_heads = maximum(1, q.num_key_value_heads * heads / q.num_attention_heads)
         return 2 * d + (2 * heads + 2 * kv_heads) * q.head_dim, 2 * q.head_dim
     query_key = q.qk_nope_head_dim + q.qk_rope_head_dim
     query = select(q.q_lora_rank > 0, d + 2 * q.q_lora_rank, d)
@@ -145,6 +143,6 @@ def widths(attention: str, q: Any, heads: Number, absorbed: Number) -> tuple[Num
     around = query + latent + heads * (query_key + q.v_head_dim) + d
     inside = heads * (q.qk_nope_head_dim + 2 * q.kv_lora_rank + q.v_head_dim)
     expansion = q.kv_lora_rank + heads * (q.qk_nope_head_dim + q.v_head_dim)
-    is_absorbed = np.greater(absorbed, 0)
+    is_absorbed = absorbed > 0
     return (around + select(is_absorbed, inside, expansion),
             select(is_absorbed, 2 * q.kv_lora_rank + q.qk_rope_head_dim, query_key + q.v_head_dim))

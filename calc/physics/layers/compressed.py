@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from calc.physics.arrays import Number, select
 from calc.physics.layers.attention import Attention
 
@@ -59,7 +57,7 @@ def hyper_connections(q: Any) -> tuple[Number, Number]:
     """
     streams, wide = q.hc_mult, q.hc_mult * q.hidden_size
     weights = (2 + streams) * streams
-    several = np.greater(streams, 1)
+    several = streams > 1
     return (select(several, 2 * (weights * (wide + 1) + 3), 0),
             select(several, streams * (wide + 1) + 1, 0))
 
@@ -76,4 +74,4 @@ def residual_widths(q: Any) -> Number:
 
     Source: notebooks/compute.md, section What the vector unit does.
     """
-    return select(np.greater(q.hc_mult, 1), 4 * q.hc_mult + 2, 4)
+    return select(q.hc_mult > 1, 4 * q.hc_mult + 2, 4)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from calc.physics.arrays import Number, once, select
+from calc.physics.arrays import Number, minimum, once, select
 from calc.physics.layers.attention import CSA, MLA, attention_layers
 
 
@@ -22,8 +20,8 @@ def prompt_ranks(q: Any) -> Number:
 
     Source: notebooks/communication.md, section Context parallelism in prefill.
     """
-    dealt = (np.greater(q.prefill_context_parallel, 0) & np.greater(q.index_topk, 0)
-             & np.less_equal(q.linear_layers, 0))
+    dealt = ((q.prefill_context_parallel > 0) & (q.index_topk > 0)
+             & (q.linear_layers <= 0))
     return select(dealt, q.tensor_parallel, 1)
 
 
@@ -82,5 +80,5 @@ def context_weights(q: Any, n: Any) -> Number:
     """
     t, kv = q.tensor_parallel, n.attention_kv_parameters
     missing = (held_divided(q, n) * (1 - 1 / t)
-               + kv * (1 - 1 / np.minimum(t, q.num_key_value_heads)))
-    return select(np.greater(prompt_ranks(q), 1), q.attention_weight_bytes * missing, 0)
+               + kv * (1 - 1 / minimum(t, q.num_key_value_heads)))
+    return select(prompt_ranks(q) > 1, q.attention_weight_bytes * missing, 0)

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from calc.physics.arrays import Number, select
+from calc.physics.arrays import Number, maximum, select
 from calc.physics.layers.attention import Attention
 
 
@@ -76,7 +74,7 @@ def linear_state(q: Any) -> Number:
     """
     keys = q.linear_num_key_heads * q.linear_key_head_dim
     values = q.linear_num_value_heads * q.linear_value_head_dim
-    before = np.maximum(0, q.linear_conv_kernel_dim - 1) * (2 * keys + values)
+    before = maximum(0, q.linear_conv_kernel_dim - 1) * (2 * keys + values)
     return q.linear_layers * (q.state_element_bytes * values * q.linear_key_head_dim
                               + q.activation_element_bytes * before)
 
@@ -114,7 +112,7 @@ def linear_bytes(q: Any, batch: Any) -> Number:
     if batch.decoding:
         states = state_passes(q) * batch.tokens / (1 + q.draft_tokens)
     else:
-        states = 2 * np.maximum(1, batch.logit_rows)
+        states = 2 * maximum(1, batch.logit_rows)
     return (moved * q.activation_element_bytes
             + states * linear_state(q) / q.tensor_parallel)
 

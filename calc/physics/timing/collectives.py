@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.physics.arrays import Number, ceil_div, once, select
+from calc.physics.arrays import Number, ceil_div, maximum, minimum, once, select
 
 SLOWEST_LINK = 1  # [B/s]; where there is no link nothing is sent, at any rate
 
@@ -47,7 +47,7 @@ def group(q: Any, ranks: Number) -> Group:
 
     Source: notebooks/communication.md, section The bandwidth inside a group of cards.
     """
-    inside = np.minimum(ranks, q.devices_per_node)
+    inside = minimum(ranks, q.devices_per_node)
     across = ceil_div(ranks, q.devices_per_node)
     mesh = (inside - 1) * q.pair_bandwidth
     links = select(q.full_mesh > 0, mesh, q.device_link_bandwidth)
@@ -57,13 +57,13 @@ def group(q: Any, ranks: Number) -> Group:
 @once
 def _inside(q: Any, g: Group) -> Number:
     """Rate of a collective between cards of a node [B/s]."""
-    return np.maximum(g.inside_rate * q.collective_efficiency, SLOWEST_LINK)
+    return maximum(g.inside_rate * q.collective_efficiency, SLOWEST_LINK)
 
 
 @once
 def _across(q: Any, g: Group) -> Number:
     """Rate of a collective between nodes [B/s]."""
-    return np.maximum(g.across_rate * q.network_efficiency, SLOWEST_LINK)
+    return maximum(g.across_rate * q.network_efficiency, SLOWEST_LINK)
 
 
 def one_shot(q: Any, g: Group, payload: Number) -> Number:
@@ -112,8 +112,8 @@ def pipelined(q: Any, g: Group, payload: Number) -> Number:
 @once
 def _pipelined_per_byte(q: Any, g: Group) -> Number:
     passes = 2 * (g.inside - 1) / g.inside
-    added = select(np.greater(q.switch_adds, 0), 1 + 1 / g.inside, passes)
-    return np.minimum(passes, added) / np.maximum(
+    added = select(q.switch_adds > 0, 1 + 1 / g.inside, passes)
+    return minimum(passes, added) / maximum(
         g.inside_rate * q.pipelined_efficiency, SLOWEST_LINK)
 
 
@@ -142,7 +142,7 @@ def tree(alpha: Number, ranks: Number, payload: Number, rate: Number) -> Number:
 
     Source: notebooks/communication.md, section Five ways to add up.
     """
-    hops = 2 * np.log2(np.maximum(ranks, 1))
+    hops = 2 * np.log2(maximum(ranks, 1))
     return hops * alpha + hops * payload / rate
 
 
@@ -161,9 +161,9 @@ def all_reduce(q: Any, g: Group, payload: Number) -> Number:
     Source: notebooks/communication.md, section Five ways to add up.
     """
     two = two_shot(q, g, payload)
-    single = np.minimum(np.minimum(one_shot(q, g, payload), two), pipelined(q, g, payload))
+    single = minimum(minimum(one_shot(q, g, payload), two), pipelined(q, g, payload))
     part, rate = payload / g.inside, _across(q, g)
-    outside = np.minimum(ring(q.network_alpha, g.across, part, rate),
+    outside = minimum(ring(q.network_alpha, g.across, part, rate),
                          tree(q.network_alpha, g.across, part, rate))
     several = select(g.inside > 1, two, 0) + outside
     return select(g.ranks > 1, select(g.across > 1, several, single), 0)
@@ -191,14 +191,14 @@ def all_gather(q: Any, g: Group, payload: Number) -> Number:
 def _gathered(q: Any, g: Group, payload: Number) -> Number:
     """What of an all-gather, or of a reduce-scatter, is inside a node [s]."""
     start, per_byte, late, bulk = _gathering(q, g)
-    return np.minimum(start + payload * per_byte, late + payload * bulk)
+    return minimum(start + payload * per_byte, late + payload * bulk)
 
 
 @once
 def _gathering(q: Any, g: Group) -> tuple[Number, Number, Number, Number]:
     """Latency [s] and time per byte of a payload [s/B], around a ring and in a pipeline."""
     steps, several = g.inside - 1, g.inside > 1
-    ring_rate, bulk_rate = (np.maximum(g.inside_rate * share, SLOWEST_LINK) for share in (
+    ring_rate, bulk_rate = (maximum(g.inside_rate * share, SLOWEST_LINK) for share in (
         q.gather_efficiency, q.gather_bulk_efficiency))
     return (select(several, q.gather_alpha + steps * q.gather_step_alpha, 0),
             steps * g.across / ring_rate,

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from calc.physics.arrays import Number, either, select
+from calc.physics.arrays import Number, either, maximum, select
 from calc.physics.layers.attention import attention_layers
 from calc.physics.positions import unfused
 from calc.physics.work import Composition, Core, Work
@@ -29,13 +27,13 @@ def core_time(q: Any, core: Core, batch: Composition, clock: Number) -> Number:
 
     Source: notebooks/latency.md, section The attention core.
     """
-    sparse = (q.index_topk > 0) & np.greater(batch.absorbed, 0)
+    sparse = (q.index_topk > 0) & (batch.absorbed > 0)
     dense = q.mla_compute_efficiency if batch.decoding else q.attention_efficiency
     picked = q.sparse_attention_efficiency if batch.decoding else q.sparse_prefill_efficiency
     share = select(sparse, picked, dense)
     rate = _cache_rate(q, batch.decoding)
     moved = core.bytes / rate
-    fused = np.maximum(core.flops / (q.core_peak * share * clock), moved)
+    fused = maximum(core.flops / (q.core_peak * share * clock), moved)
     # rows of a token that has positions of its own fill a pipeline by themselves
     fused = fused + attention_layers(q) * q.sparse_core_fill * core.head_rows * select(
         sparse, batch.tokens, 0)
@@ -61,7 +59,7 @@ def index_time(q: Any, scores: Work, decoding: bool, clock: Number) -> Number:
 
     Source: notebooks/latency.md, section The attention core.
     """
-    return np.maximum(scores.flops / (q.index_peak * q.index_efficiency * clock),
+    return maximum(scores.flops / (q.index_peak * q.index_efficiency * clock),
                       scores.bytes / _cache_rate(q, decoding))
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.physics.arrays import Number, once, select
+from calc.physics.arrays import Number, maximum, minimum, once, select
 from calc.physics.experts import (
     EXPECTED_MAXIMUM,
     expert_group,
@@ -34,7 +34,7 @@ def operator_time(compute: Number, memory: Number, overlap: Number) -> Number:
 
     Source: notebooks/latency.md, section The time of one operator.
     """
-    return np.maximum(compute, memory) + (1 - overlap) * np.minimum(compute, memory)
+    return maximum(compute, memory) + (1 - overlap) * minimum(compute, memory)
 
 
 @once
@@ -61,7 +61,7 @@ def whole_tiles(tile: Number, rows: Number) -> Number:
 
     Source: notebooks/latency.md, section The classes of a step.
     """
-    return np.maximum(1, tile / np.maximum(rows, 1))
+    return maximum(1, tile / maximum(rows, 1))
 
 
 def tiles_of_experts(tile: Number, rows: Number) -> Number:
@@ -78,7 +78,7 @@ def tiles_of_experts(tile: Number, rows: Number) -> Number:
 
     Source: notebooks/latency.md, section The classes of a step.
     """
-    share = tile / np.maximum(rows, 1)
+    share = tile / maximum(rows, 1)
     return share / -np.expm1(-share)
 
 
@@ -117,7 +117,7 @@ def matmul_times(attention: str, q: Any, n: Parameters, classes: dict[str, Work]
     times["routed_expert"] = times["routed_expert"] + (
         (1 - q.offloaded_share) * n.moe_layers * expert_latency(q))
     # where shared experts have ranks of their own, all wait for the slower kind
-    longer = np.maximum(0, times["shared_expert"] - times["routed_expert"])
+    longer = maximum(0, times["shared_expert"] - times["routed_expert"])
     return times | {"shared_expert": select(
         q.shared_expert_ranks > 0, longer, times["shared_expert"])}
 
@@ -153,7 +153,7 @@ def matmul_time(q: Any, name: str, work: Work, padded: Number, waiting: Number =
     if isinstance(work, Attention):
         flops = (work.flops - work.expanded_flops) * padded + work.expanded_flops
     peak, bandwidth, hidden = _reached(q, name)
-    return operator_time(np.maximum(flops / peak, waiting), work.bytes / bandwidth, hidden)
+    return operator_time(maximum(flops / peak, waiting), work.bytes / bandwidth, hidden)
 
 
 @once
@@ -182,10 +182,10 @@ def joining_time(q: Any, rows: Number, clock: Number) -> Number:
     Source: notebooks/latency.md, section One step.
     """
     d, width = q.hidden_size, q.activation_element_bytes
-    flops = q.multiply_add_flops * 2 * d * d * np.maximum(rows, q.gemm_tile_rows)
+    flops = q.multiply_add_flops * 2 * d * d * maximum(rows, q.gemm_tile_rows)
     moved = (2 * d * d + 3 * d * rows) * width
     one = Matmuls(1, 2 * d)
     computed = flops / (q.head_peak * q.head_gemm_efficiency * clock)
-    alone = operator_time(np.maximum(computed, one.waiting(q, "head")),
+    alone = operator_time(maximum(computed, one.waiting(q, "head")),
                           moved / (q.memory_bandwidth * q.hbm_efficiency), q.load_overlap)
     return one.time(q, "head", alone, rows)
