@@ -14,8 +14,21 @@ import numpy as np
 from calc.closed_form.dealing import normal_tail
 from calc.closed_form.overlaps import product_log
 from calc.closed_form.waves import Prompts
-from calc.physics.arrays import Number, anywhere, ceil_div, clip, either, maximum, minimum, select
-from calc.physics.breakdown import added_time, cores_in
+from calc.physics.arrays import (
+    Number,
+    anywhere,
+    ceil_div,
+    clip,
+    either,
+    is_absent,
+    maximum,
+    minimum,
+    once,
+    plus,
+    scaled,
+    select,
+)
+from calc.physics.breakdown import added_time, cores_in, removed_time
 from calc.physics.experts import normal_quantile, ranks_in_step
 from calc.physics.positions import most_picked
 from calc.physics.step import Step
@@ -53,10 +66,13 @@ def largest_of(number: Number, variance: Number) -> Number:
 
     Source: notebooks/serving.md, section A steady state.
     """
+    if not anywhere(variance > 0):
+        return 1.0
     spread = np.log1p(variance)
-    one = normal_tail(spread**0.5 / 2)
+    deviation = spread**0.5
+    one = normal_tail(deviation / 2)
     exceeded = normal_quantile(-np.expm1(np.log1p(-one) / maximum(1, number)))
-    return maximum(1, np.exp(spread**0.5 * exceeded - spread / 2))
+    return maximum(1, np.exp(deviation * exceeded - spread / 2))
 
 
 @dataclass(frozen=True)
@@ -118,9 +134,14 @@ def mean_chunks(q: Any, p: Prompts, span: Number) -> Number:
 
     Source: notebooks/serving.md, section A steady state.
     """
-    whole, between = maximum(p.prompt_chunks, span), span + 1 / 2
-    left = np.exp(-HARMONIC * (2 * span * q.prompt_variation) ** 2)
-    return maximum(maximum(1, span), between + (whole - between) * left)
+    whole = maximum(p.prompt_chunks, span)
+
+    def varied() -> Number:
+        between = span + 1 / 2
+        left = np.exp(-HARMONIC * (2 * span * q.prompt_variation) ** 2)
+        return maximum(maximum(1, span), between + (whole - between) * left)
+
+    return either(q.prompt_variation > 0, varied, lambda: whole)
 
 
 def experts_of_one(q: Any, ranks: Number, riding: Number, decode: Step, prefill: Step) -> Number:
@@ -168,27 +189,27 @@ def pieces(q: Any, p: Prompts, c: Number, u: Number, decode: Step, prefill: Step
     """
     ranks, mixed = ranks_in_step(q), (q.mixed_steps > 0) & (q.separate_pools == 0)
     shared, halves, batch = ranks > 1, q.micro_batches, ceil_div(c, q.pipeline_parallel)
-    experts = select(shared, halves * (prefill.routed_expert_time - experts_of_one(
-        q, ranks, minimum(1, u / batch), decode, prefill)), 0)
-    fullest, exchange = 1 + prefill.rank_imbalance, halves * prefill.exchange_time
+    experts = either(shared, lambda: scaled(prefill.routed_expert_time - experts_of_one(
+        q, ranks, minimum(1, u / batch), decode, prefill), halves), lambda: 0.0)
+    fullest, exchange = 1 + prefill.rank_imbalance, scaled(prefill.exchange_time, halves)
     sent = exchange / fullest
-    alone = maximum(prefill.device_time / ranks, prefill.device_time - experts - select(
-        shared, exchange - sent, 0))
-    of_one = burst.device_time - select(
-        shared, halves * (burst.routed_expert_time * (1 - 1 / ranks)
-                          + burst.exchange_time * (1 - 1 / fullest)), 0)
+    alone = either(shared, lambda: maximum(prefill.device_time / ranks, (
+        prefill.device_time - experts - (exchange - sent))), lambda: prefill.device_time)
+    of_one = either(shared, lambda: burst.device_time - halves * (
+        burst.routed_expert_time * (1 - 1 / ranks)
+        + burst.exchange_time * (1 - 1 / fullest)), lambda: burst.device_time)
     cores = cores_in(q, decode)
-    few = decode.device_time + added_time(q, decode, cores * -1)
-    tokens = p.burst_tokens - batch * (1 + q.draft_tokens)
+    few = decode.device_time - removed_time(q, decode, cores)
+    tokens = p.burst_tokens - scaled(batch, 1 + q.draft_tokens)
     token = maximum(0, minimum(
         (of_one - few) / maximum(p.burst_tokens / 2, tokens), alone / p.prefill_tokens))
     budget = q.max_num_batched_tokens
-    room = select(mixed, maximum(budget - 1 - u, ROOM * budget), budget)
+    room = either(mixed, lambda: maximum(budget - 1 - u, ROOM * budget), lambda: budget)
     return Pieces(mixed, ranks, q.data_parallel * q.pipeline_parallel / ranks, alone, token,
                   experts, exchange, sent, prefill.host_time,
                   prefill.step_time - maximum(prefill.device_time, prefill.host_time), room,
-                  halves * prefill.core_time, halves * prefill.index_time,
-                  select(mixed, added_time(q, prefill, cores * (u / batch)), 0))
+                  scaled(prefill.core_time, halves), scaled(prefill.index_time, halves),
+                  either(mixed, lambda: added_time(q, prefill, cores * (u / batch)), lambda: 0.0))
 
 
 def deepest(q: Any, p: Prompts, s: Pieces, span: Number, number: Number) -> Number:
@@ -211,9 +232,10 @@ def deepest(q: Any, p: Prompts, s: Pieces, span: Number, number: Number) -> Numb
     square = (1 + varies) * 4 * (1 + hit + hit * hit) / (3 * (1 + hit) ** 2)
     longest = minimum(largest_of(number, (square - 1) * (1 - 1 / maximum(1, span) ** 2)),
                          2 / (1 + hit) * largest_of(number, varies))
-    chosen = select(q.index_topk > 0, minimum(
-        longest, maximum(1, most_picked(q) / p.prefill_attended)), longest)
-    return s.core * (chosen - 1) + s.index * (longest - 1)
+    chosen = either(q.index_topk > 0, lambda: minimum(
+        longest, maximum(1, most_picked(q) / p.prefill_attended)), lambda: longest)
+    in_core = s.core * (chosen - 1)
+    return in_core if is_absent(s.index) else in_core + s.index * (longest - 1)
 
 
 def busy_time(s: Pieces, p: Prompts, fullest: Number, tokens: Number, riding: Number,
@@ -230,11 +252,16 @@ def busy_time(s: Pieces, p: Prompts, fullest: Number, tokens: Number, riding: Nu
 
     Source: notebooks/serving.md, section A steady state.
     """
-    filled = clip(tokens / (s.ranks * fullest), 1 / s.ranks, 1)
-    of_all = s.experts * (filled - 1 / s.ranks) / maximum(ROOM, 1 - 1 / s.ranks)
-    more = select(s.ranks > 1, of_all + maximum(0, s.exchange * filled - s.sent), 0)
-    device = (s.alone + s.token * (fullest - p.prefill_tokens) + riding
-              + fullest / p.prefill_tokens * (more + deeper))
+    def of_others() -> Number:
+        one = 1 / s.ranks
+        filled = clip(tokens / (s.ranks * fullest), one, 1)
+        of_all = s.experts * ((filled - one) / maximum(ROOM, 1 - one))
+        return of_all + maximum(0, s.exchange * filled - s.sent)
+
+    more = either(s.ranks > 1, of_others, lambda: 0.0)
+    device = plus(s.alone + s.token * (fullest - p.prefill_tokens), riding)
+    if not (is_absent(more) and is_absent(deeper)):
+        device = device + fullest / p.prefill_tokens * plus(deeper, more)
     return maximum(s.host, device) + s.around
 
 
@@ -312,13 +339,13 @@ def rates_of(q: Any, p: Prompts, s: Pieces, u: Number, span: Number, often: Numb
     """
     later, longer = maximum(1, q.output_tokens - 1), 1 + q.prompt_variation**2
     chunks, power, looks = mean_chunks(q, p, span), s.ranks**0.5, q.scheduler_recv_interval
-    full = later / span * (1 + chunks / later)
+    full = (later + chunks) / span
     filled = 2 * u / (full + u + ((full - u) ** 2 + 2 * longer * u) ** 0.5)
     each = u / later
     alone = select(s.ranks > 1, 0, thought)
-    come = looks * each  # until the engine looks for them
+    come = scaled(each, looks)  # until the engine looks for them
     about = soft_minimum(come, power)
-    between = maximum(each * span, chunks / looks * either(
+    between = maximum(each * span, scaled(chunks, 1 / looks) * either(
         alone > 0, lambda: (1 - alone) * about + alone * select(
             come < FEW, come, np.expm1(product_log(come))),
         lambda: about))
@@ -327,22 +354,31 @@ def rates_of(q: Any, p: Prompts, s: Pieces, u: Number, span: Number, often: Numb
     _, waited = _held(q, s, u, unheld, chunks, often)
     missed = (looks - 1) / 2 + q.steps_ahead
     prompts = unheld * (later + chunks) / (later + chunks * (1 + waited) + missed)
+    pieces_come, spanned = prompts * chunks, prompts * span
     rank = either(s.mixed, lambda: minimum(1, maximum(
-        prompts * span, soft_minimum(looks * prompts * chunks, power) / looks)),
+        spanned, scaled(soft_minimum(scaled(pieces_come, looks), power), 1 / looks))),
         lambda: between / (1 + between))
     hold, held = _held(q, s, u, prompts, chunks, often)
-    together = s.ranks * prompts * chunks
-    delayed = together / (1 + together * (hold + 1))
-    group = either(hold > 0, lambda: delayed, lambda: 1 - (1 - rank) * (1 + np.expm1(
-        minimum(0, 1 - s.ranks) * looks * prompts * chunks) / looks))
-    busy = either(hold > 0, lambda: minimum(delayed, maximum(
-        prompts * span, delayed * (1 + together * hold) / s.ranks)), lambda: rank)
-    ahead = filled * longer * span / (2 * maximum(LEAST, 1 - filled))
-    rest = filled * minimum(1, span) / 2
+    together = scaled(pieces_come, s.ranks)
+
+    def delayed() -> Number:
+        return together / (1 + together * (hold + 1))
+
+    def joined() -> Number:
+        others = either(s.ranks > 1, lambda: scaled(np.expm1(
+            (1 - s.ranks) * looks * pieces_come), 1 / looks), lambda: 0.0)
+        return 1 - scaled(1 - rank, 1 + others)
+
+    group = either(hold > 0, delayed, joined)
+    busy = either(hold > 0, lambda: minimum(group, maximum(
+        spanned, group * (1 + together * hold) / s.ranks)), lambda: rank)
+    ahead = filled * (longer * span / 2) / maximum(LEAST, 1 - filled)
+    portion = minimum(1, span)
+    rest = filled * (portion / 2)
     queued = either(
         s.mixed, lambda: maximum(0, ahead - rest * clip(2 - span, 0, 1)),
         lambda: each * span / 2 * clip(span - 1, 0, 1))
-    return Rates(chunks, minimum(1, span), filled, between, unheld, prompts, busy, hold, held,
+    return Rates(chunks, portion, filled, between, unheld, prompts, busy, hold, held,
                  group, queued, maximum(0, ahead - rest))
 
 
@@ -359,6 +395,7 @@ class Chunks:
     least: Number
 
 
+@once
 def packed_time(q: Any, p: Prompts, c: Number, burst: Step) -> Number:
     """Time of a chunk that a prompt takes where as many share it as a rank has in flight [s].
 
@@ -374,7 +411,7 @@ def packed_time(q: Any, p: Prompts, c: Number, burst: Step) -> Number:
     """
     share = select(p.burst_chunks > 1, 1, maximum(
         (c - 1) / c, p.burst_tokens / q.max_num_batched_tokens))
-    return share * burst.step_time * p.new_tokens / p.burst_tokens
+    return share * burst.step_time * (p.new_tokens / p.burst_tokens)
 
 
 def chunks_of(q: Any, p: Prompts, s: Pieces, r: Rates, c: Number, span: Number, decode: Step,
@@ -397,29 +434,35 @@ def chunks_of(q: Any, p: Prompts, s: Pieces, r: Rates, c: Number, span: Number, 
     Source: notebooks/serving.md, section A steady state.
     """
     budget, new = q.max_num_batched_tokens, p.new_tokens
-    on_rank = maximum(1, r.prompts / maximum(LEAST, r.rank))
-    whole = minimum(budget, select(
-        r.prompts > LEAST, r.prompts * new / maximum(LEAST, r.rank), p.prefill_tokens))
-    busy_ranks = maximum(1, s.ranks * r.rank / maximum(LEAST, r.group))
-    fullest = minimum(budget - (budget - whole) / busy_ranks,
-                         whole * largest_of(busy_ranks, q.prompt_variation**2 / on_rank))
-    everywhere = s.ranks * r.prompts * new / maximum(LEAST, r.group)
+    come, any_come, in_group = new * r.prompts, r.prompts > LEAST, maximum(LEAST, r.group)
+    on_rank = r.prompts / maximum(LEAST, r.rank)
+    whole = minimum(budget, select(any_come, new * on_rank, p.prefill_tokens))
+    on_rank = maximum(1, on_rank)
+    busy_ranks = maximum(1, s.ranks * r.rank / in_group)
+    varied = either(q.prompt_variation > 0, lambda: largest_of(
+        busy_ranks, q.prompt_variation**2 / on_rank), lambda: 1.0)
+    fullest = minimum(budget - (budget - whole) / busy_ranks, scaled(whole, varied))
+    of_all = scaled(come, s.ranks)
+    everywhere = of_all / in_group
     deeper = deepest(q, p, s, span, busy_ranks)
     # other ranks decode meanwhile, and their drafts are checked at once; where prompts go first, a
     # rank by itself decodes nothing in such a step
-    shortest = select(s.ranks > 1, maximum(pace, decode.step_time), select(s.mixed, pace, 0))
+    shortest = either(s.ranks > 1, lambda: maximum(pace, decode.step_time),
+                      lambda: select(s.mixed, pace, 0))
     busy = maximum(shortest, busy_time(
         s, p, fullest, maximum(fullest, everywhere), riding, deeper))
     mean = new / r.chunks
-    joined = mean + clip((on_rank - 1) * mean + select(r.hold > 0, 0, r.prompts * new), 0,
-                            maximum(0, s.room - mean))
-    own = minimum(budget, select(r.prompts > LEAST, maximum(joined, fullest), joined))
-    among = select(r.hold > 0, everywhere, s.ranks * r.prompts * new)
+    joined = mean + clip((on_rank - 1) * mean + select(r.hold > 0, 0, come), 0,
+                         maximum(0, s.room - mean))
+    own = minimum(budget, select(any_come, maximum(joined, fullest), joined))
+    among = select(r.hold > 0, everywhere, of_all)
     chunk = busy_time(s, p, own, mean + among, riding,
                       deepest(q, p, s, span, 1 + (s.ranks - 1) * r.rank))
     stages = q.pipeline_parallel
-    filling = (r.chunks + stages - 1) / (stages * r.chunks)
-    least = maximum(packed_time(q, p, c, burst),
-                       span * busy_time(s, p, budget, s.ranks * budget, riding)) / s.ranks
+    through = either(stages > 1, lambda: chunk * ((r.chunks + stages - 1) / stages),
+                     lambda: chunk * r.chunks)
+    held = either(r.held > 0, lambda: r.chunks * r.held * pace, lambda: 0.0)
+    least = scaled(maximum(packed_time(q, p, c, burst), span * busy_time(
+        s, p, budget, s.ranks * budget, riding)), 1 / s.ranks)
     return Chunks(maximum(1, everywhere / new), fullest, deeper, busy, chunk,
-                  r.chunks * (chunk * filling + r.held * pace), least)
+                  plus(through, held), least)

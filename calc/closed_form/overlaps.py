@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calc.physics.arrays import Number, clip, maximum, minimum
+from calc.physics.arrays import Number, clip, either, maximum, minimum, scaled
 
 LEAST = 8.0**-9  # prompts in work at once
 MOST = 4.0**2  # of them; beyond, no step without any is left
@@ -51,16 +51,18 @@ def product_log(x: Number) -> Number:
 
 def _decoding(a: Among, rho: Number) -> tuple[Number, Number]:
     """Time from first to last token [s], and by what share it grows with ρ [1]."""
-    last = -np.expm1(-rho / a.chunks)
-    runs = rho / a.chunks * np.expm1(rho) / last
-    busy, stalls = runs / (1 + runs), 1 - a.rest
+    new, grown = rho / a.chunks, np.expm1(rho)
+    last = -np.expm1(-new)
+    runs = new * grown / last
+    without = 1 / (1 + runs)
+    busy, stalls = runs * without, 1 - a.rest
     left = 1 - stalls * busy
-    paused = 1 / (1 - minimum(a.pausing, runs / (runs + 1 / a.rest)))
     through, most = a.begun / left, a.own / a.rest
     met = busy * through * most / (through + most) * (1 - a.rest / left)
-    growth = 1 - 1 / np.expm1(-rho) * rho - rho / a.chunks * (1 - last) / last
-    return (a.own / left * paused + met,
-            busy / (1 + runs) * stalls / left * growth)
+    growth = 1 + rho + rho / grown - new * (1 - last) / last
+    decoding = either(a.pausing > 0, lambda: a.own / left / (
+        1 - minimum(a.pausing, runs / (runs + 1 / a.rest))), lambda: a.own / left)
+    return decoding + met, busy * without * stalls / left * growth
 
 
 def overlapping(a: Among) -> tuple[Number, Number, Number]:
@@ -75,15 +77,15 @@ def overlapping(a: Among) -> tuple[Number, Number, Number]:
     Source: notebooks/serving.md, section A steady state.
     """
     least = maximum(LEAST, a.load / a.first)
-    ratio = least * a.first * (1 - a.pausing) / a.own
+    load = least * a.first
+    ratio = scaled(load, 1 - a.pausing) / a.own
     found = [minimum(MOST, 1 / (1 / least + 1 / maximum(
         product_log(ratio), ratio * a.rest)))]
     for _ in range(REFINED):
         rho = found[-1]
         after, share = _decoding(a, rho)
         whole = a.first + after
-        nearer = rho * (least * a.first / (rho * whole)) ** (
-            whole / (whole + share * after))
+        nearer = rho * (load / (rho * whole)) ** (whole / (whole + share * after))
         found.append(clip(nearer, LEAST, MOST))
     about, near, enough = found
     return about, near, enough

@@ -64,11 +64,11 @@ def _projections(columns: Columns, model: str = BLOCK_MODEL) -> Column:
     stored: Any = SimpleNamespace(attention_weights_per_layer=columns["weight_bytes"] * (
         n.attention_divided_parameters + n.attention_kv_parameters
         + n.attention_replicated_parameters))
-    batch: Any = SimpleNamespace(tokens=tokens, absorbed=1, expanded=0, decoding=True,
-                                 dealt=1)
+    batch = Composition(tokens=tokens, logit_rows=0, attended=0, in_window=0, indexed=0, read=0,
+                        read_in_window=0, read_keys=0, expanded=0, absorbed=1, decoding=True)
     weights: Weights = stored
     work = attention_work(MLA, q, n, weights, batch)
-    several = matmuls(MLA, q, 0, 1)["attention"]
+    several = matmuls(MLA, q, 0, 1, q.tensor_parallel)["attention"]
     worked = matmul_time(q, "attention", work, whole_tiles(q.gemm_tile_rows, tokens),
                          several.waiting(q, "attention"))
     return np.asarray(several.time(q, "attention", worked, tokens), float)

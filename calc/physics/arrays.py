@@ -100,6 +100,17 @@ def either(condition: Number, yes: Callable[[], Number], no: Callable[[], Number
     return np.where(condition, yes(), no()) if condition.any() else no()
 
 
+def largest(number: Number) -> Number:
+    """Largest value in any row [any], at least 0.
+
+    Args:
+        number: of any unit.
+
+    Source: definition; ``numpy.max``, of a scalar without its cost.
+    """
+    return number if isinstance(number, SCALAR) else np.max(number, initial=0)
+
+
 def anywhere(condition: Number) -> bool:
     """Whether a condition holds in any row.
 
@@ -154,6 +165,55 @@ def clip(number: Number, low: Number, high: Number) -> Number:
     return np.clip(number, low, high)
 
 
+def is_absent(term: Number) -> bool:
+    """Whether a term is the number 0 in every row, as that of a mechanism that a model lacks.
+
+    Args:
+        term: of any unit.
+
+    Source: definition.
+    """
+    return isinstance(term, SCALAR) and term == 0
+
+
+def plus(number: Number, term: Number) -> Number:
+    """Sum of a number and of a term that may be absent, the number 0 [any].
+
+    >>> rows = np.array([1.0, 2.0])
+    >>> plus(rows, 0.0) is rows
+    True
+
+    Args:
+        number, term: of one unit.
+
+    Source: definition; what is absent costs no operation on rows.
+    """
+    return number if is_absent(term) else number + term
+
+
+def minus(number: Number, term: Number) -> Number:
+    """Difference of a number and of a term that may be absent, the number 0 [any].
+
+    Args:
+        number, term: of one unit.
+
+    Source: definition, as :func:`plus`.
+    """
+    return number if is_absent(term) else number - term
+
+
+def scaled(number: Number, factor: Number) -> Number:
+    """Product of a number and of a factor that is often the number 1 [any].
+
+    Args:
+        number: of any unit.
+        factor: of any unit.
+
+    Source: definition; a factor of 1 costs no operation on rows.
+    """
+    return number if isinstance(factor, SCALAR) and factor == 1 else number * factor
+
+
 def floor_div(whole: Number, part: Number) -> Number:
     """Greatest integer at or below ``whole / part`` [1], exact for whole numbers below 2^53.
 
@@ -164,6 +224,26 @@ def floor_div(whole: Number, part: Number) -> Number:
     Source: definition of the floor function.
     """
     return np.floor(whole / part)
+
+
+def both(condition: Number, yes: Callable[[], tuple[Number, Number]],
+         no: Callable[[], tuple[Number, Number]]) -> tuple[Number, Number]:
+    """Return the pair ``yes()`` where the condition holds, else ``no()``; as :func:`either`.
+
+    Args:
+        condition: booleans, never traced.
+        yes, no: functions that return two numbers [any].
+
+    Source: definition, as :func:`select`.
+    """
+    if getattr(condition, "ndim", 0) == 0:
+        return yes() if condition else no()
+    if condition.all():
+        return yes()
+    if not condition.any():
+        return no()
+    first, second = (np.where(condition, *pair) for pair in zip(yes(), no(), strict=True))
+    return first, second
 
 
 def ceil_div(whole: Number, part: Number) -> Number:

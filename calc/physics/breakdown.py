@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from operator import add, sub
 from typing import Any
 
-from calc.physics.arrays import Number, maximum, minimum, select
+from calc.physics.arrays import (
+    Number,
+    anywhere,
+    either,
+    is_absent,
+    maximum,
+    minimum,
+    minus,
+    plus,
+    scaled,
+    select,
+)
 
 CLASSES = ("attention", "core", "index", "dense_mlp", "shared_expert", "routed_expert", "router",
            "head")
@@ -137,14 +147,20 @@ class Busy:
     exchange: Number = 0.0
     dispatch: Number = 0.0
 
+    @property
+    def exposed(self) -> Number:
+        """Time of card, links and host one after the other, nothing of it hidden [s]."""
+        return plus(plus(self.own, self.links), self.on_host)
+
     def __add__(self, other: Busy) -> Busy:
-        return Busy(*map(add, vars(self).values(), vars(other).values()))
+        return Busy(*map(plus, vars(self).values(), vars(other).values()))
 
     def __mul__(self, times: Number) -> Busy:
-        return Busy(*(part * times for part in vars(self).values()))
+        return Busy(*(part if is_absent(part) else scaled(part, times)
+                      for part in vars(self).values()))
 
     def __sub__(self, other: Busy) -> Busy:
-        return Busy(*map(sub, vars(self).values(), vars(other).values()))
+        return Busy(*map(minus, vars(self).values(), vars(other).values()))
 
 
 BUSY = ("compute", "communication", "saved", "offload", "fetch", "router", "shared_expert",
@@ -161,12 +177,11 @@ def busy(halves: Number, times: Mapping[str, Number]) -> Busy:
 
     Source: notebooks/latency.md, section One step.
     """
-    on_host = halves * (times["offload"] + times["fetch"])
-    routed, shared = halves * times["routed_expert"], halves * times["shared_expert"]
-    return Busy(
-        times["compute"] - on_host - times["saved"], times["communication"], on_host,
-        halves * times["router"] + shared + routed, routed, shared,
-        halves * times["exchange"], halves * times["dispatch"])
+    on_host = scaled(times["offload"] + times["fetch"], halves)
+    router, shared, routed, exchange, dispatch = (scaled(times[name], halves) for name in (
+        "router", "shared_expert", "routed_expert", "exchange", "dispatch"))
+    return Busy(minus(minus(times["compute"], on_host), times["saved"]), times["communication"],
+                on_host, router + shared + routed, routed, shared, exchange, dispatch)
 
 
 def hidden_time(q: Any, b: Busy) -> Number:
@@ -184,17 +199,30 @@ def hidden_time(q: Any, b: Busy) -> Number:
 
     Source: notebooks/latency.md, sections Two micro-batches and One step.
     """
-    turns, at_experts = minimum(b.own, b.links), b.experts + b.exchange
-    streams = minimum(turns, minimum(at_experts, b.own + b.links - at_experts))
-    halves = select(q.unequal_streams > 0, streams, turns)
-    # shared experts on ranks of their own wait for the dispatch as well
-    apart = q.shared_expert_ranks > 0
-    waiting, ready = b.routed + select(apart, b.shared, 0), select(apart, 0, b.shared)
-    single = select(q.single_batch_overlap > 0,
-                    minimum(ready, b.dispatch)
-                    + minimum(waiting / EXPERT_MATRICES, b.exchange - b.dispatch), 0)
-    between = q.overlap_efficiency * select(q.micro_batches > 1, halves, single)
+    def streams() -> Number:
+        turns, at_experts = minimum(b.own, b.links), b.experts + b.exchange
+        return either(q.unequal_streams > 0, lambda: minimum(
+            turns, minimum(at_experts, b.own + b.links - at_experts)), lambda: turns)
+
+    def single() -> Number:
+        # shared experts on ranks of their own wait for the dispatch as well
+        apart = q.shared_expert_ranks > 0
+        waiting, ready = plus(b.routed, select(apart, b.shared, 0)), select(apart, 0, b.shared)
+        return (minimum(ready, b.dispatch)
+                + minimum(waiting / EXPERT_MATRICES, b.exchange - b.dispatch))
+
+    between = q.overlap_efficiency * either(q.micro_batches > 1, streams, lambda: either(
+        q.single_batch_overlap > 0, single, lambda: 0.0))
+    if not anywhere(q.host_overlap > 0):
+        return between
     return between + q.host_overlap * minimum(b.on_host, b.own + b.links - between)
+
+
+def _more_hidden(q: Any, step: Any, changed: Callable[[Busy], Busy]) -> Number:
+    """What is hidden of a step after a change of what is busy in it, less what was before [s]."""
+    if not anywhere((q.micro_batches > 1) | (q.single_batch_overlap > 0) | (q.host_overlap > 0)):
+        return 0.0
+    return hidden_time(q, changed(busy_in(q, step))) - step.hidden_time
 
 
 def busy_in(q: Any, step: Any) -> Busy:
@@ -218,7 +246,7 @@ def cores_in(q: Any, step: Any) -> Busy:
 
     Source: notebooks/latency.md, section The attention core.
     """
-    return Busy(own=step.core_time + step.index_time,
+    return Busy(own=plus(step.core_time, step.index_time),
                 links=step.context_exchange_time) * q.micro_batches
 
 
@@ -228,9 +256,21 @@ def added_time(q: Any, step: Any, more: Busy) -> Number:
     Args:
         q: input symbols as attributes.
         step: as for :func:`busy_in`, and its ``hidden_time``.
-        more: what is busy besides; negative for what falls away.
+        more: what is busy besides.
 
     Source: notebooks/latency.md, section One step.
     """
-    hidden = hidden_time(q, busy_in(q, step) + more) - step.hidden_time
-    return more.own + more.links + more.on_host - hidden
+    return minus(more.exposed, _more_hidden(q, step, lambda before: before + more))
+
+
+def removed_time(q: Any, step: Any, less: Busy) -> Number:
+    """What a step takes less on the card that has less to do: but for what of it was hidden [s].
+
+    Args:
+        q: input symbols as attributes.
+        step: as for :func:`added_time`.
+        less: what is no longer busy.
+
+    Source: notebooks/latency.md, section One step.
+    """
+    return plus(less.exposed, _more_hidden(q, step, lambda before: before - less))

@@ -9,9 +9,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from calc.physics.arrays import Number, anywhere, either, maximum, minimum, once, select
+from calc.physics.arrays import (
+    Number,
+    anywhere,
+    both,
+    either,
+    largest,
+    maximum,
+    minimum,
+    once,
+    scaled,
+    select,
+)
 from calc.physics.experts import copies_sent, expert_group, expert_slices
 from calc.physics.layers.attention import CSA, MLA, attention_layers
 from calc.physics.layers.dealt import output_width
@@ -84,7 +93,8 @@ def context_exchange(attention: str, q: Any, c: Cache, batch: Composition) -> Nu
     Source: notebooks/communication.md, sections A cache split over the ranks, and Prompts dealt
     over the ranks.
     """
-    ranks, gathered = q.decode_context_parallel, _entries_gathered(attention, q, batch.own(q))
+    ranks, own = q.decode_context_parallel, batch.own(q)
+    gathered = either(own.dealt > 1, lambda: _entries_gathered(attention, q, own), lambda: 0)
     if not anywhere(ranks > 1):
         return gathered
     g, layers = group(q, ranks), attention_layers(q)
@@ -115,12 +125,14 @@ def tensor_sums(q: Any, dealt: Number, payload: Number, after_mlp: Number) -> Nu
     Context parallelism in prefill.
     """
     g = group(q, q.tensor_parallel)
-    summed, part = all_reduce(q, g, payload), payload / q.tensor_parallel
-    return either(
-        dealt > 1,
-        lambda: summed + (1 + after_mlp) * all_gather(q, g, part)
-        + (after_mlp + q.context_output_cut * q.num_hidden_layers) * reduce_scatter(q, g, part),
-        lambda: (1 + q.num_hidden_layers + after_mlp) * summed)
+    summed = all_reduce(q, g, payload)
+
+    def of_dealt() -> Number:
+        part, cut = payload / q.tensor_parallel, q.context_output_cut * q.num_hidden_layers
+        return (summed + (1 + after_mlp) * all_gather(q, g, part)
+                + (after_mlp + cut) * reduce_scatter(q, g, part))
+
+    return either(dealt > 1, of_dealt, lambda: (1 + q.num_hidden_layers + after_mlp) * summed)
 
 
 def _entries_gathered(attention: str, q: Any, own: Composition) -> Number:
@@ -142,12 +154,11 @@ def _entries_gathered(attention: str, q: Any, own: Composition) -> Number:
         attention, 2 * q.num_key_value_heads * q.head_dim)
     others, width = ((q.compressed_layers + q.heavy_layers, q.hidden_size) if attention == CSA
                      else (q.indexer_layers, q.index_head_dim))
-    sent = (attention_layers(q) * all_gather(q, g, rows * entry)
+    return (attention_layers(q) * all_gather(q, g, rows * entry)
             + others * all_gather(q, g, rows * width)
             + q.context_output_cut * attention_layers(q) * pairwise(
                 q, g, rows * q.num_attention_heads / q.tensor_parallel
                 * output_width(attention, q)))
-    return select(own.dealt > 1, sent, 0)
 
 
 def there_and_back(q: Any, g: Group, tokens: Number, widths: tuple[Number, Number],
@@ -167,16 +178,18 @@ def there_and_back(q: Any, g: Group, tokens: Number, widths: tuple[Number, Numbe
     Source: notebooks/communication.md, sections Tokens that travel to their experts and Gathering
     all tokens instead.
     """
-    # a port carries what its rank sends and what it receives, the busier way decides
-    rank_port, node_port = (maximum(load, most) for load in loads)
-
     there, back = widths
-    start, per_byte = _all_to_all(q, g, tokens, rank_port, node_port)
-    gathered = (q.exchange_gathered > 0) | (expert_slices(q) > 1)
-    return (either(gathered, lambda: all_gather(q, g, most * (tokens * there)),
-                   lambda: start + there * per_byte),
-            either(gathered, lambda: reduce_scatter(q, g, most * (tokens * back)),
-                   lambda: start + back * per_byte))
+
+    def sent() -> tuple[Number, Number]:
+        # a port carries what its rank sends and what it receives, the busier way decides
+        start, per_byte = _all_to_all(q, g, tokens, *(maximum(load, most) for load in loads))
+        return start + there * per_byte, start + back * per_byte
+
+    def gathered() -> tuple[Number, Number]:
+        return (all_gather(q, g, scaled(tokens * there, most)),
+                reduce_scatter(q, g, scaled(tokens * back, most)))
+
+    return both((q.exchange_gathered > 0) | (expert_slices(q) > 1), gathered, sent)
 
 
 @dataclass(frozen=True)
@@ -220,7 +233,7 @@ def expected_places(q: Any, places: Number) -> Number:
     own, part = maximum(1, groups / places), minimum(1, groups / places)
     all_ways, missed = _ways(groups, picked), 0.0
     all_ways = select(all_ways > 0, all_ways, 1)
-    for open_ones in range(int(np.max(picked)) + 1):
+    for open_ones in range(int(largest(picked)) + 1):
         chance = _ways(own, open_ones) * _ways(groups - own, picked - open_ones) / all_ways
         missed = missed + chance * maximum(0, 1 - part * open_ones / picked) ** k
     return places * (1 - missed)
@@ -229,7 +242,7 @@ def expected_places(q: Any, places: Number) -> Number:
 def _ways(of: Number, taken: Number) -> Number:
     """Ways to take so many of a number, which need not be whole [1]; none to take fewer than 0."""
     ways: Number = 1.0
-    for i in range(int(np.max(taken))):
+    for i in range(int(largest(taken))):
         ways = ways * select(i < taken, (of - i) / (i + 1), 1.0)
     return select(taken < 0, 0, ways)
 
@@ -263,20 +276,21 @@ def _all_to_all(q: Any, g: Group, tokens: Number, rank_load: Number, node_load: 
 
     Each expert is told how many tokens it gets, and each token is looked up and laid out.
     """
-    copies = rank_load * copies_sent(q) * tokens / g.ranks
-    near, far = copies * (g.inside - 1), copies * (g.ranks - g.inside)
-    if anywhere(q.exchange_normal > 0):
+    def copied() -> tuple[Number, Number]:
+        copies = rank_load * tokens * (copies_sent(q) / g.ranks)
+        return copies * (g.ranks - g.inside), copies * (g.inside - 1)
+
+    def forwarded() -> tuple[Number, Number]:
         places = _spread(q, g)
-        once = node_load * tokens * places.wanted_nodes * (g.across - 1) / g.across
-        forwarded = rank_load * tokens * places.wanted_ranks * (g.inside - 1) / g.inside
-    else:
-        once, forwarded = far, near
-    over_network = select(q.exchange_normal > 0, once, far)
-    over_links = select(q.exchange_normal > 0, forwarded, near)
-    per_byte = maximum(
-        over_network / maximum(g.across_rate * q.exchange_network_efficiency, SLOWEST_LINK),
-        over_links / maximum(g.inside_rate * q.exchange_efficiency, SLOWEST_LINK))
-    several = g.ranks > 1
-    start = (q.exchange_alpha + q.exchange_network_alpha
-             + q.n_routed_experts * q.exchange_expert_time + tokens * q.exchange_token_time)
-    return select(several, start, 0), select(several, per_byte, 0)
+        return (node_load * tokens * places.wanted_nodes * (g.across - 1) / g.across,
+                rank_load * tokens * places.wanted_ranks * (g.inside - 1) / g.inside)
+
+    def sent() -> tuple[Number, Number]:
+        over_network, over_links = both(q.exchange_normal > 0, forwarded, copied)
+        told = q.exchange_alpha + q.exchange_network_alpha + (
+            q.n_routed_experts * q.exchange_expert_time)
+        return told + tokens * q.exchange_token_time, maximum(
+            over_network / maximum(g.across_rate * q.exchange_network_efficiency, SLOWEST_LINK),
+            over_links / maximum(g.inside_rate * q.exchange_efficiency, SLOWEST_LINK))
+
+    return both(g.ranks > 1, sent, lambda: (0.0, 0.0))

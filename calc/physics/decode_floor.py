@@ -7,12 +7,11 @@ host are not in it, so every estimate lies above; the ratio of the two is to be 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from calc.physics.arrays import Number, ceil_div, clip, either, minimum, select
+from calc.physics.arrays import Number, ceil_div, clip, either, largest, minimum, select
 from calc.physics.cache import Cache
 from calc.physics.experts import distinct_experts, expert_shards, ranks_in_step, streaming
 from calc.physics.layers.attention import attention_layers
@@ -171,8 +170,9 @@ def tokens_per_step(acceptance: Number, decay: Number, draft_tokens: Number,
 
     Source: notebooks/serving.md, section Drafted tokens.
     """
-    total = counted = np.ones_like(draft_tokens, float)
-    for draft in range(min(MOST_DRAFTS, int(np.ceil(np.max(draft_tokens, initial=0))))):
+    total: Number = 1.0
+    counted: Number = 1.0
+    for draft in range(min(MOST_DRAFTS, math.ceil(largest(draft_tokens)))):
         counted = counted * acceptance * decay**draft
         total = total + counted * clip(draft_tokens - draft, 0, 1)
     return select(accepted_length > 0,

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.physics.arrays import Number, either, maximum, minimum, once, select
+from calc.physics.arrays import Number, either, maximum, minimum, once, plus, select
 
 LEAST = np.finfo(float).tiny  # of a variance, whose root has a slope then
 TUKEY_SCALE, TUKEY_POWER = 4.91, 0.14  # of the normal distribution's quantile
@@ -91,7 +91,8 @@ def _cubed(variance: Number, normal: Number) -> Number:
     spread = maximum(variance, LEAST) ** 0.5
     # beyond its maximum the law would fall again
     spread = minimum(spread, 3 * normal / 2)
-    return (1 - spread * spread / 9 + normal * spread / 3) ** 3
+    root = 1 + spread * (normal / 3 - spread / 9)
+    return root * root * root
 
 
 @dataclass(frozen=True)
@@ -140,8 +141,9 @@ def fullest(q: Any, ranks: Number, tokens: Number) -> Number:
 
     Source: notebooks/compute.md, section The most loaded rank.
     """
+    even = _dealing(q, ranks)
     chosen = maximum(q.num_experts_per_tok, 1)
-    counting, even = ranks / maximum(chosen * tokens, 1), _dealing(q, ranks)
+    counting = ranks / maximum(chosen * tokens, 1)
 
     def dealt() -> Number:
         return _cubed(even.others * (even.at_random + counting), even.normal)
@@ -151,8 +153,11 @@ def fullest(q: Any, ranks: Number, tokens: Number) -> Number:
         copies, experts = _largest_copy(q), maximum(q.n_routed_experts, 1)
         return maximum(spread, select(ranks > 1, copies * ranks / experts, 0))
 
-    load = either(q.balanced_placement > 0, placed, dealt)
-    return select(q.even_routing > 0, 1, maximum(1, minimum(load, even.most)))
+    def uneven() -> Number:
+        load = either(q.balanced_placement > 0, placed, dealt)
+        return maximum(1, minimum(load, even.most))
+
+    return either((q.even_routing <= 0) & (ranks > 1), uneven, lambda: 1)
 
 
 @once
@@ -191,6 +196,7 @@ def expert_shards(q: Any) -> Number:
     return routed_ranks(q) * expert_slices(q)
 
 
+@once
 def routed_ranks(q: Any) -> Number:
     """Expert-parallel ranks that hold routed experts [1]: all, or those without shared ones.
 
@@ -211,8 +217,8 @@ def shared_apart(q: Any, tokens: Number) -> Number:
 
     Source: notebooks/compute.md, section Shared experts on ranks of their own.
     """
-    apart = q.shared_expert_ranks > 0
-    return select(apart, tokens / maximum(1, q.shared_expert_ranks), 0)
+    return either(q.shared_expert_ranks > 0,
+                  lambda: tokens / maximum(1, q.shared_expert_ranks), lambda: 0)
 
 
 def on_fullest(q: Any, shared: Number, routed: Number, besides: Number = 0) -> Number:
@@ -227,8 +233,8 @@ def on_fullest(q: Any, shared: Number, routed: Number, besides: Number = 0) -> N
 
     Source: notebooks/compute.md, section Shared experts on ranks of their own.
     """
-    return select(q.shared_expert_ranks > 0, besides + maximum(shared, routed),
-                  besides + shared + routed)
+    return besides + either(q.shared_expert_ranks > 0, lambda: maximum(shared, routed),
+                            lambda: plus(routed, shared))
 
 
 def copies_sent(q: Any) -> Number:
@@ -252,11 +258,12 @@ def fullest_receiver(q: Any, slowest: Number) -> Number:
 
     Source: notebooks/communication.md, section Tokens that travel to their experts.
     """
-    apart = q.shared_expert_ranks > 0
-    busiest = maximum(slowest * q.num_experts_per_tok / routed_ranks(q),
-                         shared_apart(q, q.n_shared_experts))
-    sent = maximum(1, copies_sent(q)) / q.expert_parallel
-    return select(apart, busiest / sent, slowest)
+    def apart() -> Number:
+        busiest = maximum(slowest * q.num_experts_per_tok / routed_ranks(q),
+                          shared_apart(q, q.n_shared_experts))
+        return busiest * q.expert_parallel / maximum(1, copies_sent(q))
+
+    return either(q.shared_expert_ranks > 0, apart, lambda: slowest)
 
 
 @once
@@ -338,12 +345,11 @@ def expert_tile(q: Any, slowest: Number, together: Number) -> Number:
     Source: notebooks/latency.md, section The classes of a step.
     """
     growth, largest = _grown_tiles(q)
-    of_one = together * q.num_experts_per_tok / maximum(q.n_routed_experts, 1)
+    of_one = together * (q.num_experts_per_tok / maximum(q.n_routed_experts, 1))
     seen = of_one * sliced(q, select(has_all(q), routed_ranks(q), slowest), slowest)
     return maximum(q.expert_tile_rows, minimum(growth * seen, largest))
 
 
-@once
 def moved_rows(q: Any, rows: Number, together: Number) -> Number:
     """Rows of experts that are moved besides their matmuls, each as often as it is [token].
 
@@ -358,8 +364,9 @@ def moved_rows(q: Any, rows: Number, together: Number) -> Number:
 
     Source: notebooks/compute.md, section What the vector unit does.
     """
-    of_all = select(has_all(q), q.gathered_row_traffic * together * q.num_experts_per_tok, 0)
-    return sliced(q, q.expert_row_traffic * rows + of_all, q.sliced_row_traffic * rows)
+    gathered = select(has_all(q) & (expert_slices(q) <= 1), q.gathered_row_traffic, 0)
+    of_all = either(gathered > 0, lambda: gathered * q.num_experts_per_tok * together, lambda: 0)
+    return plus(rows * sliced(q, q.expert_row_traffic, q.sliced_row_traffic), of_all)
 
 
 def exchange_buffers(q: Any, n: Any) -> Number:

@@ -11,7 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from calc.physics.arrays import Number, ceil_div, clip, maximum, minimum, select
+from calc.physics.arrays import (
+    Number,
+    ceil_div,
+    clip,
+    either,
+    floor_div,
+    maximum,
+    minimum,
+    select,
+)
 from calc.physics.cache import Cache
 from calc.physics.experts import (
     exchange_buffers,
@@ -44,7 +53,7 @@ def candidate_stages(num_hidden_layers: Number, pipeline_parallel: Number,
     Source: notebooks/memory.md, section Pipeline stages, for the layers of a stage.
     """
     layers, p = np.broadcast_arrays(num_hidden_layers, pipeline_parallel)
-    stages = np.stack([np.zeros_like(p), (layers - 1) % p, p - 1])
+    stages = np.stack([np.zeros_like(p), layers - 1 - p * floor_div(layers - 1, p), p - 1])
     return stages.reshape(3, *(1,) * (ndim - p.ndim), *p.shape)
 
 
@@ -102,7 +111,8 @@ def weights(attention: str, q: Any, n: Parameters, stage: np.ndarray) -> Weights
     head = stored * matrix + final_norm
 
     layers = ceil_div(q.num_hidden_layers - stage, p)
-    first = stage * (q.num_hidden_layers // p) + minimum(stage, q.num_hidden_layers % p)
+    even = floor_div(q.num_hidden_layers, p)  # layers of every stage
+    first = stage * even + minimum(stage, q.num_hidden_layers - p * even)
     dense = clip(q.first_k_dense_replace - first, 0, layers)
     is_last = stage == p - 1
     stored = ((stage == 0) * embedding + dense * dense_layer + (layers - dense) * moe_layer
@@ -340,12 +350,18 @@ def budget(q: Any, w: Weights, a: Added, c: Cache, stage: np.ndarray,
     """
     seen = q.memory_capacity - q.system_reserve
     working = q.runtime_reserve + activations_per_device + a.exchange_buffers
-    beside = minimum(working, (1 - q.memory_utilization) * seen)
     kept = w.stage_weights + a.stage_absorbed_copies + a.mtp_weights * (
         stage == q.pipeline_parallel - 1)
-    left = maximum(0, seen - working - kept.max(axis=0))
-    usable = select(q.share_of_left > 0, seen - (1 - q.memory_utilization) * left,
-                    q.memory_utilization * seen + (1 - q.activations_in_share) * beside)
+
+    def of_left() -> Number:
+        left = maximum(0, seen - working - kept.max(axis=0))
+        return seen - (1 - q.memory_utilization) * left
+
+    def of_seen() -> Number:
+        beside = minimum(working, (1 - q.memory_utilization) * seen)
+        return q.memory_utilization * seen + (1 - q.activations_in_share) * beside
+
+    usable = either(q.share_of_left > 0, of_left, of_seen)
     free = usable - working - kept
     cached = cache_layers(q, w, stage)
     windowed = np.floor(w.stage_layers * (attention_layers(q) - q.full_attention_layers)
@@ -368,7 +384,7 @@ def budget(q: Any, w: Weights, a: Added, c: Cache, stage: np.ndarray,
         usable_memory=usable, stage_free_for_kv=free, free_for_kv_per_device=free.min(axis=0),
         stage_cache_layers=cached, stage_window_layers=windowed,
         stage_block_bytes=block, stage_kv_blocks=stage_blocks, kv_blocks=blocks,
-        max_concurrency=q.data_parallel * (blocks // of_request),
+        max_concurrency=q.data_parallel * floor_div(blocks, of_request),
         stage_workload_kv=workload, kv_per_device=workload.max(axis=0),
         headroom_per_device=(free - workload).min(axis=0),
         memory_per_device=(kept + working + workload).max(axis=0),

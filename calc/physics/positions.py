@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from calc.physics.arrays import Number, ceil_div, either, maximum, minimum, select
+from calc.physics.arrays import Number, anywhere, ceil_div, either, maximum, minimum, scaled, select
 from calc.physics.layers.attention import attention_layers
 
 
@@ -126,7 +126,9 @@ def selection_bytes(q: Any, indexed: Number) -> Number:
 
     Source: notebooks/compute.md, section What the vector unit does.
     """
-    return q.selection_traffic * q.indexer_layers * indexed / q.compress_ratio
+    if not anywhere(q.indexer_layers > 0):
+        return 0.0
+    return q.selection_traffic * q.indexer_layers / q.compress_ratio * indexed
 
 
 def positions_of_entries(q: Any, batch: Any) -> tuple[Number, Number]:
@@ -160,24 +162,26 @@ def positions_of_layers(q: Any, batch: Any) -> tuple[Number, Number]:
     """
     windowed = attention_layers(q) - q.full_attention_layers
     others = q.full_attention_layers - q.sparse_layers
-    picking = (q.index_topk > 0) & (batch.absorbed > 0)
-    return tuple(
-        q.sparse_layers * picked + others * select(picking, seen, picked) + windowed * in_window
-        for picked, seen, in_window in (
-            (batch.attended, batch.indexed, batch.in_window),
-            (batch.read, batch.read_keys, batch.read_in_window)))
+    picking = (q.index_topk > 0) & (batch.absorbed > 0) & (others > 0)
+
+    def in_layers(picked: Number, seen: Number, in_window: Number) -> Number:
+        whole = either(picking, lambda: q.sparse_layers * picked + others * seen,
+                       lambda: q.full_attention_layers * picked)
+        return whole + windowed * in_window if anywhere(windowed > 0) else whole
+
+    return (in_layers(batch.attended, batch.indexed, batch.in_window),
+            in_layers(batch.read, batch.read_keys, batch.read_in_window))
 
 
-def score_bytes(q: Any, batch: Any) -> Number:
+def score_bytes(q: Any, positions: Number) -> Number:
     """Bytes of the scores that a chunk writes and reads, for want of a fused kernel [B].
 
     Args:
         q: input symbols as attributes.
-        batch: composition of the micro-batch.
+        positions: that the core multiplies, in all layers [token].
 
     Source: notebooks/compute.md, section Scores written to memory.
     """
-    positions, _ = positions_of_layers(q, batch)
     heads = q.num_attention_heads / q.tensor_parallel
     return either(unfused(q), lambda: q.score_traffic * heads * positions, lambda: 0)
 
@@ -195,9 +199,15 @@ def head_rows(q: Any, batch: Any) -> Number:
 
     Source: notebooks/compute.md, section Whole tiles of heads.
     """
-    heads, checked = q.num_attention_heads / (q.tensor_parallel / batch.dealt), 1 + q.draft_tokens
-    alone = ceil_div(heads, q.sparse_tile_rows) * q.sparse_tile_rows
-    gathered = heads * batch.sharing_ranks(q)
-    together = (ceil_div(gathered * checked, q.core_tile_rows) * q.core_tile_rows / checked
-                if batch.decoding else heads)
-    return select((q.index_topk > 0) & (batch.absorbed > 0), alone, together)
+    heads, checked = q.num_attention_heads / batch.cut(q), 1 + q.draft_tokens
+
+    def alone() -> Number:
+        return ceil_div(heads, q.sparse_tile_rows) * q.sparse_tile_rows
+
+    def together() -> Number:
+        if not batch.decoding:
+            return heads
+        gathered = scaled(heads, batch.sharing_ranks(q))
+        return ceil_div(gathered * checked, q.core_tile_rows) * q.core_tile_rows / checked
+
+    return either((q.index_topk > 0) & (batch.absorbed > 0), alone, together)

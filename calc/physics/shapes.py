@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from calc.physics.arrays import Number, select
+from calc.physics.arrays import Number, anywhere, plus, select
 from calc.physics.layers.attention import (
     CSA,
     GQA,
@@ -195,12 +195,14 @@ class Matmuls:
             worked: time of loading and arithmetic alone [s].
             rows: that they multiply [token].
         """
-        moved = getattr(q, f"{name}_activation_traffic") / q.memory_bandwidth
-        return worked + (
-            self.count * getattr(q, f"{name}_matmul_latency") + self.depth * rows * moved)
+        filled = self.count * getattr(q, f"{name}_matmul_latency")
+        traffic = getattr(q, f"{name}_activation_traffic")
+        if not anywhere(traffic > 0):
+            return worked + filled
+        return worked + (filled + traffic / q.memory_bandwidth * self.depth * rows)
 
 
-def matmuls(attention: str, q: Any, moe_layers: Number, absorbed: Number, dealt: Number = 1
+def matmuls(attention: str, q: Any, moe_layers: Number, absorbed: Number, ranks: Number
             ) -> dict[str, Matmuls]:
     """Matmuls of every class but routed experts, whose shares were measured with all they take.
 
@@ -212,22 +214,23 @@ def matmuls(attention: str, q: Any, moe_layers: Number, absorbed: Number, dealt:
         q: input symbols as attributes.
         moe_layers: layers with experts [1].
         absorbed: 1 where MLA absorbs its up-projections, else 0.
-        dealt: ranks over which tokens are dealt, each with all heads [1].
+        ranks: over which the heads are cut [1].
 
     Source: notebooks/latency.md, section The fixed cost of a matmul.
     """
     d, layers, t = q.hidden_size, attention_layers(q), q.tensor_parallel
     if attention == CSA:
-        own = _compressed(q, t / dealt)
+        own = _compressed(q, ranks)
     elif attention == MLA:
-        layer = _latent(q, absorbed, t / dealt)
-        own = Matmuls(layers * layer.count + 2 * q.indexer_layers,
-                      layers * layer.depth + q.indexer_layers * (q.q_lora_rank + d))
+        layer = _latent(q, absorbed, ranks)
+        own = Matmuls(plus(layers * layer.count, 2 * q.indexer_layers),
+                      plus(layers * layer.depth, q.indexer_layers * (q.q_lora_rank + d)))
     else:
         own = Matmuls(2 * layers, layers * (
-            d + q.num_attention_heads * q.head_dim / (t / dealt)))
-    outputs = q.linear_num_value_heads * q.linear_value_head_dim / t
-    own = Matmuls(own.count + 2 * q.linear_layers, own.depth + q.linear_layers * (d + outputs))
+            d + q.num_attention_heads * q.head_dim / ranks))
+    if anywhere(q.linear_layers > 0):
+        outputs = q.linear_num_value_heads * q.linear_value_head_dim / t
+        own = Matmuls(own.count + 2 * q.linear_layers, own.depth + q.linear_layers * (d + outputs))
     dense = q.first_k_dense_replace
     shared = select(q.n_shared_experts > 0, moe_layers, 0)
     return {
@@ -252,4 +255,4 @@ def _latent(q: Any, absorbed: Number, t: Number) -> Matmuls:
     values, expanded = q.num_attention_heads * q.v_head_dim / t, 1 - absorbed
     return Matmuls(
         2 + select(q.q_lora_rank > 0, 1, 0) + expanded,
-        q.hidden_size + q.q_lora_rank + expanded * q.kv_lora_rank + values)
+        q.hidden_size + q.q_lora_rank + values + expanded * q.kv_lora_rank)

@@ -10,9 +10,21 @@ What each class has to do is ``calc.physics.work``; an all-reduce or an exchange
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
-from calc.physics.arrays import Number, maximum, minimum, once, select
+from calc.physics.arrays import (
+    Number,
+    anywhere,
+    either,
+    maximum,
+    minimum,
+    minus,
+    once,
+    plus,
+    scaled,
+    select,
+)
 from calc.physics.breakdown import busy, drafted, hidden_time
 from calc.physics.cache import Cache
 from calc.physics.communication import (
@@ -26,7 +38,6 @@ from calc.physics.experts import (
     fullest,
     fullest_receiver,
     on_fullest,
-    ranks_in_step,
     sliced,
 )
 from calc.physics.fetching import missing, offload_time
@@ -141,22 +152,26 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, compositio
     vector, kernels = vector_bytes(q, n, batch, routed), _kernels(q, n)
     widened = _dequantisation_time(q, n, projections, routed, batch)
     nodes_load = fullest(q, group(q, q.expert_parallel).across, routed.tokens)
+    logits = _gather_time(q, columns, batch.logit_rows)
     reduced, exchanged, dispatched, passed_on = _communication_times(
-        q, n, batch, columns, (fullest_receiver(q, routed.slowest), nodes_load))
+        q, n, batch, logits, (fullest_receiver(q, routed.slowest), nodes_load))
     shared, fetched = context_exchange(attention, q, c, batch), missing(q, n, routed.read)
     boundary, offload = kernels * q.kernel_boundary, offload_time(q, n, batch, routed)
     vector_time = vector / (q.memory_bandwidth * q.hbm_efficiency)
-    around = vector_time + widened + boundary + offload + fetched.fetch_time
-    compute = halves * (sum(times.values()) + around)
-    communication = halves * (reduced + exchanged + passed_on + shared)
-    saved = _saved_time(q, composition, halves * boundary)
+    around = vector_time + plus(plus(plus(boundary, offload), fetched.fetch_time), widened)
+    compute = scaled(reduce(plus, times.values(), around), halves)
+    communication = scaled(plus(plus(reduced + exchanged, passed_on), shared), halves)
+    saved = _saved_time(q, composition, scaled(boundary, halves))
     hidden = hidden_time(q, busy(halves, times | {
         "compute": compute, "communication": communication, "saved": saved, "offload": offload,
         "fetch": fetched.fetch_time, "exchange": exchanged, "dispatch": dispatched}))
-    device = compute + communication - hidden - saved
+    device = minus(minus(compute + communication, hidden), saved)
     host = halves * kernels * _launch_time(q, batch)
-    longer, gathered = maximum(device, host), _draft_gather_time(q, batch, columns)
-    draft_pass = _draft_pass_time(q, longer, times["head"], gathered, own.tokens, clock)
+    longer = maximum(device, host)
+    # of a draft of each request: in decode one row of those of the step
+    gathered = either(batch.decoding & (q.draft_tokens > 0), lambda: _gather_time(
+        q, columns, batch.logit_rows / (1 + q.draft_tokens)), lambda: logits)
+    draft_pass = _draft_pass_time(q, longer, times["head"], gathered, own.tokens)
     return Step(
         **{f"{name}_flops": work.flops for name, work in classes.items()},
         **{f"{name}_bytes": work.bytes for name, work in classes.items()},
@@ -178,7 +193,7 @@ def _step_time(q: Any, composition: Composition, longer: Number, draft_pass: Num
     Returns a time [s]. Source: notebooks/latency.md, section One step.
     """
     prompts = 0 if composition.decoding else drafted(q.draft_tokens, draft_pass)
-    return longer + q.host_gap_per_step + prompts
+    return plus(longer + q.host_gap_per_step, prompts)
 
 
 def _dequantisation_time(q: Any, n: Parameters, projections: Attention, routed: Routed,
@@ -187,18 +202,21 @@ def _dequantisation_time(q: Any, n: Parameters, projections: Attention, routed: 
 
     Source: notebooks/latency.md, section Weights that are widened first.
     """
+    traffic = q.dequantisation_traffic if batch.decoding else q.prefill_dequantisation_traffic
+    if not anywhere(traffic > 0):
+        return 0.0
     t = q.tensor_parallel
     stored = projections.projections - batch.absorbed * projections.up
     widened = on_fullest(
         q, q.shared_expert_dequantised * n.moe_layers * n.shared_expert_parameters / t,
-        q.routed_expert_dequantised * routed.weights,
+        routed.weights * q.routed_expert_dequantised if anywhere(q.routed_expert_dequantised > 0)
+        else 0.0,
         q.attention_dequantised * q.num_hidden_layers * stored
         + q.dense_mlp_dequantised * q.first_k_dense_replace * n.dense_mlp_parameters / t)
-    traffic = q.dequantisation_traffic if batch.decoding else q.prefill_dequantisation_traffic
-    return widened * traffic / q.l2_bandwidth
+    return traffic / q.l2_bandwidth * widened
 
 
-def _communication_times(q: Any, n: Parameters, batch: Composition, columns: Number,
+def _communication_times(q: Any, n: Parameters, batch: Composition, logits: Number,
                          loads: tuple[Number, Number]
                          ) -> tuple[Number, Number, Number, Number]:
     """All-reduces with the gathering of logits, exchange, its dispatch, hand-over of stages [s].
@@ -206,21 +224,19 @@ def _communication_times(q: Any, n: Parameters, batch: Composition, columns: Num
     Source: notebooks/communication.md for one of each, notebooks/latency.md for how many.
     """
     t, d, width = q.tensor_parallel, q.hidden_size, q.activation_element_bytes
-    payload, inner = batch.tokens * d * width, q.routed_expert_hidden_size
-    ranks = group(q, t)
+    payload, inner = d * width * batch.tokens, q.routed_expert_hidden_size
     # shared experts stay cut where routed ones have ranks of their own
     cut = (expert_group(q) <= t) | (q.n_shared_experts > 0)
     after_mlp = q.first_k_dense_replace + select(cut, n.moe_layers, 0)
-    reduced = (tensor_sums(q, batch.own(q).dealt, payload, after_mlp)
-               + all_gather(q, ranks, batch.logit_rows * columns * width))
-    mean = batch.together(q) / ranks_in_step(q)
-    most = batch.exchanged() / select(mean > 0, mean, 1)
+    reduced = tensor_sums(q, batch.own(q).dealt, payload, after_mlp) + logits
+    mean, most = batch.sent(q)
     there, back = there_and_back(
         q, exchanging(q), mean / t, (inner * sliced(q, q.dispatch_element_bytes, width),
                                      inner * width),
         most, loads)
-    passed_on = (q.pipeline_parallel - 1) * (
-        q.network_alpha + q.hc_mult * payload / t / (q.network_bandwidth * q.network_efficiency))
+    passed_on = either(q.pipeline_parallel > 1, lambda: (q.pipeline_parallel - 1) * (
+        q.network_alpha
+        + q.hc_mult / t / (q.network_bandwidth * q.network_efficiency) * payload), lambda: 0.0)
     return reduced, n.moe_layers * (there + back), n.moe_layers * there, passed_on
 
 
@@ -248,8 +264,10 @@ def _saved_time(q: Any, composition: Composition, boundaries: Number) -> Number:
 
     Source: notebooks/latency.md, section One step.
     """
-    alone = composition.decoding & (composition.tokens <= 1)
-    return select(alone, minimum(q.single_token_path, boundaries), 0)
+    if not composition.decoding:
+        return 0.0
+    saved = minimum(q.single_token_path, boundaries)
+    return either((saved > 0) & (composition.tokens <= 1), lambda: saved, lambda: 0.0)
 
 
 def _launch_time(q: Any, batch: Composition) -> Number:
@@ -262,17 +280,16 @@ def _launch_time(q: Any, batch: Composition) -> Number:
     return (1 - in_graph) * q.host_time_per_operator
 
 
-def _draft_gather_time(q: Any, batch: Composition, columns: Number) -> Number:
-    """Gathering the logits of a draft of each request [s], in decode one row of those of the step.
+def _gather_time(q: Any, columns: Number, rows: Number) -> Number:
+    """Gathering the logits of so many rows, of which a rank has some columns [s].
 
     Source: notebooks/communication.md, section What tensor parallelism sends in a step.
     """
-    rows = batch.logit_rows / (1 + q.draft_tokens) if batch.decoding else batch.logit_rows
-    return all_gather(q, group(q, q.tensor_parallel), rows * columns * q.activation_element_bytes)
+    return all_gather(q, group(q, q.tensor_parallel), columns * q.activation_element_bytes * rows)
 
 
-def _draft_pass_time(q: Any, longer: Number, head_time: Number, gathered: Number, tokens: Number,
-                     clock: Number) -> Number:
+def _draft_pass_time(q: Any, longer: Number, head_time: Number, gathered: Number, tokens: Number
+                     ) -> Number:
     """A pass of the tokens of a step through the layer that drafts [s].
 
     A mean layer of the step, of card or host (``longer``), a projection before it that joins the
@@ -280,6 +297,6 @@ def _draft_pass_time(q: Any, longer: Number, head_time: Number, gathered: Number
     mean layer has a part already, the gathering of its logits, and the host, which waits for each.
     Source: notebooks/latency.md, section One step.
     """
-    around = (joining_time(q, tokens, clock)
+    around = (joining_time(q, tokens)
               + head_time * (1 - 1 / q.num_hidden_layers) + gathered)
-    return longer / q.num_hidden_layers + q.micro_batches * around + q.host_gap_per_draft
+    return longer / q.num_hidden_layers + scaled(around, q.micro_batches) + q.host_gap_per_draft

@@ -9,9 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-import numpy as np
-
-from calc.physics.arrays import Number, maximum, minimum, select
+from calc.physics.arrays import Number, anywhere, either, maximum, minimum, plus, scaled, select
 from calc.physics.cache import Cache
 from calc.physics.experts import (
     distinct_experts,
@@ -75,7 +73,7 @@ class Composition:
 
     def part(self, parts: Number) -> Composition:
         """One of so many equal parts of the step, a micro-batch."""
-        if np.all(parts == 1):
+        if not anywhere(parts != 1):
             return self
         return replace(self, **{each.name: value / parts for each in fields(self)
                                 if each.name not in ("absorbed", "decoding", "dealt")
@@ -84,7 +82,7 @@ class Composition:
     def own(self, q: Any) -> Composition:
         """A rank's heads of all tokens, or all heads of its part; MLA expands others' keys too."""
         ranks = 1 if self.decoding else prompt_ranks(q)
-        if np.all(ranks == 1):
+        if not anywhere(ranks != 1):
             return self
         parts = {name: getattr(self, name) / ranks
                  for name in ("tokens", "attended", "in_window", "indexed", "core_missing")}
@@ -99,7 +97,13 @@ class Composition:
 
     def of_shared(self, q: Any) -> Number:
         """Tokens that a shared expert of a rank multiplies [token]: its own, or a part of all."""
-        return select(q.shared_expert_ranks > 0, shared_apart(q, self.together(q)), self.tokens)
+        return either(q.shared_expert_ranks > 0, lambda: shared_apart(q, self.together(q)),
+                      lambda: self.tokens)
+
+    def cut(self, q: Any) -> Number:
+        """Ranks over which the heads are cut [1]: fewer where tokens are dealt."""
+        return either(self.dealt > 1, lambda: q.tensor_parallel / self.dealt,
+                      lambda: q.tensor_parallel)
 
     def sharing_ranks(self, q: Any) -> Number:
         """Ranks whose heads all attend to this rank's part of a cache, in decode alone [1]."""
@@ -108,6 +112,13 @@ class Composition:
     def exchanged(self) -> Number:
         """Tokens of the rank that an exchange waits for: its port carries them all [token]."""
         return self.tokens if self.busiest_tokens is None else self.busiest_tokens
+
+    def sent(self, q: Any) -> tuple[Number, Number]:
+        """Tokens that a rank exchanges, in the mean [token], and the most over that mean [1]."""
+        if self.group_tokens is None and self.busiest_tokens is None:
+            return self.tokens, 1
+        mean = self.together(q) / ranks_in_step(q)
+        return mean, self.exchanged() / select(mean > 0, mean, 1)
 
 
 @dataclass(frozen=True)
@@ -152,6 +163,7 @@ class Routed(Work):
 
     Attributes:
         tokens: that share the experts [token].
+        met: of them, at the slowest rank as if all had its load [token].
         hit: distinct experts of a layer that they choose [1].
         read: experts of a layer that the slowest rank's share stands for [1].
         rows: rows of activations at the slowest rank, a layer [token].
@@ -161,6 +173,7 @@ class Routed(Work):
     """
 
     tokens: Number
+    met: Number
     hit: Number
     read: Number
     rows: Number
@@ -170,7 +183,7 @@ class Routed(Work):
 
     def rows_of_one(self, q: Any) -> Number:
         """Rows of one of the experts that are read [token]."""
-        return self.slowest * self.tokens * q.num_experts_per_tok / maximum(self.read, 1)
+        return self.met * q.num_experts_per_tok / maximum(self.read, 1)
 
 
 def attention_work(attention: str, q: Any, n: Parameters, w: Weights, batch: Composition
@@ -186,15 +199,14 @@ def attention_work(attention: str, q: Any, n: Parameters, w: Weights, batch: Com
 
     Source: notebooks/compute.md, section Projections of attention.
     """
-    t, layers, width = (
-        q.tensor_parallel / batch.dealt, q.num_hidden_layers, q.activation_element_bytes)
+    t, layers, width = batch.cut(q), q.num_hidden_layers, q.activation_element_bytes
     heads = q.num_attention_heads / t
     up = up_projections(q) / t if attention == MLA else 0
     kv_share = n.attention_kv_parameters / minimum(t, q.num_key_value_heads)
     projections = (n.attention_divided_parameters / t + kv_share
                    + n.attention_replicated_parameters)
-    projected = q.multiply_add_flops * layers * batch.tokens * (
-        projections + batch.dealt * n.compressor_parameters)  # pooled on every rank, of all
+    pooled = batch.dealt * n.compressor_parameters  # on every rank, of all
+    projected = q.multiply_add_flops * layers * plus(projections, pooled) * batch.tokens
     attending = attention_layers(q)
     again = q.multiply_add_flops * attending * up * batch.expanded
     beyond = 0 if batch.decoding else w.context_weights_per_layer
@@ -203,9 +215,11 @@ def attention_work(attention: str, q: Any, n: Parameters, w: Weights, batch: Com
     stored = stored + batch.absorbed * attending * up * (width - q.attention_weight_bytes)
     per_token, _ = widths(attention, q, heads, batch.absorbed)
     scattered = q.context_output_cut * (batch.dealt - 1) * q.hidden_size  # sums for other ranks
-    per_token = attending * (per_token + scattered) + q.linear_layers * (
-        2 * q.hidden_size + linear_widths(q).projected / t)
-    return Attention(projected + again, stored + per_token * width * batch.tokens,
+    per_token = attending * plus(per_token, scattered)
+    if anywhere(q.linear_layers > 0):
+        per_token = per_token + q.linear_layers * (
+            2 * q.hidden_size + linear_widths(q).projected / t)
+    return Attention(plus(projected, again), stored + per_token * width * batch.tokens,
                      projections, again, attending / layers * up)
 
 
@@ -223,7 +237,7 @@ def core_work(attention: str, q: Any, c: Cache, batch: Composition) -> Core:
     layers, width = attention_layers(q), q.activation_element_bytes
     # ranks that share a cache: the heads of all of them at a part of the positions each
     shared = batch.sharing_ranks(q)
-    heads = q.num_attention_heads / (q.tensor_parallel / batch.dealt) * shared
+    heads = scaled(q.num_attention_heads / batch.cut(q), shared)
     _, core_width = widths(attention, q, heads, batch.absorbed)
     rows = heads if attention == GQA else head_rows(q, batch)
     if attention == CSA:
@@ -232,12 +246,15 @@ def core_work(attention: str, q: Any, c: Cache, batch: Composition) -> Core:
         return Core(q.multiply_add_flops * rows * core_width * met,
                     c.kv_entry_bytes * passed + of_token * batch.tokens, rows, of_token)
     met, passed = positions_of_layers(q, batch)
-    flops = q.multiply_add_flops * rows * core_width * met / shared + linear_flops(q, batch)
-    cached = c.kv_entry_bytes * passed / shared + linear_bytes(q, batch)
+    flops = q.multiply_add_flops * rows * core_width / shared * met
     expanded = batch.expanded if attention == MLA else 0
-    written = 0 if batch.decoding else score_bytes(q, batch)
     of_token = layers * heads * core_width * width
-    return Core(flops, cached + written + of_token * (batch.tokens + expanded), rows, of_token)
+    moved = c.kv_entry_bytes / shared * passed + of_token * plus(batch.tokens, expanded)
+    if anywhere(q.linear_layers > 0):
+        flops, moved = flops + linear_flops(q, batch), moved + linear_bytes(q, batch)
+    if not batch.decoding:
+        moved = plus(moved, score_bytes(q, met))
+    return Core(flops, moved, rows, of_token)
 
 
 def index_work(q: Any, c: Cache, batch: Composition) -> Work:
@@ -250,6 +267,8 @@ def index_work(q: Any, c: Cache, batch: Composition) -> Work:
 
     Source: notebooks/compute.md, section Sparse attention.
     """
+    if not anywhere(q.indexer_layers > 0):
+        return Work(0.0, 0.0)
     per_position = q.multiply_add_flops * q.index_n_heads * q.index_head_dim
     keys = q.indexer_layers / q.compress_ratio
     return Work(keys * per_position * batch.indexed,
@@ -266,12 +285,12 @@ def dense_mlp_work(q: Any, n: Parameters, batch: Composition) -> Work:
 
     Source: notebooks/compute.md, section Dense networks, shared experts, router.
     """
-    t, layers = q.tensor_parallel, q.first_k_dense_replace
-    activations = 2 * q.hidden_size + 3 * q.intermediate_size / t
+    layers, parameters = q.first_k_dense_replace, n.dense_mlp_parameters / q.tensor_parallel
+    activations = 2 * q.hidden_size + 3 * q.intermediate_size / q.tensor_parallel
     return Work(
-        q.multiply_add_flops * layers * n.dense_mlp_parameters / t * batch.tokens,
-        layers * (q.dense_mlp_weight_bytes * n.dense_mlp_parameters / t
-                  + activations * q.activation_element_bytes * batch.tokens))
+        q.multiply_add_flops * layers * parameters * batch.tokens,
+        layers * q.dense_mlp_weight_bytes * parameters
+        + layers * activations * q.activation_element_bytes * batch.tokens)
 
 
 def shared_expert_work(q: Any, n: Parameters, batch: Composition) -> Work:
@@ -287,14 +306,15 @@ def shared_expert_work(q: Any, n: Parameters, batch: Composition) -> Work:
     Source: notebooks/compute.md, sections Dense networks, shared experts, router, and Shared
     experts on ranks of their own.
     """
-    t, tokens = q.tensor_parallel, batch.of_shared(q)
-    inside = q.n_shared_experts * q.moe_intermediate_size / t
+    layers, tokens = n.moe_layers, batch.of_shared(q)
+    parameters = n.shared_expert_parameters / q.tensor_parallel
+    inside = q.n_shared_experts * q.moe_intermediate_size / q.tensor_parallel
     taken = select(q.shared_expert_ranks > 0, q.n_shared_experts, minimum(1, q.n_shared_experts))
     activations = 2 * taken * q.hidden_size + 3 * inside
     return Work(
-        q.multiply_add_flops * n.moe_layers * n.shared_expert_parameters / t * tokens,
-        n.moe_layers * (q.shared_expert_weight_bytes * n.shared_expert_parameters / t
-                        + activations * q.activation_element_bytes * tokens))
+        q.multiply_add_flops * layers * parameters * tokens,
+        layers * q.shared_expert_weight_bytes * parameters
+        + layers * activations * q.activation_element_bytes * tokens)
 
 
 def routed_expert_work(q: Any, n: Parameters, batch: Composition) -> Routed:
@@ -307,19 +327,20 @@ def routed_expert_work(q: Any, n: Parameters, batch: Composition) -> Routed:
 
     Source: notebooks/compute.md, section Routed experts.
     """
-    k, d, shards = q.num_experts_per_tok, q.routed_expert_hidden_size, expert_shards(q)
-    on_device, together = 1 - q.offloaded_share, batch.together(q)
+    k, d = q.num_experts_per_tok, q.routed_expert_hidden_size
+    on_device, together = (1 - q.offloaded_share) * n.moe_layers, batch.together(q)
+    parameters = on_device * n.routed_expert_parameters / expert_shards(q)
     hit = distinct_experts(q.n_routed_experts, k, together, q.routing_skew)
     slowest = fullest(q, routed_ranks(q), together)
-    rows = slowest * together * k / routed_ranks(q)
+    met = slowest * together
+    rows = k / routed_ranks(q) * met
     inside = q.moe_intermediate_size / expert_slices(q)
     read = minimum(q.n_routed_experts, slowest * hit)
-    weights = on_device * n.moe_layers * read * n.routed_expert_parameters / shards
-    flops = on_device * q.multiply_add_flops * n.moe_layers * n.routed_expert_parameters * (
-        slowest * together) * (k / shards)
+    weights = parameters * read
+    flops = q.multiply_add_flops * parameters * k * met
     moved = (q.routed_expert_weight_bytes * weights
-             + on_device * n.moe_layers * rows * (2 * d + 3 * inside) * q.activation_element_bytes)
-    return Routed(flops, moved, together, hit, read, rows, inside, weights, slowest)
+             + on_device * (2 * d + 3 * inside) * q.activation_element_bytes * rows)
+    return Routed(flops, moved, together, met, hit, read, rows, inside, weights, slowest)
 
 
 def router_work(q: Any, n: Parameters, batch: Composition) -> Work:
@@ -337,8 +358,8 @@ def router_work(q: Any, n: Parameters, batch: Composition) -> Work:
     moved = d + count + select(latent > 0, 2 * (d + q.routed_expert_hidden_size), 0)
     return Work(
         q.multiply_add_flops * n.moe_layers * (d * count + latent) * batch.tokens,
-        n.moe_layers * (q.router_weight_bytes * n.router_parameters
-                        + moved * width * batch.tokens))
+        n.moe_layers * q.router_weight_bytes * n.router_parameters
+        + n.moe_layers * moved * width * batch.tokens)
 
 
 def head_work(q: Any, w: Weights, batch: Composition) -> tuple[Work, Number]:
@@ -375,9 +396,10 @@ def vector_bytes(q: Any, n: Parameters, batch: Composition, routed: Routed) -> N
     inside = q.n_shared_experts * q.moe_intermediate_size / t
     shared_inside = select(q.shared_expert_ranks > 0, 0, inside)
     around = (2 * q.num_hidden_layers * residual_widths(q) / own.dealt + 2) * d
-    elements = ((around + 3 * n.moe_layers * shared_inside) * tokens
-                + 3 * q.first_k_dense_replace * q.intermediate_size / t * tokens
-                + n.moe_layers * (1 - q.offloaded_share) * moved_rows(q, routed.rows, routed.tokens)
-                * (3 * routed.inside + 2 * q.routed_expert_hidden_size))
-    return (elements * q.activation_element_bytes + after_layers(q, n)
-            + selection_bytes(q, own.indexed))
+    of_token = (around + 3 * n.moe_layers * shared_inside
+                + 3 * q.first_k_dense_replace * q.intermediate_size / t)
+    of_row = n.moe_layers * (1 - q.offloaded_share) * (
+        3 * routed.inside + 2 * q.routed_expert_hidden_size)
+    moved = (of_token * q.activation_element_bytes * tokens
+             + of_row * q.activation_element_bytes * moved_rows(q, routed.rows, routed.tokens))
+    return plus(moved + after_layers(q, n), selection_bytes(q, own.indexed))

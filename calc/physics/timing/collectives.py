@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.physics.arrays import Number, ceil_div, maximum, minimum, once, select
+from calc.physics.arrays import Number, ceil_div, either, maximum, minimum, once, plus, select
 
 SLOWEST_LINK = 1  # [B/s]; where there is no link nothing is sent, at any rate
 
@@ -76,7 +76,7 @@ def one_shot(q: Any, g: Group, payload: Number) -> Number:
 
     Source: notebooks/communication.md, section Five ways to add up.
     """
-    return q.collective_alpha + (g.inside - 1) * payload / _inside(q, g)
+    return q.collective_alpha + (g.inside - 1) / _inside(q, g) * payload
 
 
 def two_shot(q: Any, g: Group, payload: Number) -> Number:
@@ -90,7 +90,7 @@ def two_shot(q: Any, g: Group, payload: Number) -> Number:
     Source: notebooks/communication.md, section Five ways to add up.
     """
     return (q.collective_alpha + q.second_round_alpha
-            + 2 * (g.inside - 1) / g.inside * payload / _inside(q, g))
+            + 2 * (g.inside - 1) / g.inside / _inside(q, g) * payload)
 
 
 def pipelined(q: Any, g: Group, payload: Number) -> Number:
@@ -128,7 +128,7 @@ def ring(alpha: Number, ranks: Number, payload: Number, rate: Number) -> Number:
 
     Source: notebooks/communication.md, section Five ways to add up.
     """
-    return 2 * (ranks - 1) * alpha + 2 * (ranks - 1) / ranks * payload / rate
+    return 2 * (ranks - 1) * alpha + 2 * (ranks - 1) / ranks / rate * payload
 
 
 def tree(alpha: Number, ranks: Number, payload: Number, rate: Number) -> Number:
@@ -143,7 +143,7 @@ def tree(alpha: Number, ranks: Number, payload: Number, rate: Number) -> Number:
     Source: notebooks/communication.md, section Five ways to add up.
     """
     hops = 2 * np.log2(maximum(ranks, 1))
-    return hops * alpha + hops * payload / rate
+    return hops * alpha + hops / rate * payload
 
 
 def all_reduce(q: Any, g: Group, payload: Number) -> Number:
@@ -160,13 +160,17 @@ def all_reduce(q: Any, g: Group, payload: Number) -> Number:
 
     Source: notebooks/communication.md, section Five ways to add up.
     """
-    two = two_shot(q, g, payload)
-    single = minimum(minimum(one_shot(q, g, payload), two), pipelined(q, g, payload))
-    part, rate = payload / g.inside, _across(q, g)
-    outside = minimum(ring(q.network_alpha, g.across, part, rate),
-                         tree(q.network_alpha, g.across, part, rate))
-    several = select(g.inside > 1, two, 0) + outside
-    return select(g.ranks > 1, select(g.across > 1, several, single), 0)
+    def single() -> Number:
+        return minimum(minimum(one_shot(q, g, payload), two_shot(q, g, payload)),
+                       pipelined(q, g, payload))
+
+    def several() -> Number:
+        part, rate = payload / g.inside, _across(q, g)
+        outside = minimum(ring(q.network_alpha, g.across, part, rate),
+                          tree(q.network_alpha, g.across, part, rate))
+        return either(g.inside > 1, lambda: two_shot(q, g, payload) + outside, lambda: outside)
+
+    return either(g.ranks > 1, lambda: either(g.across > 1, several, single), lambda: 0.0)
 
 
 def all_gather(q: Any, g: Group, payload: Number) -> Number:
@@ -183,9 +187,14 @@ def all_gather(q: Any, g: Group, payload: Number) -> Number:
 
     Source: notebooks/communication.md, section Gathering the logits.
     """
-    outside = ((g.across - 1) * q.network_alpha
-               + (g.across - 1) * payload / _across(q, g))
-    return select(g.ranks > 1, outside + _gathered(q, g, payload), 0)
+    return either(g.ranks > 1, lambda: plus(_gathered(q, g, payload), _passed(q, g, payload)),
+                  lambda: 0.0)
+
+
+def _passed(q: Any, g: Group, payload: Number) -> Number:
+    """What of an all-gather, or of a reduce-scatter, is between nodes: a ring [s]."""
+    return either(g.across > 1, lambda: (g.across - 1) * q.network_alpha
+                  + (g.across - 1) / _across(q, g) * payload, lambda: 0.0)
 
 
 def _gathered(q: Any, g: Group, payload: Number) -> Number:
@@ -218,8 +227,7 @@ def reduce_scatter(q: Any, g: Group, payload: Number) -> Number:
 
     Source: notebooks/communication.md, section Gathering all tokens instead.
     """
-    passed = (g.across - 1) * (q.network_alpha + payload / _across(q, g))
-    return select(g.ranks > 1, _gathered(q, g, payload) + passed, 0)
+    return all_gather(q, g, payload)
 
 
 def pairwise(q: Any, g: Group, payload: Number) -> Number:
@@ -232,8 +240,8 @@ def pairwise(q: Any, g: Group, payload: Number) -> Number:
 
     Source: notebooks/communication.md, section A cache split over the ranks.
     """
-    near = select(g.inside > 1,
-                  q.collective_alpha + (g.inside - 1) * payload / _inside(q, g), 0)
-    far = select(g.across > 1,
-                 q.network_alpha + (g.ranks - g.inside) * payload / _across(q, g), 0)
-    return near + far
+    near = either(g.inside > 1, lambda: q.collective_alpha
+                  + (g.inside - 1) / _inside(q, g) * payload, lambda: 0.0)
+    far = either(g.across > 1, lambda: q.network_alpha
+                 + (g.ranks - g.inside) / _across(q, g) * payload, lambda: 0.0)
+    return plus(near, far)

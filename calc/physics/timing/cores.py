@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from calc.physics.arrays import Number, either, maximum, select
+from calc.physics.arrays import Number, anywhere, either, is_absent, maximum, plus, select
 from calc.physics.layers.attention import attention_layers
 from calc.physics.positions import unfused
 from calc.physics.work import Composition, Core, Work
@@ -30,22 +30,28 @@ def core_time(q: Any, core: Core, batch: Composition, clock: Number) -> Number:
     sparse = (q.index_topk > 0) & (batch.absorbed > 0)
     dense = q.mla_compute_efficiency if batch.decoding else q.attention_efficiency
     picked = q.sparse_attention_efficiency if batch.decoding else q.sparse_prefill_efficiency
-    share = select(sparse, picked, dense)
-    rate = _cache_rate(q, batch.decoding)
+    layers, rate = attention_layers(q), _cache_rate(q, batch.decoding)
     moved = core.bytes / rate
-    fused = maximum(core.flops / (q.core_peak * share * clock), moved)
+    fused = maximum(core.flops / (q.core_peak * select(sparse, picked, dense) * clock), moved)
     # rows of a token that has positions of its own fill a pipeline by themselves
-    fused = fused + attention_layers(q) * q.sparse_core_fill * core.head_rows * select(
-        sparse, batch.tokens, 0)
+    filled = layers * select(sparse, q.sparse_core_fill, 0)
+    if anywhere(filled > 0):
+        fused = fused + filled * core.head_rows * batch.tokens
     if batch.decoding:
-        requests = batch.tokens / (1 + q.draft_tokens)
-        return fused + attention_layers(q) * (
-            q.latent_core_latency + requests * q.latent_core_fill)
-    beside = (attention_layers(q) * q.prefill_core_latency
-              + q.core_row_traffic * (moved + core.row_bytes * batch.core_missing / rate))
+        of_token = q.latent_core_fill / (1 + q.draft_tokens)
+        return plus(fused, plus(layers * q.latent_core_latency, layers * of_token * batch.tokens
+                                if anywhere(of_token > 0) else 0.0))
+
+    def with_rows() -> Number:
+        beside = layers * q.prefill_core_latency
+        if anywhere(q.core_row_traffic > 0):
+            rows = core.row_bytes / rate * batch.core_missing
+            beside = beside + q.core_row_traffic * (moved + rows)
+        return plus(fused, beside)
+
     return either(unfused(q), lambda: core.flops / (
         q.core_peak * q.attention_gemm_efficiency * clock) + moved,
-        lambda: fused + select(sparse, 0, beside))
+        lambda: either(sparse, lambda: fused, with_rows))
 
 
 def index_time(q: Any, scores: Work, decoding: bool, clock: Number) -> Number:
@@ -59,8 +65,10 @@ def index_time(q: Any, scores: Work, decoding: bool, clock: Number) -> Number:
 
     Source: notebooks/latency.md, section The attention core.
     """
+    if is_absent(scores.flops):
+        return 0.0
     return maximum(scores.flops / (q.index_peak * q.index_efficiency * clock),
-                      scores.bytes / _cache_rate(q, decoding))
+                   scores.bytes / _cache_rate(q, decoding))
 
 
 def _cache_rate(q: Any, decoding: bool) -> Number:

@@ -10,7 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from calc.physics.arrays import Number, maximum, minimum, once, select
+from calc.physics.arrays import (
+    Number,
+    anywhere,
+    either,
+    is_absent,
+    maximum,
+    minimum,
+    once,
+    plus,
+    scaled,
+)
 from calc.physics.experts import (
     EXPECTED_MAXIMUM,
     expert_group,
@@ -34,7 +44,8 @@ def operator_time(compute: Number, memory: Number, overlap: Number) -> Number:
 
     Source: notebooks/latency.md, section The time of one operator.
     """
-    return maximum(compute, memory) + (1 - overlap) * minimum(compute, memory)
+    longer = maximum(compute, memory)
+    return longer + (1 - overlap) * minimum(compute, memory) if anywhere(overlap < 1) else longer
 
 
 @once
@@ -108,18 +119,20 @@ def matmul_times(attention: str, q: Any, n: Parameters, classes: dict[str, Work]
               else whole_tiles(q.gemm_tile_rows, rows[name]) for name in classes} | {
         "routed_expert": tiles_of_experts(
             expert_tile(q, routed.slowest, routed.tokens), routed.rows_of_one(q))}
-    dense = matmuls(attention, q, n.moe_layers, batch.absorbed, own.dealt)
+    dense = matmuls(attention, q, n.moe_layers, batch.absorbed, own.cut(q))
     times = {name: matmul_time(q, name, work, padded[name],
                                dense[name].waiting(q, name) if name in dense else 0)
              for name, work in classes.items()}
     for name, several in dense.items():
         times[name] = several.time(q, name, times[name], rows[name])
-    times["routed_expert"] = times["routed_expert"] + (
-        (1 - q.offloaded_share) * n.moe_layers * expert_latency(q))
+    times["routed_expert"] = plus(
+        times["routed_expert"], (1 - q.offloaded_share) * n.moe_layers * expert_latency(q))
     # where shared experts have ranks of their own, all wait for the slower kind
-    longer = maximum(0, times["shared_expert"] - times["routed_expert"])
-    return times | {"shared_expert": select(
-        q.shared_expert_ranks > 0, longer, times["shared_expert"])}
+    times["shared_expert"] = either(
+        q.shared_expert_ranks > 0,
+        lambda: maximum(0, times["shared_expert"] - times["routed_expert"]),
+        lambda: times["shared_expert"])
+    return times
 
 
 @once
@@ -149,11 +162,13 @@ def matmul_time(q: Any, name: str, work: Work, padded: Number, waiting: Number =
 
     Source: notebooks/latency.md, sections The fixed cost of a matmul and The classes of a step.
     """
-    flops = work.flops * padded
-    if isinstance(work, Attention):
+    flops = scaled(work.flops, padded)
+    if isinstance(work, Attention) and not is_absent(work.expanded_flops):
         flops = (work.flops - work.expanded_flops) * padded + work.expanded_flops
     peak, bandwidth, hidden = _reached(q, name)
-    return operator_time(maximum(flops / peak, waiting), work.bytes / bandwidth, hidden)
+    computed = flops / peak
+    return operator_time(computed if is_absent(waiting) else maximum(computed, waiting),
+                         work.bytes / bandwidth, hidden)
 
 
 @once
@@ -171,21 +186,18 @@ def _reached(q: Any, name: str) -> tuple[Number, Number, Number]:
     return peak, q.memory_bandwidth * share, hidden
 
 
-def joining_time(q: Any, rows: Number, clock: Number) -> Number:
+def joining_time(q: Any, rows: Number) -> Number:
     """The projection that joins a hidden state with an embedding, before a layer that drafts [s].
 
     Args:
         q: input symbols as attributes.
         rows: tokens [token].
-        clock: of the slowest card over nominal [1].
 
     Source: notebooks/latency.md, section One step.
     """
     d, width = q.hidden_size, q.activation_element_bytes
     flops = q.multiply_add_flops * 2 * d * d * maximum(rows, q.gemm_tile_rows)
-    moved = (2 * d * d + 3 * d * rows) * width
+    moved = 2 * d * d * width + 3 * d * width * rows
     one = Matmuls(1, 2 * d)
-    computed = flops / (q.head_peak * q.head_gemm_efficiency * clock)
-    alone = operator_time(maximum(computed, one.waiting(q, "head")),
-                          moved / (q.memory_bandwidth * q.hbm_efficiency), q.load_overlap)
+    alone = matmul_time(q, "head", Work(flops, moved), 1, one.waiting(q, "head"))
     return one.time(q, "head", alone, rows)
