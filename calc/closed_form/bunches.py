@@ -24,6 +24,7 @@ from calc.physics.arrays import (
     maximum,
     minimum,
     once,
+    per,
     plus,
     scaled,
     select,
@@ -345,7 +346,7 @@ def rates_of(q: Any, p: Prompts, s: Pieces, u: Number, span: Number, often: Numb
     alone = select(s.ranks > 1, 0, thought)
     come = scaled(each, looks)  # until the engine looks for them
     about = soft_minimum(come, power)
-    between = maximum(each * span, scaled(chunks, 1 / looks) * either(
+    between = maximum(each * span, per(chunks, looks) * either(
         alone > 0, lambda: (1 - alone) * about + alone * select(
             come < FEW, come, np.expm1(product_log(come))),
         lambda: about))
@@ -356,7 +357,7 @@ def rates_of(q: Any, p: Prompts, s: Pieces, u: Number, span: Number, often: Numb
     prompts = unheld * (later + chunks) / (later + chunks * (1 + waited) + missed)
     pieces_come, spanned = prompts * chunks, prompts * span
     rank = either(s.mixed, lambda: minimum(1, maximum(
-        spanned, scaled(soft_minimum(scaled(pieces_come, looks), power), 1 / looks))),
+        spanned, per(soft_minimum(scaled(pieces_come, looks), power), looks))),
         lambda: between / (1 + between))
     hold, held = _held(q, s, u, prompts, chunks, often)
     together = scaled(pieces_come, s.ranks)
@@ -365,8 +366,8 @@ def rates_of(q: Any, p: Prompts, s: Pieces, u: Number, span: Number, often: Numb
         return together / (1 + together * (hold + 1))
 
     def joined() -> Number:
-        others = either(s.ranks > 1, lambda: scaled(np.expm1(
-            (1 - s.ranks) * looks * pieces_come), 1 / looks), lambda: 0.0)
+        others = either(s.ranks > 1, lambda: per(np.expm1(
+            (1 - s.ranks) * looks * pieces_come), looks), lambda: 0.0)
         return 1 - scaled(1 - rank, 1 + others)
 
     group = either(hold > 0, delayed, joined)
@@ -462,7 +463,7 @@ def chunks_of(q: Any, p: Prompts, s: Pieces, r: Rates, c: Number, span: Number, 
     through = either(stages > 1, lambda: chunk * ((r.chunks + stages - 1) / stages),
                      lambda: chunk * r.chunks)
     held = either(r.held > 0, lambda: r.chunks * r.held * pace, lambda: 0.0)
-    least = scaled(maximum(packed_time(q, p, c, burst), span * busy_time(
-        s, p, budget, s.ranks * budget, riding)), 1 / s.ranks)
+    least = per(maximum(packed_time(q, p, c, burst), span * busy_time(
+        s, p, budget, s.ranks * budget, riding)), s.ranks)
     return Chunks(maximum(1, everywhere / new), fullest, deeper, busy, chunk,
                   plus(through, held), least)

@@ -32,8 +32,20 @@ from calc.closed_form.dealing import others_in_turn, shorter_of_two
 from calc.closed_form.overlaps import Among, decoding_among, overlapping
 from calc.closed_form.planning import pool_replicas
 from calc.closed_form.waves import Prompts, first_held, front_ends_rate, prefill_time, token_pace
-from calc.physics.arrays import Number, ceil_div, clip, either, maximum, minimum, select
-from calc.physics.breakdown import Busy, added_time
+from calc.physics.arrays import (
+    Number,
+    ceil_div,
+    clip,
+    either,
+    maximum,
+    minimum,
+    once,
+    per,
+    plus,
+    scaled,
+    select,
+)
+from calc.physics.breakdown import Busy, removed_time
 from calc.physics.experts import ranks_in_step
 from calc.physics.step import Step
 
@@ -126,44 +138,67 @@ def _stay(q: Any, s: Pieces, r: Rates, k: Chunks, u: Number, pace: Number, lone:
     Source: notebooks/serving.md, section A steady state.
     """
     after, later = q.output_tokens - 1, maximum(1, q.output_tokens - 1)
-    h = q.request_overhead
-    thinking = select((s.ranks > 1) & (r.hold <= 0), s.ranks * r.prompts * q.think_time / pace, 0)
+    h, at_once = q.request_overhead, (s.ranks > 1) & (r.hold <= 0)
     longer = r.group * (k.busy - pace)
-    gathered = either(
-        thinking > 0, lambda: longer / (r.group + (1 - r.group) * gathering(thinking)),
-        lambda: longer)
     mean, pausing = pace + longer, select(s.mixed, 0, r.rank)
-    alone = (1 - r.group * (r.hold + 1)) ** 2  # squared, the part of a hold that varies
-    seen = select(r.hold > 0, maximum(
-        0, 1 - (1 - alone) / (2 * later * maximum(LEAST, r.group))), 1)
-    stalled = (longer + pausing * pace) / (1 - pausing)
-    stretched = (gathered + pausing * pace) / (1 - pausing)
-    each = u * s.ranks / (later + select(s.mixed, r.chunks + r.queued, 0))
-    interruption = select(u > 0, stalled / select(u > 0, each, 1), 0)
-    at_random = (pace * pace * (1 - r.group) + k.busy * k.busy * r.group) / (2 * mean)
-    left = maximum(mean - h, mean / 2) / s.units + (1 - 1 / s.units) * at_random
-    looks, ahead = (q.scheduler_recv_interval - 1) / 2 * pace, q.steps_ahead * mean
-    received = ahead + looks * select(s.mixed, 1 - r.group, 1)
+
+    def paused(more: Number) -> Number:
+        return either(pausing > 0, lambda: (more + pausing * pace) / (1 - pausing), lambda: more)
+
+    def after_thinking() -> Number:
+        thinking = s.ranks * r.prompts * q.think_time / pace
+        return longer / (r.group + (1 - r.group) * gathering(thinking))
+
+    def seen_of_held() -> Number:
+        alone = (1 - r.group * (r.hold + 1)) ** 2  # squared, the part of a hold that varies
+        return maximum(0, 1 - (1 - alone) / (2 * later * maximum(LEAST, r.group)))
+
+    stalled = paused(longer)
+    stretched = either(at_once & (q.think_time > 0), lambda: paused(after_thinking()),
+                       lambda: stalled)
+    seen = either(r.hold > 0, seen_of_held, lambda: 1.0)
+    begun = u > 0
+    each = s.ranks / (later + select(s.mixed, r.chunks + r.queued, 0)) * u
+    interruption = select(begun, stalled / select(begun, each, 1), 0)
+    at_random = (pace * pace + longer * (k.busy + pace)) / (2 * mean)
+    left = maximum(mean - h, mean / 2)
+    left = either(s.units > 1, lambda: left / s.units + (1 - 1 / s.units) * at_random, lambda: left)
+    ahead = either(q.steps_ahead > 0, lambda: q.steps_ahead * mean, lambda: 0.0)
+    looks = (q.scheduler_recv_interval - 1) / 2 * select(q.scheduler_recv_interval > 1, pace, 0.0)
+    received = either(looks > 0, lambda: ahead + looks * select(s.mixed, 1 - r.group, 1),
+                      lambda: ahead)
+    meeting = plus(at_random, ahead)
+    meeting = either(looks > 0, lambda: meeting + looks * pace * (1 - r.group) / mean,
+                     lambda: meeting)
     prompt = r.chunks * k.busy
-    found = u * prompt * prompt * (1 + q.prompt_variation**2) / 2
-    base = h + k.prefill + lone * at_random + after * pace
-    waited = r.portion * maximum(0, 2 * found / (base + (base * base + 4 * found) ** 0.5)
-                                    - r.portion * r.rank * k.busy / 2)
-    meeting = at_random + ahead + looks * pace * (1 - r.group) / mean
-    random = lone * meeting + select(s.mixed, r.random * k.busy, waited)
+
+    def waited() -> Number:
+        found = u * prompt * prompt * ((1 + q.prompt_variation**2) / 2)
+        base = h + k.prefill + lone * at_random + after * pace
+        return r.portion * maximum(0, 2 * found / (base + (base * base + 4 * found) ** 0.5)
+                                   - r.portion * r.rank * k.busy / 2)
+
+    random = lone * meeting + either(s.mixed, lambda: r.random * k.busy, waited)
     first = h + k.prefill + random
-    behind = maximum(0, u - select(s.mixed, r.random / r.chunks * u / (1 + u), 0))
+    behind = maximum(0, either(
+        s.mixed, lambda: u - r.random / r.chunks * u / (1 + u), lambda: u))
     own = after * pace + interruption * behind
-    joining = interruption * u * maximum(0, s.ranks - 1)
-    grown = joining + own - first
-    held = (grown + (grown * grown + 4 * (own * first + joining * k.own)) ** 0.5) / 2
-    among = Among(later * pace, first, prompt * (u * (s.ranks - 1) + behind), r.chunks,
-                  k.own * (r.chunks + 1) / 2, minimum(1, pace / k.busy), pausing)
+    others = either(s.ranks > 1, lambda: u * (s.ranks - 1), lambda: 0.0)
+
+    def held() -> Number:
+        joining = scaled(others, interruption)
+        grown = plus(own - first, joining)
+        again = plus(own * first, scaled(joining, k.own))
+        return (grown + (grown * grown + 4 * again) ** 0.5) / 2
+
+    among = Among(later * pace, first, prompt * plus(behind, others), r.chunks,
+                  k.own * ((r.chunks + 1) / 2), minimum(1, pace / k.busy), pausing)
     overlaps = overlapping(among)
-    decoding = select((s.ranks > 1) & (r.hold <= 0), decoding_among(among, overlaps[-1]), held)
-    back = lone * (left + received) + r.queued * k.busy
+    decoding = either(at_once, lambda: decoding_among(among, overlaps[-1]), held)
+    back = lone * plus(left, received) + r.queued * k.busy
     return _Stay(interruption, left, received, back, random, overlaps,
-                 after * (pace + seen * stretched), select(q.output_tokens > 1, decoding, 0))
+                 after * (pace + scaled(stretched, seen)),
+                 select(q.output_tokens > 1, decoding, 0))
 
 
 def gathering(thinking: Number) -> Number:
@@ -211,11 +246,11 @@ class _PrefillPool:
 
 def _prefill_pool(q: Any, p: Prompts, s: Pieces, c: Number, prefill: Step, burst: Step,
                   ratio: Number) -> _PrefillPool:
-    service = prefill.step_time * p.prompt_chunks / q.pipeline_parallel
+    stages = q.pipeline_parallel
+    service = prefill.step_time * p.prompt_chunks / stages
     return _PrefillPool(
-        pool_replicas(q, ratio), service,
-        minimum(service, s.token * p.new_tokens / q.pipeline_parallel),
-        minimum(service, packed_time(q, p, c, burst) / q.pipeline_parallel))
+        pool_replicas(q, ratio), service, minimum(service, p.new_tokens / stages * s.token),
+        minimum(service, per(packed_time(q, p, c, burst), stages)))
 
 
 def _shared_pool_wait(q: Any, p: Prompts, a: _PrefillPool, u: Number, base: Number) -> Number:
@@ -226,11 +261,12 @@ def _shared_pool_wait(q: Any, p: Prompts, a: _PrefillPool, u: Number, base: Numb
     Source: notebooks/serving.md, section A steady state.
     """
     sharing = maximum(0, 1 - p.new_tokens / q.max_num_batched_tokens)
-    load = u * a.service / a.replicas
-    gap = base - load + sharing * u * (a.service - a.growth) / a.replicas
-    found = load * a.service * base / (base + load * sharing) * (
-        1 / a.replicas + q.prompt_variation**2) / 2
-    return 2 * found / (gap + (gap * gap + 4 * found) ** 0.5)
+    each = u / a.replicas
+    load = each * a.service
+    gap = base - load + sharing * each * (a.service - a.growth)
+    twice = load * a.service * base / (base + load * sharing) * (
+        1 / a.replicas + q.prompt_variation**2)
+    return twice / (gap + (gap * gap + 2 * twice) ** 0.5)
 
 
 def _lighter(q: Any, c: Number, u: Number, decode: Step, accepted: Number) -> Number:
@@ -243,16 +279,21 @@ def _lighter(q: Any, c: Number, u: Number, decode: Step, accepted: Number) -> Nu
     Source: notebooks/serving.md, section A steady state.
     """
     batch, ranks = ceil_div(c, q.pipeline_parallel), ranks_in_step(q)
-    hit = clip(decode.distinct_experts / maximum(1, q.n_routed_experts), LEAST, 1 - LEAST)
-    growing = -(1 - hit) * np.log1p(-hit) / hit
-    cores = (decode.core_time + decode.index_time) * (1 - minimum(1, (1 + u) / batch))
-    missed = 1 - minimum(1, (1 + ranks * u) / (ranks * batch)) ** growing
-    experts, on_host = (missed * time for time in (
+    cores = plus(decode.core_time, decode.index_time) * (1 - minimum(1, (1 + u) / batch))
+    missed = 1 - minimum(1, (1 / ranks + u) / batch) ** _growing(q, decode)
+    experts, on_host = (scaled(time, missed) for time in (
         decode.routed_expert_time, decode.offload_time + decode.fetch_time))
-    fewer = Busy(cores + experts, 0, on_host, experts, experts) * -q.micro_batches
-    lighter = minimum(-added_time(q, decode, fewer),
-                         maximum(0, decode.device_time - decode.host_time))
-    return lighter / accepted
+    fewer = Busy(cores + experts, 0.0, on_host, experts, experts) * q.micro_batches
+    lighter = minimum(removed_time(q, decode, fewer),
+                      maximum(0, decode.device_time - decode.host_time))
+    return per(lighter, accepted)
+
+
+@once
+def _growing(q: Any, decode: Step) -> Number:
+    """By what share the distinct experts of a decode step grow with its tokens [1]."""
+    hit = clip(decode.distinct_experts / maximum(1, q.n_routed_experts), LEAST, 1 - LEAST)
+    return (hit - 1) * np.log1p(-hit) / hit
 
 
 def steady_pace(q: Any, requests_per_rank: Number, decode: Step) -> Number:
@@ -277,21 +318,23 @@ def _pace_of(q: Any, c: Number, decode: Step, decoding: Number, lighter: Number
     """Decode steps of all in flight, stalls by prompts, time per token [s]; see ``Steady``."""
     apart, after = q.separate_pools > 0, q.output_tokens - 1
     steps = steady_pace(q, c, decode)
-    stall = select((after > 0) & ~apart, maximum(
-        0, decoding / maximum(1, after) - lighter - steps), 0)
-    return steps, stall, select(apart, token_pace(q, decode)[2] - lighter, steps + stall)
+    stall = either((after > 0) & ~apart, lambda: maximum(
+        0, decoding / maximum(1, after) - lighter - steps), lambda: 0.0)
+    return steps, stall, either(apart, lambda: token_pace(q, decode)[2] - lighter,
+                                lambda: plus(steps, stall))
 
 
 def _at_random(q: Any, apart: Number) -> Number:
     """Share of prompts that come at random: whose users think longer than so long [s]."""
-    return select(q.open_arrivals > 0, 1, minimum(
+    return either(q.open_arrivals > 0, lambda: 1.0, lambda: minimum(
         1, (q.think_time + q.request_overhead) / apart))
 
 
 def _thought(q: Any, apart: Number) -> Number:
     """The part of it that is due to thinking: what a front end takes is the same for everybody."""
-    return select(q.open_arrivals > 0, 1, q.think_time / maximum(
-        apart, q.think_time + q.request_overhead))
+    thinking = either(q.think_time > 0, lambda: q.think_time / maximum(
+        apart, q.think_time + q.request_overhead), lambda: 0.0)
+    return select(q.open_arrivals > 0, 1, thinking)
 
 
 def _short(q: Any, k: Chunks, a: _PrefillPool, others: Number, stay: Number) -> Number:
@@ -300,7 +343,7 @@ def _short(q: Any, k: Chunks, a: _PrefillPool, others: Number, stay: Number) -> 
     Chunks of one's own prompt are in all stages of a pipeline at once.
     """
     apart = q.separate_pools > 0
-    each = select(apart, a.least / a.replicas, k.least)
+    each = either(apart, lambda: a.least / a.replicas, lambda: k.least)
     own = select(apart, 1, 1 / q.pipeline_parallel)
     return maximum(0, maximum(
         q.concurrency / front_ends_rate(q), (own + others) * each) - stay)
@@ -310,8 +353,8 @@ def _sent(q: Any, first: Number, tpot: Number, accepted: Number
           ) -> tuple[Number, Number, Number]:
     """First token, time per token and time per piece, as pieces reach the client [s]."""
     held, later = first_held(q, tpot), maximum(1, q.output_tokens - 1)
-    seen = tpot - held / later
-    return first + held, seen, seen * clip(accepted, q.stream_interval, later)
+    seen = either(held > 0, lambda: tpot - held / later, lambda: tpot)
+    return plus(first, held), seen, scaled(seen, clip(accepted, q.stream_interval, later))
 
 
 def steady(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill: Step,
@@ -330,42 +373,44 @@ def steady(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill:
     """
     apart, c, after = q.separate_pools > 0, requests_per_rank, q.output_tokens - 1
     _, accepted, pace = token_pace(q, decode)
-    units = q.data_parallel * q.pipeline_parallel / ranks_in_step(q)
+    ranks = ranks_in_step(q)
+    units = q.data_parallel * q.pipeline_parallel / ranks
     total = maximum(0, q.concurrency - 1)
     through = q.request_overhead + prefill_time(q, p, prefill)
     shorter = shorter_of_two(through, maximum(1, after) * pace,
                              (q.prompt_variation, q.answer_variation))
     beside = others_in_turn(total, units, shorter)
     others = select(apart, total, beside)
-    u = beside / ranks_in_step(q)  # on the same rank
+    u = per(beside, ranks)  # on the same rank
     s = pieces(q, p, c, u, decode, prefill, burst)
     span = p.new_tokens / s.room
-    riding = s.riding + select(s.mixed, u * s.token, 0)
-    first_step = pace + p.prompt_chunks * s.chunk
+    riding = either(s.mixed, lambda: plus(u * s.token, s.riding), lambda: 0.0)
+    first_step = pace + scaled(s.chunk, p.prompt_chunks)
     r = rates_of(q, p, s, u, span, _at_random(q, first_step), _thought(q, first_step))
     k = chunks_of(q, p, s, r, c, span, decode, burst, riding, pace)
     t = _stay(q, s, r, k, u, pace, minimum(1, others))
     mixing = _at_random(q, pace + k.prefill)
-    meeting = select((s.ranks > 1) & (r.hold <= 0), _at_random(
-        q, pace + k.busy * np.exp(-s.ranks * r.prompts)), mixing)
+    meeting = either((s.ranks > 1) & (r.hold <= 0), lambda: _at_random(
+        q, pace + k.busy * np.exp(-s.ranks * r.prompts)), lambda: mixing)
     sent = through + transfer
     a = _prefill_pool(q, p, s, c, prefill, burst, pool_ratio)
-    pool = _shared_pool_wait(q, p, a, others, sent + after * pace)
-    queue = select(apart, pool, (1 - mixing) * t.back + mixing * t.random)
-    decoding = select(apart, after * pace,
-                      (1 - meeting) * t.decode_back + meeting * t.decode_random)
-    first = queue + select(apart, sent, q.request_overhead + k.prefill)
+    alone = after * pace
+    pool = _shared_pool_wait(q, p, a, others, sent + alone)
+    queue = either(apart, lambda: pool, lambda: (1 - mixing) * t.back + mixing * t.random)
+    decoding = either(apart, lambda: alone, lambda: (
+        (1 - meeting) * t.decode_back + meeting * t.decode_random))
+    first = queue + either(apart, lambda: sent, lambda: q.request_overhead + k.prefill)
     lighter = _lighter(q, c, u * decoding / (first + decoding), decode, accepted)
     steps, stall, tpot = _pace_of(q, c, decode, decoding, lighter)
-    short = _short(q, k, a, select(apart, total, total / units), first + after * tpot)
+    short = _short(q, k, a, select(apart, total, per(total, units)), first + after * tpot)
     ttft, tpot, gap = _sent(q, first + short, tpot, accepted)
     e2e = ttft + after * tpot
     among = total / e2e
-    asking = select(q.open_arrivals > 0, 0, 1 / (e2e + q.think_time))
-    rate = among + asking
+    asking = either(q.open_arrivals > 0, lambda: 0.0, lambda: 1 / plus(e2e, q.think_time))
+    rate = plus(among, asking)
     return Steady(
         shorter, beside, others, q.think_time + q.request_overhead, s.alone / prefill.step_time,
-        p.prompt_chunks * s.chunk / q.pipeline_parallel, s.token * p.new_tokens,
+        per(scaled(s.chunk, p.prompt_chunks), q.pipeline_parallel), s.token * p.new_tokens,
         maximum(0, 1 - span), span, s.riding, maximum(0, riding - s.waiting), r.chunks,
         r.filled, r.queued, r.random, r.between, r.unheld, r.prompts, r.rank, r.hold, r.held,
         r.group, k.together, k.fullest, k.deeper, k.busy, k.own, k.least, k.prefill,

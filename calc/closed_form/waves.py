@@ -10,7 +10,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from calc.physics.arrays import Number, ceil_div, either, maximum, minimum, once, select
+from calc.physics.arrays import (
+    Number,
+    ceil_div,
+    either,
+    maximum,
+    minimum,
+    minus,
+    once,
+    per,
+    plus,
+    scaled,
+    select,
+)
 from calc.physics.decode_floor import Decode, biased, mean_attended, mean_context, tokens_per_step
 from calc.physics.experts import EXPECTED_MAXIMUM, normal_quantile, ranks_in_step
 from calc.physics.positions import (
@@ -92,21 +104,24 @@ def chunk(q: Any, p: Prompts, tokens: Number) -> Composition:
 
     Source: notebooks/serving.md, section A prompt in chunks.
     """
-    cached = tokens / p.prefill_tokens * p.prefill_cached
+    cached = either(p.prefill_cached > 0, lambda: p.prefill_cached / p.prefill_tokens * tokens,
+                    lambda: 0.0)
     # what a chunk finds of its own prompt is passed over: the first finds none, later ones much
-    absorbed = select((p.cached_tokens > 0) & few_cached(q, cached), 1,
-                      p.prefill_absorbed)
-    positions = tokens * p.prefill_context_tokens
+    absorbed = either((q.absorbed_prefix_tokens > 0) & (p.cached_tokens > 0), lambda: select(
+        few_cached(q, cached), 1, p.prefill_absorbed), lambda: p.prefill_absorbed)
+    positions, passed = (either(absorbed > 0, lambda amount=amount: absorbed * amount, lambda: 0.0)
+                         for amount in (p.prefill_context_tokens * tokens, cached))
     rows = minimum(p.new_tokens, tokens)  # of a prompt in the chunk
-    missing = tokens * maximum(q.prefill_tile_rows / rows - 1, 0)
+    missing = either(q.prefill_tile_rows > rows, lambda: tokens * (q.prefill_tile_rows / rows - 1),
+                     lambda: 0.0)
     return Composition(
         tokens=tokens, logit_rows=tokens / p.new_tokens,
         attended=tokens * p.prefill_multiplied, in_window=tokens * p.prefill_in_window,
-        indexed=absorbed * positions, read=cached, read_in_window=cached,
-        read_keys=absorbed * cached, expanded=(1 - absorbed) * cached, absorbed=absorbed,
-        decoding=False, core_missing=missing)
+        indexed=positions, read=cached, read_in_window=cached, read_keys=passed,
+        expanded=minus(cached, passed), absorbed=absorbed, decoding=False, core_missing=missing)
 
 
+@once
 def fullest_cache(q: Any, d: Decode) -> Number:
     """Cache of the fullest data-parallel rank over the mean [1].
 
@@ -133,7 +148,7 @@ def decode_step(q: Any, d: Decode) -> Composition:
     Source: notebooks/compute.md, section What a step is made of.
     """
     fullest, batch = fullest_cache(q, d), d.decode_batch
-    tokens = batch * (1 + q.draft_tokens)
+    tokens = scaled(batch, 1 + q.draft_tokens)
     seen = fullest * d.decode_context_tokens
     picked, multiplied, in_window = (
         mean * _of_fullest(q, fullest, limit, mean) for mean, limit in (
@@ -142,7 +157,8 @@ def decode_step(q: Any, d: Decode) -> Composition:
             (d.decode_window_tokens, q.sliding_window)))
     return Composition(
         tokens=tokens, logit_rows=tokens, attended=tokens * multiplied,
-        in_window=tokens * in_window, indexed=select(q.index_topk > 0, tokens * seen, 0),
+        in_window=tokens * in_window,
+        indexed=either(q.index_topk > 0, lambda: tokens * seen, lambda: 0.0),
         read=batch * picked, read_in_window=batch * in_window, read_keys=batch * seen,
         expanded=0, absorbed=1, decoding=True)
 
@@ -166,10 +182,11 @@ def token_pace(q: Any, decode: Step) -> tuple[Number, Number, Number]:
 
     Source: notebooks/serving.md, section Drafted tokens.
     """
-    draft = ceil_div(q.draft_tokens, q.draft_block) * decode.draft_pass_time
+    draft = either(q.draft_tokens > 0, lambda: ceil_div(
+        q.draft_tokens, q.draft_block) * decode.draft_pass_time, lambda: 0.0)
     accepted = tokens_per_step(
         q.mtp_acceptance, q.acceptance_decay, q.draft_tokens, q.accepted_length)
-    return draft, accepted, (decode.step_time + draft) / accepted
+    return draft, accepted, per(plus(decode.step_time, draft), accepted)
 
 
 @dataclass(frozen=True)
@@ -202,7 +219,7 @@ def prefill_time(q: Any, p: Prompts, prefill: Step) -> Number:
     Source: notebooks/serving.md, section A prompt in chunks.
     """
     stages = q.pipeline_parallel
-    return prefill.step_time * (p.prompt_chunks + stages - 1) / stages
+    return prefill.step_time * ((p.prompt_chunks + stages - 1) / stages)
 
 
 def front_ends_rate(q: Any) -> Number:
@@ -229,7 +246,8 @@ def first_held(q: Any, tpot: Number) -> Number:
     Source: notebooks/serving.md, section A steady state.
     """
     together = minimum(q.stream_interval, q.output_tokens)
-    return select(q.separate_pools > 0, 0, q.first_token_held * (together - 1) * tpot)
+    held = select(q.separate_pools > 0, 0, q.first_token_held * (together - 1))
+    return either(held > 0, lambda: held * tpot, lambda: 0.0)
 
 
 def serving(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill: Step,
@@ -249,25 +267,27 @@ def serving(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill
     stages = q.pipeline_parallel
     c = requests_per_rank
     alone = prefill_time(q, p, prefill)
-    several = c > 1
-    rest = select(several, burst.step_time * p.burst_chunks / stages, 0)
+    several = select(c > 1, burst.step_time, 0)
+    rest = per(several * p.burst_chunks, stages)
     per_prompt = maximum(1, p.burst_chunks / p.burst_requests)
-    wait = select(several, burst.step_time * (p.burst_chunks + per_prompt) / (2 * stages), 0)
-    in_turn = alone + (c - 1) / c * wait
-    first = select(q.prefill_together > 0, alone + rest, in_turn)
+    wait = several * (p.burst_chunks + per_prompt) / (2 * stages)
+    both = alone + rest
+    first = either(q.prefill_together > 0, lambda: both, lambda: alone + (c - 1) / c * wait)
     apart = q.separate_pools > 0
     let_in = (q.concurrency - 1) / front_ends_rate(q)
-    ttft = q.request_overhead + first + select(apart, transfer, 0)
+    ttft = q.request_overhead + plus(first, select(apart, transfer, 0))
     later = maximum(1, q.output_tokens - 1)
-    stall = select(apart, 0, (alone + rest - first) / later)
+    stall = either(apart, lambda: 0.0, lambda: (both - first) / later)
     draft, accepted, unstalled = token_pace(q, decode)
-    held = first_held(q, unstalled + stall)
-    ttft, tpot = ttft + held, unstalled + stall - held / later
+    tpot = plus(unstalled, stall)
+    held = first_held(q, tpot)
+    ttft, tpot = plus(ttft, held), minus(tpot, held / later)
     e2e = ttft + (q.output_tokens - 1) * tpot
     # the whole wave, whose prompts every request waits for, before its first token or after it
-    wave = q.request_overhead + alone + rest + (q.output_tokens - 1) * unstalled
     # a decode pool of its own holds a request for its output tokens only
-    rate = q.concurrency / select(apart, q.output_tokens * tpot, wave)
+    rate = q.concurrency / either(
+        apart, lambda: q.output_tokens * tpot,
+        lambda: q.request_overhead + both + (q.output_tokens - 1) * unstalled)
     return Serving(alone, rest, wait, let_in, ttft, stall, draft, accepted, tpot, e2e, rate,
                    rate * q.output_tokens, rate * q.input_tokens)
 

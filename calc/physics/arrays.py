@@ -214,6 +214,18 @@ def scaled(number: Number, factor: Number) -> Number:
     return number if isinstance(factor, SCALAR) and factor == 1 else number * factor
 
 
+def per(number: Number, parts: Number) -> Number:
+    """One of several equal parts of a number [any], of which there is often but 1.
+
+    Args:
+        number: of any unit.
+        parts: of any unit.
+
+    Source: definition, as :func:`scaled`.
+    """
+    return number if isinstance(parts, SCALAR) and parts == 1 else number / parts
+
+
 def floor_div(whole: Number, part: Number) -> Number:
     """Greatest integer at or below ``whole / part`` [1], exact for whole numbers below 2^53.
 

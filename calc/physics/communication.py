@@ -6,6 +6,7 @@ Collectives are those of ``calc.physics.timing.collectives``. Bandwidths are of 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -231,20 +232,33 @@ def expected_places(q: Any, places: Number) -> Number:
     """
     groups, picked, k = q.n_group, q.topk_group, q.num_experts_per_tok
     own, part = maximum(1, groups / places), minimum(1, groups / places)
-    all_ways, missed = _ways(groups, picked), 0.0
+    most = int(largest(picked))
+    inside, outside = _ways(own, most), _ways(groups - own, most)
+    all_ways = _taken(_ways(groups, most), picked)
     all_ways = select(all_ways > 0, all_ways, 1)
-    for open_ones in range(int(largest(picked)) + 1):
-        chance = _ways(own, open_ones) * _ways(groups - own, picked - open_ones) / all_ways
-        missed = missed + chance * maximum(0, 1 - part * open_ones / picked) ** k
+    missed = _taken(outside, picked) / all_ways  # with no group of the place picked
+    for open_ones in range(1, most + 1):
+        chance = inside[open_ones] * _taken(outside, picked - open_ones) / all_ways
+        missed = missed + chance * maximum(0, 1 - part * (open_ones / picked)) ** k
     return places * (1 - missed)
 
 
-def _ways(of: Number, taken: Number) -> Number:
-    """Ways to take so many of a number, which need not be whole [1]; none to take fewer than 0."""
-    ways: Number = 1.0
-    for i in range(int(largest(taken))):
-        ways = ways * select(i < taken, (of - i) / (i + 1), 1.0)
-    return select(taken < 0, 0, ways)
+def _ways(of: Number, most: int) -> list[Number]:
+    """Ways to take 0, 1, …, ``most`` of a number, which need not be whole [1]."""
+    ways: list[Number] = [1.0]
+    for i in range(most):
+        ways.append(ways[-1] * ((of - i) / (i + 1)))
+    return ways
+
+
+def _taken(ways: Sequence[Number], taken: Number) -> Number:
+    """Ways to take so many [1]; none to take fewer than 0."""
+    if getattr(taken, "ndim", 0) == 0:
+        return ways[int(taken)] if taken >= 0 else 0.0
+    found: Number = 0.0
+    for i, each in enumerate(ways):
+        found = select(taken == i, each, found)
+    return found
 
 
 def exchange(q: Any, g: Group, tokens: Number, token_bytes: Number, rank_load: Number = 1,

@@ -11,7 +11,20 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from calc.physics.arrays import Number, ceil_div, clip, either, largest, minimum, select
+from calc.physics.arrays import (
+    Number,
+    anywhere,
+    ceil_div,
+    clip,
+    either,
+    largest,
+    minimum,
+    minus,
+    per,
+    plus,
+    scaled,
+    select,
+)
 from calc.physics.cache import Cache
 from calc.physics.experts import distinct_experts, expert_shards, ranks_in_step, streaming
 from calc.physics.layers.attention import attention_layers
@@ -119,7 +132,7 @@ def mean_attended(limit: Number, input_tokens: Number, output_tokens: Number) ->
     return either(limit > 0, limited, lambda: mean_context(input_tokens, output_tokens))
 
 
-def read_of_cache(q: Any, c: Cache) -> tuple[Number, Number, Number]:
+def read_of_cache(q: Any, c: Cache, seen: Number) -> tuple[Number, Number, Number]:
     """What a rank reads of the cache for one request in a step, all layers and stages [B/request].
 
     A layer without a window reads what is attended to, and every index key if an indexer has to
@@ -129,23 +142,31 @@ def read_of_cache(q: Any, c: Cache) -> tuple[Number, Number, Number]:
     Args:
         q: input symbols as attributes.
         c: cache per token [B/token].
+        seen: mean context of a request [token].
 
     Returns mean tokens attended to without and with a window [token/request], and the bytes.
 
     Source: notebooks/memory.md, section What a step reads of the cache.
     """
     lengths = q.input_tokens, biased(q.output_tokens, q.answer_variation)
-    attended = mean_attended(most_picked(q), *lengths)
-    in_window, seen = mean_attended(q.sliding_window, *lengths), mean_context(*lengths)
-    windowed = attention_layers(q) - q.full_attention_layers
-    full = q.sparse_layers * attended + (q.full_attention_layers - q.sparse_layers) * seen
-    entries = select(
-        q.o_groups > 0, compressed_entries(q, in_window, attended, seen),
-        full + windowed * in_window)
-    keys = q.indexer_layers * seen / q.compress_ratio
-    read = (entries * c.kv_entry_bytes + keys * c.kv_index_bytes_per_token
-            + q.decode_context_parallel * state_passes(q) * linear_state(q) / q.tensor_parallel)
-    return attended, in_window, read / q.decode_context_parallel
+    attended, in_window = (mean_attended(limit, *lengths) if anywhere(limit > 0) else seen
+                           for limit in (most_picked(q), q.sliding_window))
+
+    def positions() -> Number:
+        others = q.full_attention_layers - q.sparse_layers
+        windowed = attention_layers(q) - q.full_attention_layers
+        met = plus(q.sparse_layers * attended, others * seen if anywhere(others > 0) else 0.0)
+        return plus(met, windowed * in_window if anywhere(windowed > 0) else 0.0)
+
+    entries = either(
+        q.o_groups > 0, lambda: compressed_entries(q, in_window, attended, seen), positions)
+    read = c.kv_entry_bytes / q.decode_context_parallel * entries
+    if anywhere(q.indexer_layers > 0):
+        keys = q.indexer_layers / q.compress_ratio * seen
+        read = read + c.kv_index_bytes_per_token / q.decode_context_parallel * keys
+    if anywhere(q.linear_layers > 0):
+        read = read + state_passes(q) * linear_state(q) / q.tensor_parallel
+    return attended, in_window, read
 
 
 def tokens_per_step(acceptance: Number, decay: Number, draft_tokens: Number,
@@ -195,29 +216,31 @@ def decode_floor(q: Any, n: Parameters, w: Weights, c: Cache,
     Source: notebooks/memory.md, section A floor under the time per output token.
     """
     batch = ceil_div(requests_per_rank, q.pipeline_parallel)
-    group_tokens = batch * ranks_in_step(q)
+    group_tokens = scaled(batch, ranks_in_step(q))
     even = distinct_experts(q.n_routed_experts, q.num_experts_per_tok, group_tokens)
-    together = group_tokens * (1 + q.draft_tokens) / q.micro_batches
+    together = scaled(group_tokens, (1 + q.draft_tokens) / q.micro_batches)
     hit = distinct_experts(q.n_routed_experts, q.num_experts_per_tok, together, q.routing_skew)
     expert = q.routed_expert_weight_bytes * n.routed_expert_parameters / expert_shards(q)
     besides_routed = w.moe_layer_weights - fullest_layer_weights(q, n)
     # absorbed up-projections are kept as wide as activations, here narrower than they are stored
     narrower = minimum(0, q.activation_element_bytes - q.attention_weight_bytes)
     dense_bytes = (q.first_k_dense_replace * w.dense_layer_weights + n.moe_layers * besides_routed
-                   - q.num_hidden_layers * w.context_weights_per_layer
-                   + attention_layers(q) * up_projections(q) / q.tensor_parallel * narrower
                    + w.head_matrix_weights + after_layers(q, n))
-    expert_bytes = (1 - q.offloaded_share) * n.moe_layers * hit * expert
+    dense_bytes = plus(
+        minus(dense_bytes, q.num_hidden_layers * w.context_weights_per_layer),
+        either(narrower < 0, lambda: attention_layers(q) * up_projections(q)
+               / q.tensor_parallel * narrower, lambda: 0.0))
+    expert_bytes = (1 - q.offloaded_share) * n.moe_layers * expert * hit
     answer = biased(q.output_tokens, q.answer_variation)
     context = mean_context(q.input_tokens, answer)
-    attended, in_window, of_request = read_of_cache(q, c)
+    attended, in_window, of_request = read_of_cache(q, c, context)
     kv_bytes = batch * of_request
     dense_time = dense_bytes / (q.memory_bandwidth * q.hbm_efficiency)
     expert_time = expert_bytes / (q.memory_bandwidth * streaming(q))
     kv_time = kv_bytes / (q.memory_bandwidth * q.mla_efficiency)
     accepted = tokens_per_step(
         q.mtp_acceptance, q.acceptance_decay, q.draft_tokens, q.accepted_length)
-    floor = (dense_time + expert_time + kv_time) / accepted
+    floor = per(dense_time + expert_time + kv_time, accepted)
     whole = minimum(dense_time, floor) + (q.output_tokens - 1) * floor
     multiplied = multiplied_positions(q, attended, context, 1)
     return Decode(answer, context, context_deviation(q), attended, multiplied, in_window, batch,

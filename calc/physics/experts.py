@@ -185,6 +185,7 @@ def expert_group(q: Any) -> Number:
     return q.expert_parallel * expert_slices(q)
 
 
+@once
 def expert_shards(q: Any) -> Number:
     """Over how many ranks the routed experts of a layer are spread [1].
 

@@ -21,7 +21,14 @@ from calc.physics.experts import (
     routed_ranks,
     shared_apart,
 )
-from calc.physics.layers.attention import CSA, GQA, MLA, attention_layers, widths
+from calc.physics.layers.attention import (
+    CSA,
+    GQA,
+    MLA,
+    attention_layers,
+    core_width,
+    projections_width,
+)
 from calc.physics.layers.compressed import residual_widths
 from calc.physics.layers.dealt import prompt_ranks
 from calc.physics.layers.linear import linear_bytes, linear_flops, linear_widths
@@ -213,7 +220,7 @@ def attention_work(attention: str, q: Any, n: Parameters, w: Weights, batch: Com
     stored = layers * (w.attention_weights_per_layer + beyond)
     # absorbed up-projections are kept as wide as activations
     stored = stored + batch.absorbed * attending * up * (width - q.attention_weight_bytes)
-    per_token, _ = widths(attention, q, heads, batch.absorbed)
+    per_token = projections_width(attention, q, heads, batch.absorbed)
     scattered = q.context_output_cut * (batch.dealt - 1) * q.hidden_size  # sums for other ranks
     per_token = attending * plus(per_token, scattered)
     if anywhere(q.linear_layers > 0):
@@ -238,17 +245,17 @@ def core_work(attention: str, q: Any, c: Cache, batch: Composition) -> Core:
     # ranks that share a cache: the heads of all of them at a part of the positions each
     shared = batch.sharing_ranks(q)
     heads = scaled(q.num_attention_heads / batch.cut(q), shared)
-    _, core_width = widths(attention, q, heads, batch.absorbed)
+    of_head = core_width(attention, q, batch.absorbed)
     rows = heads if attention == GQA else head_rows(q, batch)
     if attention == CSA:
         met, passed = positions_of_entries(q, batch)
-        of_token = layers * heads * core_width * width
-        return Core(q.multiply_add_flops * rows * core_width * met,
+        of_token = layers * heads * of_head * width
+        return Core(q.multiply_add_flops * rows * of_head * met,
                     c.kv_entry_bytes * passed + of_token * batch.tokens, rows, of_token)
     met, passed = positions_of_layers(q, batch)
-    flops = q.multiply_add_flops * rows * core_width / shared * met
+    flops = q.multiply_add_flops * rows * of_head / shared * met
     expanded = batch.expanded if attention == MLA else 0
-    of_token = layers * heads * core_width * width
+    of_token = layers * heads * of_head * width
     moved = c.kv_entry_bytes / shared * passed + of_token * plus(batch.tokens, expanded)
     if anywhere(q.linear_layers > 0):
         flops, moved = flops + linear_flops(q, batch), moved + linear_bytes(q, batch)

@@ -118,8 +118,24 @@ def attention_layers(q: Any) -> Number:
     return q.num_hidden_layers - q.linear_layers
 
 
-def widths(attention: str, q: Any, heads: Number, absorbed: Number) -> tuple[Number, Number]:
-    """Elements in and out of a layer's projections per token, and of its core per head [1].
+def core_width(attention: str, q: Any, absorbed: Number) -> Number:
+    """Elements in and out of a layer's core per head and token [1].
+
+    Args:
+        attention: ``mla``, ``gqa`` or ``csa``.
+        q: input symbols as attributes.
+        absorbed: 1 where MLA absorbs its up-projections, else 0.
+
+    Source: notebooks/compute.md, section The core.
+    """
+    if attention != MLA:
+        return 2 * q.head_dim
+    return select(absorbed > 0, 2 * q.kv_lora_rank + q.qk_rope_head_dim,
+                  q.qk_nope_head_dim + q.qk_rope_head_dim + q.v_head_dim)
+
+
+def projections_width(attention: str, q: Any, heads: Number, absorbed: Number) -> Number:
+    """Elements in and out of a layer's projections per token [1].
 
     Args:
         attention: ``mla``, ``gqa`` or ``csa``.
@@ -127,22 +143,19 @@ def widths(attention: str, q: Any, heads: Number, absorbed: Number) -> tuple[Num
         heads: of the rank [1].
         absorbed: 1 where MLA absorbs its up-projections, else 0.
 
-    Source: notebooks/compute.md, sections Projections of attention and The core.
+    Source: notebooks/compute.md, section Projections of attention.
     """
     d = q.hidden_size
     if attention == CSA:
         joined = q.o_groups * q.o_lora_rank * heads / q.num_attention_heads
-        return (2 * (d + q.q_lora_rank + joined) + q.head_dim + 2 * heads * q.head_dim,
-                2 * q.head_dim)
+        return 2 * (d + q.q_lora_rank + joined) + q.head_dim + 2 * heads * q.head_dim
     if attention != MLA:
         kv_heads = maximum(1, q.num_key_value_heads * heads / q.num_attention_heads)
-        return 2 * d + (2 * heads + 2 * kv_heads) * q.head_dim, 2 * q.head_dim
+        return 2 * d + (2 * heads + 2 * kv_heads) * q.head_dim
     query_key = q.qk_nope_head_dim + q.qk_rope_head_dim
     query = select(q.q_lora_rank > 0, d + 2 * q.q_lora_rank, d)
     latent = d + q.kv_lora_rank + q.qk_rope_head_dim
-    around = query + latent + heads * (query_key + q.v_head_dim) + d
-    inside = heads * (q.qk_nope_head_dim + 2 * q.kv_lora_rank + q.v_head_dim)
-    expansion = q.kv_lora_rank + heads * (q.qk_nope_head_dim + q.v_head_dim)
+    of_head = query_key + q.v_head_dim + q.qk_nope_head_dim + q.v_head_dim
     is_absorbed = absorbed > 0
-    return (around + select(is_absorbed, inside, expansion),
-            select(is_absorbed, 2 * q.kv_lora_rank + q.qk_rope_head_dim, query_key + q.v_head_dim))
+    return (heads * (of_head + select(is_absorbed, 2 * q.kv_lora_rank, 0))
+            + (query + latent + d + select(is_absorbed, 0, q.kv_lora_rank)))

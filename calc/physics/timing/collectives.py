@@ -13,7 +13,17 @@ from typing import Any
 
 import numpy as np
 
-from calc.physics.arrays import Number, ceil_div, either, maximum, minimum, once, plus, select
+from calc.physics.arrays import (
+    Number,
+    anywhere,
+    ceil_div,
+    either,
+    maximum,
+    minimum,
+    once,
+    plus,
+    select,
+)
 
 SLOWEST_LINK = 1  # [B/s]; where there is no link nothing is sent, at any rate
 
@@ -76,7 +86,13 @@ def one_shot(q: Any, g: Group, payload: Number) -> Number:
 
     Source: notebooks/communication.md, section Five ways to add up.
     """
-    return q.collective_alpha + (g.inside - 1) / _inside(q, g) * payload
+    return q.collective_alpha + _exchanged_per_byte(q, g) * payload
+
+
+@once
+def _exchanged_per_byte(q: Any, g: Group) -> Number:
+    """Time to send as much to every other rank of a node, per byte of what each gets [s/B]."""
+    return (g.inside - 1) / _inside(q, g)
 
 
 def two_shot(q: Any, g: Group, payload: Number) -> Number:
@@ -90,7 +106,7 @@ def two_shot(q: Any, g: Group, payload: Number) -> Number:
     Source: notebooks/communication.md, section Five ways to add up.
     """
     return (q.collective_alpha + q.second_round_alpha
-            + 2 * (g.inside - 1) / g.inside / _inside(q, g) * payload)
+            + 2 / g.inside * _exchanged_per_byte(q, g) * payload)
 
 
 def pipelined(q: Any, g: Group, payload: Number) -> Number:
@@ -128,7 +144,8 @@ def ring(alpha: Number, ranks: Number, payload: Number, rate: Number) -> Number:
 
     Source: notebooks/communication.md, section Five ways to add up.
     """
-    return 2 * (ranks - 1) * alpha + 2 * (ranks - 1) / ranks / rate * payload
+    steps = 2 * (ranks - 1)
+    return steps * alpha + steps / ranks / rate * payload
 
 
 def tree(alpha: Number, ranks: Number, payload: Number, rate: Number) -> Number:
@@ -187,14 +204,20 @@ def all_gather(q: Any, g: Group, payload: Number) -> Number:
 
     Source: notebooks/communication.md, section Gathering the logits.
     """
-    return either(g.ranks > 1, lambda: plus(_gathered(q, g, payload), _passed(q, g, payload)),
-                  lambda: 0.0)
+    if not anywhere(g.ranks > 1):
+        return 0.0
+    gathered = _gathered(q, g, payload)
+    if not anywhere(g.across > 1):
+        return gathered
+    start, per_byte = _passing(q, g)
+    return gathered + (start + per_byte * payload)
 
 
-def _passed(q: Any, g: Group, payload: Number) -> Number:
-    """What of an all-gather, or of a reduce-scatter, is between nodes: a ring [s]."""
-    return either(g.across > 1, lambda: (g.across - 1) * q.network_alpha
-                  + (g.across - 1) / _across(q, g) * payload, lambda: 0.0)
+@once
+def _passing(q: Any, g: Group) -> tuple[Number, Number]:
+    """Latency [s] and time per byte of a payload [s/B] that is gathered around a ring of nodes."""
+    steps = g.across - 1
+    return steps * q.network_alpha, steps / _across(q, g)
 
 
 def _gathered(q: Any, g: Group, payload: Number) -> Number:
@@ -240,8 +263,7 @@ def pairwise(q: Any, g: Group, payload: Number) -> Number:
 
     Source: notebooks/communication.md, section A cache split over the ranks.
     """
-    near = either(g.inside > 1, lambda: q.collective_alpha
-                  + (g.inside - 1) / _inside(q, g) * payload, lambda: 0.0)
+    near = either(g.inside > 1, lambda: one_shot(q, g, payload), lambda: 0.0)
     far = either(g.across > 1, lambda: q.network_alpha
                  + (g.ranks - g.inside) / _across(q, g) * payload, lambda: 0.0)
     return plus(near, far)
