@@ -17,6 +17,7 @@ from calc.closed_form.waves import Prompts
 from calc.physics.arrays import (
     Number,
     anywhere,
+    both,
     ceil_div,
     clip,
     either,
@@ -315,6 +316,37 @@ def _held(q: Any, s: Pieces, u: Number, prompts: Number, chunks: Number, often: 
     return steps, steps * (1 + arrivals * steps * later) / (1 + arrivals * steps)
 
 
+def _busy_held(s: Pieces, hold: Number, come: Number, spanned: Number) -> tuple[Number, Number]:
+    """Share of the steps with prompts on a rank, and on any of a group that holds them back [1].
+
+    Args:
+        s: pieces of a step with prompts.
+        hold: steps for which ranks hold prompts back [1].
+        come, spanned: chunks of prompts in a step on each rank, and full ones that they fill [1].
+
+    Source: notebooks/serving.md, section A steady state.
+    """
+    together = scaled(come, s.ranks)
+    group = together / (1 + together * (hold + 1))
+    return minimum(group, maximum(spanned, group * (1 + together * hold) / s.ranks)), group
+
+
+def _busy_joined(s: Pieces, rank: Number, come: Number, looks: Number) -> Number:
+    """Share of the steps with prompts on any rank of a group [1], each of which begins at once.
+
+    Args:
+        s: pieces of a step with prompts.
+        rank: share of the steps with prompts on one rank [1].
+        come: chunks of prompts in a step on each rank [1].
+        looks: steps from one look for requests to the next [1].
+
+    Source: notebooks/serving.md, section A steady state.
+    """
+    others = either(s.ranks > 1, lambda: per(np.expm1((1 - s.ranks) * looks * come), looks),
+                    lambda: 0.0)
+    return 1 - scaled(1 - rank, 1 + others)
+
+
 def rates_of(q: Any, p: Prompts, s: Pieces, u: Number, span: Number, often: Number,
              thought: Number) -> Rates:
     """Compute how often steps have prompts [1], among other requests that decode on each rank.
@@ -360,19 +392,8 @@ def rates_of(q: Any, p: Prompts, s: Pieces, u: Number, span: Number, often: Numb
         spanned, per(soft_minimum(scaled(pieces_come, looks), power), looks))),
         lambda: between / (1 + between))
     hold, held = _held(q, s, u, prompts, chunks, often)
-    together = scaled(pieces_come, s.ranks)
-
-    def delayed() -> Number:
-        return together / (1 + together * (hold + 1))
-
-    def joined() -> Number:
-        others = either(s.ranks > 1, lambda: per(np.expm1(
-            (1 - s.ranks) * looks * pieces_come), looks), lambda: 0.0)
-        return 1 - scaled(1 - rank, 1 + others)
-
-    group = either(hold > 0, delayed, joined)
-    busy = either(hold > 0, lambda: minimum(group, maximum(
-        spanned, group * (1 + together * hold) / s.ranks)), lambda: rank)
+    busy, group = both(hold > 0, lambda: _busy_held(s, hold, pieces_come, spanned),
+                       lambda: (rank, _busy_joined(s, rank, pieces_come, looks)))
     ahead = filled * (longer * span / 2) / maximum(LEAST, 1 - filled)
     portion = minimum(1, span)
     rest = filled * (portion / 2)

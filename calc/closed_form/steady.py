@@ -34,9 +34,11 @@ from calc.closed_form.planning import pool_replicas
 from calc.closed_form.waves import Prompts, first_held, front_ends_rate, prefill_time, token_pace
 from calc.physics.arrays import (
     Number,
+    anywhere,
     ceil_div,
     clip,
     either,
+    is_absent,
     maximum,
     minimum,
     once,
@@ -163,13 +165,7 @@ def _stay(q: Any, s: Pieces, r: Rates, k: Chunks, u: Number, pace: Number, lone:
     at_random = (pace * pace + longer * (k.busy + pace)) / (2 * mean)
     left = maximum(mean - h, mean / 2)
     left = either(s.units > 1, lambda: left / s.units + (1 - 1 / s.units) * at_random, lambda: left)
-    ahead = either(q.steps_ahead > 0, lambda: q.steps_ahead * mean, lambda: 0.0)
-    looks = (q.scheduler_recv_interval - 1) / 2 * select(q.scheduler_recv_interval > 1, pace, 0.0)
-    received = either(looks > 0, lambda: ahead + looks * select(s.mixed, 1 - r.group, 1),
-                      lambda: ahead)
-    meeting = plus(at_random, ahead)
-    meeting = either(looks > 0, lambda: meeting + looks * pace * (1 - r.group) / mean,
-                     lambda: meeting)
+    received, met = _received(q, s, r, pace, mean)
     prompt = r.chunks * k.busy
 
     def waited() -> Number:
@@ -178,27 +174,57 @@ def _stay(q: Any, s: Pieces, r: Rates, k: Chunks, u: Number, pace: Number, lone:
         return r.portion * maximum(0, 2 * found / (base + (base * base + 4 * found) ** 0.5)
                                    - r.portion * r.rank * k.busy / 2)
 
-    random = lone * meeting + either(s.mixed, lambda: r.random * k.busy, waited)
+    random = lone * plus(at_random, met) + either(s.mixed, lambda: r.random * k.busy, waited)
     first = h + k.prefill + random
     behind = maximum(0, either(
         s.mixed, lambda: u - r.random / r.chunks * u / (1 + u), lambda: u))
     own = after * pace + interruption * behind
     others = either(s.ranks > 1, lambda: u * (s.ranks - 1), lambda: 0.0)
-
-    def held() -> Number:
-        joining = scaled(others, interruption)
-        grown = plus(own - first, joining)
-        again = plus(own * first, scaled(joining, k.own))
-        return (grown + (grown * grown + 4 * again) ** 0.5) / 2
-
     among = Among(later * pace, first, prompt * plus(behind, others), r.chunks,
                   k.own * ((r.chunks + 1) / 2), minimum(1, pace / k.busy), pausing)
     overlaps = overlapping(among)
-    decoding = either(at_once, lambda: decoding_among(among, overlaps[-1]), held)
+    decoding = either(at_once, lambda: decoding_among(among, overlaps[-1]),
+                      lambda: _decoding_held(own, first, scaled(others, interruption), k.own))
     back = lone * plus(left, received) + r.queued * k.busy
     return _Stay(interruption, left, received, back, random, overlaps,
                  after * (pace + scaled(stretched, seen)),
                  select(q.output_tokens > 1, decoding, 0))
+
+
+def _received(q: Any, s: Pieces, r: Rates, pace: Number, mean: Number) -> tuple[Number, Number]:
+    """How long a request waits until the engine looks for it [s]: after an answer, at random.
+
+    Args:
+        q: input symbols as attributes.
+        s: pieces of a step with prompts.
+        r: how often steps have prompts.
+        pace: time per token of decode steps without prompts [s].
+        mean: of all steps [s].
+
+    Source: notebooks/serving.md, section A steady state.
+    """
+    ahead = either(q.steps_ahead > 0, lambda: q.steps_ahead * mean, lambda: 0.0)
+    if not anywhere(q.scheduler_recv_interval > 1):
+        return ahead, ahead
+    looks = (q.scheduler_recv_interval - 1) / 2 * pace
+    return (plus(looks * select(s.mixed, 1 - r.group, 1), ahead),
+            plus(looks * pace * (1 - r.group) / mean, ahead))
+
+
+def _decoding_held(own: Number, first: Number, joining: Number, chunk: Number) -> Number:
+    """Time from first to last token where ranks hold back prompts, or there is one rank [s].
+
+    Args:
+        own: of decode steps and of the prompts on one's own rank [s].
+        first: until the first token [s].
+        joining: interruptions by prompts of other ranks, if all came in that time [s].
+        chunk: of a step with one's own chunk [s].
+
+    Source: notebooks/serving.md, section A steady state.
+    """
+    grown = plus(own - first, joining)
+    again = own * first if is_absent(joining) else own * first + joining * chunk
+    return (grown + (grown * grown + 4 * again) ** 0.5) / 2
 
 
 def gathering(thinking: Number) -> Number:
@@ -372,8 +398,7 @@ def steady(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill:
     Source: notebooks/serving.md, section A steady state.
     """
     apart, c, after = q.separate_pools > 0, requests_per_rank, q.output_tokens - 1
-    _, accepted, pace = token_pace(q, decode)
-    ranks = ranks_in_step(q)
+    (_, accepted, pace), ranks = token_pace(q, decode), ranks_in_step(q)
     units = q.data_parallel * q.pipeline_parallel / ranks
     total = maximum(0, q.concurrency - 1)
     through = q.request_overhead + prefill_time(q, p, prefill)

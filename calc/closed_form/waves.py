@@ -12,6 +12,7 @@ from typing import Any
 
 from calc.physics.arrays import (
     Number,
+    both,
     ceil_div,
     either,
     maximum,
@@ -109,8 +110,8 @@ def chunk(q: Any, p: Prompts, tokens: Number) -> Composition:
     # what a chunk finds of its own prompt is passed over: the first finds none, later ones much
     absorbed = either((q.absorbed_prefix_tokens > 0) & (p.cached_tokens > 0), lambda: select(
         few_cached(q, cached), 1, p.prefill_absorbed), lambda: p.prefill_absorbed)
-    positions, passed = (either(absorbed > 0, lambda amount=amount: absorbed * amount, lambda: 0.0)
-                         for amount in (p.prefill_context_tokens * tokens, cached))
+    positions, passed = both(absorbed > 0, lambda: (
+        absorbed * p.prefill_context_tokens * tokens, absorbed * cached), lambda: (0.0, 0.0))
     rows = minimum(p.new_tokens, tokens)  # of a prompt in the chunk
     missing = either(q.prefill_tile_rows > rows, lambda: tokens * (q.prefill_tile_rows / rows - 1),
                      lambda: 0.0)
@@ -271,13 +272,14 @@ def serving(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill
     rest = per(several * p.burst_chunks, stages)
     per_prompt = maximum(1, p.burst_chunks / p.burst_requests)
     wait = several * (p.burst_chunks + per_prompt) / (2 * stages)
-    both = alone + rest
-    first = either(q.prefill_together > 0, lambda: both, lambda: alone + (c - 1) / c * wait)
+    prefilled = alone + rest
+    first = either(q.prefill_together > 0, lambda: prefilled,
+                   lambda: alone + (c - 1) / c * wait)
     apart = q.separate_pools > 0
     let_in = (q.concurrency - 1) / front_ends_rate(q)
     ttft = q.request_overhead + plus(first, select(apart, transfer, 0))
     later = maximum(1, q.output_tokens - 1)
-    stall = either(apart, lambda: 0.0, lambda: (both - first) / later)
+    stall = either(apart, lambda: 0.0, lambda: (prefilled - first) / later)
     draft, accepted, unstalled = token_pace(q, decode)
     tpot = plus(unstalled, stall)
     held = first_held(q, tpot)
@@ -287,7 +289,7 @@ def serving(q: Any, p: Prompts, requests_per_rank: Number, decode: Step, prefill
     # a decode pool of its own holds a request for its output tokens only
     rate = q.concurrency / either(
         apart, lambda: q.output_tokens * tpot,
-        lambda: q.request_overhead + both + (q.output_tokens - 1) * unstalled)
+        lambda: q.request_overhead + prefilled + (q.output_tokens - 1) * unstalled)
     return Serving(alone, rest, wait, let_in, ttft, stall, draft, accepted, tpot, e2e, rate,
                    rate * q.output_tokens, rate * q.input_tokens)
 

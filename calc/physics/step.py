@@ -137,9 +137,8 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, compositio
     """
     halves, batch, clock = q.micro_batches, composition.part(q.micro_batches), slowest_clock(q)
     own = batch.own(q)
-    projections = attention_work(attention, q, n, w, own)
+    projections, routed = attention_work(attention, q, n, w, own), routed_expert_work(q, n, batch)
     core, scores = core_work(attention, q, c, own), index_work(q, c, own)
-    routed = routed_expert_work(q, n, batch)
     head, columns = head_work(q, w, batch)
     classes: dict[str, Work] = {
         "attention": projections, "dense_mlp": dense_mlp_work(q, n, batch),
@@ -152,7 +151,7 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, compositio
     vector, kernels = vector_bytes(q, n, batch, routed), _kernels(q, n)
     widened = _dequantisation_time(q, n, projections, routed, batch)
     nodes_load = fullest(q, group(q, q.expert_parallel).across, routed.tokens)
-    logits = _gather_time(q, columns, batch.logit_rows)
+    logits, gathered = _gather_times(q, batch, columns)
     reduced, exchanged, dispatched, passed_on = _communication_times(
         q, n, batch, logits, (fullest_receiver(q, routed.slowest), nodes_load))
     shared, fetched = context_exchange(attention, q, c, batch), missing(q, n, routed.read)
@@ -168,9 +167,6 @@ def step(attention: str, q: Any, n: Parameters, w: Weights, c: Cache, compositio
     device = minus(minus(compute + communication, hidden), saved)
     host = halves * kernels * _launch_time(q, batch)
     longer = maximum(device, host)
-    # of a draft of each request: in decode one row of those of the step
-    gathered = either(batch.decoding & (q.draft_tokens > 0), lambda: _gather_time(
-        q, columns, batch.logit_rows / (1 + q.draft_tokens)), lambda: logits)
     draft_pass = _draft_pass_time(q, longer, times["head"], gathered, own.tokens)
     return Step(
         **{f"{name}_flops": work.flops for name, work in classes.items()},
@@ -280,12 +276,17 @@ def _launch_time(q: Any, batch: Composition) -> Number:
     return (1 - in_graph) * q.host_time_per_operator
 
 
-def _gather_time(q: Any, columns: Number, rows: Number) -> Number:
-    """Gathering the logits of so many rows, of which a rank has some columns [s].
+def _gather_times(q: Any, batch: Composition, columns: Number) -> tuple[Number, Number]:
+    """Gathering the logits of a step, and those of a draft of each request [s].
 
-    Source: notebooks/communication.md, section What tensor parallelism sends in a step.
+    In decode the latter are one row of those of the step. Source: notebooks/communication.md,
+    section What tensor parallelism sends in a step.
     """
-    return all_gather(q, group(q, q.tensor_parallel), columns * q.activation_element_bytes * rows)
+    payload = columns * q.activation_element_bytes * batch.logit_rows
+    g = group(q, q.tensor_parallel)
+    logits = all_gather(q, g, payload)
+    return logits, either(batch.decoding & (q.draft_tokens > 0), lambda: all_gather(
+        q, g, payload / (1 + q.draft_tokens)), lambda: logits)
 
 
 def _draft_pass_time(q: Any, longer: Number, head_time: Number, gathered: Number, tokens: Number
